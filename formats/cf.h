@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf.h - read and write the cacheflow record stream.
+ *
+ * A stream is a header, frames and an end frame. A frame holds rows of one table as columns. A
+ * program reads frames, looks at the columns that it needs, adds columns, and hands the frame on;
+ * what it does not know passes through unharmed. The bytes are specified in cf-stream(5).
+ *
+ *     struct cf_reader *in = cf_reader_open(files, count);
+ *     struct cf_writer *out = cf_writer_open(NULL, "cf-example");
+ *     struct cf_frame *f;
+ *     cf_reader_want(in, CF_ACCESS, CF_ADDR, CF_REQUIRED);
+ *     while (cf_reader_next(in, &f) > 0) {
+ *         if (f->table == CF_ACCESS) {
+ *             compute(cf_u64(f, CF_ADDR), f->rows, mine);
+ *             cf_frame_set(f, CF_COST, mine);
+ *         }
+ *         cf_writer_frame(out, f);
+ *     }
+ *
+ * A stream may hold several segments (`cat a.cf b.cf`): each begins with a header, which reaches
+ * the program as a frame of table CF_HEADER. String ids hold within a segment.
+ *
+ * Ownership: what a reader hands out is valid until its next cf_reader_next(); strings until the
+ * next CF_HEADER. Functions return 0 or a pointer when they succeed and -1 or NULL when not; the
+ * message is then in cf_reader_problem() or cf_writer_problem(). Nothing here is global: one
+ * thread may use one reader or writer at a time.
+ */
+#ifndef CF_H
+#define CF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CF_MUST_CHECK   __attribute__((warn_unused_result))
+#define CF_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#else
+#define CF_MUST_CHECK
+#define CF_PRINTF(a, b)
+#endif
+
+enum {
+    CF_WIRE_ROWS = 1 << 14, /* rows in a frame of a pipe: 16,384 stay inside a second-level cache */
+    CF_FILE_ROWS =
+        1 << 18,         /* rows in a frame of a packed file, and the most that a frame may have */
+    CF_MAX_COLUMNS = 64, /* columns in a frame */
+    CF_MAX_TEXT = 1 << 16,   /* bytes in one string */
+    CF_MAX_HEADER = 1 << 20, /* bytes in the YAML of a header */
+    CF_MAX_FRAME = 1 << 27,  /* bytes in a frame */
+};
+
+/* Tables. Ids of 256 and above are free for others. CF_HEADER is no table on the wire: it stands
+   for the header of a segment. */
+enum cf_table {
+    CF_HEADER = 0,
+    CF_END = 1,       /* id rows: rows of each table in the segment */
+    CF_INDEX = 2,     /* offset id rows first last: where each frame of the segment stands */
+    CF_STRING = 3,    /* id length text: the dictionary */
+    CF_NAME = 4,      /* id type label: a column (id) or table (id + 65536) not listed here */
+    CF_TASK = 16,     /* time pid tid parent op label: a process or thread begins, is named, ends */
+    CF_MAP = 17,      /* time pid op start end offset perms label: a mapping comes or goes */
+    CF_STACK = 18,    /* pid stack parent pc: one node of the calling-context tree */
+    CF_OBJECT = 19,   /* time pid tid op addr bytes stack: heap memory allocated or released */
+    CF_SWITCH = 20,   /* time pid tid cpu count: tid runs from time on, after count instructions */
+    CF_SNAPSHOT = 21, /* snapshot time mode cost_cycles: one snapshot of a cache's contents */
+    CF_ACCESS = 32, /* time cpu pid tid op size addr phys pc level weight insns: a memory access */
+    CF_LINE = 33,   /* snapshot level set way state phys addr pid: a valid line in a snapshot */
+    CF_PAGE = 34,   /* region page sample runtime_cycles policy: one timing under a page policy */
+    CF_PROBE = 35,  /* experiment parameter repeat misses time: one synthetic measurement */
+};
+
+/* How the values of a column look in memory. Each column of enum cf_column has one fixed type. */
+enum cf_type {
+    CF_U8 = 1,
+    CF_U16 = 2,
+    CF_U32 = 3,
+    CF_U64 = 4,
+    CF_I64 = 5,
+    CF_F64 = 6,
+    CF_STR = 7,  /* uint32_t id of a string, 0 = none */
+    CF_BLOB = 8, /* bytes that are not one value a row */
+};
+
+/* Columns, with type and unit. Ids of 32768 and above are free for others. */
+enum cf_column {
+    CF_TIME = 1,    /* u64, in units of the header's clock */
+    CF_CPU = 2,     /* u32 */
+    CF_PID = 3,     /* u32 */
+    CF_TID = 4,     /* u32 */
+    CF_OP = 5,      /* u8, enum cf_op */
+    CF_SIZE = 6,    /* u32, bytes accessed (an instruction run: its bytes) */
+    CF_ADDR = 7,    /* u64, virtual byte address; of an object or line: its first byte */
+    CF_PHYS = 8,    /* u64, physical byte address */
+    CF_PC = 9,      /* u64, address of the instruction; of an instruction run: its first */
+    CF_LEVEL = 10,  /* u8, cache level seen by hardware: 1, 2, 3, ...; 0 = unknown, 255 = memory */
+    CF_WEIGHT = 11, /* u64, events that a sample stands for; absent = 1 */
+    CF_INSNS = 12,  /* u32, instructions in an instruction run; 0 for data */
+    CF_START = 16,  /* u64, first byte of a mapping */
+    CF_STOP = 17,   /* u64, "end": first byte after a mapping */
+    CF_OFFSET = 18, /* u64, byte offset in the mapped file; in an index, in the segment */
+    CF_PERMS = 19,  /* u8, enum cf_perms */
+    CF_LABEL = 20,  /* str, "name" of a mapping, task or column */
+    CF_BYTES = 21,  /* u64, size of a heap object in bytes */
+    CF_STACK_ID = 22,   /* u32, "stack": node of the calling-context tree, 0 = unknown */
+    CF_PARENT = 23,     /* u32, parent node (0 = root), or parent process of a task */
+    CF_COUNT = 24,      /* u64, instructions that a thread has executed */
+    CF_SNAP = 32,       /* u32, "snapshot": number of a snapshot */
+    CF_SET = 33,        /* u32 */
+    CF_WAY = 34,        /* u32 */
+    CF_STATE = 35,      /* u8, line state: M 1, O 2, E 3, S 4; bit 7 = non-secure */
+    CF_MODE = 36,       /* u8, snapshot mode */
+    CF_COST_TOTAL = 37, /* u64, "cost_cycles" of a snapshot */
+    CF_SAMPLE = 40,     /* u32 */
+    CF_RUNTIME = 41,    /* u64, "runtime_cycles" */
+    CF_POLICY = 42,     /* u8, page policy */
+    CF_EXPERIMENT = 43, /* str */
+    CF_PARAMETER = 44,  /* u64 */
+    CF_REPEAT = 45,     /* u32 */
+    CF_MISSES = 46,     /* u64 */
+    CF_REGION = 64,     /* str, mapping that owns the record (cf-resolve) */
+    CF_PAGENO = 65,     /* u32, "page": index of the page in its mapping (cf-resolve) */
+    CF_OBJ = 66,        /* u32, "object": number of the heap object, 0 = none (cf-resolve) */
+    CF_SITE = 67,       /* str, allocation site of the object (cf-resolve) */
+    CF_FUNCTION = 68,   /* str, function of pc (cf-resolve) */
+    CF_SOURCE = 69,     /* str, file:line of pc (cf-resolve) */
+    CF_SYMBOL = 70,     /* str, global variable at addr (cf-resolve) */
+    CF_DIST = 72,       /* u64, reuse distance in lines; UINT64_MAX = first access (cf-distance) */
+    CF_HIT = 73,        /* u8, level that served the access: 1.., 255 = memory (cf-cache) */
+    CF_CLASS = 74,      /* u8, class of the miss (cf-classify) */
+    CF_COST = 75,       /* u32, cycles that the access cost (cf-latency) */
+    CF_ID = 96,         /* u32, of a string, table or column */
+    CF_LENGTH = 97,     /* u32, bytes of a string */
+    CF_TEXT = 98,       /* blob, the strings without separators */
+    CF_TYPE = 99,       /* u8, enum cf_type */
+    CF_ROWS = 100,      /* u64 */
+    CF_FIRST = 101,     /* u64, smallest time in a frame */
+    CF_LAST = 102,      /* u64, largest time in a frame */
+    CF_TRAILER = 103,   /* blob, closes the end frame */
+    CF_CODE = 104,      /* codes of a packed frame; never handed to a program */
+};
+
+enum cf_op {
+    CF_LOAD = 1,
+    CF_STORE = 2,
+    CF_IFETCH = 3, /* a straight-line run: addr = pc = start, size = bytes, insns */
+    CF_PREFETCH = 4,
+    CF_FLUSH = 5,
+    CF_MAPPED = 16, /* table map */
+    CF_UNMAPPED = 17,
+    CF_ALLOC = 18, /* table object */
+    CF_FREE = 19,
+    CF_BEGIN = 20, /* table task */
+    CF_EXIT = 21,
+    CF_NAMED = 22,
+};
+
+enum cf_perms { CF_PERM_R = 1, CF_PERM_W = 2, CF_PERM_X = 4, CF_PERM_SHARED = 8 };
+
+/* Names. The functions return NULL or 0 for what the list above does not hold. */
+const char *cf_table_name(unsigned table);
+const char *cf_column_name(unsigned column);
+enum cf_type cf_column_type(unsigned column);
+unsigned cf_table_find(const char *name);
+unsigned cf_column_find(const char *name);
+const char *cf_op_name(unsigned op);
+unsigned cf_op_find(const char *name);
+size_t cf_type_width(enum cf_type type); /* bytes a value; 0 for a blob */
+
+/* What the YAML of a header says; a NULL or 0 is not stated. */
+struct cf_header {
+    char *clock_unit;   /* instructions, cycles, nanoseconds */
+    uint64_t clock_hz;  /* ticks of the clock in a second */
+    char *machine;      /* name of the machine that was observed */
+    uint32_t line_size; /* bytes, as its machine description says */
+    char *source;       /* program that captured */
+    char *command;      /* command line that was observed */
+    unsigned chain;     /* programs so far; bits 24 to 31 of a string id name one of them */
+    char *yaml;         /* the whole document, with what we do not know */
+    size_t yaml_bytes;
+};
+
+struct cf_data {
+    uint16_t id;
+    uint8_t type;  /* enum cf_type */
+    uint8_t codec; /* enum cf_codec */
+    uint32_t bytes;
+    uint64_t base;
+    uint64_t sum;
+    const void *wire;   /* encoded, bytes long and padded to 8; NULL for a column set by us */
+    const void *values; /* decoded: rows values of its type; NULL when not wanted */
+};
+
+struct cf_frame {
+    unsigned table;
+    uint32_t rows;
+    unsigned columns;
+    uint64_t first, last;           /* smallest and largest time, 0 where there is none */
+    uint64_t offset;                /* of the frame in its input, in bytes */
+    uint64_t number;                /* of the frame in its input, from 1 */
+    const struct cf_header *header; /* of the segment */
+    struct cf_data column[CF_MAX_COLUMNS];
+    struct cf_reader *reader;
+};
+
+/* ---- reading ---- */
+
+enum cf_need { CF_OPTIONAL = 0, CF_REQUIRED = 1 };
+
+/* The inputs one after the other; "-" or count 0 is standard input. A file that cannot be opened
+   is a problem like a damaged one: reported, the rest is still read. NULL only without memory. */
+struct cf_reader *cf_reader_open(char *const *files, int count) CF_MUST_CHECK;
+
+/* Asks for a column to be decoded in every frame of the table. Where a required one is missing,
+   the frame is not handed out and the problem names the column and the program that adds it. */
+void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum cf_need need);
+
+/* Asks for every column of every table. */
+void cf_reader_want_all(struct cf_reader *r);
+
+/* Makes string ids in decoded columns dense (1, 2, 3, ...) and valid over all segments. For
+   programs that write no stream, or write every string anew. */
+void cf_reader_unify(struct cf_reader *r);
+
+/* Only frames of access and line that reach into [from, to]; with an index, the rest of a file is
+   not read. Rows outside may still come in the frames at the edges. */
+void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to);
+
+/* Calls f(arg) when no input came for 100 ms, so that a program can flush what it holds back. */
+void cf_reader_idle(struct cf_reader *r, void (*f)(void *), void *arg);
+
+/* Next frame: 1, or 0 at the end of the last input. Damaged frames are skipped and remembered.
+   Frames of the tables string and name are handed out too (after they were taken in). */
+int cf_reader_next(struct cf_reader *r, struct cf_frame **frame);
+
+/* Text of a string id, "" for 0 and for an id that the stream has not defined. */
+const char *cf_reader_text(const struct cf_reader *r, uint32_t id);
+
+/* Largest id that cf_reader_unify() has given so far. */
+uint32_t cf_reader_strings(const struct cf_reader *r);
+
+/* Name of a column or table, also of one that the stream itself declares; NULL if nobody does. */
+const char *cf_reader_column_name(const struct cf_reader *r, unsigned column);
+const char *cf_reader_table_name(const struct cf_reader *r, unsigned table);
+
+/* What went wrong, "input: place: what: what to do", or NULL; and the number of damaged places. */
+const char *cf_reader_problem(const struct cf_reader *r);
+unsigned cf_reader_damages(const struct cf_reader *r);
+
+uint64_t cf_reader_bytes(const struct cf_reader *r); /* bytes read so far */
+uint64_t cf_reader_size(const struct cf_reader *r);  /* of all inputs, 0 where unknown */
+void cf_reader_close(struct cf_reader *r);
+
+/* Decoded values of a wanted column, NULL where the frame lacks it or the type differs. cf_u32()
+   serves CF_U32 and CF_STR. */
+const uint8_t *cf_u8(const struct cf_frame *f, unsigned column);
+const uint32_t *cf_u32(const struct cf_frame *f, unsigned column);
+const uint64_t *cf_u64(const struct cf_frame *f, unsigned column);
+const void *cf_values(const struct cf_frame *f, unsigned column);
+
+/* Adds or replaces a column by rows values of its type, which stay the caller's and must live
+   until the frame was written. -1 when the frame has no place left. */
+int cf_frame_set(struct cf_frame *f, unsigned column, const void *values);
+void cf_frame_drop(struct cf_frame *f, unsigned column);
+
+/* ---- writing ---- */
+
+/* A column to write: `values` holds one value of the column's type a row; where it is NULL, every
+   row has the value `constant`. */
+struct cf_values {
+    unsigned column;
+    const void *values;
+    uint64_t constant;
+};
+
+/* path NULL: standard output, for the next program; else a packed file, which is written beside
+   its name and takes it when closed. `program` is the command line that the header's chain gets.
+   NULL without memory; a file that cannot be made shows at the first write. */
+struct cf_writer *cf_writer_open(const char *path, const char *program) CF_MUST_CHECK;
+
+/* Begins a segment. Captures call it; for filters, cf_writer_frame() of a CF_HEADER frame does.
+   Fields that are NULL or 0 are left out; yaml and chain are ignored. */
+int cf_writer_header(struct cf_writer *w, const struct cf_header *header);
+
+/* Hands a frame on, with the columns that were set in it. Headers get our line in their chain. */
+int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f);
+
+/* Appends rows to a table. Rows are kept until a frame is full, rows of access or line follow, or
+   cf_writer_flush(). `hint`, or NULL, is for accesses whose origin is known: rows with the same
+   hint (from 1, below 2^31) have the same pc, op, size and insns, which saves the packer work. */
+int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
+                   const struct cf_values *columns, unsigned count, const uint32_t *hint);
+
+/* The same without a copy: gives for each of `count` columns a place for *rows further values (one
+   at least), and one for hints when `hint` is not NULL; columns with one value for all these rows
+   come in `constants`. cf_writer_placed() tells how many rows were filled in, at most *rows, and
+   must follow before anything else is done with the writer. */
+struct cf_place {
+    unsigned column;
+    void *values;
+};
+int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values *constants,
+                    unsigned constant_count, struct cf_place *columns, unsigned count,
+                    uint32_t **hint, uint32_t *rows);
+int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows);
+
+/* Id of a string in the segment that is being written; written before the next frame. 0 for ""
+   and, with a problem, when a program defines over 2^24 strings. */
+uint32_t cf_writer_string(struct cf_writer *w, const char *text);
+
+/* Declares a column (or, with 65536 added, a table) that is not listed above. */
+int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const char *name);
+
+/* Sends what is held back (a pipe) or what a reader could not wait for; cheap when nothing is. */
+int cf_writer_flush(struct cf_writer *w);
+
+const char *cf_writer_problem(const struct cf_writer *w);
+uint64_t cf_writer_bytes(const struct cf_writer *w); /* written so far */
+
+/* Writes index and end frame, closes and frees. `complete` 0: the stream ends without an end
+   frame, so that readers know that it was cut off. -1 when anything could not be written; the
+   message is then left in `problem`, which holds `size` bytes. */
+int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t size) CF_MUST_CHECK;
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_codec.h - how the columns of a frame become bytes and come back (cf-stream(5), "CODECS").
+ *
+ * Pure functions over arrays: no I/O, no globals. An encoder or decoder belongs to one thread.
+ * Bytes that are decoded are not trusted: any input either decodes or gives an error, and never
+ * takes more memory than rows times width of the column plus the size of the input.
+ */
+#ifndef CF_CODEC_H
+#define CF_CODEC_H
+
+#include "cf.h"
+
+enum cf_codec {
+    CF_RAW = 0,      /* the values, little-endian */
+    CF_CONST = 1,    /* no bytes: every value is base */
+    CF_NARROW8 = 2,  /* value - base as 1 byte */
+    CF_NARROW16 = 3, /* value - base as 2 bytes */
+    CF_NARROW32 = 4, /* value - base as 4 bytes */
+    CF_ZSTD = 5,     /* the values under zstd; of a blob, base is its length */
+    CF_ZDELTA = 6,   /* differences to the value before, under zstd */
+    CF_ZPLANES = 7,  /* first all lowest bytes, then all second, ..., under zstd */
+    CF_ZDPLANES = 8, /* differences, then planes, under zstd */
+    CF_CODES = 9,    /* the row codes of a packed frame: column CF_CODE */
+    CF_BYCODE = 10,  /* one value a code */
+    CF_STEPS = 11,   /* one time step a code; base is the time of the first row */
+    CF_PREDICT = 12, /* addresses predicted by code */
+    CF_CODECS = 13,
+};
+
+/* One column in its encoded form. */
+struct cf_coded {
+    uint16_t id;
+    uint8_t type;
+    uint8_t codec;
+    uint32_t bytes;
+    uint64_t base;
+    const uint8_t *data;
+};
+
+/* For a pipe: raw, constant or narrow, whatever is smallest. `data` of the result points to
+   `values` or into `scratch`, which holds rows times 4 bytes. Integer and string types. */
+void cf_encode_wire(enum cf_type type, const void *values, size_t rows, void *scratch,
+                    struct cf_coded *out);
+
+struct cf_encoder; /* for files */
+
+/* NULL without memory. `level` is zstd's. */
+struct cf_encoder *cf_encoder_new(int level);
+void cf_encoder_free(struct cf_encoder *e);
+
+/* Encodes the columns of one frame of up to CF_FILE_ROWS rows for a file. Columns of the table
+   access that repeat enough are packed together, which may add a column CF_CODE to the result; the
+   rest goes as the smallest of constant and the zstd codecs. `hint` as in cf_writer_rows(), or
+   NULL. `blob_bytes` is the length of the frame's blob column, if it has one. The result, at most
+   count + 1 columns, stays in the encoder until the next call; returns their number, -1 without
+   memory. */
+int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
+                     const struct cf_values *columns, unsigned count, const uint32_t *hint,
+                     size_t blob_bytes, struct cf_coded *out);
+
+struct cf_decoder;
+
+struct cf_decoder *cf_decoder_new(void);
+void cf_decoder_free(struct cf_decoder *d);
+
+/* Takes the columns of one frame, whose bytes must stay until the next call. Decodes nothing yet.
+ */
+void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *columns,
+                      unsigned count);
+
+/* Values of the i-th column (a blob: its bytes, with the length in *blob_bytes when not NULL),
+   decoded at the first call; valid until the next cf_decoder_frame(). Aligned for its type where
+   the encoded data is aligned to 8 bytes. NULL when the bytes are no valid encoding or memory is
+   missing: cf_decoder_problem() tells. */
+const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes);
+const char *cf_decoder_problem(const struct cf_decoder *d);
+
+#endif

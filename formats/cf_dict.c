@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a segment says of itself: its strings, the names of columns and tables that we do not know,
+ * and the row counts that its end frame is checked against.
+ */
+#include <stdlib.h>
+
+#include "cf_reader.h"
+
+void cfr_clear_segment(struct cf_reader *r)
+{
+    for (unsigned i = 0; i <= CF_CHAIN_MOST; i++) {
+        free(r->dict[i].number);
+        memset(&r->dict[i], 0, sizeof(r->dict[i]));
+    }
+    for (size_t i = 0; i < r->nameds; i++)
+        free(r->named[i].name);
+    r->nameds = 0;
+    r->totals = 0;
+    if (!r->unify)
+        cf_strings_clear(r->strings);
+    cf_header_clear(&r->header);
+    r->lost = 0;
+}
+
+const char *cf_reader_text(const struct cf_reader *r, uint32_t id)
+{
+    const struct dict *d = &r->dict[id >> CF_CHAIN_SHIFT];
+    uint32_t low = id & (ID_SPACE - 1);
+    const char *text;
+
+    if (r->unify)
+        text = cf_strings_text(r->strings, id);
+    else
+        text = low < d->room ? cf_strings_text(r->strings, d->number[low]) : NULL;
+    return text ? text : "";
+}
+
+uint32_t cf_reader_strings(const struct cf_reader *r)
+{
+    return cf_strings_count(r->strings);
+}
+
+static const char *declared(const struct cf_reader *r, uint32_t id)
+{
+    for (size_t i = 0; i < r->nameds; i++)
+        if (r->named[i].id == id)
+            return r->named[i].name;
+    return NULL;
+}
+
+const char *cf_reader_column_name(const struct cf_reader *r, unsigned column)
+{
+    const char *name = cf_column_name(column);
+
+    return name ? name : declared(r, column);
+}
+
+const char *cf_reader_table_name(const struct cf_reader *r, unsigned table)
+{
+    const char *name = cf_table_name(table);
+
+    return name ? name : declared(r, table + 65536);
+}
+
+static int define(struct cf_reader *r, uint32_t id, const char *text, size_t length)
+{
+    struct dict *d = &r->dict[id >> CF_CHAIN_SHIFT];
+    uint32_t low = id & (ID_SPACE - 1);
+    int fresh;
+    uint32_t number;
+
+    if (low == 0 || length > CF_MAX_TEXT || memchr(text, 0, length))
+        return -1;
+    if (low >= d->room) {
+        uint32_t room = d->room ? d->room : 256;
+        uint32_t *p;
+
+        if (low > 2 * d->defined + DICT_SLACK)
+            return -1;
+        while (room <= low)
+            room *= 2;
+        p = realloc(d->number, room * sizeof(*p));
+        if (!p)
+            return -1;
+        memset(p + d->room, 0, (room - d->room) * sizeof(*p));
+        d->number = p;
+        d->room = room;
+    }
+    number = cf_strings_number(r->strings, text, length, &fresh);
+    if (!number)
+        return -1;
+    d->defined += d->number[low] == 0;
+    d->number[low] = number;
+    return 0;
+}
+
+int cfr_column_at(const struct cf_frame *f, unsigned column)
+{
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].id == column)
+            return (int)i;
+    return -1;
+}
+
+const void *cf_frame_decode(struct cf_frame *f, unsigned i, size_t *blob_bytes)
+{
+    const struct cf_reader *r = f->reader;
+
+    if (!f->column[i].wire)
+        return f->column[i].values;
+    for (unsigned k = 0; k < r->coded_columns; k++) /* columns may have been dropped since */
+        if (r->coded[k].id == f->column[i].id)
+            return cf_decoder_column(r->decoder, k, blob_bytes);
+    return NULL;
+}
+
+int cf_frame_intact(const struct cf_frame *f)
+{
+    unsigned came = 0, stayed = 0;
+
+    for (unsigned i = 0; i < f->reader->coded_columns; i++)
+        came += f->reader->coded[i].codec >= CF_CODES;
+    for (unsigned i = 0; i < f->columns; i++)
+        stayed += f->column[i].wire && f->column[i].codec >= CF_CODES;
+    return came == stayed;
+}
+
+static const void *structural(struct cf_reader *r, unsigned column, enum cf_type type,
+                              size_t *blob_bytes)
+{
+    int i = cfr_column_at(&r->frame, column);
+
+    if (i < 0 || r->frame.column[i].type != type)
+        return NULL;
+    return cf_decoder_column(r->decoder, (unsigned)i, blob_bytes);
+}
+
+int cfr_take_strings(struct cf_reader *r)
+{
+    size_t bytes = 0, at = 0;
+    const uint32_t *id = structural(r, CF_ID, CF_U32, NULL);
+    const uint32_t *length = structural(r, CF_LENGTH, CF_U32, NULL);
+    const char *text = structural(r, CF_TEXT, CF_BLOB, &bytes);
+
+    if (!id || !length || !text)
+        return -1;
+    for (uint32_t i = 0; i < r->frame.rows; i++) {
+        if (length[i] > bytes - at || define(r, id[i], text + at, length[i]) != 0)
+            return -1;
+        at += length[i];
+    }
+    return at == bytes ? 0 : -1;
+}
+
+int cfr_take_names(struct cf_reader *r)
+{
+    const uint32_t *id = structural(r, CF_ID, CF_U32, NULL);
+    const uint8_t *type = structural(r, CF_TYPE, CF_U8, NULL);
+    const uint32_t *label = structural(r, CF_LABEL, CF_STR, NULL);
+
+    if (!id || !type || !label)
+        return -1;
+    for (uint32_t i = 0; i < r->frame.rows; i++) {
+        const struct dict *d = &r->dict[label[i] >> CF_CHAIN_SHIFT];
+        uint32_t low = label[i] & (ID_SPACE - 1);
+        const char *text = low < d->room ? cf_strings_text(r->strings, d->number[low]) : NULL;
+        struct named *p;
+
+        if (!text || r->nameds > 4096)
+            return -1;
+        p = realloc(r->named, (r->nameds + 1) * sizeof(*p));
+        if (!p)
+            return -1;
+        r->named = p;
+        p[r->nameds].id = id[i];
+        p[r->nameds].type = type[i];
+        p[r->nameds].name = strdup(text);
+        if (!p[r->nameds].name)
+            return -1;
+        r->nameds++;
+    }
+    return 0;
+}
+
+void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
+{
+    struct total *p;
+
+    for (size_t i = 0; i < r->totals; i++)
+        if (r->total[i].table == table) {
+            r->total[i].rows += rows;
+            return;
+        }
+    p = realloc(r->total, (r->totals + 1) * sizeof(*p));
+    if (!p)
+        return;
+    r->total = p;
+    p[r->totals++] = (struct total){table, rows};
+}
+
+/* The end frame's totals against what came. */
+void cfr_check_end(struct cf_reader *r)
+{
+    const uint32_t *id = structural(r, CF_ID, CF_U32, NULL);
+    const uint64_t *rows = structural(r, CF_ROWS, CF_U64, NULL);
+    uint64_t offset = r->frame.offset;
+
+    if (r->lost)
+        return;
+    if (r->frame.rows && (!id || !rows)) {
+        cfr_damage(r, offset, "the end frame has no row counts");
+        return;
+    }
+    for (uint32_t i = 0; i < r->frame.rows; i++) {
+        uint64_t came = 0;
+
+        for (size_t k = 0; k < r->totals; k++)
+            if (r->total[k].table == id[i])
+                came = r->total[k].rows;
+        if (came != rows[i]) {
+            const char *name = cf_reader_table_name(r, id[i]);
+
+            cfr_damage(r, offset,
+                       "table %s had %llu rows when it was written, but %llu came: "
+                       "frames are missing",
+                       name ? name : "unknown", (unsigned long long)rows[i],
+                       (unsigned long long)came);
+            return;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bytes of a stream's inputs, one file after the other, so that a frame stands whole in one
+ * buffer. The buffer grows as bytes arrive, never because a head claims them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cf_reader.h"
+
+void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    r->lost = 1;
+    if (r->damages++)
+        return;
+    n = snprintf(r->problem, sizeof(r->problem), "%s: ", r->name);
+    if (offset != UINT64_MAX && n > 0 && (size_t)n < sizeof(r->problem))
+        n += snprintf(r->problem + n, sizeof(r->problem) - (size_t)n,
+                      "byte %llu (frame %llu): ", (unsigned long long)offset,
+                      (unsigned long long)r->number);
+    if (n < 0 || (size_t)n >= sizeof(r->problem))
+        return;
+    va_start(args, format);
+    vsnprintf(r->problem + n, sizeof(r->problem) - (size_t)n, format, args);
+    va_end(args);
+}
+
+/* Reads more: at least one byte, at most up to `want` bytes from pos. 0 at the end of the input. */
+static int fill(struct cf_reader *r, size_t want)
+{
+    ssize_t n;
+
+    if (r->eof)
+        return 0;
+    if (r->pos && (r->end - r->pos <= READ_AHEAD || r->pos + want > r->cap || r->pos & 7)) {
+        memmove(r->buf, r->buf + r->pos, r->end - r->pos);
+        r->base += r->pos;
+        r->end -= r->pos;
+        r->pos = 0;
+    }
+    if (r->pos + want > r->cap) {
+        /* no further than twice of what came, so that memory follows the input and not its claims
+         */
+        size_t cap = r->cap ? r->cap : 1 << 16;
+        uint8_t *buf;
+
+        while (cap < r->pos + want && cap <= 2 * r->end)
+            cap *= 2;
+        if (cap > r->cap) {
+            buf = aligned_alloc(64, cap);
+            if (!buf) {
+                cfr_damage(r, UINT64_MAX, "out of memory");
+                r->eof = 1;
+                return 0;
+            }
+            memcpy(buf, r->buf ? r->buf : buf, r->end);
+            free(r->buf);
+            r->buf = buf;
+            r->cap = cap;
+        }
+    }
+    if (want > r->cap - r->pos)
+        want = r->cap - r->pos;
+    if (r->idle && !r->seekable) {
+        struct pollfd p = {.fd = r->fd, .events = POLLIN};
+
+        if (poll(&p, 1, IDLE_MS) == 0)
+            r->idle(r->idle_arg);
+    }
+    do
+        n = read(r->fd, r->buf + r->end, r->pos + want - r->end);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) {
+        cfr_damage(r, r->base + r->end, "cannot read: %s", strerror(errno));
+        n = 0;
+    }
+    if (n == 0)
+        r->eof = 1;
+    r->end += (size_t)n;
+    r->all += (uint64_t)n;
+    return n > 0;
+}
+
+/* Makes n bytes stand at pos; reads no further than `ahead`. 0 where the input ends before. */
+int cfr_need(struct cf_reader *r, size_t n, size_t ahead)
+{
+    while (r->end - r->pos < n)
+        if (!fill(r, ahead > n ? ahead : n))
+            return 0;
+    if (r->pos & 7) {
+        memmove(r->buf, r->buf + r->pos, r->end - r->pos);
+        r->base += r->pos;
+        r->end -= r->pos;
+        r->pos = 0;
+    }
+    return 1;
+}
+
+/* Leaves n bytes behind, of which some may not have been read yet. */
+void cfr_skip(struct cf_reader *r, size_t n)
+{
+    size_t have = r->end - r->pos;
+
+    if (n <= have) {
+        r->pos += n;
+        return;
+    }
+    n -= have;
+    r->base += r->end + n;
+    r->all += n;
+    r->pos = r->end = 0;
+    if (lseek(r->fd, (off_t)n, SEEK_CUR) < 0) {
+        cfr_damage(r, r->base, "cannot seek: %s", strerror(errno));
+        r->eof = 1;
+    }
+}
+
+/* Opens the next input: 1, or 0 when there is none. */
+int cfr_open_next(struct cf_reader *r)
+{
+    while (r->next_file < r->count) {
+        const char *file = r->files[r->next_file++];
+        struct stat st;
+
+        r->owned = strcmp(file, "-") != 0;
+        r->name = r->owned ? file : "standard input";
+        r->fd = r->owned ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+        if (r->fd < 0) {
+            cfr_damage(r, UINT64_MAX, "%s", strerror(errno));
+            continue;
+        }
+        if (fstat(r->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+            cfr_damage(r, UINT64_MAX, "is a directory: name files");
+            if (r->owned)
+                close(r->fd);
+            r->fd = -1;
+            continue;
+        }
+        r->seekable = lseek(r->fd, 0, SEEK_CUR) >= 0 && S_ISREG(st.st_mode);
+        if (S_ISFIFO(st.st_mode))
+            (void)fcntl(r->fd, F_SETPIPE_SZ, PIPE_BYTES);
+        r->base = 0;
+        r->pos = r->end = 0;
+        r->eof = 0;
+        r->number = 0;
+        r->in_segment = 0;
+        r->seen_any = 0;
+        return 1;
+    }
+    return 0;
+}
+
+void cfr_close_input(struct cf_reader *r)
+{
+    if (r->owned)
+        close(r->fd);
+    r->fd = -1;
+}

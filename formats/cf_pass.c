@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Handing on frames that a reader gave: to a pipe as they came, with the columns that were set; to
+ * a file gathered into larger ones and packed, unless they are packed already.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "cf_writer.h"
+
+static int pass_to_pipe(struct cf_writer *w, struct cf_frame *f)
+{
+    struct cf_coded coded[CF_MAX_COLUMNS];
+    int intact = cf_frame_intact(f);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct cf_data *c = &f->column[i];
+        int bound = c->codec >= CF_CODES;
+
+        coded[n] = (struct cf_coded){c->id, c->type, c->codec, c->bytes, c->base, c->wire};
+        if (c->wire && bound && !intact && c->id == CF_CODE)
+            continue;
+        if (!c->wire || (bound && !intact)) {
+            const void *values = cf_frame_decode(f, i, NULL);
+            uint8_t *place = cfw_scratch(w, i, (size_t)f->rows * 4);
+
+            if (!values || !place) {
+                cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
+                return -1;
+            }
+            cf_encode_wire(c->type, values, f->rows, place, &coded[n]);
+            coded[n].id = c->id;
+            coded[n].type = c->type;
+        }
+        n++;
+    }
+    return cfw_write_frame(w, f->table, f->rows, f->first, f->last, coded, n);
+}
+
+/* The frame as the bytes that came. */
+static int pass_bytes(struct cf_writer *w, const struct cf_frame *f)
+{
+    size_t head = CF_FRAME_HEAD + f->columns * CF_DESCRIPTOR, total;
+    const uint8_t *p = (const uint8_t *)f->column[0].wire - head;
+    struct batch *b;
+
+    if (cfw_flush_for(w, f->table) != 0)
+        return -1;
+    b = cfw_new_batch(w, f->table);
+    if (!b)
+        return -1;
+    total = cf_get32(p + 4);
+    b->ready = malloc(total);
+    if (!b->ready) {
+        cfw_fail(w, "out of memory");
+        cfw_spare_batch(w, b);
+        return -1;
+    }
+    memcpy(b->ready, p, total);
+    b->ready_bytes = total;
+    b->rows = f->rows;
+    return cfw_emit(w, b);
+}
+
+static int pass_strings(struct cf_writer *w, struct cf_frame *f)
+{
+    const uint32_t *id = NULL, *length = NULL;
+    const char *text = NULL;
+    size_t bytes = 0, at = 0;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        if (f->column[i].id == CF_ID)
+            id = cf_frame_decode(f, i, NULL);
+        else if (f->column[i].id == CF_LENGTH)
+            length = cf_frame_decode(f, i, NULL);
+        else if (f->column[i].id == CF_TEXT)
+            text = cf_frame_decode(f, i, &bytes);
+    }
+    if (!id || !length || !text) {
+        cfw_fail(w, "%s: a dictionary cannot be decoded", cfw_target(w));
+        return -1;
+    }
+    for (uint32_t i = 0; i < f->rows && length[i] <= bytes - at; i++) {
+        if (cfw_queue_string(w, id[i], text + at, length[i]) != 0)
+            return -1;
+        at += length[i];
+    }
+    return 0;
+}
+
+static int pass_to_file(struct cf_writer *w, struct cf_frame *f)
+{
+    uint16_t id[CF_MAX_COLUMNS];
+    uint8_t type[CF_MAX_COLUMNS];
+    const void *values[CF_MAX_COLUMNS];
+    uint64_t constant[CF_MAX_COLUMNS] = {0};
+    unsigned n = 0, untouched = 1, packed = 1, blob = 0;
+
+    if (f->table == CF_STRING)
+        return pass_strings(w, f);
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct cf_data *c = &f->column[i];
+
+        untouched &= c->wire != NULL;
+        packed &= c->codec == CF_CONST || c->codec >= CF_ZSTD;
+        blob |= c->type == CF_BLOB;
+    }
+    if (untouched && cf_frame_intact(f) && (blob || (packed && f->rows >= PASS_ROWS)))
+        return pass_bytes(w, f);
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct cf_data *c = &f->column[i];
+
+        if (c->id == CF_CODE)
+            continue;
+        id[n] = c->id;
+        type[n] = c->type;
+        values[n] = NULL;
+        if (c->wire && c->codec == CF_CONST)
+            constant[n] = c->base;
+        else
+            values[n] = cf_frame_decode(f, i, NULL);
+        if (!values[n] && !(c->wire && c->codec == CF_CONST)) {
+            cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
+            return -1;
+        }
+        n++;
+    }
+    if (cfw_append(w, f->table, f->rows, id, type, values, constant, n, NULL) != 0)
+        return -1;
+    return f->table == CF_NAME ? cfw_flush_for(w, CF_NAME) : 0;
+}
+
+int cf_writer_frame(struct cf_writer *w, const struct cf_frame *frame)
+{
+    struct cf_frame *f = (struct cf_frame *)(uintptr_t)frame; /* decoding fills in values */
+
+    if (f->table == CF_HEADER)
+        return cfw_begin_segment(w, NULL, f->header);
+    if (cfw_ready_to_write(w) != 0)
+        return -1;
+    if (f->rows == 0 || f->columns == 0)
+        return 0;
+    if (cf_reader_unified(f->reader)) {
+        cfw_fail(w, "%s: frames of a reader with unified strings cannot be handed on",
+                 cfw_target(w));
+        return -1;
+    }
+    if (w->packed)
+        return pass_to_file(w, f);
+    if (cfw_flush_below(w, f->table < CF_ACCESS ? CF_ACCESS : UINT_MAX) != 0)
+        return -1;
+    return pass_to_pipe(w, f);
+}

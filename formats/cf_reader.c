@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reading a stream: finds the frames, checks them, takes in the dictionary, decodes the columns
+ * that the program wants.
+ *
+ * A frame always stands whole in one buffer, and columns of raw values are handed out in place.
+ * The buffer grows as bytes arrive, never because a header claims them. Damage is told once, at
+ * its first place; after it the reader looks for the next frame head whose checksum holds, so that
+ * every whole frame of the input is handed out.
+ *
+ * Memory: one frame and its decoded columns (bounded by CF_MAX_FRAME and the decoder), and the
+ * dictionary of the segment, which grows with its distinct strings.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cf_reader.h"
+
+static const char empty_files[] = "-";
+
+struct cf_reader *cf_reader_open(char *const *files, int count)
+{
+    struct cf_reader *r = calloc(1, sizeof(*r));
+    static char *const standard[] = {(char *)empty_files};
+
+    if (!r)
+        return NULL;
+    r->files = count > 0 ? files : standard;
+    r->count = count > 0 ? count : 1;
+    r->fd = -1;
+    r->strings = cf_strings_new();
+    r->dict = calloc(CF_CHAIN_MOST + 1, sizeof(*r->dict));
+    r->decoder = cf_decoder_new();
+    if (!r->strings || !r->dict || !r->decoder) {
+        cf_reader_close(r);
+        return NULL;
+    }
+    for (int i = 0; i < r->count; i++) {
+        struct stat st;
+
+        if (strcmp(r->files[i], "-") && stat(r->files[i], &st) == 0 && S_ISREG(st.st_mode))
+            r->size += (uint64_t)st.st_size;
+        else if (!strcmp(r->files[i], "-") && fstat(0, &st) == 0 && S_ISREG(st.st_mode))
+            r->size += (uint64_t)st.st_size;
+    }
+    return r;
+}
+
+void cf_reader_close(struct cf_reader *r)
+{
+    if (!r)
+        return;
+    if (r->dict)
+        cfr_clear_segment(r);
+    if (r->fd >= 0 && r->owned)
+        close(r->fd);
+    for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
+        free(r->unified[i]);
+    cf_strings_free(r->strings);
+    cf_decoder_free(r->decoder);
+    free(r->dict);
+    free(r->named);
+    free(r->total);
+    free(r->entry);
+    free(r->want);
+    free(r->buf);
+    free(r);
+}
+
+void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum cf_need need)
+{
+    struct want *w = realloc(r->want, (r->wants + 1) * sizeof(*w));
+
+    if (!w)
+        return;
+    r->want = w;
+    w[r->wants++] = (struct want){(uint16_t)table, (uint16_t)column, need};
+}
+
+void cf_reader_want_all(struct cf_reader *r)
+{
+    r->want_all = 1;
+}
+
+void cf_reader_unify(struct cf_reader *r)
+{
+    r->unify = 1;
+}
+
+int cf_reader_unified(const struct cf_reader *r)
+{
+    return r->unify;
+}
+
+void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to)
+{
+    r->ranged = 1;
+    r->from = from;
+    r->to = to;
+}
+
+void cf_reader_idle(struct cf_reader *r, void (*f)(void *), void *arg)
+{
+    r->idle = f;
+    r->idle_arg = arg;
+}
+
+/* ---- frames ---- */
+
+/* Takes in a segment's head at pos: its length, or 0 when it is damaged or cut off. */
+static size_t take_header(struct cf_reader *r)
+{
+    const uint8_t *p;
+    uint64_t offset = r->base + r->pos;
+    size_t bytes, total;
+    char why[256];
+    XXH3_state_t sum;
+
+    if (!cfr_need(r, CF_SEGMENT_HEAD, READ_AHEAD)) {
+        cfr_damage(r, offset, "cut off in the header");
+        return 0;
+    }
+    p = r->buf + r->pos;
+    bytes = cf_get32(p + 12);
+    total = CF_SEGMENT_HEAD + cf_pad8(bytes);
+    if (bytes > CF_MAX_HEADER) {
+        cfr_damage(r, offset, "the header claims %zu bytes: damaged", bytes);
+        return 0;
+    }
+    if (!cfr_need(r, total, READ_AHEAD)) {
+        cfr_damage(r, offset, "cut off in the header");
+        return 0;
+    }
+    p = r->buf + r->pos;
+    XXH3_64bits_reset(&sum);
+    XXH3_64bits_update(&sum, p, 24);
+    XXH3_64bits_update(&sum, p + CF_SEGMENT_HEAD, total - CF_SEGMENT_HEAD);
+    if (XXH3_64bits_digest(&sum) != cf_get64(p + 24)) {
+        cfr_damage(r, offset, "the header's checksum does not hold: damaged");
+        return 0;
+    }
+    if (cf_get16(p + 8) != CF_STREAM_VERSION) {
+        cfr_damage(r, offset, "version %u of the stream format: this program reads version %d",
+                   cf_get16(p + 8), CF_STREAM_VERSION);
+        return 0;
+    }
+    cfr_clear_segment(r);
+    if (cf_header_parse(&r->header, (const char *)p + CF_SEGMENT_HEAD, bytes, why, sizeof(why))) {
+        cfr_damage(r, offset, "%s", why);
+        return 0;
+    }
+    r->in_segment = 1;
+    r->segment_start = offset;
+    r->number = 0;
+    cfr_load_index(r);
+    memset(&r->frame, 0, offsetof(struct cf_frame, column));
+    r->frame.table = CF_HEADER;
+    r->frame.offset = offset;
+    r->frame.header = &r->header;
+    r->frame.reader = r;
+    return total;
+}
+
+size_t cfr_check_head(const uint8_t *p, size_t have, const char **why)
+{
+    size_t columns = cf_get16(p + 10), total = cf_get32(p + 4);
+    size_t head = CF_FRAME_HEAD + columns * CF_DESCRIPTOR;
+    XXH3_state_t sum;
+    size_t sized = head;
+
+    *why = "damaged frame head";
+    if (memcmp(p, CF_FRAME_MAGIC, 4) != 0 || columns > CF_MAX_COLUMNS || have < head)
+        return 0;
+    XXH3_64bits_reset(&sum);
+    XXH3_64bits_update(&sum, p, 32);
+    XXH3_64bits_update(&sum, p + CF_FRAME_HEAD, columns * CF_DESCRIPTOR);
+    if (XXH3_64bits_digest(&sum) != cf_get64(p + 32))
+        return 0;
+    *why = "frame head that contradicts itself";
+    if (cf_get32(p + 12) > CF_FILE_ROWS || total > CF_MAX_FRAME)
+        return 0;
+    for (size_t i = 0; i < columns; i++) {
+        const uint8_t *d = p + CF_FRAME_HEAD + i * CF_DESCRIPTOR;
+        unsigned known = cf_column_type(cf_get16(d));
+
+        sized += cf_pad8(cf_get32(d + 4));
+        if (d[2] < CF_U8 || d[2] > CF_BLOB || d[3] >= CF_CODECS || (known && known != d[2]))
+            return 0;
+        for (size_t k = 0; k < i; k++)
+            if (cf_get16(p + CF_FRAME_HEAD + k * CF_DESCRIPTOR) == cf_get16(d))
+                return 0;
+    }
+    return sized == total ? total : 0;
+}
+
+static void describe(struct cf_reader *r, const uint8_t *p)
+{
+    struct cf_frame *f = &r->frame;
+    size_t at;
+
+    f->table = cf_get16(p + 8);
+    f->columns = cf_get16(p + 10);
+    f->rows = cf_get32(p + 12);
+    f->first = cf_get64(p + 16);
+    f->last = cf_get64(p + 24);
+    f->offset = r->base + r->pos;
+    f->number = r->number;
+    f->header = &r->header;
+    f->reader = r;
+    at = CF_FRAME_HEAD + f->columns * CF_DESCRIPTOR;
+    r->coded_columns = f->columns;
+    for (unsigned i = 0; i < f->columns; i++) {
+        const uint8_t *d = p + CF_FRAME_HEAD + i * CF_DESCRIPTOR;
+        struct cf_data *c = &f->column[i];
+
+        c->id = cf_get16(d);
+        c->type = d[2];
+        c->codec = d[3];
+        c->bytes = cf_get32(d + 4);
+        c->base = cf_get64(d + 8);
+        c->sum = cf_get64(d + 16);
+        c->wire = p + at;
+        c->values = NULL;
+        r->coded[i] = (struct cf_coded){c->id,    c->type, c->codec,
+                                        c->bytes, c->base, (const uint8_t *)c->wire};
+        at += cf_pad8(c->bytes);
+    }
+}
+
+/* The index of the first column whose checksum does not hold, -1 when all do. */
+static int bad_column(const struct cf_frame *f)
+{
+    for (unsigned i = 0; i < f->columns; i++)
+        if (XXH3_64bits(f->column[i].wire, cf_pad8(f->column[i].bytes)) != f->column[i].sum)
+            return (int)i;
+    return -1;
+}
+
+/* Goes to the next place that begins like a frame or segment with a checksum that holds: 1, or 0
+   when the input ends before. */
+static int resync(struct cf_reader *r)
+{
+    uint64_t searched = 0;
+
+    cfr_skip(r, r->end > r->pos ? 1 : 0);
+    for (;;) {
+        const char *why;
+        size_t have, at = 0;
+        const uint8_t *p;
+
+        if (!cfr_need(r, CF_FRAME_HEAD, 1 << 16))
+            return 0;
+        p = r->buf + r->pos;
+        have = r->end - r->pos;
+        while (at + 8 <= have && memcmp(p + at, CF_FRAME_MAGIC, 4) != 0 &&
+               memcmp(p + at, CF_SEGMENT_MAGIC, 8) != 0)
+            at++;
+        cfr_skip(r, at);
+        searched += at;
+        if (!r->seen_any && searched > SEARCH_LIMIT)
+            return 0;
+        if (at + 8 > have)
+            continue;
+        if (!cfr_need(r, CF_FRAME_HEAD, READ_AHEAD))
+            return 0;
+        p = r->buf + r->pos;
+        if (memcmp(p, CF_SEGMENT_MAGIC, 8) == 0)
+            return 1;
+        (void)cfr_need(r, CF_FRAME_HEAD + (size_t)CF_DESCRIPTOR * CF_MAX_COLUMNS, 0);
+        p = r->buf + r->pos;
+        if (cfr_check_head(p, r->end - r->pos, &why))
+            return 1;
+        cfr_skip(r, 1);
+        searched++;
+    }
+}
+
+/* Adds unified ids or plain values for what is wanted. 0; -1 when the frame cannot be handed out.
+ */
+static int decode(struct cf_reader *r)
+{
+    struct cf_frame *f = &r->frame;
+    uint8_t wanted[CF_MAX_COLUMNS] = {0};
+
+    for (size_t i = 0; i < r->wants; i++) {
+        int at;
+
+        if (r->want[i].table != f->table)
+            continue;
+        at = cfr_column_at(f, r->want[i].column);
+        if (at >= 0) {
+            wanted[at] = 1;
+        } else if (r->want[i].need == CF_REQUIRED) {
+            unsigned column = r->want[i].column;
+            const char *adder = column >= CF_REGION && column <= CF_SYMBOL ? "cf-resolve"
+                                : column == CF_DIST                        ? "cf-distance"
+                                : column == CF_HIT                         ? "cf-cache"
+                                : column == CF_CLASS                       ? "cf-classify"
+                                : column == CF_COST                        ? "cf-latency"
+                                                                           : NULL;
+
+            cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
+                       cf_column_name(column),
+                       adder ? "first run the stream through "
+                             : "this capture does not record it, and the program needs it",
+                       adder ? adder : "");
+            return -1;
+        }
+    }
+    for (unsigned i = 0; i < f->columns; i++) {
+        struct cf_data *c = &f->column[i];
+        size_t blob;
+
+        if ((!wanted[i] && !r->want_all) || c->id == CF_CODE)
+            continue;
+        c->values = cf_decoder_column(r->decoder, i, &blob);
+        if (!c->values) {
+            const char *name = cf_reader_column_name(r, c->id);
+
+            cfr_damage(r, f->offset, "column %s: %s", name ? name : "(unknown)",
+                       cf_decoder_problem(r->decoder));
+            return -1;
+        }
+        if (c->type == CF_STR && r->unify) {
+            const uint32_t *id = c->values;
+            uint32_t last = 0, last_number = 0;
+
+            if (r->unified_room[i] < f->rows) {
+                free(r->unified[i]);
+                r->unified_room[i] = 0;
+                r->unified[i] = malloc(f->rows * sizeof(uint32_t));
+                if (!r->unified[i]) {
+                    cfr_damage(r, f->offset, "out of memory");
+                    return -1;
+                }
+                r->unified_room[i] = f->rows;
+            }
+            for (uint32_t k = 0; k < f->rows; k++) {
+                if (id[k] != last) {
+                    const struct dict *d = &r->dict[id[k] >> CF_CHAIN_SHIFT];
+                    uint32_t low = id[k] & (ID_SPACE - 1);
+
+                    last = id[k];
+                    last_number = low < d->room ? d->number[low] : 0;
+                }
+                r->unified[i][k] = last_number;
+            }
+            c->values = r->unified[i];
+        }
+    }
+    return 0;
+}
+
+static int out_of_range(const struct cf_reader *r, const uint8_t *p)
+{
+    return cfr_out_of_range(r, cf_get16(p + 8), cf_get64(p + 16), cf_get64(p + 24));
+}
+
+/* Looks at what stands at pos: 1 a frame for the program, 0 nothing for it. */
+static int take_frame(struct cf_reader *r)
+{
+    const char *why;
+    const uint8_t *p;
+    uint64_t offset;
+    size_t total;
+    int bad;
+
+    cfr_jump(r);
+    offset = r->base + r->pos;
+    r->number++;
+    if (!cfr_need(r, CF_FRAME_HEAD, READ_AHEAD)) {
+        cfr_damage(r, offset, "cut off in a frame head");
+        r->pos = r->end;
+        return 0;
+    }
+    (void)cfr_need(r, CF_FRAME_HEAD + (size_t)cf_get16(r->buf + r->pos + 10) * CF_DESCRIPTOR,
+                   READ_AHEAD);
+    p = r->buf + r->pos;
+    total = cfr_check_head(p, r->end - r->pos, &why);
+    if (!total) {
+        if (r->eof && memcmp(p, CF_FRAME_MAGIC, 4) == 0)
+            why = "cut off in a frame head";
+        cfr_damage(r, offset, "%s: skipped to the next whole frame", why);
+        if (!resync(r)) {
+            r->eof = 1;
+            r->pos = r->end;
+        }
+        return 0;
+    }
+    if (out_of_range(r, p) && r->seekable) {
+        cfr_count_rows(r, cf_get16(p + 8), cf_get32(p + 12));
+        cfr_skip(r, total);
+        return 0;
+    }
+    if (!cfr_need(r, total, 0)) {
+        const char *name = cf_reader_table_name(r, cf_get16(r->buf + r->pos + 8));
+
+        cfr_damage(r, r->base + r->end, "cut off in a frame of table %s", name ? name : "unknown");
+        r->pos = r->end;
+        return 0;
+    }
+    p = r->buf + r->pos;
+    describe(r, p);
+    r->pos += total; /* the bytes stay until the next fill() */
+    cf_decoder_frame(r->decoder, r->frame.rows, r->coded, r->frame.columns);
+    bad = bad_column(&r->frame);
+    if (bad >= 0) {
+        const char *table = cf_reader_table_name(r, r->frame.table);
+        const char *name = cf_reader_column_name(r, r->frame.column[bad].id);
+
+        cfr_damage(r, offset, "column %s of table %s: its checksum does not hold: frame skipped",
+                   name ? name : "(unknown)", table ? table : "(unknown)");
+        return 0;
+    }
+    if (r->frame.table == CF_END) {
+        cfr_check_end(r);
+        r->in_segment = 0;
+        return 0;
+    }
+    if (r->frame.table == CF_INDEX)
+        return 0;
+    cfr_count_rows(r, r->frame.table, r->frame.rows);
+    if (out_of_range(r, p) || r->frame.rows == 0)
+        return 0;
+    if ((r->frame.table == CF_STRING && cfr_take_strings(r) != 0) ||
+        (r->frame.table == CF_NAME && cfr_take_names(r) != 0)) {
+        cfr_damage(r, offset, "damaged dictionary: frame skipped");
+        return 0;
+    }
+    return decode(r) == 0;
+}
+
+int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
+{
+    for (;;) {
+        if (r->fd < 0 && !cfr_open_next(r))
+            return 0;
+        if (!cfr_need(r, 8, READ_AHEAD)) {
+            uint64_t left = r->end - r->pos;
+
+            if (!r->seen_any && left == 0 && r->base + r->pos == 0)
+                cfr_damage(r, UINT64_MAX,
+                           "empty: not even a header came (did the program before "
+                           "fail?)");
+            else if (!r->seen_any)
+                cfr_damage(r, r->base + r->pos, "no cacheflow stream");
+            else if (r->in_segment || left)
+                cfr_damage(r, r->base + r->end, "cut off: there is no end frame");
+            cfr_close_input(r);
+            continue;
+        }
+        if (memcmp(r->buf + r->pos, CF_SEGMENT_MAGIC, 8) == 0) {
+            size_t n;
+
+            if (r->in_segment)
+                cfr_damage(r, r->base + r->pos, "cut off: the segment before has no end frame");
+            r->seen_any = 1;
+            n = take_header(r);
+            if (n) {
+                r->pos += n;
+                *frame = &r->frame;
+                return 1;
+            }
+            if (!resync(r))
+                r->eof = 1, r->pos = r->end, r->in_segment = 0;
+            continue;
+        }
+        if (!r->in_segment && !r->seen_any) {
+            cfr_damage(r, r->base + r->pos,
+                       "no cacheflow stream: it does not begin with a header (for text see "
+                       "cf-capture --list)");
+            if (!resync(r)) {
+                cfr_close_input(r);
+                continue;
+            }
+            r->seen_any = 1;
+            continue;
+        }
+        if (!r->in_segment && !r->lost)
+            cfr_damage(r, r->base + r->pos, "data after the end frame");
+        if (take_frame(r)) {
+            *frame = &r->frame;
+            return 1;
+        }
+        if (r->eof && r->end - r->pos < 8) {
+            cfr_close_input(r);
+            r->in_segment = 0;
+        }
+    }
+}
+
+const char *cf_reader_problem(const struct cf_reader *r)
+{
+    return r->damages ? r->problem : NULL;
+}
+
+unsigned cf_reader_damages(const struct cf_reader *r)
+{
+    return r->damages;
+}
+
+uint64_t cf_reader_bytes(const struct cf_reader *r)
+{
+    return r->all;
+}
+
+uint64_t cf_reader_size(const struct cf_reader *r)
+{
+    return r->size;
+}
+
+/* ---- columns ---- */
+
+const void *cf_values(const struct cf_frame *f, unsigned column)
+{
+    int i = cfr_column_at(f, column);
+
+    return i < 0 ? NULL : f->column[i].values;
+}
+
+static const void *typed(const struct cf_frame *f, unsigned column, unsigned a, unsigned b)
+{
+    int i = cfr_column_at(f, column);
+
+    return i < 0 || (f->column[i].type != a && f->column[i].type != b) ? NULL : f->column[i].values;
+}
+
+const uint8_t *cf_u8(const struct cf_frame *f, unsigned column)
+{
+    return typed(f, column, CF_U8, CF_U8);
+}
+
+const uint32_t *cf_u32(const struct cf_frame *f, unsigned column)
+{
+    return typed(f, column, CF_U32, CF_STR);
+}
+
+const uint64_t *cf_u64(const struct cf_frame *f, unsigned column)
+{
+    return typed(f, column, CF_U64, CF_U64);
+}
+
+int cf_frame_set(struct cf_frame *f, unsigned column, const void *values)
+{
+    int i = cfr_column_at(f, column);
+    enum cf_type type = cf_column_type(column);
+
+    if (i < 0) {
+        if (f->columns >= CF_MAX_COLUMNS || !type)
+            return -1;
+        i = (int)f->columns++;
+        f->column[i].type = (uint8_t)type;
+    }
+    f->column[i].id = (uint16_t)column;
+    f->column[i].wire = NULL;
+    f->column[i].values = values;
+    return 0;
+}
+
+void cf_frame_drop(struct cf_frame *f, unsigned column)
+{
+    int i = cfr_column_at(f, column);
+
+    if (i < 0)
+        return;
+    f->columns--;
+    memmove(&f->column[i], &f->column[i + 1], (f->columns - (unsigned)i) * sizeof(f->column[0]));
+}

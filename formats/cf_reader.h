@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_reader.h - private to libcf: what the parts of the reader share.
+ */
+#ifndef CF_READER_H
+#define CF_READER_H
+
+#include "cf_wire.h"
+
+enum {
+    READ_AHEAD = 1 << 12,   /* bytes asked for where a frame head is expected */
+    PIPE_BYTES = 1 << 20,   /* NOTES of the format: larger pipes are faster up to here */
+    SEARCH_LIMIT = 1 << 22, /* bytes searched for a frame in what never was a stream */
+    DICT_SLACK = 1 << 16,   /* ids that may be skipped in a dictionary */
+    IDLE_MS = 100,
+    WANT_TABLES = 64,
+    ID_SPACE = 1 << CF_CHAIN_SHIFT,
+};
+
+struct want {
+    uint16_t table, column;
+    uint8_t need;
+};
+
+/* The strings of one program in the chain. */
+struct dict {
+    uint32_t *number; /* in r->strings, by the low bits of the id; 0 = undefined */
+    uint32_t room, defined;
+};
+
+struct total {
+    uint32_t table;
+    uint64_t rows;
+};
+
+struct named {
+    uint32_t id;
+    uint8_t type;
+    char *name;
+};
+
+struct cf_reader {
+    char *const *files;
+    int count, next_file;
+
+    int fd;
+    const char *name;
+    int seekable, is_pipe, owned;
+    uint64_t base; /* offset in the input of buf[0] */
+    uint64_t all, size;
+    uint8_t *buf;
+    size_t pos, end, cap;
+    int eof;
+
+    struct want *want;
+    size_t wants;
+    int want_all, unify, ranged;
+    uint64_t from, to;
+    void (*idle)(void *);
+    void *idle_arg;
+
+    struct cf_header header;
+    struct cf_strings *strings;
+    struct dict *dict; /* CF_CHAIN_MOST + 1 */
+    struct named *named;
+    size_t nameds;
+    struct total *total;
+    size_t totals;
+    int in_segment, seen_any;
+    uint64_t segment_start;
+
+    struct cf_decoder *decoder;
+    struct cf_frame frame;
+    struct cf_coded coded[CF_MAX_COLUMNS]; /* the frame's columns as they came */
+    unsigned coded_columns;
+    uint32_t *unified[CF_MAX_COLUMNS];
+    size_t unified_room[CF_MAX_COLUMNS];
+    uint64_t number;
+
+    struct cf_index_entry *entry; /* of the segment, where a range is wanted */
+    size_t entries, next_entry;
+
+    unsigned damages;
+    int lost; /* frames of this segment are lost: its totals cannot be checked */
+    char problem[1024];
+};
+
+/* cf_input.c */
+/* Remembers a problem with its place (offset UINT64_MAX: none); only the first one is kept. */
+void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...) CF_PRINTF(3, 4);
+/* Makes n bytes stand at pos, aligned to 8; reads no further than `ahead`. 0 where the input ends
+   before. */
+int cfr_need(struct cf_reader *r, size_t n, size_t ahead);
+/* Leaves n bytes behind, of which some may not have been read yet where the input is seekable. */
+void cfr_skip(struct cf_reader *r, size_t n);
+int cfr_open_next(struct cf_reader *r); /* 1, or 0 when no input is left */
+void cfr_close_input(struct cf_reader *r);
+
+/* cf_index.c */
+void cfr_load_index(struct cf_reader *r); /* of the segment at r->segment_start */
+int cfr_out_of_range(const struct cf_reader *r, unsigned table, uint64_t first, uint64_t last);
+void cfr_jump(struct cf_reader *r); /* to the next frame that is not out of range */
+
+/* cf_reader.c */
+/* The frame head at p and its descriptors, `have` bytes of which are there: the length of the
+   frame, or 0 when this is no whole and undamaged head. `*why` tells. */
+size_t cfr_check_head(const uint8_t *p, size_t have, const char **why);
+
+/* cf_dict.c */
+int cfr_column_at(const struct cf_frame *f, unsigned column); /* -1 where there is none */
+int cfr_take_strings(struct cf_reader *r);                    /* of r->frame; -1 when damaged */
+int cfr_take_names(struct cf_reader *r);
+void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows);
+void cfr_check_end(struct cf_reader *r);
+void cfr_clear_segment(struct cf_reader *r);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Segments: the header, and at the end the index and the row counts that betray a lost frame.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "cf_writer.h"
+
+static int write_index(struct cf_writer *w, uint64_t *start)
+{
+    size_t done = 0;
+
+    *start = 0;
+    while (done < w->indexed) {
+        size_t n = w->indexed - done < CF_FILE_ROWS ? w->indexed - done : CF_FILE_ROWS;
+        uint64_t *wide = malloc(n * 3 * sizeof(*wide));
+        uint32_t *slim = malloc(n * 2 * sizeof(*slim));
+        uint32_t bytes = (uint32_t)n * 8;
+        const struct cf_coded coded[] = {
+            {CF_OFFSET, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)wide},
+            {CF_ID, CF_U32, CF_RAW, bytes / 2, 0, (const uint8_t *)slim},
+            {CF_ROWS, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)(wide + n)},
+            {CF_FIRST, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)(wide + 2 * n)},
+        };
+        struct cf_coded all[5];
+        uint64_t *last = malloc(n * sizeof(*last));
+        int result = -1;
+
+        if (wide && slim && last) {
+            for (size_t i = 0; i < n; i++) {
+                const struct cf_index_entry *e = &w->index[done + i];
+
+                wide[i] = e->offset;
+                slim[i] = e->table;
+                wide[n + i] = e->rows;
+                wide[2 * n + i] = e->first;
+                last[i] = e->last;
+            }
+            memcpy(all, coded, sizeof(coded));
+            all[4] = (struct cf_coded){CF_LAST, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)last};
+            if (!done)
+                *start = w->bytes;
+            result = cfw_write_frame(w, CF_INDEX, (uint32_t)n, 0, 0, all, 5);
+        } else {
+            cfw_fail(w, "out of memory");
+        }
+        free(wide);
+        free(slim);
+        free(last);
+        if (result != 0)
+            return -1;
+        done += n;
+    }
+    return 0;
+}
+
+int cfw_end_segment(struct cf_writer *w)
+{
+    uint32_t id[1024 + MAX_TABLES];
+    uint64_t rows[1024 + MAX_TABLES], index_start;
+    uint8_t trailer[CF_TRAILER_BYTES] = {0};
+    struct cf_coded coded[3];
+    uint32_t n = 0;
+    uint64_t end;
+
+    if (!w->in_segment)
+        return 0;
+    if (cfw_flush_below(w, UINT_MAX) != 0)
+        return -1;
+    cfw_drain(w);
+    if (w->failed || write_index(w, &index_start) != 0)
+        return -1;
+    for (unsigned t = 0; t < sizeof(w->total) / sizeof(w->total[0]); t++)
+        if (w->total[t]) {
+            id[n] = t;
+            rows[n++] = w->total[t];
+        }
+    for (unsigned i = 0; i < w->others; i++) {
+        id[n] = w->other[i];
+        rows[n++] = w->other_rows[i];
+    }
+    coded[0] = (struct cf_coded){CF_ID, CF_U32, CF_RAW, n * 4, 0, (const uint8_t *)id};
+    coded[1] = (struct cf_coded){CF_ROWS, CF_U64, CF_RAW, n * 8, 0, (const uint8_t *)rows};
+    coded[2] =
+        (struct cf_coded){CF_TRAILER, CF_BLOB, CF_RAW, CF_TRAILER_BYTES, CF_TRAILER_BYTES, trailer};
+    end = w->bytes + CF_FRAME_HEAD + 3 * CF_DESCRIPTOR + cf_pad8(n * 4) + n * 8 + CF_TRAILER_BYTES;
+    cf_put64(trailer, index_start ? end - index_start : 0);
+    cf_put64(trailer + 8, end - w->segment_start);
+    memcpy(trailer + 24, CF_TRAILER_MAGIC, 8);
+    if (cfw_write_frame(w, CF_END, n, 0, 0, coded, 3) != 0)
+        return -1;
+    w->in_segment = 0;
+    return 0;
+}
+
+int cfw_begin_segment(struct cf_writer *w, const struct cf_header *h, const struct cf_header *from)
+{
+    uint8_t head[CF_SEGMENT_HEAD] = {0}, zeros[8] = {0};
+    struct iovec v[3];
+    size_t bytes;
+    char *text;
+    XXH3_state_t sum;
+    int result;
+
+    if (w->failed || cfw_end_segment(w) != 0)
+        return -1;
+    w->chain = from ? from->chain : 0;
+    if (w->chain >= CF_CHAIN_MOST) {
+        cfw_fail(w, "%s: more than %d programs in the chain", cfw_target(w), CF_CHAIN_MOST);
+        return -1;
+    }
+    text = cf_header_text(h, from, w->program, &bytes);
+    if (!text || bytes > CF_MAX_HEADER) {
+        cfw_fail(w, text ? "%s: the header grew over 1 MiB" : "%s: out of memory", cfw_target(w));
+        free(text);
+        return -1;
+    }
+    memcpy(head, CF_SEGMENT_MAGIC, 8);
+    cf_put16(head + 8, CF_STREAM_VERSION);
+    cf_put32(head + 12, (uint32_t)bytes);
+    XXH3_64bits_reset(&sum);
+    XXH3_64bits_update(&sum, head, 24);
+    XXH3_64bits_update(&sum, text, bytes);
+    XXH3_64bits_update(&sum, zeros, cf_pad8(bytes) - bytes);
+    cf_put64(head + 24, XXH3_64bits_digest(&sum));
+    v[0] = (struct iovec){head, sizeof(head)};
+    v[1] = (struct iovec){text, bytes};
+    v[2] = (struct iovec){zeros, cf_pad8(bytes) - bytes};
+    w->segment_start = w->bytes;
+    result = cfw_write_all(w, v, v[2].iov_len ? 3 : 2);
+    free(text);
+    memset(w->total, 0, sizeof(w->total));
+    w->others = 0;
+    w->indexed = 0;
+    cf_strings_clear(w->strings);
+    w->in_segment = 1;
+    return result;
+}
+
+int cf_writer_header(struct cf_writer *w, const struct cf_header *header)
+{
+    return cfw_begin_segment(w, header, NULL);
+}

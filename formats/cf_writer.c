@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing a stream: gathers rows into frames, encodes and writes them.
+ *
+ * To a pipe, frames are small and go out in the caller's thread, by one writev() that takes passed
+ * columns from where the reader left them. To a file, frames are large and packed by threads of
+ * our own: full batches stand in a queue, each thread encodes one and writes it when its turn has
+ * come, so that the file does not depend on the number of threads.
+ *
+ * Order: before a batch of access or line goes out, the batches of all event tables (task, map,
+ * stack, object, switch, snapshot) do, and before any batch the strings that it may need.
+ *
+ * Memory: one batch a table and, for files, QUEUE of them; an index entry for every frame of a
+ * segment; the strings that this program defined.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cf_writer.h"
+
+struct cf_writer *cf_writer_open(const char *path, const char *program)
+{
+    struct cf_writer *w = calloc(1, sizeof(*w));
+
+    if (!w)
+        return NULL;
+    w->fd = -1;
+    w->packed = path != NULL;
+    w->path = path ? strdup(path) : NULL;
+    w->program = strdup(program && *program ? program : "unknown");
+    w->strings = cf_strings_new();
+    w->queue_end = &w->queue;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    if (!w->program || !w->strings || (path && !w->path)) {
+        free(w->path);
+        free(w->program);
+        cf_strings_free(w->strings);
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+int cfw_ready_to_write(struct cf_writer *w)
+{
+    if (w->failed)
+        return -1;
+    if (!w->in_segment) {
+        cfw_fail(w, "%s: rows before a header", cfw_target(w));
+        return -1;
+    }
+    return 0;
+}
+
+/* Appends rows of columns whose types are given. `values` NULL: constant. */
+int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_t *id,
+               const uint8_t *type, const void *const *values, const uint64_t *constant,
+               unsigned columns, const uint32_t *hint)
+{
+    uint32_t most = w->packed ? CF_FILE_ROWS : CF_WIRE_ROWS, done = 0;
+
+    while (done < rows) {
+        struct batch *b = cfw_batch_for(w, table, id, type, columns);
+        uint32_t n;
+
+        if (!b)
+            return -1;
+        n = rows - done < most - b->rows ? rows - done : most - b->rows;
+        for (unsigned i = 0; i < columns; i++) {
+            uint8_t *place;
+
+            if (!values[i]) {
+                if (cfw_constant_column(w, b, i, constant[i], n) != 0)
+                    return -1;
+                continue;
+            }
+            place = cfw_array_column(w, b, i, n);
+            if (!place)
+                return -1;
+            memcpy(place, (const uint8_t *)values[i] + (size_t)done * b->column[i].width,
+                   (size_t)n * b->column[i].width);
+        }
+        if (hint || b->hinted) {
+            uint32_t *place = cfw_hints(w, b, n);
+
+            if (!place)
+                return -1;
+            if (hint)
+                memcpy(place, hint + done, n * sizeof(*place));
+            else
+                memset(place, 0, n * sizeof(*place));
+        }
+        b->rows += n;
+        done += n;
+        if (b->rows == most && cfw_flush_for(w, table) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
+                   const struct cf_values *columns, unsigned count, const uint32_t *hint)
+{
+    uint16_t id[CF_MAX_COLUMNS];
+    uint8_t type[CF_MAX_COLUMNS];
+    const void *values[CF_MAX_COLUMNS];
+    uint64_t constant[CF_MAX_COLUMNS];
+
+    if (cfw_ready_to_write(w) != 0)
+        return -1;
+    if (count > CF_MAX_COLUMNS) {
+        cfw_fail(w, "%s: more than %d columns", cfw_target(w), CF_MAX_COLUMNS);
+        return -1;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        id[i] = (uint16_t)columns[i].column;
+        type[i] = (uint8_t)cf_column_type(columns[i].column);
+        values[i] = columns[i].values;
+        constant[i] = columns[i].constant;
+        if (!cf_type_width(type[i])) {
+            cfw_fail(w, "%s: column %u cannot be written as rows", cfw_target(w),
+                     columns[i].column);
+            return -1;
+        }
+    }
+    return cfw_append(w, table, rows, id, type, values, constant, count, hint);
+}
+
+int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values *constants,
+                    unsigned constant_count, struct cf_place *columns, unsigned count,
+                    uint32_t **hint, uint32_t *rows)
+{
+    uint32_t most = w->packed ? CF_FILE_ROWS : CF_WIRE_ROWS;
+    uint16_t id[CF_MAX_COLUMNS];
+    uint8_t type[CF_MAX_COLUMNS];
+    struct batch *b;
+    uint32_t n;
+
+    if (cfw_ready_to_write(w) != 0)
+        return -1;
+    if (constant_count + count > CF_MAX_COLUMNS) {
+        cfw_fail(w, "%s: more than %d columns", cfw_target(w), CF_MAX_COLUMNS);
+        return -1;
+    }
+    for (unsigned i = 0; i < count + constant_count; i++) {
+        unsigned column = i < count ? columns[i].column : constants[i - count].column;
+
+        id[i] = (uint16_t)column;
+        type[i] = (uint8_t)cf_column_type(column);
+    }
+    b = cfw_batch_for(w, table, id, type, count + constant_count);
+    if (!b)
+        return -1;
+    n = most - b->rows;
+    n = n > CF_WIRE_ROWS ? CF_WIRE_ROWS : n;
+    for (unsigned i = 0; i < count; i++) {
+        columns[i].values = cfw_array_column(w, b, i, n);
+        if (!columns[i].values)
+            return -1;
+    }
+    for (unsigned i = 0; i < constant_count; i++)
+        if (cfw_constant_column(w, b, count + i, constants[i].constant, n) != 0)
+            return -1;
+    if (hint) {
+        *hint = cfw_hints(w, b, n);
+        if (!*hint)
+            return -1;
+    } else if (b->hinted) {
+        uint32_t *place = cfw_hints(w, b, n);
+
+        if (!place)
+            return -1;
+        memset(place, 0, n * sizeof(*place));
+    }
+    *rows = n;
+    return 0;
+}
+
+int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
+{
+    uint32_t most = w->packed ? CF_FILE_ROWS : CF_WIRE_ROWS;
+
+    for (unsigned i = 0; i < w->batches; i++) {
+        struct batch *b = w->batch[i];
+
+        if (!b || b->table != table)
+            continue;
+        b->rows += rows;
+        return b->rows == most ? cfw_flush_for(w, table) : 0;
+    }
+    return -1;
+}
+
+int cf_writer_flush(struct cf_writer *w)
+{
+    if (w->failed)
+        return -1;
+    return w->packed ? 0 : cfw_flush_below(w, UINT_MAX);
+}
+
+int cfw_queue_string(struct cf_writer *w, uint32_t id, const char *text, size_t length)
+{
+    if (w->string_bytes + length > STRING_BYTES || w->string_count >= CF_WIRE_ROWS)
+        if (cfw_flush_strings(w) != 0)
+            return -1;
+    if (w->string_count == w->string_room) {
+        size_t room = w->string_room ? 2 * w->string_room : 64;
+        uint32_t *ids = realloc(w->string_id, room * sizeof(*ids));
+        uint32_t *lengths = realloc(w->string_length, room * sizeof(*lengths));
+
+        w->string_id = ids ? ids : w->string_id;
+        w->string_length = lengths ? lengths : w->string_length;
+        if (!ids || !lengths) {
+            cfw_fail(w, "out of memory");
+            return -1;
+        }
+        w->string_room = room;
+    }
+    if (w->string_bytes + length > w->string_text_room) {
+        size_t room = w->string_text_room ? 2 * w->string_text_room : 4096;
+        char *p;
+
+        while (room < w->string_bytes + length)
+            room *= 2;
+        p = realloc(w->string_text, room);
+        if (!p) {
+            cfw_fail(w, "out of memory");
+            return -1;
+        }
+        w->string_text = p;
+        w->string_text_room = room;
+    }
+    w->string_id[w->string_count] = id;
+    w->string_length[w->string_count] = (uint32_t)length;
+    memcpy(w->string_text + w->string_bytes, text, length);
+    w->string_count++;
+    w->string_bytes += length;
+    return 0;
+}
+
+uint32_t cf_writer_string(struct cf_writer *w, const char *text)
+{
+    size_t length = strlen(text);
+    uint32_t number, id;
+    int fresh;
+
+    if (!length || cfw_ready_to_write(w) != 0)
+        return 0;
+    if (length > CF_MAX_TEXT)
+        length = CF_MAX_TEXT;
+    number = cf_strings_number(w->strings, text, length, &fresh);
+    if (!number || number >= ID_SPACE) {
+        cfw_fail(w, number ? "%s: more than 2^24 strings" : "%s: out of memory", cfw_target(w));
+        return 0;
+    }
+    id = (uint32_t)w->chain << CF_CHAIN_SHIFT | number;
+    if (fresh && cfw_queue_string(w, id, text, length) != 0)
+        return 0;
+    return id;
+}
+
+int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const char *name)
+{
+    static const uint16_t ids[] = {CF_ID, CF_TYPE, CF_LABEL};
+    static const uint8_t types[] = {CF_U32, CF_U8, CF_STR};
+    static const void *const none[3];
+    uint64_t values[3] = {id, type, 0};
+
+    if (cfw_ready_to_write(w) != 0)
+        return -1;
+    values[2] = cf_writer_string(w, name);
+    if (!values[2] || cfw_append(w, CF_NAME, 1, ids, types, none, values, 3, NULL) != 0)
+        return -1;
+    return cfw_flush_for(w, CF_NAME);
+}
+
+const char *cf_writer_problem(const struct cf_writer *w)
+{
+    return w->failed ? w->problem : NULL;
+}
+
+uint64_t cf_writer_bytes(const struct cf_writer *w)
+{
+    return w->bytes;
+}
+
+int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t size)
+{
+    int result;
+
+    if (!w)
+        return 0;
+    if (!w->failed && complete)
+        (void)cfw_end_segment(w);
+    else if (!w->failed)
+        (void)cfw_flush_below(w, UINT_MAX);
+    pthread_mutex_lock(&w->lock);
+    w->stop = 1;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    for (unsigned i = 0; i < w->threads; i++)
+        pthread_join(w->thread[i], NULL);
+    if (!w->opened && !w->failed)
+        (void)cfw_open_output(w);
+    if (!w->failed && w->path)
+        cfw_name_output(w);
+    if (w->fd >= 0 && close(w->fd) != 0)
+        cfw_fail(w, "%s: cannot write: %s", cfw_target(w), strerror(errno));
+    if (w->failed && w->temp)
+        (void)unlink(w->temp);
+    result = w->failed ? -1 : 0;
+    if (w->failed && problem && size)
+        snprintf(problem, size, "%s", w->problem);
+    for (unsigned i = 0; i < w->batches; i++)
+        cfw_free_batch(w->batch[i]);
+    while (w->spare) {
+        struct batch *b = w->spare;
+
+        w->spare = b->next;
+        cfw_free_batch(b);
+    }
+    while (w->queue) {
+        struct batch *b = w->queue;
+
+        w->queue = b->next;
+        cfw_free_batch(b);
+    }
+    for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
+        free(w->scratch[i]);
+    cf_encoder_free(w->encoder);
+    cf_strings_free(w->strings);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    free(w->string_id);
+    free(w->string_length);
+    free(w->string_text);
+    free(w->index);
+    free(w->program);
+    free(w->path);
+    free(w->temp);
+    free(w);
+    return result;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_writer.h - private to libcf: what the parts of the writer share. Functions return 0, or -1
+ * after cfw_fail() has kept the first problem.
+ */
+#ifndef CF_WRITER_H
+#define CF_WRITER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/uio.h>
+
+#include "cf_wire.h"
+
+enum {
+    ZSTD_LEVEL = 3,
+    MAX_THREADS = 4,
+    QUEUE = MAX_THREADS + 2,
+    THREAD_ROWS = 1 << 15, /* a batch of fewer rows is no reason to start threads */
+    PIPE_BYTES = 1 << 20,
+    MAX_TABLES = 64,
+    PASS_ROWS = CF_FILE_ROWS / 4, /* packed frames of as many rows go to a file as they are */
+    STRING_BYTES = 1 << 20,       /* a dictionary frame's text */
+    ID_SPACE = 1 << CF_CHAIN_SHIFT,
+};
+
+struct batch_column {
+    uint16_t id;
+    uint8_t type, width;
+    uint8_t constant; /* all rows so far have `value`, and `data` holds none */
+    uint64_t value;
+    uint8_t *data;
+    size_t room; /* bytes */
+};
+
+struct batch {
+    unsigned table;
+    uint32_t rows;
+    unsigned columns;
+    struct batch_column column[CF_MAX_COLUMNS];
+    uint32_t *hint;
+    size_t hint_room; /* rows */
+    int hinted;
+    size_t blob_bytes; /* of the one blob column, at the end of `column` */
+    uint8_t *ready;    /* instead of all that: the bytes of a whole frame */
+    size_t ready_bytes;
+    uint64_t turn;
+    struct batch *next;
+};
+
+struct cf_writer {
+    char *program;
+    char *path, *temp; /* temp NULL: unnamed, or written in place */
+    int fd, owned, unnamed, packed, opened;
+    atomic_int failed;
+    char problem[512];
+
+    uint64_t bytes;         /* written in all */
+    uint64_t segment_start; /* of them before this segment */
+    int in_segment;
+    uint64_t total[65536 / 64]; /* rows of the tables below 1024 */
+    uint32_t other[MAX_TABLES]; /* further tables, */
+    uint64_t other_rows[MAX_TABLES];
+    unsigned others;
+    struct cf_index_entry *index;
+    size_t indexed, index_room;
+
+    unsigned chain; /* our place in it */
+    struct cf_strings *strings;
+    uint32_t *string_id, *string_length; /* not yet written */
+    size_t string_count, string_room;
+    char *string_text;
+    size_t string_bytes, string_text_room;
+
+    struct batch *batch[MAX_TABLES]; /* being filled, by table id */
+    unsigned batches;
+    struct batch *spare;
+    uint8_t *scratch[CF_MAX_COLUMNS];
+    size_t scratch_room[CF_MAX_COLUMNS];
+    struct cf_encoder *encoder;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread[MAX_THREADS];
+    unsigned threads;
+    struct batch *queue, **queue_end;
+    unsigned queued; /* batches in the queue or with a thread */
+    uint64_t turns, turn;
+    int stop;
+};
+
+/* cf_output.c */
+void cfw_fail(struct cf_writer *w, const char *format, ...) CF_PRINTF(2, 3);
+const char *cfw_target(const struct cf_writer *w); /* its name in messages */
+int cfw_open_output(struct cf_writer *w);
+void cfw_name_output(struct cf_writer *w); /* gives the finished file its name */
+int cfw_write_all(struct cf_writer *w, struct iovec *v, int count);
+/* Counts and indexes a frame that is about to be written. */
+int cfw_note_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
+                   uint64_t last);
+int cfw_write_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
+                    uint64_t last, const struct cf_coded *column, unsigned columns);
+
+/* cf_batch.c */
+struct batch *cfw_new_batch(struct cf_writer *w, unsigned table);
+void cfw_spare_batch(struct cf_writer *w, struct batch *b); /* for the next cfw_new_batch() */
+void cfw_free_batch(struct batch *b);
+/* The batch that rows of a table go to, with these columns and room for one more row. */
+struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t *id,
+                            const uint8_t *type, unsigned columns);
+/* Places for `rows` more values of the i-th column, or more hints, behind those that are there. */
+uint8_t *cfw_array_column(struct cf_writer *w, struct batch *b, unsigned i, uint32_t rows);
+uint32_t *cfw_hints(struct cf_writer *w, struct batch *b, uint32_t rows);
+int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64_t value,
+                        uint32_t rows);
+uint8_t *cfw_scratch(struct cf_writer *w, unsigned i, size_t bytes); /* one for each column */
+/* Sends a batch on its way; it is no longer the caller's. */
+int cfw_emit(struct cf_writer *w, struct batch *b);
+int cfw_flush_strings(struct cf_writer *w);
+int cfw_flush_below(struct cf_writer *w, unsigned limit); /* batches of tables with smaller ids */
+/* What must stand before a frame of `table`, and the table's own batch. */
+int cfw_flush_for(struct cf_writer *w, unsigned table);
+void cfw_drain(struct cf_writer *w); /* waits until all batches are written */
+
+/* cf_writer.c */
+int cfw_ready_to_write(struct cf_writer *w);
+int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_t *id,
+               const uint8_t *type, const void *const *values, const uint64_t *constant,
+               unsigned columns, const uint32_t *hint);
+int cfw_queue_string(struct cf_writer *w, uint32_t id, const char *text, size_t length);
+
+/* cf_segment.c */
+int cfw_begin_segment(struct cf_writer *w, const struct cf_header *h, const struct cf_header *from);
+int cfw_end_segment(struct cf_writer *w);
+
+#endif
