@@ -43,7 +43,7 @@ struct batch *cfw_new_batch(struct cf_writer *w, unsigned table)
     b->table = table;
     b->rows = 0;
     b->columns = 0;
-    b->hinted = 0;
+    b->unhinted = 0;
     b->blob_bytes = 0;
     b->next = NULL;
     return b;
@@ -174,7 +174,7 @@ static void pack_batch(struct cf_writer *w, struct batch *b, struct cf_encoder *
             values[i] = (struct cf_values){c->id, c->constant ? NULL : c->data, c->value};
         }
         time_span(b, &first, &last);
-        n = cf_encoder_frame(e, b->table, b->rows, values, b->columns, b->hinted ? b->hint : NULL,
+        n = cf_encoder_frame(e, b->table, b->rows, values, b->columns, b->unhinted ? NULL : b->hint,
                              b->blob_bytes, coded);
     }
     if (threaded) {
@@ -309,6 +309,7 @@ int cfw_flush_strings(struct cf_writer *w)
     b->rows = (uint32_t)w->string_count;
     b->columns = 3;
     b->blob_bytes = w->string_bytes;
+    b->unhinted = 1;
     for (unsigned i = 0; i < 3; i++) {
         struct batch_column *c = &b->column[i];
 
@@ -408,7 +409,7 @@ struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t 
                 }
     }
     b->columns = columns;
-    b->hinted = 0;
+    b->unhinted = 0;
     for (i = 0; i < columns; i++) {
         b->column[i].id = id[i];
         b->column[i].type = type[i];
@@ -469,8 +470,5 @@ uint32_t *cfw_hints(struct cf_writer *w, struct batch *b, uint32_t rows)
         b->hint = p;
         b->hint_room = room;
     }
-    if (!b->hinted)
-        memset(b->hint, 0, b->rows * sizeof(*b->hint));
-    b->hinted = 1;
     return b->hint + b->rows;
 }

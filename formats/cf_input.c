@@ -116,7 +116,6 @@ void cfr_skip(struct cf_reader *r, size_t n)
     }
     n -= have;
     r->base += r->end + n;
-    r->all += n;
     r->pos = r->end = 0;
     if (lseek(r->fd, (off_t)n, SEEK_CUR) < 0) {
         cfr_damage(r, r->base, "cannot seek: %s", strerror(errno));

@@ -72,7 +72,7 @@ static const struct name columns[] = {
     {CF_FIRST, "first", CF_U64},
     {CF_LAST, "last", CF_U64},
     {CF_TRAILER, "trailer", CF_BLOB},
-    {CF_CODE, "code", CF_U32},
+    {CF_CODE, "code", CF_BLOB},
 };
 
 static const struct name ops[] = {

@@ -104,7 +104,7 @@ static int pass_to_file(struct cf_writer *w, struct cf_frame *f)
 
         untouched &= c->wire != NULL;
         packed &= c->codec == CF_CONST || c->codec >= CF_ZSTD;
-        blob |= c->type == CF_BLOB;
+        blob |= c->type == CF_BLOB && c->id != CF_CODE;
     }
     if (untouched && cf_frame_intact(f) && (blob || (packed && f->rows >= PASS_ROWS)))
         return pass_bytes(w, f);

@@ -84,15 +84,14 @@ int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_
             memcpy(place, (const uint8_t *)values[i] + (size_t)done * b->column[i].width,
                    (size_t)n * b->column[i].width);
         }
-        if (hint || b->hinted) {
+        if (!hint) {
+            b->unhinted = 1;
+        } else if (!b->unhinted) {
             uint32_t *place = cfw_hints(w, b, n);
 
             if (!place)
                 return -1;
-            if (hint)
-                memcpy(place, hint + done, n * sizeof(*place));
-            else
-                memset(place, 0, n * sizeof(*place));
+            memcpy(place, hint + done, n * sizeof(*place));
         }
         b->rows += n;
         done += n;
@@ -169,12 +168,8 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
         *hint = cfw_hints(w, b, n);
         if (!*hint)
             return -1;
-    } else if (b->hinted) {
-        uint32_t *place = cfw_hints(w, b, n);
-
-        if (!place)
-            return -1;
-        memset(place, 0, n * sizeof(*place));
+    } else {
+        b->unhinted = 1;
     }
     *rows = n;
     return 0;

@@ -40,7 +40,7 @@ struct batch {
     struct batch_column column[CF_MAX_COLUMNS];
     uint32_t *hint;
     size_t hint_room; /* rows */
-    int hinted;
+    int unhinted; /* some rows came without a hint, so that all are packed without */
     size_t blob_bytes; /* of the one blob column, at the end of `column` */
     uint8_t *ready;    /* instead of all that: the bytes of a whole frame */
     size_t ready_bytes;

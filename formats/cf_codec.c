@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_codec.c - columns to bytes: the codecs of a pipe, plain columns under zstd, and which of them
+ * a column gets (cf-stream(5), "CODECS"). cf_unpack.c is the way back.
+ *
+ * A pipe wants codecs at the speed of memory: a column becomes a base and narrow offsets, found by
+ * one pass that gives up at the first block that cannot fit. A file wants few bytes: the columns of
+ * accesses are packed together (cf_pack.c), unless a sample says that plain columns are smaller.
+ */
+#include <stdlib.h>
+
+#include "cf_pack.h"
+
+enum {
+    BLOCK = 64,       /* values that a loop handles at once; constant, so that it is vectorised */
+    SAMPLE_PARTS = 4, /* of a column, on which codecs are compared */
+    SAMPLE_VALUES = 1536, /* ... in each part */
+    SMALL_COLUMN = 64,    /* bytes that are not worth a compressor */
+    MIN_PACKED_ROWS = 64,
+};
+
+struct cf_encoder {
+    struct cf_zip zip;
+    struct cf_packer *packer;
+    struct cf_bytes out;    /* data of all columns */
+    struct cf_bytes sample; /* what a codec made of a sample */
+};
+
+int cf_bytes_room(struct cf_bytes *b, size_t more)
+{
+    if (b->room - b->used >= more)
+        return 0;
+    size_t room = b->used + more + (b->used + more) / 4 + 256;
+    uint8_t *data = realloc(b->data, room);
+    if (!data)
+        return -1;
+    b->data = data;
+    b->room = room;
+    return 0;
+}
+
+/* ---- wire ---- */
+
+/* Whether all values are within 2^31 of the first, and then the smallest and largest of their
+   differences to it. Signed differences in 32 bits keep the loop narrow enough for vectors. */
+static bool span_64(const uint64_t *v, size_t n, int32_t *least, int32_t *most)
+{
+    uint64_t first = v[0];
+    int32_t low = 0, high = 0;
+    size_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) {
+        uint64_t far = 0;
+        for (size_t q = 0; q < BLOCK; q++)
+            far |= v[i + q] - first + 0x80000000u;
+        if (far >> 32)
+            return false;
+        for (size_t q = 0; q < BLOCK; q++) {
+            int32_t d = (int32_t)(uint32_t)(v[i + q] - first);
+            low = d < low ? d : low;
+            high = d > high ? d : high;
+        }
+    }
+    for (; i < n; i++) {
+        uint64_t d = v[i] - first;
+        if ((d + 0x80000000u) >> 32)
+            return false;
+        low = (int32_t)d < low ? (int32_t)d : low;
+        high = (int32_t)d > high ? (int32_t)d : high;
+    }
+    *least = low;
+    *most = high;
+    return true;
+}
+
+#define SPAN(type, bits)                                                                           \
+    static void span_##bits(const type *v, size_t n, type *least, type *most)                      \
+    {                                                                                              \
+        type low = v[0], high = v[0];                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + BLOCK <= n; i += BLOCK)                                                         \
+            for (size_t q = 0; q < BLOCK; q++) {                                                   \
+                low = v[i + q] < low ? v[i + q] : low;                                             \
+                high = v[i + q] > high ? v[i + q] : high;                                          \
+            }                                                                                      \
+        for (; i < n; i++) {                                                                       \
+            low = v[i] < low ? v[i] : low;                                                         \
+            high = v[i] > high ? v[i] : high;                                                      \
+        }                                                                                          \
+        *least = low;                                                                              \
+        *most = high;                                                                              \
+    }
+
+SPAN(uint8_t, 8)
+SPAN(uint16_t, 16)
+SPAN(uint32_t, 32)
+
+#define NARROW(from, to, bits, less)                                                               \
+    static void narrow_##bits##_##less(const from *restrict v, size_t n, uint64_t base,            \
+                                       to *restrict out)                                           \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + BLOCK <= n; i += BLOCK)                                                         \
+            for (size_t q = 0; q < BLOCK; q++)                                                     \
+                out[i + q] = (to)(v[i + q] - (from)base);                                          \
+        for (; i < n; i++)                                                                         \
+            out[i] = (to)(v[i] - (from)base);                                                      \
+    }
+
+NARROW(uint16_t, uint8_t, 16, 8)
+NARROW(uint32_t, uint8_t, 32, 8)
+NARROW(uint64_t, uint8_t, 64, 8)
+NARROW(uint32_t, uint16_t, 32, 16)
+NARROW(uint64_t, uint16_t, 64, 16)
+NARROW(uint64_t, uint32_t, 64, 32)
+
+static void narrow(unsigned width, const void *v, size_t n, uint64_t base, unsigned to, void *out)
+{
+    if (width == 2)
+        narrow_16_8(v, n, base, out);
+    else if (width == 4 && to == 1)
+        narrow_32_8(v, n, base, out);
+    else if (width == 4)
+        narrow_32_16(v, n, base, out);
+    else if (to == 1)
+        narrow_64_8(v, n, base, out);
+    else if (to == 2)
+        narrow_64_16(v, n, base, out);
+    else
+        narrow_64_32(v, n, base, out);
+}
+
+/* Range of a column as base and span; false where the span needs more than 32 bits. */
+static bool column_span(unsigned width, const void *values, size_t rows, uint64_t *base,
+                        uint64_t *span)
+{
+    if (width == 8) {
+        int32_t low, high;
+        if (!span_64(values, rows, &low, &high))
+            return false;
+        *base = cf_load64(values) + (uint64_t)(int64_t)low;
+        *span = (uint64_t)((int64_t)high - low);
+    } else if (width == 4) {
+        uint32_t low, high;
+        span_32(values, rows, &low, &high);
+        *base = low;
+        *span = high - low;
+    } else if (width == 2) {
+        uint16_t low, high;
+        span_16(values, rows, &low, &high);
+        *base = low;
+        *span = (uint64_t)high - low;
+    } else {
+        uint8_t low, high;
+        span_8(values, rows, &low, &high);
+        *base = low;
+        *span = (uint64_t)high - low;
+    }
+    return true;
+}
+
+void cf_encode_wire(enum cf_type type, const void *values, size_t rows, void *scratch,
+                    struct cf_coded *out)
+{
+    unsigned width = (unsigned)cf_type_width(type);
+    uint64_t base, span;
+    out->type = (uint8_t)type;
+    out->codec = CF_RAW;
+    out->base = 0;
+    out->bytes = (uint32_t)(rows * width);
+    out->data = values;
+    if (!rows || !column_span(width, values, rows, &base, &span))
+        return;
+    unsigned to = span == 0 ? 0 : span < 1u << 8 ? 1 : span < 1u << 16 ? 2 : 4;
+    if (to >= width)
+        return;
+    out->codec = to == 0 ? CF_CONST : to == 1 ? CF_NARROW8 : to == 2 ? CF_NARROW16 : CF_NARROW32;
+    out->base = base;
+    out->bytes = (uint32_t)(rows * to);
+    out->data = to ? scratch : NULL;
+    if (to)
+        narrow(width, values, rows, base, to, scratch);
+}
+
+/* ---- plain columns under zstd ---- */
+
+int cf_zip_packet(struct cf_zip *z, struct cf_bytes *out, const void *data, size_t bytes)
+{
+    enum { LENGTHS = 10 }; /* most bytes of two lengths below 2^35 */
+    size_t bound = ZSTD_compressBound(bytes);
+    if (cf_bytes_room(out, 2 * LENGTHS + bound) < 0)
+        return -1;
+    uint8_t *at = out->data + out->used, *body = at + LENGTHS;
+    size_t n = bytes;
+    if (bytes > SMALL_COLUMN)
+        n = ZSTD_compress2(z->zstd, body, bound, data, bytes);
+    if (ZSTD_isError(n))
+        return -1;
+    at = cf_put_varint(at, bytes);
+    if (n >= bytes) {
+        at = cf_put_varint(at, bytes);
+        if (bytes)
+            memcpy(at, data, bytes);
+        n = bytes;
+    } else {
+        at = cf_put_varint(at, n);
+        memmove(at, body, n);
+    }
+    out->used = (size_t)(at - out->data) + n;
+    return 0;
+}
+
+#define PLAIN(type, bits)                                                                          \
+    static void to_planes_##bits(const type *v, size_t n, uint8_t *out)                            \
+    {                                                                                              \
+        for (unsigned b = 0; b < sizeof(type); b++)                                                \
+            for (size_t i = 0; i < n; i++)                                                         \
+                out[b * n + i] = (uint8_t)(v[i] >> 8 * b);                                         \
+    }                                                                                              \
+    static void to_differences_##bits(const type *v, size_t n, type base, type *out)               \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type d = (type)(v[i] - base);                                                          \
+            base = v[i];                                                                           \
+            out[i] = (type)(d << 1 ^ (type)(0 - (d >> (bits - 1))));                               \
+        }                                                                                          \
+    }                                                                                              \
+    static void transform_##bits(int codec, const type *v, size_t n, uint64_t base, type *space)   \
+    {                                                                                              \
+        if (codec == CF_ZDELTA || codec == CF_ZDPLANES) {                                          \
+            to_differences_##bits(v, n, (type)base, space);                                        \
+            v = space;                                                                             \
+        }                                                                                          \
+        if (codec == CF_ZPLANES || codec == CF_ZDPLANES)                                           \
+            to_planes_##bits(v, n, (uint8_t *)(space + n));                                        \
+    }
+
+PLAIN(uint8_t, 8)
+PLAIN(uint16_t, 16)
+PLAIN(uint32_t, 32)
+PLAIN(uint64_t, 64)
+
+int cf_zip_values(struct cf_zip *z, struct cf_bytes *out, int codec, unsigned width,
+                  const void *values, size_t n, uint64_t base)
+{
+    size_t bytes = n * width, bound = ZSTD_compressBound(bytes);
+    if (bytes <= SMALL_COLUMN)
+        codec = CF_RAW;
+    if (cf_bytes_room(out, bound) < 0)
+        return -1;
+    if (codec != CF_RAW) {
+        const void *plain = values;
+        if (codec != CF_ZSTD) {
+            z->plain.used = 0;
+            if (cf_bytes_room(&z->plain, 2 * bytes) < 0)
+                return -1;
+            void *space = z->plain.data;
+            if (width == 1)
+                transform_8(codec, values, n, base, space);
+            else if (width == 2)
+                transform_16(codec, values, n, base, space);
+            else if (width == 4)
+                transform_32(codec, values, n, base, space);
+            else
+                transform_64(codec, values, n, base, space);
+            plain = codec == CF_ZDELTA ? z->plain.data : z->plain.data + bytes;
+        }
+        size_t used = ZSTD_compress2(z->zstd, out->data + out->used, bound, plain, bytes);
+        if (ZSTD_isError(used))
+            return -1;
+        if (used < bytes) {
+            out->used += used;
+            return codec;
+        }
+    }
+    if (bytes)
+        memcpy(out->data + out->used, values, bytes);
+    out->used += bytes;
+    return CF_RAW;
+}
+
+/* Which codec makes least of some parts of a column; and how much that is for all of it. */
+static int best_codec(struct cf_encoder *e, unsigned width, const uint8_t *values, size_t rows,
+                      double *bytes)
+{
+    size_t parts = rows > SAMPLE_PARTS * SAMPLE_VALUES ? SAMPLE_PARTS : 1;
+    size_t part = parts == 1 ? rows : SAMPLE_VALUES;
+    size_t least = SIZE_MAX;
+    int best = -1;
+    for (int codec = CF_ZSTD; codec <= CF_ZDPLANES; codec++) {
+        if (width == 1 && (codec == CF_ZPLANES || codec == CF_ZDPLANES))
+            continue;
+        e->sample.used = 0;
+        for (size_t i = 0; i < parts; i++) {
+            const uint8_t *v = values + rows / parts * i * width;
+            uint64_t base = 0;
+            memcpy(&base, v, width);
+            if (cf_zip_values(&e->zip, &e->sample, codec, width, v, part, base) < 0)
+                return -1;
+        }
+        if (e->sample.used < least) {
+            least = e->sample.used;
+            best = codec;
+        }
+    }
+    *bytes = (double)least * (double)rows / (double)(parts * part);
+    return best;
+}
+
+/* ---- frames for files ---- */
+
+struct cf_encoder *cf_encoder_new(int level)
+{
+    struct cf_encoder *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    e->zip.zstd = ZSTD_createCCtx();
+    if (!e->zip.zstd ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(e->zip.zstd, ZSTD_c_compressionLevel, level))) {
+        cf_encoder_free(e);
+        return NULL;
+    }
+    return e;
+}
+
+void cf_encoder_free(struct cf_encoder *e)
+{
+    if (!e)
+        return;
+    ZSTD_freeCCtx(e->zip.zstd);
+    free(e->zip.plain.data);
+    cf_packer_free(e->packer);
+    free(e->out.data);
+    free(e->sample.data);
+    free(e);
+}
+
+/* A column of the frame, on its way to its encoded form. While `out` grows, data is an offset. */
+struct job {
+    unsigned width;
+    const void *values; /* NULL: constant */
+    bool done;
+    size_t at;
+    struct cf_coded *coded;
+};
+
+static void finish(struct cf_encoder *e, struct job *j, int codec, size_t at)
+{
+    j->coded->codec = (uint8_t)codec;
+    j->coded->bytes = (uint32_t)(e->out.used - at);
+    j->at = at;
+    j->done = true;
+}
+
+/* Starts a column at a multiple of 8, so that raw ones can be used where they lie. */
+static int begin(struct cf_encoder *e, size_t *at)
+{
+    if (cf_bytes_room(&e->out, 8) < 0)
+        return -1;
+    while (e->out.used % 8)
+        e->out.data[e->out.used++] = 0;
+    *at = e->out.used;
+    return 0;
+}
+
+static int encode_plain(struct cf_encoder *e, struct job *j, size_t rows)
+{
+    size_t at;
+    double expected;
+    uint64_t base = 0;
+    int codec = best_codec(e, j->width, j->values, rows, &expected);
+    if (codec < 0 || begin(e, &at) < 0)
+        return -1;
+    memcpy(&base, j->values, j->width);
+    codec = cf_zip_values(&e->zip, &e->out, codec, j->width, j->values, rows, base);
+    if (codec < 0)
+        return -1;
+    finish(e, j, codec, at);
+    j->coded->base = codec == CF_ZDELTA || codec == CF_ZDPLANES ? base : 0;
+    return 0;
+}
+
+static int encode_blob(struct cf_encoder *e, struct job *j, size_t bytes)
+{
+    size_t at;
+    if (begin(e, &at) < 0)
+        return -1;
+    int codec = cf_zip_values(&e->zip, &e->out, CF_ZSTD, 1, j->values, bytes, 0);
+    if (codec < 0)
+        return -1;
+    finish(e, j, codec, at);
+    j->coded->base = bytes;
+    return 0;
+}
+
+static bool constant(unsigned width, const uint8_t *v, size_t rows)
+{
+    return memcmp(v, v + width, (rows - 1) * width) == 0;
+}
+
+static struct job *find_job(struct job *jobs, unsigned count, unsigned column, unsigned width)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (jobs[i].coded->id == column && jobs[i].values && jobs[i].width == width &&
+            !jobs[i].done)
+            return &jobs[i];
+    return NULL;
+}
+
+static const void *find_values(struct job *jobs, unsigned count, unsigned column, unsigned width)
+{
+    struct job *j = find_job(jobs, count, column, width);
+    return j ? j->values : NULL;
+}
+
+/* Roughly the bytes that a column takes when plain, from a small sample. */
+static int guess_plain(struct cf_encoder *e, const struct job *j, size_t rows, size_t *bytes)
+{
+    enum { VALUES = 512 };
+    size_t part = rows < 2 * VALUES ? rows / 2 : VALUES, least = SIZE_MAX;
+    for (int codec = CF_ZSTD; codec <= CF_ZDELTA; codec++) {
+        e->sample.used = 0;
+        for (int i = 0; i < 2; i++) {
+            const uint8_t *v = (const uint8_t *)j->values + rows / 2 * (size_t)i * j->width;
+            uint64_t base = 0;
+            memcpy(&base, v, j->width);
+            if (cf_zip_values(&e->zip, &e->sample, codec, j->width, v, part, base) < 0)
+                return -1;
+        }
+        least = e->sample.used < least ? e->sample.used : least;
+    }
+    *bytes += least * rows / (2 * part);
+    return 0;
+}
+
+/* Keeps the smaller of what some jobs became packed, with so many bytes of codes, and what they
+   become plain. That is only tried where it may be smaller, which it is not in a program's trace:
+   there a rough guess tells. 1 when they are plain now. */
+static int keep_smaller(struct cf_encoder *e, struct job **jobs, unsigned count, size_t rows,
+                        size_t codes)
+{
+    struct cf_coded before[CF_MAX_COLUMNS];
+    size_t at[CF_MAX_COLUMNS], packed = codes, guess = 0, end = e->out.used;
+    for (unsigned i = 0; i < count; i++)
+        packed += jobs[i]->coded->bytes;
+    if (packed <= rows / 16)
+        return 0;
+    for (unsigned i = 0; i < count; i++)
+        if (guess_plain(e, jobs[i], rows, &guess) < 0)
+            return -1;
+    if (guess > 2 * packed)
+        return 0;
+    for (unsigned i = 0; i < count; i++) {
+        before[i] = *jobs[i]->coded;
+        at[i] = jobs[i]->at;
+        if (encode_plain(e, jobs[i], rows) < 0)
+            return -1;
+    }
+    if (e->out.used - end < packed)
+        return 1;
+    e->out.used = end;
+    for (unsigned i = 0; i < count; i++) {
+        *jobs[i]->coded = before[i];
+        jobs[i]->at = at[i];
+    }
+    return 0;
+}
+
+static int pack_addresses(struct cf_encoder *e, struct job *j, size_t rows, const uint64_t *pc)
+{
+    size_t at;
+    if (begin(e, &at) < 0 || cf_packer_addresses(e->packer, &e->zip, &e->out, j->values, pc) < 0)
+        return -1;
+    finish(e, j, CF_PREDICT, at);
+    return keep_smaller(e, &j, 1, rows, 0) < 0 ? -1 : 0;
+}
+
+/* Packs what can be packed. Where rows do not repeat, nothing is done. */
+static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t rows,
+                const uint32_t *hint, struct job *codes)
+{
+    const struct cf_tuple t = {
+        find_values(jobs, count, CF_TIME, 8),  find_values(jobs, count, CF_PC, 8),
+        find_values(jobs, count, CF_OP, 1),    find_values(jobs, count, CF_SIZE, 4),
+        find_values(jobs, count, CF_INSNS, 4), hint,
+    };
+    struct job *packed[CF_MAX_COLUMNS];
+    unsigned n = 0;
+    size_t at, start;
+    if (!e->packer && !(e->packer = cf_packer_new()))
+        return -1;
+    int result = cf_packer_rows(e->packer, rows, &t);
+    if (result)
+        return result < 0 ? -1 : 0;
+    if (begin(e, &start) < 0 || cf_packer_codes(e->packer, &e->zip, &e->out) < 0)
+        return -1;
+    finish(e, codes, CF_CODES, start);
+    for (unsigned i = 0; i < count; i++) {
+        struct job *j = &jobs[i];
+        const void *v = j->values;
+        bool known = v && (v == t.pc || v == t.op || v == t.size || v == t.insns);
+        if (j->done || !j->width || j->coded->id == CF_ADDR || j->coded->id == CF_PHYS)
+            continue;
+        if (begin(e, &at) < 0)
+            return -1;
+        if (v == t.time && cf_packer_timed(e->packer)) {
+            if (cf_packer_steps(e->packer, &e->zip, &e->out) < 0)
+                return -1;
+            finish(e, j, CF_STEPS, at);
+            j->coded->base = t.time[0];
+        } else {
+            result = cf_packer_by_kind(e->packer, &e->zip, &e->out, j->width, v, known);
+            if (result < 0)
+                return -1;
+            if (result > 0)
+                continue;
+            finish(e, j, CF_BYCODE, at);
+        }
+        packed[n++] = j;
+    }
+    size_t end = e->out.used;
+    struct job *addr = find_job(jobs, count, CF_ADDR, 8), *phys = find_job(jobs, count, CF_PHYS, 8);
+    if ((addr && pack_addresses(e, addr, rows, t.pc) < 0) ||
+        (phys && pack_addresses(e, phys, rows, NULL) < 0))
+        return -1;
+    if (end - start <= rows / 16)
+        return 0;
+    if (addr && addr->coded->codec == CF_PREDICT)
+        packed[n++] = addr;
+    if (phys && phys->coded->codec == CF_PREDICT)
+        packed[n++] = phys;
+    result = keep_smaller(e, packed, n, rows, codes->coded->bytes);
+    codes->done = result == 0;
+    return result < 0 ? -1 : 0;
+}
+
+int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
+                     const struct cf_values *columns, unsigned count, const uint32_t *hint,
+                     size_t blob_bytes, struct cf_coded *out)
+{
+    struct job jobs[CF_MAX_COLUMNS + 1];
+    if (count > CF_MAX_COLUMNS)
+        return -1;
+    e->out.used = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct job *j = &jobs[i];
+        enum cf_type type = cf_column_type(columns[i].column);
+        out[i] = (struct cf_coded){(uint16_t)columns[i].column, (uint8_t)type, CF_CONST, 0,
+                                   columns[i].constant,         NULL};
+        *j = (struct job){(unsigned)cf_type_width(type), columns[i].values, false, 0, &out[i]};
+        if (type == CF_BLOB) {
+            if (encode_blob(e, j, j->values ? blob_bytes : 0) < 0)
+                return -1;
+        } else if (j->values && (!rows || constant(j->width, j->values, rows))) {
+            if (rows)
+                memcpy(&j->coded->base, j->values, j->width);
+            j->values = NULL;
+        }
+        j->done |= !j->values;
+    }
+    jobs[count] = (struct job){.coded = &out[count]};
+    if (table == CF_ACCESS && rows >= MIN_PACKED_ROWS && count < CF_MAX_COLUMNS) {
+        out[count] = (struct cf_coded){CF_CODE, CF_BLOB, CF_CODES, 0, 0, NULL};
+        if (pack(e, jobs, count, rows, hint, &jobs[count]) < 0)
+            return -1;
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (!jobs[i].done && encode_plain(e, &jobs[i], rows) < 0)
+            return -1;
+    count += jobs[count].done;
+    for (unsigned i = 0; i < count; i++)
+        if (out[i].bytes)
+            out[i].data = e->out.data + jobs[i].at;
+    return (int)count;
+}

@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_pack.c - the packed form of accesses (cf-stream(5), "PACKED FRAMES"): encoding.
+ *
+ * Programs repeat themselves, so a frame is told as "the rows from i on are the rows from j on".
+ * A run of rows that equals an earlier run in kind and time step is found by comparing columns,
+ * many rows at a time; only where it ends, about once in 25 to 200 rows, a row is looked up by its
+ * kind. What follows a row is sought where the same code last ended a run, so that neither side
+ * keeps an index of every row.
+ *
+ * Addresses are predicted from the last address of the same kind or, where that is better, of
+ * another kind: address = multiplier * last + difference, the difference being that of the last
+ * miss. So strides, fields of one object, and tables of different element size under one index cost
+ * nothing. Which kind and multiplier suit a kind is learned from some stripes of the frame. Nothing
+ * is remembered from frame to frame: the bytes of a frame depend on its rows alone, whichever
+ * thread packs it.
+ */
+#include <stdlib.h>
+
+#include "cf_pack.h"
+
+enum {
+    ROWS_ROOM = CF_FILE_ROWS + 64, /* so that whole blocks may be written */
+    PROBE_ROWS = 4096,             /* rows that may all differ before we give up */
+    STRIPES = 4,                   /* parts of a frame from which is learned */
+    STRIPE_ROWS = 1 << 13,         /* ... and their size */
+    MIN_MISSES = 4,                /* of a kind in all stripes, before it is worth to learn */
+    CANDIDATES = 6,                /* kinds that are tried as reference of a kind */
+    NEAR_ROWS = 12,                /* ... out of so many rows before its second row */
+    TRIALS = 32,                   /* rows of a kind that are tried */
+    STUDENTS = 4096,               /* kinds that are learned in one frame */
+    MAX_TUPLES = 1 << 20,          /* different tuples that are remembered without hints */
+    NO_CODE = 0xffff,
+};
+
+/* What is known about a hint, or about a tuple where there are no hints. */
+struct ident {
+    uint32_t stamp; /* frame in which kind and head were set */
+    uint16_t kind;
+    uint16_t head; /* newest code of this kind */
+};
+
+struct tuple {
+    uint64_t pc;
+    uint32_t size, insns;
+    uint8_t op;
+};
+
+struct state {
+    uint64_t last, difference;
+};
+
+struct trial {
+    uint16_t kind;
+    uint8_t times;             /* second multiplier to try, 0 = none found yet */
+    uint8_t hits, times_hits;  /* with multiplier 1, and with the second */
+    uint64_t last;             /* address of the candidate at the student's row before */
+    uint64_t diff, times_diff; /* ... and the differences there */
+};
+
+struct student {
+    uint32_t kind;
+    uint8_t rows, stride_hits, same_hits, candidates;
+    uint64_t last, stride;
+    struct trial trial[CANDIDATES];
+};
+
+struct cf_packer {
+    size_t rows;
+    uint32_t frame;
+    bool hinted; /* idents are hints */
+    uint32_t codes, kinds;
+    bool timed;
+
+    struct ident *ident;
+    size_t ident_room;
+    struct tuple *tuple; /* of each ident, without hints */
+    uint32_t tuples;
+    uint32_t *hash; /* ident of a tuple, 0 = free */
+
+    /* of each code */
+    uint64_t step[CF_MAX_CODES + 1];
+    uint16_t next[CF_MAX_CODES + 1]; /* next code of the same kind */
+    uint16_t kind[CF_MAX_CODES + 1];
+    uint32_t where[CF_MAX_CODES + 1]; /* row where it last ended a run */
+    uint64_t info[CF_MAX_CODES + 1];  /* for addresses: kind, reference, multiplier */
+
+    /* of each kind */
+    uint32_t first_row[CF_MAX_CODES + 1];
+    struct state state[CF_MAX_CODES + 1];
+    uint32_t misses[CF_MAX_CODES + 1];
+    uint16_t ref[CF_MAX_CODES + 1];
+    uint8_t times[CF_MAX_CODES + 1];
+    uint8_t flags[CF_MAX_CODES + 1];
+    uint16_t student_of[CF_MAX_CODES + 1];
+
+    uint16_t code[ROWS_ROOM]; /* of each row */
+    uint8_t lengths[ROWS_ROOM * 3];
+    size_t lengths_used;
+    uint16_t token[ROWS_ROOM];
+    size_t tokens;
+    uint8_t gap[ROWS_ROOM + 64];
+    uint8_t value[ROWS_ROOM * 8 + 8];
+    uint64_t table[CF_MAX_CODES + 1]; /* one value a kind or code, of any width */
+    struct student *student;
+};
+
+/* ---- rows to codes ---- */
+
+static int ident_room(struct cf_packer *p, size_t wanted)
+{
+    size_t room = p->ident_room ? p->ident_room : 1024;
+    while (room <= wanted)
+        room *= 2;
+    struct ident *ident = realloc(p->ident, room * sizeof *ident);
+    if (!ident)
+        return -1;
+    memset(ident + p->ident_room, 0, (room - p->ident_room) * sizeof *ident);
+    p->ident = ident;
+    p->ident_room = room;
+    return 0;
+}
+
+static void forget(struct cf_packer *p)
+{
+    if (p->ident)
+        memset(p->ident, 0, p->ident_room * sizeof *p->ident);
+    if (p->hash)
+        memset(p->hash, 0, 2 * MAX_TUPLES * sizeof *p->hash);
+    p->tuples = 0;
+}
+
+/* Ident of a row that has no hint: its tuple is looked up. 0 without memory. */
+static uint32_t tuple_ident(struct cf_packer *p, const struct cf_tuple *t, size_t row)
+{
+    struct tuple key = {t->pc ? t->pc[row] : 0, t->size ? t->size[row] : 0,
+                        t->insns ? t->insns[row] : 0, t->op ? t->op[row] : 0};
+    if (!p->hash) {
+        p->hash = calloc(2 * MAX_TUPLES, sizeof *p->hash);
+        p->tuple = malloc((MAX_TUPLES + 1) * sizeof *p->tuple);
+        if (!p->hash || !p->tuple)
+            return 0;
+    }
+    uint64_t h = key.pc * 0x9e3779b97f4a7c15u;
+    h ^= (key.size | (uint64_t)key.insns << 32) * 0xc2b2ae3d27d4eb4fu;
+    h = (h ^ h >> 32 ^ key.op) * 0xd6e8feb86659fd93u;
+    for (size_t at = h >> 43;; at = (at + 1) & (2 * MAX_TUPLES - 1)) {
+        uint32_t id = p->hash[at];
+        if (!id) {
+            if (p->tuples == MAX_TUPLES)
+                return 0;
+            id = p->hash[at] = ++p->tuples;
+            p->tuple[id] = key;
+            return id;
+        }
+        const struct tuple *other = &p->tuple[id];
+        if (other->pc == key.pc && other->size == key.size && other->insns == key.insns &&
+            other->op == key.op)
+            return id;
+    }
+}
+
+/* Eight rows equal eight others: the loops have constant bounds so that they become vectors. */
+static inline bool same_times(const uint64_t *a, const uint64_t *b, uint64_t shift)
+{
+    uint64_t x = 0;
+    for (int q = 0; q < 8; q++)
+        x |= (a[q] - shift) ^ b[q];
+    return !x;
+}
+
+static inline bool same_64(const uint64_t *a, const uint64_t *b)
+{
+    uint64_t x = 0;
+    for (int q = 0; q < 8; q++)
+        x |= a[q] ^ b[q];
+    return !x;
+}
+
+static inline bool same_32(const uint32_t *a, const uint32_t *b)
+{
+    uint64_t x = 0;
+    for (int q = 0; q < 8; q += 2)
+        x |= cf_load64(a + q) ^ cf_load64(b + q);
+    return !x;
+}
+
+/* How many of the n rows from i on equal those from j on. Steps are compared as times: rows j and i
+   have equal steps as long as i's time stays ahead by the same amount. */
+static inline size_t run_length(const struct cf_tuple *t, const uint64_t *time, size_t i, size_t j,
+                                size_t n)
+{
+    uint64_t shift = time ? time[i - 1] - time[j - 1] : 0;
+    size_t q = 0;
+    if (t->hint) {
+        const uint32_t *h = t->hint;
+        for (; q + 8 <= n; q += 8)
+            if (!same_32(h + i + q, h + j + q) ||
+                (time && !same_times(time + i + q, time + j + q, shift)))
+                break;
+        while (q < n && h[i + q] == h[j + q] && (!time || time[i + q] - shift == time[j + q]))
+            q++;
+        return q;
+    }
+    for (; q + 8 <= n; q += 8) {
+        size_t a = i + q, b = j + q;
+        if ((t->pc && !same_64(t->pc + a, t->pc + b)) ||
+            (time && !same_times(time + a, time + b, shift)) ||
+            (t->op && cf_load64(t->op + a) != cf_load64(t->op + b)) ||
+            (t->size && !same_32(t->size + a, t->size + b)) ||
+            (t->insns && !same_32(t->insns + a, t->insns + b)))
+            break;
+    }
+    for (; q < n; q++) {
+        size_t a = i + q, b = j + q;
+        if ((t->pc && t->pc[a] != t->pc[b]) || (time && time[a] - shift != time[b]) ||
+            (t->op && t->op[a] != t->op[b]) || (t->size && t->size[a] != t->size[b]) ||
+            (t->insns && t->insns[a] != t->insns[b]))
+            break;
+    }
+    return q;
+}
+
+/* Copies n codes to row i from row j before it; the two may overlap, then a pattern repeats. */
+static inline void copy_codes(uint16_t *code, size_t i, size_t j, size_t n)
+{
+    while (n > i - j) {
+        size_t part = i - j;
+        memcpy(code + i, code + j, part * sizeof *code);
+        i += part;
+        n -= part;
+    }
+    memcpy(code + i, code + j, n * sizeof *code);
+}
+
+/* Code of a row, a new one where its kind or step is new. -1 without memory, -2 when the frame has
+   too many. */
+static int32_t find_code(struct cf_packer *p, const struct cf_tuple *t, const uint64_t *time,
+                         size_t row, size_t *walked)
+{
+    uint32_t id = t->hint ? t->hint[row] : tuple_ident(p, t, row);
+    if (!id && !t->hint)
+        return p->tuples == MAX_TUPLES ? -2 : -1;
+    if (id >= p->ident_room && ident_room(p, id) < 0)
+        return -1;
+    struct ident *ident = &p->ident[id];
+    uint64_t step = time && row ? time[row] - time[row - 1] : 0;
+    if (ident->stamp != p->frame) {
+        if (p->kinds == CF_MAX_CODES)
+            return -2;
+        ident->stamp = p->frame;
+        ident->head = NO_CODE;
+        ident->kind = (uint16_t)p->kinds;
+        p->first_row[p->kinds++] = (uint32_t)row;
+    }
+    for (uint32_t c = ident->head, before = NO_CODE; c != NO_CODE; before = c, c = p->next[c]) {
+        if (p->step[c] == step) {
+            if (before != NO_CODE) { /* to the front: it is likely to come again */
+                p->next[before] = p->next[c];
+                p->next[c] = ident->head;
+                ident->head = (uint16_t)c;
+            }
+            return (int32_t)c;
+        }
+        ++*walked;
+    }
+    if (p->codes == CF_MAX_CODES)
+        return -2;
+    uint32_t c = p->codes++;
+    p->step[c] = step;
+    p->kind[c] = ident->kind;
+    p->next[c] = ident->head;
+    ident->head = (uint16_t)c;
+    return (int32_t)c;
+}
+
+static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t,
+                       const uint64_t *time, unsigned share)
+{
+    if (++p->frame == 0) { /* stamps of old frames would come alive again */
+        forget(p);
+        p->frame = 1;
+    }
+    p->codes = p->kinds = 0;
+    p->tokens = 0;
+    p->timed = time;
+    uint8_t *lengths = p->lengths;
+    size_t i = 0, j = 0, length = 0, walked = 0; /* j 0: a new code is expected next */
+    while (i < rows) {
+        if (j) {
+            size_t n = run_length(t, time, i, j, rows - i);
+            copy_codes(p->code, i, j, n);
+            i += n;
+            j += n;
+            length += n;
+            if (i == rows)
+                break;
+        }
+        uint32_t codes = p->codes;
+        int32_t c = find_code(p, t, time, i, &walked);
+        if (c == -1)
+            return -1;
+        if (c < 0 || p->codes > PROBE_ROWS + i / share || walked > 4 * rows + 4096)
+            return 1;
+        p->code[i] = (uint16_t)c;
+        bool new = p->codes > codes;
+        if (j || !new) {
+            lengths = cf_put_varint(lengths, length);
+            length = 0;
+            p->token[p->tokens++] = (uint16_t)(new ? 0 : c + 1);
+            j = new ? 0 : p->where[c] + 1;
+        } else {
+            length++;
+        }
+        p->where[c] = (uint32_t)i++;
+    }
+    lengths = cf_put_varint(lengths, length);
+    p->lengths_used = (size_t)(lengths - p->lengths);
+    return 0;
+}
+
+int cf_packer_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t)
+{
+    p->rows = rows;
+    if (p->hinted != !!t->hint || p->tuples > MAX_TUPLES / 2) {
+        forget(p);
+        p->hinted = t->hint;
+    }
+    if (t->time) {
+        int result = number_rows(p, rows, t, t->time, 8);
+        if (result <= 0)
+            return result;
+    }
+    /* Steps that do not repeat, like those of a hardware clock, may hide kinds that do. */
+    return number_rows(p, rows, t, NULL, 4);
+}
+
+bool cf_packer_timed(const struct cf_packer *p)
+{
+    return p->timed;
+}
+
+int cf_packer_codes(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
+{
+    if (cf_bytes_room(out, 16) < 0)
+        return -1;
+    uint8_t *at = out->data + out->used;
+    at = cf_put_varint(at, p->codes);
+    at = cf_put_varint(at, p->kinds);
+    at = cf_put_varint(at, p->tokens);
+    out->used = (size_t)(at - out->data);
+    if (p->kinds < p->codes) {
+        uint8_t *low = (uint8_t *)p->table, *high = low + p->codes;
+        for (uint32_t c = 0, kinds = 0; c < p->codes; c++) {
+            unsigned k = p->kind[c] == kinds ? 0 : p->kind[c] + 1u;
+            kinds += !k;
+            low[c] = (uint8_t)k;
+            high[c] = (uint8_t)(k >> 8);
+        }
+        if (cf_zip_packet(z, out, low, 2 * (size_t)p->codes) < 0)
+            return -1;
+    }
+    if (cf_zip_packet(z, out, p->lengths, p->lengths_used) < 0)
+        return -1;
+    return cf_zip_packet(z, out, p->token, 2 * p->tokens);
+}
+
+/* Appends a table with its codec before it. */
+static int put_table(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, int codec,
+                     unsigned width, size_t n)
+{
+    if (cf_bytes_room(out, 1) < 0)
+        return -1;
+    size_t at = out->used++;
+    codec = cf_zip_values(z, out, codec, width, p->table, n, 0);
+    if (codec < 0)
+        return -1;
+    out->data[at] = (uint8_t)codec;
+    return 0;
+}
+
+int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
+{
+    memcpy(p->table, p->step, p->codes * sizeof *p->step);
+    return put_table(p, z, out, CF_ZPLANES, 8, p->codes);
+}
+
+#define BY_KIND(type)                                                                              \
+    static bool by_kind_##type(struct cf_packer *p, const type *values, bool known)                \
+    {                                                                                              \
+        type *table = (type *)p->table;                                                            \
+        for (uint32_t k = 0; k < p->kinds; k++)                                                    \
+            table[k] = values[p->first_row[k]];                                                    \
+        for (size_t i = 0; i < p->rows && !known; i += 256) {                                      \
+            type x = 0;                                                                            \
+            size_t end = p->rows - i < 256 ? p->rows : i + 256;                                    \
+            for (size_t q = i; q < end; q++)                                                       \
+                x |= values[q] ^ table[p->kind[p->code[q]]];                                       \
+            if (x)                                                                                 \
+                return false;                                                                      \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+
+BY_KIND(uint8_t)
+BY_KIND(uint16_t)
+BY_KIND(uint32_t)
+BY_KIND(uint64_t)
+
+int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, unsigned width,
+                      const void *values, bool known)
+{
+    bool fits = width == 1   ? by_kind_uint8_t(p, values, known)
+                : width == 2 ? by_kind_uint16_t(p, values, known)
+                : width == 4 ? by_kind_uint32_t(p, values, known)
+                             : by_kind_uint64_t(p, values, known);
+    if (!fits)
+        return 1;
+    return put_table(p, z, out, width == 8 ? CF_ZDPLANES : CF_ZPLANES, width, p->kinds);
+}
+
+/* ---- addresses ---- */
+
+struct streams {
+    uint8_t *gap, *value;
+};
+
+static inline uint8_t *put_gap(uint8_t *gap, size_t rows)
+{
+    for (int shift = 7; rows >= CF_SKIP; shift--)
+        for (; rows >= (size_t)CF_SKIP << shift; rows -= (size_t)CF_SKIP << shift)
+            *gap++ = (uint8_t)(CF_SKIP | shift << 5);
+    return gap;
+}
+
+static void begin_states(struct cf_packer *p, const uint64_t *addr, const uint64_t *pc)
+{
+    for (uint32_t k = 0; k < p->kinds; k++) {
+        uint32_t row = p->first_row[k];
+        p->flags[k] = pc && addr[row] == pc[row] ? CF_AT_PC : 0;
+        p->state[k] = (struct state){p->flags[k] & CF_AT_PC ? pc[row] : 0, 0};
+    }
+}
+
+static struct streams predict(struct cf_packer *p, const uint64_t *addr)
+{
+    for (uint32_t c = 0; c < p->codes; c++) {
+        uint16_t k = p->kind[c];
+        p->info[c] = k | (uint64_t)p->ref[k] << 16 | (uint64_t)p->times[k] << 32;
+    }
+    struct state *state = p->state;
+    const uint64_t *info = p->info;
+    const uint16_t *code = p->code;
+    uint8_t *gap = p->gap, *value = p->value;
+    size_t rows = p->rows, next = 0;
+    for (size_t i = 0; i < rows; i++) {
+        uint64_t of = info[code[i]];
+        struct state *own = &state[of & 0xffff];
+        uint64_t other = state[of >> 16 & 0xffff].last;
+        uint64_t a = addr[i], last = own->last, scaled = other * (of >> 32);
+        own->last = a;
+        if (scaled + own->difference == a)
+            continue;
+        uint64_t v = cf_zigzag(a - (last ? last : i ? addr[i - 1] : 0));
+        unsigned more = (63u - (unsigned)__builtin_clzll(v | 1)) / 8; /* bytes after the first */
+        size_t skip = i - next;
+        if (skip >= CF_SKIP) {
+            gap = put_gap(gap, skip);
+            skip %= CF_SKIP;
+        }
+        next = i + 1;
+        *gap++ = (uint8_t)(skip | more << 5);
+        memcpy(value, &v, 8);
+        value += more + 1;
+        if (other || !(of >> 32))
+            own->difference = a - scaled;
+    }
+    return (struct streams){gap, value};
+}
+
+/* Rows of a stripe: from the result on, to *end. */
+static size_t stripe(size_t rows, unsigned s, size_t *end)
+{
+    if (rows <= STRIPES * STRIPE_ROWS) { /* all in one */
+        *end = s ? 0 : rows;
+        return 0;
+    }
+    size_t begin = rows / STRIPES * s;
+    *end = begin + STRIPE_ROWS;
+    return begin;
+}
+
+/* Picks the kinds that miss with their own stride; returns how many. */
+static size_t pick_students(struct cf_packer *p, const uint64_t *addr)
+{
+    memset(p->misses, 0, p->kinds * sizeof *p->misses);
+    for (unsigned part = 0; part < STRIPES; part++) {
+        size_t end, i = stripe(p->rows, part, &end);
+        for (; i < end; i++) {
+            uint32_t k = p->kind[p->code[i]];
+            struct state *own = &p->state[k];
+            uint64_t difference = addr[i] - own->last;
+            p->misses[k] += difference != own->difference;
+            own->difference = own->last ? difference : 0;
+            own->last = addr[i];
+        }
+    }
+    size_t n = 0;
+    memset(p->student_of, 0, p->kinds * sizeof *p->student_of);
+    for (uint32_t k = 0; k < p->kinds && n < STUDENTS; k++) {
+        if (p->misses[k] < MIN_MISSES)
+            continue;
+        struct student *s = &p->student[n++];
+        p->student_of[k] = (uint16_t)n;
+        *s = (struct student){.kind = k};
+    }
+    return n;
+}
+
+static void pick_candidates(struct cf_packer *p, struct student *s, size_t row)
+{
+    for (size_t d = 1; d <= NEAR_ROWS && d <= row && s->candidates < CANDIDATES; d++) {
+        uint16_t k = p->kind[p->code[row - d]];
+        bool bad = k == s->kind || p->flags[k] & CF_AT_PC;
+        for (unsigned c = 0; c < s->candidates; c++)
+            bad |= s->trial[c].kind == k;
+        if (!bad)
+            s->trial[s->candidates++] = (struct trial){.kind = k};
+    }
+}
+
+static void try_candidates(const struct cf_packer *p, struct student *s, uint64_t a)
+{
+    uint64_t moved = a - s->last;
+    s->stride_hits += moved == s->stride;
+    s->same_hits += moved == 0;
+    s->stride = moved;
+    for (unsigned c = 0; c < s->candidates; c++) {
+        struct trial *t = &s->trial[c];
+        uint64_t other = p->state[t->kind].last;
+        int64_t other_moved = (int64_t)(other - t->last);
+        t->hits += a - other == t->diff;
+        t->diff = a - other;
+        t->times_hits += t->times && a - t->times * other == t->times_diff;
+        if (t->times_hits < 2 && other_moved && other_moved != -1 &&
+            (int64_t)moved % other_moved == 0) {
+            int64_t times = (int64_t)moved / other_moved;
+            if (times > 1 && times < 256)
+                t->times = (uint8_t)times;
+        }
+        t->times_diff = a - t->times * other;
+        t->last = other;
+    }
+    s->last = a;
+}
+
+static void settle(struct cf_packer *p, const struct student *s)
+{
+    unsigned best = s->stride_hits;
+    if (s->same_hits > best + s->rows / 16u) {
+        best = s->same_hits;
+        p->times[s->kind] = 0;
+    }
+    best += s->rows / 16u + 1;
+    for (unsigned c = 0; c < s->candidates; c++) {
+        const struct trial *t = &s->trial[c];
+        bool scaled = t->hits < t->times_hits;
+        unsigned hits = scaled ? t->times_hits : t->hits;
+        if (hits <= best)
+            continue;
+        best = hits;
+        p->ref[s->kind] = t->kind;
+        p->times[s->kind] = scaled ? t->times : 1;
+    }
+}
+
+/* Finds what predicts the kinds that miss. */
+static void learn(struct cf_packer *p, const uint64_t *addr)
+{
+    size_t n = pick_students(p, addr), left = n;
+    for (unsigned part = 0; part < STRIPES; part++) {
+        size_t end, i = stripe(p->rows, part, &end);
+        for (; i < end && left; i++) {
+            uint32_t k = p->kind[p->code[i]];
+            if (p->student_of[k]) {
+                struct student *s = &p->student[p->student_of[k] - 1];
+                if (s->rows < TRIALS) {
+                    if (s->rows == 1)
+                        pick_candidates(p, s, i);
+                    if (s->rows)
+                        try_candidates(p, s, addr[i]);
+                    s->last = addr[i];
+                    left -= ++s->rows == TRIALS;
+                }
+            }
+            p->state[k].last = addr[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        settle(p, &p->student[i]);
+}
+
+int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out,
+                        const uint64_t *addr, const uint64_t *pc)
+{
+    for (uint32_t k = 0; k < p->kinds; k++) {
+        p->ref[k] = (uint16_t)k;
+        p->times[k] = 1;
+    }
+    if (!p->student && !(p->student = malloc(STUDENTS * sizeof *p->student)))
+        return -1;
+    begin_states(p, addr, pc);
+    learn(p, addr);
+    begin_states(p, addr, pc);
+    struct streams s = predict(p, addr);
+    uint8_t *table = (uint8_t *)p->table;
+    size_t n = p->kinds;
+    for (size_t k = 0; k < n; k++) {
+        unsigned away = p->ref[k] - (unsigned)k;
+        table[k] = p->flags[k];
+        table[n + k] = p->times[k];
+        table[2 * n + k] = (uint8_t)away;
+        table[3 * n + k] = (uint8_t)(away >> 8);
+    }
+    if (cf_zip_packet(z, out, table, 4 * n) < 0 ||
+        cf_zip_packet(z, out, p->gap, (size_t)(s.gap - p->gap)) < 0)
+        return -1;
+    return cf_zip_packet(z, out, p->value, (size_t)(s.value - p->value));
+}
+
+struct cf_packer *cf_packer_new(void)
+{
+    return calloc(1, sizeof(struct cf_packer));
+}
+
+void cf_packer_free(struct cf_packer *p)
+{
+    if (!p)
+        return;
+    free(p->ident);
+    free(p->tuple);
+    free(p->hash);
+    free(p->student);
+    free(p);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_pack.h - what the files of the codec share; private to the stream library.
+ *
+ * A packed frame of accesses has three alphabets. A kind is a distinct (pc, op, size, insns); a
+ * code is a kind with a distinct time step to the row before; a row is a code. All are numbered by
+ * first occurrence. cf_pack.c finds them, cf_unpack.c turns them back.
+ */
+#ifndef CF_PACK_H
+#define CF_PACK_H
+
+#include <stdbool.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "cf_codec.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the codecs copy values as they are in memory, which must be little-endian"
+#endif
+
+enum {
+    CF_MAX_CODES = 65535, /* in a frame: a code plus one fits 16 bits */
+    CF_AT_PC = 1,         /* flag of a kind: its address starts out as its pc */
+    CF_SKIP = 31,         /* gap in a token of CF_PREDICT that says: no miss, more rows */
+};
+
+#define CF_NO_ROW UINT32_MAX
+
+/* Bytes that grow. Room is added before it is written to, so that writers need no checks. */
+struct cf_bytes {
+    uint8_t *data;
+    size_t used, room;
+};
+
+int cf_bytes_room(struct cf_bytes *b, size_t more) CF_MUST_CHECK;
+
+static inline uint64_t cf_zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+static inline uint64_t cf_unzigzag(uint64_t v)
+{
+    return v >> 1 ^ (0 - (v & 1));
+}
+
+static inline uint64_t cf_load64(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+
+static inline uint8_t *cf_put_varint(uint8_t *p, uint64_t v)
+{
+    for (; v > 127; v >>= 7)
+        *p++ = (uint8_t)(v | 128);
+    *p++ = (uint8_t)v;
+    return p;
+}
+
+/* ---- writing (cf_codec.c) ---- */
+
+/* Compressor and the space in which it prepares its input. */
+struct cf_zip {
+    ZSTD_CCtx *zstd;
+    struct cf_bytes plain;
+};
+
+/* Appends a packet: length, length when compressed, bytes. The two lengths are equal where zstd
+   did not help. -1 without memory. */
+int cf_zip_packet(struct cf_zip *z, struct cf_bytes *out, const void *data,
+                  size_t bytes) CF_MUST_CHECK;
+
+/* Appends n values of `width` bytes by one of CF_RAW, CF_ZSTD, CF_ZDELTA, CF_ZPLANES and
+   CF_ZDPLANES; differences start from `base`. Takes CF_RAW where the codec does not help and
+   returns what it took, -1 without memory. */
+int cf_zip_values(struct cf_zip *z, struct cf_bytes *out, int codec, unsigned width,
+                  const void *values, size_t n, uint64_t base) CF_MUST_CHECK;
+
+/* ---- packing (cf_pack.c) ---- */
+
+/* The columns that make a kind, and the time. NULL for what is absent or constant. */
+struct cf_tuple {
+    const uint64_t *time, *pc;
+    const uint8_t *op;
+    const uint32_t *size, *insns, *hint;
+};
+
+struct cf_packer;
+
+struct cf_packer *cf_packer_new(void);
+void cf_packer_free(struct cf_packer *p);
+
+/* Numbers the rows of a frame. 0, or 1 when they do not repeat enough, -1 without memory. */
+int cf_packer_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t) CF_MUST_CHECK;
+
+/* Whether the codes tell the time too; if not, it is a column of its own. */
+bool cf_packer_timed(const struct cf_packer *p);
+
+/* Append the encoded form of what cf_packer_rows() found. -1 without memory. */
+int cf_packer_codes(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out) CF_MUST_CHECK;
+int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out) CF_MUST_CHECK;
+
+/* Appends one value a kind, when the column depends on the kind alone (`known`: it does). 1 when
+   it does not. */
+int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, unsigned width,
+                      const void *values, bool known) CF_MUST_CHECK;
+
+/* Appends predicted addresses; pc is the pc of each row, or NULL. */
+int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out,
+                        const uint64_t *addr, const uint64_t *pc) CF_MUST_CHECK;
+
+#endif

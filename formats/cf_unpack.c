@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_unpack.c - from bytes back to values: all codecs (cf-stream(5), "CODECS" and "PACKED FRAMES").
+ * cf_codec.c and cf_pack.c tell the ideas. A column is decoded when it is asked for.
+ *
+ * Nothing that is read is trusted. Every count is held against the rows of the frame before memory
+ * is taken, every code and reference against the number of those that exist, and the streams must
+ * end where the last row does.
+ */
+#include <stdlib.h>
+
+#include "cf_pack.h"
+
+enum {
+    BLOCK = 64, /* values that a loop handles at once; constant, so that it is vectorised */
+    SLACK = 64, /* bytes after every buffer, so that whole words and blocks may be moved */
+};
+
+struct input {
+    const uint8_t *at, *end;
+};
+
+struct state {
+    uint64_t last, difference;
+};
+
+/* What belongs to the frame rather than to one column. */
+struct unpacker {
+    ZSTD_DCtx *zstd;
+    struct cf_bytes plain[3]; /* what packets or a column held before zstd */
+    struct cf_bytes work;     /* tables of one column */
+    struct cf_bytes pcs;      /* pc of each kind */
+    struct cf_bytes memory;   /* holds code, kind and where */
+    const char *problem;      /* why the last call failed */
+    size_t rows;
+    uint32_t codes, kinds; /* in this frame */
+    uint16_t *code;        /* of each row */
+    uint16_t *kind;        /* of each code */
+    uint32_t *where;       /* of each code: the row where it last ended a run */
+};
+
+struct cf_decoder {
+    size_t rows;
+    unsigned count;
+    struct cf_coded column[CF_MAX_COLUMNS + 1];
+    const void *values[CF_MAX_COLUMNS + 1]; /* decoded ones */
+    struct cf_bytes memory[CF_MAX_COLUMNS + 1];
+    struct unpacker unpacker;
+    bool has_codes;
+    const char *problem;
+};
+
+static int fail(struct unpacker *u, const char *problem)
+{
+    u->problem = problem;
+    return -1;
+}
+
+static int room(struct unpacker *u, struct cf_bytes *b, size_t bytes)
+{
+    b->used = 0;
+    return cf_bytes_room(b, bytes + SLACK) < 0 ? fail(u, "out of memory") : 0;
+}
+
+/* At most max, or -1. */
+static int64_t get_varint(struct input *in, uint64_t max)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 63 && in->at < in->end; shift += 7) {
+        uint8_t byte = *in->at++;
+        v |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return v <= max ? (int64_t)v : -1;
+    }
+    return -1;
+}
+
+static int unzip(struct unpacker *u, const uint8_t *data, size_t bytes, void *out, size_t wanted)
+{
+    if (!u->zstd) {
+        u->zstd = ZSTD_createDCtx();
+        if (!u->zstd)
+            return fail(u, "out of memory");
+    }
+    size_t n = ZSTD_decompressDCtx(u->zstd, out, wanted, data, bytes);
+    return ZSTD_isError(n) || n != wanted ? fail(u, "compressed data is damaged") : 0;
+}
+
+/* Reads a packet of at most max bytes into b, from where `bytes` of them can be read. */
+static int get_packet(struct unpacker *u, struct input *in, size_t max, struct cf_bytes *b)
+{
+    int64_t plain = get_varint(in, max);
+    int64_t bytes = get_varint(in, (uint64_t)(in->end - in->at));
+    if (plain < 0 || bytes < 0 || bytes > in->end - in->at)
+        return fail(u, "length of a packet is wrong");
+    if (room(u, b, (size_t)plain) < 0)
+        return -1;
+    if (plain == bytes)
+        memcpy(b->data, in->at, (size_t)bytes);
+    else if (unzip(u, in->at, (size_t)bytes, b->data, (size_t)plain) < 0)
+        return -1;
+    b->used = (size_t)plain;
+    in->at += bytes;
+    return 0;
+}
+
+/* ---- plain columns ---- */
+
+#define PLAIN(type, bits)                                                                          \
+    static void from_planes_##bits(const uint8_t *in, size_t n, type *out)                         \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type v = 0;                                                                            \
+            for (unsigned b = 0; b < sizeof(type); b++)                                            \
+                v |= (type)((type)in[b * n + i] << 8 * b);                                         \
+            out[i] = v;                                                                            \
+        }                                                                                          \
+    }                                                                                              \
+    static void from_differences_##bits(type *v, size_t n, type base)                              \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            base += (type)(v[i] >> 1 ^ (type)(0 - (v[i] & 1)));                                    \
+            v[i] = base;                                                                           \
+        }                                                                                          \
+    }
+
+PLAIN(uint8_t, 8)
+PLAIN(uint16_t, 16)
+PLAIN(uint32_t, 32)
+PLAIN(uint64_t, 64)
+
+static int unpack_values(struct unpacker *u, int codec, const uint8_t *data, size_t bytes,
+                         unsigned width, size_t n, uint64_t base, void *out)
+{
+    size_t wanted = n * width;
+    if (codec == CF_RAW) {
+        if (bytes != wanted)
+            return fail(u, "length of a column does not fit its rows");
+        if (wanted)
+            memcpy(out, data, wanted);
+        return 0;
+    }
+    if (codec < CF_ZSTD || codec > CF_ZDPLANES)
+        return fail(u, "codec is not known");
+    bool planes = codec == CF_ZPLANES || codec == CF_ZDPLANES;
+    if (planes && room(u, &u->plain[0], wanted) < 0)
+        return -1;
+    if (unzip(u, data, bytes, planes ? u->plain[0].data : out, wanted) < 0)
+        return -1;
+    if (planes && width == 1)
+        from_planes_8(u->plain[0].data, n, out);
+    else if (planes && width == 2)
+        from_planes_16(u->plain[0].data, n, out);
+    else if (planes && width == 4)
+        from_planes_32(u->plain[0].data, n, out);
+    else if (planes)
+        from_planes_64(u->plain[0].data, n, out);
+    if (codec == CF_ZSTD || codec == CF_ZPLANES)
+        return 0;
+    if (width == 1)
+        from_differences_8(out, n, (uint8_t)base);
+    else if (width == 2)
+        from_differences_16(out, n, (uint16_t)base);
+    else if (width == 4)
+        from_differences_32(out, n, (uint32_t)base);
+    else
+        from_differences_64(out, n, base);
+    return 0;
+}
+
+/* ---- codes ---- */
+
+static inline void copy_codes(uint16_t *code, size_t i, size_t j, size_t n)
+{
+    /* Most runs are short: a block of 32 bytes is moved, also where it writes over rows that are
+       yet to come. */
+    if (i - j >= 16 && n <= 64) {
+        for (size_t q = 0; q < n; q += 16)
+            memcpy(code + i + q, code + j + q, 32);
+        return;
+    }
+    while (n > i - j) {
+        size_t part = i - j;
+        memcpy(code + i, code + j, part * sizeof *code);
+        i += part;
+        n -= part;
+    }
+    memcpy(code + i, code + j, n * sizeof *code);
+}
+
+static int get_kinds(struct unpacker *u, struct input *in)
+{
+    if (u->kinds == u->codes) {
+        for (uint32_t c = 0; c < u->codes; c++)
+            u->kind[c] = (uint16_t)c;
+        return 0;
+    }
+    if (get_packet(u, in, 2 * (size_t)u->codes, &u->plain[0]) < 0)
+        return -1;
+    if (u->plain[0].used != 2 * (size_t)u->codes)
+        return fail(u, "kinds do not fit the codes");
+    const uint8_t *low = u->plain[0].data, *high = low + u->codes;
+    uint32_t kinds = 0;
+    for (uint32_t c = 0; c < u->codes; c++) {
+        uint32_t k = low[c] | (uint32_t)high[c] << 8;
+        if (k > kinds)
+            return fail(u, "kind is not known");
+        u->kind[c] = (uint16_t)(k ? k - 1 : kinds);
+        kinds += !k;
+        if (kinds > u->kinds)
+            return fail(u, "more kinds than announced");
+    }
+    return kinds == u->kinds ? 0 : fail(u, "fewer kinds than announced");
+}
+
+static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes)
+{
+    struct input in = {data, data + bytes};
+    size_t most = rows < CF_MAX_CODES ? rows : CF_MAX_CODES;
+    int64_t codes = get_varint(&in, most);
+    int64_t kinds = get_varint(&in, codes < 0 ? 0 : (uint64_t)codes);
+    int64_t tokens = get_varint(&in, rows);
+    if (codes < 1 || kinds < 1 || tokens < 0)
+        return fail(u, "number of codes is wrong");
+    u->rows = rows;
+    u->codes = (uint32_t)codes;
+    u->kinds = (uint32_t)kinds;
+    size_t n = (size_t)codes;
+    if (room(u, &u->memory, 4 * n + 2 * n + 2 * rows) < 0)
+        return -1;
+    u->where = (uint32_t *)(void *)u->memory.data;
+    u->kind = (uint16_t *)(u->where + n);
+    u->code = u->kind + n; /* last, for it may be written past its end */
+    if (get_kinds(u, &in) < 0 || get_packet(u, &in, 3 * (size_t)tokens + 3, &u->plain[0]) < 0 ||
+        get_packet(u, &in, 2 * (size_t)tokens, &u->plain[1]) < 0)
+        return -1;
+    if (u->plain[1].used != 2 * (size_t)tokens || in.at != in.end)
+        return fail(u, "length of the codes is wrong");
+
+    struct input lengths = {u->plain[0].data, u->plain[0].data + u->plain[0].used};
+    const uint8_t *token = u->plain[1].data;
+    uint32_t seen = 0;
+    size_t i = 0, j = 0;
+    for (int64_t t = 0;; t++) {
+        int64_t length = get_varint(&lengths, rows - i);
+        if (length < 0)
+            return fail(u, "length of a run is wrong");
+        if (j) {
+            copy_codes(u->code, i, j, (size_t)length);
+            j += (size_t)length;
+            i += (size_t)length;
+        } else {
+            if (length > u->codes - seen)
+                return fail(u, "more codes than announced");
+            for (size_t end = i + (size_t)length; i < end; i++) {
+                u->where[seen] = (uint32_t)i;
+                u->code[i] = (uint16_t)seen++;
+            }
+        }
+        if (t == tokens)
+            break;
+        uint32_t c = token[2 * t] | (uint32_t)token[2 * t + 1] << 8;
+        if (i == rows || c > seen || (!c && seen == u->codes))
+            return fail(u, "code is not known");
+        if (c) {
+            j = (size_t)u->where[--c] + 1;
+        } else {
+            c = seen++;
+            j = 0;
+        }
+        u->where[c] = (uint32_t)i;
+        u->code[i++] = (uint16_t)c;
+    }
+    if (i != rows || seen != u->codes || lengths.at != lengths.end)
+        return fail(u, "codes do not fit the rows");
+    return 0;
+}
+
+/* ---- columns of a packed frame ---- */
+
+static int get_table(struct unpacker *u, const uint8_t *data, size_t bytes, unsigned width,
+                     size_t n, void *out)
+{
+    if (!bytes)
+        return fail(u, "table is empty");
+    return unpack_values(u, data[0], data + 1, bytes - 1, width, n, 0, out);
+}
+
+static int unpack_steps(struct unpacker *u, const uint8_t *data, size_t bytes, uint64_t base,
+                        uint64_t *out)
+{
+    if (room(u, &u->work, 8 * (size_t)u->codes) < 0 ||
+        get_table(u, data, bytes, 8, u->codes, u->work.data) < 0)
+        return -1;
+    const uint64_t *step = (const uint64_t *)(const void *)u->work.data;
+    const uint16_t *code = u->code;
+    size_t rows = u->rows;
+    for (size_t i = 0; i < rows; i++)
+        out[i] = base += step[code[i]];
+    return 0;
+}
+
+#define BY_KIND(type, bits)                                                                        \
+    static void by_kind_##bits(const struct unpacker *u, const type *kinds, type *codes,           \
+                               type *out)                                                          \
+    {                                                                                              \
+        const uint16_t *code = u->code;                                                            \
+        size_t rows = u->rows;                                                                     \
+        for (uint32_t c = 0; c < u->codes; c++)                                                    \
+            codes[c] = kinds[u->kind[c]];                                                          \
+        for (size_t i = 0; i < rows; i++)                                                          \
+            out[i] = codes[code[i]];                                                               \
+    }
+
+BY_KIND(uint8_t, 8)
+BY_KIND(uint16_t, 16)
+BY_KIND(uint32_t, 32)
+BY_KIND(uint64_t, 64)
+
+static int unpack_by_kind(struct unpacker *u, const uint8_t *data, size_t bytes, unsigned width,
+                          void *out)
+{
+    size_t kinds = 8 * (size_t)u->kinds;
+    if (room(u, &u->work, kinds + 8 * (size_t)u->codes) < 0)
+        return -1;
+    void *table = u->work.data, *codes = u->work.data + kinds;
+    if (get_table(u, data, bytes, width, u->kinds, table) < 0)
+        return -1;
+    if (width == 1)
+        by_kind_8(u, table, codes, out);
+    else if (width == 2)
+        by_kind_16(u, table, codes, out);
+    else if (width == 4)
+        by_kind_32(u, table, codes, out);
+    else
+        by_kind_64(u, table, codes, out);
+    return 0;
+}
+
+/* ---- addresses ---- */
+
+/* Fills in what is known of each code and the state of each kind. */
+static int address_tables(struct unpacker *u, const uint8_t *table, const uint64_t *pc,
+                          struct state *state, uint64_t *info)
+{
+    size_t n = u->kinds;
+    for (size_t k = 0; k < n; k++) {
+        if (table[k] & ~CF_AT_PC || (table[k] && !pc))
+            return fail(u, "flags of an address are not known");
+        state[k] = (struct state){table[k] ? pc[k] : 0, 0};
+    }
+    for (uint32_t c = 0; c < u->codes; c++) {
+        size_t k = u->kind[c];
+        size_t ref = (k + table[2 * n + k] + ((size_t)table[3 * n + k] << 8)) & 0xffff;
+        if (ref >= n)
+            return fail(u, "reference of an address is not known");
+        info[c] = k | (uint64_t)ref << 16 | (uint64_t)table[n + k] << 32;
+    }
+    return 0;
+}
+
+static int unpack_addresses(struct unpacker *u, const uint8_t *data, size_t bytes,
+                            const struct cf_coded *pc, uint64_t *out)
+{
+    struct input in = {data, data + bytes};
+    size_t rows = u->rows, kinds = u->kinds;
+    const uint64_t *pcs = NULL;
+    if (pc && pc->type == CF_U64) {
+        if (room(u, &u->pcs, 8 * kinds) < 0 ||
+            get_table(u, pc->data, pc->bytes, 8, kinds, u->pcs.data) < 0)
+            return -1;
+        pcs = (const uint64_t *)(const void *)u->pcs.data;
+    }
+    if (get_packet(u, &in, 4 * kinds, &u->plain[0]) < 0 ||
+        get_packet(u, &in, rows, &u->plain[1]) < 0 ||
+        get_packet(u, &in, 8 * rows, &u->plain[2]) < 0)
+        return -1;
+    if (u->plain[0].used != 4 * kinds || in.at != in.end)
+        return fail(u, "length of the addresses is wrong");
+    if (room(u, &u->work, kinds * sizeof(struct state) + u->codes * sizeof(uint64_t)) < 0)
+        return -1;
+    struct state *state = (struct state *)(void *)u->work.data;
+    uint64_t *info = (uint64_t *)(void *)(state + kinds);
+    if (address_tables(u, u->plain[0].data, pcs, state, info) < 0)
+        return -1;
+
+    const uint8_t *gap = u->plain[1].data, *gaps = gap + u->plain[1].used;
+    const uint8_t *value = u->plain[2].data, *values = value + u->plain[2].used;
+    const uint16_t *code = u->code;
+    size_t i = 0;
+    for (;;) {
+        unsigned token = CF_SKIP;
+        size_t n = rows - i;
+        if (gap < gaps) {
+            token = *gap++;
+            bool skip = (token & CF_SKIP) == CF_SKIP;
+            size_t told = skip ? (size_t)CF_SKIP << (token >> 5) : (token & CF_SKIP);
+            if (told + !skip > n)
+                return fail(u, "addresses do not fit the rows");
+            n = told;
+        }
+        for (size_t end = i + n; i < end; i++) {
+            uint64_t of = info[code[i]];
+            struct state *own = &state[of & 0xffff];
+            out[i] = own->last = state[of >> 16 & 0xffff].last * (of >> 32) + own->difference;
+        }
+        if ((token & CF_SKIP) == CF_SKIP) {
+            if (i == rows && gap == gaps)
+                break;
+            continue;
+        }
+        unsigned more = token >> 5;
+        uint64_t v = cf_load64(value) & UINT64_MAX >> (56 - 8 * more);
+        value += more + 1;
+        if (value > values)
+            return fail(u, "addresses end early");
+        uint64_t of = info[code[i]];
+        struct state *own = &state[of & 0xffff];
+        uint64_t other = state[of >> 16 & 0xffff].last, last = own->last;
+        uint64_t a = cf_unzigzag(v) + (last ? last : i ? out[i - 1] : 0);
+        own->last = out[i++] = a;
+        if (other || !(of >> 32))
+            own->difference = a - other * (of >> 32);
+    }
+    return value == values ? 0 : fail(u, "addresses do not end with the rows");
+}
+
+/* ---- narrow columns ---- */
+
+#define WIDEN(from, to, bits, more)                                                                \
+    static void widen_##bits##_##more(const from *restrict v, size_t n, uint64_t base,             \
+                                      to *restrict out)                                            \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + BLOCK <= n; i += BLOCK)                                                         \
+            for (size_t q = 0; q < BLOCK; q++)                                                     \
+                out[i + q] = (to)(v[i + q] + (to)base);                                            \
+        for (; i < n; i++)                                                                         \
+            out[i] = (to)(v[i] + (to)base);                                                        \
+    }
+
+WIDEN(uint8_t, uint16_t, 8, 16)
+WIDEN(uint8_t, uint32_t, 8, 32)
+WIDEN(uint8_t, uint64_t, 8, 64)
+WIDEN(uint16_t, uint32_t, 16, 32)
+WIDEN(uint16_t, uint64_t, 16, 64)
+WIDEN(uint32_t, uint64_t, 32, 64)
+
+/* Fills `out` with values of `width` bytes from narrow ones. False where that is no narrowing. */
+static bool widen(unsigned from, const void *v, size_t n, uint64_t base, unsigned width, void *out)
+{
+    if (from >= width)
+        return false;
+    if (width == 2)
+        widen_8_16(v, n, base, out);
+    else if (width == 4 && from == 1)
+        widen_8_32(v, n, base, out);
+    else if (width == 4)
+        widen_16_32(v, n, base, out);
+    else if (from == 1)
+        widen_8_64(v, n, base, out);
+    else if (from == 2)
+        widen_16_64(v, n, base, out);
+    else
+        widen_32_64(v, n, base, out);
+    return true;
+}
+
+/* ---- which codec a column has ---- */
+
+struct cf_decoder *cf_decoder_new(void)
+{
+    return calloc(1, sizeof(struct cf_decoder));
+}
+
+void cf_decoder_free(struct cf_decoder *d)
+{
+    if (!d)
+        return;
+    for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++)
+        free(d->memory[i].data);
+    ZSTD_freeDCtx(d->unpacker.zstd);
+    for (int i = 0; i < 3; i++)
+        free(d->unpacker.plain[i].data);
+    free(d->unpacker.work.data);
+    free(d->unpacker.pcs.data);
+    free(d->unpacker.memory.data);
+    free(d);
+}
+
+void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *columns,
+                      unsigned count)
+{
+    d->rows = rows;
+    d->count = count > CF_MAX_COLUMNS + 1 ? CF_MAX_COLUMNS + 1 : count;
+    memcpy(d->column, columns, d->count * sizeof *columns);
+    memset(d->values, 0, d->count * sizeof *d->values);
+    d->has_codes = false;
+}
+
+const char *cf_decoder_problem(const struct cf_decoder *d)
+{
+    return d->problem;
+}
+
+static const void *problem(struct cf_decoder *d, const char *what)
+{
+    d->problem = what;
+    return NULL;
+}
+
+static const struct cf_coded *find_column(const struct cf_decoder *d, unsigned id, int codec)
+{
+    for (unsigned i = 0; i < d->count; i++)
+        if (d->column[i].id == id && d->column[i].codec == codec)
+            return &d->column[i];
+    return NULL;
+}
+
+static void fill(unsigned width, uint64_t value, size_t rows, void *out)
+{
+    if (width == 1)
+        memset(out, (int)(value & 0xff), rows);
+    for (size_t i = 0; i < rows && width == 2; i++)
+        ((uint16_t *)out)[i] = (uint16_t)value;
+    for (size_t i = 0; i < rows && width == 4; i++)
+        ((uint32_t *)out)[i] = (uint32_t)value;
+    for (size_t i = 0; i < rows && width == 8; i++)
+        ((uint64_t *)out)[i] = value;
+}
+
+static int decode_packed(struct cf_decoder *d, const struct cf_coded *c, unsigned width, void *out)
+{
+    struct unpacker *u = &d->unpacker;
+    if (!d->has_codes) {
+        const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
+        if (!codes) {
+            u->problem = "packed column without codes";
+            return -1;
+        }
+        if (unpack_codes(u, d->rows, codes->data, codes->bytes) < 0)
+            return -1;
+        d->has_codes = true;
+    }
+    if (c->codec == CF_BYCODE)
+        return unpack_by_kind(u, c->data, c->bytes, width, out);
+    if (c->codec == CF_STEPS)
+        return unpack_steps(u, c->data, c->bytes, c->base, out);
+    const struct cf_coded *pc = find_column(d, CF_PC, CF_BYCODE);
+    return unpack_addresses(u, c->data, c->bytes, pc, out);
+}
+
+static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_bytes)
+{
+    const struct cf_coded *c = &d->column[i];
+    /* a string is at most CF_MAX_TEXT long, so the length is bounded by the rows */
+    uint64_t most =
+        d->rows < CF_MAX_FRAME / CF_MAX_TEXT ? (d->rows + 1) * CF_MAX_TEXT : (uint64_t)CF_MAX_FRAME;
+    size_t bytes = c->codec == CF_RAW ? c->bytes : c->base;
+    if (c->codec == CF_CONST)
+        bytes = 0;
+    else if (c->codec == CF_ZSTD && c->base > most)
+        return problem(d, "length of a blob is wrong");
+    else if (c->codec != CF_RAW && c->codec != CF_ZSTD)
+        return problem(d, "codec is not known");
+    if (blob_bytes)
+        *blob_bytes = bytes;
+    if (c->codec != CF_ZSTD)
+        return bytes ? c->data : (const uint8_t *)"";
+    d->memory[i].used = 0;
+    if (cf_bytes_room(&d->memory[i], bytes + 1) < 0)
+        return problem(d, "out of memory");
+    if (unpack_values(&d->unpacker, CF_ZSTD, c->data, c->bytes, 1, bytes, 0, d->memory[i].data) < 0)
+        return problem(d, d->unpacker.problem);
+    return d->memory[i].data;
+}
+
+const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes)
+{
+    if (blob_bytes)
+        *blob_bytes = 0;
+    if (i >= d->count)
+        return problem(d, "no such column");
+    const struct cf_coded *c = &d->column[i];
+    if (c->type == CF_BLOB)
+        return decode_blob(d, i, blob_bytes);
+    if (d->values[i])
+        return d->values[i];
+    unsigned width = (unsigned)cf_type_width((enum cf_type)c->type);
+    if (!width)
+        return problem(d, "type is not known");
+    if (c->codec == CF_RAW && c->bytes != d->rows * width)
+        return problem(d, "length of a column does not fit its rows");
+    if (c->codec == CF_RAW && c->bytes)
+        return d->values[i] = c->data;
+    unsigned from = c->codec == CF_NARROW8    ? 1
+                    : c->codec == CF_NARROW16 ? 2
+                    : c->codec == CF_NARROW32 ? 4
+                                              : 0;
+    if (from && c->bytes != d->rows * from)
+        return problem(d, "length of a column does not fit its rows");
+    if ((c->codec == CF_STEPS || c->codec == CF_PREDICT) && width != 8)
+        return problem(d, "codec does not fit the type");
+    d->memory[i].used = 0;
+    if (cf_bytes_room(&d->memory[i], d->rows * width + 64) < 0)
+        return problem(d, "out of memory");
+    void *out = d->memory[i].data;
+    int result = 0;
+    if (c->codec == CF_CONST)
+        fill(width, c->base, d->rows, out);
+    else if (from && !widen(from, c->data, d->rows, c->base, width, out))
+        return problem(d, "codec does not fit the type");
+    else if (c->codec >= CF_ZSTD && c->codec <= CF_ZDPLANES)
+        result =
+            unpack_values(&d->unpacker, c->codec, c->data, c->bytes, width, d->rows, c->base, out);
+    else if (c->codec == CF_BYCODE || c->codec == CF_STEPS || c->codec == CF_PREDICT)
+        result = decode_packed(d, c, width, out);
+    else if (!from && c->codec != CF_RAW)
+        return problem(d, "codec is not known");
+    if (result < 0)
+        return problem(d, d->unpacker.problem);
+    return d->values[i] = out;
+}
