@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cacheflow: offline cache-trace analysis, from a recorded program to the answer.
+#
+# Targets
+#   make             build every program into build/bin
+#   make demo        install what is needed, build, record a real program and show the result
+#   make check       install what is needed, build, run all tests (under 20 minutes)
+#   make check-long  the tests that take long: fuzzing, a trace of many gigabytes of addresses
+#   make bench       measured speed and size, each as a ratio to a baseline of the same run
+#   make lint        formatting, static analysis, headers, man pages, shell scripts
+#   make golden      write the expected results under tests/golden anew and show what changed
+#   make install     programs, man pages, machine descriptions, library and header into PREFIX
+#   make uninstall   remove what install has put there
+#   make deps        install the packages that the build and the tests need (Debian, Ubuntu)
+#   make clean       remove build/
+#   make help        show this text
+#
+# Variables
+#   CC CFLAGS CPPFLAGS LDFLAGS LDLIBS   yours: compiler and flags   [cc, -O2 -g, the rest empty]
+#   PREFIX DESTDIR   where install puts things, and a root before it          [/usr/local, empty]
+#   B                build directory                           [build; build/san with SANITIZE=1]
+#   V=1              show the commands
+#   WERROR=1         a warning is an error
+#   SANITIZE=1       build and check with the address and undefined-behaviour sanitizers
+#   TESTS="a b"      check: only these suites, by file name without ending, such as cf-cache
+#   JOBS=N           how many jobs at a time                                   [number of CPUs]
+#   DEPS=0           never install packages
+#
+# The end of the manual; what follows is the build.
+
+VERSION := 0.1.0
+
+ifeq ($(origin CC),default)
+CC := cc
+endif
+CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+DESTDIR ?=
+export DEPS
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+SANITIZE ?=
+B       ?= $(if $(filter-out 0,$(SANITIZE)),build/san,build)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(JOBS)
+endif
+ifneq ($(filter clean,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+
+.PHONY: all demo check check-long bench lint golden install install-files uninstall deps clean \
+	help tests benches FORCE
+
+# A program's own directory may hold a build.mk that adds to EXTRA what else `all` builds.
+# It must not use SANFLAGS where its product runs outside our own processes.
+EXTRA :=
+
+# One list of programs, by pattern: filters/cf-NAME.c with what filters/NAME/ holds is cf-NAME,
+# capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
+# capture/ are shared by the captures. Of a directory with a build.mk only decode*.c is ours.
+FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
+CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
+PROGRAMS := $(FILTERS) $(CAPTURES)
+parts     = $(if $(wildcard $(1)/build.mk),$(wildcard $(1)/decode*.c),$(wildcard $(1)/*.c))
+
+LIBCF_SOURCES      := $(wildcard formats/*.c)
+LIBENGINE_SOURCES  := $(wildcard filters/engine/*.c)
+LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c))
+
+LIBCF      := $(B)/lib/libcf.a
+LIBENGINE  := $(B)/lib/libengine.a
+LIBCAPTURE := $(B)/lib/libcapture.a
+
+MACHINES   := $(wildcard formats/machines/*.yaml)
+MAN        := $(sort $(wildcard */*.[157] */*/*.[157]))
+UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
+BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
+COMPLETION := pipelines/cacheflow.bash-completion
+
+comma     := ,
+OWN_FLAGS := -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror)
+OWN_CPP   := -D_GNU_SOURCE -I. -DCF_VERSION='"$(VERSION)"'
+SANFLAGS  := $(if $(filter-out 0,$(SANITIZE)),-fsanitize=address$(comma)undefined \
+	-fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+OWN_LIBS  := -lyaml -lcsv -lzstd -lxxhash -lm -lpthread
+# The two libraries that only one program each needs.
+LIBS_cf-resolve := -ldw -lelf
+LIBS_cf-heatmap := -lpng
+
+Q   := $(if $(filter-out 0,$(V)),,@)
+say  = $(if $(Q),@printf '  %-7s %s\n' $(1) $(2))
+
+compile = $(CC) $(OWN_FLAGS) $(SANFLAGS) $(OWN_CPP) $(CPPFLAGS) $(CFLAGS)
+link    = $(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
+objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+all: $(PROGRAMS:%=$(B)/bin/%) $(LIBCF) $(MACHINES:formats/machines/%=$(B)/share/cacheflow/machines/%)
+
+-include $(wildcard capture/*/build.mk filters/*/build.mk)
+# The tool that runs inside Valgrind, by its own rules.
+all: $(EXTRA) $(if $(wildcard capture/trace/build.mk),cftrace)
+
+# Rewritten only when the flags change, so that other flags mean a new build.
+$(B)/flags: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(compile) / $(link))' >$@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
+
+$(B)/obj/%.o: %.c $(B)/flags
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(compile) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@ $<
+
+# An archive is made anew when a source was added, changed or removed.
+define archive
+$(B)/lib/$(1).list: FORCE
+	@mkdir -p $$(@D); echo '$(2)' >$$@.$$$$$$$$; \
+	if cmp -s $$@.$$$$$$$$ $$@; then rm $$@.$$$$$$$$; else mv $$@.$$$$$$$$ $$@; fi
+$(B)/lib/$(1).a: $(call objects,$(2)) $(B)/lib/$(1).list
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@.$$$$$$$$; ar rcs $$@.$$$$$$$$ $(call objects,$(2)) && mv $$@.$$$$$$$$ $$@
+endef
+$(eval $(call archive,libcf,$(LIBCF_SOURCES)))
+$(eval $(call archive,libengine,$(LIBENGINE_SOURCES)))
+$(eval $(call archive,libcapture,$(LIBCAPTURE_SOURCES)))
+
+# $(1) is the program, $(2) its sources, $(3) the archives before libcf.
+define program
+$(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBCF)
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(link) -o $$@ $(call objects,$(2)) $(3) $(LIBCF) $$(LIBS_$(1)) $$(OWN_LIBS) $$(LDLIBS)
+endef
+$(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
+	$(call parts,filters/$(p:cf-%=%)),$(LIBENGINE))))
+$(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
+	$(if $(filter cf-capture-%,$p),$(call parts,capture/$(p:cf-capture-%=%))),$(LIBCAPTURE))))
+
+# One that was renamed or removed must not stay.
+$(B)/machines.list: FORCE
+	@mkdir -p $(@D); echo '$(MACHINES)' >$@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else \
+	    rm -rf $(B)/share/cacheflow/machines; mv $@.$$$$ $@; fi
+
+$(B)/share/cacheflow/machines/%: formats/machines/% $(B)/machines.list
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+# Tests and benchmarks are one file each. They may use the library and the engines, and those of
+# kmod/ the headers that kernel and user side share.
+tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-template)
+benches: $(BENCH:%=$(B)/bench/%)
+
+$(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCF)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link) -o $@ $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS)
+
+# What new filters start from is built and tested as one of them, but not installed.
+$(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBCF)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link) -o $@ $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS)
+
+$(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBCF)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link) -o $@ $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS)
+
+-include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
+
+# ---- what people call ----
+
+help:
+	@sed -n '3,/^# The end/{/^# The end/d;s/^# \{0,1\}//;p}' Makefile
+
+deps:
+	@.ci/install build check
+
+demo:
+	@.ci/install build
+	@$(MAKE) all
+	@$(MAKE) -f pipelines/demo.mk B=$(B)
+
+check:
+	@.ci/install build check
+	@$(MAKE) all tests
+	@tests/run -b $(B) -j $(JOBS) $(TESTS)
+
+check-long:
+	@.ci/install build check long
+	@$(MAKE) all tests
+	@tests/run-long -b $(B)
+
+bench:
+	@.ci/install build bench
+	@$(MAKE) all benches
+	@tests/bench/run -b $(B)
+
+lint:
+	@.ci/install build check
+	@.ci/lint
+
+golden:
+	@.ci/install build check
+	@$(MAKE) all tests
+	@tests/run -b $(B) -j $(JOBS) --golden $(TESTS)
+	@git diff --stat -p -- tests/golden; git status --short -- tests/golden
+
+# Everything that install puts somewhere goes through `put`, and uninstall takes the same list.
+bindir := $(PREFIX)/bin
+libdir := $(PREFIX)/lib
+incdir := $(PREFIX)/include/cacheflow
+exedir := $(PREFIX)/libexec/cacheflow
+shrdir := $(PREFIX)/share/cacheflow
+mandir := $(PREFIX)/share/man
+cmpdir := $(PREFIX)/share/bash-completion/completions
+D       = $(DESTDIR)
+
+install: all
+	@$(MAKE) --no-print-directory install-files
+
+# Without a build: what is there is put in place.
+install-files:
+	$(Q)install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(incdir) $(D)$(shrdir)/machines
+	$(Q)install -m 755 $(PROGRAMS:%=$(B)/bin/%) $(D)$(bindir)
+	$(Q)install -m 644 $(LIBCF) $(D)$(libdir)
+	$(Q)install -m 644 formats/cf.h $(D)$(incdir)
+	$(Q)install -m 644 $(MACHINES) $(D)$(shrdir)/machines
+	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' '' \
+	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
+	    'Libs: -L$${libdir} -lcf $(OWN_LIBS)' >$(D)$(libdir)/pkgconfig/cacheflow.pc
+	$(Q)for m in $(MAN); do \
+	    install -D -m 644 $$m $(D)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; done
+	$(Q)if test -d $(B)/libexec/cacheflow; then install -d $(D)$(exedir) && \
+	    cp -R -P -p $(B)/libexec/cacheflow/. $(D)$(exedir)/; fi
+	$(Q)test ! -f $(COMPLETION) || \
+	    install -D -m 644 $(COMPLETION) $(D)$(cmpdir)/cacheflow
+	$(Q)for p in $(PROGRAMS); do test ! -f $(COMPLETION) || \
+	    ln -sf cacheflow $(D)$(cmpdir)/$$p || exit 1; done
+	@echo "installed into $(D)$(PREFIX)"
+
+uninstall:
+	$(Q)rm -f $(PROGRAMS:%=$(D)$(bindir)/%) $(D)$(libdir)/libcf.a \
+	    $(D)$(libdir)/pkgconfig/cacheflow.pc $(PROGRAMS:%=$(D)$(cmpdir)/%) \
+	    $(D)$(cmpdir)/cacheflow $(foreach m,$(MAN),$(D)$(mandir)/man$(patsubst .%,%,$(suffix $m))/$(notdir $m))
+	$(Q)rm -rf $(D)$(incdir) $(D)$(exedir) $(D)$(shrdir)
+	@echo "removed from $(D)$(PREFIX)"
+
+clean:
+	$(Q)rm -rf build
