@@ -18,18 +18,24 @@
 #include <stdlib.h>
 
 #include "cf_pack.h"
+#ifndef HOME
+#define HOME 0
+#endif
 
 enum {
-    ROWS_ROOM = CF_FILE_ROWS + 64, /* so that whole blocks may be written */
-    PROBE_ROWS = 4096,             /* rows that may all differ before we give up */
-    STRIPES = 4,                   /* parts of a frame from which is learned */
-    STRIPE_ROWS = 1 << 13,         /* ... and their size */
-    MIN_MISSES = 4,                /* of a kind in all stripes, before it is worth to learn */
-    CANDIDATES = 6,                /* kinds that are tried as reference of a kind */
-    NEAR_ROWS = 12,                /* ... out of so many rows before its second row */
-    TRIALS = 32,                   /* rows of a kind that are tried */
-    STUDENTS = 4096,               /* kinds that are learned in one frame */
-    MAX_TUPLES = 1 << 20,          /* different tuples that are remembered without hints */
+    ROWS_ROOM = CF_FILE_ROWS + 64,   /* so that whole blocks may be written */
+    CODES_ROOM = CF_MAX_CODES + 265, /* no multiple of 4096, or stores to one array delay loads of
+                                        the same place in another */
+    AHEAD = 768,                     /* rows by which memory is fetched before it is used */
+    PROBE_ROWS = 4096,               /* rows that may all differ before we give up */
+    STRIPES = 16,                    /* parts of a frame from which is learned */
+    STRIPE_ROWS = 1 << 10,           /* ... and their size */
+    MIN_MISSES = 4,                  /* of a kind in all stripes, before it is worth to learn */
+    CANDIDATES = 6,                  /* kinds that are tried as reference of a kind */
+    NEAR_ROWS = 12,                  /* ... out of so many rows before its second row */
+    TRIALS = 32,                     /* rows of a kind that are tried */
+    STUDENTS = 4096,                 /* kinds that are learned in one frame */
+    MAX_TUPLES = 1 << 20,            /* different tuples that are remembered without hints */
     NO_CODE = 0xffff,
 };
 
@@ -46,8 +52,11 @@ struct tuple {
     uint8_t op;
 };
 
-struct state {
-    uint64_t last, difference;
+/* How the address of a code is predicted. */
+struct info {
+    uint32_t from; /* place in `last` from which misses are told */
+    uint16_t kind, ref;
+    uint32_t times;
 };
 
 struct trial {
@@ -79,29 +88,31 @@ struct cf_packer {
     uint32_t *hash; /* ident of a tuple, 0 = free */
 
     /* of each code */
-    uint64_t step[CF_MAX_CODES + 1];
-    uint16_t next[CF_MAX_CODES + 1]; /* next code of the same kind */
-    uint16_t kind[CF_MAX_CODES + 1];
-    uint32_t where[CF_MAX_CODES + 1]; /* row where it last ended a run */
-    uint64_t info[CF_MAX_CODES + 1];  /* for addresses: kind, reference, multiplier */
+    uint64_t step[CODES_ROOM];
+    uint16_t next[CODES_ROOM]; /* next code of the same kind */
+    uint16_t kind[CODES_ROOM];
+    uint32_t where[CODES_ROOM]; /* row where it last ended a run */
+    struct info info[CODES_ROOM];
 
     /* of each kind */
-    uint32_t first_row[CF_MAX_CODES + 1];
-    struct state state[CF_MAX_CODES + 1];
-    uint32_t misses[CF_MAX_CODES + 1];
-    uint16_t ref[CF_MAX_CODES + 1];
-    uint8_t times[CF_MAX_CODES + 1];
-    uint8_t flags[CF_MAX_CODES + 1];
-    uint16_t student_of[CF_MAX_CODES + 1];
+    uint32_t first_row[CODES_ROOM];
+    uint64_t last[2 * CODES_ROOM]; /* address; behind CODES_ROOM the first of each kind */
+    int32_t homing[CODES_ROOM];    /* bytes that it would save to tell misses from there */
+    uint64_t difference[CODES_ROOM];
+    uint32_t misses[CODES_ROOM];
+    uint16_t ref[CODES_ROOM];
+    uint8_t times[CODES_ROOM];
+    uint8_t flags[CODES_ROOM];
+    uint16_t student_of[CODES_ROOM];
 
     uint16_t code[ROWS_ROOM]; /* of each row */
-    uint8_t lengths[ROWS_ROOM * 3];
+    uint8_t lengths[ROWS_ROOM * 3 + 4];
     size_t lengths_used;
     uint16_t token[ROWS_ROOM];
     size_t tokens;
     uint8_t gap[ROWS_ROOM + 64];
     uint8_t value[ROWS_ROOM * 8 + 8];
-    uint64_t table[CF_MAX_CODES + 1]; /* one value a kind or code, of any width */
+    uint64_t table[CODES_ROOM]; /* one value a kind or code, of any width */
     struct student *student;
 };
 
@@ -185,23 +196,43 @@ static inline bool same_32(const uint32_t *a, const uint32_t *b)
     return !x;
 }
 
-/* How many of the n rows from i on equal those from j on. Steps are compared as times: rows j and i
-   have equal steps as long as i's time stays ahead by the same amount. */
-static inline size_t run_length(const struct cf_tuple *t, const uint64_t *time, size_t i, size_t j,
-                                size_t n)
+/* How many of the n rows from i on equal those from j on, whose codes they get. Steps are compared
+   as times: rows j and i have equal steps as long as i's time stays ahead by the same amount. */
+static inline size_t follow_hints(uint16_t *code, const struct cf_tuple *t, const uint64_t *time,
+                                  size_t i, size_t j, size_t n)
+{
+    const uint32_t *a = t->hint + i, *b = t->hint + j;
+    const uint64_t *ta = time ? time + i : NULL, *tb = time ? time + j : NULL;
+    uint64_t shift = time ? ta[-1] - tb[-1] : 0;
+    bool overlap = i - j < 8;
+    size_t q = 0;
+    for (; q + 8 <= n; q += 8) {
+        __builtin_prefetch(a + q + AHEAD);
+        if (time)
+            __builtin_prefetch(ta + q + AHEAD);
+        if (!overlap)
+            memcpy(code + i + q, code + j + q, 16);
+        if (!same_32(a + q, b + q) || (time && !same_times(ta + q, tb + q, shift))) {
+            unsigned differ = 0; /* without branches: where a run ends cannot be foreseen */
+            for (unsigned k = 0; k < 8; k++)
+                differ |= (unsigned)(a[q + k] != b[q + k]) << k;
+            for (unsigned k = 0; k < 8 && time; k++)
+                differ |= (unsigned)(ta[q + k] - shift != tb[q + k]) << k;
+            n = q + (unsigned)__builtin_ctz(differ);
+        }
+    }
+    for (q = n < q ? n : q; q < n && a[q] == b[q] && (!time || ta[q] - shift == tb[q]); q++)
+        code[i + q] = code[j + q];
+    if (overlap)
+        cf_copy_codes(code, i, j, q);
+    return q;
+}
+
+static inline size_t follow_tuples(uint16_t *code, const struct cf_tuple *t, const uint64_t *time,
+                                   size_t i, size_t j, size_t n)
 {
     uint64_t shift = time ? time[i - 1] - time[j - 1] : 0;
     size_t q = 0;
-    if (t->hint) {
-        const uint32_t *h = t->hint;
-        for (; q + 8 <= n; q += 8)
-            if (!same_32(h + i + q, h + j + q) ||
-                (time && !same_times(time + i + q, time + j + q, shift)))
-                break;
-        while (q < n && h[i + q] == h[j + q] && (!time || time[i + q] - shift == time[j + q]))
-            q++;
-        return q;
-    }
     for (; q + 8 <= n; q += 8) {
         size_t a = i + q, b = j + q;
         if ((t->pc && !same_64(t->pc + a, t->pc + b)) ||
@@ -218,19 +249,8 @@ static inline size_t run_length(const struct cf_tuple *t, const uint64_t *time, 
             (t->insns && t->insns[a] != t->insns[b]))
             break;
     }
+    cf_copy_codes(code, i, j, q);
     return q;
-}
-
-/* Copies n codes to row i from row j before it; the two may overlap, then a pattern repeats. */
-static inline void copy_codes(uint16_t *code, size_t i, size_t j, size_t n)
-{
-    while (n > i - j) {
-        size_t part = i - j;
-        memcpy(code + i, code + j, part * sizeof *code);
-        i += part;
-        n -= part;
-    }
-    memcpy(code + i, code + j, n * sizeof *code);
 }
 
 /* Code of a row, a new one where its kind or step is new. -1 without memory, -2 when the frame has
@@ -274,6 +294,16 @@ static int32_t find_code(struct cf_packer *p, const struct cf_tuple *t, const ui
     return (int32_t)c;
 }
 
+/* A varint below 2^21, without branches. */
+static inline uint8_t *put_length(uint8_t *at, size_t v)
+{
+    unsigned more = (v > 127) + (v > 16383);
+    uint32_t bytes = (uint32_t)((v & 127) | (v << 1 & 0x7f00) | (v << 2 & 0x7f0000));
+    bytes |= 0x8080u >> (16 - 8 * more) & 0x8080u;
+    memcpy(at, &bytes, 4);
+    return at + 1 + more;
+}
+
 static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t,
                        const uint64_t *time, unsigned share)
 {
@@ -288,8 +318,8 @@ static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *
     size_t i = 0, j = 0, length = 0, walked = 0; /* j 0: a new code is expected next */
     while (i < rows) {
         if (j) {
-            size_t n = run_length(t, time, i, j, rows - i);
-            copy_codes(p->code, i, j, n);
+            size_t n = t->hint ? follow_hints(p->code, t, time, i, j, rows - i)
+                               : follow_tuples(p->code, t, time, i, j, rows - i);
             i += n;
             j += n;
             length += n;
@@ -305,7 +335,7 @@ static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *
         p->code[i] = (uint16_t)c;
         bool new = p->codes > codes;
         if (j || !new) {
-            lengths = cf_put_varint(lengths, length);
+            lengths = put_length(lengths, length);
             length = 0;
             p->token[p->tokens++] = (uint16_t)(new ? 0 : c + 1);
             j = new ? 0 : p->where[c] + 1;
@@ -314,7 +344,7 @@ static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *
         }
         p->where[c] = (uint32_t)i++;
     }
-    lengths = cf_put_varint(lengths, length);
+    lengths = put_length(lengths, length);
     p->lengths_used = (size_t)(lengths - p->lengths);
     return 0;
 }
@@ -365,34 +395,45 @@ int cf_packer_codes(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
     return cf_zip_packet(z, out, p->token, 2 * p->tokens);
 }
 
-/* Appends a table with its codec before it. */
-static int put_table(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, int codec,
-                     unsigned width, size_t n)
+/* Appends the n values in p->table: a byte that says how many planes they need and whether they are
+   differences, then the planes. */
+static int put_table(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, size_t n,
+                     bool differences)
 {
-    if (cf_bytes_room(out, 1) < 0)
+    uint64_t last = 0, all = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = p->table[i];
+        if (differences)
+            p->table[i] = cf_zigzag(v - last);
+        last = v;
+        all |= p->table[i];
+    }
+    unsigned planes = all ? (71u - (unsigned)__builtin_clzll(all)) / 8 : 0;
+    z->plain.used = 0;
+    if (cf_bytes_room(out, 1) < 0 || cf_bytes_room(&z->plain, planes * n) < 0)
         return -1;
-    size_t at = out->used++;
-    codec = cf_zip_values(z, out, codec, width, p->table, n, 0);
-    if (codec < 0)
-        return -1;
-    out->data[at] = (uint8_t)codec;
-    return 0;
+    out->data[out->used++] = (uint8_t)(planes | (differences ? CF_DIFFERENCES : 0));
+    uint8_t *at = z->plain.data;
+    for (unsigned b = 0; b < planes; b++)
+        for (size_t i = 0; i < n; i++)
+            *at++ = (uint8_t)(p->table[i] >> 8 * b);
+    return cf_zip_packet(z, out, z->plain.data, planes * n);
 }
 
 int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
 {
     memcpy(p->table, p->step, p->codes * sizeof *p->step);
-    return put_table(p, z, out, CF_ZPLANES, 8, p->codes);
+    return put_table(p, z, out, p->codes, false);
 }
 
 #define BY_KIND(type)                                                                              \
     static bool by_kind_##type(struct cf_packer *p, const type *values, bool known)                \
     {                                                                                              \
-        type *table = (type *)p->table;                                                            \
+        uint64_t *table = p->table;                                                                \
         for (uint32_t k = 0; k < p->kinds; k++)                                                    \
             table[k] = values[p->first_row[k]];                                                    \
         for (size_t i = 0; i < p->rows && !known; i += 256) {                                      \
-            type x = 0;                                                                            \
+            uint64_t x = 0;                                                                        \
             size_t end = p->rows - i < 256 ? p->rows : i + 256;                                    \
             for (size_t q = i; q < end; q++)                                                       \
                 x |= values[q] ^ table[p->kind[p->code[q]]];                                       \
@@ -416,7 +457,7 @@ int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *ou
                              : by_kind_uint64_t(p, values, known);
     if (!fits)
         return 1;
-    return put_table(p, z, out, width == 8 ? CF_ZDPLANES : CF_ZPLANES, width, p->kinds);
+    return put_table(p, z, out, p->kinds, width == 8);
 }
 
 /* ---- addresses ---- */
@@ -433,47 +474,74 @@ static inline uint8_t *put_gap(uint8_t *gap, size_t rows)
     return gap;
 }
 
+/* Bytes of a value after the first. */
+static inline unsigned more_bytes(uint64_t v)
+{
+    return (63u - (unsigned)__builtin_clzll(v | 1)) / 8;
+}
+
 static void begin_states(struct cf_packer *p, const uint64_t *addr, const uint64_t *pc)
 {
     for (uint32_t k = 0; k < p->kinds; k++) {
         uint32_t row = p->first_row[k];
         p->flags[k] = pc && addr[row] == pc[row] ? CF_AT_PC : 0;
-        p->state[k] = (struct state){p->flags[k] & CF_AT_PC ? pc[row] : 0, 0};
+        p->last[k] = p->last[CODES_ROOM + k] = addr[row];
+        p->difference[k] = 0;
     }
 }
 
+/* 64 rows at a time: one loop without branches over the rows, which notes where the prediction
+   misses and how far the address moved, then one over the misses, which writes them. A miss costs
+   little then, although none can be foreseen. */
 static struct streams predict(struct cf_packer *p, const uint64_t *addr)
 {
+    enum { CHUNK = 64 };
+    uint64_t moved[CHUNK];
+    uint8_t missed[CHUNK] = {0};
     for (uint32_t c = 0; c < p->codes; c++) {
         uint16_t k = p->kind[c];
-        p->info[c] = k | (uint64_t)p->ref[k] << 16 | (uint64_t)p->times[k] << 32;
+        uint32_t from = p->homing[k] > 0 ? CODES_ROOM + k : k;
+        p->info[c] = (struct info){from, k, p->ref[k], p->times[k]};
     }
-    struct state *state = p->state;
-    const uint64_t *info = p->info;
-    const uint16_t *code = p->code;
+    uint64_t *last = p->last, *ahead = p->difference;
+    const struct info *info = p->info;
     uint8_t *gap = p->gap, *value = p->value;
     size_t rows = p->rows, next = 0;
-    for (size_t i = 0; i < rows; i++) {
-        uint64_t of = info[code[i]];
-        struct state *own = &state[of & 0xffff];
-        uint64_t other = state[of >> 16 & 0xffff].last;
-        uint64_t a = addr[i], last = own->last, scaled = other * (of >> 32);
-        own->last = a;
-        if (scaled + own->difference == a)
-            continue;
-        uint64_t v = cf_zigzag(a - (last ? last : i ? addr[i - 1] : 0));
-        unsigned more = (63u - (unsigned)__builtin_clzll(v | 1)) / 8; /* bytes after the first */
-        size_t skip = i - next;
-        if (skip >= CF_SKIP) {
-            gap = put_gap(gap, skip);
-            skip %= CF_SKIP;
+    for (size_t i = 0; i < rows; i += CHUNK) {
+        const uint16_t *code = p->code + i;
+        size_t end = rows - i < CHUNK ? rows - i : CHUNK;
+        for (size_t q = 0; q < end; q++) {
+            const struct info *of = &info[code[q]];
+            uint64_t a = addr[i + q], d = a - last[of->ref] * of->times;
+            size_t k = of->kind;
+            /* Nothing is stored at a place that depends on what was loaded, beside the state: all
+               later loads would wait for it. */
+            moved[q] = a - last[of->from];
+            missed[q] = d != ahead[k];
+            ahead[k] = d; /* the same as before where there is no miss */
+            last[k] = a;
         }
-        next = i + 1;
-        *gap++ = (uint8_t)(skip | more << 5);
-        memcpy(value, &v, 8);
-        value += more + 1;
-        if (other || !(of >> 32))
-            own->difference = a - scaled;
+        for (size_t q = 0; q < CHUNK; q += 8)
+            __builtin_prefetch(addr + i + AHEAD + q);
+        uint64_t misses = 0;
+        for (size_t q = 0; q < end; q += 8) /* gathers the lowest bit of each byte */
+            misses |= (cf_load64(missed + q) * 0x0102040810204080u >> 56) << q;
+        if (end < CHUNK)
+            misses &= ((uint64_t)1 << end) - 1;
+        for (; misses; misses &= misses - 1) {
+            unsigned q = (unsigned)__builtin_ctzll(misses);
+            uint64_t v = cf_zigzag(moved[q]);
+            unsigned more = more_bytes(v);
+            size_t skip = i + q - next;
+            next = i + q + 1;
+            if (skip >= CF_SKIP) {
+                gap = put_gap(gap, skip);
+                skip %= CF_SKIP;
+            }
+            *gap++ = (uint8_t)(skip | more << 5);
+            memcpy(value, &v, 8);
+            value += more + 1;
+        }
     }
     return (struct streams){gap, value};
 }
@@ -494,15 +562,20 @@ static size_t stripe(size_t rows, unsigned s, size_t *end)
 static size_t pick_students(struct cf_packer *p, const uint64_t *addr)
 {
     memset(p->misses, 0, p->kinds * sizeof *p->misses);
+    for (uint32_t k = 0; k < p->kinds; k++)
+        p->homing[k] = HOME;
     for (unsigned part = 0; part < STRIPES; part++) {
         size_t end, i = stripe(p->rows, part, &end);
         for (; i < end; i++) {
             uint32_t k = p->kind[p->code[i]];
-            struct state *own = &p->state[k];
-            uint64_t difference = addr[i] - own->last;
-            p->misses[k] += difference != own->difference;
-            own->difference = own->last ? difference : 0;
-            own->last = addr[i];
+            uint64_t difference = addr[i] - p->last[k];
+            if (difference != p->difference[k]) {
+                p->misses[k]++;
+                p->homing[k] += (int32_t)more_bytes(cf_zigzag(difference)) -
+                                (int32_t)more_bytes(cf_zigzag(addr[i] - p->last[CODES_ROOM + k]));
+            }
+            p->difference[k] = difference;
+            p->last[k] = addr[i];
         }
     }
     size_t n = 0;
@@ -537,12 +610,12 @@ static void try_candidates(const struct cf_packer *p, struct student *s, uint64_
     s->stride = moved;
     for (unsigned c = 0; c < s->candidates; c++) {
         struct trial *t = &s->trial[c];
-        uint64_t other = p->state[t->kind].last;
+        uint64_t other = p->last[t->kind];
         int64_t other_moved = (int64_t)(other - t->last);
         t->hits += a - other == t->diff;
         t->diff = a - other;
         t->times_hits += t->times && a - t->times * other == t->times_diff;
-        if (t->times_hits < 2 && other_moved && other_moved != -1 &&
+        if (t->hits < 2 && t->times_hits < 2 && other_moved && other_moved != -1 &&
             (int64_t)moved % other_moved == 0) {
             int64_t times = (int64_t)moved / other_moved;
             if (times > 1 && times < 256)
@@ -593,7 +666,7 @@ static void learn(struct cf_packer *p, const uint64_t *addr)
                     left -= ++s->rows == TRIALS;
                 }
             }
-            p->state[k].last = addr[i];
+            p->last[k] = addr[i];
         }
     }
     for (size_t i = 0; i < n; i++)
@@ -614,15 +687,20 @@ int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *
     begin_states(p, addr, pc);
     struct streams s = predict(p, addr);
     uint8_t *table = (uint8_t *)p->table;
-    size_t n = p->kinds;
+    size_t n = p->kinds, told = 0;
     for (size_t k = 0; k < n; k++) {
         unsigned away = p->ref[k] - (unsigned)k;
-        table[k] = p->flags[k];
+        table[k] = p->flags[k] | (p->homing[k] > 0 ? CF_HOMING : 0);
         table[n + k] = p->times[k];
         table[2 * n + k] = (uint8_t)away;
         table[3 * n + k] = (uint8_t)(away >> 8);
     }
-    if (cf_zip_packet(z, out, table, 4 * n) < 0 ||
+    if (cf_zip_packet(z, out, table, 4 * n) < 0)
+        return -1;
+    for (uint32_t k = 0; k < n; k++)
+        if (!(p->flags[k] & CF_AT_PC))
+            p->table[told++] = addr[p->first_row[k]];
+    if (put_table(p, z, out, told, true) < 0 ||
         cf_zip_packet(z, out, p->gap, (size_t)(s.gap - p->gap)) < 0)
         return -1;
     return cf_zip_packet(z, out, p->value, (size_t)(s.value - p->value));

@@ -22,6 +22,8 @@
 enum {
     CF_MAX_CODES = 65535, /* in a frame: a code plus one fits 16 bits */
     CF_AT_PC = 1,         /* flag of a kind: its address starts out as its pc */
+    CF_HOMING = 2, /* flag of a kind: misses are told relative to its first address */
+    CF_DIFFERENCES = 128, /* flag of a table: it holds differences */
     CF_SKIP = 31,         /* gap in a token of CF_PREDICT that says: no miss, more rows */
 };
 
@@ -58,6 +60,25 @@ static inline uint8_t *cf_put_varint(uint8_t *p, uint64_t v)
         *p++ = (uint8_t)(v | 128);
     *p++ = (uint8_t)v;
     return p;
+}
+
+/* Copies n codes to row i from row j before it; the two may overlap, then a pattern repeats. Most
+   runs are short, so whole blocks are moved: CF_CODE_SLACK codes after the n may be written. */
+enum { CF_CODE_SLACK = 16 };
+
+static inline void cf_copy_codes(uint16_t *code, size_t i, size_t j, size_t n)
+{
+    uint16_t *to = code + i, *end = to + n;
+    const uint16_t *from = code + j;
+    if (i - j >= 16)
+        for (; to < end; to += 16, from += 16)
+            memcpy(to, from, 32);
+    else if (i - j >= 4)
+        for (; to < end; to += 4, from += 4)
+            memcpy(to, from, 8);
+    else
+        while (to < end)
+            *to++ = *from++;
 }
 
 /* ---- writing (cf_codec.c) ---- */

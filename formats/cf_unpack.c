@@ -20,16 +20,19 @@ struct input {
     const uint8_t *at, *end;
 };
 
-struct state {
-    uint64_t last, difference;
+/* How the address of a code is predicted. */
+struct info {
+    uint16_t kind, ref;
+    uint32_t times;
 };
 
 /* What belongs to the frame rather than to one column. */
 struct unpacker {
     ZSTD_DCtx *zstd;
     struct cf_bytes plain[3]; /* what packets or a column held before zstd */
-    struct cf_bytes work;     /* tables of one column */
-    struct cf_bytes pcs;      /* pc of each kind */
+    struct cf_bytes values;   /* holds the table */
+    struct cf_bytes work;     /* what a column needs beside it */
+    uint64_t *table;          /* one value a kind or code */
     struct cf_bytes memory;   /* holds code, kind and where */
     const char *problem;      /* why the last call failed */
     size_t rows;
@@ -39,12 +42,20 @@ struct unpacker {
     uint32_t *where;       /* of each code: the row where it last ended a run */
 };
 
+/* A constant column that stands in memory since an earlier frame; rows 0: none. */
+struct filled {
+    unsigned width;
+    uint64_t value;
+    size_t rows;
+};
+
 struct cf_decoder {
     size_t rows;
     unsigned count;
     struct cf_coded column[CF_MAX_COLUMNS + 1];
     const void *values[CF_MAX_COLUMNS + 1]; /* decoded ones */
     struct cf_bytes memory[CF_MAX_COLUMNS + 1];
+    struct filled filled[CF_MAX_COLUMNS + 1]; /* what memory holds already */
     struct unpacker unpacker;
     bool has_codes;
     const char *problem;
@@ -170,24 +181,6 @@ static int unpack_values(struct unpacker *u, int codec, const uint8_t *data, siz
 
 /* ---- codes ---- */
 
-static inline void copy_codes(uint16_t *code, size_t i, size_t j, size_t n)
-{
-    /* Most runs are short: a block of 32 bytes is moved, also where it writes over rows that are
-       yet to come. */
-    if (i - j >= 16 && n <= 64) {
-        for (size_t q = 0; q < n; q += 16)
-            memcpy(code + i + q, code + j + q, 32);
-        return;
-    }
-    while (n > i - j) {
-        size_t part = i - j;
-        memcpy(code + i, code + j, part * sizeof *code);
-        i += part;
-        n -= part;
-    }
-    memcpy(code + i, code + j, n * sizeof *code);
-}
-
 static int get_kinds(struct unpacker *u, struct input *in)
 {
     if (u->kinds == u->codes) {
@@ -246,7 +239,7 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
         if (length < 0)
             return fail(u, "length of a run is wrong");
         if (j) {
-            copy_codes(u->code, i, j, (size_t)length);
+            cf_copy_codes(u->code, i, j, (size_t)length);
             j += (size_t)length;
             i += (size_t)length;
         } else {
@@ -278,21 +271,46 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
 
 /* ---- columns of a packed frame ---- */
 
-static int get_table(struct unpacker *u, const uint8_t *data, size_t bytes, unsigned width,
-                     size_t n, void *out)
+/* Reads a table of at most max values of `width` bytes into u->table and returns their number.
+   Uses u->plain[0]. */
+static int64_t get_table(struct unpacker *u, struct input *in, size_t max, unsigned width)
 {
-    if (!bytes)
-        return fail(u, "table is empty");
-    return unpack_values(u, data[0], data + 1, bytes - 1, width, n, 0, out);
+    unsigned kind = in->at < in->end ? *in->at++ : 0xff, planes = kind & 15;
+    if (kind & ~(15u | CF_DIFFERENCES) || planes > width)
+        return fail(u, "kind of a table is not known");
+    if (get_packet(u, in, planes * max, &u->plain[0]) < 0 || room(u, &u->values, 8 * max) < 0)
+        return -1;
+    size_t n = planes ? u->plain[0].used / planes : max;
+    if (u->plain[0].used != planes * n)
+        return fail(u, "length of a table is wrong");
+    uint64_t *v = u->table = (uint64_t *)(void *)u->values.data, last = 0;
+    const uint8_t *plane = u->plain[0].data;
+    memset(v, 0, n * sizeof *v);
+    for (unsigned b = 0; b < planes; b++, plane += n)
+        for (size_t i = 0; i < n; i++)
+            v[i] |= (uint64_t)plane[i] << 8 * b;
+    for (size_t i = 0; i < n && kind & CF_DIFFERENCES; i++)
+        v[i] = last += cf_unzigzag(v[i]);
+    return (int64_t)n;
+}
+
+/* Reads a table that is all there is in a column. */
+static int whole_table(struct unpacker *u, const uint8_t *data, size_t bytes, size_t n,
+                       unsigned width)
+{
+    struct input in = {data, data + bytes};
+    int64_t got = get_table(u, &in, n, width);
+    if (got < 0)
+        return -1;
+    return (size_t)got == n && in.at == in.end ? 0 : fail(u, "length of a table is wrong");
 }
 
 static int unpack_steps(struct unpacker *u, const uint8_t *data, size_t bytes, uint64_t base,
                         uint64_t *out)
 {
-    if (room(u, &u->work, 8 * (size_t)u->codes) < 0 ||
-        get_table(u, data, bytes, 8, u->codes, u->work.data) < 0)
+    if (whole_table(u, data, bytes, u->codes, 8) < 0)
         return -1;
-    const uint64_t *step = (const uint64_t *)(const void *)u->work.data;
+    const uint64_t *step = u->table;
     const uint16_t *code = u->code;
     size_t rows = u->rows;
     for (size_t i = 0; i < rows; i++)
@@ -301,13 +319,12 @@ static int unpack_steps(struct unpacker *u, const uint8_t *data, size_t bytes, u
 }
 
 #define BY_KIND(type, bits)                                                                        \
-    static void by_kind_##bits(const struct unpacker *u, const type *kinds, type *codes,           \
-                               type *out)                                                          \
+    static void by_kind_##bits(const struct unpacker *u, type *codes, type *out)                   \
     {                                                                                              \
         const uint16_t *code = u->code;                                                            \
         size_t rows = u->rows;                                                                     \
         for (uint32_t c = 0; c < u->codes; c++)                                                    \
-            codes[c] = kinds[u->kind[c]];                                                          \
+            codes[c] = (type)u->table[u->kind[c]];                                                 \
         for (size_t i = 0; i < rows; i++)                                                          \
             out[i] = codes[code[i]];                                                               \
     }
@@ -320,74 +337,61 @@ BY_KIND(uint64_t, 64)
 static int unpack_by_kind(struct unpacker *u, const uint8_t *data, size_t bytes, unsigned width,
                           void *out)
 {
-    size_t kinds = 8 * (size_t)u->kinds;
-    if (room(u, &u->work, kinds + 8 * (size_t)u->codes) < 0)
+    if (whole_table(u, data, bytes, u->kinds, width) < 0 ||
+        room(u, &u->work, 8 * (size_t)u->codes) < 0)
         return -1;
-    void *table = u->work.data, *codes = u->work.data + kinds;
-    if (get_table(u, data, bytes, width, u->kinds, table) < 0)
-        return -1;
+    void *codes = u->work.data;
     if (width == 1)
-        by_kind_8(u, table, codes, out);
+        by_kind_8(u, codes, out);
     else if (width == 2)
-        by_kind_16(u, table, codes, out);
+        by_kind_16(u, codes, out);
     else if (width == 4)
-        by_kind_32(u, table, codes, out);
+        by_kind_32(u, codes, out);
     else
-        by_kind_64(u, table, codes, out);
+        by_kind_64(u, codes, out);
     return 0;
 }
 
 /* ---- addresses ---- */
 
-/* Fills in what is known of each code and the state of each kind. */
-static int address_tables(struct unpacker *u, const uint8_t *table, const uint64_t *pc,
-                          struct state *state, uint64_t *info)
+/* State of each kind and what is known of each code. */
+struct addresses {
+    uint64_t *last, *ahead; /* address, and difference to the scaled address of the reference */
+    struct info *info;
+};
+
+/* Fills in the state before the first row. The flags are in u->plain[1], the first addresses in
+   u->table. */
+static int address_tables(struct unpacker *u, size_t told, const uint64_t *pc, struct addresses *a)
 {
-    size_t n = u->kinds;
+    const uint8_t *table = u->plain[1].data;
+    size_t n = u->kinds, next = 0;
     for (size_t k = 0; k < n; k++) {
-        if (table[k] & ~CF_AT_PC || (table[k] && !pc))
+        if (table[k] & ~CF_AT_PC || (table[k] && !pc) || (!table[k] && next == told))
             return fail(u, "flags of an address are not known");
-        state[k] = (struct state){table[k] ? pc[k] : 0, 0};
+        a->last[k] = table[k] ? pc[k] : u->table[next];
+        a->ahead[k] = 0;
+        next += !table[k];
     }
     for (uint32_t c = 0; c < u->codes; c++) {
         size_t k = u->kind[c];
         size_t ref = (k + table[2 * n + k] + ((size_t)table[3 * n + k] << 8)) & 0xffff;
         if (ref >= n)
             return fail(u, "reference of an address is not known");
-        info[c] = k | (uint64_t)ref << 16 | (uint64_t)table[n + k] << 32;
+        a->info[c] = (struct info){(uint16_t)k, (uint16_t)ref, table[n + k]};
     }
     return 0;
 }
 
-static int unpack_addresses(struct unpacker *u, const uint8_t *data, size_t bytes,
-                            const struct cf_coded *pc, uint64_t *out)
+/* Follows the tokens in u->plain[1] and the values in u->plain[2]. */
+static int follow_addresses(struct unpacker *u, const struct addresses *state, uint64_t *out)
 {
-    struct input in = {data, data + bytes};
-    size_t rows = u->rows, kinds = u->kinds;
-    const uint64_t *pcs = NULL;
-    if (pc && pc->type == CF_U64) {
-        if (room(u, &u->pcs, 8 * kinds) < 0 ||
-            get_table(u, pc->data, pc->bytes, 8, kinds, u->pcs.data) < 0)
-            return -1;
-        pcs = (const uint64_t *)(const void *)u->pcs.data;
-    }
-    if (get_packet(u, &in, 4 * kinds, &u->plain[0]) < 0 ||
-        get_packet(u, &in, rows, &u->plain[1]) < 0 ||
-        get_packet(u, &in, 8 * rows, &u->plain[2]) < 0)
-        return -1;
-    if (u->plain[0].used != 4 * kinds || in.at != in.end)
-        return fail(u, "length of the addresses is wrong");
-    if (room(u, &u->work, kinds * sizeof(struct state) + u->codes * sizeof(uint64_t)) < 0)
-        return -1;
-    struct state *state = (struct state *)(void *)u->work.data;
-    uint64_t *info = (uint64_t *)(void *)(state + kinds);
-    if (address_tables(u, u->plain[0].data, pcs, state, info) < 0)
-        return -1;
-
     const uint8_t *gap = u->plain[1].data, *gaps = gap + u->plain[1].used;
     const uint8_t *value = u->plain[2].data, *values = value + u->plain[2].used;
     const uint16_t *code = u->code;
-    size_t i = 0;
+    const struct info *info = state->info;
+    uint64_t *last = state->last, *ahead = state->ahead;
+    size_t i = 0, rows = u->rows;
     for (;;) {
         unsigned token = CF_SKIP;
         size_t n = rows - i;
@@ -400,9 +404,8 @@ static int unpack_addresses(struct unpacker *u, const uint8_t *data, size_t byte
             n = told;
         }
         for (size_t end = i + n; i < end; i++) {
-            uint64_t of = info[code[i]];
-            struct state *own = &state[of & 0xffff];
-            out[i] = own->last = state[of >> 16 & 0xffff].last * (of >> 32) + own->difference;
+            const struct info *of = &info[code[i]];
+            out[i] = last[of->kind] = last[of->ref] * of->times + ahead[of->kind];
         }
         if ((token & CF_SKIP) == CF_SKIP) {
             if (i == rows && gap == gaps)
@@ -414,15 +417,43 @@ static int unpack_addresses(struct unpacker *u, const uint8_t *data, size_t byte
         value += more + 1;
         if (value > values)
             return fail(u, "addresses end early");
-        uint64_t of = info[code[i]];
-        struct state *own = &state[of & 0xffff];
-        uint64_t other = state[of >> 16 & 0xffff].last, last = own->last;
-        uint64_t a = cf_unzigzag(v) + (last ? last : i ? out[i - 1] : 0);
-        own->last = out[i++] = a;
-        if (other || !(of >> 32))
-            own->difference = a - other * (of >> 32);
+        const struct info *of = &info[code[i]];
+        uint64_t scaled = last[of->ref] * of->times, a = last[of->kind] + cf_unzigzag(v);
+        out[i++] = last[of->kind] = a;
+        ahead[of->kind] = a - scaled;
     }
     return value == values ? 0 : fail(u, "addresses do not end with the rows");
+}
+
+static int unpack_addresses(struct unpacker *u, const uint8_t *data, size_t bytes,
+                            const struct cf_coded *pc, uint64_t *out)
+{
+    struct input in = {data, data + bytes};
+    size_t rows = u->rows, kinds = u->kinds;
+    const uint64_t *pcs = NULL;
+    if (room(u, &u->work, kinds * 24 + u->codes * sizeof(struct info)) < 0)
+        return -1;
+    struct addresses a;
+    a.last = (uint64_t *)(void *)u->work.data;
+    a.ahead = a.last + kinds;
+    a.info = (struct info *)(void *)(a.ahead + 2 * kinds);
+    if (pc && pc->type == CF_U64) {
+        if (whole_table(u, pc->data, pc->bytes, kinds, 8) < 0)
+            return -1;
+        pcs = memcpy(a.ahead + kinds, u->table, kinds * 8);
+    }
+    if (get_packet(u, &in, 4 * kinds, &u->plain[1]) < 0)
+        return -1;
+    if (u->plain[1].used != 4 * kinds)
+        return fail(u, "length of the addresses is wrong");
+    int64_t told = get_table(u, &in, kinds, 8);
+    if (told < 0 || address_tables(u, (size_t)told, pcs, &a) < 0 ||
+        get_packet(u, &in, rows, &u->plain[1]) < 0 ||
+        get_packet(u, &in, 8 * rows, &u->plain[2]) < 0)
+        return -1;
+    if (in.at != in.end)
+        return fail(u, "length of the addresses is wrong");
+    return follow_addresses(u, &a, out);
 }
 
 /* ---- narrow columns ---- */
@@ -483,7 +514,7 @@ void cf_decoder_free(struct cf_decoder *d)
     for (int i = 0; i < 3; i++)
         free(d->unpacker.plain[i].data);
     free(d->unpacker.work.data);
-    free(d->unpacker.pcs.data);
+    free(d->unpacker.values.data);
     free(d->unpacker.memory.data);
     free(d);
 }
@@ -567,6 +598,7 @@ static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_by
         *blob_bytes = bytes;
     if (c->codec != CF_ZSTD)
         return bytes ? c->data : (const uint8_t *)"";
+    d->filled[i].rows = 0;
     d->memory[i].used = 0;
     if (cf_bytes_room(&d->memory[i], bytes + 1) < 0)
         return problem(d, "out of memory");
@@ -605,7 +637,12 @@ const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_byt
     if (cf_bytes_room(&d->memory[i], d->rows * width + 64) < 0)
         return problem(d, "out of memory");
     void *out = d->memory[i].data;
+    struct filled *filled = &d->filled[i];
     int result = 0;
+    if (c->codec == CF_CONST && filled->rows >= d->rows && filled->width == width &&
+        filled->value == c->base)
+        return d->values[i] = out;
+    *filled = (struct filled){width, c->base, c->codec == CF_CONST ? d->rows : 0};
     if (c->codec == CF_CONST)
         fill(width, c->base, d->rows, out);
     else if (from && !widen(from, c->data, d->rows, c->base, width, out))
