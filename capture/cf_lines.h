@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_lines.h - lines of text for the importers: fast, with their place for messages, and without
+ * letting a pipe behind us sit on data while the one before us is silent.
+ */
+#ifndef CF_LINES_H
+#define CF_LINES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "formats/cf_tool.h"
+
+enum { CF_LINES_MOST = 1 << 16 }; /* bytes in a line; a longer one counts as bad */
+
+struct cf_lines {
+    const char *at, *end; /* lines not yet handed out, all complete */
+    const char *name;     /* of the current input, in messages */
+    uint64_t number;      /* of the line handed out last, from 1 */
+    uint64_t bad;         /* calls of cf_lines_bad() */
+    uint64_t told;        /* how many of them print their message: 1 unless changed */
+    int input;            /* counts up with each input */
+    int failed;           /* an input could not be opened or read */
+    struct cf_lines_more *more;
+};
+
+/* The inputs one after the other; "-" or count 0 is standard input, which must not be a terminal
+   (CF_EXIT_USAGE). SIGINT and SIGTERM end the input from now on, so that what came until then is
+   written; cf_lines_raise() passes them on. Exits with CF_EXIT_ENVIRONMENT without memory. */
+void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, int count);
+
+/* Calls f(arg) when no input came for 100 ms after data had come. */
+void cf_lines_idle(struct cf_lines *l, void (*f)(void *), void *arg);
+
+/* Fetches more lines: 0 at the end of the last input. For cf_lines_next(). */
+int cf_lines_fill(struct cf_lines *l);
+
+/* Next line: 1, or 0 at the end. A '\n' always stands at line[length], also after a last line that
+   has none. Valid until the next call. */
+static inline int cf_lines_next(struct cf_lines *l, const char **line, size_t *length)
+{
+    const char *newline;
+
+    if (l->at == l->end && !cf_lines_fill(l))
+        return 0;
+    newline = (const char *)memchr(l->at, '\n', (size_t)(l->end - l->at));
+    *line = l->at;
+    *length = (size_t)(newline - l->at);
+    l->at = newline + 1;
+    l->number++;
+    return 1;
+}
+
+/* Hex digits, at most 16 of them, without a 0x: returns where they end, or NULL if there are none
+   or too many. A line's newline stops it. */
+extern const uint8_t cf_lines_digit[256]; /* 1 + value of a hex digit, else 0 */
+static inline const char *cf_lines_hex(const char *p, uint64_t *value)
+{
+    const char *start = p;
+    uint64_t v = 0;
+    uint8_t d;
+
+    for (; (d = cf_lines_digit[(uint8_t)*p]) != 0; p++)
+        v = v << 4 | (uint8_t)(d - 1);
+    *value = v;
+    return p == start || p - start > 16 ? NULL : p;
+}
+
+/* Counts the current line as bad; the first `told` ones are told: "name: file:line: what", or with
+   a column other than 0 "name: file:line:column: what". */
+void cf_lines_bad(struct cf_lines *l, unsigned column, const char *format, ...) CF_PRINTF(3, 4);
+
+/* Tells how many lines were bad and frees; CF_EXIT_INPUT if there were any or an input could not be
+   read, else CF_EXIT_OK. */
+int cf_lines_finish(struct cf_lines *l);
+
+/* When a signal ended the input, dies by it. Call last. */
+void cf_lines_raise(void);
+
+#endif
