@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The Valgrind tool cftrace and its decoder. Included from the top-level Makefile, or alone:
+#     make -f capture/trace/build.mk [B=DIR] [CC=...] [CFLAGS=...]
+#
+# targets    cftrace        the tool, its preload library, links to Valgrind's own parts
+#            cftrace-dump   a debugging aid that prints what the decoder makes of a trace
+#            cftrace-check  tests of both
+# variables  B              build directory [build]
+#            VG_ARCH        Valgrind's name of the architecture [from the compiler]
+#            VG_LIB         its libraries; VG_LIBEXEC its programs; VG_INCLUDE its headers
+
+B ?= build
+CC ?= cc
+CFLAGS ?= -O2 -g
+V ?=
+CFT_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+CFT_Q := $(if $(V),,@)
+
+# The tool is free-standing code of its own rules: gcc, and flags that Valgrind's libraries need.
+VG_CC ?= gcc
+VG_MACHINE := $(shell $(VG_CC) -dumpmachine)
+VG_ARCH ?= $(if $(filter x86_64%,$(VG_MACHINE)),amd64,$(if $(filter aarch64%,$(VG_MACHINE)),arm64))
+VG_LIB ?= $(patsubst %/,%,$(dir $(firstword $(wildcard \
+    /usr/lib/$(VG_MACHINE)/valgrind/libcoregrind-$(VG_ARCH)-linux.a \
+    /usr/lib/valgrind/libcoregrind-$(VG_ARCH)-linux.a))))
+VG_LIBEXEC ?= $(firstword $(wildcard /usr/libexec/valgrind) /usr/lib/valgrind)
+VG_INCLUDE ?= /usr/include/valgrind
+VG_CFLAGS_amd64 := -m64 -fcf-protection=none
+VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra -fno-strict-aliasing -fno-builtin \
+    -fomit-frame-pointer -fno-stack-protector -fno-pic -fno-pie -Wno-unused-parameter \
+    -DVGA_$(VG_ARCH)=1 -DVGO_linux=1 -DVGP_$(VG_ARCH)_linux=1 -DVGPV_$(VG_ARCH)_linux_vanilla=1 \
+    -isystem $(VG_INCLUDE)
+VG_OUT := $(B)/libexec/cacheflow/valgrind
+VG_SUFFIX := $(VG_ARCH)-linux
+
+CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main instrument events transport)
+CFT_OUT := $(VG_OUT)/cftrace-$(VG_SUFFIX) $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so \
+    $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so
+
+.PHONY: cftrace cftrace-dump cftrace-check
+ifneq ($(and $(VG_ARCH),$(VG_LIB)),)
+EXTRA += $(CFT_OUT)
+cftrace: $(CFT_OUT)
+else
+cftrace:
+	@echo "cftrace: not built: needs the package valgrind on amd64 or arm64" >&2
+endif
+
+$(B)/obj/trace/tool_%.o: $(CFT_DIR)/tool_%.c $(CFT_DIR)/tool.h $(CFT_DIR)/protocol.h
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC    $<")
+	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -c $< -o $@
+
+# The address is where Valgrind's own tools live: clear of programs, and below 2 GiB.
+$(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS)
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK  $@")
+	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -static -no-pie -nodefaultlibs -nostartfiles -u _start \
+	    -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack -o $@ $^ \
+	    $(VG_LIB)/libcoregrind-$(VG_SUFFIX).a $(VG_LIB)/libvex-$(VG_SUFFIX).a -lgcc \
+	    $(wildcard $(VG_LIB)/libgcc-sup-$(VG_SUFFIX).a)
+
+$(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so:
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK  $@")
+	$(CFT_Q)$(VG_CC) $(VG_CFLAGS_$(VG_ARCH)) -shared -nodefaultlibs -Wl,-z,interpose,-z,initfirst \
+	    -Wl,-z,noexecstack -o $@ -Wl,--whole-archive \
+	    $(VG_LIB)/libreplacemalloc_toolpreload-$(VG_SUFFIX).a -Wl,--no-whole-archive
+
+$(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so:
+	@mkdir -p $(@D)
+	$(CFT_Q)ln -sf $(VG_LIBEXEC)/$(@F) $@
+
+cftrace-dump: $(B)/obj/trace/dump
+$(B)/obj/trace/dump: $(wildcard $(CFT_DIR)/*.[ch])
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC    $@")
+	$(CFT_Q)$(CC) $(CPPFLAGS) -std=gnu11 -Wall -Wextra $(CFLAGS) $(LDFLAGS) -o $@ \
+	    $(CFT_DIR)/dump.c $(CFT_DIR)/decode.c $(CFT_DIR)/decode_rows.c

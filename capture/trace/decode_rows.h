@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Private to the decoder: from superblock descriptions to templates, from records to rows.
+ */
+#ifndef CF_TRACE_DECODE_ROWS_H
+#define CF_TRACE_DECODE_ROWS_H
+
+#include "decode.h"
+#include "protocol.h"
+
+enum {
+    CF_ROWS_MOST = CF_WIRE_MAX_INSNS + CF_WIRE_MAX_ACCESSES, /* rows of one superblock */
+    CF_ROWS_GROUP = 4,
+};
+
+/* A superblock as described. */
+struct cf_rows_block {
+    uint32_t users; /* processes */
+    uint32_t first;
+    uint16_t insns, accesses, slots, exits, sections;
+    struct cf_wire_insn *insn;
+    struct cf_wire_access *access;
+    struct cf_wire_exit *exit;
+    struct cf_wire_section *section;
+};
+
+/* What an outcome stands for: CF_ROWS_UNSEEN | index of the superblock, or where in the arena its
+ * template is, in units of 64 bytes. */
+#define CF_ROWS_UNSEEN UINT32_C(0x80000000)
+
+/* The code of one process. */
+struct cf_rows_code {
+    struct cf_rows_block **blocks;
+    uint32_t n_blocks, blocks_room;
+    uint32_t *map; /* by outcome */
+    uint32_t outcomes, map_room;
+    uint8_t *arena; /* of templates */
+    size_t arena_bytes, arena_room;
+    size_t chain_bytes; /* of it for sequences */
+};
+
+struct cf_rows_output {
+    struct cf_trace_columns columns;
+    uint32_t rows, room;
+};
+
+/* What all processes share. */
+struct cf_rows {
+    int instructions;
+    uint32_t fetch_line;
+
+    struct cf_rows_tuple *tuples; /* hash table */
+    uint32_t n_tuples, tuples_mask;
+
+    /* Rows of one superblock, for whatever does not go straight to its place. */
+    struct cf_trace_columns staging;
+    struct cf_rows_row *work;
+};
+
+enum cf_rows_result {
+    CF_ROWS_DONE,   /* all bytes used */
+    CF_ROWS_EVENT,  /* an event is next */
+    CF_ROWS_STAGED, /* `staged` rows of a record are in staging, with their time */
+    CF_ROWS_BAD,    /* nonsense */
+    CF_ROWS_MEMORY,
+};
+
+int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options); /* 0, or -1 */
+void cf_rows_free(struct cf_rows *r);
+
+/* Code of a new process (zeroed before), or of a child that knows its parent's outcomes below
+ * `outcomes`. 0, or -1 without memory; to be freed in any case. */
+int cf_rows_code_init(struct cf_rows_code *c);
+int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *parent,
+                         uint32_t outcomes);
+void cf_rows_code_free(struct cf_rows_code *c);
+
+/* Checks and takes in a description of `bytes` bytes. 0, -1: nonsense, -2: no memory. */
+int cf_rows_describe(struct cf_rows_code *c, const uint8_t *event, uint32_t bytes);
+
+/* Expands records from *from up to `end`, which must have CF_ROWS_TAIL more readable bytes behind
+ * it. Stops before an event, or after a record whose rows did not fit or need care: then *staged tells
+ * how many there are. *time advances by the instructions executed. */
+enum { CF_ROWS_TAIL = 8 };
+enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
+                                   const uint8_t **from, const uint8_t *end,
+                                   struct cf_rows_output *out, uint64_t *time, uint32_t *staged);
+
+#endif

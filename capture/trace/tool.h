@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cftrace, a Valgrind tool: what its parts share.
+ *
+ *     tool_main.c        options, registration, the --function switch, the end
+ *     tool_instrument.c  superblocks: describe once, then fold and pack addresses
+ *     tool_events.c      threads, mappings, heap blocks and their call stacks
+ *     tool_transport.c   the ring, tokens, fork, stopping
+ */
+#ifndef CF_TRACE_TOOL_H
+#define CF_TRACE_TOOL_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_tooliface.h"
+
+#include "protocol.h"
+
+/* Bytes kept free behind `limit`: the largest record and a CUT event. */
+#define CF_TOOL_SLACK (4 + CF_WIRE_SLOT_BYTES * CF_WIRE_MAX_SLOTS + 256)
+
+/* What generated code reads and writes. While a thread runs, cursor and limit are in the first shadow
+ * of its registers, where generated code reaches them at no cost; cf_transport_enter() puts them
+ * there, cf_transport_leave() fetches them. */
+struct cf_tool_hot {
+    UChar *cursor; /* end of what is recorded in the current block */
+    UChar *limit;  /* past it there is not surely room for a record */
+    UWord advance; /* all ones; 0 while --function keeps recording off */
+    Addr leave_sp; /* the running thread leaves the function when its stack is not below */
+};
+extern struct cf_tool_hot cf_tool_hot;
+#define CF_TOOL_SHADOW_CURSOR 0
+#define CF_TOOL_SHADOW_LIMIT 8
+
+struct cf_tool_options {
+    const HChar *directory;
+    const HChar *function; /* or NULL */
+    Int stack_depth;
+    Bool follow;
+};
+extern struct cf_tool_options cf_tool_options;
+
+/* False once recording is over for this process: limit reached, reader gone, unfollowed child. */
+extern Bool cf_tool_recording;
+
+/* tool_transport.c */
+void cf_transport_open(void);              /* makes the first ring; recording begins */
+void cf_transport_hand_over(void);         /* sends the current block if it holds anything */
+void cf_transport_publish(UWord at_least); /* lets the reader see what is complete, if that much */
+void cf_transport_close(void);             /* hands over and says that the process ends */
+void cf_transport_poll(void);              /* outside generated code: obeys a stop */
+UChar *cf_transport_event(UInt type, UInt bytes); /* room for an event, header filled in */
+void cf_transport_enter(ThreadId tid); /* generated code is about to run */
+void cf_transport_leave(ThreadId tid);
+UChar *cf_transport_region(void); /* first record since the last hand-over or publication */
+VG_REGPARM(0) void cf_transport_flush(void); /* helper: the block is full */
+
+/* tool_instrument.c */
+IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+                    const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+                    IRType host_word);
+void cf_instrument_cut(Addr pc); /* a fault at pc: cut the record that was being made */
+UInt cf_instrument_outcomes(void); /* first unused outcome */
+
+/* tool_events.c */
+void cf_events_track(void);    /* before options: registers with the core */
+void cf_events_register(void); /* after options */
+void cf_events_process(Bool forked); /* announces the process: task, mappings, heap blocks */
+void cf_events_run(ThreadId tid);    /* tid is about to run */
+UInt cf_events_contexts(void);       /* first unused context */
+Bool cf_events_stack_growth(struct cf_wire_map *map); /* fills it in if the stack has grown */
+void cf_events_exit(void);           /* the process ends */
+
+/* tool_main.c */
+VG_REGPARM(0) void cf_function_enter(Addr sp);
+VG_REGPARM(0) void cf_function_leave(Addr sp);
+Bool cf_function_is_entry(Addr pc);
+void cf_function_new_thread(ThreadId tid);
+
+#endif

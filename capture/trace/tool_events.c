@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Everything rarer than an access: threads and their names, mappings, heap blocks with the call
+ * stacks that made them. Heap and map events are recorded even while --function keeps accesses off.
+ */
+#include "tool.h"
+
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_replacemalloc.h"
+#include "pub_tool_stacktrace.h"
+
+/* Variables of Valgrind's core that its tool headers do not declare. */
+extern Addr VG_(brk_base);
+extern Addr VG_(brk_limit);
+extern Addr VG_(clstk_end);
+
+enum {
+    COMM_BYTES = 16,
+    MAX_DEPTH = 64,
+    MAX_HEAP_AREAS = 1024,
+    BIG_BLOCK = 1 << 20, /* Valgrind's allocator gives areas of such blocks back to the kernel */
+    PUBLISH_BYTES = 8192,
+};
+
+/* Threads. */
+
+static struct {
+    UInt tid; /* the kernel's; 0: not known yet */
+    HChar name[COMM_BYTES];
+} *threads;
+static ThreadId running = VG_INVALID_THREADID;
+static HChar initial_comm[COMM_BYTES]; /* what the kernel calls the tool itself */
+static Bool announced;
+
+static void emit_task(UInt tid, UInt kind, const HChar *name)
+{
+    struct cf_wire_task task = {.tid = tid, .kind = kind};
+    UInt length = VG_(strlen)(name);
+    UChar *p;
+
+    if (!cf_tool_recording)
+        return;
+    p = cf_transport_event(CF_WIRE_TASK, sizeof task + length);
+    VG_(memcpy)(&task.header, p, sizeof task.header);
+    VG_(memcpy)(p, &task, sizeof task);
+    VG_(memcpy)(p + sizeof task, name, length);
+}
+
+static UInt kernel_tid(ThreadId tid)
+{
+    if (!threads[tid].tid)
+        threads[tid].tid = VG_(gettid)();
+    return threads[tid].tid;
+}
+
+static void thread_created(ThreadId parent, ThreadId child)
+{
+    threads[child].tid = 0;
+    cf_function_new_thread(child);
+    if (parent != VG_INVALID_THREADID)
+        VG_(memcpy)(threads[child].name, threads[parent].name, COMM_BYTES);
+}
+
+static void thread_started(ThreadId tid)
+{
+    threads[tid].tid = VG_(gettid)();
+    if (announced)
+        emit_task(threads[tid].tid, CF_WIRE_TASK_START, threads[tid].name);
+}
+
+/* A name that another thread gave it shows only in the kernel. */
+static void check_name(ThreadId tid)
+{
+    HChar comm[COMM_BYTES + 1] = "";
+
+    if (VG_(prctl)(VKI_PR_GET_NAME, (Addr)comm, 0, 0, 0) != 0 || !*comm)
+        return;
+    if (VG_(strcmp)(comm, initial_comm) != 0 && VG_(strcmp)(comm, threads[tid].name) != 0) {
+        VG_(strncpy)(threads[tid].name, comm, COMM_BYTES - 1);
+        emit_task(kernel_tid(tid), CF_WIRE_TASK_NAME, threads[tid].name);
+    }
+}
+
+static void thread_exits(ThreadId tid)
+{
+    if (!announced || !threads[tid].tid)
+        return;
+    check_name(tid);
+    emit_task(threads[tid].tid, CF_WIRE_TASK_EXIT, threads[tid].name);
+    threads[tid].tid = 0;
+}
+
+void cf_events_exit(void)
+{
+    UInt i;
+
+    for (i = 1; i < VG_N_THREADS; i++)
+        if (threads[i].tid && announced) {
+            emit_task(threads[i].tid, CF_WIRE_TASK_EXIT, threads[i].name);
+            threads[i].tid = 0;
+        }
+}
+
+void cf_events_run(ThreadId tid)
+{
+    if (!cf_tool_recording)
+        return;
+    if (!announced)
+        cf_events_process(False);
+    if (tid != running) {
+        struct cf_wire_thread thread = {.tid = kernel_tid(tid)};
+        UChar *p = cf_transport_event(CF_WIRE_THREAD, sizeof thread);
+
+        VG_(memcpy)(&thread.header, p, sizeof thread.header);
+        VG_(memcpy)(p, &thread, sizeof thread);
+        running = tid;
+    }
+    cf_transport_publish(PUBLISH_BYTES);
+}
+
+static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
+{
+    (void)tid, (void)args, (void)n_args;
+    if (number == __NR_execve || number == __NR_execveat)
+        cf_transport_hand_over(); /* if it works, nobody comes back here */
+    else
+        cf_transport_publish(0); /* it may block for long */
+}
+
+static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, SysRes result)
+{
+    if (number == __NR_prctl && n_args > 1 && args[0] == VKI_PR_SET_NAME && !sr_isError(result)) {
+        HChar name[COMM_BYTES];
+        UInt i;
+
+        for (i = 0; i + 1 < sizeof name; i++) {
+            if (!VG_(am_is_valid_for_client)(args[1] + i, 1, VKI_PROT_READ))
+                break;
+            name[i] = ((const HChar *)args[1])[i];
+            if (!name[i])
+                break;
+        }
+        name[i] = 0;
+        VG_(strcpy)(threads[tid].name, name);
+        if (announced)
+            emit_task(kernel_tid(tid), CF_WIRE_TASK_NAME, name);
+    }
+}
+
+/* Mappings. */
+
+static struct {
+    Addr start, end;
+} heap_areas[MAX_HEAP_AREAS];
+static UInt n_heap_areas, last_heap_area;
+static Addr stack_start;
+
+static UInt perms_of(const NSegment *s)
+{
+    return (s->hasR ? 1 : 0) | (s->hasW ? 2 : 0) | (s->hasX ? 4 : 0);
+}
+
+static void emit_map(Addr start, Addr end, ULong offset, UInt perms, const HChar *name)
+{
+    struct cf_wire_map map = {.start = start, .end = end, .offset = offset, .perms = perms};
+    UInt length = VG_(strlen)(name);
+    UChar *p;
+
+    if (!cf_tool_recording)
+        return;
+    if (length > CF_WIRE_MAX_NAME)
+        length = CF_WIRE_MAX_NAME;
+    p = cf_transport_event(CF_WIRE_MAP, sizeof map + length);
+    VG_(memcpy)(&map.header, p, sizeof map.header);
+    VG_(memcpy)(p, &map, sizeof map);
+    VG_(memcpy)(p + sizeof map, name, length);
+}
+
+static void emit_unmap(Addr start, Addr end)
+{
+    struct cf_wire_map map = {.start = start, .end = end};
+    UChar *p;
+
+    if (!cf_tool_recording)
+        return;
+    p = cf_transport_event(CF_WIRE_UNMAP, sizeof map);
+    VG_(memcpy)(&map.header, p, sizeof map.header);
+    VG_(memcpy)(p, &map, sizeof map);
+}
+
+static Bool client_segment(const NSegment *s)
+{
+    return s && (s->kind == SkAnonC || s->kind == SkFileC || s->kind == SkShmC);
+}
+
+static const HChar *segment_name(const NSegment *s)
+{
+    const HChar *name = s->kind == SkFileC ? VG_(am_get_filename)(s) : NULL;
+
+    if (name)
+        return name;
+    if (s->isCH || s->start == VG_(brk_base) ||
+        (s->start > VG_(brk_base) && s->start < VG_(brk_limit)))
+        return "[heap]";
+    if (s->start <= VG_(clstk_end) && VG_(clstk_end) <= s->end)
+        return "[stack]";
+    return s->kind == SkShmC ? "[shm]" : "";
+}
+
+/* Announces start..end as the segments in it are now. */
+static void emit_segments(Addr start, Addr end)
+{
+    while (start < end) {
+        const NSegment *s = VG_(am_find_nsegment)(start);
+        Addr stop;
+
+        if (!s)
+            break;
+        stop = s->end + 1;
+        if (stop > end || stop == 0)
+            stop = end;
+        if (client_segment(s))
+            emit_map(start, stop, s->kind == SkFileC ? s->offset + (start - s->start) : 0,
+                     perms_of(s), segment_name(s));
+        start = stop;
+    }
+}
+
+static void forget_heap(Addr start, Addr end)
+{
+    UInt i;
+
+    for (i = 0; i < n_heap_areas;)
+        if (heap_areas[i].start < end && start < heap_areas[i].end)
+            heap_areas[i] = heap_areas[--n_heap_areas];
+        else
+            i++;
+    last_heap_area = 0;
+}
+
+/* Valgrind's allocator maps areas without telling anybody: look where its blocks are. */
+static void note_heap(Addr block, SizeT size)
+{
+    const NSegment *s;
+    UInt i;
+
+    if (last_heap_area < n_heap_areas && block >= heap_areas[last_heap_area].start &&
+        block + size <= heap_areas[last_heap_area].end)
+        return;
+    for (i = 0; i < n_heap_areas; i++)
+        if (block >= heap_areas[i].start && block + size <= heap_areas[i].end) {
+            last_heap_area = i;
+            return;
+        }
+    s = VG_(am_find_nsegment)(block);
+    if (!client_segment(s))
+        return;
+    forget_heap(s->start, s->end + 1);
+    if (n_heap_areas == MAX_HEAP_AREAS)
+        n_heap_areas = 0;
+    last_heap_area = n_heap_areas++;
+    heap_areas[last_heap_area].start = s->start;
+    heap_areas[last_heap_area].end = s->end + 1;
+    emit_map(s->start, s->end + 1, 0, perms_of(s), "[heap]");
+}
+
+/* A big block was released: its area may be gone. */
+static void check_heap(Addr block)
+{
+    const NSegment *s = VG_(am_find_nsegment)(block);
+    UInt i;
+
+    if (client_segment(s))
+        return;
+    for (i = 0; i < n_heap_areas; i++)
+        if (block >= heap_areas[i].start && block < heap_areas[i].end) {
+            Addr start = s && s->start > heap_areas[i].start ? s->start : heap_areas[i].start;
+            Addr end = s && s->end + 1 < heap_areas[i].end ? s->end + 1 : heap_areas[i].end;
+
+            emit_unmap(start, end);
+            forget_heap(start, end);
+            return;
+        }
+}
+
+static void mapped(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle)
+{
+    (void)r, (void)w, (void)x, (void)handle;
+    if (!announced)
+        return;
+    forget_heap(start, start + bytes);
+    emit_segments(start, start + bytes);
+}
+
+static void protection_changed(Addr start, SizeT bytes, Bool r, Bool w, Bool x)
+{
+    (void)r, (void)w, (void)x;
+    if (announced)
+        emit_segments(start, start + bytes);
+}
+
+static void unmapped(Addr start, SizeT bytes)
+{
+    if (!announced)
+        return;
+    forget_heap(start, start + bytes);
+    emit_unmap(start, start + bytes);
+}
+
+static void moved(Addr from, Addr to, SizeT bytes)
+{
+    (void)from; /* reported as unmapped on its own */
+    if (!announced)
+        return;
+    forget_heap(to, to + bytes);
+    emit_segments(to, to + bytes);
+}
+
+static void brk_grown(Addr start, SizeT bytes, ThreadId tid)
+{
+    (void)tid;
+    if (announced)
+        emit_map(start, start + bytes, 0, 3, "[heap]");
+}
+
+Bool cf_events_stack_growth(struct cf_wire_map *map)
+{
+    const NSegment *s;
+
+    if (!announced)
+        return False;
+    s = VG_(am_find_nsegment)(VG_(clstk_end));
+    if (!client_segment(s) || s->start >= stack_start)
+        return False;
+    stack_start = s->start;
+    VG_(memset)(map, 0, sizeof *map);
+    map->start = s->start;
+    map->end = s->end + 1;
+    map->perms = perms_of(s);
+    return True;
+}
+
+static void emit_all_segments(void)
+{
+    const NSegment *stack = VG_(am_find_nsegment)(VG_(clstk_end));
+    Int room = 256, n, i;
+    Addr *starts;
+
+    stack_start = client_segment(stack) ? stack->start : 0;
+    n_heap_areas = last_heap_area = 0;
+    for (;;) {
+        starts = VG_(malloc)("cftrace.maps", room * sizeof *starts);
+        n = VG_(am_get_segment_starts)(SkAnonC | SkFileC | SkShmC, starts, room);
+        if (n >= 0)
+            break;
+        VG_(free)(starts);
+        room = -n + 64;
+    }
+    for (i = 0; i < n; i++) {
+        const NSegment *s = VG_(am_find_nsegment)(starts[i]);
+
+        if (client_segment(s))
+            emit_segments(s->start, s->end + 1);
+    }
+    VG_(free)(starts);
+}
+
+/* Call stacks: nodes of a calling-context tree, found again by two hash tables. */
+
+struct context {
+    Addr pc;
+    UInt parent;
+};
+static struct context *contexts; /* [0] is the root */
+static UInt n_contexts = 1, contexts_room;
+static UInt *node_table; /* by (parent, pc): index, 0 free */
+static UInt node_mask;
+
+#define STACK_CACHE 4096
+static UInt stack_cache[STACK_CACHE]; /* leaf by hash of the whole stack */
+
+UInt cf_events_contexts(void)
+{
+    return n_contexts;
+}
+
+static UInt hash_node(UInt parent, Addr pc)
+{
+    ULong h = (pc ^ (ULong)parent << 40 ^ parent) * 0x9e3779b97f4a7c15ULL;
+
+    return (UInt)(h >> 32);
+}
+
+static void grow_nodes(void)
+{
+    UInt i;
+
+    contexts_room = contexts_room ? 2 * contexts_room : 4096;
+    contexts = VG_(realloc)("cftrace.contexts", contexts, contexts_room * sizeof *contexts);
+    VG_(free)(node_table);
+    node_mask = 2 * contexts_room - 1;
+    node_table = VG_(calloc)("cftrace.contexts", node_mask + 1, sizeof *node_table);
+    for (i = 1; i < n_contexts; i++) {
+        UInt h = hash_node(contexts[i].parent, contexts[i].pc) & node_mask;
+
+        while (node_table[h])
+            h = (h + 1) & node_mask;
+        node_table[h] = i;
+    }
+}
+
+static UInt find_node(UInt parent, Addr pc)
+{
+    struct cf_wire_context wire = {.parent = parent, .pc = pc};
+    UChar *p;
+    UInt h;
+
+    if (n_contexts >= contexts_room)
+        grow_nodes();
+    for (h = hash_node(parent, pc) & node_mask; node_table[h]; h = (h + 1) & node_mask) {
+        UInt i = node_table[h];
+
+        if (contexts[i].parent == parent && contexts[i].pc == pc)
+            return i;
+    }
+    wire.id = n_contexts++;
+    contexts[wire.id].parent = parent;
+    contexts[wire.id].pc = pc;
+    node_table[h] = wire.id;
+    p = cf_transport_event(CF_WIRE_CONTEXT, sizeof wire);
+    VG_(memcpy)(&wire.header, p, sizeof wire.header);
+    VG_(memcpy)(p, &wire, sizeof wire);
+    return wire.id;
+}
+
+static UInt call_stack(ThreadId tid)
+{
+    Addr ips[MAX_DEPTH + 1];
+    UInt n, i, node, slot;
+    ULong h = 0;
+
+    if (cf_tool_options.stack_depth == 0)
+        return 0;
+    n = VG_(get_StackTrace)(tid, ips, cf_tool_options.stack_depth + 1, NULL, NULL, 0);
+    /* [0] is inside the replacement of malloc; the others are the last byte of a call. */
+    for (i = 1; i < n; i++)
+        h = (h ^ ips[i]) * 0x9e3779b97f4a7c15ULL;
+    slot = (h >> 40) % STACK_CACHE;
+    node = stack_cache[slot];
+    for (i = 1; i < n && node; i++) {
+        if (contexts[node].pc != ips[i] + 1)
+            break;
+        node = contexts[node].parent;
+    }
+    if (i == n && node == 0 && n > 1)
+        return stack_cache[slot];
+    node = 0;
+    for (i = n; i-- > 1;)
+        node = find_node(node, ips[i] + 1);
+    stack_cache[slot] = node;
+    return node;
+}
+
+/* Heap blocks: an open-addressing table, so that a wild free() does no harm. */
+
+struct heap_block {
+    Addr addr; /* 0: free entry */
+    SizeT size;
+    UInt context;
+};
+static struct heap_block *heap_blocks;
+static UWord heap_mask, n_heap_blocks;
+
+static UWord hash_block(Addr addr)
+{
+    return (addr >> 4) * 0x9e3779b97f4a7c15ULL >> 24;
+}
+
+static struct heap_block *find_block(Addr addr)
+{
+    UWord h;
+
+    if (!heap_blocks)
+        return NULL;
+    for (h = hash_block(addr) & heap_mask; heap_blocks[h].addr; h = (h + 1) & heap_mask)
+        if (heap_blocks[h].addr == addr)
+            return &heap_blocks[h];
+    return NULL;
+}
+
+static void insert_block(Addr addr, SizeT size, UInt context)
+{
+    UWord h;
+
+    if (2 * (n_heap_blocks + 1) > heap_mask + (heap_blocks ? 1 : 0)) {
+        struct heap_block *old = heap_blocks;
+        UWord entries = old ? heap_mask + 1 : 0, i;
+
+        heap_mask = old ? 2 * entries - 1 : 4095;
+        heap_blocks = VG_(am_shadow_alloc)((heap_mask + 1) * sizeof *heap_blocks);
+        n_heap_blocks = 0;
+        for (i = 0; i < entries; i++)
+            if (old[i].addr)
+                insert_block(old[i].addr, old[i].size, old[i].context);
+        if (old)
+            VG_(am_munmap_valgrind)((Addr)old, entries * sizeof *old);
+    }
+    for (h = hash_block(addr) & heap_mask; heap_blocks[h].addr; h = (h + 1) & heap_mask)
+        ;
+    heap_blocks[h].addr = addr;
+    heap_blocks[h].size = size;
+    heap_blocks[h].context = context;
+    n_heap_blocks++;
+}
+
+static void remove_block(struct heap_block *b)
+{
+    UWord hole = b - heap_blocks, h = hole;
+
+    n_heap_blocks--;
+    for (;;) {
+        UWord home;
+
+        h = (h + 1) & heap_mask;
+        if (!heap_blocks[h].addr)
+            break;
+        home = hash_block(heap_blocks[h].addr) & heap_mask;
+        if (((h - home) & heap_mask) >= ((h - hole) & heap_mask)) {
+            heap_blocks[hole] = heap_blocks[h];
+            hole = h;
+        }
+    }
+    heap_blocks[hole].addr = 0;
+}
+
+static void emit_object(UInt type, Addr addr, SizeT size, UInt context)
+{
+    struct cf_wire_object object = {.addr = addr, .size = size, .context = context};
+    UChar *p = cf_transport_event(type, sizeof object);
+
+    VG_(memcpy)(&object.header, p, sizeof object.header);
+    VG_(memcpy)(p, &object, sizeof object);
+}
+
+static void *allocated(ThreadId tid, void *p, SizeT size)
+{
+    UInt context = 0;
+
+    if (!p)
+        return NULL;
+    if (cf_tool_recording) {
+        context = call_stack(tid);
+        note_heap((Addr)p, size);
+        emit_object(CF_WIRE_ALLOC, (Addr)p, size, context);
+    }
+    insert_block((Addr)p, size, context);
+    return p;
+}
+
+static Bool too_big(SizeT n)
+{
+    return (Word)n < 0;
+}
+
+static void *tool_malloc(ThreadId tid, SizeT n)
+{
+    return too_big(n) ? NULL : allocated(tid, VG_(cli_malloc)(VG_(clo_alignment), n), n);
+}
+
+static void *tool_memalign(ThreadId tid, SizeT align, SizeT n)
+{
+    return too_big(n) ? NULL : allocated(tid, VG_(cli_malloc)(align, n), n);
+}
+
+static void *tool_new_aligned(ThreadId tid, SizeT n, SizeT align)
+{
+    return tool_memalign(tid, align, n);
+}
+
+static void *tool_calloc(ThreadId tid, SizeT count, SizeT size)
+{
+    SizeT n;
+    void *p;
+
+    if (__builtin_mul_overflow(count, size, &n) || too_big(n))
+        return NULL;
+    p = VG_(cli_malloc)(VG_(clo_alignment), n);
+    if (p)
+        VG_(memset)(p, 0, n);
+    return allocated(tid, p, n);
+}
+
+static void tool_free(ThreadId tid, void *p)
+{
+    struct heap_block *b = find_block((Addr)p);
+    SizeT size;
+    UInt context;
+
+    (void)tid;
+    if (!b)
+        return;
+    size = b->size;
+    context = b->context;
+    remove_block(b);
+    VG_(cli_free)(p);
+    if (!cf_tool_recording)
+        return;
+    emit_object(CF_WIRE_FREE, (Addr)p, size, context);
+    if (size >= BIG_BLOCK)
+        check_heap((Addr)p);
+}
+
+static void tool_free_aligned(ThreadId tid, void *p, SizeT align)
+{
+    (void)align;
+    tool_free(tid, p);
+}
+
+static void *tool_realloc(ThreadId tid, void *p, SizeT n)
+{
+    struct heap_block *b;
+    SizeT size;
+    UInt context;
+    void *q;
+
+    if (!p)
+        return tool_malloc(tid, n);
+    b = find_block((Addr)p);
+    if (!b || too_big(n))
+        return NULL;
+    q = VG_(cli_realloc)(p, n);
+    if (!q)
+        return NULL;
+    size = b->size;
+    context = b->context;
+    remove_block(b);
+    if (cf_tool_recording) {
+        emit_object(CF_WIRE_FREE, (Addr)p, size, context);
+        if (size >= BIG_BLOCK && q != p)
+            check_heap((Addr)p);
+    }
+    return allocated(tid, q, n);
+}
+
+static SizeT tool_usable_size(ThreadId tid, void *p)
+{
+    (void)tid;
+    return find_block((Addr)p) ? VG_(cli_malloc_usable_size)(p) : 0;
+}
+
+void cf_events_process(Bool forked)
+{
+    HChar path[CF_WIRE_MAX_NAME];
+    ThreadId tid = VG_(get_running_tid)();
+    UInt i;
+
+    announced = True;
+    running = VG_INVALID_THREADID;
+    if (forked) {
+        for (i = 0; i < VG_N_THREADS; i++)
+            threads[i].tid = 0;
+        if (tid == VG_INVALID_THREADID)
+            tid = 1;
+    } else {
+        const HChar *name;
+
+        tid = 1;
+        VG_(prctl)(VKI_PR_GET_NAME, (Addr)initial_comm, 0, 0, 0);
+        initial_comm[COMM_BYTES - 1] = 0;
+        VG_(client_fname)(path, sizeof path, True);
+        name = VG_(basename)(path);
+        VG_(strncpy)(threads[tid].name, name, COMM_BYTES - 1);
+    }
+    emit_task(kernel_tid(tid), CF_WIRE_TASK_START, threads[tid].name);
+    emit_all_segments();
+    if (forked && heap_blocks) {
+        UWord h;
+
+        for (h = 0; h <= heap_mask; h++)
+            if (heap_blocks[h].addr)
+                emit_object(CF_WIRE_ALLOC, heap_blocks[h].addr, heap_blocks[h].size,
+                            heap_blocks[h].context);
+    }
+}
+
+void cf_events_register(void)
+{
+    threads = VG_(calloc)("cftrace.threads", VG_N_THREADS, sizeof *threads);
+    if (cf_tool_options.stack_depth > MAX_DEPTH)
+        cf_tool_options.stack_depth = MAX_DEPTH;
+}
+
+void cf_events_track(void)
+{
+    VG_(needs_malloc_replacement)(tool_malloc, tool_malloc, tool_new_aligned, tool_malloc,
+                                  tool_new_aligned, tool_memalign, tool_calloc, tool_free, tool_free,
+                                  tool_free_aligned, tool_free, tool_free_aligned, tool_realloc,
+                                  tool_usable_size, 0);
+    VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
+    VG_(track_pre_thread_ll_create)(thread_created);
+    VG_(track_pre_thread_first_insn)(thread_started);
+    VG_(track_pre_thread_ll_exit)(thread_exits);
+    VG_(track_new_mem_mmap)(mapped);
+    VG_(track_change_mem_mprotect)(protection_changed);
+    VG_(track_die_mem_munmap)(unmapped);
+    VG_(track_copy_mem_remap)(moved);
+    VG_(track_new_mem_brk)(brk_grown);
+    VG_(track_die_mem_brk)(unmapped);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The way out: a ring of blocks in shared memory, of which generated code fills one after the other,
+ * and a FIFO of tokens that tells the reader which block to decode next. Nothing is copied, and a
+ * system call is made only once in 256 KiB.
+ *
+ * The program must never suffer from its reader. If that dies, the FIFO has no reader any more: a
+ * write fails (its SIGPIPE is taken back before the program could see it), and a wait for a free
+ * block ends. Recording is then over, as it is when the reader asks for that: the ring's memory is
+ * used as a scratch area until the translations that write to it have been thrown away, from when on
+ * the program runs as fast as under a tool that does nothing.
+ */
+#include "tool.h"
+
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcsignal.h"
+#include "pub_tool_machine.h"
+
+/* Functions of Valgrind's core that its tool headers do not declare. */
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
+                                                      Off64T offset);
+extern SysRes VG_(do_syscall)(UWord number, RegWord a1, RegWord a2, RegWord a3, RegWord a4,
+                              RegWord a5, RegWord a6);
+extern Int VG_(sigtimedwait_zero)(const vki_sigset_t *set, vki_siginfo_t *info);
+extern Int VG_(safe_fd)(Int fd);
+extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
+extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+
+#define FUTEX_WAIT_SHARED 0
+#define POLL_ERR 0x08
+#define POLL_NVAL 0x20
+#define WAIT_MILLISECONDS 200
+
+struct cf_tool_hot cf_tool_hot = {.advance = ~(UWord)0, .leave_sp = ~(Addr)0};
+Bool cf_tool_recording = False;
+
+static struct cf_wire_ring *ring;
+static UChar *blocks;
+static UChar *block_start; /* of the current block */
+static UChar *region;      /* where the place-holder of the unpublished part is; NULL: none */
+static UInt sequence;      /* of the current block */
+static UInt ring_number;
+static Int fifo = -1;
+static Bool discard_pending;
+
+/* A place-holder opens each part that is handed over or published: growth of the stack, which
+ * Valgrind does not report, is noticed at the end of the part and written here, before the accesses
+ * that made it grow. */
+#define PLACE_BYTES (sizeof(struct cf_wire_map) + 8)
+static const HChar stack_name[8] = "[stack]";
+
+static void place_holder(void)
+{
+    struct cf_wire_event_header pad = {CF_WIRE_PAD, PLACE_BYTES};
+
+    region = cf_tool_hot.cursor;
+    VG_(memcpy)(region, &pad, sizeof pad);
+    cf_tool_hot.cursor += PLACE_BYTES;
+}
+
+static void fill_place(void)
+{
+    struct cf_wire_map map;
+
+    if (!cf_events_stack_growth(&map))
+        return;
+    map.header.type = CF_WIRE_MAP;
+    map.header.bytes = PLACE_BYTES;
+    VG_(memcpy)(region, &map, sizeof map);
+    VG_(memcpy)(region + sizeof map, stack_name, sizeof stack_name);
+}
+
+static void begin_block(void)
+{
+    block_start = blocks + (UWord)(sequence % CF_WIRE_BLOCKS) * CF_WIRE_BLOCK_BYTES;
+    cf_tool_hot.cursor = block_start;
+    cf_tool_hot.limit = block_start + CF_WIRE_BLOCK_BYTES - CF_TOOL_SLACK;
+    place_holder();
+}
+
+static void stop_recording(void)
+{
+    cf_tool_recording = False;
+    discard_pending = True;
+    region = NULL;
+    cf_tool_hot.cursor = block_start;
+}
+
+static Bool reader_gone(void)
+{
+    struct vki_pollfd p = {.fd = fifo, .events = 0, .revents = 0};
+
+    VG_(poll)(&p, 1, 0);
+    return (p.revents & (POLL_ERR | POLL_NVAL)) != 0;
+}
+
+static Bool send_token(struct cf_wire_token *token)
+{
+    SysRes r;
+
+    token->pid = VG_(getpid)();
+    token->ring = ring_number;
+    do {
+        r = VG_(do_syscall)(__NR_write, fifo, (Addr)token, sizeof *token, 0, 0, 0);
+    } while (sr_isError(r) && sr_Err(r) == VKI_EINTR);
+    if (!sr_isError(r) && sr_Res(r) == sizeof *token)
+        return True;
+    if (sr_isError(r) && sr_Err(r) == VKI_EPIPE) {
+        vki_sigset_t pipe;
+        vki_siginfo_t info;
+
+        VG_(memset)(&pipe, 0, sizeof pipe);
+        pipe.sig[0] = 1UL << (VKI_SIGPIPE - 1);
+        VG_(sigtimedwait_zero)(&pipe, &info);
+    }
+    return False;
+}
+
+static Bool wait_for_block(void)
+{
+    struct vki_timespec timeout = {0, WAIT_MILLISECONDS * 1000000L};
+    UInt freed;
+
+    while (sequence - (freed = __atomic_load_n(&ring->freed, __ATOMIC_ACQUIRE)) >= CF_WIRE_BLOCKS) {
+        if (__atomic_load_n(&ring->stop, __ATOMIC_RELAXED))
+            return False;
+        __atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
+        VG_(do_syscall)(__NR_futex, (Addr)&ring->freed, FUTEX_WAIT_SHARED, freed, (Addr)&timeout, 0,
+                        0);
+        __atomic_store_n(&ring->waiting, 0, __ATOMIC_RELAXED);
+        if (reader_gone())
+            return False;
+    }
+    return True;
+}
+
+void cf_transport_hand_over(void)
+{
+    struct cf_wire_token token = {.type = CF_WIRE_TOKEN_BLOCK, .sequence = sequence};
+
+    if (!cf_tool_recording)
+        return;
+    token.bytes = cf_tool_hot.cursor - block_start;
+    if (token.bytes <= PLACE_BYTES)
+        return;
+    fill_place();
+    sequence++;
+    if (!send_token(&token) || __atomic_load_n(&ring->stop, __ATOMIC_RELAXED) || !wait_for_block())
+        stop_recording();
+    else
+        begin_block();
+}
+
+void cf_transport_publish(UWord at_least)
+{
+    if (!cf_tool_recording || (UWord)(cf_tool_hot.cursor - region) < PLACE_BYTES + at_least ||
+        cf_tool_hot.cursor == region + PLACE_BYTES)
+        return;
+    if (cf_tool_hot.cursor + PLACE_BYTES > cf_tool_hot.limit) {
+        cf_transport_hand_over();
+        return;
+    }
+    fill_place();
+    __atomic_store_n(&ring->published,
+                     (uint64_t)sequence << 32 | (UInt)(cf_tool_hot.cursor - block_start),
+                     __ATOMIC_RELEASE);
+    place_holder();
+}
+
+static void next_block(void)
+{
+    if (cf_tool_recording)
+        cf_transport_hand_over();
+    else
+        cf_tool_hot.cursor = block_start;
+}
+
+void cf_transport_enter(ThreadId tid)
+{
+    VG_(set_shadow_regs_area)(tid, 1, CF_TOOL_SHADOW_CURSOR, sizeof cf_tool_hot.cursor,
+                              (const UChar *)&cf_tool_hot.cursor);
+    VG_(set_shadow_regs_area)(tid, 1, CF_TOOL_SHADOW_LIMIT, sizeof cf_tool_hot.limit,
+                              (const UChar *)&cf_tool_hot.limit);
+}
+
+void cf_transport_leave(ThreadId tid)
+{
+    VG_(get_shadow_regs_area)(tid, (UChar *)&cf_tool_hot.cursor, 1, CF_TOOL_SHADOW_CURSOR,
+                              sizeof cf_tool_hot.cursor);
+}
+
+VG_REGPARM(0) void cf_transport_flush(void)
+{
+    ThreadId tid = VG_(get_running_tid)();
+
+    cf_transport_leave(tid);
+    next_block();
+    cf_transport_enter(tid);
+}
+
+UChar *cf_transport_region(void)
+{
+    return region;
+}
+
+UChar *cf_transport_event(UInt type, UInt bytes)
+{
+    struct cf_wire_event_header header = {type, bytes};
+    UChar *p;
+
+    if (cf_tool_hot.cursor + bytes > cf_tool_hot.limit)
+        next_block();
+    p = cf_tool_hot.cursor;
+    VG_(memcpy)(p, &header, sizeof header);
+    cf_tool_hot.cursor = cf_tool_recording ? p + bytes : p;
+    return p;
+}
+
+void cf_transport_poll(void)
+{
+    if (cf_tool_recording && __atomic_load_n(&ring->stop, __ATOMIC_RELAXED))
+        stop_recording();
+    if (discard_pending) {
+        discard_pending = False;
+        VG_(discard_translations)(0, (ULong)1 << 56, "cftrace");
+    }
+}
+
+void cf_transport_close(void)
+{
+    struct cf_wire_token token = {.type = CF_WIRE_TOKEN_END};
+
+    if (!ring)
+        return;
+    cf_transport_hand_over();
+    if (fifo >= 0)
+        send_token(&token);
+    cf_tool_recording = False;
+}
+
+/* Makes this process's ring file and maps it; block_start is valid afterwards in any case. */
+static Bool make_ring(void)
+{
+    HChar path[VG_(strlen)(cf_tool_options.directory) + 40];
+    SysRes r;
+    Int fd;
+
+    for (ring_number = 0;; ring_number++) {
+        VG_(sprintf)(path, "%s/ring.%d.%u", cf_tool_options.directory, VG_(getpid)(), ring_number);
+        r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
+        if (!sr_isError(r))
+            break;
+        if (sr_Err(r) != VKI_EEXIST || ring_number > 100000)
+            return False;
+    }
+    fd = sr_Res(r);
+    /* Memory is claimed now: a full file system must not become a SIGBUS in the program. */
+    r = VG_(do_syscall)(__NR_fallocate, fd, 0, 0, CF_WIRE_RING_BYTES, 0, 0);
+    if (sr_isError(r)) {
+        static const HChar zero[4096];
+        UInt i;
+
+        for (i = 0; i < CF_WIRE_RING_BYTES; i += sizeof zero)
+            if (VG_(write)(fd, zero, sizeof zero) != sizeof zero)
+                break;
+        if (i < CF_WIRE_RING_BYTES) {
+            VG_(close)(fd);
+            VG_(unlink)(path);
+            return False;
+        }
+    }
+    r = VG_(am_shared_mmap_file_float_valgrind)(CF_WIRE_RING_BYTES, VKI_PROT_READ | VKI_PROT_WRITE,
+                                                fd, 0);
+    VG_(close)(fd);
+    if (sr_isError(r)) {
+        VG_(unlink)(path);
+        return False;
+    }
+    ring = (struct cf_wire_ring *)sr_Res(r);
+    blocks = (UChar *)ring + CF_WIRE_HEADER_BYTES;
+    ring->version = CF_WIRE_VERSION;
+    ring->pid = VG_(getpid)();
+    ring->block_bytes = CF_WIRE_BLOCK_BYTES;
+    ring->blocks = CF_WIRE_BLOCKS;
+    ring->magic = CF_WIRE_MAGIC;
+    return True;
+}
+
+/* Where generated code may write when nothing is recorded. */
+static void use_scratch(void)
+{
+    if (!ring) {
+        block_start = VG_(am_shadow_alloc)(CF_WIRE_BLOCK_BYTES);
+        cf_tool_hot.limit = block_start + CF_WIRE_BLOCK_BYTES - CF_TOOL_SLACK;
+    }
+    stop_recording();
+}
+
+static void start(struct cf_wire_token *token)
+{
+    if (fifo < 0 || !make_ring()) {
+        VG_(umsg)("cftrace: process %d: no trace: cannot use %s\n", VG_(getpid)(),
+                  cf_tool_options.directory);
+        use_scratch();
+        return;
+    }
+    sequence = 0;
+    token->type = CF_WIRE_TOKEN_START;
+    begin_block();
+    cf_tool_recording = True;
+    if (!send_token(token))
+        stop_recording();
+}
+
+static void before_fork(ThreadId tid)
+{
+    (void)tid;
+    /* The child inherits what the parent described: the reader must have that first. */
+    cf_transport_hand_over();
+}
+
+static void in_child(ThreadId tid)
+{
+    struct cf_wire_token token = {.origin = CF_WIRE_FORK,
+                                  .parent = VG_(getppid)(),
+                                  .outcomes = cf_instrument_outcomes(),
+                                  .contexts = cf_events_contexts()};
+    Bool was_recording = cf_tool_recording;
+
+    (void)tid;
+    if (ring)
+        VG_(am_munmap_valgrind)((Addr)ring, CF_WIRE_RING_BYTES);
+    ring = NULL;
+    if (!cf_tool_options.follow || !was_recording) {
+        if (fifo >= 0)
+            VG_(close)(fifo);
+        fifo = -1;
+        use_scratch();
+        return;
+    }
+    start(&token);
+    cf_events_process(True);
+}
+
+void cf_transport_open(void)
+{
+    struct cf_wire_token token = {.origin = CF_WIRE_FIRST, .parent = VG_(getppid)()};
+    HChar path[VG_(strlen)(cf_tool_options.directory) + 10];
+    SysRes r;
+
+    VG_(sprintf)(path, "%s/tokens", cf_tool_options.directory);
+    r = VG_(open)(path, VKI_O_WRONLY | VKI_O_NONBLOCK, 0);
+    if (!sr_isError(r)) {
+        Int flags = VG_(fcntl)(sr_Res(r), VKI_F_GETFL, 0);
+
+        VG_(fcntl)(sr_Res(r), VKI_F_SETFL, flags & ~VKI_O_NONBLOCK);
+        fifo = VG_(safe_fd)(sr_Res(r));
+    }
+    VG_(atfork)(before_fork, NULL, in_child);
+    start(&token);
+}
