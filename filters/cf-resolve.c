@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-resolve - says whose every access is: mapping and page, heap object and where it was
+ * allocated, global variable, function and source line.
+ *
+ * In: a stream with accesses, and the mappings, heap objects, tasks and call stacks that explain
+ * them. Out: the same, with more columns in the tables access and object.
+ *
+ * Rows of the other tables come before the accesses of their time, but maybe long before; they wait
+ * in queues until the accesses have come as far. Memory: the mappings and objects that live at a
+ * time, each distinct pc, file, symbol and call stack, and the queues: what happens within the span
+ * of one frame of accesses, and never more than 16 M events of a kind (see resolve/timeline.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/resolve/timeline.h"
+#include "formats/cf.h"
+#include "formats/cf_tool.h"
+
+static const char usage[] =
+    "Usage: cf-resolve [OPTION]... [FILE]...\n"
+    "Say whose every access is: adds columns to the tables access and object.\n"
+    "\n"
+    "  -a, --add LIST       which columns, comma-separated, of: region page object site symbol\n"
+    "                       function source  [all that the stream has the tables for]\n"
+    "  -p, --page-size N    bytes in a page, a power of two  [4096]\n"
+    "      --site-depth N   functions in an allocation site, with its callers  [1]\n"
+    "      --skip NAME      this function is no allocation site: name its caller; may be repeated\n"
+    "      --path-parts N   components of a source path to show, 0 for all  [2]\n"
+    "      --sysroot DIR    the observed machine's files stand below DIR\n"
+    "      --debug-dir DIR  separate debug files stand below DIR (and /usr/lib/debug)\n"
+    "  -o, --output FILE    write a packed file instead of standard output\n"
+    "  -q, --quiet          no summary, no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "What nothing in the stream or in the files explains stays empty; it is never guessed.\n"
+    "\n"
+    "Examples:\n"
+    "  cf-capture trace -- gzip -k file | cf-resolve | cf-rank --by function\n"
+    "  cf-resolve --add region,page trace.cf | cf-heatmap > pages.csv\n";
+
+enum added { REGION, PAGE, OBJECT, SITE, SYMBOL, FUNCTION, SOURCE, ADDED };
+
+static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,   CF_SITE,
+                                             CF_SYMBOL, CF_FUNCTION, CF_SOURCE};
+
+enum { CHUNK = 1024 }; /* accesses resolved at once: their slots stay in the cache */
+
+struct options {
+    const char *output;
+    unsigned add; /* bits of enum added, 0 = what the input makes possible */
+    uint64_t page_size;
+    struct where where;
+    struct place_options places;
+};
+
+struct state {
+    struct cf_tool *tool;
+    const struct options *o;
+    struct cf_reader *in;
+    struct cf_writer *out;
+    struct timeline t;
+    unsigned page_shift;
+    int crowded; /* a frame had no place for a column */
+    uint32_t *column[ADDED];
+    uint32_t slots[CHUNK];
+    uint64_t rows, found[ADDED];
+};
+
+/* ---- accesses ---- */
+
+static unsigned wanted(const struct state *s, const struct cf_frame *f)
+{
+    unsigned maps = 1 << REGION | 1 << PAGE | 1 << SYMBOL, code = 1 << FUNCTION | 1 << SOURCE;
+    unsigned add = s->o->add, can = 0;
+
+    if (f->table == CF_OBJECT)
+        return (add ? add : ~0u) & (1 << OBJECT | 1 << SITE | code);
+    if (add)
+        return add;
+    if (s->t.has_maps)
+        can |= (cf_u64(f, CF_ADDR) ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
+    if (s->t.has_objects && cf_u64(f, CF_ADDR))
+        can |= 1 << OBJECT | 1 << SITE;
+    return can;
+}
+
+static void clear_run(struct state *s, uint32_t from, uint32_t count)
+{
+    for (int k = 0; k < ADDED; k++)
+        memset(s->column[k] + from, 0, count * sizeof **s->column);
+}
+
+static void find_regions(struct state *s, struct space *space, const uint64_t *addr,
+                         const uint64_t *pc, uint32_t from, uint32_t count, uint32_t more)
+{
+    uint32_t *text = s->column[REGION] + from, *page = s->column[PAGE] + from;
+    const struct cf_interval *slots;
+
+    if (!space->maps) {
+        memset(s->slots, 0, count * sizeof *s->slots);
+        memset(text, 0, count * sizeof *text);
+        memset(page, 0, count * sizeof *page);
+        return;
+    }
+    cf_intervals_find_many(space->maps->set, addr, pc, count, more, s->slots);
+    slots = cf_intervals_slots(space->maps->set);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = slots[s->slots[i]].value;
+        struct region *g = &s->t.r.regions[index];
+        if (__builtin_expect(index == 0, 0)) {
+            text[i] = page[i] = s->slots[i] = 0;
+            continue;
+        }
+        uint64_t number = ((addr[i] - g->base) ^ g->flip) >> s->page_shift;
+        text[i] = __builtin_expect(g->text != 0, 1) ? g->text : region_text(&s->t.r, g);
+        page[i] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+        s->slots[i] = index;
+    }
+}
+
+/* Variables at the addresses, whose regions stand in s->slots. Code is no variable. */
+static void find_symbols(struct state *s, const uint64_t *addr, const uint64_t *pc,
+                         const uint8_t *op, uint32_t from, uint32_t count)
+{
+    uint32_t *symbol = s->column[SYMBOL] + from;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct region *g = &s->t.r.regions[s->slots[i]];
+        symbol[i] = 0;
+        if (s->slots[i] == 0 || !g->symbols || (op && op[i] == CF_IFETCH))
+            continue;
+        uint64_t at = addr[i] - g->bias;
+        symbol[i] = symbols_variable(g->symbols, s->out, at, pc ? pc[i] : 0);
+    }
+}
+
+static void find_objects(struct state *s, struct space *space, const uint64_t *addr,
+                         const uint64_t *pc, uint32_t from, uint32_t count, uint32_t more)
+{
+    uint32_t *object = s->column[OBJECT] + from, *site = s->column[SITE] + from;
+    const struct cf_interval *slots;
+
+    if (!space->objects) {
+        memset(object, 0, count * sizeof *object);
+        memset(site, 0, count * sizeof *site);
+        return;
+    }
+    cf_intervals_find_many(space->objects->set, addr, pc, count, more, s->slots);
+    slots = cf_intervals_slots(space->objects->set);
+    for (uint32_t i = 0; i < count; i++) {
+        object[i] = slots[s->slots[i]].value;
+        site[i] = slots[s->slots[i]].extra;
+    }
+}
+
+/* Accesses of one process between two events. */
+static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add, uint32_t pid,
+                        uint32_t from, uint32_t end)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR), *pc = cf_u64(f, CF_PC);
+    const uint8_t *op = cf_u8(f, CF_OP);
+    struct space *space = world_space(&s->t.r.now, pid);
+
+    if (!space) {
+        clear_run(s, from, end - from);
+        return;
+    }
+    for (uint32_t i = from, n; i < end; i += n) {
+        n = end - i < CHUNK ? end - i : CHUNK;
+        const uint64_t *a = addr ? addr + i : NULL, *p = pc ? pc + i : NULL;
+        if (!a || !p)
+            clear_run(s, i, n);
+        if (a && add & (1 << REGION | 1 << PAGE | 1 << SYMBOL))
+            find_regions(s, space, a, p, i, n, f->rows - i - n);
+        if (a && add & 1 << SYMBOL)
+            find_symbols(s, a, p, op ? op + i : NULL, i, n);
+        if (a && add & (1 << OBJECT | 1 << SITE))
+            find_objects(s, space, a, p, i, n, f->rows - i - n);
+        if (p && add & (1 << FUNCTION | 1 << SOURCE))
+            places_find_many(s->t.places, space, p, n, s->column[FUNCTION] + i,
+                             s->column[SOURCE] + i);
+    }
+}
+
+static void take_accesses(struct state *s, const struct cf_frame *f, unsigned add)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    const uint32_t *pids = cf_u32(f, CF_PID);
+    uint64_t next = 0;
+
+    for (uint32_t i = 0, end; i < f->rows; i = end) {
+        /* Accesses without a time come after all that was told before them. */
+        uint64_t t = time ? time[i] : UINT64_MAX;
+        uint32_t pid = u32_at(pids, i);
+        if (t >= next)
+            next = timeline_advance(&s->t, t);
+        int late = t < s->t.horizon;
+        for (end = i + 1; end < f->rows; end++) {
+            if ((pids && pids[end] != pid) ||
+                (time && (time[end] >= next || (time[end] < s->t.horizon) != late)))
+                break;
+        }
+        if (late) {
+            s->t.odd.late += end - i;
+            clear_run(s, i, end - i);
+        } else {
+            resolve_run(s, f, add, pid, i, end);
+        }
+    }
+    s->rows += f->rows;
+    for (int k = 0; k < ADDED && !s->tool->quiet; k++) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; add & 1u << k && i < f->rows; i++)
+            found += s->column[k][i] != 0;
+        s->found[k] += found;
+    }
+}
+
+/* ---- the stream ---- */
+
+static void take_frame(struct state *s, struct cf_frame *f)
+{
+    const struct told told = {s->column[OBJECT], s->column[SITE], s->column[FUNCTION],
+                              s->column[SOURCE]};
+    unsigned add;
+
+    switch (f->table) {
+    case CF_HEADER:
+        if (timeline_begin(&s->t, s->out, &s->o->where, &s->o->places) < 0)
+            s->t.r.failed = 1;
+        return;
+    case CF_OBJECT:
+    case CF_ACCESS:
+        add = wanted(s, f);
+        if (f->table == CF_OBJECT)
+            timeline_take_objects(&s->t, f, &told);
+        else
+            take_accesses(s, f, add);
+        for (int k = 0; k < ADDED; k++)
+            if (add & 1u << k && cf_frame_set(f, added_column[k], s->column[k]) < 0)
+                s->crowded = 1;
+        return;
+    default:
+        timeline_take(&s->t, s->in, f);
+    }
+}
+
+static void flush(void *writer)
+{
+    (void)cf_writer_flush(writer);
+}
+
+static void process(struct state *s)
+{
+    static const unsigned wants[][2] = {
+        {CF_TASK, CF_TIME},    {CF_TASK, CF_PID},        {CF_TASK, CF_TID},
+        {CF_TASK, CF_OP},      {CF_TASK, CF_PARENT},     {CF_MAP, CF_TIME},
+        {CF_MAP, CF_PID},      {CF_MAP, CF_OP},          {CF_MAP, CF_START},
+        {CF_MAP, CF_STOP},     {CF_MAP, CF_OFFSET},      {CF_MAP, CF_PERMS},
+        {CF_MAP, CF_LABEL},    {CF_STACK, CF_PID},       {CF_STACK, CF_PC},
+        {CF_STACK, CF_PARENT}, {CF_STACK, CF_STACK_ID},  {CF_OBJECT, CF_TIME},
+        {CF_OBJECT, CF_PID},   {CF_OBJECT, CF_OP},       {CF_OBJECT, CF_ADDR},
+        {CF_OBJECT, CF_BYTES}, {CF_OBJECT, CF_STACK_ID}, {CF_ACCESS, CF_TIME},
+        {CF_ACCESS, CF_PID},   {CF_ACCESS, CF_OP},       {CF_ACCESS, CF_ADDR},
+        {CF_ACCESS, CF_PC},
+    };
+    struct cf_frame *f;
+
+    for (unsigned i = 0; i < sizeof wants / sizeof *wants; i++)
+        cf_reader_want(s->in, wants[i][0], wants[i][1], CF_OPTIONAL);
+    cf_reader_idle(s->in, flush, s->out);
+    while (cf_reader_next(s->in, &f) > 0) {
+        cf_tool_progress(s->tool, s->in);
+        /* A header must have gone out before strings are defined in its segment. */
+        if (f->table == CF_HEADER && cf_writer_frame(s->out, f) < 0)
+            break;
+        take_frame(s, f);
+        if (s->t.r.failed)
+            cf_die(s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        if (f->table != CF_HEADER && cf_writer_frame(s->out, f) < 0)
+            break;
+    }
+}
+
+static void summary(const struct state *s)
+{
+    static const char *const what[ADDED] = {
+        "in a mapping",    NULL, "in a heap object", NULL, "in a variable", "with function",
+        "with source line"};
+    char text[1024];
+    int n = snprintf(text, sizeof text, "%llu accesses", (unsigned long long)s->rows);
+
+    for (int k = 0; k < ADDED; k++)
+        if (what[k])
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s %llu %s (%.1f%%)",
+                          k == REGION ? ":" : ",", (unsigned long long)s->found[k], what[k],
+                          s->rows ? 100.0 * (double)s->found[k] / (double)s->rows : 0.0);
+    cf_warn(s->tool, "%s", text);
+    if (s->t.odd.bad_maps)
+        cf_warn(s->tool, "%llu rows of table map make no sense and were passed over",
+                (unsigned long long)s->t.odd.bad_maps);
+    if (s->t.odd.overlaps || s->t.odd.unknown_frees)
+        cf_warn(s->tool,
+                "%llu heap objects were still live when another was allocated over them; "
+                "%llu releases of what was not allocated",
+                (unsigned long long)s->t.odd.overlaps, (unsigned long long)s->t.odd.unknown_frees);
+    if (s->t.odd.late)
+        cf_warn(s->tool,
+                "%llu accesses came too long after their mappings and objects to be resolved",
+                (unsigned long long)s->t.odd.late);
+    if (s->crowded)
+        cf_warn(s->tool, "some frames had no place left for all columns");
+}
+
+/* ---- options ---- */
+
+static void parse_add(const struct cf_tool *t, struct options *o, char *list)
+{
+    for (char *save, *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+        int k = 0;
+        while (k < ADDED && strcmp(word, cf_column_name(added_column[k])) != 0)
+            k++;
+        if (k == ADDED)
+            cf_die(t, CF_EXIT_USAGE, "--add: no such column '%s': see --help", word);
+        o->add |= 1u << k;
+    }
+}
+
+enum { OPT_SITE_DEPTH = 256, OPT_SKIP, OPT_PATH_PARTS, OPT_SYSROOT, OPT_DEBUG_DIR };
+
+static const struct option longs[] = {
+    {"add", required_argument, NULL, 'a'},
+    {"page-size", required_argument, NULL, 'p'},
+    {"site-depth", required_argument, NULL, OPT_SITE_DEPTH},
+    {"skip", required_argument, NULL, OPT_SKIP},
+    {"path-parts", required_argument, NULL, OPT_PATH_PARTS},
+    {"sysroot", required_argument, NULL, OPT_SYSROOT},
+    {"debug-dir", required_argument, NULL, OPT_DEBUG_DIR},
+    {"output", required_argument, NULL, 'o'},
+    CF_COMMON_OPTIONS,
+};
+
+static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
+{
+    int c;
+
+    *o = (struct options){.page_size = 4096, .places = {.components = 2, .depth = 1}};
+    /* More functions than arguments cannot be named. */
+    o->places.skip = calloc((size_t)argc + 1, sizeof *o->places.skip);
+    if (!o->places.skip)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    while ((c = getopt_long(argc, argv, "a:p:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case 'a':
+            parse_add(t, o, optarg);
+            break;
+        case 'p':
+            o->page_size = cf_parse_size(t, "--page-size", optarg);
+            if (o->page_size == 0 || o->page_size & (o->page_size - 1))
+                cf_die(t, CF_EXIT_USAGE, "--page-size: '%s' is no power of two", optarg);
+            break;
+        case OPT_SITE_DEPTH:
+            o->places.depth = (unsigned)cf_parse_u64(t, "--site-depth", optarg, 1, 256);
+            break;
+        case OPT_SKIP:
+            o->places.skip[o->places.skips++] = optarg;
+            break;
+        case OPT_PATH_PARTS:
+            o->places.components = (unsigned)cf_parse_u64(t, "--path-parts", optarg, 0, 4096);
+            break;
+        case OPT_SYSROOT:
+            o->where.sysroot = optarg;
+            break;
+        case OPT_DEBUG_DIR:
+            o->where.debug_dir = optarg;
+            break;
+        case 'o':
+            o->output = optarg;
+            break;
+        default:
+            cf_common_option(t, c);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct cf_tool tool;
+    struct options o;
+    static struct state s;
+    int status;
+
+    cf_tool_init(&tool, argc, argv, "cf-resolve", usage);
+    parse(&tool, &o, argc, argv);
+    /* Symbols come from this machine's files alone. */
+    unsetenv("DEBUGINFOD_URLS");
+    s.tool = &tool;
+    s.o = &o;
+    s.page_shift = (unsigned)__builtin_ctzll(o.page_size);
+    for (int k = 0; k < ADDED; k++) {
+        s.column[k] = calloc(CF_FILE_ROWS, sizeof *s.column[k]);
+        if (!s.column[k])
+            cf_die(&tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    }
+    s.in = cf_tool_reader(&tool, argv + optind, argc - optind);
+    s.out = cf_tool_writer(&tool, o.output);
+    if (timeline_begin(&s.t, s.out, &o.where, &o.places) < 0)
+        cf_die(&tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    process(&s);
+    status = cf_tool_finish(&tool, s.in, s.out);
+    if (!tool.quiet)
+        summary(&s);
+    timeline_end(&s.t);
+    for (int k = 0; k < ADDED; k++)
+        free(s.column[k]);
+    free(o.places.skip);
+    return status;
+}

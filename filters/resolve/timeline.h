@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * timeline.h - the events of a segment and the two states of the world that they make.
+ *
+ * Comes in: frames of the tables task, map, stack and object, as they come. Goes out: for an object
+ * row at once its number and site; for accesses, in order of time, the world as it was then.
+ */
+#ifndef CF_RESOLVE_TIMELINE_H
+#define CF_RESOLVE_TIMELINE_H
+
+#include "filters/resolve/resolve.h"
+
+enum { TASKS, MAPS, OBJECTS, QUEUES };
+
+/* Events in the order of their arrival. The world ahead knows those before `ahead`. */
+struct queue {
+    struct event *at; /* a ring */
+    uint64_t room;    /* a power of two */
+    uint64_t head, ahead, tail;
+};
+
+struct timeline {
+    struct resolver r; /* r.now is the world of the accesses */
+    struct places *places;
+    struct oddities odd;
+    struct queue queue[QUEUES];
+    int has_maps, has_objects; /* the segment has told of such */
+    uint64_t horizon;          /* accesses before this time came too late to be resolved */
+    uint64_t objects;          /* number of the last object */
+};
+
+/* What is told of an object row. */
+struct told {
+    uint32_t *object, *site, *function, *source; /* one element a row */
+};
+
+/* Begins a segment, with what writer and options say; also the first. Without memory -1. */
+int timeline_begin(struct timeline *t, struct cf_writer *w, const struct where *where,
+                   const struct place_options *places);
+void timeline_end(struct timeline *t);
+
+/* Takes a frame of task, map or stack; other tables are ignored. Without memory t->r.failed. */
+void timeline_take(struct timeline *t, struct cf_reader *in, const struct cf_frame *f);
+void timeline_take_objects(struct timeline *t, const struct cf_frame *f, const struct told *told);
+
+/* Brings t->r.now to `time`; returns the time from which on it is another. Never goes back. */
+uint64_t timeline_advance(struct timeline *t, uint64_t time);
+
+#endif
