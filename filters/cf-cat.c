@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-cat - concatenates streams, packs them into a file, cuts a time span out of them, prints
+ * them as CSV or in full, checks them, and tells what they hold.
+ *
+ * In: any streams. Out: their segments one after the other, untouched, or text on standard output.
+ * Memory: one frame, and the dictionary of the segment.
+ */
+#include <errno.h>
+#include <stdio_ext.h>
+
+#include "filters/cat/cat.h"
+
+static const char usage[] =
+    "Usage: cf-cat [OPTION]... [FILE]...\n"
+    "Concatenate streams, or show what they hold. Standard input where no FILE or -.\n"
+    "\n"
+    "  -o, --output FILE    write a packed file instead of standard output\n"
+    "      --slice A-B      only what happened from time A to time B, both included;\n"
+    "                       earlier mappings, objects and tasks are kept\n"
+    "\n"
+    "Instead of a stream, text on standard output:\n"
+    "      --csv            a table as CSV, which cf-capture csv reads back\n"
+    "      --table NAME     with --csv: this table, by name or number  [access]\n"
+    "      --columns A,B    with --csv: these columns  [those of the table's first frame]\n"
+    "      --dump           headers, dictionary, every frame with its columns and rows\n"
+    "  -n, --rows N         with --dump: at most N rows of each frame  [10]\n"
+    "      --verify         decode everything: 'FILE: ok, ...' or the first damage\n"
+    "      --info           header, programs so far, rows, time span and bytes per row\n"
+    "\n"
+    "  -q, --quiet          no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-cat a.cf b.cf -o both.cf\n"
+    "  cf-cat --csv --table map trace.cf\n"
+    "  cf-cat --slice 1000000-2000000 trace.cf | cf-resolve | cf-rank --by function\n";
+
+enum mode { STREAM, CSV, DUMP, VERIFY, INFO };
+
+struct options {
+    enum mode mode;
+    const char *output, *table, *columns;
+    int sliced;
+    uint64_t from, to, rows;
+};
+
+enum { OPT_CSV = 256, OPT_SLICE, OPT_TABLE, OPT_COLUMNS, OPT_DUMP, OPT_VERIFY, OPT_INFO };
+
+static const struct option longs[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"slice", required_argument, NULL, OPT_SLICE},
+    {"csv", no_argument, NULL, OPT_CSV},
+    {"table", required_argument, NULL, OPT_TABLE},
+    {"columns", required_argument, NULL, OPT_COLUMNS},
+    {"dump", no_argument, NULL, OPT_DUMP},
+    {"rows", required_argument, NULL, 'n'},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"info", no_argument, NULL, OPT_INFO},
+    CF_COMMON_OPTIONS,
+};
+
+static void set_mode(const struct cf_tool *t, struct options *o, enum mode mode)
+{
+    if (o->mode != STREAM && o->mode != mode)
+        cf_die(t, CF_EXIT_USAGE, "give only one of --csv, --dump, --verify and --info");
+    o->mode = mode;
+}
+
+static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
+{
+    int rows_given = 0, c;
+
+    *o = (struct options){.rows = 10};
+    while ((c = getopt_long(argc, argv, "o:n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case 'o':
+            o->output = optarg;
+            break;
+        case OPT_SLICE:
+            o->sliced = 1;
+            cf_parse_range(t, "--slice", optarg, &o->from, &o->to);
+            break;
+        case OPT_TABLE:
+            o->table = optarg;
+            break;
+        case 'n':
+            rows_given = 1;
+            o->rows = cf_parse_u64(t, "--rows", optarg, 0, UINT64_MAX);
+            break;
+        case OPT_COLUMNS:
+            o->columns = optarg;
+            break;
+        case OPT_CSV:
+            set_mode(t, o, CSV);
+            break;
+        case OPT_DUMP:
+            set_mode(t, o, DUMP);
+            break;
+        case OPT_VERIFY:
+            set_mode(t, o, VERIFY);
+            break;
+        case OPT_INFO:
+            set_mode(t, o, INFO);
+            break;
+        default:
+            cf_common_option(t, c);
+        }
+    }
+    if ((o->table || o->columns) && o->mode != CSV)
+        cf_die(t, CF_EXIT_USAGE, "--table and --columns belong to --csv");
+    if (rows_given && o->mode != DUMP)
+        cf_die(t, CF_EXIT_USAGE, "--rows belongs to --dump");
+    if (o->output && o->mode != STREAM)
+        cf_die(t, CF_EXIT_USAGE, "-o is for streams: redirect the text of the other modes");
+    if (o->sliced && (o->mode == VERIFY || o->mode == INFO))
+        cf_die(t, CF_EXIT_USAGE, "--slice does not go with --verify or --info");
+}
+
+/* --verify and --info look at each input for itself. */
+static int inspect(struct cf_tool *t, const struct options *o, char **files, int count)
+{
+    static char standard[] = "-";
+    char *const only[] = {standard};
+    int status = CF_EXIT_OK, end;
+
+    for (int i = 0; i < (count ? count : 1); i++) {
+        char *const *file = count ? (char *const *)&files[i] : only;
+        int s = o->mode == VERIFY ? verify_file(t, file) : info_file(t, file);
+
+        status = s > status ? s : status;
+    }
+    end = cf_tool_finish(t, NULL, NULL);
+    return end > status ? end : status;
+}
+
+struct output {
+    struct cf_tool *tool;
+    const struct options *options;
+    struct cf_reader *reader;
+    struct cf_writer *writer;
+    struct csv *csv;
+    struct slice *slice;
+};
+
+static int send(void *arg, struct cf_frame *f)
+{
+    struct output *out = arg;
+
+    if (out->writer)
+        return cf_writer_frame(out->writer, f);
+    if (out->csv)
+        csv_frame(out->csv, out->reader, f);
+    else
+        dump_frame(out->reader, f, out->options->rows);
+    return ferror(stdout) ? -1 : 0;
+}
+
+/* A failure shows again at the end. */
+static void flush(void *arg)
+{
+    struct output *out = arg;
+    int bad = out->slice && slice_flush(out->slice) != 0;
+
+    if (out->writer && !bad)
+        (void)cf_writer_flush(out->writer);
+    else if (!bad)
+        fflush(stdout);
+}
+
+static void run(struct output *out)
+{
+    struct cf_frame *f;
+    int bad = 0;
+
+    errno = 0;
+    while (!bad && cf_reader_next(out->reader, &f) > 0) {
+        cf_tool_progress(out->tool, out->reader);
+        /* lines have no time of their own, so from here on the reader cannot leave out any */
+        if (out->slice && f->table == CF_SNAPSHOT)
+            cf_reader_range(out->reader, 0, UINT64_MAX);
+        bad = out->slice ? slice_frame(out->slice, f) : send(out, f);
+        if (!bad && out->slice && !out->writer)
+            bad = slice_flush(out->slice); /* text needs the strings of this segment */
+    }
+    if (!bad && out->slice)
+        bad = slice_flush(out->slice);
+    if (bad && errno == ENOMEM)
+        cf_die(out->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+int main(int argc, char **argv)
+{
+    struct cf_tool t;
+    struct options o;
+    struct output out = {.tool = &t, .options = &o};
+    int status, no_table = 0;
+
+    cf_tool_init(&t, argc, argv, "cf-cat", usage);
+    parse(&t, &o, argc, argv);
+    if (o.mode == VERIFY || o.mode == INFO)
+        return inspect(&t, &o, argv + optind, argc - optind);
+    out.reader = cf_tool_reader(&t, argv + optind, argc - optind);
+    cf_reader_idle(out.reader, flush, &out);
+    if (o.sliced || o.mode != STREAM)
+        cf_reader_want_all(out.reader);
+    if (o.mode == STREAM) {
+        out.writer = cf_tool_writer(&t, o.output);
+    } else {
+        /* a lock a field is a third of the time of --csv */
+        __fsetlocking(stdout, FSETLOCKING_BYCALLER);
+        setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    }
+    if (o.mode == CSV)
+        out.csv = csv_new(&t, o.table ? o.table : "access", o.columns);
+    if (o.sliced) {
+        out.slice = slice_new(o.from, o.to, send, &out);
+        cf_reader_range(out.reader, o.from, o.to);
+    }
+    if ((o.mode == CSV && !out.csv) || (o.sliced && !out.slice))
+        cf_die(&t, CF_EXIT_ENVIRONMENT, "out of memory");
+    run(&out);
+    if (out.csv && csv_end(out.csv) != 0)
+        no_table = 1;
+    slice_free(out.slice);
+    status = cf_tool_finish(&t, out.reader, out.writer);
+    return status ? status : no_table ? CF_EXIT_INPUT : CF_EXIT_OK;
+}

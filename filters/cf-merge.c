@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-merge - merges streams by time, or interleaves threads that were recorded one at a time.
+ *
+ * In: streams, each in the order of time. Out: one segment in the order of time, with all tables
+ * and columns, strings written anew. Memory: by time, a frame an input and what explains it;
+ * interleaving, a frame a thread and 40 bytes a thread switch, and pipes as a whole.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filters/merge/merge.h"
+
+static const char usage[] =
+    "Usage: cf-merge [OPTION]... [FILE]...\n"
+    "Merge streams by time into one. Standard input where no FILE or -.\n"
+    "\n"
+    "      --renumber       keep processes of different inputs apart: those of the second\n"
+    "                       get 10,000,000 added, those of the third 20,000,000, ...\n"
+    "      --pid-offset N   the same with N instead\n"
+    "      --force          merge even if the clocks count different things\n"
+    "\n"
+    "      --interleave     let the threads of each input run side by side, each by the count\n"
+    "                       of its own instructions from its creation on (needs table switch,\n"
+    "                       as cf-capture trace writes it)\n"
+    "      --cpus N         on N processors, thread i on i mod N  [one for each thread]\n"
+    "      --quantum N      threads of one processor take turns of N instructions  [100000]\n"
+    "      --memory SIZE    hold at most SIZE of an input that is a pipe  [1G]\n"
+    "\n"
+    "  -o, --output FILE    write a packed file instead of standard output\n"
+    "  -q, --quiet          no progress, no notes on columns that an input lacks\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-merge --renumber a.cf b.cf | cf-cache -m machine.yaml\n"
+    "  cf-merge --interleave --cpus 4 resolved.cf -o parallel.cf\n";
+
+enum {
+    OPT_RENUMBER = 256,
+    OPT_OFFSET,
+    OPT_FORCE,
+    OPT_INTERLEAVE,
+    OPT_CPUS,
+    OPT_QUANTUM,
+    OPT_MEMORY
+};
+
+static const struct option longs[] = {
+    {"renumber", no_argument, NULL, OPT_RENUMBER},
+    {"pid-offset", required_argument, NULL, OPT_OFFSET},
+    {"force", no_argument, NULL, OPT_FORCE},
+    {"interleave", no_argument, NULL, OPT_INTERLEAVE},
+    {"cpus", required_argument, NULL, OPT_CPUS},
+    {"quantum", required_argument, NULL, OPT_QUANTUM},
+    {"memory", required_argument, NULL, OPT_MEMORY},
+    {"output", required_argument, NULL, 'o'},
+    CF_COMMON_OPTIONS,
+};
+
+static void parse(struct merge *m, int argc, char **argv)
+{
+    struct options *o = &m->o;
+    int tuned = 0, c;
+
+    *o = (struct options){.pid_offset = 10000000, .quantum = 100000, .memory = 1 << 30};
+    while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_RENUMBER:
+            o->renumber = 1;
+            break;
+        case OPT_OFFSET:
+            o->renumber = 1;
+            o->pid_offset = (uint32_t)cf_parse_u64(&m->tool, "--pid-offset", optarg, 1, UINT32_MAX);
+            break;
+        case OPT_FORCE:
+            o->force = 1;
+            break;
+        case OPT_INTERLEAVE:
+            o->interleave = 1;
+            break;
+        case OPT_CPUS:
+            tuned = 1;
+            o->cpus = (uint32_t)cf_parse_u64(&m->tool, "--cpus", optarg, 1, 65536);
+            break;
+        case OPT_QUANTUM:
+            tuned = 1;
+            o->quantum = cf_parse_u64(&m->tool, "--quantum", optarg, 1, UINT64_MAX / 2);
+            break;
+        case OPT_MEMORY:
+            tuned = 1;
+            o->memory = cf_parse_size(&m->tool, "--memory", optarg);
+            break;
+        case 'o':
+            o->output = optarg;
+            break;
+        default:
+            cf_common_option(&m->tool, c);
+        }
+    }
+    if (tuned && !o->interleave)
+        cf_die(&m->tool, CF_EXIT_USAGE, "--cpus, --quantum and --memory belong to --interleave");
+}
+
+__attribute__((format(printf, 2, 3))) static char *make_name(struct merge *m, const char *format,
+                                                             ...)
+{
+    va_list args;
+    char *name;
+
+    va_start(args, format);
+    if (vasprintf(&name, format, args) < 0)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    va_end(args);
+    m->owned = merge_alloc(m, m->owned, (m->owns + 1) * sizeof(*m->owned));
+    m->owned[m->owns++] = name;
+    return name;
+}
+
+/* Interleaving reads an input several times at once, so a pipe is taken into memory as it comes,
+   and read as the file that it then is. */
+static void take_in(struct merge *m, struct input *in)
+{
+    int from = strcmp(in->file, "-") ? open(in->file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    uint64_t bytes = 0;
+    struct stat st;
+    char *buffer;
+    ssize_t n;
+    int to;
+
+    if (from < 0 || fstat(from, &st) != 0)
+        return; /* the reader tells what is wrong */
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || isatty(from)) {
+        if (from != STDIN_FILENO)
+            close(from);
+        else if (S_ISREG(st.st_mode))
+            in->file = make_name(m, "/proc/self/fd/0"); /* can be opened more than once */
+        return;
+    }
+    to = memfd_create("cf-merge", MFD_CLOEXEC);
+    if (to < 0)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "no memory for a pipe: %s", strerror(errno));
+    buffer = merge_alloc(m, NULL, 1 << 20);
+    while ((n = read(from, buffer, 1 << 20)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "%s: %s", in->name, strerror(errno));
+        bytes += (uint64_t)n;
+        if (bytes > m->o.memory)
+            cf_die(&m->tool, CF_EXIT_ENVIRONMENT,
+                   "%s: longer than %llu bytes: interleaving looks far ahead: pack it into a file "
+                   "first (cf-cat -o), or raise --memory",
+                   in->name, (unsigned long long)m->o.memory);
+        for (ssize_t done = 0; done < n;) {
+            ssize_t put = write(to, buffer + done, (size_t)(n - done));
+
+            if (put < 0 && errno != EINTR)
+                cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "no memory for a pipe: %s", strerror(errno));
+            done += put > 0 ? put : 0;
+        }
+    }
+    free(buffer);
+    if (from != STDIN_FILENO)
+        close(from);
+    in->file = make_name(m, "/proc/self/fd/%d", to);
+}
+
+/* Number of segments in a file that can be read again; 0 for anything else. */
+static unsigned count_segments(struct merge *m, const struct input *in)
+{
+    struct cf_reader *r;
+    struct cf_frame *f;
+    struct stat st;
+    unsigned n = 0;
+
+    if (!strcmp(in->file, "-") || stat(in->file, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    r = cf_tool_reader(&m->tool, &in->file, 1);
+    cf_reader_range(r, UINT64_MAX, 0); /* which steps over accesses */
+    while (cf_reader_next(r, &f) > 0)
+        n += f->table == CF_HEADER;
+    cf_reader_close(r);
+    return n;
+}
+
+static struct input *add_input(struct merge *m, const struct input *in)
+{
+    uint64_t offset = m->o.renumber ? (uint64_t)m->inputs * m->o.pid_offset : 0;
+    struct input *to;
+
+    if (offset > UINT32_MAX)
+        cf_die(&m->tool, CF_EXIT_USAGE,
+               "process numbers do not reach for %u inputs %u apart: give a smaller --pid-offset",
+               m->inputs + 1, m->o.pid_offset);
+    m->input = merge_alloc(m, m->input, (m->inputs + 1) * sizeof(*m->input));
+    to = &m->input[m->inputs];
+    *to = *in;
+    to->number = m->inputs++;
+    to->offset = (uint32_t)offset;
+    return to;
+}
+
+/* The files; of those that hold several segments, each is an input of its own. */
+static void set_inputs(struct merge *m, char **files, int count)
+{
+    static char standard[] = "-", standard_name[] = "standard input";
+    int standard_inputs = 0;
+
+    for (int i = 0; i < (count ? count : 1); i++) {
+        struct input in = {.file = count ? files[i] : standard};
+        unsigned segments;
+
+        in.name = strcmp(in.file, "-") ? in.file : standard_name;
+        standard_inputs += !strcmp(in.file, "-");
+        if (standard_inputs > 1)
+            cf_die(&m->tool, CF_EXIT_USAGE, "standard input can be merged only once");
+        if (m->o.interleave)
+            take_in(m, &in);
+        segments = count_segments(m, &in);
+        if (segments < 2) {
+            add_input(m, &in);
+            continue;
+        }
+        for (unsigned k = 1; k <= segments; k++) {
+            struct input *one = add_input(m, &in);
+
+            one->segment = k;
+            one->name = make_name(m, "%s (segment %u)", in.name, k);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct merge m;
+    int status, failed;
+
+    cf_tool_init(&m.tool, argc, argv, "cf-merge", usage);
+    parse(&m, argc, argv);
+    m.writer = cf_tool_writer(&m.tool, m.o.output);
+    set_inputs(&m, argv + optind, argc - optind);
+    m.out = output_new(&m);
+    if (!m.out)
+        cf_die(&m.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    /* cf_tool_finish() tells why the output failed, if it did */
+    failed = m.o.interleave ? merge_interleaved(&m) : merge_by_time(&m);
+    if (failed && m.status < CF_EXIT_ENVIRONMENT)
+        m.status = CF_EXIT_ENVIRONMENT;
+    output_free(m.out);
+    status = cf_tool_finish(&m.tool, NULL, m.writer);
+    while (m.owns)
+        free(m.owned[--m.owns]);
+    free(m.owned);
+    free(m.input);
+    return status > m.status ? status : m.status;
+}

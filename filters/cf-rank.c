@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-rank - ranks pages, objects, functions, threads, ... by accesses, bytes, misses or cost, with
+ * shares, the cumulative curve, its knee and the working set.
+ *
+ * In: any stream, where keys other than addresses and threads need cf-resolve. Out: CSV, or a
+ * table on a terminal. Memory: one counter a distinct key, 8 bytes for strings and up to 85 for
+ * other keys; by object also the objects that live or were counted.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "filters/rank/rank.h"
+
+static const char usage[] =
+    "Usage: cf-rank [OPTION]... [FILE]...\n"
+    "Rank what the accesses belong to. Standard input where no FILE or -. Prints CSV, or a\n"
+    "table when standard output is a terminal.\n"
+    "\n"
+    "      --by KEY         page, region, object, site, source, function, symbol (these after\n"
+    "                       cf-resolve), thread, process, line, op  [function]\n"
+    "      --value VALUE    accesses, bytes, loads, stores, misses, cost (cycles, after\n"
+    "                       cf-latency) or fetches (instructions)  [accesses]\n"
+    "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
+    "      --level N        a miss is what no level up to N served  [what went to memory; with\n"
+    "                       column class: what has a class]\n"
+    "      --line-size SIZE bytes of a line  [64]\n"
+    "      --page-size SIZE bytes of a page, for --cover  [4096]\n"
+    "  -n, --top N          print the first N only\n"
+    "      --cover[=LIST]   instead: how many are needed for LIST percent  [90,95,99]\n"
+    "      --csv            CSV on a terminal too\n"
+    "  -q, --quiet          no line about the knee, no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-resolve trace.cf | cf-rank --by function --value misses --top 10\n"
+    "  cf-rank --by page --cover resolved.cf\n";
+
+enum {
+    OPT_BY = 256,
+    OPT_VALUE,
+    OPT_OP,
+    OPT_LEVEL,
+    OPT_LINE_SIZE,
+    OPT_PAGE_SIZE,
+    OPT_COVER,
+    OPT_CSV
+};
+
+static const struct option longs[] = {
+    {"by", required_argument, NULL, OPT_BY},
+    {"value", required_argument, NULL, OPT_VALUE},
+    {"op", required_argument, NULL, OPT_OP},
+    {"level", required_argument, NULL, OPT_LEVEL},
+    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
+    {"page-size", required_argument, NULL, OPT_PAGE_SIZE},
+    {"top", required_argument, NULL, 'n'},
+    {"cover", optional_argument, NULL, OPT_COVER},
+    {"csv", no_argument, NULL, OPT_CSV},
+    CF_COMMON_OPTIONS,
+};
+
+static void set_by(struct rank *k, const char *text)
+{
+    for (unsigned i = 0; i < BY_KINDS; i++)
+        if (!strcmp(by_kinds[i].name, text)) {
+            k->o.by = i;
+            return;
+        }
+    cf_die(&k->tool, CF_EXIT_USAGE, "--by '%s': no such key: see --help", text);
+}
+
+static void set_value(struct rank *k, const char *text)
+{
+    static const char *const name[VALUES] = {"accesses", "bytes", "loads",  "stores",
+                                             "misses",   "cost",  "fetches"};
+
+    for (unsigned i = 0; i < VALUES; i++)
+        if (!strcmp(name[i], text)) {
+            k->o.value = i;
+            return;
+        }
+    cf_die(&k->tool, CF_EXIT_USAGE, "--value '%s': no such value: see --help", text);
+}
+
+static void set_ops(struct rank *k, char *text)
+{
+    k->o.ops_given = 1;
+    for (char *part = strtok(text, ","); part; part = strtok(NULL, ",")) {
+        unsigned op = cf_op_find(part);
+
+        if (op < CF_LOAD || op > CF_FLUSH)
+            cf_die(&k->tool, CF_EXIT_USAGE,
+                   "--op '%s': none of load, store, ifetch, prefetch and flush", part);
+        k->o.op[op] = 1;
+    }
+}
+
+static void set_cover(struct rank *k, const char *text)
+{
+    const char *p = text ? text : "90,95,99";
+    char *end;
+
+    k->o.cover = calloc(strlen(p) + 1, sizeof(*k->o.cover));
+    if (!k->o.cover)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (k->o.covers = 0;; p = end + 1) {
+        double percent = strtod(p, &end);
+
+        if (end == p || (*end && *end != ',') || !(percent >= 0 && percent <= 100))
+            cf_die(&k->tool, CF_EXIT_USAGE, "--cover '%s': no list of percentages from 0 to 100",
+                   text);
+        k->o.cover[k->o.covers++] = (uint32_t)lround(percent * 1e4);
+        if (!*end)
+            return;
+    }
+}
+
+static uint64_t power_of_two(struct rank *k, const char *option, const char *text)
+{
+    uint64_t size = cf_parse_size(&k->tool, option, text);
+
+    if (size == 0 || (size & (size - 1)) != 0)
+        cf_die(&k->tool, CF_EXIT_USAGE, "%s '%s': not a power of two", option, text);
+    return size;
+}
+
+static void parse(struct rank *k, int argc, char **argv)
+{
+    int c;
+
+    k->o =
+        (struct options){.by = BY_FUNCTION, .line_size = 64, .page_size = 4096, .top = UINT64_MAX};
+    k->o.csv = !isatty(STDOUT_FILENO);
+    while ((c = getopt_long(argc, argv, "n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_BY:
+            set_by(k, optarg);
+            break;
+        case OPT_VALUE:
+            set_value(k, optarg);
+            break;
+        case OPT_OP:
+            set_ops(k, optarg);
+            break;
+        case OPT_LEVEL:
+            k->o.level_given = 1;
+            k->o.level = (unsigned)cf_parse_u64(&k->tool, "--level", optarg, 1, 254);
+            break;
+        case OPT_LINE_SIZE:
+            k->o.line_size = power_of_two(k, "--line-size", optarg);
+            break;
+        case OPT_PAGE_SIZE:
+            k->o.page_size = power_of_two(k, "--page-size", optarg);
+            break;
+        case 'n':
+            k->o.top = cf_parse_u64(&k->tool, "--top", optarg, 1, UINT64_MAX);
+            break;
+        case OPT_COVER:
+            free(k->o.cover);
+            set_cover(k, optarg);
+            break;
+        case OPT_CSV:
+            k->o.csv = 1;
+            break;
+        default:
+            cf_common_option(&k->tool, c);
+        }
+    }
+    if (k->o.ops_given && (k->o.value == VALUE_LOADS || k->o.value == VALUE_STORES))
+        cf_die(&k->tool, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
+    if (!k->o.ops_given) {
+        k->o.op[CF_LOAD] = k->o.value != VALUE_STORES && k->o.value != VALUE_FETCHES;
+        k->o.op[CF_STORE] = k->o.value != VALUE_LOADS && k->o.value != VALUE_FETCHES;
+        k->o.op[CF_IFETCH] = k->o.value == VALUE_FETCHES;
+    }
+}
+
+/* 0, or the exit status when a frame lacked what the value needs. */
+static int run(struct rank *k)
+{
+    struct cf_frame *f;
+    int status = CF_EXIT_OK;
+
+    while (cf_reader_next(k->reader, &f) > 0) {
+        int bad = 0;
+
+        cf_tool_progress(&k->tool, k->reader);
+        if (f->table == CF_HEADER) {
+            k->segment++;
+            k->seen = 0;
+        } else if (f->table == CF_ACCESS) {
+            bad = rank_accesses(k, f);
+        } else if (f->table == CF_TASK) {
+            bad = rank_tasks(k, f);
+        } else if (f->table == CF_OBJECT && k->o.by == BY_OBJECT) {
+            bad = objects_frame(k->objects, f, k->segment, k->seen, k->counts);
+        }
+        if (bad < 0)
+            cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        if (bad > 0 && !status) {
+            cf_warn(&k->tool, "the accesses have none of the columns class, hit and level: first "
+                              "run the stream through cf-cache");
+            status = CF_EXIT_INPUT;
+        }
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct rank k;
+    struct item *item;
+    size_t count;
+    int status, end;
+
+    cf_tool_init(&k.tool, argc, argv, "cf-rank", usage);
+    parse(&k, argc, argv);
+    k.reader = cf_tool_reader(&k.tool, argv + optind, argc - optind);
+    k.counts = cf_counts_new();
+    k.names = cf_counts_new();
+    k.objects = objects_new();
+    if (!k.counts || !k.names || !k.objects)
+        cf_die(&k.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    rank_want(&k);
+    status = run(&k);
+    item = rank_items(&k, &count);
+    if (!item)
+        cf_die(&k.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (k.o.cover)
+        print_cover(&k, item, count);
+    else
+        print_ranking(&k, item, count);
+    free(item);
+    end = cf_tool_finish(&k.tool, k.reader, NULL);
+    cf_counts_free(k.counts);
+    cf_counts_free(k.names);
+    objects_free(k.objects);
+    free(k.sum);
+    free(k.value);
+    free(k.key[0]);
+    free(k.key[1]);
+    free(k.o.cover);
+    return end > status ? end : status;
+}

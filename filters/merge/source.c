@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * source.c - one reader over one input: translation of the numbers that mean something else in
+ * another input, and queues for rows that must wait for their time.
+ *
+ * Memory: the frame of accesses that waits, the rows of other tables that came before it, 4 bytes
+ * a string and 16 a snapshot of the segment.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/merge/merge.h"
+
+enum { CHAIN_SHIFT = 24 }; /* a string id is the number of a program and of its string */
+
+void *merge_alloc(const struct merge *m, void *old, size_t bytes)
+{
+    void *p = realloc(old, bytes ? bytes : 1);
+
+    if (!p)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    return p;
+}
+
+void source_open(struct source *s, struct merge *m, const struct input *input, uint64_t from,
+                 uint64_t to)
+{
+    memset(s, 0, sizeof(*s));
+    s->merge = m;
+    s->input = input;
+    s->reader = cf_tool_reader(&m->tool, &input->file, 1);
+    s->from = from;
+    s->to = to;
+    /* accesses of the segments before ours are stepped over */
+    if (input->segment > 1)
+        cf_reader_range(s->reader, UINT64_MAX, 0);
+    else if (from > 0 || to < UINT64_MAX)
+        cf_reader_range(s->reader, from, to);
+}
+
+int source_next(struct source *s, struct cf_frame **f)
+{
+    while (cf_reader_next(s->reader, f) > 0) {
+        s->segment += (*f)->table == CF_HEADER;
+        if (!s->input->segment || s->segment == s->input->segment) {
+            if ((*f)->table == CF_HEADER && s->segment > 1)
+                cf_reader_range(s->reader, s->from, s->to);
+            return 1;
+        }
+        if (s->segment > s->input->segment)
+            return 0;
+    }
+    return 0;
+}
+
+void source_tell(const struct source *s)
+{
+    const char *problem = s->reader ? cf_reader_problem(s->reader) : NULL;
+    struct merge *m = s->merge;
+
+    if (!problem)
+        return;
+    if (strcmp(problem, m->problem))
+        cf_warn(&m->tool, "%s", problem);
+    snprintf(m->problem, sizeof(m->problem), "%s", problem);
+    m->status = CF_EXIT_INPUT;
+}
+
+static void drop_strings(struct source *s)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        free(s->string[i]);
+        s->string[i] = NULL;
+        s->strings[i] = 0;
+    }
+}
+
+void source_close(struct source *s)
+{
+    drop_strings(s);
+    for (unsigned i = 0; i < s->fifos; i++)
+        while (s->fifo[i].first) {
+            struct block *b = s->fifo[i].first;
+
+            s->fifo[i].first = b->next;
+            free(b);
+        }
+    free(s->snapshot);
+    cf_reader_close(s->reader);
+    memset(s, 0, sizeof(*s));
+}
+
+void source_header(struct source *s, const struct cf_frame *f)
+{
+    drop_strings(s);
+    s->snapshots = 0;
+    output_header(s->merge->out, s, f);
+}
+
+void source_part(struct part *p, const struct cf_frame *f)
+{
+    p->table = f->table;
+    p->rows = f->rows;
+    p->at = 0;
+    p->columns = 0;
+    p->version = 0;
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].values && cf_type_width(f->column[i].type))
+            p->column[p->columns++] =
+                (struct part_column){f->column[i].id, f->column[i].type, f->column[i].values};
+}
+
+/* ---- numbers ---- */
+
+static uint32_t string_of(struct source *s, uint32_t id)
+{
+    uint32_t chain = id >> CHAIN_SHIFT, low = id & ((1u << CHAIN_SHIFT) - 1), ours;
+    const char *text;
+
+    if (low < s->strings[chain] && s->string[chain][low])
+        return s->string[chain][low];
+    text = cf_reader_text(s->reader, id);
+    if (!*text)
+        return 0;
+    ours = cf_writer_string(s->merge->writer, text);
+    if (low >= s->strings[chain]) {
+        /* the reader has bounded what a stream can define by the bytes that it has */
+        uint32_t room = 2 * low + 256;
+
+        s->string[chain] = merge_alloc(s->merge, s->string[chain], room * sizeof(uint32_t));
+        memset(s->string[chain] + s->strings[chain], 0,
+               (room - s->strings[chain]) * sizeof(uint32_t));
+        s->strings[chain] = room;
+    }
+    s->string[chain][low] = ours;
+    return ours;
+}
+
+/* Objects and snapshots of input k of n: number * n + k, which is unique and needs no memory. */
+static uint32_t interleaved_number(const struct source *s, uint32_t number)
+{
+    uint64_t wide = (uint64_t)number * s->merge->inputs + s->input->number;
+
+    if (wide > UINT32_MAX)
+        cf_die(&s->merge->tool, CF_EXIT_INPUT,
+               "%s: number %u of an object or snapshot is too large to be merged with %u other "
+               "inputs",
+               s->input->name, number, s->merge->inputs - 1);
+    return (uint32_t)wide;
+}
+
+static uint32_t process_of(const struct source *s, uint32_t id)
+{
+    if (id == 0)
+        return 0;
+    if (id > UINT32_MAX - s->input->offset)
+        cf_die(&s->merge->tool, CF_EXIT_INPUT,
+               "%s: process or thread %u has no place above %u: give a smaller --pid-offset",
+               s->input->name, id, s->input->offset);
+    return id + s->input->offset;
+}
+
+void source_values(struct source *s, unsigned table, const struct part_column *c, uint32_t from,
+                   uint32_t n, void *to)
+{
+    size_t width = cf_type_width(c->type);
+    const uint32_t *v = (const uint32_t *)c->values + from;
+    uint32_t *w = to;
+
+    if (c->type == CF_STR) {
+        uint32_t last = 0, ours = 0;
+
+        for (uint32_t i = 0; i < n; i++) {
+            if (v[i] != last) {
+                last = v[i];
+                ours = string_of(s, last);
+            }
+            w[i] = ours;
+        }
+    } else if (s->input->offset &&
+               (c->id == CF_PID || c->id == CF_TID || (c->id == CF_PARENT && table == CF_TASK))) {
+        for (uint32_t i = 0; i < n; i++)
+            w[i] = process_of(s, v[i]);
+    } else if (s->merge->inputs > 1 && c->id == CF_OBJ) {
+        for (uint32_t i = 0; i < n; i++)
+            w[i] = v[i] ? interleaved_number(s, v[i] - 1) + 1 : 0;
+    } else if (s->merge->inputs > 1 && c->id == CF_SNAP) {
+        for (uint32_t i = 0; i < n; i++)
+            w[i] = interleaved_number(s, v[i]);
+    } else {
+        memcpy(to, (const uint8_t *)c->values + from * width, n * width);
+    }
+}
+
+/* ---- rows that wait ---- */
+
+static void note_snapshots(struct source *s, const struct cf_frame *f)
+{
+    const uint32_t *id = cf_u32(f, CF_SNAP);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+
+    for (uint32_t i = 0; i < f->rows && id && time; i++) {
+        if (s->snapshots == s->snapshot_room) {
+            s->snapshot_room = 2 * s->snapshot_room + 64;
+            s->snapshot =
+                merge_alloc(s->merge, s->snapshot, s->snapshot_room * sizeof(*s->snapshot));
+        }
+        s->snapshot[s->snapshots++] = (struct snapshot){id[i], time[i]};
+    }
+}
+
+uint64_t source_snapshot_time(struct source *s, uint32_t id, uint64_t before)
+{
+    for (size_t i = s->snapshots; i > 0; i--)
+        if (s->snapshot[i - 1].id == id)
+            return s->snapshot[i - 1].time;
+    return before;
+}
+
+static struct fifo *fifo_of(struct source *s, unsigned table)
+{
+    unsigned i = 0;
+
+    while (i < s->fifos && s->fifo[i].table != table)
+        i++;
+    if (i == sizeof(s->fifo) / sizeof(s->fifo[0]))
+        cf_die(&s->merge->tool, CF_EXIT_INPUT, "%s: more than %u tables", s->input->name, i);
+    if (i == s->fifos) {
+        s->fifos++;
+        s->fifo[i].table = table;
+        s->fifo[i].last = &s->fifo[i].first;
+    }
+    return &s->fifo[i];
+}
+
+static size_t up8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *row, uint32_t rows,
+                  const uint64_t *key)
+{
+    struct part whole;
+    size_t bytes = up8(sizeof(struct block)) + rows * sizeof(uint64_t);
+    struct block *b;
+    struct fifo *q;
+    uint8_t *place;
+
+    if (f->table == CF_SNAPSHOT)
+        note_snapshots(s, f);
+    if (!rows)
+        return;
+    source_part(&whole, f);
+    for (unsigned i = 0; i < whole.columns; i++)
+        bytes += up8(rows * cf_type_width(whole.column[i].type));
+    b = merge_alloc(s->merge, NULL, bytes);
+    b->next = NULL;
+    b->part = whole;
+    b->part.rows = rows;
+    place = (uint8_t *)b + up8(sizeof(*b));
+    b->key = (uint64_t *)(void *)place;
+    memcpy(b->key, key, rows * sizeof(*key));
+    place += rows * sizeof(*key);
+    for (unsigned i = 0; i < whole.columns; i++) {
+        size_t width = cf_type_width(whole.column[i].type);
+
+        b->part.column[i].values = place;
+        if (row)
+            for (uint32_t k = 0; k < rows; k++)
+                source_values(s, f->table, &whole.column[i], row[k], 1, place + k * width);
+        else
+            source_values(s, f->table, &whole.column[i], 0, rows, place);
+        place += up8(rows * width);
+    }
+    q = fifo_of(s, f->table);
+    *q->last = b;
+    q->last = &b->next;
+}
+
+struct fifo *source_first(struct source *s)
+{
+    struct fifo *first = NULL;
+
+    for (unsigned i = 0; i < s->fifos; i++) {
+        struct fifo *q = &s->fifo[i];
+        uint64_t key, least;
+
+        if (!q->first)
+            continue;
+        key = q->first->key[q->first->part.at];
+        least = first ? first->first->key[first->first->part.at] : 0;
+        if (!first || key < least || (key == least && q->table < first->table))
+            first = q;
+    }
+    return first;
+}
+
+void fifo_advance(struct fifo *q, uint32_t rows)
+{
+    struct block *b = q->first;
+
+    b->part.at += rows;
+    if (b->part.at < b->part.rows)
+        return;
+    q->first = b->next;
+    if (!q->first)
+        q->last = &q->first;
+    free(b);
+}

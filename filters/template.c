@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * template - what a new filter starts from: adds column `set`, the cache set of each access.
+ *
+ * In: any stream. Out: the same, table access with the column `set` = (addr / line size) mod sets.
+ * All other tables and columns pass untouched. Memory: one column of one frame.
+ *
+ * To make a filter of it: copy it to filters/cf-NAME.c, write filters/cf-NAME.1 and
+ * tests/cf-NAME.bats, and add the program to the list in tests/lib.bash. The computation goes to
+ * filters/engine/ when another program could need it or when it outgrows a page. A filter that
+ * prints a result instead of a stream has no writer: it prints CSV with the functions cf_csv_*()
+ * and hands NULL to cf_tool_finish().
+ */
+#include <stdlib.h>
+
+#include "formats/cf.h"
+#include "formats/cf_tool.h"
+
+static const char usage[] =
+    "Usage: cf-template [OPTION]... [FILE]...\n"
+    "Add column 'set', the number of the cache set that each access falls into. Standard input\n"
+    "where no FILE or -.\n"
+    "\n"
+    "      --sets N          sets of the cache  [64]\n"
+    "      --line-size SIZE  bytes of a cache line, a power of two  [64]\n"
+    "  -o, --output FILE     write a packed file instead of standard output\n"
+    "  -q, --quiet           no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Example:\n"
+    "  cf-template --sets 128 trace.cf | cf-histogram --column set\n";
+
+struct options {
+    const char *output;
+    uint32_t sets;
+    uint64_t line_size; /* bytes */
+};
+
+enum { OPT_SETS = 256, OPT_LINE_SIZE };
+
+static const struct option longs[] = {
+    {"sets", required_argument, NULL, OPT_SETS},
+    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
+    {"output", required_argument, NULL, 'o'},
+    CF_COMMON_OPTIONS,
+};
+
+static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
+{
+    int c;
+
+    *o = (struct options){.sets = 64, .line_size = 64};
+    while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_SETS:
+            o->sets = (uint32_t)cf_parse_u64(t, "--sets", optarg, 1, UINT32_MAX);
+            break;
+        case OPT_LINE_SIZE:
+            o->line_size = cf_parse_size(t, "--line-size", optarg);
+            if (o->line_size == 0 || (o->line_size & (o->line_size - 1)) != 0)
+                cf_die(t, CF_EXIT_USAGE, "--line-size '%s': not a power of two", optarg);
+            break;
+        case 'o':
+            o->output = optarg;
+            break;
+        default:
+            cf_common_option(t, c);
+        }
+    }
+}
+
+static void find_sets(const struct options *o, const uint64_t *addr, uint32_t *set, uint32_t rows)
+{
+    unsigned shift = (unsigned)__builtin_ctzll(o->line_size);
+
+    for (uint32_t i = 0; i < rows; i++)
+        set[i] = (uint32_t)((addr[i] >> shift) % o->sets);
+}
+
+/* A failure shows again when the writer is closed. */
+static void idle(void *writer)
+{
+    (void)cf_writer_flush(writer);
+}
+
+static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
+                struct cf_writer *w)
+{
+    /* the reader never hands out a longer frame */
+    uint32_t *set = malloc(CF_FILE_ROWS * sizeof(*set));
+    struct cf_frame *f;
+
+    if (!set)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
+    cf_reader_idle(r, idle, w);
+    while (cf_reader_next(r, &f) > 0) {
+        cf_tool_progress(t, r);
+        if (f->table == CF_ACCESS) {
+            find_sets(o, cf_u64(f, CF_ADDR), set, f->rows);
+            if (cf_frame_set(f, CF_SET, set) != 0)
+                cf_die(t, CF_EXIT_INPUT, "frame %llu has no room for one more column",
+                       (unsigned long long)f->number);
+        }
+        if (cf_writer_frame(w, f) != 0)
+            break; /* cf_tool_finish() tells why */
+    }
+    free(set);
+}
+
+int main(int argc, char **argv)
+{
+    struct cf_tool t;
+    struct options o;
+    struct cf_reader *r;
+    struct cf_writer *w;
+
+    cf_tool_init(&t, argc, argv, "cf-template", usage);
+    parse(&t, &o, argc, argv);
+    r = cf_tool_reader(&t, argv + optind, argc - optind);
+    w = cf_tool_writer(&t, o.output);
+    run(&t, &o, r, w);
+    return cf_tool_finish(&t, r, w);
+}
