@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What holds for every program alike. Each test goes through all programs of its kind (the table is
+# in lib.bash) and names each one that breaks the rule.
+load lib
+
+setup_file() {
+    # Streams that no program of ours would write come from a C program of the unit tests.
+    export MAKE_STREAM=$B/test/make_stream STREAMS=$BATS_FILE_TMPDIR
+    local kind
+    for kind in plain full empty cut; do
+        "$MAKE_STREAM" $kind >"$STREAMS/$kind.cf"
+        "$MAKE_STREAM" $kind "$STREAMS/$kind.packed.cf"
+    done
+    "$MAKE_STREAM" unknown >"$STREAMS/unknown.cf"
+    cf-cat -o "$STREAMS/unknown.packed.cf" "$STREAMS/unknown.cf"
+}
+
+setup() {
+    lib_setup
+    bad=
+}
+
+complain() { # PROGRAM WHAT [FILE]: notes that a program breaks the rule of this test
+    bad+="$1: $2"$'\n'
+    [[ -n ${3:-} && -s $3 ]] && bad+=$(head -n 5 "$3" | sed 's/^/    /')$'\n'
+    return 0
+}
+
+verdict() {
+    [[ -z $bad ]] || fail "$bad"
+}
+
+# go PROGRAM [ARGUMENT...]: runs the program as it is meant to be run, a minute at most, with
+# standard input as it is, to `out` and `err`; puts its exit status into `status`.
+go() {
+    local p=$1
+    shift
+    program_args "$p"
+    status=0
+    timeout -k 5 60 "$p" "${args[@]}" "$@" >out 2>err || status=$?
+    # A sanitizer's find, a signal other than SIGPIPE and a hang are wrong in every test.
+    case $status in
+    99) complain "$p" "the sanitizer found something with: $*" err ;;
+    124 | 137) complain "$p" "hangs with: $*" ;;
+    132 | 134 | 135 | 136 | 139) complain "$p" "dies by signal $((status - 128)) with: $*" err ;;
+    esac
+}
+
+# expect PROGRAM STATUS WHAT: what `go` has seen.
+expect() {
+    [[ $status == "$2" ]] || complain "$1" "exit status $status and not $2 $3" err
+}
+
+# told PROGRAM WHAT: a message on standard error that begins with the program's name.
+told() {
+    grep -q "^$1: " err || complain "$1" "says nothing, or not '$1: ...', $2" err
+}
+
+@test "every program of the tree is built and stands in the table" {
+    local f p
+    for f in "$ROOT"/filters/cf-*.c "$ROOT"/capture/cf-*.c; do
+        p=$(basename "$f" .c)
+        [[ -n $(program_kind "$p") ]] || complain "$p" "is not in program_table of tests/lib.bash"
+        [[ -x $B/bin/$p ]] || complain "$p" "is not built"
+    done
+    for p in $(program_table | awk '{ print $1 }'); do
+        [[ $p != cf-template ]] || continue
+        [[ -f $ROOT/filters/$p.c || -f $ROOT/capture/$p.c ]] ||
+            complain "$p" "is in the table but not in the tree"
+    done
+    verdict
+}
+
+@test "--help: status 0, on standard output, fits a screen, names the program" {
+    local p
+    for p in $(programs); do
+        for option in --help -h; do
+            status=0
+            "$p" $option >out 2>err </dev/null || status=$?
+            expect "$p" 0 "for $option"
+            [[ ! -s err ]] || complain "$p" "$option writes to standard error" err
+            # cf-capture-NAME may call itself "cf-capture NAME"
+            [[ $(head -n 1 out) =~ ^[Uu]sage:\ ($p|${p/capture-/capture })(\ |$) ]] ||
+                complain "$p" "$option does not begin with 'usage: $p'" out
+            [[ $(wc -l <out) -le 40 ]] || complain "$p" "$option has $(wc -l <out) lines, over 40"
+            [[ $(wc -L <out) -le 100 ]] || complain "$p" "$option has a line of $(wc -L <out) columns, over 100"
+        done
+    done
+    verdict
+}
+
+@test "--version: status 0, one line with name and version" {
+    local p
+    for p in $(programs); do
+        status=0
+        "$p" --version >out 2>err </dev/null || status=$?
+        expect "$p" 0 "for --version"
+        [[ $(cat out) =~ ^$p\ .*[0-9]+\.[0-9]+ && $(wc -l <out) == 1 && ! -s err ]] ||
+            complain "$p" "--version says" out
+    done
+    verdict
+}
+
+@test "a bad option: status 2, points to --help, nothing on standard output" {
+    local p
+    for p in $(programs); do
+        for option in --no-such-option -%; do
+            go "$p" $option </dev/null
+            expect "$p" 2 "for $option"
+            grep -q -e --help err || complain "$p" "does not point to --help after $option" err
+            [[ ! -s out ]] || complain "$p" "writes to standard output after $option" out
+        done
+    done
+    verdict
+}
+
+@test "--help and --version to a full disk are errors" {
+    local p option
+    for p in $(programs); do
+        for option in --help --version; do
+            status=0
+            "$p" $option >/dev/full 2>err </dev/null || status=$?
+            expect "$p" 3 "for $option with a full disk"
+        done
+    done
+    verdict
+}
+
+@test "empty input: status 1 and a message" {
+    local p
+    for p in $(programs annotator reducer importer); do
+        go "$p" </dev/null
+        expect "$p" 1 "with no input at all"
+        told "$p" "with no input at all"
+    done
+    verdict
+}
+
+@test "a stream with a header only: status 0, and annotators hand it on" {
+    local p
+    for p in $(programs annotator reducer); do
+        go "$p" <"$STREAMS/empty.cf"
+        if [[ $status != 0 ]]; then
+            # A reducer without a row may have nothing to say, if it says so.
+            expect "$p" 1 "for a stream without rows"
+            told "$p" "for a stream without rows"
+            [[ $(program_kind "$p") == reducer ]] ||
+                complain "$p" "fails for a stream without rows" err
+        fi
+        if [[ $(program_kind "$p") == annotator ]]; then
+            cp out copy.cf
+            go cf-cat <copy.cf
+            [[ $status == 0 ]] || complain "$p" "hands on a header-only stream that does not read" err
+        fi
+    done
+    verdict
+}
+
+@test "a whole stream, raw and packed: status 0, no message, the same result twice and from both" {
+    local p
+    for p in $(programs annotator reducer); do
+        # what a program finds remarkable may go to standard error, but not with -q
+        go "$p" -q "$STREAMS/full.cf"
+        expect "$p" 0 "for a whole stream"
+        [[ ! -s err ]] || complain "$p" "has something to say about a whole stream with -q" err
+        [[ -s out ]] || complain "$p" "gives nothing for a whole stream"
+        mv out first
+        go "$p" -q "$STREAMS/full.cf"
+        cmp -s first out || complain "$p" "gives something else when run again"
+        if [[ $(program_kind "$p") == reducer ]]; then
+            go "$p" "$STREAMS/full.packed.cf"
+            cmp -s first out || complain "$p" "gives something else for the packed file"
+            go "$p" <"$STREAMS/full.cf"
+            cmp -s first out || complain "$p" "gives something else from standard input"
+        else
+            cf-cat --csv --table access first >first.csv
+            go "$p" "$STREAMS/full.packed.cf"
+            cf-cat --csv --table access <out >second.csv
+            cmp -s first.csv second.csv || complain "$p" "gives other rows for the packed file"
+        fi
+    done
+    verdict
+}
+
+@test "without the columns of other filters: status 0, or status 1 and the missing column is named" {
+    local p
+    for p in $(programs annotator reducer); do
+        go "$p" "$STREAMS/plain.cf"
+        [[ $status == 0 ]] && continue
+        expect "$p" 1 "without the columns of other filters"
+        told "$p" "without the columns of other filters"
+    done
+    verdict
+}
+
+@test "something that is no stream: status 1 and a message that names the input" {
+    local p
+    printf 'time,op,addr\n1,load,0x10\n' >text.cf
+    head -c 100000 /dev/zero >zero.cf
+    { printf '\x89CFL\r\n\x1a\n' && head -c 60 /dev/zero; } >head.cf
+    { printf '\x89CFL\r\n\x1a\n\xff\xff' && tail -c +11 "$STREAMS/full.cf"; } >newer.cf
+    for p in $(programs annotator reducer); do
+        for file in text.cf zero.cf head.cf newer.cf; do
+            go "$p" $file
+            expect "$p" 1 "for $file"
+            told "$p" "for $file"
+            grep -q $file err || complain "$p" "does not name $file" err
+        done
+    done
+    verdict
+}
+
+@test "a stream cut off at many places: status 1 and a message, annotators end their output well" {
+    local p kind n size
+    for kind in full.cf full.packed.cf; do
+        size=$(stat -c %s "$STREAMS/$kind")
+        # the first head and frames, places all over, and the last bytes
+        for n in 1 7 31 32 33 100 400 999 $((size / 7)) $((size / 3)) $((size / 2)) \
+            $((size * 9 / 10)) $((size - 40)) $((size - 9)) $((size - 1)); do
+            head -c "$n" "$STREAMS/$kind" >cut.cf
+            for p in $(programs annotator reducer); do
+                go "$p" cut.cf
+                expect "$p" 1 "for $kind cut off after $n of $size bytes"
+                told "$p" "for $kind cut off after $n bytes"
+                if [[ $n -gt 1000 && $(program_kind "$p") == annotator ]]; then
+                    cp out copy.cf
+                    go cf-cat copy.cf
+                    [[ $status == 0 ]] ||
+                        complain "$p" "leaves a damaged stream when its input is cut off after $n" err
+                fi
+            done
+        done
+    done
+    verdict
+}
+
+@test "a stream without its end frame: status 1 and a message" {
+    local p
+    for p in $(programs annotator reducer); do
+        for kind in cut.cf cut.packed.cf; do
+            go "$p" "$STREAMS/$kind"
+            expect "$p" 1 "for $kind"
+            told "$p" "for $kind"
+        done
+    done
+    verdict
+}
+
+@test "a byte changed at many places: status 1 and a message" {
+    local p kind n size byte
+    for kind in full.cf full.packed.cf; do
+        size=$(stat -c %s "$STREAMS/$kind")
+        for n in 9 20 40 200 600 1500 $((size / 5)) $((size / 2)) $((size * 4 / 5)) $((size - 20)); do
+            cp "$STREAMS/$kind" changed.cf
+            byte=$(od -An -tu1 -j "$n" -N 1 changed.cf)
+            printf '%b' "\\x$(printf %02x $((byte ^ 0x55)))" |
+                dd of=changed.cf bs=1 seek="$n" conv=notrunc status=none
+            for p in $(programs annotator reducer); do
+                go "$p" changed.cf
+                expect "$p" 1 "for $kind with byte $n changed"
+                told "$p" "for $kind with byte $n changed"
+            done
+        done
+    done
+    verdict
+}
+
+@test "a file that does not exist, a directory: status 1 and a message that names it" {
+    local p
+    mkdir dir.cf
+    for p in $(programs annotator reducer importer); do
+        for file in none.cf dir.cf; do
+            go "$p" $file </dev/null
+            expect "$p" 1 "for $file"
+            told "$p" "for $file"
+            grep -q $file err || complain "$p" "does not name $file" err
+        done
+    done
+    verdict
+}
+
+@test "standard output on a full disk: status 3 and a message" {
+    local p
+    for p in $(programs annotator reducer); do
+        program_args "$p"
+        status=0
+        timeout 60 "$p" "${args[@]}" "$STREAMS/full.cf" >/dev/full 2>err || status=$?
+        expect "$p" 3 "when standard output is full"
+        told "$p" "when standard output is full"
+    done
+    verdict
+}
+
+@test "the reader of our output has gone: we end at once and say nothing" {
+    local p
+    for p in $(programs annotator reducer); do
+        program_args "$p"
+        rm -f status err
+        # The reader is gone for certain before the program writes.
+        {
+            sleep 0.1
+            # bats may have told its children to ignore SIGPIPE; a shell does not.
+            status=0
+            env --default-signal=PIPE timeout 60 "$p" -q "${args[@]}" "$STREAMS/full.cf" 2>err || status=$?
+            echo $status >status
+        } | true
+        while [[ ! -s status ]]; do sleep 0.05; done
+        [[ ! -s err ]] || complain "$p" "complains when nobody reads its output" err
+        [[ $(cat status) == 141 ]] || complain "$p" "ends with status $(cat status), not by SIGPIPE"
+    done
+    verdict
+}
+
+@test "binary output is not written to a terminal: status 2 and a message" {
+    local p
+    printf 'time,op,addr\n1,load,0x10\n' >in.csv
+    for p in $(programs annotator) cf-capture-csv; do
+        [[ -x $B/bin/$p ]] || continue
+        program_args "$p"
+        file=$STREAMS/full.cf
+        [[ $p == cf-capture-csv ]] && file=in.csv
+        status=0
+        timeout 60 script -qec "$p ${args[*]} $file" /dev/null </dev/null >out 2>err || status=$?
+        expect "$p" 2 "when standard output is a terminal"
+        grep -q "^$p: .*terminal" out || complain "$p" "does not tell of the terminal" out
+        ! grep -qa CFL out || complain "$p" "writes a stream to the terminal"
+    done
+    verdict
+}
+
+@test "standard input from a terminal: status 2 and a message" {
+    local p
+    for p in $(programs annotator reducer importer); do
+        program_args "$p"
+        status=0
+        timeout 60 script -qec "$p ${args[*]} >out" /dev/null </dev/null >err 2>&1 || status=$?
+        expect "$p" 2 "when standard input is a terminal"
+        grep -q "^$p: .*terminal" err || complain "$p" "does not tell of the terminal" err
+    done
+    verdict
+}
+
+@test "-o into a directory that does not exist: status 3 and a message that names it" {
+    local p
+    printf 'time,op,addr\n1,load,0x10\n' >in.csv
+    for p in $(programs annotator) cf-capture-csv; do
+        [[ -x $B/bin/$p ]] || continue
+        file=$STREAMS/full.cf
+        [[ $p == cf-capture-csv ]] && file=in.csv
+        go "$p" -o no/such/dir.cf "$file"
+        expect "$p" 3 "for -o no/such/dir.cf"
+        told "$p" "for -o no/such/dir.cf"
+        grep -q 'no/such/dir.cf' err || complain "$p" "does not name the file" err
+    done
+    verdict
+}
+
+@test "-o FILE: a packed file with the rows that a pipe gets, and no other file beside it" {
+    local p
+    for p in $(programs annotator); do
+        mkdir "$p"
+        go "$p" "$STREAMS/full.cf"
+        mv out pipe.cf
+        go "$p" -o "$p/file.cf" "$STREAMS/full.cf"
+        expect "$p" 0 "for -o FILE"
+        [[ ! -s out ]] || complain "$p" "writes to standard output in spite of -o"
+        [[ $(ls "$p") == file.cf ]] || complain "$p" "leaves beside its output: $(ls "$p")"
+        cf-cat --csv --table access pipe.cf >pipe.csv
+        cf-cat --csv --table access "$p/file.cf" >file.csv
+        cmp -s pipe.csv file.csv || complain "$p" "-o FILE holds other rows than the pipe"
+    done
+    verdict
+}
+
+@test "unknown tables and columns pass through every annotator" {
+    local p kind
+    for p in $(programs annotator); do
+        for kind in unknown.cf unknown.packed.cf; do
+            go "$p" "$STREAMS/$kind"
+            expect "$p" 0 "for a stream with unknown tables and columns"
+            "$MAKE_STREAM" check <out >said || complain "$p" "harms what it does not know ($kind)" said
+        done
+        go "$p" -o packed.cf "$STREAMS/unknown.cf"
+        "$MAKE_STREAM" check packed.cf >said || complain "$p" "harms what it does not know, into a file" said
+    done
+    verdict
+}
+
+@test "unknown tables and columns do not disturb a reducer" {
+    local p
+    for p in $(programs reducer); do
+        go "$p" "$STREAMS/full.cf"
+        mv out known
+        go "$p" "$STREAMS/unknown.cf"
+        expect "$p" 0 "for a stream with unknown tables and columns"
+        cmp -s known out || complain "$p" "says something else when unknown columns are there"
+    done
+    verdict
+}
+
+@test "annotators add themselves to the chain of the header" {
+    local p
+    for p in $(programs annotator); do
+        go "$p" "$STREAMS/full.cf"
+        head -c 4096 out | grep -qa "$p" || complain "$p" "is not in the header of its output"
+    done
+    verdict
+}
+
+@test "two streams one after the other, as cat gives them, and as two files" {
+    local p
+    cat "$STREAMS/full.cf" "$STREAMS/full.packed.cf" >two.cf
+    for p in $(programs annotator reducer); do
+        go "$p" two.cf
+        expect "$p" 0 "for two streams in one file"
+        mv out one
+        if [[ $(program_kind "$p") == annotator ]]; then
+            cp one copy.cf
+            go cf-cat copy.cf
+            [[ $status == 0 ]] || complain "$p" "makes a damaged stream of two" err
+        fi
+    done
+    verdict
+}
+
+
+@test "a live stream is handed on while it lasts" {
+    local p n part
+    # 16,384 of the 20,000 accesses stand in the first frame
+    part=$(($(stat -c %s "$STREAMS/full.cf") * 9 / 10))
+    for p in $(programs annotator); do
+        rm -f go out
+        program_args "$p"
+        # The rest is held back until the first part has come out, however long that takes.
+        {
+            head -c $part "$STREAMS/full.cf"
+            for ((n = 0; n < 400; n++)); do
+                [[ -e go ]] && break
+                sleep 0.05
+            done
+            tail -c +$((part + 1)) "$STREAMS/full.cf"
+        } | timeout 60 "$p" -q "${args[@]}" >out &
+        for ((n = 0; n < 200; n++)); do
+            [[ -f out && $(stat -c %s out) -ge $((part / 5)) ]] && break
+            sleep 0.05
+        done
+        [[ $n -lt 200 ]] || complain "$p" "sits on its data: $(stat -c %s out) bytes after ten seconds"
+        touch go
+        wait $! || complain "$p" "fails for a stream that comes in two parts"
+    done
+    verdict
+}

@@ -1,0 +1,326 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-capture csv: any table from CSV.
+load lib
+
+# "TABLE ROWS FIRST LAST" of each frame, as cf-cat --dump tells of it.
+frames() {
+    cf-cat --dump --rows 0 "$1" |
+        sed -nE 's/^frame .*: table ([a-z]+), ([0-9]+) rows?, .*, time ([0-9]+) to ([0-9]+)$/\1 \2 \3 \4/p'
+}
+
+@test "accesses: ops by name, hex, decimal, text; any order of columns" {
+    cat >a.csv <<'END'
+addr,op,size,time,pid,tid,pc,function,level
+0x1000,load,8,5,1,2,0x400,main,1
+4096,store,4,6,1,2,1024,"a, ""b""",memory
+0xffffffffffffffff,flush,1,18446744073709551615,4294967295,0,,,255
+END
+    cf-capture csv a.csv >a.cf
+    run -0 cf-cat --csv a.cf
+    is 'addr,op,size,time,pid,tid,pc,function,level
+0x1000,load,8,5,1,2,0x400,main,1
+0x1000,store,4,6,1,2,0x400,"a, ""b""",255
+0xffffffffffffffff,flush,1,18446744073709551615,4294967295,0,0x0,,255'
+}
+
+@test "only addr: time is the number of the row" {
+    printf 'addr\n0x10\n0x20\n0x30\n' | cf-capture csv >a.cf
+    run -0 cf-cat --csv a.cf
+    is 'time,addr
+1,0x10
+2,0x20
+3,0x30'
+}
+
+@test "quotes, CR LF, a byte order mark, blank lines, blanks around cells, no last newline" {
+    printf '\xef\xbb\xbfaddr , "label"\r\n\r\n 0x10 ,"two\r\nlines"\r\n\n"0x20"," x "\r\n0x30,plain text' |
+        cf-capture csv >a.cf
+    cf-cat --csv --columns addr,label a.cf >got.csv
+    printf 'addr,label\n0x10,"two\r\nlines"\n0x20," x "\n0x30,plain text\n' >want.csv
+    same want.csv got.csv
+}
+
+@test "what cf-cat prints is read back to the same, for every table" {
+    printf 'time,pid,tid,parent,op,name\n0,7,7,1,begin,prog\n3,7,8,7,name,worker\n9,7,7,0,exit,\n' >task.csv
+    printf 'time,pid,op,start,end,offset,perms,name\n0,7,map,0x1000,0x3000,0,r-xp,/bin/x\n8,7,unmap,0x1000,0x3000,,,\n' >map.csv
+    printf 'pid,stack,parent,pc\n7,1,0,0x400\n7,2,1,0x500\n' >stack.csv
+    printf 'time,pid,tid,op,addr,bytes,stack\n1,7,7,alloc,0x9000,64,2\n7,7,7,free,0x9000,64,2\n' >object.csv
+    printf 'time,pid,tid,cpu,count\n1,7,7,0,100\n' >switch.csv
+    printf 'snapshot,time,mode,cost_cycles\n1,2,0,500\n2,6,1,700\n' >snapshot.csv
+    printf 'snapshot,level,set,way,state,phys,addr,pid\n1,2,0,0,M,0x40,0x40,7\n2,2,0,1,S,0x80,,7\n' >line.csv
+    printf 'region,page,sample,runtime_cycles,policy\n[heap],3,0,1000,1\n' >page.csv
+    printf 'experiment,parameter,repeat,misses,time\nsize,1024,0,3,900\nsize,2048,0,4,100\n' >probe.csv
+    printf 'time,op,addr,size\n4,load,0x10,4\n5,store,0x20,8\n' >access.csv
+    with=()
+    for t in task map stack object switch snapshot line page probe; do
+        with+=(--with $t=$t.csv)
+    done
+    cf-capture csv "${with[@]}" access.csv >a.cf
+    for t in task map stack object switch snapshot line page probe access; do
+        cf-cat --csv --table $t a.cf >$t.got
+        cf-capture csv --table $t $t.got >b.cf
+        cf-cat --csv --table $t b.cf >$t.again
+        same $t.got $t.again
+        [ "$(wc -l <$t.got)" -eq "$(wc -l <$t.csv)" ] || fail "$t lost rows"
+    done
+    run -0 cat line.got
+    is 'snapshot,level,set,way,state,phys,addr,pid
+1,2,0,0,1,0x40,0x40,7
+2,2,0,1,4,0x80,0x0,7'
+    run -0 cat map.got
+    has '0,7,map,0x1000,0x3000,0,5,/bin/x'
+}
+
+@test "rows of other tables come before accesses of the same time" {
+    awk 'BEGIN { print "time,addr"; for (i = 1; i <= 50000; i++) print i "," i }' >a.csv
+    awk 'BEGIN { print "time,op,start,end"
+        for (i = 0; i <= 50; i++) print i * 1000 ",map," i "," i + 1 }' >m.csv
+    cf-capture csv --with map=m.csv a.csv >a.cf
+    # When an access frame that ends at time T comes, all mappings up to T have come.
+    frames a.cf >frames
+    run -0 awk '
+        $1 == "map" { maps += $2 }
+        $1 == "access" { rows += $2; if (maps < int($4 / 1000) + 1) print "too late: " $0 }
+        END { print maps, rows }' frames
+    is '51 50000'
+    [ "$(grep -c ^access frames)" -ge 3 ]
+    cf-cat --csv --table map a.cf >got.csv
+    [ "$(column time got.csv)" = "$(column time m.csv)" ]
+}
+
+@test "without a time of their own, tasks and mappings are there from time 0" {
+    printf 'addr\n0x1\n' >a.csv
+    printf 'op,start,end\nmap,1,2\nmap,3,4\n' >m.csv
+    cf-capture csv --with map=m.csv a.csv >a.cf
+    run -0 cf-cat --csv --table map a.cf
+    is 'time,op,start,end
+0,map,0x1,0x2
+0,map,0x3,0x4'
+}
+
+@test "the lines of a snapshot follow its row" {
+    awk 'BEGIN { print "snapshot,time"; for (i = 1; i <= 40; i++) print i "," i * 10 }' >s.csv
+    awk 'BEGIN { print "snapshot,set"
+        for (i = 1; i <= 40; i++) for (k = 0; k < 1000 && i != 7; k++) print i "," k }' >l.csv
+    cf-capture csv --table line --with snapshot=s.csv l.csv >a.cf
+    cf-cat --csv --table snapshot a.cf >got.csv
+    same s.csv got.csv
+    cf-cat --csv --table line a.cf >got.csv
+    same l.csv got.csv
+    # 16,384 lines are the first 17 snapshots and some: their rows, and not all 40, come first.
+    run -0 bash -c "$(declare -f frames); frames a.cf | head -n 2"
+    [[ ${lines[0]} =~ ^snapshot\ (1[789]|[23][0-9])\ 10\  ]] || fail "$output"
+    [[ ${lines[1]} == 'line 16384 '* ]] || fail "$output"
+}
+
+@test "--clock and --hz are in the header" {
+    printf 'addr\n1\n' | cf-capture csv --clock cycles --hz 1900000000 >a.cf
+    run -0 cf-cat --dump a.cf
+    has cycles
+    has 1900000000
+    has cf-capture-csv
+    printf 'addr\n1\n' | cf-capture csv >a.cf
+    run -0 cf-cat --dump a.cf
+    has records
+}
+
+@test "an unknown column: its place, and the known ones" {
+    printf 'addr,sise\n1,2\n' >a.csv
+    run -1 --separate-stderr bash -c 'cf-capture csv a.csv >a.cf'
+    has "cf-capture-csv: a.csv:1:2: unknown column 'sise': known are time, cpu, pid" "$stderr"
+    has_not trailer "$stderr"
+    run -0 cf-cat --verify a.cf
+}
+
+@test "a column twice, no addr, internal columns, an empty name" {
+    for head in addr,addr size,time addr,rows addr,text addr, ; do
+        printf '%s\n1,1\n' $head >a.csv
+        run -1 cf-capture csv -o a.cf a.csv
+        has a.csv:1
+    done
+    printf 'name,label\nx,y\n' >m.csv
+    run -1 cf-capture csv --table map -o a.cf m.csv
+    has 'a second time'
+}
+
+@test "a bad header spoils its own file only" {
+    printf 'addr\n1\n' >a.csv
+    printf 'begin\n1\n' >m.csv
+    run -1 cf-capture csv --with map=m.csv -o a.cf a.csv
+    has "m.csv:1:1: unknown column 'begin'"
+    run -0 cf-cat --csv --columns addr a.cf
+    is 'addr
+0x1'
+}
+
+@test "bad cells: file, line and cell are told, the row is left out, the rest is imported" {
+    cat >a.csv <<'END'
+time,op,addr,size,level
+1,load,0x1,4,1
+2,stor,0x2,4,1
+3,load,zz,4,1
+4,load,0x,4,1
+5,load,,4,1
+6,load,0x6,4294967296,1
+7,load,0x7,-1,1
+8,load,0x8,4
+9,load,0x9,4,1,7
+10,alloc,0xa,4,1
+11,load,0xb,4,256
+12,load,0x10000000000000000,4,1
+13,load,"0xc
+",4,1
+15,load,0xd,4,1
+END
+    run -1 --separate-stderr bash -c 'cf-capture csv a.csv >a.cf'
+    has "a.csv:3:2: op 'stor'" "$stderr"
+    has "a.csv:4:3: addr 'zz'" "$stderr"
+    has "a.csv:5:3: addr '0x'" "$stderr"
+    has "a.csv:6:3: addr is empty" "$stderr"
+    has "a.csv:7:4: size '4294967296': give a smaller number" "$stderr"
+    has "a.csv:8:4: size '-1'" "$stderr"
+    has "a.csv:9: 4 cells where the header names 5" "$stderr"
+    has "a.csv:10: 6 cells" "$stderr"
+    has "a.csv:11:2: op 'alloc'" "$stderr"
+    has "a.csv:12:5: level '256'" "$stderr"
+    has "12 lines were bad in all" "$stderr"
+    [ "${#stderr_lines[@]}" -eq 11 ]
+    run -0 cf-cat --csv --columns time,addr a.cf
+    is 'time,addr
+1,0x1
+15,0xd'
+}
+
+@test "the number of a row counts bad rows too" {
+    printf 'addr\n0x1\nx\n0x3\n' >a.csv
+    run -1 cf-capture csv -o a.cf a.csv
+    run -0 cf-cat --csv a.cf
+    is 'time,addr
+1,0x1
+3,0x3'
+}
+
+@test "times out of order: told, kept, status 1" {
+    printf 'time,addr\n5,1\n4,2\n6,3\n' >a.csv
+    run -1 cf-capture csv -o a.cf a.csv
+    has 'a.csv:3:1: time 4 comes after 5'
+    run -0 cf-cat --csv --columns time a.cf
+    is 'time
+5
+4
+6'
+}
+
+@test "a quote that is not closed ends the file with a message" {
+    printf 'addr,label\n1,a\n2,"b\n3,c\n' >a.csv
+    run -1 cf-capture csv -o a.cf a.csv
+    has 'quote is not closed'
+    run -0 cf-cat --csv --columns addr a.cf
+    is 'addr
+0x1'
+    (printf 'addr,label\n1,a\n2,"'; yes 'b,c' | head -n 100000) >a.csv
+    run -1 cf-capture csv -o a.cf a.csv
+    has 'is a quote not closed'
+}
+
+@test "a lone CR, a zero byte, noise, an endless line" {
+    printf 'addr\n1\r2\r\n3\n' >cr.csv
+    run -1 cf-capture csv -o a.cf cr.csv
+    has 'a CR inside a line'
+    run -0 cf-cat --csv --columns addr a.cf
+    is 'addr
+0x1
+0x3'
+    printf 'addr,label\n1,a\0b\n2,c\n' >zero.csv
+    run -1 cf-capture csv -o a.cf zero.csv
+    has 'zero byte'
+    (printf 'addr\n'; head -c 300000 /bin/bash) >noise.csv
+    run -1 cf-capture csv -o a.cf noise.csv
+    run -0 cf-cat --verify a.cf
+    (printf 'addr,label\n1,'; head -c 300000 /dev/zero | tr '\0' x; printf '\n2,b\n') >long.csv
+    run -1 cf-capture csv -o a.cf long.csv
+    has 'more than 65536 bytes'
+}
+
+@test "many rows, over the ends of batches, with many texts" {
+    awk 'BEGIN { print "time,op,addr,function"
+        for (i = 1; i <= 20000; i++) print i ",load,0x" sprintf("%x", i * 64) ",f" i % 5000 }' >a.csv
+    awk 'BEGIN { print "time,pid,op,start,end,label"
+        for (i = 1; i <= 3000; i++) print i * 5 ",1,map," "0x" i "000,0x" i "fff,m" i }' >m.csv
+    cf-capture csv --with map=m.csv a.csv >a.cf
+    cf-cat --csv a.cf >got.csv
+    same a.csv got.csv
+    cf-cat --csv --table map a.cf >got.csv
+    same m.csv got.csv
+    cf-capture csv -o p.cf --with map=m.csv a.csv
+    cf-cat --csv p.cf >got.csv
+    same a.csv got.csv
+    cf-capture csv --with map=m.csv a.csv | cmp - a.cf
+}
+
+@test "empty input is an error, a header row alone is not" {
+    run -1 --separate-stderr bash -c 'cf-capture csv </dev/null >a.cf'
+    has 'no records' "$stderr"
+    run -0 cf-cat --verify a.cf
+    printf 'time,addr\n' >a.csv
+    run -0 cf-capture csv -o a.cf a.csv
+    is ''
+    run -0 cf-cat --verify a.cf
+    printf 'op,start,end\nmap,1,2\n' >m.csv
+    run -0 cf-capture csv --with map=m.csv -o a.cf /dev/null
+    is ''
+}
+
+@test "standard input is left alone when --with has given the main table" {
+    printf 'addr\n1\n' >a.csv
+    run -0 bash -c '(cf-capture csv --with access=a.csv >a.cf; cat) <<<"still here"'
+    is 'still here'
+}
+
+@test "rows arrive while the input is silent" {
+    mkfifo in
+    exec 8<>in
+    cf-capture csv <in 8>&- >t.cf 3>&- &
+    pid=$!
+    printf 'addr\n0x20\n' >&8
+    for _ in $(seq 100); do
+        cf-cat --csv --columns addr t.cf >t.csv 2>/dev/null || true
+        grep -q 0x20 t.csv && break
+        sleep 0.1
+    done
+    kill "$pid"
+    wait "$pid" || true
+    exec 8>&-
+    grep 0x20 t.csv
+}
+
+@test "a full disk is an error; a closed pipe is none" {
+    awk 'BEGIN { print "addr"; for (i = 0; i < 100000; i++) print i }' >t.csv
+    run -3 bash -c 'cf-capture csv t.csv >/dev/full'
+    run -0 bash -c 'cf-capture csv t.csv | head -c 100 >/dev/null'
+    is ''
+}
+
+@test "usage: options that are wrong" {
+    printf 'addr\n1\n' >a.csv
+    run -2 cf-capture csv --nonsense
+    run -2 cf-capture csv --with map
+    run -2 cf-capture csv --with =a.csv
+    run -2 cf-capture csv --with map=
+    run -2 cf-capture csv --with nonsense=a.csv
+    has "no table 'nonsense'"
+    run -2 cf-capture csv --with string=a.csv
+    run -2 cf-capture csv --with map=a.csv --with map=a.csv
+    has 'two files for the table map'
+    run -2 cf-capture csv --table end a.csv
+    run -2 cf-capture csv --hz 0 a.csv
+    run -2 cf-capture csv a.csv a.csv
+    run -2 cf-capture csv --with map=- -
+    run -1 cf-capture csv -o a.cf missing.csv
+    has 'missing.csv: No such file'
+    run -0 cf-capture csv --help
+    has 'Usage: cf-capture csv'
+    run -0 cf-capture csv --probe
+    has 'ready: '
+}

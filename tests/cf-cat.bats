@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-cat: concatenates, packs, slices; prints CSV and dumps; checks.
+load lib
+
+small() { # FILE: four accesses, two mappings
+    cat >a.csv <<'END'
+time,pid,tid,op,size,addr,pc
+10,7,8,load,4,0x1000,0x400000
+20,7,8,store,8,0x1ff8,0x400004
+30,7,9,ifetch,16,0x400010,0x400010
+40,7,9,load,1,0xffffffffff600000,0x400020
+END
+    cat >m.csv <<'END'
+time,pid,op,start,end,offset,perms,label
+0,7,map,0x1000,0x2000,0,3,"a ""quoted"", name"
+35,7,unmap,0x1000,0x2000,0,3,
+END
+    stream "$1" --clock instructions --with map=m.csv a.csv
+}
+
+random_csv() { # ROWS SEED: accesses in the order of time
+    awk -v n="$1" -v seed="$2" 'BEGIN {
+        srand(seed); t = 0
+        print "time,pid,tid,op,size,addr,pc,function"
+        split("load store ifetch prefetch", op, " ")
+        for (i = 0; i < n; i++) {
+            t += int(rand() * 4)
+            printf "%d,%d,%d,%s,%d,0x%x,0x%x,f%d\n", t, 100 + int(rand() * 2), 100 + int(rand() * 4),
+                op[1 + int(rand() * 4)], 2 ^ int(rand() * 5), rand() * 1048576, 4194304 + int(rand() * 99),
+                rand() * 20
+        } }'
+}
+
+@test "--csv prints what was imported, from a pipe and from a packed file" {
+    small a.cf
+    small a.packed.cf
+    cf-cat --csv a.cf >out.csv
+    same a.csv out.csv
+    cf-cat --csv a.packed.cf >out.csv
+    same a.csv out.csv
+    cf-cat --csv <a.cf >out.csv
+    same a.csv out.csv
+    cf-cat --csv --table map a.packed.cf >out.csv
+    same m.csv out.csv
+}
+
+@test "what --csv prints can be imported again: 40000 random rows" {
+    random_csv 40000 1 >r.csv
+    stream r.packed.cf r.csv
+    cf-cat --csv r.packed.cf >one.csv
+    same r.csv one.csv
+    stream again.cf one.csv
+    cf-cat --csv again.cf >two.csv
+    cmp one.csv two.csv
+}
+
+@test "--csv: table by number, columns by name, the dictionary, no such table" {
+    small a.cf
+    run -0 cf-cat --csv --table 17 a.cf
+    [[ ${lines[1]} == '0,7,map,0x1000,0x2000,0,3,"a ""quoted"", name"' ]]
+    run -0 cf-cat --csv --columns op,nonsense,time a.cf
+    is "op,nonsense,time
+load,,10
+store,,20
+ifetch,,30
+load,,40"
+    run -0 cf-cat --csv --table string a.cf
+    is 'id,text
+1,"a ""quoted"", name"'
+    run -1 cf-cat --csv --table nonsense a.cf
+    has "no such table"
+    run -0 cf-cat --csv --table object a.cf # is listed, but not in this stream
+    is ""
+}
+
+@test "--csv: a column that comes later is told and left out; --columns has both" {
+    printf 'time,addr\n1,0x10\n' >one.csv
+    printf 'time,addr,pc\n2,0x20,0x30\n' >two.csv
+    stream one.cf one.csv
+    stream two.cf two.csv
+    run -0 --separate-stderr cf-cat --csv one.cf two.cf
+    is "time,addr
+1,0x10
+2,0x20"
+    has "column 'pc'" "$stderr"
+    run -0 --separate-stderr cf-cat --csv --columns time,addr,pc one.cf two.cf
+    is "time,addr,pc
+1,0x10,
+2,0x20,0x30"
+    [[ -z $stderr ]]
+    # the other way round the cell is empty
+    run -0 --separate-stderr cf-cat --csv two.cf one.cf
+    [[ ${lines[2]} == 1,0x10, && -z $stderr ]]
+}
+
+@test "inputs one after the other, in every combination of pipe and file" {
+    random_csv 3000 2 >a.csv
+    random_csv 2000 3 >b.csv
+    stream a.cf a.csv
+    stream b.packed.cf b.csv
+    { cat a.csv; tail -n +2 b.csv; } >want.csv
+    cf-cat a.cf b.packed.cf | cf-cat --csv >got.csv
+    cmp want.csv got.csv
+    cf-cat a.cf - <b.packed.cf -o both.cf
+    cf-cat --csv both.cf | cmp want.csv -
+    cat a.cf b.packed.cf | cf-cat | cf-cat -o - | cf-cat --csv | cmp want.csv -
+    run -0 cf-cat --verify both.cf
+    is "both.cf: ok, 4 frames, 40 rows of string, 5000 rows of access"
+}
+
+@test "packing makes random accesses smaller than raw, and a pipe gives the same again" {
+    random_csv 20000 4 >a.csv
+    stream a.cf a.csv
+    cf-cat a.cf -o a.packed.cf
+    (($(stat -c %s a.packed.cf) * 3 < $(stat -c %s a.cf) * 2))
+    cf-cat a.packed.cf | cf-cat --csv | cmp a.csv -
+}
+
+@test "--slice keeps both bounds and what explains the rest, with an index and without" {
+    small a.cf
+    small a.packed.cf
+    local f
+    for f in a.cf a.packed.cf; do
+        run -0 cf-cat --slice 20-30 --csv $f
+        is "time,pid,tid,op,size,addr,pc
+20,7,8,store,8,0x1ff8,0x400004
+30,7,9,ifetch,16,0x400010,0x400010"
+        cf-cat --slice 20-30 $f >s.cf
+        run -0 cf-cat --verify s.cf
+        has "1 rows of map, 2 rows of access"
+        run -0 cf-cat --csv --slice 100- $f
+        [[ $output != *,* || ${#lines[@]} == 1 ]]
+        run -0 cf-cat --csv --table map --slice 100- $f
+        [[ ${#lines[@]} == 3 ]]
+    done
+}
+
+@test "--slice of random rows against awk" {
+    random_csv 100000 5 >a.csv
+    stream a.cf a.csv
+    cf-cat a.cf -o a.packed.cf
+    local from=30001 to=120456
+    awk -F, -v a=$from -v b=$to 'NR == 1 || ($1 >= a && $1 <= b)' a.csv >want.csv
+    (($(wc -l <want.csv) > 1000))
+    cf-cat --slice $from-$to a.cf | cf-cat --csv | cmp want.csv -
+    cf-cat --slice $from-$to a.packed.cf | cf-cat --csv | cmp want.csv -
+    cf-cat --slice $from-$to a.packed.cf -o s.cf
+    cf-cat --csv s.cf | cmp want.csv -
+    cf-cat --csv --slice $from-$to a.cf a.packed.cf >two.csv
+    { cat want.csv; tail -n +2 want.csv; } | cmp - two.csv
+}
+
+@test "--slice of snapshots: lines go with the time of theirs" {
+    printf 'snapshot,time,mode,cost_cycles\n0,100,1,5\n1,200,1,5\n2,300,1,5\n' >s.csv
+    printf 'snapshot,level,set,way,addr\n0,1,0,0,0x10\n1,1,0,0,0x20\n1,1,1,0,0x30\n2,1,0,0,0x40\n' >l.csv
+    stream s.cf --table line --with snapshot=s.csv l.csv
+    run -0 cf-cat --csv --table line --columns snapshot,addr --slice 150-250 s.cf
+    is "snapshot,addr
+1,0x20
+1,0x30"
+    run -0 cf-cat --csv --table snapshot --columns snapshot --slice 150-250 s.cf
+    is "snapshot
+1"
+    cf-cat s.cf -o p.cf
+    run -0 cf-cat --csv --table line --columns snapshot,addr --slice 150-250 p.cf
+    is "snapshot,addr
+1,0x20
+1,0x30"
+}
+
+@test "--info tells header, chain, rows and span" {
+    small a.packed.cf
+    cf-cat a.packed.cf >b.cf
+    run -0 cf-cat --info b.cf
+    has 'input: {file: "b.cf", segment: 1}'
+    has 'unit: "instructions"'
+    has '  - "cf-cat a.packed.cf"'
+    has '"map": {rows: 2, frames: 1, first: 0, last: 35,'
+    has '"access": {rows: 4, frames: 1, first: 10, last: 40,'
+    run -0 cf-cat --info b.cf a.packed.cf
+    [[ $(grep -c '^---$' <<<"$output") == 2 ]]
+    # bytes per row is what the file has
+    random_csv 20000 6 >r.csv
+    stream r.cf r.csv
+    bytes=$(cf-cat --info r.cf | sed -n 's/.*"access".* bytes: \([0-9]*\),.*/\1/p')
+    size=$(stat -c %s r.cf)
+    ((bytes < size && bytes > size * 9 / 10))
+}
+
+@test "--dump shows everything, and --rows limits it" {
+    small a.cf
+    run -0 cf-cat --dump a.cf
+    has 'header at byte 0:'
+    has '  clock: {unit: "instructions"}'
+    has 'id=1 length=16 text="a \"quoted\", name"'
+    has 'table access, 4 rows, 7 columns'
+    has 'column pid        u32  const            0 bytes, base 7,'
+    has 'time=40 pid=7 tid=9 op=load size=1 addr=0xffffffffff600000 pc=0x400020'
+    has 'op=map start=0x1000 end=0x2000 offset=0 perms=3 label="a \"quoted\", name"'
+    run -0 cf-cat --dump --rows 1 a.cf
+    has '    time=10 '
+    has_not '    time=20 '
+    has '... 3 more rows'
+}
+
+@test "--dump writes nothing that upsets a terminal" {
+    printf 'time,pid,op,start,end,label\n1,1,map,0x1000,0x2000,"\033[31m"\n' >m.csv
+    stream m.cf --table map m.csv
+    run -0 cf-cat --dump m.cf
+    has '\x1b[31m'
+    has_not $'\033'
+}
+
+@test "--verify: one line an input, the place of the first damage, status 1" {
+    random_csv 50000 7 >a.csv
+    stream a.cf a.csv
+    run -0 cf-cat --verify a.cf
+    is "a.cf: ok, 5 frames, 20 rows of string, 50000 rows of access"
+    cp a.cf bad.cf
+    at=$(($(stat -c %s a.cf) / 2))
+    printf '\xa5' | dd of=bad.cf bs=1 seek=$at conv=notrunc status=none
+    run -1 --separate-stderr cf-cat --verify a.cf bad.cf
+    [[ ${lines[0]} == "a.cf: ok, "* ]]
+    [[ ${lines[1]} == "bad.cf: damaged: byte "*"checksum does not hold"* ]]
+    head -c $at a.cf >cut.cf
+    run -1 cf-cat --verify cut.cf
+    [[ $output == "cut.cf: damaged: "*"cut off"* ]]
+    run -1 cf-cat --verify - <cut.cf
+    [[ $output == "standard input: damaged: "*"cut off"* ]]
+    run -1 cf-cat --verify nothing.cf
+    has "No such file"
+}
+
+@test "what can be read of a damaged stream is still handed on" {
+    random_csv 50000 7 >a.csv
+    stream a.cf a.csv
+    printf '\xa5' | dd of=a.cf bs=1 seek=$(($(stat -c %s a.cf) / 2)) conv=notrunc status=none
+    run -1 --separate-stderr bash -c 'cf-cat a.cf >b.cf'
+    has "checksum does not hold" "$stderr"
+    run -0 cf-cat --verify b.cf
+    has "33616 rows of access" # one frame of 16384 is lost
+}
+
+@test "options that do not go together" {
+    small a.cf
+    run -2 cf-cat --csv --dump a.cf
+    run -2 cf-cat --table map a.cf
+    run -2 cf-cat --rows 3 --csv a.cf
+    run -2 cf-cat --csv -o x a.cf
+    run -2 cf-cat --verify --slice 1-2 a.cf
+    run -2 cf-cat --slice 2-1 a.cf
+    run -2 cf-cat --csv --columns a,,b a.cf
+}
+
+@test "a pipe that pauses is passed on within a second" {
+    random_csv 60000 8 >a.csv
+    stream a.cf a.csv
+    # the header, dictionary and some frames come; the end does not
+    { head -c 800000 a.cf; sleep 3; } | cf-cat --csv 2>/dev/null >out.csv &
+    local n=0 want
+    want=$(sed -n 2p a.csv)
+    until grep -qx "$want" out.csv || ((n++ > 20)); do sleep 0.1; done
+    grep -qx "$want" out.csv
+    wait || true
+}

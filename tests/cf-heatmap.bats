@@ -1,0 +1,521 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-heatmap: counts by page and time, and the pictures of them.
+
+load lib
+
+# Small resolved stream: two mappings, a clock.
+small() {
+    stream small.cf --clock instructions <<'END'
+time,op,size,addr,region,page
+0,load,8,0x1000,[heap],1
+0,store,4,0x1008,[heap],1
+1,load,2,0x9000,libc.so.6,40
+2,ifetch,16,0x400000,prog,0
+2,load,8,0x5000,[heap],5
+3,prefetch,8,0x1010,[heap],1
+END
+}
+
+# walk ROWS STEP: a stream of ROWS accesses in steps of STEP ticks over 7 pages of two mappings.
+walk() {
+    awk -v n="$1" -v s="$2" 'BEGIN {
+        print "time,op,size,addr,region,page"
+        for (i = 0; i < n; i++) {
+            p = (i * i + int(i / 50)) % 7
+            printf "%d,%s,8,0x%x,%s,%d\n", i * s, i % 3 ? "load" : "store", 4096 * (p + 1), p % 2 ? "odd" : "even", p
+        }
+    }' | stream walk.cf --clock cycles
+}
+
+# Sum of the last column of a CSV file.
+total() {
+    awk -F, 'NR > 1 { s += $NF } END { printf "%d\n", s }' "$1"
+}
+
+# The counts of FILE.csv made from fine ones: bins of WIDTH ticks from START on.
+coarser() {
+    awk -F, -v w="$2" -v s="$3" '
+        NR == 1 { print; next }
+        { b = int(($3 - s) / w); k = $1 "," $2 "," s + b * w "," s + (b + 1) * w; if (!(k in n)) order[++m] = k; n[k] += $5 }
+        END { for (i = 1; i <= m; i++) print order[i] "," n[order[i]] }' "$1"
+}
+
+@test "counts data accesses by page and time, the largest mapping first" {
+    small
+    run -0 cf-heatmap small.cf
+    is 'region,page,time_start_instructions,time_end_instructions,accesses
+[heap],1,0,1,2
+[heap],1,3,4,1
+[heap],5,2,3,1
+libc.so.6,40,1,2,1'
+}
+
+@test "mappings with equal totals are in the order of their names" {
+    printf 'addr,region,page\n0x1000,zebra,0\n0x2000,ant,0\n' | stream equal.cf
+    cf-heatmap equal.cf >out.csv
+    [[ $(column region out.csv | tr '\n' ' ') == 'ant zebra ' ]]
+}
+
+@test "--all and --op choose operations" {
+    small
+    cf-heatmap --all small.cf >all.csv
+    [[ $(total all.csv) == 6 ]]
+    run -0 cf-heatmap --op ifetch small.cf
+    is 'region,page,time_start_instructions,time_end_instructions,accesses
+prog,0,2,3,1'
+    cf-heatmap --op store,prefetch small.cf >some.csv
+    [[ $(total some.csv) == 2 ]]
+    run -2 cf-heatmap --op lode small.cf
+    has "'lode' is no operation"
+}
+
+@test "--value bytes, loads, stores" {
+    small
+    run -0 cf-heatmap --value bytes --bins 1 small.cf
+    is 'region,page,time_start_instructions,time_end_instructions,bytes
+[heap],1,0,4,20
+[heap],5,0,4,8
+libc.so.6,40,0,4,2'
+    cf-heatmap --value loads small.cf >loads.csv
+    [[ $(total loads.csv) == 3 ]]
+    cf-heatmap --value stores small.cf >stores.csv
+    [[ $(total stores.csv) == 1 && $(head -n 1 stores.csv) == *,stores ]]
+    # both at once: nothing is a store and a load
+    cf-heatmap --value stores --op load small.cf >none.csv
+    [[ $(wc -l <none.csv) == 1 ]]
+}
+
+@test "--value misses by hit, by class, by the level of samples, and cost" {
+    stream hit.cf <<'END'
+time,op,addr,region,page,hit,cost
+0,load,0x1000,a,1,1,4
+1,load,0x1000,a,1,255,200
+2,store,0x2000,a,2,255,180
+3,ifetch,0x3000,a,3,255,180
+END
+    cf-heatmap --value misses hit.cf >out.csv
+    [[ $(total out.csv) == 2 ]]
+    run -0 cf-heatmap --value cost --bins 1 hit.cf
+    is 'region,page,time_start_records,time_end_records,cost_cycles
+a,1,0,4,204
+a,2,0,4,180'
+    printf 'addr,region,page,class\n0x1000,a,1,0\n0x1000,a,1,2\n' | stream class.cf
+    cf-heatmap --value misses class.cf >out.csv
+    [[ $(total out.csv) == 1 ]]
+    printf 'addr,region,page,level,weight\n0x1000,a,1,255,700\n0x1000,a,1,2,10\n' | stream level.cf
+    cf-heatmap --value misses level.cf >out.csv
+    [[ $(total out.csv) == 700 ]]
+}
+
+@test "a value whose column is missing is an input that lacks something, not a zero" {
+    small
+    run -1 --separate-stderr cf-heatmap --value misses small.cf
+    has 'cf-cache or cf-classify' "$stderr"
+    run -1 --separate-stderr cf-heatmap --value cost small.cf
+    has 'cost' "$stderr"
+}
+
+@test "weights of samples are counted, and large sums are kept whole" {
+    stream weights.cf <<'END'
+time,op,addr,region,page,weight
+0,load,0x1000,a,1,5000000000
+0,load,0x1000,a,1,4294967296
+1000000,load,0x1000,a,1,1
+1000001,load,0x2000,a,2,18446744073709551615
+1000001,load,0x2000,a,2,18446744073709551615
+END
+    run -0 cf-heatmap --bins 1 weights.cf
+    has ',9294967297'
+    # more than 64 bits hold stays at the most
+    has ',18446744073709551615'
+}
+
+@test "without a mapping pages are address / 4096, with a hint" {
+    printf 'addr\n0x7fff00001234\n0x7fff00001fff\n0x5000\n' | stream plain.cf
+    run -0 --separate-stderr cf-heatmap --bins 1 plain.cf
+    is 'region,page,time_start_records,time_end_records,accesses
+[unresolved],5,1,4,1
+[unresolved],34358689793,1,4,2'
+    has '3 rows have no mapping' "$stderr"
+    has 'cf-resolve' "$stderr"
+    run -0 --separate-stderr cf-heatmap -q plain.cf
+    [[ -z $stderr ]]
+}
+
+@test "rows that cf-resolve could not place stand beside those that it could" {
+    stream mixed.cf <<'END'
+time,addr,region,page
+0,0x1000,a,1
+0,0x99000,,0
+END
+    run -0 cf-heatmap mixed.cf
+    is 'region,page,time_start_records,time_end_records,accesses
+[unresolved],153,0,1,1
+a,1,0,1,1'
+}
+
+@test "every access is counted once, with any number of bins" {
+    walk 5000 37
+    local bins
+    for bins in 1 2 3 7 50 200 5000 65536; do
+        cf-heatmap --bins $bins walk.cf >out.csv
+        [[ $(total out.csv) == 5000 ]] || fail "$bins bins: $(total out.csv) accesses"
+        local got
+        got=$(column time_start_cycles out.csv | sort -u | wc -l)
+        ((got <= bins)) || fail "$bins bins asked for, $got made"
+        ((bins > 5000 || 3 * got >= 2 * bins - 3)) || fail "$bins bins asked for, only $got made"
+    done
+}
+
+@test "bins that were doubled hold what a recount with their width holds" {
+    walk 5000 37
+    local bins start end
+    for bins in 1 3 7 50; do
+        cf-heatmap --bins $bins walk.cf >adaptive.csv
+        IFS=, read -r _ _ start end _ < <(sed -n 2p adaptive.csv)
+        cf-heatmap --bin-width $((end - start)) walk.cf >fixed.csv
+        same fixed.csv adaptive.csv
+        # and by another program: every tick its own bin, added up by awk
+        cf-heatmap --bin-width 1 walk.cf >fine.csv
+        coarser fine.csv $((end - start)) 0 >recount.csv
+        same recount.csv adaptive.csv
+    done
+}
+
+@test "bins that were doubled begin where the time does, not at 0" {
+    awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 3000; i++) printf "%d,0x1000,a,%d\n", 999999000 + 7 * i, i % 5 }' |
+        stream late.cf
+    cf-heatmap --bins 20 late.cf >adaptive.csv
+    [[ $(total adaptive.csv) == 3000 ]]
+    local start end count
+    IFS=, read -r _ _ start end _ < <(sed -n 2p adaptive.csv)
+    ((start <= 999999000 && start + (end - start) > 999999000))
+    count=$(column time_start_records adaptive.csv | sort -u | wc -l)
+    ((count >= 13 && count <= 20)) || fail "$count bins"
+    cf-heatmap --bin-width 1 late.cf >fine.csv
+    coarser fine.csv $((end - start)) "$start" >recount.csv
+    same recount.csv adaptive.csv
+}
+
+@test "a time that goes back loses nothing" {
+    awk 'BEGIN { print "time,addr,region,page"
+        for (i = 0; i < 4000; i++) { x = (x * 69069 + 12345) % 4294967296; printf "%d,0x1000,a,%d\n", x % 100000, int(x / 65536) % 3 } }' >back.csv
+    # two streams one after the other: the second begins at 0 again, and each jumps
+    # (the importer says that it is not sorted, and keeps the rows)
+    run -1 stream one.cf <back.csv
+    cat one.cf one.cf >two.cf
+    cf-heatmap --bins 10 two.cf >out.csv
+    [[ $(total out.csv) == 8000 ]]
+    local start end
+    IFS=, read -r _ _ start end _ < <(sed -n 2p out.csv)
+    awk -F, -v w=$((end - start)) 'NR > 1 { n[$4 "," int($1 / w) * w] += 2 } END { for (k in n) print k "," n[k] }' back.csv |
+        sort -t, -n -k1,1 -k2,2 >want.csv
+    cut -d, -f2,3,5 out.csv | tail -n +2 >got.csv
+    same want.csv got.csv
+}
+
+@test "--time, --from and --to keep both ends" {
+    walk 100 10
+    cf-heatmap --time 100-200 walk.cf >out.csv
+    [[ $(total out.csv) == 11 ]]
+    cf-heatmap --from 100 --to 200 walk.cf >again.csv
+    same out.csv again.csv
+    cf-heatmap --time 900- walk.cf >out.csv
+    [[ $(total out.csv) == 10 ]]
+    cf-heatmap --time -90 walk.cf >out.csv
+    [[ $(total out.csv) == 10 ]]
+    cf-heatmap --time 100-199 --bins 4 walk.cf >out.csv
+    [[ $(column time_start_cycles out.csv | sort -nu | tr '\n' ' ') == '100 125 150 175 ' ]]
+    run -2 cf-heatmap --from 9 --to 8 walk.cf
+}
+
+@test "--bin-width counts from --from, and refuses more bins than there is room for" {
+    walk 100 10
+    cf-heatmap --bin-width 300 --from 50 walk.cf >out.csv
+    [[ $(column time_start_cycles out.csv | sort -nu | tr '\n' ' ') == '50 350 650 950 ' ]]
+    printf 'time,addr\n0,0x1000\n18446744073709551615,0x1000\n' | stream far.cf
+    run -2 --separate-stderr cf-heatmap --bin-width 1 far.cf
+    has 'more than 1048576 bins' "$stderr"
+    # the whole range of time, adaptively
+    cf-heatmap -q --bins 1 far.cf >out.csv
+    [[ $(total out.csv) == 2 ]]
+    cf-heatmap -q far.cf >out.csv
+    [[ $(total out.csv) == 2 && $(wc -l <out.csv) == 3 ]]
+}
+
+@test "--region and --top choose mappings" {
+    small
+    run -0 cf-heatmap --region '*heap*' --bins 1 small.cf
+    is 'region,page,time_start_instructions,time_end_instructions,accesses
+[heap],1,0,4,3
+[heap],5,0,4,1'
+    cf-heatmap --top 1 small.cf >top.csv
+    [[ $(column region top.csv | sort -u) == '[heap]' ]]
+    cf-heatmap --region nothing small.cf >none.csv
+    [[ $(wc -l <none.csv) == 1 ]]
+}
+
+@test "the bins do not depend on what is chosen" {
+    walk 2000 10
+    cf-heatmap --bins 10 walk.cf | grep odd, >all.csv
+    cf-heatmap --bins 10 --region odd walk.cf | grep odd, >odd.csv
+    same all.csv odd.csv
+}
+
+@test "several segments: mappings of the same name are one" {
+    small
+    cat small.cf small.cf >twice.cf
+    cf-heatmap --bins 1 twice.cf >out.csv
+    [[ $(total out.csv) == 10 && $(wc -l <out.csv) == 4 ]]
+}
+
+@test "snapshots: cached lines of a page by snapshot" {
+    stream lines.cf --table line <<'END'
+snapshot,level,set,way,addr,region,page
+1,1,0,0,0x1000,a,1
+1,1,1,0,0x1040,a,1
+1,2,0,0,0x5000,a,5
+4,2,0,1,0x1000,a,1
+4,2,0,0,0x9000,b,0
+END
+    run -0 cf-heatmap lines.cf
+    is 'region,page,snapshot,lines
+a,1,1,2
+a,1,4,1
+a,5,1,1
+b,0,4,1'
+    run -0 cf-heatmap --level 2 lines.cf
+    is 'region,page,snapshot,lines
+a,1,4,1
+a,5,1,1
+b,0,4,1'
+    run -0 cf-heatmap --table line --time 2-9 lines.cf
+    is 'region,page,snapshot,lines
+a,1,4,1
+b,0,4,1'
+    run -2 cf-heatmap --table line --value bytes lines.cf
+}
+
+@test "where there are accesses, lines are not counted unless asked for" {
+    small
+    printf 'snapshot,level,set,way,addr,region,page\n0,1,0,0,0x1000,a,1\n' | stream lines.cf --table line
+    cat lines.cf small.cf >both.cf
+    cf-heatmap both.cf >out.csv
+    [[ $(head -n 1 out.csv) == *,accesses && $(total out.csv) == 5 ]]
+    cf-heatmap --table line both.cf >out.csv
+    [[ $(head -n 1 out.csv) == *,lines && $(total out.csv) == 1 ]]
+}
+
+@test "names are quoted in CSV" {
+    printf 'addr,region,page\n0x1000,"a,""b""",2\n' | stream odd.cf
+    run -0 cf-heatmap odd.cf
+    has '"a,""b""",2,1,2,1'
+}
+
+@test "a stream that was cut off is counted as far as it goes, with status 1" {
+    walk 5000 1
+    head -c $(($(stat -c %s walk.cf) - 40)) walk.cf >cut.cf
+    run -1 --separate-stderr cf-heatmap --bins 1 cut.cf
+    has 'region,page' "$output"
+    [[ -n $stderr ]]
+}
+
+# png_size FILE: width and height from its header, after a look at the signature.
+png_size() {
+    [[ $(od -An -tx1 -N8 "$1" | tr -d ' \n') == 89504e470d0a1a0a ]] || fail "no PNG" || return
+    od -An -tu1 -j16 -N8 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 "x" (($5 * 256 + $6) * 256 + $7) * 256 + $8 }'
+}
+
+@test "--png: a picture of the size asked for, the same at every run, beside the CSV" {
+    walk 3000 10
+    cf-heatmap walk.cf >plain.csv
+    cf-heatmap --png a.png walk.cf >a.csv
+    same plain.csv a.csv
+    [[ $(png_size a.png) == 1200x800 ]]
+    cf-heatmap --png b.png walk.cf >/dev/null
+    cmp a.png b.png
+    cf-heatmap --size 700x400 --scale linear --png c.png walk.cf >/dev/null
+    [[ $(png_size c.png) == 700x400 ]]
+    cf-heatmap --png - walk.cf >d.png
+    cmp a.png d.png
+    run -2 cf-heatmap --size 700 walk.cf
+    if command -v pngtopnm >/dev/null; then
+        pngtopnm a.png | head -c 15 | grep -q '1200 800'
+    fi
+    # nothing is left beside the picture
+    [[ -z $(ls ./*.tmp 2>/dev/null) ]]
+}
+
+@test "--png: hot and cold pages have the ends of the colours, untouched ones the ground" {
+    # at 1200x800 the map spans columns 262 to 1087; one band of two pages, two bins
+    awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 1000; i++) print "0,0x1000,a,0"; print "1,0x2000,a,1" }' | stream two.cf
+    cf-heatmap --png two.png two.cf >/dev/null
+    need python3 'looks at single pixels'
+    run -0 python3 - two.png <<'END'
+import sys, zlib, struct
+data = open(sys.argv[1], 'rb').read()
+at, idat = 8, b''
+while at < len(data):
+    size, kind = struct.unpack('>I4s', data[at:at + 8])
+    if kind == b'IDAT':
+        idat += data[at + 8:at + 8 + size]
+    assert zlib.crc32(data[at + 4:at + 8 + size]) == struct.unpack('>I', data[at + 8 + size:at + 12 + size])[0]
+    at += 12 + size
+raw, width, lines, before = zlib.decompress(idat), 1200, [], bytes(3600)
+for y in range(800):
+    kind, line = raw[y * 3601], bytearray(raw[y * 3601 + 1:(y + 1) * 3601])
+    for i in range(3600):
+        a = line[i - 3] if i >= 3 else 0
+        b, c = before[i], before[i - 3] if i >= 3 else 0
+        p = a + b - c
+        near = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+        line[i] = (line[i] + (0, a, b, (a + b) // 2, near)[kind]) % 256
+    lines.append(bytes(line))
+    before = bytes(line)
+at = lambda x, y: tuple(lines[y][3 * x:3 * x + 3])
+print('hot', at(300, 80), 'none', at(1000, 80), at(300, 101), 'cold', at(1000, 101))
+END
+    has 'hot (255, 244, 90) none (17, 18, 26) (17, 18, 26) cold (77, 34, 120)'
+}
+
+@test "pictures of nothing, of one access, and of pages far apart" {
+    printf 'time,addr,region,page\n' | stream none.cf
+    printf 'time,addr,region,page\n5,0x1000,a,4294967295\n' | stream one.cf
+    awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 3000; i++) printf "%d,0x1000,sparse,%d\n", i, i * i * 400 }' | stream sparse.cf
+    local s
+    for s in none one sparse; do
+        cf-heatmap --png $s.png --html $s.html --size 500x260 $s.cf >$s.csv
+        [[ $(png_size $s.png) == 500x260 ]]
+        COLUMNS=40 LINES=10 cf-heatmap --term $s.cf >$s.txt
+        COLUMNS=1 LINES=1 NO_COLOR=1 cf-heatmap --term $s.cf >$s.txt
+    done
+    [[ $(total one.csv) == 1 && $(wc -l <none.csv) == 1 && $(total sparse.csv) == 3000 ]]
+}
+
+@test "a picture that cannot be written: status 3, and no file" {
+    small
+    run -3 --separate-stderr cf-heatmap --png /nonexistent/a.png small.cf
+    has '/nonexistent/a.png' "$stderr"
+    run -3 --separate-stderr bash -c 'cf-heatmap --png - small.cf >/dev/full'
+    run -3 --separate-stderr bash -c 'cf-heatmap --html - small.cf >/dev/full'
+}
+
+@test "--html: one page with the data, nothing from the network" {
+    walk 3000 10
+    cf-heatmap --html a.html walk.cf >/dev/null
+    grep -q '"bands":\[\["even",' a.html
+    run ! grep -Eiq '(https?:)?//[a-z0-9]' <(sed -e 's/"data":"[^"]*"//' -e 's|^ *//.*||' -e 's|/\*.*\*/||' a.html)
+    run ! grep -q '@DATA@' a.html
+    cf-heatmap --html b.html walk.cf >/dev/null
+    cmp a.html b.html
+    # the cells are those of the CSV
+    need python3 'decodes the cells'
+    cf-heatmap walk.cf >want.csv
+    python3 - a.html >got.csv <<'END'
+import base64, json, re, sys
+page = open(sys.argv[1], encoding='utf-8').read()
+m = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+data, at = base64.b64decode(m['data']), 0
+def number():
+    global at
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value
+print('region,page,time_start_cycles,time_end_cycles,accesses')
+for name, total, rows, resolved in m['bands']:
+    page = 0
+    for _ in range(rows):
+        page += number()
+        bin = 0
+        for _ in range(number()):
+            bin += number()
+            start = m['start'] + bin * m['width']
+            print(name, page, start, start + m['width'], number(), sep=',')
+assert at == len(data)
+END
+    same want.csv got.csv
+}
+
+@test "hostile names end no element, command no terminal, and break no CSV" {
+    {
+        printf 'addr,region,page\n'
+        printf '0x1000,"</script><script>alert(1)</script>",1\n'
+        printf '0x1000,"\033]0;owned\007\033[31m\302\2332J & \\ ""q""",2\n'
+        printf '0x1000,"\377\376 bad utf-8 \342\200\256rtl",3\n'
+        printf '0x1000,"<!--<b>",4\n'
+    } | stream hostile.cf --clock '<x>
+y'
+    cf-heatmap --html h.html --png h.png hostile.cf >h.csv
+    run ! grep -q 'alert(1)</script>' h.html
+    [[ $(grep -c '</script>' h.html) == 2 ]]
+    run ! grep -q '<!--<b>' h.html
+    head -n 1 h.csv | grep -q '^region,page,time_start__x__y,'
+    need python3 'reads JSON'
+    run -0 python3 - h.html <<'END'
+import json, re, sys
+page = open(sys.argv[1], encoding='utf-8').read()
+m = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+print(len(m['bands']), '</script><script>alert(1)</script>' in [b[0] for b in m['bands']])
+END
+    is '4 True'
+    COLUMNS=120 cf-heatmap --term hostile.cf >h.txt
+    # only our own sequences: colours
+    run ! grep -aqP '\x1b(?!\[[0-9;]*m)|\x07|\xc2\x9b|\xff|\xe2\x80\xae' h.txt
+    NO_COLOR=1 COLUMNS=120 cf-heatmap --term hostile.cf >h.txt
+    run ! grep -aqP '[\x00-\x09\x0b-\x1f\x7f]' h.txt
+    grep -aq '?\]0;owned?' h.txt
+}
+
+@test "on a terminal the map is drawn, --csv writes CSV there" {
+    need script 'makes a terminal'
+    small
+    export COLUMNS=80 LINES=24 TERM=xterm COLORTERM=truecolor
+    script -qec 'cf-heatmap small.cf' /dev/null </dev/null >drawn.txt
+    grep -aq '\[heap\]' drawn.txt
+    grep -aq $'\033\[48;2;' drawn.txt
+    run ! grep -aq 'region,page' drawn.txt
+    script -qec 'cf-heatmap --csv small.cf' /dev/null </dev/null >csv.txt
+    grep -aq 'region,page,time_start_instructions' csv.txt
+    COLORTERM='' script -qec 'cf-heatmap small.cf' /dev/null </dev/null >drawn.txt
+    grep -aq $'\033\[48;5;' drawn.txt
+    run ! grep -aq $'\033\[48;2;' drawn.txt
+    NO_COLOR=1 script -qec 'cf-heatmap small.cf' /dev/null </dev/null >drawn.txt
+    run ! grep -aq $'\033' drawn.txt
+    script -qec 'cf-heatmap --png - small.cf; echo "status $?"' /dev/null </dev/null >refused.txt
+    grep -aq 'status 2' refused.txt
+}
+
+@test "--term: text only, exactly" {
+    small
+    NO_COLOR=1 COLUMNS=60 LINES=20 run -0 cf-heatmap --term small.cf
+    golden cf-heatmap/term.txt <(printf '%s\n' "$output")
+}
+
+@test "--term keeps to the width" {
+    walk 3000 10
+    local columns
+    for columns in 30 60 133; do
+        COLUMNS=$columns NO_COLOR=1 cf-heatmap --term walk.cf >out.txt
+        ((columns < 60)) || [[ $(wc -L <out.txt) -le $columns ]] || fail "$columns: $(wc -L <out.txt)"
+    done
+}
+
+@test "after cf-resolve" {
+    cat >map.csv <<'END'
+time,pid,op,start,end,offset,perms,name
+0,7,map,0x10000,0x20000,0,3,[heap]
+END
+    printf 'time,pid,op,addr,size\n1,7,load,0x11008,8\n2,7,store,0x13000,8\n3,7,load,0x99000,8\n' |
+        stream raw.cf --with map=map.csv
+    cf-resolve raw.cf | cf-heatmap -q >out.csv
+    grep -q '^\[heap\],1,1,2,1$' out.csv
+    grep -q '^\[heap\],3,2,3,1$' out.csv
+    [[ $(total out.csv) == 3 ]]
+}

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-merge: by time against sort, interleaving against a clock kept by hand and by awk.
+load lib
+
+random_csv() { # ROWS SEED STEP: accesses in the order of time
+    awk -v n="$1" -v seed="$2" -v step="$3" 'BEGIN {
+        srand(seed); t = 0
+        print "time,pid,tid,op,size,addr,function"
+        for (i = 0; i < n; i++) {
+            t += int(rand() * step)
+            printf "%d,%d,%d,%s,%d,0x%x,s%d_%d\n", t, 100 + int(rand() * 2), 100 + int(rand() * 4),
+                rand() < .5 ? "load" : "store", 8, rand() * 1048576, seed * (rand() < .5), rand() * 20
+        } }'
+}
+
+# sorted FILE.csv...: their rows by time, those of an earlier file first where times are equal
+sorted() {
+    head -n 1 "$1"
+    local f
+    for f; do tail -n +2 "$f"; done | sort -s -t, -k1,1n
+}
+
+@test "by time: three inputs against sort, raw and packed, to a pipe and to a file" {
+    random_csv 30000 1 4 >a.csv
+    random_csv 20000 2 6 >b.csv
+    random_csv 70 3 1500 >c.csv
+    stream a.cf a.csv
+    stream b.packed.cf b.csv
+    stream c.cf c.csv
+    sorted a.csv b.csv c.csv >want.csv
+    cf-merge a.cf b.packed.cf c.cf | cf-cat --csv | cmp want.csv -
+    cf-merge a.cf b.packed.cf - <c.cf -o m.packed.cf
+    cf-cat --csv m.packed.cf | cmp want.csv -
+    run -0 cf-cat --verify m.packed.cf
+    has "50070 rows of access"
+    # equal times: the order of the inputs decides
+    sorted c.csv a.csv b.csv >want.csv
+    cf-merge c.cf a.cf b.packed.cf | cf-cat --csv | cmp want.csv -
+}
+
+@test "by time: long stretches of one input, and inputs that do not overlap" {
+    awk -v OFS=, 'BEGIN { print "time,addr"; for (i = 0; i < 40000; i++) print i, "0x1" }' >a.csv
+    awk -v OFS=, 'BEGIN { print "time,addr"; for (i = 30000; i < 90000; i++) print i, "0x2" }' >b.csv
+    stream a.cf a.csv
+    stream b.cf b.csv
+    sorted a.csv b.csv >want.csv
+    cf-merge b.cf a.cf >m.cf
+    sorted b.csv a.csv >want.csv
+    cf-cat --csv m.cf | cmp want.csv -
+    # frames are full, however short the runs are
+    run -0 cf-cat --info m.cf
+    has '"access": {rows: 100000, frames: 7,'
+}
+
+@test "one input comes out as it was, with every table" {
+    random_csv 20000 4 3 >a.csv
+    printf 'time,pid,op,start,end,offset,perms,label\n0,100,map,0x0,0x1000,0,3,x\n900,101,map,0x0,0x1000,0,3,y\n' >m.csv
+    printf 'time,pid,tid,op,addr,bytes,stack\n3,100,100,alloc,0x10,64,1\n800,100,100,free,0x10,64,1\n' >o.csv
+    printf 'pid,stack,parent,pc\n100,1,0,0x400000\n' >s.csv
+    printf 'time,pid,tid,parent,op,label\n0,100,100,1,begin,main\n' >t.csv
+    stream a.cf --with map=m.csv --with object=o.csv --with stack=s.csv --with task=t.csv a.csv
+    cf-merge a.cf >b.cf
+    local table
+    for table in access map object stack task; do
+        cf-cat --csv --table $table a.cf >want.csv
+        cf-cat --csv --table $table b.cf >got.csv
+        same want.csv got.csv
+    done
+}
+
+@test "other tables: in the order of time, and before accesses of the same time" {
+    printf 'time,pid,op,start,end,label\n0,1,map,0x0,0x1000,a0\n50,1,map,0x1000,0x2000,a50\n' >ma.csv
+    printf 'time,pid,op,start,end,label\n10,2,map,0x0,0x1000,b10\n50,2,map,0x1000,0x2000,b50\n70,2,map,0x2000,0x3000,b70\n' >mb.csv
+    printf 'time,pid,addr\n5,1,0x1\n50,1,0x2\n' >a.csv
+    printf 'time,pid,addr\n20,2,0x3\n60,2,0x4\n' >b.csv
+    stream a.cf --with map=ma.csv a.csv
+    stream b.cf --with map=mb.csv b.csv
+    run -0 bash -c 'cf-merge a.cf b.cf | cf-cat --csv --table map --columns time,pid,label'
+    is "time,pid,label
+0,1,a0
+10,2,b10
+50,1,a50
+50,2,b50
+70,2,b70"
+    # many accesses, so that several frames go out: each mapping comes before the frame it explains
+    awk -v OFS=, 'BEGIN { print "time,pid,addr"; for (i = 0; i < 50000; i++) print i, 1, "0x1" }' >c.csv
+    awk -v OFS=, 'BEGIN { print "time,pid,op,start,end"; for (i = 0; i < 50000; i += 5000) print i, 2, "map", i, i + 1 }' >mc.csv
+    stream c.cf c.csv
+    stream mc.cf --table map mc.csv
+    cf-merge c.cf mc.cf >m.cf
+    cf-cat --dump --rows 20000 m.cf | awk '
+        / op=map / { match($0, /time=[0-9]+/); t = substr($0, RSTART + 5, RLENGTH - 5); m[t] = 1 }
+        /^    time=[0-9]+ pid=1 addr/ { match($0, /time=[0-9]+/); t = substr($0, RSTART + 5, RLENGTH - 5)
+            n++; if (t % 5000 == 0) { seen++; if (!(t in m)) bad = 1 } }
+        END { exit !(n == 50000 && seen == 10 && !bad) }'
+}
+
+@test "strings are written anew, so that equal texts have one id" {
+    printf 'time,addr,function\n1,0x1,x\n3,0x1,y\n' >a.csv
+    printf 'time,addr,function\n2,0x1,y\n4,0x1,x\n5,0x1,\n' >b.csv
+    stream a.cf a.csv
+    stream b.cf b.csv
+    cf-merge a.cf b.cf >m.cf
+    run -0 cf-cat --csv m.cf
+    is "time,addr,function
+1,0x1,x
+2,0x1,y
+3,0x1,y
+4,0x1,x
+5,0x1,"
+    run -0 cf-cat --csv --table string m.cf
+    [[ ${#lines[@]} == 3 ]]
+}
+
+@test "clashing processes are told, and --renumber and --pid-offset keep them apart" {
+    printf 'time,pid,tid,addr\n1,7,8,0x1\n' >a.csv
+    printf 'time,pid,tid,parent,op,label\n0,7,8,1,begin,x\n0,0,0,0,begin,kernel\n' >t.csv
+    stream a.cf --with task=t.csv a.csv
+    run -0 --separate-stderr bash -c 'cf-merge a.cf a.cf >/dev/null'
+    has "process 7 stands in a.cf and in a.cf" "$stderr"
+    run -0 --separate-stderr bash -c 'cf-merge --renumber a.cf a.cf >m.cf'
+    [[ -z $stderr ]]
+    run -0 cf-cat --csv m.cf
+    is "time,pid,tid,addr
+1,7,8,0x1
+1,10000007,10000008,0x1"
+    run -0 bash -c 'cf-merge --pid-offset 100 a.cf a.cf a.cf | cf-cat --csv --table task'
+    is "time,pid,tid,parent,op,label
+0,7,8,1,begin,x
+0,0,0,0,begin,kernel
+0,107,108,101,begin,x
+0,0,0,0,begin,kernel
+0,207,208,201,begin,x
+0,0,0,0,begin,kernel"
+    run -1 --separate-stderr bash -c 'cf-merge --pid-offset 4294967290 a.cf a.cf >/dev/null'
+    has "smaller --pid-offset" "$stderr"
+}
+
+@test "objects and snapshots of several inputs get numbers of their own" {
+    printf 'time,addr,object\n1,0x1,1\n2,0x1,5\n3,0x1,0\n' >a.csv
+    printf 'snapshot,time\n0,10\n1,20\n' >s.csv
+    printf 'snapshot,level,set,way,addr\n0,1,0,0,0x1\n1,1,0,0,0x2\n' >l.csv
+    stream a.cf a.csv
+    stream s.cf --table line --with snapshot=s.csv l.csv
+    run -0 bash -c 'cf-merge -q a.cf a.cf | cf-cat --csv'
+    is "time,addr,object
+1,0x1,1
+1,0x1,2
+2,0x1,9
+2,0x1,10
+3,0x1,0
+3,0x1,0"
+    run -0 bash -c 'cf-merge s.cf s.cf | cf-cat --csv --table line --columns snapshot,addr'
+    is "snapshot,addr
+0,0x1
+1,0x1
+2,0x2
+3,0x2"
+    run -0 bash -c 'cf-merge s.cf s.cf | cf-cat --csv --table snapshot --columns snapshot,time'
+    is "snapshot,time
+0,10
+1,10
+2,20
+3,20"
+}
+
+@test "clocks that differ are an error, unless --force" {
+    printf 'time,addr\n1,0x1\n' >a.csv
+    stream a.cf --clock cycles a.csv
+    stream b.cf --clock nanoseconds a.csv
+    run -1 --separate-stderr bash -c 'cf-merge a.cf b.cf >/dev/null'
+    has "b.cf: its clock counts nanoseconds, that of the inputs before cycles" "$stderr"
+    run -0 bash -c 'cf-merge --force a.cf b.cf | cf-cat --csv'
+    [[ ${#lines[@]} == 3 ]]
+}
+
+@test "a column that only one input has" {
+    printf 'time,addr\n1,0x1\n3,0x1\n' >a.csv
+    printf 'time,addr,function,dist\n2,0x1,f,7\n' >b.csv
+    stream a.cf a.csv
+    stream b.cf b.csv
+    run -0 --separate-stderr bash -c 'cf-merge a.cf b.cf | cf-cat --csv'
+    is "time,addr,function,dist
+1,0x1,,18446744073709551615
+2,0x1,f,7
+3,0x1,,18446744073709551615"
+    has "a.cf: there is no column 'function'" "$stderr"
+}
+
+@test "time that goes back in a pipe is told; segments of a file are inputs of their own" {
+    random_csv 500 5 3 >a.csv
+    random_csv 700 6 3 >b.csv
+    stream a.cf a.csv
+    stream b.cf b.csv
+    cat a.cf b.cf >two.cf
+    sorted a.csv b.csv >want.csv
+    cf-merge two.cf | cf-cat --csv | cmp want.csv -
+    cf-cat a.cf b.cf -o two.packed.cf
+    cf-merge two.packed.cf | cf-cat --csv | cmp want.csv -
+    run -1 --separate-stderr bash -c 'cat two.cf | cf-merge >out.cf'
+    has "standard input: frame 2: time goes back" "$stderr"
+    run -0 bash -c 'cf-cat --csv out.cf | wc -l' # nothing is lost
+    is 1201
+}
+
+@test "a damaged input: the rest is merged, status 1" {
+    random_csv 40000 7 3 >a.csv
+    stream a.cf a.csv
+    head -c 400000 a.cf >cut.cf
+    run -1 --separate-stderr bash -c 'cf-merge cut.cf a.cf >m.cf'
+    has "cut.cf: " "$stderr"
+    run -0 cf-cat --verify m.cf
+    run -1 --separate-stderr bash -c 'cf-merge nothing.cf a.cf | cf-cat --csv >got.csv; exit ${PIPESTATUS[0]}'
+    cmp a.csv got.csv
+}
+
+# ---- interleaving ----
+
+two_threads() { # [OPTION...]: a.cf, where thread 11 is created by 10 at its instruction 100
+    printf 'time,pid,tid,cpu,count\n0,10,10,0,0\n100,10,11,0,0\n150,10,10,0,100\n250,10,11,0,50\n' >sw.csv
+    cat >ac.csv <<'END'
+time,pid,tid,op,size,addr
+10,10,10,load,8,0x10
+90,10,10,load,8,0x90
+100,10,11,load,8,0x100
+140,10,11,load,8,0x140
+150,10,10,load,8,0x150
+200,10,10,load,8,0x200
+250,10,11,load,8,0x250
+260,10,11,load,8,0x260
+END
+    stream a.cf --clock instructions --with switch=sw.csv "$@" ac.csv
+}
+
+@test "--interleave: each thread by its own clock" {
+    two_threads
+    run -0 bash -c 'cf-merge --interleave a.cf | cf-cat --csv --columns time,tid,addr,cpu'
+    is "time,tid,addr,cpu
+10,10,0x10,0
+90,10,0x90,0
+100,10,0x150,0
+100,11,0x100,1
+140,11,0x140,1
+150,10,0x200,0
+150,11,0x250,1
+160,11,0x260,1"
+    cf-merge --interleave a.cf >want.cf
+    cf-merge --interleave <a.cf >got.cf
+    cf-cat --csv got.cf | cmp <(cf-cat --csv want.cf) -
+    cat a.cf | cf-merge --interleave | cf-cat --csv | cmp <(cf-cat --csv want.cf) -
+    cf-cat a.cf -o a.packed.cf
+    cf-merge --interleave a.packed.cf -o got.packed.cf
+    cf-cat --csv got.packed.cf | cmp <(cf-cat --csv want.cf) -
+}
+
+@test "--interleave: a thread starts where its creator made it, and side rows go with their thread" {
+    printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n60,10,11,10,begin,two\n' >t.csv
+    printf 'time,pid,tid,op,addr,bytes\n95,10,10,alloc,0x100,64\n255,10,11,free,0x100,64\n' >o.csv
+    printf 'time,pid,op,start,end\n145,10,map,0x1000,0x2000\n160,10,map,0x3000,0x4000\n' >m.csv
+    two_threads --with task=t.csv --with object=o.csv --with map=m.csv
+    cf-merge --interleave a.cf >b.cf
+    run -0 cf-cat --csv --columns time,tid,addr b.cf
+    is "time,tid,addr
+10,10,0x10
+60,11,0x100
+90,10,0x90
+100,10,0x150
+100,11,0x140
+110,11,0x250
+120,11,0x260
+150,10,0x200"
+    run -0 cf-cat --csv --table object --columns time,tid,op b.cf
+    is "time,tid,op
+95,10,alloc
+115,11,free"
+    run -0 cf-cat --csv --table map --columns time,start b.cf
+    is "time,start
+105,0x1000
+110,0x3000"
+    run -0 cf-cat --csv --table task --columns time,tid b.cf
+    is "time,tid
+0,10
+60,11"
+    run -0 cf-cat --csv --table switch b.cf
+    is "time,pid,tid,cpu,count
+0,10,10,0,0
+60,10,11,1,0"
+}
+
+@test "--cpus: threads of one processor take turns" {
+    printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n60,10,11,10,begin,two\n' >t.csv
+    two_threads --with task=t.csv
+    cf-merge --interleave --cpus 1 --quantum 30 a.cf >b.cf
+    # 10 runs from 0 on; 11 exists from 60 on and gets the turn at 90, and so on
+    run -0 cf-cat --csv --columns time,tid,addr,cpu b.cf
+    is "time,tid,addr,cpu
+10,10,0x10,0
+90,11,0x100,0
+120,10,0x90,0
+130,10,0x150,0
+160,11,0x140,0
+170,11,0x250,0
+210,11,0x260,0
+210,10,0x200,0"
+    run -0 cf-cat --csv --table switch --columns time,tid,count b.cf
+    is "time,tid,count
+0,10,0
+90,11,0
+120,10,90
+150,11,30
+180,10,120
+210,11,60
+210,10,150"
+    # with a long quantum the first runs to its end
+    run -0 bash -c 'cf-merge --interleave --cpus 1 a.cf | cf-cat --csv --columns time,tid'
+    [[ ${lines[4]} == 150,10 && ${lines[5]} == 150,11 && ${lines[8]} == 210,11 ]]
+}
+
+# six threads, made by the first one after the other, run in turns of random length
+many_threads() {
+    awk -v seed="$1" 'BEGIN {
+        srand(seed); n = 1; t = 0; run = 0; count[0] = 0; start[0] = 0
+        print "time,pid,tid,cpu,count" >"sw.csv"
+        print "time,pid,tid,parent,op,label" >"t.csv"
+        print "time,pid,tid,op,size,addr" >"ac.csv"
+        print "0,10,10,1,begin,main" >"t.csv"
+        for (turn = 0; turn < 400; turn++) {
+            print t ",10," 10 + run ",0," count[run] >"sw.csv"
+            length_ = int(rand() * 500)
+            for (i = 0; i < length_; i++) {
+                t++; count[run]++
+                if (run == 0 && n < 6 && rand() < .003) {
+                    start[n] = start[0] + count[0]; count[n] = 0
+                    print t ",10," 10 + n ",10,begin,t" n >"t.csv"
+                    n++
+                }
+                if (rand() < .4) {
+                    print t ",10," 10 + run ",load,8," t >"ac.csv"
+                    # what is expected: own clock from the creation on
+                    printf "%d,%d,0x%x,%d\n", start[run] + count[run], 10 + run, t, run >"expect"
+                }
+            }
+            # a created thread first runs when the creator was switched out
+            run = int(rand() * n)
+        } }'
+    { echo time,tid,addr,cpu; sort -s -t, -k1,1n -k2,2n expect; } >want.csv
+    stream a.cf --with switch=sw.csv --with task=t.csv ac.csv
+}
+
+@test "--interleave: random turns of six threads against awk" {
+    local seed
+    for seed in 1 2 3; do
+        many_threads $seed
+        cf-merge --interleave a.cf | cf-cat --csv --columns time,tid,addr,cpu >got.csv
+        (($(wc -l <want.csv) > 10000))
+        cmp want.csv got.csv
+    done
+}
+
+@test "--cpus: every row of random turns is there once, each thread in its order, in time's order" {
+    many_threads 4
+    local cpus
+    for cpus in 1 2 4; do
+        cf-merge --interleave --cpus $cpus --quantum 77 a.cf >b.cf
+        cf-cat --csv --columns time,tid,addr,cpu b.cf >got.csv
+        # own clocks rise, at most one thread a processor moves at a time
+        awk -F, -v n=$cpus 'NR == 1 { next }
+            $1 < last || ($4 != ($2 - 10) % n) { bad = 1 }
+            { last = $1 } END { exit bad }' got.csv
+        tail -n +2 got.csv | cut -d, -f2,3 | sort >got.rows
+        tail -n +2 want.csv | cut -d, -f2,3 | sort >want.rows
+        cmp want.rows got.rows
+        # the instructions of all threads of one processor take at least their sum
+        cf-cat --csv --columns tid,addr b.cf | tail -n +2 | sort -s -t, -k1,1n >got.order
+        cf-cat --csv --columns tid,addr a.cf | tail -n +2 | sort -s -t, -k1,1n >want.order
+        cmp want.order got.order
+    done
+    # one processor is never idle here, so all is done when as many instructions have passed
+    cf-merge --interleave --cpus 1 --quantum 1 a.cf | cf-cat --csv --columns time >got.csv
+    (($(tail -n 1 got.csv) <= $(tail -n 1 ac.csv | cut -d, -f1)))
+    (($(tail -n 1 got.csv) > $(tail -n 1 ac.csv | cut -d, -f1) * 9 / 10))
+}
+
+@test "--interleave: annotations come along" {
+    two_threads
+    sed '1s/$/,function/;2,$s/$/,f/' ac.csv >fn.csv
+    stream b.cf --with switch=sw.csv fn.csv
+    run -0 bash -c 'cf-merge --interleave b.cf | cf-cat --csv --columns addr,function'
+    [[ ${lines[8]} == 0x260,f ]]
+}
+
+@test "--interleave of two programs at once" {
+    two_threads
+    run -0 bash -c 'cf-merge --interleave --renumber a.cf a.cf | cf-cat --csv --columns time,pid,tid,cpu'
+    [[ ${#lines[@]} == 17 ]]
+    [[ ${lines[1]} == 10,10,10,0 && ${lines[2]} == 10,10000010,10000010,1 ]]
+    [[ ${lines[5]} == 100,10,10,0 && ${lines[6]} == 100,10000010,10000010,1 &&
+        ${lines[7]} == 100,10,11,2 && ${lines[8]} == 100,10000010,10000011,3 ]]
+}
+
+@test "--interleave without switches, and a pipe that is too long" {
+    printf 'time,pid,tid,addr\n1,7,7,0x1\n2,7,8,0x1\n' >a.csv
+    stream a.cf a.csv
+    run -1 --separate-stderr bash -c 'cf-merge --interleave a.cf | cf-cat --csv --columns time,tid; exit ${PIPESTATUS[0]}'
+    has "no table switch" "$stderr"
+    is "time,tid
+1,7
+2,8"
+    two_threads
+    run -3 --separate-stderr bash -c 'cat a.cf | cf-merge --interleave --memory 500 >out.cf'
+    has "raise --memory" "$stderr"
+}
+
+@test "wrong options" {
+    run -2 cf-merge --cpus 2 </dev/null
+    run -2 cf-merge --interleave --cpus 0 </dev/null
+    run -2 cf-merge - - </dev/null
+    run -2 cf-merge --pid-offset 0 </dev/null
+}

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-rank: rankings by hand, and of random rows against awk and sort.
+load lib
+
+setup_file() {
+    awk 'BEGIN {
+        srand(21); t = 0
+        print "time,pid,tid,op,size,addr,weight,region,page,object,site,function,source,symbol,hit,class,cost,insns"
+        split("load store ifetch prefetch", op, " ")
+        for (i = 0; i < 40000; i++) {
+            t += int(rand() * 3); o = int(rand() * rand() * 50); h = rand() < .2 ? 255 : 1 + int(rand() * 3)
+            k = 1 + int(rand() * 4)
+            printf "%d,%d,%d,%s,%d,%d,%d,r%d,%d,%d,%s,f%d,s.c:%d,v%d,%d,%d,%d,%d\n", t,
+                100 + int(rand() * 3), 100 + int(rand() * rand() * 6), op[k], 2 ^ int(rand() * 6),
+                rand() * rand() * 65536, 1 + int(rand() * 9), rand() * 3, rand() * rand() * 40, o,
+                o ? "site" o % 7 : "", rand() * rand() * 90, rand() * rand() * 500, rand() * 9, h,
+                h == 255 ? int(rand() * 4) : 0, 4 + int(rand() * 200), k == 3 ? 1 + int(rand() * 9) : 0
+        } }' >"$BATS_FILE_TMPDIR/in.csv"
+    {
+        echo time,pid,tid,op,addr,bytes,object,site
+        for ((i = 1; i < 50; i++)); do
+            printf '0,100,100,alloc,0x%x,%d,%d,site%d\n' $((i * 4096)) $((i * 16)) $i $((i % 7))
+        done
+    } >"$BATS_FILE_TMPDIR/obj.csv"
+    printf 'time,pid,tid,parent,op,label\n0,100,100,1,begin,alpha\n0,101,101,1,begin,beta\n1,101,103,1,begin,"worker, two"\n' \
+        >"$BATS_FILE_TMPDIR/task.csv"
+    PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
+    cd "$BATS_FILE_TMPDIR"
+    cf-capture csv -q --with object=obj.csv --with task=task.csv in.csv >in.cf
+    cf-cat in.cf -o in.packed.cf
+}
+
+setup() {
+    lib_setup
+    D=$BATS_FILE_TMPDIR
+}
+
+# by_awk KEY VALUE CONDITION: "key value" of each key with a value, greatest first, ties by key.
+# Columns: 2 pid 3 tid 4 op 5 size 6 addr 7 weight 8 region 9 page 10 object 11 site 12 function
+# 13 source 14 symbol 15 hit 16 class 17 cost 18 insns
+by_awk() {
+    awk -F, "NR > 1 && ($3) { sum[$1] += $2 }
+        END { for (k in sum) if (sum[k]) print k \" \" sum[k] }" "$D/in.csv" |
+        sort -k2,2nr -k1,1
+}
+
+DATA='$4 == "load" || $4 == "store"'
+
+# strings KEY COLUMN VALUE AWK-VALUE AWK-CONDITION OPTION...
+strings() {
+    local key=$1 column=$2 value=$3 of=$4 condition=$5 f
+    shift 5
+    by_awk "\$$column" "$of" "$condition" | awk '{ print NR "," $1 "," $2 }' >want
+    (($(wc -l <want) > 2))
+    for f in in.cf in.packed.cf; do
+        cf-rank -q --by "$key" --value "$value" "$@" "$D/$f" >out.csv
+        tail -n +2 out.csv | cut -d, -f1-3 | same want - || fail "--by $key --value $value ($f)"
+    done
+}
+
+@test "strings, by accesses: as awk" {
+    strings region 8 accesses '$7' "$DATA"
+    strings function 12 accesses '$7' "$DATA"
+    strings source 13 accesses '$7' "$DATA"
+    strings symbol 14 accesses '$7' "$DATA"
+    # rows without a site are a key of their own
+    by_awk '$11' '$7' "$DATA" | awk '{ if (NF == 1) print NR ",," $1; else print NR "," $1 "," $2 }' | sort >want
+    grep -q ',,' want
+    cf-rank -q --by site "$D/in.cf" | tail -n +2 | cut -d, -f1-3 | sort >got
+    same want got
+}
+
+@test "all values: as awk" {
+    strings function 12 bytes '$7 * $5' "$DATA"
+    strings function 12 loads '$7' '$4 == "load"'
+    strings function 12 stores '$7' '$4 == "store"'
+    strings function 12 cost '$7 * $17' "$DATA"
+    strings function 12 fetches '$7 * $18' '$4 == "ifetch"'
+    strings function 12 misses '$7 * ($16 != 0)' "$DATA" # column class goes first
+    strings function 12 misses '$7 * ($15 > 2)' "$DATA" --level 2
+    strings function 12 accesses '$7' '$4 == "prefetch" || $4 == "load"' --op prefetch,load
+}
+
+@test "misses without classes are those that went to memory; hardware's level is taken last" {
+    printf 'time,op,addr,function,hit\n1,load,1,a,255\n2,load,1,b,1\n3,store,1,b,255\n4,load,1,b,255\n' >a.csv
+    stream a.cf a.csv
+    run -0 bash -c 'cf-rank -q --value misses a.cf | cut -d, -f1-3'
+    is "rank,function,misses
+1,b,2
+2,a,1"
+    sed '1s/hit/level/' a.csv >b.csv
+    stream b.cf b.csv
+    run -0 bash -c 'cf-rank -q --value misses --level 1 b.cf | cut -d, -f1-3'
+    is "rank,function,misses
+1,b,2
+2,a,1"
+    sed '1s/,hit//;2,$s/,[0-9]*$//' a.csv >c.csv
+    stream c.cf c.csv
+    run -1 --separate-stderr cf-rank --value misses c.cf
+    has "cf-cache" "$stderr"
+}
+
+@test "other keys: as awk" {
+    by_awk '$8 "," $9' '$7' "$DATA" | sed 's/,/ /' | sort -k3,3nr -k1,1 -k2,2n |
+        awk '{ print NR "," $1 "," $2 "," $3 }' >want
+    cf-rank -q --by page "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
+    by_awk '$2 "," $3' '$7' "$DATA" | sed 's/,/ /' | sort -k3,3nr -k1,1n -k2,2n |
+        awk '{ print NR "," $1 "," $2 "," $3 }' >want
+    cf-rank -q --by thread "$D/in.packed.cf" | grep -v '^rank' | sed 's/"worker, two"//' | cut -d, -f1-3,5 >got
+    same want got
+    by_awk '$2' '$7' "$DATA" | awk '{ print NR "," $1 "," $2 }' >want
+    cf-rank -q --by process "$D/in.cf" | tail -n +2 | cut -d, -f1,2,4 | same want -
+    by_awk '$4' '$7' 1 | awk '{ print NR "," $1 "," $2 }' >want
+    cf-rank -q --by op --op load,store,ifetch,prefetch "$D/in.cf" | tail -n +2 | cut -d, -f1-3 | same want -
+    by_awk '$10' '$7' "$DATA" | sort -k2,2nr -k1,1n | awk '{ print NR "," $1 "," $2 }' >want
+    cf-rank -q --by object "$D/in.cf" | tail -n +2 | cut -d, -f1,2,6 | same want -
+}
+
+@test "lines: an access counts for each line that it touches" {
+    awk -F, "NR > 1 && ($DATA) {
+        for (a = int(\$6 / 32); a <= int((\$6 + \$5 - 1) / 32); a++) n[\$2 \" \" a * 32] += \$7 }
+        END { for (k in n) print k, n[k] }" "$D/in.csv" | sort -k3,3nr -k1,1n -k2,2n |
+        awk '{ printf "%d,%d,0x%x,%d\n", NR, $1, $2, $3 }' >want
+    (($(wc -l <want) > 2000))
+    cf-rank -q --by line --line-size 32 "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
+    # of the bytes each line gets its own
+    awk -F, "NR > 1 && ($DATA) {
+        for (b = 0; b < \$5; b++) n[\$2 \" \" int((\$6 + b) / 32) * 32] += \$7 }
+        END { for (k in n) print k, n[k] }" "$D/in.csv" | sort -k3,3nr -k1,1n -k2,2n |
+        awk '{ printf "%d,%d,0x%x,%d\n", NR, $1, $2, $3 }' >want
+    cf-rank -q --by line --line-size 32 --value bytes "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
+}
+
+@test "details of objects, names of processes and threads" {
+    cf-rank -q --by object "$D/in.cf" >got
+    [[ $(head -n 1 got) == rank,object,address,size_bytes,site,accesses,share_percent,cumulative_percent,knee ]]
+    [[ $(grep -c ',12,0xc000,192,site5,' got) == 1 ]]
+    [[ $(grep -c '^[0-9]*,0,,,,' got) == 1 ]] # accesses to no object
+    cf-rank -q --by process "$D/in.cf" >got
+    grep -q ',100,alpha,' got
+    grep -q ',101,beta,' got
+    grep -q ',102,,' got
+    cf-rank -q --by thread "$D/in.cf" >got
+    grep -q ',101,103,"worker, two",' got
+    grep -q ',100,103,,' got
+}
+
+@test "objects that come and go by the hundred thousand: what was counted keeps its details" {
+    awk 'BEGIN { print "time,pid,tid,op,addr,bytes,object,site"
+        for (i = 1; i <= 20000; i++) {
+            printf "%d,1,1,alloc,0x%x,%d,%d,s%d\n", 10 * i, 4096 + i, i, i, i % 3
+            printf "%d,1,1,free,0x%x,%d,%d,\n", 10 * i + 9, 4096 + i, i, i } }' >o.csv
+    awk 'BEGIN { print "time,pid,tid,op,addr,size,object"
+        for (i = 1; i <= 20000; i++) if (i % 10 == 0)
+            for (k = 0; k <= i % 7; k++) printf "%d,1,1,load,0x%x,1,%d\n", 10 * i + 5, 4096 + i, i }' >a.csv
+    stream a.cf --with object=o.csv a.csv
+    cf-rank -q --by object a.cf | tail -n +2 | cut -d, -f2-6 | sort >got
+    awk 'BEGIN { for (i = 10; i <= 20000; i += 10)
+        printf "%d,0x%x,%d,s%d,%d\n", i, 4096 + i, i, i % 3, i % 7 + 1 }' | sort >want
+    same want got
+}
+
+@test "shares, cumulative shares, the knee" {
+    {
+        echo time,op,addr,function,weight
+        i=0
+        for w in 50 30 10 4 3 2 1; do echo "$((++i)),load,0x1,f$i,$w"; done
+    } >a.csv
+    stream a.cf a.csv
+    run -0 --separate-stderr cf-rank a.cf
+    # farthest above the chord: 50 - 14.3, 80 - 28.6, 90 - 42.9, 94 - 57.1, ... is greatest at two
+    is "rank,function,accesses,share_percent,cumulative_percent,knee
+1,f1,50,50.000,50.000,0
+2,f2,30,30.000,80.000,1
+3,f3,10,10.000,90.000,0
+4,f4,4,4.000,94.000,0
+5,f5,3,3.000,97.000,0
+6,f6,2,2.000,99.000,0
+7,f7,1,1.000,100.000,0"
+    [[ $stderr == "cf-rank: knee: the first 2 of 7 functions make 80.0 % of the accesses" ]]
+    run -0 --separate-stderr cf-rank -q --top 3 a.cf
+    [[ ${#lines[@]} == 4 && ${lines[3]} == 3,f3,10,10.000,90.000,0 && -z $stderr ]]
+}
+
+@test "no knee where all are equal; the knee of random rows against awk" {
+    printf 'time,op,addr,function\n1,load,1,a\n2,load,1,b\n' >a.csv
+    stream a.cf a.csv
+    run -0 --separate-stderr cf-rank a.cf
+    has "knee: none" "$stderr"
+    [[ $output != *,1 ]]
+    cf-rank -q --by source "$D/in.cf" >got
+    tail -n +2 got | awk -F, '{ v[NR] = $3; t += $3; if ($6) k = NR }
+        END { for (i = 1; i <= NR; i++) { c += v[i]; d = c * NR - i * t; if (d > m) { m = d; w = i } }
+              exit !(k == w && k > 10) }'
+}
+
+@test "--cover: the working set" {
+    {
+        echo time,op,addr,region,page,weight
+        i=0
+        for w in 50 30 10 4 3 2 1; do echo "$((++i)),load,0x1,r,$i,$w"; done
+    } >a.csv
+    stream a.cf a.csv
+    run -0 cf-rank --by page --cover a.cf
+    is "share_percent,count,of,size_bytes
+90,3,7,12288
+95,5,7,20480
+99,6,7,24576"
+    run -0 cf-rank --by page --cover=0,80,80.01,100 --page-size 1024 a.cf
+    is "share_percent,count,of,size_bytes
+0,0,7,0
+80,2,7,2048
+80.01,3,7,3072
+100,7,7,7168"
+    run -0 cf-rank --by region --cover=50 a.cf
+    is "share_percent,count,of
+50,1,1"
+    cf-rank --by object --cover=100 "$D/in.cf" >got
+    [[ $(tail -n 1 got) == "100,50,50,19600" ]] # 16 * (1 + ... + 49), and no object
+    run -2 cf-rank --cover=101 a.cf
+    run -2 cf-rank --cover=x a.cf
+}
+
+@test "nothing to count: a header, status 0" {
+    printf 'time,op,addr,function\n1,flush,1,a\n' >a.csv
+    stream a.cf a.csv
+    run -0 cf-rank a.cf
+    is "rank,function,accesses,share_percent,cumulative_percent,knee"
+    run -0 cf-rank --cover=90 a.cf
+    is "share_percent,count,of
+90,0,0"
+}
+
+@test "two segments: strings are the same by their text, objects are not" {
+    printf 'time,op,addr,function,object\n1,load,1,x,1\n2,load,1,y,1\n' >a.csv
+    printf 'time,op,addr,function,object\n1,load,1,y,1\n' >b.csv
+    printf 'time,pid,op,addr,bytes,object\n0,1,alloc,0x10,5,1\n' >oa.csv
+    printf 'time,pid,op,addr,bytes,object\n0,1,alloc,0x20,6,1\n' >ob.csv
+    stream a.cf --with object=oa.csv a.csv
+    stream b.cf --with object=ob.csv b.csv
+    run -0 bash -c 'cat a.cf b.cf | cf-rank -q | cut -d, -f1-3'
+    is "rank,function,accesses
+1,y,2
+2,x,1"
+    run -0 bash -c 'cf-rank -q --by object a.cf b.cf | cut -d, -f1-4,6'
+    is "rank,object,address,size_bytes,accesses
+1,1,0x10,5,2
+2,1,0x20,6,1"
+}
+
+@test "columns that are missing: status 1, and the program that adds them is named" {
+    printf 'time,op,addr\n1,load,1\n' >a.csv
+    stream a.cf a.csv
+    local by
+    for by in page region object site function source symbol; do
+        run -1 --separate-stderr cf-rank --by $by a.cf
+        has cf-resolve "$stderr"
+    done
+    run -1 --separate-stderr cf-rank --by op --value cost a.cf
+    has cf-latency "$stderr"
+}
+
+@test "a terminal gets a table with bars, and no escape sequences of the input" {
+    need script
+    printf 'time,op,addr,function\n1,load,1,"a\033[31m"\n2,load,1,b\n3,load,1,b\n4,load,1,b\n' >a.csv
+    stream a.cf a.csv
+    script -qec "cf-rank a.cf" /dev/null </dev/null | tr -d '\r' >out
+    grep -q '^ rank  function  *accesses  share  cumul$' out
+    grep -q '^    1  b  *3  75.00  75.00 <############$' out
+    grep -q '^    2  a?\[31m  *1  25.00 100.00  ####$' out
+    script -qec "cf-rank -q --csv a.cf" /dev/null </dev/null | tr -d '\r' | grep -q '^1,b,3,75.000,75.000,1$'
+    script -qec "cf-rank --by op --cover a.cf" /dev/null </dev/null | grep -q '90 % of the accesses: 1 of 1 operations'
+}
+
+@test "wrong options" {
+    run -2 cf-rank --by nonsense </dev/null
+    run -2 cf-rank --value nonsense </dev/null
+    run -2 cf-rank --op map </dev/null
+    run -2 cf-rank --op load --value stores </dev/null
+    run -2 cf-rank --line-size 48 </dev/null
+    run -2 cf-rank --top 0 </dev/null
+}

@@ -1,0 +1,887 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-resolve: regions and pages, heap objects, allocation sites, variables, functions and lines.
+
+load lib
+
+# resolve FILE [OPTION...]: the resolved stream in resolved.cf, the summary in summary.
+resolve() {
+    local file=$1
+    shift
+    cf-resolve "$@" "$file" >resolved.cf 2>summary || return
+}
+
+# shown COLUMNS: those columns of the resolved accesses, without the header line.
+shown() {
+    cf-cat --csv --columns "$1" resolved.cf | tail -n +2
+}
+
+# shown_objects COLUMNS
+shown_objects() {
+    cf-cat --csv --table object --columns "$1" resolved.cf | tail -n +2
+}
+
+# hex NUMBER...
+hex() {
+    printf '0x%x\n' "$@"
+}
+
+# elf_maps FILE BASE [PID]: rows of table map as the loader would make them, with zero-filled pages.
+elf_maps() {
+    local file base=$2 pid=${3:-1} offset vaddr filesz memsz flags perms end
+    file=$(realpath "$1")
+    readelf -lW "$1" | grep '^  LOAD' | while read -r _ offset vaddr _ filesz memsz flags; do
+        perms=0
+        [[ $flags == *R* ]] && ((perms |= 1))
+        [[ $flags == *W* ]] && ((perms |= 2))
+        [[ $flags == *E* ]] && ((perms |= 4))
+        end=$(((vaddr + filesz + 4095) & ~4095))
+        printf '0,%d,map,0x%x,0x%x,%d,%d,%s\n' "$pid" $((base + (vaddr & ~4095))) \
+            $((base + end)) $((offset & ~4095)) $perms "$file"
+        if (((vaddr + memsz + 4095 & ~4095) > end)); then
+            printf '0,%d,map,0x%x,0x%x,0,3,\n' "$pid" $((base + end)) \
+                $((base + (vaddr + memsz + 4095 & ~4095)))
+        fi
+    done
+}
+
+maps_header=time,pid,op,start,end,offset,perms,name
+
+# address FILE SYMBOL: its virtual address, as a decimal number.
+address() {
+    echo $((0x$(nm "$1" | awk -v s="$2" '$3 == s { print $1; exit }')))
+}
+
+program() {
+    cat >prog.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int table[5000];
+static int counter = 5;
+static char buffer[64];
+const char *const names[2] = {"one", "two"};
+const int squares[4] = {0, 1, 4, 9};
+static inline __attribute__((always_inline)) int twice(int x)
+{
+    counter += x;
+    return x * 2 + counter;
+}
+__attribute__((noinline)) void *xalloc(size_t n)
+{
+    void *p = malloc(n);
+    if (!p)
+        abort();
+    return p;
+}
+__attribute__((noinline)) int work(int n)
+{
+    for (int i = 0; i < n; i++)
+        table[i % 5000] += twice(i) + squares[i & 3];
+    return table[n % 5000];
+}
+int main(int argc, char **argv)
+{
+    char *a = xalloc((size_t)argc * 10);
+    memset(buffer, argc, sizeof buffer);
+    printf("%d %d\n", work(argc * 1000), a[0] + buffer[3]);
+    free(a);
+    return 0;
+}
+END
+}
+
+# every_insn FILE BASE: accesses whose pc is each instruction of our own functions, with the file's
+# mappings, in insns.cf; their virtual addresses in the file insns.
+every_insn() {
+    { echo $maps_header && elf_maps "$1" "$2"; } >maps.csv
+    local f
+    for f in xalloc work main; do
+        objdump -d --disassemble=$f "${3:-$1}" | grep -oE '^ +[0-9a-f]+:' | tr -d ' :'
+    done | sort -u >insns
+    local a
+    { echo time,pid,op,size,addr,pc && while read -r a; do
+        printf '1,1,load,8,0x0,0x%x\n' $((0x$a + $2))
+    done <insns; } | stream insns.cf --with map=maps.csv
+}
+
+# as_addr2line FILE: what binutils says of the addresses in insns: containing function, innermost
+# line. Nops after a function's end are its own for addr2line; they are left out of both.
+as_addr2line() {
+    addr2line -a -i -f -e "$1" <insns | sed 's, (discriminator.*,,; s,.*:?$,,' |
+        awk '/^0x/ { if (n) print f "," s; n = 0; next }
+             n % 2 == 0 { f = $0 } n == 1 { s = $0 } { n++ }
+             END { print f "," s }'
+}
+
+lines_agree() {
+    every_insn "$1" "$2" "${3:-$1}"
+    resolve insns.cf --path-parts 0
+    shown function,source >got
+    as_addr2line "${3:-$1}" >want
+    [[ $(wc -l <want) -gt 40 ]]
+    # Padding: no function here, the line before it or none there.
+    paste -d ' ' got want | awk '$1 ~ /^,/ { pad++; next } $1 != $2 { print; bad = 1 }
+                                 { good++ } END { exit bad || pad > 12 || good < 40 }'
+}
+
+@test "usage errors end with status 2" {
+    run -2 cf-resolve --add region,nonsense /dev/null
+    has "nonsense"
+    run -2 cf-resolve --page-size 3000 /dev/null
+    has "power of two"
+    run -2 cf-resolve --site-depth 0 /dev/null
+    run -2 cf-resolve --path-parts x /dev/null
+}
+
+@test "regions: files by permissions and offset, anonymous memory, growing heap, stack from its top" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x400000,0x401000,0,1,/no/prog
+0,1,map,0x401000,0x405000,0x1000,5,/no/prog
+0,1,map,0x405000,0x406000,0x5000,1,/no/prog
+0,1,map,0x406000,0x407000,0x5000,3,/no/prog
+0,1,map,0x10000,0x12000,0,3,[heap]
+0,1,map,0x7000000,0x7002000,0,3,
+0,1,map,0x7ff0000,0x8000000,0,3,[stack]
+0,1,map,0x9000000,0x9001000,0,9,/dev/shm/x
+10,1,map,0x12000,0x15000,0,3,[heap]
+10,1,map,0x20000,0x22000,0,3,[heap]
+10,1,map,0x7fe0000,0x7ff0000,0,3,[stack]
+20,1,map,0x7fd0000,0x8000000,0,3,[stack]
+20,1,map,0x10000,0x16000,0,3,[heap]
+END
+    stream in.cf --with map=maps.csv <<'END'
+time,pid,op,size,addr
+1,1,load,1,0x400fff
+1,1,load,1,0x404000
+1,1,load,1,0x405001
+1,1,load,1,0x406001
+1,1,load,1,0x11000
+1,1,load,1,0x7001008
+1,1,load,1,0x7ffffff
+1,1,load,1,0x7ffefff
+1,1,load,1,0x9000000
+1,1,load,1,0x14000
+1,1,load,1,0x407000
+10,1,load,1,0x14000
+10,1,load,1,0x21000
+10,1,load,1,0x7fee123
+10,1,load,1,0x7ffffff
+20,1,load,1,0x7fd0000
+20,1,load,1,0x7fee123
+20,1,load,1,0x15000
+END
+    resolve in.cf
+    run -0 shown region,page
+    is "/no/prog r--,0
+/no/prog r-x,3
+/no/prog r-- +0x5000,0
+/no/prog rw-,0
+[heap],1
+[anon] 0x7000000,1
+[stack],0
+[stack],1
+/dev/shm/x r--s,0
+,0
+,0
+[heap],4
+[heap] 0x20000,1
+[stack],17
+[stack],0
+[stack],47
+[stack],17
+[heap],5"
+    has "18 accesses: 16 in a mapping" "$(cat summary)"
+}
+
+@test "regions: a mapping over another, holes, new permissions, unmapping; pages keep their numbers" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x100000,0x110000,0,1,/no/lib
+0,1,map,0x300000,0x340000,0,0,
+1,1,map,0x104000,0x108000,0x4000,5,/no/lib
+1,1,map,0x300000,0x304000,0,3,
+2,1,unmap,0x10c000,0x10e000,,,
+2,1,map,0x304000,0x308000,0,3,
+3,1,map,0x306000,0x307000,0,3,/no/other
+END
+    stream in.cf --with map=maps.csv <<'END'
+time,pid,op,size,addr
+0,1,load,1,0x105000
+0,1,load,1,0x30c000
+1,1,load,1,0x105000
+1,1,load,1,0x109000
+2,1,load,1,0x10c000
+2,1,load,1,0x10dfff
+2,1,load,1,0x10e000
+2,1,load,1,0x10bfff
+2,1,load,1,0x103fff
+2,1,load,1,0x305000
+3,1,load,1,0x305000
+3,1,load,1,0x306000
+3,1,load,1,0x307000
+END
+    resolve in.cf
+    run -0 shown region,page
+    is "/no/lib r--,5
+[anon] 0x300000,12
+/no/lib r-x,1
+/no/lib r--,9
+,0
+,0
+/no/lib r--,14
+/no/lib r--,11
+/no/lib r--,3
+[anon] 0x300000,5
+[anon] 0x300000,5
+/no/other rw-,0
+[anon] 0x300000,7"
+}
+
+@test "page size" {
+    printf '%s\n0,1,map,0x10000,0x30000,0,3,[heap]\n' $maps_header >maps.csv
+    stream in.cf --with map=maps.csv <<'END'
+time,pid,op,size,addr
+0,1,load,1,0x1ffff
+0,1,load,1,0x20000
+END
+    resolve in.cf --page-size 64K
+    run -0 shown page
+    is "0
+1"
+    resolve in.cf --page-size 64
+    run -0 shown page
+    is "1023
+1024"
+}
+
+@test "processes: each has its own space; fork inherits, the child's changes are its own; exit ends it" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x10000,0x20000,0,3,[heap]
+5,2,map,0x20000,0x30000,0,3,[heap]
+6,2,unmap,0x10000,0x11000,,,
+8,3,map,0x40000,0x50000,0,3,
+END
+    cat >tasks.csv <<'END'
+time,pid,tid,parent,op,name
+0,1,1,99,begin,sh
+2,1,7,1,begin,thread
+4,2,2,1,begin,child
+7,1,1,0,exit,sh
+8,1,7,0,exit,thread
+9,2,2,0,exit,child
+11,2,2,3,begin,again
+END
+    cat >objects.csv <<'END'
+time,pid,op,addr,bytes
+1,1,alloc,0x12000,100
+1,1,alloc,0x13000,100
+5,2,free,0x12000,0
+5,1,free,0x13000,0
+END
+    stream in.cf --with map=maps.csv --with task=tasks.csv --with object=objects.csv <<'END'
+time,pid,op,size,addr
+3,2,load,1,0x12000
+4,2,load,1,0x12000
+5,1,load,1,0x12000
+5,2,load,1,0x12000
+5,1,load,1,0x13063
+5,2,load,1,0x13063
+5,2,load,1,0x21000
+5,1,load,1,0x21000
+6,2,load,1,0x10000
+6,1,load,1,0x10000
+7,1,load,1,0x12000
+8,1,load,1,0x12000
+9,1,load,1,0x12000
+9,2,load,1,0x13000
+10,2,load,1,0x13000
+11,2,load,1,0x40000
+END
+    resolve in.cf
+    run -0 shown region,page,object
+    is ",0,0
+[heap],2,1
+[heap],2,1
+[heap],2,0
+[heap],3,0
+[heap],3,2
+[heap],17,0
+,0,0
+,0,0
+[heap],0,0
+[heap],2,1
+[heap],2,1
+,0,0
+[heap],3,2
+,0,0
+[anon] 0x40000,0,0"
+    run -0 shown_objects object
+    is "1
+2
+1
+2"
+}
+
+@test "exec: with its mappings go the objects, and the new program's heap is [heap] again" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x10000,0x20000,0,3,[heap]
+5,1,unmap,0,0xffffffffffffffff,,,
+5,1,map,0x70000,0x80000,0,3,[heap]
+5,1,map,0x10000,0x20000,0,3,[heap]
+END
+    printf 'time,pid,op,addr,bytes\n1,1,alloc,0x12000,100\n6,1,alloc,0x71000,8\n' >objects.csv
+    stream in.cf --with map=maps.csv --with object=objects.csv <<'END'
+time,pid,op,size,addr
+4,1,load,1,0x12000
+5,1,load,1,0x12000
+6,1,load,1,0x71007
+6,1,load,1,0x71008
+END
+    resolve in.cf
+    run -0 shown region,page,object
+    is "[heap],2,1
+[heap] 0x10000,2,0
+[heap],1,2
+[heap],1,0"
+}
+
+@test "objects: bounds, unaligned, of no bytes, reused, released twice, overlapping, without end" {
+    cat >objects.csv <<'END'
+time,pid,op,addr,bytes
+1,1,alloc,0x1001,7
+1,1,alloc,0x1008,1
+1,1,alloc,0x2000,0
+2,1,free,0x1001,0
+2,1,free,0x1001,0
+2,1,free,0x9999,0
+3,1,alloc,0x1000,4
+4,1,alloc,0x1002,16
+5,1,alloc,0x8000,0x8000000000000000
+6,1,alloc,0xfffffffffffffff0,0xffffffffffffffff
+7,1,free,0x8000,0
+7,1,free,0x2000,0
+END
+    stream in.cf --with object=objects.csv <<'END'
+time,pid,op,size,addr
+0,1,load,1,0x1001
+1,1,load,1,0x1000
+1,1,load,1,0x1001
+1,1,load,1,0x1007
+1,1,load,1,0x1008
+1,1,load,1,0x1009
+2,1,load,1,0x1001
+2,1,load,1,0x1008
+3,1,load,1,0x1003
+3,1,load,1,0x1004
+4,1,load,1,0x1000
+4,1,load,1,0x1008
+4,1,load,1,0x1011
+4,1,load,1,0x1012
+5,1,load,1,0x8000000000007fff
+5,1,load,1,0x8000000000008000
+6,1,load,1,0xffffffffffffffff
+7,1,load,1,0x8000
+END
+    resolve in.cf
+    run -0 shown object
+    is "0
+0
+1
+1
+2
+0
+0
+2
+4
+0
+0
+5
+5
+0
+6
+0
+7
+0"
+    run -0 shown_objects object
+    is "1
+2
+3
+1
+0
+0
+4
+5
+6
+7
+6
+3"
+    has "2 heap objects were still live" "$(cat summary)"
+    has "2 releases of what was not allocated" "$(cat summary)"
+    run ! grep region <(cf-cat --csv resolved.cf)
+}
+
+@test "rows of map that make no sense are passed over and counted" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x2000,0x2000,0,3,[heap]
+0,1,map,0x3000,0x2000,0,3,[heap]
+0,1,map,0x2000,0x3000,0,3,[heap]
+END
+    printf 'time,pid,op,size,addr\n0,1,load,1,0x2000\n' | stream in.cf --with map=maps.csv
+    resolve in.cf
+    run -0 shown region
+    is "[heap]"
+    has "2 rows of table map make no sense" "$(cat summary)"
+    run -0 cf-cat --csv --table map resolved.cf
+    [[ ${#lines[@]} == 4 ]]
+}
+
+@test "columns: what the input makes possible, what --add says; object rows too" {
+    printf 'time,pid,op,size,addr\n0,1,load,1,0x2000\n' >a.csv
+    stream in.cf <a.csv
+    resolve in.cf
+    run -0 cf-cat --csv resolved.cf
+    is "time,pid,op,size,addr
+0,1,load,1,0x2000"
+    resolve in.cf --add page,object
+    run -0 cf-cat --csv resolved.cf
+    is "time,pid,op,size,addr,page,object
+0,1,load,1,0x2000,0,0"
+    printf 'time,pid,op,addr,bytes\n0,1,alloc,0x2000,1\n' >o.csv
+    stream in.cf --with object=o.csv <a.csv
+    resolve in.cf
+    run -0 cf-cat --csv resolved.cf
+    is "time,pid,op,size,addr,object,site
+0,1,load,1,0x2000,1,"
+    resolve in.cf --add object
+    run -0 cf-cat --csv --table object resolved.cf
+    is "time,pid,op,addr,bytes,object
+0,1,alloc,0x2000,1,1"
+    # Once more: columns are replaced, not doubled.
+    cf-resolve -q --add object resolved.cf >again.cf
+    same <(cf-cat --csv resolved.cf) <(cf-cat --csv again.cf)
+}
+
+@test "segments know nothing of each other" {
+    printf '%s\n0,1,map,0x2000,0x3000,0,3,[heap]\n' $maps_header >maps.csv
+    printf 'time,pid,op,addr,bytes\n0,1,alloc,0x2000,8\n' >o.csv
+    printf 'time,pid,op,size,addr\n0,1,load,1,0x2000\n' >a.csv
+    stream one.cf --with map=maps.csv --with object=o.csv <a.csv
+    stream two.cf <a.csv
+    cat one.cf two.cf one.cf >in.cf
+    resolve in.cf --add region,object
+    run -0 shown region,object
+    is "[heap],1
+,0
+[heap],1"
+}
+
+@test "a packed file with events far ahead of their accesses gives the same as a pipe" {
+    awk 'BEGIN { print "time,pid,op,addr,bytes"
+                 for (i = 0; i < 40000; i++) {
+                     print i ",1,alloc," 4096 + i % 100 * 64 "," 1 + i % 64
+                     if (i >= 50) print i ",1,free," 4096 + (i - 50) % 100 * 64 ",0" } }' >o.csv
+    awk 'BEGIN { print "time,pid,op,size,addr"
+                 for (i = 0; i < 40000; i++)
+                     print i ",1,load,1," 4096 + i * 7919 % 6400 }' >a.csv
+    stream in.cf --with object=o.csv <a.csv
+    stream in.packed.cf --with object=o.csv <a.csv
+    resolve in.packed.cf
+    cf-cat --csv resolved.cf >packed.csv
+    cf-resolve -q -o out.cf in.cf
+    same packed.csv <(cf-cat --csv out.cf)
+    # By arithmetic: slot k holds the object of the last i with i % 100 == k, if it is not 50 older.
+    awk -F, 'function number(text,    n, i) {
+                 for (i = 3; i <= length(text); i++)
+                     n = n * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
+                 return n
+             }
+             NR > 1 { a = number($5) - 4096; k = int(a / 64); t = $1; i = t - (t - k + 100) % 100
+                      want = i >= 0 && i > t - 50 && a % 64 <= i % 64 ? i + 1 : 0
+                      if ($6 != want) { print $0, "want", want; bad = 1 } }
+             END { exit bad || NR < 40000 }' packed.csv
+}
+
+# random_streams SEED: maps.csv, tasks.csv, objects.csv, a.csv, and the reference's answer, want.
+# The reference keeps one entry a byte of a tiny address space, for each process.
+random_streams() {
+    awk -v seed="$1" '
+    function r(n) { return int(rand() * n) }
+    function unmap(p, s, e,    b, q, o) {
+        for (b = s; b < e; b++) {
+            delete where[p, b]
+            if ((p, b) in obj) {
+                o = obj[p, b]
+                for (q = 0; q < N; q++) if ((p, q) in obj && obj[p, q] == o) delete obj[p, q]
+            }
+        }
+    }
+    BEGIN {
+        srand(seed); N = 96; P = 3; number = 0
+        print "time,pid,op,start,end,offset,perms,name" >"maps.csv"
+        print "time,pid,tid,parent,op,name" >"tasks.csv"
+        print "0,1,1,0,begin,a" >"tasks.csv"
+        print "time,pid,op,addr,bytes" >"objects.csv"
+        print "time,pid,op,size,addr" >"a.csv"
+        alive[1] = 1
+        for (t = 1; t < 700; t++) {
+            what = r(12); p = 1 + r(P)
+            if (what == 0) {
+                s = r(N); e = s + 1 + r(N - s)
+                print t ",1,map," 64 * s "," 64 * e ",0,1,/f" t >"maps.csv"
+                for (b = s; b < e; b++) { where[1, b] = t; base[1, b] = s }
+            } else if (what == 1 && alive[p]) {
+                s = r(N); e = s + 1 + r(12); if (e > N) e = N
+                print t "," p ",unmap," 64 * s "," 64 * e ",,," >"maps.csv"
+                unmap(p, s, e)
+            } else if (what == 2 && p > 1) {
+                if (alive[p]) {
+                    print t "," p "," p ",0,exit,x" >"tasks.csv"
+                    for (b = 0; b < N; b++) { delete where[p, b]; delete obj[p, b] }
+                    alive[p] = 0
+                } else {
+                    print t "," p "," p ",1,begin,x" >"tasks.csv"
+                    for (b = 0; b < N; b++) {
+                        delete where[p, b]; delete obj[p, b]
+                        if ((1, b) in where) { where[p, b] = where[1, b]; base[p, b] = base[1, b] }
+                        if ((1, b) in obj) { obj[p, b] = obj[1, b]; first[p, obj[1, b]] = first[1, obj[1, b]] }
+                    }
+                    alive[p] = 1
+                }
+            } else if (what < 7 && alive[p]) {
+                s = r(N); n = 1 + r(6); if (s + n > N) n = N - s
+                print t "," p ",alloc," 64 * s "," 64 * n >"objects.csv"
+                for (b = s; b < s + n; b++)
+                    if ((p, b) in obj) {
+                        o = obj[p, b]
+                        for (q = 0; q < N; q++) if ((p, q) in obj && obj[p, q] == o) delete obj[p, q]
+                    }
+                number++
+                for (b = s; b < s + n; b++) obj[p, b] = number
+                first[p, number] = s
+            } else if (what < 10 && alive[p]) {
+                s = r(N)
+                print t "," p ",free," 64 * s ",0" >"objects.csv"
+                if ((p, s) in obj && first[p, obj[p, s]] == s) {
+                    o = obj[p, s]
+                    for (q = 0; q < N; q++) if ((p, q) in obj && obj[p, q] == o) delete obj[p, q]
+                }
+            }
+            for (i = 0; i < 6; i++) {
+                p = 1 + r(P); b = r(N)
+                # An exit spares what happens at its own moment.
+                if (what == 2 && !alive[p]) continue
+                print t "," p ",load,1," 64 * b + r(64) >"a.csv"
+                print ((p, b) in where ? "/f" where[p, b] " r--," b - base[p, b] : ",0") "," \
+                    ((p, b) in obj ? obj[p, b] : 0) >"want"
+            }
+        }
+    }'
+}
+
+@test "random streams agree with a reference that keeps every byte" {
+    local seed
+    for seed in 1 2 3 4 5; do
+        random_streams $seed
+        stream in.cf --with map=maps.csv --with task=tasks.csv --with object=objects.csv <a.csv
+        resolve in.cf --page-size 64 --add region,page,object
+        shown region,page,object >got
+        same want got
+    done
+    [[ $(grep -vc ',0$' want) -gt 300 ]]
+}
+
+@test "functions and lines: position-independent, fixed, and clang's, as addr2line says" {
+    program
+    gcc -O2 -g -fPIE -pie prog.c -o pie
+    gcc -O2 -g -no-pie prog.c -o fixed
+    lines_agree pie $((0x555555554000))
+    lines_agree fixed 0
+    if command -v clang >/dev/null; then
+        clang -O1 -g prog.c -o clangs
+        lines_agree clangs $((0x7f0000000000))
+    fi
+}
+
+@test "functions and lines: a shared library, at two addresses in two processes" {
+    program
+    gcc -O2 -g -fPIC -shared -Wl,-soname,libprog.so prog.c -o libprog.so
+    lines_agree libprog.so $((0x7f8888000000))
+    local work
+    work=$(address libprog.so work)
+    { echo $maps_header && elf_maps libprog.so $((0x7f8888000000)) 1 &&
+        elf_maps libprog.so $((0x7f9999000000)) 2; } >maps.csv
+    stream in.cf --with map=maps.csv <<END
+time,pid,op,size,addr,pc
+1,1,load,1,0,$(hex $((0x7f8888000000 + work)))
+1,2,load,1,0,$(hex $((0x7f9999000000 + work)))
+1,2,load,1,0,$(hex $((0x7f8888000000 + work)))
+END
+    resolve in.cf
+    run -0 shown function,page
+    is "work,0
+work,0
+,0"
+}
+
+@test "stripped: symbol table alone, dynamic symbols alone, separate debug file by link and by build-id" {
+    program
+    mkdir bin
+    gcc -O2 -g -fPIE -pie -Wl,--build-id prog.c -o full
+    strip --strip-debug full -o bin/symbols
+    lines_agree_function() {
+        every_insn "$1" $((0x555555554000)) full
+        resolve insns.cf
+        shown function,source | grep -v '^,' | sort -u >got
+    }
+    lines_agree_function bin/symbols
+    # What the compiler put apart as unlikely shows under its symbol's name.
+    grep -v cold got | same <(printf 'main,\nwork,\nxalloc,\n') -
+
+    strip full -o bin/bare
+    lines_agree_function bin/bare
+    [[ ! -s got ]]
+    has "0 with function" "$(cat summary)"
+
+    objcopy --only-keep-debug full bin/linked.debug
+    strip full -o bin/linked
+    (cd bin && objcopy --add-gnu-debuglink=linked.debug linked)
+    lines_agree bin/linked $((0x555555554000)) full
+
+    local id
+    id=$(readelf -n full | awk '/Build ID/ { print $3 }')
+    mkdir -p "debug/.build-id/${id:0:2}"
+    cp bin/linked.debug "debug/.build-id/${id:0:2}/${id:2}.debug"
+    every_insn bin/bare $((0x555555554000)) full
+    resolve insns.cf --debug-dir "$PWD/debug" --path-parts 0
+    shown function,source >got
+    same <(shown function,source) got
+    grep -q "^work,$PWD/prog.c:23\$" got
+
+    gcc -O2 -shared -fPIC -s prog.c -o bin/dynamic.so
+    every_insn bin/dynamic.so 0 bin/dynamic.so
+    local work
+    work=$(nm -D bin/dynamic.so | awk '$3 == "work" { print $1 }')
+    printf 'time,pid,op,size,addr,pc\n1,1,load,1,0,0x%s\n' "$work" |
+        stream in.cf --with map=maps.csv
+    resolve in.cf
+    run -0 shown function,source
+    is "work,"
+}
+
+@test "source paths: two components, all, or the name alone; --sysroot" {
+    program
+    mkdir -p root/opt src
+    mv prog.c src
+    gcc -O0 -g -fPIE -pie src/../src/prog.c -o root/opt/prog
+    { echo $maps_header && elf_maps root/opt/prog 4096; } | sed "s,$PWD/root,," >maps.csv
+    printf 'time,pid,op,size,addr,pc\n1,1,load,1,%d,%d\n' \
+        $((4096 + $(address root/opt/prog work))) $((4096 + $(address root/opt/prog work))) | stream in.cf --with map=maps.csv
+    resolve in.cf --sysroot "$PWD/root"
+    run -0 shown region,function,source
+    is "/opt/prog r-x,work,src/prog.c:22"
+    resolve in.cf --sysroot "$PWD/root" --path-parts 0
+    run -0 shown source
+    is "$PWD/src/prog.c:22"
+    resolve in.cf --sysroot "$PWD/root" --path-parts 1
+    run -0 shown source
+    is "prog.c:22"
+    resolve in.cf
+    run -0 shown function,source
+    is ","
+}
+
+@test "variables: data, zero-filled data beyond the file, constants, statics; none in gaps and code" {
+    program
+    local f base
+    for f in pie fixed; do
+        base=$((0x555555554000))
+        if [[ $f == pie ]]; then
+            gcc -O1 -fPIE -pie prog.c -o pie
+        else
+            gcc -O1 -no-pie prog.c -o fixed
+            base=0
+        fi
+        { echo $maps_header && elf_maps $f $base; } >maps.csv
+        stream in.cf --with map=maps.csv <<END
+time,pid,op,size,addr
+1,1,load,4,$((base + $(address $f table)))
+1,1,load,4,$((base + $(address $f table) + 19999))
+1,1,load,4,$((base + $(address $f counter)))
+1,1,load,4,$((base + $(address $f buffer) + 63))
+1,1,load,4,$((base + $(address $f squares) + 15))
+1,1,ifetch,4,$((base + $(address $f work)))
+1,1,load,4,$((base + $(address $f work)))
+1,1,load,4,$((base + $(address $f table) - 1))
+END
+        resolve in.cf
+        run -0 shown symbol
+        [[ ${lines[*]} == "table table counter buffer squares"* ]]
+        [[ $(shown symbol | sed -n 6,7p) == "" ]]
+        [[ $(shown symbol | sed -n 8p) != table ]]
+        run -0 shown region
+        [[ ${lines[1]} == "$PWD/$f [bss]" ]]
+        has "$PWD/$f r--" "${lines[4]}"
+    done
+}
+
+@test "variables: read-only after relocation, in a page that two segments share" {
+    program
+    gcc -O1 -fPIE -pie -Wl,-z,relro,-z,now prog.c -o prog
+    # The loader makes the start of the written segment read-only again.
+    local base=$((0x555555554000)) offset vaddr size
+    read -r _ offset vaddr _ _ size _ < <(readelf -lW prog | grep '^  GNU_RELRO')
+    { echo $maps_header && elf_maps prog $base &&
+        printf '1,1,map,0x%x,0x%x,%d,1,%s\n' $((base + (vaddr & ~4095))) \
+            $((base + ((vaddr + size) & ~4095))) $((offset & ~4095)) "$PWD/prog"; } >maps.csv
+    printf 'time,pid,op,size,addr\n2,1,load,4,%d\n2,1,load,4,%d\n' $((base + $(address prog names))) \
+        $((base + $(address prog squares))) | stream in.cf --with map=maps.csv
+    resolve in.cf
+    run -0 shown symbol
+    is "names
+squares"
+}
+
+# Call stacks: main calls xalloc, which calls malloc in a library that is called libc.
+stacks() {
+    program
+    gcc -O1 -g -fPIE -pie prog.c -o prog
+    printf 'char heap[99]; char *malloc(unsigned long n);\nchar *malloc(unsigned long n) { return heap + n; }\nchar *fopen(void);\nchar *fopen(void) { return malloc(3) + 1; }\n' >libc.c
+    gcc -O1 -g -fPIC -fno-builtin -shared libc.c -o libc.so.6
+    P=$((0x555555554000)) L=$((0x7f0000000000))
+    { echo $maps_header && elf_maps prog $P && elf_maps libc.so.6 $L; } >maps.csv
+    # The return address of a call, found as the instruction behind it.
+    after_call() {
+        objdump -d --disassemble="$2" "$1" | awk -v to="<$3" 'hit { print "0x" substr($1, 1, length($1) - 1); exit }
+            /call/ && index($0, to) { hit = 1 }'
+    }
+    cat >stacks.csv <<END
+pid,stack,parent,pc
+1,1,0,$((P + $(after_call prog main xalloc)))
+1,2,1,$((P + $(after_call prog xalloc malloc)))
+1,3,1,$((L + $(after_call libc.so.6 fopen malloc)))
+1,4,0,$((L + $(after_call libc.so.6 fopen malloc)))
+1,5,9,$((0x123456))
+END
+    printf 'time,pid,op,addr,bytes,stack\n' >objects.csv
+    local i
+    for i in 2 3 4 5 77 0; do
+        echo "1,1,alloc,$((4096 * (i + 1))),16,$i" >>objects.csv
+    done
+    echo "2,1,free,$((4096 * 3)),0,2" >>objects.csv
+    printf 'time,pid,op,size,addr\n1,1,load,1,%d\n1,1,load,1,%d\n' $((4096 * 3)) $((4096 * 4)) |
+        stream in.cf --with map=maps.csv --with stack=stacks.csv --with object=objects.csv
+}
+
+@test "allocation sites: the first frame outside of allocators, callers, skipped functions" {
+    stacks
+    resolve in.cf --path-parts 1
+    run -0 shown site
+    is "xalloc prog.c:16
+main prog.c:29"
+    run -0 shown_objects object,site,function,source
+    is "1,xalloc prog.c:16,xalloc,prog.c:16
+2,main prog.c:29,main,prog.c:29
+3,fopen libc.c:4,fopen,libc.c:4
+4,0x123456,,
+5,,,
+6,,,
+1,xalloc prog.c:16,,"
+    resolve in.cf --path-parts 1 --site-depth 3
+    run -0 shown site
+    is "xalloc prog.c:16 < main prog.c:29
+main prog.c:29"
+    resolve in.cf --path-parts 1 --skip xalloc
+    run -0 shown site
+    is "main prog.c:29
+main prog.c:29"
+}
+
+@test "allocation sites: a forked child goes on with its parent's call stacks" {
+    stacks
+    printf 'time,pid,tid,parent,op,name\n2,2,2,1,begin,x\n' >tasks.csv
+    printf 'time,pid,op,addr,bytes,stack\n3,2,alloc,4096,8,2\n' >objects.csv
+    printf 'time,pid,op,size,addr\n3,2,load,1,4096\n' |
+        stream in.cf --with map=maps.csv --with stack=stacks.csv --with object=objects.csv \
+            --with task=tasks.csv
+    resolve in.cf --path-parts 1
+    run -0 shown site
+    is "xalloc prog.c:16"
+}
+
+@test "allocation sites: inlined allocation wrappers of the C++ library are not the site" {
+    command -v g++ >/dev/null || skip "no C++ compiler"
+    cat >v.cc <<'END'
+#include <new>
+namespace app {
+struct Pool {
+    __attribute__((noinline)) static char *take(unsigned long n);
+};
+}
+namespace std {
+inline __attribute__((always_inline)) char *allocate_for(unsigned long n)
+{
+    return static_cast<char *>(::operator new(n));
+}
+}
+char *app::Pool::take(unsigned long n)
+{
+    char *p = std::allocate_for(n);
+    p[0] = 1;
+    return p;
+}
+int main() { return app::Pool::take(8)[0]; }
+END
+    g++ -O1 -g -fPIE -pie v.cc -o v
+    { echo $maps_header && elf_maps v 0x100000; } >maps.csv
+    local ret
+    ret=$(objdump -d v | awk '/call.*Znwm/ { getline; print substr($1, 1, length($1) - 1); exit }')
+    printf 'pid,stack,parent,pc\n1,1,0,%d\n' $((0x100000 + 0x$ret)) >stacks.csv
+    printf 'time,pid,op,addr,bytes,stack\n1,1,alloc,4096,8,1\n' >objects.csv
+    printf 'time,pid,op,size,addr,pc\n1,1,load,1,4096,%d\n' $((0x100000 + 0x$ret)) |
+        stream in.cf --with map=maps.csv --with stack=stacks.csv --with object=objects.csv
+    resolve in.cf --path-parts 1
+    run -0 shown site,function
+    is "app::Pool::take v.cc:15,app::Pool::take"
+}
+
+@test "files that are no programs, devices and FIFOs as mapped names do no harm" {
+    mkfifo pipe
+    printf 'not an ELF file, but long enough to be looked at, or so one might think at first\n' >text
+    { head -c 64 /bin/sh && head -c 4096 /dev/zero; } >broken
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x1000,0x2000,0,5,$PWD/pipe
+0,1,map,0x2000,0x3000,0,5,$PWD/text
+0,1,map,0x3000,0x4000,0,5,$PWD/broken
+0,1,map,0x4000,0x5000,0,5,/dev/tty
+0,1,map,0x5000,0x6000,0,5,$PWD
+0,1,map,0x6000,0x7000,0,5,$PWD/missing
+END
+    { echo time,pid,op,size,addr,pc && for i in 1 2 3 4 5 6; do
+        echo "1,1,load,1,0x${i}010,0x${i}010"
+    done; } | stream in.cf --with map=maps.csv
+    run -0 timeout 20 cf-resolve -q -o out.cf in.cf
+    run -0 cf-cat --csv --columns function,page out.cf
+    is "function,page
+,0
+,0
+,0
+,0
+,0
+,0"
+}
+
+@test "never over the network: no debuginfod is asked" {
+    program
+    gcc -O1 -fPIE -pie -s -Wl,--build-id prog.c -o prog
+    every_insn prog 0 prog || true
+    printf 'time,pid,op,size,addr,pc\n1,1,load,1,0,4400\n' | stream in.cf --with map=maps.csv
+    need strace "to see what is opened"
+    DEBUGINFOD_URLS=http://127.0.0.1:9 strace -f -e trace=network -o calls cf-resolve -q -o out.cf in.cf
+    run ! grep -q 'connect(\|socket(' calls
+}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-select: rows that fulfil the conditions, checked against awk over the same rows as CSV.
+load lib
+
+setup_file() {
+    # addresses are decimal here, so that awk can compare them; the importer takes both
+    awk 'BEGIN {
+        srand(11); t = 0
+        print "time,cpu,pid,tid,op,size,addr,pc,region,function,hit"
+        split("load store ifetch prefetch flush", op, " ")
+        for (i = 0; i < 60000; i++) {
+            t += int(rand() * 3)
+            printf "%d,%d,%d,%d,%s,%d,%d,%d,r%d.so,fn%d,%d\n", t, rand() * 4, 100 + int(rand() * 3),
+                100 + int(rand() * 6), op[1 + int(rand() * 5)], 2 ^ int(rand() * 6), rand() * 65536,
+                4194304 + int(rand() * 999), rand() * 7, rand() * 300, rand() < 0.1 ? 255 : 1
+        } }' >"$BATS_FILE_TMPDIR/in.csv"
+    printf 'time,pid,op,start,end,label\n5,100,map,0,65536,r1.so\n9,101,map,0,65536,r2.so\n' \
+        >"$BATS_FILE_TMPDIR/m.csv"
+    PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
+    cd "$BATS_FILE_TMPDIR"
+    cf-capture csv -q --with map=m.csv in.csv >in.cf
+    cf-cat in.cf -o in.packed.cf
+}
+
+setup() {
+    lib_setup
+    D=$BATS_FILE_TMPDIR
+}
+
+# as_awk AWK-CONDITION OPTION...: cf-select with the options keeps what awk keeps. Columns are
+# $1 time, $2 cpu, $3 pid, $4 tid, $5 op, $6 size, $7 addr, $8 pc, $9 region, $10 function.
+as_awk() {
+    local condition=$1 f
+    shift
+    # what cf-cat prints has addresses in hex: awk prints them so, too
+    awk -F, -v OFS=, "NR == 1 { print; next } $condition {
+        \$7 = sprintf(\"0x%x\", \$7); \$8 = sprintf(\"0x%x\", \$8); print }" "$D/in.csv" >want.csv
+    for f in in.cf in.packed.cf; do
+        cf-select "$@" "$D/$f" >out.cf
+        cf-cat --csv out.cf >got.csv
+        [[ -s got.csv ]] || head -n 1 want.csv >got.csv
+        cmp want.csv got.csv || fail "not as awk ($f): $*"
+        cf-select "$@" "$D/$f" -o out.packed.cf
+        cf-cat --csv out.packed.cf >got.csv
+        [[ -s got.csv ]] || head -n 1 want.csv >got.csv
+        cmp want.csv got.csv || fail "not as awk, into a file ($f): $*"
+    done
+    kept=$(($(wc -l <want.csv) - 1))
+}
+
+@test "one condition each" {
+    as_awk '$5 == "load"' --op load
+    ((kept > 10000))
+    as_awk '$5 == "load" || $5 == "flush"' --op load,flush
+    as_awk '$3 == 101' --pid 101
+    as_awk '$4 >= 102 && $4 <= 104' --tid 102-104
+    as_awk '$2 == 0 || $2 == 3' --cpu 0,3
+    as_awk '$7 >= 4096 && $7 <= 8191' --addr 0x1000-0x1fff
+    as_awk '$7 >= 4096 && $7 <= 8191' --addr 0x1000+4K
+    as_awk '$8 >= 4194400' --pc 4194400-
+    as_awk '$1 <= 20000' --time -20000
+    as_awk '$6 == 8' --size 8
+    ((kept > 5000))
+}
+
+@test "strings by pattern" {
+    as_awk '$9 == "r3.so"' --region r3.so
+    as_awk '$9 ~ /^r[12]/' --region 'r[12]*'
+    as_awk '$10 ~ /^fn.*7$/' --function 'fn*7'
+    as_awk '$10 ~ /^fn.$/ && $9 == "r0.so"' --function 'fn?' --region r0.so
+    ((kept > 10))
+}
+
+@test "an option again is an alternative, another option a further condition" {
+    as_awk '($7 < 256 || $7 >= 65000) && $5 == "store"' --addr -255 --op store --addr 65000-
+    as_awk '($5 == "load" || $5 == "store") && ($3 == 100 || $3 == 102) && $6 <= 4' \
+        --op load --op store --pid 100,102 --size -4
+    as_awk '($9 == "r1.so" || $9 == "r2.so") && $1 > 30000' --region r1.so --region r2.so \
+        --time 30001-
+    ((kept > 1000))
+}
+
+@test "--invert keeps the others" {
+    as_awk '!($5 == "load" && $3 == 100)' --op load --pid 100 --invert
+    as_awk '!($1 >= 1000 && $1 <= 50000)' --time 1000-50000 --invert
+}
+
+@test "nothing, everything" {
+    as_awk 0 --pid 99
+    ((kept == 0))
+    as_awk 1 --pid 100-102
+    ((kept == 60000))
+    as_awk 0 --pid 4294967296- # more than a pid can be
+    as_awk 0 --pid 100-102 --invert
+}
+
+@test "other tables pass, and remainders become whole frames" {
+    cf-select --pid 101 --op load "$D/in.cf" >out.cf
+    cf-cat --csv --table map "$D/in.cf" >want.csv
+    cf-cat --csv --table map out.cf >got.csv
+    same want.csv got.csv
+    # 4000 of 60000 rows, from four frames: one frame
+    run -0 cf-cat --info out.cf
+    [[ $output =~ \"access\":\ \{rows:\ [0-9]+,\ frames:\ 1, ]]
+}
+
+@test "frames that are wholly kept pass as they came" {
+    run -0 cf-cat --info "$D/in.cf"
+    before=$(grep '"access"' <<<"$output")
+    run -0 bash -c 'cf-select --pid 100-102 "$0" | cf-cat --info' "$D/in.cf"
+    [[ $(grep '"access"' <<<"$output") == "$before" ]]
+}
+
+@test "lines of a snapshot, as far as they have the columns" {
+    printf 'snapshot,level,set,way,addr,pid\n0,1,0,0,0x10,1\n0,1,1,0,0x20,2\n0,2,0,0,0x30,1\n' >l.csv
+    stream l.cf --table line l.csv
+    run -0 bash -c 'cf-select --pid 1 l.cf | cf-cat --csv --table line --columns addr'
+    is "addr
+0x10
+0x30"
+    # no column op: the condition says nothing of lines
+    run -0 bash -c 'cf-select --op load l.cf | cf-cat --csv --table line --columns addr'
+    is "addr
+0x10
+0x20
+0x30"
+    run -0 bash -c 'cf-select --op load --addr 0x20-0x2f l.cf | cf-cat --csv --table line --columns addr'
+    is "addr
+0x20"
+}
+
+@test "two segments: strings mean what their own dictionary says" {
+    printf 'time,addr,function\n1,0x1,x\n2,0x2,y\n' >a.csv
+    printf 'time,addr,function\n1,0x3,y\n2,0x4,x\n' >b.csv
+    stream a.cf a.csv
+    stream b.cf b.csv
+    cat a.cf b.cf >two.cf
+    run -0 bash -c 'cf-select --function y two.cf | cf-cat --csv'
+    is "time,addr,function
+2,0x2,y
+1,0x3,y"
+}
+
+@test "a column that is missing: status 1, and the program that adds it is named" {
+    printf 'time,op,addr\n1,load,0x1\n' >a.csv
+    stream a.cf a.csv
+    run -1 --separate-stderr bash -c 'cf-select --function x a.cf >/dev/null'
+    has cf-resolve "$stderr"
+}
+
+@test "wrong conditions" {
+    run -2 cf-select "$D/in.cf"
+    run -2 cf-select --op jump "$D/in.cf"
+    run -2 cf-select --op map "$D/in.cf"
+    run -2 cf-select --addr 9-1 "$D/in.cf"
+    run -2 cf-select --pid x "$D/in.cf"
+    run -2 cf-select --pid , "$D/in.cf"
+}
+
+@test "remainders of a pipe that pauses are passed on within a second" {
+    cf-capture csv -q "$D/in.csv" | head -c 300000 >part.cf
+    { cat part.cf; sleep 3; } | cf-select --time 3 2>/dev/null | cf-cat --csv 2>/dev/null >out.csv &
+    local n=0
+    until grep -q '^3,' out.csv || ((n++ > 20)); do sleep 0.1; done
+    grep -q '^3,' out.csv
+    wait || true
+}

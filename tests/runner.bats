@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tests/run itself: what it counts, and that nothing that went wrong looks like success.
+load lib
+
+setup() {
+    lib_setup
+    mkdir -p tree/tests tree/build/test
+    cp "$ROOT/tests/run" tree/tests/
+}
+
+suite() { # NAME: a bats suite from standard input, in which 'test:' stands for @test
+    sed 's/^test:/@test/' >"tree/tests/$1.bats"
+}
+
+unit() { # NAME: a unit test, as a shell script, from standard input
+    { echo '#!/bin/sh' && cat; } >"tree/build/test/test_$1"
+    chmod +x "tree/build/test/test_$1"
+}
+
+# A bats inside a bats must not see the variables of the outer one.
+go() {
+    run env -i PATH="/usr/bin:/bin" HOME="$T" tree/tests/run "$@"
+}
+
+@test "passes, failures and skips are counted, skips and failures named, the last line tells" {
+    suite good <<<'test: "one" { true; }
+test: "two # with a number sign" { true; }'
+    suite mixed <<<'test: "three" { true; }
+test: "four" { echo the reason; false; }
+test: "five" { skip "no such hardware"; }'
+    unit c <<<'echo "ok 1 - six"; echo "1..1"'
+    go
+    [[ $status == 1 ]]
+    [[ ${lines[-1]} == "4 passed, 1 failed, 1 skipped" ]] || fail "$output"
+    has 'not ok 2 four'
+    has 'the reason'
+    has 'mixed: five # skip no such hardware'
+}
+
+@test "when all pass the status is 0" {
+    suite good <<<'test: "one" { true; }'
+    go
+    [[ $status == 0 ]]
+    [[ ${lines[-1]} == "1 passed, 0 failed, 0 skipped" ]] || fail "$output"
+}
+
+@test "nothing at all is a failure" {
+    go
+    [[ $status == 1 ]]
+    [[ ${lines[-1]} == "0 passed, 1 failed, 0 skipped" ]] || fail "$output"
+}
+
+@test "only skips are a failure: nothing ran" {
+    suite skips <<<'test: "one" { skip "why"; }'
+    go
+    [[ $status == 1 ]]
+}
+
+@test "a unit test that dies, says nothing, ends early or ends with a bad status has failed" {
+    unit dies <<<'echo "ok 1 - a"; kill -SEGV $$'
+    unit says_nothing <<<'exit 0'
+    unit ends_early <<<'echo "1..3"; echo "ok 1 - a"'
+    unit bad_status <<<'echo "ok 1 - a"; echo "1..1"; exit 4'
+    go
+    [[ $status == 1 ]]
+    [[ ${lines[-1]} == "3 passed, 4 failed, 0 skipped" ]] || fail "$output"
+    has 'did not run to its end'
+    has 'ran 1 of 3 tests'
+    has 'exit status 4'
+}
+
+@test "a suite that does not parse has failed" {
+    suite broken <<<'test: "one" { if true; }'
+    suite good <<<'test: "two" { true; }'
+    go
+    [[ $status == 1 ]]
+    [[ ${lines[-1]} =~ ^1\ passed,\ [1-9][0-9]*\ failed, ]] || fail "$output"
+}
+
+@test "suites can be chosen; one that does not exist is wrong usage" {
+    suite good <<<'test: "one" { true; }'
+    suite bad <<<'test: "two" { false; }'
+    go good
+    [[ $status == 0 ]]
+    go none
+    [[ $status == 2 ]]
+    has "no suite 'none'"
+}

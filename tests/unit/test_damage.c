@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_damage: every way to cut a small stream short and every byte of it changed, raw and packed,
+ * as a file, as a file read through its index, and through a pipe.
+ *
+ * What must hold each time: reading ends; either the reader tells of damage or it hands out
+ * exactly what the whole stream holds; and every frame that ended before the first wrong byte
+ * comes as it was. Then the same bytes are changed with the checksums made right again, so that
+ * the decoders behind the sums see them: reading must end, and memory must stay within the bound
+ * that the header of the codec promises (the sanitizers, where they are on, see the rest).
+ * Memory: the stream (some kilobytes) and one digest a frame.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "formats/cf.h"
+#include "formats/cf_codec.h"
+#include "reseal.h"
+#include "tap.h"
+
+enum { MOST_FRAMES = 4096, MOST_BYTES = 60000 /* fits a pipe of 64 KiB */ };
+
+enum way { BY_FILE, BY_INDEX, BY_PIPE };
+static const char *const way_names[] = {"file", "index", "pipe"};
+
+struct seen {
+    uint64_t digest[MOST_FRAMES]; /* of everything that a frame says */
+    uint64_t offset[MOST_FRAMES]; /* in the stream, bytes */
+    unsigned frames;
+    unsigned damages;
+    unsigned coded; /* columns under the packed codecs */
+    int problem;
+};
+
+static uint64_t mix(uint64_t h, const void *p, size_t n)
+{
+    return XXH3_64bits_withSeed(p, n, h);
+}
+
+static uint64_t digest_frame(struct cf_reader *in, struct cf_frame *f)
+{
+    uint64_t h = f->table * 31 + f->rows;
+
+    if (f->table == CF_HEADER)
+        return f->header ? mix(h, f->header->yaml, f->header->yaml_bytes) : h;
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct cf_data *c = &f->column[i];
+        const uint32_t *id;
+
+        h = mix(h, &c->id, sizeof(c->id));
+        if (!c->values)
+            continue;
+        if (c->type == CF_STR && (id = cf_u32(f, c->id))) {
+            for (uint32_t r = 0; r < f->rows; r++) {
+                const char *text = cf_reader_text(in, id[r]);
+                h = mix(h, text, strlen(text));
+            }
+        } else if (cf_type_width(c->type)) {
+            h = mix(h, c->values, f->rows * cf_type_width(c->type));
+        }
+    }
+    return h;
+}
+
+/* Reads the bytes and notes what came. */
+static void read_all(const uint8_t *bytes, size_t n, enum way way, struct seen *s)
+{
+    char name[64], *files[1] = {name};
+    struct cf_reader *in;
+    struct cf_frame *f;
+    int fd, ends[2], saved = -1;
+
+    s->frames = s->damages = s->coded = 0;
+    s->problem = 0;
+    if (way == BY_PIPE) {
+        if (pipe(ends) || write(ends[1], bytes, n) != (ssize_t)n)
+            abort();
+        close(ends[1]);
+        saved = dup(0);
+        dup2(ends[0], 0);
+        close(ends[0]);
+        strcpy(name, "-");
+        fd = -1;
+    } else {
+        fd = memfd_create("stream", 0);
+        if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+            abort();
+        snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    }
+    in = cf_reader_open(files, 1);
+    if (!in)
+        abort();
+    cf_reader_want_all(in);
+    if (way == BY_INDEX)
+        cf_reader_range(in, 700, 900);
+    while (cf_reader_next(in, &f) > 0 && s->frames < MOST_FRAMES) {
+        for (unsigned i = 0; i < f->columns; i++)
+            s->coded += f->column[i].codec >= CF_CODES;
+        s->digest[s->frames] = digest_frame(in, f);
+        s->offset[s->frames++] = f->offset;
+    }
+    s->damages = cf_reader_damages(in);
+    s->problem = cf_reader_problem(in) != NULL;
+    cf_reader_close(in);
+    if (fd >= 0)
+        close(fd);
+    if (saved >= 0) {
+        dup2(saved, 0);
+        close(saved);
+    }
+}
+
+static int same(const struct seen *a, const struct seen *b)
+{
+    return a->frames == b->frames &&
+           !memcmp(a->digest, b->digest, a->frames * sizeof(a->digest[0]));
+}
+
+/* The frames of `whole` that ended before byte `at` came first and as they were. */
+static int kept(const struct seen *whole, const struct seen *s, uint64_t at)
+{
+    for (unsigned i = 0; i + 1 < whole->frames && whole->offset[i + 1] <= at; i++)
+        if (i >= s->frames || s->digest[i] != whole->digest[i])
+            return 0;
+    return 1;
+}
+
+/* Writes the small stream to a descriptor: two segments when `twice`. */
+static void write_small(const char *path, int packed)
+{
+    const struct cf_header header = {.clock_unit = (char *)"instructions",
+                                     .clock_hz = 1000,
+                                     .source = (char *)"test_damage",
+                                     .command = (char *)"none",
+                                     .line_size = 64};
+    struct cf_writer *w = cf_writer_open(packed ? path : NULL, "test_damage");
+    uint64_t time[64], addr[64], pc[64], start = 0x1000;
+    uint8_t op[64];
+    char problem[256];
+
+    if (!w || cf_writer_header(w, &header))
+        abort();
+    for (uint64_t block = 0; block < 6; block++) {
+        const uint32_t label = cf_writer_string(w, block & 1 ? "odd" : "even, \"quoted\"");
+        const struct cf_values map[] = {{CF_TIME, NULL, 200 * block}, {CF_PID, NULL, 5},
+                                        {CF_OP, NULL, CF_MAPPED},     {CF_START, &start, 0},
+                                        {CF_STOP, NULL, 0x9000},      {CF_LABEL, NULL, label}};
+        const struct cf_values access[] = {{CF_TIME, time, 0}, {CF_TID, NULL, 5},  {CF_OP, op, 0},
+                                           {CF_SIZE, NULL, 8}, {CF_ADDR, addr, 0}, {CF_PC, pc, 0}};
+        for (uint64_t i = 0; i < 64; i++) {
+            /* a loop of four instructions: what the packer is made for, with some surprises */
+            time[i] = 200 * block + i * 3;
+            pc[i] = 0x400000 + (i % 4) * 5;
+            addr[i] = 0x1000 * (1 + i % 4) + (i / 4) * 8 + (i % 13 == 5 ? 0x12345678 : 0);
+            op[i] = i % 4 == 3 ? CF_STORE : CF_LOAD;
+        }
+        if (cf_writer_rows(w, CF_MAP, 1, map, 6, NULL) ||
+            cf_writer_rows(w, CF_ACCESS, 64, access, 6, NULL) || cf_writer_flush(w))
+            abort();
+    }
+    if (cf_writer_close(w, 1, problem, sizeof(problem))) {
+        fprintf(stderr, "%s\n", problem);
+        abort();
+    }
+}
+
+/* The small stream's bytes; exits when it cannot be made. */
+static size_t make_small(uint8_t *bytes, int packed)
+{
+    char name[] = "/tmp/cf-damage-XXXXXX", path[64];
+    int fd = mkstemp(name), saved;
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "%s.cf", name);
+    if (fd < 0)
+        abort();
+    if (packed) {
+        write_small(path, 1);
+        close(fd);
+        fd = open(path, O_RDONLY);
+    } else {
+        fflush(stdout);
+        saved = dup(1);
+        dup2(fd, 1);
+        write_small(NULL, 0);
+        dup2(saved, 1);
+        close(saved);
+    }
+    n = fd < 0 ? -1 : pread(fd, bytes, MOST_BYTES, 0);
+    unlink(name);
+    unlink(path);
+    close(fd);
+    if (n <= 0 || n == MOST_BYTES)
+        abort();
+    return (size_t)n;
+}
+
+struct trial {
+    const char *kind;
+    const uint8_t *bytes;
+    size_t n;
+    struct seen whole[3];
+};
+
+static void cuts(struct trial *t, enum way way)
+{
+    static struct seen s;
+    unsigned silent = 0, lost = 0;
+    size_t at;
+
+    for (at = 0; at < t->n; at++) {
+        read_all(t->bytes, at, way, &s);
+        if (!s.damages || !s.problem) {
+            if (!silent++)
+                note("%s, %s: cut at byte %zu of %zu is not told", t->kind, way_names[way], at,
+                     t->n);
+        }
+        if (way != BY_INDEX && !kept(&t->whole[way], &s, at)) {
+            if (!lost++)
+                note("%s, %s: cut at byte %zu: an earlier frame is lost or changed", t->kind,
+                     way_names[way], at);
+        }
+    }
+    ok(!silent, "%s, %s: each of %zu cuts is told", t->kind, way_names[way], t->n);
+    ok(!lost, "%s, %s: what was before a cut comes", t->kind, way_names[way]);
+}
+
+static void flips(struct trial *t, enum way way, uint8_t *copy)
+{
+    static const uint8_t mask[] = {0x01, 0x80, 0xff, 0x10};
+    static struct seen s;
+    unsigned silent = 0, lost = 0;
+
+    for (size_t at = 0; at < t->n; at++)
+        for (unsigned m = 0; m < sizeof(mask); m++) {
+            memcpy(copy, t->bytes, t->n);
+            copy[at] ^= mask[m];
+            read_all(copy, t->n, way, &s);
+            if (!s.damages && !same(&s, &t->whole[way])) {
+                if (!silent++)
+                    note("%s, %s: byte %zu changed by 0x%02x: other rows, and no word of it",
+                         t->kind, way_names[way], at, mask[m]);
+            }
+            if (way != BY_INDEX && !kept(&t->whole[way], &s, at)) {
+                if (!lost++)
+                    note("%s, %s: byte %zu changed by 0x%02x: an earlier frame is lost", t->kind,
+                         way_names[way], at, mask[m]);
+            }
+        }
+    ok(!silent, "%s, %s: each of %zu changed bytes is told or harmless", t->kind, way_names[way],
+       t->n);
+    ok(!lost, "%s, %s: what was before a changed byte comes", t->kind, way_names[way]);
+}
+
+/* A wrong byte behind checksums that are right. */
+static void sealed(struct trial *t, enum way way, uint8_t *copy)
+{
+    static const uint8_t mask[] = {0x01, 0x02, 0x08, 0x40, 0x80, 0xff};
+    static struct seen s;
+    struct rusage before, after;
+    size_t trials = 0;
+
+    getrusage(RUSAGE_SELF, &before);
+    for (size_t at = 0; at < t->n; at++)
+        for (unsigned m = 0; m < sizeof(mask); m++, trials++) {
+            memcpy(copy, t->bytes, t->n);
+            copy[at] ^= mask[m];
+            reseal(copy, t->n);
+            read_all(copy, t->n, way, &s);
+        }
+    getrusage(RUSAGE_SELF, &after);
+    ok(1, "%s, %s: %zu changes behind right checksums: reading ends", t->kind, way_names[way],
+       trials);
+    /* the most that a frame may decode to, 64 columns of 262,144 values, twice for good measure; a
+       sanitizer holds freed memory back */
+#ifndef __SANITIZE_ADDRESS__
+    ok(after.ru_maxrss - before.ru_maxrss < 2 * 64 * 8 * 256,
+       "%s, %s: memory stays within rows times width", t->kind, way_names[way]);
+#endif
+}
+
+int main(void)
+{
+    static uint8_t bytes[2][MOST_BYTES], copy[MOST_BYTES];
+    static struct trial trial[2];
+    static struct seen nothing;
+
+    for (int packed = 0; packed < 2; packed++) {
+        struct trial *t = &trial[packed];
+
+        t->kind = packed ? "packed" : "raw";
+        t->bytes = bytes[packed];
+        t->n = make_small(bytes[packed], packed);
+        memcpy(copy, t->bytes, t->n);
+        ok(reseal(copy, t->n) >= (packed ? 5 : 15) && !memcmp(copy, t->bytes, t->n),
+           "%s: the layout is the one of cf-stream(5)", t->kind);
+        for (enum way way = BY_FILE; way <= BY_PIPE; way++) {
+            read_all(t->bytes, t->n, way, &t->whole[way]);
+            ok(!t->whole[way].damages && t->whole[way].frames > 3,
+               "%s, %s: the whole stream of %zu bytes reads, %u frames", t->kind, way_names[way],
+               t->n, t->whole[way].frames);
+        }
+        ok(same(&t->whole[BY_FILE], &t->whole[BY_PIPE]), "%s: a pipe gives what a file gives",
+           t->kind);
+        ok(!t->whole[BY_FILE].coded == !packed, "%s: %u columns under the packed codecs", t->kind,
+           t->whole[BY_FILE].coded);
+        read_all(t->bytes, 0, BY_PIPE, &nothing);
+        ok(nothing.damages == 1 && !nothing.frames, "%s: an empty input is told", t->kind);
+    }
+    for (int packed = 0; packed < 2; packed++) {
+        cuts(&trial[packed], BY_FILE);
+        cuts(&trial[packed], BY_INDEX);
+        cuts(&trial[packed], BY_PIPE);
+        flips(&trial[packed], BY_FILE, copy);
+        flips(&trial[packed], BY_INDEX, copy);
+        flips(&trial[packed], BY_PIPE, copy);
+        sealed(&trial[packed], BY_FILE, copy);
+        sealed(&trial[packed], BY_INDEX, copy);
+        sealed(&trial[packed], BY_PIPE, copy);
+    }
+    return done();
+}

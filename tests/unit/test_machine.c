@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_machine.c - machine descriptions: what a good one means, what is said of a bad one and at
+ * which line, that writing and reading give the same, every installed one, and `host` from made-up
+ * sysfs trees. Works in a directory of its own, which is removed at the end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/cf_machine.h"
+#include "tests/unit/tap.h"
+
+static char dir[256], file[300], problem[2048];
+
+static void put(const char *path, const char *text, size_t size)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f || fwrite(text, 1, size, f) != size || fclose(f) != 0) {
+        note("%s: %s", path, strerror(errno));
+        exit(1);
+    }
+}
+
+static struct cf_machine *load_bytes(const char *text, size_t size)
+{
+    /* Some file systems write a file that was truncated to the disk at once, which takes long. */
+    unlink(file);
+    put(file, text, size);
+    return cf_machine_load(file, problem, sizeof problem);
+}
+
+static struct cf_machine *load(const char *text)
+{
+    return load_bytes(text, strlen(text));
+}
+
+/* The description is refused at the line, with this in the message. */
+static void refused(const char *text, int line, const char *what)
+{
+    struct cf_machine *m = load(text);
+    char place[400];
+
+    if (line)
+        snprintf(place, sizeof place, "%s:%d: ", file, line);
+    else
+        snprintf(place, sizeof place, "%s: ", file);
+    if (!ok(!m && strncmp(problem, place, strlen(place)) == 0 && strstr(problem, what),
+            "refused: %s", what))
+        note("said: %s; expected line %d", m ? "(nothing)" : problem, line);
+    cf_machine_free(m);
+}
+
+static int same(const struct cf_machine *a, const struct cf_machine *b)
+{
+    if (strcmp(a->name, b->name) ||
+        strcmp(a->source ? a->source : "", b->source ? b->source : "") || a->cpus != b->cpus ||
+        a->clock_hz != b->clock_hz || a->line_size != b->line_size || a->levels != b->levels ||
+        a->memory_latency != b->memory_latency)
+        return 0;
+    for (uint32_t i = 0; i < a->levels; i++) {
+        const struct cf_level *x = &a->level[i], *y = &b->level[i];
+
+        if (strcmp(x->name, y->name) || x->kind != y->kind || x->size != y->size ||
+            x->ways != y->ways || x->line != y->line || x->sets != y->sets ||
+            x->depth != y->depth || x->shared_by != y->shared_by || x->policy != y->policy ||
+            x->inclusion != y->inclusion || x->write_back != y->write_back ||
+            x->write_allocate != y->write_allocate || x->latency != y->latency)
+            return 0;
+    }
+    return 1;
+}
+
+static void round_trip(const struct cf_machine *m, const char *what)
+{
+    char *text = cf_machine_text(m);
+    struct cf_machine *again = text ? load(text) : NULL;
+
+    if (!ok(again && same(m, again), "%s: writing and reading give the same", what))
+        note("%s in: %s", again ? "differs" : problem, text ? text : "(no text)");
+    cf_machine_free(again);
+    free(text);
+}
+
+#define HEAD  "line_size: 64\nlevels:\n"
+#define L1    "  - {name: L1, size: 1KiB, ways: 2}\n"
+#define SMALL HEAD L1
+
+static void good_ones(void)
+{
+    struct cf_machine *m = load(SMALL);
+
+    need(m != NULL, "the smallest description loads: %s", problem);
+    is_u64(m->cpus, 1, "one CPU by default");
+    is_u64(m->level[0].sets, 8, "sets are computed");
+    is_u64(m->level[0].depth, 1, "depth is computed");
+    ok(m->level[0].kind == CF_UNIFIED && m->level[0].policy == CF_LRU &&
+           m->level[0].inclusion == CF_NON_INCLUSIVE && m->level[0].shared_by == 1 &&
+           m->level[0].write_back && m->level[0].write_allocate,
+       "unified, private, LRU, write-back, write-allocate, non-inclusive by default");
+    is_text(m->name, "m", "the name is the file's by default");
+    round_trip(m, "smallest");
+    cf_machine_free(m);
+
+    m = load("name: 'Full: \"one\", \\ and \xc3\xa9'\nsource: >\n  two\n  lines\n\n  and \"more\"\n"
+             "cpus: 4\nclock_hz: 1900000000\nline_size: 32\nlevels:\n"
+             "  - {name: L1I, kind: instruction, size: 0x3000, ways: 3, policy: fifo}\n"
+             "  - name: L1D\n    kind: data\n    size: 8 KiB\n    ways: 4\n    write: through\n"
+             "    allocate: false\n    policy: tree-plru\n"
+             "  - {name: L2, size: 1MiB, ways: 16, line_size: 64, shared_by: 4, policy: random,"
+             " inclusion: exclusive}\n"
+             "  - {name: L3, size: 3M, ways: 12, line_size: 64, shared_by: 2, policy: srrip,"
+             " inclusion: inclusive, depth: 5}\n"
+             "latency: {L1D: 4, memory: 200, L2: 0x15}\n");
+    need(m != NULL, "a full description loads: %s", problem);
+    is_text(m->name, "Full: \"one\", \\ and \xc3\xa9", "name");
+    is_text(m->source, "two lines\nand \"more\"\n", "source, folded");
+    is_u64(m->level[0].size, 12288, "hexadecimal size");
+    is_u64(m->level[0].sets, 128, "three ways");
+    ok(m->level[0].policy == CF_FIFO && m->level[1].policy == CF_TREE_PLRU, "policies");
+    ok(!m->level[1].write_back && !m->level[1].write_allocate, "write-through without allocation");
+    is_u64(m->level[0].depth, 1, "instructions at depth 1");
+    is_u64(m->level[1].depth, 1, "data at depth 1 too");
+    is_u64(m->level[2].depth, 2, "unified behind both");
+    is_u64(m->level[3].depth, 5, "a stated depth is kept");
+    is_u64(m->level[2].line, 64, "a level's own line size");
+    is_u64(m->level[1].latency, 4, "latency of a level");
+    is_u64(m->level[2].latency, 21, "latency in hexadecimal");
+    is_u64(m->level[3].latency, 0, "latency not stated");
+    is_u64(m->memory_latency, 200, "latency of memory");
+    is_u64(m->level[3].sets, 4096, "3M of 12 ways");
+    round_trip(m, "full");
+    cf_machine_free(m);
+
+    m = load("name: \"a\\N\\L\\uFEFF\\t\\x01\"\n" SMALL);
+    need(m != NULL, "a name with control characters loads: %s", problem);
+    round_trip(m, "control characters");
+    cf_machine_free(m);
+
+    m = load("levels:\n" L1 "line_size: 64\n");
+    ok(m != NULL, "the order of the keys is free");
+    cf_machine_free(m);
+
+    m = load(
+        "\xef\xbb\xbf---\r\nline_size: 64\r\nlevels: [{name: A, size: 64, ways: 1}]\r\n...\r\n");
+    ok(m && m->level[0].sets == 1, "byte order mark, CR LF, flow style");
+    cf_machine_free(m);
+
+    is_text(cf_policy_name(CF_MASTER_INDEX), "master-index", "name of a policy");
+    ok(cf_policy_name((enum cf_replacement)99) == NULL, "no name for no policy");
+}
+
+static void bad_ones(void)
+{
+    static char text[3 << 20];
+    size_t at;
+
+    refused("", 0, "is empty");
+    refused("# only a comment\n", 0, "is empty");
+    refused("- 1\n", 1, "is a list");
+    refused("just text\n", 1, "is a value");
+    refused("line_size: 64\n", 1, "has no 'levels'");
+    refused("levels:\n" L1, 1, "has no 'line_size'");
+    refused("line_size: 64\nlevels: []\n", 2, "'levels' is empty");
+    refused("line_size: 64\nlevels: {a: 1}\n", 2, "'levels' is a mapping");
+    refused("line_size: 64\nlevels: [L1]\n", 2, "a level is a value");
+    refused("line_size: 64\nlevels: [{size: 1, ways: 1}]\n", 2, "has no 'name'");
+    refused(HEAD "  - {name: L1, ways: 2}\n", 3, "level L1 has no 'size'");
+    refused(HEAD "  - {name: L1, size: 1KiB}\n", 3, "level L1 has no 'ways'");
+    refused(HEAD L1 "cpu: 4\n", 4, "unknown key 'cpu' in a machine: known are name, source, cpus");
+    refused(HEAD L1 "  - {name: L2, size: 1KiB, ways: 2,\n     assoc: 4}\n", 5,
+            "unknown key 'assoc' in a level");
+    refused(HEAD "  - {name: L1, size: 1000, ways: 2}\n", 3, "1000 is no multiple of 2 ways");
+    refused(HEAD "  - {name: L1, size: 64, ways: 2}\n", 3, "is no multiple");
+    refused(HEAD "  - {name: L1, size: 32kB, ways: 2}\n", 3, "'size: 32kB' is not a size");
+    refused(HEAD "  - {name: L1, size: -1, ways: 2}\n", 3, "is not a size");
+    refused(HEAD "  - {name: L1, size: 0, ways: 2}\n", 3, "out of range");
+    refused(HEAD "  - {name: L1, size: 99999999999999999999, ways: 2}\n", 3, "is not a size");
+    refused(HEAD "  - {name: L1, size: 99999999999G, ways: 2}\n", 3, "is not a size");
+    refused(HEAD "  - {name: L1, size: 32T, ways: 2}\n", 3, "is not a size");
+    refused(HEAD "  - {name: L1, size: [1], ways: 2}\n", 3, "'size' is a list");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 0}\n", 3, "'ways: 0' is out of range");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2KiB}\n", 3, "is not a whole number");
+    refused(HEAD "  - {name: L1, size: 1MiB, ways: 1025}\n", 3, "give 1 to 1024");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, policy: lrru}\n", 3,
+            "'policy: lrru' is not known: give one of lru, fifo, random");
+    refused(HEAD "  - {name: L1, size: 192, ways: 3, policy: tree-plru}\n", 3, "power of two");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, write: around}\n", 3, "through, back");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, allocate: maybe}\n", 3, "false, true");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, kind: code}\n", 3, "unified, data");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, inclusion: some}\n", 3, "exclusive");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, line_size: 48}\n", 3, "no power of two");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, shared_by: 0}\n", 3, "out of range");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, depth: 17}\n", 3, "out of range");
+    refused(HEAD "  - {name: '', size: 1KiB, ways: 2}\n", 3, "empty name");
+    refused(HEAD "  - {name: memory, size: 1KiB, ways: 2}\n", 3, "rename it");
+    refused(HEAD "  - {name: a234567890123456789012345678901234, size: 1KiB, ways: 2}\n", 3,
+            "longer than 31 bytes");
+    refused(HEAD L1 L1, 4, "two levels are named 'L1'");
+    refused(HEAD L1 "  - {name: L2, size: 1KiB, ways: 2, depth: 1}\n", 4, "from the core outwards");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, shared_by: 4}\ncpus: 2\n", 4,
+            "shared by 4 of 2 CPUs");
+    refused("line_size: 0\nlevels:\n" L1, 1, "out of range");
+    refused("line_size: 100\nlevels:\n" L1, 1, "no power of two");
+    refused(SMALL "latency: 4\n", 4, "'latency' is a value");
+    refused(SMALL "latency: {L2: 4}\n", 4, "unknown key 'L2' in latency: known are L1, memory");
+    refused(SMALL "latency: {L1: 0}\n", 4, "out of range");
+    refused(SMALL "latency:\n  L1: fast\n", 5, "'L1: fast' is not a whole number");
+    refused(SMALL "clock_hz: 1.9e9\n", 4, "is not a whole number");
+    refused(SMALL "line_size: 32\n", 4, "'line_size' stands here a second time, after line 1");
+    refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, ways: 4}\n", 3, "a second time");
+    refused(SMALL "---\n" SMALL, 4, "a second document");
+    refused("line_size: &a 64\nlevels:\n" L1, 1, "anchors (&) and aliases (*)");
+    refused("line_size: *a\nlevels:\n" L1, 1, "anchors");
+    refused("a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", 1, "anchors");
+    refused("line_size: [[[[[[[[[1]]]]]]]]]\n", 1, "nested more than 8 deep");
+    refused("? {a: 1}\n: 2\n", 1, "a key is a mapping");
+    refused("line_size: 64\n  levels: x\n", 2, "no valid YAML");
+    refused("line_size: \"\\0\"\n", 1, "a zero byte");
+    refused("line_size: \xff\xfe\n", 0, "byte 11: ");
+    refused("%YAML 9.9\n---\nline_size: 64\n", 1, "no valid YAML");
+
+    at = (size_t)sprintf(text, "line_size: 64\nlevels:\n");
+    for (int i = 0; i < 17; i++)
+        at += (size_t)sprintf(text + at, "  - {name: L%d, size: 1KiB, ways: 2}\n", i);
+    refused(text, 19, "more than 16 levels");
+    at = (size_t)sprintf(text, "x: [");
+    for (int i = 0; i < 5000; i++)
+        at += (size_t)sprintf(text + at, "1,\n");
+    refused(text, 4096 - 3 + 1, "more than 4096 values");
+    memset(text, '[', 100000);
+    text[100000] = '\0';
+    refused(text, 1, "nested");
+    memset(text, '#', 1 << 20);
+    text[1 << 20] = '\0';
+    refused(text, 0, "is empty"); /* 1 MiB is allowed */
+    memset(text, '#', (1 << 20) + 1);
+    text[(1 << 20) + 1] = '\0';
+    refused(text, 0, "over 1 MiB");
+
+    ok(!load_bytes("line_size: 64\0\nlevels:\n", 23), "a zero byte in the file: %s", problem);
+    ok(!cf_machine_load("/nonexistent/x.yaml", problem, sizeof problem) &&
+           strstr(problem, "/nonexistent/x.yaml: No such file"),
+       "a file that does not exist");
+    ok(!cf_machine_load(dir, problem, sizeof problem) && strstr(problem, "directory"),
+       "a directory");
+    ok(!cf_machine_load("no-such-machine", problem, sizeof problem) &&
+           strstr(problem, "tegra-x1, ") && strstr(problem, "host"),
+       "an unknown name lists the known ones");
+    ok(!cf_machine_load("", problem, sizeof problem), "an empty name");
+    ok(!cf_machine_load("no-such-machine", problem, 10) && strlen(problem) < 10,
+       "a small buffer is not overrun");
+}
+
+static void installed_ones(void)
+{
+    static const char *const wanted[] = {"atom-d525",      "leon4-n2x", "odroid-xu4",
+                                         "raspberry-pi-4", "tegra-x1",  "zynq-ultrascale",
+                                         "xeon-6230"};
+    char *list = cf_machine_list(), *save = NULL, before[256] = "";
+    struct cf_machine *m;
+    int count = 0;
+
+    need(list != NULL, "there is a list");
+    for (char *n = strtok_r(list, "\n", &save); n; n = strtok_r(NULL, "\n", &save)) {
+        ok(strcmp(before, n) < 0, "%s comes in order", n);
+        snprintf(before, sizeof before, "%s", n);
+        m = cf_machine_load(n, problem, sizeof problem);
+        if (ok(m != NULL, "%s loads", n)) {
+            ok(m->source && strlen(m->source) > 40, "%s says where its numbers come from", n);
+            round_trip(m, n);
+        } else {
+            note("%s", problem);
+        }
+        cf_machine_free(m);
+        count++;
+    }
+    free(list);
+    ok(count >= (int)(sizeof wanted / sizeof *wanted), "%d are installed", count);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        m = cf_machine_load(wanted[i], problem, sizeof problem);
+        ok(m != NULL, "%s is among them", wanted[i]);
+        cf_machine_free(m);
+    }
+    m = cf_machine_load("tegra-x1", problem, sizeof problem);
+    if (m)
+        is_u64(m->level[2].sets, 2048, "sets of the Tegra X1's second level, as in the paper");
+    cf_machine_free(m);
+    m = cf_machine_load("leon4-n2x", problem, sizeof problem);
+    if (m) {
+        is_u64(m->level[0].sets, 128, "sets of the LEON4's first level, as in the paper");
+        is_u64(m->level[2].sets, 2048, "sets of the LEON4's second level, as in the paper");
+    }
+    cf_machine_free(m);
+}
+
+/* ---- host ---- */
+
+static void sys(const char *name, const char *text)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/devices/system/cpu/%s", dir, name);
+    for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); p++) {
+        *p = '\0';
+        mkdir(path, 0777);
+        *p = '/';
+    }
+    put(path, text, strlen(text));
+}
+
+static void sys_cache(int cpu, int index, const char *level, const char *type, const char *size,
+                      const char *ways, const char *line, const char *sets, const char *shared)
+{
+    static const char *const names[] = {
+        "level",          "type",           "size", "ways_of_associativity", "coherency_line_size",
+        "number_of_sets", "shared_cpu_list"};
+    const char *values[] = {level, type, size, ways, line, sets, shared};
+    char name[200];
+
+    for (size_t i = 0; i < 7; i++) {
+        snprintf(name, sizeof name, "cpu%d/cache/index%d/%s", cpu, index, names[i]);
+        if (values[i])
+            sys(name, values[i]);
+    }
+}
+
+static void sys_clear(void)
+{
+    char command[400];
+
+    snprintf(command, sizeof command, "rm -rf '%s/devices'", dir);
+    if (system(command) != 0)
+        exit(1);
+}
+
+static void host_refused(const char *what)
+{
+    struct cf_machine *m = cf_machine_load("host", problem, sizeof problem);
+
+    if (!ok(!m && strstr(problem, what), "host refused: %s", what))
+        note("said: %s", m ? "(nothing)" : problem);
+    cf_machine_free(m);
+    sys_clear();
+}
+
+static void hosts(void)
+{
+    struct cf_machine *m;
+
+    setenv("CF_SYSFS", dir, 1);
+    host_refused("shows no cache of any CPU");
+
+    sys_cache(0, 0, "1\n", "Data\n", "48K\n", "12\n", "64\n", "64\n", "0,2\n");
+    sys_cache(0, 1, "1\n", "Instruction\n", "32K\n", "8\n", "64\n", "64\n", "0,2\n");
+    sys_cache(0, 2, "2\n", "Unified\n", "1280K\n", "20\n", "64\n", "1024\n", "0,2\n");
+    sys_cache(0, 3, "3\n", "Unified\n", "36M\n", "12\n", "64\n", "49152\n", "0-3\n");
+    sys("online", "0-3\n");
+    sys("cpu0/cpufreq/cpuinfo_max_freq", "4500000\n");
+    sys("cpu0/cache/index3/write_policy", "WriteThrough\n");
+    sys("cpu0/cache/index3/allocation_policy", "ReadAllocate\n");
+    m = cf_machine_load("host", problem, sizeof problem);
+    need(m != NULL, "a complete host: %s", problem);
+    is_text(m->name, "host", "its name, with CF_SYSFS");
+    is_u64(m->cpus, 4, "its CPUs");
+    is_u64(m->clock_hz, 4500000000, "its clock");
+    is_u64(m->line_size, 64, "its line size");
+    is_u64(m->levels, 4, "its levels");
+    is_text(m->level[0].name, "L1D", "first level");
+    is_u64(m->level[0].ways, 12, "ways");
+    is_u64(m->level[0].shared_by, 2, "shared by two");
+    is_text(m->level[1].name, "L1I", "instruction level");
+    is_text(m->level[2].name, "L2", "second level");
+    is_u64(m->level[3].sets, 49152, "sets that are no power of two");
+    is_u64(m->level[3].shared_by, 4, "shared by all");
+    ok(!m->level[3].write_back && !m->level[3].write_allocate && m->level[0].write_back,
+       "write and allocation policy are taken where shown");
+    round_trip(m, "host");
+    cf_machine_free(m);
+    sys_clear();
+
+    /* What device trees often leave out. */
+    sys_cache(3, 0, "1\n", "Data\n", "32K\n", NULL, "64\n", "256\n", NULL);
+    sys_cache(3, 1, "1\n", "Instruction\n", NULL, "3\n", "64\n", "256\n", NULL);
+    sys_cache(3, 2, "2\n", "Unified\n", "1M\n", "16\n", NULL, "1024\n", NULL);
+    sys_cache(3, 3, "3\n", "Unified\n", NULL, NULL, NULL, NULL, NULL);
+    sys("cpu3/cache/index2/shared_cpu_map", "f,0000000f\n");
+    sys("cpu4/x", "\n");
+    sys("cpu5/x", "\n");
+    sys("cpufreq/x", "\n");
+    for (int i = 6; i < 12; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "cpu%d/x", i);
+        sys(name, "\n");
+    }
+    m = cf_machine_load("host", problem, sizeof problem);
+    need(m != NULL, "a host that tells little: %s", problem);
+    is_u64(m->levels, 3, "a cache without any size is left out");
+    is_u64(m->level[0].ways, 2, "ways from size, sets and line");
+    is_u64(m->level[1].size, 48 << 10, "size from the others");
+    is_u64(m->level[2].line, 64, "line from the others");
+    is_u64(m->level[2].shared_by, 8, "sharers from the map");
+    is_u64(m->level[0].shared_by, 1, "private where nothing is said");
+    is_u64(m->cpus, 9, "CPUs are counted");
+    is_u64(m->clock_hz, 0, "no clock");
+    ok(m->source && strstr(m->source, "cpu3"), "the source names the CPU that was read");
+    cf_machine_free(m);
+    sys_clear();
+
+    sys_cache(0, 0, "1\n", "Data\n", "32K\n", "0\n", "64\n", NULL, NULL);
+    host_refused("does not say how many ways L1D has");
+    sys_cache(0, 0, "1\n", "Data\n", "33K\n", "8\n", "64\n", "64\n", NULL);
+    host_refused("size 33792 is not 64 sets times 8 ways times 64 bytes");
+    sys_cache(0, 0, "1\n", "Data\n", "33K\n", "10\n", "64\n", NULL, NULL);
+    host_refused("size 33792 is not");
+    sys_cache(0, 0, "1\n", "Data\n", "1M\n", "16384\n", "64\n", NULL, NULL);
+    host_refused("16384 ways, more than");
+    sys_cache(0, 0, "1\n", "Data\n", "6K\n", "2\n", "48\n", "64\n", NULL);
+    host_refused("no power of two");
+    sys_cache(0, 0, "1\n", "Data\n", NULL, "8\n", NULL, NULL, NULL);
+    host_refused("does not say how large any cache is");
+    sys_cache(0, 0, "1\n", "Unified\n", "32K\n", "8\n", "64\n", "64\n", NULL);
+    sys_cache(0, 1, "1\n", "Data\n", "32K\n", "8\n", "64\n", "64\n", NULL);
+    host_refused("from the core outwards");
+    sys_cache(0, 0, "1\n", "Data\n", NULL, "4294967295\n", "2147483648\n", "4294967295\n", NULL);
+    host_refused("does not say how large");
+    sys_cache(0, 0, "1\n", "Data\n", "32K\n", "8\n", "64\n", "64\n", "0-9\n");
+    sys("online", "0-1\n");
+    host_refused("shared by 10 of 2 CPUs");
+    sys_cache(0, 0, "1\n", "Data\n", "32K\n", "8\n", "64\n", "64\n", "9-0,x\n");
+    m = cf_machine_load("host", problem, sizeof problem);
+    ok(m && m->level[0].shared_by == 1, "a list of sharers that is none");
+    cf_machine_free(m);
+    sys_clear();
+    unsetenv("CF_SYSFS");
+
+    m = cf_machine_load("host", problem, sizeof problem);
+    ok(m ? m->levels > 0 && m->line_size > 0 && m->name[0] : problem[0] != '\0', "this machine: %s",
+       m ? m->name : problem);
+    cf_machine_free(m);
+}
+
+/* Every beginning of every description, and every description with one byte changed, either loads
+   or is refused with a message. */
+static void damaged_ones(void)
+{
+    char *list = cf_machine_list(), *save = NULL, path[1000];
+    unsigned long loaded = 0, refused_ones = 0, silent = 0, seed = 1;
+
+    need(list != NULL, "there is a list");
+    for (char *n = strtok_r(list, "\n", &save); n; n = strtok_r(NULL, "\n", &save)) {
+        static char text[8192], changed[8192];
+        struct cf_machine *m;
+        size_t size;
+        FILE *f;
+
+        snprintf(path, sizeof path, "formats/machines/%s.yaml", n);
+        f = fopen(path, "r");
+        if (!f)
+            continue;
+        size = fread(text, 1, sizeof text, f);
+        fclose(f);
+        for (size_t i = 0; i < 2 * size; i++) {
+            memcpy(changed, text, size);
+            seed = seed * 6364136223846793005UL + 1442695040888963407UL;
+            if (i >= size)
+                changed[i - size] = (char)(seed >> 56);
+            m = load_bytes(changed, i < size ? i : size);
+            if (m)
+                loaded++;
+            else if (strstr(problem, file) && strlen(problem) > strlen(file) + 5)
+                refused_ones++;
+            else
+                silent++;
+            cf_machine_free(m);
+        }
+    }
+    free(list);
+    is_u64(silent, 0, "%lu damaged files loaded, %lu were refused, each with a message", loaded,
+           refused_ones);
+    ok(refused_ones > 1000 && loaded > 100, "both happened");
+}
+
+/* With names: shows these descriptions, for tests/machine.bats. */
+static int show(int count, char **names)
+{
+    for (int i = 0; i < count; i++) {
+        struct cf_machine *m = cf_machine_load(names[i], problem, sizeof problem);
+        char *text = m ? cf_machine_text(m) : NULL;
+
+        puts(text ? text : problem);
+        free(text);
+        if (!m)
+            return 1;
+        cf_machine_free(m);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    if (argc > 1)
+        return show(argc - 1, argv + 1);
+    snprintf(dir, sizeof dir, "%s/cf_machine.XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(dir))
+        need(0, "a directory to work in");
+    snprintf(file, sizeof file, "%s/m.yaml", dir);
+    good_ones();
+    bad_ones();
+    installed_ones();
+    damaged_ones();
+    hosts();
+    unlink(file);
+    rmdir(dir);
+    return done();
+}
