@@ -19,11 +19,17 @@ enum {
     MIN_PACKED_ROWS = 64,
 };
 
+struct declared {
+    unsigned column;
+    enum cf_type type;
+};
+
 struct cf_encoder {
     struct cf_zip zip;
     struct cf_packer *packer;
     struct cf_bytes out;    /* data of all columns */
     struct cf_bytes sample; /* what a codec made of a sample */
+    struct cf_bytes types;  /* struct declared: columns that cf.h does not list */
 };
 
 int cf_bytes_room(struct cf_bytes *b, size_t more)
@@ -233,6 +239,29 @@ int cf_zip_packet(struct cf_zip *z, struct cf_bytes *out, const void *data, size
     return 0;
 }
 
+int cf_zip_table(struct cf_zip *z, struct cf_bytes *out, uint64_t *values, size_t n,
+                 bool differences)
+{
+    uint64_t last = 0, all = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = values[i];
+        if (differences)
+            values[i] = cf_zigzag(v - last);
+        last = v;
+        all |= values[i];
+    }
+    unsigned planes = all ? 1 + cf_more_bytes(all) : 0;
+    z->plain.used = 0;
+    if (cf_bytes_room(out, 1) < 0 || cf_bytes_room(&z->plain, planes * n) < 0)
+        return -1;
+    out->data[out->used++] = (uint8_t)(planes | (differences ? CF_DIFFERENCES : 0));
+    uint8_t *at = z->plain.data;
+    for (unsigned b = 0; b < planes; b++)
+        for (size_t i = 0; i < n; i++)
+            *at++ = (uint8_t)(values[i] >> 8 * b);
+    return cf_zip_packet(z, out, z->plain.data, planes * n);
+}
+
 #define PLAIN(type, bits)                                                                          \
     static void to_planes_##bits(const type *v, size_t n, uint8_t *out)                            \
     {                                                                                              \
@@ -355,7 +384,34 @@ void cf_encoder_free(struct cf_encoder *e)
     cf_packer_free(e->packer);
     free(e->out.data);
     free(e->sample.data);
+    free(e->types.data);
     free(e);
+}
+
+int cf_encoder_type(struct cf_encoder *e, unsigned column, enum cf_type type)
+{
+    struct declared *d = (struct declared *)(void *)e->types.data;
+    for (size_t i = 0; i < e->types.used / sizeof *d; i++)
+        if (d[i].column == column) {
+            d[i].type = type;
+            return 0;
+        }
+    if (cf_bytes_room(&e->types, sizeof *d) < 0)
+        return -1;
+    d = (struct declared *)(void *)(e->types.data + e->types.used);
+    *d = (struct declared){column, type};
+    e->types.used += sizeof *d;
+    return 0;
+}
+
+static enum cf_type type_of(const struct cf_encoder *e, unsigned column)
+{
+    const struct declared *d = (const struct declared *)(const void *)e->types.data;
+    enum cf_type type = cf_column_type(column);
+    for (size_t i = 0; !type && i < e->types.used / sizeof *d; i++)
+        if (d[i].column == column)
+            type = d[i].type;
+    return type;
 }
 
 /* A column of the frame, on its way to its encoded form. While `out` grows, data is an offset. */
@@ -564,7 +620,9 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
     e->out.used = 0;
     for (unsigned i = 0; i < count; i++) {
         struct job *j = &jobs[i];
-        enum cf_type type = cf_column_type(columns[i].column);
+        enum cf_type type = type_of(e, columns[i].column);
+        if (!type)
+            return -1;
         out[i] = (struct cf_coded){(uint16_t)columns[i].column, (uint8_t)type, CF_CONST, 0,
                                    columns[i].constant,         NULL};
         *j = (struct job){(unsigned)cf_type_width(type), columns[i].values, false, 0, &out[i]};
@@ -579,7 +637,8 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
         j->done |= !j->values;
     }
     jobs[count] = (struct job){.coded = &out[count]};
-    if (table == CF_ACCESS && rows >= MIN_PACKED_ROWS && count < CF_MAX_COLUMNS) {
+    if (table == CF_ACCESS && rows >= MIN_PACKED_ROWS && rows <= CF_FILE_ROWS &&
+        count < CF_MAX_COLUMNS) {
         out[count] = (struct cf_coded){CF_CODE, CF_BLOB, CF_CODES, 0, 0, NULL};
         if (pack(e, jobs, count, rows, hint, &jobs[count]) < 0)
             return -1;

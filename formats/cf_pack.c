@@ -18,9 +18,6 @@
 #include <stdlib.h>
 
 #include "cf_pack.h"
-#ifndef HOME
-#define HOME 0
-#endif
 
 enum {
     ROWS_ROOM = CF_FILE_ROWS + 64,   /* so that whole blocks may be written */
@@ -54,7 +51,6 @@ struct tuple {
 
 /* How the address of a code is predicted. */
 struct info {
-    uint32_t from; /* place in `last` from which misses are told */
     uint16_t kind, ref;
     uint32_t times;
 };
@@ -96,8 +92,7 @@ struct cf_packer {
 
     /* of each kind */
     uint32_t first_row[CODES_ROOM];
-    uint64_t last[2 * CODES_ROOM]; /* address; behind CODES_ROOM the first of each kind */
-    int32_t homing[CODES_ROOM];    /* bytes that it would save to tell misses from there */
+    uint64_t last[CODES_ROOM]; /* address */
     uint64_t difference[CODES_ROOM];
     uint32_t misses[CODES_ROOM];
     uint16_t ref[CODES_ROOM];
@@ -395,35 +390,9 @@ int cf_packer_codes(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
     return cf_zip_packet(z, out, p->token, 2 * p->tokens);
 }
 
-/* Appends the n values in p->table: a byte that says how many planes they need and whether they are
-   differences, then the planes. */
-static int put_table(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, size_t n,
-                     bool differences)
-{
-    uint64_t last = 0, all = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t v = p->table[i];
-        if (differences)
-            p->table[i] = cf_zigzag(v - last);
-        last = v;
-        all |= p->table[i];
-    }
-    unsigned planes = all ? (71u - (unsigned)__builtin_clzll(all)) / 8 : 0;
-    z->plain.used = 0;
-    if (cf_bytes_room(out, 1) < 0 || cf_bytes_room(&z->plain, planes * n) < 0)
-        return -1;
-    out->data[out->used++] = (uint8_t)(planes | (differences ? CF_DIFFERENCES : 0));
-    uint8_t *at = z->plain.data;
-    for (unsigned b = 0; b < planes; b++)
-        for (size_t i = 0; i < n; i++)
-            *at++ = (uint8_t)(p->table[i] >> 8 * b);
-    return cf_zip_packet(z, out, z->plain.data, planes * n);
-}
-
 int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
 {
-    memcpy(p->table, p->step, p->codes * sizeof *p->step);
-    return put_table(p, z, out, p->codes, false);
+    return cf_zip_table(z, out, p->step, p->codes, false);
 }
 
 #define BY_KIND(type)                                                                              \
@@ -457,7 +426,7 @@ int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *ou
                              : by_kind_uint64_t(p, values, known);
     if (!fits)
         return 1;
-    return put_table(p, z, out, p->kinds, width == 8);
+    return cf_zip_table(z, out, p->table, p->kinds, width == 8);
 }
 
 /* ---- addresses ---- */
@@ -474,18 +443,12 @@ static inline uint8_t *put_gap(uint8_t *gap, size_t rows)
     return gap;
 }
 
-/* Bytes of a value after the first. */
-static inline unsigned more_bytes(uint64_t v)
-{
-    return (63u - (unsigned)__builtin_clzll(v | 1)) / 8;
-}
-
 static void begin_states(struct cf_packer *p, const uint64_t *addr, const uint64_t *pc)
 {
     for (uint32_t k = 0; k < p->kinds; k++) {
         uint32_t row = p->first_row[k];
         p->flags[k] = pc && addr[row] == pc[row] ? CF_AT_PC : 0;
-        p->last[k] = p->last[CODES_ROOM + k] = addr[row];
+        p->last[k] = addr[row];
         p->difference[k] = 0;
     }
 }
@@ -500,8 +463,7 @@ static struct streams predict(struct cf_packer *p, const uint64_t *addr)
     uint8_t missed[CHUNK] = {0};
     for (uint32_t c = 0; c < p->codes; c++) {
         uint16_t k = p->kind[c];
-        uint32_t from = p->homing[k] > 0 ? CODES_ROOM + k : k;
-        p->info[c] = (struct info){from, k, p->ref[k], p->times[k]};
+        p->info[c] = (struct info){k, p->ref[k], p->times[k]};
     }
     uint64_t *last = p->last, *ahead = p->difference;
     const struct info *info = p->info;
@@ -516,7 +478,7 @@ static struct streams predict(struct cf_packer *p, const uint64_t *addr)
             size_t k = of->kind;
             /* Nothing is stored at a place that depends on what was loaded, beside the state: all
                later loads would wait for it. */
-            moved[q] = a - last[of->from];
+            moved[q] = a - last[k];
             missed[q] = d != ahead[k];
             ahead[k] = d; /* the same as before where there is no miss */
             last[k] = a;
@@ -531,7 +493,7 @@ static struct streams predict(struct cf_packer *p, const uint64_t *addr)
         for (; misses; misses &= misses - 1) {
             unsigned q = (unsigned)__builtin_ctzll(misses);
             uint64_t v = cf_zigzag(moved[q]);
-            unsigned more = more_bytes(v);
+            unsigned more = cf_more_bytes(v);
             size_t skip = i + q - next;
             next = i + q + 1;
             if (skip >= CF_SKIP) {
@@ -562,18 +524,12 @@ static size_t stripe(size_t rows, unsigned s, size_t *end)
 static size_t pick_students(struct cf_packer *p, const uint64_t *addr)
 {
     memset(p->misses, 0, p->kinds * sizeof *p->misses);
-    for (uint32_t k = 0; k < p->kinds; k++)
-        p->homing[k] = HOME;
     for (unsigned part = 0; part < STRIPES; part++) {
         size_t end, i = stripe(p->rows, part, &end);
         for (; i < end; i++) {
             uint32_t k = p->kind[p->code[i]];
             uint64_t difference = addr[i] - p->last[k];
-            if (difference != p->difference[k]) {
-                p->misses[k]++;
-                p->homing[k] += (int32_t)more_bytes(cf_zigzag(difference)) -
-                                (int32_t)more_bytes(cf_zigzag(addr[i] - p->last[CODES_ROOM + k]));
-            }
+            p->misses[k] += difference != p->difference[k];
             p->difference[k] = difference;
             p->last[k] = addr[i];
         }
@@ -673,6 +629,31 @@ static void learn(struct cf_packer *p, const uint64_t *addr)
         settle(p, &p->student[i]);
 }
 
+/* The first address of each kind that does not start at its pc, as the difference to that of the
+   eight before it which is nearest: stack, heap and tables take turns. */
+static int put_first(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out,
+                     const uint64_t *addr)
+{
+    uint64_t recent[CF_RECENT] = {0};
+    uint8_t *back = (uint8_t *)p->info; /* not needed any more */
+    size_t n = 0;
+    for (uint32_t k = 0; k < p->kinds; k++) {
+        if (p->flags[k] & CF_AT_PC)
+            continue;
+        uint64_t a = addr[p->first_row[k]], least = UINT64_MAX;
+        for (unsigned b = 1; b <= CF_RECENT; b++) {
+            uint64_t v = cf_zigzag(a - recent[(n - b) % CF_RECENT]);
+            if (cf_more_bytes(v) < cf_more_bytes(least) || b == 1) {
+                least = v;
+                back[n] = (uint8_t)b;
+            }
+        }
+        p->table[n] = least;
+        recent[n++ % CF_RECENT] = a;
+    }
+    return cf_zip_packet(z, out, back, n) < 0 ? -1 : cf_zip_table(z, out, p->table, n, false);
+}
+
 int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out,
                         const uint64_t *addr, const uint64_t *pc)
 {
@@ -687,20 +668,15 @@ int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *
     begin_states(p, addr, pc);
     struct streams s = predict(p, addr);
     uint8_t *table = (uint8_t *)p->table;
-    size_t n = p->kinds, told = 0;
+    size_t n = p->kinds;
     for (size_t k = 0; k < n; k++) {
         unsigned away = p->ref[k] - (unsigned)k;
-        table[k] = p->flags[k] | (p->homing[k] > 0 ? CF_HOMING : 0);
+        table[k] = p->flags[k];
         table[n + k] = p->times[k];
         table[2 * n + k] = (uint8_t)away;
         table[3 * n + k] = (uint8_t)(away >> 8);
     }
-    if (cf_zip_packet(z, out, table, 4 * n) < 0)
-        return -1;
-    for (uint32_t k = 0; k < n; k++)
-        if (!(p->flags[k] & CF_AT_PC))
-            p->table[told++] = addr[p->first_row[k]];
-    if (put_table(p, z, out, told, true) < 0 ||
+    if (cf_zip_packet(z, out, table, 4 * n) < 0 || put_first(p, z, out, addr) < 0 ||
         cf_zip_packet(z, out, p->gap, (size_t)(s.gap - p->gap)) < 0)
         return -1;
     return cf_zip_packet(z, out, p->value, (size_t)(s.value - p->value));

@@ -22,7 +22,7 @@
 enum {
     CF_MAX_CODES = 65535, /* in a frame: a code plus one fits 16 bits */
     CF_AT_PC = 1,         /* flag of a kind: its address starts out as its pc */
-    CF_HOMING = 2, /* flag of a kind: misses are told relative to its first address */
+    CF_RECENT = 8,        /* first addresses that the next one may refer to */
     CF_DIFFERENCES = 128, /* flag of a table: it holds differences */
     CF_SKIP = 31,         /* gap in a token of CF_PREDICT that says: no miss, more rows */
 };
@@ -52,6 +52,12 @@ static inline uint64_t cf_load64(const void *p)
     uint64_t v;
     memcpy(&v, p, 8);
     return v;
+}
+
+/* Bytes that a value needs beside its first. */
+static inline unsigned cf_more_bytes(uint64_t v)
+{
+    return (63u - (unsigned)__builtin_clzll(v | 1)) / 8;
 }
 
 static inline uint8_t *cf_put_varint(uint8_t *p, uint64_t v)
@@ -93,6 +99,11 @@ struct cf_zip {
    did not help. -1 without memory. */
 int cf_zip_packet(struct cf_zip *z, struct cf_bytes *out, const void *data,
                   size_t bytes) CF_MUST_CHECK;
+
+/* Appends a table: a byte that says how many planes the values need and whether they are told as
+   differences, then the planes as a packet. The values may be overwritten. -1 without memory. */
+int cf_zip_table(struct cf_zip *z, struct cf_bytes *out, uint64_t *values, size_t n,
+                 bool differences) CF_MUST_CHECK;
 
 /* Appends n values of `width` bytes by one of CF_RAW, CF_ZSTD, CF_ZDELTA, CF_ZPLANES and
    CF_ZDPLANES; differences start from `base`. Takes CF_RAW where the codec does not help and

@@ -109,6 +109,38 @@ void cf_reader_idle(struct cf_reader *r, void (*f)(void *), void *arg)
 
 /* ---- frames ---- */
 
+static void hand_out_header(struct cf_reader *r, uint64_t offset)
+{
+    r->in_segment = 1;
+    r->segment_start = offset;
+    r->number = 0;
+    memset(&r->frame, 0, offsetof(struct cf_frame, column));
+    r->frame.table = CF_HEADER;
+    r->frame.offset = offset;
+    r->frame.header = &r->header;
+    r->frame.reader = r;
+}
+
+/* A header in place of one that was lost, so that the frames after it still come. Its chain has
+   many entries, so that the string ids of the programs that it stands for stay theirs. */
+static int stand_in_header(struct cf_reader *r)
+{
+    static const char line[] = "  - \"(lost)\"\n";
+    char yaml[64 + LOST_PROGRAMS * sizeof(line)], why[256];
+    size_t n = (size_t)snprintf(yaml, sizeof(yaml), "cacheflow: %d\nchain:\n", CF_STREAM_VERSION);
+
+    for (int i = 0; i < LOST_PROGRAMS; i++) {
+        memcpy(yaml + n, line, sizeof(line) - 1);
+        n += sizeof(line) - 1;
+    }
+    cfr_clear_segment(r);
+    if (cf_header_parse(&r->header, yaml, n, why, sizeof(why)) != 0)
+        return -1;
+    hand_out_header(r, r->base + r->pos);
+    r->lost = 1;
+    return 0;
+}
+
 /* Takes in a segment's head at pos: its length, or 0 when it is damaged or cut off. */
 static size_t take_header(struct cf_reader *r)
 {
@@ -151,15 +183,8 @@ static size_t take_header(struct cf_reader *r)
         cfr_damage(r, offset, "%s", why);
         return 0;
     }
-    r->in_segment = 1;
-    r->segment_start = offset;
-    r->number = 0;
+    hand_out_header(r, offset);
     cfr_load_index(r);
-    memset(&r->frame, 0, offsetof(struct cf_frame, column));
-    r->frame.table = CF_HEADER;
-    r->frame.offset = offset;
-    r->frame.header = &r->header;
-    r->frame.reader = r;
     return total;
 }
 
@@ -301,6 +326,8 @@ static int decode(struct cf_reader *r)
                                 : column == CF_COST                        ? "cf-latency"
                                                                            : NULL;
 
+            if (r->missing++) /* of one stream, all frames lack it: say so once */
+                return -1;
             cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
                        cf_column_name(column),
                        adder ? "first run the stream through "
@@ -457,6 +484,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
             if (r->in_segment)
                 cfr_damage(r, r->base + r->pos, "cut off: the segment before has no end frame");
             r->seen_any = 1;
+            r->in_segment = 0;
             n = take_header(r);
             if (n) {
                 r->pos += n;
@@ -464,7 +492,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
                 return 1;
             }
             if (!resync(r))
-                r->eof = 1, r->pos = r->end, r->in_segment = 0;
+                r->eof = 1, r->pos = r->end;
             continue;
         }
         if (!r->in_segment && !r->seen_any) {
@@ -478,8 +506,16 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
             r->seen_any = 1;
             continue;
         }
-        if (!r->in_segment && !r->lost)
-            cfr_damage(r, r->base + r->pos, "data after the end frame");
+        if (!r->in_segment) {
+            if (!r->lost)
+                cfr_damage(r, r->base + r->pos, "data after the end frame");
+            if (stand_in_header(r) != 0) {
+                cfr_close_input(r);
+                continue;
+            }
+            *frame = &r->frame;
+            return 1;
+        }
         if (take_frame(r)) {
             *frame = &r->frame;
             return 1;

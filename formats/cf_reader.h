@@ -13,6 +13,7 @@ enum {
     SEARCH_LIMIT = 1 << 22, /* bytes searched for a frame in what never was a stream */
     DICT_SLACK = 1 << 16,   /* ids that may be skipped in a dictionary */
     IDLE_MS = 100,
+    LOST_PROGRAMS = 16, /* in the chain of a header that stands in for a lost one */
     WANT_TABLES = 64,
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
 };
@@ -81,7 +82,8 @@ struct cf_reader {
     size_t entries, next_entry;
 
     unsigned damages;
-    int lost; /* frames of this segment are lost: its totals cannot be checked */
+    unsigned missing; /* frames not handed out for want of a column */
+    int lost;         /* frames of this segment are lost: its totals cannot be checked */
     char problem[1024];
 };
 

@@ -361,18 +361,29 @@ struct addresses {
 };
 
 /* Fills in the state before the first row. The flags are in u->plain[1], the first addresses in
-   u->table. */
+   u->plain[2], how far each looks back, and u->table. */
 static int address_tables(struct unpacker *u, size_t told, const uint64_t *pc, struct addresses *a)
 {
-    const uint8_t *table = u->plain[1].data;
+    const uint8_t *table = u->plain[1].data, *back = u->plain[2].data;
+    uint64_t recent[CF_RECENT] = {0};
     size_t n = u->kinds, next = 0;
+    if (told != u->plain[2].used)
+        return fail(u, "first addresses do not fit");
     for (size_t k = 0; k < n; k++) {
-        if (table[k] & ~CF_AT_PC || (table[k] && !pc) || (!table[k] && next == told))
+        if (table[k] & ~CF_AT_PC || (table[k] && !pc))
             return fail(u, "flags of an address are not known");
-        a->last[k] = table[k] ? pc[k] : u->table[next];
+        if (!table[k]) {
+            if (next == told || back[next] < 1 || back[next] > CF_RECENT)
+                return fail(u, "first addresses do not fit");
+            recent[next % CF_RECENT] =
+                recent[(next - back[next]) % CF_RECENT] + cf_unzigzag(u->table[next]);
+        }
+        a->last[k] = table[k] ? pc[k] : recent[next % CF_RECENT];
         a->ahead[k] = 0;
         next += !table[k];
     }
+    if (next != told)
+        return fail(u, "first addresses do not fit");
     for (uint32_t c = 0; c < u->codes; c++) {
         size_t k = u->kind[c];
         size_t ref = (k + table[2 * n + k] + ((size_t)table[3 * n + k] << 8)) & 0xffff;
@@ -442,11 +453,12 @@ static int unpack_addresses(struct unpacker *u, const uint8_t *data, size_t byte
             return -1;
         pcs = memcpy(a.ahead + kinds, u->table, kinds * 8);
     }
-    if (get_packet(u, &in, 4 * kinds, &u->plain[1]) < 0)
+    if (get_packet(u, &in, 4 * kinds, &u->plain[1]) < 0 ||
+        get_packet(u, &in, kinds, &u->plain[2]) < 0)
         return -1;
     if (u->plain[1].used != 4 * kinds)
         return fail(u, "length of the addresses is wrong");
-    int64_t told = get_table(u, &in, kinds, 8);
+    int64_t told = get_table(u, &in, u->plain[2].used, 8);
     if (told < 0 || address_tables(u, (size_t)told, pcs, &a) < 0 ||
         get_packet(u, &in, rows, &u->plain[1]) < 0 ||
         get_packet(u, &in, 8 * rows, &u->plain[2]) < 0)
@@ -563,9 +575,11 @@ static void fill(unsigned width, uint64_t value, size_t rows, void *out)
 static int decode_packed(struct cf_decoder *d, const struct cf_coded *c, unsigned width, void *out)
 {
     struct unpacker *u = &d->unpacker;
+    if (!c->bytes)
+        return fail(u, "packed column is empty");
     if (!d->has_codes) {
         const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
-        if (!codes) {
+        if (!codes || !codes->bytes) {
             u->problem = "packed column without codes";
             return -1;
         }
@@ -578,6 +592,8 @@ static int decode_packed(struct cf_decoder *d, const struct cf_coded *c, unsigne
     if (c->codec == CF_STEPS)
         return unpack_steps(u, c->data, c->bytes, c->base, out);
     const struct cf_coded *pc = find_column(d, CF_PC, CF_BYCODE);
+    if (pc && !pc->bytes)
+        pc = NULL;
     return unpack_addresses(u, c->data, c->bytes, pc, out);
 }
 

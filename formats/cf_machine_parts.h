@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_machine_parts.h - private to libcf: what the parts of the machine descriptions share.
+ * Functions that return an int return 0, or -1 after cfm_fail().
+ */
+#ifndef CF_MACHINE_PARTS_H
+#define CF_MACHINE_PARTS_H
+
+#include "cf_machine.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+enum { CFM_KINDS = 3, CFM_POLICIES = 8, CFM_INCLUSIONS = 3, CFM_BOOLS = 2, CFM_NODES = 3 };
+
+extern const char *const cfm_kind_names[CFM_KINDS];
+extern const char *const cfm_policy_names[CFM_POLICIES];
+extern const char *const cfm_inclusion_names[CFM_INCLUSIONS];
+extern const char *const cfm_write_names[CFM_BOOLS];
+extern const char *const cfm_bool_names[CFM_BOOLS];
+
+/* Where a message goes. */
+struct report {
+    const char *file;
+    char *text;
+    size_t size;
+};
+
+/* Line 0: the message is not about one line. Returns -1, so that callers can return it. */
+int cfm_fail(const struct report *to, size_t line, const char *format, ...) CF_PRINTF(3, 4);
+
+/* The names with commas between, for a message; `to` holds at least 256 bytes. */
+const char *cfm_name_list(char *to, size_t size, const char *const *names, size_t count);
+
+/* A YAML document as a tree, of at most 4,096 nodes and 8 levels, without anchors and aliases. */
+enum node_kind { NODE_TEXT, NODE_LIST, NODE_MAP };
+struct node {
+    enum node_kind kind;
+    size_t line;
+    char *text;         /* NODE_TEXT */
+    struct node *child; /* a map holds key, value, key, value, ... */
+    struct node *next;
+};
+
+extern const char *const cfm_node_names[CFM_NODES];
+struct node *cfm_read_yaml(const struct report *to, const char *bytes, size_t size);
+void cfm_node_free(struct node *n);
+
+/* A whole number, decimal or 0x; `sizes`: with an optional K, M or G, KiB, MiB or GiB. */
+int cfm_scan_number(const char *s, int sizes, uint64_t *value);
+
+/* Fills in sets and depth of level `i`, whose other fields are set; levels before it are done. */
+int cfm_settle_level(const struct report *to, size_t line, struct cf_machine *m, uint32_t i);
+int cfm_settle_cpus(const struct report *to, size_t line, struct cf_machine *m);
+
+int cfm_load_file(const struct report *to, const char *path, struct cf_machine *m);
+int cfm_load_host(const struct report *to, struct cf_machine *m); /* from sysfs */
+
+#endif

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The demo: records a real program with every access it makes, finds out what the accesses belong
+# to, and shows where they go. The program is cf-rank of this suite at work on a stored trace: it
+# has debug information, so that functions, source lines and allocation sites get their names.
+#
+#   make demo                      the whole of it; the results stay in build/demo
+#   make -f pipelines/demo.mk PROGRAM="gzip -9 -c README.md"     another program
+
+B       ?= build
+BIN     := $(CURDIR)/$(B)/bin
+OUT     ?= $(B)/demo
+PROGRAM ?= $(B)/bin/cf-rank --quiet --by line --top 3 samples/gzip.cf
+export PATH := $(BIN):$(PATH)
+
+RESULTS := heatmap.csv functions.csv sites.csv lines.csv
+
+# Results are made under another name and renamed, so that a stopped run leaves no half of one.
+to = >$@.tmp && mv $@.tmp $@
+
+show: $(RESULTS:%=$(OUT)/%)
+	@echo
+	@cf-heatmap --term --top 6 $(OUT)/resolved.cf
+	@echo
+	@echo "Functions by accesses:"
+	@cf-rank -q --by function --table --top 8 $(OUT)/resolved.cf
+	@echo
+	@echo "Where the memory was allocated that is accessed most:"
+	@cf-rank -q --by site --table --top 8 $(OUT)/resolved.cf
+	@echo
+	@echo "Source lines:"
+	@cf-rank -q --by source --table --top 8 $(OUT)/resolved.cf
+	@echo
+	@echo "More in $(OUT): heatmap.png, heatmap.html (open it in a browser), $(RESULTS)"
+
+$(OUT)/trace.cf:
+	@mkdir -p $(@D)
+	@echo "recording: $(PROGRAM)"
+	cf-capture trace -o $@ -- $(PROGRAM)
+
+$(OUT)/resolved.cf: $(OUT)/trace.cf
+	cf-resolve -o $@ $<
+
+$(OUT)/heatmap.csv: $(OUT)/resolved.cf
+	cf-heatmap --png $(OUT)/heatmap.png --html $(OUT)/heatmap.html $< $(to)
+
+$(OUT)/functions.csv: $(OUT)/resolved.cf
+	cf-rank -q --by function $< $(to)
+
+$(OUT)/sites.csv: $(OUT)/resolved.cf
+	cf-rank -q --by site $< $(to)
+
+$(OUT)/lines.csv: $(OUT)/resolved.cf
+	cf-rank -q --by source $< $(to)
+
+.DELETE_ON_ERROR:
+.PHONY: show
