@@ -172,6 +172,8 @@ static void pack_batch(struct cf_writer *w, struct batch *b, struct cf_encoder *
             const struct batch_column *c = &b->column[i];
 
             values[i] = (struct cf_values){c->id, c->constant ? NULL : c->data, c->value};
+            /* without memory the frame below fails as well */
+            (void)!cf_encoder_type(e, c->id, c->type);
         }
         time_span(b, &first, &last);
         n = cf_encoder_frame(e, b->table, b->rows, values, b->columns, b->unhinted ? NULL : b->hint,

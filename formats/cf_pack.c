@@ -102,7 +102,7 @@ struct cf_packer {
 
     uint16_t code[ROWS_ROOM]; /* of each row */
     uint8_t lengths[ROWS_ROOM * 3 + 4];
-    size_t lengths_used;
+    size_t lengths_used, gaps_used, values_used;
     uint16_t token[ROWS_ROOM];
     size_t tokens;
     uint8_t gap[ROWS_ROOM + 64];
@@ -431,10 +431,6 @@ int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *ou
 
 /* ---- addresses ---- */
 
-struct streams {
-    uint8_t *gap, *value;
-};
-
 static inline uint8_t *put_gap(uint8_t *gap, size_t rows)
 {
     for (int shift = 7; rows >= CF_SKIP; shift--)
@@ -456,7 +452,7 @@ static void begin_states(struct cf_packer *p, const uint64_t *addr, const uint64
 /* 64 rows at a time: one loop without branches over the rows, which notes where the prediction
    misses and how far the address moved, then one over the misses, which writes them. A miss costs
    little then, although none can be foreseen. */
-static struct streams predict(struct cf_packer *p, const uint64_t *addr)
+static void predict(struct cf_packer *p, const uint64_t *addr)
 {
     enum { CHUNK = 64 };
     uint64_t moved[CHUNK];
@@ -505,7 +501,8 @@ static struct streams predict(struct cf_packer *p, const uint64_t *addr)
             value += more + 1;
         }
     }
-    return (struct streams){gap, value};
+    p->gaps_used = (size_t)(gap - p->gap);
+    p->values_used = (size_t)(value - p->value);
 }
 
 /* Rows of a stripe: from the result on, to *end. */
@@ -666,7 +663,7 @@ int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *
     begin_states(p, addr, pc);
     learn(p, addr);
     begin_states(p, addr, pc);
-    struct streams s = predict(p, addr);
+    predict(p, addr);
     uint8_t *table = (uint8_t *)p->table;
     size_t n = p->kinds;
     for (size_t k = 0; k < n; k++) {
@@ -677,9 +674,9 @@ int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *
         table[3 * n + k] = (uint8_t)(away >> 8);
     }
     if (cf_zip_packet(z, out, table, 4 * n) < 0 || put_first(p, z, out, addr) < 0 ||
-        cf_zip_packet(z, out, p->gap, (size_t)(s.gap - p->gap)) < 0)
+        cf_zip_packet(z, out, p->gap, p->gaps_used) < 0)
         return -1;
-    return cf_zip_packet(z, out, p->value, (size_t)(s.value - p->value));
+    return cf_zip_packet(z, out, p->value, p->values_used);
 }
 
 struct cf_packer *cf_packer_new(void)

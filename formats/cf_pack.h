@@ -27,8 +27,6 @@ enum {
     CF_SKIP = 31,         /* gap in a token of CF_PREDICT that says: no miss, more rows */
 };
 
-#define CF_NO_ROW UINT32_MAX
-
 /* Bytes that grow. Room is added before it is written to, so that writers need no checks. */
 struct cf_bytes {
     uint8_t *data;
