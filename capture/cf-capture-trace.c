@@ -245,7 +245,10 @@ static const char *find_tool(const char **why)
     const char *arch = "amd64";
 #endif
 
-    snprintf(directory, sizeof(directory), "%s/valgrind", cf_tool_dir("libexec/cacheflow"));
+    snprintf(path, sizeof(path), "%s/valgrind", cf_tool_dir("libexec/cacheflow"));
+    /* Without "..": the program sees the name in its environment. */
+    if (!realpath(path, directory))
+        snprintf(directory, sizeof(directory), "%s", path);
     snprintf(path, sizeof(path), "%s/cftrace-%s-linux", directory, arch);
     *why = NULL;
     if (find_program("valgrind", valgrind, sizeof(valgrind)) != 0)

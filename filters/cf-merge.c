@@ -90,7 +90,7 @@ static void parse(struct merge *m, int argc, char **argv)
             break;
         case OPT_QUANTUM:
             tuned = 1;
-            o->quantum = cf_parse_u64(&m->tool, "--quantum", optarg, 1, UINT64_MAX / 2);
+            o->quantum = cf_parse_u64(&m->tool, "--quantum", optarg, 1, (uint64_t)1 << 40);
             break;
         case OPT_MEMORY:
             tuned = 1;

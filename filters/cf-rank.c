@@ -30,7 +30,7 @@ static const char usage[] =
     "      --page-size SIZE bytes of a page, for --cover  [4096]\n"
     "  -n, --top N          print the first N only\n"
     "      --cover[=LIST]   instead: how many are needed for LIST percent  [90,95,99]\n"
-    "      --csv            CSV on a terminal too\n"
+    "      --csv, --term    CSV even to a terminal, the table even to a file\n"
     "  -q, --quiet          no line about the knee, no progress\n"
     "  -h, --help, --version\n"
     "\n"
@@ -46,7 +46,8 @@ enum {
     OPT_LINE_SIZE,
     OPT_PAGE_SIZE,
     OPT_COVER,
-    OPT_CSV
+    OPT_CSV,
+    OPT_TERM
 };
 
 static const struct option longs[] = {
@@ -59,6 +60,7 @@ static const struct option longs[] = {
     {"top", required_argument, NULL, 'n'},
     {"cover", optional_argument, NULL, OPT_COVER},
     {"csv", no_argument, NULL, OPT_CSV},
+    {"term", no_argument, NULL, OPT_TERM},
     CF_COMMON_OPTIONS,
 };
 
@@ -161,6 +163,9 @@ static void parse(struct rank *k, int argc, char **argv)
         case OPT_COVER:
             free(k->o.cover);
             set_cover(k, optarg);
+            break;
+        case OPT_TERM:
+            k->o.csv = 0;
             break;
         case OPT_CSV:
             k->o.csv = 1;

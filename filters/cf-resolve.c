@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "filters/resolve/timeline.h"
 #include "formats/cf.h"
@@ -20,7 +21,7 @@
 
 static const char usage[] =
     "Usage: cf-resolve [OPTION]... [FILE]...\n"
-    "Say whose every access is: adds columns to the tables access and object.\n"
+    "Say whose every access is: adds columns to the tables access, line and object.\n"
     "\n"
     "  -a, --add LIST       which columns, comma-separated, of: region page object site symbol\n"
     "                       function source  [all that the stream has the tables for]\n"
@@ -45,7 +46,10 @@ enum added { REGION, PAGE, OBJECT, SITE, SYMBOL, FUNCTION, SOURCE, ADDED };
 static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,   CF_SITE,
                                              CF_SYMBOL, CF_FUNCTION, CF_SOURCE};
 
-enum { CHUNK = 1024 }; /* accesses resolved at once: their slots stay in the cache */
+enum {
+    CHUNK = 1024,     /* accesses resolved at once: their slots stay in the cache */
+    SNAPSHOTS = 1024, /* whose lines may still come */
+};
 
 struct options {
     const char *output;
@@ -66,6 +70,12 @@ struct state {
     uint32_t *column[ADDED];
     uint32_t slots[CHUNK];
     uint64_t rows, found[ADDED];
+    struct {
+        uint32_t number;
+        uint64_t time;
+    } snapshot[SNAPSHOTS]; /* the last ones */
+    uint64_t snapshots;
+    uint64_t reached; /* time of the last access of the frames before */
 };
 
 /* ---- accesses ---- */
@@ -78,7 +88,7 @@ static unsigned wanted(const struct state *s, const struct cf_frame *f)
     if (f->table == CF_OBJECT)
         return (add ? add : ~0u) & (1 << OBJECT | 1 << SITE | code);
     if (add)
-        return add;
+        return f->table == CF_LINE ? add & ~code : add;
     if (s->t.has_maps)
         can |= (cf_u64(f, CF_ADDR) ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
     if (s->t.has_objects && cf_u64(f, CF_ADDR))
@@ -156,12 +166,11 @@ static void find_objects(struct state *s, struct space *space, const uint64_t *a
 }
 
 /* Accesses of one process between two events. */
-static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add, uint32_t pid,
-                        uint32_t from, uint32_t end)
+static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
+                        struct space *space, uint32_t from, uint32_t end)
 {
     const uint64_t *addr = cf_u64(f, CF_ADDR), *pc = cf_u64(f, CF_PC);
     const uint8_t *op = cf_u8(f, CF_OP);
-    struct space *space = world_space(&s->t.r.now, pid);
 
     if (!space) {
         clear_run(s, from, end - from);
@@ -190,10 +199,13 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
     const uint32_t *pids = cf_u32(f, CF_PID);
     uint64_t next = 0;
 
+    /* No more lines come of what was before this frame, or they are looked at as of then. */
+    if (s->t.has_lines)
+        timeline_advance_lines(&s->t, s->reached);
     for (uint32_t i = 0, end; i < f->rows; i = end) {
         /* Accesses without a time come after all that was told before them. */
         uint64_t t = time ? time[i] : UINT64_MAX;
-        uint32_t pid = u32_at(pids, i);
+        uint32_t pid = pids ? pids[i] : 0;
         if (t >= next)
             next = timeline_advance(&s->t, t);
         int late = t < s->t.horizon;
@@ -206,15 +218,55 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
             s->t.odd.late += end - i;
             clear_run(s, i, end - i);
         } else {
-            resolve_run(s, f, add, pid, i, end);
+            resolve_run(s, f, add, world_space(&s->t.r.now, pid), i, end);
         }
     }
+    if (time && time[f->rows - 1] > s->reached)
+        s->reached = time[f->rows - 1];
     s->rows += f->rows;
     for (int k = 0; k < ADDED && !s->tool->quiet; k++) {
         uint32_t found = 0;
         for (uint32_t i = 0; add & 1u << k && i < f->rows; i++)
             found += s->column[k][i] != 0;
         s->found[k] += found;
+    }
+}
+
+static void take_snapshots(struct state *s, const struct cf_frame *f)
+{
+    const uint32_t *number = cf_u32(f, CF_SNAP);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+
+    timeline_expect_lines(&s->t);
+    for (uint32_t i = 0; number && time && i < f->rows; i++) {
+        uint64_t at = s->snapshots++ % SNAPSHOTS;
+        s->snapshot[at].number = number[i];
+        s->snapshot[at].time = time[i];
+    }
+}
+
+/* Time of a snapshot; of an unknown one 0, so that its lines are looked at as they are. */
+static uint64_t snapshot_time(const struct state *s, uint32_t number)
+{
+    for (uint64_t i = s->snapshots, n = 0; i > 0 && n < SNAPSHOTS; i--, n++)
+        if (s->snapshot[(i - 1) % SNAPSHOTS].number == number)
+            return s->snapshot[(i - 1) % SNAPSHOTS].time;
+    return 0;
+}
+
+static void take_lines(struct state *s, const struct cf_frame *f, unsigned add)
+{
+    const uint32_t *number = cf_u32(f, CF_SNAP), *pids = cf_u32(f, CF_PID);
+
+    timeline_expect_lines(&s->t);
+    for (uint32_t i = 0, end; i < f->rows; i = end) {
+        uint32_t pid = pids ? pids[i] : 0;
+        uint64_t time = number ? snapshot_time(s, number[i]) : 0;
+        for (end = i + 1; end < f->rows; end++)
+            if ((pids && pids[end] != pid) || (number && number[end] != number[i]))
+                break;
+        timeline_advance_lines(&s->t, time);
+        resolve_run(s, f, add, world_space(&s->t.r.lines, pid), i, end);
     }
 }
 
@@ -230,12 +282,19 @@ static void take_frame(struct state *s, struct cf_frame *f)
     case CF_HEADER:
         if (timeline_begin(&s->t, s->out, &s->o->where, &s->o->places) < 0)
             s->t.r.failed = 1;
+        s->snapshots = s->reached = 0;
+        return;
+    case CF_SNAPSHOT:
+        take_snapshots(s, f);
         return;
     case CF_OBJECT:
     case CF_ACCESS:
+    case CF_LINE:
         add = wanted(s, f);
         if (f->table == CF_OBJECT)
             timeline_take_objects(&s->t, f, &told);
+        else if (f->table == CF_LINE)
+            take_lines(s, f, add);
         else
             take_accesses(s, f, add);
         for (int k = 0; k < ADDED; k++)
@@ -264,7 +323,8 @@ static void process(struct state *s)
         {CF_OBJECT, CF_PID},   {CF_OBJECT, CF_OP},       {CF_OBJECT, CF_ADDR},
         {CF_OBJECT, CF_BYTES}, {CF_OBJECT, CF_STACK_ID}, {CF_ACCESS, CF_TIME},
         {CF_ACCESS, CF_PID},   {CF_ACCESS, CF_OP},       {CF_ACCESS, CF_ADDR},
-        {CF_ACCESS, CF_PC},
+        {CF_ACCESS, CF_PC},    {CF_SNAPSHOT, CF_SNAP},   {CF_SNAPSHOT, CF_TIME},
+        {CF_LINE, CF_SNAP},    {CF_LINE, CF_ADDR},       {CF_LINE, CF_PID},
     };
     struct cf_frame *f;
 
@@ -385,6 +445,17 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     }
 }
 
+/* Each mapped program or library stays open while its symbols may be asked for. */
+static void open_many(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct cf_tool tool;
@@ -396,6 +467,7 @@ int main(int argc, char **argv)
     parse(&tool, &o, argc, argv);
     /* Symbols come from this machine's files alone. */
     unsetenv("DEBUGINFOD_URLS");
+    open_many();
     s.tool = &tool;
     s.o = &o;
     s.page_shift = (unsigned)__builtin_ctzll(o.page_size);

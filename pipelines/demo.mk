@@ -20,16 +20,16 @@ to = >$@.tmp && mv $@.tmp $@
 
 show: $(RESULTS:%=$(OUT)/%)
 	@echo
-	@cf-heatmap --term --top 6 $(OUT)/resolved.cf
+	@[ -t 1 ] || export NO_COLOR=1; cf-heatmap --term --top 6 $(OUT)/resolved.cf
 	@echo
 	@echo "Functions by accesses:"
-	@cf-rank -q --by function --table --top 8 $(OUT)/resolved.cf
+	@cf-rank -q --by function --term --top 8 $(OUT)/resolved.cf
 	@echo
 	@echo "Where the memory was allocated that is accessed most:"
-	@cf-rank -q --by site --table --top 8 $(OUT)/resolved.cf
+	@cf-rank -q --by site --term --top 8 $(OUT)/resolved.cf
 	@echo
 	@echo "Source lines:"
-	@cf-rank -q --by source --table --top 8 $(OUT)/resolved.cf
+	@cf-rank -q --by source --term --top 8 $(OUT)/resolved.cf
 	@echo
 	@echo "More in $(OUT): heatmap.png, heatmap.html (open it in a browser), $(RESULTS)"
 

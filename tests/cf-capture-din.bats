@@ -48,6 +48,7 @@ load,1048576,0xabcdef'
     run -1 cf-capture din -o z.cf zero
     has '3 lines were bad'
     run -1 cf-capture din -o l.cf long
+    [ "${#lines[@]}" -eq 1 ]
     run -0 cf-cat --csv --columns addr l.cf
     is 'addr
 0x10'

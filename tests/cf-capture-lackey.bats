@@ -198,6 +198,7 @@ store,0x3000'
     run -1 cf-capture lackey -o n.cf noise
     run -1 cf-capture lackey -o z.cf zero
     run -1 cf-capture lackey -o l.cf long
+    [ "${#lines[@]}" -eq 1 ]
     has 'long:1: a line of more than 65536 bytes'
     run -0 cf-cat --csv --columns addr l.cf
     is 'addr

@@ -188,6 +188,19 @@ sorted() {
     has "a.cf: there is no column 'function'" "$stderr"
 }
 
+@test "a column that comes later: rows before it in the same frame get nothing in it" {
+    printf 'time,addr\n1,0x1\n2,0x1\n' >a.csv
+    printf 'time,addr,function,dist\n3,0x1,f,7\n' >b.csv
+    stream a.cf a.csv
+    stream b.cf b.csv
+    cat a.cf b.cf >two.cf
+    run -0 --separate-stderr bash -c 'cat two.cf | cf-merge | cf-cat --csv'
+    is "time,addr,function,dist
+1,0x1,,18446744073709551615
+2,0x1,,18446744073709551615
+3,0x1,f,7"
+}
+
 @test "time that goes back in a pipe is told; segments of a file are inputs of their own" {
     random_csv 500 5 3 >a.csv
     random_csv 700 6 3 >b.csv

@@ -153,11 +153,11 @@ strings() {
             printf "%d,1,1,free,0x%x,%d,%d,\n", 10 * i + 9, 4096 + i, i, i } }' >o.csv
     awk 'BEGIN { print "time,pid,tid,op,addr,size,object"
         for (i = 1; i <= 20000; i++) if (i % 10 == 0)
-            for (k = 0; k <= i % 7; k++) printf "%d,1,1,load,0x%x,1,%d\n", 10 * i + 5, 4096 + i, i }' >a.csv
+            for (k = 0; k <= i % 7 + 40; k++) printf "%d,1,1,load,0x%x,1,%d\n", 10 * i + 5, 4096 + i, i }' >a.csv
     stream a.cf --with object=o.csv a.csv
     cf-rank -q --by object a.cf | tail -n +2 | cut -d, -f2-6 | sort >got
     awk 'BEGIN { for (i = 10; i <= 20000; i += 10)
-        printf "%d,0x%x,%d,s%d,%d\n", i, 4096 + i, i, i % 3, i % 7 + 1 }' | sort >want
+        printf "%d,0x%x,%d,s%d,%d\n", i, 4096 + i, i, i % 3, i % 7 + 41 }' | sort >want
     same want got
 }
 

@@ -8,7 +8,7 @@ load lib
 resolve() {
     local file=$1
     shift
-    cf-resolve "$@" "$file" >resolved.cf 2>summary || return
+    cf-resolve "$@" "$file" >resolved.cf 2>summary || { cat summary >&2; return 1; }
 }
 
 # shown COLUMNS: those columns of the resolved accesses, without the header line.
@@ -881,7 +881,50 @@ END
     gcc -O1 -fPIE -pie -s -Wl,--build-id prog.c -o prog
     every_insn prog 0 prog || true
     printf 'time,pid,op,size,addr,pc\n1,1,load,1,0,4400\n' | stream in.cf --with map=maps.csv
+    sanitized && skip "the leak sanitizer does not work under strace"
     need strace "to see what is opened"
     DEBUGINFOD_URLS=http://127.0.0.1:9 strace -f -e trace=network -o calls cf-resolve -q -o out.cf in.cf
     run ! grep -q 'connect(\|socket(' calls
+}
+
+@test "lines of a snapshot: whose they are at its time" {
+    cat >maps.csv <<END
+$maps_header
+0,1,map,0x10000,0x20000,0,3,[heap]
+0,2,map,0x10000,0x20000,0,5,/no/prog
+20,1,unmap,0x10000,0x20000,,,
+END
+    printf 'time,pid,op,addr,bytes\n1,1,alloc,0x11000,4096\n15,1,free,0x11000,0\n' >objects.csv
+    printf 'snapshot,time\n0,5\n1,15\n2,20\n' >snapshots.csv
+    cat >lines.csv <<'END'
+snapshot,level,set,way,state,addr,pid
+0,1,0,0,1,0x11040,1
+0,1,0,1,1,0x11040,2
+0,1,0,2,1,0x11040,3
+1,1,0,0,1,0x11040,1
+2,1,0,0,1,0x11040,1
+END
+    stream in.cf --with map=maps.csv --with object=objects.csv --with snapshot=snapshots.csv \
+        --with line=lines.csv <<END
+time,pid,op,size,addr
+4,1,load,1,0x11000
+14,1,load,1,0x11000
+15,1,load,1,0x11000
+19,1,load,1,0x11000
+20,1,load,1,0x11000
+END
+    resolve in.cf
+    run -0 cf-cat --csv --table line --columns snapshot,region,page,object resolved.cf
+    is "snapshot,region,page,object
+0,[heap],1,1
+0,/no/prog r-x,1,0
+0,,0,0
+1,[heap],1,0
+2,,0,0"
+    run -0 shown region,page,object
+    is "[heap],1,1
+[heap],1,1
+[heap],1,0
+[heap],1,0
+,0,0"
 }

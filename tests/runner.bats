@@ -87,3 +87,11 @@ test: "five" { skip "no such hardware"; }'
     [[ $status == 2 ]]
     has "no suite 'none'"
 }
+
+@test "background processes of a test do not hold the runner up" {
+    suite waits <<<'test: "one" { sleep 0.1 & wait; }'
+    local before=$SECONDS
+    go
+    [[ $status == 0 ]]
+    [[ $((SECONDS - before)) -lt 60 ]]
+}

@@ -6,10 +6,11 @@
  * so that short superblocks need no loop and no branch that depends on their length; what was
  * written too much is overwritten by the next.
  *
- * Most superblocks have one or two rows, and what follows them repeats: so a template remembers up to
- * two outcomes that often came next, each with a template for the whole sequence so far. The
- * decoder follows these links as long as they agree with the records and expands the longest
- * sequence at once. Where the traced program's branches are predictable, so are the decoder's.
+ * Most superblocks have one or two rows, and what follows them repeats: so a template may remember an
+ * outcome that came next, and with it a template for the whole sequence so far. The decoder follows
+ * these links as long as they agree with the records and expands the longest sequence at once. Where
+ * the traced program's branches are predictable, so are the decoder's. One link a template and short
+ * sequences: trees of sequences were slower, they did not fit the caches.
  *
  * Memory: 256 bytes a template of up to four rows, made when its outcome is first seen; those of
  * sequences up to CHAIN_BYTES a process.
@@ -47,10 +48,9 @@ struct group {
 enum {
     CONDITIONAL = 1,
     CUT = 2,
-    NEXT = 2,         /* sequences that a template leads on to */
-    CHAIN_AFTER = 16, /* wrong turns before one is made */
-    CHAIN_ROWS = 24,
-    CHAIN_RECORDS = 24,
+    CHAIN_AFTER = 64, /* wrong turns before a link is made */
+    CHAIN_ROWS = 16,
+    CHAIN_RECORDS = 16,
     CHAIN_BYTES = 64 << 20,
 };
 
@@ -62,11 +62,11 @@ struct template {
     uint32_t bytes;  /* of the record or records */
     uint16_t padded; /* rows that are written: whole groups */
     uint16_t flags;
-    uint32_t next_word[NEXT]; /* headers of the next record, or NO_WORD; */
-    uint32_t next[NEXT];      /* the templates with it appended, units of 64 bytes */
-    uint32_t block;           /* its superblock; of a sequence: unused */
+    uint32_t next_word; /* header of the record that often comes next, or NO_WORD; */
+    uint32_t next;      /* the template with it appended, units of 64 bytes */
+    uint32_t block;     /* its superblock; of a sequence: unused */
     uint16_t records;
-    uint16_t turns; /* how often none of the next ones came */
+    uint16_t turns; /* how often another one came */
     struct group group[];
 };
 
@@ -419,8 +419,7 @@ static int64_t new_template(struct cf_rows_code *c, uint32_t rows)
     t = (struct template *)(c->arena + from);
     t->rows = rows;
     t->padded = (uint16_t)(groups * CF_ROWS_GROUP);
-    for (int i = 0; i < NEXT; i++)
-        t->next_word[i] = NO_WORD;
+    t->next_word = NO_WORD;
     return (int64_t)(from / 64);
 }
 
@@ -471,40 +470,38 @@ static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t out
     return 0;
 }
 
-/* The record with header `word` came after the sequence at `first`, and no link was right: after some
- * of these, makes one. `word` was not yet checked. 0, or -1 without memory. */
-static int make_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
+/* The record with header `word`, which was not yet checked, came after the sequence at `first`: links
+ * it if there is no link. Without memory there will be none. */
+static void make_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
 {
     struct template *t = at(c, first), *u, *both;
-    uint32_t outcome = word >> CF_WIRE_SLOT_BITS, second, n, slots = word & CF_WIRE_SLOTS_LONG;
+    uint32_t outcome = word >> CF_WIRE_SLOT_BITS, second, slots = word & CF_WIRE_SLOTS_LONG;
     int64_t where;
 
     t->turns = 0;
-    for (n = 0; n < NEXT && t->next_word[n] != NO_WORD; n++)
-        ;
-    if (n == NEXT || word < CF_WIRE_EVENTS || outcome >= c->outcomes ||
+    if (t->next_word != NO_WORD || word < CF_WIRE_EVENTS || outcome >= c->outcomes ||
         c->map[outcome] & CF_ROWS_UNSEEN || c->chain_bytes >= CHAIN_BYTES)
-        return 0;
+        return;
     second = c->map[outcome];
     u = at(c, second);
     if (t->flags || u->flags || slots == CF_WIRE_SLOTS_LONG ||
         u->bytes != 4 + CF_WIRE_SLOT_BYTES * slots || t->rows + u->rows > CHAIN_ROWS ||
         t->records >= CHAIN_RECORDS)
-        return 0;
+        return;
     where = new_template(c, t->rows + u->rows);
     if (where < 0)
-        return -1;
+        return;
     t = at(c, first);
     u = at(c, second);
     both = at(c, (uint32_t)where);
-    c->chain_bytes = c->chain_bytes + sizeof(*both) + both->padded * sizeof(struct group) / 4;
+    c->chain_bytes += sizeof(*both) + both->padded * sizeof(struct group) / CF_ROWS_GROUP;
     both->insns = t->insns + u->insns;
     both->bytes = t->bytes + u->bytes;
     both->records = t->records + 1;
     for (uint32_t i = 0; i < t->rows + u->rows; i++) {
-        const struct template *from = i < t->rows ? t : u;
-        uint32_t j = i < t->rows ? i : i - t->rows;
-        const struct group *g = &from->group[j / CF_ROWS_GROUP];
+        int second_part = i >= t->rows;
+        uint32_t j = second_part ? i - t->rows : i;
+        const struct group *g = &(second_part ? u : t)->group[j / CF_ROWS_GROUP];
         struct group *h = &both->group[i / CF_ROWS_GROUP];
         unsigned k = j % CF_ROWS_GROUP, l = i % CF_ROWS_GROUP;
 
@@ -515,12 +512,11 @@ static int make_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
         h->size[l] = g->size[k];
         h->insns[l] = g->insns[k];
         h->op[l] = g->op[k];
-        h->step[l] = (uint16_t)(g->step[k] + (from == t ? 0 : t->insns));
-        h->slot[l] = (uint16_t)(g->slot[k] + (from == t || !g->mask[k] ? 0 : t->bytes));
+        h->step[l] = (uint16_t)(g->step[k] + (second_part ? t->insns : 0));
+        h->slot[l] = (uint16_t)(g->slot[k] + (second_part && g->mask[k] ? t->bytes : 0));
     }
-    t->next[n] = (uint32_t)where;
-    t->next_word[n] = word;
-    return 0;
+    t->next = (uint32_t)where;
+    t->next_word = word;
 }
 
 static inline uint64_t load64(const uint8_t *p)
@@ -704,21 +700,15 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
         while (end - p - (ptrdiff_t)bytes >= 4) {
             uint32_t next = load32(p + bytes);
 
-            if (next == t->next_word[0]) {
-                where = t->next[0];
-            } else if (next == t->next_word[1]) {
-                where = t->next[1];
-            } else {
+            if (next != t->next_word) {
                 if (__builtin_expect(++t->turns == CHAIN_AFTER, 0)) {
-                    if (make_chain(code, where, next) != 0) {
-                        result = CF_ROWS_MEMORY;
-                        break;
-                    }
+                    make_chain(code, where, next);
                     arena = code->arena;
                     t = (struct template *)(arena + 64 * (size_t)where);
                 }
                 break;
             }
+            where = t->next;
             t = (struct template *)(arena + 64 * (size_t)where);
             bytes = t->bytes;
         }

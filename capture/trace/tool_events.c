@@ -378,7 +378,10 @@ static UInt *node_table; /* by (parent, pc): index, 0 free */
 static UInt node_mask;
 
 #define STACK_CACHE 4096
-static UInt stack_cache[STACK_CACHE]; /* leaf by hash of the whole stack */
+static struct {
+    ULong hash; /* of the whole stack */
+    UInt leaf;
+} stack_cache[STACK_CACHE];
 
 UInt cf_events_contexts(void)
 {
@@ -434,31 +437,37 @@ static UInt find_node(UInt parent, Addr pc)
     return wire.id;
 }
 
+static Bool is_code(Addr pc)
+{
+    const NSegment *s = VG_(am_find_nsegment)(pc);
+
+    return client_segment(s) && s->hasX;
+}
+
 static UInt call_stack(ThreadId tid)
 {
     Addr ips[MAX_DEPTH + 1];
-    UInt n, i, node, slot;
-    ULong h = 0;
+    UInt n, i, node = 0, slot;
+    ULong h = 1;
 
     if (cf_tool_options.stack_depth == 0)
         return 0;
     n = VG_(get_StackTrace)(tid, ips, cf_tool_options.stack_depth + 1, NULL, NULL, 0);
     /* [0] is inside the replacement of malloc; the others are the last byte of a call. */
-    for (i = 1; i < n; i++)
+    for (i = 1; i < n; i++) {
         h = (h ^ ips[i]) * 0x9e3779b97f4a7c15ULL;
-    slot = (h >> 40) % STACK_CACHE;
-    node = stack_cache[slot];
-    for (i = 1; i < n && node; i++) {
-        if (contexts[node].pc != ips[i] + 1)
-            break;
-        node = contexts[node].parent;
+        h ^= h >> 29;
     }
-    if (i == n && node == 0 && n > 1)
-        return stack_cache[slot];
-    node = 0;
-    for (i = n; i-- > 1;)
+    slot = h % STACK_CACHE;
+    if (stack_cache[slot].leaf && stack_cache[slot].hash == h)
+        return stack_cache[slot].leaf;
+    /* Where the outermost function has no unwind information, what seems to call it is none. */
+    for (i = 1; i < n && is_code(ips[i]); i++)
+        ;
+    while (i-- > 1)
         node = find_node(node, ips[i] + 1);
-    stack_cache[slot] = node;
+    stack_cache[slot].hash = h;
+    stack_cache[slot].leaf = node;
     return node;
 }
 

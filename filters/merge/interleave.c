@@ -100,13 +100,17 @@ static int find_rows(struct thread *th)
         return 0;
     while (r->stretch < th->stretches && th->stretch[r->stretch].time <= r->time[i])
         r->stretch++;
-    until = r->stretch < th->stretches ? th->stretch[r->stretch].time : UINT64_MAX;
+    /* the clock is even up to the next switch, and is looked at again after a long gap */
+    until = r->time[i] < UINT64_MAX - (1u << 31) ? r->time[i] + (1u << 31) : UINT64_MAX;
+    if (r->stretch < th->stretches && th->stretch[r->stretch].time < until)
+        until = th->stretch[r->stretch].time;
     r->shift = thread_clock(th, r->time[i]) - r->time[i];
     do
         i++;
     while (i < part->rows && r->tid[i] == th->tid && r->pid[i] == th->pid && r->time[i] < until &&
            r->time[i] >= r->time[i - 1]);
     r->stop = i;
+    source_translate(&r->source, part->at, i - part->at);
     return 1;
 }
 
@@ -122,9 +126,8 @@ static int load(struct play *p, struct thread *th)
         return 0;
     if (s->part.at < s->part.rows && find_rows(th))
         return 0;
+    output_settle(p->merge->out); /* what is read now takes the place of what waited */
     while (source_next(s, &f)) {
-        struct part part;
-
         switch (f->table) {
         case CF_HEADER:
             source_header(s, f);
@@ -142,7 +145,7 @@ static int load(struct play *p, struct thread *th)
             queue_rows(p, th, f);
             break;
         case CF_ACCESS:
-            source_part(&s->part, f);
+            source_take(s, f);
             r->stop = 0;
             r->time = cf_u64(f, CF_TIME);
             r->pid = cf_u32(f, CF_PID);
@@ -156,8 +159,7 @@ static int load(struct play *p, struct thread *th)
             /* what we do not know goes out once, as it is */
             if (!th->passes)
                 break;
-            source_part(&part, f);
-            if (output_rows(p->merge->out, s, 1, &part, 0, part.rows, 0, KEEP_CPU) != 0)
+            if (source_pass(s, f) != 0)
                 return -1;
         }
     }
@@ -220,7 +222,7 @@ static int begin_turn(struct play *p, struct thread *th, uint64_t time)
     p->cpu[cpu].running = th;
     r->turn = r->own;
     r->ahead = time - r->own;
-    return output_rows(p->merge->out, &r->source, 0, &row, 0, 1, 0, KEEP_CPU);
+    return output_rows(p->merge->out, &r->source, &row, 0, 1, 0, KEEP_CPU, 0);
 }
 
 static void wait_turn(struct play *p, struct cpu *c, struct thread *th)
@@ -281,6 +283,7 @@ static int end(struct play *p, struct cpu *c)
     struct thread *th = c->running;
 
     c->clock = th->runner->own + th->runner->ahead;
+    output_settle(p->merge->out);
     source_close(&th->runner->source);
     free(th->runner);
     th->runner = NULL;
@@ -347,8 +350,8 @@ static int play_accesses(struct play *p, struct cpu *c, uint64_t limit)
     p->now = r->time[to - 1] + shift;
     first = part->at;
     part->at = to;
-    return output_rows(p->merge->out, &r->source, 1, part, (uint32_t)first, to - (uint32_t)first,
-                       shift, th->index % p->cpus);
+    return output_rows(p->merge->out, &r->source, part, (uint32_t)first, to - (uint32_t)first,
+                       shift, th->index % p->cpus, 1);
 }
 
 static int play_other(struct play *p, struct cpu *c)
@@ -365,7 +368,7 @@ static int play_other(struct play *p, struct cpu *c)
     time = time > p->now ? time : p->now;
     p->now = time;
     r->own = r->next_own;
-    bad = output_rows(p->merge->out, &r->source, 0, part, part->at, 1, time - was, KEEP_CPU);
+    bad = output_rows(p->merge->out, &r->source, part, part->at, 1, time - was, KEEP_CPU, 0);
     fifo_advance(r->fifo, 1);
     return bad;
 }

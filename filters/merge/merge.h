@@ -54,6 +54,8 @@ struct part {
     uint32_t rows, at; /* rows before `at` are done */
     unsigned columns;
     struct part_column column[CF_MAX_COLUMNS];
+    struct out_table *out;        /* where they go, NULL = not known yet */
+    unsigned slot;                /* for output.c */
     unsigned version;             /* of the mapping below */
     int16_t from[CF_MAX_COLUMNS]; /* the column of ours for each one that goes out, -1 = none */
 };
@@ -89,6 +91,8 @@ struct source {
     struct snapshot *snapshot; /* in the order of the input */
     size_t snapshots, snapshot_room;
     struct part part; /* accesses or lines that wait; rows == at when there are none */
+    const void *original[CF_MAX_COLUMNS]; /* values of its columns before translation */
+    uint32_t *translated[CF_MAX_COLUMNS], translated_room[CF_MAX_COLUMNS];
 };
 
 /* Opens the input for accesses from a span of time. */
@@ -105,6 +109,11 @@ void source_tell(const struct source *s);
 /* Notes a new header: strings have new ids from here on. */
 void source_header(struct source *s, const struct cf_frame *f);
 
+/* Makes the frame of accesses or lines the one that waits. Its rows from..from+n must be
+   translated before they go out. */
+void source_take(struct source *s, const struct cf_frame *f);
+void source_translate(struct source *s, uint32_t from, uint32_t n);
+
 /* Describes a frame's decoded columns. */
 void source_part(struct part *p, const struct cf_frame *f);
 
@@ -112,6 +121,9 @@ void source_part(struct part *p, const struct cf_frame *f);
    keys, which are copied. */
 void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *row, uint32_t rows,
                   const uint64_t *key);
+
+/* Hands on the rows of a frame at once. -1 when output failed. */
+int source_pass(struct source *s, const struct cf_frame *f) CF_MUST_CHECK;
 
 /* The queue whose head has the smallest key (the lowest table first), NULL when all are empty. */
 struct fifo *source_first(struct source *s);
@@ -139,11 +151,14 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
 /* Makes sure that the columns of the rows go out, and where each comes from. */
 void output_map(struct output *out, const struct source *s, struct part *p);
 
-/* Appends rows from..from+n of the source. `translate`: its numbers get their meaning in the
-   output; 0 for a copy, where that was done. `delta` is added to the time; `cpu` unless KEEP_CPU
-   is the processor. -1 when output fails. */
-int output_rows(struct output *out, struct source *s, int translate, struct part *p, uint32_t from,
-                uint32_t n, uint64_t delta, int64_t cpu) CF_MUST_CHECK;
+/* Appends rows from..from+n, translated. `s` is named in messages. `delta` is added to the time;
+   `cpu` unless KEEP_CPU is the processor. `later`: the values stay where they are until
+   output_settle(), which spares much where runs are short. -1 when output fails. */
+int output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
+                uint32_t n, uint64_t delta, int64_t cpu, int later) CF_MUST_CHECK;
+
+/* Takes the values of all rows that were appended. */
+void output_settle(struct output *out);
 
 /* Sends what was filled. */
 int output_flush(struct output *out);

@@ -10,7 +10,7 @@
 
 #include "filters/merge/merge.h"
 
-enum { MOST_TABLES = 64 };
+enum { MOST_TABLES = 64, MOST_RUNS = 2048, LONG_RUN = 16 };
 
 struct out_column {
     uint16_t id;
@@ -19,11 +19,24 @@ struct out_column {
     uint8_t *values;
 };
 
+/* Rows of a part whose values were not taken yet. */
+struct run {
+    const struct source *source;
+    struct part *part;
+    uint32_t from, n;
+    uint64_t delta;
+    int64_t cpu;
+};
+
 struct out_table {
     unsigned id;
     unsigned version; /* changes with the columns */
-    uint32_t rows;
+    uint32_t rows;    /* whose values were taken */
+    uint32_t behind;  /* rows of the runs, which follow them */
+    unsigned runs;
+    struct run run[MOST_RUNS];
     uint64_t total;
+    int has_cpu;
     unsigned columns;
     struct out_column column[CF_MAX_COLUMNS];
 };
@@ -43,6 +56,11 @@ struct output {
     unsigned tables;
     struct named *named;
     size_t names;
+    /* the rows of short runs: which of `parts` and which row of it */
+    const struct part *part[MOST_RUNS];
+    unsigned parts;
+    uint16_t slot[CF_WIRE_ROWS];
+    uint32_t row[CF_WIRE_ROWS];
 };
 
 struct output *output_new(struct merge *m)
@@ -247,15 +265,19 @@ void output_map(struct output *out, const struct source *s, struct part *p)
         if (p->from[k] < 0)
             tell_lack(out, s, &t->column[k], 0);
     }
+    p->out = t;
     p->version = t->version;
 }
 
 /* ---- rows ---- */
 
+static void settle(struct output *out, struct out_table *t);
+
 static int send_table(struct output *out, struct out_table *t)
 {
     struct cf_frame *f = &out->frame;
 
+    settle(out, t);
     if (!t->rows)
         return 0;
     f->table = t->id;
@@ -289,54 +311,139 @@ int output_flush(struct output *out)
     return 0;
 }
 
-static void append(struct out_table *t, struct source *s, const struct part *p, uint32_t from,
-                   uint32_t n, uint64_t delta, int64_t cpu)
+/* Values of a part for the i-th column that goes out, NULL where it lacks it. */
+static const void *values_of(const struct part *p, unsigned i)
 {
-    for (unsigned i = 0; i < t->columns; i++) {
-        const struct out_column *c = &t->column[i];
-        const struct part_column *in = p->from[i] >= 0 ? &p->column[p->from[i]] : NULL;
-        void *to = c->values + (size_t)t->rows * c->width;
-
-        if (c->id == CF_CPU && cpu != KEEP_CPU) {
-            fill(c, t->rows, n, (uint64_t)cpu);
-        } else if (!in) {
-            fill(c, t->rows, n, neutral(c->id));
-        } else if (c->id == CF_TIME && delta) {
-            const uint64_t *time = (const uint64_t *)in->values + from;
-
-            for (uint32_t k = 0; k < n; k++)
-                ((uint64_t *)to)[k] = time[k] + delta;
-        } else if (s) {
-            source_values(s, p->table, in, from, n, to);
-        } else {
-            memcpy(to, (const uint8_t *)in->values + (size_t)from * c->width, (size_t)n * c->width);
-        }
-    }
-    t->rows += n;
+    return p->from[i] < 0 ? NULL : p->column[p->from[i]].values;
 }
 
-int output_rows(struct output *out, struct source *s, int translate, struct part *p, uint32_t from,
-                uint32_t n, uint64_t delta, int64_t cpu)
+/* Takes one value a row from every run. */
+#define TAKE(type)                                                                                 \
+    do {                                                                                           \
+        type *restrict to = (type *)(void *)c->values + t->rows;                                   \
+        for (unsigned r = 0; r < t->runs; r++) {                                                   \
+            const struct run *run = &t->run[r];                                                    \
+            const type *restrict from = values_of(run->part, i);                                   \
+            if (c->id == CF_CPU && run->cpu != KEEP_CPU)                                           \
+                for (uint32_t k = 0; k < run->n; k++)                                              \
+                    to[k] = (type)run->cpu;                                                        \
+            else if (!from)                                                                        \
+                for (uint32_t k = 0; k < run->n; k++)                                              \
+                    to[k] = (type)neutral(c->id);                                                  \
+            else if (c->id == CF_TIME)                                                             \
+                for (uint32_t k = 0; k < run->n; k++)                                              \
+                    to[k] = (type)(from[run->from + k] + run->delta);                              \
+            else                                                                                   \
+                for (uint32_t k = 0; k < run->n; k++)                                              \
+                    to[k] = from[run->from + k];                                                   \
+            to += run->n;                                                                          \
+        }                                                                                          \
+    } while (0)
+
+/* The same row by row: the ends of short runs cannot be predicted, and to find them anew in every
+   column would cost more than the copying. */
+#define GATHER(type)                                                                               \
+    do {                                                                                           \
+        type *restrict to = (type *)(void *)c->values + t->rows;                                   \
+        for (uint32_t k = 0; k < t->behind; k++)                                                   \
+            to[k] = ((const type *)base[out->slot[k]])[out->row[k]];                               \
+    } while (0)
+
+/* Notes for each row where it comes from. */
+static void expand(struct output *out, const struct out_table *t)
 {
-    struct out_table *t = table_of(out, s, p->table);
+    uint32_t at = 0;
+
+    out->parts = 0;
+    for (unsigned r = 0; r < t->runs; r++) {
+        const struct run *run = &t->run[r];
+        struct part *p = run->part;
+
+        if (p->slot >= out->parts || out->part[p->slot] != p) {
+            p->slot = out->parts;
+            out->part[out->parts++] = p;
+        }
+        for (uint32_t k = 0; k < run->n; k++) {
+            out->slot[at + k] = (uint16_t)p->slot;
+            out->row[at + k] = run->from + k;
+        }
+        at += run->n;
+    }
+}
+
+static void settle(struct output *out, struct out_table *t)
+{
+    int gather = t->behind / LONG_RUN < t->runs, shifted = 0;
+    const void *base[MOST_RUNS];
+
+    for (unsigned r = 0; r < t->runs; r++) {
+        const struct run *run = &t->run[r];
+
+        if (run->part->version != t->version)
+            output_map(out, run->source, run->part);
+        shifted |= run->delta != 0;
+    }
+    if (gather)
+        expand(out, t);
+    for (unsigned i = 0; i < t->columns; i++) {
+        const struct out_column *c = &t->column[i];
+        int all = gather && c->id != CF_CPU && (c->id != CF_TIME || !shifted);
+
+        for (unsigned k = 0; k < out->parts && all; k++) {
+            base[k] = values_of(out->part[k], i);
+            all = base[k] != NULL;
+        }
+        if (c->width == 1 && all)
+            GATHER(uint8_t);
+        else if (c->width == 2 && all)
+            GATHER(uint16_t);
+        else if (c->width == 4 && all)
+            GATHER(uint32_t);
+        else if (all)
+            GATHER(uint64_t);
+        else if (c->width == 1)
+            TAKE(uint8_t);
+        else if (c->width == 2)
+            TAKE(uint16_t);
+        else if (c->width == 4)
+            TAKE(uint32_t);
+        else
+            TAKE(uint64_t);
+    }
+    t->rows += t->behind;
+    t->behind = 0;
+    t->runs = 0;
+}
+
+void output_settle(struct output *out)
+{
+    for (unsigned i = 0; i < out->tables; i++)
+        settle(out, out->table[i]);
+}
+
+int output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
+                uint32_t n, uint64_t delta, int64_t cpu, int later)
+{
+    struct out_table *t = p->out ? p->out : table_of(out, s, p->table);
 
     if (p->version != t->version)
         output_map(out, s, p);
-    if (cpu != KEEP_CPU) {
-        unsigned k = 0;
-
-        while (k < t->columns && t->column[k].id != CF_CPU)
-            k++;
-        if (k == t->columns && add_column(out, t, CF_CPU, CF_U32))
-            output_map(out, s, p);
+    if (cpu != KEEP_CPU && !t->has_cpu) {
+        for (unsigned k = 0; k < t->columns; k++)
+            t->has_cpu |= t->column[k].id == CF_CPU;
+        if (!t->has_cpu)
+            t->has_cpu = add_column(out, t, CF_CPU, CF_U32) != NULL;
     }
     while (n) {
-        uint32_t now = CF_WIRE_ROWS - t->rows < n ? CF_WIRE_ROWS - t->rows : n;
+        uint32_t room = CF_WIRE_ROWS - t->rows - t->behind, now = room < n ? room : n;
 
-        append(t, translate ? s : NULL, p, from, now, delta, cpu);
+        t->run[t->runs++] = (struct run){s, p, from, now, delta, cpu};
+        t->behind += now;
         from += now;
         n -= now;
-        if (t->rows < CF_WIRE_ROWS)
+        if (t->runs == MOST_RUNS || !later)
+            settle(out, t);
+        if (t->rows + t->behind < CF_WIRE_ROWS)
             continue;
         if ((t->id == CF_ACCESS || t->id == CF_LINE ? output_flush(out) : send_table(out, t)) != 0)
             return -1;

@@ -26,6 +26,7 @@ struct plain {
     struct lane *lane;
     struct cf_counts *owner; /* input + 1 by process */
     int told_clash;
+    uint64_t next_other; /* no other row that waits is earlier */
 };
 
 /* Two processes of one number would become one. */
@@ -105,11 +106,12 @@ static int load(struct plain *p, struct lane *l)
     struct cf_frame *f;
 
     l->pending = 0;
+    output_settle(p->merge->out); /* what is read now takes the place of what waited */
     while (source_next(s, &f)) {
         const uint64_t *time = cf_u64(f, CF_TIME);
-        struct part part;
 
-        cf_tool_progress(&p->merge->tool, s->reader);
+        if (s->input->number == 0) /* the others are about as far */
+            cf_tool_progress(&p->merge->tool, s->reader);
         check_clash(p, l, f);
         switch (f->table) {
         case CF_HEADER:
@@ -123,17 +125,18 @@ static int load(struct plain *p, struct lane *l)
             if (!f->rows)
                 break;
             set_order(p, l, f);
-            source_part(&s->part, f);
+            source_take(s, f);
+            source_translate(s, 0, f->rows);
             output_map(p->merge->out, s, &s->part);
             l->pending = 1;
             return 0;
         default:
             if (time && f->table != CF_PROBE) {
                 source_queue(s, f, NULL, f->rows, time);
+                p->next_other = 0;
                 break;
             }
-            source_part(&part, f);
-            if (output_rows(p->merge->out, s, 1, &part, 0, part.rows, 0, KEEP_CPU) != 0)
+            if (source_pass(s, f) != 0)
                 return -1;
         }
     }
@@ -160,12 +163,13 @@ static int send_others(struct plain *p, uint64_t to)
                 least = key;
             }
         }
+        p->next_other = least;
         if (!first || least > to)
             return 0;
         b = first->first;
         for (n = 1; b->part.at + n < b->part.rows && b->key[b->part.at + n] == least;)
             n++;
-        if (output_rows(p->merge->out, from, 0, &b->part, b->part.at, n, 0, KEEP_CPU) != 0)
+        if (output_rows(p->merge->out, from, &b->part, b->part.at, n, 0, KEEP_CPU, 0) != 0)
             return -1;
         fifo_advance(first, n);
     }
@@ -217,8 +221,9 @@ static int step(struct plain *p)
     }
     part = &l->source.part;
     n = run_length(l->time, part->at, part->rows, to);
-    if (send_others(p, l->time[part->at + n - 1]) != 0 ||
-        output_rows(p->merge->out, &l->source, 1, part, part->at, n, 0, KEEP_CPU) != 0)
+    if ((p->next_other <= l->time[part->at + n - 1] &&
+         send_others(p, l->time[part->at + n - 1]) != 0) ||
+        output_rows(p->merge->out, &l->source, part, part->at, n, 0, KEEP_CPU, 1) != 0)
         return -1;
     part->at += n;
     return part->at == part->rows && load(p, l) != 0 ? -1 : 1;

@@ -85,6 +85,8 @@ void source_close(struct source *s)
             s->fifo[i].first = b->next;
             free(b);
         }
+    for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
+        free(s->translated[i]);
     free(s->snapshot);
     cf_reader_close(s->reader);
     memset(s, 0, sizeof(*s));
@@ -103,6 +105,8 @@ void source_part(struct part *p, const struct cf_frame *f)
     p->rows = f->rows;
     p->at = 0;
     p->columns = 0;
+    p->out = NULL;
+    p->slot = 0;
     p->version = 0;
     for (unsigned i = 0; i < f->columns; i++)
         if (f->column[i].values && cf_type_width(f->column[i].type))
@@ -160,16 +164,35 @@ static uint32_t process_of(const struct source *s, uint32_t id)
     return id + s->input->offset;
 }
 
+enum translation { AS_IS, STRING, PROCESS, OBJECT, SNAPSHOT };
+
+static enum translation translation_of(const struct source *s, unsigned table, unsigned column,
+                                       unsigned type)
+{
+    if (type == CF_STR)
+        return STRING;
+    if (s->input->offset &&
+        (column == CF_PID || column == CF_TID || (column == CF_PARENT && table == CF_TASK)))
+        return PROCESS;
+    if (s->merge->inputs > 1 && column == CF_OBJ)
+        return OBJECT;
+    if (s->merge->inputs > 1 && column == CF_SNAP)
+        return SNAPSHOT;
+    return AS_IS;
+}
+
 void source_values(struct source *s, unsigned table, const struct part_column *c, uint32_t from,
                    uint32_t n, void *to)
 {
     size_t width = cf_type_width(c->type);
     const uint32_t *v = (const uint32_t *)c->values + from;
-    uint32_t *w = to;
+    uint32_t *w = to, last = 0, ours = 0;
 
-    if (c->type == CF_STR) {
-        uint32_t last = 0, ours = 0;
-
+    switch (translation_of(s, table, c->id, c->type)) {
+    case AS_IS:
+        memcpy(to, (const uint8_t *)c->values + from * width, n * width);
+        break;
+    case STRING:
         for (uint32_t i = 0; i < n; i++) {
             if (v[i] != last) {
                 last = v[i];
@@ -177,19 +200,52 @@ void source_values(struct source *s, unsigned table, const struct part_column *c
             }
             w[i] = ours;
         }
-    } else if (s->input->offset &&
-               (c->id == CF_PID || c->id == CF_TID || (c->id == CF_PARENT && table == CF_TASK))) {
+        break;
+    case PROCESS:
         for (uint32_t i = 0; i < n; i++)
             w[i] = process_of(s, v[i]);
-    } else if (s->merge->inputs > 1 && c->id == CF_OBJ) {
+        break;
+    case OBJECT:
         for (uint32_t i = 0; i < n; i++)
             w[i] = v[i] ? interleaved_number(s, v[i] - 1) + 1 : 0;
-    } else if (s->merge->inputs > 1 && c->id == CF_SNAP) {
+        break;
+    case SNAPSHOT:
         for (uint32_t i = 0; i < n; i++)
             w[i] = interleaved_number(s, v[i]);
-    } else {
-        memcpy(to, (const uint8_t *)c->values + from * width, n * width);
     }
+}
+
+void source_take(struct source *s, const struct cf_frame *f)
+{
+    struct part *p = &s->part;
+
+    source_part(p, f);
+    for (unsigned i = 0; i < p->columns; i++) {
+        struct part_column *c = &p->column[i];
+
+        s->original[i] = c->values;
+        if (translation_of(s, p->table, c->id, c->type) == AS_IS)
+            continue;
+        if (s->translated_room[i] < p->rows) {
+            free(s->translated[i]);
+            s->translated[i] = merge_alloc(s->merge, NULL, p->rows * sizeof(uint32_t));
+            s->translated_room[i] = p->rows;
+        }
+        c->values = s->translated[i];
+    }
+}
+
+void source_translate(struct source *s, uint32_t from, uint32_t n)
+{
+    const struct part *p = &s->part;
+
+    for (unsigned i = 0; i < p->columns; i++)
+        if (p->column[i].values != s->original[i]) {
+            struct part_column c = p->column[i];
+
+            c.values = s->original[i];
+            source_values(s, p->table, &c, from, n, s->translated[i] + from);
+        }
 }
 
 /* ---- rows that wait ---- */
@@ -238,19 +294,16 @@ static size_t up8(size_t n)
     return (n + 7) & ~(size_t)7;
 }
 
-void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *row, uint32_t rows,
-                  const uint64_t *key)
+/* A copy of the rows `row[0..rows)`, or of the first `rows` when `row` is NULL, translated, with
+   room for their keys. */
+static struct block *copy_rows(struct source *s, const struct cf_frame *f, const uint32_t *row,
+                               uint32_t rows)
 {
     struct part whole;
     size_t bytes = up8(sizeof(struct block)) + rows * sizeof(uint64_t);
     struct block *b;
-    struct fifo *q;
     uint8_t *place;
 
-    if (f->table == CF_SNAPSHOT)
-        note_snapshots(s, f);
-    if (!rows)
-        return;
     source_part(&whole, f);
     for (unsigned i = 0; i < whole.columns; i++)
         bytes += up8(rows * cf_type_width(whole.column[i].type));
@@ -260,8 +313,7 @@ void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *ro
     b->part.rows = rows;
     place = (uint8_t *)b + up8(sizeof(*b));
     b->key = (uint64_t *)(void *)place;
-    memcpy(b->key, key, rows * sizeof(*key));
-    place += rows * sizeof(*key);
+    place += rows * sizeof(uint64_t);
     for (unsigned i = 0; i < whole.columns; i++) {
         size_t width = cf_type_width(whole.column[i].type);
 
@@ -273,9 +325,33 @@ void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *ro
             source_values(s, f->table, &whole.column[i], 0, rows, place);
         place += up8(rows * width);
     }
+    return b;
+}
+
+void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *row, uint32_t rows,
+                  const uint64_t *key)
+{
+    struct block *b;
+    struct fifo *q;
+
+    if (f->table == CF_SNAPSHOT)
+        note_snapshots(s, f);
+    if (!rows)
+        return;
+    b = copy_rows(s, f, row, rows);
+    memcpy(b->key, key, rows * sizeof(*key));
     q = fifo_of(s, f->table);
     *q->last = b;
     q->last = &b->next;
+}
+
+int source_pass(struct source *s, const struct cf_frame *f)
+{
+    struct block *b = copy_rows(s, f, NULL, f->rows);
+    int bad = output_rows(s->merge->out, s, &b->part, 0, f->rows, 0, KEEP_CPU, 0);
+
+    free(b);
+    return bad;
 }
 
 struct fifo *source_first(struct source *s)

@@ -114,19 +114,23 @@ struct thread *threads_running(struct threads *t, const struct input *input, uin
 
 uint64_t thread_clock(const struct thread *th, uint64_t time)
 {
-    size_t low;
+    uint64_t own = time;
+    size_t low = 0;
 
-    if (!th->stretches)
-        return time;
-    UP_TO(th->stretch, th->stretches, time);
+    if (th->stretches)
+        UP_TO(th->stretch, th->stretches, time);
     if (low) {
         const struct stretch *s = &th->stretch[low - 1];
 
-        return s->count + (time - s->time);
+        own = s->count + (time - s->time);
+        own = own < s->count ? UINT64_MAX : own;
+    } else if (th->stretches) {
+        /* before its first switch: it can only have been on its way to it */
+        own = th->stretch[0].time - time;
+        own = th->stretch[0].count > own ? th->stretch[0].count - own : 0;
     }
-    /* before its first switch: it can only have been on its way to it */
-    time = th->stretch[0].time - time;
-    return th->stretch[0].count > time ? th->stretch[0].count - time : 0;
+    /* a larger clock is damage, and sums of clocks must not overflow */
+    return own < (uint64_t)1 << 61 ? own : (uint64_t)1 << 61;
 }
 
 /* ---- reading ---- */
@@ -186,15 +190,6 @@ static void take_accesses(struct threads *t, const struct input *input, const st
     }
 }
 
-/* What has no time goes out at once: it must be there before what refers to it. */
-static int pass(struct threads *t, struct source *s, const struct cf_frame *f)
-{
-    struct part p;
-
-    source_part(&p, f);
-    return output_rows(t->merge->out, s, 1, &p, 0, p.rows, 0, KEEP_CPU);
-}
-
 static int read_input(struct threads *t, struct source *s, const struct input *input)
 {
     static const struct {
@@ -235,7 +230,8 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
             take_accesses(t, input, f);
             break;
         case CF_STACK:
-            bad = pass(t, s, f);
+            /* without a time, it must be there before what refers to it */
+            bad = source_pass(s, f);
             break;
         case CF_MAP:
         case CF_OBJECT:

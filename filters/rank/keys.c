@@ -11,7 +11,7 @@
 
 #include "filters/rank/rank.h"
 
-enum { MOST_PARTS = 1 << 16 }; /* lines of one access: larger ones are cut */
+enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
 
 const struct by_kind by_kinds[BY_KINDS] = {
     [BY_PAGE] = {"page", "pages", CF_PAGENO},

@@ -8,8 +8,8 @@
  *     places.c   function and source line of a pc, allocation site of a call stack
  *
  * All of it belongs to one segment of a stream: string ids are those of the writer's segment.
- * Memory: the mappings and heap objects that live now, in two states of time (see below), and each
- * distinct file name, pc and call stack of the segment.
+ * Memory: the mappings and heap objects that live now, in two or three states of time (see below),
+ * and each distinct file name, pc and call stack of the segment.
  */
 #ifndef CF_RESOLVE_H
 #define CF_RESOLVE_H
@@ -106,7 +106,7 @@ struct death {
     uint32_t pid;
 };
 
-/* All processes at one time. There are two: at the time of the accesses that go out, and ahead of
+/* All processes at one time. Two at least: at the time of the accesses that go out, and ahead of
    them at the time of the last object row, whose stacks need mappings that accesses may not see. */
 struct world {
     struct resolver *r;
@@ -130,7 +130,7 @@ struct resolver {
     struct region *regions; /* 0 = none */
     uint32_t region_count, region_room, region_free;
     uint64_t codes; /* last value given to space.code */
-    struct world now, ahead;
+    struct world now, ahead, lines;
     struct oddities *odd;
     int failed; /* out of memory */
 };
@@ -141,6 +141,8 @@ void world_apply(struct world *w, const struct event *e);
 /* Ends the processes whose time was before `time`; and when the next one does. */
 void world_bury(struct world *w, uint64_t time);
 uint64_t world_next_death(const struct world *w);
+/* Makes the empty world `to` equal to another; they share what neither changes. */
+void world_copy(struct world *to, const struct world *from);
 void world_clear(struct world *w);
 
 /* Region that holds the address in a space, NULL if none. */

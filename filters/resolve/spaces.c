@@ -280,7 +280,7 @@ void world_bury(struct world *w, uint64_t time)
 /* What happened at the moment of the end still belongs to the process, so it goes only after. */
 static void die(struct world *w, struct space *s, uint64_t time)
 {
-    if (w->death_count == w->death_room) {
+    if (w->death_count == w->death_room && w->death_first) {
         memmove(w->deaths, w->deaths + w->death_first,
                 (w->death_count - w->death_first) * sizeof *w->deaths);
         w->death_count -= w->death_first;
@@ -300,6 +300,18 @@ static void die(struct world *w, struct space *s, uint64_t time)
     s->dying++;
 }
 
+static void inherit(struct space *s, const struct space *from)
+{
+    s->maps = from->maps;
+    s->objects = from->objects;
+    if (s->maps)
+        s->maps->refs++;
+    if (s->objects)
+        s->objects->refs++;
+    memcpy(s->firsts, from->firsts, sizeof s->firsts);
+    s->first_count = from->first_count;
+}
+
 static void fork_space(struct world *w, const struct event *e)
 {
     struct space *parent, *s;
@@ -307,17 +319,29 @@ static void fork_space(struct world *w, const struct event *e)
     space_drop(w, e->pid);
     s = space_make(w, e->pid);
     parent = world_space(w, e->a);
-    if (!s || !parent)
-        return;
-    s->parent = parent->pid;
-    s->maps = parent->maps;
-    s->objects = parent->objects;
-    if (s->maps)
-        s->maps->refs++;
-    if (s->objects)
-        s->objects->refs++;
-    memcpy(s->firsts, parent->firsts, sizeof s->firsts);
-    s->first_count = parent->first_count;
+    if (s && parent) {
+        s->parent = parent->pid;
+        inherit(s, parent);
+    }
+}
+
+void world_copy(struct world *to, const struct world *from)
+{
+    for (uint32_t i = 0; i < from->table_size; i++) {
+        const struct space *old = from->table[i];
+        struct space *s = old ? space_make(to, old->pid) : NULL;
+        if (!s)
+            continue;
+        s->parent = old->parent;
+        s->threads = old->threads;
+        inherit(s, old);
+    }
+    for (size_t i = from->death_first; i < from->death_count; i++) {
+        struct space *s = world_space(to, from->deaths[i].pid);
+        const struct space *old = world_space(from, from->deaths[i].pid);
+        if (s && old && old->dying)
+            die(to, s, from->deaths[i].time);
+    }
 }
 
 static void apply_task(struct world *w, const struct event *e)
@@ -601,8 +625,9 @@ void resolver_clear(struct resolver *r)
 {
     world_clear(&r->now);
     world_clear(&r->ahead);
+    world_clear(&r->lines);
     names_clear(&r->names);
     free(r->regions);
     *r = (struct resolver){.w = r->w, .odd = r->odd, .names.where = r->names.where};
-    r->now.r = r->ahead.r = r;
+    r->now.r = r->ahead.r = r->lines.r = r;
 }

@@ -359,6 +359,19 @@ static const char *plain_name(struct symbols *s, const char *name)
     return cut ? cut : name;
 }
 
+/* Functions that Valgrind puts in place of others: "_vgr10010ZU_LIBRARY_malloc" is malloc. The form
+   with ZZ has coded the name too; it is left as it is. */
+static const char *replaced_name(const char *name)
+{
+    const char *end;
+
+    if ((strncmp(name, "_vgr", 4) != 0 && strncmp(name, "_vgw", 4) != 0) ||
+        strspn(name + 4, "0123456789") != 5 || strncmp(name + 9, "ZU_", 3) != 0)
+        return name;
+    end = strchr(name + 12, '_');
+    return end && end[1] ? end + 1 : name;
+}
+
 static void read_symbol(struct symbols *s, int i)
 {
     GElf_Sym sym;
@@ -400,6 +413,7 @@ static void read_symbol(struct symbols *s, int i)
     }
     if (type == STT_NOTYPE)
         span.rank += 20;
+    span.name = replaced_name(name);
     if (span.end > span.start)
         span_add(&s->functions, span);
 }

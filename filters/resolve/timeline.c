@@ -3,10 +3,11 @@
  * timeline.c - events wait in queues, one for each table, until the accesses have come as far.
  *
  * An object's call stack is looked at when its row comes, with the mappings of that time, which the
- * accesses have not reached: so there is a second world, which is ahead. Memory: the queues hold
- * what happens within the span of a frame of accesses. Where that is more than QUEUE_MOST events of
- * a kind (or where there are no accesses at all), the oldest happen before their time, and accesses
- * from before them are not resolved rather than wrongly.
+ * accesses have not reached: so there is a second world, which is ahead. Lines of snapshots may
+ * come before or after the accesses of their time: when the first does, it gets a third. Memory:
+ * the queues hold what happens within the span of a frame of accesses. Where that is more than
+ * QUEUE_MOST events of a kind (or where there are no accesses at all), the oldest happen before
+ * their time, and accesses from before them are not resolved rather than wrongly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,15 @@ static struct event *queue_at(const struct queue *q, uint64_t i)
     return &q->at[i & (q->room - 1)];
 }
 
-/* The queue whose first event (of those from `ahead` or `head` on) is the earliest, -1 if none. */
-static int earliest(const struct timeline *t, int queues, int ahead)
+/* Of the first `queues` queues the one whose next event for a world is the earliest, -1 if none. */
+static int earliest(const struct timeline *t, int queues, enum reader reader)
 {
     int best = -1;
     uint64_t best_time = 0;
 
     for (int k = 0; k < queues; k++) {
         const struct queue *q = &t->queue[k];
-        uint64_t i = ahead ? q->ahead : q->head;
+        uint64_t i = q->next[reader];
         if (i == q->tail)
             continue;
         uint64_t time = queue_at(q, i)->time;
@@ -43,17 +44,26 @@ static int earliest(const struct timeline *t, int queues, int ahead)
     return best;
 }
 
-/* Brings the world ahead up to `time`. Objects have gone into it when they came. */
-static void advance_ahead(struct timeline *t, uint64_t time)
+/* Lets a world that reads the queues, but takes nothing out, come up to `time`. */
+static void follow(struct timeline *t, struct world *w, int queues, enum reader reader,
+                   uint64_t time)
 {
     int k;
 
-    while ((k = earliest(t, OBJECTS, 1)) >= 0) {
+    while ((k = earliest(t, queues, reader)) >= 0) {
         struct queue *q = &t->queue[k];
-        if (queue_at(q, q->ahead)->time > time)
+        const struct event *e = queue_at(q, q->next[reader]);
+        if (e->time > time)
             break;
-        world_apply(&t->r.ahead, queue_at(q, q->ahead++));
+        q->next[reader]++;
+        world_apply(w, e);
     }
+}
+
+/* Brings the world ahead up to `time`. Objects have gone into it when they came. */
+static void advance_ahead(struct timeline *t, uint64_t time)
+{
+    follow(t, &t->r.ahead, OBJECTS, AHEAD, time);
 }
 
 /* Asks memory for what the next object events need. */
@@ -62,7 +72,7 @@ static void expect_objects(struct timeline *t, const struct queue *q, const stru
     const struct space *space = world_space(&t->r.now, e->pid);
 
     for (unsigned stage = 0; space && space->objects && stage < 3; stage++) {
-        uint64_t i = q->head + (3 - stage) * FLIGHT;
+        uint64_t i = q->next[NOW] + (3 - stage) * FLIGHT;
         if (i < q->tail)
             cf_intervals_soon(space->objects->set, queue_at(q, i)->start, stage);
     }
@@ -72,14 +82,15 @@ static void expect_objects(struct timeline *t, const struct queue *q, const stru
 static uint64_t advance_one(struct timeline *t, int k)
 {
     struct queue *q = &t->queue[k];
-    struct event e = *queue_at(q, q->head);
+    struct event e = *queue_at(q, q->next[NOW]);
 
     if (k == OBJECTS)
         expect_objects(t, q, &e);
-    if (k != OBJECTS && q->ahead == q->head)
+    /* The world ahead must be. */
+    if (k != OBJECTS && q->next[AHEAD] == q->next[NOW])
         advance_ahead(t, e.time);
     world_apply(&t->r.now, &e);
-    q->head++;
+    q->next[NOW]++;
     return e.time;
 }
 
@@ -88,8 +99,8 @@ uint64_t timeline_advance(struct timeline *t, uint64_t time)
     int k;
     uint64_t next = UINT64_MAX, death;
 
-    while ((k = earliest(t, QUEUES, 0)) >= 0) {
-        next = queue_at(&t->queue[k], t->queue[k].head)->time;
+    while ((k = earliest(t, QUEUES, NOW)) >= 0) {
+        next = queue_at(&t->queue[k], t->queue[k].next[NOW])->time;
         if (next > time)
             break;
         advance_one(t, k);
@@ -100,22 +111,55 @@ uint64_t timeline_advance(struct timeline *t, uint64_t time)
     return death < next ? death : next;
 }
 
+void timeline_expect_lines(struct timeline *t)
+{
+    if (t->has_lines)
+        return;
+    t->has_lines = 1;
+    world_copy(&t->r.lines, &t->r.now);
+    for (int k = 0; k < QUEUES; k++)
+        t->queue[k].next[LINES] = t->queue[k].next[NOW];
+}
+
+void timeline_advance_lines(struct timeline *t, uint64_t time)
+{
+    follow(t, &t->r.lines, QUEUES, LINES, time);
+    world_bury(&t->r.lines, time);
+}
+
+/* The first event of a queue that a world has still to read. */
+static uint64_t oldest(const struct timeline *t, const struct queue *q)
+{
+    return t->has_lines && q->next[LINES] < q->next[NOW] ? q->next[LINES] : q->next[NOW];
+}
+
+/* Lets events happen before their time, for those who did not come in time to see them. */
+static void make_room(struct timeline *t, const struct queue *q)
+{
+    while (q->tail - oldest(t, q) > QUEUE_MOST / 2) {
+        int k = earliest(t, QUEUES, NOW);
+        if (t->has_lines && q->next[LINES] < q->next[NOW])
+            follow(t, &t->r.lines, QUEUES, LINES, queue_at(q, q->next[LINES])->time);
+        else
+            t->horizon = advance_one(t, k);
+    }
+}
+
 /* A place for one more event. When too many wait, the oldest happen before their time. */
 static struct event *queue_add(struct timeline *t, int k)
 {
     struct queue *q = &t->queue[k];
 
-    if (q->tail - q->head == QUEUE_MOST)
-        while (q->tail - q->head > QUEUE_MOST / 2)
-            t->horizon = advance_one(t, earliest(t, QUEUES, 0));
-    if (q->tail - q->head == q->room) {
+    if (q->tail - oldest(t, q) == QUEUE_MOST)
+        make_room(t, q);
+    if (q->tail - oldest(t, q) == q->room) {
         uint64_t room = q->room ? q->room * 2 : 256;
         struct event *at = malloc(room * sizeof *at);
         if (!at) {
             t->r.failed = 1;
             return NULL;
         }
-        for (uint64_t i = q->head; i != q->tail; i++)
+        for (uint64_t i = oldest(t, q); i != q->tail; i++)
             at[i & (room - 1)] = *queue_at(q, i);
         free(q->at);
         q->at = at;
@@ -283,8 +327,8 @@ int timeline_begin(struct timeline *t, struct cf_writer *w, const struct where *
 {
     timeline_end(t);
     t->r = (struct resolver){.w = w, .odd = &t->odd, .names.where = where};
-    t->r.now.r = t->r.ahead.r = &t->r;
-    t->has_maps = t->has_objects = 0;
+    t->r.now.r = t->r.ahead.r = t->r.lines.r = &t->r;
+    t->has_maps = t->has_objects = t->has_lines = 0;
     t->horizon = t->objects = 0;
     t->places = places_new(&t->r, places);
     return t->places ? 0 : -1;

@@ -12,21 +12,23 @@
 
 enum { TASKS, MAPS, OBJECTS, QUEUES };
 
-/* Events in the order of their arrival. The world ahead knows those before `ahead`. */
+enum reader { NOW, AHEAD, LINES, READERS };
+
+/* Events in the order of their arrival, which each world reads at its own place. */
 struct queue {
     struct event *at; /* a ring */
     uint64_t room;    /* a power of two */
-    uint64_t head, ahead, tail;
+    uint64_t next[READERS], tail;
 };
 
 struct timeline {
-    struct resolver r; /* r.now is the world of the accesses */
+    struct resolver r; /* r.now is the world of the accesses, r.lines that of the lines */
     struct places *places;
     struct oddities odd;
     struct queue queue[QUEUES];
-    int has_maps, has_objects; /* the segment has told of such */
-    uint64_t horizon;          /* accesses before this time came too late to be resolved */
-    uint64_t objects;          /* number of the last object */
+    int has_maps, has_objects, has_lines; /* the segment has told of such */
+    uint64_t horizon; /* accesses before this time came too late to be resolved */
+    uint64_t objects; /* number of the last object */
 };
 
 /* What is told of an object row. */
@@ -45,5 +47,12 @@ void timeline_take_objects(struct timeline *t, const struct cf_frame *f, const s
 
 /* Brings t->r.now to `time`; returns the time from which on it is another. Never goes back. */
 uint64_t timeline_advance(struct timeline *t, uint64_t time);
+
+/* From now on lines of snapshots may come, of times that t->r.now has reached or not. */
+void timeline_expect_lines(struct timeline *t);
+
+/* Brings t->r.lines to `time`, or leaves it where it is if that is later. What happened since stays
+   in memory until this is called. */
+void timeline_advance_lines(struct timeline *t, uint64_t time);
 
 #endif

@@ -338,6 +338,22 @@ static void check_plain(void)
     ok(coded_bytes(&c) < 2500, "a blob is compressed");
     release_coded(&c);
     release(&r);
+
+    enum { OURS = 40000 };
+    uint16_t *v = get(500 * sizeof *v);
+    for (int i = 0; i < 500; i++)
+        v[i] = (uint16_t)(i / 7 * 300);
+    r = (struct rows){.rows = 500, .table = CF_ACCESS};
+    add(&r, CF_ADDR, ascending);
+    r.column[r.count++] = (struct cf_values){OURS, v, 0};
+    ok(encode(e, &r, 0, &c) < 0, "a column of no known type is refused");
+    good = cf_encoder_type(e, OURS, CF_U8) == 0 && cf_encoder_type(e, OURS, CF_U16) == 0;
+    ok(good && encode(e, &r, 0, &c) == 0, "a column whose type was stated is taken");
+    cf_decoder_frame(d, c.rows, c.column, c.count);
+    const uint16_t *back = cf_decoder_column(d, 1, NULL);
+    ok(back && !memcmp(back, v, 500 * sizeof *v), "... and comes back");
+    release_coded(&c);
+    release(&r);
     cf_encoder_free(e);
     cf_decoder_free(d);
 }
@@ -521,7 +537,7 @@ static void open_packets(struct cf_coded *c)
         used += write_varint(out + used, v);
     }
     for (int i = 0; at < c->bytes; i++) {
-        if (c->codec == CF_BYCODE || c->codec == CF_STEPS || (c->codec == CF_PREDICT && i == 1))
+        if (c->codec == CF_BYCODE || c->codec == CF_STEPS || (c->codec == CF_PREDICT && i == 2))
             out[used++] = c->data[at++]; /* a table says first what it is */
         at += read_varint(c->data + at, &plain);
         at += read_varint(c->data + at, &bytes);

@@ -1,0 +1,311 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2154 # bats sets output, status and lines
+#
+# cf-capture-trace against Valgrind's own tools and against programs whose accesses are known
+# (programs.c). Run by `bats`, with CF_B the build directory if that is not build/.
+
+bats_require_minimum_version 1.5.0
+
+ROOT=$BATS_TEST_DIRNAME
+while [[ $ROOT != / && ! -f $ROOT/formats/cf.h ]]; do
+    ROOT=$(dirname "$ROOT")
+done
+B=${CF_B:-build}
+[[ $B == /* ]] || B=$ROOT/$B
+PATH=$B/bin:$PATH
+SOURCE=$ROOT/capture/trace/test/programs.c
+
+setup_file() {
+    cf-capture-trace --probe || skip "no Valgrind"
+    cd "$BATS_FILE_TMPDIR" || return 1
+    cc -O1 -g -no-pie -pthread -o p "$SOURCE"
+    cc -O1 -g -static -pthread -o static "$SOURCE"
+    cc -O1 -g -static-pie -pthread -o pie "$SOURCE"
+    # What start-up code does depends on the length of environment variables, into which Valgrind
+    # puts the names of the tool and of its directory: here they are equally long for all tools.
+    mkdir -p same/bin same/libexec/cacheflow/valgrind
+    cp "$B/bin/cf-capture-trace" same/bin
+    cp -P "$B"/libexec/cacheflow/valgrind/* same/libexec/cacheflow/valgrind
+    cd same/libexec/cacheflow/valgrind || return 1
+    for tool in lackey cachegrind; do
+        name=${tool}xxx
+        name=${name:0:7}
+        for real in "/usr/libexec/valgrind/$tool"-*-linux; do
+            [[ $real == *x86-* ]] && continue
+            ln -s "$real" "$name${real#/usr/libexec/valgrind/"$tool"}"
+            core=(vgpreload_core-*.so)
+            ln -s "${core[0]}" "${core[0]/core/"$name"}"
+        done
+    done
+}
+
+setup() {
+    P=$BATS_FILE_TMPDIR
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# capture [OPTION...] PROGRAM...: into t.cf, quietly.
+capture() {
+    cf-capture-trace -q -o t.cf "$@"
+}
+
+rows() {
+    cf-cat --csv --table "$1" "${@:2}" t.cf | tail -n +2
+}
+
+# awk with hex(), since not every awk knows hex(); %.0f prints what %d may cut.
+hawk() {
+    local options=()
+    while [[ $1 == -* ]]; do
+        options+=("$1" "$2")
+        shift 2
+    done
+    awk "${options[@]}" '
+        function hex(s,    i, n) {
+            s = tolower(s)
+            sub(/^0x/, "", s)
+            for (i = 1; i <= length(s); i++)
+                n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+            return n
+        }'"$1" "${@:2}"
+}
+
+# Another tool, and ours, in the same environment.
+theirs() {
+    env -i PATH="$PATH" VALGRIND_LIB="$P/same/libexec/cacheflow/valgrind" setarch -R \
+        valgrind --vex-guest-chase=no --log-file=log "$@"
+}
+ours() {
+    env -i PATH="$PATH" setarch -R "$P/same/bin/cf-capture-trace" -q -o t.cf "$@"
+}
+
+# One line for each access and, if asked for by a first argument, for each change of the
+# instruction's 64-byte line. Where the stack lies depends on the environment: its addresses are
+# only told to be such.
+canonical='
+    function fetch(pc, n,    x) {
+        for (x = int(pc / 64); x <= int((pc + n - 1) / 64); x++)
+            if (x != last) { last = x; if (lines) printf "I %.0f\n", x }
+    }
+    function data(op, addr, n) {
+        if (addr >= 133143986176 && addr < 137438953472) print op, "stack", n
+        else printf "%s %.0f %d\n", op, addr, n
+    }'
+canonical_lackey() {
+    hawk -v lines="$1" "$canonical"'
+        /^(I  | [LSM] )/ { split($2, a, ","); addr = hex(a[1])
+            if ($1 == "I") fetch(addr, a[2])
+            else if ($1 == "M") { data("load", addr, a[2]); data("store", addr, a[2]) }
+            else data($1 == "L" ? "load" : "store", addr, a[2]) }' log
+}
+canonical_ours() {
+    rows access --columns op,addr,size | hawk -F , -v lines="$1" "$canonical"'
+        { addr = hex($2) }
+        $1 == "ifetch" { fetch(addr, $3); next }
+        { data($1, addr, $3) }'
+}
+
+@test "every access, in lackey's order" {
+    for program in static pie; do
+        theirs --tool=lackeyx --trace-mem=yes "$P/$program" mixed
+        ours "$P/$program" mixed
+        canonical_lackey >a
+        canonical_ours >b
+        cmp a b
+        [ "$(wc -l <a)" -gt 100000 ]
+    done
+}
+
+@test "instruction lines and data interleave as lackey has them" {
+    theirs --tool=lackeyx --trace-mem=yes "$P/static" mixed
+    ours -i "$P/static" mixed
+    canonical_lackey 1 >a
+    canonical_ours 1 >b
+    cmp a b
+    grep -q '^I' a
+    # Runs hold all instructions.
+    last=$(rows task --columns time,op | hawk -F , '$2 == "exit" { print $1 }')
+    [ "$(rows access --columns op,insns | hawk -F , '{ n += $2 } END { print n }')" = "$last" ]
+}
+
+@test "totals equal cachegrind's" {
+    for program in static pie; do
+        theirs --tool=cachegr --cache-sim=yes --cachegrind-out-file=/dev/null "$P/$program" mixed
+        tr -d ',()' <log >cg
+        ours "$P/$program" mixed
+        instructions=$(hawk '/I +refs/ { print $NF }' cg)
+        reads=$(hawk '/D +refs/ { for (i = 1; i < NF; i++) if ($(i + 1) == "rd") print $i }' cg)
+        [ "$(rows task --columns time,op | hawk -F , '$2 == "exit" { print $1 }')" = "$instructions" ]
+        [ "$(rows access --columns op | grep -c load)" = "$reads" ]
+    done
+}
+
+@test "threads: counts, names, switches" {
+    capture "$P/p" threads
+    rows task --columns tid,op,label >tasks
+    [ "$(grep -c begin tasks)" = 3 ]
+    [ "$(grep -c exit tasks)" = 3 ]
+    grep -q 'name,first' tasks
+    grep -q ',second' tasks
+    read -r a b < <("$P/p" addresses)
+    # Each thread stores 300,000 times into its own array, and nobody else does.
+    rows access --columns op,addr,tid | hawk -F , -v a="$a" -v b="$b" '
+        BEGIN { a = hex(a); b = hex(b) }
+        $1 == "store" { x = hex($2)
+            if (x >= a && x < a + 8000) n[$3 " a"]++
+            if (x >= b && x < b + 8000) n[$3 " b"]++ }
+        END { for (i in n) print n[i] }' >stores
+    [ "$(cat stores)" = $'300000\n300000' ]
+    # A thread's own count goes on where it was when it stopped.
+    rows switch --columns time,tid,count | hawk -F , '
+        NR > 1 { ran[tid] += $1 - time }
+        { if ($3 != ran[$2] + 0) { print; bad = 1 }; time = $1; tid = $2 }
+        END { exit bad || NR < 4 }'
+}
+
+@test "children only if asked for" {
+    capture "$P/p" fork
+    [ "$(rows task --columns pid | sort -u | wc -l)" = 1 ]
+    capture -f "$P/p" fork
+    [ "$(rows access --columns pid | sort -u | wc -l)" = 3 ]
+    rows task --columns pid,parent,op,label >tasks
+    [ "$(grep -c begin tasks)" = 3 ]
+    [ "$(grep -c exit tasks)" = 3 ]
+    grep -q 'name,true' tasks
+    # The child has its parent's heap block; the stores into it are the child's.
+    child=$(hawk -F , '$3 == "begin" { n++; if (n == 2) print $1 }' tasks)
+    block=$(rows object --columns pid,op,addr,bytes | hawk -F , -v c="$child" \
+        '$1 == c && $2 == "alloc" && $4 == 8000 { print $3 }')
+    [ -n "$block" ]
+    [ "$(rows access --columns pid,op,addr | hawk -F , -v c="$child" -v a="$block" '
+        BEGIN { a = hex(a) }
+        $1 == c && $2 == "store" { x = hex($3); if (x >= a && x < a + 8000) n++ }
+        END { print n }')" = 1000 ]
+}
+
+@test "a fault ends the program and the trace at its instruction" {
+    run -139 cf-capture-trace -q -o t.cf "$P/p" segv
+    cf-cat --verify t.cf
+    # The last four rows are the stores before the faulting one.
+    rows access --columns op,size | tail -4 | sort | uniq -c | grep -q '4 store,8'
+}
+
+@test "faults that the program survives cut their superblock short" {
+    capture "$P/p" recover
+    rows access --columns pc,op,addr,size >accesses
+    # The function's eight stores: four of them 101 or 102 times (the repaired one is run again
+    # from the faulting instruction on), four once.
+    hawk -F , '$2 == "store" && $4 == 8 { n[$1]++ } END { for (i in n) print n[i], i }' accesses |
+        sort -k2 >counts
+    hawk '$1 == 101 { many++ } END { exit many < 4 }' counts
+    good=$(hawk '$1 == 101 { print $2; exit }' counts)
+    hawk -v g="$good" 'BEGIN { g = hex(g) }
+        { x = hex($2) } x >= g && x < g + 80 && $1 == 1 { once++ }
+        END { exit once != 4 }' counts
+}
+
+@test "signal handlers" {
+    run -0 capture "$P/p" alarm
+    cf-cat --verify t.cf
+}
+
+@test "heap blocks" {
+    capture "$P/p" heap 6000
+    rows object --columns op,addr,bytes,stack >objects
+    [ "$(grep -c alloc objects)" = 8000 ]
+    [ "$(grep -c free objects)" = 8000 ]
+    # A block is released at the address and with the size that it was allocated with, and has a
+    # call stack.
+    hawk -F , '$4 == 0 { bad = 1 }
+        $1 == "alloc" { if ($2 in live) bad = 1; live[$2] = $3 }
+        $1 == "free" { if (live[$2] != $3) bad = 1; delete live[$2] }
+        END { exit bad }' objects
+    hawk -F , '$1 == "alloc" { n[$3]++ } END { exit !(n[24] == 1000 && n[40] == 1000 &&
+        n[10] == 1000 && n[100] == 1000 && n[64] == 1000 && n[128] == 1000 && n[200] == 1000 &&
+        n[150] == 1000) }' objects
+}
+
+@test "every access lies in a mapping" {
+    for program in maps heap\ 100 threads; do
+        # shellcheck disable=SC2086
+        capture "$P/p" $program
+        # Together by time; a mapping's rows come before accesses of the same time.
+        { rows map --columns time,op,start,end,label | hawk -F , -v OFS=, '{ print $1, 0, $0 }'
+          rows access --columns time,addr | hawk -F , -v OFS=, '{ print $1, 1, $0 }'
+        } | sort -t, -s -n -k1,1 -k2,2 | hawk -F , '
+            $2 == 0 && $4 == "map" { for (x = int(hex($5) / 4096);
+                x < hex($6) / 4096; x++) page[x] = 1; next }
+            $2 == 0 { for (x = int(hex($5) / 4096); x < hex($6) / 4096; x++)
+                delete page[x]; next }
+            !(int(hex($4) / 4096) in page) { print; bad++ }
+            END { exit bad > 0 }' | head -5
+        [ "${PIPESTATUS[1]}" = 0 ]
+    done
+    capture "$P/p" maps
+    rows map --columns label >labels
+    grep -qF '[stack]' labels
+    grep -qF '[heap]' labels
+    grep -qF "$P/p" labels
+}
+
+@test "--function records only while it is on the stack" {
+    capture --function measured "$P/p" function
+    read -r a b < <("$P/p" addresses)
+    rows access --columns op,addr | hawk -F , -v a="$a" -v b="$b" '
+        BEGIN { a = hex(a); b = hex(b) }
+        $1 == "store" { x = hex($2); if (x >= a && x < a + 8000) in_a++
+                        if (x >= b && x < b + 8000) in_b++ }
+        END { exit !(in_a == 11 && in_b == 0) }'
+    run --separate-stderr cf-capture-trace -o t.cf --function nothing "$P/p" function
+    [[ $stderr == *nothing* ]]
+}
+
+@test "--limit" {
+    capture --limit 12345 "$P/p" mixed
+    [ "$(rows access | wc -l)" = 12345 ]
+    cf-cat --verify t.cf
+}
+
+@test "the program's own status and streams" {
+    run -7 cf-capture-trace -o t.cf sh -c 'cat; echo e >&2; exit 7' <<<hello
+    [ "$output" = $'hello\ne' ]
+    run -127 cf-capture-trace -o t.cf ./no-such-program
+    echo 'no program' >text
+    run -126 cf-capture-trace -o t.cf ./text
+    run -2 cf-capture-trace
+    run -3 env PATH=/nonexistent "$B/bin/cf-capture-trace" -o t.cf "$P/p" mixed
+    [[ $output == *"install the package valgrind"* ]]
+    cf-capture-trace --command-output out sh -c 'echo hello' >t.cf
+    [ "$(cat out)" = hello ]
+    cf-cat --verify t.cf
+}
+
+@test "a live stream does not sit on data" {
+    # The program sleeps three seconds: its accesses must have come long before.
+    mkfifo pipe
+    cf-capture-trace -q --command-output out "$P/p" quiet >pipe &
+    start=$EPOCHREALTIME
+    head -c 100000 pipe >/dev/null
+    end=$EPOCHREALTIME
+    hawk -v a="$start" -v b="$end" 'BEGIN { exit b - a > 2.5 }'
+    wait || true
+}
+
+@test "SIGINT and SIGTERM end the stream properly" {
+    for signal in INT TERM; do
+        cf-capture-trace -q -o t.cf "$P/p" quiet >/dev/null &
+        sleep 1
+        kill -$signal $!
+        status=0
+        wait $! || status=$?
+        [ "$status" = $((128 + $(kill -l $signal))) ]
+        cf-cat --verify t.cf
+    done
+}
+
+@test "a reader that goes away does not disturb the program" {
+    cf-capture-trace -q --command-output out "$P/p" threads 2>err | head -c 1000 >/dev/null || true
+    [ ! -s err ]
+    run -3 bash -c "cf-capture-trace -q --command-output out '$P/p' mixed >/dev/full"
+}
