@@ -2,10 +2,10 @@
 /*
  * cf-capture-trace - records every memory access of a program.
  *
- * In: a program, which runs under a Valgrind tool of ours (capture/trace/). Out: tables access, task,
- * map, object, stack and switch; time counts instructions. The program keeps its standard input,
- * standard error and exit status. Memory: descriptions of the code that the program ran through, a
- * frame, and 4 MiB of shared memory a traced process. Nothing that grows with the trace.
+ * In: a program, which runs under a Valgrind tool of ours (capture/trace/). Out: tables access,
+ * task, map, object, stack and switch; time counts instructions. The program keeps its standard
+ * input, standard error and exit status. Memory: descriptions of the code that the program ran
+ * through, a frame, and 4 MiB of shared memory a traced process. Nothing that grows with the trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -147,12 +147,10 @@ static int task(void *arg, const struct cf_trace_task *t)
     unsigned op = t->kind == CF_TRACE_BEGIN   ? CF_BEGIN
                   : t->kind == CF_TRACE_NAMED ? CF_NAMED
                                               : CF_EXIT;
-    struct cf_values v[] = {{CF_TIME, NULL, t->time},
-                            {CF_PID, NULL, t->pid},
-                            {CF_TID, NULL, t->tid},
-                            {CF_PARENT, NULL, t->parent},
-                            {CF_OP, NULL, op},
-                            {CF_LABEL, NULL, cf_writer_string(k->writer, t->name)}};
+    struct cf_values v[] = {
+        {CF_TIME, NULL, t->time}, {CF_PID, NULL, t->pid},
+        {CF_TID, NULL, t->tid},   {CF_PARENT, NULL, t->parent},
+        {CF_OP, NULL, op},        {CF_LABEL, NULL, cf_writer_string(k->writer, t->name)}};
 
     return cf_writer_rows(k->writer, CF_TASK, 1, v, 6, NULL);
 }
@@ -178,9 +176,9 @@ static int objects(void *arg, const struct cf_trace_objects *o)
     uint8_t op[1024];
 
     for (uint32_t done = 0, n; done < o->rows; done += n) {
-        struct cf_values v[] = {{CF_TIME, o->time + done, 0},   {CF_PID, NULL, o->pid},
-                                {CF_TID, o->tid + done, 0},     {CF_OP, op, 0},
-                                {CF_ADDR, o->addr + done, 0},   {CF_BYTES, o->bytes + done, 0},
+        struct cf_values v[] = {{CF_TIME, o->time + done, 0},     {CF_PID, NULL, o->pid},
+                                {CF_TID, o->tid + done, 0},       {CF_OP, op, 0},
+                                {CF_ADDR, o->addr + done, 0},     {CF_BYTES, o->bytes + done, 0},
                                 {CF_STACK_ID, o->stack + done, 0}};
 
         n = o->rows - done < sizeof(op) ? o->rows - done : (uint32_t)sizeof(op);
@@ -238,24 +236,27 @@ static int find_program(const char *name, char *path, size_t size)
 static const char *find_tool(const char **why)
 {
     static char directory[PATH_MAX];
-    char path[PATH_MAX + 64], valgrind[PATH_MAX];
+    char path[PATH_MAX], valgrind[PATH_MAX];
 #if defined(__aarch64__)
     const char *arch = "arm64";
 #else
     const char *arch = "amd64";
 #endif
 
-    snprintf(path, sizeof(path), "%s/valgrind", cf_tool_dir("libexec/cacheflow"));
-    /* Without "..": the program sees the name in its environment. */
+    /* By its real path: the program sees the name in its environment, and its length matters. */
+    snprintf(path, sizeof(path), "%s/valgrind/cftrace-%s-linux", cf_tool_dir("libexec/cacheflow"),
+             arch);
     if (!realpath(path, directory))
-        snprintf(directory, sizeof(directory), "%s", path);
-    snprintf(path, sizeof(path), "%s/cftrace-%s-linux", directory, arch);
+        directory[0] = 0;
     *why = NULL;
     if (find_program("valgrind", valgrind, sizeof(valgrind)) != 0)
         *why = "Valgrind is missing: install the package valgrind";
-    else if (access(path, X_OK) != 0)
+    else if (access(directory, X_OK) != 0)
         *why = "our Valgrind tool is missing: install the package valgrind and build again";
-    return *why ? NULL : directory;
+    if (*why)
+        return NULL;
+    *strrchr(directory, '/') = 0;
+    return directory;
 }
 
 static char *quoted_command(char **argv)
@@ -565,8 +566,8 @@ int main(int argc, char **argv)
     reap(&k);
     show_log(&k);
     if (reader_gone(&k, &o)) {
-        (void)cf_writer_close(k.writer, 0, problem, sizeof(problem));
-        caught = caught ? caught : SIGPIPE;
+        if (cf_writer_close(k.writer, 0, problem, sizeof(problem)) != 0 && !caught)
+            caught = SIGPIPE;
     } else if (cf_tool_finish(&tool, NULL, k.writer) != CF_EXIT_OK) {
         status = CF_EXIT_ENVIRONMENT;
     }

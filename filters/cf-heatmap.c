@@ -462,8 +462,7 @@ static void write_picture(const struct work *w, const struct heat_map *map, cons
 static void hints(const struct work *w)
 {
     if (w->no_misses && w->access_rows)
-        cf_warn(w->tool, "no column hit, class or level tells of misses: run cf-cache or "
-                         "cf-classify before");
+        cf_warn(w->tool, "no column hit, class or level tells of misses");
     if (w->tool->quiet)
         return;
     if (w->unresolved_rows)

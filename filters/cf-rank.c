@@ -22,7 +22,7 @@ static const char usage[] =
     "      --by KEY         page, region, object, site, source, function, symbol (these after\n"
     "                       cf-resolve), thread, process, line, op  [function]\n"
     "      --value VALUE    accesses, bytes, loads, stores, misses, cost (cycles, after\n"
-    "                       cf-latency) or fetches (instructions)  [accesses]\n"
+    "                       column cost) or fetches (instructions)  [accesses]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
     "      --level N        a miss is what no level up to N served  [what went to memory; with\n"
     "                       column class: what has a class]\n"
@@ -206,8 +206,8 @@ static int run(struct rank *k)
         if (bad < 0)
             cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
         if (bad > 0 && !status) {
-            cf_warn(&k->tool, "the accesses have none of the columns class, hit and level: first "
-                              "run the stream through cf-cache");
+            cf_warn(&k->tool, "the accesses have none of the columns class, hit and level, which "
+                              "tell of misses");
             status = CF_EXIT_INPUT;
         }
     }

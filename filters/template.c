@@ -28,7 +28,7 @@ static const char usage[] =
     "  -h, --help, --version\n"
     "\n"
     "Example:\n"
-    "  cf-template --sets 128 trace.cf | cf-histogram --column set\n";
+    "  cf-template --sets 128 trace.cf | cf-cat --csv\n";
 
 struct options {
     const char *output;

@@ -268,7 +268,7 @@ END
 }
 
 @test "--interleave: a thread starts where its creator made it, and side rows go with their thread" {
-    printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n60,10,11,10,begin,two\n' >t.csv
+    printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n60,10,11,10,begin,two\n250,10,10,1,exit,main\n' >t.csv
     printf 'time,pid,tid,op,addr,bytes\n95,10,10,alloc,0x100,64\n255,10,11,free,0x100,64\n' >o.csv
     printf 'time,pid,op,start,end\n145,10,map,0x1000,0x2000\n160,10,map,0x3000,0x4000\n' >m.csv
     two_threads --with task=t.csv --with object=o.csv --with map=m.csv
@@ -294,7 +294,8 @@ END
     run -0 cf-cat --csv --table task --columns time,tid b.cf
     is "time,tid
 0,10
-60,11"
+60,11
+200,10" # at 250 the other thread runs already
     run -0 cf-cat --csv --table switch b.cf
     is "time,pid,tid,cpu,count
 0,10,10,0,0

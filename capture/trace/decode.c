@@ -24,10 +24,10 @@
 #include "protocol.h"
 
 enum {
-    TOKENS = 64,       /* read at once */
-    OBJECTS = 4096,    /* kept back at most */
+    TOKENS = 64,    /* read at once */
+    OBJECTS = 4096, /* kept back at most */
     CONTEXTS = 1024,
-    ENDED_KEPT = 8,    /* ended processes whose descriptions a late child may still inherit */
+    ENDED_KEPT = 8, /* ended processes whose descriptions a late child may still inherit */
     NO_THREAD = -1,
 };
 
@@ -169,7 +169,8 @@ static int put_staged(struct cf_trace *t, uint32_t staged)
     uint32_t done = 0;
 
     /* A full place may go on its way at once: what was kept back must go before it. */
-    if (staged >= t->out.room - t->out.rows && (t->n_objects || t->n_contexts) && flush_rows(t) != 0)
+    if (staged >= t->out.room - t->out.rows && (t->n_objects || t->n_contexts) &&
+        flush_rows(t) != 0)
         return -1;
     while (done < staged) {
         const struct cf_trace_columns *c = &t->out.columns;
@@ -484,7 +485,8 @@ static int new_object(struct cf_trace *t, struct process *p, const uint8_t *even
     memcpy(&wire, event, sizeof(wire));
     if (wire.context >= p->n_contexts)
         return -2;
-    if ((t->n_objects == OBJECTS || (t->n_objects && t->objects_pid != p->pid)) && flush_rows(t) != 0)
+    if ((t->n_objects == OBJECTS || (t->n_objects && t->objects_pid != p->pid)) &&
+        flush_rows(t) != 0)
         return -1;
     n = t->n_objects++;
     t->objects_pid = p->pid;

@@ -11,13 +11,13 @@
  *     cf_trace_close(t);
  *
  * Time is the number of instructions that all processes and threads executed before, in the order
- * in which their blocks arrive; an access has the time of its instruction. Rows of each kind come in
- * the order of time. Before accesses of a time are handed over by placed(), all other rows up to
+ * in which their blocks arrive; an access has the time of its instruction. Rows of each kind come
+ * in the order of time. Before accesses of a time are handed over by placed(), all other rows up to
  * that time were, unless they happened between two calls of placed() for parts of one superblock.
  *
  * Instruction runs, if wanted: one row for a straight line of code, at the time of its first
- * instruction and before the data of its instructions. A run ends at a taken branch, at the end of a
- * superblock, and before an instruction that reaches into another fetch line if data was accessed
+ * instruction and before the data of its instructions. A run ends at a taken branch, at the end of
+ * a superblock, and before an instruction that reaches into another fetch line if data was accessed
  * since the run began: so the order of instruction lines and data is exact.
  *
  * What is read is not trusted: ids, counts and sizes are checked, and a process that sends nonsense
@@ -77,10 +77,10 @@ struct cf_trace_map {
     uint64_t time;
     uint32_t pid;
     enum cf_trace_kind kind;
-    uint32_t perms;             /* 1 read, 2 write, 4 execute */
-    uint64_t start, end;        /* end: first byte after it */
-    uint64_t offset;            /* in the file, bytes */
-    const char *name;           /* file, "[heap]", "[stack]", "[shm]", "" */
+    uint32_t perms;      /* 1 read, 2 write, 4 execute */
+    uint64_t start, end; /* end: first byte after it */
+    uint64_t offset;     /* in the file, bytes */
+    const char *name;    /* file, "[heap]", "[stack]", "[shm]", "" */
 };
 
 /* Rows of heap blocks; all of one process. */
@@ -101,8 +101,8 @@ struct cf_trace_context {
     uint64_t pc; /* return address */
 };
 
-/* What the caller gets. Functions return 0, or anything else to stop: then nothing more is called and
- * cf_trace_read() returns CF_TRACE_STOPPED. Strings and arrays are valid during the call. */
+/* What the caller gets. Functions return 0, or anything else to stop: then nothing more is called
+ * and cf_trace_read() returns CF_TRACE_STOPPED. Strings and arrays are valid during the call. */
 struct cf_trace_handler {
     void *arg;
     /* Places for accesses of one thread: fills in *columns and *rows (at least 1). */
@@ -134,7 +134,8 @@ enum {
 /* Waits up to `milliseconds` for blocks and decodes what is there. */
 int cf_trace_read(struct cf_trace *t, int milliseconds);
 
-/* Hands over what was decoded but waits for a place to fill; cheap. For callers that flush by time. */
+/* Hands over what was decoded but waits for a place to fill; cheap. For callers that flush by time.
+ */
 int cf_trace_flush(struct cf_trace *t);
 
 /* The file descriptor to poll, if the caller waits for something else too. */

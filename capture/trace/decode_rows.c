@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The inner loop of the decoder. For each outcome of a superblock there is a template: the columns
- * that its rows will have, in groups of four rows, with what has to be added at run time. A record is
- * then expanded by copying groups; only addresses and times are computed. Groups are stored whole,
- * so that short superblocks need no loop and no branch that depends on their length; what was
- * written too much is overwritten by the next.
+ * that its rows will have, in groups of four rows, with what has to be added at run time. A record
+ * is then expanded by copying groups; only addresses and times are computed. Groups are stored
+ * whole, so that short superblocks need no loop and no branch that depends on their length; what
+ * was written too much is overwritten by the next.
  *
- * Most superblocks have one or two rows, and what follows them repeats: so a template may remember an
- * outcome that came next, and with it a template for the whole sequence so far. The decoder follows
- * these links as long as they agree with the records and expands the longest sequence at once. Where
- * the traced program's branches are predictable, so are the decoder's. One link a template and short
- * sequences: trees of sequences were slower, they did not fit the caches.
+ * Most superblocks have one or two rows, and what follows them repeats: so a template may remember
+ * an outcome that came next, and with it a template for the whole sequence so far. The decoder
+ * follows these links as long as they agree with the records and expands the longest sequence at
+ * once. Where the traced program's branches are predictable, so are the decoder's. One link a
+ * template and short sequences: trees of sequences were slower, they did not fit the caches.
  *
  * Memory: 256 bytes a template of up to four rows, made when its outcome is first seen; those of
  * sequences up to CHAIN_BYTES a process.
@@ -56,7 +56,8 @@ enum {
 
 #define NO_WORD UINT32_C(0xffffffff)
 
-struct template {
+struct template
+{
     uint32_t rows;
     uint32_t insns;  /* executed */
     uint32_t bytes;  /* of the record or records */
@@ -436,7 +437,8 @@ static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t out
     if (e == 0)
         rows = make_rows(r, b, b->insns, b->accesses, skipped, &executed);
     else if (e <= b->exits)
-        rows = make_rows(r, b, b->exit[e - 1].insn + 1u, b->exit[e - 1].accesses, skipped, &executed);
+        rows =
+            make_rows(r, b, b->exit[e - 1].insn + 1u, b->exit[e - 1].accesses, skipped, &executed);
     where = new_template(c, rows);
     if (where < 0)
         return -1;
@@ -470,8 +472,8 @@ static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t out
     return 0;
 }
 
-/* The record with header `word`, which was not yet checked, came after the sequence at `first`: links
- * it if there is no link. Without memory there will be none. */
+/* The record with header `word`, which was not yet checked, came after the sequence at `first`:
+ * links it if there is no link. Without memory there will be none. */
 static void make_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
 {
     struct template *t = at(c, first), *u, *both;
@@ -546,8 +548,8 @@ static inline __attribute__((always_inline)) void put_group(const struct cf_trac
     memcpy(&step, g->step, sizeof(step));
     v = __builtin_convertvector(step, v4u64) + time;
     memcpy(&c->time[row], &v, sizeof(v));
-    v = (v4u64){load64(record + g->slot[0]), load64(record + g->slot[1]), load64(record + g->slot[2]),
-                load64(record + g->slot[3])};
+    v = (v4u64){load64(record + g->slot[0]), load64(record + g->slot[1]),
+                load64(record + g->slot[2]), load64(record + g->slot[3])};
     memcpy(&mask, g->mask, sizeof(mask));
     memcpy(&delta, g->delta, sizeof(delta));
     v = ((v & mask) + delta) & CF_WIRE_ADDRESS_MASK;
@@ -574,9 +576,8 @@ static uint32_t stage(struct cf_rows *r, const struct template *t, const uint8_t
     for (uint32_t i = 0; i < t->rows; i++) {
         const struct group *g = &t->group[i / CF_ROWS_GROUP];
 
-        if (c->op[i] & CF_WIRE_CONDITIONAL &&
-            (load64(record + g->slot[i % CF_ROWS_GROUP]) & CF_WIRE_ADDRESS_MASK) ==
-                CF_WIRE_ADDRESS_MASK)
+        if (c->op[i] & CF_WIRE_CONDITIONAL && (load64(record + g->slot[i % CF_ROWS_GROUP]) &
+                                               CF_WIRE_ADDRESS_MASK) == CF_WIRE_ADDRESS_MASK)
             continue;
         c->time[n] = c->time[i];
         c->addr[n] = c->addr[i];
@@ -592,8 +593,8 @@ static uint32_t stage(struct cf_rows *r, const struct template *t, const uint8_t
 
 /* A record that a fault cut short: *from is after it, at the event that tells where. */
 static enum cf_rows_result stage_cut(struct cf_rows *r, const struct cf_rows_block *b,
-                                     const uint8_t *record, const uint8_t **from, const uint8_t *end,
-                                     uint64_t *time, uint32_t *staged)
+                                     const uint8_t *record, const uint8_t **from,
+                                     const uint8_t *end, uint64_t *time, uint32_t *staged)
 {
     struct cf_trace_columns *c = &r->staging;
     struct cf_wire_cut cut;
@@ -684,7 +685,8 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
             arena = code->arena;
         }
         t = (struct template *)(arena + 64 * (size_t)where);
-        /* From the header and not from the template: the next record's place is then known early. */
+        /* From the header and not from the template: the next record's place is then known early.
+         */
         bytes = 4 + CF_WIRE_SLOT_BYTES * (word & CF_WIRE_SLOTS_LONG);
         if (__builtin_expect(bytes != t->bytes, 0)) {
             if ((word & CF_WIRE_SLOTS_LONG) != CF_WIRE_SLOTS_LONG) {
@@ -739,16 +741,18 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
     return result;
 }
 
-static MULTIVERSION enum cf_rows_result
-expand_data(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const uint8_t *end,
-            struct cf_rows_output *out, uint64_t *time, uint32_t *staged)
+static MULTIVERSION enum cf_rows_result expand_data(struct cf_rows *r, struct cf_rows_code *code,
+                                                    const uint8_t **from, const uint8_t *end,
+                                                    struct cf_rows_output *out, uint64_t *time,
+                                                    uint32_t *staged)
 {
     return expand(r, code, from, end, out, time, staged, 0);
 }
 
-static MULTIVERSION enum cf_rows_result
-expand_all(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const uint8_t *end,
-           struct cf_rows_output *out, uint64_t *time, uint32_t *staged)
+static MULTIVERSION enum cf_rows_result expand_all(struct cf_rows *r, struct cf_rows_code *code,
+                                                   const uint8_t **from, const uint8_t *end,
+                                                   struct cf_rows_output *out, uint64_t *time,
+                                                   uint32_t *staged)
 {
     return expand(r, code, from, end, out, time, staged, 1);
 }

@@ -79,8 +79,8 @@ void cf_rows_code_free(struct cf_rows_code *c);
 int cf_rows_describe(struct cf_rows_code *c, const uint8_t *event, uint32_t bytes);
 
 /* Expands records from *from up to `end`, which must have CF_ROWS_TAIL more readable bytes behind
- * it. Stops before an event, or after a record whose rows did not fit or need care: then *staged tells
- * how many there are. *time advances by the instructions executed. */
+ * it. Stops before an event, or after a record whose rows did not fit or need care: then *staged
+ * tells how many there are. *time advances by the instructions executed. */
 enum { CF_ROWS_TAIL = 8 };
 enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
                                    const uint8_t **from, const uint8_t *end,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A debugging aid: runs a program under the tool and prints what the decoder makes of it as text, or
- * with -s only totals.
+ * A debugging aid: runs a program under the tool and prints what the decoder makes of it as text,
+ * or with -s only totals.
  *
  *     dump [-ismF] [-f FUNCTION] [-l LIMIT] [-d STACK_DEPTH] [-x VALGRIND_OPTION] -- PROGRAM ...
  */
@@ -31,7 +31,7 @@ struct dump {
         uint64_t pc;
         uint32_t size, insns;
         uint8_t op;
-    } *seen; /* by hint */
+    } * seen; /* by hint */
     uint32_t seen_room;
 };
 
@@ -88,7 +88,9 @@ static int placed(void *arg, uint32_t rows)
         check(d, i);
         if (!d->summary)
             fprintf(d->out, "%s %" PRIu64 " %u %" PRIx64 " %" PRIx64 " %u %u\n",
-                    c->op[i] == CF_TRACE_LOAD ? "L" : c->op[i] == CF_TRACE_STORE ? "S" : "I",
+                    c->op[i] == CF_TRACE_LOAD    ? "L"
+                    : c->op[i] == CF_TRACE_STORE ? "S"
+                                                 : "I",
                     c->time[i], d->tid, c->pc[i], c->addr[i], c->size[i],
                     d->instructions ? c->insns[i] : 0);
     }
@@ -261,8 +263,8 @@ int main(int argc, char **argv)
             d.switches, d.tasks, d.maps, d.unmaps, d.allocs, d.frees, d.contexts);
     if (d.bad_order || d.bad_hint)
         fprintf(stderr, "WRONG: order %" PRIu64 " hint %" PRIu64 "\n", d.bad_order, d.bad_hint);
-    fprintf(stderr, "program: %s %d, cpu %ld.%03ld s; decoder: ",
-            WIFSIGNALED(status) ? "signal" : "status",
+    fprintf(stderr,
+            "program: %s %d, cpu %ld.%03ld s; decoder: ", WIFSIGNALED(status) ? "signal" : "status",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
             usage.ru_utime.tv_sec + usage.ru_stime.tv_sec,
             (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);

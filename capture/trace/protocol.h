@@ -5,11 +5,10 @@
  *
  * A directory, made by the reading side, holds everything:
  *
- *     tokens          a FIFO: one fixed-size message (struct cf_wire_token) a write, from all traced
- *                     processes, so that the order of arrival is the order of the trace
- *     ring.PID.N      one file a traced process: a header page, then CF_WIRE_BLOCKS blocks. The
- *                     reader opens and removes it when the START token comes. N tells apart the
- *                     images that one pid runs through by exec.
+ *     tokens          a FIFO: one fixed-size message (struct cf_wire_token) a write, from all
+ * traced processes, so that the order of arrival is the order of the trace ring.PID.N      one file
+ * a traced process: a header page, then CF_WIRE_BLOCKS blocks. The reader opens and removes it when
+ * the START token comes. N tells apart the images that one pid runs through by exec.
  *
  * The tool fills a block and sends a BLOCK token; the reader decodes it and adds one to `freed`.
  * Before system calls the tool only moves `published`; a reader that is idle may decode that far.
@@ -17,7 +16,8 @@
  * A block is a sequence of records and events without alignment or padding:
  *
  *     record   u32 header = outcome << 6 | slots, then `slots` addresses of 6 bytes each
- *     event    u32 header < 64 = enum cf_wire_event, u32 bytes (of the whole event), then its fields
+ *     event    u32 header < 64 = enum cf_wire_event, u32 bytes (of the whole event), then its
+ * fields
  *
  * A record is one execution of a superblock: a straight piece of code with one entry and several
  * exits, which a BLOCK event described when it was translated. The outcome tells the superblock and
@@ -26,9 +26,9 @@
  *     first + (e << sections | skipped)     e = 0: ran to its end; 1..exits: left by that exit;
  *                                           exits + 1: a fault stopped it (a CUT event follows)
  *
- * where bit i of `skipped` says that section i was not executed: VEX may fold `a && b` into straight
- * code in which the instructions of b run only if a held. Where slots is 63 the number of slots is
- * not in the header but in the superblock's description.
+ * where bit i of `skipped` says that section i was not executed: VEX may fold `a && b` into
+ * straight code in which the instructions of b run only if a held. Where slots is 63 the number of
+ * slots is not in the header but in the superblock's description.
  *
  * An access has the address (slot value + offset) mod 2^48, or the constant `offset` if it has no
  * slot. The slot of a conditional access holds 2^48-1 if the access did not happen.
@@ -57,8 +57,8 @@ enum {
     CF_WIRE_NO_SLOT = 0xffff,
 };
 
-#define CF_WIRE_MAGIC UINT64_C(0x31656361727466c3)
-#define CF_WIRE_OUTCOMES ((UINT32_C(1) << 26) - 1) /* of one process; 0 is not used */
+#define CF_WIRE_MAGIC        UINT64_C(0x31656361727466c3)
+#define CF_WIRE_OUTCOMES     ((UINT32_C(1) << 26) - 1) /* of one process; 0 is not used */
 #define CF_WIRE_ADDRESS_MASK UINT64_C(0xffffffffffff)
 
 /* First page of a ring file. Each side writes its own cache lines. */

@@ -27,9 +27,9 @@
 /* Bytes kept free behind `limit`: the largest record and a CUT event. */
 #define CF_TOOL_SLACK (4 + CF_WIRE_SLOT_BYTES * CF_WIRE_MAX_SLOTS + 256)
 
-/* What generated code reads and writes. While a thread runs, cursor and limit are in the first shadow
- * of its registers, where generated code reaches them at no cost; cf_transport_enter() puts them
- * there, cf_transport_leave() fetches them. */
+/* What generated code reads and writes. While a thread runs, cursor and limit are in the first
+ * shadow of its registers, where generated code reaches them at no cost; cf_transport_enter() puts
+ * them there, cf_transport_leave() fetches them. */
 struct cf_tool_hot {
     UChar *cursor; /* end of what is recorded in the current block */
     UChar *limit;  /* past it there is not surely room for a record */
@@ -38,7 +38,7 @@ struct cf_tool_hot {
 };
 extern struct cf_tool_hot cf_tool_hot;
 #define CF_TOOL_SHADOW_CURSOR 0
-#define CF_TOOL_SHADOW_LIMIT 8
+#define CF_TOOL_SHADOW_LIMIT  8
 
 struct cf_tool_options {
     const HChar *directory;
@@ -58,7 +58,7 @@ void cf_transport_publish(UWord at_least); /* lets the reader see what is comple
 void cf_transport_close(void);             /* hands over and says that the process ends */
 void cf_transport_poll(void);              /* outside generated code: obeys a stop */
 UChar *cf_transport_event(UInt type, UInt bytes); /* room for an event, header filled in */
-void cf_transport_enter(ThreadId tid); /* generated code is about to run */
+void cf_transport_enter(ThreadId tid);            /* generated code is about to run */
 void cf_transport_leave(ThreadId tid);
 UChar *cf_transport_region(void); /* first record since the last hand-over or publication */
 VG_REGPARM(0) void cf_transport_flush(void); /* helper: the block is full */
@@ -67,17 +67,17 @@ VG_REGPARM(0) void cf_transport_flush(void); /* helper: the block is full */
 IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                     const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                     IRType host_word);
-void cf_instrument_cut(Addr pc); /* a fault at pc: cut the record that was being made */
+void cf_instrument_cut(Addr pc);   /* a fault at pc: cut the record that was being made */
 UInt cf_instrument_outcomes(void); /* first unused outcome */
 
 /* tool_events.c */
-void cf_events_track(void);    /* before options: registers with the core */
-void cf_events_register(void); /* after options */
+void cf_events_track(void);          /* before options: registers with the core */
+void cf_events_register(void);       /* after options */
 void cf_events_process(Bool forked); /* announces the process: task, mappings, heap blocks */
 void cf_events_run(ThreadId tid);    /* tid is about to run */
 UInt cf_events_contexts(void);       /* first unused context */
 Bool cf_events_stack_growth(struct cf_wire_map *map); /* fills it in if the stack has grown */
-void cf_events_exit(void);           /* the process ends */
+void cf_events_exit(void);                            /* the process ends */
 
 /* tool_main.c */
 VG_REGPARM(0) void cf_function_enter(Addr sp);

@@ -28,7 +28,7 @@ enum {
 static struct {
     UInt tid; /* the kernel's; 0: not known yet */
     HChar name[COMM_BYTES];
-} *threads;
+} * threads;
 static ThreadId running = VG_INVALID_THREADID;
 static HChar initial_comm[COMM_BYTES]; /* what the kernel calls the tool itself */
 static Bool announced;
@@ -702,10 +702,10 @@ void cf_events_register(void)
 
 void cf_events_track(void)
 {
-    VG_(needs_malloc_replacement)(tool_malloc, tool_malloc, tool_new_aligned, tool_malloc,
-                                  tool_new_aligned, tool_memalign, tool_calloc, tool_free, tool_free,
-                                  tool_free_aligned, tool_free, tool_free_aligned, tool_realloc,
-                                  tool_usable_size, 0);
+    VG_(needs_malloc_replacement)
+    (tool_malloc, tool_malloc, tool_new_aligned, tool_malloc, tool_new_aligned, tool_memalign,
+     tool_calloc, tool_free, tool_free, tool_free_aligned, tool_free, tool_free_aligned,
+     tool_realloc, tool_usable_size, 0);
     VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
     VG_(track_pre_thread_ll_create)(thread_created);
     VG_(track_pre_thread_first_insn)(thread_started);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Superblocks. Each is described once, when it is translated (protocol.h), and then emits at every
- * execution a header word and the distinct base addresses of its accesses: an address that is another
- * one plus a constant, through the temporaries of the flat IR, costs nothing at run time.
+ * execution a header word and the distinct base addresses of its accesses: an address that is
+ * another one plus a constant, through the temporaries of the flat IR, costs nothing at run time.
  *
  * The header tells where the superblock was left. It is written in advance: on entry that of the
  * first exit, after each exit that of the next, at last that of the end. So a side exit costs one
  * store and no test, and a fault finds a header that tells how far execution had come.
  *
- * VEX may fold the second test of `a && b` into straight code whose results are thrown away if a does
- * not hold. Nothing in the IR says so but the shape: a conditional branch without an exit, and the
- * next exit guarded by And1(b, a). What lies between is a "section", and the value of a goes into the
- * header of every later outcome, so that instructions that did not run are not counted.
+ * VEX may fold the second test of `a && b` into straight code whose results are thrown away if a
+ * does not hold. Nothing in the IR says so but the shape: a conditional branch without an exit, and
+ * the next exit guarded by And1(b, a). What lies between is a "section", and the value of a goes
+ * into the header of every later outcome, so that instructions that did not run are not counted.
  */
 #include "tool.h"
 
 #include "pub_tool_machine.h"
 
 struct access {
-    IRTemp base; /* IRTemp_INVALID: constant address */
+    IRTemp base;  /* IRTemp_INVALID: constant address */
     IRTemp guard; /* IRTemp_INVALID: unconditional */
     Int statement;
-    Bool opens; /* its slot is written here */
+    Bool opens;     /* its slot is written here */
     ULong constant; /* what is written if there is no base */
     struct cf_wire_access wire;
 };
@@ -33,7 +33,7 @@ struct exit {
 
 struct section {
     struct cf_wire_section wire;
-    IRTemp guard; /* holds: the section was executed */
+    IRTemp guard;  /* holds: the section was executed */
     Int statement; /* its first */
 };
 
@@ -44,7 +44,7 @@ static struct {
     struct exit exits[CF_WIRE_MAX_EXITS + 1];
     struct section sections[CF_WIRE_MAX_SECTIONS];
     UInt n_insns, n_accesses, n_exits, n_sections, n_slots;
-    UInt first; /* outcome */
+    UInt first;           /* outcome */
     IRExpr **definitions; /* of each temporary, or NULL */
     Int *defined_at;      /* statement */
     Int temporaries;
@@ -157,7 +157,8 @@ static void resolve(const IRExpr *e, struct access *a)
             e = d;
             continue;
         }
-        if (d && d->tag == Iex_Binop && (d->Iex.Binop.op == Iop_Add64 || d->Iex.Binop.op == Iop_Sub64)) {
+        if (d && d->tag == Iex_Binop &&
+            (d->Iex.Binop.op == Iop_Add64 || d->Iex.Binop.op == Iop_Sub64)) {
             IRExpr *left = d->Iex.Binop.arg1, *right = d->Iex.Binop.arg2;
             Bool add = d->Iex.Binop.op == Iop_Add64;
 
@@ -211,7 +212,8 @@ static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
         if (st->Ist.WrTmp.data->tag == Iex_Load) {
             const IRExpr *load = st->Ist.WrTmp.data;
 
-            plan_access(CF_WIRE_LOAD, sizeofIRType(load->Iex.Load.ty), load->Iex.Load.addr, NULL, i);
+            plan_access(CF_WIRE_LOAD, sizeofIRType(load->Iex.Load.ty), load->Iex.Load.addr, NULL,
+                        i);
         }
         break;
     case Ist_Store:
@@ -229,8 +231,8 @@ static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
     case Ist_StoreG: {
         const IRStoreG *g = st->Ist.StoreG.details;
 
-        plan_access(CF_WIRE_STORE, sizeofIRType(typeOfIRExpr(sb->tyenv, g->data)), g->addr, g->guard,
-                    i);
+        plan_access(CF_WIRE_STORE, sizeofIRType(typeOfIRExpr(sb->tyenv, g->data)), g->addr,
+                    g->guard, i);
         break;
     }
     case Ist_CAS: {
@@ -496,15 +498,15 @@ static IRExpr *emit_prologue(IRSB *sb, const VexGuestLayout *layout)
     call(sb, "cf_transport_flush", &cf_transport_flush, NULL, full);
     cursor = assign(sb, Ity_I64, IRExpr_Get(at_cursor, Ity_I64));
     if (cf_tool_options.function)
-        step = assign(sb, Ity_I64,
-                      IRExpr_Binop(Iop_And64, load_hot(sb, &cf_tool_hot.advance), step));
+        step =
+            assign(sb, Ity_I64, IRExpr_Binop(Iop_And64, load_hot(sb, &cf_tool_hot.advance), step));
     end = assign(sb, Ity_I64, IRExpr_Binop(Iop_Add64, cursor, step));
     addStmtToIRSB(sb, IRStmt_Put(at_cursor, end));
     return cursor;
 }
 
-/* Writes the header for exit e (0: the end), before which `closed` sections are known; *skips is the
- * part of it that depends on them. */
+/* Writes the header for exit e (0: the end), before which `closed` sections are known; *skips is
+ * the part of it that depends on them. */
 static void emit_header(IRSB *sb, IRExpr *record, UInt e, UInt closed, IRExpr *executed)
 {
     UInt slots = plan.n_slots < CF_WIRE_SLOTS_LONG ? plan.n_slots : CF_WIRE_SLOTS_LONG;
@@ -519,7 +521,8 @@ static void emit_header(IRSB *sb, IRExpr *record, UInt e, UInt closed, IRExpr *e
 /* Adds to the sum of 1 << (slot bits + i) over the executed sections i that of section i. */
 static IRExpr *emit_section(IRSB *sb, UInt i, IRExpr *executed)
 {
-    IRExpr *bit = assign(sb, Ity_I32, IRExpr_Unop(Iop_1Uto32, IRExpr_RdTmp(plan.sections[i].guard)));
+    IRExpr *bit =
+        assign(sb, Ity_I32, IRExpr_Unop(Iop_1Uto32, IRExpr_RdTmp(plan.sections[i].guard)));
 
     bit = assign(sb, Ity_I32,
                  IRExpr_Binop(Iop_Shl32, bit, IRExpr_Const(IRConst_U8(CF_WIRE_SLOT_BITS + i))));
@@ -530,9 +533,9 @@ static IRExpr *emit_section(IRSB *sb, UInt i, IRExpr *executed)
 
 static void emit_slot(IRSB *sb, IRExpr *record, const struct access *a)
 {
-    IRExpr *place = assign(
-        sb, Ity_I64,
-        IRExpr_Binop(Iop_Add64, record, u64(4 + a->wire.slot * (ULong)CF_WIRE_SLOT_BYTES)));
+    IRExpr *place =
+        assign(sb, Ity_I64,
+               IRExpr_Binop(Iop_Add64, record, u64(4 + a->wire.slot * (ULong)CF_WIRE_SLOT_BYTES)));
     IRExpr *value = a->base == IRTemp_INVALID ? u64(a->constant) : IRExpr_RdTmp(a->base);
 
     if (a->guard != IRTemp_INVALID)

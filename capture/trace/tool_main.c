@@ -108,22 +108,23 @@ static void before_signal(ThreadId tid, Int signal, Bool alt_stack)
 
 static Bool process_option(const HChar *arg)
 {
-    if VG_STR_CLO(arg, "--directory", cf_tool_options.directory) {}
-    else if VG_STR_CLO(arg, "--function", cf_tool_options.function) {}
-    else if VG_BINT_CLO(arg, "--stack-depth", cf_tool_options.stack_depth, 0, 64) {}
-    else if VG_BOOL_CLO(arg, "--follow", cf_tool_options.follow) {}
-    else
+    if VG_STR_CLO (arg, "--directory", cf_tool_options.directory) {
+    } else if VG_STR_CLO (arg, "--function", cf_tool_options.function) {
+    } else if VG_BINT_CLO (arg, "--stack-depth", cf_tool_options.stack_depth, 0, 64) {
+    } else if VG_BOOL_CLO (arg, "--follow", cf_tool_options.follow) {
+    } else
         return VG_(replacement_malloc_process_cmd_line_option)(arg);
     return True;
 }
 
 static void print_usage(void)
 {
-    VG_(printf)("    --directory=DIR        where the reader waits (required; see protocol.h)\n"
-                "    --function=NAME        record accesses only while NAME is on the stack\n"
-                "    --stack-depth=N        frames of an allocation's call stack [%d]\n"
-                "    --follow=no|yes        record forked children, too [no]\n",
-                DEFAULT_STACK_DEPTH);
+    VG_(printf)
+    ("    --directory=DIR        where the reader waits (required; see protocol.h)\n"
+     "    --function=NAME        record accesses only while NAME is on the stack\n"
+     "    --stack-depth=N        frames of an allocation's call stack [%d]\n"
+     "    --follow=no|yes        record forked children, too [no]\n",
+     DEFAULT_STACK_DEPTH);
 }
 
 static void print_debug_usage(void)

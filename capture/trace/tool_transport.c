@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way out: a ring of blocks in shared memory, of which generated code fills one after the other,
- * and a FIFO of tokens that tells the reader which block to decode next. Nothing is copied, and a
- * system call is made only once in 256 KiB.
+ * The way out: a ring of blocks in shared memory, of which generated code fills one after the
+ * other, and a FIFO of tokens that tells the reader which block to decode next. Nothing is copied,
+ * and a system call is made only once in 256 KiB.
  *
  * The program must never suffer from its reader. If that dies, the FIFO has no reader any more: a
  * write fails (its SIGPIPE is taken back before the program could see it), and a wait for a free
  * block ends. Recording is then over, as it is when the reader asks for that: the ring's memory is
- * used as a scratch area until the translations that write to it have been thrown away, from when on
- * the program runs as fast as under a tool that does nothing.
+ * used as a scratch area until the translations that write to it have been thrown away, from when
+ * on the program runs as fast as under a tool that does nothing.
  */
 #include "tool.h"
 
@@ -27,8 +27,8 @@ extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
 
 #define FUTEX_WAIT_SHARED 0
-#define POLL_ERR 0x08
-#define POLL_NVAL 0x20
+#define POLL_ERR          0x08
+#define POLL_NVAL         0x20
 #define WAIT_MILLISECONDS 200
 
 struct cf_tool_hot cf_tool_hot = {.advance = ~(UWord)0, .leave_sp = ~(Addr)0};
@@ -125,8 +125,8 @@ static Bool wait_for_block(void)
         if (__atomic_load_n(&ring->stop, __ATOMIC_RELAXED))
             return False;
         __atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
-        VG_(do_syscall)(__NR_futex, (Addr)&ring->freed, FUTEX_WAIT_SHARED, freed, (Addr)&timeout, 0,
-                        0);
+        VG_(do_syscall)
+        (__NR_futex, (Addr)&ring->freed, FUTEX_WAIT_SHARED, freed, (Addr)&timeout, 0, 0);
         __atomic_store_n(&ring->waiting, 0, __ATOMIC_RELAXED);
         if (reader_gone())
             return False;
@@ -177,16 +177,16 @@ static void next_block(void)
 
 void cf_transport_enter(ThreadId tid)
 {
-    VG_(set_shadow_regs_area)(tid, 1, CF_TOOL_SHADOW_CURSOR, sizeof cf_tool_hot.cursor,
-                              (const UChar *)&cf_tool_hot.cursor);
-    VG_(set_shadow_regs_area)(tid, 1, CF_TOOL_SHADOW_LIMIT, sizeof cf_tool_hot.limit,
-                              (const UChar *)&cf_tool_hot.limit);
+    VG_(set_shadow_regs_area)
+    (tid, 1, CF_TOOL_SHADOW_CURSOR, sizeof cf_tool_hot.cursor, (const UChar *)&cf_tool_hot.cursor);
+    VG_(set_shadow_regs_area)
+    (tid, 1, CF_TOOL_SHADOW_LIMIT, sizeof cf_tool_hot.limit, (const UChar *)&cf_tool_hot.limit);
 }
 
 void cf_transport_leave(ThreadId tid)
 {
-    VG_(get_shadow_regs_area)(tid, (UChar *)&cf_tool_hot.cursor, 1, CF_TOOL_SHADOW_CURSOR,
-                              sizeof cf_tool_hot.cursor);
+    VG_(get_shadow_regs_area)
+    (tid, (UChar *)&cf_tool_hot.cursor, 1, CF_TOOL_SHADOW_CURSOR, sizeof cf_tool_hot.cursor);
 }
 
 VG_REGPARM(0) void cf_transport_flush(void)
@@ -299,8 +299,9 @@ static void use_scratch(void)
 static void start(struct cf_wire_token *token)
 {
     if (fifo < 0 || !make_ring()) {
-        VG_(umsg)("cftrace: process %d: no trace: cannot use %s\n", VG_(getpid)(),
-                  cf_tool_options.directory);
+        VG_(umsg)
+        ("cftrace: process %d: no trace: cannot use %s\n", VG_(getpid)(),
+         cf_tool_options.directory);
         use_scratch();
         return;
     }

@@ -70,7 +70,8 @@ static void queue_rows(struct play *p, struct thread *th, const struct cf_frame 
 
         if (pid[i] != th->pid)
             continue;
-        if (f->table == CF_OBJECT && tid)
+        /* an exit is recorded when another thread runs already */
+        if (tid && f->table != CF_MAP)
             by = threads_get(p->threads, th->input, pid[i], tid[i]);
         if (!by)
             by = threads_running(p->threads, th->input, pid[i], time[i]);

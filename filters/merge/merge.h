@@ -173,8 +173,8 @@ void *merge_alloc(const struct merge *m, void *old, size_t bytes);
 
 /* ---- threads.c: what is known of threads before their accesses are read ---- */
 
-struct stretch { /* the thread runs from `time` on, having executed `count` instructions */
-    uint64_t time, count;
+struct stretch { /* the thread runs from `time` to `end`, having executed `count` before */
+    uint64_t time, count, end;
 };
 
 struct child {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_pass [-a] [-d] [-c] [-o FILE] [INPUT]: the smallest filters, to measure what a hop costs.
+ * bench_pass [-a] [-r] [-d] [-c] [-o FILE] [INPUT]: the smallest filters, to measure what a hop
+ * costs.
  *
  *   (none)  hands every frame on, looking at nothing
  *   -a      reads addr and adds a column of 4 bytes a row
+ *   -r      decodes every column of the accesses and sets it anew, so that a pipe gets them raw
  *   -d      decodes every column of the accesses and writes nothing
  *   -c      prints the number of access rows and of bytes read, and writes nothing
  *   -o      writes a packed FILE in place of raw standard output
@@ -21,16 +23,18 @@ int main(int argc, char **argv)
 {
     static uint32_t cost[CF_FILE_ROWS];
     const char *file = NULL;
-    int add = 0, decode = 0, count = 0, option, status = 0;
+    int add = 0, renew = 0, decode = 0, count = 0, option, status = 0;
     struct cf_reader *in;
     struct cf_writer *w = NULL;
     struct cf_frame *f;
     char problem[512] = "";
     uint64_t rows = 0;
 
-    while ((option = getopt(argc, argv, "adco:")) != -1) {
+    while ((option = getopt(argc, argv, "ardco:")) != -1) {
         if (option == 'a')
             add = 1;
+        else if (option == 'r')
+            renew = 1;
         else if (option == 'd')
             decode = 1;
         else if (option == 'c')
@@ -43,7 +47,7 @@ int main(int argc, char **argv)
     in = cf_reader_open(argv + optind, argc - optind);
     if (!in)
         return 1;
-    if (decode)
+    if (decode || renew)
         cf_reader_want_all(in);
     if (add)
         cf_reader_want(in, CF_ACCESS, CF_ADDR, CF_REQUIRED);
@@ -58,6 +62,9 @@ int main(int argc, char **argv)
                 cost[i] = (uint32_t)(addr[i] >> 6);
             status |= cf_frame_set(f, CF_COST, cost);
         }
+        for (unsigned i = 0; renew && f->table == CF_ACCESS && i < f->columns; i++)
+            if (f->column[i].values)
+                status |= cf_frame_set(f, f->column[i].id, f->column[i].values);
         if (w)
             status |= cf_writer_frame(w, f);
     }
