@@ -21,7 +21,7 @@ static const char usage[] =
     "\n"
     "      --by KEY         page, region, object, site, source, function, symbol (these after\n"
     "                       cf-resolve), thread, process, line, op  [function]\n"
-    "      --value VALUE    accesses, bytes, loads, stores, misses, cost (cycles, after\n"
+    "      --value VALUE    accesses, bytes, loads, stores, misses, cost (cycles, of\n"
     "                       column cost) or fetches (instructions)  [accesses]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
     "      --level N        a miss is what no level up to N served  [what went to memory; with\n"
@@ -89,8 +89,10 @@ static void set_value(struct rank *k, const char *text)
 
 static void set_ops(struct rank *k, char *text)
 {
+    char *rest;
+
     k->o.ops_given = 1;
-    for (char *part = strtok(text, ","); part; part = strtok(NULL, ",")) {
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
         unsigned op = cf_op_find(part);
 
         if (op < CF_LOAD || op > CF_FLUSH)

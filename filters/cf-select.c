@@ -106,7 +106,7 @@ static void add_test(struct select *s, struct test new)
 
 static void add_condition(struct select *s, unsigned column, char *text)
 {
-    char option[32];
+    char option[32], *rest;
     struct test new = {.column = column};
 
     snprintf(option, sizeof(option), "--%s", cf_column_name(column));
@@ -115,7 +115,7 @@ static void add_condition(struct select *s, unsigned column, char *text)
         add_test(s, new);
         return;
     }
-    for (char *part = strtok(text, ","); part; part = strtok(NULL, ",")) {
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
         if (column == CF_OP) {
             new.from = new.to = cf_op_find(part);
             if (new.from < CF_LOAD || new.from > CF_FLUSH)

@@ -112,7 +112,7 @@ a,2,0,4,180'
 @test "a value whose column is missing is an input that lacks something, not a zero" {
     small
     run -1 --separate-stderr cf-heatmap --value misses small.cf
-    has 'cf-cache or cf-classify' "$stderr"
+    has 'no column hit, class or level' "$stderr"
     run -1 --separate-stderr cf-heatmap --value cost small.cf
     has 'cost' "$stderr"
 }

@@ -18,7 +18,7 @@ setup_file() {
     printf 'time,pid,op,start,end,label\n5,100,map,0,65536,r1.so\n9,101,map,0,65536,r2.so\n' \
         >"$BATS_FILE_TMPDIR/m.csv"
     PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
-    cd "$BATS_FILE_TMPDIR"
+    cd "$BATS_FILE_TMPDIR" || return 1
     cf-capture csv -q --with map=m.csv in.csv >in.cf
     cf-cat in.cf -o in.packed.cf
 }
