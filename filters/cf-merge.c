@@ -38,7 +38,7 @@ static const char usage[] =
     "  -h, --help, --version\n"
     "\n"
     "Examples:\n"
-    "  cf-merge --renumber a.cf b.cf | cf-cache -m machine.yaml\n"
+    "  cf-merge --renumber a.cf b.cf -o both.cf\n"
     "  cf-merge --interleave --cpus 4 resolved.cf -o parallel.cf\n";
 
 enum {

@@ -125,6 +125,7 @@ void cfr_load_index(struct cf_reader *r)
 int cfr_out_of_range(const struct cf_reader *r, unsigned table, uint64_t first, uint64_t last)
 {
     return r->ranged && (table == CF_ACCESS || table == CF_LINE) &&
+           (first || last) && /* lines have no time of their own */
            (last < r->from || first > r->to);
 }
 

@@ -56,8 +56,7 @@ enum {
 
 #define NO_WORD UINT32_C(0xffffffff)
 
-struct template
-{
+struct row_template {
     uint32_t rows;
     uint32_t insns;  /* executed */
     uint32_t bytes;  /* of the record or records */
@@ -201,7 +200,7 @@ int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *pare
         /* Templates are not shared: their sequences hold for one process. */
         if (!(where & CF_ROWS_UNSEEN))
             where = CF_ROWS_UNSEEN |
-                    ((const struct template *)(parent->arena + 64 * (size_t)where))->block;
+                    ((const struct row_template *)(parent->arena + 64 * (size_t)where))->block;
         c->map[i] = where;
     }
     c->outcomes = outcomes;
@@ -385,18 +384,20 @@ static uint32_t make_rows(struct cf_rows *r, const struct cf_rows_block *b, uint
     return n;
 }
 
-static struct template *at(const struct cf_rows_code *c, uint32_t where)
+static struct row_template *at(const struct cf_rows_code *c, uint32_t where)
 {
-    return (struct template *)(c->arena + 64 * (size_t)where);
+    void *place = c->arena + 64 * (size_t)where;
+
+    return place;
 }
 
 /* A template for `rows` rows; its place in units of 64 bytes, or -1. The arena may move. */
 static int64_t new_template(struct cf_rows_code *c, uint32_t rows)
 {
     uint32_t groups = rows ? (rows + CF_ROWS_GROUP - 1) / CF_ROWS_GROUP : 1;
-    size_t bytes = (sizeof(struct template) + groups * sizeof(struct group) + 63) & ~(size_t)63;
+    size_t bytes = (sizeof(struct row_template) + groups * sizeof(struct group) + 63) & ~(size_t)63;
     size_t from = c->arena_bytes;
-    struct template *t;
+    struct row_template *t;
 
     if (from + bytes > c->arena_room) {
         size_t room = c->arena_room ? 2 * c->arena_room : 1 << 20;
@@ -417,7 +418,7 @@ static int64_t new_template(struct cf_rows_code *c, uint32_t rows)
         return -1;
     memset(c->arena + from, 0, bytes);
     c->arena_bytes += bytes;
-    t = (struct template *)(c->arena + from);
+    t = (struct row_template *)(c->arena + from);
     t->rows = rows;
     t->padded = (uint16_t)(groups * CF_ROWS_GROUP);
     t->next_word = NO_WORD;
@@ -431,7 +432,7 @@ static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t out
     uint32_t e = (outcome - b->first) >> b->sections;
     uint32_t skipped = (outcome - b->first) & ((1u << b->sections) - 1);
     uint32_t rows = 0, executed = 0;
-    struct template *t;
+    struct row_template *t;
     int64_t where;
 
     if (e == 0)
@@ -476,7 +477,7 @@ static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t out
  * links it if there is no link. Without memory there will be none. */
 static void make_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
 {
-    struct template *t = at(c, first), *u, *both;
+    struct row_template *t = at(c, first), *u, *both;
     uint32_t outcome = word >> CF_WIRE_SLOT_BITS, second, slots = word & CF_WIRE_SLOTS_LONG;
     int64_t where;
 
@@ -563,7 +564,7 @@ static inline __attribute__((always_inline)) void put_group(const struct cf_trac
 }
 
 /* Rows of a record to staging, without those of accesses that did not happen. */
-static uint32_t stage(struct cf_rows *r, const struct template *t, const uint8_t *record,
+static uint32_t stage(struct cf_rows *r, const struct row_template *t, const uint8_t *record,
                       uint64_t time)
 {
     struct cf_trace_columns *c = &r->staging;
@@ -659,7 +660,7 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
 
     while (p < end) {
         const uint8_t *record = p;
-        struct template *t;
+        struct row_template *t;
         uint32_t word, where, bytes;
 
         if (__builtin_expect(end - p < 4, 0)) {
@@ -684,7 +685,7 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
             where = map[word >> CF_WIRE_SLOT_BITS];
             arena = code->arena;
         }
-        t = (struct template *)(arena + 64 * (size_t)where);
+        t = (struct row_template *)(arena + 64 * (size_t)where);
         /* From the header and not from the template: the next record's place is then known early.
          */
         bytes = 4 + CF_WIRE_SLOT_BYTES * (word & CF_WIRE_SLOTS_LONG);
@@ -706,12 +707,12 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
                 if (__builtin_expect(++t->turns == CHAIN_AFTER, 0)) {
                     make_chain(code, where, next);
                     arena = code->arena;
-                    t = (struct template *)(arena + 64 * (size_t)where);
+                    t = (struct row_template *)(arena + 64 * (size_t)where);
                 }
                 break;
             }
             where = t->next;
-            t = (struct template *)(arena + 64 * (size_t)where);
+            t = (struct row_template *)(arena + 64 * (size_t)where);
             bytes = t->bytes;
         }
         if (__builtin_expect(bytes > (size_t)(end - p), 0)) {

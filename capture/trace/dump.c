@@ -209,10 +209,10 @@ int main(int argc, char **argv)
             d.out = fopen(optarg, "w");
             break;
         default:
-            return 2;
+            exit(2);
         }
     if (optind >= argc || argc - optind + n + 2 > MAX_ARGS || !d.out || !mkdtemp(directory))
-        return 2;
+        exit(2);
     snprintf(option[5], sizeof(option[5]), "--directory=%s", directory);
     run[n++] = option[5];
     for (int i = optind; i < argc; i++)
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
     t = cf_trace_open(directory, &options, &handler, problem, sizeof(problem));
     if (!t) {
         fprintf(stderr, "dump: %s\n", problem);
-        return 3;
+        exit(3);
     }
     child = fork();
     if (child == 0) {
@@ -276,5 +276,5 @@ int main(int argc, char **argv)
     r = cf_trace_dropped(t) || d.bad_order || d.bad_hint;
     cf_trace_close(t);
     rmdir(directory);
-    return r;
+    exit(r);
 }

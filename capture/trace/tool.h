@@ -4,7 +4,8 @@
  *
  *     tool_main.c        options, registration, the --function switch, the end
  *     tool_instrument.c  superblocks: describe once, then fold and pack addresses
- *     tool_events.c      threads, mappings, heap blocks and their call stacks
+ *     tool_events.c      threads, mappings
+ *     tool_heap.c        heap blocks and their call stacks
  *     tool_transport.c   the ring, tokens, fork, stopping
  */
 #ifndef CF_TRACE_TOOL_H
@@ -75,9 +76,16 @@ void cf_events_track(void);          /* before options: registers with the core 
 void cf_events_register(void);       /* after options */
 void cf_events_process(Bool forked); /* announces the process: task, mappings, heap blocks */
 void cf_events_run(ThreadId tid);    /* tid is about to run */
-UInt cf_events_contexts(void);       /* first unused context */
 Bool cf_events_stack_growth(struct cf_wire_map *map); /* fills it in if the stack has grown */
 void cf_events_exit(void);                            /* the process ends */
+void cf_events_heap_block(Addr block, SizeT size);    /* announces its area if that is new */
+void cf_events_heap_released(Addr block);             /* a big block: its area may be gone */
+Bool cf_events_is_code(Addr pc);                      /* in an executable mapping of the program */
+
+/* tool_heap.c */
+void cf_heap_track(void);    /* before options */
+void cf_heap_announce(void); /* a forked child has its parent's blocks */
+UInt cf_heap_contexts(void); /* first unused context */
 
 /* tool_main.c */
 VG_REGPARM(0) void cf_function_enter(Addr sp);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything rarer than an access: threads and their names, mappings, heap blocks with the call
- * stacks that made them. Heap and map events are recorded even while --function keeps accesses off.
+ * Threads and their names, mappings. They are recorded even while --function keeps accesses off.
  */
 #include "tool.h"
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_machine.h"
-#include "pub_tool_replacemalloc.h"
-#include "pub_tool_stacktrace.h"
 
 /* Variables of Valgrind's core that its tool headers do not declare. */
 extern Addr VG_(brk_base);
@@ -17,9 +14,7 @@ extern Addr VG_(clstk_end);
 
 enum {
     COMM_BYTES = 16,
-    MAX_DEPTH = 64,
     MAX_HEAP_AREAS = 1024,
-    BIG_BLOCK = 1 << 20, /* Valgrind's allocator gives areas of such blocks back to the kernel */
     PUBLISH_BYTES = 8192,
 };
 
@@ -240,7 +235,7 @@ static void forget_heap(Addr start, Addr end)
 }
 
 /* Valgrind's allocator maps areas without telling anybody: look where its blocks are. */
-static void note_heap(Addr block, SizeT size)
+void cf_events_heap_block(Addr block, SizeT size)
 {
     const NSegment *s;
     UInt i;
@@ -266,7 +261,7 @@ static void note_heap(Addr block, SizeT size)
 }
 
 /* A big block was released: its area may be gone. */
-static void check_heap(Addr block)
+void cf_events_heap_released(Addr block)
 {
     const NSegment *s = VG_(am_find_nsegment)(block);
     UInt i;
@@ -282,6 +277,13 @@ static void check_heap(Addr block)
             forget_heap(start, end);
             return;
         }
+}
+
+Bool cf_events_is_code(Addr pc)
+{
+    const NSegment *s = VG_(am_find_nsegment)(pc);
+
+    return client_segment(s) && s->hasX;
 }
 
 static void mapped(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle)
@@ -366,298 +368,6 @@ static void emit_all_segments(void)
     VG_(free)(starts);
 }
 
-/* Call stacks: nodes of a calling-context tree, found again by two hash tables. */
-
-struct context {
-    Addr pc;
-    UInt parent;
-};
-static struct context *contexts; /* [0] is the root */
-static UInt n_contexts = 1, contexts_room;
-static UInt *node_table; /* by (parent, pc): index, 0 free */
-static UInt node_mask;
-
-#define STACK_CACHE 4096
-static struct {
-    ULong hash; /* of the whole stack */
-    UInt leaf;
-} stack_cache[STACK_CACHE];
-
-UInt cf_events_contexts(void)
-{
-    return n_contexts;
-}
-
-static UInt hash_node(UInt parent, Addr pc)
-{
-    ULong h = (pc ^ (ULong)parent << 40 ^ parent) * 0x9e3779b97f4a7c15ULL;
-
-    return (UInt)(h >> 32);
-}
-
-static void grow_nodes(void)
-{
-    UInt i;
-
-    contexts_room = contexts_room ? 2 * contexts_room : 4096;
-    contexts = VG_(realloc)("cftrace.contexts", contexts, contexts_room * sizeof *contexts);
-    VG_(free)(node_table);
-    node_mask = 2 * contexts_room - 1;
-    node_table = VG_(calloc)("cftrace.contexts", node_mask + 1, sizeof *node_table);
-    for (i = 1; i < n_contexts; i++) {
-        UInt h = hash_node(contexts[i].parent, contexts[i].pc) & node_mask;
-
-        while (node_table[h])
-            h = (h + 1) & node_mask;
-        node_table[h] = i;
-    }
-}
-
-static UInt find_node(UInt parent, Addr pc)
-{
-    struct cf_wire_context wire = {.parent = parent, .pc = pc};
-    UChar *p;
-    UInt h;
-
-    if (n_contexts >= contexts_room)
-        grow_nodes();
-    for (h = hash_node(parent, pc) & node_mask; node_table[h]; h = (h + 1) & node_mask) {
-        UInt i = node_table[h];
-
-        if (contexts[i].parent == parent && contexts[i].pc == pc)
-            return i;
-    }
-    wire.id = n_contexts++;
-    contexts[wire.id].parent = parent;
-    contexts[wire.id].pc = pc;
-    node_table[h] = wire.id;
-    p = cf_transport_event(CF_WIRE_CONTEXT, sizeof wire);
-    VG_(memcpy)(&wire.header, p, sizeof wire.header);
-    VG_(memcpy)(p, &wire, sizeof wire);
-    return wire.id;
-}
-
-static Bool is_code(Addr pc)
-{
-    const NSegment *s = VG_(am_find_nsegment)(pc);
-
-    return client_segment(s) && s->hasX;
-}
-
-static UInt call_stack(ThreadId tid)
-{
-    Addr ips[MAX_DEPTH + 1];
-    UInt n, i, node = 0, slot;
-    ULong h = 1;
-
-    if (cf_tool_options.stack_depth == 0)
-        return 0;
-    n = VG_(get_StackTrace)(tid, ips, cf_tool_options.stack_depth + 1, NULL, NULL, 0);
-    /* [0] is inside the replacement of malloc; the others are the last byte of a call. */
-    for (i = 1; i < n; i++) {
-        h = (h ^ ips[i]) * 0x9e3779b97f4a7c15ULL;
-        h ^= h >> 29;
-    }
-    slot = h % STACK_CACHE;
-    if (stack_cache[slot].leaf && stack_cache[slot].hash == h)
-        return stack_cache[slot].leaf;
-    /* Where the outermost function has no unwind information, what seems to call it is none. */
-    for (i = 1; i < n && is_code(ips[i]); i++)
-        ;
-    while (i-- > 1)
-        node = find_node(node, ips[i] + 1);
-    stack_cache[slot].hash = h;
-    stack_cache[slot].leaf = node;
-    return node;
-}
-
-/* Heap blocks: an open-addressing table, so that a wild free() does no harm. */
-
-struct heap_block {
-    Addr addr; /* 0: free entry */
-    SizeT size;
-    UInt context;
-};
-static struct heap_block *heap_blocks;
-static UWord heap_mask, n_heap_blocks;
-
-static UWord hash_block(Addr addr)
-{
-    return (addr >> 4) * 0x9e3779b97f4a7c15ULL >> 24;
-}
-
-static struct heap_block *find_block(Addr addr)
-{
-    UWord h;
-
-    if (!heap_blocks)
-        return NULL;
-    for (h = hash_block(addr) & heap_mask; heap_blocks[h].addr; h = (h + 1) & heap_mask)
-        if (heap_blocks[h].addr == addr)
-            return &heap_blocks[h];
-    return NULL;
-}
-
-static void insert_block(Addr addr, SizeT size, UInt context)
-{
-    UWord h;
-
-    if (2 * (n_heap_blocks + 1) > heap_mask + (heap_blocks ? 1 : 0)) {
-        struct heap_block *old = heap_blocks;
-        UWord entries = old ? heap_mask + 1 : 0, i;
-
-        heap_mask = old ? 2 * entries - 1 : 4095;
-        heap_blocks = VG_(am_shadow_alloc)((heap_mask + 1) * sizeof *heap_blocks);
-        n_heap_blocks = 0;
-        for (i = 0; i < entries; i++)
-            if (old[i].addr)
-                insert_block(old[i].addr, old[i].size, old[i].context);
-        if (old)
-            VG_(am_munmap_valgrind)((Addr)old, entries * sizeof *old);
-    }
-    for (h = hash_block(addr) & heap_mask; heap_blocks[h].addr; h = (h + 1) & heap_mask)
-        ;
-    heap_blocks[h].addr = addr;
-    heap_blocks[h].size = size;
-    heap_blocks[h].context = context;
-    n_heap_blocks++;
-}
-
-static void remove_block(struct heap_block *b)
-{
-    UWord hole = b - heap_blocks, h = hole;
-
-    n_heap_blocks--;
-    for (;;) {
-        UWord home;
-
-        h = (h + 1) & heap_mask;
-        if (!heap_blocks[h].addr)
-            break;
-        home = hash_block(heap_blocks[h].addr) & heap_mask;
-        if (((h - home) & heap_mask) >= ((h - hole) & heap_mask)) {
-            heap_blocks[hole] = heap_blocks[h];
-            hole = h;
-        }
-    }
-    heap_blocks[hole].addr = 0;
-}
-
-static void emit_object(UInt type, Addr addr, SizeT size, UInt context)
-{
-    struct cf_wire_object object = {.addr = addr, .size = size, .context = context};
-    UChar *p = cf_transport_event(type, sizeof object);
-
-    VG_(memcpy)(&object.header, p, sizeof object.header);
-    VG_(memcpy)(p, &object, sizeof object);
-}
-
-static void *allocated(ThreadId tid, void *p, SizeT size)
-{
-    UInt context = 0;
-
-    if (!p)
-        return NULL;
-    if (cf_tool_recording) {
-        context = call_stack(tid);
-        note_heap((Addr)p, size);
-        emit_object(CF_WIRE_ALLOC, (Addr)p, size, context);
-    }
-    insert_block((Addr)p, size, context);
-    return p;
-}
-
-static Bool too_big(SizeT n)
-{
-    return (Word)n < 0;
-}
-
-static void *tool_malloc(ThreadId tid, SizeT n)
-{
-    return too_big(n) ? NULL : allocated(tid, VG_(cli_malloc)(VG_(clo_alignment), n), n);
-}
-
-static void *tool_memalign(ThreadId tid, SizeT align, SizeT n)
-{
-    return too_big(n) ? NULL : allocated(tid, VG_(cli_malloc)(align, n), n);
-}
-
-static void *tool_new_aligned(ThreadId tid, SizeT n, SizeT align)
-{
-    return tool_memalign(tid, align, n);
-}
-
-static void *tool_calloc(ThreadId tid, SizeT count, SizeT size)
-{
-    SizeT n;
-    void *p;
-
-    if (__builtin_mul_overflow(count, size, &n) || too_big(n))
-        return NULL;
-    p = VG_(cli_malloc)(VG_(clo_alignment), n);
-    if (p)
-        VG_(memset)(p, 0, n);
-    return allocated(tid, p, n);
-}
-
-static void tool_free(ThreadId tid, void *p)
-{
-    struct heap_block *b = find_block((Addr)p);
-    SizeT size;
-    UInt context;
-
-    (void)tid;
-    if (!b)
-        return;
-    size = b->size;
-    context = b->context;
-    remove_block(b);
-    VG_(cli_free)(p);
-    if (!cf_tool_recording)
-        return;
-    emit_object(CF_WIRE_FREE, (Addr)p, size, context);
-    if (size >= BIG_BLOCK)
-        check_heap((Addr)p);
-}
-
-static void tool_free_aligned(ThreadId tid, void *p, SizeT align)
-{
-    (void)align;
-    tool_free(tid, p);
-}
-
-static void *tool_realloc(ThreadId tid, void *p, SizeT n)
-{
-    struct heap_block *b;
-    SizeT size;
-    UInt context;
-    void *q;
-
-    if (!p)
-        return tool_malloc(tid, n);
-    b = find_block((Addr)p);
-    if (!b || too_big(n))
-        return NULL;
-    q = VG_(cli_realloc)(p, n);
-    if (!q)
-        return NULL;
-    size = b->size;
-    context = b->context;
-    remove_block(b);
-    if (cf_tool_recording) {
-        emit_object(CF_WIRE_FREE, (Addr)p, size, context);
-        if (size >= BIG_BLOCK && q != p)
-            check_heap((Addr)p);
-    }
-    return allocated(tid, q, n);
-}
-
-static SizeT tool_usable_size(ThreadId tid, void *p)
-{
-    (void)tid;
-    return find_block((Addr)p) ? VG_(cli_malloc_usable_size)(p) : 0;
-}
-
 void cf_events_process(Bool forked)
 {
     HChar path[CF_WIRE_MAX_NAME];
@@ -683,29 +393,17 @@ void cf_events_process(Bool forked)
     }
     emit_task(kernel_tid(tid), CF_WIRE_TASK_START, threads[tid].name);
     emit_all_segments();
-    if (forked && heap_blocks) {
-        UWord h;
-
-        for (h = 0; h <= heap_mask; h++)
-            if (heap_blocks[h].addr)
-                emit_object(CF_WIRE_ALLOC, heap_blocks[h].addr, heap_blocks[h].size,
-                            heap_blocks[h].context);
-    }
+    if (forked)
+        cf_heap_announce();
 }
 
 void cf_events_register(void)
 {
     threads = VG_(calloc)("cftrace.threads", VG_N_THREADS, sizeof *threads);
-    if (cf_tool_options.stack_depth > MAX_DEPTH)
-        cf_tool_options.stack_depth = MAX_DEPTH;
 }
 
 void cf_events_track(void)
 {
-    VG_(needs_malloc_replacement)
-    (tool_malloc, tool_malloc, tool_new_aligned, tool_malloc, tool_new_aligned, tool_memalign,
-     tool_calloc, tool_free, tool_free, tool_free_aligned, tool_free, tool_free_aligned,
-     tool_realloc, tool_usable_size, 0);
     VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
     VG_(track_pre_thread_ll_create)(thread_created);
     VG_(track_pre_thread_first_insn)(thread_started);

@@ -172,6 +172,7 @@ static void before_options(void)
     VG_(track_stop_client_code)(client_stops);
     VG_(track_pre_deliver_signal)(before_signal);
     cf_events_track();
+    cf_heap_track();
 }
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -325,7 +325,7 @@ static void in_child(ThreadId tid)
     struct cf_wire_token token = {.origin = CF_WIRE_FORK,
                                   .parent = VG_(getppid)(),
                                   .outcomes = cf_instrument_outcomes(),
-                                  .contexts = cf_events_contexts()};
+                                  .contexts = cf_heap_contexts()};
     Bool was_recording = cf_tool_recording;
 
     (void)tid;

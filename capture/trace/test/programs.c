@@ -13,7 +13,9 @@
  *     function  calls `measured` 10 times among other work: recursion, longjmp out of it
  *     quiet     prints a line and sleeps
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -205,6 +207,7 @@ static int fault(int recover)
 {
     static long good[8];
 
+    /* cppcheck-suppress invalidFunctionArg */
     no_access = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (recover) {
         signal(SIGSEGV, leave);
@@ -239,6 +242,8 @@ static int alarms(void)
 
 static int heap(long n)
 {
+    void *too_much;
+
     for (long i = 0; i < n; i++) {
         void *p = NULL;
 
@@ -266,7 +271,9 @@ static int heap(long n)
         sink += *(volatile char *)p;
         free(p);
     }
-    sink += malloc((size_t)-1 / 4) != NULL;
+    too_much = malloc((size_t)-1 / 4);
+    sink += too_much != NULL;
+    free(too_much);
     return 0;
 }
 
@@ -280,6 +287,7 @@ __attribute__((noinline)) static long grow(int n)
 
 static int maps(void)
 {
+    /* cppcheck-suppress invalidFunctionArg */
     char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *q;
 
