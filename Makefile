@@ -135,7 +135,7 @@ define program
 $(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBCF)
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(link) -o $$@ $(call objects,$(2)) $(3) $(LIBCF) $$(LIBS_$(1)) $$(OWN_LIBS) $$(LDLIBS)
+	$$(Q)$$(link) -o $$@.new $(call objects,$(2)) $(3) $(LIBCF) $$(LIBS_$(1)) $$(OWN_LIBS) $$(LDLIBS) && mv $$@.new $$@
 endef
 $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
 	$(call parts,filters/$(p:cf-%=%)),$(LIBENGINE))))
@@ -159,18 +159,18 @@ benches: $(BENCH:%=$(B)/bench/%)
 $(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCF)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@ $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS)
+	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
 
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBCF)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@ $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS)
+	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBCF)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@ $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS)
+	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
 
 -include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
 

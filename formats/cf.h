@@ -261,6 +261,8 @@ const void *cf_values(const struct cf_frame *f, unsigned column);
 /* Adds or replaces a column by rows values of its type, which stay the caller's and must live
    until the frame was written. -1 when the frame has no place left. */
 int cf_frame_set(struct cf_frame *f, unsigned column, const void *values);
+/* The same for a column that is not listed above; see cf_writer_name(). */
+int cf_frame_set_as(struct cf_frame *f, unsigned column, enum cf_type type, const void *values);
 void cf_frame_drop(struct cf_frame *f, unsigned column);
 
 /* ---- writing ---- */
@@ -308,7 +310,8 @@ int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows);
    and, with a problem, when a program defines over 2^24 strings. */
 uint32_t cf_writer_string(struct cf_writer *w, const char *text);
 
-/* Declares a column (or, with 65536 added, a table) that is not listed above. */
+/* Declares a column (or, with 65536 added, a table) that is not listed above, for this segment;
+   then cf_writer_rows() takes it. At most 64. */
 int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const char *name);
 
 /* Sends what is held back (a pipe) or what a reader could not wait for; cheap when nothing is. */

@@ -580,11 +580,17 @@ const uint64_t *cf_u64(const struct cf_frame *f, unsigned column)
 
 int cf_frame_set(struct cf_frame *f, unsigned column, const void *values)
 {
-    int i = cfr_column_at(f, column);
-    enum cf_type type = cf_column_type(column);
+    return cf_frame_set_as(f, column, cf_column_type(column), values);
+}
 
+int cf_frame_set_as(struct cf_frame *f, unsigned column, enum cf_type type, const void *values)
+{
+    int i = cfr_column_at(f, column);
+
+    if (!cf_type_width(type) || (i >= 0 && f->column[i].type != type))
+        return -1;
     if (i < 0) {
-        if (f->columns >= CF_MAX_COLUMNS || !type)
+        if (f->columns >= CF_MAX_COLUMNS)
             return -1;
         i = (int)f->columns++;
         f->column[i].type = (uint8_t)type;

@@ -134,6 +134,7 @@ int cfw_begin_segment(struct cf_writer *w, const struct cf_header *h, const stru
     memset(w->total, 0, sizeof(w->total));
     w->others = 0;
     w->indexed = 0;
+    w->declarations = 0;
     cf_strings_clear(w->strings);
     w->in_segment = 1;
     return result;

@@ -101,6 +101,16 @@ int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_
     return 0;
 }
 
+static uint8_t type_of(const struct cf_writer *w, unsigned column)
+{
+    enum cf_type type = cf_column_type(column);
+
+    for (unsigned i = 0; !type && i < w->declarations; i++)
+        if (w->declared[i].id == column)
+            type = w->declared[i].type;
+    return (uint8_t)type;
+}
+
 int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
                    const struct cf_values *columns, unsigned count, const uint32_t *hint)
 {
@@ -117,7 +127,7 @@ int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
     }
     for (unsigned i = 0; i < count; i++) {
         id[i] = (uint16_t)columns[i].column;
-        type[i] = (uint8_t)cf_column_type(columns[i].column);
+        type[i] = type_of(w, columns[i].column);
         values[i] = columns[i].values;
         constant[i] = columns[i].constant;
         if (!cf_type_width(type[i])) {
@@ -149,7 +159,7 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
         unsigned column = i < count ? columns[i].column : constants[i - count].column;
 
         id[i] = (uint16_t)column;
-        type[i] = (uint8_t)cf_column_type(column);
+        type[i] = type_of(w, column);
     }
     b = cfw_batch_for(w, table, id, type, count + constant_count);
     if (!b)
@@ -267,6 +277,14 @@ int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const ch
 
     if (cfw_ready_to_write(w) != 0)
         return -1;
+    if (id < 65536) {
+        if (w->declarations == CF_MAX_COLUMNS) {
+            cfw_fail(w, "%s: more than %d declared columns", cfw_target(w), CF_MAX_COLUMNS);
+            return -1;
+        }
+        w->declared[w->declarations].id = (uint16_t)id;
+        w->declared[w->declarations++].type = (uint8_t)type;
+    }
     values[2] = cf_writer_string(w, name);
     if (!values[2] || cfw_append(w, CF_NAME, 1, ids, types, none, values, 3, NULL) != 0)
         return -1;

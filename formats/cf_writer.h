@@ -39,8 +39,8 @@ struct batch {
     unsigned columns;
     struct batch_column column[CF_MAX_COLUMNS];
     uint32_t *hint;
-    size_t hint_room; /* rows */
-    int unhinted; /* some rows came without a hint, so that all are packed without */
+    size_t hint_room;  /* rows */
+    int unhinted;      /* some rows came without a hint, so that all are packed without */
     size_t blob_bytes; /* of the one blob column, at the end of `column` */
     uint8_t *ready;    /* instead of all that: the bytes of a whole frame */
     size_t ready_bytes;
@@ -67,6 +67,11 @@ struct cf_writer {
 
     unsigned chain; /* our place in it */
     struct cf_strings *strings;
+    struct {
+        uint16_t id;
+        uint8_t type;
+    } declared[CF_MAX_COLUMNS]; /* columns that cf.h does not list */
+    unsigned declarations;
     uint32_t *string_id, *string_length; /* not yet written */
     size_t string_count, string_room;
     char *string_text;
