@@ -242,7 +242,7 @@ static int select_rows(struct select *s, struct cf_frame *f)
     if (kept == f->rows)
         return cf_gather_flush(g) != 0 ? -1 : cf_writer_frame(s->writer, f);
     for (unsigned i = 0; i < f->columns && kept && !s->told_blob; i++) {
-        if (f->column[i].type == CF_BLOB) {
+        if (f->column[i].type == CF_BLOB && f->column[i].id != CF_CODE) {
             cf_warn(&s->tool, "column %u is no value a row: left out where rows are dropped",
                     f->column[i].id);
             s->told_blob = 1;

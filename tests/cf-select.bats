@@ -166,3 +166,11 @@ as_awk() {
     grep -q '^3,' out.csv
     wait || true
 }
+
+@test "rows of a packed file go without a remark" {
+    { echo time,op,addr; seq 1 3000 | awk '{ printf "%d,%s,0x%x\n", $1, $1 % 3 ? "load" : "store", 4096 + 8 * ($1 % 7) }'; } >a.csv
+    cf-capture csv -o a.cf a.csv
+    run -0 --separate-stderr bash -c 'set -o pipefail; cf-select --op store a.cf | cf-cat --csv | wc -l'
+    [ "$output" = 1001 ]
+    [ -z "$stderr" ]
+}
