@@ -141,7 +141,8 @@ static int send_batch(struct cf_writer *w, struct batch *b)
     for (unsigned i = 0; i < b->columns; i++) {
         const struct batch_column *c = &b->column[i];
 
-        coded[i] = (struct cf_coded){c->id, c->type, CF_CONST, 0, c->value, NULL};
+        coded[i] = (struct cf_coded){
+            c->id, c->type, CF_CONST, 0, c->constant ? c->value : 0, NULL};
         if (c->type == CF_BLOB) {
             coded[i] = (struct cf_coded){c->id,         c->type, CF_RAW, (uint32_t)b->blob_bytes,
                                          b->blob_bytes, c->data};

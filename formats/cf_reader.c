@@ -150,6 +150,7 @@ static size_t take_header(struct cf_reader *r)
     char why[256];
     XXH3_state_t sum;
 
+    r->foreign = 0;
     if (!cfr_need(r, CF_SEGMENT_HEAD, READ_AHEAD)) {
         cfr_damage(r, offset, "cut off in the header");
         return 0;
@@ -176,6 +177,7 @@ static size_t take_header(struct cf_reader *r)
     if (cf_get16(p + 8) != CF_STREAM_VERSION) {
         cfr_damage(r, offset, "version %u of the stream format: this program reads version %d",
                    cf_get16(p + 8), CF_STREAM_VERSION);
+        r->foreign = 1;
         return 0;
     }
     cfr_clear_segment(r);
@@ -204,7 +206,7 @@ size_t cfr_check_head(const uint8_t *p, size_t have, const char **why)
     if (XXH3_64bits_digest(&sum) != cf_get64(p + 32))
         return 0;
     *why = "frame head that contradicts itself";
-    if (cf_get32(p + 12) > CF_FILE_ROWS || total > CF_MAX_FRAME)
+    if (cf_get32(p + 12) > CF_FILE_ROWS || total > CF_MAX_FRAME || cf_get16(p + 8) == 0)
         return 0;
     for (size_t i = 0; i < columns; i++) {
         const uint8_t *d = p + CF_FRAME_HEAD + i * CF_DESCRIPTOR;
@@ -263,8 +265,8 @@ static int bad_column(const struct cf_frame *f)
     return -1;
 }
 
-/* Goes to the next place that begins like a frame or segment with a checksum that holds: 1, or 0
-   when the input ends before. */
+/* Goes to the next place that begins like a frame or segment with a checksum that holds (in a
+   segment of another version: to the next segment): 1, or 0 when the input ends before. */
 static int resync(struct cf_reader *r)
 {
     uint64_t searched = 0;
@@ -279,7 +281,7 @@ static int resync(struct cf_reader *r)
             return 0;
         p = r->buf + r->pos;
         have = r->end - r->pos;
-        while (at + 8 <= have && memcmp(p + at, CF_FRAME_MAGIC, 4) != 0 &&
+        while (at + 8 <= have && (r->foreign || memcmp(p + at, CF_FRAME_MAGIC, 4) != 0) &&
                memcmp(p + at, CF_SEGMENT_MAGIC, 8) != 0)
             at++;
         cfr_skip(r, at);

@@ -68,6 +68,7 @@ struct cf_reader {
     struct total *total;
     size_t totals;
     int in_segment, seen_any;
+    int foreign; /* the segment is of a version that we do not read */
     uint64_t segment_start;
 
     struct cf_decoder *decoder;

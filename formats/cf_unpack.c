@@ -93,6 +93,9 @@ static int unzip(struct unpacker *u, const uint8_t *data, size_t bytes, void *ou
         if (!u->zstd)
             return fail(u, "out of memory");
     }
+    /* one frame and nothing behind it */
+    if (ZSTD_findFrameCompressedSize(data, bytes) != bytes)
+        return fail(u, "compressed data is damaged");
     size_t n = ZSTD_decompressDCtx(u->zstd, out, wanted, data, bytes);
     return ZSTD_isError(n) || n != wanted ? fail(u, "compressed data is damaged") : 0;
 }
