@@ -25,8 +25,11 @@ void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...)
     n = snprintf(r->problem, sizeof(r->problem), "%s: ", r->name);
     if (offset != UINT64_MAX && n > 0 && (size_t)n < sizeof(r->problem))
         n += snprintf(r->problem + n, sizeof(r->problem) - (size_t)n,
-                      "byte %llu (frame %llu): ", (unsigned long long)offset,
-                      (unsigned long long)r->number);
+                      "byte %llu: ", (unsigned long long)offset);
+    if (offset != UINT64_MAX && r->number && n > 2 && (size_t)n < sizeof(r->problem))
+        n += snprintf(r->problem + n - 2, sizeof(r->problem) - (size_t)n + 2,
+                      " (frame %llu): ", (unsigned long long)r->number) -
+             2;
     if (n < 0 || (size_t)n >= sizeof(r->problem))
         return;
     va_start(args, format);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hostile headers: YAML bombs, deep nesting, a chain that cannot be appended to, other versions.
+ * Each stands before a good segment, which must still come; none may cost time or memory.
+ */
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/cf.h"
+#include "tests/unit/reseal.h"
+#include "tests/unit/tap.h"
+
+static char folder[] = "/tmp/cf-headers-XXXXXX";
+static char good[64], bad[64];
+static uint8_t segment[1 << 16];
+static size_t segment_bytes;
+
+static void make_good(void)
+{
+    const struct cf_header h = {.clock_unit = "records", .source = "test_headers"};
+    const uint64_t addr[] = {0x1000, 0x2000};
+    const struct cf_values columns[] = {{CF_ADDR, addr, 0}, {CF_OP, NULL, CF_LOAD}};
+    struct cf_writer *w = cf_writer_open(good, "test_headers");
+    char problem[256];
+    FILE *in;
+
+    ok(w && !cf_writer_header(w, &h) && !cf_writer_rows(w, CF_ACCESS, 2, columns, 2, NULL) &&
+           !cf_writer_close(w, 1, problem, sizeof(problem)),
+       "a good segment is written");
+    in = fopen(good, "rb");
+    segment_bytes = in ? fread(segment, 1, sizeof(segment), in) : 0;
+    if (in)
+        fclose(in);
+}
+
+/* A segment with this YAML and nothing else, then the good one. */
+static void make_bad(const char *yaml, size_t bytes, unsigned version)
+{
+    size_t n = RESEAL_SEGMENT + ((bytes + 7) & ~(size_t)7);
+    uint8_t *p = calloc(1, n);
+    FILE *out = fopen(bad, "wb");
+
+    if (!p || !out)
+        abort();
+    memcpy(p,
+           "\x89"
+           "CFL\r\n\x1a\n",
+           8);
+    p[8] = (uint8_t)version;
+    for (int i = 0; i < 4; i++)
+        p[12 + i] = (uint8_t)(bytes >> 8 * i);
+    memcpy(p + RESEAL_SEGMENT, yaml, bytes);
+    reseal_one(p, n);
+    fwrite(p, 1, n, out);
+    fwrite(segment, 1, segment_bytes, out);
+    fclose(out);
+    free(p);
+}
+
+static void refused(const char *what, const char *yaml, size_t bytes, unsigned version,
+                    const char *expected)
+{
+    char *const files[] = {bad};
+    struct cf_reader *r;
+    struct cf_frame *f;
+    uint64_t rows = 0;
+    clock_t begin = clock();
+
+    make_bad(yaml, bytes, version);
+    r = cf_reader_open(files, 1);
+    while (r && cf_reader_next(r, &f) > 0)
+        rows += f->table == CF_ACCESS ? f->rows : 0;
+    ok(r && cf_reader_damages(r) && strstr(cf_reader_problem(r), expected) && rows == 2 &&
+           clock() - begin < 2 * CLOCKS_PER_SEC,
+       "%s: told, and the next segment comes: %s", what,
+       r && cf_reader_problem(r) ? cf_reader_problem(r) : "no problem");
+    cf_reader_close(r);
+}
+
+static void text(const char *what, const char *yaml, const char *expected)
+{
+    refused(what, yaml, strlen(yaml), 1, expected);
+}
+
+int main(void)
+{
+    static char deep[4096], wide[(1 << 20) + 64];
+    const struct rlimit memory = {1u << 30, 1u << 30};
+    size_t n = 0;
+
+    /* the sanitizers reserve more than any limit that would mean something */
+#if !defined(__SANITIZE_ADDRESS__)
+    setrlimit(RLIMIT_AS, &memory);
+#else
+    (void)memory;
+#endif
+    if (!mkdtemp(folder))
+        abort();
+    snprintf(good, sizeof(good), "%s/good.cf", folder);
+    snprintf(bad, sizeof(bad), "%s/bad.cf", folder);
+    make_good();
+
+    text("a YAML bomb",
+         "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
+         "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
+         "chain:\n  - \"x\"\n",
+         "anchors are not allowed");
+    text("an alias", "a: *a\nchain:\n  - \"x\"\n", "aliases are not allowed");
+    n = (size_t)snprintf(deep, sizeof(deep), "a: ");
+    for (int i = 0; i < 1000; i++)
+        deep[n++] = '[';
+    for (int i = 0; i < 1000; i++)
+        deep[n++] = ']';
+    snprintf(deep + n, sizeof(deep) - n, "\nchain:\n  - \"x\"\n");
+    text("deep nesting", deep, "nested too deeply");
+    text("a chain that is not last", "chain:\n  - \"x\"\nsource: \"y\"\n", "must be the last key");
+    text("a chain in one line", "source: \"y\"\nchain: [x]\n", "'chain'");
+    text("no chain", "source: \"y\"\n", "must be the last key");
+    text("no newline at the end", "chain:\n  - \"x\"", "does not end");
+    text("no mapping", "- a\n- b\n", "no mapping");
+    text("no YAML", "chain:\n  - \"x\n", "header line");
+    text("a line size that is no number", "line_size: abc\nchain:\n  - \"x\"\n", "number");
+    refused("no YAML at all", "", 0, 1, "header");
+    refused("a zero byte", "a: \0\nchain:\n  - x\n", 17, 1, "header");
+    refused("another version", "chain:\n  - \"x\"\n", 15, 2, "version 2");
+    memset(wide, 'a', sizeof(wide));
+    refused("a header over its limit", wide, sizeof(wide), 1, "claims");
+
+    unlink(good);
+    unlink(bad);
+    rmdir(folder);
+    return done();
+}
