@@ -207,8 +207,9 @@ struct cf_frame {
 
 enum cf_need { CF_OPTIONAL = 0, CF_REQUIRED = 1 };
 
-/* The inputs one after the other; "-" or count 0 is standard input. A file that cannot be opened
-   is a problem like a damaged one: reported, the rest is still read. NULL only without memory. */
+/* The inputs one after the other; "-" or count 0 is standard input. `files` must stay as it is. A
+   file that cannot be opened is a problem like a damaged one: reported, the rest is still read.
+   NULL only without memory. */
 struct cf_reader *cf_reader_open(char *const *files, int count) CF_MUST_CHECK;
 
 /* Asks for a column to be decoded in every frame of the table. Where a required one is missing,

@@ -141,8 +141,7 @@ static int send_batch(struct cf_writer *w, struct batch *b)
     for (unsigned i = 0; i < b->columns; i++) {
         const struct batch_column *c = &b->column[i];
 
-        coded[i] = (struct cf_coded){
-            c->id, c->type, CF_CONST, 0, c->constant ? c->value : 0, NULL};
+        coded[i] = (struct cf_coded){c->id, c->type, CF_CONST, 0, c->constant ? c->value : 0, NULL};
         if (c->type == CF_BLOB) {
             coded[i] = (struct cf_coded){c->id,         c->type, CF_RAW, (uint32_t)b->blob_bytes,
                                          b->blob_bytes, c->data};
@@ -393,13 +392,12 @@ struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t 
             return NULL;
         for (i = 0; i < w->batches && w->batch[i]; i++)
             ;
-        if (i == MAX_TABLES) {
+        if (i == w->batches && w->batches++ == MAX_TABLES) {
+            w->batches--;
             cfw_fail(w, "%s: more than %d tables", cfw_target(w), MAX_TABLES);
             cfw_spare_batch(w, b);
             return NULL;
         }
-        if (i == w->batches)
-            w->batches++;
         /* kept in the order of the ids, which is the order in which they go out */
         w->batch[i] = b;
         for (unsigned k = 0; k < w->batches; k++)

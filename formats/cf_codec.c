@@ -623,8 +623,12 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
         enum cf_type type = type_of(e, columns[i].column);
         if (!type)
             return -1;
-        out[i] = (struct cf_coded){(uint16_t)columns[i].column, (uint8_t)type, CF_CONST, 0,
-                                   columns[i].values ? 0 : columns[i].constant, NULL};
+        out[i] = (struct cf_coded){(uint16_t)columns[i].column,
+                                   (uint8_t)type,
+                                   CF_CONST,
+                                   0,
+                                   columns[i].values ? 0 : columns[i].constant,
+                                   NULL};
         *j = (struct job){(unsigned)cf_type_width(type), columns[i].values, false, 0, &out[i]};
         if (type == CF_BLOB) {
             if (encode_blob(e, j, j->values ? blob_bytes : 0) < 0)

@@ -207,13 +207,13 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
     size_t n;
     int bad;
 
+    memset(&longer, 0, sizeof(longer));
     if (parse(h, yaml, bytes, problem, size) != 0)
         return -1;
     /* A chain written in another style could not take the line of the next program. */
     text = cf_header_text(NULL, h, "x", &n);
     bad = !text || parse(&longer, text, n, problem, size) != 0 || longer.chain != h->chain + 1;
-    if (text && !bad)
-        cf_header_clear(&longer);
+    cf_header_clear(&longer);
     free(text);
     if (bad && h->chain < CF_CHAIN_MOST) {
         snprintf(problem, size, "header: 'chain' is no list of lines that begin with '  - '");

@@ -8,34 +8,62 @@
 
 #include "cf_writer.h"
 
-static int pass_to_pipe(struct cf_writer *w, struct cf_frame *f)
+static int has_blob(const struct cf_frame *f)
+{
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].type == CF_BLOB && f->column[i].id != CF_CODE)
+            return 1;
+    return 0;
+}
+
+/* The frame by itself: columns as they came, what was set in the codecs of a pipe. */
+static int pass_columns(struct cf_writer *w, struct cf_frame *f)
 {
     struct cf_coded coded[CF_MAX_COLUMNS];
-    int intact = cf_frame_intact(f);
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct cf_data *c = &f->column[i];
+        uint8_t *place;
+
+        coded[i] = (struct cf_coded){c->id, c->type, c->codec, c->bytes, c->base, c->wire};
+        if (c->wire)
+            continue;
+        place = cfw_scratch(w, i, (size_t)f->rows * 4);
+        if (!place)
+            return -1;
+        cf_encode_wire(c->type, c->values, f->rows, place, &coded[i]);
+        coded[i].id = c->id;
+        coded[i].type = c->type;
+    }
+    return cfw_write_frame(w, f->table, f->rows, f->first, f->last, coded, f->columns);
+}
+
+/* The frame's rows, decoded, to those that wait. */
+static int pass_rows(struct cf_writer *w, struct cf_frame *f)
+{
+    uint16_t id[CF_MAX_COLUMNS];
+    uint8_t type[CF_MAX_COLUMNS];
+    const void *values[CF_MAX_COLUMNS];
+    uint64_t constant[CF_MAX_COLUMNS] = {0};
     unsigned n = 0;
 
     for (unsigned i = 0; i < f->columns; i++) {
         const struct cf_data *c = &f->column[i];
-        int bound = c->codec >= CF_CODES;
+        int same = c->wire && c->codec == CF_CONST;
 
-        coded[n] = (struct cf_coded){c->id, c->type, c->codec, c->bytes, c->base, c->wire};
-        if (c->wire && bound && !intact && c->id == CF_CODE)
+        if (c->id == CF_CODE)
             continue;
-        if (!c->wire || (bound && !intact)) {
-            const void *values = cf_frame_decode(f, i, NULL);
-            uint8_t *place = cfw_scratch(w, i, (size_t)f->rows * 4);
-
-            if (!values || !place) {
-                cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
-                return -1;
-            }
-            cf_encode_wire(c->type, values, f->rows, place, &coded[n]);
-            coded[n].id = c->id;
-            coded[n].type = c->type;
+        id[n] = c->id;
+        type[n] = c->type;
+        constant[n] = same ? c->base : 0;
+        values[n] = same ? NULL : cf_frame_decode(f, i, NULL);
+        if (!values[n] && !same) {
+            cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
+            return -1;
         }
         n++;
     }
-    return cfw_write_frame(w, f->table, f->rows, f->first, f->last, coded, n);
+    return cfw_append(w, f->table, f->rows, id, type, values, constant, n, NULL);
 }
 
 /* The frame as the bytes that came. */
@@ -91,44 +119,35 @@ static int pass_strings(struct cf_writer *w, struct cf_frame *f)
 
 static int pass_to_file(struct cf_writer *w, struct cf_frame *f)
 {
-    uint16_t id[CF_MAX_COLUMNS];
-    uint8_t type[CF_MAX_COLUMNS];
-    const void *values[CF_MAX_COLUMNS];
-    uint64_t constant[CF_MAX_COLUMNS] = {0};
-    unsigned n = 0, untouched = 1, packed = 1, blob = 0;
+    unsigned untouched = cf_frame_intact(f), packed = 1;
 
     if (f->table == CF_STRING)
         return pass_strings(w, f);
     for (unsigned i = 0; i < f->columns; i++) {
-        const struct cf_data *c = &f->column[i];
-
-        untouched &= c->wire != NULL;
-        packed &= c->codec == CF_CONST || c->codec >= CF_ZSTD;
-        blob |= c->type == CF_BLOB && c->id != CF_CODE;
+        untouched &= f->column[i].wire != NULL;
+        packed &= f->column[i].codec == CF_CONST || f->column[i].codec >= CF_ZSTD;
     }
-    if (untouched && cf_frame_intact(f) && (blob || (packed && f->rows >= PASS_ROWS)))
+    if (untouched && packed && f->rows >= PASS_ROWS)
         return pass_bytes(w, f);
-    for (unsigned i = 0; i < f->columns; i++) {
-        const struct cf_data *c = &f->column[i];
-
-        if (c->id == CF_CODE)
-            continue;
-        id[n] = c->id;
-        type[n] = c->type;
-        values[n] = NULL;
-        if (c->wire && c->codec == CF_CONST)
-            constant[n] = c->base;
-        else
-            values[n] = cf_frame_decode(f, i, NULL);
-        if (!values[n] && !(c->wire && c->codec == CF_CONST)) {
-            cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
+    if (has_blob(f)) { /* no rows that could be joined to others */
+        if (cfw_flush_for(w, f->table) != 0)
             return -1;
-        }
-        n++;
+        cfw_drain(w);
+        return pass_columns(w, f);
     }
-    if (cfw_append(w, f->table, f->rows, id, type, values, constant, n, NULL) != 0)
+    if (pass_rows(w, f) != 0)
         return -1;
     return f->table == CF_NAME ? cfw_flush_for(w, CF_NAME) : 0;
+}
+
+static int pass_to_pipe(struct cf_writer *w, struct cf_frame *f)
+{
+    /* where a packed column was replaced, the others that were packed with it are decoded */
+    if (!cf_frame_intact(f) && !has_blob(f))
+        return pass_rows(w, f);
+    if (cfw_flush_below(w, f->table < CF_ACCESS ? CF_ACCESS : UINT_MAX) != 0)
+        return -1;
+    return pass_columns(w, f);
 }
 
 int cf_writer_frame(struct cf_writer *w, const struct cf_frame *frame)
@@ -146,9 +165,5 @@ int cf_writer_frame(struct cf_writer *w, const struct cf_frame *frame)
                  cfw_target(w));
         return -1;
     }
-    if (w->packed)
-        return pass_to_file(w, f);
-    if (cfw_flush_below(w, f->table < CF_ACCESS ? CF_ACCESS : UINT_MAX) != 0)
-        return -1;
-    return pass_to_pipe(w, f);
+    return w->packed ? pass_to_file(w, f) : pass_to_pipe(w, f);
 }

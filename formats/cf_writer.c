@@ -214,15 +214,17 @@ int cfw_queue_string(struct cf_writer *w, uint32_t id, const char *text, size_t 
             return -1;
     if (w->string_count == w->string_room) {
         size_t room = w->string_room ? 2 * w->string_room : 64;
-        uint32_t *ids = realloc(w->string_id, room * sizeof(*ids));
-        uint32_t *lengths = realloc(w->string_length, room * sizeof(*lengths));
+        uint32_t *p = realloc(w->string_id, room * sizeof(*p));
 
-        w->string_id = ids ? ids : w->string_id;
-        w->string_length = lengths ? lengths : w->string_length;
-        if (!ids || !lengths) {
+        if (p) {
+            w->string_id = p;
+            p = realloc(w->string_length, room * sizeof(*p));
+        }
+        if (!p) {
             cfw_fail(w, "out of memory");
             return -1;
         }
+        w->string_length = p;
         w->string_room = room;
     }
     if (w->string_bytes + length > w->string_text_room) {

@@ -180,38 +180,6 @@ static int more_blocks(struct cf_rows_code *c, uint32_t n)
     return 0;
 }
 
-int cf_rows_code_init(struct cf_rows_code *c)
-{
-    if (more_outcomes(c, 1) != 0)
-        return -1;
-    c->map[0] = CF_ROWS_UNSEEN; /* no record has this outcome */
-    c->outcomes = 1;
-    return 0;
-}
-
-int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *parent,
-                         uint32_t outcomes)
-{
-    if (more_outcomes(c, outcomes) != 0 || more_blocks(c, parent->n_blocks) != 0)
-        return -1;
-    for (uint32_t i = 0; i < outcomes; i++) {
-        uint32_t where = parent->map[i];
-
-        /* Templates are not shared: their sequences hold for one process. */
-        if (!(where & CF_ROWS_UNSEEN))
-            where = CF_ROWS_UNSEEN |
-                    ((const struct row_template *)(parent->arena + 64 * (size_t)where))->block;
-        c->map[i] = where;
-    }
-    c->outcomes = outcomes;
-    for (uint32_t i = 0; i < parent->n_blocks; i++) {
-        c->blocks[i] = parent->blocks[i];
-        c->blocks[i]->users++;
-    }
-    c->n_blocks = parent->n_blocks;
-    return 0;
-}
-
 void cf_rows_code_free(struct cf_rows_code *c)
 {
     for (uint32_t i = 0; i < c->n_blocks; i++)
@@ -423,6 +391,51 @@ static int64_t new_template(struct cf_rows_code *c, uint32_t rows)
     t->padded = (uint16_t)(groups * CF_ROWS_GROUP);
     t->next_word = NO_WORD;
     return (int64_t)(from / 64);
+}
+
+/* The first of the arena, to which templates without a link lead: NO_WORD, too, may stand in a
+ * damaged stream. It never fits. */
+static int no_template(struct cf_rows_code *c)
+{
+    int64_t where = new_template(c, 0);
+
+    if (where < 0)
+        return -1;
+    at(c, (uint32_t)where)->bytes = INT32_MAX;
+    return 0;
+}
+
+int cf_rows_code_init(struct cf_rows_code *c)
+{
+    if (more_outcomes(c, 1) != 0 || no_template(c) != 0)
+        return -1;
+    c->map[0] = CF_ROWS_UNSEEN; /* no record has this outcome */
+    c->outcomes = 1;
+    return 0;
+}
+
+int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *parent,
+                         uint32_t outcomes)
+{
+    if (more_outcomes(c, outcomes) != 0 || more_blocks(c, parent->n_blocks) != 0 ||
+        no_template(c) != 0)
+        return -1;
+    for (uint32_t i = 0; i < outcomes; i++) {
+        uint32_t where = parent->map[i];
+
+        /* Templates are not shared: their sequences hold for one process. */
+        if (!(where & CF_ROWS_UNSEEN))
+            where = CF_ROWS_UNSEEN |
+                    ((const struct row_template *)(parent->arena + 64 * (size_t)where))->block;
+        c->map[i] = where;
+    }
+    c->outcomes = outcomes;
+    for (uint32_t i = 0; i < parent->n_blocks; i++) {
+        c->blocks[i] = parent->blocks[i];
+        c->blocks[i]->users++;
+    }
+    c->n_blocks = parent->n_blocks;
+    return 0;
 }
 
 static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome)
