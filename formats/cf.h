@@ -294,6 +294,15 @@ int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f);
 int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
                    const struct cf_values *columns, unsigned count, const uint32_t *hint);
 
+extern const char cf_by_kind[];
+#define CF_BY_KIND ((const void *)cf_by_kind)
+
+/* Says what the rows with a hint have in common, before the first of them; 0, or -1 when the hint
+   is 2^29 or more. In cf_writer_place(), the columns pc, op, size and insns may then stand in
+   `constants` with CF_BY_KIND as their values. */
+int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op op, uint32_t size,
+                   uint32_t insns);
+
 /* The same without a copy: gives for each of `count` columns a place for *rows further values (one
    at least), and one for hints when `hint` is not NULL; columns with one value for all these rows
    come in `constants`. cf_writer_placed() tells how many rows were filled in, at most *rows, and

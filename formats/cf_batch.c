@@ -45,6 +45,8 @@ struct batch *cfw_new_batch(struct cf_writer *w, unsigned table)
     b->columns = 0;
     b->unhinted = 0;
     b->blob_bytes = 0;
+    b->first = b->last = 0;
+    b->timed = 0;
     b->next = NULL;
     return b;
 }
@@ -97,26 +99,27 @@ static void fill(uint8_t *to, unsigned width, uint64_t value, uint32_t rows)
     }
 }
 
-static void time_span(const struct batch *b, uint64_t *first, uint64_t *last)
+void cfw_note_times(struct batch *b, uint32_t from)
 {
-    *first = *last = 0;
     for (unsigned i = 0; i < b->columns; i++) {
         const struct batch_column *c = &b->column[i];
         const uint64_t *time = (const uint64_t *)(const void *)c->data;
-        uint64_t low = UINT64_MAX, high = 0;
+        uint64_t low = b->timed ? b->first : UINT64_MAX, high = b->timed ? b->last : 0;
 
         if (c->id != CF_TIME)
             continue;
-        if (c->constant) {
-            *first = *last = c->value;
-            return;
+        if (c->filled == AS_CONSTANT) {
+            low = c->value < low ? c->value : low;
+            high = c->value > high ? c->value : high;
+        } else {
+            for (uint32_t k = from; k < b->rows; k++) {
+                low = time[k] < low ? time[k] : low;
+                high = time[k] > high ? time[k] : high;
+            }
         }
-        for (uint32_t k = 0; k < b->rows; k++) {
-            low = time[k] < low ? time[k] : low;
-            high = time[k] > high ? time[k] : high;
-        }
-        *first = low;
-        *last = high;
+        b->first = low;
+        b->last = high;
+        b->timed = 1;
         return;
     }
 }
@@ -136,16 +139,18 @@ uint8_t *cfw_scratch(struct cf_writer *w, unsigned i, size_t bytes)
 static int send_batch(struct cf_writer *w, struct batch *b)
 {
     struct cf_coded coded[CF_MAX_COLUMNS];
-    uint64_t first, last;
 
     for (unsigned i = 0; i < b->columns; i++) {
         const struct batch_column *c = &b->column[i];
+        uint64_t value = c->filled == AS_CONSTANT ? c->value : 0;
 
-        coded[i] = (struct cf_coded){c->id, c->type, CF_CONST, 0, c->constant ? c->value : 0, NULL};
+        if (c->filled == BY_KIND && !cfw_array_column(w, b, i, 0))
+            return -1;
+        coded[i] = (struct cf_coded){c->id, c->type, CF_CONST, 0, value, NULL};
         if (c->type == CF_BLOB) {
             coded[i] = (struct cf_coded){c->id,         c->type, CF_RAW, (uint32_t)b->blob_bytes,
                                          b->blob_bytes, c->data};
-        } else if (!c->constant) {
+        } else if (c->filled == AS_ARRAY) {
             uint8_t *place = cfw_scratch(w, i, (size_t)b->rows * 4);
 
             if (!place)
@@ -155,8 +160,7 @@ static int send_batch(struct cf_writer *w, struct batch *b)
             coded[i].type = c->type;
         }
     }
-    time_span(b, &first, &last);
-    return cfw_write_frame(w, b->table, b->rows, first, last, coded, b->columns);
+    return cfw_write_frame(w, b->table, b->rows, b->first, b->last, coded, b->columns);
 }
 
 /* Packs a batch. `threaded`: waits for the batch's turn before anything is written. */
@@ -164,20 +168,22 @@ static void pack_batch(struct cf_writer *w, struct batch *b, struct cf_encoder *
 {
     struct cf_values values[CF_MAX_COLUMNS];
     struct cf_coded coded[CF_MAX_COLUMNS + 1];
-    uint64_t first = 0, last = 0;
     int n = 0;
 
     if (!b->ready) {
         for (unsigned i = 0; i < b->columns; i++) {
             const struct batch_column *c = &b->column[i];
 
-            values[i] = (struct cf_values){c->id, c->constant ? NULL : c->data, c->value};
+            values[i] = (struct cf_values){c->id,
+                                           c->filled == AS_ARRAY  ? c->data
+                                           : c->filled == BY_KIND ? CF_BY_KIND
+                                                                  : NULL,
+                                           c->value};
             /* without memory the frame below fails as well */
             (void)!cf_encoder_type(e, c->id, c->type);
         }
-        time_span(b, &first, &last);
         n = cf_encoder_frame(e, b->table, b->rows, values, b->columns, b->unhinted ? NULL : b->hint,
-                             b->blob_bytes, coded);
+                             w->kinds, b->blob_bytes, coded);
     }
     if (threaded) {
         pthread_mutex_lock(&w->lock);
@@ -194,7 +200,7 @@ static void pack_batch(struct cf_writer *w, struct batch *b, struct cf_encoder *
     } else if (n < 0) {
         cfw_fail(w, "out of memory");
     } else {
-        (void)cfw_write_frame(w, b->table, b->rows, first, last, coded, (unsigned)n);
+        (void)cfw_write_frame(w, b->table, b->rows, b->first, b->last, coded, (unsigned)n);
     }
     if (threaded) {
         pthread_mutex_lock(&w->lock);
@@ -318,7 +324,7 @@ int cfw_flush_strings(struct cf_writer *w)
         c->id = columns[i].id;
         c->type = columns[i].type;
         c->width = columns[i].width;
-        c->constant = 0;
+        c->filled = AS_ARRAY;
         if (column_room(c, (uint32_t)(columns[i].bytes / c->width)) != 0) {
             cfw_fail(w, "out of memory");
             cfw_spare_batch(w, b);
@@ -415,7 +421,7 @@ struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t 
         b->column[i].id = id[i];
         b->column[i].type = type[i];
         b->column[i].width = (uint8_t)cf_type_width(type[i]);
-        b->column[i].constant = 2; /* not known yet */
+        b->column[i].filled = UNDECIDED;
     }
     return b;
 }
@@ -429,9 +435,11 @@ uint8_t *cfw_array_column(struct cf_writer *w, struct batch *b, unsigned i, uint
         cfw_fail(w, "out of memory");
         return NULL;
     }
-    if (c->constant == 1)
+    if (c->filled == AS_CONSTANT)
         fill(c->data, c->width, c->value, b->rows);
-    c->constant = 0;
+    else if (c->filled == BY_KIND)
+        cf_kinds_column(w->kinds, c->id, b->hint, b->rows, c->data);
+    c->filled = AS_ARRAY;
     return c->data + (size_t)b->rows * c->width;
 }
 
@@ -441,11 +449,11 @@ int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64
     struct batch_column *c = &b->column[i];
     uint8_t *place;
 
-    if (c->constant == 2) {
-        c->constant = 1;
+    if (c->filled == UNDECIDED) {
+        c->filled = AS_CONSTANT;
         c->value = value;
     }
-    if (c->constant == 1 && c->value == value)
+    if (c->filled == AS_CONSTANT && c->value == value)
         return 0;
     place = cfw_array_column(w, b, i, rows);
     if (!place)

@@ -27,9 +27,12 @@ struct declared {
 struct cf_encoder {
     struct cf_zip zip;
     struct cf_packer *packer;
-    struct cf_bytes out;    /* data of all columns */
-    struct cf_bytes sample; /* what a codec made of a sample */
-    struct cf_bytes types;  /* struct declared: columns that cf.h does not list */
+    struct cf_bytes out;       /* data of all columns */
+    struct cf_bytes sample;    /* what a codec made of a sample */
+    struct cf_bytes types;     /* struct declared: columns that cf.h does not list */
+    struct cf_bytes column[4]; /* pc, op, size, insns where they had to be written down */
+    const uint32_t *hint;      /* of the frame */
+    const struct cf_kinds *kinds;
 };
 
 int cf_bytes_room(struct cf_bytes *b, size_t more)
@@ -385,6 +388,8 @@ void cf_encoder_free(struct cf_encoder *e)
     free(e->out.data);
     free(e->sample.data);
     free(e->types.data);
+    for (unsigned i = 0; i < 4; i++)
+        free(e->column[i].data);
     free(e);
 }
 
@@ -417,11 +422,47 @@ static enum cf_type type_of(const struct cf_encoder *e, unsigned column)
 /* A column of the frame, on its way to its encoded form. While `out` grows, data is an offset. */
 struct job {
     unsigned width;
-    const void *values; /* NULL: constant */
+    const void *values; /* NULL: constant; CF_BY_KIND: not written down yet */
     bool done;
     size_t at;
     struct cf_coded *coded;
 };
+
+const char cf_by_kind[1];
+
+void cf_kinds_column(const struct cf_kinds *k, unsigned column, const uint32_t *hint, size_t rows,
+                     void *to)
+{
+    uint64_t *pc = to;
+    uint32_t *number = to;
+    uint8_t *op = to;
+    for (size_t i = 0; i < rows; i++) {
+        const struct cf_kind *kind = cf_kind_of(k, hint[i]);
+        if (column == CF_PC)
+            pc[i] = kind->pc;
+        else if (column == CF_OP)
+            op[i] = kind->op;
+        else
+            number[i] = column == CF_SIZE ? kind->size : kind->insns;
+    }
+}
+
+/* Writes down the values of a column that so far only its rows' kinds tell. */
+static int materialise(struct cf_encoder *e, struct job *j, size_t rows)
+{
+    struct cf_bytes *b = &e->column[j->coded->id == CF_PC     ? 0
+                                    : j->coded->id == CF_OP   ? 1
+                                    : j->coded->id == CF_SIZE ? 2
+                                                              : 3];
+    if (j->values != CF_BY_KIND)
+        return 0;
+    b->used = 0;
+    if (cf_bytes_room(b, rows * j->width) < 0)
+        return -1;
+    cf_kinds_column(e->kinds, j->coded->id, e->hint, rows, b->data);
+    j->values = b->data;
+    return 0;
+}
 
 static void finish(struct cf_encoder *e, struct job *j, int codec, size_t at)
 {
@@ -447,6 +488,8 @@ static int encode_plain(struct cf_encoder *e, struct job *j, size_t rows)
     size_t at;
     double expected;
     uint64_t base = 0;
+    if (materialise(e, j, rows) < 0)
+        return -1;
     int codec = best_codec(e, j->width, j->values, rows, &expected);
     if (codec < 0 || begin(e, &at) < 0)
         return -1;
@@ -489,12 +532,14 @@ static struct job *find_job(struct job *jobs, unsigned count, unsigned column, u
 static const void *find_values(struct job *jobs, unsigned count, unsigned column, unsigned width)
 {
     struct job *j = find_job(jobs, count, column, width);
-    return j ? j->values : NULL;
+    return j && j->values != CF_BY_KIND ? j->values : NULL;
 }
 
 /* Roughly the bytes that a column takes when plain, from a small sample. */
-static int guess_plain(struct cf_encoder *e, const struct job *j, size_t rows, size_t *bytes)
+static int guess_plain(struct cf_encoder *e, struct job *j, size_t rows, size_t *bytes)
 {
+    if (materialise(e, j, rows) < 0)
+        return -1;
     size_t part = rows < 1024 ? rows / 2 : 512;
     e->sample.used = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -556,10 +601,16 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
                 const uint32_t *hint, struct job *codes)
 {
     const struct cf_tuple t = {
-        find_values(jobs, count, CF_TIME, 8),  find_values(jobs, count, CF_PC, 8),
-        find_values(jobs, count, CF_OP, 1),    find_values(jobs, count, CF_SIZE, 4),
-        find_values(jobs, count, CF_INSNS, 4), hint,
+        find_values(jobs, count, CF_TIME, 8),
+        find_values(jobs, count, CF_PC, 8),
+        find_values(jobs, count, CF_OP, 1),
+        find_values(jobs, count, CF_SIZE, 4),
+        find_values(jobs, count, CF_INSNS, 4),
+        hint,
+        e->kinds,
     };
+    struct job *pc = find_job(jobs, count, CF_PC, 8);
+    const uint64_t *pcs = pc ? pc->values : NULL;
     struct job *packed[CF_MAX_COLUMNS];
     unsigned n = 0;
     size_t at, start;
@@ -574,6 +625,7 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
     for (unsigned i = 0; i < count; i++) {
         struct job *j = &jobs[i];
         const void *v = j->values;
+        uint64_t same = 0;
         bool known = v && (v == t.pc || v == t.op || v == t.size || v == t.insns);
         if (j->done || !j->width || j->coded->id == CF_ADDR || j->coded->id == CF_PHYS)
             continue;
@@ -585,9 +637,14 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
             finish(e, j, CF_STEPS, at);
             j->coded->base = t.time[0];
         } else {
-            result = cf_packer_by_kind(e->packer, &e->zip, &e->out, j->width, v, known);
+            result = cf_packer_by_kind(e->packer, &e->zip, &e->out, j->width, v, known,
+                                       j->coded->id, &same);
             if (result < 0)
                 return -1;
+            if (result == 2) {
+                j->coded->base = same;
+                j->done = true;
+            }
             if (result > 0)
                 continue;
             finish(e, j, CF_BYCODE, at);
@@ -596,7 +653,9 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
     }
     size_t end = e->out.used;
     struct job *addr = find_job(jobs, count, CF_ADDR, 8), *phys = find_job(jobs, count, CF_PHYS, 8);
-    if ((addr && pack_addresses(e, addr, rows, t.pc) < 0) ||
+    if (pc && pc->coded->codec == CF_CONST)
+        pcs = NULL; /* addresses may start out at a pc that codes tell only */
+    if ((addr && pack_addresses(e, addr, rows, pcs) < 0) ||
         (phys && pack_addresses(e, phys, rows, NULL) < 0))
         return -1;
     if (end - start <= rows / 8)
@@ -612,12 +671,14 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
 
 int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
                      const struct cf_values *columns, unsigned count, const uint32_t *hint,
-                     size_t blob_bytes, struct cf_coded *out)
+                     const struct cf_kinds *kinds, size_t blob_bytes, struct cf_coded *out)
 {
     struct job jobs[CF_MAX_COLUMNS + 1];
     if (count > CF_MAX_COLUMNS)
         return -1;
     e->out.used = 0;
+    e->hint = hint;
+    e->kinds = kinds;
     for (unsigned i = 0; i < count; i++) {
         struct job *j = &jobs[i];
         enum cf_type type = type_of(e, columns[i].column);
@@ -633,7 +694,8 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
         if (type == CF_BLOB) {
             if (encode_blob(e, j, j->values ? blob_bytes : 0) < 0)
                 return -1;
-        } else if (j->values && (!rows || constant(j->width, j->values, rows))) {
+        } else if (j->values && j->values != CF_BY_KIND &&
+                   (!rows || constant(j->width, j->values, rows))) {
             if (rows)
                 memcpy(&j->coded->base, j->values, j->width);
             j->values = NULL;

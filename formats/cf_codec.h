@@ -53,15 +53,39 @@ void cf_encoder_free(struct cf_encoder *e);
    memory. */
 int cf_encoder_type(struct cf_encoder *e, unsigned column, enum cf_type type) CF_MUST_CHECK;
 
+/* What the rows with one hint have in common. The blocks never move, so that one thread may add
+   kinds while others read those that they were told of. */
+struct cf_kind {
+    uint64_t pc;
+    uint32_t size, insns;
+    uint8_t op;
+};
+
+enum { CF_KIND_BLOCK = 1 << 14, CF_KIND_BLOCKS = 1 << 15 };
+
+struct cf_kinds {
+    struct cf_kind *block[CF_KIND_BLOCKS];
+};
+
+static inline const struct cf_kind *cf_kind_of(const struct cf_kinds *k, uint32_t hint)
+{
+    return &k->block[hint / CF_KIND_BLOCK][hint % CF_KIND_BLOCK];
+}
+
+/* Writes what the kinds of the hints say of column pc, op, size or insns to `to`. */
+void cf_kinds_column(const struct cf_kinds *k, unsigned column, const uint32_t *hint, size_t rows,
+                     void *to);
+
 /* Encodes the columns of one frame of up to CF_FILE_ROWS rows for a file. Columns of the table
    access that repeat enough are packed together, which may add a column CF_CODE to the result; the
    rest goes as the smallest of constant and the zstd codecs. `hint` as in cf_writer_rows(), or
-   NULL. `blob_bytes` is the length of the frame's blob column, if it has one. The result, at most
-   count + 1 columns, stays in the encoder until the next call; returns their number, -1 without
-   memory or when the type of a column is not known. */
+   NULL; `kinds` is needed where a column's values are CF_BY_KIND. `blob_bytes` is the length of the
+   frame's blob column, if it has one. The result, at most count + 1 columns, stays in the encoder
+   until the next call; returns their number, -1 without memory or when the type of a column is not
+   known. */
 int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
                      const struct cf_values *columns, unsigned count, const uint32_t *hint,
-                     size_t blob_bytes, struct cf_coded *out);
+                     const struct cf_kinds *kinds, size_t blob_bytes, struct cf_coded *out);
 
 struct cf_decoder;
 

@@ -74,6 +74,8 @@ struct cf_packer {
     size_t rows;
     uint32_t frame;
     bool hinted; /* idents are hints */
+    const uint32_t *hint;
+    const struct cf_kinds *known; /* of the hints, or NULL */
     uint32_t codes, kinds;
     bool timed;
 
@@ -347,6 +349,8 @@ static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *
 int cf_packer_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t)
 {
     p->rows = rows;
+    p->hint = t->hint;
+    p->known = t->kinds;
     if (p->hinted != !!t->hint || p->tuples > MAX_TUPLES / 2) {
         forget(p);
         p->hinted = t->hint;
@@ -417,9 +421,26 @@ BY_KIND(uint16_t)
 BY_KIND(uint32_t)
 BY_KIND(uint64_t)
 
-int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, unsigned width,
-                      const void *values, bool known)
+uint64_t cf_kind_value(const struct cf_kind *k, unsigned column)
 {
+    return column == CF_PC     ? k->pc
+           : column == CF_OP   ? k->op
+           : column == CF_SIZE ? k->size
+                               : k->insns;
+}
+
+int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, unsigned width,
+                      const void *values, bool known, unsigned column, uint64_t *same)
+{
+    if (values == CF_BY_KIND) {
+        uint64_t differ = 0;
+        for (uint32_t k = 0; k < p->kinds; k++) {
+            p->table[k] = cf_kind_value(cf_kind_of(p->known, p->hint[p->first_row[k]]), column);
+            differ |= p->table[k] ^ p->table[0];
+        }
+        *same = p->table[0];
+        return differ ? cf_zip_table(z, out, p->table, p->kinds, width == 8) : 2;
+    }
     bool fits = width == 1   ? by_kind_uint8_t(p, values, known)
                 : width == 2 ? by_kind_uint16_t(p, values, known)
                 : width == 4 ? by_kind_uint32_t(p, values, known)
@@ -443,7 +464,10 @@ static void begin_states(struct cf_packer *p, const uint64_t *addr, const uint64
 {
     for (uint32_t k = 0; k < p->kinds; k++) {
         uint32_t row = p->first_row[k];
-        p->flags[k] = pc && addr[row] == pc[row] ? CF_AT_PC : 0;
+        uint64_t at = pc == CF_BY_KIND ? cf_kind_of(p->known, p->hint[row])->pc
+                      : pc             ? pc[row]
+                                       : ~addr[row];
+        p->flags[k] = addr[row] == at ? CF_AT_PC : 0;
         p->last[k] = addr[row];
         p->difference[k] = 0;
     }

@@ -111,11 +111,13 @@ int cf_zip_values(struct cf_zip *z, struct cf_bytes *out, int codec, unsigned wi
 
 /* ---- packing (cf_pack.c) ---- */
 
-/* The columns that make a kind, and the time. NULL for what is absent or constant. */
+/* The columns that make a kind, and the time. NULL for what is absent, constant or CF_BY_KIND. They
+   must stay until the frame is packed. */
 struct cf_tuple {
     const uint64_t *time, *pc;
     const uint8_t *op;
     const uint32_t *size, *insns, *hint;
+    const struct cf_kinds *kinds;
 };
 
 struct cf_packer;
@@ -134,11 +136,16 @@ int cf_packer_codes(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
 int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out) CF_MUST_CHECK;
 
 /* Appends one value a kind, when the column depends on the kind alone (`known`: it does). 1 when
-   it does not. */
+   it does not. Where the values are CF_BY_KIND, `column` tells which; then 2 when all kinds have
+   the same one, and *same is that. */
 int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, unsigned width,
-                      const void *values, bool known) CF_MUST_CHECK;
+                      const void *values, bool known, unsigned column,
+                      uint64_t *same) CF_MUST_CHECK;
 
-/* Appends predicted addresses; pc is the pc of each row, or NULL. */
+/* What a kind says of column pc, op, size or insns. */
+uint64_t cf_kind_value(const struct cf_kind *k, unsigned column);
+
+/* Appends predicted addresses; pc is the pc of each row, CF_BY_KIND or NULL. */
 int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out,
                         const uint64_t *addr, const uint64_t *pc) CF_MUST_CHECK;
 

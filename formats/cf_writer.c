@@ -94,6 +94,7 @@ int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_
             memcpy(place, hint + done, n * sizeof(*place));
         }
         b->rows += n;
+        cfw_note_times(b, b->rows - n);
         done += n;
         if (b->rows == most && cfw_flush_for(w, table) != 0)
             return -1;
@@ -139,6 +140,28 @@ int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
     return cfw_append(w, table, rows, id, type, values, constant, count, hint);
 }
 
+int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op op, uint32_t size,
+                   uint32_t insns)
+{
+    struct cf_kind **block;
+
+    if (!w->kinds)
+        w->kinds = calloc(1, sizeof(*w->kinds));
+    if (!w->kinds || hint / CF_KIND_BLOCK >= CF_KIND_BLOCKS) {
+        cfw_fail(w, w->kinds ? "%s: more than 2^29 kinds" : "%s: out of memory", cfw_target(w));
+        return -1;
+    }
+    block = &w->kinds->block[hint / CF_KIND_BLOCK];
+    if (!*block)
+        *block = calloc(CF_KIND_BLOCK, sizeof(**block));
+    if (!*block) {
+        cfw_fail(w, "%s: out of memory", cfw_target(w));
+        return -1;
+    }
+    (*block)[hint % CF_KIND_BLOCK] = (struct cf_kind){pc, size, insns, (uint8_t)op};
+    return 0;
+}
+
 int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values *constants,
                     unsigned constant_count, struct cf_place *columns, unsigned count,
                     uint32_t **hint, uint32_t *rows)
@@ -162,6 +185,13 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
         type[i] = type_of(w, column);
     }
     b = cfw_batch_for(w, table, id, type, count + constant_count);
+    for (unsigned i = 0; b && b->rows && i < constant_count; i++)
+        if (constants[i].values == CF_BY_KIND &&
+            (b->unhinted || b->column[count + i].filled != BY_KIND)) {
+            if (cfw_flush_for(w, table) != 0)
+                return -1;
+            b = cfw_batch_for(w, table, id, type, count + constant_count);
+        }
     if (!b)
         return -1;
     n = most - b->rows;
@@ -172,7 +202,9 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
             return -1;
     }
     for (unsigned i = 0; i < constant_count; i++)
-        if (cfw_constant_column(w, b, count + i, constants[i].constant, n) != 0)
+        if (constants[i].values == CF_BY_KIND)
+            b->column[count + i].filled = BY_KIND;
+        else if (cfw_constant_column(w, b, count + i, constants[i].constant, n) != 0)
             return -1;
     if (hint) {
         *hint = cfw_hints(w, b, n);
@@ -195,6 +227,7 @@ int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
         if (!b || b->table != table)
             continue;
         b->rows += rows;
+        cfw_note_times(b, b->rows - rows);
         return b->rows == most ? cfw_flush_for(w, table) : 0;
     }
     return -1;
@@ -347,6 +380,9 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
     for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
         free(w->scratch[i]);
     cf_encoder_free(w->encoder);
+    for (unsigned i = 0; w->kinds && i < CF_KIND_BLOCKS; i++)
+        free(w->kinds->block[i]);
+    free(w->kinds);
     cf_strings_free(w->strings);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);

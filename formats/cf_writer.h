@@ -24,10 +24,18 @@ enum {
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
 };
 
+/* How a column of a batch is held. */
+enum batch_fill {
+    AS_ARRAY,
+    AS_CONSTANT, /* all rows so far have `value` */
+    UNDECIDED,   /* no rows yet */
+    BY_KIND,     /* as the rows' hints say */
+};
+
 struct batch_column {
     uint16_t id;
     uint8_t type, width;
-    uint8_t constant; /* all rows so far have `value`, and `data` holds none */
+    uint8_t filled; /* enum batch_fill */
     uint64_t value;
     uint8_t *data;
     size_t room; /* bytes */
@@ -39,7 +47,9 @@ struct batch {
     unsigned columns;
     struct batch_column column[CF_MAX_COLUMNS];
     uint32_t *hint;
-    size_t hint_room;  /* rows */
+    size_t hint_room;     /* rows */
+    uint64_t first, last; /* smallest and largest time so far */
+    int timed;
     int unhinted;      /* some rows came without a hint, so that all are packed without */
     size_t blob_bytes; /* of the one blob column, at the end of `column` */
     uint8_t *ready;    /* instead of all that: the bytes of a whole frame */
@@ -72,6 +82,7 @@ struct cf_writer {
         uint8_t type;
     } declared[CF_MAX_COLUMNS]; /* columns that cf.h does not list */
     unsigned declarations;
+    struct cf_kinds *kinds;              /* of the hints */
     uint32_t *string_id, *string_length; /* not yet written */
     size_t string_count, string_room;
     char *string_text;
@@ -118,6 +129,8 @@ uint8_t *cfw_array_column(struct cf_writer *w, struct batch *b, unsigned i, uint
 uint32_t *cfw_hints(struct cf_writer *w, struct batch *b, uint32_t rows);
 int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64_t value,
                         uint32_t rows);
+/* Rows from `from` on were added: takes in their times. */
+void cfw_note_times(struct batch *b, uint32_t from);
 uint8_t *cfw_scratch(struct cf_writer *w, unsigned i, size_t bytes); /* one for each column */
 /* Sends a batch on its way; it is no longer the caller's. */
 int cfw_emit(struct cf_writer *w, struct batch *b);

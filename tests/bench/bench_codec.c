@@ -138,7 +138,8 @@ static int encode(struct cf_encoder *e, const struct trace *t, size_t at, int hi
         {CF_INSNS, t->insns + at, 0},
     };
     return cf_encoder_frame(e, CF_ACCESS, frame_rows(t, at), columns,
-                            sizeof columns / sizeof *columns, hinted ? t->hint + at : NULL, 0, out);
+                            sizeof columns / sizeof *columns, hinted ? t->hint + at : NULL, NULL, 0,
+                            out);
 }
 
 static double decode_rate(const struct trace *t, const struct kept *kept, size_t frames,

@@ -86,7 +86,7 @@ static void add(struct rows *r, unsigned column, uint64_t (*f)(size_t row))
 static int encode(struct cf_encoder *e, const struct rows *r, int hinted, struct coded *c)
 {
     int n = cf_encoder_frame(e, r->table, r->rows, r->column, r->count, hinted ? r->hint : NULL,
-                             r->blob_bytes, c->column);
+                             NULL, r->blob_bytes, c->column);
     if (n < 0)
         return -1;
     c->count = (unsigned)n;
