@@ -7,6 +7,7 @@
  * input, standard error and exit status. Memory: descriptions of the code that the program ran
  * through, a frame, and 4 MiB of shared memory a traced process. Nothing that grows with the trace.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -45,7 +46,7 @@ static const char usage[] =
 
 struct options {
     const char *output, *command_output, *function;
-    int follow, stack_depth;
+    int stack_depth;
     struct cf_trace_options decode;
 };
 
@@ -59,7 +60,7 @@ enum {
     EXIT_NOT_EXECUTABLE = 126, /* as shells have it */
     EXIT_NOT_FOUND = 127,
     EXIT_SIGNAL = 128,
-    LOG_BYTES = 4096,
+    LOG_BYTES = 65536,
 };
 
 static const struct option longs[] = {
@@ -318,7 +319,12 @@ static void run_child(const struct capture *k, const struct options *o, const ch
     if (!run || (o->function && asprintf(&function, "--function=%s", o->function) < 0))
         _exit(CF_EXIT_ENVIRONMENT);
     snprintf(directory, sizeof(directory), "--directory=%s", k->directory);
-    snprintf(log, sizeof(log), "--log-file=%s/log", k->directory);
+    /* Valgrind ends a process that cannot open its log, and followed ones may outlive our
+     * directory. */
+    if (o->decode.follow)
+        snprintf(log, sizeof(log), "--log-file=/dev/null");
+    else
+        snprintf(log, sizeof(log), "--log-file=%s/log", k->directory);
     snprintf(depth, sizeof(depth), "--stack-depth=%d", o->stack_depth);
     run[n++] = "valgrind";
     run[n++] = "--command-line-only=yes";
@@ -328,7 +334,7 @@ static void run_child(const struct capture *k, const struct options *o, const ch
     run[n++] = log;
     run[n++] = directory;
     run[n++] = depth;
-    if (o->follow) {
+    if (o->decode.follow) {
         run[n++] = "--follow=yes";
         run[n++] = "--trace-children=yes";
     }
@@ -359,20 +365,35 @@ static void run_child(const struct capture *k, const struct options *o, const ch
     _exit(CF_EXIT_ENVIRONMENT);
 }
 
-/* Once the first process runs, nobody needs the names in the directory any more, unless children
- * are followed; gone now, they do not stay behind if we are killed. */
+/* Valgrind's messages, if they are not just about the signal that ended the program. */
+static void show_log(int fd)
+{
+    char text[LOG_BYTES];
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+
+    text[n > 0 ? n : 0] = 0;
+    if (!strstr(text, "default action of signal") || strstr(text, "unhandled instruction"))
+        fputs(text, stderr);
+}
+
+/* Removes the directory and what is in it; the log stays open. Once that runs,
+ * nobody needs the names any more unless children are followed, and gone early they do not stay
+ * behind if we are killed. */
 static void remove_directory(struct capture *k)
 {
-    char path[PATH_MAX + 16];
+    DIR *d = k->directory[0] ? opendir(k->directory) : NULL;
+    const struct dirent *e;
 
-    if (!k->directory[0])
+    if (!d)
         return;
-    snprintf(path, sizeof(path), "%s/log", k->directory);
-    if (k->log < 0)
-        k->log = open(path, O_RDONLY | O_CLOEXEC);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/tokens", k->directory);
-    unlink(path);
+    while ((e = readdir(d)) != NULL) {
+        if (e->d_name[0] == '.')
+            continue;
+        if (strcmp(e->d_name, "log") == 0 && k->log < 0)
+            k->log = openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC);
+        unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
     if (rmdir(k->directory) == 0)
         k->directory[0] = 0;
 }
@@ -416,7 +437,7 @@ static void record(struct capture *k, const struct options *o)
 
     clock_gettime(CLOCK_MONOTONIC_COARSE, &k->flushed);
     while ((r = cf_trace_read(k->trace, FLUSH_MS)) > 0) {
-        if (!o->follow && cf_trace_begun(k->trace))
+        if (!o->decode.follow && cf_trace_begun(k->trace))
             remove_directory(k);
         if (r == CF_TRACE_IDLE && stillborn(k))
             break;
@@ -427,18 +448,6 @@ static void record(struct capture *k, const struct options *o)
         }
     }
     cf_trace_finish(k->trace);
-}
-
-/* Valgrind's messages, if they are not just about the way the program died. */
-static void show_log(const struct capture *k)
-{
-    char text[LOG_BYTES];
-    ssize_t n;
-
-    if (k->log < 0 || (k->begun && WIFSIGNALED(k->status) && WTERMSIG(k->status) != SIGILL))
-        return;
-    while ((n = read(k->log, text, sizeof(text))) > 0)
-        fwrite(text, 1, (size_t)n, stderr);
 }
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
@@ -457,7 +466,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->decode.instructions = 1;
             break;
         case 'f':
-            o->follow = 1;
+            o->decode.follow = 1;
             break;
         case 'n':
             o->decode.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
@@ -564,7 +573,8 @@ int main(int argc, char **argv)
     cf_trace_close(k.trace);
     remove_directory(&k);
     reap(&k);
-    show_log(&k);
+    if (k.log >= 0)
+        show_log(k.log);
     if (reader_gone(&k, &o)) {
         if (cf_writer_close(k.writer, 0, problem, sizeof(problem)) != 0 && !caught)
             caught = SIGPIPE;

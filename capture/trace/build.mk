@@ -77,3 +77,7 @@ $(B)/obj/trace/dump: $(wildcard $(CFT_DIR)/*.[ch])
 	$(if $(V),,@echo "  CC    $@")
 	$(CFT_Q)$(CC) $(CPPFLAGS) -std=gnu11 -Wall -Wextra $(CFLAGS) $(LDFLAGS) -o $@ \
 	    $(CFT_DIR)/dump.c $(CFT_DIR)/decode.c $(CFT_DIR)/decode_rows.c
+
+# Needs the programs that the top-level Makefile builds.
+cftrace-check:
+	CF_B=$(B) bats $(CFT_DIR)/test/trace.bats

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "decode.h"
@@ -706,6 +707,30 @@ static int take_published(struct cf_trace *t)
     return flush_rows(t);
 }
 
+/* Whether a process that did not say goodbye is still there: between two images, as it were. */
+static int between_images(const struct cf_trace *t)
+{
+    for (const struct process *p = t->processes; p; p = p->next) {
+        char path[64], text[512], *state;
+        ssize_t n;
+        int fd;
+
+        if (!p->alive)
+            continue;
+        snprintf(path, sizeof(path), "/proc/%u/stat", p->pid);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        n = read(fd, text, sizeof(text) - 1);
+        close(fd);
+        text[n < 0 ? 0 : n] = 0;
+        state = strrchr(text, ')'); /* "pid (name) state ..." */
+        if (state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X')
+            return 1;
+    }
+    return 0;
+}
+
 int cf_trace_read(struct cf_trace *t, int milliseconds)
 {
     struct cf_wire_token tokens[TOKENS];
@@ -721,8 +746,14 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     }
     if (n <= 0)
         return take_published(t) == 0 ? CF_TRACE_IDLE : CF_TRACE_STOPPED;
-    if (!(p.revents & POLLIN))
-        return CF_TRACE_END;
+    if (!(p.revents & POLLIN)) {
+        struct timespec pause = {.tv_nsec = 10000000};
+
+        if (!t->options.follow || !between_images(t))
+            return CF_TRACE_END;
+        nanosleep(&pause, NULL); /* poll() does not wait now */
+        return take_published(t) == 0 ? CF_TRACE_IDLE : CF_TRACE_STOPPED;
+    }
     n = read(t->fd, tokens, sizeof(tokens));
     if (n < 0)
         return errno == EINTR || errno == EAGAIN ? CF_TRACE_WORKED : CF_TRACE_STOPPED;

@@ -33,6 +33,7 @@ enum cf_trace_op { CF_TRACE_LOAD = 1, CF_TRACE_STORE = 2, CF_TRACE_IFETCH = 3 };
 
 struct cf_trace_options {
     int instructions;    /* also rows for instruction runs */
+    int follow;          /* children and what processes turn into by exec are traced too */
     uint32_t fetch_line; /* bytes, a power of two from 1 on; 0: 64 */
     uint64_t limit;      /* access rows after which recording stops; 0: none */
 };

@@ -160,6 +160,9 @@ static int context(void *arg, const struct cf_trace_context *c)
 
 int main(int argc, char **argv)
 {
+    static uint64_t time[ROWS], addr[ROWS], pc[ROWS];
+    static uint32_t size[ROWS], insns[ROWS], hint[ROWS];
+    static uint8_t op[ROWS];
     struct dump d = {.out = stderr};
     struct cf_trace_options options = {0};
     struct cf_trace_handler handler = {&d, place, placed, switched, task, map, objects, context};
@@ -185,6 +188,7 @@ int main(int argc, char **argv)
             d.summary = 2;
             break;
         case 'F':
+            options.follow = 1;
             run[n++] = "--follow=yes";
             run[n++] = "--trace-children=yes";
             break;
@@ -228,13 +232,7 @@ int main(int argc, char **argv)
     strncat(library, "/libexec/cacheflow/valgrind", sizeof(library) - strlen(library) - 1);
     setenv("VALGRIND_LIB", library, 1);
 
-    d.c.time = calloc(ROWS, 8);
-    d.c.addr = calloc(ROWS, 8);
-    d.c.pc = calloc(ROWS, 8);
-    d.c.op = calloc(ROWS, 1);
-    d.c.size = calloc(ROWS, 4);
-    d.c.insns = calloc(ROWS, 4);
-    d.c.hint = calloc(ROWS, 4);
+    d.c = (struct cf_trace_columns){time, addr, pc, op, size, insns, hint};
     t = cf_trace_open(directory, &options, &handler, problem, sizeof(problem));
     if (!t) {
         fprintf(stderr, "dump: %s\n", problem);
@@ -276,5 +274,7 @@ int main(int argc, char **argv)
     r = cf_trace_dropped(t) || d.bad_order || d.bad_hint;
     cf_trace_close(t);
     rmdir(directory);
-    exit(r);
+    if (d.out != stderr)
+        fclose(d.out);
+    return r;
 }

@@ -173,6 +173,9 @@ canonical_ours() {
     [ "$(grep -c begin tasks)" = 3 ]
     [ "$(grep -c exit tasks)" = 3 ]
     grep -q 'name,true' tasks
+    # Nobody else holds the trace open while this one changes its image.
+    run -5 cf-capture-trace -q -f -o u.cf sh -c 'exec sh -c "exit 5"'
+    [ "$(cf-cat --csv --table task u.cf | grep -c name)" = 1 ]
     # The child has its parent's heap block; the stores into it are the child's.
     child=$(hawk -F , '$3 == "begin" { n++; if (n == 2) print $1 }' tasks)
     block=$(rows object --columns pid,op,addr,bytes | hawk -F , -v c="$child" \
