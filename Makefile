@@ -48,7 +48,7 @@ SHELL := /bin/bash
 .SECONDARY:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(JOBS)
 endif
 ifneq ($(filter clean,$(MAKECMDGOALS)),)

@@ -42,7 +42,7 @@ static const char usage[] =
     "\n"
     "Examples:\n"
     "  cf-capture-trace -o ls.cf ls -l\n"
-    "  cf-capture-trace -i ./filter <in | cf-cache -m host | cf-rank --by function\n";
+    "  cf-capture-trace -i ./filter <in | cf-rank --by op --value fetches\n";
 
 struct options {
     const char *output, *command_output, *function;
@@ -104,22 +104,26 @@ static void on_signal(int s, siginfo_t *info, void *context)
 
 /* ---- what the decoder hands over ---- */
 
+static int origin(void *arg, uint32_t hint, const struct cf_trace_origin *o)
+{
+    struct capture *k = arg;
+
+    return cf_writer_kind(k->writer, hint, o->pc, o->op, o->size, o->insns);
+}
+
 static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *c, uint32_t *rows)
 {
     struct capture *k = arg;
-    struct cf_values constants[] = {{CF_PID, NULL, pid}, {CF_TID, NULL, tid}};
-    struct cf_place p[] = {{CF_TIME, NULL}, {CF_OP, NULL}, {CF_SIZE, NULL},
-                           {CF_ADDR, NULL}, {CF_PC, NULL}, {CF_INSNS, NULL}};
+    const struct cf_values constants[] = {{CF_PID, NULL, pid},    {CF_TID, NULL, tid},
+                                          {CF_OP, CF_BY_KIND, 0}, {CF_SIZE, CF_BY_KIND, 0},
+                                          {CF_PC, CF_BY_KIND, 0}, {CF_INSNS, CF_BY_KIND, 0}};
+    struct cf_place p[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}};
 
-    if (cf_writer_place(k->writer, CF_ACCESS, constants, 2, p, k->instructions ? 6 : 5, &c->hint,
+    if (cf_writer_place(k->writer, CF_ACCESS, constants, k->instructions ? 6 : 5, p, 2, &c->hint,
                         rows) != 0)
         return -1;
     c->time = p[0].values;
-    c->op = p[1].values;
-    c->size = p[2].values;
-    c->addr = p[3].values;
-    c->pc = p[4].values;
-    c->insns = p[5].values;
+    c->addr = p[1].values;
     return 0;
 }
 
@@ -503,7 +507,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct cf_trace_handler handler = {NULL, place, placed, switched, task, map, objects, context};
+    struct cf_trace_handler handler = {NULL, origin, place,   placed, switched,
+                                       task, map,    objects, context};
     struct capture k = {.log = -1};
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-trace"};

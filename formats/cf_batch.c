@@ -99,6 +99,21 @@ static void fill(uint8_t *to, unsigned width, uint64_t value, uint32_t rows)
     }
 }
 
+/* Whether times rise, by less than 2^63 each: blocks of a constant length become vectors. */
+static int ascends(const uint64_t *time, uint32_t n)
+{
+    enum { BLOCK = 16 };
+    uint64_t sign = 0;
+    uint32_t k = 1;
+
+    for (; k + BLOCK <= n; k += BLOCK)
+        for (int q = 0; q < BLOCK; q++)
+            sign |= time[k + (uint32_t)q] - time[k + (uint32_t)q - 1];
+    for (; k < n; k++)
+        sign |= time[k] - time[k - 1];
+    return sign >> 63 == 0;
+}
+
 void cfw_note_times(struct batch *b, uint32_t from)
 {
     for (unsigned i = 0; i < b->columns; i++) {
@@ -111,6 +126,9 @@ void cfw_note_times(struct batch *b, uint32_t from)
         if (c->filled == AS_CONSTANT) {
             low = c->value < low ? c->value : low;
             high = c->value > high ? c->value : high;
+        } else if (ascends(time + from, b->rows - from)) {
+            low = from < b->rows && time[from] < low ? time[from] : low;
+            high = from < b->rows && time[b->rows - 1] > high ? time[b->rows - 1] : high;
         } else {
             for (uint32_t k = from; k < b->rows; k++) {
                 low = time[k] < low ? time[k] : low;

@@ -26,12 +26,13 @@ enum {
     AHEAD = 768,                     /* rows by which memory is fetched before it is used */
     PROBE_ROWS = 4096,               /* rows that may all differ before we give up */
     STRIPES = 16,                    /* parts of a frame from which is learned */
-    STRIPE_ROWS = 1 << 10,           /* ... and their size */
+    STRIPE_ROWS = 1 << 10,           /* ... and their size; */
+    MANY_KINDS = 2048,               /* where there are more kinds, four times as large */
     MIN_MISSES = 4,                  /* of a kind in all stripes, before it is worth to learn */
     CANDIDATES = 6,                  /* kinds that are tried as reference of a kind */
     NEAR_ROWS = 12,                  /* ... out of so many rows before its second row */
     TRIALS = 32,                     /* rows of a kind that are tried */
-    STUDENTS = 4096,                 /* kinds that are learned in one frame */
+    STUDENTS = 32768,                /* kinds that are learned in one frame */
     MAX_TUPLES = 1 << 20,            /* different tuples that are remembered without hints */
     NO_CODE = 0xffff,
 };
@@ -530,14 +531,15 @@ static void predict(struct cf_packer *p, const uint64_t *addr)
 }
 
 /* Rows of a stripe: from the result on, to *end. */
-static size_t stripe(size_t rows, unsigned s, size_t *end)
+static size_t stripe(const struct cf_packer *p, unsigned s, size_t *end)
 {
-    if (rows <= STRIPES * STRIPE_ROWS) { /* all in one */
-        *end = s ? 0 : rows;
+    size_t size = p->kinds > MANY_KINDS ? 4 * STRIPE_ROWS : STRIPE_ROWS;
+    if (p->rows <= STRIPES * size) { /* all in one */
+        *end = s ? 0 : p->rows;
         return 0;
     }
-    size_t begin = rows / STRIPES * s;
-    *end = begin + STRIPE_ROWS;
+    size_t begin = p->rows / STRIPES * s;
+    *end = begin + size;
     return begin;
 }
 
@@ -546,7 +548,7 @@ static size_t pick_students(struct cf_packer *p, const uint64_t *addr)
 {
     memset(p->misses, 0, p->kinds * sizeof *p->misses);
     for (unsigned part = 0; part < STRIPES; part++) {
-        size_t end, i = stripe(p->rows, part, &end);
+        size_t end, i = stripe(p, part, &end);
         for (; i < end; i++) {
             uint32_t k = p->kind[p->code[i]];
             uint64_t difference = addr[i] - p->last[k];
@@ -629,7 +631,7 @@ static void learn(struct cf_packer *p, const uint64_t *addr)
 {
     size_t n = pick_students(p, addr), left = n;
     for (unsigned part = 0; part < STRIPES; part++) {
-        size_t end, i = stripe(p->rows, part, &end);
+        size_t end, i = stripe(p, part, &end);
         for (; i < end && left; i++) {
             uint32_t k = p->kind[p->code[i]];
             if (p->student_of[k]) {

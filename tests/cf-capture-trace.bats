@@ -5,15 +5,8 @@
 # cf-capture-trace against Valgrind's own tools and against programs whose accesses are known
 # (programs.c). Run by `bats`, with CF_B the build directory if that is not build/.
 
-bats_require_minimum_version 1.5.0
+load lib
 
-ROOT=$BATS_TEST_DIRNAME
-while [[ $ROOT != / && ! -f $ROOT/formats/cf.h ]]; do
-    ROOT=$(dirname "$ROOT")
-done
-B=${CF_B:-build}
-[[ $B == /* ]] || B=$ROOT/$B
-PATH=$B/bin:$PATH
 SOURCE=$ROOT/capture/trace/test/programs.c
 
 setup_file() {
@@ -42,7 +35,7 @@ setup_file() {
 
 setup() {
     P=$BATS_FILE_TMPDIR
-    cd "$BATS_TEST_TMPDIR" || return 1
+    lib_setup
 }
 
 # capture [OPTION...] PROGRAM...: into t.cf, quietly.

@@ -3,8 +3,6 @@
 #     make -f capture/trace/build.mk [B=DIR] [CC=...] [CFLAGS=...]
 #
 # targets    cftrace        the tool, its preload library, links to Valgrind's own parts
-#            cftrace-dump   a debugging aid that prints what the decoder makes of a trace
-#            cftrace-check  tests of both
 # variables  B              build directory [build]
 #            VG_ARCH        Valgrind's name of the architecture [from the compiler]
 #            VG_LIB         its libraries; VG_LIBEXEC its programs; VG_INCLUDE its headers
@@ -37,7 +35,7 @@ CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main instrument events hea
 CFT_OUT := $(VG_OUT)/cftrace-$(VG_SUFFIX) $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so \
     $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so
 
-.PHONY: cftrace cftrace-dump cftrace-check
+.PHONY: cftrace
 ifneq ($(and $(VG_ARCH),$(VG_LIB)),)
 EXTRA += $(CFT_OUT)
 cftrace: $(CFT_OUT)
@@ -70,14 +68,3 @@ $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so:
 $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so:
 	@mkdir -p $(@D)
 	$(CFT_Q)ln -sf $(VG_LIBEXEC)/$(@F) $@
-
-cftrace-dump: $(B)/obj/trace/dump
-$(B)/obj/trace/dump: $(wildcard $(CFT_DIR)/*.[ch])
-	@mkdir -p $(@D)
-	$(if $(V),,@echo "  CC    $@")
-	$(CFT_Q)$(CC) $(CPPFLAGS) -std=gnu11 -Wall -Wextra $(CFLAGS) $(LDFLAGS) -o $@ \
-	    $(CFT_DIR)/dump.c $(CFT_DIR)/decode.c $(CFT_DIR)/decode_rows.c
-
-# Needs the programs that the top-level Makefile builds.
-cftrace-check:
-	CF_B=$(B) bats $(CFT_DIR)/test/trace.bats

@@ -187,12 +187,7 @@ static int put_staged(struct cf_trace *t, uint32_t staged)
         n = staged - done < t->out.room - row ? staged - done : t->out.room - row;
         memcpy(c->time + row, s->time + done, n * sizeof(*c->time));
         memcpy(c->addr + row, s->addr + done, n * sizeof(*c->addr));
-        memcpy(c->pc + row, s->pc + done, n * sizeof(*c->pc));
-        memcpy(c->op + row, s->op + done, n * sizeof(*c->op));
-        memcpy(c->size + row, s->size + done, n * sizeof(*c->size));
         memcpy(c->hint + row, s->hint + done, n * sizeof(*c->hint));
-        if (t->options.instructions)
-            memcpy(c->insns + row, s->insns + done, n * sizeof(*c->insns));
         t->out.rows += n;
         done += n;
         if (t->out.rows == t->out.room) {
@@ -801,7 +796,7 @@ struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_opti
     struct cf_trace *t = calloc(1, sizeof(*t));
     char path[PATH_MAX + 16];
 
-    if (!t || cf_rows_init(&t->rows, options) != 0) {
+    if (!t || cf_rows_init(&t->rows, options, &t->handler) != 0) {
         snprintf(text, size, "out of memory");
         free(t);
         return NULL;

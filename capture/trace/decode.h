@@ -38,22 +38,21 @@ struct cf_trace_options {
     uint64_t limit;      /* access rows after which recording stops; 0: none */
 };
 
-/* Places for rows, all of the same length. Those of an access:
+/* What accesses of one origin have in common; numbered by hints from 1. */
+struct cf_trace_origin {
+    uint64_t pc;    /* of the instruction; of a run, of its first */
+    uint32_t size;  /* bytes */
+    uint32_t insns; /* instructions in a run, 0 for data */
+    uint8_t op;     /* enum cf_trace_op */
+};
+
+/* Places for accesses, all of the same length:
  * time      instructions before it
  * addr      virtual address; of a run that of its first instruction
- * pc        its instruction
- * op        enum cf_trace_op
- * size      bytes
- * insns     instructions in a run, 0 for data; not written, and may be NULL, without
- *           options.instructions
- * hint      from 1, dense: equal hints mean equal (pc, op, size, insns) */
+ * hint      its origin */
 struct cf_trace_columns {
     uint64_t *time;
     uint64_t *addr;
-    uint64_t *pc;
-    uint8_t *op;
-    uint32_t *size;
-    uint32_t *insns;
     uint32_t *hint;
 };
 
@@ -106,6 +105,8 @@ struct cf_trace_context {
  * and cf_trace_read() returns CF_TRACE_STOPPED. Strings and arrays are valid during the call. */
 struct cf_trace_handler {
     void *arg;
+    /* A new origin, before the first access with that hint. */
+    int (*origin)(void *arg, uint32_t hint, const struct cf_trace_origin *origin);
     /* Places for accesses of one thread: fills in *columns and *rows (at least 1). */
     int (*place)(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *columns,
                  uint32_t *rows);

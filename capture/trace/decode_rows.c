@@ -33,16 +33,13 @@ typedef uint16_t v4u16 __attribute__((vector_size(8)));
 #endif
 
 struct group {
-    uint64_t pc[4];
     uint64_t delta[4]; /* to be added to the slot's value, or the address */
     uint64_t mask[4];  /* of the slot's value; 0 without a slot */
     uint32_t hint[4];
-    uint32_t size[4];
-    uint32_t insns[4];
     uint16_t step[4]; /* instructions since the beginning of the superblock */
     uint16_t slot[4]; /* its place in the record, bytes */
-    uint8_t op[4];
-    uint8_t pad[4];
+    uint8_t conditional[4];
+    uint8_t pad[12];
 };
 
 enum {
@@ -84,25 +81,22 @@ struct cf_rows_tuple {
     uint8_t op;
 };
 
-int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options)
+int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
+                 const struct cf_trace_handler *handler)
 {
     size_t n = CF_ROWS_MOST + CF_ROWS_GROUP;
 
     memset(r, 0, sizeof(*r));
     r->instructions = options->instructions;
+    r->handler = handler;
     r->fetch_line = options->fetch_line ? options->fetch_line : 64;
     r->staging.time = malloc(n * sizeof(*r->staging.time));
     r->staging.addr = malloc(n * sizeof(*r->staging.addr));
-    r->staging.pc = malloc(n * sizeof(*r->staging.pc));
-    r->staging.op = malloc(n * sizeof(*r->staging.op));
-    r->staging.size = malloc(n * sizeof(*r->staging.size));
-    r->staging.insns = malloc(n * sizeof(*r->staging.insns));
     r->staging.hint = malloc(n * sizeof(*r->staging.hint));
     r->work = malloc(n * sizeof(*r->work));
     r->tuples_mask = (1 << 14) - 1;
     r->tuples = calloc(r->tuples_mask + 1, sizeof(*r->tuples));
-    if (!r->staging.time || !r->staging.addr || !r->staging.pc || !r->staging.op ||
-        !r->staging.size || !r->staging.insns || !r->staging.hint || !r->work || !r->tuples) {
+    if (!r->staging.time || !r->staging.addr || !r->staging.hint || !r->work || !r->tuples) {
         cf_rows_free(r);
         return -1;
     }
@@ -114,10 +108,6 @@ void cf_rows_free(struct cf_rows *r)
     free(r->tuples);
     free(r->staging.time);
     free(r->staging.addr);
-    free(r->staging.pc);
-    free(r->staging.op);
-    free(r->staging.size);
-    free(r->staging.insns);
     free(r->staging.hint);
     free(r->work);
     memset(r, 0, sizeof(*r));
@@ -276,6 +266,7 @@ static int grow_tuples(struct cf_rows *r)
 static int set_hint(struct cf_rows *r, struct cf_rows_row *row)
 {
     uint8_t op = row->op & ~CF_WIRE_CONDITIONAL;
+    struct cf_trace_origin origin;
     uint32_t h;
 
     if (2 * r->n_tuples > r->tuples_mask && grow_tuples(r) != 0)
@@ -291,7 +282,8 @@ static int set_hint(struct cf_rows *r, struct cf_rows_row *row)
     }
     r->tuples[h] = (struct cf_rows_tuple){row->pc, row->size, row->insns, ++r->n_tuples, op};
     row->hint = r->n_tuples;
-    return 0;
+    origin = (struct cf_trace_origin){row->pc, row->size, row->insns, op};
+    return r->handler->origin(r->handler->arg, row->hint, &origin);
 }
 
 static int is_skipped(const struct cf_rows_block *b, uint32_t skipped, uint32_t insn)
@@ -470,15 +462,12 @@ static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t out
 
         if (set_hint(r, row) != 0)
             return -1;
-        g->pc[k] = row->pc;
         g->delta[k] = row->delta;
         g->mask[k] = row->slot ? CF_WIRE_ADDRESS_MASK : 0;
         g->hint[k] = row->hint;
-        g->size[k] = row->size;
-        g->insns[k] = row->insns;
         g->step[k] = row->step;
         g->slot[k] = row->slot;
-        g->op[k] = row->op;
+        g->conditional[k] = !!(row->op & CF_WIRE_CONDITIONAL);
         if (row->op & CF_WIRE_CONDITIONAL)
             t->flags |= CONDITIONAL;
     }
@@ -521,13 +510,9 @@ static void make_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
         struct group *h = &both->group[i / CF_ROWS_GROUP];
         unsigned k = j % CF_ROWS_GROUP, l = i % CF_ROWS_GROUP;
 
-        h->pc[l] = g->pc[k];
         h->delta[l] = g->delta[k];
         h->mask[l] = g->mask[k];
         h->hint[l] = g->hint[k];
-        h->size[l] = g->size[k];
-        h->insns[l] = g->insns[k];
-        h->op[l] = g->op[k];
         h->step[l] = (uint16_t)(g->step[k] + (second_part ? t->insns : 0));
         h->slot[l] = (uint16_t)(g->slot[k] + (second_part && g->mask[k] ? t->bytes : 0));
     }
@@ -553,8 +538,7 @@ static inline uint32_t load32(const uint8_t *p)
 
 static inline __attribute__((always_inline)) void put_group(const struct cf_trace_columns *c,
                                                             uint32_t row, const struct group *g,
-                                                            const uint8_t *record, uint64_t time,
-                                                            int instructions)
+                                                            const uint8_t *record, uint64_t time)
 {
     v4u64 v, mask, delta;
     v4u16 step;
@@ -568,12 +552,7 @@ static inline __attribute__((always_inline)) void put_group(const struct cf_trac
     memcpy(&delta, g->delta, sizeof(delta));
     v = ((v & mask) + delta) & CF_WIRE_ADDRESS_MASK;
     memcpy(&c->addr[row], &v, sizeof(v));
-    memcpy(&c->pc[row], g->pc, sizeof(g->pc));
     memcpy(&c->hint[row], g->hint, sizeof(g->hint));
-    memcpy(&c->size[row], g->size, sizeof(g->size));
-    memcpy(&c->op[row], g->op, sizeof(g->op));
-    if (instructions)
-        memcpy(&c->insns[row], g->insns, sizeof(g->insns));
 }
 
 /* Rows of a record to staging, without those of accesses that did not happen. */
@@ -584,21 +563,17 @@ static uint32_t stage(struct cf_rows *r, const struct row_template *t, const uin
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < t->rows; i += CF_ROWS_GROUP)
-        put_group(c, i, &t->group[i / CF_ROWS_GROUP], record, time, 1);
+        put_group(c, i, &t->group[i / CF_ROWS_GROUP], record, time);
     if (!(t->flags & CONDITIONAL))
         return t->rows;
     for (uint32_t i = 0; i < t->rows; i++) {
         const struct group *g = &t->group[i / CF_ROWS_GROUP];
 
-        if (c->op[i] & CF_WIRE_CONDITIONAL && (load64(record + g->slot[i % CF_ROWS_GROUP]) &
-                                               CF_WIRE_ADDRESS_MASK) == CF_WIRE_ADDRESS_MASK)
+        if (g->conditional[i % CF_ROWS_GROUP] && (load64(record + g->slot[i % CF_ROWS_GROUP]) &
+                                                  CF_WIRE_ADDRESS_MASK) == CF_WIRE_ADDRESS_MASK)
             continue;
         c->time[n] = c->time[i];
         c->addr[n] = c->addr[i];
-        c->pc[n] = c->pc[i];
-        c->op[n] = c->op[i] & ~CF_WIRE_CONDITIONAL;
-        c->size[n] = c->size[i];
-        c->insns[n] = c->insns[i];
         c->hint[n] = c->hint[i];
         n++;
     }
@@ -647,10 +622,6 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, const struct cf_rows_blo
             continue;
         c->time[n] = *time + row->step;
         c->addr[n] = (raw + row->delta) & CF_WIRE_ADDRESS_MASK;
-        c->pc[n] = row->pc;
-        c->op[n] = row->op & ~CF_WIRE_CONDITIONAL;
-        c->size[n] = row->size;
-        c->insns[n] = row->insns;
         c->hint[n] = row->hint;
         (*staged)++;
     }
@@ -658,9 +629,10 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, const struct cf_rows_blo
     return CF_ROWS_STAGED;
 }
 
-static inline __attribute__((always_inline)) enum cf_rows_result
-expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const uint8_t *end,
-       struct cf_rows_output *out, uint64_t *time, uint32_t *staged, int instructions)
+static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows_code *code,
+                                               const uint8_t **from, const uint8_t *end,
+                                               struct cf_rows_output *out, uint64_t *time,
+                                               uint32_t *staged)
 {
     const struct cf_trace_columns columns = out->columns;
     const uint32_t *map = code->map;
@@ -743,9 +715,9 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
             }
             break;
         }
-        put_group(&columns, row, &t->group[0], record, now, instructions);
+        put_group(&columns, row, &t->group[0], record, now);
         for (uint32_t i = CF_ROWS_GROUP; i < t->rows; i += CF_ROWS_GROUP)
-            put_group(&columns, row + i, &t->group[i / CF_ROWS_GROUP], record, now, instructions);
+            put_group(&columns, row + i, &t->group[i / CF_ROWS_GROUP], record, now);
         row += t->rows;
         now += t->insns;
     }
@@ -755,25 +727,9 @@ expand(struct cf_rows *r, struct cf_rows_code *code, const uint8_t **from, const
     return result;
 }
 
-static MULTIVERSION enum cf_rows_result expand_data(struct cf_rows *r, struct cf_rows_code *code,
-                                                    const uint8_t **from, const uint8_t *end,
-                                                    struct cf_rows_output *out, uint64_t *time,
-                                                    uint32_t *staged)
-{
-    return expand(r, code, from, end, out, time, staged, 0);
-}
-
-static MULTIVERSION enum cf_rows_result expand_all(struct cf_rows *r, struct cf_rows_code *code,
-                                                   const uint8_t **from, const uint8_t *end,
-                                                   struct cf_rows_output *out, uint64_t *time,
-                                                   uint32_t *staged)
-{
-    return expand(r, code, from, end, out, time, staged, 1);
-}
-
 enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
                                    const uint8_t **from, const uint8_t *end,
                                    struct cf_rows_output *out, uint64_t *time, uint32_t *staged)
 {
-    return (r->instructions ? expand_all : expand_data)(r, code, from, end, out, time, staged);
+    return expand(r, code, from, end, out, time, staged);
 }

@@ -48,6 +48,7 @@ struct cf_rows_output {
 struct cf_rows {
     int instructions;
     uint32_t fetch_line;
+    const struct cf_trace_handler *handler;
 
     struct cf_rows_tuple *tuples; /* hash table */
     uint32_t n_tuples, tuples_mask;
@@ -65,7 +66,9 @@ enum cf_rows_result {
     CF_ROWS_MEMORY,
 };
 
-int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options); /* 0, or -1 */
+/* The handler is told of new origins. 0, or -1 without memory. */
+int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
+                 const struct cf_trace_handler *handler);
 void cf_rows_free(struct cf_rows *r);
 
 /* Code of a new process (zeroed before), or of a child that knows its parent's outcomes below
