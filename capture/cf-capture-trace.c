@@ -42,7 +42,7 @@ static const char usage[] =
     "\n"
     "Examples:\n"
     "  cf-capture-trace -o ls.cf ls -l\n"
-    "  cf-capture-trace -i ./filter <in | cf-rank --by op --value fetches\n";
+    "  cf-capture-trace -i ./filter <in | cf-resolve | cf-rank\n";
 
 struct options {
     const char *output, *command_output, *function;
@@ -583,6 +583,7 @@ int main(int argc, char **argv)
     if (reader_gone(&k, &o)) {
         if (cf_writer_close(k.writer, 0, problem, sizeof(problem)) != 0 && !caught)
             caught = SIGPIPE;
+        free(tool.line);
     } else if (cf_tool_finish(&tool, NULL, k.writer) != CF_EXIT_OK) {
         status = CF_EXIT_ENVIRONMENT;
     }
