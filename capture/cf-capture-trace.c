@@ -535,9 +535,10 @@ int main(int argc, char **argv)
     k.writer = cf_tool_writer(&tool, o.output);
     header.command = quoted_command(argv + optind);
     pipe_action = signal(SIGPIPE, SIG_IGN);
-    if (cf_writer_header(k.writer, &header) != 0)
-        return cf_tool_finish(&tool, NULL, k.writer);
+    status = cf_writer_header(k.writer, &header);
     free(header.command);
+    if (status != 0)
+        return cf_tool_finish(&tool, NULL, k.writer);
     if (make_directory(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");
     handler.arg = &k;
