@@ -91,7 +91,9 @@ static unsigned wanted(const struct state *s, const struct cf_frame *f)
         return f->table == CF_LINE ? add & ~code : add;
     if (s->t.has_maps)
         can |= (cf_u64(f, CF_ADDR) ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
-    if (s->t.has_objects && cf_u64(f, CF_ADDR))
+    /* With mappings too: the first allocation may come after the first accesses, or never, and
+       whoever ranks sites needs the column in every frame. Empty it takes no room. */
+    if ((s->t.has_maps || s->t.has_objects) && cf_u64(f, CF_ADDR))
         can |= 1 << OBJECT | 1 << SITE;
     return can;
 }

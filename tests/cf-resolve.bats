@@ -457,6 +457,13 @@ END
     run -0 cf-cat --csv resolved.cf
     is "time,pid,op,size,addr,object,site
 0,1,load,1,0x2000,1,"
+    # Also in frames before the first allocation, where whoever ranks sites needs them.
+    printf 'time,pid,op,start,end\n0,1,map,0x1000,0x3000\n' >m.csv
+    stream maps.cf --with map=m.csv <a.csv
+    cat maps.cf in.cf >both.cf
+    run -0 bash -c 'cf-resolve -q both.cf | cf-rank -q --by site'
+    is "rank,site,accesses,share_percent,cumulative_percent,knee
+1,,2,100.000,100.000,0"
     resolve in.cf --add object
     run -0 cf-cat --csv --table object resolved.cf
     is "time,pid,op,addr,bytes,object
