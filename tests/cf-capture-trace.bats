@@ -157,6 +157,38 @@ canonical_ours() {
         END { exit bad || NR < 4 }'
 }
 
+@test "a thread begins while its creator runs, not when it first runs" {
+    cc -O1 -pthread -x c -o many - <<'END'
+#include <pthread.h>
+static volatile int a[16][64];
+static void *work(void *p)
+{
+    for (int i = 0; i < 40000; i++)
+        ((volatile int *)p)[i % 64]++;
+    return 0;
+}
+int main(void)
+{
+    pthread_t t[16];
+    for (int i = 0; i < 16; i++)
+        pthread_create(&t[i], 0, work, (void *)a[i]);
+    for (int i = 0; i < 16; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+END
+    capture ./many
+    # The creator makes way at once, so what counts is who ran until then.
+    {
+        rows switch --columns time,tid
+        rows task --columns time,tid,op | grep begin
+    } | sort -t , -s -k 1,1n | hawk -F , '
+        NR == 1 { main = $2 }
+        $3 == "begin" && $1 { n++; bad += (time < $1 ? tid : before) != main }
+        $3 == "" { if ($1 > time) before = tid; time = $1; tid = $2 }
+        END { exit bad || n != 16 }'
+}
+
 @test "children only if asked for" {
     capture "$P/p" fork
     [ "$(rows task --columns pid | sort -u | wc -l)" = 1 ]

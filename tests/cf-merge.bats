@@ -302,6 +302,24 @@ END
 60,10,11,1,0"
 }
 
+@test "--interleave: a creator that makes way for a third thread at once" {
+    printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n40,10,11,0,begin,one\n60,10,12,0,begin,two\n' >t.csv
+    printf 'time,pid,tid,cpu,count\n0,10,10,0,0\n40,10,11,0,0\n55,10,10,0,40\n60,10,11,0,15\n70,10,12,0,0\n' >s.csv
+    printf 'time,pid,tid,op,addr,size\n45,10,11,load,0x1,1\n57,10,10,load,0x2,1\n65,10,11,load,0x3,1\n75,10,12,load,0x4,1\n' |
+        stream a.cf --with task=t.csv --with switch=s.csv
+    run -0 bash -c 'cf-merge --interleave a.cf | cf-cat --csv --table task --columns time,tid'
+    is "time,tid
+0,10
+40,11
+45,12"
+    run -0 bash -c 'cf-merge --interleave a.cf | cf-cat --csv --columns time,tid,addr'
+    is "time,tid,addr
+42,10,0x2
+45,11,0x1
+50,12,0x4
+60,11,0x3"
+}
+
 @test "--cpus: threads of one processor take turns" {
     printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n60,10,11,10,begin,two\n' >t.csv
     two_threads --with task=t.csv

@@ -25,7 +25,8 @@ static struct {
     HChar name[COMM_BYTES];
 } * threads;
 static ThreadId running = VG_INVALID_THREADID;
-static HChar initial_comm[COMM_BYTES]; /* what the kernel calls the tool itself */
+static ThreadId newborn = VG_INVALID_THREADID; /* what the running thread is about to create */
+static HChar initial_comm[COMM_BYTES];         /* what the kernel calls the tool itself */
 static Bool announced;
 
 static void emit_task(UInt tid, UInt kind, const HChar *name)
@@ -55,12 +56,26 @@ static void thread_created(ThreadId parent, ThreadId child)
     cf_function_new_thread(child);
     if (parent != VG_INVALID_THREADID)
         VG_(memcpy)(threads[child].name, threads[parent].name, COMM_BYTES);
+    newborn = child;
+}
+
+/* Told while its creator still runs: when the child runs first, others may have run in between, and
+   its begin would seem to be their doing. */
+static void thread_made(UInt tid)
+{
+    if (announced && newborn != VG_INVALID_THREADID && !threads[newborn].tid) {
+        threads[newborn].tid = tid;
+        emit_task(tid, CF_WIRE_TASK_START, threads[newborn].name);
+    }
+    newborn = VG_INVALID_THREADID;
 }
 
 static void thread_started(ThreadId tid)
 {
+    UInt told = threads[tid].tid;
+
     threads[tid].tid = VG_(gettid)();
-    if (announced)
+    if (announced && !told)
         emit_task(threads[tid].tid, CF_WIRE_TASK_START, threads[tid].name);
 }
 
@@ -140,6 +155,11 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
         VG_(strcpy)(threads[tid].name, name);
         if (announced)
             emit_task(kernel_tid(tid), CF_WIRE_TASK_NAME, name);
+    }
+    if (number == __NR_clone) {
+        if (!sr_isError(result))
+            thread_made((UInt)sr_Res(result));
+        newborn = VG_INVALID_THREADID;
     }
 }
 

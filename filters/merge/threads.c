@@ -306,14 +306,15 @@ static void sort_threads(struct threads *t)
     free(moved);
 }
 
-/* The thread that ran in the process when `th` was born; -1 where that was nobody else. A creator
-   is always older, so that nobody can be his own ancestor. */
+/* The thread that ran in the process until `th` was born, for it may have made way for another at
+   that very moment; -1 where that was nobody else. A creator is always older, so that nobody can be
+   his own ancestor. */
 static int creator_of(const struct thread *th)
 {
     const struct process *p = th->process;
     size_t low;
 
-    UP_TO(p->running, p->runs, th->born);
+    UP_TO(p->running, p->runs, th->born ? th->born - 1 : 0);
     while (low > 0 && p->running[low - 1].thread == th->index)
         low--;
     return low > 0 && p->running[low - 1].thread < th->index ? (int)p->running[low - 1].thread : -1;
