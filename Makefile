@@ -23,7 +23,7 @@
 #   V=1              show the commands
 #   WERROR=1         a warning is an error
 #   SANITIZE=1       build and check with the address and undefined-behaviour sanitizers
-#   TESTS="a b"      check: only these suites, by file name without ending, such as cf-cache
+#   TESTS="a b"      check: only these suites, by file name without ending, such as cf-rank
 #   JOBS=N           how many jobs at a time                                   [number of CPUs]
 #   DEPS=0           never install packages
 #
@@ -101,7 +101,7 @@ compile = $(CC) $(OWN_FLAGS) $(SANFLAGS) $(OWN_CPP) $(CPPFLAGS) $(CFLAGS)
 link    = $(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-all: $(PROGRAMS:%=$(B)/bin/%) $(LIBCF) $(MACHINES:formats/machines/%=$(B)/share/cacheflow/machines/%)
+all: $(PROGRAMS:%=$(B)/bin/%) $(LIBCF) $(MACHINES:formats/machines/%=$(B)/share/cacheflow/machines/%) $(B)/man.list
 
 -include $(wildcard capture/*/build.mk filters/*/build.mk)
 # The tool that runs inside Valgrind, by its own rules.
@@ -116,6 +116,9 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(compile) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@ $<
+
+# Taken in by .incbin, of which the compiler does not tell.
+$(B)/obj/filters/heatmap/render_html.o: filters/heatmap/page.html
 
 # An archive is made anew when a source was added, changed or removed.
 define archive
@@ -150,6 +153,14 @@ $(B)/machines.list: FORCE
 
 $(B)/share/cacheflow/machines/%: formats/machines/% $(B)/machines.list
 	$(Q)mkdir -p $(@D) && cp $< $@
+
+# Man pages stand where man(1) looks for those of a program in build/bin.
+$(B)/man.list: $(MAN) FORCE
+	@mkdir -p $(@D); echo '$(MAN)' >$@.$$$$; \
+	if cmp -s $@.$$$$ $@ && test -z '$(filter-out FORCE,$?)'; then rm $@.$$$$; else \
+	    rm -rf $(B)/share/man; for m in $(MAN); do \
+	    install -D -m 644 $$m $(B)/share/man/man$${m##*.}/$${m##*/} || exit 1; done; \
+	    mv $@.$$$$ $@; fi
 
 # Tests and benchmarks are one file each. They may use the library and the engines, and those of
 # kmod/ the headers that kernel and user side share.
