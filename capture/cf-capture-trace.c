@@ -574,7 +574,8 @@ int main(int argc, char **argv)
     }
     k.begun = cf_trace_begun(k.trace);
     if (k.begun && o.function && cf_trace_rows(k.trace) == 0 && !tool.quiet)
-        cf_warn(&tool, "%s: never called, or no function of that name has a symbol", o.function);
+        cf_warn(&tool, "--function '%s': never called, inlined everywhere, or without a symbol",
+                o.function);
     /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */
     cf_trace_close(k.trace);
     remove_directory(&k);

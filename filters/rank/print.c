@@ -198,7 +198,9 @@ void print_ranking(const struct rank *k, const struct item *item, size_t count)
     if (k->tool.quiet || count == 0)
         return;
     fflush(stdout); /* on a terminal the line stands below the table */
-    if (knee)
+    if (count == 1)
+        cf_warn(&k->tool, "knee: none: everything is of one %s", by_kinds[k->o.by].name);
+    else if (knee)
         cf_warn(&k->tool, "knee: the first %zu of %zu %s make %.1f %% of the %s", knee, count,
                 by_kinds[k->o.by].plural, at_knee, value_name[k->o.value]);
     else
