@@ -250,7 +250,7 @@ install-files:
 	$(Q)for m in $(MAN); do \
 	    install -D -m 644 $$m $(D)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; done
 	$(Q)if test -d $(B)/libexec/cacheflow; then install -d $(D)$(exedir) && \
-	    cp -R -P -p $(B)/libexec/cacheflow/. $(D)$(exedir)/ && \
+	    cp -R -P -p --remove-destination $(B)/libexec/cacheflow/. $(D)$(exedir)/ && \
 	    chmod -R a+rX $(D)$(exedir); fi
 	$(Q)test ! -f $(COMPLETION) || \
 	    install -D -m 644 $(COMPLETION) $(D)$(cmpdir)/cacheflow

@@ -289,6 +289,15 @@ END
     [[ $stderr == *nothing* ]]
 }
 
+@test "--limit: exactly so many, wherever a frame, a batch or an allocation falls" {
+    for n in 1 2 100 4096 16384 16385 32768 65536; do
+        run -0 timeout 60 cf-capture-trace -q --limit $n -o t.cf "$P/p" mixed
+        [ "$(rows access | wc -l)" = $n ]
+    done
+    run -0 timeout 60 cf-capture-trace -q --limit 262144 -o t.cf sort -u "$ROOT/formats/cf.h"
+    [ "$(rows access | wc -l)" = 262144 ]
+}
+
 @test "--limit" {
     capture --limit 12345 "$P/p" mixed
     [ "$(rows access | wc -l)" = 12345 ]

@@ -119,7 +119,11 @@ static int close_place(struct cf_trace *t)
     if (!open || t->stopped)
         return t->stopped ? -1 : 0;
     t->total += rows;
-    return called(t, t->handler.placed(t->handler.arg, rows));
+    if (called(t, t->handler.placed(t->handler.arg, rows)) != 0)
+        return -1;
+    if (t->options.limit && t->total >= t->options.limit)
+        cf_trace_stop(t);
+    return 0;
 }
 
 static int flush_rows(struct cf_trace *t)
@@ -190,12 +194,8 @@ static int put_staged(struct cf_trace *t, uint32_t staged)
         memcpy(c->hint + row, s->hint + done, n * sizeof(*c->hint));
         t->out.rows += n;
         done += n;
-        if (t->out.rows == t->out.room) {
-            if (close_place(t) != 0)
-                return -1;
-            if (t->options.limit && t->total >= t->options.limit)
-                cf_trace_stop(t);
-        }
+        if (t->out.rows == t->out.room && close_place(t) != 0)
+            return -1;
     }
     return 0;
 }
