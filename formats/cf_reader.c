@@ -304,6 +304,21 @@ static int resync(struct cf_reader *r)
     }
 }
 
+/* Leaves the frame at pos, which takes `total` bytes and is damaged. It may have been cut off, and
+   another stream joined to it: then a header stands among what should be the frame's bytes. */
+static void leave_frame(struct cf_reader *r, size_t total)
+{
+    const uint8_t *p, *header;
+    size_t have;
+
+    (void)cfr_need(r, total + 7, 0);
+    p = r->buf + r->pos;
+    have = r->end - r->pos;
+    have = have < total + 7 ? have : total + 7;
+    header = memmem(p, have, CF_SEGMENT_MAGIC, 8);
+    r->pos += header ? (size_t)(header - p) : have < total ? have : total;
+}
+
 /* Adds unified ids or plain values for what is wanted. 0; -1 when the frame cannot be handed out.
  */
 static int decode(struct cf_reader *r)
@@ -427,7 +442,7 @@ static int take_frame(struct cf_reader *r)
         const char *name = cf_reader_table_name(r, cf_get16(r->buf + r->pos + 8));
 
         cfr_damage(r, r->base + r->end, "cut off in a frame of table %s", name ? name : "unknown");
-        r->pos = r->end;
+        leave_frame(r, total);
         return 0;
     }
     p = r->buf + r->pos;
@@ -441,6 +456,8 @@ static int take_frame(struct cf_reader *r)
 
         cfr_damage(r, offset, "column %s of table %s: its checksum does not hold: frame skipped",
                    name ? name : "(unknown)", table ? table : "(unknown)");
+        r->pos -= total;
+        leave_frame(r, total);
         return 0;
     }
     if (r->frame.table == CF_END) {
