@@ -72,13 +72,14 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
     const uint8_t *rows = raw_column(frame, CF_ROWS, 8), *first = raw_column(frame, CF_FIRST, 8);
     const uint8_t *last = raw_column(frame, CF_LAST, 8);
     uint32_t n = cf_get32(frame + 12);
-    struct cf_index_entry *p = realloc(r->entry, (r->entries + n) * sizeof(*p));
+    struct cf_index_entry *p;
 
+    if (!offset || !id || !rows || !first || !last || !n)
+        return -1;
+    p = realloc(r->entry, (r->entries + n) * sizeof(*p));
     if (!p)
         return -1;
     r->entry = p;
-    if (!offset || !id || !rows || !first || !last)
-        return -1;
     for (uint32_t i = 0; i < n; i++) {
         struct cf_index_entry *e = &r->entry[r->entries];
         uint64_t from = cf_get64(offset + 8 * (size_t)i);

@@ -285,6 +285,49 @@ static void sealed(struct trial *t, enum way way, uint8_t *copy)
 #endif
 }
 
+/* A stream that was cut off, and a whole one joined to it: of the whole one all frames come. */
+static void joined(const struct trial *t, enum way way)
+{
+    static uint8_t both[2 * MOST_BYTES];
+    static struct seen s;
+    const struct seen *whole = &t->whole[way];
+    size_t at;
+    unsigned bad = 0;
+
+    for (size_t cut = t->whole[BY_FILE].offset[1] + 8; cut < t->n && cut + t->n < MOST_BYTES;
+         cut += 13) {
+        memcpy(both, t->bytes, cut);
+        memcpy(both + cut, t->bytes, t->n);
+        read_all(both, cut + t->n, way, &s);
+        at = s.frames - whole->frames;
+        bad += !s.damages || s.frames < whole->frames ||
+               memcmp(s.digest + at, whole->digest, whole->frames * sizeof(whole->digest[0])) != 0;
+    }
+    ok(!bad, "%s, %s: what is joined to a cut stream comes: %u lost", t->kind, way_names[way], bad);
+}
+
+/* An index frame without rows, between segments with an index. */
+static void empty_index(const struct trial *t)
+{
+    static uint8_t three[3 * MOST_BYTES];
+    static struct seen s;
+    size_t size;
+    unsigned found = 0;
+
+    for (int i = 0; i < 3; i++)
+        memcpy(three + (size_t)i * t->n, t->bytes, t->n);
+    for (size_t at = t->n; at < 2 * t->n && (size = reseal_size(three + at, 2 * t->n - at));
+         at += size)
+        if (three[at] == 'C' && three[at + 8] == CF_INDEX) {
+            memset(three + at + 12, 0, 4);
+            reseal_one(three + at, size);
+            found++;
+        }
+    read_all(three, 3 * t->n, BY_INDEX, &s);
+    ok(found == 1 && s.frames >= 3 * t->whole[BY_INDEX].frames && !s.damages,
+       "%s: a segment whose index is empty is read", t->kind);
+}
+
 int main(void)
 {
     static uint8_t bytes[2][MOST_BYTES], copy[MOST_BYTES];
@@ -323,6 +366,9 @@ int main(void)
         sealed(&trial[packed], BY_FILE, copy);
         sealed(&trial[packed], BY_INDEX, copy);
         sealed(&trial[packed], BY_PIPE, copy);
+        joined(&trial[packed], BY_FILE);
+        joined(&trial[packed], BY_PIPE);
     }
+    empty_index(&trial[1]);
     return done();
 }
