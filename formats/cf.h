@@ -227,7 +227,8 @@ void cf_reader_unify(struct cf_reader *r);
    not read. Rows outside may still come in the frames at the edges. */
 void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to);
 
-/* Calls f(arg) when no input came for 100 ms, so that a program can flush what it holds back. */
+/* Calls f(arg) when no input came for 100 ms, and once a second while input keeps coming through a
+   pipe, so that a program can flush what it holds back. */
 void cf_reader_idle(struct cf_reader *r, void (*f)(void *), void *arg);
 
 /* Next frame: 1, or 0 at the end of the last input. Damaged frames are skipped and remembered.

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cf_reader.h"
@@ -35,6 +36,24 @@ void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...)
     va_start(args, format);
     vsnprintf(r->problem + n, sizeof(r->problem) - (size_t)n, format, args);
     va_end(args);
+}
+
+static int64_t milliseconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Input that trickles never pauses for long enough, and yet must get on its way. */
+static int overdue(struct cf_reader *r)
+{
+    int64_t now = milliseconds();
+
+    if (!r->idle_last)
+        r->idle_last = now;
+    return now - r->idle_last >= OVERDUE_MS;
 }
 
 /* Reads more: at least one byte, at most up to `want` bytes from pos. 0 at the end of the input. */
@@ -76,8 +95,10 @@ static int fill(struct cf_reader *r, size_t want)
     if (r->idle && !r->seekable) {
         struct pollfd p = {.fd = r->fd, .events = POLLIN};
 
-        if (poll(&p, 1, IDLE_MS) == 0)
+        if (poll(&p, 1, IDLE_MS) == 0 || overdue(r)) {
             r->idle(r->idle_arg);
+            r->idle_last = milliseconds();
+        }
     }
     do
         n = read(r->fd, r->buf + r->end, r->pos + want - r->end);
