@@ -11,6 +11,7 @@
  * CF_EXIT_ENVIRONMENT: a full disk never looks like success.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -117,8 +118,19 @@ static char *quoted_line(int argc, char **argv, const char *name)
     return line;
 }
 
+/* Takes the place of standard streams that are closed, or a file that we open would get their
+   number, and our messages. What is used against its purpose fails as if it were closed. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) < 0)
+            return;
+}
+
 void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage)
 {
+    hold_standard_streams();
     *t = (struct cf_tool){.name = name, .usage = usage};
     t->line = quoted_line(argc, argv, name);
     if (!t->line)

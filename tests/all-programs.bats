@@ -292,6 +292,17 @@ told() {
     verdict
 }
 
+@test "messages stay out of the output where standard streams are closed" {
+    local p
+    head -c $(($(stat -c %s "$STREAMS/full.cf") / 2)) "$STREAMS/full.cf" >cut.cf
+    cf-cat -o good.cf cut.cf 2>err || [ $? -eq 1 ]
+    status=0
+    cf-cat -o good.cf <cut.cf 2>&- || status=$?
+    [ $status -eq 1 ]
+    cf-cat good.cf >copy.cf 2>err || complain cf-cat "wrote its message into its output" err
+    verdict
+}
+
 @test "the reader of our output has gone: we end at once and say nothing" {
     local p
     for p in $(programs annotator reducer); do
