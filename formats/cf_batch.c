@@ -99,18 +99,19 @@ static void fill(uint8_t *to, unsigned width, uint64_t value, uint32_t rows)
     }
 }
 
-/* Whether times rise, by less than 2^63 each: blocks of a constant length become vectors. */
+/* Whether times rise and are all below 2^63, so that a difference's sign tells: blocks of a constant
+   length become vectors. */
 static int ascends(const uint64_t *time, uint32_t n)
 {
     enum { BLOCK = 16 };
-    uint64_t sign = 0;
+    uint64_t sign = n ? time[0] : 0;
     uint32_t k = 1;
 
     for (; k + BLOCK <= n; k += BLOCK)
         for (int q = 0; q < BLOCK; q++)
-            sign |= time[k + (uint32_t)q] - time[k + (uint32_t)q - 1];
+            sign |= (time[k + (uint32_t)q] - time[k + (uint32_t)q - 1]) | time[k + (uint32_t)q];
     for (; k < n; k++)
-        sign |= time[k] - time[k - 1];
+        sign |= (time[k] - time[k - 1]) | time[k];
     return sign >> 63 == 0;
 }
 
@@ -401,7 +402,8 @@ struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t 
             break;
     b = i < w->batches ? w->batch[i] : NULL;
     if (b && b->columns == columns)
-        while (same < columns && b->column[same].id == id[same])
+        while (same < columns && b->column[same].id == id[same] &&
+               b->column[same].type == type[same])
             same++;
     if (b && b->rows && (same < columns || b->columns != columns || b->rows >= most)) {
         if (cfw_flush_for(w, table) != 0)

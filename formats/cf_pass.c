@@ -16,26 +16,40 @@ static int has_blob(const struct cf_frame *f)
     return 0;
 }
 
-/* The frame by itself: columns as they came, what was set in the codecs of a pipe. */
+/* The frame by itself: columns as they came; in the codecs of a pipe what was set, and what was
+   packed together with a column that is gone. */
 static int pass_columns(struct cf_writer *w, struct cf_frame *f)
 {
     struct cf_coded coded[CF_MAX_COLUMNS];
+    const int intact = cf_frame_intact(f);
+    unsigned n = 0;
 
     for (unsigned i = 0; i < f->columns; i++) {
         const struct cf_data *c = &f->column[i];
+        const void *values = c->values;
         uint8_t *place;
 
-        coded[i] = (struct cf_coded){c->id, c->type, c->codec, c->bytes, c->base, c->wire};
-        if (c->wire)
+        coded[n] = (struct cf_coded){c->id, c->type, c->codec, c->bytes, c->base, c->wire};
+        if (c->wire && (intact || c->codec < CF_CODES)) {
+            n++;
             continue;
-        place = cfw_scratch(w, i, (size_t)f->rows * 4);
+        }
+        if (c->id == CF_CODE)
+            continue;
+        if (c->wire)
+            values = cf_frame_decode(f, i, NULL);
+        if (!values) {
+            cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
+            return -1;
+        }
+        place = cfw_scratch(w, n, (size_t)f->rows * 4);
         if (!place)
             return -1;
-        cf_encode_wire(c->type, c->values, f->rows, place, &coded[i]);
-        coded[i].id = c->id;
-        coded[i].type = c->type;
+        cf_encode_wire(c->type, values, f->rows, place, &coded[n]);
+        coded[n].id = c->id;
+        coded[n++].type = c->type;
     }
-    return cfw_write_frame(w, f->table, f->rows, f->first, f->last, coded, f->columns);
+    return cfw_write_frame(w, f->table, f->rows, f->first, f->last, coded, n);
 }
 
 /* The frame's rows, decoded, to those that wait. */
@@ -119,15 +133,13 @@ static int pass_strings(struct cf_writer *w, struct cf_frame *f)
 
 static int pass_to_file(struct cf_writer *w, struct cf_frame *f)
 {
-    unsigned untouched = cf_frame_intact(f), packed = 1;
+    unsigned packed = 1;
 
     if (f->table == CF_STRING)
         return pass_strings(w, f);
-    for (unsigned i = 0; i < f->columns; i++) {
-        untouched &= f->column[i].wire != NULL;
+    for (unsigned i = 0; i < f->columns; i++)
         packed &= f->column[i].codec == CF_CONST || f->column[i].codec >= CF_ZSTD;
-    }
-    if (untouched && packed && f->rows >= PASS_ROWS)
+    if (packed && f->rows >= PASS_ROWS && cf_frame_untouched(f))
         return pass_bytes(w, f);
     if (has_blob(f)) { /* no rows that could be joined to others */
         if (cfw_flush_for(w, f->table) != 0)

@@ -110,5 +110,7 @@ const void *cf_frame_decode(struct cf_frame *f, unsigned i, size_t *blob_bytes);
 int cf_reader_unified(const struct cf_reader *r);
 /* Whether all columns that were packed together in this frame are still in it, as they came. */
 int cf_frame_intact(const struct cf_frame *f);
+/* Whether the frame's bytes are still those that came: no column was set or dropped. */
+int cf_frame_untouched(const struct cf_frame *f);
 
 #endif
