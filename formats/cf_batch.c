@@ -99,8 +99,8 @@ static void fill(uint8_t *to, unsigned width, uint64_t value, uint32_t rows)
     }
 }
 
-/* Whether times rise and are all below 2^63, so that a difference's sign tells: blocks of a constant
-   length become vectors. */
+/* Whether times rise and are all below 2^63, so that a difference's sign tells: blocks of a
+   constant length become vectors. */
 static int ascends(const uint64_t *time, uint32_t n)
 {
     enum { BLOCK = 16 };
@@ -187,9 +187,9 @@ static void pack_batch(struct cf_writer *w, struct batch *b, struct cf_encoder *
 {
     struct cf_values values[CF_MAX_COLUMNS];
     struct cf_coded coded[CF_MAX_COLUMNS + 1];
-    int n = 0;
+    int n = e ? 0 : -1;
 
-    if (!b->ready) {
+    if (!b->ready && e) {
         for (unsigned i = 0; i < b->columns; i++) {
             const struct batch_column *c = &b->column[i];
 

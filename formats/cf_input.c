@@ -100,9 +100,15 @@ static int fill(struct cf_reader *r, size_t want)
             r->idle_last = milliseconds();
         }
     }
-    do
+    for (;;) {
+        struct pollfd p = {.fd = r->fd, .events = POLLIN};
+
         n = read(r->fd, r->buf + r->end, r->pos + want - r->end);
-    while (n < 0 && errno == EINTR);
+        if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+            break;
+        if (errno == EAGAIN) /* another program made our pipe non-blocking */
+            (void)poll(&p, 1, -1);
+    }
     if (n < 0) {
         cfr_damage(r, r->base + r->end, "cannot read: %s", strerror(errno));
         n = 0;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,9 @@ int cfw_open_output(struct cf_writer *w)
         w->unnamed = w->fd >= 0;
         free(folder);
         if (w->fd < 0 && asprintf(&w->temp, "%s.tmp%ld", w->path, (long)getpid()) > 0) {
-            w->fd = open(w->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+            (void)unlink(
+                w->temp); /* of a process that had our number; a link of others is not followed */
+            w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
             if (w->fd < 0) {
                 free(w->temp);
                 w->temp = NULL;
@@ -115,6 +118,12 @@ int cfw_write_all(struct cf_writer *w, struct iovec *v, int count)
 
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == EAGAIN) { /* another program made our pipe non-blocking */
+            struct pollfd p = {.fd = w->fd, .events = POLLOUT};
+
+            (void)poll(&p, 1, -1);
+            continue;
+        }
         if (n < 0) {
             cfw_fail(w, "%s: cannot write: %s", cfw_target(w), strerror(errno));
             return -1;

@@ -13,7 +13,7 @@ enum {
     SEARCH_LIMIT = 1 << 22, /* bytes searched for a frame in what never was a stream */
     DICT_SLACK = 1 << 16,   /* ids that may be skipped in a dictionary */
     IDLE_MS = 100,
-    OVERDUE_MS = 1000, /* for what a program holds back while input keeps coming */
+    OVERDUE_MS = 1000,  /* for what a program holds back while input keeps coming */
     LOST_PROGRAMS = 16, /* in the chain of a header that stands in for a lost one */
     WANT_TABLES = 64,
     ID_SPACE = 1 << CF_CHAIN_SHIFT,

@@ -576,8 +576,10 @@ static void test_drop_packed(void)
 {
     enum { ROWS = 100000 };
     struct cf_writer *w = start("plain.cf", 1, "test_stream");
-    const struct cf_values columns[] = {{CF_CPU, NULL, 3},     {CF_TIME, g_time, 0},
-                                        {CF_ADDR, g_addr, 0}, {CF_PC, g_pc, 0},
+    const struct cf_values columns[] = {{CF_CPU, NULL, 3},
+                                        {CF_TIME, g_time, 0},
+                                        {CF_ADDR, g_addr, 0},
+                                        {CF_PC, g_pc, 0},
                                         {CF_TID, NULL, 7}};
     const unsigned drop[] = {CF_CPU, CF_TID, CF_PC, CF_TIME};
     int status = cf_writer_header(w, &plain_header);
@@ -1045,6 +1047,50 @@ static void test_trickle(void)
     waitpid(child, NULL, 0);
 }
 
+/* Another program may have made our pipes non-blocking: neither end takes that for an error. */
+static void test_non_blocking(void)
+{
+    int ends[2], saved, status = 1;
+    pid_t child;
+    struct cf_reader *in;
+    struct cf_frame *f;
+    uint64_t rows = 0;
+
+    fill(NOISE, 300000);
+    fflush(stdout);
+    if (pipe(ends) || fcntl(ends[0], F_SETFL, O_NONBLOCK) || fcntl(ends[1], F_SETFL, O_NONBLOCK))
+        abort();
+    child = fork();
+    if (child == 0) {
+        struct cf_writer *w;
+        int bad;
+
+        dup2(ends[1], 1);
+        close(ends[0]);
+        close(ends[1]);
+        usleep(50000);
+        w = cf_writer_open(NULL, "test_stream child");
+        bad = !w || cf_writer_header(w, &plain_header) || write_rows(w, 300000);
+        _exit(cf_writer_close(w, 1, problem, sizeof(problem)) || bad);
+    }
+    close(ends[1]);
+    saved = dup(0);
+    dup2(ends[0], 0);
+    close(ends[0]);
+    in = cf_reader_open(NULL, 0);
+    while (cf_reader_next(in, &f) > 0) {
+        rows += f->table == CF_ACCESS ? f->rows : 0;
+        usleep(1000);
+    }
+    waitpid(child, &status, 0);
+    ok(rows == 300000 && !status && !cf_reader_damages(in),
+       "a pipe that does not block carries all rows: %s",
+       cf_reader_problem(in) ? cf_reader_problem(in) : "no damage");
+    cf_reader_close(in);
+    dup2(saved, 0);
+    close(saved);
+}
+
 /* ---- names ---- */
 
 static void test_names(void)
@@ -1097,6 +1143,7 @@ int main(void)
     test_range();
     test_idle();
     test_trickle();
+    test_non_blocking();
     snprintf(command, sizeof(command), "rm -rf %s", dir);
     if (system(command))
         note("%s is left", dir);
