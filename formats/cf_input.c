@@ -158,7 +158,8 @@ int cfr_open_next(struct cf_reader *r)
 {
     while (r->next_file < r->count) {
         const char *file = r->files[r->next_file++];
-        struct stat st;
+        struct stat st = {0};
+        off_t at;
 
         r->owned = strcmp(file, "-") != 0;
         r->name = r->owned ? file : "standard input";
@@ -174,12 +175,14 @@ int cfr_open_next(struct cf_reader *r)
             r->fd = -1;
             continue;
         }
-        r->seekable = lseek(r->fd, 0, SEEK_CUR) >= 0 && S_ISREG(st.st_mode);
+        at = lseek(r->fd, 0, SEEK_CUR); /* of standard input, some may have been read before us */
+        r->seekable = at >= 0 && S_ISREG(st.st_mode);
         if (S_ISFIFO(st.st_mode))
             (void)fcntl(r->fd, F_SETPIPE_SZ, PIPE_BYTES);
-        r->base = 0;
+        r->base = r->start = r->seekable ? (uint64_t)at : 0;
         r->pos = r->end = 0;
         r->eof = 0;
+        r->foreign = 0;
         r->number = 0;
         r->in_segment = 0;
         r->seen_any = 0;

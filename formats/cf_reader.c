@@ -486,7 +486,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
         if (!cfr_need(r, 8, READ_AHEAD)) {
             uint64_t left = r->end - r->pos;
 
-            if (!r->seen_any && left == 0 && r->base + r->pos == 0)
+            if (!r->seen_any && left == 0 && r->base + r->pos == r->start)
                 cfr_damage(r, UINT64_MAX,
                            "empty: not even a header came (did the program before "
                            "fail?)");

@@ -48,7 +48,8 @@ struct cf_reader {
     int fd;
     const char *name;
     int seekable, is_pipe, owned;
-    uint64_t base; /* offset in the input of buf[0] */
+    uint64_t start; /* offset in the input where we began */
+    uint64_t base;  /* offset in the input of buf[0] */
     uint64_t all, size;
     uint8_t *buf;
     size_t pos, end, cap;

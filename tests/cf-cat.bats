@@ -136,6 +136,19 @@ load,,40"
     done
 }
 
+@test "--slice of standard input of which something was read already" {
+    local n
+    # frames of the same sizes at other times: an index of the first would hide rows of the second
+    for n in 1000000 3000000; do
+        seq 1 600000 | awk -v n=$n 'BEGIN { print "time,op,size,addr" }
+            { printf "%d,load,8,0x%x\n", n + $1, $1 * 8 }' >$n.csv
+        cf-capture csv -o $n.cf $n.csv
+    done
+    cat 1000000.cf 3000000.cf >two.cf
+    run -0 bash -c '{ head -c $(stat -c %s 1000000.cf) >/dev/null; cf-cat --csv --slice 3000001-3000005; } <two.cf'
+    [[ ${#lines[@]} == 6 ]]
+}
+
 @test "--slice of random rows against awk" {
     random_csv 100000 5 >a.csv
     stream a.cf a.csv
