@@ -228,18 +228,25 @@ static void quoted(FILE *out, const char *text)
 {
     putc('"', out);
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+        static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
         unsigned follow = *s >= 0xc2 && *s < 0xe0   ? 1
-                          : *s >= 0xe1 && *s < 0xed ? 2
-                          : *s >= 0xf1 && *s < 0xf4 ? 3
+                          : *s >= 0xe0 && *s < 0xf0 ? 2
+                          : *s >= 0xf0 && *s < 0xf5 ? 3
                                                     : 0;
+        uint32_t point = follow ? *s & (0x3fu >> follow) : 0;
         unsigned n = 0;
 
         while (n < follow && (s[n + 1] & 0xc0) == 0x80)
-            n++;
+            point = point << 6 | (s[++n] & 0x3f);
         if (*s == '"' || *s == '\\') {
             fprintf(out, "\\%c", *s);
-        } else if (follow && n == follow && *s != 0xc2) {
-            fwrite(s, 1, n + 1, out);
+        } else if (follow && n == follow && point >= least[n] && point <= 0x10ffff &&
+                   (point < 0xd800 || point > 0xdfff)) {
+            /* what YAML does not take as it is: controls, byte order marks, no characters */
+            if (point < 0xa0 || point == 0xfeff || point == 0xfffe || point == 0xffff)
+                fprintf(out, "\\u%04X", (unsigned)point);
+            else
+                fwrite(s, 1, n + 1, out);
             s += n;
         } else if (*s < 0x20 || *s >= 0x7f) {
             fprintf(out, "\\x%02X", *s);

@@ -360,6 +360,50 @@ static void test_header(void)
     ok(!status, "headers are written");
 }
 
+/* All of Unicode goes through a header as it is. */
+static void test_header_text(void)
+{
+    enum { POINTS = 0x110000, STEP = 1 << 14 };
+    static char text[4 * STEP + 1];
+    unsigned wrong = 0;
+
+    for (uint32_t from = 0; from < POINTS; from += STEP) {
+        struct cf_header header = plain_header;
+        struct cf_writer *w;
+        struct cf_reader *in;
+        struct cf_frame *f;
+        char *p = text;
+
+        for (uint32_t c = from ? from : 1; c < from + STEP; c++) {
+            if (c >= 0xd800 && c <= 0xdfff)
+                continue;
+            if (c < 0x80)
+                *p++ = (char)c;
+            else if (c < 0x800)
+                *p++ = (char)(0xc0 | c >> 6);
+            else if (c < 0x10000)
+                *p++ = (char)(0xe0 | c >> 12);
+            else
+                *p++ = (char)(0xf0 | c >> 18);
+            if (c >= 0x10000)
+                *p++ = (char)(0x80 | (c >> 12 & 63));
+            if (c >= 0x800)
+                *p++ = (char)(0x80 | (c >> 6 & 63));
+            if (c >= 0x80)
+                *p++ = (char)(0x80 | (c & 63));
+        }
+        *p = 0;
+        header.command = text;
+        w = start("text.cf", 0, text);
+        wrong += cf_writer_header(w, &header) || finish(w, 1);
+        in = open_one("text.cf");
+        wrong += cf_reader_next(in, &f) != 1 || f->table != CF_HEADER || !f->header->command ||
+                 strcmp(f->header->command, text) || cf_reader_damages(in);
+        cf_reader_close(in);
+    }
+    is_u64(wrong, 0, "all of Unicode goes through a header as it is");
+}
+
 static void test_complete(void)
 {
     for (int packed = 0; packed < 2; packed++) {
@@ -1130,6 +1174,7 @@ int main(void)
     test_hints();
     test_order();
     test_header();
+    test_header_text();
     test_complete();
     test_problems();
     test_output_file();
