@@ -1073,7 +1073,7 @@ static void test_trickle(void)
             bad = write_rows(w, 5) || cf_writer_flush(w);
             usleep(20000);
         }
-        _exit(bad || cf_writer_close(w, 1, problem, sizeof(problem)));
+        _exit(bad || cf_writer_close(w, 1, problem, sizeof(problem)) ? 1 : 0);
     }
     close(ends[1]);
     saved = dup(0);
@@ -1115,7 +1115,7 @@ static void test_non_blocking(void)
         usleep(50000);
         w = cf_writer_open(NULL, "test_stream child");
         bad = !w || cf_writer_header(w, &plain_header) || write_rows(w, 300000);
-        _exit(cf_writer_close(w, 1, problem, sizeof(problem)) || bad);
+        _exit(cf_writer_close(w, 1, problem, sizeof(problem)) || bad ? 1 : 0);
     }
     close(ends[1]);
     saved = dup(0);
