@@ -359,7 +359,8 @@ static void summary(const struct state *s)
             n += snprintf(text + n, sizeof text - (size_t)n, "%s %llu %s (%.1f%%)",
                           k == REGION ? ":" : ",", (unsigned long long)s->found[k], what[k],
                           s->rows ? 100.0 * (double)s->found[k] / (double)s->rows : 0.0);
-    cf_warn(s->tool, "%s", text);
+    if (s->rows || !cf_reader_problem(s->in))
+        cf_warn(s->tool, "%s", text);
     if (s->t.odd.bad_maps)
         cf_warn(s->tool, "%llu rows of table map make no sense and were passed over",
                 (unsigned long long)s->t.odd.bad_maps);

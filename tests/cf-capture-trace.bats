@@ -298,6 +298,11 @@ END
     [ "$(rows access | wc -l)" = 262144 ]
 }
 
+@test "a TMPDIR that cannot be used is the environment's fault" {
+    run -3 env TMPDIR=/nonexistent cf-capture-trace -q -o t.cf "$P/p" mixed
+    [[ $output == *TMPDIR* ]]
+}
+
 @test "--limit" {
     capture --limit 12345 "$P/p" mixed
     [ "$(rows access | wc -l)" = 12345 ]
