@@ -359,8 +359,7 @@ static void summary(const struct state *s)
             n += snprintf(text + n, sizeof text - (size_t)n, "%s %llu %s (%.1f%%)",
                           k == REGION ? ":" : ",", (unsigned long long)s->found[k], what[k],
                           s->rows ? 100.0 * (double)s->found[k] / (double)s->rows : 0.0);
-    if (s->rows || !cf_reader_problem(s->in))
-        cf_warn(s->tool, "%s", text);
+    cf_warn(s->tool, "%s", text);
     if (s->t.odd.bad_maps)
         cf_warn(s->tool, "%llu rows of table map make no sense and were passed over",
                 (unsigned long long)s->t.odd.bad_maps);
@@ -485,7 +484,7 @@ int main(int argc, char **argv)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "out of memory");
     process(&s);
     status = cf_tool_finish(&tool, s.in, s.out);
-    if (!tool.quiet)
+    if (!tool.quiet && (s.rows || status == CF_EXIT_OK))
         summary(&s);
     timeline_end(&s.t);
     for (int k = 0; k < ADDED; k++)
