@@ -100,7 +100,7 @@ enum cf_column {
     CF_STOP = 17,   /* u64, "end": first byte after a mapping */
     CF_OFFSET = 18, /* u64, byte offset in the mapped file; in an index, in the segment */
     CF_PERMS = 19,  /* u8, enum cf_perms */
-    CF_LABEL = 20,  /* str, "name" of a mapping, task or column */
+    CF_LABEL = 20,  /* str, name of a mapping, task or column */
     CF_BYTES = 21,  /* u64, size of a heap object in bytes */
     CF_STACK_ID = 22,   /* u32, "stack": node of the calling-context tree, 0 = unknown */
     CF_PARENT = 23,     /* u32, parent node (0 = root), or parent process of a task */
@@ -137,7 +137,7 @@ enum cf_column {
     CF_FIRST = 101,     /* u64, smallest time in a frame */
     CF_LAST = 102,      /* u64, largest time in a frame */
     CF_TRAILER = 103,   /* blob, closes the end frame */
-    CF_CODE = 104,      /* codes of a packed frame; never handed to a program */
+    CF_CODE = 104,      /* codes of a packed frame, without values for programs */
 };
 
 enum cf_op {

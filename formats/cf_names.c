@@ -2,7 +2,7 @@
 /* Names and types of the tables, columns and operations that cf.h lists. */
 #include <string.h>
 
-#include "cf.h"
+#include "cf_wire.h"
 
 struct name {
     unsigned id;
@@ -141,6 +141,19 @@ unsigned cf_column_find(const char *name)
 unsigned cf_op_find(const char *name)
 {
     return by_name(ops, COUNT(ops), name);
+}
+
+const char *cf_column_adder(unsigned column)
+{
+    static const struct {
+        unsigned first, last;
+        const char *program;
+    } adders[] = {{CF_REGION, CF_SYMBOL, "cf-resolve"}};
+
+    for (size_t i = 0; i < COUNT(adders); i++)
+        if (column >= adders[i].first && column <= adders[i].last)
+            return adders[i].program;
+    return NULL;
 }
 
 size_t cf_type_width(enum cf_type type)

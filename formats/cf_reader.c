@@ -336,19 +336,14 @@ static int decode(struct cf_reader *r)
             wanted[at] = 1;
         } else if (r->want[i].need == CF_REQUIRED) {
             unsigned column = r->want[i].column;
-            const char *adder = column >= CF_REGION && column <= CF_SYMBOL ? "cf-resolve"
-                                : column == CF_DIST                        ? "cf-distance"
-                                : column == CF_HIT                         ? "cf-cache"
-                                : column == CF_CLASS                       ? "cf-classify"
-                                : column == CF_COST                        ? "cf-latency"
-                                                                           : NULL;
+            const char *adder = cf_column_adder(column);
 
             if (r->missing++) /* of one stream, all frames lack it: say so once */
                 return -1;
             cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
                        cf_column_name(column),
                        adder ? "first run the stream through "
-                             : "this capture does not record it, and the program needs it",
+                             : "what made the stream did not record it",
                        adder ? adder : "");
             return -1;
         }

@@ -9,7 +9,7 @@
 
 enum {
     READ_AHEAD = 1 << 12,   /* bytes asked for where a frame head is expected */
-    PIPE_BYTES = 1 << 20,   /* NOTES of the format: larger pipes are faster up to here */
+    PIPE_BYTES = 1 << 20,   /* of a pipe: larger ones are not faster */
     SEARCH_LIMIT = 1 << 22, /* bytes searched for a frame in what never was a stream */
     DICT_SLACK = 1 << 16,   /* ids that may be skipped in a dictionary */
     IDLE_MS = 100,

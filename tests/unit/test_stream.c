@@ -452,8 +452,16 @@ static void test_problems(void)
     while (cf_reader_next(in, &f) > 0)
         tables += f->table == CF_ACCESS;
     ok(!tables && cf_reader_damages(in) && strstr(cf_reader_problem(in), "dist") &&
-           strstr(cf_reader_problem(in), "cf-distance"),
-       "a frame without a required column is kept back; column and program are named");
+           strstr(cf_reader_problem(in), "did not record it"),
+       "a frame without a required column is kept back, and the column named");
+    cf_reader_close(in);
+
+    in = open_one("fine.cf");
+    cf_reader_want(in, CF_ACCESS, CF_REGION, CF_REQUIRED);
+    while (cf_reader_next(in, &f) > 0)
+        tables += f->table == CF_ACCESS;
+    ok(!tables && cf_reader_damages(in) && strstr(cf_reader_problem(in), "cf-resolve"),
+       "where a program adds the column, that is named too");
     cf_reader_close(in);
 
     in = open_one("fine.cf");
