@@ -43,11 +43,11 @@
 enum {
     CF_WIRE_ROWS = 1 << 14, /* rows in a frame of a pipe: 16,384 stay inside a second-level cache */
     CF_FILE_ROWS =
-        1 << 18,         /* rows in a frame of a packed file, and the most that a frame may have */
+        1 << 19,         /* rows in a frame of a packed file, and the most that a frame may have */
     CF_MAX_COLUMNS = 64, /* columns in a frame */
     CF_MAX_TEXT = 1 << 16,   /* bytes in one string */
     CF_MAX_HEADER = 1 << 20, /* bytes in the YAML of a header */
-    CF_MAX_FRAME = 1 << 27,  /* bytes in a frame */
+    CF_MAX_FRAME = 1 << 28,  /* bytes in a frame */
 };
 
 /* Tables. Ids of 256 and above are free for others. CF_HEADER is no table on the wire: it stands

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <sys/uio.h>
 
+#include "cf_memory.h"
 #include "cf_writer.h"
 
 void cfw_free_batch(struct batch *b)
@@ -71,7 +72,7 @@ static int column_room(struct batch_column *c, uint32_t rows)
         return 0;
     while (room < bytes)
         room *= 2;
-    p = realloc(c->data, room);
+    p = cf_memory_grow(c->data, c->room, room);
     if (!p)
         return -1;
     c->data = p;
@@ -491,7 +492,7 @@ uint32_t *cfw_hints(struct cf_writer *w, struct batch *b, uint32_t rows)
 
         while (room < need)
             room *= 2;
-        p = realloc(b->hint, room * sizeof(*p));
+        p = cf_memory_grow(b->hint, b->hint_room * sizeof(*p), room * sizeof(*p));
         if (!p) {
             cfw_fail(w, "out of memory");
             return NULL;

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "cf_memory.h"
 #include "cf_pack.h"
 
 enum {
@@ -40,7 +41,7 @@ int cf_bytes_room(struct cf_bytes *b, size_t more)
     if (b->room - b->used >= more)
         return 0;
     size_t room = b->used + more + (b->used + more) / 4 + 256;
-    uint8_t *data = realloc(b->data, room);
+    uint8_t *data = cf_memory_grow(b->data, b->used, room);
     if (!data)
         return -1;
     b->data = data;

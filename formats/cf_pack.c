@@ -17,6 +17,7 @@
  */
 #include <stdlib.h>
 
+#include "cf_memory.h"
 #include "cf_pack.h"
 
 enum {
@@ -33,15 +34,14 @@ enum {
     NEAR_ROWS = 12,                  /* ... out of so many rows before its second row */
     TRIALS = 32,                     /* rows of a kind that are tried */
     STUDENTS = 32768,                /* kinds that are learned in one frame */
-    MAX_TUPLES = 1 << 20,            /* different tuples that are remembered without hints */
+    SLOTS = 1 << 17,                 /* of the table that finds tuples, twice the most kinds */
     NO_CODE = 0xffff,
 };
 
-/* What is known about a hint, or about a tuple where there are no hints. */
+/* What is known about a hint. */
 struct ident {
-    uint32_t stamp; /* frame in which kind and head were set */
-    uint16_t kind;
-    uint16_t head; /* newest code of this kind */
+    uint32_t stamp; /* frame in which kind was set */
+    uint32_t kind;
 };
 
 struct tuple {
@@ -74,17 +74,18 @@ struct student {
 struct cf_packer {
     size_t rows;
     uint32_t frame;
-    bool hinted; /* idents are hints */
     const uint32_t *hint;
     const struct cf_kinds *known; /* of the hints, or NULL */
     uint32_t codes, kinds;
     bool timed;
-
     struct ident *ident;
     size_t ident_room;
-    struct tuple *tuple; /* of each ident, without hints */
-    uint32_t tuples;
-    uint32_t *hash; /* ident of a tuple, 0 = free */
+    size_t lengths_used, gaps_used, values_used;
+    size_t tokens;
+    struct student *student;
+
+    /* What follows is written before it is read, and not cleared. */
+    uint16_t slot[SLOTS]; /* without hints: kind + 1 of a tuple, 0 = free */
 
     /* of each code */
     uint64_t step[CODES_ROOM];
@@ -94,6 +95,8 @@ struct cf_packer {
     struct info info[CODES_ROOM];
 
     /* of each kind */
+    struct tuple tuple[CODES_ROOM]; /* without hints */
+    uint16_t head[CODES_ROOM];      /* newest code of this kind */
     uint32_t first_row[CODES_ROOM];
     uint64_t last[CODES_ROOM]; /* address */
     uint64_t difference[CODES_ROOM];
@@ -105,13 +108,10 @@ struct cf_packer {
 
     uint16_t code[ROWS_ROOM]; /* of each row */
     uint8_t lengths[ROWS_ROOM * 3 + 4];
-    size_t lengths_used, gaps_used, values_used;
     uint16_t token[ROWS_ROOM];
-    size_t tokens;
     uint8_t gap[ROWS_ROOM + 64];
     uint8_t value[ROWS_ROOM * 8 + 8];
     uint64_t table[CODES_ROOM]; /* one value a kind or code, of any width */
-    struct student *student;
 };
 
 /* ---- rows to codes ---- */
@@ -130,42 +130,24 @@ static int ident_room(struct cf_packer *p, size_t wanted)
     return 0;
 }
 
-static void forget(struct cf_packer *p)
+/* Kind of a row that has no hint: its tuple is looked up, and NO_CODE if that is new; *at is then
+   where its kind belongs. Neighbours in the code stand near each other in the table, so that it is
+   walked through with the program and not at random. */
+static inline uint32_t tuple_kind(const struct cf_packer *p, const struct tuple *key, size_t mask,
+                                  size_t *at, size_t *walked)
 {
-    if (p->ident)
-        memset(p->ident, 0, p->ident_room * sizeof *p->ident);
-    if (p->hash)
-        memset(p->hash, 0, 2 * MAX_TUPLES * sizeof *p->hash);
-    p->tuples = 0;
-}
-
-/* Ident of a row that has no hint: its tuple is looked up. 0 without memory. */
-static uint32_t tuple_ident(struct cf_packer *p, const struct cf_tuple *t, size_t row)
-{
-    struct tuple key = {t->pc ? t->pc[row] : 0, t->size ? t->size[row] : 0,
-                        t->insns ? t->insns[row] : 0, t->op ? t->op[row] : 0};
-    if (!p->hash) {
-        p->hash = calloc(2 * MAX_TUPLES, sizeof *p->hash);
-        p->tuple = malloc((MAX_TUPLES + 1) * sizeof *p->tuple);
-        if (!p->hash || !p->tuple)
-            return 0;
-    }
-    uint64_t h = key.pc * 0x9e3779b97f4a7c15u;
-    h ^= (key.size | (uint64_t)key.insns << 32) * 0xc2b2ae3d27d4eb4fu;
-    h = (h ^ h >> 32 ^ key.op) * 0xd6e8feb86659fd93u;
-    for (size_t at = h >> 43;; at = (at + 1) & (2 * MAX_TUPLES - 1)) {
-        uint32_t id = p->hash[at];
-        if (!id) {
-            if (p->tuples == MAX_TUPLES)
-                return 0;
-            id = p->hash[at] = ++p->tuples;
-            p->tuple[id] = key;
-            return id;
+    uint64_t far = (key->pc >> 17) + ((uint64_t)key->insns << 32 | key->size) * 0x9e3779b97f4a7c15u;
+    size_t h = (size_t)(key->pc ^ far * 0xd6e8feb86659fd93u >> 40) + key->op * (size_t)2;
+    for (;; h++, ++*walked) {
+        uint32_t kind = p->slot[h & mask];
+        if (!kind) {
+            *at = h & mask;
+            return NO_CODE;
         }
-        const struct tuple *other = &p->tuple[id];
-        if (other->pc == key.pc && other->size == key.size && other->insns == key.insns &&
-            other->op == key.op)
-            return id;
+        const struct tuple *other = &p->tuple[kind - 1];
+        if (other->pc == key->pc && other->size == key->size && other->insns == key->insns &&
+            other->op == key->op)
+            return kind - 1;
     }
 }
 
@@ -251,32 +233,50 @@ static inline size_t follow_tuples(uint16_t *code, const struct cf_tuple *t, con
     return q;
 }
 
-/* Code of a row, a new one where its kind or step is new. -1 without memory, -2 when the frame has
-   too many. */
-static int32_t find_code(struct cf_packer *p, const struct cf_tuple *t, const uint64_t *time,
-                         size_t row, size_t *walked)
+/* Kind of a row, a new one if need be. -1 without memory, -2 when the frame has too many. */
+static inline int32_t find_kind(struct cf_packer *p, const struct cf_tuple *t, size_t row,
+                                size_t mask, size_t *walked)
 {
-    uint32_t id = t->hint ? t->hint[row] : tuple_ident(p, t, row);
-    if (!id && !t->hint)
-        return p->tuples == MAX_TUPLES ? -2 : -1;
-    if (id >= p->ident_room && ident_room(p, id) < 0)
-        return -1;
-    struct ident *ident = &p->ident[id];
-    uint64_t step = time && row ? time[row] - time[row - 1] : 0;
-    if (ident->stamp != p->frame) {
-        if (p->kinds == CF_MAX_CODES)
-            return -2;
-        ident->stamp = p->frame;
-        ident->head = NO_CODE;
-        ident->kind = (uint16_t)p->kinds;
-        p->first_row[p->kinds++] = (uint32_t)row;
+    if (t->hint) {
+        uint32_t id = t->hint[row];
+        if (id >= p->ident_room && ident_room(p, id) < 0)
+            return -1;
+        struct ident *ident = &p->ident[id];
+        if (ident->stamp == p->frame)
+            return (int32_t)ident->kind;
+        *ident = (struct ident){p->frame, p->kinds};
+    } else {
+        struct tuple key = {t->pc ? t->pc[row] : 0, t->size ? t->size[row] : 0,
+                            t->insns ? t->insns[row] : 0, t->op ? t->op[row] : 0};
+        size_t at;
+        uint32_t kind = tuple_kind(p, &key, mask, &at, walked);
+        if (kind != NO_CODE)
+            return (int32_t)kind;
+        p->tuple[p->kinds] = key;
+        p->slot[at] = (uint16_t)(p->kinds + 1);
     }
-    for (uint32_t c = ident->head, before = NO_CODE; c != NO_CODE; before = c, c = p->next[c]) {
+    if (p->kinds == CF_MAX_CODES)
+        return -2;
+    p->head[p->kinds] = NO_CODE;
+    p->first_row[p->kinds] = (uint32_t)row;
+    return (int32_t)p->kinds++;
+}
+
+/* Code of a row, a new one where its kind or step is new. Results as find_kind()'s. */
+static int32_t find_code(struct cf_packer *p, const struct cf_tuple *t, const uint64_t *time,
+                         size_t row, size_t mask, size_t *walked)
+{
+    int32_t kind = find_kind(p, t, row, mask, walked);
+    if (kind < 0)
+        return kind;
+    uint16_t *head = &p->head[kind];
+    uint64_t step = time && row ? time[row] - time[row - 1] : 0;
+    for (uint32_t c = *head, before = NO_CODE; c != NO_CODE; before = c, c = p->next[c]) {
         if (p->step[c] == step) {
             if (before != NO_CODE) { /* to the front: it is likely to come again */
                 p->next[before] = p->next[c];
-                p->next[c] = ident->head;
-                ident->head = (uint16_t)c;
+                p->next[c] = *head;
+                *head = (uint16_t)c;
             }
             return (int32_t)c;
         }
@@ -286,9 +286,9 @@ static int32_t find_code(struct cf_packer *p, const struct cf_tuple *t, const ui
         return -2;
     uint32_t c = p->codes++;
     p->step[c] = step;
-    p->kind[c] = ident->kind;
-    p->next[c] = ident->head;
-    ident->head = (uint16_t)c;
+    p->kind[c] = (uint16_t)kind;
+    p->next[c] = *head;
+    *head = (uint16_t)c;
     return (int32_t)c;
 }
 
@@ -303,12 +303,18 @@ static inline uint8_t *put_length(uint8_t *at, size_t v)
 }
 
 static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t,
-                       const uint64_t *time, unsigned share)
+                       const uint64_t *time)
 {
     if (++p->frame == 0) { /* stamps of old frames would come alive again */
-        forget(p);
+        if (p->ident)
+            memset(p->ident, 0, p->ident_room * sizeof *p->ident);
         p->frame = 1;
     }
+    size_t mask = SLOTS - 1; /* twice as many slots as there can be kinds */
+    while (mask / 4 >= rows)
+        mask /= 2;
+    if (!t->hint)
+        memset(p->slot, 0, (mask + 1) * sizeof *p->slot);
     p->codes = p->kinds = 0;
     p->tokens = 0;
     p->timed = time;
@@ -325,10 +331,11 @@ static int number_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *
                 break;
         }
         uint32_t codes = p->codes;
-        int32_t c = find_code(p, t, time, i, &walked);
+        int32_t c = find_code(p, t, time, i, mask, &walked);
         if (c == -1)
             return -1;
-        if (c < 0 || p->codes > PROBE_ROWS + i / share || walked > 4 * rows + 4096)
+        if (c < 0 || p->codes > PROBE_ROWS + i / 4 || walked > 4 * rows + 4096 ||
+            p->codes - p->kinds > PROBE_ROWS / 2 + i / 16)
             return 1;
         p->code[i] = (uint16_t)c;
         bool new = p->codes > codes;
@@ -352,17 +359,13 @@ int cf_packer_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t)
     p->rows = rows;
     p->hint = t->hint;
     p->known = t->kinds;
-    if (p->hinted != !!t->hint || p->tuples > MAX_TUPLES / 2) {
-        forget(p);
-        p->hinted = t->hint;
-    }
     if (t->time) {
-        int result = number_rows(p, rows, t, t->time, 8);
+        int result = number_rows(p, rows, t, t->time);
         if (result <= 0)
             return result;
     }
     /* Steps that do not repeat, like those of a hardware clock, may hide kinds that do. */
-    return number_rows(p, rows, t, NULL, 4);
+    return number_rows(p, rows, t, NULL);
 }
 
 bool cf_packer_timed(const struct cf_packer *p)
@@ -707,7 +710,10 @@ int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *
 
 struct cf_packer *cf_packer_new(void)
 {
-    return calloc(1, sizeof(struct cf_packer));
+    struct cf_packer *p = cf_memory_grow(NULL, 0, sizeof *p);
+    if (p)
+        memset(p, 0, offsetof(struct cf_packer, slot));
+    return p;
 }
 
 void cf_packer_free(struct cf_packer *p)
@@ -715,8 +721,6 @@ void cf_packer_free(struct cf_packer *p)
     if (!p)
         return;
     free(p->ident);
-    free(p->tuple);
-    free(p->hash);
     free(p->student);
     free(p);
 }

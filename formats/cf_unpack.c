@@ -12,8 +12,9 @@
 #include "cf_pack.h"
 
 enum {
-    BLOCK = 64, /* values that a loop handles at once; constant, so that it is vectorised */
-    SLACK = 64, /* bytes after every buffer, so that whole words and blocks may be moved */
+    BLOCK = 64,    /* values that a loop handles at once; constant, so that it is vectorised */
+    SLACK = 64,    /* bytes after every buffer, so that whole words and blocks may be moved */
+    CONSTANTS = 8, /* constant columns that are kept from frame to frame */
 };
 
 struct input {
@@ -42,11 +43,13 @@ struct unpacker {
     uint32_t *where;       /* of each code: the row where it last ended a run */
 };
 
-/* A constant column that stands in memory since an earlier frame; rows 0: none. */
-struct filled {
+/* A constant column, which stays in memory for later frames; width 0: none. */
+struct constant {
     unsigned width;
     uint64_t value;
     size_t rows;
+    uint64_t used; /* number of the frame that used it last */
+    struct cf_bytes memory;
 };
 
 struct cf_decoder {
@@ -55,7 +58,8 @@ struct cf_decoder {
     struct cf_coded column[CF_MAX_COLUMNS + 1];
     const void *values[CF_MAX_COLUMNS + 1]; /* decoded ones */
     struct cf_bytes memory[CF_MAX_COLUMNS + 1];
-    struct filled filled[CF_MAX_COLUMNS + 1]; /* what memory holds already */
+    struct constant constant[CONSTANTS];
+    uint64_t frame; /* number of the frame at hand */
     struct unpacker unpacker;
     bool has_codes;
     const char *problem;
@@ -289,9 +293,14 @@ static int64_t get_table(struct unpacker *u, struct input *in, size_t max, unsig
     uint64_t *v = u->table = (uint64_t *)(void *)u->values.data, last = 0;
     const uint8_t *plane = u->plain[0].data;
     memset(v, 0, n * sizeof *v);
-    for (unsigned b = 0; b < planes; b++, plane += n)
-        for (size_t i = 0; i < n; i++)
+    for (unsigned b = 0; b < planes; b++, plane += n) {
+        size_t i = 0;
+        for (; i + BLOCK <= n; i += BLOCK)
+            for (size_t q = 0; q < BLOCK; q++)
+                v[i + q] |= (uint64_t)plane[i + q] << 8 * b;
+        for (; i < n; i++)
             v[i] |= (uint64_t)plane[i] << 8 * b;
+    }
     for (size_t i = 0; i < n && kind & CF_DIFFERENCES; i++)
         v[i] = last += cf_unzigzag(v[i]);
     return (int64_t)n;
@@ -525,6 +534,8 @@ void cf_decoder_free(struct cf_decoder *d)
         return;
     for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++)
         free(d->memory[i].data);
+    for (unsigned i = 0; i < CONSTANTS; i++)
+        free(d->constant[i].memory.data);
     ZSTD_freeDCtx(d->unpacker.zstd);
     for (int i = 0; i < 3; i++)
         free(d->unpacker.plain[i].data);
@@ -542,6 +553,7 @@ void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *
     memcpy(d->column, columns, d->count * sizeof *columns);
     memset(d->values, 0, d->count * sizeof *d->values);
     d->has_codes = false;
+    d->frame++;
 }
 
 const char *cf_decoder_problem(const struct cf_decoder *d)
@@ -573,6 +585,33 @@ static void fill(unsigned width, uint64_t value, size_t rows, void *out)
         ((uint32_t *)out)[i] = (uint32_t)value;
     for (size_t i = 0; i < rows && width == 8; i++)
         ((uint64_t *)out)[i] = value;
+}
+
+/* A constant column out of those that are kept, made where there is none. NULL where this frame
+   has more of them than are kept, and without memory. */
+static const void *constant(struct cf_decoder *d, unsigned width, uint64_t value)
+{
+    struct constant *oldest = &d->constant[0];
+    for (struct constant *k = d->constant; k < d->constant + CONSTANTS; k++) {
+        if (k->width == width && k->value == value && k->rows >= d->rows) {
+            k->used = d->frame;
+            return k->memory.data;
+        }
+        if (k->used < oldest->used)
+            oldest = k;
+    }
+    if (oldest->used == d->frame)
+        return NULL;
+    oldest->memory.used = 0;
+    oldest->width = 0;
+    if (cf_bytes_room(&oldest->memory, d->rows * width + SLACK) < 0)
+        return NULL;
+    fill(width, value, d->rows, oldest->memory.data);
+    oldest->width = width;
+    oldest->value = value;
+    oldest->rows = d->rows;
+    oldest->used = d->frame;
+    return oldest->memory.data;
 }
 
 static int decode_packed(struct cf_decoder *d, const struct cf_coded *c, unsigned width, void *out)
@@ -617,7 +656,6 @@ static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_by
         *blob_bytes = bytes;
     if (c->codec != CF_ZSTD)
         return bytes ? c->data : (const uint8_t *)"";
-    d->filled[i].rows = 0;
     d->memory[i].used = 0;
     if (cf_bytes_room(&d->memory[i], bytes + 1) < 0)
         return problem(d, "out of memory");
@@ -652,16 +690,13 @@ const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_byt
         return problem(d, "length of a column does not fit its rows");
     if ((c->codec == CF_STEPS || c->codec == CF_PREDICT) && width != 8)
         return problem(d, "codec does not fit the type");
+    if (c->codec == CF_CONST && (d->values[i] = constant(d, width, c->base)))
+        return d->values[i];
     d->memory[i].used = 0;
     if (cf_bytes_room(&d->memory[i], d->rows * width + 64) < 0)
         return problem(d, "out of memory");
     void *out = d->memory[i].data;
-    struct filled *filled = &d->filled[i];
     int result = 0;
-    if (c->codec == CF_CONST && filled->rows >= d->rows && filled->width == width &&
-        filled->value == c->base)
-        return d->values[i] = out;
-    *filled = (struct filled){width, c->base, c->codec == CF_CONST ? d->rows : 0};
     if (c->codec == CF_CONST)
         fill(width, c->base, d->rows, out);
     else if (from && !widen(from, c->data, d->rows, c->base, width, out))

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_memory.c - memory for large buffers. See cf_memory.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cf_memory.h"
+
+enum {
+    LARGE = 1 << 20,
+    HUGE_PAGE = 1 << 21,
+};
+
+void *cf_memory_grow(void *old, size_t used, size_t bytes)
+{
+    if (bytes < LARGE)
+        return realloc(old, bytes);
+    size_t room = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *p = room < bytes ? NULL : aligned_alloc(HUGE_PAGE, room);
+    if (!p)
+        return NULL;
+    /* refused where the system has no huge pages: then these are common ones */
+    (void)madvise(p, room, MADV_HUGEPAGE);
+    if (used)
+        memcpy(p, old, used);
+    free(old);
+    return p;
+}

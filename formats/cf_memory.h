@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_memory.h - memory for large buffers; private to the stream library.
+ *
+ * Tables of a hundred thousand entries that are read at random cost a walk through the page tables
+ * at nearly every step. In huge pages they do not: packing and unpacking gain a tenth.
+ */
+#ifndef CF_MEMORY_H
+#define CF_MEMORY_H
+
+#include "cf.h"
+
+/* As realloc(), of which `used` bytes are kept; free() takes it back. A buffer of a megabyte or
+   more begins a huge page of its own and is in huge pages, where the system has any to give. */
+void *cf_memory_grow(void *old, size_t used, size_t bytes) CF_MUST_CHECK;
+
+#endif
