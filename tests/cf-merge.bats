@@ -302,6 +302,27 @@ END
 60,10,11,1,0"
 }
 
+@test "--interleave: a forked process starts where the thread was that forked" {
+    # thread 10 runs for 20, thread 11 for 100, then 10 again, which forks process 20 after 20 more
+    printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n20,10,11,0,begin,two\n140,20,20,10,begin,child\n' >t.csv
+    printf 'time,pid,tid,count\n0,10,10,0\n20,10,11,0\n120,10,10,20\n140,20,20,0\n170,10,10,40\n' >s.csv
+    stream a.cf --with task=t.csv --with switch=s.csv <<-'END'
+	time,pid,tid,op,size,addr
+	10,10,10,load,8,0x10
+	70,10,11,load,8,0x50
+	130,10,10,load,8,0x30
+	145,20,20,load,8,0x45
+	175,10,10,load,8,0x46
+	END
+    run -0 bash -c 'cf-merge --interleave a.cf | cf-cat --csv --columns time,pid,tid,addr'
+    is "time,pid,tid,addr
+10,10,10,0x10
+30,10,10,0x30
+45,10,10,0x46
+45,20,20,0x45
+70,10,11,0x50"
+}
+
 @test "--interleave: a creator that makes way for a third thread at once" {
     printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n40,10,11,0,begin,one\n60,10,12,0,begin,two\n' >t.csv
     printf 'time,pid,tid,cpu,count\n0,10,10,0,0\n40,10,11,0,0\n55,10,10,0,40\n60,10,11,0,15\n70,10,12,0,0\n' >s.csv

@@ -206,6 +206,7 @@ struct running { /* `thread` runs from `time` on */
 struct process {
     const struct input *input;
     uint32_t pid;
+    uint32_t parent; /* process that made it, 0 = none known */
     int first_thread;
     struct running *running;
     size_t runs, run_room;

@@ -6,7 +6,8 @@
  * A row of table switch says that a thread runs from then on, having executed so many
  * instructions; until the next switch its clock goes with the time. A thread is born with its row
  * `begin` of table task or at its first switch, whichever is first, and its creator is the thread
- * of the same process that runs at that moment.
+ * of the same process that runs at that moment, or that of the process's parent where it is the
+ * process's first.
  *
  * Memory: 40 bytes a switch, 200 a thread.
  */
@@ -171,10 +172,14 @@ static void take_tasks(struct threads *t, const struct input *input, const struc
 {
     const uint64_t *time = cf_u64(f, CF_TIME);
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const uint32_t *parent = cf_u32(f, CF_PARENT);
     const uint8_t *op = cf_u8(f, CF_OP);
 
     for (uint32_t i = 0; time && pid && i < f->rows; i++) {
-        process_of(t, input, pid[i]);
+        struct process *p = process_of(t, input, pid[i]);
+
+        if (parent && parent[i] && op && op[i] == CF_BEGIN && !p->parent)
+            p->parent = parent[i];
         if (tid && tid[i] && op && op[i] == CF_BEGIN)
             thread_of(t, input, pid[i], tid[i], time[i]);
     }
@@ -202,7 +207,7 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
     } want[] = {
         {CF_ACCESS, CF_TIME, 1},    {CF_ACCESS, CF_PID, 1},   {CF_ACCESS, CF_TID, 1},
         {CF_TASK, CF_TIME, 0},      {CF_TASK, CF_PID, 0},     {CF_TASK, CF_TID, 0},
-        {CF_TASK, CF_OP, 0},        {CF_SWITCH, CF_TIME, 1},  {CF_SWITCH, CF_PID, 1},
+        {CF_TASK, CF_OP, 0},        {CF_TASK, CF_PARENT, 0},  {CF_SWITCH, CF_TIME, 1},  {CF_SWITCH, CF_PID, 1},
         {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1}, {CF_STACK, CF_PID, 0},
         {CF_STACK, CF_STACK_ID, 0}, {CF_STACK, CF_PARENT, 0}, {CF_STACK, CF_PC, 0},
         {CF_MAP, CF_PID, 0},        {CF_OBJECT, CF_PID, 0},
@@ -307,17 +312,29 @@ static void sort_threads(struct threads *t)
 }
 
 /* The thread that ran in the process until `th` was born, for it may have made way for another at
-   that very moment; -1 where that was nobody else. A creator is always older, so that nobody can be
-   his own ancestor. */
-static int creator_of(const struct thread *th)
+   that very moment, and the one that ran in the parent where that was nobody else; -1 where there
+   is none. A creator is always older, so that nobody can be his own ancestor. */
+static int creator_of(const struct threads *t, const struct thread *th)
 {
     const struct process *p = th->process;
-    size_t low;
 
-    UP_TO(p->running, p->runs, th->born ? th->born - 1 : 0);
-    while (low > 0 && p->running[low - 1].thread == th->index)
-        low--;
-    return low > 0 && p->running[low - 1].thread < th->index ? (int)p->running[low - 1].thread : -1;
+    for (int parent = 0; parent < 2; parent++) {
+        uint64_t at;
+        size_t low;
+
+        UP_TO(p->running, p->runs, th->born ? th->born - 1 : 0);
+        while (low > 0 && p->running[low - 1].thread == th->index)
+            low--;
+        if (low > 0 && p->running[low - 1].thread < th->index)
+            return (int)p->running[low - 1].thread;
+        at = p->parent ? cf_counts_get(t->process_at,
+                                       (uint64_t)th->input->number << 32 | p->parent, 0)
+                       : 0;
+        if (!at || t->process[at - 1] == p)
+            break;
+        p = t->process[at - 1];
+    }
+    return -1;
 }
 
 struct threads *threads_find(struct merge *m)
@@ -345,7 +362,7 @@ struct threads *threads_find(struct merge *m)
         th->passes = 1;
         for (unsigned k = 0; k < i && th->passes; k++)
             th->passes = t->thread[k].input != th->input;
-        th->creator = creator_of(th);
+        th->creator = creator_of(t, th);
         if (th->creator < 0)
             continue;
         by = &t->thread[th->creator];
