@@ -303,7 +303,7 @@ int cfw_emit(struct cf_writer *w, struct batch *b)
         return w->failed ? -1 : 0;
     }
     pthread_mutex_lock(&w->lock);
-    while (w->queued >= QUEUE)
+    while (w->queued > w->threads)
         pthread_cond_wait(&w->changed, &w->lock);
     b->turn = w->turns++;
     b->next = NULL;

@@ -15,7 +15,6 @@
 enum {
     ZSTD_LEVEL = 3,
     MAX_THREADS = 4,
-    QUEUE = MAX_THREADS + 2,
     THREAD_ROWS = 1 << 15, /* a batch of fewer rows is no reason to start threads */
     PIPE_BYTES = 1 << 20,
     MAX_TABLES = 64,
