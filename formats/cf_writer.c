@@ -10,8 +10,8 @@
  * Order: before a batch of access or line goes out, the batches of all event tables (task, map,
  * stack, object, switch, snapshot) do, and before any batch the strings that it may need.
  *
- * Memory: one batch a table and, for files, two and two a thread; an index entry for every frame of a
- * segment; the strings that this program defined.
+ * Memory: one batch a table and, for files, two and two a thread; an index entry for every frame of
+ * a segment; the strings that this program defined.
  */
 #include <errno.h>
 #include <limits.h>
