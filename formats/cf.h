@@ -163,6 +163,7 @@ const char *cf_column_name(unsigned column);
 enum cf_type cf_column_type(unsigned column);
 unsigned cf_table_find(const char *name);
 unsigned cf_column_find(const char *name);
+const char *cf_column_adder(unsigned column); /* the filter that adds it, e.g. cf-resolve */
 const char *cf_op_name(unsigned op);
 unsigned cf_op_find(const char *name);
 size_t cf_type_width(enum cf_type type); /* bytes a value; 0 for a blob */

@@ -148,7 +148,11 @@ const char *cf_column_adder(unsigned column)
     static const struct {
         unsigned first, last;
         const char *program;
-    } adders[] = {{CF_REGION, CF_SYMBOL, "cf-resolve"}};
+    } adders[] = {
+        {CF_REGION, CF_SYMBOL, "cf-resolve"}, {CF_DIST, CF_DIST, "cf-distance"},
+        {CF_HIT, CF_HIT, "cf-cache"},         {CF_CLASS, CF_CLASS, "cf-classify"},
+        {CF_COST, CF_COST, "cf-latency"},
+    };
 
     for (size_t i = 0; i < COUNT(adders); i++)
         if (column >= adders[i].first && column <= adders[i].last)

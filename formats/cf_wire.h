@@ -84,9 +84,6 @@ struct cf_index_entry {
     uint32_t table, rows;
 };
 
-/* The program that adds a column to a stream, as cf-stream(5) has it, or NULL. */
-const char *cf_column_adder(unsigned column);
-
 /* Parses the YAML of a header into `h`, which takes over a copy. 0, or -1 with a message. */
 int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *problem,
                     size_t size);

@@ -59,12 +59,14 @@ random_csv() { # ROWS SEED: accesses in the order of time
     small a.cf
     run -0 cf-cat --csv --table 17 a.cf
     [[ ${lines[1]} == '0,7,map,0x1000,0x2000,0,3,"a ""quoted"", name"' ]]
-    run -0 cf-cat --csv --columns op,nonsense,time a.cf
-    is "op,nonsense,time
-load,,10
-store,,20
-ifetch,,30
-load,,40"
+    run -0 --separate-stderr cf-cat --csv --columns op,nonsense,time,dist a.cf
+    is "op,nonsense,time,dist
+load,,10,
+store,,20,
+ifetch,,30,
+load,,40,"
+    [[ $stderr == "cf-cat: table access has no column 'nonsense': its fields are empty
+cf-cat: table access has no column 'dist', which cf-distance adds: its fields are empty" ]] || fail "$stderr"
     run -0 cf-cat --csv --table string a.cf
     is 'id,text
 1,"a ""quoted"", name"'

@@ -98,6 +98,7 @@ struct csv {
     const char **name; /* of each column, in wanted or in names */
     char *names;
     unsigned columns;
+    uint8_t seen[CF_MAX_COLUMNS]; /* some frame has had the column */
     int began, told, found;
 };
 
@@ -198,7 +199,7 @@ void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *
     if (!c->began)
         begin(c, r, f);
     for (unsigned i = 0; i < c->columns; i++)
-        column[i] = find(r, f, c->name[i]);
+        c->seen[i] |= (column[i] = find(r, f, c->name[i])) != NULL;
     for (unsigned i = 0; i < f->columns && !c->wanted && !c->told; i++) {
         const char *name = print_column_name(r, f->column[i].id);
         unsigned k = 0;
@@ -232,6 +233,14 @@ int csv_end(struct csv *c)
         cf_warn(c->tool, "--table '%s': the input has no such table: --info lists those it has",
                 c->table);
         status = -1;
+    }
+    for (unsigned i = 0; i < c->columns && c->began && c->wanted; i++) {
+        const char *adder = cf_column_adder(cf_column_find(c->name[i]));
+
+        if (c->seen[i])
+            continue;
+        cf_warn(c->tool, "table %s has no column '%s'%s%s%s: its fields are empty", c->table,
+                c->name[i], adder ? ", which " : "", adder ? adder : "", adder ? " adds" : "");
     }
     free(c->wanted);
     free(c->names);
