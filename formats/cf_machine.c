@@ -114,6 +114,7 @@ void cf_machine_free(struct cf_machine *m)
     if (!m)
         return;
     free(m->source);
+    free(m->file);
     free(m);
 }
 
@@ -135,7 +136,7 @@ static unsigned take_character(const char **s)
     return code;
 }
 
-static void write_text(FILE *out, const char *s)
+void cfm_write_text(FILE *out, const char *s)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
@@ -179,7 +180,7 @@ static const char *choice_name(const char *const *names, size_t count, size_t i)
 static void write_level(FILE *out, const struct cf_level *l)
 {
     fputs("  - {name: ", out);
-    write_text(out, l->name);
+    cfm_write_text(out, l->name);
     fprintf(out, ", kind: %s, size: ", choice_name(cfm_kind_names, COUNT(cfm_kind_names), l->kind));
     write_size(out, l->size);
     fprintf(out,
@@ -191,28 +192,6 @@ static void write_level(FILE *out, const struct cf_level *l)
             choice_name(cfm_inclusion_names, COUNT(cfm_inclusion_names), l->inclusion), l->depth);
 }
 
-static void write_latency(FILE *out, const struct cf_machine *m)
-{
-    const char *before = "latency: {";
-    int any = 0;
-
-    for (uint32_t i = 0; i < m->levels && i < CF_MAX_LEVELS; i++) {
-        if (m->level[i].latency == 0)
-            continue;
-        fputs(before, out);
-        write_text(out, m->level[i].name);
-        fprintf(out, ": %" PRIu32, m->level[i].latency);
-        before = ", ";
-        any = 1;
-    }
-    if (m->memory_latency) {
-        fprintf(out, "%smemory: %" PRIu32, before, m->memory_latency);
-        any = 1;
-    }
-    if (any)
-        fputs("}\n", out);
-}
-
 char *cf_machine_text(const struct cf_machine *m)
 {
     char *text = NULL;
@@ -222,10 +201,10 @@ char *cf_machine_text(const struct cf_machine *m)
     if (!out)
         return NULL;
     fputs("name: ", out);
-    write_text(out, m->name);
+    cfm_write_text(out, m->name);
     if (m->source) {
         fputs("\nsource: ", out);
-        write_text(out, m->source);
+        cfm_write_text(out, m->source);
     }
     if (m->cpus)
         fprintf(out, "\ncpus: %" PRIu32, m->cpus);
@@ -234,7 +213,7 @@ char *cf_machine_text(const struct cf_machine *m)
     fprintf(out, "\nline_size: %" PRIu32 "\nlevels:\n", m->line_size);
     for (uint32_t i = 0; i < m->levels && i < CF_MAX_LEVELS; i++)
         write_level(out, &m->level[i]);
-    write_latency(out, m);
+    cfm_write_latency(out, m);
     if (fclose(out) != 0) {
         free(text);
         return NULL;

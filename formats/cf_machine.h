@@ -8,7 +8,7 @@
 
 #include "cf.h"
 
-enum { CF_MAX_LEVELS = 16, CF_MAX_WAYS = 1024 };
+enum { CF_MAX_LEVELS = 16, CF_MAX_WAYS = 1024, CF_LATENCY_OPS = 6, CF_MAX_LATENCY = 1000000000 };
 
 enum cf_kind { CF_UNIFIED = 0, CF_DATA_CACHE = 1, CF_INSTRUCTION_CACHE = 2 };
 enum cf_replacement {
@@ -23,6 +23,17 @@ enum cf_replacement {
 };
 enum cf_inclusion { CF_NON_INCLUSIVE, CF_INCLUSIVE, CF_EXCLUSIVE };
 
+/* Cycles of an access by its operation (enum cf_op, load to flush) and by that of the access before
+   it at the same level; in column 0, whatever came before. */
+struct cf_latency {
+    uint64_t stated; /* bit op * CF_LATENCY_OPS + previous: this one is stated */
+    uint32_t cycles[CF_LATENCY_OPS][CF_LATENCY_OPS]; /* at most CF_MAX_LATENCY */
+};
+
+/* What the cycles of a level are: all that an access costs which is served there, or what the level
+   adds to the cost of each access that comes so far. */
+enum cf_latency_rule { CF_LATENCY_TOTAL, CF_LATENCY_ADDED };
+
 struct cf_level {
     char name[32];
     enum cf_kind kind;
@@ -36,18 +47,20 @@ struct cf_level {
     enum cf_inclusion inclusion;
     uint8_t write_back; /* else write-through */
     uint8_t write_allocate;
-    uint32_t latency; /* cycles to serve a hit, 0 = not stated */
+    struct cf_latency latency;
 };
 
 struct cf_machine {
     char name[128];
     char *source; /* where the numbers come from */
+    char *file;   /* of the description; a directory of sysfs for the host */
     uint32_t cpus;
     uint64_t clock_hz;  /* 0 = not stated */
     uint32_t line_size; /* bytes */
     uint32_t levels;
     struct cf_level level[CF_MAX_LEVELS];
-    uint32_t memory_latency; /* cycles, 0 = not stated */
+    struct cf_latency memory;
+    enum cf_latency_rule latency_rule;
 };
 
 /* Reads a description: a path (has a '/' or ends in .yaml), the name of one that is installed, or
@@ -63,5 +76,19 @@ char *cf_machine_text(const struct cf_machine *m);
 char *cf_machine_list(void);
 
 const char *cf_policy_name(enum cf_replacement policy);
+
+/* Cycles of an operation after `previous` (an operation, or 0 for none), else of the operation
+   whatever came before; -1 when neither is stated. A prefetch or flush that is not stated takes 0:
+   nobody waits for it. */
+int64_t cf_latency_cycles(const struct cf_latency *l, unsigned op, unsigned previous) CF_MUST_CHECK;
+
+/* Does any operation depend on the one before? */
+int cf_latency_has_previous(const struct cf_latency *l);
+
+/* States a latency as a description would: `what` is LEVEL (load, store and ifetch, whatever came
+   before) or LEVEL.KEY, where KEY is as in cf-machine(5). -1 with "what is wrong: what to do" in
+   `problem` when there is no such level or key. */
+int cf_machine_set_latency(struct cf_machine *m, const char *what, uint32_t cycles, char *problem,
+                           size_t size) CF_MUST_CHECK;
 
 #endif

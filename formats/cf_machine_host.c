@@ -271,7 +271,8 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
              " non-inclusive are assumed",
              first);
     m->source = strdup(text);
-    if (!m->source)
+    m->file = strdup(root);
+    if (!m->source || !m->file)
         return cfm_fail(to, 0, "out of memory");
     return cfm_settle_cpus(to, 0, m);
 }

@@ -6,17 +6,27 @@
 #ifndef CF_MACHINE_PARTS_H
 #define CF_MACHINE_PARTS_H
 
+#include <stdio.h>
+
 #include "cf_machine.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-enum { CFM_KINDS = 3, CFM_POLICIES = 8, CFM_INCLUSIONS = 3, CFM_BOOLS = 2, CFM_NODES = 3 };
+enum {
+    CFM_KINDS = 3,
+    CFM_POLICIES = 8,
+    CFM_INCLUSIONS = 3,
+    CFM_BOOLS = 2,
+    CFM_NODES = 3,
+    CFM_RULES = 2
+};
 
 extern const char *const cfm_kind_names[CFM_KINDS];
 extern const char *const cfm_policy_names[CFM_POLICIES];
 extern const char *const cfm_inclusion_names[CFM_INCLUSIONS];
 extern const char *const cfm_write_names[CFM_BOOLS];
 extern const char *const cfm_bool_names[CFM_BOOLS];
+extern const char *const cfm_rule_names[CFM_RULES];
 
 /* Where a message goes. */
 struct report {
@@ -45,12 +55,26 @@ extern const char *const cfm_node_names[CFM_NODES];
 struct node *cfm_read_yaml(const struct report *to, const char *bytes, size_t size);
 void cfm_node_free(struct node *n);
 
+/* Index of a key among `names`, or `count`; and what is said of one that is not among them. */
+size_t cfm_key_index(const struct node *key, const char *const *names, size_t count);
+int cfm_unknown_key(const struct report *to, const struct node *key, const char *where,
+                    const char *const *names, size_t count);
+
+/* The number that is the value of a key. */
+int cfm_get_u32(const struct report *to, const struct node *key, uint32_t least, uint32_t most,
+                uint32_t *value);
+
 /* A whole number, decimal or 0x; `sizes`: with an optional K, M or G, KiB, MiB or GiB. */
 int cfm_scan_number(const char *s, int sizes, uint64_t *value);
 
 /* Fills in sets and depth of level `i`, whose other fields are set; levels before it are done. */
 int cfm_settle_level(const struct report *to, size_t line, struct cf_machine *m, uint32_t i);
 int cfm_settle_cpus(const struct report *to, size_t line, struct cf_machine *m);
+
+/* The value of key `latency`, after the levels were read; and the same as text. */
+int cfm_read_latency(const struct report *to, const struct node *n, struct cf_machine *m);
+void cfm_write_latency(FILE *out, const struct cf_machine *m);
+void cfm_write_text(FILE *out, const char *s); /* quoted where YAML wants it */
 
 int cfm_load_file(const struct report *to, const char *path, struct cf_machine *m);
 int cfm_load_host(const struct report *to, struct cf_machine *m); /* from sysfs */

@@ -12,7 +12,7 @@
 
 #include "cf_machine_parts.h"
 
-enum { MAX_FILE = 1 << 20, MAX_CYCLES = 1000000000 };
+enum { MAX_FILE = 1 << 20 };
 
 const char *const cfm_kind_names[] = {"unified", "data", "instruction"};
 const char *const cfm_policy_names[] = {"lru",      "fifo", "random", "tree-plru",
@@ -20,6 +20,7 @@ const char *const cfm_policy_names[] = {"lru",      "fifo", "random", "tree-plru
 const char *const cfm_inclusion_names[] = {"non-inclusive", "inclusive", "exclusive"};
 const char *const cfm_write_names[] = {"through", "back"};
 const char *const cfm_bool_names[] = {"false", "true"};
+const char *const cfm_rule_names[] = {"total", "added"};
 
 const char *cf_policy_name(enum cf_replacement policy)
 {
@@ -74,8 +75,8 @@ static int get_number(const struct report *to, const struct node *key, int sizes
     return 0;
 }
 
-static int get_u32(const struct report *to, const struct node *key, uint32_t least, uint32_t most,
-                   uint32_t *value)
+int cfm_get_u32(const struct report *to, const struct node *key, uint32_t least, uint32_t most,
+                uint32_t *value)
 {
     uint64_t v;
 
@@ -129,8 +130,8 @@ static int get_choice(const struct report *to, const struct node *key, const cha
                     cfm_name_list(list, sizeof list, names, count));
 }
 
-static int unknown_key(const struct report *to, const struct node *key, const char *where,
-                       const char *const *names, size_t count)
+int cfm_unknown_key(const struct report *to, const struct node *key, const char *where,
+                    const char *const *names, size_t count)
 {
     char list[256];
 
@@ -138,8 +139,7 @@ static int unknown_key(const struct report *to, const struct node *key, const ch
                     cfm_name_list(list, sizeof list, names, count));
 }
 
-/* Index of a key among `names`, or `count`. */
-static size_t key_index(const struct node *key, const char *const *names, size_t count)
+size_t cfm_key_index(const struct node *key, const char *const *names, size_t count)
 {
     size_t i = 0;
 
@@ -230,7 +230,7 @@ static int read_level(const struct report *to, const struct node *n, struct cf_m
     *l = (struct cf_level){
         .line = m->line_size, .shared_by = 1, .write_back = 1, .write_allocate = 1};
     for (const struct node *k = n->child; k; k = k->next->next) {
-        size_t which = key_index(k, keys, COUNT(keys));
+        size_t which = cfm_key_index(k, keys, COUNT(keys));
         const char *text;
         int choice = 0;
 
@@ -251,13 +251,13 @@ static int read_level(const struct report *to, const struct node *n, struct cf_m
             choice = get_number(to, k, 1, 1, UINT64_C(1) << 46, &l->size);
             break;
         case 3:
-            choice = get_u32(to, k, 1, CF_MAX_WAYS, &l->ways);
+            choice = cfm_get_u32(to, k, 1, CF_MAX_WAYS, &l->ways);
             break;
         case 4:
             choice = get_line_size(to, k, &l->line);
             break;
         case 5:
-            choice = get_u32(to, k, 1, 65536, &l->shared_by);
+            choice = cfm_get_u32(to, k, 1, 65536, &l->shared_by);
             break;
         case 6:
             choice = get_choice(to, k, cfm_policy_names, COUNT(cfm_policy_names));
@@ -276,10 +276,10 @@ static int read_level(const struct report *to, const struct node *n, struct cf_m
             l->inclusion = (enum cf_inclusion)choice;
             break;
         case 10:
-            choice = get_u32(to, k, 1, CF_MAX_LEVELS, &l->depth);
+            choice = cfm_get_u32(to, k, 1, CF_MAX_LEVELS, &l->depth);
             break;
         default:
-            return unknown_key(to, k, "a level", keys, COUNT(keys));
+            return cfm_unknown_key(to, k, "a level", keys, COUNT(keys));
         }
         if (choice < 0)
             return -1;
@@ -310,33 +310,10 @@ static int read_levels(const struct report *to, const struct node *n, struct cf_
     return 0;
 }
 
-static int read_latency(const struct report *to, const struct node *n, struct cf_machine *m)
-{
-    const char *names[CF_MAX_LEVELS + 1];
-
-    if (n->kind != NODE_MAP)
-        return cfm_fail(to, n->line, "'latency' is %s: give {LEVEL: cycles, memory: cycles}",
-                        cfm_node_names[n->kind]);
-    for (uint32_t i = 0; i < m->levels; i++)
-        names[i] = m->level[i].name;
-    names[m->levels] = "memory";
-    for (const struct node *k = n->child; k; k = k->next->next) {
-        size_t which = key_index(k, names, m->levels + 1);
-
-        if (which > m->levels)
-            return unknown_key(to, k, "latency", names, m->levels + 1);
-        /* 0 means "not stated" to everybody who reads it: leave such a level out. */
-        if (get_u32(to, k, 1, MAX_CYCLES,
-                    which == m->levels ? &m->memory_latency : &m->level[which].latency) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int read_machine(const struct report *to, const struct node *root, struct cf_machine *m)
 {
-    static const char *const keys[] = {"name",      "source", "cpus",   "clock_hz",
-                                       "line_size", "levels", "latency"};
+    static const char *const keys[] = {"name",      "source", "cpus",    "clock_hz",
+                                       "line_size", "levels", "latency", "latency_rule"};
     const struct node *found[COUNT(keys)] = {NULL};
     const char *text;
 
@@ -345,10 +322,10 @@ static int read_machine(const struct report *to, const struct node *root, struct
                         "is %s: a description is a mapping with line_size and levels",
                         cfm_node_names[root->kind]);
     for (const struct node *k = root->child; k; k = k->next->next) {
-        size_t which = key_index(k, keys, COUNT(keys));
+        size_t which = cfm_key_index(k, keys, COUNT(keys));
 
         if (which == COUNT(keys))
-            return unknown_key(to, k, "a machine", keys, COUNT(keys));
+            return cfm_unknown_key(to, k, "a machine", keys, COUNT(keys));
         found[which] = k;
     }
     for (size_t i = 4; i <= 5; i++)
@@ -366,14 +343,21 @@ static int read_machine(const struct report *to, const struct node *root, struct
         if (!m->source)
             return cfm_fail(to, 0, "out of memory");
     }
-    if (found[2] && get_u32(to, found[2], 1, 65536, &m->cpus) < 0)
+    if (found[2] && cfm_get_u32(to, found[2], 1, 65536, &m->cpus) < 0)
         return -1;
     if (found[3] && get_number(to, found[3], 0, 1, UINT64_C(1000000000000), &m->clock_hz) < 0)
         return -1;
     if (get_line_size(to, found[4], &m->line_size) < 0 || read_levels(to, found[5]->next, m) < 0)
         return -1;
-    if (found[6] && read_latency(to, found[6]->next, m) < 0)
+    if (found[6] && cfm_read_latency(to, found[6]->next, m) < 0)
         return -1;
+    if (found[7]) {
+        int rule = get_choice(to, found[7], cfm_rule_names, COUNT(cfm_rule_names));
+
+        if (rule < 0)
+            return -1;
+        m->latency_rule = (enum cf_latency_rule)rule;
+    }
     return cfm_settle_cpus(to, found[2] ? found[2]->line : found[5]->line, m);
 }
 
@@ -419,7 +403,8 @@ int cfm_load_file(const struct report *to, const char *path, struct cf_machine *
     free(bytes);
     if (!root)
         return -1;
-    status = read_machine(to, root, m);
+    m->file = strdup(path);
+    status = m->file ? read_machine(to, root, m) : cfm_fail(to, 0, "out of memory");
     cfm_node_free(root);
     if (status == 0 && !m->name[0]) {
         const char *slash = strrchr(path, '/');

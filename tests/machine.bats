@@ -42,9 +42,11 @@ show() {
     [ -s example2.yaml ]
     for f in example*.yaml; do
         show ./$f >shown
-        grep -q '^line_size: 64' shown
+        grep -qE '^line_size: (64|32)$' shown
+        cat shown >>all
     done
-    grep -q 'latency: {L1D: 4, L2: 21, memory: 180}' shown
+    grep -q 'latency: {L1D: 4, L2: 21, memory: 180}' all
+    grep -q 'load_after_store: 13' all
 }
 
 @test "the manual names every key and every value that the loader knows" {
@@ -54,6 +56,13 @@ show() {
     printf 'x: 1\n' >key.yaml
     run -1 show ./key.yaml
     keys+=", ${output##*known are }"
+    printf 'line_size: 64\nlevels:\n  - {name: A, size: 64, ways: 1}\nlatency: {A: {x: 1}}\n' >key.yaml
+    run -1 show ./key.yaml
+    has "known are load, store, ifetch, prefetch, flush, and"
+    keys+=", load, store, ifetch, prefetch, flush"
+    printf 'line_size: 64\nlevels:\n  - {name: A, size: 64, ways: 1}\nlatency_rule: x\n' >key.yaml
+    run -1 show ./key.yaml
+    keys+=", ${output##*give one of }"
     for what in policy kind write inclusion; do
         printf 'line_size: 64\nlevels:\n  - {name: A, size: 64, ways: 1, %s: x}\n' $what >key.yaml
         run -1 show ./key.yaml

@@ -38,6 +38,11 @@ static struct cf_machine *load(const char *text)
     return load_bytes(text, strlen(text));
 }
 
+static int same_latency(const struct cf_latency *a, const struct cf_latency *b)
+{
+    return a->stated == b->stated && memcmp(a->cycles, b->cycles, sizeof a->cycles) == 0;
+}
+
 /* The description is refused at the line, with this in the message. */
 static void refused(const char *text, int line, const char *what)
 {
@@ -59,7 +64,7 @@ static int same(const struct cf_machine *a, const struct cf_machine *b)
     if (strcmp(a->name, b->name) ||
         strcmp(a->source ? a->source : "", b->source ? b->source : "") || a->cpus != b->cpus ||
         a->clock_hz != b->clock_hz || a->line_size != b->line_size || a->levels != b->levels ||
-        a->memory_latency != b->memory_latency)
+        a->latency_rule != b->latency_rule || !same_latency(&a->memory, &b->memory))
         return 0;
     for (uint32_t i = 0; i < a->levels; i++) {
         const struct cf_level *x = &a->level[i], *y = &b->level[i];
@@ -68,7 +73,7 @@ static int same(const struct cf_machine *a, const struct cf_machine *b)
             x->ways != y->ways || x->line != y->line || x->sets != y->sets ||
             x->depth != y->depth || x->shared_by != y->shared_by || x->policy != y->policy ||
             x->inclusion != y->inclusion || x->write_back != y->write_back ||
-            x->write_allocate != y->write_allocate || x->latency != y->latency)
+            x->write_allocate != y->write_allocate || !same_latency(&x->latency, &y->latency))
             return 0;
     }
     return 1;
@@ -127,10 +132,18 @@ static void good_ones(void)
     is_u64(m->level[2].depth, 2, "unified behind both");
     is_u64(m->level[3].depth, 5, "a stated depth is kept");
     is_u64(m->level[2].line, 64, "a level's own line size");
-    is_u64(m->level[1].latency, 4, "latency of a level");
-    is_u64(m->level[2].latency, 21, "latency in hexadecimal");
-    is_u64(m->level[3].latency, 0, "latency not stated");
-    is_u64(m->memory_latency, 200, "latency of memory");
+    ok(cf_latency_cycles(&m->level[1].latency, CF_LOAD, 0) == 4 &&
+           cf_latency_cycles(&m->level[1].latency, CF_STORE, CF_LOAD) == 4 &&
+           cf_latency_cycles(&m->level[1].latency, CF_IFETCH, CF_FLUSH) == 4,
+       "latency of a level, for all that a program waits for");
+    ok(cf_latency_cycles(&m->level[1].latency, CF_PREFETCH, 0) == 0 &&
+           cf_latency_cycles(&m->level[1].latency, CF_FLUSH, CF_STORE) == 0,
+       "nobody waits for a prefetch or a flush");
+    ok(cf_latency_cycles(&m->level[2].latency, CF_LOAD, 0) == 21, "latency in hexadecimal");
+    ok(cf_latency_cycles(&m->level[3].latency, CF_LOAD, 0) == -1, "latency not stated");
+    ok(cf_latency_cycles(&m->memory, CF_STORE, CF_STORE) == 200, "latency of memory");
+    ok(m->latency_rule == CF_LATENCY_TOTAL, "a latency is a total by default");
+    is_text(m->file, file, "the file is known");
     is_u64(m->level[3].sets, 4096, "3M of 12 ways");
     round_trip(m, "full");
     cf_machine_free(m);
@@ -151,6 +164,119 @@ static void good_ones(void)
 
     is_text(cf_policy_name(CF_MASTER_INDEX), "master-index", "name of a policy");
     ok(cf_policy_name((enum cf_replacement)99) == NULL, "no name for no policy");
+}
+
+#define LATENCY "latency:\n"
+
+static void latencies(void)
+{
+    struct cf_machine *m =
+        load(HEAD "  - {name: I.1, size: 1KiB, ways: 2, kind: instruction}\n"
+                  "  - {name: D, size: 1KiB, ways: 2, kind: data}\n"
+                  "  - {name: L2, size: 4KiB, ways: 2}\n"
+                  "latency: {I.1: 0, D: {load: 1, store: 0, flush: 5},\n"
+                  "  L2: {load: 21, store: 12, store_after_store: 9, load_after_ifetch: 22,\n"
+                  "       ifetch: 20, prefetch: 3, prefetch_after_prefetch: 2},\n"
+                  "  memory: {load: 1000000000}}\nlatency_rule: added\n");
+    struct cf_latency *l;
+    char *text;
+
+    need(m != NULL, "latencies by operation load: %s", problem);
+    ok(m->latency_rule == CF_LATENCY_ADDED, "the rule");
+    ok(cf_latency_cycles(&m->level[0].latency, CF_IFETCH, 0) == 0, "0 cycles are stated cycles");
+    l = &m->level[1].latency;
+    ok(cf_latency_cycles(l, CF_LOAD, 0) == 1 && cf_latency_cycles(l, CF_STORE, CF_LOAD) == 0 &&
+           cf_latency_cycles(l, CF_FLUSH, 0) == 5 && cf_latency_cycles(l, CF_IFETCH, 0) == -1,
+       "by operation");
+    ok(!cf_latency_has_previous(l), "which depends on nothing else");
+    l = &m->level[2].latency;
+    ok(cf_latency_has_previous(l), "and this one does");
+    ok(cf_latency_cycles(l, CF_STORE, CF_STORE) == 9 &&
+           cf_latency_cycles(l, CF_STORE, CF_LOAD) == 12 &&
+           cf_latency_cycles(l, CF_STORE, 0) == 12 &&
+           cf_latency_cycles(l, CF_LOAD, CF_STORE) == 21 &&
+           cf_latency_cycles(l, CF_LOAD, CF_IFETCH) == 22 &&
+           cf_latency_cycles(l, CF_PREFETCH, CF_PREFETCH) == 2 &&
+           cf_latency_cycles(l, CF_PREFETCH, CF_LOAD) == 3,
+       "by the operation before, else whatever came before");
+    ok(cf_latency_cycles(l, 0, 0) == -1 && cf_latency_cycles(l, 6, 0) == -1 &&
+           cf_latency_cycles(l, CF_LOAD, 6) == -1 && cf_latency_cycles(l, 255, 255) == -1,
+       "none for what is no operation");
+    ok(cf_latency_cycles(&m->memory, CF_LOAD, 0) == 1000000000, "the most that there may be");
+    ok(cf_latency_cycles(&m->memory, CF_STORE, 0) == -1, "a store is not stated by a load");
+    round_trip(m, "latencies by operation");
+    text = cf_machine_text(m);
+    ok(text && strstr(text, "store_after_store: 9") && strstr(text, "\"I.1\": 0") &&
+           strstr(text, "latency_rule: added"),
+       "as text");
+    free(text);
+
+    ok(cf_machine_set_latency(m, "L2.load_after_load", 7, problem, sizeof problem) == 0 &&
+           cf_latency_cycles(l, CF_LOAD, CF_LOAD) == 7 && cf_latency_cycles(l, CF_LOAD, 0) == 21,
+       "one is added");
+    ok(cf_machine_set_latency(m, "I.1", 2, problem, sizeof problem) == 0 &&
+           cf_latency_cycles(&m->level[0].latency, CF_IFETCH, 0) == 2,
+       "a level with a dot in its name");
+    ok(cf_machine_set_latency(m, "I.1.ifetch", 3, problem, sizeof problem) == 0 &&
+           cf_latency_cycles(&m->level[0].latency, CF_IFETCH, 0) == 3,
+       "and its operation");
+    ok(cf_machine_set_latency(m, "L2", 8, problem, sizeof problem) == 0 &&
+           cf_latency_cycles(l, CF_STORE, CF_STORE) == 8 &&
+           cf_latency_cycles(l, CF_PREFETCH, 0) == 0,
+       "a number for a level takes the place of all its others");
+    ok(cf_machine_set_latency(m, "memory.store", 0, problem, sizeof problem) == 0 &&
+           cf_latency_cycles(&m->memory, CF_STORE, 0) == 0,
+       "memory");
+    ok(cf_machine_set_latency(m, "L3", 8, problem, sizeof problem) == -1 &&
+           strstr(problem, "no level 'L3': give one of I.1, D, L2, memory"),
+       "no such level: %s", problem);
+    ok(cf_machine_set_latency(m, "L3.load", 8, problem, sizeof problem) == -1 &&
+           strstr(problem, "no level 'L3'"),
+       "no such level with a key");
+    ok(cf_machine_set_latency(m, "L2.fetch", 8, problem, sizeof problem) == -1 &&
+           strstr(problem, "no operation 'fetch': known are load"),
+       "no such operation: %s", problem);
+    ok(cf_machine_set_latency(m, "D.ifetch", 8, problem, sizeof problem) == -1 &&
+           strstr(problem, "a data cache"),
+       "an operation that the level does not serve: %s", problem);
+    ok(cf_machine_set_latency(m, "L2", 1000000001, problem, sizeof problem) == -1 &&
+           strstr(problem, "out of range"),
+       "too many cycles: %s", problem);
+    ok(cf_machine_set_latency(m, "", 8, problem, sizeof problem) == -1, "nothing: %s", problem);
+    ok(cf_machine_set_latency(m, ".", 8, problem, sizeof problem) == -1, "a dot: %s", problem);
+    cf_machine_free(m);
+
+    refused(SMALL "latency: 4\n", 4, "'latency' is a value");
+    refused(SMALL "latency: [4]\n", 4, "'latency' is a list");
+    refused(SMALL "latency: {L2: 4}\n", 4, "unknown key 'L2' in latency: known are L1, memory");
+    refused(SMALL LATENCY "  L1: fast\n", 5, "'L1: fast' is not a whole number");
+    refused(SMALL LATENCY "  L1: -1\n", 5, "is not a whole number");
+    refused(SMALL LATENCY "  L1: 1000000001\n", 5, "out of range");
+    refused(SMALL LATENCY "  L1: [1]\n", 5, "'L1' is a list");
+    refused(SMALL LATENCY "  L1: {}\n", 5, "latency of L1 is empty");
+    refused(SMALL LATENCY "  L1:\n    load: 1\n    fetch: 2\n", 7,
+            "unknown key 'fetch' in latency of L1: known are load, store, ifetch, prefetch, flush");
+    refused(SMALL LATENCY "  memory: {load_after: 2}\n", 5, "unknown key 'load_after'");
+    refused(SMALL LATENCY "  L1: {load_after_: 2}\n", 5, "unknown key");
+    refused(SMALL LATENCY "  L1: {_after_load: 2}\n", 5, "unknown key");
+    refused(SMALL LATENCY "  L1: {load_after_load_after_load: 2}\n", 5, "unknown key");
+    refused(SMALL LATENCY "  L1: {load: 1, mapped: 2}\n", 5, "unknown key");
+    refused(SMALL LATENCY "  L1: {load: 1, load: 2}\n", 5, "a second time");
+    refused(SMALL LATENCY "  L1: {load: {store: 2}}\n", 5, "'load' is a mapping");
+    refused(SMALL LATENCY "  L1: {load: 4000000000}\n", 5, "out of range");
+    refused(SMALL LATENCY "  L1:\n    load_after_store: 2\n    store: 1\n", 6,
+            "'load_after_store' in latency of L1 without 'load'");
+    refused(HEAD "  - {name: D, size: 1KiB, ways: 2, kind: data}\nlatency: {D: {ifetch: 1}}\n", 4,
+            "'ifetch' in latency of D, which is a data cache");
+    refused(HEAD "  - {name: I, size: 1KiB, ways: 2, kind: instruction}\n"
+                 "latency: {I: {ifetch_after_load: 1, ifetch: 1}}\n",
+            4, "which is an instruction cache");
+    m = load(SMALL "latency_rule: added\n");
+    need(m && m->latency_rule == CF_LATENCY_ADDED, "a rule for latencies that options will state");
+    round_trip(m, "a rule alone");
+    cf_machine_free(m);
+    refused(SMALL "latency: {L1: 1}\nlatency_rule: sum\n", 5,
+            "'latency_rule: sum' is not known: give one of total, added");
 }
 
 static void bad_ones(void)
@@ -205,10 +331,6 @@ static void bad_ones(void)
             "shared by 4 of 2 CPUs");
     refused("line_size: 0\nlevels:\n" L1, 1, "out of range");
     refused("line_size: 100\nlevels:\n" L1, 1, "no power of two");
-    refused(SMALL "latency: 4\n", 4, "'latency' is a value");
-    refused(SMALL "latency: {L2: 4}\n", 4, "unknown key 'L2' in latency: known are L1, memory");
-    refused(SMALL "latency: {L1: 0}\n", 4, "out of range");
-    refused(SMALL "latency:\n  L1: fast\n", 5, "'L1: fast' is not a whole number");
     refused(SMALL "clock_hz: 1.9e9\n", 4, "is not a whole number");
     refused(SMALL "line_size: 32\n", 4, "'line_size' stands here a second time, after line 1");
     refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, ways: 4}\n", 3, "a second time");
@@ -293,6 +415,7 @@ static void installed_ones(void)
     if (m) {
         is_u64(m->level[0].sets, 128, "sets of the LEON4's first level, as in the paper");
         is_u64(m->level[2].sets, 2048, "sets of the LEON4's second level, as in the paper");
+        ok(m->latency_rule == CF_LATENCY_ADDED, "its latencies add up, as in the paper");
     }
     cf_machine_free(m);
 }
@@ -512,6 +635,7 @@ int main(int argc, char **argv)
         need(0, "a directory to work in");
     snprintf(file, sizeof file, "%s/m.yaml", dir);
     good_ones();
+    latencies();
     bad_ones();
     installed_ones();
     damaged_ones();
