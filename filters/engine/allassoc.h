@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * allassoc.h - misses of LRU caches of every associativity and several numbers of sets, in one
+ * pass.
+ *
+ * A set of an LRU cache of any number of ways holds the first ways of one list: the lines of the
+ * set in the order of their last use (Mattson, Gecsei, Slutz, Traiger, IBM Systems Journal 9(2),
+ * 1970). So it is enough to keep that list, up to the largest number of ways, for every number of
+ * sets, and to count at which place references find their line: a cache of w ways misses those at
+ * place w and behind. That is all-associativity simulation (Hill and Smith, "Evaluating
+ * Associativity in CPU Caches", IEEE Transactions on Computers 38(12), 1989, section 4). Also
+ * theirs is the stop: where one number of sets divides the next, a line that comes first in its set
+ * comes first in the smaller set as well, and nothing changes there.
+ *
+ * Compulsory misses are among the misses; counting them apart takes memory for every line that
+ * was ever seen, and is left to the caller.
+ *
+ * Memory: 4 bytes a line of the largest cache of each number of sets with vector code, 16 without,
+ * whatever the trace; and 40 KB.
+ */
+#ifndef CF_ALLASSOC_H
+#define CF_ALLASSOC_H
+
+#include <stdint.h>
+
+struct cf_allassoc;
+
+enum {
+    CF_ALLASSOC_MOST = 64, /* numbers of sets */
+    CF_ALLASSOC_WAYS = 32, /* usual largest number of ways */
+};
+
+enum cf_allassoc_option {
+    CF_ALLASSOC_PORTABLE = 1, /* no vector code: to compare the two */
+};
+
+/* For `count` numbers of sets, from 1 and in ascending order, and up to `ways` ways (1 to 1024).
+   NULL without memory, or where the arguments are none of these. */
+struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32_t ways,
+                                    unsigned options);
+void cf_allassoc_free(struct cf_allassoc *a);
+
+/* References to lines (numbers below 2^63 - 1), as runs.h makes them. -1 without memory. */
+int cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count);
+
+/* Of the references so far, those that found their line at `place` (from 0) of the list of its
+   set, for the k-th number of sets; place == ways: those that did not find it. What runs.h dropped
+   would have been at place 0. */
+uint64_t cf_allassoc_at(const struct cf_allassoc *a, unsigned k, uint32_t place);
+
+/* Misses of a cache with the k-th number of sets and `ways` ways. */
+uint64_t cf_allassoc_misses(const struct cf_allassoc *a, unsigned k, uint32_t ways);
+
+#endif

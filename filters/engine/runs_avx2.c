@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * runs_avx2.c - the plain rows of runs.c, 64 at a time.
+ *
+ * Vectors make three masks with a bit a row: the row begins a run, it is a store, it is plain (a
+ * load or store of one line). What is not plain ends the block before it. Then lines and row
+ * numbers of the rows that begin runs are packed together, and the flags are found with arithmetic
+ * on the masks.
+ */
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#include "filters/engine/runs_parts.h"
+#include "formats/cf.h"
+
+#define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
+
+enum { ROWS = 64 };
+
+struct masks {
+    uint64_t begins, stores, plain;
+};
+
+/* Four lanes packed to the left by their mask, as halves for _mm256_permutevar8x32_epi32(). */
+static const uint32_t pack[16][8] = {
+    {0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0, 0, 0}, {2, 3, 0, 0, 0, 0, 0, 0},
+    {0, 1, 2, 3, 0, 0, 0, 0}, {4, 5, 0, 0, 0, 0, 0, 0}, {0, 1, 4, 5, 0, 0, 0, 0},
+    {2, 3, 4, 5, 0, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 0, 0}, {6, 7, 0, 0, 0, 0, 0, 0},
+    {0, 1, 6, 7, 0, 0, 0, 0}, {2, 3, 6, 7, 0, 0, 0, 0}, {0, 1, 2, 3, 6, 7, 0, 0},
+    {4, 5, 6, 7, 0, 0, 0, 0}, {0, 1, 4, 5, 6, 7, 0, 0}, {2, 3, 4, 5, 6, 7, 0, 0},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+};
+
+static inline TARGET uint64_t lanes(__m256i v)
+{
+    return (uint64_t)(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(v));
+}
+
+/* Stores and plain ops of 64 rows. */
+static inline TARGET struct masks look_at_ops(const uint8_t *op)
+{
+    const __m256i store = _mm256_set1_epi8(CF_STORE), load = _mm256_set1_epi8(CF_LOAD);
+    struct masks m = {0};
+
+    for (unsigned half = 0; half < 2; half++) {
+        const __m256i o = _mm256_loadu_si256((const __m256i *)(const void *)(op + 32 * half));
+        const uint32_t s = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(o, store));
+        const uint32_t l = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(o, load));
+
+        m.stores |= (uint64_t)s << 32 * half;
+        m.plain |= (uint64_t)(s | l) << 32 * half;
+    }
+    return m;
+}
+
+static inline TARGET struct masks look(const uint64_t *addr, const uint8_t *op,
+                                       const uint32_t *size, unsigned shift, uint64_t before)
+{
+    const __m128i by = _mm_cvtsi32_si128((int)shift);
+    struct masks m = look_at_ops(op);
+    uint64_t same = 0, straddles = 0;
+    __m256i last = _mm256_set1_epi64x((long long)before);
+
+    for (unsigned i = 0; i < ROWS; i += 4) {
+        const __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(addr + i));
+        const __m128i s = _mm_loadu_si128((const __m128i *)(const void *)(size + i));
+        const __m128i less = _mm_add_epi32(
+            s, _mm_cmpgt_epi32(_mm_min_epu32(s, _mm_set1_epi32(1)), _mm_setzero_si128()));
+        const __m256i line = _mm256_srl_epi64(a, by);
+        const __m256i end = _mm256_srl_epi64(_mm256_add_epi64(a, _mm256_cvtepu32_epi64(less)), by);
+        /* the line before each: the last one of the four before, then three of these */
+        const __m256i prior = _mm256_blend_epi32(_mm256_permute4x64_epi64(line, 0x90),
+                                                 _mm256_permute4x64_epi64(last, 0xff), 3);
+
+        same |= lanes(_mm256_cmpeq_epi64(line, prior)) << i;
+        straddles |= (lanes(_mm256_cmpeq_epi64(line, end)) ^ 15) << i;
+        last = line;
+    }
+    m.begins = ~same;
+    m.plain &= ~straddles;
+    return m;
+}
+
+/* Lines and rows of those that begin runs, packed together. */
+static inline TARGET void put(struct cf_runs *r, const uint64_t *addr, uint32_t row,
+                              uint64_t begins, uint64_t space)
+{
+    const __m128i by = _mm_cvtsi32_si128(r->shift);
+    const __m256i key = _mm256_set1_epi64x((long long)space);
+    uint64_t *line = r->line + r->count;
+    uint32_t *rows = r->row + r->count;
+
+    for (unsigned i = 0; i < ROWS; i += 8) {
+        const uint64_t eight = begins >> i & 0xff;
+        /* a byte for each row that begins a run: its number in the eight */
+        const uint64_t which =
+            _pext_u64(0x0706050403020100u, _pdep_u64(eight, 0x0101010101010101u) * 0xff);
+        const __m256i number = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)which));
+
+        if (!eight)
+            continue;
+        _mm256_storeu_si256((__m256i *)(void *)rows,
+                            _mm256_add_epi32(number, _mm256_set1_epi32((int)(row + i))));
+        rows += __builtin_popcountll(eight);
+        for (unsigned k = 0; k < 8; k += 4) {
+            const uint64_t four = eight >> k & 15;
+            const __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(addr + i + k));
+            const __m256i order = _mm256_loadu_si256((const __m256i *)(const void *)pack[four]);
+
+            _mm256_storeu_si256(
+                (__m256i *)(void *)line,
+                _mm256_permutevar8x32_epi32(_mm256_xor_si256(_mm256_srl_epi64(a, by), key), order));
+            line += __builtin_popcountll(four);
+        }
+    }
+}
+
+TARGET uint32_t cf_runs_blocks_avx2(struct cf_runs *r, const struct cf_runs_input *in,
+                                    uint32_t from, uint32_t rows, uint64_t *before)
+{
+    const uint64_t alone = r->options & CF_RUNS_STORES ? UINT64_MAX : 0;
+    uint32_t done = 0;
+
+    while (rows - done >= ROWS && r->count + ROWS <= r->capacity) {
+        const uint64_t *addr = in->addr + from + done;
+        const struct masks m =
+            look(addr, in->op + from + done, in->size + from + done, r->shift, *before);
+        const unsigned taken = ~m.plain ? (unsigned)_tzcnt_u64(~m.plain) : ROWS;
+        const uint64_t apart = m.stores & alone;
+
+        if (!taken)
+            break;
+        const uint64_t begins = cf_runs_flags(r, m.begins, m.stores, apart, taken);
+        put(r, addr, from + done, begins, in->space);
+        r->count += (unsigned)__builtin_popcountll(begins);
+        *before = apart >> (taken - 1) & 1 ? UINT64_MAX : addr[taken - 1] >> r->shift;
+        done += taken;
+        r->references += taken;
+        if (taken < ROWS)
+            break;
+    }
+    return done;
+}
+#endif

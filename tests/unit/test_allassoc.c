@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_allassoc: places in the lists of the sets against a slow list for each set, and misses
+ * against caches that are simulated one by one; portable code and what this machine has;
+ * numbers of sets that divide each other or not, 1 to 100 ways, lines of more regions than the
+ * vector code can keep.
+ */
+#include <string.h>
+
+#include "filters/engine/allassoc.h"
+#include "filters/engine/cache.h"
+#include "tap.h"
+
+enum { MOST = 4000, MOST_WAYS = 100, MOST_SETS = 1024 };
+
+static uint64_t state = 1;
+
+static uint32_t next(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33);
+}
+
+static uint64_t line[MOST];
+
+static void make(unsigned style, uint32_t count)
+{
+    const uint32_t lines = 1 + next() % 3000;
+    uint64_t at = next();
+
+    for (uint32_t i = 0; i < count; i++) {
+        switch (style) {
+        case 0: /* the same few */
+            line[i] = next() % lines * (next() % 3) / 2;
+            break;
+        case 1: /* round and round */
+            line[i] = at++ % lines;
+            break;
+        case 2: /* a walk */
+            line[i] = at += next() % 5;
+            at -= 2;
+            break;
+        case 3: /* in large steps */
+            line[i] = next() % 40 * (uint64_t)0x40001;
+            break;
+        case 4: /* some regions */
+            line[i] = ((uint64_t)(next() % 200) << 24) + next() % 20;
+            break;
+        default: /* more regions than 255 at the end, with the highest bits */
+            line[i] = ((uint64_t)next() % (1 + i / 8) << 53) +
+                      ((uint64_t)(next() % (1 + i / 8)) << 24) + next() % 8;
+        }
+        line[i] %= ((uint64_t)1 << 63) - 1;
+    }
+}
+
+static uint64_t at[MOST_WAYS + 1];
+static struct {
+    uint64_t line[MOST_WAYS];
+    uint32_t used;
+} list[MOST_SETS];
+
+static void slow(uint32_t sets, uint32_t ways, uint32_t count)
+{
+    memset(at, 0, sizeof(at));
+    memset(list, 0, sizeof(list));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t set = (uint32_t)(line[i] % sets);
+        uint32_t place = 0;
+
+        while (place < list[set].used && list[set].line[place] != line[i])
+            place++;
+        at[place < list[set].used ? place : ways]++;
+        if (place == list[set].used && list[set].used < ways)
+            list[set].used++;
+        if (place == ways)
+            place--;
+        memmove(list[set].line + 1, list[set].line, place * sizeof(uint64_t));
+        list[set].line[0] = line[i];
+    }
+}
+
+static const char *const mode_name[] = {"what this machine has", "portable code"};
+static const unsigned mode_option[] = {0, CF_ALLASSOC_PORTABLE};
+
+static void places(void)
+{
+    static const uint32_t choice[][6] = {{1, 2, 4, 8, 16, 1024},
+                                         {1, 3, 6, 7, 14, 100},
+                                         {5, 10, 20, 21, 64, 128},
+                                         {1, 64, 65, 130, 650, 1000},
+                                         {2, 3, 4, 6, 8, 12}};
+    static const uint32_t ways[] = {1, 2, 3, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100};
+    unsigned bad[2] = {0};
+    enum { ROUNDS = 3000 };
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        const uint32_t *sets = choice[next() % 5];
+        const uint32_t w = ways[next() % 14], count = next() % MOST;
+        const unsigned n = 1 + next() % 6, from = next() % (7 - n);
+        struct cf_allassoc *a[2];
+
+        make(round % 6, count);
+        for (unsigned mode = 0; mode < 2; mode++) {
+            a[mode] = cf_allassoc_new(sets + from, n, w, mode_option[mode]);
+            for (uint32_t i = 0; i < count;) {
+                const uint32_t piece = 1 + next() % (count - i);
+
+                bad[mode] += cf_allassoc_run(a[mode], line + i, piece) != 0;
+                i += piece;
+            }
+        }
+        for (unsigned k = 0; k < n; k++) {
+            slow(sets[from + k], w, count);
+            for (unsigned mode = 0; mode < 2; mode++) {
+                int good = cf_allassoc_misses(a[mode], k, w) == at[w] &&
+                           cf_allassoc_misses(a[mode], k, 0) == count;
+
+                for (uint32_t p = 0; p <= w; p++)
+                    good &= cf_allassoc_at(a[mode], k, p) == at[p];
+                if (!good && !bad[mode]++)
+                    note("%s: round %u, %u sets, %u ways", mode_name[mode], round, sets[from + k],
+                         w);
+            }
+        }
+        for (unsigned mode = 0; mode < 2; mode++)
+            cf_allassoc_free(a[mode]);
+    }
+    for (unsigned mode = 0; mode < 2; mode++)
+        is_u64(bad[mode], 0, "%d traces have the places of a slow list: %s", ROUNDS,
+               mode_name[mode]);
+}
+
+static void caches(void)
+{
+    static const uint32_t sets[] = {1, 2, 4, 16, 48, 96};
+    static const uint32_t ways[] = {1, 2, 5, 8, 16, 32};
+    static uint8_t flags[MOST];
+    static uint32_t miss[MOST + 8];
+    static uint64_t victim[MOST + 8];
+    struct cf_allassoc *a = cf_allassoc_new(sets, 6, 32, 0);
+
+    make(0, MOST);
+    cf_allassoc_run(a, line, MOST);
+    for (unsigned k = 0; k < 6; k++)
+        for (unsigned w = 0; w < 6; w++) {
+            const struct cf_cache_geometry g = {.sets = sets[k], .ways = ways[w], .policy = CF_LRU};
+            struct cf_cache *c = cf_cache_new(&g);
+
+            is_u64(cf_allassoc_misses(a, k, ways[w]),
+                   cf_cache_batch(c, line, flags, MOST, CF_CACHE_ALL_WAYS, miss, victim),
+                   "misses of a cache of %u x %u", sets[k], ways[w]);
+            cf_cache_free(c);
+        }
+    cf_allassoc_free(a);
+}
+
+static void arguments(void)
+{
+    static const uint32_t sets[] = {0, 1, 1, 2};
+
+    ok(!cf_allassoc_new(sets, 2, 8, 0), "0 sets are refused");
+    ok(!cf_allassoc_new(sets + 1, 2, 8, 0), "the same number twice is refused");
+    ok(!cf_allassoc_new(sets + 2, 2, 0, 0), "0 ways are refused");
+    ok(!cf_allassoc_new(sets + 2, 2, 1025, 0), "1025 ways are refused");
+    ok(!cf_allassoc_new(sets + 2, 0, 8, 0), "no number of sets is refused");
+}
+
+int main(void)
+{
+    places();
+    caches();
+    arguments();
+    return done();
+}
