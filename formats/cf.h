@@ -125,19 +125,22 @@ enum cf_column {
     CF_FUNCTION = 68,   /* str, function of pc (cf-resolve) */
     CF_SOURCE = 69,     /* str, file:line of pc (cf-resolve) */
     CF_SYMBOL = 70,     /* str, global variable at addr (cf-resolve) */
-    CF_DIST = 72,       /* u64, reuse distance in lines; UINT64_MAX = first access (cf-distance) */
+    CF_DIST = 72,       /* u64, reuse distance in lines; UINT64_MAX = first access, and three values
+                           below it are marks, see cf-stream(5) (cf-distance) */
     CF_HIT = 73,        /* u8, level that served the access: 1.., 255 = memory (cf-cache) */
     CF_CLASS = 74,      /* u8, class of the miss (cf-classify) */
     CF_COST = 75,       /* u32, cycles that the access cost (cf-latency) */
-    CF_ID = 96,         /* u32, of a string, table or column */
-    CF_LENGTH = 97,     /* u32, bytes of a string */
-    CF_TEXT = 98,       /* blob, the strings without separators */
-    CF_TYPE = 99,       /* u8, enum cf_type */
-    CF_ROWS = 100,      /* u64 */
-    CF_FIRST = 101,     /* u64, smallest time in a frame */
-    CF_LAST = 102,      /* u64, largest time in a frame */
-    CF_TRAILER = 103,   /* blob, closes the end frame */
-    CF_CODE = 104,      /* codes of a packed frame, without values for programs */
+    CF_DIST_WEIGHT =
+        76,           /* f64, references that a row with a sampled dist stands for (cf-distance) */
+    CF_ID = 96,       /* u32, of a string, table or column */
+    CF_LENGTH = 97,   /* u32, bytes of a string */
+    CF_TEXT = 98,     /* blob, the strings without separators */
+    CF_TYPE = 99,     /* u8, enum cf_type */
+    CF_ROWS = 100,    /* u64 */
+    CF_FIRST = 101,   /* u64, smallest time in a frame */
+    CF_LAST = 102,    /* u64, largest time in a frame */
+    CF_TRAILER = 103, /* blob, closes the end frame */
+    CF_CODE = 104,    /* codes of a packed frame, without values for programs */
 };
 
 enum cf_op {

@@ -64,6 +64,7 @@ static const struct name columns[] = {
     {CF_HIT, "hit", CF_U8},
     {CF_CLASS, "class", CF_U8},
     {CF_COST, "cost", CF_U32},
+    {CF_DIST_WEIGHT, "dist_weight", CF_F64},
     {CF_ID, "id", CF_U32},
     {CF_LENGTH, "length", CF_U32},
     {CF_TEXT, "text", CF_BLOB},
@@ -151,7 +152,7 @@ const char *cf_column_adder(unsigned column)
     } adders[] = {
         {CF_REGION, CF_SYMBOL, "cf-resolve"}, {CF_DIST, CF_DIST, "cf-distance"},
         {CF_HIT, CF_HIT, "cf-cache"},         {CF_CLASS, CF_CLASS, "cf-classify"},
-        {CF_COST, CF_COST, "cf-latency"},
+        {CF_COST, CF_COST, "cf-latency"},     {CF_DIST_WEIGHT, CF_DIST_WEIGHT, "cf-distance"},
     };
 
     for (size_t i = 0; i < COUNT(adders); i++)

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-distance - adds column `dist`: the LRU stack distance (reuse distance) of each access.
+ *
+ * In: any stream with accesses. Out: the same, table access with the column `dist`, the number of
+ * distinct other lines since the last access to the line, or a marker (engine/stack.h). With
+ * sampling also `dist_weight`. All other tables and columns pass untouched. How distances are found
+ * is told in engine/stack_one.c.
+ *
+ * Memory: at most 32 bytes a distinct line; 0.7 to 1.2 KiB a stack (one a process, thread or set,
+ * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/cores.h"
+#include "filters/engine/gather.h"
+#include "filters/engine/groups.h"
+#include "filters/engine/stack.h"
+#include "formats/cf.h"
+#include "formats/cf_tool.h"
+
+static const char usage[] =
+    "Usage: cf-distance [OPTION]... [FILE]...\n"
+    "Add column 'dist': the exact LRU stack distance (reuse distance) of each access, in\n"
+    "lines. Standard input where no FILE or -.\n"
+    "\n"
+    "      --for WHAT        data, fetches, or unified: both in one stack  [data]\n"
+    "      --line-size SIZE  bytes of a line, a power of two from 4 to 64K  [64]\n"
+    "      --sets N          distance within the set: line modulo N  [1]\n"
+    "      --per WHAT        process or thread: each its own stack  [one for all]\n"
+    "      --max N           distances over N lines are 'beyond', such as 8K\n"
+    "      --rate R          sample this part of the lines, such as 0.01 (SHARDS)\n"
+    "      --samples N       sample at most N lines, such as 8K, at a falling rate\n"
+    "      --stats           tell lines, memory and sampling error on standard error\n"
+    "  -o, --output FILE     write a packed file instead of standard output\n"
+    "  -q, --quiet           no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-distance trace.cf | cf-mrc > curve.csv\n"
+    "  cf-distance --sets 64 --per thread trace.cf | cf-cat --csv\n";
+
+enum per { PER_ALL, PER_PROCESS, PER_THREAD };
+
+struct distance {
+    struct cf_tool tool;
+    /* options */
+    const char *output;
+    struct cf_stack_config config;
+    enum per per;
+    unsigned what;  /* enum cf_runs_option */
+    unsigned shift; /* log2 of the line size */
+    int sampling, stats;
+    /* the work */
+    struct cf_stack *stack;
+    struct cf_runs *runs;
+    struct cf_cores *cores;
+    struct cf_groups *units;
+    /* of a frame */
+    uint64_t *dist;
+    double *weight;
+    uint32_t *unit;
+    uint64_t *thread;
+    /* rows of one unit out of many */
+    uint32_t *index;
+    uint64_t *addr, *part;
+    uint32_t *size;
+    uint8_t *op;
+};
+
+enum { OPT_FOR = 256, OPT_LINE_SIZE, OPT_SETS, OPT_PER, OPT_MAX, OPT_RATE, OPT_SAMPLES, OPT_STATS };
+
+static const struct option longs[] = {
+    {"for", required_argument, NULL, OPT_FOR},
+    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
+    {"sets", required_argument, NULL, OPT_SETS},
+    {"per", required_argument, NULL, OPT_PER},
+    {"max", required_argument, NULL, OPT_MAX},
+    {"rate", required_argument, NULL, OPT_RATE},
+    {"samples", required_argument, NULL, OPT_SAMPLES},
+    {"stats", no_argument, NULL, OPT_STATS},
+    {"output", required_argument, NULL, 'o'},
+    CF_COMMON_OPTIONS,
+};
+
+/* Number of the word in the list, from 0. */
+static unsigned word_of(const struct distance *d, const char *option, const char *text,
+                        const char *const *word, unsigned words)
+{
+    for (unsigned i = 0; i < words; i++)
+        if (!strcmp(text, word[i]))
+            return i;
+    cf_die(&d->tool, CF_EXIT_USAGE, "%s '%s': no such word: see --help", option, text);
+}
+
+static void set_line_size(struct distance *d, const char *text)
+{
+    const uint64_t size = cf_parse_size(&d->tool, "--line-size", text);
+
+    if (size < 4 || size > 65536 || (size & (size - 1)) != 0)
+        cf_die(&d->tool, CF_EXIT_USAGE, "--line-size '%s': no power of two from 4 to 64K", text);
+    d->shift = (unsigned)__builtin_ctzll(size);
+}
+
+static void set_rate(struct distance *d, const char *text)
+{
+    char *end;
+    const double rate = strtod(text, &end);
+
+    if (end == text || *end || !(rate > 0 && rate <= 1))
+        cf_die(&d->tool, CF_EXIT_USAGE, "--rate '%s': no number above 0, up to 1", text);
+    d->config.rate = rate;
+}
+
+static void set_samples(struct distance *d, const char *text)
+{
+    const uint64_t samples = cf_parse_size(&d->tool, "--samples", text);
+
+    if (samples < 64 || samples > 1u << 30)
+        cf_die(&d->tool, CF_EXIT_USAGE, "--samples '%s': no number of lines from 64 to 1G", text);
+    d->config.samples = (uint32_t)samples;
+}
+
+static void parse(struct distance *d, int argc, char **argv)
+{
+    static const char *const kinds[] = {"data", "fetches", "unified"};
+    static const char *const pers[] = {"process", "thread"};
+    int c;
+
+    d->what = CF_RUNS_DATA;
+    d->shift = 6;
+    while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_FOR:
+            d->what = CF_RUNS_DATA + word_of(d, "--for", optarg, kinds, 3);
+            break;
+        case OPT_LINE_SIZE:
+            set_line_size(d, optarg);
+            break;
+        case OPT_SETS:
+            d->config.sets = (uint32_t)cf_parse_u64(&d->tool, "--sets", optarg, 1, 1u << 24);
+            break;
+        case OPT_PER:
+            d->per = PER_PROCESS + word_of(d, "--per", optarg, pers, 2);
+            break;
+        case OPT_MAX:
+            d->config.max = cf_parse_size(&d->tool, "--max", optarg);
+            if (!d->config.max)
+                cf_die(&d->tool, CF_EXIT_USAGE, "--max '%s': at least 1", optarg);
+            break;
+        case OPT_RATE:
+            set_rate(d, optarg);
+            break;
+        case OPT_SAMPLES:
+            set_samples(d, optarg);
+            break;
+        case OPT_STATS:
+            d->stats = 1;
+            break;
+        case 'o':
+            d->output = optarg;
+            break;
+        default:
+            cf_common_option(&d->tool, c);
+        }
+    }
+    d->sampling = d->config.rate > 0 || d->config.samples;
+    if (d->config.sets > 1 && d->sampling)
+        cf_die(&d->tool, CF_EXIT_USAGE,
+               "--sets does not go with --rate and --samples: a set has too few lines to sample");
+}
+
+static void *room(const struct distance *d, size_t width)
+{
+    /* the reader never hands out a longer frame */
+    void *p = malloc(CF_FILE_ROWS * width);
+
+    if (!p)
+        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    return p;
+}
+
+static void prepare(struct distance *d)
+{
+    d->stack = cf_stack_new(&d->config);
+    d->runs = cf_runs_new(d->shift, d->what, CF_WIRE_ROWS);
+    d->cores = cf_cores_new(1);
+    d->units = cf_groups_new();
+    if (!d->stack || !d->runs || !d->cores || !d->units)
+        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    d->dist = room(d, sizeof(*d->dist));
+    if (d->sampling)
+        d->weight = room(d, sizeof(*d->weight));
+    if (d->per == PER_ALL)
+        return;
+    d->unit = room(d, sizeof(*d->unit));
+    d->thread = room(d, sizeof(*d->thread));
+    d->index = room(d, sizeof(*d->index));
+    d->addr = room(d, sizeof(*d->addr));
+    d->part = room(d, sizeof(*d->part));
+    d->size = room(d, sizeof(*d->size));
+    d->op = room(d, sizeof(*d->op));
+}
+
+static void release(struct distance *d)
+{
+    cf_stack_free(d->stack);
+    cf_runs_free(d->runs);
+    cf_cores_free(d->cores);
+    cf_groups_free(d->units);
+    free(d->dist);
+    free(d->weight);
+    free(d->unit);
+    free(d->thread);
+    free(d->index);
+    free(d->addr);
+    free(d->part);
+    free(d->size);
+    free(d->op);
+}
+
+/* Rows of one unit and space. Taken in shares that stay in the cache. */
+static void rows(struct distance *d, uint32_t unit, const uint64_t *addr, const uint8_t *op,
+                 const uint32_t *size, uint32_t count, uint64_t space, uint64_t *dist,
+                 double *weight)
+{
+    for (uint32_t at = 0, n; at < count; at += n) {
+        n = count - at < CF_WIRE_ROWS ? count - at : CF_WIRE_ROWS;
+        if (cf_stack_rows(d->stack, d->runs, unit, addr + at, op ? op + at : NULL,
+                          size ? size + at : NULL, n, space, dist + at,
+                          weight ? weight + at : NULL) != 0)
+            cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory, or over 2^31 lines");
+    }
+}
+
+/* Rows from `from` up to `to` of a frame. */
+static void piece(struct distance *d, const struct cf_frame *f, uint32_t unit, uint32_t from,
+                  uint32_t to, uint64_t space)
+{
+    const uint8_t *op = cf_u8(f, CF_OP);
+    const uint32_t *size = cf_u32(f, CF_SIZE);
+
+    rows(d, unit, cf_u64(f, CF_ADDR) + from, op ? op + from : NULL, size ? size + from : NULL,
+         to - from, space, d->dist + from, d->weight ? d->weight + from : NULL);
+}
+
+/* One stack for all: a process is a space in it. */
+static void one_stack(struct distance *d, const struct cf_frame *f)
+{
+    for (uint32_t from = 0, to; from < f->rows; from = to) {
+        uint32_t core;
+        uint64_t space;
+
+        to = cf_cores_piece(d->cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
+        if (!to)
+            cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        piece(d, f, 0, from, to, space);
+    }
+}
+
+/* Numbers the processes or threads of the rows; returns how many pieces of one unit there are. */
+static uint32_t find_units(struct distance *d, const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    uint32_t pieces = 1;
+    int status;
+
+    for (uint32_t i = 0; i < f->rows; i++)
+        d->thread[i] = (uint64_t)(pid ? pid[i] : 0) << 32 | (d->per == PER_THREAD ? tid[i] : 0);
+    status = cf_groups_number(d->units, d->thread, sizeof(*d->thread), f->rows, d->unit);
+    if (status < 0)
+        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (status > 0)
+        cf_die(&d->tool, CF_EXIT_ENVIRONMENT,
+               "more than %d processes or threads: take a part with cf-select", CF_GROUPS_MOST);
+    for (uint32_t i = 1; i < f->rows; i++)
+        pieces += d->unit[i] != d->unit[i - 1];
+    return pieces;
+}
+
+/* Where units take turns at every few rows: the rows of each at once, unit by unit. */
+static void gathered(struct distance *d, const struct cf_frame *f)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR);
+    const uint8_t *op = cf_u8(f, CF_OP);
+    const uint32_t *size = cf_u32(f, CF_SIZE);
+    const uint32_t units = cf_groups_count(d->units);
+    uint32_t *end = calloc((size_t)units + 1, sizeof(*end));
+
+    if (!end)
+        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (uint32_t i = 0; i < f->rows; i++)
+        end[d->unit[i] + 1]++;
+    for (uint32_t u = 0; u < units; u++)
+        end[u + 1] += end[u];
+    for (uint32_t i = 0; i < f->rows; i++)
+        d->index[end[d->unit[i]]++] = i;
+    cf_gather_values(d->addr, addr, sizeof(*addr), d->index, f->rows);
+    if (op)
+        cf_gather_values(d->op, op, sizeof(*op), d->index, f->rows);
+    if (size)
+        cf_gather_values(d->size, size, sizeof(*size), d->index, f->rows);
+    for (uint32_t u = 0, from = 0; u < units; from = end[u++])
+        rows(d, u, d->addr + from, op ? d->op + from : NULL, size ? d->size + from : NULL,
+             end[u] - from, 0, d->part + from, NULL);
+    for (uint32_t i = 0; i < f->rows; i++)
+        d->dist[d->index[i]] = d->part[i];
+    free(end);
+}
+
+static void unit_stacks(struct distance *d, const struct cf_frame *f)
+{
+    enum { SHORT = 256 };
+
+    /* a sample's rate depends on the order of all rows */
+    if (find_units(d, f) > f->rows / SHORT + 1 && !d->sampling) {
+        gathered(d, f);
+        return;
+    }
+    for (uint32_t from = 0, to; from < f->rows; from = to) {
+        for (to = from + 1; to < f->rows && d->unit[to] == d->unit[from];)
+            to++;
+        piece(d, f, d->unit[from], from, to, 0);
+    }
+}
+
+static void add_columns(struct distance *d, struct cf_frame *f)
+{
+    /* that of an earlier cf-distance, which is not true of the new distances */
+    cf_frame_drop(f, CF_DIST_WEIGHT);
+    if (cf_frame_set(f, CF_DIST, d->dist) != 0 ||
+        (d->sampling && cf_frame_set(f, CF_DIST_WEIGHT, d->weight) != 0))
+        cf_die(&d->tool, CF_EXIT_INPUT, "frame %llu has no room for more columns",
+               (unsigned long long)f->number);
+}
+
+/* A failure shows again when the writer is closed. */
+static void idle(void *writer)
+{
+    (void)cf_writer_flush(writer);
+}
+
+static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
+{
+    struct cf_frame *f;
+
+    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_OP, d->what & CF_RUNS_FETCHES ? CF_REQUIRED : CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_PID, d->per == PER_PROCESS ? CF_REQUIRED : CF_OPTIONAL);
+    if (d->per == PER_THREAD)
+        cf_reader_want(r, CF_ACCESS, CF_TID, CF_REQUIRED);
+    cf_reader_idle(r, idle, w);
+    while (cf_reader_next(r, &f) > 0) {
+        cf_tool_progress(&d->tool, r);
+        if (f->table == CF_ACCESS && f->rows) {
+            if (d->per == PER_ALL)
+                one_stack(d, f);
+            else
+                unit_stacks(d, f);
+            add_columns(d, f);
+        }
+        if (cf_writer_frame(w, f) != 0)
+            break; /* cf_tool_finish() tells why */
+    }
+}
+
+static void print_stats(const struct distance *d)
+{
+    struct cf_stack_stats s;
+
+    cf_stack_stats(d->stack, &s);
+    fprintf(stderr,
+            "cf-distance: %llu references to lines, %llu first ones, %llu lines kept, "
+            "%.1f bytes each, %llu bytes in all\n",
+            (unsigned long long)s.references, (unsigned long long)s.cold,
+            (unsigned long long)s.lines, s.lines ? (double)s.line_bytes / (double)s.lines : 0.0,
+            (unsigned long long)s.bytes);
+    if (d->sampling)
+        fprintf(stderr,
+                "cf-distance: rate %.6g, %llu references sampled, %.0f expected; standard error of "
+                "a miss ratio at most %.5f (caches from %llu lines)\n",
+                s.rate, (unsigned long long)s.sampled, s.expected, s.error,
+                (unsigned long long)s.error_from);
+}
+
+int main(int argc, char **argv)
+{
+    static struct distance d;
+    struct cf_reader *r;
+    struct cf_writer *w;
+    int status;
+
+    cf_tool_init(&d.tool, argc, argv, "cf-distance", usage);
+    parse(&d, argc, argv);
+    r = cf_tool_reader(&d.tool, argv + optind, argc - optind);
+    w = cf_tool_writer(&d.tool, d.output);
+    prepare(&d);
+    run(&d, r, w);
+    status = cf_tool_finish(&d.tool, r, w);
+    if (d.stats)
+        print_stats(&d);
+    release(&d);
+    return status;
+}

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stack_one.c - the exact distances of one LRU stack.
+ *
+ * The idea (Bennett and Kruskal, LRU stack processing, IBM Journal of Research and Development
+ * 19(4), 1975): each reference takes the next slot of an array of bits and sets its bit; the bit
+ * of the line's reference before is cleared. So there is one bit a line, in the order of recency,
+ * and the distance is the number of bits behind that of the line. What makes it fast:
+ *
+ * - Front. The 32 most recent lines stay out of the array. Most references of real programs hit
+ *   among them, and cost one look at 32 tags. A reference that does not, drives out the oldest,
+ *   which only then takes a slot. Where programs have no locality the front is switched off.
+ * - Tree. Counts of bits are kept for blocks of 448 bits, and for groups of 32 blocks, 1024 blocks,
+ *   ..., each as a prefix within its group: one addition a level to count, one vector subtraction
+ *   a level to clear. All bits of slots not given yet are ones, so that giving one changes nothing.
+ *   The bits behind a line's are then the live lines less those before it.
+ * - Table. It finds the slot of a line: buckets of five lines that fill a cache line, in 8 parts
+ *   that grow one after the other, so that never two copies of the whole exist.
+ * - Batches. References go in batches through three loops: front, table, tree. So the processor has
+ *   the memory of many of them on its way at a time.
+ * - Compaction. When the slots run out, lines get the numbers of their order as slots, and the tree
+ *   is made anew. It has room for eight times the lines, so that this is rare.
+ *
+ * Memory: 12.8 bytes a place of the table, of which 47 to 70 % are used, and 1.3 bytes a line for
+ * the tree: 20 to 29 bytes a line, and 2 more while a part grows.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "filters/engine/stack_parts.h"
+
+/* Seven eighths of the numbers, less what is lost at the end. */
+#define MOST_SLOTS (UINT64_C(7) * (1 << 29) - 4096)
+
+enum {
+    SMALL = 1 << 16,    /* lines from which on the table has parts */
+    LEAST_SPARE = 2000, /* slots of a tree that are more than its lines: over two batches */
+    TRIAL = 1 << 14,    /* references after which the use of the front is judged */
+    HUGE = 1 << 21,     /* bytes of a huge page */
+    FEW = 5,            /* references that are taken one by one */
+    BRIEF = 96,         /* a batch that vector code is not worth preparing for */
+};
+
+const uint16_t stack_step16[64] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+};
+const uint32_t stack_step32[64] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+};
+#define FIELD(word) ((uint64_t)1 << 9 * ((word)-1))
+const uint64_t stack_step_field[8] = {
+    0,
+    FIELD(2) | FIELD(3) | FIELD(4) | FIELD(5) | FIELD(6) | FIELD(7),
+    FIELD(3) | FIELD(4) | FIELD(5) | FIELD(6) | FIELD(7),
+    FIELD(4) | FIELD(5) | FIELD(6) | FIELD(7),
+    FIELD(5) | FIELD(6) | FIELD(7),
+    FIELD(6) | FIELD(7),
+    FIELD(7),
+    0,
+};
+
+/* ---- the steps, portable ---- */
+
+/* A list in the order of recency, in which the line that is referenced moves to the front. */
+static uint32_t front_portable(struct stack *s, struct stack_work *w, const uint64_t *line,
+                               uint32_t n, uint64_t *dist)
+{
+    uint64_t held[STACK_FRONT];
+    uint16_t *origin = w->order;
+    uint32_t count = s->count, m = 0;
+
+    memcpy(held, s->front, sizeof held);
+    for (unsigned i = 0; i < STACK_FRONT; i++)
+        origin[i] = (uint16_t)i;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t x = line[i];
+        uint64_t carried = held[0];
+        uint16_t from = origin[0];
+        uint32_t d = 0;
+
+        if (carried == x && count) {
+            dist[i] = 0;
+            continue;
+        }
+        while (++d < count) {
+            const uint64_t next = held[d];
+            const uint16_t next_from = origin[d];
+
+            held[d] = carried;
+            origin[d] = from;
+            carried = next;
+            from = next_from;
+            if (carried == x)
+                break;
+        }
+        if (d < count) {
+            dist[i] = d;
+            origin[0] = from;
+        } else {
+            if (count == STACK_FRONT) {
+                w->evicted[m] = from;
+            } else {
+                if (count) {
+                    held[count] = carried;
+                    origin[count] = from;
+                }
+                count++;
+            }
+            w->line[m] = x;
+            w->index[m] = (uint16_t)i;
+            origin[0] = (uint16_t)(STACK_FRONT + m++);
+        }
+        held[0] = x;
+    }
+    return m;
+}
+
+static uint32_t match_portable(const struct stack_bucket *b, uint64_t line)
+{
+    uint32_t ways = 0;
+
+    for (unsigned k = 0; k < STACK_WAYS; k++)
+        ways |= (uint32_t)(b->line[k] == line) << k;
+    return ways;
+}
+
+static void homes_portable(const struct stack *s, struct stack_work *w, const uint64_t *line,
+                           uint32_t m)
+{
+    stack_homes(s, w, line, 0, m);
+}
+
+static uint32_t find_portable(struct stack *s, struct stack_work *w, const uint64_t *line,
+                              uint32_t m)
+{
+    return stack_find_all(s, w, line, m, match_portable);
+}
+
+static void rank_portable(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
+                          const uint16_t *evicted, uint64_t *dist, uint32_t nexts)
+{
+    stack_rank_all(s, w, m, fill, evicted, dist, nexts, 0, less16, less32);
+}
+
+static void renumber_portable(struct stack *s)
+{
+    stack_renumber_all(s, 0);
+}
+
+const struct stack_code stack_portable = {front_portable, homes_portable, find_portable,
+                                          rank_portable, renumber_portable};
+
+/* ---- the table ---- */
+
+static struct stack_bucket *make_buckets(uint64_t buckets)
+{
+    const size_t bytes = buckets * sizeof(struct stack_bucket), whole = bytes / HUGE * HUGE;
+    struct stack_bucket *b = aligned_alloc(whole ? HUGE : sizeof(*b), bytes);
+
+    if (!b)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    /* only whole ones, so that no more memory is used; where there are none, nothing is lost */
+    if (whole)
+        (void)madvise(b, whole, MADV_HUGEPAGE);
+#endif
+    memset(b, 0, bytes);
+    return b;
+}
+
+static uint64_t grown(uint64_t buckets)
+{
+    return buckets < 64 ? buckets * 2 : buckets + buckets / 2;
+}
+
+/* Puts in what is known not to be there. */
+static void put(struct stack *s, uint64_t line, uint32_t slot)
+{
+    const uint64_t hash = stack_hash(s->seed, line);
+    struct stack_part *p = stack_part_of(s, hash);
+    struct stack_bucket *b = stack_home(p, hash);
+
+    while (b->used == STACK_WAYS)
+        b = stack_behind(p, b);
+    b->line[b->used] = line;
+    b->slot[b->used++] = slot;
+    p->lines++;
+}
+
+static void put_all(struct stack *s, const struct stack_part *from)
+{
+    for (uint32_t i = 0; i < from->buckets; i++)
+        for (uint32_t k = 0; k < from->bucket[i].used; k++)
+            put(s, from->bucket[i].line[k], from->bucket[i].slot[k]);
+}
+
+/* The table in parts instead of one. */
+static int split(struct stack *s)
+{
+    struct stack_part *part = calloc(STACK_PARTS, sizeof(*part)), *old = s->part;
+
+    if (!part)
+        return -1;
+    for (unsigned p = 0; p < STACK_PARTS; p++) {
+        part[p].buckets = (uint32_t)(grown(old->buckets) / STACK_PARTS + 1);
+        part[p].bucket = make_buckets(part[p].buckets);
+        if (!part[p].bucket) {
+            while (p--)
+                free(part[p].bucket);
+            free(part);
+            return -1;
+        }
+    }
+    s->part = part;
+    s->part_bits = STACK_PART_BITS;
+    put_all(s, old);
+    free(old->bucket);
+    free(old);
+    return 0;
+}
+
+/* Makes a part of the table larger, the one that `line` belongs to. */
+static int grow(struct stack *s, uint64_t line)
+{
+    struct stack_part *p = stack_part_of(s, stack_hash(s->seed, line));
+    const struct stack_part old = *p;
+    const uint64_t buckets = grown(old.buckets);
+
+    if (s->lines >= (uint64_t)1 << 31)
+        return -1;
+    if (!s->part_bits && s->lines >= SMALL)
+        return split(s);
+    p->bucket = make_buckets(buckets);
+    if (!p->bucket) {
+        *p = old;
+        return -1;
+    }
+    p->buckets = (uint32_t)buckets;
+    p->lines = 0;
+    put_all(s, &old);
+    free(old.bucket);
+    return 0;
+}
+
+/* ---- the tree ---- */
+
+static void free_tree(struct stack_tree *t)
+{
+    free(t->word);
+    free(t->near);
+    for (unsigned i = 0; i < t->levels; i++)
+        free(t->far[i]);
+    memset(t, 0, sizeof(*t));
+}
+
+/* All slots live, and room for `slots` of them. The parts of a group that are not there are never
+   looked at. */
+static int make_tree(struct stack_tree *t, uint64_t slots)
+{
+    const uint64_t blocks = slots / 448 + 1;
+    uint64_t count = 448;
+
+    t->blocks = (uint32_t)blocks;
+    t->word = aligned_alloc(64, blocks * 64);
+    t->near = aligned_alloc(64, (blocks + 31) / 32 * 64);
+    if (!t->word || !t->near) {
+        free_tree(t);
+        return -1;
+    }
+    memset(t->word, 255, blocks * 64);
+    for (uint64_t b = 0; b < blocks; b++) {
+        t->word[b * 8] = 0;
+        for (unsigned k = 2; k < 8; k++)
+            t->word[b * 8] |= (k - 1) * 64 * FIELD(k);
+    }
+    for (uint64_t b = 0; b < (blocks + 31) / 32 * 32; b++)
+        t->near[b] = (uint16_t)(b % 32 * count);
+    for (uint64_t groups = (blocks + 31) / 32; groups > 1; groups = (groups + 31) / 32) {
+        uint32_t *far = aligned_alloc(64, (groups + 31) / 32 * 128);
+
+        count *= 32;
+        if (!far) {
+            free_tree(t);
+            return -1;
+        }
+        for (uint64_t g = 0; g < (groups + 31) / 32 * 32; g++)
+            far[g] = (uint32_t)(g % 32 * count);
+        t->far[t->levels++] = far;
+    }
+    return 0;
+}
+
+/* Gives all lines new slots, in the same order, so that there is room for more. */
+static int compact(struct stack *s, const struct stack_code *code)
+{
+    uint64_t slots = ((uint64_t)s->live + STACK_FRONT) * 8 + LEAST_SPARE;
+
+    /* the lines of the front have none, whatever is written there */
+    for (uint32_t i = 0; i < s->count; i++)
+        *s->slot[i] = STACK_FRESH;
+    if (s->tree.word)
+        code->renumber(s);
+    free_tree(&s->tree);
+    s->compactions++;
+    s->tail = s->live / 448 * 512 + 64 + s->live % 448;
+    return make_tree(&s->tree, slots < MOST_SLOTS ? slots : MOST_SLOTS);
+}
+
+/* ---- a stack ---- */
+
+struct stack *stack_new(void)
+{
+    struct stack *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    /* nobody can choose lines that meet in one bucket, who does not know where memory lies */
+    s->seed = (uint64_t)(uintptr_t)s * 0x9e3779b97f4a7c15u;
+    s->part = calloc(1, sizeof(*s->part));
+    if (s->part) {
+        s->part->buckets = 2;
+        s->part->bucket = make_buckets(2);
+    }
+    if (!s->part || !s->part->bucket) {
+        stack_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void stack_free(struct stack *s)
+{
+    if (!s)
+        return;
+    for (unsigned p = 0; s->part && p < 1u << s->part_bits; p++)
+        free(s->part[p].bucket);
+    free(s->part);
+    free_tree(&s->tree);
+    free(s);
+}
+
+/* Slots that are left. */
+static uint64_t spare(const struct stack *s)
+{
+    const uint64_t end = (uint64_t)s->tree.blocks * 512;
+
+    return end > s->tail ? (end - s->tail) / 512 * 448 + (512 - s->tail % 512) % 512 : 0;
+}
+
+static int make_room(struct stack *s, const struct stack_code *code, uint32_t slots)
+{
+    return spare(s) < slots ? compact(s, code) : 0;
+}
+
+/* Lines of the front go into the tree, oldest first. */
+static int flush_front(struct stack *s, const struct stack_code *code)
+{
+    if (make_room(s, code, s->count) != 0)
+        return -1;
+    while (s->count) {
+        *s->slot[--s->count] = s->tail;
+        s->tail = stack_next_slot(s->tail);
+        s->live++;
+    }
+    return 0;
+}
+
+/* The front costs more than it spares where few references hit in it. */
+static int judge_front(struct stack *s, const struct stack_code *code)
+{
+    const uint64_t near = s->near, seen = s->seen;
+
+    s->near = s->seen = 0;
+    if (s->off) {
+        s->off = near * 100 <= seen * 60;
+        return 0;
+    }
+    if (near * 100 >= seen * 45)
+        return 0;
+    s->off = 1;
+    return flush_front(s, code);
+}
+
+/* Homes of m lines, and the first of them fetched into the cache. */
+static void fetch_homes(const struct stack *s, const struct stack_code *code, struct stack_work *w,
+                        const uint64_t *line, uint32_t m)
+{
+    code->homes(s, w, line, m);
+    for (uint32_t k = 0; k < m && k < STACK_AHEAD; k++)
+        __builtin_prefetch(w->home[k]);
+}
+
+/* Places in the table of the m lines that were not in the front, whose homes are noted, and of
+   those that are, where the table was made anew. */
+static int find(struct stack *s, const struct stack_code *code, struct stack_work *w,
+                const uint64_t *line, uint32_t m)
+{
+    const uint64_t lines = s->lines;
+    uint32_t found = code->find(s, w, line, m);
+
+    if (found < m) {
+        while (found < m) {
+            if (grow(s, line[found]) != 0)
+                return -1;
+            fetch_homes(s, code, w, line, m);
+            found = code->find(s, w, line, m);
+        }
+        fetch_homes(s, code, w, s->front, s->count);
+        (void)code->find(s, w, s->front, s->count);
+        memcpy(s->slot, w->slot + STACK_FRONT, sizeof s->slot);
+        fetch_homes(s, code, w, line, m);
+        (void)code->find(s, w, line, m);
+    }
+    memcpy(w->slot, s->slot, sizeof s->slot);
+    s->cold += s->lines - lines;
+    return 0;
+}
+
+/* The front after a batch in which m lines came into it. */
+static void renew_front(struct stack *s, const struct stack_work *w, const uint64_t *line,
+                        uint32_t m)
+{
+    uint64_t old[STACK_FRONT];
+
+    memcpy(old, s->front, sizeof old);
+    s->count = s->count + m < STACK_FRONT ? s->count + m : STACK_FRONT;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint16_t from = w->order[i];
+
+        s->front[i] = from < STACK_FRONT ? old[from] : line[from - STACK_FRONT];
+        s->slot[i] = w->slot[from];
+    }
+}
+
+/* Without a front: batches in which the table's memory for the next is on its way. */
+static int far_lines(struct stack *s, const struct stack_code *code, struct stack_work *w,
+                     const uint64_t *line, uint32_t n, uint64_t *dist)
+{
+    uint32_t m = n < STACK_FAR ? n : STACK_FAR;
+
+    fetch_homes(s, code, w, line, m);
+    for (uint32_t done = 0, next; done < n; done += m, m = next) {
+        next = n - done - m < STACK_FAR ? n - done - m : STACK_FAR;
+        if (make_room(s, code, m) != 0 || find(s, code, w, line + done, m) != 0)
+            return -1;
+        code->homes(s, w, line + done + m, next);
+        code->rank(s, w, m, 0, NULL, dist + done, next);
+        for (uint32_t k = done; k < done + m; k++)
+            s->near += dist[k] < STACK_FRONT;
+    }
+    return 0;
+}
+
+static int front_lines(struct stack *s, const struct stack_code *code, struct stack_work *w,
+                       const uint64_t *line, uint32_t n, uint64_t *dist)
+{
+    const uint32_t fill = STACK_FRONT - s->count;
+    const uint32_t m =
+        fill || n < BRIEF ? front_portable(s, w, line, n, dist) : code->front(s, w, line, n, dist);
+
+    s->near += n - m;
+    fetch_homes(s, code, w, w->line, m);
+    if (make_room(s, code, m > fill ? m - fill : 0) != 0 || find(s, code, w, w->line, m) != 0)
+        return -1;
+    code->rank(s, w, m, fill, w->evicted, w->dist, 0);
+    for (uint32_t k = 0; k < m; k++)
+        dist[w->index[k]] = w->dist[k];
+    renew_front(s, w, w->line, m);
+    return 0;
+}
+
+/* One reference, where a batch would cost more than the work: a stack of a small set. */
+static int one_line(struct stack *s, const struct stack_code *code, struct stack_work *w,
+                    const uint64_t *line, uint64_t *dist)
+{
+    const uint64_t x = *line;
+    uint32_t *slot;
+    uint32_t d = 0;
+
+    while (d < s->count && s->front[d] != x)
+        d++;
+    if (d == s->count)
+        return front_lines(s, code, w, line, 1, dist);
+    slot = s->slot[d];
+    memmove(s->front + 1, s->front, d * sizeof(*s->front));
+    memmove(s->slot + 1, s->slot, d * sizeof(*s->slot));
+    s->front[0] = x;
+    s->slot[0] = slot;
+    s->near++;
+    *dist = d;
+    return 0;
+}
+
+int stack_lines(struct stack *s, const struct stack_code *code, struct stack_work *w,
+                const uint64_t *line, uint32_t n, uint64_t *dist)
+{
+    for (uint32_t done = 0, part; done < n; done += part) {
+        uint32_t most;
+        int status;
+
+        if (s->seen >= TRIAL && judge_front(s, code) != 0)
+            return -1;
+        most = s->off ? TRIAL : n < FEW ? 1 : STACK_BATCH;
+        part = n - done < most ? n - done : most;
+        s->seen += part;
+        if (s->off)
+            status = far_lines(s, code, w, line + done, part, dist + done);
+        else if (n < FEW)
+            status = one_line(s, code, w, line + done, dist + done);
+        else
+            status = front_lines(s, code, w, line + done, part, dist + done);
+        if (status != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), const void *arg)
+{
+    if (flush_front(s, &stack_portable) != 0)
+        return -1;
+    s->lines = 0;
+    for (uint32_t p = 0; p < 1u << s->part_bits; p++) {
+        const struct stack_part old = s->part[p];
+
+        s->part[p].bucket = make_buckets(old.buckets);
+        s->part[p].lines = 0;
+        if (!s->part[p].bucket) {
+            s->part[p] = old;
+            return -1;
+        }
+        for (uint32_t i = 0; i < old.buckets; i++)
+            for (uint32_t k = 0; k < old.bucket[i].used; k++) {
+                if (keep(old.bucket[i].line[k], arg)) {
+                    put(s, old.bucket[i].line[k], old.bucket[i].slot[k]);
+                    s->lines++;
+                } else {
+                    stack_remove(&s->tree, old.bucket[i].slot[k], s->tree.levels, less16, less32);
+                    s->live--;
+                }
+            }
+        free(old.bucket);
+    }
+    return 0;
+}
+
+void stack_each(const struct stack *s, void (*f)(uint64_t line, void *arg), void *arg)
+{
+    for (uint32_t p = 0; p < 1u << s->part_bits; p++)
+        for (uint32_t i = 0; i < s->part[p].buckets; i++)
+            for (uint32_t k = 0; k < s->part[p].bucket[i].used; k++)
+                f(s->part[p].bucket[i].line[k], arg);
+}
+
+uint64_t stack_bytes(const struct stack *s)
+{
+    uint64_t bytes = (uint64_t)s->tree.blocks * (64 + 2 + 4);
+
+    for (uint32_t p = 0; p < 1u << s->part_bits; p++)
+        bytes += (uint64_t)s->part[p].buckets * sizeof(struct stack_bucket);
+    return bytes;
+}

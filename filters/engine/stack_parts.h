@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stack_parts.h - one LRU stack, and what its portable and its vector code share. The idea is told
+ * in stack_one.c.
+ */
+#ifndef CF_STACK_PARTS_H
+#define CF_STACK_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    STACK_FRONT = 32,  /* most recent lines, which are not in the tree */
+    STACK_BATCH = 992, /* references handled at a time: 10 bits of time less the front's */
+    STACK_FAR = 128,   /* the same without a front: their lines stay in the first-level cache */
+    STACK_WAYS = 5,
+    STACK_PART_BITS = 3,
+    STACK_PARTS = 1 << STACK_PART_BITS,
+    STACK_LEVELS = 4,
+    STACK_AHEAD = 16, /* how many steps before its use a bucket is fetched into the cache */
+};
+
+/* Of a line that has no slot in the tree (yet). */
+#define STACK_FRESH UINT32_MAX
+
+/* A bucket of the table of lines fills one cache line. */
+struct stack_bucket {
+    uint64_t line[STACK_WAYS];
+    uint32_t slot[STACK_WAYS];
+    uint32_t used;
+};
+
+struct stack_part {
+    struct stack_bucket *bucket;
+    uint32_t buckets;
+    uint32_t lines;
+};
+
+/*
+ * Counts of live slots. Slot s is bit s % 64 of word s / 64. A block is 8 words, of which the first
+ * holds seven fields of 9 bits: live slots in the words before word 1, 2, ... 7; so slots whose
+ * word is the first of a block do not exist. near[b]: live slots in the blocks before block b in
+ * its group of 32; far[0][g]: in the groups before group g in its 32 groups; and so on.
+ */
+struct stack_tree {
+    uint64_t *word;
+    uint16_t *near;
+    uint32_t *far[STACK_LEVELS];
+    uint32_t blocks;
+    unsigned levels; /* of far */
+};
+
+struct stack {
+    struct stack_part *part; /* 1 << part_bits of them, by the top bits of the hash */
+    unsigned part_bits;
+    uint64_t seed; /* of the hash */
+    uint64_t lines;
+    struct stack_tree tree;
+    uint32_t tail; /* next slot to give */
+    uint32_t live; /* lines in the tree */
+    /* the front, most recent line first */
+    uint32_t count;
+    uint64_t front[STACK_FRONT];
+    uint32_t *slot[STACK_FRONT]; /* where the table holds their slots */
+    /* whether to use the front */
+    int off;
+    uint32_t seen, near; /* references, and those with a distance below STACK_FRONT */
+    uint64_t cold, compactions;
+};
+
+/*
+ * What the steps of a batch hand on. The lines of the front before the batch are numbered 0 to 31
+ * by recency, those that come into it 32, 33, ...: their origin.
+ */
+struct stack_work {
+    uint64_t line[STACK_BATCH];             /* that were not in the front */
+    uint64_t dist[STACK_BATCH];             /* their distances */
+    uint16_t index[STACK_BATCH];            /* their places in the batch */
+    uint16_t evicted[STACK_BATCH];          /* origin of the line that each of them drove out */
+    uint16_t self[STACK_BATCH];             /* the same when there is no front: each itself */
+    uint16_t order[STACK_FRONT];            /* origins of the lines in the front after the batch */
+    struct stack_bucket *home[STACK_BATCH]; /* of those lines in the table */
+    uint32_t *slot[STACK_FRONT + STACK_BATCH]; /* by origin: where its slot is */
+};
+
+/* The steps of a batch, portable or by vectors. */
+struct stack_code {
+    /* Finds distances in the front; returns how many of `n` lines are not in it. */
+    uint32_t (*front)(struct stack *s, struct stack_work *w, const uint64_t *line, uint32_t n,
+                      uint64_t *dist);
+    /* Notes the homes of m lines. */
+    void (*homes)(const struct stack *s, struct stack_work *w, const uint64_t *line, uint32_t m);
+    /* Finds or makes the places of m lines in the table, whose homes are noted; returns m, or how
+       many it found before a part of the table was full. */
+    uint32_t (*find)(struct stack *s, struct stack_work *w, const uint64_t *line, uint32_t m);
+    /* Distances of m lines by the tree; from line `fill` on each drives the line of origin
+       evicted[] out of the front. Where `evicted` is NULL there is no front; then the homes
+       that are noted are fetched into the cache, `nexts` of them, at most m. */
+    void (*rank)(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
+                 const uint16_t *evicted, uint64_t *dist, uint32_t nexts);
+    /* Gives the lines in the tree the slots 0, 1, 2, ... in their order (the tree is not changed).
+     */
+    void (*renumber)(struct stack *s);
+};
+
+extern const struct stack_code stack_portable;
+#if defined(__x86_64__)
+#define HAVE_VECTOR_STACK
+extern const struct stack_code stack_avx2, stack_avx512;
+#endif
+
+/* NULL without memory. */
+struct stack *stack_new(void);
+void stack_free(struct stack *s);
+
+/* Distances of n references, any number. -1 without memory or at the 2^31st line. */
+int stack_lines(struct stack *s, const struct stack_code *code, struct stack_work *w,
+                const uint64_t *line, uint32_t n, uint64_t *dist);
+
+/* Forgets the lines of which keep(line, arg) is 0. -1 without memory. */
+int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), const void *arg);
+
+/* Calls f(line, arg) for all lines, in no order that means anything. */
+void stack_each(const struct stack *s, void (*f)(uint64_t line, void *arg), void *arg);
+
+/* Bytes of table and tree. */
+uint64_t stack_bytes(const struct stack *s);
+
+/* ---- the code of the steps, made for each instruction set ---- */
+
+#define STACK_INLINE static inline __attribute__((always_inline, unused))
+
+#define STACK_MIX1 UINT64_C(0x9e3779b97f4a7c15)
+#define STACK_MIX2 UINT64_C(0xd6e8feb86659fd93)
+
+/* Every bit of the line changes the upper bits, which are those that are used. */
+STACK_INLINE uint64_t stack_hash(uint64_t seed, uint64_t line)
+{
+    uint64_t h = (line ^ seed) * STACK_MIX1;
+
+    return (h ^ h >> 32) * STACK_MIX2;
+}
+
+STACK_INLINE struct stack_part *stack_part_of(const struct stack *s, uint64_t hash)
+{
+    return s->part + (hash >> 32 >> (32 - s->part_bits));
+}
+
+STACK_INLINE struct stack_bucket *stack_home(const struct stack_part *p, uint64_t hash)
+{
+    return p->bucket + ((hash << STACK_PART_BITS >> 32) * p->buckets >> 32);
+}
+
+/* The bucket behind `b`, around the end. */
+STACK_INLINE struct stack_bucket *stack_behind(const struct stack_part *p, struct stack_bucket *b)
+{
+    return b + 1 == p->bucket + p->buckets ? p->bucket : b + 1;
+}
+
+/* Parts are at most 70 % full: then 9 of 10 lines are in their home. */
+STACK_INLINE int stack_part_full(const struct stack_part *p)
+{
+    return p->lines >= (uint64_t)p->buckets * STACK_WAYS * 7 / 10;
+}
+
+/* A mask of the ways of a bucket that hold the line, those too that are not in use. */
+typedef uint32_t (*stack_match)(const struct stack_bucket *b, uint64_t line);
+
+/* The way that holds the line; not below b->used where none does. */
+STACK_INLINE uint32_t stack_way(const struct stack_bucket *b, uint64_t line, stack_match match)
+{
+    return (uint32_t)__builtin_ctz(match(b, line) | 1u << STACK_WAYS);
+}
+
+/* Where the slot of a line stands that is not in its home; a new line is put in with STACK_FRESH.
+   NULL when its part is full. */
+STACK_INLINE uint32_t *stack_place(struct stack *s, uint64_t line, struct stack_bucket *home,
+                                   stack_match match)
+{
+    struct stack_part *p = stack_part_of(s, stack_hash(s->seed, line));
+    struct stack_bucket *b = home;
+
+    while (b->used == STACK_WAYS) {
+        uint32_t way;
+
+        b = stack_behind(p, b);
+        way = stack_way(b, line, match);
+        if (way < b->used)
+            return b->slot + way;
+    }
+    if (stack_part_full(p))
+        return NULL;
+    p->lines++;
+    s->lines++;
+    b->line[b->used] = line;
+    b->slot[b->used] = STACK_FRESH;
+    return b->slot + b->used++;
+}
+
+/* The homes of lines `from` to m - 1. */
+STACK_INLINE void stack_homes(const struct stack *s, struct stack_work *w, const uint64_t *line,
+                              uint32_t from, uint32_t m)
+{
+    const struct stack_part *const part = s->part;
+    const uint64_t seed = s->seed;
+    const unsigned shift = 32 - s->part_bits;
+
+    for (uint32_t k = from; k < m; k++) {
+        const uint64_t hash = stack_hash(seed, line[k]);
+
+        w->home[k] = stack_home(part + (hash >> 32 >> shift), hash);
+    }
+}
+
+STACK_INLINE uint32_t stack_find_all(struct stack *s, struct stack_work *w, const uint64_t *line,
+                                     uint32_t m, stack_match match)
+{
+    const uintptr_t word = (uintptr_t)s->tree.word;
+
+    for (uint32_t k = 0; k < m; k++) {
+        struct stack_bucket *const home = w->home[k];
+        const uint32_t way = stack_way(home, line[k], match);
+        uint32_t *place;
+
+        if (k + STACK_AHEAD < m)
+            __builtin_prefetch(w->home[k + STACK_AHEAD]);
+        if (__builtin_expect(way < home->used, 1))
+            place = home->slot + way;
+        else if (!(place = stack_place(s, line[k], home, match)))
+            return k;
+        w->slot[STACK_FRONT + k] = place;
+        /* in vain for a line without a slot */
+        __builtin_prefetch((const void *)(word + (uintptr_t)(*place >> 9) * 64));
+    }
+    return m;
+}
+
+/* Number of ones: by the processor's instruction, or by adding neighbours (Knuth, The Art of
+   Computer Programming 4A, 7.1.3). */
+STACK_INLINE uint32_t stack_ones(uint64_t x, int instruction)
+{
+    if (instruction)
+        return (uint32_t)__builtin_popcountll(x);
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint32_t)(x * 0x0101010101010101u >> 56);
+}
+
+/* Number of live slots before slot `s`. */
+STACK_INLINE uint32_t stack_before(const struct stack_tree *t, uint32_t s, unsigned levels,
+                                   int instruction)
+{
+    const uint32_t block = s >> 9, at = s >> 6 & 7;
+    const uint64_t *word = t->word + (size_t)block * 8;
+    uint32_t n = (uint32_t)(word[0] >> 9 * (at - 1) & 511) + t->near[block];
+
+    n += stack_ones(word[at] & (((uint64_t)1 << (s & 63)) - 1), instruction);
+    for (unsigned i = 0; i < levels; i++)
+        n += t->far[i][block >> 5 * (i + 1)];
+    return n;
+}
+
+/* 32 zeros, then ones: from 31 - i on it is 1 at all places after place i. */
+extern const uint16_t stack_step16[64];
+extern const uint32_t stack_step32[64];
+/* By word of a block: 1 in all fields of the words behind it. */
+extern const uint64_t stack_step_field[8];
+
+/* Subtracts 1 from the 32 counts behind place `at`. */
+typedef void (*stack_less16)(uint16_t *__restrict count, uint32_t at);
+typedef void (*stack_less32)(uint32_t *__restrict count, uint32_t at);
+
+STACK_INLINE void less16(uint16_t *__restrict count, uint32_t at)
+{
+    const uint16_t *__restrict step = stack_step16 + 31 - at;
+
+    for (unsigned k = 0; k < 32; k++)
+        count[k] = (uint16_t)(count[k] - step[k]);
+}
+
+STACK_INLINE void less32(uint32_t *__restrict count, uint32_t at)
+{
+    const uint32_t *__restrict step = stack_step32 + 31 - at;
+
+    for (unsigned k = 0; k < 32; k++)
+        count[k] -= step[k];
+}
+
+/* Slot `s` dies. */
+STACK_INLINE void stack_remove(const struct stack_tree *t, uint32_t s, unsigned levels,
+                               stack_less16 few, stack_less32 many)
+{
+    const uint32_t block = s >> 9, at = s >> 6 & 7;
+    uint64_t *word = t->word + (size_t)block * 8;
+
+    word[at] &= ~((uint64_t)1 << (s & 63));
+    word[0] -= stack_step_field[at];
+    few(t->near + (block & ~(uint32_t)31), block & 31);
+    for (unsigned i = 0; i < levels; i++) {
+        const uint32_t index = block >> 5 * (i + 1);
+
+        many(t->far[i] + (index & ~(uint32_t)31), index & 31);
+    }
+}
+
+STACK_INLINE uint32_t stack_next_slot(uint32_t slot)
+{
+    return (slot + 1) % 512 ? slot + 1 : slot + 65;
+}
+
+STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint32_t m,
+                                    uint32_t fill, const uint16_t *evicted, uint64_t *dist,
+                                    uint32_t nexts, unsigned levels, int instruction,
+                                    stack_less16 few, stack_less32 many)
+{
+    const struct stack_tree tree = s->tree;
+    uint32_t *const *place = w->slot + STACK_FRONT;
+    uint32_t newer = s->live + s->count - 1, tail = s->tail; /* lines but the one at hand */
+
+    for (uint32_t k = 0; k < m; k++) {
+        const uint32_t slot = *place[k];
+
+        if (k < nexts)
+            __builtin_prefetch(w->home[k]);
+        if (__builtin_expect(slot == STACK_FRESH, 0)) {
+            dist[k] = UINT64_MAX;
+            newer++;
+        } else {
+            dist[k] = newer - stack_before(&tree, slot, levels, instruction);
+            stack_remove(&tree, slot, levels, few, many);
+        }
+        if (!evicted) {
+            *place[k] = tail;
+            tail = stack_next_slot(tail);
+        } else if (k >= fill) {
+            *w->slot[evicted[k]] = tail;
+            tail = stack_next_slot(tail);
+        }
+    }
+    /* the front has `fill` lines more now, or all that came */
+    s->live = newer + 1 - s->count - (m < fill ? m : fill);
+    s->tail = tail;
+}
+
+/* With what is usual known to the compiler: the number of levels, and whether there is a front. */
+STACK_INLINE void stack_rank_all(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
+                                 const uint16_t *evicted, uint64_t *dist, uint32_t nexts,
+                                 int instruction, stack_less16 few, stack_less32 many)
+{
+    const unsigned levels = s->tree.levels;
+
+    if (levels == 2 && !evicted)
+        stack_rank_levels(s, w, m, 0, NULL, dist, nexts, 2, instruction, few, many);
+    else if (levels == 2)
+        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 2, instruction, few, many);
+    else if (levels == 1 && evicted)
+        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 1, instruction, few, many);
+    else
+        stack_rank_levels(s, w, m, fill, evicted, dist, nexts, levels, instruction, few, many);
+}
+
+STACK_INLINE void stack_renumber_all(struct stack *s, int instruction)
+{
+    for (uint32_t p = 0; p < 1u << s->part_bits; p++) {
+        const struct stack_part *part = s->part + p;
+
+        for (uint32_t i = 0; i < part->buckets; i++) {
+            struct stack_bucket *b = part->bucket + i;
+
+            for (uint32_t k = 0; k < b->used; k++)
+                if (b->slot[k] != STACK_FRESH) {
+                    const uint32_t n =
+                        stack_before(&s->tree, b->slot[k], s->tree.levels, instruction);
+
+                    b->slot[k] = n / 448 * 512 + 64 + n % 448;
+                }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-distance: by hand, and against lists in which the line that is accessed moves to the front.
+load lib
+
+COLD=18446744073709551615 BEYOND=18446744073709551614
+NONE=18446744073709551613 UNSAMPLED=18446744073709551612
+
+# by_list [-v NAME=VALUE]...: distances of CSV with the columns op,size,addr,pid,tid on standard
+# input. Variables: shift (bits), sets, per (all, process, thread), kind (data, fetches, unified),
+# max. Addresses are decimal, below 2^53.
+by_list() {
+    awk -F, -v shift=6 -v sets=1 -v per=all -v kind=data -v max=0 -v cold=$COLD -v beyond=$BEYOND \
+        -v none=$NONE "$@" '
+        BEGIN { bytes = 2 ^ shift }
+        NR > 1 {
+            fetch = $1 == "ifetch"
+            if ($1 == "flush" || (kind == "data" && fetch) || (kind == "fetches" && !fetch)) { print none; next }
+            last = int(($3 + ($2 > 0 ? $2 - 1 : 0)) / bytes)
+            worst = 0; first = 0
+            for (line = int($3 / bytes); line <= last; line++) {
+                unit = (per == "all" ? "" : per == "process" ? $4 : $4 "," $5) ":" line % sets
+                x = (per == "all" ? $4 : "") ":" line
+                n = count[unit] + 0
+                for (i = n; i > 0 && list[unit, i] != x; i--) ;
+                if (!i) { first = 1; count[unit] = ++n; i = n; list[unit, n] = x }
+                else { if (n - i > worst) worst = n - i }
+                for (; i < n; i++) list[unit, i] = list[unit, i + 1]
+                list[unit, n] = x
+            }
+            if (first) print cold
+            else if (max && worst > max) print beyond
+            else print worst
+        }'
+}
+
+# random ROWS SEED: such CSV, with time.
+random() {
+    awk -v n="$1" -v seed="$2" 'BEGIN {
+        srand(seed); split("load load load store store prefetch ifetch flush", op, " ")
+        print "op,size,addr,pid,tid,time"
+        for (i = 0; i < n; i++) {
+            o = op[1 + int(rand() * 8)]; r = rand(); q = rand()
+            if (i % 13 == 0) { pid = 100 + int(rand() * 3); tid = pid + int(rand() * 3) }
+            printf "%s,%d,%d,%d,%d,%d\n", o, q < .9 ? 2 ^ int(rand() * 5) : int(rand() * 400),
+                4096 + int((r < .5 ? rand() * 20 : r < .9 ? rand() * 200 : rand() * 900)) * 56, pid, tid, i
+        } }'
+}
+
+# decimal: the same CSV with addresses in decimal instead of hex.
+decimal() {
+    awk -F, -v OFS=, 'NR > 1 {
+        x = 0
+        for (i = 3; i <= length($3); i++) x = x * 16 + index("0123456789abcdef", substr($3, i, 1)) - 1
+        $3 = sprintf("%.0f", x) } { print }'
+}
+
+# dist FILE [OPTION...]: the column that cf-distance adds.
+dist() {
+    local file=$1
+    shift
+    cf-distance -q "$@" "$file" | cf-cat --csv --columns dist | tail -n +2
+}
+
+# agrees: standard input is what stands in `want`; else shows where it begins to differ.
+agrees() {
+    diff -u want - >difference || {
+        head -n 20 difference >&2
+        return 1
+    }
+}
+
+@test "by hand: first accesses, repeats, straddles, other kinds, flushes" {
+    printf 'time,op,size,addr\n1,load,8,0x0\n2,load,8,0x38\n3,store,8,0x40\n4,load,8,0x80\n5,load,8,0x3c\n6,ifetch,64,0x0\n7,flush,1,0x40\n8,load,8,0x40\n9,load,0,0x80\n' >a.csv
+    stream a.cf a.csv
+    run -0 dist a.cf
+    # row 5 touches the lines 0 and 1, of which 0 is farther away: two lines since
+    is "$COLD
+0
+$COLD
+$COLD
+2
+$NONE
+$NONE
+0
+2"
+    run -0 dist a.cf --for unified --line-size 128
+    is "$COLD
+0
+0
+$COLD
+1
+0
+$NONE
+0
+1"
+}
+
+@test "random accesses: as lists say, in all variants" {
+    local seed kind per sets
+    for seed in 1 2 3; do
+        random 3000 $seed >a.csv
+        stream a.cf a.csv
+        stream a.packed.cf a.csv
+        for kind in data fetches unified; do
+            by_list -v kind=$kind <a.csv >want
+            dist a.cf --for $kind | agrees || fail "--for $kind, seed $seed"
+        done
+        by_list -v shift=4 <a.csv >want
+        dist a.packed.cf --line-size 16 | agrees || fail "--line-size 16"
+        by_list -v shift=8 <a.csv >want
+        dist a.packed.cf --line-size 256 | agrees || fail "--line-size 256"
+        for per in process thread; do
+            by_list -v per=$per <a.csv >want
+            dist a.cf --per $per | agrees || fail "--per $per, seed $seed"
+            by_list -v per=$per -v sets=5 -v kind=unified <a.csv >want
+            dist a.packed.cf --per $per --sets 5 --for unified | agrees || fail "--per $per --sets 5"
+        done
+        for sets in 2 7 64; do
+            by_list -v sets=$sets <a.csv >want
+            dist a.cf --sets $sets | agrees || fail "--sets $sets, seed $seed"
+        done
+        by_list -v max=50 <a.csv >want
+        grep -q $BEYOND want
+        dist a.cf --max 50 | agrees || fail "--max 50"
+    done
+}
+
+@test "threads in turns of many rows, and of one" {
+    local turn
+    for turn in 1 1000; do
+        awk -v turn=$turn 'BEGIN { srand(7); print "op,size,addr,pid,tid,time"
+            for (i = 0; i < 6000; i++) printf "load,8,%d,1,%d,%d\n", int(rand() * rand() * 90) * 64, 1 + int(i / turn) % 3, i }' >a.csv
+        stream a.cf a.csv
+        by_list -v per=thread <a.csv >want
+        dist a.cf --per thread | agrees
+        by_list <a.csv >want
+        dist a.cf | agrees
+    done
+}
+
+@test "real traces: as lists say" {
+    local name kind
+    for name in gzip sort sqlite cc1 threads; do
+        cf-cat --csv --table access --columns op,size,addr,pid,tid "$ROOT/samples/$name.cf" 2>err |
+            head -n 20001 | decimal >a.csv
+        stream a.cf a.csv
+        for kind in data unified; do
+            by_list -v kind=$kind <a.csv >want
+            dist a.cf --for $kind | agrees || fail "$name, --for $kind"
+        done
+        by_list -v sets=64 <a.csv >want
+        dist a.cf --sets 64 | agrees || fail "$name, --sets 64"
+        by_list -v per=thread <a.csv >want
+        dist a.cf --per thread | agrees || fail "$name, --per thread"
+    done
+}
+
+@test "the top of the address space, large accesses, line numbers of 62 bits" {
+    printf 'time,op,size,addr\n1,load,8,0xffffffffffffffff\n2,load,1,0xfffffffffffffff8\n3,load,4294967295,0xffffffffffffff00\n4,load,1048576,0x1000\n5,store,1048576,0x1000\n6,load,8,0xffffffffffffffc0\n' >a.csv
+    stream a.cf a.csv
+    run -0 dist a.cf
+    is "$COLD
+0
+$COLD
+$COLD
+16383
+16384"
+    run -0 dist a.cf --line-size 4 --max 16M
+    is "$COLD
+$COLD
+$COLD
+$COLD
+262143
+262159"
+    run -0 dist a.cf --sets 1000
+    is "$COLD
+0
+$COLD
+$COLD
+16
+16"
+}
+
+@test "sampling: weights, marks, size, and the curve that comes out" {
+    awk 'BEGIN { srand(3); print "time,op,size,addr"
+        for (i = 0; i < 200000; i++) printf "%d,load,8,%d\n", i, int(exp(rand() * log(30000))) * 64 }' >a.csv
+    stream a.cf a.csv
+    dist a.cf >exact
+    for option in "--rate 0.1" "--samples 2K" "--samples 2K --rate 0.5"; do
+        # shellcheck disable=SC2086
+        cf-distance --stats $option a.cf 2>err >b.cf
+        cf-cat --csv --columns dist,dist_weight b.cf | tail -n +2 >sampled
+        grep -q "$UNSAMPLED" sampled
+        # the miss ratio at 1024, 4096 and 16384 lines
+        awk -F, -v unsampled=$UNSAMPLED '
+            FNR == 1 { file++ }
+            { for (c = 1024; c <= 16384; c *= 4) {
+                if (file == 1) exact[c] += $1 >= c
+                else if ($1 "" != unsampled "" && $1 >= c) sum[c] += $2 } }
+            END { for (c = 1024; c <= 16384; c *= 4) {
+                d = (sum[c] - exact[c]) / FNR; if (d < 0) d = -d
+                if (d > .04) { print "off by " d " at " c; exit 1 } } }' exact sampled || fail "$option"
+        grep -Eq 'rate 0\.[0-9]+, [0-9]+ references sampled, [0-9]+ expected; standard error' err
+    done
+    # the weights are one over a rate that falls
+    awk -F, '$2 < last { exit 1 } { last = $2 }' sampled
+    [[ $(grep -o '[0-9]* lines kept' err | cut -d' ' -f1) -le 2048 ]]
+    # again, without: no weights of the old sample stay
+    run -0 bash -c 'cf-distance b.cf | cf-cat --csv | head -n 1'
+    is "time,op,size,addr,dist"
+    run -0 bash -c 'cf-distance --rate 0.5 b.cf | cf-cat --csv --columns dist_weight | sort -u'
+    has "2"
+}
+
+@test "what is no access, and other columns, pass" {
+    printf 'time,pid,op,start,end,label\n0,1,map,0x0,0x2000,x\n' >m.csv
+    printf 'time,pid,op,size,addr,pc,function\n1,1,load,8,0x40,0x99,f\n' >a.csv
+    stream a.cf --with map=m.csv a.csv
+    run -0 bash -c 'cf-distance a.cf | cf-cat --csv'
+    is "time,pid,op,size,addr,pc,function,dist
+1,1,load,8,0x40,0x99,f,$COLD"
+    run -0 bash -c 'cf-distance a.cf | cf-cat --csv --table map'
+    has "0,1,map,0x0,0x2000"
+}
+
+@test "columns that lack are told" {
+    printf 'time,addr\n1,0x40\n2,0x44\n' >b.csv
+    stream b.cf b.csv
+    run -0 dist b.cf
+    is "$COLD
+0"
+    run -1 --separate-stderr cf-distance --for fetches b.cf
+    has "op" "$stderr"
+    run -1 --separate-stderr cf-distance --per thread b.cf
+    has "tid" "$stderr"
+    run -1 --separate-stderr cf-distance --per process b.cf
+    has "pid" "$stderr"
+}
+
+@test "wrong usage" {
+    local bad
+    for bad in "--for x" "--line-size 48" "--line-size 2" "--line-size 128K" "--sets 0" "--sets x" \
+        "--per cpu" "--max 0" "--rate 0" "--rate 1.5" "--rate x" "--rate nan" "--samples 63" "--samples 2G" \
+        "--rate 0.1 --sets 4"; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr cf-distance $bad /dev/null
+        has "${bad%% *}" "$stderr"
+    done
+}
+
+@test "memory does not grow with the trace, and little with its lines" {
+    awk 'BEGIN { print "time,op,size,addr"; for (i = 0; i < 300000; i++) printf "%d,load,8,%d\n", i, i % 50000 * 64 }' >a.csv
+    stream a.cf a.csv
+    run -0 bash -c 'cf-distance --stats a.cf 2>&1 >/dev/null'
+    has "300000 references to lines, 50000 first ones, 50000 lines kept"
+    bytes=$(grep -o '[0-9.]* bytes each' <<<"$output")
+    [[ ${bytes%%.*} -lt 32 ]]
+    cat a.cf a.cf a.cf a.cf >b.cf
+    run -0 bash -c 'cf-distance --stats b.cf 2>&1 >/dev/null'
+    has "1200000 references to lines, 50000 first ones, 50000 lines kept, $bytes"
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stack distances against a list in which the line that is referenced moves to the front, over many
+ * small traces of many kinds; portable code against vector code; sampling against exact curves.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "filters/engine/shards.h"
+#include "filters/engine/stack.h"
+#include "formats/cf.h"
+#include "tap.h"
+
+enum { MOST = 6000, BIG = 400000 };
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static uint64_t line[BIG], got[BIG], again[BIG], want[BIG];
+
+/* ---- what is right ---- */
+
+struct list {
+    uint64_t *line; /* most recent first */
+    uint32_t count;
+};
+
+static uint64_t list_distance(struct list *l, uint64_t x)
+{
+    uint32_t i = 0;
+
+    while (i < l->count && l->line[i] != x)
+        i++;
+    const int cold = i == l->count;
+    l->count += cold;
+    memmove(l->line + 1, l->line, i * sizeof(*l->line));
+    l->line[0] = x;
+    return cold ? CF_DIST_COLD : i;
+}
+
+/* Distances within line % sets, by lists that each have room for `n` lines. */
+static void list_distances(const uint64_t *x, uint32_t n, uint32_t sets, uint64_t max,
+                           uint64_t *dist)
+{
+    struct list *list = calloc(sets, sizeof(*list));
+
+    for (uint32_t s = 0; s < sets; s++)
+        list[s].line = malloc((n + 1) * sizeof(uint64_t));
+    for (uint32_t i = 0; i < n; i++) {
+        dist[i] = list_distance(list + x[i] % sets, x[i]);
+        if (max && dist[i] > max && dist[i] != CF_DIST_COLD)
+            dist[i] = CF_DIST_BEYOND;
+    }
+    for (uint32_t s = 0; s < sets; s++)
+        free(list[s].line);
+    free(list);
+}
+
+enum { CODES = 3 };
+static const char *const code_name[CODES] = {"the best", "narrow vector", "portable"};
+
+/* ---- traces ---- */
+
+enum { KINDS = 10 };
+
+static void make(unsigned kind, uint32_t n, uint32_t lines, uint64_t *x)
+{
+    static const uint64_t strides[] = {1,
+                                       2,
+                                       3,
+                                       64,
+                                       4096,
+                                       1 << 16,
+                                       (uint64_t)1 << 32,
+                                       (uint64_t)1 << 57,
+                                       0x9e3779b97f4a7c15u,
+                                       0xfffffff0u};
+    const uint64_t base = next() % 3 ? next() : next() % 2 ? UINT64_MAX - 5 : 0;
+    const uint64_t stride = strides[next() % 10];
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        switch (kind) {
+        case 0: /* uniform */
+            at = next() % lines;
+            break;
+        case 1: /* cyclic: every distance is the same */
+            at = i % lines;
+            break;
+        case 2: /* back and forth */
+            at = i / lines % 2 ? lines - 1 - i % lines : i % lines;
+            break;
+        case 3: /* skewed */
+            at = next() % (next() % lines + 1) % (next() % lines + 1);
+            break;
+        case 4: /* a few, and now and then any */
+            at = next() % 20 ? next() % 8 : next() % lines;
+            break;
+        case 5: /* phases, with and without locality */
+            at = i / 700 % 2 ? next() % lines : next() % 30;
+            break;
+        case 6: /* new ones for ever, each twice at some distance */
+            at = i % 2 ? i / 2 : i / 2 > lines ? i / 2 - lines : 0;
+            break;
+        case 7: /* around the size of the front */
+            at = i % (28 + i / 500 % 10);
+            break;
+        case 8: /* the same, a while */
+            at = next() % 3 ? at : next() % lines;
+            break;
+        case 9: /* any 64 bits: low ones, high ones, or both */
+            at = next() % 2 ? next() % lines << 58 | next() % 3 : next() % lines;
+            break;
+        }
+        x[i] = base + at * stride;
+    }
+}
+
+/* Distances by the engine, in pieces of random length. */
+static int run(const struct cf_stack_config *c, const uint64_t *x, uint32_t n, int pieces,
+               uint64_t *dist)
+{
+    struct cf_stack *s = cf_stack_new(c);
+    int bad = !s;
+
+    for (uint32_t i = 0, part; !bad && i < n; i += part) {
+        part = pieces ? (uint32_t)(next() % (next() % 4 ? 40 : 3000)) + 1 : n;
+        if (part > n - i)
+            part = n - i;
+        bad = cf_stack_lines(s, 0, x + i, part, dist + i) != 0;
+    }
+    cf_stack_free(s);
+    return bad;
+}
+
+static uint64_t differences(const uint64_t *a, const uint64_t *b, uint32_t n)
+{
+    uint64_t wrong = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        wrong += a[i] != b[i];
+    return wrong;
+}
+
+static void small_traces(void)
+{
+    static const uint32_t set_counts[] = {2, 3, 7, 16, 64, 100, 1023};
+    uint64_t wrong[CODES] = {0}, wrong_sets[CODES] = {0}, wrong_max[CODES] = {0}, bad = 0,
+             traces = 0;
+
+    for (unsigned round = 0; round < 260; round++)
+        for (unsigned kind = 0; kind < KINDS; kind++, traces++) {
+            const uint32_t n = (uint32_t)(next() % (round % 16 ? 400 : MOST)) + 1;
+            const uint32_t lines = (uint32_t)(next() % (round % 3 ? 60 : 2000)) + 1;
+            const uint32_t sets = set_counts[next() % 7];
+            const uint64_t max = next() % 100 + 1;
+
+            make(kind, n, lines, line);
+            for (unsigned code = 0; code < CODES; code++) {
+                struct cf_stack_config c = {.code = code};
+
+                list_distances(line, n, 1, 0, want);
+                bad += (uint64_t)run(&c, line, n, 0, got);
+                wrong[code] += differences(got, want, n);
+                bad += (uint64_t)run(&c, line, n, 1, got);
+                wrong[code] += differences(got, want, n);
+                c.max = max;
+                list_distances(line, n, 1, max, want);
+                bad += (uint64_t)run(&c, line, n, 1, got);
+                wrong_max[code] += differences(got, want, n);
+                c.max = 0;
+                c.sets = sets;
+                if (n > 1000 && sets > 100)
+                    continue; /* the lists would be large */
+                list_distances(line, n, sets, 0, want);
+                bad += (uint64_t)run(&c, line, n, (int)(next() % 2), got);
+                wrong_sets[code] += differences(got, want, n);
+            }
+        }
+    note("%llu traces", (unsigned long long)traces);
+    is_u64(bad, 0, "no call fails");
+    for (unsigned code = 0; code < CODES; code++) {
+        is_u64(wrong[code], 0, "%s code: distances, as the list says", code_name[code]);
+        is_u64(wrong_sets[code], 0, "%s code: distances within sets", code_name[code]);
+        is_u64(wrong_max[code], 0, "%s code: bounded distances", code_name[code]);
+    }
+}
+
+/* Traces that grow the table into its parts, compact, and switch the front off and on. */
+static void large_traces(void)
+{
+    struct cf_stack_config fast = {0}, slow = {.code = CF_STACK_PORTABLE};
+    uint64_t *place = calloc(1 << 18, sizeof(*place));
+    uint32_t *tree = calloc(BIG + 1, sizeof(*tree));
+
+    for (unsigned kind = 0; kind < 4; kind++) {
+        struct cf_stack *a = cf_stack_new(&fast), *b = cf_stack_new(&slow);
+        struct cf_stack_stats stats;
+        uint64_t live = 0, cold = 0;
+
+        memset(place, 0, (1 << 18) * sizeof(*place));
+        memset(tree, 0, (BIG + 1) * sizeof(*tree));
+        for (uint32_t i = 0; i < BIG; i++) {
+            const uint32_t lines = kind == 0 ? 1 << 18 : kind == 1 ? 1000 : 150000;
+            uint64_t x = next() % lines;
+
+            if (kind == 2)
+                x = i % lines;
+            if (kind == 3 && i / 60000 % 2)
+                x = x % 20;
+            /* Fenwick, A new data structure for cumulative frequency tables, 1994 */
+            want[i] = CF_DIST_COLD;
+            if (place[x]) {
+                uint64_t before = 0;
+
+                for (uint64_t k = place[x]; k; k &= k - 1)
+                    before += tree[k];
+                want[i] = live - before;
+                for (uint64_t k = place[x]; k <= BIG; k += k & -k)
+                    tree[k]--;
+            }
+            live += !place[x];
+            cold += !place[x];
+            place[x] = i + 1;
+            for (uint64_t k = i + 1; k <= BIG; k += k & -k)
+                tree[k]++;
+            line[i] = x << 20 ^ x;
+        }
+        need(a && b && !cf_stack_lines(a, 0, line, BIG, got) &&
+                 !cf_stack_lines(b, 0, line, BIG, again),
+             "large trace %u runs", kind);
+        is_u64(differences(got, want, BIG), 0, "large trace %u: as a tree over time says", kind);
+        is_u64(differences(got, again, BIG), 0, "large trace %u: vectors and portable", kind);
+        cf_stack_stats(a, &stats);
+        is_u64(stats.lines, cold, "large trace %u: lines", kind);
+        is_u64(stats.cold, cold, "large trace %u: first references", kind);
+        ok(stats.compactions > 1, "large trace %u: it was compacted", kind);
+        ok(stats.lines < 10000 || stats.line_bytes <= 30 * stats.lines,
+           "large trace %u: at most 30 bytes a line", kind);
+        cf_stack_free(a);
+        cf_stack_free(b);
+    }
+    free(place);
+    free(tree);
+}
+
+static void units(void)
+{
+    struct cf_stack_config c = {0};
+    struct cf_stack *s = cf_stack_new(&c);
+    static struct list list[50];
+    uint64_t wrong = 0;
+
+    for (unsigned u = 0; u < 50; u++)
+        list[u].line = malloc(5000 * sizeof(uint64_t));
+    for (unsigned i = 0; i < 4000; i++) {
+        const uint32_t unit = (uint32_t)(next() % 50), n = (uint32_t)(next() % 10);
+
+        for (uint32_t k = 0; k < n; k++) {
+            line[k] = next() % 90;
+            want[k] = list_distance(list + unit, line[k]);
+        }
+        wrong += cf_stack_lines(s, unit, line, n, got) != 0;
+        wrong += differences(got, want, n);
+    }
+    is_u64(wrong, 0, "units have stacks of their own");
+    cf_stack_free(s);
+    for (unsigned u = 0; u < 50; u++)
+        free(list[u].line);
+}
+
+/* ---- rows ---- */
+
+static uint64_t addr[MOST];
+static uint8_t op[MOST];
+static uint32_t size[MOST];
+
+/* Row by row, line by line. */
+static void row_distances(unsigned options, unsigned shift, uint32_t rows, uint64_t space,
+                          struct list *l)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint64_t end = addr[i] + (size[i] ? size[i] - 1 : 0);
+        const uint64_t last = (end < addr[i] ? UINT64_MAX : end) >> shift;
+
+        want[i] = CF_DIST_NONE;
+        if (op[i] == CF_FLUSH || !(options & (op[i] == CF_IFETCH ? CF_RUNS_FETCHES : CF_RUNS_DATA)))
+            continue;
+        want[i] = 0;
+        for (uint64_t x = addr[i] >> shift;; x++) {
+            const uint64_t d = list_distance(l, x ^ space);
+
+            want[i] = d > want[i] ? d : want[i];
+            if (x == last)
+                break;
+        }
+    }
+}
+
+static void rows(void)
+{
+    uint64_t wrong = 0, bad = 0;
+
+    for (unsigned round = 0; round < 600; round++) {
+        static uint64_t held[20 * MOST];
+        const unsigned shift = 4 + (unsigned)(next() % 5);
+        const unsigned options = 1 + (unsigned)(next() % 3);
+        struct cf_stack_config c = {.code = round % CODES};
+        struct cf_runs *r = cf_runs_new(shift, options, round % 3 ? 4096 : 7);
+        struct cf_stack *s = cf_stack_new(&c);
+        struct list l = {held, 0};
+
+        for (unsigned piece = 0; piece < 4; piece++) {
+            const uint32_t n = (uint32_t)(next() % 300);
+            const uint64_t space = cf_space_key((uint32_t)(next() % 3));
+
+            for (uint32_t i = 0; i < n; i++) {
+                addr[i] = next() % 4 ? next() % 5000 : UINT64_MAX - next() % 300;
+                size[i] = next() % 5 ? 1u << next() % 4 : (uint32_t)(next() % 700);
+                op[i] = (uint8_t)(next() % 3 ? CF_LOAD : 1 + next() % 5);
+            }
+            row_distances(options, shift, n, space, &l);
+            bad += cf_stack_rows(s, r, 0, addr, op, size, n, space, got, NULL) != 0;
+            wrong += differences(got, want, n);
+        }
+        cf_runs_free(r);
+        cf_stack_free(s);
+    }
+    is_u64(bad, 0, "rows: no call fails");
+    is_u64(wrong, 0, "rows: as the list says, with straddles, flushes and fetches");
+}
+
+/* ---- sampling ---- */
+
+/* Skewed lines: line k with a chance of about 1 / k. */
+static void make_zipf(uint32_t lines)
+{
+    for (uint32_t i = 0; i < BIG; i++)
+        line[i] = (uint64_t)exp((double)(next() >> 11) / 9007199254740992.0 * log(lines));
+}
+
+static double misses(const uint64_t *dist, uint64_t size_lines)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < BIG; i++)
+        n += dist[i] >= size_lines;
+    return (double)n / BIG;
+}
+
+/* The sampled references must have the distances of a list of sampled lines, scaled, under the rule
+   of shards.h for a fixed size. */
+static void sample_exact(double rate, uint32_t samples)
+{
+    struct cf_stack_config c = {.rate = rate, .samples = samples};
+    struct shards h;
+    static uint64_t held[BIG];
+    struct list l = {held, 0};
+    const uint32_t n = 60000;
+    uint64_t wrong = 0, most = 0, count = 0;
+    struct cf_stack *s = cf_stack_new(&c);
+
+    shards_init(&h, rate, samples);
+    for (uint32_t i = 0; i < n; i++)
+        line[i] = next() % (next() % 20000 + 1) << 7;
+    for (uint32_t i = 0, part; i < n; i += part) {
+        part = (uint32_t)(next() % 5000) + 1;
+        part = part > n - i ? n - i : part;
+        wrong += cf_stack_lines(s, 0, line + i, part, got + i) != 0;
+        struct cf_stack_stats stats;
+        cf_stack_stats(s, &stats);
+        most = stats.lines > most ? stats.lines : most;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        want[i] = CF_DIST_UNSAMPLED;
+        if (!shards_has(&h, line[i]))
+            continue;
+        want[i] = list_distance(&l, line[i]);
+        if (want[i] != CF_DIST_COLD)
+            want[i] = (uint64_t)((double)want[i] / shards_rate(&h) + 0.5);
+        if (samples && ++count % (samples / 8) == 0 && l.count > samples / 8 * 7) {
+            /* the steps in which the threshold falls */
+            const uint64_t t = h.threshold;
+            uint64_t keep = 65536;
+
+            for (uint32_t left = l.count; left > samples / 4 * 3;) {
+                keep--;
+                left = 0;
+                for (uint32_t k = 0; k < l.count; k++)
+                    left += (shards_hash(l.line[k]) >> 32) * 65536 / t < keep;
+            }
+            h.threshold = (t * keep + 65535) / 65536;
+            uint32_t left = 0;
+            for (uint32_t k = 0; k < l.count; k++)
+                if (shards_has(&h, l.line[k]))
+                    l.line[left++] = l.line[k];
+            l.count = left;
+        }
+    }
+    is_u64(wrong + differences(got, want, n), 0, "sample of rate %g, size %u: as its list says",
+           rate, samples);
+    if (samples)
+        ok(most <= samples && h.threshold < (uint64_t)1 << 32,
+           "the sample holds at most %u lines: %llu", samples, (unsigned long long)most);
+    cf_stack_free(s);
+}
+
+/* Miss ratios by the sample against the exact ones, at sizes that it can resolve: off by at most
+   three standard errors, where a size may be off by three of those of a distance (shards.h). */
+static void sample_error(double rate, uint32_t samples)
+{
+    enum { ROUNDS = 20 };
+    struct cf_stack_config exact = {0}, some = {.rate = rate, .samples = samples};
+    static double weight[BIG];
+    static uint64_t address[BIG];
+    unsigned sizes = 0, out = 0, bad = 0;
+    double mean_error = 0, mean_off = 0;
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct cf_stack *a = cf_stack_new(&exact), *b = cf_stack_new(&some);
+        struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA, 5000);
+        struct cf_stack_stats stats;
+
+        make_zipf(60000 + round * 1000);
+        for (uint32_t i = 0; i < BIG; i++) {
+            line[i] += (uint64_t)round << 32; /* another sample */
+            address[i] = line[i] << 6;
+        }
+        bad += cf_stack_lines(a, 0, line, BIG, want) != 0;
+        for (uint32_t i = 0; i < BIG; i += 10000)
+            bad += cf_stack_rows(b, r, 0, address + i, NULL, NULL, 10000, 0, got + i, weight + i);
+        cf_stack_stats(b, &stats);
+        bad += stats.references != BIG || stats.lines > (samples ? samples : BIG);
+        bad += !samples && fabs(stats.expected - BIG * rate) > 1;
+        bad += stats.expected < 1 || stats.sampled > BIG;
+        for (uint64_t c = stats.error_from; c < 1 << 15; c *= 2, sizes++) {
+            const double slip = 3 * sqrt((double)c * (1 - stats.rate) / stats.rate);
+            double sum = 0;
+
+            for (uint32_t i = 0; i < BIG; i++)
+                if (got[i] != CF_DIST_UNSAMPLED && got[i] >= c)
+                    sum += weight[i];
+            sum /= BIG;
+            out += sum > misses(want, (uint64_t)((double)c - slip)) + 3 * stats.error ||
+                   sum < misses(want, (uint64_t)((double)c + slip)) - 3 * stats.error;
+            mean_off += fabs(sum - misses(want, c));
+        }
+        mean_error += stats.error / ROUNDS;
+        cf_stack_free(a);
+        cf_stack_free(b);
+        cf_runs_free(r);
+    }
+    mean_off /= sizes;
+    note("rate %g, size %u: standard error %.5f, off by %.5f on average", rate, samples, mean_error,
+         mean_off);
+    is_u64(bad, 0, "rate %g, size %u: it runs, and counts", rate, samples);
+    ok(sizes && out * 50 <= sizes, "rate %g, size %u: %u of %u miss ratios are off by more", rate,
+       samples, out, sizes);
+    ok(mean_error > 0 && mean_error < 8 * mean_off && mean_error < 0.05,
+       "rate %g, size %u: the error that is told is no wild guess", rate, samples);
+}
+
+int main(void)
+{
+    small_traces();
+    large_traces();
+    units();
+    rows();
+    sample_exact(0.1, 0);
+    sample_exact(0.001, 0);
+    sample_exact(1, 512);
+    sample_exact(0.5, 1024);
+    sample_error(0.1, 0);
+    sample_error(0.02, 0);
+    sample_error(1, 4096);
+    return done();
+}
