@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-cache - a hierarchy of caches from a machine description: adds column `hit`, the level that
+ * served each access, and on request prints what each level counted.
+ *
+ * In: any stream whose accesses have addr; op, size, pid, tid and cpu are used where they are. Out:
+ * the same with the column, or CSV (--summary). Memory: the tags of the modelled caches, at most 16
+ * bytes a line (see hierarchy.h), a few tens of bytes a thread, and one column of one frame.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "filters/cache/summary.h"
+#include "filters/engine/cores.h"
+#include "formats/cf_tool.h"
+
+static const char usage[] =
+    "Usage: cf-cache -m MACHINE [OPTION]... [FILE]...\n"
+    "Add column 'hit': the cache level that served each access, 255 for memory. Standard\n"
+    "input where no FILE or -.\n"
+    "\n"
+    "  -m, --machine MACHINE    name of a machine description, FILE.yaml or host\n"
+    "      --summary[=FILE]     print what each level counted instead of the stream: CSV, a\n"
+    "                           table on a terminal; with =FILE or -o, beside the stream\n"
+    "      --csv, --term        the summary as CSV even to a terminal, as table even to a file\n"
+    "      --cores N            cores that run the threads  [the machine's cpus]\n"
+    "      --prefetch KIND[:LEVEL]  none, next-line or stride, at the level of that name\n"
+    "                           [none; the first level for data]; may be repeated\n"
+    "      --way-mask CORE:MASK[:LEVEL]  ways (bits) that a core may fill  [all; the last\n"
+    "                           level]; may be repeated\n"
+    "      --seed N             of random replacement  [1]\n"
+    "      --physical           index by the column phys instead of addr\n"
+    "  -o, --output FILE        write a packed file instead of standard output\n"
+    "  -q, --quiet              no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-cache -m raspberry-pi-4 trace.cf | cf-rank --by line --value misses\n"
+    "  cf-capture trace -i -- ls | cf-cache -m host --summary\n";
+
+enum { MASKS = 1024 };
+
+struct options {
+    const char *machine, *output, *summary_file;
+    int summary, table, physical;
+    unsigned cores; /* 0: the machine's */
+    uint64_t seed;
+    const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
+    unsigned prefetches, masks;
+};
+
+struct cache {
+    struct cf_tool tool;
+    struct options o;
+    struct cf_machine *machine;
+    struct cf_hierarchy *model;
+    struct cf_cores *cores;
+    struct cf_way_mask mask[MASKS];
+    uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
+};
+
+enum {
+    OPT_SUMMARY = 256,
+    OPT_CSV,
+    OPT_TERM,
+    OPT_CORES,
+    OPT_PREFETCH,
+    OPT_WAY_MASK,
+    OPT_SEED,
+    OPT_PHYSICAL
+};
+
+static const struct option longs[] = {
+    {"machine", required_argument, NULL, 'm'},
+    {"summary", optional_argument, NULL, OPT_SUMMARY},
+    {"csv", no_argument, NULL, OPT_CSV},
+    {"term", no_argument, NULL, OPT_TERM},
+    {"cores", required_argument, NULL, OPT_CORES},
+    {"prefetch", required_argument, NULL, OPT_PREFETCH},
+    {"way-mask", required_argument, NULL, OPT_WAY_MASK},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"physical", no_argument, NULL, OPT_PHYSICAL},
+    {"output", required_argument, NULL, 'o'},
+    CF_COMMON_OPTIONS,
+};
+
+static void parse(struct cache *c, int argc, char **argv)
+{
+    struct cf_tool *t = &c->tool;
+    struct options *o = &c->o;
+    int option;
+
+    o->seed = 1;
+    o->table = -1;
+    while ((option = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (option) {
+        case 'm':
+            o->machine = optarg;
+            break;
+        case 'o':
+            o->output = optarg;
+            break;
+        case OPT_SUMMARY:
+            o->summary = 1;
+            o->summary_file = optarg;
+            break;
+        case OPT_CSV:
+            o->table = 0;
+            break;
+        case OPT_TERM:
+            o->table = 1;
+            break;
+        case OPT_CORES:
+            o->cores = (unsigned)cf_parse_u64(t, "--cores", optarg, 1, CF_MAX_CORES);
+            break;
+        case OPT_PREFETCH:
+            if (o->prefetches == CF_MAX_LEVELS)
+                cf_die(t, CF_EXIT_USAGE, "--prefetch: given more than %d times", CF_MAX_LEVELS);
+            o->prefetch[o->prefetches++] = optarg;
+            break;
+        case OPT_WAY_MASK:
+            if (o->masks == MASKS)
+                cf_die(t, CF_EXIT_USAGE, "--way-mask: given more than %d times", MASKS);
+            o->mask[o->masks++] = optarg;
+            break;
+        case OPT_SEED:
+            o->seed = cf_parse_u64(t, "--seed", optarg, 0, UINT64_MAX);
+            break;
+        case OPT_PHYSICAL:
+            o->physical = 1;
+            break;
+        default:
+            cf_common_option(t, option);
+        }
+    }
+    if (!o->machine)
+        cf_die(t, CF_EXIT_USAGE,
+               "no machine: give one with -m (host for this one); see cf-machine(5) and --help");
+    if (o->table < 0)
+        o->table = !o->summary_file && isatty(STDOUT_FILENO);
+}
+
+/* Index of the level of this name. */
+static unsigned find_level(const struct cache *c, const char *option, const char *name)
+{
+    for (unsigned i = 0; i < c->machine->levels; i++)
+        if (!strcmp(c->machine->level[i].name, name))
+            return i;
+    cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no level '%s'", option, c->machine->name, name);
+}
+
+static unsigned data_level(const struct cache *c, const char *option, int last)
+{
+    unsigned found = CF_MAX_LEVELS;
+
+    for (unsigned i = 0; i < c->machine->levels; i++)
+        if (c->machine->level[i].kind != CF_INSTRUCTION_CACHE && (last || found == CF_MAX_LEVELS))
+            found = i;
+    if (found == CF_MAX_LEVELS)
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no data cache: name a level", option,
+               c->machine->name);
+    return found;
+}
+
+static void set_prefetch(struct cache *c, const char *text, struct cf_hierarchy_options *h)
+{
+    static const char *const kinds[] = {"none", "next-line", "stride"};
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    unsigned level =
+        colon ? find_level(c, "--prefetch", colon + 1) : data_level(c, "--prefetch", 0);
+
+    for (unsigned i = 0; i < 3; i++)
+        if (strlen(kinds[i]) == length && !strncmp(kinds[i], text, length)) {
+            h->prefetch[level] = (enum cf_prefetcher)i;
+            return;
+        }
+    cf_die(&c->tool, CF_EXIT_USAGE, "--prefetch '%s': none of none, next-line and stride", text);
+}
+
+static void set_mask(struct cache *c, const char *text, struct cf_way_mask *mask)
+{
+    char *copy = strdup(text), *ways = copy ? strchr(copy, ':') : NULL, *level = NULL;
+
+    if (!copy)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (!ways)
+        cf_die(&c->tool, CF_EXIT_USAGE, "--way-mask '%s': give CORE:MASK, such as 0:0xf", text);
+    *ways++ = '\0';
+    if ((level = strchr(ways, ':')))
+        *level++ = '\0';
+    mask->core = (unsigned)cf_parse_u64(&c->tool, "--way-mask", copy, 0, CF_MAX_CORES - 1);
+    mask->ways = cf_parse_u64(&c->tool, "--way-mask", ways, 1, UINT64_MAX);
+    mask->level = level ? find_level(c, "--way-mask", level) : data_level(c, "--way-mask", 1);
+    free(copy);
+}
+
+static void make_model(struct cache *c)
+{
+    struct cf_hierarchy_options h = {.seed = c->o.seed, .masks = c->mask};
+    char problem[512];
+
+    c->machine = cf_machine_load(c->o.machine, problem, sizeof problem);
+    if (!c->machine)
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s", problem);
+    if (!c->o.cores)
+        c->o.cores = c->machine->cpus < CF_MAX_CORES ? c->machine->cpus : CF_MAX_CORES;
+    h.cores = c->o.cores;
+    for (unsigned i = 0; i < c->o.prefetches; i++)
+        set_prefetch(c, c->o.prefetch[i], &h);
+    for (unsigned i = 0; i < c->o.masks; i++)
+        set_mask(c, c->o.mask[i], &c->mask[h.mask_count++]);
+    c->model = cf_hierarchy_new(c->machine, &h, problem, sizeof problem);
+    if (!c->model)
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s", c->o.machine, problem);
+    c->cores = cf_cores_new(c->o.cores);
+    if (!c->cores)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+static void model_frame(struct cache *c, struct cf_frame *f)
+{
+    const uint64_t *addr = cf_u64(f, c->o.physical ? CF_PHYS : CF_ADDR);
+    const uint32_t *cpu = cf_u32(f, CF_CPU), *tid = cf_u32(f, CF_TID), *pid = cf_u32(f, CF_PID);
+    uint32_t end;
+
+    for (uint32_t from = 0; from < f->rows; from = end) {
+        uint32_t core;
+        uint64_t space;
+
+        end = cf_cores_piece(c->cores, cpu, pid, tid, from, f->rows, &core, &space);
+        if (c->o.physical)
+            space = 0; /* processes share memory */
+        if (end <= from || cf_hierarchy_run(c->model, addr, cf_u8(f, CF_OP), cf_u32(f, CF_SIZE),
+                                            from, end, core, space, c->hit) != 0)
+            cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    }
+}
+
+/* A failure shows again when the writer is closed. */
+static void idle(void *writer)
+{
+    (void)cf_writer_flush(writer);
+}
+
+static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
+{
+    struct cf_frame *f;
+
+    cf_reader_want(r, CF_ACCESS, c->o.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
+    if (c->o.cores > 1) {
+        cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
+        cf_reader_want(r, CF_ACCESS, CF_TID, CF_OPTIONAL);
+    }
+    if (w)
+        cf_reader_idle(r, idle, w);
+    while (cf_reader_next(r, &f) > 0) {
+        cf_tool_progress(&c->tool, r);
+        if (f->table == CF_ACCESS) {
+            model_frame(c, f);
+            if (w && cf_frame_set(f, CF_HIT, c->hit) != 0)
+                cf_die(&c->tool, CF_EXIT_INPUT, "frame %llu has no room for one more column",
+                       (unsigned long long)f->number);
+        }
+        if (w && cf_writer_frame(w, f) != 0)
+            break; /* cf_tool_finish() tells why */
+    }
+}
+
+static void print_summary(const struct cache *c)
+{
+    FILE *out = stdout;
+
+    if (c->o.summary_file && !(out = fopen(c->o.summary_file, "we")))
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: %s: give another --summary=FILE",
+               c->o.summary_file, strerror(errno));
+    if (c->o.table)
+        summary_table(out, c->machine, c->model, c->o.cores);
+    else
+        summary_csv(out, c->machine, c->model);
+    if (out != stdout && (ferror(out) | fclose(out)) != 0)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: could not be written", c->o.summary_file);
+}
+
+int main(int argc, char **argv)
+{
+    static struct cache c;
+    struct cf_reader *r;
+    struct cf_writer *w = NULL;
+    int status;
+
+    cf_tool_init(&c.tool, argc, argv, "cf-cache", usage);
+    parse(&c, argc, argv);
+    make_model(&c);
+    r = cf_tool_reader(&c.tool, argv + optind, argc - optind);
+    if (!c.o.summary || c.o.summary_file || c.o.output)
+        w = cf_tool_writer(&c.tool, c.o.output);
+    run(&c, r, w);
+    if (c.o.summary)
+        print_summary(&c);
+    status = cf_tool_finish(&c.tool, r, w);
+    cf_hierarchy_free(c.model);
+    cf_cores_free(c.cores);
+    cf_machine_free(c.machine);
+    return status;
+}

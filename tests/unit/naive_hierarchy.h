@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * naive_hierarchy.h - a hierarchy of caches as one would write it to be sure that it is right:
+ * every cache a list of lines with the times of their last use, searched from its begin; one byte
+ * range at a time; no runs, no batches. LRU, FIFO and NRU, ways that cores may fill, no
+ * prefetchers. Lines are byte addresses here, of their first byte.
+ */
+#ifndef NAIVE_HIERARCHY_H
+#define NAIVE_HIERARCHY_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/hierarchy.h"
+#include "formats/cf.h"
+
+struct naive_line {
+    uint64_t addr, space, used, came;
+    int valid, dirty, recent;
+};
+
+struct naive_level {
+    const struct cf_level *spec;
+    unsigned shared, caches;
+    struct naive_line *line; /* cache, set, way */
+    struct cf_hierarchy_counts n;
+    uint64_t ways[8]; /* by core */
+};
+
+struct naive {
+    unsigned cores, levels, core;
+    unsigned unit; /* bytes of the shortest line: space is a key of such lines */
+    uint64_t clock, space, memory_reads, memory_writes;
+    int op;
+    struct naive_level level[CF_MAX_LEVELS];
+};
+
+__attribute__((unused)) static struct naive *naive_new(const struct cf_machine *m,
+                                                       const struct cf_hierarchy_options *o)
+{
+    struct naive *n = calloc(1, sizeof *n);
+
+    n->cores = o->cores;
+    n->levels = m->levels;
+    for (unsigned i = 0; i < n->levels; i++) {
+        struct naive_level *l = &n->level[i];
+
+        l->spec = &m->level[i];
+        l->shared = l->spec->shared_by;
+        l->caches = (n->cores + l->shared - 1) / l->shared;
+        l->line = calloc((size_t)l->caches * l->spec->sets * l->spec->ways, sizeof *l->line);
+        for (unsigned c = 0; c < n->cores; c++)
+            l->ways[c] =
+                l->spec->policy == CF_MASTER_INDEX ? UINT64_C(1) << c % l->spec->ways : UINT64_MAX;
+    }
+    for (unsigned k = 0; k < o->mask_count; k++)
+        n->level[o->masks[k].level].ways[o->masks[k].core] = o->masks[k].ways;
+    return n;
+}
+
+__attribute__((unused)) static void naive_free(struct naive *n)
+{
+    for (unsigned i = 0; i < n->levels; i++)
+        free(n->level[i].line);
+    free(n);
+}
+
+static int naive_serves(const struct naive *n, int level, int fetch)
+{
+    enum cf_kind k = n->level[level].spec->kind;
+
+    return k == CF_UNIFIED || k == (fetch ? CF_INSTRUCTION_CACHE : CF_DATA_CACHE);
+}
+
+/* The next level for a kind behind `level` (-1: the first); -1 is memory. */
+static int naive_next(const struct naive *n, int level, int fetch)
+{
+    for (int i = level + 1; i < (int)n->levels; i++)
+        if (naive_serves(n, i, fetch))
+            return i;
+    return -1;
+}
+
+static struct naive_line *naive_set(const struct naive *n, int level, unsigned cache, uint64_t addr)
+{
+    const struct naive_level *l = &n->level[level];
+    uint64_t number = (addr / l->spec->line) ^ (n->space / (l->spec->line / n->unit));
+
+    return l->line + ((size_t)cache * l->spec->sets + number % l->spec->sets) * l->spec->ways;
+}
+
+static uint64_t naive_begin(const struct naive *n, int level, uint64_t addr)
+{
+    return addr / n->level[level].spec->line * n->level[level].spec->line;
+}
+
+static struct naive_line *naive_find(const struct naive *n, int level, unsigned cache,
+                                     uint64_t addr)
+{
+    struct naive_line *s = naive_set(n, level, cache, addr);
+
+    for (unsigned w = 0; w < n->level[level].spec->ways; w++)
+        if (s[w].valid && s[w].space == n->space && s[w].addr == naive_begin(n, level, addr))
+            return &s[w];
+    return NULL;
+}
+
+static unsigned naive_cache(const struct naive *n, int level)
+{
+    return n->core / n->level[level].shared;
+}
+
+static int naive_exclusive(const struct naive *n, int level)
+{
+    return level >= 0 && n->level[level].spec->inclusion == CF_EXCLUSIVE &&
+           naive_next(n, -1, 0) != level && naive_next(n, -1, 1) != level;
+}
+
+/* Does `inner` lie before `outer` on the way of some access? */
+static int naive_before(const struct naive *n, int inner, int outer)
+{
+    for (int fetch = 0; fetch < 2; fetch++)
+        if (inner < outer && naive_serves(n, inner, fetch) && naive_serves(n, outer, fetch))
+            return 1;
+    return 0;
+}
+
+static void naive_touch(struct naive *n, struct naive_line *line)
+{
+    line->used = ++n->clock;
+    line->recent = 1;
+}
+
+static void naive_write(struct naive *n, int level, uint64_t addr, unsigned bytes);
+
+/* Takes all lines of `level` in [addr, addr + bytes) from one cache. */
+static int naive_drop(struct naive *n, int level, unsigned cache, uint64_t addr, unsigned bytes,
+                      int keep, uint64_t *count)
+{
+    unsigned step = n->level[level].spec->line;
+    int dirty = 0;
+
+    for (uint64_t k = 0; k < (bytes < step ? 1 : bytes / step); k++) {
+        struct naive_line *x = naive_find(n, level, cache, addr + k * step);
+
+        if (!x)
+            continue;
+        dirty |= x->dirty;
+        n->level[level].n.writebacks += (unsigned)x->dirty;
+        x->dirty = 0;
+        if (!keep) {
+            x->valid = 0;
+            (*count)++;
+        }
+    }
+    return dirty;
+}
+
+/* Does a cache of another core that meets our way at `next` hold it dirty? */
+static int naive_dirty_elsewhere(struct naive *n, int level, int next, uint64_t addr)
+{
+    for (int i = 0; i <= level; i++)
+        for (unsigned c = 0; naive_serves(n, i, 0) && c < n->level[i].caches; c++) {
+            unsigned other = c * n->level[i].shared;
+
+            if (other / n->level[level].shared == n->core / n->level[level].shared ||
+                other / n->level[next].shared != n->core / n->level[next].shared)
+                continue;
+            for (uint64_t b = 0; b < n->level[level].spec->line; b += n->level[i].spec->line) {
+                struct naive_line *x = naive_find(n, i, c, addr + b);
+
+                if (x && x->dirty)
+                    return 1;
+            }
+        }
+    return 0;
+}
+
+/* Before something goes from `level` to the next: copies that other caches hold which meet our way
+   first at that next level. */
+static void naive_snoop(struct naive *n, int level, uint64_t addr, int take)
+{
+    int next = naive_next(n, level, 0), dirty = 0;
+    unsigned bytes = n->level[level].spec->line;
+
+    addr = naive_begin(n, level, addr);
+    if (!naive_serves(n, level, 0))
+        return;
+    if (naive_exclusive(n, next) && !take)
+        take = naive_dirty_elsewhere(n, level, next, addr) ||
+               (naive_find(n, next, naive_cache(n, next), addr) &&
+                naive_find(n, next, naive_cache(n, next), addr)->dirty);
+    for (int i = 0; i <= level; i++) {
+        struct naive_level *l = &n->level[i];
+
+        if (!naive_serves(n, i, 0))
+            continue;
+        for (unsigned c = 0; c < l->caches; c++) {
+            unsigned other = c * l->shared; /* a core of that cache */
+            int ours = other / n->level[level].shared == n->core / n->level[level].shared;
+            int meets =
+                next < 0 || other / n->level[next].shared == n->core / n->level[next].shared;
+
+            if (!ours && meets)
+                dirty |= naive_drop(n, i, c, addr, bytes, !take, &l->n.invalidations);
+        }
+    }
+    if (dirty)
+        naive_write(n, next, addr, bytes);
+}
+
+/* Others may hold the line from `level` on: they lose it. */
+static void naive_own(struct naive *n, int level, uint64_t addr)
+{
+    for (int i = level; i >= 0; i = naive_next(n, i, 0)) {
+        struct naive_line *x = naive_find(n, i, naive_cache(n, i), addr);
+
+        if ((x && x->dirty) || !naive_serves(n, i, 0))
+            return;
+        naive_snoop(n, i, addr, 1);
+    }
+}
+
+static struct naive_line *naive_victim(struct naive *n, int level, struct naive_line *s)
+{
+    struct naive_level *l = &n->level[level];
+    uint64_t may = l->ways[n->core];
+    struct naive_line *best = NULL;
+
+    for (unsigned w = 0; w < l->spec->ways; w++)
+        if ((may >> (w & 63) & 1) && !s[w].valid)
+            return &s[w];
+    if (l->spec->policy == CF_NRU) {
+        int any = 0;
+
+        for (unsigned w = 0; w < l->spec->ways; w++)
+            any |= (may >> (w & 63) & 1) && !s[w].recent;
+        for (unsigned w = 0; !any && w < l->spec->ways; w++)
+            s[w].recent = 0;
+        for (unsigned w = 0; w < l->spec->ways; w++)
+            if ((may >> (w & 63) & 1) && !s[w].recent)
+                return &s[w];
+    }
+    for (unsigned w = 0; w < l->spec->ways; w++)
+        if ((may >> (w & 63) & 1) &&
+            (!best ||
+             (l->spec->policy == CF_FIFO ? s[w].came < best->came : s[w].used < best->used)))
+            best = &s[w];
+    return best;
+}
+
+static void naive_insert(struct naive *n, int level, uint64_t addr, int dirty)
+{
+    struct naive_level *l = &n->level[level];
+    unsigned cache = naive_cache(n, level);
+    struct naive_line *x = naive_victim(n, level, naive_set(n, level, cache, addr)), old = *x;
+    int fetch = !naive_serves(n, level, 0), next = naive_next(n, level, fetch);
+    uint64_t mine;
+
+    x->addr = naive_begin(n, level, addr);
+    x->space = n->space;
+    x->valid = 1;
+    x->dirty = dirty;
+    naive_touch(n, x);
+    x->came = n->clock;
+    if (!old.valid)
+        return;
+    mine = n->space;
+    n->space = old.space;
+    l->n.evictions++;
+    if (l->spec->inclusion == CF_INCLUSIVE)
+        for (int i = 0; i < level; i++)
+            for (unsigned c = 0; naive_before(n, i, level) && c < n->level[i].caches; c++)
+                if (c * n->level[i].shared / l->shared == cache)
+                    old.dirty |= naive_drop(n, i, c, old.addr, l->spec->line, 0,
+                                            &n->level[i].n.back_invalidations);
+    l->n.writebacks += (unsigned)old.dirty;
+    if (naive_exclusive(n, next)) {
+        struct naive_line *y = naive_find(n, next, naive_cache(n, next), old.addr);
+
+        n->level[next].n.writes++;
+        n->level[next].n.write_misses += !y;
+        if (!y) {
+            naive_insert(n, next, old.addr, old.dirty);
+        } else {
+            y->dirty |= old.dirty;
+            naive_touch(n, y);
+        }
+    } else if (old.dirty) {
+        naive_write(n, next, old.addr, l->spec->line);
+    }
+    n->space = mine;
+}
+
+static unsigned naive_read(struct naive *n, int level, uint64_t addr, int fetch, int own,
+                           int *dirty);
+
+static uint64_t *naive_count(struct naive *n, int level, int misses)
+{
+    struct cf_hierarchy_counts *c = &n->level[level].n;
+
+    switch (n->op) {
+    case CF_STORE:
+        return misses ? &c->store_misses : &c->stores;
+    case CF_IFETCH:
+        return misses ? &c->ifetch_misses : &c->ifetches;
+    case CF_PREFETCH:
+        return misses ? &c->prefetch_misses : &c->prefetches;
+    default:
+        return misses ? &c->load_misses : &c->loads;
+    }
+}
+
+/* Dirty data of `bytes` bytes, a line of some level before, comes to `level`. */
+static void naive_write(struct naive *n, int level, uint64_t addr, unsigned bytes)
+{
+    struct naive_level *l = &n->level[level];
+    struct naive_line *x;
+    int missed, next;
+
+    if (level < 0) {
+        n->memory_writes++;
+        return;
+    }
+    x = naive_find(n, level, naive_cache(n, level), addr);
+    next = naive_next(n, level, !naive_serves(n, level, 0));
+    missed = !x;
+    l->n.writes++;
+    l->n.write_misses += !x;
+    if (x) {
+        naive_touch(n, x);
+        x->dirty |= l->spec->write_back;
+    } else if (naive_exclusive(n, level)) {
+        naive_insert(n, level, addr, 1);
+    } else if (l->spec->write_allocate) {
+        int dirty = l->spec->write_back;
+
+        if (bytes != l->spec->line) {
+            naive_read(n, next, addr, !naive_serves(n, level, 0), 0, &dirty);
+        } else if (naive_exclusive(n, next)) {
+            struct naive_line *y = naive_find(n, next, naive_cache(n, next), addr);
+
+            if (y)
+                y->valid = 0;
+        }
+        naive_insert(n, level, addr, dirty);
+    }
+    if (naive_exclusive(n, level))
+        return;
+    if (!l->spec->write_back || (missed && !l->spec->write_allocate)) {
+        l->n.writebacks++;
+        naive_write(n, next, addr, bytes);
+    }
+}
+
+static unsigned naive_read(struct naive *n, int level, uint64_t addr, int fetch, int own,
+                           int *dirty)
+{
+    struct naive_line *x;
+    unsigned served;
+    int given = 0;
+
+    if (level < 0) {
+        n->memory_reads++;
+        return CF_FROM_MEMORY;
+    }
+    (*naive_count(n, level, 0))++;
+    x = naive_find(n, level, naive_cache(n, level), addr);
+    if (x) {
+        int was = x->dirty;
+
+        if (naive_exclusive(n, level)) {
+            *dirty |= was;
+            x->valid = 0;
+        } else {
+            naive_touch(n, x);
+        }
+        if (own && !was)
+            naive_own(n, level, addr);
+        return n->level[level].spec->depth;
+    }
+    (*naive_count(n, level, 1))++;
+    naive_snoop(n, level, addr, own);
+    if (naive_exclusive(n, level))
+        return naive_read(n, naive_next(n, level, fetch), addr, fetch, own, dirty);
+    served = naive_read(n, naive_next(n, level, fetch), addr, fetch, own, &given);
+    naive_insert(n, level, addr, given);
+    return served;
+}
+
+static unsigned naive_store(struct naive *n, int level, uint64_t addr)
+{
+    const struct cf_level *l;
+    struct naive_line *x;
+    unsigned served;
+    int given = 0, next, was;
+
+    if (level < 0) {
+        n->memory_writes++;
+        return CF_FROM_MEMORY;
+    }
+    l = n->level[level].spec;
+    next = naive_next(n, level, 0);
+    (*naive_count(n, level, 0))++;
+    x = naive_find(n, level, naive_cache(n, level), addr);
+    if (x) {
+        was = x->dirty;
+        naive_touch(n, x);
+        x->dirty |= l->write_back;
+        if (!l->write_back) {
+            naive_snoop(n, level, addr, 1);
+            naive_store(n, next, addr);
+        } else if (!was) {
+            x->dirty = 0;
+            naive_own(n, level, addr);
+            x->dirty = 1;
+        }
+        return l->depth;
+    }
+    (*naive_count(n, level, 1))++;
+    naive_snoop(n, level, addr, 1);
+    if (!l->write_allocate || naive_exclusive(n, level))
+        return naive_store(n, next, addr);
+    served = naive_read(n, next, addr, 0, 1, &given);
+    naive_insert(n, level, addr, given || l->write_back);
+    if (!l->write_back) {
+        naive_snoop(n, level, addr, 1);
+        naive_store(n, next, addr);
+    }
+    return served;
+}
+
+static unsigned naive_flush(struct naive *n, uint64_t addr, unsigned bytes)
+{
+    unsigned found = CF_FROM_MEMORY;
+    int dirty = 0;
+
+    for (unsigned i = 0; i < n->levels; i++) {
+        struct naive_level *l = &n->level[i];
+        uint64_t lost = 0;
+
+        for (unsigned c = 0; c < l->caches; c++) {
+            uint64_t before = lost;
+
+            dirty |= naive_drop(n, (int)i, c, naive_begin(n, (int)i, addr), bytes, 0, &lost);
+            for (unsigned k = 0; lost > before && l->spec->inclusion == CF_INCLUSIVE && k < i; k++)
+                for (unsigned d = 0; naive_before(n, (int)k, (int)i) && d < n->level[k].caches; d++)
+                    dirty |= naive_drop(n, (int)k, d, naive_begin(n, (int)i, addr), l->spec->line,
+                                        0, &n->level[k].n.back_invalidations);
+        }
+        l->n.flushes += lost;
+        if (lost && l->spec->depth < found)
+            found = l->spec->depth;
+    }
+    n->memory_writes += (unsigned)dirty;
+    return found;
+}
+
+/* One row: the depth of its slowest line. `bytes`: line of the first level of its path. */
+__attribute__((unused)) static unsigned naive_row(struct naive *n, uint64_t addr, unsigned op,
+                                                  uint32_t size, unsigned bytes)
+{
+    int fetch = op == CF_IFETCH, first = naive_next(n, -1, fetch), ignored = 0;
+    uint64_t last = addr + (size ? size - 1 : 0);
+    unsigned slowest = 0;
+
+    if (last < addr)
+        last = UINT64_MAX;
+    n->op = (int)op;
+    for (uint64_t line = addr / bytes; line <= last / bytes; line++) {
+        unsigned served = op == CF_FLUSH ? naive_flush(n, line * bytes, bytes)
+                          : op == CF_STORE && first >= 0
+                              ? naive_store(n, first, line * bytes)
+                              : naive_read(n, first, line * bytes, fetch, 0, &ignored);
+
+        if (served > slowest)
+            slowest = served;
+    }
+    return slowest;
+}
+
+#endif

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The hierarchy against a naive one (naive_hierarchy.h), row by row and count by count, on random
+ * machines and traces; the pipeline against the serial model, vector code against portable code,
+ * what a watcher is told against the counts; prefetchers, and what is refused.
+ */
+#include <stdio.h>
+
+#include "filters/engine/hierarchy.h"
+#include "naive_hierarchy.h"
+#include "tap.h"
+
+enum { ROWS = 600, FRAMES = 2, MACHINES = 16000 };
+
+static uint64_t state = 11;
+
+static uint32_t next(uint32_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % below;
+}
+
+struct set {
+    struct cf_machine m;
+    struct cf_hierarchy_options o;
+    struct cf_way_mask mask[8];
+};
+
+enum style { ANY, SIMPLE, POLICIES };
+
+static void make_machine(struct set *s, enum style style)
+{
+    static const uint32_t sets[] = {1, 1, 2, 3, 4, 7, 8, 16};
+    unsigned depth = 0, line = 16u << next(3), shared = 1, i = 0, levels = 1 + next(4);
+    int exclusive_allowed = style == ANY;
+
+    memset(s, 0, sizeof *s);
+    s->o.cores = style == ANY ? 1 + next(4) : 1;
+    s->o.seed = next(1000);
+    s->m.cpus = 4;
+    s->m.line_size = line;
+    while (i < levels) {
+        struct cf_level *l = &s->m.level[i];
+        unsigned kinds = i == 0 ? next(4) : next(12); /* 0, 1: a pair of split caches */
+
+        depth++;
+        if (i && style == ANY && next(4) == 0)
+            line *= 2;
+        if (next(3) == 0 && shared < 4)
+            shared *= 2;
+        for (unsigned k = kinds < 2 ? 0 : 1; k < 2; k++, i++, l++) {
+            snprintf(l->name, sizeof l->name, "L%u", i);
+            l->kind = kinds >= 2 ? CF_UNIFIED : k ? CF_DATA_CACHE : CF_INSTRUCTION_CACHE;
+            if (kinds == 2 && i == 0)
+                l->kind = next(2) ? CF_DATA_CACHE : CF_INSTRUCTION_CACHE;
+            l->line = line;
+            if (i == 0 && kinds < 2 && style == ANY && next(4) == 0 && line > 16)
+                l->line = line / 2;
+            l->sets = sets[next(8)];
+            l->ways = 1 + next(5);
+            l->size = (uint64_t)l->sets * l->ways * l->line;
+            l->depth = depth;
+            l->shared_by = shared;
+            l->policy = next(3) == 0   ? CF_FIFO
+                        : next(6) == 0 ? CF_NRU
+                        : next(6) == 0 ? CF_MASTER_INDEX
+                                       : CF_LRU;
+            if (style == POLICIES)
+                l->policy = (enum cf_replacement)next(CF_MASTER_INDEX + 1);
+            if (l->policy == CF_TREE_PLRU)
+                l->ways = 1u << next(4);
+            l->size = (uint64_t)l->sets * l->ways * l->line;
+            l->write_back = next(5) != 0;
+            l->write_allocate = next(5) != 0;
+            if (style == ANY && next(3) == 0)
+                l->inclusion = CF_INCLUSIVE;
+            else if (exclusive_allowed && next(4) == 0 && i && l->write_back)
+                l->inclusion = CF_EXCLUSIVE;
+            if (style == ANY && next(8) == 0 && l->policy != CF_MASTER_INDEX &&
+                l->policy != CF_NRU && s->o.mask_count < 8) {
+                struct cf_way_mask *w = &s->mask[s->o.mask_count++];
+
+                *w = (struct cf_way_mask){.level = i, .core = next(s->o.cores)};
+                w->ways = 1 + next((1u << l->ways) - 1);
+            }
+        }
+    }
+    s->m.levels = i;
+    s->o.masks = s->mask;
+}
+
+static uint64_t addr[ROWS], space[ROWS];
+static uint8_t op[ROWS], core[ROWS];
+static uint32_t size[ROWS];
+
+static void make_rows(unsigned cores, int many_ops)
+{
+    uint64_t base[6], span = 1u << (6 + next(8)), at = 0;
+    unsigned shape = next(4), change = next(2) ? 2 : 40;
+    unsigned c = 0, p = 0, spaces = next(3) ? 1 : 3;
+
+    for (unsigned i = 0; i < 6; i++)
+        base[i] = next(8) == 0 ? UINT64_MAX - next(200) : (uint64_t)next(1 << 20) << next(30);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        if (next(change) == 0) {
+            c = next(cores);
+            p = next(spaces);
+        }
+        core[i] = (uint8_t)c;
+        space[i] = cf_space_key(p);
+        at = shape == 0 ? next((uint32_t)span) : at + (shape == 1 ? 8 : shape == 2 ? span / 4 : 24);
+        addr[i] = base[next(3) ? 0 : next(6)] + at % span;
+        op[i] = (uint8_t)(next(3) ? CF_LOAD : CF_STORE);
+        if (many_ops && next(3) == 0)
+            op[i] = (uint8_t)(next(30) == 0 ? CF_FLUSH : next(12) == 0 ? CF_PREFETCH : CF_IFETCH);
+        size[i] = next(8) ? 1u << next(4) : next(40) ? next(100) : 1000 + next(3000);
+        if (next(6) == 0 && i) {
+            addr[i] = addr[i - 1];
+            size[i] = size[i - 1];
+        }
+    }
+}
+
+static int same_counts(const struct cf_hierarchy_counts *a, const struct cf_hierarchy_counts *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static void tell(const struct set *s)
+{
+    char *text = cf_machine_text(&s->m);
+
+    note("%u cores, masks %u", s->o.cores, s->o.mask_count);
+    for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        note("%s", line);
+    free(text);
+}
+
+static unsigned shortest_line(const struct cf_machine *m, int fetch)
+{
+    unsigned line[2] = {0, 0};
+
+    for (unsigned kind = 0; kind < 2; kind++)
+        for (unsigned i = 0; i < m->levels && !line[kind]; i++)
+            if (m->level[i].kind == CF_UNIFIED ||
+                m->level[i].kind == (kind ? CF_INSTRUCTION_CACHE : CF_DATA_CACHE))
+                line[kind] = m->level[i].line;
+    for (unsigned kind = 0; kind < 2; kind++)
+        if (!line[kind])
+            line[kind] = line[!kind];
+    if (fetch < 0)
+        return line[0] < line[1] ? line[0] : line[1];
+    return line[fetch];
+}
+
+static void print_counts(const char *who, const struct cf_hierarchy_counts *c)
+{
+    const uint64_t *v = (const uint64_t *)c;
+
+    printf("# %s:", who);
+    for (unsigned i = 0; i < sizeof *c / sizeof *v; i++)
+        printf(" %llu", (unsigned long long)v[i]);
+    printf("\n");
+}
+
+/* The engine against the naive one; 0 when they differ. */
+static int against_naive(const struct set *s, int many_ops)
+{
+    char problem[256] = "";
+    struct cf_hierarchy *h = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
+    struct cf_hierarchy_counts got;
+    struct naive *n;
+    static uint8_t hit[ROWS];
+    unsigned wrong = 0;
+
+    if (!h)
+        return -1;
+    n = naive_new(&s->m, &s->o);
+    n->unit = shortest_line(&s->m, -1);
+    for (unsigned frame = 0; frame < FRAMES; frame++) {
+        make_rows(s->o.cores, many_ops);
+        wrong += cf_hierarchy_rows(h, addr, op, size, ROWS, core, space, hit) != 0;
+        for (uint32_t i = 0; i < ROWS && wrong < 3; i++) {
+            unsigned want;
+
+            n->core = core[i];
+            n->space = space[i];
+            want = naive_row(n, addr[i], op[i], size[i], shortest_line(&s->m, op[i] == CF_IFETCH));
+            if (want != hit[i]) {
+                wrong++;
+                note("frame %u row %u: %u, expected %u: core %u op %u addr 0x%llx size %u", frame,
+                     i, hit[i], want, core[i], op[i], (unsigned long long)addr[i], size[i]);
+            }
+        }
+    }
+    for (unsigned i = 0; i < s->m.levels && wrong < 3; i++) {
+        cf_hierarchy_count(h, i, &got);
+        if (!same_counts(&got, &n->level[i].n)) {
+            wrong++;
+            note("level %u", i);
+            print_counts("got ", &got);
+            print_counts("want", &n->level[i].n);
+        }
+    }
+    cf_hierarchy_memory(h, &got);
+    if (wrong < 3 && (got.writes != n->memory_writes ||
+                      got.loads + got.stores + got.ifetches + got.prefetches != n->memory_reads)) {
+        wrong++;
+        note("memory: writes %llu, expected %llu; reads %llu, expected %llu",
+             (unsigned long long)got.writes, (unsigned long long)n->memory_writes,
+             (unsigned long long)(got.loads + got.stores + got.ifetches + got.prefetches),
+             (unsigned long long)n->memory_reads);
+    }
+    naive_free(n);
+    cf_hierarchy_free(h);
+    if (wrong)
+        tell(s);
+    return wrong == 0;
+}
+
+/* What watchers are told, as a checksum, and what they must add up to. */
+struct told {
+    uint64_t sum, refs, reads, read_misses, writes, write_misses;
+};
+
+static void listen(void *arg, const struct cf_hierarchy_refs *r)
+{
+    struct told *t = arg;
+
+    for (uint32_t i = 0; i < r->count; i++) {
+        const int write = (r->flags[i] & CF_REF_WRITE) != 0;
+
+        t->sum = (t->sum ^ r->line[i]) * 0x9e3779b97f4a7c15u;
+        t->sum = (t->sum ^ r->row[i] ^ (uint64_t)r->core[i] << 32 ^ (uint64_t)r->flags[i] << 40 ^
+                  (uint64_t)r->missed[i] << 48) *
+                 0xd1342543de82ef95u;
+        t->refs++;
+        if (r->flags[i] & CF_RUN_FLUSH)
+            continue;
+        t->reads += !write;
+        t->read_misses += !write && r->missed[i];
+        t->writes += write;
+        t->write_misses += write && r->missed[i];
+    }
+}
+
+/* Two ways to compute the same. */
+static int against_each_other(const struct set *s, int many_ops, int serial, int portable)
+{
+    struct cf_hierarchy_options other = s->o;
+    struct cf_hierarchy *h[2];
+    static struct told told[2][CF_MAX_LEVELS];
+    static uint8_t hit[2][ROWS];
+    unsigned wrong = 0;
+    char problem[256];
+
+    other.serial = serial;
+    other.portable = portable;
+    memset(told, 0, sizeof told);
+    h[0] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
+    h[1] = cf_hierarchy_new(&s->m, &other, problem, sizeof problem);
+    if (!h[0] || !h[1]) {
+        cf_hierarchy_free(h[0]);
+        cf_hierarchy_free(h[1]);
+        return -1;
+    }
+    for (unsigned k = 0; k < 2; k++)
+        for (unsigned i = 0; i < s->m.levels; i++)
+            wrong += cf_hierarchy_watch(h[k], i, listen, &told[k][i]) != 0;
+    for (unsigned frame = 0; frame < FRAMES; frame++) {
+        make_rows(s->o.cores, many_ops);
+        for (unsigned k = 0; k < 2; k++)
+            wrong += cf_hierarchy_rows(h[k], addr, op, size, ROWS, core, space, hit[k]) != 0;
+        if (memcmp(hit[0], hit[1], ROWS) != 0 && !wrong++)
+            for (uint32_t i = 0; i < ROWS; i++)
+                if (hit[0][i] != hit[1][i]) {
+                    note("row %u: %u and %u", i, hit[0][i], hit[1][i]);
+                    break;
+                }
+    }
+    for (unsigned i = 0; i < s->m.levels; i++) {
+        struct cf_hierarchy_counts a, b;
+
+        cf_hierarchy_count(h[0], i, &a);
+        cf_hierarchy_count(h[1], i, &b);
+        if (!same_counts(&a, &b)) {
+            wrong++;
+            note("level %u", i);
+            print_counts("one  ", &a);
+            print_counts("other", &b);
+        }
+        if (memcmp(&told[0][i], &told[1][i], sizeof told[0][i]) != 0) {
+            wrong++;
+            note("level %u: watchers are told %llu and %llu", i,
+                 (unsigned long long)told[0][i].refs, (unsigned long long)told[1][i].refs);
+        }
+        if (told[0][i].read_misses !=
+                a.load_misses + a.store_misses + a.ifetch_misses + a.prefetch_misses ||
+            told[0][i].writes != a.writes || told[0][i].write_misses != a.write_misses) {
+            wrong++;
+            note("level %u: the counts are not what the watcher saw", i);
+        }
+    }
+    {
+        struct cf_hierarchy_counts a, b;
+
+        cf_hierarchy_memory(h[0], &a);
+        cf_hierarchy_memory(h[1], &b);
+        wrong += !same_counts(&a, &b);
+    }
+    cf_hierarchy_free(h[0]);
+    cf_hierarchy_free(h[1]);
+    if (wrong)
+        tell(s);
+    return wrong == 0;
+}
+
+static void random_machines(void)
+{
+    static struct set s;
+    unsigned done[4] = {0}, bad[4] = {0};
+
+    for (unsigned i = 0; i < MACHINES; i++) {
+        unsigned way = i % 4;
+        int result;
+
+        make_machine(&s, way == 0 ? ANY : way == 1 ? SIMPLE : way == 2 ? POLICIES : ANY);
+        result = way == 0   ? against_naive(&s, next(2) != 0)
+                 : way == 1 ? against_naive(&s, next(2) != 0)
+                 : way == 2 ? against_each_other(&s, next(2) != 0, 1, 0)
+                            : against_each_other(&s, next(2) != 0, 1, 1);
+        done[way] += result >= 0;
+        if (result == 0 && ++bad[way] > 2)
+            break;
+    }
+    for (unsigned way = 0; way < 4; way++) {
+        static const char *const name[] = {
+            "any machine, several cores: as the naive model", "the pipeline: as the naive model",
+            "the pipeline: as the serial model, all policies", "vector code: as portable code"};
+
+        is_u64(bad[way], 0, "%s (%u machines)", name[way], done[way]);
+        ok(done[way] > MACHINES / 10, "enough of them");
+    }
+}
+
+/* One LRU level with a prefetcher, by lists: lines with the time of their last use and whether they
+   were brought and not asked for yet. */
+struct brought {
+    uint64_t line, used;
+    int valid, fresh;
+};
+
+static struct brought *find_brought(struct brought *set, unsigned ways, uint64_t line)
+{
+    for (unsigned w = 0; w < ways; w++)
+        if (set[w].valid && set[w].line == line)
+            return &set[w];
+    return NULL;
+}
+
+static void bring_in(struct brought *set, unsigned ways, uint64_t line, uint64_t now, int fresh)
+{
+    struct brought *oldest = set;
+
+    for (unsigned w = 0; w < ways; w++)
+        if (!set[w].valid || (oldest->valid && set[w].used < oldest->used))
+            oldest = &set[w];
+    *oldest = (struct brought){line, now, 1, fresh};
+}
+
+static unsigned prefetch_round(enum cf_prefetcher kind)
+{
+    struct cf_machine m = {.levels = 1, .line_size = 64};
+    struct cf_hierarchy_options o = {.cores = 1, .prefetch = {kind}};
+    unsigned ways = 1 + next(4), sets = 1 + next(20), wrong = 0;
+    uint64_t issued = 0, useful = 0, now = 0, before = UINT64_MAX;
+    struct {
+        uint64_t page, last;
+        int64_t step;
+    } page[64];
+    struct brought *cache = calloc((size_t)sets * ways, sizeof *cache);
+    static uint8_t hit[ROWS];
+    struct cf_hierarchy *h;
+    struct cf_hierarchy_counts c;
+    char problem[256];
+
+    memset(page, 0xff, sizeof page);
+    m.level[0] = (struct cf_level){.size = (uint64_t)sets * ways * 64,
+                                   .ways = ways,
+                                   .line = 64,
+                                   .sets = sets,
+                                   .depth = 1,
+                                   .shared_by = 1,
+                                   .write_back = 1,
+                                   .write_allocate = 1};
+    h = cf_hierarchy_new(&m, &o, problem, sizeof problem);
+    for (uint32_t i = 0, stride = 1; i < ROWS; i++) {
+        if (next(9) == 0)
+            stride = next(5);
+        addr[i] = i && next(12) ? (addr[i - 1] + stride * 64) % (1 << 16) : next(1 << 16);
+        op[i] = (uint8_t)(CF_LOAD + next(2));
+        size[i] = 1;
+    }
+    if (!h || cf_hierarchy_run(h, addr, op, size, 0, ROWS, 0, 0, hit) != 0)
+        return 1;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const uint64_t line = addr[i] / 64;
+        struct brought *set = cache + line % sets * ways, *x = find_brought(set, ways, line);
+        uint64_t wanted = UINT64_MAX;
+        const int fresh = x && x->fresh;
+
+        if (line == before) { /* of one run with the reference before */
+            wrong += hit[i] != 1;
+            continue;
+        }
+        before = line;
+        wrong += hit[i] != (x ? 1 : CF_FROM_MEMORY);
+        useful += (unsigned)fresh;
+        if (x) {
+            x->used = ++now;
+            x->fresh = 0;
+        } else {
+            bring_in(set, ways, line, ++now, 0);
+        }
+        if (kind == CF_PREFETCH_NEXT_LINE && (!x || fresh))
+            wanted = line + 1;
+        if (kind == CF_PREFETCH_STRIDE) {
+            const uint64_t number = line / 64, k = number % 64;
+            const int64_t step = (int64_t)(line - page[k].last);
+
+            if (page[k].page == number && step && step == page[k].step)
+                wanted = line + (uint64_t)step;
+            page[k].step = page[k].page != number ? 0 : step ? step : page[k].step;
+            page[k].page = number;
+            page[k].last = line;
+        }
+        if (wanted == UINT64_MAX || wanted / 64 != line / 64 ||
+            find_brought(cache + wanted % sets * ways, ways, wanted))
+            continue;
+        issued++;
+        bring_in(cache + wanted % sets * ways, ways, wanted, ++now, 1);
+    }
+    cf_hierarchy_count(h, 0, &c);
+    wrong += c.prefetches_issued != issued || c.prefetches_useful != useful;
+    cf_hierarchy_free(h);
+    free(cache);
+    return wrong;
+}
+
+static void prefetchers(void)
+{
+    unsigned bad[2] = {0};
+
+    for (unsigned i = 0; i < 600; i++)
+        bad[i % 2] += prefetch_round(i % 2 ? CF_PREFETCH_STRIDE : CF_PREFETCH_NEXT_LINE) != 0;
+    is_u64(bad[0], 0, "next line: as a naive one");
+    is_u64(bad[1], 0, "stride: as a naive one");
+}
+
+static void refusals(void)
+{
+    static struct set s;
+    char problem[256] = "";
+
+    s.o.cores = 2;
+    {
+        struct cf_hierarchy *h = cf_hierarchy_new(&s.m, &s.o, problem, sizeof problem);
+        const uint64_t at[2] = {0, 0};
+        uint8_t hit[2] = {0, 0};
+
+        ok(h && cf_hierarchy_run(h, at, NULL, NULL, 0, 2, 0, 0, hit) == 0 && hit[0] == 255 &&
+               hit[1] == 255,
+           "no level at all: memory serves everything");
+        cf_hierarchy_free(h);
+    }
+    s.m.levels = 2;
+    for (unsigned i = 0; i < 2; i++)
+        s.m.level[i] = (struct cf_level){.size = 4096,
+                                         .ways = 4,
+                                         .line = 64,
+                                         .sets = 16,
+                                         .depth = 1 + i,
+                                         .shared_by = 1,
+                                         .write_back = 1,
+                                         .write_allocate = 1};
+    s.m.level[1].line = 32;
+    ok(!cf_hierarchy_new(&s.m, &s.o, problem, sizeof problem) && strstr(problem, "shorter"),
+       "lines become shorter: %s", problem);
+    s.m.level[1].line = 64;
+    s.m.level[0].shared_by = 2;
+    ok(!cf_hierarchy_new(&s.m, &s.o, problem, sizeof problem) && strstr(problem, "shared_by"),
+       "shared, then private: %s", problem);
+    s.m.level[0].shared_by = 1;
+    s.m.level[1].inclusion = CF_EXCLUSIVE;
+    s.o.prefetch[1] = CF_PREFETCH_STRIDE;
+    ok(!cf_hierarchy_new(&s.m, &s.o, problem, sizeof problem) && strstr(problem, "exclusive"),
+       "prefetcher at an exclusive level: %s", problem);
+    s.o.prefetch[1] = CF_PREFETCH_NONE;
+    s.m.level[1].sets = 1u << 30;
+    ok(!cf_hierarchy_new(&s.m, &s.o, problem, sizeof problem) && strstr(problem, "too large"),
+       "too large: %s", problem);
+}
+
+int main(void)
+{
+    random_machines();
+    prefetchers();
+    refusals();
+    return done();
+}
