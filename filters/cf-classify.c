@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-classify - adds column `class`: why each access missed the cache.
+ *
+ * In: any stream with accesses. Out: the same, table access with column `class`; or, by --summary,
+ * counts as CSV. All other tables and columns pass untouched. Memory: what the rule needs, at most
+ * some 11 bytes a distinct line and core where accesses lie together; and one column of one frame.
+ */
+#include <stdlib.h>
+
+#include "filters/classify/classify.h"
+
+static const char usage[] =
+    "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"
+    "Add column 'class', why each access missed: 0 no miss, 1 compulsory, 2 capacity,\n"
+    "3 conflict, 4 true sharing, 5 false sharing. Standard input where no FILE or -.\n"
+    "\n"
+    "  -m, --machine MACHINE  the caches: a description's name, FILE.yaml or host\n"
+    "      --rule RULE        hill: compulsory, capacity and conflict after Hill and\n"
+    "                         Smith, and sharing between cores  [hill]\n"
+    "      --level NAME       misses of this level  [first levels for data and code]\n"
+    "      --cores N          as given to cf-cache  [CPUs of the machine]\n"
+    "      --seed N           of random replacement, as given to cf-cache  [1]\n"
+    "      --summary          print counts by level and operation as CSV; and no\n"
+    "                         stream, unless -o is given\n"
+    "  -o, --output FILE      write a packed file instead of standard output\n"
+    "  -q, --quiet            no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-classify -m tegra-x1 --summary trace.cf\n"
+    "  cf-resolve trace.cf | cf-classify -m host | cf-rank --by source --value misses\n";
+
+enum { OPT_RULE = 256, OPT_LEVEL, OPT_CORES, OPT_SEED, OPT_SUMMARY };
+
+static const struct option longs[] = {
+    {"machine", required_argument, NULL, 'm'},     {"rule", required_argument, NULL, OPT_RULE},
+    {"level", required_argument, NULL, OPT_LEVEL}, {"cores", required_argument, NULL, OPT_CORES},
+    {"seed", required_argument, NULL, OPT_SEED},   {"summary", no_argument, NULL, OPT_SUMMARY},
+    {"output", required_argument, NULL, 'o'},      CF_COMMON_OPTIONS,
+};
+
+struct run {
+    struct classify c;
+    const struct rule *rule;
+    void *state;
+    const char *output;
+    int summary;
+};
+
+static void parse(struct run *r, int argc, char **argv)
+{
+    struct cf_tool *t = &r->c.tool;
+    int c;
+
+    r->rule = rules[0];
+    r->c.o.seed = 1;
+    while ((c = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case 'm':
+            r->c.o.machine = optarg;
+            break;
+        case OPT_RULE:
+            r->rule = find_rule(optarg);
+            if (!r->rule)
+                cf_die(t, CF_EXIT_USAGE, "--rule '%s': no such rule: see --help", optarg);
+            break;
+        case OPT_LEVEL:
+            r->c.o.level = optarg;
+            break;
+        case OPT_CORES:
+            r->c.o.cores = (unsigned)cf_parse_u64(t, "--cores", optarg, 1, 256);
+            break;
+        case OPT_SEED:
+            r->c.o.seed = cf_parse_u64(t, "--seed", optarg, 0, UINT64_MAX);
+            break;
+        case OPT_SUMMARY:
+            r->summary = 1;
+            break;
+        case 'o':
+            r->output = optarg;
+            break;
+        default:
+            cf_common_option(t, c);
+        }
+    }
+}
+
+/* A failure shows again when the writer is closed. */
+static void idle(void *writer)
+{
+    (void)cf_writer_flush(writer);
+}
+
+static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
+{
+    /* the reader never hands out a longer frame */
+    uint8_t *class = malloc(CF_FILE_ROWS);
+    struct cf_frame *f;
+
+    if (!class)
+        cf_die(&r->c.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (const struct need *n = r->rule->needs; n->column; n++)
+        cf_reader_want(in, CF_ACCESS, n->column, n->need);
+    if (out)
+        cf_reader_idle(in, idle, out);
+    while (cf_reader_next(in, &f) > 0) {
+        cf_tool_progress(&r->c.tool, in);
+        if (f->table == CF_ACCESS) {
+            r->rule->frame(r->state, f, class);
+            if (out && cf_frame_set(f, CF_CLASS, class) != 0)
+                cf_die(&r->c.tool, CF_EXIT_INPUT, "frame %llu has no room for one more column",
+                       (unsigned long long)f->number);
+        }
+        if (out && cf_writer_frame(out, f) != 0)
+            break; /* cf_tool_finish() tells why */
+    }
+    free(class);
+}
+
+int main(int argc, char **argv)
+{
+    static struct run r;
+    struct cf_reader *in;
+    struct cf_writer *out;
+
+    cf_tool_init(&r.c.tool, argc, argv, "cf-classify", usage);
+    parse(&r, argc, argv);
+    r.state = r.rule->begin(&r.c);
+    in = cf_tool_reader(&r.c.tool, argv + optind, argc - optind);
+    out = r.summary && !r.output ? NULL : cf_tool_writer(&r.c.tool, r.output);
+    run(&r, in, out);
+    if (r.summary)
+        r.rule->summary(r.state);
+    r.rule->end(r.state);
+    return cf_tool_finish(&r.c.tool, in, out);
+}

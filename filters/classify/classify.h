@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * classify.h - rules by which misses get a class. A rule is a file of this directory and a line in
+ * the table in rules.c.
+ */
+#ifndef CLASSIFY_H
+#define CLASSIFY_H
+
+#include <stdint.h>
+
+#include "filters/engine/classes.h"
+#include "formats/cf.h"
+#include "formats/cf_machine.h"
+#include "formats/cf_tool.h"
+
+struct options {
+    const char *machine; /* -m, or NULL */
+    const char *level;   /* --level, or NULL */
+    unsigned cores;      /* --cores, 0 = not given */
+    uint64_t seed;       /* --seed */
+};
+
+/* What rules work with. They say what is wrong by cf_die(). */
+struct classify {
+    struct cf_tool tool;
+    struct options o;
+};
+
+struct need {
+    unsigned column; /* of table access; 0 ends a list */
+    enum cf_need need;
+};
+
+struct rule {
+    const char *name;
+    const struct need *needs;
+    /* Looks at the options and makes the rule's state. */
+    void *(*begin)(struct classify *c);
+    /* Fills in the class of every row of a frame of accesses. */
+    void (*frame)(void *state, const struct cf_frame *f, uint8_t *class);
+    /* --summary: rows of CSV by print_counts(). */
+    void (*summary)(void *state);
+    void (*end)(void *state);
+};
+
+extern const struct rule *const rules[]; /* NULL at the end */
+const struct rule *find_rule(const char *name);
+
+/* The header, and a row for each operation that has references. */
+void print_counts_header(void);
+void print_counts(const char *level, const struct cf_class_counts *counts);
+
+extern const struct rule rule_hill;
+
+#endif

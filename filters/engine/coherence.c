@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * coherence.c - private caches under invalidation, with classes of misses (see coherence.h).
+ *
+ * Blocks of runs go through four steps. (1) Rows become runs: references of one core to one line,
+ * one after the other; a run keeps the words that it writes. (2) Lines become slots. (3) Each
+ * core's fully associative cache takes the runs of its core. (4) Run by run the line's state says
+ * whether the core holds it; the core's set is brought up to date, and a store takes the line from
+ * the others. The words that a miss touches are those of the access that begins its run.
+ *
+ * The state of a line is a set of cores that hold it, one of those that ever referenced it, and for
+ * each of these the words that others wrote since it did last. For two cores and 16 words that is
+ * one 64-bit word. A set is the slots of its lines from the newest to the oldest, then free ways.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/coherence_parts.h"
+
+struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
+{
+    struct cf_coherence *c;
+    uint64_t lines = (uint64_t)g->sets * g->ways;
+
+    if (g->cores < 1 || g->cores > CF_COHERENCE_CORES || !lines || g->line_shift < 2 ||
+        g->line_shift > 16 || lines > SIZE_MAX / sizeof(uint32_t) / g->cores)
+        return NULL;
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->g = *g;
+    c->unit_shift = g->line_shift > 8 ? g->line_shift - 6 : 2;
+    c->mask_bits = g->line_shift - c->unit_shift > 4 ? 64 : 16;
+    c->words = g->cores <= 2 && c->mask_bits == 16 ? 1 : 1 + (g->cores * c->mask_bits + 63) / 64;
+    c->set_mask = (g->sets & (g->sets - 1)) == 0 ? g->sets - 1 : 0;
+#ifdef HAVE_AVX2_COHERENCE
+    c->is_pair = !g->portable && !g->outside && !g->no_allocate && g->cores == 2 && g->ways == 8 &&
+                 c->words == 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+#endif
+    c->slots = cf_slots_new();
+    if (!c->slots)
+        goto fail;
+    if (!g->outside) {
+        c->ways = malloc((size_t)lines * g->cores * sizeof(*c->ways));
+        if (!c->ways)
+            goto fail;
+        memset(c->ways, 0xff, (size_t)lines * g->cores * sizeof(*c->ways)); /* CF_NO_SLOT */
+    }
+    for (unsigned i = 0; i < g->cores; i++) {
+        c->full[i] = cf_full_new(lines);
+        if (!c->full[i])
+            goto fail;
+    }
+    return c;
+fail:
+    cf_coherence_free(c);
+    return NULL;
+}
+
+void cf_coherence_free(struct cf_coherence *c)
+{
+    if (!c)
+        return;
+    for (unsigned i = 0; i < c->g.cores; i++)
+        cf_full_free(c->full[i]);
+    cf_slots_free(c->slots);
+    free(c->ways);
+    free(c->state);
+    free(c->pair);
+    free(c);
+}
+
+const struct cf_class_counts *cf_coherence_counts(const struct cf_coherence *c)
+{
+    return &c->counts;
+}
+
+uint64_t cf_coherence_invalidations(const struct cf_coherence *c)
+{
+    return c->invalidations;
+}
+
+/* ---- step 1: rows to runs ---- */
+
+/* One row of any kind and any number of lines, each a run: 0 when the block is full before its end,
+   or holds a flush, which must be its only run. */
+static int one_row(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t row)
+{
+    const unsigned op = op_of(in, row), shift = c->g.line_shift;
+    const uint64_t addr = in->addr[row], last = last_byte(in, row);
+
+    if (op == CF_IFETCH && !c->g.fetches)
+        return 1;
+    for (uint64_t line = (addr >> shift) + c->done; line <= last >> shift; line++) {
+        const uint32_t n = c->runs;
+
+        if (n == BLOCK || (n && (op == CF_FLUSH || c->flush))) {
+            c->done = line - (addr >> shift);
+            return 0;
+        }
+        c->line[n] = line ^ (in->space ? in->space[row] : 0);
+        c->write[n] = op == CF_STORE ? words_of(c, addr, last, line) : 0;
+        c->row[n] = row;
+        c->core[n] = in->core ? in->core[row] : 0;
+        c->flush = op == CF_FLUSH;
+        c->counts.references[op]++;
+        c->runs++;
+    }
+    c->done = 0;
+    return 1;
+}
+
+/* Loads and stores of one line each, up to the first row that is something else or a full block:
+   returns that row. Every row is written as the next run, and counts as one only if it is. */
+static inline __attribute__((always_inline)) uint32_t plain_rows(struct cf_coherence *c,
+                                                                 const struct cf_coherence_rows *in,
+                                                                 uint32_t row, uint32_t rows,
+                                                                 int has_core, int has_missed)
+{
+    const unsigned shift = c->g.line_shift, unit = c->unit_shift;
+    const uint64_t bytes = ((uint64_t)1 << shift) - 1;
+    const uint64_t apart = c->g.no_allocate != 0;
+    uint64_t before = 0, write = 0, stores = 0;
+    uint32_t n = c->runs, core_before = UINT32_MAX, i;
+
+    for (i = row; i < rows && n < BLOCK; i++) {
+        const uint64_t addr = in->addr[i], size = in->size[i], last = addr + (size - (size != 0));
+        const uint64_t line = (addr >> shift) ^ (has_core ? in->space[i] : 0);
+        const uint64_t store = (uint64_t)in->op[i] - CF_LOAD;
+        const uint32_t core = has_core ? in->core[i] : 0;
+        uint64_t new;
+
+        if (__builtin_expect((addr >> shift != last >> shift) | (store > 1), 0))
+            break;
+        new = (line != before) | (core != core_before) | (apart & (store | (write != 0))) |
+              (has_missed && in->missed[i]);
+        c->line[n] = line;
+        c->row[n] = i;
+        c->core[n] = (uint8_t)core;
+        write = (write & (new - 1)) |
+                (bits_of((addr & bytes) >> unit, (last & bytes) >> unit) & -store);
+        n += (uint32_t) new;
+        c->write[n - 1] = write;
+        stores += store;
+        before = line;
+        core_before = core;
+    }
+    c->runs = n;
+    c->counts.references[CF_STORE] += stores;
+    c->counts.references[CF_LOAD] += i - row - stores;
+    return i;
+}
+
+/* A block: returns the row that the next one begins with. */
+static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t row,
+                     uint32_t rows)
+{
+    const int plain = in->op && in->size && !in->core == !in->space && (in->core || !c->g.outside);
+
+    c->runs = 0;
+    c->flush = 0;
+    while (row < rows) {
+        if (plain && !c->done && !c->flush)
+            row = c->g.outside ? plain_rows(c, in, row, rows, 1, 1)
+                  : in->core   ? plain_rows(c, in, row, rows, 1, 0)
+                               : plain_rows(c, in, row, rows, 0, 0);
+        if (row < rows && !one_row(c, in, row))
+            break;
+        row += row < rows;
+    }
+    return row;
+}
+
+/* ---- steps 2 and 3: slots, and what a fully associative cache of the core says ---- */
+
+static int look_up(struct cf_coherence *c)
+{
+    uint64_t cores = 0;
+    void *state = c->is_pair ? (void *)c->pair : (void *)c->state;
+
+    if (cf_slots_find(c->slots, c->line, c->runs, c->slot) != 0 ||
+        cf_slots_array(c->slots, &state, &c->room,
+                       c->is_pair ? sizeof(*c->pair) : c->words * sizeof(*c->state)) != 0)
+        return -1;
+    if (c->is_pair)
+        c->pair = state;
+    else
+        c->state = state;
+    for (uint32_t i = 0; i < c->runs; i++)
+        cores |= (uint64_t)1 << c->core[i];
+    for (uint32_t i = 0; i < c->runs && !c->g.outside; i++) {
+        uint64_t set =
+            c->set_mask || c->g.sets == 1 ? c->line[i] & c->set_mask : c->line[i] % c->g.sets;
+
+        c->set[i] = c->ways + ((size_t)c->core[i] * c->g.sets + set) * c->g.ways;
+    }
+    if (c->flush) {
+        for (unsigned k = 0; k < c->g.cores; k++)
+            if (cf_full_one(c->full[k], c->slots, c->slot[0], CF_FULL_FLUSH) < 0)
+                return -1;
+        return 0;
+    }
+    for (unsigned k = 0; k < c->g.cores; k++) {
+        uint32_t n = 0;
+
+        if (!(cores >> k & 1))
+            continue;
+        if (c->g.no_allocate) {
+            for (uint32_t i = 0; i < c->runs; i++) {
+                int found = c->core[i] != k
+                                ? 0
+                                : cf_full_one(c->full[k], c->slots, c->slot[i],
+                                              c->write[i] ? CF_FULL_NO_ALLOCATE : CF_FULL_TOUCH);
+                if (found < 0)
+                    return -1;
+                if (c->core[i] == k)
+                    c->found[i] = (uint8_t)found;
+            }
+            continue;
+        }
+        if (cores == (uint64_t)1 << k)
+            return cf_full_touch(c->full[k], c->slots, c->slot, c->runs, c->found);
+        for (uint32_t i = 0; i < c->runs; i++) {
+            c->part_slot[n] = c->slot[i];
+            n += c->core[i] == k;
+        }
+        if (cf_full_touch(c->full[k], c->slots, c->part_slot, n, c->part_found) != 0)
+            return -1;
+        n = 0;
+        for (uint32_t i = 0; i < c->runs; i++) {
+            c->found[i] = c->core[i] == k ? c->part_found[n] : c->found[i];
+            n += c->core[i] == k;
+        }
+    }
+    return 0;
+}
+
+/* ---- step 4: who holds the line ---- */
+
+/* Sets of cores. The short form is one word: two bits each for held and known, and the two masks
+   from bits 16 and 32 on. The long form: held and known, then masks of 16 bits, four a word, or of
+   64. */
+struct state {
+    uint32_t held, known;
+};
+
+static inline struct state get_state(const uint64_t *word, int brief)
+{
+    if (brief)
+        return (struct state){word[0] & 3, word[0] >> 2 & 3};
+    return (struct state){(uint32_t)word[0], (uint32_t)(word[0] >> 32)};
+}
+
+static inline void put_state(uint64_t *word, struct state s, int brief)
+{
+    if (brief)
+        word[0] = (word[0] & ~(uint64_t)15) | s.held | s.known << 2;
+    else
+        word[0] = s.held | (uint64_t)s.known << 32;
+}
+
+/* Word and shift of the mask of a core. */
+struct place {
+    uint64_t *word;
+    unsigned shift;
+    uint64_t ones;
+};
+
+static inline struct place mask_of(const struct cf_coherence *c, uint64_t *word, unsigned core,
+                                   int brief)
+{
+    if (brief)
+        return (struct place){word, 16 + 16 * core, 0xffff};
+    if (c->mask_bits == 16)
+        return (struct place){word + 1 + core / 4, core % 4 * 16, 0xffff};
+    return (struct place){word + 1 + core, 0, UINT64_MAX};
+}
+
+/* The set of another core, from that of one. */
+static inline uint32_t *set_of(const struct cf_coherence *c, uint32_t *set, unsigned from,
+                               unsigned core)
+{
+    size_t apart = (size_t)c->g.sets * c->g.ways;
+
+    return c->ways + (set - (c->ways + from * apart)) + core * apart;
+}
+
+static void flush(struct cf_coherence *c)
+{
+    for (unsigned k = 0; k < c->g.cores && !c->g.outside; k++) {
+        uint32_t *way = set_of(c, c->set[0], c->core[0], k);
+
+        for (uint32_t i = 0; i < c->g.ways; i++)
+            if (way[i] == c->slot[0])
+                take_out(way, c->g.ways, c->slot[0]);
+    }
+    if (!c->is_pair) {
+        uint64_t *word = c->state + (size_t)c->slot[0] * c->words;
+        struct state s = get_state(word, c->words == 1);
+
+        s.held = 0;
+        put_state(word, s, c->words == 1);
+    }
+}
+
+/* Makes `slot` the newest of the set: returns it when it was there, else what was last, which then
+   is no longer in the set. */
+static inline uint32_t to_front(uint32_t *way, uint32_t ways, uint32_t slot)
+{
+    uint32_t before = way[0];
+
+    way[0] = slot;
+    for (uint32_t k = 1; k < ways && before != slot; k++) {
+        uint32_t t = way[k];
+
+        way[k] = before;
+        before = t;
+    }
+    return before;
+}
+
+/* The class of a miss; then the line is brought in, unless a store does not. */
+static inline unsigned miss(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t i,
+                            struct state *s, uint64_t *word, int brief)
+{
+    const uint32_t me = (uint32_t)1 << c->core[i], row = c->row[i];
+    const struct place m = mask_of(c, word, c->core[i], brief);
+    const uint64_t news = *m.word >> m.shift & m.ones;
+    unsigned class;
+
+    class = c->found[i] == CF_FULL_HIT ? CF_CLASS_CONFLICT : CF_CLASS_CAPACITY;
+    class = s->known & me ? class : CF_CLASS_COMPULSORY;
+    if (news) {
+        uint64_t line = c->line[i] ^ (in->space ? in->space[row] : 0);
+        uint64_t touched = words_of(c, in->addr[row], last_byte(in, row), line);
+
+        class = news & touched ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
+    }
+    s->known |= me;
+    if (c->g.no_allocate && c->write[i])
+        return class;
+    *m.word &= ~(m.ones << m.shift);
+    if (!c->g.outside) {
+        uint32_t victim = to_front(c->set[i], c->g.ways, c->slot[i]);
+
+        s->held |= me;
+        /* `held` is the lowest part of both forms */
+        if (victim != CF_NO_SLOT)
+            c->state[(size_t)victim * (brief ? 1 : c->words)] &= ~(uint64_t)me;
+    }
+    return class;
+}
+
+/* A store: others that hold the line lose it, and all that know it are told the words. */
+static inline void tell(struct cf_coherence *c, uint32_t i, struct state *s, uint64_t *word,
+                        int brief)
+{
+    const uint32_t me = (uint32_t)1 << c->core[i];
+
+    for (uint32_t others = s->held & ~me; others; others &= others - 1) {
+        unsigned other = (unsigned)__builtin_ctz(others);
+
+        take_out(set_of(c, c->set[i], c->core[i], other), c->g.ways, c->slot[i]);
+        c->invalidations++;
+    }
+    s->held &= me;
+    for (uint32_t told = s->known & ~me; told; told &= told - 1) {
+        struct place m = mask_of(c, word, (unsigned)__builtin_ctz(told), brief);
+
+        *m.word |= c->write[i] << m.shift;
+    }
+}
+
+/* Whether the next of the caller's misses is the one of a run. */
+static inline int is_next_miss(const struct cf_coherence *c, const struct cf_coherence_rows *in,
+                               uint32_t i)
+{
+    return c->next_miss < in->misses && in->miss_row[c->next_miss] == c->row[i] &&
+           in->miss_line[c->next_miss] == c->line[i];
+}
+
+static inline __attribute__((always_inline)) void
+steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class, int brief)
+{
+    const uint32_t stride = brief ? 1 : c->words, last_way = c->g.ways - 1;
+
+    for (uint32_t i = 0; i < c->runs; i++) {
+        const uint32_t me = (uint32_t)1 << c->core[i], slot = c->slot[i];
+        const uint32_t soon = i + AHEAD / 2 < c->runs ? i + AHEAD / 2 : i;
+        const uint32_t later = i + AHEAD < c->runs ? i + AHEAD : i;
+        uint64_t *word = c->state + (size_t)slot * stride;
+        struct state s;
+        int hit;
+
+        __builtin_prefetch(c->state + (size_t)c->slot[later] * stride, 1);
+        s = get_state(word, brief);
+        if (c->g.outside) {
+            hit = !is_next_miss(c, in, i);
+            c->next_miss += !hit;
+        } else {
+            __builtin_prefetch(c->set[later], 1);
+            /* what a miss will then put out; where the way is free, the address means nothing */
+            __builtin_prefetch(c->state + (size_t)c->set[soon][last_way] * stride, 1);
+            hit = (s.held & me) != 0;
+            if (hit && c->set[i][0] != slot)
+                to_front(c->set[i], c->g.ways, slot);
+        }
+        if (!hit) {
+            const unsigned found = miss(c, in, i, &s, word, brief);
+
+            cf_class_raise(&class[c->row[i]], (uint8_t)found);
+            c->counts.misses[op_of(in, c->row[i])][found]++;
+        }
+        if (c->write[i] && (s.known & ~me))
+            tell(c, i, &s, word, brief);
+        put_state(word, s, brief);
+    }
+}
+
+int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class)
+{
+    uint32_t row = 0;
+
+    c->next_miss = 0;
+    memset(class, CF_CLASS_NONE, in->rows);
+    while (row < in->rows) {
+        row = fill(c, in, row, in->rows);
+        if (!c->runs)
+            continue;
+        if (look_up(c) != 0)
+            return -1;
+        if (c->flush)
+            flush(c);
+#ifdef HAVE_AVX2_COHERENCE
+        else if (c->is_pair)
+            cf_coherence_pair_avx2(c, in, class);
+#endif
+        else if (c->words == 1)
+            steps(c, in, class, 1);
+        else
+            steps(c, in, class, 0);
+    }
+    return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * coherence_parts.h - what the portable and the vector code of coherence.h share.
+ */
+#ifndef CF_COHERENCE_PARTS_H
+#define CF_COHERENCE_PARTS_H
+
+#include <stdint.h>
+
+#include "filters/engine/coherence.h"
+#include "filters/engine/full.h"
+#include "filters/engine/slots.h"
+#include "formats/cf.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAVE_AVX2_COHERENCE 1
+#endif
+
+#define CF_NO_SLOT UINT32_MAX /* a way without a line; such ways come last */
+
+enum { BLOCK = 1024, AHEAD = 24 };
+
+struct cf_coherence {
+    struct cf_coherence_geometry g;
+    struct cf_slots *slots;
+    struct cf_full *full[CF_COHERENCE_CORES];
+    uint32_t *ways;      /* of core, set: the slots of its lines, the newest first */
+    uint64_t *state;     /* of each slot, `words` words */
+    uint32_t *pair;      /* instead, for the vector code: of each slot, the masks of two cores */
+    uint32_t room;       /* slots that have a state */
+    unsigned words;      /* uint64_t that the state of a line takes; 1 for the short form */
+    unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */
+    unsigned mask_bits;  /* 16 or 64: units in a line, rounded up */
+    uint64_t set_mask;   /* sets - 1 where sets is a power of two, else 0 */
+    uint64_t done;       /* lines of the row at hand that earlier blocks had */
+    uint64_t invalidations;
+    struct cf_class_counts counts;
+
+    /* the block */
+    uint32_t runs;
+    int is_pair;        /* the vector code is used */
+    int flush;          /* its only run is one */
+    uint32_t next_miss; /* of the caller's */
+    uint64_t line[BLOCK + 1];
+    uint64_t write[BLOCK + 1]; /* words that the run writes */
+    uint32_t row[BLOCK + 1];
+    uint8_t core[BLOCK + 1];
+    uint32_t slot[BLOCK];
+    uint32_t *set[BLOCK];
+    uint8_t found[BLOCK]; /* enum cf_full_result */
+    uint32_t part_slot[BLOCK];
+    uint8_t part_found[BLOCK];
+};
+
+/* Bits first to last, both from 0 to 63. */
+static inline uint64_t bits_of(uint64_t first, uint64_t last)
+{
+    return (UINT64_MAX << first) & (UINT64_MAX >> (63 - last));
+}
+
+/* Words of a line, without its space, that the access of a row touches. */
+static inline uint64_t words_of(const struct cf_coherence *c, uint64_t addr, uint64_t last,
+                                uint64_t line)
+{
+    const unsigned shift = c->g.line_shift;
+    const uint64_t bytes = ((uint64_t)1 << shift) - 1;
+    const uint64_t from = line == addr >> shift ? addr & bytes : 0;
+    const uint64_t to = line == last >> shift ? last & bytes : bytes;
+
+    return bits_of(from >> c->unit_shift, to >> c->unit_shift);
+}
+
+static inline uint64_t last_byte(const struct cf_coherence_rows *in, uint32_t row)
+{
+    const uint64_t size = in->size && in->size[row] ? in->size[row] : 1;
+    const uint64_t last = in->addr[row] + (size - 1);
+
+    return last < in->addr[row] ? UINT64_MAX : last;
+}
+
+static inline unsigned op_of(const struct cf_coherence_rows *in, uint32_t row)
+{
+    const unsigned op = in->op ? in->op[row] : CF_LOAD;
+
+    return op < CF_CLASS_OPS ? op : 0;
+}
+
+/* Takes a line out of a set that holds it. */
+static inline void take_out(uint32_t *way, uint32_t ways, uint32_t slot)
+{
+    uint32_t k = 0;
+
+    while (way[k] != slot)
+        k++;
+    for (; k + 1 < ways; k++)
+        way[k] = way[k + 1];
+    way[ways - 1] = CF_NO_SLOT;
+}
+
+#ifdef HAVE_AVX2_COHERENCE
+/* Step 4 for two cores with sets of 8 ways, and lines of up to 16 words. */
+void cf_coherence_pair_avx2(struct cf_coherence *c, const struct cf_coherence_rows *in,
+                            uint8_t *class);
+#endif
+
+#endif

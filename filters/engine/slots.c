@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * slots.c - line to slot: a hash of regions with open addressing and linear probing, at most a
+ * quarter full so that hardly a lookup needs a second probe, which nobody could predict; and for
+ * each region the numbers of its pages.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "filters/engine/slots.h"
+
+enum { PAGES = 64, REGION = PAGES * CF_SLOTS_PAGE, FIRST_BITS = 8 };
+
+struct entry {
+    uint64_t region;
+    uint32_t number; /* from 1 in order of appearance; 0 = free entry */
+    uint32_t pad;
+};
+
+struct cf_slots {
+    struct entry *table;
+    unsigned shift; /* 64 - log2 of the entries */
+    uint32_t *page; /* of region number n, from element (n - 1) * PAGES: numbers of its pages,
+                       likewise from 1, 0 = none yet */
+    size_t room;    /* regions that have elements in `page` */
+    uint32_t regions;
+    uint32_t pages;
+};
+
+/* A bijection of 64 bits whose upper bits depend on all: the finaliser of splitmix64 (Steele, Lea,
+   Flood, OOPSLA 2014) without its last step, which would change lower bits only. */
+static inline size_t home(const struct cf_slots *s, uint64_t region)
+{
+    uint64_t x = (region ^ region >> 30) * 0xbf58476d1ce4e5b9u;
+
+    return ((x ^ x >> 27) * 0x94d049bb133111ebu) >> s->shift;
+}
+
+static int grow(struct cf_slots *s)
+{
+    struct cf_slots new = {.shift = s->shift - 1};
+    size_t mask = ((size_t)2 << (64 - s->shift)) - 1;
+
+    new.table = calloc(mask + 1, sizeof(*new.table));
+    if (!new.table)
+        return -1;
+    for (size_t i = 0; i <= mask / 2; i++) {
+        size_t k = home(&new, s->table[i].region);
+
+        if (!s->table[i].number)
+            continue;
+        while (new.table[k].number)
+            k = (k + 1) & mask;
+        new.table[k] = s->table[i];
+    }
+    free(s->table);
+    s->table = new.table;
+    s->shift = new.shift;
+    return 0;
+}
+
+struct cf_slots *cf_slots_new(void)
+{
+    struct cf_slots *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    s->shift = 64 - FIRST_BITS;
+    s->table = calloc((size_t)1 << FIRST_BITS, sizeof(*s->table));
+    if (!s->table) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void cf_slots_free(struct cf_slots *s)
+{
+    if (!s)
+        return;
+    free(s->table);
+    free(s->page);
+    free(s);
+}
+
+uint32_t cf_slots_count(const struct cf_slots *s)
+{
+    return s->pages * CF_SLOTS_PAGE;
+}
+
+static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
+{
+    size_t k, mask;
+
+    if (s->regions == s->room) {
+        size_t room = s->room ? 2 * s->room : 16;
+        uint32_t *page = realloc(s->page, room * PAGES * sizeof(*page));
+
+        if (!page)
+            return -1;
+        memset(page + s->room * PAGES, 0, (room - s->room) * PAGES * sizeof(*page));
+        s->page = page;
+        s->room = room;
+    }
+    if (s->regions >= (size_t)1 << (62 - s->shift) && grow(s) != 0)
+        return -1;
+    mask = ((size_t)1 << (64 - s->shift)) - 1;
+    for (k = home(s, region); s->table[k].number; k = (k + 1) & mask)
+        ;
+    *number = ++s->regions;
+    s->table[k] = (struct entry){.region = region, .number = *number};
+    return 0;
+}
+
+int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32_t *slot)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t mask = ((size_t)1 << (64 - s->shift)) - 1;
+        const uint64_t region = line[i] / REGION;
+        size_t k = home(s, region);
+        uint32_t number, *page;
+
+        while (s->table[k].region != region && s->table[k].number)
+            k = (k + 1) & mask;
+        number = s->table[k].number;
+        if (__builtin_expect(!number, 0) && new_region(s, region, &number) != 0)
+            return -1;
+        page = &s->page[(size_t)(number - 1) * PAGES + line[i] / CF_SLOTS_PAGE % PAGES];
+        if (__builtin_expect(!*page, 0)) {
+            if (s->pages >= CF_SLOTS_MOST / CF_SLOTS_PAGE)
+                return -1;
+            *page = ++s->pages;
+        }
+        slot[i] = (*page - 1) * CF_SLOTS_PAGE + (uint32_t)(line[i] % CF_SLOTS_PAGE);
+    }
+    return 0;
+}
+
+/* Large arrays are used all over: a hint to map them in large pages, which spares table walks. */
+static void in_large_pages(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)2 << 20, first = ((uintptr_t)p + page - 1) & -page;
+    const uintptr_t end = ((uintptr_t)p + bytes) & -page;
+
+    if (end > first)
+        (void)madvise((char *)p + (first - (uintptr_t)p), end - first, MADV_HUGEPAGE);
+#else
+    (void)p;
+    (void)bytes;
+#endif
+}
+
+int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_t width)
+{
+    uint32_t want = cf_slots_count(s), more = *room ? *room : 16 * CF_SLOTS_PAGE;
+    void *p;
+
+    if (want <= *room)
+        return 0;
+    while (more < want)
+        more *= 2; /* at most CF_SLOTS_MOST */
+    p = realloc(*array, (size_t)more * width);
+    if (!p)
+        return -1;
+    in_large_pages(p, (size_t)more * width);
+    memset((char *)p + (size_t)*room * width, 0, (size_t)(more - *room) * width);
+    *array = p;
+    *room = more;
+    return 0;
+}

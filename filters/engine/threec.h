@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * threec.h - the 3C model: why a cache misses.
+ *
+ * A reference that misses is a compulsory miss if its line was never referenced before; else a
+ * capacity miss if a fully associative LRU cache with as many lines, which sees the same
+ * references, misses too; else a conflict miss (M. D. Hill, A. J. Smith, IEEE Transactions on
+ * Computers 38(12), 1989). Reference by reference, so a fully associative cache that misses where
+ * the real one hits is no "negative conflict", as it is when only the sums are compared.
+ *
+ * What the real cache does is the caller's affair; here is what the other one says. A line that is
+ * flushed leaves that too, and its next miss counts as capacity. Stores that do not allocate in the
+ * real cache do not in that one either.
+ *
+ * Memory: see full.h and slots.h.
+ */
+#ifndef CF_THREEC_H
+#define CF_THREEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "filters/engine/classes.h"
+#include "filters/engine/full.h"
+
+struct cf_threec;
+
+/* For a cache of `lines` lines, from 1 on. NULL without memory. */
+struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate);
+void cf_threec_free(struct cf_threec *t);
+
+/* References in order, with their enum cf_run_flag: enum cf_full_result of each. -1 without
+   memory; only freeing it makes sense then. */
+int cf_threec_look(struct cf_threec *t, const uint64_t *line, const uint8_t *flags, uint32_t count,
+                   uint8_t *found);
+
+/* Class of a miss of the real cache. */
+static inline uint8_t cf_threec_class(uint8_t found)
+{
+    return found == CF_FULL_HIT          ? CF_CLASS_CONFLICT
+           : found == CF_FULL_NEVER_SEEN ? CF_CLASS_COMPULSORY
+                                         : CF_CLASS_CAPACITY;
+}
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Private caches under invalidation against a model without any trick: caches are lists with the
+ * time of the last use, and who wrote what is kept byte by byte. Then the same with the model's own
+ * misses given, as a caller does who has the caches elsewhere.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/coherence.h"
+#include "filters/engine/runs.h"
+#include "formats/cf.h"
+#include "tap.h"
+
+static uint64_t state = 1;
+
+static uint32_t next(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33);
+}
+
+enum { MOST = 2500, MISSES = 20 * MOST, LINES = 600, CORES = CF_COHERENCE_CORES };
+
+static struct {
+    uint64_t addr[MOST], space[MOST], miss_line[MISSES];
+    uint32_t size[MOST], miss_row[MISSES], misses;
+    uint8_t op[MOST], core[MOST], class[MOST], missed[MOST];
+} t;
+
+/* What is known of a line: its number, and for each core when it last referenced it, whether it
+   holds it, and the bytes that others wrote since. */
+struct line {
+    uint64_t number;
+    struct {
+        unsigned used;      /* time of its place in the cache's order */
+        unsigned full_used; /* likewise, in the fully associative cache */
+        char held, in_full, known;
+        char *written; /* a byte of the line */
+    } at[CORES];
+};
+
+struct model {
+    struct cf_coherence_geometry g;
+    struct line line[LINES];
+    char *bytes;
+    unsigned lines, now, row;
+    struct cf_class_counts counts;
+    uint64_t invalidations;
+};
+
+static struct line *find(struct model *m, uint64_t number)
+{
+    size_t width = (size_t)1 << m->g.line_shift;
+    struct line *l;
+
+    for (unsigned i = 0; i < m->lines; i++)
+        if (m->line[i].number == number)
+            return &m->line[i];
+    if (m->lines == LINES)
+        exit(1);
+    l = &m->line[m->lines];
+    memset(l, 0, sizeof(*l));
+    l->number = number;
+    for (unsigned k = 0; k < m->g.cores; k++) {
+        l->at[k].written = m->bytes + ((size_t)m->lines * m->g.cores + k) * width;
+        memset(l->at[k].written, 0, width);
+    }
+    m->lines++;
+    return l;
+}
+
+/* Makes room for one line of a core in the set of `number`. */
+static void replace(struct model *m, unsigned core, uint64_t number)
+{
+    struct line *oldest = NULL;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < m->lines; i++) {
+        struct line *l = &m->line[i];
+
+        if (!l->at[core].held || l->number % m->g.sets != number % m->g.sets)
+            continue;
+        count++;
+        if (!oldest || l->at[core].used < oldest->at[core].used)
+            oldest = l;
+    }
+    if (count == m->g.ways)
+        oldest->at[core].held = 0;
+}
+
+static int full_hits(struct model *m, unsigned core, struct line *line, int allocate)
+{
+    struct line *oldest = NULL;
+    uint64_t count = 0;
+    int hit = line->at[core].in_full;
+
+    if (hit || allocate) {
+        for (unsigned i = 0; i < m->lines && !hit; i++) {
+            struct line *l = &m->line[i];
+
+            if (!l->at[core].in_full)
+                continue;
+            count++;
+            if (!oldest || l->at[core].full_used < oldest->at[core].full_used)
+                oldest = l;
+        }
+        if (count == (uint64_t)m->g.sets * m->g.ways)
+            oldest->at[core].in_full = 0;
+        line->at[core].in_full = 1;
+        line->at[core].full_used = m->now;
+    }
+    return hit;
+}
+
+/* Bytes `from` to `to` of a line, widened to what counts as a word. */
+static unsigned one_line(struct model *m, unsigned core, unsigned op, uint64_t number,
+                         uint64_t from, uint64_t to)
+{
+    struct line *l = find(m, number);
+    uint64_t width = (uint64_t)1 << m->g.line_shift, word = width > 256 ? width / 64 : 4;
+    unsigned class = CF_CLASS_NONE;
+    int hit = l->at[core].held, full, fresh = 0, lost = 0;
+
+    m->now++;
+    m->counts.references[op]++;
+    if (op == CF_FLUSH) {
+        for (unsigned k = 0; k < m->g.cores; k++)
+            l->at[k].held = l->at[k].in_full = 0;
+        return CF_CLASS_NONE;
+    }
+    full = full_hits(m, core, l, !(op == CF_STORE && m->g.no_allocate));
+    from = from / word * word;
+    to = to / word * word + word - 1;
+    for (uint64_t b = from; b <= to; b++)
+        fresh |= l->at[core].written[b];
+    for (uint64_t b = 0; b < width; b++)
+        lost |= l->at[core].written[b];
+    if (!hit) {
+        if (!l->at[core].known)
+            class = CF_CLASS_COMPULSORY;
+        else if (lost)
+            class = fresh ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
+        else
+            class = full ? CF_CLASS_CONFLICT : CF_CLASS_CAPACITY;
+        m->counts.misses[op][class]++;
+        t.miss_row[t.misses] = m->row;
+        t.miss_line[t.misses++] = number;
+        t.missed[m->row] = 1;
+    }
+    l->at[core].known = 1;
+    if (hit || op != CF_STORE || !m->g.no_allocate) {
+        if (!hit)
+            replace(m, core, number);
+        l->at[core].held = 1;
+        l->at[core].used = m->now;
+        memset(l->at[core].written, 0, width);
+    }
+    for (unsigned k = 0; k < m->g.cores && op == CF_STORE; k++) {
+        if (k == core)
+            continue;
+        if (l->at[k].held) {
+            l->at[k].held = 0;
+            m->invalidations++;
+        }
+        for (uint64_t b = from; b <= to && l->at[k].known; b++)
+            l->at[k].written[b] = 1;
+    }
+    return class;
+}
+
+static unsigned access(struct model *m, unsigned core, unsigned op, uint64_t addr, uint32_t size,
+                       uint64_t space)
+{
+    uint64_t width = (uint64_t)1 << m->g.line_shift;
+    uint64_t last = addr + (size ? size - 1 : 0), line;
+    unsigned class = CF_CLASS_NONE;
+
+    if (op == CF_IFETCH && !m->g.fetches)
+        return class;
+    if (last < addr)
+        last = UINT64_MAX;
+    for (line = addr / width;; line++) {
+        unsigned found =
+            one_line(m, core, op, line ^ space, line == addr / width ? addr % width : 0,
+                     line == last / width ? last % width : width - 1);
+
+        class = found > class ? found : class;
+        if (line == last / width)
+            return class;
+    }
+}
+
+static unsigned traces, bad_traces, classes[CF_CLASSES];
+
+static void make(const struct cf_coherence_geometry *g, unsigned make, unsigned rows, int special)
+{
+    unsigned width = 1u << g->line_shift, range = width * (1 + next() % 60);
+    unsigned turn = 1 + next() % 9;
+    uint64_t base = next() & 1 ? 0 : next() & 1 ? UINT64_MAX - range : (uint64_t)next() << 30;
+
+    for (unsigned i = 0; i < rows; i++) {
+        uint64_t at = 0;
+
+        t.core[i] = (uint8_t)((make & 1 ? next() : i / turn) % g->cores);
+        t.op[i] = (uint8_t)(next() % 3 == 0 ? CF_STORE : CF_LOAD);
+        t.size[i] = next() % 8 ? 1u << next() % 4 : next() % 12;
+        t.space[i] = 0;
+        switch (make / 2) {
+        case 0:
+            at = next() % range;
+            break;
+        case 1: /* each its own words: false sharing only */
+            at = (next() % range) / width * width + t.core[i] * 4 % width;
+            t.size[i] = 4;
+            break;
+        case 2: /* cyclic */
+            at = (uint64_t)i * 8 % range;
+            break;
+        default: /* few lines, many in one set */
+            at = (uint64_t)(next() % 9) * width * g->sets % range + next() % width;
+        }
+        t.addr[i] = base + at;
+        if (special) {
+            if (next() % 16 == 0)
+                t.op[i] = (uint8_t)(next() % 6);
+            if (next() % 32 == 0)
+                t.size[i] = next() % (4 * width);
+            t.space[i] = cf_space_key(next() % 2);
+        }
+    }
+}
+
+/* The whole trace in pieces of random length. */
+static int run(struct cf_coherence *c, unsigned rows, int plain)
+{
+    struct cf_coherence_rows in = {0};
+
+    for (unsigned from = 0; from < rows; from += in.rows) {
+        in.rows = next() % 2 ? rows : 1 + next() % 500;
+        in.rows = in.rows < rows - from ? in.rows : rows - from;
+        in.addr = t.addr + from;
+        in.op = t.op + from;
+        in.size = t.size + from;
+        in.core = plain ? NULL : t.core + from;
+        in.space = plain ? NULL : t.space + from;
+        if (cf_coherence_run(c, &in, t.class + from) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check(const struct model *m, const struct cf_coherence *c, const uint8_t *want,
+                 unsigned rows)
+{
+    int bad = memcmp(&m->counts, cf_coherence_counts(c), sizeof(m->counts)) != 0;
+
+    for (unsigned i = 0; i < rows; i++)
+        if (t.class[i] != want[i] && !bad++ && !bad_traces)
+            note("row %u: class %u, expected %u", i, t.class[i], want[i]);
+    return bad;
+}
+
+static void compare(const struct cf_coherence_geometry *g, unsigned how, unsigned rows, int special)
+{
+    static struct model m;
+    static uint8_t want[MOST];
+    struct cf_coherence_geometry outside = *g;
+    struct cf_coherence *c = cf_coherence_new(g), *d;
+    struct cf_coherence_rows in = {rows,    t.addr,   t.op,       t.size,      t.core,
+                                   t.space, t.missed, t.miss_row, t.miss_line, 0};
+    int bad, plain = next() % 4 == 0;
+
+    outside.outside = 1;
+    d = cf_coherence_new(&outside);
+    if (!c || !d)
+        exit(1);
+    memset(&m, 0, sizeof(m));
+    m.g = *g;
+    m.bytes = malloc((size_t)LINES * g->cores << g->line_shift);
+    make(g, how, rows, special);
+    if (plain) {
+        memset(t.core, 0, sizeof(t.core));
+        memset(t.space, 0, sizeof(t.space));
+    }
+    t.misses = 0;
+    memset(t.missed, 0, sizeof(t.missed));
+    for (m.row = 0; m.row < rows; m.row++) {
+        unsigned i = m.row;
+
+        want[i] = (uint8_t)access(&m, t.core[i], t.op[i], t.addr[i], t.size[i], t.space[i]);
+        classes[want[i]]++;
+    }
+    bad = run(c, rows, plain) != 0 || check(&m, c, want, rows);
+    bad |= m.invalidations != cf_coherence_invalidations(c);
+    in.misses = t.misses;
+    bad |= cf_coherence_run(d, &in, t.class) != 0 || check(&m, d, want, rows);
+    if (bad && !bad_traces)
+        note("%u cores, %u sets, %u ways, lines of %u, no allocate %d, make %u, %u rows%s%s",
+             g->cores, g->sets, g->ways, 1u << g->line_shift, g->no_allocate, how, rows,
+             special ? ", special" : "", g->portable ? ", portable" : "");
+    bad_traces += bad != 0;
+    traces++;
+    free(m.bytes);
+    cf_coherence_free(c);
+    cf_coherence_free(d);
+}
+
+/* What the classes mean, by hand. */
+static void by_hand(void)
+{
+    struct cf_coherence_geometry g = {.cores = 2, .sets = 1, .ways = 2, .line_shift = 6};
+    struct cf_coherence *c = cf_coherence_new(&g);
+    static const struct {
+        uint64_t addr;
+        uint8_t core, op, want;
+    } row[] = {
+        {0x00, 0, CF_LOAD, CF_CLASS_COMPULSORY},   {0x00, 1, CF_LOAD, CF_CLASS_COMPULSORY},
+        {0x04, 1, CF_STORE, CF_CLASS_NONE},        {0x00, 0, CF_LOAD, CF_CLASS_FALSE_SHARING},
+        {0x08, 1, CF_STORE, CF_CLASS_NONE},        {0x04, 1, CF_STORE, CF_CLASS_NONE},
+        {0x08, 0, CF_LOAD, CF_CLASS_TRUE_SHARING}, {0x04, 0, CF_LOAD, CF_CLASS_NONE},
+        {0x40, 0, CF_LOAD, CF_CLASS_COMPULSORY},   {0x80, 0, CF_LOAD, CF_CLASS_COMPULSORY},
+        {0x00, 0, CF_LOAD, CF_CLASS_CAPACITY},     {0x04, 1, CF_LOAD, CF_CLASS_NONE},
+        {0x00, 0, CF_FLUSH, CF_CLASS_NONE},        {0x04, 1, CF_LOAD, CF_CLASS_CAPACITY},
+        {0x00, 0, CF_IFETCH, CF_CLASS_NONE},
+    };
+    int bad = 0;
+
+    need(c != NULL, "two cores");
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        static const uint32_t size = 4;
+        static const uint64_t space = 0;
+        struct cf_coherence_rows in = {.rows = 1,
+                                       .addr = &row[i].addr,
+                                       .op = &row[i].op,
+                                       .size = &size,
+                                       .core = &row[i].core,
+                                       .space = &space};
+        uint8_t class = 99;
+
+        bad |= cf_coherence_run(c, &in, &class) != 0;
+        if (class != row[i].want)
+            note("row %zu: class %u, expected %u", i, class, row[i].want);
+        bad |= class != row[i].want;
+    }
+    ok(!bad, "every class once, by hand");
+    is_u64(cf_coherence_invalidations(c), 2, "two copies were lost to the other core");
+    cf_coherence_free(c);
+}
+
+/* Caches elsewhere may lose a line between two references that follow each other, as to an
+   inclusive level behind them. */
+static void lost_elsewhere(void)
+{
+    struct cf_coherence_geometry g = {
+        .cores = 2, .sets = 4, .ways = 2, .line_shift = 6, .outside = 1};
+    struct cf_coherence *c = cf_coherence_new(&g);
+    static const uint64_t addr[] = {0, 4, 8, 60}, space[4];
+    static const uint32_t size[] = {4, 4, 4, 8}, row[] = {0, 2, 3};
+    static const uint64_t lines[] = {0, 0, 1};
+    static const uint8_t op[] = {CF_LOAD, CF_LOAD, CF_LOAD, CF_LOAD}, core[4];
+    static const uint8_t missed[] = {1, 0, 1, 1};
+    const struct cf_coherence_rows in = {4, addr, op, size, core, space, missed, row, lines, 3};
+    uint8_t class[4];
+
+    need(c != NULL, "caches elsewhere");
+    ok(cf_coherence_run(c, &in, class) == 0 && class[0] == CF_CLASS_COMPULSORY && !class[1] &&
+           class[2] == CF_CLASS_CONFLICT && class[3] == CF_CLASS_COMPULSORY,
+       "a line that is lost between two references to it is a miss, and one of two lines too");
+    cf_coherence_free(c);
+}
+
+/* An access of 4 GiB - 1 and the last byte of the address space. */
+static void huge(void)
+{
+    struct cf_coherence_geometry g = {.cores = 3, .sets = 2, .ways = 1, .line_shift = 16};
+    struct cf_coherence *c = cf_coherence_new(&g);
+    static const uint64_t addr[] = {0x8000, UINT64_MAX - 5}, space[2];
+    static const uint32_t size[] = {UINT32_MAX, UINT32_MAX};
+    static const uint8_t op[] = {CF_STORE, CF_LOAD}, core[] = {2, 0};
+    const struct cf_coherence_rows in = {
+        .rows = 2, .addr = addr, .op = op, .size = size, .core = core, .space = space};
+    uint8_t class[2];
+
+    need(c != NULL, "three cores");
+    ok(cf_coherence_run(c, &in, class) == 0 && class[0] == CF_CLASS_COMPULSORY &&
+           class[1] == CF_CLASS_COMPULSORY,
+       "an access of 4 GiB, and one past the end of the address space");
+    is_u64(cf_coherence_counts(c)->references[CF_STORE], 65537, "its lines are counted");
+    is_u64(cf_coherence_counts(c)->references[CF_LOAD], 1, "the other has one line");
+    cf_coherence_free(c);
+}
+
+static void geometries(void)
+{
+    static const struct cf_coherence_geometry bad[] = {
+        {.cores = 0, .sets = 1, .ways = 1, .line_shift = 6},
+        {.cores = 33, .sets = 1, .ways = 1, .line_shift = 6},
+        {.cores = 1, .sets = 0, .ways = 1, .line_shift = 6},
+        {.cores = 1, .sets = 1, .ways = 0, .line_shift = 6},
+        {.cores = 1, .sets = 1, .ways = 1, .line_shift = 1},
+        {.cores = 1, .sets = 1, .ways = 1, .line_shift = 17},
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        ok(!cf_coherence_new(&bad[i]), "geometry %zu is refused", i);
+}
+
+int main(void)
+{
+    static const unsigned cores[] = {2, 1, 3, 4, 2, 5, 8, 32};
+    static const unsigned ways[] = {1, 2, 8, 3, 4, 8, 16, 8};
+    static const unsigned shift[] = {6, 5, 6, 7, 8, 2, 4, 9, 6, 12};
+
+    by_hand();
+    huge();
+    lost_elsewhere();
+    geometries();
+    for (unsigned i = 0; i < 3000; i++) {
+        struct cf_coherence_geometry g = {
+            .cores = cores[next() % 8],
+            .sets = next() % 2 ? 1u << next() % 4 : 1 + next() % 7,
+            .ways = ways[next() % 8],
+            .line_shift = shift[next() % 10],
+            .no_allocate = next() % 4 == 0,
+            .fetches = next() % 2,
+            .portable = next() % 2,
+        };
+
+        compare(&g, i % 8, i % 20 ? 1 + next() % 400 : MOST, next() % 3 == 0);
+    }
+    ok(bad_traces == 0, "%u traces equal the model, row by row and in sum", traces);
+    for (unsigned k = 0; k < CF_CLASSES; k++)
+        ok(classes[k] > 10000, "in which class '%s' is frequent", cf_class_name(k));
+    return done();
+}
