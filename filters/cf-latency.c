@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-latency - adds column `cost`, the cycles that each access cost by the latencies of a machine
+ * description, or sums them up by level and operation.
+ *
+ * In: a stream whose accesses have column `hit` (cf-cache) or `level` (hardware). Out: the same,
+ * table access with column `cost`; or CSV. All other tables and columns pass untouched. Memory: a
+ * few columns of one frame, and where latencies depend on earlier accesses 32 bytes a thread.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/cores.h"
+#include "filters/engine/latency.h"
+#include "formats/cf.h"
+#include "formats/cf_machine.h"
+#include "formats/cf_tool.h"
+
+static const char usage[] =
+    "Usage: cf-latency -m MACHINE [OPTION]... [FILE]...\n"
+    "Add column 'cost', the cycles that each access cost by the level that served it\n"
+    "and the latencies of MACHINE. Standard input where no FILE or -.\n"
+    "\n"
+    "  -m, --machine MACHINE    the levels: a description's name, FILE.yaml or host\n"
+    "      --latency WHAT=CYCLES\n"
+    "                           states a latency, before that of the description: of\n"
+    "                           a level or memory (L2), of an operation at it\n"
+    "                           (L2.store), or after another (L2.store_after_load);\n"
+    "                           may be given several times\n"
+    "      --cores N            cores, as given to cf-cache  [CPUs of the machine]\n"
+    "      --level-column NAME  where the level stands: hit (cf-cache) or level\n"
+    "                           (seen by hardware)  [hit]\n"
+    "      --summary            print cycles by level and operation as CSV; and no\n"
+    "                           stream, unless -o is given\n"
+    "  -o, --output FILE        write a packed file instead of standard output\n"
+    "  -q, --quiet              no remarks, no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Example:\n"
+    "  cf-cache -m tegra-x1 trace.cf | cf-latency -m tegra-x1 --latency L1D=4 \\\n"
+    "      --latency L2=21 --latency memory=180 --summary\n";
+
+enum { OPT_LATENCY = 256, OPT_CORES, OPT_LEVEL_COLUMN, OPT_SUMMARY };
+
+enum { MAX_CORES = 256 };
+
+static const struct option longs[] = {
+    {"machine", required_argument, NULL, 'm'},
+    {"latency", required_argument, NULL, OPT_LATENCY},
+    {"cores", required_argument, NULL, OPT_CORES},
+    {"level-column", required_argument, NULL, OPT_LEVEL_COLUMN},
+    {"summary", no_argument, NULL, OPT_SUMMARY},
+    {"output", required_argument, NULL, 'o'},
+    CF_COMMON_OPTIONS,
+};
+
+struct sum {
+    uint64_t accesses, cycles; /* stay at UINT64_MAX when they come there */
+};
+
+struct latency {
+    struct cf_tool tool;
+    struct cf_machine *machine;
+    const char *machine_name; /* as given */
+    const char *output;
+    unsigned column;     /* of the level */
+    unsigned core_count; /* 0: as many as the machine has CPUs */
+    int summary;
+    struct cf_latencies *model;
+    struct cf_cores *cores;
+    uint32_t *cost;
+    uint8_t *core;
+    uint64_t *space;
+    struct sum sum[CF_LATENCY_KEYS];
+    uint8_t told[CF_LATENCY_KEYS];
+    uint64_t unknown; /* rows whose level or operation nobody knows */
+    int status;
+};
+
+static void set_latency(struct latency *l, const char *text)
+{
+    const char *equal = strrchr(text, '=');
+    char *what, problem[1024];
+    uint32_t cycles;
+
+    if (!equal || equal == text)
+        cf_die(&l->tool, CF_EXIT_USAGE, "--latency '%s': not LEVEL=CYCLES, as in L2=21", text);
+    cycles = (uint32_t)cf_parse_u64(&l->tool, "--latency", equal + 1, 0, CF_MAX_LATENCY);
+    what = strndup(text, (size_t)(equal - text));
+    if (!what)
+        cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (cf_machine_set_latency(l->machine, what, cycles, problem, sizeof problem) < 0)
+        cf_die(&l->tool, CF_EXIT_USAGE, "--latency '%s': %s", text, problem);
+    free(what);
+}
+
+static void parse(struct latency *l, int argc, char **argv)
+{
+    char problem[4096];
+    const char **stated = calloc((size_t)argc, sizeof *stated);
+    int c, count = 0;
+
+    if (!stated)
+        cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    l->column = CF_HIT;
+    while ((c = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case 'm':
+            l->machine_name = optarg;
+            break;
+        case OPT_LATENCY:
+            stated[count++] = optarg;
+            break;
+        case OPT_CORES:
+            l->core_count = (unsigned)cf_parse_u64(&l->tool, "--cores", optarg, 1, MAX_CORES);
+            break;
+        case OPT_LEVEL_COLUMN:
+            if (strcmp(optarg, "hit") != 0 && strcmp(optarg, "level") != 0)
+                cf_die(&l->tool, CF_EXIT_USAGE, "--level-column '%s': give hit or level", optarg);
+            l->column = cf_column_find(optarg);
+            break;
+        case OPT_SUMMARY:
+            l->summary = 1;
+            break;
+        case 'o':
+            l->output = optarg;
+            break;
+        default:
+            cf_common_option(&l->tool, c);
+        }
+    }
+    if (!l->machine_name)
+        cf_die(&l->tool, CF_EXIT_USAGE,
+               "no machine: give its description with -m, as in -m host: see --help");
+    l->machine = cf_machine_load(l->machine_name, problem, sizeof problem);
+    if (!l->machine)
+        cf_die(&l->tool, CF_EXIT_USAGE, "%s", problem);
+    if (l->core_count == 0)
+        l->core_count = l->machine->cpus < MAX_CORES ? l->machine->cpus : MAX_CORES;
+    for (int i = 0; i < count; i++)
+        set_latency(l, stated[i]);
+    free(stated);
+}
+
+static const char *level_name(const struct latency *l, int level)
+{
+    return level == (int)l->machine->levels ? "memory" : l->machine->level[level].name;
+}
+
+/* Ends the program: a number that nobody has stated cannot be made up. The message names all levels
+   that have none, so that one correction is enough. */
+static void no_latency(const struct latency *l, unsigned key)
+{
+    const struct cf_machine *m = l->machine;
+    int level = cf_latencies_level(l->model, key), some = 0;
+    const struct cf_latency *table =
+        level == (int)m->levels ? &m->memory : &m->level[level].latency;
+    char options[CF_MAX_LEVELS * 64 + 128];
+    size_t at = 0;
+
+    if (table->stated)
+        snprintf(options, sizeof options, " --latency %s.%s=CYCLES", level_name(l, level),
+                 cf_op_name(key & 7));
+    for (uint32_t i = 0; !table->stated && i <= m->levels; i++) {
+        if (i == m->levels ? m->memory.stated : m->level[i].latency.stated)
+            continue;
+        at += (size_t)snprintf(options + at, sizeof options - at, " --latency %s=CYCLES",
+                               level_name(l, (int)i));
+        some++;
+    }
+    cf_die(&l->tool, CF_EXIT_USAGE,
+           "%s states no latency of a %s at %s: add it there (key latency, see cf-machine(5)), or"
+           " give%s",
+           m->file, cf_op_name(key & 7), level_name(l, level), options);
+}
+
+/* Looks at the keys of a frame before it is handed on. Returns 1 when one is of unknown origin. */
+static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t *seen)
+{
+    int unknown = 0;
+
+    for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
+        enum cf_latency_lack lack = cf_latencies_lack(l->model, key);
+
+        unknown |= seen[key] && lack == CF_LACKS_ORIGIN;
+        if (!seen[key] || l->told[key])
+            continue;
+        l->told[key] = 1;
+        switch (lack) {
+        case CF_LACKS_LATENCY:
+            no_latency(l, key);
+            break;
+        case CF_LACKS_LEVEL:
+            cf_warn(&l->tool,
+                    "frame %" PRIu64 ": column %s has a %s that level %u served, which %s does not"
+                    " have for it: give the machine that the column was made for",
+                    f->number, cf_column_name(l->column), cf_op_name(key & 7), key >> 3,
+                    l->machine->file);
+            l->status = CF_EXIT_INPUT;
+            break;
+        default:
+            break;
+        }
+    }
+    return unknown;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static unsigned key_of(const uint8_t *level, const uint8_t *op, uint32_t i)
+{
+    return cf_latency_key(level[i], op ? op[i] : CF_LOAD);
+}
+
+static void sum_up(struct latency *l, const struct cf_frame *f, const uint8_t *level,
+                   const uint8_t *op)
+{
+    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        struct sum *s = &l->sum[key_of(level, op, i)];
+
+        if (weight) {
+            s->accesses = add(s->accesses, weight[i]);
+            s->cycles = add(s->cycles, times(weight[i], l->cost[i]));
+        } else {
+            s->accesses++;
+            s->cycles = add(s->cycles, l->cost[i]);
+        }
+    }
+}
+
+static void accesses(struct latency *l, struct cf_frame *f)
+{
+    const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP), *core = NULL;
+    uint8_t seen[CF_LATENCY_KEYS] = {0};
+
+    if (l->cores) {
+        if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID),
+                          f->rows, l->core, l->space) < 0)
+            cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        core = l->core;
+    }
+    cf_latencies_rows(l->model, level, op, core, f->rows, l->cost, seen);
+    if (check_keys(l, f, seen))
+        for (uint32_t i = 0; i < f->rows; i++)
+            l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
+    if (l->summary)
+        sum_up(l, f, level, op);
+    if (cf_frame_set(f, CF_COST, l->cost) != 0)
+        cf_die(&l->tool, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for one more column",
+               f->number);
+}
+
+/* A failure shows again when the writer is closed. */
+static void idle(void *writer)
+{
+    (void)cf_writer_flush(writer);
+}
+
+/* `w` is NULL where only the sums are wanted. */
+static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
+{
+    struct cf_frame *f;
+
+    cf_reader_want(r, CF_ACCESS, l->column, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
+    if (l->summary)
+        cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
+    if (l->cores) {
+        cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
+        cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
+        cf_reader_want(r, CF_ACCESS, CF_TID, CF_OPTIONAL);
+    }
+    if (w)
+        cf_reader_idle(r, idle, w);
+    while (cf_reader_next(r, &f) > 0) {
+        cf_tool_progress(&l->tool, r);
+        if (f->table == CF_ACCESS)
+            accesses(l, f);
+        if (w && cf_writer_frame(w, f) != 0)
+            break; /* cf_tool_finish() tells why */
+    }
+}
+
+/* One row of the summary: all keys of a level and an operation. */
+static void print_row(const char *level, const char *op, const struct sum *s, uint64_t all)
+{
+    if (s->accesses == 0)
+        return;
+    cf_csv_text(stdout, 1, level);
+    cf_csv_text(stdout, 0, op);
+    cf_csv_u64(stdout, 0, s->accesses);
+    cf_csv_u64(stdout, 0, s->cycles);
+    cf_csv_f64(stdout, 0, (double)s->cycles / (double)s->accesses, 3);
+    cf_csv_f64(stdout, 0, all ? 100.0 * (double)s->cycles / (double)all : 0, 3);
+    cf_csv_end(stdout);
+}
+
+static void print_summary(const struct latency *l)
+{
+    struct sum all = {0, 0}, unknown = {0, 0};
+
+    for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
+        all.accesses = add(all.accesses, l->sum[key].accesses);
+        all.cycles = add(all.cycles, l->sum[key].cycles);
+        if (cf_latencies_lack(l->model, key) != CF_LACKS_NOTHING)
+            unknown.accesses = add(unknown.accesses, l->sum[key].accesses);
+    }
+    puts("level,op,accesses,cycles,cycles_per_access,share_percent");
+    for (int i = 0; i <= (int)l->machine->levels; i++)
+        for (unsigned key = 0; key < CF_LATENCY_KEYS; key++)
+            if (cf_latencies_lack(l->model, key) == CF_LACKS_NOTHING &&
+                cf_latencies_level(l->model, key) == i)
+                print_row(level_name(l, i), cf_op_name(key & 7), &l->sum[key], all.cycles);
+    print_row("", "", &unknown, all.cycles);
+}
+
+int main(int argc, char **argv)
+{
+    static struct latency l;
+    struct cf_reader *r;
+    struct cf_writer *w = NULL;
+    int status;
+
+    cf_tool_init(&l.tool, argc, argv, "cf-latency", usage);
+    parse(&l, argc, argv);
+    r = cf_tool_reader(&l.tool, argv + optind, argc - optind);
+    if (!l.summary || l.output)
+        w = cf_tool_writer(&l.tool, l.output);
+    l.model = cf_latencies_new(l.machine);
+    l.cost = malloc(CF_FILE_ROWS * sizeof *l.cost);
+    if (!l.model || !l.cost)
+        cf_die(&l.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (cf_latencies_depend(l.model) && l.core_count > 1) {
+        l.cores = cf_cores_new(l.core_count);
+        l.core = malloc(CF_FILE_ROWS);
+        l.space = malloc(CF_FILE_ROWS * sizeof *l.space);
+        if (!l.cores || !l.core || !l.space)
+            cf_die(&l.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    }
+    run(&l, r, w);
+    if (l.summary)
+        print_summary(&l);
+    status = cf_tool_finish(&l.tool, r, w);
+    if (l.unknown && !l.tool.quiet)
+        cf_warn(&l.tool, "%" PRIu64 " accesses of unknown level or operation cost nothing",
+                l.unknown);
+    cf_cores_free(l.cores);
+    cf_latencies_free(l.model);
+    cf_machine_free(l.machine);
+    free(l.cost);
+    free(l.core);
+    free(l.space);
+    return status > l.status ? status : l.status;
+}

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-latency: costs by hand, and of random rows against awk.
+load lib
+
+setup_file() {
+    awk 'BEGIN {
+        srand(5); split("load store ifetch prefetch flush", op, " "); split("1 1 1 1 1 2 2 3 255 0", hit, " ")
+        print "time,pid,tid,op,addr,weight,hit,level"
+        for (i = 0; i < 50000; i++) {
+            h = hit[1 + int(rand() * 10)]
+            printf "%d,%d,%d,%s,0x%x,%d,%d,%d\n", i, 10, 10 + int(rand() * 5), op[1 + int(rand() * 5)],
+                4096 + int(rand() * 1e6), 1 + int(rand() * 9), h, hit[1 + int(rand() * 10)]
+        } }' >"$BATS_FILE_TMPDIR/in.csv"
+    cat >"$BATS_FILE_TMPDIR/plain.yaml" <<'END'
+line_size: 64
+levels:
+  - {name: L1I, kind: instruction, size: 1KiB, ways: 2}
+  - {name: L1D, kind: data, size: 1KiB, ways: 2}
+  - {name: L2, size: 8KiB, ways: 4}
+  - {name: L3, size: 64KiB, ways: 4}
+latency: {L1I: 1, L1D: {load: 4, store: 3, flush: 7}, L2: 12, L3: 40, memory: {load: 180, store: 90, ifetch: 200}}
+END
+    # Four cores; stores go through the first two levels; the second is one for two cores.
+    cat >"$BATS_FILE_TMPDIR/state.yaml" <<'END'
+line_size: 64
+cpus: 4
+levels:
+  - {name: L1I, kind: instruction, size: 1KiB, ways: 2}
+  - {name: L1D, kind: data, size: 1KiB, ways: 2, write: through, allocate: false}
+  - {name: L2, size: 8KiB, ways: 4, shared_by: 2, write: through}
+  - {name: L3, size: 64KiB, ways: 4, shared_by: 4}
+latency:
+  L1I: 1
+  L1D: {load: 4, store: 3, store_after_store: 1}
+  L2: {load: 12, store: 13, ifetch: 14, load_after_store: 15, load_after_ifetch: 16, ifetch_after_prefetch: 17,
+       store_after_flush: 18}
+  L3: {load: 40, store: 40, ifetch: 40, ifetch_after_load: 44}
+  memory: {load: 180, store: 90, ifetch: 200, load_after_load: 150, prefetch: 5}
+END
+    PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
+    cd "$BATS_FILE_TMPDIR" || return 1
+    cf-capture csv -q in.csv >in.cf
+    cf-cat in.cf -o in.packed.cf
+}
+
+setup() {
+    lib_setup
+    D=$BATS_FILE_TMPDIR
+}
+
+# costs OPTION...: the column cost of the random rows, both of the raw and of the packed stream
+costs() {
+    local f
+    for f in in.cf in.packed.cf; do
+        cf-latency -q "$@" "$D/$f" | rows access - >out.csv
+        column cost out.csv >"$f.got"
+    done
+    same in.cf.got in.packed.cf.got
+    mv in.cf.got got
+}
+
+# The state of the machine state.yaml in awk, from the definition: what each cache saw last.
+# Columns: 3 tid 4 op 7 hit
+state_awk() { # RULE [CORES]
+    awk -F, -v cores="${2:-4}" -v added="$([[ $1 == added ]] && echo 1)" '
+    function look(key, previous) { return (key "_after_" previous) in c ? c[key "_after_" previous] : c[key] + 0 }
+    BEGIN {
+        c["1load"] = 4; c["1store"] = 3; c["1store_after_store"] = 1; c["1ifetch"] = 1
+        c["2load"] = 12; c["2store"] = 13; c["2ifetch"] = 14; c["2load_after_store"] = 15
+        c["2load_after_ifetch"] = 16; c["2ifetch_after_prefetch"] = 17; c["2store_after_flush"] = 18
+        c["3load"] = 40; c["3store"] = 40; c["3ifetch"] = 40; c["3ifetch_after_load"] = 44
+        c["4load"] = 180; c["4store"] = 90; c["4ifetch"] = 200; c["4load_after_load"] = 150; c["4prefetch"] = 5
+    }
+    NR > 1 {
+        if (!($3 in core)) core[$3] = threads++ % cores
+        # the cache of each level that this core has
+        id[1] = ($4 == "ifetch" ? "i" : "d") core[$3]; id[2] = "l2" int(core[$3] / 2); id[3] = "l3"; id[4] = "m"
+        served = $7 == 255 ? 4 : $7 + 0; cost = 0
+        if (served) {
+            end = served
+            if ($4 == "store") while (end < 3) end++
+            for (k = 1; k <= end; k++) {
+                if (k == served || (added && k < served)) cost += look(k $4, last[id[k]])
+                last[id[k]] = $4
+            }
+        }
+        print cost
+    }' "$D/in.csv"
+}
+
+@test "costs by level and operation: as awk" {
+    awk -F, 'NR > 1 {
+        c = 0
+        if ($4 == "load") c = $7 == 1 ? 4 : $7 == 2 ? 12 : $7 == 3 ? 40 : $7 == 255 ? 180 : 0
+        if ($4 == "store") c = $7 == 1 ? 3 : $7 == 2 ? 12 : $7 == 3 ? 40 : $7 == 255 ? 90 : 0
+        if ($4 == "ifetch") c = $7 == 1 ? 1 : $7 == 2 ? 12 : $7 == 3 ? 40 : $7 == 255 ? 200 : 0
+        if ($4 == "flush" && $7 == 1) c = 7
+        print c }' "$D/in.csv" >want
+    costs -m "$D/plain.yaml"
+    same want got
+}
+
+@test "the column of the hardware's level: as awk" {
+    awk -F, 'NR > 1 {
+        c = 0
+        if ($4 == "load") c = $8 == 1 ? 4 : $8 == 2 ? 12 : $8 == 3 ? 40 : $8 == 255 ? 180 : 0
+        if ($4 == "store") c = $8 == 1 ? 3 : $8 == 2 ? 12 : $8 == 3 ? 40 : $8 == 255 ? 90 : 0
+        if ($4 == "ifetch") c = $8 == 1 ? 1 : $8 == 2 ? 12 : $8 == 3 ? 40 : $8 == 255 ? 200 : 0
+        if ($4 == "flush" && $8 == 1) c = 7
+        print c }' "$D/in.csv" >want
+    costs -m "$D/plain.yaml" --level-column level
+    same want got
+    run -2 cf-latency -m "$D/plain.yaml" --level-column hits "$D/in.cf"
+    has "give hit or level"
+}
+
+@test "costs that depend on the access before, private and shared caches: as awk" {
+    state_awk total >want
+    costs -m "$D/state.yaml"
+    same want got
+}
+
+@test "--cores: as awk" {
+    local n
+    for n in 1 2 3; do
+        state_awk total $n >want
+        costs -m "$D/state.yaml" --cores $n
+        same want got
+    done
+    run -2 cf-latency -m "$D/state.yaml" --cores 0 "$D/in.cf"
+    run -2 cf-latency -m "$D/state.yaml" --cores 257 "$D/in.cf"
+}
+
+@test "the same, added up over the levels: as awk" {
+    state_awk added >want
+    { cat "$D/state.yaml" && echo 'latency_rule: added'; } >added.yaml
+    costs -m added.yaml
+    same want got
+    # the two rules differ
+    state_awk total >other
+    run ! cmp -s want other
+}
+
+@test "a stream cut into other frames gives the same costs" {
+    cf-latency -q -m "$D/state.yaml" "$D/in.cf" | rows access - >one.csv
+    head -n 7001 "$D/in.csv" >a.csv
+    { head -n 1 "$D/in.csv" && tail -n +7002 "$D/in.csv"; } >b.csv
+    stream a.cf a.csv
+    stream b.cf b.csv
+    cf-latency -q -m "$D/state.yaml" a.cf b.cf | rows access - >two.csv
+    same one.csv two.csv
+}
+
+@test "a small LEON4, by hand" {
+    cat >leon.yaml <<'END'
+line_size: 32
+levels:
+  - {name: L1, kind: data, size: 1KiB, ways: 4, write: through, allocate: false}
+  - {name: L2, size: 4KiB, ways: 4}
+latency: {L1: {load: 0, store: 1}, L2: {load: 20, load_after_store: 25, store: 10}, memory: {load: 100, store: 50}}
+latency_rule: added
+END
+    # a store that the first level has comes to the second too
+    stream in.cf <<'END'
+op,addr,hit
+load,0x40,255
+load,0x60,2
+store,0x60,1
+load,0x80,2
+load,0x80,1
+store,0xa0,255
+load,0xc0,255
+END
+    cf-latency -m leon.yaml in.cf | rows access - >out.csv
+    run -0 column cost out.csv
+    is "120
+20
+1
+25
+0
+61
+125"
+}
+
+@test "--latency takes the place of what the description states" {
+    costs -m "$D/plain.yaml" --latency L2=99 --latency L1D.store=5 --latency memory.load_after_store=7 --latency L3=0
+    awk -F, 'NR > 1 {
+        c = 0; cached = $4 == "load" || $4 == "store" || $4 == "ifetch"
+        if ($7 == 1) c = $4 == "load" ? 4 : $4 == "store" ? 5 : $4 == "ifetch" ? 1 : $4 == "flush" ? 7 : 0
+        if ($7 == 2) c = cached ? 99 : 0
+        if ($7 == 255) {
+            c = $4 == "load" ? (before == "store" ? 7 : 180) : $4 == "store" ? 90 : $4 == "ifetch" ? 200 : 0
+            before = $4
+        }
+        print c }' "$D/in.csv" >want
+    same want got
+    # the last one about the same holds
+    costs -m "$D/plain.yaml" --latency L2.load=1 --latency L2=99 --latency L1D.store=5 --latency L3=0 \
+        --latency memory.load_after_store=7
+    same want got
+}
+
+@test "--latency: wrong ones are refused" {
+    local bad
+    for bad in L2 L2= =3 L9=3 L2.fetch=3 L1D.ifetch=3 L2=-1 L2=1000000001 L2=x L2.load_after=3 . =; do
+        run -2 cf-latency -m "$D/plain.yaml" --latency "$bad" "$D/in.cf"
+        has "--latency"
+    done
+    run -2 cf-latency -m "$D/plain.yaml" --latency L9=3 "$D/in.cf"
+    has "no level 'L9': give one of L1I, L1D, L2, L3, memory"
+}
+
+@test "a machine is needed, and one that loads" {
+    run -2 cf-latency "$D/in.cf"
+    has "no machine: give its description with -m"
+    run -2 cf-latency -m no-such-machine "$D/in.cf"
+    has "no machine of this name"
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: 1KiB, ways: 2}\nlatency: {L1: {lod: 3}}\n' >bad.yaml
+    run -2 cf-latency -m bad.yaml "$D/in.cf"
+    has "bad.yaml:4: unknown key 'lod' in latency of L1"
+}
+
+@test "a latency that nobody states: status 2, the level, the file and what to give are named, no file is left" {
+    run -2 --separate-stderr cf-latency -m tegra-x1 -o out.cf "$D/in.cf"
+    has "tegra-x1.yaml states no latency of a load at L1D" "$stderr"
+    has "--latency L1I=CYCLES --latency L1D=CYCLES --latency L2=CYCLES --latency memory=CYCLES" "$stderr"
+    [[ -z $(find . -name 'out.cf*') ]]
+    sed 's/latency:.*/latency: {L1I: 1, L1D: {load: 4}, L2: 12, L3: 40, memory: 180}/' "$D/plain.yaml" >part.yaml
+    run -2 --separate-stderr bash -c 'cf-latency -m part.yaml "$1" >out.cf' - "$D/in.cf"
+    has "part.yaml states no latency of a store at L1D" "$stderr"
+    has "give --latency L1D.store=CYCLES" "$stderr"
+    # who reads what was written so far is told that it was cut off
+    run -1 cf-cat out.cf
+    # levels that no access needs may be missing
+    stream loads.cf <<<$'op,addr,hit\nload,0x40,1\nload,0x80,255'
+    sed 's/latency:.*/latency: {L1D: {load: 4}, memory: 180}/' "$D/plain.yaml" >part.yaml
+    cf-latency -m part.yaml loads.cf | rows access - >out.csv
+    run -0 column cost out.csv
+    is "4
+180"
+}
+
+@test "unknown levels cost nothing, which is told" {
+    local n
+    n=$(awk -F, 'NR > 1 && $7 == 0' "$D/in.csv" | wc -l)
+    run -0 --separate-stderr bash -c 'cf-latency -m "$1/plain.yaml" "$1/in.cf" >out.cf' - "$D"
+    [[ $stderr == "cf-latency: $n accesses of unknown level or operation cost nothing" ]]
+    run -0 --separate-stderr bash -c 'cf-latency -q -m "$1/plain.yaml" "$1/in.cf" >out.cf' - "$D"
+    [[ -z $stderr ]]
+}
+
+@test "levels that the machine does not have: status 1, each told once, the rest gets its cost" {
+    stream in.cf <<<$'op,addr,hit\nload,0x40,1\nload,0x80,7\nifetch,0x80,4\nload,0x80,7\nstore,0x40,255'
+    run -1 --separate-stderr bash -c 'cf-latency -m "$1/plain.yaml" in.cf >out.cf' - "$D"
+    has "column hit has a load that level 7 served, which $D/plain.yaml does not have" "$stderr"
+    has "column hit has a ifetch that level 4 served" "$stderr"
+    [[ $(wc -l <<<"$stderr") == 2 ]]
+    rows access out.cf >out.csv
+    run -0 column cost out.csv
+    is "4
+0
+0
+0
+90"
+}
+
+@test "a stream without the column: status 1, and the column is named" {
+    stream in.cf <<<$'op,addr\nload,0x40'
+    run -1 --separate-stderr bash -c 'cf-latency -m "$1/plain.yaml" in.cf >out.cf' - "$D"
+    has "column 'hit'" "$stderr"
+    run -1 --separate-stderr bash -c 'cf-latency --level-column level -m "$1/plain.yaml" in.cf >out.cf' - "$D"
+    has "column 'level'" "$stderr"
+}
+
+@test "accesses without operations are loads" {
+    stream in.cf <<<$'addr,hit\n0x40,1\n0x80,255'
+    cf-latency -m "$D/plain.yaml" in.cf | rows access - >out.csv
+    run -0 column cost out.csv
+    is "4
+180"
+}
+
+@test "--summary: the sums of the column, and with -o the stream as well" {
+    local f
+    cf-latency -q -m "$D/plain.yaml" "$D/in.cf" | rows access - >out.csv
+    # by level and operation, in the order of the description
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["hit"] == 0 { unknown += $at["weight"]; next }
+        { h = $at["hit"]; op = $at["op"]
+          name = h == 1 ? (op == "ifetch" ? "1L1I" : "2L1D") : h == 2 ? "3L2" : h == 3 ? "4L3" : "5memory"
+          o = op == "load" ? 1 : op == "store" ? 2 : op == "ifetch" ? 3 : op == "prefetch" ? 4 : 5
+          k = name o op; n[k] += $at["weight"]; c[k] += $at["weight"] * $at["cost"]; all += $at["weight"] * $at["cost"] }
+        END { for (k in n) { l = k; gsub(/^[0-9]|[0-9][a-z]*$/, "", l); o = k; sub(/.*[0-9]/, "", o)
+                  printf "%s %s,%s,%d,%d,%.3f,%.3f\n", k, l, o, n[k], c[k], c[k] / n[k], 100 * c[k] / all }
+              printf "6 ,,%d,0,0.000,0.000\n", unknown }' out.csv | sort | sed 's/^[^ ]* //' >want
+    [[ $(wc -l <want) == 21 ]]
+    for f in in.cf in.packed.cf; do
+        cf-latency -q -m "$D/plain.yaml" --summary "$D/$f" >got.csv
+        [[ $(head -n 1 got.csv) == level,op,accesses,cycles,cycles_per_access,share_percent ]]
+        tail -n +2 got.csv | sed 's/""//g' | same want - || fail "$f"
+    done
+    cf-latency -q -m "$D/plain.yaml" --summary -o both.cf "$D/in.cf" >again.csv
+    same got.csv again.csv
+    rows access both.cf >both.csv
+    same out.csv both.csv
+}
+
+@test "sums and costs that are too large stay at the greatest number" {
+    {
+        echo line_size: 64
+        echo levels:
+        for i in 1 2 3 4 5; do echo "  - {name: L$i, size: 1KiB, ways: 2}"; done
+        echo 'latency: {L1: 1000000000, L2: 1000000000, L3: 1000000000, L4: 1000000000, L5: 1000000000, memory: 0}'
+        echo latency_rule: added
+    } >large.yaml
+    stream in.cf <<<$'addr,hit,weight\n0x40,4,1\n0x80,5,1\n0x80,255,18446744073709551615'
+    cf-latency -m large.yaml in.cf | rows access - >out.csv
+    run -0 column cost out.csv
+    is "4000000000
+4294967295
+4294967295"
+    run -0 cf-latency -m large.yaml --summary in.cf
+    has "memory,load,18446744073709551615,18446744073709551615,"
+}
+
+@test "everything else is handed on" {
+    local table
+    printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,alpha\n5,10,11,1,begin,"beta, two"\n' >task.csv
+    printf 'time,pid,tid,op,addr,bytes\n1,10,10,alloc,0x1000,64\n9,10,10,free,0x1000,64\n' >object.csv
+    stream in.cf --with task=task.csv --with object=object.csv "$D/in.csv"
+    cf-latency -q -m "$D/state.yaml" in.cf >out.cf
+    for table in task object; do
+        rows $table in.cf >want.csv
+        rows $table out.cf >got.csv
+        same want.csv got.csv
+        [[ $(wc -l <got.csv) == 3 ]]
+    done
+    rows access in.cf >want.csv
+    rows access out.cf >out.csv
+    [[ $(head -n 1 out.csv) == "$(head -n 1 want.csv),cost" ]]
+    sed 's/,[^,]*$//' out.csv | same want.csv -
+    # a cost that was there is renewed
+    cf-latency -q -m "$D/plain.yaml" out.cf | rows access - >again.csv
+    cf-latency -q -m "$D/plain.yaml" in.cf | rows access - | same - again.csv
+}
