@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-mrc - miss-ratio curve: how many accesses an LRU cache misses, for every size.
+ *
+ * In: a stream with column dist (cf-distance). Out: CSV. An access misses a cache of n lines if and
+ * only if its distance is n or more (Mattson, Gecsei, Slutz, Traiger 1970), so the curve is a sum
+ * over a histogram: see engine/curve.h. Sampled distances (SHARDS: Waldspurger, Park, Garthwaite,
+ * Ahmad, "Efficient MRC construction with SHARDS", FAST 2015) count as what they stand for, and an
+ * error is told: see mrc/print.c. Memory: some 2 KiB a curve, 32 times that with samples; nothing
+ * that grows with the stream.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/stack.h"
+#include "filters/mrc/mrc.h"
+
+static const char usage[] =
+    "Usage: cf-mrc [OPTION]... [FILE]...\n"
+    "Miss-ratio curve: the accesses that an LRU cache misses, for every size, from\n"
+    "column dist, which cf-distance adds. Standard input where no FILE or -. Prints CSV.\n"
+    "\n"
+    "      --by COLUMN      a curve for each value: pid, tid, op, region, ...\n"
+    "      --points N       sizes in each doubling, 1 to 1024  [4]\n"
+    "      --max SIZE       largest cache  [where all misses left are first accesses]\n"
+    "      --at LIST        these sizes only, such as 32K,1M\n"
+    "      --line-size SIZE bytes of a line  [as the stream tells, else 64]\n"
+    "      --sets N         sets that distances are of  [as the stream tells, else 1]\n"
+    "  -q, --quiet          no progress, no remarks\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-distance trace.cf | cf-mrc > curve.csv\n"
+    "  cf-distance --sets 64 trace.cf | cf-mrc --at 16K,32K,64K --by op\n";
+
+enum { OPT_BY = 256, OPT_POINTS, OPT_MAX, OPT_AT, OPT_LINE_SIZE, OPT_SETS };
+
+static const struct option longs[] = {
+    {"by", required_argument, NULL, OPT_BY},
+    {"points", required_argument, NULL, OPT_POINTS},
+    {"max", required_argument, NULL, OPT_MAX},
+    {"at", required_argument, NULL, OPT_AT},
+    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
+    {"sets", required_argument, NULL, OPT_SETS},
+    CF_COMMON_OPTIONS,
+};
+
+static int by_size(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+static void set_at(struct mrc *m, char *text)
+{
+    char *rest;
+    size_t n = 0;
+
+    free(m->o.at);
+    m->o.at = calloc(strlen(text) + 1, sizeof(*m->o.at));
+    if (!m->o.at)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+        m->o.at[n] = cf_parse_size(&m->tool, "--at", part);
+        if (m->o.at[n++] == 0)
+            cf_die(&m->tool, CF_EXIT_USAGE, "--at: a cache of size 0");
+    }
+    if (n == 0)
+        cf_die(&m->tool, CF_EXIT_USAGE, "--at: no size");
+    qsort(m->o.at, n, sizeof(*m->o.at), by_size);
+    m->o.at_count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || m->o.at[i] != m->o.at[i - 1])
+            m->o.at[m->o.at_count++] = m->o.at[i];
+}
+
+static void parse(struct mrc *m, int argc, char **argv)
+{
+    int c;
+
+    m->o = (struct options){.points = 4};
+    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_BY:
+            m->o.by = optarg;
+            m->by = cf_column_find(optarg);
+            if (!m->by || !cf_type_width(cf_column_type(m->by)) || m->by == CF_DIST)
+                cf_die(&m->tool, CF_EXIT_USAGE, "--by '%s': no such column", optarg);
+            break;
+        case OPT_POINTS:
+            m->o.points = cf_parse_u64(&m->tool, "--points", optarg, 1, 1024);
+            break;
+        case OPT_MAX:
+            m->o.most = cf_parse_size(&m->tool, "--max", optarg);
+            if (m->o.most == 0)
+                cf_die(&m->tool, CF_EXIT_USAGE, "--max: a cache of size 0");
+            break;
+        case OPT_AT:
+            set_at(m, optarg);
+            break;
+        case OPT_LINE_SIZE:
+            m->o.line_size = cf_parse_size(&m->tool, "--line-size", optarg);
+            if (m->o.line_size == 0 || (m->o.line_size & (m->o.line_size - 1)) != 0)
+                cf_die(&m->tool, CF_EXIT_USAGE, "--line-size '%s': not a power of two", optarg);
+            break;
+        case OPT_SETS:
+            m->o.sets = cf_parse_u64(&m->tool, "--sets", optarg, 1, UINT32_MAX);
+            break;
+        default:
+            cf_common_option(&m->tool, c);
+        }
+    }
+    if (m->o.at && m->o.most)
+        cf_die(&m->tool, CF_EXIT_USAGE, "--at does not go with --max");
+}
+
+/* ---- sizes ---- */
+
+/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. */
+static void usual_points(struct mrc *m, uint64_t most)
+{
+    uint64_t last = 0;
+
+    m->lines = malloc(64 * m->o.points * sizeof(*m->lines));
+    for (unsigned k = 0; k < 48 && m->lines; k++)
+        for (uint64_t j = 0; j < m->o.points; j++) {
+            uint64_t base = (uint64_t)1 << k, lines = base + base * j / m->o.points;
+
+            if (lines > last && lines <= most)
+                m->lines[m->points++] = last = lines;
+        }
+}
+
+static void make_points(struct mrc *m)
+{
+    uint64_t unit = m->line_size * m->sets; /* bytes of one way */
+
+    if (m->o.at) {
+        m->lines = malloc(m->o.at_count * sizeof(*m->lines));
+        for (size_t i = 0; i < m->o.at_count && m->lines; i++) {
+            if (m->o.at[i] % unit != 0)
+                cf_die(&m->tool, CF_EXIT_USAGE,
+                       "--at: %llu bytes are no whole number of ways of %llu bytes: %llu sets of"
+                       " %llu-byte lines",
+                       (unsigned long long)m->o.at[i], (unsigned long long)unit,
+                       (unsigned long long)m->sets, (unsigned long long)m->line_size);
+            m->lines[m->points++] = m->o.at[i] / unit;
+        }
+    } else {
+        usual_points(m, m->o.most ? m->o.most / unit : UINT64_MAX);
+    }
+    m->exact = m->lines ? cf_curve_new(m->lines, m->points) : NULL;
+    if (!m->exact)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+/* What the stream's distances are of: told by the chain, and by options, which go first. */
+static void take_header(struct mrc *m, const struct cf_header *h)
+{
+    char text[64];
+    uint64_t line = 64, sets = 1, bound = 0, n;
+
+    if (chain_option(h->yaml, "cf-distance", "line-size", text, sizeof(text))) {
+        n = chain_number(text);
+        line = n && n <= 1 << 30 ? n : line;
+    }
+    if (chain_option(h->yaml, "cf-distance", "sets", text, sizeof(text))) {
+        n = chain_number(text);
+        sets = n && n <= UINT32_MAX ? n : sets;
+    }
+    if (chain_option(h->yaml, "cf-distance", "max", text, sizeof(text)))
+        bound = chain_number(text);
+    line = m->o.line_size ? m->o.line_size : line;
+    sets = m->o.sets ? m->o.sets : sets;
+    if (!m->header_seen) {
+        m->header_seen = 1;
+        m->line_size = line;
+        m->sets = sets;
+        m->bound = bound;
+        make_points(m);
+        return;
+    }
+    if (line != m->line_size || sets != m->sets)
+        cf_die(&m->tool, CF_EXIT_INPUT,
+               "the inputs have distances of different line sizes or sets: make a curve of each");
+    if (bound && (!m->bound || bound < m->bound))
+        m->bound = bound;
+}
+
+/* ---- counting ---- */
+
+static void need(const struct mrc *m, const void *p)
+{
+    if (!p)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+static void make_room(struct mrc *m, size_t groups)
+{
+    size_t room = groups < 2 * m->room ? 2 * m->room : groups;
+
+    if (groups <= m->room)
+        return;
+    m->accesses = realloc(m->accesses, room * sizeof(*m->accesses));
+    need(m, m->accesses);
+    m->samples = realloc(m->samples, room * sizeof(*m->samples));
+    need(m, m->samples);
+    memset(m->accesses + m->room, 0, (room - m->room) * sizeof(*m->accesses));
+    memset(m->samples + m->room, 0, (room - m->room) * sizeof(*m->samples));
+    m->room = room;
+}
+
+/* Another hash than the one that chose the sample, which sampled lines have in common. */
+static inline uint32_t part_of(uint64_t line)
+{
+    uint64_t h = (line ^ line >> 31) * 0xbf58476d1ce4e5b9u;
+
+    h = (h ^ h >> 29) * 0x94d049bb133111ebu;
+    return (uint32_t)(h >> 32) % PARTS;
+}
+
+/* `stands_for` is what each sampled row stands for. */
+static int add_sampled(struct mrc *m, const struct cf_frame *f, const uint32_t *group,
+                       const uint64_t *weight, const double *stands_for, size_t groups)
+{
+    const uint64_t *dist = cf_u64(f, CF_DIST), *addr = cf_u64(f, CF_ADDR);
+    uint32_t n = 0;
+
+    if (!m->sampled) {
+        m->sampled = cf_curve_new(m->lines, m->points);
+        need(m, m->sampled);
+    }
+    make_room(m, groups);
+    for (uint32_t i = 0; i < f->rows; i++) {
+        uint32_t g = group ? group[i] : 0;
+        uint64_t w = weight ? weight[i] : 1;
+        double s = stands_for[i];
+
+        if (dist[i] == CF_DIST_NONE)
+            continue;
+        m->accesses[g] += w;
+        if (dist[i] == CF_DIST_UNSAMPLED)
+            continue;
+        m->samples[g] += w;
+        m->dist[n] = dist[i];
+        m->weight[n] = w * (s >= 1 && s < 1e12 ? (uint64_t)(s * FIXED + 0.5) : FIXED);
+        m->part[n++] = g * PARTS + part_of(addr[i] / m->line_size);
+    }
+    return cf_curve_add(m->sampled, m->dist, m->part, m->weight, n, groups * PARTS);
+}
+
+static void count_frame(struct mrc *m, const struct cf_frame *f)
+{
+    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
+    const double *stands_for = cf_values(f, CF_DIST_WEIGHT);
+    const uint32_t *group = NULL;
+    size_t groups = 1;
+    int bad = 0;
+
+    if (m->by) {
+        bad = cf_groups_number(m->groups, cf_values(f, m->by), cf_type_width(cf_column_type(m->by)),
+                               f->rows, m->group);
+        if (bad > 0)
+            cf_die(&m->tool, CF_EXIT_INPUT, "--by '%s': more than %d values: choose another column",
+                   m->o.by, CF_GROUPS_MOST);
+        group = m->group;
+        groups = cf_groups_count(m->groups);
+    }
+    if (!bad)
+        bad = stands_for
+                  ? add_sampled(m, f, group, weight, stands_for, groups)
+                  : cf_curve_add(m->exact, cf_u64(f, CF_DIST), group, weight, f->rows, groups);
+    if (bad)
+        need(m, NULL);
+}
+
+static void run(struct mrc *m)
+{
+    struct cf_reader *r = m->reader;
+    struct cf_frame *f;
+
+    cf_reader_unify(r);
+    cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_DIST_WEIGHT, CF_OPTIONAL);
+    if (m->by)
+        cf_reader_want(r, CF_ACCESS, m->by, CF_REQUIRED);
+    while (cf_reader_next(r, &f) > 0) {
+        cf_tool_progress(&m->tool, r);
+        if (f->table == CF_HEADER)
+            take_header(m, f->header);
+        else if (f->table == CF_ACCESS)
+            count_frame(m, f);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct mrc m;
+    int status = CF_EXIT_OK, end;
+
+    cf_tool_init(&m.tool, argc, argv, "cf-mrc", usage);
+    parse(&m, argc, argv);
+    m.reader = cf_tool_reader(&m.tool, argv + optind, argc - optind);
+    m.groups = cf_groups_new();
+    need(&m, m.groups);
+    m.group = malloc(CF_FILE_ROWS * sizeof(*m.group));
+    need(&m, m.group);
+    m.part = malloc(CF_FILE_ROWS * sizeof(*m.part));
+    need(&m, m.part);
+    m.dist = malloc(CF_FILE_ROWS * sizeof(*m.dist));
+    need(&m, m.dist);
+    m.weight = malloc(CF_FILE_ROWS * sizeof(*m.weight));
+    need(&m, m.weight);
+    run(&m);
+    if (print_curves(&m) != 0)
+        status = CF_EXIT_INPUT;
+    end = cf_tool_finish(&m.tool, m.reader, NULL);
+    cf_groups_free(m.groups);
+    cf_curve_free(m.exact);
+    cf_curve_free(m.sampled);
+    free(m.accesses);
+    free(m.samples);
+    free(m.lines);
+    free(m.group);
+    free(m.part);
+    free(m.dist);
+    free(m.weight);
+    free(m.o.at);
+    return end > status ? end : status;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-sweep - the misses of LRU caches of all sizes and associativities, in one reading.
+ *
+ * In: any stream with accesses. Out: CSV, a row for each number of sets and ways and each line
+ * size. All of them come from one simulation a line size (Hill and Smith 1989: see
+ * engine/allassoc.h). Memory: 8 bytes for each line of the largest cache of each number of sets,
+ * and 32 bytes a process; nothing that grows with the stream.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/allassoc.h"
+#include "filters/engine/cores.h"
+#include "filters/engine/runs.h"
+
+#include "formats/cf.h"
+#include "formats/cf_tool.h"
+
+static const char usage[] =
+    "Usage: cf-sweep [OPTION]... [FILE]...\n"
+    "Misses of LRU caches of all sizes and associativities, found in one reading.\n"
+    "Standard input where no FILE or -. Prints CSV.\n"
+    "\n"
+    "      --for WHAT        data, fetches (of instructions) or unified  [data]\n"
+    "      --line-size LIST  bytes of a line  [64]\n"
+    "      --ways LIST       ways of a set, each up to 1024  [1,2,4,8,16]\n"
+    "      --sets A-B|LIST   only caches of so many sets: powers of two in a range,\n"
+    "                        or any that are listed  [1-16M]\n"
+    "      --min, --max SIZE only caches of such a size  [1K and 4M]\n"
+    "  -q, --quiet           no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "LIST is numbers with commas.\n"
+    "\n"
+    "Examples:\n"
+    "  cf-sweep trace.cf > sweep.csv\n"
+    "  cf-sweep --line-size 32,64,128 --ways 4 --min 16K --max 64K trace.cf\n";
+
+enum { OPT_FOR = 256, OPT_LINE_SIZE, OPT_WAYS, OPT_SETS, OPT_MIN, OPT_MAX };
+
+static const struct option longs[] = {
+    {"for", required_argument, NULL, OPT_FOR},
+    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
+    {"ways", required_argument, NULL, OPT_WAYS},
+    {"sets", required_argument, NULL, OPT_SETS},
+    {"min", required_argument, NULL, OPT_MIN},
+    {"max", required_argument, NULL, OPT_MAX},
+    CF_COMMON_OPTIONS,
+};
+
+enum {
+    BATCH = 1 << 14, /* line references handed to the simulation at once */
+    MOST_SHIFT = 16, /* log2 of the longest line */
+    MOST_WAYS = 1024,
+    MOST_SETS_SHIFT = 24, /* log2 of the most sets */
+    MOST_LIST = 32,
+};
+
+struct list {
+    uint64_t value[MOST_LIST]; /* rising, without doubles */
+    unsigned count;
+};
+
+struct options {
+    enum cf_runs_option what;
+    struct list line_size; /* bytes */
+    struct list ways;
+    struct list sets; /* where it is empty: the powers of two within */
+    uint64_t sets_from, sets_to;
+    uint64_t least, most; /* bytes */
+};
+
+/* The simulation of one line size. */
+struct size {
+    uint64_t line; /* bytes */
+    uint32_t sets[MOST_LIST];
+    unsigned count;   /* of them */
+    uint64_t flushes; /* lines that were passed over */
+    struct cf_runs *runs;
+    struct cf_allassoc *all;
+};
+
+static int by_value(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+static struct list parse_list(const struct cf_tool *t, const char *option, char *text,
+                              uint64_t least, uint64_t most, int powers)
+{
+    struct list l = {.count = 0};
+    unsigned n = 0;
+    char *rest;
+
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+        uint64_t v = cf_parse_size(t, option, part);
+
+        if (v < least || v > most || (powers && (v & (v - 1)) != 0))
+            cf_die(t, CF_EXIT_USAGE, "%s '%s': not %s from %llu to %llu", option, part,
+                   powers ? "a power of two" : "a number", (unsigned long long)least,
+                   (unsigned long long)most);
+        if (n == sizeof(l.value) / sizeof(l.value[0]))
+            cf_die(t, CF_EXIT_USAGE, "%s: more than %u numbers", option, n);
+        l.value[n++] = v;
+    }
+    if (n == 0)
+        cf_die(t, CF_EXIT_USAGE, "%s: no number", option);
+    qsort(l.value, n, sizeof(l.value[0]), by_value);
+    for (unsigned i = 0; i < n; i++)
+        if (i == 0 || l.value[i] != l.value[i - 1])
+            l.value[l.count++] = l.value[i];
+    return l;
+}
+
+static enum cf_runs_option parse_for(const struct cf_tool *t, const char *text)
+{
+    if (!strcmp(text, "data"))
+        return CF_RUNS_DATA;
+    if (!strcmp(text, "fetches"))
+        return CF_RUNS_FETCHES;
+    if (!strcmp(text, "unified"))
+        return CF_RUNS_ALL;
+    cf_die(t, CF_EXIT_USAGE, "--for '%s': none of data, fetches and unified", text);
+}
+
+static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
+{
+    int c;
+
+    *o = (struct options){.what = CF_RUNS_DATA,
+                          .line_size = {{64}, 1},
+                          .ways = {{1, 2, 4, 8, 16}, 5},
+                          .sets_from = 1,
+                          .sets_to = UINT64_MAX,
+                          .least = 1 << 10,
+                          .most = 4 << 20};
+    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_FOR:
+            o->what = parse_for(t, optarg);
+            break;
+        case OPT_LINE_SIZE:
+            o->line_size = parse_list(t, "--line-size", optarg, 4, 1 << MOST_SHIFT, 1);
+            break;
+        case OPT_WAYS:
+            o->ways = parse_list(t, "--ways", optarg, 1, MOST_WAYS, 0);
+            break;
+        case OPT_SETS:
+            o->sets.count = 0;
+            if (strchr(optarg, '-'))
+                cf_parse_range(t, "--sets", optarg, &o->sets_from, &o->sets_to);
+            else
+                o->sets = parse_list(t, "--sets", optarg, 1, 1 << MOST_SETS_SHIFT, 0);
+            break;
+        case OPT_MIN:
+            o->least = cf_parse_size(t, "--min", optarg);
+            break;
+        case OPT_MAX:
+            o->most = cf_parse_size(t, "--max", optarg);
+            break;
+        default:
+            cf_common_option(t, c);
+        }
+    }
+}
+
+/* ---- which caches ---- */
+
+static int wanted(const struct options *o, uint64_t line, uint64_t sets, uint64_t ways)
+{
+    uint64_t size = line * sets * ways;
+
+    return size >= o->least && size <= o->most;
+}
+
+static void try_sets(const struct options *o, struct size *s, uint64_t sets)
+{
+    for (unsigned w = 0; w < o->ways.count; w++)
+        if (wanted(o, s->line, sets, o->ways.value[w])) {
+            s->sets[s->count++] = (uint32_t)sets;
+            return;
+        }
+}
+
+/* The numbers of sets with which at least one cache is wanted. */
+static void choose_sets(const struct options *o, struct size *s)
+{
+    for (unsigned i = 0; i < o->sets.count; i++)
+        try_sets(o, s, o->sets.value[i]);
+    for (uint64_t sets = 1; !o->sets.count && sets <= 1 << MOST_SETS_SHIFT; sets *= 2)
+        if (sets >= o->sets_from && sets <= o->sets_to)
+            try_sets(o, s, sets);
+}
+
+static void begin(const struct cf_tool *t, const struct options *o, struct size *s, uint64_t line)
+{
+    s->line = line;
+    choose_sets(o, s);
+    if (!s->count)
+        return;
+    s->runs = cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH);
+    s->all = cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1], 0);
+    if (!s->runs || !s->all)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+/* Takes the flushes out: removing a line would break the order that all sizes share. */
+static void drop_flushes(struct size *s)
+{
+    struct cf_runs *r = s->runs;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->count; i++) {
+        r->line[n] = r->line[i];
+        n += !(r->flags[i] & CF_RUN_FLUSH);
+    }
+    s->flushes += r->count - n;
+    r->count = n;
+}
+
+/* -1 without memory. */
+static int simulate(struct size *s, const struct cf_frame *f, uint32_t from, uint32_t to,
+                    uint64_t space)
+{
+    const uint8_t *op = cf_u8(f, CF_OP);
+    int flushes = op && memchr(op + from, CF_FLUSH, to - from);
+    struct cf_runs *r = s->runs;
+
+    while (from < to) {
+        from = cf_runs_fill(r, cf_u64(f, CF_ADDR), op, cf_u32(f, CF_SIZE), from, to, space);
+        if (flushes)
+            drop_flushes(s);
+        if (cf_allassoc_run(s->all, r->line, r->count) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsigned count)
+{
+    struct cf_cores *cores = cf_cores_new(1);
+    struct cf_frame *f;
+
+    if (!cores)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
+    while (cf_reader_next(r, &f) > 0) {
+        cf_tool_progress(t, r);
+        for (uint32_t from = 0, to; f->table == CF_ACCESS && from < f->rows; from = to) {
+            uint64_t space;
+            uint32_t core;
+
+            to = cf_cores_piece(cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
+            if (to == 0)
+                cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+            for (unsigned i = 0; i < count; i++)
+                if (size[i].count && simulate(&size[i], f, from, to, space) != 0)
+                    cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+        }
+    }
+    cf_cores_free(cores);
+}
+
+static void print(const struct options *o, const struct size *s)
+{
+    uint64_t references = s->count ? s->runs->references - s->flushes : 0;
+
+    for (unsigned w = 0; w < o->ways.count; w++)
+        for (unsigned i = 0; i < s->count; i++) {
+            uint64_t sets = s->sets[i], ways = o->ways.value[w], misses;
+
+            if (!wanted(o, s->line, sets, ways))
+                continue;
+            misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
+            cf_csv_u64(stdout, 1, sets);
+            cf_csv_u64(stdout, 0, ways);
+            cf_csv_u64(stdout, 0, sets * ways * s->line);
+            cf_csv_u64(stdout, 0, s->line);
+            cf_csv_u64(stdout, 0, references);
+            cf_csv_u64(stdout, 0, misses);
+            cf_csv_f64(stdout, 0, (double)misses / (double)references, 9);
+            cf_csv_end(stdout);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    struct cf_tool t;
+    struct options o;
+    struct cf_reader *r;
+    struct size *size;
+    unsigned any = 0;
+
+    cf_tool_init(&t, argc, argv, "cf-sweep", usage);
+    parse(&t, &o, argc, argv);
+    size = calloc(o.line_size.count, sizeof(*size));
+    if (!size)
+        cf_die(&t, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (unsigned i = 0; i < o.line_size.count; i++) {
+        begin(&t, &o, &size[i], o.line_size.value[i]);
+        any += size[i].count;
+    }
+    if (!any)
+        cf_die(&t, CF_EXIT_USAGE,
+               "no cache of such sets, ways and line sizes has from %llu to %llu"
+               " bytes",
+               (unsigned long long)o.least, (unsigned long long)o.most);
+    r = cf_tool_reader(&t, argv + optind, argc - optind);
+    run(&t, r, size, o.line_size.count);
+    printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");
+    for (unsigned i = 0; i < o.line_size.count; i++)
+        print(&o, &size[i]);
+    for (unsigned i = 0; i < o.line_size.count; i++) {
+        cf_runs_free(size[i].runs);
+        cf_allassoc_free(size[i].all);
+    }
+    free(size);
+    return cf_tool_finish(&t, r, NULL);
+}
