@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filters/engine/classes.h"
 #include "filters/rank/rank.h"
 
 static const char usage[] =
@@ -21,11 +22,14 @@ static const char usage[] =
     "\n"
     "      --by KEY         page, region, object, site, source, function, symbol (these after\n"
     "                       cf-resolve), thread, process, line, op  [function]\n"
-    "      --value VALUE    accesses, bytes, loads, stores, misses, cost (cycles, of\n"
+    "      --value VALUE    accesses, bytes, loads, stores, misses, hits, cost (cycles, of\n"
     "                       column cost) or fetches (instructions)  [accesses]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
     "      --level N        a miss is what no level up to N served  [what went to memory; with\n"
     "                       column class: what has a class]\n"
+    "      --class LIST     count misses of these classes: compulsory, conflict, ...\n"
+    "      --dist LINES     a miss is what a fully associative cache of LINES lines misses,\n"
+    "                       by column dist\n"
     "      --line-size SIZE bytes of a line  [64]\n"
     "      --page-size SIZE bytes of a page, for --cover  [4096]\n"
     "  -n, --top N          print the first N only\n"
@@ -34,15 +38,16 @@ static const char usage[] =
     "  -q, --quiet          no line about the knee, no progress\n"
     "  -h, --help, --version\n"
     "\n"
-    "Examples:\n"
-    "  cf-resolve trace.cf | cf-rank --by function --value misses --top 10\n"
-    "  cf-rank --by page --cover resolved.cf\n";
+    "Example:\n"
+    "  cf-resolve trace.cf | cf-rank --by function --value misses --top 10\n";
 
 enum {
     OPT_BY = 256,
     OPT_VALUE,
     OPT_OP,
     OPT_LEVEL,
+    OPT_CLASS,
+    OPT_DIST,
     OPT_LINE_SIZE,
     OPT_PAGE_SIZE,
     OPT_COVER,
@@ -55,6 +60,8 @@ static const struct option longs[] = {
     {"value", required_argument, NULL, OPT_VALUE},
     {"op", required_argument, NULL, OPT_OP},
     {"level", required_argument, NULL, OPT_LEVEL},
+    {"class", required_argument, NULL, OPT_CLASS},
+    {"dist", required_argument, NULL, OPT_DIST},
     {"line-size", required_argument, NULL, OPT_LINE_SIZE},
     {"page-size", required_argument, NULL, OPT_PAGE_SIZE},
     {"top", required_argument, NULL, 'n'},
@@ -76,8 +83,8 @@ static void set_by(struct rank *k, const char *text)
 
 static void set_value(struct rank *k, const char *text)
 {
-    static const char *const name[VALUES] = {"accesses", "bytes", "loads",  "stores",
-                                             "misses",   "cost",  "fetches"};
+    static const char *const name[VALUES] = {"accesses", "bytes", "loads", "stores",
+                                             "misses",   "hits",  "cost",  "fetches"};
 
     for (unsigned i = 0; i < VALUES; i++)
         if (!strcmp(name[i], text)) {
@@ -99,6 +106,21 @@ static void set_ops(struct rank *k, char *text)
             cf_die(&k->tool, CF_EXIT_USAGE,
                    "--op '%s': none of load, store, ifetch, prefetch and flush", part);
         k->o.op[op] = 1;
+    }
+}
+
+static void set_classes(struct rank *k, char *text)
+{
+    char *rest;
+
+    memset(k->o.class, 0, sizeof(k->o.class));
+    k->o.classes_given = 1;
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+        unsigned class = cf_class_find(part);
+
+        if (class == CF_CLASSES || class == CF_CLASS_NONE)
+            cf_die(&k->tool, CF_EXIT_USAGE, "--class '%s': no class of misses", part);
+        k->o.class[class] = 1;
     }
 }
 
@@ -137,6 +159,7 @@ static void parse(struct rank *k, int argc, char **argv)
 
     k->o =
         (struct options){.by = BY_FUNCTION, .line_size = 64, .page_size = 4096, .top = UINT64_MAX};
+    memset(k->o.class + 1, 1, sizeof(k->o.class) - 1);
     k->o.csv = !isatty(STDOUT_FILENO);
     while ((c = getopt_long(argc, argv, "n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
@@ -152,6 +175,13 @@ static void parse(struct rank *k, int argc, char **argv)
         case OPT_LEVEL:
             k->o.level_given = 1;
             k->o.level = (unsigned)cf_parse_u64(&k->tool, "--level", optarg, 1, 254);
+            break;
+        case OPT_CLASS:
+            set_classes(k, optarg);
+            break;
+        case OPT_DIST:
+            k->o.dist_given = 1;
+            k->o.dist = cf_parse_u64(&k->tool, "--dist", optarg, 1, UINT32_MAX);
             break;
         case OPT_LINE_SIZE:
             k->o.line_size = power_of_two(k, "--line-size", optarg);
@@ -178,6 +208,14 @@ static void parse(struct rank *k, int argc, char **argv)
     }
     if (k->o.ops_given && (k->o.value == VALUE_LOADS || k->o.value == VALUE_STORES))
         cf_die(&k->tool, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
+    if (k->o.dist_given + k->o.classes_given + k->o.level_given > 1)
+        cf_die(&k->tool, CF_EXIT_USAGE,
+               "of --level, --class and --dist only one can say what a"
+               " miss is");
+    if (k->o.classes_given && k->o.value != VALUE_MISSES)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--class goes with --value misses");
+    if (k->o.dist_given && k->o.value != VALUE_MISSES && k->o.value != VALUE_HITS)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--dist goes with --value misses or hits");
     if (!k->o.ops_given) {
         k->o.op[CF_LOAD] = k->o.value != VALUE_STORES && k->o.value != VALUE_FETCHES;
         k->o.op[CF_STORE] = k->o.value != VALUE_LOADS && k->o.value != VALUE_FETCHES;

@@ -101,6 +101,40 @@ strings() {
     has "class, hit and level" "$stderr"
 }
 
+@test "hits; misses of some classes; misses by distance" {
+    strings function 12 hits '$7 * ($16 == 0)' "$DATA"
+    strings function 12 hits '$7 * ($15 <= 2)' "$DATA" --level 2
+    strings function 12 misses '$7 * ($16 == 3)' "$DATA" --class conflict
+    strings function 12 misses '$7 * ($16 == 1 || $16 == 2)' "$DATA" --class compulsory,capacity
+    {
+        echo time,op,addr,function,dist
+        printf '%s\n' 1,load,1,a,inf 2,load,1,b,0 3,store,1,b,9 4,load,1,b,10 5,load,1,b,11 \
+            6,load,1,c,18446744073709551614 7,load,1,c,18446744073709551613 8,load,1,c,18446744073709551612
+    } >a.csv
+    stream a.cf a.csv
+    run -0 bash -c 'cf-rank -q --value misses --dist 10 a.cf | cut -d, -f1-3'
+    is "rank,function,misses
+1,b,2
+2,a,1
+3,c,1"
+    run -0 bash -c 'cf-rank -q --value hits --dist 10 a.cf | cut -d, -f1-3'
+    is "rank,function,hits
+1,b,2"
+    # what is neither told as hit nor as miss
+    printf 'time,op,addr,function,hit\n1,load,1,a,0\n2,load,1,a,1\n3,load,1,a,255\n4,load,1,a,2\n' >b.csv
+    stream b.cf b.csv
+    run -0 bash -c 'cf-rank -q --value hits b.cf | cut -d, -f1-3'
+    is "rank,function,hits
+1,a,2"
+    run -0 bash -c 'cf-rank -q --value hits --level 1 b.cf | cut -d, -f1-3'
+    is "rank,function,hits
+1,a,1"
+    run -1 --separate-stderr cf-rank --value misses --dist 10 b.cf
+    has "'dist'" "$stderr"
+    run -1 --separate-stderr cf-rank --value misses --class conflict b.cf
+    has "'class'" "$stderr"
+}
+
 @test "other keys: as awk" {
     by_awk '$8 "," $9' '$7' "$DATA" | sed 's/,/ /' | sort -k3,3nr -k1,1 -k2,2n |
         awk '{ print NR "," $1 "," $2 "," $3 }' >want
@@ -281,4 +315,10 @@ strings() {
     run -2 cf-rank --op load --value stores </dev/null
     run -2 cf-rank --line-size 48 </dev/null
     run -2 cf-rank --top 0 </dev/null
+    run -2 cf-rank --value misses --class none </dev/null
+    run -2 cf-rank --value misses --class good </dev/null
+    run -2 cf-rank --value hits --class conflict </dev/null
+    run -2 cf-rank --value cost --dist 5 </dev/null
+    run -2 cf-rank --value misses --dist 0 </dev/null
+    run -2 cf-rank --value misses --dist 5 --level 1 </dev/null
 }

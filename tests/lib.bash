@@ -129,8 +129,15 @@ cf-resolve           annotator
 cf-select            annotator  --op load
 cf-merge             annotator
 cf-cat               annotator
+cf-distance          annotator
+cf-cache             annotator  -m M
+cf-classify          annotator  -m M
+cf-latency           annotator  -m M
 cf-heatmap           reducer
 cf-rank              reducer
+cf-histogram         reducer
+cf-mrc               reducer
+cf-sweep             reducer
 cf-capture           capture
 cf-capture-trace     capture
 cf-capture-csv       importer

@@ -205,12 +205,12 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
     static const struct {
         uint16_t table, column, need;
     } want[] = {
-        {CF_ACCESS, CF_TIME, 1},    {CF_ACCESS, CF_PID, 1},   {CF_ACCESS, CF_TID, 1},
-        {CF_TASK, CF_TIME, 0},      {CF_TASK, CF_PID, 0},     {CF_TASK, CF_TID, 0},
-        {CF_TASK, CF_OP, 0},        {CF_TASK, CF_PARENT, 0},  {CF_SWITCH, CF_TIME, 1},  {CF_SWITCH, CF_PID, 1},
-        {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1}, {CF_STACK, CF_PID, 0},
-        {CF_STACK, CF_STACK_ID, 0}, {CF_STACK, CF_PARENT, 0}, {CF_STACK, CF_PC, 0},
-        {CF_MAP, CF_PID, 0},        {CF_OBJECT, CF_PID, 0},
+        {CF_ACCESS, CF_TIME, 1}, {CF_ACCESS, CF_PID, 1},     {CF_ACCESS, CF_TID, 1},
+        {CF_TASK, CF_TIME, 0},   {CF_TASK, CF_PID, 0},       {CF_TASK, CF_TID, 0},
+        {CF_TASK, CF_OP, 0},     {CF_TASK, CF_PARENT, 0},    {CF_SWITCH, CF_TIME, 1},
+        {CF_SWITCH, CF_PID, 1},  {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1},
+        {CF_STACK, CF_PID, 0},   {CF_STACK, CF_STACK_ID, 0}, {CF_STACK, CF_PARENT, 0},
+        {CF_STACK, CF_PC, 0},    {CF_MAP, CF_PID, 0},        {CF_OBJECT, CF_PID, 0},
     };
     struct merge *m = t->merge;
     uint64_t accesses = 0, switches = 0;
@@ -327,9 +327,9 @@ static int creator_of(const struct threads *t, const struct thread *th)
             low--;
         if (low > 0 && p->running[low - 1].thread < th->index)
             return (int)p->running[low - 1].thread;
-        at = p->parent ? cf_counts_get(t->process_at,
-                                       (uint64_t)th->input->number << 32 | p->parent, 0)
-                       : 0;
+        at = p->parent
+                 ? cf_counts_get(t->process_at, (uint64_t)th->input->number << 32 | p->parent, 0)
+                 : 0;
         if (!at || t->process[at - 1] == p)
             break;
         p = t->process[at - 1];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/stack.h"
 #include "filters/rank/rank.h"
 
 enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
@@ -68,7 +69,9 @@ void rank_want(struct rank *k)
         cf_reader_want(r, CF_ACCESS, CF_COST, CF_REQUIRED);
     if (o->value == VALUE_FETCHES)
         cf_reader_want(r, CF_ACCESS, CF_INSNS, CF_REQUIRED);
-    if (o->value == VALUE_MISSES) {
+    if (o->dist_given || o->classes_given)
+        cf_reader_want(r, CF_ACCESS, o->dist_given ? CF_DIST : CF_CLASS, CF_REQUIRED);
+    if (o->value == VALUE_MISSES || o->value == VALUE_HITS) {
         cf_reader_want(r, CF_ACCESS, CF_CLASS, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_HIT, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);
@@ -105,23 +108,46 @@ static int make_sums(struct rank *k, size_t sums)
     return 0;
 }
 
-/* value[i] *= whether the access missed. 1 when no column tells. */
+/* value[i] *= whether the access missed, or hit, by its distance. */
+static void take_distances(const struct rank *k, const uint64_t *dist, uint32_t rows)
+{
+    int hits = k->o.value == VALUE_HITS;
+
+    for (uint32_t i = 0; i < rows; i++) {
+        int known = dist[i] != CF_DIST_NONE && dist[i] != CF_DIST_UNSAMPLED;
+
+        k->value[i] *= known && (dist[i] < k->o.dist) == hits;
+    }
+}
+
+/* The same by what a cache did. 1 when no column tells. A level of 0 is not known: no hit, no
+   miss. */
 static int take_misses(const struct rank *k, const struct cf_frame *f)
 {
     const uint8_t *class = k->o.level_given ? NULL : cf_u8(f, CF_CLASS);
-    const uint8_t *hit = cf_u8(f, CF_HIT);
+    const uint8_t *level = cf_u8(f, CF_HIT);
     unsigned above = k->o.level_given ? k->o.level : 254;
+    int hits = k->o.value == VALUE_HITS;
 
-    if (class) {
-        for (uint32_t i = 0; i < f->rows; i++)
-            k->value[i] *= class[i] != 0;
+    if (k->o.dist_given) {
+        take_distances(k, cf_u64(f, CF_DIST), f->rows);
         return 0;
     }
-    hit = hit ? hit : cf_u8(f, CF_LEVEL);
-    if (!hit)
+    level = level ? level : class ? NULL : cf_u8(f, CF_LEVEL);
+    if (!class && !level)
         return 1;
-    for (uint32_t i = 0; i < f->rows; i++)
-        k->value[i] *= hit[i] > above;
+    if (class && !hits)
+        for (uint32_t i = 0; i < f->rows; i++)
+            k->value[i] *= k->o.class[class[i]];
+    else if (class)
+        for (uint32_t i = 0; i < f->rows; i++)
+            k->value[i] *= class[i] == 0 && (!level || level[i] != 0);
+    else if (!hits)
+        for (uint32_t i = 0; i < f->rows; i++)
+            k->value[i] *= level[i] > above;
+    else
+        for (uint32_t i = 0; i < f->rows; i++)
+            k->value[i] *= level[i] != 0 && level[i] <= above;
     return 0;
 }
 
@@ -153,7 +179,7 @@ static int find_values(struct rank *k, const struct cf_frame *f)
         multiply(value, cf_u32(f, CF_COST), f->rows);
     else if (k->o.value == VALUE_FETCHES)
         multiply(value, cf_u32(f, CF_INSNS), f->rows);
-    else if (k->o.value == VALUE_MISSES)
+    else if (k->o.value == VALUE_MISSES || k->o.value == VALUE_HITS)
         return take_misses(k, f);
     return 0;
 }

@@ -9,8 +9,8 @@
 
 #include "filters/rank/rank.h"
 
-static const char *const value_name[VALUES] = {"accesses", "bytes",       "loads",       "stores",
-                                               "misses",   "cost_cycles", "instructions"};
+static const char *const value_name[VALUES] = {"accesses", "bytes", "loads",       "stores",
+                                               "misses",   "hits",  "cost_cycles", "instructions"};
 
 static const char *task_name(const struct rank *k, const struct item *i)
 {

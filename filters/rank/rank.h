@@ -29,6 +29,7 @@ enum value {
     VALUE_LOADS,
     VALUE_STORES,
     VALUE_MISSES,
+    VALUE_HITS,
     VALUE_COST,
     VALUE_FETCHES,
     VALUES
@@ -48,9 +49,11 @@ struct options {
     uint64_t page_size; /* bytes */
     uint64_t top;
     unsigned level; /* a hit level above it is a miss */
-    int level_given, ops_given, csv;
-    uint8_t op[256]; /* 1 = the operation counts */
-    uint32_t *cover; /* millionths, NULL = a ranking */
+    uint64_t dist;  /* lines: a distance from here up is a miss */
+    int level_given, dist_given, classes_given, ops_given, csv;
+    uint8_t class[256]; /* 1 = misses of the class count */
+    uint8_t op[256];    /* 1 = the operation counts */
+    uint32_t *cover;    /* millionths, NULL = a ranking */
     unsigned covers;
 };
 

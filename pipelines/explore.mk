@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Explores stored traces: for each one the miss-ratio curve, the sweep over sizes and
+# associativities, why accesses miss on three machines, and which source lines and functions miss,
+# as CSV and as pictures.
+#
+#   make -f pipelines/explore.mk                       the samples; results in build/explore
+#   make -j -f pipelines/explore.mk TRACES=dir OUT=dir all traces (*.cf) of a folder
+#   make -f pipelines/explore.mk TRACES=trace.cf       one trace
+#
+# TRACES    folder with traces, or one trace                    [samples]
+# OUT       where results go: a folder for each trace           [build/explore]
+# MACHINES  machine descriptions; the first one is that of the rankings
+# BIN       where the programs are                              [build/bin]
+# PICTURES  0: CSV only, for which gnuplot is not needed        [1]
+#
+# A result is made anew when its trace is newer. Names of files hold no blanks. Source lines need
+# the recorded program as it was, with debug information.
+
+B        ?= build
+BIN      ?= $(B)/bin
+TRACES   ?= samples
+OUT      ?= $(B)/explore
+MACHINES ?= raspberry-pi-4 xeon-6230 zynq-ultrascale
+PICTURES ?= 1
+SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
+
+# A pipeline fails when any part of it does.
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+export PATH := $(abspath $(BIN)):$(PATH)
+
+FOLDER := $(if $(filter %.cf,$(TRACES)),$(patsubst %/,%,$(dir $(TRACES))),$(TRACES))
+NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRACES),$(sort $(wildcard $(TRACES)/*.cf))))))
+MACHINE := $(firstword $(MACHINES))
+
+TABLES := curve.csv curve-by-op.csv curve-fetches.csv sweep.csv classes.csv lines.csv functions.csv
+IMAGES := $(if $(filter-out 0,$(PICTURES)),curve.png sweep.png classes.png lines.png functions.png)
+
+all: $(foreach n,$(NAMES),$(TABLES:%=$(OUT)/$n/%) $(IMAGES:%=$(OUT)/$n/%))
+	$(if $(NAMES),@echo "$(words $(NAMES)) traces explored: results in $(OUT)",$(error no traces (*.cf) in '$(TRACES)'))
+
+# Results are made under another name and renamed, so that a stopped run leaves no half of one.
+done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+to   = >$@.tmp && $(done)
+draw = gnuplot -e "dir='$(SCRIPTS)'; name='$*'; out='$@.tmp'; $(1)" $(SCRIPTS)$(2) && $(done)
+
+# ---- tables ----
+
+$(OUT)/%/curve.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	cf-distance -q $< | cf-mrc -q $(to)
+
+$(OUT)/%/curve-by-op.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	cf-distance -q $< | cf-mrc -q --by op $(to)
+
+$(OUT)/%/curve-fetches.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	cf-distance -q --for fetches $< | cf-mrc -q $(to)
+
+$(OUT)/%/sweep.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	cf-sweep -q $< $(to)
+
+# One table for all machines, whose name comes first; a kind of access that is not there is left out.
+$(OUT)/%/classes.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	(for m in $(MACHINES); do \
+	    cf-classify -q -m $$m --summary $< | awk -F, -v OFS=, -v m=$$m ' \
+	        NR == 1 { for (i = 1; i <= NF; i++) if ($$i == "references") c = i; if (m == "$(MACHINE)") print "machine", $$0; next } \
+	        $$c > 0 { print m, $$0 }' || exit 1; \
+	done) $(to)
+
+$(OUT)/%/lines.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	cf-resolve -q $< | cf-classify -q -m $(MACHINE) | cf-rank -q --by source --value misses $(to)
+
+$(OUT)/%/functions.csv: $(FOLDER)/%.cf
+	@mkdir -p $(@D)
+	cf-resolve -q $< | cf-classify -q -m $(MACHINE) | cf-rank -q --by function --value misses $(to)
+
+# ---- pictures ----
+
+$(OUT)/%/curve.png: $(OUT)/%/curve.csv $(OUT)/%/curve-by-op.csv $(OUT)/%/curve-fetches.csv
+	$(call draw,all='$(word 1,$^)'; ops='$(word 2,$^)'; fetches='$(word 3,$^)',mrc.gp)
+
+$(OUT)/%/sweep.png: $(OUT)/%/sweep.csv $(OUT)/%/curve.csv
+	$(call draw,data='$(word 1,$^)'; full='$(word 2,$^)',sweep.gp)
+
+$(OUT)/%/classes.png: $(OUT)/%/classes.csv
+	$(call draw,data='$<',classes.gp)
+
+$(OUT)/%/lines.png: $(OUT)/%/lines.csv
+	$(call draw,data='$<'; what='misses'; title='Source lines by misses of the first level of $(MACHINE)',rank.gp)
+
+$(OUT)/%/functions.png: $(OUT)/%/functions.csv
+	$(call draw,data='$<'; what='misses'; title='Functions by misses of the first level of $(MACHINE)',rank.gp)
+
+.DELETE_ON_ERROR:
+.PHONY: all

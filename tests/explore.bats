@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pipelines/explore.mk: slices of two samples through all of it, results checked and looked into.
+load lib
+
+setup_file() {
+    local root=$BATS_TEST_DIRNAME/..
+    PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
+    cd "$BATS_FILE_TMPDIR" || return 1
+    mkdir traces
+    cf-cat --slice 0-150000 -o traces/cc1.cf "$root/samples/cc1.cf"
+    cf-cat --slice 0-150000 -o traces/two-threads.cf "$root/samples/threads.cf"
+}
+
+setup() {
+    lib_setup
+    D=$BATS_FILE_TMPDIR
+}
+
+explore() {
+    make -s -C "$ROOT" -f pipelines/explore.mk BIN="$B/bin" OUT="$T/out" "$@"
+}
+
+# picture FILE: a PNG of the right size that is not empty white
+picture() {
+    [[ $(file "$1") == *"PNG image data, 1120 x 640"* ]] || fail "$1: $(file "$1")"
+    # a picture with nothing on it takes some 3 KB
+    (($(stat -c %s "$1") > 8000)) || fail "$1 shows nothing: $(stat -c %s "$1") bytes"
+}
+
+@test "a folder of traces, in parallel: all tables and pictures" {
+    run -0 explore -j2 TRACES="$D/traces"
+    has "2 traces explored"
+    local n f
+    for n in cc1 two-threads; do
+        [[ $(ls "$T/out/$n" | paste -sd' ') == "classes.csv classes.png curve-by-op.csv curve-fetches.csv curve.csv curve.png functions.csv functions.png lines.csv lines.png sweep.csv sweep.png" ]] ||
+            fail "$(ls "$T/out/$n")"
+        for f in curve sweep classes functions lines; do picture "$T/out/$n/$f.png"; done
+    done
+    cd out/cc1
+    # the parts agree with each other: of the curve, by operation, sum up to all
+    [[ $(head -n 1 curve.csv) == size_bytes,lines,accesses,misses,cold_misses,miss_ratio ]]
+    awk -F, 'NR > 1 && ($1 == "load" || $1 == "store") && $2 == 4096 { n += $4; m += $5 } END { print n "," m }' curve-by-op.csv >sum
+    sed -n 's/^4096,64,\([0-9]*,[0-9]*\),.*/\1/p' curve.csv | same - sum
+    # the sweep has both ends
+    grep -q '^[0-9]*,1,1024,64,' sweep.csv
+    grep -q '^[0-9]*,16,4194304,64,' sweep.csv
+    # this trace has instructions
+    (($(wc -l <curve-fetches.csv) > 10))
+    [[ $(head -n 1 functions.csv) == rank,function,misses,share_percent,cumulative_percent,knee ]]
+    [[ $(head -n 1 lines.csv) == rank,source,misses,share_percent,cumulative_percent,knee ]]
+    (($(wc -l <functions.csv) > 2))
+}
+
+@test "three machines: classes sum up to misses, and are those of cf-classify" {
+    explore TRACES="$D/traces/cc1.cf" "$T/out/cc1/classes.csv"
+    cd out/cc1
+    [[ $(head -n 1 classes.csv) == machine,* ]]
+    [[ $(tail -n +2 classes.csv | cut -d, -f1 | uniq | paste -sd' ') == "raspberry-pi-4 xeon-6230 zynq-ultrascale" ]]
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "misses") m = i
+                 if ($i ~ /^(compulsory|capacity|conflict|true_sharing|false_sharing)$/) c[i] } next }
+        { s = 0; for (i in c) s += $i; if (s != $m || s == 0) exit 1; rows++ } END { exit rows < 9 }' classes.csv
+    cf-classify -q -m xeon-6230 --summary "$D/traces/cc1.cf" | grep ',load,' | sed 's/^/xeon-6230,/' >want
+    grep '^xeon-6230,.*,load,' classes.csv | same want -
+}
+
+@test "what is there is not made again; a newer trace is explored again" {
+    cp -r "$D/traces" .
+    explore PICTURES=0 TRACES="$T/traces"
+    [[ -z $(find out -name '*.png') && -n $(find out -name sweep.csv) ]]
+    run -0 explore -n PICTURES=0 TRACES="$T/traces"
+    has_not cf-
+    touch -d tomorrow traces/cc1.cf
+    run -0 explore -n PICTURES=0 TRACES="$T/traces"
+    has cc1/sweep.csv
+    has_not two-threads/sweep.csv
+}
+
+@test "one trace; one machine" {
+    run -0 explore PICTURES=0 TRACES="$D/traces/two-threads.cf" MACHINES=leon4-n2x
+    [[ $(ls out) == two-threads ]]
+    [[ $(tail -n +2 out/two-threads/classes.csv | cut -d, -f1 | uniq) == leon4-n2x ]]
+}
+
+@test "a damaged trace fails, and leaves no result and no half of one" {
+    mkdir bad
+    head -c 20000 "$D/traces/cc1.cf" >bad/cut.cf
+    run ! explore -k TRACES="$T/bad"
+    [[ -z $(find out -type f) ]] || fail "$(find out -type f)"
+}
+
+@test "no traces: a message" {
+    mkdir none
+    run ! explore TRACES="$T/none"
+    has "no traces"
+}
