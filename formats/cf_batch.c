@@ -156,14 +156,49 @@ uint8_t *cfw_scratch(struct cf_writer *w, unsigned i, size_t bytes)
     return w->scratch[i];
 }
 
+/* Numbers the kinds of a batch, where that takes less than what they stand for, and makes `code`
+   the column of the numbers. 1 when done, 0 when not, -1 without memory. */
+static int number_kinds(struct cf_writer *w, const struct batch *b, struct cf_coded *code)
+{
+    unsigned by_kind = 0;
+    uint8_t *place;
+    int32_t n;
+
+    for (unsigned i = 0; i < b->columns; i++)
+        by_kind += b->column[i].filled == BY_KIND;
+    if (by_kind < 2 || b->unhinted || b->rows < NUMBERED_ROWS || b->columns == CF_MAX_COLUMNS)
+        return 0;
+    place = cfw_scratch(w, b->columns, (size_t)b->rows * 2);
+    if (!place || (!w->numbering && !(w->numbering = cf_numbering_new())))
+        return -1;
+    n = cf_numbering_rows(w->numbering, b->hint, b->rows, b->rows / 4, (uint16_t *)(void *)place);
+    *code = (struct cf_coded){CF_CODE, CF_BLOB, CF_ROWCODES, b->rows * 2, (uint64_t)n, place};
+    return n < 0 ? -1 : n > 0;
+}
+
 static int send_batch(struct cf_writer *w, struct batch *b)
 {
     struct cf_coded coded[CF_MAX_COLUMNS];
+    int numbered = number_kinds(w, b, &coded[b->columns < CF_MAX_COLUMNS ? b->columns : 0]);
 
+    if (numbered < 0) {
+        cfw_fail(w, "out of memory");
+        return -1;
+    }
     for (unsigned i = 0; i < b->columns; i++) {
         const struct batch_column *c = &b->column[i];
         uint64_t value = c->filled == AS_CONSTANT ? c->value : 0;
 
+        if (c->filled == BY_KIND && numbered) {
+            uint8_t *place = cfw_scratch(w, i, 9 * (size_t)coded[b->columns].base + 32);
+
+            if (!place)
+                return -1;
+            coded[i].id = c->id;
+            coded[i].type = c->type;
+            cf_numbering_column(w->numbering, w->kinds, c->id, place, &coded[i]);
+            continue;
+        }
         if (c->filled == BY_KIND && !cfw_array_column(w, b, i, 0))
             return -1;
         coded[i] = (struct cf_coded){c->id, c->type, CF_CONST, 0, value, NULL};
@@ -180,7 +215,8 @@ static int send_batch(struct cf_writer *w, struct batch *b)
             coded[i].type = c->type;
         }
     }
-    return cfw_write_frame(w, b->table, b->rows, b->first, b->last, coded, b->columns);
+    return cfw_write_frame(w, b->table, b->rows, b->first, b->last, coded,
+                           b->columns + (unsigned)numbered);
 }
 
 /* Packs a batch. `threaded`: waits for the batch's turn before anything is written. */

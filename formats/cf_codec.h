@@ -25,7 +25,9 @@ enum cf_codec {
     CF_BYCODE = 10,  /* one value a code */
     CF_STEPS = 11,   /* one time step a code; base is the time of the first row */
     CF_PREDICT = 12, /* addresses predicted by code */
-    CF_CODECS = 13,
+    CF_ROWCODES =
+        13, /* column CF_CODE of a frame for a pipe: 16 bits a row; base is their number */
+    CF_CODECS = 14,
 };
 
 /* One column in its encoded form. */
@@ -71,6 +73,21 @@ static inline const struct cf_kind *cf_kind_of(const struct cf_kinds *k, uint32_
 {
     return &k->block[hint / CF_KIND_BLOCK][hint % CF_KIND_BLOCK];
 }
+
+/* Numbers the kinds of some rows for a pipe, and writes what they have in common. */
+struct cf_numbering;
+struct cf_numbering *cf_numbering_new(void);
+void cf_numbering_free(struct cf_numbering *n);
+
+/* code[i] = number of the row's kind, from 0 in the order in which they first occur. Returns how
+   many there are, 0 when they are more than `most` (at most 65535), -1 without memory. */
+int32_t cf_numbering_rows(struct cf_numbering *n, const uint32_t *hint, size_t rows, uint32_t most,
+                          uint16_t *code);
+
+/* Writes what the numbered kinds say of column pc, op, size or insns to `scratch`, which holds 9
+   bytes a kind and 16 more: as CF_BYCODE or CF_CONST. The id and type of `out` are the caller's. */
+void cf_numbering_column(const struct cf_numbering *n, const struct cf_kinds *k, unsigned column,
+                         uint8_t *scratch, struct cf_coded *out);
 
 /* Writes what the kinds of the hints say of column pc, op, size or insns to `to`. */
 void cf_kinds_column(const struct cf_kinds *k, unsigned column, const uint32_t *hint, size_t rows,

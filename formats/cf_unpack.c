@@ -276,6 +276,35 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
     return 0;
 }
 
+/* Codes that stand there row by row. */
+static int take_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes,
+                      uint64_t codes)
+{
+    if (!codes || codes > CF_MAX_CODES || bytes != 2 * rows)
+        return fail(u, "number of codes is wrong");
+    u->rows = rows;
+    u->codes = u->kinds = (uint32_t)codes;
+    if (room(u, &u->memory, 2 * (size_t)codes + 2 * rows) < 0)
+        return -1;
+    u->where = NULL;
+    u->kind = (uint16_t *)(void *)u->memory.data;
+    u->code = u->kind + codes;
+    memcpy(u->code, data, 2 * rows);
+    for (uint32_t c = 0; c < u->codes; c++)
+        u->kind[c] = (uint16_t)c;
+    uint16_t most = 0;
+    size_t i = 0;
+    for (; i + BLOCK <= rows; i += BLOCK) {
+        uint16_t m = 0;
+        for (size_t q = 0; q < BLOCK; q++)
+            m = u->code[i + q] > m ? u->code[i + q] : m;
+        most = m > most ? m : most;
+    }
+    for (; i < rows; i++)
+        most = u->code[i] > most ? u->code[i] : most;
+    return most < codes ? 0 : fail(u, "code is not known");
+}
+
 /* ---- columns of a packed frame ---- */
 
 /* Reads a table of at most max values of `width` bytes into u->table and returns their number.
@@ -621,11 +650,13 @@ static int decode_packed(struct cf_decoder *d, const struct cf_coded *c, unsigne
         return fail(u, "packed column is empty");
     if (!d->has_codes) {
         const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
-        if (!codes || !codes->bytes) {
+        const struct cf_coded *by_row = codes ? NULL : find_column(d, CF_CODE, CF_ROWCODES);
+        if ((!codes || !codes->bytes) && (!by_row || !by_row->bytes)) {
             u->problem = "packed column without codes";
             return -1;
         }
-        if (unpack_codes(u, d->rows, codes->data, codes->bytes) < 0)
+        if (by_row ? take_codes(u, d->rows, by_row->data, by_row->bytes, by_row->base) < 0
+                   : unpack_codes(u, d->rows, codes->data, codes->bytes) < 0)
             return -1;
         d->has_codes = true;
     }

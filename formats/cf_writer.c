@@ -380,6 +380,7 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
     for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
         free(w->scratch[i]);
     cf_encoder_free(w->encoder);
+    cf_numbering_free(w->numbering);
     for (unsigned i = 0; w->kinds && i < CF_KIND_BLOCKS; i++)
         free(w->kinds->block[i]);
     free(w->kinds);

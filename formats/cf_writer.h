@@ -19,6 +19,7 @@ enum {
     PIPE_BYTES = 1 << 20,
     MAX_TABLES = 64,
     PASS_ROWS = CF_FILE_ROWS / 4, /* packed frames of as many rows go to a file as they are */
+    NUMBERED_ROWS = 256,          /* fewer are sent as they are */
     STRING_BYTES = 1 << 20,       /* a dictionary frame's text */
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
 };
@@ -93,6 +94,7 @@ struct cf_writer {
     uint8_t *scratch[CF_MAX_COLUMNS];
     size_t scratch_room[CF_MAX_COLUMNS];
     struct cf_encoder *encoder;
+    struct cf_numbering *numbering; /* of kinds, for a pipe */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;

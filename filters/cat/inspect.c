@@ -16,7 +16,7 @@ static const char *codec_name(unsigned codec)
 {
     static const char *const name[] = {"raw",    "const",  "narrow8", "narrow16", "narrow32",
                                        "zstd",   "zdelta", "zplanes", "zdplanes", "codes",
-                                       "bycode", "steps",  "predict"};
+                                       "bycode", "steps",  "predict", "rowcodes"};
 
     return codec < sizeof(name) / sizeof(name[0]) ? name[codec] : "?";
 }

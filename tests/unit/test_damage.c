@@ -29,6 +29,9 @@ enum { MOST_FRAMES = 4096, MOST_BYTES = 60000 /* fits a pipe of 64 KiB */ };
 enum way { BY_FILE, BY_INDEX, BY_PIPE };
 static const char *const way_names[] = {"file", "index", "pipe"};
 
+enum form { RAW, PACKED, NUMBERED /* raw, with the kinds of rows told (cf_writer_kind()) */ };
+static const char *const form_names[] = {"raw", "packed", "numbered"};
+
 struct seen {
     uint64_t digest[MOST_FRAMES]; /* of everything that a frame says */
     uint64_t offset[MOST_FRAMES]; /* in the stream, bytes */
@@ -131,22 +134,53 @@ static int kept(const struct seen *whole, const struct seen *s, uint64_t at)
     return 1;
 }
 
-/* Writes the small stream to a descriptor: two segments when `twice`. */
-static void write_small(const char *path, int packed)
+enum { KINDS = 7, ROWS = 280 };
+
+static uint32_t kind_of_row(uint64_t i)
+{
+    return (uint32_t)(1 + (i * i + i / 5) % KINDS);
+}
+
+/* Rows of which the writer knows the kinds, which makes frames with a code a row. */
+static int write_numbered(struct cf_writer *w, uint64_t start)
+{
+    const struct cf_values same[] = {{CF_TID, NULL, 5},
+                                     {CF_OP, CF_BY_KIND, 0},
+                                     {CF_SIZE, CF_BY_KIND, 0},
+                                     {CF_PC, CF_BY_KIND, 0}};
+    struct cf_place place[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}};
+    uint32_t *hint, room = ROWS;
+
+    for (uint32_t k = 1; k <= KINDS; k++)
+        if (cf_writer_kind(w, 1000 * k, 0x400000 + 5 * k, k % 3 ? CF_LOAD : CF_STORE, 1u << k % 4,
+                           0))
+            return -1;
+    if (cf_writer_place(w, CF_ACCESS, same, 4, place, 2, &hint, &room) || room < ROWS)
+        return -1;
+    for (uint64_t i = 0; i < ROWS; i++) {
+        ((uint64_t *)place[0].values)[i] = start + i;
+        ((uint64_t *)place[1].values)[i] = 0x1000 + i * 8;
+        hint[i] = 1000 * kind_of_row(i);
+    }
+    return cf_writer_placed(w, CF_ACCESS, ROWS) | cf_writer_flush(w);
+}
+
+/* Writes the small stream, to standard output without a path. */
+static void write_small(const char *path, enum form form)
 {
     const struct cf_header header = {.clock_unit = (char *)"instructions",
                                      .clock_hz = 1000,
                                      .source = (char *)"test_damage",
                                      .command = (char *)"none",
                                      .line_size = 64};
-    struct cf_writer *w = cf_writer_open(packed ? path : NULL, "test_damage");
+    struct cf_writer *w = cf_writer_open(path, "test_damage");
     uint64_t time[64], addr[64], pc[64], start = 0x1000;
     uint8_t op[64];
     char problem[256];
 
     if (!w || cf_writer_header(w, &header))
         abort();
-    for (uint64_t block = 0; block < 6; block++) {
+    for (uint64_t block = 0; block < (form == NUMBERED ? 2 : 6); block++) {
         const uint32_t label = cf_writer_string(w, block & 1 ? "odd" : "even, \"quoted\"");
         const struct cf_values map[] = {{CF_TIME, NULL, 200 * block}, {CF_PID, NULL, 5},
                                         {CF_OP, NULL, CF_MAPPED},     {CF_START, &start, 0},
@@ -161,7 +195,9 @@ static void write_small(const char *path, int packed)
             op[i] = i % 4 == 3 ? CF_STORE : CF_LOAD;
         }
         if (cf_writer_rows(w, CF_MAP, 1, map, 6, NULL) ||
-            cf_writer_rows(w, CF_ACCESS, 64, access, 6, NULL) || cf_writer_flush(w))
+            (form == NUMBERED ? write_numbered(w, 200 * block)
+                              : cf_writer_rows(w, CF_ACCESS, 64, access, 6, NULL)) ||
+            cf_writer_flush(w))
             abort();
     }
     if (cf_writer_close(w, 1, problem, sizeof(problem))) {
@@ -171,7 +207,7 @@ static void write_small(const char *path, int packed)
 }
 
 /* The small stream's bytes; exits when it cannot be made. */
-static size_t make_small(uint8_t *bytes, int packed)
+static size_t make_small(uint8_t *bytes, enum form form)
 {
     char name[] = "/tmp/cf-damage-XXXXXX", path[64];
     int fd = mkstemp(name), saved;
@@ -180,15 +216,15 @@ static size_t make_small(uint8_t *bytes, int packed)
     snprintf(path, sizeof(path), "%s.cf", name);
     if (fd < 0)
         abort();
-    if (packed) {
-        write_small(path, 1);
+    if (form == PACKED) {
+        write_small(path, form);
         close(fd);
         fd = open(path, O_RDONLY);
     } else {
         fflush(stdout);
         saved = dup(1);
         dup2(fd, 1);
-        write_small(NULL, 0);
+        write_small(NULL, form);
         dup2(saved, 1);
         close(saved);
     }
@@ -199,6 +235,41 @@ static size_t make_small(uint8_t *bytes, int packed)
     if (n <= 0 || n == MOST_BYTES)
         abort();
     return (size_t)n;
+}
+
+/* What was told as kinds comes back as columns. */
+static void numbered_values(const uint8_t *bytes, size_t n)
+{
+    char name[64], *files[1] = {name};
+    int fd = memfd_create("stream", 0);
+    struct cf_reader *in;
+    struct cf_frame *f;
+    uint64_t rows = 0, bad = 0;
+
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+        abort();
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    in = cf_reader_open(files, 1);
+    if (!in)
+        abort();
+    cf_reader_want_all(in);
+    while (cf_reader_next(in, &f) > 0) {
+        const uint64_t *time = cf_u64(f, CF_TIME), *pc = cf_u64(f, CF_PC);
+        const uint32_t *size = cf_u32(f, CF_SIZE);
+        const uint8_t *op = cf_u8(f, CF_OP);
+
+        for (uint32_t i = 0; f->table == CF_ACCESS && i < f->rows; i++, rows++) {
+            const uint32_t k = kind_of_row(i);
+
+            bad += !time || !pc || !size || !op || time[i] != 200 * (rows / ROWS) + i ||
+                   pc[i] != 0x400000 + 5 * k || size[i] != 1u << k % 4 ||
+                   op[i] != (k % 3 ? CF_LOAD : CF_STORE);
+        }
+    }
+    ok(rows == 2 * ROWS && !bad && !cf_reader_damages(in),
+       "numbered: %llu rows have what their kinds say", (unsigned long long)rows);
+    cf_reader_close(in);
+    close(fd);
 }
 
 struct trial {
@@ -330,18 +401,18 @@ static void empty_index(const struct trial *t)
 
 int main(void)
 {
-    static uint8_t bytes[2][MOST_BYTES], copy[MOST_BYTES];
-    static struct trial trial[2];
+    static uint8_t bytes[3][MOST_BYTES], copy[MOST_BYTES];
+    static struct trial trial[3];
     static struct seen nothing;
 
-    for (int packed = 0; packed < 2; packed++) {
-        struct trial *t = &trial[packed];
+    for (int form = RAW; form <= NUMBERED; form++) {
+        struct trial *t = &trial[form];
 
-        t->kind = packed ? "packed" : "raw";
-        t->bytes = bytes[packed];
-        t->n = make_small(bytes[packed], packed);
+        t->kind = form_names[form];
+        t->bytes = bytes[form];
+        t->n = make_small(bytes[form], form);
         memcpy(copy, t->bytes, t->n);
-        ok(reseal(copy, t->n) >= (packed ? 5 : 15) && !memcmp(copy, t->bytes, t->n),
+        ok(reseal(copy, t->n) >= (form == RAW ? 15 : 5) && !memcmp(copy, t->bytes, t->n),
            "%s: the layout is the one of cf-stream(5)", t->kind);
         for (enum way way = BY_FILE; way <= BY_PIPE; way++) {
             read_all(t->bytes, t->n, way, &t->whole[way]);
@@ -351,24 +422,25 @@ int main(void)
         }
         ok(same(&t->whole[BY_FILE], &t->whole[BY_PIPE]), "%s: a pipe gives what a file gives",
            t->kind);
-        ok(!t->whole[BY_FILE].coded == !packed, "%s: %u columns under the packed codecs", t->kind,
-           t->whole[BY_FILE].coded);
+        ok(!t->whole[BY_FILE].coded == (form == RAW), "%s: %u columns under the packed codecs",
+           t->kind, t->whole[BY_FILE].coded);
         read_all(t->bytes, 0, BY_PIPE, &nothing);
         ok(nothing.damages == 1 && !nothing.frames, "%s: an empty input is told", t->kind);
     }
-    for (int packed = 0; packed < 2; packed++) {
-        cuts(&trial[packed], BY_FILE);
-        cuts(&trial[packed], BY_INDEX);
-        cuts(&trial[packed], BY_PIPE);
-        flips(&trial[packed], BY_FILE, copy);
-        flips(&trial[packed], BY_INDEX, copy);
-        flips(&trial[packed], BY_PIPE, copy);
-        sealed(&trial[packed], BY_FILE, copy);
-        sealed(&trial[packed], BY_INDEX, copy);
-        sealed(&trial[packed], BY_PIPE, copy);
-        joined(&trial[packed], BY_FILE);
-        joined(&trial[packed], BY_PIPE);
+    for (int form = RAW; form <= NUMBERED; form++) {
+        cuts(&trial[form], BY_FILE);
+        cuts(&trial[form], BY_INDEX);
+        cuts(&trial[form], BY_PIPE);
+        flips(&trial[form], BY_FILE, copy);
+        flips(&trial[form], BY_INDEX, copy);
+        flips(&trial[form], BY_PIPE, copy);
+        sealed(&trial[form], BY_FILE, copy);
+        sealed(&trial[form], BY_INDEX, copy);
+        sealed(&trial[form], BY_PIPE, copy);
+        joined(&trial[form], BY_FILE);
+        joined(&trial[form], BY_PIPE);
     }
-    empty_index(&trial[1]);
+    numbered_values(trial[NUMBERED].bytes, trial[NUMBERED].n);
+    empty_index(&trial[PACKED]);
     return done();
 }
