@@ -186,13 +186,17 @@ accesses() {
 
 # What cachegrind does otherwise:
 # - a read-modify-write is a read only: its stores are compared by misses, which they never are;
-# - an access that straddles is one miss at most: so are rows of the column, which are compared;
+# - an access that straddles is one miss at most: so are rows of the column, which are compared for
+#   loads and stores. A row of fetches is a run of instructions, which cachegrind looks up one by
+#   one: for these the lines that missed are compared, and they differ only where one instruction
+#   straddles two lines that both miss;
 # - lines are never written back: the last level is so large here that it loses none;
+# - where it follows a jump while it translates, it counts instructions that are not executed:
+#   --vex-guest-chase=no keeps it from that;
 # - environment and so stack have other sizes: the program tells where its stack is, and a variable
 #   of the missing size brings both to the same place;
 # - preloaded libraries differ: the program is static.
-# What remains are a few instructions: cachegrind counts 1 % more of them.
-@test "as valgrind's cachegrind: stores exactly, loads within 1 %, instructions within 5 %" {
+@test "as valgrind's cachegrind: stores exactly, loads and instructions within half a percent" {
     need valgrind "is part of make deps"
     [[ -x $B/bin/cf-capture-trace ]] || fail "cf-capture-trace is not built"
     cat >p.c <<'END'
@@ -227,8 +231,8 @@ END
     "${CC:-cc}" -O2 -static -o p p.c
     head -c 12000 "$ROOT/tests/lib.bash" "$ROOT/README.md" >in.txt
     cachegrind() {
-        env -i PATH="$PATH" PAD="$1" valgrind -q --tool=cachegrind --cache-sim=yes --I1=8192,2,64 \
-            --D1=8192,2,64 --LL=262144,8,64 --cachegrind-out-file=cg.out ./p in.txt 2>cg.err >cg.txt
+        env -i PATH="$PATH" PAD="$1" valgrind -q --tool=cachegrind --vex-guest-chase=no \
+            --cache-sim=yes --I1=8192,2,64 --D1=8192,2,64 --LL=262144,8,64 --cachegrind-out-file=cg.out ./p in.txt 2>cg.err >cg.txt
         awk '/^stack/ { print $2 }' cg.err
     }
     here=$(env -i PATH="$PATH" PAD= cf-capture trace -i -o t.cf -- ./p in.txt 2>&1 >t.txt |
@@ -247,10 +251,17 @@ END
     [ "$here" = "$there" ]
     levels 64 'name: I1, kind: instruction, size: 8KiB, ways: 2' \
         'name: D1, kind: data, size: 8KiB, ways: 2' 'name: LL, size: 256KiB, ways: 8'
-    cf-cache -q -m m.yaml t.cf | cf-cat --csv --table access --columns op,hit >rows.csv
+    cf-cache -q -m m.yaml --summary=sum.csv t.cf |
+        cf-cat --csv --table access --columns op,hit >rows.csv
     # Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw
     read -r _ _ i1 il _ d1r dlr _ d1w dlw < <(grep '^summary:' cg.out)
     awk -F, -v i1="$i1" -v il="$il" -v d1r="$d1r" -v dlr="$dlr" -v d1w="$d1w" -v dlw="$dlw" '
+        $1 == "level" {
+            for (i = 1; i <= NF; i++)
+                if ($i == "ifetch_misses")
+                    column = i
+        }
+        FILENAME == "sum.csv" { lines[$1] = $column; next }
         $2 != 1 { miss[$1]++ }
         $2 == 255 { memory[$1]++ }
         function near(name, got, want, percent,   off) {
@@ -260,9 +271,45 @@ END
                 bad = 1
         }
         END {
-            near("I1", miss["ifetch"], i1, 5); near("LL of fetches", memory["ifetch"], il, 5)
-            near("D1 of loads", miss["load"], d1r, 1); near("LL of loads", memory["load"], dlr, 1)
+            near("I1", lines["I1"], i1, 0.5); near("LL of fetches", lines["LL"], il, 0.5)
+            near("D1 of loads", miss["load"], d1r, 0.5); near("LL of loads", memory["load"], dlr, 0.5)
             near("D1 of stores", miss["store"], d1w, 0); near("LL of stores", memory["store"], dlw, 0)
+            exit bad
+        }' sum.csv rows.csv
+}
+
+# A program with shared libraries, as it is: stacks and preloaded libraries differ, which the many
+# accesses of the compression itself outweigh at the first level. At the last one, only first
+# accesses and a few conflicts miss, of which some hundred belong to the libraries.
+@test "as valgrind's cachegrind on gzip: first level within a percent, last within five" {
+    need valgrind "is part of make deps"
+    for ((i = 0; i < 1200; i++)); do
+        echo "$((i * 69069 % 100003)) line $i of $((i * i % 977)) lines"
+    done >in.txt
+    env -i PATH="$PATH" cf-capture trace -i -o t.cf -- gzip -9 -c in.txt >a.gz
+    env -i PATH="$PATH" valgrind -q --tool=cachegrind --vex-guest-chase=no --cache-sim=yes \
+        --I1=32768,8,64 --D1=32768,8,64 --LL=1048576,16,64 --cachegrind-out-file=cg.out \
+        gzip -9 -c in.txt 2>/dev/null >b.gz
+    cmp a.gz b.gz
+    levels 64 'name: I1, kind: instruction, size: 32KiB, ways: 8' \
+        'name: D1, kind: data, size: 32KiB, ways: 8' 'name: LL, size: 1MiB, ways: 16'
+    cf-cache -q -m m.yaml t.cf | cf-cat --csv --table access --columns op,hit,insns >rows.csv
+    read -r _ ir _ _ dr d1r dlr _ d1w dlw < <(grep '^summary:' cg.out)
+    awk -F, -v ir="$ir" -v dr="$dr" -v d1r="$d1r" -v dlr="$dlr" -v d1w="$d1w" -v dlw="$dlw" '
+        $1 == "ifetch" { instructions += $3 }
+        $1 == "load" { loads++ }
+        $2 != 1 { miss[$1]++ }
+        $2 == 255 { memory[$1]++ }
+        function near(name, got, want, percent,   off) {
+            off = got > want ? got - want : want - got
+            printf "%s: %d, cachegrind %d\n", name, got, want
+            if (want < 100 || off > want * percent / 100)
+                bad = 1
+        }
+        END {
+            near("instructions", instructions, ir, 0.2); near("loads", loads, dr, 0.2)
+            near("D1 of loads", miss["load"], d1r, 0.2); near("D1 of stores", miss["store"], d1w, 1)
+            near("LL of loads", memory["load"], dlr, 5); near("LL of stores", memory["store"], dlw, 5)
             exit bad
         }' rows.csv
 }
