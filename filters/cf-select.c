@@ -71,6 +71,7 @@ struct select {
     uint8_t *any;                    /* rows for which one of the alternatives holds */
     uint32_t any_room;
     struct memo memo[2][MEMO]; /* of region and of function */
+    uint64_t rows, kept;       /* of table access and line */
     int told_blob;
 };
 
@@ -239,6 +240,8 @@ static int select_rows(struct select *s, struct cf_frame *f)
     uint8_t *mask = make_mask(s, g, f);
     uint32_t kept = mask ? cf_gather_count(mask, f->rows) : f->rows;
 
+    s->rows += f->rows;
+    s->kept += kept;
     if (kept == f->rows)
         return cf_gather_flush(g) != 0 ? -1 : cf_writer_frame(s->writer, f);
     for (unsigned i = 0; i < f->columns && kept && !s->told_blob; i++) {
@@ -291,6 +294,8 @@ static void run(struct select *s)
         bad = flush(s);
     if (bad && errno == ENOMEM)
         cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (!bad && s->rows && !s->kept && !s->tool.quiet)
+        cf_warn(&s->tool, "nothing was selected out of %llu rows", (unsigned long long)s->rows);
 }
 
 int main(int argc, char **argv)

@@ -95,6 +95,14 @@ as_awk() {
     as_awk 0 --pid 100-102 --invert
 }
 
+@test "nothing selected is told, but not with --quiet" {
+    printf 'time,op,addr\n1,load,0x10\n2,store,0x20\n' | stream a.cf
+    run -0 --separate-stderr bash -c 'cf-select --op flush a.cf | cf-cat --csv'
+    [[ $stderr == "cf-select: nothing was selected out of 2 rows" ]] || fail "$stderr"
+    run -0 --separate-stderr bash -c 'cf-select -q --op flush a.cf | cf-cat --csv'
+    [[ -z $stderr ]] || fail "$stderr"
+}
+
 @test "other tables pass, and remainders become whole frames" {
     cf-select --pid 101 --op load "$D/in.cf" >out.cf
     cf-cat --csv --table map "$D/in.cf" >want.csv
