@@ -42,6 +42,10 @@ enum {
     BRIEF = 96,         /* a batch that vector code is not worth preparing for */
 };
 
+const uint8_t stack_step8[64] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+};
 const uint16_t stack_step16[64] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -155,19 +159,26 @@ const struct stack_code stack_portable = {front_portable, homes_portable, find_p
 
 /* ---- the table ---- */
 
-static struct stack_bucket *make_buckets(uint64_t buckets)
+/* Memory in whole cache lines. */
+static void *make_lines(uint64_t lines)
 {
-    const size_t bytes = buckets * sizeof(struct stack_bucket), whole = bytes / HUGE * HUGE;
-    struct stack_bucket *b = aligned_alloc(whole ? HUGE : sizeof(*b), bytes);
+    const size_t bytes = lines * 64, whole = bytes / HUGE * HUGE;
+    void *p = aligned_alloc(whole ? HUGE : 64, bytes);
 
-    if (!b)
-        return NULL;
 #ifdef MADV_HUGEPAGE
     /* only whole ones, so that no more memory is used; where there are none, nothing is lost */
-    if (whole)
-        (void)madvise(b, whole, MADV_HUGEPAGE);
+    if (p && whole)
+        (void)madvise(p, whole, MADV_HUGEPAGE);
 #endif
-    memset(b, 0, bytes);
+    return p;
+}
+
+static struct stack_bucket *make_buckets(uint64_t buckets)
+{
+    struct stack_bucket *b = make_lines(buckets);
+
+    if (b)
+        memset(b, 0, buckets * sizeof(*b));
     return b;
 }
 
@@ -249,64 +260,80 @@ static int grow(struct stack *s, uint64_t line)
 
 static void free_tree(struct stack_tree *t)
 {
-    free(t->word);
-    free(t->near);
+    free(t->group);
     for (unsigned i = 0; i < t->levels; i++)
         free(t->far[i]);
     memset(t, 0, sizeof(*t));
 }
 
-/* All slots live, and room for `slots` of them. The parts of a group that are not there are never
-   looked at. */
+static uint64_t over32(uint64_t n)
+{
+    return (n + 31) / 32;
+}
+
+/* Room for `slots` slots. */
 static int make_tree(struct stack_tree *t, uint64_t slots)
 {
     const uint64_t blocks = slots / 448 + 1;
-    uint64_t count = 448;
 
     t->blocks = (uint32_t)blocks;
-    t->word = aligned_alloc(64, blocks * 64);
-    t->near = aligned_alloc(64, (blocks + 31) / 32 * 64);
-    if (!t->word || !t->near) {
-        free_tree(t);
-        return -1;
-    }
-    memset(t->word, 255, blocks * 64);
-    for (uint64_t b = 0; b < blocks; b++) {
-        t->word[b * 8] = 0;
-        for (unsigned k = 2; k < 8; k++)
-            t->word[b * 8] |= (k - 1) * 64 * FIELD(k);
-    }
-    for (uint64_t b = 0; b < (blocks + 31) / 32 * 32; b++)
-        t->near[b] = (uint16_t)(b % 32 * count);
-    for (uint64_t groups = (blocks + 31) / 32; groups > 1; groups = (groups + 31) / 32) {
-        uint32_t *far = aligned_alloc(64, (groups + 31) / 32 * 128);
-
-        count *= 32;
-        if (!far) {
+    t->group = make_lines(blocks + over32(blocks));
+    for (uint64_t n = over32(blocks); n > 32; n = over32(n))
+        t->far[t->levels++] = make_lines(over32(n) * 2);
+    for (unsigned i = 0; i < t->levels; i++)
+        if (!t->far[i])
             free_tree(t);
-            return -1;
-        }
-        for (uint64_t g = 0; g < (groups + 31) / 32 * 32; g++)
-            far[g] = (uint32_t)(g % 32 * count);
-        t->far[t->levels++] = far;
-    }
-    return 0;
+    if (!t->group)
+        free_tree(t);
+    return t->group ? 0 : -1;
 }
 
-/* Gives all lines new slots, in the same order, so that there is room for more. */
+/* All slots live. Counts of what is not there are never looked at. */
+static void fill_tree(const struct stack_tree *t, uint32_t *top)
+{
+    uint64_t n = over32(t->blocks), count = 448 * 32;
+
+    for (uint64_t b = 0; b < t->blocks; b++) {
+        uint64_t *const group = stack_group(t, (uint32_t)(b << 9));
+        uint64_t *const block = stack_block(t, (uint32_t)(b << 9));
+
+        if (b % 32 == 0)
+            for (unsigned k = 0; k < 32; k++)
+                ((uint16_t *)(void *)group)[k] = (uint16_t)(k * 448);
+        memset(block, 255, 64);
+        block[0] = 0;
+        for (unsigned k = 2; k < 8; k++)
+            block[0] |= (k - 1) * 64 * FIELD(k);
+    }
+    for (unsigned i = 0; i < t->levels; i++, count *= 32, n = over32(n))
+        for (uint64_t g = 0; g < over32(n) * 32; g++)
+            t->far[i][g] = (uint32_t)(g % 32 * count);
+    for (unsigned g = 0; g < 32; g++)
+        top[g] = (uint32_t)(g * count);
+}
+
+/* Gives all lines new slots, in the same order, so that there is room for more. The memory stays
+   the same while it has nearly the room that is wanted. */
 static int compact(struct stack *s, const struct stack_code *code)
 {
     uint64_t slots = ((uint64_t)s->live + STACK_FRONT) * 8 + LEAST_SPARE;
 
+    if (slots > MOST_SLOTS)
+        slots = MOST_SLOTS;
     /* the lines of the front have none, whatever is written there */
     for (uint32_t i = 0; i < s->count; i++)
         *s->slot[i] = STACK_FRESH;
-    if (s->tree.word)
+    if (s->tree.group)
         code->renumber(s);
-    free_tree(&s->tree);
     s->compactions++;
     s->tail = s->live / 448 * 512 + 64 + s->live % 448;
-    return make_tree(&s->tree, slots < MOST_SLOTS ? slots : MOST_SLOTS);
+    if ((uint64_t)s->tree.blocks * 448 < slots / 8 * 7) {
+        free_tree(&s->tree);
+        if (make_tree(&s->tree, slots) != 0)
+            return -1;
+    }
+    fill_tree(&s->tree, s->top);
+    return 0;
 }
 
 /* ---- a stack ---- */
@@ -518,6 +545,16 @@ int stack_lines(struct stack *s, const struct stack_code *code, struct stack_wor
     return 0;
 }
 
+static void remove_slot(struct stack *s, uint32_t slot)
+{
+    const unsigned levels = s->tree.levels;
+
+    (void)stack_take(&s->tree, slot, levels, 0, less16, less32);
+    for (uint32_t i = (slot >> (14 + 5 * levels)) + 1; i < 32; i++)
+        s->top[i]--;
+    s->live--;
+}
+
 int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), const void *arg)
 {
     if (flush_front(s, &stack_portable) != 0)
@@ -538,8 +575,7 @@ int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), con
                     put(s, old.bucket[i].line[k], old.bucket[i].slot[k]);
                     s->lines++;
                 } else {
-                    stack_remove(&s->tree, old.bucket[i].slot[k], s->tree.levels, less16, less32);
-                    s->live--;
+                    remove_slot(s, old.bucket[i].slot[k]);
                 }
             }
         free(old.bucket);

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     STACK_FRONT = 32,  /* most recent lines, which are not in the tree */
@@ -16,8 +17,10 @@ enum {
     STACK_WAYS = 5,
     STACK_PART_BITS = 3,
     STACK_PARTS = 1 << STACK_PART_BITS,
-    STACK_LEVELS = 4,
-    STACK_AHEAD = 16, /* how many steps before its use a bucket is fetched into the cache */
+    STACK_LEVELS = 3,
+    STACK_GROUP = 33 * 8, /* words of a group of 32 blocks and of their counts */
+    STACK_FOLD = 255,     /* removals that fit in a byte */
+    STACK_AHEAD = 16,     /* how many steps before its use a bucket is fetched into the cache */
 };
 
 /* Of a line that has no slot in the tree (yet). */
@@ -37,14 +40,15 @@ struct stack_part {
 };
 
 /*
- * Counts of live slots. Slot s is bit s % 64 of word s / 64. A block is 8 words, of which the first
- * holds seven fields of 9 bits: live slots in the words before word 1, 2, ... 7; so slots whose
- * word is the first of a block do not exist. near[b]: live slots in the blocks before block b in
- * its group of 32; far[0][g]: in the groups before group g in its 32 groups; and so on.
+ * Counts of live slots. A block is a cache line of 8 words: slot s is bit s % 64 of word s / 64 % 8
+ * of block s / 512. The first word holds no slots but seven fields of 9 bits: live slots in the
+ * words before word 1, 2, ... 7. 32 blocks make a group, before which stands a cache line of
+ * counts: for each block the live slots in the blocks of its group before it. far[0] has the same
+ * for each group within 32 groups, far[1] for each of those within their 32, and so on; top, for
+ * the at most 32 of the last, within all.
  */
 struct stack_tree {
-    uint64_t *word;
-    uint16_t *near;
+    uint64_t *group; /* STACK_GROUP words each */
     uint32_t *far[STACK_LEVELS];
     uint32_t blocks;
     unsigned levels; /* of far */
@@ -56,8 +60,9 @@ struct stack {
     uint64_t seed; /* of the hash */
     uint64_t lines;
     struct stack_tree tree;
-    uint32_t tail; /* next slot to give */
-    uint32_t live; /* lines in the tree */
+    uint32_t top[32]; /* of the tree */
+    uint32_t tail;    /* next slot to give */
+    uint32_t live;    /* lines in the tree */
     /* the front, most recent line first */
     uint32_t count;
     uint64_t front[STACK_FRONT];
@@ -80,6 +85,7 @@ struct stack_work {
     uint16_t self[STACK_BATCH];             /* the same when there is no front: each itself */
     uint16_t order[STACK_FRONT];            /* origins of the lines in the front after the batch */
     struct stack_bucket *home[STACK_BATCH]; /* of those lines in the table */
+    uint16_t late[STACK_BATCH];             /* those that are not in their homes */
     uint32_t *slot[STACK_FRONT + STACK_BATCH]; /* by origin: where its slot is */
 };
 
@@ -166,27 +172,27 @@ STACK_INLINE int stack_part_full(const struct stack_part *p)
 /* A mask of the ways of a bucket that hold the line, those too that are not in use. */
 typedef uint32_t (*stack_match)(const struct stack_bucket *b, uint64_t line);
 
-/* The way that holds the line; not below b->used where none does. */
-STACK_INLINE uint32_t stack_way(const struct stack_bucket *b, uint64_t line, stack_match match)
+/* A mask of the way that holds the line, 0 where none does. */
+STACK_INLINE uint32_t stack_ways(const struct stack_bucket *b, uint64_t line, stack_match match)
 {
-    return (uint32_t)__builtin_ctz(match(b, line) | 1u << STACK_WAYS);
+    return match(b, line) & ((1u << b->used) - 1);
 }
 
-/* Where the slot of a line stands that is not in its home; a new line is put in with STACK_FRESH.
-   NULL when its part is full. */
+/* Where the slot of a line stands; a new line is put in with STACK_FRESH. NULL when its part is
+   full. */
 STACK_INLINE uint32_t *stack_place(struct stack *s, uint64_t line, struct stack_bucket *home,
                                    stack_match match)
 {
     struct stack_part *p = stack_part_of(s, stack_hash(s->seed, line));
     struct stack_bucket *b = home;
 
-    while (b->used == STACK_WAYS) {
-        uint32_t way;
+    for (;; b = stack_behind(p, b)) {
+        const uint32_t ways = stack_ways(b, line, match);
 
-        b = stack_behind(p, b);
-        way = stack_way(b, line, match);
-        if (way < b->used)
-            return b->slot + way;
+        if (ways)
+            return b->slot + __builtin_ctz(ways);
+        if (b->used < STACK_WAYS)
+            break;
     }
     if (stack_part_full(p))
         return NULL;
@@ -212,25 +218,53 @@ STACK_INLINE void stack_homes(const struct stack *s, struct stack_work *w, const
     }
 }
 
+STACK_INLINE uint64_t *stack_group(const struct stack_tree *t, uint32_t slot)
+{
+    return t->group + (size_t)(slot >> 14) * STACK_GROUP;
+}
+
+STACK_INLINE uint64_t *stack_block(const struct stack_tree *t, uint32_t slot)
+{
+    return t->group + ((size_t)(slot >> 14) + (slot >> 9) + 1) * 8;
+}
+
+/* The block of a slot into the cache; in vain where there is none: the address is just a number */
+STACK_INLINE void stack_fetch_block(const struct stack_tree *t, uint32_t slot)
+{
+    __builtin_prefetch(
+        (const void *)((uintptr_t)t->group + ((uintptr_t)(slot >> 14) + (slot >> 9) + 1) * 64));
+}
+
+/* In two passes, so that neither waits for memory nor guesses: lines that are not in their home
+   are only noted in the first, and the bucket behind it comes meanwhile. Equal lines stay in their
+   order, for none of them is found in the first pass if one is not. */
 STACK_INLINE uint32_t stack_find_all(struct stack *s, struct stack_work *w, const uint64_t *line,
                                      uint32_t m, stack_match match)
 {
-    const uintptr_t word = (uintptr_t)s->tree.word;
+    uint32_t late = 0;
 
     for (uint32_t k = 0; k < m; k++) {
         struct stack_bucket *const home = w->home[k];
-        const uint32_t way = stack_way(home, line[k], match);
-        uint32_t *place;
+        const uint32_t ways = stack_ways(home, line[k], match);
+        uint32_t *const place = home->slot + __builtin_ctz(ways | 1u << (STACK_WAYS - 1));
 
         if (k + STACK_AHEAD < m)
             __builtin_prefetch(w->home[k + STACK_AHEAD]);
-        if (__builtin_expect(way < home->used, 1))
-            place = home->slot + way;
-        else if (!(place = stack_place(s, line[k], home, match)))
+        w->slot[STACK_FRONT + k] = place;
+        stack_fetch_block(&s->tree, *place); /* in vain for a line without a slot */
+        w->late[late] = (uint16_t)k;
+        late += !ways;
+    }
+    for (uint32_t i = 0; i < late; i++)
+        __builtin_prefetch(w->home[w->late[i]] + 1);
+    for (uint32_t i = 0; i < late; i++) {
+        const uint32_t k = w->late[i];
+        uint32_t *const place = stack_place(s, line[k], w->home[k], match);
+
+        if (!place)
             return k;
         w->slot[STACK_FRONT + k] = place;
-        /* in vain for a line without a slot */
-        __builtin_prefetch((const void *)(word + (uintptr_t)(*place >> 9) * 64));
+        stack_fetch_block(&s->tree, *place);
     }
     return m;
 }
@@ -247,25 +281,27 @@ STACK_INLINE uint32_t stack_ones(uint64_t x, int instruction)
     return (uint32_t)(x * 0x0101010101010101u >> 56);
 }
 
-/* Number of live slots before slot `s`. */
-STACK_INLINE uint32_t stack_before(const struct stack_tree *t, uint32_t s, unsigned levels,
-                                   int instruction)
-{
-    const uint32_t block = s >> 9, at = s >> 6 & 7;
-    const uint64_t *word = t->word + (size_t)block * 8;
-    uint32_t n = (uint32_t)(word[0] >> 9 * (at - 1) & 511) + t->near[block];
-
-    n += stack_ones(word[at] & (((uint64_t)1 << (s & 63)) - 1), instruction);
-    for (unsigned i = 0; i < levels; i++)
-        n += t->far[i][block >> 5 * (i + 1)];
-    return n;
-}
-
 /* 32 zeros, then ones: from 31 - i on it is 1 at all places after place i. */
+extern const uint8_t stack_step8[64];
 extern const uint16_t stack_step16[64];
 extern const uint32_t stack_step32[64];
 /* By word of a block: 1 in all fields of the words behind it. */
 extern const uint64_t stack_step_field[8];
+
+/* Number of live slots before `slot`, but for what `top` counts. */
+STACK_INLINE uint32_t stack_before(const struct stack_tree *t, uint32_t slot, unsigned levels,
+                                   int instruction)
+{
+    const uint64_t *const block = stack_block(t, slot);
+    const uint16_t *const near = (const uint16_t *)(const void *)stack_group(t, slot);
+    const uint32_t at = slot >> 6 & 7;
+    uint32_t n = (uint32_t)(block[0] >> 9 * (at - 1) & 511) + near[slot >> 9 & 31];
+
+    n += stack_ones(block[at] & (((uint64_t)1 << (slot & 63)) - 1), instruction);
+    for (unsigned i = 0; i < levels; i++)
+        n += t->far[i][slot >> (14 + 5 * i)];
+    return n;
+}
 
 /* Subtracts 1 from the 32 counts behind place `at`. */
 typedef void (*stack_less16)(uint16_t *__restrict count, uint32_t at);
@@ -287,21 +323,28 @@ STACK_INLINE void less32(uint32_t *__restrict count, uint32_t at)
         count[k] -= step[k];
 }
 
-/* Slot `s` dies. */
-STACK_INLINE void stack_remove(const struct stack_tree *t, uint32_t s, unsigned levels,
-                               stack_less16 few, stack_less32 many)
+/* The same, and `slot` dies. */
+STACK_INLINE uint32_t stack_take(const struct stack_tree *t, uint32_t slot, unsigned levels,
+                                 int instruction, stack_less16 few, stack_less32 many)
 {
-    const uint32_t block = s >> 9, at = s >> 6 & 7;
-    uint64_t *word = t->word + (size_t)block * 8;
+    uint64_t *const block = stack_block(t, slot);
+    uint16_t *const near = (uint16_t *)(void *)stack_group(t, slot);
+    const uint32_t at = slot >> 6 & 7;
+    const uint64_t bit = (uint64_t)1 << (slot & 63), word = block[at], fields = block[0];
+    uint32_t n = (uint32_t)(fields >> 9 * (at - 1) & 511);
 
-    word[at] &= ~((uint64_t)1 << (s & 63));
-    word[0] -= stack_step_field[at];
-    few(t->near + (block & ~(uint32_t)31), block & 31);
+    block[at] = word ^ bit;
+    block[0] = fields - stack_step_field[at];
+    n += stack_ones(word & (bit - 1), instruction) + near[slot >> 9 & 31];
+    few(near, slot >> 9 & 31);
     for (unsigned i = 0; i < levels; i++) {
-        const uint32_t index = block >> 5 * (i + 1);
+        uint32_t *const far = t->far[i] + (slot >> (19 + 5 * i) << 5);
+        const uint32_t index = slot >> (14 + 5 * i) & 31;
 
-        many(t->far[i] + (index & ~(uint32_t)31), index & 31);
+        n += far[index];
+        many(far, index);
     }
+    return n;
 }
 
 STACK_INLINE uint32_t stack_next_slot(uint32_t slot)
@@ -309,34 +352,51 @@ STACK_INLINE uint32_t stack_next_slot(uint32_t slot)
     return (slot + 1) % 512 ? slot + 1 : slot + 65;
 }
 
+/* Every removal changes the counts of the top, which would have to go through memory from one to
+   the next. So those of up to STACK_FOLD removals are added up in a register of 32 bytes. */
+typedef uint8_t stack_bytes32 __attribute__((vector_size(32)));
+
 STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint32_t m,
                                     uint32_t fill, const uint16_t *evicted, uint64_t *dist,
                                     uint32_t nexts, unsigned levels, int instruction,
                                     stack_less16 few, stack_less32 many)
 {
     const struct stack_tree tree = s->tree;
+    const unsigned top_shift = 14 + 5 * levels;
     uint32_t *const *place = w->slot + STACK_FRONT;
     uint32_t newer = s->live + s->count - 1, tail = s->tail; /* lines but the one at hand */
 
-    for (uint32_t k = 0; k < m; k++) {
-        const uint32_t slot = *place[k];
+    for (uint32_t k = 0; k < m;) {
+        const uint32_t end = m - k < STACK_FOLD ? m : k + STACK_FOLD;
+        stack_bytes32 less = {0};
 
-        if (k < nexts)
-            __builtin_prefetch(w->home[k]);
-        if (__builtin_expect(slot == STACK_FRESH, 0)) {
-            dist[k] = UINT64_MAX;
-            newer++;
-        } else {
-            dist[k] = newer - stack_before(&tree, slot, levels, instruction);
-            stack_remove(&tree, slot, levels, few, many);
+        for (; k < end; k++) {
+            const uint32_t slot = *place[k];
+
+            if (!evicted && k < nexts)
+                __builtin_prefetch(w->home[k]);
+            if (__builtin_expect(slot == STACK_FRESH, 0)) {
+                dist[k] = UINT64_MAX;
+                newer++;
+            } else {
+                const uint32_t top = slot >> top_shift;
+                stack_bytes32 step;
+
+                dist[k] = newer - stack_take(&tree, slot, levels, instruction, few, many) -
+                          s->top[top] + less[top];
+                memcpy(&step, stack_step8 + 31 - top, sizeof step);
+                less += step;
+            }
+            if (!evicted) {
+                *place[k] = tail;
+                tail = stack_next_slot(tail);
+            } else if (k >= fill) {
+                *w->slot[evicted[k]] = tail;
+                tail = stack_next_slot(tail);
+            }
         }
-        if (!evicted) {
-            *place[k] = tail;
-            tail = stack_next_slot(tail);
-        } else if (k >= fill) {
-            *w->slot[evicted[k]] = tail;
-            tail = stack_next_slot(tail);
-        }
+        for (unsigned i = 0; i < 32; i++)
+            s->top[i] -= less[i];
     }
     /* the front has `fill` lines more now, or all that came */
     s->live = newer + 1 - s->count - (m < fill ? m : fill);
@@ -350,18 +410,20 @@ STACK_INLINE void stack_rank_all(struct stack *s, struct stack_work *w, uint32_t
 {
     const unsigned levels = s->tree.levels;
 
-    if (levels == 2 && !evicted)
-        stack_rank_levels(s, w, m, 0, NULL, dist, nexts, 2, instruction, few, many);
-    else if (levels == 2)
-        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 2, instruction, few, many);
-    else if (levels == 1 && evicted)
+    if (levels == 1 && !evicted)
+        stack_rank_levels(s, w, m, 0, NULL, dist, nexts, 1, instruction, few, many);
+    else if (levels == 1)
         stack_rank_levels(s, w, m, fill, evicted, dist, 0, 1, instruction, few, many);
+    else if (levels == 0 && evicted)
+        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, instruction, few, many);
     else
         stack_rank_levels(s, w, m, fill, evicted, dist, nexts, levels, instruction, few, many);
 }
 
 STACK_INLINE void stack_renumber_all(struct stack *s, int instruction)
 {
+    const unsigned levels = s->tree.levels;
+
     for (uint32_t p = 0; p < 1u << s->part_bits; p++) {
         const struct stack_part *part = s->part + p;
 
@@ -370,8 +432,8 @@ STACK_INLINE void stack_renumber_all(struct stack *s, int instruction)
 
             for (uint32_t k = 0; k < b->used; k++)
                 if (b->slot[k] != STACK_FRESH) {
-                    const uint32_t n =
-                        stack_before(&s->tree, b->slot[k], s->tree.levels, instruction);
+                    const uint32_t n = stack_before(&s->tree, b->slot[k], levels, instruction) +
+                                       s->top[b->slot[k] >> (14 + 5 * levels)];
 
                     b->slot[k] = n / 448 * 512 + 64 + n % 448;
                 }
