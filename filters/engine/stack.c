@@ -336,30 +336,49 @@ int cf_stack_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, uint
 
 /* ---- rows ---- */
 
-/* 0 for rows that take part, CF_DIST_NONE for the others. */
-static void preset(const struct cf_runs *r, const uint8_t *op, uint32_t rows, uint64_t *dist)
+#define EIGHT(byte) ((byte)*UINT64_C(0x0101010101010101))
+
+/* Whether all are loads and stores: eight at a time. What an op borrows from the one above, it
+   gives away by its own upper bits. */
+static int plain(const uint8_t *op, uint32_t rows)
+{
+    uint64_t any = 0;
+    uint32_t i = 0;
+
+    for (; i + 8 <= rows; i += 8) {
+        uint64_t eight;
+
+        memcpy(&eight, op + i, sizeof eight);
+        any |= eight - EIGHT(CF_LOAD);
+    }
+    for (; i < rows; i++)
+        any |= (uint64_t)op[i] - CF_LOAD;
+    return !(any & ~EIGHT(CF_STORE - CF_LOAD));
+}
+
+/* 0 for rows that take part, CF_DIST_NONE for the others. Returns whether there may be flushes. */
+static int preset(const struct cf_runs *r, const uint8_t *op, uint32_t rows, uint64_t *dist)
 {
     const uint64_t data = r->options & CF_RUNS_DATA ? 0 : CF_DIST_NONE;
     const uint64_t fetch = r->options & CF_RUNS_FETCHES ? 0 : CF_DIST_NONE;
 
-    if (!op) {
-        for (uint32_t i = 0; i < rows; i++)
-            dist[i] = data;
-        return;
+    if (!data && (!op || plain(op, rows))) {
+        memset(dist, 0, rows * sizeof(*dist));
+        return 0;
     }
-    for (uint32_t i = 0; i < rows; i++)
-        dist[i] = op[i] == CF_IFETCH ? fetch : op[i] == CF_FLUSH ? CF_DIST_NONE : data;
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint8_t what = op ? op[i] : CF_LOAD;
+
+        dist[i] = what == CF_IFETCH ? fetch : what == CF_FLUSH ? CF_DIST_NONE : data;
+    }
+    return 1;
 }
 
 /* Takes flushes out; returns how many there were. */
 static uint32_t drop_flushes(struct cf_runs *r)
 {
-    uint32_t n = 0, any = 0, count = r->count;
+    uint32_t n = 0, count = r->count;
 
-    for (uint32_t i = 0; i < count; i++)
-        any |= r->flags[i];
-    if (!(any & CF_RUN_FLUSH))
-        return 0;
     for (uint32_t i = 0; i < count; i++) {
         r->line[n] = r->line[i];
         r->row[n] = r->row[i];
@@ -379,11 +398,24 @@ static void merge(uint64_t *dist, uint64_t other)
 
 static void scatter(const struct cf_runs *r, const uint64_t *from, uint64_t *dist)
 {
-    for (uint32_t k = 0; k < r->count; k++) {
-        if (__builtin_expect(r->flags[k] & CF_RUN_PART, 0))
-            merge(dist + r->row[k], from[k]);
+    const uint32_t count = r->count, *const row = r->row;
+    uint32_t k = 0;
+
+    while (k < count) {
+        uint64_t eight; /* the arrays are longer than `count` */
+
+        memcpy(&eight, r->flags + k, sizeof eight);
+        if (k + 8 <= count && !(eight & EIGHT(CF_RUN_PART))) {
+            for (unsigned i = 0; i < 8; i++)
+                dist[row[k + i]] = from[k + i];
+            k += 8;
+            continue;
+        }
+        if (r->flags[k] & CF_RUN_PART)
+            merge(dist + row[k], from[k]);
         else
-            dist[r->row[k]] = from[k];
+            dist[row[k]] = from[k];
+        k++;
     }
 }
 
@@ -438,15 +470,16 @@ int cf_stack_rows(struct cf_stack *s, struct cf_runs *r, uint32_t unit, const ui
                   uint64_t *dist, double *weight)
 {
     uint32_t done = 0;
+    int flushes;
 
     if (make_run_room(s, r->capacity) != 0)
         return -1;
     s->space = space;
-    preset(r, op, rows, dist);
+    flushes = preset(r, op, rows, dist);
     for (uint32_t at = 0; at < rows;) {
         const uint64_t before = r->references;
         const uint32_t next = cf_runs_fill(r, addr, op, size, at, rows, space);
-        const uint64_t references = r->references - before - drop_flushes(r);
+        const uint64_t references = r->references - before - (flushes ? drop_flushes(r) : 0);
 
         s->references += references;
         if (s->samples) {
