@@ -144,7 +144,7 @@ static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *l
                      uint64_t *dist)
 {
     if (!*stack)
-        *stack = stack_new();
+        *stack = stack_new(s->samples ? 0 : s->config.max); /* a sample's are not yet scaled */
     return *stack ? stack_lines(*stack, s->code, s->work, line, n, dist) : -1;
 }
 
@@ -318,10 +318,13 @@ static int some_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, u
                 return -1;
         }
     }
-    if (s->config.max)
+    if (s->config.max) {
+        const uint64_t first = s->config.max + 1, span = CF_DIST_LEAST - first;
+
+        /* always written: which are beyond, cannot be guessed */
         for (uint32_t i = 0; i < count; i++)
-            if (dist[i] > s->config.max && dist[i] < CF_DIST_LEAST)
-                dist[i] = CF_DIST_BEYOND;
+            dist[i] = dist[i] - first < span ? CF_DIST_BEYOND : dist[i];
+    }
     return 0;
 }
 

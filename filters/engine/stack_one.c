@@ -316,7 +316,7 @@ static void fill_tree(const struct stack_tree *t, uint32_t *top)
    the same while it has nearly the room that is wanted. */
 static int compact(struct stack *s, const struct stack_code *code)
 {
-    uint64_t slots = ((uint64_t)s->live + STACK_FRONT) * 8 + LEAST_SPARE;
+    uint64_t slots = (s->lines + STACK_FRONT) * 8 + LEAST_SPARE;
 
     if (slots > MOST_SLOTS)
         slots = MOST_SLOTS;
@@ -326,7 +326,8 @@ static int compact(struct stack *s, const struct stack_code *code)
     if (s->tree.group)
         code->renumber(s);
     s->compactions++;
-    s->tail = s->live / 448 * 512 + 64 + s->live % 448;
+    s->tail = stack_slot(s->live);
+    s->oldest = s->max ? stack_slot(0) : 0;
     if ((uint64_t)s->tree.blocks * 448 < slots / 8 * 7) {
         free_tree(&s->tree);
         if (make_tree(&s->tree, slots) != 0)
@@ -338,12 +339,13 @@ static int compact(struct stack *s, const struct stack_code *code)
 
 /* ---- a stack ---- */
 
-struct stack *stack_new(void)
+struct stack *stack_new(uint64_t max)
 {
     struct stack *s = calloc(1, sizeof(*s));
 
     if (!s)
         return NULL;
+    s->max = max;
     /* nobody can choose lines that meet in one bucket, who does not know where memory lies */
     s->seed = (uint64_t)(uintptr_t)s * 0x9e3779b97f4a7c15u;
     s->part = calloc(1, sizeof(*s->part));
@@ -380,6 +382,21 @@ static uint64_t spare(const struct stack *s)
 static int make_room(struct stack *s, const struct stack_code *code, uint32_t slots)
 {
     return spare(s) < slots ? compact(s, code) : 0;
+}
+
+/* Moves `oldest` up by whole blocks. The lines behind a slot never become fewer: each that leaves
+   its place there gets a later one. */
+static void move_oldest(struct stack *s)
+{
+    if (!s->max || s->live + (uint64_t)s->count <= s->max)
+        return;
+    for (;;) {
+        const uint32_t next = (s->oldest >> 9) * 512 + 512 + 64;
+
+        if (next >= s->tail || s->live + (uint64_t)s->count - stack_rank(s, next, 0) <= s->max)
+            return;
+        s->oldest = next;
+    }
 }
 
 /* Lines of the front go into the tree, oldest first. */
@@ -475,6 +492,7 @@ static int far_lines(struct stack *s, const struct stack_code *code, struct stac
             return -1;
         code->homes(s, w, line + done + m, next);
         code->rank(s, w, m, 0, NULL, dist + done, next);
+        move_oldest(s);
         for (uint32_t k = done; k < done + m; k++)
             s->near += dist[k] < STACK_FRONT;
     }
@@ -493,6 +511,7 @@ static int front_lines(struct stack *s, const struct stack_code *code, struct st
     if (make_room(s, code, m > fill ? m - fill : 0) != 0 || find(s, code, w, w->line, m) != 0)
         return -1;
     code->rank(s, w, m, fill, w->evicted, w->dist, 0);
+    move_oldest(s);
     for (uint32_t k = 0; k < m; k++)
         dist[w->index[k]] = w->dist[k];
     renew_front(s, w, w->line, m);

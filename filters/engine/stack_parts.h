@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "filters/engine/stack.h"
+
 enum {
     STACK_FRONT = 32,  /* most recent lines, which are not in the tree */
     STACK_BATCH = 992, /* references handled at a time: 10 bits of time less the front's */
@@ -62,7 +64,9 @@ struct stack {
     struct stack_tree tree;
     uint32_t top[32]; /* of the tree */
     uint32_t tail;    /* next slot to give */
-    uint32_t live;    /* lines in the tree */
+    uint32_t live;    /* lines in the tree; those below `oldest` may have left it */
+    uint64_t max;     /* greatest distance that is wanted, 0 = any */
+    uint32_t oldest;  /* lines with lower slots are farther away than `max` */
     /* the front, most recent line first */
     uint32_t count;
     uint64_t front[STACK_FRONT];
@@ -104,8 +108,8 @@ struct stack_code {
        that are noted are fetched into the cache, `nexts` of them, at most m. */
     void (*rank)(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
                  const uint16_t *evicted, uint64_t *dist, uint32_t nexts);
-    /* Gives the lines in the tree the slots 0, 1, 2, ... in their order (the tree is not changed).
-     */
+    /* Gives the lines in the tree the first slots in their order, those below `oldest` none, and
+       counts them (the tree is not changed). */
     void (*renumber)(struct stack *s);
 };
 
@@ -115,8 +119,8 @@ extern const struct stack_code stack_portable;
 extern const struct stack_code stack_avx2, stack_avx512;
 #endif
 
-/* NULL without memory. */
-struct stack *stack_new(void);
+/* Distances greater than `max` may be CF_DIST_BEYOND; 0: none is. NULL without memory. */
+struct stack *stack_new(uint64_t max);
 void stack_free(struct stack *s);
 
 /* Distances of n references, any number. -1 without memory or at the 2^31st line. */
@@ -238,8 +242,8 @@ STACK_INLINE void stack_fetch_block(const struct stack_tree *t, uint32_t slot)
 /* In two passes, so that neither waits for memory nor guesses: lines that are not in their home
    are only noted in the first, and the bucket behind it comes meanwhile. Equal lines stay in their
    order, for none of them is found in the first pass if one is not. */
-STACK_INLINE uint32_t stack_find_all(struct stack *s, struct stack_work *w, const uint64_t *line,
-                                     uint32_t m, stack_match match)
+STACK_INLINE uint32_t stack_find_above(struct stack *s, struct stack_work *w, const uint64_t *line,
+                                       uint32_t m, uint32_t oldest, stack_match match)
 {
     uint32_t late = 0;
 
@@ -251,7 +255,7 @@ STACK_INLINE uint32_t stack_find_all(struct stack *s, struct stack_work *w, cons
         if (k + STACK_AHEAD < m)
             __builtin_prefetch(w->home[k + STACK_AHEAD]);
         w->slot[STACK_FRONT + k] = place;
-        stack_fetch_block(&s->tree, *place); /* in vain for a line without a slot */
+        stack_fetch_block(&s->tree, *place < oldest ? oldest : *place);
         w->late[late] = (uint16_t)k;
         late += !ways;
     }
@@ -267,6 +271,13 @@ STACK_INLINE uint32_t stack_find_all(struct stack *s, struct stack_work *w, cons
         stack_fetch_block(&s->tree, *place);
     }
     return m;
+}
+
+STACK_INLINE uint32_t stack_find_all(struct stack *s, struct stack_work *w, const uint64_t *line,
+                                     uint32_t m, stack_match match)
+{
+    return s->oldest ? stack_find_above(s, w, line, m, s->oldest, match)
+                     : stack_find_above(s, w, line, m, 0, match);
 }
 
 /* Number of ones: by the processor's instruction, or by adding neighbours (Knuth, The Art of
@@ -347,6 +358,12 @@ STACK_INLINE uint32_t stack_take(const struct stack_tree *t, uint32_t slot, unsi
     return n;
 }
 
+/* The first slots, by their order. */
+STACK_INLINE uint32_t stack_slot(uint32_t n)
+{
+    return n / 448 * 512 + 64 + n % 448;
+}
+
 STACK_INLINE uint32_t stack_next_slot(uint32_t slot)
 {
     return (slot + 1) % 512 ? slot + 1 : slot + 65;
@@ -358,8 +375,8 @@ typedef uint8_t stack_bytes32 __attribute__((vector_size(32)));
 
 STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint32_t m,
                                     uint32_t fill, const uint16_t *evicted, uint64_t *dist,
-                                    uint32_t nexts, unsigned levels, int instruction,
-                                    stack_less16 few, stack_less32 many)
+                                    uint32_t nexts, uint32_t oldest, unsigned levels,
+                                    int instruction, stack_less16 few, stack_less32 many)
 {
     const struct stack_tree tree = s->tree;
     const unsigned top_shift = 14 + 5 * levels;
@@ -375,8 +392,9 @@ STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint3
 
             if (!evicted && k < nexts)
                 __builtin_prefetch(w->home[k]);
-            if (__builtin_expect(slot == STACK_FRESH, 0)) {
-                dist[k] = UINT64_MAX;
+            if (__builtin_expect(slot - oldest >= STACK_FRESH - oldest, 0)) {
+                /* fresh, or below `oldest`, where its bit may stay: nobody counts it */
+                dist[k] = slot == STACK_FRESH ? CF_DIST_COLD : CF_DIST_BEYOND;
                 newer++;
             } else {
                 const uint32_t top = slot >> top_shift;
@@ -403,26 +421,37 @@ STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint3
     s->tail = tail;
 }
 
-/* With what is usual known to the compiler: the number of levels, and whether there is a front. */
+/* With what is usual known to the compiler: the number of levels, whether there is a front, and
+   that all distances are wanted. */
 STACK_INLINE void stack_rank_all(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
                                  const uint16_t *evicted, uint64_t *dist, uint32_t nexts,
                                  int instruction, stack_less16 few, stack_less32 many)
 {
     const unsigned levels = s->tree.levels;
+    const uint32_t oldest = s->oldest;
 
-    if (levels == 1 && !evicted)
-        stack_rank_levels(s, w, m, 0, NULL, dist, nexts, 1, instruction, few, many);
-    else if (levels == 1)
-        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 1, instruction, few, many);
-    else if (levels == 0 && evicted)
-        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, instruction, few, many);
+    if (levels == 1 && !evicted && !oldest)
+        stack_rank_levels(s, w, m, 0, NULL, dist, nexts, 0, 1, instruction, few, many);
+    else if (levels == 1 && !oldest)
+        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, 1, instruction, few, many);
+    else if (levels == 0 && evicted && !oldest)
+        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, 0, instruction, few, many);
     else
-        stack_rank_levels(s, w, m, fill, evicted, dist, nexts, levels, instruction, few, many);
+        stack_rank_levels(s, w, m, fill, evicted, dist, nexts, oldest, levels, instruction, few,
+                          many);
+}
+
+/* Number of live slots before `slot`. */
+STACK_INLINE uint32_t stack_rank(const struct stack *s, uint32_t slot, int instruction)
+{
+    const unsigned levels = s->tree.levels;
+
+    return stack_before(&s->tree, slot, levels, instruction) + s->top[slot >> (14 + 5 * levels)];
 }
 
 STACK_INLINE void stack_renumber_all(struct stack *s, int instruction)
 {
-    const unsigned levels = s->tree.levels;
+    const uint32_t first = s->oldest ? stack_rank(s, s->oldest, instruction) : 0;
 
     for (uint32_t p = 0; p < 1u << s->part_bits; p++) {
         const struct stack_part *part = s->part + p;
@@ -430,15 +459,15 @@ STACK_INLINE void stack_renumber_all(struct stack *s, int instruction)
         for (uint32_t i = 0; i < part->buckets; i++) {
             struct stack_bucket *b = part->bucket + i;
 
-            for (uint32_t k = 0; k < b->used; k++)
-                if (b->slot[k] != STACK_FRESH) {
-                    const uint32_t n = stack_before(&s->tree, b->slot[k], levels, instruction) +
-                                       s->top[b->slot[k] >> (14 + 5 * levels)];
-
-                    b->slot[k] = n / 448 * 512 + 64 + n % 448;
-                }
+            for (uint32_t k = 0; k < b->used; k++) {
+                if (b->slot[k] < s->oldest)
+                    b->slot[k] = 0;
+                else if (b->slot[k] != STACK_FRESH)
+                    b->slot[k] = stack_slot(stack_rank(s, b->slot[k], instruction) - first);
+            }
         }
     }
+    s->live -= first;
 }
 
 #endif

@@ -242,6 +242,14 @@ static void large_traces(void)
         is_u64(stats.lines, cold, "large trace %u: lines", kind);
         is_u64(stats.cold, cold, "large trace %u: first references", kind);
         ok(stats.compactions > 1, "large trace %u: it was compacted", kind);
+        for (unsigned code = 0; code < CODES; code++) {
+            struct cf_stack_config near = {.code = code, .max = kind % 2 ? 700 : 40000};
+
+            for (uint32_t i = 0; i < BIG; i++)
+                again[i] = want[i] > near.max && want[i] != CF_DIST_COLD ? CF_DIST_BEYOND : want[i];
+            ok(!run(&near, line, BIG, 1, got) && !differences(got, again, BIG),
+               "large trace %u, %s code: bounded distances", kind, code_name[code]);
+        }
         ok(stats.lines < 10000 || stats.line_bytes <= 30 * stats.lines,
            "large trace %u: at most 30 bytes a line", kind);
         cf_stack_free(a);
