@@ -7,7 +7,7 @@
  * sampling also `dist_weight`. All other tables and columns pass untouched. How distances are found
  * is told in engine/stack_one.c.
  *
- * Memory: at most 32 bytes a distinct line; 0.7 to 1.2 KiB a stack (one a process, thread or set,
+ * Memory: at most 32 bytes a distinct line; 0.9 to 1.3 KiB a stack (one a process, thread or set,
  * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread.
  */
 #include <stdlib.h>

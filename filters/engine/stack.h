@@ -7,8 +7,8 @@
  * storage hierarchies, IBM Systems Journal 9(2), 1970): a fully associative LRU cache of C lines
  * hits exactly when it is below C. How it is found is told in stack.c.
  *
- * Memory: at most 32 bytes a distinct line; some 700 bytes a stack (there are sets times units of
- * them, made when first used), 1.2 KiB from its 33rd line on; 12 bytes a set; and 1 MiB besides.
+ * Memory: at most 32 bytes a distinct line; some 900 bytes a stack (there are sets times units of
+ * them, made when first used), 1.3 KiB from its 33rd line on; 12 bytes a set; and 1 MiB besides.
  * Nothing grows with the number of references.
  */
 #ifndef CF_STACK_H

@@ -14,6 +14,8 @@
  *   ..., each as a prefix within its group: one addition a level to count, one vector subtraction
  *   a level to clear. All bits of slots not given yet are ones, so that giving one changes nothing.
  *   The bits behind a line's are then the live lines less those before it.
+ * - Bound. Where only distances up to a number are wanted, a slot is kept below which all lines are
+ *   farther away. Such a line is taken like a new one: its bit stays, and nobody counts it.
  * - Table. It finds the slot of a line: buckets of five lines that fill a cache line, in 8 parts
  *   that grow one after the other, so that never two copies of the whole exist.
  * - Batches. References go in batches through three loops: front, table, tree. So the processor has
@@ -493,8 +495,9 @@ static int far_lines(struct stack *s, const struct stack_code *code, struct stac
         code->homes(s, w, line + done + m, next);
         code->rank(s, w, m, 0, NULL, dist + done, next);
         move_oldest(s);
-        for (uint32_t k = done; k < done + m; k++)
-            s->near += dist[k] < STACK_FRONT;
+        for (uint32_t k = 0; k < m; k += 4) /* every fourth tells enough of them */
+            if (dist[done + k] < STACK_FRONT)
+                s->near += m - k < 4 ? m - k : 4;
     }
     return 0;
 }
