@@ -7,9 +7,10 @@
  * R = T / 2^32. All references to it then are in the sample, their distances among the sampled
  * lines are 1/R of the true ones on average, and each stands for 1/R references. Fixed size
  * (section 3.2 of the paper): as more lines come, T is lowered, and lines at or above it are
- * forgotten. Here that is looked after every samples/8 references to sampled lines: where there
- * are more than 7/8 of `samples` lines, T falls to where at most 3/4 remain. So never more than
- * `samples` are kept, and the result does not depend on how the references are cut into calls.
+ * forgotten. Here that is looked after every samples/8 references to sampled lines with a distance
+ * other than 0 in the sample: where there are more than 7/8 of `samples` lines, T falls to where at
+ * most 3/4 remain. So never more than `samples` are kept, and the result does not depend on how the
+ * references are cut into calls, nor on which repeats were dropped before.
  *
  * Error. The miss ratio of a cache of C lines is estimated as the paper's SHARDS-adj does: the
  * references expected in the sample but not found there (or found beyond those expected) count as
@@ -30,7 +31,7 @@ enum { SHARDS_GROUPS = 32, SHARDS_SIZES = 65 };
 struct shards {
     uint64_t threshold;  /* T */
     uint32_t samples;    /* most lines, 0 = no limit */
-    uint32_t until_look; /* references to sampled lines */
+    uint32_t until_look; /* references to sampled lines, repeats apart */
     uint64_t references; /* all, and those to sampled lines */
     uint64_t sampled;
     double expected;

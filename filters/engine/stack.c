@@ -282,8 +282,13 @@ static int sampled_lines(struct cf_stack *s, struct stack **stack, const uint64_
         const uint32_t m = shards_pick(&s->shards, line + done, n - done, most, s->picked,
                                        s->picked_index, &taken);
 
+        uint32_t apart = 0;
+
         if (all_lines(s, stack, s->picked, m, s->picked_dist) != 0)
             return -1;
+        /* repeats do not count: runs.h drops some of them, depending on how the rows are cut */
+        for (uint32_t i = 0; i < m; i++)
+            apart += s->picked_dist[i] != 0;
         shards_scale(&s->shards, s->picked, s->picked_dist, m);
         for (uint32_t i = 0; i < taken; i++)
             dist[done + i] = CF_DIST_UNSAMPLED;
@@ -293,7 +298,7 @@ static int sampled_lines(struct cf_stack *s, struct stack **stack, const uint64_
             dist[done + s->picked_index[i]] = s->picked_dist[i];
         s->shards.sampled += m;
         s->shards.expected += taken * shards_rate(&s->shards);
-        if (s->shards.samples && !(s->shards.until_look -= m) && look_at_size(s) != 0)
+        if (s->shards.samples && apart && !(s->shards.until_look -= apart) && look_at_size(s) != 0)
             return -1;
     }
     return 0;

@@ -393,7 +393,7 @@ static void sample_exact(double rate, uint32_t samples)
         want[i] = list_distance(&l, line[i]);
         if (want[i] != CF_DIST_COLD)
             want[i] = (uint64_t)((double)want[i] / shards_rate(&h) + 0.5);
-        if (samples && ++count % (samples / 8) == 0 && l.count > samples / 8 * 7) {
+        if (samples && want[i] && ++count % (samples / 8) == 0 && l.count > samples / 8 * 7) {
             /* the steps in which the threshold falls */
             const uint64_t t = h.threshold;
             uint64_t keep = 65536;
