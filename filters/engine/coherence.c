@@ -33,9 +33,12 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     c->mask_bits = g->line_shift - c->unit_shift > 4 ? 64 : 16;
     c->words = g->cores <= 2 && c->mask_bits == 16 ? 1 : 1 + (g->cores * c->mask_bits + 63) / 64;
     c->set_mask = (g->sets & (g->sets - 1)) == 0 ? g->sets - 1 : 0;
-#ifdef HAVE_AVX2_COHERENCE
-    c->is_pair = !g->portable && !g->outside && !g->no_allocate && g->cores == 2 && g->ways == 8 &&
-                 c->words == 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+#ifdef HAVE_AVX512_COHERENCE
+    c->vectors = !g->portable && __builtin_cpu_supports("avx512f") &&
+                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                 __builtin_cpu_supports("bmi2");
+    c->is_pair = c->vectors && !g->outside && !g->no_allocate && g->cores == 2 && g->ways == 8 &&
+                 c->words == 1;
 #endif
     c->slots = cf_slots_new();
     if (!c->slots)
@@ -99,7 +102,8 @@ static int one_row(struct cf_coherence *c, const struct cf_coherence_rows *in, u
             return 0;
         }
         c->line[n] = line ^ (in->space ? in->space[row] : 0);
-        c->write[n] = op == CF_STORE ? words_of(c, addr, last, line) : 0;
+        c->touch[n] = words_of(c, addr, last, line);
+        c->write[n] = op == CF_STORE ? c->touch[n] : 0;
         c->row[n] = row;
         c->core[n] = in->core ? in->core[row] : 0;
         c->flush = op == CF_FLUSH;
@@ -128,6 +132,7 @@ static inline __attribute__((always_inline)) uint32_t plain_rows(struct cf_coher
         const uint64_t line = (addr >> shift) ^ (has_core ? in->space[i] : 0);
         const uint64_t store = (uint64_t)in->op[i] - CF_LOAD;
         const uint32_t core = has_core ? in->core[i] : 0;
+        const uint64_t touch = bits_of((addr & bytes) >> unit, (last & bytes) >> unit);
         uint64_t new;
 
         if (__builtin_expect((addr >> shift != last >> shift) | (store > 1), 0))
@@ -135,10 +140,10 @@ static inline __attribute__((always_inline)) uint32_t plain_rows(struct cf_coher
         new = (line != before) | (core != core_before) | (apart & (store | (write != 0))) |
               (has_missed && in->missed[i]);
         c->line[n] = line;
+        c->touch[n] = touch;
         c->row[n] = i;
         c->core[n] = (uint8_t)core;
-        write = (write & (new - 1)) |
-                (bits_of((addr & bytes) >> unit, (last & bytes) >> unit) & -store);
+        write = (write & (new - 1)) | (touch & -store);
         n += (uint32_t) new;
         c->write[n - 1] = write;
         stores += store;
@@ -160,10 +165,15 @@ static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in,
     c->runs = 0;
     c->flush = 0;
     while (row < rows) {
-        if (plain && !c->done && !c->flush)
+        if (plain && !c->done && !c->flush) {
+#ifdef HAVE_AVX512_COHERENCE
+            if (c->vectors && row && in->core)
+                row = cf_coherence_rows_avx512(c, in, row, rows);
+#endif
             row = c->g.outside ? plain_rows(c, in, row, rows, 1, 1)
                   : in->core   ? plain_rows(c, in, row, rows, 1, 0)
                                : plain_rows(c, in, row, rows, 0, 0);
+        }
         if (row < rows && !one_row(c, in, row))
             break;
         row += row < rows;
@@ -192,7 +202,7 @@ static int look_up(struct cf_coherence *c)
         uint64_t set =
             c->set_mask || c->g.sets == 1 ? c->line[i] & c->set_mask : c->line[i] % c->g.sets;
 
-        c->set[i] = c->ways + ((size_t)c->core[i] * c->g.sets + set) * c->g.ways;
+        c->set[i] = (uint32_t)set;
     }
     if (c->flush) {
         for (unsigned k = 0; k < c->g.cores; k++)
@@ -276,19 +286,16 @@ static inline struct place mask_of(const struct cf_coherence *c, uint64_t *word,
     return (struct place){word + 1 + core, 0, UINT64_MAX};
 }
 
-/* The set of another core, from that of one. */
-static inline uint32_t *set_of(const struct cf_coherence *c, uint32_t *set, unsigned from,
-                               unsigned core)
+/* The set of a core that a run's line belongs to. */
+static inline uint32_t *set_of(const struct cf_coherence *c, unsigned core, uint32_t i)
 {
-    size_t apart = (size_t)c->g.sets * c->g.ways;
-
-    return c->ways + (set - (c->ways + from * apart)) + core * apart;
+    return c->ways + ((size_t)core * c->g.sets + c->set[i]) * c->g.ways;
 }
 
 static void flush(struct cf_coherence *c)
 {
     for (unsigned k = 0; k < c->g.cores && !c->g.outside; k++) {
-        uint32_t *way = set_of(c, c->set[0], c->core[0], k);
+        uint32_t *way = set_of(c, k, 0);
 
         for (uint32_t i = 0; i < c->g.ways; i++)
             if (way[i] == c->slot[0])
@@ -320,28 +327,24 @@ static inline uint32_t to_front(uint32_t *way, uint32_t ways, uint32_t slot)
 }
 
 /* The class of a miss; then the line is brought in, unless a store does not. */
-static inline unsigned miss(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t i,
-                            struct state *s, uint64_t *word, int brief)
+static inline unsigned miss(struct cf_coherence *c, uint32_t i, struct state *s, uint64_t *word,
+                            int brief)
 {
-    const uint32_t me = (uint32_t)1 << c->core[i], row = c->row[i];
+    const uint32_t me = (uint32_t)1 << c->core[i];
     const struct place m = mask_of(c, word, c->core[i], brief);
     const uint64_t news = *m.word >> m.shift & m.ones;
     unsigned class;
 
     class = c->found[i] == CF_FULL_HIT ? CF_CLASS_CONFLICT : CF_CLASS_CAPACITY;
     class = s->known & me ? class : CF_CLASS_COMPULSORY;
-    if (news) {
-        uint64_t line = c->line[i] ^ (in->space ? in->space[row] : 0);
-        uint64_t touched = words_of(c, in->addr[row], last_byte(in, row), line);
-
-        class = news & touched ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
-    }
+    if (news)
+        class = news & c->touch[i] ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
     s->known |= me;
     if (c->g.no_allocate && c->write[i])
         return class;
     *m.word &= ~(m.ones << m.shift);
     if (!c->g.outside) {
-        uint32_t victim = to_front(c->set[i], c->g.ways, c->slot[i]);
+        uint32_t victim = to_front(set_of(c, c->core[i], i), c->g.ways, c->slot[i]);
 
         s->held |= me;
         /* `held` is the lowest part of both forms */
@@ -360,7 +363,7 @@ static inline void tell(struct cf_coherence *c, uint32_t i, struct state *s, uin
     for (uint32_t others = s->held & ~me; others; others &= others - 1) {
         unsigned other = (unsigned)__builtin_ctz(others);
 
-        take_out(set_of(c, c->set[i], c->core[i], other), c->g.ways, c->slot[i]);
+        take_out(set_of(c, other, i), c->g.ways, c->slot[i]);
         c->invalidations++;
     }
     s->held &= me;
@@ -398,15 +401,17 @@ steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class
             hit = !is_next_miss(c, in, i);
             c->next_miss += !hit;
         } else {
-            __builtin_prefetch(c->set[later], 1);
+            uint32_t *set = set_of(c, c->core[i], i);
+
+            __builtin_prefetch(set_of(c, c->core[later], later), 1);
             /* what a miss will then put out; where the way is free, the address means nothing */
-            __builtin_prefetch(c->state + (size_t)c->set[soon][last_way] * stride, 1);
+            __builtin_prefetch(c->state + (size_t)set_of(c, c->core[soon], soon)[last_way] * stride, 1);
             hit = (s.held & me) != 0;
-            if (hit && c->set[i][0] != slot)
-                to_front(c->set[i], c->g.ways, slot);
+            if (hit && set[0] != slot)
+                to_front(set, c->g.ways, slot);
         }
         if (!hit) {
-            const unsigned found = miss(c, in, i, &s, word, brief);
+            const unsigned found = miss(c, i, &s, word, brief);
 
             cf_class_raise(&class[c->row[i]], (uint8_t)found);
             c->counts.misses[op_of(in, c->row[i])][found]++;
@@ -431,9 +436,9 @@ int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in,
             return -1;
         if (c->flush)
             flush(c);
-#ifdef HAVE_AVX2_COHERENCE
+#ifdef HAVE_AVX512_COHERENCE
         else if (c->is_pair)
-            cf_coherence_pair_avx2(c, in, class);
+            cf_coherence_pair_avx512(c, in, class);
 #endif
         else if (c->words == 1)
             steps(c, in, class, 1);

@@ -13,12 +13,12 @@
 #include "formats/cf.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_AVX2_COHERENCE 1
+#define HAVE_AVX512_COHERENCE 1
 #endif
 
 #define CF_NO_SLOT UINT32_MAX /* a way without a line; such ways come last */
 
-enum { BLOCK = 1024, AHEAD = 24 };
+enum { BLOCK = 512, AHEAD = 24 };
 
 struct cf_coherence {
     struct cf_coherence_geometry g;
@@ -36,18 +36,21 @@ struct cf_coherence {
     uint64_t invalidations;
     struct cf_class_counts counts;
 
-    /* the block */
+    /* the block; vector code may write up to 8 elements behind the last run */
     uint32_t runs;
-    int is_pair;        /* the vector code is used */
+    int vectors;        /* vector code makes the runs */
+    int is_pair;        /* and takes step 4 */
     int flush;          /* its only run is one */
     uint32_t next_miss; /* of the caller's */
-    uint64_t line[BLOCK + 1];
-    uint64_t write[BLOCK + 1]; /* words that the run writes */
-    uint32_t row[BLOCK + 1];
-    uint8_t core[BLOCK + 1];
+    uint64_t line[BLOCK + 8];
+    uint64_t touch[BLOCK + 8]; /* words that its first access touches */
+    uint64_t write[BLOCK + 8]; /* words that it writes */
+    uint32_t row[BLOCK + 8];
+    uint8_t core[BLOCK + 8];
     uint32_t slot[BLOCK];
-    uint32_t *set[BLOCK];
-    uint8_t found[BLOCK]; /* enum cf_full_result */
+    uint32_t set[BLOCK];  /* number of its set in a core's cache */
+    uint8_t found[BLOCK]; /* enum cf_full_result; then, by the vector code, the class */
+    uint16_t miss[BLOCK]; /* runs that miss */
     uint32_t part_slot[BLOCK];
     uint8_t part_found[BLOCK];
 };
@@ -97,10 +100,15 @@ static inline void take_out(uint32_t *way, uint32_t ways, uint32_t slot)
     way[ways - 1] = CF_NO_SLOT;
 }
 
-#ifdef HAVE_AVX2_COHERENCE
+#ifdef HAVE_AVX512_COHERENCE
+/* Loads and stores of one line each by blocks of 64 rows, while the block has room for so many
+   runs, from row 1 or later: returns the row to go on with. */
+uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
+                                  uint32_t row, uint32_t rows);
+
 /* Step 4 for two cores with sets of 8 ways, and lines of up to 16 words. */
-void cf_coherence_pair_avx2(struct cf_coherence *c, const struct cf_coherence_rows *in,
-                            uint8_t *class);
+void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
+                              uint8_t *class);
 #endif
 
 #endif
