@@ -183,26 +183,83 @@ static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in,
 
 /* ---- steps 2 and 3: slots, and what a fully associative cache of the core says ---- */
 
+/* The run behind the last one that is of the same core as run `i` and those between. */
+static uint32_t end_of_turn(const struct cf_coherence *c, uint32_t i)
+{
+    const uint8_t core = c->core[i];
+
+    for (i++; i < c->runs && c->core[i] == core; i++)
+        ;
+    return i;
+}
+
+/* The runs of core k, put together turn by turn for its cache, and what it found put back. */
+static int touch(struct cf_coherence *c, unsigned k)
+{
+    uint32_t n = 0;
+
+    for (uint32_t t = 0, len; t < c->turns; t++, n += len) {
+        len = c->turn[t + 1] - c->turn[t];
+        if (c->core[c->turn[t]] == k)
+            memcpy(c->part_slot + n, c->slot + c->turn[t], len * sizeof(*c->slot));
+        else
+            len = 0;
+    }
+    if (cf_full_touch(c->full[k], c->slots, c->part_slot, n, c->part_found) != 0)
+        return -1;
+    n = 0;
+    for (uint32_t t = 0, len; t < c->turns; t++, n += len) {
+        len = c->turn[t + 1] - c->turn[t];
+        if (c->core[c->turn[t]] == k)
+            memcpy(c->found + c->turn[t], c->part_found + n, len);
+        else
+            len = 0;
+    }
+    return 0;
+}
+
+/* The same where stores do not allocate: one by one. */
+static int touch_or_pass(struct cf_coherence *c)
+{
+    for (uint32_t i = 0; i < c->runs; i++) {
+        int found = cf_full_one(c->full[c->core[i]], c->slots, c->slot[i],
+                                c->write[i] ? CF_FULL_NO_ALLOCATE : CF_FULL_TOUCH);
+
+        if (found < 0)
+            return -1;
+        c->found[i] = (uint8_t)found;
+    }
+    return 0;
+}
+
 static int look_up(struct cf_coherence *c)
 {
     uint64_t cores = 0;
+    const size_t width = c->is_pair ? sizeof(*c->pair) : c->words * sizeof(*c->state);
     void *state = c->is_pair ? (void *)c->pair : (void *)c->state;
 
     if (cf_slots_find(c->slots, c->line, c->runs, c->slot) != 0 ||
-        cf_slots_array(c->slots, &state, &c->room,
-                       c->is_pair ? sizeof(*c->pair) : c->words * sizeof(*c->state)) != 0)
+        cf_slots_array(c->slots, &state, &c->room, width) != 0)
         return -1;
     if (c->is_pair)
         c->pair = state;
     else
         c->state = state;
     for (uint32_t i = 0; i < c->runs; i++)
+        __builtin_prefetch((char *)state + c->slot[i] * width, 1);
+    c->turns = 0;
+    for (uint32_t i = 0; i < c->runs; i = end_of_turn(c, i)) {
+        c->turn[c->turns++] = i;
         cores |= (uint64_t)1 << c->core[i];
-    for (uint32_t i = 0; i < c->runs && !c->g.outside; i++) {
-        uint64_t set =
-            c->set_mask || c->g.sets == 1 ? c->line[i] & c->set_mask : c->line[i] % c->g.sets;
-
-        c->set[i] = (uint32_t)set;
+    }
+    c->turn[c->turns] = c->runs;
+    if (!c->g.outside) {
+        if (c->set_mask || c->g.sets == 1)
+            for (uint32_t i = 0; i < c->runs; i++)
+                c->set[i] = (uint32_t)(c->line[i] & c->set_mask);
+        else
+            for (uint32_t i = 0; i < c->runs; i++)
+                c->set[i] = (uint32_t)(c->line[i] % c->g.sets);
     }
     if (c->flush) {
         for (unsigned k = 0; k < c->g.cores; k++)
@@ -210,38 +267,13 @@ static int look_up(struct cf_coherence *c)
                 return -1;
         return 0;
     }
-    for (unsigned k = 0; k < c->g.cores; k++) {
-        uint32_t n = 0;
-
-        if (!(cores >> k & 1))
-            continue;
-        if (c->g.no_allocate) {
-            for (uint32_t i = 0; i < c->runs; i++) {
-                int found = c->core[i] != k
-                                ? 0
-                                : cf_full_one(c->full[k], c->slots, c->slot[i],
-                                              c->write[i] ? CF_FULL_NO_ALLOCATE : CF_FULL_TOUCH);
-                if (found < 0)
-                    return -1;
-                if (c->core[i] == k)
-                    c->found[i] = (uint8_t)found;
-            }
-            continue;
-        }
-        if (cores == (uint64_t)1 << k)
-            return cf_full_touch(c->full[k], c->slots, c->slot, c->runs, c->found);
-        for (uint32_t i = 0; i < c->runs; i++) {
-            c->part_slot[n] = c->slot[i];
-            n += c->core[i] == k;
-        }
-        if (cf_full_touch(c->full[k], c->slots, c->part_slot, n, c->part_found) != 0)
+    if (c->g.no_allocate)
+        return touch_or_pass(c);
+    if (c->turns == 1)
+        return cf_full_touch(c->full[c->core[0]], c->slots, c->slot, c->runs, c->found);
+    for (; cores; cores &= cores - 1)
+        if (touch(c, (unsigned)__builtin_ctzll(cores)) != 0)
             return -1;
-        n = 0;
-        for (uint32_t i = 0; i < c->runs; i++) {
-            c->found[i] = c->core[i] == k ? c->part_found[n] : c->found[i];
-            n += c->core[i] == k;
-        }
-    }
     return 0;
 }
 

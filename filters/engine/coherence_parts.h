@@ -51,6 +51,8 @@ struct cf_coherence {
     uint32_t set[BLOCK];  /* number of its set in a core's cache */
     uint8_t found[BLOCK]; /* enum cf_full_result; then, by the vector code, the class */
     uint16_t miss[BLOCK]; /* runs that miss */
+    uint32_t turns; /* runs of one core, one after the other */
+    uint32_t turn[BLOCK + 1]; /* the first run of each, and the end */
     uint32_t part_slot[BLOCK];
     uint8_t part_found[BLOCK];
 };
