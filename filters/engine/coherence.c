@@ -32,6 +32,8 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     c->unit_shift = g->line_shift > 8 ? g->line_shift - 6 : 2;
     c->mask_bits = g->line_shift - c->unit_shift > 4 ? 64 : 16;
     c->words = g->cores <= 2 && c->mask_bits == 16 ? 1 : 1 + (g->cores * c->mask_bits + 63) / 64;
+    while ((uint64_t)1 << c->shift < c->words + (g->cores + 1) / 2)
+        c->shift++;
     c->set_mask = (g->sets & (g->sets - 1)) == 0 ? g->sets - 1 : 0;
 #ifdef HAVE_AVX512_COHERENCE
     c->vectors = !g->portable && __builtin_cpu_supports("avx512f") &&
@@ -69,7 +71,6 @@ void cf_coherence_free(struct cf_coherence *c)
     cf_slots_free(c->slots);
     free(c->ways);
     free(c->state);
-    free(c->pair);
     free(c);
 }
 
@@ -235,18 +236,17 @@ static int touch_or_pass(struct cf_coherence *c)
 static int look_up(struct cf_coherence *c)
 {
     uint64_t cores = 0;
-    const size_t width = c->is_pair ? sizeof(*c->pair) : c->words * sizeof(*c->state);
-    void *state = c->is_pair ? (void *)c->pair : (void *)c->state;
+    void *state = c->state;
+    const uint32_t room = c->room;
 
     if (cf_slots_find(c->slots, c->line, c->runs, c->slot) != 0 ||
-        cf_slots_array(c->slots, &state, &c->room, width) != 0)
+        cf_slots_array(c->slots, &state, &c->room, sizeof(*c->state) << c->shift) != 0)
         return -1;
-    if (c->is_pair)
-        c->pair = state;
-    else
-        c->state = state;
+    c->state = state;
+    for (unsigned k = 0; k < c->g.cores && c->room != room; k++)
+        cf_full_lend(c->full[k], (uint32_t *)(c->state + c->words) + k, c->room, c->shift + 1);
     for (uint32_t i = 0; i < c->runs; i++)
-        __builtin_prefetch((char *)state + c->slot[i] * width, 1);
+        __builtin_prefetch(&c->state[(size_t)c->slot[i] << c->shift], 1);
     c->turns = 0;
     for (uint32_t i = 0; i < c->runs; i = end_of_turn(c, i)) {
         c->turn[c->turns++] = i;
@@ -334,7 +334,7 @@ static void flush(struct cf_coherence *c)
                 take_out(way, c->g.ways, c->slot[0]);
     }
     if (!c->is_pair) {
-        uint64_t *word = c->state + (size_t)c->slot[0] * c->words;
+        uint64_t *word = &c->state[(size_t)c->slot[0] << c->shift];
         struct state s = get_state(word, c->words == 1);
 
         s.held = 0;
@@ -381,7 +381,7 @@ static inline unsigned miss(struct cf_coherence *c, uint32_t i, struct state *s,
         s->held |= me;
         /* `held` is the lowest part of both forms */
         if (victim != CF_NO_SLOT)
-            c->state[(size_t)victim * (brief ? 1 : c->words)] &= ~(uint64_t)me;
+            c->state[(size_t)victim << c->shift] &= ~(uint64_t)me;
     }
     return class;
 }
@@ -417,17 +417,17 @@ static inline int is_next_miss(const struct cf_coherence *c, const struct cf_coh
 static inline __attribute__((always_inline)) void
 steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class, int brief)
 {
-    const uint32_t stride = brief ? 1 : c->words, last_way = c->g.ways - 1;
+    const uint32_t last_way = c->g.ways - 1;
+    const unsigned shift = c->shift;
 
     for (uint32_t i = 0; i < c->runs; i++) {
         const uint32_t me = (uint32_t)1 << c->core[i], slot = c->slot[i];
         const uint32_t soon = i + AHEAD / 2 < c->runs ? i + AHEAD / 2 : i;
         const uint32_t later = i + AHEAD < c->runs ? i + AHEAD : i;
-        uint64_t *word = c->state + (size_t)slot * stride;
+        uint64_t *word = &c->state[(size_t)slot << shift];
         struct state s;
         int hit;
 
-        __builtin_prefetch(c->state + (size_t)c->slot[later] * stride, 1);
         s = get_state(word, brief);
         if (c->g.outside) {
             hit = !is_next_miss(c, in, i);
@@ -437,7 +437,8 @@ steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class
 
             __builtin_prefetch(set_of(c, c->core[later], later), 1);
             /* what a miss will then put out; where the way is free, the address means nothing */
-            __builtin_prefetch(c->state + (size_t)set_of(c, c->core[soon], soon)[last_way] * stride, 1);
+            __builtin_prefetch(
+                &c->state[(size_t)set_of(c, c->core[soon], soon)[last_way] << shift], 1);
             hit = (s.held & me) != 0;
             if (hit && set[0] != slot)
                 to_front(set, c->g.ways, slot);

@@ -163,7 +163,8 @@ static const uint8_t class_of[16] = {
 TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
                                      uint8_t *class)
 {
-    uint32_t *const state = c->pair;
+    uint64_t *const state = c->state;
+    const unsigned shift = c->shift;
     const size_t apart = (size_t)c->g.sets * WAYS;
     const __m256i none = _mm256_set1_epi32((int)CF_NO_SLOT);
     uint64_t lost = 0;
@@ -178,8 +179,10 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
         const __m256i ways = _mm256_loadu_si256((const __m256i *)(const void *)set);
         const __m256i theirs = _mm256_loadu_si256((const __m256i *)(const void *)other);
         const unsigned there = _mm256_cmpeq_epi32_mask(ways, key);
-        const uint32_t before = state[slot], write = (uint32_t)c->write[i];
-        const unsigned taken = write ? _mm256_cmpeq_epi32_mask(theirs, key) : 0;
+        uint64_t *const at = &state[(size_t)slot << shift];
+        const uint32_t before = (uint32_t)*at, write = (uint32_t)c->write[i];
+        const unsigned taken =
+            _mm256_mask_cmpeq_epi32_mask((__mmask8)-(write != 0), theirs, key);
         const uint32_t news = before >> mine & 0xffff;
         const unsigned what =
             c->found[i] | (unsigned)(news != 0) << 2 | (unsigned)((news & c->touch[i]) != 0) << 3;
@@ -192,7 +195,7 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
             _mm256_mask_alignr_epi32(theirs, (__mmask8)-taken, none, theirs, 1));
         lost += taken != 0;
         /* the other core is told the words that are written */
-        state[slot] = (before & 0xffff0000u >> mine) | write << (16 - mine);
+        *at = (before & 0xffff0000u >> mine) | write << (16 - mine);
         c->miss[misses] = (uint16_t)i;
         c->found[i] = class_of[what];
         misses += !there;

@@ -25,8 +25,9 @@ struct cf_coherence {
     struct cf_slots *slots;
     struct cf_full *full[CF_COHERENCE_CORES];
     uint32_t *ways;      /* of core, set: the slots of its lines, the newest first */
-    uint64_t *state;     /* of each slot, `words` words */
-    uint32_t *pair;      /* instead, for the vector code: of each slot, the masks of two cores */
+    uint64_t *state;     /* of slot n from element n << shift: `words` words, then for each core, 32
+                            bits, the time of its fully associative cache */
+    unsigned shift;
     uint32_t room;       /* slots that have a state */
     unsigned words;      /* uint64_t that the state of a line takes; 1 for the short form */
     unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */

@@ -24,8 +24,10 @@ enum {
 static const uint64_t most_bits = (uint64_t)1 << 31;
 
 struct cf_full {
-    uint32_t *time; /* of each slot */
+    uint32_t *time; /* of slot n in element n << shift */
     uint32_t room;  /* slots */
+    unsigned shift;
+    int lent; /* the array is the caller's */
     uint32_t now;
     uint32_t oldest; /* time of the oldest line in the cache; `now` when there is none */
     uint32_t live;   /* lines in the cache */
@@ -70,7 +72,8 @@ void cf_full_free(struct cf_full *f)
 {
     if (!f)
         return;
-    free(f->time);
+    if (!f->lent)
+        free(f->time);
     free(f->bits);
     free(f->rank);
     free(f);
@@ -110,13 +113,14 @@ static int begin_anew(struct cf_full *f)
         rank += (uint32_t)__builtin_popcountll(f->bits[w]);
     }
     for (uint32_t s = 0; s < f->room; s++) {
-        uint32_t t = f->time[s], w = t / 64;
+        uint32_t *const time = &f->time[(size_t)s << f->shift];
+        const uint32_t t = *time, w = t / 64;
 
         if (t >= f->oldest)
-            f->time[s] = f->rank[w] +
-                         (uint32_t)__builtin_popcountll(f->bits[w] & (((uint64_t)1 << t % 64) - 1));
+            *time = f->rank[w] +
+                    (uint32_t)__builtin_popcountll(f->bits[w] & (((uint64_t)1 << t % 64) - 1));
         else
-            f->time[s] = t != NEVER;
+            *time = t != NEVER;
     }
     if (want > f->span) {
         uint64_t *bits = malloc((want / 64 + MORE_WORDS) * sizeof(*bits));
@@ -175,11 +179,13 @@ static void touch_present(struct cf_full *f, struct run *r, const uint32_t *slot
                           uint8_t *found)
 {
     uint32_t *const time = f->time;
+    const unsigned shift = f->shift;
 
     for (size_t i = 0; i < count; i++, r->now++) {
-        const uint32_t t = time[slot[i]];
+        uint32_t *const at = &time[(size_t)slot[i] << shift];
+        const uint32_t t = *at;
 
-        time[slot[i]] = r->now;
+        *at = r->now;
         found[i] = step(f, r, t);
     }
 }
@@ -193,17 +199,19 @@ static void touch_any(struct cf_full *f, struct run *run, const uint32_t *restri
     uint32_t *restrict const time = f->time;
     uint64_t *restrict const bits = f->bits;
     const uint32_t spare = (uint32_t)(f->span / 64) + 1;
+    const unsigned shift = f->shift;
     const int full = f->live == f->lines;
     struct run r = *run;
 
     for (size_t i = 0; i < count; i++, r.now++) {
-        const uint32_t t = time[slot[i]], other = spare + r.now % SPARE;
+        uint32_t *const at = &time[(size_t)slot[i] << shift];
+        const uint32_t t = *at, other = spare + r.now % SPARE;
         const uint64_t hit = -(uint64_t)(t >= r.oldest), bit = (uint64_t)1 << t % 64;
         const uint64_t next = r.tail.bits & (r.tail.bits - 1);
         uint32_t next_oldest;
 
-        __builtin_prefetch(&time[slot[i + AHEAD < count ? i + AHEAD : i]], 1);
-        time[slot[i]] = r.now;
+        __builtin_prefetch(&time[(size_t)slot[i + AHEAD < count ? i + AHEAD : i] << shift], 1);
+        *at = r.now;
         if (__builtin_expect(!full | !next | (t / 64 == r.tail.word), 0)) {
             found[i] = step(f, &r, t);
             continue;
@@ -244,10 +252,20 @@ static int make_room(struct cf_full *f, const struct cf_slots *slots)
 {
     void *time = f->time;
 
+    if (f->lent)
+        return 0;
     if (cf_slots_array(slots, &time, &f->room, sizeof(*f->time)) != 0)
         return -1;
     f->time = time;
     return 0;
+}
+
+void cf_full_lend(struct cf_full *f, uint32_t *time, uint32_t room, unsigned shift)
+{
+    f->time = time;
+    f->room = room;
+    f->shift = shift;
+    f->lent = 1;
 }
 
 int cf_full_touch(struct cf_full *f, const struct cf_slots *slots, const uint32_t *slot,
@@ -278,18 +296,19 @@ int cf_full_one(struct cf_full *f, const struct cf_slots *slots, uint32_t slot,
 {
     struct tail tail;
     uint8_t found;
-    uint32_t t;
+    uint32_t *time, t;
 
     if (make_room(f, slots) != 0)
         return -1;
-    t = f->time[slot];
+    time = &f->time[(size_t)slot << f->shift];
+    t = *time;
     if (how == CF_FULL_TOUCH || (how == CF_FULL_NO_ALLOCATE && t >= f->oldest))
         return cf_full_touch(f, slots, &slot, 1, &found) != 0 ? -1 : found;
     found = t >= f->oldest ? CF_FULL_HIT : t ? CF_FULL_GONE : CF_FULL_NEVER_SEEN;
     if (how == CF_FULL_NO_ALLOCATE) {
-        f->time[slot] = t ? t : LONG_AGO;
+        *time = t ? t : LONG_AGO;
     } else if (found == CF_FULL_HIT) {
-        f->time[slot] = LONG_AGO;
+        *time = LONG_AGO;
         f->bits[t / 64] &= ~((uint64_t)1 << t % 64);
         f->live--;
         tail = get_tail(f);
