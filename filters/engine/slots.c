@@ -137,35 +137,41 @@ int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32
     return 0;
 }
 
-/* Large arrays are used all over: a hint to map them in large pages, which spares table walks. */
-static void in_large_pages(void *p, size_t bytes)
+/* Memory that is used all over is mapped in large pages where that can be asked for, which spares
+   table walks; so it must begin with one, and cannot be grown in its place. */
+static void *get_memory(size_t bytes)
 {
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)2 << 20, first = ((uintptr_t)p + page - 1) & -page;
-    const uintptr_t end = ((uintptr_t)p + bytes) & -page;
+    enum { LARGE_PAGE = 1 << 21 };
+    void *p;
 
-    if (end > first)
-        (void)madvise((char *)p + (first - (uintptr_t)p), end - first, MADV_HUGEPAGE);
-#else
-    (void)p;
-    (void)bytes;
+    if (bytes < LARGE_PAGE)
+        return malloc(bytes);
+    bytes = (bytes + LARGE_PAGE - 1) & -(size_t)LARGE_PAGE;
+    p = aligned_alloc(LARGE_PAGE, bytes);
+#ifdef MADV_HUGEPAGE
+    if (p)
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
 #endif
+    return p;
 }
 
 int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_t width)
 {
     uint32_t want = cf_slots_count(s), more = *room ? *room : 16 * CF_SLOTS_PAGE;
+    const size_t old = *room * width;
     void *p;
 
     if (want <= *room)
         return 0;
     while (more < want)
         more *= 2; /* at most CF_SLOTS_MOST */
-    p = realloc(*array, (size_t)more * width);
+    p = get_memory(more * width);
     if (!p)
         return -1;
-    in_large_pages(p, (size_t)more * width);
-    memset((char *)p + (size_t)*room * width, 0, (size_t)(more - *room) * width);
+    if (old)
+        memcpy(p, *array, old);
+    memset((char *)p + old, 0, more * width - old);
+    free(*array);
     *array = p;
     *room = more;
     return 0;
