@@ -8,33 +8,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "filters/engine/slots.h"
+#include "filters/engine/slots_parts.h"
 
-enum { PAGES = 64, REGION = PAGES * CF_SLOTS_PAGE, FIRST_BITS = 8 };
+enum { PAGES = 64, FIRST_BITS = 8 };
 
-struct entry {
-    uint64_t region;
-    uint32_t number; /* from 1 in order of appearance; 0 = free entry */
-    uint32_t pad;
-};
-
-struct cf_slots {
-    struct entry *table;
-    unsigned shift; /* 64 - log2 of the entries */
-    uint32_t *page; /* of region number n, from element (n - 1) * PAGES: numbers of its pages,
-                       likewise from 1, 0 = none yet */
-    size_t room;    /* regions that have elements in `page` */
-    uint32_t regions;
-    uint32_t pages;
-};
-
-/* A bijection of 64 bits whose upper bits depend on all: the finaliser of splitmix64 (Steele, Lea,
-   Flood, OOPSLA 2014) without its last step, which would change lower bits only. */
 static inline size_t home(const struct cf_slots *s, uint64_t region)
 {
-    uint64_t x = (region ^ region >> 30) * 0xbf58476d1ce4e5b9u;
-
-    return ((x ^ x >> 27) * 0x94d049bb133111ebu) >> s->shift;
+    return region * CF_SLOTS_FACTOR >> s->shift;
 }
 
 static int grow(struct cf_slots *s)
@@ -67,6 +47,10 @@ struct cf_slots *cf_slots_new(void)
     if (!s)
         return NULL;
     s->shift = 64 - FIRST_BITS;
+#ifdef HAVE_AVX512_SLOTS
+    s->vectors = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                 __builtin_cpu_supports("avx512vl");
+#endif
     s->table = calloc((size_t)1 << FIRST_BITS, sizeof(*s->table));
     if (!s->table) {
         free(s);
@@ -113,26 +97,43 @@ static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
     return 0;
 }
 
+/* One line; -1 without memory. */
+static int find(struct cf_slots *s, uint64_t line, uint32_t *slot)
+{
+    const size_t mask = ((size_t)1 << (64 - s->shift)) - 1;
+    const uint64_t region = line >> CF_SLOTS_REGION_BITS;
+    size_t k = home(s, region);
+    uint32_t number, *page;
+
+    while (s->table[k].region != region && s->table[k].number)
+        k = (k + 1) & mask;
+    number = (uint32_t)s->table[k].number;
+    if (__builtin_expect(!number, 0) && new_region(s, region, &number) != 0)
+        return -1;
+    page = &s->page[(size_t)(number - 1) * PAGES + line / CF_SLOTS_PAGE % PAGES];
+    if (__builtin_expect(!*page, 0)) {
+        if (s->pages >= CF_SLOTS_MOST / CF_SLOTS_PAGE)
+            return -1;
+        *page = ++s->pages;
+    }
+    *slot = (*page - 1) * CF_SLOTS_PAGE + (uint32_t)(line % CF_SLOTS_PAGE);
+    return 0;
+}
+
 int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32_t *slot)
 {
-    for (size_t i = 0; i < count; i++) {
-        const size_t mask = ((size_t)1 << (64 - s->shift)) - 1;
-        const uint64_t region = line[i] / REGION;
-        size_t k = home(s, region);
-        uint32_t number, *page;
+    for (size_t i = 0; i < count;) {
+        size_t stop = count;
 
-        while (s->table[k].region != region && s->table[k].number)
-            k = (k + 1) & mask;
-        number = s->table[k].number;
-        if (__builtin_expect(!number, 0) && new_region(s, region, &number) != 0)
-            return -1;
-        page = &s->page[(size_t)(number - 1) * PAGES + line[i] / CF_SLOTS_PAGE % PAGES];
-        if (__builtin_expect(!*page, 0)) {
-            if (s->pages >= CF_SLOTS_MOST / CF_SLOTS_PAGE)
-                return -1;
-            *page = ++s->pages;
+#ifdef HAVE_AVX512_SLOTS
+        if (s->vectors) {
+            i += s->room ? cf_slots_known_avx512(s, line + i, count - i, slot + i) : 0;
+            stop = i + 8 < count ? i + 8 : count;
         }
-        slot[i] = (*page - 1) * CF_SLOTS_PAGE + (uint32_t)(line[i] % CF_SLOTS_PAGE);
+#endif
+        for (; i < stop; i++)
+            if (find(s, line[i], &slot[i]) != 0)
+                return -1;
     }
     return 0;
 }
