@@ -187,8 +187,12 @@ static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in,
 /* The run behind the last one that is of the same core as run `i` and those between. */
 static uint32_t end_of_turn(const struct cf_coherence *c, uint32_t i)
 {
+    enum { FEW = 8 };
     const uint8_t core = c->core[i];
 
+    /* equal values equal themselves shifted by one */
+    while (i + FEW < c->runs && !memcmp(&c->core[i], &c->core[i + 1], FEW))
+        i += FEW;
     for (i++; i < c->runs && c->core[i] == core; i++)
         ;
     return i;

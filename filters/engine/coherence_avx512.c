@@ -184,8 +184,11 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
         const unsigned taken =
             _mm256_mask_cmpeq_epi32_mask((__mmask8)-(write != 0), theirs, key);
         const uint32_t news = before >> mine & 0xffff;
+        const uint32_t fresh = news & (uint32_t)c->touch[i];
+        /* of 16 bits: one or more is set when this sum has the bit behind them, which no compiler
+           makes a branch of */
         const unsigned what =
-            c->found[i] | (unsigned)(news != 0) << 2 | (unsigned)((news & c->touch[i]) != 0) << 3;
+            c->found[i] | (news + 0xffff) >> 16 << 2 | (fresh + 0xffff) >> 16 << 3;
 
         _mm256_storeu_si256((__m256i *)(void *)set,
                             _mm256_mask_alignr_epi32(ways, (__mmask8)_blsmsk_u32(there), ways, key,

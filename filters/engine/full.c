@@ -148,6 +148,7 @@ static int begin_anew(struct cf_full *f)
 struct run {
     struct tail tail;
     uint32_t now, oldest;
+    uint32_t misses;
 };
 
 /* One reference, as its line's time before tells what it finds. */
@@ -165,6 +166,7 @@ static inline uint8_t step(struct cf_full *f, struct run *r, uint32_t t)
         r->tail.bits &= ~bit;
     } else {
         found = (uint8_t)(CF_FULL_NEVER_SEEN + (t != NEVER));
+        r->misses++;
         if (f->live == f->lines)
             r->tail.bits &= r->tail.bits - 1;
         else
@@ -175,19 +177,21 @@ static inline uint8_t step(struct cf_full *f, struct run *r, uint32_t t)
 }
 
 /* Where most references hit: what is found is predicted, and no step waits for the one before. */
-static void touch_present(struct cf_full *f, struct run *r, const uint32_t *slot, size_t count,
+static void touch_present(struct cf_full *f, struct run *run, const uint32_t *slot, size_t count,
                           uint8_t *found)
 {
     uint32_t *const time = f->time;
     const unsigned shift = f->shift;
+    struct run r = *run;
 
-    for (size_t i = 0; i < count; i++, r->now++) {
+    for (size_t i = 0; i < count; i++, r.now++) {
         uint32_t *const at = &time[(size_t)slot[i] << shift];
         const uint32_t t = *at;
 
-        *at = r->now;
-        found[i] = step(f, r, t);
+        *at = r.now;
+        found[i] = step(f, &r, t);
     }
+    *run = r;
 }
 
 /* Where nobody can predict what is found: without branches on it while the cache is full, the tail
@@ -221,6 +225,7 @@ static void touch_any(struct cf_full *f, struct run *run, const uint32_t *restri
         r.tail.bits = next ^ ((next ^ r.tail.bits) & hit);
         r.oldest = next_oldest ^ ((next_oldest ^ r.oldest) & (uint32_t)hit);
         found[i] = (uint8_t)((CF_FULL_NEVER_SEEN + (t != NEVER)) & ~hit);
+        r.misses += 1 + (uint32_t)hit;
     }
     *run = r;
 }
@@ -228,7 +233,7 @@ static void touch_any(struct cf_full *f, struct run *run, const uint32_t *restri
 /* `count` is at most what is left of the times. */
 static void touch(struct cf_full *f, const uint32_t *slot, size_t count, uint8_t *found)
 {
-    struct run r = {get_tail(f), f->now, f->oldest};
+    struct run r = {get_tail(f), f->now, f->oldest, 0};
 
     if (f->many)
         touch_any(f, &r, slot, count, found);
@@ -237,15 +242,7 @@ static void touch(struct cf_full *f, const uint32_t *slot, size_t count, uint8_t
     f->bits[r.tail.word] = r.tail.bits;
     f->now = r.now;
     f->oldest = r.oldest;
-}
-
-static size_t count_misses(const uint8_t *found, size_t count)
-{
-    size_t misses = 0;
-
-    for (size_t i = 0; i < count; i++)
-        misses += found[i] != CF_FULL_HIT;
-    return misses;
+    f->many = r.misses > count / 16;
 }
 
 static int make_room(struct cf_full *f, const struct cf_slots *slots)
@@ -283,7 +280,6 @@ int cf_full_touch(struct cf_full *f, const struct cf_slots *slots, const uint32_
         n = count < left ? count : (size_t)left;
         n = n < PIECE ? n : PIECE;
         touch(f, slot, n, found);
-        f->many = count_misses(found, n) > n / 16;
         slot += n;
         found += n;
         count -= n;

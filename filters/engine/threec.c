@@ -5,6 +5,7 @@
  * allocate.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/engine/runs.h"
 #include "filters/engine/threec.h"
@@ -43,6 +44,22 @@ void cf_threec_free(struct cf_threec *t)
     free(t);
 }
 
+static uint8_t any_flags(const uint8_t *flags, uint32_t count)
+{
+    uint64_t any = 0, eight;
+    uint32_t i;
+
+    for (i = 0; i + sizeof(eight) <= count; i += sizeof(eight)) {
+        memcpy(&eight, flags + i, sizeof(eight));
+        any |= eight;
+    }
+    for (; i < count; i++)
+        any |= flags[i];
+    any |= any >> 32;
+    any |= any >> 16;
+    return (uint8_t)(any | any >> 8);
+}
+
 static int one_by_one(struct cf_threec *t, const uint8_t *flags, uint32_t count, uint8_t *found)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -63,15 +80,12 @@ int cf_threec_look(struct cf_threec *t, const uint64_t *line, const uint8_t *fla
                    uint8_t *found)
 {
     for (uint32_t from = 0, n; from < count; from += n) {
-        unsigned any = 0;
         int bad;
 
         n = count - from < BATCH ? count - from : BATCH;
         if (cf_slots_find(t->slots, line + from, n, t->slot) != 0)
             return -1;
-        for (uint32_t i = from; i < from + n; i++)
-            any |= flags[i];
-        bad = any & t->apart ? one_by_one(t, flags + from, n, found + from)
+        bad = any_flags(flags + from, n) & t->apart ? one_by_one(t, flags + from, n, found + from)
                              : cf_full_touch(t->full, t->slots, t->slot, n, found + from);
         if (bad)
             return -1;
