@@ -34,13 +34,13 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     c->words = g->cores <= 2 && c->mask_bits == 16 ? 1 : 1 + (g->cores * c->mask_bits + 63) / 64;
     while ((uint64_t)1 << c->shift < c->words + (g->cores + 1) / 2)
         c->shift++;
-    c->set_mask = (g->sets & (g->sets - 1)) == 0 ? g->sets - 1 : 0;
+    c->even = (g->sets & (g->sets - 1)) == 0;
 #ifdef HAVE_AVX512_COHERENCE
     c->vectors = !g->portable && __builtin_cpu_supports("avx512f") &&
                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                  __builtin_cpu_supports("bmi2");
     c->is_pair = c->vectors && !g->outside && !g->no_allocate && g->cores == 2 && g->ways == 8 &&
-                 c->words == 1;
+                 c->even && c->words == 1;
 #endif
     c->slots = cf_slots_new();
     if (!c->slots)
@@ -257,14 +257,6 @@ static int look_up(struct cf_coherence *c)
         cores |= (uint64_t)1 << c->core[i];
     }
     c->turn[c->turns] = c->runs;
-    if (!c->g.outside) {
-        if (c->set_mask || c->g.sets == 1)
-            for (uint32_t i = 0; i < c->runs; i++)
-                c->set[i] = (uint32_t)(c->line[i] & c->set_mask);
-        else
-            for (uint32_t i = 0; i < c->runs; i++)
-                c->set[i] = (uint32_t)(c->line[i] % c->g.sets);
-    }
     if (c->flush) {
         for (unsigned k = 0; k < c->g.cores; k++)
             if (cf_full_one(c->full[k], c->slots, c->slot[0], CF_FULL_FLUSH) < 0)
@@ -325,7 +317,10 @@ static inline struct place mask_of(const struct cf_coherence *c, uint64_t *word,
 /* The set of a core that a run's line belongs to. */
 static inline uint32_t *set_of(const struct cf_coherence *c, unsigned core, uint32_t i)
 {
-    return c->ways + ((size_t)core * c->g.sets + c->set[i]) * c->g.ways;
+    const uint64_t line = c->line[i];
+    const uint64_t set = c->even ? line & (c->g.sets - 1) : line % c->g.sets;
+
+    return c->ways + ((size_t)core * c->g.sets + set) * c->g.ways;
 }
 
 static void flush(struct cf_coherence *c)

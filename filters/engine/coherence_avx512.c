@@ -166,6 +166,7 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
     uint64_t *const state = c->state;
     const unsigned shift = c->shift;
     const size_t apart = (size_t)c->g.sets * WAYS;
+    const uint64_t set_mask = c->g.sets - 1;
     const __m256i none = _mm256_set1_epi32((int)CF_NO_SLOT);
     uint64_t lost = 0;
     uint32_t misses = 0;
@@ -173,8 +174,8 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
     for (uint32_t i = 0; i < c->runs; i++) {
         const unsigned core = c->core[i], mine = 16 * core;
         const uint32_t slot = c->slot[i];
-        uint32_t *const set = c->ways + c->set[i] * (size_t)WAYS + (core ? apart : 0);
-        uint32_t *const other = c->ways + c->set[i] * (size_t)WAYS + (core ? 0 : apart);
+        uint32_t *const first = c->ways + (c->line[i] & set_mask) * WAYS;
+        uint32_t *const set = first + (core ? apart : 0), *const other = first + (core ? 0 : apart);
         const __m256i key = _mm256_set1_epi32((int)slot);
         const __m256i ways = _mm256_loadu_si256((const __m256i *)(const void *)set);
         const __m256i theirs = _mm256_loadu_si256((const __m256i *)(const void *)other);

@@ -32,7 +32,7 @@ struct cf_coherence {
     unsigned words;      /* uint64_t that the state of a line takes; 1 for the short form */
     unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */
     unsigned mask_bits;  /* 16 or 64: units in a line, rounded up */
-    uint64_t set_mask;   /* sets - 1 where sets is a power of two, else 0 */
+    int even;            /* the number of sets is a power of two */
     uint64_t done;       /* lines of the row at hand that earlier blocks had */
     uint64_t invalidations;
     struct cf_class_counts counts;
@@ -49,7 +49,6 @@ struct cf_coherence {
     uint32_t row[BLOCK + 8];
     uint8_t core[BLOCK + 8];
     uint32_t slot[BLOCK];
-    uint32_t set[BLOCK];  /* number of its set in a core's cache */
     uint8_t found[BLOCK]; /* enum cf_full_result; then, by the vector code, the class */
     uint16_t miss[BLOCK]; /* runs that miss */
     uint32_t turns; /* runs of one core, one after the other */
@@ -109,7 +108,7 @@ static inline void take_out(uint32_t *way, uint32_t ways, uint32_t slot)
 uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
                                   uint32_t row, uint32_t rows);
 
-/* Step 4 for two cores with sets of 8 ways, and lines of up to 16 words. */
+/* Step 4 for two cores with a power of two of sets of 8 ways, and lines of up to 16 words. */
 void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
                               uint8_t *class);
 #endif
