@@ -30,6 +30,7 @@ struct watched {
     unsigned level;                /* index into the machine's levels */
     unsigned caches;               /* that the level has */
     unsigned shared;               /* cores a cache */
+    uint8_t cache_of[CF_MAX_CORES]; /* of each core */
     struct cf_threec **three;      /* of each cache, or NULL */
     struct cf_coherence *shares;   /* instead, or NULL */
     int own;                       /* with caches of its own: nothing is watched */
@@ -53,7 +54,7 @@ struct hill {
     /* the piece */
     uint8_t *class; /* of its rows */
     const uint8_t *op;
-    uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE], class_shared[PIECE];
+    uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
     uint64_t space[PIECE];
     uint8_t found[4096];
 };
@@ -172,6 +173,8 @@ static void watch_level(struct hill *h, unsigned level, int alone)
 
     *w = (struct watched){.h = h, .level = level, .shared = l->shared_by};
     memcpy(w->name, l->name, sizeof(w->name));
+    for (unsigned i = 0; i < CF_MAX_CORES; i++)
+        w->cache_of[i] = (uint8_t)(i / l->shared_by);
     w->caches = (h->core_count + l->shared_by - 1) / l->shared_by;
     if (l->inclusion == CF_EXCLUSIVE)
         cf_die(t, CF_EXIT_USAGE,
@@ -310,19 +313,17 @@ static void share(struct hill *h, struct watched *w, const uint64_t *addr, const
                                          .addr = addr,
                                          .op = op,
                                          .size = size,
-                                         .core = h->cache,
+                                         .core = w->shared > 1 ? h->cache : h->core,
                                          .space = h->space,
                                          .missed = h->missed,
                                          .miss_row = w->miss_row,
                                          .miss_line = w->miss_line,
                                          .misses = w->misses};
 
-    for (uint32_t i = 0; i < rows; i++)
-        h->cache[i] = (uint8_t)(h->core[i] / w->shared);
-    if (cf_coherence_run(w->shares, &in, h->class_shared) != 0)
+    for (uint32_t i = 0; w->shared > 1 && i < rows; i++)
+        h->cache[i] = w->cache_of[h->core[i]];
+    if (cf_coherence_run(w->shares, &in, h->class) != 0)
         no_memory(h);
-    for (uint32_t i = 0; i < rows; i++)
-        cf_class_raise(&h->class[i], h -> class_shared[i]);
 }
 
 /* Whether the model has something to say about one of the rows. */

@@ -416,13 +416,10 @@ static inline int is_next_miss(const struct cf_coherence *c, const struct cf_coh
 static inline __attribute__((always_inline)) void
 steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class, int brief)
 {
-    const uint32_t last_way = c->g.ways - 1;
     const unsigned shift = c->shift;
 
     for (uint32_t i = 0; i < c->runs; i++) {
         const uint32_t me = (uint32_t)1 << c->core[i], slot = c->slot[i];
-        const uint32_t soon = i + AHEAD / 2 < c->runs ? i + AHEAD / 2 : i;
-        const uint32_t later = i + AHEAD < c->runs ? i + AHEAD : i;
         uint64_t *word = &c->state[(size_t)slot << shift];
         struct state s;
         int hit;
@@ -434,10 +431,6 @@ steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class
         } else {
             uint32_t *set = set_of(c, c->core[i], i);
 
-            __builtin_prefetch(set_of(c, c->core[later], later), 1);
-            /* what a miss will then put out; where the way is free, the address means nothing */
-            __builtin_prefetch(
-                &c->state[(size_t)set_of(c, c->core[soon], soon)[last_way] << shift], 1);
             hit = (s.held & me) != 0;
             if (hit && set[0] != slot)
                 to_front(set, c->g.ways, slot);
@@ -459,7 +452,6 @@ int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in,
     uint32_t row = 0;
 
     c->next_miss = 0;
-    memset(class, CF_CLASS_NONE, in->rows);
     while (row < in->rows) {
         row = fill(c, in, row, in->rows);
         if (!c->runs)

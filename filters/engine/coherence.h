@@ -34,8 +34,9 @@
  * The caches need not be the ones here: a caller who knows from elsewhere which references miss has
  * them classified all the same.
  *
- * Memory: per slot (slots.h, full.h) 5 bytes a core and a state: 8 bytes for two cores and lines up
- * to 64 bytes; else 8, and 2 bytes a core (8 where lines are longer than 64 bytes).
+ * Memory: per slot (slots.h, full.h) 4 bytes a core and a state: 8 bytes for two cores and lines up
+ * to 64 bytes; else 8, and 2 bytes a core (8 where lines are longer than 64 bytes); the sum rounded
+ * up to a power of two. And 0.75 bytes a slot and core for the bits of full.h.
  */
 #ifndef CF_COHERENCE_H
 #define CF_COHERENCE_H
@@ -79,9 +80,9 @@ struct cf_coherence_rows {
     uint32_t misses;
 };
 
-/* Accesses in order: class[i], enum cf_class, of row i; of several lines the greatest. A flush
-   takes the line from all cores and has no class. -1 without memory; only freeing makes sense
-   then. */
+/* Accesses in order: raises class[i], enum cf_class, to that of row i; of several lines the
+   greatest. The caller has set it, to CF_CLASS_NONE as a rule. A flush takes the line from all cores
+   and has no class. -1 without memory; only freeing makes sense then. */
 int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class);
 
 /* Line references by operation and class so far. */

@@ -18,7 +18,7 @@
 
 #define CF_NO_SLOT UINT32_MAX /* a way without a line; such ways come last */
 
-enum { BLOCK = 512, AHEAD = 24 };
+enum { BLOCK = 512 };
 
 struct cf_coherence {
     struct cf_coherence_geometry g;

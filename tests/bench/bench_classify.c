@@ -114,6 +114,7 @@ static uint64_t sharing(const struct bench_trace *t, void *arg)
                                         .size = t->size + from,
                                         .core = core,
                                         .space = space};
+        memset(class, 0, rows);
         if (cf_coherence_run(c, &in, class) != 0)
             exit(3);
         sum += misses_of(rows);

@@ -236,6 +236,7 @@ static int run(struct cf_coherence *c, unsigned rows, int plain)
 {
     struct cf_coherence_rows in = {0};
 
+    memset(t.class, CF_CLASS_NONE, rows);
     for (unsigned from = 0; from < rows; from += in.rows) {
         in.rows = next() % 2 ? rows : 1 + next() % 500;
         in.rows = in.rows < rows - from ? in.rows : rows - from;
@@ -294,6 +295,7 @@ static void compare(const struct cf_coherence_geometry *g, unsigned how, unsigne
     bad = run(c, rows, plain) != 0 || check(&m, c, want, rows);
     bad |= m.invalidations != cf_coherence_invalidations(c);
     in.misses = t.misses;
+    memset(t.class, CF_CLASS_NONE, rows);
     bad |= cf_coherence_run(d, &in, t.class) != 0 || check(&m, d, want, rows);
     if (bad && !bad_traces)
         note("%u cores, %u sets, %u ways, lines of %u, no allocate %d, make %u, %u rows%s%s",
@@ -336,7 +338,7 @@ static void by_hand(void)
                                        .size = &size,
                                        .core = &row[i].core,
                                        .space = &space};
-        uint8_t class = 99;
+        uint8_t class = CF_CLASS_NONE;
 
         bad |= cf_coherence_run(c, &in, &class) != 0;
         if (class != row[i].want)
@@ -361,7 +363,7 @@ static void lost_elsewhere(void)
     static const uint8_t op[] = {CF_LOAD, CF_LOAD, CF_LOAD, CF_LOAD}, core[4];
     static const uint8_t missed[] = {1, 0, 1, 1};
     const struct cf_coherence_rows in = {4, addr, op, size, core, space, missed, row, lines, 3};
-    uint8_t class[4];
+    uint8_t class[4] = {0};
 
     need(c != NULL, "caches elsewhere");
     ok(cf_coherence_run(c, &in, class) == 0 && class[0] == CF_CLASS_COMPULSORY && !class[1] &&
@@ -380,7 +382,7 @@ static void huge(void)
     static const uint8_t op[] = {CF_STORE, CF_LOAD}, core[] = {2, 0};
     const struct cf_coherence_rows in = {
         .rows = 2, .addr = addr, .op = op, .size = size, .core = core, .space = space};
-    uint8_t class[2];
+    uint8_t class[2] = {0};
 
     need(c != NULL, "three cores");
     ok(cf_coherence_run(c, &in, class) == 0 && class[0] == CF_CLASS_COMPULSORY &&
