@@ -27,15 +27,15 @@ struct hill;
 struct watched {
     struct hill *h;
     char name[32];
-    unsigned level;                /* index into the machine's levels */
-    unsigned caches;               /* that the level has */
-    unsigned shared;               /* cores a cache */
+    unsigned level;                 /* index into the machine's levels */
+    unsigned caches;                /* that the level has */
+    unsigned shared;                /* cores a cache */
     uint8_t cache_of[CF_MAX_CORES]; /* of each core */
-    struct cf_threec **three;      /* of each cache, or NULL */
-    struct cf_coherence *shares;   /* instead, or NULL */
-    int own;                       /* with caches of its own: nothing is watched */
-    struct cf_class_counts counts; /* misses */
-    uint32_t *miss_row;            /* for `shares`: the misses of the piece */
+    struct cf_threec **three;       /* of each cache, or NULL */
+    struct cf_coherence *shares;    /* instead, or NULL */
+    int own;                        /* with caches of its own: nothing is watched */
+    struct cf_class_counts counts;  /* misses */
+    uint32_t *miss_row;             /* for `shares`: the misses of the piece */
     uint64_t *miss_line;
     uint32_t misses, room;
 };
@@ -209,7 +209,7 @@ static void watch_level(struct hill *h, unsigned level, int alone)
     } else {
         w->three = calloc(w->caches, sizeof(struct cf_threec *));
         for (unsigned i = 0; w->three && i < w->caches; i++) {
-            w->three[i] = cf_threec_new(lines, !l->write_allocate);
+            w->three[i] = cf_threec_new(lines, !l->write_allocate, 0);
             if (!w->three[i])
                 no_memory(h);
         }

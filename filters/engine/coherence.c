@@ -3,14 +3,17 @@
  * coherence.c - private caches under invalidation, with classes of misses (see coherence.h).
  *
  * Blocks of runs go through four steps. (1) Rows become runs: references of one core to one line,
- * one after the other; a run keeps the words that it writes. (2) Lines become slots. (3) Each
+ * one after the other; a run keeps the words that it writes, and those that its first access
+ * touches, which are what counts if it misses. (2) Lines become slots. (3) Each
  * core's fully associative cache takes the runs of its core. (4) Run by run the line's state says
  * whether the core holds it; the core's set is brought up to date, and a store takes the line from
- * the others. The words that a miss touches are those of the access that begins its run.
+ * the others. Vector code for steps 1 and 4 is in coherence_avx512.c.
  *
  * The state of a line is a set of cores that hold it, one of those that ever referenced it, and for
  * each of these the words that others wrote since it did last. For two cores and 16 words that is
- * one 64-bit word. A set is the slots of its lines from the newest to the oldest, then free ways.
+ * one 64-bit word. Beside it stand the times of the fully associative caches (full.h), so that one
+ * access to memory brings all that is known of a line. A set is the slots of its lines from the
+ * newest to the oldest, then free ways.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +45,7 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     c->is_pair = c->vectors && !g->outside && !g->no_allocate && g->cores == 2 && g->ways == 8 &&
                  c->even && c->words == 1;
 #endif
-    c->slots = cf_slots_new();
+    c->slots = cf_slots_new(g->portable);
     if (!c->slots)
         goto fail;
     if (!g->outside) {

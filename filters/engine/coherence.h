@@ -81,8 +81,8 @@ struct cf_coherence_rows {
 };
 
 /* Accesses in order: raises class[i], enum cf_class, to that of row i; of several lines the
-   greatest. The caller has set it, to CF_CLASS_NONE as a rule. A flush takes the line from all cores
-   and has no class. -1 without memory; only freeing makes sense then. */
+   greatest. The caller has set it, to CF_CLASS_NONE as a rule. A flush takes the line from all
+   cores and has no class. -1 without memory; only freeing makes sense then. */
 int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class);
 
 /* Line references by operation and class so far. */

@@ -82,7 +82,8 @@ INLINE void put(struct cf_coherence *c, const struct cf_coherence_rows *in, uint
     for (unsigned k = 0; k < VECTORS; k++) {
         const uint64_t eight_begin = r->begins >> LANES * k & 0xff;
         const __mmask8 those = (__mmask8)eight_begin;
-        const __m512i write = _mm512_maskz_mov_epi64((__mmask8)(r->stores >> LANES * k), r->touch[k]);
+        const __m512i write =
+            _mm512_maskz_mov_epi64((__mmask8)(r->stores >> LANES * k), r->touch[k]);
         uint64_t core;
 
         __builtin_memcpy(&core, in->core + row + LANES * k, sizeof(core));
@@ -98,9 +99,8 @@ INLINE void put(struct cf_coherence *c, const struct cf_coherence_rows *in, uint
     }
 }
 
-TARGET uint32_t cf_coherence_rows_avx512(struct cf_coherence *c,
-                                         const struct cf_coherence_rows *in, uint32_t row,
-                                         uint32_t rows)
+TARGET uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
+                                         uint32_t row, uint32_t rows)
 {
     const uint64_t apart = c->g.no_allocate ? UINT64_MAX : 0;
     uint64_t first = 1; /* always begins a run, as does what follows a store that is apart */
@@ -182,8 +182,7 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
         const unsigned there = _mm256_cmpeq_epi32_mask(ways, key);
         uint64_t *const at = &state[(size_t)slot << shift];
         const uint32_t before = (uint32_t)*at, write = (uint32_t)c->write[i];
-        const unsigned taken =
-            _mm256_mask_cmpeq_epi32_mask((__mmask8)-(write != 0), theirs, key);
+        const unsigned taken = _mm256_mask_cmpeq_epi32_mask((__mmask8) - (write != 0), theirs, key);
         const uint32_t news = before >> mine & 0xffff;
         const uint32_t fresh = news & (uint32_t)c->touch[i];
         /* of 16 bits: one or more is set when this sum has the bit behind them, which no compiler
@@ -191,12 +190,11 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
         const unsigned what =
             c->found[i] | (news + 0xffff) >> 16 << 2 | (fresh + 0xffff) >> 16 << 3;
 
-        _mm256_storeu_si256((__m256i *)(void *)set,
-                            _mm256_mask_alignr_epi32(ways, (__mmask8)_blsmsk_u32(there), ways, key,
-                                                     WAYS - 1));
         _mm256_storeu_si256(
-            (__m256i *)(void *)other,
-            _mm256_mask_alignr_epi32(theirs, (__mmask8)-taken, none, theirs, 1));
+            (__m256i *)(void *)set,
+            _mm256_mask_alignr_epi32(ways, (__mmask8)_blsmsk_u32(there), ways, key, WAYS - 1));
+        _mm256_storeu_si256((__m256i *)(void *)other,
+                            _mm256_mask_alignr_epi32(theirs, (__mmask8)-taken, none, theirs, 1));
         lost += taken != 0;
         /* the other core is told the words that are written */
         *at = (before & 0xffff0000u >> mine) | write << (16 - mine);
@@ -208,7 +206,7 @@ TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coh
     for (uint32_t k = 0; k < misses; k++) {
         const uint32_t i = c->miss[k], row = c->row[i];
 
-        cf_class_raise(&class[row], c->found[i]);
+        cf_class_raise(&class[row], c -> found[i]);
         c->counts.misses[op_of(in, row)][c->found[i]]++;
     }
 }

@@ -24,9 +24,9 @@ struct cf_coherence {
     struct cf_coherence_geometry g;
     struct cf_slots *slots;
     struct cf_full *full[CF_COHERENCE_CORES];
-    uint32_t *ways;      /* of core, set: the slots of its lines, the newest first */
-    uint64_t *state;     /* of slot n from element n << shift: `words` words, then for each core, 32
-                            bits, the time of its fully associative cache */
+    uint32_t *ways;  /* of core, set: the slots of its lines, the newest first */
+    uint64_t *state; /* of slot n from element n << shift: `words` words, then for each core, 32
+                        bits, the time of its fully associative cache */
     unsigned shift;
     uint32_t room;       /* slots that have a state */
     unsigned words;      /* uint64_t that the state of a line takes; 1 for the short form */
@@ -49,9 +49,9 @@ struct cf_coherence {
     uint32_t row[BLOCK + 8];
     uint8_t core[BLOCK + 8];
     uint32_t slot[BLOCK];
-    uint8_t found[BLOCK]; /* enum cf_full_result; then, by the vector code, the class */
-    uint16_t miss[BLOCK]; /* runs that miss */
-    uint32_t turns; /* runs of one core, one after the other */
+    uint8_t found[BLOCK];     /* enum cf_full_result; then, by the vector code, the class */
+    uint16_t miss[BLOCK];     /* runs that miss */
+    uint32_t turns;           /* runs of one core, one after the other */
     uint32_t turn[BLOCK + 1]; /* the first run of each, and the end */
     uint32_t part_slot[BLOCK];
     uint8_t part_found[BLOCK];

@@ -39,8 +39,8 @@ struct cf_full;
 struct cf_full *cf_full_new(uint64_t lines);
 void cf_full_free(struct cf_full *f);
 
-/* Has the times stand in the caller's memory, beside what else it knows of a line: that of slot n in
-   element n << shift of `time`, for `room` slots, 0 for a line that was never seen. To be called
+/* Has the times stand in the caller's memory, beside what else it knows of a line: that of slot n
+   in element n << shift of `time`, for `room` slots, 0 for a line that was never seen. To be called
    before the first reference, and whenever the array moved or grew. */
 void cf_full_lend(struct cf_full *f, uint32_t *time, uint32_t room, unsigned shift);
 

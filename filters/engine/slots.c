@@ -12,9 +12,13 @@
 
 enum { PAGES = 64, FIRST_BITS = 8 };
 
+/* A bijection of 64 bits whose upper bits depend on all: the finaliser of splitmix64 (Steele, Lea,
+   Flood, OOPSLA 2014) without its last step, which would change lower bits only. */
 static inline size_t home(const struct cf_slots *s, uint64_t region)
 {
-    return region * CF_SLOTS_FACTOR >> s->shift;
+    uint64_t x = (region ^ region >> 30) * CF_SLOTS_FACTOR_1;
+
+    return ((x ^ x >> 27) * CF_SLOTS_FACTOR_2) >> s->shift;
 }
 
 static int grow(struct cf_slots *s)
@@ -40,7 +44,7 @@ static int grow(struct cf_slots *s)
     return 0;
 }
 
-struct cf_slots *cf_slots_new(void)
+struct cf_slots *cf_slots_new(int portable)
 {
     struct cf_slots *s = calloc(1, sizeof(*s));
 
@@ -48,8 +52,10 @@ struct cf_slots *cf_slots_new(void)
         return NULL;
     s->shift = 64 - FIRST_BITS;
 #ifdef HAVE_AVX512_SLOTS
-    s->vectors = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                 __builtin_cpu_supports("avx512vl");
+    s->vectors = !portable && __builtin_cpu_supports("avx512f") &&
+                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+    (void)portable;
 #endif
     s->table = calloc((size_t)1 << FIRST_BITS, sizeof(*s->table));
     if (!s->table) {
@@ -127,7 +133,7 @@ int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32
 
 #ifdef HAVE_AVX512_SLOTS
         if (s->vectors) {
-            i += s->room ? cf_slots_known_avx512(s, line + i, count - i, slot + i) : 0;
+            i += cf_slots_known_avx512(s, line + i, count - i, slot + i);
             stop = i + 8 < count ? i + 8 : count;
         }
 #endif

@@ -13,9 +13,8 @@
 
 enum { CF_SLOTS_PAGE_BITS = 6, CF_SLOTS_REGION_BITS = 12 }; /* log2 of the lines in each */
 
-/* 2^64 divided by the golden ratio, odd: its multiples spread well, and regions that follow each
-   other best (D. E. Knuth, "The Art of Computer Programming" 3, section 6.4). */
-#define CF_SLOTS_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define CF_SLOTS_FACTOR_1 UINT64_C(0xbf58476d1ce4e5b9) /* see home() in slots.c */
+#define CF_SLOTS_FACTOR_2 UINT64_C(0x94d049bb133111eb)
 
 struct entry {
     uint64_t region;

@@ -19,14 +19,14 @@ struct cf_threec {
     uint32_t slot[BATCH];
 };
 
-struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate)
+struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate, int portable)
 {
     struct cf_threec *t = calloc(1, sizeof(*t));
 
     if (!t)
         return NULL;
     t->apart = no_allocate ? CF_RUN_FLUSH | CF_RUN_STORE : CF_RUN_FLUSH;
-    t->slots = cf_slots_new();
+    t->slots = cf_slots_new(portable);
     t->full = cf_full_new(lines);
     if (!t->slots || !t->full) {
         cf_threec_free(t);
@@ -85,8 +85,9 @@ int cf_threec_look(struct cf_threec *t, const uint64_t *line, const uint8_t *fla
         n = count - from < BATCH ? count - from : BATCH;
         if (cf_slots_find(t->slots, line + from, n, t->slot) != 0)
             return -1;
-        bad = any_flags(flags + from, n) & t->apart ? one_by_one(t, flags + from, n, found + from)
-                             : cf_full_touch(t->full, t->slots, t->slot, n, found + from);
+        bad = any_flags(flags + from, n) & t->apart
+                  ? one_by_one(t, flags + from, n, found + from)
+                  : cf_full_touch(t->full, t->slots, t->slot, n, found + from);
         if (bad)
             return -1;
     }

@@ -141,7 +141,8 @@ static int classify(const struct model *m, unsigned rows, uint64_t *sum)
     struct cf_runs *r =
         cf_runs_new(m->shift, CF_RUNS_DATA | (m->no_allocate ? CF_RUNS_STORES : 0), BATCH);
     struct cf_cache *cache = cf_cache_new(&g);
-    struct cf_threec *three = cf_threec_new((uint64_t)m->sets * m->ways, m->no_allocate);
+    struct cf_threec *three =
+        cf_threec_new((uint64_t)m->sets * m->ways, m->no_allocate, next() % 2);
     int bad = !r || !cache || !three;
 
     memset(t.class, 0, rows);
