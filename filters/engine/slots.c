@@ -10,26 +10,31 @@
 
 #include "filters/engine/slots_parts.h"
 
-enum { PAGES = 64, FIRST_BITS = 8 };
+enum { PAGES = 64, FIRST_BITS = 8, FAR = 16 };
 
-/* A bijection of 64 bits whose upper bits depend on all: the finaliser of splitmix64 (Steele, Lea,
-   Flood, OOPSLA 2014) without its last step, which would change lower bits only. */
+/* 2^64 divided by the golden ratio (D. E. Knuth, "The Art of Computer Programming" 3, section 6.4),
+   and what makes the next factor of one. */
+static const uint64_t first_factor = 0x9e3779b97f4a7c15, next_factor = 0xd1342543de82ef95;
+
+/* By the upper bits of a product: regions that follow each other never meet. Those at some strides
+   do, and then another factor serves, on which they hardly do again. */
 static inline size_t home(const struct cf_slots *s, uint64_t region)
 {
-    uint64_t x = (region ^ region >> 30) * CF_SLOTS_FACTOR_1;
-
-    return ((x ^ x >> 27) * CF_SLOTS_FACTOR_2) >> s->shift;
+    return region * s->factor >> s->shift;
 }
 
-static int grow(struct cf_slots *s)
+static int rebuild(struct cf_slots *s, unsigned shift, uint64_t factor)
 {
-    struct cf_slots new = {.shift = s->shift - 1};
-    size_t mask = ((size_t)2 << (64 - s->shift)) - 1;
+    const struct cf_slots new = {
+        .table = calloc((size_t)1 << (64 - shift), sizeof(*new.table)),
+        .shift = shift,
+        .factor = factor,
+    };
+    const size_t mask = ((size_t)1 << (64 - shift)) - 1, entries = (size_t)1 << (64 - s->shift);
 
-    new.table = calloc(mask + 1, sizeof(*new.table));
     if (!new.table)
         return -1;
-    for (size_t i = 0; i <= mask / 2; i++) {
+    for (size_t i = 0; i < entries; i++) {
         size_t k = home(&new, s->table[i].region);
 
         if (!s->table[i].number)
@@ -40,7 +45,8 @@ static int grow(struct cf_slots *s)
     }
     free(s->table);
     s->table = new.table;
-    s->shift = new.shift;
+    s->shift = shift;
+    s->factor = factor;
     return 0;
 }
 
@@ -51,6 +57,7 @@ struct cf_slots *cf_slots_new(int portable)
     if (!s)
         return NULL;
     s->shift = 64 - FIRST_BITS;
+    s->factor = first_factor;
 #ifdef HAVE_AVX512_SLOTS
     s->vectors = !portable && __builtin_cpu_supports("avx512f") &&
                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -79,9 +86,20 @@ uint32_t cf_slots_count(const struct cf_slots *s)
     return s->pages * CF_SLOTS_PAGE;
 }
 
+/* The entry of a region, or the free one where it belongs. */
+static inline size_t place(const struct cf_slots *s, uint64_t region)
+{
+    const size_t mask = ((size_t)1 << (64 - s->shift)) - 1;
+    size_t k = home(s, region);
+
+    while (s->table[k].region != region && s->table[k].number)
+        k = (k + 1) & mask;
+    return k;
+}
+
 static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
 {
-    size_t k, mask;
+    size_t k;
 
     if (s->regions == s->room) {
         size_t room = s->room ? 2 * s->room : 16;
@@ -93,11 +111,19 @@ static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
         s->page = page;
         s->room = room;
     }
-    if (s->regions >= (size_t)1 << (62 - s->shift) && grow(s) != 0)
-        return -1;
-    mask = ((size_t)1 << (64 - s->shift)) - 1;
-    for (k = home(s, region); s->table[k].number; k = (k + 1) & mask)
-        ;
+    if (s->regions >= (size_t)1 << (62 - s->shift)) {
+        if (rebuild(s, s->shift - 1, s->factor) != 0)
+            return -1;
+        s->is_new_factor = 0;
+    }
+    k = place(s, region);
+    /* once for each size of the table, so that no input makes this costly */
+    if (((k - home(s, region)) & (((size_t)1 << (64 - s->shift)) - 1)) > FAR && !s->is_new_factor) {
+        if (rebuild(s, s->shift, s->factor * next_factor) != 0)
+            return -1;
+        s->is_new_factor = 1;
+        k = place(s, region);
+    }
     *number = ++s->regions;
     s->table[k] = (struct entry){.region = region, .number = *number};
     return 0;
@@ -106,14 +132,9 @@ static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
 /* One line; -1 without memory. */
 static int find(struct cf_slots *s, uint64_t line, uint32_t *slot)
 {
-    const size_t mask = ((size_t)1 << (64 - s->shift)) - 1;
     const uint64_t region = line >> CF_SLOTS_REGION_BITS;
-    size_t k = home(s, region);
-    uint32_t number, *page;
+    uint32_t number = (uint32_t)s->table[place(s, region)].number, *page;
 
-    while (s->table[k].region != region && s->table[k].number)
-        k = (k + 1) & mask;
-    number = (uint32_t)s->table[k].number;
     if (__builtin_expect(!number, 0) && new_region(s, region, &number) != 0)
         return -1;
     page = &s->page[(size_t)(number - 1) * PAGES + line / CF_SLOTS_PAGE % PAGES];

@@ -14,8 +14,7 @@ enum { LANES = 8 };
 __attribute__((target("avx512f,avx512dq,avx512vl"))) size_t
 cf_slots_known_avx512(const struct cf_slots *s, const uint64_t *line, size_t count, uint32_t *slot)
 {
-    const __m512i factor_1 = _mm512_set1_epi64((long long)CF_SLOTS_FACTOR_1);
-    const __m512i factor_2 = _mm512_set1_epi64((long long)CF_SLOTS_FACTOR_2);
+    const __m512i factor = _mm512_set1_epi64((long long)s->factor);
     const __m512i pages = _mm512_set1_epi64((1 << (CF_SLOTS_REGION_BITS - CF_SLOTS_PAGE_BITS)) - 1);
     const __m512i one = _mm512_set1_epi64(1);
     const __m128i shift = _mm_cvtsi32_si128((int)s->shift);
@@ -24,11 +23,7 @@ cf_slots_known_avx512(const struct cf_slots *s, const uint64_t *line, size_t cou
     for (i = 0; i + LANES <= count; i += LANES) {
         const __m512i lines = _mm512_loadu_si512(line + i);
         const __m512i region = _mm512_srli_epi64(lines, CF_SLOTS_REGION_BITS);
-        const __m512i x =
-            _mm512_mullo_epi64(_mm512_xor_si512(region, _mm512_srli_epi64(region, 30)), factor_1);
-        const __m512i y =
-            _mm512_mullo_epi64(_mm512_xor_si512(x, _mm512_srli_epi64(x, 27)), factor_2);
-        const __m512i home = _mm512_srl_epi64(y, shift);
+        const __m512i home = _mm512_srl_epi64(_mm512_mullo_epi64(region, factor), shift);
         /* entries are of two words, the number in the second */
         const __m512i at = _mm512_add_epi64(home, home);
         const __m512i named = _mm512_i64gather_epi64(at, s->table, 8);

@@ -13,9 +13,6 @@
 
 enum { CF_SLOTS_PAGE_BITS = 6, CF_SLOTS_REGION_BITS = 12 }; /* log2 of the lines in each */
 
-#define CF_SLOTS_FACTOR_1 UINT64_C(0xbf58476d1ce4e5b9) /* see home() in slots.c */
-#define CF_SLOTS_FACTOR_2 UINT64_C(0x94d049bb133111eb)
-
 struct entry {
     uint64_t region;
     uint64_t number; /* from 1 in order of appearance; 0 = free entry */
@@ -24,10 +21,12 @@ struct entry {
 struct cf_slots {
     struct entry *table;
     unsigned shift; /* 64 - log2 of the entries */
-    int vectors;    /* vector code is used */
-    uint32_t *page; /* of region number n, from element (n - 1) * PAGES: numbers of its pages,
-                       likewise from 1, 0 = none yet */
-    size_t room;    /* regions that have elements in `page` */
+    uint64_t factor;
+    int is_new_factor; /* since the table has this size */
+    int vectors;       /* vector code is used */
+    uint32_t *page;    /* of region number n, from element (n - 1) * PAGES: numbers of its pages,
+                          likewise from 1, 0 = none yet */
+    size_t room;       /* regions that have elements in `page` */
     uint32_t regions;
     uint32_t pages;
 };

@@ -122,7 +122,7 @@ static void compare(unsigned make, unsigned lines, unsigned range, unsigned coun
     cf_slots_free(s);
 }
 
-/* Pages that come again and new ones, with the vector code and without. */
+/* Pages that come again, new ones and a bad stride, with the vector code and without. */
 static void test_slots_alike(void)
 {
     enum { N = 100000 };
@@ -132,8 +132,11 @@ static void test_slots_alike(void)
     int bad = 0;
 
     need(line && slot && s && portable, "memory");
+    /* a Fibonacci number is the stride at which multiples of the golden ratio meet */
     for (unsigned i = 0; i < N; i++)
-        line[i] = ((uint64_t)next() << 33 | next()) >> (next() % 8 ? 52 : next() % 64);
+        line[i] = next() % 4 == 0
+                      ? (uint64_t)(i % 2000) * 1134903170 << 12
+                      : ((uint64_t)next() << 33 | next()) >> (next() % 8 ? 52 : next() % 64);
     for (unsigned from = 0, n; from < N && !bad; from += n) {
         n = 1 + next() % 200;
         n = n < N - from ? n : N - from;
