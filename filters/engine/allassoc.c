@@ -16,28 +16,87 @@
 
 #include "filters/engine/allassoc_parts.h"
 
-static int make_sets(struct cf_allassoc *a, unsigned k, uint32_t sets)
+static void *all_ones(size_t bytes)
 {
-    struct cf_allassoc_sets *s = &a->set[k];
-    const size_t width = a->vector ? sizeof(*s->narrow) : sizeof(*s->wide);
-    const size_t bytes = ((size_t)sets * (a->vector ? 1 : 2) * a->room * width + 63) / 64 * 64;
-    void *lines = aligned_alloc(64, bytes);
+    void *p;
 
-    s->sets = sets;
-    s->mask = sets - 1;
-    s->inverse = sets & (sets - 1) ? UINT64_MAX / sets : 0;
-    s->found = calloc(a->room + 1, sizeof(*s->found));
-    s->head = malloc(sets * sizeof(*s->head));
-    if (lines)
-        memset(lines, 0xff, bytes); /* all empty */
-    if (a->vector)
-        s->narrow = lines;
-    else
-        s->wide = lines;
-    if (!lines || !s->found || !s->head)
+    bytes = (bytes + 63) / 64 * 64;
+    p = aligned_alloc(64, bytes);
+    return p ? memset(p, 0xff, bytes) : NULL;
+}
+
+/* Empty lists of lines. -1 without memory. */
+static int make_lines(struct cf_allassoc_sets *s, uint32_t room)
+{
+    s->line = all_ones((size_t)s->sets * 2 * room * sizeof(*s->line));
+    s->head = malloc(s->sets * sizeof(*s->head));
+    if (!s->line || !s->head)
         return -1;
-    for (uint32_t i = 0; i < sets; i++)
-        s->head[i] = (uint16_t)a->room;
+    for (uint32_t i = 0; i < s->sets; i++)
+        s->head[i] = (uint16_t)room;
+    return 0;
+}
+
+/* Empty lists of names; for the most sets that share names, those of the empty ways. `fewest` are
+   the fewest that do: as they divide the others, two sets whose lines meet in a set of a smaller
+   number differ when divided by that, so that lines with one name never meet. -1 without memory. */
+static int make_names(struct cf_allassoc_sets *s, uint32_t room, uint32_t fewest, int most)
+{
+    const size_t count = (size_t)s->sets * room;
+
+    s->name = all_ones(count * sizeof(*s->name));
+    if (!s->name)
+        return -1;
+    if (!most)
+        return 0;
+    s->way = all_ones(count * sizeof(*s->way));
+    s->tag = all_ones(count * sizeof(*s->tag));
+    if (!s->way || !s->tag)
+        return -1;
+    for (uint32_t i = 0; i < s->sets; i++)
+        for (uint32_t way = 0; way < room; way++)
+            s->name[(size_t)i * room + way] = (uint16_t)(i / fewest * room + way);
+    return 0;
+}
+
+/* Room for the numbers of sets that share names with the k-th: their last, or -1 without memory. */
+static int share_names(struct cf_allassoc *a, unsigned k)
+{
+    const uint32_t fewest = a->set[k].sets;
+    unsigned most = k;
+
+    while (most < a->set[k].top &&
+           (uint64_t)a->set[most + 1].sets / fewest * a->room <= CF_ALLASSOC_NAMES)
+        most++;
+    for (unsigned j = k; j <= most; j++) {
+        a->set[j].share = most;
+        if (make_names(&a->set[j], a->room, fewest, j == most) != 0)
+            return -1;
+    }
+    return (int)most;
+}
+
+/* -1 without memory. */
+static int make_sets(struct cf_allassoc *a, const uint32_t *sets)
+{
+    for (unsigned k = a->count; k--;) {
+        struct cf_allassoc_sets *s = &a->set[k];
+
+        s->sets = sets[k];
+        s->mask = sets[k] - 1;
+        s->inverse = sets[k] & (sets[k] - 1) ? UINT64_MAX / sets[k] : 0;
+        s->top = k + 1 < a->count && sets[k + 1] % sets[k] == 0 ? s[1].top : k;
+        s->found = calloc(a->room, sizeof(*s->found));
+        if (!s->found || (!a->vector && make_lines(s, a->room) != 0))
+            return -1;
+    }
+    for (unsigned k = 0; k < a->count; k++)
+        a->set[k].bottom = k && a->set[k - 1].top >= k ? a->set[k - 1].bottom : k;
+    for (int k = 0; a->vector && k < (int)a->count; k++) {
+        k = share_names(a, (unsigned)k);
+        if (k < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -62,15 +121,10 @@ struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32
 #else
     (void)options;
 #endif
-    for (unsigned k = 0; k < count; k++)
-        if (make_sets(a, k, sets[k]) != 0) {
-            cf_allassoc_free(a);
-            return NULL;
-        }
-    for (unsigned k = count; k--;)
-        a->set[k].top = k + 1 < count && sets[k + 1] % sets[k] == 0 ? a->set[k + 1].top : k;
-    for (unsigned k = 0; k < count; k++)
-        a->set[k].bottom = k && a->set[k - 1].top >= k ? a->set[k - 1].bottom : k;
+    if (make_sets(a, sets) != 0) {
+        cf_allassoc_free(a);
+        return NULL;
+    }
     return a;
 }
 
@@ -79,63 +133,14 @@ void cf_allassoc_free(struct cf_allassoc *a)
     if (!a)
         return;
     for (unsigned k = 0; k < a->count; k++) {
-        free(a->set[k].wide);
-        free(a->set[k].narrow);
+        free(a->set[k].line);
         free(a->set[k].head);
+        free(a->set[k].name);
+        free(a->set[k].way);
+        free(a->set[k].tag);
         free(a->set[k].found);
     }
     free(a);
-}
-
-uint32_t cf_allassoc_new_region(struct cf_allassoc *a, uint64_t region)
-{
-    unsigned at = (unsigned)(region * 0x9e3779b97f4a7c15u >> 54);
-
-    for (; a->slot[at].used; at = (at + 1) % REGION_SLOTS)
-        if (a->slot[at].region == region)
-            return a->slot[at].base;
-    if (a->regions == REGIONS)
-        return CF_ALLASSOC_EMPTY32;
-    a->slot[at].region = region;
-    a->slot[at].base = a->regions << REGION_BITS;
-    a->slot[at].used = 1;
-    a->region[a->regions++] = region;
-    return a->slot[at].base;
-}
-
-/* Writes all lines out in full, for the portable code. -1 without memory; nothing is changed then.
- */
-static int widen(struct cf_allassoc *a)
-{
-    const uint32_t low = ((uint32_t)1 << REGION_BITS) - 1;
-    uint64_t *wide[CF_ALLASSOC_MOST];
-
-    for (unsigned k = 0; k < a->count; k++) {
-        wide[k] = malloc((size_t)a->set[k].sets * 2 * a->room * sizeof(**wide));
-        if (!wide[k]) {
-            while (k--)
-                free(wide[k]);
-            return -1;
-        }
-    }
-    for (unsigned k = 0; k < a->count; k++) {
-        struct cf_allassoc_sets *s = &a->set[k];
-
-        for (size_t i = 0; i < (size_t)s->sets * a->room; i++) {
-            const uint32_t line = s->narrow[i];
-
-            /* the second half of each array, where `head` is at first */
-            wide[k][i + (i / a->room + 1) * a->room] =
-                line == CF_ALLASSOC_EMPTY32
-                    ? UINT64_MAX
-                    : a->region[line >> REGION_BITS] << REGION_BITS | (line & low);
-        }
-        free(s->narrow);
-        s->narrow = NULL;
-        s->wide = wide[k];
-    }
-    a->vector = NULL;
-    return 0;
 }
 
 /* Looks for a line behind the first and moves it to the front: its place, or 0. */
@@ -169,69 +174,56 @@ static inline void one_reference(struct cf_allassoc_sets *set, int bottom, int t
     for (; k >= bottom; k--) {
         const uint64_t i = cf_allassoc_index(&set[k], line);
 
-        if (set[k].wide[2 * room * i + set[k].head[i]] != line)
+        if (set[k].line[2 * room * i + set[k].head[i]] != line)
             break;
     }
     if (k < top)
         set[k + 1].first++;
     for (; k >= bottom; k--) {
         const uint64_t i = cf_allassoc_index(&set[k], line);
-        const uint32_t place = find(set[k].wide + 2 * room * i + set[k].head[i], room, line);
+        const uint32_t place = find(set[k].line + 2 * room * i + set[k].head[i], room, line);
 
         if (!place)
             break;
         set[k].found[place]++;
     }
-    if (k >= bottom)
-        set[k].nowhere++;
     for (; k >= bottom; k--) {
         const uint64_t i = cf_allassoc_index(&set[k], line);
 
-        push(set[k].wide + 2 * room * i, room, &set[k].head[i], line);
+        push(set[k].line + 2 * room * i, room, &set[k].head[i], line);
     }
 }
 
-int cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count)
+void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count)
 {
-    uint32_t i = 0;
-
+    a->references += count;
     if (a->vector) {
-        i = a->vector(a, line, count);
-        if (i < count && widen(a) != 0)
-            return -1;
+        a->vector(a, line, count);
+        return;
     }
-    for (; i < count; i++)
+    for (uint32_t i = 0; i < count; i++)
         for (unsigned k = 0; k < a->count; k = a->set[k].top + 1)
             one_reference(a->set, (int)k, (int)a->set[k].top, a->room, line[i]);
-    return 0;
 }
 
 uint64_t cf_allassoc_at(const struct cf_allassoc *a, unsigned k, uint32_t place)
 {
     const struct cf_allassoc_sets *set = a->set;
-    uint64_t sum = 0;
+    uint64_t sum;
 
-    if (place > a->ways)
-        return 0;
-    if (place == a->ways) {
-        for (unsigned more = k; more <= set[k].top; more++)
-            sum += set[more].nowhere;
-        for (; place <= a->room; place++)
-            sum += set[k].found[place];
-        return sum;
-    }
-    if (place)
-        return set[k].found[place];
-    for (unsigned fewer = set[k].bottom; fewer <= k; fewer++)
+    if (place >= a->ways)
+        return place == a->ways ? cf_allassoc_misses(a, k, place) : 0;
+    sum = set[k].found[place];
+    for (unsigned fewer = set[k].bottom; !place && fewer <= k; fewer++)
         sum += set[fewer].first;
-    return sum + set[k].found[0];
+    return sum;
 }
 
 uint64_t cf_allassoc_misses(const struct cf_allassoc *a, unsigned k, uint32_t ways)
 {
-    uint64_t sum = 0;
+    uint64_t misses = a->references;
 
-    for (uint32_t place = ways; place <= a->ways; place++)
-        sum += cf_allassoc_at(a, k, place);
-    return sum;
+    for (uint32_t place = 0; place < ways && place < a->ways; place++)
+        misses -= cf_allassoc_at(a, k, place);
+    return misses;
 }

@@ -15,8 +15,8 @@
  * Compulsory misses are among the misses; counting them apart takes memory for every line that
  * was ever seen, and is left to the caller.
  *
- * Memory: 4 bytes a line of the largest cache of each number of sets with vector code, 16 without,
- * whatever the trace; and 40 KB.
+ * Memory, whatever the trace: 2 to 12 bytes a line of the largest cache of each number of sets with
+ * vector code, where the ways count as 32 or 64; 16 without.
  */
 #ifndef CF_ALLASSOC_H
 #define CF_ALLASSOC_H
@@ -40,8 +40,8 @@ struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32
                                     unsigned options);
 void cf_allassoc_free(struct cf_allassoc *a);
 
-/* References to lines (numbers below 2^63 - 1), as runs.h makes them. -1 without memory. */
-int cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count);
+/* References to lines (numbers below 2^63 - 1), as runs.h makes them. */
+void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count);
 
 /* Of the references so far, those that found their line at `place` (from 0) of the list of its
    set, for the k-th number of sets; place == ways: those that did not find it. What runs.h dropped

@@ -2,8 +2,7 @@
 /*
  * test_allassoc: places in the lists of the sets against a slow list for each set, and misses
  * against caches that are simulated one by one; portable code and what this machine has;
- * numbers of sets that divide each other or not, 1 to 100 ways, lines of more regions than the
- * vector code can keep.
+ * numbers of sets that divide each other or not, 1 to 100 ways, lines that are equal in many bits.
  */
 #include <string.h>
 
@@ -43,10 +42,10 @@ static void make(unsigned style, uint32_t count)
         case 3: /* in large steps */
             line[i] = next() % 40 * (uint64_t)0x40001;
             break;
-        case 4: /* some regions */
+        case 4: /* equal in the low bits */
             line[i] = ((uint64_t)(next() % 200) << 24) + next() % 20;
             break;
-        default: /* more regions than 255 at the end, with the highest bits */
+        default: /* far apart, with the highest bits */
             line[i] = ((uint64_t)next() % (1 + i / 8) << 53) +
                       ((uint64_t)(next() % (1 + i / 8)) << 24) + next() % 8;
         }
@@ -106,7 +105,7 @@ static void places(void)
             for (uint32_t i = 0; i < count;) {
                 const uint32_t piece = 1 + next() % (count - i);
 
-                bad[mode] += cf_allassoc_run(a[mode], line + i, piece) != 0;
+                cf_allassoc_run(a[mode], line + i, piece);
                 i += piece;
             }
         }
