@@ -66,8 +66,11 @@ INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *fla
 
             if (vectors > 2 && !which)
                 break;
-            _mm512_mask_storeu_epi64(set + LANES * k,
-                                     whole || k + 1 < vectors ? which : which & tail, moved);
+            /* a load soon after a store under a mask would have to wait for it */
+            if (whole || k + 1 < vectors)
+                _mm512_storeu_si512(set + LANES * k, _mm512_mask_mov_epi64(v[k], which, moved));
+            else
+                _mm512_mask_storeu_epi64(set + LANES * k, which & tail, moved);
             left = v[k];
         }
     }

@@ -129,7 +129,7 @@ static uint64_t all_associativities(const struct bench_trace *t, void *arg)
 
 static void all_of(const struct bench_options *o, unsigned which)
 {
-    static unsigned vectors = 0, portable = CF_RUNS_PORTABLE;
+    static unsigned vectors = 0, narrow = CF_RUNS_NARROW, portable = CF_RUNS_PORTABLE;
     static unsigned all = 0, all_portable = CF_ALLASSOC_PORTABLE;
     static struct cf_cache_geometry lru = {SETS, WAYS, CF_LRU, 0, 0},
                                     lru_avx2 = {SETS, WAYS, CF_LRU, CF_CACHE_NO_AVX512, 0},
@@ -149,6 +149,7 @@ static void all_of(const struct bench_options *o, unsigned which)
     struct bench_item item[] = {
         {"sum of the columns", add_columns, NULL, NULL, 0, 0},
         {"runs", make_runs, &vectors, "sum of the columns", 0, 0},
+        {"runs, avx2", make_runs, &narrow, "sum of the columns", 0, 0},
         {"runs, portable", make_runs, &portable, "sum of the columns", 0, 0},
         {"plain loop 64 x 8", plain_loop, NULL, NULL, 0, 0},
         {"lru 64 x 8", one_cache, &lru, "plain loop 64 x 8", 0, 0},
