@@ -16,6 +16,8 @@
 
 enum class { CLASS_LOAD, CLASS_STORE, CLASS_FETCH, CLASS_PREFETCH, CLASS_FLUSH, CLASS_NONE };
 
+enum { FEW = 16, ROWS = 64 };
+
 static const uint8_t class_flags[] = {0, CF_RUN_STORE, CF_RUN_FETCH, CF_RUN_PREFETCH, CF_RUN_FLUSH};
 
 /* Which classes before a reference of each class end a run even on the same line. */
@@ -51,6 +53,8 @@ struct cf_runs *cf_runs_new(unsigned shift, unsigned options, uint32_t capacity)
         return NULL;
     r->capacity = capacity;
     r->options = (uint8_t)options;
+    if ((options & CF_RUNS_ALL) != CF_RUNS_ALL)
+        r->options &= (uint8_t)~CF_RUNS_SPLIT; /* there is nothing to keep apart */
     r->shift = (uint8_t)shift;
     make_apart(r->apart, options);
 #ifdef __x86_64__
@@ -177,27 +181,44 @@ plain_rows(struct cf_runs *r, const struct cf_runs_input *in, uint32_t from, uin
     return i;
 }
 
-/* The same for what the input has, by vectors first where they can be used. */
+/* Vectors, where they can be used, then that loop. */
 static uint32_t many_rows(struct cf_runs *r, struct cf_runs_input *in, uint32_t from, uint32_t to)
 {
-    const unsigned same = 1 << CLASS_LOAD | (r->options & CF_RUNS_STORES ? 0 : 1 << CLASS_STORE);
-    uint64_t before = same >> in->class_before[0] & 1 ? in->before[0] : UINT64_MAX;
+    const unsigned same =
+        1 << CLASS_LOAD | 1 << CLASS_FETCH | (r->options & CF_RUNS_STORES ? 0 : 1 << CLASS_STORE);
+    const uint64_t references = r->references;
+    struct cf_runs_before before = {UINT64_MAX, 0};
     uint32_t i = from;
 
+    if (same >> in->class_before[0] & 1) {
+        before.line = in->before[0];
+        before.fetch = in->class_before[0] == CLASS_FETCH;
+    }
 #ifdef __x86_64__
-    if (r->vectors && in->op && in->size)
+    if (r->vectors && in->op && in->size && from >= in->slow) {
         i += (r->vectors == 3 ? cf_runs_blocks_avx512 : cf_runs_blocks_avx2)(r, in, from, to - from,
                                                                              &before);
+        /* where fetches are kept apart from data, each would make a block begin anew */
+        if ((r->options & CF_RUNS_SPLIT) && i - from < FEW)
+            in->slow = i + ROWS;
+    }
 #endif
-    if (in->op)
-        i = in->size ? plain_rows(r, in, i, to, &before, 1, 1)
-                     : plain_rows(r, in, i, to, &before, 1, 0);
-    else
-        i = in->size ? plain_rows(r, in, i, to, &before, 0, 1)
-                     : plain_rows(r, in, i, to, &before, 0, 0);
-    if (i > from) {
-        in->before[0] = before;
-        in->class_before[0] = CLASS_LOAD;
+    if (r->options & CF_RUNS_DATA) {
+        const uint32_t done = i;
+        uint64_t line = before.fetch ? UINT64_MAX : before.line;
+
+        if (in->op)
+            i = in->size ? plain_rows(r, in, i, to, &line, 1, 1)
+                         : plain_rows(r, in, i, to, &line, 1, 0);
+        else
+            i = in->size ? plain_rows(r, in, i, to, &line, 0, 1)
+                         : plain_rows(r, in, i, to, &line, 0, 0);
+        if (i > done)
+            before = (struct cf_runs_before){line, 0};
+    }
+    if (r->references > references) {
+        in->before[0] = before.line;
+        in->class_before[0] = before.fetch ? CLASS_FETCH : CLASS_LOAD;
         in->run[0] = r->count - 1;
     }
     return i;
@@ -207,7 +228,7 @@ uint32_t cf_runs_fill(struct cf_runs *r, const uint64_t *addr, const uint8_t *op
                       const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
 {
     struct cf_runs_input in = {.addr = addr, .op = op, .size = size, .space = space};
-    const int plain = r->options & CF_RUNS_DATA;
+    const int plain = (r->options & CF_RUNS_DATA) || r->vectors;
 
     in.class_before[0] = in.class_before[1] = CLASS_NONE;
     r->count = 0;

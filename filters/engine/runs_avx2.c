@@ -2,10 +2,10 @@
 /*
  * runs_avx2.c - the plain rows of runs.c, 64 at a time.
  *
- * Vectors make three masks with a bit a row: the row begins a run, it is a store, it is plain (a
- * load or store of one line). What is not plain ends the block before it. Then lines and row
- * numbers of the rows that begin runs are packed together, and the flags are found with arithmetic
- * on the masks.
+ * Vectors make masks with a bit a row: its line differs from that of the row before, it is a
+ * load, a store or a fetch, it touches a second line. What is not plain ends the block before it.
+ * Then lines and row numbers of the rows that begin runs are packed together, and the flags are
+ * found with arithmetic on the masks.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -16,10 +16,6 @@
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
 enum { ROWS = 64 };
-
-struct masks {
-    uint64_t begins, stores, plain;
-};
 
 /* Four lanes packed to the left by their mask, as halves for _mm256_permutevar8x32_epi32(). */
 static const uint32_t pack[16][8] = {
@@ -36,29 +32,32 @@ static inline TARGET uint64_t lanes(__m256i v)
     return (uint64_t)(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(v));
 }
 
-/* Stores and plain ops of 64 rows. */
-static inline TARGET struct masks look_at_ops(const uint8_t *op)
+/* What 64 rows do. */
+static inline TARGET struct cf_runs_masks look_at_ops(const uint8_t *op)
 {
-    const __m256i store = _mm256_set1_epi8(CF_STORE), load = _mm256_set1_epi8(CF_LOAD);
-    struct masks m = {0};
+    const __m256i load = _mm256_set1_epi8(CF_LOAD), store = _mm256_set1_epi8(CF_STORE);
+    const __m256i fetch = _mm256_set1_epi8(CF_IFETCH);
+    struct cf_runs_masks m = {0};
 
     for (unsigned half = 0; half < 2; half++) {
         const __m256i o = _mm256_loadu_si256((const __m256i *)(const void *)(op + 32 * half));
-        const uint32_t s = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(o, store));
         const uint32_t l = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(o, load));
+        const uint32_t s = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(o, store));
+        const uint32_t f = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(o, fetch));
 
+        m.loads |= (uint64_t)l << 32 * half;
         m.stores |= (uint64_t)s << 32 * half;
-        m.plain |= (uint64_t)(s | l) << 32 * half;
+        m.fetches |= (uint64_t)f << 32 * half;
     }
     return m;
 }
 
-static inline TARGET struct masks look(const uint64_t *addr, const uint8_t *op,
-                                       const uint32_t *size, unsigned shift, uint64_t before)
+static inline TARGET struct cf_runs_masks
+look(const uint64_t *addr, const uint8_t *op, const uint32_t *size, unsigned shift, uint64_t before)
 {
     const __m128i by = _mm_cvtsi32_si128((int)shift);
-    struct masks m = look_at_ops(op);
-    uint64_t same = 0, straddles = 0;
+    struct cf_runs_masks m = look_at_ops(op);
+    uint64_t same = 0;
     __m256i last = _mm256_set1_epi64x((long long)before);
 
     for (unsigned i = 0; i < ROWS; i += 4) {
@@ -73,11 +72,10 @@ static inline TARGET struct masks look(const uint64_t *addr, const uint8_t *op,
                                                  _mm256_permute4x64_epi64(last, 0xff), 3);
 
         same |= lanes(_mm256_cmpeq_epi64(line, prior)) << i;
-        straddles |= (lanes(_mm256_cmpeq_epi64(line, end)) ^ 15) << i;
+        m.straddles |= (lanes(_mm256_cmpeq_epi64(line, end)) ^ 15) << i;
         last = line;
     }
     m.begins = ~same;
-    m.plain &= ~straddles;
     return m;
 }
 
@@ -115,27 +113,37 @@ static inline TARGET void put(struct cf_runs *r, const uint64_t *addr, uint32_t 
     }
 }
 
-TARGET uint32_t cf_runs_blocks_avx2(struct cf_runs *r, const struct cf_runs_input *in,
-                                    uint32_t from, uint32_t rows, uint64_t *before)
+static inline TARGET void put_flags(uint8_t *flags, const struct cf_runs_found *f)
 {
-    const uint64_t alone = r->options & CF_RUNS_STORES ? UINT64_MAX : 0;
+    const uint64_t bytes = 0x0101010101010101u;
+
+    for (unsigned k = 0; k < f->count; k += 8) {
+        const uint64_t eight = _pdep_u64(f->store >> k, CF_RUN_STORE * bytes) |
+                               _pdep_u64(f->again >> k, CF_RUN_AGAIN * bytes) |
+                               _pdep_u64(f->fetch >> k, CF_RUN_FETCH * bytes);
+
+        __builtin_memcpy(flags + k, &eight, 8);
+    }
+}
+
+TARGET uint32_t cf_runs_blocks_avx2(struct cf_runs *r, const struct cf_runs_input *in,
+                                    uint32_t from, uint32_t rows, struct cf_runs_before *before)
+{
     uint32_t done = 0;
 
     while (rows - done >= ROWS && r->count + ROWS <= r->capacity) {
-        const uint64_t *addr = in->addr + from + done;
-        const struct masks m =
-            look(addr, in->op + from + done, in->size + from + done, r->shift, *before);
-        const unsigned taken = ~m.plain ? (unsigned)_tzcnt_u64(~m.plain) : ROWS;
-        const uint64_t apart = m.stores & alone;
+        const uint32_t row = from + done;
+        struct cf_runs_masks m =
+            look(in->addr + row, in->op + row, in->size + row, r->shift, before->line);
+        const unsigned taken = cf_runs_plain(r, &m);
 
         if (!taken)
             break;
-        const uint64_t begins = cf_runs_flags(r, m.begins, m.stores, apart, taken);
-        put(r, addr, from + done, begins, in->space);
-        r->count += (unsigned)__builtin_popcountll(begins);
-        *before = apart >> (taken - 1) & 1 ? UINT64_MAX : addr[taken - 1] >> r->shift;
+        const struct cf_runs_found f = cf_runs_find(r, in->addr + row, m, taken, before);
+        put(r, in->addr + row, row, f.rows, in->space);
+        put_flags(r->flags + r->count, &f);
+        r->count += f.count;
         done += taken;
-        r->references += taken;
         if (taken < ROWS)
             break;
     }

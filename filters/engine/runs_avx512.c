@@ -14,20 +14,17 @@
 
 enum { ROWS = 64, LANES = 8, VECTORS = ROWS / LANES };
 
-/* A bit a row. */
-struct masks {
-    uint64_t begins, stores, plain;
-};
-
-INLINE struct masks look(const uint64_t *addr, const uint8_t *op, const uint32_t *size,
-                         unsigned shift, uint64_t before, __m512i *line)
+INLINE struct cf_runs_masks look(const uint64_t *addr, const uint8_t *op, const uint32_t *size,
+                                 unsigned shift, uint64_t before, __m512i *line)
 {
     const __m128i by = _mm_cvtsi32_si128((int)shift);
     const __m512i ops = _mm512_loadu_si512(op);
-    const uint64_t loads = _mm512_cmpeq_epi8_mask(ops, _mm512_set1_epi8(CF_LOAD));
     __m512i last = _mm512_set1_epi64((long long)before);
-    struct masks m = {.stores = _mm512_cmpeq_epi8_mask(ops, _mm512_set1_epi8(CF_STORE))};
-    uint64_t straddles = 0;
+    struct cf_runs_masks m = {
+        .loads = _mm512_cmpeq_epi8_mask(ops, _mm512_set1_epi8(CF_LOAD)),
+        .stores = _mm512_cmpeq_epi8_mask(ops, _mm512_set1_epi8(CF_STORE)),
+        .fetches = _mm512_cmpeq_epi8_mask(ops, _mm512_set1_epi8(CF_IFETCH)),
+    };
 
     for (unsigned k = 0; k < VECTORS; k++) {
         const __m512i a = _mm512_loadu_si512(addr + LANES * k);
@@ -41,10 +38,9 @@ INLINE struct masks look(const uint64_t *addr, const uint8_t *op, const uint32_t
         m.begins |= (uint64_t)_mm512_cmpneq_epi64_mask(
                         line[k], _mm512_alignr_epi64(line[k], last, LANES - 1))
                     << LANES * k;
-        straddles |= (uint64_t)_mm512_cmpneq_epi64_mask(line[k], end) << LANES * k;
+        m.straddles |= (uint64_t)_mm512_cmpneq_epi64_mask(line[k], end) << LANES * k;
         last = line[k];
     }
-    m.plain = (loads | m.stores) & ~straddles;
     return m;
 }
 
@@ -72,27 +68,34 @@ INLINE void put(struct cf_runs *r, const __m512i *line, uint32_t row, uint64_t b
     }
 }
 
-TARGET uint32_t cf_runs_blocks_avx512(struct cf_runs *r, const struct cf_runs_input *in,
-                                      uint32_t from, uint32_t rows, uint64_t *before)
+INLINE void put_flags(uint8_t *flags, const struct cf_runs_found *f)
 {
-    const uint64_t alone = r->options & CF_RUNS_STORES ? UINT64_MAX : 0;
+    const __m512i store = _mm512_maskz_set1_epi8(f->store, CF_RUN_STORE);
+    const __m512i again = _mm512_maskz_set1_epi8(f->again, CF_RUN_AGAIN);
+    const __m512i fetch = _mm512_maskz_set1_epi8(f->fetch, CF_RUN_FETCH);
+
+    _mm512_storeu_si512(flags, _mm512_or_si512(_mm512_or_si512(store, again), fetch));
+}
+
+TARGET uint32_t cf_runs_blocks_avx512(struct cf_runs *r, const struct cf_runs_input *in,
+                                      uint32_t from, uint32_t rows, struct cf_runs_before *before)
+{
     uint32_t done = 0;
 
     while (rows - done >= ROWS && r->count + ROWS <= r->capacity) {
-        const uint64_t *addr = in->addr + from + done;
+        const uint32_t row = from + done;
         __m512i line[VECTORS];
-        const struct masks m =
-            look(addr, in->op + from + done, in->size + from + done, r->shift, *before, line);
-        const unsigned taken = ~m.plain ? (unsigned)_tzcnt_u64(~m.plain) : ROWS;
+        struct cf_runs_masks m =
+            look(in->addr + row, in->op + row, in->size + row, r->shift, before->line, line);
+        const unsigned taken = cf_runs_plain(r, &m);
 
         if (!taken)
             break;
-        const uint64_t begins = cf_runs_flags(r, m.begins, m.stores, m.stores & alone, taken);
-        put(r, line, from + done, begins, in->space);
-        r->count += (unsigned)__builtin_popcountll(begins);
-        *before = (m.stores & alone) >> (taken - 1) & 1 ? UINT64_MAX : addr[taken - 1] >> r->shift;
+        const struct cf_runs_found f = cf_runs_find(r, in->addr + row, m, taken, before);
+        put(r, line, row, f.rows, in->space);
+        put_flags(r->flags + r->count, &f);
+        r->count += f.count;
         done += taken;
-        r->references += taken;
         if (taken < ROWS)
             break;
     }

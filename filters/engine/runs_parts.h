@@ -17,53 +17,117 @@ struct cf_runs_input {
     uint64_t before[2];       /* line of the reference before, without space */
     unsigned class_before[2]; /* its class */
     uint32_t run[2];          /* its run */
+    uint32_t slow;            /* rows before this one are taken one by one */
 };
 
-/* Takes blocks of 64 rows in which all are loads and stores of one line each, of `rows` rows that
-   begin at `from`, while the batch has room for them: returns how many rows. *before is the line of
-   the reference before, UINT64_MAX for one that ends a run, and is renewed. */
+/* What plain rows look back to. */
+struct cf_runs_before {
+    uint64_t line;  /* UINT64_MAX: of a reference that ends a run */
+    uint64_t fetch; /* 1: of a fetch */
+};
+
+/* Takes plain rows, 64 at a time, of `rows` rows that begin at `from`, up to the first that is not
+   plain or while the batch has room for 64 runs: returns how many rows. Plain are loads, stores
+   and, without CF_RUNS_SPLIT, fetches of one line each, and rows that take no part. `before` is
+   renewed. */
 typedef uint32_t cf_runs_blocks(struct cf_runs *r, const struct cf_runs_input *in, uint32_t from,
-                                uint32_t rows, uint64_t *before);
+                                uint32_t rows, struct cf_runs_before *before);
 cf_runs_blocks cf_runs_blocks_avx2, cf_runs_blocks_avx512;
 
 #ifdef __x86_64__
 #include <immintrin.h>
 
+#define CF_RUNS_INLINE static inline __attribute__((always_inline, target("bmi,bmi2,popcnt")))
+
+/* Of a block of rows, a bit a row. */
+struct cf_runs_masks {
+    uint64_t begins; /* its line differs from that of the row before */
+    uint64_t loads, stores, fetches;
+    uint64_t straddles; /* more than one line */
+    uint64_t part;      /* takes part */
+};
+
+/* Finds the rows that take part: returns how many rows come before the first that is not plain. */
+CF_RUNS_INLINE unsigned cf_runs_plain(const struct cf_runs *r, struct cf_runs_masks *m)
+{
+    const uint64_t data = r->options & CF_RUNS_DATA ? UINT64_MAX : 0;
+    const uint64_t fetches = r->options & CF_RUNS_FETCHES ? m->fetches : 0;
+    uint64_t plain = m->loads | m->stores | (r->options & CF_RUNS_SPLIT ? 0 : fetches);
+
+    m->part = fetches | (~m->fetches & data);
+    plain = (plain & ~m->straddles) | ~m->part;
+    return (unsigned)_tzcnt_u64(~plain);
+}
+
+/* The rows in `part` whose line differs from that of the one before in `part`. */
+CF_RUNS_INLINE uint64_t cf_runs_begins(const uint64_t *addr, unsigned shift, uint64_t part,
+                                       uint64_t before)
+{
+    uint64_t begins = 0;
+
+    for (; part; part = _blsr_u64(part)) {
+        const uint64_t line = addr[_tzcnt_u64(part)] >> shift;
+
+        begins |= line != before ? _blsi_u64(part) : 0;
+        before = line;
+    }
+    return begins;
+}
+
+/* Runs that begin in a block. */
+struct cf_runs_found {
+    uint64_t rows;                /* a bit for each row that begins one */
+    uint64_t store, again, fetch; /* a bit a run: its flags */
+    unsigned count;
+};
+
 /*
- * Writes the flags of the runs that begin in a block of 64 rows, of which `taken` count, and
- * returns a bit for each row that begins one: it has the bit in `begins`, or it or the row before
- * is in `apart`.
+ * Finds the runs that begin in a block of 64 rows, of which the first `taken` count (from 1), and
+ * renews the flags of the run before. Rows that take no part are squeezed out of the masks first.
  *
  * With a bit at the last row of each run, adding the stores to the rows before it carries into that
  * bit exactly when one of the run's rows is a store.
  */
-static inline __attribute__((always_inline, target("bmi,bmi2,popcnt"))) uint64_t
-cf_runs_flags(struct cf_runs *r, uint64_t begins, uint64_t stores, uint64_t apart, unsigned taken)
+CF_RUNS_INLINE struct cf_runs_found cf_runs_find(struct cf_runs *r, const uint64_t *addr,
+                                                 struct cf_runs_masks m, unsigned taken,
+                                                 struct cf_runs_before *before)
 {
-    const uint64_t valid = _bzhi_u64(UINT64_MAX, taken);
+    const uint64_t part = m.part & _bzhi_u64(UINT64_MAX, taken);
+    struct cf_runs_found f = {0};
 
-    begins = (begins | apart | apart << 1) & valid;
+    if (part != _bzhi_u64(UINT64_MAX, taken)) {
+        if (!part)
+            return f;
+        taken = (unsigned)_mm_popcnt_u64(part);
+        m.begins = _pext_u64(cf_runs_begins(addr, r->shift, part, before->line), part);
+        m.stores = _pext_u64(m.stores, part);
+        m.fetches = _pext_u64(m.fetches, part);
+    }
+    const uint64_t valid = _bzhi_u64(UINT64_MAX, taken);
+    const uint64_t apart = r->options & CF_RUNS_STORES ? m.stores : 0;
+    const uint64_t other = m.fetches ^ (m.fetches << 1 | before->fetch);
+    const uint64_t begins = (m.begins | other | apart | apart << 1) & valid;
     const uint64_t going_on = (begins ^ (begins - 1)) >> 1; /* rows of the run before */
     const uint64_t lead = begins ? going_on & valid : valid;
 
     if (lead)
-        r->flags[r->count - 1] |= CF_RUN_AGAIN | (stores & lead ? CF_RUN_STORE : 0);
+        r->flags[r->count - 1] |= CF_RUN_AGAIN | (m.stores & lead ? CF_RUN_STORE : 0);
     if (begins) {
         const uint64_t ends = _blsr_u64(begins) >> 1 | (uint64_t)1 << (taken - 1);
         const uint64_t inner = ~ends & valid;
-        const uint64_t own = stores & valid & ~lead;
-        const uint64_t store = _pext_u64(((own & inner) + inner) | own, ends);
-        const uint64_t again = _pext_u64(~begins, ends);
-        const unsigned count = (unsigned)__builtin_popcountll(begins);
+        const uint64_t own = m.stores & valid & ~lead;
 
-        for (unsigned k = 0; k < count; k += 8) {
-            const uint64_t eight = _pdep_u64(store >> k, CF_RUN_STORE * 0x0101010101010101u) |
-                                   _pdep_u64(again >> k, CF_RUN_AGAIN * 0x0101010101010101u);
-
-            __builtin_memcpy(r->flags + r->count + k, &eight, 8);
-        }
+        f.store = _pext_u64(((own & inner) + inner) | own, ends);
+        f.again = _pext_u64(~begins, ends);
+        f.fetch = _pext_u64(m.fetches, begins);
+        f.rows = _pdep_u64(begins, part);
+        f.count = (unsigned)_mm_popcnt_u64(begins);
     }
-    return begins;
+    r->references += taken;
+    before->line =
+        apart >> (taken - 1) & 1 ? UINT64_MAX : addr[63 - __builtin_clzll(part)] >> r->shift;
+    before->fetch = m.fetches >> (taken - 1) & 1;
+    return f;
 }
 #endif
 
