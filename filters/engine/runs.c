@@ -16,7 +16,10 @@
 
 enum class { CLASS_LOAD, CLASS_STORE, CLASS_FETCH, CLASS_PREFETCH, CLASS_FLUSH, CLASS_NONE };
 
-enum { FEW = 16, ROWS = 64 };
+enum {
+    FEW = 16,  /* plain rows in one go that vectors do not pay for */
+    ROWS = 64, /* a block */
+};
 
 static const uint8_t class_flags[] = {0, CF_RUN_STORE, CF_RUN_FETCH, CF_RUN_PREFETCH, CF_RUN_FLUSH};
 
