@@ -139,6 +139,9 @@ int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t 
 /* The line in a way, with CF_CACHE_DIRTY, or CF_CACHE_NONE: for snapshots. */
 uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way);
 
+/* Whether the ways of a set are kept in the order of age. */
+int cf_cache_ordered(const struct cf_cache *c);
+
 /* The set of a line. */
 uint32_t cf_cache_set(const struct cf_cache *c, uint64_t line);
 

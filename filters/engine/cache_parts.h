@@ -21,6 +21,9 @@ struct cf_cache;
 typedef uint32_t cf_cache_runner(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
                                  uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim);
 
+/* Bytes behind the last set that vector code may read, and write as they are. */
+enum { CF_CACHE_BEHIND = 128 };
+
 struct cf_cache {
     uint64_t *line; /* sets x ways */
     uint16_t *rank; /* sets x ways */
