@@ -278,13 +278,13 @@ static int make_apart(struct cf_hierarchy *h, int portable)
     h->apart = malloc(sizeof *h->apart);
     if (!h->apart)
         return -1;
+    memset(h->apart->op[KIND_FETCH], CF_LOAD, BATCH);
     h->apart->vectors = 0;
 #ifdef __x86_64__
     h->apart->vectors =
         !portable && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #endif
     for (unsigned kind = 0; kind < KINDS; kind++)
-        /* fetches are given as loads */
         h->apart->runs[kind] = cf_runs_new(
             h->runs[0]->shift,
             CF_RUNS_DATA | vectors | (kind == KIND_DATA ? h->runs[0]->options & CF_RUNS_STORES : 0),

@@ -59,7 +59,7 @@ TARGET uint32_t cfh_apart_avx2(struct apart *a, const uint64_t *addr, const uint
         fetches =
             (uint64_t)_mm_cvtsi128_si64(_mm_cmpeq_epi8(_mm_cvtsi64_si128((long long)ops), fetch));
         ops = _pext_u64(ops, ~fetches);
-        memcpy(a->op + n[KIND_DATA], &ops, 8);
+        memcpy(a->op[KIND_DATA] + n[KIND_DATA], &ops, 8);
         n[KIND_DATA] += pack(a, KIND_DATA, n[KIND_DATA], ~fetches, addr + i, sizes, i);
         n[KIND_FETCH] += pack(a, KIND_FETCH, n[KIND_FETCH], fetches, addr + i, sizes, i);
     }

@@ -26,7 +26,7 @@ struct prefetcher;
 struct apart {
     uint64_t addr[KINDS][BATCH];
     uint32_t size[KINDS][BATCH], row[KINDS][BATCH];
-    uint8_t op[BATCH]; /* of data */
+    uint8_t op[KINDS][BATCH]; /* fetches as loads: runs.h has its fastest code for data */
     int vectors;
     struct cf_runs *runs[KINDS];
 };
@@ -90,6 +90,7 @@ struct cf_hierarchy {
 
     /* The serial model: the run at hand. */
     unsigned core, kind;
+    struct cf_cache *own[CF_MAX_LEVELS]; /* the caches of that core */
     enum class class;
     uint32_t row;
     uint8_t marks; /* enum cf_ref_flag of what it causes */

@@ -149,12 +149,15 @@ static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
         a->addr[kind][k] = addr[i];
         a->size[kind][k] = size ? size[i] : 1;
         a->row[kind][k] = i;
-        a->op[n[KIND_DATA] - !kind] = op[i];
+        if (kind == KIND_DATA)
+            a->op[KIND_DATA][k] = op[i];
     }
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct cf_runs *r = a->runs[kind];
-        const uint32_t end = cf_runs_fill(r, a->addr[kind], kind == KIND_DATA ? a->op : NULL,
-                                          a->size[kind], 0, n[kind], space);
+        /* Vector code wants operations. It has to begin anew at each access of two lines, which
+           are too many among fetches where lines are short. */
+        const uint8_t *ops = kind == KIND_DATA || r->shift >= 6 ? a->op[kind] : NULL;
+        const uint32_t end = cf_runs_fill(r, a->addr[kind], ops, a->size[kind], 0, n[kind], space);
 
         if (end != n[kind] || r->done) {
             r->done = 0;
