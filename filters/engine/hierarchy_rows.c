@@ -132,6 +132,12 @@ static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t
     return 0;
 }
 
+static void from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
+{
+    for (uint32_t i = 0; i < count; i++)
+        row[i] = of[row[i]];
+}
+
 /* Puts rows of the two kinds apart and makes runs of each; 0 if a batch does not hold them all. */
 static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
                       const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
@@ -163,8 +169,7 @@ static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
             r->done = 0;
             return 0;
         }
-        for (i = 0; i < r->count; i++)
-            r->row[i] = a->row[kind][r->row[i]];
+        from_rows(r->row, r->count, a->row[kind]);
     }
     return 1;
 }
