@@ -2,8 +2,9 @@
 /*
  * The hierarchy made from a machine description, and what was counted.
  *
- * What the model does is defined in hierarchy_serial.c; hierarchy_pipe.c does the same faster for
- * simple machines; hierarchy_rows.c takes the rows and chooses.
+ * What the model does is defined in hierarchy_serial.c; hierarchy_pipe.c and, in vectors,
+ * hierarchy_walk_avx512.c do the same faster for simple machines; hierarchy_rows.c takes the rows
+ * and chooses.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -235,6 +236,28 @@ static int simple(const struct cf_hierarchy *h)
     return 1;
 }
 
+/* See hierarchy_walk_avx512.c. */
+static int walkable(const struct cf_hierarchy *h)
+{
+    if (h->two_runs || h->first[KIND_DATA] == MEMORY || h->first[KIND_FETCH] == MEMORY)
+        return 0;
+    for (unsigned i = 0; i < h->levels; i++) {
+        const struct tier *t = &h->tier[i];
+
+        if (t->exclusive || t->prefetcher || t->shift != h->tier[0].shift || !t->spec.write_back ||
+            !t->spec.write_allocate || t->spec.ways > 64 || !cf_cache_ordered(t->cache[0]))
+            return 0;
+        if (t->spec.kind == CF_UNIFIED && t->next[KIND_DATA] != t->next[KIND_FETCH])
+            return 0;
+    }
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+#else
+    return 0;
+#endif
+}
+
 static int make_runs(struct cf_hierarchy *h, const struct cf_hierarchy_options *o)
 {
     const struct tier *first[KINDS];
@@ -319,6 +342,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
         return NULL;
     }
     h->pipeline = !o->serial && simple(h);
+    h->walk = !o->serial && !o->portable && walkable(h);
     if (h->pipeline && h->split && make_apart(h, o->portable) != 0) {
         refuse(problem, size, "out of memory");
         cf_hierarchy_free(h);

@@ -49,7 +49,7 @@ struct cf_hierarchy_options {
     enum cf_prefetcher prefetch[CF_MAX_LEVELS]; /* by index into the machine's levels */
     const struct cf_way_mask *masks;
     unsigned mask_count;
-    int serial;   /* do not choose the pipeline, where it would serve */
+    int serial;   /* do not choose the pipeline or vector code, where they would serve */
     int portable; /* do not choose vector code */
 };
 

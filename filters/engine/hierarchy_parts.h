@@ -26,7 +26,7 @@ struct prefetcher;
 struct apart {
     uint64_t addr[KINDS][BATCH];
     uint32_t size[KINDS][BATCH], row[KINDS][BATCH];
-    uint8_t op[KINDS][BATCH]; /* fetches as loads: runs.h has its fastest code for data */
+    uint8_t op[KINDS][BATCH]; /* fetches as loads */
     int vectors;
     struct cf_runs *runs[KINDS];
 };
@@ -81,6 +81,7 @@ struct cf_hierarchy {
     int several;   /* a second core, too: until then there is nothing to keep coherent */
     int coherent;  /* may_share and several */
     int pipeline;  /* the machine is one that the pipeline serves */
+    int walk;      /* it is one that hierarchy_walk_avx512.c serves */
     int two_runs;  /* first levels have lines of different sizes: runs are made for each */
     int told;      /* a watcher or a prefetcher wants to know of runs */
     int split;     /* the first levels differ, and neither serves the other kind */
@@ -90,7 +91,6 @@ struct cf_hierarchy {
 
     /* The serial model: the run at hand. */
     unsigned core, kind;
-    struct cf_cache *own[CF_MAX_LEVELS]; /* the caches of that core */
     enum class class;
     uint32_t row;
     uint8_t marks; /* enum cf_ref_flag of what it causes */
@@ -149,6 +149,17 @@ static inline void cfh_note(struct tier *t, uint64_t line, uint32_t row, unsigne
 /* Takes a batch of runs; hit[] holds the first depth of each row already. */
 void cfh_serial(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
                 unsigned core, uint8_t *hit);
+/* The same, without flushes, for machines with h->walk, as long as nobody watches. */
+void cfh_walk_avx512(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
+                     unsigned core, uint8_t *hit);
+/* Of the serial model. Takes (own) or cleans the copies that other cores hold on the way from
+   `level` to the one behind it, which gets what was dirty. */
+void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own);
+/* A store to a line that was clean at `level`: takes all copies of other cores. */
+void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line);
+/* An inclusive `level` lost a line: takes it from the caches before, and returns whether one of
+   them held it dirty. */
+int cfh_take_before(struct cf_hierarchy *h, int level, uint64_t line);
 /* The same without runs: each row by itself, where looking for repeated references costs more than
    it saves. Only without watchers and prefetchers, which are told of runs. `space` by kind. */
 void cfh_serial_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From rows to batches of runs (runs.h), each of which goes to one of two implementations: the
+ * From rows to batches of runs (runs.h), each of which goes to one of the implementations: the
  * pipeline (hierarchy_pipe.c), which is fast and serves simple machines as long as one core runs
- * and nothing is flushed, or the serial model (hierarchy_serial.c), which serves all. Both work on
- * the same caches with the same result.
+ * and nothing is flushed, or the serial model (hierarchy_serial.c), which serves all, and of which
+ * hierarchy_walk_avx512.c is a faster form for plain machines. All work on the same caches with the
+ * same result.
  */
 #include <string.h>
 
@@ -117,15 +118,22 @@ static void preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t fro
                 hit[i] = h->first_depth[KIND_FETCH];
 }
 
+/* Which implementation takes a batch. */
+enum code { PIPELINE, WALK, SERIAL };
+
 static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t *addr,
                        const uint8_t *op, const uint32_t *size, uint32_t from, uint32_t to,
-                       unsigned core, uint64_t space, int serial, uint8_t *hit)
+                       unsigned core, uint64_t space, enum code code, uint8_t *hit)
 {
     while (from < to) {
         from = cf_runs_fill(r, addr, op, size, from, to, space);
         count_parts(h, r, op);
-        if (serial)
+        if (code == SERIAL)
             cfh_serial(h, r, op, core, hit);
+#ifdef __x86_64__
+        else if (code == WALK)
+            cfh_walk_avx512(h, r, op, core, hit);
+#endif
         else if (cfh_pipeline(h, r, NULL, op, core, hit) != 0)
             return -1;
     }
@@ -184,7 +192,8 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         /* lines that straddle are a few, for which there is some room */
         end = to - from > BATCH / 4 * 3 ? from + BATCH / 4 * 3 : to;
         if (!take_apart(a, addr, op, size, from, end, space)) {
-            if (run_batches(h, h->runs[0], addr, op, size, from, end, core, space, 1, hit) != 0)
+            if (run_batches(h, h->runs[0], addr, op, size, from, end, core, space, SERIAL, hit) !=
+                0)
                 return -1;
             continue;
         }
@@ -204,8 +213,9 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     const unsigned least = shift[0] < shift[1] ? shift[0] : shift[1];
     /* a key of the shorter lines, so that both kinds call the same memory the same */
     const uint64_t key[KINDS] = {space >> (shift[0] - least), space >> (shift[1] - least)};
-    uint64_t fetches;
-    int status = 0, serial;
+    uint64_t fetches, flushes;
+    enum code code;
+    int status = 0, broken;
 
     if (from >= to)
         return 0;
@@ -217,14 +227,19 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     h->alone = 1;
     h->core = core;
     preset(h, op, from, to, hit);
-    serial =
-        count_rows(h, op, from, to, &fetches) || !h->pipeline || h->several || (h->split && !op);
-    if (serial && !h->told && (fetches || h->two_runs || to - from < FEW_ROWS)) {
+    flushes = count_rows(h, op, from, to, &fetches);
+    /* not worth making runs: few rows, and fetches between the data, which break them up */
+    broken = fetches || h->two_runs || to - from < FEW_ROWS;
+    code = flushes                                           ? SERIAL
+           : h->pipeline && !h->several && (!h->split || op) ? PIPELINE
+           : h->walk && !h->told && !broken                  ? WALK
+                                                             : SERIAL;
+    if (code == SERIAL && !h->told && broken) {
         cfh_serial_rows(h, addr, op, size, from, to, core, key, hit);
-    } else if (!serial && h->split) {
+    } else if (code == PIPELINE && h->split) {
         status = run_apart(h, addr, op, size, from, to, core, space, hit);
     } else if (!h->two_runs) {
-        status = run_batches(h, h->runs[0], addr, op, size, from, to, core, space, serial, hit);
+        status = run_batches(h, h->runs[0], addr, op, size, from, to, core, space, code, hit);
     } else {
         /* stretches of one kind, each with lines of its own size */
         for (uint32_t end; status == 0 && from < to; from = end) {
@@ -233,7 +248,7 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
             for (end = from + 1; end < to && (op && op[end] == CF_IFETCH) == fetch; end++)
                 ;
             status = run_batches(h, h->runs[fetch], addr, op, size, from, end, core, key[fetch],
-                                 serial, hit);
+                                 code, hit);
         }
     }
     for (unsigned i = 0; i < h->levels; i++)

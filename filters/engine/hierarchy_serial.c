@@ -120,9 +120,7 @@ static int take_others(struct cf_hierarchy *h, int level, int next, uint64_t lin
     return dirty;
 }
 
-/* Takes (own) or cleans the copies that other cores hold on the way from `level` to the one behind
-   it, which gets what was dirty. */
-static void snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
+void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
 {
     struct tier *t = &h->tier[level];
     int next = t->next[KIND_DATA];
@@ -138,15 +136,14 @@ static void snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
         write_line(h, next, outward(h, t, next, line), t->shift);
 }
 
-/* A store to a line that was clean at `level`: takes all copies of other cores. Behind a cache that
-   holds it dirty there are none. */
-static void take_all(struct cf_hierarchy *h, int level, uint64_t line)
+void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line)
 {
+    /* behind a cache that holds it dirty there are no copies */
     for (;;) {
         struct tier *t = &h->tier[level];
         int next = t->next[KIND_DATA];
 
-        snoop(h, level, line, 1);
+        cfh_snoop(h, level, line, 1);
         if (!t->data || next == MEMORY)
             return;
         line = outward(h, t, next, line);
@@ -160,6 +157,23 @@ static void take_all(struct cf_hierarchy *h, int level, uint64_t line)
 /* An exclusive level takes a line from the one before it. */
 static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty);
 
+int cfh_take_before(struct cf_hierarchy *h, int level, uint64_t line)
+{
+    const struct tier *t = &h->tier[level];
+    const unsigned cache = cache_index(h, t), high = cores_before(h, cache, t->shared);
+    int dirty = 0;
+
+    for (int j = 0; j < level; j++) {
+        struct tier *s = &h->tier[j];
+
+        if (!(t->before >> j & 1))
+            continue;
+        for (unsigned c = cache * t->shared / s->shared; c * s->shared < high; c++)
+            dirty |= take_lines(s, c, line, t->shift, TAKE, &s->n.back_invalidations);
+    }
+    return dirty;
+}
+
 /* A line has left a cache of `level` to make room. */
 static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
 {
@@ -171,18 +185,8 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
     t->n.evictions++;
     if (t->prefetcher)
         cfh_prefetcher_lost(t->prefetcher[cache], line);
-    if (t->inclusive) {
-        unsigned high = cores_before(h, cache, t->shared);
-
-        for (int j = 0; j < level; j++) {
-            struct tier *s = &h->tier[j];
-
-            if (!(t->before >> j & 1))
-                continue;
-            for (unsigned c = cache * t->shared / s->shared; c * s->shared < high; c++)
-                dirty |= take_lines(s, c, line, t->shift, TAKE, &s->n.back_invalidations);
-        }
-    }
+    if (t->inclusive)
+        dirty |= cfh_take_before(h, level, line);
     if (next != MEMORY && h->tier[next].exclusive) {
         t->n.writebacks += dirty;
         place(h, next, line, dirty);
@@ -277,7 +281,7 @@ static unsigned read_behind(struct cf_hierarchy *h, int level, uint64_t line, in
     int next = t->next[h->kind];
 
     if (h->coherent)
-        snoop(h, level, line, own);
+        cfh_snoop(h, level, line, own);
     return read_line(h, next, outward(h, t, next, line), own, dirty);
 }
 
@@ -287,7 +291,7 @@ static void store_behind(struct cf_hierarchy *h, int level, uint64_t line, unsig
     int next = t->next[KIND_DATA];
 
     if (h->coherent)
-        snoop(h, level, line, 1);
+        cfh_snoop(h, level, line, 1);
     *served = store_line(h, next, outward(h, t, next, line));
 }
 
@@ -327,7 +331,7 @@ static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int 
     if (was == CF_CACHE_ABSENT)
         return read_missed(h, level, line, own);
     if (own && h->coherent && was != CF_CACHE_MODIFIED)
-        take_all(h, level, line);
+        cfh_take_all(h, level, line);
     *dirty |= t->exclusive && was == CF_CACHE_MODIFIED;
     return t->spec.depth;
 }
@@ -339,7 +343,7 @@ static void store_found(struct cf_hierarchy *h, int level, uint64_t line, enum c
     if (!h->tier[level].spec.write_back)
         store_behind(h, level, line, &served);
     else if (h->coherent && was != CF_CACHE_MODIFIED)
-        take_all(h, level, line);
+        cfh_take_all(h, level, line);
 }
 
 static unsigned store_missed(struct cf_hierarchy *h, int level, uint64_t line)
