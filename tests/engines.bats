@@ -196,6 +196,20 @@ sums_agree() {
     done
 }
 
+@test "several processes and sets that are no power of two: distance, cache and sweep agree" {
+    awk 'BEGIN {
+        srand(3); print "time,pid,tid,op,size,addr"
+        for (i = 0; i < 20000; i++)
+            printf "%d,%d,%d,load,4,%d\n", i, 7 + int(rand() * 3), 1, int(rand() * 300) * 64
+    }' | stream p.cf
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: 12288, ways: 4}\n' >p.yaml
+    cache=$(cf-cache -q -m ./p.yaml --cores 1 --summary p.cf | awk -F, '$1 == "L1" { print $5 }')
+    curve=$(cf-distance -q --sets 48 p.cf | cf-mrc -q --at 12288 | awk -F, 'NR == 2 { print $5 }')
+    sweep=$(cf-sweep -q --sets 48 --ways 4 p.cf | awk -F, 'NR == 2 { print $6 }')
+    ((cache > 1000))
+    [[ $cache == "$curve" && $cache == "$sweep" ]] || fail "cache $cache, curve $curve, sweep $sweep"
+}
+
 @test "a histogram of distances counts what a cache of any ways hits" {
     local s
     for s in random cc1; do

@@ -32,7 +32,6 @@ struct cf_stack {
     uint32_t *picked_index;
     uint64_t *picked_dist;
     /* sets */
-    uint64_t space;        /* of the rows at hand: not part of what chooses the set */
     uint64_t reciprocal;   /* floor(2^64 / sets) */
     uint64_t *line, *dist; /* PIECE of each, in the order of sets */
     uint32_t *set;         /* of each line of the piece */
@@ -164,7 +163,7 @@ static int by_set(struct cf_stack *s, struct stack **stack, const uint64_t *line
     uint32_t touched = 0, start = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t set = set_of(s, line[i] ^ s->space);
+        const uint32_t set = set_of(s, line[i]);
 
         s->set[i] = set;
         s->touched[touched] = set;
@@ -338,7 +337,6 @@ int cf_stack_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, uint
 {
     s->references += count;
     s->shards.references += count;
-    s->space = 0;
     return some_lines(s, unit, line, count, dist, NULL);
 }
 
@@ -482,7 +480,6 @@ int cf_stack_rows(struct cf_stack *s, struct cf_runs *r, uint32_t unit, const ui
 
     if (make_run_room(s, r->capacity) != 0)
         return -1;
-    s->space = space;
     flushes = preset(r, op, rows, dist);
     for (uint32_t at = 0; at < rows;) {
         const uint64_t before = r->references;
