@@ -164,7 +164,8 @@ $(B)/man.list: $(MAN) FORCE
 
 # Tests and benchmarks are one file each. They may use the library and the engines, and those of
 # kmod/ the headers that kernel and user side share.
-tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-template)
+tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-template) \
+	$(B)/test/leon4-forms
 benches: $(BENCH:%=$(B)/bench/%)
 
 $(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCF)
@@ -177,6 +178,13 @@ $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBCF)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+
+# What makes the samples of LEON, of several files.
+LEON4_SOURCES := $(wildcard tests/leon4/*.c)
+$(B)/test/leon4-forms: $(call objects,$(LEON4_SOURCES)) $(LIBENGINE) $(LIBCF)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link) -o $@.new $(call objects,$(LEON4_SOURCES)) $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBCF)
 	$(call say,LD,$@)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# LEON: builds the bare-metal programs of samples/leon4, runs them under an emulator, and makes of
+# the emulator's log what the trace buffers of a LEON would have held, in every form in which
+# monitors show them. What is modelled and not measured, samples/README.md says.
+#
+#   make tests && make -f pipelines/leon4.mk            all forms of all programs, in build/leon4
+#   make -f pipelines/leon4.mk build/leon4/fits.hist    one of them
+#   make -f pipelines/leon4.mk samples                  rewrites the stored ones in samples/leon4
+#
+# A result's name says what it is: PROGRAM.hist, .inst and .ahb as GRMON shows them; .STYLE.hist,
+# .STYLE.inst and .STYLE.ahb in another style (see leon4-forms --help); .inst.raw and .ahb.raw the
+# buffers' bytes; .csv every load and store with its true address; .counters what the statistics
+# unit would have counted. PROGRAM is fits, overflow, windows, or two: fits on CPU 0 beside windows
+# on CPU 1.
+#
+# OUT       where results go                                          [build/leon4]
+# FORMS     the program that makes the forms                          [build/test/leon4-forms]
+# FORMSARGS options for it: --bus, --latency, --post, --lock, --start, --single, --from, --count
+# LEON      prefix of the cross compiler                              [sparc64-linux-gnu-]
+# QEMU      the emulator                                              [qemu-system-sparc]
+
+B         ?= build
+OUT       ?= $(B)/leon4
+FORMS     ?= $(B)/test/leon4-forms
+FORMSARGS ?=
+LEON      ?= sparc64-linux-gnu-
+QEMU      ?= qemu-system-sparc
+SOURCE    := samples/leon4
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+
+PROGRAMS := fits overflow windows
+BUS32    := openocd dsu
+RESULTS  := hist inst ahb tcl.hist tcl-lines.hist tsim.hist ftdi.inst openocd.inst dsu.inst \
+	words.inst words.ahb inst.raw ahb.raw csv counters
+
+all: $(foreach p,$(PROGRAMS) two,$(RESULTS:%=$(OUT)/$p.%)) \
+     $(foreach p,$(PROGRAMS),$(BUS32:%=$(OUT)/$p.%.ahb))
+	@echo "results in $(OUT); counted by the model:"
+	@for p in $(PROGRAMS); do echo "$$p"; cat $(OUT)/$$p.counters; done
+
+# ---- programs, and what they do ----
+
+# The 64-bit compiler makes 32-bit code with -m32; its own library for that is no V8, and not used.
+FLAGS := -m32 -mcpu=leon3 -O2 -Wall -Wextra -ffreestanding -fno-pic -fno-pie -nostdlib -static \
+	-no-pie -Wl,--build-id=none,-z,noexecstack,-melf32_sparc -T $(SOURCE)/link.ld
+
+$(OUT)/%.elf: $(SOURCE)/%.c $(SOURCE)/crt0.S $(SOURCE)/link.ld
+	@mkdir -p $(@D)
+	$(LEON)gcc $(FLAGS) -Wl,--defsym=BASE=0x40000000 -o $@ $(SOURCE)/crt0.S $<
+
+# The same at another address, for a second CPU.
+$(OUT)/%-1.elf: $(SOURCE)/%.c $(SOURCE)/crt0.S $(SOURCE)/link.ld
+	@mkdir -p $(@D)
+	$(LEON)gcc $(FLAGS) -Wl,--defsym=BASE=0x40100000 -o $@ $(SOURCE)/crt0.S $<
+
+$(OUT)/%.bin: $(OUT)/%.elf
+	$(LEON)objcopy -O binary $< $@
+
+$(OUT)/%.lst: $(OUT)/%.elf
+	$(LEON)objdump -d $< >$@
+
+# Registers before each instruction. The emulator's exit says nothing; leon4-forms looks whether the
+# program came to its end.
+$(OUT)/%.log: $(OUT)/%.elf
+	rm -f $@ && timeout 120 $(QEMU) -M leon3_generic -nographic -no-reboot -singlestep \
+	    -d exec,nochain,cpu,fpu -D $@.tmp -kernel $< </dev/null && mv $@.tmp $@
+
+# ---- forms ----
+
+run_of = $(if $(filter two,$(1)),$(OUT)/fits $(OUT)/windows-1,$(OUT)/$(1))
+
+# $(1) is the program, $(2) the ending of the result, $(3) the options for it.
+define form
+$(OUT)/$(1).$(2): $(foreach r,$(call run_of,$(1)),$r.log $r.bin $r.lst) $(FORMS)
+	$$(FORMS) -q $$(FORMSARGS) $(3) $(call run_of,$(1)) >$$@.tmp && mv $$@.tmp $$@
+endef
+define forms
+$(foreach f,hist inst ahb,$(eval $(call form,$(1),$f,-f $f)))
+$(foreach s,tcl tcl-lines,$(foreach f,hist inst ahb,$(eval $(call form,$(1),$s.$f,-s $s -f $f))))
+$(foreach f,hist inst,$(eval $(call form,$(1),tsim.$f,-s tsim -f $f)))
+$(foreach s,ftdi words,$(eval $(call form,$(1),$s.inst,-s $s -f inst)))
+$(foreach s,$(BUS32),$(foreach f,inst ahb,$(eval $(call form,$(1),$s.$f,-s $s -f $f --bus 32))))
+$(eval $(call form,$(1),words.ahb,-s words -f ahb))
+$(foreach f,inst ahb,$(eval $(call form,$(1),$f.raw,-s raw -f $f)))
+$(foreach c,0 1,$(eval $(call form,$(1),cpu$c.inst.raw,-s raw -f inst --cpu $c)))
+$(foreach c,0 1,$(eval $(call form,$(1),cpu$c.hist,-f hist --cpu $c)))
+$(eval $(call form,$(1),csv,-f accesses))
+$(eval $(call form,$(1),counters,-f counters))
+endef
+$(foreach p,$(PROGRAMS) two,$(call forms,$p))
+
+# ---- the stored ones ----
+
+# Whole runs as bytes and one as text; the rest are parts, since a run's text has megabytes.
+STORE ?= samples/leon4
+again  = $(MAKE) --no-print-directory -f $(lastword $(MAKEFILE_LIST)) B=$(B) FORMS=$(FORMS)
+store  = for f in $(2); do cp $(1)/$$f $(STORE)/$(3)$$f || exit 1; done
+
+samples: $(foreach p,$(PROGRAMS),$(foreach f,inst.raw ahb.raw csv counters,$(OUT)/$p.$f)) \
+	$(OUT)/fits.hist part-begin part-middle part-single part-cpus
+	$(call store,$(OUT),fits.hist $(foreach p,$(PROGRAMS),$(foreach f,inst.raw ahb.raw csv counters,$p.$f)))
+
+# Each part is made by itself, from the same runs.
+part = $(foreach p,$(2),$(foreach r,$(call run_of,$p),$r.log $r.bin $r.lst)) FORCE
+# $(1) the folder, $(2) programs, $(3) endings, $(4) options
+take = @mkdir -p $(OUT)/$(1) && for r in $(foreach p,$(2),$(call run_of,$p)); do \
+	    for e in log bin lst; do ln -sf ../$${r\#\#*/}.$$e $(OUT)/$(1)/; done; done && \
+	    $(again) OUT=$(OUT)/$(1) FORMSARGS='$(4)' -W $(FORMS) \
+	        $(foreach p,$(2),$(3:%=$(OUT)/$(1)/$p.%)) && \
+	    $(call store,$(OUT)/$(1),$(foreach p,$(2),$(3:%=$p.%)),$(1)-)
+
+BEGIN  := --count 4000
+MIDDLE := --from 9000 --count 800 --start 1073727700
+CPUS   := --from 1500 --count 700
+
+part-begin: $(call part,begin,overflow)
+	$(call take,begin,overflow,hist csv,$(BEGIN))
+part-middle: $(call part,middle,windows)
+	$(call take,middle,windows,$(RESULTS:counters=) $(BUS32:%=%.ahb),$(MIDDLE))
+part-single: $(call part,single,windows)
+	$(call take,single,windows,hist tcl-lines.hist inst.raw ahb.raw csv,$(MIDDLE) --single)
+part-cpus: $(call part,two,two)
+	$(call take,cpus,two,tcl.hist tcl-lines.hist cpu0.hist cpu1.hist cpu0.inst.raw cpu1.inst.raw ahb.raw csv,$(CPUS))
+
+FORCE:
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all samples part-begin part-middle part-single part-cpus FORCE

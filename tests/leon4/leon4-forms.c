@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * leon4-forms - what a LEON's trace buffers would hold of a program that an emulator has run, in
+ * any of the forms in which monitors show them.
+ *
+ * In: PREFIX.log, PREFIX.bin and PREFIX.lst of one or two programs (see run.c and
+ * pipelines/leon4.mk); two run side by side as CPU 0 and CPU 1. Out: text, Tcl lists, the words of
+ * the trace buffers, a CSV of the true accesses, or the counters. A tool of the tests and of the
+ * samples, which is not installed. Memory grows with the run: about 110 bytes an instruction.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/leon4/leon4.h"
+
+static const char usage[] =
+    "Usage: leon4-forms [options] PREFIX [PREFIX]\n"
+    "Turns an emulator's log of a SPARC program into the forms of a LEON's trace.\n"
+    "\n"
+    "  -f, --form FORM      hist (both), inst, ahb, accesses, counters        [hist]\n"
+    "  -s, --style STYLE    of hist, inst and ahb: grmon, ftdi, openocd, dsu, tsim,\n"
+    "                       tcl, tcl-lines, raw (bytes), words (hex)         [grmon]\n"
+    "      --single         one entry an instruction, two for atomics, as LEON4's\n"
+    "                       manual has it; else also two for stores and ldd, three\n"
+    "                       for std, as LEON3's has it\n"
+    "      --from N         begin with the Nth instruction of each CPU, from 0   [0]\n"
+    "  -n, --count N        so many instructions of each CPU                   [all]\n"
+    "      --cpu N          instructions of this CPU only                      [all]\n"
+    "      --start N        time of the first instruction                        [0]\n"
+    "      --bus BITS       width of the bus: 32, 64, 128                      [128]\n"
+    "      --latency N      cycles from a miss to its first data                [10]\n"
+    "      --post N         cycles that a store waits in the write buffer        [2]\n"
+    "      --lock           loads of atomic instructions always use the bus\n"
+    "  -q, --quiet          no summary\n"
+    "  -h, --help           show this text\n"
+    "      --version        show the version\n";
+
+static const struct option options[] = {
+    {"form", required_argument, NULL, 'f'},    {"style", required_argument, NULL, 's'},
+    {"count", required_argument, NULL, 'n'},   {"single", no_argument, NULL, 256},
+    {"from", required_argument, NULL, 257},    {"cpu", required_argument, NULL, 258},
+    {"start", required_argument, NULL, 259},   {"bus", required_argument, NULL, 260},
+    {"latency", required_argument, NULL, 261}, {"post", required_argument, NULL, 262},
+    {"lock", no_argument, NULL, 263},          CF_COMMON_OPTIONS,
+};
+
+/* Index of a word in a list that ends with NULL. */
+static int find(struct cf_tool *t, const char *option, const char *word, const char *const *list)
+{
+    for (int i = 0; list[i]; i++)
+        if (!strcmp(word, list[i]))
+            return i;
+    cf_die(t, CF_EXIT_USAGE, "%s %s: unknown, see --help", option, word);
+}
+
+static void check(struct cf_tool *t, const struct print *p)
+{
+    const int text = p->style == FTDI || p->style == OPENOCD || p->style == DSU;
+
+    if ((p->style == RAW || p->style == WORDS || text) && p->form == HIST)
+        cf_die(t, CF_EXIT_USAGE, "this style has no hist: use --form inst or ahb");
+    if ((p->style == FTDI || p->style == TSIM) && p->form == AHB)
+        cf_die(t, CF_EXIT_USAGE, "this style has no ahb");
+    if ((p->style == OPENOCD || p->style == DSU) && p->form == AHB && p->bus != 4)
+        cf_die(t, CF_EXIT_USAGE, "this style shows 32 bits of data: use --bus 32");
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const forms[] = {"hist", "inst", "ahb", "accesses", "counters", NULL};
+    static const char *const styles[] = {"grmon", "ftdi",      "openocd", "dsu",   "tsim",
+                                         "tcl",   "tcl-lines", "raw",     "words", NULL};
+    struct model m = {.bus = 16, .latency = 10, .post = 2};
+    struct print p = {.form = HIST, .style = GRMON, .cpu = -1, .count = UINT64_MAX};
+    struct run run[2];
+    struct trace trace[2];
+    struct counters counters[2];
+    const uint8_t *hit[2];
+    struct cf_tool t;
+    int c;
+
+    cf_tool_init(&t, argc, argv, "leon4-forms", usage);
+    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS "f:s:n:", options, NULL)) != -1)
+        switch (c) {
+        case 'f':
+            p.form = (enum form)find(&t, "--form", optarg, forms);
+            break;
+        case 's':
+            p.style = (enum style)find(&t, "--style", optarg, styles);
+            break;
+        case 'n':
+            p.count = cf_parse_u64(&t, "--count", optarg, 1, UINT32_MAX);
+            break;
+        case 256:
+            p.single = 1;
+            break;
+        case 257:
+            p.from = cf_parse_u64(&t, "--from", optarg, 0, UINT32_MAX);
+            break;
+        case 258:
+            p.cpu = (int)cf_parse_u64(&t, "--cpu", optarg, 0, 1);
+            break;
+        case 259:
+            m.start = cf_parse_u64(&t, "--start", optarg, 0, UINT32_MAX);
+            break;
+        case 260:
+            m.bus = (uint32_t)cf_parse_u64(&t, "--bus", optarg, 32, 128) / 8;
+            if (m.bus != 4 && m.bus != 8 && m.bus != 16)
+                cf_die(&t, CF_EXIT_USAGE, "--bus %s: 32, 64 or 128", optarg);
+            break;
+        case 261:
+            m.latency = (uint32_t)cf_parse_u64(&t, "--latency", optarg, 0, 1000);
+            break;
+        case 262:
+            m.post = (uint32_t)cf_parse_u64(&t, "--post", optarg, 0, 1000);
+            break;
+        case 263:
+            m.lock = 1;
+            break;
+        default:
+            cf_common_option(&t, c);
+        }
+    if (argc - optind < 1 || argc - optind > 2)
+        cf_die(&t, CF_EXIT_USAGE, "one or two PREFIXes are expected: see --help");
+    p.bus = m.bus;
+    p.cpus = (unsigned)(argc - optind);
+    p.run = run;
+    check(&t, &p);
+
+    for (unsigned i = 0; i < p.cpus; i++) {
+        run_read(&t, argv[optind + (int)i], &run[i]);
+        model_run(&t, &m, &run[i], i, &trace[i]);
+        counters[i] = trace[i].counters;
+        hit[i] = trace[i].hit;
+        if (!t.quiet)
+            fprintf(stderr,
+                    "%s: %zu instructions, %u jumped over, %u loads found in memory as they were\n",
+                    argv[optind + (int)i], run[i].steps, run[i].annulled, run[i].checked);
+    }
+    if (p.cpus == 2)
+        model_interleave(&t, &trace[0], &trace[1], m.start);
+
+    if (p.form == COUNTERS)
+        print_counters(counters, p.cpus, stdout);
+    else if (p.form == ACCESSES)
+        print_accesses(&p, &trace[0], hit, stdout);
+    else if (p.style == RAW || p.style == WORDS)
+        print_raw(&p, &trace[0], stdout);
+    else
+        print_text(&p, &trace[0], stdout);
+    for (unsigned i = 0; i < p.cpus; i++) {
+        trace_free(&trace[i]);
+        run_free(&run[i]);
+    }
+    return cf_tool_finish(&t, NULL, NULL);
+}
