@@ -100,7 +100,7 @@ again  = $(MAKE) --no-print-directory -f $(lastword $(MAKEFILE_LIST)) B=$(B) FOR
 store  = for f in $(2); do cp $(1)/$$f $(STORE)/$(3)$$f || exit 1; done
 
 samples: $(foreach p,$(PROGRAMS),$(foreach f,inst.raw ahb.raw csv counters,$(OUT)/$p.$f)) \
-	$(OUT)/fits.hist part-begin part-middle part-single part-cpus
+	$(OUT)/fits.hist part-late part-middle part-single part-cpus
 	$(call store,$(OUT),fits.hist $(foreach p,$(PROGRAMS),$(foreach f,inst.raw ahb.raw csv counters,$p.$f)))
 
 # Each part is made by itself, from the same runs.
@@ -112,12 +112,12 @@ take = @mkdir -p $(OUT)/$(1) && for r in $(foreach p,$(2),$(call run_of,$p)); do
 	        $(foreach p,$(2),$(3:%=$(OUT)/$(1)/$p.%)) && \
 	    $(call store,$(OUT)/$(1),$(foreach p,$(2),$(3:%=$p.%)),$(1)-)
 
-BEGIN  := --count 4000
+LATE   := --from 9500 --count 3500
 MIDDLE := --from 9000 --count 800 --start 1073727700
 CPUS   := --from 1500 --count 700
 
-part-begin: $(call part,begin,overflow)
-	$(call take,begin,overflow,hist csv,$(BEGIN))
+part-late: $(call part,late,overflow)
+	$(call take,late,overflow,hist csv,$(LATE))
 part-middle: $(call part,middle,windows)
 	$(call take,middle,windows,$(RESULTS:counters=) $(BUS32:%=%.ahb),$(MIDDLE))
 part-single: $(call part,single,windows)
@@ -128,4 +128,4 @@ part-cpus: $(call part,two,two)
 FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all samples part-begin part-middle part-single part-cpus FORCE
+.PHONY: all samples part-late part-middle part-single part-cpus FORCE

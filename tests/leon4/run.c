@@ -269,11 +269,12 @@ static void decode_memory(const struct source *s, struct run *r, uint8_t *memory
                           const struct state *now, const struct state *next, uint32_t operand)
 {
     static const uint8_t sizes[16] = {4, 1, 2, 8, 4, 1, 2, 8, 0, 1, 2, 0, 0, 1, 0, 4};
-    const unsigned op3 = p->opcode >> 19 & 63, rd = p->opcode >> 25 & 31;
+    const unsigned op3 = p->opcode >> 19 & 63;
     const unsigned asi = p->opcode >> 5 & 255;
     const int real = (op3 & 0x30) == 0x20, alternate = (op3 & 0x30) == 0x10 || op3 == 0x3c;
     const int compare = op3 == 0x3c;
     const uint32_t *from = real ? now->f : now->reg, *to = real ? next->f : next->reg;
+    unsigned rd = p->opcode >> 25 & 31;
     uint8_t *at;
 
     p->size = compare ? 4 : sizes[op3 & 15];
@@ -281,6 +282,8 @@ static void decode_memory(const struct source *s, struct run *r, uint8_t *memory
     if (!p->size || (real && (op3 & 3) != 0 && (op3 & 3) != 3) || op3 > 0x3c ||
         (op3 >= 0x30 && !compare))
         bad(s, "a load or store that is not known here");
+    if (p->size == 8)
+        rd &= 30; /* registers of a double word are a pair; an odd one is no such instruction */
     p->addr = now->reg[p->opcode >> 14 & 31] + (compare ? 0 : operand);
     p->memory = !p->trap && (!alternate || (asi >= 8 && asi <= 11));
     if (p->trap)
