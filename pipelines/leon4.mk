@@ -6,12 +6,13 @@
 #
 #   make tests && make -f pipelines/leon4.mk            all forms of all programs, in build/leon4
 #   make -f pipelines/leon4.mk build/leon4/fits.hist    one of them
+#   make -f pipelines/leon4.mk tables                   misses by cause, of the true addresses
 #   make -f pipelines/leon4.mk samples                  rewrites the stored ones in samples/leon4
 #
 # A result's name says what it is: PROGRAM.hist, .inst and .ahb as GRMON shows them; .STYLE.hist,
 # .STYLE.inst and .STYLE.ahb in another style (see leon4-forms --help); .inst.raw and .ahb.raw the
-# buffers' bytes; .csv every load and store with its true address; .counters what the statistics
-# unit would have counted. PROGRAM is fits, overflow, windows, or two: fits on CPU 0 beside windows
+# buffers' bytes; .csv every load and store with its true address, .stream.csv with the
+# fetches between them; .counters what the statistics unit would have counted. PROGRAM is fits, overflow, windows, or two: fits on CPU 0 beside windows
 # on CPU 1.
 #
 # OUT       where results go                                          [build/leon4]
@@ -19,6 +20,7 @@
 # FORMSARGS options for it: --bus, --latency, --post, --lock, --start, --single, --from, --count
 # LEON      prefix of the cross compiler                              [sparc64-linux-gnu-]
 # QEMU      the emulator                                              [qemu-system-sparc]
+# BIN       where the suite's programs are, for the tables            [build/bin]
 
 B         ?= build
 OUT       ?= $(B)/leon4
@@ -34,7 +36,7 @@ SHELL       := /bin/bash
 PROGRAMS := fits overflow windows
 BUS32    := openocd dsu
 RESULTS  := hist inst ahb tcl.hist tcl-lines.hist tsim.hist ftdi.inst openocd.inst dsu.inst \
-	words.inst words.ahb inst.raw ahb.raw csv counters
+	words.inst words.ahb inst.raw ahb.raw csv stream.csv counters
 
 all: $(foreach p,$(PROGRAMS) two,$(RESULTS:%=$(OUT)/$p.%)) \
      $(foreach p,$(PROGRAMS),$(BUS32:%=$(OUT)/$p.%.ahb))
@@ -88,9 +90,21 @@ $(foreach f,inst ahb,$(eval $(call form,$(1),$f.raw,-s raw -f $f)))
 $(foreach c,0 1,$(eval $(call form,$(1),cpu$c.inst.raw,-s raw -f inst --cpu $c)))
 $(foreach c,0 1,$(eval $(call form,$(1),cpu$c.hist,-f hist --cpu $c)))
 $(eval $(call form,$(1),csv,-f accesses))
+$(eval $(call form,$(1),stream.csv,-f stream))
 $(eval $(call form,$(1),counters,-f counters))
 endef
 $(foreach p,$(PROGRAMS) two,$(call forms,$p))
+
+# ---- tables ----
+
+# As the paper's figures 2 to 5: misses of each cache by cause, beside what the counters have.
+BIN ?= $(B)/bin
+tables: $(foreach p,$(PROGRAMS),$(OUT)/$p.stream.csv $(OUT)/$p.counters)
+	@for p in $(PROGRAMS); do \
+	    echo "$$p, counted:"; cat $(OUT)/$$p.counters; \
+	    echo "$$p, by cause:"; \
+	    $(BIN)/cf-capture csv -q $(OUT)/$$p.stream.csv | \
+	        $(BIN)/cf-classify -q -m leon4-n2x --summary || exit 1; echo; done
 
 # ---- the stored ones ----
 
@@ -119,7 +133,7 @@ CPUS   := --from 1500 --count 700
 part-late: $(call part,late,overflow)
 	$(call take,late,overflow,hist csv,$(LATE))
 part-middle: $(call part,middle,windows)
-	$(call take,middle,windows,$(RESULTS:counters=) $(BUS32:%=%.ahb),$(MIDDLE))
+	$(call take,middle,windows,$(filter-out stream.csv counters,$(RESULTS)) $(BUS32:%=%.ahb),$(MIDDLE))
 part-single: $(call part,single,windows)
 	$(call take,single,windows,hist tcl-lines.hist inst.raw ahb.raw csv,$(MIDDLE) --single)
 part-cpus: $(call part,two,two)
@@ -128,4 +142,4 @@ part-cpus: $(call part,two,two)
 FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all samples part-late part-middle part-single part-cpus FORCE
+.PHONY: all tables samples part-late part-middle part-single part-cpus FORCE

@@ -93,6 +93,20 @@ leon4() {
     if grep -q ',1,[a-z]*,[0-9],0x400' out/two.csv; then fail "CPU 1 touches the memory of CPU 0"; fi
 }
 
+@test "the tables: misses of each cache by cause are as many as were counted" {
+    tools
+    leon4 tables BIN="$B/bin" >said
+    local p
+    for p in fits overflow windows; do
+        sed -n "/^$p, by cause/,/^\$/p" said >"$p"
+        for c in "L1I ifetch icache" "L1D load dcache"; do
+            read -r level op name <<<"$c"
+            [[ $(awk -F, -v l="$level" -v o="$op" '$1 == l && $2 == o && $4 == $5 + $6 + $7 { print $4 }' "$p") == \
+                $(sed -n "s/.* $name miss  *0*//p" "out/$p.counters") ]] || fail "$p $c" "$(cat said)"
+        done
+    done
+}
+
 @test "a log that is cut off, or does not tell the truth, is refused with its line" {
     tools
     leon4 "$T/out/windows.log" "$T/out/windows.bin" "$T/out/windows.lst"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fits: a small program whose code and data fit into LEON's first-level caches of 16 KiB, as the
- * second test case of the LEON4 profiling tool's paper: every miss is a first touch. It multiplies
- * two matrices, sorts, sums up bytes and computes a CRC, so that loops, calls, loads of all widths
- * and multiplications occur. The result is left in `result`.
+ * second test case of the LEON4 profiling tool's paper: every miss is cold, a first touch or the
+ * first load of a line that was only stored to, since stores do not allocate. It multiplies two
+ * matrices, sorts, sums up bytes and computes a CRC, so that loops, calls, loads of all widths and
+ * multiplications occur. The result is left in `result`.
  */
 #include <stdint.h>
 

@@ -17,7 +17,8 @@ static const char usage[] =
     "Usage: leon4-forms [options] PREFIX [PREFIX]\n"
     "Turns an emulator's log of a SPARC program into the forms of a LEON's trace.\n"
     "\n"
-    "  -f, --form FORM      hist (both), inst, ahb, accesses, counters        [hist]\n"
+    "  -f, --form FORM      hist (both), inst, ahb; accesses, stream (with\n"
+    "                       fetches), counters                              [hist]\n"
     "  -s, --style STYLE    of hist, inst and ahb: grmon, ftdi, openocd, dsu, tsim,\n"
     "                       tcl, tcl-lines, raw (bytes), words (hex)         [grmon]\n"
     "      --single         one entry an instruction, two for atomics, as LEON4's\n"
@@ -67,7 +68,8 @@ static void check(struct cf_tool *t, const struct print *p)
 
 int main(int argc, char **argv)
 {
-    static const char *const forms[] = {"hist", "inst", "ahb", "accesses", "counters", NULL};
+    static const char *const forms[] = {"hist",   "inst",     "ahb", "accesses",
+                                        "stream", "counters", NULL};
     static const char *const styles[] = {"grmon", "ftdi",      "openocd", "dsu",   "tsim",
                                          "tcl",   "tcl-lines", "raw",     "words", NULL};
     struct model m = {.bus = 16, .latency = 10, .post = 2};
@@ -142,7 +144,7 @@ int main(int argc, char **argv)
 
     if (p.form == COUNTERS)
         print_counters(counters, p.cpus, stdout);
-    else if (p.form == ACCESSES)
+    else if (p.form == ACCESSES || p.form == STREAM)
         print_accesses(&p, &trace[0], hit, stdout);
     else if (p.style == RAW || p.style == WORDS)
         print_raw(&p, &trace[0], stdout);

@@ -110,7 +110,7 @@ void trace_free(struct trace *t);
 
 /* ---- the forms ---- */
 
-enum form { HIST, INST, AHB, ACCESSES, COUNTERS };
+enum form { HIST, INST, AHB, ACCESSES, STREAM, COUNTERS };
 enum style { GRMON, FTDI, OPENOCD, DSU, TSIM, TCL, TCL_LINES, RAW, WORDS };
 
 struct print {
@@ -134,8 +134,8 @@ int print_wanted(const struct print *p, const struct entry *e);
 
 void print_text(const struct print *p, const struct trace *t, FILE *out);
 void print_raw(const struct print *p, const struct trace *t, FILE *out);
-/* Every load and store with its true address, as cf-capture csv reads it: hit says by `level` 1
-   that the data cache served a load. `hit` is by CPU. */
+/* Every load and store (with STREAM also every fetch) with its true address, as cf-capture csv
+   reads it: hit says by `level` 1 that the data cache served a load. `hit` is by CPU. */
 void print_accesses(const struct print *p, const struct trace *t, const uint8_t *const *hit,
                     FILE *out);
 

@@ -90,22 +90,37 @@ void print_raw(const struct print *p, const struct trace *t, FILE *out)
     }
 }
 
+static void access_out(const struct entry *e, const struct step *s, const char *op, unsigned level,
+                       FILE *out)
+{
+    fprintf(out, "%" PRIu64 ",%u,%s,%u,0x%08" PRIx32 ",0x%08" PRIx32 ",%u", e->time, e->cpu, op,
+            s->size, s->addr, s->pc, level);
+}
+
 void print_accesses(const struct print *p, const struct trace *t, const uint8_t *const *hit,
                     FILE *out)
 {
-    fputs("time,cpu,op,size,addr,pc,level\n", out);
+    const int fetches = p->form == STREAM;
+    const char *end = fetches ? ",0\n" : "\n";
+
+    fprintf(out, "time,cpu,op,size,addr,pc,level%s\n", fetches ? ",insns" : "");
     for (size_t i = 0; i < t->entries; i++) {
         const struct entry *e = &t->entry[i];
         const struct step *s = &p->run[e->cpu].step[e->step];
 
-        if (e->ahb || !print_wanted(p, e) || !s->memory)
+        if (e->ahb || !print_wanted(p, e))
             continue;
-        if (s->kind != STORE)
-            fprintf(out, "%" PRIu64 ",%u,load,%u,0x%08" PRIx32 ",0x%08" PRIx32 ",%u\n", e->time,
-                    e->cpu, s->size, s->addr, s->pc, hit[e->cpu][e->step] ? 1U : 2U);
-        if (s->kind == STORE || s->writes)
-            fprintf(out, "%" PRIu64 ",%u,store,%u,0x%08" PRIx32 ",0x%08" PRIx32 ",0\n", e->time,
-                    e->cpu, s->size, s->addr, s->pc);
+        if (fetches)
+            fprintf(out, "%" PRIu64 ",%u,ifetch,4,0x%08" PRIx32 ",0x%08" PRIx32 ",0,1\n", e->time,
+                    e->cpu, s->pc, s->pc);
+        if (s->memory && s->kind != STORE) {
+            access_out(e, s, "load", hit[e->cpu][e->step] ? 1 : 2, out);
+            fputs(end, out);
+        }
+        if (s->memory && (s->kind == STORE || s->writes)) {
+            access_out(e, s, "store", 0, out);
+            fputs(end, out);
+        }
     }
 }
 
