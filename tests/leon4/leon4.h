@@ -25,12 +25,13 @@ struct step {
     uint32_t opcode;
     uint32_t value;     /* what it computed; meaningless for memory */
     uint32_t addr;      /* of LOAD, STORE, ATOMIC: byte address */
-    uint32_t loaded[2]; /* as it reached the register, the second for 8 bytes */
+    uint32_t loaded[2]; /* as it reached the register, the second for 8 bytes, or `pair` */
     uint32_t stored[2];
     uint8_t kind;   /* enum kind */
     uint8_t size;   /* bytes of memory */
     uint8_t memory; /* 0: an alternate space that is no memory, or it trapped */
     uint8_t writes; /* ATOMIC: it did store */
+    uint8_t pair;   /* a floating-point operation whose result is two words, in loaded[] */
     uint8_t trap;
     uint8_t error; /* the processor stopped in error mode */
 };

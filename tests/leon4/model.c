@@ -185,7 +185,8 @@ static void one(struct machine *x, uint32_t i)
     o->counters.instructions += !s->trap;
     x->now = e->time + 1;
     /* further entries of the same instruction have the times after the first */
-    x->now += (s->kind == STORE || s->kind == ATOMIC) + (s->kind != PLAIN && s->size == 8);
+    x->now +=
+        (s->kind == STORE || s->kind == ATOMIC) + (s->kind != PLAIN && s->size == 8) + s->pair;
     x->last = x->now - 1;
     if (s->trap)
         x->now += TRAP;

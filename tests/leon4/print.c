@@ -17,7 +17,11 @@ unsigned print_results(const struct print *p, const struct step *s, uint32_t wor
     words[0] = 0;
     if (s->trap || s->kind == PLAIN) {
         words[0] = s->value;
-        return 1;
+        if (!s->pair || s->trap || p->single)
+            return 1;
+        words[0] = s->loaded[0];
+        words[1] = s->loaded[1];
+        return 2;
     }
     if (s->kind == STORE)
         words[n++] = s->addr;

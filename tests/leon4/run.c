@@ -315,6 +315,24 @@ static void decode_memory(const struct source *s, struct run *r, uint8_t *memory
             put(at + 4 * i, p->stored[i], p->size < 4 ? p->size : 4);
 }
 
+/* Floating-point operations with a double result: opf. */
+static int is_pair(unsigned opf)
+{
+    switch (opf) {
+    case 0x2a: /* fsqrtd */
+    case 0x42: /* faddd */
+    case 0x46: /* fsubd */
+    case 0x4a: /* fmuld */
+    case 0x4e: /* fdivd */
+    case 0x69: /* fsmuld */
+    case 0xc8: /* fitod */
+    case 0xc9: /* fstod */
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 /* `next` is NULL for the last instruction. */
 static void decode(const struct source *s, struct run *r, uint8_t *memory, struct step *p,
                    const struct state *now, const struct state *next)
@@ -350,9 +368,12 @@ static void decode(const struct source *s, struct run *r, uint8_t *memory, struc
         p->value = (opcode >> 22 & 7) == 4 ? opcode << 10 : 0;
     else if (op == 1 || op3 == 0x38)
         p->value = now->pc; /* what call and jmpl leave in their register */
-    else if (op3 == 0x34 || op3 == 0x35)
+    else if (op3 == 0x34 || op3 == 0x35) {
         p->value = next->f[rd];
-    else if (op3 >= 0x30 && op3 <= 0x33)
+        p->pair = op3 == 0x34 && is_pair(opcode >> 5 & 511);
+        p->loaded[0] = next->f[rd & 30];
+        p->loaded[1] = next->f[rd | 1];
+    } else if (op3 >= 0x30 && op3 <= 0x33)
         p->value = left ^ right;
     else if (op3 == 0x39 || op3 == 0x3a || op3 == 0x3b)
         p->value = 0; /* rett, ticc, flush */
