@@ -257,6 +257,9 @@ leon4() {
     [[ $(sed -n 's/.*ahb .*mst=\([0-9]\).*/\1/p' $m.cpu0.hist | sort -u | paste -sd' ') == "0 1" ]]
     [[ $(grep -c ' ahb ' $m.cpu0.hist) == $(grep -c ' ahb ' $m.cpu1.hist) ]]
     [[ $(awk '{ print $1 == "INST" ? $3 : $2 }' $m.tcl-lines.hist | sort | uniq -d | wc -l) == 0 ]]
+    # the list is sorted, though an instruction's second entry may stand behind one of the other CPU
+    awk '{ print $1 == "INST" ? $3 : $2 }' $m.tcl-lines.hist | sort -nc
+    (($(awk '$1 == "INST" && $8 && cpu != $2 { n++ } $1 == "INST" { cpu = $2 } END { print n + 0 }' $m.tcl-lines.hist) > 5))
     [[ $(entries $m.cpu0.inst.raw | wc -l) == 700 && $(entries $m.cpu1.inst.raw | wc -l) == 700 ]]
     [[ $(cut -d, -f2 $m.csv | sort -u | paste -sd' ') == "0 1 cpu" ]]
 }

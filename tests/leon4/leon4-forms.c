@@ -6,7 +6,7 @@
  * In: PREFIX.log, PREFIX.bin and PREFIX.lst of one or two programs (see run.c and
  * pipelines/leon4.mk); two run side by side as CPU 0 and CPU 1. Out: text, Tcl lists, the words of
  * the trace buffers, a CSV of the true accesses, or the counters. A tool of the tests and of the
- * samples, which is not installed. Memory grows with the run: about 110 bytes an instruction.
+ * samples, which is not installed. Memory grows with the run: about 200 bytes an instruction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +148,8 @@ int main(int argc, char **argv)
         print_accesses(&p, &trace[0], hit, stdout);
     else if (p.style == RAW || p.style == WORDS)
         print_raw(&p, &trace[0], stdout);
-    else
-        print_text(&p, &trace[0], stdout);
+    else if (print_text(&p, &trace[0], stdout) < 0)
+        cf_die(&t, CF_EXIT_ENVIRONMENT, "no memory for %zu lines", trace[0].entries);
     for (unsigned i = 0; i < p.cpus; i++) {
         trace_free(&trace[i]);
         run_free(&run[i]);

@@ -133,7 +133,10 @@ unsigned print_results(const struct print *p, const struct step *s, uint32_t wor
 /* Is the entry inside the part that was asked for? */
 int print_wanted(const struct print *p, const struct entry *e);
 
-void print_text(const struct print *p, const struct trace *t, FILE *out);
+/* In the order of time, which is that of the entries where one CPU is shown. -1 without memory: 24
+   bytes an entry. */
+int print_text(const struct print *p, const struct trace *t, FILE *out);
+/* One CPU's instructions after the other's. */
 void print_raw(const struct print *p, const struct trace *t, FILE *out);
 /* Every load and store (with STREAM also every fetch) with its true address, as cf-capture csv
    reads it: hit says by `level` 1 that the data cache served a load. `hit` is by CPU. */

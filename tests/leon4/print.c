@@ -6,6 +6,7 @@
  * and its Tcl lists rest on recollection alone. Header lines name the columns.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/leon4/leon4.h"
@@ -111,32 +112,30 @@ static void header(const struct print *p, FILE *out)
     }
 }
 
-static void instruction(const struct print *p, const struct entry *e, int last, FILE *out)
+static void instruction(const struct print *p, const struct entry *e, unsigned part, int last,
+                        FILE *out)
 {
     const struct step *s = step_of(p, e);
     const struct run *r = &p->run[e->cpu];
-    const unsigned time = (unsigned)(e->time & TAG);
+    const unsigned time = (unsigned)((e->time + part * p->cpus) & TAG);
     const char *text = run_text(r, s->pc), *name;
     uint32_t words[3], offset;
-    const unsigned n = print_results(p, s, words);
     char result[32];
 
     results(p, s, result);
+    (void)print_results(p, s, words);
     switch (p->style) {
     case FTDI:
         fprintf(out, "    %9u  %08" PRIx32 "  %-30s %s  -\n", time, s->pc, text, result);
         break;
     case OPENOCD:
-        for (unsigned i = 0; i < n; i++)
-            fprintf(out, " %10u  %08" PRIX32 "  %-30s  [%08" PRIX32 "]\n",
-                    (unsigned)((e->time + i * p->cpus) & TAG), s->pc, text, words[i]);
+        fprintf(out, " %10u  %08" PRIX32 "  %-30s  [%08" PRIX32 "]\n", time, s->pc, text,
+                words[part]);
         break;
     case DSU:
-        for (unsigned i = 0; i < n; i++)
-            fprintf(out, "%s%08x %08" PRIx32 " %c %c %08" PRIx32 " %08" PRIx32 "  %s\n",
-                    last && i + 1 == n ? "->" : "  ",
-                    (unsigned)((e->time + i * p->cpus) & TAG) | (i ? 1U << 30 : 0), words[i],
-                    s->trap ? 'T' : ' ', s->error ? 'E' : ' ', s->pc, s->opcode, text);
+        fprintf(out, "%s%08x %08" PRIx32 " %c %c %08" PRIx32 " %08" PRIx32 "  %s\n",
+                last ? "->" : "  ", time | (part ? 1U << 30 : 0), words[part], s->trap ? 'T' : ' ',
+                s->error ? 'E' : ' ', s->pc, s->opcode, text);
         break;
     case TSIM: {
         const size_t mnemonic = strcspn(text, " ");
@@ -186,56 +185,80 @@ static void transfer(const struct print *p, const struct entry *e, size_t number
     }
 }
 
-/* Elements of a Tcl list: on one line in braces, or one a line as `join` leaves them. */
-static void tcl(const struct print *p, const struct entry *e, int *first, FILE *out)
+/* An element of a Tcl list: all on one line in braces, or one a line as `join` leaves them. */
+static void tcl(const struct print *p, const struct entry *e, unsigned part, int first, FILE *out)
 {
     const struct step *s = step_of(p, e);
-    const char *open = p->style == TCL ? *first ? "{" : " {" : "";
-    const char *end = p->style == TCL ? "}" : "\n";
+    const unsigned time = (unsigned)((e->time + part * p->cpus) & TAG);
     uint32_t words[3], offset;
-    unsigned n;
+    const char *name = run_symbol(&p->run[e->cpu], s->pc, &offset);
 
-    *first = 0;
+    if (p->style == TCL)
+        fputs(first ? "{" : " {", out);
     if (e->ahb) {
-        fprintf(out, "%sAHB %u 0x%08" PRIx32 " {", open, (unsigned)(e->time & TAG), e->addr);
+        fprintf(out, "AHB %u 0x%08" PRIx32 " {", time, e->addr);
         for (unsigned i = 0; i < p->bus / 4; i++)
             fprintf(out, "%s0x%08" PRIx32, i ? " " : "", e->data[i]);
-        fprintf(out, "} %s %u %u %u %u 0 0%s", e->write ? "write" : "read", e->trans, e->size,
-                e->cpu, e->lock, end);
-        return;
+        fprintf(out, "} %s %u %u %u %u 0 0", e->write ? "write" : "read", e->trans, e->size, e->cpu,
+                e->lock);
+    } else {
+        (void)print_results(p, s, words);
+        fprintf(out, "INST %u %u 0x%08" PRIx32 " 0x%08" PRIx32 " 0x%08" PRIx32 " %s %u %u %u",
+                e->cpu, time, s->pc, s->opcode, words[part], *name ? name : "{}", part > 0, s->trap,
+                s->error);
     }
-    n = print_results(p, s, words);
-    for (unsigned i = 0; i < n; i++) {
-        const char *name = run_symbol(&p->run[e->cpu], s->pc, &offset);
-
-        fprintf(out, "%sINST %u %u 0x%08" PRIx32 " 0x%08" PRIx32 " 0x%08" PRIx32 " %s %u %u %u%s",
-                i && p->style == TCL ? " {" : open, e->cpu,
-                (unsigned)((e->time + i * p->cpus) & TAG), s->pc, s->opcode, words[i],
-                *name ? name : "{}", i > 0, s->trap, s->error, end);
-    }
+    fputs(p->style == TCL ? "}" : "\n", out);
 }
 
-void print_text(const struct print *p, const struct trace *t, FILE *out)
-{
-    size_t last = 0, number = 0;
-    int first = 1;
+/* What becomes a line: an entry of a trace buffer, or all entries of an instruction at once. */
+struct line {
+    uint64_t time;
+    const struct entry *entry;
+    unsigned part;
+};
 
-    for (size_t i = 0; i < t->entries; i++)
-        if (print_wanted(p, &t->entry[i]))
-            last = i;
-    header(p, out);
+static int by_time(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+int print_text(const struct print *p, const struct trace *t, FILE *out)
+{
+    const int parts = p->style != GRMON && p->style != FTDI && p->style != TSIM;
+    struct line *line = reallocarray(NULL, t->entries * 3 + 1, sizeof(*line));
+    size_t lines = 0, number = 0;
+
+    if (!line)
+        return -1;
     for (size_t i = 0; i < t->entries; i++) {
         const struct entry *e = &t->entry[i];
+        uint32_t words[3];
+        unsigned n = 1;
 
-        if (!print_wanted(p, e))
+        if (!print_wanted(p, e) || (e->ahb && p->style == TSIM))
             continue;
+        if (parts && !e->ahb)
+            n = print_results(p, step_of(p, e), words);
+        for (unsigned part = 0; part < n; part++)
+            line[lines++] = (struct line){e->time + part * p->cpus, e, part};
+    }
+    /* another CPU's entries may stand between those of one instruction */
+    qsort(line, lines, sizeof(*line), by_time);
+    header(p, out);
+    for (size_t i = 0; i < lines; i++) {
+        const struct entry *e = line[i].entry;
+
         if (p->style == TCL || p->style == TCL_LINES)
-            tcl(p, e, &first, out);
-        else if (!e->ahb)
-            instruction(p, e, i == last, out);
-        else if (p->style != TSIM)
+            tcl(p, e, line[i].part, i == 0, out);
+        else if (e->ahb)
             transfer(p, e, number++, out);
+        else
+            instruction(p, e, line[i].part, i + 1 == lines, out);
     }
     if (p->style == TCL)
         fputc('\n', out);
+    free(line);
+    return 0;
 }

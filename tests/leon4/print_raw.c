@@ -75,18 +75,19 @@ static void raw_instruction(const struct print *p, const struct entry *e, uint32
 
 void print_raw(const struct print *p, const struct trace *t, FILE *out)
 {
-    uint32_t bus = unit + AHB_BUFFER;
-    uint32_t place[2] = {unit + INST_BUFFER, unit + UNIT + INST_BUFFER};
+    for (unsigned cpu = 0; cpu < p->cpus; cpu++) {
+        uint32_t bus = unit + AHB_BUFFER, place = unit + cpu * UNIT + INST_BUFFER;
 
-    for (size_t i = 0; i < t->entries; i++) {
-        const struct entry *e = &t->entry[i];
+        for (size_t i = 0; i < t->entries; i++) {
+            const struct entry *e = &t->entry[i];
 
-        if (!print_wanted(p, e))
-            continue;
-        if (e->ahb)
-            raw_transfer(p, e, &bus, out);
-        else
-            raw_instruction(p, e, &place[e->cpu], out);
+            if (!print_wanted(p, e))
+                continue;
+            if (e->ahb && cpu == 0)
+                raw_transfer(p, e, &bus, out); /* all masters share a buffer */
+            else if (!e->ahb && e->cpu == cpu)
+                raw_instruction(p, e, &place, out);
+        }
     }
 }
 
