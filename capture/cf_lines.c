@@ -24,6 +24,7 @@ struct cf_lines_more {
     char *const *files;
     int count, next;
     int fd;
+    int fresh;     /* nothing was read of this input yet */
     size_t filled; /* bytes in the buffer, from its start */
     size_t used;   /* of them complete lines that were handed to cf_lines.end */
     void (*idle)(void *);
@@ -129,6 +130,8 @@ static int next_input(struct cf_lines *l)
 
         l->number = 0;
         l->input++;
+        l->blocks = 0;
+        m->fresh = 1;
         if (strcmp(name, "-") == 0) {
             l->name = "standard input";
             m->fd = STDIN_FILENO;
@@ -164,6 +167,27 @@ static size_t read_some(struct cf_lines *l)
     return (size_t)n;
 }
 
+/* Text holds no control bytes but blanks and line ends. */
+static int is_binary(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n && i < 64; i++)
+        if ((uint8_t)p[i] >= 0x7f || ((uint8_t)p[i] < ' ' && !strchr("\t\n\r", p[i])) || !p[i])
+            return 1;
+    return 0;
+}
+
+/* The last place between two elements in braces that begin with a capital letter, as elements do
+   whose own elements are braced too; made a line's end. NULL if there is none. */
+static char *cut_list(char *buffer, size_t filled)
+{
+    for (char *p = buffer + filled - 3; p > buffer; p--)
+        if (p[0] == ' ' && p[-1] == '}' && p[1] == '{' && p[2] >= 'A' && p[2] <= 'Z') {
+            *p = '\n';
+            return p;
+        }
+    return NULL;
+}
+
 int cf_lines_fill(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
@@ -179,6 +203,12 @@ int cf_lines_fill(struct cf_lines *l)
         if (m->fd >= 0 && !caught)
             n = read_some(l);
         if (n == 0) {
+            if (l->blocks && m->filled && !caught) {
+                l->number++;
+                cf_lines_bad(l, 0, "the last entry was cut off: %zu of %d bytes", m->filled,
+                             l->block);
+                m->filled = 0;
+            }
             if (skipping) {
                 m->filled = 0;
                 skipping = 0;
@@ -200,6 +230,15 @@ int cf_lines_fill(struct cf_lines *l)
             continue;
         }
         m->filled += n;
+        if (l->block && m->fresh)
+            l->blocks = is_binary(from, n);
+        m->fresh = 0;
+        if (l->blocks) {
+            m->used = m->filled - m->filled % (size_t)l->block;
+            if (m->used)
+                break;
+            continue;
+        }
         if (skipping) {
             char *newline = memchr(from, '\n', n);
 
@@ -214,6 +253,8 @@ int cf_lines_fill(struct cf_lines *l)
             n = m->filled;
         }
         last = memrchr(from, '\n', n);
+        if (!last && l->lists && m->filled > CF_LINES_MOST)
+            last = cut_list(m->buffer, m->filled);
         if (last) {
             m->used = (size_t)(last + 1 - m->buffer);
             break;

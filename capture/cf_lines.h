@@ -21,6 +21,11 @@ struct cf_lines {
     uint64_t told;        /* how many of them print their message: 1 unless changed */
     int input;            /* counts up with each input */
     int failed;           /* an input could not be opened or read */
+    int block;            /* a binary input is handed out in blocks of as many bytes, and `blocks`
+                             tells that the current one is; 0: all input is text */
+    int blocks;
+    int lists; /* the input may be one long Tcl list: where a line does not fit into the
+                  buffer, it is cut between two of the list's elements */
     struct cf_lines_more *more;
 };
 
@@ -47,6 +52,17 @@ static inline int cf_lines_next(struct cf_lines *l, const char **line, size_t *l
     *line = l->at;
     *length = (size_t)(newline - l->at);
     l->at = newline + 1;
+    l->number++;
+    return 1;
+}
+
+/* The same for a block of an input that is binary. */
+static inline int cf_lines_next_block(struct cf_lines *l, const char **block)
+{
+    if (l->at == l->end && !cf_lines_fill(l))
+        return 0;
+    *block = l->at;
+    l->at += l->block;
     l->number++;
     return 1;
 }

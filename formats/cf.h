@@ -64,10 +64,13 @@ enum cf_table {
     CF_OBJECT = 19,   /* time pid tid op addr bytes stack: heap memory allocated or released */
     CF_SWITCH = 20,   /* time pid tid cpu count: tid runs from time on, after count instructions */
     CF_SNAPSHOT = 21, /* snapshot time mode cost_cycles: one snapshot of a cache's contents */
+    CF_UNPLACED =
+        22,         /* time cpu op size pc level phys: a memory access whose address is not known */
     CF_ACCESS = 32, /* time cpu pid tid op size addr phys pc level weight insns: a memory access */
     CF_LINE = 33,   /* snapshot level set way state phys addr pid: a valid line in a snapshot */
     CF_PAGE = 34,   /* region page sample runtime_cycles policy: one timing under a page policy */
     CF_PROBE = 35,  /* experiment parameter repeat misses time: one synthetic measurement */
+    CF_BUS = 36,    /* time op size addr master transfer burst: a transfer on a bus */
 };
 
 /* How the values of a column look in memory. Each column of enum cf_column has one fixed type. */
@@ -118,6 +121,9 @@ enum cf_column {
     CF_PARAMETER = 44,  /* u64 */
     CF_REPEAT = 45,     /* u32 */
     CF_MISSES = 46,     /* u64 */
+    CF_MASTER = 48,     /* u32, number of the bus master */
+    CF_TRANSFER = 49,   /* u8, of an AHB transfer, HTRANS: 0 idle, 1 busy, 2 first, 3 further */
+    CF_BURST = 50,      /* u32, of an AHB transfer, HBURST */
     CF_REGION = 64,     /* str, mapping that owns the record (cf-resolve) */
     CF_PAGENO = 65,     /* u32, "page": index of the page in its mapping (cf-resolve) */
     CF_OBJ = 66,        /* u32, "object": number of the heap object, 0 = none (cf-resolve) */

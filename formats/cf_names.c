@@ -15,7 +15,8 @@ static const struct name tables[] = {
     {CF_NAME, "name", 0},         {CF_TASK, "task", 0},     {CF_MAP, "map", 0},
     {CF_STACK, "stack", 0},       {CF_OBJECT, "object", 0}, {CF_SWITCH, "switch", 0},
     {CF_SNAPSHOT, "snapshot", 0}, {CF_ACCESS, "access", 0}, {CF_LINE, "line", 0},
-    {CF_PAGE, "page", 0},         {CF_PROBE, "probe", 0},
+    {CF_PAGE, "page", 0},         {CF_PROBE, "probe", 0},   {CF_UNPLACED, "unplaced", 0},
+    {CF_BUS, "bus", 0},
 };
 
 static const struct name columns[] = {
@@ -53,6 +54,9 @@ static const struct name columns[] = {
     {CF_PARAMETER, "parameter", CF_U64},
     {CF_REPEAT, "repeat", CF_U32},
     {CF_MISSES, "misses", CF_U64},
+    {CF_MASTER, "master", CF_U32},
+    {CF_TRANSFER, "transfer", CF_U8},
+    {CF_BURST, "burst", CF_U32},
     {CF_REGION, "region", CF_STR},
     {CF_PAGENO, "page", CF_U32},
     {CF_OBJ, "object", CF_U32},

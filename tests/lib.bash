@@ -143,6 +143,7 @@ cf-capture-trace     capture
 cf-capture-csv       importer
 cf-capture-din       importer
 cf-capture-lackey    importer
+cf-capture-leon4     importer
 cf-template          annotator
 END
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * import.h - from entries of the trace buffers to records.
+ */
+#ifndef LEON4_IMPORT_H
+#define LEON4_IMPORT_H
+
+#include "capture/leon4/replay.h"
+#include "capture/leon4/scan.h"
+
+enum { IMPORT_BATCH = 4096, IMPORT_HELD = 64, IMPORT_READS = 4 };
+
+/* Where the bus read stands that tells a miss of the data cache. */
+enum import_miss { MISS_AFTER, MISS_BEFORE, MISS_LINE };
+
+struct import_options {
+    struct replay_options replay;
+    enum import_miss miss;
+    uint32_t line_size;
+    unsigned time_bits;          /* 0: the time does not wrap */
+    int any_master;              /* a transfer of any master is one of the processor's */
+    uint8_t master[SCAN_CPUS];   /* master number of each processor, 255 none */
+    uint8_t memory_asi[256 / 8]; /* address spaces that are memory, a bit each */
+    uint64_t clock_hz;
+    uint64_t warm_up; /* loads that the share of known addresses is told without */
+};
+
+struct import_counts {
+    uint64_t instructions, trapped, unknown, orphans;
+    uint64_t transfers, cut; /* cut: loads without the entry after them */
+    uint64_t loads, loads_known, stores, stores_known, elsewhere;
+    uint64_t late, late_known; /* of the loads, those after the warm-up */
+    uint64_t hits, misses;
+    uint64_t wraps, backward;
+};
+
+/* Unwraps time tags. */
+struct import_clock {
+    uint64_t now;
+    uint64_t wraps;
+    int started;
+};
+
+/* An instruction that waits for what follows it. */
+struct held {
+    struct scan_row row;
+    uint64_t time;
+    uint8_t open;
+    uint8_t before, after;          /* the entry before or after is a transfer: 1 read, 2 write */
+    uint32_t before_at;             /* its address */
+    uint32_t reads;                 /* how many reads came after it, */
+    uint32_t read_at[IMPORT_READS]; /* the addresses of the first ones */
+};
+
+struct rows {
+    uint32_t count;
+    uint64_t time[IMPORT_BATCH], addr[IMPORT_BATCH], pc[IMPORT_BATCH];
+    uint32_t cpu[IMPORT_BATCH], size[IMPORT_BATCH], insns[IMPORT_BATCH], hint[IMPORT_BATCH];
+    uint8_t op[IMPORT_BATCH], level[IMPORT_BATCH];
+    int unhinted;
+};
+
+struct import {
+    struct import_options o;
+    struct cf_tool *tool;
+    struct cf_writer *out;
+    struct import_counts counts;
+    struct import_clock clock, bus_clock;
+    int failed;                    /* the output takes no more */
+    int bus_seen;                  /* the trace has transfers */
+    struct held held[IMPORT_HELD]; /* a ring */
+    unsigned first, waiting;
+    struct held *open[SCAN_CPUS]; /* the last instruction of each processor */
+    struct held *last;            /* of all */
+    uint8_t before[SCAN_CPUS];    /* the transfer since then */
+    uint32_t before_at[SCAN_CPUS];
+    struct replay *replay[SCAN_CPUS];
+    struct rows rows, unplaced, bus; /* in `bus`, pc is master, insns trans and hint burst */
+};
+
+/* Writes the header. */
+void import_begin(struct import *m, const char *command);
+
+/* Time of an entry in the order of a trace; *backward tells that it lies before the last one,
+   whose time it then gets. */
+uint64_t import_time(struct import_clock *c, uint64_t tag, unsigned bits, int *backward);
+
+/* Takes an entry in. `scan` is where it came from, for messages. */
+void import_row(struct import *m, struct scan *scan, const struct scan_row *row, uint64_t time);
+
+/* The end of the trace, or of all that came so far (`flush`). */
+void import_end(struct import *m);
+void import_flush(struct import *m);
+
+/* Tells on standard error what was found. */
+void import_report(const struct import *m);
+void import_free(struct import *m);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * replay.c - registers from an instruction trace (see replay.h).
+ *
+ * In: instructions in their order, with the results that the trace shows. Out: the addresses of
+ * memory accesses. A result is taken from the trace; without one it is computed where the operands
+ * are known. Going the other way, a result and one operand of an addition, subtraction or exclusive
+ * or give the other operand, as does the address of a store: that is how registers become known
+ * that were written before the trace begins. Results of instructions whose rd is %g0 are not used,
+ * since it is not certain what a trace shows there.
+ * Memory: 4 KiB a processor.
+ */
+#include <string.h>
+
+#include "capture/leon4/replay.h"
+
+void replay_forget(struct replay *r)
+{
+    memset(r->global, 0, sizeof r->global);
+    memset(r->window, 0, sizeof r->window);
+    r->global[0] = REPLAY_KNOWN;
+    r->absolute = -1;
+}
+
+void replay_begin(struct replay *r, const struct replay_options *o)
+{
+    memset(r, 0, sizeof *r);
+    r->o = *o;
+    r->path[0].pc = 1; /* anything can come first, and in a delay slot too */
+    r->path[0].npc = 1;
+    r->paths = 1;
+    replay_forget(r);
+}
+
+static inline uint64_t *reg(struct replay *r, unsigned n)
+{
+    unsigned at = r->cwp * 16 + n - 8;
+
+    if (n < 8)
+        return &r->global[n];
+    return &r->window[at < r->o.windows * 16 ? at : at - r->o.windows * 16];
+}
+
+/* %g0 stays 0. */
+static inline void set(struct replay *r, unsigned n, uint64_t value)
+{
+    if (n)
+        *reg(r, n) = value;
+}
+
+static inline uint64_t second(struct replay *r, const struct sparc_insn *n)
+{
+    return n->flags & SPARC_IMMEDIATE ? REPLAY_KNOWN | n->simm : *reg(r, n->rs2);
+}
+
+static inline uint64_t sum(uint64_t a, uint64_t b)
+{
+    return (a & b & REPLAY_KNOWN) | (uint32_t)(a + b);
+}
+
+/* A register that was not known has become so. */
+static void learn(struct replay *r, unsigned n, uint32_t value)
+{
+    uint64_t *p = reg(r, n);
+
+    if (*p & REPLAY_KNOWN)
+        return;
+    *p = REPLAY_KNOWN | value;
+    r->counts.learned++;
+}
+
+/* The sum of the operands is `value`. */
+static void learn_sum(struct replay *r, const struct sparc_insn *n, uint32_t value)
+{
+    const uint64_t a = *reg(r, n->rs1), b = second(r, n);
+
+    if (b & REPLAY_KNOWN)
+        learn(r, n->rs1, value - (uint32_t)b);
+    else if (a & REPLAY_KNOWN)
+        learn(r, n->rs2, value - (uint32_t)a);
+}
+
+static void learn_operands(struct replay *r, const struct sparc_insn *n, uint32_t value)
+{
+    const uint64_t a = *reg(r, n->rs1), b = second(r, n);
+
+    switch (n->alu) {
+    case SPARC_ADD:
+        learn_sum(r, n, value);
+        break;
+    case SPARC_SUB:
+        if (b & REPLAY_KNOWN)
+            learn(r, n->rs1, value + (uint32_t)b);
+        else if (a & REPLAY_KNOWN)
+            learn(r, n->rs2, (uint32_t)a - value);
+        break;
+    case SPARC_XOR:
+        if (b & REPLAY_KNOWN)
+            learn(r, n->rs1, value ^ (uint32_t)b);
+        else if (a & REPLAY_KNOWN)
+            learn(r, n->rs2, value ^ (uint32_t)a);
+        break;
+    case SPARC_OR: /* a move */
+        if (b == REPLAY_KNOWN)
+            learn(r, n->rs1, value);
+        else if (a == REPLAY_KNOWN)
+            learn(r, n->rs2, value);
+        break;
+    default:
+        break;
+    }
+}
+
+static uint64_t compute(const struct sparc_insn *n, uint64_t a, uint64_t b)
+{
+    const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+    uint32_t v = 0;
+
+    if (!(a & b & REPLAY_KNOWN))
+        return 0;
+    switch (n->alu) {
+    case SPARC_ADD:
+        v = x + y;
+        break;
+    case SPARC_SUB:
+        v = x - y;
+        break;
+    case SPARC_AND:
+        v = x & y;
+        break;
+    case SPARC_OR:
+        v = x | y;
+        break;
+    case SPARC_XOR:
+        v = x ^ y;
+        break;
+    case SPARC_ANDN:
+        v = x & ~y;
+        break;
+    case SPARC_ORN:
+        v = x | ~y;
+        break;
+    case SPARC_XNOR:
+        v = ~(x ^ y);
+        break;
+    case SPARC_SLL:
+        v = x << (y & 31);
+        break;
+    case SPARC_SRL:
+        v = x >> (y & 31);
+        break;
+    case SPARC_SRA:
+        v = x >> (y & 31) | (x >> 31 && y & 31 ? ~0U << (32 - (y & 31)) : 0);
+        break;
+    case SPARC_MUL:
+        v = x * y;
+        break;
+    default:
+        return 0;
+    }
+    return REPLAY_KNOWN | v;
+}
+
+/* What the trace shows and what we hold differ: we have lost the thread. */
+static void contradicted(struct replay *r)
+{
+    r->counts.contradictions++;
+    replay_forget(r);
+}
+
+/* The value that goes to rd: from the trace, else computed. Forgets everything when both are there
+   and differ. */
+static uint64_t result(struct replay *r, const struct replay_entry *e, uint64_t computed)
+{
+    uint64_t value;
+
+    if (!e->words)
+        return computed;
+    value = REPLAY_KNOWN | e->word[0];
+    if (computed & REPLAY_KNOWN && computed != value && e->insn->rd)
+        contradicted(r);
+    return value;
+}
+
+static void turn(struct replay *r, unsigned by)
+{
+    r->cwp = (r->cwp + by) % r->o.windows;
+    if (r->absolute >= 0)
+        r->absolute = (int)(((unsigned)r->absolute + by) % r->o.windows);
+}
+
+/* ---- memory ---- */
+
+/* Whether a single word beside a store is its address: 1, 0 if it is the data, -1 unknown. */
+static int shows_address(struct replay *r, const struct replay_entry *e, uint64_t address)
+{
+    const uint64_t data = *reg(r, e->insn->rd);
+    const unsigned bits = e->insn->size < 4 ? 8U * e->insn->size : 32;
+    const uint32_t mask = bits == 32 ? ~0U : (1U << bits) - 1;
+    int is_address, is_data;
+
+    if (e->words > 1 || r->o.store == REPLAY_STORE_ADDRESS)
+        return 1;
+    if (r->o.store == REPLAY_STORE_DATA)
+        return 0;
+    is_address = address & REPLAY_KNOWN && (uint32_t)address == e->word[0];
+    is_data = e->insn->flags & SPARC_INTEGER && data & REPLAY_KNOWN &&
+              ((uint32_t)data & mask) == (e->word[0] & mask);
+    /* Once one of the two was seen without the other, it holds for all. */
+    if (is_address != is_data && address & REPLAY_KNOWN && !r->votes)
+        r->votes = is_address ? 1 : -1;
+    return r->votes > 0 ? 1 : r->votes < 0 ? 0 : -1;
+}
+
+static uint64_t store(struct replay *r, const struct replay_entry *e, uint64_t address)
+{
+    const struct sparc_insn *n = e->insn;
+    const int shown = e->words ? shows_address(r, e, address) : -1;
+
+    if (shown > 0) {
+        if (address & REPLAY_KNOWN && (uint32_t)address != e->word[0])
+            contradicted(r);
+        address = REPLAY_KNOWN | e->word[0];
+        learn_sum(r, n, e->word[0]);
+    }
+    if (n->flags & SPARC_INTEGER && n->size >= 4 && e->words) {
+        if (shown > 0 && e->words > 1)
+            learn(r, n->rd, e->word[1]);
+        if (shown > 0 && e->words > 2 && n->size == 8)
+            learn(r, n->rd | 1, e->word[2]);
+        if (shown == 0 && n->size == 4)
+            learn(r, n->rd, e->word[0]);
+    }
+    return address;
+}
+
+static uint64_t loaded(struct replay *r, const struct sparc_insn *n, uint32_t word)
+{
+    const unsigned shift = 32 - 8U * n->size;
+    uint32_t narrow;
+
+    if (n->size >= 4)
+        return REPLAY_KNOWN | word;
+    narrow = word << shift >> shift;
+    if (n->flags & SPARC_SIGNED && narrow >> (8U * n->size - 1))
+        narrow |= ~0U << 8 * n->size;
+    if (narrow == word)
+        return REPLAY_KNOWN | word;
+    r->counts.narrow++; /* a whole word, of which we do not know the right part */
+    return 0;
+}
+
+static uint64_t memory(struct replay *r, const struct replay_entry *e)
+{
+    const struct sparc_insn *n = e->insn;
+    uint64_t address = sum(*reg(r, n->rs1), second(r, n));
+
+    if (!(n->flags & SPARC_LOADS))
+        return store(r, e, address);
+    if (!(n->flags & SPARC_INTEGER))
+        return address;
+    if (n->flags & SPARC_STORES) {
+        uint64_t value = 0;
+
+        if (r->o.atomic != REPLAY_ATOMIC_NONE && e->words)
+            value = loaded(r, n, e->word[r->o.atomic == REPLAY_ATOMIC_FIRST ? 0 : e->words - 1]);
+        if (sparc_compares(n) && value & *reg(r, n->rs2) & REPLAY_KNOWN && value != *reg(r, n->rs2))
+            address |= REPLAY_NO_STORE;
+        set(r, n->rd, value);
+    } else if (n->size == 8) {
+        /* a single word: which half it is, nobody says */
+        set(r, n->rd & 30, e->words > 1 ? REPLAY_KNOWN | e->word[0] : 0);
+        set(r, n->rd | 1, e->words > 1 ? REPLAY_KNOWN | e->word[1] : 0);
+    } else {
+        set(r, n->rd, e->words ? loaded(r, n, e->word[0]) : 0);
+    }
+    return address;
+}
+
+/* ---- the processor state register ---- */
+
+static void read_psr(struct replay *r, const struct replay_entry *e)
+{
+    if (e->words && e->insn->rd) {
+        const int cwp = e->word[0] & 31;
+
+        if (r->absolute >= 0 && r->absolute != cwp)
+            contradicted(r);
+        r->absolute = (unsigned)cwp < r->o.windows ? cwp : -1;
+    }
+    set(r, e->insn->rd, e->words ? REPLAY_KNOWN | e->word[0] : 0);
+}
+
+static void write_psr(struct replay *r, const struct sparc_insn *n)
+{
+    const uint64_t a = *reg(r, n->rs1), b = second(r, n);
+    const unsigned cwp = (uint32_t)(a ^ b) & 31;
+    const int known = a & b & REPLAY_KNOWN && cwp < r->o.windows;
+
+    if (known && r->absolute >= 0) {
+        turn(r, cwp + r->o.windows - (unsigned)r->absolute);
+        return;
+    }
+    memset(r->window, 0, sizeof r->window);
+    r->absolute = known ? (int)cwp : -1;
+}
+
+uint64_t replay_step(struct replay *r, const struct replay_entry *e)
+{
+    const struct sparc_insn *n = e->insn;
+    uint64_t a, b, value;
+
+    if (n->kind == SPARC_JMPL || n->kind == SPARC_RETT)
+        value = sum(*reg(r, n->rs1), second(r, n));
+    else
+        value = 0;
+    if (!replay_follows(r, e, value)) {
+        r->counts.gaps++;
+        replay_forget(r);
+    }
+    if (e->trapped) {
+        /* V8 manual, 7.1: a new window, whose %l1 and %l2 get pc and nPC */
+        turn(r, r->o.windows - 1);
+        set(r, 17, REPLAY_KNOWN | e->pc);
+        set(r, 18, 0);
+        return 0;
+    }
+    switch (n->kind) {
+    case SPARC_ALU:
+        a = *reg(r, n->rs1);
+        b = second(r, n);
+        value = result(r, e, compute(n, a, b));
+        if (e->words && n->rd && !(a & b & REPLAY_KNOWN))
+            learn_operands(r, n, e->word[0]);
+        set(r, n->rd, value);
+        return 0;
+    case SPARC_SETHI:
+        set(r, n->rd, result(r, e, REPLAY_KNOWN | n->value));
+        return 0;
+    case SPARC_MEMORY:
+        return memory(r, e);
+    case SPARC_RESULT:
+        set(r, n->rd, e->words ? REPLAY_KNOWN | e->word[0] : 0);
+        return 0;
+    case SPARC_CALL:
+    case SPARC_JMPL:
+        set(r, n->rd, REPLAY_KNOWN | e->pc);
+        return 0;
+    case SPARC_SAVE:
+    case SPARC_RESTORE:
+        value = result(r, e, sum(*reg(r, n->rs1), second(r, n)));
+        if (e->words && n->rd)
+            learn_sum(r, n, e->word[0]);
+        turn(r, n->kind == SPARC_SAVE ? r->o.windows - 1 : 1);
+        set(r, n->rd, value);
+        return 0;
+    case SPARC_RETT:
+        turn(r, 1);
+        return 0;
+    case SPARC_RDPSR:
+        read_psr(r, e);
+        return 0;
+    case SPARC_WRPSR:
+        write_psr(r, n);
+        return 0;
+    case SPARC_UNKNOWN:
+        replay_forget(r); /* it may have written anything */
+        return 0;
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * scan_screen.c - entries out of what a monitor shows on the screen, a line each.
+ *
+ * The usual columns are time (decimal), address, the instruction's text or word, and its results in
+ * brackets; between them lines whose text begins with "ahb" are transfers. They take a path of
+ * their own, because they come by the million. Other columns go by the header, field by field.
+ */
+#include "capture/leon4/scan.h"
+
+static int bad(struct scan *s, const char *line, size_t length, const char *what)
+{
+    cf_lines_bad(&s->lines, 0, "%s: '%.*s'", what, (int)(length < 70 ? length : 70), line);
+    return -1;
+}
+
+static const char *blanks(const char *p)
+{
+    while (*p == ' ' || *p == '\t')
+        p++;
+    return p;
+}
+
+/* The results after their bracket: words of eight digits, or TRAP; where they end, or NULL. */
+static const char *results(const char *p, const char *end, struct scan_row *row)
+{
+    p = blanks(p);
+    if (end - p >= 4 && memcmp(p, "TRAP", 4) == 0) {
+        row->trapped = 1;
+        p = blanks(p + 4);
+        return p < end && *p == ']' ? p + 1 : NULL;
+    }
+    for (;;) {
+        if (end - p < 9 || row->words == 4 || !scan_hex8(p, &row->word[row->words]))
+            return NULL;
+        row->words++;
+        p += 8;
+        if (*p == ']')
+            return p + 1;
+        if (*p != ' ')
+            return NULL;
+        p = blanks(p);
+    }
+}
+
+/* The bracket of the results, unlike those of an address: eight hex digits follow it, or TRAP.
+   NULL where there is none. */
+static const char *find_results(const char *p, const char *end)
+{
+    for (; (p = memchr(p, '[', (size_t)(end - p))) != NULL; p++) {
+        const char *q = blanks(p + 1);
+        uint32_t v;
+
+        if (end - q >= 4 && memcmp(q, "TRAP", 4) == 0)
+            return p;
+        if (end - q >= 8 && scan_hex8(q, &v) && (end - q == 8 || q[8] == ' ' || q[8] == ']'))
+            return p;
+    }
+    return NULL;
+}
+
+/* Where an instruction's text ends when no bracket follows: before a wide gap after its operands.
+ */
+static const char *end_of_text(const char *p, const char *end)
+{
+    const char *q = p;
+
+    while (q < end && *q != ' ')
+        q++;
+    while (q < end && *q == ' ')
+        q++;
+    for (; q < end; q++)
+        if (end - q >= 2 && q[0] == ' ' && q[1] == ' ')
+            return q;
+    return end;
+}
+
+static void use(struct scan_row *row, const struct scan_site *t)
+{
+    row->insn = t->insn;
+    row->number = t->number;
+}
+
+/* "ahb read,  mst=0, size=2   [4000123c]" */
+static int transfer(struct scan *s, const char *line, size_t length, const char *p, const char *end,
+                    struct scan_row *row)
+{
+    row->bus = 1;
+    row->trans = 2;
+    row->size = 4;
+    p = blanks(p + 3);
+    if (!scan_value(s, FIELD_TYPE, p, (size_t)(end - p), 10, row))
+        return bad(s, line, length, "a bus transfer that is neither read nor write");
+    while (p < end && *p != '[') {
+        const char *name = p, *value;
+
+        while (p < end && *p != '=' && *p != ',' && *p != ' ' && *p != '[')
+            p++;
+        if (p < end && *p == '=') {
+            const size_t n = (size_t)(p - name);
+
+            for (value = ++p; p < end && *p != ',' && *p != ' ' && *p != '[';)
+                p++;
+            if ((n == 3 && memcmp(name, "mst", 3) == 0 &&
+                 !scan_value(s, FIELD_MASTER, value, (size_t)(p - value), 10, row)) ||
+                (n == 4 && memcmp(name, "size", 4) == 0 &&
+                 !scan_value(s, FIELD_SIZE, value, (size_t)(p - value), 10, row)))
+                return bad(s, line, length, "a bus transfer with a bad number");
+            if (n == 5 && memcmp(name, "burst", 5) == 0)
+                (void)scan_value(s, FIELD_BURST, value, (size_t)(p - value), 10, row);
+        }
+        while (p < end && (*p == ',' || *p == ' '))
+            p++;
+    }
+    /* what the transfer carried is not used, but tells that the line is whole */
+    if (p == end || !memchr(p, ']', (size_t)(end - p)))
+        return bad(s, line, length, "a bus transfer that was cut off");
+    return 1;
+}
+
+/* The usual columns from the text on, for an instruction that was not seen before. */
+static int instruction(struct scan *s, const char *line, size_t length, const char *p,
+                       const char *end, struct scan_row *row)
+{
+    const char *bracket = find_results(p, end), *last = bracket ? bracket : end_of_text(p, end);
+    uint32_t word;
+
+    if (last - p >= 8 && scan_hex8(p, &word) && (last - p == 8 || p[8] == ' ')) {
+        use(row, scan_by_word(s, row->address, word));
+    } else {
+        const char *text = p;
+
+        while (last > p && last[-1] == ' ')
+            last--;
+        if (last == p)
+            return bad(s, line, length, "an entry that was cut off");
+        if (!bracket && s->has_results)
+            return bad(s, line, length, "an entry without the results that the header announces");
+        if (!bracket && memchr(p, '[', (size_t)(last - p)) && !memchr(p, ']', (size_t)(last - p)))
+            return bad(s, line, length, "an entry that was cut off");
+        /* with the newline, so that the next comparison sees that nothing follows */
+        use(row, scan_by_text(s, row->address, text,
+                              (size_t)((bracket ? bracket : line + length) - text) + 1, p,
+                              (size_t)(last - p)));
+    }
+    if (bracket && !results(bracket + 1, end, row))
+        return bad(s, line, length, "results that were cut off or are no words of eight digits");
+    return 1;
+}
+
+static int usual(struct scan *s, const char *line, size_t length, const char *p,
+                 struct scan_row *row)
+{
+    const char *end = line + length, *start = p;
+    const struct scan_site *t;
+    uint64_t time = 0;
+
+    while (*p >= '0' && *p <= '9')
+        time = time * 10 + (uint64_t)(*p++ - '0');
+    if (p - start > 19 || (*p != ' ' && *p != '\t'))
+        return bad(s, line, length, "no trace entry");
+    p = blanks(p);
+    if (end - p < 9 || !scan_hex8(p, &row->address) || (p[8] != ' ' && p[8] != '\t'))
+        return bad(s, line, length, "an entry without an address of eight digits");
+    row->tag = time;
+    p = blanks(p + 8);
+    if (end - p > 4 && memcmp(p, "ahb ", 4) == 0)
+        return transfer(s, line, length, p, end, row);
+    t = &s->sites[(row->address >> 2 ^ row->address >> 17) & (SCAN_SITES - 1)];
+    if (t->state == 2 && t->pc == row->address && (size_t)(end + 1 - p) >= t->length &&
+        memcmp(t->text, p, t->length) == 0 &&
+        (t->text[t->length - 1] == '[' || t->text[t->length - 1] == '\n')) {
+        use(row, t);
+        if (t->text[t->length - 1] == '\n')
+            return 1;
+        p += t->length;
+        /* one word, nearly always */
+        if (end - p > 8 && scan_hex8(p, &row->word[0]) && p[8] == ']') {
+            row->words = 1;
+            return 1;
+        }
+        if (!results(p, end, row))
+            return bad(s, line, length,
+                       "results that were cut off or are no words of eight digits");
+        return 1;
+    }
+    return instruction(s, line, length, p, end, row);
+}
+
+/* Field by field, as the header names them. */
+static int by_header(struct scan *s, const char *line, size_t length, const char *p,
+                     struct scan_row *row)
+{
+    const struct scan_layout *l = &s->layout;
+    const char *end = line + length, *text = NULL, *text_end = NULL;
+    int has_word = 0;
+    uint32_t word = 0;
+
+    row->bus = (uint8_t)s->layout_bus;
+    for (unsigned i = 0; i < l->fields; i++) {
+        const enum scan_field f = l->field[i];
+        const char *start;
+        size_t n;
+
+        p = blanks(p);
+        start = p;
+        while (p < end && *p != ' ' && *p != '\t')
+            p++;
+        n = (size_t)(p - start);
+        switch (f) {
+        case FIELD_MARK: /* may be empty, stick to what follows, or be the number of the entry */
+            if (n > 2 && memcmp(start, "->", 2) == 0)
+                p = start + 2;
+            else if (!(n && (start[n - 1] == ':' || *start == '*' || *start == '-')) || n > 5)
+                p = start;
+            break;
+        case FIELD_TRAP:
+            if (n == 1 && *start == 'T')
+                row->trapped = 1;
+            else
+                p = start;
+            break;
+        case FIELD_ERROR:
+            if (n != 1 || *start != 'E')
+                p = start;
+            break;
+        case FIELD_LETTER:
+            if (n != 1 || *start != 'L')
+                p = start;
+            break;
+        case FIELD_INSTRUCTION:
+            text = start;
+            text_end = find_results(start, end);
+            if (end - start > 4 && memcmp(start, "ahb ", 4) == 0)
+                return transfer(s, line, length, start, end, row);
+            if (!text_end)
+                text_end = end_of_text(start, end);
+            p = text_end;
+            break;
+        case FIELD_OPCODE:
+            if (n != 8 || !scan_hex8(start, &word))
+                return bad(s, line, length, "an instruction word that is not eight digits");
+            has_word = 1;
+            break;
+        case FIELD_RESULT:
+            if (n && *start == '[') {
+                p = results(start + 1, end, row);
+                if (!p)
+                    return bad(s, line, length,
+                               "results that were cut off or are no words of eight digits");
+            } else if (n == 8 && scan_hex8(start, &row->word[0])) {
+                row->words = 1;
+            } else {
+                return bad(s, line, length, "a result that is not eight digits");
+            }
+            break;
+        case FIELD_LOCK:
+        case FIELD_SYMBOL:
+        case FIELD_SKIP:
+            break;
+        default:
+            if (n == 0)
+                return bad(s, line, length, "an entry with fewer fields than its header");
+            if (!scan_value(s, f, start, n, 16, row))
+                return bad(s, line, length, "an entry whose fields are not what its header says");
+        }
+    }
+    if (row->bus)
+        return 1;
+    if (has_word) {
+        use(row, scan_by_word(s, row->address, word));
+        return 1;
+    }
+    while (text && text_end > text && text_end[-1] == ' ')
+        text_end--;
+    if (!text || text_end == text)
+        return bad(s, line, length, "an entry without an instruction");
+    use(row, scan_by_text(s, row->address, text, (size_t)(text_end - text), text,
+                          (size_t)(text_end - text)));
+    return 1;
+}
+
+int scan_screen(struct scan *s, const char *line, size_t length, struct scan_row *row)
+{
+    const char *p = blanks(line);
+
+    *row = (struct scan_row){.cpu = s->o.cpu};
+    if (!s->generic && *p >= '0' && *p <= '9')
+        return usual(s, line, length, p, row);
+    if (p >= line + length || strncmp(p, "grmon", 5) == 0 || strncmp(p, "tsim", 4) == 0)
+        return 0; /* prompts with the commands typed */
+    if (scan_header(s, line, length))
+        return 0;
+    if (s->generic && (scan_digit[(uint8_t)*p] >= 0 || *p == '*' || *p == '-'))
+        return by_header(s, line, length, p, row);
+    return bad(s, line, length, "no trace entry and no header of one");
+}

@@ -1,0 +1,435 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-capture leon4: instruction and bus traces of LEON boards.
+#
+# The traces are those of make_leon4, a small SPARC V8 interpreter that executes random programs and
+# knows the address of each access; forms that it does not print are written out here.
+load lib
+
+columns=time,cpu,op,size,addr,pc,level,insns
+
+# trace KEY=VALUE...: every form of one run, and the truth about it.
+trace() {
+    local form
+    for form in hist list raw rawbus monitor inst ahb; do
+        make_leon4 $form "$@" >$form.txt
+    done
+    make_leon4 truth "$@" >truth.csv
+}
+
+import() { # NAME OPTION...: NAME.cf, NAME.csv and NAME.err
+    local name=$1
+    shift
+    cf-capture leon4 --atomic first "$@" >"$name.cf" 2>"$name.err"
+    cf-cat --csv --table access --columns $columns "$name.cf" >"$name.csv"
+}
+
+# true_rows FILE: each of its rows stands in truth.csv, as often as there.
+true_rows() {
+    awk 'NR == FNR { n[$0]++; next } n[$0]-- <= 0 { print "not true: " $0; bad = 1 }
+        END { exit bad }' truth.csv "$1" >wrong || fail "$(head -n 5 wrong)"
+}
+
+# late_share FILE.err: per cent of the loads after the warm-up whose address is known
+late_share() {
+    sed -nE 's/.*after the first .*\(([0-9.]+) %\)/\1/p' "$1"
+}
+
+@test "every form of a run gives the same rows, and they are true" {
+    local seed
+    for seed in 1 2 3 4; do
+        trace seed=$seed count=8000
+        import hist hist.txt
+        import list list.txt
+        import raw --raw --bus rawbus.txt --bus-width 32 raw.txt
+        import inst --bus ahb.txt inst.txt
+        import monitor --bus ahb.txt monitor.txt
+        [ "$(wc -l <hist.csv)" -gt 8000 ]
+        true_rows hist.csv
+        same hist.csv list.csv
+        same hist.csv raw.csv
+        same hist.csv inst.csv
+        same hist.csv monitor.csv
+        # nothing is lost: what is not in access is in unplaced
+        unplaced=$(cf-cat --csv --table unplaced hist.cf | tail -n +2 | wc -l)
+        [ $(($(wc -l <hist.csv) + unplaced)) -eq "$(wc -l <truth.csv)" ]
+    done
+}
+
+@test "of long runs every known address is right, and after the warm-up over 95 % are known" {
+    local seed
+    for seed in 11 12 13 14 15 16; do
+        make_leon4 truth seed=$seed count=60000 >truth.csv
+        make_leon4 hist seed=$seed count=60000 >hist.txt
+        import hist --warm-up 100 hist.txt
+        true_rows hist.csv
+        awk -v s="$(late_share hist.err)" 'BEGIN { exit !(s >= 95) }' || fail "$(cat hist.err)"
+    done
+}
+
+@test "a trace that begins in the middle, in any window: what is known is right" {
+    local skip
+    for skip in 1 777 5000 12345; do
+        make_leon4 truth seed=21 count=30000 skip=$skip >truth.csv
+        make_leon4 hist seed=21 count=30000 skip=$skip >hist.txt
+        import hist hist.txt
+        true_rows hist.csv
+        run -0 cat hist.err
+        has_not 'differ from what'
+    done
+}
+
+@test "without instruction words in the text, its words alone, and no results at all" {
+    trace seed=5 count=3000
+    make_leon4 words seed=5 count=3000 >words.txt
+    import hist hist.txt
+    import words words.txt
+    true_rows <(sed 's/,[012],\([01]\)$/,0,\1/' words.csv) || {
+        # no bus in it, so that no level is known: the truth without levels
+        sed -i -E 's/,[012],([01])$/,0,\1/' truth.csv
+        true_rows words.csv
+    }
+    run -0 grep -c ifetch words.csv
+    is 3000
+}
+
+@test "one entry an instruction: a store shows its address or its data" {
+    local what
+    for what in a d; do
+        make_leon4 truth seed=6 count=20000 store=$what >truth.csv
+        make_leon4 hist seed=6 count=20000 store=$what >hist.txt
+        import auto hist.txt
+        true_rows auto.csv
+        import given --store $([ $what = a ] && echo address || echo data) hist.txt
+        true_rows given.csv
+        awk -v s="$(late_share auto.err)" 'BEGIN { exit !(s >= 95) }' || fail "$(cat auto.err)"
+    done
+}
+
+@test "several processors in one trace" {
+    make_leon4 truth seed=7 count=30000 cpus=3 | sort -t, -s -n -k1,1 -k2,2 >truth.csv
+    make_leon4 list seed=7 count=30000 cpus=3 >list.txt
+    import list list.txt
+    run -0 bash -c "tail -n +2 list.csv | cut -d, -f2 | sort -u | tr '\n' ' '"
+    is '0 1 2 '
+    # the level depends on the next entry of the same processor, which the truth does not look at
+    sed -i -E 's/,[012],([01])$/,\1/' truth.csv list.csv
+    true_rows <(tail -n +2 list.csv)
+    # on the screen nothing tells them apart: told, and nothing false is made of it
+    make_leon4 hist seed=7 count=30000 cpus=3 bus=0 >hist.txt
+    import hist hist.txt
+    run -0 cat hist.err
+    has 'cannot follow the one before'
+}
+
+@test "the time tag wraps" {
+    trace seed=8 count=2000 time=1073741500
+    import hist hist.txt
+    true_rows hist.csv
+    run -0 cat hist.err
+    has '1 times the time tag began anew'
+    import raw --raw --bus rawbus.txt --bus-width 32 raw.txt
+    same hist.csv raw.csv
+}
+
+sample() {
+    cat <<'END'
+      TIME     ADDRESS   INSTRUCTIONS/AHB SIGNALS         RESULT/DATA  SYMBOL
+       100  40000000  sethi  %hi(0x40010000), %g1      [40010000]  _start+0x0
+       101  40000004  ld  [%g1 + 0x10], %g2            [00000007]  _start+0x4
+       103  40010000  ahb read,  mst=0, size=4         [0000000000000000 0000000000000000]
+       104  40000008  ld  [%g1 + 0x14], %g3            [00000008]  _start+0x8
+       105  4000000c  st  %g2, [%g1 + %g3]             [40010008 00000007]  _start+0xc
+       106  40010008  ahb write, mst=0, size=2         [00000007]
+       107  40000010  ldub  [%l0], %g4                 [00000041]  _start+0x10
+       108  40000014  ta  0                            [  TRAP  ]  _start+0x14
+END
+}
+
+@test "rows, levels, unplaced accesses and transfers of a small trace" {
+    sample >t.txt
+    run -0 --separate-stderr cf-capture leon4 -o t.cf t.txt
+    has '6 instructions, 2 bus transfers; address known of 2 of 3 loads (66.66 %) and 1 of 1 stores' "$stderr"
+    has '2 loads hit, 1 missed' "$stderr"
+    has '1 instructions trapped' "$stderr"
+    run -0 cf-cat --csv --table access --columns $columns t.cf
+    is 'time,cpu,op,size,addr,pc,level,insns
+100,0,ifetch,4,0x40000000,0x40000000,0,1
+101,0,ifetch,4,0x40000004,0x40000004,0,1
+101,0,load,4,0x40010010,0x40000004,2,0
+104,0,ifetch,4,0x40000008,0x40000008,0,1
+104,0,load,4,0x40010014,0x40000008,1,0
+105,0,ifetch,4,0x4000000c,0x4000000c,0,1
+105,0,store,4,0x40010008,0x4000000c,0,0
+107,0,ifetch,4,0x40000010,0x40000010,0,1
+108,0,ifetch,4,0x40000014,0x40000014,0,1'
+    run -0 cf-cat --csv --table unplaced --columns time,cpu,op,size,pc,level,phys t.cf
+    is 'time,cpu,op,size,pc,level,phys
+107,0,load,1,0x40000010,1,0x0'
+    run -0 cf-cat --csv --table bus --columns time,op,size,addr,master t.cf
+    is 'time,op,size,addr,master
+103,load,16,0x40010000,0
+106,store,4,0x40010008,0'
+}
+
+@test "--miss: after, before, in the line" {
+    # a write stands between the load and its read; the second read is an instruction fetch
+    printf '%s\n' '10  40000000  sethi  %hi(0x40010000), %g1      [40010000]' \
+        '11  40000004  ld  [%g1], %g2            [00000007]' \
+        '12  40020000  ahb write, mst=0, size=2         [00000007]' \
+        '13  40010000  ahb read, mst=0, size=2         [00000007]' \
+        '14  40000008  ld  [%g1], %g2            [00000007]' \
+        '15  40000020  ahb read, mst=0, size=2         [00000007]' \
+        '16  4000000c  nop                        [00000000]' >t.txt
+    for rule in after before line; do
+        cf-capture leon4 -q -m $rule t.txt >$rule.cf
+        cf-cat --csv --table access --columns op,level $rule.cf | grep load | tr '\n' ' ' >$rule
+    done
+    [ "$(cat after)" = 'load,1 load,2 ' ]
+    [ "$(cat before)" = 'load,1 load,2 ' ]
+    [ "$(cat line)" = 'load,2 load,1 ' ]
+}
+
+@test "--master: whose transfers count" {
+    sample | sed 's/mst=0/mst=5/' >t.txt
+    for master in 0 5 any; do
+        cf-capture leon4 -q --master $master t.txt >t.cf
+        cf-cat --csv --table access --columns op,level t.cf | grep load | tr '\n' ' ' >$master
+    done
+    [ "$(cat 0)" = 'load,1 load,1 ' ]
+    [ "$(cat 5)" = 'load,2 load,1 ' ]
+    same 5 any
+}
+
+@test "an operand follows from a result: a register that was written before the trace begins" {
+    printf '%s\n' '10  40000000  add  %l0, 8, %g1      [40010008]' \
+        '11  40000004  ld  [%l0], %g2            [00000007]' \
+        '12  40000008  st  %g2, [%l1 + 4]         [40020004 00000007]' \
+        '13  4000000c  ldsb  [%l1 - 1], %g2         [ffffffff]' >t.txt
+    cf-capture leon4 -q t.txt >t.cf
+    run -0 bash -c 'cf-cat --csv --columns op,addr t.cf | grep -v ifetch'
+    is 'op,addr
+load,0x40010000
+store,0x40020004
+load,0x4001ffff'
+}
+
+@test "compare and swap stores only when it found what it compares with" {
+    printf '%s\n' '10  40000000  sethi  %hi(0x40010000), %g1      [40010000]' \
+        '11  40000004  mov  7, %g2            [00000007]' \
+        '12  40000008  casa  [%g1] 0xa, %g2, %g3            [00000007 00000000]' \
+        '13  4000000c  casa  [%g1] 0xa, %g2, %g3            [00000008 00000000]' \
+        '14  40000010  lda  [%g1] 0x1, %g3            [00000008]' >t.txt
+    run -0 cf-capture leon4 --atomic first -o t.cf t.txt
+    has '1 accesses go to address spaces that are not memory'
+    run -0 bash -c 'cf-cat --csv --columns time,op t.cf | grep -v ifetch | tr "\n" " "'
+    is 'time,op 12,load 12,store 13,load '
+    run -0 cf-capture leon4 --asi 1,10 -o t.cf t.txt
+    run -0 bash -c 'cf-cat --csv --columns time,op t.cf | grep -c "14,load"'
+    is 1
+}
+
+@test "the stream goes through the engines" {
+    make_leon4 hist seed=31 count=20000 >hist.txt
+    cf-capture leon4 -q -o t.cf hist.txt
+    run -0 bash -c "cf-classify --rule hill -m leon4-n2x t.cf | cf-cat --csv --columns op,class - |
+        cut -d, -f2 | sort -u | wc -l"
+    [ "$output" -gt 2 ]
+    run -0 bash -c "cf-distance --for fetches t.cf | cf-cat --csv --columns dist - | sort -u | wc -l"
+    [ "$output" -gt 10 ]
+}
+
+# ---- bad input ----
+
+@test "an entry that was cut off, at any place: told, the rest is imported" {
+    local cut
+    sample >whole.txt
+    # the third line holds 74 characters; where it ends with its bracket it is whole
+    for cut in 9 12 19 24 30 40 52 58; do
+        { sed -n 1,2p whole.txt; sed -n 3p whole.txt | cut -c -$cut; sed -n '4,$p' whole.txt; } >t.txt
+        run cf-capture leon4 -o t.cf t.txt
+        [ "$status" -eq 1 ] || fail "cut at $cut: status $status"
+        has 'cf-capture-leon4: t.txt:3: '
+        run -0 cf-cat --csv --columns time,op t.cf
+        has '104,load'
+    done
+    head -c 330 whole.txt >t.txt
+    run -1 cf-capture leon4 -o t.cf t.txt
+    has 'cut off'
+}
+
+@test "mixed-up text: other lines are told, prompts are not, headers may change" {
+    { echo 'grmon3> inst 3'; make_leon4 inst seed=1 count=3; echo 'grmon3> ahb 2'
+      echo 'Segmentation fault'; make_leon4 ahb seed=1 count=3 time=8800 | head -n 3
+      sample | sed -E 's/^ *(1[0-9][0-9]) / 10\1 /'; } >t.txt
+    run -1 --separate-stderr cf-capture leon4 -o t.cf t.txt
+    has 't.txt:7: no trace entry and no header of one' "$stderr"
+    [ "$(grep -c 'were bad' <<<"$stderr")" -eq 0 ] || fail "$stderr"
+    run -0 cf-cat --csv --table access --columns op,addr t.cf
+    has 'load,0x40010010'
+}
+
+@test "unknown instructions are counted, and what they may have written is not used" {
+    printf '%s\n' '10  40000000  sethi  %hi(0x40010000), %g1      [40010000]' \
+        '11  40000004  quux  %g1, %g2            [00000007]' \
+        '12  40000008  ld  [%g1], %g2            [00000007]' >t.txt
+    run -0 cf-capture leon4 -o t.cf t.txt
+    has '1 instructions are not known'
+    has 'address known of 0 of 1 loads'
+    # an instruction word that is none
+    printf '%s\n' '10  40000000  03100040  sethi' '11  40000004  81480000  rd' \
+        '12  40000008  b1780000  ?' '13  4000000c  c4004000  ld' >t.txt
+    run -0 cf-capture leon4 -o t.cf t.txt
+    has '1 instructions are not known'
+}
+
+@test "time tags out of order: told with their place, rows stay in order" {
+    sample | sed 's/^ *105 /        99 /' >t.txt
+    run -1 cf-capture leon4 -o t.cf t.txt
+    has 't.txt:6: time 99 lies before'
+    run -0 cf-cat --verify t.cf
+    run -0 bash -c 'cf-cat --csv --columns time t.cf | tail -n +2 | sort -n -c'
+}
+
+@test "annulled and trapped instructions; entries are missing" {
+    # the delay slot of an untaken branch with the annul bit is not in the trace
+    printf '%s\n' '10  40000000  sethi  %hi(0x40010000), %g1      [40010000]' \
+        '11  40000004  bne,a  0x40000040         [00000000]' \
+        '12  4000000c  ld  [%g1 + 4], %g2            [00000007]' \
+        '13  40000010  save  %sp, -96, %sp            [  TRAP  ]' \
+        '14  40001050  rd  %wim, %l3                  [00000002]' \
+        '15  40001054  ld  [%l1], %l4                  [00000002]' >t.txt
+    run -0 cf-capture leon4 -o t.cf t.txt
+    has 'address known of 2 of 2 loads'
+    has_not 'cannot follow'
+    run -0 cf-cat --csv --columns op,addr t.cf
+    has 'load,0x40000010'
+    # one entry lost: nothing is known behind it
+    sed -i 3d t.txt
+    run -0 cf-capture leon4 -o t.cf t.txt
+    sed -i '/4000000c/d' t.txt
+    printf '%s\n' '16  40002000  ld  [%g1], %l4                  [00000002]' >>t.txt
+    run -0 cf-capture leon4 -o t.cf t.txt
+    has 'cannot follow the one before'
+    has 'address known of 1 of 2 loads'
+}
+
+@test "lists: one entry a line, other orders of fields, one endless line, nonsense" {
+    printf '%s\n' 'INST 0 10 0x40000000 0x03100040 0x40010000 {} 0 0 0' \
+        'INST 0 11 0x40000004 0xc4006010 7 {} 0 0 0' 'AHB 12 0x40010000 {1 2 3 4} read 2 4 0 0 0 0' >a.txt
+    printf '%s\n' '{{INST 0x40000000 10 {sethi %hi(0x40010000), %g1} {0x40010000}} {INST 0x40000004 11 {ld [%g1+16], %g2} 0x7} {AHB W 0x40010000 12}}' >b.txt
+    run -0 cf-capture leon4 -q -o a.cf a.txt
+    run -0 cf-capture leon4 -q --inst-fields address,time,instruction,result \
+        --bus-fields type,address,time -o b.cf b.txt
+    cf-cat --csv --table access --columns op,addr,size a.cf >a.csv
+    cf-cat --csv --table access --columns op,addr,size b.cf >b.csv
+    same a.csv b.csv
+    has 'load,0x40010010' "$(cat a.csv)"
+    make_leon4 list seed=2 count=20000 bus=0 | tr -d '\n' >long.txt
+    [ "$(stat -c %s long.txt)" -gt 1000000 ]
+    run -0 cf-capture leon4 -q -o l.cf long.txt
+    run -0 bash -c 'cf-cat --csv --columns op l.cf | grep -c ifetch'
+    is 20000
+    printf '%s\n' 'INST 0 10' '{INST 0 10 0x4000' 'AHB 1 x y' 'INST 0 12 0x40000000 nop 0' \
+        'INST 99 12 0x40000000 nop 0' 'INST 0 12 0x40000001 nop 0' >t.txt
+    run -1 cf-capture leon4 -o t.cf t.txt
+    has 't.txt:1: an entry that was cut off'
+    has '5 lines were bad in all'
+}
+
+@test "raw words: binary and text, a dump that was cut off, words that are none" {
+    trace seed=9 count=2000
+    import text --raw --bus-width 32 --bus rawbus.txt raw.txt
+    # the same as bytes
+    awk '{ printf "%s%s%s%s", $2, $3, $4, $5 }' raw.txt | xxd -r -p >raw.bin
+    awk '{ printf "%s%s%s%s", $1, $2, $3, $4 }' rawbus.txt | xxd -r -p >rawbus.bin
+    import binary --raw --bus-width 32 --bus rawbus.bin raw.bin
+    same text.csv binary.csv
+    # transfers of a 128-bit bus take twice as much
+    awk '{ printf "%s%s%s%s%032d", $1, $2, $3, $4, 0 }' rawbus.txt | xxd -r -p >wide.bin
+    import wide --raw --bus wide.bin raw.bin
+    same text.csv wide.csv
+    head -c 1000 raw.bin >cut.bin
+    run -1 cf-capture leon4 --raw -o t.cf cut.bin
+    has 'cut.bin:63: the last entry was cut off: 8 of 16 bytes'
+    head -n 10 raw.txt | head -c -32 >cut.txt
+    run -1 cf-capture leon4 --raw -o t.cf cut.txt
+    has 'no four words of trace memory'
+    head -c 100000 /dev/urandom >noise.bin
+    run -1 cf-capture leon4 --raw -o t.cf noise.bin
+    run -0 cf-cat --verify t.cf
+}
+
+@test "noise, zero bytes and an endless line are bad lines and nothing worse" {
+    head -c 300000 /bin/bash >noise
+    (head -c 300000 /dev/zero; echo; sample) >long
+    run -1 cf-capture leon4 -o n.cf noise
+    run -1 cf-capture leon4 -q -o l.cf long
+    has 'a line of more than 65536 bytes'
+    run -0 bash -c 'cf-cat --csv --columns op l.cf | grep -c ifetch'
+    is 6
+    # every line of a good trace, cut at a random place and glued to the next
+    make_leon4 hist seed=3 count=3000 | awk '{ n = (NR * 7919) % 70; printf "%s%s", substr($0, 1, n), NR % 3 ? "\n" : "" }' >t.txt
+    run -1 cf-capture leon4 -o t.cf t.txt
+    run -0 cf-cat --verify t.cf
+}
+
+@test "empty input, and input without an entry: a valid stream, a message, status 1" {
+    : >empty
+    sample | head -n 1 >header
+    for f in empty header; do
+        run -1 --separate-stderr bash -c "cf-capture leon4 $f >$f.cf"
+        has 'no records' "$stderr"
+        run -0 cf-cat --verify $f.cf
+    done
+}
+
+@test "a file that cannot be read: told, the others are imported, status 1" {
+    sample >a.txt
+    run -1 cf-capture leon4 -o t.cf missing a.txt
+    has 'missing: No such file'
+    run -0 cf-cat --csv --columns op t.cf
+    has load
+    run -1 cf-capture leon4 -o t.cf --bus missing a.txt
+    has 'missing: No such file'
+}
+
+@test "standard output and -o hold the same rows; the same input gives the same bytes" {
+    sample >t.txt
+    cf-capture leon4 -q t.txt >a.cf
+    cf-capture leon4 -q t.txt | cmp - a.cf
+    cf-capture leon4 -q -o p.cf t.txt
+    cf-cat --csv a.cf >a.csv
+    cf-cat --csv p.cf >p.csv
+    same a.csv p.csv
+}
+
+@test "a full disk is an error; a closed pipe is none" {
+    make_leon4 hist count=50000 >t.txt
+    run -3 bash -c 'cf-capture leon4 -q t.txt >/dev/full'
+    has 'No space left'
+    run -0 bash -c 'cf-capture leon4 -q t.txt | head -c 100 >/dev/null'
+    is ''
+}
+
+@test "usage" {
+    sample >t.txt
+    run -2 cf-capture leon4 --nonsense
+    run -2 cf-capture leon4 --miss never t.txt
+    has 'after before line'
+    run -2 cf-capture leon4 --windows 1 t.txt
+    run -2 cf-capture leon4 --windows 33 t.txt
+    run -2 cf-capture leon4 --line-size 33 t.txt
+    run -2 cf-capture leon4 --inst-fields time,foo t.txt
+    has "'foo' is no field"
+    run -2 cf-capture leon4 --inst-fields time,result t.txt
+    has "'address' is missing"
+    run -2 cf-capture leon4 --master 0,x t.txt
+    run -2 cf-capture leon4 --raw=both t.txt
+    run -2 cf-capture leon4 --asi 256 t.txt
+    run -0 cf-capture leon4 --help
+    has 'Usage: cf-capture leon4'
+    [ "${#lines[@]}" -le 24 ] || fail "${#lines[@]} lines"
+    run -0 cf-capture leon4 --probe
+    has 'ready: '
+}
