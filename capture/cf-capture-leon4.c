@@ -16,11 +16,10 @@
 
 static const char usage[] =
     "Usage: cf-capture leon4 [options] [FILE...]\n"
-    "Imports instruction and bus traces of LEON processors: what monitors show (inst,\n"
-    "ahb, hist), lists of their Tcl commands, or raw words of the trace memory.\n"
-    "\n"
+    "Imports traces of LEON boards: what monitors show (inst, ahb, hist), lists of\n"
+    "their Tcl commands, or raw words of the trace memory.\n"
     "  -b, --bus FILE         bus transfers from a file of their own, merged by time\n"
-    "  -r, --raw[=inst|bus]   FILE holds words of the trace memory, as a dump shows them\n"
+    "  -r, --raw[=inst|bus]   FILE holds words of the trace memory\n"
     "      --bus-width N      of raw bus entries: 32 or 128 bits [128]\n"
     "  -c, --cpu N            processor of entries that do not tell it [0]\n"
     "  -m, --miss RULE        a load missed if a bus read stands after it, before it, or\n"
@@ -28,11 +27,12 @@ static const char usage[] =
     "      --master LIST|any  bus master of processor 0, 1, ... [0,1,2,...]\n"
     "  -w, --windows N        register windows [8]\n"
     "      --store WHAT       a single word beside a store: address, data, auto [auto]\n"
-    "      --atomic WHAT      the word that holds what was loaded: first, last, none [none]\n"
+    "      --atomic WHAT      the word that was loaded: first, last, none [none]\n"
+    "      --double WHAT      the only word of a double load: first, last, none [none]\n"
+    "      --alone            nobody else writes: loads without result get what is stored\n"
     "      --asi LIST         address spaces that are memory [8,9,10,11]\n"
     "      --inst-fields LIST, --bus-fields LIST   what the elements of an entry are\n"
-    "      --hex              numbers in lists without 0x are hex\n"
-    "      --time-bits N      the time tag wraps at 2^N, 0 never [30]\n"
+    "      --hex, --time-bits N   numbers in lists are hex; time wraps at 2^N [30]\n"
     "      --clock HZ, --line-size N, --warm-up LOADS   [not stated, 32, 1000]\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "      --probe, -q, --quiet, -h, --help, --version\n"
@@ -105,6 +105,8 @@ static void parse(struct setup *s, int argc, char **argv)
 {
     enum {
         PROBE = 256,
+        ALONE,
+        DOUBLE,
         WIDTH,
         MASTER,
         STORE,
@@ -127,6 +129,8 @@ static void parse(struct setup *s, int argc, char **argv)
                                             {"windows", required_argument, NULL, 'w'},
                                             {"store", required_argument, NULL, STORE},
                                             {"atomic", required_argument, NULL, ATOMIC},
+                                            {"double", required_argument, NULL, DOUBLE},
+                                            {"alone", no_argument, NULL, ALONE},
                                             {"asi", required_argument, NULL, ASI},
                                             {"inst-fields", required_argument, NULL, INST},
                                             {"bus-fields", required_argument, NULL, BUS},
@@ -185,7 +189,13 @@ static void parse(struct setup *s, int argc, char **argv)
             o->replay.store = (enum replay_store)choice(t, "--store", optarg, "auto address data");
             break;
         case ATOMIC:
-            o->replay.atomic = (enum replay_atomic)choice(t, "--atomic", optarg, "none first last");
+            o->replay.atomic = (enum replay_word)choice(t, "--atomic", optarg, "none first last");
+            break;
+        case DOUBLE:
+            o->replay.pair = (enum replay_word)choice(t, "--double", optarg, "none first last");
+            break;
+        case ALONE:
+            o->replay.alone = 1;
             break;
         case ASI:
             n = numbers(t, "--asi", optarg, 255, list, sizeof list);

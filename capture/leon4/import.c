@@ -7,7 +7,7 @@
  * came later wait behind it, so that the rows stay in the order of time. At most IMPORT_HELD wait.
  * Then it is replayed, and gives a fetch and, for a load or store, an access: in the table access
  * when its address is known, and else in the table unplaced, which engines do not look at.
- * Memory: three batches of rows, and 4 KiB of registers for each processor.
+ * Memory: three batches of rows, 1 MiB of words, and 4 KiB of registers for each processor.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -311,8 +311,14 @@ static void transfer(struct import *m, const struct scan_row *row, uint64_t time
         return;
     }
     for (unsigned cpu = 0; cpu < SCAN_CPUS; cpu++)
-        if (m->o.master[cpu] == row->master)
+        if (m->o.master[cpu] == row->master) {
             note_transfer(m, m->open[cpu], cpu, row);
+            return;
+        }
+    /* somebody else writes */
+    if (row->write && m->memory)
+        for (uint32_t at = 0; at < row->size || at == 0; at += 4)
+            replay_remember(m->memory, row->address + at, 0, 4);
 }
 
 void import_row(struct import *m, struct scan *scan, const struct scan_row *row, uint64_t time)
@@ -331,9 +337,11 @@ void import_row(struct import *m, struct scan *scan, const struct scan_row *row,
     }
     if (!m->replay[row->cpu]) {
         m->replay[row->cpu] = malloc(sizeof(struct replay));
-        if (!m->replay[row->cpu])
+        if (!m->memory)
+            m->memory = replay_memory_new();
+        if (!m->replay[row->cpu] || !m->memory)
             cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-        replay_begin(m->replay[row->cpu], &m->o.replay);
+        replay_begin(m->replay[row->cpu], &m->o.replay, m->memory);
     }
     instruction(m, row, time);
 }
@@ -354,6 +362,7 @@ void import_free(struct import *m)
 {
     for (unsigned i = 0; i < SCAN_CPUS; i++)
         free(m->replay[i]);
+    free(m->memory);
 }
 
 /* ---- what is told at the end ---- */

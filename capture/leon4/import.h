@@ -75,6 +75,7 @@ struct import {
     uint8_t before[SCAN_CPUS];    /* the transfer since then */
     uint32_t before_at[SCAN_CPUS];
     struct replay *replay[SCAN_CPUS];
+    struct replay_memory *memory;
     struct rows rows, unplaced, bus; /* in `bus`, pc is master, insns trans and hint burst */
 };
 

@@ -22,9 +22,10 @@ void replay_forget(struct replay *r)
     r->absolute = -1;
 }
 
-void replay_begin(struct replay *r, const struct replay_options *o)
+void replay_begin(struct replay *r, const struct replay_options *o, struct replay_memory *m)
 {
     memset(r, 0, sizeof *r);
+    r->memory = m;
     r->o = *o;
     r->path[0].pc = 1; /* anything can come first, and in a delay slot too */
     r->path[0].npc = 1;
@@ -212,6 +213,26 @@ static int shows_address(struct replay *r, const struct replay_entry *e, uint64_
     return r->votes > 0 ? 1 : r->votes < 0 ? 0 : -1;
 }
 
+/* What a store leaves in memory: from the trace, else from the registers. */
+static void remember_store(struct replay *r, const struct replay_entry *e, uint64_t address)
+{
+    const struct sparc_insn *n = e->insn;
+    const int integer = n->flags & SPARC_INTEGER;
+    uint64_t low = integer ? *reg(r, n->rd) : 0, high = integer ? *reg(r, n->rd | 1) : 0;
+
+    if (!(address & REPLAY_KNOWN)) {
+        replay_forget_memory(r->memory);
+        return;
+    }
+    if (e->words > 1)
+        low = REPLAY_KNOWN | e->word[1];
+    if (e->words > 2)
+        high = REPLAY_KNOWN | e->word[2];
+    replay_remember(r->memory, (uint32_t)address, low, n->size < 4 ? n->size : 4);
+    if (n->size == 8)
+        replay_remember(r->memory, (uint32_t)address + 4, high, 4);
+}
+
 static uint64_t store(struct replay *r, const struct replay_entry *e, uint64_t address)
 {
     const struct sparc_insn *n = e->insn;
@@ -231,6 +252,7 @@ static uint64_t store(struct replay *r, const struct replay_entry *e, uint64_t a
         if (shown == 0 && n->size == 4)
             learn(r, n->rd, e->word[0]);
     }
+    remember_store(r, e, address);
     return address;
 }
 
@@ -250,30 +272,80 @@ static uint64_t loaded(struct replay *r, const struct sparc_insn *n, uint32_t wo
     return 0;
 }
 
+/* A double word: two words in the trace, or one of which nobody says which half it is; then memory
+   tells when one of its halves is that word. */
+static void load_double(struct replay *r, const struct replay_entry *e, uint64_t address)
+{
+    uint64_t low = 0, high = 0;
+
+    if (e->words > 1) {
+        low = REPLAY_KNOWN | e->word[0];
+        high = REPLAY_KNOWN | e->word[1];
+    } else if (address & REPLAY_KNOWN) {
+        low = replay_recall(r->memory, (uint32_t)address);
+        high = replay_recall(r->memory, (uint32_t)address + 4);
+        if (e->words ? low != (REPLAY_KNOWN | e->word[0]) && high != (REPLAY_KNOWN | e->word[0])
+                     : !r->o.alone)
+            low = high = 0;
+    }
+    if (e->words == 1 && r->o.pair == REPLAY_FIRST)
+        low = REPLAY_KNOWN | e->word[0];
+    if (e->words == 1 && r->o.pair == REPLAY_LAST)
+        high = REPLAY_KNOWN | e->word[0];
+    if (address & REPLAY_KNOWN) {
+        replay_remember(r->memory, (uint32_t)address, low, 4);
+        replay_remember(r->memory, (uint32_t)address + 4, high, 4);
+    }
+    if (e->insn->flags & SPARC_INTEGER) {
+        set(r, e->insn->rd & 30, low);
+        set(r, e->insn->rd | 1, high);
+    }
+}
+
+static void load(struct replay *r, const struct replay_entry *e, uint64_t address)
+{
+    const struct sparc_insn *n = e->insn;
+    uint64_t value = e->words ? loaded(r, n, e->word[0]) : 0;
+
+    if (!e->words && r->o.alone && n->size == 4 && address & REPLAY_KNOWN)
+        value = replay_recall(r->memory, (uint32_t)address);
+    if (value & REPLAY_KNOWN && address & REPLAY_KNOWN && n->size == 4)
+        replay_remember(r->memory, (uint32_t)address, value, 4);
+    if (n->flags & SPARC_INTEGER)
+        set(r, n->rd, value);
+}
+
+/* Load and store in one, whose words may be anything: see --atomic. */
+static uint64_t atomic(struct replay *r, const struct replay_entry *e, uint64_t address)
+{
+    const struct sparc_insn *n = e->insn;
+    uint64_t value = 0;
+
+    if (r->o.atomic != REPLAY_NONE && e->words)
+        value = loaded(r, n, e->word[r->o.atomic == REPLAY_FIRST ? 0 : e->words - 1]);
+    if (address & REPLAY_KNOWN)
+        replay_remember(r->memory, (uint32_t)address & ~3U, 0, 4);
+    else
+        replay_forget_memory(r->memory);
+    if (sparc_compares(n) && value & *reg(r, n->rs2) & REPLAY_KNOWN && value != *reg(r, n->rs2))
+        address |= REPLAY_NO_STORE;
+    set(r, n->rd, value);
+    return address;
+}
+
 static uint64_t memory(struct replay *r, const struct replay_entry *e)
 {
     const struct sparc_insn *n = e->insn;
-    uint64_t address = sum(*reg(r, n->rs1), second(r, n));
+    const uint64_t address = sum(*reg(r, n->rs1), second(r, n));
 
     if (!(n->flags & SPARC_LOADS))
         return store(r, e, address);
-    if (!(n->flags & SPARC_INTEGER))
-        return address;
-    if (n->flags & SPARC_STORES) {
-        uint64_t value = 0;
-
-        if (r->o.atomic != REPLAY_ATOMIC_NONE && e->words)
-            value = loaded(r, n, e->word[r->o.atomic == REPLAY_ATOMIC_FIRST ? 0 : e->words - 1]);
-        if (sparc_compares(n) && value & *reg(r, n->rs2) & REPLAY_KNOWN && value != *reg(r, n->rs2))
-            address |= REPLAY_NO_STORE;
-        set(r, n->rd, value);
-    } else if (n->size == 8) {
-        /* a single word: which half it is, nobody says */
-        set(r, n->rd & 30, e->words > 1 ? REPLAY_KNOWN | e->word[0] : 0);
-        set(r, n->rd | 1, e->words > 1 ? REPLAY_KNOWN | e->word[1] : 0);
-    } else {
-        set(r, n->rd, e->words ? loaded(r, n, e->word[0]) : 0);
-    }
+    if (n->flags & SPARC_STORES)
+        return atomic(r, e, address);
+    if (n->size == 8)
+        load_double(r, e, address);
+    else
+        load(r, e, address);
     return address;
 }
 

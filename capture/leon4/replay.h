@@ -18,14 +18,17 @@
 
 enum { REPLAY_MOST_WINDOWS = 32, REPLAY_PATHS = 4 };
 
-/* What the words that the trace has beside a store or an atomic access are. */
+/* What the word that the trace has beside a store is. */
 enum replay_store { REPLAY_STORE_AUTO, REPLAY_STORE_ADDRESS, REPLAY_STORE_DATA };
-enum replay_atomic { REPLAY_ATOMIC_NONE, REPLAY_ATOMIC_FIRST, REPLAY_ATOMIC_LAST };
+/* Which of several words is shown, or meant. */
+enum replay_word { REPLAY_NONE, REPLAY_FIRST, REPLAY_LAST };
 
 struct replay_options {
     unsigned windows; /* 2 to 32 */
     enum replay_store store;
-    enum replay_atomic atomic;
+    enum replay_word atomic; /* of the words of an atomic access, what was loaded */
+    enum replay_word pair;   /* of a loaded double word, the one that stands alone */
+    int alone;               /* nobody else writes to memory */
 };
 
 struct replay_counts {
@@ -44,7 +47,10 @@ struct replay_entry {
     uint8_t trapped; /* it was not executed, and a trap was taken */
 };
 
+struct replay_memory; /* shared by the processors of a trace */
+
 struct replay {
+    struct replay_memory *memory;
     struct replay_options o;
     struct replay_counts counts;
     uint64_t global[8];
@@ -59,7 +65,7 @@ struct replay {
     unsigned paths;
 };
 
-void replay_begin(struct replay *r, const struct replay_options *o);
+void replay_begin(struct replay *r, const struct replay_options *o, struct replay_memory *m);
 
 /* Takes one instruction in. Returns the address of its memory access with REPLAY_KNOWN, or without
    that bit when the address is not known, and perhaps with REPLAY_NO_STORE; 0 for other
@@ -68,6 +74,14 @@ uint64_t replay_step(struct replay *r, const struct replay_entry *e);
 
 /* Nothing is known any more. */
 void replay_forget(struct replay *r);
+
+/* replay_memory.c: words of memory. NULL without memory; free() frees it. */
+struct replay_memory *replay_memory_new(void);
+/* The word that holds the byte at `address`, with REPLAY_KNOWN if it is known. */
+uint64_t replay_recall(const struct replay_memory *m, uint32_t address);
+/* `size` bytes, 1, 2 or 4, at `address` are `value`, or no longer known. */
+void replay_remember(struct replay_memory *m, uint32_t address, uint64_t value, unsigned size);
+void replay_forget_memory(struct replay_memory *m);
 
 /* replay_flow.c: whether the instruction can follow those before. `target` is where JMPL or RETT
    go, with REPLAY_KNOWN, else 0. */
