@@ -290,7 +290,7 @@ load,0x4001ffff'
     done
     head -n 5 whole.txt | head -c -30 >t.txt
     run -1 cf-capture leon4 -o t.cf t.txt
-    has 'cut off'
+    has 't.txt:5: an entry without the results'
 }
 
 @test "mixed-up text: other lines are told, prompts are not, headers may change" {

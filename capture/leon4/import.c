@@ -201,6 +201,12 @@ static void memory(struct import *m, const struct held *h, uint64_t address)
     }
 }
 
+static void overwritten(struct import *m, uint32_t address, unsigned size)
+{
+    for (uint32_t at = 0; m->memory && (at < size || at == 0); at += 4)
+        replay_remember(m->memory, address + at, 0, 4);
+}
+
 static void commit(struct import *m, const struct held *h)
 {
     const struct scan_row *row = &h->row;
@@ -210,6 +216,10 @@ static void commit(struct import *m, const struct held *h)
 
     memcpy(e.word, row->word, sizeof e.word);
     address = replay_step(m->replay[row->cpu], &e);
+    if (h->written == 255)
+        replay_forget_memory(m->memory);
+    else if (h->written)
+        overwritten(m, h->written_at, h->written);
     m->counts.instructions++;
     access_row(m, h, CF_IFETCH, 4, row->address, 0);
     if (row->trapped)
@@ -272,6 +282,7 @@ static void instruction(struct import *m, const struct scan_row *row, uint64_t t
     h->open = 1;
     h->after = 0;
     h->reads = 0;
+    h->written = 0;
     h->before = m->before[cpu];
     h->before_at = m->before_at[cpu];
     m->before[cpu] = 0;
@@ -292,6 +303,19 @@ static void note_transfer(struct import *m, struct held *h, unsigned cpu,
         h->read_at[h->reads++] = row->address;
     m->before[cpu] = what;
     m->before_at[cpu] = row->address;
+}
+
+/* Somebody else writes; what waits is done before that. */
+static void foreign_write(struct import *m, const struct scan_row *row)
+{
+    struct held *h = m->last;
+
+    if (!h) {
+        overwritten(m, row->address, row->size);
+        return;
+    }
+    h->written = h->written ? 255 : row->size;
+    h->written_at = row->address;
 }
 
 static void transfer(struct import *m, const struct scan_row *row, uint64_t time)
@@ -315,10 +339,8 @@ static void transfer(struct import *m, const struct scan_row *row, uint64_t time
             note_transfer(m, m->open[cpu], cpu, row);
             return;
         }
-    /* somebody else writes */
-    if (row->write && m->memory)
-        for (uint32_t at = 0; at < row->size || at == 0; at += 4)
-            replay_remember(m->memory, row->address + at, 0, 4);
+    if (row->write)
+        foreign_write(m, row);
 }
 
 void import_row(struct import *m, struct scan *scan, const struct scan_row *row, uint64_t time)

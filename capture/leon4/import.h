@@ -46,8 +46,10 @@ struct held {
     struct scan_row row;
     uint64_t time;
     uint8_t open;
-    uint8_t before, after;          /* the entry before or after is a transfer: 1 read, 2 write */
-    uint32_t before_at;             /* its address */
+    uint8_t before, after; /* the entry before or after is a transfer: 1 read, 2 write */
+    uint32_t before_at;    /* its address */
+    uint8_t written; /* bytes that somebody else wrote after it, 255: more than one transfer */
+    uint32_t written_at;
     uint32_t reads;                 /* how many reads came after it, */
     uint32_t read_at[IMPORT_READS]; /* the addresses of the first ones */
 };
