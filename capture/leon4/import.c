@@ -337,7 +337,8 @@ static void transfer(struct import *m, const struct scan_row *row, uint64_t time
     for (unsigned cpu = 0; cpu < SCAN_CPUS; cpu++)
         if (m->o.master[cpu] == row->master) {
             note_transfer(m, m->open[cpu], cpu, row);
-            return;
+            if (m->replay[cpu]) /* whose stores the trace has */
+                return;
         }
     if (row->write)
         foreign_write(m, row);
