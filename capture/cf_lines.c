@@ -30,7 +30,7 @@ struct cf_lines_more {
     void (*idle)(void *);
     void *arg;
     int64_t idled; /* when, in ms */
-    char buffer[BUFFER + 1];
+    char buffer[BUFFER + 1 + CF_LINES_BEYOND];
 };
 
 const uint8_t cf_lines_digit[256] = {

@@ -11,7 +11,10 @@
 
 #include "formats/cf_tool.h"
 
-enum { CF_LINES_MOST = 1 << 16 }; /* bytes in a line; a longer one counts as bad */
+enum {
+    CF_LINES_MOST = 1 << 16, /* bytes in a line; a longer one counts as bad */
+    CF_LINES_BEYOND = 8,     /* bytes behind a line's newline that may be read, whatever they are */
+};
 
 struct cf_lines {
     const char *at, *end; /* lines not yet handed out, all complete */

@@ -6,6 +6,8 @@
  * brackets; between them lines whose text begins with "ahb" are transfers. They take a path of
  * their own, because they come by the million. Other columns go by the header, field by field.
  */
+#include <endian.h>
+
 #include "capture/leon4/scan.h"
 
 static int bad(struct scan *s, const char *line, size_t length, const char *what)
@@ -19,6 +21,51 @@ static const char *blanks(const char *p)
     while (*p == ' ' || *p == '\t')
         p++;
     return p;
+}
+
+static const uint32_t power_of_ten[] = {1,      10,      100,      1000,     10000,
+                                        100000, 1000000, 10000000, 100000000};
+
+/* The blanks of a column, up to eight at once; tabs are not passed over. Reads eight bytes. */
+static inline const char *skip_blanks(const char *p)
+{
+    uint64_t x;
+
+    for (;;) {
+        memcpy(&x, p, sizeof x);
+        x = le64toh(x);
+        x ^= 0x2020202020202020;
+        if (x)
+            return p + __builtin_ctzll(x) / 8;
+        p += 8;
+    }
+}
+
+/* Decimal digits, at most eight at once: *p comes to stand behind them. Reads eight bytes. */
+static inline uint64_t decimal(const char **p)
+{
+    uint64_t value = 0, x, digits;
+    unsigned n;
+
+    do {
+        memcpy(&x, *p, sizeof x);
+        x = le64toh(x);
+        x ^= 0x3030303030303030;
+        /* the top bit of each byte that is over 9 */
+        digits = ((x & 0x7f7f7f7f7f7f7f7f) + 0x7676767676767676) | x;
+        digits &= 0x8080808080808080;
+        n = digits ? (unsigned)__builtin_ctzll(digits) / 8 : 8;
+        if (n == 0)
+            break;
+        /* the digits move to the top, so that zeros stand before them; then pairs, fours, all */
+        x <<= 64 - 8 * n;
+        x = (x * 10 + (x >> 8)) & 0x00ff00ff00ff00ff;
+        x = (x * 100 + (x >> 16)) & 0x0000ffff0000ffff;
+        x = (x * 10000 + (x >> 32)) & 0xffffffff;
+        value = value * power_of_ten[n] + x;
+        *p += n;
+    } while (n == 8);
+    return value;
 }
 
 /* The results after their bracket: words of eight digits, or TRAP; where they end, or NULL. */
@@ -153,17 +200,16 @@ static int usual(struct scan *s, const char *line, size_t length, const char *p,
 {
     const char *end = line + length, *start = p;
     const struct scan_site *t;
-    uint64_t time = 0;
+    uint64_t time;
 
-    while (*p >= '0' && *p <= '9')
-        time = time * 10 + (uint64_t)(*p++ - '0');
+    time = decimal(&p);
     if (p - start > 19 || (*p != ' ' && *p != '\t'))
         return bad(s, line, length, "no trace entry");
-    p = blanks(p);
+    p = skip_blanks(p);
     if (end - p < 9 || !scan_hex8(p, &row->address) || (p[8] != ' ' && p[8] != '\t'))
         return bad(s, line, length, "an entry without an address of eight digits");
     row->tag = time;
-    p = blanks(p + 8);
+    p = skip_blanks(p + 8);
     if (end - p > 4 && memcmp(p, "ahb ", 4) == 0)
         return transfer(s, line, length, p, end, row);
     t = &s->sites[(row->address >> 2 ^ row->address >> 17) & (SCAN_SITES - 1)];
@@ -282,7 +328,7 @@ static int by_header(struct scan *s, const char *line, size_t length, const char
 
 int scan_screen(struct scan *s, const char *line, size_t length, struct scan_row *row)
 {
-    const char *p = blanks(line);
+    const char *p = skip_blanks(line);
 
     *row = (struct scan_row){.cpu = s->o.cpu};
     if (!s->generic && *p >= '0' && *p <= '9')
