@@ -53,6 +53,7 @@ static const struct {
     {"pages", "page-level timing of a function"},
     {"perf", "hardware sampling of a program"},
     {"probe", "measurements of this machine's caches"},
+    {"qemu", "programs of other architectures"},
     {"snapshot", "contents of a real cache"},
     {"trace", "every access of a program"},
 };

@@ -140,6 +140,7 @@ cf-mrc               reducer
 cf-sweep             reducer
 cf-capture           capture
 cf-capture-trace     capture
+cf-capture-qemu      capture
 cf-capture-csv       importer
 cf-capture-din       importer
 cf-capture-lackey    importer

@@ -301,15 +301,16 @@ void symbols_close(struct symbols *s)
     free(s);
 }
 
-int symbols_bias(const struct symbols *s, uint64_t start, uint64_t offset, unsigned perms,
-                 const uint64_t *near, uint64_t *bias)
+/* As symbols_bias(), for a system with pages of `page` bytes. */
+static int bias_by_pages(const struct symbols *s, uint64_t page, uint64_t start, uint64_t offset,
+                         unsigned perms, const uint64_t *near, uint64_t *bias)
 {
     int best = -1;
 
     for (unsigned i = 0; i < s->segment_count; i++) {
         const struct segment *g = &s->segments[i];
-        uint64_t first = g->offset & ~(uint64_t)4095;
-        uint64_t end = (g->offset + g->filesz + 4095) & ~(uint64_t)4095;
+        uint64_t first = g->offset & ~(page - 1);
+        uint64_t end = (g->offset + g->filesz + page - 1) & ~(page - 1);
         if (offset < first || offset >= end)
             continue;
         uint64_t b = start - offset + g->offset - g->vaddr;
@@ -321,6 +322,17 @@ int symbols_bias(const struct symbols *s, uint64_t start, uint64_t offset, unsig
         }
     }
     return best < 0 ? -1 : 0;
+}
+
+int symbols_bias(const struct symbols *s, uint64_t start, uint64_t offset, unsigned perms,
+                 const uint64_t *near, uint64_t *bias)
+{
+    /* Recordings of other machines come with larger pages than this one's: 8 KiB on SPARC, 64 KiB
+       on POWER. */
+    for (uint64_t page = 4096; page <= 65536; page *= 2)
+        if (bias_by_pages(s, page, start, offset, perms, near, bias) == 0)
+            return 0;
+    return -1;
 }
 
 uint64_t symbols_end(const struct symbols *s)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugin_maps.c - the mappings of the emulated program, in its own addresses.
+ *
+ * The emulator maps the program into itself, at an offset that is the same for all its addresses.
+ * So what the program has at first is what this process has gained between the loading of the
+ * plugin and the first translation, as far as it lies where the emulator puts programs and not
+ * what it needs itself; and what changes later follows from the program's system calls, whose
+ * numbers are the architecture's. Names, offsets and the first permissions come from
+ * /proc/self/maps, later permissions from the calls, since the emulator maps code as data.
+ *
+ * Memory: a few hundred bytes a mapping at the start, until the first translation.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "plugin.h"
+
+enum {
+    PERM_R = 1,
+    PERM_W = 2,
+    PERM_X = 4,
+    PERM_SHARED = 8,
+    NAME_BYTES = 4096,
+    STACK_BYTES = 8 << 20, /* unless the limit says otherwise */
+    GUARD_BYTES = 65536,
+};
+
+/* Where a 64-bit emulator on a 64-bit machine keeps its own things, and no program's. */
+#define EMULATOR_BEGINS UINT64_C(0x500000000000)
+
+struct calls {
+    const char *target;
+    int narrow;                                     /* addresses of 32 bits */
+    int brk, mmap, mmap2, munmap, mremap, mprotect; /* -1: there is none */
+};
+
+/* Numbers of system calls, from each architecture's kernel headers. */
+static const struct calls known[] = {
+    {"aarch64", 0, 214, 222, -1, 215, 216, 226}, {"aarch64_be", 0, 214, 222, -1, 215, 216, 226},
+    {"arm", 1, 45, 90, 192, 91, 163, 125},       {"armeb", 1, 45, 90, 192, 91, 163, 125},
+    {"riscv32", 1, 214, 222, -1, 215, 216, 226}, {"riscv64", 0, 214, 222, -1, 215, 216, 226},
+    {"x86_64", 0, 12, 9, -1, 11, 25, 10},        {"i386", 1, 45, 90, 192, 91, 163, 125},
+    {"sparc", 1, 17, 71, 56, 73, 250, 74},       {"sparc32plus", 1, 17, 71, 56, 73, 250, 74},
+    {"sparc64", 0, 17, 71, -1, 73, 250, 74},     {"ppc", 1, 45, 90, 192, 91, 163, 125},
+    {"ppc64", 0, 45, 90, -1, 91, 163, 125},      {"ppc64le", 0, 45, 90, -1, 91, 163, 125},
+    {"s390x", 0, 45, 90, -1, 91, 163, 125},
+};
+
+struct mapping {
+    uint64_t start, end, offset;
+    uint32_t perms;
+    char name[NAME_BYTES];
+};
+
+static const struct calls *calls;
+static uint64_t base;
+static char *before; /* /proc/self/maps when the plugin was loaded */
+static uint64_t heap, heap_end;
+
+/* The whole of /proc/self/maps, to be freed; NULL if it cannot be read. */
+static char *read_maps(void)
+{
+    size_t room = 1 << 16, size = 0;
+    char *text = malloc(room);
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    ssize_t n = 0;
+
+    while (text && fd >= 0 && (n = read(fd, text + size, room - size - 1)) > 0) {
+        size += (size_t)n;
+        if (room - size < 8192) {
+            char *more = realloc(text, room *= 2);
+
+            if (!more)
+                break;
+            text = more;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    if (!text || fd < 0 || n != 0) {
+        free(text);
+        return NULL;
+    }
+    text[size] = 0;
+    return text;
+}
+
+/* Reads one line; the next, or NULL at the end. */
+static const char *next_mapping(const char *line, struct mapping *m)
+{
+    unsigned long long start, end, offset;
+    char perms[5] = "";
+    int at = 0;
+    const char *stop;
+
+    if (!line ||
+        sscanf(line, "%llx-%llx %4s %llx %*s %*s%n", &start, &end, perms, &offset, &at) < 4)
+        return NULL;
+    m->start = start;
+    m->end = end;
+    m->offset = offset;
+    m->perms = (uint32_t)((perms[0] == 'r') * PERM_R + (perms[1] == 'w') * PERM_W +
+                          (perms[2] == 'x') * PERM_X + (perms[3] == 's') * PERM_SHARED);
+    line += at;
+    line += strspn(line, " ");
+    stop = strchr(line, '\n');
+    if (!stop)
+        return NULL;
+    snprintf(m->name, sizeof(m->name), "%.*s", (int)(stop - line), line);
+    return stop + 1;
+}
+
+static uint32_t name_words(const char *name)
+{
+    return 1 + (uint32_t)(strlen(name) + 7) / 8;
+}
+
+/* An event of a slot, or an early one where `s` is NULL. */
+static void report(struct slot *s, unsigned vcpu, const struct mapping *m)
+{
+    uint32_t words = 5 + name_words(m->name);
+    uint64_t *e = s ? cfq_event(s, vcpu, CFQ_MAP, words) : cfq_early_event(CFQ_MAP, words);
+
+    if (!e)
+        return;
+    e[1] = m->start;
+    e[2] = m->end;
+    e[3] = m->offset;
+    e[4] = m->perms;
+    e[5] = strlen(m->name);
+    memcpy(e + 6, m->name, e[5]);
+    if (s)
+        cfq_event_done(s, words);
+    else
+        cfq_early_event_done(words);
+}
+
+static void report_gone(struct slot *s, unsigned vcpu, uint64_t start, uint64_t bytes)
+{
+    uint64_t *e = cfq_event(s, vcpu, CFQ_UNMAP, 3);
+
+    if (!e)
+        return;
+    e[1] = start;
+    e[2] = start + bytes;
+    cfq_event_done(s, 3);
+}
+
+void cfq_maps_install(const char *target)
+{
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (strcmp(known[i].target, target) == 0)
+            calls = &known[i];
+    before = read_maps();
+}
+
+/* Whether the emulator had something at these addresses before it loaded the program. */
+static int was_there(const struct mapping *m, struct mapping *other)
+{
+    for (const char *line = before; (line = next_mapping(line, other)) != NULL;)
+        if (m->start < other->end && other->start < m->end)
+            return 1;
+    return 0;
+}
+
+static int is_stack(const struct mapping *m)
+{
+    uint64_t bytes = STACK_BYTES;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        bytes = limit.rlim_cur;
+    return !m->name[0] && m->perms == (PERM_R | PERM_W) && m->end - m->start >= bytes &&
+           m->end - m->start <= bytes + GUARD_BYTES;
+}
+
+void cfq_maps_begin(uint64_t offset)
+{
+    struct mapping *m = malloc(3 * sizeof(*m));
+    char *text = read_maps();
+    int narrow = calls ? calls->narrow : offset != 0;
+
+    base = offset;
+    if (!m) {
+        free(text);
+        return;
+    }
+    for (const char *line = text; (line = next_mapping(line, m)) != NULL;) {
+        if (!(m->perms & (PERM_R | PERM_W)))
+            continue;
+        if (narrow ? m->start < base || m->end > base + (UINT64_C(1) << 32)
+                   : m->start < base || (base == 0 && m->end > EMULATOR_BEGINS))
+            continue;
+        if (m->name[0] == '[' || (!narrow && was_there(m, m + 1)))
+            continue;
+        m->start -= base;
+        m->end -= base;
+        if (is_stack(m))
+            strcpy(m->name, "[stack]");
+        report(NULL, 0, m);
+    }
+    free(m);
+    free(text);
+    free(before);
+    before = NULL;
+}
+
+/* The program has mapped these bytes, or changed their permissions: what stands there now. */
+static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t bytes,
+                         uint32_t perms)
+{
+    struct mapping *m = malloc(sizeof(*m));
+    char *text = m ? read_maps() : NULL;
+    uint64_t from = start + base, to = from + bytes;
+
+    for (const char *line = text; line && (line = next_mapping(line, m)) != NULL;) {
+        if (m->end <= from || m->start >= to)
+            continue;
+        if (m->start < from) {
+            m->offset += m->name[0] == '/' ? from - m->start : 0;
+            m->start = from;
+        }
+        if (m->end > to)
+            m->end = to;
+        m->start -= base;
+        m->end -= base;
+        m->perms = perms | (m->perms & PERM_SHARED);
+        report(s, vcpu, m);
+    }
+    free(text);
+    free(m);
+}
+
+void cfq_maps_called(struct slot *s, int64_t number, const uint64_t *argument)
+{
+    (void)number;
+    for (unsigned i = 0; i < 4; i++)
+        s->argument[i] = calls && calls->narrow ? argument[i] & UINT32_MAX : argument[i];
+}
+
+static void heap_moved(struct slot *s, unsigned vcpu, uint64_t to)
+{
+    struct mapping *m;
+
+    to = (to + 4095) & ~UINT64_C(4095);
+    if (!heap) {
+        heap = heap_end = to;
+        return;
+    }
+    if (to == heap_end)
+        return;
+    if (to < heap_end) {
+        if (to >= heap)
+            report_gone(s, vcpu, to, heap_end - to);
+    } else if ((m = calloc(1, sizeof(*m))) != NULL) {
+        m->start = heap;
+        m->end = to;
+        m->perms = PERM_R | PERM_W;
+        strcpy(m->name, "[heap]");
+        report(s, vcpu, m);
+        free(m);
+    }
+    heap_end = to;
+}
+
+void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t result)
+{
+    const uint64_t *a = s->argument;
+    uint64_t address = (uint64_t)result;
+    uint32_t perms = (uint32_t)a[2] & (PERM_R | PERM_W | PERM_X);
+
+    if (!calls || (result < 0 && result >= -4095))
+        return;
+    if (calls->narrow)
+        address &= UINT32_MAX;
+    if (number == calls->brk) {
+        heap_moved(s, vcpu, address);
+    } else if (number == calls->mmap || number == calls->mmap2) {
+        report_range(s, vcpu, address, (a[1] + 4095) & ~UINT64_C(4095), perms);
+    } else if (number == calls->munmap) {
+        report_gone(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095));
+    } else if (number == calls->mprotect) {
+        report_range(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095), perms);
+    } else if (number == calls->mremap) {
+        report_gone(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095));
+        report_range(s, vcpu, address, (a[2] + 4095) & ~UINT64_C(4095), PERM_R | PERM_W);
+    }
+}

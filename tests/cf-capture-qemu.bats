@@ -1,0 +1,410 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2154 # bats sets output, status and lines
+#
+# cf-capture-qemu: one C source (programs.c) compiled for several architectures, whose accesses
+# follow from the source; and for this machine's own, cf-capture-trace as witness.
+
+load lib
+
+ARCHS="aarch64 arm riscv64 sparc64 x86_64"
+
+setup_file() {
+    command -v qemu-aarch64 >/dev/null || skip "no qemu-user (the package, not -static)"
+    cf-capture-qemu --probe
+    cd "$BATS_FILE_TMPDIR" || return 1
+    local arch cc flags
+    for arch in $ARCHS; do
+        cc=$(compiler_of "$arch")
+        flags=
+        # One whose accesses do not move, so that they can be compared with another recording.
+        [[ $arch == x86_64 ]] && flags="-static -no-pie"
+        command -v "$cc" >/dev/null || continue
+        # shellcheck disable=SC2086
+        "$cc" -O1 -g $flags -pthread -o "$arch" "$ROOT/capture/qemu/test/programs.c"
+    done
+}
+
+setup() {
+    P=$BATS_FILE_TMPDIR
+    lib_setup
+}
+
+compiler_of() {
+    case $1 in
+    arm) echo arm-linux-gnueabihf-gcc ;;
+    x86_64) [[ $(uname -m) == x86_64 ]] && echo gcc || echo x86_64-linux-gnu-gcc ;;
+    *) echo "$1-linux-gnu-gcc" ;;
+    esac
+}
+
+# needs ARCH: skips the test without its compiler or emulator.
+needs() {
+    need "$(compiler_of "$1")" "the cross compiler"
+    need "qemu-$1" "the emulator"
+    [[ -x $P/$1 ]] || fail "$1 was not compiled"
+}
+
+capture() {
+    cf-capture-qemu -q -o t.cf "$@"
+}
+
+table() {
+    cf-cat --csv --table "$1" "${@:2}" t.cf | tail -n +2
+}
+
+# What known() does to the arrays, as "op size array index".
+expected() {
+    awk 'BEGIN {
+        for (i = 0; i < 1000; i++) print "load", 4, "words", i
+        for (i = 999; i >= 0; i--) print "store", 4, "words", i
+        for (i = 0; i < 1000; i += 3) { print "load", 1, "bytes", i; print "store", 2, "halves", i }
+    }'
+}
+
+# The same of a recording, from resolved columns, with the addresses from the ELF file's symbols.
+# $1 the file, and of it the places of the arrays; $2 resolved recording
+observed() {
+    nm "$1" >symbols
+    cf-cat --csv --table access --columns op,size,addr,symbol,function "$2" |
+        awk -F, '
+            function hex(s,    i, n) {
+                for (i = 1; i <= length(s); i++)
+                    n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+                return n
+            }
+            FILENAME == "symbols" { split($0, s, " "); at[s[3]] = hex(s[1]); next }
+            $1 == "op" || $5 != "known" || !($4 in at) || $4 !~ /^(words|bytes|halves)$/ { next }
+            {
+                a = hex(substr($3, 3)) - at[$4]
+                # Where a position-independent program lies is the same for all its arrays.
+                if (!known) { bias = a; known = 1 }
+                print $1, $2, $4, (a - bias) / ($4 == "words" ? 4 : $4 == "halves" ? 2 : 1)
+            }' symbols -
+}
+
+agrees() {
+    needs "$1"
+    capture "$P/$1"
+    cf-resolve -q -o r.cf t.cf
+    expected >a
+    observed "$P/$1" r.cf >b
+    [ "$(wc -l <b)" = 2668 ]
+    same a b
+    # Function and source line of foreign code have names.
+    cf-cat --csv --table access --columns function,source r.cf | grep -q '^known,.*programs.c:'
+}
+
+@test "aarch64: the test function's accesses are what its source says" {
+    agrees aarch64
+}
+
+@test "arm: the test function's accesses are what its source says" {
+    agrees arm
+}
+
+@test "riscv64: the test function's accesses are what its source says" {
+    agrees riscv64
+}
+
+@test "sparc64: the test function's accesses are what its source says" {
+    agrees sparc64
+}
+
+@test "x86_64: the test function's accesses are what its source says" {
+    agrees x86_64
+}
+
+@test "x86_64: known() does what cf-capture-trace sees, runs of instructions included" {
+    needs x86_64
+    [[ $(uname -m) == x86_64 ]] || skip "this machine is no x86-64"
+    command -v valgrind >/dev/null || skip "no Valgrind"
+    capture -i "$P/x86_64"
+    cf-resolve -q -o r.cf t.cf
+    cf-capture-trace -q -i -o v.cf "$P/x86_64"
+    cf-resolve -q -o w.cf v.cf
+    for f in r w; do
+        # Lines of instructions, not runs: how far a run goes is the recorder's affair. The stack
+        # lies elsewhere.
+        cf-cat --csv --table access --columns op,size,addr,function,region $f.cf | awk -F, '
+            function hex(s,    i, n) {
+                for (i = 3; i <= length(s); i++)
+                    n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+                return n
+            }
+            $4 != "known" { next }
+            $1 == "ifetch" {
+                a = hex($3)
+                for (x = int(a / 64); x <= int((a + $2 - 1) / 64); x++)
+                    if (x != last) { last = x; print "I", x }
+                next
+            }
+            { print $1, $2, $5 == "[stack]" ? "stack" : $3 }' >$f
+    done
+    [ "$(grep -c -v I r)" -gt 2668 ]
+    same w r
+}
+
+@test "instructions: runs hold all of them, in order with the data" {
+    needs aarch64
+    capture -i "$P/aarch64"
+    last=$(table task --columns time,op | awk -F, '$2 == "exit" { print $1 }')
+    table access --columns time,op,size,addr,pc,insns >rows
+    [ "$(awk -F, '{ n += $6 } END { print n }' rows)" = "$last" ]
+    # Times do not fall, and data lies in the run before it, at the instruction that its time says.
+    awk -F, '
+        function hex(s,    i, n) {
+            for (i = 3; i <= length(s); i++)
+                n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+            return n
+        }
+        $1 < t { print "time falls: " $0; bad = 1; exit }
+        { t = $1 }
+        $2 == "ifetch" { start = hex($5); from = $1; n = $6; if ($3 != 4 * n) bad = 1; next }
+        $1 - from >= n || hex($5) != start + 4 * ($1 - from) { print "not in its run: " $0; bad = 1; exit }
+        END { exit bad }' rows
+    # A line that is larger or smaller means fewer or more runs, and the same instructions.
+    few=$(grep -c ifetch rows)
+    capture -i --fetch-line 16 "$P/aarch64"
+    [ "$(table access --columns op | grep -c ifetch)" -gt "$few" ]
+    [ "$(table access --columns insns | awk '{ n += $1 } END { print n }')" -gt 0 ]
+}
+
+@test "every access lies in a mapping; program, stack, heap and libraries have names" {
+    for arch in $ARCHS; do
+        command -v "$(compiler_of "$arch")" >/dev/null || continue
+        capture "$P/$arch" maps
+        table map >maps
+        grep -q 'map,.*\[stack\]' maps
+        grep -q "map,.*$P/$arch" maps
+        cf-resolve -q t.cf | cf-cat --csv --table access --columns addr,region >where
+        # What has no name may be anonymous memory; what has no mapping has no page either.
+        cf-resolve t.cf 2>&1 >/dev/null | grep -q '(100.0%)' ||
+            fail "$arch: $(cf-resolve t.cf 2>&1 >/dev/null)"
+    done
+}
+
+@test "mappings that come and go" {
+    needs riscv64
+    place=$(capture "$P/riscv64" maps)
+    table map --columns op,start,end >maps
+    grep -q "^map,$place," maps
+    grep -q "^unmap,$place," maps
+}
+
+@test "threads: each has its accesses, and atomic instructions load and store" {
+    for arch in $ARCHS; do
+        command -v "$(compiler_of "$arch")" >/dev/null || continue
+        capture "$P/$arch" threads
+        table task --columns tid,op,label >tasks
+        [ "$(grep -c begin tasks)" = 3 ]
+        [ "$(grep -c exit tasks)" = 3 ]
+        grep -q "begin,$arch" tasks
+        cf-resolve -q t.cf | cf-cat --csv --table access --columns op,tid,symbol >rows
+        # 200,000 stores of each thread into its own array.
+        [ "$(awk -F, '$1 == "store" && $3 == "own" { n[$2]++ } END { for (t in n) print n[t] }' rows |
+            tr '\n' ' ')" = "200000 200000 " ]
+        # No atomic addition is lost; one that has to try again is more than one load.
+        awk -F, '$3 == "together" { n[$1]++ }
+            END { exit !(n["load"] >= 400000 && n["store"] >= 400000) }' rows
+        # They took turns.
+        [ "$(table switch | wc -l)" -gt 3 ]
+        table access --columns time | sort -C -n
+    done
+}
+
+@test "children are not recorded and do not disturb" {
+    needs aarch64
+    capture "$P/aarch64"
+    table access >alone
+    capture "$P/aarch64" fork
+    [ "$(table task --columns pid | sort -u | wc -l)" = 1 ]
+    cf-resolve -q -o r.cf t.cf
+    observed "$P/aarch64" r.cf >b
+    [ "$(wc -l <b)" = 2668 ]
+}
+
+@test "the program's own status and streams" {
+    needs arm
+    run -5 --separate-stderr bash -c "echo hello | cf-capture-qemu -q -o t.cf '$P/arm' echo"
+    is hello
+    has error "$stderr"
+    run -5 --separate-stderr bash -c "echo hello | cf-capture-qemu -q '$P/arm' echo | cf-cat --csv | wc -l; exit \${PIPESTATUS[1]}"
+    has hello "$stderr"
+    run -5 bash -c "echo hello | cf-capture-qemu -q -o t.cf --command-output out '$P/arm' echo 2>/dev/null"
+    is ""
+    [ "$(cat out)" = hello ]
+}
+
+@test "a program that dies by a signal leaves all that it did" {
+    for arch in aarch64 arm riscv64 x86_64; do
+        command -v "$(compiler_of "$arch")" >/dev/null || continue
+        ulimit -c 0
+        run -139 cf-capture-qemu -q -o t.cf "$P/$arch" die
+        cf-resolve -q -o r.cf t.cf
+        expected >a
+        observed "$P/$arch" r.cf >b
+        same a b
+        table task --columns op | grep -q exit
+    done
+}
+
+@test "an emulator that is killed leaves all that the program did" {
+    needs aarch64
+    cf-capture-qemu -q -o t.cf --command-output out "$P/aarch64" sleep 3>&- &
+    local capture=$!
+    for _ in {1..100}; do [[ -s out ]] && break || sleep 0.1; done
+    sleep 0.5
+    kill -KILL "$(pgrep -P $capture)"
+    local status=0
+    wait $capture || status=$?
+    [ $status = 137 ]
+    cf-resolve -q -o r.cf t.cf
+    expected >a
+    observed "$P/aarch64" r.cf >b
+    same a b
+}
+
+@test "SIGTERM reaches the program and ends the stream properly" {
+    needs aarch64
+    cf-capture-qemu -q -o t.cf --command-output out "$P/aarch64" sleep 3>&- &
+    local capture=$!
+    for _ in {1..100}; do [[ -s out ]] && break || sleep 0.1; done
+    kill -TERM $capture
+    local status=0
+    wait $capture || status=$?
+    [ $status = 143 ]
+    run -0 cf-cat --info t.cf
+}
+
+@test "a live stream does not sit on data" {
+    needs aarch64
+    mkfifo pipe
+    cf-capture-qemu -q --command-output out "$P/aarch64" sleep >pipe 3>&- &
+    local capture=$!
+    timeout 20 bash -c 'cf-cat --csv --table access <pipe | head -n 1000 | tail -n 1' >row
+    [ -s row ]
+    kill -KILL "$(pgrep -P $capture)" 2>/dev/null || true
+    wait $capture || true
+}
+
+@test "--limit: exactly so many, and the program runs to its end" {
+    needs aarch64
+    for n in 1 1000 16384 20001; do
+        run -5 --separate-stderr bash -c "echo hello | cf-capture-qemu -q -o t.cf -n $n '$P/aarch64' echo"
+        is hello
+        [ "$(table access | wc -l)" = "$n" ]
+    done
+    capture -n 5000 "$P/aarch64" threads
+    [ "$(table access | wc -l)" = 5000 ]
+}
+
+@test "a reader that goes away does not disturb the program; a full disk is told" {
+    needs aarch64
+    run bash -c "cf-capture-qemu -q --command-output out '$P/aarch64' threads | head -c 100 >/dev/null; echo \${PIPESTATUS[0]}"
+    is 141
+    run -3 bash -c "cf-capture-qemu -q '$P/aarch64' threads >/dev/full"
+    has "No space left"
+    run -3 cf-capture-qemu -q -o /dev/full "$P/aarch64"
+}
+
+@test "what cannot be recorded is told, with the way out" {
+    run -127 cf-capture-qemu -o t.cf ./missing
+    has "no such program"
+    printf '#!/bin/sh\n' >script
+    run -126 cf-capture-qemu -o t.cf ./script
+    has "cannot be executed"
+    chmod +x script
+    run -126 cf-capture-qemu -o t.cf ./script
+    has "no ELF file"
+    needs aarch64
+    # A machine that nobody emulates, and an ELF file cut short.
+    { head -c 18 "$P/aarch64" && printf '\xfe\xca' && tail -c +21 "$P/aarch64"; } >odd
+    head -c 40 "$P/aarch64" >short
+    chmod +x odd short
+    run -2 cf-capture-qemu -o t.cf ./odd
+    has "machine 51966 (64 bits, little-endian)"
+    run -126 cf-capture-qemu -o t.cf ./short
+    run -3 cf-capture-qemu -o t.cf --arch nonsense "$P/aarch64"
+    has "qemu-nonsense is missing"
+    [ ! -e t.cf ]
+}
+
+@test "without an emulator: told, and --probe says so" {
+    needs aarch64
+    mkdir -p bin libexec
+    cp "$B/bin/cf-capture-qemu" bin
+    run -3 env PATH="$T/bin" "$T/bin/cf-capture-qemu" --probe
+    has "plugin is missing"
+    ln -s "$B/libexec/cacheflow" libexec/cacheflow
+    run -3 env PATH="$T/bin" "$T/bin/cf-capture-qemu" --probe
+    has "install the package qemu-user"
+    run -3 env PATH="$T/bin" "$T/bin/cf-capture-qemu" -o t.cf "$P/aarch64"
+    has "qemu-aarch64 is missing"
+    # One that does not know plugins, as Debian's static ones.
+    printf '#!/bin/sh\nexit 1\n' >bin/qemu-aarch64
+    chmod +x bin/qemu-aarch64
+    run -3 env PATH="$T/bin:/bin" "$T/bin/cf-capture-qemu" -o t.cf "$P/aarch64"
+    has "did not load the plugin"
+    # shellcheck disable=SC2030,SC2031
+    PATH=$B/bin:$PATH run -0 cf-capture --list
+    has "programs of other architectures"
+}
+
+@test "bad usage" {
+    run -2 cf-capture-qemu
+    run -2 cf-capture-qemu --fetch-line 3 true
+    run -2 cf-capture-qemu --limit 0 true
+    run -2 cf-capture-qemu --nonsense true
+    run -2 cf-capture-qemu --image x true
+    run -2 cf-capture-qemu --system --arch arm true
+    run -2 cf-capture-qemu --system
+}
+
+@test "a system: a bare-metal program of a LEON3, its functions named" {
+    need sparc64-linux-gnu-gcc "the cross compiler"
+    need qemu-system-sparc "the emulator"
+    cat >ld.ld <<'END'
+ENTRY(start)
+SECTIONS { . = 0x40000000; .text : { *(.text*) } .rodata : { *(.rodata*) } .data : { *(.data*) }
+           .bss : { *(.bss*) *(COMMON) } }
+END
+    cat >crt0.S <<'END'
+        .global start
+start:  wr %g0, 0xc0, %psr
+        wr %g0, 2, %wim
+        nop; nop; nop
+        set 0x40200000, %sp
+        call main
+        nop
+        ta 0
+1:      ba 1b
+        nop
+END
+    cat >main.c <<'END'
+int words[100];
+__attribute__((noinline)) static int known(void)
+{
+    int s = 0;
+    for (int i = 0; i < 100; i++)
+        s += words[i];
+    for (int i = 0; i < 100; i++)
+        words[i] = s;
+    return s;
+}
+int main(void)
+{
+    return known();
+}
+END
+    sparc64-linux-gnu-gcc -g -m32 -mcpu=leon3 -mflat -O1 -ffreestanding -fno-pic -fno-pie -nostdlib \
+        -static -no-pie -Wl,--build-id=none,-z,noexecstack,-melf32_sparc -T ld.ld -o a.elf crt0.S main.c
+    timeout 60 cf-capture-qemu -q --system -i --image a.elf -o t.cf -- \
+        qemu-system-sparc -M leon3_generic -nographic -no-reboot -kernel a.elf
+    cf-resolve -q t.cf | cf-cat --csv --table access --columns op,size,symbol,function,cpu |
+        awk -F, '$4 == "known" && $3 == "words" { print $1, $2, $5 }' | uniq -c | sed 's/^ *//' >got
+    printf '%s\n' '100 load 4 0' '100 store 4 0' >want
+    same want got
+    run -2 cf-capture-qemu -q --system --image crt0.S -o u.cf -- qemu-system-sparc -version
+    has "no ELF file"
+}
