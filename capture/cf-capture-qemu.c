@@ -66,6 +66,7 @@ enum {
     OPT_COMMAND,
     OPT_PROBE,
     FLUSH_MS = 100,
+    WAIT_MS = 10,              /* so long the end of the emulator may go unnoticed */
     EXIT_NOT_EXECUTABLE = 126, /* as shells have it */
     EXIT_NOT_FOUND = 127,
     EXIT_SIGNAL = 128,
@@ -327,7 +328,7 @@ static int record(struct cfq_decoder *d, struct cf_writer *w, pid_t child)
 
     clock_gettime(CLOCK_MONOTONIC_COARSE, &flushed);
     for (;;) {
-        int r = cfq_decoder_read(d, FLUSH_MS);
+        int r = cfq_decoder_read(d, WAIT_MS);
         pid_t gone = r > 0 ? 0 : waitpid(child, &status, r < 0 ? 0 : WNOHANG);
 
         if (gone == child || (gone < 0 && errno != EINTR))

@@ -111,6 +111,32 @@ agrees() {
     agrees sparc64
 }
 
+@test "sparc32plus: the test function's accesses are what its source says" {
+    needs sparc64
+    need qemu-sparc32plus "the emulator"
+    # There are no 32-bit libraries in the packages that we ask for.
+    { sed -n '/^uint32_t words/,/^static void \*thread/p' "$ROOT/capture/qemu/test/programs.c" | sed '$d' |
+        sed 's/^static void.*//'; } >body.c
+    cat - body.c >main.c <<'END'
+#include <stdint.h>
+enum { N = 1000 };
+END
+    cat >>main.c <<'END'
+void start(void)
+{
+    known();
+    __asm__ volatile("mov 7, %%o0; mov 1, %%g1; ta 0x10" ::: "memory");
+}
+END
+    sparc64-linux-gnu-gcc -m32 -O1 -g -ffreestanding -nostdlib -static -fno-pic -no-pie -Wl,-e,start \
+        -o sparc32plus main.c
+    run -7 cf-capture-qemu -q -o t.cf ./sparc32plus
+    cf-resolve -q -o r.cf t.cf
+    expected >a
+    observed ./sparc32plus r.cf >b
+    same a b
+}
+
 @test "x86_64: the test function's accesses are what its source says" {
     agrees x86_64
 }
@@ -143,6 +169,18 @@ agrees() {
     done
     [ "$(grep -c -v I r)" -gt 2668 ]
     same w r
+}
+
+@test "two recordings of one program are the same" {
+    for arch in aarch64 riscv64 x86_64; do
+        command -v "$(compiler_of "$arch")" >/dev/null || continue
+        for i in 1 2; do
+            cf-capture-qemu -q -i -o t.cf --emulator-option=-seed --emulator-option=1 "$P/$arch" known 3
+            table access --columns time,op,size,addr,pc,insns >$i
+            table map --columns time,op,start,end,offset,perms,label >>$i
+        done
+        cmp 1 2
+    done
 }
 
 @test "instructions: runs hold all of them, in order with the data" {
@@ -197,6 +235,7 @@ agrees() {
         command -v "$(compiler_of "$arch")" >/dev/null || continue
         capture "$P/$arch" threads
         table task --columns tid,op,label >tasks
+        grep -q 'name,first' tasks
         [ "$(grep -c begin tasks)" = 3 ]
         [ "$(grep -c exit tasks)" = 3 ]
         grep -q "begin,$arch" tasks

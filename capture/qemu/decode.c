@@ -23,10 +23,10 @@ enum { NAME_BYTES = 4096 };
 struct thread {
     uint32_t pid, tid, cpu;
     int alive;
-    uint64_t count; /* instructions */
-    uint32_t block; /* its last execution, */
-    uint64_t start; /* the time of that, */
-    uint32_t step;  /* and what an instruction's index counts for: nothing, after an interruption */
+    uint64_t born, count; /* when, and its instructions */
+    uint32_t block;       /* its last execution, */
+    uint64_t start;       /* the time of that, */
+    uint32_t step; /* and what an instruction's index counts for: nothing, after an interruption */
 };
 
 struct cfq_decoder {
@@ -40,7 +40,7 @@ struct cfq_decoder {
     struct code code;
     uint64_t now, rows, run_from;
     struct thread *threads;
-    unsigned n_threads, threads_room;
+    unsigned n_threads, threads_room, begun;
     unsigned current; /* threads from 1 on; 0: none */
     /* The open place; room 0: none. */
     uint32_t row, room;
@@ -169,16 +169,20 @@ int cfq_decoder_map(struct cfq_decoder *d, uint32_t pid, uint64_t start, uint64_
 
 /* ---- threads ---- */
 
+/* The thread of a block, which begins here if it is not known. Others may move in memory. */
 static struct thread *find_thread(struct cfq_decoder *d, const struct cfq_block *b)
 {
-    struct thread *t;
+    struct thread *t = NULL;
 
     for (unsigned i = d->n_threads; i > 0; i--) {
-        t = &d->threads[i - 1];
-        if (t->tid == b->tid && t->pid == b->pid && t->alive)
-            return t;
+        struct thread *known = &d->threads[i - 1];
+
+        if (known->alive && known->tid == b->tid && known->pid == b->pid)
+            return known;
+        if (!known->alive && d->current != i)
+            t = known;
     }
-    if (d->n_threads == d->threads_room) {
+    if (!t && d->n_threads == d->threads_room) {
         unsigned room = d->threads_room ? 2 * d->threads_room : 16;
 
         t = realloc(d->threads, room * sizeof(*t));
@@ -188,13 +192,27 @@ static struct thread *find_thread(struct cfq_decoder *d, const struct cfq_block 
         }
         d->threads = t;
         d->threads_room = room;
+        t = NULL;
     }
-    t = &d->threads[d->n_threads++];
+    if (!t)
+        t = &d->threads[d->n_threads++];
     *t = (struct thread){.pid = b->pid, .tid = b->tid, .cpu = b->cpu, .alive = 1};
     t->block = UINT32_MAX;
-    if (put_task(d, t, CF_BEGIN, d->n_threads == 1 ? d->options.name : "") != 0)
+    t->born = d->now;
+    if (put_task(d, t, CF_BEGIN, d->begun++ ? "" : d->options.name) != 0)
         return NULL;
     return t;
+}
+
+/* A thread has made another. That may have run, and even ended, before its maker came to say so. */
+static int thread_made(struct cfq_decoder *d, const struct thread *maker, uint32_t tid)
+{
+    struct cfq_block b = {.pid = maker->pid, .tid = tid};
+
+    for (unsigned i = 0; i < d->n_threads; i++)
+        if (d->threads[i].tid == tid && d->threads[i].born >= maker->start)
+            return 0;
+    return find_thread(d, &b) ? 0 : -1;
 }
 
 static int run_thread(struct cfq_decoder *d, struct thread *t)
@@ -265,6 +283,10 @@ static int take_event(struct cfq_decoder *d, const struct cfq_block *b, struct t
         if (!t || copy_name(w + 1, count - 1, name) != 0)
             break;
         return put_task(d, t, CF_NAMED, name);
+    case CFQ_BEGIN:
+        if (!t || count != 2 || w[1] - 1 >= INT32_MAX)
+            break;
+        return thread_made(d, t, (uint32_t)w[1]);
     case CFQ_EXIT:
         if (!t)
             break;
@@ -310,7 +332,7 @@ static int put_execution(struct cfq_decoder *d, struct thread *t, const uint64_t
                          const uint64_t *end)
 {
     struct code_block *b = &d->code.block[t->block];
-    const uint32_t *crossing = &d->code.list[b->first + b->insns];
+    const uint32_t *crossing = d->code.list + b->first + b->insns;
     const uint64_t *from = w;
     unsigned x = 0, run = 0;
 
@@ -386,6 +408,7 @@ static int decode(struct cfq_decoder *d, const struct cfq_block *b, struct threa
                 return bad(d, t, "an event of no size");
             if (take_event(d, b, t, w, count) != 0)
                 return -1;
+            t = t ? &d->threads[d->current - 1] : NULL;
             break;
         default:
             return bad(d, t, "a word that makes no sense");

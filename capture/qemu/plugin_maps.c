@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plugin_maps.c - the mappings of the emulated program, in its own addresses.
+ * plugin_maps.c - the mappings of the emulated program, in its own addresses, and its threads.
  *
  * The emulator maps the program into itself, at an offset that is the same for all its addresses.
  * So what the program has at first is what this process has gained between the loading of the
@@ -12,9 +12,11 @@
  * Memory: a few hundred bytes a mapping at the start, until the first translation.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,18 +39,26 @@ struct calls {
     const char *target;
     int narrow;                                     /* addresses of 32 bits */
     int brk, mmap, mmap2, munmap, mremap, mprotect; /* -1: there is none */
+    int clone, prctl;
 };
 
 /* Numbers of system calls, from each architecture's kernel headers. */
 static const struct calls known[] = {
-    {"aarch64", 0, 214, 222, -1, 215, 216, 226}, {"aarch64_be", 0, 214, 222, -1, 215, 216, 226},
-    {"arm", 1, 45, 90, 192, 91, 163, 125},       {"armeb", 1, 45, 90, 192, 91, 163, 125},
-    {"riscv32", 1, 214, 222, -1, 215, 216, 226}, {"riscv64", 0, 214, 222, -1, 215, 216, 226},
-    {"x86_64", 0, 12, 9, -1, 11, 25, 10},        {"i386", 1, 45, 90, 192, 91, 163, 125},
-    {"sparc", 1, 17, 71, 56, 73, 250, 74},       {"sparc32plus", 1, 17, 71, 56, 73, 250, 74},
-    {"sparc64", 0, 17, 71, -1, 73, 250, 74},     {"ppc", 1, 45, 90, 192, 91, 163, 125},
-    {"ppc64", 0, 45, 90, -1, 91, 163, 125},      {"ppc64le", 0, 45, 90, -1, 91, 163, 125},
-    {"s390x", 0, 45, 90, -1, 91, 163, 125},
+    {"aarch64", 0, 214, 222, -1, 215, 216, 226, 220, 167},
+    {"aarch64_be", 0, 214, 222, -1, 215, 216, 226, 220, 167},
+    {"arm", 1, 45, 90, 192, 91, 163, 125, 120, 172},
+    {"armeb", 1, 45, 90, 192, 91, 163, 125, 120, 172},
+    {"riscv32", 1, 214, 222, -1, 215, 216, 226, 220, 167},
+    {"riscv64", 0, 214, 222, -1, 215, 216, 226, 220, 167},
+    {"x86_64", 0, 12, 9, -1, 11, 25, 10, 56, 157},
+    {"i386", 1, 45, 90, 192, 91, 163, 125, 120, 172},
+    {"sparc", 1, 17, 71, 56, 73, 250, 74, 217, 147},
+    {"sparc32plus", 1, 17, 71, 56, 73, 250, 74, 217, 147},
+    {"sparc64", 0, 17, 71, -1, 73, 250, 74, 217, 147},
+    {"ppc", 1, 45, 90, 192, 91, 163, 125, 120, 171},
+    {"ppc64", 0, 45, 90, -1, 91, 163, 125, 120, 171},
+    {"ppc64le", 0, 45, 90, -1, 91, 163, 125, 120, 171},
+    {"s390x", 0, 45, 90, -1, 91, 163, 125, -1, 172},
 };
 
 struct mapping {
@@ -268,6 +278,33 @@ static void heap_moved(struct slot *s, unsigned vcpu, uint64_t to)
     heap_end = to;
 }
 
+/* A thread is known from here on, even if it runs much later. */
+static void thread_made(struct slot *s, unsigned vcpu, uint64_t tid)
+{
+    uint64_t *e = cfq_event(s, vcpu, CFQ_BEGIN, 2);
+
+    if (!e)
+        return;
+    e[1] = tid;
+    cfq_event_done(s, 2);
+}
+
+/* The emulator has handed the name on to the kernel. */
+static void thread_named(struct slot *s, unsigned vcpu)
+{
+    char name[32] = "";
+    uint64_t *e;
+
+    if (prctl(PR_GET_NAME, name) != 0)
+        return;
+    e = cfq_event(s, vcpu, CFQ_NAMED, 1 + name_words(name));
+    if (!e)
+        return;
+    e[1] = strlen(name);
+    memcpy(e + 2, name, e[1]);
+    cfq_event_done(s, 1 + name_words(name));
+}
+
 void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t result)
 {
     const uint64_t *a = s->argument;
@@ -278,7 +315,13 @@ void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t re
         return;
     if (calls->narrow)
         address &= UINT32_MAX;
-    if (number == calls->brk) {
+    if (number == calls->clone) {
+        if (a[0] & CLONE_THREAD && result > 0)
+            thread_made(s, vcpu, address);
+    } else if (number == calls->prctl) {
+        if (a[0] == PR_SET_NAME)
+            thread_named(s, vcpu);
+    } else if (number == calls->brk) {
         heap_moved(s, vcpu, address);
     } else if (number == calls->mmap || number == calls->mmap2) {
         report_range(s, vcpu, address, (a[1] + 4095) & ~UINT64_C(4095), perms);

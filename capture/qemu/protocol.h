@@ -62,6 +62,7 @@ enum cfq_event {
     CFQ_UNMAP,        /* start, end */
     CFQ_NAMED,        /* name: of the thread */
     CFQ_EXIT,         /* the thread ends */
+    CFQ_BEGIN,        /* tid: the thread has made another */
 };
 
 enum cfq_state { CFQ_FREE = 0, CFQ_FILLING, CFQ_QUEUED };
