@@ -199,6 +199,7 @@ struct command {
     char plugin[PATH_MAX + 64];
     const char **line;
     char *machine;
+    char *path; /* of the program's file */
 };
 
 /* What the program is and which emulator it needs. Exits when that cannot be. */
@@ -224,6 +225,7 @@ static void choose(struct cf_tool *t, struct options *o, struct command *c, char
                "%s: made for machine %u (%d bits, %s-endian), whose emulator is not known: give it "
                "with --arch",
                path, target.machine, target.bits, target.big_endian ? "big" : "little");
+    c->path = realpath(path, NULL);
     if (!o->arch)
         o->arch = target.arch;
     if (asprintf(&c->argv0, strchr(o->arch, '/') ? "%s" : "qemu-%s", o->arch) < 0)
@@ -466,6 +468,7 @@ int main(int argc, char **argv)
     parse(&tool, &o, argc, argv);
     argv += optind;
     choose(&tool, &o, &command, argv);
+    o.decode.path = command.path;
     o.decode.name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 
     writer = cf_tool_writer(&tool, o.output);
@@ -502,6 +505,7 @@ int main(int argc, char **argv)
     }
     free(command.argv0);
     free(command.machine);
+    free(command.path);
     free(command.line);
     if (caught) {
         signal(caught, SIG_DFL);

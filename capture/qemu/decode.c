@@ -23,9 +23,9 @@ enum { NAME_BYTES = 4096 };
 struct thread {
     uint32_t pid, tid, cpu;
     int alive;
-    uint64_t born, count; /* when, and its instructions */
-    uint32_t block;       /* its last execution, */
-    uint64_t start;       /* the time of that, */
+    uint64_t born, ran, count; /* when, when last, and its instructions */
+    uint32_t block;            /* its last execution, */
+    uint64_t start;            /* the time of that, */
     uint32_t step; /* and what an instruction's index counts for: nothing, after an interruption */
 };
 
@@ -39,6 +39,8 @@ struct cfq_decoder {
     char problem[512];
     struct code code;
     uint64_t now, rows, run_from;
+    uint64_t bias; /* of the program's addresses to those of its file, */
+    int loaded;    /* if this is known */
     struct thread *threads;
     unsigned n_threads, threads_room, begun;
     unsigned current; /* threads from 1 on; 0: none */
@@ -210,7 +212,7 @@ static int thread_made(struct cfq_decoder *d, const struct thread *maker, uint32
     struct cfq_block b = {.pid = maker->pid, .tid = tid};
 
     for (unsigned i = 0; i < d->n_threads; i++)
-        if (d->threads[i].tid == tid && d->threads[i].born >= maker->start)
+        if (d->threads[i].tid == tid && d->threads[i].born >= maker->ran)
             return 0;
     return find_thread(d, &b) ? 0 : -1;
 }
@@ -254,11 +256,50 @@ static int copy_name(const uint64_t *words, uint32_t count, char *name)
     return 0;
 }
 
+/* A mapping as the host has it. Of the program itself, what is not mapped from its file was read
+   from it (its pages may be larger than the host's), and its headers tell which part that is. */
+static int take_map(struct cfq_decoder *d, uint32_t pid, const uint64_t *w, const char *name)
+{
+    uint64_t start = w[1], end = w[2], offset = w[3];
+    uint32_t perms = (uint32_t)w[4];
+    struct target_segment s;
+
+    /* The emulator maps code as data. */
+    if (name[0] == '/' && perms & CF_PERM_R)
+        perms |= target_executable(name, offset, end - start, perms) ? CF_PERM_X : 0;
+    for (unsigned i = 0; !name[0] && d->loaded && target_segment(d->options.path, i, &s); i++) {
+        uint64_t from = s.address + d->bias, to = (from + s.file_bytes + 4095) & ~UINT64_C(4095);
+
+        if (from < start || from >= end || from - start > s.offset)
+            continue;
+        /* Zero-filled data behind it is a mapping of its own, unless there is nothing else. */
+        to = to > end || !s.file_bytes ? end : to;
+        if (cfq_decoder_map(d, pid, start, to, s.offset - (from - start), s.perms,
+                            d->options.path) != 0)
+            return -1;
+        start = to;
+        break;
+    }
+    return start < end ? cfq_decoder_map(d, pid, start, end, offset, perms, name) : 0;
+}
+
+/* The first segment with code stands at `address`. */
+static void take_place(struct cfq_decoder *d, uint64_t address)
+{
+    struct target_segment s;
+    uint64_t least = UINT64_MAX;
+
+    for (unsigned i = 0; target_segment(d->options.path, i, &s); i++)
+        if (s.perms & CF_PERM_X && s.address < least)
+            least = s.address;
+    d->loaded = least != UINT64_MAX;
+    d->bias = address - least;
+}
+
 static int take_event(struct cfq_decoder *d, const struct cfq_block *b, struct thread *t,
                       const uint64_t *w, uint32_t count)
 {
     char name[NAME_BYTES];
-    uint32_t perms;
     int r;
 
     switch (w[0] >> CFQ_EVENT_SHIFT & 0x1fff) {
@@ -270,11 +311,12 @@ static int take_event(struct cfq_decoder *d, const struct cfq_block *b, struct t
     case CFQ_MAP:
         if (count < 6 || copy_name(w + 5, count - 5, name) != 0 || w[1] >= w[2])
             break;
-        perms = (uint32_t)w[4];
-        /* The emulator maps code as data. */
-        if (name[0] == '/' && perms & CF_PERM_R)
-            perms |= target_executable(name, w[3], w[2] - w[1], perms) ? CF_PERM_X : 0;
-        return cfq_decoder_map(d, b->pid, w[1], w[2], w[3], perms, name);
+        return take_map(d, b->pid, w, name);
+    case CFQ_LOADED:
+        if (count != 2 || !d->options.path)
+            break;
+        take_place(d, w[1]);
+        return 0;
     case CFQ_UNMAP:
         if (count != 3 || w[1] >= w[2])
             break;
@@ -392,7 +434,7 @@ static int decode(struct cfq_decoder *d, const struct cfq_block *b, struct threa
             if (*w >> CFQ_TAG_SHIFT == CFQ_RESUME && t->block == number)
                 break;
             t->block = number;
-            t->start = d->now;
+            t->start = t->ran = d->now;
             t->step = 1;
             d->now += d->code.block[number].insns;
             if (d->options.instructions && *w >> CFQ_TAG_SHIFT == CFQ_EXECUTE) {

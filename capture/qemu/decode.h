@@ -35,6 +35,7 @@ struct cfq_options {
     uint64_t limit;      /* rows of access after which recording stops; 0: none */
     int system;          /* rows tell the processor; there is one process, 1 */
     const char *name;    /* of the first task */
+    const char *path;    /* of the program's file; NULL for a system */
 };
 
 struct cfq_decoder;

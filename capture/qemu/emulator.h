@@ -60,6 +60,9 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn); /* its add
 /* Where the emulator has it: for a program, the guest's address plus a constant. */
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 
+/* Where a program's first segment with code begins. */
+uint64_t qemu_plugin_start_code(void);
+
 unsigned qemu_plugin_mem_size_shift(uint32_t info); /* log2 of the bytes */
 bool qemu_plugin_mem_is_store(uint32_t info);
 

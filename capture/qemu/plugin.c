@@ -138,9 +138,9 @@ static void on_execution(unsigned vcpu, void *data)
 static void on_syscall(uint64_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
-    const uint64_t argument[4] = {a1, a2, a3, a4};
+    const uint64_t argument[6] = {a1, a2, a3, a4, a5, a6};
 
-    (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
+    (void)id, (void)a7, (void)a8;
     if (vcpu >= CFQ_SLOTS)
         return;
     cfq_maps_called(&cfq_slots[vcpu], number, argument);

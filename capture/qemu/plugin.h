@@ -19,11 +19,11 @@ enum { CFQ_SLOTS = 4096, CFQ_ROOM = 1024 /* words left where an execution begins
 struct slot {
     struct cfq_block *block; /* never NULL: words that nobody wants go to a block of their own */
     int64_t turns;           /* executions until it looks whether others want to run */
-    uint64_t argument[4];    /* of the system call that it is in */
+    uint64_t argument[6];    /* of the system call that it is in */
     uint32_t execution;      /* its last translation block */
     uint32_t entered;        /* it counts as one that runs */
     uint64_t queued_ms;      /* when a part of its block was last queued */
-    uint64_t pad;
+    uint64_t pad[6];         /* no two share a line of the cache */
 };
 
 extern struct cfq_shared *cfq_shared;

@@ -46,19 +46,19 @@ struct calls {
 static const struct calls known[] = {
     {"aarch64", 0, 214, 222, -1, 215, 216, 226, 220, 167},
     {"aarch64_be", 0, 214, 222, -1, 215, 216, 226, 220, 167},
-    {"arm", 1, 45, 90, 192, 91, 163, 125, 120, 172},
-    {"armeb", 1, 45, 90, 192, 91, 163, 125, 120, 172},
+    {"arm", 1, 45, -1, 192, 91, 163, 125, 120, 172},
+    {"armeb", 1, 45, -1, 192, 91, 163, 125, 120, 172},
     {"riscv32", 1, 214, 222, -1, 215, 216, 226, 220, 167},
     {"riscv64", 0, 214, 222, -1, 215, 216, 226, 220, 167},
     {"x86_64", 0, 12, 9, -1, 11, 25, 10, 56, 157},
-    {"i386", 1, 45, 90, 192, 91, 163, 125, 120, 172},
+    {"i386", 1, 45, -1, 192, 91, 163, 125, 120, 172},
     {"sparc", 1, 17, 71, 56, 73, 250, 74, 217, 147},
     {"sparc32plus", 1, 17, 71, 56, 73, 250, 74, 217, 147},
     {"sparc64", 0, 17, 71, -1, 73, 250, 74, 217, 147},
     {"ppc", 1, 45, 90, 192, 91, 163, 125, 120, 171},
     {"ppc64", 0, 45, 90, -1, 91, 163, 125, 120, 171},
     {"ppc64le", 0, 45, 90, -1, 91, 163, 125, 120, 171},
-    {"s390x", 0, 45, 90, -1, 91, 163, 125, -1, 172},
+    {"s390x", 0, 45, -1, -1, 91, 163, 125, -1, 172},
 };
 
 struct mapping {
@@ -194,11 +194,17 @@ void cfq_maps_begin(uint64_t offset)
     struct mapping *m = malloc(3 * sizeof(*m));
     char *text = read_maps();
     int narrow = calls ? calls->narrow : offset != 0;
+    uint64_t *event;
 
     base = offset;
     if (!m) {
         free(text);
         return;
+    }
+    event = cfq_early_event(CFQ_LOADED, 2);
+    if (event) {
+        event[1] = qemu_plugin_start_code();
+        cfq_early_event_done(2);
     }
     for (const char *line = text; (line = next_mapping(line, m)) != NULL;) {
         if (!(m->perms & (PERM_R | PERM_W)))
@@ -220,9 +226,26 @@ void cfq_maps_begin(uint64_t offset)
     before = NULL;
 }
 
-/* The program has mapped these bytes, or changed their permissions: what stands there now. */
+/* Where the program's pages are larger than the host's, the emulator reads small files instead of
+   mapping them: the descriptor that the program gave then tells the name. */
+static void name_file(struct mapping *m, const uint64_t *argument, uint64_t offset)
+{
+    enum { ANONYMOUS = 0x20, MOST = 1 << 20 };
+    char link[40];
+    ssize_t n;
+
+    if (m->name[0] || argument[3] & ANONYMOUS || argument[4] >= MOST)
+        return;
+    snprintf(link, sizeof(link), "/proc/self/fd/%u", (unsigned)argument[4]);
+    n = readlink(link, m->name, sizeof(m->name) - 1);
+    m->name[n > 0 ? n : 0] = 0;
+    m->offset = n > 0 ? offset : 0;
+}
+
+/* The program has mapped these bytes, or changed their permissions: what stands there now. The
+   arguments are those of mmap(), or NULL; `offset` is in bytes. */
 static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t bytes,
-                         uint32_t perms)
+                         uint32_t perms, const uint64_t *argument, uint64_t offset)
 {
     struct mapping *m = malloc(sizeof(*m));
     char *text = m ? read_maps() : NULL;
@@ -240,6 +263,8 @@ static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t
         m->start -= base;
         m->end -= base;
         m->perms = perms | (m->perms & PERM_SHARED);
+        if (argument)
+            name_file(m, argument, offset + (m->start - start));
         report(s, vcpu, m);
     }
     free(text);
@@ -249,7 +274,7 @@ static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t
 void cfq_maps_called(struct slot *s, int64_t number, const uint64_t *argument)
 {
     (void)number;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 6; i++)
         s->argument[i] = calls && calls->narrow ? argument[i] & UINT32_MAX : argument[i];
 }
 
@@ -324,13 +349,14 @@ void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t re
     } else if (number == calls->brk) {
         heap_moved(s, vcpu, address);
     } else if (number == calls->mmap || number == calls->mmap2) {
-        report_range(s, vcpu, address, (a[1] + 4095) & ~UINT64_C(4095), perms);
+        report_range(s, vcpu, address, (a[1] + 4095) & ~UINT64_C(4095), perms, a,
+                     a[5] * (number == calls->mmap ? 1 : 4096));
     } else if (number == calls->munmap) {
         report_gone(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095));
     } else if (number == calls->mprotect) {
-        report_range(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095), perms);
+        report_range(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095), perms, NULL, 0);
     } else if (number == calls->mremap) {
         report_gone(s, vcpu, a[0], (a[1] + 4095) & ~UINT64_C(4095));
-        report_range(s, vcpu, address, (a[2] + 4095) & ~UINT64_C(4095), PERM_R | PERM_W);
+        report_range(s, vcpu, address, (a[2] + 4095) & ~UINT64_C(4095), PERM_R | PERM_W, NULL, 0);
     }
 }

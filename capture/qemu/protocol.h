@@ -63,6 +63,7 @@ enum cfq_event {
     CFQ_NAMED,        /* name: of the thread */
     CFQ_EXIT,         /* the thread ends */
     CFQ_BEGIN,        /* tid: the thread has made another */
+    CFQ_LOADED,       /* address of the program's first segment with code */
 };
 
 enum cfq_state { CFQ_FREE = 0, CFQ_FILLING, CFQ_QUEUED };
