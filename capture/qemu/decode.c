@@ -18,15 +18,15 @@
 #include "decode_target.h"
 #include "protocol.h"
 
-enum { NAME_BYTES = 4096 };
+enum { NAME_BYTES = 4096, KNOWN_THREADS = 1024 /* remembered after their end at least */ };
 
 struct thread {
     uint32_t pid, tid, cpu;
     int alive;
-    uint64_t born, ran, count; /* when, when last, and its instructions */
-    uint32_t block;            /* its last execution, */
-    uint64_t start;            /* the time of that, */
-    uint32_t step; /* and what an instruction's index counts for: nothing, after an interruption */
+    uint64_t count; /* instructions */
+    uint32_t block; /* its last execution, */
+    uint64_t start; /* the time of that, */
+    uint32_t step;  /* and what an instruction's index counts for: nothing, after an interruption */
 };
 
 struct cfq_decoder {
@@ -181,7 +181,7 @@ static struct thread *find_thread(struct cfq_decoder *d, const struct cfq_block 
 
         if (known->alive && known->tid == b->tid && known->pid == b->pid)
             return known;
-        if (!known->alive && d->current != i)
+        if (!known->alive && d->current != i && d->n_threads >= KNOWN_THREADS)
             t = known;
     }
     if (!t && d->n_threads == d->threads_room) {
@@ -200,7 +200,6 @@ static struct thread *find_thread(struct cfq_decoder *d, const struct cfq_block 
         t = &d->threads[d->n_threads++];
     *t = (struct thread){.pid = b->pid, .tid = b->tid, .cpu = b->cpu, .alive = 1};
     t->block = UINT32_MAX;
-    t->born = d->now;
     if (put_task(d, t, CF_BEGIN, d->begun++ ? "" : d->options.name) != 0)
         return NULL;
     return t;
@@ -212,7 +211,7 @@ static int thread_made(struct cfq_decoder *d, const struct thread *maker, uint32
     struct cfq_block b = {.pid = maker->pid, .tid = tid};
 
     for (unsigned i = 0; i < d->n_threads; i++)
-        if (d->threads[i].tid == tid && d->threads[i].born >= maker->ran)
+        if (d->threads[i].tid == tid && d->threads[i].pid == maker->pid)
             return 0;
     return find_thread(d, &b) ? 0 : -1;
 }
@@ -434,7 +433,7 @@ static int decode(struct cfq_decoder *d, const struct cfq_block *b, struct threa
             if (*w >> CFQ_TAG_SHIFT == CFQ_RESUME && t->block == number)
                 break;
             t->block = number;
-            t->start = t->ran = d->now;
+            t->start = d->now;
             t->step = 1;
             d->now += d->code.block[number].insns;
             if (d->options.instructions && *w >> CFQ_TAG_SHIFT == CFQ_EXECUTE) {

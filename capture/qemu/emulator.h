@@ -37,7 +37,6 @@ typedef void (*emulator_executed)(unsigned vcpu, void *data);
 /* `info` tells size and direction, through the functions below. */
 typedef void (*emulator_accessed)(unsigned vcpu, uint32_t info, uint64_t addr, void *data);
 typedef void (*emulator_vcpu)(uint64_t id, unsigned vcpu);
-typedef void (*emulator_plain)(uint64_t id);
 typedef void (*emulator_syscall)(uint64_t id, unsigned vcpu, int64_t number, uint64_t a1,
                                  uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
                                  uint64_t a7, uint64_t a8);
@@ -49,7 +48,6 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, emulator_ex
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, emulator_accessed f, int flags,
                                       int which, void *data);
 void qemu_plugin_register_vcpu_exit_cb(uint64_t id, emulator_vcpu f);
-void qemu_plugin_register_flush_cb(uint64_t id, emulator_plain f);
 void qemu_plugin_register_vcpu_syscall_cb(uint64_t id, emulator_syscall f);
 void qemu_plugin_register_vcpu_syscall_ret_cb(uint64_t id, emulator_returned f);
 

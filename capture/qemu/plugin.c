@@ -4,34 +4,23 @@
  * has itself called for each execution of a translation block and each access; each call writes
  * one word (protocol.h).
  *
- * Memory: 32 bytes an instruction that the emulator holds a translation of, given back when it
- * drops all its translations.
+ * Memory: none that grows.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugin.h"
 
-/* What an access of one instruction has in common with its others; most instructions know one or
-   two kinds of access. `info` is opaque and is only compared: the same always means the same. */
-struct insn {
-    uint32_t info[2];
-    uint64_t word[2]; /* without the address; [0] = 0: not yet known */
-    uint64_t index;   /* in its translation block, shifted into place */
-};
+/* Sizes and directions that were asked for. There are some dozens of different `info`; where two
+   fall into one place, the emulator is asked again. An entry is one word, so that threads may
+   write it at any time: info << 8 | kinds, with SURE. */
+enum { INFOS = 1024, SURE = 0x80, BOTH = 0x40 /* load, and then store */ };
 
-enum { UNKNOWN = UINT32_MAX, ARENA_BYTES = 1 << 20 };
-
-struct arena {
-    struct arena *next;
-    uint64_t pad; /* so that what follows is aligned */
-};
+static uint64_t infos[INFOS];
 
 CFQ_EXPORT int qemu_plugin_version = CFQ_INTERFACE;
 
 int cfq_system;
-static struct arena *arenas;
-static size_t arena_left;
 static int begun;
 
 /* ---- called while the program runs ---- */
@@ -82,44 +71,35 @@ static int reads_and_writes(uint32_t info)
            !qemu_plugin_mem_is_store(info & ~WRITE);
 }
 
-static __attribute__((noinline)) void first_access(unsigned vcpu, struct insn *n, uint32_t info,
-                                                   uint64_t addr)
+static __attribute__((noinline)) uint64_t learn(uint32_t info, uint64_t *place)
 {
-    uint64_t shift = qemu_plugin_mem_size_shift(info) & 7;
-    uint64_t word = n->index | shift << CFQ_KIND_SHIFT;
+    uint64_t entry = (uint64_t)info << 8 | SURE | (qemu_plugin_mem_size_shift(info) & 7);
 
-    if (reads_and_writes(info)) {
-        put_access(vcpu, word, addr);
-        put_access(vcpu, word | (uint64_t)CFQ_KIND_STORE << CFQ_KIND_SHIFT, addr);
-        return;
-    }
     if (qemu_plugin_mem_is_store(info))
-        word |= (uint64_t)CFQ_KIND_STORE << CFQ_KIND_SHIFT;
-    /* Threads may do so at once, with other kinds: the word before the info that makes it count. */
-    for (int i = 0; i < 2; i++)
-        if (__atomic_load_n(&n->info[i], __ATOMIC_RELAXED) == UNKNOWN) {
-            uint64_t none = 0;
-
-            if (__atomic_compare_exchange_n(&n->word[i], &none, word | UINT64_C(1) << 63, 0,
-                                            __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-                __atomic_store_n(&n->info[i], info, __ATOMIC_RELEASE);
-            break;
-        }
-    put_access(vcpu, word, addr);
+        entry |= reads_and_writes(info) ? BOTH : CFQ_KIND_STORE;
+    __atomic_store_n(place, entry, __ATOMIC_RELAXED);
+    return entry;
 }
 
+/* The data is the number of the translation block and the instruction's index, no memory: QEMU 7.2
+   may call with the data of an earlier instruction, long gone, when a helper of the emulator was
+   left by a jump, as when it writes a signal's frame. Such an access is no instruction's. */
 static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *data)
 {
-    struct insn *n = data;
+    uint64_t where = (uintptr_t)data, word;
+    uint64_t *place = &infos[(info ^ info >> 8) % INFOS];
+    uint64_t entry = __atomic_load_n(place, __ATOMIC_RELAXED);
 
     if (__builtin_expect(vcpu >= CFQ_SLOTS, 0))
         return;
-    if (__builtin_expect(__atomic_load_n(&n->info[0], __ATOMIC_ACQUIRE) == info, 1))
-        put_access(vcpu, n->word[0] & ~(UINT64_C(1) << 63), addr);
-    else if (__atomic_load_n(&n->info[1], __ATOMIC_ACQUIRE) == info)
-        put_access(vcpu, n->word[1] & ~(UINT64_C(1) << 63), addr);
-    else
-        first_access(vcpu, n, info, addr);
+    if (__builtin_expect(cfq_slots[vcpu].execution != where >> 16, 0))
+        return;
+    if (__builtin_expect(entry >> 8 != info || !(entry & SURE), 0))
+        entry = learn(info, place);
+    word = (where & (CFQ_MAX_INSNS - 1)) << CFQ_INSN_SHIFT | (entry & 15) << CFQ_KIND_SHIFT;
+    put_access(vcpu, word, addr);
+    if (__builtin_expect(entry & BOTH, 0))
+        put_access(vcpu, word | (uint64_t)CFQ_KIND_STORE << CFQ_KIND_SHIFT, addr);
 }
 
 static void on_execution(unsigned vcpu, void *data)
@@ -163,40 +143,9 @@ static void on_exit_of(uint64_t id, unsigned vcpu)
 
 /* ---- called when code is translated; the emulator lets in one thread at a time ---- */
 
-static void *allocate(size_t bytes)
-{
-    if (bytes > arena_left) {
-        size_t room = bytes > ARENA_BYTES ? bytes : ARENA_BYTES;
-        struct arena *a = malloc(sizeof(*a) + room);
-
-        if (!a)
-            return NULL;
-        a->next = arenas;
-        arenas = a;
-        arena_left = room;
-        memset(a + 1, 0, room);
-    }
-    arena_left -= bytes;
-    return (uint8_t *)(arenas + 1) + arena_left;
-}
-
-/* All translations are gone, and no thread is in one. */
-static void on_flush(uint64_t id)
-{
-    (void)id;
-    while (arenas) {
-        struct arena *a = arenas;
-
-        arenas = a->next;
-        free(a);
-    }
-    arena_left = 0;
-}
-
 static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
 {
     size_t count = qemu_plugin_tb_n_insns(tb);
-    struct insn *insns;
     uint64_t *event;
     uint32_t number;
 
@@ -211,9 +160,8 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
             cfq_maps_begin((uint64_t)(uintptr_t)qemu_plugin_insn_haddr(n) -
                            qemu_plugin_insn_vaddr(n));
     }
-    insns = allocate(count * sizeof(*insns));
-    number = insns ? cfq_new_number() : UNKNOWN;
-    event = number != UNKNOWN ? cfq_early_event(CFQ_DESCRIBE, (uint32_t)count + 2) : NULL;
+    number = cfq_new_number();
+    event = number != UINT32_MAX ? cfq_early_event(CFQ_DESCRIBE, (uint32_t)count + 2) : NULL;
     if (!event)
         return;
     event[1] = number;
@@ -222,11 +170,8 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
 
         event[i + 2] = (qemu_plugin_insn_vaddr(n) & ((UINT64_C(1) << 56) - 1)) |
                        (uint64_t)qemu_plugin_insn_size(n) << 56;
-        insns[i].info[0] = insns[i].info[1] = UNKNOWN;
-        insns[i].word[0] = insns[i].word[1] = 0;
-        insns[i].index = (uint64_t)i << CFQ_INSN_SHIFT;
         qemu_plugin_register_vcpu_mem_cb(n, on_access, EMULATOR_NO_REGS, EMULATOR_READS_WRITES,
-                                         &insns[i]);
+                                         (void *)((uintptr_t)number << 16 | i));
     }
     cfq_early_event_done((uint32_t)count + 2);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_execution, EMULATOR_NO_REGS,
@@ -251,7 +196,6 @@ CFQ_EXPORT int qemu_plugin_install(uint64_t id, const struct emulator_info *info
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_vcpu_exit_cb(id, on_exit_of);
-    qemu_plugin_register_flush_cb(id, on_flush);
     __atomic_store_n(&cfq_shared->begun, 1, __ATOMIC_RELEASE);
     return 0;
 }

@@ -26,7 +26,7 @@
 
 enum {
     QUANTUM = 20000,
-    STEAL_MS = 2,
+    STEAL_MS = 5,
     LIVE_MS = 100, /* a part of a block goes out that often where there are system calls */
     PATIENCE_MS = 500,
     YIELDS = 100,
