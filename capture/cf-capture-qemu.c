@@ -452,6 +452,14 @@ static pid_t start(struct cf_tool *t, const struct options *o, const struct comm
     return child;
 }
 
+static void free_command(struct command *c)
+{
+    free(c->argv0);
+    free(c->machine);
+    free(c->path);
+    free(c->line);
+}
+
 int main(int argc, char **argv)
 {
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-qemu"};
@@ -477,8 +485,10 @@ int main(int argc, char **argv)
     pipe_action = signal(SIGPIPE, SIG_IGN);
     status = cf_writer_header(writer, &header);
     free(header.command);
-    if (status != 0)
+    if (status != 0) {
+        free_command(&command);
         return cf_tool_finish(&tool, NULL, writer);
+    }
     d = cfq_decoder_open(&o.decode, writer, text, sizeof(text));
     if (!d)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", text);
@@ -503,10 +513,7 @@ int main(int argc, char **argv)
     } else if (cf_tool_finish(&tool, NULL, writer) != CF_EXIT_OK) {
         status = CF_EXIT_ENVIRONMENT;
     }
-    free(command.argv0);
-    free(command.machine);
-    free(command.path);
-    free(command.line);
+    free_command(&command);
     if (caught) {
         signal(caught, SIG_DFL);
         raise(caught);

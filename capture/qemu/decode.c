@@ -538,6 +538,7 @@ static void read_rest(struct cfq_decoder *d)
             after = least;
             if (decode_part(d, &next) != 0)
                 break;
+            cfq_block(d->shared, next.block)->state = CFQ_FREE;
         }
 }
 
