@@ -30,6 +30,10 @@ true_rows() {
         END { exit bad }' truth.csv "$1" >wrong || fail "$(head -n 5 wrong)"
 }
 
+bytes() { # hex digits to the bytes that they stand for
+    printf '%b' "$(tr -d '\n' | sed 's/../\\x&/g')"
+}
+
 # late_share FILE.err: per cent of the loads after the warm-up whose address is known
 late_share() {
     sed -nE 's/.*after the first .*\(([0-9.]+) %\)/\1/p' "$1"
@@ -376,12 +380,12 @@ load,0x4001ffff'
     trace seed=9 count=2000
     import text --raw --bus-width 32 --bus rawbus.txt raw.txt
     # the same as bytes
-    awk '{ printf "%s%s%s%s", $2, $3, $4, $5 }' raw.txt | xxd -r -p >raw.bin
-    awk '{ printf "%s%s%s%s", $1, $2, $3, $4 }' rawbus.txt | xxd -r -p >rawbus.bin
+    awk '{ printf "%s%s%s%s", $2, $3, $4, $5 }' raw.txt | bytes >raw.bin
+    awk '{ printf "%s%s%s%s", $1, $2, $3, $4 }' rawbus.txt | bytes >rawbus.bin
     import binary --raw --bus-width 32 --bus rawbus.bin raw.bin
     same text.csv binary.csv
     # transfers of a 128-bit bus take twice as much
-    awk '{ printf "%s%s%s%s%032d", $1, $2, $3, $4, 0 }' rawbus.txt | xxd -r -p >wide.bin
+    awk '{ printf "%s%s%s%s%032d", $1, $2, $3, $4, 0 }' rawbus.txt | bytes >wide.bin
     import wide --raw --bus wide.bin raw.bin
     same text.csv wide.csv
     head -c 1000 raw.bin >cut.bin
