@@ -95,6 +95,35 @@ static int forks(void)
     return status;
 }
 
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* For the benchmark: sorts, scatters, and walks. */
+static int mixed(size_t n)
+{
+    enum { TABLE = 1 << 20 };
+    uint32_t *a = malloc((n + 1) * sizeof(*a)), *table = calloc(TABLE, sizeof(*table)), x = 1;
+    int bad = 1;
+
+    if (a && table && n) {
+        for (size_t i = 0; i < n; i++)
+            a[i] = (x = x * 1664525 + 1013904223) >> 1;
+        qsort(a, n, sizeof(*a), compare);
+        for (size_t i = 0; i < 10 * n; i++)
+            table[(x = x * 1664525 + 1013904223) >> 12]++;
+        for (size_t i = 1; i < TABLE; i++)
+            table[i] += table[i / 2];
+        bad = a[0] > a[n - 1] || !table[TABLE - 1];
+    }
+    free(a);
+    free(table);
+    return bad;
+}
+
 static int echo(void)
 {
     char line[100];
@@ -114,6 +143,8 @@ int main(int count, char **arguments)
 
     if (strcmp(what, "threads") == 0)
         return threads();
+    if (strcmp(what, "mixed") == 0)
+        return mixed((size_t)rounds);
     if (strcmp(what, "maps") == 0)
         return maps();
     if (strcmp(what, "fork") == 0)
