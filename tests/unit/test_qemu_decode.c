@@ -9,6 +9,7 @@
 #include "capture/qemu/decode.c"
 #include "capture/qemu/decode_code.c"
 #include "capture/qemu/decode_target.c"
+#include "capture/qemu/decode_words.c"
 #include "tap.h"
 
 static struct cf_writer *writer;
