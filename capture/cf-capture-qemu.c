@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/cf_command.h"
 #include "capture/qemu/decode.h"
 #include "capture/qemu/decode_target.h"
 #include "formats/cf_tool.h"
@@ -66,10 +67,7 @@ enum {
     OPT_COMMAND,
     OPT_PROBE,
     FLUSH_MS = 100,
-    WAIT_MS = 10,              /* so long the end of the emulator may go unnoticed */
-    EXIT_NOT_EXECUTABLE = 126, /* as shells have it */
-    EXIT_NOT_FOUND = 127,
-    EXIT_SIGNAL = 128,
+    WAIT_MS = 10, /* so long the end of the emulator may go unnoticed */
 };
 
 static const struct option longs[] = {
@@ -103,35 +101,6 @@ static void on_signal(int s, siginfo_t *info, void *context)
 
 /* ---- finding things ---- */
 
-/* Looks for a program as execvp() does; 0, or 126 or 127. */
-static int find_program(const char *name, char *path, size_t size)
-{
-    const char *p = getenv("PATH");
-    int found = EXIT_NOT_FOUND;
-    struct stat st;
-
-    if (strchr(name, '/')) {
-        snprintf(path, size, "%s", name);
-        if (stat(path, &st) != 0)
-            return EXIT_NOT_FOUND;
-        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EXIT_NOT_EXECUTABLE;
-    }
-    for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; *name; p++) {
-        size_t n = strcspn(p, ":");
-
-        snprintf(path, size, "%.*s%s%s", (int)n, p, n ? "/" : "", name);
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-            if (access(path, X_OK) == 0)
-                return 0;
-            found = EXIT_NOT_EXECUTABLE;
-        }
-        p += n;
-        if (!*p)
-            break;
-    }
-    return found;
-}
-
 static int find_plugin(char *path, size_t size)
 {
     char beside[PATH_MAX];
@@ -152,7 +121,7 @@ static void probe(void)
     }
     for (size_t i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
         snprintf(name, sizeof(name), "qemu-%s", archs[i]);
-        if (find_program(name, path, sizeof(path)) == 0)
+        if (cf_command_find(name, path, sizeof(path)) == 0)
             at += (size_t)snprintf(list + at, sizeof(list) - at, "%s %s", at ? "," : "", archs[i]);
     }
     if (!at) {
@@ -207,18 +176,18 @@ static void choose(struct cf_tool *t, struct options *o, struct command *c, char
 {
     char path[PATH_MAX], library[PATH_MAX];
     struct target target = {0};
-    int status = find_program(argv[0], path, sizeof(path));
+    int status = cf_command_find(argv[0], path, sizeof(path));
 
     if (status)
         cf_die(t, status, "%s: %s", argv[0],
-               status == EXIT_NOT_FOUND ? "no such program" : "cannot be executed");
+               status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
     if (o->system) {
         c->argv0 = strdup(argv[0]);
         c->machine = strdup(argv[0]);
         return;
     }
     if (target_read(path, &target) != 0)
-        cf_die(t, EXIT_NOT_EXECUTABLE, "%s: %s", path,
+        cf_die(t, CF_COMMAND_NOT_EXECUTABLE, "%s: %s", path,
                errno == ENOEXEC ? "no ELF file: give a program, not a script" : strerror(errno));
     if (!o->arch && !target.arch)
         cf_die(t, CF_EXIT_USAGE,
@@ -231,7 +200,7 @@ static void choose(struct cf_tool *t, struct options *o, struct command *c, char
     if (asprintf(&c->argv0, strchr(o->arch, '/') ? "%s" : "qemu-%s", o->arch) < 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
     c->machine = strdup(c->argv0);
-    if (find_program(c->argv0, library, sizeof(library)) != 0)
+    if (cf_command_find(c->argv0, library, sizeof(library)) != 0)
         cf_die(t, CF_EXIT_ENVIRONMENT,
                "%s is missing: install the package qemu-user, or name "
                "another with --arch",
@@ -520,5 +489,5 @@ int main(int argc, char **argv)
     }
     if (status != CF_EXIT_OK)
         return status;
-    return WIFSIGNALED(ended) ? EXIT_SIGNAL + WTERMSIG(ended) : WEXITSTATUS(ended);
+    return WIFSIGNALED(ended) ? CF_COMMAND_SIGNAL + WTERMSIG(ended) : WEXITSTATUS(ended);
 }

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/cf_command.h"
 #include "capture/trace/decode.h"
 #include "formats/cf_tool.h"
 
@@ -57,9 +58,6 @@ enum {
     OPT_COMMAND,
     OPT_PROBE,
     FLUSH_MS = 100,
-    EXIT_NOT_EXECUTABLE = 126, /* as shells have it */
-    EXIT_NOT_FOUND = 127,
-    EXIT_SIGNAL = 128,
     LOG_BYTES = 65536,
 };
 
@@ -208,35 +206,6 @@ static int context(void *arg, const struct cf_trace_context *c)
 
 /* ---- finding things ---- */
 
-/* Looks for a program as execvp() does; 0, or 126 or 127. */
-static int find_program(const char *name, char *path, size_t size)
-{
-    const char *p = getenv("PATH");
-    int found = EXIT_NOT_FOUND;
-    struct stat st;
-
-    if (strchr(name, '/')) {
-        snprintf(path, size, "%s", name);
-        if (stat(path, &st) != 0)
-            return EXIT_NOT_FOUND;
-        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EXIT_NOT_EXECUTABLE;
-    }
-    for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; *name; p++) {
-        size_t n = strcspn(p, ":");
-
-        snprintf(path, size, "%.*s%s%s", (int)n, p, n ? "/" : "", name);
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-            if (access(path, X_OK) == 0)
-                return 0;
-            found = EXIT_NOT_EXECUTABLE;
-        }
-        p += n;
-        if (!*p)
-            break;
-    }
-    return found;
-}
-
 /* Directory of our Valgrind tool, or NULL with the reason why it cannot be used. */
 static const char *find_tool(const char **why)
 {
@@ -254,7 +223,7 @@ static const char *find_tool(const char **why)
     if (!realpath(path, directory))
         directory[0] = 0;
     *why = NULL;
-    if (find_program("valgrind", valgrind, sizeof(valgrind)) != 0)
+    if (cf_command_find("valgrind", valgrind, sizeof(valgrind)) != 0)
         *why = "Valgrind is missing: install the package valgrind";
     else if (access(directory, X_OK) != 0)
         *why = "our Valgrind tool is missing: install the package valgrind and build again";
@@ -522,10 +491,10 @@ int main(int argc, char **argv)
 
     cf_tool_init(&tool, argc, argv, "cf-capture-trace", usage);
     parse(&tool, &o, argc, argv);
-    status = find_program(argv[optind], path, sizeof(path));
+    status = cf_command_find(argv[optind], path, sizeof(path));
     if (status)
         cf_die(&tool, status, "%s: %s", argv[optind],
-               status == EXIT_NOT_FOUND ? "no such program" : "cannot be executed");
+               status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
     directory = find_tool(&why);
     if (!directory)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", why);
@@ -599,5 +568,5 @@ int main(int argc, char **argv)
     }
     if (status != CF_EXIT_OK)
         return status;
-    return WIFSIGNALED(k.status) ? EXIT_SIGNAL + WTERMSIG(k.status) : WEXITSTATUS(k.status);
+    return WIFSIGNALED(k.status) ? CF_COMMAND_SIGNAL + WTERMSIG(k.status) : WEXITSTATUS(k.status);
 }
