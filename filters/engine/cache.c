@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "filters/engine/pages.h"
 #include "filters/engine/cache_parts.h"
 
 enum {
@@ -48,21 +48,6 @@ static void choose_runner(struct cf_cache *c, uint32_t options)
 #endif
 }
 
-/* A cache of megabytes is in huge pages, where the system has any to give: its sets are looked up
-   all over it. */
-static uint64_t *allocate_lines(size_t lines)
-{
-    const size_t huge = (size_t)2 << 20, bytes = lines * sizeof(uint64_t) + CF_CACHE_BEHIND;
-    const size_t align = bytes < 2 * huge ? 64 : huge;
-    uint64_t *p = aligned_alloc(align, (bytes + align - 1) / align * align);
-
-#ifdef MADV_HUGEPAGE
-    if (p && align == huge)
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-    return p;
-}
-
 struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
 {
     struct cf_cache *c;
@@ -95,7 +80,7 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
         c->newest = NEWEST;
     lines = (size_t)c->sets * c->ways;
     c->far = lines > 1u << 16; /* half a megabyte */
-    c->line = allocate_lines(lines);
+    c->line = cf_pages_take(lines * sizeof(uint64_t) + CF_CACHE_BEHIND);
     c->word = calloc((size_t)c->sets * c->words + 1, sizeof(*c->word));
     if (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO))
         c->rank = malloc(lines * sizeof(*c->rank));

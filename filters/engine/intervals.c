@@ -14,16 +14,15 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "filters/engine/pages.h"
 #include "filters/engine/intervals.h"
 
 enum {
-    BLOCK = 128, /* starts in a block: one insertion moves half a kilobyte on average */
-    HOPS = 4,    /* neighbours that a lookup visits before it searches */
-    FLIGHT = 32, /* lookups that memory is asked for in advance */
-    BIG = 4096,  /* ranges whose slots no longer stay in the cache */
-    HUGE_PAGE = 1 << 21,
+    BLOCK = 128,      /* starts in a block: one insertion moves half a kilobyte on average */
+    HOPS = 4,         /* neighbours that a lookup visits before it searches */
+    FLIGHT = 32,      /* lookups that memory is asked for in advance */
+    BIG = 4096,       /* ranges whose slots no longer stay in the cache */
     KEYS = 1 << 10,   /* hints by key */
     NEAR_LEAST = 8,   /* hints by address: binary logarithm of their number */
     NEAR_LOOKUP = 12, /* for a set that is asked */
@@ -93,26 +92,11 @@ void cf_intervals_free(struct cf_intervals *v)
     free(v);
 }
 
-/* Random walks over many megabytes cost more for the address translation than for the memory,
-   unless pages are huge. */
-static void *take_memory(size_t bytes)
-{
-    void *p;
-
-    if (bytes < 2 * HUGE_PAGE)
-        return malloc(bytes);
-    bytes = (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
-    p = aligned_alloc(HUGE_PAGE, bytes);
-    if (p)
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
-    return p;
-}
-
 static void *duplicate(const void *from, size_t count, size_t size, int *failed)
 {
     if (count == 0)
         return NULL;
-    void *to = take_memory(count * size);
+    void *to = cf_pages_take(count * size);
     if (!to)
         *failed = 1;
     else
@@ -159,7 +143,7 @@ static uint32_t count_until(const uint64_t *start, uint32_t count, uint64_t addr
 /* Gives an array of `count` elements room for `room`. */
 static int grow(void **array, size_t count, size_t room, size_t size)
 {
-    void *more = take_memory(room * size);
+    void *more = cf_pages_take(room * size);
 
     if (!more)
         return -1;
@@ -293,7 +277,7 @@ static void hints_make(struct cf_intervals *v, unsigned least)
     v->near_enough = bits == NEAR_MOST ? UINT32_MAX : (uint32_t)1 << (bits - 1);
     if (v->near && bits <= v->near_bits)
         return;
-    hints = take_memory((((size_t)1 << bits) + KEYS) * sizeof *hints);
+    hints = cf_pages_take((((size_t)1 << bits) + KEYS) * sizeof *hints);
     if (!hints)
         return;
     memset(hints, 0, (((size_t)1 << bits) + KEYS) * sizeof *hints);

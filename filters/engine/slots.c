@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "filters/engine/pages.h"
 #include "filters/engine/slots_parts.h"
 
 enum { PAGES = 64, FIRST_BITS = 8, FAR = 16 };
@@ -165,24 +165,6 @@ int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32
     return 0;
 }
 
-/* Memory that is used all over is mapped in large pages where that can be asked for, which spares
-   table walks; so it must begin with one, and cannot be grown in its place. */
-static void *get_memory(size_t bytes)
-{
-    enum { LARGE_PAGE = 1 << 21 };
-    void *p;
-
-    if (bytes < LARGE_PAGE)
-        return malloc(bytes);
-    bytes = (bytes + LARGE_PAGE - 1) & -(size_t)LARGE_PAGE;
-    p = aligned_alloc(LARGE_PAGE, bytes);
-#ifdef MADV_HUGEPAGE
-    if (p)
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-    return p;
-}
-
 int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_t width)
 {
     uint32_t want = cf_slots_count(s), more = *room ? *room : 16 * CF_SLOTS_PAGE;
@@ -193,7 +175,7 @@ int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_
         return 0;
     while (more < want)
         more *= 2; /* at most CF_SLOTS_MOST */
-    p = get_memory(more * width);
+    p = cf_pages_take(more * width);
     if (!p)
         return -1;
     if (old)

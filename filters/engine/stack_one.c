@@ -28,8 +28,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "filters/engine/pages.h"
 #include "filters/engine/stack_parts.h"
 
 /* Seven eighths of the numbers, less what is lost at the end. */
@@ -39,7 +39,6 @@ enum {
     SMALL = 1 << 16,    /* lines from which on the table has parts */
     LEAST_SPARE = 2000, /* slots of a tree that are more than its lines: over two batches */
     TRIAL = 1 << 14,    /* references after which the use of the front is judged */
-    HUGE = 1 << 21,     /* bytes of a huge page */
     FEW = 5,            /* references that are taken one by one */
     BRIEF = 96,         /* a batch that vector code is not worth preparing for */
 };
@@ -161,23 +160,9 @@ const struct stack_code stack_portable = {front_portable, homes_portable, find_p
 
 /* ---- the table ---- */
 
-/* Memory in whole cache lines. */
-static void *make_lines(uint64_t lines)
-{
-    const size_t bytes = lines * 64, whole = bytes / HUGE * HUGE;
-    void *p = aligned_alloc(whole ? HUGE : 64, bytes);
-
-#ifdef MADV_HUGEPAGE
-    /* only whole ones, so that no more memory is used; where there are none, nothing is lost */
-    if (p && whole)
-        (void)madvise(p, whole, MADV_HUGEPAGE);
-#endif
-    return p;
-}
-
 static struct stack_bucket *make_buckets(uint64_t buckets)
 {
-    struct stack_bucket *b = make_lines(buckets);
+    struct stack_bucket *b = cf_pages_take(buckets * 64);
 
     if (b)
         memset(b, 0, buckets * sizeof(*b));
@@ -279,9 +264,9 @@ static int make_tree(struct stack_tree *t, uint64_t slots)
     const uint64_t blocks = slots / 448 + 1;
 
     t->blocks = (uint32_t)blocks;
-    t->group = make_lines(blocks + over32(blocks));
+    t->group = cf_pages_take((blocks + over32(blocks)) * 64);
     for (uint64_t n = over32(blocks); n > 32; n = over32(n))
-        t->far[t->levels++] = make_lines(over32(n) * 2);
+        t->far[t->levels++] = cf_pages_take(over32(n) * 2 * 64);
     for (unsigned i = 0; i < t->levels; i++)
         if (!t->far[i])
             free_tree(t);
