@@ -3,7 +3,7 @@
  * cf_memory.h - memory for large buffers; private to the stream library.
  *
  * Tables of a hundred thousand entries that are read at random cost a walk through the page tables
- * at nearly every step. In huge pages they do not: packing and unpacking gain a tenth.
+ * at nearly every step. In huge pages they do not: packing and unpacking gain 5 to 10 %.
  */
 #ifndef CF_MEMORY_H
 #define CF_MEMORY_H
