@@ -42,6 +42,7 @@
 
 enum {
     CF_WIRE_ROWS = 1 << 14, /* rows in a frame of a pipe: 16,384 stay inside a second-level cache */
+    CF_PIECE_ROWS = 1 << 13, /* rows of a packed frame that programs without output get at once */
     CF_FILE_ROWS =
         1 << 19,         /* rows in a frame of a packed file, and the most that a frame may have */
     CF_MAX_COLUMNS = 64, /* columns in a frame */
@@ -63,11 +64,11 @@ enum cf_table {
     CF_STACK = 18,    /* pid stack parent pc: one node of the calling-context tree */
     CF_OBJECT = 19,   /* time pid tid op addr bytes stack: heap memory allocated or released */
     CF_SWITCH = 20,   /* time pid tid cpu count: tid runs from time on, after count instructions */
-    CF_SNAPSHOT = 21, /* snapshot time mode cost_cycles: one snapshot of a cache's contents */
+    CF_SNAPSHOT = 21, /* snapshot time mode cost_cycles level sets ways: one snapshot of a cache */
     CF_UNPLACED =
         22,         /* time cpu op size pc level phys: a memory access whose address is not known */
     CF_ACCESS = 32, /* time cpu pid tid op size addr phys pc level weight insns: a memory access */
-    CF_LINE = 33,   /* snapshot level set way state phys addr pid: a valid line in a snapshot */
+    CF_LINE = 33,   /* snapshot level cpu set way state phys addr pid: a valid line in a snapshot */
     CF_PAGE = 34,   /* region page sample runtime_cycles policy: one timing under a page policy */
     CF_PROBE = 35,  /* experiment parameter repeat misses time: one synthetic measurement */
     CF_BUS = 36,    /* time op size addr master transfer burst: a transfer on a bus */
@@ -111,9 +112,11 @@ enum cf_column {
     CF_SNAP = 32,       /* u32, "snapshot": number of a snapshot */
     CF_SET = 33,        /* u32 */
     CF_WAY = 34,        /* u32 */
-    CF_STATE = 35,      /* u8, line state: M 1, O 2, E 3, S 4; bit 7 = non-secure */
-    CF_MODE = 36,       /* u8, snapshot mode */
+    CF_STATE = 35,      /* u8, line state, enum cf_state */
+    CF_MODE = 36,       /* u8, of a snapshot, enum cf_mode */
     CF_COST_TOTAL = 37, /* u64, "cost_cycles" of a snapshot */
+    CF_SETS = 38,       /* u32, of the cache that a snapshot shows */
+    CF_WAYS = 39,       /* u32, the same */
     CF_SAMPLE = 40,     /* u32 */
     CF_RUNTIME = 41,    /* u64, "runtime_cycles" */
     CF_POLICY = 42,     /* u8, page policy */
@@ -137,16 +140,17 @@ enum cf_column {
     CF_CLASS = 74,      /* u8, class of the miss (cf-classify) */
     CF_COST = 75,       /* u32, cycles that the access cost (cf-latency) */
     CF_DIST_WEIGHT =
-        76,           /* f64, references that a row with a sampled dist stands for (cf-distance) */
-    CF_ID = 96,       /* u32, of a string, table or column */
-    CF_LENGTH = 97,   /* u32, bytes of a string */
-    CF_TEXT = 98,     /* blob, the strings without separators */
-    CF_TYPE = 99,     /* u8, enum cf_type */
-    CF_ROWS = 100,    /* u64 */
-    CF_FIRST = 101,   /* u64, smallest time in a frame */
-    CF_LAST = 102,    /* u64, largest time in a frame */
-    CF_TRAILER = 103, /* blob, closes the end frame */
-    CF_CODE = 104,    /* codes of a packed frame, without values for programs */
+        76, /* f64, references that a row with a sampled dist stands for (cf-distance) */
+    CF_CLASS_BEHIND = 79, /* u8, class of the miss in the level behind the first (cf-classify) */
+    CF_ID = 96,           /* u32, of a string, table or column */
+    CF_LENGTH = 97,       /* u32, bytes of a string */
+    CF_TEXT = 98,         /* blob, the strings without separators */
+    CF_TYPE = 99,         /* u8, enum cf_type */
+    CF_ROWS = 100,        /* u64 */
+    CF_FIRST = 101,       /* u64, smallest time in a frame */
+    CF_LAST = 102,        /* u64, largest time in a frame */
+    CF_TRAILER = 103,     /* blob, closes the end frame */
+    CF_CODE = 104,        /* codes of a packed frame, without values for programs */
 };
 
 enum cf_op {
@@ -162,6 +166,27 @@ enum cf_op {
     CF_BEGIN = 20, /* table task */
     CF_EXIT = 21,
     CF_NAMED = 22,
+};
+
+/* How a snapshot came to be: the modes of "Observing the Invisible", sections 5 and 6. */
+enum cf_mode {
+    CF_MODE_FLUSH = 1,       /* the cache was emptied after it; else it is transparent */
+    CF_MODE_SYNCHRONOUS = 2, /* the observed tasks were stopped */
+    CF_MODE_RESOLVED = 4,    /* the kernel told pid and virtual address */
+    CF_MODE_LAYOUT = 8,      /* mappings were read with it */
+    CF_MODE_EVENT = 16,      /* an event asked for it; else a timer */
+    CF_MODE_MODEL = 32,      /* of a modelled cache */
+};
+
+/* A line's state in column `state`. */
+enum cf_state {
+    CF_STATE_MODIFIED = 1,
+    CF_STATE_OWNED = 2,
+    CF_STATE_EXCLUSIVE = 3,
+    CF_STATE_SHARED = 4,
+    CF_STATE_UNIQUE = 5, /* modified or exclusive: tags that do not tell them apart */
+    CF_STATE_COMMON = 6, /* owned or shared, the same */
+    CF_STATE_NON_SECURE = 128,
 };
 
 enum cf_perms { CF_PERM_R = 1, CF_PERM_W = 2, CF_PERM_X = 4, CF_PERM_SHARED = 8 };
@@ -232,6 +257,12 @@ void cf_reader_want_all(struct cf_reader *r);
 /* Makes string ids in decoded columns dense (1, 2, 3, ...) and valid over all segments. For
    programs that write no stream, or write every string anew. */
 void cf_reader_unify(struct cf_reader *r);
+
+/* Hands a packed frame out in pieces of CF_PIECE_ROWS, which stay in the second-level cache until
+   they are read: each is a cf_frame with rows and values of its own, and with the rest, first, last
+   and number too, of the whole. A frame that is damaged gives no piece. For programs that hand no
+   frame on. */
+void cf_reader_pieces(struct cf_reader *r);
 
 /* Only frames of access and line that reach into [from, to]; with an index, the rest of a file is
    not read. Rows outside may still come in the frames at the edges. */
@@ -317,7 +348,7 @@ int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op o
 /* The same without a copy: gives for each of `count` columns a place for *rows further values (one
    at least), and one for hints when `hint` is not NULL; columns with one value for all these rows
    come in `constants`. cf_writer_placed() tells how many rows were filled in, at most *rows, and
-   must follow before anything else is done with the writer. */
+   must follow before anything else is done with the writer. Times may not fall in a place. */
 struct cf_place {
     unsigned column;
     void *values;

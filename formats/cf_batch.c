@@ -116,7 +116,7 @@ static int ascends(const uint64_t *time, uint32_t n)
     return sign >> 63 == 0;
 }
 
-void cfw_note_times(struct batch *b, uint32_t from)
+void cfw_note_times(struct batch *b, uint32_t from, int rising)
 {
     for (unsigned i = 0; i < b->columns; i++) {
         const struct batch_column *c = &b->column[i];
@@ -128,7 +128,7 @@ void cfw_note_times(struct batch *b, uint32_t from)
         if (c->filled == AS_CONSTANT) {
             low = c->value < low ? c->value : low;
             high = c->value > high ? c->value : high;
-        } else if (ascends(time + from, b->rows - from)) {
+        } else if (rising || ascends(time + from, b->rows - from)) {
             low = from < b->rows && time[from] < low ? time[from] : low;
             high = from < b->rows && time[b->rows - 1] > high ? time[b->rows - 1] : high;
         } else {
@@ -171,7 +171,8 @@ static int number_kinds(struct cf_writer *w, const struct batch *b, struct cf_co
     place = cfw_scratch(w, b->columns, (size_t)b->rows * 2);
     if (!place || (!w->numbering && !(w->numbering = cf_numbering_new())))
         return -1;
-    n = cf_numbering_rows(w->numbering, b->hint, b->rows, b->rows / 4, (uint16_t *)(void *)place);
+    n = cf_numbering_rows(w->numbering, w->kinds, b->hint, b->rows, b->rows / 4,
+                          (uint16_t *)(void *)place);
     *code = (struct cf_coded){CF_CODE, CF_BLOB, CF_ROWCODES, b->rows * 2, (uint64_t)n, place};
     return n < 0 ? -1 : n > 0;
 }
@@ -206,11 +207,12 @@ static int send_batch(struct cf_writer *w, struct batch *b)
             coded[i] = (struct cf_coded){c->id,         c->type, CF_RAW, (uint32_t)b->blob_bytes,
                                          b->blob_bytes, c->data};
         } else if (c->filled == AS_ARRAY) {
-            uint8_t *place = cfw_scratch(w, i, (size_t)b->rows * 4);
+            const int lines = b->table == CF_LINE;
+            uint8_t *place = cfw_scratch(w, i, (size_t)b->rows * (lines ? 6 : 4));
 
             if (!place)
                 return -1;
-            cf_encode_wire(c->type, c->data, b->rows, place, &coded[i]);
+            (lines ? cf_encode_line : cf_encode_wire)(c->type, c->data, b->rows, place, &coded[i]);
             coded[i].id = c->id;
             coded[i].type = c->type;
         }
@@ -393,15 +395,18 @@ int cfw_flush_strings(struct cf_writer *w)
     return cfw_emit(w, b);
 }
 
-/* Emits the batches of tables below `limit`, strings first. */
+/* Emits the batches of tables below `limit`, strings first. Below access counts the table bus, too:
+   what happened on the bus stands before the accesses that it tells of. */
 int cfw_flush_below(struct cf_writer *w, unsigned limit)
 {
     if (cfw_flush_strings(w) != 0)
         return -1;
+    if (limit > CF_ACCESS && cfw_flush_below(w, CF_ACCESS) != 0)
+        return -1;
     for (unsigned i = 0; i < w->batches; i++) {
         struct batch *b = w->batch[i];
 
-        if (!b || b->table >= limit || b->rows == 0)
+        if (!b || b->rows == 0 || (b->table >= limit && (limit != CF_ACCESS || b->table != CF_BUS)))
             continue;
         w->batch[i] = NULL;
         if (cfw_emit(w, b) != 0)

@@ -670,6 +670,42 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
     return result < 0 ? -1 : 0;
 }
 
+/* Packs what tells the pages of cache lines, unless most lines have a page of their own. */
+static int pack_lines(struct cf_encoder *e, struct job *jobs, unsigned count, size_t rows,
+                      struct job *near)
+{
+    const struct cf_line_columns c = {find_values(jobs, count, CF_PHYS, 8),
+                                      find_values(jobs, count, CF_ADDR, 8),
+                                      find_values(jobs, count, CF_PID, 4)};
+    struct cf_bytes *work = &e->column[0];
+    size_t at;
+    if (!c.phys && !c.addr)
+        return 0;
+    work->used = 0;
+    if (cf_bytes_room(work, rows * 9) < 0)
+        return -1;
+    uint64_t *space = (uint64_t *)(void *)work->data;
+    uint8_t *distance = work->data + rows * 8;
+    if (cf_pack_near(&c, rows, distance) > rows / 2)
+        return 0;
+    if (begin(e, &at) < 0 || cf_zip_packet(&e->zip, &e->out, distance, rows) < 0)
+        return -1;
+    finish(e, near, CF_NEAR, at);
+    for (unsigned i = 0; i < count; i++) {
+        struct job *j = &jobs[i];
+        const void *v = j->values;
+        bool pages = v && (v == c.phys || v == c.addr);
+        if (j->done || (!pages && (!v || v != c.pid)))
+            continue;
+        if (begin(e, &at) < 0 ||
+            (pages ? cf_pack_pages(&e->zip, &e->out, v, distance, rows, space)
+                   : cf_pack_like(&e->zip, &e->out, v, distance, rows, space)) < 0)
+            return -1;
+        finish(e, j, pages ? CF_PAGES : CF_LIKE, at);
+    }
+    return 0;
+}
+
 int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
                      const struct cf_values *columns, unsigned count, const uint32_t *hint,
                      const struct cf_kinds *kinds, size_t blob_bytes, struct cf_coded *out)
@@ -708,6 +744,10 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
         count < CF_MAX_COLUMNS) {
         out[count] = (struct cf_coded){CF_CODE, CF_BLOB, CF_CODES, 0, 0, NULL};
         if (pack(e, jobs, count, rows, hint, &jobs[count]) < 0)
+            return -1;
+    } else if (table == CF_LINE && rows >= MIN_PACKED_ROWS && count < CF_MAX_COLUMNS) {
+        out[count] = (struct cf_coded){CF_CODE, CF_BLOB, CF_NEAR, 0, 0, NULL};
+        if (pack_lines(e, jobs, count, rows, &jobs[count]) < 0)
             return -1;
     }
     for (unsigned i = 0; i < count; i++)

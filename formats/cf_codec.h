@@ -26,8 +26,14 @@ enum cf_codec {
     CF_STEPS = 11,   /* one time step a code; base is the time of the first row */
     CF_PREDICT = 12, /* addresses predicted by code */
     CF_ROWCODES =
-        13, /* column CF_CODE of a frame for a pipe: 16 bits a row; base is their number */
-    CF_CODECS = 14,
+        13,          /* column CF_CODE of a frame for a pipe: 16 bits a row; base is their number */
+    CF_RISE8 = 14,   /* steps from value to value in 1 byte; base is the first */
+    CF_LINES32 = 15, /* base + 64 times 4 bytes */
+    CF_LINES48 = 16, /* base + 64 times 6 bytes: first the low 4 of all, then the high 2 */
+    CF_NEAR = 17,    /* column CF_CODE of packed lines: rows back to one of the same page, 0 none */
+    CF_PAGES = 18,   /* addresses: place in the page, and the page where there is none before */
+    CF_LIKE = 19,    /* 4 bytes: the value where there is none before */
+    CF_CODECS = 20,
 };
 
 /* One column in its encoded form. */
@@ -44,6 +50,14 @@ struct cf_coded {
    `values` or into `scratch`, which holds rows times 4 bytes. Integer and string types. */
 void cf_encode_wire(enum cf_type type, const void *values, size_t rows, void *scratch,
                     struct cf_coded *out);
+
+/* The same for the columns of cache lines, which the last three codecs fit; `scratch` holds rows
+   times 6 bytes. */
+void cf_encode_line(enum cf_type type, const void *values, size_t rows, void *scratch,
+                    struct cf_coded *out);
+
+/* The way back: NULL, or what is wrong. `values` has room for `rows` of the column's type. */
+const char *cf_decode_line(const struct cf_coded *c, size_t rows, void *values);
 
 struct cf_encoder; /* for files */
 
@@ -67,6 +81,7 @@ enum { CF_KIND_BLOCK = 1 << 14, CF_KIND_BLOCKS = 1 << 15 };
 
 struct cf_kinds {
     struct cf_kind *block[CF_KIND_BLOCKS];
+    uint32_t end; /* hints are below */
 };
 
 static inline const struct cf_kind *cf_kind_of(const struct cf_kinds *k, uint32_t hint)
@@ -81,8 +96,8 @@ void cf_numbering_free(struct cf_numbering *n);
 
 /* code[i] = number of the row's kind, from 0 in the order in which they first occur. Returns how
    many there are, 0 when they are more than `most` (at most 65535), -1 without memory. */
-int32_t cf_numbering_rows(struct cf_numbering *n, const uint32_t *hint, size_t rows, uint32_t most,
-                          uint16_t *code);
+int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, const uint32_t *hint,
+                          size_t rows, uint32_t most, uint16_t *code);
 
 /* Writes what the numbered kinds say of column pc, op, size or insns to `scratch`, which holds 9
    bytes a kind and 16 more: as CF_BYCODE or CF_CONST. The id and type of `out` are the caller's. */
@@ -114,10 +129,15 @@ void cf_decoder_free(struct cf_decoder *d);
 void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *columns,
                       unsigned count);
 
+/* From now on columns are those of at most `most` rows from row `first`; returns how many there
+   are. Pieces of a frame go forward only. All of a column is checked when it is first asked for:
+   where a column of one piece was valid, that of a later one is too, given the memory. */
+size_t cf_decoder_piece(struct cf_decoder *d, size_t first, size_t most);
+
 /* Values of the i-th column (a blob: its bytes, with the length in *blob_bytes when not NULL),
-   decoded at the first call; valid until the next cf_decoder_frame(). Aligned for its type where
-   the encoded data is aligned to 8 bytes. NULL when the bytes are no valid encoding or memory is
-   missing: cf_decoder_problem() tells. */
+   decoded at the first call; valid until the next cf_decoder_piece() or cf_decoder_frame(). Aligned
+   for its type where the encoded data is aligned to 8 bytes. NULL when the bytes are no valid
+   encoding or memory is missing: cf_decoder_problem() tells. */
 const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes);
 const char *cf_decoder_problem(const struct cf_decoder *d);
 

@@ -47,6 +47,8 @@ static const struct name columns[] = {
     {CF_STATE, "state", CF_U8},
     {CF_MODE, "mode", CF_U8},
     {CF_COST_TOTAL, "cost_cycles", CF_U64},
+    {CF_SETS, "sets", CF_U32},
+    {CF_WAYS, "ways", CF_U32},
     {CF_SAMPLE, "sample", CF_U32},
     {CF_RUNTIME, "runtime_cycles", CF_U64},
     {CF_POLICY, "policy", CF_U8},
@@ -69,6 +71,7 @@ static const struct name columns[] = {
     {CF_CLASS, "class", CF_U8},
     {CF_COST, "cost", CF_U32},
     {CF_DIST_WEIGHT, "dist_weight", CF_F64},
+    {CF_CLASS_BEHIND, "class_behind", CF_U8},
     {CF_ID, "id", CF_U32},
     {CF_LENGTH, "length", CF_U32},
     {CF_TEXT, "text", CF_BLOB},
@@ -154,9 +157,13 @@ const char *cf_column_adder(unsigned column)
         unsigned first, last;
         const char *program;
     } adders[] = {
-        {CF_REGION, CF_SYMBOL, "cf-resolve"}, {CF_DIST, CF_DIST, "cf-distance"},
-        {CF_HIT, CF_HIT, "cf-cache"},         {CF_CLASS, CF_CLASS, "cf-classify"},
-        {CF_COST, CF_COST, "cf-latency"},     {CF_DIST_WEIGHT, CF_DIST_WEIGHT, "cf-distance"},
+        {CF_REGION, CF_SYMBOL, "cf-resolve"},
+        {CF_DIST, CF_DIST, "cf-distance"},
+        {CF_HIT, CF_HIT, "cf-cache"},
+        {CF_CLASS, CF_CLASS, "cf-classify"},
+        {CF_COST, CF_COST, "cf-latency"},
+        {CF_DIST_WEIGHT, CF_DIST_WEIGHT, "cf-distance"},
+        {CF_CLASS_BEHIND, CF_CLASS_BEHIND, "cf-classify --rule leon4"},
     };
 
     for (size_t i = 0; i < COUNT(adders); i++)

@@ -4,22 +4,19 @@
  * kinds (cf-stream(5), codec rowcodes): two bytes a row in place of pc, op, size and insns, which a
  * reader looks up only if it wants them.
  *
- * Memory: 8 bytes a hint, 4 a kind of the frame at hand.
+ * Memory: 4 bytes a hint, 4 a kind of the frame at hand.
  */
 #include <stdlib.h>
 
 #include "cf_memory.h"
 #include "cf_pack.h"
 
-struct number {
-    uint32_t frame; /* in which the hint got it */
-    uint32_t code;
-};
+enum { FRAMES = 1 << 16 };
 
 struct cf_numbering {
-    struct number *number; /* by hint */
+    uint32_t *number; /* by hint: the frame in which it got its code << 16 | the code */
     size_t room;
-    uint32_t frame;
+    uint32_t frame; /* below FRAMES */
     uint32_t kinds;
     uint32_t hint[CF_MAX_CODES]; /* of each kind */
 };
@@ -39,10 +36,9 @@ void cf_numbering_free(struct cf_numbering *n)
 static int number_room(struct cf_numbering *n, size_t wanted)
 {
     size_t room = n->room ? n->room : 4096;
-    while (room <= wanted)
+    while (room < wanted)
         room *= 2;
-    struct number *number =
-        cf_memory_grow(n->number, n->room * sizeof *number, room * sizeof *number);
+    uint32_t *number = cf_memory_grow(n->number, n->room * sizeof *number, room * sizeof *number);
     if (!number)
         return -1;
     memset(number + n->room, 0, (room - n->room) * sizeof *number);
@@ -51,28 +47,27 @@ static int number_room(struct cf_numbering *n, size_t wanted)
     return 0;
 }
 
-int32_t cf_numbering_rows(struct cf_numbering *n, const uint32_t *hint, size_t rows, uint32_t most,
-                          uint16_t *code)
+int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, const uint32_t *hint,
+                          size_t rows, uint32_t most, uint16_t *code)
 {
-    uint32_t largest = 0;
-    for (size_t i = 0; i < rows; i++)
-        largest = hint[i] > largest ? hint[i] : largest;
-    if (largest >= n->room && number_room(n, largest) < 0)
+    if (k->end > n->room && number_room(n, k->end) < 0)
         return -1;
-    if (++n->frame == 0) { /* numbers of old frames would come alive again */
+    if (++n->frame == FRAMES) { /* numbers of old frames would come alive again */
         memset(n->number, 0, n->room * sizeof *n->number);
         n->frame = 1;
     }
+    uint32_t *const number = n->number;
+    const uint32_t first = n->frame << 16;
     n->kinds = 0;
     for (size_t i = 0; i < rows; i++) {
-        struct number *of = &n->number[hint[i]];
-        if (of->frame != n->frame) {
+        uint32_t of = number[hint[i]];
+        if ((of ^ first) >> 16) {
             if (n->kinds == most)
                 return 0;
             n->hint[n->kinds] = hint[i];
-            *of = (struct number){n->frame, n->kinds++};
+            number[hint[i]] = of = first | n->kinds++;
         }
-        code[i] = (uint16_t)of->code;
+        code[i] = (uint16_t)of;
     }
     return (int32_t)n->kinds;
 }

@@ -35,6 +35,10 @@ struct cf_bytes {
 
 int cf_bytes_room(struct cf_bytes *b, size_t more) CF_MUST_CHECK;
 
+/* out[i] is put together from in[i] as its lowest byte, in[n + i], in[2 * n + i], ... */
+void cf_from_planes_32(const uint8_t *in, size_t n, uint32_t *out);
+void cf_from_planes_64(const uint8_t *in, size_t n, uint64_t *out);
+
 static inline uint64_t cf_zigzag(uint64_t difference)
 {
     return difference << 1 ^ (0 - (difference >> 63));
@@ -148,5 +152,25 @@ uint64_t cf_kind_value(const struct cf_kind *k, unsigned column);
 /* Appends predicted addresses; pc is the pc of each row, CF_BY_KIND or NULL. */
 int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out,
                         const uint64_t *addr, const uint64_t *pc) CF_MUST_CHECK;
+
+/* ---- packing cache lines (cf_pack_lines.c) ---- */
+
+enum { CF_PAGE_BITS = 12 };
+
+/* What tells a page; NULL for what is absent or constant, but for phys or addr. */
+struct cf_line_columns {
+    const uint64_t *phys, *addr;
+    const uint32_t *pid;
+};
+
+/* near[i]: how many rows before row i there is one of the same page, 0 for none. Returns how many
+   have none. */
+size_t cf_pack_near(const struct cf_line_columns *c, size_t rows, uint8_t *near);
+
+/* Append an address column or one of 4 bytes. `space` holds rows values. -1 without memory. */
+int cf_pack_pages(struct cf_zip *z, struct cf_bytes *out, const uint64_t *values,
+                  const uint8_t *near, size_t rows, uint64_t *space) CF_MUST_CHECK;
+int cf_pack_like(struct cf_zip *z, struct cf_bytes *out, const uint32_t *values,
+                 const uint8_t *near, size_t rows, uint64_t *space) CF_MUST_CHECK;
 
 #endif

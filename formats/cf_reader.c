@@ -89,6 +89,11 @@ void cf_reader_unify(struct cf_reader *r)
     r->unify = 1;
 }
 
+void cf_reader_pieces(struct cf_reader *r)
+{
+    r->pieces = 1;
+}
+
 int cf_reader_unified(const struct cf_reader *r)
 {
     return r->unify;
@@ -222,9 +227,12 @@ size_t cfr_check_head(const uint8_t *p, size_t have, const char **why)
     return sized == total ? total : 0;
 }
 
-static void describe(struct cf_reader *r, const uint8_t *p)
+/* The frame of `total` bytes at pos, which is then left. Its bytes stay until the next cfr_need().
+ */
+static void describe(struct cf_reader *r, size_t total)
 {
     struct cf_frame *f = &r->frame;
+    const uint8_t *p = r->buf + r->pos;
     size_t at;
 
     f->table = cf_get16(p + 8);
@@ -254,6 +262,7 @@ static void describe(struct cf_reader *r, const uint8_t *p)
                                         c->bytes, c->base, (const uint8_t *)c->wire};
         at += cf_pad8(c->bytes);
     }
+    r->pos += total;
 }
 
 /* The index of the first column whose checksum does not hold, -1 when all do. */
@@ -392,6 +401,33 @@ static int decode(struct cf_reader *r)
     return 0;
 }
 
+/* Whether a frame is unpacked row by row, so that pieces of it save memory. */
+static int in_pieces(const struct cf_frame *f)
+{
+    int packed = 0, blobs = 0;
+
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].id == CF_CODE)
+            packed |= f->column[i].codec == CF_CODES;
+        else
+            blobs |= f->column[i].type == CF_BLOB;
+    return packed && !blobs && f->rows > CF_PIECE_ROWS;
+}
+
+/* 1, or 0 where no further piece of the frame can be handed out. */
+static int next_piece(struct cf_reader *r)
+{
+    /* the program may have set or dropped columns */
+    r->pos -= r->frame_bytes;
+    describe(r, r->frame_bytes);
+    r->frame.rows = (uint32_t)cf_decoder_piece(r->decoder, r->taken, CF_PIECE_ROWS);
+    r->taken += r->frame.rows;
+    if (r->frame.rows && decode(r) == 0)
+        return 1;
+    r->taken = r->frame_rows;
+    return 0;
+}
+
 static int out_of_range(const struct cf_reader *r, const uint8_t *p)
 {
     return cfr_out_of_range(r, cf_get16(p + 8), cf_get64(p + 16), cf_get64(p + 24));
@@ -440,9 +476,7 @@ static int take_frame(struct cf_reader *r)
         leave_frame(r, total);
         return 0;
     }
-    p = r->buf + r->pos;
-    describe(r, p);
-    r->pos += total; /* the bytes stay until the next fill() */
+    describe(r, total);
     cf_decoder_frame(r->decoder, r->frame.rows, r->coded, r->frame.columns);
     bad = bad_column(&r->frame);
     if (bad >= 0) {
@@ -463,18 +497,27 @@ static int take_frame(struct cf_reader *r)
     if (r->frame.table == CF_INDEX)
         return 0;
     cfr_count_rows(r, r->frame.table, r->frame.rows);
-    if (out_of_range(r, p) || r->frame.rows == 0)
+    if (cfr_out_of_range(r, r->frame.table, r->frame.first, r->frame.last) || r->frame.rows == 0)
         return 0;
     if ((r->frame.table == CF_STRING && cfr_take_strings(r) != 0) ||
         (r->frame.table == CF_NAME && cfr_take_names(r) != 0)) {
         cfr_damage(r, offset, "damaged dictionary: frame skipped");
         return 0;
     }
+    if (r->pieces && in_pieces(&r->frame)) {
+        r->frame_bytes = total;
+        r->frame_rows = r->frame.rows;
+        r->taken = 0;
+        return next_piece(r);
+    }
     return decode(r) == 0;
 }
 
 int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
 {
+    *frame = &r->frame;
+    if (r->taken < r->frame_rows && next_piece(r))
+        return 1;
     for (;;) {
         if (r->fd < 0 && !cfr_open_next(r))
             return 0;
@@ -502,7 +545,6 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
             n = take_header(r);
             if (n) {
                 r->pos += n;
-                *frame = &r->frame;
                 return 1;
             }
             if (!resync(r))
@@ -527,13 +569,10 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
                 cfr_close_input(r);
                 continue;
             }
-            *frame = &r->frame;
             return 1;
         }
-        if (take_frame(r)) {
-            *frame = &r->frame;
+        if (take_frame(r))
             return 1;
-        }
         if (r->eof && r->end - r->pos < 8) {
             cfr_close_input(r);
             r->in_segment = 0;

@@ -57,7 +57,7 @@ struct cf_reader {
 
     struct want *want;
     size_t wants;
-    int want_all, unify, ranged;
+    int want_all, unify, ranged, pieces;
     uint64_t from, to;
     void (*idle)(void *);
     void *idle_arg;
@@ -81,6 +81,7 @@ struct cf_reader {
     uint32_t *unified[CF_MAX_COLUMNS];
     size_t unified_room[CF_MAX_COLUMNS];
     uint64_t number;
+    size_t frame_bytes, frame_rows, taken; /* of the packed frame before pos, and rows handed out */
 
     struct cf_index_entry *entry; /* of the segment, where a range is wanted */
     size_t entries, next_entry;

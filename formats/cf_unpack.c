@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "cf_pack.h"
+#include "cf_unpack.h"
 
 enum {
     BLOCK = 64,    /* values that a loop handles at once; constant, so that it is vectorised */
@@ -19,28 +19,6 @@ enum {
 
 struct input {
     const uint8_t *at, *end;
-};
-
-/* How the address of a code is predicted. */
-struct info {
-    uint16_t kind, ref;
-    uint32_t times;
-};
-
-/* What belongs to the frame rather than to one column. */
-struct unpacker {
-    ZSTD_DCtx *zstd;
-    struct cf_bytes plain[3]; /* what packets or a column held before zstd */
-    struct cf_bytes values;   /* holds the table */
-    struct cf_bytes work;     /* what a column needs beside it */
-    uint64_t *table;          /* one value a kind or code */
-    struct cf_bytes memory;   /* holds code, kind and where */
-    const char *problem;      /* why the last call failed */
-    size_t rows;
-    uint32_t codes, kinds; /* in this frame */
-    uint16_t *code;        /* of each row */
-    uint16_t *kind;        /* of each code */
-    uint32_t *where;       /* of each code: the row where it last ended a run */
 };
 
 /* A constant column, which stays in memory for later frames; width 0: none. */
@@ -53,10 +31,17 @@ struct constant {
 };
 
 struct cf_decoder {
-    size_t rows;
+    size_t rows;     /* in the frame */
+    size_t at, here; /* the piece at hand: its first row, and how many rows */
     unsigned count;
+    struct cf_bytes near; /* of packed lines */
+    size_t literals;
+    bool has_near;
     struct cf_coded column[CF_MAX_COLUMNS + 1];
-    const void *values[CF_MAX_COLUMNS + 1]; /* decoded ones */
+    const void *values[CF_MAX_COLUMNS + 1]; /* of the piece, where they were asked for */
+    const void *whole[CF_MAX_COLUMNS + 1];  /* of the frame, where a column is not packed */
+    struct cf_packed packed[CF_MAX_COLUMNS + 1];
+    bool begun[CF_MAX_COLUMNS + 1]; /* a packed column: it was taken in */
     struct cf_bytes memory[CF_MAX_COLUMNS + 1];
     struct constant constant[CONSTANTS];
     uint64_t frame; /* number of the frame at hand */
@@ -65,16 +50,16 @@ struct cf_decoder {
     const char *problem;
 };
 
-static int fail(struct unpacker *u, const char *problem)
+int cfu_fail(struct unpacker *u, const char *problem)
 {
     u->problem = problem;
     return -1;
 }
 
-static int room(struct unpacker *u, struct cf_bytes *b, size_t bytes)
+int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes)
 {
     b->used = 0;
-    return cf_bytes_room(b, bytes + SLACK) < 0 ? fail(u, "out of memory") : 0;
+    return cf_bytes_room(b, bytes + SLACK) < 0 ? cfu_fail(u, "out of memory") : 0;
 }
 
 /* At most max, or -1. */
@@ -95,13 +80,13 @@ static int unzip(struct unpacker *u, const uint8_t *data, size_t bytes, void *ou
     if (!u->zstd) {
         u->zstd = ZSTD_createDCtx();
         if (!u->zstd)
-            return fail(u, "out of memory");
+            return cfu_fail(u, "out of memory");
     }
     /* one frame and nothing behind it */
     if (ZSTD_findFrameCompressedSize(data, bytes) != bytes)
-        return fail(u, "compressed data is damaged");
+        return cfu_fail(u, "compressed data is damaged");
     size_t n = ZSTD_decompressDCtx(u->zstd, out, wanted, data, bytes);
-    return ZSTD_isError(n) || n != wanted ? fail(u, "compressed data is damaged") : 0;
+    return ZSTD_isError(n) || n != wanted ? cfu_fail(u, "compressed data is damaged") : 0;
 }
 
 /* Reads a packet of at most max bytes into b, from where `bytes` of them can be read. */
@@ -110,8 +95,8 @@ static int get_packet(struct unpacker *u, struct input *in, size_t max, struct c
     int64_t plain = get_varint(in, max);
     int64_t bytes = get_varint(in, (uint64_t)(in->end - in->at));
     if (plain < 0 || bytes < 0 || bytes > in->end - in->at)
-        return fail(u, "length of a packet is wrong");
-    if (room(u, b, (size_t)plain) < 0)
+        return cfu_fail(u, "length of a packet is wrong");
+    if (cfu_room(u, b, (size_t)plain) < 0)
         return -1;
     if (plain == bytes)
         memcpy(b->data, in->at, (size_t)bytes);
@@ -124,16 +109,13 @@ static int get_packet(struct unpacker *u, struct input *in, size_t max, struct c
 
 /* ---- plain columns ---- */
 
+static void from_planes_16(const uint8_t *in, size_t n, uint16_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint16_t)(in[i] | in[n + i] << 8);
+}
+
 #define PLAIN(type, bits)                                                                          \
-    static void from_planes_##bits(const uint8_t *in, size_t n, type *out)                         \
-    {                                                                                              \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            type v = 0;                                                                            \
-            for (unsigned b = 0; b < sizeof(type); b++)                                            \
-                v |= (type)((type)in[b * n + i] << 8 * b);                                         \
-            out[i] = v;                                                                            \
-        }                                                                                          \
-    }                                                                                              \
     static void from_differences_##bits(type *v, size_t n, type base)                              \
     {                                                                                              \
         for (size_t i = 0; i < n; i++) {                                                           \
@@ -153,26 +135,26 @@ static int unpack_values(struct unpacker *u, int codec, const uint8_t *data, siz
     size_t wanted = n * width;
     if (codec == CF_RAW) {
         if (bytes != wanted)
-            return fail(u, "length of a column does not fit its rows");
+            return cfu_fail(u, "length of a column does not fit its rows");
         if (wanted)
             memcpy(out, data, wanted);
         return 0;
     }
     if (codec < CF_ZSTD || codec > CF_ZDPLANES)
-        return fail(u, "codec is not known");
+        return cfu_fail(u, "codec is not known");
     bool planes = codec == CF_ZPLANES || codec == CF_ZDPLANES;
-    if (planes && room(u, &u->plain[0], wanted) < 0)
+    if (planes && cfu_room(u, &u->plain[0], wanted) < 0)
         return -1;
     if (unzip(u, data, bytes, planes ? u->plain[0].data : out, wanted) < 0)
         return -1;
-    if (planes && width == 1)
-        from_planes_8(u->plain[0].data, n, out);
+    if (planes && width == 1 && n)
+        memcpy(out, u->plain[0].data, n);
     else if (planes && width == 2)
         from_planes_16(u->plain[0].data, n, out);
     else if (planes && width == 4)
-        from_planes_32(u->plain[0].data, n, out);
-    else if (planes)
-        from_planes_64(u->plain[0].data, n, out);
+        cf_from_planes_32(u->plain[0].data, n, out);
+    else if (planes && width == 8)
+        cf_from_planes_64(u->plain[0].data, n, out);
     if (codec == CF_ZSTD || codec == CF_ZPLANES)
         return 0;
     if (width == 1)
@@ -198,19 +180,19 @@ static int get_kinds(struct unpacker *u, struct input *in)
     if (get_packet(u, in, 2 * (size_t)u->codes, &u->plain[0]) < 0)
         return -1;
     if (u->plain[0].used != 2 * (size_t)u->codes)
-        return fail(u, "kinds do not fit the codes");
+        return cfu_fail(u, "kinds do not fit the codes");
     const uint8_t *low = u->plain[0].data, *high = low + u->codes;
     uint32_t kinds = 0;
     for (uint32_t c = 0; c < u->codes; c++) {
         uint32_t k = low[c] | (uint32_t)high[c] << 8;
         if (k > kinds)
-            return fail(u, "kind is not known");
+            return cfu_fail(u, "kind is not known");
         u->kind[c] = (uint16_t)(k ? k - 1 : kinds);
         kinds += !k;
         if (kinds > u->kinds)
-            return fail(u, "more kinds than announced");
+            return cfu_fail(u, "more kinds than announced");
     }
-    return kinds == u->kinds ? 0 : fail(u, "fewer kinds than announced");
+    return kinds == u->kinds ? 0 : cfu_fail(u, "fewer kinds than announced");
 }
 
 static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes)
@@ -221,12 +203,12 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
     int64_t kinds = get_varint(&in, codes < 0 ? 0 : (uint64_t)codes);
     int64_t tokens = get_varint(&in, rows);
     if (codes < 1 || kinds < 1 || tokens < 0)
-        return fail(u, "number of codes is wrong");
+        return cfu_fail(u, "number of codes is wrong");
     u->rows = rows;
     u->codes = (uint32_t)codes;
     u->kinds = (uint32_t)kinds;
     size_t n = (size_t)codes;
-    if (room(u, &u->memory, 4 * n + 2 * n + 2 * rows) < 0)
+    if (cfu_room(u, &u->memory, 4 * n + 2 * n + 2 * rows) < 0)
         return -1;
     u->where = (uint32_t *)(void *)u->memory.data;
     u->kind = (uint16_t *)(u->where + n);
@@ -235,7 +217,7 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
         get_packet(u, &in, 2 * (size_t)tokens, &u->plain[1]) < 0)
         return -1;
     if (u->plain[1].used != 2 * (size_t)tokens || in.at != in.end)
-        return fail(u, "length of the codes is wrong");
+        return cfu_fail(u, "length of the codes is wrong");
 
     struct input lengths = {u->plain[0].data, u->plain[0].data + u->plain[0].used};
     const uint8_t *token = u->plain[1].data;
@@ -244,14 +226,14 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
     for (int64_t t = 0;; t++) {
         int64_t length = get_varint(&lengths, rows - i);
         if (length < 0)
-            return fail(u, "length of a run is wrong");
+            return cfu_fail(u, "length of a run is wrong");
         if (j) {
             cf_copy_codes(u->code, i, j, (size_t)length);
             j += (size_t)length;
             i += (size_t)length;
         } else {
             if (length > u->codes - seen)
-                return fail(u, "more codes than announced");
+                return cfu_fail(u, "more codes than announced");
             for (size_t end = i + (size_t)length; i < end; i++) {
                 u->where[seen] = (uint32_t)i;
                 u->code[i] = (uint16_t)seen++;
@@ -261,7 +243,7 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
             break;
         uint32_t c = token[2 * t] | (uint32_t)token[2 * t + 1] << 8;
         if (i == rows || c > seen || (!c && seen == u->codes))
-            return fail(u, "code is not known");
+            return cfu_fail(u, "code is not known");
         if (c) {
             j = (size_t)u->where[--c] + 1;
         } else {
@@ -272,7 +254,7 @@ static int unpack_codes(struct unpacker *u, size_t rows, const uint8_t *data, si
         u->code[i++] = (uint16_t)c;
     }
     if (i != rows || seen != u->codes || lengths.at != lengths.end)
-        return fail(u, "codes do not fit the rows");
+        return cfu_fail(u, "codes do not fit the rows");
     return 0;
 }
 
@@ -281,10 +263,10 @@ static int take_codes(struct unpacker *u, size_t rows, const uint8_t *data, size
                       uint64_t codes)
 {
     if (!codes || codes > CF_MAX_CODES || bytes != 2 * rows)
-        return fail(u, "number of codes is wrong");
+        return cfu_fail(u, "number of codes is wrong");
     u->rows = rows;
     u->codes = u->kinds = (uint32_t)codes;
-    if (room(u, &u->memory, 2 * (size_t)codes + 2 * rows) < 0)
+    if (cfu_room(u, &u->memory, 2 * (size_t)codes + 2 * rows) < 0)
         return -1;
     u->where = NULL;
     u->kind = (uint16_t *)(void *)u->memory.data;
@@ -302,211 +284,65 @@ static int take_codes(struct unpacker *u, size_t rows, const uint8_t *data, size
     }
     for (; i < rows; i++)
         most = u->code[i] > most ? u->code[i] : most;
-    return most < codes ? 0 : fail(u, "code is not known");
+    return most < codes ? 0 : cfu_fail(u, "code is not known");
 }
 
 /* ---- columns of a packed frame ---- */
 
-/* Reads a table of at most max values of `width` bytes into u->table and returns their number.
-   Uses u->plain[0]. */
-static int64_t get_table(struct unpacker *u, struct input *in, size_t max, unsigned width)
+/* Reads a table of at most max values of `width` bytes into `to`, makes it u->table, and returns
+   their number. Uses u->plain[0]. */
+static int64_t get_table(struct unpacker *u, struct input *in, size_t max, unsigned width,
+                         struct cf_bytes *to)
 {
     unsigned kind = in->at < in->end ? *in->at++ : 0xff, planes = kind & 15;
     if (kind & ~(15u | CF_DIFFERENCES) || planes > width)
-        return fail(u, "kind of a table is not known");
-    if (get_packet(u, in, planes * max, &u->plain[0]) < 0 || room(u, &u->values, 8 * max) < 0)
+        return cfu_fail(u, "kind of a table is not known");
+    if (get_packet(u, in, planes * max, &u->plain[0]) < 0 || cfu_room(u, to, 8 * max) < 0)
         return -1;
     size_t n = planes ? u->plain[0].used / planes : max;
     if (u->plain[0].used != planes * n)
-        return fail(u, "length of a table is wrong");
-    uint64_t *v = u->table = (uint64_t *)(void *)u->values.data, last = 0;
+        return cfu_fail(u, "length of a table is wrong");
+    uint64_t *v = (uint64_t *)(void *)to->data, last = 0;
+    u->table = v;
     const uint8_t *plane = u->plain[0].data;
-    memset(v, 0, n * sizeof *v);
-    for (unsigned b = 0; b < planes; b++, plane += n) {
-        size_t i = 0;
-        for (; i + BLOCK <= n; i += BLOCK)
+    size_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) {
+        uint64_t block[BLOCK] = {0};
+        for (unsigned b = 0; b < planes; b++) {
+            const uint8_t *from = plane + b * n + i;
             for (size_t q = 0; q < BLOCK; q++)
-                v[i + q] |= (uint64_t)plane[i + q] << 8 * b;
-        for (; i < n; i++)
-            v[i] |= (uint64_t)plane[i] << 8 * b;
+                block[q] |= (uint64_t)from[q] << 8 * b;
+        }
+        memcpy(v + i, block, sizeof block);
     }
-    for (size_t i = 0; i < n && kind & CF_DIFFERENCES; i++)
+    for (; i < n; i++) {
+        v[i] = 0;
+        for (unsigned b = 0; b < planes; b++)
+            v[i] |= (uint64_t)plane[b * n + i] << 8 * b;
+    }
+    for (i = 0; i < n && kind & CF_DIFFERENCES; i++)
         v[i] = last += cf_unzigzag(v[i]);
     return (int64_t)n;
 }
 
-/* Reads a table that is all there is in a column. */
-static int whole_table(struct unpacker *u, const uint8_t *data, size_t bytes, size_t n,
-                       unsigned width)
+/* ---- lent to cf_unpack_rows.c and cf_unpack_lines.c ---- */
+
+int cfu_packet(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+               struct cf_bytes *b)
 {
-    struct input in = {data, data + bytes};
-    int64_t got = get_table(u, &in, n, width);
-    if (got < 0)
-        return -1;
-    return (size_t)got == n && in.at == in.end ? 0 : fail(u, "length of a table is wrong");
+    struct input in = {*at, end};
+    int result = get_packet(u, &in, max, b);
+    *at = in.at;
+    return result;
 }
 
-static int unpack_steps(struct unpacker *u, const uint8_t *data, size_t bytes, uint64_t base,
-                        uint64_t *out)
+int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+                  unsigned width, struct cf_bytes *to)
 {
-    if (whole_table(u, data, bytes, u->codes, 8) < 0)
-        return -1;
-    const uint64_t *step = u->table;
-    const uint16_t *code = u->code;
-    size_t rows = u->rows;
-    for (size_t i = 0; i < rows; i++)
-        out[i] = base += step[code[i]];
-    return 0;
-}
-
-#define BY_KIND(type, bits)                                                                        \
-    static void by_kind_##bits(const struct unpacker *u, type *codes, type *out)                   \
-    {                                                                                              \
-        const uint16_t *code = u->code;                                                            \
-        size_t rows = u->rows;                                                                     \
-        for (uint32_t c = 0; c < u->codes; c++)                                                    \
-            codes[c] = (type)u->table[u->kind[c]];                                                 \
-        for (size_t i = 0; i < rows; i++)                                                          \
-            out[i] = codes[code[i]];                                                               \
-    }
-
-BY_KIND(uint8_t, 8)
-BY_KIND(uint16_t, 16)
-BY_KIND(uint32_t, 32)
-BY_KIND(uint64_t, 64)
-
-static int unpack_by_kind(struct unpacker *u, const uint8_t *data, size_t bytes, unsigned width,
-                          void *out)
-{
-    if (whole_table(u, data, bytes, u->kinds, width) < 0 ||
-        room(u, &u->work, 8 * (size_t)u->codes) < 0)
-        return -1;
-    void *codes = u->work.data;
-    if (width == 1)
-        by_kind_8(u, codes, out);
-    else if (width == 2)
-        by_kind_16(u, codes, out);
-    else if (width == 4)
-        by_kind_32(u, codes, out);
-    else
-        by_kind_64(u, codes, out);
-    return 0;
-}
-
-/* ---- addresses ---- */
-
-/* State of each kind and what is known of each code. */
-struct addresses {
-    uint64_t *last, *ahead; /* address, and difference to the scaled address of the reference */
-    struct info *info;
-};
-
-/* Fills in the state before the first row. The flags are in u->plain[1], the first addresses in
-   u->plain[2], how far each looks back, and u->table. */
-static int address_tables(struct unpacker *u, size_t told, const uint64_t *pc, struct addresses *a)
-{
-    const uint8_t *table = u->plain[1].data, *back = u->plain[2].data;
-    uint64_t recent[CF_RECENT] = {0};
-    size_t n = u->kinds, next = 0;
-    if (told != u->plain[2].used)
-        return fail(u, "first addresses do not fit");
-    for (size_t k = 0; k < n; k++) {
-        if (table[k] & ~CF_AT_PC || (table[k] && !pc))
-            return fail(u, "flags of an address are not known");
-        if (!table[k]) {
-            if (next == told || back[next] < 1 || back[next] > CF_RECENT)
-                return fail(u, "first addresses do not fit");
-            recent[next % CF_RECENT] =
-                recent[(next - back[next]) % CF_RECENT] + cf_unzigzag(u->table[next]);
-        }
-        a->last[k] = table[k] ? pc[k] : recent[next % CF_RECENT];
-        a->ahead[k] = 0;
-        next += !table[k];
-    }
-    if (next != told)
-        return fail(u, "first addresses do not fit");
-    for (uint32_t c = 0; c < u->codes; c++) {
-        size_t k = u->kind[c];
-        size_t ref = (k + table[2 * n + k] + ((size_t)table[3 * n + k] << 8)) & 0xffff;
-        if (ref >= n)
-            return fail(u, "reference of an address is not known");
-        a->info[c] = (struct info){(uint16_t)k, (uint16_t)ref, table[n + k]};
-    }
-    return 0;
-}
-
-/* Follows the tokens in u->plain[1] and the values in u->plain[2]. */
-static int follow_addresses(struct unpacker *u, const struct addresses *state, uint64_t *out)
-{
-    const uint8_t *gap = u->plain[1].data, *gaps = gap + u->plain[1].used;
-    const uint8_t *value = u->plain[2].data, *values = value + u->plain[2].used;
-    const uint16_t *code = u->code;
-    const struct info *info = state->info;
-    uint64_t *last = state->last, *ahead = state->ahead;
-    size_t i = 0, rows = u->rows;
-    for (;;) {
-        unsigned token = CF_SKIP;
-        size_t n = rows - i;
-        if (gap < gaps) {
-            token = *gap++;
-            bool skip = (token & CF_SKIP) == CF_SKIP;
-            size_t told = skip ? (size_t)CF_SKIP << (token >> 5) : (token & CF_SKIP);
-            if (told + !skip > n)
-                return fail(u, "addresses do not fit the rows");
-            n = told;
-        }
-        for (size_t end = i + n; i < end; i++) {
-            const struct info *of = &info[code[i]];
-            out[i] = last[of->kind] = last[of->ref] * of->times + ahead[of->kind];
-        }
-        if ((token & CF_SKIP) == CF_SKIP) {
-            if (i == rows && gap == gaps)
-                break;
-            continue;
-        }
-        unsigned more = token >> 5;
-        uint64_t v = cf_load64(value) & UINT64_MAX >> (56 - 8 * more);
-        value += more + 1;
-        if (value > values)
-            return fail(u, "addresses end early");
-        const struct info *of = &info[code[i]];
-        uint64_t scaled = last[of->ref] * of->times, a = last[of->kind] + cf_unzigzag(v);
-        out[i++] = last[of->kind] = a;
-        ahead[of->kind] = a - scaled;
-    }
-    return value == values ? 0 : fail(u, "addresses do not end with the rows");
-}
-
-static int unpack_addresses(struct unpacker *u, const uint8_t *data, size_t bytes,
-                            const struct cf_coded *pc, uint64_t *out)
-{
-    struct input in = {data, data + bytes};
-    size_t rows = u->rows, kinds = u->kinds;
-    const uint64_t *pcs = NULL;
-    if (room(u, &u->work, kinds * 24 + u->codes * sizeof(struct info)) < 0)
-        return -1;
-    struct addresses a;
-    a.last = (uint64_t *)(void *)u->work.data;
-    a.ahead = a.last + kinds;
-    a.info = (struct info *)(void *)(a.ahead + 2 * kinds);
-    if (pc && pc->type == CF_U64) {
-        if (whole_table(u, pc->data, pc->bytes, kinds, 8) < 0)
-            return -1;
-        pcs = memcpy(a.ahead + kinds, u->table, kinds * 8);
-    }
-    if (get_packet(u, &in, 4 * kinds, &u->plain[1]) < 0 ||
-        get_packet(u, &in, kinds, &u->plain[2]) < 0)
-        return -1;
-    if (u->plain[1].used != 4 * kinds)
-        return fail(u, "length of the addresses is wrong");
-    int64_t told = get_table(u, &in, u->plain[2].used, 8);
-    if (told < 0 || address_tables(u, (size_t)told, pcs, &a) < 0 ||
-        get_packet(u, &in, rows, &u->plain[1]) < 0 ||
-        get_packet(u, &in, 8 * rows, &u->plain[2]) < 0)
-        return -1;
-    if (in.at != in.end)
-        return fail(u, "length of the addresses is wrong");
-    return follow_addresses(u, &a, out);
+    struct input in = {*at, end};
+    int64_t got = get_table(u, &in, max, width, to);
+    *at = in.at;
+    return got;
 }
 
 /* ---- narrow columns ---- */
@@ -561,28 +397,42 @@ void cf_decoder_free(struct cf_decoder *d)
 {
     if (!d)
         return;
-    for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++)
+    for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++) {
         free(d->memory[i].data);
+        cf_packed_free(&d->packed[i]);
+    }
     for (unsigned i = 0; i < CONSTANTS; i++)
         free(d->constant[i].memory.data);
     ZSTD_freeDCtx(d->unpacker.zstd);
     for (int i = 0; i < 3; i++)
         free(d->unpacker.plain[i].data);
-    free(d->unpacker.work.data);
     free(d->unpacker.values.data);
+    free(d->unpacker.pcs.data);
     free(d->unpacker.memory.data);
+    free(d->near.data);
     free(d);
 }
 
 void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *columns,
                       unsigned count)
 {
-    d->rows = rows;
+    d->rows = d->here = rows;
+    d->at = 0;
     d->count = count > CF_MAX_COLUMNS + 1 ? CF_MAX_COLUMNS + 1 : count;
     memcpy(d->column, columns, d->count * sizeof *columns);
     memset(d->values, 0, d->count * sizeof *d->values);
-    d->has_codes = false;
+    memset(d->whole, 0, d->count * sizeof *d->whole);
+    memset(d->begun, 0, d->count * sizeof *d->begun);
+    d->has_codes = d->has_near = d->unpacker.has_pcs = false;
     d->frame++;
+}
+
+size_t cf_decoder_piece(struct cf_decoder *d, size_t first, size_t most)
+{
+    d->at = first < d->rows ? first : d->rows;
+    d->here = most < d->rows - d->at ? most : d->rows - d->at;
+    memset(d->values, 0, d->count * sizeof *d->values);
+    return d->here;
 }
 
 const char *cf_decoder_problem(const struct cf_decoder *d)
@@ -622,7 +472,7 @@ static const void *constant(struct cf_decoder *d, unsigned width, uint64_t value
 {
     struct constant *oldest = &d->constant[0];
     for (struct constant *k = d->constant; k < d->constant + CONSTANTS; k++) {
-        if (k->width == width && k->value == value && k->rows >= d->rows) {
+        if (k->width == width && k->value == value && k->rows >= d->here) {
             k->used = d->frame;
             return k->memory.data;
         }
@@ -633,41 +483,76 @@ static const void *constant(struct cf_decoder *d, unsigned width, uint64_t value
         return NULL;
     oldest->memory.used = 0;
     oldest->width = 0;
-    if (cf_bytes_room(&oldest->memory, d->rows * width + SLACK) < 0)
+    if (cf_bytes_room(&oldest->memory, d->here * width + SLACK) < 0)
         return NULL;
-    fill(width, value, d->rows, oldest->memory.data);
+    fill(width, value, d->here, oldest->memory.data);
     oldest->width = width;
     oldest->value = value;
-    oldest->rows = d->rows;
+    oldest->rows = d->here;
     oldest->used = d->frame;
     return oldest->memory.data;
 }
 
-static int decode_packed(struct cf_decoder *d, const struct cf_coded *c, unsigned width, void *out)
+/* Takes in the i-th column, after the codes. */
+static int begin_packed(struct cf_decoder *d, unsigned i, unsigned width)
 {
+    const struct cf_coded *c = &d->column[i];
     struct unpacker *u = &d->unpacker;
     if (!c->bytes)
-        return fail(u, "packed column is empty");
+        return cfu_fail(u, "packed column is empty");
     if (!d->has_codes) {
         const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
         const struct cf_coded *by_row = codes ? NULL : find_column(d, CF_CODE, CF_ROWCODES);
-        if ((!codes || !codes->bytes) && (!by_row || !by_row->bytes)) {
-            u->problem = "packed column without codes";
-            return -1;
-        }
+        if ((!codes || !codes->bytes) && (!by_row || !by_row->bytes))
+            return cfu_fail(u, "packed column without codes");
         if (by_row ? take_codes(u, d->rows, by_row->data, by_row->bytes, by_row->base) < 0
                    : unpack_codes(u, d->rows, codes->data, codes->bytes) < 0)
             return -1;
         d->has_codes = true;
     }
-    if (c->codec == CF_BYCODE)
-        return unpack_by_kind(u, c->data, c->bytes, width, out);
-    if (c->codec == CF_STEPS)
-        return unpack_steps(u, c->data, c->bytes, c->base, out);
     const struct cf_coded *pc = find_column(d, CF_PC, CF_BYCODE);
-    if (pc && !pc->bytes)
+    if (pc && (!pc->bytes || pc->type != CF_U64))
         pc = NULL;
-    return unpack_addresses(u, c->data, c->bytes, pc, out);
+    return cf_packed_begin(&d->packed[i], u, c, pc, width);
+}
+
+/* Values of the i-th column for the rows at hand; those before that were not asked for are passed
+   over. */
+static const void *decode_packed(struct cf_decoder *d, unsigned i, unsigned width)
+{
+    struct cf_packed *p = &d->packed[i];
+    if (!d->begun[i] && begin_packed(d, i, width) < 0)
+        return problem(d, d->unpacker.problem);
+    d->begun[i] = true;
+    if (p->row > d->at)
+        return problem(d, "rows were asked for anew");
+    d->memory[i].used = 0;
+    if (cf_bytes_room(&d->memory[i], d->here * width + SLACK) < 0)
+        return problem(d, "out of memory");
+    while (p->row < d->at) {
+        size_t n = d->at - p->row < d->here ? d->at - p->row : d->here;
+        cf_packed_rows(p, &d->unpacker, n, d->memory[i].data);
+    }
+    cf_packed_rows(p, &d->unpacker, d->here, d->memory[i].data);
+    return d->values[i] = d->memory[i].data;
+}
+
+static int decode_packed_line(struct cf_decoder *d, const struct cf_coded *c, unsigned width,
+                              void *out)
+{
+    struct unpacker *u = &d->unpacker;
+    if (width != (c->codec == CF_PAGES ? 8 : 4))
+        return cfu_fail(u, "codec does not fit the type");
+    if (!d->has_near) {
+        const struct cf_coded *near = find_column(d, CF_CODE, CF_NEAR);
+        if (!near || !near->bytes)
+            return cfu_fail(u, "packed column without distances");
+        if (cf_unpack_near(u, near, d->rows, &d->near, &d->literals) < 0)
+            return -1;
+        d->has_near = true;
+    }
+    return c->codec == CF_PAGES ? cf_unpack_pages(u, c, d->near.data, d->rows, d->literals, out)
+                                : cf_unpack_like(u, c, d->near.data, d->rows, d->literals, out);
 }
 
 static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_bytes)
@@ -695,6 +580,43 @@ static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_by
     return d->memory[i].data;
 }
 
+/* Values of all rows of the i-th column, which is neither a blob nor packed. */
+static const void *decode_whole(struct cf_decoder *d, unsigned i, unsigned width)
+{
+    const struct cf_coded *c = &d->column[i];
+    if (c->codec == CF_RAW && c->bytes != d->rows * width)
+        return problem(d, "length of a column does not fit its rows");
+    if (c->codec == CF_RAW && c->bytes)
+        return c->data;
+    unsigned from = c->codec == CF_NARROW8    ? 1
+                    : c->codec == CF_NARROW16 ? 2
+                    : c->codec == CF_NARROW32 ? 4
+                                              : 0;
+    if (from && c->bytes != d->rows * from)
+        return problem(d, "length of a column does not fit its rows");
+    d->memory[i].used = 0;
+    if (cf_bytes_room(&d->memory[i], d->rows * width + SLACK) < 0)
+        return problem(d, "out of memory");
+    void *out = d->memory[i].data;
+    int result = 0;
+    if (c->codec == CF_CONST)
+        fill(width, c->base, d->rows, out);
+    else if (from && !widen(from, c->data, d->rows, c->base, width, out))
+        return problem(d, "codec does not fit the type");
+    else if (c->codec >= CF_RISE8 && c->codec <= CF_LINES48) {
+        const char *wrong = cf_decode_line(c, d->rows, out);
+        if (wrong)
+            return problem(d, wrong);
+    } else if (c->codec == CF_PAGES || c->codec == CF_LIKE)
+        result = decode_packed_line(d, c, width, out);
+    else if (c->codec >= CF_ZSTD && c->codec <= CF_ZDPLANES)
+        result =
+            unpack_values(&d->unpacker, c->codec, c->data, c->bytes, width, d->rows, c->base, out);
+    else if (!from && c->codec != CF_RAW)
+        return problem(d, "codec is not known");
+    return result < 0 ? problem(d, d->unpacker.problem) : out;
+}
+
 const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes)
 {
     if (blob_bytes)
@@ -709,37 +631,15 @@ const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_byt
     unsigned width = (unsigned)cf_type_width((enum cf_type)c->type);
     if (!width)
         return problem(d, "type is not known");
-    if (c->codec == CF_RAW && c->bytes != d->rows * width)
-        return problem(d, "length of a column does not fit its rows");
-    if (c->codec == CF_RAW && c->bytes)
-        return d->values[i] = c->data;
-    unsigned from = c->codec == CF_NARROW8    ? 1
-                    : c->codec == CF_NARROW16 ? 2
-                    : c->codec == CF_NARROW32 ? 4
-                                              : 0;
-    if (from && c->bytes != d->rows * from)
-        return problem(d, "length of a column does not fit its rows");
     if ((c->codec == CF_STEPS || c->codec == CF_PREDICT) && width != 8)
         return problem(d, "codec does not fit the type");
+    if (c->codec == CF_BYCODE || c->codec == CF_STEPS || c->codec == CF_PREDICT)
+        return decode_packed(d, i, width);
     if (c->codec == CF_CONST && (d->values[i] = constant(d, width, c->base)))
         return d->values[i];
-    d->memory[i].used = 0;
-    if (cf_bytes_room(&d->memory[i], d->rows * width + 64) < 0)
-        return problem(d, "out of memory");
-    void *out = d->memory[i].data;
-    int result = 0;
-    if (c->codec == CF_CONST)
-        fill(width, c->base, d->rows, out);
-    else if (from && !widen(from, c->data, d->rows, c->base, width, out))
-        return problem(d, "codec does not fit the type");
-    else if (c->codec >= CF_ZSTD && c->codec <= CF_ZDPLANES)
-        result =
-            unpack_values(&d->unpacker, c->codec, c->data, c->bytes, width, d->rows, c->base, out);
-    else if (c->codec == CF_BYCODE || c->codec == CF_STEPS || c->codec == CF_PREDICT)
-        result = decode_packed(d, c, width, out);
-    else if (!from && c->codec != CF_RAW)
-        return problem(d, "codec is not known");
-    if (result < 0)
-        return problem(d, d->unpacker.problem);
-    return d->values[i] = out;
+    if (!d->whole[i])
+        d->whole[i] = decode_whole(d, i, width);
+    if (!d->whole[i])
+        return NULL;
+    return d->values[i] = (const uint8_t *)d->whole[i] + d->at * width;
 }

@@ -94,7 +94,7 @@ int cfw_append(struct cf_writer *w, unsigned table, uint32_t rows, const uint16_
             memcpy(place, hint + done, n * sizeof(*place));
         }
         b->rows += n;
-        cfw_note_times(b, b->rows - n);
+        cfw_note_times(b, b->rows - n, 0);
         done += n;
         if (b->rows == most && cfw_flush_for(w, table) != 0)
             return -1;
@@ -158,6 +158,8 @@ int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op o
         cfw_fail(w, "%s: out of memory", cfw_target(w));
         return -1;
     }
+    if (hint >= w->kinds->end)
+        w->kinds->end = (hint / CF_KIND_BLOCK + 1) * CF_KIND_BLOCK;
     (*block)[hint % CF_KIND_BLOCK] = (struct cf_kind){pc, size, insns, (uint8_t)op};
     return 0;
 }
@@ -227,7 +229,7 @@ int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
         if (!b || b->table != table)
             continue;
         b->rows += rows;
-        cfw_note_times(b, b->rows - rows);
+        cfw_note_times(b, b->rows - rows, 1);
         return b->rows == most ? cfw_flush_for(w, table) : 0;
     }
     return -1;

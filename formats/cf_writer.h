@@ -130,8 +130,8 @@ uint8_t *cfw_array_column(struct cf_writer *w, struct batch *b, unsigned i, uint
 uint32_t *cfw_hints(struct cf_writer *w, struct batch *b, uint32_t rows);
 int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64_t value,
                         uint32_t rows);
-/* Rows from `from` on were added: takes in their times. */
-void cfw_note_times(struct batch *b, uint32_t from);
+/* Rows from `from` on were added: takes in their times, which are known to rise or not. */
+void cfw_note_times(struct batch *b, uint32_t from, int rising);
 uint8_t *cfw_scratch(struct cf_writer *w, unsigned i, size_t bytes); /* one for each column */
 /* Sends a batch on its way; it is no longer the caller's. */
 int cfw_emit(struct cf_writer *w, struct batch *b);

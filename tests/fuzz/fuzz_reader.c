@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fuzz_reader: the reader and the decoders under libFuzzer. An input is a stream; the first byte
- * says how it is read (whole, by a range through the index, ids unified) and whether checksums are
- * made right first, without which hardly a mutation would get past them. What must hold: reading
- * ends, touches no memory that is not its own, and hands out frames that are within their bounds;
- * what was read can be written again, raw. Started by tests/run-long with seeds that it makes.
- * Memory: the input, and what the library takes, which libFuzzer bounds.
+ * says how it is read (whole, by a range through the index, in pieces, ids unified) and whether
+ * checksums are made right first, without which hardly a mutation would get past them. What must
+ * hold: reading ends, touches no memory that is not its own, and hands out frames that are within
+ * their bounds; what was read can be written again, raw. Started by tests/run-long with seeds that
+ * it makes. Memory: the input, and what the library takes, which libFuzzer bounds.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 #include "formats/cf.h"
 #include "tests/unit/reseal.h"
 
-enum { SEALED = 1, RANGE = 2, UNIFY = 4, WRITE = 8 };
+enum { SEALED = 1, RANGE = 2, UNIFY = 4, WRITE = 8, PIECES = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
@@ -96,6 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cf_reader_unify(in);
     else if (how & WRITE)
         w = cf_writer_open("/dev/null", "fuzz");
+    if (!w && how & PIECES)
+        cf_reader_pieces(in);
     cf_reader_want_all(in);
     while (cf_reader_next(in, &f) > 0) {
         look_at(in, f);

@@ -137,7 +137,28 @@ static int column_equals(struct cf_decoder *d, const struct rows *r, unsigned i)
     return 1;
 }
 
-/* All columns, and each alone in a decoder that knows nothing else of the frame. */
+/* The columns piece by piece; here and there one is not asked for. */
+static int pieces_equal(struct cf_decoder *d, const struct rows *r, const struct coded *c,
+                        size_t most)
+{
+    cf_decoder_frame(d, c->rows, c->column, c->count);
+    for (size_t at = 0, n; (n = cf_decoder_piece(d, at, most)); at += n)
+        for (unsigned i = 0; i < r->count; i++) {
+            size_t width = width_of(r->column[i].column);
+            const uint8_t *v, *wanted = r->column[i].values;
+            if (!width || !wanted || below(8) == 0)
+                continue;
+            v = cf_decoder_column(d, i, NULL);
+            if (!v || memcmp(v, wanted + at * width, n * width)) {
+                note("column %u differs in rows %zu to %zu of %zu", r->column[i].column, at, at + n,
+                     r->rows);
+                return 0;
+            }
+        }
+    return 1;
+}
+
+/* All columns, each alone in a decoder that knows nothing else of the frame, and in pieces. */
 static int decodes(struct cf_decoder *d, const struct rows *r, const struct coded *c)
 {
     int good = 1;
@@ -148,7 +169,7 @@ static int decodes(struct cf_decoder *d, const struct rows *r, const struct code
         cf_decoder_frame(d, c->rows, c->column, c->count);
         good &= column_equals(d, r, i);
     }
-    return good;
+    return good & pieces_equal(d, r, c, 1 + below(r->rows + 1)) & pieces_equal(d, r, c, 1000);
 }
 
 static int same_coded(const struct coded *a, const struct coded *b)
@@ -480,10 +501,12 @@ static void check_growth(void)
 /* ---- damage ---- */
 
 /* Decodes every column of a damaged frame; what comes out may be wrong, and is read to its end so
-   that a buffer that is too short shows. */
+   that a buffer that is too short shows. A column that is valid must be so in all pieces, and one
+   that is not in none. */
 static unsigned survive(struct cf_decoder *d, const struct coded *c)
 {
     unsigned errors = 0;
+    int valid[CF_MAX_COLUMNS + 1] = {0};
     static volatile uint8_t sink;
     cf_decoder_frame(d, c->rows, c->column, c->count);
     for (unsigned i = 0; i < c->count; i++) {
@@ -497,12 +520,25 @@ static unsigned survive(struct cf_decoder *d, const struct coded *c)
                 abort();
             continue;
         }
+        valid[i] = 1;
         bytes = width ? width * c->rows : bytes;
         if (bytes) {
             sink = v[0];
             sink = v[bytes - 1];
         }
     }
+    cf_decoder_frame(d, c->rows, c->column, c->count);
+    for (size_t at = 0, n; (n = cf_decoder_piece(d, at, c->rows / 3 + 1)); at += n)
+        for (unsigned i = 0; i < c->count; i++) {
+            size_t width = cf_type_width((enum cf_type)c->column[i].type);
+            if (c->column[i].id == CF_CODE || !width)
+                continue;
+            const uint8_t *v = cf_decoder_column(d, i, NULL);
+            if (!v != !valid[i])
+                abort();
+            if (v)
+                sink = v[n * width - 1];
+        }
     (void)sink;
     return errors;
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_unpack.h - private to the decoder: what cf_unpack.c, cf_unpack_rows.c and cf_unpack_lines.c
+ * share.
+ */
+#ifndef CF_UNPACK_H
+#define CF_UNPACK_H
+
+#include "cf_pack.h"
+
+/* What belongs to the frame rather than to one column. */
+struct unpacker {
+    ZSTD_DCtx *zstd;
+    struct cf_bytes plain[3]; /* what packets or a column held before zstd */
+    struct cf_bytes values;   /* holds the table */
+    struct cf_bytes pcs;      /* holds that of column pc, which two columns may need */
+    const uint64_t *table;    /* one value a kind or code */
+    bool has_pcs;             /* those of this frame */
+    struct cf_bytes memory;   /* holds code, kind and where */
+    const char *problem;      /* why the last call failed */
+    size_t rows;
+    uint32_t codes, kinds; /* in this frame */
+    uint16_t *code;        /* of each row */
+    uint16_t *kind;        /* of each code */
+    uint32_t *where;       /* of each code: the row where it last ended a run */
+};
+
+/* ---- cf_unpack.c; below 0 is a failure, which is then told in u->problem ---- */
+
+int cfu_fail(struct unpacker *u, const char *problem);
+
+/* Makes b empty, with room for so many bytes and for whole words and blocks behind them. */
+int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes) CF_MUST_CHECK;
+
+/* Reads a packet of at most max bytes into b, from where `bytes` of them can be read. */
+int cfu_packet(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+               struct cf_bytes *b) CF_MUST_CHECK;
+
+/* Reads a table of at most max values of `width` bytes into `to`, makes it u->table, and returns
+   their number. Uses u->plain[0]. */
+int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+                  unsigned width, struct cf_bytes *to) CF_MUST_CHECK;
+
+/* ---- cf_unpack_rows.c: columns of a frame whose codes are in u ---- */
+
+/* What is known of a code: its kind, and how its address is predicted. */
+struct cf_info {
+    uint16_t kind, ref;
+    uint32_t times;
+};
+
+/* A column whose tables are read and whose tokens are known to fit the frame, and how far it was
+   unpacked. */
+struct cf_packed {
+    uint8_t codec, width;
+    size_t row;             /* the first that is still to come */
+    struct cf_bytes tables; /* holds value, or last, ahead and info */
+    const void *value;      /* of each code: the step, or a value of `width` bytes */
+    uint64_t time;          /* of the row before */
+    uint64_t *last, *ahead; /* of each kind: address, and what it is ahead of its reference's */
+    struct cf_info *info;   /* of each code */
+    struct cf_bytes tokens, misses;
+    const uint8_t *token, *miss; /* the next ones */
+    size_t predicted;            /* rows that are predicted before the miss of ... */
+    unsigned pending;            /* ... this token */
+};
+
+/* Takes in a column of codec CF_BYCODE, CF_STEPS or CF_PREDICT. `pc`, or NULL, is the column from
+   whose values addresses start; it may be `c`. Afterwards nothing can fail any more. */
+int cf_packed_begin(struct cf_packed *p, struct unpacker *u, const struct cf_coded *c,
+                    const struct cf_coded *pc, unsigned width) CF_MUST_CHECK;
+
+/* Writes the values of the next n rows to `out`. */
+void cf_packed_rows(struct cf_packed *p, const struct unpacker *u, size_t n, void *out);
+void cf_packed_free(struct cf_packed *p);
+
+/* ---- cf_unpack_lines.c ---- */
+
+/* Distances of `rows` rows into b, checked. */
+int cf_unpack_near(struct unpacker *u, const struct cf_coded *c, size_t rows, struct cf_bytes *b,
+                   size_t *literals) CF_MUST_CHECK;
+int cf_unpack_pages(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
+                    size_t literals, uint64_t *out) CF_MUST_CHECK;
+int cf_unpack_like(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
+                   size_t literals, uint32_t *out) CF_MUST_CHECK;
+
+#endif

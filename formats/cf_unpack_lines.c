@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_unpack_lines.c - packed cache lines back to values; cf_pack_lines.c tells the idea. Distances
+ * are checked once for all columns: none reaches before the first row.
+ */
+#include "cf_unpack.h"
+
+int cf_unpack_near(struct unpacker *u, const struct cf_coded *c, size_t rows, struct cf_bytes *b,
+                   size_t *literals)
+{
+    const uint8_t *at = c->data, *end = c->data + c->bytes;
+    size_t n = 0;
+
+    if (cfu_packet(u, &at, end, rows, b) < 0)
+        return -1;
+    if (b->used != rows || at != end)
+        return cfu_fail(u, "distances do not fit the rows");
+    for (size_t i = 0; i < rows; i++) {
+        if (b->data[i] > i)
+            return cfu_fail(u, "a distance reaches before the first row");
+        n += !b->data[i];
+    }
+    *literals = n;
+    return 0;
+}
+
+/* A table of exactly n values, NULL where it is none. */
+static const uint64_t *table_of(struct unpacker *u, const uint8_t **at, const uint8_t *end,
+                                size_t n, unsigned width)
+{
+    int64_t got = cfu_table(u, at, end, n, width, &u->values);
+
+    if (got >= 0 && (size_t)got != n)
+        cfu_fail(u, "length of a table is wrong");
+    return got >= 0 && (size_t)got == n ? u->table : NULL;
+}
+
+int cf_unpack_pages(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
+                    size_t literals, uint64_t *out)
+{
+    const uint64_t inside = ((uint64_t)1 << CF_PAGE_BITS) - 1;
+    const uint8_t *at = c->data, *end = c->data + c->bytes;
+    const uint64_t *table = table_of(u, &at, end, rows, 8);
+
+    if (!table)
+        return -1;
+    for (size_t i = 0; i < rows; i++)
+        out[i] = table[i] & inside;
+    table = table_of(u, &at, end, literals, 8);
+    if (!table)
+        return -1;
+    if (at != end)
+        return cfu_fail(u, "bytes behind a column");
+    for (size_t i = 0; i < rows; i++)
+        out[i] |= near[i] ? out[i - near[i]] & ~inside : *table++ << CF_PAGE_BITS;
+    return 0;
+}
+
+int cf_unpack_like(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
+                   size_t literals, uint32_t *out)
+{
+    const uint8_t *at = c->data, *end = c->data + c->bytes;
+    const uint64_t *table = table_of(u, &at, end, literals, 4);
+
+    if (!table)
+        return -1;
+    if (at != end)
+        return cfu_fail(u, "bytes behind a column");
+    for (size_t i = 0; i < rows; i++)
+        out[i] = near[i] ? out[i - near[i]] : (uint32_t)*table++;
+    return 0;
+}
