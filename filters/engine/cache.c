@@ -10,9 +10,11 @@
 #include "filters/engine/cache_parts.h"
 
 enum {
-    NEWEST = 256, /* most lines that are remembered to drop repeats */
-    FEWEST = 8,   /* with fewer, runs.h has dropped nearly all repeats */
-    WAIT = 32,    /* batches that are taken as they are, where repeats are few */
+    NEWEST = 256,          /* most lines that are remembered to drop repeats */
+    FEWEST = 8,            /* with fewer, runs.h has dropped nearly all repeats */
+    WAIT = 32,             /* batches that are taken as they are, where repeats are few */
+    LARGE = 1 << 20,       /* lines from which on sets are emptied when they are reached, */
+    BLOCK_LINES = 1 << 15, /* about so many at a time */
 };
 
 /* Words of 64 bits that the policy's state takes in a set. */
@@ -41,11 +43,47 @@ static void choose_runner(struct cf_cache *c, uint32_t options)
         return;
     if (cf_ordered_avx2(c))
         c->run = cf_ordered_avx2(c);
-    if (!(options & CF_CACHE_NO_AVX512) && cf_ordered_avx512(c))
+    if (!(options & CF_CACHE_NO_AVX512) && cf_ordered_avx512(c)) {
         c->run = cf_ordered_avx512(c);
+        c->direct = c->policy == CF_LRU && (c->ways == 8 || (c->ways <= 16 && c->sets > NEWEST));
+    }
 #else
     (void)options;
 #endif
+}
+
+void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)
+{
+    const size_t first = (size_t)block << c->block;
+    size_t sets = (size_t)1 << c->block;
+
+    if (sets > c->sets - first)
+        sets = c->sets - first;
+    memset(c->line + first * c->ways, 0xff, sets * c->ways * sizeof(*c->line)); /* CF_CACHE_NONE */
+    if (c->emptied)
+        c->emptied[block] = 1;
+}
+
+void cf_cache_reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count)
+{
+    for (uint32_t i = 0; c->emptied && i < count; i++)
+        cf_cache_reach(c, cf_cache_index(c, line[i] & ~CF_CACHE_DIRTY));
+}
+
+/* -1 without memory. */
+static int make_empty(struct cf_cache *c)
+{
+    const int large = (size_t)c->sets * c->ways >= LARGE;
+
+    for (c->block = 0; (size_t)c->ways << (c->block + 1) <= BLOCK_LINES;)
+        c->block++;
+    if (large) {
+        c->emptied = calloc(((c->sets - 1) >> c->block) + 1, 1);
+        return c->emptied ? 0 : -1;
+    }
+    for (uint32_t k = 0; k <= (c->sets - 1) >> c->block; k++)
+        cf_cache_empty_block(c, k);
+    return 0;
 }
 
 struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
@@ -85,11 +123,11 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
     if (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO))
         c->rank = malloc(lines * sizeof(*c->rank));
     if (!c->line || !c->word ||
-        (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO) && !c->rank)) {
+        (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO) && !c->rank) ||
+        make_empty(c) != 0) {
         cf_cache_free(c);
         return NULL;
     }
-    memset(c->line, 0xff, lines * sizeof(*c->line)); /* CF_CACHE_NONE */
     c->invalid = lines;
     cf_ways_prepare(c);
     choose_runner(c, g->options);
@@ -101,6 +139,7 @@ void cf_cache_free(struct cf_cache *c)
     if (!c)
         return;
     free(c->line);
+    free(c->emptied);
     free(c->word);
     free(c->rank);
     free(c->miss);
@@ -126,6 +165,8 @@ int cf_cache_ordered(const struct cf_cache *c)
 
 uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way)
 {
+    if (c->emptied && !c->emptied[set >> c->block])
+        return CF_CACHE_NONE;
     return c->line[(size_t)set * c->ways + way];
 }
 
@@ -137,9 +178,11 @@ static enum cf_cache_state state_of(uint64_t entry)
 /* The way that holds a line, or NULL. */
 static uint64_t *look(const struct cf_cache *c, uint64_t line, uint64_t **set)
 {
+    const uint32_t index = cf_cache_index(c, line);
     int way;
 
-    *set = c->line + (size_t)cf_cache_index(c, line) * c->ways;
+    cf_cache_reach(c, index);
+    *set = c->line + (size_t)index * c->ways;
     way = cf_cache_find(c, *set, line);
     return way < 0 ? NULL : *set + way;
 }
@@ -174,6 +217,7 @@ uint64_t cf_cache_insert(struct cf_cache *c, uint64_t line, int dirty, uint64_t 
     const uint64_t entry = line | (dirty ? CF_CACHE_DIRTY : 0);
     const uint32_t set = cf_cache_index(c, line);
 
+    cf_cache_reach(c, set);
     return c->physical ? cf_ways_insert(c, set, entry, ways)
                        : cf_ordered_insert(c, c->line + (size_t)set * c->ways, entry);
 }
@@ -299,7 +343,8 @@ uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t 
         }
         return n;
     }
-    if (c->whole || c->newest < FEWEST || cf_cache_list_room(&c->kept, count) != 0) {
+    cf_cache_reach_all(c, line, count);
+    if (c->direct || c->whole || c->newest < FEWEST || cf_cache_list_room(&c->kept, count) != 0) {
         c->whole -= c->whole != 0;
         return c->run(c, line, flags, count, ways, miss, victim);
     }

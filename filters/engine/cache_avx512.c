@@ -6,6 +6,9 @@
  * has the bits up to and with it, and all bits when there is none: these ways take the entry of
  * their left neighbour, and way 0 takes the line. For LRU there is no branch that depends
  * on the outcome.
+ *
+ * LRU up to 16 ways, as nearly all caches have, stays in vector and mask registers: the entry that
+ * matched, or zeros, is taken by compression, and the line is added to it with OR.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -77,6 +80,118 @@ INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *fla
     return n;
 }
 
+enum {
+    PIECE = 512,
+    TURNS = 32, /* batches between those that try `skip` */
+};
+
+/* Lines with CF_CACHE_DIRTY where the reference makes them dirty. */
+INLINE void mark(const uint64_t *line, const uint8_t *flags, uint32_t count, unsigned dirties,
+                 uint64_t *marked)
+{
+    for (uint32_t i = 0; i < count; i += LANES) {
+        const __mmask8 there = (__mmask8)(count - i < LANES ? 0xff >> (LANES - (count - i)) : 0xff);
+        const __m512i bytes = _mm512_cvtepu8_epi64(_mm_maskz_loadu_epi8(there, flags + i));
+        const __m512i dirty = _mm512_and_si512(bytes, _mm512_set1_epi64(dirties));
+
+        _mm512_storeu_si512(marked + i, _mm512_or_si512(_mm512_maskz_loadu_epi64(there, line + i),
+                                                        _mm512_slli_epi64(dirty, 63)));
+    }
+}
+
+/* LRU in one or two vectors; `inverse` says that the number of sets may be no power of two. With
+   `skip` a branch finds the references that change nothing, since their line is the newest of its
+   set; nearly all are of that kind where a cache has many more sets than the program uses lines. */
+INLINE uint32_t run_lru(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
+                        uint32_t count, uint32_t *miss, uint64_t *victim, unsigned vectors,
+                        int whole, int inverse, int skip)
+{
+    const __m512i no_dirty = _mm512_set1_epi64((long long)~CF_CACHE_DIRTY);
+    /* one place to the right, with what comes in from the left in the second operand */
+    const __m512i from_front = _mm512_setr_epi64(LANES, 0, 1, 2, 3, 4, 5, 6);
+    const __m512i from_left = _mm512_setr_epi64(2 * LANES - 1, 0, 1, 2, 3, 4, 5, 6);
+    const unsigned ways = whole ? vectors * LANES : c->ways;
+    const __mmask16 all = (__mmask16)((1 << ways) - 1);
+    const __mmask8 low = (__mmask8)all, high = (__mmask8)(all >> LANES);
+    uint64_t *const lines = c->line;
+    const uint32_t ahead = c->far ? 16 : 0, mask = c->sets - 1;
+    uint64_t marked[PIECE];
+    uint32_t n = 0, moves = 0;
+
+    for (uint32_t from = 0; from < count; from += PIECE) {
+        const uint32_t piece = count - from < PIECE ? count - from : PIECE;
+
+        mark(line + from, flags + from, piece, !c->through, marked);
+        for (uint32_t i = 0; i < piece; i++) {
+            const uint32_t number = inverse ? cf_cache_index(c, marked[i] & ~CF_CACHE_DIRTY)
+                                            : (uint32_t)marked[i] & mask;
+            uint64_t *const set = lines + (size_t)number * ways;
+            __m512i l, v, w, front;
+            __mmask16 m, upto;
+
+            if (skip) {
+                const uint64_t differ = set[0] ^ marked[i];
+
+                if (!(differ & (marked[i] | ~CF_CACHE_DIRTY)))
+                    continue;
+                moves++;
+            }
+            if (ahead && i + ahead < piece) {
+                const uint64_t *next =
+                    lines + (size_t)cf_cache_index(c, line[from + i + ahead]) * ways;
+
+                __builtin_prefetch(next, 1);
+                if (vectors > 1)
+                    __builtin_prefetch(next + LANES, 1);
+            }
+            l = _mm512_set1_epi64((long long)marked[i]);
+            v = w = _mm512_loadu_si512(set);
+            m = _mm512_mask_testn_epi64_mask(low, _mm512_xor_si512(v, l), no_dirty);
+            front = _mm512_maskz_compress_epi64((__mmask8)m, v);
+            if (vectors > 1) {
+                __mmask8 there;
+
+                w = _mm512_loadu_si512(set + LANES);
+                there = _mm512_mask_testn_epi64_mask(high, _mm512_xor_si512(w, l), no_dirty);
+                front = _mm512_or_si512(front, _mm512_maskz_compress_epi64(there, w));
+                m = _mm512_kunpackb(there, m);
+            }
+            upto = _kxor_mask16(m, _kadd_mask16(m, 0xffff));
+            if (!whole)
+                upto = _kand_mask16(upto, all);
+            front = _mm512_or_si512(front, l);
+            miss[n] = from + i;
+            victim[n] = set[ways - 1];
+            n += _kortestz_mask16_u8(m, m);
+            _mm512_storeu_si512(
+                set, _mm512_mask_permutex2var_epi64(v, (__mmask8)upto, from_front, front));
+            if (vectors > 1)
+                _mm512_storeu_si512(set + LANES,
+                                    _mm512_mask_permutex2var_epi64(
+                                        w, (__mmask8)_kshiftri_mask16(upto, LANES), from_left, v));
+        }
+    }
+    if (skip)
+        c->still = moves < count / 8;
+    return n;
+}
+
+#define LRU(name, vectors, whole)                                                                  \
+    static TARGET uint32_t name(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,    \
+                                uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)   \
+    {                                                                                              \
+        (void)ways;                                                                                \
+        if (c->still || c->turn++ % TURNS == 0)                                                    \
+            return run_lru(c, line, flags, count, miss, victim, vectors, whole, 1, 1);             \
+        return c->inverse ? run_lru(c, line, flags, count, miss, victim, vectors, whole, 1, 0)     \
+                          : run_lru(c, line, flags, count, miss, victim, vectors, whole, 0, 0);    \
+    }
+
+LRU(lru_8, 1, 1)
+LRU(lru_16, 2, 1)
+LRU(lru_to_8, 1, 0)
+LRU(lru_to_16, 2, 0)
+
 #define RUNNER(name, vectors, whole, fifo)                                                         \
     static TARGET uint32_t name(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,    \
                                 uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)   \
@@ -85,13 +200,9 @@ INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *fla
         return run(c, line, flags, count, miss, victim, vectors, whole, fifo);                     \
     }
 
-RUNNER(lru_8, 1, 1, 0)
-RUNNER(lru_16, 2, 1, 0)
 RUNNER(lru_24, 3, 1, 0)
 RUNNER(lru_32, 4, 1, 0)
 RUNNER(lru_64, 8, 1, 0)
-RUNNER(lru_to_8, 1, 0, 0)
-RUNNER(lru_to_16, 2, 0, 0)
 RUNNER(lru_to_32, 4, 0, 0)
 RUNNER(lru_to_64, 8, 0, 0)
 RUNNER(fifo_to_8, 1, 0, 1)

@@ -29,6 +29,8 @@ struct cf_cache {
     uint16_t *rank; /* sets x ways */
     uint64_t *word; /* sets x words */
     uint32_t sets, ways;
+    uint8_t *emptied; /* of a large cache, by block of sets: whether it was; NULL: all were */
+    uint32_t block;   /* log2 of its sets */
     uint32_t words;   /* of policy state a set */
     uint32_t bits;    /* words that hold a bit for each way */
     uint64_t inverse; /* floor(2^64 / sets), 0 where sets is a power of two */
@@ -46,7 +48,10 @@ struct cf_cache {
     enum cf_replacement policy;
     uint32_t leaves; /* of the tree: ways, rounded up to a power of two */
     uint8_t physical, through, allocate;
-    uint8_t far; /* the lines do not stay in the processor's own cache */
+    uint8_t direct; /* a repeat costs the runner less than finding it would */
+    uint8_t still;  /* the last batch moved few lines within their sets */
+    uint32_t turn;  /* batches that moved more */
+    uint8_t far;    /* the lines do not stay in the processor's own cache */
 };
 
 /* L mod sets. The reciprocal is at most one too small, since L < 2^64. */
@@ -58,6 +63,17 @@ static inline uint32_t cf_cache_index(const struct cf_cache *c, uint64_t line)
         return (uint32_t)line & (c->sets - 1);
     rest = line - (uint64_t)((unsigned __int128)line * c->inverse >> 64) * c->sets;
     return (uint32_t)(rest >= c->sets ? rest - c->sets : rest);
+}
+
+/* A large cache is emptied block by block, each when it is first reached: to write all of a last
+   level, most of which short programs never see, takes longer than they run. Whoever reads or
+   changes a set calls one of these before. Lines may have CF_CACHE_DIRTY. */
+void cf_cache_empty_block(const struct cf_cache *c, uint32_t block);
+void cf_cache_reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count);
+static inline void cf_cache_reach(const struct cf_cache *c, uint32_t set)
+{
+    if (c->emptied && !c->emptied[set >> c->block])
+        cf_cache_empty_block(c, set >> c->block);
 }
 
 /* Whether a way holds the line, dirty or not. */

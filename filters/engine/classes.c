@@ -14,8 +14,12 @@ static const char *const names[CF_CLASSES] = {
     [CF_CLASS_FALSE_SHARING] = "false_sharing",
 };
 
+static const char unclassified[] = "unclassified";
+
 const char *cf_class_name(unsigned code)
 {
+    if (code == CF_CLASS_UNCLASSIFIED)
+        return unclassified;
     return code < CF_CLASSES ? names[code] : NULL;
 }
 
@@ -24,5 +28,5 @@ unsigned cf_class_find(const char *name)
     for (unsigned i = 0; i < CF_CLASSES; i++)
         if (!strcmp(names[i], name))
             return i;
-    return CF_CLASSES;
+    return strcmp(unclassified, name) ? CF_CLASSES : CF_CLASS_UNCLASSIFIED;
 }

@@ -19,6 +19,7 @@ enum cf_class {
     CF_CLASS_TRUE_SHARING = 4,  /* lost to another core, which wrote what is accessed now */
     CF_CLASS_FALSE_SHARING = 5, /* lost to another core, which wrote only other words */
     CF_CLASSES = 6,
+    CF_CLASS_UNCLASSIFIED = 16, /* hardware missed though the model hits; or of no class (leon4) */
 };
 
 enum { CF_CLASS_OPS = 6 };
@@ -37,7 +38,7 @@ static inline void cf_class_raise(uint8_t *row, uint8_t class)
 
 /* "none", "compulsory", "capacity", ...; NULL for a code that is not listed. */
 const char *cf_class_name(unsigned code);
-/* CF_CLASSES where no class has this name. */
+/* CF_CLASSES where no class has this name; codes below and above it otherwise. */
 unsigned cf_class_find(const char *name);
 
 #endif

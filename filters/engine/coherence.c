@@ -4,10 +4,12 @@
  *
  * Blocks of runs go through four steps. (1) Rows become runs: references of one core to one line,
  * one after the other; a run keeps the words that it writes, and those that its first access
- * touches, which are what counts if it misses. (2) Lines become slots. (3) Each
- * core's fully associative cache takes the runs of its core. (4) Run by run the line's state says
- * whether the core holds it; the core's set is brought up to date, and a store takes the line from
- * the others. Vector code for steps 1 and 4 is in coherence_avx512.c.
+ * touches, which are what counts if it misses. (2) Lines become slots. (3) Each core's fully
+ * associative cache takes the runs of its core. (4) Run by run the line's state says whether the
+ * core holds it; the core's set is brought up to date, and a store takes the line from the others.
+ *
+ * Vector code for step 1 is in coherence_avx512.c. For two cores, that for steps 3 and 4 is in
+ * coherence_pair_avx512.c, whose states do without the first two of the sets that follow.
  *
  * The state of a line is a set of cores that hold it, one of those that ever referenced it, and for
  * each of these the words that others wrote since it did last. For two cores and 16 words that is
@@ -42,12 +44,19 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     c->vectors = !g->portable && __builtin_cpu_supports("avx512f") &&
                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                  __builtin_cpu_supports("bmi2");
-    c->is_pair = c->vectors && !g->outside && !g->no_allocate && g->cores == 2 && g->ways == 8 &&
-                 c->even && c->words == 1;
 #endif
     c->slots = cf_slots_new(g->portable);
     if (!c->slots)
         goto fail;
+#ifdef HAVE_AVX512_COHERENCE
+    if (c->vectors && !g->outside && !g->no_allocate && g->cores == 2 && g->ways <= 8 && c->even &&
+        c->words == 1) {
+        c->pair = cf_pair_new(g);
+        if (!c->pair)
+            goto fail;
+        return c;
+    }
+#endif
     if (!g->outside) {
         c->ways = malloc((size_t)lines * g->cores * sizeof(*c->ways));
         if (!c->ways)
@@ -71,6 +80,9 @@ void cf_coherence_free(struct cf_coherence *c)
         return;
     for (unsigned i = 0; i < c->g.cores; i++)
         cf_full_free(c->full[i]);
+#ifdef HAVE_AVX512_COHERENCE
+    cf_pair_free(c->pair);
+#endif
     cf_slots_free(c->slots);
     free(c->ways);
     free(c->state);
@@ -88,6 +100,13 @@ uint64_t cf_coherence_invalidations(const struct cf_coherence *c)
 }
 
 /* ---- step 1: rows to runs ---- */
+
+static inline unsigned op_of(const struct cf_coherence_rows *in, uint32_t row)
+{
+    const unsigned op = in->op ? in->op[row] : CF_LOAD;
+
+    return op < CF_CLASS_OPS ? op : 0;
+}
 
 /* One row of any kind and any number of lines, each a run: 0 when the block is full before its end,
    or holds a flush, which must be its only run. */
@@ -110,6 +129,7 @@ static int one_row(struct cf_coherence *c, const struct cf_coherence_rows *in, u
         c->write[n] = op == CF_STORE ? c->touch[n] : 0;
         c->row[n] = row;
         c->core[n] = in->core ? in->core[row] : 0;
+        c->op[n] = (uint8_t)op;
         c->flush = op == CF_FLUSH;
         c->counts.references[op]++;
         c->runs++;
@@ -147,6 +167,7 @@ static inline __attribute__((always_inline)) uint32_t plain_rows(struct cf_coher
         c->touch[n] = touch;
         c->row[n] = i;
         c->core[n] = (uint8_t)core;
+        c->op[n] = in->op[i];
         write = (write & (new - 1)) | (touch & -store);
         n += (uint32_t) new;
         c->write[n - 1] = write;
@@ -250,6 +271,8 @@ static int look_up(struct cf_coherence *c)
         cf_slots_array(c->slots, &state, &c->room, sizeof(*c->state) << c->shift) != 0)
         return -1;
     c->state = state;
+    if (c->pair)
+        return 0;
     for (unsigned k = 0; k < c->g.cores && c->room != room; k++)
         cf_full_lend(c->full[k], (uint32_t *)(c->state + c->words) + k, c->room, c->shift + 1);
     for (uint32_t i = 0; i < c->runs; i++)
@@ -328,6 +351,9 @@ static inline uint32_t *set_of(const struct cf_coherence *c, unsigned core, uint
 
 static void flush(struct cf_coherence *c)
 {
+    uint64_t *word = &c->state[(size_t)c->slot[0] << c->shift];
+    struct state s = get_state(word, c->words == 1);
+
     for (unsigned k = 0; k < c->g.cores && !c->g.outside; k++) {
         uint32_t *way = set_of(c, k, 0);
 
@@ -335,13 +361,8 @@ static void flush(struct cf_coherence *c)
             if (way[i] == c->slot[0])
                 take_out(way, c->g.ways, c->slot[0]);
     }
-    if (!c->is_pair) {
-        uint64_t *word = &c->state[(size_t)c->slot[0] << c->shift];
-        struct state s = get_state(word, c->words == 1);
-
-        s.held = 0;
-        put_state(word, s, c->words == 1);
-    }
+    s.held = 0;
+    put_state(word, s, c->words == 1);
 }
 
 /* Makes `slot` the newest of the set: returns it when it was there, else what was last, which then
@@ -442,7 +463,7 @@ steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class
             const unsigned found = miss(c, i, &s, word, brief);
 
             cf_class_raise(&class[c->row[i]], (uint8_t)found);
-            c->counts.misses[op_of(in, c->row[i])][found]++;
+            c->counts.misses[c->op[i]][found]++;
         }
         if (c->write[i] && (s.known & ~me))
             tell(c, i, &s, word, brief);
@@ -461,12 +482,17 @@ int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in,
             continue;
         if (look_up(c) != 0)
             return -1;
+#ifdef HAVE_AVX512_COHERENCE
+        if (c->pair) {
+            if (c->flush)
+                cf_pair_flush(c);
+            else if (cf_pair_block(c, class) != 0)
+                return -1;
+            continue;
+        }
+#endif
         if (c->flush)
             flush(c);
-#ifdef HAVE_AVX512_COHERENCE
-        else if (c->is_pair)
-            cf_coherence_pair_avx512(c, in, class);
-#endif
         else if (c->words == 1)
             steps(c, in, class, 1);
         else

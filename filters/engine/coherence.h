@@ -36,7 +36,8 @@
  *
  * Memory: per slot (slots.h, full.h) 4 bytes a core and a state: 8 bytes for two cores and lines up
  * to 64 bytes; else 8, and 2 bytes a core (8 where lines are longer than 64 bytes); the sum rounded
- * up to a power of two. And 0.75 bytes a slot and core for the bits of full.h.
+ * up to a power of two. And 0.75 bytes a slot and core for the bits of full.h; 1.5 where two cores
+ * are taken by vectors.
  */
 #ifndef CF_COHERENCE_H
 #define CF_COHERENCE_H

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * coherence_avx512.c - steps 1 and 4 of coherence.c by vectors.
+ * coherence_avx512.c - step 1 of coherence.c by vectors.
  *
  * Rows become runs 64 at a time. Eight rows a vector, lines and the words that are touched stay in
  * registers until masks with a bit a row say where runs begin; then those of the beginning rows are
  * packed together. Only stores that are not the first of their run are then taken one by one.
- *
- * With two cores and sets of 8 ways, a set is one vector of slots. Comparing all ways at once tells
- * a hit and its place; moving the ways up to there by one, or all of them, brings the line to the
- * front whether it was there or not; moving the ways behind the place in the other core's set takes
- * it away there. So nothing need be kept of who holds a line, nor changed for the line that is put
- * out, and no step has a branch that depends on what is found.
  */
 #include "filters/engine/coherence_parts.h"
 
@@ -20,15 +14,28 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-enum { ROWS = 64, LANES = 8, VECTORS = ROWS / LANES, WAYS = 8 };
-
-/* ---- step 1 ---- */
+enum { ROWS = 64, LANES = 8, VECTORS = ROWS / LANES };
 
 /* 64 rows: a bit a row, and vectors of the rows' lines and of the words that they touch. */
 struct rows {
     uint64_t begins, stores, plain;
     __m512i line[VECTORS], touch[VECTORS];
 };
+
+/* Asks for the rows AHEAD behind `row`: the processor by itself does not look far enough ahead in
+   three columns at once, least of all while what is known of lines comes at random. */
+INLINE void ask(const struct cf_coherence_rows *in, uint32_t row)
+{
+    enum { AHEAD = 256, LINE = 64 };
+    const char *const addr = (const char *)(in->addr + row + AHEAD);
+    const char *const size = (const char *)(in->size + row + AHEAD);
+
+    for (unsigned k = 0; k < ROWS * sizeof(*in->addr) / LINE; k++)
+        _mm_prefetch(addr + LINE * k, _MM_HINT_T0);
+    for (unsigned k = 0; k < ROWS * sizeof(*in->size) / LINE; k++)
+        _mm_prefetch(size + LINE * k, _MM_HINT_T0);
+    _mm_prefetch((const char *)(in->op + row + AHEAD), _MM_HINT_T0);
+}
 
 INLINE void look(struct rows *r, const struct cf_coherence *c, const struct cf_coherence_rows *in,
                  uint32_t row, __m512i before)
@@ -84,11 +91,15 @@ INLINE void put(struct cf_coherence *c, const struct cf_coherence_rows *in, uint
         const __mmask8 those = (__mmask8)eight_begin;
         const __m512i write =
             _mm512_maskz_mov_epi64((__mmask8)(r->stores >> LANES * k), r->touch[k]);
-        uint64_t core;
+        const uint64_t bytes = _pdep_u64(eight_begin, 0x0101010101010101u) * 0xff;
+        uint64_t core, op;
 
         __builtin_memcpy(&core, in->core + row + LANES * k, sizeof(core));
-        core = _pext_u64(core, _pdep_u64(eight_begin, 0x0101010101010101u) * 0xff);
+        __builtin_memcpy(&op, in->op + row + LANES * k, sizeof(op));
+        core = _pext_u64(core, bytes);
+        op = _pext_u64(op, bytes);
         __builtin_memcpy(c->core + n, &core, sizeof(core));
+        __builtin_memcpy(c->op + n, &op, sizeof(op));
         _mm512_storeu_si512(c->line + n, _mm512_maskz_compress_epi64(those, r->line[k]));
         _mm512_storeu_si512(c->touch + n, _mm512_maskz_compress_epi64(those, r->touch[k]));
         _mm512_storeu_si512(c->write + n, _mm512_maskz_compress_epi64(those, write));
@@ -111,6 +122,7 @@ TARGET uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf
         unsigned taken;
         uint64_t valid, alone;
 
+        ask(in, row);
         look(&r, c, in, row, before);
         taken = ~r.plain ? (unsigned)_tzcnt_u64(~r.plain) : ROWS;
         if (!taken)
@@ -142,72 +154,5 @@ TARGET uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf
         before = r.line[VECTORS - 1];
     }
     return row;
-}
-
-/* ---- step 4 ---- */
-
-/* By what the fully associative cache says, 4 if there are words that the other core wrote, and 8
-   if the reference touches one. */
-static const uint8_t class_of[16] = {
-    [CF_FULL_HIT] = CF_CLASS_CONFLICT,
-    [CF_FULL_NEVER_SEEN] = CF_CLASS_COMPULSORY,
-    [CF_FULL_GONE] = CF_CLASS_CAPACITY,
-    [4 + CF_FULL_HIT] = CF_CLASS_FALSE_SHARING,
-    [4 + CF_FULL_NEVER_SEEN] = CF_CLASS_COMPULSORY,
-    [4 + CF_FULL_GONE] = CF_CLASS_FALSE_SHARING,
-    [12 + CF_FULL_HIT] = CF_CLASS_TRUE_SHARING,
-    [12 + CF_FULL_NEVER_SEEN] = CF_CLASS_COMPULSORY,
-    [12 + CF_FULL_GONE] = CF_CLASS_TRUE_SHARING,
-};
-
-TARGET void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
-                                     uint8_t *class)
-{
-    uint64_t *const state = c->state;
-    const unsigned shift = c->shift;
-    const size_t apart = (size_t)c->g.sets * WAYS;
-    const uint64_t set_mask = c->g.sets - 1;
-    const __m256i none = _mm256_set1_epi32((int)CF_NO_SLOT);
-    uint64_t lost = 0;
-    uint32_t misses = 0;
-
-    for (uint32_t i = 0; i < c->runs; i++) {
-        const unsigned core = c->core[i], mine = 16 * core;
-        const uint32_t slot = c->slot[i];
-        uint32_t *const first = c->ways + (c->line[i] & set_mask) * WAYS;
-        uint32_t *const set = first + (core ? apart : 0), *const other = first + (core ? 0 : apart);
-        const __m256i key = _mm256_set1_epi32((int)slot);
-        const __m256i ways = _mm256_loadu_si256((const __m256i *)(const void *)set);
-        const __m256i theirs = _mm256_loadu_si256((const __m256i *)(const void *)other);
-        const unsigned there = _mm256_cmpeq_epi32_mask(ways, key);
-        uint64_t *const at = &state[(size_t)slot << shift];
-        const uint32_t before = (uint32_t)*at, write = (uint32_t)c->write[i];
-        const unsigned taken = _mm256_mask_cmpeq_epi32_mask((__mmask8) - (write != 0), theirs, key);
-        const uint32_t news = before >> mine & 0xffff;
-        const uint32_t fresh = news & (uint32_t)c->touch[i];
-        /* of 16 bits: one or more is set when this sum has the bit behind them, which no compiler
-           makes a branch of */
-        const unsigned what =
-            c->found[i] | (news + 0xffff) >> 16 << 2 | (fresh + 0xffff) >> 16 << 3;
-
-        _mm256_storeu_si256(
-            (__m256i *)(void *)set,
-            _mm256_mask_alignr_epi32(ways, (__mmask8)_blsmsk_u32(there), ways, key, WAYS - 1));
-        _mm256_storeu_si256((__m256i *)(void *)other,
-                            _mm256_mask_alignr_epi32(theirs, (__mmask8)-taken, none, theirs, 1));
-        lost += taken != 0;
-        /* the other core is told the words that are written */
-        *at = (before & 0xffff0000u >> mine) | write << (16 - mine);
-        c->miss[misses] = (uint16_t)i;
-        c->found[i] = class_of[what];
-        misses += !there;
-    }
-    c->invalidations += lost;
-    for (uint32_t k = 0; k < misses; k++) {
-        const uint32_t i = c->miss[k], row = c->row[i];
-
-        cf_class_raise(&class[row], c -> found[i]);
-        c->counts.misses[op_of(in, row)][c->found[i]]++;
-    }
 }
 #endif

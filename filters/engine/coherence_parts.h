@@ -23,6 +23,7 @@ enum { BLOCK = 512 };
 struct cf_coherence {
     struct cf_coherence_geometry g;
     struct cf_slots *slots;
+    struct cf_pair *pair; /* has steps 3 and 4, with caches of its own; or NULL */
     struct cf_full *full[CF_COHERENCE_CORES];
     uint32_t *ways;  /* of core, set: the slots of its lines, the newest first */
     uint64_t *state; /* of slot n from element n << shift: `words` words, then for each core, 32
@@ -40,7 +41,6 @@ struct cf_coherence {
     /* the block; vector code may write up to 8 elements behind the last run */
     uint32_t runs;
     int vectors;        /* vector code makes the runs */
-    int is_pair;        /* and takes step 4 */
     int flush;          /* its only run is one */
     uint32_t next_miss; /* of the caller's */
     uint64_t line[BLOCK + 8];
@@ -48,9 +48,9 @@ struct cf_coherence {
     uint64_t write[BLOCK + 8]; /* words that it writes */
     uint32_t row[BLOCK + 8];
     uint8_t core[BLOCK + 8];
+    uint8_t op[BLOCK + 8]; /* of its first access, below CF_CLASS_OPS */
     uint32_t slot[BLOCK];
-    uint8_t found[BLOCK];     /* enum cf_full_result; then, by the vector code, the class */
-    uint16_t miss[BLOCK];     /* runs that miss */
+    uint8_t found[BLOCK];     /* enum cf_full_result */
     uint32_t turns;           /* runs of one core, one after the other */
     uint32_t turn[BLOCK + 1]; /* the first run of each, and the end */
     uint32_t part_slot[BLOCK];
@@ -83,13 +83,6 @@ static inline uint64_t last_byte(const struct cf_coherence_rows *in, uint32_t ro
     return last < in->addr[row] ? UINT64_MAX : last;
 }
 
-static inline unsigned op_of(const struct cf_coherence_rows *in, uint32_t row)
-{
-    const unsigned op = in->op ? in->op[row] : CF_LOAD;
-
-    return op < CF_CLASS_OPS ? op : 0;
-}
-
 /* Takes a line out of a set that holds it. */
 static inline void take_out(uint32_t *way, uint32_t ways, uint32_t slot)
 {
@@ -108,9 +101,14 @@ static inline void take_out(uint32_t *way, uint32_t ways, uint32_t slot)
 uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
                                   uint32_t row, uint32_t rows);
 
-/* Step 4 for two cores with a power of two of sets of 8 ways, and lines of up to 16 words. */
-void cf_coherence_pair_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
-                              uint8_t *class);
+/* Two cores with a power of two of sets of up to 8 ways, and lines of up to 16 words. NULL without
+   memory. */
+struct cf_pair *cf_pair_new(const struct cf_coherence_geometry *g);
+void cf_pair_free(struct cf_pair *p);
+
+/* Steps 3 and 4 of a block, and of a flush. -1 without memory. */
+int cf_pair_block(struct cf_coherence *c, uint8_t *class);
+void cf_pair_flush(struct cf_coherence *c);
 #endif
 
 #endif

@@ -5,8 +5,9 @@
  * In: a column. Out: the number of each row's value. Memory: the list of values and a counter for
  * each, which holds its number; both grow with distinct values alone.
  *
- * Values come in bursts (a thread runs for a while) or are few (operations): the last number that
- * was given is tried first, and small values have theirs in a table.
+ * Small values, as numbers of processes are, have theirs in a table, of which only what is used
+ * takes memory: no branch depends on which of them comes. Others come in bursts, if they are
+ * addresses or sites: the last number that was given is tried first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,13 @@
 #include "filters/engine/counts.h"
 #include "filters/engine/groups.h"
 
-enum { SMALL = 4096 };
+enum { SMALL = 1 << 22 }; /* above the largest process number of Linux */
 
 struct cf_groups {
     struct cf_counts *numbers; /* number + 1 of values from SMALL up */
     uint64_t *value;           /* by number */
     uint32_t count, room;
-    uint32_t small[SMALL]; /* number + 1, 0 = not seen */
+    uint32_t *small; /* SMALL of them: number + 1, 0 = not seen */
 };
 
 struct cf_groups *cf_groups_new(void)
@@ -30,8 +31,9 @@ struct cf_groups *cf_groups_new(void)
     if (!g)
         return NULL;
     g->numbers = cf_counts_new();
-    if (!g->numbers) {
-        free(g);
+    g->small = calloc(SMALL, sizeof(*g->small));
+    if (!g->numbers || !g->small) {
+        cf_groups_free(g);
         return NULL;
     }
     return g;
@@ -42,6 +44,7 @@ void cf_groups_free(struct cf_groups *g)
     if (g) {
         cf_counts_free(g->numbers);
         free(g->value);
+        free(g->small);
         free(g);
     }
 }
@@ -113,15 +116,16 @@ static inline int number_rows(struct cf_groups *g, const void *values, size_t wi
     uint32_t current = 0;
 
     for (uint32_t i = 0; i < rows; i++) {
-        uint64_t v = value_at(values, width, i);
+        const uint64_t v = value_at(values, width, i);
+        const uint32_t known = v < SMALL ? g->small[v] : 0;
 
+        if (known) {
+            number[i] = known - 1;
+            continue;
+        }
         if (v != last) {
-            int bad = 0;
+            const int bad = find(g, v, &current);
 
-            if (v < SMALL && g->small[v])
-                current = g->small[v] - 1;
-            else
-                bad = find(g, v, &current);
             if (bad)
                 return bad;
             last = v;

@@ -3,8 +3,8 @@
  * The hierarchy made from a machine description, and what was counted.
  *
  * What the model does is defined in hierarchy_serial.c; hierarchy_pipe.c and, in vectors,
- * hierarchy_walk_avx512.c do the same faster for simple machines; hierarchy_rows.c takes the rows
- * and chooses.
+ * hierarchy_pipe_avx512.c and hierarchy_walk_avx512.c do the same faster for simple machines;
+ * hierarchy_rows.c takes the rows and chooses.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -130,7 +130,7 @@ static int make_caches(struct cf_hierarchy *h, const struct cf_hierarchy_options
                                   .options = (t->spec.write_back ? 0 : CF_CACHE_WRITE_THROUGH) |
                                              (t->spec.write_allocate ? 0 : CF_CACHE_NO_ALLOCATE) |
                                              (o->portable ? CF_CACHE_PORTABLE : 0)};
-    int masks = t->spec.policy == CF_MASTER_INDEX;
+    int masks = t->spec.policy == CF_MASTER_INDEX || (o->placed >> i & 1);
 
     for (unsigned k = 0; k < o->mask_count; k++)
         masks |= o->masks[k].level == i;
@@ -220,6 +220,16 @@ static int make_tiers(struct cf_hierarchy *h, const struct cf_machine *m,
     return 0;
 }
 
+static int vectors(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+#else
+    return 0;
+#endif
+}
+
 /* The pipeline serves levels that act on none before them. */
 static int simple(const struct cf_hierarchy *h)
 {
@@ -236,6 +246,21 @@ static int simple(const struct cf_hierarchy *h)
     return 1;
 }
 
+/* See hierarchy_pipe_avx512.c. */
+static int lean(const struct cf_hierarchy *h)
+{
+    for (unsigned i = 0; i < h->levels; i++) {
+        const struct tier *t = &h->tier[i];
+        const uint32_t sets = t->spec.sets;
+
+        if (t->shift != h->tier[0].shift || !t->spec.write_back || !t->spec.write_allocate ||
+            t->spec.ways > 16 || (t->spec.ways > 1 && t->spec.policy != CF_LRU) ||
+            (!t->before && (sets & (sets - 1))) || !cf_cache_ordered(t->cache[0]))
+            return 0;
+    }
+    return vectors();
+}
+
 /* See hierarchy_walk_avx512.c. */
 static int walkable(const struct cf_hierarchy *h)
 {
@@ -250,12 +275,7 @@ static int walkable(const struct cf_hierarchy *h)
         if (t->spec.kind == CF_UNIFIED && t->next[KIND_DATA] != t->next[KIND_FETCH])
             return 0;
     }
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
-#else
-    return 0;
-#endif
+    return vectors();
 }
 
 static int make_runs(struct cf_hierarchy *h, const struct cf_hierarchy_options *o)
@@ -312,7 +332,8 @@ static int make_apart(struct cf_hierarchy *h, int portable)
             h->runs[0]->shift,
             CF_RUNS_DATA | vectors | (kind == KIND_DATA ? h->runs[0]->options & CF_RUNS_STORES : 0),
             BATCH);
-    return h->apart->runs[KIND_DATA] && h->apart->runs[KIND_FETCH] ? 0 : -1;
+    h->apart->both = cf_runs_new(h->runs[0]->shift, CF_RUNS_ALL, KINDS * BATCH);
+    return h->apart->runs[KIND_DATA] && h->apart->runs[KIND_FETCH] && h->apart->both ? 0 : -1;
 }
 
 struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
@@ -342,6 +363,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
         return NULL;
     }
     h->pipeline = !o->serial && simple(h);
+    h->lean = h->pipeline && !o->portable && lean(h);
     h->walk = !o->serial && !o->portable && walkable(h);
     if (h->pipeline && h->split && make_apart(h, o->portable) != 0) {
         refuse(problem, size, "out of memory");
@@ -378,6 +400,8 @@ void cf_hierarchy_free(struct cf_hierarchy *h)
     free(h->victim);
     for (unsigned kind = 0; h->apart && kind < KINDS; kind++)
         cf_runs_free(h->apart->runs[kind]);
+    if (h->apart)
+        cf_runs_free(h->apart->both);
     free(h->apart);
     if (h->runs[1] != h->runs[0])
         cf_runs_free(h->runs[1]);
@@ -427,10 +451,12 @@ unsigned cf_hierarchy_first(const struct cf_hierarchy *h, int ifetch)
     return h->first_depth[ifetch ? KIND_FETCH : KIND_DATA];
 }
 
-int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg)
+static int watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg,
+                 int misses)
 {
     struct tier *t = &h->tier[level];
 
+    t->heard = f && !misses;
     if (!f) {
         free(t->watch);
         t->watch = NULL;
@@ -441,6 +467,18 @@ int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watc
     h->told = 1;
     t->watch->f = f;
     t->watch->arg = arg;
+    t->watch->misses = misses;
     t->watch->count = 0;
     return 0;
+}
+
+int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg)
+{
+    return watch(h, level, f, arg, 0);
+}
+
+int cf_hierarchy_watch_misses(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f,
+                              void *arg)
+{
+    return watch(h, level, f, arg, 1);
 }

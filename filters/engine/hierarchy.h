@@ -49,8 +49,9 @@ struct cf_hierarchy_options {
     enum cf_prefetcher prefetch[CF_MAX_LEVELS]; /* by index into the machine's levels */
     const struct cf_way_mask *masks;
     unsigned mask_count;
-    int serial;   /* do not choose the pipeline or vector code, where they would serve */
-    int portable; /* do not choose vector code */
+    uint32_t placed; /* bit i: lines of level i stay in their ways, for cf_hierarchy_line() */
+    int serial;      /* do not choose the pipeline or vector code, where they would serve */
+    int portable;    /* do not choose vector code */
 };
 
 /* What one level counted, all its caches together. A line access is one reference to one line: an
@@ -101,6 +102,20 @@ void cf_hierarchy_memory(const struct cf_hierarchy *h, struct cf_hierarchy_count
    CF_FROM_MEMORY if there is none. */
 unsigned cf_hierarchy_first(const struct cf_hierarchy *h, int ifetch);
 
+/* ---- contents ---- */
+
+/* How many caches level `level` (index) has; cache k is that of cores k * n up to k * n + n - 1,
+   where n is shared_by. */
+unsigned cf_hierarchy_caches(const struct cf_hierarchy *h, unsigned level);
+
+/* The line in a way of a set, with CF_CACHE_DIRTY (see cache.h), or CF_CACHE_NONE. `way` is the
+   physical way where the level is `placed`, else it may be the place in the order of age. */
+uint64_t cf_hierarchy_line(const struct cf_hierarchy *h, unsigned level, unsigned cache,
+                           uint32_t set, uint32_t way);
+
+/* Takes all lines out of all caches; dirty ones count as written back to memory. */
+void cf_hierarchy_empty(struct cf_hierarchy *h);
+
 /* ---- watching a level ---- */
 
 /* Beyond enum cf_run_flag. */
@@ -126,5 +141,9 @@ typedef void (*cf_hierarchy_watcher)(void *arg, const struct cf_hierarchy_refs *
    before are dropped, they hit. One watcher a level; NULL ends it. Call before the first access. -1
    without memory. */
 int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg);
+
+/* The same with the references that missed only, which spares the others most of the work. */
+int cf_hierarchy_watch_misses(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f,
+                              void *arg);
 
 #endif

@@ -29,6 +29,7 @@ struct apart {
     uint8_t op[KINDS][BATCH]; /* fetches as loads */
     int vectors;
     struct cf_runs *runs[KINDS];
+    struct cf_runs *both; /* merged again, where the order between them matters */
 };
 
 /* Takes rows from `from` on, eight at a time; n counts them by kind. Returns the row to go on with.
@@ -39,6 +40,7 @@ uint32_t cfh_apart_avx2(struct apart *a, const uint64_t *addr, const uint8_t *op
 struct watch {
     cf_hierarchy_watcher f;
     void *arg;
+    int misses; /* it is told of nothing else */
     uint32_t count;
     uint64_t line[REFS];
     uint32_t row[REFS];
@@ -51,6 +53,7 @@ struct tier {
     unsigned shift;  /* log2 of the line size */
     unsigned shared; /* cores that share one cache, at most all */
     unsigned caches; /* how many there are */
+    unsigned at;     /* which of them the core at hand uses */
     int next[KINDS]; /* level behind, for reads of each kind that this level serves; MEMORY */
     int onward;      /* level behind, for what is written */
     uint32_t before; /* bit j: some accesses go to level j and then here */
@@ -67,6 +70,8 @@ struct tier {
     uint64_t *recent;
     uint32_t groups;
     struct watch *watch;
+    int heard; /* the watcher wants hits, too */
+    int calm;  /* few of the last batch missed */
     uint64_t arrived[CLASSES], missed[CLASSES];
     struct cf_hierarchy_counts n; /* the rest */
 };
@@ -81,6 +86,7 @@ struct cf_hierarchy {
     int several;   /* a second core, too: until then there is nothing to keep coherent */
     int coherent;  /* may_share and several */
     int pipeline;  /* the machine is one that the pipeline serves */
+    int lean;      /* it is one that hierarchy_pipe_avx512.c serves */
     int walk;      /* it is one that hierarchy_walk_avx512.c serves */
     int two_runs;  /* first levels have lines of different sizes: runs are made for each */
     int told;      /* a watcher or a prefetcher wants to know of runs */
@@ -137,6 +143,8 @@ static inline void cfh_note(struct tier *t, uint64_t line, uint32_t row, unsigne
 {
     struct watch *w = t->watch;
 
+    if (!missed && w->misses)
+        return;
     if (w->count == REFS)
         cfh_watch_flush(t);
     w->line[w->count] = line;
@@ -169,6 +177,27 @@ void cfh_serial_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
    both, and fetches are NULL. -1 without memory. */
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit);
+
+/* The same for machines with h->lean, as long as nobody watches. */
+int cfh_pipe_avx512(struct cf_hierarchy *h, const struct cf_runs *data,
+                    const struct cf_runs *fetches, const uint8_t *op, uint8_t *hit);
+
+/* Counts by class, in four fields of 16 bits: one addition each, whatever the class. */
+enum { FIELD = 16, MOST_COUNTED = 1 << 15 };
+
+static inline uint64_t one_of(const uint8_t *op, uint32_t row)
+{
+    static const uint64_t ones[8] = {
+        1, 1, 1 << FIELD, UINT64_C(1) << 2 * FIELD, UINT64_C(1) << 3 * FIELD, 1, 1, 1};
+
+    return op && op[row] < 8 ? ones[op[row]] : 1;
+}
+
+static inline void add_counts(uint64_t *to, uint64_t counts)
+{
+    for (unsigned c = 0; c < CLASSES; c++)
+        to[c] += counts >> FIELD * c & 0xffff;
+}
 
 /* A prefetcher of one cache. */
 struct prefetcher *cfh_prefetcher_new(enum cf_prefetcher kind, unsigned shift, uint64_t lines);

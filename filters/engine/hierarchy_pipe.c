@@ -50,23 +50,6 @@ struct run_of_level {
     uint8_t behind; /* depth that serves what misses */
 };
 
-/* Counts by class, in four fields of 16 bits: one addition each, whatever the class. */
-enum { FIELD = 16, MOST_COUNTED = 1 << 15 };
-
-static inline uint64_t one_of(const uint8_t *op, uint32_t row)
-{
-    static const uint64_t ones[8] = {
-        1, 1, 1 << FIELD, UINT64_C(1) << 2 * FIELD, UINT64_C(1) << 3 * FIELD, 1, 1, 1};
-
-    return op && op[row] < 8 ? ones[op[row]] : 1;
-}
-
-static void add_counts(uint64_t *to, uint64_t counts)
-{
-    for (unsigned c = 0; c < CLASSES; c++)
-        to[c] += counts >> FIELD * c & 0xffff;
-}
-
 /* Events of a level that allocates and writes back: only what missed has consequences. For misses
    `from` to `end`; where `listed` is 0 the next is memory, for which counts are enough. */
 static inline __attribute__((always_inline)) void
@@ -218,7 +201,7 @@ static void watch_level(const struct cf_hierarchy *h, struct tier *t, const stru
             told |= CF_REF_WRITE;
         else
             told |= flags_of_class[class_of_op(op, r->row[i])];
-        cfh_note(t, r->line[i], r->row[i], h->core / t->shared, told, missed);
+        cfh_note(t, r->line[i], r->row[i], t->at, told, missed);
         k += (unsigned)missed;
     }
 }
@@ -258,8 +241,8 @@ static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, 
     if (r->count > UINT32_MAX / 4 || room_for(h, r->count) != 0 ||
         list_room(to, r->count * 3 + 2) != 0)
         return -1;
-    r->misses = cf_cache_batch(t->cache[h->core / t->shared], r->line, r->flags, r->count,
-                               t->ways[h->core], h->miss, h->victim);
+    r->misses = cf_cache_batch(t->cache[t->at], r->line, r->flags, r->count, t->ways[h->core],
+                               h->miss, h->victim);
     r->extra = next == MEMORY ? 0 : h->tier[next].shift - t->shift;
     r->behind = (uint8_t)depth_of(h, next);
     if (t->watch)
@@ -283,6 +266,10 @@ int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struc
     h->forget = 1;
     for (unsigned i = 0; i < h->levels; i++)
         h->in[i].count = 0;
+#ifdef __x86_64__
+    if (h->lean && !h->told)
+        return cfh_pipe_avx512(h, data, fetches, op, hit);
+#endif
     for (unsigned i = 0; i < h->levels; i++) {
         struct cf_cache_list *in = &h->in[i];
         const struct cf_runs *first = h->first[KIND_DATA] == (int)i    ? data

@@ -182,9 +182,43 @@ static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
     return 1;
 }
 
+/* Runs of both kinds in the order of their rows: what is dropped of one kind would hit, whatever
+   the other does in between. */
+static const struct cf_runs *merge_kinds(struct apart *a)
+{
+    const struct cf_runs *data = a->runs[KIND_DATA], *fetches = a->runs[KIND_FETCH];
+    struct cf_runs *both = a->both;
+    uint32_t d = 0, f = 0, n = 0;
+
+    for (; d < data->count && f < fetches->count; n++) {
+        const uint64_t data_line = data->line[d], fetch_line = fetches->line[f];
+        const uint32_t data_row = data->row[d], fetch_row = fetches->row[f];
+        const uint8_t data_flags = data->flags[d], fetch_flags = fetches->flags[f] | CF_RUN_FETCH;
+        const int fetch = fetch_row < data_row;
+
+        both->line[n] = fetch ? fetch_line : data_line;
+        both->row[n] = fetch ? fetch_row : data_row;
+        both->flags[n] = fetch ? fetch_flags : data_flags;
+        f += (uint32_t)fetch;
+        d += (uint32_t)!fetch;
+    }
+    for (; d < data->count; d++, n++) {
+        both->line[n] = data->line[d];
+        both->row[n] = data->row[d];
+        both->flags[n] = data->flags[d];
+    }
+    for (; f < fetches->count; f++, n++) {
+        both->line[n] = fetches->line[f];
+        both->row[n] = fetches->row[f];
+        both->flags[n] = fetches->flags[f] | CF_RUN_FETCH;
+    }
+    both->count = n;
+    return both;
+}
+
 static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
                      const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
-                     uint64_t space, uint8_t *hit)
+                     uint64_t space, enum code code, uint8_t *hit)
 {
     struct apart *a = h->apart;
 
@@ -199,7 +233,13 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         }
         for (unsigned kind = 0; kind < KINDS; kind++)
             count_parts(h, a->runs[kind], op);
-        if (cfh_pipeline(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, hit) != 0)
+        if (code == SERIAL)
+            cfh_serial(h, merge_kinds(a), op, core, hit);
+#ifdef __x86_64__
+        else if (code == WALK)
+            cfh_walk_avx512(h, merge_kinds(a), op, core, hit);
+#endif
+        else if (cfh_pipeline(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, hit) != 0)
             return -1;
     }
     return 0;
@@ -215,7 +255,7 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     const uint64_t key[KINDS] = {space >> (shift[0] - least), space >> (shift[1] - least)};
     uint64_t fetches, flushes;
     enum code code;
-    int status = 0, broken;
+    int status = 0, apart, broken;
 
     if (from >= to)
         return 0;
@@ -225,19 +265,23 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         h->coherent = h->may_share;
     }
     h->alone = 1;
+    if (h->core != core)
+        for (unsigned i = 0; i < h->levels; i++)
+            h->tier[i].at = core / h->tier[i].shared;
     h->core = core;
     preset(h, op, from, to, hit);
     flushes = count_rows(h, op, from, to, &fetches);
+    apart = h->apart && op && !flushes && !h->told && fetches && to - from >= FEW_ROWS;
     /* not worth making runs: few rows, and fetches between the data, which break them up */
-    broken = fetches || h->two_runs || to - from < FEW_ROWS;
+    broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;
     code = flushes                                           ? SERIAL
            : h->pipeline && !h->several && (!h->split || op) ? PIPELINE
            : h->walk && !h->told && !broken                  ? WALK
                                                              : SERIAL;
     if (code == SERIAL && !h->told && broken) {
         cfh_serial_rows(h, addr, op, size, from, to, core, key, hit);
-    } else if (code == PIPELINE && h->split) {
-        status = run_apart(h, addr, op, size, from, to, core, space, hit);
+    } else if (h->split && (code == PIPELINE || apart)) {
+        status = run_apart(h, addr, op, size, from, to, core, space, code, hit);
     } else if (!h->two_runs) {
         status = run_batches(h, h->runs[0], addr, op, size, from, to, core, space, code, hit);
     } else {

@@ -31,11 +31,6 @@ static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int 
 static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigned shift);
 static unsigned store_line(struct cf_hierarchy *h, int level, uint64_t line);
 
-static inline unsigned cache_index(const struct cf_hierarchy *h, const struct tier *t)
-{
-    return h->core / t->shared;
-}
-
 static inline unsigned cores_before(const struct cf_hierarchy *h, unsigned cache, unsigned shared)
 {
     unsigned end = (cache + 1) * shared;
@@ -56,7 +51,7 @@ static inline void note(struct cf_hierarchy *h, struct tier *t, uint64_t line, u
                         int missed)
 {
     if (t->watch)
-        cfh_note(t, line, h->row, cache_index(h, t),
+        cfh_note(t, line, h->row, t->at,
                  flags | h->marks | (flags & CF_REF_WRITE ? 0 : flags_of_class[h->class]), missed);
 }
 
@@ -114,7 +109,7 @@ static int take_others(struct cf_hierarchy *h, int level, int next, uint64_t lin
         if (!s->data || (j != level && !(t->before >> j & 1)))
             continue;
         for (unsigned c = low / s->shared; c * s->shared < high; c++)
-            if (c * s->shared / t->shared != h->core / t->shared)
+            if (c * s->shared / t->shared != t->at)
                 dirty |= take_lines(s, c, line, t->shift, how, &s->n.invalidations);
     }
     return dirty;
@@ -130,8 +125,7 @@ void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
     /* an exclusive level hands a dirty line on as it is, so that nobody else may keep it */
     if (!own && next != MEMORY && h->tier[next].exclusive)
         own = take_others(h, level, next, line, LOOK) ||
-              cf_cache_probe(h->tier[next].cache[cache_index(h, &h->tier[next])], line) ==
-                  CF_CACHE_MODIFIED;
+              cf_cache_probe(h->tier[next].cache[h->tier[next].at], line) == CF_CACHE_MODIFIED;
     if (take_others(h, level, next, line, own ? TAKE : CLEAN))
         write_line(h, next, outward(h, t, next, line), t->shift);
 }
@@ -148,7 +142,7 @@ void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line)
             return;
         line = outward(h, t, next, line);
         t = &h->tier[next];
-        if (cf_cache_probe(t->cache[cache_index(h, t)], line) == CF_CACHE_MODIFIED)
+        if (cf_cache_probe(t->cache[t->at], line) == CF_CACHE_MODIFIED)
             return;
         level = next;
     }
@@ -160,7 +154,7 @@ static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty);
 int cfh_take_before(struct cf_hierarchy *h, int level, uint64_t line)
 {
     const struct tier *t = &h->tier[level];
-    const unsigned cache = cache_index(h, t), high = cores_before(h, cache, t->shared);
+    const unsigned cache = t->at, high = cores_before(h, cache, t->shared);
     int dirty = 0;
 
     for (int j = 0; j < level; j++) {
@@ -180,7 +174,7 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
     struct tier *t = &h->tier[level];
     uint64_t line = victim & ~CF_CACHE_DIRTY;
     int dirty = (victim & CF_CACHE_DIRTY) != 0, next = t->onward;
-    unsigned cache = cache_index(h, t);
+    unsigned cache = t->at;
 
     t->n.evictions++;
     if (t->prefetcher)
@@ -199,7 +193,7 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
 static void fill(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
 {
     struct tier *t = &h->tier[level];
-    uint64_t victim = cf_cache_insert(t->cache[cache_index(h, t)], line, dirty, t->ways[h->core]);
+    uint64_t victim = cf_cache_insert(t->cache[t->at], line, dirty, t->ways[h->core]);
 
     if (victim != CF_CACHE_NONE)
         evicted(h, level, victim);
@@ -208,7 +202,7 @@ static void fill(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
 static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
 {
     struct tier *t = &h->tier[level];
-    int missed = cf_cache_touch(t->cache[cache_index(h, t)], line, dirty) == CF_CACHE_ABSENT;
+    int missed = cf_cache_touch(t->cache[t->at], line, dirty) == CF_CACHE_ABSENT;
 
     t->n.writes++;
     t->n.write_misses += (unsigned)missed;
@@ -232,7 +226,7 @@ static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigne
         place(h, level, line, 1);
         return;
     }
-    missed = cf_cache_touch(t->cache[cache_index(h, t)], line, 1) == CF_CACHE_ABSENT;
+    missed = cf_cache_touch(t->cache[t->at], line, 1) == CF_CACHE_ABSENT;
     t->n.writes++;
     t->n.write_misses += (unsigned)missed;
     note(h, t, line, CF_RUN_STORE | CF_REF_WRITE, missed);
@@ -248,7 +242,7 @@ static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigne
         }
         if (shift == t->shift && next != MEMORY && h->tier[next].exclusive)
             /* an older copy there must not come to light again */
-            cf_cache_remove(h->tier[next].cache[cache_index(h, &h->tier[next])], line);
+            cf_cache_remove(h->tier[next].cache[h->tier[next].at], line);
         fill(h, level, line, dirty);
     }
     if (!t->spec.write_back || (missed && !t->spec.write_allocate)) {
@@ -265,7 +259,7 @@ static inline void demand(struct cf_hierarchy *h, int level, uint64_t line, int 
 
     if (!t->prefetcher || h->class == CLASS_PREFETCH)
         return;
-    if (cfh_prefetcher_demand(t->prefetcher[cache_index(h, t)], line, hit, &useful, &wanted) &&
+    if (cfh_prefetcher_demand(t->prefetcher[t->at], line, hit, &useful, &wanted) &&
         h->pending < PENDING) {
         h->prefetch[h->pending].level = level;
         h->prefetch[h->pending].kind = h->kind;
@@ -319,7 +313,7 @@ static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int 
         return CF_FROM_MEMORY;
     }
     t = &h->tier[level];
-    cache = t->cache[cache_index(h, t)];
+    cache = t->cache[t->at];
     t->arrived[h->class]++;
     was = t->exclusive ? cf_cache_remove(cache, line) : cf_cache_touch(cache, line, 0);
     note(h, t, line, 0, was == CF_CACHE_ABSENT);
@@ -375,7 +369,7 @@ static unsigned store_line(struct cf_hierarchy *h, int level, uint64_t line)
         return CF_FROM_MEMORY;
     }
     t = &h->tier[level];
-    was = cf_cache_touch(t->cache[cache_index(h, t)], line, 1);
+    was = cf_cache_touch(t->cache[t->at], line, 1);
     t->arrived[h->class]++;
     note(h, t, line, CF_RUN_STORE, was == CF_CACHE_ABSENT);
     demand(h, level, line, was != CF_CACHE_ABSENT);
@@ -408,7 +402,7 @@ static unsigned flush_line(struct cf_hierarchy *h, uint64_t line, unsigned shift
         if (lost && t->spec.depth < found)
             found = t->spec.depth;
         if (t->watch && t->data)
-            cfh_note(t, here, h->row, cache_index(h, t), CF_RUN_FLUSH, lost == 0);
+            cfh_note(t, here, h->row, t->at, CF_RUN_FLUSH, lost == 0);
     }
     h->memory_writes += (unsigned)dirty;
     return found;
@@ -422,7 +416,7 @@ static void bring(struct cf_hierarchy *h)
     for (unsigned i = 0; i < h->pending; i++) {
         int level = h->prefetch[i].level, dirty = 0;
         struct tier *t = &h->tier[level];
-        unsigned cache = cache_index(h, t);
+        unsigned cache = t->at;
         uint64_t line = h->prefetch[i].line;
 
         if (cf_cache_probe(t->cache[cache], line) != CF_CACHE_ABSENT)
@@ -457,18 +451,18 @@ static inline __attribute__((always_inline)) void refer(struct cf_hierarchy *h, 
     } else if (!t) {
         served = CF_FROM_MEMORY;
     } else {
-        const unsigned index = h->core / t->shared;
+        const unsigned index = t->at;
         const uint64_t dirty = store ? CF_CACHE_DIRTY : 0;
         uint64_t *recent = t->recent ? recent_of(t, index, line) : &none;
         enum cf_cache_state was;
 
         if ((*recent | CF_CACHE_DIRTY) == (line | CF_CACHE_DIRTY) && (*recent & dirty) == dirty &&
-            !t->watch)
+            !t->heard)
             return;
         was = cf_cache_touch(t->cache[index], line, store != 0);
         *recent = NO_LINE;
         /* all that a hit in a simple cache needs */
-        if (was != CF_CACHE_ABSENT && !t->watch && !t->prefetcher &&
+        if (was != CF_CACHE_ABSENT && !t->heard && !t->prefetcher &&
             (!store || (t->spec.write_back && (was == CF_CACHE_MODIFIED || !h->coherent)))) {
             *recent = line;
             if (t->spec.write_back && (store || was == CF_CACHE_MODIFIED))

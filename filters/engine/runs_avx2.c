@@ -5,7 +5,8 @@
  * Vectors make masks with a bit a row: its line differs from that of the row before, it is a
  * load, a store or a fetch, it touches a second line. What is not plain ends the block before it.
  * Then lines and row numbers of the rows that begin runs are packed together, and the flags are
- * found with arithmetic on the masks.
+ * found with arithmetic on the masks. Where rows touch two lines, each of 32 rows gets two bits and
+ * two places, of which the second takes part where there is a second line.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -39,6 +40,7 @@ static inline TARGET struct cf_runs_masks look_at_ops(const uint8_t *op)
     const __m256i fetch = _mm256_set1_epi8(CF_IFETCH);
     struct cf_runs_masks m = {0};
 
+#pragma GCC unroll 2
     for (unsigned half = 0; half < 2; half++) {
         const __m256i o = _mm256_loadu_si256((const __m256i *)(const void *)(op + 32 * half));
         const uint32_t l = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(o, load));
@@ -60,6 +62,7 @@ look(const uint64_t *addr, const uint8_t *op, const uint32_t *size, unsigned shi
     uint64_t same = 0;
     __m256i last = _mm256_set1_epi64x((long long)before);
 
+#pragma GCC unroll 4
     for (unsigned i = 0; i < ROWS; i += 4) {
         const __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(addr + i));
         const __m128i s = _mm_loadu_si128((const __m128i *)(const void *)(size + i));
@@ -79,11 +82,28 @@ look(const uint64_t *addr, const uint8_t *op, const uint32_t *size, unsigned shi
     return m;
 }
 
-/* Lines and rows of those that begin runs, packed together. */
-static inline TARGET void put(struct cf_runs *r, const uint64_t *addr, uint32_t row,
-                              uint64_t begins, uint64_t space)
+/* Lines of the first 32 rows, each and the one behind it. */
+static inline TARGET void double_lines(const uint64_t *addr, unsigned shift, uint64_t *slot)
 {
-    const __m128i by = _mm_cvtsi32_si128(r->shift);
+    const __m128i by = _mm_cvtsi32_si128((int)shift);
+    const __m256i second = _mm256_setr_epi64x(0, 1, 0, 1);
+
+    for (unsigned i = 0; i < ROWS / 2; i += 4) {
+        const __m256i line =
+            _mm256_srl_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(addr + i)), by);
+
+        _mm256_storeu_si256((__m256i *)(void *)(slot + 2 * i),
+                            _mm256_add_epi64(_mm256_permute4x64_epi64(line, 0x50), second));
+        _mm256_storeu_si256((__m256i *)(void *)(slot + 2 * i + 4),
+                            _mm256_add_epi64(_mm256_permute4x64_epi64(line, 0xfa), second));
+    }
+}
+
+/* Lines and rows of those that begin runs, packed together; lines are address >> shift. */
+static inline TARGET void put(struct cf_runs *r, const uint64_t *addr, unsigned shift, uint32_t row,
+                              uint64_t begins, uint64_t space, int doubled)
+{
+    const __m128i by = _mm_cvtsi32_si128((int)shift);
     const __m256i key = _mm256_set1_epi64x((long long)space);
     uint64_t *line = r->line + r->count;
     uint32_t *rows = r->row + r->count;
@@ -93,12 +113,14 @@ static inline TARGET void put(struct cf_runs *r, const uint64_t *addr, uint32_t 
         /* a byte for each row that begins a run: its number in the eight */
         const uint64_t which =
             _pext_u64(0x0706050403020100u, _pdep_u64(eight, 0x0101010101010101u) * 0xff);
-        const __m256i number = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)which));
+        const __m256i number =
+            _mm256_srli_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)which)), doubled);
 
         if (!eight)
             continue;
-        _mm256_storeu_si256((__m256i *)(void *)rows,
-                            _mm256_add_epi32(number, _mm256_set1_epi32((int)(row + i))));
+        _mm256_storeu_si256(
+            (__m256i *)(void *)rows,
+            _mm256_add_epi32(number, _mm256_set1_epi32((int)(row + (i >> doubled)))));
         rows += __builtin_popcountll(eight);
         for (unsigned k = 0; k < 8; k += 4) {
             const uint64_t four = eight >> k & 15;
@@ -120,7 +142,8 @@ static inline TARGET void put_flags(uint8_t *flags, const struct cf_runs_found *
     for (unsigned k = 0; k < f->count; k += 8) {
         const uint64_t eight = _pdep_u64(f->store >> k, CF_RUN_STORE * bytes) |
                                _pdep_u64(f->again >> k, CF_RUN_AGAIN * bytes) |
-                               _pdep_u64(f->fetch >> k, CF_RUN_FETCH * bytes);
+                               _pdep_u64(f->fetch >> k, CF_RUN_FETCH * bytes) |
+                               _pdep_u64(f->second >> k, CF_RUN_PART * bytes);
 
         __builtin_memcpy(flags + k, &eight, 8);
     }
@@ -133,18 +156,31 @@ TARGET uint32_t cf_runs_blocks_avx2(struct cf_runs *r, const struct cf_runs_inpu
 
     while (rows - done >= ROWS && r->count + ROWS <= r->capacity) {
         const uint32_t row = from + done;
-        struct cf_runs_masks m =
-            look(in->addr + row, in->op + row, in->size + row, r->shift, before->line);
-        const unsigned taken = cf_runs_plain(r, &m);
+        const uint64_t *value = in->addr + row;
+        uint64_t slot[ROWS];
+        struct cf_runs_masks m;
+        unsigned taken;
+        int doubled;
 
-        if (!taken)
-            break;
-        const struct cf_runs_found f = cf_runs_find(r, in->addr + row, m, taken, before);
-        put(r, in->addr + row, row, f.rows, in->space);
-        put_flags(r->flags + r->count, &f);
-        r->count += f.count;
+        cf_runs_ask(in, row);
+        m = look(in->addr + row, in->op + row, in->size + row, r->shift, before->line);
+        taken = cf_runs_plain(r, in->addr + row, before->line, &m);
+        doubled = m.straddles != 0;
+        if (doubled) {
+            taken = cf_runs_double(r, in->addr + row, in->size + row, &m, taken);
+            double_lines(in->addr + row, r->shift, slot);
+            value = slot;
+        }
+        if (taken) {
+            const struct cf_runs_found f =
+                cf_runs_find(r, in->addr + row, m, taken, doubled, before);
+
+            put(r, value, doubled ? 0 : r->shift, row, f.rows, in->space, doubled);
+            put_flags(r->flags + r->count, &f);
+            r->count += f.count;
+        }
         done += taken;
-        if (taken < ROWS)
+        if (taken < (unsigned)ROWS >> doubled)
             break;
     }
     return done;

@@ -127,7 +127,7 @@ TARGET static uint32_t find_avx2(struct stack *s, struct stack_work *w, const ui
 TARGET static void rank_avx2(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
                              const uint16_t *evicted, uint64_t *dist, uint32_t nexts)
 {
-    stack_rank_all(s, w, m, fill, evicted, dist, nexts, 1, less16, less32);
+    stack_rank_all(s, w, m, fill, evicted, dist, nexts, 1, less16, less32, more8);
 }
 
 TARGET static void renumber_avx2(struct stack *s)

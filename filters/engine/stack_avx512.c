@@ -80,34 +80,24 @@ TARGET STACK_INLINE uint32_t match_avx512(const struct stack_bucket *b, uint64_t
                                         _mm512_set1_epi64((long long)line));
 }
 
-/* Eight lines at a time; two registers hold what is to be known of the eight parts. */
+/* Eight lines at a time. */
 TARGET static void homes_avx512(const struct stack *s, struct stack_work *w, const uint64_t *line,
                                 uint32_t m)
 {
     const __m512i seed = _mm512_set1_epi64((long long)s->seed);
-    const __m128i shift = _mm_cvtsi32_si128((int)(64 - s->part_bits));
-    uint64_t base[STACK_PARTS] = {0}, buckets[STACK_PARTS] = {0};
-    __m512i bases, counts;
+    const __m512i base = _mm512_set1_epi64((long long)(uintptr_t)s->bucket);
+    const __m512i buckets = _mm512_set1_epi64(s->buckets);
     uint32_t k = 0;
 
-    for (uint32_t p = 0; p < 1u << s->part_bits; p++) {
-        base[p] = (uint64_t)(uintptr_t)s->part[p].bucket;
-        buckets[p] = s->part[p].buckets;
-    }
-    bases = _mm512_loadu_si512(base);
-    counts = _mm512_loadu_si512(buckets);
     for (; k + 8 <= m; k += 8) {
-        __m512i h = _mm512_xor_si512(_mm512_loadu_si512(line + k), seed), part, home;
+        __m512i h = _mm512_xor_si512(_mm512_loadu_si512(line + k), seed), home;
 
         h = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)STACK_MIX1));
         h = _mm512_xor_si512(h, _mm512_srli_epi64(h, 32));
         h = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)STACK_MIX2));
-        part = _mm512_srl_epi64(h, shift);
-        home = _mm512_srli_epi64(_mm512_slli_epi64(h, STACK_PART_BITS), 32);
-        home = _mm512_mul_epu32(home, _mm512_permutexvar_epi64(part, counts));
+        home = _mm512_mul_epu32(_mm512_srli_epi64(h, 32), buckets);
         home = _mm512_slli_epi64(_mm512_srli_epi64(home, 32), 6);
-        home = _mm512_add_epi64(home, _mm512_permutexvar_epi64(part, bases));
-        _mm512_storeu_si512(w->home + k, home);
+        _mm512_storeu_si512(w->home + k, _mm512_add_epi64(home, base));
     }
     stack_homes(s, w, line, k, m);
 }
@@ -118,29 +108,38 @@ TARGET static uint32_t find_avx512(struct stack *s, struct stack_work *w, const 
     return stack_find_all(s, w, line, m, match_avx512);
 }
 
-TARGET STACK_INLINE void less16_avx512(uint16_t *__restrict count, uint32_t at)
+TARGET STACK_INLINE void less16_avx512(uint16_t *__restrict count, uint32_t index)
 {
-    const __m512i all = _mm512_load_si512(count);
+    uint16_t *const first = count + (index & ~31u);
+    const __m512i all = _mm512_load_si512(first);
 
-    _mm512_store_si512(count,
-                       _mm512_mask_sub_epi16(all, 0xfffffffeu << at, all, _mm512_set1_epi16(1)));
+    _mm512_store_si512(
+        first, _mm512_mask_sub_epi16(all, 0xfffffffeu << index % 32, all, _mm512_set1_epi16(1)));
 }
 
-TARGET STACK_INLINE void less32_avx512(uint32_t *__restrict count, uint32_t at)
+TARGET STACK_INLINE void less32_avx512(uint32_t *__restrict count, uint32_t index)
 {
-    const __m512i low = _mm512_load_si512(count), high = _mm512_load_si512(count + 16);
+    uint32_t *const first = count + (index & ~31u);
+    const __m512i low = _mm512_load_si512(first), high = _mm512_load_si512(first + 16);
     const __m512i one = _mm512_set1_epi32(1);
-    const uint32_t behind = 0xfffffffeu << at;
+    const uint32_t behind = 0xfffffffeu << index % 32;
 
-    _mm512_store_si512(count, _mm512_mask_sub_epi32(low, (__mmask16)behind, low, one));
-    _mm512_store_si512(count + 16,
+    _mm512_store_si512(first, _mm512_mask_sub_epi32(low, (__mmask16)behind, low, one));
+    _mm512_store_si512(first + 16,
                        _mm512_mask_sub_epi32(high, (__mmask16)(behind >> 16), high, one));
+}
+
+TARGET STACK_INLINE void more8_avx512(stack_bytes32 *less, uint32_t at)
+{
+    *less = (stack_bytes32)_mm256_mask_add_epi8((__m256i)*less, 0xfffffffeu << at, (__m256i)*less,
+                                                _mm256_set1_epi8(1));
 }
 
 TARGET static void rank_avx512(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
                                const uint16_t *evicted, uint64_t *dist, uint32_t nexts)
 {
-    stack_rank_all(s, w, m, fill, evicted, dist, nexts, 1, less16_avx512, less32_avx512);
+    stack_rank_all(s, w, m, fill, evicted, dist, nexts, 1, less16_avx512, less32_avx512,
+                   more8_avx512);
 }
 
 TARGET static void renumber_avx512(struct stack *s)

@@ -16,15 +16,15 @@
  *   The bits behind a line's are then the live lines less those before it.
  * - Bound. Where only distances up to a number are wanted, a slot is kept below which all lines are
  *   farther away. Such a line is taken like a new one: its bit stays, and nobody counts it.
- * - Table. It finds the slot of a line: buckets of five lines that fill a cache line, in 8 parts
- *   that grow one after the other, so that never two copies of the whole exist.
+ * - Table. It finds the slot of a line: buckets of five lines that fill a cache line. It grows in
+ *   place (stack_table.c).
  * - Batches. References go in batches through three loops: front, table, tree. So the processor has
  *   the memory of many of them on its way at a time.
  * - Compaction. When the slots run out, lines get the numbers of their order as slots, and the tree
  *   is made anew. It has room for eight times the lines, so that this is rare.
  *
  * Memory: 12.8 bytes a place of the table, of which 47 to 70 % are used, and 1.3 bytes a line for
- * the tree: 20 to 29 bytes a line, and 2 more while a part grows.
+ * the tree: 20 to 29 bytes a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,6 @@
 #define MOST_SLOTS (UINT64_C(7) * (1 << 29) - 4096)
 
 enum {
-    SMALL = 1 << 16,    /* lines from which on the table has parts */
     LEAST_SPARE = 2000, /* slots of a tree that are more than its lines: over two batches */
     TRIAL = 1 << 14,    /* references after which the use of the front is judged */
     FEW = 5,            /* references that are taken one by one */
@@ -54,17 +53,6 @@ const uint16_t stack_step16[64] = {
 const uint32_t stack_step32[64] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-};
-#define FIELD(word) ((uint64_t)1 << 9 * ((word)-1))
-const uint64_t stack_step_field[8] = {
-    0,
-    FIELD(2) | FIELD(3) | FIELD(4) | FIELD(5) | FIELD(6) | FIELD(7),
-    FIELD(3) | FIELD(4) | FIELD(5) | FIELD(6) | FIELD(7),
-    FIELD(4) | FIELD(5) | FIELD(6) | FIELD(7),
-    FIELD(5) | FIELD(6) | FIELD(7),
-    FIELD(6) | FIELD(7),
-    FIELD(7),
-    0,
 };
 
 /* ---- the steps, portable ---- */
@@ -147,7 +135,7 @@ static uint32_t find_portable(struct stack *s, struct stack_work *w, const uint6
 static void rank_portable(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
                           const uint16_t *evicted, uint64_t *dist, uint32_t nexts)
 {
-    stack_rank_all(s, w, m, fill, evicted, dist, nexts, 0, less16, less32);
+    stack_rank_all(s, w, m, fill, evicted, dist, nexts, 0, less16, less32, more8);
 }
 
 static void renumber_portable(struct stack *s)
@@ -158,96 +146,12 @@ static void renumber_portable(struct stack *s)
 const struct stack_code stack_portable = {front_portable, homes_portable, find_portable,
                                           rank_portable, renumber_portable};
 
-/* ---- the table ---- */
-
-static struct stack_bucket *make_buckets(uint64_t buckets)
-{
-    struct stack_bucket *b = cf_pages_take(buckets * 64);
-
-    if (b)
-        memset(b, 0, buckets * sizeof(*b));
-    return b;
-}
-
-static uint64_t grown(uint64_t buckets)
-{
-    return buckets < 64 ? buckets * 2 : buckets + buckets / 2;
-}
-
-/* Puts in what is known not to be there. */
-static void put(struct stack *s, uint64_t line, uint32_t slot)
-{
-    const uint64_t hash = stack_hash(s->seed, line);
-    struct stack_part *p = stack_part_of(s, hash);
-    struct stack_bucket *b = stack_home(p, hash);
-
-    while (b->used == STACK_WAYS)
-        b = stack_behind(p, b);
-    b->line[b->used] = line;
-    b->slot[b->used++] = slot;
-    p->lines++;
-}
-
-static void put_all(struct stack *s, const struct stack_part *from)
-{
-    for (uint32_t i = 0; i < from->buckets; i++)
-        for (uint32_t k = 0; k < from->bucket[i].used; k++)
-            put(s, from->bucket[i].line[k], from->bucket[i].slot[k]);
-}
-
-/* The table in parts instead of one. */
-static int split(struct stack *s)
-{
-    struct stack_part *part = calloc(STACK_PARTS, sizeof(*part)), *old = s->part;
-
-    if (!part)
-        return -1;
-    for (unsigned p = 0; p < STACK_PARTS; p++) {
-        part[p].buckets = (uint32_t)(grown(old->buckets) / STACK_PARTS + 1);
-        part[p].bucket = make_buckets(part[p].buckets);
-        if (!part[p].bucket) {
-            while (p--)
-                free(part[p].bucket);
-            free(part);
-            return -1;
-        }
-    }
-    s->part = part;
-    s->part_bits = STACK_PART_BITS;
-    put_all(s, old);
-    free(old->bucket);
-    free(old);
-    return 0;
-}
-
-/* Makes a part of the table larger, the one that `line` belongs to. */
-static int grow(struct stack *s, uint64_t line)
-{
-    struct stack_part *p = stack_part_of(s, stack_hash(s->seed, line));
-    const struct stack_part old = *p;
-    const uint64_t buckets = grown(old.buckets);
-
-    if (s->lines >= (uint64_t)1 << 31)
-        return -1;
-    if (!s->part_bits && s->lines >= SMALL)
-        return split(s);
-    p->bucket = make_buckets(buckets);
-    if (!p->bucket) {
-        *p = old;
-        return -1;
-    }
-    p->buckets = (uint32_t)buckets;
-    p->lines = 0;
-    put_all(s, &old);
-    free(old.bucket);
-    return 0;
-}
-
 /* ---- the tree ---- */
 
 static void free_tree(struct stack_tree *t)
 {
-    free(t->group);
+    free(t->word);
+    free(t->near);
     for (unsigned i = 0; i < t->levels; i++)
         free(t->far[i]);
     memset(t, 0, sizeof(*t));
@@ -264,15 +168,16 @@ static int make_tree(struct stack_tree *t, uint64_t slots)
     const uint64_t blocks = slots / 448 + 1;
 
     t->blocks = (uint32_t)blocks;
-    t->group = cf_pages_take((blocks + over32(blocks)) * 64);
+    t->word = cf_pages_take(blocks * 64);
+    t->near = cf_pages_take(over32(blocks) * 64);
     for (uint64_t n = over32(blocks); n > 32; n = over32(n))
         t->far[t->levels++] = cf_pages_take(over32(n) * 2 * 64);
     for (unsigned i = 0; i < t->levels; i++)
         if (!t->far[i])
             free_tree(t);
-    if (!t->group)
+    if (!t->word || !t->near)
         free_tree(t);
-    return t->group ? 0 : -1;
+    return t->word ? 0 : -1;
 }
 
 /* All slots live. Counts of what is not there are never looked at. */
@@ -281,16 +186,13 @@ static void fill_tree(const struct stack_tree *t, uint32_t *top)
     uint64_t n = over32(t->blocks), count = 448 * 32;
 
     for (uint64_t b = 0; b < t->blocks; b++) {
-        uint64_t *const group = stack_group(t, (uint32_t)(b << 9));
-        uint64_t *const block = stack_block(t, (uint32_t)(b << 9));
+        uint64_t *const block = t->word + b * 8;
 
-        if (b % 32 == 0)
-            for (unsigned k = 0; k < 32; k++)
-                ((uint16_t *)(void *)group)[k] = (uint16_t)(k * 448);
+        t->near[b] = (uint16_t)(b % 32 * 448);
         memset(block, 255, 64);
         block[0] = 0;
-        for (unsigned k = 2; k < 8; k++)
-            block[0] |= (k - 1) * 64 * FIELD(k);
+        for (unsigned k = 1; k < 7; k++) /* 64 in each word */
+            block[0] += (STACK_FIELDS << 9 * k & INT64_MAX) * 64;
     }
     for (unsigned i = 0; i < t->levels; i++, count *= 32, n = over32(n))
         for (uint64_t g = 0; g < over32(n) * 32; g++)
@@ -310,7 +212,7 @@ static int compact(struct stack *s, const struct stack_code *code)
     /* the lines of the front have none, whatever is written there */
     for (uint32_t i = 0; i < s->count; i++)
         *s->slot[i] = STACK_FRESH;
-    if (s->tree.group)
+    if (s->tree.word)
         code->renumber(s);
     s->compactions++;
     s->tail = stack_slot(s->live);
@@ -335,12 +237,7 @@ struct stack *stack_new(uint64_t max)
     s->max = max;
     /* nobody can choose lines that meet in one bucket, who does not know where memory lies */
     s->seed = (uint64_t)(uintptr_t)s * 0x9e3779b97f4a7c15u;
-    s->part = calloc(1, sizeof(*s->part));
-    if (s->part) {
-        s->part->buckets = 2;
-        s->part->bucket = make_buckets(2);
-    }
-    if (!s->part || !s->part->bucket) {
+    if (stack_table_make(s) != 0) {
         stack_free(s);
         return NULL;
     }
@@ -351,9 +248,7 @@ void stack_free(struct stack *s)
 {
     if (!s)
         return;
-    for (unsigned p = 0; s->part && p < 1u << s->part_bits; p++)
-        free(s->part[p].bucket);
-    free(s->part);
+    stack_table_free(s);
     free_tree(&s->tree);
     free(s);
 }
@@ -434,7 +329,7 @@ static int find(struct stack *s, const struct stack_code *code, struct stack_wor
 
     if (found < m) {
         while (found < m) {
-            if (grow(s, line[found]) != 0)
+            if (stack_table_grow(s) != 0)
                 return -1;
             fetch_homes(s, code, w, line, m);
             found = code->find(s, w, line, m);
@@ -566,43 +461,10 @@ int stack_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), con
 {
     if (flush_front(s, &stack_portable) != 0)
         return -1;
-    s->lines = 0;
-    for (uint32_t p = 0; p < 1u << s->part_bits; p++) {
-        const struct stack_part old = s->part[p];
-
-        s->part[p].bucket = make_buckets(old.buckets);
-        s->part[p].lines = 0;
-        if (!s->part[p].bucket) {
-            s->part[p] = old;
-            return -1;
-        }
-        for (uint32_t i = 0; i < old.buckets; i++)
-            for (uint32_t k = 0; k < old.bucket[i].used; k++) {
-                if (keep(old.bucket[i].line[k], arg)) {
-                    put(s, old.bucket[i].line[k], old.bucket[i].slot[k]);
-                    s->lines++;
-                } else {
-                    remove_slot(s, old.bucket[i].slot[k]);
-                }
-            }
-        free(old.bucket);
-    }
-    return 0;
-}
-
-void stack_each(const struct stack *s, void (*f)(uint64_t line, void *arg), void *arg)
-{
-    for (uint32_t p = 0; p < 1u << s->part_bits; p++)
-        for (uint32_t i = 0; i < s->part[p].buckets; i++)
-            for (uint32_t k = 0; k < s->part[p].bucket[i].used; k++)
-                f(s->part[p].bucket[i].line[k], arg);
+    return stack_table_keep(s, keep, arg, remove_slot);
 }
 
 uint64_t stack_bytes(const struct stack *s)
 {
-    uint64_t bytes = (uint64_t)s->tree.blocks * (64 + 2 + 4);
-
-    for (uint32_t p = 0; p < 1u << s->part_bits; p++)
-        bytes += (uint64_t)s->part[p].buckets * sizeof(struct stack_bucket);
-    return bytes;
+    return (uint64_t)s->tree.blocks * (64 + 2 + 4) + stack_table_bytes(s);
 }

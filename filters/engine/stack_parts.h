@@ -17,12 +17,9 @@ enum {
     STACK_BATCH = 992, /* references handled at a time: 10 bits of time less the front's */
     STACK_FAR = 128,   /* the same without a front: their lines stay in the first-level cache */
     STACK_WAYS = 5,
-    STACK_PART_BITS = 3,
-    STACK_PARTS = 1 << STACK_PART_BITS,
     STACK_LEVELS = 3,
-    STACK_GROUP = 33 * 8, /* words of a group of 32 blocks and of their counts */
-    STACK_FOLD = 255,     /* removals that fit in a byte */
-    STACK_AHEAD = 16,     /* how many steps before its use a bucket is fetched into the cache */
+    STACK_FOLD = 255, /* removals that fit in a byte */
+    STACK_AHEAD = 16, /* how many steps before its use a bucket is fetched into the cache */
 };
 
 /* Of a line that has no slot in the tree (yet). */
@@ -35,31 +32,26 @@ struct stack_bucket {
     uint32_t used;
 };
 
-struct stack_part {
-    struct stack_bucket *bucket;
-    uint32_t buckets;
-    uint32_t lines;
-};
-
 /*
- * Counts of live slots. A block is a cache line of 8 words: slot s is bit s % 64 of word s / 64 % 8
- * of block s / 512. The first word holds no slots but seven fields of 9 bits: live slots in the
- * words before word 1, 2, ... 7. 32 blocks make a group, before which stands a cache line of
- * counts: for each block the live slots in the blocks of its group before it. far[0] has the same
- * for each group within 32 groups, far[1] for each of those within their 32, and so on; top, for
- * the at most 32 of the last, within all.
+ * Counts of live slots. A block is a cache line of 8 words: slot s is bit s % 64 of word[s / 64],
+ * in block s / 512. The first word of a block holds no slots but seven fields of 9 bits: live slots
+ * in the words before word 1, 2, ... 7. near[] has for each block the live slots in those before it
+ * of the same 32; far[0] the same for each 32 blocks within 1024, far[1] for each of those within
+ * 32, and so on; top, for the at most 32 of the last, within all.
  */
 struct stack_tree {
-    uint64_t *group; /* STACK_GROUP words each */
+    uint64_t *word;
+    uint16_t *near;
     uint32_t *far[STACK_LEVELS];
     uint32_t blocks;
     unsigned levels; /* of far */
 };
 
 struct stack {
-    struct stack_part *part; /* 1 << part_bits of them, by the top bits of the hash */
-    unsigned part_bits;
-    uint64_t seed; /* of the hash */
+    struct stack_bucket *bucket;
+    uint32_t buckets;
+    uint32_t behind; /* how many buckets behind its home a line is at most */
+    uint64_t seed;   /* of the hash */
     uint64_t lines;
     struct stack_tree tree;
     uint32_t top[32]; /* of the tree */
@@ -101,7 +93,7 @@ struct stack_code {
     /* Notes the homes of m lines. */
     void (*homes)(const struct stack *s, struct stack_work *w, const uint64_t *line, uint32_t m);
     /* Finds or makes the places of m lines in the table, whose homes are noted; returns m, or how
-       many it found before a part of the table was full. */
+       many it found before the table was full. */
     uint32_t (*find)(struct stack *s, struct stack_work *w, const uint64_t *line, uint32_t m);
     /* Distances of m lines by the tree; from line `fill` on each drives the line of origin
        evicted[] out of the front. Where `evicted` is NULL there is no front; then the homes
@@ -136,6 +128,19 @@ void stack_each(const struct stack *s, void (*f)(uint64_t line, void *arg), void
 /* Bytes of table and tree. */
 uint64_t stack_bytes(const struct stack *s);
 
+/* ---- the table (stack_table.c), of which -1 says that there is no memory ---- */
+
+int stack_table_make(struct stack *s);
+void stack_table_free(struct stack *s);
+
+/* More room. Lines get other places. -1 at the 2^31st line, too. */
+int stack_table_grow(struct stack *s);
+
+/* Drops the lines of which keep() is 0, and tells each one's slot. */
+int stack_table_keep(struct stack *s, int (*keep)(uint64_t line, const void *arg), const void *arg,
+                     void (*dropped)(struct stack *s, uint32_t slot));
+uint64_t stack_table_bytes(const struct stack *s);
+
 /* ---- the code of the steps, made for each instruction set ---- */
 
 #define STACK_INLINE static inline __attribute__((always_inline, unused))
@@ -151,26 +156,21 @@ STACK_INLINE uint64_t stack_hash(uint64_t seed, uint64_t line)
     return (h ^ h >> 32) * STACK_MIX2;
 }
 
-STACK_INLINE struct stack_part *stack_part_of(const struct stack *s, uint64_t hash)
+STACK_INLINE struct stack_bucket *stack_home(const struct stack *s, uint64_t hash)
 {
-    return s->part + (hash >> 32 >> (32 - s->part_bits));
-}
-
-STACK_INLINE struct stack_bucket *stack_home(const struct stack_part *p, uint64_t hash)
-{
-    return p->bucket + ((hash << STACK_PART_BITS >> 32) * p->buckets >> 32);
+    return s->bucket + ((hash >> 32) * s->buckets >> 32);
 }
 
 /* The bucket behind `b`, around the end. */
-STACK_INLINE struct stack_bucket *stack_behind(const struct stack_part *p, struct stack_bucket *b)
+STACK_INLINE struct stack_bucket *stack_behind(const struct stack *s, struct stack_bucket *b)
 {
-    return b + 1 == p->bucket + p->buckets ? p->bucket : b + 1;
+    return b + 1 == s->bucket + s->buckets ? s->bucket : b + 1;
 }
 
-/* Parts are at most 70 % full: then 9 of 10 lines are in their home. */
-STACK_INLINE int stack_part_full(const struct stack_part *p)
+/* At most 70 %: then 9 of 10 lines are in their home. */
+STACK_INLINE int stack_table_full(const struct stack *s)
 {
-    return p->lines >= (uint64_t)p->buckets * STACK_WAYS * 7 / 10;
+    return s->lines >= (uint64_t)s->buckets * STACK_WAYS * 7 / 10;
 }
 
 /* A mask of the ways of a bucket that hold the line, those too that are not in use. */
@@ -182,15 +182,15 @@ STACK_INLINE uint32_t stack_ways(const struct stack_bucket *b, uint64_t line, st
     return match(b, line) & ((1u << b->used) - 1);
 }
 
-/* Where the slot of a line stands; a new line is put in with STACK_FRESH. NULL when its part is
-   full. */
+/* Where the slot of a line stands; a new line is put in with STACK_FRESH. NULL when the table
+   is full. */
 STACK_INLINE uint32_t *stack_place(struct stack *s, uint64_t line, struct stack_bucket *home,
                                    stack_match match)
 {
-    struct stack_part *p = stack_part_of(s, stack_hash(s->seed, line));
     struct stack_bucket *b = home;
+    uint32_t behind = 0;
 
-    for (;; b = stack_behind(p, b)) {
+    for (;; b = stack_behind(s, b), behind++) {
         const uint32_t ways = stack_ways(b, line, match);
 
         if (ways)
@@ -198,9 +198,10 @@ STACK_INLINE uint32_t *stack_place(struct stack *s, uint64_t line, struct stack_
         if (b->used < STACK_WAYS)
             break;
     }
-    if (stack_part_full(p))
+    if (stack_table_full(s))
         return NULL;
-    p->lines++;
+    if (behind > s->behind)
+        s->behind = behind;
     s->lines++;
     b->line[b->used] = line;
     b->slot[b->used] = STACK_FRESH;
@@ -211,32 +212,17 @@ STACK_INLINE uint32_t *stack_place(struct stack *s, uint64_t line, struct stack_
 STACK_INLINE void stack_homes(const struct stack *s, struct stack_work *w, const uint64_t *line,
                               uint32_t from, uint32_t m)
 {
-    const struct stack_part *const part = s->part;
+    const struct stack table = {.bucket = s->bucket, .buckets = s->buckets};
     const uint64_t seed = s->seed;
-    const unsigned shift = 32 - s->part_bits;
 
-    for (uint32_t k = from; k < m; k++) {
-        const uint64_t hash = stack_hash(seed, line[k]);
-
-        w->home[k] = stack_home(part + (hash >> 32 >> shift), hash);
-    }
-}
-
-STACK_INLINE uint64_t *stack_group(const struct stack_tree *t, uint32_t slot)
-{
-    return t->group + (size_t)(slot >> 14) * STACK_GROUP;
-}
-
-STACK_INLINE uint64_t *stack_block(const struct stack_tree *t, uint32_t slot)
-{
-    return t->group + ((size_t)(slot >> 14) + (slot >> 9) + 1) * 8;
+    for (uint32_t k = from; k < m; k++)
+        w->home[k] = stack_home(&table, stack_hash(seed, line[k]));
 }
 
 /* The block of a slot into the cache; in vain where there is none: the address is just a number */
 STACK_INLINE void stack_fetch_block(const struct stack_tree *t, uint32_t slot)
 {
-    __builtin_prefetch(
-        (const void *)((uintptr_t)t->group + ((uintptr_t)(slot >> 14) + (slot >> 9) + 1) * 64));
+    __builtin_prefetch((const void *)((uintptr_t)t->word + (uintptr_t)(slot >> 9) * 64));
 }
 
 /* In two passes, so that neither waits for memory nor guesses: lines that are not in their home
@@ -296,40 +282,41 @@ STACK_INLINE uint32_t stack_ones(uint64_t x, int instruction)
 extern const uint8_t stack_step8[64];
 extern const uint16_t stack_step16[64];
 extern const uint32_t stack_step32[64];
-/* By word of a block: 1 in all fields of the words behind it. */
-extern const uint64_t stack_step_field[8];
+/* 1 in each of the seven fields of a block. Shifted by 9 bits a word it has them behind the word,
+   and one in the top bit, which belongs to no field. */
+#define STACK_FIELDS UINT64_C(0x0040201008040201)
 
 /* Number of live slots before `slot`, but for what `top` counts. */
 STACK_INLINE uint32_t stack_before(const struct stack_tree *t, uint32_t slot, unsigned levels,
                                    int instruction)
 {
-    const uint64_t *const block = stack_block(t, slot);
-    const uint16_t *const near = (const uint16_t *)(const void *)stack_group(t, slot);
-    const uint32_t at = slot >> 6 & 7;
-    uint32_t n = (uint32_t)(block[0] >> 9 * (at - 1) & 511) + near[slot >> 9 & 31];
+    const uint64_t *const word = t->word + (slot >> 6), *const block = t->word + (slot >> 9) * 8;
+    uint32_t n = (uint32_t)(*block >> (9 * (slot >> 6 & 7) - 9) & 511) + t->near[slot >> 9];
 
-    n += stack_ones(block[at] & (((uint64_t)1 << (slot & 63)) - 1), instruction);
+    n += stack_ones(*word & (((uint64_t)1 << (slot & 63)) - 1), instruction);
     for (unsigned i = 0; i < levels; i++)
         n += t->far[i][slot >> (14 + 5 * i)];
     return n;
 }
 
-/* Subtracts 1 from the 32 counts behind place `at`. */
-typedef void (*stack_less16)(uint16_t *__restrict count, uint32_t at);
-typedef void (*stack_less32)(uint32_t *__restrict count, uint32_t at);
+/* Subtracts 1 from the counts behind `index` that stand in the same 32. */
+typedef void (*stack_less16)(uint16_t *__restrict count, uint32_t index);
+typedef void (*stack_less32)(uint32_t *__restrict count, uint32_t index);
 
-STACK_INLINE void less16(uint16_t *__restrict count, uint32_t at)
+STACK_INLINE void less16(uint16_t *__restrict count, uint32_t index)
 {
-    const uint16_t *__restrict step = stack_step16 + 31 - at;
+    const uint16_t *__restrict step = stack_step16 + 31 - index % 32;
 
+    count += index & ~31u;
     for (unsigned k = 0; k < 32; k++)
         count[k] = (uint16_t)(count[k] - step[k]);
 }
 
-STACK_INLINE void less32(uint32_t *__restrict count, uint32_t at)
+STACK_INLINE void less32(uint32_t *__restrict count, uint32_t index)
 {
-    const uint32_t *__restrict step = stack_step32 + 31 - at;
+    const uint32_t *__restrict step = stack_step32 + 31 - index % 32;
 
+    count += index & ~31u;
     for (unsigned k = 0; k < 32; k++)
         count[k] -= step[k];
 }
@@ -338,22 +325,18 @@ STACK_INLINE void less32(uint32_t *__restrict count, uint32_t at)
 STACK_INLINE uint32_t stack_take(const struct stack_tree *t, uint32_t slot, unsigned levels,
                                  int instruction, stack_less16 few, stack_less32 many)
 {
-    uint64_t *const block = stack_block(t, slot);
-    uint16_t *const near = (uint16_t *)(void *)stack_group(t, slot);
-    const uint32_t at = slot >> 6 & 7;
-    const uint64_t bit = (uint64_t)1 << (slot & 63), word = block[at], fields = block[0];
-    uint32_t n = (uint32_t)(fields >> 9 * (at - 1) & 511);
+    uint64_t *const block = t->word + (slot >> 9) * 8, *const place = t->word + (slot >> 6);
+    const uint32_t shift = 9 * (slot >> 6 & 7);
+    const uint64_t word = *place, fields = *block;
+    uint32_t n = (uint32_t)(fields >> (shift - 9) & 511);
 
-    block[at] = word ^ bit;
-    block[0] = fields - stack_step_field[at];
-    n += stack_ones(word & (bit - 1), instruction) + near[slot >> 9 & 31];
-    few(near, slot >> 9 & 31);
+    *place = word & ~((uint64_t)1 << (slot & 63));
+    *block = fields - (STACK_FIELDS << shift);
+    n += stack_ones(word & (((uint64_t)1 << (slot & 63)) - 1), instruction) + t->near[slot >> 9];
+    few(t->near, slot >> 9);
     for (unsigned i = 0; i < levels; i++) {
-        uint32_t *const far = t->far[i] + (slot >> (19 + 5 * i) << 5);
-        const uint32_t index = slot >> (14 + 5 * i) & 31;
-
-        n += far[index];
-        many(far, index);
+        n += t->far[i][slot >> (14 + 5 * i)];
+        many(t->far[i], slot >> (14 + 5 * i));
     }
     return n;
 }
@@ -373,10 +356,22 @@ STACK_INLINE uint32_t stack_next_slot(uint32_t slot)
    the next. So those of up to STACK_FOLD removals are added up in a register of 32 bytes. */
 typedef uint8_t stack_bytes32 __attribute__((vector_size(32)));
 
+/* Adds 1 to the bytes behind place `at`. */
+typedef void (*stack_more8)(stack_bytes32 *less, uint32_t at);
+
+STACK_INLINE void more8(stack_bytes32 *less, uint32_t at)
+{
+    stack_bytes32 step;
+
+    memcpy(&step, stack_step8 + 31 - at, sizeof step);
+    *less += step;
+}
+
 STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint32_t m,
                                     uint32_t fill, const uint16_t *evicted, uint64_t *dist,
                                     uint32_t nexts, uint32_t oldest, unsigned levels,
-                                    int instruction, stack_less16 few, stack_less32 many)
+                                    int instruction, stack_less16 few, stack_less32 many,
+                                    stack_more8 more)
 {
     const struct stack_tree tree = s->tree;
     const unsigned top_shift = 14 + 5 * levels;
@@ -398,12 +393,10 @@ STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint3
                 newer++;
             } else {
                 const uint32_t top = slot >> top_shift;
-                stack_bytes32 step;
 
                 dist[k] = newer - stack_take(&tree, slot, levels, instruction, few, many) -
                           s->top[top] + less[top];
-                memcpy(&step, stack_step8 + 31 - top, sizeof step);
-                less += step;
+                more(&less, top);
             }
             if (!evicted) {
                 *place[k] = tail;
@@ -425,20 +418,21 @@ STACK_INLINE void stack_rank_levels(struct stack *s, struct stack_work *w, uint3
    that all distances are wanted. */
 STACK_INLINE void stack_rank_all(struct stack *s, struct stack_work *w, uint32_t m, uint32_t fill,
                                  const uint16_t *evicted, uint64_t *dist, uint32_t nexts,
-                                 int instruction, stack_less16 few, stack_less32 many)
+                                 int instruction, stack_less16 few, stack_less32 many,
+                                 stack_more8 more)
 {
     const unsigned levels = s->tree.levels;
     const uint32_t oldest = s->oldest;
 
     if (levels == 1 && !evicted && !oldest)
-        stack_rank_levels(s, w, m, 0, NULL, dist, nexts, 0, 1, instruction, few, many);
+        stack_rank_levels(s, w, m, 0, NULL, dist, nexts, 0, 1, instruction, few, many, more);
     else if (levels == 1 && !oldest)
-        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, 1, instruction, few, many);
+        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, 1, instruction, few, many, more);
     else if (levels == 0 && evicted && !oldest)
-        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, 0, instruction, few, many);
+        stack_rank_levels(s, w, m, fill, evicted, dist, 0, 0, 0, instruction, few, many, more);
     else
         stack_rank_levels(s, w, m, fill, evicted, dist, nexts, oldest, levels, instruction, few,
-                          many);
+                          many, more);
 }
 
 /* Number of live slots before `slot`. */
@@ -453,18 +447,14 @@ STACK_INLINE void stack_renumber_all(struct stack *s, int instruction)
 {
     const uint32_t first = s->oldest ? stack_rank(s, s->oldest, instruction) : 0;
 
-    for (uint32_t p = 0; p < 1u << s->part_bits; p++) {
-        const struct stack_part *part = s->part + p;
+    for (uint32_t i = 0; i < s->buckets; i++) {
+        struct stack_bucket *b = s->bucket + i;
 
-        for (uint32_t i = 0; i < part->buckets; i++) {
-            struct stack_bucket *b = part->bucket + i;
-
-            for (uint32_t k = 0; k < b->used; k++) {
-                if (b->slot[k] < s->oldest)
-                    b->slot[k] = 0;
-                else if (b->slot[k] != STACK_FRESH)
-                    b->slot[k] = stack_slot(stack_rank(s, b->slot[k], instruction) - first);
-            }
+        for (uint32_t k = 0; k < b->used; k++) {
+            if (b->slot[k] < s->oldest)
+                b->slot[k] = 0;
+            else if (b->slot[k] != STACK_FRESH)
+                b->slot[k] = stack_slot(stack_rank(s, b->slot[k], instruction) - first);
         }
     }
     s->live -= first;

@@ -35,8 +35,10 @@ static void level(struct cf_machine *m, const char *name, uint64_t size, uint32_
 
 static struct setup *three(enum cf_inclusion inclusion, unsigned cores)
 {
-    struct setup *s = bench_memory(sizeof *s);
+    struct setup *s = calloc(1, sizeof *s);
 
+    if (!s)
+        exit(3);
     s->m.line_size = 64;
     s->o.cores = cores;
     level(&s->m, "L1", 32 << 10, 8, 1, CF_NON_INCLUSIVE);

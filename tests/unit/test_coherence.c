@@ -408,6 +408,60 @@ static void geometries(void)
         ok(!cf_coherence_new(&bad[i]), "geometry %zu is refused", i);
 }
 
+/* Two cores on many more lines and references than the model could take, so that arrays grow and
+   times begin anew: the portable code against the other. */
+static void many(void)
+{
+    enum { ROWS = 60000, ROUNDS = 24 };
+    static uint64_t addr[ROWS], space[ROWS];
+    static uint32_t size[ROWS];
+    static uint8_t op[ROWS], core[ROWS], class[2][ROWS];
+    unsigned bad = 0;
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        const unsigned turn = 1 + next() % (round % 2 ? 3 : 300), flushes = round % 3 == 0;
+        const uint64_t range = (uint64_t)64 << next() % 17;
+        struct cf_coherence_geometry g = {
+            .cores = 2, .sets = 1u << next() % 8, .ways = 1 + next() % 8, .line_shift = 6};
+        struct cf_coherence *c[2] = {cf_coherence_new(&g), NULL};
+
+        g.portable = 1;
+        c[1] = cf_coherence_new(&g);
+        if (!c[0] || !c[1])
+            exit(1);
+        for (unsigned i = 0; i < ROWS; i++) {
+            addr[i] = round % 4 == 1 ? i * 24 % range : next() % (next() % 4 ? range / 8 : range);
+            op[i] = (uint8_t)(next() % 3 ? CF_LOAD : CF_STORE);
+            if (flushes && next() % 512 == 0)
+                op[i] = CF_FLUSH;
+            size[i] = next() % 64 ? 8 : next() % 200;
+            core[i] = (uint8_t)(i / turn % 2);
+        }
+        memset(class, CF_CLASS_NONE, sizeof(class));
+        for (unsigned from = 0, rows; from < ROWS; from += rows) {
+            rows = 1 + next() % (next() % 2 ? 100 : 16384);
+            rows = rows < ROWS - from ? rows : ROWS - from;
+            for (unsigned k = 0; k < 2; k++) {
+                const struct cf_coherence_rows in = {.rows = rows,
+                                                     .addr = addr + from,
+                                                     .op = op + from,
+                                                     .size = size + from,
+                                                     .core = core + from,
+                                                     .space = space + from};
+
+                bad += cf_coherence_run(c[k], &in, class[k] + from) != 0;
+            }
+        }
+        bad += memcmp(class[0], class[1], ROWS) != 0 ||
+               cf_coherence_invalidations(c[0]) != cf_coherence_invalidations(c[1]) ||
+               memcmp(cf_coherence_counts(c[0]), cf_coherence_counts(c[1]),
+                      sizeof(struct cf_class_counts)) != 0;
+        cf_coherence_free(c[0]);
+        cf_coherence_free(c[1]);
+    }
+    ok(!bad, "%u longer traces of two cores, by the portable code and by vectors", ROUNDS);
+}
+
 int main(void)
 {
     static const unsigned cores[] = {2, 1, 3, 4, 2, 5, 8, 32};
@@ -418,6 +472,7 @@ int main(void)
     huge();
     lost_elsewhere();
     geometries();
+    many();
     for (unsigned i = 0; i < 3000; i++) {
         struct cf_coherence_geometry g = {
             .cores = cores[next() % 8],

@@ -193,7 +193,37 @@ static void small_traces(void)
     }
 }
 
-/* Traces that grow the table into its parts, compact, and switch the front off and on. */
+/* More than a million lines, again and again in the same order: the table becomes a mapping, which
+   grows several times. */
+static void growth(void)
+{
+    const uint32_t lines = 1100000;
+
+    for (unsigned code = 0; code < CODES; code++) {
+        const struct cf_stack_config config = {.code = code};
+        struct cf_stack *s = cf_stack_new(&config);
+        struct cf_stack_stats stats = {0};
+        uint64_t wrong = s ? 0 : 1;
+
+        for (uint32_t i = 0, part; s && !wrong && i < 2 * lines; i += part) {
+            part = i < lines && lines - i < MOST ? lines - i : MOST;
+            part = part < 2 * lines - i ? part : 2 * lines - i;
+            for (uint32_t k = 0; k < part; k++)
+                line[k] = (i + k) % lines * UINT64_C(0x9e3779b97f4a7c15);
+            wrong += cf_stack_lines(s, 0, line, part, got) != 0;
+            for (uint32_t k = 0; k < part; k++)
+                wrong += got[k] != (i < lines ? CF_DIST_COLD : lines - 1);
+        }
+        is_u64(wrong, 0, "a million lines, %s code: distances", code_name[code]);
+        if (s)
+            cf_stack_stats(s, &stats);
+        ok(stats.lines == lines && stats.line_bytes <= 32 * stats.lines,
+           "a million lines, %s code: at most 32 bytes a line", code_name[code]);
+        cf_stack_free(s);
+    }
+}
+
+/* Traces that grow the table, compact it, and switch the front off and on. */
 static void large_traces(void)
 {
     struct cf_stack_config fast = {0}, slow = {.code = CF_STACK_PORTABLE};
@@ -478,6 +508,7 @@ static void sample_error(double rate, uint32_t samples)
 int main(void)
 {
     small_traces();
+    growth();
     large_traces();
     units();
     rows();
