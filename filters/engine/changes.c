@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sets that are equal, which most are, are found as a whole; within the others only ways that
+ * changed are looked for elsewhere in the set.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "filters/engine/changes.h"
+
+struct sides {
+    const struct cf_tags *a, *b;
+    size_t slot_a, slot_b;
+    uint32_t set, ways_a, ways_b; /* ways 0: this side has no such set */
+};
+
+static uint64_t at(const struct cf_tags *t, size_t slot, uint32_t ways, uint32_t way)
+{
+    return way < ways ? t->line[slot + way] : CF_TAGS_NONE;
+}
+
+static int holds(const struct cf_tags *t, size_t slot, uint32_t ways, uint64_t line)
+{
+    for (uint32_t w = 0; w < ways; w++)
+        if (t->line[slot + w] == line)
+            return 1;
+    return 0;
+}
+
+static enum cf_change kind_of(const struct sides *s, uint32_t way, uint64_t a, uint64_t b)
+{
+    if (a == b)
+        return s->a->state && s->b->state &&
+                       s->a->state[s->slot_a + way] != s->b->state[s->slot_b + way]
+                   ? CF_OTHER_STATE
+                   : CF_SAME;
+    return holds(s->b, s->slot_b, s->ways_b, a) ? CF_OTHER_WAY : CF_ONLY_A;
+}
+
+static int compare_set(struct cf_changes *c, const struct sides *s, cf_change_taker *take,
+                       void *arg)
+{
+    const uint32_t ways = s->ways_a > s->ways_b ? s->ways_a : s->ways_b;
+    int stop = 0;
+
+    for (uint32_t w = 0; w < ways && !stop; w++) {
+        const uint64_t a = at(s->a, s->slot_a, s->ways_a, w), b = at(s->b, s->slot_b, s->ways_b, w);
+
+        c->ways += a != b;
+        if (a != CF_TAGS_NONE) {
+            const enum cf_change kind = kind_of(s, w, a, b);
+
+            c->valid_a++;
+            c->count[kind]++;
+            if (take)
+                stop = take(arg, s->a, s->slot_a + w, s->set, kind);
+        }
+        if (b == CF_TAGS_NONE)
+            continue;
+        c->valid_b++;
+        if (a == b || holds(s->a, s->slot_a, s->ways_a, b))
+            continue;
+        c->count[CF_ONLY_B]++;
+        if (take && !stop)
+            stop = take(arg, s->b, s->slot_b + w, s->set, CF_ONLY_B);
+    }
+    return stop;
+}
+
+static uint32_t larger(uint32_t x, uint32_t y)
+{
+    return x > y ? x : y;
+}
+
+/* Counts a set whose lines and states are all the same. */
+static int equal_set(struct cf_changes *c, const struct sides *s)
+{
+    const size_t n = s->ways_a;
+    uint64_t valid = 0;
+
+    if (n != s->ways_b ||
+        memcmp(s->a->line + s->slot_a, s->b->line + s->slot_b, n * sizeof *s->a->line) != 0)
+        return 0;
+    /* the state of a way without a line is nobody's */
+    if (s->a->state && s->b->state &&
+        memcmp(s->a->state + s->slot_a, s->b->state + s->slot_b, n) != 0)
+        return 0;
+    for (uint32_t w = 0; w < n; w++)
+        valid += s->a->line[s->slot_a + w] != CF_TAGS_NONE;
+    c->valid_a += valid;
+    c->valid_b += valid;
+    c->count[CF_SAME] += valid;
+    return 1;
+}
+
+int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct cf_tags *b,
+                   cf_change_taker *take, void *arg)
+{
+    for (uint32_t cache = 0; cache < larger(a->caches, b->caches); cache++)
+        for (uint32_t set = 0; set < larger(a->sets, b->sets); set++) {
+            const int in_a = cache < a->caches && set < a->set_room;
+            const int in_b = cache < b->caches && set < b->set_room;
+            const struct sides s = {
+                .a = a,
+                .b = b,
+                .slot_a = in_a ? cf_tags_slot(a, cache, set) : 0,
+                .slot_b = in_b ? cf_tags_slot(b, cache, set) : 0,
+                .set = set,
+                .ways_a = in_a ? a->ways : 0,
+                .ways_b = in_b ? b->ways : 0,
+            };
+            int stop;
+
+            if (!take && equal_set(c, &s))
+                continue;
+            stop = compare_set(c, &s, take, arg);
+            if (stop)
+                return stop;
+        }
+    return 0;
+}
+
+void cf_moments_add(struct cf_moments *m, double x)
+{
+    const double off = x - m->mean;
+
+    m->most = m->n && m->most > x ? m->most : x;
+    m->n++;
+    m->mean += off / (double)m->n;
+    m->squares += off * (x - m->mean);
+}
+
+double cf_moments_deviation(const struct cf_moments *m)
+{
+    return m->n > 1 ? sqrt(m->squares / (double)(m->n - 1)) : NAN;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lineset.h - the lines of a snapshot, and which of them were in the snapshot before: the reused
+ * set of "Observing the Invisible", section 7.6 ("the number of lines that are the same and present
+ * in two successive snapshots").
+ *
+ * A line is a key of 64 bits. Its low bits choose a bucket of 16 keys, which are compared at once;
+ * lines of a cache that come set by set go through the buckets from the first to the last. What
+ * does not fit its bucket goes to a hash table, so that any keys are right and few are slow.
+ *
+ * Memory: for caches of N lines 256 N bytes; more only where a snapshot has more lines or many
+ * whose low bits agree.
+ */
+#ifndef CF_LINESET_H
+#define CF_LINESET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cf_lineset;
+
+/* For about `lines` lines a snapshot. `portable`: no vector code beyond what every processor of the
+   kind has, to compare the two. NULL without memory. */
+struct cf_lineset *cf_lineset_new(size_t lines, int portable) __attribute__((warn_unused_result));
+void cf_lineset_free(struct cf_lineset *s);
+
+/* Adds lines to the current snapshot; before[i] = 1 where the last one had key[i], else 0. A key
+   that comes twice is there twice. UINT64_MAX is no key. -1 without memory. */
+int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
+    __attribute__((warn_unused_result));
+
+/* The current snapshot becomes the last one, and an empty one the current. */
+void cf_lineset_next(struct cf_lineset *s);
+
+/* Both are empty. */
+void cf_lineset_clear(struct cf_lineset *s);
+
+#endif
