@@ -125,18 +125,6 @@ static enum value parse_value(const struct cf_tool *t, const char *name)
            "--value: '%s' is unknown: use accesses, bytes, loads, stores, misses or cost", name);
 }
 
-static void parse_picture_size(const struct cf_tool *t, struct options *o, const char *text)
-{
-    const char *x = strchr(text, 'x');
-    char *wide = x ? strndup(text, (size_t)(x - text)) : NULL;
-
-    if (!wide)
-        cf_die(t, CF_EXIT_USAGE, "--size: '%s' is no size: write WIDTHxHEIGHT", text);
-    o->png_width = (uint32_t)cf_parse_u64(t, "--size", wide, 500, 16384);
-    o->png_height = (uint32_t)cf_parse_u64(t, "--size", x + 1, 260, 16384);
-    free(wide);
-}
-
 static void parse_options(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     static const struct option table[] = {
@@ -221,7 +209,7 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
             o->html = optarg;
             break;
         case OPT_SIZE:
-            parse_picture_size(t, o, optarg);
+            cf_picture_size(t, "--size", optarg, &o->png_width, &o->png_height);
             break;
         case OPT_SCALE:
             if (strcmp(optarg, "log") && strcmp(optarg, "linear"))
@@ -403,6 +391,7 @@ static void want_columns(struct work *w)
         cf_reader_want(w->reader, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);
     }
     cf_reader_unify(w->reader);
+    cf_reader_pieces(w->reader);
     if (o->table == CF_ACCESS && (o->from || o->to != UINT64_MAX))
         cf_reader_range(w->reader, o->from, o->to);
 }
@@ -427,36 +416,24 @@ static void make_heats(struct work *w)
 
 /* ---- output ---- */
 
-/* Writes one picture beside its name, which it takes when it is whole. */
-static void write_picture(const struct work *w, const struct heat_map *map, const char *path,
-                          int png)
-{
-    const struct options *o = w->o;
-    int to_stdout = !strcmp(path, "-");
-    char *beside = NULL;
-    FILE *out;
-    int bad;
+/* A map and how large its picture is to be. */
+struct drawing {
+    const struct heat_map *map;
+    uint32_t width, height;
+};
 
-    if (!to_stdout && asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    if (!(out = to_stdout ? stdout : fopen(beside, "wbe")))
-        cf_die(w->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
-    errno = 0;
-    bad = png ? heat_png(map, out, o->png_width, o->png_height) : heat_html(map, out);
-    bad |= fflush(out) || ferror(out);
-    if (!to_stdout) {
-        bad |= fclose(out) != 0;
-        if (!bad)
-            bad = rename(beside, path) != 0;
-    }
-    if (bad) {
-        int why = errno;
-        if (!to_stdout)
-            unlink(beside);
-        cf_die(w->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path,
-               why ? strerror(why) : "out of memory");
-    }
-    free(beside);
+static int write_png(const void *what, FILE *out)
+{
+    const struct drawing *d = what;
+
+    return heat_png(d->map, out, d->width, d->height);
+}
+
+static int write_html(const void *what, FILE *out)
+{
+    const struct drawing *d = what;
+
+    return heat_html(d->map, out);
 }
 
 static void hints(const struct work *w)
@@ -478,8 +455,9 @@ static void output(struct work *w)
 {
     const struct options *o = w->o;
     int snapshots = o->table ? o->table == CF_LINE : !w->access_rows && w->line_rows;
-    struct heat_terminal terminal = heat_terminal_here();
+    struct cf_terminal terminal = cf_terminal_here();
     struct heat_map map = {0};
+    const struct drawing drawing = {&map, o->png_width, o->png_height};
     int drawn = 0;
 
     check(w, heat_finish(snapshots ? w->lines : w->accesses, region_name, w->reader, &map));
@@ -489,9 +467,9 @@ static void output(struct work *w)
     map.top = o->top ? o->top : 12;
     map.linear = o->linear;
     if (o->png)
-        write_picture(w, &map, o->png, 1);
+        cf_picture_file(w->tool, o->png, write_png, &drawing);
     if (o->html)
-        write_picture(w, &map, o->html, 0);
+        cf_picture_file(w->tool, o->html, write_html, &drawing);
     if ((!o->png || strcmp(o->png, "-")) && (!o->html || strcmp(o->html, "-"))) {
         if (o->output == AS_DRAWING || (o->output == BY_STDOUT && isatty(1)))
             drawn = heat_term(&map, stdout, &terminal);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "filters/picture/picture.h"
 #include "formats/cf.h"
 
 enum {
@@ -126,24 +127,12 @@ void heat_columns(const struct heat_map *map, const struct heat_line *line, uint
 
 /* ---- colours, numbers and texts for people (look.c) ---- */
 
-struct heat_rgb {
-    uint8_t r, g, b;
-};
-
-struct heat_rgb heat_colour(double t);                         /* 0 cold .. 1 hot */
-extern const struct heat_rgb heat_ground;                      /* where nothing was counted */
-extern const struct heat_rgb heat_gap;                         /* pages left out */
+extern const struct cf_rgb heat_ground;                        /* where nothing was counted */
+extern const struct cf_rgb heat_gap;                           /* pages left out */
 double heat_scale(const struct heat_map *map, uint64_t value); /* 0..1 for a value above 0 */
-
-/* "1234" as "1.23 k"; what is below 1000 without a point. */
-void heat_number(char *out, size_t size, double value);
 
 /* "123", or for a page that nobody resolved its address, "0x7b000". */
 void heat_page_name(char *out, size_t size, const struct heat_map *map, uint32_t row);
-
-/* Marks of an axis from `least` to `most`: a step of 1, 2 or 5 times a power of ten that gives at
-   most `marks` of them. */
-double heat_step(double least, double most, unsigned marks);
 
 /* The time axis: what to subtract and to divide by before a time is printed, and its title. */
 struct heat_axis {
@@ -154,10 +143,6 @@ struct heat_axis {
     char title[128];
 };
 void heat_time_axis(const struct heat_map *map, unsigned marks, struct heat_axis *axis);
-
-/* One character of UTF-8: its bytes, at least 1; *code is 0xfffd for what is no UTF-8, and for
-   control characters and marks that change the direction of writing. */
-size_t heat_character(const char *text, uint32_t *code);
 
 /* "Accesses of each page over time" and "12.3 M accesses, 45 pages of 6 mappings, ...". */
 void heat_title(const struct heat_map *map, char *out, size_t size);
@@ -171,22 +156,6 @@ int heat_html(const struct heat_map *map, FILE *out) CF_MUST_CHECK;
 /* The mappings up to the one of rank `top`. */
 void heat_csv(const struct heat_map *map, FILE *out, uint32_t top);
 
-struct heat_terminal {
-    unsigned columns, lines; /* lines 0: as many as it takes */
-    int colours;             /* 0, 256 or 1 << 24 */
-    int utf8;
-};
-/* What standard output and the environment say: COLUMNS, LINES, COLORTERM, NO_COLOR, TERM, locale.
- */
-struct heat_terminal heat_terminal_here(void);
-int heat_term(const struct heat_map *map, FILE *out, const struct heat_terminal *t) CF_MUST_CHECK;
-
-/* ---- text in pictures (font.c) ---- */
-
-/* Coverage (0..255) of `text`, 7-bit with '?' for what is not, by calls of `dot`. The height of
-   capitals is 9 * `size` pixels and an advance 7 * `size`; x, y is the upper left of the first. */
-void heat_draw_text(const char *text, int x, int y, int size,
-                    void (*dot)(void *, int x, int y, unsigned coverage), void *arg);
-int heat_text_width(const char *text, int size);
+int heat_term(const struct heat_map *map, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
 
 #endif

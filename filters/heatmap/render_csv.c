@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * render_csv.c - the map as CSV: one row a page and time bin that got something, the largest
- * mapping first, then by page, then by time. No memory.
+ * mapping first, then by page, then by time. Memory: what the rows of a page have in common.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/cf_tool.h"
@@ -20,6 +21,24 @@ static void time_column(const struct heat_map *map, FILE *out, const char *which
         name[n++] = (*u >= 'a' && *u <= 'z') || (*u >= '0' && *u <= '9') ? *u : '_';
     name[n] = 0;
     cf_csv_text(out, 0, name);
+}
+
+/* The first two fields of all rows of a page, quoted once: to look for quotes in each row costs
+   more than its numbers do. NULL without memory. */
+static char *page_fields(const char *name, uint64_t page, size_t *bytes)
+{
+    char *text = NULL;
+    FILE *memory = open_memstream(&text, bytes);
+
+    if (!memory)
+        return NULL;
+    cf_csv_text(memory, 1, name);
+    cf_csv_u64(memory, 0, page);
+    if (fclose(memory) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 void heat_csv(const struct heat_map *map, FILE *out, uint32_t top)
@@ -41,15 +60,23 @@ void heat_csv(const struct heat_map *map, FILE *out, uint32_t top)
         const struct heat_band *band = &map->band[b];
         for (uint32_t r = band->first; r < band->first + band->rows; r++) {
             const struct heat_row *row = &map->row[r];
+            size_t bytes;
+            char *fields = page_fields(band->name, row->page, &bytes);
+
             for (uint64_t c = row->first; c < row->first + row->cells; c++) {
-                cf_csv_text(out, 1, band->name);
-                cf_csv_u64(out, 0, row->page);
+                if (fields) {
+                    fwrite(fields, 1, bytes, out);
+                } else {
+                    cf_csv_text(out, 1, band->name);
+                    cf_csv_u64(out, 0, row->page);
+                }
                 cf_csv_u64(out, 0, heat_bin_start(map, map->bin[c]));
                 if (!snapshots)
                     cf_csv_u64(out, 0, heat_bin_start(map, (uint64_t)map->bin[c] + 1));
                 cf_csv_u64(out, 0, map->value[c]);
                 cf_csv_end(out);
             }
+            free(fields);
         }
     }
 }

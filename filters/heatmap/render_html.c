@@ -21,23 +21,6 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char heat_page[];
 
-static void json_text(FILE *out, const char *name, const char *text)
-{
-    size_t n;
-
-    fprintf(out, *name ? "\"%s\":\"" : "%s\"", name);
-    for (; *text; text += n) {
-        uint32_t code;
-
-        n = heat_character(text, &code);
-        if (code < 0x20 || code == 0xfffd || strchr("<>&'\"\\", code < 128 ? (int)code : ' '))
-            fprintf(out, "\\u%04" PRIx32, code);
-        else
-            fwrite(text, 1, n, out);
-    }
-    fputc('"', out);
-}
-
 /* Numbers of 7 bits a byte, and those in base64. */
 struct packer {
     FILE *out;
@@ -94,16 +77,16 @@ static void write_data(const struct heat_map *map, FILE *out)
 
     fputc('{', out);
     heat_title(map, words, sizeof words);
-    json_text(out, "title", words);
+    cf_json_text(out, "title", words);
     fputc(',', out);
     heat_summary(map, words, sizeof words);
-    json_text(out, "summary", words);
+    cf_json_text(out, "summary", words);
     fputc(',', out);
-    json_text(out, "command", map->command);
+    cf_json_text(out, "command", map->command);
     fputc(',', out);
-    json_text(out, "what", map->what);
+    cf_json_text(out, "what", map->what);
     fputc(',', out);
-    json_text(out, "unit", map->unit);
+    cf_json_text(out, "unit", map->unit);
     fprintf(out,
             ",\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"bins\":%" PRIu32 ",\"total\":%" PRIu64
             ",\"peak\":%" PRIu64 ",\"rows\":%" PRIu32 ",\"cells\":%" PRIu64 ",\"top\":%" PRIu32
@@ -111,13 +94,13 @@ static void write_data(const struct heat_map *map, FILE *out)
             map->start, map->width, map->bins, map->total, map->peak, map->rows, map->cells,
             map->top, map->linear ? "true" : "false");
     for (int i = 0; i < 256; i++) {
-        struct heat_rgb c = heat_colour(i / 255.0);
+        struct cf_rgb c = cf_heat_colour(i / 255.0);
         fprintf(out, "%02x%02x%02x", c.r, c.g, c.b);
     }
     fputs("\",\n\"bands\":[", out);
     for (uint32_t b = 0; b < map->bands; b++) {
         fputs(b ? ",\n[" : "[", out);
-        json_text(out, "", map->band[b].name);
+        cf_json_text(out, "", map->band[b].name);
         fprintf(out, ",%" PRIu64 ",%" PRIu32 ",%d]", map->band[b].total, map->band[b].rows,
                 map->band[b].region != 0);
     }

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "filters/heatmap/heat.h"
+#include "filters/picture/picture.h"
 
 enum { ADVANCE = 7, FIRST = 32, LAST = 126 };
 
@@ -173,24 +173,24 @@ static void draw_glyph(const char *g, int x, int y, int size,
     }
 }
 
-void heat_draw_text(const char *text, int x, int y, int size,
-                    void (*dot)(void *, int x, int y, unsigned coverage), void *arg)
+void cf_font_draw(const char *text, int x, int y, int size,
+                  void (*dot)(void *, int x, int y, unsigned coverage), void *arg)
 {
     for (size_t n; *text; text += n, x += ADVANCE * size) {
         uint32_t code;
 
-        n = heat_character(text, &code);
+        n = cf_text_character(text, &code);
         if (code < FIRST || code > LAST)
             code = '?';
         draw_glyph(glyphs[code - FIRST], x, y, size, dot, arg);
     }
 }
 
-int heat_text_width(const char *text, int size)
+int cf_font_width(const char *text, int size)
 {
     int characters = 0;
 
-    for (uint32_t code; *text; text += heat_character(text, &code))
+    for (uint32_t code; *text; text += cf_text_character(text, &code))
         characters++;
     return characters * ADVANCE * size;
 }

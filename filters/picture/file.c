@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * file.c - pictures and pages as files: options, texts inside a page, files that take their name
+ * when they are whole.
+ *
+ * In: what an option says, and a function that writes. Out: a file, or the end of the program with
+ * a message. A file that could not be finished is removed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "filters/picture/picture.h"
+
+void cf_json_text(FILE *out, const char *name, const char *text)
+{
+    size_t n;
+
+    fprintf(out, *name ? "\"%s\":\"" : "%s\"", name);
+    for (; *text; text += n) {
+        uint32_t code;
+
+        n = cf_text_character(text, &code);
+        if (code < 0x20 || code == 0xfffd || strchr("<>&'\"\\", code < 128 ? (int)code : ' '))
+            fprintf(out, "\\u%04" PRIx32, code);
+        else
+            fwrite(text, 1, n, out);
+    }
+    fputc('"', out);
+}
+
+void cf_picture_file(const struct cf_tool *t, const char *path,
+                     int (*write)(const void *what, FILE *out), const void *what)
+{
+    int to_stdout = !strcmp(path, "-");
+    char *beside = NULL;
+    FILE *out;
+    int bad;
+
+    if (!to_stdout && asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (!(out = to_stdout ? stdout : fopen(beside, "wbe")))
+        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
+    errno = 0;
+    bad = write(what, out);
+    bad |= fflush(out) || ferror(out);
+    if (!to_stdout) {
+        bad |= fclose(out) != 0;
+        if (!bad)
+            bad = rename(beside, path) != 0;
+    }
+    if (bad) {
+        int why = errno;
+        if (!to_stdout)
+            unlink(beside);
+        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path,
+               why ? strerror(why) : "out of memory");
+    }
+    free(beside);
+}
+
+void cf_picture_size(const struct cf_tool *t, const char *option, const char *text, uint32_t *width,
+                     uint32_t *height)
+{
+    const char *x = strchr(text, 'x');
+    char *wide = x ? strndup(text, (size_t)(x - text)) : NULL;
+
+    if (!wide)
+        cf_die(t, CF_EXIT_USAGE, "%s: '%s' is no size: write WIDTHxHEIGHT", option, text);
+    *width = (uint32_t)cf_parse_u64(t, option, wide, 500, 16384);
+    *height = (uint32_t)cf_parse_u64(t, option, x + 1, 260, 16384);
+    free(wide);
+}
