@@ -13,11 +13,16 @@
 static const char usage[] =
     "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"
     "Add column 'class', why each access missed: 0 no miss, 1 compulsory, 2 capacity,\n"
-    "3 conflict, 4 true sharing, 5 false sharing. Standard input where no FILE or -.\n"
+    "3 conflict, 4 true sharing, 5 false sharing, 16 of no class. Standard input where\n"
+    "no FILE or -.\n"
     "\n"
     "  -m, --machine MACHINE  the caches: a description's name, FILE.yaml or host\n"
     "      --rule RULE        hill: compulsory, capacity and conflict after Hill and\n"
     "                         Smith, and sharing between cores  [hill]\n"
+    "                         leon4: as the LEON4 profiling tool, by distance in\n"
+    "                         each set; adds 'hit' and 'class_behind'\n"
+    "      --no-addresses     leon4: the tool's own procedure, which knows no address of\n"
+    "                         a load: all its misses are compulsory\n"
     "      --level NAME       misses of this level  [first levels for data and code]\n"
     "      --cores N          as given to cf-cache  [CPUs of the machine]\n"
     "      --seed N           of random replacement, as given to cf-cache  [1]\n"
@@ -31,13 +36,18 @@ static const char usage[] =
     "  cf-classify -m tegra-x1 --summary trace.cf\n"
     "  cf-resolve trace.cf | cf-classify -m host | cf-rank --by source --value misses\n";
 
-enum { OPT_RULE = 256, OPT_LEVEL, OPT_CORES, OPT_SEED, OPT_SUMMARY };
+enum { OPT_RULE = 256, OPT_LEVEL, OPT_CORES, OPT_SEED, OPT_SUMMARY, OPT_NO_ADDRESSES };
 
 static const struct option longs[] = {
-    {"machine", required_argument, NULL, 'm'},     {"rule", required_argument, NULL, OPT_RULE},
-    {"level", required_argument, NULL, OPT_LEVEL}, {"cores", required_argument, NULL, OPT_CORES},
-    {"seed", required_argument, NULL, OPT_SEED},   {"summary", no_argument, NULL, OPT_SUMMARY},
-    {"output", required_argument, NULL, 'o'},      CF_COMMON_OPTIONS,
+    {"machine", required_argument, NULL, 'm'},
+    {"rule", required_argument, NULL, OPT_RULE},
+    {"level", required_argument, NULL, OPT_LEVEL},
+    {"cores", required_argument, NULL, OPT_CORES},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"summary", no_argument, NULL, OPT_SUMMARY},
+    {"output", required_argument, NULL, 'o'},
+    {"no-addresses", no_argument, NULL, OPT_NO_ADDRESSES},
+    CF_COMMON_OPTIONS,
 };
 
 struct run {
@@ -74,6 +84,9 @@ static void parse(struct run *r, int argc, char **argv)
         case OPT_SEED:
             r->c.o.seed = cf_parse_u64(t, "--seed", optarg, 0, UINT64_MAX);
             break;
+        case OPT_NO_ADDRESSES:
+            r->c.o.no_addresses = 1;
+            break;
         case OPT_SUMMARY:
             r->summary = 1;
             break;
@@ -84,6 +97,8 @@ static void parse(struct run *r, int argc, char **argv)
             cf_common_option(t, c);
         }
     }
+    if (r->c.o.no_addresses && r->rule != &rule_leon4)
+        cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
 }
 
 /* A failure shows again when the writer is closed. */
@@ -102,6 +117,8 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         cf_die(&r->c.tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (const struct need *n = r->rule->needs; n->column; n++)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
+    if (r->rule->open)
+        r->rule->open(r->state, in, out);
     if (out)
         cf_reader_idle(in, idle, out);
     while (cf_reader_next(in, &f) > 0) {
@@ -111,10 +128,14 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
             if (out && cf_frame_set(f, CF_CLASS, class) != 0)
                 cf_die(&r->c.tool, CF_EXIT_INPUT, "frame %llu has no room for one more column",
                        (unsigned long long)f->number);
+        } else if (r->rule->other && r->rule->other(r->state, f)) {
+            continue;
         }
         if (out && cf_writer_frame(out, f) != 0)
             break; /* cf_tool_finish() tells why */
     }
+    if (r->rule->finish)
+        r->rule->finish(r->state);
     free(class);
 }
 

@@ -4,8 +4,10 @@
  * description, or sums them up by level and operation.
  *
  * In: a stream whose accesses have column `hit` (cf-cache) or `level` (hardware). Out: the same,
- * table access with column `cost`; or CSV. All other tables and columns pass untouched. Memory: a
- * few columns of one frame, and where latencies depend on earlier accesses 32 bytes a thread.
+ * table access with column `cost`, and so table unplaced where it has that column; or CSV. All
+ * other tables and columns pass untouched. Memory: a few columns of one frame, and where latencies
+ * depend on earlier accesses 32 bytes a thread and 56 a row of unplaced that waits for the accesses
+ * of its time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include "filters/engine/cores.h"
 #include "filters/engine/latency.h"
 #include "formats/cf.h"
+#include "formats/cf_aside.h"
 #include "formats/cf_machine.h"
 #include "formats/cf_tool.h"
 
@@ -74,7 +77,8 @@ struct latency {
     uint64_t *space;
     struct sum sum[CF_LATENCY_KEYS];
     uint8_t told[CF_LATENCY_KEYS];
-    uint64_t unknown; /* rows whose level or operation nobody knows */
+    struct cf_aside unplaced; /* rows that wait for the accesses of their time */
+    uint64_t unknown;         /* rows whose level or operation nobody knows */
     int status;
 };
 
@@ -243,6 +247,91 @@ static void sum_up(struct latency *l, const struct cf_frame *f, const uint8_t *l
     }
 }
 
+/* Unplaced rows before `time`, where a cost depends on the accesses before. Their operations are
+   loads and stores, and their levels those that a column of accesses can have. */
+static void waiting(struct latency *l, uint64_t time, uint8_t *seen)
+{
+    struct cf_aside_row *row;
+
+    while ((row = cf_aside_next(&l->unplaced, time)) != NULL) {
+        const uint8_t core = (uint8_t)(row->cpu % l->core_count);
+        const uint8_t level = l->column == CF_HIT ? row->hit : row->level;
+
+        cf_latencies_rows(l->model, &level, &row->op, &core, 1, &row->cost, seen);
+        l->unknown +=
+            cf_latencies_lack(l->model, cf_latency_key(level, row->op)) == CF_LACKS_ORIGIN;
+        if (l->summary) {
+            struct sum *s = &l->sum[cf_latency_key(level, row->op)];
+
+            s->accesses = add(s->accesses, 1);
+            s->cycles = add(s->cycles, row->cost);
+        }
+    }
+}
+
+static void rows_by_time(struct latency *l, const struct cf_frame *f, const uint8_t *level,
+                         const uint8_t *op, const uint8_t *core, uint8_t *seen)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    uint32_t from = 0;
+
+    while (time && from < f->rows && cf_aside_due(&l->unplaced, time[f->rows - 1])) {
+        uint32_t to = from;
+
+        while (to < f->rows && !cf_aside_due(&l->unplaced, time[to]))
+            to++;
+        cf_latencies_rows(l->model, level + from, op ? op + from : NULL, core ? core + from : NULL,
+                          to - from, l->cost + from, seen);
+        if (to < f->rows)
+            waiting(l, time[to], seen);
+        from = to;
+    }
+    cf_latencies_rows(l->model, level + from, op ? op + from : NULL, core ? core + from : NULL,
+                      f->rows - from, l->cost + from, seen);
+}
+
+/* Rows of unplaced have no column of the thread and no weight. Returns 1 when they wait. */
+static int unplaced(struct latency *l, struct cf_frame *f)
+{
+    const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP);
+    uint8_t seen[CF_LATENCY_KEYS] = {0};
+
+    if (!level || !op)
+        return 0;
+    if (cf_latencies_depend(l->model)) {
+        if (cf_aside_take(&l->unplaced, f) < 0)
+            cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        return 1;
+    }
+    cf_latencies_rows(l->model, level, op, NULL, f->rows, l->cost, seen);
+    if (check_keys(l, f, seen))
+        for (uint32_t i = 0; i < f->rows; i++)
+            l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
+    if (l->summary)
+        sum_up(l, f, level, op);
+    if (cf_frame_set(f, CF_COST, l->cost) != 0)
+        cf_die(&l->tool, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for one more column",
+               f->number);
+    return 0;
+}
+
+static void send_unplaced(struct latency *l, struct cf_writer *w)
+{
+    cf_aside_set(&l->unplaced, CF_COST);
+    (void)!cf_aside_write(&l->unplaced, w); /* a failure shows again when the writer is closed */
+}
+
+/* The rest, at the end of the input or of a segment, whose times begin anew. */
+static void end_unplaced(struct latency *l, const struct cf_frame *f, struct cf_writer *w)
+{
+    uint8_t seen[CF_LATENCY_KEYS] = {0};
+
+    waiting(l, UINT64_MAX, seen);
+    if (f)
+        (void)check_keys(l, f, seen);
+    send_unplaced(l, w);
+}
+
 static void accesses(struct latency *l, struct cf_frame *f)
 {
     const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP), *core = NULL;
@@ -254,7 +343,7 @@ static void accesses(struct latency *l, struct cf_frame *f)
             cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
         core = l->core;
     }
-    cf_latencies_rows(l->model, level, op, core, f->rows, l->cost, seen);
+    rows_by_time(l, f, level, op, core, seen);
     if (check_keys(l, f, seen))
         for (uint32_t i = 0; i < f->rows; i++)
             l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
@@ -276,6 +365,9 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
 {
     struct cf_frame *f;
 
+    cf_aside_begin(&l->unplaced, CF_UNPLACED, r);
+    if (cf_latencies_depend(l->model))
+        cf_reader_want(r, CF_ACCESS, CF_TIME, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, l->column, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
     if (l->summary)
@@ -289,11 +381,19 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
         cf_reader_idle(r, idle, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&l->tool, r);
-        if (f->table == CF_ACCESS)
+        if (f->table == CF_HEADER)
+            end_unplaced(l, f, w);
+        if (f->table == CF_ACCESS) {
             accesses(l, f);
+            send_unplaced(l, w);
+        }
+        if (f->table == CF_UNPLACED && unplaced(l, f))
+            continue;
         if (w && cf_writer_frame(w, f) != 0)
             break; /* cf_tool_finish() tells why */
     }
+    end_unplaced(l, NULL, w);
+    cf_aside_end(&l->unplaced);
 }
 
 /* One row of the summary: all keys of a level and an operation. */
@@ -341,6 +441,8 @@ int main(int argc, char **argv)
     r = cf_tool_reader(&l.tool, argv + optind, argc - optind);
     if (!l.summary || l.output)
         w = cf_tool_writer(&l.tool, l.output);
+    else
+        cf_reader_pieces(r);
     l.model = cf_latencies_new(l.machine);
     l.cost = malloc(CF_FILE_ROWS * sizeof *l.cost);
     if (!l.model || !l.cost)

@@ -262,3 +262,254 @@ END
     run -2 cf-classify -m ./w.yaml a.cf
     has "--cores"
 }
+
+# ---- rule leon4 ----
+
+# plain MODE FILE: the rule of the LEON4 profiling tool in another way, by times of last use: misses
+# of each cache by class from a stream's rows; MODE is paper (no addresses of loads) or known.
+plain() {
+    {
+        cf-cat --csv --table access --columns time,op,addr,level "$2" | sed '1d;s/$/,1/'
+        cf-cat --csv --table unplaced --columns time,op,phys,level "$2" | sed '1d;s/$/,0/'
+    } | sort -t, -s -k1,1n | awk -F, -v mode="$1" '
+        function number(text,  i, v) {
+            if (text !~ /^0x/) return text + 0
+            for (i = 3; i <= length(text); i++) v = v * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
+            return v
+        }
+        # the distance; enter: 0 only if it is below the ways
+        function touch(c, line, sets, ways, enter,  s, d, i, k) {
+            s = c "," line % sets
+            k = s "," line
+            if (!(k in last)) {
+                if (enter) { lines[s]++; which[s "," lines[s]] = k; last[k] = ++now }
+                return -1
+            }
+            for (i = 1; i <= lines[s]; i++)
+                d += last[which[s "," i]] > last[k]
+            if (enter || d < ways) last[k] = ++now
+            return d + 0
+        }
+        function class(d, ways, sets) {
+            return d < 0 ? "compulsory" : d < ways ? "" : d < sets ? "conflict" : d > sets ? "capacity" : "unclassified"
+        }
+        function second(line, op,  k) {
+            k = class(touch("L2", line, 2048, 1, 1), 1, 2048)
+            if (k != "") n["L2," op "," k]++
+        }
+        {
+            known = $5 == 1 || number($3) > 0
+            line = int(number($3) / 32)
+            k = ""
+            if ($2 == "ifetch") {
+                k = class(touch("L1I", line, 128, 4, 1), 4, 128)
+                if (k != "") n["L1I,ifetch," k]++
+            } else if ($2 == "store") {
+                if (!known) next
+                touch("L1D", line, 128, 4, 0)
+                second(line, "store")
+                next
+            } else if (mode == "paper") {
+                k = $4 == 2 ? "compulsory" : ""
+                if (k != "") n["L1D,load," k]++
+            } else {
+                d = known ? touch("L1D", line, 128, 4, 1) : 0
+                k = class(d, 4, 128)
+                if ($4 == 1) k = ""
+                if ($4 == 2 && k == "") k = "unclassified"
+                if (k != "") n["L1D,load," k]++
+            }
+            if (k != "" && known) second(line, $2)
+        }
+        END { for (k in n) print k "," n[k] }' | sort
+}
+
+# sums CSV: a summary of rule leon4, a line each class that has misses
+sums() {
+    awk -F, 'NR == 1 { for (i = 5; i <= 8; i++) name[i] = $i; next }
+        { for (i = 5; i <= 8; i++) if ($i) print $1 "," $2 "," name[i] "," $i }
+        $4 != $5 + $6 + $7 + $8 { print "the sum is wrong: " $0 }' "$1" | sort
+}
+
+import() { # PROGRAM [OPTION...]: of samples/leon4, to run.cf
+    local s=$ROOT/samples/leon4/$1
+    shift
+    cf-capture leon4 -q "$@" -r -b "$s.ahb.raw" "$s.inst.raw" >run.cf
+}
+
+@test "rule leon4: the paper's procedure and the one with addresses, against a plain one, on the samples" {
+    local p
+    for p in fits overflow windows single-windows middle-windows long-windows; do
+        import $p
+        cf-classify -q --rule leon4 -m leon4-n2x --no-addresses --summary run.cf >got.csv
+        plain paper run.cf >want
+        sums got.csv | same want -
+        cf-classify -q --rule leon4 -m leon4-n2x --summary run.cf >got.csv
+        plain known run.cf >want
+        [[ -s want ]]
+        sums got.csv | same want -
+    done
+}
+
+@test "rule leon4 on random runs of a processor, in the middle and from the beginning" {
+    local seed
+    for seed in 1 2 3; do
+        make_leon4 hist seed=$seed count=12000 skip=$((seed * 1000 - 1000)) >hist.txt
+        cf-capture leon4 -q hist.txt >run.cf
+        cf-classify -q --rule leon4 -m leon4-n2x --no-addresses --summary run.cf >got.csv
+        plain paper run.cf >want
+        # fetches and data loads by hardware; the bus of that run is none of a cache, and may bring lines
+        # that should have hit: those have no class, and the plain rule does not know them
+        sums got.csv | grep L1 | grep -v 'L1I,ifetch,unclassified' | same <(grep L1 want) -
+        cf-classify -q --rule leon4 -m leon4-n2x --summary run.cf >got.csv
+        plain known run.cf >want
+        sums got.csv | grep L1 | grep -v 'L1I,ifetch,unclassified' | same <(grep L1 want) -
+    done
+}
+
+@test "rule leon4: with recovered addresses, misses are those of the full address stream" {
+    local p
+    for p in fits overflow windows; do
+        import $p --miss line
+        cf-classify -q --rule leon4 -m leon4-n2x --summary run.cf | sed 1d | grep -v store >got
+        # the true addresses, without what the bus showed, between the same fetches
+        {
+            echo time,op,size,addr,pc,insns
+            cf-cat --csv --table access --columns time,op,size,addr,pc,insns run.cf | grep ,ifetch,
+            awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+                { print $at["time"] "," $at["op"] "," $at["size"] "," $at["addr"] "," $at["pc"] ",0" }' "$ROOT/samples/leon4/$p.csv"
+        } | { read -r head; echo "$head"; sort -t, -s -k1,1n; } >true.csv
+        stream true.cf true.csv
+        cf-classify -q --rule leon4 -m leon4-n2x --summary true.cf | sed 1d | grep -v store | same - got
+        # and as many as the other rule and cf-cache have
+        cf-classify -q --rule hill -m leon4-n2x --summary true.cf | awk -F, '$2 != "store" { print $1, $2, $4 }' | sort >want
+        awk -F, '$1 != "L2" { print $1, $2, $4 }' got | sort | same <(grep -v ^level want) -
+    done
+}
+
+@test "rule leon4: columns by hand; thresholds on both sides" {
+    cat >m.yaml <<'END'
+line_size: 32
+levels:
+  - {name: I, kind: instruction, size: 256, ways: 2}
+  - {name: D, kind: data, size: 256, ways: 2, write: through, allocate: false}
+  - {name: L2, size: 1024, ways: 4, policy: master-index}
+END
+    # four sets: lines 0, 4, 8, ... share one; distance 1 hits, 2 and 3 conflict, 4 has no class, 5 capacity
+    {
+        echo time,op,addr,size
+        local i t=0
+        for i in 0 4 0 4 8 0 4 8 12 0 4 8 12 16 0 4 8 12 16 20 0; do
+            echo $((++t)),ifetch,$((i * 32)),4
+        done
+    } >a.csv
+    stream a.cf a.csv
+    run -0 classes -m ./m.yaml --rule leon4 a.cf
+    is "1 1 0 0 1 3 3 3 1 3 3 3 3 1 16 16 16 16 16 1 2"
+    # a store does not bring its line in, and then the load is cold; what hardware says goes first
+    cat >b.csv <<'END'
+time,op,addr,size,level
+1,store,0,4,0
+2,load,0,4,0
+3,load,4,4,2
+4,load,128,4,1
+5,store,0,4,0
+6,load,8,4,0
+END
+    stream b.cf b.csv
+    run -0 --separate-stderr cf-classify -m ./m.yaml --rule leon4 -o out.cf b.cf
+    has '1 loads hit where the distance speaks of a miss' "$stderr"
+    run -0 cf-cat --csv --columns op,hit,class,class_behind out.cf
+    is "op,hit,class,class_behind
+store,255,0,1
+load,2,1,0
+load,2,16,0
+load,1,0,0
+store,2,0,0
+load,1,0,0"
+    run -0 cf-classify -m ./m.yaml --rule leon4 --no-addresses --summary b.cf
+    is "level,op,references,misses,compulsory,capacity,conflict,unclassified,unknown
+D,load,4,1,1,0,0,0,2
+D,store,2,0,0,0,0,0,0
+L2,load,1,0,0,0,0,0,0
+L2,store,2,1,1,0,0,0,0"
+}
+
+@test "rule leon4: a line that the bus read again is a miss of no class, a load's own read is not" {
+    printf '%s\n' '10  40000000  sethi  %hi(0x40000000), %g1      [40000000]' \
+        '12  40000000  ahb read,  mst=0, size=4         [0000000000000000 0000000000000000]' \
+        '13  40000004  nop                              [00000000]' \
+        '14  40000008  ld  [%g1 + 0x10], %g2            [00000007]' \
+        '15  40000000  ahb read,  mst=0, size=4         [0000000000000000 0000000000000000]' \
+        '16  4000000c  nop                              [00000000]' \
+        '17  40000000  ahb read,  mst=3, size=4         [0000000000000000 0000000000000000]' \
+        '18  40000010  nop                              [00000000]' >t.txt
+    cf-capture leon4 -q t.txt >t.cf
+    run -0 cf-classify -q --rule leon4 -m leon4-n2x --summary t.cf
+    has 'L1I,ifetch,5,2,1,0,0,1,0'
+    has 'L1D,load,1,1,1,0,0,0,0'
+    # packed, and through a filter, it is the same
+    cf-classify -q --rule leon4 -m leon4-n2x t.cf | cf-cat --csv --columns time,op,hit,class >want
+    cf-capture leon4 -q -o t.packed.cf t.txt
+    cf-classify -q --rule leon4 -m leon4-n2x t.packed.cf | cf-cat --csv --columns time,op,hit,class | same want -
+    cf-select --op load,store,ifetch t.cf | cf-classify -q --rule leon4 -m leon4-n2x | cf-cat --csv --columns time,op,hit,class | same want -
+    grep -q '^13,ifetch,2,16$' want
+}
+
+@test "rule leon4: rows of unplaced keep their values and order, and get the columns; segments begin anew" {
+    local m=$ROOT/samples/leon4/long-windows
+    import long-windows
+    cf-cat --csv --table unplaced run.cf >want
+    (($(wc -l <want) > 20))
+    cf-classify -q --rule leon4 -m leon4-n2x run.cf >out.cf
+    cf-cat --verify out.cf
+    cf-cat --csv --table unplaced out.cf | cut -d, -f1-7 | same want -
+    rows bus run.cf >want
+    rows bus out.cf | same want -
+    cf-cat --csv --columns time,op,size,addr,pc,level,insns run.cf >want
+    cf-cat --csv --columns time,op,size,addr,pc,level,insns out.cf | same want -
+    cat run.cf run.cf | cf-classify -q --rule leon4 -m leon4-n2x >two.cf
+    run -0 bash -c 'cf-cat --csv --table unplaced two.cf | grep -c ,load,'
+    is "$((2 * $(cf-cat --csv --table unplaced run.cf | grep -c ,load,)))"
+    # a stream that was cut off: what is there is still done
+    head -c $(($(stat -c %s run.cf) / 2)) run.cf >cut.cf
+    run -1 --separate-stderr cf-classify -q --rule leon4 -m leon4-n2x --summary cut.cf
+    has 'L1D,load'
+    [[ -n $stderr ]]
+}
+
+@test "rule leon4 wants what it wants" {
+    printf 'time,op,addr\n1,load,0\n' >a.csv
+    stream a.cf a.csv
+    run -2 cf-classify --rule leon4 a.cf
+    has '-m MACHINE'
+    machine u.yaml 'name: L1, size: 4KiB, ways: 4'
+    run -2 cf-classify --rule leon4 -m ./u.yaml a.cf
+    has 'instruction cache'
+    machine n.yaml 'name: I, kind: instruction, size: 4KiB, ways: 4' 'name: D, kind: data, size: 4KiB, ways: 4'
+    run -2 cf-classify --rule leon4 -m ./n.yaml a.cf
+    has 'unified cache'
+    machine l.yaml 'name: I, kind: instruction, size: 4KiB, ways: 4' 'name: D, kind: data, size: 4KiB, ways: 4' \
+        'name: L2, size: 8KiB, ways: 4, line_size: 128'
+    run -2 cf-classify --rule leon4 -m ./l.yaml a.cf
+    has 'one size'
+    run -2 cf-classify --rule leon4 -m leon4-n2x --level L2 a.cf
+    run -2 cf-classify --rule hill -m leon4-n2x --no-addresses a.cf
+    has '--rule leon4'
+}
+
+@test "rule hill adds column hit where the machine states latencies: what cf-cache says" {
+    local s=$ROOT/samples/threads.cf
+    cf-select --time -200000 "$s" >part.cf
+    for cores in 1 4; do
+        cf-cache -q -m leon4-n2x --cores $cores part.cf | cf-cat --csv --columns hit >want
+        cf-classify -q -m leon4-n2x --cores $cores part.cf >out.cf
+        cf-cat --csv --columns hit out.cf | same want -
+    done
+    run -0 bash -c 'cf-classify -q -m tegra-x1 part.cf | cf-cat --csv | head -n 1'
+    has_not hit
+    # a column that is there stays
+    cf-cache -q -m tegra-x1 --cores 2 part.cf >cache.cf
+    cf-cat --csv --columns hit cache.cf >want
+    cf-classify -q -m leon4-n2x cache.cf | cf-cat --csv --columns hit | same want -
+}

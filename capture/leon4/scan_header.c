@@ -134,7 +134,7 @@ int scan_header(struct scan *s, const char *line, size_t length)
 
 /* ---- values ---- */
 
-static int integer(const char *p, size_t n, int base, uint64_t *value)
+static inline int integer(const char *p, size_t n, int base, uint64_t *value)
 {
     uint64_t v = 0;
 
@@ -143,8 +143,18 @@ static int integer(const char *p, size_t n, int base, uint64_t *value)
         p += 2;
         n -= 2;
     }
-    if (n == 0 || n > 19)
+    if (n == 0 || n > (base == 16 ? 16 : 19))
         return 0;
+    if (base == 16) {
+        int any = 0; /* negative where a digit is none */
+
+        for (size_t i = 0; i < n; i++) {
+            any |= scan_digit[(uint8_t)p[i]];
+            v = v << 4 | (scan_digit[(uint8_t)p[i]] & 15);
+        }
+        *value = v;
+        return any >= 0;
+    }
     for (size_t i = 0; i < n; i++) {
         const int d = scan_digit[(uint8_t)p[i]];
 

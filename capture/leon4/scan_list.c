@@ -8,8 +8,10 @@
  */
 #include "capture/leon4/scan.h"
 
+static const uint8_t ends_word[256] = {[' '] = 1, ['\t'] = 1, ['}'] = 1};
+
 /* Element at *p, of a list that ends before `end`; braces around it are taken off. 0 at the end. */
-static int element(const char **p, const char *end, const char **text, size_t *length)
+static inline int element(const char **p, const char *end, const char **text, size_t *length)
 {
     int depth = 0;
     const char *start;
@@ -35,10 +37,11 @@ static int element(const char **p, const char *end, const char **text, size_t *l
         *length = (size_t)(*p - start) - (depth == 0 ? 2 : 1);
         return depth == 0;
     }
-    while (*p < end && **p != ' ' && **p != '\t' && **p != '}')
-        (*p)++;
-    *text = start;
-    *length = (size_t)(*p - start);
+    for (start = *p; start < end && !ends_word[(uint8_t)*start]; start++)
+        ;
+    *text = *p;
+    *length = (size_t)(start - *p);
+    *p = start;
     return 1;
 }
 
@@ -53,7 +56,7 @@ static int words(struct scan *s, const char *p, size_t n, struct scan_row *row)
     const char *end = p + n, *text;
     struct scan_row one = {0};
 
-    if (n >= 4 && memmem(p, n, "TRAP", 4)) {
+    if (n >= 4 && !(*p >= '0' && *p <= '9') && memmem(p, n, "TRAP", 4)) {
         row->trapped = 1;
         return 1;
     }
@@ -62,6 +65,60 @@ static int words(struct scan *s, const char *p, size_t n, struct scan_row *row)
             return 0;
         row->word[row->words++] = one.address;
     }
+    return 1;
+}
+
+/* A decimal time of up to 18 digits; 0 where the element is something else. */
+static inline int plain_time(const char **p, const char *end, uint64_t *tag)
+{
+    const char *q = *p, *start;
+    uint64_t v = 0;
+
+    while (q < end && *q == ' ')
+        q++;
+    for (start = q; q < end && (uint8_t)(*q - '0') < 10; q++)
+        v = v * 10 + (uint64_t)(*q - '0');
+    if (q == start || q - start > 18 || q == end || !ends_word[(uint8_t)*q])
+        return 0;
+    *tag = v;
+    *p = q;
+    return 1;
+}
+
+/* What most elements are: 0x and eight digits, or one digit. Where the next one is neither, or this
+   field wants another look, *p stays. `opcode` gets the word of an instruction. */
+static inline int plain_element(const char **p, const char *end, enum scan_field f,
+                                struct scan_row *row, uint32_t *opcode, int *has_opcode)
+{
+    const char *q = *p;
+    uint32_t v;
+
+    while (q < end && *q == ' ')
+        q++;
+    if (end - q > 10 && q[0] == '0' && q[1] == 'x' && ends_word[(uint8_t)q[10]] &&
+        scan_hex8(q + 2, &v)) {
+        if (f == FIELD_ADDRESS)
+            row->address = v;
+        else if (f == FIELD_RESULT && row->words < 4)
+            row->word[row->words++] = v;
+        else if (f == FIELD_INSTRUCTION || f == FIELD_OPCODE)
+            *opcode = v, *has_opcode = 1;
+        else
+            return 0;
+        *p = q + 10;
+        return 1;
+    }
+    if (q == end || *q < '0' || *q > '9' || (q + 1 < end && !ends_word[(uint8_t)q[1]]))
+        return 0;
+    if (f == FIELD_CPU)
+        row->cpu = (uint32_t)(*q - '0');
+    else if (f == FIELD_MULTI)
+        row->more = (uint8_t)(*q - '0');
+    else if (f == FIELD_TRAP)
+        row->trapped = (uint8_t)(*q - '0');
+    else if (f != FIELD_SYMBOL && f != FIELD_SKIP && f != FIELD_ERROR)
+        return 0;
+    *p = q + 1;
     return 1;
 }
 
@@ -78,6 +135,10 @@ static int entry(struct scan *s, const char *p, const char *end, const struct sc
     for (unsigned i = 0; i < l->fields; i++) {
         const enum scan_field f = l->field[i];
 
+        if (f == FIELD_TIME && !s->o.hex
+                ? plain_time(&p, end, &row->tag)
+                : plain_element(&p, end, f, row, &opcode.address, &has_word))
+            continue;
         if (!element(&p, end, &text, &n)) {
             /* what follows the results may be missing */
             if (f >= FIELD_SYMBOL && f <= FIELD_MARK && !row->bus)

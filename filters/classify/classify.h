@@ -18,6 +18,7 @@ struct options {
     const char *level;   /* --level, or NULL */
     unsigned cores;      /* --cores, 0 = not given */
     uint64_t seed;       /* --seed */
+    int no_addresses;    /* --no-addresses */
 };
 
 /* What rules work with. They say what is wrong by cf_die(). */
@@ -36,8 +37,15 @@ struct rule {
     const struct need *needs;
     /* Looks at the options and makes the rule's state. */
     void *(*begin)(struct classify *c);
-    /* Fills in the class of every row of a frame of accesses. */
-    void (*frame)(void *state, const struct cf_frame *f, uint8_t *class);
+    /* May be NULL: asks for columns of other tables. `out` is NULL where no stream is wanted. */
+    void (*open)(void *state, struct cf_reader *in, struct cf_writer *out);
+    /* May be NULL: looks at a frame of another table, or the header of the next segment. Returns 1
+       when the rule hands it on by itself. */
+    int (*other)(void *state, const struct cf_frame *f);
+    /* Fills in the class of every row of a frame of accesses; may set further columns. */
+    void (*frame)(void *state, struct cf_frame *f, uint8_t *class);
+    /* May be NULL: the input has ended. */
+    void (*finish)(void *state);
     /* --summary: rows of CSV by print_counts(). */
     void (*summary)(void *state);
     void (*end)(void *state);
@@ -50,6 +58,6 @@ const struct rule *find_rule(const char *name);
 void print_counts_header(void);
 void print_counts(const char *level, const struct cf_class_counts *counts);
 
-extern const struct rule rule_hill;
+extern const struct rule rule_hill, rule_leon4;
 
 #endif

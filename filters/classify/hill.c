@@ -7,6 +7,9 @@
  * references that reach the level: where one core uses it, or all share it, and for instructions,
  * threec.h has the class; between private caches of several cores, coherence.h.
  *
+ * Where the machine states latencies and the stream has no column hit, all levels are modelled and
+ * the column is added as cf-cache does, for cf-latency.
+ *
  * Memory: the caches, and up to some 11 bytes a distinct line and core (threec.h, coherence.h); 12
  * bytes a miss of 16,384 rows.
  */
@@ -45,6 +48,7 @@ struct hill {
     struct cf_machine *m;
     struct cf_hierarchy *model; /* NULL where a level with its own caches is all there is */
     int own;                    /* a level has its own caches: the model is for fetches only */
+    int whole;                  /* all levels are modelled, for column hit */
     struct cf_cores *cores;
     unsigned core_count;
     struct watched watch[2];
@@ -57,11 +61,12 @@ struct hill {
     uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
     uint64_t space[PIECE];
     uint8_t found[4096];
+    uint8_t *hits; /* of a frame, for column hit */
 };
 
 static const struct need needs[] = {
     {CF_ADDR, CF_REQUIRED}, {CF_OP, CF_OPTIONAL},  {CF_SIZE, CF_OPTIONAL}, {CF_CPU, CF_OPTIONAL},
-    {CF_PID, CF_OPTIONAL},  {CF_TID, CF_OPTIONAL}, {0, CF_OPTIONAL}};
+    {CF_PID, CF_OPTIONAL},  {CF_TID, CF_OPTIONAL}, {CF_HIT, CF_OPTIONAL},  {0, CF_OPTIONAL}};
 
 static void no_memory(struct hill *h)
 {
@@ -194,7 +199,7 @@ static void watch_level(struct hill *h, unsigned level, int alone)
                                           .fetches = l->kind == CF_UNIFIED,
                                           .outside = 1};
 
-        w->own = alone && l->kind == CF_DATA_CACHE && l->policy == CF_LRU &&
+        w->own = alone && !h->whole && l->kind == CF_DATA_CACHE && l->policy == CF_LRU &&
                  !reaches_back(h->m, l->depth);
         g.outside = !w->own;
         h->own |= w->own;
@@ -238,7 +243,8 @@ static void make_model(struct hill *h)
     for (unsigned i = 0; i < h->watches; i++)
         if (depth < h->m->level[h->watch[i].level].depth)
             depth = h->m->level[h->watch[i].level].depth;
-    leave_out(h, depth);
+    if (!h->whole)
+        leave_out(h, depth);
     if (h->own) {
         unsigned kept = 0;
 
@@ -257,9 +263,20 @@ static void make_model(struct hill *h)
         cf_die(&h->c->tool, CF_EXIT_USAGE, "%s", problem);
     for (unsigned i = 0; i < h->watches; i++)
         if (!h->watch[i].own &&
-            cf_hierarchy_watch(h->model, h->watch[i].level,
-                               h->watch[i].shares ? see_shared : see_alone, &h->watch[i]) != 0)
+            (h->watch[i].shares
+                 ? cf_hierarchy_watch_misses(h->model, h->watch[i].level, see_shared, &h->watch[i])
+                 : cf_hierarchy_watch(h->model, h->watch[i].level, see_alone, &h->watch[i])) != 0)
             no_memory(h);
+}
+
+/* Whoever states latencies can have costs, which need to know the level that served. */
+static int states_latencies(const struct cf_machine *m)
+{
+    int stated = m->memory.stated != 0;
+
+    for (unsigned i = 0; i < m->levels; i++)
+        stated |= m->level[i].latency.stated != 0;
+    return stated;
 }
 
 static void *begin(struct classify *c)
@@ -279,6 +296,12 @@ static void *begin(struct classify *c)
     h->core_count = c->o.cores ? c->o.cores : h->m->cpus;
     if (h->core_count < 1 || h->core_count > CF_MAX_CORES)
         h->core_count = h->core_count < 1 ? 1 : CF_MAX_CORES;
+    h->whole = states_latencies(h->m);
+    if (h->whole) {
+        h->hits = malloc(CF_FILE_ROWS);
+        if (!h->hits)
+            no_memory(h);
+    }
     if (c->o.level) {
         unsigned i = 0;
 
@@ -337,7 +360,7 @@ static int is_for_model(const struct hill *h, uint32_t rows)
     return 0;
 }
 
-static void frame(void *state, const struct cf_frame *f, uint8_t *class)
+static void frame(void *state, struct cf_frame *f, uint8_t *class)
 {
     struct hill *h = state;
     const uint64_t *addr = cf_u64(f, CF_ADDR);
@@ -365,7 +388,12 @@ static void frame(void *state, const struct cf_frame *f, uint8_t *class)
         for (unsigned i = 0; i < h->watches; i++)
             if (h->watch[i].shares)
                 share(h, &h->watch[i], addr + from, ops, sizes, n);
+        if (h->whole)
+            memcpy(h->hits + from, h->hit, n);
     }
+    if (h->whole && !cf_u8(f, CF_HIT) && cf_frame_set(f, CF_HIT, h->hits) != 0)
+        cf_die(&h->c->tool, CF_EXIT_INPUT, "frame %llu has no room for one more column",
+               (unsigned long long)f->number);
 }
 
 static void summary(void *state)
@@ -405,10 +433,12 @@ static void end(void *state)
         free(w->miss_row);
         free(w->miss_line);
     }
+    free(h->hits);
     cf_hierarchy_free(h->model);
     cf_cores_free(h->cores);
     cf_machine_free(h->m);
     free(h);
 }
 
-const struct rule rule_hill = {"hill", needs, begin, frame, summary, end};
+const struct rule rule_hill = {
+    .name = "hill", .needs = needs, .begin = begin, .frame = frame, .summary = summary, .end = end};

@@ -5,7 +5,7 @@
 
 #include "filters/classify/classify.h"
 
-const struct rule *const rules[] = {&rule_hill, NULL};
+const struct rule *const rules[] = {&rule_hill, &rule_leon4, NULL};
 
 const struct rule *find_rule(const char *name)
 {
