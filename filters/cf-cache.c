@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filters/cache/snapshot.h"
 #include "filters/cache/summary.h"
 #include "filters/engine/cores.h"
 #include "formats/cf_tool.h"
@@ -32,12 +33,14 @@ static const char usage[] =
     "                           level]; may be repeated\n"
     "      --seed N             of random replacement  [1]\n"
     "      --physical           index by the column phys instead of addr\n"
+    "      --snapshot-every T   write what a cache holds every T ticks of the clock instead;\n"
+    "                           with --snapshot-level LEVEL, --flush, --frames ORDER,\n"
+    "                           --memory SIZE, --page SIZE: see cf-cache(1)\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "  -q, --quiet              no progress\n"
     "  -h, --help, --version\n"
     "\n"
-    "Examples:\n"
-    "  cf-cache -m raspberry-pi-4 trace.cf | cf-rank --by line --value misses\n"
+    "Example:\n"
     "  cf-capture trace -i -- ls | cf-cache -m host --summary\n";
 
 enum { MASKS = 1024 };
@@ -49,6 +52,8 @@ struct options {
     uint64_t seed;
     const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
     unsigned prefetches, masks;
+    const char *snapshot_level, *frames_option; /* the last option of those for frames */
+    struct snapshot_options snapshot;           /* every 0: none */
 };
 
 struct cache {
@@ -57,6 +62,7 @@ struct cache {
     struct cf_machine *machine;
     struct cf_hierarchy *model;
     struct cf_cores *cores;
+    struct snapshots *snapshots;
     struct cf_way_mask mask[MASKS];
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
 };
@@ -69,7 +75,13 @@ enum {
     OPT_PREFETCH,
     OPT_WAY_MASK,
     OPT_SEED,
-    OPT_PHYSICAL
+    OPT_PHYSICAL,
+    OPT_EVERY,
+    OPT_LEVEL,
+    OPT_FLUSH,
+    OPT_FRAMES,
+    OPT_MEMORY,
+    OPT_PAGE,
 };
 
 static const struct option longs[] = {
@@ -82,18 +94,57 @@ static const struct option longs[] = {
     {"way-mask", required_argument, NULL, OPT_WAY_MASK},
     {"seed", required_argument, NULL, OPT_SEED},
     {"physical", no_argument, NULL, OPT_PHYSICAL},
+    {"snapshot-every", required_argument, NULL, OPT_EVERY},
+    {"snapshot-level", required_argument, NULL, OPT_LEVEL},
+    {"flush", no_argument, NULL, OPT_FLUSH},
+    {"frames", required_argument, NULL, OPT_FRAMES},
+    {"memory", required_argument, NULL, OPT_MEMORY},
+    {"page", required_argument, NULL, OPT_PAGE},
     {"output", required_argument, NULL, 'o'},
     CF_COMMON_OPTIONS,
 };
+
+static enum cf_frame_order parse_order(const struct cf_tool *t, const char *text)
+{
+    static const char *const orders[] = {"random", "sequential", "coloured"};
+
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, orders[i]))
+            return (enum cf_frame_order)i;
+    cf_die(t, CF_EXIT_USAGE, "--frames '%s': none of random, sequential and coloured", text);
+}
+
+/* How many page frames there are, as a power of two. */
+static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
+{
+    struct snapshot_options *s = &c->o.snapshot;
+
+    if (c->o.physical && c->o.frames_option && strcmp(c->o.frames_option, "--page") != 0)
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace tells the frames",
+               c->o.frames_option);
+    if (page < 4096 || page > (uint64_t)1 << 30 || (page & (page - 1)))
+        cf_die(&c->tool, CF_EXIT_USAGE, "--page: a power of two from 4KiB to 1GiB, please");
+    if (memory & (memory - 1) || memory / page < 1u << CF_FRAME_COLOUR_BITS ||
+        memory / page > 1u << CF_FRAMES_MOST_BITS)
+        cf_die(&c->tool, CF_EXIT_USAGE,
+               "--memory: a power of two of %d to %d pages of %llu bytes, please",
+               1 << CF_FRAME_COLOUR_BITS, 1 << CF_FRAMES_MOST_BITS, (unsigned long long)page);
+    s->page_shift = (unsigned)__builtin_ctzll(page);
+    s->frame_bits = (unsigned)__builtin_ctzll(memory / page);
+    s->physical = c->o.physical;
+    s->seed = c->o.seed;
+}
 
 static void parse(struct cache *c, int argc, char **argv)
 {
     struct cf_tool *t = &c->tool;
     struct options *o = &c->o;
+    uint64_t memory = (uint64_t)4 << 30, page = 4096;
     int option;
 
     o->seed = 1;
     o->table = -1;
+    o->snapshot = (struct snapshot_options){.page_shift = 12, .frame_bits = 20};
     while ((option = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (option) {
         case 'm':
@@ -131,6 +182,27 @@ static void parse(struct cache *c, int argc, char **argv)
         case OPT_PHYSICAL:
             o->physical = 1;
             break;
+        case OPT_EVERY:
+            o->snapshot.every = cf_parse_u64(t, "--snapshot-every", optarg, 1, UINT64_MAX);
+            break;
+        case OPT_LEVEL:
+            o->snapshot_level = optarg;
+            break;
+        case OPT_FLUSH:
+            o->snapshot.flush = 1;
+            break;
+        case OPT_FRAMES:
+            o->snapshot.order = parse_order(t, optarg);
+            o->frames_option = "--frames";
+            break;
+        case OPT_MEMORY:
+            memory = cf_parse_size(t, "--memory", optarg);
+            o->frames_option = "--memory";
+            break;
+        case OPT_PAGE:
+            page = cf_parse_size(t, "--page", optarg);
+            o->frames_option = "--page";
+            break;
         default:
             cf_common_option(t, option);
         }
@@ -140,6 +212,13 @@ static void parse(struct cache *c, int argc, char **argv)
                "no machine: give one with -m (host for this one); see cf-machine(5) and --help");
     if (o->table < 0)
         o->table = !o->summary_file && isatty(STDOUT_FILENO);
+    if (o->snapshot.every)
+        check_frames(c, memory, page);
+    else if (o->snapshot_level || o->snapshot.flush || o->frames_option)
+        cf_die(t, CF_EXIT_USAGE, "%s is for snapshots: give --snapshot-every too",
+               o->snapshot_level   ? "--snapshot-level"
+               : o->snapshot.flush ? "--flush"
+                                   : o->frames_option);
 }
 
 /* Index of the level of this name. */
@@ -212,6 +291,12 @@ static void make_model(struct cache *c)
         set_prefetch(c, c->o.prefetch[i], &h);
     for (unsigned i = 0; i < c->o.masks; i++)
         set_mask(c, c->o.mask[i], &c->mask[h.mask_count++]);
+    if (c->o.snapshot.every) {
+        c->o.snapshot.level = c->o.snapshot_level
+                                  ? find_level(c, "--snapshot-level", c->o.snapshot_level)
+                                  : data_level(c, "--snapshot-every", 1);
+        h.placed = 1u << c->o.snapshot.level;
+    }
     c->model = cf_hierarchy_new(c->machine, &h, problem, sizeof problem);
     if (!c->model)
         cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s", c->o.machine, problem);
@@ -245,10 +330,8 @@ static void idle(void *writer)
     (void)cf_writer_flush(writer);
 }
 
-static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
+static void want(const struct cache *c, struct cf_reader *r)
 {
-    struct cf_frame *f;
-
     cf_reader_want(r, CF_ACCESS, c->o.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
@@ -257,6 +340,48 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
         cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_TID, CF_OPTIONAL);
     }
+}
+
+static void snapshot_frame(struct cache *c, const struct cf_frame *f)
+{
+    const char *problem;
+
+    if (snapshots_frame(c->snapshots, f, &problem) != 0 && problem)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s", problem);
+}
+
+static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer *w)
+{
+    struct cf_frame *f;
+
+    c->snapshots = snapshots_new(&c->o.snapshot, c->machine, c->model, c->cores, w);
+    if (!c->snapshots)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    cf_reader_want(r, CF_ACCESS, CF_TIME, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_ADDR, c->o.physical ? CF_OPTIONAL : CF_REQUIRED);
+    want(c, r);
+    cf_reader_idle(r, idle, w);
+    while (cf_reader_next(r, &f) > 0) {
+        int failed = 0;
+
+        cf_tool_progress(&c->tool, r);
+        if (f->table == CF_HEADER)
+            failed = snapshots_begin(c->snapshots);
+        if (f->table == CF_ACCESS)
+            snapshot_frame(c, f);
+        else if (!failed)
+            failed = cf_writer_frame(w, f);
+        if (failed || cf_writer_problem(w))
+            return; /* cf_tool_finish() tells why */
+    }
+    (void)snapshots_end(c->snapshots); /* the same */
+}
+
+static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
+{
+    struct cf_frame *f;
+
+    want(c, r);
     if (w)
         cf_reader_idle(r, idle, w);
     while (cf_reader_next(r, &f) > 0) {
@@ -300,10 +425,16 @@ int main(int argc, char **argv)
     r = cf_tool_reader(&c.tool, argv + optind, argc - optind);
     if (!c.o.summary || c.o.summary_file || c.o.output)
         w = cf_tool_writer(&c.tool, c.o.output);
-    run(&c, r, w);
+    else
+        cf_reader_pieces(r);
+    if (c.o.snapshot.every && w)
+        run_snapshots(&c, r, w);
+    else
+        run(&c, r, w);
     if (c.o.summary)
         print_summary(&c);
     status = cf_tool_finish(&c.tool, r, w);
+    snapshots_free(c.snapshots);
     cf_hierarchy_free(c.model);
     cf_cores_free(c.cores);
     cf_machine_free(c.machine);

@@ -392,3 +392,106 @@ END
     printf 'time,addr\n0,0x3f\n1,0x3e\n2,0x40\n' | stream in.cf
     [ "$(hits)" = "255 1 255 " ]
 }
+
+# ---- snapshots ----
+
+# contents: set, way, state, virtual address and pid of each line of s.cf, a snapshot a line.
+contents() {
+    cf-cat --csv --table line --columns snapshot,set,way,state,addr,pid s.cf | tail -n +2 |
+        awk -F, '$1 != n { if (n) print ""; n = $1; printf "%d:", n }
+            { printf " %d/%d/%d/%s/%d", $2, $3, $4, $5, $6 } END { print "" }'
+}
+
+@test "snapshots: what is in which way at the end of each period, and whose it is" {
+    levels 64 'name: L1, size: 256, ways: 2'
+    stream in.cf <<'END'
+time,pid,op,addr,size
+0,7,load,0x0,8
+1,7,store,0x80,8
+2,7,load,0x100,8
+9,7,load,0x40,8
+10,7,load,0x180,8
+30,8,load,0x0,8
+END
+    cf-cache -q -m m.yaml --snapshot-every 10 --frames coloured in.cf >s.cf
+    # 0 and 80 fill set 0, 100 puts out 0 and takes its way; 180 puts out 80; 8's page is another
+    run contents
+    [ "${lines[0]}" = "1: 0/0/3/0x100/7 0/1/1/0x80/7 1/0/3/0x40/7" ]
+    [ "${lines[1]}" = "2: 0/0/3/0x100/7 0/1/3/0x180/7 1/0/3/0x40/7" ]
+    [ "${lines[2]}" = "3: 0/0/3/0x0/8 0/1/3/0x180/7 1/0/3/0x40/7" ]
+    [ ${#lines[@]} = 3 ]
+    cf-cat --csv --table snapshot --columns snapshot,time,mode,level,sets,ways s.cf >n.csv
+    [ "$(tail -n +2 n.csv | tr '\n' ' ')" = "1,10,38,1,2,2 2,20,38,1,2,2 3,31,38,1,2,2 " ]
+    run cf-cat --csv --table access s.cf
+    [ "$status" != 0 ] || [ ${#lines[@]} -le 1 ]
+}
+
+@test "snapshots that flush hold what the period touched" {
+    levels 64 'name: L1, size: 64KiB, ways: 4' 'name: L2, size: 1MiB, ways: 16, policy: random'
+    awk 'BEGIN { print "time,op,addr,size"
+        for (i = 0; i < 3000; i++) printf "%d,load,0x%x,8\n", i, 4194304 + i % 1500 * 64 }' |
+        stream in.cf
+    cf-cache -q -m m.yaml --snapshot-every 500 --flush in.cf >s.cf
+    cf-cat --csv --table line --columns snapshot,addr s.cf | tail -n +2 | sort -u >got.csv
+    awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%d,0x%x\n", 1 + int(i / 500),
+        4194304 + i % 1500 * 64 }' | sort -u >want.csv
+    cmp got.csv want.csv
+    # without, lines stay
+    cf-cache -q -m m.yaml --snapshot-every 500 in.cf >s.cf
+    [ "$(cf-cat --csv --table line --columns snapshot s.cf | grep -c '^6$')" = 1500 ]
+}
+
+@test "snapshots with the trace's own physical addresses, of a chosen level" {
+    levels 64 'name: L1, size: 128, ways: 2' 'name: L2, size: 1KiB, ways: 4'
+    stream in.cf <<'END'
+time,pid,op,addr,phys,size
+0,7,load,0x1000,0x9000,8
+1,7,load,0x2040,0x5040,8
+2,7,load,0x1080,0x9080,8
+END
+    cf-cache -q -m m.yaml --physical --snapshot-every 100 --snapshot-level L1 in.cf >s.cf
+    cf-cat --csv --table line --columns level,set,way,phys,addr,pid s.cf | tail -n +2 >got.csv
+    printf '1,0,0,0x9080,0x1080,7\n1,0,1,0x5040,0x2040,7\n' | cmp - got.csv
+}
+
+@test "a snapshot is at most 16 bytes a line in a pipe, 2 in a file" {
+    awk 'BEGIN { print "time,pid,op,addr,size"; srand(1)
+        for (i = 0; i < 60000; i++)
+            printf "%d,%d,load,0x55%08x,8\n", i, 100 + int(i / 20000), \
+                16777216 + i * 64 + int(i / 5000) * 1048576 }' | stream in.cf
+    cf-cache -q -m tegra-x1 --snapshot-every 60001 in.cf >s.cf
+    cf-cache -q -m tegra-x1 --snapshot-every 60001 -o p.cf in.cf
+    n=$(cf-cat --csv --table line --columns way s.cf | tail -n +2 | wc -l)
+    [ "$n" -gt 26000 ]
+    [ "$(stat -c %s s.cf)" -le $((n * 16)) ]
+    [ "$(stat -c %s p.cf)" -le $((n * 2)) ]
+    cmp <(cf-cat --csv --table line s.cf) <(cf-cat --csv --table line p.cf)
+}
+
+@test "snapshots: options that make no sense, time that jumps to its end" {
+    levels 64 'name: L1, size: 128, ways: 2'
+    accesses load:0x0:8
+    for bad in '--flush' '--snapshot-level L1' '--frames random' '--snapshot-every 0' \
+        '--snapshot-every 5 --frames odd' '--snapshot-every 5 --memory 5000' \
+        '--snapshot-every 5 --page 1000' '--snapshot-every 5 --snapshot-level L9' \
+        '--snapshot-every 5 --physical --memory 1GiB'; do
+        # shellcheck disable=SC2086
+        run -2 cf-cache -m m.yaml $bad in.cf
+    done
+    stream in.cf <<'END'
+time,op,addr,size
+0,load,0x0,8
+18446744073709551614,load,0x40,8
+18446744073709551615,load,0x80,8
+END
+    cf-cache -q -m m.yaml --snapshot-every 3 in.cf >s.cf
+    [ "$(cf-cat --csv --table snapshot --columns snapshot s.cf | tail -n +2 | wc -l)" -le 3 ]
+}
+
+@test "snapshots: more pages than memory" {
+    levels 64 'name: L1, size: 128, ways: 2'
+    awk 'BEGIN { print "op,addr,size"; for (i = 0; i < 2000; i++) printf "load,0x%x,8\n", i * 4096 }' |
+        stream in.cf
+    run -3 --separate-stderr cf-cache -q -m m.yaml --snapshot-every 9 --memory 4MiB in.cf
+    [[ $stderr == *"larger --memory"* ]]
+}
