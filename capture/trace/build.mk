@@ -54,7 +54,8 @@ $(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS)
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -static -no-pie -nodefaultlibs -nostartfiles -u _start \
-	    -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack -o $@ $^ \
+	    -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
+	    -Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3 -o $@ $^ \
 	    $(VG_LIB)/libcoregrind-$(VG_SUFFIX).a $(VG_LIB)/libvex-$(VG_SUFFIX).a -lgcc \
 	    $(wildcard $(VG_LIB)/libgcc-sup-$(VG_SUFFIX).a)
 
