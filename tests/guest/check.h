@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Shared by the checks that run inside a guest kernel. Each check is one process: it returns when
+ * all is as it must be and ends by bad() when not. What went wrong is told on the console, from
+ * where the suites outside read it.
+ */
+#ifndef CACHEFLOW_CHECK_H
+#define CACHEFLOW_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/guest/tagram.h"
+
+/* Ends the check as failed. */
+void bad(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Adds to what is told of a check that passes. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#define MUST(condition, ...)                                                                       \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            bad(__VA_ARGS__);                                                                      \
+    } while (0)
+
+/* Opens the device, configured. */
+int device_open(uint32_t ram, int32_t cpu, uint32_t flags);
+
+/* Puts these lines, and nothing else, into a tag memory. */
+void tags_fill(uint32_t ram, const struct cacheflow_line *lines, uint32_t count, uint32_t noise);
+
+/* A snapshot in memory of ours, checked for what every snapshot must hold. */
+struct snapshot {
+    struct cacheflow_shot shot;
+    const struct cacheflow_snapshot *header;
+    const struct cacheflow_line *lines;
+    const struct cacheflow_owner *owners;
+};
+
+/* Takes one and reads it. It stays valid until the next call. Ends the check on any error. */
+struct snapshot snapshot_take(int device);
+
+/* Reads the one that `shot` tells of. */
+struct snapshot snapshot_read(int device, const struct cacheflow_shot *shot);
+
+uint32_t random_u32(void);
+uint64_t now_ns(void);
+uint64_t file_number(const char *path, const char *key); /* of /proc/meminfo and the like */
+
+static inline void line_set_phys(struct cacheflow_line *line, uint64_t phys)
+{
+    line->frame_low = (uint32_t)(phys >> 6);
+    line->frame_high = (uint16_t)(phys >> 38);
+}
+
+/* The checks, by name in check.c. */
+void check_fill(int argc, char **argv);
+void check_full(int argc, char **argv);
+void check_owners(int argc, char **argv);
+void check_truncated(int argc, char **argv);
+void check_info(int argc, char **argv);
+void check_freeze(int argc, char **argv);
+void check_cost(int argc, char **argv);
+void check_leak(int argc, char **argv);
+void check_clients(int argc, char **argv);
+void check_unplug(int argc, char **argv);
+void check_fuzz(int argc, char **argv);
+void check_rights(int argc, char **argv);
+void check_unload(int argc, char **argv);
+void check_map(int argc, char **argv);
+
+#endif

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+#
+# For the suites that boot a guest kernel: `load guest/suite` after `load lib`. setup_file builds and
+# boots once, each test then looks for one result in what a guest has said.
+#
+#   $G     where the guests' files are
+#   $WHY   why there is no guest, when there is none: every test is skipped by that
+
+guest_build() { # guest_build ARCH: into $G/ARCH
+    export G=$BATS_FILE_TMPDIR WHY=
+    local said status=0
+    if sanitized; then
+        WHY="nothing that runs in the guest is built with the sanitizers"
+        return
+    fi
+    said=$("$ROOT/tests/guest/guest" build "$1" "$G/$1" 2>&1) || status=$?
+    case $status in
+    0) ;;
+    3) WHY=${said##*$'\n'} ;;
+    *) fail "$1 does not build:" "$said" ;;
+    esac
+}
+
+# guest_boot ARCH NAME [OPTION...] <SCRIPT
+guest_boot() {
+    local arch=$1 name=$2 status=0
+    shift 2
+    "$ROOT/tests/guest/guest" boot "$arch" "$G/$arch" "$name" "$@" >"$G/$name.said" 2>&1 || status=$?
+    cp "$G/$arch/$name.console" "$G/$name.console" 2>/dev/null
+    # A machine without the emulator skips; a guest that did not come to its end fails test by test.
+    [[ $status != 3 ]] || cp "$G/$name.said" "$G/why"
+    return 0
+}
+
+guest_here() {
+    [[ -z $WHY ]] || skip "$WHY"
+    [[ ! -f $G/why ]] || skip "$(<"$G/why")"
+}
+
+# passed NAME CHECK: the guest of that name has passed that check, and what it measured is shown
+passed() {
+    guest_here
+    local console=$G/$1.console line
+    line=$(tr -d '\r' <"$console" | grep -a "CHECK [A-Za-z]* $2:") || {
+        fail "the guest '$1' does not tell of '$2'; it ends with:" "$(tail -n 30 "$console")"
+        return
+    }
+    echo "# ${line##*CHECK }" >&3
+    [[ $line == *"CHECK ok $2:"* && $line != *FAILED* ]]
+}

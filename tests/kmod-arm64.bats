@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cacheflow.ko on arm64, in guests with emulated tag memories (tests/guest/tagram.c): what is put into
+# them comes out, owners are right, and the module does no harm. Three boots of an emulator, two of
+# them at a time.
+load lib
+load guest/suite
+
+setup_file() {
+    guest_build arm64
+    [[ -z $WHY ]] || return 0
+    guest_boot arm64 fill2 -cpu cortex-a57 -smp 1 <<'END' &
+insmod /tagram.ko l2_kb=2048
+insmod /cacheflow.ko force=1 size=4194304
+check fill.apart 0 40 2048 16
+commands commands.apart
+rmmod cacheflow
+rmmod tagram
+insmod /tagram.ko l2_kb=2048 whole=1
+insmod /cacheflow.ko force=1 assume=1 size=4194304
+check fill.l2 0 960 2048 16
+check full.l1d 1
+check leak 1 10000
+commands commands
+END
+    guest_boot arm64 system -cpu cortex-a57 -smp 2 <<'END'
+insmod /tagram.ko l2_kb=2048 whole=1
+expect hypervisor "below a hypervisor" insmod /cacheflow.ko
+expect backend "no such backend" insmod /cacheflow.ko force=1 backend=cortex-a99
+expect other-backend "no CPU here" insmod /cacheflow.ko force=1 backend=cortex-a72
+expect size "not a number of pages" insmod /cacheflow.ko force=1 size=4095
+expect memory "no memory for a buffer" insmod /cacheflow.ko force=1 size=1073741824
+expect in-use "Linux uses memory there" insmod /cacheflow.ko force=1 phys=0x48000000 size=1048576
+insmod /cacheflow.ko force=1 assume=1 size=4194304
+check info cortex-a57 2048 0
+check cost 1
+check full 0
+check map
+check owners
+check truncated
+check freeze 10
+check leak 1 300
+check clients 1
+check unplug 1 8
+check rights
+check fuzz 20000
+check unload 1 8 "force=1 assume=1 size=4194304"
+commands commands
+END
+    # Memory above 384 MB is not Linux's.
+    guest_boot arm64 fill1 -cpu cortex-a72 -smp 1 -append mem=384m <<'END'
+insmod /tagram.ko l2_kb=1024 whole=1
+expect in-use "Linux uses memory there" insmod /cacheflow.ko force=1 phys=0x57f00000 size=4194304
+insmod /cacheflow.ko force=1 phys=0x5a000000 size=8388608
+check info cortex-a72 1024 1
+check fill.l2 0 1000 1024 16
+check fill.l1d 1 200 256 2
+check fill.l1i 2 200 256 3
+check full
+check map
+check owners
+commands commands
+END
+    wait
+}
+
+@test "L2 of 2 MB: 1,000 random fillings come out, 40 of them with each instruction on its own" {
+    passed fill2 fill.apart
+    passed fill2 fill.l2
+}
+
+@test "L2 of 1 MB: 1,000 random fillings come out" {
+    passed fill1 fill.l2
+}
+
+@test "first level, data and instructions: random fillings come out" {
+    passed fill1 fill.l1d
+    passed fill1 fill.l1i
+}
+
+@test "RAMINDEX is given only commands that the CPU takes, with interrupts off" {
+    passed fill2 commands.apart
+    passed fill2 commands
+    passed fill1 commands
+    passed system commands
+}
+
+@test "geometry and backend are those of the CPU; a configuration that makes no sense is refused" {
+    passed system info
+    passed fill1 info
+}
+
+@test "owners of anonymous, file, shared, fork-shared, large and unmapped pages are those of pagemap" {
+    passed system owners
+    passed fill1 owners
+}
+
+@test "more owners than there is room for are counted, and no line is lost" {
+    passed system truncated
+}
+
+@test "other CPUs make no progress during a snapshot" {
+    passed system freeze
+}
+
+@test "the cost in cycles of the CPU is in the record" {
+    passed system cost
+}
+
+@test "a full buffer says so and is not overwritten" {
+    passed system full
+    passed fill2 full.l1d
+    passed fill1 full
+}
+
+@test "read and mmap give the same bytes, and neither can be written" {
+    passed system map
+    passed fill1 map
+}
+
+@test "10,000 snapshots leak nothing" {
+    passed fill2 leak
+    passed system leak
+}
+
+@test "two clients: one owns the buffer, the other may look" {
+    passed system clients
+}
+
+@test "a CPU that is unplugged while it reads" {
+    passed system unplug
+}
+
+@test "unloading is refused while the device is in use, and clean after its user was killed" {
+    passed system unload
+}
+
+@test "fuzzed calls" {
+    passed system fuzz
+}
+
+@test "neither another user nor root without CAP_SYS_RAWIO may open the device" {
+    passed system rights
+}
+
+@test "a buffer in memory that Linux does not use; one that Linux uses is refused" {
+    passed fill1 in-use
+    passed system in-use
+}
+
+@test "parameters that make no sense are refused with a message" {
+    passed system hypervisor
+    passed system backend
+    passed system other-backend
+    passed system size
+    passed system memory
+}
+
+@test "no warning in the kernel's log" {
+    passed fill1 kernel-log
+    passed fill2 kernel-log
+    passed system kernel-log
+}
+
+@test "32-bit ARM: the module compiles without a warning" {
+    guest_here
+    run "$ROOT/tests/guest/guest" build armhf "$G/armhf"
+    [[ $status != 3 ]] || skip "$output"
+    [[ $status == 0 ]] || fail "$output"
+}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cacheflow.ko on x86, whose caches cannot be read: everything but RAMINDEX, by backend=model, in a
+# guest of an emulator. tests/guest/tagram.c fills the model.
+load lib
+load guest/suite
+
+setup_file() {
+    guest_build amd64
+    [[ -z $WHY ]] || return 0
+    guest_boot amd64 model -smp 2 <<'END'
+expect no-cpu "no CPU here" insmod /cacheflow.ko
+expect shape "make no sense" insmod /cacheflow.ko backend=model model_sets=3
+expect in-use "Linux uses memory there" insmod /cacheflow.ko backend=model phys=0x1000000 size=4096
+insmod /cacheflow.ko backend=model size=4194304
+insmod /tagram.ko
+check info model 2048 2
+check fill 0 1000 2048 16
+check full
+check map
+check owners
+check truncated
+check freeze 20
+check cost 2
+check rights
+check fuzz 100000
+rmmod cacheflow
+insmod /cacheflow.ko backend=model model_sets=64 size=1048576
+check fill.small 0 200 64 16
+check leak.both 0 500
+echo 0 >/sys/devices/system/cpu/cpu1/online
+check leak 0 10000
+echo 1 >/sys/devices/system/cpu/cpu1/online
+check clients 0
+check unplug 0 20
+check unload 0 20 "backend=model model_sets=64 size=1048576"
+END
+}
+
+@test "1,000 random fillings come out" {
+    passed model fill
+    passed model fill.small
+}
+
+@test "the model has to be asked for, and is refused in a shape that makes no sense" {
+    passed model no-cpu
+    passed model shape
+    passed model info
+}
+
+@test "owners of anonymous, file, shared, fork-shared, large and unmapped pages are those of pagemap" {
+    passed model owners
+}
+
+@test "more owners than there is room for are counted, and no line is lost" {
+    passed model truncated
+}
+
+@test "other CPUs make no progress during a snapshot" {
+    passed model freeze
+}
+
+@test "the cost in cycles is in the record" {
+    passed model cost
+}
+
+@test "a full buffer says so and is not overwritten" {
+    passed model full
+}
+
+@test "read and mmap give the same bytes, and neither can be written" {
+    passed model map
+}
+
+@test "10,000 snapshots leak nothing" {
+    passed model leak
+    passed model leak.both
+}
+
+@test "two clients: one owns the buffer, the other may look" {
+    passed model clients
+}
+
+@test "a CPU that is unplugged while it reads" {
+    passed model unplug
+}
+
+@test "unloading is refused while the device is in use, and clean after its user was killed" {
+    passed model unload
+}
+
+@test "fuzzed calls" {
+    passed model fuzz
+}
+
+@test "neither another user nor root without CAP_SYS_RAWIO may open the device" {
+    passed model rights
+}
+
+@test "a buffer where Linux has its memory is refused" {
+    passed model in-use
+}
+
+@test "no warning in the kernel's log" {
+    passed model kernel-log
+}
