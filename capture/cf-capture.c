@@ -48,6 +48,7 @@ static const struct {
 } known[] = {
     {"csv", "any CSV file whose header names our columns"},
     {"din", "traces of Dinero"},
+    {"dumpcache", "snapshots of the published CacheFlow tool"},
     {"lackey", "text of Valgrind's lackey"},
     {"leon4", "instruction and bus trace of a LEON4 board"},
     {"pages", "page-level timing of a function"},

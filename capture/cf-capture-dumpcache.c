@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-capture-dumpcache - imports cache snapshots that the published CacheFlow tool has written, the
+ * one of "Observing the Invisible" (Tarapore et al.), section 6.
+ *
+ * In: folders with cachedump<N>.csv, <pid>-<N>.txt and pids.txt; single such CSV files; binary
+ * snapshots as its kernel module hands them out (16 bytes an entry, set by set); and the text of
+ * two of its relatives for the Cortex-A72. Out: snapshot, line, map and task.
+ * What that tool's snapshots do not tell, or tell wrongly, is put right where that can be known
+ * (capture/dumpcache/entries.h) and is otherwise an option.
+ * Memory: two snapshots, the list of files, the last mappings of each process.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/dumpcache/import.h"
+
+static const char usage[] =
+    "Usage: cf-capture dumpcache [options] [FILE|FOLDER]...\n"
+    "Imports snapshots of the published CacheFlow tool: folders with cachedump<N>.csv,\n"
+    "single such files, binary snapshots. Standard input where none is named, or -.\n"
+    "\n"
+    "  -t, --transparent      the cache was not flushed after each snapshot (-t there)\n"
+    "  -a, --asynchronous     the programs were not stopped (-a there)\n"
+    "  -e, --event            signals asked for the snapshots, not a timer (-p 0 there)\n"
+    "  -p, --period MS        time between two  [not known: time counts snapshots]\n"
+    "  -A, --addresses KIND   page, full, physical, half or auto: see the manual  [auto]\n"
+    "  -s, --stale RULE       leave entries out that an older snapshot has left in the\n"
+    "                         buffer: none, twice (those proven), same  [twice]\n"
+    "      --keep-pids        believe the pid of a line whose page has no mapping\n"
+    "      --sets N, --ways N, --line-size N   of the cache  [2048, 16, 64]\n"
+    "      --level N          of the cache  [2]\n"
+    "  -o, --output FILE      write a packed file instead of standard output\n"
+    "      --probe            say whether this source can be used here, and exit\n"
+    "  -q, --quiet, -h, --help, --version\n"
+    "\n"
+    "Example: cf-capture dumpcache -p 5 dumpcache/ | cf-resolve | cf-heatmap > heat.csv\n";
+
+enum { PROBE = 256, KEEP, SETS, WAYS, LINE, LEVEL };
+
+static const struct option longs[] = {
+    {"transparent", no_argument, NULL, 't'},     {"asynchronous", no_argument, NULL, 'a'},
+    {"event", no_argument, NULL, 'e'},           {"period", required_argument, NULL, 'p'},
+    {"addresses", required_argument, NULL, 'A'}, {"stale", required_argument, NULL, 's'},
+    {"keep-pids", no_argument, NULL, KEEP},      {"sets", required_argument, NULL, SETS},
+    {"ways", required_argument, NULL, WAYS},     {"line-size", required_argument, NULL, LINE},
+    {"level", required_argument, NULL, LEVEL},   {"output", required_argument, NULL, 'o'},
+    {"probe", no_argument, NULL, PROBE},         CF_COMMON_OPTIONS,
+};
+
+/* The place of a word in a list that ends with NULL. */
+static int choice(const struct cf_tool *t, const char *option, const char *text,
+                  const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    cf_die(t, CF_EXIT_USAGE, "%s: '%s' is none of what --help lists", option, text);
+}
+
+static uint32_t power(const struct cf_tool *t, const char *option, const char *text, uint64_t least,
+                      uint64_t most)
+{
+    const uint64_t n = cf_parse_u64(t, option, text, least, most);
+
+    if (n & (n - 1))
+        cf_die(t, CF_EXIT_USAGE, "%s: %s is not a power of two", option, text);
+    return (uint32_t)n;
+}
+
+/* Milliseconds, with a fraction if need be, as nanoseconds. */
+static uint64_t period(const struct cf_tool *t, const char *text)
+{
+    char *end;
+    const double ms = strtod(text, &end);
+
+    if (end == text || *end || !(ms >= 1e-6 && ms <= 1e9))
+        cf_die(t, CF_EXIT_USAGE, "--period: '%s' is no number of milliseconds above 0", text);
+    return (uint64_t)(ms * 1e6 + 0.5);
+}
+
+static const char *parse(struct import *m, int argc, char **argv)
+{
+    static const char *const kinds[] = {"auto", "page", "full", "physical", "half", NULL};
+    static const char *const rules[] = {"none", "twice", "same", NULL};
+    struct cf_tool *t = m->tool;
+    const char *output = NULL;
+    int c;
+
+    m->mode = CF_MODE_FLUSH | CF_MODE_SYNCHRONOUS;
+    m->stale = STALE_TWICE;
+    m->level = 2;
+    m->line = 64;
+    while ((c = getopt_long(argc, argv, "taep:A:s:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case 't':
+            m->mode &= ~(unsigned)CF_MODE_FLUSH;
+            break;
+        case 'a':
+            m->mode &= ~(unsigned)CF_MODE_SYNCHRONOUS;
+            break;
+        case 'e':
+            m->mode |= CF_MODE_EVENT;
+            break;
+        case 'p':
+            m->period = period(t, optarg);
+            break;
+        case 'A':
+            m->addresses = (enum addresses)choice(t, "--addresses", optarg, kinds);
+            break;
+        case 's':
+            m->stale = (enum stale)choice(t, "--stale", optarg, rules);
+            break;
+        case KEEP:
+            m->keep_pids = 1;
+            break;
+        case SETS:
+            m->sets = power(t, "--sets", optarg, 1, ENTRIES_MOST);
+            break;
+        case WAYS:
+            m->ways = (uint32_t)cf_parse_u64(t, "--ways", optarg, 1, 256);
+            break;
+        case LINE:
+            m->line = power(t, "--line-size", optarg, 16, 4096);
+            break;
+        case LEVEL:
+            m->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 8);
+            break;
+        case 'o':
+            output = optarg;
+            break;
+        case PROBE:
+            puts("ready: reads files, needs nothing of this machine");
+            exit(cf_tool_finish(t, NULL, NULL));
+        default:
+            cf_common_option(t, c);
+        }
+    }
+    if ((uint64_t)(m->sets ? m->sets : 2048) * (m->ways ? m->ways : 16) > ENTRIES_MOST)
+        cf_die(t, CF_EXIT_USAGE, "--sets times --ways: over %d", ENTRIES_MOST);
+    return output;
+}
+
+int main(int argc, char **argv)
+{
+    static struct import m;
+    struct cf_tool t;
+    const char *output;
+    int status, bad;
+
+    cf_tool_init(&t, argc, argv, "cf-capture-dumpcache", usage);
+    m.tool = &t;
+    output = parse(&m, argc, argv);
+    import_open(&m, argv + optind, argc - optind);
+    m.out = cf_tool_writer(&t, output);
+    bad = import_run(&m);
+    status = cf_tool_finish(&t, NULL, m.out);
+    import_free(&m);
+    cf_lines_raise();
+    return status ? status : bad;
+}

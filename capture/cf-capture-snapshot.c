@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-capture-snapshot - runs programs and takes snapshots of what a cache holds meanwhile: the
+ * Trigger of "Observing the Invisible" (Tarapore et al.), sections 5 and 6.2. The Shutter, which
+ * reads the cache, is the kernel module of kmod/.
+ *
+ * In: commands, and /dev/cacheflow. Out: snapshot, line, task and, with --maps, map; time is in
+ * nanoseconds since the commands began. An activation is: all observed tasks are stopped, the
+ * Shutter is called, what it has read is written and the cache thrashed (flush mode), or left where
+ * it is until the end (transparent mode), and the tasks go on.
+ * Memory: one snapshot and, in flush mode, a buffer some times as large as the cache. In
+ * transparent mode also the lists of mappings that changed; the snapshots lie in the Shutter's
+ * buffer.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/cf_command.h"
+#include "capture/snapshot/device.h"
+#include "capture/snapshot/options.h"
+
+struct taken { /* a snapshot that is still in the Shutter's buffer */
+    struct cacheflow_shot shot;
+    unsigned mode;
+};
+
+struct capture {
+    struct cf_tool tool;
+    struct options o;
+    struct tasks tasks;
+    struct device device;
+    struct cacheflow_info info;
+    struct cf_writer *writer;
+    struct emit emit;
+    struct watch *watch; /* NULL: no places in programs are watched */
+    timer_t timer;
+    struct taken *taken;
+    size_t count, room;
+    void *bytes; /* of one snapshot */
+    size_t bytes_room;
+    volatile char *thrash;
+    size_t thrash_bytes;
+    uint64_t activations, moving, overruns;
+    int done;     /* no more snapshots are taken */
+    int stopping; /* we stop the tasks, nobody else */
+    int status;   /* worst exit status so far */
+    int caught;   /* signal that ends us */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void give_up(struct capture *k, int status)
+{
+    k->done = 1;
+    if (k->status == CF_EXIT_OK)
+        k->status = status;
+}
+
+/* ---- the observed tasks ---- */
+
+static void on_ended(void *arg, pid_t pid, int status)
+{
+    struct capture *k = arg;
+
+    for (size_t i = 0; i < k->tasks.count; i++)
+        if (k->tasks.observed[i].pid == pid && !k->tasks.observed[i].fresh)
+            (void)emit_ended(&k->emit, now_ns(), (uint32_t)pid);
+    tasks_ended(&k->tasks, pid, status);
+}
+
+/* Ended and stopped children; returns how many have stopped themselves. */
+static unsigned reap(struct capture *k)
+{
+    unsigned stopped = 0;
+    int status;
+    pid_t pid;
+
+    if (k->watch)
+        return watch_handle(k->watch, on_ended, k);
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        if (WIFSTOPPED(status))
+            stopped += !k->stopping;
+        else
+            on_ended(k, pid, status);
+    }
+    return stopped;
+}
+
+static void stop(struct capture *k)
+{
+    k->stopping = 1;
+    if (k->watch) {
+        k->moving += watch_stop(k->watch, on_ended, k) != 0;
+        (void)tasks_find(&k->tasks);
+    } else if (!k->o.asynchronous) {
+        k->moving += tasks_stop(&k->tasks) != 0;
+        (void)reap(k); /* stops of our making */
+    } else {
+        (void)tasks_find(&k->tasks);
+    }
+}
+
+static void go_on(struct capture *k)
+{
+    if (k->watch && k->done)
+        watch_release(k->watch);
+    else if (k->watch)
+        watch_continue(k->watch);
+    else if (!k->o.asynchronous)
+        tasks_continue(&k->tasks);
+    k->stopping = 0;
+}
+
+static char *read_all(const char *path, size_t *length)
+{
+    FILE *f = fopen(path, "re");
+    char *text = NULL, block[8192];
+    size_t n;
+
+    *length = 0;
+    while (f && (n = fread(block, 1, sizeof block, f)) > 0) {
+        char *more = realloc(text, *length + n + 1);
+
+        if (!more)
+            break;
+        text = more;
+        memcpy(text + *length, block, n);
+        *length += n;
+        text[*length] = '\0';
+    }
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static int note_maps(struct capture *k, struct observed *o, uint64_t ns)
+{
+    char path[64], *text, *copy;
+    size_t length;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", o->pid);
+    text = read_all(path, &length);
+    if (!text)
+        return 0; /* it has ended */
+    if (o->maps && o->maps_bytes == length && memcmp(o->maps, text, length) == 0) {
+        free(text);
+        return 0;
+    }
+    copy = malloc(length + 1);
+    if (!copy) {
+        free(text);
+        return -1;
+    }
+    memcpy(copy, text, length + 1);
+    free(o->maps);
+    o->maps = copy;
+    o->maps_bytes = length;
+    return emit_maps(&k->emit, ns, (uint32_t)o->pid, text, length);
+}
+
+static int note_name(struct capture *k, struct observed *o, uint64_t ns)
+{
+    char path[64], *name;
+    size_t length;
+    int result = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", o->pid);
+    name = read_all(path, &length);
+    if (name) {
+        name[strcspn(name, "\n")] = '\0';
+        if (strncmp(name, o->name, sizeof o->name - 1) != 0) {
+            snprintf(o->name, sizeof o->name, "%s", name);
+            result = emit_named(&k->emit, ns, (uint32_t)o->pid, name);
+        }
+    }
+    free(name);
+    return result;
+}
+
+/* What a snapshot of that time needs to be known of processes. */
+static int note_tasks(struct capture *k, uint64_t ns)
+{
+    for (size_t i = 0; i < k->tasks.count; i++) {
+        struct observed *o = &k->tasks.observed[i];
+
+        if (o->fresh) {
+            const pid_t parent = o->parent == getpid() ? 0 : o->parent;
+
+            if (emit_begin(&k->emit, ns, (uint32_t)o->pid, (uint32_t)parent, o->name) != 0)
+                return -1;
+            o->fresh = 0;
+        } else if (note_name(k, o, ns) != 0) {
+            return -1;
+        }
+        if (k->o.maps && note_maps(k, o, ns) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- snapshots ---- */
+
+static int write_snapshot(struct capture *k, const struct taken *t)
+{
+    if (t->shot.bytes > k->info.buffer_bytes || t->shot.bytes < sizeof(struct cacheflow_snapshot)) {
+        cf_warn(&k->tool, "%s: tells of a snapshot of %llu bytes", k->o.device,
+                (unsigned long long)t->shot.bytes);
+        return -1;
+    }
+    if (t->shot.bytes > k->bytes_room) {
+        free(k->bytes);
+        k->bytes = malloc(t->shot.bytes);
+        k->bytes_room = k->bytes ? t->shot.bytes : 0;
+        if (!k->bytes) {
+            cf_warn(&k->tool, "out of memory");
+            return -1;
+        }
+    }
+    if (device_read(&k->device, t->shot.offset, k->bytes, t->shot.bytes) != 0) {
+        cf_warn(&k->tool, "%s: read: %s", k->o.device, strerror(errno));
+        return -1;
+    }
+    if (emit_snapshot(&k->emit, k->bytes, t->shot.bytes, t->mode) != 0) {
+        if (k->emit.problem)
+            cf_warn(&k->tool, "%s: snapshot %llu %s", k->o.device,
+                    (unsigned long long)t->shot.number, k->emit.problem);
+        return -1;
+    }
+    return k->o.output ? 0 : cf_writer_flush(k->writer);
+}
+
+/* Writes to as many lines as make it unlikely that a line of the programs is left, also under
+   random replacement: of W ways, n lines a set leave one with (1 - 1/W)^n. Section 6.3 of the
+   paper. */
+static void thrash(const struct capture *k)
+{
+    const size_t step = k->info.ram[k->o.ram].line_size;
+
+    for (size_t i = 0; i < k->thrash_bytes; i += step)
+        k->thrash[i]++;
+}
+
+static int keep(struct capture *k, const struct taken *t)
+{
+    if (k->count == k->room) {
+        const size_t room = k->room ? 2 * k->room : 256;
+        struct taken *more = realloc(k->taken, room * sizeof *more);
+
+        if (!more)
+            return -1;
+        k->taken = more;
+        k->room = room;
+    }
+    k->taken[k->count++] = *t;
+    return 0;
+}
+
+/* One snapshot, with what belongs to it; 0 or the exit status that it leads to. */
+static int take(struct capture *k, int event)
+{
+    struct taken t = {.mode = (k->o.transparent ? 0 : CF_MODE_FLUSH) |
+                              (k->o.asynchronous ? 0 : CF_MODE_SYNCHRONOUS) |
+                              (k->o.maps ? CF_MODE_LAYOUT : 0) | (event ? CF_MODE_EVENT : 0)};
+
+    if (device_call(&k->device, CACHEFLOW_SNAPSHOT, &t.shot) != 0) {
+        if (errno == ENOSPC)
+            cf_warn(
+                &k->tool,
+                "%s: its buffer is full after %zu snapshots, no more are taken: load the module "
+                "with a larger size, or leave --transparent out",
+                k->o.device, k->count);
+        else
+            cf_warn(&k->tool, "%s: snapshot: %s", k->o.device,
+                    errno == EBUSY ? "another program owns its buffer" : strerror(errno));
+        return errno == ENOSPC ? CF_EXIT_INPUT : CF_EXIT_ENVIRONMENT;
+    }
+    if (note_tasks(k, t.shot.time_ns) != 0) {
+        cf_warn(&k->tool, "out of memory");
+        return CF_EXIT_ENVIRONMENT;
+    }
+    if (k->o.transparent)
+        return keep(k, &t) != 0 ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK;
+    if (write_snapshot(k, &t) != 0)
+        return CF_EXIT_INPUT;
+    thrash(k);
+    return CF_EXIT_OK;
+}
+
+static void set_timer(const struct capture *k, uint64_t ns)
+{
+    struct itimerspec it = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+
+    /* Asynchronous: a grid of time. Else what counts is how long the tasks run. */
+    if (k->o.asynchronous && k->o.period_ns)
+        it.it_interval = (struct timespec){(time_t)(k->o.period_ns / 1000000000),
+                                           (long)(k->o.period_ns % 1000000000)};
+    timer_settime(k->timer, 0, &it, NULL);
+}
+
+static void activate(struct capture *k, int event)
+{
+    const int early = now_ns() < k->emit.start_ns + k->o.delay_ns;
+    int status;
+
+    if (k->done || early) {
+        if (k->watch)
+            stop(k), go_on(k);
+        else if (k->o.on_stop && event)
+            (void)tasks_find(&k->tasks), tasks_continue(&k->tasks);
+        return;
+    }
+    stop(k);
+    status = take(k, event);
+    if (status == CF_EXIT_OK && k->o.twice)
+        status = take(k, event);
+    if (status != CF_EXIT_OK)
+        give_up(k, status);
+    if (++k->activations == k->o.count)
+        k->done = 1;
+    go_on(k);
+    if (k->o.period_ns && !k->o.asynchronous)
+        set_timer(k, k->done ? 0 : k->o.period_ns);
+}
+
+/* ---- running ---- */
+
+static void on_end_signal(struct capture *k, const siginfo_t *info)
+{
+    if (k->caught)
+        tasks_kill(&k->tasks, SIGKILL);
+    else if (info->si_code != SI_KERNEL) /* a terminal tells the programs itself */
+        tasks_kill(&k->tasks, info->si_signo);
+    k->caught = info->si_signo;
+    k->done = 1;
+}
+
+static void run(struct capture *k, const sigset_t *set)
+{
+    while (k->tasks.running || (!k->tasks.commands && !k->done)) {
+        siginfo_t info;
+        const int number = sigwaitinfo(set, &info);
+        unsigned events = 0;
+
+        if (number == SIGRTMAX) {
+            k->overruns += (uint64_t)(info.si_overrun > 0 ? info.si_overrun : 0);
+            activate(k, 0);
+        } else if (number == SIGRTMAX - 1) {
+            if (k->o.on_signal)
+                activate(k, 1);
+        } else if (number == SIGCHLD) {
+            while ((events = reap(k)) && k->watch)
+                activate(k, 1);
+        } else if (number > 0) {
+            on_end_signal(k, &info);
+        }
+        if (events && k->o.on_stop)
+            activate(k, 1);
+    }
+}
+
+static void own_rank(struct capture *k)
+{
+    const int most = sched_get_priority_max(SCHED_FIFO);
+    const struct sched_param sp = {.sched_priority = k->o.own_priority ? k->o.own_priority : most};
+
+    if (k->o.own_cpu >= 0) {
+        cpu_set_t cpus;
+
+        CPU_ZERO(&cpus);
+        CPU_SET((size_t)k->o.own_cpu, &cpus);
+        if (sched_setaffinity(0, sizeof cpus, &cpus) != 0)
+            cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--own-cpu %d: %s", k->o.own_cpu,
+                   strerror(errno));
+    }
+    if (k->o.own_priority != PRIORITY_NONE && sched_setscheduler(0, SCHED_FIFO, &sp) != 0)
+        cf_warn(&k->tool,
+                "no real-time priority for this program (%s): programs may run on between an event "
+                "and its snapshot",
+                strerror(errno));
+}
+
+static void open_device(struct capture *k)
+{
+    struct cacheflow_config c = {.ram = k->o.ram,
+                                 .cpu = k->o.ram_cpu,
+                                 .flags = (k->o.resolve ? CACHEFLOW_RESOLVE : 0) |
+                                          (k->o.transparent ? 0 : CACHEFLOW_REPLACE)};
+
+    if (device_open(&k->device, k->o.device) != 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: %s: is the kernel module cacheflow.ko loaded?",
+               k->o.device, strerror(errno));
+    if (device_call(&k->device, CACHEFLOW_INFO, &k->info) != 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: is no Shutter: %s", k->o.device,
+               strerror(errno));
+    if (k->info.abi != CACHEFLOW_ABI)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
+               "%s: its interface has version %u, this program wants %u", k->o.device, k->info.abi,
+               CACHEFLOW_ABI);
+    if (!(k->info.ram[k->o.ram].flags & CACHEFLOW_RAM_PRESENT) ||
+        k->info.ram[k->o.ram].line_size == 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--memory: backend %.16s cannot read it",
+               k->info.backend);
+    if (device_call(&k->device, CACHEFLOW_CONFIGURE, &c) != 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: configure: %s", k->o.device, strerror(errno));
+    if (device_call(&k->device, CACHEFLOW_DISCARD, NULL) != 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: %s", k->o.device,
+               errno == EBUSY ? "another program owns its buffer" : strerror(errno));
+}
+
+static void make_thrash(struct capture *k)
+{
+    const struct cacheflow_ram *r = &k->info.ram[k->o.ram];
+
+    k->thrash_bytes = (size_t)r->sets * r->ways * r->line_size * k->o.thrash;
+    if (k->o.transparent || !k->thrash_bytes) {
+        k->thrash_bytes = 0;
+        return;
+    }
+    k->thrash = malloc(k->thrash_bytes);
+    if (!k->thrash)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "no memory for --thrash");
+    memset((void *)k->thrash, 1, k->thrash_bytes); /* now, not at the first snapshot */
+}
+
+static char *command_line(const struct tasks *t)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *f = open_memstream(&line, &size);
+
+    for (unsigned i = 0; f && i < t->commands; i++)
+        for (char **a = t->command[i].argv; *a; a++)
+            fprintf(f, "%s%s", a == t->command[i].argv ? (i ? " -- " : "") : " ", *a);
+    return f && fclose(f) == 0 ? line : NULL;
+}
+
+static void begin(struct capture *k)
+{
+    struct cf_header h = {.clock_unit = (char *)"nanoseconds",
+                          .clock_hz = 1000000000,
+                          .line_size = k->info.ram[k->o.ram].line_size,
+                          .source = (char *)"cf-capture-snapshot"};
+
+    k->writer = cf_tool_writer(&k->tool, k->o.output);
+    h.command = command_line(&k->tasks);
+    if (emit_open(&k->emit, k->writer) != 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    k->emit.owners = k->o.owners;
+    if (cf_writer_header(k->writer, &h) != 0)
+        exit(cf_tool_finish(&k->tool, NULL, k->writer));
+    free(h.command);
+}
+
+static void start(struct capture *k, sigset_t *set)
+{
+    struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX};
+
+    sigemptyset(set);
+    sigaddset(set, SIGRTMAX);
+    sigaddset(set, SIGRTMAX - 1);
+    sigaddset(set, SIGCHLD);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigprocmask(SIG_BLOCK, set, &k->tasks.mask);
+    signal(SIGPIPE, SIG_IGN);
+    k->tasks.own_output = !k->o.output;
+    if (timer_create(CLOCK_MONOTONIC, &ev, &k->timer) != 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "timer: %s", strerror(errno));
+    if (tasks_start(&k->tasks) != 0)
+        exit(CF_EXIT_ENVIRONMENT);
+    for (unsigned i = 0; k->watch && i < k->tasks.commands; i++)
+        if (watch_seize(k->watch, k->tasks.command[i].pid) != 0) {
+            tasks_kill(&k->tasks, SIGKILL);
+            cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "ptrace: %s", strerror(errno));
+        }
+    own_rank(k);
+    k->emit.start_ns = now_ns();
+    if (k->o.period_ns)
+        set_timer(k, k->o.delay_ns ? k->o.delay_ns : k->o.period_ns);
+    tasks_release(&k->tasks);
+}
+
+/* What transparent mode has kept for the end, and what is to say about it all. */
+static void end(struct capture *k)
+{
+    for (size_t i = 0; i < k->count; i++)
+        if (write_snapshot(k, &k->taken[i]) != 0) {
+            give_up(k, CF_EXIT_INPUT);
+            break;
+        }
+    (void)emit_notes(&k->emit, UINT64_MAX); /* a failure shows when the writer is closed */
+    if (k->o.transparent && k->count)
+        (void)device_call(&k->device, CACHEFLOW_DISCARD, NULL); /* room for the next */
+    if (k->watch)
+        watch_tell(k->watch);
+    if (k->emit.bad_maps)
+        cf_warn(&k->tool, "%u lines of /proc/PID/maps were not understood", k->emit.bad_maps);
+    if (k->tool.quiet)
+        return;
+    if (k->moving)
+        cf_warn(&k->tool, "%llu times a program did not stop within 100 ms",
+                (unsigned long long)k->moving);
+    if (k->overruns)
+        cf_warn(&k->tool, "%llu snapshots fell due while one was being taken and were left out",
+                (unsigned long long)k->overruns);
+    if (k->emit.owners_missing)
+        cf_warn(&k->tool, "%llu owners of lines had no room in the Shutter's buffer",
+                (unsigned long long)k->emit.owners_missing);
+}
+
+/* Whether nobody reads our standard output any more: no reason for a message. */
+static int reader_gone(const struct capture *k)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO};
+
+    return !k->o.output && cf_writer_problem(k->writer) && poll(&p, 1, 0) == 1 &&
+           (p.revents & POLLERR);
+}
+
+static int finish(struct capture *k)
+{
+    char problem[512];
+    int status = k->status;
+
+    if (reader_gone(k)) {
+        if (cf_writer_close(k->writer, 0, problem, sizeof problem) != 0 && !k->caught)
+            k->caught = SIGPIPE;
+        free(k->tool.line);
+    } else if (cf_tool_finish(&k->tool, NULL, k->writer) != CF_EXIT_OK) {
+        status = CF_EXIT_ENVIRONMENT;
+    }
+    emit_free(&k->emit);
+    watch_free(k->watch);
+    device_close(&k->device);
+    free(k->taken);
+    free(k->bytes);
+    free((void *)k->thrash);
+    if (k->caught) {
+        sigset_t none;
+
+        sigemptyset(&none);
+        signal(k->caught, SIG_DFL);
+        raise(k->caught);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+    }
+    for (unsigned i = 0; status == CF_EXIT_OK && i < k->tasks.commands; i++) {
+        const int s = k->tasks.command[i].status;
+
+        status = WIFSIGNALED(s) ? CF_COMMAND_SIGNAL + WTERMSIG(s) : WEXITSTATUS(s);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct command commands[COMMANDS_MOST];
+    static struct capture k;
+    sigset_t set;
+    int status;
+
+    cf_tool_init(&k.tool, argc, argv, "cf-capture-snapshot", options_usage);
+    k.tasks.tool = &k.tool;
+    k.tasks.command = commands;
+    options_parse(&k.o, &k.tasks, argc, argv);
+    open_device(&k);
+    make_thrash(&k);
+    if (k.o.points) {
+        k.watch = watch_new(&k.tool, k.o.point, k.o.points);
+        if (!k.watch)
+            cf_die(&k.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    }
+    begin(&k);
+    start(&k, &set);
+    run(&k, &set);
+    end(&k);
+    status = finish(&k);
+    tasks_free(&k.tasks);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * files.c - which files an import reads, in which order. See import.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "capture/dumpcache/import.h"
+
+static void *grown(struct import *m, void *list, size_t count, size_t size)
+{
+    /* at 16, 32, 64 and so on there is no room left */
+    if (count && (count < 16 || (count & (count - 1))))
+        return list;
+    list = realloc(list, (count ? 2 * count : 16) * size);
+    if (!list)
+        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    return list;
+}
+
+static void add_file(struct import *m, char *name, int folder, uint64_t number, unsigned level)
+{
+    m->file = grown(m, m->file, m->files, sizeof *m->file);
+    if (!name)
+        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    m->file[m->files++] = (struct import_file){name, folder, number, level};
+}
+
+/* "cachedump<N>.csv", or "cachedump.<level>.<N>.csv" of the fork. */
+static int is_snapshot(const char *name, uint64_t *number, unsigned *level)
+{
+    unsigned long long n;
+    char rest[8];
+    int end = 0;
+
+    *level = 0;
+    if (sscanf(name, "cachedump.%1u.%9llu%4s%n", level, &n, rest, &end) != 3 || name[end]) {
+        *level = 0;
+        if (sscanf(name, "cachedump%9llu%4s%n", &n, rest, &end) != 2 || name[end])
+            return 0;
+    }
+    *number = n;
+    return strcmp(rest, ".csv") == 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct import_file *x = a, *y = b;
+
+    return x->number != y->number ? (x->number < y->number ? -1 : 1)
+                                  : (int)x->level - (int)y->level;
+}
+
+static void add_folder(struct import *m, const char *name)
+{
+    DIR *d = opendir(name);
+    const size_t first = m->files;
+    const struct dirent *e;
+    char *path;
+
+    if (!d) {
+        cf_warn(m->tool, "%s: %s", name, strerror(errno));
+        m->failed = 1;
+        return;
+    }
+    m->folder = grown(m, m->folder, (size_t)m->folders, sizeof *m->folder);
+    m->folder[m->folders++] = strdup(name);
+    if (!m->folder[m->folders - 1])
+        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    while ((e = readdir(d)) != NULL) {
+        uint64_t number;
+        unsigned level;
+
+        if (is_snapshot(e->d_name, &number, &level))
+            add_file(m, asprintf(&path, "%s/%s", name, e->d_name) < 0 ? NULL : path, m->folders,
+                     number, level);
+    }
+    closedir(d);
+    if (m->files == first) {
+        cf_warn(m->tool, "%s: holds no snapshot: they are called cachedump<N>.csv", name);
+        m->failed = 1;
+        return;
+    }
+    qsort(m->file + first, m->files - first, sizeof *m->file, by_number);
+}
+
+void import_add(struct import *m, const char *name)
+{
+    struct stat st;
+
+    if (strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        add_folder(m, name);
+    else
+        add_file(m, strdup(name), 0, m->files, 0);
+}
+
+char *import_text(const char *name, size_t *length)
+{
+    FILE *f = fopen(name, "re");
+    char *text = NULL, block[1 << 14];
+    FILE *out = f ? open_memstream(&text, length) : NULL;
+    size_t n;
+
+    while (out && (n = fread(block, 1, sizeof block, f)) > 0)
+        fwrite(block, 1, n, out);
+    if (f)
+        fclose(f);
+    if (out && fclose(out) != 0) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * import.c - entries become snapshots. See import.h.
+ *
+ * An entry of the tool's own forms has its place in the file as set and way, so a line that cannot
+ * be read keeps its place; a snapshot is complete after sets times ways of them. Lines that name
+ * set and way end a snapshot where they go back, and are as many as they are.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "capture/dumpcache/import.h"
+
+static uint32_t sets_of(const struct import *m)
+{
+    return m->sets ? m->sets : 2048;
+}
+
+static uint32_t ways_of(const struct import *m)
+{
+    return m->ways ? m->ways : 16;
+}
+
+static int mapped(void *arg, uint32_t pid, uint64_t addr)
+{
+    struct import *m = arg;
+
+    return cf_maps_find(m->maps, pid, addr);
+}
+
+/* ---- a snapshot goes out ---- */
+
+static int write_lines(struct import *m, unsigned level)
+{
+    enum { BATCH = 4096 };
+    static uint64_t phys[BATCH], addr[BATCH];
+    static uint32_t set[BATCH], way[BATCH], pid[BATCH];
+    static uint8_t state[BATCH];
+    struct cf_values v[8] = {
+        {CF_SNAP, NULL, m->number}, {CF_LEVEL, NULL, level}, {CF_SET, set, 0}, {CF_WAY, way, 0},
+        {CF_STATE, state, 0},       {CF_ADDR, addr, 0},      {CF_PID, pid, 0}, {CF_PHYS, phys, 0}};
+    int have_phys = 0;
+
+    for (uint32_t i = 0; i < m->found_count; i++)
+        have_phys |= m->found[i].phys != 0;
+    for (uint32_t from = 0, n; from < m->found_count; from += n) {
+        n = m->found_count - from < BATCH ? m->found_count - from : BATCH;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct entries_line *l = &m->found[from + i];
+
+            phys[i] = l->phys;
+            addr[i] = l->addr;
+            set[i] = l->set;
+            way[i] = l->way;
+            pid[i] = l->pid;
+            state[i] = l->state;
+        }
+        /* A column phys without a value would make all lines look like one. */
+        if (cf_writer_rows(m->out, CF_LINE, n, v, have_phys ? 8 : 7, NULL) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct entries_line *x = a, *y = b;
+
+    if (x->set != y->set)
+        return x->set < y->set ? -1 : 1;
+    return x->way < y->way ? -1 : x->way > y->way;
+}
+
+/* Entries of the tool's own forms, told what they mean; returns bits of the mode. */
+static unsigned understand(struct import *m)
+{
+    const struct entries e = {.sets = sets_of(m),
+                              .ways = ways_of(m),
+                              .line = m->line,
+                              .now = m->now,
+                              .before = m->have_before ? m->before : NULL,
+                              .addresses = m->addresses,
+                              .stale = m->stale,
+                              .keep_pids = m->keep_pids,
+                              .mapped = mapped,
+                              .arg = m};
+    const enum addresses kind = m->addresses ? m->addresses : entries_kind(&e);
+
+    m->found_count = entries_lines(&e, m->found, &m->count);
+    return kind == ADDRESSES_PAGE || kind == ADDRESSES_FULL ? CF_MODE_RESOLVED : 0;
+}
+
+/* A power of two above n. */
+static uint32_t power_above(uint32_t n)
+{
+    uint32_t p = 1;
+
+    while (p <= n)
+        p *= 2;
+    return p;
+}
+
+static int write_snapshot(struct import *m, const struct import_file *f)
+{
+    const int further = f->level && f->folder && m->number && m->last_folder == f->folder &&
+                        m->last_number == f->number; /* level of the same snapshot */
+    const unsigned level = m->placed ? m->placed_level : m->level;
+    unsigned mode = m->mode;
+    uint64_t time;
+    int maps = 0;
+
+    m->all++;
+    m->number += !further;
+    m->last_folder = f->folder;
+    m->last_number = f->number;
+    time = m->number * (m->period ? m->period : 1);
+    if (f->folder && !further)
+        maps = import_maps(m, f->folder, f->number, time);
+    if (maps < 0)
+        return -1;
+    if (m->placed)
+        qsort(m->found, m->found_count, sizeof *m->found, by_place);
+    else
+        mode |= understand(m);
+    mode |= maps ? CF_MODE_LAYOUT : 0;
+
+    const struct cf_values v[] = {
+        {CF_SNAP, NULL, m->number},
+        {CF_TIME, NULL, time},
+        {CF_MODE, NULL, mode},
+        {CF_LEVEL, NULL, level},
+        {CF_SETS, NULL, m->sets || !m->placed ? sets_of(m) : power_above(m->top_set)},
+        {CF_WAYS, NULL, m->ways || !m->placed ? ways_of(m) : m->top_way + 1},
+    };
+
+    if (cf_writer_rows(m->out, CF_SNAPSHOT, 1, v, 6, NULL) != 0)
+        return -1;
+    return write_lines(m, level);
+}
+
+static int end_snapshot(struct import *m, const struct import_file *f)
+{
+    const uint32_t want = sets_of(m) * ways_of(m);
+    int result;
+
+    if (!m->entries)
+        return 0;
+    if (!m->placed && m->entries < want) {
+        cf_warn(m->tool, "%s: cut off: its last snapshot has %u of %u entries", f->name, m->entries,
+                want);
+        m->failed = 1;
+    }
+    result = write_snapshot(m, f);
+    if (!m->placed) {
+        struct entry *swap = m->now;
+
+        m->now = m->before;
+        m->before = swap;
+        m->have_before = 1;
+        memset(m->now, 0, want * sizeof *m->now);
+    }
+    m->entries = m->found_count = m->top_set = m->top_way = 0;
+    m->placed = 0;
+    return result;
+}
+
+/* ---- entries come in ---- */
+
+static int add_entry(struct import *m, const struct import_file *f, const struct entry *a)
+{
+    if (m->placed && end_snapshot(m, f) != 0)
+        return -1;
+    m->now[m->entries++] = *a;
+    return m->entries == sets_of(m) * ways_of(m) ? end_snapshot(m, f) : 0;
+}
+
+static int add_row(struct import *m, const struct import_file *f, const struct import_row *r)
+{
+    const unsigned level = r->level ? r->level : m->level;
+
+    if ((m->sets && r->set >= m->sets) || (m->ways && r->way >= m->ways)) {
+        cf_lines_bad(&m->lines, 0, "the cache has no set %u with a way %u", r->set, r->way);
+        return 0;
+    }
+    /* Whichever of set and way counts faster, the first place comes again in the next snapshot. */
+    if (m->entries && (!m->placed || level != m->placed_level || m->entries == ENTRIES_MOST ||
+                       (r->set == m->first_set && r->way == m->first_way)))
+        if (end_snapshot(m, f) != 0)
+            return -1;
+    if (!m->entries) {
+        m->first_set = r->set;
+        m->first_way = r->way;
+    }
+    m->placed = 1;
+    m->placed_level = level;
+    m->entries++;
+    m->top_set = r->set > m->top_set ? r->set : m->top_set;
+    m->top_way = r->way > m->top_way ? r->way : m->top_way;
+    if (r->valid)
+        m->found[m->found_count++] = (struct entries_line){
+            .phys = r->phys, .set = r->set, .way = r->way, .pid = r->pid, .state = r->state};
+    return 0;
+}
+
+/* One entry of 16 bytes: pid, padding, address, as a little-endian 64-bit kernel lays them out. */
+static struct entry binary_entry(const char *block)
+{
+    const uint8_t *b = (const uint8_t *)block;
+    struct entry a = {0};
+
+    for (int i = 3; i >= 0; i--)
+        a.pid = a.pid << 8 | b[i];
+    for (int i = 15; i >= 8; i--)
+        a.addr = a.addr << 8 | b[i];
+    return a;
+}
+
+static int end_file(struct import *m, size_t input)
+{
+    struct stat st;
+
+    if (input && !m->taken && stat(m->file[input - 1].name, &st) == 0 && st.st_size == 0) {
+        cf_warn(m->tool, "%s: is empty", m->file[input - 1].name);
+        m->failed = 1;
+    }
+    m->taken = 0;
+    return input ? end_snapshot(m, &m->file[input - 1]) : 0;
+}
+
+/* A folder is a segment of its own. */
+static int begin_file(struct import *m, size_t input)
+{
+    const struct import_file *f = &m->file[input - 1];
+    const int folder = input > 1 ? f[-1].folder : -1;
+    struct cf_header h = {.clock_unit = (char *)(m->period ? "nanoseconds" : "snapshots"),
+                          .clock_hz = m->period ? 1000000000 : 0,
+                          .line_size = m->line,
+                          .source = (char *)"cf-capture-dumpcache"};
+
+    if (folder == f->folder)
+        return 0;
+    m->number = 0;
+    m->have_before = 0;
+    cf_maps_free(m->maps);
+    m->maps = cf_maps_new();
+    if (!m->maps)
+        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (cf_writer_header(m->out, &h) != 0)
+        return -1;
+    return f->folder ? import_tasks(m, f->folder) : 0;
+}
+
+/* One line or block; -1 when the output takes no more. */
+static int take(struct import *m, const char *at, size_t length)
+{
+    const struct import_file *f = &m->file[m->lines.input - 1];
+    struct entry a = {0};
+    struct import_row r;
+
+    m->taken = 1;
+    if (m->lines.blocks) {
+        a = binary_entry(at);
+        return add_entry(m, f, &a);
+    }
+    if (length == 0)
+        return 0;
+    switch (import_scan(at, length, &a, &r)) {
+    case ROW_PLACED:
+        return add_row(m, f, &r);
+    case ROW_BAD:
+        cf_lines_bad(&m->lines, 0, "'%.*s' is no entry of a snapshot, such as 00042,0x00007f001000",
+                     (int)(length < 40 ? length : 40), at);
+        if (m->placed)
+            return 0;
+        break;
+    default:
+        break;
+    }
+    /* what cannot be read keeps its place, as an empty entry */
+    return add_entry(m, f, &a);
+}
+
+static void tell(struct import *m)
+{
+    const struct entries_count *c = &m->count;
+
+    if (m->tool->quiet)
+        return;
+    if (c->stale || c->doubtful)
+        cf_warn(m->tool,
+                "%u entries left out that an older snapshot has left behind, %u that may be so "
+                "kept; %u equal what stood there before (--stale)",
+                c->stale, c->doubtful, c->same);
+    if (c->unfit)
+        cf_warn(m->tool, "%u addresses do not fit their set: check --addresses, --sets and --ways",
+                c->unfit);
+    if (c->guessed)
+        cf_warn(m->tool,
+                "%u addresses may be virtual or physical, taken for what is nearer to the others; "
+                "lists of mappings would tell",
+                c->guessed);
+}
+
+int import_run(struct import *m)
+{
+    const size_t room = (size_t)sets_of(m) * ways_of(m);
+    size_t begun = 0;
+    int ok = 1;
+
+    m->now = calloc(room, sizeof *m->now);
+    m->before = calloc(room, sizeof *m->before);
+    /* pages that stay untouched take no memory */
+    m->found = malloc(ENTRIES_MOST * sizeof *m->found);
+    if (!m->now || !m->before || !m->found)
+        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    while (ok) {
+        const char *at = NULL;
+        size_t length = 0;
+        const int more = m->lines.at != m->lines.end || cf_lines_fill(&m->lines);
+
+        if (more && m->lines.blocks)
+            (void)cf_lines_next_block(&m->lines, &at); /* there is one */
+        else if (more)
+            (void)cf_lines_next(&m->lines, &at, &length);
+        /* an entry that was cut off, or the end of the input, belongs to the file before */
+        for (; ok && begun < (more ? (size_t)m->lines.input : m->files); begun++)
+            ok = end_file(m, begun) == 0 && begin_file(m, begun + 1) == 0;
+        if (!more)
+            break;
+        ok = ok && take(m, at, length) == 0;
+    }
+    if (ok)
+        (void)end_file(m, begun); /* a failure shows when the writer is closed */
+    tell(m);
+    m->failed |= cf_lines_finish(&m->lines) != CF_EXIT_OK;
+    if (!m->all && !m->failed) {
+        cf_warn(m->tool, "%s: no snapshot: the input is empty",
+                m->files && strcmp(m->file[0].name, "-") ? m->file[0].name : "standard input");
+        m->failed = 1;
+    }
+    return m->failed ? CF_EXIT_INPUT : CF_EXIT_OK;
+}
+
+static void idle(void *arg)
+{
+    struct import *m = arg;
+
+    (void)cf_writer_flush(m->out);
+}
+
+void import_open(struct import *m, char *const *files, int count)
+{
+    for (int i = 0; i < count; i++)
+        import_add(m, files[i]);
+    if (!count)
+        import_add(m, "-");
+    m->names = calloc(m->files + 1, sizeof *m->names);
+    if (!m->names)
+        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (size_t i = 0; i < m->files; i++)
+        m->names[i] = m->file[i].name;
+    if (!m->files)
+        exit(CF_EXIT_INPUT); /* folders without snapshots, of which was told */
+    cf_lines_open(&m->lines, m->tool, m->names, (int)m->files);
+    m->lines.block = 16;
+    cf_lines_idle(&m->lines, idle, m);
+}
+
+void import_free(struct import *m)
+{
+    for (size_t i = 0; i < m->files; i++)
+        free(m->file[i].name);
+    for (int i = 0; i < m->folders; i++)
+        free(m->folder[i]);
+    cf_maps_free(m->maps);
+    free(m->file);
+    free(m->names);
+    free(m->folder);
+    free(m->pid);
+    free(m->now);
+    free(m->before);
+    free(m->found);
+}

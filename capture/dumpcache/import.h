@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * import.h - the files of an import, one after the other, as snapshots of a stream.
+ *
+ * files.c finds them and what stands beside them, rows.c reads single lines of text, import.c puts
+ * entries together to snapshots and writes them.
+ */
+#ifndef CF_DUMPCACHE_IMPORT_H
+#define CF_DUMPCACHE_IMPORT_H
+
+#include "capture/cf_lines.h"
+#include "capture/cf_maps.h"
+#include "capture/dumpcache/entries.h"
+
+/* A file with snapshots. */
+struct import_file {
+    char *name;
+    int folder;      /* counts up with each folder, 0 for files that were named themselves */
+    uint64_t number; /* <N> of its name */
+    unsigned level;  /* of its name, 0 unknown */
+};
+
+/* A line of the texts that tell set and way: one entry of a Cortex-A72's cache. */
+struct import_row {
+    unsigned level; /* 0 unknown */
+    uint32_t set, way, pid;
+    uint64_t phys;
+    uint8_t valid, state; /* state: as in the stream */
+};
+
+enum { ROW_BAD = -1, ROW_ENTRY = 0, ROW_PLACED = 1 };
+
+struct import {
+    struct cf_tool *tool;
+    /* options */
+    unsigned mode; /* enum cf_mode */
+    unsigned level;
+    uint32_t sets, ways, line; /* sets, ways: 0 not said */
+    uint64_t period;           /* ns, 0 unknown */
+    enum addresses addresses;
+    enum stale stale;
+    int keep_pids;
+
+    struct cf_writer *out;
+    struct import_file *file;
+    size_t files;
+    char **names; /* of the files, for cf_lines */
+    char **folder;
+    int folders;
+    int failed; /* an input cannot be used; it was told */
+    struct cf_lines lines;
+    struct cf_maps *maps;
+    uint32_t *pid; /* processes that were told of, in this folder */
+    size_t pids;
+
+    int taken;       /* something came from this file */
+    uint32_t number; /* snapshots so far in this segment */
+    uint64_t all;    /* and in all */
+    struct entry *now, *before;
+    int have_before;
+    uint32_t entries; /* that came for this snapshot, empty ones included */
+    struct entries_line *found;
+    uint32_t found_count;
+    /* of entries that tell set and way */
+    int placed;
+    unsigned placed_level;
+    uint32_t first_set, first_way, top_set, top_way;
+    /* of the snapshot before: its file */
+    int last_folder;
+    uint64_t last_number;
+    struct entries_count count;
+};
+
+/* Lists the files; does not open those with snapshots. */
+void import_open(struct import *m, char *const *files, int count);
+/* Imports everything; the exit status, as far as the input decides it. */
+int import_run(struct import *m);
+void import_free(struct import *m);
+
+/* files.c: appends a file, or what a folder holds. */
+void import_add(struct import *m, const char *name);
+/* The text of a small file, NULL when there is none; freed by the caller. */
+char *import_text(const char *name, size_t *length);
+
+/* rows.c: what a line of text says; `kind` tells ROW_ENTRY, `a`, from ROW_PLACED, `r`. */
+int import_scan(const char *line, size_t length, struct entry *a, struct import_row *r);
+
+/* beside.c: tasks of pids.txt at the beginning of a folder, mappings at each snapshot (returns
+   whether there were any; -1 when the output takes no more). */
+int import_tasks(struct import *m, int folder);
+int import_maps(struct import *m, int folder, uint64_t number, uint64_t time);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * options.c - the command line of cf-capture-snapshot. See options.h.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/cf_command.h"
+#include "capture/snapshot/device.h"
+#include "capture/snapshot/options.h"
+
+const char options_usage[] =
+    "Usage: cf-capture snapshot [option]... [--] PROGRAM [ARGUMENT]... [-- PROGRAM ...]...\n"
+    "Runs programs and takes snapshots of what a cache of this machine holds meanwhile.\n"
+    "  -p, --period TIME    run so long between snapshots: 500us, 5ms, 1s  [5ms]\n"
+    "  -e, --event WHAT     instead, when: signal (SIGRTMAX-1 comes to us), stop (a program\n"
+    "                       stops itself), break:WHERE (it gets there), write:WHERE[:BYTES],\n"
+    "                       access:WHERE[:BYTES]; WHERE is SYMBOL[+N] or 0xADDRESS\n"
+    "  -n, --count N, -d, --delay TIME   so many, the first so late\n"
+    "  -t, --transparent    leave the cache alone: read at the end  [flush after each]\n"
+    "      --thrash N       flush with N times the cache's size  [8]\n"
+    "  -a, --asynchronous   do not stop the programs  [all stand still]\n"
+    "  -m, --maps           their mappings at each snapshot\n"
+    "  -r, --resolve        the kernel looks for the owners of lines\n"
+    "      --owners WHICH   of lines with several: observed, first, all  [observed]\n"
+    "  -2, --twice          two each time, back to back: what the first one costs\n"
+    "  -c, --cpu LIST, -s, --sched LIST   of each program: a CPU; other, fifo:N or rr:N\n"
+    "      --own-cpu N, --own-priority N|none   of this program  [any, none]\n"
+    "      --memory l2|l1d|l1i[:CPU], --device FILE   what is read  [l2, /dev/cacheflow]\n"
+    "      --command-output FILE   where the programs' standard output goes\n"
+    "  -o, --output FILE    write a packed file; the programs keep their standard output\n"
+    "      --probe, -q, --quiet, -h, --help, --version\n"
+    "Example: cf-capture snapshot -mr -p 2ms -o s.cf -- ./synth -- gzip -k file\n";
+
+enum { THRASH = 256, OWNERS, OWN_CPU, OWN_PRIORITY, MEMORY, DEVICE, COMMAND_OUTPUT, PROBE };
+
+static const struct option longs[] = {
+    {"period", required_argument, NULL, 'p'},
+    {"event", required_argument, NULL, 'e'},
+    {"count", required_argument, NULL, 'n'},
+    {"delay", required_argument, NULL, 'd'},
+    {"transparent", no_argument, NULL, 't'},
+    {"thrash", required_argument, NULL, THRASH},
+    {"asynchronous", no_argument, NULL, 'a'},
+    {"maps", no_argument, NULL, 'm'},
+    {"resolve", no_argument, NULL, 'r'},
+    {"owners", required_argument, NULL, OWNERS},
+    {"twice", no_argument, NULL, '2'},
+    {"cpu", required_argument, NULL, 'c'},
+    {"sched", required_argument, NULL, 's'},
+    {"own-cpu", required_argument, NULL, OWN_CPU},
+    {"own-priority", required_argument, NULL, OWN_PRIORITY},
+    {"memory", required_argument, NULL, MEMORY},
+    {"device", required_argument, NULL, DEVICE},
+    {"command-output", required_argument, NULL, COMMAND_OUTPUT},
+    {"output", required_argument, NULL, 'o'},
+    {"probe", no_argument, NULL, PROBE},
+    CF_COMMON_OPTIONS,
+};
+
+static uint64_t parse_time(const struct cf_tool *t, const char *option, const char *text)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1e6}};
+    char *end;
+    const double value = strtod(text, &end);
+
+    for (unsigned i = 0; end != text && i < 4; i++)
+        if (strcmp(end, units[i].unit) == 0 && value * units[i].ns >= 1000 &&
+            value * units[i].ns <= 1e15)
+            return (uint64_t)(value * units[i].ns + 0.5);
+    cf_die(t, CF_EXIT_USAGE, "%s: '%s' is no time such as 500us, 5ms or 1s", option, text);
+}
+
+static int priority(const struct cf_tool *t, const char *option, const char *text, int policy)
+{
+    return (int)cf_parse_u64(t, option, text, (uint64_t)sched_get_priority_min(policy),
+                             (uint64_t)sched_get_priority_max(policy));
+}
+
+static void parse_sched(const struct cf_tool *t, struct command *c, const char *text)
+{
+    const char *colon = strchr(text, ':');
+
+    c->policy = SCHED_OTHER;
+    c->priority = 0;
+    if (strcmp(text, "other") == 0)
+        return;
+    if (!colon || (strncmp(text, "fifo:", 5) != 0 && strncmp(text, "rr:", 3) != 0))
+        cf_die(t, CF_EXIT_USAGE, "--sched: '%s': give other, fifo:PRIORITY or rr:PRIORITY", text);
+    c->policy = *text == 'f' ? SCHED_FIFO : SCHED_RR;
+    c->priority = priority(t, "--sched", colon + 1, c->policy);
+}
+
+static void parse_cpu(const struct cf_tool *t, struct command *c, const char *text)
+{
+    c->cpu =
+        strcmp(text, "any") == 0 ? -1 : (int)cf_parse_u64(t, "--cpu", text, 0, CPU_SETSIZE - 1);
+}
+
+/* One element of a list for each command; the last one counts for all that follow. */
+static void each(const struct cf_tool *t, struct tasks *tasks, const char *option, char *list,
+                 void (*parse)(const struct cf_tool *, struct command *, const char *))
+{
+    char *next = list;
+
+    for (unsigned i = 0; i < tasks->commands; i++) {
+        if (next) {
+            list = next;
+            next = strchr(list, ',');
+            if (next)
+                *next++ = '\0';
+        }
+        parse(t, &tasks->command[i], list);
+    }
+    if (next)
+        cf_die(t, CF_EXIT_USAGE, "%s: more elements than programs", option);
+}
+
+static int word(const struct cf_tool *t, const char *option, const char *text,
+                const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    cf_die(t, CF_EXIT_USAGE, "%s: '%s' is none of what --help lists", option, text);
+}
+
+static void parse_memory(const struct cf_tool *t, struct options *o, char *text)
+{
+    static const char *const words[] = {"l2", "l1d", "l1i", NULL}; /* as enum cacheflow_ram_id */
+    char *colon = strchr(text, ':');
+
+    if (colon) {
+        *colon = '\0';
+        o->ram_cpu = (int)cf_parse_u64(t, "--memory", colon + 1, 0, CPU_SETSIZE - 1);
+    }
+    o->ram = (uint32_t)word(t, "--memory", text, words);
+}
+
+static void parse_event(const struct cf_tool *t, struct options *o, char *text)
+{
+    if (strcmp(text, "signal") == 0) {
+        o->on_signal = 1;
+    } else if (strcmp(text, "stop") == 0) {
+        o->on_stop = 1;
+    } else {
+        if (o->points == WATCH_POINTS)
+            cf_die(t, CF_EXIT_USAGE, "--event: over %d places", WATCH_POINTS);
+        if (watch_parse(text, &o->point[o->points++]) != 0)
+            cf_die(t, CF_EXIT_USAGE,
+                   "--event: '%s': give signal, stop, break:WHERE, write:WHERE[:BYTES] or "
+                   "access:WHERE[:BYTES]",
+                   text);
+    }
+}
+
+static void probe(struct cf_tool *t, const char *path) __attribute__((noreturn));
+
+static void probe(struct cf_tool *t, const char *path)
+{
+    struct cacheflow_info info;
+    struct device d;
+
+    if (device_open(&d, path) != 0) {
+        printf("%s: %s: load the kernel module cacheflow.ko, as root\n", path, strerror(errno));
+        (void)cf_tool_finish(t, NULL, NULL);
+        exit(CF_EXIT_ENVIRONMENT);
+    }
+    if (device_call(&d, CACHEFLOW_INFO, &info) != 0 || info.abi != CACHEFLOW_ABI) {
+        printf("%s: no Shutter of this version\n", path);
+        (void)cf_tool_finish(t, NULL, NULL);
+        exit(CF_EXIT_ENVIRONMENT);
+    }
+    printf("ready: %.16s\n", info.backend);
+    exit(cf_tool_finish(t, NULL, NULL));
+}
+
+/* The command line behind the options: commands with `--` between them. */
+static void split(struct cf_tool *t, struct tasks *tasks, char **argv)
+{
+    char path[PATH_MAX];
+
+    while (*argv) {
+        struct command *c;
+        int status;
+
+        if (tasks->commands == COMMANDS_MOST)
+            cf_die(t, CF_EXIT_USAGE, "over %d programs", COMMANDS_MOST);
+        c = &tasks->command[tasks->commands++];
+        *c = (struct command){.argv = argv, .cpu = -1, .policy = SCHED_OTHER};
+        while (*argv && strcmp(*argv, "--") != 0)
+            argv++;
+        if (argv == c->argv)
+            cf_die(t, CF_EXIT_USAGE, "no program between '--' and '--'");
+        if (*argv) {
+            *argv++ = NULL;
+            if (!*argv)
+                cf_die(t, CF_EXIT_USAGE, "no program after '--'");
+        }
+        status = cf_command_find(c->argv[0], path, sizeof path);
+        if (status)
+            cf_die(t, status, "%s: %s", c->argv[0],
+                   status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
+    }
+}
+
+static void check(struct cf_tool *t, const struct options *o, const struct tasks *tasks)
+{
+    const char *why = watch_unable(o->point, o->points);
+
+    if (why)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "--event: %s", why);
+    if (o->points && o->on_stop)
+        cf_die(t, CF_EXIT_USAGE, "--event stop and places in programs exclude each other");
+    if (o->points && o->asynchronous)
+        cf_die(t, CF_EXIT_USAGE,
+               "--asynchronous: what reaches a place in a program stands still anyway");
+    if (!tasks->commands && (!o->asynchronous || o->points || o->on_stop))
+        cf_die(t, CF_EXIT_USAGE,
+               "no program given: see --help; --asynchronous observes the whole machine");
+}
+
+void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv)
+{
+    static const char *const owners[] = {"observed", "first", "all", NULL};
+    struct cf_tool *t = tasks->tool;
+    char *cpu = NULL, *sched = NULL;
+    int c, probing = 0, events = 0, ends = 0;
+
+    *o = (struct options){.device = CACHEFLOW_DEVICE,
+                          .own_cpu = -1,
+                          .own_priority = PRIORITY_NONE,
+                          .ram_cpu = CACHEFLOW_CPU_ANY,
+                          .thrash = 8};
+    while ((c = getopt_long(argc, argv, "+p:e:n:d:tamr2c:s:o:" CF_COMMON_LETTERS, longs, NULL)) !=
+           -1) {
+        switch (c) {
+        case 'p':
+            o->period_ns = parse_time(t, "--period", optarg);
+            break;
+        case 'e':
+            parse_event(t, o, optarg);
+            events = 1;
+            break;
+        case 'n':
+            o->count = cf_parse_u64(t, "--count", optarg, 1, UINT32_MAX / 2);
+            break;
+        case 'd':
+            o->delay_ns = parse_time(t, "--delay", optarg);
+            break;
+        case 't':
+            o->transparent = 1;
+            break;
+        case THRASH:
+            o->thrash = (unsigned)cf_parse_u64(t, "--thrash", optarg, 0, 1024);
+            break;
+        case 'a':
+            o->asynchronous = 1;
+            break;
+        case 'm':
+            o->maps = 1;
+            break;
+        case 'r':
+            o->resolve = 1;
+            break;
+        case OWNERS:
+            o->owners = (enum owners)word(t, "--owners", optarg, owners);
+            break;
+        case '2':
+            o->twice = 1;
+            break;
+        case 'c':
+            cpu = optarg;
+            break;
+        case 's':
+            sched = optarg;
+            break;
+        case OWN_CPU:
+            o->own_cpu = (int)cf_parse_u64(t, "--own-cpu", optarg, 0, CPU_SETSIZE - 1);
+            break;
+        case OWN_PRIORITY:
+            o->own_priority = strcmp(optarg, "none") == 0
+                                  ? PRIORITY_NONE
+                                  : priority(t, "--own-priority", optarg, SCHED_FIFO);
+            break;
+        case MEMORY:
+            parse_memory(t, o, optarg);
+            break;
+        case DEVICE:
+            o->device = optarg;
+            break;
+        case COMMAND_OUTPUT:
+            tasks->output = optarg;
+            break;
+        case 'o':
+            o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
+            break;
+        case PROBE:
+            probing = 1;
+            break;
+        default:
+            cf_common_option(t, c);
+        }
+    }
+    ends = optind;
+    if (probing)
+        probe(t, o->device);
+    if (!o->period_ns && !events)
+        o->period_ns = 5000000;
+    split(t, tasks, argv + ends);
+    check(t, o, tasks);
+    if (cpu)
+        each(t, tasks, "--cpu", cpu, parse_cpu);
+    if (sched)
+        each(t, tasks, "--sched", sched, parse_sched);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * options.h - what the command line of cf-capture-snapshot asks for.
+ */
+#ifndef CF_SNAPSHOT_OPTIONS_H
+#define CF_SNAPSHOT_OPTIONS_H
+
+#include "capture/snapshot/emit.h"
+#include "capture/snapshot/tasks.h"
+#include "capture/snapshot/watch.h"
+
+enum { COMMANDS_MOST = 64, PRIORITY_NONE = -1 };
+
+struct options {
+    const char *device, *output;
+    uint64_t period_ns; /* 0: events only */
+    uint64_t delay_ns;
+    uint64_t count; /* activations; 0: no end */
+    int on_signal, on_stop;
+    struct watch_point point[WATCH_POINTS];
+    unsigned points;
+    int transparent, asynchronous, maps, resolve, twice;
+    int own_cpu, own_priority; /* PRIORITY_NONE leaves it, 0 is the highest */
+    uint32_t ram;              /* enum cacheflow_ram_id */
+    int ram_cpu;               /* CACHEFLOW_CPU_ANY */
+    unsigned thrash;           /* times the size of the cache */
+    enum owners owners;
+};
+
+/* Fills in options and commands; exits when they make no sense, and for --probe. */
+void options_parse(struct options *o, struct tasks *t, int argc, char **argv);
+
+extern const char options_usage[];
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tasks.h - the commands under observation: started together on the CPUs and with the priorities
+ * that were asked for, found with all their descendants, stopped and let go.
+ */
+#ifndef CF_SNAPSHOT_TASKS_H
+#define CF_SNAPSHOT_TASKS_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "formats/cf_tool.h"
+
+struct command {
+    char **argv; /* ends with NULL */
+    int cpu;     /* -1 any */
+    int policy;  /* SCHED_OTHER, SCHED_FIFO, SCHED_RR */
+    int priority;
+    pid_t pid;
+    int ended, status; /* status: of waitpid() */
+};
+
+struct observed {
+    pid_t pid, parent;
+    int fresh;     /* not seen at the last snapshot */
+    uint32_t mark; /* of the last search that found it */
+    char name[16]; /* comm */
+    char *maps;    /* what was read last, or NULL */
+    size_t maps_bytes;
+};
+
+struct tasks {
+    struct cf_tool *tool;
+    struct command *command;
+    unsigned commands, running;
+    const char *output; /* where standard output of the commands goes; NULL: see own_output */
+    int own_output;     /* standard output is ours: theirs goes to standard error */
+    int barrier[2];     /* the commands wait until its end */
+    int ready[2];       /* its end tells that all are where they wait */
+    sigset_t mask;      /* signal mask for them */
+    struct observed *observed;
+    size_t count, room;
+    uint32_t mark;
+    int no_children; /* the kernel has no /proc/PID/task/TID/children */
+};
+
+/* Starts all commands and returns when each is on its CPU and about to run its program; -1 after a
+ * message. */
+int tasks_start(struct tasks *t);
+/* Lets them run. */
+void tasks_release(struct tasks *t);
+void tasks_free(struct tasks *t);
+
+/* Brings `observed` up to date: every descendant of this process that is alive. Returns how many
+   are new. */
+size_t tasks_find(struct tasks *t);
+
+/* SIGSTOP to all of them, also those that come meanwhile; returns when all threads stand still, or
+   after 100 ms with the number of processes that did not. */
+unsigned tasks_stop(struct tasks *t);
+void tasks_continue(struct tasks *t);
+void tasks_kill(struct tasks *t, int number);
+
+/* Whether a thread waits in the kernel where no signal reaches it. */
+int tasks_waits(pid_t tid);
+
+/* A child has ended: notes it. */
+void tasks_ended(struct tasks *t, pid_t pid, int status);
+
+#endif

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watch.c - traced processes and threads. See watch.h, and ptrace(2) for the kinds of stops.
+ *
+ * A thread that has hit a trap instruction is set back to it. Before it goes on, the instruction is
+ * put back, the thread makes one step while all others stand still, and the trap is put in again:
+ * so no thread can slip past. A thread that hits while another's hit is being served hits again
+ * when it is let go.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "capture/snapshot/tasks.h"
+#include "capture/snapshot/watch.h"
+#include "capture/snapshot/watch_arch.h"
+#include "capture/snapshot/watch_symbol.h"
+
+enum { WAIT_MS = 100, POLL_US = 20 };
+enum hit { NO_HIT, HIT_TRAP, HIT_DATA };
+
+struct trap {
+    uint64_t addr; /* 0: not put in */
+    long word;     /* what stood there */
+    int out;       /* was taken out for good */
+};
+
+struct process {
+    pid_t pid;
+    struct trap trap[WATCH_POINTS];
+    struct watch_data data[WATCH_DATA_MOST];
+    unsigned data_count;
+};
+
+struct thread {
+    pid_t tid, pid;
+    int fresh;   /* has not stopped yet: its debug registers are not set */
+    int stopped; /* stands still and is ours to let go */
+    int group;   /* by a SIGSTOP of its own world */
+    int signal;  /* to hand over when it goes on */
+    enum hit hit;
+};
+
+struct watch {
+    struct cf_tool *tool;
+    const struct watch_point *point;
+    unsigned points;
+    struct process *process;
+    struct thread *thread;
+    size_t processes, process_room, threads, thread_room;
+    int stopping;
+    int released;           /* nothing is watched any more; what was on its way then is swallowed */
+    unsigned found, warned; /* bits of points */
+    uint64_t shared;        /* accesses that another one's snapshot has to serve */
+};
+
+/* ---- what is asked for ---- */
+
+int watch_parse(char *text, struct watch_point *p)
+{
+    static const char *const kinds[] = {"break:", "write:", "access:"};
+    char *where = NULL, *end;
+
+    *p = (struct watch_point){0};
+    for (unsigned i = 0; i < 3; i++)
+        if (strncmp(text, kinds[i], strlen(kinds[i])) == 0) {
+            p->kind = (enum watch_kind)i;
+            where = text + strlen(kinds[i]);
+        }
+    if (!where || !*where)
+        return -1;
+    end = strrchr(where, ':');
+    if (end && p->kind != WATCH_BREAK) {
+        p->bytes = (unsigned)strtoul(end + 1, &where, 0);
+        if (*where || (p->bytes != 1 && p->bytes != 2 && p->bytes != 4 && p->bytes != 8))
+            return -1;
+        *end = '\0';
+        where = strchr(text, ':') + 1;
+    }
+    if (*where >= '0' && *where <= '9') {
+        p->offset = strtoull(where, &end, 0);
+        return *end || !p->offset ? -1 : 0;
+    }
+    p->symbol = where;
+    end = strchr(where, '+');
+    if (end) {
+        *end = '\0';
+        p->offset = strtoull(end + 1, &end, 0);
+        if (*end)
+            return -1;
+    }
+    return *p->symbol ? 0 : -1;
+}
+
+const char *watch_unable(const struct watch_point *point, unsigned points)
+{
+    unsigned data = 0;
+
+    if (points && !watch_arch_known())
+        return "places in programs can be watched on x86-64 and AArch64 only";
+    for (unsigned i = 0; i < points; i++)
+        data += point[i].kind != WATCH_BREAK;
+    return data > WATCH_DATA_MOST ? "processors watch four places of data at most" : NULL;
+}
+
+struct watch *watch_new(struct cf_tool *tool, const struct watch_point *point, unsigned points)
+{
+    struct watch *w = calloc(1, sizeof *w);
+
+    if (w) {
+        w->tool = tool;
+        w->point = point;
+        w->points = points;
+    }
+    return w;
+}
+
+void watch_free(struct watch *w)
+{
+    if (!w)
+        return;
+    free(w->process);
+    free(w->thread);
+    free(w);
+}
+
+void watch_tell(struct watch *w)
+{
+    for (unsigned i = 0; i < w->points; i++)
+        if (!(w->found >> i & 1) && w->point[i].symbol)
+            cf_warn(w->tool, "--event: no program that ran has a symbol '%s': is it stripped?",
+                    w->point[i].symbol);
+    if (w->shared && !w->tool->quiet)
+        cf_warn(w->tool, "%llu accesses came while another was served and share its snapshot",
+                (unsigned long long)w->shared);
+}
+
+/* ---- processes and threads ---- */
+
+static struct process *find_process(struct watch *w, pid_t pid)
+{
+    for (size_t i = 0; i < w->processes; i++)
+        if (w->process[i].pid == pid)
+            return &w->process[i];
+    return NULL;
+}
+
+static struct thread *find_thread(struct watch *w, pid_t tid)
+{
+    for (size_t i = 0; i < w->threads; i++)
+        if (w->thread[i].tid == tid)
+            return &w->thread[i];
+    return NULL;
+}
+
+static void no_memory(const struct watch *w)
+{
+    cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+/* A process that begins has the memory of its parent, traps included. */
+static void add_process(struct watch *w, pid_t pid, pid_t parent)
+{
+    const struct process *from;
+
+    if (find_process(w, pid))
+        return;
+    if (w->processes == w->process_room) {
+        w->process_room = w->process_room ? 2 * w->process_room : 8;
+        w->process = realloc(w->process, w->process_room * sizeof *w->process);
+        if (!w->process)
+            no_memory(w);
+    }
+    from = find_process(w, parent);
+    w->process[w->processes] = from ? *from : (struct process){0};
+    w->process[w->processes++].pid = pid;
+}
+
+static struct thread *add_thread(struct watch *w, pid_t tid)
+{
+    struct thread *t = find_thread(w, tid);
+    char path[64], line[256];
+    int pid = tid, parent = 0;
+    FILE *f;
+
+    if (t)
+        return t;
+    snprintf(path, sizeof path, "/proc/%d/status", tid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        (void)sscanf(line, "Tgid: %d", &pid);
+        (void)sscanf(line, "PPid: %d", &parent);
+    }
+    if (f)
+        fclose(f);
+    add_process(w, pid, parent);
+    if (w->threads == w->thread_room) {
+        w->thread_room = w->thread_room ? 2 * w->thread_room : 16;
+        w->thread = realloc(w->thread, w->thread_room * sizeof *w->thread);
+        if (!w->thread)
+            no_memory(w);
+    }
+    t = &w->thread[w->threads++];
+    *t = (struct thread){.tid = tid, .pid = pid, .fresh = 1};
+    return t;
+}
+
+static void drop_thread(struct watch *w, pid_t tid)
+{
+    struct thread *t = find_thread(w, tid);
+    pid_t pid;
+    size_t left = 0;
+
+    if (!t)
+        return;
+    pid = t->pid;
+    *t = w->thread[--w->threads];
+    for (size_t i = 0; i < w->threads; i++)
+        left += w->thread[i].pid == pid;
+    for (size_t i = 0; !left && i < w->processes; i++)
+        if (w->process[i].pid == pid) {
+            w->process[i] = w->process[--w->processes];
+            break;
+        }
+}
+
+/* ---- traps ---- */
+
+static int poke_trap(pid_t tid, struct trap *trap, int in)
+{
+    uint64_t value, mask;
+    const unsigned bytes = watch_arch_trap(&value);
+    long word;
+
+    mask = ((uint64_t)1 << 8 * bytes) - 1;
+    errno = 0;
+    word = ptrace(PTRACE_PEEKTEXT, tid, trap->addr, NULL);
+    if (errno)
+        return -1;
+    if (in)
+        trap->word = word;
+    word = (long)(((uint64_t)word & ~mask) | ((in ? value : (uint64_t)trap->word) & mask));
+    return (int)ptrace(PTRACE_POKETEXT, tid, trap->addr, word);
+}
+
+static void warn_once(struct watch *w, unsigned i, const char *what)
+{
+    if (!(w->warned >> i & 1))
+        cf_warn(w->tool, "--event: %s+0x%llx: %s",
+                w->point[i].symbol ? w->point[i].symbol : "address",
+                (unsigned long long)w->point[i].offset, what);
+    w->warned |= 1u << i;
+}
+
+/* Where no size is given: the most that can be watched there of what is left of the symbol. */
+static unsigned fitting(uint64_t addr, uint64_t symbol_bytes, uint64_t offset)
+{
+    const uint64_t left = offset < symbol_bytes ? symbol_bytes - offset : 1;
+    unsigned bytes = 8;
+
+    while (bytes > 1 && (bytes > left || addr % bytes))
+        bytes /= 2;
+    return bytes;
+}
+
+/* A program begins in this process: finds all places in it. */
+static void place(struct watch *w, struct process *p, pid_t tid)
+{
+    const pid_t pid = p->pid;
+
+    *p = (struct process){.pid = pid};
+    for (unsigned i = 0; i < w->points && !w->released; i++) {
+        const struct watch_point *point = &w->point[i];
+        uint64_t addr = 0, bytes = UINT64_MAX;
+
+        if (point->symbol && watch_symbol(pid, point->symbol, &addr, &bytes) != 0)
+            continue;
+        w->found |= 1u << i;
+        addr += point->offset;
+        if (point->kind == WATCH_BREAK) {
+            p->trap[i].addr = addr;
+            if (poke_trap(tid, &p->trap[i], 1) != 0) {
+                p->trap[i].addr = 0;
+                warn_once(w, i, "is no memory of the program");
+            }
+            continue;
+        }
+        bytes = point->bytes ? point->bytes : fitting(addr, bytes, point->offset);
+        if (addr % bytes) {
+            warn_once(w, i, "its address is no multiple of the bytes to watch");
+            continue;
+        }
+        p->data[p->data_count++] = (struct watch_data){addr, (unsigned)bytes, point->kind};
+    }
+}
+
+static void arm(struct watch *w, const struct thread *t, int on)
+{
+    const struct process *p = find_process(w, t->pid);
+
+    if (p && p->data_count &&
+        watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
+        errno != ESRCH)
+        cf_warn(w->tool, "--event: debug registers: %s", strerror(errno));
+}
+
+/* The trap behind which a thread stands, or NULL. */
+static struct trap *trap_of(struct watch *w, const struct thread *t, uint64_t *pc)
+{
+    struct process *p = find_process(w, t->pid);
+
+    if (!p || watch_arch_pc(t->tid, pc) != 0)
+        return NULL;
+    for (unsigned i = 0; i < w->points; i++)
+        if (p->trap[i].addr && p->trap[i].addr + watch_arch_behind() == *pc)
+            return &p->trap[i];
+    return NULL;
+}
+
+/* ---- stops ---- */
+
+static void go_on(struct thread *t)
+{
+    const int number = t->signal;
+
+    t->stopped = t->signal = 0;
+    t->hit = NO_HIT;
+    if (t->group) {
+        t->group = 0;
+        (void)ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+    } else {
+        (void)ptrace(PTRACE_CONT, t->tid, NULL, (long)number);
+    }
+}
+
+/* A SIGTRAP that is no event: 1 for a hit, 0 for one of our own stops, -1 for the program's own. */
+static int on_trap(struct watch *w, struct thread *t)
+{
+    siginfo_t info;
+    struct trap *trap;
+    uint64_t pc;
+
+    if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &info) != 0)
+        return 0;
+    if (info.si_code == TRAP_TRACE) /* a step that was given up */
+        return 0;
+    if (info.si_code == TRAP_HWBKPT) {
+        t->hit = w->released ? NO_HIT : HIT_DATA;
+        arm(w, t, 1); /* and with that the reason in the status register is gone */
+        return !w->released;
+    }
+    trap = info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT ? trap_of(w, t, &pc) : NULL;
+    if (!trap)
+        return -1;
+    (void)watch_arch_set_pc(t->tid, trap->addr);
+    t->hit = w->released ? NO_HIT : HIT_TRAP;
+    return !w->released;
+}
+
+static void on_exec(struct watch *w, struct thread *t)
+{
+    const pid_t tid = t->tid, pid = t->pid;
+    struct process *p;
+
+    /* of all threads of the process this one is left */
+    for (size_t i = w->threads; i-- > 0;)
+        if (w->thread[i].pid == pid && w->thread[i].tid != tid)
+            w->thread[i] = w->thread[--w->threads];
+    p = find_process(w, pid);
+    if (p)
+        place(w, p, tid);
+    t = find_thread(w, tid);
+    if (t) {
+        t->fresh = 0;
+        arm(w, t, 1);
+    }
+}
+
+/* Returns 1 when this is a hit that is to be served. */
+static int on_stop(struct watch *w, pid_t tid, int status)
+{
+    struct thread *t = add_thread(w, tid);
+    const int event = status >> 16, number = WSTOPSIG(status);
+    unsigned long message;
+    int hit = 0;
+
+    t->stopped = 1;
+    t->group = 0;
+    switch (event) {
+    case PTRACE_EVENT_EXEC:
+        on_exec(w, t);
+        break;
+    case PTRACE_EVENT_CLONE:
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+        if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0)
+            (void)add_thread(w, (pid_t)message);
+        break;
+    case PTRACE_EVENT_STOP:
+        t->group = number != SIGTRAP;
+        if (t->fresh)
+            arm(w, t, 1);
+        t->fresh = 0;
+        break;
+    default:
+        hit = number == SIGTRAP ? on_trap(w, t) : -1;
+        if (hit < 0)
+            t->signal = number;
+        break;
+    }
+    t = find_thread(w, tid); /* the list may have moved */
+    if (!t)
+        return 0;
+    if (hit == 1 && !w->stopping)
+        return 1;
+    if (hit == 1 && t->hit == HIT_DATA && !watch_arch_data_first())
+        w->shared++;
+    if (hit == 1 && (t->hit == HIT_TRAP || watch_arch_data_first()))
+        t->hit = NO_HIT; /* it will come again */
+    if (!w->stopping)
+        go_on(t);
+    return 0;
+}
+
+unsigned watch_handle(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
+{
+    unsigned hits = 0;
+    int status;
+    pid_t tid;
+
+    /* Only one hit at a time: another's thread is then stopped like all, and hits again. */
+    while (!hits && (tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+        if (WIFSTOPPED(status)) {
+            hits += (unsigned)on_stop(w, tid, status);
+        } else {
+            drop_thread(w, tid);
+            ended(arg, tid, status);
+        }
+    }
+    return hits;
+}
+
+int watch_seize(struct watch *w, pid_t pid)
+{
+    if (ptrace(PTRACE_SEIZE, pid, NULL,
+               (long)(PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+                      PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL)) != 0)
+        return -1;
+    add_thread(w, pid)->fresh = 0;
+    return 0;
+}
+
+static void rest(void)
+{
+    const struct timespec pause = {.tv_nsec = POLL_US * 1000};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+unsigned watch_stop(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
+{
+    const int64_t until = now_ms() + WAIT_MS;
+    unsigned moving;
+
+    w->stopping = 1;
+    for (size_t i = 0; i < w->threads; i++)
+        if (!w->thread[i].stopped)
+            (void)ptrace(PTRACE_INTERRUPT, w->thread[i].tid, NULL, NULL);
+    for (;;) {
+        (void)watch_handle(w, ended, arg);
+        moving = 0;
+        for (size_t i = 0; i < w->threads; i++)
+            moving += !w->thread[i].stopped && !tasks_waits(w->thread[i].tid);
+        if (!moving || now_ms() >= until)
+            return moving;
+        rest();
+    }
+}
+
+/* ---- going on ---- */
+
+/* Waits until the thread's step is over; 0 when it was made. What else happens is remembered. */
+static int step_over(struct thread *t)
+{
+    const int64_t until = now_ms() + WAIT_MS;
+
+    if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
+        return -1;
+    for (;;) {
+        int status;
+        siginfo_t info = {0};
+
+        if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) !=
+                0 ||
+            (info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED))
+            return -1; /* it has ended, as watch_handle() will find */
+        if (info.si_pid == 0) {
+            if (now_ms() >= until) {
+                t->stopped = 0; /* waits in the kernel; the end of the step comes as a stop */
+                return -1;
+            }
+            rest();
+            continue;
+        }
+        (void)waitpid(t->tid, &status, __WALL);
+        if (status >> 16 || WSTOPSIG(status) != SIGTRAP) {
+            if (!(status >> 16))
+                t->signal = WSTOPSIG(status); /* kept until the step is made */
+            if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
+                return -1;
+            continue;
+        }
+        return 0;
+    }
+}
+
+/* Past what was hit, while all others stand still. */
+static void pass(struct watch *w, struct thread *t)
+{
+    struct process *p = find_process(w, t->pid);
+    struct trap *trap = NULL;
+    uint64_t pc;
+
+    if (!p || watch_arch_pc(t->tid, &pc) != 0)
+        return;
+    if (t->hit == HIT_DATA) {
+        if (!watch_arch_data_first())
+            return;
+        arm(w, t, 0);
+        (void)step_over(t);
+        arm(w, t, 1);
+        return;
+    }
+    for (unsigned i = 0; i < w->points; i++)
+        if (p->trap[i].addr && p->trap[i].addr == pc)
+            trap = &p->trap[i];
+    if (!trap || poke_trap(t->tid, trap, 0) != 0)
+        return;
+    (void)step_over(t);
+    if (t->stopped)
+        (void)poke_trap(t->tid, trap, 1);
+    else /* it runs, so another thread of the process must do it */
+        for (size_t i = 0; i < w->threads; i++)
+            if (w->thread[i].pid == t->pid && w->thread[i].stopped &&
+                poke_trap(w->thread[i].tid, trap, 1) == 0)
+                break;
+}
+
+void watch_continue(struct watch *w)
+{
+    for (size_t i = 0; i < w->threads; i++)
+        if (w->thread[i].stopped && w->thread[i].hit != NO_HIT)
+            pass(w, &w->thread[i]);
+    w->stopping = 0;
+    for (size_t i = 0; i < w->threads; i++)
+        if (w->thread[i].stopped)
+            go_on(&w->thread[i]);
+}
+
+void watch_release(struct watch *w)
+{
+    w->released = 1;
+    for (size_t i = 0; i < w->threads; i++) {
+        struct thread *t = &w->thread[i];
+        struct process *p = find_process(w, t->pid);
+
+        t->hit = NO_HIT;
+        if (!t->stopped)
+            continue;
+        arm(w, t, 0);
+        for (unsigned k = 0; p && k < w->points; k++)
+            if (p->trap[k].addr && !p->trap[k].out)
+                p->trap[k].out = poke_trap(t->tid, &p->trap[k], 0) == 0;
+    }
+    watch_continue(w);
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-capture dumpcache: snapshots of the published tool, made by make_dumpcache from a cache that is
+# known, so that what comes out is held against what was in it.
+load lib
+
+setup_file() {
+    export D=$BATS_FILE_TMPDIR
+    mkdir "$D/page" "$D/half"
+    "${CF_B:-$BATS_TEST_DIRNAME/../build}/test/make_dumpcache" "$D/page" 6 page 1
+    "${CF_B:-$BATS_TEST_DIRNAME/../build}/test/make_dumpcache" "$D/half" 4 half 2
+}
+
+dump() {
+    cf-capture-dumpcache "$@"
+}
+
+# compare TRUTH LINES.csv: what was in the cache came out with its addresses and process; beside
+# that only leftovers. With a third argument the physical address is always known. Prints how many
+# leftovers there are, and how many of them came out.
+compare() {
+    awk -F, -v half="${3:-}" '
+        NR == FNR {
+            key = $1 "," $2 "," $3
+            if ($4 == "left") left[key] = 1
+            else truth[key] = half ? $4 ",0,0" : $6 ? "0," $5 "," $6 : $4 ",0,0"
+            next
+        }
+        FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        {
+            key = $at["snapshot"] "," $at["set"] "," $at["way"]
+            is = substr($at["phys"], 3) "," substr($at["addr"], 3) "," $at["pid"]
+            if (key in left) { kept++; next }
+            if (truth[key] != is) { print key ": " truth[key] " became " is; bad = 1 }
+            seen[key] = 1
+        }
+        END {
+            for (key in truth) if (!(key in seen)) { print key " is missing"; bad = 1 }
+            for (key in left) all++
+            print all + 0, kept + 0
+            exit bad
+        }' "$1" "$2"
+}
+
+@test "a folder: every line of the cache with its address in the page, or its frame" {
+    dump -q -o d.cf "$D/page"
+    rows line d.cf >lines.csv
+    run -0 compare "$D/page/truth.csv" lines.csv
+    read -r all kept <<<"$output"
+    # some of the leftovers are proven to be such, and no other line was left out
+    [ "$all" -gt 1000 ]
+    [ "$kept" -lt "$all" ]
+}
+
+@test "a folder: snapshots, their mode, tasks and mappings, each change once" {
+    dump -q -o d.cf "$D/page"
+    run -0 rows snapshot d.cf
+    is 'snapshot,time,mode,level,sets,ways
+1,1,15,2,2048,16
+2,2,15,2,2048,16
+3,3,15,2,2048,16
+4,4,15,2,2048,16
+5,5,15,2,2048,16
+6,6,15,2,2048,16'
+    run -0 rows task d.cf
+    is 'time,pid,tid,parent,op,label
+0,500,500,0,begin,snapshot
+0,501,501,500,begin,
+0,502,502,500,begin,
+1,501,501,0,name,a program'
+    run -0 rows map d.cf
+    is 'time,pid,op,start,end,offset,perms,label
+1,501,map,0x400000,0x401000,0,5,/home/user/a program
+1,501,map,0x5500000000,0x5500100000,0,3,[heap]
+1,502,map,0x7fb0000000,0x7fb0384000,0,3,
+2,501,map,0x5500000000,0x5500384000,0,3,[heap]'
+    run -0 cf-cat --info d.cf
+    has snapshots
+    run -0 bash -c "cf-resolve -q d.cf | cf-heatmap --csv"
+    has '[heap]'
+}
+
+@test "options say what the files do not: modes, times, level" {
+    dump -q -t -a -e -p 2.5 --level 3 -o d.cf "$D/page"
+    run -0 bash -c "cf-cat --csv --table snapshot d.cf | sed -n 2,3p"
+    is '1,2500000,28,3,2048,16
+2,5000000,28,3,2048,16'
+    run -0 cf-cat --info d.cf
+    has nanoseconds
+}
+
+@test "addresses that were not resolved are half the physical one" {
+    dump -q --stale none -o h.cf "$D/half"
+    rows line h.cf >lines.csv
+    run -0 compare "$D/half/truth.csv" lines.csv half
+    read -r all kept <<<"$output"
+    [ "$all" = "$kept" ]
+    run -0 bash -c "cf-cat --csv --table snapshot h.cf | sed -n 2p"
+    is '1,1,11,2,2048,16'
+}
+
+@test "binary snapshots are the same snapshots, without mappings" {
+    dump -q --stale none -o f.cf "$D"/half/cachedump?.csv
+    dump -q --stale none -o b.cf "$D/half/dump.bin"
+    rows line f.cf >f.csv
+    rows line b.cf >b.csv
+    same f.csv b.csv
+    dump -q --stale none <"$D/half/dump.bin" | rows line >b.csv
+    same f.csv b.csv
+    # resolved, without mappings: what only these would tell is told as a guess
+    run -0 --separate-stderr bash -c "cf-capture-dumpcache -o b.cf '$D/page/dump.bin'"
+    has 'may be virtual or physical' "$stderr"
+}
+
+@test "leftovers: all, proven, equal ones" {
+    local all proven same
+    all=$(dump -q --stale none "$D/page" | rows line | wc -l)
+    proven=$(dump -q --stale twice "$D/page" | rows line | wc -l)
+    same=$(dump -q --stale same "$D/page" | rows line | wc -l)
+    [ "$same" -lt "$proven" ]
+    [ "$proven" -lt "$all" ]
+    run -0 --separate-stderr dump -o d.cf "$D/page"
+    has "$((all - proven)) entries left out" "$stderr"
+}
+
+@test "leftovers by hand: of two entries that name one line the older one goes" {
+    cat >one.csv <<'END'
+00007,0x005000010000
+00007,0x005000020000
+END
+    cat >two.csv <<'END'
+00007,0x005000010000
+00007,0x005000010000
+END
+    local way
+    # it came into way 1, so what is in way 0 is old
+    run -0 bash -c "cf-capture-dumpcache -q --sets 1 --ways 2 one.csv two.csv | cf-cat --csv --table line"
+    is 'snapshot,level,set,way,state,addr,pid
+1,2,0,0,0,0x5000010000,7
+1,2,0,1,0,0x5000020000,7
+2,2,0,1,0,0x5000010000,7'
+    # nothing tells which of the two is old
+    run -0 bash -c "cf-capture-dumpcache -q --sets 1 --ways 2 two.csv | cf-cat --csv --table line"
+    is 'snapshot,level,set,way,state,addr,pid
+1,2,0,0,0,0x5000010000,7
+1,2,0,1,0,0x5000010000,7'
+}
+
+@test "pids: 99999 is nobody, and a page without mapping keeps the one before it by option only" {
+    # set 1: a virtual page, and a physical address with the pid of the entry before
+    cat >p.csv <<'END'
+99999,0x005000010000
+00000,0x000000000000
+00007,0x005000020000
+00007,0x000080000040
+END
+    run -0 bash -c "cf-capture-dumpcache -q --sets 2 --ways 2 p.csv | cf-cat --csv --table line"
+    is 'snapshot,level,set,way,state,addr,pid,phys
+1,2,0,0,0,0x0,0,0x0
+1,2,1,0,0,0x5000020040,7,0x0
+1,2,1,1,0,0x0,0,0x80000040'
+    run -0 bash -c "cf-capture-dumpcache -q --keep-pids --sets 2 --ways 2 p.csv | cf-cat --csv --table line"
+    has '1,2,1,1,0,0x0,7,0x80000040'
+}
+
+@test "full virtual addresses are taken as they are" {
+    printf '00007,0x005000010008\n00007,0x005000123040\n' >f.csv
+    run -0 bash -c "cf-capture-dumpcache -q --sets 2 --ways 1 f.csv | cf-cat --csv --table line"
+    is 'snapshot,level,set,way,state,addr,pid
+1,2,0,0,0,0x5000010008,7
+1,2,1,0,0,0x5000123040,7'
+    run -0 --separate-stderr bash -c "cf-capture-dumpcache -A half --sets 2 --ways 1 f.csv >out"
+    has '2 addresses do not fit their set' "$stderr"
+}
+
+@test "the fork for the Cortex-A72: two levels of one snapshot" {
+    mkdir fork
+    printf '2\n90\n91\n' >fork/pids.txt
+    for n in 0001 0002; do
+        cat >"fork/cachedump.1.$n.csv" <<'END'
+0,0,91,0x5b,0x00000001,0x4003f848,0xfe120000 ,0x0,0x0
+0,1,91,0x5b,0x00000000,0x00000000,0x00000040 ,0x0,0x0
+1,0,91,0x5b,0x00000003,0x0003f848,0xfe124000 ,0x0,0x0
+1,1,99999,0x1869f,0x00000002,0x4003f848,0xfe120040 ,0x0,0x0
+END
+        cat >"fork/cachedump.2.$n.csv" <<'END'
+VE, 0,0,1,  91,0x5b, 0x00000000,0x8001fc25,0xfe120000 ,0x0
+II, 1,0,0,  0,0x0, 0x00000000,0x00000000,0x00000000 ,0x0
+VS, 0,1,3,  91,0x5b, 0x00000000,0x0001fc27,0xfe120040 ,0x0
+II, 1,1,0,  0,0x0, 0x00000000,0x00000000,0x00000000 ,0x0
+END
+    done
+    dump -q -o f.cf fork
+    run -0 rows snapshot f.cf
+    is 'snapshot,time,mode,level,sets,ways
+1,1,3,1,2,2
+1,1,3,2,2,2
+2,2,3,1,2,2
+2,2,3,2,2,2'
+    run -0 bash -c "cf-cat --csv --table line f.cf | head -n 6"
+    is 'snapshot,level,set,way,state,addr,pid,phys
+1,1,0,0,131,0x0,91,0xfe120000
+1,1,0,1,1,0x0,91,0xfe124000
+1,1,1,1,132,0x0,0,0xfe120040
+1,2,0,0,133,0x0,91,0xfe120000
+1,2,1,0,6,0x0,91,0xfe120040'
+}
+
+@test "the text of ramindex: a snapshot ends where its first place comes again" {
+    local i
+    for i in 1 2; do
+        cat <<'END'
+SET:0000 WAY:00 V:1 D:1 NS:1 TAG:0000fe123000 DATA[0:63] 00000000 00000000
+SET:0000 WAY:01 V:0 D:0 NS:0 TAG:000000000000 DATA[0:63] 00000000 00000000
+SET:0001 WAY:00 V:1 D:0 NS:0 TAG:0000fe124040 DATA[0:63] 00000000 00000000
+SET:0001 WAY:01 V:0 D:0 NS:0 TAG:000000000000 DATA[0:63] 00000000 00000000
+END
+    done >r.txt
+    run -0 bash -c "cf-capture-dumpcache --level 1 r.txt | cf-cat --csv --table line"
+    is 'snapshot,level,set,way,state,addr,pid,phys
+1,1,0,0,129,0x0,0,0xfe123000
+1,1,1,0,0,0x0,0,0xfe124040
+2,1,0,0,129,0x0,0,0xfe123000
+2,1,1,0,0,0x0,0,0xfe124040'
+    run -0 bash -c "cf-capture-dumpcache --level 1 r.txt | cf-cat --csv --table snapshot"
+    has '2,2,3,1,2,2'
+}
+
+@test "cut-off, damaged and missing files: what can be read is there, status 1, the place is told" {
+    local n
+    head -n 20000 "$D/page/cachedump0.csv" >cut.csv
+    run -1 --separate-stderr dump -q -o c.cf cut.csv
+    has 'cut.csv: cut off: its last snapshot has 20000 of 32768 entries' "$stderr"
+    n=$(rows line c.cf | wc -l)
+    [ "$n" -gt 1000 ]
+    head -c 400001 "$D/page/dump.bin" >cut.bin
+    run -1 --separate-stderr dump -q -o c.cf cut.bin
+    has 'cut.bin' "$stderr"
+    has 'has 25000 of 32768' "$stderr"
+    # a bad line keeps its place
+    n=$(grep -n -m 1 -v 0x000000000000 "$D/page/cachedump0.csv" | cut -d: -f1)
+    sed "${n}s/.*/rubbish/" "$D/page/cachedump0.csv" >bad.csv
+    run -1 --separate-stderr dump -q -o c.cf bad.csv
+    has "bad.csv:$n: 'rubbish' is no entry" "$stderr"
+    dump -q -o g.cf "$D/page/cachedump0.csv"
+    run -0 bash -c "diff <(cf-cat --csv --table line g.cf) <(cf-cat --csv --table line c.cf) | grep -c '^[<>]'"
+    is 1
+    # a folder from which a snapshot is missing
+    cp -r "$D/page" gone
+    rm gone/cachedump3.csv
+    run -1 --separate-stderr dump -q -o c.cf gone
+    has 'gone/pids.txt: tells of 6 snapshots, but here are 5' "$stderr"
+    [ "$(rows snapshot c.cf | wc -l)" = 6 ]
+    rm gone/pids.txt
+    run -1 --separate-stderr dump -q -o c.cf gone
+    has 'gone/pids.txt: cannot be read' "$stderr"
+    echo 'no mapping' >>gone/501-0.txt
+    cp "$D/page/pids.txt" "$D/page/cachedump3.csv" gone
+    run -1 --separate-stderr dump -q -o c.cf gone
+    has 'gone/501-0.txt: holds lines that are none' "$stderr"
+    mkdir empty
+    run -1 --separate-stderr dump -o c.cf empty
+    has 'empty: holds no snapshot' "$stderr"
+    : >empty.csv
+    run -1 --separate-stderr dump -o c.cf empty.csv "$D/page/cachedump0.csv"
+    has 'empty.csv: is empty' "$stderr"
+    [ "$(rows snapshot c.cf | wc -l)" = 2 ]
+}
+
+@test "random bytes are refused without harm" {
+    local i
+    for i in 1 2 3 4 5 6 7 8; do
+        head -c $((i * 3000)) /dev/urandom >r.bin
+        status=0
+        cf-capture-dumpcache -q r.bin >out 2>err || status=$?
+        [ $status = 1 ]
+        head -c 3000 /dev/urandom | tr -c '0-9,x\n:SETWAY' '0' >r.txt
+        status=0
+        cf-capture-dumpcache -q --sets 64 --ways 4 r.txt >out 2>err || status=$?
+        [ $status -le 1 ]
+        cf-cat out >/dev/null
+    done
+}
+
+@test "options that make no sense: status 2" {
+    run -2 dump --sets 3 x
+    run -2 dump --ways 0 x
+    run -2 dump --ways 257 x
+    run -2 dump --sets 4M --ways 16 x
+    run -2 dump --stale old x
+    run -2 dump -A virtual x
+    run -2 dump -p 0 x
+    run -0 dump --probe
+    has ready
+}

@@ -1,0 +1,381 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-capture snapshot against fake_shutter, which answers the calls of the kernel module at a socket
+# and notes in what state it found the observed tasks at each snapshot. Stopping, priorities, CPUs,
+# mappings, signals, breakpoints are those of this machine's kernel. The module itself is tested in
+# guests (kmod-*.bats).
+load lib
+
+setup_file() {
+    export D=$BATS_FILE_TMPDIR
+    cat >"$D/work.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile long counter, cell[4];
+__attribute__((noinline, noclone)) void here(int i) { __atomic_add_fetch(&counter, i, __ATOMIC_RELAXED); __asm__ volatile("" ::: "memory"); }
+static void *thread(void *arg)
+{
+    int n = *(int *)arg;
+    for (int i = 0; i < n; i++) { here(i); usleep(500); }
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[2]);
+    pthread_t t[4];
+    switch (argv[1][0]) {
+    case 'l': /* loop through here() and cell[1] */
+        for (int i = 0; i < n; i++) { here(i); cell[1] = i; }
+        break;
+    case 'm': /* a new mapping each time, then a signal to the parent */
+        for (int i = 0; i < n; i++) {
+            char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            memset(p, i, 1 << 20);
+            kill(getppid(), SIGRTMAX - 1);
+            usleep(20000);
+        }
+        break;
+    case 's': /* stops itself */
+        for (int i = 0; i < n; i++) raise(SIGSTOP);
+        break;
+    case 't': /* threads */
+        for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, thread, &n);
+        for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+        break;
+    case 'f': /* a child process goes through here() too */
+        if (fork() == 0) { for (int i = 0; i < n; i++) here(i); _exit(0); }
+        wait(NULL);
+        here(1);
+        break;
+    }
+    printf("%ld\n", counter);
+    return 5;
+}
+END
+    cc -O1 -g -pthread -o "$D/work" "$D/work.c"
+    cc -O1 -s -o "$D/stripped" "$D/work.c"
+}
+
+setup() {
+    lib_setup
+    W=$D/work
+}
+
+# shutter [KEY=VALUE...]: in the background; its notes go to `notes`
+shutter() {
+    local n
+    teardown # one that nobody has called still waits
+    rm -f sock
+    fake_shutter sock notes "$@" >/dev/null 2>&1 3>&- &
+    SHUTTER=$!
+    for ((n = 0; n < 200; n++)); do
+        [[ -S sock ]] && return
+        sleep 0.02
+    done
+    return 1
+}
+
+teardown() {
+    [[ -z ${SHUTTER:-} ]] || kill "$SHUTTER" 2>/dev/null || true
+    SHUTTER=
+}
+
+# snap ARGUMENT...: with a Shutter of its own, into s.cf
+snap() {
+    shutter
+    timeout -k 5 60 cf-capture-snapshot --device sock -o s.cf "$@"
+}
+
+# count TABLE: rows
+count() {
+    rows "$1" s.cf | tail -n +2 | wc -l
+}
+
+root() {
+    [[ $(id -u) == 0 ]] || skip "only root may set priorities and read page frames"
+}
+
+@test "periodic: the tasks stand still at each snapshot and run between them; status and output are theirs" {
+    root
+    run -5 --separate-stderr snap -p 2ms -- "$W" t 40
+    is 3120
+    [ -z "$stderr" ]
+    [ "$(count snapshot)" -ge 5 ]
+    # stopped (T), and on no CPU meanwhile
+    run -0 bash -c "grep ^child notes | awk -F, '\$5 != \"T\" || \$8 != 0' | wc -l"
+    is 0
+    run -0 rows snapshot s.cf
+    has ',3,'
+    # a program runs for a period at least between two
+    run -0 bash -c "cf-cat --csv --table snapshot s.cf | awk -F, 'NR > 2 && \$2 - t < 2000000 { print } NR > 1 { t = \$2 }'"
+    is ''
+}
+
+@test "asynchronous: nobody is stopped" {
+    root
+    run -5 snap -a -p 5ms -- "$W" t 40
+    [ "$(count snapshot)" -ge 2 ]
+    run -0 bash -c "grep -c ^child.*,T, notes || true"
+    is 0
+    run -0 bash -c "cf-cat --csv --table snapshot s.cf | sed -n 2p | cut -d, -f3"
+    is 1
+}
+
+@test "descendants are stopped too, also those that leave their parents" {
+    run -0 snap -n 4 -p 10ms -- sh -c "setsid sleep 0.3 & ($W t 60 >/dev/null &) ; sleep 0.2"
+    run -0 bash -c "grep ^child notes | awk -F, '\$5 != \"T\" && \$5 != \"D\"'"
+    is ''
+    run -0 bash -c "grep ^child notes | cut -d, -f4 | sort -u | paste -sd ' '"
+    has 'sleep'
+    has 'work'
+}
+
+@test "the scheduling that was asked for the programs; its own stays as it is" {
+    root
+    local cpus
+    cpus=$(nproc)
+    run -5 snap -n 2 -p 3ms --cpu 0,$((cpus - 1)) --sched fifo:7,rr:3 -- "$W" t 30 -- "$W" t 30
+    run -0 bash -c "grep -m 1 ^client notes | cut -d, -f6"
+    is other:0
+    run -0 bash -c "grep ^child notes | cut -d, -f6,7 | sort -u"
+    is "fifo:7,0 of 1
+rr:3,$((cpus - 1)) of 1"
+}
+
+@test "without the right to real-time priorities: a warning, and it works" {
+    root
+    command -v setpriv >/dev/null || skip "setpriv is missing"
+    shutter
+    run -5 --separate-stderr setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice -- \
+        cf-capture-snapshot --device sock -o s.cf -n 1 -p 3ms --own-priority 99 -- "$W" t 30
+    has 'no real-time priority for this program' "$stderr"
+    [ "$(count snapshot)" = 1 ]
+}
+
+@test "events: SIGRTMAX-1 from the program" {
+    run -5 snap -e signal -m -r -- "$W" m 5
+    [ "$(count snapshot)" = 5 ]
+    run -0 bash -c "cf-cat --csv --table snapshot s.cf | cut -d, -f3 | tail -n +2 | sort -u"
+    is 31
+}
+
+@test "events: a program that stops itself goes on after its snapshot" {
+    run -5 snap -e stop -- "$W" s 6
+    [ "$(count snapshot)" = 6 ]
+    run -5 snap -e stop -n 2 -- "$W" s 6
+    [ "$(count snapshot)" = 2 ]
+}
+
+@test "events: an instruction, in a loop, in threads, in a child process" {
+    run -5 --separate-stderr snap -e break:here -- "$W" l 20
+    is 190
+    [ "$(count snapshot)" = 20 ]
+    run -5 --separate-stderr snap -e break:here -- "$W" t 10
+    is 180
+    [ "$(count snapshot)" = 40 ]
+    run -0 bash -c "grep ^child notes | awk -F, '\$5 != \"t\" || \$8 != 0'"
+    is ''
+    run -5 --separate-stderr snap -e break:here -- "$W" f 7
+    [ "$(count snapshot)" = 8 ]
+    [ "$(count task)" -ge 3 ]
+    # a program that another one runs
+    run -5 --separate-stderr snap -e break:here -- sh -c "$W l 3; $W l 4"
+    [ "$(count snapshot)" = 7 ]
+    # an address
+    cc -O1 -g -pthread -no-pie -o fixed "$D/work.c"
+    run -5 snap -e "break:0x$(nm fixed | awk '$3 == "here" { print $1 }')" -- ./fixed l 3
+    [ "$(count snapshot)" = 3 ]
+}
+
+@test "events: data, written and read" {
+    run -5 --separate-stderr snap -e write:cell+8 -- "$W" l 9
+    is 36
+    [ "$(count snapshot)" = 9 ]
+    # here() reads counter and writes it: one instruction or two
+    run -5 snap -e access:counter:8 -n 4 -- "$W" t 10
+    [ "$(count snapshot)" = 4 ]
+    run -5 snap -e write:cell:8 -- "$W" l 9
+    [ "$(count snapshot)" = 0 ]
+    run -5 --separate-stderr snap -e write:cell+9:4 -- "$W" l 1
+    has 'no multiple' "$stderr"
+}
+
+@test "after the last snapshot a watched program runs on without traps" {
+    run -5 --separate-stderr snap -e break:here -n 3 -- "$W" l 1000
+    is 499500
+    [ "$(count snapshot)" = 3 ]
+    run -5 --separate-stderr snap -e write:cell+8 -n 3 -- "$W" t 40
+    is 3120
+}
+
+@test "a symbol that is nowhere is told; signals of a watched program are its own" {
+    run -5 --separate-stderr snap -e break:here -- "$D/stripped" l 3
+    has "no program that ran has a symbol 'here'" "$stderr"
+    run -143 snap -e break:nothing -- sh -c 'kill -TERM $$'
+    run -0 --separate-stderr snap -e break:nothing -- sh -c 'trap "echo usr1" USR1; kill -USR1 $$'
+    is usr1
+    run -0 --separate-stderr snap -e break:nothing -- sh -c '(sleep 0.1; kill -CONT $$) & kill -STOP $$; wait; echo on'
+    is on
+    run -133 snap -e break:nothing -- sh -c 'kill -TRAP $$'
+}
+
+@test "flush: each snapshot is read at once; transparent: at the end, from the buffer" {
+    run -5 snap -p 3ms -n 4 -- "$W" t 40
+    run -0 bash -c "cut -d, -f1,2 notes | grep -v child | paste -sd ' '"
+    is 'client,1 read,1 client,2 read,2 client,3 read,3 client,4 read,4'
+    run -5 snap -t -p 3ms -n 4 -- "$W" t 40
+    run -0 bash -c "cut -d, -f1,2 notes | grep -v child | paste -sd ' '"
+    is 'client,1 client,2 client,3 client,4 read,4 read,4 read,4 read,4'
+    run -0 bash -c "cf-cat --csv --table snapshot s.cf | cut -d, -f1,3,4 | tail -n +2"
+    is '1,2,1001
+2,2,1002
+3,2,1003
+4,2,1004'
+}
+
+@test "twice: two snapshots while the tasks stand still" {
+    run -5 snap -2 -t -n 3 -p 3ms -- "$W" t 40
+    [ "$(count snapshot)" = 6 ]
+    run -0 bash -c "cf-cat --csv --table snapshot s.cf | awk -F, 'NR > 1 { if (NR % 2 == 0) t = \$2; else if (\$2 - t > 50e6) print }'"
+    is ''
+    # no child ran from the first to the second
+    run -0 bash -c "grep ^child notes | awk -F, '\$5 != \"T\"'"
+    is ''
+}
+
+@test "a full buffer is told, and what it holds comes out" {
+    root # without page frames snapshots are of nothing but their header
+    shutter buffer=9000
+    run -1 --separate-stderr cf-capture-snapshot --device sock -t -p 2ms -o s.cf -- "$W" t 100
+    has 'its buffer is full after' "$stderr"
+    [ "$(count snapshot)" -ge 1 ]
+    has "after $(count snapshot) snapshots" "$stderr"
+}
+
+@test "lines: their owners are mappings of the programs, at their time" {
+    root
+    shutter sets=8192
+    run -5 cf-capture-snapshot --device sock -o s.cf -e signal -m -r -- "$W" m 5
+    rows line s.cf >lines.csv
+    rows map s.cf >maps.csv
+    [ "$(wc -l <lines.csv)" -gt 500 ]
+    # every address lies in a mapping of its process; each snapshot brings the new one
+    run -0 bash -c "cf-resolve -q s.cf | cf-cat --csv --table line | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) if (\$i == \"region\") r = i; next }
+        { n[\$1]++; if (r && \$r == \"\") none++ } END { print (none > NR / 100); print (n[5] > n[1]) }'"
+    is '0
+1'
+    [ "$(grep -c ',map,' maps.csv)" -ge 10 ]
+}
+
+@test "mappings: rows only of what has changed" {
+    run -5 snap -e signal -m -- "$W" m 4
+    # at the second snapshot and later only the mapping grows that is new
+    run -0 bash -c "cf-cat --csv --table map s.cf | tail -n +2 | cut -d, -f1 | uniq -c | awk 'NR > 1 && \$1 > 4'"
+    is ''
+    run -5 snap -t -e signal -m -- "$W" m 4
+    [ "$(rows map s.cf | tail -n +2 | cut -d, -f1 | uniq | wc -l)" -ge 4 ]
+}
+
+@test "a delay before the first" {
+    run -5 snap -d 60ms -p 1ms -n 2 -- "$W" t 150
+    run -0 bash -c "cf-cat --csv --table snapshot s.cf | sed -n 2p | cut -d, -f2"
+    [ "$output" -ge 60000000 ]
+}
+
+@test "to a pipe: the programs' output goes elsewhere; their standard input is their own" {
+    shutter
+    echo 3 | cf-capture-snapshot --device sock -p 2ms --command-output said -- \
+        sh -c 'read n; sleep 0.05; echo "<$n>"' >s.cf
+    [ "$(cat said)" = '<3>' ]
+    [ "$(count snapshot)" -ge 2 ]
+    shutter
+    cf-capture-snapshot --device sock -- sh -c 'echo to stderr' >s.cf 2>err
+    [ "$(cat err)" = 'to stderr' ]
+}
+
+@test "several programs: the status is that of the first that fails; no program: the machine" {
+    run -5 snap -- true -- "$W" t 1 -- false
+    run -0 snap -- true -- true
+    run -0 snap -a -n 3 -p 2ms
+    [ "$(count snapshot)" = 3 ]
+    run -127 cf-capture-snapshot --device none -- true -- no-such-program
+    run -126 cf-capture-snapshot --device none -- "$T"
+}
+
+@test "SIGTERM: the programs get it, the stream ends well, we die of it" {
+    shutter
+    timeout -k 5 -s TERM 0.5 cf-capture-snapshot --device sock -p 5ms -o s.cf -- sleep 20 || status=$?
+    [ "$status" = 124 ]
+    [ "$(count snapshot)" -ge 5 ]
+    cf-cat --verify s.cf
+    run ! pgrep -P $$ -x sleep
+}
+
+@test "when the reader goes away the program runs on" {
+    shutter
+    run -0 bash -c "cf-capture-snapshot --device sock -p 2ms --command-output said -- sh -c 'sleep 0.3; echo end' 2>err | head -c 10 >/dev/null; cat err"
+    is ''
+    [ "$(cat said)" = end ]
+}
+
+@test "killed in the middle, it leaves no program stopped" {
+    local n pid
+    shutter late=300
+    cf-capture-snapshot --device sock -p 2ms -o s.cf -- sleep 7.31 3>&- &
+    pid=$!
+    for ((n = 0; n < 100; n++)); do
+        sleep 0.02
+        [[ $(ps -o stat= -C sleep --ppid $pid 2>/dev/null | head -c 1) == T ]] && break
+    done
+    kill -KILL $pid
+    sleep 0.1
+    run -0 bash -c "ps -eo stat,args | grep '[s]leep 7.31' | cut -c 1"
+    is S
+    pkill -f 'sleep 7[.]31'
+}
+
+@test "a Shutter that is not there, of another version, or lies: status and a message" {
+    run -3 --separate-stderr cf-capture-snapshot --device none -o s.cf -- true
+    has 'none: No such file' "$stderr"
+    run -3 cf-capture-snapshot --device none --probe
+    has 'load the kernel module'
+    shutter
+    run -0 cf-capture-snapshot --device sock --probe
+    is 'ready: fake'
+    shutter abi=9
+    run -3 --separate-stderr cf-capture-snapshot --device sock -o s.cf -- true
+    has 'version 9' "$stderr"
+    local wrong
+    for wrong in magic size set owner; do
+        shutter wrong=$wrong
+        run -1 --separate-stderr cf-capture-snapshot --device sock -r -p 2ms -o s.cf -- "$W" t 20
+        has 'sock: snapshot 1' "$stderr"
+    done
+    shutter
+    run -3 --separate-stderr cf-capture-snapshot --device sock --memory l1d -o s.cf -- true
+    has 'cannot read it' "$stderr"
+}
+
+@test "wrong usage: status 2" {
+    run -2 cf-capture-snapshot --device none
+    run -2 cf-capture-snapshot -- true --
+    run -2 cf-capture-snapshot -- true -- -- true
+    run -2 cf-capture-snapshot -p 0 -- true
+    run -2 cf-capture-snapshot -p 5min -- true
+    run -2 cf-capture-snapshot -e sometimes -- true
+    run -2 cf-capture-snapshot -e write:x:3 -- true
+    run -2 cf-capture-snapshot -e break: -- true
+    run -2 cf-capture-snapshot -s fifo:0 -- true
+    run -2 cf-capture-snapshot -s idle -- true
+    run -2 cf-capture-snapshot -c 0,1 -- true
+    run -2 cf-capture-snapshot -a -e break:main -- true
+    run -2 cf-capture-snapshot --memory l3 -- true
+    run -3 cf-capture-snapshot -e write:a -e write:b -e write:c -e write:d -e write:e -- true
+}
