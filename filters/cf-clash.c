@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-clash - will programs hurt each other on a shared cache? "Observing the Invisible", section
+ * 7.6 and Table 3.
+ *
+ * In: for each program the snapshots that were taken of it alone in flush mode, a stream each, or
+ * its profile as cf-sets writes it. Out: for each ordered pair of an observed and an interfering
+ * program how far their active sets together exceed the cache, and how much of the observed one's
+ * reused set the other evicts; and, with measured slowdowns, how well either predicts these.
+ *
+ * One pass over each input. Memory: 16 bytes a snapshot, and while a stream is read what
+ * engine/census.h says. The metrics are in engine/clash.c, input and output in clash/.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "filters/clash/clash.h"
+
+static const char usage[] =
+    "Usage: cf-clash [OPTION]... [NAME=]FILE...\n"
+    "For each pair of programs: how much the interfering one would take of the cache from the\n"
+    "observed one. Each FILE has snapshots of one program alone, or is its profile.csv from\n"
+    "cf-sets. Writes CSV, or a table where standard output is a terminal. Standard input where\n"
+    "no FILE or -.\n"
+    "\n"
+    "      --names LIST     what the programs are called, with commas     [as their files]\n"
+    "      --lengths HOW    where profiles differ in length, the interfering one does repeat,\n"
+    "                       stretch, end once, or meet in all phases            [repeat]\n"
+    "      --slowdown FILE  CSV of measured slowdowns: observed, interfering, slowdown\n"
+    "      --correlation    print how well the metrics correlate with these instead\n"
+    "      --no-self        without the pairs of a program with itself\n"
+    "      --level N        only cache level N                                  [the last]\n"
+    "      --lines N        lines of the cache, where snapshots do not tell\n"
+    "      --csv, --table   CSV even to a terminal, the table even to a file\n"
+    "  -q, --quiet          no progress, no hints\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Example:\n"
+    "  cf-clash --slowdown measured.csv a.cf b.cf bomb=bomb.csv\n";
+
+enum {
+    OPT_NAMES = 256,
+    OPT_LENGTHS,
+    OPT_SLOWDOWN,
+    OPT_CORRELATION,
+    OPT_NO_SELF,
+    OPT_LEVEL,
+    OPT_LINES,
+    OPT_CSV,
+    OPT_TABLE,
+};
+
+enum { MOST_PROGRAMS = 1024 };
+
+static enum cf_clash_lengths parse_lengths(const struct cf_tool *t, const char *name)
+{
+    static const char *const names[] = {"repeat", "stretch", "once", "phases"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return (enum cf_clash_lengths)i;
+    cf_die(t, CF_EXIT_USAGE, "--lengths '%s' is unknown: use repeat, stretch, once or phases",
+           name);
+}
+
+static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"names", required_argument, NULL, OPT_NAMES},
+        {"lengths", required_argument, NULL, OPT_LENGTHS},
+        {"slowdown", required_argument, NULL, OPT_SLOWDOWN},
+        {"correlation", no_argument, NULL, OPT_CORRELATION},
+        {"no-self", no_argument, NULL, OPT_NO_SELF},
+        {"level", required_argument, NULL, OPT_LEVEL},
+        {"lines", required_argument, NULL, OPT_LINES},
+        {"csv", no_argument, NULL, OPT_CSV},
+        {"table", no_argument, NULL, OPT_TABLE},
+        CF_COMMON_OPTIONS,
+    };
+    int c;
+
+    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_NAMES:
+            o->names = optarg;
+            break;
+        case OPT_LENGTHS:
+            o->lengths = parse_lengths(t, optarg);
+            break;
+        case OPT_SLOWDOWN:
+            o->slowdown = optarg;
+            break;
+        case OPT_CORRELATION:
+            o->correlation = 1;
+            break;
+        case OPT_NO_SELF:
+            o->no_self = 1;
+            break;
+        case OPT_LEVEL:
+            o->level = (uint8_t)cf_parse_u64(t, "--level", optarg, 1, 255);
+            break;
+        case OPT_LINES:
+            o->lines = cf_parse_u64(t, "--lines", optarg, 1, UINT32_MAX);
+            break;
+        case OPT_CSV:
+            o->csv = 1;
+            break;
+        case OPT_TABLE:
+            o->table = 1;
+            break;
+        default:
+            cf_common_option(t, c);
+        }
+    }
+    if (o->correlation && !o->slowdown)
+        cf_die(t, CF_EXIT_USAGE, "--correlation: with what? give --slowdown FILE");
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* "NAME=FILE", or the file's own name without its directory and ending. A file whose path has a "="
+   only behind a "/" has no name before it. */
+static void read_program(struct clash *c, struct profile *p, char *argument)
+{
+    char *is = argument ? strchr(argument, '=') : NULL, *file = argument;
+    const char *slash = argument ? strchr(argument, '/') : NULL;
+
+    if (is && is != argument && (!slash || slash > is)) {
+        file = is + 1;
+        p->name = strndup(argument, (size_t)(is - argument));
+    } else if (!file || !strcmp(file, "-")) {
+        p->name = strdup("-");
+    } else {
+        const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+
+        p->name =
+            strndup(base, strrchr(base, '.') ? (size_t)(strrchr(base, '.') - base) : strlen(base));
+    }
+    if (!p->name)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (file && ends_with(file, ".csv"))
+        read_profile(c, p, file);
+    else
+        read_stream(c, p, file);
+}
+
+/* The names of --names, of which there must be one a program. */
+static void rename_programs(struct clash *c)
+{
+    char *copy = strdup(c->o.names), *rest = copy;
+
+    for (uint32_t i = 0; i < c->profiles; i++) {
+        const char *name = strsep(&rest, ",");
+
+        if (!name || (i + 1 == c->profiles && rest))
+            cf_die(&c->tool, CF_EXIT_USAGE, "--names '%s': not one for each of %u programs",
+                   c->o.names, c->profiles);
+        free(c->profile[i].name);
+        if (!(c->profile[i].name = strdup(name)))
+            cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    }
+    free(copy);
+}
+
+static void make_pairs(struct clash *c)
+{
+    c->pair = calloc((size_t)c->profiles * c->profiles + 1, sizeof *c->pair);
+    if (!c->pair)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (uint32_t i = 0; i < c->profiles; i++)
+        for (uint32_t o = 0; o < c->profiles; o++) {
+            const struct profile *observed = &c->profile[o], *other = &c->profile[i];
+
+            if (c->o.no_self && o == i)
+                continue;
+            c->pair[c->pairs++] = (struct pair){
+                .observed = o,
+                .interfering = i,
+                .excess = cf_clash_excess(observed->active, observed->count, other->active,
+                                          other->count, c->o.lengths),
+                .eviction = cf_clash_eviction(observed->reused, observed->count, other->active,
+                                              other->count, c->o.lengths),
+                .slowdown = NAN,
+            };
+        }
+}
+
+int main(int argc, char **argv)
+{
+    static struct clash c;
+    int files, status;
+
+    cf_tool_init(&c.tool, argc, argv, "cf-clash", usage);
+    parse(&c.tool, &c.o, argc, argv);
+    files = argc - optind;
+    if (files > MOST_PROGRAMS)
+        cf_die(&c.tool, CF_EXIT_USAGE, "%d programs: at most %d", files, MOST_PROGRAMS);
+    c.profiles = files ? (uint32_t)files : 1;
+    c.profile = calloc(c.profiles, sizeof *c.profile);
+    if (!c.profile)
+        cf_die(&c.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (uint32_t i = 0; i < c.profiles; i++)
+        read_program(&c, &c.profile[i], files ? argv[optind + (int)i] : NULL);
+    if (c.o.names)
+        rename_programs(&c);
+    make_pairs(&c);
+    if (c.o.slowdown)
+        read_slowdowns(&c, c.o.slowdown);
+    if (c.o.correlation)
+        print_correlation(&c);
+    else if (c.o.table || (!c.o.csv && isatty(1)))
+        print_table(&c);
+    else
+        print_pairs(&c);
+    status = cf_tool_finish(&c.tool, NULL, NULL);
+    for (uint32_t i = 0; i < c.profiles; i++) {
+        free(c.profile[i].name);
+        free(c.profile[i].active);
+        free(c.profile[i].reused);
+    }
+    free(c.profile);
+    free(c.pair);
+    return status > c.status ? status : c.status;
+}

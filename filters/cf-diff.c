@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-diff - what changed between two snapshots of a cache: the pollution that taking a snapshot
+ * causes, or how a model differs from the hardware.
+ *
+ * In: a stream with tables snapshot and line, whose consecutive snapshots are compared, or two,
+ * snapshot by snapshot. Out: CSV, a row a pair, or with --summary a row a mode of snapshots as in
+ * "Observing the Invisible", Table 2, or with --by the sums for each process or set. Memory: two
+ * snapshots of each stream, and with --by about 150 bytes a process, or 60 a set.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/changes.h"
+#include "filters/engine/groups.h"
+#include "filters/engine/tags.h"
+#include "formats/cf_tool.h"
+
+static const char usage[] =
+    "Usage: cf-diff [OPTION]... [FILE]...\n"
+    "Compare each snapshot of a cache with the one before it, or with that of another\n"
+    "stream. Standard input where no FILE or -. Prints CSV.\n"
+    "\n"
+    "      --pairs          compare 1 with 2, 3 with 4, ... of each segment\n"
+    "      --against FILE   compare with the snapshots of FILE, one with one\n"
+    "      --virtual        a line is known by process and virtual address\n"
+    "      --summary        mean, standard deviation and maximum for each mode\n"
+    "      --by WHAT        sums for each process or each set\n"
+    "      --level N        cache level  [that of the first snapshot]\n"
+    "  -q, --quiet          no progress, no hints\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Examples:\n"
+    "  cf-diff --pairs --summary overhead.cf\n"
+    "  cf-diff --against model.cf --by set board.cf\n";
+
+enum by { BY_PAIR, BY_MODE, BY_PROCESS, BY_SET };
+
+struct options {
+    int pairs, virtual;
+    const char *against;
+    enum by by;
+    unsigned level;
+};
+
+/* What is summed for a process or set. */
+struct sums {
+    uint64_t count[CF_CHANGE_KINDS];
+};
+
+struct side {
+    struct cf_reader *reader;
+    struct cf_snaps *snaps;
+    int over;
+};
+
+enum { MODES = 8 };
+
+struct work {
+    struct cf_tool tool;
+    struct options o;
+    char *against[1];
+    struct side a, b;
+    uint64_t index; /* of the snapshot in its segment, from 1 */
+    uint64_t pairs, left_over;
+    struct cf_moments polluted[MODES], cost[MODES];
+    struct cf_groups *groups; /* of processes or sets */
+    struct cf_groups *named;  /* processes that have a name */
+    uint32_t *name;
+    uint32_t names;
+    struct sums *sums;
+    uint32_t sums_room;
+    int last_known;
+    uint32_t last_key, last; /* of the line before, and its number */
+};
+
+enum { OPT_PAIRS = 256, OPT_AGAINST, OPT_VIRTUAL, OPT_SUMMARY, OPT_BY, OPT_LEVEL };
+
+static const struct option longs[] = {
+    {"pairs", no_argument, NULL, OPT_PAIRS},
+    {"against", required_argument, NULL, OPT_AGAINST},
+    {"virtual", no_argument, NULL, OPT_VIRTUAL},
+    {"summary", no_argument, NULL, OPT_SUMMARY},
+    {"by", required_argument, NULL, OPT_BY},
+    {"level", required_argument, NULL, OPT_LEVEL},
+    CF_COMMON_OPTIONS,
+};
+
+static void parse(struct work *w, int argc, char **argv)
+{
+    const struct cf_tool *t = &w->tool;
+    struct options *o = &w->o;
+    int c, summary = 0;
+
+    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_PAIRS:
+            o->pairs = 1;
+            break;
+        case OPT_AGAINST:
+            o->against = optarg;
+            break;
+        case OPT_VIRTUAL:
+            o->virtual = 1;
+            break;
+        case OPT_SUMMARY:
+            summary = 1;
+            break;
+        case OPT_BY:
+            if (strcmp(optarg, "process") != 0 && strcmp(optarg, "set") != 0)
+                cf_die(t, CF_EXIT_USAGE, "--by '%s': neither process nor set", optarg);
+            o->by = *optarg == 'p' ? BY_PROCESS : BY_SET;
+            break;
+        case OPT_LEVEL:
+            o->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 254);
+            break;
+        default:
+            cf_common_option(&w->tool, c);
+        }
+    }
+    if (summary && o->by)
+        cf_die(t, CF_EXIT_USAGE, "--summary and --by: give one of them");
+    if (summary)
+        o->by = BY_MODE;
+    if (o->pairs && o->against)
+        cf_die(t, CF_EXIT_USAGE, "--pairs and --against: give one of them");
+}
+
+static void no_memory(const struct work *w)
+{
+    cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+/* ---- names of processes ---- */
+
+static void note_names(struct work *w, const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID), *label = cf_u32(f, CF_LABEL), *tid = cf_u32(f, CF_TID);
+
+    for (uint32_t i = 0; pid && label && i < f->rows; i++) {
+        uint32_t n;
+        int r;
+
+        if (!label[i] || (tid && tid[i] != pid[i]))
+            continue;
+        if ((r = cf_groups_number(w->named, &pid[i], sizeof *pid, 1, &n)) < 0)
+            no_memory(w);
+        if (r)
+            return; /* so many names are enough */
+        if (n >= w->names) {
+            uint32_t *more = realloc(w->name, ((size_t)n + 1) * 2 * sizeof *more);
+
+            if (!more)
+                no_memory(w);
+            w->name = more;
+            w->names = (n + 1) * 2;
+        }
+        w->name[n] = label[i];
+    }
+}
+
+static const char *name_of(const struct work *w, uint64_t pid)
+{
+    for (uint32_t n = 0; n < cf_groups_count(w->named); n++)
+        if (cf_groups_value(w->named, n) == pid)
+            return cf_reader_text(w->a.reader, w->name[n]);
+    return "";
+}
+
+/* ---- two streams of snapshots ---- */
+
+static void open_side(struct work *w, struct side *s, char *const *files, int count)
+{
+    const unsigned keep = CF_TAGS_STATE | (w->o.by == BY_PROCESS ? CF_TAGS_PID : 0) |
+                          (w->o.virtual ? CF_TAGS_VIRTUAL : 0);
+
+    s->reader = cf_tool_reader(&w->tool, files, count);
+    s->snaps = cf_snaps_new(w->o.level, keep);
+    if (!s->snaps)
+        no_memory(w);
+    cf_snaps_want(s->snaps, s->reader);
+}
+
+/* The next snapshot of a side: 0 when there is none. */
+static int next(struct work *w, struct side *s)
+{
+    struct cf_frame *f;
+    int r;
+
+    while ((r = cf_snaps_next(s->snaps)) == 0 && !s->over) {
+        if (cf_reader_next(s->reader, &f) > 0) {
+            if (f->table == CF_TASK && w->named && s == &w->a)
+                note_names(w, f);
+            r = cf_snaps_frame(s->snaps, f);
+        } else {
+            s->over = 1;
+            cf_snaps_end(s->snaps);
+        }
+        cf_tool_progress(&w->tool, w->a.reader);
+        if (r < 0)
+            break;
+    }
+    if (r < 0)
+        no_memory(w);
+    return r;
+}
+
+/* ---- what a pair gives ---- */
+
+static int take_line(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
+                     enum cf_change kind)
+{
+    struct work *w = arg;
+    const uint32_t key = w->o.by == BY_PROCESS ? t->pid[slot] : set;
+    uint32_t n;
+    int r;
+
+    /* neighbours are mostly of one set or process */
+    if (w->last_known && key == w->last_key) {
+        w->sums[w->last].count[kind]++;
+        return 0;
+    }
+    if ((r = cf_groups_number(w->groups, &key, sizeof key, 1, &n)) != 0) {
+        if (r > 0)
+            cf_die(&w->tool, CF_EXIT_INPUT, "--by: there are over %d of them", CF_GROUPS_MOST);
+        return -1;
+    }
+    if (n >= w->sums_room) {
+        const size_t more = ((size_t)n + 1) * 2;
+        struct sums *sums = realloc(w->sums, more * sizeof *sums);
+
+        if (!sums)
+            return -1;
+        memset(sums + w->sums_room, 0, (more - w->sums_room) * sizeof *sums);
+        w->sums = sums;
+        w->sums_room = (uint32_t)more;
+    }
+    w->sums[n].count[kind]++;
+    w->last_known = 1;
+    w->last_key = key;
+    w->last = n;
+    return 0;
+}
+
+static unsigned mode_index(unsigned mode)
+{
+    return (mode & CF_MODE_FLUSH ? 4 : 0) | (mode & CF_MODE_RESOLVED ? 2 : 0) |
+           (mode & CF_MODE_LAYOUT ? 1 : 0);
+}
+
+/* As the paper calls them; it has flush mode only with both. */
+static const char *const mode_names[MODES] = {
+    "full transparent", "layout",        "resolve",    "resolve+layout", "flush",
+    "flush+layout",     "flush+resolve", "full flush",
+};
+
+static void print_head(void)
+{
+    static const char *const columns[] = {"snapshot_a",  "snapshot_b",      "time",       "mode",
+                                          "lines",       "valid_a",         "valid_b",    "same",
+                                          "other_state", "other_way",       "only_a",     "only_b",
+                                          "changed",     "changed_percent", "cost_cycles"};
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        cf_csv_text(stdout, i == 0, columns[i]);
+    cf_csv_end(stdout);
+}
+
+static void print_pair(const struct cf_snap *a, const struct cf_snap *b, const struct cf_changes *c,
+                       uint64_t lines, double percent)
+{
+    cf_csv_u64(stdout, 1, a->number);
+    cf_csv_u64(stdout, 0, b->number);
+    cf_csv_u64(stdout, 0, a->time);
+    cf_csv_text(stdout, 0, mode_names[mode_index(a->mode)]);
+    cf_csv_u64(stdout, 0, lines);
+    cf_csv_u64(stdout, 0, c->valid_a);
+    cf_csv_u64(stdout, 0, c->valid_b);
+    for (int k = 0; k < CF_CHANGE_KINDS; k++)
+        cf_csv_u64(stdout, 0, c->count[k]);
+    cf_csv_u64(stdout, 0, c->ways);
+    cf_csv_f64(stdout, 0, percent, 4);
+    cf_csv_u64(stdout, 0, a->cost);
+    cf_csv_end(stdout);
+}
+
+static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snap *a,
+                    const struct cf_tags *tb, const struct cf_snap *b)
+{
+    const int sums = w->o.by == BY_PROCESS || w->o.by == BY_SET;
+    const uint64_t in_a = cf_tags_capacity(ta), in_b = cf_tags_capacity(tb);
+    const uint64_t lines = in_a > in_b ? in_a : in_b;
+    struct cf_changes c = {0};
+    double percent;
+
+    if (cf_changes_add(&c, ta, tb, sums ? take_line : NULL, w) != 0)
+        no_memory(w);
+    w->pairs++;
+    percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
+    if (w->o.by == BY_PAIR)
+        print_pair(a, b, &c, lines, percent);
+    if (w->o.by == BY_MODE && lines) {
+        cf_moments_add(&w->polluted[mode_index(a->mode)], percent);
+        cf_moments_add(&w->cost[mode_index(a->mode)], (double)a->cost);
+    }
+}
+
+static void run_one(struct work *w)
+{
+    const struct cf_snaps *s = w->a.snaps;
+
+    while (next(w, &w->a)) {
+        w->index = s->first ? 1 : w->index + 1;
+        if (!s->first && (!w->o.pairs || w->index % 2 == 0))
+            compare(w, &s->before, &s->info_before, &s->now, &s->info);
+    }
+}
+
+static void run_two(struct work *w)
+{
+    int a, b;
+
+    for (;;) {
+        a = next(w, &w->a);
+        b = next(w, &w->b);
+        if (!a || !b)
+            break;
+        compare(w, &w->a.snaps->now, &w->a.snaps->info, &w->b.snaps->now, &w->b.snaps->info);
+    }
+    /* the rest is read for its damage and its number */
+    for (; a; a = next(w, &w->a))
+        w->left_over++;
+    for (; b; b = next(w, &w->b))
+        w->left_over++;
+}
+
+/* ---- results ---- */
+
+static void print_moments(const struct cf_moments *m, int digits)
+{
+    cf_csv_f64(stdout, 0, m->mean, digits);
+    cf_csv_f64(stdout, 0, cf_moments_deviation(m), digits);
+    cf_csv_f64(stdout, 0, m->most, digits);
+}
+
+static void print_modes(const struct work *w)
+{
+    static const char *const columns[] = {"mode",
+                                          "pairs",
+                                          "changed_percent_mean",
+                                          "changed_percent_stddev",
+                                          "changed_percent_max",
+                                          "cost_cycles_mean",
+                                          "cost_cycles_stddev",
+                                          "cost_cycles_max"};
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        cf_csv_text(stdout, i == 0, columns[i]);
+    cf_csv_end(stdout);
+    /* in the order of the paper's table: what does most first */
+    for (int k = MODES - 1; k >= 0; k--) {
+        if (!w->polluted[k].n)
+            continue;
+        cf_csv_text(stdout, 1, mode_names[k]);
+        cf_csv_u64(stdout, 0, w->polluted[k].n);
+        print_moments(&w->polluted[k], 4);
+        print_moments(&w->cost[k], 2);
+        cf_csv_end(stdout);
+    }
+}
+
+struct key {
+    uint64_t value;
+    uint32_t number;
+};
+
+static int by_key(const void *x, const void *y)
+{
+    const struct key *a = x, *b = y;
+
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+static void print_sums(const struct work *w)
+{
+    static const char *const kinds[] = {"same", "other_state", "other_way", "only_a", "only_b"};
+    const uint32_t n = cf_groups_count(w->groups);
+    struct key *key = malloc(((size_t)n + 1) * sizeof *key);
+    const int processes = w->o.by == BY_PROCESS;
+
+    if (!key)
+        no_memory(w);
+    for (uint32_t i = 0; i < n; i++)
+        key[i] = (struct key){cf_groups_value(w->groups, i), i};
+    qsort(key, n, sizeof *key, by_key);
+    cf_csv_text(stdout, 1, processes ? "pid" : "set");
+    if (processes)
+        cf_csv_text(stdout, 0, "name");
+    for (int k = 0; k < CF_CHANGE_KINDS; k++)
+        cf_csv_text(stdout, 0, kinds[k]);
+    cf_csv_end(stdout);
+    for (uint32_t i = 0; i < n; i++) {
+        cf_csv_u64(stdout, 1, key[i].value);
+        if (processes)
+            cf_csv_text(stdout, 0, name_of(w, key[i].value));
+        for (int k = 0; k < CF_CHANGE_KINDS; k++)
+            cf_csv_u64(stdout, 0, w->sums[key[i].number].count[k]);
+        cf_csv_end(stdout);
+    }
+    free(key);
+}
+
+/* What was wrong with the snapshots of a side; the exit status. */
+static int problems(const struct work *w, const struct side *s)
+{
+    const struct cf_snaps *n = s->snaps;
+
+    if (n->other_levels && !w->tool.quiet)
+        cf_warn(&w->tool, "%llu lines of other levels than %u were left out: see --level",
+                (unsigned long long)n->other_levels, n->level);
+    if (!n->refused)
+        return CF_EXIT_OK;
+    cf_warn(&w->tool,
+            "snapshot %u: set %u, way %u: no cache is so large; %llu such lines were left out",
+            n->worst.number, n->worst_set, n->worst_way, (unsigned long long)n->refused);
+    return CF_EXIT_INPUT;
+}
+
+static int close_second(const struct work *w)
+{
+    int status = problems(w, &w->b);
+
+    if (w->left_over) {
+        cf_warn(&w->tool, "%s: one of the streams has %llu snapshots more: these were not compared",
+                w->o.against, (unsigned long long)w->left_over);
+        status = CF_EXIT_INPUT;
+    }
+    if (cf_reader_problem(w->b.reader)) {
+        cf_warn(&w->tool, "%s", cf_reader_problem(w->b.reader));
+        status = CF_EXIT_INPUT;
+    }
+    cf_reader_close(w->b.reader);
+    cf_snaps_free(w->b.snaps);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct work w;
+    int status, bad = CF_EXIT_OK;
+
+    cf_tool_init(&w.tool, argc, argv, "cf-diff", usage);
+    parse(&w, argc, argv);
+    open_side(&w, &w.a, argv + optind, argc - optind);
+    w.groups = cf_groups_new();
+    w.named = cf_groups_new();
+    if (!w.groups || !w.named)
+        no_memory(&w);
+    if (w.o.by == BY_PROCESS) {
+        cf_reader_unify(w.a.reader);
+        cf_reader_want(w.a.reader, CF_TASK, CF_PID, CF_OPTIONAL);
+        cf_reader_want(w.a.reader, CF_TASK, CF_TID, CF_OPTIONAL);
+        cf_reader_want(w.a.reader, CF_TASK, CF_LABEL, CF_OPTIONAL);
+    }
+    if (w.o.by == BY_PAIR)
+        print_head();
+    if (w.o.against) {
+        w.against[0] = (char *)w.o.against;
+        open_side(&w, &w.b, w.against, 1);
+        run_two(&w);
+        bad = close_second(&w);
+    } else {
+        run_one(&w);
+    }
+    if (w.o.by == BY_MODE)
+        print_modes(&w);
+    if (w.o.by == BY_PROCESS || w.o.by == BY_SET)
+        print_sums(&w);
+    bad |= problems(&w, &w.a);
+    status = cf_tool_finish(&w.tool, w.a.reader, NULL);
+    cf_snaps_free(w.a.snaps);
+    cf_groups_free(w.groups);
+    cf_groups_free(w.named);
+    free(w.name);
+    free(w.sums);
+    return status == CF_EXIT_OK ? bad : status;
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-policy - the replacement policy of a cache, from snapshots of its contents.
+ *
+ * In: a stream with tables snapshot and line; by option the trace of the accesses in between. Out:
+ * CSV: how evenly new lines take the ways, how many of certain lines are cached after so many
+ * rounds of accesses, and which policy predicts the snapshots best. Memory: two snapshots, about
+ * 150 bytes a line of the cache with a trace (see engine/replay.h); 43 to 85 bytes for each line
+ * that --survivors counts and for each page of the trace. It does not grow with the snapshots.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/policy/policy.h"
+
+static const char usage[] =
+    "Usage: cf-policy [OPTION]... [FILE]...\n"
+    "Tell from snapshots of a cache how it replaces lines. Standard input where no\n"
+    "FILE or -. Prints a summary as CSV; FILE may be - in the options below.\n"
+    "\n"
+    "      --ways FILE       how often each way was chosen\n"
+    "      --survivors FILE  how many of the lines are cached, by rounds of accesses\n"
+    "      --accesses TRACE  the accesses between the snapshots: name the policy\n"
+    "      --policies FILE   the ranking of the policies (with --accesses)\n"
+    "      --lines ADDR,...  look at these lines (physical or virtual addresses),\n"
+    "      --pid PID, --region FROM-TO, --set SET[-SET]  or at those found there\n"
+    "      --group HOW       snapshots that had equally many rounds: each file or\n"
+    "                        segment (file), every Nth (cycle:N), N in a row\n"
+    "                        (block:N)  [file]\n"
+    "      --rounds N,...    the rounds of each group  [1,2,3,...]\n"
+    "      --level N         cache level  [that of the first snapshot]\n"
+    "      --line-size SIZE  bytes of a line  [the stream's, else 64]\n"
+    "      --alpha P         error of the tests  [0.01]\n"
+    "  -q, --quiet           no progress, no hints\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Example:\n"
+    "  cf-policy --pid 7 --survivors s.csv --ways w.csv --accesses t.cf snapshots.cf\n";
+
+struct work {
+    struct cf_tool tool;
+    struct options o;
+    struct cf_reader *reader;
+    struct cf_snaps *snaps;
+    struct cf_survivors *survivors;
+    struct accesses *accesses;
+    struct cf_replay *replay;
+    struct cf_placement placement;
+    uint64_t line_size;
+    uint64_t misplaced; /* lines that are not in set (number mod sets) */
+    int no_replay;      /* it is impossible, which was told */
+    uint32_t replay_sets, replay_ways;
+    uint64_t *numbers; /* the lines of a snapshot, by number */
+    uint8_t mark[CF_FILE_ROWS];
+};
+
+enum {
+    OPT_WAYS = 256,
+    OPT_SURVIVORS,
+    OPT_ACCESSES,
+    OPT_POLICIES,
+    OPT_LINES,
+    OPT_PID,
+    OPT_REGION,
+    OPT_SET,
+    OPT_GROUP,
+    OPT_ROUNDS,
+    OPT_LEVEL,
+    OPT_LINE_SIZE,
+    OPT_ALPHA,
+};
+
+static const struct option longs[] = {
+    {"ways", required_argument, NULL, OPT_WAYS},
+    {"survivors", required_argument, NULL, OPT_SURVIVORS},
+    {"accesses", required_argument, NULL, OPT_ACCESSES},
+    {"policies", required_argument, NULL, OPT_POLICIES},
+    {"lines", required_argument, NULL, OPT_LINES},
+    {"pid", required_argument, NULL, OPT_PID},
+    {"region", required_argument, NULL, OPT_REGION},
+    {"set", required_argument, NULL, OPT_SET},
+    {"group", required_argument, NULL, OPT_GROUP},
+    {"rounds", required_argument, NULL, OPT_ROUNDS},
+    {"level", required_argument, NULL, OPT_LEVEL},
+    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
+    {"alpha", required_argument, NULL, OPT_ALPHA},
+    CF_COMMON_OPTIONS,
+};
+
+/* ---- options ---- */
+
+static int by_value(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+/* Numbers with commas between; returns how many. */
+static uint32_t parse_list(const struct cf_tool *t, const char *option, char *list, uint64_t least,
+                           uint64_t most, uint32_t room, uint64_t *value)
+{
+    uint32_t n = 0;
+    char *rest = list, *word;
+
+    while ((word = strsep(&rest, ","))) {
+        if (n == room)
+            cf_die(t, CF_EXIT_USAGE, "%s: more than %u numbers", option, room);
+        value[n++] = cf_parse_u64(t, option, word, least, most);
+    }
+    return n;
+}
+
+static void parse_group(const struct cf_tool *t, struct options *o, const char *text)
+{
+    if (!strcmp(text, "file")) {
+        o->grouping = BY_FILE;
+        return;
+    }
+    if (!strncmp(text, "cycle:", 6) || !strncmp(text, "block:", 6)) {
+        o->grouping = *text == 'c' ? IN_CYCLES : IN_BLOCKS;
+        o->group = cf_parse_u64(t, "--group", text + 6, 1, UINT32_MAX);
+        return;
+    }
+    cf_die(t, CF_EXIT_USAGE, "--group '%s': none of file, cycle:N and block:N", text);
+}
+
+static double parse_alpha(const struct cf_tool *t, const char *text)
+{
+    char *end;
+    const double alpha = strtod(text, &end);
+
+    if (end == text || *end || !(alpha > 0 && alpha < 1))
+        cf_die(t, CF_EXIT_USAGE, "--alpha '%s': a number between 0 and 1, please", text);
+    return alpha;
+}
+
+static void parse_lines(struct work *w, int option, char *text)
+{
+    const struct cf_tool *t = &w->tool;
+    struct options *o = &w->o;
+    uint64_t rounds[ROUNDS_MOST];
+
+    switch (option) {
+    case OPT_LINES:
+        o->lines = parse_list(t, "--lines", text, 0, UINT64_MAX, LINES_MOST, o->line);
+        qsort(o->line, o->lines, sizeof *o->line, by_value);
+        break;
+    case OPT_PID:
+        o->pid = (uint32_t)cf_parse_u64(t, "--pid", text, 0, UINT32_MAX);
+        o->pid_given = 1;
+        break;
+    case OPT_REGION:
+        cf_parse_range(t, "--region", text, &o->from, &o->to);
+        o->region_given = 1;
+        break;
+    case OPT_SET:
+        cf_parse_range(t, "--set", text, &o->set_from, &o->set_to);
+        break;
+    default:
+        o->rounds_count = parse_list(t, "--rounds", text, 0, UINT32_MAX, ROUNDS_MOST, rounds);
+        for (uint32_t i = 0; i < o->rounds_count; i++)
+            o->rounds[i] = (uint32_t)rounds[i];
+        return;
+    }
+    o->filtered = 1;
+}
+
+static int is_line_size(uint64_t bytes)
+{
+    return bytes >= 4 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+}
+
+static void check(const struct work *w)
+{
+    const struct options *o = &w->o;
+    const char *const file[] = {o->ways, o->survivors, o->policies};
+    int to_stdout = 0;
+
+    for (int i = 0; i < 3; i++)
+        to_stdout += file[i] && !strcmp(file[i], "-");
+    if (to_stdout > 1)
+        cf_die(&w->tool, CF_EXIT_USAGE, "only one of --ways, --survivors and --policies may be -");
+    if (o->policies && !o->accesses)
+        cf_die(&w->tool, CF_EXIT_USAGE, "--policies: needs --accesses TRACE");
+    if (o->line_size_given && !is_line_size(o->line_size))
+        cf_die(&w->tool, CF_EXIT_USAGE, "--line-size: a power of two from 4 to 4096, please");
+}
+
+static void parse(struct work *w, int argc, char **argv)
+{
+    const struct cf_tool *t = &w->tool;
+    struct options *o = &w->o;
+    int c;
+
+    *o = (struct options){.to = UINT64_MAX, .set_to = UINT64_MAX, .alpha = 0.01};
+    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        switch (c) {
+        case OPT_WAYS:
+            o->ways = optarg;
+            break;
+        case OPT_SURVIVORS:
+            o->survivors = optarg;
+            break;
+        case OPT_ACCESSES:
+            o->accesses = optarg;
+            break;
+        case OPT_POLICIES:
+            o->policies = optarg;
+            break;
+        case OPT_LINES:
+        case OPT_PID:
+        case OPT_REGION:
+        case OPT_SET:
+        case OPT_ROUNDS:
+            parse_lines(w, c, optarg);
+            break;
+        case OPT_GROUP:
+            parse_group(t, o, optarg);
+            break;
+        case OPT_LEVEL:
+            o->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 254);
+            break;
+        case OPT_LINE_SIZE:
+            o->line_size = cf_parse_size(t, "--line-size", optarg);
+            o->line_size_given = 1;
+            break;
+        case OPT_ALPHA:
+            o->alpha = parse_alpha(t, optarg);
+            break;
+        default:
+            cf_common_option(&w->tool, c);
+        }
+    }
+    check(w);
+}
+
+/* ---- the lines that are looked at ---- */
+
+static int named(const struct options *o, uint64_t address)
+{
+    return bsearch(&address, o->line, o->lines, sizeof address, by_value) != NULL;
+}
+
+/* One pass a condition, so that each is a loop without branches. */
+static void mark_rows(struct work *w, const struct cf_frame *f)
+{
+    const struct options *o = &w->o;
+    const uint32_t *set = cf_u32(f, CF_SET), *pid = cf_u32(f, CF_PID);
+    const uint64_t *addr = cf_u64(f, CF_ADDR), *phys = cf_u64(f, CF_PHYS);
+    const uint32_t from = (uint32_t)o->set_from;
+    const uint32_t to = o->set_to < UINT32_MAX ? (uint32_t)o->set_to : UINT32_MAX;
+    uint8_t *mark = w->mark;
+
+    for (uint32_t i = 0; i < f->rows; i++)
+        mark[i] = (set[i] >= from) & (set[i] <= to) & (o->set_from <= UINT32_MAX);
+    for (uint32_t i = 0; i < f->rows && o->pid_given; i++)
+        mark[i] &= (pid ? pid[i] : 0) == o->pid;
+    for (uint32_t i = 0; i < f->rows && o->region_given; i++)
+        mark[i] &= addr && (addr[i] >= o->from) & (addr[i] <= o->to);
+    for (uint32_t i = 0; i < f->rows && o->lines; i++)
+        mark[i] = mark[i] && ((addr && named(o, addr[i])) || named(o, phys[i]));
+    cf_snaps_marks(w->snaps, mark);
+}
+
+static uint32_t rounds_of(const struct work *w)
+{
+    const struct options *o = &w->o;
+    uint64_t group = w->snaps->segment - 1;
+
+    if (o->grouping == IN_CYCLES)
+        group = (w->snaps->count - 1) % o->group;
+    else if (o->grouping == IN_BLOCKS)
+        group = (w->snaps->count - 1) / o->group;
+    if (group < o->rounds_count)
+        return o->rounds[group];
+    if (o->rounds_count)
+        cf_die(&w->tool, CF_EXIT_USAGE, "--rounds: tells of %u groups, but there are more",
+               o->rounds_count);
+    return group < UINT32_MAX ? (uint32_t)group + 1 : UINT32_MAX;
+}
+
+/* ---- the replay ---- */
+
+static void give_up(struct work *w, const char *why)
+{
+    cf_warn(&w->tool, "--accesses: %s: no policy is named", why);
+    w->no_replay = 1;
+}
+
+static int begin_replay(struct work *w)
+{
+    const struct cf_tags *t = &w->snaps->now;
+
+    if (t->caches > 1)
+        give_up(w, "snapshots of several caches: choose one with cf-select");
+    else if (t->ways > CF_REPLAY_WAYS)
+        give_up(w, "over 64 ways");
+    else if (!t->sets || !t->ways || !w->snaps->info.sets)
+        give_up(w, "no row of table snapshot tells sets and ways");
+    if (w->no_replay)
+        return 0;
+    w->replay_sets = t->sets;
+    w->replay_ways = t->ways;
+    w->numbers = malloc((size_t)t->sets * t->ways * sizeof *w->numbers);
+    w->replay = cf_replay_new(t->sets, t->ways,
+                              w->snaps->info.mode & CF_MODE_MODEL && w->snaps->count == 1);
+    w->accesses = accesses_open(&w->tool, w->o.accesses, w->snaps->level);
+    if (!w->numbers || !w->replay || !w->accesses)
+        return -1;
+    for (uint32_t set = 0; set < t->sets; set++)
+        if (set < w->o.set_from || set > w->o.set_to)
+            cf_replay_leave_out(w->replay, set);
+    return 0;
+}
+
+/* Lines of the snapshot by number; the pages of those that are new. */
+static int take_lines(struct work *w, unsigned shift)
+{
+    const struct cf_tags *now = &w->snaps->now, *before = &w->snaps->before;
+
+    for (uint32_t set = 0; set < w->replay_sets; set++)
+        for (uint32_t way = 0; way < w->replay_ways; way++) {
+            const size_t slot = cf_tags_slot(now, 0, set) + way;
+            uint64_t number = now->line[slot];
+
+            if (number != CF_TAGS_NONE) {
+                if (number != before->line[slot] &&
+                    accesses_learn(w->accesses, now->pid[slot], now->addr[slot], number) != 0)
+                    return -1;
+                number >>= shift;
+                w->misplaced += number % w->replay_sets != set;
+            }
+            w->numbers[(size_t)set * w->replay_ways + way] = number;
+        }
+    return 0;
+}
+
+static int replay(struct work *w)
+{
+    const unsigned shift = (unsigned)__builtin_ctzll(w->line_size);
+    const struct cf_tags *t = &w->snaps->now;
+
+    if (!w->replay && begin_replay(w) != 0)
+        return -1;
+    if (w->no_replay)
+        return 0;
+    if (t->sets != w->replay_sets || t->ways != w->replay_ways || t->caches > 1) {
+        give_up(w, "the snapshots are of different caches");
+        return 0;
+    }
+    accesses_segment(w->accesses, w->snaps->segment);
+    if (take_lines(w, shift) != 0)
+        return -1;
+    if (w->misplaced) {
+        give_up(w, "the cache does not choose sets by (address / line size) mod sets");
+        return 0;
+    }
+    if (accesses_until(w->accesses, w->replay, shift, w->snaps->info.time) != 0)
+        return -1;
+    return cf_replay_snapshot(w->replay, w->numbers, w->replay_ways,
+                              w->snaps->info.mode & CF_MODE_FLUSH);
+}
+
+/* ---- the loop ---- */
+
+static int take_snapshot(struct work *w)
+{
+    struct cf_snaps *s = w->snaps;
+    const int flushed = s->info_before.mode & CF_MODE_FLUSH;
+
+    /* behind a flush every line fills an invalid way */
+    if (!s->first && !flushed &&
+        cf_placement_add(&w->placement, &s->before, &s->now, w->o.filtered) != 0)
+        return -1;
+    if (w->survivors && cf_survivors_add(w->survivors, &s->before, &s->now, rounds_of(w)) != 0)
+        return -1;
+    if (w->o.accesses && !w->no_replay && replay(w) != 0)
+        return -1;
+    return 0;
+}
+
+static void run(struct work *w)
+{
+    struct cf_frame *f;
+    int over = 0;
+
+    while (!over) {
+        int r;
+
+        if (cf_reader_next(w->reader, &f) > 0) {
+            if (f->table == CF_HEADER && !w->o.line_size && is_line_size(f->header->line_size))
+                w->line_size = f->header->line_size;
+            r = cf_snaps_frame(w->snaps, f);
+            if (f->table == CF_LINE && (w->o.filtered || w->survivors))
+                mark_rows(w, f);
+        } else {
+            cf_snaps_end(w->snaps);
+            over = 1;
+            r = 0;
+        }
+        while (r == 0 && (r = cf_snaps_next(w->snaps)) > 0)
+            r = take_snapshot(w);
+        if (r < 0)
+            cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_tool_progress(&w->tool, w->reader);
+    }
+}
+
+/* ---- results ---- */
+
+static FILE *open_result(const struct work *w, const char *file)
+{
+    FILE *out = strcmp(file, "-") ? fopen(file, "we") : stdout;
+
+    if (!out)
+        cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", file, strerror(errno));
+    return out;
+}
+
+static void close_result(const struct work *w, const char *file, FILE *out)
+{
+    if (out != stdout && (ferror(out) | fclose(out)) != 0)
+        cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be written", file);
+}
+
+static int is_stdout(const char *file)
+{
+    return file && !strcmp(file, "-");
+}
+
+static void output(struct work *w)
+{
+    const struct options *o = &w->o;
+    struct cf_replay_score score[CF_REPLAY_CANDIDATES];
+    struct findings f = {
+        .snapshots = w->snaps->count,
+        .sets = w->snaps->now.sets,
+        .ways = w->snaps->now.ways,
+        .placement = &w->placement,
+        .alpha = o->alpha,
+    };
+    FILE *out;
+
+    if (w->replay && !w->no_replay) {
+        cf_replay_rank(w->replay, score);
+        f.score = score;
+        f.totals = cf_replay_totals(w->replay);
+        f.unplaced = accesses_unplaced(w->accesses);
+    }
+    if (o->ways) {
+        out = open_result(w, o->ways);
+        print_ways(out, &w->placement);
+        close_result(w, o->ways, out);
+    }
+    if (o->survivors) {
+        size_t count;
+        struct cf_survivors_row *row = cf_survivors_rows(w->survivors, &count);
+
+        if (!row && w->snaps->count)
+            cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        out = open_result(w, o->survivors);
+        print_survivors(out, row, count);
+        close_result(w, o->survivors, out);
+        free(row);
+    }
+    if (o->policies && f.score) {
+        out = open_result(w, o->policies);
+        print_policies(out, &f);
+        close_result(w, o->policies, out);
+    }
+    if (!is_stdout(o->ways) && !is_stdout(o->survivors) && !is_stdout(o->policies))
+        print_summary(stdout, &f);
+}
+
+static int problems(const struct work *w)
+{
+    const struct cf_snaps *s = w->snaps;
+    int bad = w->no_replay;
+
+    if (s->refused) {
+        cf_warn(&w->tool,
+                "snapshot %u: set %u, way %u: no cache is so large; %llu such lines "
+                "were left out",
+                s->worst.number, s->worst_set, s->worst_way, (unsigned long long)s->refused);
+        bad = 1;
+    }
+    if (s->other_levels && !w->tool.quiet)
+        cf_warn(&w->tool, "%llu lines of other levels than %u were left out: see --level",
+                (unsigned long long)s->other_levels, s->level);
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    static struct work w;
+    int status, bad;
+
+    cf_tool_init(&w.tool, argc, argv, "cf-policy", usage);
+    parse(&w, argc, argv);
+    w.line_size = w.o.line_size ? w.o.line_size : 64;
+    w.reader = cf_tool_reader(&w.tool, argv + optind, argc - optind);
+    w.snaps = cf_snaps_new(w.o.level, (w.o.accesses ? CF_TAGS_OWNER : 0) |
+                                          (w.o.filtered || w.o.survivors ? CF_TAGS_MARK : 0));
+    if (w.o.survivors)
+        w.survivors = cf_survivors_new(!w.o.lines, w.o.lines);
+    if (!w.snaps || (w.o.survivors && !w.survivors))
+        cf_die(&w.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    cf_snaps_want(w.snaps, w.reader);
+    if (w.o.lines || w.o.region_given)
+        cf_reader_want(w.reader, CF_LINE, CF_ADDR, CF_OPTIONAL);
+    if (w.o.pid_given)
+        cf_reader_want(w.reader, CF_LINE, CF_PID, CF_OPTIONAL);
+    run(&w);
+    bad = problems(&w);
+    output(&w);
+    if (w.accesses && accesses_close(w.accesses) != CF_EXIT_OK)
+        bad = 1;
+    status = cf_tool_finish(&w.tool, w.reader, NULL);
+    cf_snaps_free(w.snaps);
+    cf_survivors_free(w.survivors);
+    cf_placement_free(&w.placement);
+    cf_replay_free(w.replay);
+    free(w.numbers);
+    return status == CF_EXIT_OK && bad ? CF_EXIT_INPUT : status;
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-diff: by hand, of random snapshots against awk, and of models with themselves.
+load lib
+
+setup_file() {
+    export D=$BATS_FILE_TMPDIR
+    PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
+    cd "$D" || return 1
+    # Two series of snapshots of 8 sets of 4 ways, which have much in common; modes in turn.
+    for name in a b; do
+        awk -v seed="$name" 'BEGIN {
+            srand(seed == "a" ? 4 : 5)
+            print "snapshot,level,set,way,state,phys,addr,pid" >"line.csv"
+            print "snapshot,time,mode,cost_cycles,level,sets,ways" >"snapshot.csv"
+            for (s = 1; s <= 60; s++) {
+                print s "," s * 10 "," (s % 4 < 2 ? 2 : 15) "," 1000 + s % 7 ",2,8,4" >"snapshot.csv"
+                for (set = 0; set < 8; set++) {
+                    split("", used)
+                    for (way = 0; way < 4; way++) {
+                        k = int(rand() * 5) + (rand() < .2 ? 5 : 0)
+                        if (rand() < .15 || k in used) continue
+                        used[k] = 1
+                        a = (k * 8 + 8 + set) * 64
+                        print s ",2," set "," way "," (rand() < .7 ? "E" : "M") "," a "," a + 1048576 "," 7 + k % 2 >"line.csv" } } }
+            }'
+        cf-capture csv -q -t line --with snapshot=snapshot.csv -o $name.cf line.csv
+        cp line.csv $name.csv
+        cp snapshot.csv $name.snapshot.csv
+    done
+}
+
+setup() {
+    lib_setup
+}
+
+# slow A.csv B.csv SHIFT: compares snapshot s of A with s + SHIFT of B, by awk; prints what cf-diff
+# prints between mode and cost
+slow() {
+    awk -F, -v shift="$3" '
+        FNR == 1 { file++; next }
+        { s = $1 - (file == 2 ? shift : 0); line[file, s, $3, $4] = $6; state[file, s, $3, $4] = $5 }
+        END {
+            for (s = 1; s <= 60 - shift; s++) {
+                va = vb = same = st = way = oa = ob = ch = 0
+                for (set = 0; set < 8; set++)
+                    for (w = 0; w < 4; w++) {
+                        a = line[1, s, set, w]; b = line[2, s, set, w]; ch += a != b
+                        if (a != "") {
+                            va++; found = 0
+                            for (k = 0; k < 4; k++) if (line[2, s, set, k] == a) found = 1
+                            if (a == b && state[1, s, set, w] == state[2, s, set, w]) same++
+                            else if (a == b) st++
+                            else if (found) way++
+                            else oa++ }
+                        if (b != "") {
+                            vb++; found = 0
+                            for (k = 0; k < 4; k++) if (line[1, s, set, k] == b) found = 1
+                            ob += !found } }
+                printf "%d,%d,32,%d,%d,%d,%d,%d,%d,%d,%d,%.4f\n", s, s + shift, va, vb, same, st, way, oa, ob, ch, ch / 32 * 100 } }' "$1" "$2"
+}
+
+@test "consecutive snapshots: as awk counts, raw and packed" {
+    slow "$D/a.csv" "$D/a.csv" 1 >want
+    (($(wc -l <want) == 59))
+    cf-diff "$D/a.cf" >got
+    [[ $(head -n 1 got) == snapshot_a,snapshot_b,time,mode,lines,valid_a,valid_b,same,other_state,other_way,only_a,only_b,changed,changed_percent,cost_cycles ]]
+    tail -n +2 got | cut -d, -f1,2,5-14 | same want -
+    cf-cat "$D/a.cf" | cf-diff | same got -
+    [[ $(awk -F, 'NR == 3 { print $3 "," $4 "," $15 }' got) == "20,full flush,1002" ]]
+}
+
+@test "pairs: one with two, three with four, in each segment" {
+    slow "$D/a.csv" "$D/a.csv" 1 | awk -F, '$1 % 2' >want
+    cf-diff --pairs "$D/a.cf" | tail -n +2 | cut -d, -f1,2,5-14 | same want -
+    cat want want >twice
+    cf-diff --pairs "$D/a.cf" "$D/a.cf" | tail -n +2 | cut -d, -f1,2,5-14 | same twice -
+}
+
+@test "two streams: as awk counts" {
+    slow "$D/a.csv" "$D/b.csv" 0 >want
+    cf-diff --against "$D/b.cf" "$D/a.cf" | tail -n +2 | cut -d, -f1,2,5-14 | same want -
+    cf-diff --against "$D/a.cf" "$D/a.cf" | awk -F, 'NR > 1 && ($13 != 0 || $9 + $10 + $11 + $12) { exit 1 }'
+}
+
+@test "the sums for processes and sets are the sums of the pairs" {
+    cf-diff --against "$D/b.cf" "$D/a.cf" >pairs
+    awk -F, -v OFS=, 'NR > 1 { for (i = 8; i <= 12; i++) n[i] += $i } END { print n[8], n[9], n[10], n[11], n[12] }' pairs >want
+    cf-diff --against "$D/b.cf" --by process "$D/a.cf" >process
+    awk -F, -v OFS=, 'NR > 1 { for (i = 3; i <= 7; i++) n[i] += $i } END { print n[3], n[4], n[5], n[6], n[7] }' process | same want -
+    [[ $(cut -d, -f1 process | paste -sd,) == pid,7,8 ]]
+    cf-diff --against "$D/b.cf" --by set "$D/a.cf" >set
+    awk -F, -v OFS=, 'NR > 1 { for (i = 2; i <= 6; i++) n[i] += $i } END { print n[2], n[3], n[4], n[5], n[6] }' set | same want -
+    [[ $(cut -d, -f1 set | paste -sd,) == set,0,1,2,3,4,5,6,7 ]]
+    # lines that are only in a, of a set and of a process, by awk
+    awk -F, 'FNR == 1 { file++; next } { at[file, $1, $6] = 1; if (file == 1) row[++n] = $1 "," $6 "," $3 "," $8 }
+        END { for (i = 1; i <= n; i++) { split(row[i], f, ","); if (!((2, f[1], f[2]) in at)) { s[f[3]]++; p[f[4]]++ } }
+            print s[3] + 0, p[8] + 0 }' "$D/a.csv" "$D/b.csv" >want
+    echo "$(awk -F, '$1 == 3 { print $5 }' set) $(awk -F, '$1 == 8 { print $6 }' process)" | same want -
+}
+
+@test "names of processes" {
+    printf 'time,pid,tid,op,name\n0,7,7,begin,alpha\n0,8,8,begin,"be,ta"\n0,8,9,begin,thread\n' >task.csv
+    cf-capture csv -q -t line --with snapshot="$D/a.snapshot.csv" --with task=task.csv "$D/a.csv" | cf-diff --by process >got
+    [[ $(cut -d, -f1,2 got | sed -n 2p) == 7,alpha ]]
+    has '8,"be,ta"' "$(cat got)"
+}
+
+@test "summary: mean, deviation and maximum of each mode, as awk has them" {
+    cf-diff --pairs "$D/a.cf" >pairs
+    awk -F, 'NR > 1 { n[$4]++; for (i = 14; i <= 15; i++) { s[$4, i] += $i; q[$4, i] += $i * $i; if ($i > m[$4, i]) m[$4, i] = $i } }
+        END { for (k in n) { printf "%s,%d", k, n[k]
+            for (i = 14; i <= 15; i++) { mean = s[k, i] / n[k]; printf ",%.2f,%.2f,%.2f", mean, sqrt((q[k, i] - n[k] * mean * mean) / (n[k] - 1)), m[k, i] }
+            print "" } }' pairs | sort >want
+    (($(wc -l <want) == 2))
+    cf-diff --pairs --summary "$D/a.cf" >got
+    [[ $(head -n 1 got) == mode,pairs,changed_percent_mean,changed_percent_stddev,changed_percent_max,cost_cycles_mean,cost_cycles_stddev,cost_cycles_max ]]
+    # as in the paper, what does most comes first
+    [[ $(sed -n 2p got) == "full flush,"* && $(sed -n 3p got) == "full transparent,"* ]]
+    tail -n +2 got | awk -F, '{ printf "%s,%s", $1, $2; for (i = 3; i <= 8; i++) printf ",%.2f", $i; print "" }' | sort | same want -
+}
+
+@test "all modes have their names" {
+    for mode in 0 8 4 12 1 9 5 13; do
+        printf 'snapshot,time,mode,sets,ways\n1,1,%d,4,2\n2,2,%d,4,2\n' $mode $mode >s.csv
+        printf 'snapshot,set,way,phys\n1,0,0,0\n2,0,0,256\n' | cf-capture csv -q -t line --with snapshot=s.csv - >one.cf
+        cat one.cf
+    done >all.cf
+    [[ $(cf-diff --summary all.cf | cut -d, -f1-5 | tail -n +2 | paste -sd' ') == "full flush,1,12.5000,,12.5000 flush+resolve,1,12.5000,,12.5000 flush+layout,1,12.5000,,12.5000 flush,1,12.5000,,12.5000 resolve+layout,1,12.5000,,12.5000 resolve,1,12.5000,,12.5000 layout,1,12.5000,,12.5000 full transparent,1,12.5000,,12.5000" ]]
+}
+
+@test "a model against itself with other frames: the same lines by virtual address" {
+    awk 'BEGIN { srand(8); print "time,pid,op,size,addr"
+        for (i = 0; i < 30000; i++) print i "," 7 + int(i / 1000) % 2 ",load,8," 1048576 + int(rand() * rand() * 1600) * 64 }' |
+        cf-capture csv -q -o t.cf
+    # sets within a page, so that frames change no set
+    printf 'line_size: 64\nlevels:\n  - {name: L2, size: 64KiB, ways: 16}\n' >m.yaml
+    cf-cache -q -m m.yaml --snapshot-every 1000 --frames sequential t.cf >one.cf
+    cf-cache -q -m m.yaml --snapshot-every 1000 --frames random t.cf >two.cf
+    cf-diff --against two.cf one.cf >got
+    awk -F, 'NR > 1 && $13 < 500 { exit 1 }' got
+    cf-diff --virtual --against two.cf one.cf >got
+    [[ $(wc -l <got) == 31 ]]
+    awk -F, 'NR > 1 && ($13 || $8 != $6 || $6 < 500) { exit 1 }' got
+}
+
+@test "streams of different length, impossible sets, wrong options" {
+    cf-cat --csv --table line "$D/a.cf" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "snapshot") c = i } NR == 1 || $c <= 50' |
+        cf-capture csv -q -t line - >short.cf
+    run -1 --separate-stderr cf-diff -q --against short.cf "$D/a.cf"
+    has "10 snapshots more" "$stderr"
+    [[ ${#lines[@]} == 51 ]]
+    run -1 --separate-stderr cf-diff -q --against "$D/a.cf" short.cf
+    has "10 snapshots more" "$stderr"
+    run -1 --separate-stderr cf-diff -q --against none.cf "$D/a.cf"
+    has none.cf "$stderr"
+    printf 'snapshot,set,way,phys\n1,0,0,64\n2,0,0,128\n2,7,5000,64\n' | cf-capture csv -q -t line - >odd.cf
+    run -1 --separate-stderr cf-diff -q odd.cf
+    has "way 5000" "$stderr"
+    [[ ${lines[1]} == 1,2,0,"full transparent",1,1,1,0,0,0,1,1,1,100.0000,0 ]]
+    for bad in '--by way' '--by set --summary' '--pairs --against x' '--level 0' '--level 255'; do
+        # shellcheck disable=SC2086 # words are meant
+        run -2 cf-diff -q $bad "$D/a.cf"
+    done
+}
+
+@test "one level at a time" {
+    printf 'snapshot,level,set,way,phys\n1,2,0,0,64\n1,1,0,0,64\n2,2,0,0,64\n2,1,0,0,192\n' | cf-capture csv -q -t line - >s.cf
+    run -0 --separate-stderr cf-diff s.cf
+    has "levels" "$stderr"
+    [[ $(cut -d, -f13 <<<"${lines[1]}") == 0 ]]
+    run -0 cf-diff -q --level 1 s.cf
+    [[ $(cut -d, -f13 <<<"${lines[1]}") == 1 ]]
+}

@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-occupancy: lines of each process in each snapshot, and the pictures of them. What is counted is
+# also tested by tests/unit/test_census.c.
+
+load lib
+
+# Two levels; snapshot 3 is empty; pid 0 is nobody. The level 2 cache has 4 sets of 2 ways.
+small() {
+    cat >snapshots.csv <<'END'
+snapshot,time,mode,level,sets,ways
+1,100,33,1,2,1
+1,100,33,2,4,2
+2,200,33,1,2,1
+2,200,33,2,4,2
+3,300,33,1,2,1
+3,300,33,2,4,2
+END
+    printf 'time,pid,tid,op,label\n0,7,7,begin,sh\n0,8,8,begin,gzip\n1,7,7,name,sort\n1,7,9,name,thread\n' >tasks.csv
+    stream small.cf -t line --clock cycles --with snapshot=snapshots.csv --with task=tasks.csv <<'END'
+snapshot,level,set,way,state,phys,addr,pid,region,cpu
+1,1,0,0,3,0x0,0x1000,7,[heap],0
+1,2,0,0,3,0x0,0x1000,7,[heap],0
+1,2,0,1,1,0x1000,0x2000,8,[heap],0
+1,2,1,0,3,0x40,0x1040,7,libc.so.6,0
+2,2,0,0,131,0x0,0x1000,7,[heap],0
+2,2,3,1,1,0x8c0,0,0,,0
+END
+}
+
+@test "lines and share of each process, by snapshot and level; an empty snapshot has no rows" {
+    small
+    run -0 cf-occupancy small.cf
+    is 'snapshot,time_cycles,level,pid,name,lines,share
+1,100,1,7,sort,1,0.500000
+1,100,2,7,sort,2,0.250000
+1,100,2,8,gzip,1,0.125000
+2,200,2,7,sort,1,0.125000
+2,200,2,0,[unknown],1,0.125000'
+    run -0 cf-occupancy --level 1 small.cf
+    is 'snapshot,time_cycles,level,pid,name,lines,share
+1,100,1,7,sort,1,0.500000'
+}
+
+@test "--wide: a row a snapshot, also for an empty one, and what is empty" {
+    small
+    run -0 cf-occupancy --wide --level 2 small.cf
+    is 'snapshot,time_cycles,level,sort (7),[unknown],gzip (8),[empty]
+1,100,2,2,0,1,5
+2,200,2,1,1,0,6
+3,300,2,0,0,0,8'
+    run -0 cf-occupancy --wide --level 2 --top 1 small.cf
+    is 'snapshot,time_cycles,level,sort (7),[other],[empty]
+1,100,2,2,1,5
+2,200,2,1,1,6
+3,300,2,0,0,8'
+}
+
+@test "--top: the others are one" {
+    small
+    run -0 cf-occupancy --level 2 -n 1 small.cf
+    is 'snapshot,time_cycles,level,pid,name,lines,share
+1,100,2,7,sort,2,0.250000
+1,100,2,,[other],1,0.125000
+2,200,2,7,sort,1,0.125000
+2,200,2,,[other],1,0.125000'
+}
+
+@test "--by region, cpu and state" {
+    small
+    run -0 cf-occupancy --by region --level 2 small.cf
+    is 'snapshot,time_cycles,level,pid,name,region,lines,share
+1,100,2,7,sort,[heap],1,0.125000
+1,100,2,7,sort,libc.so.6,1,0.125000
+1,100,2,8,gzip,[heap],1,0.125000
+2,200,2,7,sort,[heap],1,0.125000
+2,200,2,0,[unknown],[unresolved],1,0.125000'
+    run -0 cf-occupancy --by state --level 2 small.cf
+    is 'snapshot,time_cycles,level,state,lines,share
+1,100,2,modified,1,0.125000
+1,100,2,exclusive,2,0.250000
+2,200,2,modified,1,0.125000
+2,200,2,"exclusive, non-secure",1,0.125000'
+    run -0 cf-occupancy --by cpu --level 2 small.cf
+    is 'snapshot,time_cycles,level,cpu,lines,share
+1,100,2,0,3,0.375000
+2,200,2,0,2,0.250000'
+    run -2 cf-occupancy --by colour small.cf
+    has "'colour' is unknown"
+    printf 'snapshot,pid\n1,7\n' | stream bare.cf -t line
+    run -1 --separate-stderr cf-occupancy --by region bare.cf
+    has region "$stderr"
+    has cf-resolve "$stderr"
+}
+
+@test "private caches of several cores: a share is of all of them" {
+    printf 'snapshot,time,mode,level,sets,ways\n1,5,1,1,2,2\n' >snapshots.csv
+    stream cores.cf -t line --with snapshot=snapshots.csv <<'END'
+snapshot,level,cpu,set,way,pid
+1,1,0,0,0,7
+1,1,2,0,0,7
+1,1,2,1,0,8
+END
+    cf-occupancy -q cores.cf >out.csv
+    [[ $(column share out.csv | tr '\n' ' ') == '0.250000 0.125000 ' ]]
+}
+
+@test "snapshots that nobody announced, without a level: shares need --lines" {
+    printf 'snapshot,pid\n4,7\n4,7\n9,7\n9,8\n' | stream bare.cf -t line
+    run -0 --separate-stderr cf-occupancy bare.cf
+    is 'snapshot,time_records,level,pid,name,lines,share
+4,,0,7,,2,
+9,,0,7,,1,
+9,,0,8,,1,'
+    has 'give --lines' "$stderr"
+    run -0 --separate-stderr cf-occupancy --lines 4 bare.cf
+    is 'snapshot,time_records,level,pid,name,lines,share
+4,,0,7,,2,0.500000
+9,,0,7,,1,0.250000
+9,,0,8,,1,0.250000'
+    [[ -z $stderr ]]
+}
+
+@test "a stream without snapshots is told, and gives a header alone" {
+    printf 'op,addr\nload,0x10\n' | stream accesses.cf
+    run -0 --separate-stderr cf-occupancy accesses.cf
+    is 'snapshot,time_records,level,pid,name,lines,share'
+    has 'cf-cache --snapshot-every' "$stderr"
+    run -0 --separate-stderr cf-occupancy -q accesses.cf
+    [[ -z $stderr ]]
+}
+
+@test "more lines than the cache has, as of shared frames, are told" {
+    small
+    run -0 --separate-stderr cf-occupancy --level 2 small.cf
+    [[ -z $stderr ]]
+    printf 'snapshot,pid\n1,7\n1,8\n1,9\n' | stream shared.cf -t line
+    run -0 --separate-stderr cf-occupancy --lines 2 shared.cf
+    has 'counts for each of them' "$stderr"
+}
+
+@test "names with commas, control characters and markup do no harm" {
+    printf 'time,pid,tid,op,label\n0,7,7,begin,"a,""b\033[31m</script><b>"\n' >tasks.csv
+    printf 'snapshot,pid\n1,7\n1,7\n' | stream names.cf -t line --with task=tasks.csv
+    cf-occupancy -q --html page.html names.cf >out.csv
+    [[ $(tail -n 1 out.csv) == '1,,0,7,"a,""b'$'\033''[31m</script><b>",2,' ]]
+    run ! grep -q '</script><b>' page.html
+    NO_COLOR=1 COLUMNS=80 cf-occupancy -q --term names.cf >drawing
+    run ! grep -q $'\033' drawing
+}
+
+@test "the drawing: letters without colours, halves of characters with them" {
+    small
+    COLUMNS=60 LINES=20 NO_COLOR=1 cf-occupancy --term small.cf >drawing
+    grep -q '^Cache occupancy by process' drawing
+    grep -q '^3 snapshots of level 2 of 8 lines' drawing
+    grep -q 'A  sort (7)  mean 12.5 %, at most 25.0 %' drawing
+    # the first third of the lowest line is sort's, and the last is empty
+    grep -q '^ *A* *$' drawing
+    COLUMNS=60 LINES=20 COLORTERM=truecolor cf-occupancy --term small.cf >drawing
+    grep -q $'\033\[48;2;0;114;178m' drawing
+    [[ $(wc -L <drawing) -le 1000 ]]
+}
+
+# pixel FILE.png X Y: its colour as hex.
+pixel() {
+    python3 - "$@" <<'END'
+import struct, sys, zlib
+data = open(sys.argv[1], 'rb').read()
+at, raw = 8, b''
+while at < len(data):
+    size, kind = struct.unpack('>I4s', data[at:at + 8])
+    if kind == b'IHDR':
+        width, height = struct.unpack('>II', data[at + 8:at + 16])
+    if kind == b'IDAT':
+        raw += data[at + 8:at + 8 + size]
+    at += size + 12
+raw, stride, last = bytearray(zlib.decompress(raw)), 3 * width, bytearray(3 * width)
+for y in range(int(sys.argv[3]) + 1):
+    row = raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)]
+    kind = raw[y * (stride + 1)]
+    for i in range(stride):
+        a, b = row[i - 3] if i > 2 else 0, last[i]
+        c = last[i - 3] if i > 2 else 0
+        if kind == 1: row[i] = (row[i] + a) & 255
+        elif kind == 2: row[i] = (row[i] + b) & 255
+        elif kind == 3: row[i] = (row[i] + (a + b) // 2) & 255
+        elif kind == 4:
+            p = a + b - c
+            pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
+            row[i] = (row[i] + (a if pa <= pb and pa <= pc else b if pb <= pc else c)) & 255
+    last = row
+x = int(sys.argv[2])
+print(last[3 * x:3 * x + 3].hex())
+END
+}
+
+@test "--png: areas as high as the shares, and the ground where the cache is empty" {
+    small
+    cf-occupancy --png map.png small.cf >out.csv
+    [[ $(file -b map.png) == 'PNG image data, 1200 x 600, 8-bit/color RGB, non-interlaced' ]]
+    # the frame spans x 58 to 949 and y 76 to 541; snapshots are thirds of it; 1/8 is 58 lines
+    [[ $(pixel map.png 200 520) == 0072b2 ]] # sort, 2 of 8 in snapshot 1
+    [[ $(pixel map.png 200 430) == 0072b2 ]]
+    [[ $(pixel map.png 200 400) == 009e73 ]] # gzip above it, the third by rank
+    [[ $(pixel map.png 200 360) == f3f4f7 ]] # empty
+    [[ $(pixel map.png 500 470) == 787a86 ]] # nobody's, in snapshot 2
+    [[ $(pixel map.png 800 535) == f3f4f7 ]] # snapshot 3
+    cf-occupancy --png - small.cf | cmp - map.png
+    run -2 cf-occupancy --png - --html - small.cf
+    run -2 cf-occupancy --size 10x10 small.cf
+    run -3 cf-occupancy --png /no/such/directory/map.png small.cf
+}
+
+@test "--html: one page with the counts, and nothing from elsewhere" {
+    small
+    cf-occupancy --html page.html small.cf >out.csv
+    grep -q '"lines":\[\[2,1,0\],' page.html
+    grep -q '"snapshot":\[1,2,3\]' page.html
+    run ! grep -E 'https?://|src=' page.html
+    run ! grep -q '@DATA@' page.html
+}
+
+@test "streams one after the other: snapshots go on" {
+    small
+    cat small.cf small.cf >two.cf
+    cf-occupancy -q small.cf >one.csv
+    cf-occupancy -q two.cf >two.csv
+    { cat one.csv && tail -n +2 one.csv; } >want.csv
+    same want.csv two.csv
+}
+
+@test "sums over processes are the rows of each snapshot, of a model's snapshots of a real program" {
+    cf-cache -q -m raspberry-pi-4 --snapshot-every 30000 -o snapshots.cf "$ROOT/samples/sort.cf"
+    cf-occupancy -q snapshots.cf | awk -F, 'NR > 1 { n[$1] += $(NF - 1) } END { for (i in n) print i "," n[i] }' | sort >got
+    rows line snapshots.cf | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "snapshot") c = i; next }
+        { n[$c]++ } END { for (i in n) print i "," n[i] }' | sort >want
+    [[ -s want ]]
+    same want got
+    # raw or packed, as a file or through a pipe
+    cf-occupancy -q snapshots.cf >file.csv
+    cf-cache -q -m raspberry-pi-4 --snapshot-every 30000 "$ROOT/samples/sort.cf" | cf-occupancy -q >pipe.csv
+    same file.csv pipe.csv
+}

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-policy: the policies of models are named, the paper's two experiments come out as chance says,
+# and a skewed choice of ways is seen.
+load lib
+
+setup_file() {
+    export D=$BATS_FILE_TMPDIR
+    PATH=${CF_B:-$BATS_TEST_DIRNAME/../build}/bin:$PATH
+    cd "$D" || return 1
+    # Sixteen sets of eight ways: more lines than that, some more often.
+    awk 'BEGIN {
+        srand(3); print "time,pid,op,size,addr"
+        for (i = 0; i < 40000; i++) {
+            set = int(rand() * 16); line = int(rand() * rand() * 14)
+            print i + 1 ",7," (rand() < .3 ? "store" : "load") ",8," 1048576 + line * 1024 + set * 64 }
+        }' | cf-capture csv -q -o any.cf
+    # REPL of the paper, on sets of 16 ways: other lines come in, then A1 to A16 so many times.
+    # A snapshot every 1000 ticks shows the end of each run.
+    for rounds in 1 2 4 8; do
+        awk -v rounds=$rounds 'BEGIN {
+            print "time,pid,op,size,addr"
+            for (run = 0; run < 300; run++) {
+                t = run * 1000
+                for (i = 0; i < 80; i++) print t++ ",7,load,8," 16777216 + ((run * 80 + i) % 4000) * 4096
+                for (r = 0; r < rounds; r++)
+                    for (i = 0; i < 16; i++) print t++ ",7,load,8," 1048576 + i * 4096 }
+            }' | cf-capture csv -q -o repl$rounds.cf
+    done
+    # Its variant: a snapshot after each of the lines; what comes in between takes one tick.
+    awk 'BEGIN {
+        print "time,pid,op,size,addr"
+        for (run = 0; run < 250; run++) {
+            t = run * 17
+            for (i = 0; i < 120; i++) print t ",7,load,8," 16777216 + ((run * 120 + i) % 4000) * 4096
+            for (i = 0; i < 16; i++) print ++t ",7,load,8," 1048576 + i * 4096 }
+        }' | cf-capture csv -q -o steps.cf
+}
+
+setup() {
+    lib_setup
+    A=0x100000-0x10ffff # A1 to A16
+}
+
+# machine POLICY SIZE WAYS
+machine() {
+    printf 'line_size: 64\nlevels:\n  - {name: L2, size: %s, ways: %s, policy: %s}\n' "$2" "$3" "$1" \
+        >"$1-$3.yaml"
+    echo "$1-$3.yaml"
+}
+
+POLICIES="lru fifo tree-plru bit-plru nru srrip random"
+
+# value RESULT: of the summary in `out`
+value() {
+    awk -F, -v r="$1" '$1 == r { print $2; n++ } END { exit n != 1 }' out || fail "no $1 in:" "$(cat out)"
+}
+
+# gives RESULT VALUE
+gives() {
+    [[ $(value "$1") == "$2" ]] || fail "$1 is '$(value "$1")' and not '$2':" "$(cat out)"
+}
+
+# wrong: a stream of snapshots whose sets choose ways with the weights $1 (awk: w[1..16])
+choices() {
+    awk -v weights="$1" -v n="$2" 'BEGIN {
+        srand(9)
+        for (i = 1; i <= 16; i++) w[i] = 1
+        if (weights == "skewed") for (i = 7; i <= 11; i++) w[i] = .73
+        for (i = 1; i <= 16; i++) sum += w[i]
+        print "snapshot,level,set,way,state,phys,addr,pid" >"line.csv"
+        print "snapshot,time,mode,level,sets,ways" >"snapshot.csv"
+        for (s = 1; s <= n; s++) {
+            print s "," s ",0,2,8,16" >"snapshot.csv"
+            for (set = 0; set < 8; set++) {
+                r = rand() * sum; way = 0
+                while ((r -= w[way + 1]) > 0 && way < 15) way++
+                if (s > 1) tag[set, way] = ++fresh; else for (k = 0; k < 16; k++) tag[set, k] = ++fresh
+                for (k = 0; k < 16; k++) {
+                    a = (tag[set, k] * 8 + set) * 64
+                    print s ",2," set "," k ",E," a "," a ",7" >"line.csv" } } }
+        }'
+    cf-capture csv -q -t line --with snapshot=snapshot.csv line.csv
+}
+
+@test "names each policy on snapshots of its model" {
+    local p
+    for p in $POLICIES; do
+        cf-cache -q -m "$(machine "$p" 8KiB 8)" --snapshot-every 100 "$D/any.cf" |
+            cf-policy -q --accesses "$D/any.cf" --policies rank.csv >out
+        gives policy "$p"
+        gives not_explained 0
+        gives accesses_without_frame 0
+        (($(value judged_sets) > 2000))
+        [[ $(awk -F, 'NR == 2 { print $2 "," $3 }' rank.csv) == "$p,best" ]]
+        [[ $(wc -l <rank.csv) == 8 ]]
+        # the model's own policy is exact in every set
+        [[ $p == random ]] || awk -F, 'NR == 2 { exit !($5 == $4 && $6 == 1 && $7 == 1 && $9 == 0) }' rank.csv
+        [[ $(column verdict rank.csv | sort | uniq -c | tr -s ' ') == *"6 worse"* ]]
+    done
+}
+
+@test "the same where the cache is emptied after each snapshot, and from files" {
+    local p
+    for p in $POLICIES; do
+        cf-cache -q -m "$(machine "$p" 8KiB 8)" --snapshot-every 700 --flush -o s.cf "$D/any.cf"
+        cf-policy -q --accesses "$D/any.cf" s.cf >out
+        gives policy "$p"
+        gives decisions 0
+        gives way_choice 'too few decisions'
+    done
+}
+
+@test "the same of the second level, where the trace tells what the first one served" {
+    local p
+    # what the first level writes back is not seen, so loads alone
+    cf-select --op load "$D/any.cf" -o loads.cf
+    for p in $POLICIES; do
+        printf 'line_size: 64\nlevels:\n  - {name: L1, size: 512, ways: 2}\n  - {name: L2, size: 8KiB, ways: 8, policy: %s}\n' \
+            "$p" >two.yaml
+        cf-cache -q -m two.yaml -o hits.cf loads.cf
+        cf-cache -q -m two.yaml --snapshot-every 100 -o s.cf loads.cf
+        cf-policy -q --accesses hits.cf s.cf >out
+        gives policy "$p"
+        # who does not know that is wrong at times
+        cf-policy -q --accesses loads.cf --policies rank.csv s.cf >out
+        [[ $p != lru ]] || awk -F, '$2 == "lru" { exit !($6 < 1) }' rank.csv
+    done
+}
+
+@test "physical addresses of the trace; sets that are chosen" {
+    cf-cat --csv --columns time,pid,op,size,addr "$D/any.cf" |
+        awk -F, -v OFS=, 'NR == 1 { print $0, "phys"; next } { print $0, sprintf("0x%x", $5 + 0 ? $5 + 65536 : 0) }' >p.csv
+    cf-cat --csv --columns time,pid,op,size,addr "$D/any.cf" >a.csv
+    # addresses are hex: the same low bits, another page
+    sed -E '1s/$/,phys/; 2,$s/(.*),0x10(....)$/\1,0x10\2,0x77\2/' a.csv | cf-capture csv -q -o p.cf
+    cf-cache -q -m "$(machine tree-plru 8KiB 8)" --physical --snapshot-every 100 -o s.cf p.cf
+    cf-policy -q --accesses p.cf --set 3-4 s.cf >out
+    gives policy tree-plru
+    gives accesses_without_frame 0
+    judged=$(value judged_sets)
+    cf-policy -q --accesses p.cf s.cf >out
+    gives policy tree-plru
+    (($(value judged_sets) > 6 * judged && judged > 100))
+}
+
+@test "several files: each with its part of the trace" {
+    cf-select --time 0-20000 "$D/any.cf" -o one.cf
+    cf-select --time 20001- "$D/any.cf" -o two.cf
+    cat one.cf two.cf >both.cf
+    for p in fifo lru; do
+        cf-cache -q -m "$(machine $p 8KiB 8)" --snapshot-every 100 both.cf >s.cf
+        cf-policy -q --accesses both.cf --policies rank.csv s.cf >out
+        gives policy $p
+        awk -F, 'NR == 2 { exit !($6 == 1) }' rank.csv
+    done
+}
+
+@test "policies that the accesses do not tell apart" {
+    # no line is used again: LRU, FIFO, NRU and others do the same
+    awk 'BEGIN { print "time,pid,op,size,addr"; for (i = 0; i < 4000; i++) print i ",7,load,8," 1048576 + i * 64 }' |
+        cf-capture csv -q -o once.cf
+    cf-cache -q -m "$(machine lru 8KiB 8)" --snapshot-every 200 once.cf |
+        cf-policy -q --accesses once.cf --policies rank.csv >out
+    has "lru or fifo" "$(value policy)"
+    has_not random "$(value policy)"
+    [[ $(awk -F, '$2 == "fifo" { print $3 "," $9 }' rank.csv) == "cannot be told apart,0" ]]
+    # nothing is replaced: nothing is known
+    head -60 <(cf-cat --csv --columns time,pid,op,size,addr once.cf) | cf-capture csv -q -o few.cf
+    cf-cache -q -m "$(machine lru 8KiB 8)" --snapshot-every 10 few.cf | cf-policy -q --accesses few.cf >out
+    gives policy 'no evidence'
+    gives judged_sets 0
+}
+
+@test "k of n lines after so many rounds: as a dice says, and all of them under LRU" {
+    local r p
+    for p in random lru; do
+        for r in 1 2 4 8; do
+            cf-cache -q -m "$(machine $p 64KiB 16)" --snapshot-every 1000 "$D/repl$r.cf" >"$p$r.cf"
+        done
+        cf-policy -q --region "$A" --rounds 1,2,4,8 --survivors $p.csv "$p"{1,2,4,8}.cf >out
+        gives snapshots 1200
+        awk -F, 'NR > 1 { p[$1] += $5; n[$1] += $4; if ($2 != 16) bad = 1 }
+            END { for (r in p) { c++; if (p[r] < .9999 || p[r] > 1.0001 || n[r] != 300) bad = 1 }; exit bad || c != 4 }' $p.csv
+    done
+    [[ $(cut -d, -f1,3,5 lru.csv | paste -sd' ') == "rounds,cached,probability 1,16,1.000000 2,16,1.000000 4,16,1.000000 8,16,1.000000" ]]
+    awk 'BEGIN {
+        srand(2)
+        for (rounds = 1; rounds <= 8; rounds *= 2) {
+            sum = 0
+            for (run = 0; run < 3000; run++) {
+                split("", way); split("", at)
+                for (r = 0; r < rounds; r++)
+                    for (i = 1; i <= 16; i++)
+                        if (!(i in at)) {
+                            w = int(rand() * 16)
+                            if (w in way) delete at[way[w]]
+                            way[w] = i; at[i] = w }
+                for (i in at) sum++ }
+            print rounds, sum / 3000 }
+        }' >want
+    awk -F, 'NR > 1 { sum[$1] += $3 * $5 } END { for (r = 1; r <= 8; r *= 2) print r, sum[r] }' random.csv >got
+    paste want got | awk '{ if ($2 - $4 > .25 || $4 - $2 > .25) bad = 1 } END { exit bad || NR != 4 }' ||
+        fail "means by a dice and by snapshots:" "$(paste want got)"
+}
+
+@test "rounds by cycles and by blocks of snapshots, lines by name" {
+    local lines
+    lines=$(awk 'BEGIN { for (i = 0; i < 16; i++) printf "%s0x%x", i ? "," : "", 1048576 + i * 4096 }')
+    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl1.cf" >s.cf
+    cf-policy -q --lines "$lines" --survivors by-lines.csv s.cf >out
+    cf-policy -q --region "$A" --survivors by-region.csv s.cf >out
+    same by-region.csv by-lines.csv
+    cf-policy -q --lines "$lines" --group block:100 --survivors - s.cf >b.csv
+    [[ $(column rounds b.csv | sort -u | paste -sd,) == 1,2,3 ]]
+    cf-policy -q --lines "$lines" --group cycle:3 --rounds 5,7,9 --survivors - s.cf >c.csv
+    [[ $(column rounds c.csv | sort -nu | paste -sd,) == 5,7,9 ]]
+    # together they are what all is
+    for f in b.csv c.csv; do
+        awk -F, -v OFS=, 'NR > 1 { n[$3] += $4 } END { for (k in n) print k, n[k] }' $f | sort -n >sums
+        awk -F, -v OFS=, 'NR > 1 { print $3, $4 }' by-lines.csv | same - sums
+    done
+    # a line that is nowhere counts among the n
+    cf-policy -q --lines "$lines,0x7f0000000" --survivors - s.cf >more.csv
+    [[ $(column lines more.csv | sort -u) == 17 ]]
+    run -2 cf-policy -q --lines "$lines" --group block:100 --rounds 1,2 --survivors - s.cf
+    has "--rounds"
+}
+
+@test "ways: random choice is uniform and independent, FIFO goes around" {
+    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
+        cf-policy -q --region "$A" --ways ways.csv >out
+    gives way_choice uniform
+    gives successive_choices independent
+    (($(value decisions) > 3000))
+    [[ $(wc -l <ways.csv) == 17 ]]
+    [[ $(awk -F, 'NR > 1 { n += $2; p += $3 } END { print n, (p > .9999 && p < 1.0001) }' ways.csv) == "$(value decisions) 1" ]]
+    cf-cache -q -m "$(machine fifo 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
+        cf-policy -q --region "$A" >out
+    gives way_choice uniform
+    gives successive_choices 'not independent'
+}
+
+@test "ways: a choice that is skewed as in the paper is not uniform, the same without skew is" {
+    local p
+    choices skewed 800 >s.cf
+    cf-policy -q --ways ways.csv s.cf >out
+    gives decisions 6392
+    gives way_choice 'not uniform'
+    gives successive_choices independent
+    # ways 7 to 11, counted from 1, are the rare ones
+    awk -F, 'NR > 1 { if ($1 >= 6 && $1 <= 10) rare += $2 / 5; else others += $2 / 11 }
+        END { exit !(rare < .85 * others && rare > .6 * others) }' ways.csv
+    choices even 800 >e.cf
+    cf-policy -q e.cf >out
+    gives decisions 6392
+    gives way_choice uniform
+    # the p-value by the statistic, from the counts
+    cf-policy -q --ways w.csv e.cf >out
+    awk -F, 'NR > 1 { n[NR] = $2; sum += $2 } END { for (i in n) x += (n[i] - sum / 16) ^ 2 / (sum / 16); printf "%.3f\n", x }' w.csv >want
+    [[ $(value way_chi_squared) == "$(cat want)" ]]
+    p=$(value way_p_value)
+    cf-policy -q --alpha "$(awk -v p="$p" 'BEGIN { print p + .001 }')" e.cf >out
+    gives way_choice 'not uniform'
+    cf-policy -q <(choices even 8) >out
+    gives way_choice 'too few decisions'
+}
+
+@test "what a trace cannot explain is told" {
+    cf-cache -q -m "$(machine lru 8KiB 8)" --snapshot-every 100 -o s.cf "$D/any.cf"
+    # every third access is missing
+    cf-cat --csv --columns time,pid,op,size,addr "$D/any.cf" | awk 'NR % 3 != 0 || NR == 1' | cf-capture csv -q -o part.cf
+    cf-policy -q --accesses part.cf s.cf >out
+    (($(value not_explained) > 100 && $(value state_not_known) > 1000))
+    gives policy lru
+    # a cache that is indexed in another way
+    cf-cat --csv --table line s.cf | awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { $at["set"] = 15 - $at["set"] } 1' >line.csv
+    cf-cat --csv --table snapshot s.cf >snapshot.csv
+    cf-capture csv -q -t line --with snapshot=snapshot.csv line.csv >odd.cf
+    run -1 --separate-stderr cf-policy -q --accesses "$D/any.cf" odd.cf
+    has "mod sets" "$stderr"
+    has_not policy,
+}
+
+@test "impossible sets and ways, snapshots without a row, wrong options, a cut-off trace" {
+    printf 'snapshot,set,way,phys\n1,0,0,64\n1,4000000000,1,64\n2,0,0,128\n' | cf-capture csv -q -t line - >s.cf
+    run -1 --separate-stderr cf-policy -q s.cf
+    has "set 4000000000" "$stderr"
+    has "snapshots,2"
+    has "decisions,1"
+    cf-cache -q -m "$(machine lru 8KiB 8)" --snapshot-every 100 -o s.cf "$D/any.cf"
+    run -1 --separate-stderr cf-policy -q --accesses none.cf s.cf
+    has none.cf "$stderr"
+    head -c 9000 "$D/any.cf" >cut.cf
+    run -1 --separate-stderr cf-policy -q --accesses cut.cf s.cf
+    has cut.cf "$stderr"
+    has snapshots,400
+    for bad in '--policies x' '--alpha 0' '--alpha x' '--group odd' '--group cycle:0' '--line-size 48' '--line-size 0' '--lines 1,x' \
+        '--ways - --survivors -' '--pid x' '--set 5-2' '--rounds'; do
+        # shellcheck disable=SC2086 # words are meant
+        run -2 cf-policy -q $bad s.cf
+    done
+    run -3 --separate-stderr cf-policy -q --ways /nowhere/x s.cf
+    has /nowhere/x "$stderr"
+}
+
+@test "pictures of both experiments" {
+    need gnuplot "make deps brings it"
+    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl1.cf" >1.cf
+    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl8.cf" >8.cf
+    cf-policy -q --region "$A" --rounds 1,8 --survivors s.csv --ways none.csv 1.cf 8.cf >out
+    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
+        cf-policy -q --region "$A" --ways w.csv >out
+    # where nothing was decided there is a picture too
+    for p in survivors:s ways:w ways:none; do
+        gnuplot -e "data='${p#*:}.csv'; name='L2'; dir='$ROOT/pipelines'; out='${p%:*}.png'" "$ROOT/pipelines/${p%:*}.gp" 2>err
+        [[ ! -s err ]] || fail "$(cat err)"
+        [[ $(file "${p%:*}.png") == *"PNG image data, 1120 x"* ]]
+    done
+}

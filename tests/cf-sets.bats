@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-sets: active and reused set quotas. What is counted is also tested by tests/unit/test_census.c
+# and test_lineset.c.
+
+load lib
+
+# Mode 1 is flush. Of pid 7, line 0x40 is there twice in a row, in another way; line 0x80 comes back
+# after a hole; line 0x1000 passes from 8 to 7.
+small() {
+    printf 'snapshot,time,mode,level,sets,ways\n1,10,1,2,4,2\n2,20,1,2,4,2\n3,30,1,2,4,2\n4,40,1,2,4,2\n' >snapshots.csv
+    printf 'time,pid,tid,op,label\n0,7,7,begin,sort\n' >tasks.csv
+    stream small.cf -t line --clock cycles --with snapshot=snapshots.csv --with task=tasks.csv <<'END'
+snapshot,level,set,way,phys,addr,pid
+1,2,1,0,0x40,0x1040,7
+1,2,2,0,0x80,0x1080,7
+1,2,0,1,0x1000,0x5000,8
+2,2,1,1,0x40,0x1040,7
+2,2,0,1,0x1000,0x7000,7
+4,2,1,1,0x40,0x1040,7
+4,2,2,0,0x80,0x1080,7
+END
+}
+
+@test "active and reused lines by snapshot and process, with the snapshots where it has none" {
+    small
+    run -0 --separate-stderr cf-sets small.cf
+    is 'snapshot,time_cycles,level,pid,name,active_lines,reused_lines,active_quota,reused_quota
+1,10,2,7,sort,2,0,0.250000000,0.000000000
+1,10,2,8,,1,0,0.125000000,0.000000000
+2,20,2,7,sort,2,2,0.250000000,0.250000000
+2,20,2,8,,0,0,0.000000000,0.000000000
+3,30,2,7,sort,0,0,0.000000000,0.000000000
+3,30,2,8,,0,0,0.000000000,0.000000000
+4,40,2,7,sort,2,0,0.250000000,0.000000000
+4,40,2,8,,0,0,0.000000000,0.000000000'
+    [[ -z $stderr ]]
+}
+
+@test "--summary: mean over all snapshots and largest" {
+    small
+    run -0 cf-sets --summary small.cf
+    is 'level,pid,name,snapshots,active_mean,active_max,reused_mean,reused_max
+2,7,sort,4,0.187500000,0.250000000,0.062500000,0.250000000
+2,8,,4,0.031250000,0.125000000,0.000000000,0.000000000'
+    run -0 cf-sets --summary --top 1 small.cf
+    [[ ${#lines[@]} == 2 ]]
+}
+
+@test "without physical addresses a line is the same by process and address" {
+    printf 'snapshot,pid,addr\n1,7,0x40\n1,8,0x40\n1,7,0x80\n2,7,0x40\n2,9,0x40\n2,8,0x80\n' | stream v.cf -t line
+    cf-sets -q --lines 4 v.cf >out.csv
+    [[ $(awk -F, '$1 == 2 { print $4 ":" $7 }' out.csv | tr '\n' ' ') == '7:1 8:0 9:0 ' ]] || fail "$(cat out.csv)"
+}
+
+@test "the same line in another core's cache is not reused, and another stream begins anew" {
+    printf 'snapshot,cpu,pid,phys\n1,0,7,0x40\n1,1,7,0x80\n2,1,7,0x40\n2,1,7,0x80\n' | stream c.cf -t line
+    cf-sets -q --lines 4 c.cf >out.csv
+    [[ $(column reused_lines out.csv | tr '\n' ' ') == '0 1 ' ]]
+    small
+    cf-sets -q small.cf >one.csv
+    cat small.cf small.cf | cf-sets -q >two.csv
+    { cat one.csv && tail -n +2 one.csv; } >want.csv
+    same want.csv two.csv
+}
+
+@test "transparent snapshots are told, and a cache of unknown size" {
+    small
+    sed -i 's/,1,2,4,2$/,0,2,4,2/; 2s/,0,2,4,2$/,1,2,4,2/' snapshots.csv
+    printf 'snapshot,level,pid,phys\n1,2,7,0x40\n' | stream t.cf -t line --with snapshot=snapshots.csv
+    run -0 --separate-stderr cf-sets t.cf
+    has '3 of 4 snapshots are transparent' "$stderr"
+    printf 'snapshot,pid\n1,7\n' | stream bare.cf -t line
+    run -0 --separate-stderr cf-sets bare.cf
+    has 'give --lines' "$stderr"
+    is 'snapshot,time_records,level,pid,name,active_lines,reused_lines,active_quota,reused_quota
+1,,0,7,,1,0,,'
+    run -0 --separate-stderr cf-sets -q bare.cf
+    [[ -z $stderr ]]
+}
+
+@test "a model's snapshots: reused lines are those that joining the rows of neighbours gives" {
+    cf-cache -q -m raspberry-pi-4 --snapshot-every 30000 --flush -o snapshots.cf "$ROOT/samples/gzip.cf"
+    cf-sets snapshots.cf >out.csv
+    cf-cat --csv --table line --columns snapshot,phys snapshots.cf | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { s = $at["snapshot"]; p = $at["phys"]; n[s]++; has[s, p] = 1; if ((s - 1, p) in has) r[s]++; if (s > last) last = s }
+        END { for (s = 1; s <= last; s++) print n[s] + 0 "," r[s] + 0 }' >want
+    paste -d, <(column active_lines out.csv) <(column reused_lines out.csv) >got
+    same want got
+    # there is something to count
+    awk -F, '{ n += $2 } END { exit n < 100 }' got
+}
+
+@test "--png and --html: both profiles" {
+    small
+    cf-sets --png sets.png --html sets.html small.cf >out.csv
+    [[ $(file -b sets.png) == 'PNG image data, 1400 x 500, 8-bit/color RGB, non-interlaced' ]]
+    grep -q '"title":"active set quota, of the cache","stacked":false,"lines":\[\[2,2,0,2\],' sets.html
+    grep -q '"title":"reused set quota, of the cache","stacked":false,"lines":\[\[0,2,0,0\],' sets.html
+    [[ $(wc -l <out.csv) == 9 ]]
+    cf-sets --png - small.cf | cmp - sets.png
+}
