@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf-merge - merges streams by time, or interleaves threads that were recorded one at a time.
+ * cf-merge - merges streams by time, interleaves threads that were recorded one at a time, or runs
+ * traces as the tasks of one machine.
  *
  * In: streams, each in the order of time. Out: one segment in the order of time, with all tables
  * and columns, strings written anew. Memory: by time, a frame an input and what explains it;
- * interleaving, a frame a thread and 40 bytes a thread switch, and pipes as a whole.
+ * interleaving, a frame a thread and 40 bytes a thread switch, and pipes as a whole; of a schedule,
+ * a frame a task and what explains it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,18 +29,18 @@ static const char usage[] =
     "      --force          merge even if the clocks count different things\n"
     "\n"
     "      --interleave     let the threads of each input run side by side, each by the count\n"
-    "                       of its own instructions from its creation on (needs table switch,\n"
-    "                       as cf-capture trace writes it)\n"
-    "      --cpus N         on N processors, thread i on i mod N  [one for each thread]\n"
+    "                       of its own instructions (needs table switch of cf-capture trace)\n"
     "      --quantum N      threads of one processor take turns of N instructions  [100000]\n"
     "      --memory SIZE    hold at most SIZE of an input that is a pipe  [1G]\n"
+    "      --schedule KIND  let each input run as one task: fair[:SLICE], in turns of SLICE\n"
+    "                       ticks [1000000]; or fifo, by priority in the order of the inputs\n"
+    "      --cpus N         on N processors  [interleaving: one a thread; a schedule: 1]\n"
     "\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "  -q, --quiet          no progress, no notes on columns that an input lacks\n"
     "  -h, --help, --version\n"
     "\n"
-    "Examples:\n"
-    "  cf-merge --renumber a.cf b.cf -o both.cf\n"
+    "Example:\n"
     "  cf-merge --interleave --cpus 4 resolved.cf -o parallel.cf\n";
 
 enum {
@@ -48,7 +50,8 @@ enum {
     OPT_INTERLEAVE,
     OPT_CPUS,
     OPT_QUANTUM,
-    OPT_MEMORY
+    OPT_MEMORY,
+    OPT_SCHEDULE
 };
 
 static const struct option longs[] = {
@@ -59,16 +62,33 @@ static const struct option longs[] = {
     {"cpus", required_argument, NULL, OPT_CPUS},
     {"quantum", required_argument, NULL, OPT_QUANTUM},
     {"memory", required_argument, NULL, OPT_MEMORY},
+    {"schedule", required_argument, NULL, OPT_SCHEDULE},
     {"output", required_argument, NULL, 'o'},
     CF_COMMON_OPTIONS,
 };
 
+static void parse_schedule(struct merge *m, const char *text)
+{
+    struct options *o = &m->o;
+
+    if (!strcmp(text, "fifo")) {
+        o->schedule = SCHEDULE_FIFO;
+    } else if (!strcmp(text, "fair") || !strncmp(text, "fair:", 5)) {
+        o->schedule = SCHEDULE_FAIR;
+        if (text[4])
+            o->slice = cf_parse_u64(&m->tool, "--schedule fair:", text + 5, 1, (uint64_t)1 << 40);
+    } else {
+        cf_die(&m->tool, CF_EXIT_USAGE, "--schedule: '%s' is none of fair, fair:SLICE, fifo", text);
+    }
+}
+
 static void parse(struct merge *m, int argc, char **argv)
 {
     struct options *o = &m->o;
-    int tuned = 0, c;
+    int tuned = 0, cpus = 0, c;
 
-    *o = (struct options){.pid_offset = 10000000, .quantum = 100000, .memory = 1 << 30};
+    *o = (struct options){
+        .pid_offset = 10000000, .quantum = 100000, .memory = 1 << 30, .slice = 1000000};
     while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case OPT_RENUMBER:
@@ -85,7 +105,7 @@ static void parse(struct merge *m, int argc, char **argv)
             o->interleave = 1;
             break;
         case OPT_CPUS:
-            tuned = 1;
+            cpus = 1;
             o->cpus = (uint32_t)cf_parse_u64(&m->tool, "--cpus", optarg, 1, 65536);
             break;
         case OPT_QUANTUM:
@@ -96,6 +116,9 @@ static void parse(struct merge *m, int argc, char **argv)
             tuned = 1;
             o->memory = cf_parse_size(&m->tool, "--memory", optarg);
             break;
+        case OPT_SCHEDULE:
+            parse_schedule(m, optarg);
+            break;
         case 'o':
             o->output = optarg;
             break;
@@ -103,8 +126,15 @@ static void parse(struct merge *m, int argc, char **argv)
             cf_common_option(&m->tool, c);
         }
     }
+    if (o->interleave && o->schedule)
+        cf_die(&m->tool, CF_EXIT_USAGE,
+               "--interleave and --schedule are two things: pipe one into the other");
     if (tuned && !o->interleave)
-        cf_die(&m->tool, CF_EXIT_USAGE, "--cpus, --quantum and --memory belong to --interleave");
+        cf_die(&m->tool, CF_EXIT_USAGE, "--quantum and --memory belong to --interleave");
+    if (cpus && !o->interleave && !o->schedule)
+        cf_die(&m->tool, CF_EXIT_USAGE, "--cpus belongs to --interleave or --schedule");
+    /* tasks are programs of their own, whatever numbers they had when they were recorded */
+    o->renumber |= o->schedule != SCHEDULE_NONE;
 }
 
 __attribute__((format(printf, 2, 3))) static char *make_name(struct merge *m, const char *format,
@@ -249,7 +279,9 @@ int main(int argc, char **argv)
     if (!m.out)
         cf_die(&m.tool, CF_EXIT_ENVIRONMENT, "out of memory");
     /* cf_tool_finish() tells why the output failed, if it did */
-    failed = m.o.interleave ? merge_interleaved(&m) : merge_by_time(&m);
+    failed = m.o.schedule     ? merge_scheduled(&m)
+             : m.o.interleave ? merge_interleaved(&m)
+                              : merge_by_time(&m);
     if (failed && m.status < CF_EXIT_ENVIRONMENT)
         m.status = CF_EXIT_ENVIRONMENT;
     output_free(m.out);

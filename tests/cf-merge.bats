@@ -465,7 +465,164 @@ many_threads() {
     has "raise --memory" "$stderr"
 }
 
+# ---- schedules ----
+
+# CPUS SLICE (0: fifo) FILE.csv...: the reference, which goes tick by tick
+schedule_slowly() {
+    awk -F, -v cpus="$1" -v slice="$2" '
+        FNR == 1 { jobs++; n[jobs] = 0; next }
+        { if (!n[jobs]) base[jobs] = $1
+          at[jobs, ++n[jobs]] = $1 - base[jobs]; addr[jobs, n[jobs]] = $3 }
+        function take(c) { on[c] = ""; if (head <= tail) { on[c] = queue[head++]; used[c] = 0 } }
+        END {
+            head = 1; tail = 0
+            for (j = 1; j <= jobs; j++) { queue[++tail] = j; next_[j] = 1; own[j] = 0 }
+            for (c = 0; c < cpus; c++) take(c)
+            print "time,pid,cpu,addr"
+            for (t = 0; left < jobs; t++)
+                for (c = 0; c < cpus; c++) {
+                    if (on[c] != "" && next_[on[c]] > n[on[c]]) { left++; take(c) }
+                    else if (on[c] != "" && slice && used[c] >= slice && head <= tail) {
+                        queue[++tail] = on[c]; take(c)
+                    }
+                    if ((j = on[c]) == "") continue
+                    while (next_[j] <= n[j] && at[j, next_[j]] == own[j])
+                        print t "," 7 + (j - 1) * 10000000 "," c "," addr[j, next_[j]++]
+                    own[j]++; used[c]++
+                }
+        }' "${@:3}"
+}
+
+# SEED ROWS: accesses with gaps and equal times
+task() {
+    awk -v seed="$1" -v rows="$2" 'BEGIN { srand(seed); t = 50; print "time,pid,addr"
+        for (i = 0; i < rows; i++) { printf "%d,7,0x%x\n", t, seed * 65536 + i
+            t += rand() < .3 ? 0 : rand() < .02 ? int(rand() * 200) : 1 + int(rand() * 3) } }'
+}
+
+@test "--schedule: random tasks under every policy against a reference that goes tick by tick" {
+    local k cpus slice kind
+    for k in 1 2 3 4 5; do
+        task $k $((k * 300)) >"$k.csv"
+        stream "$k.cf" --clock instructions "$k.csv"
+    done
+    for cpus in 1 2 3 7; do
+        for slice in 0 1 10 137 100000; do
+            kind=fair:$slice
+            ((slice)) || kind=fifo
+            schedule_slowly $cpus $slice [1-5].csv >want.csv
+            cf-merge --schedule $kind --cpus $cpus [1-5].cf | cf-cat --csv --columns time,pid,cpu,addr >got.csv
+            same want.csv got.csv || fail "$kind, $cpus CPUs"
+        done
+    done
+    # more than a frame of a file, packed and through a pipe
+    task 6 40000 >6.csv
+    stream 6.packed.cf --clock instructions 6.csv
+    schedule_slowly 2 500 6.csv 1.csv 2.csv | awk -F, -v OFS=, '{ print $1, $3, $4 }' >want.csv
+    cf-merge --schedule fair:500 --cpus 2 6.packed.cf 1.cf 2.cf | cf-cat --csv --columns time,cpu,addr >got.csv
+    same want.csv got.csv
+    cf-cat 6.packed.cf | cf-merge --schedule fair:500 --cpus 2 - 1.cf 2.cf | cf-cat --csv --columns time,cpu,addr >got.csv
+    same want.csv got.csv
+}
+
+@test "--schedule: what explains a task's accesses moves with them, and counts stay true" {
+    printf 'time,pid,tid,op,addr\n0,7,7,load,0x1\n10,7,8,load,0x2\n20,7,8,load,0x3\n30,7,7,load,0x4\n' >a.csv
+    printf 'time,pid,tid,count\n0,7,7,0\n10,7,8,0\n30,7,7,10\n' >s.csv
+    printf 'time,pid,op,start,end\n0,7,map,0x0,0x10\n20,7,map,0x100,0x200\n' >m.csv
+    printf 'time,pid,tid,parent,op,label\n0,7,7,1,begin,me\n30,7,7,1,exit,me\n' >t.csv
+    printf 'time,pid,tid,op,addr,bytes\n15,7,8,alloc,0x1,8\n' >o.csv
+    stream a.cf --clock instructions --with switch=s.csv --with map=m.csv --with task=t.csv --with object=o.csv a.csv
+    cf-merge --schedule fair:12 a.cf a.cf >b.cf
+    run -0 cf-cat --csv --columns time,pid,tid,addr b.cf
+    is "time,pid,tid,addr
+0,7,7,0x1
+10,7,8,0x2
+12,10000007,10000007,0x1
+22,10000007,10000008,0x2
+32,7,8,0x3
+44,10000007,10000008,0x3
+54,7,7,0x4
+61,10000007,10000007,0x4"
+    run -0 bash -c 'cf-cat --csv --table switch --columns time,pid,tid,cpu,count b.cf'
+    is "time,pid,tid,cpu,count
+0,7,7,0,0
+10,7,8,0,0
+12,10000007,10000007,0,0
+22,10000007,10000008,0,0
+24,7,8,0,2
+36,10000007,10000008,0,2
+48,7,8,0,14
+54,7,7,0,10
+55,10000007,10000008,0,14
+61,10000007,10000007,0,10"
+    run -0 rows map b.cf
+    has "32,7,map,0x100"
+    has "44,10000007,map,0x100"
+    run -0 bash -c 'cf-cat --csv --table task --columns time,pid,parent,op b.cf'
+    is "time,pid,parent,op
+0,7,1,begin
+12,10000007,10000001,begin
+54,7,1,exit
+61,10000007,10000001,exit"
+    run -0 bash -c 'cf-cat --csv --table object --columns time,tid b.cf'
+    is "time,tid
+27,8
+39,10000008"
+    # counts tell how many instructions a thread has executed before each of its accesses: as
+    # --interleave, which reads them, makes again of it
+    cf-merge --interleave --cpus 1 --quantum 1000 a.cf | cf-cat --csv --columns tid,addr >want
+    cf-cat --csv --columns tid,addr <(cf-select --pid 7 b.cf) | sort >got
+    sort want | same - got
+}
+
+@test "--schedule: what comes after the last access, as of a recording with a limit, takes that moment" {
+    printf 'time,pid,addr\n0,7,0x1\n10,7,0x2\n' >a.csv
+    printf 'time,pid,tid,op,label\n5000,7,7,exit,me\n' >t.csv
+    stream a.cf --clock instructions --with task=t.csv a.csv
+    cf-merge --schedule fifo a.cf a.cf >b.cf
+    run -0 cf-cat --csv --columns time,pid b.cf
+    is "time,pid
+0,7
+10,7
+11,10000007
+21,10000007"
+    run -0 cf-cat --csv --table task --columns time,pid b.cf
+    is "time,pid
+10,7
+21,10000007"
+}
+
+@test "--schedule: damage, snapshots, time that goes back, nothing" {
+    task 1 40000 >a.csv
+    stream a.cf --clock instructions a.csv
+    head -c $(($(stat -c %s a.cf) / 2)) a.cf >cut.cf
+    run -1 --separate-stderr bash -c 'cf-merge --schedule fifo nothing.cf cut.cf a.cf >b.cf'
+    has "nothing.cf" "$stderr"
+    has "cut.cf" "$stderr"
+    cf-cat --verify b.cf
+    (($(cf-cat --csv b.cf | wc -l) > 40001))
+    : >empty.cf
+    run -1 bash -c 'cf-merge --schedule fair empty.cf >c.cf'
+    printf 'time,pid,addr\n10,1,0x1\n20,1,0x2\n15,1,0x3\n30,1,0x4\n' | stream back.cf --clock instructions 2>&1 || true
+    run -1 --separate-stderr bash -c 'cf-merge --schedule fair:5 back.cf a.cf >c.cf'
+    has "back.cf: frame" "$stderr"
+    has "time goes back" "$stderr"
+    run -0 bash -c 'cf-select --pid 1 c.cf | cf-cat --csv --columns addr'
+    [[ ${#lines[@]} == 5 ]]
+    printf 'snapshot,time\n0,10\n' >s.csv
+    printf 'snapshot,level,set,way,addr\n0,1,0,0,0x1\n' >l.csv
+    stream s.cf --clock instructions --table line --with snapshot=s.csv l.csv
+    run -0 --separate-stderr bash -c 'cf-merge --schedule fair s.cf a.cf >c.cf'
+    has "s.cf: snapshots belong to no task" "$stderr"
+    [[ $(rows line c.cf) == "" ]]
+}
+
 @test "wrong options" {
+    run -2 cf-merge --schedule best </dev/null
+    run -2 cf-merge --schedule fair:0 </dev/null
+    run -2 cf-merge --schedule fair: </dev/null
+    run -2 cf-merge --schedule fifo --interleave </dev/null
+    run -2 cf-merge --schedule fifo --quantum 5 </dev/null
     run -2 cf-merge --cpus 2 </dev/null
     run -2 cf-merge --interleave --cpus 0 </dev/null
     run -2 cf-merge - - </dev/null

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * merge.h - the parts of cf-merge: what comes from an input, what goes out, the merge by time, and
- * the interleaving of threads.
+ * merge.h - the parts of cf-merge: what comes from an input, what goes out, the merge by time,
+ * the interleaving of threads, and schedules of tasks.
  */
 #ifndef MERGE_H
 #define MERGE_H
@@ -11,11 +11,15 @@
 
 #include "filters/engine/counts.h"
 
+enum schedule { SCHEDULE_NONE, SCHEDULE_FAIR, SCHEDULE_FIFO };
+
 struct options {
     const char *output;
     int renumber, force, interleave;
+    enum schedule schedule;
+    uint64_t slice; /* ticks of the clock that a task runs under SCHEDULE_FAIR */
     uint32_t pid_offset;
-    uint32_t cpus;    /* 0 = one a thread */
+    uint32_t cpus;    /* 0 = one a thread; of a schedule 1 */
     uint64_t quantum; /* instructions */
     uint64_t memory;  /* bytes */
 };
@@ -148,6 +152,9 @@ void output_free(struct output *out);
    `reader` must stay open until output_free(). */
 void output_header(struct output *out, const struct source *s, const struct cf_frame *f);
 
+/* Whether the output needs this reader until output_free(). */
+int output_leans_on(const struct output *out, const struct cf_reader *reader);
+
 /* Makes sure that the columns of the rows go out, and where each comes from. */
 void output_map(struct output *out, const struct source *s, struct part *p);
 
@@ -163,11 +170,12 @@ void output_settle(struct output *out);
 /* Sends what was filled. */
 int output_flush(struct output *out);
 
-/* ---- the two ways ---- */
+/* ---- the three ways ---- */
 
 /* -1 when output failed. */
 int merge_by_time(struct merge *m) CF_MUST_CHECK;
 int merge_interleaved(struct merge *m) CF_MUST_CHECK;
+int merge_scheduled(struct merge *m) CF_MUST_CHECK;
 
 void *merge_alloc(const struct merge *m, void *old, size_t bytes);
 

@@ -123,6 +123,11 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
            clock_text(out->clock_unit, out->clock_hz, ours, sizeof(ours)));
 }
 
+int output_leans_on(const struct output *out, const struct cf_reader *reader)
+{
+    return out->frame.reader == reader;
+}
+
 /* ---- columns ---- */
 
 /* Hands on the name of a column or table that is not listed. -1 when another input calls by that
