@@ -204,6 +204,8 @@ int main(int argc, char **argv)
     cf_reader_idle(out.reader, flush, &out);
     if (o.sliced || o.mode != STREAM)
         cf_reader_want_all(out.reader);
+    if (o.mode == CSV && !o.sliced)
+        cf_reader_pieces(out.reader);
     if (o.mode == STREAM) {
         out.writer = cf_tool_writer(&t, o.output);
     } else {

@@ -129,6 +129,7 @@ static void want(struct histogram *h)
     h->by = o->by ? cf_column_find(o->by) : 0;
     h->weight = o->weight ? cf_column_find(o->weight) : CF_WEIGHT;
     cf_reader_unify(h->reader);
+    cf_reader_pieces(h->reader);
     if (h->weight == CF_DIST || cf_column_type(h->weight) == CF_STR)
         cf_die(&h->tool, CF_EXIT_USAGE, "--weight '%s': not a quantity that can be added up",
                o->weight);

@@ -281,6 +281,7 @@ static void run(struct mrc *m)
     struct cf_frame *f;
 
     cf_reader_unify(r);
+    cf_reader_pieces(r);
     cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);

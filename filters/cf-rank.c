@@ -264,6 +264,7 @@ int main(int argc, char **argv)
     cf_tool_init(&k.tool, argc, argv, "cf-rank", usage);
     parse(&k, argc, argv);
     k.reader = cf_tool_reader(&k.tool, argv + optind, argc - optind);
+    cf_reader_pieces(k.reader);
     k.counts = cf_counts_new();
     k.names = cf_counts_new();
     k.objects = objects_new();

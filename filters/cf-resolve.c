@@ -69,7 +69,8 @@ struct state {
     int crowded; /* a frame had no place for a column */
     uint32_t *column[ADDED];
     uint32_t slots[CHUNK];
-    uint64_t rows, found[ADDED];
+    uint64_t rows, found[ADDED];           /* accesses */
+    uint64_t line_rows, line_found[ADDED]; /* lines of snapshots */
     struct {
         uint32_t number;
         uint64_t time;
@@ -195,6 +196,18 @@ static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
     }
 }
 
+/* For the last message: how many rows of a frame got something in each column. */
+static void count_found(const struct state *s, const struct cf_frame *f, unsigned add,
+                        uint64_t *sum)
+{
+    for (int k = 0; k < ADDED && !s->tool->quiet; k++) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; add & 1u << k && i < f->rows; i++)
+            found += s->column[k][i] != 0;
+        sum[k] += found;
+    }
+}
+
 static void take_accesses(struct state *s, const struct cf_frame *f, unsigned add)
 {
     const uint64_t *time = cf_u64(f, CF_TIME);
@@ -226,12 +239,7 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
     if (time && time[f->rows - 1] > s->reached)
         s->reached = time[f->rows - 1];
     s->rows += f->rows;
-    for (int k = 0; k < ADDED && !s->tool->quiet; k++) {
-        uint32_t found = 0;
-        for (uint32_t i = 0; add & 1u << k && i < f->rows; i++)
-            found += s->column[k][i] != 0;
-        s->found[k] += found;
-    }
+    count_found(s, f, add, s->found);
 }
 
 static void take_snapshots(struct state *s, const struct cf_frame *f)
@@ -270,6 +278,8 @@ static void take_lines(struct state *s, const struct cf_frame *f, unsigned add)
         timeline_advance_lines(&s->t, time);
         resolve_run(s, f, add, world_space(&s->t.r.lines, pid), i, end);
     }
+    s->line_rows += f->rows;
+    count_found(s, f, add, s->line_found);
 }
 
 /* ---- the stream ---- */
@@ -346,20 +356,30 @@ static void process(struct state *s)
     }
 }
 
-static void summary(const struct state *s)
+/* One sentence on accesses or lines. Lines have no program counter, so nothing is said of code. */
+static void tell_found(const struct state *s, const char *rows_are, uint64_t rows,
+                       const uint64_t *found, int code)
 {
     static const char *const what[ADDED] = {
         "in a mapping",    NULL, "in a heap object", NULL, "in a variable", "with function",
         "with source line"};
     char text[1024];
-    int n = snprintf(text, sizeof text, "%llu accesses", (unsigned long long)s->rows);
+    int n = snprintf(text, sizeof text, "%llu %s", (unsigned long long)rows, rows_are);
 
     for (int k = 0; k < ADDED; k++)
-        if (what[k])
+        if (what[k] && (code || (k != FUNCTION && k != SOURCE)))
             n += snprintf(text + n, sizeof text - (size_t)n, "%s %llu %s (%.1f%%)",
-                          k == REGION ? ":" : ",", (unsigned long long)s->found[k], what[k],
-                          s->rows ? 100.0 * (double)s->found[k] / (double)s->rows : 0.0);
+                          k == REGION ? ":" : ",", (unsigned long long)found[k], what[k],
+                          rows ? 100.0 * (double)found[k] / (double)rows : 0.0);
     cf_warn(s->tool, "%s", text);
+}
+
+static void summary(const struct state *s)
+{
+    if (s->rows || !s->line_rows)
+        tell_found(s, "accesses", s->rows, s->found, 1);
+    if (s->line_rows)
+        tell_found(s, "lines of snapshots", s->line_rows, s->line_found, 0);
     if (s->t.odd.bad_maps)
         cf_warn(s->tool, "%llu rows of table map make no sense and were passed over",
                 (unsigned long long)s->t.odd.bad_maps);
@@ -484,7 +504,7 @@ int main(int argc, char **argv)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "out of memory");
     process(&s);
     status = cf_tool_finish(&tool, s.in, s.out);
-    if (!tool.quiet && (s.rows || status == CF_EXIT_OK))
+    if (!tool.quiet && (s.rows || s.line_rows || status == CF_EXIT_OK))
         summary(&s);
     timeline_end(&s.t);
     for (int k = 0; k < ADDED; k++)

@@ -309,6 +309,7 @@ int main(int argc, char **argv)
                " bytes",
                (unsigned long long)o.least, (unsigned long long)o.most);
     r = cf_tool_reader(&t, argv + optind, argc - optind);
+    cf_reader_pieces(r);
     run(&t, r, size, o.line_size.count);
     printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");
     for (unsigned i = 0; i < o.line_size.count; i++)
