@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Snapshots: regenerates the figures and tables of "Observing the Invisible", section 7, on this
+# machine. Programs are recorded with every access that they make; the recordings run through the
+# model of a Tegra X1, which writes what a shutter would have read there.
+#
+#   make -j2 -f pipelines/cacheflow.mk                  all of it, in build/cacheflow: two minutes
+#   make -f pipelines/cacheflow.mk build/cacheflow/fig4.png         one of them
+#
+#   fig4, fig5   SYNTH, lines of each page: flush mode, transparent mode
+#   fig6         fig4 on an Odroid XU4, whose second level has the same geometry
+#   fig7, fig8   two real programs in flush mode: sort, a compiler
+#   fig9         lines of four programs that take turns on one processor
+#   fig10        the same by fixed priority; fig11: on three processors
+#   fig12        active and reused sets of the four and BOMB
+#   fig13        how many of 16 lines of a set survive 1 to 8 rounds over them
+#   fig14        which way a new line takes; policies.csv: which policy predicts that
+#   table2       what changes between two snapshots back to back
+#   table3       slowdown of each by each, the two metrics that predict it, and their correlation
+#   schedules    cycles of the four programs under the schedules of fig9 to fig11
+#
+# Each is a .csv, a figure also a .png; table3 is a .txt too.
+#
+# What a model cannot show: the time that a snapshot takes, and what taking it does to the cache
+# (Table 2 has both: here transparent snapshots change nothing, and a flush changes what was there);
+# how much slower stores are than loads (time counts instructions); other processes and the kernel.
+# The paper's programs (SD-VBS) are not in Debian: gzip, sort, sqlite3 and a compiler stand in.
+#
+# OUT          where results go                                     [build/cacheflow]
+# BIN          where the programs are                               [build/bin]
+# MACHINE      the model                                            [tegra-x1]
+# LIMIT        accesses to record of a real program                 [15000000]
+# TIME         instructions of each that the experiments take       [20000000]
+# PERIOD       instructions from snapshot to snapshot of programs   [500000]
+# SLICE        of fair scheduling, in instructions                  [1500000]
+# SYNTH_BYTES, SYNTH_PERIOD  a buffer of SYNTH; between snapshots   [524288, 32768]
+# REPL_SETS, REPL_TIMES      experiments of fig13, of fig14         [1000, 2000]
+# LATENCY      cycles beyond a hit in the first level, of the second level and of memory: not
+#              stated for this chip, chosen                         [17 176]
+# PICTURES     0: CSV only, for which gnuplot is not needed         [1]
+
+B            ?= build
+OUT          ?= $(B)/cacheflow
+BIN          ?= $(B)/bin
+MACHINE      ?= tegra-x1
+LIMIT        ?= 15000000
+TIME         ?= 20000000
+PERIOD       ?= 500000
+SLICE        ?= 1500000
+SYNTH_BYTES  ?= 524288
+SYNTH_PERIOD ?= 32768
+REPL_SETS    ?= 1000
+REPL_TIMES   ?= 2000
+LATENCY      ?= 17 176
+PICTURES     ?= 1
+SCRIPTS      := $(dir $(lastword $(MAKEFILE_LIST)))
+SOURCE       := $(SCRIPTS)../samples/cacheflow
+
+# A pipeline fails when any part of it does.
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+export PATH := $(abspath $(BIN)):$(PATH)
+
+PROGRAMS := gzip sort sqlite3 cc1
+FIGURES  := 4 5 6 7 8 9 10 11 12 13 14
+RESULTS  := $(FIGURES:%=fig%.csv) table2.csv table3.csv table3.txt correlation.csv policies.csv schedules.csv
+IMAGES   := $(if $(filter-out 0,$(PICTURES)),$(FIGURES:%=fig%.png))
+
+all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
+	@echo "results in $(OUT)"; cat $(OUT)/table3.txt $(OUT)/correlation.csv
+
+# Results are made under another name and renamed, so that a stopped run leaves no half of one. A
+# recipe whose picture is made beside its table asks for it by $(png).
+done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+to   = >$@.tmp && $(done)
+png  = $(if $(filter-out 0,$(PICTURES)),--png $(@:.csv=.png))
+draw = gnuplot -e "dir='$(SCRIPTS)'; name='$(MACHINE)'; data='$<'; out='$@.tmp'" $(SCRIPTS)$(1) && $(done)
+
+# ---- programs and their recordings ----
+
+# Instruction fetches too: the second level holds code as well. What a program prints is dropped.
+record = cf-capture trace -q -i -o $@ --command-output /dev/null
+
+$(OUT)/%: $(SOURCE)/%.c $(SOURCE)/kernel.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -o $@ $<
+
+$(OUT)/synth.cf: $(OUT)/synth
+	$(record) -- $< $(SYNTH_BYTES)
+
+$(OUT)/bomb.cf: $(OUT)/bomb
+	$(record) -n $(LIMIT) -- $<
+
+# 60,000 lines of words, which are as random on every machine.
+RANDOM_AWK := function any(n) { s = s * 16807 % 2147483647; return int(n * s / 2147483647) }
+$(OUT)/text.txt:
+	@mkdir -p $(@D)
+	awk '$(RANDOM_AWK) BEGIN { s = 7; for (i = 0; i < 4000; i++) for (k = any(8) + 2; k; k--) \
+	    w[i] = w[i] sprintf("%c", 97 + any(26)); for (l = 0; l < 60000; l++) { t = ""; \
+	    for (k = any(12) + 3; k; k--) t = t w[any(any(4000) + 1)] " "; print t } }' $(to)
+
+$(OUT)/script.sql:
+	@mkdir -p $(@D)
+	awk '$(RANDOM_AWK) BEGIN { s = 9; q = "\047"; \
+	    print "create table t(a integer primary key, b text, c integer);\nbegin;"; \
+	    for (i = 0; i < 8000; i++) print "insert into t values(" i "," q "name " any(100000) q "," any(1000) ");"; \
+	    print "commit;\ncreate index i on t(c);"; \
+	    print "select c, count(*), avg(a) from t group by c order by 2 desc limit 5;"; \
+	    print "select sum(x.a) from t x join t y on x.c = y.c where x.a < 4000;"; \
+	    print "select b from t order by b limit 5;" }' $(to)
+
+$(OUT)/unit.i: $(SCRIPTS)../filters/cf-merge.c
+	@mkdir -p $(@D)
+	$(CC) -E -D_GNU_SOURCE -I$(SCRIPTS).. $< $(to)
+
+$(OUT)/gzip.cf: $(OUT)/text.txt
+	$(record) -n $(LIMIT) -- gzip -9 -c $<
+
+$(OUT)/sort.cf: $(OUT)/text.txt
+	LC_ALL=C $(record) -n $(LIMIT) -- sort --parallel=1 -S 16M $<
+
+$(OUT)/sqlite3.cf: $(OUT)/script.sql
+	$(record) -n $(LIMIT) -- sqlite3 :memory: ".read $<"
+
+$(OUT)/cc1.cf: $(OUT)/unit.i
+	$(record) -n $(LIMIT) -- $$(gcc -print-prog-name=cc1) -quiet -O2 -o /dev/null $<
+
+# Heat maps, sets and clashes take the same time of each program.
+$(OUT)/%.cut.cf: $(OUT)/%.cf
+	cf-select -q --time -$(TIME) -o $@ $<
+
+# ---- heat maps ----
+
+snapshots = cf-cache -q -m $(or $(2),$(MACHINE)) --snapshot-every $(1)
+heat      = cf-resolve -q | cf-heatmap -q --table line --csv $(1) $(png) $(to)
+
+# As in the paper, the four regions that have most lines.
+four      = -n 4 --size 1200x500
+
+$(OUT)/fig4.csv: $(OUT)/synth.cf
+	$(call snapshots,$(SYNTH_PERIOD)) --flush $< | $(call heat,$(four))
+
+$(OUT)/fig5.csv: $(OUT)/synth.cf
+	$(call snapshots,$(SYNTH_PERIOD)) $< | $(call heat,$(four))
+
+$(OUT)/fig6.csv: $(OUT)/synth.cf
+	$(call snapshots,$(SYNTH_PERIOD),odroid-xu4) --flush $< | $(call heat,$(four))
+
+$(OUT)/fig7.csv: $(OUT)/sort.cut.cf
+	$(call snapshots,$$(($(PERIOD) / 4))) --flush $< | $(call heat)
+
+$(OUT)/fig8.csv: $(OUT)/cc1.cut.cf
+	$(call snapshots,$$(($(PERIOD) / 4))) --flush $< | $(call heat)
+
+# ---- who occupies the cache ----
+
+# As they were recorded, so that they end at different times.
+RUNS := $(PROGRAMS:%=$(OUT)/%.cf)
+fair1 := --schedule fair:$(SLICE)
+fifo1 := --schedule fifo
+fifo3 := --schedule fifo --cpus 3
+occupancy = cf-merge -q $(1) $(RUNS) | $(call snapshots,$(PERIOD)) --flush | \
+            cf-occupancy -q --csv $(png) $(to)
+
+$(OUT)/fig9.csv: $(RUNS)
+	$(call occupancy,$(fair1))
+
+$(OUT)/fig10.csv: $(RUNS)
+	$(call occupancy,$(fifo1))
+
+$(OUT)/fig11.csv: $(RUNS)
+	$(call occupancy,$(fifo3))
+
+# Cycles: an instruction takes one, and what the second level and memory serve takes more.
+costs = cf-cache -q -m $(MACHINE) | cf-latency -q -m $(MACHINE) --latency L1I=0 --latency L1D=0 \
+        --latency L2=$(word 1,$(LATENCY)) --latency memory=$(word 2,$(LATENCY))
+# instructions of a recording
+instructions = $$(cf-cat --info $(1) | sed -n 's/.*"access": .* last: \([0-9]*\),.*/\1/p')
+
+$(OUT)/schedules.csv: $(RUNS)
+	(echo schedule,instructions,stall_cycles,cycles; \
+	n=0; for f in $(RUNS); do n=$$((n + $(call instructions,$$f))); done; \
+	for s in '$(fair1)' '$(fifo1)' '$(fifo3)'; do \
+	    cf-merge -q $$s $(RUNS) | $(costs) | cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
+	        awk -F, -v s="$${s#--schedule }" -v n=$$n 'NR > 1 { c += $$4 } END { print s "," n "," c "," n + c }' || exit 1; \
+	done) $(to)
+
+# ---- sets, and programs that clash ----
+
+ALL := $(PROGRAMS) bomb
+
+$(OUT)/%.alone.cf: $(OUT)/%.cut.cf
+	$(call snapshots,$(PERIOD)) --flush -o $@ $<
+
+$(OUT)/fig12.csv: $(ALL:%=$(OUT)/%.alone.cf)
+	cf-sets -q $(png) $^ $(to)
+
+# Cycles of each of two programs that run side by side on a processor each, and of each alone. Those
+# of the second input are the processes from 10,000,000 on.
+cycles = cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
+         awk -F, -v first=$(1) -v second=$(2) -v na=$(call instructions,$(OUT)/$(1).cut.cf) -v nb=$(call instructions,$(OUT)/$(or $(2),$(1)).cut.cf) ' \
+             NR > 1 { if ($$2 < 10000000) a += $$4; else b += $$4 } \
+             END { print first "," second "," na + a; if (second != "" && second != first) print second "," first "," nb + b }'
+define pair
+$(OUT)/pairs/$(1)+$(2).csv: $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf
+	@mkdir -p $$(@D)
+	cf-merge -q --schedule fifo --cpus 2 $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf | $$(costs) | $$(call cycles,$(1),$(2)) $$(to)
+endef
+define alone
+$(OUT)/pairs/$(1).csv: $(OUT)/$(1).cut.cf
+	@mkdir -p $$(@D)
+	cf-cat -q $$< | $$(costs) | $$(call cycles,$(1)) $$(to)
+endef
+# each pair once: the programs before the first one of a pair are left out
+from  = $(if $(filter $(1),$(firstword $(2))),$(2),$(call from,$(1),$(wordlist 2,99,$(2))))
+PAIRS := $(foreach a,$(ALL),$(foreach b,$(call from,$a,$(ALL)),$(if $(filter bomb+bomb,$a+$b),,$a+$b)))
+$(foreach p,$(PAIRS),$(eval $(call pair,$(word 1,$(subst +, ,$p)),$(word 2,$(subst +, ,$p)))))
+$(foreach p,$(ALL),$(eval $(call alone,$p)))
+
+# As in the paper, BOMB interferes only.
+$(OUT)/slowdown.csv: $(ALL:%=$(OUT)/pairs/%.csv) $(PAIRS:%=$(OUT)/pairs/%.csv)
+	awk -F, 'BEGIN { print "observed,interfering,slowdown" } $$2 == "" { alone[$$1] = $$3; next } \
+	    $$1 != "bomb" { printf "%s,%s,%.4f\n", $$1, $$2, $$3 / alone[$$1] }' $^ $(to)
+
+CLASH = cf-clash -q --slowdown $< $(foreach p,$(ALL),$p=$(OUT)/$p.alone.cf)
+table3.csv := --csv
+table3.txt := --table
+correlation.csv := --correlation --csv
+$(addprefix $(OUT)/,table3.csv table3.txt correlation.csv): $(OUT)/slowdown.csv $(ALL:%=$(OUT)/%.alone.cf)
+	$(CLASH) $($(@F)) $(to)
+
+# Two snapshots back to back: the second one comes as soon as the program has gone on for a moment.
+LEAD := $(shell echo $$(($(TIME) / 2)))
+$(OUT)/table2.csv: $(ALL:%=$(OUT)/%.cut.cf)
+	(for mode in --flush ''; do for f in $^; do \
+	    cf-select -q --time -$$(($(LEAD) + 100)) $$f | $(call snapshots,$(LEAD)) $$mode || exit 1; \
+	done; done) | cf-diff -q --pairs --summary $(to)
+
+# ---- the replacement policy ----
+
+# Huge pages, so that lines a way apart are in one set; only the accesses to the lines of REPL.
+REGION  := 0x40000000-0x405fffff
+LINES   := 0x40000000-0x401fffff
+HUGE    := --page 2MiB --frames sequential
+ROUNDS  := 1 2 3 4 5 6 7 8
+NEVER   := 1000000000000
+
+$(OUT)/repl-%.cf: $(OUT)/repl
+	cf-capture trace -q -o $@ -- $< $* $(REPL_SETS)
+
+$(OUT)/rounds-%.cf: $(OUT)/repl-%.cf
+	cf-select -q --addr $(REGION) $< | $(call snapshots,$(NEVER)) --seed $* $(HUGE) -o $@
+
+$(OUT)/fig13.csv: $(ROUNDS:%=$(OUT)/rounds-%.cf)
+	cf-policy -q --region $(LINES) --survivors - $^ $(to)
+
+$(OUT)/steps.cf: $(OUT)/repl
+	cf-capture trace -q -- $< 1 1 $(REPL_TIMES) | cf-select -q --addr $(REGION) -o $@
+
+$(OUT)/steps.snapshots.cf: $(OUT)/steps.cf
+	$(call snapshots,1) $(HUGE) -o $@ $<
+
+$(OUT)/fig14.csv: $(OUT)/steps.snapshots.cf
+	cf-policy -q --region $(LINES) --ways - $< $(to)
+
+$(OUT)/policies.csv: $(OUT)/steps.snapshots.cf $(OUT)/steps.cf
+	cf-policy -q --policies - --accesses $(OUT)/steps.cf $< $(to)
+
+$(OUT)/fig13.png: $(OUT)/fig13.csv
+	$(call draw,survivors.gp)
+
+$(OUT)/fig14.png: $(OUT)/fig14.csv
+	$(call draw,ways.gp)
+
+# These are made with their table; one that is missing is made again with it.
+$(foreach n,4 5 6 7 8 9 10 11 12,$(OUT)/fig$n.png): %.png: %.csv
+	@[ -e $@ ] || { rm $< && $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $<; }
+
+.SECONDARY:
+.DELETE_ON_ERROR:
+.PHONY: all

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pipelines/cacheflow.mk with small parameters: what the figures of "Observing the Invisible" show is
+# looked for in the numbers. SYNTH's buffers are smaller, and so is the time between its snapshots;
+# of the real programs little is recorded.
+load lib
+
+BYTES=131072 PAGES=32 PERIOD=50000 SLICE=200000 TIME=1600000
+
+# The recordings are made once for all tests.
+cacheflow() {
+    # shellcheck disable=SC2086 # DRY is an option or nothing
+    make -s ${DRY:-} -C "$ROOT" -f pipelines/cacheflow.mk BIN="$B/bin" OUT="$BATS_FILE_TMPDIR/out" PICTURES="${PICTURES:-0}" \
+        SYNTH_BYTES=$BYTES SYNTH_PERIOD=8192 LIMIT=1500000 TIME=$TIME PERIOD=$PERIOD SLICE=$SLICE \
+        REPL_SETS=200 REPL_TIMES=40 "${@/#/$BATS_FILE_TMPDIR/out/}"
+}
+
+setup() {
+    lib_setup
+    need gcc "the kernels and a program to record come from it"
+    O=$BATS_FILE_TMPDIR/out
+}
+
+# FILE.csv: page, snapshot, lines of SYNTH's buffers, which are one region of 2 * PAGES pages
+buffers() {
+    awk -F, -v pages=$((2 * PAGES)) '
+        NR == 1 { if ($0 != "region,page,snapshot,lines") exit 1; next }
+        { row[NR] = $2 "," $3 "," $4; region[NR] = $1; if ($2 + 1 > most[$1]) most[$1] = $2 + 1 }
+        END { for (i = 2; i <= NR; i++) if (most[region[i]] == pages && region[i] ~ /^\[anon\]/) print row[i] }' "$1"
+}
+
+@test "SYNTH, flush mode: each pass over each buffer is a band" {
+    cacheflow fig4.csv
+    buffers "$O/fig4.csv" >rows
+    (($(wc -l <rows) >= 4 * PAGES)) || fail "$(wc -l rows)"
+    # visits of a page: snapshots in a row
+    sort -t, -k1,1n -k2,2n rows | awk -F, '
+        $1 != page || $2 != last + 1 { n[$1]++; print $1, n[$1], $2 } { page = $1; last = $2 }' >visits
+    awk -v n=$PAGES '
+        { visits[$1]++; first[$1, $2] = $3 }
+        END {
+            for (p = 0; p < 2 * n; p++) {
+                if (visits[p] != 2) { print "page " p ": " visits[p] " visits"; exit 1 }
+                # a band rises or stays, from page to page
+                for (v = 1; v <= 2; v++)
+                    if (p % n && first[p, v] < first[p - 1, v]) { print "page " p " comes before the last"; exit 1 }
+            }
+            # write, read, write, read: each band begins where the one before has ended
+            if (first[0, 2] < first[n - 1, 1] || first[n, 1] < first[n - 1, 2] || first[n, 2] < first[2 * n - 1, 1]) {
+                print "bands in another order"; exit 1 }
+            # and has a slope: a pass takes several snapshots
+            for (b = 0; b < 2; b++) for (v = 1; v <= 2; v++)
+                if (first[b * n + n - 1, v] - first[b * n, v] < 4) { print "no slope"; exit 1 }
+        }' visits
+    # a snapshot shows what was accessed since the last one, and no more
+    awk -F, -v n=$PAGES '{ s[$2]++ } END { for (i in s) if (s[i] > n / 3) exit 1 }' rows
+    # every line of a page is there in the one or two snapshots of a visit
+    awk -F, -v n=$PAGES '{ l[$1] += $3 } END { for (p = 0; p < 2 * n; p++) if (l[p] < 2 * 64 || l[p] > 2 * 64 + 6) exit 1 }' rows
+}
+
+@test "SYNTH, transparent mode: the lines of the first buffer stay" {
+    cacheflow fig4.csv fig5.csv
+    buffers "$O/fig5.csv" >stays
+    buffers "$O/fig4.csv" >active
+    # by the flushed snapshots, the first buffer is not accessed any more after this one
+    local last end
+    last=$(awk -F, -v n=$PAGES '$1 < n && $2 > m { m = $2 } END { print m }' active)
+    end=$(awk -F, '$2 > m { m = $2 } END { print m }' stays)
+    ((end > last + 8)) || fail "first buffer until $last, end $end"
+    awk -F, -v n=$PAGES -v last="$last" -v end="$end" '
+        $1 < n && $2 > last { l[$2] += $3 }
+        END { for (s = last + 1; s <= end; s++) if (l[s] < .95 * 64 * n) { print s ": " l[s] " lines"; exit 1 } }' stays
+    # and the second one is there as well
+    awk -F, -v n=$PAGES -v end="$end" '$1 >= n && $2 == end { l += $3 } END { exit !(l > .95 * 64 * n) }' stays
+}
+
+@test "fig6: the Odroid's second level is as large, and shows the same bands" {
+    cacheflow fig4.csv fig6.csv
+    buffers "$O/fig6.csv" | cut -d, -f1,2 | sort | same <(buffers "$O/fig4.csv" | cut -d, -f1,2 | sort) -
+}
+
+# FILE.csv: for each snapshot who has most lines: snapshot, number of the program in the order of inputs
+leaders() {
+    awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; if (!at["snapshot"] || !at["pid"] || !at["lines"]) exit 1; next }
+        $at["pid"] > 0 { s = $at["snapshot"]; l = $at["lines"] + 0
+            if (l > most[s]) { most[s] = l; who[s] = int($at["pid"] / 10000000) }
+            if (s > end) end = s; if (first == "" || s < first) first = s }
+        END { for (s = first; s <= end; s++) if (s in who) print s - first, who[s] }' "$1"
+}
+
+@test "occupancy, fifo on one CPU: one program after the other" {
+    cacheflow fig10.csv
+    leaders "$O/fig10.csv" >who
+    [[ $(awk '{ print $2 }' who | uniq | paste -sd' ') == "0 1 2 3" ]] || fail "$(cat who)"
+    # no interleaving: in a snapshot there are the lines of one, or of two where one makes way
+    awk -F, 'NR > 1 && $4 > 0 && $6 > 0 { n[$1]++ } END { for (s in n) { if (n[s] > 2) exit 1; if (n[s] == 2) two++ }
+        exit two > 3 }' "$O/fig10.csv"
+}
+
+@test "occupancy, fair on one CPU: the program changes with every slice" {
+    cacheflow fig9.csv fig10.csv
+    leaders "$O/fig9.csv" >who
+    # while all four run, snapshot s lies in the slice of one of them
+    awk -v per=$((SLICE / PERIOD)) -v all=$((4 * 4 * SLICE / PERIOD)) '
+        $1 < all { rows++; if ($2 != int($1 / per) % 4) { print "snapshot " $1 ": program " $2; exit 1 } }
+        END { if (rows != all) { print rows " of " all; exit 1 } }' who
+    # much more often than by priority
+    (($(awk '{ print $2 }' who | uniq | wc -l) > 12))
+    # the same work takes as long
+    leaders "$O/fig10.csv" >fifo
+    (($(wc -l <who) - $(wc -l <fifo) < 3 && $(wc -l <fifo) - $(wc -l <who) < 3))
+}
+
+@test "occupancy, fifo on three CPUs: three at once, the fourth when the first has ended" {
+    cacheflow fig10.csv fig11.csv
+    awk -F, '
+        NR == 1 { next }
+        $4 > 0 && $6 > 0 { who = int($4 / 10000000); if (!(who in first)) first[who] = $1; last[who] = $1; n[$1]++ }
+        END {
+            for (w = 0; w < 3; w++) if (first[w] != first[0]) exit 1
+            end = last[0]; for (w = 1; w < 3; w++) if (last[w] < end) end = last[w]
+            if (first[3] < end || first[3] > end + 1) { print "the fourth from " first[3] ", one ended at " end; exit 1 }
+            if (n[first[0] + 1] != 3) exit 1
+        }' "$O/fig11.csv"
+    (($(leaders "$O/fig11.csv" | wc -l) < $(leaders "$O/fig10.csv" | wc -l)))
+}
+
+@test "sets, clash: quotas of all five, all pairs, a correlation" {
+    cacheflow fig12.csv table3.csv correlation.csv
+    [[ $(column observed "$O/table3.csv" | sort -u | wc -l) == 5 ]]
+    (($(wc -l <"$O/table3.csv") >= 1 + 20))
+    # two programs cannot be faster together than alone, beyond what random replacement gives
+    awk -F, 'NR > 1 { n++; if ($3 < .95 || $3 > 20) exit 1 } END { exit n != 20 }' "$O/slowdown.csv"
+    # BOMB reads more than the cache has: nobody's active set is larger
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { q = $at["active_quota"] + 0; p = $at["name"]; if (q > most[p]) most[p] = q; if (q > m) m = q }
+        END { for (p in most) n++; exit n != 5 || most["bomb"] != m }' "$O/fig12.csv"
+    has reused "$(cat "$O/correlation.csv")"
+}
+
+@test "table 2: a flush changes what was there, a transparent snapshot next to nothing" {
+    cacheflow table2.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /changed/ && $i ~ /mean/) c = i; if (!c) exit 1; next }
+        { n++; v[n] = $c } END { if (n != 2) exit 1; hi = v[1] > v[2] ? v[1] : v[2]; lo = v[1] + v[2] - hi
+            if (!(hi > 10 && lo < 1)) { print hi, lo; exit 1 } }' "$O/table2.csv"
+}
+
+@test "replacement: random, uniform; lines survive more with each round" {
+    cacheflow fig13.csv fig14.csv policies.csv
+    # the expected number of cached lines rises with the rounds
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { if ($at["lines"] != 16) { print "lines", $at["lines"]; exit 1 }
+          e[$at["rounds"]] += $at["cached"] * $at["probability"] }
+        END { for (r = 2; r <= 8; r++) if (e[r] <= e[r - 1] && r < 5) { print r, e[r - 1], e[r]; exit 1 }
+              if (e[1] < 8 || e[1] > 13 || e[8] < 13) { print e[1], e[8]; exit 1 } }' "$O/fig13.csv"
+    [[ $(($(wc -l <"$O/fig14.csv") - 1)) == 16 ]]
+    [[ $(sed -n 2p "$O/policies.csv") == *random* ]] || fail "$(cat "$O/policies.csv")"
+}
+
+@test "what is there is not made again" {
+    cacheflow fig4.csv
+    DRY=-n run -0 cacheflow fig4.csv
+    has_not cf-
+}
