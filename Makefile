@@ -5,11 +5,13 @@
 # Targets
 #   make             build every program into build/bin
 #   make demo        install what is needed, build, record a real program and show the result
-#   make check       install what is needed, build, run all tests (under 20 minutes)
+#   make check       install what is needed, build, run all tests (under 20 minutes; the first time
+#                    it fetches Debian kernels to test in, 200 MB, into ~/.cache/cacheflow)
 #   make check-long  the tests that take long: fuzzing, a trace of many gigabytes of addresses
 #   make bench       measured speed and size, each as a ratio to a baseline of the same run
 #   make lint        formatting, static analysis, headers, man pages, shell scripts
 #   make golden      write the expected results under tests/golden anew and show what changed
+#   make kmod        cacheflow.ko for the running kernel, into build/kmod (needs its headers)
 #   make install     programs, man pages, machine descriptions, library and header into PREFIX
 #   make uninstall   remove what install has put there
 #   make deps        install the packages that the build and the tests need (Debian, Ubuntu)
@@ -26,6 +28,7 @@
 #   TESTS="a b"      check: only these suites, by file name without ending, such as cf-rank
 #   JOBS=N           how many jobs at a time                                   [number of CPUs]
 #   DEPS=0           never install packages
+#   KDIR             kmod: build directory of another kernel   [/lib/modules/$(uname -r)/build]
 #
 # The end of the manual; what follows is the build.
 
@@ -55,8 +58,8 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all demo check check-long bench lint golden install install-files uninstall deps clean \
-	help tests benches FORCE
+.PHONY: all demo check check-long bench lint golden kmod install install-files uninstall deps \
+	clean help tests benches FORCE
 
 # A program's own directory may hold a build.mk that adds to EXTRA what else `all` builds.
 # It must not use SANFLAGS where its product runs outside our own processes.
@@ -72,14 +75,16 @@ parts     = $(if $(wildcard $(1)/build.mk),$(wildcard $(1)/decode*.c),$(wildcard
 
 LIBCF_SOURCES      := $(wildcard formats/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*.c)
+LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
 LIBENGINE  := $(B)/lib/libengine.a
+LIBPICTURE := $(B)/lib/libpicture.a
 LIBCAPTURE := $(B)/lib/libcapture.a
 
 MACHINES   := $(wildcard formats/machines/*.yaml)
-MAN        := $(sort $(wildcard */*.[157] */*/*.[157]))
+MAN        := $(sort $(wildcard */*.[1457] */*/*.[1457]))
 UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion
@@ -90,9 +95,12 @@ OWN_CPP   := -D_GNU_SOURCE -I. -DCF_VERSION='"$(VERSION)"'
 SANFLAGS  := $(if $(filter-out 0,$(SANITIZE)),-fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 OWN_LIBS  := -lyaml -lcsv -lzstd -lxxhash -lm -lpthread
-# The two libraries that only one program each needs.
+# Libraries that few programs need: those that read executables, and those that draw.
 LIBS_cf-resolve := -ldw -lelf
+LIBS_cf-capture-snapshot := -lelf
 LIBS_cf-heatmap := -lpng
+LIBS_cf-occupancy := -lpng
+LIBS_cf-sets := -lpng
 
 Q   := $(if $(filter-out 0,$(V)),,@)
 say  = $(if $(Q),@printf '  %-7s %s\n' $(1) $(2))
@@ -119,6 +127,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 
 # Taken in by .incbin, of which the compiler does not tell.
 $(B)/obj/filters/heatmap/render_html.o: filters/heatmap/page.html
+$(B)/obj/filters/picture/chart_html.o: filters/picture/chart.html
 
 # An archive is made anew when a source was added, changed or removed.
 define archive
@@ -131,6 +140,7 @@ $(B)/lib/$(1).a: $(call objects,$(2)) $(B)/lib/$(1).list
 endef
 $(eval $(call archive,libcf,$(LIBCF_SOURCES)))
 $(eval $(call archive,libengine,$(LIBENGINE_SOURCES)))
+$(eval $(call archive,libpicture,$(LIBPICTURE_SOURCES)))
 $(eval $(call archive,libcapture,$(LIBCAPTURE_SOURCES)))
 
 # $(1) is the program, $(2) its sources, $(3) the archives before libcf.
@@ -141,7 +151,7 @@ $(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBCF)
 	$$(Q)$$(link) -o $$@.new $(call objects,$(2)) $(3) $(LIBCF) $$(LIBS_$(1)) $$(OWN_LIBS) $$(LDLIBS) && mv $$@.new $$@
 endef
 $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
-	$(call parts,filters/$(p:cf-%=%)),$(LIBENGINE))))
+	$(call parts,filters/$(p:cf-%=%)),$(LIBPICTURE) $(LIBENGINE))))
 $(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
 	$(if $(filter cf-capture-%,$p),$(call parts,capture/$(p:cf-capture-%=%))),$(LIBCAPTURE))))
 
@@ -224,6 +234,9 @@ bench:
 lint:
 	@.ci/install build check
 	@.ci/lint
+
+kmod:
+	@$(MAKE) --no-print-directory -C kmod OUT=$(abspath $(B)/kmod)
 
 golden:
 	@.ci/install build check

@@ -928,6 +928,11 @@ END
 0,,0,0
 1,[heap],1,0
 2,,0,0"
+    has "5 accesses: 4 in a mapping" "$(cat summary)"
+    has "5 lines of snapshots: 3 in a mapping (60.0%), 1 in a heap object (20.0%), 0 in a variable (0.0%)" "$(cat summary)"
+    run -0 --separate-stderr bash -c "cf-capture csv -q --table line --with map=maps.csv lines.csv | cf-resolve >/dev/null"
+    has "cf-resolve: 5 lines of snapshots: 4 in a mapping" "$stderr" # as nobody tells their time
+    has_not accesses "$stderr"
     run -0 shown region,page,object
     is "[heap],1,1
 [heap],1,1

@@ -134,15 +134,23 @@ cf-cache             annotator  -m M
 cf-classify          annotator  -m M
 cf-latency           annotator  -m M
 cf-heatmap           reducer
+cf-occupancy         reducer
+cf-sets              reducer
+cf-clash             reducer    --lines 128 --names program
 cf-rank              reducer
 cf-histogram         reducer
 cf-mrc               reducer
 cf-sweep             reducer
+cf-report            reducer    --leon4
+cf-policy            reducer
+cf-diff              reducer
 cf-capture           capture
 cf-capture-trace     capture
 cf-capture-qemu      capture
+cf-capture-snapshot  capture
 cf-capture-csv       importer
 cf-capture-din       importer
+cf-capture-dumpcache importer
 cf-capture-lackey    importer
 cf-capture-leon4     importer
 cf-template          annotator
