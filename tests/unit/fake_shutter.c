@@ -141,8 +141,9 @@ static uint64_t ran(pid_t pid)
     return sum;
 }
 
-static void note_process(const char *who, pid_t pid, uint64_t ran_ns)
+static void note_process(const char *who, pid_t pid, uint64_t before_ns)
 {
+    const uint64_t ran_ns = ran(pid);
     static const char *const policies[] = {"other", "fifo", "rr"};
     const int policy = sched_getscheduler(pid) & 3;
     struct sched_param sp = {0};
@@ -163,9 +164,9 @@ static void note_process(const char *who, pid_t pid, uint64_t ran_ns)
             name[strcspn(name, "\n")] = '\0';
         fclose(f);
     }
-    fprintf(notes, "%s,%" PRIu64 ",%d,%s,%c,%s:%d,%d of %d,%" PRIu64 "\n", who, number, pid, name,
+    fprintf(notes, "%s,%" PRIu64 ",%d,%s,%c,%s:%d,%d of %d,%" PRIu64 ",%" PRIu64 "\n", who, number, pid, name,
             state_of(pid, NULL), policies[policy < 3 ? policy : 0], sp.sched_priority, first,
-            CPU_COUNT(&cpus), ran_ns);
+            CPU_COUNT(&cpus), ran_ns - before_ns, ran_ns);
 }
 
 /* ---- lines ---- */
@@ -269,8 +270,7 @@ static int snapshot(struct cacheflow_shot *shot)
         memcpy(at + h.owners_at, owners, line_count * sizeof owners[0]);
     note_process("client", client, 0);
     for (unsigned i = 0; i < child_count; i++)
-        note_process("child", children[i].pid, ran(children[i].pid) - children[i].ran_ns);
-    fflush(notes);
+        note_process("child", children[i].pid, children[i].ran_ns);
     *shot = (struct cacheflow_shot){.number = number,
                                     .offset = used,
                                     .bytes = h.bytes,
@@ -374,6 +374,8 @@ int main(int argc, char **argv)
     }
     buffer = malloc(buffer_bytes);
     notes = fopen(argv[2], "w");
+    if (notes)
+        setvbuf(notes, NULL, _IOLBF, 0); /* a note is in the file before its call is answered */
     strcpy(a.sun_path, argv[1]);
     s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (!buffer || !notes || bind(s, (struct sockaddr *)&a, sizeof a) != 0 || listen(s, 1) != 0) {
