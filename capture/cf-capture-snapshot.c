@@ -25,6 +25,7 @@
 #include "capture/cf_command.h"
 #include "capture/snapshot/device.h"
 #include "capture/snapshot/options.h"
+#include "capture/snapshot/reap.h"
 
 struct taken { /* a snapshot that is still in the Shutter's buffer */
     struct cacheflow_shot shot;
@@ -90,7 +91,7 @@ static unsigned reap(struct capture *k)
 
     if (k->watch)
         return watch_handle(k->watch, on_ended, k);
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    while ((pid = reap_next(&status, 0)) > 0) {
         if (WIFSTOPPED(status))
             stopped += !k->stopping;
         else

@@ -150,16 +150,44 @@ root() {
     has 'work'
 }
 
-@test "the scheduling that was asked for the programs; its own stays as it is" {
+@test "the highest real-time priority for itself, the scheduling that was asked for the programs" {
     root
     local cpus
     cpus=$(nproc)
     run -5 snap -n 2 -p 3ms --cpu 0,$((cpus - 1)) --sched fifo:7,rr:3 -- "$W" u 2 notes -- "$W" u 2 notes
     run -0 bash -c "grep -m 1 ^client notes | cut -d, -f6"
-    is other:0
+    is fifo:99
     run -0 bash -c "grep ^child notes | cut -d, -f6,7 | sort -u"
     is "fifo:7,0 of 1
 rr:3,$((cpus - 1)) of 1"
+}
+
+@test "its own priority can be left as it is" {
+    root
+    run -5 snap -n 1 -p 3ms --own-priority none -- "$W" u 1 notes
+    run -0 bash -c "grep -m 1 ^client notes | cut -d, -f6"
+    is other:0
+}
+
+@test "programs that end on its own CPU, at lower priorities, do not hold it for ever" {
+    root
+    local i n pid status
+    for i in {1..10}; do # it is a race
+        shutter
+        cf-capture-snapshot --device sock -o s.cf -n 2 -p 1ms --own-cpu 0 \
+            --cpu 0 --sched fifo:7,rr:3 -- "$W" t 10 -- "$W" t 10 3>&- &
+        pid=$!
+        for ((n = 0; n < 1000; n++)); do
+            kill -0 $pid 2>/dev/null || break
+            sleep 0.02
+        done
+        # A priority that lets the others run ends it.
+        ((n < 1000)) || chrt -o -p 0 $pid || kill -KILL $pid
+        ((n < 1000))
+        status=0
+        wait $pid || status=$?
+        [ "$status" = 5 ]
+    done
 }
 
 @test "without the right to real-time priorities: a warning, and it works" {
@@ -167,7 +195,7 @@ rr:3,$((cpus - 1)) of 1"
     command -v setpriv >/dev/null || skip "setpriv is missing"
     shutter
     run -5 --separate-stderr setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice -- \
-        cf-capture-snapshot --device sock -o s.cf -n 1 -p 3ms --own-priority 99 -- "$W" u 1 notes
+        cf-capture-snapshot --device sock -o s.cf -n 1 -p 3ms -- "$W" u 1 notes
     has 'no real-time priority for this program' "$stderr"
     [ "$(count snapshot)" = 1 ]
 }

@@ -28,7 +28,7 @@ const char options_usage[] =
     "      --owners WHICH   of lines with several: observed, first, all  [observed]\n"
     "  -2, --twice          two each time, back to back: what the first one costs\n"
     "  -c, --cpu LIST, -s, --sched LIST   of each program: a CPU; other, fifo:N or rr:N\n"
-    "      --own-cpu N, --own-priority N|none   of this program  [any, none]\n"
+    "      --own-cpu N, --own-priority N|none   of this program  [any, highest]\n"
     "      --memory l2|l1d|l1i[:CPU], --device FILE   what is read  [l2, /dev/cacheflow]\n"
     "      --command-output FILE   where the programs' standard output goes\n"
     "  -o, --output FILE    write a packed file; the programs keep their standard output\n"
@@ -235,7 +235,6 @@ void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv
 
     *o = (struct options){.device = CACHEFLOW_DEVICE,
                           .own_cpu = -1,
-                          .own_priority = PRIORITY_NONE,
                           .ram_cpu = CACHEFLOW_CPU_ANY,
                           .thrash = 8};
     while ((c = getopt_long(argc, argv, "+p:e:n:d:tamr2c:s:o:" CF_COMMON_LETTERS, longs, NULL)) !=

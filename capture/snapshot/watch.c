@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "capture/snapshot/reap.h"
 #include "capture/snapshot/tasks.h"
 #include "capture/snapshot/watch.h"
 #include "capture/snapshot/watch_arch.h"
@@ -433,7 +434,7 @@ unsigned watch_handle(struct watch *w, void (*ended)(void *arg, pid_t pid, int s
     pid_t tid;
 
     /* Only one hit at a time: another's thread is then stopped like all, and hits again. */
-    while (!hits && (tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+    while (!hits && (tid = reap_next(&status, __WALL)) > 0) {
         if (WIFSTOPPED(status)) {
             hits += (unsigned)on_stop(w, tid, status);
         } else {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * reap.h - waiting for children at a real-time priority.
+ *
+ * The last thread of a process tells the parent of its end before it has cleared away what the
+ * kernel keeps of it under /proc. A parent of a higher real-time priority on the same CPU comes
+ * between, releases the process, and the kernel then waits in a busy loop for that very clearing
+ * (release_task, proc_flush_pid, shrink_dcache_parent): where the thread may run on that CPU only,
+ * both stay there for ever, and no signal ends it. So the dead are released with ordinary priority,
+ * which lets the thread finish first.
+ */
+#ifndef CF_SNAPSHOT_REAP_H
+#define CF_SNAPSHOT_REAP_H
+
+#include <sys/types.h>
+
+/* waitpid(-1, status, WNOHANG | WUNTRACED | options), of which no call releases a child while this
+   thread has a real-time priority. `options` is 0 or __WALL. */
+pid_t reap_next(int *status, int options);
+
+#endif
