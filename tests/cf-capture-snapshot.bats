@@ -235,6 +235,23 @@ rr:3,$((cpus - 1)) of 1"
     [ "$(count snapshot)" = 3 ]
 }
 
+@test "events: in the libraries of a program" {
+    run -5 --separate-stderr snap -e break:usleep -- "$W" t 5
+    is 40
+    [ -z "$stderr" ]
+    [ "$(count snapshot)" = 20 ]
+    # both kinds at once; the program's own symbol comes first
+    run -5 --separate-stderr snap -e break:usleep -e break:here -- "$W" t 2
+    [ "$(count snapshot)" = 16 ]
+    run -5 --separate-stderr snap -e break:puts -e break:printf -e break:_start -- "$W" l 2
+    [ "$(count snapshot)" -ge 2 ]
+    run -0 --separate-stderr snap -e write:optind -- sh -c "exec date -u +x"
+    [ "$(count snapshot)" -ge 1 ]
+    # a function that is chosen at run time is none
+    run -5 --separate-stderr snap -e break:memcpy -- "$W" l 2
+    has "no program that ran has a symbol 'memcpy'" "$stderr"
+}
+
 @test "events: data, written and read" {
     run -5 --separate-stderr snap -e write:cell+8 -- "$W" l 9
     is 36

@@ -233,10 +233,8 @@ void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv
     char *cpu = NULL, *sched = NULL;
     int c, probing = 0, events = 0, ends = 0;
 
-    *o = (struct options){.device = CACHEFLOW_DEVICE,
-                          .own_cpu = -1,
-                          .ram_cpu = CACHEFLOW_CPU_ANY,
-                          .thrash = 8};
+    *o = (struct options){
+        .device = CACHEFLOW_DEVICE, .own_cpu = -1, .ram_cpu = CACHEFLOW_CPU_ANY, .thrash = 8};
     while ((c = getopt_long(argc, argv, "+p:e:n:d:tamr2c:s:o:" CF_COMMON_LETTERS, longs, NULL)) !=
            -1) {
         switch (c) {

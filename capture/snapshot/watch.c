@@ -33,6 +33,8 @@ struct trap {
 struct process {
     pid_t pid;
     struct trap trap[WATCH_POINTS];
+    struct trap entry; /* while symbols may be those of libraries that are not loaded yet */
+    unsigned placed;   /* bits of points */
     struct watch_data data[WATCH_DATA_MOST];
     unsigned data_count;
 };
@@ -133,7 +135,9 @@ void watch_tell(struct watch *w)
 {
     for (unsigned i = 0; i < w->points; i++)
         if (!(w->found >> i & 1) && w->point[i].symbol)
-            cf_warn(w->tool, "--event: no program that ran has a symbol '%s': is it stripped?",
+            cf_warn(w->tool,
+                    "--event: no program that ran has a symbol '%s', nor its libraries: is it "
+                    "stripped?",
                     w->point[i].symbol);
     if (w->shared && !w->tool->quiet)
         cf_warn(w->tool, "%llu accesses came while another was served and share its snapshot",
@@ -268,19 +272,18 @@ static unsigned fitting(uint64_t addr, uint64_t symbol_bytes, uint64_t offset)
     return bytes;
 }
 
-/* A program begins in this process: finds all places in it. */
-static void place(struct watch *w, struct process *p, pid_t tid)
+/* Finds the places that have none yet, in the program itself or in its libraries. */
+static void place(struct watch *w, struct process *p, pid_t tid, int libraries)
 {
-    const pid_t pid = p->pid;
-
-    *p = (struct process){.pid = pid};
     for (unsigned i = 0; i < w->points && !w->released; i++) {
         const struct watch_point *point = &w->point[i];
         uint64_t addr = 0, bytes = UINT64_MAX;
 
-        if (point->symbol && watch_symbol(pid, point->symbol, &addr, &bytes) != 0)
+        if (p->placed >> i & 1 ||
+            (point->symbol && watch_symbol(p->pid, point->symbol, libraries, &addr, &bytes) != 0))
             continue;
         w->found |= 1u << i;
+        p->placed |= 1u << i;
         addr += point->offset;
         if (point->kind == WATCH_BREAK) {
             p->trap[i].addr = addr;
@@ -299,6 +302,18 @@ static void place(struct watch *w, struct process *p, pid_t tid)
     }
 }
 
+/* A program begins in this process. */
+static void begin(struct watch *w, struct process *p, pid_t tid)
+{
+    *p = (struct process){.pid = p->pid};
+    place(w, p, tid, 0);
+    if (p->placed == (1u << w->points) - 1 || w->released)
+        return;
+    p->entry.addr = watch_entry(p->pid);
+    if (p->entry.addr && poke_trap(tid, &p->entry, 1) != 0)
+        p->entry.addr = 0;
+}
+
 static void arm(struct watch *w, const struct thread *t, int on)
 {
     const struct process *p = find_process(w, t->pid);
@@ -307,6 +322,23 @@ static void arm(struct watch *w, const struct thread *t, int on)
         watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
         errno != ESRCH)
         cf_warn(w->tool, "--event: debug registers: %s", strerror(errno));
+}
+
+/* Its libraries are there: 1 when this is the program's first instruction. */
+static int on_entry(struct watch *w, struct thread *t)
+{
+    struct process *p = find_process(w, t->pid);
+    uint64_t pc;
+
+    if (!p || !p->entry.addr || watch_arch_pc(t->tid, &pc) != 0 ||
+        pc != p->entry.addr + watch_arch_behind())
+        return 0;
+    (void)watch_arch_set_pc(t->tid, p->entry.addr);
+    (void)poke_trap(t->tid, &p->entry, 0);
+    p->entry.addr = 0;
+    place(w, p, t->tid, 1);
+    arm(w, t, 1);
+    return 1;
 }
 
 /* The trap behind which a thread stands, or NULL. */
@@ -354,6 +386,8 @@ static int on_trap(struct watch *w, struct thread *t)
         arm(w, t, 1); /* and with that the reason in the status register is gone */
         return !w->released;
     }
+    if (on_entry(w, t))
+        return 0;
     trap = info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT ? trap_of(w, t, &pc) : NULL;
     if (!trap)
         return -1;
@@ -373,7 +407,7 @@ static void on_exec(struct watch *w, struct thread *t)
             w->thread[i] = w->thread[--w->threads];
     p = find_process(w, pid);
     if (p)
-        place(w, p, tid);
+        begin(w, p, tid);
     t = find_thread(w, tid);
     if (t) {
         t->fresh = 0;
