@@ -292,8 +292,9 @@ END
     needs aarch64
     cf-capture-qemu -q -o t.cf --command-output out "$P/aarch64" sleep 3>&- &
     local capture=$!
-    for _ in {1..100}; do [[ -s out ]] && break || sleep 0.1; done
-    sleep 0.5
+    eventually test -s out
+    sleep 0.5 # and it goes to sleep
+    eventually grep -q '^State:.S' "/proc/$(pgrep -P $capture)/status"
     kill -KILL "$(pgrep -P $capture)"
     local status=0
     wait $capture || status=$?
@@ -308,7 +309,7 @@ END
     needs aarch64
     cf-capture-qemu -q -o t.cf --command-output out "$P/aarch64" sleep 3>&- &
     local capture=$!
-    for _ in {1..100}; do [[ -s out ]] && break || sleep 0.1; done
+    eventually test -s out
     kill -TERM $capture
     local status=0
     wait $capture || status=$?

@@ -326,20 +326,20 @@ END
 }
 
 @test "a live stream does not sit on data" {
-    # The program sleeps three seconds: its accesses must have come long before.
+    # The program sleeps: its accesses must come meanwhile.
     mkfifo pipe
     cf-capture-trace -q --command-output out "$P/p" quiet >pipe &
-    start=$EPOCHREALTIME
-    head -c 100000 pipe >/dev/null
-    end=$EPOCHREALTIME
-    hawk -v a="$start" -v b="$end" 'BEGIN { exit b - a > 2.5 }'
+    timeout 25 head -c 100000 pipe >data
+    kill $! # still there
+    [ "$(stat -c %s data)" = 100000 ]
     wait || true
 }
 
 @test "SIGINT and SIGTERM end the stream properly" {
     for signal in INT TERM; do
-        cf-capture-trace -q -o t.cf "$P/p" quiet >/dev/null &
-        sleep 1
+        rm -f t.cf out
+        cf-capture-trace -q -o t.cf "$P/p" quiet >out &
+        eventually test -s out
         kill -$signal $!
         status=0
         wait $! || status=$?

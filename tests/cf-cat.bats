@@ -268,14 +268,14 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     run -2 cf-cat --csv --columns a,,b a.cf
 }
 
-@test "a pipe that pauses is passed on within a second" {
+@test "a pipe that pauses is passed on meanwhile" {
     random_csv 60000 8 >a.csv
     stream a.cf a.csv
     # the header, dictionary and some frames come; the end does not
-    { head -c 800000 a.cf; sleep 3; } | cf-cat --csv 2>/dev/null >out.csv &
-    local n=0 want
+    { head -c 800000 a.cf; gate go; } | cf-cat --csv 2>/dev/null >out.csv &
+    local want
     want=$(sed -n 2p a.csv)
-    until grep -qx "$want" out.csv || ((n++ > 20)); do sleep 0.1; done
-    grep -qx "$want" out.csv
+    eventually grep -qx "$want" out.csv
+    touch go
     wait || true
 }

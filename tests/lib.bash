@@ -62,6 +62,25 @@ rows() {
     cf-cat --csv --table "$table" "$@"
 }
 
+# eventually COMMAND...: it succeeds within half a minute, however slow the machine is.
+eventually() {
+    local n
+    for ((n = 0; n < 600; n++)); do
+        "$@" && return
+        sleep 0.05
+    done
+    fail "not within 30 seconds: $*"
+}
+
+# gate FILE: waits until the file is there, a minute at most.
+gate() {
+    local n
+    for ((n = 0; n < 1200; n++)); do
+        [[ -e $1 ]] && return
+        sleep 0.05
+    done
+}
+
 # same EXPECTED ACTUAL: the two files hold the same text; else shows the difference.
 same() {
     diff -u --label expected --label actual "$1" "$2" >&2
