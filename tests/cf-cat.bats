@@ -219,6 +219,27 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     has '... 3 more rows'
 }
 
+@test "cache lines: a pipe and a file hold the same in codecs of their own, which --dump names" {
+    # pages of 15 lines, far apart and of two processes
+    seq 1 480 | awk 'BEGIN { print "time,pid,tid,op,size,addr,pc" }
+        { p = $1 % 32
+          printf "%d,%d,7,%s,8,0x%x%08x,0x%x\n", $1, 70000 * (1 + p % 2), $1 % 3 ? "load" : "store",
+              p * p * 27, p * 1003520 + int($1 / 32) * 64, 65536 }' >wide.csv
+    cf-capture csv wide.csv | cf-cache -q -m tegra-x1 --snapshot-every 100000 --snapshot-level L2 \
+        --frames random --memory 64G >lines.cf
+    cf-cat -q -o lines.packed.cf lines.cf
+    run -0 cf-cat --dump lines.cf
+    [[ $output =~ column\ set\ +u32\ +rise8 && $output =~ column\ phys\ +u64\ +lines32 ]]
+    [[ $output =~ column\ addr\ +u64\ +lines48 ]]
+    run -0 cf-cat --dump lines.packed.cf
+    [[ $output =~ column\ phys\ +u64\ +pages && $output =~ column\ addr\ +u64\ +pages ]]
+    [[ $output =~ column\ pid\ +u32\ +like && $output =~ column\ code\ +blob\ +near ]]
+    cf-cat --csv --table line lines.cf >lines.csv
+    cf-cat --csv --table line lines.packed.cf >packed.csv
+    [[ $(wc -l <lines.csv) == 481 ]]
+    same lines.csv packed.csv
+}
+
 @test "--dump writes nothing that upsets a terminal" {
     printf 'time,pid,op,start,end,label\n1,1,map,0x1000,0x2000,"\033[31m"\n' >m.csv
     stream m.cf --table map m.csv
