@@ -88,6 +88,8 @@ const char *cf_decode_line(const struct cf_coded *c, size_t rows, void *values)
     if (width == 1) {
         uint32_t *rising = values, value = (uint32_t)c->base;
 
+        if (rows && c->data[0])
+            return "a column that rises before its first row";
         for (size_t i = 0; i < rows; i++)
             rising[i] = value += c->data[i];
         return NULL;

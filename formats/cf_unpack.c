@@ -564,7 +564,7 @@ static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_by
     size_t bytes = c->codec == CF_RAW ? c->bytes : c->base;
     if (c->codec == CF_CONST)
         bytes = 0;
-    else if (c->codec == CF_ZSTD && c->base > most)
+    else if ((c->codec == CF_ZSTD && c->base > most) || (c->codec == CF_RAW && c->base != c->bytes))
         return problem(d, "length of a blob is wrong");
     else if (c->codec != CF_RAW && c->codec != CF_ZSTD)
         return problem(d, "codec is not known");
@@ -624,6 +624,8 @@ const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_byt
     if (i >= d->count)
         return problem(d, "no such column");
     const struct cf_coded *c = &d->column[i];
+    if (c->codec == CF_CONST && c->bytes)
+        return problem(d, "bytes behind a column");
     if (c->type == CF_BLOB)
         return decode_blob(d, i, blob_bytes);
     if (d->values[i])

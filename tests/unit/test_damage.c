@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_damage: every way to cut a small stream short and every byte of it changed, raw and packed,
- * as a file, as a file read through its index, and through a pipe.
+ * test_damage: every way to cut a small stream short and every byte of it changed, of accesses and
+ * of cache lines, raw and packed, as a file, as a file read through its index, and through a pipe.
  *
  * What must hold each time: reading ends; either the reader tells of damage or it hands out
  * exactly what the whole stream holds; and every frame that ended before the first wrong byte
  * comes as it was. Then the same bytes are changed with the checksums made right again, so that
  * the decoders behind the sums see them: reading must end, and memory must stay within the bound
- * that the header of the codec promises (the sanitizers, where they are on, see the rest).
- * Memory: the stream (some kilobytes) and one digest a frame.
+ * that the header of the codec promises (the sanitizers, where they are on, see the rest). Then
+ * each column is made shorter and longer behind right checksums, which no codec may take. Memory:
+ * the stream (some kilobytes) and one digest a frame.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,15 +30,31 @@ enum { MOST_FRAMES = 4096, MOST_BYTES = 60000 /* fits a pipe of 64 KiB */ };
 enum way { BY_FILE, BY_INDEX, BY_PIPE };
 static const char *const way_names[] = {"file", "index", "pipe"};
 
-enum form { RAW, PACKED, NUMBERED /* raw, with the kinds of rows told (cf_writer_kind()) */ };
-static const char *const form_names[] = {"raw", "packed", "numbered"};
+enum form {
+    RAW,
+    PACKED,
+    NUMBERED, /* raw, with the kinds of rows told (cf_writer_kind()) */
+    LINES,    /* cache lines as a pipe has them */
+    PACKED_LINES,
+    FORMS
+};
+static const char *const form_names[] = {"raw", "packed", "numbered", "lines", "packed lines"};
+
+/* The codecs from CF_CODES on that must be in a stream of each form. */
+static const uint32_t form_codecs[] = {
+    0,
+    1u << CF_CODES | 1u << CF_BYCODE | 1u << CF_STEPS | 1u << CF_PREDICT,
+    1u << CF_ROWCODES | 1u << CF_BYCODE,
+    1u << CF_RISE8 | 1u << CF_LINES32 | 1u << CF_LINES48,
+    1u << CF_NEAR | 1u << CF_PAGES | 1u << CF_LIKE,
+};
 
 struct seen {
     uint64_t digest[MOST_FRAMES]; /* of everything that a frame says */
     uint64_t offset[MOST_FRAMES]; /* in the stream, bytes */
     unsigned frames;
     unsigned damages;
-    unsigned coded; /* columns under the packed codecs */
+    uint32_t codecs; /* those from CF_CODES on that columns have, a bit each */
     int problem;
 };
 
@@ -79,7 +96,8 @@ static void read_all(const uint8_t *bytes, size_t n, enum way way, struct seen *
     struct cf_frame *f;
     int fd, ends[2], saved = -1;
 
-    s->frames = s->damages = s->coded = 0;
+    s->frames = s->damages = 0;
+    s->codecs = 0;
     s->problem = 0;
     if (way == BY_PIPE) {
         if (pipe(ends) || write(ends[1], bytes, n) != (ssize_t)n)
@@ -104,7 +122,7 @@ static void read_all(const uint8_t *bytes, size_t n, enum way way, struct seen *
         cf_reader_range(in, 700, 900);
     while (cf_reader_next(in, &f) > 0 && s->frames < MOST_FRAMES) {
         for (unsigned i = 0; i < f->columns; i++)
-            s->coded += f->column[i].codec >= CF_CODES;
+            s->codecs |= f->column[i].codec >= CF_CODES ? 1u << f->column[i].codec : 0;
         s->digest[s->frames] = digest_frame(in, f);
         s->offset[s->frames++] = f->offset;
     }
@@ -165,6 +183,35 @@ static int write_numbered(struct cf_writer *w, uint64_t start)
     return cf_writer_placed(w, CF_ACCESS, ROWS) | cf_writer_flush(w);
 }
 
+/* A snapshot of a cache in which each page has eight lines in neighbouring sets. Sets rise by small
+   steps to more than a byte holds; physical addresses are within 256 GiB, virtual ones are not. */
+static int write_lines(struct cf_writer *w, uint32_t rows, uint32_t number, uint64_t time)
+{
+    enum { LINE_ROWS = 96, WAYS = 4 };
+    uint64_t phys[LINE_ROWS], addr[LINE_ROWS];
+    uint32_t set[LINE_ROWS], way[LINE_ROWS], pid[LINE_ROWS];
+    uint8_t state[LINE_ROWS];
+    const struct cf_values snapshot[] = {{CF_SNAP, NULL, number},        {CF_TIME, NULL, time},
+                                         {CF_MODE, NULL, CF_MODE_MODEL}, {CF_LEVEL, NULL, 2},
+                                         {CF_SETS, NULL, 1024},          {CF_WAYS, NULL, WAYS}};
+    const struct cf_values line[] = {
+        {CF_SNAP, NULL, number}, {CF_LEVEL, NULL, 2}, {CF_SET, set, 0},   {CF_WAY, way, 0},
+        {CF_STATE, state, 0},    {CF_PHYS, phys, 0},  {CF_ADDR, addr, 0}, {CF_PID, pid, 0}};
+
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint64_t page = (i / (8 * WAYS) * WAYS + (i + i / WAYS) % WAYS) * 5 % 12 + number;
+
+        set[i] = i / WAYS * 40;
+        way[i] = i % WAYS;
+        state[i] = page % 2 ? CF_STATE_MODIFIED : CF_STATE_SHARED;
+        phys[i] = 0x80000000u + (page * 0x23456 << 12) + (uint64_t)(i / WAYS % 64) * 64;
+        addr[i] = 0x400000 + (page * 0x2345678 << 12) + (uint64_t)(i / WAYS % 64) * 64;
+        pid[i] = 70000 * (uint32_t)(page % 3);
+    }
+    return cf_writer_rows(w, CF_SNAPSHOT, 1, snapshot, 6, NULL) |
+           cf_writer_rows(w, CF_LINE, rows, line, 8, NULL) | cf_writer_flush(w);
+}
+
 /* Writes the small stream, to standard output without a path. */
 static void write_small(const char *path, enum form form)
 {
@@ -180,7 +227,7 @@ static void write_small(const char *path, enum form form)
 
     if (!w || cf_writer_header(w, &header))
         abort();
-    for (uint64_t block = 0; block < (form == NUMBERED ? 2 : 6); block++) {
+    for (uint64_t block = 0; block < (form == RAW || form == PACKED ? 6 : 2); block++) {
         const uint32_t label = cf_writer_string(w, block & 1 ? "odd" : "even, \"quoted\"");
         const struct cf_values map[] = {{CF_TIME, NULL, 200 * block}, {CF_PID, NULL, 5},
                                         {CF_OP, NULL, CF_MAPPED},     {CF_START, &start, 0},
@@ -196,7 +243,8 @@ static void write_small(const char *path, enum form form)
         }
         if (cf_writer_rows(w, CF_MAP, 1, map, 6, NULL) ||
             (form == NUMBERED ? write_numbered(w, 200 * block)
-                              : cf_writer_rows(w, CF_ACCESS, 64, access, 6, NULL)) ||
+             : form >= LINES ? write_lines(w, form == LINES ? 32 : 96, (uint32_t)block, 200 * block)
+                             : cf_writer_rows(w, CF_ACCESS, 64, access, 6, NULL)) ||
             cf_writer_flush(w))
             abort();
     }
@@ -216,7 +264,7 @@ static size_t make_small(uint8_t *bytes, enum form form)
     snprintf(path, sizeof(path), "%s.cf", name);
     if (fd < 0)
         abort();
-    if (form == PACKED) {
+    if (form == PACKED || form == PACKED_LINES) {
         write_small(path, form);
         close(fd);
         fd = open(path, O_RDONLY);
@@ -356,6 +404,64 @@ static void sealed(struct trial *t, enum way way, uint8_t *copy)
 #endif
 }
 
+/* The stream with one column of `bytes` bytes where it had others, zeros at its end when it grew,
+   and all checksums right. Returns its length. */
+static size_t resize(const struct trial *t, size_t frame, unsigned column, uint32_t bytes,
+                     uint8_t *out)
+{
+    const uint8_t *p = t->bytes + frame, *d = p + RESEAL_FRAME + column * RESEAL_COLUMN;
+    const size_t columns = p[10] | (size_t)p[11] << 8, size = reseal_u32(p + 4);
+    const uint32_t had = reseal_u32(d + 4), kept = bytes < had ? bytes : had;
+    const size_t was = (had + 7) & ~(size_t)7, is = (bytes + 7) & ~(size_t)7, all = size - was + is;
+    size_t at = RESEAL_FRAME + columns * RESEAL_COLUMN;
+    uint8_t *to = out + frame;
+
+    for (unsigned i = 0; i < column; i++)
+        at += (reseal_u32(p + RESEAL_FRAME + i * RESEAL_COLUMN + 4) + 7) & ~(size_t)7;
+    memcpy(out, t->bytes, frame + at);
+    memset(to + at, 0, is);
+    memcpy(to + at, p + at, kept);
+    memcpy(to + at + is, p + at + was, t->n - frame - at - was);
+    for (int i = 0; i < 4; i++) {
+        to[4 + i] = (uint8_t)(all >> 8 * i);
+        to[RESEAL_FRAME + column * RESEAL_COLUMN + 4 + i] = (uint8_t)(bytes >> 8 * i);
+    }
+    reseal_one(to, all);
+    return t->n - was + is;
+}
+
+/* Every column at every shorter length, and up to a word longer, behind right checksums: damage.
+   What the reader has no need to look at in an index or trailer is left out. */
+static void resized(const struct trial *t)
+{
+    static uint8_t copy[MOST_BYTES + 64];
+    static struct seen s;
+    unsigned silent = 0;
+    size_t trials = 0, size;
+
+    for (size_t at = 0; at < t->n && (size = reseal_size(t->bytes + at, t->n - at)); at += size) {
+        const uint8_t *p = t->bytes + at;
+        const unsigned table = p[8] | p[9] << 8, columns = p[10] | p[11] << 8;
+
+        for (unsigned i = 0; p[0] == 'C' && table != CF_INDEX && i < columns; i++) {
+            const uint8_t *d = p + RESEAL_FRAME + i * RESEAL_COLUMN;
+            const uint32_t bytes = reseal_u32(d + 4);
+
+            for (uint32_t other = 0; other <= bytes + 8; other++) {
+                if (other == bytes || (d[0] | d[1] << 8) == CF_TRAILER)
+                    continue;
+                read_all(copy, resize(t, at, i, other, copy), BY_FILE, &s);
+                trials++;
+                if (!s.damages && !silent++)
+                    note("%s: frame at %zu, column %u, codec %u: %u bytes are taken as %u", t->kind,
+                         at, d[0] | d[1] << 8, d[3], other, bytes);
+            }
+        }
+    }
+    ok(trials && !silent, "%s: columns of %zu other lengths behind right checksums are refused",
+       t->kind, trials);
+}
+
 /* A stream that was cut off, and a whole one joined to it: of the whole one all frames come. */
 static void joined(const struct trial *t, enum way way)
 {
@@ -401,11 +507,11 @@ static void empty_index(const struct trial *t)
 
 int main(void)
 {
-    static uint8_t bytes[3][MOST_BYTES], copy[MOST_BYTES];
-    static struct trial trial[3];
+    static uint8_t bytes[FORMS][MOST_BYTES], copy[MOST_BYTES];
+    static struct trial trial[FORMS];
     static struct seen nothing;
 
-    for (int form = RAW; form <= NUMBERED; form++) {
+    for (int form = RAW; form < FORMS; form++) {
         struct trial *t = &trial[form];
 
         t->kind = form_names[form];
@@ -422,12 +528,12 @@ int main(void)
         }
         ok(same(&t->whole[BY_FILE], &t->whole[BY_PIPE]), "%s: a pipe gives what a file gives",
            t->kind);
-        ok(!t->whole[BY_FILE].coded == (form == RAW), "%s: %u columns under the packed codecs",
-           t->kind, t->whole[BY_FILE].coded);
+        ok(t->whole[BY_FILE].codecs == form_codecs[form],
+           "%s: it has the codecs that it is for: %#x", t->kind, t->whole[BY_FILE].codecs);
         read_all(t->bytes, 0, BY_PIPE, &nothing);
         ok(nothing.damages == 1 && !nothing.frames, "%s: an empty input is told", t->kind);
     }
-    for (int form = RAW; form <= NUMBERED; form++) {
+    for (int form = RAW; form < FORMS; form++) {
         cuts(&trial[form], BY_FILE);
         cuts(&trial[form], BY_INDEX);
         cuts(&trial[form], BY_PIPE);
@@ -437,6 +543,7 @@ int main(void)
         sealed(&trial[form], BY_FILE, copy);
         sealed(&trial[form], BY_INDEX, copy);
         sealed(&trial[form], BY_PIPE, copy);
+        resized(&trial[form]);
         joined(&trial[form], BY_FILE);
         joined(&trial[form], BY_PIPE);
     }

@@ -191,6 +191,11 @@ int main(void)
     ok(cf_decode_line(&c, (size_t)10 + ((size_t)1 << 30), back) != NULL, "very many of them");
     c.type = CF_U32;
     ok(cf_decode_line(&c, 10, back) != NULL, "a type that does not fit");
+    memset(scratch, 0, sizeof scratch);
+    c = (struct cf_coded){.type = CF_U32, .codec = CF_RISE8, .bytes = 40, .data = scratch};
+    ok(!cf_decode_line(&c, 40, back), "steps of 40 rows");
+    scratch[0] = 1;
+    ok(cf_decode_line(&c, 40, back) != NULL, "a step before the first row");
     c = (struct cf_coded){.type = CF_U64, .codec = CF_RISE8, .bytes = 40, .data = scratch};
     ok(cf_decode_line(&c, 40, back) != NULL, "a type that does not rise");
     check_packed();
