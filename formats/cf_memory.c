@@ -28,3 +28,16 @@ void *cf_memory_grow(void *old, size_t used, size_t bytes)
     free(old);
     return p;
 }
+
+int cf_bytes_room(struct cf_bytes *b, size_t more)
+{
+    if (b->room - b->used >= more)
+        return 0;
+    size_t room = b->used + more + (b->used + more) / 4 + 256;
+    uint8_t *data = cf_memory_grow(b->data, b->used, room);
+    if (!data)
+        return -1;
+    b->data = data;
+    b->room = room;
+    return 0;
+}

@@ -14,4 +14,13 @@
    more begins a huge page of its own and is in huge pages, where the system has any to give. */
 void *cf_memory_grow(void *old, size_t used, size_t bytes) CF_MUST_CHECK;
 
+/* Bytes that grow. Room is added before it is written to, so that writers need no checks. */
+struct cf_bytes {
+    uint8_t *data;
+    size_t used, room;
+};
+
+/* Room for so many bytes more. 0, or -1 without memory. */
+int cf_bytes_room(struct cf_bytes *b, size_t more) CF_MUST_CHECK;
+
 #endif

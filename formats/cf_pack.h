@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "cf_codec.h"
+#include "cf_memory.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the codecs copy values as they are in memory, which must be little-endian"
@@ -26,14 +27,6 @@ enum {
     CF_DIFFERENCES = 128, /* flag of a table: it holds differences */
     CF_SKIP = 31,         /* gap in a token of CF_PREDICT that says: no miss, more rows */
 };
-
-/* Bytes that grow. Room is added before it is written to, so that writers need no checks. */
-struct cf_bytes {
-    uint8_t *data;
-    size_t used, room;
-};
-
-int cf_bytes_room(struct cf_bytes *b, size_t more) CF_MUST_CHECK;
 
 /* out[i] is put together from in[i] as its lowest byte, in[n + i], in[2 * n + i], ... */
 void cf_from_planes_32(const uint8_t *in, size_t n, uint32_t *out);
@@ -89,7 +82,7 @@ static inline void cf_copy_codes(uint16_t *code, size_t i, size_t j, size_t n)
             *to++ = *from++;
 }
 
-/* ---- writing (cf_codec.c) ---- */
+/* ---- under zstd (cf_zip.c) ---- */
 
 /* Compressor and the space in which it prepares its input. */
 struct cf_zip {
@@ -113,7 +106,7 @@ int cf_zip_table(struct cf_zip *z, struct cf_bytes *out, uint64_t *values, size_
 int cf_zip_values(struct cf_zip *z, struct cf_bytes *out, int codec, unsigned width,
                   const void *values, size_t n, uint64_t base) CF_MUST_CHECK;
 
-/* ---- packing (cf_pack.c) ---- */
+/* ---- packing (cf_pack.c, cf_pack_addresses.c) ---- */
 
 /* The columns that make a kind, and the time. NULL for what is absent, constant or CF_BY_KIND. They
    must stay until the frame is packed. */
