@@ -96,7 +96,7 @@ struct work {
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
     int units_differ, no_misses;
-    uint64_t amount[HEAT_SLICE], time[HEAT_SLICE];
+    uint64_t amount[HEAT_SLICE];
     uint8_t counts[HEAT_SLICE];
 };
 
@@ -310,6 +310,25 @@ static void check(struct work *w, int status)
         cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
 }
 
+/* How many of the first rows are of the same snapshot. A snapshot has thousands of them. */
+static uint32_t of_one_snapshot(const uint32_t *snapshot, uint32_t rows)
+{
+    enum { BLOCK = 64 };
+    uint32_t n = 0;
+
+    for (; rows - n >= BLOCK; n += BLOCK) {
+        uint32_t other = 0;
+
+        for (unsigned i = 0; i < BLOCK; i++)
+            other |= snapshot[n + i] ^ *snapshot;
+        if (other)
+            break;
+    }
+    while (n < rows && snapshot[n] == *snapshot)
+        n++;
+    return n;
+}
+
 static void add_frame(struct work *w, const struct cf_frame *f)
 {
     static const uint8_t as_is[256] = {0, 1};
@@ -323,9 +342,10 @@ static void add_frame(struct work *w, const struct cf_frame *f)
         addr = cf_u64(f, CF_PHYS);
     if (!region || !page)
         w->unresolved_rows += f->rows;
-    for (uint32_t at = 0; at < f->rows; at += HEAT_SLICE) {
-        uint32_t n = f->rows - at < HEAT_SLICE ? f->rows - at : HEAT_SLICE;
-
+    for (uint32_t at = 0, n; at < f->rows; at += n) {
+        n = f->rows - at < HEAT_SLICE ? f->rows - at : HEAT_SLICE;
+        if (f->table == CF_LINE && snapshot)
+            n = of_one_snapshot(snapshot + at, n);
         r.rows = n;
         r.region = region && page ? region + at : NULL;
         r.page = page ? page + at : NULL;
@@ -341,9 +361,7 @@ static void add_frame(struct work *w, const struct cf_frame *f)
             }
             check(w, heat_add(w->accesses, &r));
         } else {
-            for (uint32_t i = 0; snapshot && i < n; i++)
-                w->time[i] = snapshot[at + i];
-            r.times = snapshot ? w->time : NULL;
+            r.time = snapshot ? snapshot[at] : 0;
             r.kind = w->o->level_given && level ? level + at : NULL;
             r.pass = w->o->levels;
             check(w, heat_add(w->lines, &r));

@@ -24,6 +24,7 @@ enum {
     SLAB_SHIFT = 8, /* chunks allocated together */
     RECENT_SHIFT = 10,
     FINER = 4,
+    TIMES = 32, /* that are compared at once */
     FOLD_CELLS = 1 << 26,
 };
 
@@ -424,16 +425,19 @@ static int enter(struct heat *h, uint64_t time)
     return 0;
 }
 
-/* Counts the chosen rows of one bin; the loop that all the work is in. The two flags are constants
-   where it is called, so that each use becomes a loop of its own. */
-static inline __attribute__((always_inline)) int
-count_rows(struct heat *h, const struct heat_rows *r, uint32_t chosen, int resolved, int weighted)
+/* Counts rows of one bin, those of h->chosen or `count` of them from `first` on; the loop that all
+   the work is in. The flags are constants where it is called, so that each use becomes a loop of
+   its own. */
+static inline __attribute__((always_inline)) int count_rows(struct heat *h,
+                                                            const struct heat_rows *r,
+                                                            uint32_t first, uint32_t count,
+                                                            int chosen, int resolved, int weighted)
 {
     const uint32_t *region = r->region, *page = r->page;
     const uint64_t *addr = r->addr;
 
-    for (uint32_t k = 0; k < chosen; k++) {
-        uint32_t i = h->chosen[k];
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i = chosen ? h->chosen[k] : first + k;
         uint64_t key, number, *live;
         struct recent *recent;
 
@@ -454,17 +458,40 @@ count_rows(struct heat *h, const struct heat_rows *r, uint32_t chosen, int resol
     return 0;
 }
 
-static int count_any(struct heat *h, const struct heat_rows *r, uint32_t chosen)
+static inline __attribute__((always_inline)) int
+count_any(struct heat *h, const struct heat_rows *r, uint32_t first, uint32_t count, int chosen)
 {
     int resolved = r->region && r->page;
 
     if (resolved && !r->amount)
-        return count_rows(h, r, chosen, 1, 0);
+        return count_rows(h, r, first, count, chosen, 1, 0);
     if (resolved)
-        return count_rows(h, r, chosen, 1, 1);
+        return count_rows(h, r, first, count, chosen, 1, 1);
     if (!r->amount)
-        return count_rows(h, r, chosen, 0, 0);
-    return count_rows(h, r, chosen, 0, 1);
+        return count_rows(h, r, first, count, chosen, 0, 0);
+    return count_rows(h, r, first, count, chosen, 0, 1);
+}
+
+/* The first row from `a` on whose time is not in the current bin, or not wanted. Mostly there is
+   none: blocks are looked at as a whole, without a branch a row. */
+static uint32_t bin_end(const struct heat *h, const struct heat_rows *r, uint32_t a)
+{
+    const uint64_t last = heat_plus(h->low, h->span - 1);
+    const uint64_t from = r->from > h->low ? r->from : h->low;
+    const uint64_t length = (r->to < last ? r->to : last) - from;
+    const uint64_t *times = r->times;
+
+    for (; r->rows - a >= TIMES; a += TIMES) {
+        int out = 0;
+
+        for (unsigned i = 0; i < TIMES; i++)
+            out |= times[a + i] - from > length;
+        if (out)
+            break;
+    }
+    while (a < r->rows && times[a] - from <= length)
+        a++;
+    return a;
 }
 
 int heat_add(struct heat *h, const struct heat_rows *r)
@@ -472,31 +499,22 @@ int heat_add(struct heat *h, const struct heat_rows *r)
     int status;
 
     for (uint32_t a = 0, b; a < r->rows; a = b) {
-        uint64_t time = r->times ? r->times[a] : 0;
+        uint64_t time = r->times ? r->times[a] : r->time;
         uint32_t chosen = 0;
 
         if (time < r->from || time > r->to) {
-            b = a + 1;
+            b = r->times ? a + 1 : r->rows;
             continue;
         }
         if ((!h->inside || time - h->low >= h->span) && (status = enter(h, time)))
             return status;
-        for (b = a + 1; b < r->rows && r->times; b++) {
-            if (r->times[b] - h->low >= h->span || r->times[b] < r->from || r->times[b] > r->to)
-                break;
+        b = r->times ? bin_end(h, r, a) : r->rows;
+        for (uint32_t i = a; r->kind && i < b; i++) {
+            h->chosen[chosen] = (uint16_t)i;
+            chosen += r->pass[r->kind[i]];
         }
-        if (!r->times)
-            b = r->rows;
-        if (r->kind) {
-            for (uint32_t i = a; i < b; i++) {
-                h->chosen[chosen] = (uint16_t)i;
-                chosen += r->pass[r->kind[i]];
-            }
-        } else {
-            for (uint32_t i = a; i < b; i++)
-                h->chosen[chosen++] = (uint16_t)i;
-        }
-        if ((status = count_any(h, r, chosen)))
+        status = r->kind ? count_any(h, r, 0, chosen, 1) : count_any(h, r, a, b - a, 0);
+        if (status)
             return status;
     }
     return 0;

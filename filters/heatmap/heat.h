@@ -34,14 +34,15 @@ struct heat *heat_new(uint32_t bins, uint64_t width, uint64_t origin) CF_MUST_CH
 /* Only regions for which f(arg, region) is not 0 are counted. Asked once for 64 pages or so. */
 void heat_filter(struct heat *h, int (*f)(void *, uint32_t region), void *arg);
 
-/* One slice of at most HEAT_SLICE rows. times may be NULL (all 0), region and page too (then all
-   is region 0), and addr (then region 0 uses page, or 0). Row i counts where pass[kind[i]] is 1
+/* One slice of at most HEAT_SLICE rows. times may be NULL (all `time`), region and page too (then
+   all is region 0), and addr (then region 0 uses page, or 0). Row i counts where pass[kind[i]] is 1
    (kind NULL: every row), with amount[i] (NULL: 1). Rows outside [from, to] do not count. Rows
    that do not count by their kind still tell how far the time goes, so that all maps of a stream
    have the same bins. */
 struct heat_rows {
     uint32_t rows;
     const uint64_t *times;
+    uint64_t time;
     const uint32_t *region, *page;
     const uint64_t *addr;
     const uint8_t *kind;
