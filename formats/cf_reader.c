@@ -328,6 +328,27 @@ static void leave_frame(struct cf_reader *r, size_t total)
     r->pos += header ? (size_t)(header - p) : have < total ? have : total;
 }
 
+/* The reader's numbers for ids of strings. Neighbouring rows have few different ones, but may take
+   turns: those that came last are kept by their low bits. */
+static void unify(const struct dict *dict, const uint32_t *id, uint32_t rows, uint32_t *number)
+{
+    enum { RECENT = 64 };
+    uint32_t recent[RECENT] = {0}, known[RECENT] = {0};
+
+    for (uint32_t k = 0; k < rows; k++) {
+        const uint32_t one = id[k], at = one & (RECENT - 1);
+
+        if (recent[at] != one) {
+            const struct dict *d = &dict[one >> CF_CHAIN_SHIFT];
+            const uint32_t low = one & (ID_SPACE - 1);
+
+            recent[at] = one;
+            known[at] = low < d->room ? d->number[low] : 0;
+        }
+        number[k] = known[at];
+    }
+}
+
 /* Adds unified ids or plain values for what is wanted. 0; -1 when the frame cannot be handed out.
  */
 static int decode(struct cf_reader *r)
@@ -373,7 +394,6 @@ static int decode(struct cf_reader *r)
         }
         if (c->type == CF_STR && r->unify) {
             const uint32_t *id = c->values;
-            uint32_t last = 0, last_number = 0;
 
             if (r->unified_room[i] < f->rows) {
                 free(r->unified[i]);
@@ -385,16 +405,7 @@ static int decode(struct cf_reader *r)
                 }
                 r->unified_room[i] = f->rows;
             }
-            for (uint32_t k = 0; k < f->rows; k++) {
-                if (id[k] != last) {
-                    const struct dict *d = &r->dict[id[k] >> CF_CHAIN_SHIFT];
-                    uint32_t low = id[k] & (ID_SPACE - 1);
-
-                    last = id[k];
-                    last_number = low < d->room ? d->number[low] : 0;
-                }
-                r->unified[i][k] = last_number;
-            }
+            unify(r->dict, id, f->rows, r->unified[i]);
             c->values = r->unified[i];
         }
     }
