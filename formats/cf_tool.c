@@ -432,15 +432,17 @@ void cf_csv_text(FILE *out, int first, const char *text)
 
 void cf_csv_u64(FILE *out, int first, uint64_t value)
 {
-    char digits[20];
+    char digits[21];
     size_t at = sizeof digits;
 
-    /* By hand: printing is most of the time of a program that writes a number a line. */
-    separate(out, first);
+    /* By hand, and in one piece: printing is most of the time of a program that writes a number a
+       line. */
     do {
         digits[--at] = (char)('0' + value % 10);
         value /= 10;
     } while (value);
+    if (!first)
+        digits[--at] = ',';
     fwrite(digits + at, 1, sizeof digits - at, out);
 }
 
