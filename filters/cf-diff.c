@@ -49,6 +49,13 @@ struct sums {
     uint64_t count[CF_CHANGE_KINDS];
 };
 
+/* The number of a process or set that came lately: the lines of several take turns. */
+struct recent {
+    uint32_t key, known; /* number + 1, 0 = nobody's */
+};
+
+enum { RECENT_BITS = 8, RECENT = 1 << RECENT_BITS };
+
 struct side {
     struct cf_reader *reader;
     struct cf_snaps *snaps;
@@ -71,8 +78,7 @@ struct work {
     uint32_t names;
     struct sums *sums;
     uint32_t sums_room;
-    int last_known;
-    uint32_t last_key, last; /* of the line before, and its number */
+    struct recent recent[RECENT];
 };
 
 enum { OPT_PAIRS = 256, OPT_AGAINST, OPT_VIRTUAL, OPT_SUMMARY, OPT_BY, OPT_LEVEL };
@@ -208,19 +214,12 @@ static int next(struct work *w, struct side *s)
 
 /* ---- what a pair gives ---- */
 
-static int take_line(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
-                     enum cf_change kind)
+/* The number of a process or set, for which there are sums then: 0, or -1 without memory. */
+static int find_sums(struct work *w, uint32_t key, struct recent *recent)
 {
-    struct work *w = arg;
-    const uint32_t key = w->o.by == BY_PROCESS ? t->pid[slot] : set;
     uint32_t n;
     int r;
 
-    /* neighbours are mostly of one set or process */
-    if (w->last_known && key == w->last_key) {
-        w->sums[w->last].count[kind]++;
-        return 0;
-    }
     if ((r = cf_groups_number(w->groups, &key, sizeof key, 1, &n)) != 0) {
         if (r > 0)
             cf_die(&w->tool, CF_EXIT_INPUT, "--by: there are over %d of them", CF_GROUPS_MOST);
@@ -236,10 +235,38 @@ static int take_line(void *arg, const struct cf_tags *t, size_t slot, uint32_t s
         w->sums = sums;
         w->sums_room = (uint32_t)more;
     }
-    w->sums[n].count[kind]++;
-    w->last_known = 1;
-    w->last_key = key;
-    w->last = n;
+    *recent = (struct recent){key, n + 1};
+    return 0;
+}
+
+static int take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t count, uint32_t set,
+                    enum cf_change kind)
+{
+    struct work *w = arg;
+    struct recent *r = &w->recent[set % RECENT];
+
+    (void)t;
+    (void)slot;
+    if ((r->key != set || !r->known) && find_sums(w, set, r) != 0)
+        return -1;
+    w->sums[r->known - 1].count[kind] += count;
+    return 0;
+}
+
+static int take_processes(void *arg, const struct cf_tags *t, size_t slot, uint32_t count,
+                          uint32_t set, enum cf_change kind)
+{
+    struct work *w = arg;
+
+    (void)set;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t pid = t->pid[slot + i];
+        struct recent *r = &w->recent[pid * 0x9e3779b1u >> (32 - RECENT_BITS)];
+
+        if ((r->key != pid || !r->known) && find_sums(w, pid, r) != 0)
+            return -1;
+        w->sums[r->known - 1].count[kind]++;
+    }
     return 0;
 }
 
@@ -288,13 +315,15 @@ static void print_pair(const struct cf_snap *a, const struct cf_snap *b, const s
 static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snap *a,
                     const struct cf_tags *tb, const struct cf_snap *b)
 {
-    const int sums = w->o.by == BY_PROCESS || w->o.by == BY_SET;
+    cf_change_taker *take = w->o.by == BY_PROCESS ? take_processes
+                            : w->o.by == BY_SET   ? take_set
+                                                  : NULL;
     const uint64_t in_a = cf_tags_capacity(ta), in_b = cf_tags_capacity(tb);
     const uint64_t lines = in_a > in_b ? in_a : in_b;
     struct cf_changes c = {0};
     double percent;
 
-    if (cf_changes_add(&c, ta, tb, sums ? take_line : NULL, w) != 0)
+    if (cf_changes_add(&c, ta, tb, take, w) != 0)
         no_memory(w);
     w->pairs++;
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;

@@ -53,7 +53,7 @@ static int compare_set(struct cf_changes *c, const struct sides *s, cf_change_ta
             c->valid_a++;
             c->count[kind]++;
             if (take)
-                stop = take(arg, s->a, s->slot_a + w, s->set, kind);
+                stop = take(arg, s->a, s->slot_a + w, 1, s->set, kind);
         }
         if (b == CF_TAGS_NONE)
             continue;
@@ -62,7 +62,7 @@ static int compare_set(struct cf_changes *c, const struct sides *s, cf_change_ta
             continue;
         c->count[CF_ONLY_B]++;
         if (take && !stop)
-            stop = take(arg, s->b, s->slot_b + w, s->set, CF_ONLY_B);
+            stop = take(arg, s->b, s->slot_b + w, 1, s->set, CF_ONLY_B);
     }
     return stop;
 }
@@ -72,25 +72,48 @@ static uint32_t larger(uint32_t x, uint32_t y)
     return x > y ? x : y;
 }
 
-/* Counts a set whose lines and states are all the same. */
-static int equal_set(struct cf_changes *c, const struct sides *s)
+/* Whether the lines and states of a set are all the same. */
+static int equal_set(const struct sides *s)
 {
     const size_t n = s->ways_a;
-    uint64_t valid = 0;
 
     if (n != s->ways_b ||
         memcmp(s->a->line + s->slot_a, s->b->line + s->slot_b, n * sizeof *s->a->line) != 0)
         return 0;
     /* the state of a way without a line is nobody's */
-    if (s->a->state && s->b->state &&
-        memcmp(s->a->state + s->slot_a, s->b->state + s->slot_b, n) != 0)
-        return 0;
-    for (uint32_t w = 0; w < n; w++)
+    return !s->a->state || !s->b->state ||
+           memcmp(s->a->state + s->slot_a, s->b->state + s->slot_b, n) == 0;
+}
+
+/* Lines of an equal set are taken from one empty way to the next. */
+static int take_equal(const struct sides *s, cf_change_taker *take, void *arg)
+{
+    const uint64_t *line = s->a->line + s->slot_a;
+    int stop = 0;
+
+    for (uint32_t w = 0, end; w < s->ways_a && !stop; w = end + 1) {
+        for (end = w; end < s->ways_a && line[end] != CF_TAGS_NONE;)
+            end++;
+        if (end > w)
+            stop = take(arg, s->a, s->slot_a + w, end - w, s->set, CF_SAME);
+    }
+    return stop;
+}
+
+static int count_equal(struct cf_changes *c, const struct sides *s, cf_change_taker *take,
+                       void *arg)
+{
+    uint64_t valid = 0;
+
+    for (uint32_t w = 0; w < s->ways_a; w++)
         valid += s->a->line[s->slot_a + w] != CF_TAGS_NONE;
     c->valid_a += valid;
     c->valid_b += valid;
     c->count[CF_SAME] += valid;
-    return 1;
+    if (!take || !valid)
+        return 0;
+    return valid == s->ways_a ? take(arg, s->a, s->slot_a, s->ways_a, s->set, CF_SAME)
+                              : take_equal(s, take, arg);
 }
 
 int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct cf_tags *b,
@@ -111,9 +134,7 @@ int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct c
             };
             int stop;
 
-            if (!take && equal_set(c, &s))
-                continue;
-            stop = compare_set(c, &s, take, arg);
+            stop = equal_set(&s) ? count_equal(c, &s, take, arg) : compare_set(c, &s, take, arg);
             if (stop)
                 return stop;
         }

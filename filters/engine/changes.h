@@ -27,10 +27,11 @@ struct cf_changes {
     uint64_t ways; /* that changed */
 };
 
-/* Called for each line with its kind and its slot in `t`: that of the second table for CF_ONLY_B,
-   else of the first. Non-zero ends the comparison. */
-typedef int cf_change_taker(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
-                            enum cf_change kind);
+/* Called for the lines in slots [slot, slot + count) of `t`, which are all of one set and kind and
+   none of which is empty; `t` is the second table for CF_ONLY_B, else the first. Non-zero ends the
+   comparison. */
+typedef int cf_change_taker(void *arg, const struct cf_tags *t, size_t slot, uint32_t count,
+                            uint32_t set, enum cf_change kind);
 
 /* Adds the changes from a to b to *c, states too where both tables keep them; `take` may be NULL.
    Set s of cache k is compared with set s of cache k, also where the layouts differ. Returns 0, or
