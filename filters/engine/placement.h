@@ -53,7 +53,8 @@ void cf_survivors_free(struct cf_survivors *s);
 
 /* Counts the marked lines of a snapshot that belongs to a number of rounds. -1 without memory.
    Memory: 43 to 85 bytes a line that was ever found, as much for each number of lines that a set
-   had in a round, and 16 a set. */
+   had in a round, and 4 a line of the cache for each of 16 rounds (in all at most 16 MiB, or what
+   one of them takes). */
 int cf_survivors_add(struct cf_survivors *s, const struct cf_tags *before,
                      const struct cf_tags *now, uint32_t rounds) CF_MUST_CHECK;
 

@@ -4,8 +4,8 @@
  *
  * How many lines a set has in all is known only at the end, so counts are kept by set. Sets that
  * held none of their lines are not counted one by one: they are what is missing to the number of
- * snapshots. Most sets hold as many in one snapshot as in the next: such runs are counted beside
- * the table of counters, and added to it when they end.
+ * snapshots. The counts of a few rounds stand in arrays, by set and number of lines; they are added
+ * to the table of counters when other rounds take their place, and at the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,15 @@
 #include "filters/engine/counts.h"
 #include "filters/engine/placement.h"
 
-/* Snapshots in a row of one number of rounds in which a set held `cached` lines. */
-struct run {
-    uint32_t rounds, cached;
-    uint64_t count;
+/* In how many snapshots of one number of rounds a set held so many of its lines. */
+struct tally {
+    uint32_t rounds, snapshots;
+    uint32_t *count; /* by set of the layout and number of lines */
+};
+
+enum {
+    TALLIES = 16,
+    TALLY_ROOM = 1 << 22 /* counts of all of them, where one does not take more */
 };
 
 struct cf_survivors {
@@ -25,8 +30,9 @@ struct cf_survivors {
     struct cf_counts *snapshots; /* a: rounds */
     struct cf_counts *known;     /* a: set, b: line */
     struct cf_counts *cached;    /* a: rounds, b: set and number */
-    struct run *run;             /* of each set of the layout */
-    uint32_t caches, set_room;
+    struct tally tally[TALLIES];
+    uint32_t tallies; /* that are in use, by rounds modulo their number; 0 = no layout yet */
+    uint32_t caches, set_room, way_room;
 };
 
 enum { NUMBER_BITS = 11 }; /* 0 to CF_TAGS_WAYS */
@@ -61,7 +67,8 @@ void cf_survivors_free(struct cf_survivors *s)
     cf_counts_free(s->snapshots);
     cf_counts_free(s->known);
     cf_counts_free(s->cached);
-    free(s->run);
+    for (int i = 0; i < TALLIES; i++)
+        free(s->tally[i].count);
     free(s);
 }
 
@@ -75,85 +82,131 @@ static int up(struct cf_counts *c, uint64_t a, uint64_t b)
     return 0;
 }
 
-static int end_run(struct cf_survivors *s, struct run *r, uint32_t cache, uint32_t set)
+/* Counts of a set: of 0 to way_room lines. */
+static size_t tally_place(const struct cf_survivors *s, uint32_t cache, uint32_t set)
 {
-    uint64_t *n;
+    return ((size_t)cache * s->set_room + set) * ((size_t)s->way_room + 1);
+}
 
-    if (!r->count)
-        return 0;
-    n = cf_counts_at(s->cached, r->rounds, set_name(cache, set) << NUMBER_BITS | r->cached);
-    if (!n)
-        return -1;
-    *n += r->count;
-    r->count = 0;
+static int end_tally(struct cf_survivors *s, struct tally *t)
+{
+    for (uint32_t cache = 0; t->snapshots && cache < s->caches; cache++)
+        for (uint32_t set = 0; set < s->set_room; set++) {
+            uint32_t *count = t->count + tally_place(s, cache, set);
+
+            for (uint32_t k = 1; k <= s->way_room; k++) {
+                uint64_t *n;
+
+                if (!count[k])
+                    continue;
+                n = cf_counts_at(s->cached, t->rounds, set_name(cache, set) << NUMBER_BITS | k);
+                if (!n)
+                    return -1;
+                *n += count[k];
+                count[k] = 0;
+            }
+        }
+    t->snapshots = 0;
     return 0;
 }
 
-static int end_runs(struct cf_survivors *s)
+static int end_tallies(struct cf_survivors *s)
 {
-    for (uint32_t cache = 0; cache < s->caches; cache++)
-        for (uint32_t set = 0; set < s->set_room; set++)
-            if (end_run(s, &s->run[(size_t)cache * s->set_room + set], cache, set) != 0)
-                return -1;
+    for (uint32_t i = 0; i < s->tallies; i++)
+        if (end_tally(s, &s->tally[i]) != 0)
+            return -1;
     return 0;
 }
 
-/* Room for the runs of a layout. */
-static int make_runs(struct cf_survivors *s, const struct cf_tags *t)
+static int take_layout(struct cf_survivors *s, const struct cf_tags *t)
 {
-    struct run *more;
+    size_t size;
 
-    if (s->run && t->caches == s->caches && t->set_room == s->set_room)
+    if (s->tallies && t->caches == s->caches && t->set_room == s->set_room &&
+        t->way_room == s->way_room)
         return 0;
-    more = calloc((size_t)t->caches * t->set_room + 1, sizeof *more);
-    if (!more || end_runs(s) != 0) {
-        free(more);
+    if (end_tallies(s) != 0)
         return -1;
+    for (int i = 0; i < TALLIES; i++) {
+        free(s->tally[i].count);
+        s->tally[i] = (struct tally){0};
     }
-    free(s->run);
-    s->run = more;
     s->caches = t->caches;
     s->set_room = t->set_room;
+    s->way_room = t->way_room;
+    size = tally_place(s, s->caches, 0);
+    s->tallies = size >= TALLY_ROOM             ? 1
+                 : size * TALLIES <= TALLY_ROOM ? TALLIES
+                                                : (uint32_t)(TALLY_ROOM / size);
     return 0;
 }
 
-static int count_run(struct cf_survivors *s, uint32_t cache, uint32_t set, uint32_t rounds,
-                     uint32_t cached)
+/* The counts that a snapshot goes to. NULL without memory. */
+static uint32_t *tally_of(struct cf_survivors *s, uint32_t rounds)
 {
-    struct run *r = &s->run[(size_t)cache * s->set_room + set];
+    struct tally *t = &s->tally[rounds % s->tallies];
 
-    if ((r->rounds != rounds || r->cached != cached) && end_run(s, r, cache, set) != 0)
-        return -1;
-    r->rounds = rounds;
-    r->cached = cached;
-    r->count++;
+    if (!t->count)
+        t->count = calloc(tally_place(s, s->caches, 0) + 1, sizeof *t->count);
+    if (!t->count || ((t->rounds != rounds || t->snapshots == UINT32_MAX) && end_tally(s, t) != 0))
+        return NULL;
+    t->rounds = rounds;
+    t->snapshots++;
+    return t->count;
+}
+
+/* How many of the marks, which are 0 or 1, are set. */
+static uint32_t marked(const uint8_t *mark, uint32_t ways)
+{
+    uint32_t n = 0;
+
+    for (; ways >= 8; ways -= 8, mark += 8) {
+        uint64_t eight;
+
+        memcpy(&eight, mark, 8);
+        n += (uint32_t)(eight * 0x0101010101010101u >> 56);
+    }
+    while (ways)
+        n += mark[--ways];
+    return n;
+}
+
+/* Marked lines of a set that was another one before. */
+static int know_lines(struct cf_survivors *s, const struct cf_tags *before,
+                      const struct cf_tags *now, uint32_t cache, uint32_t set)
+{
+    const size_t slot = cf_tags_slot(now, cache, set);
+
+    if (!memcmp(before->line + slot, now->line + slot, now->ways * sizeof *now->line) &&
+        !memcmp(before->mark + slot, now->mark + slot, now->ways))
+        return 0;
+    for (uint32_t w = 0; w < now->ways; w++)
+        if (now->mark[slot + w] &&
+            (before->line[slot + w] != now->line[slot + w] || !before->mark[slot + w]) &&
+            !cf_counts_at(s->known, set_name(cache, set), now->line[slot + w]))
+            return -1;
     return 0;
 }
 
 int cf_survivors_add(struct cf_survivors *s, const struct cf_tags *before,
                      const struct cf_tags *now, uint32_t rounds)
 {
+    uint32_t *count = NULL;
     uint64_t all = 0;
 
-    if (up(s->snapshots, rounds, 0) != 0 || make_runs(s, now) != 0)
+    if (up(s->snapshots, rounds, 0) != 0 || take_layout(s, now) != 0 ||
+        (s->found && !(count = tally_of(s, rounds))))
         return -1;
     for (uint32_t cache = 0; cache < now->caches; cache++)
         for (uint32_t set = 0; set < now->sets; set++) {
-            const size_t slot = cf_tags_slot(now, cache, set);
-            uint32_t n = 0;
+            const uint32_t n = marked(now->mark + cf_tags_slot(now, cache, set), now->ways);
 
-            for (uint32_t w = 0; w < now->ways; w++)
-                n += now->mark[slot + w];
             all += n;
             if (!s->found || !n)
                 continue;
-            if (count_run(s, cache, set, rounds, n) != 0)
+            count[tally_place(s, cache, set) + n]++;
+            if (know_lines(s, before, now, cache, set) != 0)
                 return -1;
-            for (uint32_t w = 0; w < now->ways; w++)
-                if (now->mark[slot + w] &&
-                    (before->line[slot + w] != now->line[slot + w] || !before->mark[slot + w]) &&
-                    !cf_counts_at(s->known, set_name(cache, set), now->line[slot + w]))
-                    return -1;
         }
     if (!s->found && all && up(s->cached, rounds, all) != 0)
         return -1;
@@ -275,7 +328,7 @@ struct cf_survivors_row *cf_survivors_rows(struct cf_survivors *s, size_t *count
     struct cf_survivors_row *row = NULL;
 
     *count = 0;
-    if (of_set && sets_of && end_runs(s) == 0 && count_lines(s, of_set, sets_of) == 0)
+    if (of_set && sets_of && end_tallies(s) == 0 && count_lines(s, of_set, sets_of) == 0)
         row = all_rows(s, of_set, sets_of, count);
     cf_counts_free(of_set);
     cf_counts_free(sets_of);

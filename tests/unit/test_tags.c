@@ -125,6 +125,14 @@ static void slow_placement(struct cf_placement *p, int marked)
         }
 }
 
+/* Numbers of which the engine counts two in the same place. */
+static uint32_t rounds_of(int snapshot)
+{
+    static const uint32_t rounds[] = {0, 7, 16};
+
+    return rounds[snapshot % 3];
+}
+
 /* Share of snapshots of `rounds` in which k of n lines are cached, over all sets with n lines. */
 static uint64_t slow_survivors(int found, uint32_t rounds, uint32_t n, uint32_t k)
 {
@@ -152,7 +160,7 @@ static uint64_t slow_survivors(int found, uint32_t rounds, uint32_t n, uint32_t 
 
             for (int i = found ? set * WAYS : 0; i < (found ? (set + 1) * WAYS : SLOTS); i++)
                 cached += truth[s][i] && marks[s][i];
-            count += (uint32_t)(s % 3) == rounds && cached == k;
+            count += rounds_of(s) == rounds && cached == k;
         }
     }
     return count;
@@ -203,8 +211,8 @@ static void take(struct cf_snaps *s)
             }
     if (has_row[n])
         good_tables &= s->info.time == (uint64_t)n * 10 && s->info.cost == 5;
-    if (cf_survivors_add(found, &s->before, &s->now, (uint32_t)n % 3) ||
-        cf_survivors_add(named, &s->before, &s->now, (uint32_t)n % 3))
+    if (cf_survivors_add(found, &s->before, &s->now, rounds_of(n)) ||
+        cf_survivors_add(named, &s->before, &s->now, rounds_of(n)))
         good_tables = 0;
     if (s->first)
         return;
