@@ -6,7 +6,7 @@
  *   (none)  hands every frame on, looking at nothing
  *   -a      reads addr and adds a column of 4 bytes a row
  *   -r      decodes every column of the accesses and sets it anew, so that a pipe gets them raw
- *   -d      decodes every column of the accesses and writes nothing
+ *   -d      decodes every column of all tables and writes nothing
  *   -c      prints the number of access rows and of bytes read, and writes nothing
  *   -o      writes a packed FILE in place of raw standard output
  *
