@@ -6,7 +6,7 @@
 #   make             build every program into build/bin
 #   make demo        install what is needed, build, record a real program and show the result
 #   make check       install what is needed, build, run all tests (under 20 minutes; the first time
-#                    it fetches Debian kernels to test in, 200 MB, into ~/.cache/cacheflow)
+#                    it fetches Debian kernels to test in, 250 MB, into ~/.cache/cacheflow)
 #   make check-long  the tests that take long: fuzzing, a trace of many gigabytes of addresses
 #   make bench       measured speed and size, each as a ratio to a baseline of the same run
 #   make lint        formatting, static analysis, headers, man pages, shell scripts
@@ -209,15 +209,18 @@ help:
 	@sed -n '3,/^# The end/{/^# The end/d;s/^# \{0,1\}//;p}' Makefile
 
 deps:
-	@.ci/install build check
+	@.ci/install build check guest
 
 demo:
 	@.ci/install build
 	@$(MAKE) all
 	@$(MAKE) -f pipelines/demo.mk B=$(B)
 
+# Kernels for guests only where a suite is to run that boots one.
+GUESTS = $(if $(SANFLAGS),,$(if $(TESTS),$(if $(findstring kmod,$(TESTS)),guest),guest))
+
 check:
-	@.ci/install build check
+	@.ci/install build check $(GUESTS)
 	@$(MAKE) all tests
 	@tests/run -b $(B) -j $(JOBS) $(TESTS)
 
