@@ -64,6 +64,38 @@ END
 L1,load,7,7,4,1,2,0,0"
 }
 
+@test "stores that do not allocate: what only they have touched was never in the cache" {
+    machine m.yaml 'name: D, kind: data, size: 128, ways: 1, write: through, allocate: false'
+    cat >a.csv <<'END'
+time,op,addr,size
+1,store,0,4
+2,store,8,4
+3,load,0,4
+4,store,0,4
+5,load,64,4
+6,load,128,4
+7,store,0,4
+8,load,0,4
+END
+    stream a.cf a.csv
+    # 1 and 2 bring nothing in, so 3 is the first that any cache could have; 7 and 8 were there, and
+    # two lines of a fully associative cache do not suffice either
+    run -0 classes -m ./m.yaml a.cf
+    is "1 1 1 0 1 1 2 2"
+    # the same by the engine that knows of other cores
+    CPUS=2 machine two.yaml 'name: D, kind: data, size: 128, ways: 1, write: through, allocate: false'
+    sed '1s/$/,cpu/; 2,$s/$/,0/' a.csv >b.csv
+    printf '9,load,64,4,1\n10,store,8,4,1\n11,load,8,4,0\n12,store,320,4,1\n13,load,320,4,1\n' >>b.csv
+    stream b.cf b.csv
+    run -0 classes -m ./two.yaml b.cf
+    is "1 1 1 0 1 1 2 2 1 1 4 1 1"
+    # a program that fits has nothing but these
+    cf-capture leon4 -q "$ROOT/samples/leon4/fits.hist" >fits.cf
+    cf-classify -q -m leon4-n2x --summary fits.cf >sum.csv
+    run -0 column capacity sum.csv
+    is $'0\n0\n0'
+}
+
 @test "code against the instruction cache, data against the data cache" {
     machine m.yaml 'name: I, kind: instruction, size: 64, ways: 1' 'name: D, kind: data, size: 64, ways: 1'
     cat >a.csv <<'END'

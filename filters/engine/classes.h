@@ -13,7 +13,7 @@
 
 enum cf_class {
     CF_CLASS_NONE = 0,          /* no miss, or not classified */
-    CF_CLASS_COMPULSORY = 1,    /* the cache never held the line before */
+    CF_CLASS_COMPULSORY = 1,    /* a cache without bounds would have missed */
     CF_CLASS_CAPACITY = 2,      /* a fully associative LRU cache of equal size would have missed */
     CF_CLASS_CONFLICT = 3,      /* it would have hit */
     CF_CLASS_TRUE_SHARING = 4,  /* lost to another core, which wrote what is accessed now */

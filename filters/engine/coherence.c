@@ -11,8 +11,8 @@
  * Vector code for step 1 is in coherence_avx512.c. For two cores, that for steps 3 and 4 is in
  * coherence_pair_avx512.c, whose states do without the first two of the sets that follow.
  *
- * The state of a line is a set of cores that hold it, one of those that ever referenced it, and for
- * each of these the words that others wrote since it did last. For two cores and 16 words that is
+ * The state of a line is a set of cores that hold it, one of those that ever held it, and for each
+ * of these the words that others wrote since it referenced the line last. For two cores and 16 words that is
  * one 64-bit word. Beside it stand the times of the fully associative caches (full.h), so that one
  * access to memory brings all that is known of a line. A set is the slots of its lines from the
  * newest to the oldest, then free ways.
@@ -394,9 +394,9 @@ static inline unsigned miss(struct cf_coherence *c, uint32_t i, struct state *s,
     class = s->known & me ? class : CF_CLASS_COMPULSORY;
     if (news)
         class = news & c->touch[i] ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
-    s->known |= me;
     if (c->g.no_allocate && c->write[i])
         return class;
+    s->known |= me;
     *m.word &= ~(m.ones << m.shift);
     if (!c->g.outside) {
         uint32_t victim = to_front(set_of(c, c->core[i], i), c->g.ways, c->slot[i]);

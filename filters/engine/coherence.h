@@ -10,7 +10,8 @@
  * cores that hold it.
  *
  * A miss of a core is, by the first of these that holds,
- *   compulsory     this core has never referenced the line;
+ *   compulsory     this core has never referenced the line, or where stores do not allocate only
+ *                  by stores that missed;
  *   true sharing   another core wrote the line since this core last referenced it, and among the
  *                  words that it wrote is one that this reference touches;
  *   false sharing  likewise, but only neighbours of these words in the line were written;

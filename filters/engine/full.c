@@ -301,9 +301,7 @@ int cf_full_one(struct cf_full *f, const struct cf_slots *slots, uint32_t slot,
     if (how == CF_FULL_TOUCH || (how == CF_FULL_NO_ALLOCATE && t >= f->oldest))
         return cf_full_touch(f, slots, &slot, 1, &found) != 0 ? -1 : found;
     found = t >= f->oldest ? CF_FULL_HIT : t ? CF_FULL_GONE : CF_FULL_NEVER_SEEN;
-    if (how == CF_FULL_NO_ALLOCATE) {
-        *time = t ? t : LONG_AGO;
-    } else if (found == CF_FULL_HIT) {
+    if (how == CF_FULL_FLUSH && found == CF_FULL_HIT) {
         *time = LONG_AGO;
         f->bits[t / 64] &= ~((uint64_t)1 << t % 64);
         f->live--;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * full.h - a fully associative LRU cache of N lines, and which lines it ever saw: what the 3C model
- * compares a real cache with (M. D. Hill, A. J. Smith, "Evaluating associativity in CPU caches",
- * IEEE Transactions on Computers 38(12), 1989; M. D. Hill, "Aspects of cache memory and instruction
- * buffer performance", thesis, Berkeley 1987).
+ * full.h - a fully associative LRU cache of N lines, and which lines it ever held: what the 3C
+ * model compares a real cache with (M. D. Hill, A. J. Smith, "Evaluating associativity in CPU
+ * caches", IEEE Transactions on Computers 38(12), 1989; M. D. Hill, "Aspects of cache memory and
+ * instruction buffer performance", thesis, Berkeley 1987).
  *
  * No list and no deletion. A clock counts references, and each line remembers the time of its last
  * one. The cache holds the N lines that were referenced last, so there is a time T, that of the
@@ -29,7 +29,7 @@ enum cf_full_result { CF_FULL_HIT = 0, CF_FULL_NEVER_SEEN = 1, CF_FULL_GONE = 2 
 /* What a reference does. */
 enum cf_full_how {
     CF_FULL_TOUCH = 0,       /* the line becomes the newest */
-    CF_FULL_NO_ALLOCATE = 1, /* so, but a line that is not in the cache stays out, and is seen */
+    CF_FULL_NO_ALLOCATE = 1, /* so, but a line that is not in the cache stays out, and unseen */
     CF_FULL_FLUSH = 2,       /* the line leaves the cache; that is no reference to it */
 };
 

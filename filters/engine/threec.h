@@ -2,15 +2,18 @@
 /*
  * threec.h - the 3C model: why a cache misses.
  *
- * A reference that misses is a compulsory miss if its line was never referenced before; else a
- * capacity miss if a fully associative LRU cache with as many lines, which sees the same
- * references, misses too; else a conflict miss (M. D. Hill, A. J. Smith, IEEE Transactions on
- * Computers 38(12), 1989). Reference by reference, so a fully associative cache that misses where
- * the real one hits is no "negative conflict", as it is when only the sums are compared.
+ * A reference that misses is a compulsory miss if a cache without bounds, which sees the same
+ * references, misses too; that is, with one exception, if its line was never referenced before.
+ * Else it is a capacity miss if a fully associative LRU cache with as many lines misses too; else a
+ * conflict miss (M. D. Hill, A. J. Smith, IEEE Transactions on Computers 38(12), 1989). Reference
+ * by reference, so a fully associative cache that misses where the real one hits is no "negative
+ * conflict", as it is when only the sums are compared.
  *
- * What the real cache does is the caller's affair; here is what the other one says. A line that is
- * flushed leaves that too, and its next miss counts as capacity. Stores that do not allocate in the
- * real cache do not in that one either.
+ * The exception: stores that do not allocate in the real cache do not in the other two either. No
+ * size would spare them, nor the first load of a line that only stores have touched.
+ *
+ * What the real cache does is the caller's affair; here is what the others say. A line that is
+ * flushed leaves the one with bounds too, and its next miss counts as capacity.
  *
  * Memory: see full.h and slots.h.
  */

@@ -148,11 +148,10 @@ static unsigned one_line(struct model *m, unsigned core, unsigned op, uint64_t n
         t.miss_line[t.misses++] = number;
         t.missed[m->row] = 1;
     }
-    l->at[core].known = 1;
     if (hit || op != CF_STORE || !m->g.no_allocate) {
         if (!hit)
             replace(m, core, number);
-        l->at[core].held = 1;
+        l->at[core].held = l->at[core].known = 1;
         l->at[core].used = m->now;
         memset(l->at[core].written, 0, width);
     }

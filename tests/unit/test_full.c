@@ -47,10 +47,10 @@ static int reference(struct list *l, uint64_t line, int how)
             memmove(l->line + i, l->line + i + 1, (--l->count - i) * sizeof(*l->line));
         return found;
     }
-    if (found == CF_FULL_NEVER_SEEN)
-        l->seen[l->known++] = line;
     if (how == CF_FULL_NO_ALLOCATE && found != CF_FULL_HIT)
         return found;
+    if (found == CF_FULL_NEVER_SEEN)
+        l->seen[l->known++] = line;
     if (found != CF_FULL_HIT)
         i = l->count < l->lines ? l->count++ : l->count - 1;
     memmove(l->line + 1, l->line, i * sizeof(*l->line));

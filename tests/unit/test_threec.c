@@ -72,7 +72,7 @@ static unsigned one_line(struct model *m, unsigned op, uint64_t line)
     }
     hit = reference(set, line, enter);
     in_full = reference(&m->full, line, enter);
-    known = reference(&m->seen, line, 1);
+    known = reference(&m->seen, line, enter);
     m->misses += !hit;
     if (hit)
         return CF_CLASS_NONE;
