@@ -96,6 +96,7 @@ struct work {
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
     int units_differ, no_misses;
+    int no_place[2]; /* accesses, lines came without an address */
     uint64_t amount[HEAT_SLICE];
     uint8_t counts[HEAT_SLICE];
 };
@@ -340,6 +341,10 @@ static void add_frame(struct work *w, const struct cf_frame *f)
 
     if (!addr)
         addr = cf_u64(f, CF_PHYS);
+    if (!addr && !(region && page)) {
+        w->no_place[f->table == CF_LINE] = 1;
+        return;
+    }
     if (!region || !page)
         w->unresolved_rows += f->rows;
     for (uint32_t at = 0, n; at < f->rows; at += n) {
@@ -454,8 +459,21 @@ static int write_html(const void *what, FILE *out)
     return heat_html(d->map, out);
 }
 
+/* The table whose rows could not be counted although they are what is asked for, or NULL. */
+static const char *lacks_place(const struct work *w)
+{
+    if (w->no_place[0])
+        return "access";
+    return w->no_place[1] && !w->access_rows ? "line" : NULL;
+}
+
 static void hints(const struct work *w)
 {
+    const char *placeless = lacks_place(w);
+
+    if (placeless)
+        cf_warn(w->tool, "table %s has no column 'addr': what made the stream did not record it",
+                placeless);
     if (w->no_misses && w->access_rows)
         cf_warn(w->tool, "no column hit, class or level tells of misses");
     if (w->tool->quiet)
@@ -525,7 +543,7 @@ int main(int argc, char **argv)
     hints(&w);
     output(&w);
     status = cf_tool_finish(&tool, w.reader, NULL);
-    if (w.no_misses && w.access_rows && status == CF_EXIT_OK)
+    if (((w.no_misses && w.access_rows) || lacks_place(&w)) && status == CF_EXIT_OK)
         status = CF_EXIT_INPUT;
     heat_free(w.accesses);
     heat_free(w.lines);

@@ -8,7 +8,7 @@ setup_file() {
     # Streams that no program of ours would write come from a C program of the unit tests.
     export MAKE_STREAM=$B/test/make_stream STREAMS=$BATS_FILE_TMPDIR
     local kind
-    for kind in plain full empty cut; do
+    for kind in plain full bare empty cut; do
         "$MAKE_STREAM" $kind >"$STREAMS/$kind.cf"
         "$MAKE_STREAM" $kind "$STREAMS/$kind.packed.cf"
     done
@@ -191,6 +191,39 @@ told() {
         expect "$p" 1 "without the columns of other filters"
         told "$p" "without the columns of other filters"
     done
+    verdict
+}
+
+@test "accesses and lines of which nothing but the time is known: one message that names what lacks" {
+    local p
+    for p in $(programs annotator reducer); do
+        go "$p" -q "$STREAMS/bare.cf"
+        case $p in
+        # what needs none of the columns, or takes a line without an owner for nobody's
+        cf-cat | cf-merge | cf-resolve | cf-occupancy | cf-sets | cf-clash)
+            expect "$p" 0 "for accesses that have a time only"
+            ;;
+        *)
+            expect "$p" 1 "for accesses that have a time only"
+            grep -qE "^$p: .*table (access|line) has no column '(addr|op|set|dist|hit|class|function)'" err ||
+                complain "$p" "does not name the column" err
+            ;;
+        esac
+        # one for each table at the most
+        [[ $(wc -l <err) -le 2 ]] || complain "$p" "says too much" err
+    done
+    # the first column that the filter needs, also where options bring in another way
+    for p in cf-distance 'cf-cache -m tegra-x1' 'cf-cache -m tegra-x1 --summary' \
+        'cf-classify -m tegra-x1' 'cf-classify -m leon4-n2x --rule leon4' \
+        'cf-classify -m leon4-n2x --rule leon4 --no-addresses' 'cf-sweep'; do
+        run -1 bash -c "$p '$STREAMS/bare.cf' 2>&1 >/dev/null"
+        has "table access has no column 'addr'"
+        [[ ${#lines[@]} == 1 ]] || complain "$p" "says: $output"
+    done
+    run -1 bash -c "cf-mrc '$STREAMS/bare.cf' 2>&1 >/dev/null"
+    has "no column 'dist': first run the stream through cf-distance"
+    run -1 bash -c "cf-latency -m tegra-x1 '$STREAMS/bare.cf' 2>&1 >/dev/null"
+    has "no column 'hit': first run the stream through cf-cache"
     verdict
 }
 

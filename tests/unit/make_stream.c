@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make_stream KIND [FILE]: makes and plain|full|empty|unknown|cut|checks streams that no program of
- * the suite would write, for all-programs.bats. FILE is a packed file; without it a raw stream goes
- * to standard output.
+ * make_stream KIND [FILE]: makes and checks streams that no program of the suite would write, for
+ * all-programs.bats. FILE is a packed file; without it a raw stream goes to standard output.
  *
  *   plain    accesses, mappings, heap objects, a task
+ *
  *   full     as plain, with every column that a filter of the suite adds, snapshots, page timings
- * and probes: input for every program empty    a header and an end frame unknown  as full, with two
- * columns that are in no list (a number and a string), a column of floating-point numbers, and two
- * tables that are in no list, one of them without a name cut      as plain, without the end frame
+ *            and probes: input for every program
+ *
+ *   bare     accesses that have a time and nothing else, snapshots, and lines that have the number
+ *            of their snapshot and nothing else
+ *
+ *   empty    a header and an end frame
+ *
+ *   unknown  as full, with two columns that are in no list (a number and a string), a column of
+ *            floating-point numbers, and two tables that are in no list, one of them without a name
+ *
+ *   cut      as plain, without the end frame
+ *
  *   check    reads FILE or standard input: every row that is there has the unknown columns with the
  *            values that `unknown` gave them, and the unknown tables are complete; prints the
  *            number of access rows and what is wrong
@@ -91,6 +100,23 @@ static void make_snapshots(struct cf_writer *w)
     }
 }
 
+static void make_bare(struct cf_writer *w)
+{
+    enum { BARE = 3 };
+    const uint64_t time[BARE] = {1, 2, 3};
+    const struct cf_values access[] = {{CF_TIME, time, 0}};
+
+    must(cf_writer_rows(w, CF_ACCESS, BARE, access, 1, NULL), w);
+    for (uint32_t s = 1; s <= 3; s++) {
+        const struct cf_values snapshot[] = {
+            {CF_SNAP, NULL, s}, {CF_TIME, NULL, 3 + s}, {CF_MODE, NULL, 0}};
+        const struct cf_values line[] = {{CF_SNAP, NULL, s}};
+
+        must(cf_writer_rows(w, CF_SNAPSHOT, 1, snapshot, 3, NULL), w);
+        must(cf_writer_rows(w, CF_LINE, BARE, line, 1, NULL), w);
+    }
+}
+
 static void make_timings(struct cf_writer *w)
 {
     const uint32_t heap = cf_writer_string(w, "[heap]"), chase = cf_writer_string(w, "capacity");
@@ -134,7 +160,9 @@ static int make(const char *kind, const char *file)
     if (!w)
         return 1;
     must(cf_writer_header(w, &header), w);
-    if (strcmp(kind, "empty")) {
+    if (!strcmp(kind, "bare")) {
+        make_bare(w);
+    } else if (strcmp(kind, "empty")) {
         uint64_t zero = 0;
         const uint32_t task = cf_writer_string(w, "demo"), map = cf_writer_string(w, "/bin/demo"),
                        heap = cf_writer_string(w, "[heap]");
