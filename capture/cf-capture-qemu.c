@@ -11,13 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/cf_command.h"
@@ -66,7 +62,6 @@ enum {
     OPT_LINE,
     OPT_COMMAND,
     OPT_PROBE,
-    FLUSH_MS = 100,
     WAIT_MS = 10, /* so long the end of the emulator may go unnoticed */
 };
 
@@ -84,20 +79,6 @@ static const struct option longs[] = {
     {"probe", no_argument, NULL, OPT_PROBE},
     CF_COMMON_OPTIONS,
 };
-
-/* For the handler: what came, and whom it concerns. */
-static volatile sig_atomic_t caught, caught_count;
-static volatile pid_t handler_child;
-
-static void on_signal(int s, siginfo_t *info, void *context)
-{
-    (void)context;
-    caught = s;
-    if (++caught_count > 1)
-        kill(handler_child, SIGKILL);
-    else if (info->si_code != SI_KERNEL) /* a terminal tells the program itself */
-        kill(handler_child, s);
-}
 
 /* ---- finding things ---- */
 
@@ -132,47 +113,20 @@ static void probe(void)
     exit(CF_EXIT_OK);
 }
 
-static char *quoted_command(char **argv)
-{
-    char *line = NULL;
-    size_t size;
-    FILE *f = open_memstream(&line, &size);
-
-    for (int i = 0; f && argv[i]; i++) {
-        const char *s = argv[i];
-
-        if (i)
-            fputc(' ', f);
-        if (*s && !s[strcspn(s, " \t\n'\"\\$`*?[]{}()<>|&;#~!")]) {
-            fputs(s, f);
-            continue;
-        }
-        fputc('\'', f);
-        for (; *s; s++)
-            if (*s == '\'')
-                fputs("'\\''", f);
-            else
-                fputc(*s, f);
-        fputc('\'', f);
-    }
-    if (f && fclose(f) == 0)
-        return line;
-    return NULL;
-}
-
 /* ---- running ---- */
 
 /* The command line: emulator, our options, the user's, the program's. */
-struct command {
+struct emulator {
     char *argv0; /* of the emulator, to be searched in PATH */
     char plugin[PATH_MAX + 64];
     const char **line;
     char *machine;
-    char *path; /* of the program's file */
+    char *found; /* the program, as PATH gives it */
+    char *path;  /* the real path of its file */
 };
 
 /* What the program is and which emulator it needs. Exits when that cannot be. */
-static void choose(struct cf_tool *t, struct options *o, struct command *c, char **argv)
+static void choose(struct cf_tool *t, struct options *o, struct emulator *c, char **argv)
 {
     char path[PATH_MAX], library[PATH_MAX];
     struct target target = {0};
@@ -194,7 +148,10 @@ static void choose(struct cf_tool *t, struct options *o, struct command *c, char
                "%s: made for machine %u (%d bits, %s-endian), whose emulator is not known: give it "
                "with --arch",
                path, target.machine, target.bits, target.big_endian ? "big" : "little");
+    c->found = strdup(path);
     c->path = realpath(path, NULL);
+    if (!c->found || !c->path)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: %s", path, strerror(errno));
     if (!o->arch)
         o->arch = target.arch;
     if (asprintf(&c->argv0, strchr(o->arch, '/') ? "%s" : "qemu-%s", o->arch) < 0)
@@ -219,8 +176,8 @@ static void choose(struct cf_tool *t, struct options *o, struct command *c, char
     }
 }
 
-static void build_command(struct cf_tool *t, const struct options *o, struct command *c, int fd,
-                          char **argv)
+static void build_line(struct cf_tool *t, const struct options *o, struct emulator *c, int fd,
+                       char **argv)
 {
     char plugin[PATH_MAX];
     int n = 0, args = 0;
@@ -244,71 +201,30 @@ static void build_command(struct cf_tool *t, const struct options *o, struct com
     }
     for (int i = 0; i < o->extras; i++)
         c->line[n++] = o->extra[i];
-    for (int i = o->system; i < args; i++)
-        c->line[n++] = argv[i];
-}
-
-static void run_child(struct cf_tool *t, const struct options *o, const struct command *c, int fd,
-                      const sigset_t *mask, void (*pipe_action)(int))
-{
-    int out = STDERR_FILENO;
-
-    if (o->command_output) {
-        out = open(o->command_output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        if (out < 0) {
-            cf_warn(t, "%s: %s", o->command_output, strerror(errno));
-            _exit(CF_EXIT_ENVIRONMENT);
-        }
+    /* The emulator looks for a program in no PATH and, when it finds none, ends without a word. */
+    if (!o->system) {
+        c->line[n++] = "-0";
+        c->line[n++] = argv[0];
+        c->line[n++] = c->found;
     }
-    if (o->command_output || !o->output)
-        dup2(out, STDOUT_FILENO);
-    if (o->command_output && out != STDOUT_FILENO)
-        close(out);
-    fcntl(fd, F_SETFD, 0); /* the plugin closes it before the program begins */
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPIPE, pipe_action);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(c->line[0], (char **)c->line);
-    cf_warn(t, "%s: %s", c->line[0], strerror(errno));
-    _exit(CF_EXIT_ENVIRONMENT);
-}
-
-static int64_t milliseconds_since(const struct timespec *then)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (now.tv_sec - then->tv_sec) * 1000 + (now.tv_nsec - then->tv_nsec) / 1000000;
-}
-
-/* Whether nobody reads our standard output any more: no reason for a message. */
-static int reader_gone(const struct cf_writer *w, const struct options *o)
-{
-    struct pollfd p = {.fd = STDOUT_FILENO};
-
-    return !o->output && cf_writer_problem(w) && poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+    for (int i = 1; i < args; i++)
+        c->line[n++] = argv[i];
 }
 
 /* Everything until the emulator is gone; its status. Where the stream cannot be written, or is long
    enough, the program runs on. */
-static int record(struct cfq_decoder *d, struct cf_writer *w, pid_t child)
+static int record(struct cf_command *run, struct cfq_decoder *d, struct cf_writer *w, pid_t child)
 {
-    struct timespec flushed;
     int status = 0;
 
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &flushed);
     for (;;) {
         int r = cfq_decoder_read(d, WAIT_MS);
         pid_t gone = r > 0 ? 0 : waitpid(child, &status, r < 0 ? 0 : WNOHANG);
 
         if (gone == child || (gone < 0 && errno != EINTR))
             break;
-        if (milliseconds_since(&flushed) >= FLUSH_MS) {
-            if (cfq_decoder_flush(d) == 0)
-                (void)cf_writer_flush(w);
-            clock_gettime(CLOCK_MONOTONIC_COARSE, &flushed);
-        }
+        if (cf_command_flush_due(run) && cfq_decoder_flush(d) == 0)
+            (void)cf_writer_flush(w);
     }
     cfq_decoder_finish(d);
     return status;
@@ -395,36 +311,11 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         cf_die(t, CF_EXIT_USAGE, "--arch and --sysroot are for programs, not for --system");
 }
 
-/* Starts the emulator; signals reach the handlers only when its process is known. */
-static pid_t start(struct cf_tool *t, const struct options *o, const struct command *c, int fd,
-                   void (*pipe_action)(int))
-{
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
-    sigset_t block, before;
-    pid_t child;
-
-    sigemptyset(&block);
-    sigaddset(&block, SIGINT);
-    sigaddset(&block, SIGTERM);
-    sigprocmask(SIG_BLOCK, &block, &before);
-    fflush(NULL);
-    child = fork();
-    if (child < 0)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
-    if (child == 0)
-        run_child(t, o, c, fd, &before, pipe_action);
-    handler_child = child;
-    action.sa_sigaction = on_signal;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return child;
-}
-
-static void free_command(struct command *c)
+static void free_emulator(struct emulator *c)
 {
     free(c->argv0);
     free(c->machine);
+    free(c->found);
     free(c->path);
     free(c->line);
 }
@@ -432,38 +323,49 @@ static void free_command(struct command *c)
 int main(int argc, char **argv)
 {
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-qemu"};
-    struct command command = {0};
+    struct emulator emulator = {0};
     struct options o;
     struct cf_tool tool;
     struct cf_writer *writer;
     struct cfq_decoder *d;
+    struct cf_command run;
     char text[512];
-    void (*pipe_action)(int);
+    pid_t child;
     int status = CF_EXIT_OK, ended;
 
     cf_tool_init(&tool, argc, argv, "cf-capture-qemu", usage);
     parse(&tool, &o, argc, argv);
     argv += optind;
-    choose(&tool, &o, &command, argv);
-    o.decode.path = command.path;
+    choose(&tool, &o, &emulator, argv);
+    o.decode.path = emulator.path;
     o.decode.name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 
     writer = cf_tool_writer(&tool, o.output);
-    header.command = quoted_command(argv);
-    header.machine = command.machine;
-    pipe_action = signal(SIGPIPE, SIG_IGN);
+    header.command = cf_command_quoted(argv);
+    header.machine = emulator.machine;
+    run =
+        (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
+    cf_command_prepare(&run);
     status = cf_writer_header(writer, &header);
     free(header.command);
     if (status != 0) {
-        free_command(&command);
+        free_emulator(&emulator);
         return cf_tool_finish(&tool, NULL, writer);
     }
     d = cfq_decoder_open(&o.decode, writer, text, sizeof(text));
     if (!d)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", text);
-    build_command(&tool, &o, &command, cfq_decoder_descriptor(d), argv);
+    build_line(&tool, &o, &emulator, cfq_decoder_descriptor(d), argv);
     map_images(&tool, &o, d);
-    ended = record(d, writer, start(&tool, &o, &command, cfq_decoder_descriptor(d), pipe_action));
+    child = cf_command_fork(&run);
+    if (child < 0)
+        cf_die(&tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
+    if (child == 0) {
+        /* the plugin closes it before the program begins */
+        fcntl(cfq_decoder_descriptor(d), F_SETFD, 0);
+        cf_command_exec(&run, emulator.line);
+    }
+    ended = record(&run, d, writer, child);
     if (cfq_decoder_problem(d)) {
         cf_warn(&tool, "%s", cfq_decoder_problem(d));
         status = CF_EXIT_INPUT;
@@ -471,23 +373,10 @@ int main(int argc, char **argv)
         cf_warn(&tool,
                 "%s did not load the plugin: it must know -plugin (Debian's qemu-user, not "
                 "qemu-user-static)",
-                command.argv0);
+                emulator.argv0);
         status = CF_EXIT_ENVIRONMENT;
     }
     cfq_decoder_close(d);
-    if (reader_gone(writer, &o)) {
-        if (cf_writer_close(writer, 0, text, sizeof(text)) != 0 && !caught)
-            caught = SIGPIPE;
-        free(tool.line);
-    } else if (cf_tool_finish(&tool, NULL, writer) != CF_EXIT_OK) {
-        status = CF_EXIT_ENVIRONMENT;
-    }
-    free_command(&command);
-    if (caught) {
-        signal(caught, SIG_DFL);
-        raise(caught);
-    }
-    if (status != CF_EXIT_OK)
-        return status;
-    return WIFSIGNALED(ended) ? CF_COMMAND_SIGNAL + WTERMSIG(ended) : WEXITSTATUS(ended);
+    free_emulator(&emulator);
+    return cf_command_finish(&run, writer, status, ended);
 }

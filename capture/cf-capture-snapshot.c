@@ -442,9 +442,10 @@ static char *command_line(const struct tasks *t)
     size_t size;
     FILE *f = open_memstream(&line, &size);
 
-    for (unsigned i = 0; f && i < t->commands; i++)
-        for (char **a = t->command[i].argv; *a; a++)
-            fprintf(f, "%s%s", a == t->command[i].argv ? (i ? " -- " : "") : " ", *a);
+    for (unsigned i = 0; f && i < t->commands; i++) {
+        fputs(i ? " -- " : "", f);
+        cf_command_print(f, t->command[i].argv);
+    }
     return f && fclose(f) == 0 ? line : NULL;
 }
 
@@ -473,10 +474,12 @@ static void start(struct capture *k, sigset_t *set)
     sigaddset(set, SIGRTMAX);
     sigaddset(set, SIGRTMAX - 1);
     sigaddset(set, SIGCHLD);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
+    if (!cf_command_ignored(SIGINT))
+        sigaddset(set, SIGINT);
+    if (!cf_command_ignored(SIGTERM))
+        sigaddset(set, SIGTERM);
     sigprocmask(SIG_BLOCK, set, &k->tasks.mask);
-    signal(SIGPIPE, SIG_IGN);
+    k->tasks.pipe_action = signal(SIGPIPE, SIG_IGN);
     k->tasks.own_output = !k->o.output;
     if (timer_create(CLOCK_MONOTONIC, &ev, &k->timer) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "timer: %s", strerror(errno));
@@ -522,46 +525,21 @@ static void end(struct capture *k)
                 (unsigned long long)k->emit.owners_missing);
 }
 
-/* Whether nobody reads our standard output any more: no reason for a message. */
-static int reader_gone(const struct capture *k)
-{
-    struct pollfd p = {.fd = STDOUT_FILENO};
-
-    return !k->o.output && cf_writer_problem(k->writer) && poll(&p, 1, 0) == 1 &&
-           (p.revents & POLLERR);
-}
-
 static int finish(struct capture *k)
 {
-    char problem[512];
-    int status = k->status;
+    int failed = cf_command_close(&k->tool, k->writer, k->o.output, &k->caught);
+    int status = failed ? failed : k->status;
 
-    if (reader_gone(k)) {
-        if (cf_writer_close(k->writer, 0, problem, sizeof problem) != 0 && !k->caught)
-            k->caught = SIGPIPE;
-        free(k->tool.line);
-    } else if (cf_tool_finish(&k->tool, NULL, k->writer) != CF_EXIT_OK) {
-        status = CF_EXIT_ENVIRONMENT;
-    }
     emit_free(&k->emit);
     watch_free(k->watch);
     device_close(&k->device);
     free(k->taken);
     free(k->bytes);
     free((void *)k->thrash);
-    if (k->caught) {
-        sigset_t none;
-
-        sigemptyset(&none);
-        signal(k->caught, SIG_DFL);
-        raise(k->caught);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-    }
-    for (unsigned i = 0; status == CF_EXIT_OK && i < k->tasks.commands; i++) {
-        const int s = k->tasks.command[i].status;
-
-        status = WIFSIGNALED(s) ? CF_COMMAND_SIGNAL + WTERMSIG(s) : WEXITSTATUS(s);
-    }
+    if (k->caught)
+        cf_command_raise(k->caught);
+    for (unsigned i = 0; status == CF_EXIT_OK && i < k->tasks.commands; i++)
+        status = cf_command_status(k->tasks.command[i].status);
     return status;
 }
 

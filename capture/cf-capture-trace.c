@@ -11,13 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/cf_command.h"
@@ -57,7 +53,6 @@ enum {
     OPT_LINE,
     OPT_COMMAND,
     OPT_PROBE,
-    FLUSH_MS = 100,
     LOG_BYTES = 65536,
 };
 
@@ -83,22 +78,7 @@ struct capture {
     int log; /* Valgrind's messages, or -1 */
     pid_t child;
     int begun, status, reaped;
-    struct timespec flushed;
 };
-
-/* For the handlers: what came, and whom it concerns. */
-static volatile sig_atomic_t caught, caught_count;
-static volatile pid_t handler_child;
-
-static void on_signal(int s, siginfo_t *info, void *context)
-{
-    (void)context;
-    caught = s;
-    if (++caught_count > 1)
-        kill(handler_child, SIGKILL);
-    else if (info->si_code != SI_KERNEL) /* a terminal tells the program itself */
-        kill(handler_child, s);
-}
 
 /* ---- what the decoder hands over ---- */
 
@@ -233,34 +213,6 @@ static const char *find_tool(const char **why)
     return directory;
 }
 
-static char *quoted_command(char **argv)
-{
-    char *line = NULL;
-    size_t size;
-    FILE *f = open_memstream(&line, &size);
-
-    for (int i = 0; f && argv[i]; i++) {
-        const char *s = argv[i];
-
-        if (i)
-            fputc(' ', f);
-        if (*s && !s[strcspn(s, " \t\n'\"\\$`*?[]{}()<>|&;#~!")]) {
-            fputs(s, f);
-            continue;
-        }
-        fputc('\'', f);
-        for (; *s; s++)
-            if (*s == '\'')
-                fputs("'\\''", f);
-            else
-                fputc(*s, f);
-        fputc('\'', f);
-    }
-    if (f && fclose(f) == 0)
-        return line;
-    return NULL;
-}
-
 static int make_directory(struct capture *k)
 {
     const char *candidates[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
@@ -279,17 +231,17 @@ static int make_directory(struct capture *k)
 
 /* ---- running ---- */
 
-static void run_child(const struct capture *k, const struct options *o, const char *tool,
-                      const sigset_t *mask, void (*pipe_action)(int), char **argv)
+static void run_child(const struct capture *k, struct cf_command *run, const struct options *o,
+                      const char *tool, char **argv)
 {
     char directory[PATH_MAX + 16], log[PATH_MAX + 32], depth[32], *function = NULL;
-    const char **run;
-    int n = 0, args = 0, out = STDERR_FILENO;
+    const char **line;
+    int n = 0, args = 0;
 
     while (argv[args])
         args++;
-    run = calloc((size_t)args + 16, sizeof(*run));
-    if (!run || (o->function && asprintf(&function, "--function=%s", o->function) < 0))
+    line = calloc((size_t)args + 16, sizeof(*line));
+    if (!line || (o->function && asprintf(&function, "--function=%s", o->function) < 0))
         _exit(CF_EXIT_ENVIRONMENT);
     snprintf(directory, sizeof(directory), "--directory=%s", k->directory);
     /* Valgrind ends a process that cannot open its log, and followed ones may outlive our
@@ -299,43 +251,25 @@ static void run_child(const struct capture *k, const struct options *o, const ch
     else
         snprintf(log, sizeof(log), "--log-file=%s/log", k->directory);
     snprintf(depth, sizeof(depth), "--stack-depth=%d", o->stack_depth);
-    run[n++] = "valgrind";
-    run[n++] = "--command-line-only=yes";
-    run[n++] = "--tool=cftrace";
-    run[n++] = "-q";
-    run[n++] = "--vgdb=no";
-    run[n++] = log;
-    run[n++] = directory;
-    run[n++] = depth;
+    line[n++] = "valgrind";
+    line[n++] = "--command-line-only=yes";
+    line[n++] = "--tool=cftrace";
+    line[n++] = "-q";
+    line[n++] = "--vgdb=no";
+    line[n++] = log;
+    line[n++] = directory;
+    line[n++] = depth;
     if (o->decode.follow) {
-        run[n++] = "--follow=yes";
-        run[n++] = "--trace-children=yes";
+        line[n++] = "--follow=yes";
+        line[n++] = "--trace-children=yes";
     }
     if (function)
-        run[n++] = function;
-    run[n++] = "--";
+        line[n++] = function;
+    line[n++] = "--";
     for (int i = 0; i < args; i++)
-        run[n++] = argv[i];
-
-    if (o->command_output) {
-        out = open(o->command_output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        if (out < 0) {
-            cf_warn(k->tool, "%s: %s", o->command_output, strerror(errno));
-            _exit(CF_EXIT_ENVIRONMENT);
-        }
-    }
-    if (o->command_output || !o->output)
-        dup2(out, STDOUT_FILENO);
-    if (o->command_output && out != STDOUT_FILENO)
-        close(out);
+        line[n++] = argv[i];
     setenv("VALGRIND_LIB", tool, 1);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPIPE, pipe_action);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(run[0], (char **)run);
-    cf_warn(k->tool, "valgrind: %s", strerror(errno));
-    _exit(CF_EXIT_ENVIRONMENT);
+    cf_command_exec(run, line);
 }
 
 /* Valgrind's messages, if they are not just about the signal that ended the program. */
@@ -371,14 +305,6 @@ static void remove_directory(struct capture *k)
         k->directory[0] = 0;
 }
 
-static int64_t milliseconds_since(const struct timespec *then)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (now.tv_sec - then->tv_sec) * 1000 + (now.tv_nsec - then->tv_nsec) / 1000000;
-}
-
 static void reap(struct capture *k)
 {
     while (!k->reaped)
@@ -394,31 +320,19 @@ static int stillborn(struct capture *k)
     return k->reaped;
 }
 
-/* Whether nobody reads our standard output any more: no reason for a message. */
-static int reader_gone(const struct capture *k, const struct options *o)
-{
-    struct pollfd p = {.fd = STDOUT_FILENO};
-
-    return !o->output && cf_writer_problem(k->writer) && poll(&p, 1, 0) == 1 &&
-           (p.revents & POLLERR);
-}
-
 /* Everything until all traced processes are gone. */
-static void record(struct capture *k, const struct options *o)
+static void record(struct capture *k, struct cf_command *run, const struct options *o)
 {
     int r;
 
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &k->flushed);
-    while ((r = cf_trace_read(k->trace, FLUSH_MS)) > 0) {
+    while ((r = cf_trace_read(k->trace, CF_COMMAND_FLUSH_MS)) > 0) {
         if (!o->decode.follow && cf_trace_begun(k->trace))
             remove_directory(k);
         if (r == CF_TRACE_IDLE && stillborn(k))
             break;
-        if (milliseconds_since(&k->flushed) >= FLUSH_MS) {
-            if (cf_trace_flush(k->trace) < 0 || cf_writer_flush(k->writer) != 0)
-                break;
-            clock_gettime(CLOCK_MONOTONIC_COARSE, &k->flushed);
-        }
+        if (cf_command_flush_due(run) &&
+            (cf_trace_flush(k->trace) < 0 || cf_writer_flush(k->writer) != 0))
+            break;
     }
     cf_trace_finish(k->trace);
 }
@@ -479,14 +393,12 @@ int main(int argc, char **argv)
     struct cf_trace_handler handler = {NULL, origin, place,   placed, switched,
                                        task, map,    objects, context};
     struct capture k = {.log = -1};
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-trace"};
     struct options o;
     struct cf_tool tool;
     char path[PATH_MAX], problem[512];
     const char *directory, *why;
-    void (*pipe_action)(int);
-    sigset_t block, before;
+    struct cf_command run;
     int status;
 
     cf_tool_init(&tool, argc, argv, "cf-capture-trace", usage);
@@ -502,8 +414,10 @@ int main(int argc, char **argv)
     k.tool = &tool;
     k.instructions = o.decode.instructions;
     k.writer = cf_tool_writer(&tool, o.output);
-    header.command = quoted_command(argv + optind);
-    pipe_action = signal(SIGPIPE, SIG_IGN);
+    header.command = cf_command_quoted(argv + optind);
+    run =
+        (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
+    cf_command_prepare(&run);
     status = cf_writer_header(k.writer, &header);
     free(header.command);
     if (status != 0)
@@ -521,26 +435,14 @@ int main(int argc, char **argv)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", problem);
     }
 
-    /* No signal between the fork and the handlers. */
-    sigemptyset(&block);
-    sigaddset(&block, SIGINT);
-    sigaddset(&block, SIGTERM);
-    sigprocmask(SIG_BLOCK, &block, &before);
-    fflush(NULL);
-    k.child = fork();
+    k.child = cf_command_fork(&run);
     if (k.child < 0) {
         remove_directory(&k);
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
     }
     if (k.child == 0)
-        run_child(&k, &o, directory, &before, pipe_action, argv + optind);
-    handler_child = k.child;
-    action.sa_sigaction = on_signal;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-
-    record(&k, &o);
+        run_child(&k, &run, &o, directory, argv + optind);
+    record(&k, &run, &o);
     if (cf_trace_problem(k.trace)) {
         cf_warn(&tool, "%s", cf_trace_problem(k.trace));
         status = CF_EXIT_INPUT;
@@ -555,18 +457,5 @@ int main(int argc, char **argv)
     reap(&k);
     if (k.log >= 0)
         show_log(k.log);
-    if (reader_gone(&k, &o)) {
-        if (cf_writer_close(k.writer, 0, problem, sizeof(problem)) != 0 && !caught)
-            caught = SIGPIPE;
-        free(tool.line);
-    } else if (cf_tool_finish(&tool, NULL, k.writer) != CF_EXIT_OK) {
-        status = CF_EXIT_ENVIRONMENT;
-    }
-    if (caught) {
-        signal(caught, SIG_DFL);
-        raise(caught);
-    }
-    if (status != CF_EXIT_OK)
-        return status;
-    return WIFSIGNALED(k.status) ? CF_COMMAND_SIGNAL + WTERMSIG(k.status) : WEXITSTATUS(k.status);
+    return cf_command_finish(&run, k.writer, status, k.status);
 }

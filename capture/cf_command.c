@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_command.c - where a command stands. See cf_command.h.
+ * cf_command.c - running a command under observation. See cf_command.h.
  */
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/cf_command.h"
+
+/* For the handler: what came, and whom it concerns. */
+static volatile sig_atomic_t caught, caught_count;
+static volatile pid_t handler_child;
+
+static void on_signal(int s, siginfo_t *info, void *context)
+{
+    (void)context;
+    caught = s;
+    if (++caught_count > 1)
+        kill(handler_child, SIGKILL);
+    else if (info->si_code != SI_KERNEL) /* a terminal tells the program itself */
+        kill(handler_child, s);
+}
 
 int cf_command_find(const char *name, char *path, size_t size)
 {
@@ -36,4 +53,167 @@ int cf_command_find(const char *name, char *path, size_t size)
             break;
     }
     return found;
+}
+
+void cf_command_print(FILE *f, char *const *argv)
+{
+    for (int i = 0; argv[i]; i++) {
+        const char *s = argv[i];
+
+        if (i)
+            fputc(' ', f);
+        if (*s && !s[strcspn(s, " \t\n'\"\\$`*?[]{}()<>|&;#~!")]) {
+            fputs(s, f);
+            continue;
+        }
+        fputc('\'', f);
+        for (; *s; s++)
+            if (*s == '\'')
+                fputs("'\\''", f);
+            else
+                fputc(*s, f);
+        fputc('\'', f);
+    }
+}
+
+char *cf_command_quoted(char *const *argv)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *f = open_memstream(&line, &size);
+
+    if (!f)
+        return NULL;
+    cf_command_print(f, argv);
+    if (fclose(f) == 0)
+        return line;
+    free(line);
+    return NULL;
+}
+
+void cf_command_prepare(struct cf_command *c)
+{
+    c->pipe_action = signal(SIGPIPE, SIG_IGN);
+}
+
+int cf_command_ignored(int number)
+{
+    struct sigaction now;
+
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+static void catch_signal(int number)
+{
+    const struct sigaction action = {.sa_sigaction = on_signal,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    if (!cf_command_ignored(number))
+        sigaction(number, &action, NULL);
+}
+
+pid_t cf_command_fork(struct cf_command *c)
+{
+    sigset_t block;
+    pid_t child;
+
+    /* No signal between the fork and the handlers. */
+    sigemptyset(&block);
+    sigaddset(&block, SIGINT);
+    sigaddset(&block, SIGTERM);
+    sigprocmask(SIG_BLOCK, &block, &c->mask);
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        return 0;
+    if (child > 0) {
+        handler_child = child;
+        catch_signal(SIGINT);
+        catch_signal(SIGTERM);
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
+    }
+    sigprocmask(SIG_SETMASK, &c->mask, NULL);
+    return child;
+}
+
+void cf_command_exec(struct cf_command *c, const char *const *argv)
+{
+    int out = STDERR_FILENO;
+
+    if (c->command_output) {
+        out = open(c->command_output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        if (out < 0) {
+            cf_warn(c->tool, "%s: %s", c->command_output, strerror(errno));
+            _exit(CF_EXIT_ENVIRONMENT);
+        }
+    }
+    if (c->command_output || !c->output)
+        dup2(out, STDOUT_FILENO);
+    if (c->command_output && out != STDOUT_FILENO)
+        close(out);
+    signal(SIGPIPE, c->pipe_action);
+    sigprocmask(SIG_SETMASK, &c->mask, NULL);
+    execvp(argv[0], (char *const *)argv);
+    cf_warn(c->tool, "%s: %s", argv[0], strerror(errno));
+    _exit(CF_EXIT_ENVIRONMENT);
+}
+
+int cf_command_flush_due(struct cf_command *c)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if ((now.tv_sec - c->flushed.tv_sec) * 1000 + (now.tv_nsec - c->flushed.tv_nsec) / 1000000 <
+        CF_COMMAND_FLUSH_MS)
+        return 0;
+    c->flushed = now;
+    return 1;
+}
+
+/* Whether nobody reads our standard output any more: no reason for a message. */
+static int reader_gone(const struct cf_writer *w, const char *output)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO};
+
+    return !output && cf_writer_problem(w) && poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+int cf_command_close(struct cf_tool *t, struct cf_writer *w, const char *output, int *signalled)
+{
+    char problem[512];
+
+    if (!reader_gone(w, output))
+        return cf_tool_finish(t, NULL, w) == CF_EXIT_OK ? CF_EXIT_OK : CF_EXIT_ENVIRONMENT;
+    if (cf_writer_close(w, 0, problem, sizeof(problem)) != 0 && !*signalled)
+        *signalled = SIGPIPE;
+    free(t->line);
+    return CF_EXIT_OK;
+}
+
+int cf_command_status(int ended)
+{
+    return WIFSIGNALED(ended) ? CF_COMMAND_SIGNAL + WTERMSIG(ended) : WEXITSTATUS(ended);
+}
+
+void cf_command_raise(int number)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* where it was blocked, it comes now */
+}
+
+int cf_command_finish(struct cf_command *c, struct cf_writer *w, int status, int ended)
+{
+    int signalled = caught, failed = cf_command_close(c->tool, w, c->output, &signalled);
+
+    if (!signalled)
+        signalled = caught; /* while it was closed */
+    if (signalled)
+        cf_command_raise(signalled);
+    if (failed)
+        return failed;
+    return status != CF_EXIT_OK ? status : cf_command_status(ended);
 }

@@ -317,6 +317,22 @@ END
     run -0 cf-cat --info t.cf
 }
 
+@test "a program without a path is looked for in PATH, and keeps its name" {
+    needs x86_64
+    run -0 --separate-stderr cf-capture-qemu -q -o t.cf sh -c 'echo "$0"'
+    is sh
+    run -0 cf-cat --csv --table task --columns label t.cf
+    has sh
+}
+
+@test "a signal that was ignored stays ignored, for the program too" {
+    needs x86_64
+    run -0 --separate-stderr env --ignore-signal=INT,TERM \
+        cf-capture-qemu -q -a x86_64 -o t.cf sh -c 'kill -INT $$ $PPID; kill -TERM $$ $PPID; echo on'
+    is on
+    cf-cat --verify t.cf
+}
+
 @test "a live stream does not sit on data" {
     needs aarch64
     mkfifo pipe

@@ -64,7 +64,7 @@ static void run_child(const struct tasks *t, const struct command *c)
         ;
     close(t->barrier[0]);
     sigprocmask(SIG_SETMASK, &t->mask, NULL);
-    signal(SIGPIPE, SIG_DFL);
+    signal(SIGPIPE, t->pipe_action);
     execvp(c->argv[0], c->argv);
     cf_warn(t->tool, "%s: %s", c->argv[0], strerror(errno));
     _exit(CF_COMMAND_NOT_EXECUTABLE);

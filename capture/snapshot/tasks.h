@@ -35,11 +35,12 @@ struct tasks {
     struct cf_tool *tool;
     struct command *command;
     unsigned commands, running;
-    const char *output; /* where standard output of the commands goes; NULL: see own_output */
-    int own_output;     /* standard output is ours: theirs goes to standard error */
-    int barrier[2];     /* the commands wait until its end */
-    int ready[2];       /* its end tells that all are where they wait */
-    sigset_t mask;      /* signal mask for them */
+    const char *output;       /* where standard output of the commands goes; NULL: see own_output */
+    int own_output;           /* standard output is ours: theirs goes to standard error */
+    int barrier[2];           /* the commands wait until its end */
+    int ready[2];             /* its end tells that all are where they wait */
+    sigset_t mask;            /* signal mask for them */
+    void (*pipe_action)(int); /* what SIGPIPE does to them */
     struct observed *observed;
     size_t count, room;
     uint32_t mark;
