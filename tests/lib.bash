@@ -55,6 +55,24 @@ stream() {
     esac
 }
 
+# importing SOURCE TEXT ADDR: starts an importer on a pipe that stays open behind TEXT and returns
+# when t.cf holds a row with that address, which must not take the end of the input. Puts the
+# importer's process into $pid; the pipe is descriptor 8.
+importing() {
+    mkfifo in
+    exec 8<>in
+    cf-capture "$1" <in 8>&- >t.cf 3>&- &
+    pid=$!
+    # shellcheck disable=SC2059 # the escapes in TEXT are meant
+    printf "$2" >&8
+    for _ in {1..600}; do
+        cf-cat --csv --columns addr t.cf 2>/dev/null | grep -qx "$3" && return
+        sleep 0.1
+    done
+    kill "$pid"
+    fail "cf-capture $1 sits on its data"
+}
+
 # rows TABLE FILE...: the rows of one table, as CSV with a header line.
 rows() {
     local table=$1
