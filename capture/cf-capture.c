@@ -3,8 +3,9 @@
  * cf-capture - runs the capture program of a source, as git runs its commands.
  *
  * `cf-capture SOURCE ...` becomes `cf-capture-SOURCE ...`, which stands beside this program, in
- * libexec/cacheflow or in PATH. Without a SOURCE it takes the best that can record a program here:
- * hardware sampling, else the tracer. Each source says by itself whether it can be used:
+ * libexec/cacheflow or in PATH. Without a SOURCE it takes the best that can record the program
+ * here: hardware sampling, else the tracer, else snapshots of a cache; an emulator, if the program
+ * is made for another architecture. Each source says by itself whether it can be used:
  * `cf-capture-SOURCE --probe` prints one line and exits 0 if it can.
  *
  * In: the command line. Out: what the source writes; with --list a table of the sources.
@@ -23,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/cf_command.h"
 #include "formats/cf_tool.h"
 
 static const char usage[] =
@@ -30,8 +32,9 @@ static const char usage[] =
     "       cf-capture [options] -- PROGRAM [ARGUMENT...]\n"
     "       cf-capture --list\n"
     "Records memory accesses, cache contents or measurements from a source. Without a\n"
-    "SOURCE, records PROGRAM by the best means that this machine offers (perf, else trace)\n"
-    "and hands that source the options.\n"
+    "SOURCE, records PROGRAM by the best means that this machine offers (perf, else trace,\n"
+    "else snapshot; qemu if it is made for another architecture) and hands that source the\n"
+    "options.\n"
     "\n"
     "  -l, --list       list the sources found, and whether each can be used here\n"
     "  -q, --quiet      do not say which source was taken\n"
@@ -59,8 +62,10 @@ static const struct {
     {"trace", "every access of a program"},
 };
 
-/* In the order of preference. */
-static const char *const recorders[] = {"perf", "trace"};
+/* In the order of preference. Snapshots come last, since they tell what a cache holds and not what
+   the program accesses; a program of another architecture takes what emulates it. */
+static const char *const recorders[] = {"perf", "trace", "snapshot", NULL};
+static const char *const emulators[] = {"qemu", NULL};
 
 struct source {
     char *name, *path;
@@ -358,16 +363,46 @@ static void unknown_source(struct cf_tool *t, const struct sources *all, const c
            name, *line ? line : "those that you install as cf-capture-NAME");
 }
 
-/* No SOURCE was named: the best recorder gets the whole command line. */
-static void run_best(struct cf_tool *t, int quiet, char **argv)
+enum { ELF_KIND = 20 }; /* bytes of an ELF file up to the end of its machine */
+
+/* 0 and what kind of ELF file it is; -1 if it is none. */
+static int elf_kind(const char *path, unsigned char kind[ELF_KIND])
 {
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(kind, 1, ELF_KIND, f) : 0;
+
+    if (f)
+        fclose(f);
+    return n == ELF_KIND && memcmp(kind, "\177ELF", 4) == 0 ? 0 : -1;
+}
+
+/* Whether the program is one of another word size, byte order or machine than this one. */
+static int is_foreign(const char *program)
+{
+    unsigned char ours[ELF_KIND], its[ELF_KIND];
+    char path[4096];
+
+    return cf_command_find(program, path, sizeof path) == 0 && elf_kind(path, its) == 0 &&
+           elf_kind("/proc/self/exe", ours) == 0 &&
+           (memcmp(ours + 4, its + 4, 2) != 0 || memcmp(ours + 18, its + 18, 2) != 0);
+}
+
+/* No SOURCE was named: the best recorder gets the whole command line. */
+static void run_best(struct cf_tool *t, int quiet, const char *program, char **argv)
+{
+    const char *const *name = recorders;
     struct sources all = {0};
     char why[1024] = "", line[512];
     size_t at = 0;
 
+    if (is_foreign(program)) {
+        name = emulators;
+        at =
+            (size_t)snprintf(why, sizeof why, "'%.512s' is made for another architecture", program);
+    }
     find_sources(t, &all);
-    for (size_t i = 0; i < sizeof recorders / sizeof *recorders; i++) {
-        const struct source *s = find_source(&all, recorders[i]);
+    for (; *name; name++) {
+        const struct source *s = find_source(&all, *name);
 
         if (s && probe(s, line, sizeof line)) {
             if (!quiet)
@@ -375,8 +410,8 @@ static void run_best(struct cf_tool *t, int quiet, char **argv)
             run(t, s, argv);
         }
         if (at < sizeof why)
-            at += (size_t)snprintf(why + at, sizeof why - at, "%s%s: %s", at ? "; " : "",
-                                   recorders[i], s ? line : "not installed");
+            at += (size_t)snprintf(why + at, sizeof why - at, "%s%s: %s", at ? "; " : "", *name,
+                                   s ? line : "not installed");
     }
     cf_die(t, CF_EXIT_ENVIRONMENT, "nothing here can record a program: %s", why);
 }
@@ -408,7 +443,7 @@ int main(int argc, char **argv)
         if (strcmp(a, "--") == 0) {
             if (i + 1 == argc)
                 cf_die(&t, CF_EXIT_USAGE, "no PROGRAM after '--'");
-            run_best(&t, quiet, argv);
+            run_best(&t, quiet, argv[i + 1], argv);
         }
         /* A source may have options with these letters, so ours count in the first place only. */
         if ((i == 1 && strcmp(a, "-l") == 0) || strcmp(a, "--list") == 0)

@@ -141,10 +141,53 @@ zeta                                                ready: always'
     [ -z "$stderr" ]
 }
 
+@test "no source: snapshots where a cache can be read and nothing else records, and never before" {
+    source_at x/bin trace 3 "no Valgrind"
+    source_at x/bin snapshot 0 "ready: A57"
+    run -7 --separate-stderr only -- prog
+    has 'snapshot of x/bin:'
+    [ "$stderr" = "cf-capture: recording with 'snapshot'; perf: not installed; trace: no Valgrind" ]
+    source_at x/bin trace 0 "ready: yes"
+    run -7 --separate-stderr only -- prog
+    has 'trace of x/bin:'
+}
+
+@test "no source: the emulator for a program of another architecture" {
+    source_at x/bin trace 0 "ready: yes"
+    source_at x/bin qemu 0 "ready: yes"
+    # this machine's own program, and the same with another machine, word size or byte order
+    cp /bin/true foreign
+    run -7 only -- ./foreign
+    has 'trace of x/bin:'
+    local at
+    for at in 4 5 18; do
+        cp /bin/true foreign
+        printf '\x7e' | dd of=foreign bs=1 seek=$at conv=notrunc status=none
+        run -7 --separate-stderr only -o f -- ./foreign -x
+        is 'qemu of x/bin:
+<-o>
+<f>
+<-->
+<./foreign>
+<-x>'
+        [ "$stderr" = "cf-capture: recording with 'qemu'; './foreign' is made for another architecture" ]
+    done
+    rm x/bin/cf-capture-qemu
+    run -3 only -- ./foreign
+    has "nothing here can record a program: './foreign' is made for another architecture; qemu: not installed"
+    # scripts and what is not there are for the recorder to judge
+    printf '#!/bin/sh\n' >script
+    chmod +x script
+    for at in ./script ./none; do
+        run -7 only -- $at
+        has 'trace of x/bin:'
+    done
+}
+
 @test "no source and nothing can record: status 3 and the reasons" {
     source_at x/bin trace 3 "no Valgrind"
     run -3 only -- prog
-    has 'nothing here can record a program: perf: not installed; trace: no Valgrind'
+    has 'nothing here can record a program: perf: not installed; trace: no Valgrind; snapshot: not installed'
 }
 
 @test "a source that cannot be started: status 3" {
