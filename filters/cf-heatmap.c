@@ -132,7 +132,6 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
         {"bins", required_argument, NULL, 'b'},
         {"bin-width", required_argument, NULL, 'w'},
         {"top", required_argument, NULL, 'n'},
-        {"regions", required_argument, NULL, 'n'},
         {"time", required_argument, NULL, OPT_TIME},
         {"from", required_argument, NULL, OPT_FROM},
         {"to", required_argument, NULL, OPT_TO},
