@@ -200,6 +200,7 @@ unsigned cf_column_find(const char *name);
 const char *cf_column_adder(unsigned column); /* the filter that adds it, e.g. cf-resolve */
 const char *cf_op_name(unsigned op);
 unsigned cf_op_find(const char *name);
+const char *cf_state_name(unsigned state); /* "modified or exclusive, non-secure"; "[unknown]" */
 size_t cf_type_width(enum cf_type type); /* bytes a value; 0 for a blob */
 
 /* What the YAML of a header says; a NULL or 0 is not stated. */
@@ -300,6 +301,10 @@ const uint8_t *cf_u8(const struct cf_frame *f, unsigned column);
 const uint32_t *cf_u32(const struct cf_frame *f, unsigned column);
 const uint64_t *cf_u64(const struct cf_frame *f, unsigned column);
 const void *cf_values(const struct cf_frame *f, unsigned column);
+
+/* The same for a column that only some frames turn out to need and that was not asked for: it is
+   decoded now. No strings. Where it does not decode, that is a problem of the reader. */
+const void *cf_late_values(const struct cf_frame *f, unsigned column);
 
 /* Adds or replaces a column by rows values of its type, which stay the caller's and must live
    until the frame was written. -1 when the frame has no place left. */

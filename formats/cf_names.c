@@ -136,6 +136,20 @@ const char *cf_op_name(unsigned op)
     return n ? n->name : NULL;
 }
 
+const char *cf_state_name(unsigned state)
+{
+    static const char *const names[2][CF_STATE_COMMON + 2] = {
+        {"[unknown]", "modified", "owned", "exclusive", "shared", "modified or exclusive",
+         "owned or shared", "[reserved]"},
+        {"[unknown], non-secure", "modified, non-secure", "owned, non-secure",
+         "exclusive, non-secure", "shared, non-secure", "modified or exclusive, non-secure",
+         "owned or shared, non-secure", "[reserved], non-secure"},
+    };
+    const unsigned bare = state & ~(unsigned)CF_STATE_NON_SECURE;
+
+    return names[bare != state][bare <= CF_STATE_COMMON ? bare : CF_STATE_COMMON + 1];
+}
+
 unsigned cf_table_find(const char *name)
 {
     return by_name(tables, COUNT(tables), name);

@@ -94,6 +94,15 @@ END
     has cf-resolve "$stderr"
 }
 
+@test "--by state: all that tags can tell, each with its name and number of lines" {
+    for state in 0 1 2 3 4 5 5 6 7 129 133 134 134 128; do
+        echo "1,7,$state"
+    done | { echo snapshot,pid,state && cat; } | stream s.cf -t line
+    cf-occupancy -q --by state s.cf | sed 's/^1,,0,//; s/,$//' >out
+    [[ $(grep -v snapshot out | sort | tr '\n' ' ') == '"[unknown], non-secure",1 "modified or exclusive, non-secure",1 "modified, non-secure",1 "owned or shared, non-secure",2 [reserved],1 [unknown],1 exclusive,1 modified or exclusive,2 modified,1 owned or shared,1 owned,1 shared,1 ' ]] || fail "$(cat out)"
+    cf-occupancy -q --wide --by state s.cf | head -n 1 | grep -q ',modified or exclusive,'
+}
+
 @test "private caches of several cores: a share is of all of them" {
     printf 'snapshot,time,mode,level,sets,ways\n1,5,1,1,2,2\n' >snapshots.csv
     stream cores.cf -t line --with snapshot=snapshots.csv <<'END'

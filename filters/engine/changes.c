@@ -12,6 +12,7 @@ struct sides {
     const struct cf_tags *a, *b;
     size_t slot_a, slot_b;
     uint32_t set, ways_a, ways_b; /* ways 0: this side has no such set */
+    unsigned ignored;
 };
 
 static uint64_t at(const struct cf_tags *t, size_t slot, uint32_t ways, uint32_t way)
@@ -27,11 +28,29 @@ static int holds(const struct cf_tags *t, size_t slot, uint32_t ways, uint64_t l
     return 0;
 }
 
+/* Whether two states cannot be one and the same. */
+static int state_differs(unsigned a, unsigned b, unsigned ignored)
+{
+    enum { M = 1, O = 2, E = 4, S = 8 };
+    static const uint8_t may_be[] = {M | O | E | S, M, O, E, S, M | E, O | S};
+
+    a &= ~ignored;
+    b &= ~ignored;
+    if (a == b)
+        return 0;
+    if ((a ^ b) & CF_STATE_NON_SECURE)
+        return 1;
+    a &= ~(unsigned)CF_STATE_NON_SECURE;
+    b &= ~(unsigned)CF_STATE_NON_SECURE;
+    return a >= sizeof may_be || b >= sizeof may_be || !(may_be[a] & may_be[b]);
+}
+
 static enum cf_change kind_of(const struct sides *s, uint32_t way, uint64_t a, uint64_t b)
 {
     if (a == b)
         return s->a->state && s->b->state &&
-                       s->a->state[s->slot_a + way] != s->b->state[s->slot_b + way]
+                       state_differs(s->a->state[s->slot_a + way], s->b->state[s->slot_b + way],
+                                     s->ignored)
                    ? CF_OTHER_STATE
                    : CF_SAME;
     return holds(s->b, s->slot_b, s->ways_b, a) ? CF_OTHER_WAY : CF_ONLY_A;
@@ -131,6 +150,7 @@ int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct c
                 .set = set,
                 .ways_a = in_a ? a->ways : 0,
                 .ways_b = in_b ? b->ways : 0,
+                .ignored = c->ignored,
             };
             int stop;
 

@@ -3,9 +3,11 @@
  * changes.h - what is different between two tables of tags.
  *
  * Every line of either table is one of: the same (in its way), the same in another state, the same
- * line in another way of its set, only in the first, only in the second. Beside that a way has
- * changed when it holds another line than before, or begins or ceases to hold one: the share of
- * such ways in all lines of the cache is the pollution of "Observing the Invisible", section 7.3.
+ * line in another way of its set, only in the first, only in the second. States are other ones
+ * where they cannot be one: "modified or exclusive" may be modified, and what is not known
+ * anything. Beside that a way has changed when it holds another line than before, or begins or
+ * ceases to hold one: the share of such ways in all lines of the cache is the pollution of
+ * "Observing the Invisible", section 7.3.
  */
 #ifndef CF_CHANGES_H
 #define CF_CHANGES_H
@@ -24,7 +26,8 @@ enum cf_change {
 struct cf_changes {
     uint64_t count[CF_CHANGE_KINDS]; /* lines */
     uint64_t valid_a, valid_b;
-    uint64_t ways; /* that changed */
+    uint64_t ways;   /* that changed */
+    uint8_t ignored; /* set by the caller: bits of states that are not compared */
 };
 
 /* Called for the lines in slots [slot, slot + count) of `t`, which are all of one set and kind and

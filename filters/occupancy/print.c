@@ -20,14 +20,6 @@ struct ranks {
     uint32_t *lines; /* of a snapshot, by rank; what is not shown is added to [shown] */
 };
 
-static const char *state_name(uint32_t state)
-{
-    static const char *const names[] = {"[unknown]", "modified", "owned", "exclusive", "shared"};
-
-    state &= ~(uint32_t)CF_STATE_NON_SECURE;
-    return state < sizeof names / sizeof *names ? names[state] : "[reserved]";
-}
-
 static const char *process_name(const struct work *w, uint32_t pid)
 {
     if (!pid)
@@ -71,8 +63,7 @@ void label(const struct work *w, uint32_t group, char *out)
         snprintf(out, LABEL_BYTES, "cpu %" PRIu32, g.value);
         break;
     case CF_CENSUS_STATE:
-        snprintf(out, LABEL_BYTES, "%s%s", state_name(g.value),
-                 g.value & CF_STATE_NON_SECURE ? ", non-secure" : "");
+        snprintf(out, LABEL_BYTES, "%s", cf_state_name(g.value));
         break;
     }
 }
