@@ -76,11 +76,13 @@ parts     = $(if $(wildcard $(1)/build.mk),$(wildcard $(1)/decode*.c),$(wildcard
 LIBCF_SOURCES      := $(wildcard formats/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
+LIBSNAPSHOT_SOURCES := $(wildcard filters/snapshot/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
 LIBENGINE  := $(B)/lib/libengine.a
 LIBPICTURE := $(B)/lib/libpicture.a
+LIBSNAPSHOT := $(B)/lib/libsnapshot.a
 LIBCAPTURE := $(B)/lib/libcapture.a
 
 MACHINES   := $(wildcard formats/machines/*.yaml)
@@ -141,6 +143,7 @@ endef
 $(eval $(call archive,libcf,$(LIBCF_SOURCES)))
 $(eval $(call archive,libengine,$(LIBENGINE_SOURCES)))
 $(eval $(call archive,libpicture,$(LIBPICTURE_SOURCES)))
+$(eval $(call archive,libsnapshot,$(LIBSNAPSHOT_SOURCES)))
 $(eval $(call archive,libcapture,$(LIBCAPTURE_SOURCES)))
 
 # $(1) is the program, $(2) its sources, $(3) the archives before libcf.
@@ -151,7 +154,7 @@ $(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBCF)
 	$$(Q)$$(link) -o $$@.new $(call objects,$(2)) $(3) $(LIBCF) $$(LIBS_$(1)) $$(OWN_LIBS) $$(LDLIBS) && mv $$@.new $$@
 endef
 $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
-	$(call parts,filters/$(p:cf-%=%)),$(LIBPICTURE) $(LIBENGINE))))
+	$(call parts,filters/$(p:cf-%=%)),$(LIBSNAPSHOT) $(LIBPICTURE) $(LIBENGINE))))
 $(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
 	$(if $(filter cf-capture-%,$p),$(call parts,capture/$(p:cf-capture-%=%))),$(LIBCAPTURE))))
 

@@ -15,6 +15,8 @@
 #include "filters/engine/changes.h"
 #include "filters/engine/groups.h"
 #include "filters/engine/tags.h"
+#include "filters/engine/tasks.h"
+#include "filters/snapshot/problems.h"
 #include "formats/cf_tool.h"
 
 static const char usage[] =
@@ -73,9 +75,7 @@ struct work {
     uint64_t pairs, left_over;
     struct cf_moments polluted[MODES], cost[MODES];
     struct cf_groups *groups; /* of processes or sets */
-    struct cf_groups *named;  /* processes that have a name */
-    uint32_t *name;
-    uint32_t names;
+    struct cf_tasks *tasks;   /* names of processes, of the first stream */
     struct sums *sums;
     uint32_t sums_room;
     struct recent recent[RECENT];
@@ -138,42 +138,6 @@ static void no_memory(const struct work *w)
     cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
 }
 
-/* ---- names of processes ---- */
-
-static void note_names(struct work *w, const struct cf_frame *f)
-{
-    const uint32_t *pid = cf_u32(f, CF_PID), *label = cf_u32(f, CF_LABEL), *tid = cf_u32(f, CF_TID);
-
-    for (uint32_t i = 0; pid && label && i < f->rows; i++) {
-        uint32_t n;
-        int r;
-
-        if (!label[i] || (tid && tid[i] != pid[i]))
-            continue;
-        if ((r = cf_groups_number(w->named, &pid[i], sizeof *pid, 1, &n)) < 0)
-            no_memory(w);
-        if (r)
-            return; /* so many names are enough */
-        if (n >= w->names) {
-            uint32_t *more = realloc(w->name, ((size_t)n + 1) * 2 * sizeof *more);
-
-            if (!more)
-                no_memory(w);
-            w->name = more;
-            w->names = (n + 1) * 2;
-        }
-        w->name[n] = label[i];
-    }
-}
-
-static const char *name_of(const struct work *w, uint64_t pid)
-{
-    for (uint32_t n = 0; n < cf_groups_count(w->named); n++)
-        if (cf_groups_value(w->named, n) == pid)
-            return cf_reader_text(w->a.reader, w->name[n]);
-    return "";
-}
-
 /* ---- two streams of snapshots ---- */
 
 static void open_side(struct work *w, struct side *s, char *const *files, int count)
@@ -196,9 +160,9 @@ static int next(struct work *w, struct side *s)
 
     while ((r = cf_snaps_next(s->snaps)) == 0 && !s->over) {
         if (cf_reader_next(s->reader, &f) > 0) {
-            if (f->table == CF_TASK && w->named && s == &w->a)
-                note_names(w, f);
             r = cf_snaps_frame(s->snaps, f);
+            if (f->table == CF_TASK && s == &w->a)
+                r |= cf_tasks_frame(w->tasks, f);
         } else {
             s->over = 1;
             cf_snaps_end(s->snaps);
@@ -294,8 +258,8 @@ static void print_head(void)
     cf_csv_end(stdout);
 }
 
-static void print_pair(const struct cf_snap *a, const struct cf_snap *b, const struct cf_changes *c,
-                       uint64_t lines, double percent)
+static void print_pair(const struct cf_snapshot *a, const struct cf_snapshot *b,
+                       const struct cf_changes *c, uint64_t lines, double percent)
 {
     cf_csv_u64(stdout, 1, a->number);
     cf_csv_u64(stdout, 0, b->number);
@@ -312,15 +276,17 @@ static void print_pair(const struct cf_snap *a, const struct cf_snap *b, const s
     cf_csv_end(stdout);
 }
 
-static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snap *a,
-                    const struct cf_tags *tb, const struct cf_snap *b)
+static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snapshot *a,
+                    const struct cf_tags *tb, const struct cf_snapshot *b)
 {
     cf_change_taker *take = w->o.by == BY_PROCESS ? take_processes
                             : w->o.by == BY_SET   ? take_set
                                                   : NULL;
     const uint64_t in_a = cf_tags_capacity(ta), in_b = cf_tags_capacity(tb);
     const uint64_t lines = in_a > in_b ? in_a : in_b;
-    struct cf_changes c = {0};
+    /* a model knows of no security */
+    struct cf_changes c = {.ignored =
+                               (a->mode ^ b->mode) & CF_MODE_MODEL ? CF_STATE_NON_SECURE : 0};
     double percent;
 
     if (cf_changes_add(&c, ta, tb, take, w) != 0)
@@ -432,7 +398,9 @@ static void print_sums(const struct work *w)
     for (uint32_t i = 0; i < n; i++) {
         cf_csv_u64(stdout, 1, key[i].value);
         if (processes)
-            cf_csv_text(stdout, 0, name_of(w, key[i].value));
+            cf_csv_text(
+                stdout, 0,
+                cf_reader_text(w->a.reader, cf_tasks_name(w->tasks, (uint32_t)key[i].value)));
         for (int k = 0; k < CF_CHANGE_KINDS; k++)
             cf_csv_u64(stdout, 0, w->sums[key[i].number].count[k]);
         cf_csv_end(stdout);
@@ -440,25 +408,9 @@ static void print_sums(const struct work *w)
     free(key);
 }
 
-/* What was wrong with the snapshots of a side; the exit status. */
-static int problems(const struct work *w, const struct side *s)
-{
-    const struct cf_snaps *n = s->snaps;
-
-    if (n->other_levels && !w->tool.quiet)
-        cf_warn(&w->tool, "%llu lines of other levels than %u were left out: see --level",
-                (unsigned long long)n->other_levels, n->level);
-    if (!n->refused)
-        return CF_EXIT_OK;
-    cf_warn(&w->tool,
-            "snapshot %u: set %u, way %u: no cache is so large; %llu such lines were left out",
-            n->worst.number, n->worst_set, n->worst_way, (unsigned long long)n->refused);
-    return CF_EXIT_INPUT;
-}
-
 static int close_second(const struct work *w)
 {
-    int status = problems(w, &w->b);
+    int status = cf_snaps_problems(w->b.snaps, &w->tool, w->o.against);
 
     if (w->left_over) {
         cf_warn(&w->tool, "%s: one of the streams has %llu snapshots more: these were not compared",
@@ -483,14 +435,12 @@ int main(int argc, char **argv)
     parse(&w, argc, argv);
     open_side(&w, &w.a, argv + optind, argc - optind);
     w.groups = cf_groups_new();
-    w.named = cf_groups_new();
-    if (!w.groups || !w.named)
+    w.tasks = cf_tasks_new();
+    if (!w.groups || !w.tasks)
         no_memory(&w);
     if (w.o.by == BY_PROCESS) {
         cf_reader_unify(w.a.reader);
-        cf_reader_want(w.a.reader, CF_TASK, CF_PID, CF_OPTIONAL);
-        cf_reader_want(w.a.reader, CF_TASK, CF_TID, CF_OPTIONAL);
-        cf_reader_want(w.a.reader, CF_TASK, CF_LABEL, CF_OPTIONAL);
+        cf_tasks_want(w.a.reader);
     }
     if (w.o.by == BY_PAIR)
         print_head();
@@ -506,12 +456,11 @@ int main(int argc, char **argv)
         print_modes(&w);
     if (w.o.by == BY_PROCESS || w.o.by == BY_SET)
         print_sums(&w);
-    bad |= problems(&w, &w.a);
+    bad |= cf_snaps_problems(w.a.snaps, &w.tool, NULL);
     status = cf_tool_finish(&w.tool, w.a.reader, NULL);
     cf_snaps_free(w.a.snaps);
     cf_groups_free(w.groups);
-    cf_groups_free(w.named);
-    free(w.name);
+    cf_tasks_free(w.tasks);
     free(w.sums);
     return status == CF_EXIT_OK ? bad : status;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/snapshot/problems.h"
 #include "filters/policy/policy.h"
 
 static const char usage[] =
@@ -49,6 +50,7 @@ struct work {
     struct cf_placement placement;
     uint64_t line_size;
     uint64_t misplaced; /* lines that are not in set (number mod sets) */
+    int no_frame;       /* there are lines of which no physical address is known */
     int no_replay;      /* it is impossible, which was told */
     uint32_t replay_sets, replay_ways;
     uint64_t *numbers; /* the lines of a snapshot, by number */
@@ -260,14 +262,14 @@ static void mark_rows(struct work *w, const struct cf_frame *f)
     for (uint32_t i = 0; i < f->rows && o->region_given; i++)
         mark[i] &= addr && (addr[i] >= o->from) & (addr[i] <= o->to);
     for (uint32_t i = 0; i < f->rows && o->lines; i++)
-        mark[i] = mark[i] && ((addr && named(o, addr[i])) || named(o, phys[i]));
+        mark[i] = mark[i] && ((addr && named(o, addr[i])) || (phys && named(o, phys[i])));
     cf_snaps_marks(w->snaps, mark);
 }
 
 static uint32_t rounds_of(const struct work *w)
 {
     const struct options *o = &w->o;
-    uint64_t group = w->snaps->segment - 1;
+    uint64_t group = w->snaps->info.segment - 1;
 
     if (o->grouping == IN_CYCLES)
         group = (w->snaps->count - 1) % o->group;
@@ -326,6 +328,7 @@ static int take_lines(struct work *w, unsigned shift)
             uint64_t number = now->line[slot];
 
             if (number != CF_TAGS_NONE) {
+                w->no_frame |= cf_line_is_virtual(number);
                 if (number != before->line[slot] &&
                     accesses_learn(w->accesses, now->pid[slot], now->addr[slot], number) != 0)
                     return -1;
@@ -350,9 +353,14 @@ static int replay(struct work *w)
         give_up(w, "the snapshots are of different caches");
         return 0;
     }
-    accesses_segment(w->accesses, w->snaps->segment);
+    accesses_segment(w->accesses, w->snaps->info.segment);
     if (take_lines(w, shift) != 0)
         return -1;
+    if (w->no_frame) {
+        give_up(w, "lines of the snapshots have no physical address, which would tell where "
+                   "accesses go");
+        return 0;
+    }
     if (w->misplaced) {
         give_up(w, "the cache does not choose sets by (address / line size) mod sets");
         return 0;
@@ -474,24 +482,6 @@ static void output(struct work *w)
         print_summary(stdout, &f);
 }
 
-static int problems(const struct work *w)
-{
-    const struct cf_snaps *s = w->snaps;
-    int bad = w->no_replay;
-
-    if (s->refused) {
-        cf_warn(&w->tool,
-                "snapshot %u: set %u, way %u: no cache is so large; %llu such lines "
-                "were left out",
-                s->worst.number, s->worst_set, s->worst_way, (unsigned long long)s->refused);
-        bad = 1;
-    }
-    if (s->other_levels && !w->tool.quiet)
-        cf_warn(&w->tool, "%llu lines of other levels than %u were left out: see --level",
-                (unsigned long long)s->other_levels, s->level);
-    return bad;
-}
-
 int main(int argc, char **argv)
 {
     static struct work w;
@@ -508,12 +498,14 @@ int main(int argc, char **argv)
     if (!w.snaps || (w.o.survivors && !w.survivors))
         cf_die(&w.tool, CF_EXIT_ENVIRONMENT, "out of memory");
     cf_snaps_want(w.snaps, w.reader);
+    if (w.o.lines)
+        cf_reader_want(w.reader, CF_LINE, CF_PHYS, CF_OPTIONAL);
     if (w.o.lines || w.o.region_given)
         cf_reader_want(w.reader, CF_LINE, CF_ADDR, CF_OPTIONAL);
     if (w.o.pid_given)
         cf_reader_want(w.reader, CF_LINE, CF_PID, CF_OPTIONAL);
     run(&w);
-    bad = problems(&w);
+    bad = w.no_replay | (cf_snaps_problems(w.snaps, &w.tool, NULL) != CF_EXIT_OK);
     output(&w);
     if (w.accesses && accesses_close(w.accesses) != CF_EXIT_OK)
         bad = 1;

@@ -138,6 +138,9 @@ static void hints(const struct sets *w)
                 "%zu of %zu snapshots are transparent: they show what is left of all that was used "
                 "before, not the active set; take them in flush mode",
                 transparent, count);
+    if (cf_census_nameless(w->census))
+        cf_warn(&w->tool, "%llu lines have no address: they do not count as reused",
+                (unsigned long long)cf_census_nameless(w->census));
     if (without)
         cf_warn(&w->tool,
                 "%zu snapshots do not tell how large the cache is: give --lines for quotas",

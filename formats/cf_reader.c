@@ -349,6 +349,20 @@ static void unify(const struct dict *dict, const uint32_t *id, uint32_t rows, ui
     }
 }
 
+/* The i-th column that came, decoded; NULL when that cannot be done, which is then noted. */
+static const void *column_values(struct cf_reader *r, unsigned i, size_t *blob)
+{
+    const void *values = cf_decoder_column(r->decoder, i, blob);
+
+    if (!values) {
+        const char *name = cf_reader_column_name(r, r->frame.column[i].id);
+
+        cfr_damage(r, r->frame.offset, "column %s: %s", name ? name : "(unknown)",
+                   cf_decoder_problem(r->decoder));
+    }
+    return values;
+}
+
 /* Adds unified ids or plain values for what is wanted. 0; -1 when the frame cannot be handed out.
  */
 static int decode(struct cf_reader *r)
@@ -384,14 +398,8 @@ static int decode(struct cf_reader *r)
 
         if ((!wanted[i] && !r->want_all) || c->id == CF_CODE)
             continue;
-        c->values = cf_decoder_column(r->decoder, i, &blob);
-        if (!c->values) {
-            const char *name = cf_reader_column_name(r, c->id);
-
-            cfr_damage(r, f->offset, "column %s: %s", name ? name : "(unknown)",
-                       cf_decoder_problem(r->decoder));
+        if (!(c->values = column_values(r, i, &blob)))
             return -1;
-        }
         if (c->type == CF_STR && r->unify) {
             const uint32_t *id = c->values;
 
@@ -618,6 +626,18 @@ const void *cf_values(const struct cf_frame *f, unsigned column)
     int i = cfr_column_at(f, column);
 
     return i < 0 ? NULL : f->column[i].values;
+}
+
+const void *cf_late_values(const struct cf_frame *f, unsigned column)
+{
+    const int i = cfr_column_at(f, column);
+    size_t blob;
+
+    if (i < 0 || f->column[i].values || !f->column[i].wire)
+        return i < 0 ? NULL : f->column[i].values;
+    if (f->column[i].type != cf_column_type(column) || f->column[i].type == CF_STR)
+        return NULL;
+    return column_values(f->reader, (unsigned)i, &blob);
 }
 
 static const void *typed(const struct cf_frame *f, unsigned column, unsigned a, unsigned b)

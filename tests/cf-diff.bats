@@ -172,3 +172,63 @@ slow() {
     run -0 cf-diff -q --level 1 s.cf
     [[ $(cut -d, -f13 <<<"${lines[1]}") == 1 ]]
 }
+
+@test "lines without a physical address are known by process and virtual address" {
+    cat >lines.csv <<'END'
+snapshot,set,way,phys,addr,pid
+1,0,0,0,0x1000,7
+1,0,1,0x40,0,0
+2,0,0,0,0x1000,7
+2,0,1,0x40,0x9000,3
+3,0,0,0,0x2000,7
+3,0,1,0x40,0,0
+4,0,0,0,0x2000,8
+4,0,1,0x80,0,0
+END
+    stream mixed.packed.cf -t line <lines.csv
+    run -0 --separate-stderr cf-diff mixed.packed.cf
+    [[ $(cut -d, -f8-13 <<<"$output") == $'same,other_state,other_way,only_a,only_b,changed\n2,0,0,0,0,0\n1,0,0,1,1,1\n0,0,0,2,2,2' ]] || fail "$output"
+    [[ -z $stderr ]]
+    # no column phys at all
+    cut -d, -f1-3,5-6 lines.csv | grep -v ',0,0$' | stream virtual.cf -t line
+    run -0 --separate-stderr cf-diff virtual.cf
+    [[ $(cut -d, -f8,11-12 <<<"$output") == $'same,only_a,only_b\n1,0,1\n0,2,1\n0,1,1' ]] || fail "$output"
+    [[ -z $stderr ]]
+    # --virtual the other way round: a line that only has a physical address is known by it
+    run -0 cf-diff --virtual mixed.packed.cf
+    [[ $(cut -d, -f8,11-12 <<<"$output") == $'same,only_a,only_b\n1,1,1\n0,2,2\n0,2,2' ]] || fail "$output"
+    # neither
+    cut -d, -f1-3 lines.csv | stream none.cf -t line
+    run -1 --separate-stderr cf-diff none.cf
+    has '8 lines have neither' "$stderr"
+}
+
+@test "snapshots of the published tool, some lines resolved and some not: as awk counts" {
+    mkdir page
+    make_dumpcache page 4 page 3
+    cf-capture dumpcache -q -o d.cf page
+    rows line d.cf | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { s = $at["snapshot"]; phys += $at["phys"] != "0x0"; none += $at["phys"] == "0x0"
+          is = $at["phys"] != "0x0" ? $at["phys"] : $at["pid"] ":" $at["addr"]
+          if (((s - 1) "," $at["set"] "," $at["way"]) in line) same[s] += line[(s - 1) "," $at["set"] "," $at["way"]] == is
+          line[s "," $at["set"] "," $at["way"]] = is }
+        END { if (!phys || !none) exit 1
+              for (s = 2; s <= 4; s++) print s "," same[s] + 0 }' >want
+    cf-diff -q d.cf | awk -F, 'NR > 1 { print $2 "," $8 }' | same want -
+}
+
+@test "other states: what cannot be the same; a model knows nothing of security" {
+    # each state in a snapshot of its own: 5 may be 1 or 3, 6 may be 2 or 4, 0 anything, 128 is non-secure
+    i=0
+    for state in 1 5 3 1 5 6 2 6 4 0 1 129 133 134; do
+        echo "$((++i)),0,0,0x40,$state"
+    done | { echo snapshot,set,way,phys,state && cat; } | stream s.cf -t line
+    [[ $(cf-diff s.cf | awk -F, 'NR > 1 { printf "%d", $9 }') == 0010100000101 ]] || fail "$(cf-diff s.cf)"
+    printf 'snapshot,time,mode,sets,ways\n1,1,32,1,2\n' >model.csv
+    printf 'snapshot,time,mode,sets,ways\n1,1,0,1,2\n' >board.csv
+    printf 'snapshot,set,way,phys,state\n1,0,0,0x40,1\n1,0,1,0x80,3\n' | stream model.cf -t line --with snapshot=model.csv
+    printf 'snapshot,set,way,phys,state\n1,0,0,0x40,133\n1,0,1,0x80,134\n' | stream board.cf -t line --with snapshot=board.csv
+    [[ $(cf-diff --against model.cf board.cf | tail -n 1 | cut -d, -f8-9) == 1,1 ]]
+    [[ $(cf-diff --against board.cf board.cf | tail -n 1 | cut -d, -f8-9) == 2,0 ]]
+}

@@ -318,3 +318,20 @@ choices() {
         [[ $(file "${p%:*}.png") == *"PNG image data, 1120 x"* ]]
     done
 }
+
+@test "lines without a physical address: ways and survivors by process and address, but no policy" {
+    printf 'snapshot,time,mode,level,sets,ways\n1,10,0,2,1,2\n2,20,0,2,1,2\n3,30,0,2,1,2\n' >s.csv
+    # the second is another line by its process alone, the third is the same
+    printf 'snapshot,level,set,way,phys,addr,pid\n1,2,0,0,0,0x1000,7\n1,2,0,1,0,0x2000,7\n2,2,0,0,0,0x1000,8\n2,2,0,1,0,0x2000,7\n3,2,0,0,0,0x1000,8\n3,2,0,1,0,0x2000,7\n' >l.csv
+    for columns in 1-7 1-4,6-7; do
+        cut -d, -f$columns l.csv | stream v.cf -t line --with snapshot=s.csv
+        run -0 --separate-stderr cf-policy v.cf
+        has 'decisions,1' "$output"
+        run -0 --separate-stderr cf-policy --lines 0x2000,0x9000 --survivors - v.cf
+        has '1,2,1,3,1.000000' "$output"
+        printf 'time,op,size,addr,pid\n1,load,8,0x1000,7\n' | stream a.cf
+        run -1 --separate-stderr cf-policy --accesses a.cf v.cf
+        has 'no physical address' "$stderr"
+        has 'decisions,1' "$output"
+    done
+}

@@ -54,6 +54,25 @@ END
     [[ $(awk -F, '$1 == 2 { print $4 ":" $7 }' out.csv | tr '\n' ' ') == '7:1 8:0 9:0 ' ]] || fail "$(cat out.csv)"
 }
 
+@test "some lines with a physical address, some without: each by what it has" {
+    printf 'snapshot,pid,phys,addr\n1,7,0x40,0\n1,7,0,0x5000\n1,8,0,0x6000\n2,9,0x40,0\n2,7,0,0x5000\n2,9,0,0x6000\n3,9,0x80,0x6000\n' |
+        stream m.cf -t line
+    cf-sets -q --lines 4 m.cf >out.csv
+    # 0x40 goes from 7 to 9 and is the same; address 0x6000 of 9 is not that of 8, and 0x80 is new
+    [[ $(awk -F, 'NR > 1 && $1 > 1 && $6 { print $1 ":" $4 ":" $7 }' out.csv | tr '\n' ' ') == '2:7:1 2:9:1 3:9:0 ' ]] || fail "$(cat out.csv)"
+    # neighbours of one address in two caches
+    printf 'snapshot,cpu,pid,addr\n1,0,1001,0x40\n1,1,1000,0x80\n2,0,1000,0x40\n2,1,1001,0x40\n' | stream n.cf -t line
+    cf-sets -q --lines 4 n.cf >out.csv
+    [[ $(awk -F, '$1 > 1 { n += $7 } END { print n }' out.csv) == 0 ]] || fail "$(cat out.csv)"
+}
+
+@test "lines without any address are told, and none is reused" {
+    printf 'snapshot,pid\n1,7\n2,7\n2,7\n' | stream bare.cf -t line
+    run -0 --separate-stderr cf-sets --lines 4 bare.cf
+    has '3 lines have no address' "$stderr"
+    [[ $(cut -d, -f7 <<<"$output" | tail -n 1) == 0 ]]
+}
+
 @test "the same line in another core's cache is not reused, and another stream begins anew" {
     printf 'snapshot,cpu,pid,phys\n1,0,7,0x40\n1,1,7,0x80\n2,1,7,0x40\n2,1,7,0x80\n' | stream c.cf -t line
     cf-sets -q --lines 4 c.cf >out.csv

@@ -45,6 +45,7 @@ struct cf_census {
     uint32_t pid[SLICE], group[SLICE], cpu[SLICE], value[SLICE];
     uint64_t key[SLICE];
     uint8_t before[SLICE];
+    uint64_t nameless;
 };
 
 /* One more element in a list that doubles. */
@@ -107,9 +108,8 @@ static struct level *level_new(const struct cf_census *c, const struct cf_snapsh
     return l;
 }
 
-static int begin(void *arg, const struct cf_snapshot *s)
+static int begin(struct cf_census *c, const struct cf_snapshot *s)
 {
-    struct cf_census *c = arg;
     struct level *l = c->level[s->level];
     int bad;
 
@@ -215,36 +215,49 @@ static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t
     return number(c->groups, c->value, 0, n, c->group);
 }
 
-/* Lines are multiples of 64 or so: turned by 6 bits, their low bits differ, which choose buckets.
-   Addresses below 2^48 leave bits 42 to 57 free for the numbers of process and cache. */
-static int make_keys(struct cf_census *c, const struct level *l, const struct cf_frame *f,
-                     uint32_t from, uint32_t n)
+/* Lines are multiples of 64 or so: turned by 6 bits, the low bits of their names differ, which
+   choose buckets. The number of the cache is spread over the upper half, where neither a physical
+   address nor a process makes the like. */
+static void make_keys(struct cf_census *c, const struct level *l, const struct cf_frame *f,
+                      uint32_t from, uint32_t n)
 {
     const uint64_t *phys = cf_u64(f, CF_PHYS), *addr = cf_u64(f, CF_ADDR);
-    const uint64_t *line = phys ? phys : addr;
     const uint32_t *pid = cf_u32(f, CF_PID);
     const int several = cf_u32(f, CF_CPU) && cf_groups_count(l->cpus) > 1;
-    int bad = !phys && pid ? number(c->pids, pid, from, n, c->pid) : 0;
+    int lacking = !phys;
 
-    for (uint32_t i = 0; i < n; i++) {
-        const uint64_t a = line ? line[from + i] : 0;
-
-        c->key[i] = a >> 6 | a << 58;
+    for (uint32_t i = 0; phys && i < n; i++) {
+        c->key[i] = phys[from + i] & ~(uint64_t)1;
+        lacking |= !phys[from + i];
     }
-    for (uint32_t i = 0; !phys && pid && i < n; i++)
-        c->key[i] ^= (uint64_t)c->pid[i] << 42;
+    for (uint32_t i = 0; lacking && i < n; i++)
+        c->key[i] = cf_line_name(phys ? phys[from + i] : 0, addr ? addr[from + i] : 0,
+                                 pid ? pid[from + i] : 0);
+    for (uint32_t i = 0; i < n; i++)
+        c->key[i] = c->key[i] >> 6 | c->key[i] << 58;
     for (uint32_t i = 0; several && i < n; i++)
-        c->key[i] ^= (uint64_t)c->cpu[i] << 50;
-    /* no address of a line has all bits set, and to the set of lines it would be none */
+        c->key[i] ^= (uint64_t)(c->cpu[i] * 0x9e3779b1u) << 32;
+    /* to the set of lines, all bits set would be none */
     for (uint32_t i = 0; i < n; i++)
         c->key[i] -= c->key[i] == UINT64_MAX;
-    return bad;
 }
 
-static int rows(void *arg, const struct cf_snapshot *s, const struct cf_frame *f, uint32_t from,
-                uint32_t to)
+/* What has no address is not known to be what was there before. */
+static void leave_nameless(struct cf_census *c, const struct cf_frame *f, uint32_t from, uint32_t n)
 {
-    struct cf_census *c = arg;
+    const uint64_t *addr = cf_u64(f, CF_ADDR);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const unsigned none = !addr || !addr[from + i];
+
+        c->before[i] &= (uint8_t)!none;
+        c->nameless += none;
+    }
+}
+
+static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct cf_frame *f,
+                uint32_t from, uint32_t to)
+{
     struct level *l = c->level[s->level];
     const uint32_t *cpu = cf_u32(f, CF_CPU);
 
@@ -256,9 +269,10 @@ static int rows(void *arg, const struct cf_snapshot *s, const struct cf_frame *f
         if (!bad && cpu)
             bad = number(l->cpus, cpu, from, n, c->cpu);
         if (!bad && l->lines) {
-            bad = make_keys(c, l, f, from, n);
-            if (!bad)
-                bad = cf_lineset_add(l->lines, c->key, n, c->before);
+            make_keys(c, l, f, from, n);
+            bad = cf_lineset_add(l->lines, c->key, n, c->before);
+            if (!bad && !cf_u64(f, CF_PHYS))
+                leave_nameless(c, f, from, n);
         }
         if (!bad)
             bad = make_room(l, cf_groups_count(c->groups));
@@ -274,13 +288,12 @@ static int rows(void *arg, const struct cf_snapshot *s, const struct cf_frame *f
 struct cf_census *cf_census_new(enum cf_census_by by, int reuse, uint8_t level)
 {
     struct cf_census *c = calloc(1, sizeof *c);
-    const struct cf_snapshots_calls calls = {begin, rows, c};
 
     if (!c)
         return NULL;
     c->by = by;
     c->reuse = reuse;
-    c->walk = cf_snapshots_new(&calls, level);
+    c->walk = cf_snapshots_new(level);
     c->pids = cf_groups_new();
     c->values = cf_groups_new();
     c->groups = cf_groups_new();
@@ -329,15 +342,31 @@ void cf_census_want(const struct cf_census *c, struct cf_reader *r)
     }
 }
 
+/* What the walk tells of a frame, or of the end with `f` NULL. */
+static int walk(struct cf_census *c, const struct cf_frame *f)
+{
+    struct cf_snapshots_event e;
+    int bad = 0;
+
+    while (!bad && cf_snapshots_next(c->walk, &e))
+        if (e.what == CF_SNAPSHOTS_BEGIN)
+            bad = begin(c, e.is);
+        else if (e.what == CF_SNAPSHOTS_ROWS)
+            bad = rows(c, e.is, f, e.from, e.to);
+    return bad;
+}
+
 int cf_census_frame(struct cf_census *c, const struct cf_frame *f)
 {
-    return cf_snapshots_frame(c->walk, f);
+    return cf_snapshots_frame(c->walk, f) != 0 ? CF_CENSUS_NO_MEMORY : walk(c, f);
 }
 
 int cf_census_end(struct cf_census *c)
 {
-    int bad = cf_snapshots_end(c->walk);
+    int bad;
 
+    cf_snapshots_end(c->walk);
+    bad = walk(c, NULL);
     for (unsigned i = 0; i < LEVELS && !bad; i++)
         if (c->level[i] && c->level[i]->open)
             bad = close_snapshot(c, c->level[i]);
@@ -348,6 +377,11 @@ const struct cf_census_snapshot *cf_census_snapshots(const struct cf_census *c, 
 {
     *count = c->snapshots;
     return c->snapshot;
+}
+
+uint64_t cf_census_nameless(const struct cf_census *c)
+{
+    return c->nameless;
 }
 
 const struct cf_census_cell *cf_census_cells(const struct cf_census *c)

@@ -5,10 +5,11 @@
  *
  * "Observing the Invisible" draws the first as occupancy (section 7.5) and divides both by the
  * lines of the cache as active and reused set quota (section 7.6). Rows are counted: where a stream
- * lists a line once for each process that maps it, each of them has it. "The same line" is the same
- * physical address where the stream has these, else the same process and virtual address, in the
- * same cache of the level. Successive are snapshots of one level that follow each other in a
- * segment of the stream, also where one of them is empty.
+ * lists a line once for each process that maps it, each of them has it. "The same line" has the
+ * same name (see snapshots.h) in the same cache of the level: the physical address where it is
+ * known, else process and virtual address; one without either is never known to be reused.
+ * Successive are snapshots of one level that follow each other in a segment of the stream, also
+ * where one of them is empty.
  *
  * Memory: 64 bytes a snapshot and level, and 12 for each group that has lines in it; 32 bytes a
  * group; and for reused lines what lineset.h says.
@@ -59,6 +60,8 @@ int cf_census_end(struct cf_census *c) CF_MUST_CHECK;
 /* In the order of the stream. */
 const struct cf_census_snapshot *cf_census_snapshots(const struct cf_census *c, size_t *count);
 const struct cf_census_cell *cf_census_cells(const struct cf_census *c);
+/* Rows without any address, where reused lines are counted. */
+uint64_t cf_census_nameless(const struct cf_census *c);
 uint32_t cf_census_groups(const struct cf_census *c);
 struct cf_census_group cf_census_group(const struct cf_census *c, uint32_t group);
 

@@ -2,7 +2,7 @@
 /*
  * snapshots.c - a walk through a stream of snapshots (see snapshots.h).
  *
- * In: frames. Out: calls. The announcements form a queue. Lines of number n end the announcements
+ * In: frames. Out: events. The announcements form a queue. Lines of number n end the announcements
  * of lower numbers, which were of empty snapshots; numbers rise in a segment. Runs of rows that
  * share number and level are found by comparing 64 rows at a time without a branch.
  */
@@ -14,25 +14,36 @@
 enum { BLOCK = 64, LEVELS = 256 };
 
 struct cf_snapshots {
-    struct cf_snapshots_calls calls;
-    uint8_t level; /* the only one that is wanted, 0 = all */
+    int first;     /* the level that is told first is wanted, */
+    uint8_t level; /* or this one; 0 = all */
     uint32_t segment;
+    int ending; /* a header has come, or the end of the input */
+    int over;
     struct cf_snapshot *queue;
-    size_t first, count, room;
+    size_t head, count, room;
     int begun; /* there is a current snapshot */
     uint32_t number;
     struct cf_snapshot common;       /* what was announced of the current one for no level */
     struct cf_snapshot open[LEVELS]; /* of the current number */
     uint8_t is_open[LEVELS];
+    /* levels that were opened and of which no event has told */
+    uint8_t fresh[LEVELS];
+    unsigned fresh_at, fresh_count;
+    /* lines at hand; NULL = none */
+    const struct cf_frame *frame;
+    const uint32_t *snap;
+    const uint8_t *levels;
+    uint32_t at;
+    uint64_t passed_over;
 };
 
-struct cf_snapshots *cf_snapshots_new(const struct cf_snapshots_calls *calls, uint8_t level)
+struct cf_snapshots *cf_snapshots_new(unsigned level)
 {
     struct cf_snapshots *s = calloc(1, sizeof *s);
 
     if (s) {
-        s->calls = *calls;
-        s->level = level;
+        s->first = level == CF_SNAPSHOTS_FIRST;
+        s->level = s->first ? 0 : (uint8_t)level;
     }
     return s;
 }
@@ -55,13 +66,36 @@ void cf_snapshots_want(struct cf_reader *r)
     cf_reader_want(r, CF_LINE, CF_LEVEL, CF_OPTIONAL);
 }
 
-static int open_level(struct cf_snapshots *s, const struct cf_snapshot *one)
+unsigned cf_snapshots_level(const struct cf_snapshots *s)
 {
-    if ((s->level && one->level != s->level) || s->is_open[one->level])
-        return 0;
-    s->is_open[one->level] = 1;
-    s->open[one->level] = *one;
-    return s->calls.begin(s->calls.arg, &s->open[one->level]);
+    return s->level;
+}
+
+uint64_t cf_snapshots_passed_over(const struct cf_snapshots *s)
+{
+    return s->passed_over;
+}
+
+static int wanted(const struct cf_snapshots *s, uint8_t level)
+{
+    return !s->level || level == s->level;
+}
+
+static void tell(struct cf_snapshots *s, uint8_t level)
+{
+    if (s->first && !s->level)
+        s->level = level;
+}
+
+static void open_level(struct cf_snapshots *s, const struct cf_snapshot *one, uint8_t level)
+{
+    if (s->is_open[level])
+        return;
+    s->is_open[level] = 1;
+    s->open[level] = *one;
+    s->open[level].level = level;
+    if (wanted(s, level))
+        s->fresh[s->fresh_count++] = level;
 }
 
 static void start(struct cf_snapshots *s, uint32_t number)
@@ -74,48 +108,31 @@ static void start(struct cf_snapshots *s, uint32_t number)
 
 /* Takes the announcements of the first number in the queue. One for no level says when, and is of
    the levels that come. */
-static int take_first(struct cf_snapshots *s)
+static void take_first(struct cf_snapshots *s)
 {
-    const uint32_t number = s->queue[s->first].number;
+    const uint32_t number = s->queue[s->head].number;
 
     start(s, number);
-    while (s->first < s->count && s->queue[s->first].number == number) {
-        const struct cf_snapshot *one = &s->queue[s->first++];
-        int bad;
+    while (s->head < s->count && s->queue[s->head].number == number) {
+        const struct cf_snapshot *one = &s->queue[s->head++];
 
         if (!one->level)
             s->common = *one;
-        else if ((bad = open_level(s, one)) != 0)
-            return bad;
+        else
+            open_level(s, one, one->level);
     }
-    return 0;
 }
 
-static int drop_empty(struct cf_snapshots *s, uint32_t below, int all)
+/* The next announced snapshot that got no lines: of those below a number, or of all. */
+static int take_empty(struct cf_snapshots *s, uint32_t below, int all)
 {
-    while (s->first < s->count && (all || s->queue[s->first].number < below)) {
-        int bad = take_first(s);
-
-        /* a snapshot that was announced for no level and has no lines is of an unknown level */
-        if (!bad && s->common.announced && !memchr(s->is_open, 1, LEVELS))
-            bad = open_level(s, &s->common);
-        if (bad)
-            return bad;
-    }
-    return 0;
-}
-
-/* The snapshot with this number becomes the current one. */
-static int change(struct cf_snapshots *s, uint32_t number)
-{
-    int bad = drop_empty(s, number, 0);
-
-    if (bad)
-        return bad;
-    if (s->first < s->count && s->queue[s->first].number == number)
-        return take_first(s);
-    start(s, number);
-    return 0;
+    if (s->head == s->count || (!all && s->queue[s->head].number >= below))
+        return 0;
+    take_first(s);
+    /* one that was announced for no level and has no lines is of an unknown level */
+    if (s->common.announced && !memchr(s->is_open, 1, LEVELS))
+        open_level(s, &s->common, s->level);
+    return 1;
 }
 
 static int announce(struct cf_snapshots *s, const struct cf_frame *f)
@@ -125,10 +142,10 @@ static int announce(struct cf_snapshots *s, const struct cf_frame *f)
     const uint64_t *time = cf_u64(f, CF_TIME), *cost = cf_u64(f, CF_COST_TOTAL);
     const uint8_t *mode = cf_u8(f, CF_MODE), *level = cf_u8(f, CF_LEVEL);
 
-    if (s->first) {
-        s->count -= s->first;
-        memmove(s->queue, s->queue + s->first, s->count * sizeof *s->queue);
-        s->first = 0;
+    if (s->head) {
+        s->count -= s->head;
+        memmove(s->queue, s->queue + s->head, s->count * sizeof *s->queue);
+        s->head = 0;
     }
     if (s->count + f->rows > s->room) {
         const size_t room = 2 * (s->count + f->rows);
@@ -139,7 +156,8 @@ static int announce(struct cf_snapshots *s, const struct cf_frame *f)
         s->queue = more;
         s->room = room;
     }
-    for (uint32_t i = 0; i < f->rows; i++)
+    for (uint32_t i = 0; i < f->rows; i++) {
+        tell(s, level ? level[i] : 0);
         s->queue[s->count++] = (struct cf_snapshot){
             .number = number ? number[i] : 0,
             .sets = sets ? sets[i] : 0,
@@ -151,6 +169,7 @@ static int announce(struct cf_snapshots *s, const struct cf_frame *f)
             .time = time ? time[i] : 0,
             .cost = cost ? cost[i] : 0,
         };
+    }
     return 0;
 }
 
@@ -183,62 +202,92 @@ static uint8_t only_level(const struct cf_snapshots *s)
     const uint8_t *one = memchr(s->is_open, 1, LEVELS);
 
     if (!one || memchr(one + 1, 1, LEVELS - (size_t)(one - s->is_open) - 1))
-        return 0;
+        return s->level;
     return (uint8_t)(one - s->is_open);
-}
-
-static int lines(struct cf_snapshots *s, const struct cf_frame *f)
-{
-    const uint32_t *number = cf_u32(f, CF_SNAP);
-    const uint8_t *level = cf_u8(f, CF_LEVEL);
-    uint32_t to;
-
-    for (uint32_t from = 0; from < f->rows; from = to) {
-        const uint32_t n = number ? number[from] : 0;
-        struct cf_snapshot one;
-        uint8_t l;
-        int bad = 0;
-
-        to = run_end(number, level, from, f->rows);
-        if (!s->begun || n != s->number)
-            bad = change(s, n);
-        l = level ? level[from] : only_level(s);
-        if (!bad && !s->is_open[l]) {
-            one = s->common;
-            one.level = l;
-            bad = open_level(s, &one);
-        }
-        if (!bad && s->is_open[l])
-            bad = s->calls.rows(s->calls.arg, &s->open[l], f, from, to);
-        if (bad)
-            return bad;
-    }
-    return 0;
-}
-
-int cf_snapshots_end(struct cf_snapshots *s)
-{
-    const int bad = drop_empty(s, 0, 1);
-
-    s->begun = 0;
-    return bad;
 }
 
 int cf_snapshots_frame(struct cf_snapshots *s, const struct cf_frame *f)
 {
-    int bad = 0;
-
+    s->frame = NULL;
     switch (f->table) {
     case CF_HEADER:
-        bad = cf_snapshots_end(s);
-        s->segment++;
-        break;
+        if (s->segment)
+            s->ending = 1;
+        else
+            s->segment = 1;
+        return 0;
     case CF_SNAPSHOT:
-        bad = announce(s, f);
-        break;
+        s->segment += !s->segment; /* its header was lost */
+        return announce(s, f);
     case CF_LINE:
-        bad = lines(s, f);
-        break;
+        s->segment += !s->segment;
+        s->frame = f;
+        s->snap = cf_u32(f, CF_SNAP);
+        s->levels = cf_u8(f, CF_LEVEL);
+        s->at = 0;
+        return 0;
+    default:
+        return 0;
     }
-    return bad;
+}
+
+void cf_snapshots_end(struct cf_snapshots *s)
+{
+    s->frame = NULL;
+    s->ending = !s->over;
+    s->over = 1;
+}
+
+/* The next rows of the lines at hand. 1 with an event, 0 when something else comes first. */
+static int next_rows(struct cf_snapshots *s, struct cf_snapshots_event *e)
+{
+    const uint32_t number = s->snap ? s->snap[s->at] : 0;
+    uint8_t level = s->levels ? s->levels[s->at] : 0;
+
+    tell(s, level);
+    if (!s->begun || number != s->number) {
+        if (take_empty(s, number, 0))
+            return 0;
+        if (s->head < s->count && s->queue[s->head].number == number)
+            take_first(s);
+        else
+            start(s, number);
+    }
+    if (!level)
+        level = only_level(s);
+    open_level(s, &s->common, level);
+    if (s->fresh_count)
+        return 0;
+    e->what = CF_SNAPSHOTS_ROWS;
+    e->is = &s->open[level];
+    e->from = s->at;
+    e->to = s->at = run_end(s->snap, s->levels, s->at, s->frame->rows);
+    if (wanted(s, level))
+        return 1;
+    s->passed_over += e->to - e->from;
+    return 0;
+}
+
+int cf_snapshots_next(struct cf_snapshots *s, struct cf_snapshots_event *e)
+{
+    for (;;) {
+        if (s->fresh_at < s->fresh_count) {
+            e->what = CF_SNAPSHOTS_BEGIN;
+            e->is = &s->open[s->fresh[s->fresh_at++]];
+            return 1;
+        }
+        s->fresh_at = s->fresh_count = 0;
+        if (s->frame && s->at < s->frame->rows) {
+            if (next_rows(s, e))
+                return 1;
+        } else if (!s->ending) {
+            return 0;
+        } else if (!take_empty(s, 0, 1)) {
+            s->ending = 0;
+            s->begun = 0;
+            s->segment++;
+            e->what = CF_SNAPSHOTS_END;
+            return 1;
+        }
+    }
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot is complete when a line of another number, a row of a later snapshot behind its lines,
- * or the end of the segment comes. Rows of table snapshot wait in a queue, since they may stand far
- * ahead of their lines. Both tables always have the same layout, so that slots compare directly;
- * it grows when a row tells of more sets, ways or caches.
+ * A snapshot is complete when the walk tells of the next one, or of the end of the segment: that
+ * event waits until the snapshot was handed out. Both tables always have the same layout, so that
+ * slots compare directly; it grows when a row tells of more sets, ways or caches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +10,19 @@
 #include "filters/engine/tags.h"
 
 struct cf_snaps_own {
+    struct cf_snapshots *walk;
+    struct cf_snapshots_event event;
+    int waiting; /* the event was not acted on */
     unsigned keep;
     int open;      /* `now` is being filled */
     int delivered; /* `now` was handed out */
-    int ending;    /* of the segment */
-    int begun;     /* the segment had a header or a row */
-    struct cf_snap *queue;
-    size_t first, count, room;
     uint32_t cpu[CF_TAGS_CACHES];
     uint32_t caches; /* numbered so far */
     /* the frame at hand */
-    uint32_t rows, at;
-    const uint32_t *snap, *set, *way, *cpus, *pid;
+    const uint32_t *set, *way, *cpus, *pid;
     const uint64_t *phys, *addr;
-    const uint8_t *level, *state, *mark;
+    const uint64_t *plain; /* phys, where it alone is the name of every line */
+    const uint8_t *state, *mark;
 };
 
 struct cf_snaps *cf_snaps_new(unsigned level, unsigned keep)
@@ -34,12 +32,15 @@ struct cf_snaps *cf_snaps_new(unsigned level, unsigned keep)
     if (!s)
         return NULL;
     s->own = calloc(1, sizeof *s->own);
-    if (!s->own) {
+    if (s->own)
+        s->own->walk = cf_snapshots_new(level ? level : CF_SNAPSHOTS_FIRST);
+    if (!s->own || !s->own->walk) {
+        free(s->own);
         free(s);
         return NULL;
     }
-    s->level = level;
     s->own->keep = keep;
+    s->first = 1;
     return s;
 }
 
@@ -58,32 +59,25 @@ void cf_snaps_free(struct cf_snaps *s)
         return;
     free_tags(&s->now);
     free_tags(&s->before);
-    free(s->own->queue);
+    cf_snapshots_free(s->own->walk);
     free(s->own);
     free(s);
 }
 
 void cf_snaps_want(const struct cf_snaps *s, struct cf_reader *r)
 {
-    static const unsigned of_snapshot[] = {CF_TIME,  CF_MODE, CF_COST_TOTAL,
-                                           CF_LEVEL, CF_SETS, CF_WAYS};
+    const int virtual = (s->own->keep & CF_TAGS_VIRTUAL) != 0;
 
-    cf_reader_want(r, CF_SNAPSHOT, CF_SNAP, CF_REQUIRED);
-    for (size_t i = 0; i < sizeof of_snapshot / sizeof *of_snapshot; i++)
-        cf_reader_want(r, CF_SNAPSHOT, of_snapshot[i], CF_OPTIONAL);
-    cf_reader_want(r, CF_LINE, CF_SNAP, CF_REQUIRED);
+    cf_snapshots_want(r);
     cf_reader_want(r, CF_LINE, CF_SET, CF_REQUIRED);
     cf_reader_want(r, CF_LINE, CF_WAY, CF_REQUIRED);
-    cf_reader_want(r, CF_LINE, CF_LEVEL, CF_OPTIONAL);
     cf_reader_want(r, CF_LINE, CF_CPU, CF_OPTIONAL);
-    /* each column that is not decoded makes reading a fifth faster */
-    if (!(s->own->keep & CF_TAGS_VIRTUAL))
-        cf_reader_want(r, CF_LINE, CF_PHYS, CF_REQUIRED);
-    else
-        cf_reader_want(r, CF_LINE, CF_ADDR, CF_REQUIRED);
+    /* each column that is not decoded makes reading a fifth faster: the other address comes late,
+       in frames of which some lines lack this one */
+    cf_reader_want(r, CF_LINE, virtual ? CF_ADDR : CF_PHYS, CF_OPTIONAL);
     if (s->own->keep & CF_TAGS_OWNER)
         cf_reader_want(r, CF_LINE, CF_ADDR, CF_OPTIONAL);
-    if (s->own->keep & (CF_TAGS_OWNER | CF_TAGS_PID | CF_TAGS_VIRTUAL))
+    if (virtual || s->own->keep & (CF_TAGS_OWNER | CF_TAGS_PID))
         cf_reader_want(r, CF_LINE, CF_PID, CF_OPTIONAL);
     if (s->own->keep & CF_TAGS_STATE)
         cf_reader_want(r, CF_LINE, CF_STATE, CF_OPTIONAL);
@@ -194,76 +188,42 @@ static void clear(struct cf_tags *t)
 
 /* ---- what comes in ---- */
 
-static int add_rows(struct cf_snaps *s, const struct cf_frame *f)
+static int lacks_some(const uint64_t *address, uint32_t rows)
 {
-    struct cf_snaps_own *o = s->own;
-    const uint32_t *number = cf_u32(f, CF_SNAP), *sets = cf_u32(f, CF_SETS),
-                   *ways = cf_u32(f, CF_WAYS);
-    const uint64_t *time = cf_u64(f, CF_TIME), *cost = cf_u64(f, CF_COST_TOTAL);
-    const uint8_t *mode = cf_u8(f, CF_MODE), *level = cf_u8(f, CF_LEVEL);
+    unsigned none = !address;
 
-    if (o->first + o->count + f->rows > o->room) {
-        const size_t want = (o->count + f->rows) * 2;
-        struct cf_snap *more = malloc(want * sizeof *more);
+    for (uint32_t i = 0; address && i < rows; i++)
+        none |= !address[i];
+    return none != 0;
+}
 
-        if (!more)
-            return -1;
-        if (o->count)
-            memcpy(more, o->queue + o->first, o->count * sizeof *more);
-        free(o->queue);
-        o->queue = more;
-        o->room = want;
-        o->first = 0;
+static void take_columns(struct cf_snaps_own *o, const struct cf_frame *f)
+{
+    const int virtual = (o->keep & CF_TAGS_VIRTUAL) != 0;
+
+    o->set = cf_u32(f, CF_SET);
+    o->way = cf_u32(f, CF_WAY);
+    o->cpus = cf_u32(f, CF_CPU);
+    o->pid = cf_u32(f, CF_PID);
+    o->phys = cf_u64(f, CF_PHYS);
+    o->addr = cf_u64(f, CF_ADDR);
+    o->state = cf_u8(f, CF_STATE);
+    o->mark = NULL;
+    o->plain = NULL;
+    if (!lacks_some(virtual ? o->addr : o->phys, f->rows)) {
+        o->plain = virtual ? NULL : o->phys;
+        return;
     }
-    for (uint32_t i = 0; i < f->rows; i++) {
-        if (level && level[i] && !s->level)
-            s->level = level[i];
-        if (level && level[i] && level[i] != s->level)
-            continue;
-        o->queue[o->first + o->count++] = (struct cf_snap){
-            .number = number[i],
-            .sets = sets ? sets[i] : 0,
-            .ways = ways ? ways[i] : 0,
-            .mode = mode ? mode[i] : 0,
-            .level = level ? level[i] : 0,
-            .told = 1,
-            .time = time ? time[i] : 0,
-            .cost = cost ? cost[i] : 0,
-        };
-    }
-    return 0;
+    o->phys = cf_late_values(f, CF_PHYS);
+    o->addr = cf_late_values(f, CF_ADDR);
+    o->pid = cf_late_values(f, CF_PID);
 }
 
 int cf_snaps_frame(struct cf_snaps *s, const struct cf_frame *f)
 {
-    struct cf_snaps_own *o = s->own;
-
-    switch (f->table) {
-    case CF_HEADER:
-        o->ending = o->begun;
-        o->begun = 1;
-        return 0;
-    case CF_SNAPSHOT:
-        o->begun = 1;
-        return add_rows(s, f);
-    case CF_LINE:
-        o->begun = 1;
-        o->rows = f->rows;
-        o->at = 0;
-        o->snap = cf_u32(f, CF_SNAP);
-        o->set = cf_u32(f, CF_SET);
-        o->way = cf_u32(f, CF_WAY);
-        o->cpus = cf_u32(f, CF_CPU);
-        o->pid = cf_u32(f, CF_PID);
-        o->phys = cf_u64(f, CF_PHYS);
-        o->addr = cf_u64(f, CF_ADDR);
-        o->level = cf_u8(f, CF_LEVEL);
-        o->state = cf_u8(f, CF_STATE);
-        o->mark = NULL;
-        return 0;
-    default:
-        return 0;
-    }
+    if (f->table == CF_LINE)
+        take_columns(s->own, f);
+    return cf_snapshots_frame(s->own->walk, f);
 }
 
 void cf_snaps_marks(struct cf_snaps *s, const uint8_t *mark)
@@ -273,7 +233,7 @@ void cf_snaps_marks(struct cf_snaps *s, const uint8_t *mark)
 
 void cf_snaps_end(struct cf_snaps *s)
 {
-    s->own->ending = 1;
+    cf_snapshots_end(s->own->walk);
 }
 
 /* ---- the lines of one snapshot ---- */
@@ -292,9 +252,11 @@ static uint32_t cache_of(struct cf_snaps_own *o, uint32_t cpu)
 
 static uint64_t line_of(const struct cf_snaps_own *o, uint32_t i)
 {
-    if (!(o->keep & CF_TAGS_VIRTUAL))
-        return o->phys[i];
-    return o->addr[i] ^ (uint64_t)(o->pid ? o->pid[i] : 0) << 42;
+    const uint64_t phys = o->phys ? o->phys[i] : 0, addr = o->addr ? o->addr[i] : 0;
+    const uint32_t pid = o->pid ? o->pid[i] : 0;
+
+    return o->keep & CF_TAGS_VIRTUAL && addr ? cf_line_virtual(addr, pid)
+                                             : cf_line_name(phys, addr, pid);
 }
 
 static void keep_rest(struct cf_snaps *s, size_t slot, uint32_t i)
@@ -321,24 +283,20 @@ static void refuse(struct cf_snaps *s, uint32_t i)
     s->worst_way = s->own->way[i];
 }
 
-/* Rows of the open snapshot, as many as there are: -1 without memory. */
-static int fill(struct cf_snaps *s)
+/* Rows of the open snapshot: -1 without memory. */
+static int fill(struct cf_snaps *s, uint32_t from, uint32_t to)
 {
     struct cf_snaps_own *o = s->own;
-    const uint32_t number = s->info.number;
-    uint32_t i = o->at, sets = s->now.sets, ways = s->now.ways, cache = 0;
+    const uint64_t *plain = o->plain;
+    uint32_t sets = s->now.sets, ways = s->now.ways, cache = 0;
 
     if (!o->caches)
-        cache_of(o, o->cpus ? o->cpus[i] : 0);
-    for (; i < o->rows && o->snap[i] == number; i++) {
+        cache_of(o, o->cpus ? o->cpus[from] : 0);
+    for (uint32_t i = from; i < to; i++) {
         const uint32_t set = o->set[i], way = o->way[i];
         uint64_t line;
         size_t slot;
 
-        if (o->level && o->level[i] != s->level) {
-            s->other_levels++;
-            continue;
-        }
         if (o->cpus && o->cpu[cache] != o->cpus[i])
             cache = cache_of(o, o->cpus[i]);
         if (set >= s->now.set_room || way >= s->now.way_room || cache >= s->now.caches) {
@@ -356,30 +314,28 @@ static int fill(struct cf_snaps *s)
         sets = set >= sets ? set + 1 : sets;
         ways = way >= ways ? way + 1 : ways;
         slot = cf_tags_slot(&s->now, cache, set) + way;
-        line = line_of(o, i);
+        if (plain) {
+            line = plain[i] & ~(uint64_t)1;
+        } else {
+            line = line_of(o, i);
+            s->nameless += !line && !o->phys;
+        }
         /* a frame that several mappings share is listed for each of them: the first counts */
         if (s->now.line[slot] == CF_TAGS_NONE) {
-            s->now.line[slot] = line == CF_TAGS_NONE ? line - 1 : line;
+            s->now.line[slot] = line == CF_TAGS_NONE ? line - 2 : line;
             if (o->keep)
                 keep_rest(s, slot, i);
         }
     }
-    o->at = i;
     extend(s, sets, ways);
     return 0;
 }
 
-/* Opens a snapshot: of the queue's first row, or of a number that no row told. */
-static int open_next(struct cf_snaps *s, int queued, uint32_t number)
+/* Opens a snapshot: -1 without memory. */
+static int begin(struct cf_snaps *s, const struct cf_snapshot *is)
 {
-    struct cf_snaps_own *o = s->own;
-
-    s->info = (struct cf_snap){.number = number, .level = (uint8_t)s->level};
-    if (queued) {
-        s->info = o->queue[o->first++];
-        o->count--;
-    }
-    o->open = 1;
+    s->info = *is;
+    s->own->open = 1;
     if (s->info.sets && s->info.ways) {
         const int r = room(s, 1, s->info.sets, s->info.ways, 1);
 
@@ -392,82 +348,60 @@ static int open_next(struct cf_snaps *s, int queued, uint32_t number)
     return room(s, 1, 1, 1, 0);
 }
 
-static int deliver(struct cf_snaps *s)
+static void end_segment(struct cf_snaps *s)
 {
-    s->own->open = 0;
-    s->own->delivered = 1;
-    s->count++;
-    return 1;
-}
-
-/* Rows of other levels are passed over; 1 when there is one of ours. */
-static int find_row(struct cf_snaps *s)
-{
-    struct cf_snaps_own *o = s->own;
-
-    if (o->at < o->rows && o->level && !s->level)
-        s->level = o->level[o->at];
-    while (o->at < o->rows && o->level && o->level[o->at] != s->level) {
-        o->at++;
-        s->other_levels++;
-    }
-    return o->at < o->rows;
-}
-
-static void begin_segment(struct cf_snaps *s)
-{
-    s->own->ending = 0;
     s->first = 1;
     if (s->before.line)
         clear(&s->before);
-    s->info_before = (struct cf_snap){0};
+    s->info_before = (struct cf_snapshot){0};
+}
+
+/* What was handed out is the snapshot before from now on. */
+static void turn(struct cf_snaps *s)
+{
+    const struct cf_tags old = s->before;
+
+    s->before = s->now;
+    s->info_before = s->info;
+    s->now = old;
+    clear(&s->now);
+    s->first = 0;
+    s->own->delivered = 0;
 }
 
 int cf_snaps_next(struct cf_snaps *s)
 {
     struct cf_snaps_own *o = s->own;
 
-    if (!s->segment) {
-        s->segment = 1;
-        s->first = 1;
-    }
-    if (o->delivered) {
-        const struct cf_tags old = s->before;
+    if (o->delivered)
+        turn(s);
+    for (;; o->waiting = 0) {
+        const int more = o->waiting || cf_snapshots_next(o->walk, &o->event);
+        int bad = 0;
 
-        s->before = s->now;
-        s->info_before = s->info;
-        s->now = old;
-        clear(&s->now);
-        s->first = 0;
-        o->delivered = 0;
-    }
-    /* the lines at hand belong to the segment that ends, if one does */
-    while (find_row(s)) {
-        const uint32_t number = o->snap[o->at];
-
-        if (o->open && s->info.number != number)
-            return deliver(s);
-        if (!o->open) {
-            const struct cf_snap *head = o->count ? &o->queue[o->first] : NULL;
-
-            if (open_next(s, head && head->number <= number, number) < 0)
-                return -1;
-            if (s->info.number != number)
-                return deliver(s); /* it had no lines */
+        s->level = cf_snapshots_level(o->walk);
+        s->other_levels = cf_snapshots_passed_over(o->walk);
+        if (!more)
+            return 0;
+        if (o->open && o->event.what != CF_SNAPSHOTS_ROWS) {
+            o->waiting = 1;
+            o->open = 0;
+            o->delivered = 1;
+            s->count++;
+            return 1;
         }
-        if (fill(s) != 0)
+        switch (o->event.what) {
+        case CF_SNAPSHOTS_BEGIN:
+            bad = begin(s, o->event.is);
+            break;
+        case CF_SNAPSHOTS_ROWS:
+            bad = fill(s, o->event.from, o->event.to);
+            break;
+        case CF_SNAPSHOTS_END:
+            end_segment(s);
+            break;
+        }
+        if (bad < 0)
             return -1;
     }
-    if (!o->ending)
-        return 0;
-    if (o->open)
-        return deliver(s);
-    if (o->count) {
-        if (open_next(s, 1, 0) < 0)
-            return -1;
-        return deliver(s);
-    }
-    begin_segment(s);
-    s->segment++;
-    return 0;
 }

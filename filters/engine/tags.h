@@ -2,16 +2,15 @@
 /*
  * tags.h - snapshots of a cache, one after the other, each as a table of what every way holds.
  *
- * A stream tells of a snapshot by a row of table snapshot and rows of table line, which come in
- * frames of any length, and a snapshot without lines by its row alone. Here they become whole
- * tables: the one of now and the one before, so that whoever compares snapshots goes over two
- * arrays. One level is looked at; the caches of that level (by column cpu) lie behind each other.
+ * engine/snapshots.h finds the rows of each snapshot; here they become whole tables: the one of now
+ * and the one before, so that whoever compares snapshots goes over two arrays. One level is looked
+ * at; the caches of that level (by column cpu) lie behind each other.
  *
- * A line is known by its physical address, or on request by process and virtual address (then of
- * two lines of addresses above 2^42 or processes above 2^22, one could be taken for the other).
+ * A line is known by its name (see there): its physical address, or where that is not known by
+ * process and virtual address; on request the other way round.
  *
- * Memory: two tables, 8 bytes a line of the cache and up to 14 more for what is asked for; 40 bytes
- * for each row of table snapshot that stands ahead of its lines.
+ * Memory: two tables, 8 bytes a line of the cache and up to 14 more for what is asked for; and what
+ * the walk takes.
  */
 #ifndef CF_TAGS_H
 #define CF_TAGS_H
@@ -19,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/cf.h"
+#include "filters/engine/snapshots.h"
 
 #define CF_TAGS_NONE UINT64_MAX /* no valid line */
 
@@ -31,41 +30,32 @@ enum cf_tags_keep {
     CF_TAGS_PID = 16,  /* pid alone */
     CF_TAGS_STATE = 2,
     CF_TAGS_MARK = 4,    /* what cf_snaps_marks() told */
-    CF_TAGS_VIRTUAL = 8, /* lines are known by process and virtual address */
+    CF_TAGS_VIRTUAL = 8, /* lines are known by process and virtual address where they have one */
 };
 
 /* Slot ((cache * set_room) + set) * way_room + way; slots behind `sets` and `ways` hold nothing. */
 struct cf_tags {
     uint32_t caches, sets, ways;
     uint32_t set_room, way_room;
-    uint64_t *line; /* physical address, see above; CF_TAGS_NONE */
+    uint64_t *line; /* its name; CF_TAGS_NONE */
     uint64_t *addr;
     uint32_t *pid;
     uint8_t *state, *mark;
 };
 
-/* What the row of a snapshot says, 0 where it does not. */
-struct cf_snap {
-    uint32_t number;
-    uint32_t sets, ways;
-    uint8_t mode, level;
-    uint8_t told; /* there was such a row */
-    uint64_t time, cost;
-};
-
 struct cf_snaps {
     /* to be read after cf_snaps_next() gave 1 */
-    struct cf_snap info;
+    struct cf_snapshot info;
     struct cf_tags now;
-    struct cf_snap info_before;
+    struct cf_snapshot info_before;
     struct cf_tags before; /* empty when this snapshot is the first of its segment */
     int first;             /* it is */
-    uint64_t segment;      /* number of the segment, from 1 */
     uint64_t count;        /* snapshots so far, over all segments */
     /* of the whole input */
-    uint64_t refused;     /* rows whose set or way no cache of ours could have */
-    struct cf_snap worst; /* the snapshot of the first of them, */
+    uint64_t refused;         /* rows whose set or way no cache of ours could have */
+    struct cf_snapshot worst; /* the snapshot of the first of them, */
     uint32_t worst_set, worst_way;
+    uint64_t nameless;     /* rows without any address */
     uint64_t other_levels; /* rows of other levels */
     unsigned level;        /* the one that is looked at, 0 while not known */
     struct cf_snaps_own *own;

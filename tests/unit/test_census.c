@@ -26,11 +26,12 @@ static struct {
     uint32_t rows;
     uint32_t snap[ROWS], cpu[ROWS], pid[ROWS], region[ROWS];
     uint8_t level[ROWS], status[ROWS];
-    uint64_t phys[ROWS], addr[ROWS];
+    uint64_t phys[ROWS], addr[ROWS], some[ROWS]; /* some: phys, 0 for odd lines */
 } all;
 
 struct shape {
     int phys, addr, cpu, announced;
+    int mixed; /* of odd lines the physical address is not known */
 };
 
 static void make(void)
@@ -50,6 +51,7 @@ static void make(void)
             all.status[r] = (uint8_t)(next() % 5);
             all.phys[r] = (uint64_t)(next() % 400) * 64;
             all.addr[r] = 0x7f0000000000 + (uint64_t)(next() % 100) * 32;
+            all.some[r] = all.phys[r] & 64 ? 0 : all.phys[r];
         }
     }
 }
@@ -72,7 +74,7 @@ static int feed_lines(struct cf_census *c, const struct shape *p, uint32_t from,
     if (p->cpu)
         put(&f, CF_CPU, CF_U32, all.cpu + from);
     if (p->phys)
-        put(&f, CF_PHYS, CF_U64, all.phys + from);
+        put(&f, CF_PHYS, CF_U64, (p->mixed ? all.some : all.phys) + from);
     if (p->addr)
         put(&f, CF_ADDR, CF_U64, all.addr + from);
     return cf_census_frame(c, &f);
@@ -132,9 +134,12 @@ static int same_line(const struct shape *p, uint32_t a, uint32_t b)
 {
     if (all.level[a] != all.level[b] || (p->cpu && all.cpu[a] != all.cpu[b]))
         return 0;
+    if (p->mixed && !(all.some[a] && all.some[b]))
+        return !all.some[a] && !all.some[b] && all.pid[a] == all.pid[b] &&
+               all.addr[a] == all.addr[b];
     if (p->phys)
         return all.phys[a] == all.phys[b];
-    return all.pid[a] == all.pid[b] && (!p->addr || all.addr[a] == all.addr[b]);
+    return p->addr && all.pid[a] == all.pid[b] && all.addr[a] == all.addr[b];
 }
 
 static int in_group(enum cf_census_by by, const struct cf_census_group *g, uint32_t row)
@@ -227,15 +232,18 @@ static void one(const struct shape *p, enum cf_census_by by, int reuse, const ch
 
 int main(void)
 {
-    static const struct shape shapes[] = {
-        {1, 1, 1, 1}, {1, 0, 0, 0}, {0, 1, 1, 1}, {0, 1, 0, 0}, {0, 0, 0, 1}};
-    static const char *const names[] = {"physical lines, two caches", "one cache, not announced",
-                                        "virtual lines, two caches", "virtual lines, not announced",
-                                        "no addresses"};
+    static const struct shape shapes[] = {{1, 0, 1, 1, 0}, {1, 0, 0, 0, 0}, {0, 1, 1, 1, 0},
+                                          {0, 1, 0, 0, 0}, {0, 0, 0, 1, 0}, {1, 1, 1, 1, 1}};
+    static const char *const names[] = {"physical lines, two caches",
+                                        "one cache, not announced",
+                                        "virtual lines, two caches",
+                                        "virtual lines, not announced",
+                                        "no addresses",
+                                        "some lines virtual, two caches"};
     struct cf_census *c;
     size_t count;
 
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 6; i++)
         one(&shapes[i], CF_CENSUS_PROCESS, 1, names[i]);
     one(&shapes[0], CF_CENSUS_PROCESS, 0, "without reuse");
     one(&shapes[0], CF_CENSUS_REGION, 1, "by region");
