@@ -140,18 +140,52 @@ int scan_header(struct scan *s, const char *line, size_t length);
 int scan_value(struct scan *s, enum scan_field field, const char *text, size_t length, int base,
                struct scan_row *row);
 
-/* Eight hex digits: 1, or 0 when they are none. Reads eight bytes. */
+/* The value of a hex digit, -1 where it is none. */
 extern const int8_t scan_digit[256];
+
+/* Eight characters, the first in the lowest byte. Lines may be read so far behind their end. */
+static inline uint64_t scan_eight(const char *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+/* The same byte eight times. */
+#define SCAN_BYTES(byte) (0x0101010101010101u * (byte))
+
+/* Eight hex digits: 1, or 0 when they are none. Reads eight bytes. Letters are those with bit 6;
+   a digit is one that comes out again when its value is written. */
 static inline int scan_hex8(const char *p, uint32_t *value)
 {
-    const uint8_t *b = (const uint8_t *)p;
-    const int a0 = scan_digit[b[0]], a1 = scan_digit[b[1]], a2 = scan_digit[b[2]],
-              a3 = scan_digit[b[3]], a4 = scan_digit[b[4]], a5 = scan_digit[b[5]],
-              a6 = scan_digit[b[6]], a7 = scan_digit[b[7]];
+    const uint64_t c = scan_eight(p), letter = c & SCAN_BYTES(0x40);
+    const uint64_t v = (c & SCAN_BYTES(15)) + (letter >> 6) * 9;
+    const uint64_t tens = (v + SCAN_BYTES(6)) >> 4 & SCAN_BYTES(1);
+    const uint64_t again = v + SCAN_BYTES('0') + tens * ('a' - '0' - 10);
+    uint64_t n = (v << 4 | v >> 8) & 0x00ff00ff00ff00ffu;
 
-    *value = (uint32_t)a0 << 28 | (uint32_t)a1 << 24 | (uint32_t)a2 << 20 | (uint32_t)a3 << 16 |
-             (uint32_t)a4 << 12 | (uint32_t)a5 << 8 | (uint32_t)a6 << 4 | (uint32_t)a7;
-    return (a0 | a1 | a2 | a3 | a4 | a5 | a6 | a7) >= 0;
+    n = (n << 8 | n >> 16) & 0x0000ffff0000ffffu;
+    *value = (uint32_t)(n << 16 | n >> 32);
+    return !((v & SCAN_BYTES(0xf0)) | (again ^ (c | letter >> 1)));
+}
+
+/* Eight decimal digits: 1, or 0 when they are none. Reads eight bytes. Pairs of digits, then of
+   numbers of two and of four digits, are put together in all lanes at once. */
+static inline int scan_decimal8(const char *p, uint64_t *value)
+{
+    const uint64_t c = scan_eight(p), digit = c - SCAN_BYTES('0');
+    uint64_t v = digit * 10 + (digit >> 8);
+
+    if ((digit | (c + SCAN_BYTES(0x7f - '9'))) & SCAN_BYTES(0x80))
+        return 0;
+    v = (v & 0x00ff00ff00ff00ffu) * 100 + (v >> 16 & 0x00ff00ff00ff00ffu);
+    v = (v & 0x0000ffff0000ffffu) * 10000 + (v >> 32 & 0xffff);
+    *value = (uint32_t)v;
+    return 1;
 }
 
 #endif

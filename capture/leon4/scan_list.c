@@ -10,6 +10,28 @@
 
 static const uint8_t ends_word[256] = {[' '] = 1, ['\t'] = 1, ['}'] = 1};
 
+/* The high bit of bytes that are 0; of those above the first one it may be wrong. */
+static inline uint64_t zeros(uint64_t v)
+{
+    return (v - SCAN_BYTES(1)) & ~v & SCAN_BYTES(0x80);
+}
+
+/* Where the word at p ends. */
+static inline const char *word_end(const char *p, const char *end)
+{
+    for (; p < end; p += 8) {
+        const uint64_t v = scan_eight(p);
+        const uint64_t found =
+            zeros(v ^ SCAN_BYTES(' ')) | zeros(v ^ SCAN_BYTES('\t')) | zeros(v ^ SCAN_BYTES('}'));
+
+        if (found) {
+            p += __builtin_ctzll(found) / 8;
+            break;
+        }
+    }
+    return p < end ? p : end;
+}
+
 /* Element at *p, of a list that ends before `end`; braces around it are taken off. 0 at the end. */
 static inline int element(const char **p, const char *end, const char **text, size_t *length)
 {
@@ -21,6 +43,16 @@ static inline int element(const char **p, const char *end, const char **text, si
     if (*p == end || **p == '}')
         return 0;
     start = *p;
+    if (**p == '{') {
+        const char *close = memchr(start, '}', (size_t)(end - start));
+
+        if (close && !memchr(start + 1, '{', (size_t)(close - start - 1))) {
+            *text = start + 1;
+            *length = (size_t)(close - start - 1);
+            *p = close + 1;
+            return 1;
+        }
+    }
     if (**p == '{' || **p == '"') {
         const char close = **p == '{' ? '}' : '"';
 
@@ -37,11 +69,9 @@ static inline int element(const char **p, const char *end, const char **text, si
         *length = (size_t)(*p - start) - (depth == 0 ? 2 : 1);
         return depth == 0;
     }
-    for (start = *p; start < end && !ends_word[(uint8_t)*start]; start++)
-        ;
-    *text = *p;
-    *length = (size_t)(start - *p);
-    *p = start;
+    *p = word_end(start, end);
+    *text = start;
+    *length = (size_t)(*p - start);
     return 1;
 }
 
@@ -76,7 +106,10 @@ static inline int plain_time(const char **p, const char *end, uint64_t *tag)
 
     while (q < end && *q == ' ')
         q++;
-    for (start = q; q < end && (uint8_t)(*q - '0') < 10; q++)
+    start = q;
+    if (end - q > 8 && scan_decimal8(q, &v))
+        q += 8;
+    for (; q < end && (uint8_t)(*q - '0') < 10; q++)
         v = v * 10 + (uint64_t)(*q - '0');
     if (q == start || q - start > 18 || q == end || !ends_word[(uint8_t)*q])
         return 0;
@@ -85,8 +118,9 @@ static inline int plain_time(const char **p, const char *end, uint64_t *tag)
     return 1;
 }
 
-/* What most elements are: 0x and eight digits, or one digit. Where the next one is neither, or this
-   field wants another look, *p stays. `opcode` gets the word of an instruction. */
+/* What most elements are: 0x and eight digits, one digit, or a word that nobody reads. Where the
+   next one is neither, or this field wants another look, *p stays. `opcode` gets the word of an
+   instruction. */
 static inline int plain_element(const char **p, const char *end, enum scan_field f,
                                 struct scan_row *row, uint32_t *opcode, int *has_opcode)
 {
@@ -95,6 +129,12 @@ static inline int plain_element(const char **p, const char *end, enum scan_field
 
     while (q < end && *q == ' ')
         q++;
+    if (f == FIELD_SYMBOL || f == FIELD_SKIP || f == FIELD_ERROR) {
+        if (q == end || *q == '{' || *q == '"' || ends_word[(uint8_t)*q])
+            return 0;
+        *p = word_end(q, end);
+        return 1;
+    }
     if (end - q > 10 && q[0] == '0' && q[1] == 'x' && ends_word[(uint8_t)q[10]] &&
         scan_hex8(q + 2, &v)) {
         if (f == FIELD_ADDRESS)
@@ -116,9 +156,57 @@ static inline int plain_element(const char **p, const char *end, enum scan_field
         row->more = (uint8_t)(*q - '0');
     else if (f == FIELD_TRAP)
         row->trapped = (uint8_t)(*q - '0');
-    else if (f != FIELD_SYMBOL && f != FIELD_SKIP && f != FIELD_ERROR)
+    else if (f == FIELD_MASTER)
+        row->master = (uint8_t)(*q - '0');
+    else if (f != FIELD_MARK && f != FIELD_LOCK && f != FIELD_RESP)
         return 0;
     *p = q + 1;
+    return 1;
+}
+
+/* What follows a blank: 0x and eight digits. */
+static inline int plain_word(const char *p, uint32_t *value)
+{
+    return (p[0] == ' ') & (p[1] == '0') & (p[2] == 'x') & scan_hex8(p + 3, value);
+}
+
+/* An instruction as most are: "0 123 0x40000000 0x01000000 0x00000000 main 0 0 0", in the order in
+   which the monitor gives them. 0 where it looks otherwise: entry() then begins anew. */
+static inline int plain_inst(const char *p, const char *end, const struct scan_layout *l,
+                             struct scan_row *row, uint32_t *opcode)
+{
+    static const uint8_t usual[] = {FIELD_CPU,         FIELD_TIME,   FIELD_ADDRESS,
+                                    FIELD_INSTRUCTION, FIELD_RESULT, FIELD_SYMBOL,
+                                    FIELD_MULTI,       FIELD_TRAP,   FIELD_ERROR};
+    enum { WORD = 11, FLAGS = 6 };
+    struct scan_row r = *row;
+    const char *q = p + 1;
+    uint8_t digit[4];
+
+    if (l->fields != sizeof usual || memcmp(l->field, usual, sizeof usual) != 0 || end - p < 2)
+        return 0;
+    digit[0] = (uint8_t)(p[0] - '0');
+    if (digit[0] > 9 || *q != ' ' || !plain_time(&q, end, &r.tag) || end - q < 3 * WORD + 2 + FLAGS)
+        return 0;
+    if (!plain_word(q, &r.address) || !plain_word(q + WORD, opcode) ||
+        !plain_word(q + 2 * WORD, &r.word[0]))
+        return 0;
+    q += 3 * WORD;
+    if (*q != ' ' || q[1] == ' ' || q[1] == '{' || q[1] == '"' || ends_word[(uint8_t)q[1]])
+        return 0;
+    q = word_end(q + 1, end);
+    if (end - q < FLAGS || (end - q > FLAGS && !ends_word[(uint8_t)q[FLAGS]]))
+        return 0;
+    for (int i = 1; i < 4; i++)
+        digit[i] = (uint8_t)(q[2 * i - 1] - '0');
+    if ((q[0] != ' ') | (q[2] != ' ') | (q[4] != ' ') | (digit[1] > 9) | (digit[2] > 9) |
+        (digit[3] > 9))
+        return 0;
+    r.words = 1;
+    r.cpu = digit[0];
+    r.more = digit[1];
+    r.trapped = digit[2];
+    *row = r;
     return 1;
 }
 
@@ -132,6 +220,12 @@ static int entry(struct scan *s, const char *p, const char *end, const struct sc
     int has_word = 0;
 
     *why = "an entry that was cut off";
+    if (!row->bus && !s->o.hex && plain_inst(p, end, l, row, &opcode.address)) {
+        t = scan_by_word(s, row->address, opcode.address);
+        row->insn = t->insn;
+        row->number = t->number;
+        return 1;
+    }
     for (unsigned i = 0; i < l->fields; i++) {
         const enum scan_field f = l->field[i];
 
