@@ -40,6 +40,8 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     while ((uint64_t)1 << c->shift < c->words + (g->cores + 1) / 2)
         c->shift++;
     c->even = (g->sets & (g->sets - 1)) == 0;
+    c->alone = g->outside && !g->no_allocate;
+    c->first_core = CF_COHERENCE_CORES;
 #ifdef HAVE_AVX512_COHERENCE
     c->vectors = !g->portable && __builtin_cpu_supports("avx512f") &&
                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -140,10 +142,9 @@ static int one_row(struct cf_coherence *c, const struct cf_coherence_rows *in, u
 
 /* Loads and stores of one line each, up to the first row that is something else or a full block:
    returns that row. Every row is written as the next run, and counts as one only if it is. */
-static inline __attribute__((always_inline)) uint32_t plain_rows(struct cf_coherence *c,
-                                                                 const struct cf_coherence_rows *in,
-                                                                 uint32_t row, uint32_t rows,
-                                                                 int has_core, int has_missed)
+static inline __attribute__((always_inline)) uint32_t
+plain_rows(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t row, uint32_t rows,
+           int has_core, int has_missed, int alone)
 {
     const unsigned shift = c->g.line_shift, unit = c->unit_shift;
     const uint64_t bytes = ((uint64_t)1 << shift) - 1;
@@ -155,8 +156,8 @@ static inline __attribute__((always_inline)) uint32_t plain_rows(struct cf_coher
         const uint64_t addr = in->addr[i], size = in->size[i], last = addr + (size - (size != 0));
         const uint64_t line = (addr >> shift) ^ (has_core ? in->space[i] : 0);
         const uint64_t store = (uint64_t)in->op[i] - CF_LOAD;
-        const uint32_t core = has_core ? in->core[i] : 0;
-        const uint64_t touch = bits_of((addr & bytes) >> unit, (last & bytes) >> unit);
+        const uint32_t core = alone ? c->first_core : has_core ? in->core[i] : 0;
+        const uint64_t touch = alone ? 0 : bits_of((addr & bytes) >> unit, (last & bytes) >> unit);
         uint64_t new;
 
         if (__builtin_expect((addr >> shift != last >> shift) | (store > 1), 0))
@@ -164,13 +165,15 @@ static inline __attribute__((always_inline)) uint32_t plain_rows(struct cf_coher
         new = (line != before) | (core != core_before) | (apart & (store | (write != 0))) |
               (has_missed && in->missed[i]);
         c->line[n] = line;
-        c->touch[n] = touch;
+        if (!alone)
+            c->touch[n] = touch;
         c->row[n] = i;
         c->core[n] = (uint8_t)core;
         c->op[n] = in->op[i];
         write = (write & (new - 1)) | (touch & -store);
         n += (uint32_t) new;
-        c->write[n - 1] = write;
+        if (!alone)
+            c->write[n - 1] = write;
         stores += store;
         before = line;
         core_before = core;
@@ -195,9 +198,10 @@ static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in,
             if (c->vectors && row && in->core)
                 row = cf_coherence_rows_avx512(c, in, row, rows);
 #endif
-            row = c->g.outside ? plain_rows(c, in, row, rows, 1, 1)
-                  : in->core   ? plain_rows(c, in, row, rows, 1, 0)
-                               : plain_rows(c, in, row, rows, 0, 0);
+            row = c->alone       ? plain_rows(c, in, row, rows, 1, 1, 1)
+                  : c->g.outside ? plain_rows(c, in, row, rows, 1, 1, 0)
+                  : in->core     ? plain_rows(c, in, row, rows, 1, 0, 0)
+                                 : plain_rows(c, in, row, rows, 0, 0, 0);
         }
         if (row < rows && !one_row(c, in, row))
             break;
@@ -471,11 +475,45 @@ steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class
     }
 }
 
+/* The same while there was one core only: nobody tells it of words or takes lines away, so that
+   hits change nothing and the words of a run are not asked for. */
+static void steps_alone(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class,
+                        int brief)
+{
+    for (uint32_t i = 0; i < c->runs && c->next_miss < in->misses; i++) {
+        uint64_t *word;
+        struct state s;
+        unsigned found;
+
+        if (!is_next_miss(c, in, i))
+            continue;
+        c->next_miss++;
+        word = &c->state[(size_t)c->slot[i] << c->shift];
+        s = get_state(word, brief);
+        found = miss(c, i, &s, word, brief);
+        cf_class_raise(&class[c->row[i]], (uint8_t)found);
+        c->counts.misses[c->op[i]][found]++;
+        put_state(word, s, brief);
+    }
+}
+
+/* Whether all rows so far are of one core. */
+static void see_cores(struct cf_coherence *c, const struct cf_coherence_rows *in)
+{
+    if (!c->alone || !in->rows)
+        return;
+    if (in->core && c->first_core == CF_COHERENCE_CORES)
+        c->first_core = in->core[0];
+    c->alone =
+        in->core && in->core[0] == c->first_core && !memcmp(in->core, in->core + 1, in->rows - 1);
+}
+
 int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class)
 {
     uint32_t row = 0;
 
     c->next_miss = 0;
+    see_cores(c, in);
     while (row < in->rows) {
         row = fill(c, in, row, in->rows);
         if (!c->runs)
@@ -493,6 +531,8 @@ int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in,
 #endif
         if (c->flush)
             flush(c);
+        else if (c->alone)
+            steps_alone(c, in, class, c->words == 1);
         else if (c->words == 1)
             steps(c, in, class, 1);
         else

@@ -34,6 +34,8 @@ struct cf_coherence {
     unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */
     unsigned mask_bits;  /* 16 or 64: units in a line, rounded up */
     int even;            /* the number of sets is a power of two */
+    int alone;           /* the caller knows what misses, and all rows so far are of */
+    uint32_t first_core; /* this core; CF_COHERENCE_CORES where none came */
     uint64_t done;       /* lines of the row at hand that earlier blocks had */
     uint64_t invalidations;
     struct cf_class_counts counts;
