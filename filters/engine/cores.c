@@ -187,21 +187,18 @@ uint32_t cf_cores_piece(struct cf_cores *c, const uint32_t *cpu, const uint32_t 
 int cf_cores_rows(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid, const uint32_t *tid,
                   uint32_t rows, uint8_t *core, uint64_t *space)
 {
-    static const uint32_t none;
-    /* a column that lacks, or does not matter, is one value for all rows */
-    const uint32_t *p = pid ? pid : &none;
-    const uint32_t *b = c->cores == 1 ? &none : cpu ? cpu : tid ? tid : &none;
-    size_t p_step = p != &none, b_step = b != &none;
-    uint32_t at = 0;
-    uint64_t in = 0;
+    const uint32_t *by = c->cores == 1 ? NULL : cpu ? cpu : tid;
 
-    for (uint32_t i = 0; i < rows; i++) {
-        if (i == 0 ||
-            ((p[i * p_step] ^ p[(i - 1) * p_step]) | (b[i * b_step] ^ b[(i - 1) * b_step])) != 0)
-            if (ask(c, cpu, pid, tid, i, &at, &in) != 0)
-                return -1;
-        core[i] = (uint8_t)at;
-        space[i] = in;
+    for (uint32_t i = 0, end; i < rows; i = end) {
+        uint32_t at;
+        uint64_t in;
+
+        if (ask(c, cpu, pid, tid, i, &at, &in) != 0)
+            return -1;
+        end = by || pid ? same(by ? by : pid, pid ? pid : by, i, rows) : rows;
+        memset(core + i, (int)at, end - i);
+        for (uint32_t k = i; k < end; k++)
+            space[k] = in;
     }
     return 0;
 }
