@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inner loop of the decoder. For each outcome of a superblock there is a template: the columns
- * that its rows will have, in groups of four rows, with what has to be added at run time. A record
- * is then expanded by copying groups; only addresses and times are computed. Groups are stored
- * whole, so that short superblocks need no loop and no branch that depends on their length; what
- * was written too much is overwritten by the next.
+ * The inner loop of the decoder. A record is expanded by copying the groups of its template
+ * (decode_templates.c); only addresses and times are computed. Groups are stored whole, so that
+ * short superblocks need no loop and no branch that depends on their length; what was written too
+ * much is overwritten by the next.
  *
- * Most superblocks have one or two rows, and what follows them repeats: so a template may remember
- * an outcome that came next, and with it a template for the whole sequence so far. The decoder
- * follows these links as long as they agree with the records and expands the longest sequence at
- * once. Where the traced program's branches are predictable, so are the decoder's. One link a
- * template and short sequences: trees of sequences were slower, they did not fit the caches.
- *
- * Memory: 256 bytes a template of up to four rows, made when its outcome is first seen; those of
- * sequences up to CHAIN_BYTES a process.
+ * A template may have a link to what often comes next. The decoder follows these links as long as
+ * they agree with the records and expands the longest sequence at once. Where the traced program's
+ * branches are predictable, so are the decoder's.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "decode_rows.h"
+#include "decode_templates.h"
 
 typedef uint64_t v4u64 __attribute__((vector_size(32)));
 typedef uint32_t v4u32 __attribute__((vector_size(16)));
@@ -31,494 +24,6 @@ typedef uint16_t v4u16 __attribute__((vector_size(8)));
 #else
 #define MULTIVERSION
 #endif
-
-struct group {
-    uint64_t delta[4]; /* to be added to the slot's value, or the address */
-    uint64_t mask[4];  /* of the slot's value; 0 without a slot */
-    uint32_t hint[4];
-    uint16_t step[4]; /* instructions since the beginning of the superblock */
-    uint16_t slot[4]; /* its place in the record, bytes */
-    uint8_t conditional[4];
-    uint8_t pad[12];
-};
-
-enum {
-    CONDITIONAL = 1,
-    CUT = 2,
-    CHAIN_AFTER = 64, /* wrong turns before a link is made */
-    CHAIN_ROWS = 16,
-    CHAIN_RECORDS = 16,
-    CHAIN_BYTES = 64 << 20,
-};
-
-#define NO_WORD UINT32_C(0xffffffff)
-
-struct row_template {
-    uint32_t rows;
-    uint32_t insns;  /* executed */
-    uint32_t bytes;  /* of the record or records */
-    uint16_t padded; /* rows that are written: whole groups */
-    uint16_t flags;
-    uint32_t next_word; /* header of the record that often comes next, or NO_WORD; */
-    uint32_t next;      /* the template with it appended, units of 64 bytes */
-    uint32_t block;     /* its superblock; of a sequence: unused */
-    uint16_t records;
-    uint16_t turns; /* how often another one came */
-    struct group group[];
-};
-
-struct cf_rows_row {
-    uint64_t pc, delta;
-    uint32_t size, insns, hint;
-    uint16_t step, slot; /* slot as in struct group, 0 for none */
-    uint8_t op;
-};
-
-struct cf_rows_tuple {
-    uint64_t pc;
-    uint32_t size, insns;
-    uint32_t hint; /* 0: free */
-    uint8_t op;
-};
-
-int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
-                 const struct cf_trace_handler *handler)
-{
-    size_t n = CF_ROWS_MOST + CF_ROWS_GROUP;
-
-    memset(r, 0, sizeof(*r));
-    r->instructions = options->instructions;
-    r->handler = handler;
-    r->fetch_line = options->fetch_line ? options->fetch_line : 64;
-    r->staging.time = malloc(n * sizeof(*r->staging.time));
-    r->staging.addr = malloc(n * sizeof(*r->staging.addr));
-    r->staging.hint = malloc(n * sizeof(*r->staging.hint));
-    r->work = malloc(n * sizeof(*r->work));
-    r->tuples_mask = (1 << 14) - 1;
-    r->tuples = calloc(r->tuples_mask + 1, sizeof(*r->tuples));
-    if (!r->staging.time || !r->staging.addr || !r->staging.hint || !r->work || !r->tuples) {
-        cf_rows_free(r);
-        return -1;
-    }
-    return 0;
-}
-
-void cf_rows_free(struct cf_rows *r)
-{
-    free(r->tuples);
-    free(r->staging.time);
-    free(r->staging.addr);
-    free(r->staging.hint);
-    free(r->work);
-    memset(r, 0, sizeof(*r));
-}
-
-static int valid(const struct cf_rows_block *b)
-{
-    for (uint32_t i = 0; i < b->accesses; i++) {
-        const struct cf_wire_access *a = &b->access[i];
-        unsigned op = a->op & ~CF_WIRE_CONDITIONAL;
-
-        if (a->insn >= b->insns || (i && a->insn < a[-1].insn) || a->size == 0 ||
-            (op != CF_WIRE_LOAD && op != CF_WIRE_STORE))
-            return 0;
-        if (a->slot == CF_WIRE_NO_SLOT ? (a->op & CF_WIRE_CONDITIONAL) : a->slot >= b->slots)
-            return 0;
-    }
-    for (uint32_t i = 0; i < b->exits; i++) {
-        const struct cf_wire_exit *e = &b->exit[i];
-
-        if (e->insn >= b->insns || e->accesses > b->accesses ||
-            (i && (e->insn < e[-1].insn || e->accesses < e[-1].accesses)))
-            return 0;
-    }
-    for (uint32_t i = 0; i < b->sections; i++)
-        if (b->section[i].first > b->section[i].last || b->section[i].last >= b->insns)
-            return 0;
-    return 1;
-}
-
-static int more_outcomes(struct cf_rows_code *c, uint32_t n)
-{
-    uint32_t room = c->outcomes + n;
-    uint32_t *more;
-
-    if (room <= c->map_room)
-        return 0;
-    room = room < 4096 ? 8192 : 2 * room;
-    more = realloc(c->map, room * sizeof(*more));
-    if (!more)
-        return -1;
-    c->map = more;
-    c->map_room = room;
-    return 0;
-}
-
-static int more_blocks(struct cf_rows_code *c, uint32_t n)
-{
-    uint32_t room = c->n_blocks + n;
-    struct cf_rows_block **more;
-
-    if (room <= c->blocks_room)
-        return 0;
-    room = room < 1024 ? 2048 : 2 * room;
-    more = realloc(c->blocks, room * sizeof(struct cf_rows_block *));
-    if (!more || room >= CF_ROWS_UNSEEN)
-        return -1;
-    c->blocks = more;
-    c->blocks_room = room;
-    return 0;
-}
-
-void cf_rows_code_free(struct cf_rows_code *c)
-{
-    for (uint32_t i = 0; i < c->n_blocks; i++)
-        if (--c->blocks[i]->users == 0)
-            free(c->blocks[i]);
-    free(c->blocks);
-    free(c->map);
-    free(c->arena);
-    memset(c, 0, sizeof(*c));
-}
-
-int cf_rows_describe(struct cf_rows_code *c, const uint8_t *event, uint32_t bytes)
-{
-    struct cf_wire_block wire;
-    struct cf_rows_block *b;
-    size_t insn_bytes, access_bytes, exit_bytes, section_bytes;
-    uint32_t outcomes;
-    uint8_t *p;
-
-    if (bytes < sizeof(wire))
-        return -1;
-    memcpy(&wire, event, sizeof(wire));
-    if (wire.insns < 1 || wire.insns > CF_WIRE_MAX_INSNS || wire.accesses > CF_WIRE_MAX_ACCESSES ||
-        wire.slots > CF_WIRE_MAX_SLOTS || wire.exits > CF_WIRE_MAX_EXITS ||
-        wire.sections > CF_WIRE_MAX_SECTIONS)
-        return -1;
-    insn_bytes = wire.insns * sizeof(struct cf_wire_insn);
-    access_bytes = wire.accesses * sizeof(struct cf_wire_access);
-    exit_bytes = wire.exits * sizeof(struct cf_wire_exit);
-    section_bytes = wire.sections * sizeof(struct cf_wire_section);
-    if (bytes != sizeof(wire) + insn_bytes + access_bytes + exit_bytes + section_bytes)
-        return -1;
-    outcomes = (wire.exits + 2u) << wire.sections;
-    if (wire.first != c->outcomes || outcomes > CF_WIRE_OUTCOMES - c->outcomes)
-        return -1;
-    if (more_outcomes(c, outcomes) != 0 || more_blocks(c, 1) != 0)
-        return -2;
-    b = malloc(sizeof(*b) + bytes - sizeof(wire));
-    if (!b)
-        return -2;
-    b->users = 1;
-    b->first = wire.first;
-    b->insns = wire.insns;
-    b->accesses = wire.accesses;
-    b->slots = wire.slots;
-    b->exits = wire.exits;
-    b->sections = wire.sections;
-    p = (uint8_t *)(b + 1);
-    memcpy(p, event + sizeof(wire), bytes - sizeof(wire));
-    b->insn = (struct cf_wire_insn *)p;
-    b->access = (struct cf_wire_access *)(p + insn_bytes);
-    b->exit = (struct cf_wire_exit *)(p + insn_bytes + access_bytes);
-    b->section = (struct cf_wire_section *)(p + insn_bytes + access_bytes + exit_bytes);
-    if (!valid(b)) {
-        free(b);
-        return -1;
-    }
-    while (outcomes--)
-        c->map[c->outcomes++] = CF_ROWS_UNSEEN | c->n_blocks;
-    c->blocks[c->n_blocks++] = b;
-    return 0;
-}
-
-static uint32_t hash_tuple(uint64_t pc, uint32_t size, uint32_t insns, uint8_t op)
-{
-    uint64_t h = pc ^ ((uint64_t)size << 44) ^ ((uint64_t)insns << 52) ^ ((uint64_t)op << 40);
-
-    return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
-
-static int grow_tuples(struct cf_rows *r)
-{
-    uint32_t mask = 2 * r->tuples_mask + 1;
-    struct cf_rows_tuple *more = calloc((size_t)mask + 1, sizeof(*more));
-
-    if (!more)
-        return -1;
-    for (uint32_t i = 0; i <= r->tuples_mask; i++) {
-        const struct cf_rows_tuple *t = &r->tuples[i];
-        uint32_t h = hash_tuple(t->pc, t->size, t->insns, t->op) & mask;
-
-        if (!t->hint)
-            continue;
-        while (more[h].hint)
-            h = (h + 1) & mask;
-        more[h] = *t;
-    }
-    free(r->tuples);
-    r->tuples = more;
-    r->tuples_mask = mask;
-    return 0;
-}
-
-static int set_hint(struct cf_rows *r, struct cf_rows_row *row)
-{
-    uint8_t op = row->op & ~CF_WIRE_CONDITIONAL;
-    struct cf_trace_origin origin;
-    uint32_t h;
-
-    if (2 * r->n_tuples > r->tuples_mask && grow_tuples(r) != 0)
-        return -1;
-    h = hash_tuple(row->pc, row->size, row->insns, op) & r->tuples_mask;
-    for (; r->tuples[h].hint; h = (h + 1) & r->tuples_mask) {
-        const struct cf_rows_tuple *t = &r->tuples[h];
-
-        if (t->pc == row->pc && t->size == row->size && t->insns == row->insns && t->op == op) {
-            row->hint = t->hint;
-            return 0;
-        }
-    }
-    r->tuples[h] = (struct cf_rows_tuple){row->pc, row->size, row->insns, ++r->n_tuples, op};
-    row->hint = r->n_tuples;
-    origin = (struct cf_trace_origin){row->pc, row->size, row->insns, op};
-    return r->handler->origin(r->handler->arg, row->hint, &origin);
-}
-
-static int is_skipped(const struct cf_rows_block *b, uint32_t skipped, uint32_t insn)
-{
-    for (uint32_t i = 0; i < b->sections; i++)
-        if (skipped >> i & 1 && insn >= b->section[i].first && insn <= b->section[i].last)
-            return 1;
-    return 0;
-}
-
-/* Puts the rows of instructions [0, insns) and accesses [0, accesses) into r->work; returns their
- * number and the instructions executed. */
-static uint32_t make_rows(struct cf_rows *r, const struct cf_rows_block *b, uint32_t insns,
-                          uint32_t accesses, uint32_t skipped, uint32_t *executed)
-{
-    struct cf_rows_row *run = NULL;
-    uint32_t n = 0, a = 0, step = 0;
-    uint64_t line = r->fetch_line;
-    int data = 0; /* since the run began */
-
-    for (uint32_t i = 0; i < insns; i++) {
-        uint64_t pc = b->insn[i].pc_length & ((UINT64_C(1) << 56) - 1);
-        uint32_t length = b->insn[i].pc_length >> 56;
-
-        if (is_skipped(b, skipped, i)) {
-            while (a < accesses && b->access[a].insn == i)
-                a++;
-            continue;
-        }
-        if (r->instructions) {
-            uint64_t last = length ? pc + length - 1 : pc;
-
-            if (run && run->pc + run->size == pc &&
-                !(data && last / line != (run->pc + (run->size ? run->size - 1 : 0)) / line)) {
-                run->size += length;
-                run->insns++;
-            } else {
-                run = &r->work[n++];
-                *run = (struct cf_rows_row){.pc = pc, .delta = pc, .size = length, .insns = 1};
-                run->step = (uint16_t)step;
-                run->op = CF_TRACE_IFETCH;
-                data = 0;
-            }
-        }
-        for (; a < accesses && b->access[a].insn == i; a++) {
-            const struct cf_wire_access *w = &b->access[a];
-            struct cf_rows_row *row = &r->work[n++];
-
-            *row = (struct cf_rows_row){.pc = pc, .delta = w->offset, .size = w->size, .op = w->op};
-            row->step = (uint16_t)step;
-            row->slot =
-                w->slot == CF_WIRE_NO_SLOT ? 0 : (uint16_t)(4 + w->slot * CF_WIRE_SLOT_BYTES);
-            data = 1;
-        }
-        step++;
-    }
-    *executed = step;
-    return n;
-}
-
-static struct row_template *at(const struct cf_rows_code *c, uint32_t where)
-{
-    void *place = c->arena + 64 * (size_t)where;
-
-    return place;
-}
-
-/* A template for `rows` rows; its place in units of 64 bytes, or -1. The arena may move. */
-static int64_t new_template(struct cf_rows_code *c, uint32_t rows)
-{
-    uint32_t groups = rows ? (rows + CF_ROWS_GROUP - 1) / CF_ROWS_GROUP : 1;
-    size_t bytes = (sizeof(struct row_template) + groups * sizeof(struct group) + 63) & ~(size_t)63;
-    size_t from = c->arena_bytes;
-    struct row_template *t;
-
-    if (from + bytes > c->arena_room) {
-        size_t room = c->arena_room ? 2 * c->arena_room : 1 << 20;
-        uint8_t *more;
-
-        while (room < from + bytes)
-            room *= 2;
-        more = aligned_alloc(64, room);
-        if (!more)
-            return -1;
-        if (from)
-            memcpy(more, c->arena, from);
-        free(c->arena);
-        c->arena = more;
-        c->arena_room = room;
-    }
-    if (from / 64 >= CF_ROWS_UNSEEN)
-        return -1;
-    memset(c->arena + from, 0, bytes);
-    c->arena_bytes += bytes;
-    t = (struct row_template *)(c->arena + from);
-    t->rows = rows;
-    t->padded = (uint16_t)(groups * CF_ROWS_GROUP);
-    t->next_word = NO_WORD;
-    return (int64_t)(from / 64);
-}
-
-/* The first of the arena, to which templates without a link lead: NO_WORD, too, may stand in a
- * damaged stream. It never fits. */
-static int no_template(struct cf_rows_code *c)
-{
-    int64_t where = new_template(c, 0);
-
-    if (where < 0)
-        return -1;
-    at(c, (uint32_t)where)->bytes = INT32_MAX;
-    return 0;
-}
-
-int cf_rows_code_init(struct cf_rows_code *c)
-{
-    if (more_outcomes(c, 1) != 0 || no_template(c) != 0)
-        return -1;
-    c->map[0] = CF_ROWS_UNSEEN; /* no record has this outcome */
-    c->outcomes = 1;
-    return 0;
-}
-
-int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *parent,
-                         uint32_t outcomes)
-{
-    if (more_outcomes(c, outcomes) != 0 || more_blocks(c, parent->n_blocks) != 0 ||
-        no_template(c) != 0)
-        return -1;
-    for (uint32_t i = 0; i < outcomes; i++) {
-        uint32_t where = parent->map[i];
-
-        /* Templates are not shared: their sequences hold for one process. */
-        if (!(where & CF_ROWS_UNSEEN))
-            where = CF_ROWS_UNSEEN |
-                    ((const struct row_template *)(parent->arena + 64 * (size_t)where))->block;
-        c->map[i] = where;
-    }
-    c->outcomes = outcomes;
-    for (uint32_t i = 0; i < parent->n_blocks; i++) {
-        c->blocks[i] = parent->blocks[i];
-        c->blocks[i]->users++;
-    }
-    c->n_blocks = parent->n_blocks;
-    return 0;
-}
-
-static int make_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome)
-{
-    uint32_t index = c->map[outcome] & ~CF_ROWS_UNSEEN;
-    const struct cf_rows_block *b = c->blocks[index];
-    uint32_t e = (outcome - b->first) >> b->sections;
-    uint32_t skipped = (outcome - b->first) & ((1u << b->sections) - 1);
-    uint32_t rows = 0, executed = 0;
-    struct row_template *t;
-    int64_t where;
-
-    if (e == 0)
-        rows = make_rows(r, b, b->insns, b->accesses, skipped, &executed);
-    else if (e <= b->exits)
-        rows =
-            make_rows(r, b, b->exit[e - 1].insn + 1u, b->exit[e - 1].accesses, skipped, &executed);
-    where = new_template(c, rows);
-    if (where < 0)
-        return -1;
-    t = at(c, (uint32_t)where);
-    t->insns = executed;
-    t->bytes = 4 + CF_WIRE_SLOT_BYTES * (uint32_t)b->slots;
-    t->block = index;
-    t->records = 1;
-    if (e > b->exits)
-        t->flags |= CUT;
-    for (uint32_t i = 0; i < rows; i++) {
-        struct cf_rows_row *row = &r->work[i];
-        struct group *g = &t->group[i / CF_ROWS_GROUP];
-        unsigned k = i % CF_ROWS_GROUP;
-
-        if (set_hint(r, row) != 0)
-            return -1;
-        g->delta[k] = row->delta;
-        g->mask[k] = row->slot ? CF_WIRE_ADDRESS_MASK : 0;
-        g->hint[k] = row->hint;
-        g->step[k] = row->step;
-        g->slot[k] = row->slot;
-        g->conditional[k] = !!(row->op & CF_WIRE_CONDITIONAL);
-        if (row->op & CF_WIRE_CONDITIONAL)
-            t->flags |= CONDITIONAL;
-    }
-    c->map[outcome] = (uint32_t)where;
-    return 0;
-}
-
-/* The record with header `word`, which was not yet checked, came after the sequence at `first`:
- * links it if there is no link. Without memory there will be none. */
-static void make_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
-{
-    struct row_template *t = at(c, first), *u, *both;
-    uint32_t outcome = word >> CF_WIRE_SLOT_BITS, second, slots = word & CF_WIRE_SLOTS_LONG;
-    int64_t where;
-
-    t->turns = 0;
-    if (t->next_word != NO_WORD || word < CF_WIRE_EVENTS || outcome >= c->outcomes ||
-        c->map[outcome] & CF_ROWS_UNSEEN || c->chain_bytes >= CHAIN_BYTES)
-        return;
-    second = c->map[outcome];
-    u = at(c, second);
-    if (t->flags || u->flags || slots == CF_WIRE_SLOTS_LONG ||
-        u->bytes != 4 + CF_WIRE_SLOT_BYTES * slots || t->rows + u->rows > CHAIN_ROWS ||
-        t->records >= CHAIN_RECORDS)
-        return;
-    where = new_template(c, t->rows + u->rows);
-    if (where < 0)
-        return;
-    t = at(c, first);
-    u = at(c, second);
-    both = at(c, (uint32_t)where);
-    c->chain_bytes += sizeof(*both) + both->padded * sizeof(struct group) / CF_ROWS_GROUP;
-    both->insns = t->insns + u->insns;
-    both->bytes = t->bytes + u->bytes;
-    both->records = t->records + 1;
-    for (uint32_t i = 0; i < t->rows + u->rows; i++) {
-        int second_part = i >= t->rows;
-        uint32_t j = second_part ? i - t->rows : i;
-        const struct group *g = &(second_part ? u : t)->group[j / CF_ROWS_GROUP];
-        struct group *h = &both->group[i / CF_ROWS_GROUP];
-        unsigned k = j % CF_ROWS_GROUP, l = i % CF_ROWS_GROUP;
-
-        h->delta[l] = g->delta[k];
-        h->mask[l] = g->mask[k];
-        h->hint[l] = g->hint[k];
-        h->step[l] = (uint16_t)(g->step[k] + (second_part ? t->insns : 0));
-        h->slot[l] = (uint16_t)(g->slot[k] + (second_part && g->mask[k] ? t->bytes : 0));
-    }
-    t->next = (uint32_t)where;
-    t->next_word = word;
-}
 
 static inline uint64_t load64(const uint8_t *p)
 {
@@ -537,7 +42,8 @@ static inline uint32_t load32(const uint8_t *p)
 }
 
 static inline __attribute__((always_inline)) void put_group(const struct cf_trace_columns *c,
-                                                            uint32_t row, const struct group *g,
+                                                            uint32_t row,
+                                                            const struct cf_rows_group *g,
                                                             const uint8_t *record, uint64_t time)
 {
     v4u64 v, mask, delta;
@@ -556,7 +62,7 @@ static inline __attribute__((always_inline)) void put_group(const struct cf_trac
 }
 
 /* Rows of a record to staging, without those of accesses that did not happen. */
-static uint32_t stage(struct cf_rows *r, const struct row_template *t, const uint8_t *record,
+static uint32_t stage(struct cf_rows *r, const struct cf_rows_template *t, const uint8_t *record,
                       uint64_t time)
 {
     struct cf_trace_columns *c = &r->staging;
@@ -564,10 +70,10 @@ static uint32_t stage(struct cf_rows *r, const struct row_template *t, const uin
 
     for (uint32_t i = 0; i < t->rows; i += CF_ROWS_GROUP)
         put_group(c, i, &t->group[i / CF_ROWS_GROUP], record, time);
-    if (!(t->flags & CONDITIONAL))
+    if (!(t->flags & CF_ROWS_CONDITIONAL))
         return t->rows;
     for (uint32_t i = 0; i < t->rows; i++) {
-        const struct group *g = &t->group[i / CF_ROWS_GROUP];
+        const struct cf_rows_group *g = &t->group[i / CF_ROWS_GROUP];
 
         if (g->conditional[i % CF_ROWS_GROUP] && (load64(record + g->slot[i % CF_ROWS_GROUP]) &
                                                   CF_WIRE_ADDRESS_MASK) == CF_WIRE_ADDRESS_MASK)
@@ -609,14 +115,14 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, const struct cf_rows_blo
         insns = first;
     while (accesses < b->accesses && b->access[accesses].insn < insns)
         accesses++;
-    rows = make_rows(r, b, insns, accesses, skipped, &executed);
+    rows = cf_rows_make(r, b, insns, accesses, skipped, &executed);
     *staged = 0;
     for (uint32_t i = 0; i < rows; i++) {
         struct cf_rows_row *row = &r->work[i];
         uint64_t raw = row->slot ? load64(record + row->slot) & CF_WIRE_ADDRESS_MASK : 0;
         uint32_t n = *staged;
 
-        if (set_hint(r, row) != 0)
+        if (cf_rows_hint(r, row) != 0)
             return CF_ROWS_MEMORY;
         if (row->op & CF_WIRE_CONDITIONAL && raw == CF_WIRE_ADDRESS_MASK)
             continue;
@@ -645,7 +151,7 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
 
     while (p < end) {
         const uint8_t *record = p;
-        struct row_template *t;
+        struct cf_rows_template *t;
         uint32_t word, where, bytes;
 
         if (__builtin_expect(end - p < 4, 0)) {
@@ -663,14 +169,14 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
         }
         where = map[word >> CF_WIRE_SLOT_BITS];
         if (__builtin_expect(where & CF_ROWS_UNSEEN, 0)) {
-            if (make_template(r, code, word >> CF_WIRE_SLOT_BITS) != 0) {
+            if (cf_rows_template(r, code, word >> CF_WIRE_SLOT_BITS) != 0) {
                 result = CF_ROWS_MEMORY;
                 break;
             }
             where = map[word >> CF_WIRE_SLOT_BITS];
             arena = code->arena;
         }
-        t = (struct row_template *)(arena + 64 * (size_t)where);
+        t = (struct cf_rows_template *)(arena + 64 * (size_t)where);
         /* From the header and not from the template: the next record's place is then known early.
          */
         bytes = 4 + CF_WIRE_SLOT_BYTES * (word & CF_WIRE_SLOTS_LONG);
@@ -689,15 +195,15 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
             uint32_t next = load32(p + bytes);
 
             if (next != t->next_word) {
-                if (__builtin_expect(++t->turns == CHAIN_AFTER, 0)) {
-                    make_chain(code, where, next);
+                if (__builtin_expect(++t->turns == CF_ROWS_CHAIN_AFTER, 0)) {
+                    cf_rows_chain(code, where, next);
                     arena = code->arena;
-                    t = (struct row_template *)(arena + 64 * (size_t)where);
+                    t = (struct cf_rows_template *)(arena + 64 * (size_t)where);
                 }
                 break;
             }
             where = t->next;
-            t = (struct row_template *)(arena + 64 * (size_t)where);
+            t = (struct cf_rows_template *)(arena + 64 * (size_t)where);
             bytes = t->bytes;
         }
         if (__builtin_expect(bytes > (size_t)(end - p), 0)) {
@@ -706,7 +212,7 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
         }
         p += bytes;
         if (__builtin_expect(t->flags || t->padded > room - row, 0)) {
-            if (t->flags & CUT) {
+            if (t->flags & CF_ROWS_CUT) {
                 result = stage_cut(r, code->blocks[t->block], record, &p, end, &now, staged);
             } else {
                 *staged = stage(r, t, record, now);

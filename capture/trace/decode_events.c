@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a process tells between its records: contexts, heap blocks, tasks, mappings, and which
+ * thread runs.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode_parts.h"
+
+static struct cf_decode_thread *find_thread(struct cf_trace *t, struct cf_decode_process *p,
+                                            uint32_t tid)
+{
+    struct cf_decode_thread *th;
+
+    for (int i = p->n_threads - 1; i >= 0; i--)
+        if (p->threads[i].tid == tid)
+            return &p->threads[i];
+    if (p->n_threads == p->threads_room) {
+        int room = p->threads_room ? 2 * p->threads_room : 8;
+
+        th = realloc(p->threads, (size_t)room * sizeof(*th));
+        if (!th) {
+            cf_decode_no_memory(t);
+            return NULL;
+        }
+        p->threads = th;
+        p->threads_room = room;
+    }
+    th = &p->threads[p->n_threads++];
+    memset(th, 0, sizeof(*th));
+    th->tid = tid;
+    return th;
+}
+
+/* Events. Functions return 0; -1: stop; -2: nonsense. */
+
+static int new_context(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+                       uint32_t bytes)
+{
+    struct cf_wire_context wire;
+    struct cf_trace_context *c;
+
+    if (bytes != sizeof(wire))
+        return -2;
+    memcpy(&wire, event, sizeof(wire));
+    if (wire.id != p->n_contexts || wire.parent >= wire.id || t->last_context == UINT32_MAX)
+        return -2;
+    if (p->n_contexts == p->contexts_room) {
+        uint32_t room = 2 * p->contexts_room;
+        uint32_t *more = realloc(p->contexts, room * sizeof(*more));
+
+        if (!more)
+            return cf_decode_no_memory(t);
+        p->contexts = more;
+        p->contexts_room = room;
+    }
+    if (t->n_contexts == CF_DECODE_CONTEXTS && cf_decode_flush(t) != 0)
+        return -1;
+    c = &t->context[t->n_contexts++];
+    c->pid = p->pid;
+    c->stack = ++t->last_context;
+    c->parent = p->contexts[wire.parent];
+    c->pc = wire.pc;
+    p->contexts[p->n_contexts++] = c->stack;
+    return 0;
+}
+
+static int new_object(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+                      uint32_t bytes)
+{
+    struct cf_wire_object wire;
+    uint32_t n;
+
+    if (bytes != sizeof(wire))
+        return -2;
+    memcpy(&wire, event, sizeof(wire));
+    if (wire.context >= p->n_contexts)
+        return -2;
+    if ((t->n_objects == CF_DECODE_OBJECTS || (t->n_objects && t->objects_pid != p->pid)) &&
+        cf_decode_flush(t) != 0)
+        return -1;
+    n = t->n_objects++;
+    t->objects_pid = p->pid;
+    t->object_time[n] = t->time;
+    t->object_tid[n] = p->running == CF_DECODE_NO_THREAD ? p->pid : p->threads[p->running].tid;
+    t->object_kind[n] = wire.header.type == CF_WIRE_ALLOC ? CF_TRACE_ALLOC : CF_TRACE_FREE;
+    t->object_addr[n] = wire.addr;
+    t->object_bytes[n] = wire.size;
+    t->object_stack[n] = p->contexts[wire.context];
+    return 0;
+}
+
+/* The text behind an event's fixed part. -2 when there is too much. */
+static int copy_name(char *name, const uint8_t *event, size_t fixed, uint32_t bytes)
+{
+    if (bytes < fixed || bytes - fixed > CF_WIRE_MAX_NAME)
+        return -2;
+    memcpy(name, event + fixed, bytes - fixed);
+    name[bytes - fixed] = 0;
+    return 0;
+}
+
+static int new_task(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+                    uint32_t bytes)
+{
+    char name[CF_WIRE_MAX_NAME + 1];
+    struct cf_wire_task wire;
+    struct cf_decode_thread *th;
+    enum cf_trace_kind kind;
+
+    if (copy_name(name, event, sizeof(wire), bytes) != 0)
+        return -2;
+    memcpy(&wire, event, sizeof(wire));
+    th = find_thread(t, p, wire.tid);
+    if (!th)
+        return -1;
+    snprintf(th->name, sizeof(th->name), "%.*s", (int)sizeof(th->name) - 1, name);
+    if (wire.kind == CF_WIRE_TASK_START)
+        kind = p->execed && wire.tid == p->pid ? CF_TRACE_NAMED : CF_TRACE_BEGIN;
+    else if (wire.kind == CF_WIRE_TASK_NAME)
+        kind = CF_TRACE_NAMED;
+    else if (wire.kind == CF_WIRE_TASK_EXIT)
+        kind = CF_TRACE_EXIT;
+    else
+        return -2;
+    if (wire.kind == CF_WIRE_TASK_START) {
+        th->alive = 1;
+        /* A thread's number may be used again. */
+        if (!(p->running != CF_DECODE_NO_THREAD && th == &p->threads[p->running]))
+            th->count = 0;
+    } else if (kind == CF_TRACE_EXIT) {
+        th->alive = 0;
+    }
+    return cf_decode_task(t, p, wire.tid, kind, name);
+}
+
+static int new_map(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+                   uint32_t bytes)
+{
+    char name[CF_WIRE_MAX_NAME + 1];
+    struct cf_wire_map wire;
+    struct cf_trace_map map = {.time = t->time, .pid = p->pid, .name = name};
+
+    if (copy_name(name, event, sizeof(wire), bytes) != 0)
+        return -2;
+    memcpy(&wire, event, sizeof(wire));
+    if (wire.start >= wire.end)
+        return -2;
+    map.kind = wire.header.type == CF_WIRE_MAP ? CF_TRACE_MAPPED : CF_TRACE_UNMAPPED;
+    map.perms = wire.perms & 7;
+    map.start = wire.start;
+    map.end = wire.end;
+    map.offset = wire.offset;
+    return cf_decode_flush(t) ? -1 : cf_decode_called(t, t->handler.map(t->handler.arg, &map));
+}
+
+static int new_thread(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+                      uint32_t bytes)
+{
+    struct cf_wire_thread wire;
+    struct cf_decode_thread *th;
+
+    if (bytes != sizeof(wire))
+        return -2;
+    memcpy(&wire, event, sizeof(wire));
+    th = find_thread(t, p, wire.tid);
+    if (!th)
+        return -1;
+    cf_decode_pause(t);
+    p->running = (int)(th - p->threads);
+    return cf_decode_resume(t);
+}
+
+int cf_decode_event(struct cf_trace *t, struct cf_decode_process *p, const uint8_t **from,
+                    const uint8_t *end)
+{
+    struct cf_wire_event_header header;
+    const uint8_t *e = *from;
+    int r;
+
+    if ((size_t)(end - e) < sizeof(header))
+        return -2;
+    memcpy(&header, e, sizeof(header));
+    if (header.bytes < sizeof(header) || header.bytes > (size_t)(end - e))
+        return -2;
+    *from += header.bytes;
+    switch (header.type) {
+    case CF_WIRE_PAD:
+        return 0;
+    case CF_WIRE_BLOCK:
+        r = cf_rows_describe(&p->code, e, header.bytes);
+        return r == 0 ? 0 : r == -1 ? -2 : cf_decode_no_memory(t);
+    case CF_WIRE_THREAD:
+        return new_thread(t, p, e, header.bytes);
+    case CF_WIRE_TASK:
+        return new_task(t, p, e, header.bytes);
+    case CF_WIRE_MAP:
+    case CF_WIRE_UNMAP:
+        return new_map(t, p, e, header.bytes);
+    case CF_WIRE_ALLOC:
+    case CF_WIRE_FREE:
+        return new_object(t, p, e, header.bytes);
+    case CF_WIRE_CONTEXT:
+        return new_context(t, p, e, header.bytes);
+    case CF_WIRE_LOST:
+        cf_decode_problem(t, "process %u ran more different code than can be recorded", p->pid);
+        return 0;
+    default:
+        return -2;
+    }
+}

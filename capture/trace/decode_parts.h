@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Private to the decoder: the state that decode.c and decode_events.c share.
+ */
+#ifndef CF_TRACE_DECODE_PARTS_H
+#define CF_TRACE_DECODE_PARTS_H
+
+#include <limits.h>
+
+#include "decode.h"
+#include "decode_rows.h"
+#include "protocol.h"
+
+enum {
+    CF_DECODE_OBJECTS = 4096, /* kept back at most */
+    CF_DECODE_CONTEXTS = 1024,
+    CF_DECODE_NO_THREAD = -1,
+};
+
+struct cf_decode_thread {
+    uint32_t tid;
+    int alive;
+    uint64_t count; /* instructions */
+    char name[64];
+};
+
+struct cf_decode_process {
+    uint32_t pid, ring_number, parent;
+    int alive;  /* its tokens are expected */
+    int execed; /* the pid ran another image before */
+    struct cf_wire_ring *ring;
+    uint32_t sequence; /* of the block that is due */
+    uint32_t consumed; /* bytes of it that were decoded as published */
+    struct cf_rows_code code;
+    uint32_t *contexts; /* by its own id: ours */
+    uint32_t n_contexts, contexts_room;
+    struct cf_decode_thread *threads;
+    int n_threads, threads_room, running;
+    struct cf_decode_process *next; /* newest first */
+};
+
+struct cf_trace {
+    char directory[PATH_MAX];
+    struct cf_trace_options options;
+    struct cf_trace_handler handler;
+    int fd;
+    int begun;
+    int stopping; /* no more recording is wanted */
+    int stopped;  /* by the handler, or without memory: nothing is called any more */
+    unsigned dropped;
+    char problem[512];
+
+    struct cf_rows rows;
+    struct cf_rows_output out; /* room 0: no place is open */
+    uint64_t time, total;
+    uint64_t run_from; /* when the running thread began to run */
+    struct cf_decode_process *processes, *current;
+    uint32_t last_context;
+
+    uint32_t n_objects, objects_pid;
+    uint64_t object_time[CF_DECODE_OBJECTS], object_addr[CF_DECODE_OBJECTS],
+        object_bytes[CF_DECODE_OBJECTS];
+    uint32_t object_tid[CF_DECODE_OBJECTS], object_stack[CF_DECODE_OBJECTS];
+    uint8_t object_kind[CF_DECODE_OBJECTS];
+    uint32_t n_contexts;
+    struct cf_trace_context context[CF_DECODE_CONTEXTS];
+};
+
+/* ---- decode.c; functions return 0, or -1 when nothing more is to be called ---- */
+
+/* Keeps the first problem. */
+void cf_decode_problem(struct cf_trace *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What a handler returned: remembers that it wants no more. */
+int cf_decode_called(struct cf_trace *t, int result);
+int cf_decode_no_memory(struct cf_trace *t);
+
+/* Hands over the rows that were kept back, in their order. */
+int cf_decode_flush(struct cf_trace *t);
+
+/* The running thread stops, and the current process's running thread runs from now on. */
+void cf_decode_pause(struct cf_trace *t);
+int cf_decode_resume(struct cf_trace *t);
+
+int cf_decode_task(struct cf_trace *t, struct cf_decode_process *p, uint32_t tid,
+                   enum cf_trace_kind kind, const char *name);
+
+/* ---- decode_events.c ---- */
+
+/* Takes in the event at *from, which ends before `end`, and leaves it behind. 0; -1: stop; -2:
+ * nonsense. */
+int cf_decode_event(struct cf_trace *t, struct cf_decode_process *p, const uint8_t **from,
+                    const uint8_t *end);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Private to the decoder: templates, which decode_templates.c makes of the descriptions of
+ * superblocks and decode_rows.c expands.
+ */
+#ifndef CF_TRACE_DECODE_TEMPLATES_H
+#define CF_TRACE_DECODE_TEMPLATES_H
+
+#include "decode_rows.h"
+
+struct cf_rows_group {
+    uint64_t delta[4]; /* to be added to the slot's value, or the address */
+    uint64_t mask[4];  /* of the slot's value; 0 without a slot */
+    uint32_t hint[4];
+    uint16_t step[4]; /* instructions since the beginning of the superblock */
+    uint16_t slot[4]; /* its place in the record, bytes */
+    uint8_t conditional[4];
+    uint8_t pad[12];
+};
+
+enum {
+    CF_ROWS_CONDITIONAL = 1,  /* flags of a template: some accesses may not have happened, */
+    CF_ROWS_CUT = 2,          /* a fault cut the superblock short */
+    CF_ROWS_CHAIN_AFTER = 64, /* wrong turns before a link is made */
+};
+
+#define CF_ROWS_NO_WORD UINT32_C(0xffffffff)
+
+struct cf_rows_template {
+    uint32_t rows;
+    uint32_t insns;  /* executed */
+    uint32_t bytes;  /* of the record or records */
+    uint16_t padded; /* rows that are written: whole groups */
+    uint16_t flags;
+    uint32_t next_word; /* header of the record that often comes next, or CF_ROWS_NO_WORD; */
+    uint32_t next;      /* the template with it appended, units of 64 bytes */
+    uint32_t block;     /* its superblock; of a sequence: unused */
+    uint16_t records;
+    uint16_t turns; /* how often another one came */
+    struct cf_rows_group group[];
+};
+
+struct cf_rows_row {
+    uint64_t pc, delta;
+    uint32_t size, insns, hint;
+    uint16_t step, slot; /* slot as in struct cf_rows_group, 0 for none */
+    uint8_t op;
+};
+
+static inline struct cf_rows_template *cf_rows_at(const struct cf_rows_code *c, uint32_t where)
+{
+    void *place = c->arena + 64 * (size_t)where;
+
+    return place;
+}
+
+/* Puts the rows of instructions [0, insns) and accesses [0, accesses) into r->work; returns their
+ * number and the instructions executed. */
+uint32_t cf_rows_make(struct cf_rows *r, const struct cf_rows_block *b, uint32_t insns,
+                      uint32_t accesses, uint32_t skipped, uint32_t *executed);
+
+/* Gives a row its hint; the handler is told of a new one. 0, or not without memory. */
+int cf_rows_hint(struct cf_rows *r, struct cf_rows_row *row);
+
+/* Makes the template of an outcome that was not seen before; the arena may move. 0, or -1. */
+int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome);
+
+/* The record with header `word`, which was not yet checked, came after the sequence at `first`:
+ * links it if there is no link; the arena may move. Without memory there will be none. */
+void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word);
+
+#endif
