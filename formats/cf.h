@@ -178,7 +178,7 @@ enum cf_mode {
     CF_MODE_MODEL = 32,      /* of a modelled cache */
 };
 
-/* A line's state in column `state`. */
+/* A line's state in column `state`; 0 is not known. */
 enum cf_state {
     CF_STATE_MODIFIED = 1,
     CF_STATE_OWNED = 2,
@@ -332,7 +332,9 @@ struct cf_writer *cf_writer_open(const char *path, const char *program) CF_MUST_
    Fields that are NULL or 0 are left out; yaml and chain are ignored. */
 int cf_writer_header(struct cf_writer *w, const struct cf_header *header);
 
-/* Hands a frame on, with the columns that were set in it. Headers get our line in their chain. */
+/* Hands a frame on, with the columns that were set in it. Headers get our line in their chain.
+   Where a column that was not wanted must be decoded for it and is damaged, the frame is left out
+   and the reader tells of the damage. */
 int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f);
 
 /* Appends rows to a table. Rows are kept until a frame is full, rows of access or line follow, or
@@ -363,8 +365,9 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
                     uint32_t **hint, uint32_t *rows);
 int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows);
 
-/* Id of a string in the segment that is being written; written before the next frame. 0 for ""
-   and, with a problem, when a program defines over 2^24 strings. */
+/* Id of a string in the segment that is being written; written before the next frame. What is
+   longer than CF_MAX_TEXT is cut there. 0 for "" and, with a problem, when a program defines over
+   2^24 strings. */
 uint32_t cf_writer_string(struct cf_writer *w, const char *text);
 
 /* Declares a column (or, with 65536 added, a table) that is not listed above, for this segment;

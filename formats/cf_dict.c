@@ -115,6 +115,15 @@ const void *cf_frame_decode(struct cf_frame *f, unsigned i, size_t *blob_bytes)
     return NULL;
 }
 
+void cf_frame_damaged(const struct cf_frame *f, unsigned i)
+{
+    struct cf_reader *r = f->reader;
+    const char *name = cf_reader_column_name(r, f->column[i].id);
+
+    cfr_damage(r, f->offset, "column %s: %s", name ? name : "(unknown)",
+               cf_decoder_problem(r->decoder));
+}
+
 int cf_frame_intact(const struct cf_frame *f)
 {
     unsigned came = 0, stayed = 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Handing on frames that a reader gave: to a pipe as they came, with the columns that were set; to
- * a file gathered into larger ones and packed, unless they are packed already.
+ * a file gathered into larger ones and packed, unless they are packed already. A column that the
+ * program did not want may turn out to be damaged here, where it is decoded for the first time:
+ * that is the input's damage and not the output's, and the frame is left out.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -14,6 +16,17 @@ static int has_blob(const struct cf_frame *f)
         if (f->column[i].type == CF_BLOB && f->column[i].id != CF_CODE)
             return 1;
     return 0;
+}
+
+/* The i-th column has none: damage of what came, or a mistake of the program. */
+static int no_values(struct cf_writer *w, const struct cf_frame *f, unsigned i)
+{
+    if (f->column[i].wire) {
+        cf_frame_damaged(f, i);
+        return 0;
+    }
+    cfw_fail(w, "%s: column %u was set without values", cfw_target(w), f->column[i].id);
+    return -1;
 }
 
 /* The frame by itself: columns as they came; in the codecs of a pipe what was set, and what was
@@ -38,10 +51,8 @@ static int pass_columns(struct cf_writer *w, struct cf_frame *f)
             continue;
         if (c->wire)
             values = cf_frame_decode(f, i, NULL);
-        if (!values) {
-            cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
-            return -1;
-        }
+        if (!values)
+            return no_values(w, f, i);
         place = cfw_scratch(w, n, (size_t)f->rows * 4);
         if (!place)
             return -1;
@@ -71,10 +82,8 @@ static int pass_rows(struct cf_writer *w, struct cf_frame *f)
         type[n] = c->type;
         constant[n] = same ? c->base : 0;
         values[n] = same ? NULL : cf_frame_decode(f, i, NULL);
-        if (!values[n] && !same) {
-            cfw_fail(w, "%s: a column cannot be decoded", cfw_target(w));
-            return -1;
-        }
+        if (!values[n] && !same)
+            return no_values(w, f, i);
         n++;
     }
     return cfw_append(w, f->table, f->rows, id, type, values, constant, n, NULL);

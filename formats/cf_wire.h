@@ -107,6 +107,8 @@ uint32_t cf_strings_count(const struct cf_strings *s);
 /* Values of the i-th column of a frame as its type, decoded if need be; no unified ids. NULL when
    they do not decode. For the writer. */
 const void *cf_frame_decode(struct cf_frame *f, unsigned i, size_t *blob_bytes);
+/* Tells the reader that cf_frame_decode() found its i-th column damaged. */
+void cf_frame_damaged(const struct cf_frame *f, unsigned i);
 int cf_reader_unified(const struct cf_reader *r);
 /* Whether all columns that were packed together in this frame are still in it, as they came. */
 int cf_frame_intact(const struct cf_frame *f);

@@ -288,6 +288,82 @@ static void test_extreme_times(void)
     }
 }
 
+/* Makes a byte of each column `column` of accesses wrong, behind right checksums. */
+static unsigned hurt_column(const char *name, unsigned column)
+{
+    enum { ROOM = 1 << 18 };
+    static uint8_t bytes[ROOM];
+    const size_t n = bytes_of(name, bytes, ROOM);
+    unsigned hurt = 0;
+    size_t size;
+
+    for (size_t at = 0; at < n && (size = reseal_size(bytes + at, n - at)); at += size) {
+        uint8_t *p = bytes + at, *d = p + RESEAL_FRAME;
+        const size_t columns = p[10] | (size_t)p[11] << 8;
+        size_t place = RESEAL_FRAME + columns * RESEAL_COLUMN;
+
+        if (p[0] != 'C' || (p[8] | p[9] << 8) != CF_ACCESS)
+            continue;
+        for (size_t i = 0; i < columns; i++, d += RESEAL_COLUMN) {
+            if ((d[0] | (unsigned)d[1] << 8) == column) {
+                p[place] ^= 0x70; /* of a table, bits that must be 0; else of what zstd made */
+                hurt++;
+            }
+            place += ((size_t)reseal_u32(d + 4) + 7) & ~(size_t)7;
+        }
+        reseal_one(p, size);
+    }
+    put_bytes(name, bytes, n);
+    return hurt;
+}
+
+/* A column that no one wants and that does not decode is damage of the input, told with its place;
+   what else there is gets into the output. */
+static void test_damage_passed(void)
+{
+    enum { ROWS = 5000 };
+    static uint64_t other[ROWS];
+    const struct cf_values map[] = {
+        {CF_TIME, NULL, 0}, {CF_PID, NULL, 1}, {CF_OP, NULL, CF_MAPPED}};
+
+    fill(LOOPS, ROWS);
+    for (int packed = 0; packed < 2; packed++) {
+        struct cf_writer *w = start("sound.cf", 1, "test_stream");
+        int status =
+            cf_writer_header(w, &plain_header) | cf_writer_rows(w, CF_MAP, 1, map, 3, NULL);
+        struct cf_reader *in;
+        struct cf_frame *f;
+        unsigned maps = 0, accesses = 0, hurt;
+        char why[256] = "";
+
+        status |= write_rows(w, ROWS) | finish(w, 1);
+        hurt = hurt_column("sound.cf", CF_PC);
+        in = open_one("sound.cf");
+        w = start("passed.cf", packed, "test_stream");
+        while (cf_reader_next(in, &f) > 0) {
+            if (f->table == CF_ACCESS)
+                status |= cf_frame_set(f, CF_ADDR, other);
+            status |= cf_writer_frame(w, f);
+        }
+        if (cf_reader_problem(in))
+            snprintf(why, sizeof(why), "%s", cf_reader_problem(in));
+        ok(!finish(w, 1) && !status, "%s: that is no problem of the output",
+           packed ? "packed" : "raw");
+        ok(hurt == 1 && cf_reader_damages(in) == 1 && strstr(why, "byte") &&
+               strstr(why, "column pc"),
+           "%s: a damaged column that was not wanted is told: %s", packed ? "packed" : "raw", why);
+        cf_reader_close(in);
+        in = open_one("passed.cf");
+        while (cf_reader_next(in, &f) > 0) {
+            maps += f->table == CF_MAP;
+            accesses += f->table == CF_ACCESS;
+        }
+        ok(maps == 1 && accesses == 0 && !cf_reader_damages(in),
+           "%s: the frame is left out, and the others are there", packed ? "packed" : "raw");
+        cf_reader_close(in);
+    }
+}
+
 int main(void)
 {
     begin_streams();
@@ -296,5 +372,6 @@ int main(void)
     test_blob_beside_packed();
     test_types_change();
     test_extreme_times();
+    test_damage_passed();
     return end_streams();
 }
