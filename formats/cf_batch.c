@@ -335,6 +335,7 @@ int cfw_emit(struct cf_writer *w, struct batch *b)
             w->encoder = cf_encoder_new(ZSTD_LEVEL);
         if (!w->encoder) {
             cfw_fail(w, "out of memory");
+            cfw_spare_batch(w, b);
             return -1;
         }
         pack_batch(w, b, w->encoder, 0);

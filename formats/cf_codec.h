@@ -3,8 +3,9 @@
  * cf_codec.h - how the columns of a frame become bytes and come back (cf-stream(5), "CODECS").
  *
  * Pure functions over arrays: no I/O, no globals. An encoder or decoder belongs to one thread.
- * Bytes that are decoded are not trusted: any input either decodes or gives an error, and never
- * takes more memory than rows times width of the column plus the size of the input.
+ * Bytes that are decoded are not trusted: any input either decodes or gives an error. A column
+ * takes at most 24 bytes a row and code of it beside its values, and the blobs of a frame
+ * CF_MAX_FRAME together, whatever the input claims.
  */
 #ifndef CF_CODEC_H
 #define CF_CODEC_H

@@ -561,10 +561,15 @@ static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_by
     /* a string is at most CF_MAX_TEXT long, so the length is bounded by the rows */
     uint64_t most =
         d->rows < CF_MAX_FRAME / CF_MAX_TEXT ? (d->rows + 1) * CF_MAX_TEXT : (uint64_t)CF_MAX_FRAME;
+    uint64_t all = 0; /* of such blobs in the frame: few bytes may claim many */
+    for (unsigned k = 0; k < d->count; k++)
+        if (d->column[k].type == CF_BLOB && d->column[k].codec == CF_ZSTD)
+            all += d->column[k].base < most ? d->column[k].base : most;
     size_t bytes = c->codec == CF_RAW ? c->bytes : c->base;
     if (c->codec == CF_CONST)
         bytes = 0;
-    else if ((c->codec == CF_ZSTD && c->base > most) || (c->codec == CF_RAW && c->base != c->bytes))
+    else if ((c->codec == CF_ZSTD && (c->base > most || all > CF_MAX_FRAME)) ||
+             (c->codec == CF_RAW && c->base != c->bytes))
         return problem(d, "length of a blob is wrong");
     else if (c->codec != CF_RAW && c->codec != CF_ZSTD)
         return problem(d, "codec is not known");

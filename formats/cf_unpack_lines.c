@@ -41,16 +41,21 @@ int cf_unpack_pages(struct unpacker *u, const struct cf_coded *c, const uint8_t 
     const uint64_t inside = ((uint64_t)1 << CF_PAGE_BITS) - 1;
     const uint8_t *at = c->data, *end = c->data + c->bytes;
     const uint64_t *table = table_of(u, &at, end, rows, 8);
+    uint64_t low = 0, high = 0;
 
     if (!table)
         return -1;
     for (size_t i = 0; i < rows; i++)
-        out[i] = table[i] & inside;
+        low |= out[i] = table[i];
     table = table_of(u, &at, end, literals, 8);
     if (!table)
         return -1;
     if (at != end)
         return cfu_fail(u, "bytes behind a column");
+    for (size_t i = 0; i < literals; i++)
+        high |= table[i];
+    if (low & ~inside || high >> (64 - CF_PAGE_BITS))
+        return cfu_fail(u, "an address does not fit its page");
     for (size_t i = 0; i < rows; i++)
         out[i] |= near[i] ? out[i - near[i]] & ~inside : *table++ << CF_PAGE_BITS;
     return 0;
