@@ -161,7 +161,11 @@ static void draw_legend(struct cf_canvas *p, const struct heat_map *map, int hei
     }
     cf_canvas_box(p, x, TOP + height + 10, 14, 10, heat_ground);
     cf_canvas_text(p, x + 20, TOP + height + 10, 1, cf_pale_ink, "none");
-    cf_canvas_text(p, x, TOP + height + 30, 1, cf_pale_ink, map->linear ? "linear" : "log scale");
+    cf_canvas_box(p, x, TOP + height + 24, 14, 10, heat_ground);
+    for (int i = 0; i < 14; i += 6)
+        cf_canvas_box(p, x + i, TOP + height + 29, 3, 1, heat_gap);
+    cf_canvas_text(p, x + 20, TOP + height + 24, 1, cf_pale_ink, "left out");
+    cf_canvas_text(p, x, TOP + height + 44, 1, cf_pale_ink, map->linear ? "linear" : "log scale");
 }
 
 /* Everything but the file. */

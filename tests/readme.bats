@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# README.md: its tour as a new user types it, line by line in one folder, and its table of programs.
+load lib
+
+# A tree to work in: this one, with a build folder of its own that holds this build.
+setup() {
+    lib_setup
+    local f
+    for f in "$ROOT"/*; do
+        [[ $f -ef $B || ${f##*/} == build ]] || ln -s "$f" .
+    done
+    mkdir build
+    for f in "$B"/*; do
+        [[ ${f##*/} == san ]] || ln -s "$f" build
+    done
+}
+
+# tour: its commands, one a line. What stands for a program of the reader's becomes one.
+tour() {
+    sed -n 's/^    //p' README.md | sed 's/PROGRAM ARGS/true/'
+}
+
+# made COMMAND: the files that the command is to write.
+made() {
+    grep -oE -- '( -o|--png|--html|--policies|[^2]>) [^ ]+' <<<"$1" | awk '{ print $2 }'
+}
+
+# works COMMAND: it does, and what it is to bring is there.
+works() {
+    local file status=0
+    timeout 400 bash -o pipefail -c "$1" >out 2>err </dev/null || status=$?
+    # `| head` goes before its writer has ended
+    [[ $status == 0 || ($status == 141 && $1 =~ \|\ head[^|]*$) ]] ||
+        fail "status $status: $1" "$(head -n 5 err)" || return
+    ! grep -iE 'warning:|unrecognized|damaged|cut off' err || fail "it says so: $1" || return
+    for file in $(made "$1"); do
+        [[ $file == */dev/null || -s $file ]] || fail "$file is empty or not there: $1" || return
+    done
+    [[ -n $(made "$1") || -s out || $1 =~ ^export ]] || fail "brings nothing: $1"
+}
+
+@test "the tour works, line by line" {
+    run -0 cf-capture trace --probe
+    need aarch64-linux-gnu-gcc "the cross compiler"
+    local line n=0
+    while IFS= read -r line <&9; do
+        case $line in
+        make*) continue ;;                           # below
+        *'trace '*'-- build/bin/'*) sanitized && continue ;; # Valgrind does not run these then
+        esac
+        works "$line"
+        n=$((n + 1))
+    done 9< <(tour)
+    [[ $n -ge 40 ]] || fail "only $n commands were found"
+}
+
+@test "what it has make do there is: these run in other suites" {
+    local line makefile goal n=0
+    while IFS= read -r line <&9; do
+        makefile=Makefile goal=
+        [[ $line =~ \ -f\ ([^ ]+) ]] && makefile=${BASH_REMATCH[1]}
+        [[ $line =~ \ ([a-z]+)(\ +#.*)?$ ]] && goal=${BASH_REMATCH[1]}
+        [[ -f $makefile ]] || fail "$line: no such file"
+        [[ -z $goal ]] || grep -qE "^([a-z-]+ )*$goal( [a-z-]+)*:" $makefile || fail "$line: no such target"
+        n=$((n + 1))
+    done 9< <(tour | grep '^make ' | sed 's/  *#.*//')
+    [[ $n -ge 5 ]] || fail "only $n commands were found"
+}
+
+@test "every program has its place in the table" {
+    local p bad=
+    for p in $(programs | grep -v template); do
+        case $p in
+        cf-capture-*) grep -qE "^\| cf-capture \|.*\`${p#cf-capture-}\`" README.md ;;
+        *) grep -qE "^\| $p \| [a-z]" README.md ;;
+        esac || bad+="$p "
+    done
+    [[ -z $bad ]] || fail "README.md does not tell of $bad"
+}
