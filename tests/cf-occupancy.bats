@@ -252,3 +252,17 @@ END
     cf-cache -q -m raspberry-pi-4 --snapshot-every 30000 "$ROOT/samples/sort.cf" | cf-occupancy -q >pipe.csv
     same file.csv pipe.csv
 }
+
+@test "several streams: the axis tells where the next one begins" {
+    printf 'snapshot,time,mode,level,sets,ways\n' >snapshots.csv
+    printf 'snapshot,level,set,way,state,phys,addr,pid\n' >lines.csv
+    local i
+    for i in {1..40}; do
+        echo "$i,${i}00,33,2,4,2" >>snapshots.csv
+        echo "$i,2,0,0,3,0x0,0x1000,7" >>lines.csv
+    done
+    stream one.cf -t line --with snapshot=snapshots.csv lines.csv
+    COLUMNS=100 LINES=20 NO_COLOR=1 cf-occupancy -q --term one.cf one.cf one.cf one.cf one.cf >drawing
+    run -0 grep 'snapshot$' drawing
+    [[ $output =~ ^(\ *1){4}\ *snapshot$ ]] || fail "$output"
+}

@@ -44,9 +44,13 @@ uint32_t cf_chart_step(const struct cf_chart *c, unsigned marks)
     return step >= 1 ? (uint32_t)step : 1;
 }
 
-/* Numbers may be left out, and of another stream begin anew. */
+/* Numbers may be left out, and of another stream begin anew, which is marked. */
 int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step, uint32_t *mark)
 {
+    if (i && c->snapshot[i] < c->snapshot[i - 1]) {
+        *mark = c->snapshot[i];
+        return 1;
+    }
     *mark = c->snapshot[i] / step * step;
     return i ? c->snapshot[i - 1] / step != c->snapshot[i] / step : *mark == c->snapshot[i];
 }

@@ -44,7 +44,7 @@ void cf_chart_column(const struct cf_chart *c, uint32_t x, uint32_t width, uint3
                      uint32_t *to);
 
 /* Marks of the axis of snapshots: their step, for at most about `marks` of them, and whether point
-   i gets one, with the number that stands there. */
+   i gets one, with the number that stands there: the first of another stream always does. */
 uint32_t cf_chart_step(const struct cf_chart *c, unsigned marks);
 int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step, uint32_t *mark);
 
