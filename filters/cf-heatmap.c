@@ -378,10 +378,10 @@ static void note_header(struct work *w, const struct cf_header *h)
 {
     const char *unit = h->clock_unit ? h->clock_unit : "";
 
+    cf_picture_command(w->tool, &w->command, h->command);
     if (!w->unit) {
         w->unit = strdup(unit);
-        w->command = strdup(h->command ? h->command : "");
-        if (!w->unit || !w->command)
+        if (!w->unit)
             cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     } else if (strcmp(w->unit, unit)) {
         w->units_differ = 1;

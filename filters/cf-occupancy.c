@@ -130,8 +130,7 @@ static void note_header(struct work *w, const struct cf_header *h)
         w->unit = strdup(h->clock_unit);
     else if (h->clock_unit && w->unit && strcmp(w->unit, h->clock_unit) != 0)
         w->units_differ = 1;
-    if (!w->command && h->command)
-        w->command = strdup(h->command);
+    cf_picture_command(&w->tool, &w->command, h->command);
 }
 
 static void run(struct work *w)

@@ -90,8 +90,7 @@ static void note_header(struct sets *w, const struct cf_header *h)
 {
     if (!w->unit && h->clock_unit)
         w->unit = strdup(h->clock_unit);
-    if (!w->command && h->command)
-        w->command = strdup(h->command);
+    cf_picture_command(&w->tool, &w->command, h->command);
 }
 
 static void run(struct sets *w)

@@ -266,3 +266,17 @@ END
     run -0 grep 'snapshot$' drawing
     [[ $output =~ ^(\ *1){4}\ *snapshot$ ]] || fail "$output"
 }
+
+@test "several streams: the picture names the command of each, once" {
+    local p
+    for p in sort gzip; do
+        cf-select -q --time 0-60000 "$ROOT/samples/$p.cf" |
+            cf-cache -q -m tegra-x1 --snapshot-every 20000 -o $p.cf
+    done
+    cf-occupancy -q --html page.html sort.cf gzip.cf sort.cf gzip.cf >/dev/null
+    run -0 grep -oE '"command":"[^"]*"' page.html
+    [[ $output =~ ^'"command":"sort '[^,]*', gzip '[^,]*'"'$ ]] || fail "$output"
+    cf-occupancy -q --html page.html gzip.cf >/dev/null
+    run -0 grep -oE '"command":"[^"]*"' page.html
+    [[ $output =~ ^'"command":"gzip '[^,]*'"'$ ]] || fail "$output"
+}

@@ -31,6 +31,26 @@ void cf_json_text(FILE *out, const char *name, const char *text)
     fputc('"', out);
 }
 
+void cf_picture_command(const struct cf_tool *t, char **line, const char *command)
+{
+    const size_t n = command ? strlen(command) : 0;
+    char *longer = NULL;
+
+    for (const char *p = *line; p && n; p++) {
+        p = strstr(p, command);
+        if (!p)
+            break;
+        if ((p == *line || p[-1] == ' ') && (!p[n] || p[n] == ','))
+            return;
+    }
+    if (!n)
+        return;
+    if (asprintf(&longer, "%s%s%s", *line ? *line : "", *line ? ", " : "", command) < 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    free(*line);
+    *line = longer;
+}
+
 void cf_picture_file(const struct cf_tool *t, const char *path,
                      int (*write)(const void *what, FILE *out), const void *what)
 {

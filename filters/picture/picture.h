@@ -100,6 +100,11 @@ unsigned cf_terminal_text(FILE *out, const struct cf_terminal *t, const char *te
    it, or is no clean UTF-8, is written as an escape. */
 void cf_json_text(FILE *out, const char *name, const char *text);
 
+/* Adds the command of a further stream to those that a picture names, `*line`, which is NULL at
+   first and the caller's to free; one that stands there already is not added. Exits without
+   memory. */
+void cf_picture_command(const struct cf_tool *t, char **line, const char *command);
+
 /* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
    output. Exits with CF_EXIT_ENVIRONMENT when that fails. */
 void cf_picture_file(const struct cf_tool *t, const char *path,
