@@ -12,10 +12,10 @@
  * coherence_pair_avx512.c, whose states do without the first two of the sets that follow.
  *
  * The state of a line is a set of cores that hold it, one of those that ever held it, and for each
- * of these the words that others wrote since it referenced the line last. For two cores and 16 words that is
- * one 64-bit word. Beside it stand the times of the fully associative caches (full.h), so that one
- * access to memory brings all that is known of a line. A set is the slots of its lines from the
- * newest to the oldest, then free ways.
+ * of these the words that others wrote since it referenced the line last. For two cores and 16
+ * words that is one 64-bit word. Beside it stand the times of the fully associative caches
+ * (full.h), so that one access to memory brings all that is known of a line. A set is the slots of
+ * its lines from the newest to the oldest, then free ways.
  */
 #include <stdlib.h>
 #include <string.h>

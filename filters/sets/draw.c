@@ -112,7 +112,7 @@ void sets_draw(const struct sets *w)
         c.whole ? "reused set quota, of the cache" : "reused set, lines", 0, lines[1]};
     snprintf(c.summary, sizeof c.summary,
              "%" PRIu32 " snapshot%s of level %u; active: lines in the cache; reused: those that "
-                        "the snapshot before had too",
+             "the snapshot before had too",
              c.points, c.points == 1 ? "" : "s", level);
     if (w->o.png)
         cf_picture_file(&w->tool, w->o.png, write_png, &sized);
