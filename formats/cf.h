@@ -201,7 +201,7 @@ const char *cf_column_adder(unsigned column); /* the filter that adds it, e.g. c
 const char *cf_op_name(unsigned op);
 unsigned cf_op_find(const char *name);
 const char *cf_state_name(unsigned state); /* "modified or exclusive, non-secure"; "[unknown]" */
-size_t cf_type_width(enum cf_type type); /* bytes a value; 0 for a blob */
+size_t cf_type_width(enum cf_type type);   /* bytes a value; 0 for a blob */
 
 /* What the YAML of a header says; a NULL or 0 is not stated. */
 struct cf_header {

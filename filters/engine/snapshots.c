@@ -4,14 +4,14 @@
  *
  * In: frames. Out: events. The announcements form a queue. Lines of number n end the announcements
  * of lower numbers, which were of empty snapshots; numbers rise in a segment. Runs of rows that
- * share number and level are found by comparing 64 rows at a time without a branch.
+ * share number and level are found a piece at a time.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/snapshots.h"
 
-enum { BLOCK = 64, LEVELS = 256 };
+enum { PIECE = 2048, LEVELS = 256 };
 
 struct cf_snapshots {
     int first;     /* the level that is told first is wanted, */
@@ -173,24 +173,17 @@ static int announce(struct cf_snapshots *s, const struct cf_frame *f)
     return 0;
 }
 
-/* The first row from `from` on that is of another snapshot or level. */
+/* The first row from `from` on that is of another snapshot or level, or a PIECE further: so much
+   stays in the first-level cache until it is looked at. */
 static uint32_t run_end(const uint32_t *number, const uint8_t *level, uint32_t from, uint32_t to)
 {
-    const uint32_t n = number ? number[from] : 0;
+    const uint32_t n = number ? number[from] : 0, most = to - from < PIECE ? to - from : PIECE;
     const uint8_t l = level ? level[from] : 0;
 
-    while (to - from >= BLOCK) {
-        uint32_t other = 0;
-        uint8_t step = 0;
-
-        for (unsigned i = 0; number && i < BLOCK; i++)
-            other |= number[from + i] ^ n;
-        for (unsigned i = 0; level && i < BLOCK; i++)
-            step |= level[from + i] ^ l;
-        if (other | step)
-            break;
-        from += BLOCK;
-    }
+    /* all are equal when each equals its neighbour */
+    if ((!number || !memcmp(number + from, number + from + 1, (most - 1) * sizeof *number)) &&
+        (!level || !memcmp(level + from, level + from + 1, most - 1)))
+        return from + most;
     while (from < to && (!number || number[from] == n) && (!level || level[from] == l))
         from++;
     return from;

@@ -17,11 +17,11 @@ struct cf_snaps_own {
     int open;      /* `now` is being filled */
     int delivered; /* `now` was handed out */
     uint32_t cpu[CF_TAGS_CACHES];
-    uint32_t caches; /* numbered so far */
-    /* the frame at hand */
+    uint32_t caches;              /* numbered so far */
+    const struct cf_frame *frame; /* at hand, and its columns */
+    int late;                     /* those of names that were not asked for came too */
     const uint32_t *set, *way, *cpus, *pid;
     const uint64_t *phys, *addr;
-    const uint64_t *plain; /* phys, where it alone is the name of every line */
     const uint8_t *state, *mark;
 };
 
@@ -188,19 +188,10 @@ static void clear(struct cf_tags *t)
 
 /* ---- what comes in ---- */
 
-static int lacks_some(const uint64_t *address, uint32_t rows)
-{
-    unsigned none = !address;
-
-    for (uint32_t i = 0; address && i < rows; i++)
-        none |= !address[i];
-    return none != 0;
-}
-
 static void take_columns(struct cf_snaps_own *o, const struct cf_frame *f)
 {
-    const int virtual = (o->keep & CF_TAGS_VIRTUAL) != 0;
-
+    o->frame = f;
+    o->late = 0;
     o->set = cf_u32(f, CF_SET);
     o->way = cf_u32(f, CF_WAY);
     o->cpus = cf_u32(f, CF_CPU);
@@ -209,14 +200,6 @@ static void take_columns(struct cf_snaps_own *o, const struct cf_frame *f)
     o->addr = cf_u64(f, CF_ADDR);
     o->state = cf_u8(f, CF_STATE);
     o->mark = NULL;
-    o->plain = NULL;
-    if (!lacks_some(virtual ? o->addr : o->phys, f->rows)) {
-        o->plain = virtual ? NULL : o->phys;
-        return;
-    }
-    o->phys = cf_late_values(f, CF_PHYS);
-    o->addr = cf_late_values(f, CF_ADDR);
-    o->pid = cf_late_values(f, CF_PID);
 }
 
 int cf_snaps_frame(struct cf_snaps *s, const struct cf_frame *f)
@@ -250,13 +233,27 @@ static uint32_t cache_of(struct cf_snaps_own *o, uint32_t cpu)
     return o->caches++;
 }
 
-static uint64_t line_of(const struct cf_snaps_own *o, uint32_t i)
+static void come_late(struct cf_snaps_own *o)
 {
-    const uint64_t phys = o->phys ? o->phys[i] : 0, addr = o->addr ? o->addr[i] : 0;
-    const uint32_t pid = o->pid ? o->pid[i] : 0;
+    o->late = 1;
+    o->phys = cf_late_values(o->frame, CF_PHYS);
+    o->addr = cf_late_values(o->frame, CF_ADDR);
+    o->pid = cf_late_values(o->frame, CF_PID);
+}
 
-    return o->keep & CF_TAGS_VIRTUAL && addr ? cf_line_virtual(addr, pid)
-                                             : cf_line_name(phys, addr, pid);
+/* The name of a line that is not simply its physical address. */
+static __attribute__((noinline)) uint64_t name_of(struct cf_snaps *s, uint32_t i)
+{
+    struct cf_snaps_own *o = s->own;
+    uint64_t name;
+
+    if (o->keep & CF_TAGS_VIRTUAL && o->addr && o->addr[i])
+        return cf_line_virtual(o->addr[i], o->pid ? o->pid[i] : 0);
+    if (!o->late)
+        come_late(o);
+    name = cf_line_name(o->phys ? o->phys[i] : 0, o->addr ? o->addr[i] : 0, o->pid ? o->pid[i] : 0);
+    s->nameless += !name && !o->phys;
+    return name;
 }
 
 static void keep_rest(struct cf_snaps *s, size_t slot, uint32_t i)
@@ -287,7 +284,7 @@ static void refuse(struct cf_snaps *s, uint32_t i)
 static int fill(struct cf_snaps *s, uint32_t from, uint32_t to)
 {
     struct cf_snaps_own *o = s->own;
-    const uint64_t *plain = o->plain;
+    const uint64_t *phys = o->keep & CF_TAGS_VIRTUAL ? NULL : o->phys;
     uint32_t sets = s->now.sets, ways = s->now.ways, cache = 0;
 
     if (!o->caches)
@@ -314,12 +311,7 @@ static int fill(struct cf_snaps *s, uint32_t from, uint32_t to)
         sets = set >= sets ? set + 1 : sets;
         ways = way >= ways ? way + 1 : ways;
         slot = cf_tags_slot(&s->now, cache, set) + way;
-        if (plain) {
-            line = plain[i] & ~(uint64_t)1;
-        } else {
-            line = line_of(o, i);
-            s->nameless += !line && !o->phys;
-        }
+        line = phys && phys[i] ? phys[i] & ~(uint64_t)1 : name_of(s, i);
         /* a frame that several mappings share is listed for each of them: the first counts */
         if (s->now.line[slot] == CF_TAGS_NONE) {
             s->now.line[slot] = line == CF_TAGS_NONE ? line - 2 : line;
