@@ -15,12 +15,12 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "formats/cf.h"
 #include "formats/cf_tool.h"
 
 #include "filters/heatmap/heat.h"
+#include "filters/picture/output.h"
 
 static const char usage[] =
     "Usage: cf-heatmap [OPTION]... [FILE]...\n"
@@ -53,8 +53,6 @@ static const char usage[] =
 enum value { ACCESSES, BYTES, LOADS, STORES, MISSES, COST };
 static const char *const value_names[] = {"accesses", "bytes", "loads", "stores", "misses", "cost"};
 
-enum output { BY_STDOUT, AS_CSV, AS_DRAWING };
-
 enum {
     OPT_TIME = 256,
     OPT_FROM,
@@ -65,11 +63,6 @@ enum {
     OPT_REGION,
     OPT_TABLE,
     OPT_LEVEL,
-    OPT_CSV,
-    OPT_TERM,
-    OPT_PNG,
-    OPT_HTML,
-    OPT_SIZE,
     OPT_SCALE,
 };
 
@@ -81,9 +74,7 @@ struct options {
     uint8_t levels[256];
     const char *region;
     unsigned table; /* 0: whatever comes */
-    enum output output;
-    const char *png, *html;
-    uint32_t png_width, png_height;
+    struct cf_output output;
     int linear, level_given, from_given;
 };
 
@@ -141,17 +132,14 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
         {"region", required_argument, NULL, OPT_REGION},
         {"table", required_argument, NULL, OPT_TABLE},
         {"level", required_argument, NULL, OPT_LEVEL},
-        {"csv", no_argument, NULL, OPT_CSV},
-        {"term", no_argument, NULL, OPT_TERM},
-        {"png", required_argument, NULL, OPT_PNG},
-        {"html", required_argument, NULL, OPT_HTML},
-        {"size", required_argument, NULL, OPT_SIZE},
         {"scale", required_argument, NULL, OPT_SCALE},
+        CF_PICTURE_OPTIONS,
+        CF_DRAWING_OPTIONS,
         CF_COMMON_OPTIONS,
     };
     int option, all = 0, ops_given = 0;
 
-    *o = (struct options){.bins = 200, .to = UINT64_MAX, .png_width = 1200, .png_height = 800};
+    *o = (struct options){.bins = 200, .to = UINT64_MAX, .output = {.width = 1200, .height = 800}};
     while ((option = getopt_long(argc, argv, "b:w:n:" CF_COMMON_LETTERS, table, NULL)) != -1) {
         switch (option) {
         case 'b':
@@ -196,28 +184,13 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
             o->levels[cf_parse_u64(t, "--level", optarg, 0, 255)] = 1;
             o->level_given = 1;
             break;
-        case OPT_CSV:
-            o->output = AS_CSV;
-            break;
-        case OPT_TERM:
-            o->output = AS_DRAWING;
-            break;
-        case OPT_PNG:
-            o->png = optarg;
-            break;
-        case OPT_HTML:
-            o->html = optarg;
-            break;
-        case OPT_SIZE:
-            cf_picture_size(t, "--size", optarg, &o->png_width, &o->png_height);
-            break;
         case OPT_SCALE:
             if (strcmp(optarg, "log") && strcmp(optarg, "linear"))
                 cf_die(t, CF_EXIT_USAGE, "--scale: '%s': use log or linear", optarg);
             o->linear = !strcmp(optarg, "linear");
             break;
         default:
-            cf_common_option(t, option);
+            cf_output_option(t, &o->output, option, optarg);
         }
     }
     if (o->from > o->to)
@@ -236,11 +209,7 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
         o->table = CF_ACCESS;
     if (o->table == CF_LINE && o->value != ACCESSES)
         cf_die(t, CF_EXIT_USAGE, "--value: of snapshots only lines are counted");
-    if (o->png && !strcmp(o->png, "-") && o->html && !strcmp(o->html, "-"))
-        cf_die(t, CF_EXIT_USAGE, "--png and --html cannot both go to standard output");
-    if (((o->png && !strcmp(o->png, "-")) || (o->html && !strcmp(o->html, "-"))) && isatty(1))
-        cf_die(t, CF_EXIT_USAGE,
-               "a picture is not written to a terminal: give --png or --html a FILE");
+    cf_output_check(t, &o->output);
 }
 
 static const char *region_name(void *arg, uint32_t region)
@@ -438,24 +407,14 @@ static void make_heats(struct work *w)
 
 /* ---- output ---- */
 
-/* A map and how large its picture is to be. */
-struct drawing {
-    const struct heat_map *map;
-    uint32_t width, height;
-};
-
-static int write_png(const void *what, FILE *out)
+static int write_png(const void *map, FILE *out, uint32_t width, uint32_t height)
 {
-    const struct drawing *d = what;
-
-    return heat_png(d->map, out, d->width, d->height);
+    return heat_png(map, out, width, height);
 }
 
-static int write_html(const void *what, FILE *out)
+static int write_html(const void *map, FILE *out)
 {
-    const struct drawing *d = what;
-
-    return heat_html(d->map, out);
+    return heat_html(map, out);
 }
 
 /* The table whose rows could not be counted although they are what is asked for, or NULL. */
@@ -492,7 +451,6 @@ static void output(struct work *w)
     int snapshots = o->table ? o->table == CF_LINE : !w->access_rows && w->line_rows;
     struct cf_terminal terminal = cf_terminal_here();
     struct heat_map map = {0};
-    const struct drawing drawing = {&map, o->png_width, o->png_height};
     int drawn = 0;
 
     check(w, heat_finish(snapshots ? w->lines : w->accesses, region_name, w->reader, &map));
@@ -501,15 +459,15 @@ static void output(struct work *w)
     map.command = w->command ? w->command : "";
     map.top = o->top ? o->top : 12;
     map.linear = o->linear;
-    if (o->png)
-        cf_picture_file(w->tool, o->png, write_png, &drawing);
-    if (o->html)
-        cf_picture_file(w->tool, o->html, write_html, &drawing);
-    if ((!o->png || strcmp(o->png, "-")) && (!o->html || strcmp(o->html, "-"))) {
-        if (o->output == AS_DRAWING || (o->output == BY_STDOUT && isatty(1)))
-            drawn = heat_term(&map, stdout, &terminal);
-        else
-            heat_csv(&map, stdout, o->top ? o->top : UINT32_MAX);
+    cf_output_pictures(w->tool, &o->output, &map, write_png, write_html);
+    switch (cf_output_stdout(&o->output)) {
+    case CF_STDOUT_PICTURE:
+        break;
+    case CF_STDOUT_DRAWING:
+        drawn = heat_term(&map, stdout, &terminal);
+        break;
+    case CF_STDOUT_CSV:
+        heat_csv(&map, stdout, o->top ? o->top : UINT32_MAX);
     }
     if (drawn)
         cf_die(w->tool, CF_EXIT_ENVIRONMENT, "standard output: %s", strerror(errno));

@@ -9,11 +9,11 @@
  * summary, a row a process; and a picture of both profiles.
  *
  * One pass. Memory: 64 bytes a snapshot and level, 12 for each process that has lines in it, and
- * 256 a line of the cache. Counting is in engine/census.c, output in sets/.
+ * 256 a line of the cache. Counting is in engine/census.c, what is like
+ * cf-occupancy in snapshot/survey.c.
  */
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "filters/sets/sets.h"
 
@@ -38,137 +38,80 @@ static const char usage[] =
     "  cf-cache -m tegra-x1 --snapshot-every 19000000 --flush trace.cf |\n"
     "      cf-sets --png sets.png > sets.csv\n";
 
-enum { OPT_SUMMARY = 256, OPT_LEVEL, OPT_LINES, OPT_PNG, OPT_HTML, OPT_SIZE };
+enum { OPT_SUMMARY = 256 };
 
-static void parse(struct cf_tool *t, struct sets_options *o, int argc, char **argv)
+static int parse(struct cf_survey *s, int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"summary", no_argument, NULL, OPT_SUMMARY}, {"level", required_argument, NULL, OPT_LEVEL},
-        {"top", required_argument, NULL, 'n'},       {"lines", required_argument, NULL, OPT_LINES},
-        {"png", required_argument, NULL, OPT_PNG},   {"html", required_argument, NULL, OPT_HTML},
-        {"size", required_argument, NULL, OPT_SIZE}, CF_COMMON_OPTIONS,
+        {"summary", no_argument, NULL, OPT_SUMMARY},
+        CF_SURVEY_OPTIONS,
+        CF_COMMON_OPTIONS,
     };
-    int c, pages;
+    int c, summary = 0;
 
-    *o = (struct sets_options){.width = 1400, .height = 500};
-    while ((c = getopt_long(argc, argv, "n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_SUMMARY:
-            o->summary = 1;
-            break;
-        case OPT_LEVEL:
-            o->level = (uint8_t)cf_parse_u64(t, "--level", optarg, 1, 255);
-            break;
-        case 'n':
-            o->top = (uint32_t)cf_parse_u64(t, "--top", optarg, 1, UINT32_MAX);
-            break;
-        case OPT_LINES:
-            o->lines = cf_parse_u64(t, "--lines", optarg, 1, UINT32_MAX);
-            break;
-        case OPT_PNG:
-            o->png = optarg;
-            break;
-        case OPT_HTML:
-            o->html = optarg;
-            break;
-        case OPT_SIZE:
-            cf_picture_size(t, "--size", optarg, &o->width, &o->height);
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
-    pages = (o->png && !strcmp(o->png, "-")) + (o->html && !strcmp(o->html, "-"));
-    if (pages == 2)
-        cf_die(t, CF_EXIT_USAGE, "--png and --html cannot both go to standard output");
-    if (pages && isatty(1))
-        cf_die(t, CF_EXIT_USAGE,
-               "a picture is not written to a terminal: give --png or --html a FILE");
-}
-
-static void note_header(struct sets *w, const struct cf_header *h)
-{
-    if (!w->unit && h->clock_unit)
-        w->unit = strdup(h->clock_unit);
-    cf_picture_command(&w->tool, &w->command, h->command);
-}
-
-static void run(struct sets *w)
-{
-    struct cf_frame *f;
-    int bad = 0;
-
-    cf_census_want(w->census, w->reader);
-    cf_tasks_want(w->reader);
-    cf_reader_unify(w->reader);
-    while (!bad && cf_reader_next(w->reader, &f) > 0) {
-        cf_tool_progress(&w->tool, w->reader);
-        if (f->table == CF_HEADER)
-            note_header(w, f->header);
-        if (f->table == CF_TASK)
-            bad = cf_tasks_frame(w->tasks, f);
+    s->o = (struct cf_survey_options){.reuse = 1, .output = {.width = 1400, .height = 500}};
+    while ((c = getopt_long(argc, argv, CF_SURVEY_LETTERS CF_COMMON_LETTERS, longs, NULL)) != -1) {
+        if (c == OPT_SUMMARY)
+            summary = 1;
         else
-            bad = cf_census_frame(w->census, f);
+            cf_survey_option(s, c, optarg);
     }
-    if (!bad)
-        bad = cf_census_end(w->census);
-    if (bad == CF_CENSUS_TOO_MANY)
-        cf_die(&w->tool, CF_EXIT_INPUT, "over %d processes: choose some by cf-select", 1 << 16);
-    if (bad)
-        cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    cf_output_check(&s->tool, &s->o.output);
+    return summary;
 }
 
-static void hints(const struct sets *w)
+static void hints(const struct cf_survey *s)
 {
-    size_t count, without = 0, transparent = 0;
-    const struct cf_census_snapshot *s = cf_census_snapshots(w->census, &count);
+    size_t count, transparent = 0;
+    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
 
-    if (w->tool.quiet)
+    cf_survey_hints(s, "quotas");
+    if (s->tool.quiet)
         return;
-    for (size_t i = 0; i < count; i++) {
-        without += !sets_whole(w, &s[i].is);
-        transparent += s[i].is.announced && !(s[i].is.mode & CF_MODE_FLUSH);
-    }
-    if (!count)
-        cf_warn(&w->tool,
-                "there are no snapshots: cf-cache --snapshot-every makes some of a trace");
+    for (size_t i = 0; i < count; i++)
+        transparent += one[i].is.announced && !(one[i].is.mode & CF_MODE_FLUSH);
     if (transparent)
-        cf_warn(&w->tool,
+        cf_warn(&s->tool,
                 "%zu of %zu snapshots are transparent: they show what is left of all that was used "
                 "before, not the active set; take them in flush mode",
                 transparent, count);
-    if (cf_census_nameless(w->census))
-        cf_warn(&w->tool, "%llu lines have no address: they do not count as reused",
-                (unsigned long long)cf_census_nameless(w->census));
-    if (without)
-        cf_warn(&w->tool,
-                "%zu snapshots do not tell how large the cache is: give --lines for quotas",
-                without);
+    if (cf_census_nameless(s->census))
+        cf_warn(&s->tool, "%llu lines have no address: they do not count as reused",
+                (unsigned long long)cf_census_nameless(s->census));
+}
+
+/* Both profiles as lines: "Observing the Invisible", Figure 12, active sets at the left. */
+static void draw(const struct cf_survey *s)
+{
+    enum { SHOWN = 8 };
+    struct cf_survey_chart c;
+
+    cf_survey_chart(s, SHOWN, 0, &c);
+    c.chart.title = "Active and reused sets";
+    c.chart.panel[0].title = c.chart.whole ? "active set quota, of the cache" : "active set, lines";
+    c.chart.panel[1].title = c.chart.whole ? "reused set quota, of the cache" : "reused set, lines";
+    snprintf(c.chart.summary, sizeof c.chart.summary,
+             "%" PRIu32 " snapshot%s of level %u; active: lines in the cache; reused: those that "
+             "the snapshot before had too",
+             c.chart.points, c.chart.points == 1 ? "" : "s", c.level);
+    cf_chart_files(&s->tool, &s->o.output, &c.chart);
+    cf_survey_chart_free(&c);
 }
 
 int main(int argc, char **argv)
 {
-    static struct sets w;
-    const struct sets_options *o = &w.o;
-    int status;
+    static struct cf_survey s;
+    int summary;
 
-    cf_tool_init(&w.tool, argc, argv, "cf-sets", usage);
-    parse(&w.tool, &w.o, argc, argv);
-    w.reader = cf_tool_reader(&w.tool, argv + optind, argc - optind);
-    w.census = cf_census_new(CF_CENSUS_PROCESS, 1, o->level);
-    w.tasks = cf_tasks_new();
-    if (!w.census || !w.tasks)
-        cf_die(&w.tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    run(&w);
-    hints(&w);
-    if (o->png || o->html)
-        sets_draw(&w);
-    if ((!o->png || strcmp(o->png, "-") != 0) && (!o->html || strcmp(o->html, "-") != 0))
-        sets_print(&w);
-    status = cf_tool_finish(&w.tool, w.reader, NULL);
-    cf_census_free(w.census);
-    cf_tasks_free(w.tasks);
-    free(w.unit);
-    free(w.command);
-    return status;
+    cf_tool_init(&s.tool, argc, argv, "cf-sets", usage);
+    summary = parse(&s, argc, argv);
+    cf_survey_read(&s, argv + optind, argc - optind);
+    hints(&s);
+    if (s.o.output.png || s.o.output.html)
+        draw(&s);
+    if (cf_output_stdout(&s.o.output) != CF_STDOUT_PICTURE && summary)
+        print_summary(&s);
+    else if (cf_output_stdout(&s.o.output) != CF_STDOUT_PICTURE)
+        print_profiles(&s);
+    return cf_survey_finish(&s);
 }

@@ -379,6 +379,11 @@ const struct cf_census_snapshot *cf_census_snapshots(const struct cf_census *c, 
     return c->snapshot;
 }
 
+uint64_t cf_census_passed_over(const struct cf_census *c)
+{
+    return cf_snapshots_passed_over(c->walk);
+}
+
 uint64_t cf_census_nameless(const struct cf_census *c)
 {
     return c->nameless;

@@ -60,6 +60,9 @@ int cf_census_end(struct cf_census *c) CF_MUST_CHECK;
 /* In the order of the stream. */
 const struct cf_census_snapshot *cf_census_snapshots(const struct cf_census *c, size_t *count);
 const struct cf_census_cell *cf_census_cells(const struct cf_census *c);
+/* Rows of other levels than the one that was asked for. */
+uint64_t cf_census_passed_over(const struct cf_census *c);
+
 /* Rows without any address, where reused lines are counted. */
 uint64_t cf_census_nameless(const struct cf_census *c);
 uint32_t cf_census_groups(const struct cf_census *c);

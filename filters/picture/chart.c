@@ -76,3 +76,18 @@ void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double lin
     else
         cf_text_number(out, size, lines);
 }
+
+static int write_png(const void *chart, FILE *out, uint32_t width, uint32_t height)
+{
+    return cf_chart_png(chart, out, width, height);
+}
+
+static int write_html(const void *chart, FILE *out)
+{
+    return cf_chart_html(chart, out);
+}
+
+void cf_chart_files(const struct cf_tool *t, const struct cf_output *o, const struct cf_chart *c)
+{
+    cf_output_pictures(t, o, c, write_png, write_html);
+}

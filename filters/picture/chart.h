@@ -9,7 +9,7 @@
 #ifndef CF_CHART_H
 #define CF_CHART_H
 
-#include "filters/picture/picture.h"
+#include "filters/picture/output.h"
 
 enum { CF_CHART_PANELS = 2 };
 
@@ -60,5 +60,8 @@ int cf_chart_png(const struct cf_chart *c, FILE *out, uint32_t width,
                  uint32_t height) CF_MUST_CHECK;
 int cf_chart_html(const struct cf_chart *c, FILE *out) CF_MUST_CHECK;
 int cf_chart_term(const struct cf_chart *c, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
+
+/* Writes the picture and the page that were asked for; exits when that fails. */
+void cf_chart_files(const struct cf_tool *t, const struct cf_output *o, const struct cf_chart *c);
 
 #endif
