@@ -19,7 +19,6 @@ enum {
     TABLES = 4,
     LEVELS = 256,
     UNKNOWN_LINES = 32768, /* of a cache that nobody tells of: 2 MB */
-    MOST_LINES = 1 << 24,  /* that we believe a snapshot to have */
 };
 
 /* What is counted of one level. */
@@ -98,7 +97,7 @@ static struct level *level_new(const struct cf_census *c, const struct cf_snapsh
         return NULL;
     l->cpus = cf_groups_new();
     if (c->reuse)
-        l->lines = cf_lineset_new(!told ? UNKNOWN_LINES : told < MOST_LINES ? told : MOST_LINES, 0);
+        l->lines = cf_lineset_new(!told ? UNKNOWN_LINES : told, 0);
     if (!l->cpus || (c->reuse && !l->lines)) {
         cf_groups_free(l->cpus);
         cf_lineset_free(l->lines);
@@ -119,8 +118,8 @@ static int begin(struct cf_census *c, const struct cf_snapshot *s)
         return bad;
     if (l->lines && l->segment != s->segment)
         cf_lineset_clear(l->lines);
-    else if (l->lines)
-        cf_lineset_next(l->lines);
+    else if (l->lines && cf_lineset_next(l->lines) != 0)
+        return CF_CENSUS_NO_MEMORY;
     if (more((void **)&c->snapshot, &c->snapshot_room, c->snapshots, sizeof *c->snapshot))
         return CF_CENSUS_NO_MEMORY;
     l->open = 1;

@@ -12,7 +12,13 @@
 #include "filters/engine/lineset.h"
 #include "filters/engine/pages.h"
 
-enum { PLACES = 16, BUCKET_LOAD = 8, LEAST_BUCKETS = 64, MOST_BUCKETS = 1 << 22 };
+enum {
+    PLACES = 16,
+    BUCKET_LOAD = 8,
+    LEAST_BUCKETS = 64,
+    MOST_BUCKETS = 1 << 22,
+    MOST_TOLD = 1 << 16 /* lines that get room before they come */
+};
 
 #define FREE UINT64_MAX
 
@@ -32,6 +38,7 @@ struct cf_lineset {
     struct half half[2];
     unsigned now; /* which of them is the current one */
     size_t buckets;
+    size_t lines; /* added to the current set */
     uint32_t (*add)(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before);
 };
 
@@ -154,6 +161,7 @@ int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, ui
     struct half *now = &s->half[s->now];
     const struct half *last = &s->half[!s->now];
 
+    s->lines += count;
     for (uint32_t i = 0; i < count; i++) {
         size_t b;
 
@@ -170,14 +178,92 @@ int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, ui
     return 0;
 }
 
-void cf_lineset_next(struct cf_lineset *s)
+/* ---- room ---- */
+
+static void half_free(struct half *h)
 {
+    free(h->key);
+    free(h->count);
+    free(h->spill.key);
+}
+
+/* Room for the lines of a set, empty. */
+static int half_new(const struct cf_lineset *s, struct half *h)
+{
+    *h = (struct half){.key = cf_pages_take(s->buckets * PLACES * sizeof(uint64_t)),
+                       .count = malloc(s->buckets)};
+    if (!h->key || !h->count) {
+        half_free(h);
+        *h = (struct half){0};
+        return -1;
+    }
+    half_clear(s, h);
+    return 0;
+}
+
+static int half_put(const struct cf_lineset *s, struct half *h, uint64_t key)
+{
+    const size_t b = key & (s->buckets - 1);
+
+    if (h->count[b] == PLACES)
+        return spill_add(&h->spill, key);
+    h->key[b * PLACES + h->count[b]++] = key;
+    return 0;
+}
+
+static size_t buckets_for(size_t lines)
+{
+    size_t buckets = LEAST_BUCKETS;
+
+    while (buckets < MOST_BUCKETS && buckets * BUCKET_LOAD < lines)
+        buckets *= 2;
+    return buckets;
+}
+
+/* More buckets, with the keys of the current set; the last one becomes empty. */
+static int grow(struct cf_lineset *s, size_t buckets)
+{
+    const struct half old = s->half[s->now];
+    const size_t old_buckets = s->buckets;
+    struct half fresh[2] = {{0}};
+    int bad;
+
+    s->buckets = buckets;
+    bad = half_new(s, &fresh[0]) | half_new(s, &fresh[1]);
+    for (size_t b = 0; !bad && b < old_buckets; b++)
+        for (unsigned i = 0; !bad && i < old.count[b]; i++)
+            bad = half_put(s, &fresh[0], old.key[b * PLACES + i]);
+    for (size_t i = 0; !bad && i < old.spill.room; i++)
+        if (old.spill.key[i] != FREE)
+            bad = half_put(s, &fresh[0], old.spill.key[i]);
+    if (bad) {
+        half_free(&fresh[0]);
+        half_free(&fresh[1]);
+        s->buckets = old_buckets;
+        return -1;
+    }
+    half_free(&s->half[0]);
+    half_free(&s->half[1]);
+    s->half[s->now] = fresh[0];
+    s->half[!s->now] = fresh[1];
+    return 0;
+}
+
+int cf_lineset_next(struct cf_lineset *s)
+{
+    const size_t buckets = buckets_for(s->lines);
+
+    if (buckets > s->buckets && grow(s, buckets) != 0)
+        return -1;
     s->now = !s->now;
+    s->lines = 0;
     half_clear(s, &s->half[s->now]);
+    return 0;
 }
 
 void cf_lineset_clear(struct cf_lineset *s)
 {
+    s->lines = 0;
     half_clear(s, &s->half[0]);
     half_clear(s, &s->half[1]);
 }
@@ -198,26 +284,17 @@ struct cf_lineset *cf_lineset_new(size_t lines, int portable)
 #else
     (void)portable;
 #endif
-    for (s->buckets = LEAST_BUCKETS; s->buckets < MOST_BUCKETS && s->buckets * BUCKET_LOAD < lines;)
-        s->buckets *= 2;
-    for (int i = 0; i < 2; i++) {
-        s->half[i].key = cf_pages_take(s->buckets * PLACES * sizeof(uint64_t));
-        s->half[i].count = malloc(s->buckets);
-        if (!s->half[i].key || !s->half[i].count) {
-            cf_lineset_free(s);
-            return NULL;
-        }
+    s->buckets = buckets_for(lines < MOST_TOLD ? lines : MOST_TOLD);
+    if (half_new(s, &s->half[0]) != 0 || half_new(s, &s->half[1]) != 0) {
+        cf_lineset_free(s);
+        return NULL;
     }
-    cf_lineset_clear(s);
     return s;
 }
 
 void cf_lineset_free(struct cf_lineset *s)
 {
-    for (int i = 0; s && i < 2; i++) {
-        free(s->half[i].key);
-        free(s->half[i].count);
-        free(s->half[i].spill.key);
-    }
+    for (int i = 0; s && i < 2; i++)
+        half_free(&s->half[i]);
     free(s);
 }

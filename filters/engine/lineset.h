@@ -8,8 +8,8 @@
  * lines of a cache that come set by set go through the buckets from the first to the last. What
  * does not fit its bucket goes to a hash table, so that any keys are right and few are slow.
  *
- * Memory: for caches of N lines 256 N bytes; more only where a snapshot has more lines or many
- * whose low bits agree.
+ * Memory: 34 to 68 bytes a line of the largest snapshot, more only where the low bits of many
+ * agree. What a stream tells of the size of its cache without having lines takes no room.
  */
 #ifndef CF_LINESET_H
 #define CF_LINESET_H
@@ -19,7 +19,8 @@
 
 struct cf_lineset;
 
-/* For about `lines` lines a snapshot. `portable`: no vector code beyond what every processor of the
+/* For about `lines` lines a snapshot; what there are more makes room when the next begins.
+   `portable`: no vector code beyond what every processor of the
    kind has, to compare the two. NULL without memory. */
 struct cf_lineset *cf_lineset_new(size_t lines, int portable) __attribute__((warn_unused_result));
 void cf_lineset_free(struct cf_lineset *s);
@@ -29,8 +30,8 @@ void cf_lineset_free(struct cf_lineset *s);
 int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
     __attribute__((warn_unused_result));
 
-/* The current snapshot becomes the last one, and an empty one the current. */
-void cf_lineset_next(struct cf_lineset *s);
+/* The current snapshot becomes the last one, and an empty one the current. -1 without memory. */
+int cf_lineset_next(struct cf_lineset *s) __attribute__((warn_unused_result));
 
 /* Both are empty. */
 void cf_lineset_clear(struct cf_lineset *s);
