@@ -121,3 +121,23 @@ END
     [[ $(wc -l <out.csv) == 9 ]]
     cf-sets --png - small.cf | cmp - sets.png
 }
+
+@test "a picture into a pipe or a device is written there; neither is replaced" {
+    small
+    mkfifo pipe
+    cat pipe >got.png &
+    cf-sets --png pipe small.cf >out.csv
+    wait $!
+    cf-sets --png want.png small.cf >out.csv
+    cmp want.png got.png
+    [[ -p pipe ]]
+    ln -s /dev/null nowhere
+    cf-sets --png nowhere small.cf >out.csv
+    [[ -L nowhere && -c nowhere ]]
+}
+
+@test "a level that no snapshot has" {
+    small
+    run -0 --separate-stderr cf-sets --level 3 small.cf
+    has 'no snapshots of level 3' "$stderr"
+}

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "filters/picture/picture.h"
@@ -54,26 +55,29 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
 void cf_picture_file(const struct cf_tool *t, const char *path,
                      int (*write)(const void *what, FILE *out), const void *what)
 {
-    int to_stdout = !strcmp(path, "-");
+    const int to_stdout = !strcmp(path, "-");
     char *beside = NULL;
+    struct stat st;
     FILE *out;
     int bad;
 
-    if (!to_stdout && asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
+    /* a device or a pipe is written, not replaced */
+    if (!to_stdout && (stat(path, &st) != 0 || S_ISREG(st.st_mode)) &&
+        asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
-    if (!(out = to_stdout ? stdout : fopen(beside, "wbe")))
+    if (!(out = to_stdout ? stdout : fopen(beside ? beside : path, "wbe")))
         cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
     errno = 0;
     bad = write(what, out);
     bad |= fflush(out) || ferror(out);
     if (!to_stdout) {
         bad |= fclose(out) != 0;
-        if (!bad)
+        if (!bad && beside)
             bad = rename(beside, path) != 0;
     }
     if (bad) {
         int why = errno;
-        if (!to_stdout)
+        if (beside)
             unlink(beside);
         cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path,
                why ? strerror(why) : "out of memory");

@@ -106,7 +106,8 @@ void cf_json_text(FILE *out, const char *name, const char *text);
 void cf_picture_command(const struct cf_tool *t, char **line, const char *command);
 
 /* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
-   output. Exits with CF_EXIT_ENVIRONMENT when that fails. */
+   output, and a device or pipe is written as it is. Exits with CF_EXIT_ENVIRONMENT when that fails.
+ */
 void cf_picture_file(const struct cf_tool *t, const char *path,
                      int (*write)(const void *what, FILE *out), const void *what);
 
