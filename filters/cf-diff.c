@@ -442,11 +442,13 @@ int main(int argc, char **argv)
         cf_reader_unify(w.a.reader);
         cf_tasks_want(w.a.reader);
     }
-    if (w.o.by == BY_PAIR)
-        print_head();
     if (w.o.against) {
         w.against[0] = (char *)w.o.against;
         open_side(&w, &w.b, w.against, 1);
+    }
+    if (w.o.by == BY_PAIR)
+        print_head();
+    if (w.o.against) {
         run_two(&w);
         bad = close_second(&w);
     } else {

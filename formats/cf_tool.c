@@ -196,6 +196,10 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
     if (from_stdin && isatty(STDIN_FILENO))
         cf_die(t, CF_EXIT_USAGE,
                "standard input is a terminal: name a FILE or put a program before the pipe");
+    if (from_stdin && t->stdin_taken)
+        cf_die(t, CF_EXIT_USAGE,
+               "standard input cannot be two inputs: name a FILE for one of them");
+    t->stdin_taken |= from_stdin;
     r = cf_reader_open(files, count);
     if (!r)
         cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");

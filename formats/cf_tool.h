@@ -28,6 +28,7 @@ struct cf_tool {
     const char *usage; /* text of --help, fits a screen */
     char *line; /* the command line, quoted for a shell: the chain's entry; freed at finish */
     int quiet;
+    int stdin_taken; /* a reader reads it */
 };
 
 /* Prepares `t`: name, usage, command line. Call first in main(). */
@@ -45,7 +46,7 @@ void cf_die(const struct cf_tool *t, int status, const char *format, ...) CF_PRI
     __attribute__((noreturn));
 
 /* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
-   standard input is asked for and is a terminal. */
+   standard input is asked for and is a terminal, or another reader took it. */
 struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int count);
 
 /* Opens the output: path NULL is standard output, which must not be a terminal (CF_EXIT_USAGE). */

@@ -232,3 +232,17 @@ END
     [[ $(cf-diff --against model.cf board.cf | tail -n 1 | cut -d, -f8-9) == 1,1 ]]
     [[ $(cf-diff --against board.cf board.cf | tail -n 1 | cut -d, -f8-9) == 2,0 ]]
 }
+
+@test "caches of a level are compared by their cpu, whichever comes first" {
+    printf 'snapshot,cpu,set,way,phys\n1,0,0,0,0x40\n1,1,0,0,0x80\n' | stream a.cf -t line
+    printf 'snapshot,cpu,set,way,phys\n1,1,0,0,0x80\n1,2,0,0,0xc0\n1,0,0,0,0x40\n' | stream b.cf -t line
+    [[ $(cf-diff --against b.cf a.cf | tail -n 1 | cut -d, -f6-13) == 2,3,2,0,0,0,1,1 ]]
+    [[ $(cf-diff --against a.cf b.cf | tail -n 1 | cut -d, -f6-13) == 3,2,2,0,0,1,0,1 ]]
+}
+
+@test "standard input cannot be both streams" {
+    run -2 --separate-stderr cf-diff --against - - <"$D/a.cf"
+    has 'cannot be two inputs' "$stderr"
+    [[ -z $output ]]
+    run -0 cf-diff -q --against - "$D/a.cf" <"$D/a.cf"
+}

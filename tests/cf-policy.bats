@@ -335,3 +335,10 @@ choices() {
         has 'decisions,1' "$output"
     done
 }
+
+@test "standard input cannot be the snapshots and the accesses" {
+    printf 'snapshot,time,sets,ways\n1,10,1,2\n' >s.csv
+    printf 'snapshot,set,way,phys\n1,0,0,0x40\n' | stream s.cf -t line --with snapshot=s.csv
+    run -2 --separate-stderr cf-policy --accesses - - <s.cf
+    has 'cannot be two inputs' "$stderr"
+}

@@ -135,18 +135,34 @@ static int count_equal(struct cf_changes *c, const struct sides *s, cf_change_ta
                               : take_equal(s, take, arg);
 }
 
+/* The cache of t that belongs to a cpu, t->caches where there is none. */
+static uint32_t cache_of(const struct cf_tags *t, uint32_t cpu)
+{
+    uint32_t i = 0;
+
+    while (i < t->caches && t->cpu[i] != cpu)
+        i++;
+    return i;
+}
+
 int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct cf_tags *b,
                    cf_change_taker *take, void *arg)
 {
-    for (uint32_t cache = 0; cache < larger(a->caches, b->caches); cache++)
+    /* those of the first table, then those that only the second has */
+    for (uint32_t k = 0; k < a->caches + b->caches; k++) {
+        const uint32_t cpu = k < a->caches ? a->cpu[k] : b->cpu[k - a->caches];
+        const uint32_t cache_a = cache_of(a, cpu), cache_b = cache_of(b, cpu);
+
+        if (k >= a->caches && cache_a < a->caches)
+            continue;
         for (uint32_t set = 0; set < larger(a->sets, b->sets); set++) {
-            const int in_a = cache < a->caches && set < a->set_room;
-            const int in_b = cache < b->caches && set < b->set_room;
+            const int in_a = cache_a < a->caches && set < a->set_room;
+            const int in_b = cache_b < b->caches && set < b->set_room;
             const struct sides s = {
                 .a = a,
                 .b = b,
-                .slot_a = in_a ? cf_tags_slot(a, cache, set) : 0,
-                .slot_b = in_b ? cf_tags_slot(b, cache, set) : 0,
+                .slot_a = in_a ? cf_tags_slot(a, cache_a, set) : 0,
+                .slot_b = in_b ? cf_tags_slot(b, cache_b, set) : 0,
                 .set = set,
                 .ways_a = in_a ? a->ways : 0,
                 .ways_b = in_b ? b->ways : 0,
@@ -158,6 +174,7 @@ int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct c
             if (stop)
                 return stop;
         }
+    }
     return 0;
 }
 

@@ -37,7 +37,8 @@ typedef int cf_change_taker(void *arg, const struct cf_tags *t, size_t slot, uin
                             uint32_t set, enum cf_change kind);
 
 /* Adds the changes from a to b to *c, states too where both tables keep them; `take` may be NULL.
-   Set s of cache k is compared with set s of cache k, also where the layouts differ. Returns 0, or
+   Set s of the cache of a cpu is compared with set s of that of the same cpu, also where the
+   layouts differ. Returns 0, or
    what `take` returned. */
 int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct cf_tags *b,
                    cf_change_taker *take, void *arg);

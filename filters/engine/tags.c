@@ -40,6 +40,7 @@ struct cf_snaps *cf_snaps_new(unsigned level, unsigned keep)
         return NULL;
     }
     s->own->keep = keep;
+    s->now.cpu = s->before.cpu = s->own->cpu;
     s->first = 1;
     return s;
 }
@@ -131,6 +132,7 @@ static int relay(struct cf_tags *t, unsigned keep, uint32_t caches, uint32_t set
 
     if (new_tags(&more, keep, caches, sets, ways) != 0)
         return -1;
+    more.cpu = t->cpu;
     more.sets = t->sets;
     more.ways = t->ways;
     for (uint32_t c = 0; c < t->caches; c++)

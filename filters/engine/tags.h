@@ -37,7 +37,8 @@ enum cf_tags_keep {
 struct cf_tags {
     uint32_t caches, sets, ways;
     uint32_t set_room, way_room;
-    uint64_t *line; /* its name; CF_TAGS_NONE */
+    const uint32_t *cpu; /* of each cache */
+    uint64_t *line;      /* its name; CF_TAGS_NONE */
     uint64_t *addr;
     uint32_t *pid;
     uint8_t *state, *mark;
