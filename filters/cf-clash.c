@@ -192,6 +192,15 @@ static void make_pairs(struct clash *c)
         }
 }
 
+struct pair *clash_pair(const struct clash *c, uint32_t observed, uint32_t interfering)
+{
+    if (!c->o.no_self)
+        return &c->pair[(size_t)interfering * c->profiles + observed];
+    if (observed == interfering)
+        return NULL;
+    return &c->pair[(size_t)interfering * (c->profiles - 1) + observed - (observed > interfering)];
+}
+
 int main(int argc, char **argv)
 {
     static struct clash c;

@@ -166,3 +166,23 @@ END
     run -1 --separate-stderr cf-clash t.cf cut.cf
     has 'cut.cf' "$stderr"
 }
+
+@test "standard input is one input only" {
+    printf 'snapshot,pid,phys\n1,7,0x40\n' | stream one.cf -t line
+    run -2 --separate-stderr cf-clash -q --lines 4 - - <one.cf
+    has 'cannot be two inputs' "$stderr"
+    run -2 --separate-stderr cf-clash -q --lines 4 --slowdown - - <one.cf
+    has 'cannot be two inputs' "$stderr"
+}
+
+@test "slowdowns go to their pairs, with and without the pairs of a program with itself" {
+    printf 'snapshot,pid,phys\n1,7,0x40\n' | stream one.cf -t line
+    printf 'observed,interfering,slowdown\nc,a,4\na,b,2\nb,b,9\nb,c,3\n' >slow.csv
+    cf-clash -q --lines 4 --slowdown slow.csv a=one.cf b=one.cf c=one.cf | awk -F, 'NR > 1 && $5 { print $1 $2 $5 }' >got
+    printf '%s\n' ca4.000000 ab2.000000 bb9.000000 bc3.000000 | same <(sort) <(sort got)
+    cf-clash -q --lines 4 --no-self --slowdown slow.csv a=one.cf b=one.cf c=one.cf >got.csv
+    awk -F, 'NR > 1 && $5 { print $1 $2 $5 }' got.csv >got
+    printf '%s\n' ca4.000000 ab2.000000 bc3.000000 | same <(sort) <(sort got)
+    cf-clash -q --lines 4 --no-self --table --slowdown slow.csv a=one.cf b=one.cf c=one.cf >table
+    [[ $(sed -n 4,6p table | tr -s ' ' | paste -sd/) == ' a - - 4.00 / b 2.00 - - / c - 3.00 - ' ]] || fail "$(cat table)"
+}

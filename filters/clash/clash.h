@@ -37,6 +37,9 @@ struct clash {
     int status; /* the worst so far */
 };
 
+/* The pair of two programs, NULL where it was left out. */
+struct pair *clash_pair(const struct clash *c, uint32_t observed, uint32_t interfering);
+
 /* ---- read.c ---- */
 
 /* Profile of a stream of snapshots; NULL is standard input. What is wrong is told and noted in

@@ -97,14 +97,6 @@ static void put_name(const char *name, int width)
     printf("%*s", width - n, "");
 }
 
-static const struct pair *find(const struct clash *c, uint32_t observed, uint32_t interfering)
-{
-    for (uint32_t i = 0; i < c->pairs; i++)
-        if (c->pair[i].observed == observed && c->pair[i].interfering == interfering)
-            return &c->pair[i];
-    return NULL;
-}
-
 static void print_group(const struct clash *c, enum metric m, const char *title)
 {
     enum { WIDTH = 14 };
@@ -118,7 +110,7 @@ static void print_group(const struct clash *c, enum metric m, const char *title)
         put_name(c->profile[i].name, 19);
         putchar(' ');
         for (uint32_t o = 0; o < c->profiles; o++) {
-            const struct pair *p = find(c, o, i);
+            const struct pair *p = clash_pair(c, o, i);
             const double v = p ? value_of(p, m) : NAN;
 
             if (isnan(v))

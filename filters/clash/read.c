@@ -46,7 +46,7 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
                        const char *file)
 {
     const struct cf_census_cell *cell = cf_census_cells(census);
-    size_t count, without = 0, transparent = 0, empty = 0;
+    size_t count, points = 0, without = 0, transparent = 0, empty = 0;
     const struct cf_census_snapshot *s = cf_census_snapshots(census, &count);
     uint8_t level = 0;
     int known = 0;
@@ -61,6 +61,7 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
 
         if (s[i].is.level != level)
             continue;
+        points++;
         without += !room;
         transparent += s[i].is.announced && !(s[i].is.mode & CF_MODE_FLUSH);
         for (uint32_t k = 0; k < s[i].cells; k++) {
@@ -83,7 +84,7 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
     if (transparent && !c->tool.quiet)
         cf_warn(&c->tool,
                 "%s: %zu of %zu snapshots are transparent: the metrics are for flush mode", file,
-                transparent, count);
+                transparent, points);
     if (!p->count || empty == p->count) {
         cf_warn(&c->tool, "%s: no lines of a program in any snapshot", file);
         wrong(c, CF_EXIT_INPUT);
@@ -218,6 +219,10 @@ static void read_table(struct clash *c, const char *file, void (*take)(struct ta
     char block[1 << 14];
     size_t n;
 
+    if (in == stdin && c->tool.stdin_taken)
+        cf_die(&c->tool, CF_EXIT_USAGE,
+               "standard input cannot be two inputs: name a FILE for one of them");
+    c->tool.stdin_taken |= in == stdin;
     if (!in)
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
     if (!t || csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
@@ -299,10 +304,13 @@ static void take_slowdown(struct table *t)
 
     if (number_of(t, "slowdown", &slowdown) || !observed || !interfering)
         return;
-    for (uint32_t i = 0; i < c->pairs; i++)
-        if (!strcmp(c->profile[c->pair[i].observed].name, observed) &&
-            !strcmp(c->profile[c->pair[i].interfering].name, interfering))
-            c->pair[i].slowdown = slowdown;
+    for (uint32_t i = 0; i < c->profiles; i++)
+        for (uint32_t o = 0; o < c->profiles && !strcmp(c->profile[i].name, interfering); o++) {
+            struct pair *p = strcmp(c->profile[o].name, observed) ? NULL : clash_pair(c, o, i);
+
+            if (p)
+                p->slowdown = slowdown;
+        }
 }
 
 void read_slowdowns(struct clash *c, const char *file)
