@@ -87,7 +87,9 @@ struct work {
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
     int units_differ, no_misses;
-    int no_place[2]; /* accesses, lines came without an address */
+    int no_place[2];                /* accesses, lines came without an address */
+    uint64_t segment, line_segment; /* of the stream; the last that had lines */
+    unsigned line_segments;         /* that had any, 2 = several */
     uint64_t amount[HEAT_SLICE];
     uint8_t counts[HEAT_SLICE];
 };
@@ -269,8 +271,12 @@ static const uint8_t *find_misses(struct work *w, const struct cf_frame *f, uint
     return w->counts;
 }
 
-static void check(struct work *w, int status)
+static void check(struct work *w, int status, int snapshots)
 {
+    if (status == HEAT_TOO_MANY_BINS && snapshots)
+        cf_die(w->tool, CF_EXIT_INPUT,
+               "the numbers of snapshots span more than %d: choose some by cf-select",
+               HEAT_MOST_BINS);
     if (status == HEAT_TOO_MANY_BINS)
         cf_die(w->tool, CF_EXIT_USAGE,
                "--bin-width: the stream spans more than %d bins: choose wider ones, or --bins",
@@ -298,17 +304,33 @@ static uint32_t of_one_snapshot(const uint32_t *snapshot, uint32_t rows)
     return n;
 }
 
+/* Addresses of lines: of those of which only the physical one is known, that. */
+static const uint64_t *addresses(struct work *w, const uint64_t *addr, const uint64_t *phys,
+                                 uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (i < n && addr[i])
+        i++;
+    if (i == n)
+        return addr;
+    for (i = 0; i < n; i++)
+        w->amount[i] = addr[i] ? addr[i] : phys[i];
+    return w->amount;
+}
+
 static void add_frame(struct work *w, const struct cf_frame *f)
 {
     static const uint8_t as_is[256] = {0, 1};
     const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
+    const uint64_t *phys = cf_u64(f, CF_PHYS);
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
     const uint32_t *snapshot = cf_u32(f, CF_SNAP);
     const uint8_t *op = cf_u8(f, CF_OP), *level = cf_u8(f, CF_LEVEL);
     struct heat_rows r = {.from = w->o->from, .to = w->o->to};
 
     if (!addr)
-        addr = cf_u64(f, CF_PHYS);
+        addr = phys;
     if (!addr && !(region && page)) {
         w->no_place[f->table == CF_LINE] = 1;
         return;
@@ -332,15 +354,21 @@ static void add_frame(struct work *w, const struct cf_frame *f)
                 r.kind = find_misses(w, f, at, n);
                 r.pass = as_is;
             }
-            check(w, heat_add(w->accesses, &r));
+            check(w, heat_add(w->accesses, &r), 0);
         } else {
             r.time = snapshot ? snapshot[at] : 0;
+            if (addr && phys && addr != phys)
+                r.addr = addresses(w, addr + at, phys + at, n);
             r.kind = w->o->level_given && level ? level + at : NULL;
             r.pass = w->o->levels;
-            check(w, heat_add(w->lines, &r));
+            check(w, heat_add(w->lines, &r), 1);
         }
     }
     *(f->table == CF_ACCESS ? &w->access_rows : &w->line_rows) += f->rows;
+    if (f->table == CF_LINE && w->line_segments < 2 && w->line_segment != w->segment) {
+        w->line_segments++;
+        w->line_segment = w->segment;
+    }
 }
 
 static void note_header(struct work *w, const struct cf_header *h)
@@ -348,6 +376,7 @@ static void note_header(struct work *w, const struct cf_header *h)
     const char *unit = h->clock_unit ? h->clock_unit : "";
 
     cf_picture_command(w->tool, &w->command, h->command);
+    w->segment++;
     if (!w->unit) {
         w->unit = strdup(unit);
         if (!w->unit)
@@ -441,6 +470,8 @@ static void hints(const struct work *w)
                 "%llu rows have no mapping: pages are address / 4096; run cf-resolve "
                 "before to see mappings",
                 (unsigned long long)w->unresolved_rows);
+    if (w->line_segments > 1)
+        cf_warn(w->tool, "snapshots of several streams: those with the same number are added up");
     if (w->units_differ)
         cf_warn(w->tool, "the streams count time in different units: their times do not compare");
 }
@@ -453,7 +484,8 @@ static void output(struct work *w)
     struct heat_map map = {0};
     int drawn = 0;
 
-    check(w, heat_finish(snapshots ? w->lines : w->accesses, region_name, w->reader, &map));
+    check(w, heat_finish(snapshots ? w->lines : w->accesses, region_name, w->reader, &map),
+          snapshots);
     map.what = snapshots ? "lines" : o->value == COST ? "cycles" : value_names[o->value];
     map.unit = snapshots ? "snapshot" : w->unit ? w->unit : "";
     map.command = w->command ? w->command : "";

@@ -519,3 +519,20 @@ END
     grep -q '^\[heap\],3,2,3,1$' out.csv
     [[ $(total out.csv) == 3 ]]
 }
+
+@test "snapshots: lines of which only the physical address is known are at that" {
+    printf 'snapshot,phys,addr,pid\n1,0x5040,0,0\n1,0,0x9000,7\n' | stream m.cf -t line
+    run -0 --separate-stderr cf-heatmap -q m.cf
+    [[ $(cut -d, -f2- <<<"$output" | tail -n 2) == $'5,1,1\n9,1,1' ]] || fail "$output"
+}
+
+@test "snapshots: numbers far apart are told, and so are streams whose numbers begin again" {
+    printf 'snapshot,addr\n1,0x1000\n4000000000,0x1000\n' | stream far.cf -t line
+    run -1 --separate-stderr cf-heatmap -q far.cf
+    has 'numbers of snapshots' "$stderr"
+    printf 'snapshot,addr\n1,0x1000\n' | stream one.cf -t line
+    run -0 --separate-stderr cf-heatmap one.cf one.cf
+    has 'same number are added up' "$stderr"
+    run -0 --separate-stderr cf-heatmap one.cf
+    has_not 'same number' "$stderr"
+}
