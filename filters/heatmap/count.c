@@ -16,80 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/heatmap/heat.h"
+#include "filters/heatmap/heat_parts.h"
 
-enum {
-    CHUNK_SHIFT = 6,
-    CHUNK = 1 << CHUNK_SHIFT,
-    SLAB_SHIFT = 8, /* chunks allocated together */
-    RECENT_SHIFT = 10,
-    FINER = 4,
-    TIMES = 32, /* that are compared at once */
-    FOLD_CELLS = 1 << 26,
-};
-
-#define UNRESOLVED (1ull << 63) /* in a key: no region, the page number is address / 4096 */
-#define HIGH_PART  (1u << 31)   /* in a cell's page: the amount counts 2^32 */
-#define NOWHERE    UINT64_MAX   /* no key */
-
-struct cell {
-    uint32_t page; /* chunk * CHUNK + page in it */
-    uint32_t amount;
-};
-
-struct bin {
-    struct cell *cell;
-    size_t cells, room;
-    size_t merged; /* cells after the last time that each page had one only */
-};
-
-struct chunk {
-    uint64_t key;
-    uint8_t dirty;   /* stands in the list of chunks that the current bin touched */
-    uint8_t ignored; /* its region is filtered out */
-};
-
-struct recent {
-    uint64_t key;
-    uint64_t *live;
-};
-
-struct heat {
-    struct recent recent[1 << RECENT_SHIFT];
-    uint16_t chosen[HEAT_SLICE];
-    /* the current bin, as times */
-    uint64_t low, span;
-    int inside; /* there is a current bin */
-    size_t current;
-    /* bins */
-    struct bin *bin;
-    size_t used, room, most;
-    uint64_t base; /* number of bin[0], counted in its width from time 0 or the origin */
-    unsigned shift;
-    uint32_t wanted;
-    uint64_t width, origin; /* width 0: adaptive */
-    uint64_t cells;
-    /* chunks; what is filtered out is counted in the first, which nobody reads */
-    struct chunk *chunk;
-    uint64_t **slab;
-    uint32_t *dirty;
-    uint32_t chunks, chunk_room, dirties;
-    uint32_t *table; /* hash of chunk + 1 */
-    uint32_t table_shift;
-    int (*filter)(void *, uint32_t);
-    void *filter_arg;
-};
+enum { TIMES = 32 }; /* that are compared at once */
 
 uint64_t heat_plus(uint64_t a, uint64_t b)
 {
     uint64_t sum = a + b;
 
     return sum < a ? UINT64_MAX : sum;
-}
-
-static uint64_t *live_of(const struct heat *h, uint32_t chunk)
-{
-    return h->slab[chunk >> SLAB_SHIFT] + (size_t)(chunk & ((1u << SLAB_SHIFT) - 1)) * CHUNK;
 }
 
 static uint32_t hash_of(uint64_t key, unsigned bits)
@@ -175,7 +110,7 @@ void heat_filter(struct heat *h, int (*f)(void *, uint32_t region), void *arg)
     h->filter_arg = arg;
 }
 
-static void free_bins(struct heat *h)
+void heat_free_bins(struct heat *h)
 {
     for (size_t b = 0; b < h->used; b++)
         free(h->bin[b].cell);
@@ -188,7 +123,7 @@ void heat_free(struct heat *h)
 {
     if (!h)
         return;
-    free_bins(h);
+    heat_free_bins(h);
     if (h->slab)
         for (uint32_t c = 0; c < h->chunks; c += 1u << SLAB_SHIFT)
             free(h->slab[c >> SLAB_SHIFT]);
@@ -205,11 +140,6 @@ static void mark(struct heat *h, uint32_t chunk)
         h->chunk[chunk].dirty = 1;
         h->dirty[h->dirties++] = chunk;
     }
-}
-
-static uint32_t region_of(uint64_t key)
-{
-    return key & UNRESOLVED ? 0 : (uint32_t)(key >> (32 - CHUNK_SHIFT));
 }
 
 /* The counters of the chunk of a key, which becomes a recent one and is listed as dirty; NULL
@@ -280,8 +210,7 @@ static int room_for(struct bin *b, size_t more)
     return 0;
 }
 
-/* Moves the counters into the cells of a bin. */
-static int flush(struct heat *h, struct bin *b)
+int heat_flush(struct heat *h, struct bin *b)
 {
     int fresh = b->cells == 0;
     size_t cells = 0;
@@ -318,8 +247,7 @@ static int flush(struct heat *h, struct bin *b)
     return 0;
 }
 
-/* Merges `from`[0..count) into one bin, whose place may be one of them. */
-static int merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
+int heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
 {
     struct bin one = {0};
     size_t filled = 0;
@@ -341,7 +269,7 @@ static int merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
         from[i] = (struct bin){0};
     }
     *to = one;
-    return filled > 1 ? flush(h, to) : 0;
+    return filled > 1 ? heat_flush(h, to) : 0;
 }
 
 /* Doubles the width of the bins. The counters are empty when it is called. */
@@ -353,7 +281,7 @@ static int fold(struct heat *h)
     for (size_t to = 0, from = 0; to < used; to++) {
         /* an odd first bin has no partner */
         size_t count = (to == 0 && (h->base & 1)) || from + 1 == h->used ? 1 : 2;
-        if (merge(h, &h->bin[to], &h->bin[from], count))
+        if (heat_merge(h, &h->bin[to], &h->bin[from], count))
             return HEAT_NO_MEMORY;
         from += count;
     }
@@ -397,7 +325,7 @@ static int enter(struct heat *h, uint64_t time)
     uint64_t bin;
     int status;
 
-    if (h->inside && flush(h, &h->bin[h->current]))
+    if (h->inside && heat_flush(h, &h->bin[h->current]))
         return HEAT_NO_MEMORY;
     h->inside = 0;
     if (h->width) {
@@ -518,255 +446,4 @@ int heat_add(struct heat *h, const struct heat_rows *r)
             return status;
     }
     return 0;
-}
-
-/* ---- from the counters to a map ---- */
-
-struct place {
-    uint64_t page, total;
-    uint32_t band, id; /* id: the page of its cells */
-};
-
-static int by_region(const void *a, const void *b)
-{
-    uint32_t x = ((const struct heat_band *)a)->region, y = ((const struct heat_band *)b)->region;
-
-    return x < y ? -1 : x > y;
-}
-
-static int by_total(const void *a, const void *b)
-{
-    const struct heat_band *x = a, *y = b;
-    int order = x->total > y->total ? -1 : x->total < y->total;
-
-    if (!order)
-        order = strcmp(x->name, y->name);
-    return order ? order : by_region(a, b);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-
-    if (x->band != y->band)
-        return x->band < y->band ? -1 : 1;
-    return x->page < y->page ? -1 : x->page > y->page;
-}
-
-/* One band a region that has a chunk, in the order of the regions. */
-static int make_bands(struct heat *h, struct heat_map *map)
-{
-    uint32_t n = 0;
-
-    if (!(map->band = calloc((size_t)h->chunks, sizeof *map->band)))
-        return HEAT_NO_MEMORY;
-    for (uint32_t c = 1; c < h->chunks; c++) {
-        uint32_t region = region_of(h->chunk[c].key);
-        if (!h->chunk[c].ignored && (!n || map->band[n - 1].region != region))
-            map->band[n++].region = region;
-    }
-    qsort(map->band, n, sizeof *map->band, by_region);
-    for (uint32_t b = 0; b < n; b++) {
-        if (!map->bands || map->band[map->bands - 1].region != map->band[b].region)
-            map->band[map->bands++] = map->band[b];
-    }
-    return 0;
-}
-
-/* Adds up the cells by page into places (one a page that has any), and by band. The counters hold
-   the totals meanwhile. */
-static struct place *make_places(struct heat *h, struct heat_map *map)
-{
-    struct place *place;
-    uint32_t n = 0;
-
-    for (size_t b = 0; b < h->used; b++) {
-        for (size_t i = 0; i < h->bin[b].cells; i++) {
-            const struct cell *cell = &h->bin[b].cell[i];
-            uint32_t page = cell->page & ~HIGH_PART;
-            uint64_t *live = live_of(h, page >> CHUNK_SHIFT) + (page & (CHUNK - 1));
-            uint64_t amount = cell->amount;
-
-            if (cell->page & HIGH_PART)
-                amount <<= 32;
-            n += *live == 0;
-            *live = heat_plus(*live, amount);
-        }
-    }
-    if (!(place = malloc((n + 1) * sizeof *place)))
-        return NULL;
-    map->rows = n;
-    n = 0;
-    for (uint32_t c = 1; c < h->chunks; c++) {
-        const uint64_t *live = live_of(h, c);
-        uint64_t key = h->chunk[c].key;
-        struct heat_band wanted = {.region = region_of(key)}, *band;
-
-        if (h->chunk[c].ignored)
-            continue;
-        band = bsearch(&wanted, map->band, map->bands, sizeof wanted, by_region);
-        for (uint32_t i = 0; i < CHUNK; i++) {
-            if (!live[i])
-                continue;
-            place[n].id = c * CHUNK + i;
-            place[n].page = ((key & ~UNRESOLVED) << CHUNK_SHIFT) + i;
-            if (!(key & UNRESOLVED))
-                place[n].page = (uint32_t)place[n].page;
-            place[n].total = live[i];
-            place[n++].band = (uint32_t)(band - map->band);
-            band->total = heat_plus(band->total, live[i]);
-            band->rows++;
-            map->total = heat_plus(map->total, live[i]);
-        }
-    }
-    return place;
-}
-
-/* Orders the bands by their totals and drops those that have no rows. */
-static int order_bands(struct heat_map *map, struct place *place,
-                       const char *(*name)(void *, uint32_t), void *arg)
-{
-    uint32_t *rank = malloc((map->bands + 1) * sizeof *rank);
-    uint32_t first = 0;
-
-    if (!rank)
-        return HEAT_NO_MEMORY;
-    for (uint32_t b = 0; b < map->bands; b++) {
-        map->band[b].name = name(arg, map->band[b].region);
-        map->band[b].first = b;
-    }
-    qsort(map->band, map->bands, sizeof *map->band, by_total);
-    for (uint32_t b = 0; b < map->bands; b++) {
-        rank[map->band[b].first] = b;
-        map->band[b].first = first;
-        first += map->band[b].rows;
-    }
-    for (uint32_t i = 0; i < map->rows; i++)
-        place[i].band = rank[place[i].band];
-    while (map->bands && !map->band[map->bands - 1].rows)
-        map->bands--;
-    qsort(place, map->rows, sizeof *place, by_place);
-    free(rank);
-    return 0;
-}
-
-/* Deals the cells out to their rows. The counter of a page holds its row and then, as a bin's low
-   and high part of one page follow each other, nothing else is needed. */
-static int deal(struct heat *h, struct heat_map *map, const struct place *place)
-{
-    uint64_t first = 0;
-
-    map->row = calloc((size_t)map->rows + 1, sizeof *map->row);
-    map->bin = malloc((h->cells + 1) * sizeof *map->bin);
-    map->value = malloc((h->cells + 1) * sizeof *map->value);
-    if (!map->row || !map->bin || !map->value)
-        return HEAT_NO_MEMORY;
-    for (uint32_t i = 0; i < map->rows; i++) {
-        uint32_t id = place[i].id;
-        map->row[i].page = place[i].page;
-        map->row[i].total = place[i].total;
-        map->row[i].band = place[i].band;
-        live_of(h, id >> CHUNK_SHIFT)[id & (CHUNK - 1)] = i;
-    }
-    for (size_t b = 0; b < h->used; b++) {
-        for (size_t i = 0; i < h->bin[b].cells; i++) {
-            uint32_t page = h->bin[b].cell[i].page & ~HIGH_PART;
-            map->row[live_of(h, page >> CHUNK_SHIFT)[page & (CHUNK - 1)]].first++;
-        }
-    }
-    for (uint32_t i = 0; i < map->rows; i++) {
-        uint64_t room = map->row[i].first;
-        map->row[i].first = first;
-        first += room;
-    }
-    for (size_t b = 0; b < h->used; b++) {
-        for (size_t i = 0; i < h->bin[b].cells; i++) {
-            const struct cell *cell = &h->bin[b].cell[i];
-            uint32_t page = cell->page & ~HIGH_PART;
-            struct heat_row *row = &map->row[live_of(h, page >> CHUNK_SHIFT)[page & (CHUNK - 1)]];
-            uint64_t at = row->first + row->cells;
-            uint64_t amount = cell->amount;
-
-            if (cell->page & HIGH_PART)
-                amount <<= 32;
-            if (row->cells && map->bin[at - 1] == b) {
-                at--;
-                map->value[at] = heat_plus(map->value[at], amount);
-            } else {
-                map->bin[at] = (uint32_t)b;
-                map->value[at] = amount;
-                row->cells++;
-                map->cells++;
-            }
-            if (map->value[at] > map->peak)
-                map->peak = map->value[at];
-        }
-        free(h->bin[b].cell);
-        h->bin[b] = (struct bin){0};
-    }
-    return 0;
-}
-
-/* Puts fine bins together, so that at most the wanted number remain and cells are one a page. */
-static int settle(struct heat *h, uint64_t *group)
-{
-    size_t bins = 0;
-
-    *group = h->width ? 1 : (h->used + h->wanted - 1) / h->wanted;
-    if (!*group)
-        *group = 1;
-    for (size_t b = 0; b < h->used; b += *group) {
-        size_t count = h->used - b < *group ? h->used - b : (size_t)*group;
-        if (merge(h, &h->bin[bins++], &h->bin[b], count))
-            return HEAT_NO_MEMORY;
-    }
-    h->used = bins;
-    return 0;
-}
-
-int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
-                struct heat_map *map)
-{
-    uint64_t group;
-    struct place *place;
-    int status = HEAT_NO_MEMORY;
-
-    if (h->inside && flush(h, &h->bin[h->current]))
-        return HEAT_NO_MEMORY;
-    h->inside = 0;
-    if (settle(h, &group))
-        return HEAT_NO_MEMORY;
-    map->bins = (uint32_t)h->used;
-    if (h->width) {
-        map->start = h->origin + h->base * h->width;
-        map->width = h->width;
-    } else {
-        map->start = h->base << h->shift;
-        map->width = group << h->shift >> h->shift == group ? group << h->shift : UINT64_MAX;
-    }
-    if (make_bands(h, map) || !(place = make_places(h, map)))
-        return HEAT_NO_MEMORY;
-    if (!order_bands(map, place, name, arg) && !deal(h, map, place))
-        status = 0;
-    free(place);
-    free_bins(h);
-    return status;
-}
-
-void heat_map_free(struct heat_map *map)
-{
-    free(map->band);
-    free(map->row);
-    free(map->bin);
-    free(map->value);
-    memset(map, 0, sizeof *map);
-}
-
-uint64_t heat_bin_start(const struct heat_map *map, uint64_t bin)
-{
-    uint64_t time;
-
-    if (__builtin_mul_overflow(bin, map->width, &time))
-        return UINT64_MAX;
-    return heat_plus(map->start, time);
 }

@@ -8,9 +8,6 @@
  * sorted by address; compilation units by address; functions of a unit by address, made when the
  * unit is first asked for.
  */
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -19,166 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filters/engine/intervals.h"
-#include "filters/resolve/symbols.h"
+#include "filters/resolve/symbols_parts.h"
 #include "formats/cf.h"
-
-struct segment {
-    uint64_t offset, filesz, vaddr, memsz;
-    unsigned perms;
-};
-
-/* A symbol, a function of a unit, or a unit: [start, end) of virtual addresses. */
-struct span {
-    uint64_t start, end;
-    uint32_t rank; /* of equals the lowest is taken */
-    uint32_t unit; /* index of the unit */
-    uint32_t text; /* string id of a variable, 0 = not used yet */
-    Dwarf_Off die; /* of the function */
-    const char *name;
-};
-
-struct spans {
-    struct span *at;
-    size_t count, room;
-};
-
-struct unit {
-    Dwarf_Die die, lines; /* where functions stand, where the line table does */
-    struct spans functions;
-    int read;
-};
-
-struct texts {
-    char **at;
-    size_t count, room;
-};
-
-struct symbols {
-    struct segment *segments;
-    unsigned segment_count;
-
-    Dwfl *dwfl;
-    Dwfl_Callbacks callbacks;
-    char *debug_path;
-    Dwfl_Module *module;
-    Dwarf_Addr bias;       /* of libdwfl's addresses to virtual addresses */
-    Dwarf_Addr debug_bias; /* of libdwfl's to those in the debug information */
-
-    int symbols_read, units_read;
-    struct spans functions, variables;
-    struct cf_intervals *variable_set;
-    struct spans stubs; /* sections of the procedure linkage table */
-
-    struct unit *units;
-    size_t unit_count, unit_room;
-    struct spans unit_spans;
-
-    struct texts kept;   /* names of symbols that had to be made */
-    struct texts recent; /* what the last symbols_places() handed out */
-};
-
-static void *more(void *array, size_t *room, size_t count, size_t size)
-{
-    if (count < *room)
-        return array;
-    size_t wanted = *room ? *room * 2 : 16;
-    void *p = realloc(array, wanted * size);
-
-    if (p)
-        *room = wanted;
-    return p;
-}
-
-static void span_add(struct spans *s, struct span span)
-{
-    struct span *at = more(s->at, &s->room, s->count, sizeof *at);
-
-    if (!at)
-        return; /* without memory the address stays unresolved */
-    s->at = at;
-    s->at[s->count++] = span;
-}
-
-/* By start; of equal starts the better rank first, then the longer, then by name: never by chance.
- */
-static int span_order(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->end != y->end)
-        return x->end > y->end ? -1 : 1;
-    if (x->name && y->name)
-        return strcmp(x->name, y->name);
-    return x->die < y->die ? -1 : x->die > y->die;
-}
-
-static int sort_spans(struct spans *s)
-{
-    if (s->count)
-        qsort(s->at, s->count, sizeof *s->at, span_order);
-    return s->count > 0;
-}
-
-/* Sorts, and cuts and drops so that no two overlap. A symbol inside another wins its part of it if
-   its rank is not worse. What is cut behind a nested one is not taken up again. */
-static void disjoin(struct spans *s)
-{
-    size_t kept = 0;
-
-    if (!sort_spans(s))
-        return;
-    for (size_t i = 0; i < s->count; i++) {
-        struct span *before = kept ? &s->at[kept - 1] : NULL;
-        if (before && s->at[i].start < before->end) {
-            if (s->at[i].start == before->start || s->at[i].rank > before->rank)
-                continue;
-            before->end = s->at[i].start;
-        }
-        s->at[kept++] = s->at[i];
-    }
-    s->count = kept;
-}
-
-/* The last span that starts at or before the address and holds it. */
-static const struct span *span_find(const struct spans *s, uint64_t address)
-{
-    size_t low = 0, high = s->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->at[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || address >= s->at[low - 1].end)
-        return NULL;
-    return &s->at[low - 1];
-}
-
-static const char *keep(struct texts *t, char *text)
-{
-    char **at = text ? more(t->at, &t->room, t->count, sizeof *at) : NULL;
-
-    if (!at) {
-        free(text);
-        return NULL;
-    }
-    t->at = at;
-    return t->at[t->count++] = text;
-}
-
-static void forget(struct texts *t)
-{
-    for (size_t i = 0; i < t->count; i++)
-        free(t->at[i]);
-    t->count = 0;
-}
 
 /* ---- opening ---- */
 
@@ -284,8 +123,8 @@ void symbols_close(struct symbols *s)
         return;
     for (size_t i = 0; i < s->unit_count; i++)
         free(s->units[i].functions.at);
-    forget(&s->kept);
-    forget(&s->recent);
+    texts_forget(&s->kept);
+    texts_forget(&s->recent);
     free(s->kept.at);
     free(s->recent.at);
     free(s->units);
@@ -367,7 +206,7 @@ static const char *plain_name(struct symbols *s, const char *name)
 
     if (!at || at == name)
         return name;
-    const char *cut = keep(&s->kept, strndup(name, (size_t)(at - name)));
+    const char *cut = texts_keep(&s->kept, strndup(name, (size_t)(at - name)));
     return cut ? cut : name;
 }
 
@@ -437,7 +276,7 @@ static void disjoin_functions(struct spans *s)
     size_t kept = 0;
     uint64_t covered = 0; /* up to here by a function with a size */
 
-    if (!sort_spans(s))
+    if (!spans_sort(s))
         return;
     for (size_t i = 0; i < s->count; i++) {
         struct span f = s->at[i];
@@ -474,7 +313,7 @@ static void read_stubs(struct symbols *s)
         span_add(&s->stubs,
                  (struct span){.start = h.sh_addr, .end = h.sh_addr + h.sh_size, .name = "[plt]"});
     }
-    disjoin(&s->stubs);
+    spans_disjoin(&s->stubs);
 }
 
 static void read_symbols(struct symbols *s)
@@ -486,7 +325,7 @@ static void read_symbols(struct symbols *s)
     for (int i = 1; i < count; i++)
         read_symbol(s, i);
     disjoin_functions(&s->functions);
-    disjoin(&s->variables);
+    spans_disjoin(&s->variables);
     read_stubs(s);
     s->variable_set = cf_intervals_new(4);
     for (size_t i = 0; s->variable_set && i < s->variables.count; i++) {
@@ -509,260 +348,13 @@ uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t addre
     return v->text;
 }
 
-/* ---- debug information ---- */
-
-static void add_ranges(struct spans *to, Dwarf_Die *die, uint32_t unit, uint32_t rank)
-{
-    Dwarf_Addr base, start, end;
-    ptrdiff_t at = 0;
-
-    while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-        /* Functions that the linker has thrown away stand at 0. */
-        if (start < end && start != 0)
-            span_add(to, (struct span){.start = start,
-                                       .end = end,
-                                       .rank = rank,
-                                       .unit = unit,
-                                       .die = dwarf_dieoffset(die)});
-    }
-}
-
-static void read_units(struct symbols *s)
-{
-    Dwarf_Die *cu = NULL;
-    Dwarf_Addr bias;
-
-    if (s->units_read)
-        return;
-    s->units_read = 1;
-    if (!dwfl_module_getdwarf(s->module, &s->debug_bias))
-        return;
-    while ((cu = dwfl_module_nextcu(s->module, cu, &bias))) {
-        struct unit *units = more(s->units, &s->unit_room, s->unit_count, sizeof *units);
-        Dwarf_Die whole, split;
-        uint8_t type;
-        if (!units)
-            return;
-        s->units = units;
-        struct unit *u = &s->units[s->unit_count];
-        *u = (struct unit){.die = *cu, .lines = *cu};
-        /* Of a split unit, the functions stand in a file of their own. */
-        if (dwarf_cu_info(cu->cu, NULL, &type, &whole, &split, NULL, NULL, NULL) == 0 &&
-            type == DW_UT_skeleton && split.addr)
-            u->die = split;
-        add_ranges(&s->unit_spans, &u->lines, (uint32_t)s->unit_count, 0);
-        s->unit_count++;
-    }
-    disjoin(&s->unit_spans);
-}
-
-/* Functions stand at the top of a unit, in namespaces and in types. */
-static void collect_functions(struct unit *u, Dwarf_Die *parent, unsigned depth)
-{
-    Dwarf_Die die;
-
-    if (depth > 64 || dwarf_child(parent, &die) != 0)
-        return;
-    do {
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_subprogram:
-            add_ranges(&u->functions, &die, 0, 0);
-            break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_structure_type:
-        case DW_TAG_union_type:
-            collect_functions(u, &die, depth + 1);
-            break;
-        default:
-            break;
-        }
-    } while (dwarf_siblingof(&die, &die) == 0);
-}
-
-/* The unit that holds the address of the debug information. */
-static struct unit *unit_at(struct symbols *s, uint64_t address)
-{
-    const struct span *span = span_find(&s->unit_spans, address);
-
-    if (!span)
-        return NULL;
-    struct unit *u = &s->units[span->unit];
-    if (!u->read) {
-        u->read = 1;
-        collect_functions(u, &u->die, 0);
-        disjoin(&u->functions);
-    }
-    return u;
-}
-
-/* The die that declares what `die` defines: of an inlined or separately defined function. */
-static Dwarf_Die origin(Dwarf_Die die)
-{
-    for (int i = 0; i < 8; i++) {
-        Dwarf_Attribute attr;
-        Dwarf_Die to;
-        if ((!dwarf_attr(&die, DW_AT_abstract_origin, &attr) &&
-             !dwarf_attr(&die, DW_AT_specification, &attr)) ||
-            !dwarf_formref_die(&attr, &to))
-            break;
-        die = to;
-    }
-    return die;
-}
-
-/* "space::class::function": C++ names without a demangler; of C, the name alone. */
-static const char *function_name(struct symbols *s, Dwarf_Die die)
-{
-    Dwarf_Die at = origin(die), *scopes = NULL;
-    const char *base = dwarf_diename(&at);
-    char *name;
-
-    if (!base)
-        return NULL;
-    int count = dwarf_getscopes_die(&at, &scopes);
-    name = strdup(base);
-    for (int i = 1; i < count && name; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type &&
-            tag != DW_TAG_union_type)
-            continue;
-        const char *outer = dwarf_diename(&scopes[i]);
-        char *longer = NULL;
-        if (asprintf(&longer, "%s::%s", outer ? outer : "(anonymous)", name) < 0)
-            longer = NULL;
-        free(name);
-        name = longer;
-    }
-    free(scopes);
-    return keep(&s->recent, name);
-}
-
-/* Takes "." and ".." and doubled slashes out of an absolute path, in place. */
-static void normalise(char *path)
-{
-    char *to = path, *from = path;
-
-    while (*from) {
-        while (*from == '/')
-            from++;
-        size_t n = strcspn(from, "/");
-        if (n == 2 && from[0] == '.' && from[1] == '.') {
-            while (to > path && *--to != '/')
-                ;
-        } else if (n && !(n == 1 && from[0] == '.')) {
-            *to++ = '/';
-            memmove(to, from, n);
-            to += n;
-        }
-        from += n;
-    }
-    if (to == path)
-        *to++ = '/';
-    *to = '\0';
-}
-
-static const char *whole_path(struct symbols *s, struct unit *u, const char *file)
-{
-    Dwarf_Attribute attr;
-    const char *dir = dwarf_formstring(dwarf_attr(&u->lines, DW_AT_comp_dir, &attr));
-    char *path = NULL;
-
-    if (file[0] == '/' || !dir || dir[0] != '/')
-        path = strdup(file);
-    else if (asprintf(&path, "%s/%s", dir, file) < 0)
-        path = NULL;
-    if (path && path[0] == '/')
-        normalise(path);
-    return keep(&s->recent, path);
-}
-
-/* The innermost inlined calls within `die` that hold the address, outermost first. */
-static unsigned inlined(Dwarf_Die die, uint64_t address, Dwarf_Die *calls, unsigned most)
-{
-    unsigned found = 0;
-    Dwarf_Die child;
-
-    if (dwarf_child(&die, &child) != 0)
-        return 0;
-    while (found < most) {
-        int tag = dwarf_tag(&child), down = 0;
-        if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) {
-            if (dwarf_haspc(&child, address) > 0) {
-                if (tag == DW_TAG_inlined_subroutine)
-                    calls[found++] = child;
-                down = 1;
-            }
-        }
-        Dwarf_Die next;
-        if (down) {
-            if (dwarf_child(&child, &next) != 0)
-                break;
-        } else if (dwarf_siblingof(&child, &next) != 0) {
-            break;
-        }
-        child = next;
-    }
-    return found;
-}
-
-static unsigned number(Dwarf_Die *die, unsigned name)
-{
-    Dwarf_Attribute attr;
-    Dwarf_Word value;
-
-    return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, &value) == 0 ? (unsigned)value
-                                                                               : 0;
-}
-
-/* Turns the chain of calls into places: a place's line is in the function that stands there, so
-   each call site belongs to the place around it. */
-static unsigned unwind(struct symbols *s, struct unit *u, Dwarf_Die function, uint64_t address,
-                       struct place *places)
-{
-    Dwarf_Die calls[MAX_PLACES];
-    unsigned count = inlined(function, address, calls, MAX_PLACES - 1);
-    Dwarf_Files *files = NULL;
-    size_t file_count = 0;
-
-    if (count && dwarf_getsrcfiles(&u->lines, &files, &file_count) != 0)
-        file_count = 0;
-    for (unsigned i = 0; i < count; i++) {
-        Dwarf_Die *call = &calls[count - 1 - i];
-        unsigned file = number(call, DW_AT_call_file);
-        const char *name =
-            file && file < file_count ? dwarf_filesrc(files, file, NULL, NULL) : NULL;
-        places[i].function = function_name(s, *call);
-        places[i + 1].file = name ? whole_path(s, u, name) : NULL;
-        places[i + 1].line = number(call, DW_AT_call_line);
-    }
-    places[count].function = function_name(s, function);
-    return count + 1;
-}
-
 unsigned symbols_places(struct symbols *s, uint64_t address, struct place *places)
 {
-    unsigned count = 1;
+    unsigned count;
 
     memset(places, 0, MAX_PLACES * sizeof *places);
-    forget(&s->recent);
-    read_units(s);
-    uint64_t in_debug = address + s->bias - s->debug_bias;
-    struct unit *u = unit_at(s, in_debug);
-    if (u) {
-        const struct span *f = span_find(&u->functions, in_debug);
-        Dwarf_Die die;
-        if (f && dwarf_offdie(dwarf_cu_getdwarf(u->die.cu), f->die, &die))
-            count = unwind(s, u, die, in_debug, places);
-        Dwarf_Line *line = dwarf_getsrc_die(&u->lines, in_debug);
-        const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-        int number = 0;
-        if (file && dwarf_lineno(line, &number) == 0 && number > 0) {
-            places[0].file = whole_path(s, u, file);
-            places[0].line = (unsigned)number;
-        }
-    }
+    texts_forget(&s->recent);
+    count = symbols_debug_places(s, address, places);
     if (!places[count - 1].function) {
         read_symbols(s);
         const struct span *f = span_find(&s->functions, address);
