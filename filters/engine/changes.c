@@ -12,7 +12,7 @@ struct sides {
     const struct cf_tags *a, *b;
     size_t slot_a, slot_b;
     uint32_t set, ways_a, ways_b; /* ways 0: this side has no such set */
-    unsigned ignored;
+    unsigned ignored;             /* bits of states */
 };
 
 static uint64_t at(const struct cf_tags *t, size_t slot, uint32_t ways, uint32_t way)
@@ -166,7 +166,7 @@ int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct c
                 .set = set,
                 .ways_a = in_a ? a->ways : 0,
                 .ways_b = in_b ? b->ways : 0,
-                .ignored = c->ignored,
+                .ignored = (unsigned)c->ignored,
             };
             int stop;
 

@@ -26,8 +26,8 @@ enum cf_change {
 struct cf_changes {
     uint64_t count[CF_CHANGE_KINDS]; /* lines */
     uint64_t valid_a, valid_b;
-    uint64_t ways;   /* that changed */
-    uint8_t ignored; /* set by the caller: bits of states that are not compared */
+    uint64_t ways;    /* that changed */
+    uint64_t ignored; /* set by the caller: bits of states that are not compared */
 };
 
 /* Called for the lines in slots [slot, slot + count) of `t`, which are all of one set and kind and
