@@ -177,13 +177,14 @@ static int announce(struct cf_snapshots *s, const struct cf_frame *f)
    stays in the first-level cache until it is looked at. */
 static uint32_t run_end(const uint32_t *number, const uint8_t *level, uint32_t from, uint32_t to)
 {
-    const uint32_t n = number ? number[from] : 0, most = to - from < PIECE ? to - from : PIECE;
+    const uint32_t behind = to - from - 1, more = behind < PIECE ? behind : PIECE;
+    const uint32_t n = number ? number[from] : 0;
     const uint8_t l = level ? level[from] : 0;
 
     /* all are equal when each equals its neighbour */
-    if ((!number || !memcmp(number + from, number + from + 1, (most - 1) * sizeof *number)) &&
-        (!level || !memcmp(level + from, level + from + 1, most - 1)))
-        return from + most;
+    if ((!number || !memcmp(number + from, number + from + 1, more * sizeof *number)) &&
+        (!level || !memcmp(level + from, level + from + 1, more)))
+        return from + more + 1;
     while (from < to && (!number || number[from] == n) && (!level || level[from] == l))
         from++;
     return from;
