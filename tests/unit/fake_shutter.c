@@ -164,9 +164,9 @@ static void note_process(const char *who, pid_t pid, uint64_t before_ns)
             name[strcspn(name, "\n")] = '\0';
         fclose(f);
     }
-    fprintf(notes, "%s,%" PRIu64 ",%d,%s,%c,%s:%d,%d of %d,%" PRIu64 ",%" PRIu64 "\n", who, number, pid, name,
-            state_of(pid, NULL), policies[policy < 3 ? policy : 0], sp.sched_priority, first,
-            CPU_COUNT(&cpus), ran_ns - before_ns, ran_ns);
+    fprintf(notes, "%s,%" PRIu64 ",%d,%s,%c,%s:%d,%d of %d,%" PRIu64 ",%" PRIu64 "\n", who, number,
+            pid, name, state_of(pid, NULL), policies[policy < 3 ? policy : 0], sp.sched_priority,
+            first, CPU_COUNT(&cpus), ran_ns - before_ns, ran_ns);
 }
 
 /* ---- lines ---- */
