@@ -10,6 +10,7 @@
 #include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 

@@ -14,6 +14,7 @@
 #include <linux/init.h>
 #include <linux/miscdevice.h>
 #include <linux/mutex.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 

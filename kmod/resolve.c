@@ -205,7 +205,7 @@ static void see_large(const struct walk *walk, u64 pfn, unsigned long virt, unsi
 #define large_pmd(pmd) pmd_sect(pmd)
 #elif defined(CONFIG_ARM)
 #define large_pud(pud) 0
-#define large_pmd(pmd) pmd_sect(pmd)
+#define large_pmd(pmd) pmd_large(pmd)
 #else
 #define large_pud(pud) pud_large(pud)
 #define large_pmd(pmd) pmd_large(pmd)
@@ -278,7 +278,8 @@ static void walk_puds(const struct walk *walk, p4d_t *p4d, unsigned long at, uns
     unsigned long next;
 
     for (; at != end; pud++, at = next) {
-        pud_t entry = READ_ONCE(*pud);
+        /* With two levels of tables (32-bit ARM) the macros below do not look at it. */
+        pud_t __maybe_unused entry = READ_ONCE(*pud);
 
         next = pud_addr_end(at, end);
         if (pud_none(entry) || !pud_present(entry))
