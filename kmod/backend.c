@@ -3,6 +3,7 @@
  * Which backend fits. A machine may have CPUs of several kinds (big.LITTLE), of which one kind can
  * be read: the first CPU that a backend knows decides, and its geometry is asked of it there.
  */
+#include <linux/acpi.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/of.h>
@@ -14,18 +15,27 @@
 #include <asm/cputype.h>
 #endif
 
+static bool psci_by_hvc(void)
+{
+    struct device_node *psci = of_find_node_by_path("/psci");
+    bool hvc = psci && of_property_match_string(psci, "method", "hvc") >= 0;
+
+    of_node_put(psci);
+    return hvc;
+}
+
 /*
  * A hypervisor may refuse RAMINDEX, and what it refuses is an undefined instruction in the middle
- * of the kernel, with no way back. The firmware's calling convention tells: hvc goes to a
- * hypervisor, smc to the secure world.
+ * of the kernel, with no way back. The firmware's calling convention tells, in the device tree or
+ * in ACPI's FADT: hvc goes to a hypervisor, smc to the secure world.
  */
 bool backend_below_hypervisor(void)
 {
-    struct device_node *psci = of_find_node_by_path("/psci");
-    bool below = psci && of_property_match_string(psci, "method", "hvc") >= 0;
-
-    of_node_put(psci);
-    return below;
+#if defined(CONFIG_ACPI) && defined(CONFIG_ARM64)
+    if (!acpi_disabled)
+        return acpi_gbl_FADT.arm_boot_flags & ACPI_FADT_PSCI_USE_HVC;
+#endif
+    return psci_by_hvc();
 }
 
 struct probe {

@@ -230,22 +230,42 @@ static int device_release(struct inode *inode, struct file *file)
     return 0;
 }
 
+/* Bytes go to the caller by way of this much memory: its own may take any time to be there, which
+   nobody else shall wait for with the mutex. */
+#define READ_CHUNK SZ_64K
+
 static ssize_t device_read(struct file *file, char __user *to, size_t count, loff_t *at)
 {
-    ssize_t given = 0;
+    char *chunk = kvmalloc(min_t(size_t, count, READ_CHUNK), GFP_KERNEL);
+    ssize_t given = 0, error = 0;
 
-    if (mutex_lock_interruptible(&lock))
-        return -ERESTARTSYS;
-    if (*at >= 0 && *at < buffer.used) {
-        given = min_t(size_t, count, buffer.used - *at);
-        given = min_t(size_t, given, SZ_1G);
-        if (copy_to_user(to, buffer.base + *at, given))
-            given = -EFAULT;
-        else
-            *at += given;
+    if (!chunk)
+        return -ENOMEM;
+    while ((size_t)given < count && !error) {
+        size_t size = min_t(size_t, count - given, READ_CHUNK);
+
+        if (mutex_lock_interruptible(&lock)) {
+            error = -ERESTARTSYS;
+            break;
+        }
+        if (*at >= 0 && *at < buffer.used) {
+            size = min_t(size_t, size, buffer.used - *at);
+            memcpy(chunk, buffer.base + *at, size);
+        } else {
+            size = 0;
+        }
+        mutex_unlock(&lock);
+        if (size == 0)
+            break;
+        if (copy_to_user(to + given, chunk, size)) {
+            error = -EFAULT;
+        } else {
+            given += size;
+            *at += size;
+        }
     }
-    mutex_unlock(&lock);
-    return given;
+    kvfree(chunk);
+    return given ? given : error;
 }
 
 static loff_t device_llseek(struct file *file, loff_t offset, int whence)

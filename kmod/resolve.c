@@ -269,6 +269,10 @@ static void walk_pmds(const struct walk *walk, pud_t *pud, unsigned long at, uns
             walk_ptes(walk, pmd, at, next);
         }
         make_room(walk->resolver, PTRS_PER_PTE);
+        /* One mapping may be of any size. */
+        cond_resched();
+        if (fatal_signal_pending(current))
+            return;
     }
 }
 

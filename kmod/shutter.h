@@ -58,7 +58,7 @@ struct shutter_backend {
 const struct shutter_backend *backend_find(const char *name, bool assume,
                                            struct cacheflow_ram ram[CACHEFLOW_RAMS], u64 *cpu_id);
 
-/* Whether Linux runs in a virtual machine, as far as the device tree tells. */
+/* Whether Linux runs in a virtual machine, as far as the device tree or ACPI tells. */
 bool backend_below_hypervisor(void);
 
 /* Number of online CPUs whose memories it reads. */

@@ -32,6 +32,7 @@ echo 0 >/sys/devices/system/cpu/cpu1/online
 check leak 0 10000
 echo 1 >/sys/devices/system/cpu/cpu1/online
 check clients 0
+check stuck 0
 check unplug 0 20
 check unload 0 20 "backend=model model_sets=64 size=1048576"
 END
@@ -79,6 +80,10 @@ END
 
 @test "two clients: one owns the buffer, the other may look" {
     passed model clients
+}
+
+@test "a client that waits for its own memory holds up nobody" {
+    passed model stuck
 }
 
 @test "a CPU that is unplugged while it reads" {

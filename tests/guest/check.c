@@ -162,7 +162,7 @@ static const struct {
     {"owners", check_owners}, {"freeze", check_freeze},       {"cost", check_cost},
     {"leak", check_leak},     {"clients", check_clients},     {"unplug", check_unplug},
     {"fuzz", check_fuzz},     {"rights", check_rights},       {"unload", check_unload},
-    {"map", check_map},       {"truncated", check_truncated},
+    {"map", check_map},       {"truncated", check_truncated}, {"stuck", check_stuck},
 };
 
 int main(int argc, char **argv)

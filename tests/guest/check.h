@@ -65,6 +65,7 @@ void check_freeze(int argc, char **argv);
 void check_cost(int argc, char **argv);
 void check_leak(int argc, char **argv);
 void check_clients(int argc, char **argv);
+void check_stuck(int argc, char **argv);
 void check_unplug(int argc, char **argv);
 void check_fuzz(int argc, char **argv);
 void check_rights(int argc, char **argv);

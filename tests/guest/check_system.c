@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -274,6 +275,54 @@ static void hammer(uint32_t id, uint32_t want, uint32_t *taken)
         close(device);
         usleep(100 + random_u32() % 2000);
     }
+}
+
+static void *read_into(void *memory)
+{
+    int device = open(CACHEFLOW_DEVICE, O_RDONLY);
+    ssize_t got = device < 0 ? -1 : read(device, memory, 4096);
+
+    return (void *)(intptr_t)got;
+}
+
+/* stuck RAM: who reads into memory that nobody brings holds up no one else */
+void check_stuck(int argc, char **argv)
+{
+    uint32_t id = argc > 0 ? (uint32_t)atoi(argv[0]) : CACHEFLOW_L2_TAG;
+    int device = device_open(id, CACHEFLOW_CPU_ANY, CACHEFLOW_REPLACE), other;
+    int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+    struct uffdio_api api = {.api = UFFD_API};
+    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct uffdio_register whole = {.range = {.start = (uintptr_t)memory, .len = 4096},
+                                    .mode = UFFDIO_REGISTER_MODE_MISSING};
+    struct uffdio_zeropage bring = {.range = whole.range};
+    struct uffd_msg fault;
+    struct cacheflow_state state;
+    pthread_t reader;
+    void *got;
+
+    MUST(faults >= 0 && ioctl(faults, UFFDIO_API, &api) == 0 && memory != MAP_FAILED &&
+             ioctl(faults, UFFDIO_REGISTER, &whole) == 0,
+         "userfaultfd: %s", strerror(errno));
+    snapshot_take(device);
+    MUST(pthread_create(&reader, NULL, read_into, memory) == 0, "no thread");
+    MUST(read(faults, &fault, sizeof fault) == sizeof fault && fault.event == UFFD_EVENT_PAGEFAULT,
+         "the reader does not wait for its memory");
+    /* Without this, a failure would be a guest that hangs. */
+    alarm(60);
+    MUST(ioctl(device, CACHEFLOW_STATE, &state) == 0 && state.snapshots == 1, "STATE: %s",
+         strerror(errno));
+    snapshot_take(device);
+    other = open(CACHEFLOW_DEVICE, O_RDONLY);
+    MUST(other >= 0, "open: %s", strerror(errno));
+    close(other);
+    alarm(0);
+    MUST(ioctl(faults, UFFDIO_ZEROPAGE, &bring) == 0, "userfaultfd: %s", strerror(errno));
+    pthread_join(reader, &got);
+    MUST((intptr_t)got >= (intptr_t)sizeof(struct cacheflow_snapshot) &&
+             ((struct cacheflow_snapshot *)memory)->magic == CACHEFLOW_MAGIC,
+         "the reader got %d bytes, or no snapshot", (int)(intptr_t)got);
+    note("a snapshot while another client waits for memory");
 }
 
 /* clients RAM */
