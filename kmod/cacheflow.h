@@ -30,7 +30,7 @@ enum cacheflow_ram_id {
     CACHEFLOW_L1D_TAG = 1, /* tags of the first level for data, of one CPU */
     CACHEFLOW_L1I_TAG = 2, /* tags of the first level for instructions, of one CPU */
     CACHEFLOW_L2_TLB = 3,  /* second level TLB of one CPU. No CPU offers it in this version: the
-                              layout of its words is not known to us for sure. */
+                              command is known (RAMID 0x18), the layout of its words is not. */
     CACHEFLOW_RAMS = 4
 };
 

@@ -22,6 +22,18 @@ guest_build() { # guest_build ARCH: into $G/ARCH
     esac
 }
 
+# guest_programs ARCH: what runs in it beside the checks
+guest_programs() {
+    local said status=0
+    [[ -z $WHY ]] || return 0
+    said=$(CF_B=$B "$ROOT/tests/guest/guest" programs "$1" "$G/$1" 2>&1) || status=$?
+    case $status in
+    0) ;;
+    3) WHY=${said##*$'\n'} ;;
+    *) fail "the programs for $1 do not build:" "$said" ;;
+    esac
+}
+
 # guest_boot ARCH NAME [OPTION...] <SCRIPT
 guest_boot() {
     local arch=$1 name=$2 status=0

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+#
+# For the suites that run cf-capture snapshot with the real kernel module in a guest, after
+# guest/suite: what a program has put into the emulated cache (resident.c) is what the stream holds,
+# with process and virtual address.
+
+# trigger_guest ARCH [OPTION...] <MODULES: builds and boots. MODULES is a shell function `modules SETS
+# BYTES` that loads the modules, for an L2 of so many sets and 16 ways and a buffer of so many bytes.
+trigger_guest() {
+    local arch=$1 modules
+    shift
+    modules=$(cat)
+    guest_build "$arch"
+    guest_programs "$arch"
+    [[ -z $WHY ]] || return 0
+    guest_boot "$arch" trigger "$@" < <(printf '%s\n' "$modules" && trigger_script)
+}
+
+trigger_script() {
+    cat <<'END'
+# same NAME FILE FILE
+same() {
+    if cmp -s "$2" "$3"; then
+        echo "CHECK ok $1: $(wc -l <"$2") lines"
+    else
+        echo "CHECK FAILED $1: $(diff "$2" "$3" | head -n 4 | tr '\n' ' ')"
+    fi
+}
+lines() {
+    cf-cat --csv --table line --columns snapshot,set,way,state,phys,addr,pid "$1" | tail -n +2 |
+        sort -t , -n -k 1 -k 2 -k 3
+}
+said() {
+    sort -t , -n -k 1 -k 2 -k 3 "$1"
+}
+cf-capture-snapshot --probe >/tmp/probe || echo "CHECK ok no-module: $(cat /tmp/probe)"
+modules 2048 4194304
+cf-capture-snapshot --probe >/tmp/probe && echo "CHECK ok probe: $(cat /tmp/probe)"
+cd /tmp
+cf-capture-snapshot -e stop -mr -o flush.cf -- resident 20 2048 16 >said
+said said >want
+lines flush.cf >have
+same flush want have
+cf-capture-snapshot -t -e stop -mr -o keep.cf -- resident 30 2048 16 >said
+said said >want
+lines keep.cf >have
+same transparent want have
+cf-capture-snapshot -t -e stop -2 -o twice.cf -- resident 3 2048 16 >said
+echo 6 >want
+cf-cat --csv --table snapshot twice.cf | tail -n +2 | wc -l >have
+same twice want have
+cf-capture-snapshot -e break:main -n 1 -o break.cf -- resident 0 2048 16 >said
+echo 1 >want
+cf-cat --csv --table snapshot break.cf | tail -n +2 | wc -l >have
+same break want have
+# snapshots of 256 lines with an owner each, until the buffer is full
+commands commands
+rmmod cacheflow
+rmmod tagram
+modules 256 262144
+cf-capture-snapshot -t -e stop -r -o full.cf -- resident 99 256 16 >said 2>err
+status=$?
+if [ $status = 1 ] && grep -q "buffer is full after" err && cf-cat --verify full.cf >/dev/null; then
+    echo "CHECK ok full: $(cat err)"
+else
+    echo "CHECK FAILED full: status $status: $(cat err)"
+fi
+commands commands.full
+END
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cacheflow.ko on arm64, in guests of a Cortex-A57 and a Cortex-A72 with emulated tag memories
+# (tests/guest/tagram.c): what is put into them comes out. Two boots of an emulator at the same time.
+load lib
+load guest/suite
+
+setup_file() {
+    guest_build arm64
+    [[ -z $WHY ]] || return 0
+    guest_boot arm64 fill2 -cpu cortex-a57 -smp 1 <<'END' &
+insmod /tagram.ko l2_kb=2048
+insmod /cacheflow.ko force=1 size=4194304
+check fill.apart 0 40 2048 16
+commands commands.apart
+rmmod cacheflow
+rmmod tagram
+insmod /tagram.ko l2_kb=2048 whole=1
+insmod /cacheflow.ko force=1 assume=1 size=4194304
+check fill.l2 0 960 2048 16
+check full.l1d 1
+check leak 1 10000
+commands commands
+END
+    # Memory above 384 MB is not Linux's.
+    guest_boot arm64 fill1 -cpu cortex-a72 -smp 1 -append mem=384m <<'END'
+insmod /tagram.ko l2_kb=1024 whole=1
+expect in-use "Linux uses memory there" insmod /cacheflow.ko force=1 phys=0x57f00000 size=4194304
+insmod /cacheflow.ko force=1 phys=0x5a000000 size=8388608
+check info cortex-a72 1024 1
+check fill.l2 0 1000 1024 16
+check fill.l1d 1 200 256 2
+check fill.l1i 2 200 256 3
+check full
+check map
+check owners
+commands commands
+END
+    wait
+}
+
+@test "L2 of 2 MB: 1,000 random fillings come out, 40 of them with each instruction on its own" {
+    passed fill2 fill.apart
+    passed fill2 fill.l2
+}
+
+@test "L2 of 1 MB: 1,000 random fillings come out" {
+    passed fill1 fill.l2
+}
+
+@test "first level, data and instructions: random fillings come out" {
+    passed fill1 fill.l1d
+    passed fill1 fill.l1i
+}
+
+@test "RAMINDEX is given only commands that the CPU takes, with interrupts off" {
+    passed fill2 commands.apart
+    passed fill2 commands
+    passed fill1 commands
+}
+
+@test "geometry and backend are those of the CPU; a configuration that makes no sense is refused" {
+    passed fill1 info
+}
+
+@test "owners of anonymous, file, shared, fork-shared, large and unmapped pages are those of pagemap" {
+    passed fill1 owners
+}
+
+@test "a full buffer says so and is not overwritten" {
+    passed fill2 full.l1d
+    passed fill1 full
+}
+
+@test "read and mmap give the same bytes, and neither can be written" {
+    passed fill1 map
+}
+
+@test "10,000 snapshots leak nothing" {
+    passed fill2 leak
+}
+
+@test "a buffer in memory that Linux does not use; one that Linux uses is refused" {
+    passed fill1 in-use
+}
+
+@test "no warning in the kernel's log" {
+    passed fill1 kernel-log
+    passed fill2 kernel-log
+}
