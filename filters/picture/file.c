@@ -34,6 +34,7 @@ void cf_json_text(FILE *out, const char *name, const char *text)
 
 void cf_picture_command(const struct cf_tool *t, char **line, const char *command)
 {
+    enum { MOST = 4096 }; /* no picture has room for more */
     const size_t n = command ? strlen(command) : 0;
     char *longer = NULL;
 
@@ -44,7 +45,7 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
         if ((p == *line || p[-1] == ' ') && (!p[n] || p[n] == ','))
             return;
     }
-    if (!n)
+    if (!n || (*line && strlen(*line) > MOST))
         return;
     if (asprintf(&longer, "%s%s%s", *line ? *line : "", *line ? ", " : "", command) < 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");

@@ -101,8 +101,8 @@ unsigned cf_terminal_text(FILE *out, const struct cf_terminal *t, const char *te
 void cf_json_text(FILE *out, const char *name, const char *text);
 
 /* Adds the command of a further stream to those that a picture names, `*line`, which is NULL at
-   first and the caller's to free; one that stands there already is not added. Exits without
-   memory. */
+   first and the caller's to free; one that stands there already is not added, nor are those behind
+   the first 4,096 bytes. Exits without memory. */
 void cf_picture_command(const struct cf_tool *t, char **line, const char *command);
 
 /* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
