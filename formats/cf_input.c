@@ -126,13 +126,18 @@ int cfr_need(struct cf_reader *r, size_t n, size_t ahead)
     while (r->end - r->pos < n)
         if (!fill(r, ahead > n ? ahead : n))
             return 0;
-    if (r->pos & 7) {
-        memmove(r->buf, r->buf + r->pos, r->end - r->pos);
-        r->base += r->pos;
-        r->end -= r->pos;
-        r->pos = 0;
-    }
     return 1;
+}
+
+/* Makes pos a multiple of 8 in memory: frames behind damage may stand anywhere. */
+void cfr_align(struct cf_reader *r)
+{
+    if (!(r->pos & 7))
+        return;
+    memmove(r->buf, r->buf + r->pos, r->end - r->pos);
+    r->base += r->pos;
+    r->end -= r->pos;
+    r->pos = 0;
 }
 
 /* Leaves n bytes behind, of which some may not have been read yet. */
@@ -180,6 +185,7 @@ int cfr_open_next(struct cf_reader *r)
         if (S_ISFIFO(st.st_mode))
             (void)fcntl(r->fd, F_SETPIPE_SZ, PIPE_BYTES);
         r->base = r->start = r->seekable ? (uint64_t)at : 0;
+        r->damaged = 0;
         r->pos = r->end = 0;
         r->eof = 0;
         r->foreign = 0;

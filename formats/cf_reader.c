@@ -314,12 +314,19 @@ static int resync(struct cf_reader *r)
 }
 
 /* Leaves the frame at pos, which takes `total` bytes and is damaged. It may have been cut off, and
-   another stream joined to it: then a header stands among what should be the frame's bytes. */
+   another stream joined to it: then a header stands among what should be the frame's bytes.
+   Whoever nests damaged frames for the purpose could have the same bytes looked at again and again:
+   not more than a few times on the whole. */
 static void leave_frame(struct cf_reader *r, size_t total)
 {
     const uint8_t *p, *header;
     size_t have;
 
+    r->damaged += total;
+    if (r->damaged > 4 * (r->base + r->pos - r->start) + AGAIN_LIMIT) {
+        cfr_skip(r, r->eof && total > r->end - r->pos ? r->end - r->pos : total);
+        return;
+    }
     (void)cfr_need(r, total + 7, 0);
     p = r->buf + r->pos;
     have = r->end - r->pos;
@@ -495,6 +502,7 @@ static int take_frame(struct cf_reader *r)
         leave_frame(r, total);
         return 0;
     }
+    cfr_align(r);
     describe(r, total);
     cf_decoder_frame(r->decoder, r->frame.rows, r->coded, r->frame.columns);
     bad = bad_column(&r->frame);

@@ -11,6 +11,7 @@ enum {
     READ_AHEAD = 1 << 12,   /* bytes asked for where a frame head is expected */
     PIPE_BYTES = 1 << 20,   /* of a pipe: larger ones are not faster */
     SEARCH_LIMIT = 1 << 22, /* bytes searched for a frame in what never was a stream */
+    AGAIN_LIMIT = 1 << 28,  /* bytes of damaged frames that are looked into in any case */
     DICT_SLACK = 1 << 16,   /* ids that may be skipped in a dictionary */
     IDLE_MS = 100,
     OVERDUE_MS = 1000,  /* for what a program holds back while input keeps coming */
@@ -51,6 +52,7 @@ struct cf_reader {
     uint64_t start; /* offset in the input where we began */
     uint64_t base;  /* offset in the input of buf[0] */
     uint64_t all, size;
+    uint64_t damaged; /* bytes of damaged frames, of each that was looked into again */
     uint8_t *buf;
     size_t pos, end, cap;
     int eof;
@@ -98,6 +100,7 @@ void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...) C
 /* Makes n bytes stand at pos, aligned to 8; reads no further than `ahead`. 0 where the input ends
    before. */
 int cfr_need(struct cf_reader *r, size_t n, size_t ahead);
+void cfr_align(struct cf_reader *r);
 /* Leaves n bytes behind, of which some may not have been read yet where the input is seekable. */
 void cfr_skip(struct cf_reader *r, size_t n);
 int cfr_open_next(struct cf_reader *r); /* 1, or 0 when no input is left */

@@ -537,6 +537,41 @@ static void empty_index(const struct trial *t)
        "%s: a segment whose index is empty is read", t->kind);
 }
 
+/* Segments one in another: each has a frame that claims to reach to the end of the input, with a
+   head that holds and a column that does not. Looked into each, the same bytes would be summed once
+   for every segment. */
+static void nested(const struct trial *t)
+{
+    enum { WHOLE = 24 << 20, NESTS = 30000, HEAD = RESEAL_FRAME + RESEAL_COLUMN };
+    static struct seen s;
+    uint8_t *all = calloc(1, WHOLE), *p = all;
+    const size_t segment = reseal_size(t->bytes, t->n);
+
+    if (!all || NESTS * (segment + HEAD) > WHOLE / 2)
+        abort();
+    for (int i = 0; i < NESTS; i++) {
+        const uint32_t total = (uint32_t)(all + WHOLE - (p + segment));
+        const uint32_t bytes = total - HEAD;
+        uint8_t *frame = p + segment;
+
+        memcpy(p, t->bytes, segment);
+        memcpy(frame, "CFfr", 4);
+        memcpy(frame + 4, &total, 4);
+        frame[8] = CF_ACCESS;
+        frame[10] = 1; /* column */
+        frame[12] = 1; /* row */
+        frame[RESEAL_FRAME] = CF_OP;
+        frame[RESEAL_FRAME + 2] = CF_U8;
+        memcpy(frame + RESEAL_FRAME + 4, &bytes, 4);
+        reseal_one(frame, HEAD); /* its bytes are not there, so the head alone */
+        p = frame + HEAD;
+    }
+    read_all(all, WHOLE, BY_FILE, &s);
+    ok(s.damages > 3 && s.damages < 100, "nested frames: the input is looked at a few times: %u",
+       s.damages);
+    free(all);
+}
+
 int main(void)
 {
     static uint8_t bytes[FORMS][MOST_BYTES], copy[MOST_BYTES];
@@ -582,5 +617,6 @@ int main(void)
     }
     numbered_values(trial[NUMBERED].bytes, trial[NUMBERED].n);
     empty_index(&trial[PACKED]);
+    nested(&trial[RAW]);
     return done();
 }
