@@ -282,6 +282,8 @@ static void *read_into(void *memory)
     int device = open(CACHEFLOW_DEVICE, O_RDONLY);
     ssize_t got = device < 0 ? -1 : read(device, memory, 4096);
 
+    if (device >= 0)
+        close(device);
     return (void *)(intptr_t)got;
 }
 
@@ -292,7 +294,7 @@ void check_stuck(int argc, char **argv)
     int device = device_open(id, CACHEFLOW_CPU_ANY, CACHEFLOW_REPLACE), other;
     int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
     struct uffdio_api api = {.api = UFFD_API};
-    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0);
     struct uffdio_register whole = {.range = {.start = (uintptr_t)memory, .len = 4096},
                                     .mode = UFFDIO_REGISTER_MODE_MISSING};
     struct uffdio_zeropage bring = {.range = whole.range};
