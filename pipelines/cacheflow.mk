@@ -272,9 +272,11 @@ $(OUT)/fig13.png: $(OUT)/fig13.csv
 $(OUT)/fig14.png: $(OUT)/fig14.csv
 	$(call draw,ways.gp)
 
-# These are made with their table; one that is missing is made again with it.
+# These are made with their table; one that is missing is made again with it. (By a name of its own,
+# or `make -n` would run the line.)
+again = $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST))
 $(foreach n,4 5 6 7 8 9 10 11 12,$(OUT)/fig$n.png): %.png: %.csv
-	@[ -e $@ ] || { rm $< && $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $<; }
+	@[ -e $@ ] || { rm $< && $(again) $<; }
 
 .SECONDARY:
 .DELETE_ON_ERROR:
