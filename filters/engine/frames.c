@@ -117,6 +117,7 @@ static int give(struct cf_frames *f, uint64_t page, uint64_t *frame)
             return 1;
         *frame = f->order == CF_FRAMES_RANDOM ? shuffle(f, f->count) : f->count;
     }
+    *frame += all;
     f->count++;
     return 0;
 }

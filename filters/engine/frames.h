@@ -8,8 +8,8 @@
  *   random      any frame that is free: a system that has been up for a while
  *   sequential  one after the other
  *   coloured    the low bits of the frame's number are those of the virtual page, so that a cache
- * of up to 1024 pages a way is indexed as by virtual addresses Where the trace has physical
- * addresses, cf_frames_learn() is told of them instead.
+ *               of up to 1024 pages a way is indexed as by virtual addresses
+ * Where the trace has physical addresses, cf_frames_learn() is told of them instead.
  *
  * Memory: 24 bytes a page that was touched, and 4 to 20 for finding it twice; where neighbours of a
  * page are not touched, up to 64 times as much (see slots.h).
@@ -27,7 +27,8 @@ enum { CF_FRAMES_MOST_BITS = 28, CF_FRAME_COLOUR_BITS = 10 };
 struct cf_frames;
 
 /* Pages of 1 << page_shift bytes (12 to 30), 1 << bits of them (CF_FRAME_COLOUR_BITS to
-   CF_FRAMES_MOST_BITS); `seed` is of the random order. NULL without memory. */
+   CF_FRAMES_MOST_BITS), from number 1 << bits on: no frame has the physical address 0, which in a
+   stream stands for one that is not known. `seed` is of the random order. NULL without memory. */
 struct cf_frames *cf_frames_new(enum cf_frame_order order, unsigned page_shift, unsigned bits,
                                 uint64_t seed);
 void cf_frames_free(struct cf_frames *f);
