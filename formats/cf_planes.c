@@ -2,9 +2,9 @@
 /*
  * cf_planes.c - values from their planes: all lowest bytes, then all second bytes, and so on.
  *
- * In: the planes of n values. Out: the values. Sixteen values at a time: bytes of neighbouring
- * planes are brought together, then pairs, then fours, by instructions that every x86-64 has. What
- * is left over, and other processors, go value by value.
+ * In: the planes of n values, perhaps of their low bytes alone. Out: the values. Sixteen values at
+ * a time: bytes of neighbouring planes are brought together, then pairs, then fours, by
+ * instructions that every x86-64 has. What is left over, and other processors, go value by value.
  */
 #include "cf_pack.h"
 
@@ -60,16 +60,20 @@ static size_t blocks_32(const uint8_t *in, size_t n, uint32_t *out)
     return i;
 }
 
-static size_t blocks_64(const uint8_t *in, size_t n, uint64_t *out)
+/* `planes` is a constant where this is called, so that what is zero costs nothing. */
+static inline __attribute__((always_inline)) size_t blocks_64(const uint8_t *in, size_t n,
+                                                              unsigned planes, uint64_t *out)
 {
+    const __m128i zero = _mm_setzero_si128();
     size_t i = 0;
 
     for (; i + BLOCK <= n; i += BLOCK) {
-        __m128i two[8], four[8], low, high;
+        __m128i one[8], two[8], four[8], low, high;
 
-        for (unsigned p = 0; p < 4; p++)
-            interleave(load(in + 2 * p * n + i), load(in + (2 * p + 1) * n + i), 0, &two[2 * p],
-                       &two[2 * p + 1]);
+        for (unsigned p = 0; p < 8; p++)
+            one[p] = p < planes ? load(in + p * n + i) : zero;
+        for (unsigned p = 0; p < 8; p += 2)
+            interleave(one[p], one[p + 1], 0, &two[p], &two[p + 1]);
         /* four[0..3]: planes 0 to 3 of four values each; four[4..7]: planes 4 to 7 */
         for (unsigned h = 0; h < 2; h++) {
             interleave(two[4 * h], two[4 * h + 2], 1, &four[4 * h], &four[4 * h + 1]);
@@ -92,10 +96,11 @@ static size_t blocks_32(const uint8_t *in, size_t n, uint32_t *out)
     return 0;
 }
 
-static size_t blocks_64(const uint8_t *in, size_t n, uint64_t *out)
+static size_t blocks_64(const uint8_t *in, size_t n, unsigned planes, uint64_t *out)
 {
     (void)in;
     (void)n;
+    (void)planes;
     (void)out;
     return 0;
 }
@@ -110,11 +115,35 @@ void cf_from_planes_32(const uint8_t *in, size_t n, uint32_t *out)
     }
 }
 
-void cf_from_planes_64(const uint8_t *in, size_t n, uint64_t *out)
+static size_t blocks_of(const uint8_t *in, size_t n, unsigned planes, uint64_t *out)
 {
-    for (size_t i = blocks_64(in, n, out); i < n; i++) {
+    switch (planes) {
+    case 1:
+        return blocks_64(in, n, 1, out);
+    case 2:
+        return blocks_64(in, n, 2, out);
+    case 3:
+        return blocks_64(in, n, 3, out);
+    case 4:
+        return blocks_64(in, n, 4, out);
+    case 5:
+        return blocks_64(in, n, 5, out);
+    case 6:
+        return blocks_64(in, n, 6, out);
+    case 7:
+        return blocks_64(in, n, 7, out);
+    case 8:
+        return blocks_64(in, n, 8, out);
+    default:
+        return 0;
+    }
+}
+
+void cf_from_planes_64(const uint8_t *in, size_t n, unsigned planes, uint64_t *out)
+{
+    for (size_t i = blocks_of(in, n, planes, out); i < n; i++) {
         out[i] = 0;
-        for (unsigned b = 0; b < sizeof *out; b++)
+        for (unsigned b = 0; b < planes; b++)
             out[i] |= (uint64_t)in[b * n + i] << 8 * b;
     }
 }

@@ -154,7 +154,7 @@ static int unpack_values(struct unpacker *u, int codec, const uint8_t *data, siz
     else if (planes && width == 4)
         cf_from_planes_32(u->plain[0].data, n, out);
     else if (planes && width == 8)
-        cf_from_planes_64(u->plain[0].data, n, out);
+        cf_from_planes_64(u->plain[0].data, n, 8, out);
     if (codec == CF_ZSTD || codec == CF_ZPLANES)
         return 0;
     if (width == 1)
@@ -289,40 +289,33 @@ static int take_codes(struct unpacker *u, size_t rows, const uint8_t *data, size
 
 /* ---- columns of a packed frame ---- */
 
-/* Reads a table of at most max values of `width` bytes into `to`, makes it u->table, and returns
-   their number. Uses u->plain[0]. */
-static int64_t get_table(struct unpacker *u, struct input *in, size_t max, unsigned width,
-                         struct cf_bytes *to)
+int64_t cfu_values(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+                   unsigned width, uint64_t *v)
 {
+    struct input whole = {*at, end}, *in = &whole;
     unsigned kind = in->at < in->end ? *in->at++ : 0xff, planes = kind & 15;
     if (kind & ~(15u | CF_DIFFERENCES) || planes > width)
         return cfu_fail(u, "kind of a table is not known");
-    if (get_packet(u, in, planes * max, &u->plain[0]) < 0 || cfu_room(u, to, 8 * max) < 0)
+    if (get_packet(u, in, planes * max, &u->plain[0]) < 0)
         return -1;
+    *at = in->at;
     size_t n = planes ? u->plain[0].used / planes : max;
     if (u->plain[0].used != planes * n)
         return cfu_fail(u, "length of a table is wrong");
-    uint64_t *v = (uint64_t *)(void *)to->data, last = 0;
-    u->table = v;
-    const uint8_t *plane = u->plain[0].data;
-    size_t i = 0;
-    for (; i + BLOCK <= n; i += BLOCK) {
-        uint64_t block[BLOCK] = {0};
-        for (unsigned b = 0; b < planes; b++) {
-            const uint8_t *from = plane + b * n + i;
-            for (size_t q = 0; q < BLOCK; q++)
-                block[q] |= (uint64_t)from[q] << 8 * b;
-        }
-        memcpy(v + i, block, sizeof block);
-    }
-    for (; i < n; i++) {
-        v[i] = 0;
-        for (unsigned b = 0; b < planes; b++)
-            v[i] |= (uint64_t)plane[b * n + i] << 8 * b;
-    }
-    for (i = 0; i < n && kind & CF_DIFFERENCES; i++)
+    uint64_t last = 0;
+    cf_from_planes_64(u->plain[0].data, n, planes, v);
+    for (size_t i = 0; i < n && kind & CF_DIFFERENCES; i++)
         v[i] = last += cf_unzigzag(v[i]);
     return (int64_t)n;
+}
+
+int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+                  unsigned width, struct cf_bytes *to)
+{
+    if (cfu_room(u, to, 8 * max) < 0)
+        return -1;
+    u->table = (const uint64_t *)(const void *)to->data;
+    return cfu_values(u, at, end, max, width, (uint64_t *)(void *)to->data);
 }
 
 /* ---- lent to cf_unpack_rows.c and cf_unpack_lines.c ---- */
@@ -334,15 +327,6 @@ int cfu_packet(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_
     int result = get_packet(u, &in, max, b);
     *at = in.at;
     return result;
-}
-
-int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
-                  unsigned width, struct cf_bytes *to)
-{
-    struct input in = {*at, end};
-    int64_t got = get_table(u, &in, max, width, to);
-    *at = in.at;
-    return got;
 }
 
 /* ---- narrow columns ---- */

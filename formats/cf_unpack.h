@@ -36,8 +36,11 @@ int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes) CF_MUST_CHECK
 int cfu_packet(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
                struct cf_bytes *b) CF_MUST_CHECK;
 
-/* Reads a table of at most max values of `width` bytes into `to`, makes it u->table, and returns
+/* Reads a table of at most max values of `width` bytes into v, which has room for max, and returns
    their number. Uses u->plain[0]. */
+int64_t cfu_values(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+                   unsigned width, uint64_t *v) CF_MUST_CHECK;
+/* The same into `to`, which becomes u->table. */
 int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
                   unsigned width, struct cf_bytes *to) CF_MUST_CHECK;
 

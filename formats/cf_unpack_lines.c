@@ -24,15 +24,12 @@ int cf_unpack_near(struct unpacker *u, const struct cf_coded *c, size_t rows, st
     return 0;
 }
 
-/* A table of exactly n values, NULL where it is none. */
-static const uint64_t *table_of(struct unpacker *u, const uint8_t **at, const uint8_t *end,
-                                size_t n, unsigned width)
+/* What a table of n values has to be, after it was read. */
+static int of_length(struct unpacker *u, int64_t got, size_t n)
 {
-    int64_t got = cfu_table(u, at, end, n, width, &u->values);
-
     if (got >= 0 && (size_t)got != n)
-        cfu_fail(u, "length of a table is wrong");
-    return got >= 0 && (size_t)got == n ? u->table : NULL;
+        return cfu_fail(u, "length of a table is wrong");
+    return got < 0 ? -1 : 0;
 }
 
 int cf_unpack_pages(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
@@ -40,37 +37,37 @@ int cf_unpack_pages(struct unpacker *u, const struct cf_coded *c, const uint8_t 
 {
     const uint64_t inside = ((uint64_t)1 << CF_PAGE_BITS) - 1;
     const uint8_t *at = c->data, *end = c->data + c->bytes;
-    const uint64_t *table = table_of(u, &at, end, rows, 8);
+    const uint64_t *table;
     uint64_t low = 0, high = 0;
 
-    if (!table)
-        return -1;
-    for (size_t i = 0; i < rows; i++)
-        low |= out[i] = table[i];
-    table = table_of(u, &at, end, literals, 8);
-    if (!table)
+    if (of_length(u, cfu_values(u, &at, end, rows, 8, out), rows) < 0 ||
+        of_length(u, cfu_table(u, &at, end, literals, 8, &u->values), literals) < 0)
         return -1;
     if (at != end)
         return cfu_fail(u, "bytes behind a column");
+    table = u->table;
     for (size_t i = 0; i < literals; i++)
         high |= table[i];
-    if (low & ~inside || high >> (64 - CF_PAGE_BITS))
-        return cfu_fail(u, "an address does not fit its page");
-    for (size_t i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++) {
+        low |= out[i];
         out[i] |= near[i] ? out[i - near[i]] & ~inside : *table++ << CF_PAGE_BITS;
-    return 0;
+    }
+    return low & ~inside || high >> (64 - CF_PAGE_BITS)
+               ? cfu_fail(u, "an address does not fit its page")
+               : 0;
 }
 
 int cf_unpack_like(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
                    size_t literals, uint32_t *out)
 {
     const uint8_t *at = c->data, *end = c->data + c->bytes;
-    const uint64_t *table = table_of(u, &at, end, literals, 4);
+    const uint64_t *table;
 
-    if (!table)
+    if (of_length(u, cfu_table(u, &at, end, literals, 4, &u->values), literals) < 0)
         return -1;
     if (at != end)
         return cfu_fail(u, "bytes behind a column");
+    table = u->table;
     for (size_t i = 0; i < rows; i++)
         out[i] = near[i] ? out[i - near[i]] : (uint32_t)*table++;
     return 0;
