@@ -226,18 +226,21 @@ static void make_keys(struct cf_census *c, const struct level *l, const struct c
     int lacking = !phys;
 
     for (uint32_t i = 0; phys && i < n; i++) {
-        c->key[i] = phys[from + i] & ~(uint64_t)1;
-        lacking |= !phys[from + i];
+        const uint64_t name = phys[from + i] & ~(uint64_t)1;
+
+        c->key[i] = name >> 6 | name << 58;
+        lacking |= !name;
     }
-    for (uint32_t i = 0; lacking && i < n; i++)
-        c->key[i] = cf_line_name(phys ? phys[from + i] : 0, addr ? addr[from + i] : 0,
-                                 pid ? pid[from + i] : 0);
-    for (uint32_t i = 0; i < n; i++)
-        c->key[i] = c->key[i] >> 6 | c->key[i] << 58;
+    for (uint32_t i = 0; lacking && i < n; i++) {
+        const uint64_t name = cf_line_name(phys ? phys[from + i] : 0, addr ? addr[from + i] : 0,
+                                           pid ? pid[from + i] : 0);
+
+        c->key[i] = name >> 6 | name << 58;
+    }
     for (uint32_t i = 0; several && i < n; i++)
         c->key[i] ^= (uint64_t)(c->cpu[i] * 0x9e3779b1u) << 32;
-    /* to the set of lines, all bits set would be none */
-    for (uint32_t i = 0; i < n; i++)
+    /* to the set of lines, all bits set would be none, which no physical address makes */
+    for (uint32_t i = 0; (lacking || several) && i < n; i++)
         c->key[i] -= c->key[i] == UINT64_MAX;
 }
 

@@ -5,9 +5,9 @@
  * In: a column. Out: the number of each row's value. Memory: the list of values and a counter for
  * each, which holds its number; both grow with distinct values alone.
  *
- * Small values, as numbers of processes are, have theirs in a table, of which only what is used
- * takes memory: no branch depends on which of them comes. Others come in bursts, if they are
- * addresses or sites: the last number that was given is tried first.
+ * Values that came lately are kept by a few bits, since addresses and sites come in bursts, and few
+ * processes take turns. Of the rest, small ones have theirs in a table, of which only what is used
+ * takes memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,23 @@
 #include "filters/engine/counts.h"
 #include "filters/engine/groups.h"
 
-enum { SMALL = 1 << 22 }; /* above the largest process number of Linux */
+enum {
+    SMALL = 1 << 22, /* above the largest process number of Linux */
+    RECENT_BITS = 8,
+};
+
+struct recent {
+    uint64_t value;
+    uint32_t number;
+    int known;
+};
 
 struct cf_groups {
     struct cf_counts *numbers; /* number + 1 of values from SMALL up */
     uint64_t *value;           /* by number */
     uint32_t count, room;
     uint32_t *small; /* SMALL of them: number + 1, 0 = not seen */
+    struct recent recent[1 << RECENT_BITS];
 };
 
 struct cf_groups *cf_groups_new(void)
@@ -112,25 +122,19 @@ static inline uint64_t value_at(const void *values, size_t width, uint32_t i)
 static inline int number_rows(struct cf_groups *g, const void *values, size_t width, uint32_t rows,
                               uint32_t *number)
 {
-    uint64_t last = rows ? ~value_at(values, width, 0) : 0;
-    uint32_t current = 0;
-
     for (uint32_t i = 0; i < rows; i++) {
         const uint64_t v = value_at(values, width, i);
-        const uint32_t known = v < SMALL ? g->small[v] : 0;
+        struct recent *r = &g->recent[v * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
 
-        if (known) {
-            number[i] = known - 1;
-            continue;
-        }
-        if (v != last) {
-            const int bad = find(g, v, &current);
+        if (r->value != v || !r->known) {
+            const int bad = find(g, v, &r->number);
 
+            r->value = v;
+            r->known = !bad;
             if (bad)
                 return bad;
-            last = v;
         }
-        number[i] = current;
+        number[i] = r->number;
     }
     return 0;
 }
