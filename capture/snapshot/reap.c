@@ -22,6 +22,17 @@ static pid_t release(pid_t pid, int *status, int options)
     return pid;
 }
 
+pid_t reap_stop(pid_t pid, int *status, int options)
+{
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | options) != 0 || info.si_pid != pid)
+        return 0;
+    *status = W_STOPCODE(info.si_status); /* with the event of a trace above the signal */
+    return pid;
+}
+
 pid_t reap_next(int *status, int options)
 {
     for (;;) {
@@ -40,12 +51,7 @@ pid_t reap_next(int *status, int options)
                 return pid;
             continue;
         }
-        /* Not by waitpid(), since a signal may have made it one of the dead meanwhile. */
-        memset(&info, 0, sizeof info);
-        if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | options) == 0 &&
-            info.si_pid == pid) {
-            *status = W_STOPCODE(info.si_status); /* with the event of a trace above the signal */
+        if (reap_stop(pid, status, options) == pid)
             return pid;
-        }
     }
 }

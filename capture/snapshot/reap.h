@@ -18,4 +18,8 @@
    thread has a real-time priority. `options` is 0 or __WALL. */
 pid_t reap_next(int *status, int options);
 
+/* The stop of one child, if it stands; else 0, also where a signal has made it one of the dead
+   meanwhile, which reap_next() then tells. */
+pid_t reap_stop(pid_t pid, int *status, int options);
+
 #endif

@@ -549,7 +549,8 @@ static int step_over(struct thread *t)
             rest();
             continue;
         }
-        (void)waitpid(t->tid, &status, __WALL);
+        if (reap_stop(t->tid, &status, __WALL) == 0)
+            continue;
         if (status >> 16 || WSTOPSIG(status) != SIGTRAP) {
             if (!(status >> 16))
                 t->signal = WSTOPSIG(status); /* kept until the step is made */
