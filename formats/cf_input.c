@@ -120,7 +120,6 @@ static int fill(struct cf_reader *r, size_t want)
     return n > 0;
 }
 
-/* Makes n bytes stand at pos; reads no further than `ahead`. 0 where the input ends before. */
 int cfr_need(struct cf_reader *r, size_t n, size_t ahead)
 {
     while (r->end - r->pos < n)
@@ -129,7 +128,6 @@ int cfr_need(struct cf_reader *r, size_t n, size_t ahead)
     return 1;
 }
 
-/* Makes pos a multiple of 8 in memory: frames behind damage may stand anywhere. */
 void cfr_align(struct cf_reader *r)
 {
     if (!(r->pos & 7))

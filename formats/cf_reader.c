@@ -274,67 +274,6 @@ static int bad_column(const struct cf_frame *f)
     return -1;
 }
 
-/* Goes to the next place that begins like a frame or segment with a checksum that holds (in a
-   segment of another version: to the next segment): 1, or 0 when the input ends before. */
-static int resync(struct cf_reader *r)
-{
-    uint64_t searched = 0;
-
-    cfr_skip(r, r->end > r->pos ? 1 : 0);
-    for (;;) {
-        const char *why;
-        size_t have, at = 0;
-        const uint8_t *p;
-
-        if (!cfr_need(r, CF_FRAME_HEAD, 1 << 16))
-            return 0;
-        p = r->buf + r->pos;
-        have = r->end - r->pos;
-        while (at + 8 <= have && (r->foreign || memcmp(p + at, CF_FRAME_MAGIC, 4) != 0) &&
-               memcmp(p + at, CF_SEGMENT_MAGIC, 8) != 0)
-            at++;
-        cfr_skip(r, at);
-        searched += at;
-        if (!r->seen_any && searched > SEARCH_LIMIT)
-            return 0;
-        if (at + 8 > have)
-            continue;
-        if (!cfr_need(r, CF_FRAME_HEAD, READ_AHEAD))
-            return 0;
-        p = r->buf + r->pos;
-        if (memcmp(p, CF_SEGMENT_MAGIC, 8) == 0)
-            return 1;
-        (void)cfr_need(r, CF_FRAME_HEAD + (size_t)CF_DESCRIPTOR * CF_MAX_COLUMNS, 0);
-        p = r->buf + r->pos;
-        if (cfr_check_head(p, r->end - r->pos, &why))
-            return 1;
-        cfr_skip(r, 1);
-        searched++;
-    }
-}
-
-/* Leaves the frame at pos, which takes `total` bytes and is damaged. It may have been cut off, and
-   another stream joined to it: then a header stands among what should be the frame's bytes.
-   Whoever nests damaged frames for the purpose could have the same bytes looked at again and again:
-   not more than a few times on the whole. */
-static void leave_frame(struct cf_reader *r, size_t total)
-{
-    const uint8_t *p, *header;
-    size_t have;
-
-    r->damaged += total;
-    if (r->damaged > 4 * (r->base + r->pos - r->start) + AGAIN_LIMIT) {
-        cfr_skip(r, r->eof && total > r->end - r->pos ? r->end - r->pos : total);
-        return;
-    }
-    (void)cfr_need(r, total + 7, 0);
-    p = r->buf + r->pos;
-    have = r->end - r->pos;
-    have = have < total + 7 ? have : total + 7;
-    header = memmem(p, have, CF_SEGMENT_MAGIC, 8);
-    r->pos += header ? (size_t)(header - p) : have < total ? have : total;
-}
-
 /* The reader's numbers for ids of strings. Neighbouring rows have few different ones, but may take
    turns: those that came last are kept by their low bits. */
 static void unify(const struct dict *dict, const uint32_t *id, uint32_t rows, uint32_t *number)
@@ -484,7 +423,7 @@ static int take_frame(struct cf_reader *r)
         if (r->eof && memcmp(p, CF_FRAME_MAGIC, 4) == 0)
             why = "cut off in a frame head";
         cfr_damage(r, offset, "%s: skipped to the next whole frame", why);
-        if (!resync(r)) {
+        if (!cfr_resync(r)) {
             r->eof = 1;
             r->pos = r->end;
         }
@@ -499,7 +438,7 @@ static int take_frame(struct cf_reader *r)
         const char *name = cf_reader_table_name(r, cf_get16(r->buf + r->pos + 8));
 
         cfr_damage(r, r->base + r->end, "cut off in a frame of table %s", name ? name : "unknown");
-        leave_frame(r, total);
+        cfr_leave_frame(r, total);
         return 0;
     }
     cfr_align(r);
@@ -513,7 +452,7 @@ static int take_frame(struct cf_reader *r)
         cfr_damage(r, offset, "column %s of table %s: its checksum does not hold: frame skipped",
                    name ? name : "(unknown)", table ? table : "(unknown)");
         r->pos -= total;
-        leave_frame(r, total);
+        cfr_leave_frame(r, total);
         return 0;
     }
     if (r->frame.table == CF_END) {
@@ -574,7 +513,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
                 r->pos += n;
                 return 1;
             }
-            if (!resync(r))
+            if (!cfr_resync(r))
                 r->eof = 1, r->pos = r->end;
             continue;
         }
@@ -582,7 +521,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
             cfr_damage(r, r->base + r->pos,
                        "no cacheflow stream: it does not begin with a header (for text see "
                        "cf-capture --list)");
-            if (!resync(r)) {
+            if (!cfr_resync(r)) {
                 cfr_close_input(r);
                 continue;
             }

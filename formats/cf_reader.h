@@ -97,9 +97,9 @@ struct cf_reader {
 /* cf_input.c */
 /* Remembers a problem with its place (offset UINT64_MAX: none); only the first one is kept. */
 void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...) CF_PRINTF(3, 4);
-/* Makes n bytes stand at pos, aligned to 8; reads no further than `ahead`. 0 where the input ends
-   before. */
+/* Makes n bytes stand at pos; reads no further than `ahead`. 0 where the input ends before. */
 int cfr_need(struct cf_reader *r, size_t n, size_t ahead);
+/* Makes pos a multiple of 8 in memory: frames behind damage may stand anywhere. */
 void cfr_align(struct cf_reader *r);
 /* Leaves n bytes behind, of which some may not have been read yet where the input is seekable. */
 void cfr_skip(struct cf_reader *r, size_t n);
@@ -115,6 +115,13 @@ void cfr_jump(struct cf_reader *r); /* to the next frame that is not out of rang
 /* The frame head at p and its descriptors, `have` bytes of which are there: the length of the
    frame, or 0 when this is no whole and undamaged head. `*why` tells. */
 size_t cfr_check_head(const uint8_t *p, size_t have, const char **why);
+
+/* cf_resync.c */
+/* Goes to the next place that begins like a frame or segment with a checksum that holds (in a
+   segment of another version: to the next segment): 1, or 0 when the input ends before. */
+int cfr_resync(struct cf_reader *r);
+/* Leaves the frame at pos, which takes `total` bytes and is damaged. */
+void cfr_leave_frame(struct cf_reader *r, size_t total);
 
 /* cf_dict.c */
 int cfr_column_at(const struct cf_frame *f, unsigned column); /* -1 where there is none */

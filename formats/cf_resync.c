@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_resync.c - the way on behind damage: to the next frame or segment that holds.
+ */
+#include <string.h>
+
+#include "cf_reader.h"
+
+int cfr_resync(struct cf_reader *r)
+{
+    uint64_t searched = 0;
+
+    cfr_skip(r, r->end > r->pos ? 1 : 0);
+    for (;;) {
+        const char *why;
+        size_t have, at = 0;
+        const uint8_t *p;
+
+        if (!cfr_need(r, CF_FRAME_HEAD, 1 << 16))
+            return 0;
+        p = r->buf + r->pos;
+        have = r->end - r->pos;
+        while (at + 8 <= have && (r->foreign || memcmp(p + at, CF_FRAME_MAGIC, 4) != 0) &&
+               memcmp(p + at, CF_SEGMENT_MAGIC, 8) != 0)
+            at++;
+        cfr_skip(r, at);
+        searched += at;
+        if (!r->seen_any && searched > SEARCH_LIMIT)
+            return 0;
+        if (at + 8 > have)
+            continue;
+        if (!cfr_need(r, CF_FRAME_HEAD, READ_AHEAD))
+            return 0;
+        p = r->buf + r->pos;
+        if (memcmp(p, CF_SEGMENT_MAGIC, 8) == 0)
+            return 1;
+        (void)cfr_need(r, CF_FRAME_HEAD + (size_t)CF_DESCRIPTOR * CF_MAX_COLUMNS, 0);
+        p = r->buf + r->pos;
+        if (cfr_check_head(p, r->end - r->pos, &why))
+            return 1;
+        cfr_skip(r, 1);
+        searched++;
+    }
+}
+
+/* A damaged frame may have been cut off, and another stream joined to it: then a header stands
+   among what should be the frame's bytes. Whoever nests damaged frames for the purpose could have
+   the same bytes looked at again and again: not more than a few times on the whole. */
+void cfr_leave_frame(struct cf_reader *r, size_t total)
+{
+    const uint8_t *p, *header;
+    size_t have;
+
+    r->damaged += total;
+    if (r->damaged > 4 * (r->base + r->pos - r->start) + AGAIN_LIMIT) {
+        cfr_skip(r, r->eof && total > r->end - r->pos ? r->end - r->pos : total);
+        return;
+    }
+    (void)cfr_need(r, total + 7, 0);
+    p = r->buf + r->pos;
+    have = r->end - r->pos;
+    have = have < total + 7 ? have : total + 7;
+    header = memmem(p, have, CF_SEGMENT_MAGIC, 8);
+    r->pos += header ? (size_t)(header - p) : have < total ? have : total;
+}
