@@ -4,7 +4,7 @@
 # machine. Programs are recorded with every access that they make; the recordings run through the
 # model of a Tegra X1, which writes what a shutter would have read there.
 #
-#   make -j2 -f pipelines/cacheflow.mk                  all of it, in build/cacheflow: two minutes
+#   make -j2 -f pipelines/cacheflow.mk                  all of it, in build/cacheflow: four minutes
 #   make -f pipelines/cacheflow.mk build/cacheflow/fig4.png         one of them
 #
 #   fig4, fig5   SYNTH, lines of each page: flush mode, transparent mode
