@@ -269,6 +269,23 @@ void cf_reader_pieces(struct cf_reader *r);
    not read. Rows outside may still come in the frames at the edges. */
 void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to);
 
+/* Only the bytes [from, to) of the one file, which must be a regular one: a segment's, for a
+   program that knows where it begins and ends. Call before the first cf_reader_next(). */
+void cf_reader_span(struct cf_reader *r, uint64_t from, uint64_t to);
+
+/* Holds the index of each segment against its frames, at 40 bytes a frame. What an index says
+   wrongly is damage. */
+void cf_reader_check_index(struct cf_reader *r);
+
+/* Bytes of memory that the frame at hand and what it is decoded with take. */
+size_t cf_reader_memory(const struct cf_reader *r);
+
+/* Bytes of memory that the strings of an input may take, and their ids: of a segment, with
+   cf_reader_unify() of all. What goes beyond is damage, told once a segment, and reads as empty;
+   frames are handed out all the same. Without a call 1 GiB, which no recorded program comes near
+   to, and which a few compressed bytes could ask for. */
+void cf_reader_max_strings(struct cf_reader *r, uint64_t bytes);
+
 /* Calls f(arg) when no input came for 100 ms, and once a second while input keeps coming through a
    pipe, so that a program can flush what it holds back. */
 void cf_reader_idle(struct cf_reader *r, void (*f)(void *), void *arg);
@@ -290,6 +307,13 @@ const char *cf_reader_table_name(const struct cf_reader *r, unsigned table);
 /* What went wrong, "input: place: what: what to do", or NULL; and the number of damaged places. */
 const char *cf_reader_problem(const struct cf_reader *r);
 unsigned cf_reader_damages(const struct cf_reader *r);
+
+/* Whether the problem is none of the input: memory is out, a file cannot be opened for want of
+   descriptors, or not be read. cf_reader_next() has then ended early. */
+int cf_reader_refused(const struct cf_reader *r);
+
+/* Whether an errno is of that kind. */
+int cf_is_refusal(int error);
 
 uint64_t cf_reader_bytes(const struct cf_reader *r); /* bytes read so far */
 uint64_t cf_reader_size(const struct cf_reader *r);  /* of all inputs, 0 where unknown */
@@ -324,9 +348,24 @@ struct cf_values {
 };
 
 /* path NULL: standard output, for the next program; else a packed file, which is written beside
-   its name and takes it when closed. `program` is the command line that the header's chain gets.
-   NULL without memory; a file that cannot be made shows at the first write. */
+   its name and takes it when closed. Of a file that has the name it keeps the permissions, and a
+   link stays one. `program` is the command line that the header's chain gets. NULL without memory;
+   a file that cannot be made shows at the first write. */
 struct cf_writer *cf_writer_open(const char *path, const char *program) CF_MUST_CHECK;
+
+/* For what not everybody may know, before anything is written: only the owner may read a file that
+   is made. One that has the name already keeps its permissions. */
+void cf_writer_private(struct cf_writer *w);
+
+/* Before anything is written: what is written cannot be made again. From the first rows on the file
+   stands beside its name, with ".partial" added to it, and loses that when closed. Where it cannot
+   be written to its end, or the program is killed, what is whole stays there. */
+void cf_writer_recording(struct cf_writer *w);
+
+/* The recording ends, but not what is recorded, or nothing was: cf_writer_close() writes no end
+   frame (unless to a pipe that got no rows) and tells where the partial file is, if there is one.
+   The file that had the name before is left alone. */
+void cf_writer_cut(struct cf_writer *w);
 
 /* Begins a segment. Captures call it; for filters, cf_writer_frame() of a CF_HEADER frame does.
    Fields that are NULL or 0 are left out; yaml and chain are ignored. */
@@ -374,15 +413,17 @@ uint32_t cf_writer_string(struct cf_writer *w, const char *text);
    then cf_writer_rows() takes it. At most 64. */
 int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const char *name);
 
-/* Sends what is held back (a pipe) or what a reader could not wait for; cheap when nothing is. */
+/* Sends what is held back (a pipe) or what a reader could not wait for; cheap when nothing is. To
+   the file of a recording only what is some seconds old. */
 int cf_writer_flush(struct cf_writer *w);
 
 const char *cf_writer_problem(const struct cf_writer *w);
 uint64_t cf_writer_bytes(const struct cf_writer *w); /* written so far */
 
 /* Writes index and end frame, closes and frees. `complete` 0: the stream ends without an end
-   frame, so that readers know that it was cut off. -1 when anything could not be written; the
-   message is then left in `problem`, which holds `size` bytes. */
+   frame, so that readers know that it was cut off. -1 when anything could not be written, 1 when
+   all was but cf_writer_cut() keeps the file from its name; the message is then left in `problem`,
+   which holds `size` bytes. */
 int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t size) CF_MUST_CHECK;
 
 #endif

@@ -124,6 +124,8 @@ struct cf_decoder;
 
 struct cf_decoder *cf_decoder_new(void);
 void cf_decoder_free(struct cf_decoder *d);
+/* Bytes of memory that it holds. */
+size_t cf_decoder_memory(const struct cf_decoder *d);
 
 /* Takes the columns of one frame, whose bytes must stay until the next call. Decodes nothing yet.
  */
@@ -141,5 +143,8 @@ size_t cf_decoder_piece(struct cf_decoder *d, size_t first, size_t most);
    encoding or memory is missing: cf_decoder_problem() tells. */
 const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes);
 const char *cf_decoder_problem(const struct cf_decoder *d);
+
+/* The problem where memory is missing. */
+extern const char cf_no_memory[];
 
 #endif

@@ -3,6 +3,7 @@
  * What a segment says of itself: its strings, the names of columns and tables that we do not know,
  * and the row counts that its end frame is checked against.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "cf_reader.h"
@@ -13,10 +14,15 @@ void cfr_clear_segment(struct cf_reader *r)
         free(r->dict[i].number);
         memset(&r->dict[i], 0, sizeof(r->dict[i]));
     }
-    for (size_t i = 0; i < r->nameds; i++)
-        free(r->named[i].name);
+    r->id_bytes = 0;
+    r->full = 0;
     r->nameds = 0;
     r->totals = 0;
+    r->reached = 0;
+    r->any_reached = 0;
+    r->disorder = 0;
+    r->seens = r->index_rows = 0;
+    r->index_at = UINT64_MAX;
     if (!r->unify)
         cf_strings_clear(r->strings);
     cf_header_clear(&r->header);
@@ -63,6 +69,26 @@ const char *cf_reader_table_name(const struct cf_reader *r, unsigned table)
     return name ? name : declared(r, table + 65536);
 }
 
+/* A string for which there is no room. What its id meant before, it means no longer. */
+static void leave_out(struct cf_reader *r, uint32_t id)
+{
+    struct dict *d = &r->dict[id >> CF_CHAIN_SHIFT];
+    uint32_t low = id & (ID_SPACE - 1);
+    int lost = r->lost;
+
+    if (low < d->room && d->number[low]) {
+        d->number[low] = 0;
+        d->defined--;
+    }
+    if (!r->full)
+        cfr_damage(r, r->frame.offset,
+                   "the strings take more than %llu MiB: further ones are left out: if they are "
+                   "meant, give more by --max-strings",
+                   (unsigned long long)(r->most_bytes >> 20));
+    r->full = 1;
+    r->lost = lost; /* no frame is missing */
+}
+
 static int define(struct cf_reader *r, uint32_t id, const char *text, size_t length)
 {
     struct dict *d = &r->dict[id >> CF_CHAIN_SHIFT];
@@ -72,6 +98,10 @@ static int define(struct cf_reader *r, uint32_t id, const char *text, size_t len
 
     if (low == 0 || length > CF_MAX_TEXT || memchr(text, 0, length))
         return -1;
+    if (r->full || r->id_bytes + cf_strings_bytes(r->strings) + length > r->most_bytes) {
+        leave_out(r, id);
+        return 0;
+    }
     if (low >= d->room) {
         uint32_t room = d->room ? d->room : 256;
         uint32_t *p;
@@ -81,15 +111,20 @@ static int define(struct cf_reader *r, uint32_t id, const char *text, size_t len
         while (room <= low)
             room *= 2;
         p = realloc(d->number, room * sizeof(*p));
-        if (!p)
+        if (!p) {
+            cfr_refuse(r, ENOMEM);
             return -1;
+        }
         memset(p + d->room, 0, (room - d->room) * sizeof(*p));
+        r->id_bytes += (room - d->room) * sizeof(*p);
         d->number = p;
         d->room = room;
     }
     number = cf_strings_number(r->strings, text, length, &fresh);
-    if (!number)
+    if (!number) {
+        cfr_refuse(r, ENOMEM);
         return -1;
+    }
     d->defined += d->number[low] == 0;
     d->number[low] = number;
     return 0;
@@ -115,13 +150,19 @@ const void *cf_frame_decode(struct cf_frame *f, unsigned i, size_t *blob_bytes)
     return NULL;
 }
 
+void cfr_not_decoded(struct cf_reader *r, unsigned column)
+{
+    const char *name = cf_reader_column_name(r, column), *why = cf_decoder_problem(r->decoder);
+
+    if (why == cf_no_memory)
+        cfr_refuse(r, ENOMEM);
+    else
+        cfr_damage(r, r->frame.offset, "column %s: %s", name ? name : "(unknown)", why);
+}
+
 void cf_frame_damaged(const struct cf_frame *f, unsigned i)
 {
-    struct cf_reader *r = f->reader;
-    const char *name = cf_reader_column_name(r, f->column[i].id);
-
-    cfr_damage(r, f->offset, "column %s: %s", name ? name : "(unknown)",
-               cf_decoder_problem(r->decoder));
+    cfr_not_decoded(f->reader, f->column[i].id);
 }
 
 int cf_frame_intact(const struct cf_frame *f)
@@ -150,9 +191,14 @@ static const void *structural(struct cf_reader *r, unsigned column, enum cf_type
 {
     int i = cfr_column_at(&r->frame, column);
 
+    const void *values = NULL;
+
     if (i < 0 || r->frame.column[i].type != type)
         return NULL;
-    return cf_decoder_column(r->decoder, (unsigned)i, blob_bytes);
+    values = cf_decoder_column(r->decoder, (unsigned)i, blob_bytes);
+    if (!values && cf_decoder_problem(r->decoder) == cf_no_memory)
+        cfr_refuse(r, ENOMEM);
+    return values;
 }
 
 int cfr_take_strings(struct cf_reader *r)
@@ -186,18 +232,17 @@ int cfr_take_names(struct cf_reader *r)
         const char *text = low < d->room ? cf_strings_text(r->strings, d->number[low]) : NULL;
         struct named *p;
 
+        if (!text && r->full)
+            continue;
         if (!text || r->nameds > 4096)
             return -1;
         p = realloc(r->named, (r->nameds + 1) * sizeof(*p));
-        if (!p)
+        if (!p) {
+            cfr_refuse(r, ENOMEM);
             return -1;
+        }
         r->named = p;
-        p[r->nameds].id = id[i];
-        p[r->nameds].type = type[i];
-        p[r->nameds].name = strdup(text);
-        if (!p[r->nameds].name)
-            return -1;
-        r->nameds++;
+        p[r->nameds++] = (struct named){id[i], type[i], text};
     }
     return 0;
 }
@@ -212,18 +257,67 @@ void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
             return;
         }
     p = realloc(r->total, (r->totals + 1) * sizeof(*p));
-    if (!p)
+    if (!p) {
+        cfr_refuse(r, ENOMEM);
         return;
+    }
     r->total = p;
-    p[r->totals++] = (struct total){table, rows};
+    p[r->totals++] = (struct total){table, rows, 0};
+}
+
+/* What goes before the accesses of its time. */
+static int goes_before(unsigned table)
+{
+    return table == CF_TASK || table == CF_MAP || table == CF_OBJECT || table == CF_SWITCH ||
+           table == CF_SNAPSHOT || table == CF_UNPLACED || table == CF_BUS;
+}
+
+/* Damage that takes no frame away, told once. */
+static void disorder(struct cf_reader *r, uint64_t behind)
+{
+    const char *name = cf_reader_table_name(r, r->frame.table);
+    int lost = r->lost;
+
+    if (!r->disorder)
+        cfr_damage(r, r->frame.offset,
+                   "table %s: time %llu stands behind time %llu: out of order, so what depends on "
+                   "times is wrong",
+                   name ? name : "unknown", (unsigned long long)r->frame.first,
+                   (unsigned long long)behind);
+    r->disorder = 1;
+    r->lost = lost;
+}
+
+void cfr_check_order(struct cf_reader *r)
+{
+    const struct cf_frame *f = &r->frame;
+    struct total *t = r->total;
+
+    if (cfr_column_at(f, CF_TIME) < 0)
+        return;
+    while (t < r->total + r->totals && t->table != f->table)
+        t++;
+    if (t == r->total + r->totals)
+        return;
+    if (f->first > f->last || f->first < t->last)
+        disorder(r, f->first > f->last ? f->last : t->last);
+    else if (goes_before(f->table) && r->any_reached && f->first < r->reached)
+        disorder(r, r->reached);
+    t->last = f->last > t->last ? f->last : t->last;
+    if (f->table == CF_ACCESS) {
+        r->reached = t->last;
+        r->any_reached = 1;
+    }
 }
 
 /* The end frame's totals against what came. */
-void cfr_check_end(struct cf_reader *r)
+void cfr_check_end(struct cf_reader *r, size_t total)
 {
     const uint32_t *id = structural(r, CF_ID, CF_U32, NULL);
     const uint64_t *rows = structural(r, CF_ROWS, CF_U64, NULL);
     uint64_t offset = r->frame.offset;
+    size_t bytes = 0;
+    const uint8_t *trailer = structural(r, CF_TRAILER, CF_BLOB, &bytes);
 
     if (r->lost)
         return;
@@ -248,4 +342,18 @@ void cfr_check_end(struct cf_reader *r)
             return;
         }
     }
+    for (size_t k = 0; k < r->totals; k++) {
+        uint32_t i = 0;
+
+        while (i < r->frame.rows && id[i] != r->total[k].table)
+            i++;
+        if (i == r->frame.rows && r->total[k].rows) {
+            const char *name = cf_reader_table_name(r, r->total[k].table);
+
+            cfr_damage(r, offset, "table %s had no rows when it was written, but %llu came",
+                       name ? name : "unknown", (unsigned long long)r->total[k].rows);
+            return;
+        }
+    }
+    cfr_check_trailer(r, trailer, bytes, offset + total);
 }

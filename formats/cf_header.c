@@ -5,11 +5,12 @@
  * itself by appending a line. Anchors and aliases are refused: they are of no use here and are
  * what YAML bombs are made of.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <yaml.h>
 
+#include "cf_memory.h"
+#include "cf_number.h"
 #include "cf_wire.h"
 
 enum { MAX_DEPTH = 16, PATH = 64 };
@@ -22,6 +23,7 @@ struct parse {
     int depth;
     int chain_last;
     const char *problem;
+    int no_memory;
     size_t line;
 };
 
@@ -32,15 +34,10 @@ static char *copy(const yaml_event_t *e)
 
 static uint64_t number(struct parse *p, const char *text, uint64_t most)
 {
-    char *end;
-    unsigned long long v;
+    uint64_t v = 0;
 
-    errno = 0;
-    v = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || v > most) {
+    if (cf_read_number(text, CF_READ_DECIMAL, most, &v) < 0)
         p->problem = "a number was expected";
-        return 0;
-    }
     return v;
 }
 
@@ -69,6 +66,7 @@ static void take_value(struct parse *p, const yaml_event_t *e)
     if (place) {
         free(*place);
         *place = copy(e);
+        p->no_memory |= !*place;
     }
 }
 
@@ -165,19 +163,19 @@ static int parse(struct cf_header *h, const char *yaml, size_t bytes, char *prob
     memset(h, 0, sizeof(*h));
     h->yaml = malloc(bytes + 1);
     if (!h->yaml || !yaml_parser_initialize(&parser)) {
-        snprintf(problem, size, "out of memory");
         cf_header_clear(h);
-        return -1;
+        return -2;
     }
     memcpy(h->yaml, yaml, bytes);
     h->yaml[bytes] = 0;
     h->yaml_bytes = bytes;
     yaml_parser_set_input_string(&parser, (const unsigned char *)yaml, bytes);
-    while (!done && !p.problem) {
+    while (!done && !p.problem && !p.no_memory) {
         yaml_event_t e;
 
         if (!yaml_parser_parse(&parser, &e)) {
             p.problem = parser.problem ? parser.problem : "no YAML";
+            p.no_memory = parser.error == YAML_MEMORY_ERROR;
             p.line = parser.problem_mark.line;
             break;
         }
@@ -195,9 +193,9 @@ static int parse(struct cf_header *h, const char *yaml, size_t bytes, char *prob
     if (p.problem)
         snprintf(problem, size, "header line %zu: %s", p.line + 1, p.problem);
     yaml_parser_delete(&parser);
-    if (p.problem)
+    if (p.problem || p.no_memory)
         cf_header_clear(h);
-    return p.problem ? -1 : 0;
+    return p.no_memory ? -2 : p.problem ? -1 : 0;
 }
 
 int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *problem, size_t size)
@@ -205,22 +203,25 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
     struct cf_header longer;
     char *text;
     size_t n;
-    int bad;
+    int result = parse(h, yaml, bytes, problem, size);
 
-    memset(&longer, 0, sizeof(longer));
-    if (parse(h, yaml, bytes, problem, size) != 0)
-        return -1;
+    if (result != 0)
+        return result;
     /* A chain written in another style could not take the line of the next program. */
     text = cf_header_text(NULL, h, "x", &n);
-    bad = !text || parse(&longer, text, n, problem, size) != 0 || longer.chain != h->chain + 1;
+    memset(&longer, 0, sizeof(longer));
+    result = text ? parse(&longer, text, n, problem, size) : -2;
+    if (result == 0 && longer.chain != h->chain + 1)
+        result = -1;
     cf_header_clear(&longer);
     free(text);
-    if (bad && h->chain < CF_CHAIN_MOST) {
+    if (result == -1 && h->chain >= CF_CHAIN_MOST)
+        return 0;
+    if (result == -1)
         snprintf(problem, size, "header: 'chain' is no list of lines that begin with '  - '");
+    if (result != 0)
         cf_header_clear(h);
-        return -1;
-    }
-    return 0;
+    return result;
 }
 
 /* A YAML double-quoted scalar. Bytes that are no UTF-8 become the code points of Latin-1. */
@@ -297,9 +298,5 @@ char *cf_header_text(const struct cf_header *h, const struct cf_header *from, co
     fputs("  - ", out);
     quoted(out, program && *program ? program : "unknown");
     putc('\n', out);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return cf_memory_text(out, &text);
 }

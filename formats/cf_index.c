@@ -4,6 +4,7 @@
  * that it wants without reading what lies between. An index that is missing or damaged is not
  * used; then the heads of all frames are read.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,7 +25,10 @@ static int find_index(const struct cf_reader *r, uint64_t *at, uint64_t *end)
 
     if (fstat(r->fd, &st) != 0)
         return -1;
-    for (stop = (uint64_t)st.st_size; stop > r->segment_start + CF_TRAILER_BYTES;) {
+    stop = (uint64_t)st.st_size;
+    if (r->span_to && r->span_to < stop)
+        stop = r->span_to;
+    while (stop > r->segment_start + CF_TRAILER_BYTES) {
         uint8_t trailer[CF_TRAILER_BYTES];
         uint64_t back, bytes;
 
@@ -65,7 +69,7 @@ static const uint8_t *raw_column(const uint8_t *frame, unsigned column, unsigned
     return NULL;
 }
 
-/* Takes in one index frame of which all bytes are there. */
+/* Takes in one index frame of which all bytes are there: 0, -1, or -2 without memory. */
 static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
 {
     const uint8_t *offset = raw_column(frame, CF_OFFSET, 8), *id = raw_column(frame, CF_ID, 4);
@@ -78,7 +82,7 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
         return -1;
     p = realloc(r->entry, (r->entries + n) * sizeof(*p));
     if (!p)
-        return -1;
+        return -2;
     r->entry = p;
     for (uint32_t i = 0; i < n; i++) {
         struct cf_index_entry *e = &r->entry[r->entries];
@@ -151,4 +155,89 @@ void cfr_jump(struct cf_reader *r)
     }
     if (r->entry[r->next_entry].offset != here)
         cfr_skip(r, r->entry[r->next_entry].offset - here);
+}
+
+static void index_wrong(struct cf_reader *r, const char *what, uint64_t row)
+{
+    cfr_damage(r, r->frame.offset, "row %llu of the index: %s: pack the stream anew by cf-cat",
+               (unsigned long long)row, what);
+}
+
+/* The rows of an index frame against the frames that came. */
+static void check_rows(struct cf_reader *r)
+{
+    const uint8_t *frame =
+        (const uint8_t *)r->frame.column[0].wire - CF_FRAME_HEAD - r->frame.columns * CF_DESCRIPTOR;
+    const size_t before = r->entries;
+    const int result = take_entries(r, frame, UINT64_MAX);
+    size_t n;
+
+    if (result == -2)
+        cfr_refuse(r, ENOMEM);
+    if (result != 0) {
+        index_wrong(r, "cannot be read", r->index_rows + 1);
+        r->entries = before;
+        return;
+    }
+    n = r->entries - before;
+    for (size_t i = 0; i < n; i++, r->index_rows++) {
+        const struct cf_index_entry *e = &r->entry[before + i], *f;
+
+        if (r->index_rows >= r->seens) {
+            index_wrong(r, "there is no such frame", r->index_rows + 1);
+            break;
+        }
+        f = &r->seen[r->index_rows];
+        if (e->offset != f->offset || e->table != f->table || e->rows != f->rows ||
+            e->first != f->first || e->last != f->last) {
+            index_wrong(r, "is not what the frame is", r->index_rows + 1);
+            break;
+        }
+    }
+    r->entries = before;
+}
+
+void cfr_check_index(struct cf_reader *r)
+{
+    const struct cf_frame *f = &r->frame;
+
+    if (f->table == CF_INDEX) {
+        if (r->index_at == UINT64_MAX)
+            r->index_at = f->offset;
+        if (r->check_index && !r->lost && f->columns)
+            check_rows(r);
+        return;
+    }
+    if (!r->check_index)
+        return;
+    if (r->seens == r->seen_room) {
+        size_t room = r->seen_room ? 2 * r->seen_room : 256;
+        struct cf_index_entry *p = realloc(r->seen, room * sizeof(*p));
+
+        if (!p) {
+            cfr_refuse(r, ENOMEM);
+            return;
+        }
+        r->seen = p;
+        r->seen_room = room;
+    }
+    r->seen[r->seens++] = (struct cf_index_entry){f->offset, f->first, f->last, f->table, f->rows};
+}
+
+void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes, uint64_t end)
+{
+    const char *what = NULL;
+
+    if (!trailer || bytes != CF_TRAILER_BYTES || memcmp(trailer + 24, CF_TRAILER_MAGIC, 8) != 0 ||
+        cf_get64(trailer + 16))
+        what = "is none";
+    else if (cf_get64(trailer + 8) != end - r->segment_start)
+        what = "tells another length of the segment";
+    else if (cf_get64(trailer) != (r->index_at == UINT64_MAX ? 0 : end - r->index_at))
+        what = "tells another place of the index";
+    else if (r->check_index && r->index_at != UINT64_MAX && r->index_rows != r->seens)
+        what = "stands behind an index of other frames";
+    if (what)
+        cfr_damage(r, r->frame.offset,
+                   "the end frame's trailer %s: frames were moved or are missing", what);
 }

@@ -21,7 +21,7 @@ void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...)
     int n;
 
     r->lost = 1;
-    if (r->damages++)
+    if (r->refused || r->damages++)
         return;
     n = snprintf(r->problem, sizeof(r->problem), "%s: ", r->name);
     if (offset != UINT64_MAX && n > 0 && (size_t)n < sizeof(r->problem))
@@ -36,6 +36,25 @@ void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...)
     va_start(args, format);
     vsnprintf(r->problem + n, sizeof(r->problem) - (size_t)n, format, args);
     va_end(args);
+}
+
+void cfr_refuse(struct cf_reader *r, int error)
+{
+    unsigned damages = r->damages;
+
+    if (r->refused)
+        return;
+    r->damages = 0; /* what the environment refuses counts more than what is wrong with the input */
+    cfr_damage(r, r->base + r->pos ? r->base + r->pos : UINT64_MAX, "%s",
+               error == ENOMEM ? cf_no_memory : strerror(error));
+    r->damages = damages;
+    r->refused = 1;
+    r->eof = 1;
+}
+
+int cf_is_refusal(int error)
+{
+    return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO;
 }
 
 static int64_t milliseconds(void)
@@ -80,8 +99,7 @@ static int fill(struct cf_reader *r, size_t want)
         if (cap > r->cap) {
             buf = aligned_alloc(64, cap);
             if (!buf) {
-                cfr_damage(r, UINT64_MAX, "out of memory");
-                r->eof = 1;
+                cfr_refuse(r, ENOMEM);
                 return 0;
             }
             memcpy(buf, r->buf ? r->buf : buf, r->end);
@@ -92,6 +110,13 @@ static int fill(struct cf_reader *r, size_t want)
     }
     if (want > r->cap - r->pos)
         want = r->cap - r->pos;
+    if (r->span_to && r->base + r->pos + want > r->span_to) {
+        if (r->base + r->end >= r->span_to) {
+            r->eof = 1;
+            return 0;
+        }
+        want = (size_t)(r->span_to - r->base - r->pos);
+    }
     if (r->idle && !r->seekable) {
         struct pollfd p = {.fd = r->fd, .events = POLLIN};
 
@@ -110,7 +135,10 @@ static int fill(struct cf_reader *r, size_t want)
             (void)poll(&p, 1, -1);
     }
     if (n < 0) {
-        cfr_damage(r, r->base + r->end, "cannot read: %s", strerror(errno));
+        if (cf_is_refusal(errno))
+            cfr_refuse(r, errno);
+        else
+            cfr_damage(r, r->base + r->end, "cannot read: %s", strerror(errno));
         n = 0;
     }
     if (n == 0)
@@ -167,6 +195,10 @@ int cfr_open_next(struct cf_reader *r)
         r->owned = strcmp(file, "-") != 0;
         r->name = r->owned ? file : "standard input";
         r->fd = r->owned ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+        if (r->fd < 0 && cf_is_refusal(errno)) {
+            cfr_refuse(r, errno);
+            return 0;
+        }
         if (r->fd < 0) {
             cfr_damage(r, UINT64_MAX, "%s", strerror(errno));
             continue;
@@ -178,7 +210,8 @@ int cfr_open_next(struct cf_reader *r)
             r->fd = -1;
             continue;
         }
-        at = lseek(r->fd, 0, SEEK_CUR); /* of standard input, some may have been read before us */
+        /* of standard input, some may have been read before us */
+        at = r->span_to ? lseek(r->fd, (off_t)r->span_from, SEEK_SET) : lseek(r->fd, 0, SEEK_CUR);
         r->seekable = at >= 0 && S_ISREG(st.st_mode);
         if (S_ISFIFO(st.st_mode))
             (void)fcntl(r->fd, F_SETPIPE_SZ, PIPE_BYTES);

@@ -3,12 +3,14 @@
  * Descriptions of cache hierarchies: finds them by name, and writes them as text again.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cf_memory.h"
 #include "cf_tool.h"
 #include "cf_machine_parts.h"
 
@@ -41,18 +43,20 @@ static char *list_names(const char *separator)
 
     if (!out)
         return NULL;
+    errno = 0;
     if (machines_dir(dir, sizeof dir) == 0)
         count = scandir(dir, &entry, yaml_file, by_bytes);
+    if (count < 0 && cf_is_refusal(errno)) {
+        fclose(out);
+        free(text);
+        return NULL;
+    }
     for (int i = 0; i < count; i++) {
         fprintf(out, "%.*s%s", (int)(strlen(entry[i]->d_name) - 5), entry[i]->d_name, separator);
         free(entry[i]);
     }
     free(entry);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return cf_memory_text(out, &text);
 }
 
 char *cf_machine_list(void)
@@ -76,8 +80,12 @@ static int load_installed(const struct report *to, const char *name, struct cf_m
     {
         char *names = list_names(", ");
 
-        cfm_fail(to, 0, "no machine of this name is installed: give one of %shost, or a FILE.yaml",
-                 names ? names : "");
+        if (names)
+            cfm_fail(to, 0,
+                     "no machine of this name is installed: give one of %shost, or a FILE.yaml",
+                     names);
+        else
+            cfm_refuse(to, ENOMEM);
         free(names);
     }
     return -1;
@@ -86,14 +94,16 @@ static int load_installed(const struct report *to, const char *name, struct cf_m
 struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size)
 {
     struct cf_machine *m = calloc(1, sizeof *m);
-    struct report to = {name, problem, size};
+    int refused = 0;
+    struct report to = {name, problem, size, &refused};
     size_t length = strlen(name);
     int status;
 
     if (size)
         problem[0] = '\0';
     if (!m) {
-        cfm_fail(&to, 0, "out of memory");
+        cfm_refuse(&to, ENOMEM);
+        errno = refused;
         return NULL;
     }
     if (strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0))
@@ -104,8 +114,19 @@ struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size)
         status = load_installed(&to, name, m);
     if (status < 0) {
         cf_machine_free(m);
+        errno = refused;
         return NULL;
     }
+    return m;
+}
+
+struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
+{
+    char problem[4096];
+    struct cf_machine *m = cf_machine_load(name, problem, sizeof problem);
+
+    if (!m)
+        cf_die(t, errno ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
     return m;
 }
 
@@ -214,9 +235,5 @@ char *cf_machine_text(const struct cf_machine *m)
     for (uint32_t i = 0; i < m->levels && i < CF_MAX_LEVELS; i++)
         write_level(out, &m->level[i]);
     cfm_write_latency(out, m);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return cf_memory_text(out, &text);
 }

@@ -65,7 +65,7 @@ struct cf_machine {
 
 /* Reads a description: a path (has a '/' or ends in .yaml), the name of one that is installed, or
    "host". NULL when it does not exist or breaks the schema; `problem` then holds
-   "FILE:LINE: what is wrong: what to do". */
+   "FILE:LINE: what is wrong: what to do", and errno is 0, or tells why the environment refused. */
 struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size) CF_MUST_CHECK;
 void cf_machine_free(struct cf_machine *m);
 

@@ -12,9 +12,18 @@
 #include <sys/stat.h>
 
 #include "cf_machine_parts.h"
+#include "cf_number.h"
+
+/* What is not there is left out; what cannot be read ends in a problem. */
+static void note_refusal(const struct report *to, int error)
+{
+    if (cf_is_refusal(error))
+        *to->refused = error;
+}
 
 /* First line of a small file, without its newline; -1 where there is none. */
-static int sys_text(const char *dir, const char *name, char *to, size_t size)
+static int sys_text(const struct report *to, const char *dir, const char *name, char *text,
+                    size_t size)
 {
     char path[4096];
     FILE *f;
@@ -23,22 +32,27 @@ static int sys_text(const char *dir, const char *name, char *to, size_t size)
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
         return -1;
     f = fopen(path, "re");
-    if (!f)
+    if (!f) {
+        note_refusal(to, errno);
         return -1;
-    if (fgets(to, (int)size, f)) {
-        to[strcspn(to, "\n")] = '\0';
-        status = *to ? 0 : -1;
+    }
+    if (fgets(text, (int)size, f)) {
+        text[strcspn(text, "\n")] = '\0';
+        status = *text ? 0 : -1;
+    } else if (ferror(f)) {
+        note_refusal(to, errno);
     }
     fclose(f);
     return status;
 }
 
-static uint64_t sys_number(const char *dir, const char *name)
+static uint64_t sys_number(const struct report *to, const char *dir, const char *name)
 {
     char text[64];
     uint64_t value;
 
-    if (sys_text(dir, name, text, sizeof text) < 0 || cfm_scan_number(text, 1, &value) < 0)
+    if (sys_text(to, dir, name, text, sizeof text) < 0 ||
+        cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &value) < 0)
         return 0;
     return value;
 }
@@ -48,28 +62,29 @@ static uint32_t count_list(const char *s)
 {
     uint64_t count = 0;
 
-    while (*s >= '0' && *s <= '9') {
-        char *end;
-        unsigned long from = strtoul(s, &end, 10), to = from;
+    while (*s) {
+        uint64_t from, to;
 
-        if (*end == '-')
-            to = strtoul(end + 1, &end, 10);
-        if (to < from || to - from > 65535 || (*end && *end != ','))
+        s = cf_scan_number(s, CF_READ_DECIMAL, &from);
+        to = from;
+        if (s && *s == '-')
+            s = cf_scan_number(s + 1, CF_READ_DECIMAL, &to);
+        if (!s || to < from || to - from > 65535 || (*s && *s != ','))
             return 0;
         count += to - from + 1;
-        s = *end ? end + 1 : end;
+        s += *s == ',';
     }
-    return *s == '\0' && count <= 65536 ? (uint32_t)count : 0;
+    return count <= 65536 ? (uint32_t)count : 0;
 }
 
-static uint32_t sys_sharers(const char *dir)
+static uint32_t sys_sharers(const struct report *to, const char *dir)
 {
     char text[4096];
     uint32_t n = 0;
 
-    if (sys_text(dir, "shared_cpu_list", text, sizeof text) == 0)
+    if (sys_text(to, dir, "shared_cpu_list", text, sizeof text) == 0)
         n = count_list(text);
-    else if (sys_text(dir, "shared_cpu_map", text, sizeof text) == 0)
+    else if (sys_text(to, dir, "shared_cpu_map", text, sizeof text) == 0)
         for (const char *s = text; *s; s++)
             n += *s >= '0' && *s <= '9'   ? (uint32_t)__builtin_popcount((unsigned)(*s - '0'))
                  : *s >= 'a' && *s <= 'f' ? (uint32_t)__builtin_popcount((unsigned)(*s - 'a' + 10))
@@ -81,13 +96,14 @@ static uint32_t sys_sharers(const char *dir)
 static int sys_level(const struct report *to, const char *dir, struct cf_level *l, unsigned *number)
 {
     char text[64];
-    uint64_t level = sys_number(dir, "level"), ways = sys_number(dir, "ways_of_associativity");
-    uint64_t line = sys_number(dir, "coherency_line_size"),
-             sets = sys_number(dir, "number_of_sets");
-    uint64_t size = sys_number(dir, "size");
+    uint64_t level = sys_number(to, dir, "level"),
+             ways = sys_number(to, dir, "ways_of_associativity");
+    uint64_t line = sys_number(to, dir, "coherency_line_size"),
+             sets = sys_number(to, dir, "number_of_sets");
+    uint64_t size = sys_number(to, dir, "size");
 
     *l = (struct cf_level){.write_back = 1, .write_allocate = 1};
-    if (sys_text(dir, "type", text, sizeof text) == 0)
+    if (sys_text(to, dir, "type", text, sizeof text) == 0)
         l->kind = text[0] == 'D'   ? CF_DATA_CACHE
                   : text[0] == 'I' ? CF_INSTRUCTION_CACHE
                                    : CF_UNIFIED;
@@ -137,10 +153,10 @@ static int sys_level(const struct report *to, const char *dir, struct cf_level *
     l->size = size;
     l->ways = (uint32_t)ways;
     l->line = (uint32_t)line;
-    l->shared_by = sys_sharers(dir);
-    if (sys_text(dir, "write_policy", text, sizeof text) == 0)
+    l->shared_by = sys_sharers(to, dir);
+    if (sys_text(to, dir, "write_policy", text, sizeof text) == 0)
         l->write_back = strcmp(text, "WriteThrough") != 0;
-    if (sys_text(dir, "allocation_policy", text, sizeof text) == 0)
+    if (sys_text(to, dir, "allocation_policy", text, sizeof text) == 0)
         l->write_allocate = strcmp(text, "ReadAllocate") != 0;
     return 1;
 }
@@ -149,22 +165,23 @@ static int sys_level(const struct report *to, const char *dir, struct cf_level *
 static long name_number(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
-    char *end;
-    long value;
+    uint64_t value;
 
-    if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9')
+    if (strncmp(name, prefix, n) != 0 ||
+        cf_read_number(name + n, CF_READ_DECIMAL, 1000000, &value) < 0)
         return -1;
-    value = strtol(name + n, &end, 10);
-    return *end || value > 1000000 ? -1 : value;
+    return (long)value;
 }
 
 /* Lowest-numbered CPU that shows its caches (the first may be switched off); counts CPUs. */
-static long first_cpu(const char *root, uint32_t *count)
+static long first_cpu(const struct report *to, const char *root, uint32_t *count)
 {
     DIR *d = opendir(root);
     struct dirent *e;
     long best = -1;
 
+    if (!d)
+        note_refusal(to, errno);
     *count = 0;
     while (d && (e = readdir(d))) {
         char path[4096 + 300];
@@ -183,12 +200,14 @@ static long first_cpu(const char *root, uint32_t *count)
     return best;
 }
 
-static void host_name(char *to, size_t size)
+static void host_name(const struct report *to, char *name, size_t size)
 {
     char line[256];
     FILE *f = fopen("/proc/cpuinfo", "re");
 
-    snprintf(to, size, "host");
+    snprintf(name, size, "host");
+    if (!f)
+        note_refusal(to, errno);
     while (f && fgets(line, sizeof line, f)) {
         char *colon = strchr(line, ':');
 
@@ -198,7 +217,7 @@ static void host_name(char *to, size_t size)
         for (colon++; *colon == ' '; colon++)
             ;
         if (*colon)
-            snprintf(to, size, "%s", colon);
+            snprintf(name, size, "%s", colon);
         break;
     }
     if (f)
@@ -215,7 +234,9 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
     if ((size_t)snprintf(root, sizeof root, "%s/devices/system/cpu", other ? other : "/sys") >=
         sizeof root)
         return cfm_fail(to, 0, "CF_SYSFS is too long");
-    first = first_cpu(root, &count);
+    first = first_cpu(to, root, &count);
+    if (*to->refused)
+        return cfm_refuse(to, *to->refused);
     if (first < 0)
         return cfm_fail(to, 0,
                         "%s shows no cache of any CPU, as in many virtual machines: name a machine"
@@ -232,9 +253,11 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
             int status;
 
             snprintf(dir, sizeof dir, "%s/cache/index%u", cpu, i);
-            if (stat(dir, &st) < 0 || sys_number(dir, "level") != depth)
+            if (stat(dir, &st) < 0 || sys_number(to, dir, "level") != depth)
                 continue;
             status = sys_level(to, dir, &l, &number);
+            if (*to->refused)
+                return cfm_refuse(to, *to->refused);
             if (status < 0)
                 return -1;
             if (status == 0)
@@ -250,6 +273,8 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
                 m->line_size = l.line;
         }
     }
+    if (*to->refused)
+        return cfm_refuse(to, *to->refused);
     if (m->levels == 0)
         return cfm_fail(to, 0,
                         "%s/cache does not say how large any cache is: name a machine description"
@@ -257,15 +282,15 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
                         cpu);
     if (m->line_size == 0)
         m->line_size = m->level[0].line;
-    m->cpus = sys_text(root, "online", text, sizeof text) == 0 ? count_list(text) : 0;
+    m->cpus = sys_text(to, root, "online", text, sizeof text) == 0 ? count_list(text) : 0;
     if (m->cpus == 0)
         m->cpus = count;
-    m->clock_hz = sys_number(cpu, "cpufreq/cpuinfo_max_freq"); /* kHz */
+    m->clock_hz = sys_number(to, cpu, "cpufreq/cpuinfo_max_freq"); /* kHz */
     m->clock_hz = m->clock_hz <= 1000000000 ? m->clock_hz * 1000 : 0;
     if (other)
         snprintf(m->name, sizeof m->name, "host");
     else
-        host_name(m->name, sizeof m->name);
+        host_name(to, m->name, sizeof m->name);
     snprintf(text, sizeof text,
              "sysfs, cpu%ld of this machine; replacement and inclusion are not shown there, LRU and"
              " non-inclusive are assumed",
@@ -273,6 +298,8 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
     m->source = strdup(text);
     m->file = strdup(root);
     if (!m->source || !m->file)
-        return cfm_fail(to, 0, "out of memory");
+        return cfm_refuse(to, ENOMEM);
+    if (*to->refused)
+        return cfm_refuse(to, *to->refused);
     return cfm_settle_cpus(to, 0, m);
 }

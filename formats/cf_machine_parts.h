@@ -33,7 +33,11 @@ struct report {
     const char *file;
     char *text;
     size_t size;
+    int *refused; /* gets the errno where the environment and not the description is at fault */
 };
+
+/* The environment refused: memory (ENOMEM), a file. Returns -1. */
+int cfm_refuse(const struct report *to, int error);
 
 /* Line 0: the message is not about one line. Returns -1, so that callers can return it. */
 int cfm_fail(const struct report *to, size_t line, const char *format, ...) CF_PRINTF(3, 4);
@@ -63,9 +67,6 @@ int cfm_unknown_key(const struct report *to, const struct node *key, const char 
 /* The number that is the value of a key. */
 int cfm_get_u32(const struct report *to, const struct node *key, uint32_t least, uint32_t most,
                 uint32_t *value);
-
-/* A whole number, decimal or 0x; `sizes`: with an optional K, M or G, KiB, MiB or GiB. */
-int cfm_scan_number(const char *s, int sizes, uint64_t *value);
 
 /* Fills in sets and depth of level `i`, whose other fields are set; levels before it are done. */
 int cfm_settle_level(const struct report *to, size_t line, struct cf_machine *m, uint32_t i);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cf_machine_parts.h"
+#include "cf_number.h"
 
 enum { MAX_FILE = 1 << 20 };
 
@@ -27,35 +28,6 @@ const char *cf_policy_name(enum cf_replacement policy)
     return (size_t)policy < CFM_POLICIES ? cfm_policy_names[policy] : NULL;
 }
 
-/* A whole number, decimal or 0x; `sizes`: with an optional K, M or G, KiB, MiB or GiB. */
-int cfm_scan_number(const char *s, int sizes, uint64_t *value)
-{
-    char *end;
-    unsigned long long v;
-    unsigned shift = 0;
-
-    if (*s < '0' || *s > '9')
-        return -1;
-    errno = 0;
-    v = strtoull(s, &end, s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10);
-    if (errno || end[-1] == 'x' || end[-1] == 'X')
-        return -1;
-    while (sizes && *end == ' ')
-        end++;
-    if (sizes && *end) {
-        shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-        end += shift ? 1 : 0;
-        if (shift && strcmp(end, "iB") == 0)
-            end += 2;
-        else if (!shift && strcmp(end, "B") == 0)
-            end++;
-    }
-    if (*end || v > (UINT64_MAX >> shift))
-        return -1;
-    *value = (uint64_t)v << shift;
-    return 0;
-}
-
 static int get_number(const struct report *to, const struct node *key, int sizes, uint64_t least,
                       uint64_t most, uint64_t *value)
 {
@@ -64,7 +36,7 @@ static int get_number(const struct report *to, const struct node *key, int sizes
     if (n->kind != NODE_TEXT)
         return cfm_fail(to, n->line, "'%s' is %s: give a number", key->text,
                         cfm_node_names[n->kind]);
-    if (cfm_scan_number(n->text, sizes, value) < 0)
+    if (cf_read_number(n->text, sizes ? CF_READ_SIZE : CF_READ_NUMBER, UINT64_MAX, value) < 0)
         return cfm_fail(to, n->line, "'%s: %s' is not a %s: give %s", key->text, n->text,
                         sizes ? "size" : "whole number",
                         sizes ? "bytes, or a number with KiB or MiB"
@@ -341,7 +313,7 @@ static int read_machine(const struct report *to, const struct node *root, struct
             return -1;
         m->source = strdup(text);
         if (!m->source)
-            return cfm_fail(to, 0, "out of memory");
+            return cfm_refuse(to, ENOMEM);
     }
     if (found[2] && cfm_get_u32(to, found[2], 1, 65536, &m->cpus) < 0)
         return -1;
@@ -366,6 +338,10 @@ static char *read_file(const struct report *to, const char *path, size_t *size)
     FILE *f = fopen(path, "rbe");
     char *bytes;
 
+    if (!f && cf_is_refusal(errno)) {
+        cfm_refuse(to, errno);
+        return NULL;
+    }
     if (!f) {
         cfm_fail(to, 0, "%s: give a description, the name of an installed one, or host",
                  strerror(errno));
@@ -373,10 +349,12 @@ static char *read_file(const struct report *to, const char *path, size_t *size)
     }
     bytes = malloc(MAX_FILE + 1);
     if (!bytes) {
-        cfm_fail(to, 0, "out of memory");
+        cfm_refuse(to, ENOMEM);
     } else {
         *size = fread(bytes, 1, MAX_FILE + 1, f);
-        if (ferror(f))
+        if (ferror(f) && cf_is_refusal(errno))
+            cfm_refuse(to, errno);
+        else if (ferror(f))
             cfm_fail(to, 0, "%s", strerror(errno));
         else if (*size > MAX_FILE)
             cfm_fail(to, 0, "is over 1 MiB: this is no machine description");
@@ -404,7 +382,7 @@ int cfm_load_file(const struct report *to, const char *path, struct cf_machine *
     if (!root)
         return -1;
     m->file = strdup(path);
-    status = m->file ? read_machine(to, root, m) : cfm_fail(to, 0, "out of memory");
+    status = m->file ? read_machine(to, root, m) : cfm_refuse(to, ENOMEM);
     cfm_node_free(root);
     if (status == 0 && !m->name[0]) {
         const char *slash = strrchr(path, '/');

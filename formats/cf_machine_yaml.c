@@ -4,6 +4,7 @@
  * of text, 4,096 nodes and 8 levels; anchors and aliases are refused, so nothing can multiply.
  * Memory: the tree.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,6 +31,12 @@ int cfm_fail(const struct report *to, size_t line, const char *format, ...)
     vsnprintf(to->text + n, to->size - (size_t)n, format, list);
     va_end(list);
     return -1;
+}
+
+int cfm_refuse(const struct report *to, int error)
+{
+    *to->refused = error;
+    return cfm_fail(to, 0, "%s", error == ENOMEM ? "out of memory" : strerror(error));
 }
 
 const char *cfm_name_list(char *to, size_t size, const char *const *names, size_t count)
@@ -79,7 +86,7 @@ static int next_event(struct parse *p)
     why = p->yaml.problem ? p->yaml.problem : "cannot be read";
     line = p->yaml.problem_mark.line + 1;
     if (p->yaml.error == YAML_MEMORY_ERROR)
-        return cfm_fail(p->to, 0, "out of memory");
+        return cfm_refuse(p->to, ENOMEM);
     if (p->yaml.error == YAML_READER_ERROR)
         return cfm_fail(p->to, 0, "byte %zu: %s: give a YAML text in UTF-8", p->yaml.problem_offset,
                         why);
@@ -138,7 +145,7 @@ static int read_node(struct parse *p, unsigned depth, struct node **result)
         return cfm_fail(p->to, line, "more than %d values: a description never has", MAX_NODES);
     n = calloc(1, sizeof *n);
     if (!n)
-        return cfm_fail(p->to, 0, "out of memory");
+        return cfm_refuse(p->to, ENOMEM);
     *result = n;
     n->line = line;
     switch (e->type) {
@@ -147,7 +154,7 @@ static int read_node(struct parse *p, unsigned depth, struct node **result)
         if (memchr(e->data.scalar.value, '\0', e->data.scalar.length))
             return cfm_fail(p->to, line, "a zero byte inside a text: remove it");
         n->text = strdup((const char *)e->data.scalar.value);
-        return n->text ? 0 : cfm_fail(p->to, 0, "out of memory");
+        return n->text ? 0 : cfm_refuse(p->to, ENOMEM);
     case YAML_SEQUENCE_START_EVENT:
         n->kind = NODE_LIST;
         return read_children(p, n, depth + 1, YAML_SEQUENCE_END_EVENT);
@@ -181,7 +188,7 @@ struct node *cfm_read_yaml(const struct report *to, const char *bytes, size_t si
     struct node *root = NULL;
 
     if (!yaml_parser_initialize(&p.yaml)) {
-        cfm_fail(to, 0, "out of memory");
+        cfm_refuse(to, ENOMEM);
         return NULL;
     }
     yaml_parser_set_input_string(&p.yaml, (const unsigned char *)bytes, size);

@@ -29,6 +29,18 @@ void *cf_memory_grow(void *old, size_t used, size_t bytes)
     return p;
 }
 
+char *cf_memory_text(FILE *f, char **text)
+{
+    int bad = ferror(f);
+
+    bad |= fclose(f) != 0;
+    if (bad) {
+        free(*text);
+        return NULL;
+    }
+    return *text;
+}
+
 int cf_bytes_room(struct cf_bytes *b, size_t more)
 {
     if (b->room - b->used >= more)

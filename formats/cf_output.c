@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The file or pipe that a stream is written to, and the bytes of a frame. A regular file gets its
- * name only when it is whole; a device or FIFO is written in place.
+ * name only when it is whole; until then a recording, which cannot be made again, is kept under
+ * that name with ".partial" added. A device or FIFO is written in place.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +11,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "cf_target.h"
 #include "cf_writer.h"
 
 void cfw_fail(struct cf_writer *w, const char *format, ...)
@@ -32,12 +35,60 @@ const char *cfw_target(const struct cf_writer *w)
     return w->path ? w->path : "standard output";
 }
 
+/* A new file in the folder of `path`: a descriptor, or -1 with errno. */
+static int open_new(struct cf_writer *w, const char *path, int mode)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    int fd, why;
+
+    if (!folder)
+        return -1;
+    fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+    free(folder);
+    w->unnamed = fd >= 0;
+    if (fd >= 0)
+        return fd;
+    if (asprintf(&w->temp, "%s.tmp%ld", path, (long)getpid()) < 0) {
+        w->temp = NULL;
+        return -1;
+    }
+    (void)unlink(w->temp); /* of a process that had our number; a link of others is not followed */
+    fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0) {
+        why = errno;
+        free(w->temp);
+        w->temp = NULL;
+        errno = why;
+    }
+    return fd;
+}
+
+/* Whether another recording, which holds a lock, is writing what would be our partial file. */
+static int partial_in_use(struct cf_writer *w)
+{
+    char *name;
+    int fd, busy;
+
+    if (!w->recording || asprintf(&name, "%s.partial", w->path) < 0)
+        return 0;
+    fd = open(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    if (busy)
+        cfw_fail(w, "%s: another program is writing it", name);
+    free(name);
+    return busy;
+}
+
 /* A regular file is written without a name or under a temporary one, so that nobody takes half of
    it for the whole; a device or FIFO is written in place. */
 int cfw_open_output(struct cf_writer *w)
 {
+    struct cf_target target;
     struct stat st;
-    char *slash, *folder;
+    int mode;
 
     w->opened = 1;
     if (!w->path) {
@@ -47,53 +98,36 @@ int cfw_open_output(struct cf_writer *w)
         return 0;
     }
     w->owned = 1;
-    if (stat(w->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
-    } else {
-        char *real = realpath(w->path, NULL); /* a link stays one */
-
-        if (real) {
-            free(w->path);
-            w->path = real;
-        }
-        folder = strdup(w->path);
-        if (!folder) {
-            cfw_fail(w, "out of memory");
-            return -1;
-        }
-        slash = strrchr(folder, '/');
-        if (slash)
-            slash[slash == folder] = 0;
-        w->fd = open(slash ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-        w->unnamed = w->fd >= 0;
-        free(folder);
-        if (w->fd < 0 && asprintf(&w->temp, "%s.tmp%ld", w->path, (long)getpid()) > 0) {
-            (void)unlink(
-                w->temp); /* of a process that had our number; a link of others is not followed */
-            w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-            if (w->fd < 0) {
-                free(w->temp);
-                w->temp = NULL;
-            }
-        }
+    if (cf_target_find(&target, w->path) == 0) {
+        mode = target.exists || w->private ? 0600 : 0666;
+        w->fd = target.in_place ? cf_target_open(&target) : open_new(w, target.path, mode);
     }
     if (w->fd < 0) {
         cfw_fail(w, "%s: cannot be written: %s", w->path, strerror(errno));
+        free(target.path);
         return -1;
+    }
+    cf_target_keep(&target, w->fd);
+    free(w->path);
+    w->path = target.path;
+    w->regular = !target.in_place;
+    if (w->regular && w->recording) {
+        (void)flock(w->fd, LOCK_EX | LOCK_NB); /* nobody else has this file */
+        return partial_in_use(w) ? -1 : 0;
     }
     return 0;
 }
 
-/* Gives the finished file its name. */
-void cfw_name_output(struct cf_writer *w)
+/* Renames the file from where it was begun; what has the name already is replaced at once. */
+static int give_name(struct cf_writer *w, const char *name)
 {
     if (w->unnamed) {
         char from[64];
 
         snprintf(from, sizeof(from), "/proc/self/fd/%d", w->fd);
-        if (linkat(AT_FDCWD, from, AT_FDCWD, w->path, AT_SYMLINK_FOLLOW) == 0)
-            return;
-        if (errno == EEXIST && asprintf(&w->temp, "%s.tmp%ld", w->path, (long)getpid()) > 0) {
+        if (linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+            return 0;
+        if (errno == EEXIST && asprintf(&w->temp, "%s.tmp%ld", name, (long)getpid()) > 0) {
             (void)unlink(w->temp);
             if (linkat(AT_FDCWD, from, AT_FDCWD, w->temp, AT_SYMLINK_FOLLOW) != 0) {
                 free(w->temp);
@@ -101,12 +135,43 @@ void cfw_name_output(struct cf_writer *w)
             }
         }
         if (!w->temp) {
-            cfw_fail(w, "%s: cannot be given its name: %s", w->path, strerror(errno));
-            return;
+            cfw_fail(w, "%s: cannot be given its name: %s", name, strerror(errno));
+            return -1;
         }
     }
-    if (w->temp && rename(w->temp, w->path) != 0)
-        cfw_fail(w, "%s: cannot be renamed from %s: %s", w->path, w->temp, strerror(errno));
+    if (w->temp && rename(w->temp, name) != 0) {
+        cfw_fail(w, "%s: cannot be renamed from %s: %s", name, w->temp, strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+void cfw_name_output(struct cf_writer *w)
+{
+    (void)give_name(w, w->path);
+}
+
+/* The file of a recording becomes visible with its first rows: before, there is nothing to keep,
+   and what an earlier one left is not lost to a start that fails. */
+static int name_partial(struct cf_writer *w)
+{
+    char *name;
+
+    if (partial_in_use(w))
+        return -1;
+    if (asprintf(&name, "%s.partial", w->path) < 0) {
+        cfw_fail(w, "out of memory");
+        return -1;
+    }
+    if (give_name(w, name) != 0) {
+        free(name);
+        return -1;
+    }
+    free(w->temp);
+    w->temp = name;
+    w->unnamed = 0;
+    w->partial = 1;
+    return 0;
 }
 
 int cfw_write_all(struct cf_writer *w, struct iovec *v, int count)
@@ -244,7 +309,11 @@ int cfw_write_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t
     XXH3_64bits_update(&sum, head + CF_FRAME_HEAD, head_bytes - CF_FRAME_HEAD);
     cf_put64(head + 32, XXH3_64bits_digest(&sum));
     v[0] = (struct iovec){head, head_bytes};
-    if (cfw_note_frame(w, table, rows, first, last) != 0)
+    if (cfw_note_frame(w, table, rows, first, last) != 0 || cfw_write_all(w, v, n) != 0)
         return -1;
-    return cfw_write_all(w, v, n);
+    w->whole = w->bytes;
+    if (w->recording && w->regular && !w->partial && table != CF_STRING && table != CF_NAME &&
+        table != CF_INDEX && table != CF_END)
+        return name_partial(w);
+    return 0;
 }

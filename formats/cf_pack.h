@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "cf_codec.h"
 #include "cf_memory.h"

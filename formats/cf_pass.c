@@ -129,7 +129,7 @@ static int pass_strings(struct cf_writer *w, struct cf_frame *f)
             text = cf_frame_decode(f, i, &bytes);
     }
     if (!id || !length || !text) {
-        cfw_fail(w, "%s: a dictionary cannot be decoded", cfw_target(w));
+        cfw_fail(w, "out of memory"); /* the reader could decode it */
         return -1;
     }
     for (uint32_t i = 0; i < f->rows && length[i] <= bytes - at; i++) {

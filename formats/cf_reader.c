@@ -11,6 +11,7 @@
  * Memory: one frame and its decoded columns (bounded by CF_MAX_FRAME and the decoder), and the
  * dictionary of the segment, which grows with its distinct strings.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -30,6 +31,8 @@ struct cf_reader *cf_reader_open(char *const *files, int count)
     r->files = count > 0 ? files : standard;
     r->count = count > 0 ? count : 1;
     r->fd = -1;
+    r->name = r->files[0];
+    r->most_bytes = MAX_STRINGS;
     r->strings = cf_strings_new();
     r->dict = calloc(CF_CHAIN_MOST + 1, sizeof(*r->dict));
     r->decoder = cf_decoder_new();
@@ -52,7 +55,7 @@ void cf_reader_close(struct cf_reader *r)
 {
     if (!r)
         return;
-    if (r->dict)
+    if (r->dict && r->strings)
         cfr_clear_segment(r);
     if (r->fd >= 0 && r->owned)
         close(r->fd);
@@ -64,6 +67,7 @@ void cf_reader_close(struct cf_reader *r)
     free(r->named);
     free(r->total);
     free(r->entry);
+    free(r->seen);
     free(r->want);
     free(r->buf);
     free(r);
@@ -73,8 +77,10 @@ void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum c
 {
     struct want *w = realloc(r->want, (r->wants + 1) * sizeof(*w));
 
-    if (!w)
+    if (!w) {
+        cfr_refuse(r, ENOMEM);
         return;
+    }
     r->want = w;
     w[r->wants++] = (struct want){(uint16_t)table, (uint16_t)column, need};
 }
@@ -87,6 +93,16 @@ void cf_reader_want_all(struct cf_reader *r)
 void cf_reader_unify(struct cf_reader *r)
 {
     r->unify = 1;
+}
+
+void cf_reader_max_strings(struct cf_reader *r, uint64_t bytes)
+{
+    r->most_bytes = bytes;
+}
+
+void cf_reader_check_index(struct cf_reader *r)
+{
+    r->check_index = 1;
 }
 
 void cf_reader_pieces(struct cf_reader *r)
@@ -104,6 +120,21 @@ void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to)
     r->ranged = 1;
     r->from = from;
     r->to = to;
+}
+
+void cf_reader_span(struct cf_reader *r, uint64_t from, uint64_t to)
+{
+    r->span_from = from;
+    r->span_to = to;
+}
+
+size_t cf_reader_memory(const struct cf_reader *r)
+{
+    size_t bytes = r->cap + cf_decoder_memory(r->decoder);
+
+    for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
+        bytes += r->unified_room[i] * sizeof(uint32_t);
+    return bytes;
 }
 
 void cf_reader_idle(struct cf_reader *r, void (*f)(void *), void *arg)
@@ -139,8 +170,10 @@ static int stand_in_header(struct cf_reader *r)
         n += sizeof(line) - 1;
     }
     cfr_clear_segment(r);
-    if (cf_header_parse(&r->header, yaml, n, why, sizeof(why)) != 0)
+    if (cf_header_parse(&r->header, yaml, n, why, sizeof(why)) != 0) {
+        cfr_refuse(r, ENOMEM);
         return -1;
+    }
     hand_out_header(r, r->base + r->pos);
     r->lost = 1;
     return 0;
@@ -154,6 +187,7 @@ static size_t take_header(struct cf_reader *r)
     size_t bytes, total;
     char why[256];
     XXH3_state_t sum;
+    int result;
 
     r->foreign = 0;
     if (!cfr_need(r, CF_SEGMENT_HEAD, READ_AHEAD)) {
@@ -186,10 +220,14 @@ static size_t take_header(struct cf_reader *r)
         return 0;
     }
     cfr_clear_segment(r);
-    if (cf_header_parse(&r->header, (const char *)p + CF_SEGMENT_HEAD, bytes, why, sizeof(why))) {
+    result =
+        cf_header_parse(&r->header, (const char *)p + CF_SEGMENT_HEAD, bytes, why, sizeof(why));
+    if (result == -2)
+        cfr_refuse(r, ENOMEM);
+    else if (result != 0)
         cfr_damage(r, offset, "%s", why);
+    if (result != 0)
         return 0;
-    }
     hand_out_header(r, offset);
     cfr_load_index(r);
     return total;
@@ -300,12 +338,8 @@ static const void *column_values(struct cf_reader *r, unsigned i, size_t *blob)
 {
     const void *values = cf_decoder_column(r->decoder, i, blob);
 
-    if (!values) {
-        const char *name = cf_reader_column_name(r, r->frame.column[i].id);
-
-        cfr_damage(r, r->frame.offset, "column %s: %s", name ? name : "(unknown)",
-                   cf_decoder_problem(r->decoder));
-    }
+    if (!values)
+        cfr_not_decoded(r, r->frame.column[i].id);
     return values;
 }
 
@@ -354,7 +388,7 @@ static int decode(struct cf_reader *r)
                 r->unified_room[i] = 0;
                 r->unified[i] = malloc(f->rows * sizeof(uint32_t));
                 if (!r->unified[i]) {
-                    cfr_damage(r, f->offset, "out of memory");
+                    cfr_refuse(r, ENOMEM);
                     return -1;
                 }
                 r->unified_room[i] = f->rows;
@@ -456,13 +490,15 @@ static int take_frame(struct cf_reader *r)
         return 0;
     }
     if (r->frame.table == CF_END) {
-        cfr_check_end(r);
+        cfr_check_end(r, total);
         r->in_segment = 0;
         return 0;
     }
+    cfr_check_index(r);
     if (r->frame.table == CF_INDEX)
         return 0;
     cfr_count_rows(r, r->frame.table, r->frame.rows);
+    cfr_check_order(r);
     if (cfr_out_of_range(r, r->frame.table, r->frame.first, r->frame.last) || r->frame.rows == 0)
         return 0;
     if ((r->frame.table == CF_STRING && cfr_take_strings(r) != 0) ||
@@ -482,9 +518,11 @@ static int take_frame(struct cf_reader *r)
 int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
 {
     *frame = &r->frame;
-    if (r->taken < r->frame_rows && next_piece(r))
+    if (r->taken < r->frame_rows && !r->refused && next_piece(r))
         return 1;
     for (;;) {
+        if (r->refused)
+            return 0;
         if (r->fd < 0 && !cfr_open_next(r))
             return 0;
         if (!cfr_need(r, 8, READ_AHEAD)) {
@@ -548,7 +586,12 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
 
 const char *cf_reader_problem(const struct cf_reader *r)
 {
-    return r->damages ? r->problem : NULL;
+    return r->damages || r->refused ? r->problem : NULL;
+}
+
+int cf_reader_refused(const struct cf_reader *r)
+{
+    return r->refused;
 }
 
 unsigned cf_reader_damages(const struct cf_reader *r)

@@ -14,8 +14,9 @@ enum {
     AGAIN_LIMIT = 1 << 28,  /* bytes of damaged frames that are looked into in any case */
     DICT_SLACK = 1 << 16,   /* ids that may be skipped in a dictionary */
     IDLE_MS = 100,
-    OVERDUE_MS = 1000,  /* for what a program holds back while input keeps coming */
-    LOST_PROGRAMS = 16, /* in the chain of a header that stands in for a lost one */
+    OVERDUE_MS = 1000,     /* for what a program holds back while input keeps coming */
+    LOST_PROGRAMS = 16,    /* in the chain of a header that stands in for a lost one */
+    MAX_STRINGS = 1 << 30, /* bytes for strings, where no others are stated */
     WANT_TABLES = 64,
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
 };
@@ -34,12 +35,13 @@ struct dict {
 struct total {
     uint32_t table;
     uint64_t rows;
+    uint64_t last; /* largest time in the frames that were read */
 };
 
 struct named {
     uint32_t id;
     uint8_t type;
-    char *name;
+    const char *name; /* in r->strings */
 };
 
 struct cf_reader {
@@ -61,17 +63,24 @@ struct cf_reader {
     size_t wants;
     int want_all, unify, ranged, pieces;
     uint64_t from, to;
+    uint64_t span_from, span_to; /* bytes of the file; to 0: all */
     void (*idle)(void *);
     void *idle_arg;
     int64_t idle_last; /* milliseconds of a monotonic clock; 0: not yet set */
 
     struct cf_header header;
     struct cf_strings *strings;
-    struct dict *dict; /* CF_CHAIN_MOST + 1 */
+    struct dict *dict;   /* CF_CHAIN_MOST + 1 */
+    uint64_t id_bytes;   /* that they take */
+    uint64_t most_bytes; /* for strings and ids */
+    int full;            /* further strings of the segment are left out, which was told */
     struct named *named;
     size_t nameds;
     struct total *total;
     size_t totals;
+    uint64_t reached; /* largest time of the accesses so far */
+    int any_reached;
+    int disorder; /* the segment breaks the order of times, which was told */
     int in_segment, seen_any;
     int foreign; /* the segment is of a version that we do not read */
     uint64_t segment_start;
@@ -87,8 +96,14 @@ struct cf_reader {
 
     struct cf_index_entry *entry; /* of the segment, where a range is wanted */
     size_t entries, next_entry;
+    int check_index;
+    struct cf_index_entry *seen; /* frames of the segment, where the index is to be checked */
+    size_t seens, seen_room;
+    size_t index_rows; /* that came */
+    uint64_t index_at; /* offset of the first index frame; UINT64_MAX: none came */
 
     unsigned damages;
+    int refused;      /* by the environment: nothing more is handed out */
     unsigned missing; /* frames not handed out for want of a column */
     int lost;         /* frames of this segment are lost: its totals cannot be checked */
     char problem[1024];
@@ -97,6 +112,11 @@ struct cf_reader {
 /* cf_input.c */
 /* Remembers a problem with its place (offset UINT64_MAX: none); only the first one is kept. */
 void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...) CF_PRINTF(3, 4);
+/* The environment refused what reading goes on with: memory (error ENOMEM), a descriptor, the bytes
+   of a file. That is no damage, and nothing more is handed out. */
+void cfr_refuse(struct cf_reader *r, int error);
+/* Takes in that the decoder could not decode a column of the frame at hand, which `name` names. */
+void cfr_not_decoded(struct cf_reader *r, unsigned column);
 /* Makes n bytes stand at pos; reads no further than `ahead`. 0 where the input ends before. */
 int cfr_need(struct cf_reader *r, size_t n, size_t ahead);
 /* Makes pos a multiple of 8 in memory: frames behind damage may stand anywhere. */
@@ -109,6 +129,10 @@ void cfr_close_input(struct cf_reader *r);
 /* cf_index.c */
 void cfr_load_index(struct cf_reader *r); /* of the segment at r->segment_start */
 int cfr_out_of_range(const struct cf_reader *r, unsigned table, uint64_t first, uint64_t last);
+/* Notes the frame at hand, and holds index frames against those that were noted. */
+void cfr_check_index(struct cf_reader *r);
+/* The end frame's trailer, behind which the segment ends at `end` of the input. */
+void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes, uint64_t end);
 void cfr_jump(struct cf_reader *r); /* to the next frame that is not out of range */
 
 /* cf_reader.c */
@@ -125,10 +149,12 @@ void cfr_leave_frame(struct cf_reader *r, size_t total);
 
 /* cf_dict.c */
 int cfr_column_at(const struct cf_frame *f, unsigned column); /* -1 where there is none */
-int cfr_take_strings(struct cf_reader *r);                    /* of r->frame; -1 when damaged */
+int cfr_take_strings(struct cf_reader *r); /* of r->frame; -1 when damaged, or refused */
 int cfr_take_names(struct cf_reader *r);
 void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows);
-void cfr_check_end(struct cf_reader *r);
+/* Whether the times of the frame at hand go on from those before it, by the heads of the frames. */
+void cfr_check_order(struct cf_reader *r);
+void cfr_check_end(struct cf_reader *r, size_t total);
 void cfr_clear_segment(struct cf_reader *r);
 
 #endif

@@ -27,6 +27,7 @@ struct cf_strings {
     uint32_t count, room;
     uint32_t *slot; /* numbers, 0 = free */
     uint32_t slots; /* a power of two */
+    size_t block_bytes;
 };
 
 struct cf_strings *cf_strings_new(void)
@@ -90,6 +91,7 @@ static char *keep(struct cf_strings *s, const char *text, size_t length)
         b->used = 0;
         b->next = s->blocks;
         s->blocks = b;
+        s->block_bytes += sizeof(*b) + size;
     }
     place = b->text + b->used;
     memcpy(place, text, length);
@@ -139,4 +141,9 @@ const char *cf_strings_text(const struct cf_strings *s, uint32_t number)
 uint32_t cf_strings_count(const struct cf_strings *s)
 {
     return s->count;
+}
+
+size_t cf_strings_bytes(const struct cf_strings *s)
+{
+    return s->block_bytes + s->room * sizeof(*s->entry) + s->slots * sizeof(*s->slot);
 }

@@ -24,7 +24,11 @@
 
 #include <csv.h>
 
+#include "cf_number.h"
+#include "cf_text.h"
 #include "cf_tool.h"
+
+enum { MESSAGE = 8192 };
 
 #ifndef CF_VERSION
 #define CF_VERSION "0.1.0"
@@ -50,13 +54,13 @@ static void progress_clear(void)
 
 static void warn_list(const struct cf_tool *t, const char *format, va_list list)
 {
+    char message[MESSAGE], safe[2 * MESSAGE];
     int kept = errno;
 
     progress_clear();
-    fprintf(stderr, "%s: ", t->name);
     errno = kept; /* for %m */
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    vsnprintf(message, sizeof message, format, list);
+    fprintf(stderr, "%s: %s\n", t->name, cf_text_safe(safe, sizeof safe, message));
 }
 
 void cf_warn(const struct cf_tool *t, const char *format, ...)
@@ -170,6 +174,11 @@ void cf_common_option(struct cf_tool *t, int option)
     case 'q':
         t->quiet = 1;
         return;
+    case 1001:
+        t->max_strings = cf_parse_size(t, "--max-strings", optarg);
+        if (t->max_strings < 1 << 20)
+            cf_die(t, CF_EXIT_USAGE, "--max-strings '%s': must be at least 1M", optarg);
+        return;
     case 'h':
         fputs(t->usage, stdout);
         print_and_exit(t);
@@ -203,6 +212,8 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
     r = cf_reader_open(files, count);
     if (!r)
         cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (t->max_strings)
+        cf_reader_max_strings(r, t->max_strings);
     return r;
 }
 
@@ -219,6 +230,14 @@ struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
     w = cf_writer_open(path, t->line);
     if (!w)
         cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    return w;
+}
+
+struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path)
+{
+    struct cf_writer *w = cf_tool_writer(t, path);
+
+    cf_writer_recording(w);
     return w;
 }
 
@@ -263,34 +282,42 @@ void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r)
     progress.shown = 1;
 }
 
+int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
+{
+    const char *problem = cf_reader_problem(r);
+    unsigned damages = cf_reader_damages(r);
+
+    if (!problem)
+        return CF_EXIT_OK;
+    cf_warn(t, "%s", problem);
+    if (damages > 1)
+        cf_warn(t, "%u places of the input are damaged in all; what could be read was processed",
+                damages);
+    return cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
+}
+
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
 {
-    int status = CF_EXIT_OK;
+    int status = CF_EXIT_OK, refused;
 
     progress_clear();
     if (r) {
-        const char *problem = cf_reader_problem(r);
-        unsigned damages = cf_reader_damages(r);
-
-        if (problem || damages) {
-            cf_warn(t, "%s", problem ? problem : "the input is damaged");
-            if (damages > 1)
-                cf_warn(t,
-                        "%u places of the input are damaged in all; what could be read was "
-                        "processed",
-                        damages);
-            status = CF_EXIT_INPUT;
-        }
+        status = cf_tool_problems(t, r);
         cf_reader_close(r);
     }
+    refused = status == CF_EXIT_ENVIRONMENT;
     if (flush_stdout(t) < 0)
         status = CF_EXIT_ENVIRONMENT;
     if (w) {
         char problem[1024] = "";
+        int closed;
 
-        if (cf_writer_close(w, 1, problem, sizeof problem) < 0) {
+        if (refused) /* a file that is there is not replaced by a part of what it should be */
+            cf_writer_cut(w);
+        closed = cf_writer_close(w, !refused, problem, sizeof problem);
+        if (closed != 0) {
             cf_warn(t, "%s", problem[0] ? problem : "the output could not be written");
-            status = CF_EXIT_ENVIRONMENT;
+            status = closed < 0 || refused ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
         }
     } else if (fclose(stdout) != 0 && errno != EBADF) {
         /* EBADF: we were started with standard output closed and wrote nothing. */
@@ -304,52 +331,12 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
 
 /* ---- numbers in options ---- */
 
-/* Reads a number with an optional suffix; returns what follows it, or NULL. */
-static const char *scan_number(const char *s, uint64_t *value)
-{
-    char *end;
-    unsigned long long v;
-    unsigned shift = 0;
-
-    /* strtoull would take blanks and signs. */
-    if (*s < '0' || *s > '9')
-        return NULL;
-    errno = 0;
-    v = strtoull(s, &end, s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10);
-    if (errno || end[-1] == 'x' || end[-1] == 'X')
-        return NULL;
-    switch (*end) {
-    case 'K':
-    case 'k':
-        shift = 10;
-        break;
-    case 'M':
-    case 'm':
-        shift = 20;
-        break;
-    case 'G':
-    case 'g':
-        shift = 30;
-        break;
-    }
-    if (shift) {
-        end++;
-        if (end[0] == 'i' && end[1] == 'B')
-            end += 2;
-    }
-    if (v > (UINT64_MAX >> shift))
-        return NULL;
-    *value = (uint64_t)v << shift;
-    return end;
-}
-
 uint64_t cf_parse_u64(const struct cf_tool *t, const char *option, const char *text, uint64_t least,
                       uint64_t most)
 {
     uint64_t value;
-    const char *end = scan_number(text, &value);
 
-    if (!end || *end)
+    if (cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &value) < 0)
         cf_die(t, CF_EXIT_USAGE, "%s '%s': not a number: give one such as 1000, 0x40 or 64K",
                option, text);
     if (value < least || value > most) {
@@ -364,9 +351,8 @@ uint64_t cf_parse_u64(const struct cf_tool *t, const char *option, const char *t
 uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *text)
 {
     uint64_t value;
-    const char *end = scan_number(text, &value);
 
-    if (!end || *end)
+    if (cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &value) < 0)
         cf_die(t, CF_EXIT_USAGE, "%s '%s': not a size: give bytes, or a number with K, M or G",
                option, text);
     return value;
@@ -379,7 +365,7 @@ void cf_parse_range(const struct cf_tool *t, const char *option, const char *tex
     uint64_t a = 0, b = UINT64_MAX;
 
     if (*p != '-')
-        p = scan_number(p, &a);
+        p = cf_scan_number(p, CF_READ_SIZE, &a);
     if (!p)
         goto bad;
     if (*p == '\0') {
@@ -387,14 +373,14 @@ void cf_parse_range(const struct cf_tool *t, const char *option, const char *tex
     } else if (*p == '+') {
         uint64_t length;
 
-        p = scan_number(p + 1, &length);
+        p = cf_scan_number(p + 1, CF_READ_SIZE, &length);
         if (!p || *p || length == 0)
             goto bad;
         b = length - 1 > UINT64_MAX - a ? UINT64_MAX : a + (length - 1);
     } else if (*p == '-') {
         p++;
         if (*p) {
-            p = scan_number(p, &b);
+            p = cf_scan_number(p, CF_READ_SIZE, &b);
             if (!p || *p)
                 goto bad;
         } else if (text[0] == '-') {
@@ -420,11 +406,24 @@ static void separate(FILE *out, int first)
         putc(',', out);
 }
 
-void cf_csv_text(FILE *out, int first, const char *text)
+/* Whether what goes there ends on a terminal, as what is put together in memory does where standard
+   output is one. */
+static int to_terminal(FILE *out)
+{
+    static int known, standard;
+    const int fd = fileno(out);
+
+    if (!known) {
+        standard = isatty(STDOUT_FILENO);
+        known = 1;
+    }
+    return fd < 0 || fd == STDOUT_FILENO ? standard : isatty(fd);
+}
+
+static void csv_field(FILE *out, const char *text)
 {
     size_t length = strlen(text);
 
-    separate(out, first);
     if (length == 0)
         return;
     /* Blanks at the ends are quoted too: many readers, libcsv among them, would drop them. */
@@ -432,6 +431,23 @@ void cf_csv_text(FILE *out, int first, const char *text)
         csv_fwrite(out, text, length);
     else
         fwrite(text, 1, length, out);
+}
+
+/* Out of the way of the common case, for the room that it takes. */
+static void __attribute__((noinline)) csv_for_terminal(FILE *out, const char *text)
+{
+    char safe[4 * CF_MAX_TEXT + 1]; /* an escape takes 4 bytes for one, or 6 for two */
+
+    csv_field(out, cf_text_safe(safe, sizeof safe, text));
+}
+
+void cf_csv_text(FILE *out, int first, const char *text)
+{
+    separate(out, first);
+    if (to_terminal(out))
+        csv_for_terminal(out, text);
+    else
+        csv_field(out, text);
 }
 
 void cf_csv_u64(FILE *out, int first, uint64_t value)

@@ -50,6 +50,8 @@ struct cf_decoder {
     const char *problem;
 };
 
+const char cf_no_memory[] = "out of memory";
+
 int cfu_fail(struct unpacker *u, const char *problem)
 {
     u->problem = problem;
@@ -59,7 +61,7 @@ int cfu_fail(struct unpacker *u, const char *problem)
 int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes)
 {
     b->used = 0;
-    return cf_bytes_room(b, bytes + SLACK) < 0 ? cfu_fail(u, "out of memory") : 0;
+    return cf_bytes_room(b, bytes + SLACK) < 0 ? cfu_fail(u, cf_no_memory) : 0;
 }
 
 /* At most max, or -1. */
@@ -80,12 +82,14 @@ static int unzip(struct unpacker *u, const uint8_t *data, size_t bytes, void *ou
     if (!u->zstd) {
         u->zstd = ZSTD_createDCtx();
         if (!u->zstd)
-            return cfu_fail(u, "out of memory");
+            return cfu_fail(u, cf_no_memory);
     }
     /* one frame and nothing behind it */
     if (ZSTD_findFrameCompressedSize(data, bytes) != bytes)
         return cfu_fail(u, "compressed data is damaged");
     size_t n = ZSTD_decompressDCtx(u->zstd, out, wanted, data, bytes);
+    if (ZSTD_isError(n) && ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
+        return cfu_fail(u, cf_no_memory);
     return ZSTD_isError(n) || n != wanted ? cfu_fail(u, "compressed data is damaged") : 0;
 }
 
@@ -397,6 +401,22 @@ void cf_decoder_free(struct cf_decoder *d)
     free(d);
 }
 
+size_t cf_decoder_memory(const struct cf_decoder *d)
+{
+    const struct unpacker *u = &d->unpacker;
+    size_t bytes = sizeof(*d) + ZSTD_sizeof_DCtx(u->zstd) + u->values.room + u->pcs.room +
+                   u->memory.room + d->near.room;
+
+    for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++)
+        bytes += d->memory[i].room + d->packed[i].tables.room + d->packed[i].tokens.room +
+                 d->packed[i].misses.room;
+    for (unsigned i = 0; i < CONSTANTS; i++)
+        bytes += d->constant[i].memory.room;
+    for (int i = 0; i < 3; i++)
+        bytes += u->plain[i].room;
+    return bytes;
+}
+
 void cf_decoder_frame(struct cf_decoder *d, size_t rows, const struct cf_coded *columns,
                       unsigned count)
 {
@@ -512,7 +532,7 @@ static const void *decode_packed(struct cf_decoder *d, unsigned i, unsigned widt
         return problem(d, "rows were asked for anew");
     d->memory[i].used = 0;
     if (cf_bytes_room(&d->memory[i], d->here * width + SLACK) < 0)
-        return problem(d, "out of memory");
+        return problem(d, cf_no_memory);
     while (p->row < d->at) {
         size_t n = d->at - p->row < d->here ? d->at - p->row : d->here;
         cf_packed_rows(p, &d->unpacker, n, d->memory[i].data);
@@ -563,7 +583,7 @@ static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_by
         return bytes ? c->data : (const uint8_t *)"";
     d->memory[i].used = 0;
     if (cf_bytes_room(&d->memory[i], bytes + 1) < 0)
-        return problem(d, "out of memory");
+        return problem(d, cf_no_memory);
     if (unpack_values(&d->unpacker, CF_ZSTD, c->data, c->bytes, 1, bytes, 0, d->memory[i].data) < 0)
         return problem(d, d->unpacker.problem);
     return d->memory[i].data;
@@ -585,7 +605,7 @@ static const void *decode_whole(struct cf_decoder *d, unsigned i, unsigned width
         return problem(d, "length of a column does not fit its rows");
     d->memory[i].used = 0;
     if (cf_bytes_room(&d->memory[i], d->rows * width + SLACK) < 0)
-        return problem(d, "out of memory");
+        return problem(d, cf_no_memory);
     void *out = d->memory[i].data;
     int result = 0;
     if (c->codec == CF_CONST)

@@ -84,7 +84,8 @@ struct cf_index_entry {
     uint32_t table, rows;
 };
 
-/* Parses the YAML of a header into `h`, which takes over a copy. 0, or -1 with a message. */
+/* Parses the YAML of a header into `h`, which takes over a copy. 0; -1 with a message, or -2
+   without memory. */
 int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *problem,
                     size_t size);
 void cf_header_clear(struct cf_header *h);
@@ -103,6 +104,7 @@ void cf_strings_clear(struct cf_strings *s);
 uint32_t cf_strings_number(struct cf_strings *s, const char *text, size_t length, int *fresh);
 const char *cf_strings_text(const struct cf_strings *s, uint32_t number); /* NULL if unknown */
 uint32_t cf_strings_count(const struct cf_strings *s);
+size_t cf_strings_bytes(const struct cf_strings *s); /* of memory */
 
 /* Values of the i-th column of a frame as its type, decoded if need be; no unified ids. NULL when
    they do not decode. For the writer. */

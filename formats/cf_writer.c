@@ -45,6 +45,22 @@ struct cf_writer *cf_writer_open(const char *path, const char *program)
     return w;
 }
 
+void cf_writer_private(struct cf_writer *w)
+{
+    w->private = 1;
+}
+
+void cf_writer_recording(struct cf_writer *w)
+{
+    w->recording = 1;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &w->flushed);
+}
+
+void cf_writer_cut(struct cf_writer *w)
+{
+    w->cut = 1;
+}
+
 int cfw_ready_to_write(struct cf_writer *w)
 {
     if (w->failed)
@@ -221,8 +237,6 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
 
 int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
 {
-    uint32_t most = w->packed ? CF_FILE_ROWS : CF_WIRE_ROWS;
-
     for (unsigned i = 0; i < w->batches; i++) {
         struct batch *b = w->batch[i];
 
@@ -230,16 +244,27 @@ int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
             continue;
         b->rows += rows;
         cfw_note_times(b, b->rows - rows, 1);
-        return b->rows == most ? cfw_flush_for(w, table) : 0;
+        /* A full one goes with what comes next: rows of other tables up to its times may follow. */
+        return 0;
     }
     return -1;
 }
 
 int cf_writer_flush(struct cf_writer *w)
 {
+    struct timespec now;
+
     if (w->failed)
         return -1;
-    return w->packed ? 0 : cfw_flush_below(w, UINT_MAX);
+    if (w->packed) {
+        if (!w->recording)
+            return 0;
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        if (now.tv_sec - w->flushed.tv_sec < PARTIAL_SECONDS)
+            return 0;
+        w->flushed = now;
+    }
+    return cfw_flush_below(w, UINT_MAX);
 }
 
 int cfw_queue_string(struct cf_writer *w, uint32_t id, const char *text, size_t length)
@@ -338,16 +363,38 @@ uint64_t cf_writer_bytes(const struct cf_writer *w)
     return w->bytes;
 }
 
+/* A file that was not written to its end: what is whole of a recording stays, with a problem that
+   says where. */
+static void leave_partial(struct cf_writer *w)
+{
+    char why[sizeof(w->problem)];
+
+    snprintf(why, sizeof(why), "%s", w->failed ? w->problem : w->path);
+    w->failed = 0;
+    if (!w->partial) {
+        if (w->temp)
+            (void)unlink(w->temp);
+        cfw_fail(w, "%s%s%s", why, w->cut ? ": not written" : "",
+                 w->cut && w->recording ? ": nothing was recorded" : "");
+        return;
+    }
+    (void)!ftruncate(w->fd, (off_t)w->whole); /* what a full disk cut */
+    cfw_fail(w, "%s: %swhat was recorded until then is in %s", why, w->cut ? "cut off: " : "",
+             w->temp);
+}
+
 int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t size)
 {
-    int result;
+    int result, broken;
 
     if (!w)
         return 0;
+    if (!w->failed && (w->cut || !complete))
+        (void)cfw_flush_below(w, UINT_MAX);
+    if (w->cut && (w->path || w->whole)) /* a pipe that has carried nothing may say so */
+        complete = 0;
     if (!w->failed && complete)
         (void)cfw_end_segment(w);
-    else if (!w->failed)
-        (void)cfw_flush_below(w, UINT_MAX);
     pthread_mutex_lock(&w->lock);
     w->stop = 1;
     pthread_cond_broadcast(&w->changed);
@@ -356,13 +403,16 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
         pthread_join(w->thread[i], NULL);
     if (!w->opened && !w->failed)
         (void)cfw_open_output(w);
-    if (!w->failed && w->path)
+    if (!w->failed && w->path && !(w->cut && w->regular))
         cfw_name_output(w);
-    if (w->fd >= 0 && close(w->fd) != 0)
+    broken = w->failed;
+    if (w->regular && (w->failed || w->cut))
+        leave_partial(w);
+    if (w->fd >= 0 && close(w->fd) != 0) {
+        broken = 1;
         cfw_fail(w, "%s: cannot write: %s", cfw_target(w), strerror(errno));
-    if (w->failed && w->temp)
-        (void)unlink(w->temp);
-    result = w->failed ? -1 : 0;
+    }
+    result = w->failed ? (w->cut && !broken ? 1 : -1) : 0;
     if (w->failed && problem && size)
         snprintf(problem, size, "%s", w->problem);
     for (unsigned i = 0; i < w->batches; i++)

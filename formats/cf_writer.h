@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "cf_wire.h"
 
@@ -19,6 +20,7 @@ enum {
     PIPE_BYTES = 1 << 20,
     MAX_TABLES = 64,
     PASS_ROWS = CF_FILE_ROWS / 4, /* packed frames of as many rows go to a file as they are */
+    PARTIAL_SECONDS = 5,          /* so old may be what a recording's file does not hold yet */
     NUMBERED_ROWS = 256,          /* fewer are sent as they are */
     STRING_BYTES = 1 << 20,       /* a dictionary frame's text */
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
@@ -61,7 +63,12 @@ struct batch {
 struct cf_writer {
     char *program;
     char *path, *temp; /* temp NULL: unnamed, or written in place */
-    int fd, owned, unnamed, packed, opened;
+    int fd, owned, unnamed, packed, opened, private;
+    int regular;            /* a file that gets its name at the end */
+    int recording, partial; /* it is kept when it is cut off; `temp` is the name that it has then */
+    int cut;                /* the stream ends here although what it is of does not */
+    uint64_t whole;         /* bytes of it up to the last frame that is complete */
+    struct timespec flushed;
     atomic_int failed;
     char problem[512];
 

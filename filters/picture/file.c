@@ -7,12 +7,13 @@
  * a message. A file that could not be finished is removed.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/cf_target.h"
 #include "filters/picture/picture.h"
 
 void cf_json_text(FILE *out, const char *name, const char *text)
@@ -53,28 +54,49 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
     *line = longer;
 }
 
+/* A descriptor of what is written, or -1 with errno: a device or a pipe itself, else a new file
+   `beside` the target. */
+static int open_target(struct cf_target *target, const char *path, char **beside)
+{
+    int fd;
+
+    if (cf_target_find(target, path) != 0)
+        return -1;
+    if (target->in_place)
+        return cf_target_open(target);
+    if (asprintf(beside, "%s.%ld.tmp", target->path, (long)getpid()) < 0) {
+        *beside = NULL;
+        return -1;
+    }
+    (void)unlink(*beside); /* of a process that had our number */
+    fd = open(*beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target->exists ? 0600 : 0666);
+    if (fd >= 0)
+        cf_target_keep(target, fd);
+    return fd;
+}
+
 void cf_picture_file(const struct cf_tool *t, const char *path,
                      int (*write)(const void *what, FILE *out), const void *what)
 {
     const int to_stdout = !strcmp(path, "-");
+    struct cf_target target = {0};
     char *beside = NULL;
-    struct stat st;
-    FILE *out;
+    FILE *out = stdout;
     int bad;
 
-    /* a device or a pipe is written, not replaced */
-    if (!to_stdout && (stat(path, &st) != 0 || S_ISREG(st.st_mode)) &&
-        asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
-    if (!(out = to_stdout ? stdout : fopen(beside ? beside : path, "wbe")))
-        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
+    if (!to_stdout) {
+        int fd = open_target(&target, path, &beside);
+
+        if (fd < 0 || !(out = fdopen(fd, "wb")))
+            cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
+    }
     errno = 0;
     bad = write(what, out);
     bad |= fflush(out) || ferror(out);
     if (!to_stdout) {
         bad |= fclose(out) != 0;
         if (!bad && beside)
-            bad = rename(beside, path) != 0;
+            bad = rename(beside, target.path) != 0;
     }
     if (bad) {
         int why = errno;
@@ -84,6 +106,7 @@ void cf_picture_file(const struct cf_tool *t, const char *path,
                why ? strerror(why) : "out of memory");
     }
     free(beside);
+    free(target.path);
 }
 
 void cf_picture_size(const struct cf_tool *t, const char *option, const char *text, uint32_t *width,

@@ -102,27 +102,3 @@ double cf_axis_step(double least, double most, unsigned marks)
             return k * power;
     return 10 * power;
 }
-
-size_t cf_text_character(const char *text, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *t = (const unsigned char *)text;
-    size_t n = t[0] < 0x80 ? 1 : t[0] >> 5 == 6 ? 2 : t[0] >> 4 == 14 ? 3 : t[0] >> 3 == 30 ? 4 : 0;
-    uint32_t c;
-
-    *code = 0xfffd;
-    if (!n)
-        return 1;
-    c = n == 1 ? t[0] : t[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((t[i] & 0xc0) != 0x80)
-            return i;
-        c = c << 6 | (t[i] & 0x3f);
-    }
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c < least[n] || c > 0x10ffff ||
-        (c >= 0xd800 && c < 0xe000) || (c >= 0x200b && c <= 0x200f) ||
-        (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff)
-        return n;
-    *code = c;
-    return n;
-}

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "formats/cf.h"
+#include "formats/cf_text.h"
 #include "formats/cf_tool.h"
 
 /* ---- colours, numbers and texts for people (look.c) ---- */
@@ -27,10 +28,6 @@ struct cf_rgb cf_series_colour(unsigned series); /* 21 that differ, then again *
 
 /* "1234" as "1.23 k"; what is below 1000 without a point. */
 void cf_text_number(char *out, size_t size, double value);
-
-/* One character of UTF-8: its bytes, at least 1; *code is 0xfffd for what is no UTF-8, and for
-   control characters and marks that change the direction of writing. */
-size_t cf_text_character(const char *text, uint32_t *code);
 
 /* Marks of an axis from `least` to `most`: a step of 1, 2 or 5 times a power of ten that gives at
    most `marks` of them. */

@@ -14,6 +14,7 @@
 #include <wchar.h>
 
 #include "filters/picture/picture.h"
+#include "formats/cf_number.h"
 
 static int cube(uint8_t v)
 {
@@ -68,10 +69,10 @@ unsigned cf_terminal_text(FILE *out, const struct cf_terminal *t, const char *te
 
 static unsigned number_of(const char *text, unsigned otherwise)
 {
-    char *end;
-    unsigned long n = text && *text ? strtoul(text, &end, 10) : 0;
+    uint64_t n;
 
-    return n && n < 10000 && !*end ? (unsigned)n : otherwise;
+    return text && cf_read_number(text, CF_READ_DECIMAL, 9999, &n) == 0 && n ? (unsigned)n
+                                                                             : otherwise;
 }
 
 struct cf_terminal cf_terminal_here(void)

@@ -78,10 +78,11 @@ static void make_snapshots(struct cf_writer *w)
     uint8_t level[LINES];
 
     for (uint32_t s = 1; s <= 6; s++) {
-        const struct cf_values snapshot[] = {{CF_SNAP, NULL, s},
-                                             {CF_TIME, NULL, s * 10000},
-                                             {CF_MODE, NULL, 0},
-                                             {CF_COST_TOTAL, NULL, 100 + s}};
+        const struct cf_values snapshot[] = {
+            {CF_SNAP, NULL, s},
+            {CF_TIME, NULL, 50000 + s * 10000}, /* behind the accesses */
+            {CF_MODE, NULL, 0},
+            {CF_COST_TOTAL, NULL, 100 + s}};
         const struct cf_values line[] = {
             {CF_SNAP, NULL, s},  {CF_LEVEL, level, 0}, {CF_SET, set, 0},   {CF_WAY, way, 0},
             {CF_STATE, NULL, 3}, {CF_PHYS, phys, 0},   {CF_ADDR, addr, 0}, {CF_PID, pid, 0}};

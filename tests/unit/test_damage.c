@@ -235,21 +235,21 @@ static void write_small(const char *path, enum form form)
         abort();
     for (uint64_t block = 0; block < (form == RAW || form == PACKED ? 6 : 2); block++) {
         const uint32_t label = cf_writer_string(w, block & 1 ? "odd" : "even, \"quoted\"");
-        const struct cf_values map[] = {{CF_TIME, NULL, 200 * block}, {CF_PID, NULL, 5},
+        const struct cf_values map[] = {{CF_TIME, NULL, 400 * block}, {CF_PID, NULL, 5},
                                         {CF_OP, NULL, CF_MAPPED},     {CF_START, &start, 0},
                                         {CF_STOP, NULL, 0x9000},      {CF_LABEL, NULL, label}};
         const struct cf_values access[] = {{CF_TIME, time, 0}, {CF_TID, NULL, 5},  {CF_OP, op, 0},
                                            {CF_SIZE, NULL, 8}, {CF_ADDR, addr, 0}, {CF_PC, pc, 0}};
         for (uint64_t i = 0; i < 64; i++) {
             /* a loop of four instructions: what the packer is made for, with some surprises */
-            time[i] = 200 * block + i * 3;
+            time[i] = 400 * block + i * 3;
             pc[i] = 0x400000 + (i % 4) * 5;
             addr[i] = 0x1000 * (1 + i % 4) + (i / 4) * 8 + (i % 13 == 5 ? 0x12345678 : 0);
             op[i] = i % 4 == 3 ? CF_STORE : CF_LOAD;
         }
         if (cf_writer_rows(w, CF_MAP, 1, map, 6, NULL) ||
-            (form == NUMBERED ? write_numbered(w, 200 * block)
-             : form >= LINES ? write_lines(w, form == LINES ? 32 : 96, (uint32_t)block, 200 * block)
+            (form == NUMBERED ? write_numbered(w, 400 * block)
+             : form >= LINES ? write_lines(w, form == LINES ? 32 : 96, (uint32_t)block, 400 * block)
                              : cf_writer_rows(w, CF_ACCESS, 64, access, 6, NULL)) ||
             cf_writer_flush(w))
             abort();
@@ -312,7 +312,7 @@ static void numbered_values(const uint8_t *bytes, size_t n)
         for (uint32_t i = 0; f->table == CF_ACCESS && i < f->rows; i++, rows++) {
             const uint32_t k = kind_of_row(i);
 
-            bad += !time || !pc || !size || !op || time[i] != 200 * (rows / ROWS) + i ||
+            bad += !time || !pc || !size || !op || time[i] != 400 * (rows / ROWS) + i ||
                    pc[i] != 0x400000 + 5 * k || size[i] != 1u << k % 4 ||
                    op[i] != (k % 3 ? CF_LOAD : CF_STORE);
         }

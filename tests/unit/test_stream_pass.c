@@ -184,7 +184,9 @@ static void test_blob_beside_packed(void)
     size += COLUMN + 8;
     for (int i = 0; i < 4; i++)
         made[at + 4 + i] = (uint8_t)(size >> 8 * i);
-    reseal_one(made + at, size);
+    reseal_put64(made + n + COLUMN + 8 - 24,
+                 n + COLUMN + 8); /* the trailer: bytes of the segment */
+    reseal(made, n + COLUMN + 8);
     put_bytes("blob.cf", made, n + COLUMN + 8);
     for (int packed = 0; packed < 2; packed++) {
         struct cf_reader *in;
