@@ -59,7 +59,7 @@ void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)
 
     if (sets > c->sets - first)
         sets = c->sets - first;
-    memset(c->line + first * c->ways, 0xff, sets * c->ways * sizeof(*c->line)); /* CF_CACHE_NONE */
+    memset(c->line + first * c->ways, CF_CACHE_NONE_BYTE, sets * c->ways * sizeof(*c->line));
     if (c->emptied)
         c->emptied[block] = 1;
 }

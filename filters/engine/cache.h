@@ -7,9 +7,9 @@
  * level taking the whole list of events of the level above; and single steps, for a hierarchy in
  * which lower levels act on upper ones. Both have the same results.
  *
- * Line numbers are below 2^63 - 1 (see runs.h). A cache may be told to keep every line in its
- * physical way; else LRU and FIFO keep the ways of a set in the order of age, which is faster, and
- * "way" then means the place in that order, 0 the newest.
+ * Line numbers are below 2^63 (see runs.h), and one of them is none: CF_CACHE_NONE. A cache may be
+ * told to keep every line in its physical way; else LRU and FIFO keep the ways of a set in the
+ * order of age, which is faster, and "way" then means the place in that order, 0 the newest.
  *
  * Policies. An invalid way is filled before any line is replaced, the lowest one first.
  *   LRU, FIFO    the line that was touched, or came in, longest ago
@@ -74,7 +74,12 @@ enum cf_cache_flag {
 };
 
 #define CF_CACHE_DIRTY ((uint64_t)1 << 63)
-#define CF_CACHE_NONE  UINT64_MAX
+
+/* No line, in bytes that are all the same. With another top bit it would be a line: one that no
+   address of a processor makes, whatever its line size, as its top bits take turns; while all other
+   bits set are the last word of the address space to the second process. */
+#define CF_CACHE_NONE_BYTE 0xa5
+#define CF_CACHE_NONE      (CF_CACHE_NONE_BYTE * UINT64_C(0x0101010101010101))
 
 /* Runs a batch and lists the references that missed, by their index in the batch: victim[k] is the
    line that reference miss[k] put out, with CF_CACHE_DIRTY added where it must be written back, or

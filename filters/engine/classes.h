@@ -24,7 +24,8 @@ enum cf_class {
 
 enum { CF_CLASS_OPS = 6 };
 
-/* Line references, by operation (enum cf_op; 0 = any other), and those that missed by class. */
+/* Line references, by operation (enum cf_op; an unknown one is a load), and those that missed by
+   class. */
 struct cf_class_counts {
     uint64_t references[CF_CLASS_OPS];
     uint64_t misses[CF_CLASS_OPS][CF_CLASSES];

@@ -107,7 +107,7 @@ static inline unsigned op_of(const struct cf_coherence_rows *in, uint32_t row)
 {
     const unsigned op = in->op ? in->op[row] : CF_LOAD;
 
-    return op < CF_CLASS_OPS ? op : 0;
+    return op && op < CF_CLASS_OPS ? op : CF_LOAD;
 }
 
 /* One row of any kind and any number of lines, each a run: 0 when the block is full before its end,

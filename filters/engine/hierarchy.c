@@ -6,6 +6,7 @@
  * hierarchy_pipe_avx512.c and hierarchy_walk_avx512.c do the same faster for simple machines;
  * hierarchy_rows.c takes the rows and chooses.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,14 @@ static int CF_PRINTF(3, 4) refuse(char *problem, size_t size, const char *format
     va_start(args, format);
     vsnprintf(problem, size, format, args);
     va_end(args);
+    errno = EINVAL;
+    return -1;
+}
+
+static int no_memory(char *problem, size_t size, const struct cf_level *l)
+{
+    refuse(problem, size, "%s%sout of memory", l ? l->name : "", l ? ": " : "");
+    errno = ENOMEM;
     return -1;
 }
 
@@ -136,35 +145,37 @@ static int make_caches(struct cf_hierarchy *h, const struct cf_hierarchy_options
         masks |= o->masks[k].level == i;
     if (masks)
         g.options |= CF_CACHE_PHYSICAL;
+    if (t->spec.policy == CF_MASTER_INDEX && t->spec.ways > 64)
+        return refuse(problem, size, "%s: master-index is for caches of at most 64 ways, it has %u",
+                      t->spec.name, t->spec.ways);
     t->cache = calloc(t->caches, sizeof *t->cache);
     t->ways = malloc(h->cores * sizeof *t->ways);
     if (!t->cache || !t->ways)
-        return refuse(problem, size, "out of memory");
+        return no_memory(problem, size, NULL);
     for (unsigned c = 0; c < t->caches; c++) {
         /* every cache draws numbers of its own */
         g.seed = o->seed ^ ((uint64_t)i << 32 | c) * 0xd1342543de82ef95u;
         t->cache[c] = cf_cache_new(&g);
         if (!t->cache[c])
-            return refuse(problem, size, "%s: out of memory for %u sets of %u ways", t->spec.name,
-                          t->spec.sets, t->spec.ways);
+            return no_memory(problem, size, &t->spec);
     }
     for (unsigned c = 0; c < h->cores; c++)
         t->ways[c] =
             t->spec.policy == CF_MASTER_INDEX ? cf_cache_master(t->cache[0], c) : CF_CACHE_ALL_WAYS;
     if (o->prefetch[i] == CF_PREFETCH_NONE)
-        return make_recent(t) == 0 ? 0 : refuse(problem, size, "out of memory");
+        return make_recent(t) == 0 ? 0 : no_memory(problem, size, NULL);
     if (t->exclusive)
         return refuse(problem, size, "%s: a prefetcher at an exclusive level is not modelled",
                       t->spec.name);
-    h->told = 1;
+    h->ahead = 1;
     t->prefetcher = calloc(t->caches, sizeof *t->prefetcher);
     if (!t->prefetcher)
-        return refuse(problem, size, "out of memory");
+        return no_memory(problem, size, NULL);
     for (unsigned c = 0; c < t->caches; c++) {
         t->prefetcher[c] =
             cfh_prefetcher_new(o->prefetch[i], t->shift, (uint64_t)t->spec.sets * t->spec.ways);
         if (!t->prefetcher[c])
-            return refuse(problem, size, "out of memory");
+            return no_memory(problem, size, NULL);
     }
     return 0;
 }
@@ -343,7 +354,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
     struct cf_hierarchy *h = calloc(1, sizeof *h);
 
     if (!h) {
-        refuse(problem, size, "out of memory");
+        no_memory(problem, size, NULL);
         return NULL;
     }
     h->cores = o->cores ? o->cores : 1;
@@ -358,7 +369,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
         return NULL;
     }
     if (make_runs(h, o) != 0) {
-        refuse(problem, size, "out of memory");
+        no_memory(problem, size, NULL);
         cf_hierarchy_free(h);
         return NULL;
     }
@@ -366,7 +377,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
     h->lean = h->pipeline && !o->portable && lean(h);
     h->walk = !o->serial && !o->portable && walkable(h);
     if (h->pipeline && h->split && make_apart(h, o->portable) != 0) {
-        refuse(problem, size, "out of memory");
+        no_memory(problem, size, NULL);
         cf_hierarchy_free(h);
         return NULL;
     }
@@ -434,6 +445,11 @@ void cf_hierarchy_memory(const struct cf_hierarchy *h, struct cf_hierarchy_count
                                            .ifetches = h->memory[CLASS_FETCH],
                                            .prefetches = h->memory[CLASS_PREFETCH],
                                            .writes = h->memory_writes};
+    /* without a data cache stores are counted where they arrive */
+    if (h->first[KIND_DATA] == MEMORY) {
+        counts->writes += counts->stores;
+        counts->stores = 0;
+    }
 }
 
 void cfh_watch_flush(struct tier *t)

@@ -70,7 +70,8 @@ struct cf_hierarchy_counts {
     uint64_t prefetches_useful;  /* of them, asked for before they left */
 };
 
-/* NULL when the machine cannot be modelled or without memory; `problem` then says why. */
+/* NULL when the machine cannot be modelled, or without memory, with errno ENOMEM; `problem` then
+   says why. */
 struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
                                       const struct cf_hierarchy_options *o, char *problem,
                                       size_t size);
@@ -138,8 +139,8 @@ typedef void (*cf_hierarchy_watcher)(void *arg, const struct cf_hierarchy_refs *
 
 /* Has `f` called with every run that reaches level `level` (index), before the cf_hierarchy_run()
    that caused it returns. A run is that of runs.h: repeated references to the line referenced just
-   before are dropped, they hit. One watcher a level; NULL ends it. Call before the first access. -1
-   without memory. */
+   before are dropped, they hit; none is with a prefetcher. One watcher a level; NULL ends it. Call
+   before the first access. -1 without memory. */
 int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg);
 
 /* The same with the references that missed only, which spares the others most of the work. */

@@ -14,7 +14,7 @@ enum { KIND_DATA = 0, KIND_FETCH = 1, KINDS = 2 };
 enum { MEMORY = -1 };
 enum { BATCH = 8192, REFS = 4096, PENDING = 128, MOST_GROUPS = 1024 };
 
-#define NO_LINE UINT64_MAX
+#define NO_LINE CF_CACHE_NONE
 
 /* By what a line access is counted: index into counters below. */
 enum class { CLASS_LOAD, CLASS_STORE, CLASS_FETCH, CLASS_PREFETCH, CLASSES };
@@ -89,7 +89,9 @@ struct cf_hierarchy {
     int lean;      /* it is one that hierarchy_pipe_avx512.c serves */
     int walk;      /* it is one that hierarchy_walk_avx512.c serves */
     int two_runs;  /* first levels have lines of different sizes: runs are made for each */
-    int told;      /* a watcher or a prefetcher wants to know of runs */
+    int told;      /* a watcher wants to know of runs */
+    int ahead;     /* a level has a prefetcher, which may act between repeated references: none is
+                      dropped */
     int split;     /* the first levels differ, and neither serves the other kind */
     struct cf_runs *runs[KINDS];
     struct apart *apart; /* for the pipeline, where split */
@@ -165,11 +167,12 @@ void cfh_walk_avx512(struct cf_hierarchy *h, const struct cf_runs *runs, const u
 void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own);
 /* A store to a line that was clean at `level`: takes all copies of other cores. */
 void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line);
-/* An inclusive `level` lost a line: takes it from the caches before, and returns whether one of
-   them held it dirty. */
-int cfh_take_before(struct cf_hierarchy *h, int level, uint64_t line);
+/* A cache of an inclusive `level` lost a line of 1 << shift bytes: takes it from the caches before
+   it, and returns whether one of them held it dirty. */
+int cfh_take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
+                    unsigned shift);
 /* The same without runs: each row by itself, where looking for repeated references costs more than
-   it saves. Only without watchers and prefetchers, which are told of runs. `space` by kind. */
+   it saves, and where a prefetcher may act between them. `space` by kind. */
 void cfh_serial_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
                      const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
                      const uint64_t *space, uint8_t *hit);

@@ -94,7 +94,8 @@ emit_some(struct cf_hierarchy *h, struct tier *t, const struct run_of_level *r, 
             flag[n] = given_back;
             n += (uint32_t)dirty;
         }
-        hit[at] = f & CF_CACHE_POSTED ? hit[at] : behind;
+        /* a batch before may have had another line of the row, which was served later */
+        hit[at] = (f & CF_CACHE_POSTED) || hit[at] > behind ? hit[at] : behind;
     }
     to->count = n;
     t->n.evictions += evictions;
@@ -140,7 +141,7 @@ static void emit_all(struct cf_hierarchy *h, struct tier *t, const struct run_of
                 t->n.write_misses++;
             else
                 t->missed[class_of_op(op, at)]++;
-            if (!posted)
+            if (!posted && hit[at] < r->behind)
                 hit[at] = r->behind;
             if ((!store || allocate) && !(f & CF_CACHE_WHOLE)) {
                 to->line[n] = r->line[i] >> r->extra;

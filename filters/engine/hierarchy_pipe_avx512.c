@@ -199,7 +199,7 @@ static void serve(struct cf_hierarchy *h, struct tier *t, const uint32_t *reader
         const uint32_t at = reader[k];
 
         counts += one_of(op, at);
-        hit[at] = behind;
+        hit[at] = hit[at] > behind ? hit[at] : behind;
     }
     add_counts(n, counts);
     for (unsigned c = 0; c < CLASSES; c++) {
@@ -276,7 +276,8 @@ static TARGET int run_level(struct cf_hierarchy *h, struct tier *t, struct stage
         left -= step;
         s->line += step;
         s->row += step;
-        s->flags += s->flags ? step : 0;
+        if (s->flags)
+            s->flags += step;
     }
     t->calm = missed < count / FEW;
     if (to == in)

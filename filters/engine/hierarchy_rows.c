@@ -278,7 +278,7 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
            : h->pipeline && !h->several && (!h->split || op) ? PIPELINE
            : h->walk && !h->told && !broken                  ? WALK
                                                              : SERIAL;
-    if (code == SERIAL && !h->told && broken) {
+    if (h->ahead || (code == SERIAL && !h->told && broken)) {
         cfh_serial_rows(h, addr, op, size, from, to, core, key, hit);
     } else if (h->split && (code == PIPELINE || apart)) {
         status = run_apart(h, addr, op, size, from, to, core, space, code, hit);

@@ -9,7 +9,8 @@
  * inclusive    a line that such a level loses is taken from all caches before it that it serves;
  *              if one of them held it dirty, it is written back by this level.
  * exclusive    a line that is read from such a level moves to the one before it; it gets all
- *              victims of that one, the clean ones too, and brings in nothing itself.
+ *              victims of that one, the clean ones too, and brings in nothing itself. What it has
+ *              dirty goes to the level behind before an instruction cache gets the line.
  * write-back   a store makes the line dirty. Write-through: the line stays clean and the store
  *              goes on to the level behind, though nobody waits for it there.
  * allocate     a store that misses reads the line. Else it goes on to the level behind. A dirty
@@ -20,10 +21,11 @@
  *              ISCA 1984). A miss on its way to a level first looks into the other caches before
  *              that level: a dirty copy is written to the level, and then stays clean (load) or
  *              goes (store, or a load from an exclusive level). A store to a clean line takes all
- * other copies. So a dirty line has no other copy; whether a clean one has is not noted but looked
- * for, which makes the states shared and exclusive-clean one: they differ in the traffic on a bus
- * only. Instruction caches take no part. flush        takes the line from all caches of all cores;
- * memory gets it if a copy was dirty.
+ *              other copies. So a dirty line has no other copy; whether a clean one has is not
+ *              noted but looked for, which makes the states shared and exclusive-clean one: they
+ *              differ in the traffic on a bus only. Instruction caches take no part; what they
+ *              evict goes into no exclusive level while another core holds it dirty.
+ * flush        takes the line from all caches of all cores; memory gets it if a copy was dirty.
  */
 #include "filters/engine/hierarchy_parts.h"
 
@@ -108,9 +110,16 @@ static int take_others(struct cf_hierarchy *h, int level, int next, uint64_t lin
 
         if (!s->data || (j != level && !(t->before >> j & 1)))
             continue;
-        for (unsigned c = low / s->shared; c * s->shared < high; c++)
-            if (c * s->shared / t->shared != t->at)
-                dirty |= take_lines(s, c, line, t->shift, how, &s->n.invalidations);
+        for (unsigned c = low / s->shared; c * s->shared < high; c++) {
+            const uint64_t before = s->n.invalidations;
+
+            if (c * s->shared / t->shared == t->at)
+                continue;
+            dirty |= take_lines(s, c, line, t->shift, how, &s->n.invalidations);
+            /* what is left before it are instruction caches */
+            if (s->inclusive && s->n.invalidations > before)
+                dirty |= cfh_take_before(h, j, c, line, t->shift);
+        }
     }
     return dirty;
 }
@@ -151,10 +160,11 @@ void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line)
 /* An exclusive level takes a line from the one before it. */
 static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty);
 
-int cfh_take_before(struct cf_hierarchy *h, int level, uint64_t line)
+int cfh_take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
+                    unsigned shift)
 {
     const struct tier *t = &h->tier[level];
-    const unsigned cache = t->at, high = cores_before(h, cache, t->shared);
+    const unsigned high = cores_before(h, cache, t->shared);
     int dirty = 0;
 
     for (int j = 0; j < level; j++) {
@@ -163,9 +173,23 @@ int cfh_take_before(struct cf_hierarchy *h, int level, uint64_t line)
         if (!(t->before >> j & 1))
             continue;
         for (unsigned c = cache * t->shared / s->shared; c * s->shared < high; c++)
-            dirty |= take_lines(s, c, line, t->shift, TAKE, &s->n.back_invalidations);
+            dirty |= take_lines(s, c, line, shift, TAKE, &s->n.back_invalidations);
     }
     return dirty;
+}
+
+/* Whether a cache of another core, none that lies before ours of `level`, holds the line dirty. */
+static int dirty_elsewhere(struct cf_hierarchy *h, int level, uint64_t line)
+{
+    while (level != MEMORY) {
+        const int next = h->tier[level].next[KIND_DATA];
+
+        if (take_others(h, level, next, line, LOOK))
+            return 1;
+        line = outward(h, &h->tier[level], next, line);
+        level = next;
+    }
+    return 0;
 }
 
 /* A line has left a cache of `level` to make room. */
@@ -180,8 +204,11 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
     if (t->prefetcher)
         cfh_prefetcher_lost(t->prefetcher[cache], line);
     if (t->inclusive)
-        dirty |= cfh_take_before(h, level, line);
+        dirty |= cfh_take_before(h, level, cache, line, t->shift);
     if (next != MEMORY && h->tier[next].exclusive) {
+        /* nobody has taken an old copy from an instruction cache */
+        if (h->coherent && !t->data && h->tier[next].data && dirty_elsewhere(h, next, line))
+            return;
         t->n.writebacks += dirty;
         place(h, next, line, dirty);
     } else if (dirty) {
@@ -272,10 +299,21 @@ static inline void demand(struct cf_hierarchy *h, int level, uint64_t line, int 
 static unsigned read_behind(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty)
 {
     struct tier *t = &h->tier[level];
-    int next = t->next[h->kind];
+    const int next = t->next[h->kind];
+    uint64_t wider = line;
 
     if (h->coherent)
         cfh_snoop(h, level, line, own);
+    /* a fetch that leaves the way of data behind a unified level asks on the rest of that, too */
+    for (int i = level; h->coherent && t->data && next != t->next[KIND_DATA];) {
+        const int data = h->tier[i].next[KIND_DATA];
+
+        if (data == MEMORY)
+            break;
+        wider = outward(h, &h->tier[i], data, wider);
+        i = data;
+        cfh_snoop(h, i, wider, own);
+    }
     return read_line(h, next, outward(h, t, next, line), own, dirty);
 }
 
@@ -295,13 +333,14 @@ static unsigned read_missed(struct cf_hierarchy *h, int level, uint64_t line, in
     unsigned served;
 
     h->tier[level].missed[h->class]++;
-    served = read_behind(h, level, line, own, &given);
+    served = read_behind(h, level, line, own, h->tier[level].data ? &given : NULL);
     fill(h, level, line, given);
     return served;
 }
 
-/* A read that comes from the level before; own: for a store. *dirty is set where an exclusive
-   level gives away a dirty line. Returns the depth that serves it. */
+/* A read that comes from the level before; own: for a store. *dirty is set where an exclusive level
+   gives away a dirty line; NULL for an instruction cache, which must not hold one, since nobody
+   would find it there. Returns the depth that serves it. */
 static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty)
 {
     struct tier *t;
@@ -326,7 +365,12 @@ static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int 
         return read_missed(h, level, line, own);
     if (own && h->coherent && was != CF_CACHE_MODIFIED)
         cfh_take_all(h, level, line);
-    *dirty |= t->exclusive && was == CF_CACHE_MODIFIED;
+    if (t->exclusive && was == CF_CACHE_MODIFIED && dirty) {
+        *dirty = 1;
+    } else if (t->exclusive && was == CF_CACHE_MODIFIED) {
+        t->n.writebacks++;
+        write_line(h, t->onward, outward(h, t, t->onward, line), t->shift);
+    }
     return t->spec.depth;
 }
 
@@ -387,6 +431,7 @@ static unsigned flush_line(struct cf_hierarchy *h, uint64_t line, unsigned shift
     for (unsigned j = 0; j < h->levels; j++) {
         struct tier *t = &h->tier[j];
         uint64_t lost = 0, here = t->shift > shift ? line >> (t->shift - shift) : line;
+        const unsigned parts = t->shift < shift ? shift - t->shift : 0;
 
         for (unsigned c = 0; c < t->caches; c++) {
             uint64_t before = lost;
@@ -397,12 +442,12 @@ static unsigned flush_line(struct cf_hierarchy *h, uint64_t line, unsigned shift
                 for (unsigned d = 0; d < h->tier[k].caches && t->before >> k & 1; d++)
                     dirty |= take_lines(&h->tier[k], d, here, t->shift, TAKE,
                                         &h->tier[k].n.back_invalidations);
+            for (uint64_t k = 0; t->watch && k < UINT64_C(1) << parts; k++)
+                cfh_note(t, (here << parts) + k, h->row, c, CF_RUN_FLUSH, lost == before);
         }
         t->n.flushes += lost;
         if (lost && t->spec.depth < found)
             found = t->spec.depth;
-        if (t->watch && t->data)
-            cfh_note(t, here, h->row, t->at, CF_RUN_FLUSH, lost == 0);
     }
     h->memory_writes += (unsigned)dirty;
     return found;
@@ -423,7 +468,7 @@ static void bring(struct cf_hierarchy *h)
             continue;
         h->kind = h->prefetch[i].kind;
         t->n.prefetches_issued++;
-        read_behind(h, level, line, 0, &dirty);
+        read_behind(h, level, line, 0, t->data ? &dirty : NULL);
         fill(h, level, line, dirty);
         cfh_prefetcher_brought(t->prefetcher[cache], line);
     }

@@ -129,13 +129,20 @@ INLINE enum cf_cache_state take(const struct stop *s, uint64_t line)
     return was & CF_CACHE_DIRTY ? CF_CACHE_MODIFIED : CF_CACHE_CLEAN;
 }
 
+/* Apart, so that the loop keeps its registers. */
+static __attribute__((noinline, cold)) int take_before_several(const struct walk *w,
+                                                               const struct tier *t, uint64_t line)
+{
+    return cfh_take_before(w->h, (int)(t - w->h->tier), t->at, line, t->shift);
+}
+
 /* An inclusive level lost the line: whether one that it serves held it dirty. */
 INLINE int take_before(const struct walk *w, const struct tier *t, uint64_t line)
 {
     int dirty = 0;
 
     if (__builtin_expect(w->h->several, 0))
-        return cfh_take_before(w->h, (int)(t - w->h->tier), line);
+        return take_before_several(w, t, line);
     for (uint32_t before = t->before; before;) {
         const uint32_t j = 31 - _lzcnt_u32(before);
         const struct stop *s = &w->own[j];

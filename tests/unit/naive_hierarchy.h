@@ -165,10 +165,10 @@ static int naive_dirty_elsewhere(struct naive *n, int level, int next, uint64_t 
             unsigned other = c * n->level[i].shared;
 
             if (other / n->level[level].shared == n->core / n->level[level].shared ||
-                other / n->level[next].shared != n->core / n->level[next].shared)
+                (next >= 0 && other / n->level[next].shared != n->core / n->level[next].shared))
                 continue;
             for (uint64_t b = 0; b < n->level[level].spec->line; b += n->level[i].spec->line) {
-                struct naive_line *x = naive_find(n, i, c, addr + b);
+                struct naive_line *x = naive_find(n, i, c, naive_begin(n, level, addr) + b);
 
                 if (x && x->dirty)
                     return 1;
@@ -202,8 +202,18 @@ static void naive_snoop(struct naive *n, int level, uint64_t addr, int take)
             int meets =
                 next < 0 || other / n->level[next].shared == n->core / n->level[next].shared;
 
+            uint64_t before = l->n.invalidations;
+
             if (!ours && meets)
                 dirty |= naive_drop(n, i, c, addr, bytes, !take, &l->n.invalidations);
+            if (l->n.invalidations == before || l->spec->inclusion != CF_INCLUSIVE)
+                continue;
+            /* instruction caches lose it too */
+            for (int k = 0; k < i; k++)
+                for (unsigned d = 0; naive_before(n, k, i) && d < n->level[k].caches; d++)
+                    if (d * n->level[k].shared / l->shared == c)
+                        dirty |=
+                            naive_drop(n, k, d, addr, bytes, 0, &n->level[k].n.back_invalidations);
         }
     }
     if (dirty)
@@ -255,7 +265,7 @@ static void naive_insert(struct naive *n, int level, uint64_t addr, int dirty)
     struct naive_level *l = &n->level[level];
     unsigned cache = naive_cache(n, level);
     struct naive_line *x = naive_victim(n, level, naive_set(n, level, cache, addr)), old = *x;
-    int fetch = !naive_serves(n, level, 0), next = naive_next(n, level, fetch);
+    int fetch = !naive_serves(n, level, 0), next = naive_next(n, level, fetch), stale = 0;
     uint64_t mine;
 
     x->addr = naive_begin(n, level, addr);
@@ -275,6 +285,14 @@ static void naive_insert(struct naive *n, int level, uint64_t addr, int dirty)
                 if (c * n->level[i].shared / l->shared == cache)
                     old.dirty |= naive_drop(n, i, c, old.addr, l->spec->line, 0,
                                             &n->level[i].n.back_invalidations);
+    /* an instruction cache may hold what another core has changed since */
+    for (int i = next; fetch && naive_exclusive(n, next) && i >= 0; i = naive_next(n, i, 0))
+        stale |=
+            naive_serves(n, next, 0) && naive_dirty_elsewhere(n, i, naive_next(n, i, 0), old.addr);
+    if (stale) {
+        n->space = mine;
+        return;
+    }
     l->n.writebacks += (unsigned)old.dirty;
     if (naive_exclusive(n, next)) {
         struct naive_line *y = naive_find(n, next, naive_cache(n, next), old.addr);
@@ -371,8 +389,14 @@ static unsigned naive_read(struct naive *n, int level, uint64_t addr, int fetch,
         int was = x->dirty;
 
         if (naive_exclusive(n, level)) {
-            *dirty |= was;
             x->valid = 0;
+            if (dirty)
+                *dirty |= was;
+            else if (was) {
+                n->level[level].n.writebacks++;
+                naive_write(n, naive_next(n, level, !naive_serves(n, level, 0)), addr,
+                            n->level[level].spec->line);
+            }
         } else {
             naive_touch(n, x);
         }
@@ -382,9 +406,15 @@ static unsigned naive_read(struct naive *n, int level, uint64_t addr, int fetch,
     }
     (*naive_count(n, level, 1))++;
     naive_snoop(n, level, addr, own);
+    /* a fetch that leaves the way of data behind a unified level asks on the rest of that, too */
+    if (naive_serves(n, level, 0) && naive_next(n, level, fetch) != naive_next(n, level, 0))
+        for (int i = naive_next(n, level, 0); i >= 0; i = naive_next(n, i, 0))
+            naive_snoop(n, i, addr, own);
     if (naive_exclusive(n, level))
         return naive_read(n, naive_next(n, level, fetch), addr, fetch, own, dirty);
-    served = naive_read(n, naive_next(n, level, fetch), addr, fetch, own, &given);
+    /* an instruction cache gets no dirty line */
+    served = naive_read(n, naive_next(n, level, fetch), addr, fetch, own,
+                        naive_serves(n, level, 0) ? &given : NULL);
     naive_insert(n, level, addr, given);
     return served;
 }
@@ -469,10 +499,9 @@ __attribute__((unused)) static unsigned naive_row(struct naive *n, uint64_t addr
         last = UINT64_MAX;
     n->op = (int)op;
     for (uint64_t line = addr / bytes; line <= last / bytes; line++) {
-        unsigned served = op == CF_FLUSH ? naive_flush(n, line * bytes, bytes)
-                          : op == CF_STORE && first >= 0
-                              ? naive_store(n, first, line * bytes)
-                              : naive_read(n, first, line * bytes, fetch, 0, &ignored);
+        unsigned served = op == CF_FLUSH   ? naive_flush(n, line * bytes, bytes)
+                          : op == CF_STORE ? naive_store(n, first, line * bytes)
+                                           : naive_read(n, first, line * bytes, fetch, 0, &ignored);
 
         if (served > slowest)
             slowest = served;

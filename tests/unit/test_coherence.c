@@ -175,6 +175,8 @@ static unsigned access(struct model *m, unsigned core, unsigned op, uint64_t add
     uint64_t last = addr + (size ? size - 1 : 0), line;
     unsigned class = CF_CLASS_NONE;
 
+    if (!op || op >= CF_CLASS_OPS)
+        op = CF_LOAD;
     if (op == CF_IFETCH && !m->g.fetches)
         return class;
     if (last < addr)

@@ -31,7 +31,8 @@ enum style { ANY, SIMPLE, POLICIES, PLAIN, LEAN, SEVERAL };
 static void make_machine(struct set *s, enum style style)
 {
     static const uint32_t sets[] = {1, 1, 2, 3, 4, 7, 8, 16};
-    unsigned depth = 0, line = 16u << next(3), shared = 1, i = 0, levels = 1 + next(4);
+    unsigned depth = 0, line = next(8) ? 16u << next(3) : 4, shared = 1, i = 0,
+             levels = 1 + next(4);
     int exclusive_allowed = style == ANY, inclusive;
 
     memset(s, 0, sizeof *s);
@@ -54,7 +55,7 @@ static void make_machine(struct set *s, enum style style)
             if (kinds == 2 && i == 0)
                 l->kind = next(2) ? CF_DATA_CACHE : CF_INSTRUCTION_CACHE;
             l->line = line;
-            if (i == 0 && kinds < 2 && style == ANY && next(4) == 0 && line > 16)
+            if (i == 0 && kinds < 2 && style == ANY && next(4) == 0 && line > 4)
                 l->line = line / 2;
             l->sets = sets[next(8)];
             l->ways = 1 + next(5);
@@ -358,6 +359,80 @@ static int against_each_other(const struct set *s, enum ops ops, int serial, int
     return wrong == 0;
 }
 
+/* The rows in one call, which makes batches of them, against calls of a few rows each. Straddling:
+   each has some lines of the first level, so that a batch may well end between them. */
+static int however_cut(const struct set *s, enum ops ops, int straddling)
+{
+    enum { FRAME = 10000 };
+    static uint64_t addrs[FRAME];
+    static uint8_t opsv[FRAME], hit[2][FRAME];
+    static uint32_t sizes[FRAME];
+    struct cf_hierarchy *h[2];
+    struct cf_hierarchy_counts a, b;
+    unsigned wrong = 0;
+    char problem[256];
+
+    h[0] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
+    h[1] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
+    if (!h[0] || !h[1]) {
+        cf_hierarchy_free(h[0]);
+        cf_hierarchy_free(h[1]);
+        return -1;
+    }
+    for (uint32_t i = 0; i < FRAME; i++) {
+        if (i % ROWS == 0)
+            make_rows(1, ops);
+        addrs[i] = straddling ? next(2 * FRAME) * 2 + 1 : addr[i % ROWS];
+        opsv[i] = op[i % ROWS];
+        sizes[i] = straddling ? s->m.level[0].line * (1 + next(3)) : size[i % ROWS];
+    }
+    wrong += cf_hierarchy_run(h[0], addrs, opsv, sizes, 0, FRAME, 0, 0, hit[0]) != 0;
+    for (uint32_t from = 0, end; from < FRAME; from = end) {
+        end = from + 1 + next(next(4) ? 20 : 400);
+        end = end < FRAME ? end : FRAME;
+        wrong += cf_hierarchy_run(h[1], addrs, opsv, sizes, from, end, 0, 0, hit[1]) != 0;
+    }
+    for (uint32_t i = 0; i < FRAME && !wrong; i++)
+        if (hit[0][i] != hit[1][i]) {
+            wrong++;
+            note("row %u: %u at once, %u in pieces", i, hit[0][i], hit[1][i]);
+        }
+    for (unsigned i = 0; i < s->m.levels; i++) {
+        cf_hierarchy_count(h[0], i, &a);
+        cf_hierarchy_count(h[1], i, &b);
+        wrong += !same_counts(&a, &b);
+    }
+    cf_hierarchy_memory(h[0], &a);
+    cf_hierarchy_memory(h[1], &b);
+    wrong += !same_counts(&a, &b);
+    cf_hierarchy_free(h[0]);
+    cf_hierarchy_free(h[1]);
+    if (wrong)
+        tell(s);
+    return wrong == 0;
+}
+
+static void cuts(void)
+{
+    static const enum style styles[] = {ANY, SIMPLE, POLICIES, PLAIN, LEAN};
+    static struct set s;
+    unsigned done = 0, bad = 0;
+
+    for (unsigned i = 0; i < 600 && bad < 3; i++) {
+        int result;
+
+        make_machine(&s, styles[i % 5]);
+        s.o.portable = next(3) == 0;
+        for (unsigned k = 0; k < s.m.levels; k++)
+            if (next(20) == 0 && s.m.level[k].inclusion != CF_EXCLUSIVE)
+                s.o.prefetch[k] = (enum cf_prefetcher)next(3);
+        result = however_cut(&s, (enum ops)next(FETCH_OPS + 1), i / 5 % 2);
+        done += result >= 0;
+        bad += result == 0;
+    }
+    is_u64(bad, 0, "the same however the rows are cut into calls (%u machines)", done);
+}
+
 static void random_machines(void)
 {
     static struct set s;
@@ -429,7 +504,7 @@ static unsigned prefetch_round(enum cf_prefetcher kind)
     struct cf_machine m = {.levels = 1, .line_size = 64};
     struct cf_hierarchy_options o = {.cores = 1, .prefetch = {kind}};
     unsigned ways = 1 + next(4), sets = 1 + next(20), wrong = 0;
-    uint64_t issued = 0, useful = 0, now = 0, before = UINT64_MAX;
+    uint64_t issued = 0, useful = 0, now = 0;
     struct {
         uint64_t page, last;
         int64_t step;
@@ -465,11 +540,6 @@ static unsigned prefetch_round(enum cf_prefetcher kind)
         uint64_t wanted = UINT64_MAX;
         const int fresh = x && x->fresh;
 
-        if (line == before) { /* of one run with the reference before */
-            wrong += hit[i] != 1;
-            continue;
-        }
-        before = line;
         wrong += hit[i] != (x ? 1 : CF_FROM_MEMORY);
         useful += (unsigned)fresh;
         if (x) {
@@ -560,6 +630,7 @@ static void refusals(void)
 int main(void)
 {
     random_machines();
+    cuts();
     prefetchers();
     refusals();
     return done();
