@@ -4,9 +4,9 @@
  * traces as the tasks of one machine.
  *
  * In: streams, each in the order of time. Out: one segment in the order of time, with all tables
- * and columns, strings written anew. Memory: by time, a frame an input and what explains it;
- * interleaving, a frame a thread and 40 bytes a thread switch, and pipes as a whole; of a schedule,
- * a frame a task and what explains it.
+ * and columns, strings written anew. Memory: by time, a part of a frame an input and what explains
+ * it; interleaving, the same a thread and 40 bytes a thread switch, and pipes as a whole; of a
+ * schedule, the same a task.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static const char usage[] =
     "\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "  -q, --quiet          no progress, no notes on columns that an input lacks\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-merge --interleave --cpus 4 resolved.cf -o parallel.cf\n";
@@ -64,7 +64,7 @@ static const struct option longs[] = {
     {"memory", required_argument, NULL, OPT_MEMORY},
     {"schedule", required_argument, NULL, OPT_SCHEDULE},
     {"output", required_argument, NULL, 'o'},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void parse_schedule(struct merge *m, const char *text)
@@ -201,24 +201,6 @@ static void take_in(struct merge *m, struct input *in)
     in->file = make_name(m, "/proc/self/fd/%d", to);
 }
 
-/* Number of segments in a file that can be read again; 0 for anything else. */
-static unsigned count_segments(struct merge *m, const struct input *in)
-{
-    struct cf_reader *r;
-    struct cf_frame *f;
-    struct stat st;
-    unsigned n = 0;
-
-    if (!strcmp(in->file, "-") || stat(in->file, &st) != 0 || !S_ISREG(st.st_mode))
-        return 0;
-    r = cf_tool_reader(&m->tool, &in->file, 1);
-    cf_reader_range(r, UINT64_MAX, 0); /* which steps over accesses */
-    while (cf_reader_next(r, &f) > 0)
-        n += f->table == CF_HEADER;
-    cf_reader_close(r);
-    return n;
-}
-
 static struct input *add_input(struct merge *m, const struct input *in)
 {
     uint64_t offset = m->o.renumber ? (uint64_t)m->inputs * m->o.pid_offset : 0;
@@ -236,7 +218,44 @@ static struct input *add_input(struct merge *m, const struct input *in)
     return to;
 }
 
-/* The files; of those that hold several segments, each is an input of its own. */
+/* Each segment of a file that can be read again is an input of its own. 0 where the file is none
+   such, or holds one. */
+static int add_segments(struct merge *m, const struct input *in)
+{
+    uint64_t *at = NULL;
+    size_t n = 0;
+    struct cf_reader *r;
+    struct cf_frame *f;
+    struct stat st;
+
+    if (!strcmp(in->file, "-") || stat(in->file, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    r = cf_tool_reader(&m->tool, &in->file, 1);
+    cf_reader_range(r, UINT64_MAX, 0); /* which steps over accesses */
+    while (cf_reader_next(r, &f) > 0) {
+        if (f->table != CF_HEADER)
+            continue;
+        if (n % 64 == 0)
+            at = merge_alloc(m, at, (n + 64) * sizeof(*at));
+        at[n++] = f->offset;
+    }
+    for (size_t k = 0; k < n && n > 1; k++) {
+        struct input *one = add_input(m, in);
+
+        one->from = at[k];
+        one->to = k + 1 < n ? at[k + 1] : (uint64_t)st.st_size;
+        one->name = make_name(m, "%s (segment %zu)", in->name, k + 1);
+        one->told = cf_reader_problem(r) != NULL;
+    }
+    if (n > 1 && cf_reader_problem(r)) {
+        cf_warn(&m->tool, "%s", cf_reader_problem(r));
+        m->status = CF_EXIT_INPUT;
+    }
+    cf_reader_close(r);
+    free(at);
+    return n > 1;
+}
+
 static void set_inputs(struct merge *m, char **files, int count)
 {
     static char standard[] = "-", standard_name[] = "standard input";
@@ -244,7 +263,6 @@ static void set_inputs(struct merge *m, char **files, int count)
 
     for (int i = 0; i < (count ? count : 1); i++) {
         struct input in = {.file = count ? files[i] : standard};
-        unsigned segments;
 
         in.name = strcmp(in.file, "-") ? in.file : standard_name;
         standard_inputs += !strcmp(in.file, "-");
@@ -252,17 +270,8 @@ static void set_inputs(struct merge *m, char **files, int count)
             cf_die(&m->tool, CF_EXIT_USAGE, "standard input can be merged only once");
         if (m->o.interleave)
             take_in(m, &in);
-        segments = count_segments(m, &in);
-        if (segments < 2) {
+        if (!add_segments(m, &in))
             add_input(m, &in);
-            continue;
-        }
-        for (unsigned k = 1; k <= segments; k++) {
-            struct input *one = add_input(m, &in);
-
-            one->segment = k;
-            one->name = make_name(m, "%s (segment %u)", in.name, k);
-        }
     }
 }
 

@@ -465,6 +465,54 @@ many_threads() {
     has "raise --memory" "$stderr"
 }
 
+@test "--interleave: segments of one file, however many, each read once and by its own threads" {
+    local k n bytes=()
+    two_threads
+    for k in 25 100; do
+        for ((n = 0; n < k; n++)); do cat a.cf; done >$k.cf
+        # what a process and its children have read, in bytes
+        bytes+=("$(bash -c "cf-merge -q --interleave $k.cf -o $k.out.cf && sed -n 's/rchar: //p' /proc/\$\$/io")")
+        [[ $(cf-cat --csv $k.out.cf | wc -l) == $((k * 8 + 1)) ]]
+    done
+    # four times as much, not sixteen times
+    ((bytes[1] < bytes[0] * 5)) || fail "25 segments: ${bytes[0]} bytes read, 100: ${bytes[1]}"
+    cf-merge -q --interleave a.cf a.cf a.cf | cf-cat --csv >want.csv
+    cat a.cf a.cf a.cf | cf-merge -q --interleave | cf-cat --csv | cmp want.csv -
+    # a damaged segment is told once, and takes nothing from the others
+    head -c $(($(stat -c %s a.cf) - 200)) a.cf >cut.cf
+    cat a.cf cut.cf a.cf >three.cf
+    run -1 --separate-stderr bash -c 'cf-merge -q --interleave three.cf >out.cf'
+    [[ ${#stderr_lines[@]} == 1 && $stderr == *three.cf:\ byte* ]]
+    cf-merge -q --interleave a.cf a.cf | cf-cat --csv --columns addr | sort >want
+    cf-cat --csv --columns addr out.cf | sort | comm -23 want - >lost
+    [[ ! -s lost ]]
+}
+
+@test "--interleave: what cannot be read again is no end of the input" {
+    two_threads
+    cat a.cf a.cf a.cf >three.cf
+    cf-merge --interleave three.cf >want.cf
+    # a search for leaks would open files, too
+    export ASAN_OPTIONS=exitcode=99:detect_leaks=0
+    # the first pass needs one file at a time, the second one a thread that lives
+    run -3 --separate-stderr bash -c 'ulimit -n 6; cf-merge --interleave three.cf >out.cf'
+    has "three.cf: Too many open files" "$stderr"
+    ! cf-cat --verify out.cf 2>/dev/null
+    run -3 --separate-stderr bash -c 'ulimit -n 6; cf-merge --interleave -o out.packed.cf three.cf'
+    [[ ! -e out.packed.cf ]]
+    # a soft limit is none
+    bash -c 'ulimit -Sn 6; cf-merge --interleave three.cf' | cmp want.cf -
+}
+
+@test "--interleave: --memory bounds what the threads that live read" {
+    two_threads
+    for n in {1..60}; do cat a.cf; done >many.cf
+    run -3 --separate-stderr bash -c 'cf-merge --interleave --memory 1M many.cf >out.cf'
+    has "threads at once takes more than 1048576 bytes" "$stderr"
+    has "raise --memory" "$stderr"
+    run -0 cf-merge --interleave --memory 1M a.cf -o out.packed.cf
+}
+
 # ---- schedules ----
 
 # CPUS SLICE (0: fifo) FILE.csv...: the reference, which goes tick by tick
@@ -627,4 +675,11 @@ task() {
     run -2 cf-merge --interleave --cpus 0 </dev/null
     run -2 cf-merge - - </dev/null
     run -2 cf-merge --pid-offset 0 </dev/null
+}
+
+@test "--interleave of a stream without a thread" {
+    make_stream empty >empty.cf
+    run -0 cf-merge -q --interleave -o out.cf empty.cf
+    run -0 cf-cat --csv --table access out.cf
+    [[ ${#lines[@]} -le 1 ]]
 }

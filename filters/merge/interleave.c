@@ -9,10 +9,12 @@
  * and rows of one thread that come before anything else go out in one run.
  *
  * Every thread reads the input for itself through a reader of its own, which skips what is not the
- * thread's. Memory: a frame and its dictionary for each thread that lives.
+ * thread's. Memory: a part of a frame and its dictionary for each thread that lives, bounded by
+ * --memory.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "filters/merge/merge.h"
 
@@ -33,6 +35,7 @@ struct runner {
     uint64_t turn;  /* its clock when its turn began */
     uint64_t ahead; /* time - own clock, while it runs */
     struct fifo *fifo;
+    size_t memory; /* that its reader holds */
 };
 
 struct cpu {
@@ -40,6 +43,10 @@ struct cpu {
     struct thread **queue;  /* the others that could run; a ring */
     size_t head, waiting, room;
     uint64_t clock; /* when it became free */
+    /* while it runs a thread: */
+    uint64_t next; /* when that does something next */
+    int turn_ends; /* and whether that is the end of its turn */
+    size_t place;  /* in the heap, from 1; 0: idle */
 };
 
 struct play {
@@ -47,9 +54,30 @@ struct play {
     struct threads *threads;
     struct cpu *cpu;
     uint32_t cpus;
-    size_t roots; /* threads without creator that were looked at so far */
-    uint64_t now; /* time of the last row */
+    struct cpu **heap; /* those that run a thread, the next event first */
+    size_t heaped;
+    size_t memory; /* that the readers hold */
+    size_t lives;  /* threads that live */
+    size_t roots;  /* threads without creator that were looked at so far */
+    uint64_t now;  /* time of the last row */
 };
+
+/* ---- memory ---- */
+
+/* Every thread that lives reads for itself, so what that takes is bounded as a whole. */
+static void count_memory(struct play *p, struct runner *r)
+{
+    size_t now = cf_reader_memory(r->source.reader);
+
+    p->memory += now - r->memory;
+    r->memory = now;
+    if (p->memory > p->merge->o.memory)
+        cf_die(
+            &p->merge->tool, CF_EXIT_ENVIRONMENT,
+            "to read %zu threads at once takes more than %llu bytes: interleave fewer inputs, or "
+            "raise --memory",
+            p->lives, (unsigned long long)p->merge->o.memory);
+}
 
 /* ---- what a thread does next ---- */
 
@@ -147,6 +175,7 @@ static int load(struct play *p, struct thread *th)
             break;
         case CF_ACCESS:
             source_take(s, f);
+            count_memory(p, r);
             r->stop = 0;
             r->time = cf_u64(f, CF_TIME);
             r->pid = cf_u32(f, CF_PID);
@@ -197,6 +226,67 @@ static int look(struct play *p, struct thread *th)
     /* a clock that goes back is damage; time never does */
     r->next_own = r->next_own > r->own ? r->next_own : r->own;
     return 0;
+}
+
+/* ---- the next event ---- */
+
+/* When the processor's thread does something next. A turn ends only if another thread waits. */
+static uint64_t next_time(const struct play *p, const struct cpu *c, int *turn_ends)
+{
+    const struct runner *r = c->running->runner;
+    uint64_t quantum = p->merge->o.quantum;
+
+    *turn_ends = c->waiting && r->next != END && r->next_own - r->turn >= quantum;
+    return (*turn_ends ? r->turn + quantum : r->next_own) + r->ahead;
+}
+
+/* At equal times the older thread goes first. */
+static int before(const struct cpu *a, const struct cpu *b)
+{
+    return a->next < b->next || (a->next == b->next && a->running->index < b->running->index);
+}
+
+static void put(struct play *p, size_t place, struct cpu *c)
+{
+    p->heap[place] = c;
+    c->place = place;
+}
+
+static void sift_up(struct play *p, struct cpu *c, size_t place)
+{
+    for (; place > 1 && before(c, p->heap[place / 2]); place /= 2)
+        put(p, place, p->heap[place / 2]);
+    put(p, place, c);
+}
+
+static void sift_down(struct play *p, struct cpu *c, size_t place)
+{
+    for (size_t child; (child = 2 * place) <= p->heaped; place = child) {
+        child += child < p->heaped && before(p->heap[child + 1], p->heap[child]);
+        if (!before(p->heap[child], c))
+            break;
+        put(p, place, p->heap[child]);
+    }
+    put(p, place, c);
+}
+
+/* Something about what the processor runs has changed. */
+static void reorder(struct play *p, struct cpu *c)
+{
+    if (c->running) {
+        c->next = next_time(p, c, &c->turn_ends);
+        sift_up(p, c, c->place ? c->place : ++p->heaped);
+        sift_down(p, c, c->place);
+    } else if (c->place) {
+        struct cpu *last = p->heap[p->heaped--];
+        size_t place = c->place;
+
+        c->place = 0;
+        if (last == c)
+            return;
+        sift_up(p, last, place);
+        sift_down(p, last, last->place);
+    }
 }
 
 /* ---- processors ---- */
@@ -263,10 +353,15 @@ static int start(struct play *p, struct thread *th, uint64_t time)
     source_open(&r->source, p->merge, th->input, th->first, th->last);
     cf_reader_want_all(r->source.reader);
     r->own = thread_clock(th, th->born);
+    p->lives++;
     if (look(p, th) != 0)
         return -1;
-    if (!c->running)
-        return begin_turn(p, th, time > c->clock ? time : c->clock);
+    if (!c->running) {
+        if (begin_turn(p, th, time > c->clock ? time : c->clock) != 0)
+            return -1;
+        reorder(p, c);
+        return 0;
+    }
     if (!c->waiting) {
         /* nobody has counted turns as long as the running thread was alone */
         struct runner *other = c->running->runner;
@@ -276,6 +371,7 @@ static int start(struct play *p, struct thread *th, uint64_t time)
             other->turn += since / quantum * quantum;
     }
     wait_turn(p, c, th);
+    reorder(p, c);
     return 0;
 }
 
@@ -285,6 +381,9 @@ static int end(struct play *p, struct cpu *c)
 
     c->clock = th->runner->own + th->runner->ahead;
     output_settle(p->merge->out);
+    source_tell_again(&th->runner->source);
+    p->memory -= th->runner->memory;
+    p->lives--;
     source_close(&th->runner->source);
     free(th->runner);
     th->runner = NULL;
@@ -314,16 +413,6 @@ static int rotate(struct play *p, struct cpu *c, uint64_t limit)
 }
 
 /* ---- the play ---- */
-
-/* When the processor's thread does something next. A turn ends only if somebody waits for it. */
-static uint64_t next_time(const struct play *p, const struct cpu *c, int *turn_ends)
-{
-    const struct runner *r = c->running->runner;
-    uint64_t quantum = p->merge->o.quantum;
-
-    *turn_ends = c->waiting && r->next != END && r->next_own - r->turn >= quantum;
-    return (*turn_ends ? r->turn + quantum : r->next_own) + r->ahead;
-}
 
 /* Sends the accesses of the thread that come before anything else. */
 static int play_accesses(struct play *p, struct cpu *c, uint64_t limit)
@@ -378,37 +467,17 @@ static int play_other(struct play *p, struct cpu *c)
 static int step(struct play *p)
 {
     struct threads *t = p->threads;
-    struct cpu *c = NULL;
-    uint64_t time = UINT64_MAX, limit = UINT64_MAX;
-    int turn_ends = 0, bad = 0;
+    struct cpu *c = p->heaped ? p->heap[1] : NULL;
+    const struct cpu *second = p->heaped > 1 ? p->heap[2] : NULL;
+    uint64_t time = c ? c->next : UINT64_MAX, limit = UINT64_MAX;
+    int bad = 0;
     struct runner *r;
 
-    for (uint32_t i = 0; i < p->cpus; i++) {
-        struct cpu *other = &p->cpu[i];
-        uint64_t at;
-        int ends;
-
-        if (!other->running)
-            continue;
-        at = next_time(p, other, &ends);
-        if (!c || at < time || (at == time && other->running->index < c->running->index)) {
-            c = other;
-            time = at;
-            turn_ends = ends;
-        }
-    }
-    for (uint32_t i = 0; i < p->cpus; i++) {
-        struct cpu *other = &p->cpu[i];
-        uint64_t at;
-        int ends;
-
-        if (!other->running || other == c)
-            continue;
-        at = next_time(p, other, &ends);
-        /* at equal times the older thread goes first, so its time is later than ours */
-        at -= other->running->index < c->running->index;
-        limit = at < limit ? at : limit;
-    }
+    if (p->heaped > 2 && before(p->heap[3], second))
+        second = p->heap[3];
+    /* at equal times the older thread goes first, so its time is later than ours */
+    if (second)
+        limit = second->next - (second->running->index < c->running->index);
     while (p->roots < t->count && t->thread[p->roots].creator >= 0)
         p->roots++;
     if (p->roots < t->count) {
@@ -423,8 +492,11 @@ static int step(struct play *p)
     if (!c)
         return 0;
     r = c->running->runner;
-    if (turn_ends)
-        return rotate(p, c, limit) != 0 ? -1 : 1;
+    if (c->turn_ends) {
+        bad = rotate(p, c, limit);
+        reorder(p, c);
+        return bad ? -1 : 1;
+    }
     switch (r->next) {
     case ACCESSES:
         bad = play_accesses(p, c, limit);
@@ -437,9 +509,25 @@ static int step(struct play *p)
         bad = start(p, &t->thread[c->running->child[r->born++].thread], time);
         break;
     default:
-        return end(p, c) != 0 ? -1 : 1;
+        bad = end(p, c);
+        reorder(p, c);
+        return bad ? -1 : 1;
     }
-    return bad || look(p, c->running) != 0 ? -1 : 1;
+    if (bad || look(p, c->running) != 0)
+        return -1;
+    reorder(p, c);
+    return 1;
+}
+
+/* Each thread that lives has the file open: as many as the system lets us. */
+static void allow_files(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
 int merge_interleaved(struct merge *m)
@@ -455,6 +543,8 @@ int merge_interleaved(struct merge *m)
     p.cpus = m->o.cpus ? m->o.cpus : (uint32_t)p.threads->count;
     p.cpu = merge_alloc(m, NULL, p.cpus * sizeof(*p.cpu));
     memset(p.cpu, 0, p.cpus * sizeof(*p.cpu));
+    p.heap = merge_alloc(m, NULL, (p.cpus + (size_t)1) * sizeof(struct cpu *));
+    allow_files();
     while (result > 0)
         result = step(&p);
     if (result == 0)
@@ -462,6 +552,7 @@ int merge_interleaved(struct merge *m)
     for (uint32_t i = 0; i < p.cpus; i++)
         free(p.cpu[i].queue);
     free(p.cpu);
+    free(p.heap);
     for (size_t i = 0; i < p.threads->count; i++) {
         struct runner *r = p.threads->thread[i].runner;
 

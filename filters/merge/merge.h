@@ -26,11 +26,12 @@ struct options {
 
 /* A file, or one of its segments if it has several. */
 struct input {
-    char *file;       /* to open */
-    char *name;       /* to tell people */
-    unsigned number;  /* from 0 */
-    unsigned segment; /* of the file, from 1; 0 = all of it */
-    uint32_t offset;  /* added to its processes and threads */
+    char *file;        /* to open */
+    char *name;        /* to tell people */
+    unsigned number;   /* from 0 */
+    uint64_t from, to; /* the bytes of its segment; to 0: all of the file */
+    uint32_t offset;   /* added to its processes and threads */
+    int told;          /* what is wrong with it */
 };
 
 struct merge {
@@ -42,8 +43,7 @@ struct merge {
     unsigned owns;
     struct cf_writer *writer;
     struct output *out;
-    char problem[1024]; /* told last */
-    int status;         /* the worst so far */
+    int status; /* the worst so far */
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */
@@ -87,8 +87,6 @@ struct source {
     struct merge *merge;
     const struct input *input;
     struct cf_reader *reader;
-    unsigned segment;                    /* headers so far */
-    uint64_t from, to;                   /* the span that is asked for */
     uint32_t *string[256], strings[256]; /* the writer's id by chain and low bits, and their room */
     struct fifo fifo[64];
     unsigned fifos;
@@ -107,8 +105,11 @@ void source_close(struct source *s);
 /* The next frame of the input: 1, or 0 at its end. */
 int source_next(struct source *s, struct cf_frame **f);
 
-/* Tells what was wrong with the input, if that was not told for another segment of the file. */
+/* Warns of what was wrong with the input, once. */
 void source_tell(const struct source *s);
+/* The same for one that was read before: what was not wrong then is not the input's fault, and ends
+   the program. */
+void source_tell_again(const struct source *s);
 
 /* Notes a new header: strings have new ids from here on. */
 void source_header(struct source *s, const struct cf_frame *f);

@@ -29,41 +29,41 @@ void source_open(struct source *s, struct merge *m, const struct input *input, u
     s->merge = m;
     s->input = input;
     s->reader = cf_tool_reader(&m->tool, &input->file, 1);
-    s->from = from;
-    s->to = to;
-    /* accesses of the segments before ours are stepped over */
-    if (input->segment > 1)
-        cf_reader_range(s->reader, UINT64_MAX, 0);
-    else if (from > 0 || to < UINT64_MAX)
+    /* what waits of an input is a part of a frame, however long its frames are */
+    cf_reader_pieces(s->reader);
+    if (input->to)
+        cf_reader_span(s->reader, input->from, input->to);
+    if (from > 0 || to < UINT64_MAX)
         cf_reader_range(s->reader, from, to);
 }
 
 int source_next(struct source *s, struct cf_frame **f)
 {
-    while (cf_reader_next(s->reader, f) > 0) {
-        s->segment += (*f)->table == CF_HEADER;
-        if (!s->input->segment || s->segment == s->input->segment) {
-            if ((*f)->table == CF_HEADER && s->segment > 1)
-                cf_reader_range(s->reader, s->from, s->to);
-            return 1;
-        }
-        if (s->segment > s->input->segment)
-            return 0;
-    }
-    return 0;
+    return cf_reader_next(s->reader, f) > 0;
 }
 
 void source_tell(const struct source *s)
 {
     const char *problem = s->reader ? cf_reader_problem(s->reader) : NULL;
-    struct merge *m = s->merge;
+    struct input *in = s->reader ? &s->merge->input[s->input->number] : NULL;
 
     if (!problem)
         return;
-    if (strcmp(problem, m->problem))
-        cf_warn(&m->tool, "%s", problem);
-    snprintf(m->problem, sizeof(m->problem), "%s", problem);
-    m->status = CF_EXIT_INPUT;
+    if (!in->told)
+        cf_warn(&s->merge->tool, "%s", problem);
+    in->told = 1;
+    if (cf_reader_refused(s->reader))
+        s->merge->status = CF_EXIT_ENVIRONMENT;
+    else if (s->merge->status < CF_EXIT_INPUT)
+        s->merge->status = CF_EXIT_INPUT;
+}
+
+void source_tell_again(const struct source *s)
+{
+    const char *problem = cf_reader_problem(s->reader);
+
+    if (problem && !s->input->told)
+        cf_die(&s->merge->tool, CF_EXIT_ENVIRONMENT, "%s: it could be read before", problem);
 }
 
 static void drop_strings(struct source *s)

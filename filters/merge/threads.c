@@ -258,12 +258,14 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
         }
     }
     source_tell(s);
+    if (!output_leans_on(m->out, s->reader))
+        source_close(s);
     if (accesses && !switches) {
         cf_warn(&m->tool,
                 "%s: there is no table switch, so the instructions of each thread are not known: "
                 "its threads keep their times (cf-capture trace records it)",
                 input->name);
-        m->status = CF_EXIT_INPUT;
+        m->status = m->status < CF_EXIT_INPUT ? CF_EXIT_INPUT : m->status;
     }
     return bad;
 }
@@ -291,8 +293,11 @@ static int by_own(const void *a, const void *b)
 /* Numbers the threads in the order of their birth. */
 static void sort_threads(struct threads *t)
 {
-    unsigned *moved = merge_alloc(t->merge, NULL, t->count * sizeof(*moved));
+    unsigned *moved;
 
+    if (!t->count)
+        return;
+    moved = merge_alloc(t->merge, NULL, t->count * sizeof(*moved));
     qsort(t->thread, t->count, sizeof(*t->thread), by_birth);
     for (unsigned i = 0; i < t->count; i++) {
         struct thread *th = &t->thread[i];
@@ -340,6 +345,7 @@ static int creator_of(const struct threads *t, const struct thread *th)
 struct threads *threads_find(struct merge *m)
 {
     struct threads *t = merge_alloc(m, NULL, sizeof(*t));
+    uint8_t *passed;
     int bad = 0;
 
     *t = (struct threads){.merge = m};
@@ -356,12 +362,13 @@ struct threads *threads_find(struct merge *m)
         if (t->process[i]->first_thread < 0)
             thread_of(t, t->process[i]->input, t->process[i]->pid, t->process[i]->pid, 0);
     sort_threads(t);
+    passed = merge_alloc(m, NULL, m->inputs);
+    memset(passed, 0, m->inputs);
     for (unsigned i = 0; i < t->count; i++) {
         struct thread *th = &t->thread[i], *by;
 
-        th->passes = 1;
-        for (unsigned k = 0; k < i && th->passes; k++)
-            th->passes = t->thread[k].input != th->input;
+        th->passes = !passed[th->input->number];
+        passed[th->input->number] = 1;
         th->creator = creator_of(t, th);
         if (th->creator < 0)
             continue;
@@ -372,6 +379,7 @@ struct threads *threads_find(struct merge *m)
         }
         by->child[by->children++] = (struct child){thread_clock(by, th->born), i};
     }
+    free(passed);
     for (unsigned i = 0; i < t->count; i++)
         if (t->thread[i].children)
             qsort(t->thread[i].child, t->thread[i].children, sizeof(struct child), by_own);
