@@ -29,7 +29,7 @@ static const char usage[] =
     "      --info           header, programs so far, rows, time span and bytes per row\n"
     "\n"
     "  -q, --quiet          no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
     "  cf-cat a.cf b.cf -o both.cf\n"
@@ -57,7 +57,7 @@ static const struct option longs[] = {
     {"rows", required_argument, NULL, 'n'},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"info", no_argument, NULL, OPT_INFO},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void set_mode(const struct cf_tool *t, struct options *o, enum mode mode)

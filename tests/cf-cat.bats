@@ -119,6 +119,49 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     cf-cat a.packed.cf | cf-cat --csv | cmp a.csv -
 }
 
+@test "-o keeps the mode of a file that is there, follows links also to nothing, and writes devices" {
+    small a.cf
+    (umask 022 && cf-cat -o new.cf a.cf)
+    [[ $(stat -c %a new.cf) == 644 ]]
+    touch mine.cf open.cf
+    chmod 600 mine.cf
+    chmod 666 open.cf
+    (umask 022 && cf-cat -o mine.cf a.cf && cf-cat -o open.cf a.cf)
+    [[ $(stat -c %a mine.cf open.cf) == 600$'\n'666 ]]
+    cf-cat --csv mine.cf | cmp a.csv -
+    mkdir d
+    ln -s ../there.cf d/two
+    ln -s d/two one
+    cf-cat -o one a.cf
+    [[ -L one && -L d/two && ! -L there.cf ]]
+    cf-cat --csv there.cf | cmp a.csv -
+    chmod 640 there.cf
+    echo old >there.cf
+    cf-cat -o one a.cf
+    [[ -L one && -L d/two && $(stat -c %a there.cf) == 640 ]]
+    cf-cat --csv there.cf | cmp a.csv -
+    ln -s loop loop
+    ln -s no/such/file far
+    run -3 cf-cat -o loop a.cf
+    run -3 cf-cat -o far a.cf
+    [[ -L loop && -L far ]]
+    mkfifo fifo
+    cat fifo >read.cf 3>&- &
+    cf-cat -o fifo a.cf
+    wait $!
+    cf-cat --csv read.cf | cmp a.csv -
+    [[ -p fifo ]]
+    ln -s /dev/null null
+    cf-cat -o null a.cf
+    [[ -L null && -c /dev/null ]]
+    cf-cat -o /dev/stdout a.cf | cf-cat --csv | cmp a.csv -
+    cp a.cf log
+    cf-cat -o /dev/stdout a.cf >>log # what stands in it stays
+    { cat a.csv; tail -n +2 a.csv; } >two.csv
+    cf-cat --csv log | cmp two.csv -
+    [[ $(echo *.tmp*) == '*.tmp*' ]]
+}
+
 @test "--slice keeps both bounds and what explains the rest, with an index and without" {
     small a.cf
     small a.packed.cf
@@ -266,6 +309,67 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     [[ $output == "standard input: damaged: "*"cut off"* ]]
     run -1 cf-cat --verify nothing.cf
     has "No such file"
+}
+
+@test "--verify: a frame that is swapped, moved, written twice or left out, each with its place" {
+    local form
+    for form in raw packed; do
+        mkdir $form
+        disorder_stream $form $form
+        run -0 cf-cat --verify $form/good*.cf
+        run -1 cf-cat --verify $form/*.cf
+        printf '%s\n' "${lines[@]}" >said
+        (($(ls $form/bad* | wc -l) > 900 && $(ls $form/good* | wc -l) > 150))
+        grep '/bad' said | grep -v ': damaged: byte [0-9]* (frame [0-9]*): .' >missed || :
+        [[ ! -s missed ]] || fail "not told:" "$(cat missed)"
+        [[ $(grep -c '/bad' said) == $(ls $form/bad* | wc -l) ]]
+    done
+    run -1 cf-cat --verify raw/bad-swap-4-9.cf # task and first accesses
+    is "raw/bad-swap-4-9.cf: damaged: byte 584 (frame 5): table map: time 0 behind accesses or lines of time 19"
+}
+
+@test "--verify: rows out of order inside a frame" {
+    printf 'time,op,addr\n5,load,0x10\n7,load,0x20\n6,load,0x30\n' >a.csv
+    cf-capture csv a.csv >a.cf 2>err || [[ $? == 1 ]]
+    run -1 cf-cat --verify a.cf
+    [[ $output == "a.cf: damaged: byte "*" (frame 1): table access: row 3: time 6 behind time 7" ]]
+}
+
+@test "frames out of order are told by every program that reads them, and processed" {
+    mkdir d
+    disorder_stream raw d
+    cf-cat --csv --table access --columns time d/whole.cf >want.csv
+    run -1 --separate-stderr cf-cat --csv --columns time d/bad-swap-9-15.cf
+    has "d/bad-swap-9-15.cf: byte " "$stderr"
+    has "table access: time 20 stands behind time 49: out of order" "$stderr"
+    tail -n +2 want.csv | sort -n | cmp - <(printf '%s\n' "${lines[@]}" | tail -n +2 | sort -n)
+    run -1 --separate-stderr cf-histogram --column time d/bad-swap-9-15.cf
+    has "out of order" "$stderr"
+    run -1 --separate-stderr cf-cat --csv d/bad-move-11-to-17.cf # a mapping behind accesses of its time
+    has "table map: time 35 stands behind time 49" "$stderr"
+    run -0 cf-cat d/good-swap-4-5.cf
+}
+
+@test "--max-strings bounds the strings of an input: told with its place, status 1, all rows" {
+    awk 'BEGIN { print "time,op,addr,region"
+        for (i = 0; i < 60; i++) printf "%d,load,0x10,%040000d\n", i, i }' >a.csv
+    stream a.cf a.csv
+    stream a.packed.cf a.csv
+    local f p
+    for f in a.cf a.packed.cf; do
+        cf-cat --csv $f | cmp a.csv -
+        run -1 --separate-stderr cf-cat --csv --max-strings 1M $f
+        ((${#lines[@]} == 61))
+        [[ $stderr == "cf-cat: $f: byte "*" (frame "*"): the strings take more than 1 MiB"*"--max-strings" ]]
+        cf-cat --max-strings 1M $f 2>err | cf-cat --csv | cmp a.csv - # what is handed on has them
+        grep -q 'more than 1 MiB' err
+    done
+    run -2 cf-cat --max-strings 1K a.cf
+    has "'1K': must be at least 1M"
+    for p in $(programs annotator reducer); do
+        run "$p" --max-strings many a.cf
+        [[ $status == 2 && $output == *"--max-strings 'many'"* ]] || fail "$p: $output"
+    done
 }
 
 @test "what can be read of a damaged stream is still handed on" {

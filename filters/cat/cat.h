@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "formats/cf.h"
+#include "formats/cf_text.h"
 #include "formats/cf_tool.h"
 
 #include "filters/engine/gather.h"
@@ -32,7 +33,7 @@ int slice_flush(struct slice *s) CF_MUST_CHECK;
 void print_field(FILE *out, int first, const struct cf_reader *r, const struct cf_data *c,
                  uint32_t row);
 
-/* Text with everything that could upset a terminal written as \xNN, in double quotes. */
+/* Text made safe as by cf_text_safe(), in double quotes, with a backslash before those inside. */
 void print_quoted(FILE *out, const char *text, size_t length);
 
 /* "name" or, for a column nobody declares, "column_N"; tables likewise. In a static buffer. */
@@ -45,6 +46,17 @@ struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted) CF
 void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *f);
 /* Frees. 0, or -1 after a message when the input has no such table. */
 int csv_end(struct csv *c);
+
+/* ---- order.c ---- */
+
+/* Takes every frame of an input, with all columns decoded and strings not unified, and checks the
+   order that cf-stream(5) promises. Ends the program without memory. */
+struct order;
+struct order *order_new(struct cf_tool *t) CF_MUST_CHECK;
+void order_frame(struct order *o, const struct cf_reader *r, const struct cf_frame *f);
+/* The first place where it is broken, as "byte ...", or NULL. */
+const char *order_problem(const struct order *o);
+void order_free(struct order *o);
 
 /* ---- inspect.c ---- */
 

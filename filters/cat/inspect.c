@@ -35,6 +35,14 @@ static const char *type_name(unsigned type)
     return type < sizeof(name) / sizeof(name[0]) ? name[type] : "?";
 }
 
+/* A declared name is a text of the input; in a static buffer. */
+static const char *safe_name(const char *name)
+{
+    static char safe[256];
+
+    return cf_text_safe(safe, sizeof(safe), name);
+}
+
 /* Bytes that the frame takes in its stream. */
 static uint64_t frame_bytes(const struct cf_frame *f)
 {
@@ -50,7 +58,9 @@ static void indent(FILE *out, const char *text, const char *by)
     while (text && *text) {
         size_t n = strcspn(text, "\n");
 
-        fprintf(out, "%s%.*s\n", by, (int)n, text);
+        fputs(by, out);
+        cf_text_print(out, text, n, "");
+        putc('\n', out);
         text += n + (text[n] == '\n');
     }
 }
@@ -63,7 +73,7 @@ static void dump_row(const struct cf_reader *r, const struct cf_frame *f, uint32
 
         if (!c->values)
             continue;
-        printf(" %s=", print_column_name(r, c->id));
+        printf(" %s=", safe_name(print_column_name(r, c->id)));
         if (c->type == CF_STR) {
             const char *text = cf_reader_text(r, ((const uint32_t *)c->values)[row]);
 
@@ -96,15 +106,15 @@ void dump_frame(const struct cf_reader *r, const struct cf_frame *f, uint64_t ro
     }
     printf("frame %" PRIu64 " at byte %" PRIu64 ": table %s, %" PRIu32 " rows, %u columns, %" PRIu64
            " bytes, time %" PRIu64 " to %" PRIu64 "\n",
-           f->number, f->offset, print_table_name(r, f->table), f->rows, f->columns, frame_bytes(f),
-           f->first, f->last);
+           f->number, f->offset, safe_name(print_table_name(r, f->table)), f->rows, f->columns,
+           frame_bytes(f), f->first, f->last);
     for (unsigned i = 0; i < f->columns; i++) {
         const struct cf_data *c = &f->column[i];
 
         printf("  column %-10s %-4s %-8s %9" PRIu32 " bytes, base %" PRIu64 ", sum %016" PRIx64
                "\n",
-               print_column_name(r, c->id), type_name(c->type), codec_name(c->codec), c->bytes,
-               c->base, c->sum);
+               safe_name(print_column_name(r, c->id)), type_name(c->type), codec_name(c->codec),
+               c->bytes, c->base, c->sum);
     }
     for (uint32_t row = 0; row < f->rows && row < rows; row++)
         dump_row(r, f, row, &at);
@@ -179,28 +189,48 @@ int verify_file(struct cf_tool *t, char *const *file)
     struct cf_reader *r = cf_tool_reader(t, file, 1);
     struct tables all = {.count = 0};
     struct cf_frame *f;
+    struct order *order = order_new(t);
+    const char *first = NULL;
     unsigned damages;
+    int status = CF_EXIT_OK;
 
     cf_reader_want_all(r);
+    cf_reader_check_index(r);
     while (cf_reader_next(r, &f) > 0) {
         if (f->table != CF_HEADER)
             count_frame(&all, r, f);
+        order_frame(order, r, f);
+        first = first                  ? first
+                : order_problem(order) ? order_problem(order)
+                : cf_reader_damages(r) ? problem_of(r, input_name(*file))
+                                       : NULL;
         cf_tool_progress(t, r);
     }
     damages = cf_reader_damages(r);
-    if (damages) {
-        printf("%s: damaged: %s", input_name(*file), problem_of(r, input_name(*file)));
-        if (damages > 1)
+    if (cf_reader_refused(r)) {
+        status = cf_tool_problems(t, r);
+    } else if (first || damages) {
+        status = CF_EXIT_INPUT;
+        cf_text_print(stdout, input_name(*file), strlen(input_name(*file)), "");
+        if (!first)
+            first = problem_of(r, input_name(*file));
+        fputs(": damaged: ", stdout);
+        cf_text_print(stdout, first, strlen(first), "");
+        /* one frame that is out of its place has many rows that are */
+        if (!order_problem(order) && damages > 1)
             printf("; %u places in all", damages);
     } else {
         qsort(all.table, all.count, sizeof(all.table[0]), by_id);
-        printf("%s: ok, %" PRIu64 " frames", input_name(*file), all.frames);
+        cf_text_print(stdout, input_name(*file), strlen(input_name(*file)), "");
+        printf(": ok, %" PRIu64 " frames", all.frames);
         for (unsigned i = 0; i < all.count; i++)
-            printf(", %" PRIu64 " rows of %s", all.table[i].rows, all.table[i].name);
+            printf(", %" PRIu64 " rows of %s", all.table[i].rows, safe_name(all.table[i].name));
     }
-    putchar('\n');
+    if (status != CF_EXIT_ENVIRONMENT)
+        putchar('\n');
+    order_free(order);
     cf_reader_close(r);
-    return damages ? CF_EXIT_INPUT : CF_EXIT_OK;
+    return status;
 }
 
 static void print_tables(struct tables *all)
@@ -227,7 +257,7 @@ int info_file(struct cf_tool *t, char *const *file)
     struct tables all = {.count = 0};
     struct cf_frame *f;
     unsigned segment = 0;
-    int status = CF_EXIT_OK;
+    int status;
 
     while (cf_reader_next(r, &f) > 0) {
         if (f->table != CF_HEADER) {
@@ -244,10 +274,7 @@ int info_file(struct cf_tool *t, char *const *file)
     }
     if (segment)
         print_tables(&all);
-    if (cf_reader_damages(r)) {
-        cf_warn(t, "%s", cf_reader_problem(r));
-        status = CF_EXIT_INPUT;
-    }
+    status = cf_tool_problems(t, r);
     cf_reader_close(r);
     return status;
 }

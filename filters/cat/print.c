@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/cf_memory.h"
+
 #include "filters/cat/cat.h"
 
 const char *print_column_name(const struct cf_reader *r, unsigned column)
@@ -36,16 +38,7 @@ const char *print_table_name(const struct cf_reader *r, unsigned table)
 void print_quoted(FILE *out, const char *text, size_t length)
 {
     putc('"', out);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c >= 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            putc(c, out);
-    }
+    cf_text_print(out, text, length, "\"\\");
     putc('"', out);
 }
 
@@ -160,7 +153,8 @@ static void begin(struct csv *c, const struct cf_reader *r, const struct cf_fram
         for (unsigned i = 0; i < f->columns; i++)
             if (f->column[i].values)
                 fprintf(names, "%s%c", print_column_name(r, f->column[i].id), 0);
-        if (fclose(names) != 0)
+        c->names = cf_memory_text(names, &c->names);
+        if (!c->names)
             cf_die(c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
         for (size_t at = 0; at < bytes; at += strlen(c->names + at) + 1)
             c->name[c->columns++] = c->names + at;
