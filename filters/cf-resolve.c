@@ -33,7 +33,7 @@ static const char usage[] =
     "      --debug-dir DIR  separate debug files stand below DIR (and /usr/lib/debug)\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "  -q, --quiet          no summary, no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "What nothing in the stream or in the files explains stays empty; it is never guessed.\n"
     "\n"
@@ -49,6 +49,7 @@ static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,   C
 enum {
     CHUNK = 1024,     /* accesses resolved at once: their slots stay in the cache */
     SNAPSHOTS = 1024, /* whose lines may still come */
+    REFUSALS = 10,    /* files named one by one of those that could not be read */
 };
 
 struct options {
@@ -76,6 +77,7 @@ struct state {
         uint64_t time;
     } snapshot[SNAPSHOTS]; /* the last ones */
     uint64_t snapshots;
+    uint64_t refused; /* files whose names lack since they could not be read */
     uint64_t reached; /* time of the last access of the frames before */
 };
 
@@ -121,11 +123,11 @@ static void find_regions(struct state *s, struct space *space, const uint64_t *a
     slots = cf_intervals_slots(space->maps->set);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = slots[s->slots[i]].value;
-        struct region *g = &s->t.r.regions[index];
         if (__builtin_expect(index == 0, 0)) {
             text[i] = page[i] = s->slots[i] = 0;
             continue;
         }
+        struct region *g = &s->t.r.regions[index];
         uint64_t number = ((addr[i] - g->base) ^ g->flip) >> s->page_shift;
         text[i] = __builtin_expect(g->text != 0, 1) ? g->text : region_text(&s->t.r, g);
         page[i] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
@@ -140,9 +142,11 @@ static void find_symbols(struct state *s, const uint64_t *addr, const uint64_t *
     uint32_t *symbol = s->column[SYMBOL] + from;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct region *g = &s->t.r.regions[s->slots[i]];
         symbol[i] = 0;
-        if (s->slots[i] == 0 || !g->symbols || (op && op[i] == CF_IFETCH))
+        if (s->slots[i] == 0 || (op && op[i] == CF_IFETCH))
+            continue;
+        const struct region *g = &s->t.r.regions[s->slots[i]];
+        if (!g->symbols)
             continue;
         uint64_t at = addr[i] - g->bias;
         symbol[i] = symbols_variable(g->symbols, s->out, at, pc ? pc[i] : 0);
@@ -396,6 +400,24 @@ static void summary(const struct state *s)
         cf_warn(s->tool, "some frames had no place left for all columns");
 }
 
+/* ---- files that cannot be read ---- */
+
+static void refused(void *state, const char *file, const char *why)
+{
+    struct state *s = state;
+
+    if (s->refused++ < REFUSALS)
+        cf_warn(s->tool, "%s: %s: names of its functions, lines and variables are missing", file,
+                why);
+}
+
+static const struct cf_tool *running; /* libdw hands nothing over */
+
+static __attribute__((noreturn)) void no_memory(void)
+{
+    cf_die(running, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
 /* ---- options ---- */
 
 static void parse_add(const struct cf_tool *t, struct options *o, char *list)
@@ -421,7 +443,7 @@ static const struct option longs[] = {
     {"sysroot", required_argument, NULL, OPT_SYSROOT},
     {"debug-dir", required_argument, NULL, OPT_DEBUG_DIR},
     {"output", required_argument, NULL, 'o'},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
@@ -487,6 +509,10 @@ int main(int argc, char **argv)
 
     cf_tool_init(&tool, argc, argv, "cf-resolve", usage);
     parse(&tool, &o, argc, argv);
+    running = &tool;
+    o.where.refused = refused;
+    o.where.arg = &s;
+    o.where.no_memory = no_memory;
     /* Symbols come from this machine's files alone. */
     unsetenv("DEBUGINFOD_URLS");
     open_many();
@@ -504,6 +530,11 @@ int main(int argc, char **argv)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "out of memory");
     process(&s);
     status = cf_tool_finish(&tool, s.in, s.out);
+    if (s.refused > REFUSALS)
+        cf_warn(&tool, "%llu more files could not be read",
+                (unsigned long long)(s.refused - REFUSALS));
+    if (s.refused)
+        status = CF_EXIT_ENVIRONMENT;
     if (!tool.quiet && (s.rows || s.line_rows || status == CF_EXIT_OK))
         summary(&s);
     timeline_end(&s.t);

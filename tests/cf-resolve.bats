@@ -856,6 +856,35 @@ END
     is "app::Pool::take v.cc:15,app::Pool::take"
 }
 
+@test "variables of C++ have their qualified names, also without debug information" {
+    command -v g++ >/dev/null || skip "no C++ compiler"
+    cat >v.cc <<'END'
+namespace app {
+struct Pool { static int taken; };
+int Pool::taken = 1;
+}
+static int alone = 2;
+extern "C" { int _Zebra = 3; int plain = 4; }
+int next(int n) { static int last = 5; return last += n; }
+int main() { return app::Pool::taken + alone++ + _Zebra + plain + next(1); }
+END
+    g++ -O0 -fPIE -pie v.cc -o v
+    { echo $maps_header && elf_maps v 0x100000; } >maps.csv
+    {
+        echo time,pid,op,size,addr
+        for name in _ZN3app4Pool5takenE _ZL5alone _Zebra plain _ZZ4nextiE4last; do
+            echo "1,1,load,4,$((0x100000 + 0x$(nm v | awk -v name=$name '$3 == name { print $1 }')))"
+        done
+    } | stream in.cf --with map=maps.csv
+    resolve in.cf
+    run -0 shown symbol
+    is "app::Pool::taken
+alone
+_Zebra
+plain
+next(int)::last"
+}
+
 @test "files that are no programs, devices and FIFOs as mapped names do no harm" {
     mkfifo pipe
     printf 'not an ELF file, but long enough to be looked at, or so one might think at first\n' >text
@@ -872,7 +901,7 @@ END
     { echo time,pid,op,size,addr,pc && for i in 1 2 3 4 5 6; do
         echo "1,1,load,1,0x${i}010,0x${i}010"
     done; } | stream in.cf --with map=maps.csv
-    run -0 timeout 20 cf-resolve -q -o out.cf in.cf
+    run -0 timeout 1800 cf-resolve -q -o out.cf in.cf
     run -0 cf-cat --csv --columns function,page out.cf
     is "function,page
 ,0
@@ -939,4 +968,75 @@ END
 [heap],1,0
 [heap],1,0
 ,0,0"
+}
+
+@test "a process with objects and without a mapping, asked for mappings and variables" {
+    printf 'time,pid,op,object,addr,bytes\n0,1,alloc,1,0x1000,64\n' >objects.csv
+    printf 'time,pid,op,size,addr\n1,1,load,1,0x1008\n' | stream in.cf --with object=objects.csv
+    resolve in.cf --add region,page,object,symbol
+    [[ $(shown object,region,symbol) == 1,, ]] || fail "$(shown object,region,symbol)"
+}
+
+# two programs at 0 and 0x1000000, and an access by the first instruction of main of each
+two_programs() {
+    program
+    gcc -O1 -g -fPIE -pie prog.c -o one
+    cp one two
+    { echo $maps_header && elf_maps one 0 && elf_maps two $((0x1000000)); } >maps.csv
+    local main
+    main=$(address one main)
+    printf 'time,pid,op,size,addr,pc\n1,1,load,1,0,%d\n2,1,load,1,0,%d\n' "$main" $((main + 0x1000000)) |
+        stream in.cf --with map=maps.csv
+}
+
+@test "a mapped file that cannot be opened is named, with the reason: status 3, the rest resolved" {
+    two_programs
+    resolve in.cf
+    [[ $(shown function | paste -sd,) == main,main ]]
+    few='for fd in {3..9}; do eval "exec $fd>&-"; done; ulimit -n 4;'
+    # standard streams and the input
+    run -3 bash -c "$few cf-resolve -q in.cf >resolved.cf"
+    has "cf-resolve: $(realpath one): Too many open files: "
+    has "cf-resolve: $(realpath two): Too many open files: "
+    [[ $(shown function | paste -sd,) == , ]]
+    # root has to leave its powers behind
+    chmod 000 two
+    run -3 setpriv --bounding-set=-all cf-resolve -q -o resolved.cf in.cf
+    has "cf-resolve: $(realpath two): Permission denied: "
+    [[ $(shown function | paste -sd,) == main, ]]
+}
+
+@test "many mapped files that cannot be opened: ten are named, the rest counted" {
+    local i
+    two_programs
+    {
+        echo $maps_header
+        for i in {10..29}; do
+            cp one one$i
+            chmod 000 one$i
+            elf_maps one$i $((i * 0x1000000))
+        done
+    } >maps.csv
+    { echo time,pid,op,size,addr,pc && for i in {10..29}; do echo 1,1,load,1,0,$((i * 0x1000000 + 0x1100)); done; } |
+        stream in.cf --with map=maps.csv
+    run -3 --separate-stderr setpriv --bounding-set=-all cf-resolve -q -o resolved.cf in.cf
+    [[ ${#stderr_lines[@]} == 11 ]] || fail "$stderr"
+    has "10 more files could not be read" "$stderr"
+}
+
+@test "mapped files that are not there, or no programs, or damaged ones, are no refusal" {
+    two_programs
+    rm one
+    head -c 3000 two >cut
+    mv cut two
+    run -0 --separate-stderr cf-resolve -q -o resolved.cf in.cf
+    is ""
+    [[ -z $stderr && $(shown function | paste -sd,) == , ]]
+    head -c 3000 /dev/urandom >two
+    run -0 --separate-stderr cf-resolve -q -o resolved.cf in.cf
+    [[ -z $stderr ]]
+    rm two
+    ln -s two two
+    run -0 --separate-stderr cf-resolve -q -o resolved.cf in.cf
+    [[ -z $stderr ]]
 }

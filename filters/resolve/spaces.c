@@ -384,6 +384,16 @@ static const struct region *region_at(struct resolver *r, struct cf_intervals *m
     return slot ? &r->regions[cf_intervals_slots(maps)[slot].value] : NULL;
 }
 
+/* What is left of a mapping keeps its region. */
+static void keep_part(struct resolver *r, struct cf_intervals *maps, uint64_t start, uint64_t last,
+                      uint32_t index)
+{
+    if (cf_intervals_insert(maps, start, last, index, 0))
+        r->regions[index].refs++;
+    else
+        r->failed = 1;
+}
+
 /* Takes [start, last] out; what reaches beyond it keeps its region. 1 if code was in it. */
 static int cut(struct resolver *r, struct cf_intervals *maps, uint64_t start, uint64_t last)
 {
@@ -393,12 +403,11 @@ static int cut(struct resolver *r, struct cf_intervals *maps, uint64_t start, ui
     while ((slot = cf_intervals_overlap(maps, start, last))) {
         struct cf_interval i = cf_intervals_slots(maps)[slot];
         cf_intervals_remove(maps, slot);
-        struct region *g = &r->regions[i.value];
-        code |= g->perms & CF_PERM_X;
-        if (i.start < start && cf_intervals_insert(maps, i.start, start - 1, i.value, 0))
-            g->refs++;
-        if (i.last > last && cf_intervals_insert(maps, last + 1, i.last, i.value, 0))
-            g->refs++;
+        code |= r->regions[i.value].perms & CF_PERM_X;
+        if (i.start < start)
+            keep_part(r, maps, i.start, start - 1, i.value);
+        if (i.last > last)
+            keep_part(r, maps, last + 1, i.last, i.value);
         region_drop(r, i.value);
     }
     return code;

@@ -8,6 +8,8 @@
  * sorted by address; compilation units by address; functions of a unit by address, made when the
  * unit is first asked for.
  */
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -18,6 +20,30 @@
 
 #include "filters/resolve/symbols_parts.h"
 #include "formats/cf.h"
+
+/* ---- what the machine refuses ---- */
+
+/* libdw and libelf hand out neither errno nor a reason that could be told from "has none", but
+   leave errno as it was set when a call to the system failed. A file that is not there is no
+   refusal: it was another machine's, or has gone. */
+static int refusal(void)
+{
+    return cf_is_refusal(errno) || errno == EACCES || errno == EPERM || errno == ESTALE ? errno : 0;
+}
+
+void symbols_begin(void)
+{
+    errno = 0;
+}
+
+void symbols_check(struct symbols *s)
+{
+    int why = refusal();
+
+    if (why && !s->refused)
+        s->where->refused(s->where->arg, s->file, strerrordesc_np(why));
+    s->refused |= why != 0;
+}
 
 /* ---- opening ---- */
 
@@ -85,16 +111,21 @@ static int open_module(struct symbols *s, const char *path, int fd)
 
 struct symbols *symbols_open(const char *path, const struct where *where)
 {
-    struct symbols *s = calloc(1, sizeof *s);
-    char *file = NULL;
+    struct symbols *s;
     struct stat st;
     int fd = -1;
 
-    if (s && asprintf(&file, "%s%s", where->sysroot ? where->sysroot : "", path) < 0)
-        file = NULL;
+    symbols_begin();
+    s = calloc(1, sizeof *s);
+    if (!s || asprintf(&s->file, "%s%s", where->sysroot ? where->sysroot : "", path) < 0) {
+        free(s);
+        where->refused(where->arg, path, strerrordesc_np(ENOMEM));
+        return NULL;
+    }
+    s->where = where;
     /* Asked for before it is opened, since opening a device or a FIFO may do things or wait. */
-    if (file && stat(file, &st) == 0 && S_ISREG(st.st_mode))
-        fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (stat(s->file, &st) == 0 && S_ISREG(st.st_mode))
+        fd = open(s->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < 64)) {
         close(fd);
         fd = -1;
@@ -105,12 +136,12 @@ struct symbols *symbols_open(const char *path, const struct where *where)
         if (!s->debug_path || read_segments(s, fd) < 0) {
             close(fd);
             fd = -1;
-        } else if (open_module(s, file, fd) < 0) {
+        } else if (open_module(s, s->file, fd) < 0) {
             fd = -1; /* libdwfl or we have closed it */
         }
     }
-    free(file);
     if (fd < 0) {
+        symbols_check(s);
         symbols_close(s);
         return NULL;
     }
@@ -136,6 +167,7 @@ void symbols_close(struct symbols *s)
     if (s->dwfl)
         dwfl_end(s->dwfl);
     free(s->debug_path);
+    free(s->file);
     free(s->segments);
     free(s);
 }
@@ -321,6 +353,7 @@ static void read_symbols(struct symbols *s)
     if (s->symbols_read)
         return;
     s->symbols_read = 1;
+    symbols_begin();
     int count = dwfl_module_getsymtab(s->module);
     for (int i = 1; i < count; i++)
         read_symbol(s, i);
@@ -332,6 +365,29 @@ static void read_symbols(struct symbols *s)
         const struct span *v = &s->variables.at[i];
         cf_intervals_insert(s->variable_set, v->start, v->end - 1, (uint32_t)i, 0);
     }
+    symbols_check(s);
+}
+
+/* "space::Class::member" of a name as a C++ compiler makes it, by the C++ library where there is
+   one: it is not linked, since only names of such programs need it, on machines that have it. */
+static const char *qualified_name(struct symbols *s, const char *name)
+{
+    static char *(*demangle)(const char *, char *, size_t *, int *);
+    static void *library; /* stays until the program ends */
+    static int asked;
+    const char *made;
+    int status;
+
+    if (strncmp(name, "_Z", 2) != 0)
+        return name;
+    if (!asked) {
+        library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+        asked = 1;
+        if (library)
+            *(void **)&demangle = dlsym(library, "__cxa_demangle");
+    }
+    made = texts_keep(&s->kept, demangle ? demangle(name, NULL, NULL, &status) : NULL);
+    return made ? made : name;
 }
 
 uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key)
@@ -343,8 +399,11 @@ uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t addre
     if (slot == 0)
         return 0;
     struct span *v = &s->variables.at[cf_intervals_slots(s->variable_set)[slot].value];
-    if (!v->text)
-        v->text = cf_writer_string(w, v->name);
+    if (!v->text) {
+        symbols_begin();
+        v->text = cf_writer_string(w, qualified_name(s, v->name));
+        symbols_check(s);
+    }
     return v->text;
 }
 
@@ -354,7 +413,9 @@ unsigned symbols_places(struct symbols *s, uint64_t address, struct place *place
 
     memset(places, 0, MAX_PLACES * sizeof *places);
     texts_forget(&s->recent);
+    symbols_begin();
     count = symbols_debug_places(s, address, places);
+    symbols_check(s);
     if (!places[count - 1].function) {
         read_symbols(s);
         const struct span *f = span_find(&s->functions, address);

@@ -16,10 +16,15 @@
 
 #include "formats/cf.h"
 
-/* Where files stand on this machine. */
+/* Where files stand on this machine, and who hears of those that could not be read. */
 struct where {
     const char *sysroot;   /* before every path, or NULL */
     const char *debug_dir; /* of separate debug files, beside /usr/lib/debug; or NULL */
+    /* Called once a file that is there, but which this machine refused to open or read (rights,
+       descriptors, memory, a bad disk): names of it are missing. */
+    void (*refused)(void *arg, const char *file, const char *why);
+    void *arg;
+    __attribute__((noreturn)) void (*no_memory)(void); /* where libdw cannot go on */
 };
 
 /* One level of inlining. */
@@ -33,8 +38,9 @@ enum { MAX_PLACES = 32 };
 
 struct symbols;
 
-/* NULL when the path names no ELF file that can be read here, or without memory. Only regular files
-   are opened, since the path comes from a stream. */
+/* NULL when the path names no ELF file that can be read here; where->refused() has heard of one
+   that might be. Only regular files are opened, since the path comes from a stream. `where` must
+   last. */
 struct symbols *symbols_open(const char *path, const struct where *where);
 void symbols_close(struct symbols *s);
 

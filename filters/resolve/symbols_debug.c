@@ -7,6 +7,7 @@
  * asked for.
  */
 #include <dwarf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,14 +37,18 @@ static void read_units(struct symbols *s)
     if (s->units_read)
         return;
     s->units_read = 1;
-    if (!dwfl_module_getdwarf(s->module, &s->debug_bias))
+    Dwarf *dwarf = dwfl_module_getdwarf(s->module, &s->debug_bias);
+    if (!dwarf)
         return;
+    /* libdw's own would end the program with a status that says something else */
+    dwarf_new_oom_handler(dwarf, s->where->no_memory);
     while ((cu = dwfl_module_nextcu(s->module, cu, &bias))) {
         struct unit *units = symbols_more(s->units, &s->unit_room, s->unit_count, sizeof *units);
         Dwarf_Die whole, split;
         uint8_t type;
-        if (!units)
-            return;
+        /* What libdw hands out when it had no memory for all of it, it does not survive itself. */
+        if (!units || errno == ENOMEM)
+            s->where->no_memory();
         s->units = units;
         struct unit *u = &s->units[s->unit_count];
         *u = (struct unit){.die = *cu, .lines = *cu};

@@ -43,6 +43,9 @@ struct texts {
 };
 
 struct symbols {
+    const struct where *where;
+    char *file;  /* as it was opened */
+    int refused; /* where->refused() was called */
     struct segment *segments;
     unsigned segment_count;
 
@@ -87,6 +90,10 @@ const struct span *span_find(const struct spans *s, uint64_t address);
 /* Takes a text, which texts_forget() frees; NULL without memory. */
 const char *texts_keep(struct texts *t, char *text);
 void texts_forget(struct texts *t);
+
+/* Begins work for which symbols_check() will look whether this machine refused something. */
+void symbols_begin(void);
+void symbols_check(struct symbols *s);
 
 /* ---- symbols_debug.c ---- */
 

@@ -229,8 +229,10 @@ static void take_maps(struct timeline *t, const struct cf_reader *in, const stru
         e->start = start[i];
         e->last = stop[i] - 1;
         e->offset = u64_at(offset, i);
-        if (what == CF_MAPPED)
+        if (what == CF_MAPPED) {
             e->a = names_find(&t->r.names, cf_reader_text(in, u32_at(label, i)));
+            t->r.failed |= e->a == 0;
+        }
     }
 }
 
