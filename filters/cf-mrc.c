@@ -6,7 +6,7 @@
  * only if its distance is n or more (Mattson, Gecsei, Slutz, Traiger 1970), so the curve is a sum
  * over a histogram: see engine/curve.h. Sampled distances (SHARDS: Waldspurger, Park, Garthwaite,
  * Ahmad, "Efficient MRC construction with SHARDS", FAST 2015) count as what they stand for, and an
- * error is told: see mrc/print.c. Memory: some 2 KiB a curve, 32 times that with samples; nothing
+ * error is told: see mrc/print.c. Memory: some 2 KiB a curve, 39 times that with samples; nothing
  * that grows with the stream.
  */
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 #include "filters/engine/stack.h"
 #include "filters/mrc/mrc.h"
+#include "formats/cf_number.h"
 
 static const char usage[] =
     "Usage: cf-mrc [OPTION]... [FILE]...\n"
@@ -27,7 +28,7 @@ static const char usage[] =
     "      --line-size SIZE bytes of a line  [as the stream tells, else 64]\n"
     "      --sets N         sets that distances are of  [as the stream tells, else 1]\n"
     "  -q, --quiet          no progress, no remarks\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
     "  cf-distance trace.cf | cf-mrc > curve.csv\n"
@@ -42,7 +43,7 @@ static const struct option longs[] = {
     {"at", required_argument, NULL, OPT_AT},
     {"line-size", required_argument, NULL, OPT_LINE_SIZE},
     {"sets", required_argument, NULL, OPT_SETS},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static int by_size(const void *x, const void *y)
@@ -117,19 +118,21 @@ static void parse(struct mrc *m, int argc, char **argv)
 
 /* ---- sizes ---- */
 
-/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. */
-static void usual_points(struct mrc *m, uint64_t most)
+/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. NULL
+   without memory. */
+static uint64_t *usual_points(uint64_t points, uint64_t most, size_t *count)
 {
-    uint64_t last = 0;
+    uint64_t last = 0, *result = malloc(64 * points * sizeof(*result));
 
-    m->lines = malloc(64 * m->o.points * sizeof(*m->lines));
-    for (unsigned k = 0; k < 48 && m->lines; k++)
-        for (uint64_t j = 0; j < m->o.points; j++) {
-            uint64_t base = (uint64_t)1 << k, lines = base + base * j / m->o.points;
+    *count = 0;
+    for (unsigned k = 0; k < 48 && result; k++)
+        for (uint64_t j = 0; j < points; j++) {
+            uint64_t base = (uint64_t)1 << k, lines = base + base * j / points;
 
             if (lines > last && lines <= most)
-                m->lines[m->points++] = last = lines;
+                result[(*count)++] = last = lines;
         }
+    return result;
 }
 
 static void make_points(struct mrc *m)
@@ -148,7 +151,7 @@ static void make_points(struct mrc *m)
             m->lines[m->points++] = m->o.at[i] / unit;
         }
     } else {
-        usual_points(m, m->o.most ? m->o.most / unit : UINT64_MAX);
+        m->lines = usual_points(m->o.points, m->o.most ? m->o.most / unit : UINT64_MAX, &m->points);
     }
     m->exact = m->lines ? cf_curve_new(m->lines, m->points) : NULL;
     if (!m->exact)
@@ -162,15 +165,16 @@ static void take_header(struct mrc *m, const struct cf_header *h)
     uint64_t line = 64, sets = 1, bound = 0, n;
 
     if (chain_option(h->yaml, "cf-distance", "line-size", text, sizeof(text))) {
-        n = chain_number(text);
-        line = n && n <= 1 << 30 ? n : line;
+        if (cf_read_number(text, CF_READ_SIZE, 1 << 30, &n) == 0 && n)
+            line = n;
     }
     if (chain_option(h->yaml, "cf-distance", "sets", text, sizeof(text))) {
-        n = chain_number(text);
-        sets = n && n <= UINT32_MAX ? n : sets;
+        if (cf_read_number(text, CF_READ_SIZE, UINT32_MAX, &n) == 0 && n)
+            sets = n;
     }
-    if (chain_option(h->yaml, "cf-distance", "max", text, sizeof(text)))
-        bound = chain_number(text);
+    if (chain_option(h->yaml, "cf-distance", "max", text, sizeof(text)) &&
+        cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &n) == 0)
+        bound = n;
     line = m->o.line_size ? m->o.line_size : line;
     sets = m->o.sets ? m->o.sets : sets;
     if (!m->header_seen) {
@@ -225,29 +229,46 @@ static int add_sampled(struct mrc *m, const struct cf_frame *f, const uint32_t *
                        const uint64_t *weight, const double *stands_for, size_t groups)
 {
     const uint64_t *dist = cf_u64(f, CF_DIST), *addr = cf_u64(f, CF_ADDR);
-    uint32_t n = 0;
+    const unsigned shift = 63 - (unsigned)__builtin_clzll(m->line_size);
+    uint64_t *accesses;
+    uint32_t n = 0, none = 0;
 
     if (!m->sampled) {
         m->sampled = cf_curve_new(m->lines, m->points);
         need(m, m->sampled);
+        m->fine_lines = usual_points(FINE, UINT64_MAX, &m->fine_points);
+        need(m, m->fine_lines);
+        m->fine = cf_curve_new(m->fine_lines, m->fine_points);
+        need(m, m->fine);
     }
     make_room(m, groups);
+    accesses = m->accesses;
+    /* a few rows among the others: no branch, which would be foreseen badly */
     for (uint32_t i = 0; i < f->rows; i++) {
-        uint32_t g = group ? group[i] : 0;
-        uint64_t w = weight ? weight[i] : 1;
-        double s = stands_for[i];
-
-        if (dist[i] == CF_DIST_NONE)
-            continue;
-        m->accesses[g] += w;
-        if (dist[i] == CF_DIST_UNSAMPLED)
-            continue;
-        m->samples[g] += w;
-        m->dist[n] = dist[i];
-        m->weight[n] = w * (s >= 1 && s < 1e12 ? (uint64_t)(s * FIXED + 0.5) : FIXED);
-        m->part[n++] = g * PARTS + part_of(addr[i] / m->line_size);
+        m->part[n] = i;
+        n += dist[i] - CF_DIST_UNSAMPLED > 1; /* behind it follows NONE */
+        if (group || weight)
+            accesses[group ? group[i] : 0] += dist[i] != CF_DIST_NONE ? weight ? weight[i] : 1 : 0;
+        else
+            none += dist[i] == CF_DIST_NONE;
     }
-    return cf_curve_add(m->sampled, m->dist, m->part, m->weight, n, groups * PARTS);
+    if (!group && !weight)
+        accesses[0] += f->rows - none;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = m->part[k], g = group ? group[i] : 0;
+        const uint64_t w = weight ? weight[i] : 1;
+        const double s = stands_for[i];
+
+        m->samples[g] += w;
+        m->dist[k] = dist[i];
+        m->weight[k] = w * (s >= 1 && s < 1e12 ? (uint64_t)(s * FIXED + 0.5) : FIXED);
+        m->part[k] = g * PARTS + part_of(addr[i] >> shift);
+    }
+    if (cf_curve_add(m->sampled, m->dist, m->part, m->weight, n, groups * PARTS) != 0)
+        return -1;
+    for (uint32_t i = 0; group && i < n; i++)
+        m->part[i] /= PARTS;
+    return cf_curve_add(m->fine, m->dist, group ? m->part : NULL, m->weight, n, groups);
 }
 
 static void count_frame(struct mrc *m, const struct cf_frame *f)
@@ -322,9 +343,11 @@ int main(int argc, char **argv)
     cf_groups_free(m.groups);
     cf_curve_free(m.exact);
     cf_curve_free(m.sampled);
+    cf_curve_free(m.fine);
     free(m.accesses);
     free(m.samples);
     free(m.lines);
+    free(m.fine_lines);
     free(m.group);
     free(m.part);
     free(m.dist);

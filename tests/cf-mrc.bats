@@ -148,6 +148,11 @@ by_awk() {
 256,1,6,6,3,1.000000000
 512,2,6,5,3,0.833333333"
     has "no distance beyond 1 lines" "$stderr"
+    # numbers as options take them
+    cf-distance --line-size 0x100 --max 1B a.cf >b.cf
+    run -0 --separate-stderr cf-mrc b.cf
+    [[ ${lines[1]} == 256,1,* ]]
+    has "no distance beyond 1 lines" "$stderr"
     # a stream that had two: the last counts
     cf-distance --line-size 32 a.cf | cf-distance --line-size 256 >b.cf
     run -0 cf-mrc b.cf
@@ -201,6 +206,23 @@ misses() {
     # a sample of everything is exact
     cf-distance --samples 1000000 s.cf | cf-mrc --max 4M | cut -d, -f1-6 >all.csv
     same exact.csv all.csv
+}
+
+@test "samples: where the curve falls in a step, the error holds the step" {
+    # columns of a matrix: all lines come back after as many others, about as many as 16K hold
+    for rows in 232 238 244 250 262 268 280; do
+        awk -v rows=$rows 'BEGIN {
+            print "time,addr,size"
+            for (c = 0; c < 16; c++) for (r = 0; r < rows; r++) printf "%d,%d,8\n", t++, 1048576 + r * (4096 + rows * 8) + c * 8
+        }' | stream w.cf
+        cf-distance w.cf | cf-mrc --at 16K,64K >exact.csv
+        cf-distance --rate 0.3 w.cf | cf-mrc --at 16K,64K >sampled.csv
+        # and beside the step it is small
+        paste -d, exact.csv sampled.csv | awk -F, 'NR > 1 {
+                off = $6 - $12; if (off < 0) off = -off
+                if (off > 2.5 * $13 || (NR == 3 && $13 > .03)) bad = 1; n++ }
+            END { exit bad || n != 2 }' || fail "$rows rows: $(tail -n 2 sampled.csv)"
+    done
 }
 
 @test "wrong options" {

@@ -5,7 +5,6 @@
  * The chain is the last part of the document and has a line for each program, a double-quoted
  * scalar that holds the command line with shell quotes (see cf-stream(5)). Memory: none.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/mrc/mrc.h"
@@ -72,15 +71,4 @@ int chain_option(const char *yaml, const char *program, const char *option, char
         found = p != NULL;
     }
     return found;
-}
-
-uint64_t chain_number(const char *text)
-{
-    char *end;
-    unsigned long long n = strtoull(text, &end, 0);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-
-    if (*text == '-' || (*end && !shift) || n > UINT64_MAX >> shift)
-        return 0;
-    return (uint64_t)n << shift;
 }

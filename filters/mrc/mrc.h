@@ -17,9 +17,6 @@
 int chain_option(const char *yaml, const char *program, const char *option, char *value,
                  size_t size);
 
-/* A number as options take it: decimal or 0x, with K, M or G. 0 when the text is no such. */
-uint64_t chain_number(const char *text);
-
 /* ---- print.c ---- */
 
 struct options {
@@ -33,7 +30,7 @@ struct options {
 
 /* Samples are divided among so many parts by their lines; how much the parts differ tells the
    error. */
-enum { PARTS = 32, FIXED = 1 << 16 };
+enum { PARTS = 32, FIXED = 1 << 16, FINE = 32 };
 
 struct mrc {
     struct cf_tool tool;
@@ -47,9 +44,12 @@ struct mrc {
     uint64_t *lines;          /* of one set, each point's size */
     struct cf_curve *exact;   /* by group */
     struct cf_curve *sampled; /* by group and part, in units of 1 / FIXED; NULL = none yet */
-    uint64_t *accesses;       /* by group: sampled and not sampled ones */
-    uint64_t *samples;        /* by group: sampled ones */
-    size_t room;              /* groups in these two */
+    struct cf_curve *fine;    /* the same by group, at FINE sizes in each doubling */
+    size_t fine_points;
+    uint64_t *fine_lines;
+    uint64_t *accesses; /* by group: sampled and not sampled ones */
+    uint64_t *samples;  /* by group: sampled ones */
+    size_t room;        /* groups in these two */
     struct cf_groups *groups;
     uint32_t *group; /* of each row of a frame */
     uint64_t *dist, *weight;

@@ -8,9 +8,11 @@
  *   PARTS / (PARTS - 1) times the sum of squares about their mean, and the part of the lines that
  *   was sampled takes away as much of it (W. G. Cochran, "Sampling Techniques", 3rd edition 1977,
  *   chapters 2 and 9).
- * - A distance of n lines is told by n * rate sampled ones, a binomial count: n errs by
- *   sqrt(n * (1 - rate) / rate), so a curve that falls from one size to the next may fall so much
- *   earlier or later.
+ * - A distance of n lines is told by n * rate sampled ones (SHARDS, section 3: cf-mrc.c), a
+ *   binomial count: n errs by sqrt(n * (1 - rate) / rate), so that the curve may fall so much
+ *   earlier or later. Where it falls in steps, as in walks over the same lines, which all have one
+ *   distance, its slope at a size says nothing of a step nearby: what counts is how much it changes
+ *   within two such errors.
  * Memory: a few words a point.
  */
 #include <inttypes.h>
@@ -41,41 +43,43 @@ static uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *mi
     return cold;
 }
 
-/* Misses at a number of lines that is no point, between its neighbours. */
-static double between(const struct mrc *m, const struct line *l, double lines)
+/* How far the curve may lie off at a size, in misses, since distances are estimates: half of what
+   it changes up to two standard errors of the size, on the side where it changes more. `fine`:
+   sampled misses by fine size; there, in FIXED, are `here` at `lines` and `all` without a cache. */
+static double sideways(const struct mrc *m, const uint64_t *fine, double lines, double here,
+                       double all, double rate)
 {
+    const double two = 2 * sqrt(lines * (1 - rate) / rate);
+    double below = all, above = here;
     size_t i = 0;
-    double low, high;
 
-    while (i < m->points && (double)m->lines[i] <= lines)
+    for (; i < m->fine_points && (double)m->fine_lines[i] <= lines - two; i++)
+        below = (double)fine[i];
+    while (i + 1 < m->fine_points && (double)m->fine_lines[i] < lines + two)
         i++;
-    if (i == m->points)
-        return m->points ? (double)l->misses[m->points - 1] : 0;
-    low = i ? (double)m->lines[i - 1] : 0;
-    high = i ? (double)l->misses[i - 1] : (double)l->accesses;
-    if (lines < low)
-        lines = low;
-    return high + ((double)l->misses[i] - high) * (lines - low) / ((double)m->lines[i] - low);
+    if (i < m->fine_points)
+        above = (double)fine[i];
+    return fmax(below - here, here - above) / 2 / FIXED;
 }
 
-static void find_errors(const struct mrc *m, const uint64_t *part, struct line *l)
+static void find_errors(const struct mrc *m, const uint64_t *part, const uint64_t *fine,
+                        struct line *l)
 {
     double left = 1 - l->rate, all = (double)l->accesses;
 
     for (size_t i = 0; i < m->points; i++) {
-        double lines = (double)m->lines[i], mean = 0, squares = 0, shift, slope;
+        double mean = 0, squares = 0, off;
 
         for (unsigned p = 0; p < PARTS; p++)
             mean += (double)part[p * m->points + i] / FIXED / PARTS;
         for (unsigned p = 0; p < PARTS; p++) {
-            double off = (double)part[p * m->points + i] / FIXED - mean;
-
+            off = (double)part[p * m->points + i] / FIXED - mean;
             squares += off * off;
         }
-        shift = l->rate > 0 ? sqrt(lines * left / l->rate) : 0;
-        slope = (between(m, l, lines - shift) - between(m, l, lines + shift)) / 2;
-        l->error[i] =
-            all > 0 ? sqrt(left * squares * PARTS / (PARTS - 1) + slope * slope) / all : NAN;
+        off = l->rate > 0 && left > 0 ? sideways(m, fine, (double)m->lines[i], mean * PARTS * FIXED,
+                                                 all * FIXED, l->rate)
+                                      : 0;
+        l->error[i] = all > 0 ? sqrt(left * squares * PARTS / (PARTS - 1) + off * off) / all : NAN;
     }
 }
 
@@ -83,10 +87,13 @@ static void find_errors(const struct mrc *m, const uint64_t *part, struct line *
 static int add_samples(const struct mrc *m, size_t group, struct line *l)
 {
     uint64_t *part = malloc((PARTS * m->points + 1) * sizeof(*part)), cold = 0;
-    uint64_t accesses = m->accesses[group];
+    uint64_t *fine = malloc(m->fine_points * sizeof(*fine)), accesses = m->accesses[group];
 
-    if (!part)
+    if (!part || !fine) {
+        free(part);
+        free(fine);
         return -1;
+    }
     for (unsigned p = 0; p < PARTS; p++)
         cold += part_misses(m->sampled, group * PARTS + p, part + p * m->points, m->points);
     for (size_t i = 0; i < m->points; i++) {
@@ -100,8 +107,10 @@ static int add_samples(const struct mrc *m, size_t group, struct line *l)
     l->accesses += accesses;
     l->cold += (cold + FIXED / 2) / FIXED;
     l->rate = accesses ? (double)m->samples[group] / (double)accesses : 1;
-    find_errors(m, part, l);
+    part_misses(m->fine, group, fine, m->fine_points);
+    find_errors(m, part, fine, l);
     free(part);
+    free(fine);
     return 0;
 }
 
