@@ -38,7 +38,7 @@ static const char usage[] =
     "                           --memory SIZE, --page SIZE: see cf-cache(1)\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "  -q, --quiet              no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-capture trace -i -- ls | cf-cache -m host --summary\n";
@@ -101,7 +101,7 @@ static const struct option longs[] = {
     {"memory", required_argument, NULL, OPT_MEMORY},
     {"page", required_argument, NULL, OPT_PAGE},
     {"output", required_argument, NULL, 'o'},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static enum cf_frame_order parse_order(const struct cf_tool *t, const char *text)
@@ -281,9 +281,7 @@ static void make_model(struct cache *c)
     struct cf_hierarchy_options h = {.seed = c->o.seed, .masks = c->mask};
     char problem[512];
 
-    c->machine = cf_machine_load(c->o.machine, problem, sizeof problem);
-    if (!c->machine)
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s", problem);
+    c->machine = cf_tool_machine(&c->tool, c->o.machine);
     if (!c->o.cores)
         c->o.cores = c->machine->cpus < CF_MAX_CORES ? c->machine->cpus : CF_MAX_CORES;
     h.cores = c->o.cores;
@@ -299,7 +297,8 @@ static void make_model(struct cache *c)
     }
     c->model = cf_hierarchy_new(c->machine, &h, problem, sizeof problem);
     if (!c->model)
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s", c->o.machine, problem);
+        cf_die(&c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s: %s",
+               c->o.machine, problem);
     c->cores = cf_cores_new(c->o.cores);
     if (!c->cores)
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");

@@ -35,7 +35,7 @@ static const char usage[] =
     "      --lines N        lines of the cache, where snapshots do not tell\n"
     "      --csv, --table   CSV even to a terminal, the table even to a file\n"
     "  -q, --quiet          no progress, no hints\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-clash --slowdown measured.csv a.cf b.cf bomb=bomb.csv\n";
@@ -77,7 +77,7 @@ static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **a
         {"lines", required_argument, NULL, OPT_LINES},
         {"csv", no_argument, NULL, OPT_CSV},
         {"table", no_argument, NULL, OPT_TABLE},
-        CF_COMMON_OPTIONS,
+        CF_INPUT_OPTIONS,
     };
     int c;
 
@@ -156,6 +156,8 @@ static void rename_programs(struct clash *c)
 {
     char *copy = strdup(c->o.names), *rest = copy;
 
+    if (!copy)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (uint32_t i = 0; i < c->profiles; i++) {
         const char *name = strsep(&rest, ",");
 
@@ -217,6 +219,8 @@ int main(int argc, char **argv)
         cf_die(&c.tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (uint32_t i = 0; i < c.profiles; i++)
         read_program(&c, &c.profile[i], files ? argv[optind + (int)i] : NULL);
+    if (c.status == CF_EXIT_ENVIRONMENT)
+        return c.status; /* what is missing would be taken for another number of programs */
     if (c.o.names)
         rename_programs(&c);
     make_pairs(&c);

@@ -30,7 +30,7 @@ static const char usage[] =
     "                         stream, unless -o is given\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "  -q, --quiet            no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
     "  cf-classify -m tegra-x1 --summary trace.cf\n"
@@ -47,7 +47,7 @@ static const struct option longs[] = {
     {"summary", no_argument, NULL, OPT_SUMMARY},
     {"output", required_argument, NULL, 'o'},
     {"no-addresses", no_argument, NULL, OPT_NO_ADDRESSES},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 struct run {

@@ -31,7 +31,7 @@ static const char usage[] =
     "      --by WHAT        sums for each process or each set\n"
     "      --level N        cache level  [that of the first snapshot]\n"
     "  -q, --quiet          no progress, no hints\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
     "  cf-diff --pairs --summary overhead.cf\n"
@@ -90,7 +90,7 @@ static const struct option longs[] = {
     {"summary", no_argument, NULL, OPT_SUMMARY},
     {"by", required_argument, NULL, OPT_BY},
     {"level", required_argument, NULL, OPT_LEVEL},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void parse(struct work *w, int argc, char **argv)
@@ -410,20 +410,17 @@ static void print_sums(const struct work *w)
 
 static int close_second(const struct work *w)
 {
-    int status = cf_snaps_problems(w->b.snaps, &w->tool, w->o.against);
+    int status = cf_snaps_problems(w->b.snaps, &w->tool, w->o.against), problems;
 
     if (w->left_over) {
         cf_warn(&w->tool, "%s: one of the streams has %llu snapshots more: these were not compared",
                 w->o.against, (unsigned long long)w->left_over);
         status = CF_EXIT_INPUT;
     }
-    if (cf_reader_problem(w->b.reader)) {
-        cf_warn(&w->tool, "%s", cf_reader_problem(w->b.reader));
-        status = CF_EXIT_INPUT;
-    }
+    problems = cf_tool_problems(&w->tool, w->b.reader);
     cf_reader_close(w->b.reader);
     cf_snaps_free(w->b.snaps);
-    return status;
+    return problems > status ? problems : status;
 }
 
 int main(int argc, char **argv)
@@ -464,5 +461,5 @@ int main(int argc, char **argv)
     cf_groups_free(w.groups);
     cf_tasks_free(w.tasks);
     free(w.sums);
-    return status == CF_EXIT_OK ? bad : status;
+    return status > bad ? status : bad;
 }

@@ -35,7 +35,7 @@ static const char usage[] =
     "      --stats           tell lines, memory and sampling error on standard error\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
     "  cf-distance trace.cf | cf-mrc > curve.csv\n"
@@ -81,7 +81,7 @@ static const struct option longs[] = {
     {"samples", required_argument, NULL, OPT_SAMPLES},
     {"stats", no_argument, NULL, OPT_STATS},
     {"output", required_argument, NULL, 'o'},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 /* Number of the word in the list, from 0. */
@@ -346,7 +346,7 @@ static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
     struct cf_frame *f;
 
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_OP, d->what & CF_RUNS_FETCHES ? CF_REQUIRED : CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_OP, d->what == CF_RUNS_FETCHES ? CF_REQUIRED : CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_PID, d->per == PER_PROCESS ? CF_REQUIRED : CF_OPTIONAL);
     if (d->per == PER_THREAD)

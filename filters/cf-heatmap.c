@@ -45,7 +45,7 @@ static const char usage[] =
     "      --size WxH       of the picture, in pixels                                [1200x800]\n"
     "      --scale SCALE    of the colours, log or linear                                 [log]\n"
     "  -q, --quiet          no progress, no hints\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-capture trace -- ls | cf-resolve | cf-heatmap --html map.html > map.csv\n";
@@ -137,7 +137,7 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
         {"scale", required_argument, NULL, OPT_SCALE},
         CF_PICTURE_OPTIONS,
         CF_DRAWING_OPTIONS,
-        CF_COMMON_OPTIONS,
+        CF_INPUT_OPTIONS,
     };
     int option, all = 0, ops_given = 0;
 

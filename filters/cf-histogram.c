@@ -27,7 +27,7 @@ static const char usage[] =
     "                       rows  [weight, where the stream has it]\n"
     "      --csv, --term    CSV even to a terminal, the table even to a file\n"
     "  -q, --quiet          no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
     "  cf-distance trace.cf | cf-histogram\n"
@@ -42,7 +42,7 @@ static const struct option longs[] = {
     {"column", required_argument, NULL, OPT_COLUMN}, {"table", required_argument, NULL, OPT_TABLE},
     {"by", required_argument, NULL, OPT_BY},         {"bins", required_argument, NULL, OPT_BINS},
     {"weight", required_argument, NULL, OPT_WEIGHT}, {"csv", no_argument, NULL, OPT_CSV},
-    {"term", no_argument, NULL, OPT_TERM},           CF_COMMON_OPTIONS,
+    {"term", no_argument, NULL, OPT_TERM},           CF_INPUT_OPTIONS,
 };
 
 static void parse(struct histogram *h, int argc, char **argv)

@@ -38,7 +38,7 @@ static const char usage[] =
     "                           stream, unless -o is given\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "  -q, --quiet              no remarks, no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-cache -m tegra-x1 trace.cf | cf-latency -m tegra-x1 --latency L1D=4 \\\n"
@@ -55,7 +55,7 @@ static const struct option longs[] = {
     {"level-column", required_argument, NULL, OPT_LEVEL_COLUMN},
     {"summary", no_argument, NULL, OPT_SUMMARY},
     {"output", required_argument, NULL, 'o'},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 struct sum {
@@ -101,7 +101,6 @@ static void set_latency(struct latency *l, const char *text)
 
 static void parse(struct latency *l, int argc, char **argv)
 {
-    char problem[4096];
     const char **stated = calloc((size_t)argc, sizeof *stated);
     int c, count = 0;
 
@@ -137,9 +136,7 @@ static void parse(struct latency *l, int argc, char **argv)
     if (!l->machine_name)
         cf_die(&l->tool, CF_EXIT_USAGE,
                "no machine: give its description with -m, as in -m host: see --help");
-    l->machine = cf_machine_load(l->machine_name, problem, sizeof problem);
-    if (!l->machine)
-        cf_die(&l->tool, CF_EXIT_USAGE, "%s", problem);
+    l->machine = cf_tool_machine(&l->tool, l->machine_name);
     if (l->core_count == 0)
         l->core_count = l->machine->cpus < MAX_CORES ? l->machine->cpus : MAX_CORES;
     for (int i = 0; i < count; i++)

@@ -32,7 +32,7 @@ static const char usage[] =
     "      --html FILE      also a page to explore in a browser, in one file\n"
     "      --size WxH       of the picture, in pixels                     [1200x600]\n"
     "  -q, --quiet          no progress, no hints\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-cache -m tegra-x1 --snapshot-every 19000000 --flush trace.cf |\n"
@@ -57,7 +57,7 @@ static int parse(struct cf_survey *s, int argc, char **argv)
         {"wide", no_argument, NULL, OPT_WIDE},
         CF_SURVEY_OPTIONS,
         CF_DRAWING_OPTIONS,
-        CF_COMMON_OPTIONS,
+        CF_INPUT_OPTIONS,
     };
     int c, wide = 0;
 

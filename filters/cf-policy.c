@@ -34,7 +34,7 @@ static const char usage[] =
     "      --line-size SIZE  bytes of a line  [the stream's, else 64]\n"
     "      --alpha P         error of the tests  [0.01]\n"
     "  -q, --quiet           no progress, no hints\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-policy --pid 7 --survivors s.csv --ways w.csv --accesses t.cf snapshots.cf\n";
@@ -87,7 +87,7 @@ static const struct option longs[] = {
     {"level", required_argument, NULL, OPT_LEVEL},
     {"line-size", required_argument, NULL, OPT_LINE_SIZE},
     {"alpha", required_argument, NULL, OPT_ALPHA},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 /* ---- options ---- */
@@ -327,7 +327,9 @@ static int take_lines(struct work *w, unsigned shift)
             const size_t slot = cf_tags_slot(now, 0, set) + way;
             uint64_t number = now->line[slot];
 
-            if (number != CF_TAGS_NONE) {
+            if (number == CF_TAGS_NONE) {
+                number = CF_CACHE_NONE;
+            } else {
                 w->no_frame |= cf_line_is_virtual(number);
                 if (number != before->line[slot] &&
                     accesses_learn(w->accesses, now->pid[slot], now->addr[slot], number) != 0)
@@ -507,13 +509,16 @@ int main(int argc, char **argv)
     run(&w);
     bad = w.no_replay | (cf_snaps_problems(w.snaps, &w.tool, NULL) != CF_EXIT_OK);
     output(&w);
-    if (w.accesses && accesses_close(w.accesses) != CF_EXIT_OK)
-        bad = 1;
+    if (w.accesses) {
+        int s = accesses_close(w.accesses);
+
+        bad = s > bad ? s : bad;
+    }
     status = cf_tool_finish(&w.tool, w.reader, NULL);
     cf_snaps_free(w.snaps);
     cf_survivors_free(w.survivors);
     cf_placement_free(&w.placement);
     cf_replay_free(w.replay);
     free(w.numbers);
-    return status == CF_EXIT_OK && bad ? CF_EXIT_INPUT : status;
+    return status > bad ? status : bad;
 }

@@ -36,7 +36,7 @@ static const char usage[] =
     "      --cover[=LIST]   instead: how many are needed for LIST percent  [90,95,99]\n"
     "      --csv, --term    CSV even to a terminal, the table even to a file\n"
     "  -q, --quiet          no line about the knee, no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-resolve trace.cf | cf-rank --by function --value misses --top 10\n";
@@ -68,7 +68,7 @@ static const struct option longs[] = {
     {"cover", optional_argument, NULL, OPT_COVER},
     {"csv", no_argument, NULL, OPT_CSV},
     {"term", no_argument, NULL, OPT_TERM},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void set_by(struct rank *k, const char *text)

@@ -26,7 +26,7 @@ static const char usage[] =
     "                         not tell  [leon4-n2x]\n"
     "      --csv              CSV instead of text\n"
     "  -q, --quiet            no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-classify --rule leon4 -m leon4-n2x run.cf | cf-latency -m leon4-n2x |\n"
@@ -41,7 +41,7 @@ static const struct option longs[] = {
     {"cpu", required_argument, NULL, OPT_CPU},
     {"machine", required_argument, NULL, 'm'},
     {"csv", no_argument, NULL, OPT_CSV},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static const struct kind *parse(struct report *r, int argc, char **argv)
@@ -85,17 +85,13 @@ int main(int argc, char **argv)
     const struct kind *kind;
     struct cf_reader *in;
     struct cf_frame *f;
-    char problem[512];
     void *state;
     int status;
 
     cf_tool_init(&r.tool, argc, argv, "cf-report", usage);
     kind = parse(&r, argc, argv);
     if (r.o.machine || kind->machine) {
-        r.machine =
-            cf_machine_load(r.o.machine ? r.o.machine : kind->machine, problem, sizeof(problem));
-        if (!r.machine)
-            cf_die(&r.tool, CF_EXIT_USAGE, "%s", problem);
+        r.machine = cf_tool_machine(&r.tool, r.o.machine ? r.o.machine : kind->machine);
     }
     state = kind->begin(&r);
     in = cf_tool_reader(&r.tool, argv + optind, argc - optind);

@@ -39,7 +39,7 @@ static const char usage[] =
     "      --invert          keep what would be dropped, drop what would be kept\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
     "  cf-select --op store --region '*heap*' resolved.cf | cf-rank --by source\n"
@@ -88,7 +88,7 @@ static const struct option longs[] = {
     {"function", required_argument, NULL, LIST + CF_FUNCTION},
     {"invert", no_argument, NULL, OPT_INVERT},
     {"output", required_argument, NULL, 'o'},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void add_test(struct select *s, struct test new)

@@ -33,7 +33,7 @@ static const char usage[] =
     "      --html FILE      also a page to explore in a browser, in one file\n"
     "      --size WxH       of the picture, in pixels                     [1400x500]\n"
     "  -q, --quiet          no progress, no hints\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-cache -m tegra-x1 --snapshot-every 19000000 --flush trace.cf |\n"
@@ -46,7 +46,7 @@ static int parse(struct cf_survey *s, int argc, char **argv)
     static const struct option longs[] = {
         {"summary", no_argument, NULL, OPT_SUMMARY},
         CF_SURVEY_OPTIONS,
-        CF_COMMON_OPTIONS,
+        CF_INPUT_OPTIONS,
     };
     int c, summary = 0;
 

@@ -29,7 +29,7 @@ static const char usage[] =
     "                        or any that are listed  [1-16M]\n"
     "      --min, --max SIZE only caches of such a size  [1K and 4M]\n"
     "  -q, --quiet           no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "LIST is numbers with commas.\n"
     "\n"
@@ -46,7 +46,7 @@ static const struct option longs[] = {
     {"sets", required_argument, NULL, OPT_SETS},
     {"min", required_argument, NULL, OPT_MIN},
     {"max", required_argument, NULL, OPT_MAX},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 enum {

@@ -25,7 +25,7 @@ static const char usage[] =
     "      --line-size SIZE  bytes of a cache line, a power of two  [64]\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
-    "  -h, --help, --version\n"
+    "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-template --sets 128 trace.cf | cf-cat --csv\n";
@@ -42,7 +42,7 @@ static const struct option longs[] = {
     {"sets", required_argument, NULL, OPT_SETS},
     {"line-size", required_argument, NULL, OPT_LINE_SIZE},
     {"output", required_argument, NULL, 'o'},
-    CF_COMMON_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)

@@ -28,14 +28,8 @@ total() {
 }
 
 accesses() {
-    {
-        echo time,op,addr,size
-        local t=0 a
-        for a; do
-            echo "$t,${a%%:*},${a#*:}" | tr : ,
-            t=$((t + 1))
-        done
-    } | stream in.cf
+    printf '%s\n' "$@" | awk -F: -v OFS=, 'BEGIN { print "time,op,addr,size" } { print NR - 1, $1, $2, $3 }' |
+        stream in.cf
 }
 
 @test "two levels by hand: misses, hits, a victim, a line that straddles" {
@@ -121,6 +115,40 @@ accesses() {
     # not beyond the page of 4 KiB
     accesses load:0xfc0:8 load:0x1000:8
     [ "$(hits --prefetch next-line)" = "255 255 " ]
+}
+
+@test "a prefetch between two references to a line: the second finds what it left" {
+    levels 64 'name: L1, size: 128, ways: 2'
+    accesses load:0x1000:8 load:0x1008:8 load:0x1fc0:8 load:0x1000:8
+    # 1040 comes in behind 1000, which then is used again, so that 1fc0 evicts 1040
+    [ "$(hits --prefetch next-line)" = "255 1 255 1 " ]
+    levels 64 'name: L1, size: 64, ways: 1'
+    accesses load:0x1000:8 load:0x1008:8 load:0x1010:8
+    [ "$(hits --prefetch next-line)" = "255 255 255 " ]
+    [ "$(hits)" = "255 1 1 " ]
+}
+
+@test "an access whose lines fall into two batches is served by the slower one" {
+    levels 64 'name: L1, size: 1KiB, ways: 2' 'name: L2, size: 8MiB, ways: 16'
+    {
+        echo time,op,addr,size
+        seq 0 8190 | awk '{ printf "%d,load,%d,8\n", $1, 16777216 + $1 * 64 }'
+        echo 8191,load,16777212,8
+    } | stream in.cf
+    [[ $(hits) == *" 255 255 " ]]
+}
+
+@test "what an instruction cache evicts makes no copy beside a modified line" {
+    levels 64 'name: L1I, kind: instruction, size: 256, ways: 1' \
+        'name: L1D, kind: data, size: 4KiB, ways: 4' \
+        'name: L2, size: 2KiB, ways: 4, inclusion: exclusive' \
+        'name: L3, size: 64KiB, ways: 16, shared_by: 2'
+    printf 'time,cpu,op,addr\n0,0,ifetch,0x402\n1,1,store,0x40a\n2,0,ifetch,0x27\n3,1,store,0x40a\n4,0,load,0x420\n' |
+        stream in.cf
+    [ "$(hits --cores 2)" = "255 3 255 1 3 " ]
+    # one that is clean there does go to the next level
+    printf 'time,cpu,op,addr\n0,0,ifetch,0x402\n1,1,load,0x40a\n2,0,ifetch,0x27\n4,0,load,0x420\n' | stream in.cf
+    [ "$(hits --cores 2)" = "255 3 255 2 " ]
 }
 
 @test "way masks: a core fills its ways only" {
@@ -280,7 +308,8 @@ END
 
 # A program with shared libraries, as it is: stacks and preloaded libraries differ, which the many
 # accesses of the compression itself outweigh at the first level. At the last one, only first
-# accesses and a few conflicts miss, of which some hundred belong to the libraries.
+# accesses and a few conflicts miss, of which some hundred belong to the libraries. Cachegrind counts
+# each repetition of a string instruction as an instruction, of which gzip has 52,000 in 21 million.
 @test "as valgrind's cachegrind on gzip: first level within a percent, last within five" {
     need valgrind "is part of make deps"
     for ((i = 0; i < 1200; i++)); do
@@ -307,11 +336,50 @@ END
                 bad = 1
         }
         END {
-            near("instructions", instructions, ir, 0.2); near("loads", loads, dr, 0.2)
+            if (instructions > ir)
+                bad = 1
+            near("instructions", instructions, ir, 0.3); near("loads", loads, dr, 0.2)
             near("D1 of loads", miss["load"], d1r, 0.2); near("D1 of stores", miss["store"], d1w, 1)
             near("LL of loads", memory["load"], dlr, 5); near("LL of stores", memory["store"], dlw, 5)
             exit bad
         }' rows.csv
+}
+
+@test "memory: stores that no level takes in are its writes, also where there is no cache for data" {
+    levels 64 'name: L1, size: 128, ways: 2, allocate: false'
+    accesses store:0x0:8 load:0x40:8 store:0x80:8 store:0x40:8
+    [ "$(hits)" = "255 255 255 1 " ]
+    cf-cache -m m.yaml --summary in.cf >s.csv
+    [ "$(total stores memory),$(total writes memory),$(total loads memory)" = 0,2,1 ]
+    levels 64 'name: L1I, kind: instruction, size: 128, ways: 2'
+    cf-cache -m m.yaml --summary in.cf >s.csv
+    [ "$(total stores memory),$(total writes memory),$(total loads memory)" = 0,3,1 ]
+    [ "$(total line_accesses memory)" = 1 ]
+}
+
+@test "an exclusive level writes a dirty line back before an instruction cache gets it" {
+    levels 64 'name: L1I, kind: instruction, size: 64, ways: 1' \
+        'name: L1D, kind: data, size: 64, ways: 1' \
+        'name: L2, size: 256, ways: 4, inclusion: exclusive' 'name: L3, size: 1KiB, ways: 4'
+    # the load puts the dirty line out to L2; the fetch finds it there
+    accesses store:0x0:8 load:0x40:8 ifetch:0x0:4 load:0x0:8
+    [ "$(hits)" = "255 255 2 3 " ]
+    cf-cache -m m.yaml --summary in.cf >s.csv
+    [ "$(total writebacks L2)" = 1 ]
+    [ "$(total writes L3)" = 1 ]
+}
+
+@test "an inclusive level that loses a line to another core takes it from its instruction cache, too" {
+    levels 64 'name: L1I, kind: instruction, size: 128, ways: 2' \
+        'name: L1D, kind: data, size: 128, ways: 2' 'name: L2, size: 1KiB, ways: 4, inclusion: inclusive' \
+        'name: L3, size: 4KiB, ways: 4, shared_by: 2'
+    printf 'time,cpu,op,addr\n0,0,ifetch,0\n1,1,store,0\n2,0,ifetch,0\n' | stream in.cf
+    [ "$(hits)" = "255 3 3 " ]
+    cf-cache -m m.yaml --summary in.cf >s.csv
+    [ "$(total invalidations L2),$(total back_invalidations L1I)" = 1,1 ]
+    # without inclusion instruction caches take no part
+    sed -i 's/, inclusion: inclusive//' m.yaml
+    [ "$(hits)" = "255 3 1 " ]
 }
 
 @test "a machine that is missing, unknown, broken or cannot be modelled: status 2 and why" {
@@ -346,6 +414,15 @@ END
     refused '--cores' -m m.yaml --cores 257
 }
 
+@test "master-index with over 64 ways is refused" {
+    levels 64 'name: L1, size: 4160, ways: 65, policy: master-index'
+    accesses load:0x0:8
+    run -2 cf-cache -m m.yaml in.cf
+    has "at most 64 ways"
+    levels 64 'name: L1, size: 4096, ways: 64, policy: master-index'
+    [ "$(hits)" = "255 " ]
+}
+
 @test "odd geometries: three sets, one way, 64 ways, lines of 16 and of 256 bytes, ten levels" {
     local i list=()
     accesses load:0x0:8 load:0xc0:8 load:0x40:8 load:0x0:8
@@ -353,7 +430,7 @@ END
     [ "$(hits)" = "255 255 255 255 " ]
     accesses load:0x0:8 load:0x40:8 load:0x80:8 load:0x0:8
     [ "$(hits)" = "255 255 255 1 " ]
-    for ((i = 0; i < 65; i++)); do list+=("load:$((i * 64)):8"); done
+    mapfile -t list < <(seq -f 'load:%.0f:8' 0 64 $((64 * 64)))
     accesses "${list[@]}" load:0x0:8 load:0x1000:8
     levels 64 'name: L1, size: 4KiB, ways: 64'
     [[ "$(hits)" == *" 255 255 1 " ]]
@@ -366,11 +443,20 @@ END
     list=()
     for ((i = 1; i <= 10; i++)); do list+=("name: L$i, size: $((64 << i)), ways: $((1 << i))"); done
     levels 64 "${list[@]}"
-    list=()
-    for ((i = 0; i < 1024; i++)); do list+=("load:$((i * 64)):8"); done
+    mapfile -t list < <(seq -f 'load:%.0f:8' 0 64 $((1023 * 64)))
     accesses "${list[@]}" load:$((1023 * 64)):1 load:$((1021 * 64)):1 load:$((1000 * 64)):1 load:0x0:1
     [ "$(hits | tr ' ' '\n' | tail -n 4 | tr '\n' ' ')" = "1 2 5 10 " ] ||
         fail "$(hits | tr ' ' '\n' | tail -n 4)"
+}
+
+@test "the last word of the address space is a line as any other, for any process" {
+    levels 4 'name: L1, size: 8, ways: 2'
+    printf 'time,pid,op,addr,size\n0,1,load,0,4\n1,2,load,0xfffffffffffffffc,4\n2,2,store,0xfffffffffffffffc,4
+3,2,load,16,4\n4,2,load,20,4\n5,2,load,0xfffffffffffffffc,4\n' | stream in.cf
+    [ "$(hits)" = "255 255 1 255 255 255 " ]
+    cf-cache -m m.yaml --summary in.cf >s.csv
+    [ "$(total writebacks L1)" = 1 ]
+    [ "$(total evictions L1)" = 3 ]
 }
 
 @test "the top of the address space, size 0, 1 MiB and 4 GiB - 1" {
@@ -486,6 +572,27 @@ time,op,addr,size
 END
     cf-cache -q -m m.yaml --snapshot-every 3 in.cf >s.cf
     [ "$(cf-cat --csv --table snapshot --columns snapshot s.cf | tail -n +2 | wc -l)" -le 3 ]
+}
+
+# instructions N: that snapshots of N accesses take, by two CPUs and three processes in turns, all in
+# one period.
+instructions() {
+    awk -v n="$1" 'BEGIN {
+        print "time,cpu,pid,addr"
+        for (i = 0; i < n; i++) printf "%d,%d,%d,%d\n", i, i % 2, 1 + i % 3, i % 50 * 64
+    }' | stream in.cf
+    valgrind -q --tool=cachegrind --cache-sim=no --cachegrind-out-file=cg.out \
+        "$(command -v cf-cache)" -q -m m.yaml --cores 2 --snapshot-every 1000000 in.cf >out.cf
+    awk '/^summary:/ { print $2 }' cg.out
+}
+
+@test "snapshots: work grows with the accesses, also where CPUs and processes take turns" {
+    need valgrind "it counts instructions"
+    sanitized && skip "sanitizers do not run in valgrind"
+    levels 64 'name: L1, size: 4KiB, ways: 4' 'name: L2, size: 16KiB, ways: 4, shared_by: 2'
+    few=$(instructions 7000) many=$(instructions 14000)
+    ((2 * many < 5 * few)) || fail "$few instructions for 7000 accesses, $many for 14000"
+    [ "$(rows snapshot out.cf | wc -l)" = 2 ]
 }
 
 @test "snapshots: more pages than memory" {

@@ -402,6 +402,18 @@ END
     run -3 --separate-stderr bash -c 'cf-heatmap --html - small.cf >/dev/full'
 }
 
+@test "a picture keeps the mode of a file that is there, and follows a link to nothing" {
+    walk 30 10
+    touch a.png
+    chmod 600 a.png
+    ln -s b.png link.png
+    cf-heatmap --png a.png walk.cf >/dev/null
+    cf-heatmap --png link.png walk.cf >/dev/null
+    [[ $(stat -c %a a.png) == 600 && -L link.png && ! -L b.png ]]
+    cmp a.png b.png
+    [[ $(echo *.tmp) == '*.tmp' ]]
+}
+
 @test "--html: one page with the data, nothing from the network" {
     walk 3000 10
     cf-heatmap --html a.html walk.cf >/dev/null

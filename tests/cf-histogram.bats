@@ -184,7 +184,7 @@ y,2,0.666667,1.000000"
     printf 'time,op,addr,function\n1,load,1,"a\033[31m"\n2,load,1,b\n3,load,1,b\n4,load,1,b\n' | stream a.cf
     script -qec "cf-histogram --column function a.cf" /dev/null </dev/null | tr -d '\r' >out
     grep -q '^function  *count    share$' out
-    grep -q '^a?\[31m  *1  25.00 % ##########$' out
+    grep -q '^a\\x1b\[31m  *1  25.00 % ##########$' out
     grep -q '^b  *3  75.00 % ##############################$' out
     cf-histogram --term --column function a.cf | grep -q '^b  *3  75.00 % #*$'
     script -qec "cf-histogram --csv --column function a.cf" /dev/null </dev/null | tr -d '\r' | grep -q '^b,3,0.750000,1.000000$'

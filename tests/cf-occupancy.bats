@@ -280,3 +280,11 @@ END
     run -0 grep -oE '"command":"[^"]*"' page.html
     [[ $output =~ ^'"command":"gzip '[^,]*'"'$ ]] || fail "$output"
 }
+
+@test "snapshots that are all empty: a picture of the ground" {
+    printf 'snapshot,time,mode,level,sets,ways\n1,100,33,2,4,2\n2,200,33,2,4,2\n' >snapshots.csv
+    printf 'time,op,addr\n' | stream in.cf --with snapshot=snapshots.csv
+    run -0 cf-occupancy -q --png map.png --csv in.cf
+    is snapshot,time_records,level,pid,name,lines,share
+    [[ $(pixel map.png 400 300) == f3f4f7 ]]
+}

@@ -302,7 +302,7 @@ strings() {
     script -qec "cf-rank a.cf" /dev/null </dev/null | tr -d '\r' >out
     grep -q '^ rank  function  *accesses  share  cumul$' out
     grep -q '^    1  b  *3  75.00  75.00 <############$' out
-    grep -q '^    2  a?\[31m  *1  25.00 100.00  ####$' out
+    grep -q '^    2  a\\x1b\[31m  *1  25.00 100.00  ####$' out
     cf-rank -q --term a.cf | grep -q '^    1  b  *3  75.00  75.00 <############$'
     script -qec "cf-rank -q --csv a.cf" /dev/null </dev/null | tr -d '\r' | grep -q '^1,b,3,75.000,75.000,1$'
     script -qec "cf-rank --by op --cover a.cf" /dev/null </dev/null | grep -q '90 % of the accesses: 1 of 1 operations'

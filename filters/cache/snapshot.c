@@ -229,7 +229,7 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **
 {
     const uint32_t *cpu = cf_u32(f, CF_CPU), *tid = cf_u32(f, CF_TID), *pid = cf_u32(f, CF_PID);
     const uint64_t *time = cf_u64(f, CF_TIME);
-    uint32_t end;
+    uint32_t end, period = 0; /* `period`: the end of its rows */
 
     *problem = NULL;
     for (uint32_t from = 0; from < f->rows; from = end) {
@@ -237,12 +237,14 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **
         uint64_t space;
         int result = -1;
 
-        if (begin_period(s, time[from]) != 0)
-            return -1;
-        end = until(s, time, from, f->rows);
-        if (end == from)
-            end = f->rows; /* the period lasts as long as time can tell */
-        end = cf_cores_piece(s->cores, cpu, pid, tid, from, end, &core, &space);
+        if (from >= period) {
+            if (begin_period(s, time[from]) != 0)
+                return -1;
+            period = until(s, time, from, f->rows);
+            if (period == from)
+                period = f->rows; /* it lasts as long as time can tell */
+        }
+        end = cf_cores_piece(s->cores, cpu, pid, tid, from, period, &core, &space);
         if (end > from && note_pid(s, process_of(space), pid ? pid[from] : 0) == 0)
             result = place(s, f, from, end, process_of(space));
         if (result > 0) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "filters/cache/summary.h"
+#include "formats/cf_text.h"
 #include "formats/cf_tool.h"
 
 struct row {
@@ -119,11 +120,12 @@ void summary_table(FILE *out, const struct cf_machine *m, const struct cf_hierar
 {
     struct row row[CF_MAX_LEVELS + 1];
     unsigned rows = make_rows(row, m, h);
-    char name[32];
+    char name[512];
 
-    fprintf(out, "%s, %u core%s\n\n%-20s", m->name, cores, cores == 1 ? "" : "s", "");
+    fprintf(out, "%s, %u core%s\n\n%-20s", cf_text_safe(name, sizeof name, m->name), cores,
+            cores == 1 ? "" : "s", "");
     for (unsigned i = 0; i < rows; i++)
-        fprintf(out, " %14s", row[i].name);
+        fprintf(out, " %14s", cf_text_safe(name, sizeof name, row[i].name));
     fprintf(out, "\n%-20s", "line accesses");
     for (unsigned i = 0; i < rows; i++)
         fprintf(out, " %14" PRIu64, row[i].accesses);

@@ -96,7 +96,6 @@ void read_stream(struct clash *c, struct profile *p, char *file)
     struct cf_reader *r = cf_tool_reader(&c->tool, &file, file ? 1 : 0);
     struct cf_census *census = cf_census_new(CF_CENSUS_PROCESS, 1, c->o.level);
     struct cf_frame *f;
-    const char *problem;
     int bad = 0;
 
     if (!census)
@@ -113,10 +112,7 @@ void read_stream(struct clash *c, struct profile *p, char *file)
     if (bad)
         cf_die(&c->tool, CF_EXIT_INPUT, "%s: over %d processes: choose some by cf-select", p->name,
                1 << 16);
-    if ((problem = cf_reader_problem(r)) != NULL) {
-        cf_warn(&c->tool, "%s", problem);
-        wrong(c, CF_EXIT_INPUT);
-    }
+    wrong(c, cf_tool_problems(&c->tool, r));
     use_census(c, p, census, file && strcmp(file, "-") != 0 ? file : "standard input");
     cf_reader_close(r);
     cf_census_free(census);

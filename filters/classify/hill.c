@@ -13,6 +13,7 @@
  * Memory: the caches, and up to some 11 bytes a distinct line and core (threec.h, coherence.h); 12
  * bytes a miss of 16,384 rows.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,9 +35,11 @@ struct watched {
     unsigned caches;                /* that the level has */
     unsigned shared;                /* cores a cache */
     uint8_t cache_of[CF_MAX_CORES]; /* of each core */
+    unsigned key_shift;             /* of the keys of processes: see keys() */
     struct cf_threec **three;       /* of each cache, or NULL */
     struct cf_coherence *shares;    /* instead, or NULL */
     int own;                        /* with caches of its own: nothing is watched */
+    int data, fetches;              /* accesses that are classified */
     struct cf_class_counts counts;  /* misses */
     uint32_t *miss_row;             /* for `shares`: the misses of the piece */
     uint64_t *miss_line;
@@ -51,6 +54,8 @@ struct hill {
     int whole;                  /* all levels are modelled, for column hit */
     struct cf_cores *cores;
     unsigned core_count;
+    uint32_t shortest;  /* line of the machine */
+    unsigned key_shift; /* of the keys of processes in the model */
     struct watched watch[2];
     unsigned watches;
     int failed; /* without memory in a watcher */
@@ -59,7 +64,7 @@ struct hill {
     uint8_t *class; /* of its rows */
     const uint8_t *op;
     uint8_t hit[PIECE], core[PIECE], cache[PIECE], missed[PIECE];
-    uint64_t space[PIECE];
+    uint64_t space[PIECE], key[PIECE];
     uint8_t found[4096];
     uint8_t *hits; /* of a frame, for column hit */
 };
@@ -73,11 +78,17 @@ static void no_memory(struct hill *h)
     cf_die(&h->c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
 }
 
+/* Of what reaches a level, some may be classified at one before it. */
+static int is_classified(const struct watched *w, unsigned op)
+{
+    return op == CF_IFETCH ? w->fetches : w->data;
+}
+
 static unsigned op_of_row(const struct hill *h, uint32_t row)
 {
-    unsigned op = h->op ? h->op[row] : CF_LOAD;
+    const unsigned op = h->op ? h->op[row] : CF_LOAD;
 
-    return op < CF_CLASS_OPS ? op : 0;
+    return op && op < CF_CLASS_OPS ? op : CF_LOAD;
 }
 
 /* What asks for data and can miss: not lines given back, and not hardware's own prefetches. */
@@ -104,10 +115,13 @@ static void see_alone(void *arg, const struct cf_hierarchy_refs *refs)
         }
         for (uint32_t i = from; i < from + n; i++)
             if (counts_as_miss(refs, i)) {
-                uint8_t class = cf_threec_class(h->found[i - from]);
+                const uint8_t class = cf_threec_class(h->found[i - from]);
+                const unsigned op = op_of_row(h, refs->row[i]);
 
+                if (!is_classified(w, op))
+                    continue;
                 cf_class_raise(&h->class[refs->row[i]], class);
-                w->counts.misses[op_of_row(h, refs->row[i])][class]++;
+                w->counts.misses[op][class]++;
             }
     }
 }
@@ -158,25 +172,49 @@ static int first_level(const struct cf_machine *m, enum cf_kind kind)
     return first;
 }
 
-/* Whether a level behind takes lines from the caches before it. */
-static int reaches_back(const struct cf_machine *m, unsigned depth)
+static uint32_t shortest_line(const struct cf_machine *m)
 {
+    uint32_t line = UINT32_MAX;
+
     for (unsigned i = 0; i < m->levels; i++)
-        if (m->level[i].depth > depth && m->level[i].inclusion != CF_NON_INCLUSIVE)
+        if (line > m->level[i].line)
+            line = m->level[i].line;
+    return line;
+}
+
+/* Whether a level deeper than that takes lines from the caches before it: where it is not
+   non-inclusive, or where cores have one each with longer lines, all of which a store of another
+   core takes. */
+static int reaches_back(const struct hill *h, unsigned depth)
+{
+    const uint32_t shortest = shortest_line(h->m);
+
+    for (unsigned i = 0; i < h->m->levels; i++) {
+        const struct cf_level *l = &h->m->level[i];
+
+        if (l->depth > depth && (l->inclusion != CF_NON_INCLUSIVE ||
+                                 (l->shared_by < h->core_count && l->line > shortest)))
             return 1;
+    }
     return 0;
 }
 
-/* `alone`: no other level is classified but one for instructions. */
-static void watch_level(struct hill *h, unsigned level, int alone)
+/* Classifies its misses of data, of fetches or both. `alone`: no other level is classified, except
+   an instruction cache. */
+static void watch_level(struct hill *h, unsigned level, int data, int fetches, int alone)
 {
     const struct cf_tool *t = &h->c->tool;
     const struct cf_level *l = &h->m->level[level];
     struct watched *w = &h->watch[h->watches++];
     const uint64_t lines = (uint64_t)l->sets * l->ways;
-    const int data = l->kind != CF_INSTRUCTION_CACHE;
+    const int coherent = l->kind != CF_INSTRUCTION_CACHE;
 
-    *w = (struct watched){.h = h, .level = level, .shared = l->shared_by};
+    *w = (struct watched){.h = h,
+                          .level = level,
+                          .shared = l->shared_by,
+                          .data = data,
+                          .fetches = fetches,
+                          .key_shift = (unsigned)__builtin_ctz(l->line / h->shortest)};
     memcpy(w->name, l->name, sizeof(w->name));
     for (unsigned i = 0; i < CF_MAX_CORES; i++)
         w->cache_of[i] = (uint8_t)(i / l->shared_by);
@@ -185,12 +223,14 @@ static void watch_level(struct hill *h, unsigned level, int alone)
         cf_die(t, CF_EXIT_USAGE,
                "level %s is exclusive: rule hill compares caches that take in what they read",
                l->name);
-    if (w->caches > 1 && data && first_level(h->m, CF_DATA_CACHE) != (int)level)
+    if (w->caches > 1 && coherent &&
+        (first_level(h->m, CF_DATA_CACHE) != (int)level ||
+         (l->kind == CF_UNIFIED && first_level(h->m, CF_INSTRUCTION_CACHE) != (int)level)))
         cf_die(t, CF_EXIT_USAGE,
                "level %s: several cores have one each, and behind the first level sharing is not "
                "told: take --cores 1, or a level that all share",
                l->name);
-    if (w->caches > 1 && data) {
+    if (w->caches > 1 && coherent) {
         struct cf_coherence_geometry g = {.cores = w->caches,
                                           .sets = l->sets,
                                           .ways = l->ways,
@@ -200,7 +240,7 @@ static void watch_level(struct hill *h, unsigned level, int alone)
                                           .outside = 1};
 
         w->own = alone && !h->whole && l->kind == CF_DATA_CACHE && l->policy == CF_LRU &&
-                 !reaches_back(h->m, l->depth);
+                 !reaches_back(h, l->depth);
         g.outside = !w->own;
         h->own |= w->own;
         if (w->caches > CF_COHERENCE_CORES)
@@ -228,9 +268,19 @@ static void leave_out(struct hill *h, unsigned depth)
 {
     struct cf_machine *m = h->m;
 
-    if (!reaches_back(m, depth))
+    if (!reaches_back(h, depth))
         while (m->levels && m->level[m->levels - 1].depth > depth)
             m->levels--;
+}
+
+/* Shortest line of the levels that accesses come to first. */
+static uint32_t first_line(const struct cf_machine *m)
+{
+    const int data = first_level(m, CF_DATA_CACHE), fetch = first_level(m, CF_INSTRUCTION_CACHE);
+    const uint32_t a = m->level[data < 0 ? fetch : data].line,
+                   b = m->level[fetch < 0 ? data : fetch].line;
+
+    return a < b ? a : b;
 }
 
 /* The hierarchy, with the levels that it needs to have. */
@@ -258,9 +308,10 @@ static void make_model(struct hill *h)
         if (!kept)
             return;
     }
+    h->key_shift = (unsigned)__builtin_ctz(first_line(h->m) / h->shortest);
     h->model = cf_hierarchy_new(h->m, &o, problem, sizeof(problem));
     if (!h->model)
-        cf_die(&h->c->tool, CF_EXIT_USAGE, "%s", problem);
+        cf_die(&h->c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
     for (unsigned i = 0; i < h->watches; i++)
         if (!h->watch[i].own &&
             (h->watch[i].shares
@@ -283,19 +334,17 @@ static void *begin(struct classify *c)
 {
     struct hill *h = calloc(1, sizeof(*h));
     int data, fetch;
-    char problem[512];
 
     if (!c->o.machine)
         cf_die(&c->tool, CF_EXIT_USAGE, "rule hill needs a machine: -m MACHINE");
     if (!h)
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     h->c = c;
-    h->m = cf_machine_load(c->o.machine, problem, sizeof(problem));
-    if (!h->m)
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s", problem);
+    h->m = cf_tool_machine(&c->tool, c->o.machine);
     h->core_count = c->o.cores ? c->o.cores : h->m->cpus;
     if (h->core_count < 1 || h->core_count > CF_MAX_CORES)
         h->core_count = h->core_count < 1 ? 1 : CF_MAX_CORES;
+    h->shortest = shortest_line(h->m);
     h->whole = states_latencies(h->m);
     if (h->whole) {
         h->hits = malloc(CF_FILE_ROWS);
@@ -310,15 +359,21 @@ static void *begin(struct classify *c)
         if (i == h->m->levels)
             cf_die(&c->tool, CF_EXIT_USAGE, "--level '%s': %s has no such level", c->o.level,
                    h->m->name);
-        watch_level(h, i, 1);
+        watch_level(h, i, 1, 1, 1);
     } else {
         data = first_level(h->m, CF_DATA_CACHE);
         fetch = first_level(h->m, CF_INSTRUCTION_CACHE);
+        /* where the model is for instructions alone, their level's place is lost, on which random
+           numbers depend, flushes take its lines and not the data's, and nothing behind it is there
+         */
         if (data >= 0)
-            watch_level(h, (unsigned)data,
-                        fetch < 0 || h->m->level[fetch].kind == CF_INSTRUCTION_CACHE);
+            watch_level(h, (unsigned)data, 1, fetch == data,
+                        fetch < 0 || (h->m->level[fetch].kind == CF_INSTRUCTION_CACHE &&
+                                      h->m->level[fetch].policy != CF_RANDOM &&
+                                      h->m->level[fetch].line == h->m->level[data].line &&
+                                      !reaches_back(h, h->m->level[fetch].depth)));
         if (fetch >= 0 && fetch != data)
-            watch_level(h, (unsigned)fetch, 1);
+            watch_level(h, (unsigned)fetch, 0, 1, 1);
     }
     make_model(h);
     h->cores = cf_cores_new(h->core_count);
@@ -329,6 +384,17 @@ static void *begin(struct classify *c)
 
 /* ---- rows ---- */
 
+/* The keys that keep processes apart are of the machine's shortest lines (see cf-cache(1)): longer
+   lines have shorter ones. Good until the next call. */
+static const uint64_t *keys(struct hill *h, unsigned shift, uint32_t rows)
+{
+    if (!shift)
+        return h->space;
+    for (uint32_t i = 0; i < rows; i++)
+        h->key[i] = h->space[i] >> shift;
+    return h->key;
+}
+
 static void share(struct hill *h, struct watched *w, const uint64_t *addr, const uint8_t *op,
                   const uint32_t *size, uint32_t rows)
 {
@@ -337,7 +403,7 @@ static void share(struct hill *h, struct watched *w, const uint64_t *addr, const
                                          .op = op,
                                          .size = size,
                                          .core = w->shared > 1 ? h->cache : h->core,
-                                         .space = h->space,
+                                         .space = keys(h, w->key_shift, rows),
                                          .missed = h->missed,
                                          .miss_row = w->miss_row,
                                          .miss_line = w->miss_line,
@@ -355,7 +421,7 @@ static int is_for_model(const struct hill *h, uint32_t rows)
     if (!h->own)
         return 1;
     for (uint32_t i = 0; h->model && h->op && i < rows; i++)
-        if (h->op[i] == CF_IFETCH)
+        if (h->op[i] == CF_IFETCH || h->op[i] == CF_FLUSH)
             return 1;
     return 0;
 }
@@ -382,7 +448,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         if (cf_cores_rows(h->cores, cpu ? cpu + from : NULL, pid ? pid + from : NULL,
                           tid ? tid + from : NULL, n, h->core, h->space) != 0 ||
             (is_for_model(h, n) && cf_hierarchy_rows(h->model, addr + from, ops, sizes, n, h->core,
-                                                     h->space, h->hit) != 0) ||
+                                                     keys(h, h->key_shift, n), h->hit) != 0) ||
             h->failed)
             no_memory(h);
         for (unsigned i = 0; i < h->watches; i++)
@@ -410,10 +476,10 @@ static void summary(void *state)
         if (!w->own) {
             cf_hierarchy_count(h->model, w->level, &n);
             memset(counts.references, 0, sizeof(counts.references));
-            counts.references[CF_LOAD] = n.loads;
-            counts.references[CF_STORE] = n.stores;
-            counts.references[CF_IFETCH] = n.ifetches;
-            counts.references[CF_PREFETCH] = n.prefetches;
+            counts.references[CF_LOAD] = w->data ? n.loads : 0;
+            counts.references[CF_STORE] = w->data ? n.stores : 0;
+            counts.references[CF_IFETCH] = w->fetches ? n.ifetches : 0;
+            counts.references[CF_PREFETCH] = w->data ? n.prefetches : 0;
         }
         print_counts(w->name, &counts);
     }

@@ -92,7 +92,6 @@ static void *begin(struct classify *c)
 {
     struct leon4 *l = calloc(1, sizeof(*l));
     struct cf_leon4_config g;
-    char problem[512];
 
     if (!c->o.machine)
         cf_die(&c->tool, CF_EXIT_USAGE, "rule leon4 needs a machine: -m MACHINE, as in leon4-n2x");
@@ -102,9 +101,7 @@ static void *begin(struct classify *c)
     if (!l)
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     l->c = c;
-    l->m = cf_machine_load(c->o.machine, problem, sizeof(problem));
-    if (!l->m)
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s", problem);
+    l->m = cf_tool_machine(&c->tool, c->o.machine);
     l->core_count = c->o.cores ? c->o.cores : l->m->cpus;
     if (l->core_count < 1 || l->core_count > 256)
         l->core_count = l->core_count < 1 ? 1 : 256;

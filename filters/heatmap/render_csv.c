@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/cf_memory.h"
 #include "formats/cf_tool.h"
 
 #include "filters/heatmap/heat.h"
@@ -34,10 +35,8 @@ static char *page_fields(const char *name, uint64_t page, size_t *bytes)
         return NULL;
     cf_csv_text(memory, 1, name);
     cf_csv_u64(memory, 0, page);
-    if (fclose(memory) != 0) {
-        free(text);
+    if (!cf_memory_text(memory, &text))
         return NULL;
-    }
     return text;
 }
 

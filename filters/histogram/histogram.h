@@ -4,6 +4,7 @@
 #define HISTOGRAM_H
 
 #include "formats/cf.h"
+#include "formats/cf_text.h"
 #include "formats/cf_tool.h"
 
 #include "filters/engine/groups.h"

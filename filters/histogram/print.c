@@ -100,19 +100,16 @@ static void csv_row(const struct row *r)
     cf_csv_end(stdout);
 }
 
-/* For a terminal: nothing that could command it, and the end of what is too long. */
-static void print_safely(const char *text, int width)
+/* For people: nothing that could command a terminal, and the end of what is too long. */
+static void print_safely(const char *text, size_t width)
 {
-    size_t n = strlen(text);
-    int cut = n > (size_t)width;
+    char safe[4096];
+    int cut;
 
-    if (cut)
-        text += n - (size_t)width + 2;
-    printf("%s", cut ? ".." : "");
-    for (const char *p = text; *p; p++)
-        putchar((unsigned char)*p < 0x20 || (unsigned char)*p == 0x7f ? '?' : *p);
-    for (size_t i = n; i < (size_t)width; i++)
-        putchar(' ');
+    cf_text_safe(safe, sizeof(safe), text);
+    cut = strlen(safe) > width;
+    text = cf_text_end(safe, cut ? width - 2 : width);
+    printf("%s%s%*s", cut ? ".." : "", text, (int)(width - strlen(text)) - (cut ? 2 : 0), "");
 }
 
 static void term_row(const struct row *r)

@@ -146,15 +146,12 @@ uint64_t accesses_unplaced(const struct accesses *a)
 int accesses_close(struct accesses *a)
 {
     struct cf_frame *f;
-    int status = CF_EXIT_OK;
+    int status;
 
     /* damage is told wherever it is */
     while (cf_reader_next(a->reader, &f) > 0)
         ;
-    if (cf_reader_problem(a->reader)) {
-        cf_warn(a->tool, "%s", cf_reader_problem(a->reader));
-        status = CF_EXIT_INPUT;
-    }
+    status = cf_tool_problems(a->tool, a->reader);
     cf_reader_close(a->reader);
     cf_counts_free(a->frames);
     free(a->file);

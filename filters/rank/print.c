@@ -119,33 +119,23 @@ static void table_key(const struct rank *k, const struct item *i, char *out, siz
     default:
         snprintf(out, size, "%s", text);
     }
-    for (char *p = out; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p == 0x7f)
-            *p = '?';
-}
-
-/* The end of a long name tells more than its begin: paths and source lines. */
-static const char *shorten(char *text)
-{
-    size_t n = strlen(text);
-
-    if (n <= KEY_WIDTH)
-        return text;
-    text += n - KEY_WIDTH;
-    memcpy(text, "...", 3);
-    return text;
 }
 
 static void table_row(const struct rank *k, const struct item *i, size_t rank, double share,
                       double cumulative, int knee)
 {
     static const char hashes[] = "################";
-    char key[4096];
-    int bar = (int)(share / 100 * BAR_WIDTH + 0.5);
+    char key[4096], safe[4096];
+    const char *text;
+    int cut, bar = (int)(share / 100 * BAR_WIDTH + 0.5);
 
     table_key(k, i, key, sizeof(key));
-    printf("%5zu  %-*s %14" PRIu64 " %6.2f %6.2f %c%.*s\n", rank, KEY_WIDTH, shorten(key), i->value,
-           share, cumulative, knee ? '<' : ' ', bar, hashes);
+    /* the end of a long name tells more than its begin: paths and source lines */
+    cut = strlen(cf_text_safe(safe, sizeof(safe), key)) > KEY_WIDTH;
+    text = cf_text_end(safe, cut ? KEY_WIDTH - 3 : KEY_WIDTH);
+    printf("%5zu  %s%-*s %14" PRIu64 " %6.2f %6.2f %c%.*s\n", rank, cut ? "..." : "",
+           cut ? KEY_WIDTH - 3 : KEY_WIDTH, text, i->value, share, cumulative, knee ? '<' : ' ',
+           bar, hashes);
 }
 
 /* ---- both ---- */

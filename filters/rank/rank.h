@@ -4,6 +4,7 @@
 #define RANK_H
 
 #include "formats/cf.h"
+#include "formats/cf_text.h"
 #include "formats/cf_tool.h"
 
 #include "filters/engine/counts.h"

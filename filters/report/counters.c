@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "filters/report/report.h"
+#include "formats/cf_number.h"
 
 enum { MOST_COUNTERS = 1024 };
 
@@ -25,18 +26,6 @@ static const char *skip_blanks(const char *p)
     return p;
 }
 
-/* A decimal number; NULL where there is none or it is too great. */
-static const char *number(const char *p, uint64_t *value)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)*p))
-        return NULL;
-    errno = 0;
-    *value = strtoull(p, &end, 10);
-    return errno ? NULL : end;
-}
-
 /* 1: a counter. 0: another line. -1: begins like a counter. */
 static int parse_line(const char *p, uint64_t *cpu, struct counter *c)
 {
@@ -44,10 +33,10 @@ static int parse_line(const char *p, uint64_t *cpu, struct counter *c)
     const char *end;
     size_t length;
 
-    p = number(skip_blanks(p), &index);
+    p = cf_scan_number(skip_blanks(p), CF_READ_DECIMAL, &index);
     if (!p || *skip_blanks(p) != ':')
         return 0;
-    p = number(skip_blanks(skip_blanks(p) + 1), cpu);
+    p = cf_scan_number(skip_blanks(skip_blanks(p) + 1), CF_READ_DECIMAL, cpu);
     if (!p)
         return -1;
     p = skip_blanks(p);
@@ -59,7 +48,7 @@ static int parse_line(const char *p, uint64_t *cpu, struct counter *c)
         length--;
     /* the number stands apart, and is the end of the line */
     if (length == 0 || !isspace((unsigned char)p[length - 1]) ||
-        number(p + length, &c->value) != end)
+        cf_scan_number(p + length, CF_READ_DECIMAL, &c->value) != end)
         return -1;
     while (length && isspace((unsigned char)p[length - 1]))
         length--;

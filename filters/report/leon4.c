@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/cf_text.h"
+
 #include "filters/engine/classes.h"
 #include "filters/report/report.h"
 
@@ -194,8 +196,9 @@ static void print_counters(const struct leon4 *l)
     for (unsigned i = 0; i < l->counters.count; i++) {
         const struct counter *c = &l->counters.counter[i];
         const struct match *of = match_of(m, count, c->name);
+        char name[256];
 
-        printf("%-18s %12" PRIu64, c->name, c->value);
+        printf("%-18s %12" PRIu64, cf_text_safe(name, sizeof(name), c->name), c->value);
         if (of) {
             printf(" %12" PRIu64 "  ", of->value);
             print_difference(of->value, c->value);

@@ -40,17 +40,18 @@ static void name_series(const struct cf_survey *s, const struct cf_ranks *r, uin
 static void fill(const struct cf_survey *s, const struct cf_census_snapshot *one,
                  const struct cf_ranks *r, uint32_t shown, uint32_t p, struct cf_survey_chart *c)
 {
-    const struct cf_census_cell *cell = cf_census_cells(s->census) + one->first;
+    const struct cf_census_cell *cells = cf_census_cells(s->census);
 
     for (uint32_t k = 0; k < one->cells; k++) {
-        const uint32_t rank = r->rank[cell[k].group], series = rank < shown ? rank : shown;
+        const struct cf_census_cell *cell = &cells[one->first + k];
+        const uint32_t rank = r->rank[cell->group], series = rank < shown ? rank : shown;
         const size_t at = (size_t)series * c->chart.points + p;
 
         if (series == c->chart.series)
             continue;
-        c->lines[0][at] += cell[k].lines;
+        c->lines[0][at] += cell->lines;
         if (c->lines[1])
-            c->lines[1][at] += cell[k].reused;
+            c->lines[1][at] += cell->reused;
     }
 }
 
