@@ -7,7 +7,9 @@
 #   make demo        install what is needed, build, record a real program and show the result
 #   make check       install what is needed, build, run all tests (under 20 minutes; the first time
 #                    it fetches Debian kernels to test in, 250 MB, into ~/.cache/cacheflow)
-#   make check-long  the tests that take long: fuzzing, a trace of many gigabytes of addresses
+#   make check-long  the tests that take long: fuzzing, calls that fail one by one in every program, a
+#                    trace of many gigabytes of addresses, and `make mutate`
+#   make mutate      200 small changes to the source, one at a time: does a suite fail for each?
 #   make bench       measured speed and size, each as a ratio to a baseline of the same run
 #   make lint        formatting, static analysis, headers, man pages, shell scripts
 #   make golden      write the expected results under tests/golden anew and show what changed
@@ -58,7 +60,7 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all demo check check-long bench lint golden kmod install install-files uninstall deps \
+.PHONY: all demo check check-long mutate bench lint golden kmod install install-files uninstall deps \
 	clean help tests benches FORCE
 
 # A program's own directory may hold a build.mk that adds to EXTRA what else `all` builds.
@@ -98,8 +100,12 @@ SANFLAGS  := $(if $(filter-out 0,$(SANITIZE)),-fsanitize=address$(comma)undefine
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 OWN_LIBS  := -lyaml -lcsv -lzstd -lxxhash -lm -lpthread
 # Libraries that few programs need: those that read executables, and those that draw.
-LIBS_cf-resolve := -ldw -lelf
+LIBS_cf-resolve := -ldw -lelf -ldl
+LIBS_cf-capture := -lelf
+LIBS_cf-capture-qemu := -lelf
 LIBS_cf-capture-snapshot := -lelf
+LIBS_cf-capture-trace := -lelf
+LIBS_test_qemu_decode := -lelf
 LIBS_cf-heatmap := -lpng
 LIBS_cf-occupancy := -lpng
 LIBS_cf-sets := -lpng
@@ -178,13 +184,14 @@ $(B)/man.list: $(MAN) FORCE
 # Tests and benchmarks are one file each. They may use the library and the engines, and those of
 # kmod/ the headers that kernel and user side share.
 tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-template) \
-	$(B)/test/leon4-forms
+	$(B)/test/leon4-forms $(B)/test/test_reference \
+	$(if $(SANFLAGS),,$(B)/test/faults $(B)/test/faults.so)
 benches: $(BENCH:%=$(B)/bench/%)
 
-$(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCF)
+$(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCAPTURE) $(LIBCF)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCAPTURE) $(LIBCF) $(LIBS_$(@F)) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
 
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBCF)
@@ -198,6 +205,24 @@ $(B)/test/leon4-forms: $(call objects,$(LEON4_SOURCES)) $(LIBENGINE) $(LIBCF)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(link) -o $@.new $(call objects,$(LEON4_SOURCES)) $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+
+# The slow model of caches and what compares the programs with it. No engine.
+REFERENCE_SOURCES := $(wildcard tests/reference/*.c)
+$(B)/test/test_reference: $(call objects,$(REFERENCE_SOURCES)) $(LIBCF)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link) -o $@.new $(call objects,$(REFERENCE_SOURCES)) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+
+# What lets calls of the programs fail; the sanitizers have allocators of their own.
+$(B)/test/faults: $(B)/obj/tests/faults/drive.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link) -o $@.new $< $(LDLIBS) && mv $@.new $@
+
+$(B)/test/faults.so: tests/faults/preload.c tests/faults/faults.h $(B)/flags
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(compile) -fPIC -fno-builtin -shared $(LDFLAGS) -o $@.new $< && mv $@.new $@
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBCF)
 	$(call say,LD,$@)
@@ -232,6 +257,10 @@ check-long:
 	@$(MAKE) all tests
 	@tests/run-long -b $(B)
 
+mutate:
+	@.ci/install build check guest
+	@tests/mutate -j $(JOBS)
+
 bench:
 	@.ci/install build bench
 	@$(MAKE) all benches
@@ -258,39 +287,48 @@ exedir := $(PREFIX)/libexec/cacheflow
 shrdir := $(PREFIX)/share/cacheflow
 mandir := $(PREFIX)/share/man
 cmpdir := $(PREFIX)/share/bash-completion/completions
-D       = $(DESTDIR)
+
+# One word for the shell, whatever the name holds; and a file or folder below DESTDIR as such.
+quoted  = '$(subst ','\'',$(1))'
+D       = $(call quoted,$(DESTDIR)$(1))
+# make would take it for a variable of its own, and a part of the name would be missing.
+no_dollar = $(foreach v,DESTDIR PREFIX,$(if $(findstring $$,$(value $v)),\
+	$(error $v holds a dollar sign, which make takes for a variable: give another name)))
 
 install: all
-	@$(MAKE) --no-print-directory install-files
+	$(no_dollar)@$(MAKE) --no-print-directory install-files
 
 # Without a build: what is there is put in place.
 install-files:
-	$(Q)install -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(incdir) $(D)$(shrdir)/machines
-	$(Q)install -m 755 $(PROGRAMS:%=$(B)/bin/%) $(D)$(bindir)
-	$(Q)install -m 644 $(LIBCF) $(D)$(libdir)
-	$(Q)install -m 644 formats/cf.h $(D)$(incdir)
-	$(Q)install -m 644 $(MACHINES) $(D)$(shrdir)/machines
-	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' '' \
+	$(no_dollar)$(Q)install -d -- $(call D,$(bindir)) $(call D,$(libdir)/pkgconfig) $(call D,$(incdir)) \
+	    $(call D,$(shrdir)/machines)
+	$(Q)install -m 755 -- $(PROGRAMS:%=$(B)/bin/%) $(call D,$(bindir))
+	$(Q)install -m 644 -- $(LIBCF) $(call D,$(libdir))
+	$(Q)install -m 644 -- formats/cf.h $(call D,$(incdir))
+	$(Q)install -m 644 -- $(MACHINES) $(call D,$(shrdir)/machines)
+	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
+	    'libdir=$${prefix}/lib' '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \
-	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
-	    'Libs: -L$${libdir} -lcf $(OWN_LIBS)' >$(D)$(libdir)/pkgconfig/cacheflow.pc
+	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}"' \
+	    'Libs: -L"$${libdir}" -lcf $(OWN_LIBS)' >$(call D,$(libdir)/pkgconfig/cacheflow.pc)
 	$(Q)for m in $(MAN); do \
-	    install -D -m 644 $$m $(D)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; done
-	$(Q)if test -d $(B)/libexec/cacheflow; then install -d $(D)$(exedir) && \
-	    cp -R -P -p --remove-destination $(B)/libexec/cacheflow/. $(D)$(exedir)/ && \
-	    chmod -R a+rX $(D)$(exedir); fi
+	    install -D -m 644 -- $$m $(call D,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
+	$(Q)if test -d $(B)/libexec/cacheflow; then install -d -- $(call D,$(exedir)) && \
+	    cp -R -P -p --remove-destination -- $(B)/libexec/cacheflow/. $(call D,$(exedir)/) && \
+	    chmod -R a+rX -- $(call D,$(exedir)); fi
 	$(Q)test ! -f $(COMPLETION) || \
-	    install -D -m 644 $(COMPLETION) $(D)$(cmpdir)/cacheflow
+	    install -D -m 644 -- $(COMPLETION) $(call D,$(cmpdir)/cacheflow)
 	$(Q)for p in $(PROGRAMS); do test ! -f $(COMPLETION) || \
-	    ln -sf cacheflow $(D)$(cmpdir)/$$p || exit 1; done
-	@echo "installed into $(D)$(PREFIX)"
+	    ln -sf -- cacheflow $(call D,$(cmpdir))/$$p || exit 1; done
+	@echo "installed into" $(call D,$(PREFIX))
 
 uninstall:
-	$(Q)rm -f $(PROGRAMS:%=$(D)$(bindir)/%) $(D)$(libdir)/libcf.a \
-	    $(D)$(libdir)/pkgconfig/cacheflow.pc $(PROGRAMS:%=$(D)$(cmpdir)/%) \
-	    $(D)$(cmpdir)/cacheflow $(foreach m,$(MAN),$(D)$(mandir)/man$(patsubst .%,%,$(suffix $m))/$(notdir $m))
-	$(Q)rm -rf $(D)$(incdir) $(D)$(exedir) $(D)$(shrdir)
-	@echo "removed from $(D)$(PREFIX)"
+	$(no_dollar)$(Q)rm -f -- $(foreach p,$(PROGRAMS),$(call D,$(bindir)/$p) $(call D,$(cmpdir)/$p)) \
+	    $(call D,$(libdir)/libcf.a) $(call D,$(libdir)/pkgconfig/cacheflow.pc) \
+	    $(call D,$(cmpdir)/cacheflow) \
+	    $(foreach m,$(MAN),$(call D,$(mandir)/man$(patsubst .%,%,$(suffix $m))/$(notdir $m)))
+	$(Q)rm -rf -- $(call D,$(incdir)) $(call D,$(exedir)) $(call D,$(shrdir))
+	@echo "removed from" $(call D,$(PREFIX))
 
 clean:
 	$(Q)rm -rf build

@@ -9,7 +9,6 @@
  * A bad cell drops its row, is told with file, line and cell, and the rest is still imported.
  * Memory: for each input a batch of rows and one row that waits for its turn.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 
 #include "capture/cf_lines.h"
 #include "formats/cf.h"
+#include "formats/cf_number.h"
 #include "formats/cf_tool.h"
 
 enum { BATCH = 4096, MAX_INPUTS = 16, TOLD = 10, LAST_COLUMN = CF_ID - 1 };
@@ -74,17 +74,6 @@ struct importer {
 };
 
 /* ---- cells ---- */
-
-static int scan_number(const char *s, uint64_t *value)
-{
-    char *end;
-
-    if (*s < '0' || *s > '9')
-        return -1;
-    errno = 0;
-    *value = strtoull(s, &end, s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10);
-    return errno || *end || end[-1] == 'x' || end[-1] == 'X' ? -1 : 0;
-}
 
 static int op_fits(unsigned table, unsigned op)
 {
@@ -188,8 +177,9 @@ static void read_cell(struct input *in, const char *text, size_t length)
             cf_lines_bad(&in->lines, in->at + 1, "addr is empty: give an address with 0x");
             in->row_bad = 1;
         }
-    } else if (scan_number(text, &v) < 0 ? scan_name(in, column, text, &v) != 0
-                                         : v > largest(type)) {
+    } else if (cf_read_number(text, CF_READ_NUMBER, UINT64_MAX, &v) < 0
+                   ? scan_name(in, column, text, &v) != 0
+                   : v > largest(type)) {
         cf_lines_bad(&in->lines, in->at + 1, "%s '%.60s': give %s", cf_column_name(column), text,
                      v > largest(type) ? "a smaller number" : wanted(column));
         in->row_bad = 1;
@@ -371,7 +361,7 @@ static void next_row(struct input *in)
     while (!in->have_row && !in->ended && !in->useless) {
         if (!cf_lines_next(&in->lines, &line, &length)) {
             in->ended = 1;
-            if (in->csv.quoted)
+            if (in->csv.quoted && !in->lines.failed)
                 cf_lines_bad(&in->lines, in->at + 1, "a quote is not closed before the end");
             break;
         }
@@ -566,7 +556,7 @@ static int finish_inputs(struct importer *m)
         struct input *in = m->input[i];
         int bad = cf_lines_finish(&in->lines);
 
-        status = bad ? bad : status;
+        status |= bad; /* 0, 1 or 3 */
         headed |= in->headed | in->useless;
         for (unsigned k = 0; k < in->columns; k++)
             free(in->batch[k]);
@@ -576,7 +566,8 @@ static int finish_inputs(struct importer *m)
     }
     if (!headed) {
         cf_warn(&m->tool, "no records: the input is empty; it begins with a row of column names");
-        status = CF_EXIT_INPUT;
+        cf_writer_cut(m->out);
+        status |= CF_EXIT_INPUT;
     }
     return status;
 }
@@ -635,18 +626,17 @@ int main(int argc, char **argv)
         readers += strcmp(m.input[i]->lines.name, "-") == 0;
     if (readers > 1)
         cf_die(&m.tool, CF_EXIT_USAGE, "standard input can be read for one table only");
-    m.out = cf_tool_writer(&m.tool, output);
+    m.out = cf_tool_recording(&m.tool, output);
     (void)cf_writer_header(m.out, &header); /* a failure shows when the writer is closed */
     for (unsigned i = 0; i < m.inputs; i++) {
         files[i] = (char *)m.input[i]->lines.name;
         cf_lines_open(&m.input[i]->lines, &m.tool, files + i, 1);
         m.input[i]->lines.told = TOLD;
-        if (!output)
-            cf_lines_idle(&m.input[i]->lines, idle, &m);
+        cf_lines_idle(&m.input[i]->lines, idle, &m);
     }
     merge(&m);
     bad = finish_inputs(&m);
     status = cf_tool_finish(&m.tool, NULL, m.out);
     cf_lines_raise();
-    return status ? status : bad;
+    return status | bad; /* 0, 1 or 3 */
 }

@@ -185,17 +185,17 @@ int main(int argc, char **argv)
     }
     m.tool = &t;
     cf_lines_open(&lines, &t, argv + optind, argc - optind);
-    m.out = cf_tool_writer(&t, output);
+    m.out = cf_tool_recording(&t, output);
     (void)cf_writer_header(m.out, &header); /* a failure shows when the writer is closed */
-    if (!output)
-        cf_lines_idle(&lines, idle, &m);
+    cf_lines_idle(&lines, idle, &m);
     import(&m, &lines);
     bad = cf_lines_finish(&lines);
     if (m.records == 0) {
         cf_warn(&t, "no records: the input holds no line 'LABEL ADDRESS'");
-        bad = CF_EXIT_INPUT;
+        cf_writer_cut(m.out);
+        bad |= CF_EXIT_INPUT; /* or worse */
     }
     status = cf_tool_finish(&t, NULL, m.out);
     cf_lines_raise();
-    return status ? status : bad;
+    return status | bad; /* 0, 1 or 3 */
 }

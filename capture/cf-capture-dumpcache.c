@@ -152,10 +152,10 @@ int main(int argc, char **argv)
     m.tool = &t;
     output = parse(&m, argc, argv);
     import_open(&m, argv + optind, argc - optind);
-    m.out = cf_tool_writer(&t, output);
+    m.out = cf_tool_recording(&t, output);
     bad = import_run(&m);
     status = cf_tool_finish(&t, NULL, m.out);
     import_free(&m);
     cf_lines_raise();
-    return status ? status : bad;
+    return status | bad; /* 0, 1 or 3 */
 }

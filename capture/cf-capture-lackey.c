@@ -280,18 +280,18 @@ int main(int argc, char **argv)
     }
     m.tool = &t;
     cf_lines_open(&lines, &t, argv + optind, argc - optind);
-    m.out = cf_tool_writer(&t, output);
-    if (!output)
-        cf_lines_idle(&lines, idle, &m);
+    m.out = cf_tool_recording(&t, output);
+    cf_lines_idle(&lines, idle, &m);
     import(&m, &lines);
     bad = cf_lines_finish(&lines);
     if (m.executed == 0 && !m.data) {
         cf_warn(&t, "no records: the input holds no line of lackey's trace; trace with "
                     "--trace-mem=yes");
-        bad = CF_EXIT_INPUT;
+        cf_writer_cut(m.out);
+        bad |= CF_EXIT_INPUT; /* or worse */
     }
     status = cf_tool_finish(&t, NULL, m.out);
     free(m.command);
     cf_lines_raise();
-    return status ? status : bad;
+    return status | bad; /* 0, 1 or 3 */
 }

@@ -155,7 +155,7 @@ static void parse(struct setup *s, int argc, char **argv)
     o->line_size = 32;
     o->time_bits = 30;
     o->warm_up = 1000;
-    o->memory_asi[1] = 0x0f;
+    o->replay.memory_asi[1] = 0x0f;
     for (unsigned i = 0; i < SCAN_CPUS; i++)
         o->master[i] = (uint8_t)i;
     while ((c = getopt_long(argc, argv, "b:r::c:m:w:o:" CF_COMMON_LETTERS, options, NULL)) != -1) {
@@ -199,9 +199,9 @@ static void parse(struct setup *s, int argc, char **argv)
             break;
         case ASI:
             n = numbers(t, "--asi", optarg, 255, list, sizeof list);
-            memset(o->memory_asi, 0, sizeof o->memory_asi);
+            memset(o->replay.memory_asi, 0, sizeof o->replay.memory_asi);
             for (unsigned i = 0; i < n; i++)
-                o->memory_asi[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
+                o->replay.memory_asi[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
             break;
         case INST:
             fields(t, "--inst-fields", optarg, &s->scan.inst);
@@ -260,21 +260,6 @@ static uint64_t time_of(struct import *m, struct import_clock *c, struct scan *s
     return time;
 }
 
-/* The first transfer's time follows from that of the first instruction, so that a wrap between
-   them is seen. */
-static void start_bus_clock(struct import *m, uint64_t tag)
-{
-    const unsigned bits = m->o.time_bits;
-    const uint64_t now = m->clock.now, mask = bits ? (1ULL << bits) - 1 : ~0ULL;
-    const uint64_t behind = (now - tag) & mask;
-
-    m->bus_clock = (struct import_clock){.started = 1, .now = now};
-    if (bits && behind <= mask / 2 && behind > 0)
-        m->bus_clock.now = behind <= now ? now - behind : 0;
-    else if (!bits)
-        m->bus_clock.now = tag;
-}
-
 static void import(struct import *m, struct scan *trace, struct scan *bus)
 {
     struct scan_row row, next = {0};
@@ -282,16 +267,17 @@ static void import(struct import *m, struct scan *trace, struct scan *bus)
     int bus_left = 0, bus_begun = 0;
 
     while (!m->failed && scan_next(trace, &row)) {
-        const uint64_t time = time_of(m, &m->clock, trace, &row);
+        uint64_t time;
 
         if (bus && !bus_begun) {
             bus_begun = 1;
             bus_left = scan_next(bus, &next);
             if (bus_left) {
-                start_bus_clock(m, next.tag);
+                import_start(m, row.tag, next.tag);
                 bus_time = time_of(m, &m->bus_clock, bus, &next);
             }
         }
+        time = time_of(m, &m->clock, trace, &row);
         /* at the same time the instruction comes first: the transfer may be what it asked for */
         while (bus_left && bus_time < time) {
             if (next.bus)
@@ -310,7 +296,7 @@ static void import(struct import *m, struct scan *trace, struct scan *bus)
         if (bus_left)
             bus_time = time_of(m, &m->bus_clock, bus, &next);
     }
-    m->counts.wraps = m->clock.wraps;
+    m->counts.wraps = m->clock.wraps > m->bus_clock.wraps ? m->clock.wraps : m->bus_clock.wraps;
     import_end(m);
 }
 
@@ -331,9 +317,8 @@ int main(int argc, char **argv)
         bus_options.raw = 2;
     if (s.bus)
         scan_open(&bus, &s.tool, &bus_options, (char *const *)&s.bus, 1);
-    m.out = cf_tool_writer(&s.tool, s.output);
-    if (!s.output)
-        cf_lines_idle(&trace.lines, idle, &m);
+    m.out = cf_tool_recording(&s.tool, s.output);
+    cf_lines_idle(&trace.lines, idle, &m);
     import_begin(&m, NULL);
     import(&m, &trace, s.bus ? &bus : NULL);
     if (!s.tool.quiet && trace.entries)
@@ -343,10 +328,11 @@ int main(int argc, char **argv)
         bad |= scan_close(&bus);
     if (m.counts.instructions == 0 && m.counts.transfers == 0) {
         cf_warn(&s.tool, "no records: the input holds no entry of an instruction or bus trace");
-        bad = CF_EXIT_INPUT;
+        cf_writer_cut(m.out);
+        bad |= CF_EXIT_INPUT; /* or worse */
     }
     status = cf_tool_finish(&s.tool, NULL, m.out);
     import_free(&m);
     cf_lines_raise();
-    return status ? status : bad;
+    return status | bad; /* 0, 1 or 3 */
 }

@@ -138,10 +138,13 @@ static void choose(struct cf_tool *t, struct options *o, struct emulator *c, cha
     if (o->system) {
         c->argv0 = strdup(argv[0]);
         c->machine = strdup(argv[0]);
+        if (!c->argv0 || !c->machine)
+            cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
         return;
     }
     if (target_read(path, &target) != 0)
-        cf_die(t, CF_COMMAND_NOT_EXECUTABLE, "%s: %s", path,
+        cf_die(t, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_COMMAND_NOT_EXECUTABLE, "%s: %s",
+               path,
                errno == ENOEXEC ? "no ELF file: give a program, not a script" : strerror(errno));
     if (!o->arch && !target.arch)
         cf_die(t, CF_EXIT_USAGE,
@@ -157,6 +160,8 @@ static void choose(struct cf_tool *t, struct options *o, struct emulator *c, cha
     if (asprintf(&c->argv0, strchr(o->arch, '/') ? "%s" : "qemu-%s", o->arch) < 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
     c->machine = strdup(c->argv0);
+    if (!c->machine)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
     if (cf_command_find(c->argv0, library, sizeof(library)) != 0)
         cf_die(t, CF_EXIT_ENVIRONMENT,
                "%s is missing: install the package qemu-user, or name "
@@ -211,23 +216,24 @@ static void build_line(struct cf_tool *t, const struct options *o, struct emulat
         c->line[n++] = argv[i];
 }
 
-/* Everything until the emulator is gone; its status. Where the stream cannot be written, or is long
-   enough, the program runs on. */
-static int record(struct cf_command *run, struct cfq_decoder *d, struct cf_writer *w, pid_t child)
+/* Everything until the emulator is gone, whose status is left in *status: 1. Where the stream
+   cannot be written, or is long enough, the program runs on: 0. */
+static int record(struct cf_command *run, struct cfq_decoder *d, struct cf_writer *w, pid_t child,
+                  int *status)
 {
-    int status = 0;
-
     for (;;) {
         int r = cfq_decoder_read(d, WAIT_MS);
-        pid_t gone = r > 0 ? 0 : waitpid(child, &status, r < 0 ? 0 : WNOHANG);
+        pid_t gone = r > 0 ? 0 : waitpid(child, status, WNOHANG);
 
         if (gone == child || (gone < 0 && errno != EINTR))
             break;
+        if (r < 0)
+            return 0;
         if (cf_command_flush_due(run) && cfq_decoder_flush(d) == 0)
             (void)cf_writer_flush(w);
     }
     cfq_decoder_finish(d);
-    return status;
+    return 1;
 }
 
 /* The code of a system's images, as far as it runs where the file says. */
@@ -331,7 +337,7 @@ int main(int argc, char **argv)
     struct cf_command run;
     char text[512];
     pid_t child;
-    int status = CF_EXIT_OK, ended;
+    int status = CF_EXIT_OK, ended = 0, whole;
 
     cf_tool_init(&tool, argc, argv, "cf-capture-qemu", usage);
     parse(&tool, &o, argc, argv);
@@ -340,7 +346,7 @@ int main(int argc, char **argv)
     o.decode.path = emulator.path;
     o.decode.name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 
-    writer = cf_tool_writer(&tool, o.output);
+    writer = cf_tool_recording(&tool, o.output);
     header.command = cf_command_quoted(argv);
     header.machine = emulator.machine;
     run =
@@ -365,10 +371,10 @@ int main(int argc, char **argv)
         fcntl(cfq_decoder_descriptor(d), F_SETFD, 0);
         cf_command_exec(&run, emulator.line);
     }
-    ended = record(&run, d, writer, child);
+    whole = record(&run, d, writer, child, &ended);
     if (cfq_decoder_problem(d)) {
         cf_warn(&tool, "%s", cfq_decoder_problem(d));
-        status = CF_EXIT_INPUT;
+        status = cfq_decoder_refused(d) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
     } else if (!cfq_decoder_begun(d)) {
         cf_warn(&tool,
                 "%s did not load the plugin: it must know -plugin (Debian's qemu-user, not "
@@ -376,7 +382,14 @@ int main(int argc, char **argv)
                 emulator.argv0);
         status = CF_EXIT_ENVIRONMENT;
     }
+    if (!whole || !cfq_decoder_begun(d))
+        cf_writer_cut(writer);
     cfq_decoder_close(d);
     free_emulator(&emulator);
-    return cf_command_finish(&run, writer, status, ended);
+    cf_command_end(&run, writer);
+    if (!whole && !run.signalled)
+        cf_warn(&tool, "the program runs on, unrecorded");
+    while (!whole && waitpid(child, &ended, 0) < 0 && errno == EINTR)
+        ;
+    return cf_command_finish(&run, status, ended);
 }

@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/cf_memory.h"
+
 #include "capture/cf_command.h"
 #include "capture/snapshot/device.h"
 #include "capture/snapshot/options.h"
@@ -48,7 +50,7 @@ struct capture {
     size_t bytes_room;
     volatile char *thrash;
     size_t thrash_bytes;
-    uint64_t activations, moving, overruns;
+    uint64_t activations, written, moving, overruns;
     int done;     /* no more snapshots are taken */
     int stopping; /* we stop the tasks, nobody else */
     int status;   /* worst exit status so far */
@@ -68,6 +70,9 @@ static void give_up(struct capture *k, int status)
     k->done = 1;
     if (k->status == CF_EXIT_OK)
         k->status = status;
+    if (cf_writer_problem(k->writer) && k->o.output && k->tasks.running)
+        cf_warn(&k->tool, "%s: what is run goes on without snapshots",
+                cf_writer_problem(k->writer));
 }
 
 /* ---- the observed tasks ---- */
@@ -125,35 +130,13 @@ static void go_on(struct capture *k)
     k->stopping = 0;
 }
 
-static char *read_all(const char *path, size_t *length)
-{
-    FILE *f = fopen(path, "re");
-    char *text = NULL, block[8192];
-    size_t n;
-
-    *length = 0;
-    while (f && (n = fread(block, 1, sizeof block, f)) > 0) {
-        char *more = realloc(text, *length + n + 1);
-
-        if (!more)
-            break;
-        text = more;
-        memcpy(text + *length, block, n);
-        *length += n;
-        text[*length] = '\0';
-    }
-    if (f)
-        fclose(f);
-    return text;
-}
-
 static int note_maps(struct capture *k, struct observed *o, uint64_t ns)
 {
     char path[64], *text, *copy;
     size_t length;
 
     snprintf(path, sizeof path, "/proc/%d/maps", o->pid);
-    text = read_all(path, &length);
+    text = tasks_read(path, &length);
     if (!text)
         return 0; /* it has ended */
     if (o->maps && o->maps_bytes == length && memcmp(o->maps, text, length) == 0) {
@@ -179,7 +162,7 @@ static int note_name(struct capture *k, struct observed *o, uint64_t ns)
     int result = 0;
 
     snprintf(path, sizeof path, "/proc/%d/comm", o->pid);
-    name = read_all(path, &length);
+    name = tasks_read(path, &length);
     if (name) {
         name[strcspn(name, "\n")] = '\0';
         if (strncmp(name, o->name, sizeof o->name - 1) != 0) {
@@ -197,6 +180,8 @@ static int note_tasks(struct capture *k, uint64_t ns)
     for (size_t i = 0; i < k->tasks.count; i++) {
         struct observed *o = &k->tasks.observed[i];
 
+        if (o->pid == 0)
+            continue;
         if (o->fresh) {
             const pid_t parent = o->parent == getpid() ? 0 : o->parent;
 
@@ -240,7 +225,8 @@ static int write_snapshot(struct capture *k, const struct taken *t)
                     (unsigned long long)t->shot.number, k->emit.problem);
         return -1;
     }
-    return k->o.output ? 0 : cf_writer_flush(k->writer);
+    k->written++;
+    return cf_writer_flush(k->writer);
 }
 
 /* Writes to as many lines as make it unlikely that a line of the programs is left, also under
@@ -340,7 +326,9 @@ static void activate(struct capture *k, int event)
 
 static void on_end_signal(struct capture *k, const siginfo_t *info)
 {
-    if (k->caught)
+    if (cf_command_own_limit(info))
+        return;
+    if (k->caught && info->si_signo != SIGHUP)
         tasks_kill(&k->tasks, SIGKILL);
     else if (info->si_code != SI_KERNEL) /* a terminal tells the programs itself */
         tasks_kill(&k->tasks, info->si_signo);
@@ -446,7 +434,7 @@ static char *command_line(const struct tasks *t)
         fputs(i ? " -- " : "", f);
         cf_command_print(f, t->command[i].argv);
     }
-    return f && fclose(f) == 0 ? line : NULL;
+    return f ? cf_memory_text(f, &line) : NULL;
 }
 
 static void begin(struct capture *k)
@@ -456,9 +444,10 @@ static void begin(struct capture *k)
                           .line_size = k->info.ram[k->o.ram].line_size,
                           .source = (char *)"cf-capture-snapshot"};
 
-    k->writer = cf_tool_writer(&k->tool, k->o.output);
+    k->writer = cf_tool_recording(&k->tool, k->o.output);
+    cf_writer_private(k->writer); /* physical addresses: as the device, for its owner alone */
     h.command = command_line(&k->tasks);
-    if (emit_open(&k->emit, k->writer) != 0)
+    if (!h.command || emit_open(&k->emit, k->writer) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     k->emit.owners = k->o.owners;
     if (cf_writer_header(k->writer, &h) != 0)
@@ -474,10 +463,7 @@ static void start(struct capture *k, sigset_t *set)
     sigaddset(set, SIGRTMAX);
     sigaddset(set, SIGRTMAX - 1);
     sigaddset(set, SIGCHLD);
-    if (!cf_command_ignored(SIGINT))
-        sigaddset(set, SIGINT);
-    if (!cf_command_ignored(SIGTERM))
-        sigaddset(set, SIGTERM);
+    cf_command_end_signals(set);
     sigprocmask(SIG_BLOCK, set, &k->tasks.mask);
     k->tasks.pipe_action = signal(SIGPIPE, SIG_IGN);
     k->tasks.own_output = !k->o.output;
@@ -500,6 +486,10 @@ static void start(struct capture *k, sigset_t *set)
 /* What transparent mode has kept for the end, and what is to say about it all. */
 static void end(struct capture *k)
 {
+    const size_t left = k->watch ? watch_end(k->watch, on_ended, k) : 0;
+
+    if (left)
+        cf_warn(&k->tool, "%zu threads of programs do not stop, and end with this program", left);
     for (size_t i = 0; i < k->count; i++)
         if (write_snapshot(k, &k->taken[i]) != 0) {
             give_up(k, CF_EXIT_INPUT);
@@ -527,9 +517,12 @@ static void end(struct capture *k)
 
 static int finish(struct capture *k)
 {
-    int failed = cf_command_close(&k->tool, k->writer, k->o.output, &k->caught);
-    int status = failed ? failed : k->status;
+    int failed, status;
 
+    if (k->status != CF_EXIT_OK && !k->written)
+        cf_writer_cut(k->writer);
+    failed = cf_command_close(&k->tool, k->writer, k->o.output, &k->caught);
+    status = failed > k->status ? failed : k->status;
     emit_free(&k->emit);
     watch_free(k->watch);
     device_close(&k->device);

@@ -5,7 +5,8 @@
  * In: a program, which runs under a Valgrind tool of ours (capture/trace/). Out: tables access,
  * task, map, object, stack and switch; time counts instructions. The program keeps its standard
  * input, standard error and exit status. Memory: descriptions of the code that the program ran
- * through, a frame, and 4 MiB of shared memory a traced process. Nothing that grows with the trace.
+ * through, a frame, and up to 4 MiB of shared memory a traced process. Nothing that grows with the
+ * trace.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +14,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/cf_command.h"
+#include "capture/cf_elf.h"
 #include "capture/trace/decode.h"
 #include "formats/cf_tool.h"
 
@@ -31,6 +34,7 @@ static const char usage[] =
     "  -n, --limit N              record N accesses; PROGRAM then runs on unrecorded\n"
     "      --stack-depth N        callers kept for each heap block, 0 to 64  [8]\n"
     "      --fetch-line BYTES     with -i: cache line that runs need not cross  [64]\n"
+    "      --max-threads N        threads of a process at a time  [2000]\n"
     "      --command-output FILE  where PROGRAM's standard output goes; without -o it\n"
     "                             goes to standard error\n"
     "      --probe                say whether this machine can do it\n"
@@ -43,7 +47,7 @@ static const char usage[] =
 
 struct options {
     const char *output, *command_output, *function;
-    int stack_depth;
+    int stack_depth, max_threads;
     struct cf_trace_options decode;
 };
 
@@ -51,10 +55,15 @@ enum {
     OPT_FUNCTION = 256,
     OPT_DEPTH,
     OPT_LINE,
+    OPT_THREADS,
     OPT_COMMAND,
     OPT_PROBE,
     LOG_BYTES = 65536,
+    MAX_THREADS = 2000, /* Valgrind touches 7 KB for each when it starts */
 };
+
+/* Valgrind reserves it, so that nothing else is mapped there. */
+static const rlim_t most_stack = (rlim_t)2 << 30;
 
 static const struct option longs[] = {
     {"output", required_argument, NULL, 'o'},
@@ -64,6 +73,7 @@ static const struct option longs[] = {
     {"limit", required_argument, NULL, 'n'},
     {"stack-depth", required_argument, NULL, OPT_DEPTH},
     {"fetch-line", required_argument, NULL, OPT_LINE},
+    {"max-threads", required_argument, NULL, OPT_THREADS},
     {"command-output", required_argument, NULL, OPT_COMMAND},
     {"probe", no_argument, NULL, OPT_PROBE},
     CF_COMMON_OPTIONS,
@@ -74,10 +84,13 @@ struct capture {
     struct cf_writer *writer;
     int instructions;
     struct cf_trace *trace;
-    char directory[PATH_MAX];
-    int log; /* Valgrind's messages, or -1 */
+    uint64_t objects;
+    char directory[2][PATH_MAX]; /* or "" */
+    int log;                     /* Valgrind's messages, or -1 */
     pid_t child;
-    int begun, status, reaped;
+    int status, reaped;
+    int lost;      /* recording ended before what is recorded */
+    unsigned left; /* processes that were being recorded when it ended */
 };
 
 /* ---- what the decoder hands over ---- */
@@ -158,6 +171,7 @@ static int objects(void *arg, const struct cf_trace_objects *o)
     struct capture *k = arg;
     uint8_t op[1024];
 
+    k->objects += o->rows;
     for (uint32_t done = 0, n; done < o->rows; done += n) {
         struct cf_values v[] = {{CF_TIME, o->time + done, 0},     {CF_PID, NULL, o->pid},
                                 {CF_TID, o->tid + done, 0},       {CF_OP, op, 0},
@@ -210,23 +224,40 @@ static const char *find_tool(const char **why)
     if (*why)
         return NULL;
     *strrchr(directory, '/') = 0;
+    /* LD_PRELOAD cannot hold such a path. By this name others find it as long as we live. */
+    if (strpbrk(directory, " :$")) {
+        static int fd; /* stays open */
+
+        fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        if (fd < 0) {
+            *why = "the directory of our Valgrind tool cannot be opened";
+            return NULL;
+        }
+        snprintf(directory, sizeof(directory), "/proc/%d/fd/%d", (int)getpid(), fd);
+    }
     return directory;
 }
 
-static int make_directory(struct capture *k)
+/* The first two of the usual places: the second one is for shared memory that finds no room in the
+ * first. */
+static int make_directories(struct capture *k)
 {
     const char *candidates[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
+    unsigned n = 0;
 
-    for (unsigned i = 0; i < sizeof(candidates) / sizeof(*candidates); i++) {
+    for (unsigned i = 0; i < sizeof(candidates) / sizeof(*candidates) && n < 2; i++) {
+        char *to = k->directory[n];
+
         if (!candidates[i] || candidates[i][0] != '/')
             continue;
-        if (snprintf(k->directory, sizeof(k->directory), "%s/cf-trace.XXXXXX", candidates[i]) <
-                (int)sizeof(k->directory) - 64 &&
-            mkdtemp(k->directory))
-            return 0;
+        if (snprintf(to, PATH_MAX, "%s/cf-trace.XXXXXX", candidates[i]) < PATH_MAX - 64 &&
+            mkdtemp(to))
+            n++;
+        else
+            to[0] = 0;
     }
-    k->directory[0] = 0;
-    return -1;
+    return n > 0 ? 0 : -1;
 }
 
 /* ---- running ---- */
@@ -234,23 +265,32 @@ static int make_directory(struct capture *k)
 static void run_child(const struct capture *k, struct cf_command *run, const struct options *o,
                       const char *tool, char **argv)
 {
-    char directory[PATH_MAX + 16], log[PATH_MAX + 32], depth[32], *function = NULL;
+    char directory[PATH_MAX + 16], spare[PATH_MAX + 16], log[PATH_MAX + 32], depth[32], threads[32],
+        stack[40];
+    char *function = NULL;
+    struct rlimit limit;
     const char **line;
     int n = 0, args = 0;
 
     while (argv[args])
         args++;
-    line = calloc((size_t)args + 16, sizeof(*line));
+    line = calloc((size_t)args + 24, sizeof(*line));
     if (!line || (o->function && asprintf(&function, "--function=%s", o->function) < 0))
         _exit(CF_EXIT_ENVIRONMENT);
-    snprintf(directory, sizeof(directory), "--directory=%s", k->directory);
+    snprintf(directory, sizeof(directory), "--directory=%s", k->directory[0]);
+    snprintf(spare, sizeof(spare), "--spare=%s", k->directory[1]);
     /* Valgrind ends a process that cannot open its log, and followed ones may outlive our
      * directory. */
     if (o->decode.follow)
         snprintf(log, sizeof(log), "--log-file=/dev/null");
     else
-        snprintf(log, sizeof(log), "--log-file=%s/log", k->directory);
+        snprintf(log, sizeof(log), "--log-file=%s/log", k->directory[0]);
     snprintf(depth, sizeof(depth), "--stack-depth=%d", o->stack_depth);
+    snprintf(threads, sizeof(threads), "--max-threads=%d", o->max_threads);
+    /* By itself it would take 16 MiB at most. */
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > most_stack)
+        limit.rlim_cur = most_stack;
+    snprintf(stack, sizeof(stack), "--main-stacksize=%llu", (unsigned long long)limit.rlim_cur);
     line[n++] = "valgrind";
     line[n++] = "--command-line-only=yes";
     line[n++] = "--tool=cftrace";
@@ -258,7 +298,12 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     line[n++] = "--vgdb=no";
     line[n++] = log;
     line[n++] = directory;
+    if (k->directory[1][0])
+        line[n++] = spare;
     line[n++] = depth;
+    line[n++] = threads;
+    if (limit.rlim_cur > 16 << 20)
+        line[n++] = stack;
     if (o->decode.follow) {
         line[n++] = "--follow=yes";
         line[n++] = "--trace-children=yes";
@@ -273,22 +318,21 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
 }
 
 /* Valgrind's messages, if they are not just about the signal that ended the program. */
-static void show_log(int fd)
+static void show_log(struct cf_tool *t, int fd)
 {
     char text[LOG_BYTES];
     ssize_t n = read(fd, text, sizeof(text) - 1);
 
     text[n > 0 ? n : 0] = 0;
-    if (!strstr(text, "default action of signal") || strstr(text, "unhandled instruction"))
+    if (strstr(text, "Max number of threads is too low"))
+        cf_warn(t, "the program made more threads than can be recorded: see --max-threads");
+    else if (!strstr(text, "default action of signal") || strstr(text, "unhandled instruction"))
         fputs(text, stderr);
 }
 
-/* Removes the directory and what is in it; the log stays open. Once that runs,
- * nobody needs the names any more unless children are followed, and gone early they do not stay
- * behind if we are killed. */
-static void remove_directory(struct capture *k)
+static void remove_directory(struct capture *k, char *path)
 {
-    DIR *d = k->directory[0] ? opendir(k->directory) : NULL;
+    DIR *d = path[0] ? opendir(path) : NULL;
     const struct dirent *e;
 
     if (!d)
@@ -301,8 +345,17 @@ static void remove_directory(struct capture *k)
         unlinkat(dirfd(d), e->d_name, 0);
     }
     closedir(d);
-    if (rmdir(k->directory) == 0)
-        k->directory[0] = 0;
+    if (rmdir(path) == 0)
+        path[0] = 0;
+}
+
+/* Removes the directories and what is in them; the log stays open. Once that runs,
+ * nobody needs the names any more unless children are followed, and gone early they do not stay
+ * behind if we are killed. */
+static void remove_directories(struct capture *k)
+{
+    remove_directory(k, k->directory[0]);
+    remove_directory(k, k->directory[1]);
 }
 
 static void reap(struct capture *k)
@@ -312,29 +365,37 @@ static void reap(struct capture *k)
             k->reaped = 1;
 }
 
-/* Whether the program is gone although it never began to be traced. */
-static int stillborn(struct capture *k)
+static int gone(struct capture *k)
 {
-    if (!cf_trace_begun(k->trace) && waitpid(k->child, &k->status, WNOHANG) == k->child)
+    if (!k->reaped && waitpid(k->child, &k->status, WNOHANG) == k->child)
         k->reaped = 1;
     return k->reaped;
 }
 
-/* Everything until all traced processes are gone. */
+/* Everything until all traced processes are gone, or the program is that was asked to end. Where
+ * the stream cannot be written any more, what is recorded runs on. */
 static void record(struct capture *k, struct cf_command *run, const struct options *o)
 {
     int r;
 
     while ((r = cf_trace_read(k->trace, CF_COMMAND_FLUSH_MS)) > 0) {
         if (!o->decode.follow && cf_trace_begun(k->trace))
-            remove_directory(k);
-        if (r == CF_TRACE_IDLE && stillborn(k))
+            remove_directories(k);
+        if (r == CF_TRACE_IDLE && !cf_trace_begun(k->trace) && gone(k))
+            break;
+        if (cf_command_caught() && gone(k))
             break;
         if (cf_command_flush_due(run) &&
-            (cf_trace_flush(k->trace) < 0 || cf_writer_flush(k->writer) != 0))
+            (cf_trace_flush(k->trace) < 0 || cf_writer_flush(k->writer) != 0)) {
+            r = CF_TRACE_STOPPED;
             break;
+        }
     }
+    k->left = cf_trace_alive(k->trace);
+    k->lost = r == CF_TRACE_STOPPED;
     cf_trace_finish(k->trace);
+    if (k->lost)
+        cf_writer_cut(k->writer);
 }
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
@@ -343,7 +404,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     uint64_t line;
     int c;
 
-    *o = (struct options){.stack_depth = 8};
+    *o = (struct options){.stack_depth = 8, .max_threads = MAX_THREADS};
     while ((c = getopt_long(argc, argv, "+o:ifn:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case 'o':
@@ -370,6 +431,9 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
                 cf_die(t, CF_EXIT_USAGE, "--fetch-line: %s is not a power of two", optarg);
             o->decode.fetch_line = (uint32_t)line;
             break;
+        case OPT_THREADS:
+            o->max_threads = (int)cf_parse_u64(t, "--max-threads", optarg, 100, 100000);
+            break;
         case OPT_COMMAND:
             o->command_output = optarg;
             break;
@@ -386,6 +450,68 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     }
     if (optind == argc)
         cf_die(t, CF_EXIT_USAGE, "no PROGRAM given: see --help");
+}
+
+/* Says what is missing; CF_EXIT_INPUT if whole processes are. */
+static int tell_missing(const struct capture *k)
+{
+    const struct cf_trace_census c = cf_trace_census(k->trace);
+    char list[CF_TRACE_TOLD * 12] = "";
+    size_t at = 0;
+
+    if (c.killed && !k->tool->quiet)
+        cf_warn(k->tool,
+                "%u process%s ended abruptly: up to 256 KiB of its last records are missing",
+                c.killed, c.killed > 1 ? "es" : "");
+    if (!c.unrecorded)
+        return CF_EXIT_OK;
+    for (unsigned i = 0; i < c.unrecorded && i < CF_TRACE_TOLD; i++)
+        at += (size_t)snprintf(list + at, sizeof(list) - at, " %u", c.unrecorded_pid[i]);
+    cf_warn(k->tool, "%u of %u processes could not be recorded:%s%s: %s", c.unrecorded, c.all, list,
+            c.unrecorded > CF_TRACE_TOLD ? " ..." : "",
+            c.why == EFBIG ? "raise the limit of file sizes (ulimit -f)"
+            : c.why        ? "no room for shared memory: make some in /dev/shm, or set TMPDIR"
+                           : "Valgrind did not run what they turned into");
+    return CF_EXIT_INPUT;
+}
+
+/* Tells how it went; the exit status. */
+static int finish(struct capture *k, struct cf_command *run, const struct options *o,
+                  const char *path)
+{
+    const struct cf_trace_census census = cf_trace_census(k->trace);
+    const char *problem = cf_trace_problem(k->trace);
+    int begun = cf_trace_begun(k->trace), status = problem ? CF_EXIT_INPUT : CF_EXIT_OK;
+
+    if (cf_trace_refused(k->trace))
+        status = CF_EXIT_ENVIRONMENT;
+
+    if (problem)
+        cf_warn(k->tool, "%s", problem);
+    if (tell_missing(k) != CF_EXIT_OK)
+        status = CF_EXIT_INPUT;
+    if (begun && o->function && cf_trace_rows(k->trace) == 0 && !k->tool->quiet)
+        cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
+                o->function);
+    if (begun && !k->objects && !o->decode.limit && !k->tool->quiet && cf_elf_static(path))
+        cf_warn(k->tool, "no heap block was seen: the program is linked statically, and calls no "
+                         "allocation function that is known by its name");
+    if (!begun || census.all == census.unrecorded)
+        cf_writer_cut(k->writer);
+    /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */
+    cf_trace_close(k->trace);
+    remove_directories(k);
+    if (!k->lost)
+        reap(k);
+    if (k->log >= 0 && !k->lost)
+        show_log(k->tool, k->log);
+    cf_command_end(run, k->writer);
+    if (k->left && (k->lost ? !gone(k) && !run->signalled : cf_command_caught()))
+        cf_warn(k->tool, "%u process%s on, unrecorded", k->left, k->left > 1 ? "es run" : " runs");
+    reap(k);
+    if (!begun && k->status == 0 && status == CF_EXIT_OK)
+        status = CF_EXIT_ENVIRONMENT;
+    return cf_command_finish(run, status, k->status);
 }
 
 int main(int argc, char **argv)
@@ -407,13 +533,17 @@ int main(int argc, char **argv)
     if (status)
         cf_die(&tool, status, "%s: %s", argv[optind],
                status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
+    if (cf_elf_foreign(path))
+        cf_die(&tool, CF_COMMAND_NOT_EXECUTABLE,
+               "%s: made for another architecture or word size: use 'cf-capture qemu'",
+               argv[optind]);
     directory = find_tool(&why);
     if (!directory)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", why);
 
     k.tool = &tool;
     k.instructions = o.decode.instructions;
-    k.writer = cf_tool_writer(&tool, o.output);
+    k.writer = cf_tool_recording(&tool, o.output);
     header.command = cf_command_quoted(argv + optind);
     run =
         (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
@@ -426,36 +556,23 @@ int main(int argc, char **argv)
     if (getenv("TMPDIR") && access(getenv("TMPDIR"), W_OK) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "TMPDIR %s cannot be written to: set another",
                getenv("TMPDIR"));
-    if (make_directory(&k) != 0)
+    if (make_directories(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");
     handler.arg = &k;
-    k.trace = cf_trace_open(k.directory, &o.decode, &handler, problem, sizeof(problem));
+    o.decode.spare = k.directory[1];
+    k.trace = cf_trace_open(k.directory[0], &o.decode, &handler, problem, sizeof(problem));
     if (!k.trace) {
-        rmdir(k.directory);
+        remove_directories(&k);
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", problem);
     }
 
     k.child = cf_command_fork(&run);
     if (k.child < 0) {
-        remove_directory(&k);
+        remove_directories(&k);
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
     }
     if (k.child == 0)
         run_child(&k, &run, &o, directory, argv + optind);
     record(&k, &run, &o);
-    if (cf_trace_problem(k.trace)) {
-        cf_warn(&tool, "%s", cf_trace_problem(k.trace));
-        status = CF_EXIT_INPUT;
-    }
-    k.begun = cf_trace_begun(k.trace);
-    if (k.begun && o.function && cf_trace_rows(k.trace) == 0 && !tool.quiet)
-        cf_warn(&tool, "--function '%s': never called, inlined everywhere, or without a symbol",
-                o.function);
-    /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */
-    cf_trace_close(k.trace);
-    remove_directory(&k);
-    reap(&k);
-    if (k.log >= 0)
-        show_log(k.log);
-    return cf_command_finish(&run, k.writer, status, k.status);
+    return finish(&k, &run, &o, path);
 }

@@ -25,16 +25,17 @@
 #include <unistd.h>
 
 #include "capture/cf_command.h"
+#include "capture/cf_elf.h"
+#include "formats/cf_text.h"
 #include "formats/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-capture SOURCE [options] ...\n"
     "       cf-capture [options] -- PROGRAM [ARGUMENT...]\n"
     "       cf-capture --list\n"
-    "Records memory accesses, cache contents or measurements from a source. Without a\n"
-    "SOURCE, records PROGRAM by the best means that this machine offers (perf, else trace,\n"
-    "else snapshot; qemu if it is made for another architecture) and hands that source the\n"
-    "options.\n"
+    "Records memory accesses or cache contents from a source. Without a SOURCE, records\n"
+    "PROGRAM by the best means that this machine offers (trace, else snapshot; qemu if it is\n"
+    "made for another architecture) and hands that source the options.\n"
     "\n"
     "  -l, --list       list the sources found, and whether each can be used here\n"
     "  -q, --quiet      do not say which source was taken\n"
@@ -54,9 +55,6 @@ static const struct {
     {"dumpcache", "snapshots of the published CacheFlow tool"},
     {"lackey", "text of Valgrind's lackey"},
     {"leon4", "instruction and bus trace of a LEON4 board"},
-    {"pages", "page-level timing of a function"},
-    {"perf", "hardware sampling of a program"},
-    {"probe", "measurements of this machine's caches"},
     {"qemu", "programs of other architectures"},
     {"snapshot", "contents of a real cache"},
     {"trace", "every access of a program"},
@@ -64,7 +62,7 @@ static const struct {
 
 /* In the order of preference. Snapshots come last, since they tell what a cache holds and not what
    the program accesses; a program of another architecture takes what emulates it. */
-static const char *const recorders[] = {"perf", "trace", "snapshot", NULL};
+static const char *const recorders[] = {"trace", "snapshot", NULL};
 static const char *const emulators[] = {"qemu", NULL};
 
 struct source {
@@ -253,9 +251,6 @@ static int first_line(int fd, char *line, size_t size)
     }
     line[at] = '\0';
     line[strcspn(line, "\n")] = '\0';
-    for (char *s = line; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            *s = ' ';
     return 0;
 }
 
@@ -317,13 +312,14 @@ static int list_sources(struct cf_tool *t)
             width = (int)strlen(all.list[i].name);
     for (size_t i = 0; i < all.count; i++) {
         const char *text = "";
-        char line[512];
+        char line[512], safe[1024];
 
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             if (strcmp(known[k].name, all.list[i].name) == 0)
                 text = known[k].text;
         (void)probe(&all.list[i], line, sizeof line);
-        printf("%-*s  %-44s %s\n", width, all.list[i].name, text, line);
+        printf("%-*s  %-44s %s\n", width, all.list[i].name, text,
+               cf_text_safe(safe, sizeof safe, line));
     }
     if (all.count == 0)
         cf_warn(t, "no source found: programs named cf-capture-NAME are looked for beside this one "
@@ -363,39 +359,15 @@ static void unknown_source(struct cf_tool *t, const struct sources *all, const c
            name, *line ? line : "those that you install as cf-capture-NAME");
 }
 
-enum { ELF_KIND = 20 }; /* bytes of an ELF file up to the end of its machine */
-
-/* 0 and what kind of ELF file it is; -1 if it is none. */
-static int elf_kind(const char *path, unsigned char kind[ELF_KIND])
-{
-    FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(kind, 1, ELF_KIND, f) : 0;
-
-    if (f)
-        fclose(f);
-    return n == ELF_KIND && memcmp(kind, "\177ELF", 4) == 0 ? 0 : -1;
-}
-
-/* Whether the program is one of another word size, byte order or machine than this one. */
-static int is_foreign(const char *program)
-{
-    unsigned char ours[ELF_KIND], its[ELF_KIND];
-    char path[4096];
-
-    return cf_command_find(program, path, sizeof path) == 0 && elf_kind(path, its) == 0 &&
-           elf_kind("/proc/self/exe", ours) == 0 &&
-           (memcmp(ours + 4, its + 4, 2) != 0 || memcmp(ours + 18, its + 18, 2) != 0);
-}
-
 /* No SOURCE was named: the best recorder gets the whole command line. */
 static void run_best(struct cf_tool *t, int quiet, const char *program, char **argv)
 {
     const char *const *name = recorders;
     struct sources all = {0};
-    char why[1024] = "", line[512];
+    char why[1024] = "", line[512], path[4096];
     size_t at = 0;
 
-    if (is_foreign(program)) {
+    if (cf_command_find(program, path, sizeof path) == 0 && cf_elf_foreign(path)) {
         name = emulators;
         at =
             (size_t)snprintf(why, sizeof why, "'%.512s' is made for another architecture", program);

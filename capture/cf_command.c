@@ -7,11 +7,17 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "formats/cf_memory.h"
+
 #include "capture/cf_command.h"
+
+static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ};
+enum { END_SIGNALS = sizeof(end_signals) / sizeof(*end_signals) };
 
 /* For the handler: what came, and whom it concerns. */
 static volatile sig_atomic_t caught, caught_count;
@@ -20,8 +26,10 @@ static volatile pid_t handler_child;
 static void on_signal(int s, siginfo_t *info, void *context)
 {
     (void)context;
+    if (cf_command_own_limit(info))
+        return;
     caught = s;
-    if (++caught_count > 1)
+    if (++caught_count > 1 && s != SIGHUP) /* a shell repeats what the terminal has said */
         kill(handler_child, SIGKILL);
     else if (info->si_code != SI_KERNEL) /* a terminal tells the program itself */
         kill(handler_child, s);
@@ -85,10 +93,7 @@ char *cf_command_quoted(char *const *argv)
     if (!f)
         return NULL;
     cf_command_print(f, argv);
-    if (fclose(f) == 0)
-        return line;
-    free(line);
-    return NULL;
+    return cf_memory_text(f, &line);
 }
 
 void cf_command_prepare(struct cf_command *c)
@@ -96,20 +101,37 @@ void cf_command_prepare(struct cf_command *c)
     c->pipe_action = signal(SIGPIPE, SIG_IGN);
 }
 
-int cf_command_ignored(int number)
+static int ignored(int number)
 {
     struct sigaction now;
 
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-static void catch_signal(int number)
+void cf_command_end_signals(sigset_t *set)
 {
-    const struct sigaction action = {.sa_sigaction = on_signal,
-                                     .sa_flags = SA_SIGINFO | SA_RESTART};
+    for (unsigned i = 0; i < END_SIGNALS; i++)
+        if (!ignored(end_signals[i]))
+            sigaddset(set, end_signals[i]);
+}
 
-    if (!cf_command_ignored(number))
-        sigaction(number, &action, NULL);
+void cf_command_catch(void (*f)(int, siginfo_t *, void *), int flags)
+{
+    const struct sigaction action = {.sa_sigaction = f, .sa_flags = SA_SIGINFO | flags};
+
+    for (unsigned i = 0; i < END_SIGNALS; i++)
+        if (!ignored(end_signals[i]))
+            sigaction(end_signals[i], &action, NULL);
+}
+
+int cf_command_own_limit(const siginfo_t *info)
+{
+    return info->si_signo == SIGXFSZ && info->si_pid == getpid();
+}
+
+int cf_command_caught(void)
+{
+    return caught;
 }
 
 pid_t cf_command_fork(struct cf_command *c)
@@ -119,8 +141,7 @@ pid_t cf_command_fork(struct cf_command *c)
 
     /* No signal between the fork and the handlers. */
     sigemptyset(&block);
-    sigaddset(&block, SIGINT);
-    sigaddset(&block, SIGTERM);
+    cf_command_end_signals(&block);
     sigprocmask(SIG_BLOCK, &block, &c->mask);
     fflush(NULL);
     child = fork();
@@ -128,8 +149,7 @@ pid_t cf_command_fork(struct cf_command *c)
         return 0;
     if (child > 0) {
         handler_child = child;
-        catch_signal(SIGINT);
-        catch_signal(SIGTERM);
+        cf_command_catch(on_signal, SA_RESTART);
         clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
     }
     sigprocmask(SIG_SETMASK, &c->mask, NULL);
@@ -183,7 +203,7 @@ int cf_command_close(struct cf_tool *t, struct cf_writer *w, const char *output,
     char problem[512];
 
     if (!reader_gone(w, output))
-        return cf_tool_finish(t, NULL, w) == CF_EXIT_OK ? CF_EXIT_OK : CF_EXIT_ENVIRONMENT;
+        return cf_tool_finish(t, NULL, w);
     if (cf_writer_close(w, 0, problem, sizeof(problem)) != 0 && !*signalled)
         *signalled = SIGPIPE;
     free(t->line);
@@ -197,23 +217,28 @@ int cf_command_status(int ended)
 
 void cf_command_raise(int number)
 {
+    const struct rlimit no_core = {0, 0};
     sigset_t none;
 
+    setrlimit(RLIMIT_CORE, &no_core); /* of us it would tell nothing */
     sigemptyset(&none);
     signal(number, SIG_DFL);
     raise(number);
     sigprocmask(SIG_SETMASK, &none, NULL); /* where it was blocked, it comes now */
 }
 
-int cf_command_finish(struct cf_command *c, struct cf_writer *w, int status, int ended)
+void cf_command_end(struct cf_command *c, struct cf_writer *w)
 {
-    int signalled = caught, failed = cf_command_close(c->tool, w, c->output, &signalled);
+    c->failed = cf_command_close(c->tool, w, c->output, &c->signalled);
+}
 
-    if (!signalled)
-        signalled = caught; /* while it was closed */
-    if (signalled)
-        cf_command_raise(signalled);
-    if (failed)
-        return failed;
+int cf_command_finish(struct cf_command *c, int status, int ended)
+{
+    if (caught)
+        c->signalled = caught;
+    if (c->signalled)
+        cf_command_raise(c->signalled);
+    if (c->failed > status)
+        status = c->failed;
     return status != CF_EXIT_OK ? status : cf_command_status(ended);
 }

@@ -4,8 +4,12 @@
  * hears signals, how its end is told, and when the stream is flushed meanwhile.
  *
  * A capture of one command goes through these in this order: find, quoted, prepare, fork, in the
- * child exec; then flush_due while it records; finish. One that runs several commands, or stops
- * them, takes the parts that suit it.
+ * child exec; then flush_due while it records; end; finish. One that runs several commands, or
+ * stops them, takes the parts that suit it.
+ *
+ * Captures are asked to end by SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXFSZ, unless they were
+ * ignored when we were started: then they stay so. All captures treat them alike: what came until
+ * then is a whole recording, and the capture dies by the same signal.
  */
 #ifndef CF_COMMAND_H
 #define CF_COMMAND_H
@@ -37,6 +41,7 @@ struct cf_command {
     sigset_t mask;
     void (*pipe_action)(int);
     struct timespec flushed;
+    int failed, signalled;
 };
 
 /* Looks for a program as execvp() does. 0, or one of the first two statuses. */
@@ -52,14 +57,22 @@ char *cf_command_quoted(char *const *argv);
  * writer, so that the command runs on. */
 void cf_command_prepare(struct cf_command *c);
 
-/* Whether the signal is ignored, as nohup and a shell's background jobs have it: then it stays so.
- */
-int cf_command_ignored(int number);
+/* Adds to the set the signals that ask us to end. */
+void cf_command_end_signals(sigset_t *set);
 
-/* Forks. The parent gets the child's id or -1 (errno), and from then on hands SIGINT and SIGTERM on
- * to it: the first as it is (unless the terminal has sent it to both), the second as SIGKILL. A
- * signal that was ignored when we were started stays so, for the command too. The child gets 0. */
+/* Has f called for each of them, with SA_SIGINFO and the flags. */
+void cf_command_catch(void (*f)(int, siginfo_t *, void *), int flags);
+
+/* Whether the signal is the SIGXFSZ of a write of our own, which then fails: not to be obeyed. */
+int cf_command_own_limit(const siginfo_t *info);
+
+/* Forks. The parent gets the child's id or -1 (errno), and from then on hands signals that ask us
+ * to end on to it: the first as it is (unless the terminal has sent it to both), the second as
+ * SIGKILL. The child gets 0. */
 pid_t cf_command_fork(struct cf_command *c);
+
+/* The signal that asked us to end since the fork, or 0. */
+int cf_command_caught(void);
 
 /* In the child: directs standard output, gives signals back and becomes the program; a failure is
  * told, and ends the child. */
@@ -69,7 +82,7 @@ void cf_command_exec(struct cf_command *c, const char *const *argv) __attribute_
 int cf_command_flush_due(struct cf_command *c);
 
 /* Closes the stream; says nothing when nobody reads it any more, and *caught, unless it holds a
- * signal already, becomes SIGPIPE. CF_EXIT_OK, or the status of output that failed. */
+ * signal already, becomes SIGPIPE. Returns what cf_tool_finish() does. */
 int cf_command_close(struct cf_tool *t, struct cf_writer *w, const char *output, int *caught);
 
 /* The exit status that tells of what waitpid() said. */
@@ -78,10 +91,12 @@ int cf_command_status(int ended);
 /* Ends this process by the signal. */
 void cf_command_raise(int number);
 
-/* The end of a capture of one command: closes the stream, ends by the signal that asked us to end
- * or by SIGPIPE if nobody read the stream; else returns what to exit with, which is `status` if
- * that is not 0, that of a stream that could not be written, or what `ended` says of the command.
- */
-int cf_command_finish(struct cf_command *c, struct cf_writer *w, int status, int ended);
+/* The same for a capture of one command, at the end of the recording. */
+void cf_command_end(struct cf_command *c, struct cf_writer *w);
+
+/* After that, and after the command: ends by the signal that asked us to end or by SIGPIPE if
+ * nobody read the stream; else returns what to exit with, which is the worse of `status` and of how
+ * the stream was closed if that is not 0, or what `ended` says of the command. */
+int cf_command_finish(struct cf_command *c, int status, int ended);
 
 #endif

@@ -15,9 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/cf_command.h"
 #include "capture/cf_lines.h"
 
-enum { BUFFER = 1 << 18, IDLE_MS = 100 };
+enum { BUFFER = 1 << 18, IDLE_MS = 100, AGAIN_MS = 1000 };
 
 struct cf_lines_more {
     struct cf_tool *tool;
@@ -30,6 +31,7 @@ struct cf_lines_more {
     void (*idle)(void *);
     void *arg;
     int64_t idled; /* when, in ms */
+    size_t braces; /* at the start of a list of which the buffer holds the rest, else 0 */
     char buffer[BUFFER + 1 + CF_LINES_BEYOND];
 };
 
@@ -41,27 +43,17 @@ const uint8_t cf_lines_digit[256] = {
 
 static volatile sig_atomic_t caught;
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
-    caught = number;
-}
-
-static void catch_signal(int number)
-{
-    struct sigaction old, new = {.sa_handler = on_signal};
-
-    /* What was ignored when we were started (nohup, a shell's background job) stays ignored.
-       Without SA_RESTART a read that waits is interrupted. */
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(number, &new, NULL);
+    (void)context;
+    if (!cf_command_own_limit(info))
+        caught = number;
 }
 
 void cf_lines_raise(void)
 {
-    if (!caught)
-        return;
-    signal(caught, SIG_DFL);
-    raise(caught);
+    if (caught)
+        cf_command_raise(caught);
 }
 
 void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, int count)
@@ -80,8 +72,7 @@ void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, in
         if (strcmp(l->more->files[i], "-") == 0 && isatty(STDIN_FILENO))
             cf_die(t, CF_EXIT_USAGE,
                    "standard input is a terminal: name a FILE or put a program before the pipe");
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
+    cf_command_catch(on_signal, 0); /* a read that waits is interrupted */
 }
 
 void cf_lines_idle(struct cf_lines *l, void (*f)(void *), void *arg)
@@ -104,7 +95,8 @@ static void call_idle(struct cf_lines_more *m)
     m->idled = now_ms();
 }
 
-/* Returns when a read would not wait, having called the idle function if that takes long. */
+/* Returns when a read would not wait, having called the idle function if that takes long, and then
+   each second: a file gets what is some seconds old. */
 static void wait_for_input(struct cf_lines_more *m)
 {
     struct pollfd p = {.fd = m->fd, .events = POLLIN};
@@ -115,7 +107,16 @@ static void wait_for_input(struct cf_lines_more *m)
     left = m->idled + IDLE_MS - now_ms();
     if (left > 0 && poll(&p, 1, (int)left) != 0)
         return;
-    call_idle(m);
+    do
+        call_idle(m);
+    while (poll(&p, 1, AGAIN_MS) == 0);
+}
+
+/* By errno: what the environment refuses, such as a descriptor or a bad disk's bytes, is no fault
+   of the input. */
+static void fail(struct cf_lines *l)
+{
+    l->failed |= cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
 }
 
 static int next_input(struct cf_lines *l)
@@ -141,30 +142,53 @@ static int next_input(struct cf_lines *l)
         m->fd = open(name, O_RDONLY | O_CLOEXEC);
         if (m->fd >= 0)
             return 1;
+        fail(l);
         cf_warn(m->tool, "%s: %s", name, strerror(errno));
-        l->failed = 1;
     }
     return 0;
+}
+
+/* What stands in the buffer is no whole line or entry, and nothing follows it. */
+static void cut_off(struct cf_lines *l, const char *format, ...) CF_PRINTF(2, 3);
+static void cut_off(struct cf_lines *l, const char *format, ...)
+{
+    char text[256];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    cf_warn(l->more->tool, "%s:%" PRIu64 ": %s", l->name, l->number + 1, text);
+    l->failed |= CF_EXIT_INPUT;
+    l->more->filled = 0;
 }
 
 /* Bytes read, 0 at the end of this input. */
 static size_t read_some(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
+    struct pollfd p = {.fd = m->fd, .events = POLLIN};
     ssize_t n;
 
-    do {
+    for (;;) {
         wait_for_input(m);
         if (caught)
             return 0;
         n = read(m->fd, m->buffer + m->filled, BUFFER - m->filled);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) {
-        cf_warn(m->tool, "%s: %s", l->name, strerror(errno));
-        l->failed = 1;
-        return 0;
+        if (n >= 0)
+            return (size_t)n;
+        if (errno == EAGAIN) /* whoever shares the input with us does not want to wait */
+            (void)poll(&p, 1, -1);
+        else if (errno != EINTR)
+            break;
     }
-    return (size_t)n;
+    fail(l);
+    if (m->fresh) {
+        cf_warn(m->tool, "%s: %s", l->name, strerror(errno));
+    } else {
+        cut_off(l, "%s: what stands before this line was processed", strerror(errno));
+    }
+    return 0;
 }
 
 /* Text holds no control bytes but blanks and line ends. */
@@ -188,6 +212,46 @@ static char *cut_list(char *buffer, size_t filled)
     return NULL;
 }
 
+/* Braces at the start of the buffer, or at its end where blanks may follow them. */
+static size_t braces(const char *buffer, size_t filled, int at_end)
+{
+    size_t n = 0;
+
+    while (at_end && filled && strchr(" \t\r", buffer[filled - 1]))
+        filled--;
+    while (n < filled && (at_end ? buffer[filled - 1 - n] == '}' : buffer[n] == '{'))
+        n++;
+    return n;
+}
+
+/* At the end of an input: 1 if the buffer holds lines none the less. */
+static int last_line(struct cf_lines *l)
+{
+    struct cf_lines_more *m = l->more;
+    const size_t opened = m->braces ? m->braces : braces(m->buffer, m->filled, 0);
+    const size_t closed = braces(m->buffer, m->filled, 1);
+
+    m->braces = 0;
+    if (caught) /* a line that a signal cut is not a line */
+        m->filled = 0;
+    else if (l->blocks && m->filled)
+        cut_off(l, "the last entry was cut off: %zu of %d bytes", m->filled, l->block);
+    else if (m->filled && !(l->lists && opened))
+        cut_off(
+            l, "the last line has no newline at its end: it may have been cut off and is left out");
+    if (!m->filled)
+        return 0;
+    /* entries of a list have ends of their own: of one that is cut, whoever takes it tells */
+    m->buffer[m->filled++] = '\n';
+    m->used = m->filled;
+    if (closed && closed < opened) {
+        cf_warn(m->tool, "%s:%" PRIu64 ": the list was cut off behind an entry: a brace is missing",
+                l->name, l->number + 1);
+        l->failed |= CF_EXIT_INPUT;
+    }
+    return 1;
+}
+
 int cf_lines_fill(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
@@ -203,23 +267,11 @@ int cf_lines_fill(struct cf_lines *l)
         if (m->fd >= 0 && !caught)
             n = read_some(l);
         if (n == 0) {
-            if (l->blocks && m->filled && !caught) {
-                l->number++;
-                cf_lines_bad(l, 0, "the last entry was cut off: %zu of %d bytes", m->filled,
-                             l->block);
+            if (skipping)
                 m->filled = 0;
-            }
-            if (skipping) {
-                m->filled = 0;
-                skipping = 0;
-            }
-            if (m->filled > 0 && !caught) {
-                /* a last line without a newline */
-                m->buffer[m->filled++] = '\n';
-                m->used = m->filled;
+            skipping = 0;
+            if (last_line(l))
                 break;
-            }
-            m->filled = 0; /* a line that a signal cut is not a line */
             if (caught || !next_input(l)) {
                 if (m->fd > STDIN_FILENO)
                     close(m->fd);
@@ -253,8 +305,13 @@ int cf_lines_fill(struct cf_lines *l)
             n = m->filled;
         }
         last = memrchr(from, '\n', n);
-        if (!last && l->lists && m->filled > CF_LINES_MOST)
+        if (last) {
+            m->braces = 0;
+        } else if (l->lists && m->filled > CF_LINES_MOST) {
+            if (!m->braces)
+                m->braces = braces(m->buffer, m->filled, 0);
             last = cut_list(m->buffer, m->filled);
+        }
         if (last) {
             m->used = (size_t)(last + 1 - m->buffer);
             break;
@@ -298,5 +355,5 @@ int cf_lines_finish(struct cf_lines *l)
                 l->bad);
     free(m);
     l->more = NULL;
-    return l->bad || l->failed ? CF_EXIT_INPUT : CF_EXIT_OK;
+    return l->failed ? l->failed : l->bad ? CF_EXIT_INPUT : CF_EXIT_OK;
 }

@@ -23,7 +23,7 @@ struct cf_lines {
     uint64_t bad;         /* calls of cf_lines_bad() */
     uint64_t told;        /* how many of them print their message: 1 unless changed */
     int input;            /* counts up with each input */
-    int failed;           /* an input could not be opened or read */
+    int failed;           /* an input was cut off, or could not be opened or read: exit status */
     int block;            /* a binary input is handed out in blocks of as many bytes, and `blocks`
                              tells that the current one is; 0: all input is text */
     int blocks;
@@ -33,8 +33,9 @@ struct cf_lines {
 };
 
 /* The inputs one after the other; "-" or count 0 is standard input, which must not be a terminal
-   (CF_EXIT_USAGE). SIGINT and SIGTERM end the input from now on, so that what came until then is
-   written; cf_lines_raise() passes them on. Exits with CF_EXIT_ENVIRONMENT without memory. */
+   (CF_EXIT_USAGE). The signals that ask captures to end (cf_command.h) end the input from now on,
+   so that what came until then is written; cf_lines_raise() passes them on. Exits with
+   CF_EXIT_ENVIRONMENT without memory. */
 void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, int count);
 
 /* Calls f(arg) when no input came for 100 ms after data had come. */
@@ -43,8 +44,9 @@ void cf_lines_idle(struct cf_lines *l, void (*f)(void *), void *arg);
 /* Fetches more lines: 0 at the end of the last input. For cf_lines_next(). */
 int cf_lines_fill(struct cf_lines *l);
 
-/* Next line: 1, or 0 at the end. A '\n' always stands at line[length], also after a last line that
-   has none. Valid until the next call. */
+/* Next line: 1, or 0 at the end. A '\n' always stands at line[length]. What an input holds behind
+   its last newline may have been cut anywhere, even inside a number: it is told and left out, but
+   for a list whose elements are in braces. Valid until the next call. */
 static inline int cf_lines_next(struct cf_lines *l, const char **line, size_t *length)
 {
     const char *newline;
@@ -89,8 +91,8 @@ static inline const char *cf_lines_hex(const char *p, uint64_t *value)
    a column other than 0 "name: file:line:column: what". */
 void cf_lines_bad(struct cf_lines *l, unsigned column, const char *format, ...) CF_PRINTF(3, 4);
 
-/* Tells how many lines were bad and frees; CF_EXIT_INPUT if there were any or an input could not be
-   read, else CF_EXIT_OK. */
+/* Tells how many lines were bad and frees; CF_EXIT_INPUT if there were any, or an input could not
+   be read or was cut off, else CF_EXIT_OK. */
 int cf_lines_finish(struct cf_lines *l);
 
 /* When a signal ended the input, dies by it. Call last. */

@@ -33,8 +33,8 @@ END
 3,0x30'
 }
 
-@test "quotes, CR LF, a byte order mark, blank lines, blanks around cells, no last newline" {
-    printf '\xef\xbb\xbfaddr , "label"\r\n\r\n 0x10 ,"two\r\nlines"\r\n\n"0x20"," x "\r\n0x30,plain text' |
+@test "quotes, CR LF, a byte order mark, blank lines, blanks around cells" {
+    printf '\xef\xbb\xbfaddr , "label"\r\n\r\n 0x10 ,"two\r\nlines"\r\n\n"0x20"," x "\r\n0x30,plain text\n' |
         cf-capture csv >a.cf
     cf-cat --csv --columns addr,label a.cf >got.csv
     printf 'addr,label\n0x10,"two\r\nlines"\n0x20," x "\n0x30,plain text\n' >want.csv

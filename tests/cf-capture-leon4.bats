@@ -136,6 +136,156 @@ late_share() {
     same hist.csv raw.csv
 }
 
+# dump WORD...: a raw dump, four words an entry
+dump() {
+    while (($# >= 4)); do
+        printf '%s %s %s %s\n' "$1" "$2" "$3" "$4"
+        shift 4
+    done
+}
+
+# accesses FILE OPTION...: "op,addr" of loads and stores, known or not (0x0)
+accesses() {
+    local file=$1
+    shift
+    cf-capture leon4 -o a.cf "$@" "$file" 2>a.err || return
+    { cf-cat --csv --table access --columns time,op,addr a.cf
+      cf-cat --csv --table unplaced --columns time,op a.cf | sed 's/$/,?/'; } |
+        grep -E 'load|store' | sort -s -n -t, -k1,1 | cut -d, -f2- | tr '\n' ' '
+}
+
+@test "the processor's filter for loads and stores: each store is one, in raw words by bit 126" {
+    # st %g2, [%g1 + %g3] in a loop, of which nothing else is in the trace
+    local st=c4206000 pc=40000100 t w
+    for t in 10 14 18 1c 20; do
+        w+=" 000000$t 400100$t $pc $st"
+    done
+    dump $w >raw.txt
+    run -0 accesses raw.txt --raw --store address
+    is 'store,0x40010010 store,0x40010014 store,0x40010018 store,0x4001001c store,0x40010020 '
+    # the same words of one store and its data, which bit 126 marks
+    dump ${w/00000014/40000014} >two.txt
+    run -0 accesses two.txt --raw
+    is 'store,0x40010010 store,? store,? store,? '
+    # lists and the DSU's screen have that bit too
+    printf 'INST 0 %d 0x40000100 {st %%g2, [%%g1 + %%g3]} 0x400100%x {} 0 0 0\n' 16 16 20 20 24 24 >list.txt
+    run -0 accesses list.txt --store address
+    is 'store,0x40010010 store,0x40010014 store,0x40010018 '
+    { echo 'M TimeTag  Result   T E PC       Opcode'
+      printf '   %08x 400100%x     40000100 c4206000  st\n' 16 16 20 20 24 24; } >dsu.txt
+    run -0 accesses dsu.txt --store address
+    is 'store,0x40010010 store,0x40010014 store,0x40010018 '
+    # a screen that shows all words of an instruction in one row has none that continue another
+    printf '%d  40000100  %s\n' 10 'st  %g2, [%g1]   [40010010 00000001]' \
+        14 'ldd  [%g1], %g2   [00000001]' 18 'ldd  [%g1], %g2   [00000001]' >rows.txt
+    run -0 accesses rows.txt
+    is 'store,0x40010010 load,? load,? '
+    # what happens between two entries is not shown: registers learned from one say nothing later
+    dump ${w/00000014/40000014} 00000024 00000007 40000110 c6004000 00000028 00000007 40000114 c6004000 >load.txt
+    run -0 accesses load.txt --raw --store address
+    is 'store,0x40010010 store,0x40010018 store,0x4001001c store,0x40010020 load,? load,? '
+    { cat load.txt; dump 0000002a 00000000 40000118 01000000; } >mixed.txt
+    run -0 accesses mixed.txt --raw --store address
+    is 'store,0x40010010 store,0x40010018 store,0x4001001c store,0x40010020 load,? load,? '
+}
+
+@test "a screen with one word a row: what continues a store is certain where other instructions are shown" {
+    # OpenOCD: address and data of a store, each in a row of its own
+    { echo '  time     address     instruction      result'
+      printf ' %10u  %08X  %-30s  [%08X]\n' \
+        10 0x40000000 'sethi  %hi(0x40010000), %g1' 0x40010000 \
+        11 0x40000004 'st  %g2, [%g1 + 4]' 0x40010004 12 0x40000004 'st  %g2, [%g1 + 4]' 7 \
+        13 0x40000008 'ldd  [%g1], %g2' 1 14 0x40000008 'ldd  [%g1], %g2' 2; } >o.txt
+    run -0 accesses o.txt
+    is 'store,0x40010004 load,0x40010000 '
+    run -0 cat a.err
+    has_not 'does not tell'
+    # loads and stores alone: it is not, and it is said
+    sed -i /sethi/d o.txt
+    run -0 accesses o.txt
+    is 'store,? store,? load,? load,? '
+    run -0 cat a.err
+    has '2 entries are like the store or double word load before them, and the trace does not tell'
+    # what another file shows does not count
+    printf '1  40000000  nop   [00000000]\n' >nop.txt
+    run -0 cf-capture leon4 -o a.cf nop.txt o.txt
+    has '2 entries are like the store'
+    # the delay slot of a branch to it is executed twice
+    printf ' %d  %x  %s  [%08x]\n' 10 0x40000000 'ba  0x40000004' 0 \
+        11 0x40000004 'st  %g2, [%g1]' 0x40010000 12 0x40000004 'st  %g2, [%g1]' 0x40010000 >slot.txt
+    run -0 accesses slot.txt --store address
+    is 'store,0x40010000 store,0x40010000 '
+}
+
+@test "a store to another address space is none to memory" {
+    # 0xb is stored; a store of 0x40010004 to the same address follows, in address space 2 or 1
+    local asi
+    for asi in 2 1; do
+        printf '%s\n' '10  40000000  sethi  %hi(0x40010000), %g1' '11  40000004  mov  0xb, %g2' \
+            '12  40000008  st  %g2, [%g1]' '13  4000000c  or  %g1, 4, %g3' \
+            "14  40000010  sta  %g3, [%g1] 0x$asi" '15  40000014  ld  [%g1], %g4' \
+            '16  40000018  ldub  [%g4], %g5' >$asi.txt
+    done
+    run -0 accesses 2.txt --alone
+    is 'store,0x40010000 load,0x40010000 load,0xb '
+    # 1 reaches memory all the same: what is there is not known
+    run -0 accesses 1.txt --alone
+    is 'store,0x40010000 load,0x40010000 load,? '
+    run -0 accesses 2.txt --alone --asi 2
+    is 'store,0x40010000 store,0x40010000 load,0x40010000 load,0x40010004 '
+    # nor does a load from there give what is stored in memory
+    sed 's/sta  %g3, \[%g1\] 0x2/lda  [%g1] 0x2, %g6/; s/\[%g4\]/[%g6]/' 2.txt >load.txt
+    run -0 accesses load.txt --alone
+    is 'store,0x40010000 load,0x40010000 load,? '
+}
+
+@test "pauses of any length below the period of the time tag; what lies a little back is out of order" {
+    local half=536870912 period=1073741824
+    times() { # OPTION...: of the fetches
+        cf-capture leon4 -o a.cf "$@" 2>a.err || return
+        cf-cat --csv --columns time a.cf | tail -n +2 | tr '\n' ' '
+    }
+    printf '%d  4000000%x  nop  [00000000]\n' 100 0 $((101 + half)) 4 $((102 + half)) 8 \
+        50 12 1050000000 4 >t.txt
+    run -0 times t.txt
+    is "100 $((101 + half)) $((102 + half)) $((50 + period)) $((1050000000 + period)) "
+    run -0 cat a.err
+    has '1 times the time tag began anew'
+    # back by less than a 64th of the period, and by that
+    printf '%d  4000000%x  nop  [00000000]\n' 20000000 0 $((20000001 - period / 64)) 4 20000001 8 >t.txt
+    run -1 cf-capture leon4 -o a.cf t.txt
+    has 't.txt:2: time 3222785 lies before'
+    run -0 cf-cat --csv --columns time a.cf
+    is $'time\n20000000\n20000000\n20000001'
+    sed -i "2s/3222785/3222784/" t.txt
+    run -0 times t.txt
+    is "20000000 $((3222784 + period)) $((20000001 + period)) "
+    # a tag that does not wrap
+    run -1 times --time-bits 0 t.txt
+}
+
+@test "bus entries before a wrap at the start have their time" {
+    printf '%d  4001000%x  ahb read, mst=0, size=2  [00000007]\n' 1073741800 0 1073741810 4 5 8 >bus.txt
+    printf '%d  4000000%x  nop  [00000000]\n' 3 0 6 4 >inst.txt
+    run -0 cf-capture leon4 -b bus.txt -o a.cf inst.txt
+    has '1 times the time tag began anew'
+    run -0 cf-cat --csv --table bus --columns time,addr a.cf
+    is 'time,addr
+1073741800,0x40010000
+1073741810,0x40010004
+1073741829,0x40010008'
+    run -0 cf-cat --csv --table access --columns time,addr a.cf
+    is 'time,addr
+1073741827,0x40000000
+1073741830,0x40000004'
+    # instructions before the wrap, transfers behind it
+    sed -i 1,2d bus.txt
+    sed -i 's/^3 /1073741820 /' inst.txt
+    run -0 cf-capture leon4 -b bus.txt -o a.cf inst.txt
+    run -0 cf-cat --csv --table bus --columns time a.cf
+    is $'time\n1073741829'
+}
+
 sample() {
     cat <<'END'
       TIME     ADDRESS   INSTRUCTIONS/AHB SIGNALS         RESULT/DATA  SYMBOL
@@ -252,6 +402,15 @@ load,0x4001ffff'
     run -0 cf-capture leon4 --store address -o t.cf t.txt
     run -0 bash -c 'cf-cat --csv --columns time,op t.cf | grep -c ,load'
     is 2
+    # nor of two masters' writes either, in any order, between two instructions
+    for n in 40020000 40010004; do
+        sed "5i13  $n  ahb write, mst=6, size=2         [00000007]" t.txt >two.txt
+        sed -i '6s/40010000/40020004/' two.txt
+        [ $n = 40010004 ] || sed -i '6s/40020004/40010000/' two.txt
+        run -0 cf-capture leon4 --store address -o t.cf two.txt
+        run -0 bash -c 'cf-cat --csv --columns time,op t.cf | grep -c ,load'
+        is 2
+    done
     run -0 cf-capture leon4 -q --double first -o t.cf t.txt
     run -0 bash -c 'cf-cat --csv --columns time,op,addr t.cf | grep -E "1[57],load"'
     is '15,load,0x40030000
@@ -293,6 +452,9 @@ load,0x4001ffff'
         has '104,load'
     done
     head -n 5 whole.txt | head -c -30 >t.txt
+    run -1 cf-capture leon4 -o t.cf t.txt
+    has 't.txt:5: the last line has no newline'
+    head -n 5 whole.txt | head -c -30 | sed '$s/$/\n/' >t.txt
     run -1 cf-capture leon4 -o t.cf t.txt
     has 't.txt:5: an entry without the results'
 }
@@ -392,6 +554,9 @@ load,0x4001ffff'
     run -1 cf-capture leon4 --raw -o t.cf cut.bin
     has 'cut.bin:63: the last entry was cut off: 8 of 16 bytes'
     head -n 10 raw.txt | head -c -32 >cut.txt
+    run -1 cf-capture leon4 --raw -o t.cf cut.txt
+    has 'cut.txt:10: the last line has no newline'
+    echo >>cut.txt
     run -1 cf-capture leon4 --raw -o t.cf cut.txt
     has 'no four words of trace memory'
     head -c 100000 /dev/urandom >noise.bin

@@ -171,6 +171,72 @@ END
     same w r
 }
 
+@test "x86_64: a repeated string instruction is one, and its accesses are joined" {
+    needs x86_64
+    [[ $(uname -m) == x86_64 ]] || skip "this machine is no x86-64"
+    command -v valgrind >/dev/null || skip "no Valgrind"
+    gcc -O1 -g -static -no-pie -o strings "$ROOT/capture/qemu/test/strings.c"
+    capture -i ./strings
+    cf-capture-trace -q -i -o v.cf ./strings
+    # Offsets in the arrays, in pieces that end where an aligned 32 bytes end: forwards, unless what
+    # was stored is loaded again; words that reach over the end, and what goes downwards, as it is.
+    cat >want <<'END2'
+load from+0 32
+store to+0 32
+load from+32 32
+store to+32 32
+load to+0 1
+store to+1 1
+load to+1 1
+store to+2 1
+load to+2 1
+store to+3 1
+store to+7 25
+store to+32 32
+store to+64 23
+load from+100 24
+store to+87 8
+store to+95 8
+load from+124 8
+load from+132 8
+store to+103 24
+load from+2 1
+store to+2 1
+load from+1 1
+store to+1 1
+load from+0 1
+store to+0 1
+load to+100 1
+load to+101 1
+load to+102 1
+END2
+    for f in t v; do
+        cf-resolve -q -o r.cf $f.cf
+        { nm strings; cf-cat --csv --table access --columns op,addr,size,symbol,function r.cf; } | awk '
+            function hex(s,    i, n) {
+                for (i = 1; i <= length(s); i++)
+                    n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+                return n
+            }
+            $3 == "from" || $3 == "to" { at[$3] = hex($1) }
+            split($0, c, ",") == 5 && c[5] == "strings" && c[4] in at {
+                print c[1], c[4] "+" hex(substr(c[2], 3)) - at[c[4]], c[3]
+            }' >got
+        same want got
+        # Each is one instruction, fetched and counted once: times are those of the runs.
+        cf-cat --csv --table access --columns time,op,insns r.cf | awk -F, '
+            $2 == "ifetch" { if ($1 != next_time) exit bad = 1; next_time = $1 + $3; n += $3 }
+            NR > 1 && $1 >= next_time { exit bad = 1 }
+            END { exit bad || n < 1000 }' next_time=0
+    done
+    # Where the program lies is the same for both, so its times in the function are too.
+    cf-resolve -q v.cf | cf-cat --csv --table access --columns time,op,size,function |
+        awk -F, '$4 == "strings" { if (!from) from = $1; print $1 - from, $2, $3 }' | grep -v ifetch >a
+    cf-resolve -q t.cf | cf-cat --csv --table access --columns time,op,size,function |
+        awk -F, '$4 == "strings" { if (!from) from = $1; print $1 - from, $2, $3 }' | grep -v ifetch >b
+    same a b
+}
+
 @test "two recordings of one program are the same" {
     for arch in aarch64 riscv64 x86_64; do
         command -v "$(compiler_of "$arch")" >/dev/null || continue
@@ -228,6 +294,90 @@ END
     table map --columns op,start,end >maps
     grep -q "^map,$place," maps
     grep -q "^unmap,$place," maps
+}
+
+@test "mappings at many points are those that the program finds itself" {
+    for arch in aarch64 riscv64 x86_64; do
+        needs "$arch"
+        "$(compiler_of "$arch")" -O1 -no-pie -pthread -o replay "$ROOT/capture/trace/test/replay.c"
+        capture --command-output out ./replay maps
+        [ "$(grep -c point out)" -gt 9 ]
+        # Behind that is the emulator itself, and it does not tell the program all that is there.
+        replayed t.cf ./replay out 500000000000 1
+    done
+}
+
+@test "what the emulator says of a signal's frame is no instruction's access" {
+    needs x86_64
+    # The frame is reported with the number of whatever made the last system call.
+    cat >timer.c <<'END2'
+#include <signal.h>
+#include <sys/time.h>
+volatile long marks[8];
+static void handler(int number)
+{
+    marks[1] += number > 0;
+}
+__attribute__((noinline)) static void wait_for_signals(void)
+{
+    while (marks[1] < 20)
+        marks[2]++;
+}
+int main(void)
+{
+    const struct itimerval often = {{0, 2000}, {0, 2000}};
+    signal(SIGALRM, handler);
+    setitimer(ITIMER_REAL, &often, 0);
+    wait_for_signals();
+    return 0;
+}
+END2
+    "$(compiler_of x86_64)" -O1 -g -static -no-pie -o timer timer.c
+    capture ./timer
+    cf-resolve -q t.cf | cf-cat --csv --table access --columns op,size,symbol,function |
+        grep ',wait_for_signals$' | sort -u >got
+    printf '%s\n' load,8,,wait_for_signals load,8,marks,wait_for_signals store,8,marks,wait_for_signals >want
+    same want got
+}
+
+@test "code that is overwritten, unmapped and mapped again is what it is then" {
+    needs x86_64
+    [[ $(uname -m) == x86_64 ]] || skip "this machine is no x86-64"
+    cat >code.c <<'END2'
+#include <string.h>
+#include <sys/mman.h>
+volatile unsigned long marks[8];
+/* A function at one place, again and again: loads from or stores to marks[n]. */
+static const unsigned char load[] = {0x48, 0x8b, 0x07, 0xc3}, store[] = {0x48, 0x89, 0x37, 0xc3};
+static void *map(void *at)
+{
+    return mmap(at, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+}
+int main(void)
+{
+    unsigned char *code = map(0);
+    for (int i = 0; i < 60; i++) {
+        void (*f)(volatile unsigned long *, long) = (void *)code;
+        memcpy(code, i & 1 ? store : load, 4);
+        f(&marks[i % 6], i);
+        if (i % 3 == 0) {
+            munmap(code, 4096);
+            map(code);
+        }
+    }
+    return 0;
+}
+END2
+    gcc -O1 -static -no-pie -o code code.c
+    capture ./code
+    marks=$(nm code | awk '$3 == "marks" { print $1 }')
+    place=$(table map --columns op,start,perms,label | awk -F, '$1 == "map" && $3 == 7 { print $2; exit }')
+    # What lies there did 60 times what it was then, the return address aside.
+    table access --columns op,addr,pc | awk -F, -v pc="$place" '$3 == pc { print $1, $2 }' >got
+    for ((i = 0; i < 60; i++)); do
+        printf '%s 0x%x\n' "$( ((i & 1)) && echo store || echo load)" $((16#$marks + 8 * (i % 6)))
+    done >want
+    same want got
 }
 
 @test "threads: each has its accesses, and atomic instructions load and store" {
@@ -338,7 +488,7 @@ END
     mkfifo pipe
     cf-capture-qemu -q --command-output out "$P/aarch64" sleep >pipe 3>&- &
     local capture=$!
-    timeout 20 bash -c 'cf-cat --csv --table access <pipe | head -n 1000 | tail -n 1' >row
+    timeout 1800 bash -c 'cf-cat --csv --table access <pipe | head -n 1000 | tail -n 1' >row
     [ -s row ]
     kill -KILL "$(pgrep -P $capture)" 2>/dev/null || true
     wait $capture || true
@@ -455,7 +605,7 @@ int main(void)
 END
     sparc64-linux-gnu-gcc -g -m32 -mcpu=leon3 -mflat -O1 -ffreestanding -fno-pic -fno-pie -nostdlib \
         -static -no-pie -Wl,--build-id=none,-z,noexecstack,-melf32_sparc -T ld.ld -o a.elf crt0.S main.c
-    timeout 60 cf-capture-qemu -q --system -i --image a.elf -o t.cf -- \
+    timeout 1800 cf-capture-qemu -q --system -i --image a.elf -o t.cf -- \
         qemu-system-sparc -M leon3_generic -nographic -no-reboot -kernel a.elf
     cf-resolve -q t.cf | cf-cat --csv --table access --columns op,size,symbol,function,cpu |
         awk -F, '$4 == "known" && $3 == "words" { print $1, $2, $5 }' | uniq -c | sed 's/^ *//' >got

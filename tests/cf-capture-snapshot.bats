@@ -29,7 +29,7 @@ static void *thread(void *arg)
 int main(int argc, char **argv)
 {
     int n = atoi(argv[2]);
-    int forever = INT_MAX;
+    int forever = INT_MAX, capture;
     pthread_t t[4];
     switch (argv[1][0]) {
     case 'l': /* loop through here() and cell[1] */
@@ -67,6 +67,18 @@ int main(int argc, char **argv)
         wait(NULL);
         here(1);
         break;
+    case 'o': /* a child outlives the program and the capture, and goes through all of it after that */
+        here(1);
+        capture = getppid();
+        if (fork() == 0) {
+            alarm(60);
+            while (kill(capture, 0) == 0) usleep(1000);
+            here(1);
+            cell[1] = 1;
+            fclose(fopen(argv[3], "w"));
+            _exit(0);
+        }
+        return 5;
     }
     printf("%ld\n", counter);
     return 5;
@@ -83,16 +95,11 @@ setup() {
 
 # shutter [KEY=VALUE...]: in the background; its notes go to `notes`
 shutter() {
-    local n
     teardown # one that nobody has called still waits
     rm -f sock
     fake_shutter sock notes "$@" >/dev/null 2>&1 3>&- &
     SHUTTER=$!
-    for ((n = 0; n < 200; n++)); do
-        [[ -S sock ]] && return
-        sleep 0.02
-    done
-    return 1
+    eventually test -S sock
 }
 
 teardown() {
@@ -103,7 +110,7 @@ teardown() {
 # snap ARGUMENT...: with a Shutter of its own, into s.cf
 snap() {
     shutter
-    timeout -k 5 60 cf-capture-snapshot --device sock -o s.cf "$@"
+    timeout -k 5 1800 cf-capture-snapshot --device sock -o s.cf "$@"
 }
 
 # count TABLE: rows
@@ -279,6 +286,19 @@ rr:3,$((cpus - 1)) of 1"
     is 3120
 }
 
+@test "a process that outlives the watched program lives on, without traps" {
+    run -5 snap -e break:here -- "$W" o 0 lived
+    [ "$(count snapshot)" = 1 ]
+    eventually test -e lived
+    run -5 snap -e write:cell+8 -e break:usleep -- "$W" o 0 lived.too
+    eventually test -e lived.too
+    # one that has stopped itself stays so (in a session of its own: Linux wakes an orphaned group)
+    run -5 snap -e break:here -- sh -c "setsid sh -c 'kill -STOP \$\$; touch lived.stopped' >/dev/null 2>&1 3>&- & echo \$! >pid; exec $W l 1"
+    eventually is_state T "$(cat pid)"
+    kill -CONT "$(cat pid)"
+    eventually test -e lived.stopped
+}
+
 @test "a symbol that is nowhere is told; signals of a watched program are its own" {
     run -5 --separate-stderr snap -e break:here -- "$D/stripped" l 3
     has "no program that ran has a symbol 'here'" "$stderr"
@@ -302,6 +322,39 @@ rr:3,$((cpus - 1)) of 1"
 2,2,1002
 3,2,1003
 4,2,1004'
+}
+
+@test "flush: each line of what thrashes the cache is written to after each snapshot" {
+    root
+    shutter thrash=1 sets=64
+    run -5 cf-capture-snapshot --device sock -o s.cf -p 1ms -n 4 -- "$W" u 4 notes
+    run -0 grep ^thrash notes
+    is 'thrash,1,1,1
+thrash,2,2,2
+thrash,3,3,3
+thrash,4,4,4'
+    # nothing of that in transparent mode
+    shutter thrash=1 sets=64
+    run -5 cf-capture-snapshot --device sock -o s.cf -t -p 1ms -n 2 -- "$W" u 2 notes
+    run -1 grep ^thrash notes
+}
+
+@test "--owners: of lines that others map too, the observed process alone, the first, or all" {
+    root
+    local which
+    for which in observed first all; do
+        shutter shared=1
+        run -5 cf-capture-snapshot --device sock -r -e break:here --owners $which -o s.cf -- "$W" l 1
+        # how many rows have the program's number, the only one of a task, and how many another's
+        rows task s.cf >tasks.csv
+        rows line s.cf >lines.csv
+        column pid tasks.csv | sort -u >pid
+        [ "$(wc -l <pid)" = 1 ]
+        column pid lines.csv | awk -v own="$(cat pid)" '{ n[$1 == own]++ } END { print (n[1] > 0), (n[0] > 0), (n[0] == n[1]) }' >>said
+    done
+    [ "$(cat said)" = '1 0 0
+0 1 0
+1 1 1' ]
 }
 
 @test "twice: two snapshots while the tasks stand still" {
@@ -408,6 +461,14 @@ rr:3,$((cpus - 1)) of 1"
     has "command: \"sh -c 'exit 0' -- true 'a b'\""
 }
 
+@test "the stand-in can be called as soon as its name is there" {
+    strace -qq -o trace -e trace=listen -e inject=listen:delay_enter=300000 \
+        fake_shutter sock notes >/dev/null 2>&1 3>&- &
+    SHUTTER=$!
+    eventually test -S sock
+    run -0 cf-capture-snapshot --device sock --probe
+}
+
 @test "killed in the middle, it leaves no program stopped" {
     local capture
     shutter late=300
@@ -441,6 +502,15 @@ rr:3,$((cpus - 1)) of 1"
     shutter
     run -3 --separate-stderr cf-capture-snapshot --device sock --memory l1d -o s.cf -- true
     has 'cannot read it' "$stderr"
+}
+
+@test "physical addresses are for the owner alone, as the device is; a file that is there keeps its mode" {
+    snap -- true
+    [[ $(stat -c %a s.cf) == 600 ]]
+    chmod 640 s.cf
+    snap -- true
+    [[ $(stat -c %a s.cf) == 640 ]]
+    run -0 cf-cat --verify s.cf
 }
 
 @test "wrong usage: status 2" {

@@ -77,28 +77,42 @@ ours() {
 
 # One line for each access and, if asked for by a first argument, for each change of the
 # instruction's 64-byte line. Where the stack lies depends on the environment: its addresses are
-# only told to be such.
+# only told to be such. A string instruction that repeats itself has as many accesses as it has
+# elements in lackey, and fewer here: so what an instruction does to successive addresses is put
+# together.
 canonical='
     function fetch(pc, n,    x) {
         for (x = int(pc / 64); x <= int((pc + n - 1) / 64); x++)
             if (x != last) { last = x; if (lines) printf "I %.0f\n", x }
     }
+    function put(op) {
+        if (bytes[op] == 0) return
+        if (from[op] >= 133143986176 && from[op] < 137438953472) print op, "stack", bytes[op]
+        else printf "%s %.0f %d\n", op, from[op], bytes[op]
+        bytes[op] = 0
+    }
+    function done() { put(first); put(first == "load" ? "store" : "load"); first = "" }
     function data(op, addr, n) {
-        if (addr >= 133143986176 && addr < 137438953472) print op, "stack", n
-        else printf "%s %.0f %d\n", op, addr, n
+        if (bytes[op] && from[op] + bytes[op] != addr) put(op)
+        if (first == "") first = op
+        if (bytes[op] == 0) from[op] = addr
+        bytes[op] += n
     }'
 canonical_lackey() {
     hawk -v lines="$1" "$canonical"'
         /^(I  | [LSM] )/ { split($2, a, ","); addr = hex(a[1])
-            if ($1 == "I") fetch(addr, a[2])
+            if ($1 == "I") { if (a[1] != pc) done(); pc = a[1]; fetch(addr, a[2]) }
             else if ($1 == "M") { data("load", addr, a[2]); data("store", addr, a[2]) }
-            else data($1 == "L" ? "load" : "store", addr, a[2]) }' log
+            else data($1 == "L" ? "load" : "store", addr, a[2]) }
+        END { done() }' log
 }
 canonical_ours() {
-    rows access --columns op,addr,size | hawk -F , -v lines="$1" "$canonical"'
+    rows access --columns op,addr,size,time | hawk -F , -v lines="$1" "$canonical"'
         { addr = hex($2) }
+        $4 != time { done(); time = $4 }
         $1 == "ifetch" { fetch(addr, $3); next }
-        { data($1, addr, $3) }'
+        { data($1, addr, $3) }
+        END { done() }'
 }
 
 @test "every access, in lackey's order" {
@@ -129,10 +143,23 @@ canonical_ours() {
         theirs --tool=cachegr --cache-sim=yes --cachegrind-out-file=/dev/null "$P/$program" mixed
         tr -d ',()' <log >cg
         ours "$P/$program" mixed
+        # Each iteration of a repeated string instruction is an instruction to both of them.
+        theirs --tool=lackeyx --trace-mem=yes "$P/$program" mixed
+        hawk '/^I/ { split($2, a, ","); if (a[1] == pc) n[pc]++; pc = a[1] }
+            END { for (i in n) printf "0x%s %d\n", tolower(substr(i, match(i, /[^0]/))), n[i] }' log >again
+        [ -s again ]
         instructions=$(hawk '/I +refs/ { print $NF }' cg)
         reads=$(hawk '/D +refs/ { for (i = 1; i < NF; i++) if ($(i + 1) == "rd") print $i }' cg)
-        [ "$(rows task --columns time,op | hawk -F , '$2 == "exit" { print $1 }')" = "$instructions" ]
-        [ "$(rows access --columns op | grep -c load)" = "$reads" ]
+        extra=$(hawk '{ n += $2 } END { print n }' again)
+        [ "$(rows task --columns time,op | hawk -F , '$2 == "exit" { print $1 }')" = $((instructions - extra)) ]
+        extra=$(hawk 'FNR == NR { again[hex($1)]; next }
+            { split($2, a, ",") }
+            $1 == "I" { repeats = hex(a[1]) in again }
+            ($1 == "L" || $1 == "M") && repeats { n++ }
+            END { print n }' again log)
+        [ "$(rows access --columns op,pc | hawk -F '[, ]' 'FNR == NR { again[$1]; next }
+            $1 == "load" && !($2 in again) { n++ }
+            END { print n }' again -)" = $((reads - extra)) ]
     done
 }
 
@@ -279,6 +306,30 @@ END
     grep -qF "$P/p" labels
 }
 
+@test "mappings and heap blocks at many points are those that the program finds itself" {
+    cc -O1 -no-pie -pthread -o replay "$ROOT/capture/trace/test/replay.c"
+    cc -O1 -static -pthread -o static "$ROOT/capture/trace/test/replay.c"
+    for what in maps 'maps x' heap family; do
+        # shellcheck disable=SC2086 # two words
+        capture -f --command-output out ./replay $what
+        [ "$(grep -c point out)" -gt 9 ]
+        # Behind that Valgrind lies, and the stack.
+        replayed t.cf ./replay out 58000000 0
+    done
+    capture --command-output out ./static heap
+    grep -q held out
+    replayed t.cf ./static out 58000000 0
+}
+
+@test "--function goes on behind a signal on a stack of its own" {
+    cc -O1 -no-pie -pthread -o replay "$ROOT/capture/trace/test/replay.c"
+    capture --function measured ./replay altstack
+    marks=$(nm replay | awk '$3 == "marks" { print $1 }')
+    for i in 10 11; do
+        [ "$(rows access --columns op,addr | grep -c "store,$(printf 0x%x $((16#$marks + 8 * i)))")" = 100 ]
+    done
+}
+
 @test "--function records only while it is on the stack" {
     capture --function measured "$P/p" function
     read -r a b < <("$P/p" addresses)
@@ -293,10 +344,10 @@ END
 
 @test "--limit: exactly so many, wherever a frame, a batch or an allocation falls" {
     for n in 1 2 100 4096 16384 16385 32768 65536; do
-        run -0 timeout 60 cf-capture-trace -q --limit $n -o t.cf "$P/p" mixed
+        run -0 timeout 1800 cf-capture-trace -q --limit $n -o t.cf "$P/p" mixed
         [ "$(rows access | wc -l)" = $n ]
     done
-    run -0 timeout 60 cf-capture-trace -q --limit 262144 -o t.cf sort -u "$ROOT/formats/cf.h"
+    run -0 timeout 1800 cf-capture-trace -q --limit 262144 -o t.cf sort -u "$ROOT/formats/cf.h"
     [ "$(rows access | wc -l)" = 262144 ]
 }
 
@@ -330,7 +381,7 @@ END
     exec 8<>silent
     cf-capture-trace -q --command-output out cat <silent >pipe 3>&- 8>&- &
     # It waits for input, so these are not those that the end of the program brings.
-    timeout 60 bash -c 'cf-cat --csv --table access <pipe | head -n 1000 | tail -n 1' >row
+    timeout 1800 bash -c 'cf-cat --csv --table access <pipe | head -n 1000 | tail -n 1' >row
     [ -s row ]
     exec 8>&-
     wait || true
@@ -355,4 +406,129 @@ END
     cf-capture-trace -q --command-output out "$P/p" threads 2>err | head -c 1000 >/dev/null || true
     [ ! -s err ]
     run -3 bash -c "cf-capture-trace -q --command-output out '$P/p' mixed >/dev/full"
+}
+
+@test "the tool is made for what Valgrind's headers say: one more alignment from 3.22 on" {
+    cp -r /usr/include/valgrind newer
+    sed -i -E 's/(__VALGRIND_MINOR__ +)[0-9]+$/\122/' newer/valgrind.h
+    sed -i -E '/new_aligned|pmemalign/s/SizeT align\b/SizeT align, SizeT orig_align/' newer/pub_tool_tooliface.h
+    sed -i -E 's/void\* +(VG_\(am_shadow_alloc\))/SysRes \1/' newer/pub_tool_aspacemgr.h
+    cd "$ROOT"
+    for include in "$T/newer" /usr/include/valgrind; do
+        make -s -f capture/trace/build.mk B="$T/b" VG_INCLUDE="$include" "$T"/b/obj/trace/tool_{heap,transport}.o
+        rm -r "$T/b"
+    done
+    sed -i 's/, SizeT orig_align//' "$T/newer/pub_tool_tooliface.h"
+    run make -s -f capture/trace/build.mk B="$T/b" VG_INCLUDE="$T/newer" "$T/b/obj/trace/tool_heap.o"
+    [ "$status" != 0 ]
+    has "incompatible"
+}
+
+# The blocks that limits.c's heap() allocates, and how often each is released.
+blocks() {
+    rows object --columns op,bytes | grep -E ',(100[1-7]|10000[23]|7028|1088)$' | sort -V | uniq -c | sed 's/^ *//'
+}
+expected_blocks='1 alloc,1001
+1 alloc,1005
+1 alloc,1006
+1 alloc,1007
+1 alloc,1088
+1 alloc,7028
+1 alloc,100002
+1 alloc,100003
+1 free,1001
+1 free,1005
+1 free,1006
+1 free,1088
+1 free,7028
+1 free,100002
+1 free,100003'
+
+@test "heap blocks of static programs, and of ones with an allocator of their own" {
+    cat >own.c <<'END2'
+#include <stddef.h>
+#include <string.h>
+static char pool[1 << 24];
+static size_t used;
+void *malloc(size_t n)
+{
+    size_t *p = (size_t *)(pool + used);
+    *p = n;
+    used += (n + 31 + 64) & ~(size_t)63;
+    return p + 2;
+}
+void free(void *p) { (void)p; }
+void *calloc(size_t a, size_t b) { return malloc(a * b); }
+void *realloc(void *p, size_t n)
+{
+    void *q = malloc(n);
+    return p ? memcpy(q, p, ((size_t *)p)[-2] < n ? ((size_t *)p)[-2] : n) : q;
+}
+END2
+    local limits=$ROOT/capture/trace/test/limits.c
+    cc -O1 -pthread -o dynamic "$limits"
+    cc -O1 -pthread -fno-builtin -o own "$limits" own.c
+    cc -O1 -pthread -static -o static "$limits"
+    cc -O1 -pthread -static-pie -o static-pie "$limits"
+    for program in dynamic own static static-pie; do
+        run -0 cf-capture-trace -o t.cf ./$program heap
+        is ''
+        run blocks
+        is "$expected_blocks"
+        # A block has the call stack of who asked for it.
+        cf-resolve -q t.cf | cf-cat --csv --table object --columns bytes,site | grep -q '^1001,.*heap'
+    done
+    # Without symbols nothing tells where its allocator is.
+    strip static
+    run -0 cf-capture-trace -o t.cf ./static heap
+    has "no heap block was seen"
+    run -0 cf-capture-trace -q -o t.cf ./static heap
+    is ''
+}
+
+@test "a place with a blank, a colon or a dollar in its name" {
+    # shellcheck disable=SC2016 # no expansion is meant
+    local place='a b:c $LIB'
+    mkdir "$place"
+    cp -r "$P/same/bin" "$P/same/libexec" "$place"
+    cc -O1 -pthread -o limits "$ROOT/capture/trace/test/limits.c"
+    run -0 "$place/bin/cf-capture-trace" -o t.cf ./limits heap
+    is ''
+    run blocks
+    is "$expected_blocks"
+    run -0 "$place/bin/cf-capture-trace" -f -o t.cf sh -c './limits heap; exit'
+    is ''
+    run blocks
+    is "$expected_blocks"
+}
+
+@test "hundreds of threads, a big stack, a program that runs itself" {
+    cc -O0 -pthread -o limits "$ROOT/capture/trace/test/limits.c"
+    run -0 cf-capture-trace -o t.cf ./limits threads 600
+    [ "$(rows task --columns op | grep -c exit)" = 601 ]
+    run cf-capture-trace -o t.cf --max-threads 100 ./limits threads 100
+    [ "$status" != 0 ]
+    has "cf-capture-trace: the program made more threads than can be recorded: see --max-threads"
+    run -2 cf-capture-trace --max-threads 99 ./limits
+    run -0 bash -c 'ulimit -S -s 65536 && cf-capture-trace -q -o t.cf ./limits stack 40'
+    for how in self pid; do
+        run -5 cf-capture-trace -o t.cf ./limits $how
+        is ''
+        run -5 cf-capture-trace -f -o t.cf ./limits $how
+        is ''
+        rows task --columns op,label >tasks
+        grep -qx 'name,limits' tasks
+    done
+}
+
+@test "programs for another machine are cf-capture-qemu's" {
+    need aarch64-linux-gnu-gcc "the cross compiler"
+    echo 'int main(void) { return 0; }' | aarch64-linux-gnu-gcc -o arm64 -x c -
+    cp "$P/p" narrow
+    printf '\x01' | dd of=narrow bs=1 seek=4 conv=notrunc status=none
+    for program in arm64 narrow; do
+        run -126 cf-capture-trace -o t.cf ./$program
+        is "cf-capture-trace: ./$program: made for another architecture or word size: use 'cf-capture qemu'"
+        [ ! -e t.cf ]
+    done
 }

@@ -84,7 +84,7 @@ only() {
 
 @test "--list: every source, whether it is ready, in order" {
     source_at x/bin zeta 0 "ready: always"
-    source_at x/bin perf 3 "no hardware counters"
+    source_at x/bin trace 3 "no Valgrind"
     source_at x/libexec/cacheflow alpha 3 ""
     printf '#!/bin/sh\nexit 2\n' >x/bin/cf-capture-old
     printf '#!/bin/sh\nkill -9 $$\n' >x/bin/cf-capture-dead
@@ -93,7 +93,7 @@ only() {
     is 'alpha                                               not ready, and does not say why
 dead                                                --probe ended by signal 9
 old                                                 does not know --probe
-perf   hardware sampling of a program               no hardware counters
+trace  every access of a program                    no Valgrind
 zeta                                                ready: always'
     [ -z "$stderr" ]
     run -0 only -l
@@ -108,48 +108,37 @@ zeta                                                ready: always'
     run ! pgrep -f 'sleep 98761'
 }
 
-@test "no source: perf if it is ready" {
-    source_at x/bin perf 0 "ready: yes"
+@test "no source: trace if it is ready" {
     source_at x/bin trace 0 "ready: yes"
+    source_at x/bin snapshot 0 "ready: yes"
     run -7 --separate-stderr only -o f -- prog -x
-    is 'perf of x/bin:
+    is 'trace of x/bin:
 <-o>
 <f>
 <-->
 <prog>
 <-x>'
-    [ "$stderr" = "cf-capture: recording with 'perf'" ]
+    [ "$stderr" = "cf-capture: recording with 'trace'" ]
     run -7 --separate-stderr only -- prog
-    is 'perf of x/bin:
+    is 'trace of x/bin:
 <-->
 <prog>'
 }
 
-@test "no source: else trace, and it says why" {
-    source_at x/bin perf 3 "no hardware counters"
-    source_at x/bin trace 0 "ready: yes"
+@test "no source: else snapshots, and it says why" {
+    source_at x/bin trace 3 "no Valgrind"
+    source_at x/bin snapshot 0 "ready: A57"
     run -7 --separate-stderr only -- prog --list --help
-    is 'trace of x/bin:
+    is 'snapshot of x/bin:
 <-->
 <prog>
 <--list>
 <--help>'
-    [ "$stderr" = "cf-capture: recording with 'trace'; perf: no hardware counters" ]
-    rm x/bin/cf-capture-perf
+    [ "$stderr" = "cf-capture: recording with 'snapshot'; trace: no Valgrind" ]
+    rm x/bin/cf-capture-trace
     run -7 --separate-stderr only -q -- prog
     has '<-q>'
     [ -z "$stderr" ]
-}
-
-@test "no source: snapshots where a cache can be read and nothing else records, and never before" {
-    source_at x/bin trace 3 "no Valgrind"
-    source_at x/bin snapshot 0 "ready: A57"
-    run -7 --separate-stderr only -- prog
-    has 'snapshot of x/bin:'
-    [ "$stderr" = "cf-capture: recording with 'snapshot'; perf: not installed; trace: no Valgrind" ]
-    source_at x/bin trace 0 "ready: yes"
-    run -7 --separate-stderr only -- prog
-    has 'trace of x/bin:'
 }
 
 @test "no source: the emulator for a program of another architecture" {
@@ -159,10 +148,11 @@ zeta                                                ready: always'
     cp /bin/true foreign
     run -7 only -- ./foreign
     has 'trace of x/bin:'
-    local at
-    for at in 4 5 18; do
+    local change
+    for change in 4=01 5=02 18=7e; do
         cp /bin/true foreign
-        printf '\x7e' | dd of=foreign bs=1 seek=$at conv=notrunc status=none
+        # shellcheck disable=SC2059 # the escape is meant
+        printf "\\x${change#*=}" | dd of=foreign bs=1 seek="${change%=*}" conv=notrunc status=none
         run -7 --separate-stderr only -o f -- ./foreign -x
         is 'qemu of x/bin:
 <-o>
@@ -187,7 +177,8 @@ zeta                                                ready: always'
 @test "no source and nothing can record: status 3 and the reasons" {
     source_at x/bin trace 3 "no Valgrind"
     run -3 only -- prog
-    has 'nothing here can record a program: perf: not installed; trace: no Valgrind; snapshot: not installed'
+    has 'nothing here can record a program: trace: no Valgrind; snapshot: not installed'
+    has_not perf
 }
 
 @test "a source that cannot be started: status 3" {

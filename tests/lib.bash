@@ -65,7 +65,7 @@ importing() {
     pid=$!
     # shellcheck disable=SC2059 # the escapes in TEXT are meant
     printf "$2" >&8
-    for _ in {1..600}; do
+    for _ in {1..6000}; do
         cf-cat --csv --columns addr t.cf 2>/dev/null | grep -qx "$3" && return
         sleep 0.1
     done
@@ -80,23 +80,20 @@ rows() {
     cf-cat --csv --table "$table" "$@"
 }
 
-# eventually COMMAND...: it succeeds within half a minute, however slow the machine is.
+# eventually COMMAND...: it succeeds at last, after as long as the busiest machine may take:
+# CF_PATIENCE seconds [600], which matter only where it never does.
 eventually() {
     local n
-    for ((n = 0; n < 600; n++)); do
+    for ((n = 0; n < 20 * ${CF_PATIENCE:-600}; n++)); do
         "$@" && return
         sleep 0.05
     done
-    fail "not within 30 seconds: $*"
+    fail "not within ${CF_PATIENCE:-600} seconds: $*"
 }
 
-# gate FILE: waits until the file is there, a minute at most.
+# gate FILE: waits until the file is there, for as long.
 gate() {
-    local n
-    for ((n = 0; n < 1200; n++)); do
-        [[ -e $1 ]] && return
-        sleep 0.05
-    done
+    eventually test -e "$1"
 }
 
 # same EXPECTED ACTUAL: the two files hold the same text; else shows the difference.
@@ -143,6 +140,134 @@ column() {
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i
                   if (!c) { print "no column " name > "/dev/stderr"; exit 1 } next }
         { print $c }' "$2"
+}
+
+# replayed RECORDING PROGRAM OUTPUT TOP [EMULATED]: replays the rows of map and object of a recording of
+# capture/trace/test/replay.c and compares, at each point that the program told of in OUTPUT, the
+# mappings below TOP (hexadecimal, less the main stack) with /proc/self/maps there, and the live heap
+# blocks with those that the program held. Blocks of others than the program, which have other sizes
+# than it allocates, are passed over. Shows what differs. Valgrind keeps pages behind the break mapped,
+# so what is there of them follows from the break.
+replayed() {
+    local marks top=$4
+    marks=$(nm "$2" | awk '$3 == "marks" { print $1 }')
+    {
+        cf-cat --csv --table map --columns time,pid,op,start,end,offset,perms,label "$1" | sed 's/,/,0,/'
+        cf-cat --csv --table object --columns time,pid,op,addr,bytes "$1" | sed 's/,/,0,/'
+        cf-cat --csv --table access --columns time,pid,op,addr "$1" | grep ',store,' | sed 's/,/,1,/'
+    } | sort -s -t, -k1,1n -k2,2n | awk -F, -v marks="$marks" -v top="$top" -v emulated="${5:-0}" '
+        function hex(s,    i, n) {
+            sub(/^0x/, "", s)
+            for (i = 1; i <= length(s); i++)
+                n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+            return n
+        }
+        # What a mapping is, the same for all its pages: permissions, of a file also which part.
+        # Valgrind has heaps executable. An emulator has its own idea of what is.
+        function kind(perms, offset, start, name) {
+            if (emulated || name !~ /^\//) perms %= 4
+            if (emulated && !perms) return "nothing"
+            return name ~ /^\// ? sprintf("%d %s%+.0f", perms, name, offset - start) : perms
+        }
+        function wipe(pid, from, to,    i, n) {
+            n = count[pid]
+            for (i = 1; i <= n; i++) {
+                if (start[pid, i] >= to || stop[pid, i] <= from) continue
+                if (stop[pid, i] > to) add(pid, to, stop[pid, i], what[pid, i])
+                if (start[pid, i] < from) stop[pid, i] = from
+                else {
+                    start[pid, i] = start[pid, count[pid]]
+                    stop[pid, i] = stop[pid, count[pid]]
+                    what[pid, i--] = what[pid, count[pid]--]
+                    if (n > count[pid]) n = count[pid]
+                }
+            }
+        }
+        function add(pid, from, to, of) {
+            count[pid]++
+            start[pid, count[pid]] = from; stop[pid, count[pid]] = to; what[pid, count[pid]] = of
+        }
+        # Pages that stand in one of the two only, as changes of what is there.
+        function compare(pid, point,    i, edge, edges, n, a, b, x, x2) {
+            n = 0
+            for (i = 1; i <= count[pid]; i++) { edge[++n] = start[pid, i]; edge[++n] = stop[pid, i] }
+            for (i = 1; i <= real[pid, point]; i++) {
+                edge[++n] = rfrom[pid, point, i]; edge[++n] = rto[pid, point, i]
+            }
+            for (x = 1; x <= n; x++) {
+                if (edge[x] >= limit || edge[x] in edges) continue
+                edges[edge[x]] = 1
+                a = b = "nothing"
+                for (i = 1; i <= count[pid]; i++)
+                    if (start[pid, i] <= edge[x] && edge[x] < stop[pid, i]) a = what[pid, i]
+                for (i = 1; i <= real[pid, point]; i++)
+                    if (rfrom[pid, point, i] <= edge[x] && edge[x] < rto[pid, point, i])
+                        b = is[pid, point, i]
+                if (a != b && shown++ < 9) {
+                    printf "point %d of %d, page %.0f: %s recorded, %s there\n", point, pid, edge[x] / 4096, a, b
+                }
+                wrong += a != b
+            }
+            for (i in live) {
+                split(i, x2, SUBSEP)
+                if (x2[1] == pid && (live[i] in ours) && held[pid, point, x2[2]] != live[i]) {
+                    printf "point %d of %d: %.0f+%d is not held\n", point, pid, x2[2], live[i]
+                    wrong = 1
+                }
+            }
+            for (i in held) {
+                split(i, x2, SUBSEP)
+                if (x2[1] == pid && x2[2] == point && live[pid, x2[3]] != held[i]) {
+                    printf "point %d of %d: %.0f+%d is held\n", point, pid, x2[3], held[i]
+                    wrong = 1
+                }
+            }
+        }
+        BEGIN { CONVFMT = "%.0f"; limit = hex(top); first = hex(marks) }
+        FILENAME != "/dev/stdin" {
+            split($0, w, " ")
+            if (w[1] == "point") { pid = w[3]; p = ++points[pid]; all++ }
+            else if (w[1] == "brk") {
+                for (i = 1; i <= real[pid, p]; i++)
+                    if (rfrom[pid, p, i] < hex(w[2]) && rto[pid, p, i] > hex(w[2]))
+                        rto[pid, p, i] = hex(w[2])
+            } else if (w[1] == "held") { held[pid, p, hex(w[2])] = w[3]; ours[w[3]] = 1 }
+            else {
+                split(w[1], r, "-")
+                if (hex(r[1]) >= limit || w[6] == "[stack]") next
+                i = ++real[pid, p]
+                rfrom[pid, p, i] = hex(r[1]); rto[pid, p, i] = hex(r[2])
+                is[pid, p, i] = kind((w[2] ~ /^r/) + 2 * (w[2] ~ /^.w/) + 4 * (w[2] ~ /^..x/),
+                    hex(w[3]), hex(r[1]), w[6])
+            }
+            next
+        }
+        $4 == "map" && $9 == "[stack]" { wipe($3, hex($5), hex($6)); next }
+        $4 == "map" {
+            wipe($3, hex($5), hex($6))
+            add($3, hex($5), hex($6), kind($8, $7, hex($5), $9))
+            next
+        }
+        $4 == "unmap" {
+            wipe($3, hex($5), hex($6))
+            if (hex($6) > 2 ^ 63)
+                for (i in live) { split(i, x1, SUBSEP); if (x1[1] == $3) delete live[i] }
+            next
+        }
+        $4 == "alloc" { live[$3, hex($5)] = $6; next }
+        $4 == "free" {
+            if (live[$3, hex($5)] != $6) { print "freed, not allocated: " $0; wrong = 1 }
+            delete live[$3, hex($5)]
+            next
+        }
+        $4 == "store" {
+            x = hex($5) - first
+            if (x >= 0 && x < 512 && x % 8 == 0) { compare($3, ++seen[$3]); done++ }
+        }
+        END {
+            if (done != all || !all) { print done + 0 " points recorded, " all + 0 " told"; wrong = 1 }
+            exit wrong > 0
+        }' "$3" /dev/stdin >&2
 }
 
 # sanitized: true when the programs were built with the sanitizers.

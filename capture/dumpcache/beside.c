@@ -4,9 +4,12 @@
  * snapshots, the tool's own pid and those of the programs, and <pid>-<N>.txt, the mappings of a
  * program at snapshot N as /proc/PID/maps gave them. See import.h.
  */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/dumpcache/import.h"
+#include "formats/cf_number.h"
 
 static int task(struct import *m, uint64_t time, uint32_t pid, uint32_t parent, unsigned op,
                 const char *name)
@@ -22,26 +25,29 @@ static int task(struct import *m, uint64_t time, uint32_t pid, uint32_t parent, 
 static void bad(struct import *m, const char *name, const char *what)
 {
     cf_warn(m->tool, "%s: %s", name, what);
-    m->failed = 1;
+    m->failed |= CF_EXIT_INPUT;
 }
 
 int import_tasks(struct import *m, int folder)
 {
-    char *name, *text, *at, *end;
+    char *name, *text;
+    const char *at, *end;
     size_t length, in_folder = 0;
-    unsigned long long count = 0, value;
+    uint64_t count = 0, value;
+    static const char blank[] = "\n\r \t";
     uint32_t parent = 0;
     int line = 0, result = 0;
 
     m->pids = 0;
     if (asprintf(&name, "%s/pids.txt", m->folder[folder - 1]) < 0)
         cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    text = import_text(name, &length);
+    text = import_text(m, name, &length);
     if (!text)
         bad(m, name, "cannot be read: no task is known by its number");
-    for (at = text; at && *at && result == 0; at = end + strcspn(end, "\n"), line++) {
-        value = strtoull(at, &end, 10);
-        if (end == at)
+    for (at = text; at && *at && result == 0; at = end, line++) {
+        at += strspn(at, blank);
+        end = cf_scan_number(at, CF_READ_DECIMAL, &value);
+        if (!end || (*end && !strchr(blank, *end)))
             break;
         if (line == 0) {
             count = value;
@@ -57,13 +63,14 @@ int import_tasks(struct import *m, int folder)
                 parent = (uint32_t)value;
         }
     }
-    if (at && at[strspn(at, "\n\r \t")])
+    if (at && at[strspn(at, blank)])
         bad(m, name, "holds a line that is no number");
     for (size_t i = 0; i < m->files; i++)
         in_folder += m->file[i].folder == folder && m->file[i].level < 2;
     if (text && line && count != in_folder) {
-        cf_warn(m->tool, "%s: tells of %llu snapshots, but here are %zu", name, count, in_folder);
-        m->failed = 1;
+        cf_warn(m->tool, "%s: tells of %" PRIu64 " snapshots, but here are %zu", name, count,
+                in_folder);
+        m->failed |= CF_EXIT_INPUT;
     }
     free(text);
     free(name);
@@ -83,7 +90,7 @@ int import_maps(struct import *m, int folder, uint64_t number, uint64_t time)
         if (asprintf(&name, "%s/%u-%llu.txt", m->folder[folder - 1], m->pid[i],
                      (unsigned long long)number) < 0)
             cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-        text = import_text(name, &length);
+        text = import_text(m, name, &length);
         if (text) {
             found = 1;
             first = cf_maps_find(m->maps, m->pid[i], 0) < 0;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "formats/cf_memory.h"
+
 #include "capture/dumpcache/import.h"
 
 static void *grown(struct import *m, void *list, size_t count, size_t size)
@@ -61,8 +63,8 @@ static void add_folder(struct import *m, const char *name)
     char *path;
 
     if (!d) {
+        m->failed |= cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
         cf_warn(m->tool, "%s: %s", name, strerror(errno));
-        m->failed = 1;
         return;
     }
     m->folder = grown(m, m->folder, (size_t)m->folders, sizeof *m->folder);
@@ -80,7 +82,7 @@ static void add_folder(struct import *m, const char *name)
     closedir(d);
     if (m->files == first) {
         cf_warn(m->tool, "%s: holds no snapshot: they are called cachedump<N>.csv", name);
-        m->failed = 1;
+        m->failed |= CF_EXIT_INPUT;
         return;
     }
     qsort(m->file + first, m->files - first, sizeof *m->file, by_number);
@@ -96,20 +98,34 @@ void import_add(struct import *m, const char *name)
         add_file(m, strdup(name), 0, m->files, 0);
 }
 
-char *import_text(const char *name, size_t *length)
+char *import_text(struct import *m, const char *name, size_t *length)
 {
     FILE *f = fopen(name, "re");
     char *text = NULL, block[1 << 14];
-    FILE *out = f ? open_memstream(&text, length) : NULL;
+    FILE *out = open_memstream(&text, length);
     size_t n;
 
-    while (out && (n = fread(block, 1, sizeof block, f)) > 0)
+    while (f && out && (n = fread(block, 1, sizeof block, f)) > 0)
         fwrite(block, 1, n, out);
-    if (f)
-        fclose(f);
-    if (out && fclose(out) != 0) {
+    if ((!f && errno != ENOENT) || (f && ferror(f))) {
+        m->failed |= cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
+        cf_warn(m->tool, "%s: %s", name, strerror(errno));
+    }
+    if (!out || !cf_memory_text(out, &text))
+        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (!f) {
         free(text);
-        text = NULL;
+        return NULL;
+    }
+    fclose(f);
+    if (*length && text[*length - 1] != '\n') {
+        cf_warn(m->tool,
+                "%s: the last line has no newline at its end: it may have been cut off and is left "
+                "out",
+                name);
+        m->failed |= CF_EXIT_INPUT;
+        while (*length && text[*length - 1] != '\n')
+            text[--*length] = '\0';
     }
     return text;
 }

@@ -148,7 +148,7 @@ static int end_snapshot(struct import *m, const struct import_file *f)
     if (!m->placed && m->entries < want) {
         cf_warn(m->tool, "%s: cut off: its last snapshot has %u of %u entries", f->name, m->entries,
                 want);
-        m->failed = 1;
+        m->failed |= CF_EXIT_INPUT;
     }
     result = write_snapshot(m, f);
     if (!m->placed) {
@@ -221,7 +221,7 @@ static int end_file(struct import *m, size_t input)
 
     if (input && !m->taken && stat(m->file[input - 1].name, &st) == 0 && st.st_size == 0) {
         cf_warn(m->tool, "%s: is empty", m->file[input - 1].name);
-        m->failed = 1;
+        m->failed |= CF_EXIT_INPUT;
     }
     m->taken = 0;
     return input ? end_snapshot(m, &m->file[input - 1]) : 0;
@@ -332,13 +332,15 @@ int import_run(struct import *m)
     if (ok)
         (void)end_file(m, begun); /* a failure shows when the writer is closed */
     tell(m);
-    m->failed |= cf_lines_finish(&m->lines) != CF_EXIT_OK;
+    m->failed |= cf_lines_finish(&m->lines);
     if (!m->all && !m->failed) {
         cf_warn(m->tool, "%s: no snapshot: the input is empty",
                 m->files && strcmp(m->file[0].name, "-") ? m->file[0].name : "standard input");
-        m->failed = 1;
+        m->failed |= CF_EXIT_INPUT;
     }
-    return m->failed ? CF_EXIT_INPUT : CF_EXIT_OK;
+    if (!m->all)
+        cf_writer_cut(m->out);
+    return m->failed;
 }
 
 static void idle(void *arg)

@@ -47,7 +47,7 @@ struct import {
     char **names; /* of the files, for cf_lines */
     char **folder;
     int folders;
-    int failed; /* an input cannot be used; it was told */
+    int failed; /* an input cannot be used, which was told: exit status */
     struct cf_lines lines;
     struct cf_maps *maps;
     uint32_t *pid; /* processes that were told of, in this folder */
@@ -79,8 +79,9 @@ void import_free(struct import *m);
 
 /* files.c: appends a file, or what a folder holds. */
 void import_add(struct import *m, const char *name);
-/* The text of a small file, NULL when there is none; freed by the caller. */
-char *import_text(const char *name, size_t *length);
+/* The lines of a small file, NULL when there is none; freed by the caller. What cannot be read or
+   was cut off is told. */
+char *import_text(struct import *m, const char *name, size_t *length);
 
 /* rows.c: what a line of text says; `kind` tells ROW_ENTRY, `a`, from ROW_PLACED, `r`. */
 int import_scan(const char *line, size_t length, struct entry *a, struct import_row *r);

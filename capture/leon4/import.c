@@ -26,21 +26,40 @@ void import_begin(struct import *m, const char *command)
     (void)cf_writer_header(m->out, &h); /* a failure shows when the writer is closed */
 }
 
+static uint64_t period_mask(unsigned bits)
+{
+    return bits ? (1ULL << bits) - 1 : ~0ULL;
+}
+
+void import_start(struct import *m, uint64_t tag, uint64_t bus_tag)
+{
+    const uint64_t mask = period_mask(m->o.time_bits), behind = (tag - bus_tag) & mask;
+
+    if (!m->o.time_bits) /* they do not wrap */
+        return;
+    m->clock = (struct import_clock){.started = 1, .now = tag & mask};
+    m->bus_clock = m->clock;
+    if (behind > mask / 2) /* the bus begins later */
+        return;
+    if (behind > m->clock.now)
+        m->clock.now += mask + 1;
+    m->bus_clock.now = m->clock.now - behind;
+}
+
 uint64_t import_time(struct import_clock *c, uint64_t tag, unsigned bits, int *backward)
 {
-    const uint64_t mask = bits ? (1ULL << bits) - 1 : ~0ULL;
+    const uint64_t mask = period_mask(bits);
     uint64_t step;
 
     *backward = 0;
-    if (bits)
-        tag &= mask;
+    tag &= mask;
     if (!c->started) {
         c->started = 1;
         c->now = tag;
         return tag;
     }
     step = (tag - c->now) & mask;
-    if (step > mask / 2) {
+    if (bits ? step > mask - (mask >> 6) : tag < c->now) {
         *backward = 1;
         return c->now;
     }
@@ -174,7 +193,7 @@ static void memory(struct import *m, const struct held *h, uint64_t address)
     uint32_t bus = 0;
     uint8_t level = 0;
 
-    if (n->flags & SPARC_ALTERNATE && !(m->o.memory_asi[n->asi / 8] >> n->asi % 8 & 1)) {
+    if (replay_elsewhere(&m->o.replay, n)) {
         m->counts.elsewhere++;
         return;
     }
@@ -215,6 +234,8 @@ static void commit(struct import *m, const struct held *h)
     uint64_t address;
 
     memcpy(e.word, row->word, sizeof e.word);
+    if (h->partial) /* instructions that are not shown may have written any register */
+        replay_forget(m->replay[row->cpu]);
     address = replay_step(m->replay[row->cpu], &e);
     if (h->written == 255)
         replay_forget_memory(m->memory);
@@ -247,23 +268,43 @@ static void drain(struct import *m, unsigned least)
     }
 }
 
-/* Some monitors show each entry of an instruction as if it were one of its own. No instruction
-   follows itself, unless it stands behind a branch to it; nobody writes that. */
-static int repeats(const struct held *h, const struct scan_row *row)
+/* Some monitors show each entry of an instruction as if it were one of its own: whether this one
+   may continue the one before. */
+static int repeats(const struct import *m, const struct held *h, const struct scan_row *row,
+                   int input)
 {
     const struct sparc_insn *a = &h->row.insn, *b = &row->insn;
 
-    return h->row.address == row->address && a->kind == SPARC_MEMORY && b->kind == a->kind &&
-           a->flags == b->flags && a->rd == b->rd && a->rs1 == b->rs1 && a->simm == b->simm &&
+    return !row->stated && m->grouped != input && h->row.address == row->address &&
+           a->kind == SPARC_MEMORY && b->kind == a->kind && a->flags == b->flags &&
+           a->rd == b->rd && a->rs1 == b->rs1 && a->simm == b->simm &&
            (a->flags & SPARC_STORES || a->size == 8) && row->words == 1 && !h->row.trapped;
 }
 
-static void instruction(struct import *m, const struct scan_row *row, uint64_t time)
+/* It is certain where all instructions are in the trace, not loads and stores alone (the trace
+   buffer can filter them): then none follows itself unless a branch before its delay slot goes
+   there. */
+static int continues(struct import *m, const struct held *h, const struct scan_row *row, int input)
+{
+    if (!h || !repeats(m, h, row, input))
+        return 0;
+    if (m->mixed[row->cpu] == input && !h->again)
+        return 1;
+    m->counts.alike++;
+    return 0;
+}
+
+static void instruction(struct import *m, const struct scan_row *row, uint64_t time, int input)
 {
     const unsigned cpu = row->cpu;
     struct held *h = m->open[cpu];
+    const int again = h && h->row.insn.flags & SPARC_TARGET && h->row.insn.value == row->address;
 
-    if (row->more || (h && repeats(h, row))) {
+    if (row->words > 1)
+        m->grouped = input;
+    if (row->insn.kind != SPARC_MEMORY && row->insn.kind != SPARC_UNKNOWN)
+        m->mixed[cpu] = input;
+    if (row->more || continues(m, h, row, input)) {
         if (!h || h->row.address != row->address || h->row.words + row->words > 4) {
             m->counts.orphans++; /* the trace begins inside an instruction */
             return;
@@ -280,6 +321,8 @@ static void instruction(struct import *m, const struct scan_row *row, uint64_t t
     h->row = *row;
     h->time = time;
     h->open = 1;
+    h->again = (uint8_t)again;
+    h->partial = m->mixed[cpu] != input;
     h->after = 0;
     h->reads = 0;
     h->written = 0;
@@ -366,7 +409,7 @@ void import_row(struct import *m, struct scan *scan, const struct scan_row *row,
             cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
         replay_begin(m->replay[row->cpu], &m->o.replay, m->memory);
     }
-    instruction(m, row, time);
+    instruction(m, row, time, scan->lines.input);
 }
 
 void import_flush(struct import *m)
@@ -434,6 +477,9 @@ void import_report(const struct import *m)
         "if these are many, is --windows right?");
     say(m, r.narrow, "narrow loads show a whole word: their value is not used");
     say(m, c->orphans, "entries continue an instruction that is not there");
+    say(m, c->alike,
+        "entries are like the store or double word load before them, and the trace does not tell "
+        "whether they continue it: taken for instructions of their own");
     say(m, c->elsewhere, "accesses go to address spaces that are not memory (--asi): left out");
     say(m, c->cut, "loads have no entry after them: hit or miss is not known");
     say(m, c->wraps, "times the time tag began anew");

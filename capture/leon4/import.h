@@ -17,16 +17,16 @@ struct import_options {
     struct replay_options replay;
     enum import_miss miss;
     uint32_t line_size;
-    unsigned time_bits;          /* 0: the time does not wrap */
-    int any_master;              /* a transfer of any master is one of the processor's */
-    uint8_t master[SCAN_CPUS];   /* master number of each processor, 255 none */
-    uint8_t memory_asi[256 / 8]; /* address spaces that are memory, a bit each */
+    unsigned time_bits;        /* 0: the time does not wrap */
+    int any_master;            /* a transfer of any master is one of the processor's */
+    uint8_t master[SCAN_CPUS]; /* master number of each processor, 255 none */
     uint64_t clock_hz;
     uint64_t warm_up; /* loads that the share of known addresses is told without */
 };
 
 struct import_counts {
     uint64_t instructions, trapped, unknown, orphans;
+    uint64_t alike; /* entries of which it is not certain that they continue the one before */
     uint64_t transfers, cut; /* cut: loads without the entry after them */
     uint64_t loads, loads_known, stores, stores_known, elsewhere;
     uint64_t late, late_known; /* of the loads, those after the warm-up */
@@ -46,6 +46,8 @@ struct held {
     struct scan_row row;
     uint64_t time;
     uint8_t open;
+    uint8_t partial;       /* accesses may be all that the trace shows */
+    uint8_t again;         /* it can follow itself: in the delay slot of a branch to it */
     uint8_t before, after; /* the entry before or after is a transfer: 1 read, 2 write */
     uint32_t before_at;    /* its address */
     uint8_t written; /* bytes that somebody else wrote after it, 255: more than one transfer */
@@ -70,6 +72,8 @@ struct import {
     struct import_clock clock, bus_clock;
     int failed;                    /* the output takes no more */
     int bus_seen;                  /* the trace has transfers */
+    int grouped;                   /* the input whose rows show all words of an instruction */
+    int mixed[SCAN_CPUS];          /* the input that shows other instructions than accesses */
     struct held held[IMPORT_HELD]; /* a ring */
     unsigned first, waiting;
     struct held *open[SCAN_CPUS]; /* the last instruction of each processor */
@@ -84,8 +88,13 @@ struct import {
 /* Writes the header. */
 void import_begin(struct import *m, const char *command);
 
-/* Time of an entry in the order of a trace; *backward tells that it lies before the last one,
-   whose time it then gets. */
+/* Starts the clocks of two buffers together by their first tags, of which the bus's may lie before
+   the other one and a wrap between them: at most half a period apart. */
+void import_start(struct import *m, uint64_t tag, uint64_t bus_tag);
+
+/* Time of an entry in the order of a trace. A tag of `bits` bits goes forwards, by less than a
+   period; but one that lies before the last by less than 1/64 of a period (or, with no bits, at
+   all) is out of order: it gets the time of the last one, and *backward tells so. */
 uint64_t import_time(struct import_clock *c, uint64_t tag, unsigned bits, int *backward);
 
 /* Takes an entry in. `scan` is where it came from, for messages. */

@@ -213,6 +213,16 @@ static int shows_address(struct replay *r, const struct replay_entry *e, uint64_
     return r->votes > 0 ? 1 : r->votes < 0 ? 0 : -1;
 }
 
+/* Whether a store to an address space that is not memory leaves what loads find as it is, by the
+   GR740 manual, 6.9: control registers, tags and instructions in the caches, flushes, snoop tags,
+   and those from 0x80 that are there to be traced. Through others memory is written all the same (1
+   and 0x1c), what the data cache holds (0xf), or which memory an address means (0x18, 0x19). */
+static int leaves_memory(unsigned asi)
+{
+    return asi == 2 || (asi >= 0xc && asi <= 0xe) || asi == 0x10 || asi == 0x11 || asi == 0x13 ||
+           asi == 0x1e || asi >= 0x80;
+}
+
 /* What a store leaves in memory: from the trace, else from the registers. */
 static void remember_store(struct replay *r, const struct replay_entry *e, uint64_t address)
 {
@@ -220,6 +230,11 @@ static void remember_store(struct replay *r, const struct replay_entry *e, uint6
     const int integer = n->flags & SPARC_INTEGER;
     uint64_t low = integer ? *reg(r, n->rd) : 0, high = integer ? *reg(r, n->rd | 1) : 0;
 
+    if (replay_elsewhere(&r->o, n)) {
+        if (!leaves_memory(n->asi))
+            replay_forget_memory(r->memory);
+        return;
+    }
     if (!(address & REPLAY_KNOWN)) {
         replay_forget_memory(r->memory);
         return;
@@ -323,7 +338,7 @@ static uint64_t atomic(struct replay *r, const struct replay_entry *e, uint64_t 
 
     if (r->o.atomic != REPLAY_NONE && e->words)
         value = loaded(r, n, e->word[r->o.atomic == REPLAY_FIRST ? 0 : e->words - 1]);
-    if (address & REPLAY_KNOWN)
+    if (address & REPLAY_KNOWN && !replay_elsewhere(&r->o, n))
         replay_remember(r->memory, (uint32_t)address & ~3U, 0, 4);
     else
         replay_forget_memory(r->memory);
@@ -337,15 +352,17 @@ static uint64_t memory(struct replay *r, const struct replay_entry *e)
 {
     const struct sparc_insn *n = e->insn;
     const uint64_t address = sum(*reg(r, n->rs1), second(r, n));
+    /* as if its address were not known, a load neither shows nor takes what is in memory */
+    const uint64_t held_at = replay_elsewhere(&r->o, n) ? 0 : address;
 
     if (!(n->flags & SPARC_LOADS))
         return store(r, e, address);
     if (n->flags & SPARC_STORES)
         return atomic(r, e, address);
     if (n->size == 8)
-        load_double(r, e, address);
+        load_double(r, e, held_at);
     else
-        load(r, e, address);
+        load(r, e, held_at);
     return address;
 }
 

@@ -26,9 +26,10 @@ enum replay_word { REPLAY_NONE, REPLAY_FIRST, REPLAY_LAST };
 struct replay_options {
     unsigned windows; /* 2 to 32 */
     enum replay_store store;
-    enum replay_word atomic; /* of the words of an atomic access, what was loaded */
-    enum replay_word pair;   /* of a loaded double word, the one that stands alone */
-    int alone;               /* nobody else writes to memory */
+    enum replay_word atomic;     /* of the words of an atomic access, what was loaded */
+    enum replay_word pair;       /* of a loaded double word, the one that stands alone */
+    int alone;                   /* nobody else writes to memory */
+    uint8_t memory_asi[256 / 8]; /* address spaces that are memory, a bit each */
 };
 
 struct replay_counts {
@@ -71,6 +72,12 @@ void replay_begin(struct replay *r, const struct replay_options *o, struct repla
    that bit when the address is not known, and perhaps with REPLAY_NO_STORE; 0 for other
    instructions. */
 uint64_t replay_step(struct replay *r, const struct replay_entry *e);
+
+/* Whether the instruction accesses an address space that is not memory. */
+static inline int replay_elsewhere(const struct replay_options *o, const struct sparc_insn *n)
+{
+    return n->flags & SPARC_ALTERNATE && !(o->memory_asi[n->asi / 8] >> n->asi % 8 & 1);
+}
 
 /* Nothing is known any more. */
 void replay_forget(struct replay *r);

@@ -65,6 +65,7 @@ struct scan_site {
 struct scan_row {
     uint8_t bus;                               /* a transfer, else an instruction */
     uint8_t more;                              /* continues the instruction before */
+    uint8_t stated;                            /* the form says so, or that it does not */
     uint8_t trapped, words;                    /* words: how many results */
     uint8_t write, size, trans, burst, master; /* of a transfer; size in bytes */
     uint32_t cpu;

@@ -204,6 +204,7 @@ int scan_value(struct scan *s, enum scan_field field, const char *p, size_t n, i
         if (!integer(p, n, 16, &v) || v > UINT32_MAX)
             return 0;
         row->more = v >> 30 & 1;
+        row->stated = 1;
         row->tag = v & 0x3fffffff;
         return 1;
     case FIELD_CPU:
@@ -211,6 +212,7 @@ int scan_value(struct scan *s, enum scan_field field, const char *p, size_t n, i
     case FIELD_ADDRESS:
         return word(p, n, base, &row->address);
     case FIELD_MULTI:
+        row->stated = 1;
         return small(p, n, count_base, UINT8_MAX, &row->more);
     case FIELD_TRAP:
         return small(p, n, count_base, UINT8_MAX, &row->trapped);

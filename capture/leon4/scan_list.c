@@ -153,7 +153,7 @@ static inline int plain_element(const char **p, const char *end, enum scan_field
     if (f == FIELD_CPU)
         row->cpu = (uint32_t)(*q - '0');
     else if (f == FIELD_MULTI)
-        row->more = (uint8_t)(*q - '0');
+        row->more = (uint8_t)(*q - '0'), row->stated = 1;
     else if (f == FIELD_TRAP)
         row->trapped = (uint8_t)(*q - '0');
     else if (f == FIELD_MASTER)
@@ -205,6 +205,7 @@ static inline int plain_inst(const char *p, const char *end, const struct scan_l
     r.words = 1;
     r.cpu = digit[0];
     r.more = digit[1];
+    r.stated = 1;
     r.trapped = digit[2];
     *row = r;
     return 1;

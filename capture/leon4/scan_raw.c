@@ -52,6 +52,7 @@ static void instruction(struct scan *s, const uint32_t *w, struct scan_row *row)
     const struct scan_site *t;
 
     row->more = w[0] >> 30 & 1;
+    row->stated = 1;
     row->address = w[2] & ~3U;
     row->trapped = w[2] >> 1 & 1;
     row->words = 1;

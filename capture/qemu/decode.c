@@ -4,16 +4,24 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "decode_parts.h"
+
+int cfq_no_memory(struct cfq_decoder *d)
+{
+    d->refused = 1;
+    return cfq_problem(d, "out of memory");
+}
 
 int cfq_problem(struct cfq_decoder *d, const char *format, ...)
 {
@@ -140,7 +148,7 @@ static struct thread *find_thread(struct cfq_decoder *d, const struct cfq_block 
 
         t = realloc(d->threads, room * sizeof(*t));
         if (!t) {
-            cfq_problem(d, "out of memory");
+            cfq_no_memory(d);
             return NULL;
         }
         d->threads = t;
@@ -177,8 +185,11 @@ static int run_thread(struct cfq_decoder *d, struct thread *t)
 
     if (d->current == number)
         return 0;
-    if (d->current)
+    if (d->current) {
+        if (cfq_end_repeat(d, &d->threads[d->current - 1]) != 0)
+            return -1;
         d->threads[d->current - 1].count += d->now - d->run_from;
+    }
     if (cfq_close_place(d) != 0)
         return -1;
     d->current = number;
@@ -283,6 +294,8 @@ void cfq_decoder_finish(struct cfq_decoder *d)
     if (cf_writer_problem(d->writer))
         return;
     d->failed = 0;
+    if (d->current && !d->stopping)
+        (void)cfq_end_repeat(d, &d->threads[d->current - 1]);
     (void)cfq_close_place(d);
     for (unsigned i = 0; i < d->n_threads && !d->failed; i++)
         if (d->threads[i].alive)
@@ -304,6 +317,11 @@ uint64_t cfq_decoder_rows(const struct cfq_decoder *d)
     return d->rows;
 }
 
+int cfq_decoder_refused(const struct cfq_decoder *d)
+{
+    return d->refused;
+}
+
 const char *cfq_decoder_problem(const struct cfq_decoder *d)
 {
     return d->problem[0] ? d->problem : NULL;
@@ -312,6 +330,25 @@ const char *cfq_decoder_problem(const struct cfq_decoder *d)
 int cfq_decoder_descriptor(const struct cfq_decoder *d)
 {
     return d->descriptor;
+}
+
+/* Memory is no file: a limit on the size of files, which the program may have, is not for it. */
+static int set_size(int descriptor)
+{
+    struct rlimit old, most = {RLIM_INFINITY, RLIM_INFINITY};
+    void (*action)(int) = signal(SIGXFSZ, SIG_IGN);
+    int result, why;
+
+    if (getrlimit(RLIMIT_FSIZE, &old) == 0 && setrlimit(RLIMIT_FSIZE, &most) != 0) {
+        most = (struct rlimit){old.rlim_max, old.rlim_max};
+        (void)setrlimit(RLIMIT_FSIZE, &most);
+    }
+    result = ftruncate(descriptor, CFQ_SHARED_BYTES);
+    why = errno;
+    (void)setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, action);
+    errno = why;
+    return result;
 }
 
 struct cfq_decoder *cfq_decoder_open(const struct cfq_options *options, struct cf_writer *writer,
@@ -328,11 +365,12 @@ struct cfq_decoder *cfq_decoder_open(const struct cfq_options *options, struct c
     d->code.writer = writer;
     d->code.fetch_line = options->fetch_line;
     d->descriptor = memfd_create("cacheflow", MFD_CLOEXEC);
-    if (d->descriptor >= 0 && ftruncate(d->descriptor, CFQ_SHARED_BYTES) == 0)
+    if (d->descriptor >= 0 && set_size(d->descriptor) == 0)
         d->shared =
             mmap(NULL, CFQ_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, d->descriptor, 0);
     if (d->descriptor < 0 || !d->shared || d->shared == MAP_FAILED) {
-        snprintf(text, size, "shared memory: %s", strerror(errno));
+        snprintf(text, size, "shared memory: %s%s", strerror(errno),
+                 errno == EFBIG ? ": raise the limit of file sizes (ulimit -f)" : "");
         if (d->descriptor >= 0)
             close(d->descriptor);
         free(d);

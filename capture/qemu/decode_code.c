@@ -9,6 +9,9 @@
 
 #include "decode_code.h"
 
+/* Descriptions that may be missing: the plugin numbers code and finds no room for its words. */
+enum { NUMBERS_AHEAD = 1 << 16 };
+
 static uint64_t mix(uint64_t x)
 {
     x ^= x >> 31;
@@ -78,7 +81,7 @@ static uint32_t insn_number(struct code *c, uint64_t pc, uint32_t bytes)
         grow(&c->insn, &c->insn_room, c->insns, sizeof(*c->insn), 1 << 12) != 0)
         return UINT32_MAX;
     c->insn[c->insns].pc = pc;
-    c->insn[c->insns].bytes = bytes;
+    c->insn[c->insns].bytes = (uint16_t)bytes;
     c->table[at & (c->table_size - 1)] = ++c->insns;
     return c->insns - 1;
 }
@@ -94,7 +97,8 @@ int code_describe(struct code *c, const uint64_t *words, uint32_t count)
     struct code_block *b;
     uint64_t end = 0;
 
-    if (count < 2 || insns > CFQ_MAX_INSNS || words[0] >= UINT32_MAX)
+    /* The plugin counts up; a number far ahead would only take memory. */
+    if (count < 2 || insns > CFQ_MAX_INSNS || words[0] >= c->described + NUMBERS_AHEAD)
         return CODE_BAD;
     if (grow(&c->block, &c->blocks, (uint32_t)words[0], sizeof(*c->block), 1 << 12) != 0 ||
         first > UINT32_MAX - 2 * CFQ_MAX_INSNS ||
@@ -106,10 +110,12 @@ int code_describe(struct code *c, const uint64_t *words, uint32_t count)
     b->first = first;
     for (uint32_t i = 0; i < insns; i++) {
         uint32_t n = insn_number(c, (uint64_t)((int64_t)(words[i + 1] << 8) >> 8),
-                                 (uint32_t)(words[i + 1] >> 56));
+                                 words[i + 1] >> 56 & 0x3f);
 
         if (n == UINT32_MAX)
             return CODE_MEMORY;
+        c->insn[n].repeats = !!(words[i + 1] & CFQ_REPEATS);
+        c->insn[n].joined = !!(words[i + 1] & CFQ_JOINED);
         c->list[first + i] = n;
     }
     for (uint32_t i = 0; i < insns; i++) {
@@ -123,6 +129,7 @@ int code_describe(struct code *c, const uint64_t *words, uint32_t count)
     }
     c->list_used += insns + b->crossings;
     b->insns = (uint16_t)insns;
+    c->described++;
     return 0;
 }
 
@@ -165,36 +172,49 @@ static int bigger_runs(struct code *c)
     return 0;
 }
 
+/* The kind that was given under a key, or a new one; 0 on failure. */
+static uint32_t known_hint(struct code *c, uint64_t key, uint64_t pc, unsigned op, uint32_t bytes,
+                           uint32_t insns)
+{
+    uint64_t at;
+
+    if (c->runs >= c->run_size / 2 && bigger_runs(c) != 0)
+        return 0;
+    for (at = mix(key); c->run[at & (c->run_size - 1)].key; at++)
+        if (c->run[at & (c->run_size - 1)].key == key)
+            return c->run[at & (c->run_size - 1)].hint;
+    at &= c->run_size - 1;
+    c->run[at].hint = next_hint(c, pc, op, bytes, insns);
+    if (!c->run[at].hint)
+        return 0;
+    c->run[at].key = key;
+    c->runs++;
+    return c->run[at].hint;
+}
+
 uint32_t code_run_hint(struct code *c, struct code_block *b, unsigned from, unsigned count,
                        uint64_t *pc)
 {
     const uint32_t *list = &c->list[b->first];
     const struct code_insn *first = &c->insn[list[from]];
     const struct code_insn *last = &c->insn[list[from + count - 1]];
-    uint64_t key = ((uint64_t)list[from] + 1) << 16 | count, at;
     uint32_t hint;
 
     *pc = first->pc;
     if (count == b->insns && b->run)
         return b->run;
-    if (c->runs >= c->run_size / 2 && bigger_runs(c) != 0)
-        return 0;
-    for (at = mix(key); c->run[at & (c->run_size - 1)].key; at++)
-        if (c->run[at & (c->run_size - 1)].key == key)
-            break;
-    at &= c->run_size - 1;
-    if (!c->run[at].key) {
-        hint = next_hint(c, first->pc, CF_IFETCH, (uint32_t)(last->pc + last->bytes - first->pc),
-                         count);
-        if (!hint)
-            return 0;
-        c->run[at].key = key;
-        c->run[at].hint = hint;
-        c->runs++;
-    }
+    hint = known_hint(c, ((uint64_t)list[from] + 1) << 16 | count, first->pc, CF_IFETCH,
+                      (uint32_t)(last->pc + last->bytes - first->pc), count);
     if (count == b->insns)
-        b->run = c->run[at].hint;
-    return c->run[at].hint;
+        b->run = hint;
+    return hint;
+}
+
+uint32_t code_piece_hint(struct code *c, uint32_t insn, int store, uint32_t bytes)
+{
+    uint64_t key = ((uint64_t)insn + 1) << 16 | CODE_PIECE | bytes << 1 | (store != 0);
+
+    return known_hint(c, key, c->insn[insn].pc, store ? CF_STORE : CF_LOAD, bytes, 0);
 }
 
 void code_free(struct code *c)

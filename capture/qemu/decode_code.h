@@ -14,8 +14,9 @@
 
 struct code_insn {
     uint64_t pc;
-    uint32_t hint[CFQ_KINDS]; /* kinds of its accesses, 0: not yet seen */
-    uint32_t bytes;
+    uint32_t hint[CFQ_KINDS]; /* kinds of its accesses, 0: not yet seen, or to be joined */
+    uint16_t bytes;
+    uint8_t repeats, joined; /* a string instruction: see CFQ_REPEATS and CFQ_JOINED */
 };
 
 struct code_block {
@@ -27,7 +28,8 @@ struct code_block {
 };
 
 struct code_run {
-    uint64_t key; /* number of its first instruction + 1, << 16 | instructions; 0: empty */
+    uint64_t key; /* number of its first instruction + 1, << 16 | instructions; 0: empty. Also
+                     joined accesses: CODE_PIECE | bytes << 1 | store for the instructions */
     uint32_t hint;
 };
 
@@ -40,7 +42,8 @@ struct code {
     uint32_t *table; /* of instructions by pc, open addressing; 0: empty, else number + 1 */
     uint32_t table_size;
     struct code_block *block;
-    uint32_t blocks;
+    uint32_t blocks;    /* room for so many, */
+    uint64_t described; /* and how many are */
     uint32_t *list;
     uint32_t list_used, list_room;
     struct code_run *run;
@@ -49,6 +52,8 @@ struct code {
     uint32_t fetch_line;
     struct cf_writer *writer;
 };
+
+enum { CODE_PIECE = 0x8000 };
 
 enum { CODE_BAD = -1, CODE_MEMORY = -2 };
 
@@ -62,6 +67,9 @@ uint32_t code_new_hint(struct code *c, uint32_t insn, unsigned kind);
 /* The kind of a run of `count` instructions of the block from its `from`-th; 0 on failure. */
 uint32_t code_run_hint(struct code *c, struct code_block *b, unsigned from, unsigned count,
                        uint64_t *pc);
+
+/* The kind of joined accesses of an instruction; 0 on failure. */
+uint32_t code_piece_hint(struct code *c, uint32_t insn, int store, uint32_t bytes);
 
 void code_free(struct code *c);
 

@@ -6,6 +6,7 @@
 #ifndef CF_QEMU_DECODE_PARTS_H
 #define CF_QEMU_DECODE_PARTS_H
 
+#include "capture/cf_repeat.h"
 #include "decode.h"
 #include "decode_code.h"
 #include "protocol.h"
@@ -19,6 +20,10 @@ struct thread {
     uint32_t block; /* its last execution, */
     uint64_t start; /* the time of that, */
     uint32_t step;  /* and what an instruction's index counts for: nothing, after an interruption */
+    int repeats;    /* the last instruction of that is a string instruction that may go on: */
+    uint32_t repeat; /* its number, */
+    uint64_t repeat_time;
+    struct cf_repeat joined; /* and its accesses that may yet grow */
 };
 
 struct cfq_decoder {
@@ -29,6 +34,7 @@ struct cfq_decoder {
     int failed;   /* nothing is written any more */
     int stopping; /* no more rows of access */
     char problem[512];
+    int refused; /* it is want of memory */
     struct code code;
     uint64_t now, rows, run_from;
     uint64_t bias; /* of the program's addresses to those of its file, */
@@ -44,6 +50,7 @@ struct cfq_decoder {
 };
 
 /* The first problem is kept; recording stops. -1. */
+int cfq_no_memory(struct cfq_decoder *d);
 int cfq_problem(struct cfq_decoder *d, const char *format, ...) CF_PRINTF(2, 3);
 
 /* The result of a call to the writer, which has its own message: 0, or -1 and recording stops. */
@@ -52,6 +59,9 @@ int cfq_written(struct cfq_decoder *d, int result);
 /* Rows of accesses go into an open place; everything else closes it first. 0 or -1. */
 int cfq_close_place(struct cfq_decoder *d);
 int cfq_open_place(struct cfq_decoder *d);
+
+/* The thread's string instruction does not go on. The thread is the current one. */
+int cfq_end_repeat(struct cfq_decoder *d, struct thread *t);
 
 /* A row of task. */
 int cfq_put_task(struct cfq_decoder *d, const struct thread *t, unsigned op, const char *name);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode_target.c - ELF headers of any machine.
+ * decode_target.c - what ELF headers of any machine tell. See decode_target.h.
  */
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/cf_elf.h"
 #include "decode_target.h"
 #include "formats/cf.h"
 
@@ -37,119 +34,54 @@ static const struct {
     {EM_PARISC, 32, 1, "hppa", "/usr/hppa-linux-gnu"},
 };
 
-/* An unsigned number of `bytes` bytes in the file's byte order. */
-static uint64_t number(const uint8_t *p, unsigned bytes, int big_endian)
-{
-    uint64_t v = 0;
-
-    for (unsigned i = 0; i < bytes; i++)
-        v = v << 8 | p[big_endian ? i : bytes - 1 - i];
-    return v;
-}
-
-struct elf {
-    int fd, big_endian, bits;
-    unsigned machine, headers, header_bytes;
-    uint64_t headers_at;
-};
-
-static int open_elf(const char *path, struct elf *e)
-{
-    uint8_t h[64] = {0};
-    struct stat st;
-    ssize_t n;
-
-    e->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (e->fd < 0)
-        return -1;
-    n = fstat(e->fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(e->fd, h, sizeof(h), 0) : 0;
-    if (n < 52 || memcmp(h, ELFMAG, SELFMAG) != 0 ||
-        (h[EI_CLASS] != ELFCLASS32 && h[EI_CLASS] != ELFCLASS64) ||
-        (h[EI_DATA] != ELFDATA2LSB && h[EI_DATA] != ELFDATA2MSB)) {
-        close(e->fd);
-        errno = ENOEXEC;
-        return -1;
-    }
-    e->bits = h[EI_CLASS] == ELFCLASS64 ? 64 : 32;
-    e->big_endian = h[EI_DATA] == ELFDATA2MSB;
-    e->machine = (unsigned)number(h + 18, 2, e->big_endian);
-    e->headers_at =
-        e->bits == 64 ? number(h + 32, 8, e->big_endian) : number(h + 28, 4, e->big_endian);
-    e->header_bytes = (unsigned)number(h + (e->bits == 64 ? 54 : 42), 2, e->big_endian);
-    e->headers = (unsigned)number(h + (e->bits == 64 ? 56 : 44), 2, e->big_endian);
-    if (e->header_bytes < (e->bits == 64 ? 56 : 32))
-        e->headers = 0;
-    return 0;
-}
-
-/* The i-th program header: its type, or PT_NULL. */
-static unsigned header(const struct elf *e, unsigned i, struct target_segment *s)
-{
-    uint8_t p[56];
-    size_t bytes = e->bits == 64 ? 56 : 32;
-    unsigned flags;
-    int b = e->big_endian;
-
-    memset(s, 0, sizeof(*s));
-    if (e->headers_at > INT64_MAX - 65536 * 65536LL ||
-        pread(e->fd, p, bytes, (off_t)(e->headers_at + (uint64_t)i * e->header_bytes)) !=
-            (ssize_t)bytes)
-        return PT_NULL;
-    if (e->bits == 64) {
-        flags = (unsigned)number(p + 4, 4, b);
-        s->offset = number(p + 8, 8, b);
-        s->address = number(p + 16, 8, b);
-        s->file_bytes = number(p + 32, 8, b);
-        s->bytes = number(p + 40, 8, b);
-    } else {
-        flags = (unsigned)number(p + 24, 4, b);
-        s->offset = number(p + 4, 4, b);
-        s->address = number(p + 8, 4, b);
-        s->file_bytes = number(p + 16, 4, b);
-        s->bytes = number(p + 20, 4, b);
-    }
-    s->perms = (flags & PF_R ? CF_PERM_R : 0) | (flags & PF_W ? CF_PERM_W : 0) |
-               (flags & PF_X ? CF_PERM_X : 0);
-    return (unsigned)number(p, 4, b);
-}
-
 int target_read(const char *path, struct target *t)
 {
-    struct target_segment s;
-    struct elf e;
+    struct cf_elf e;
+    GElf_Phdr p;
 
     memset(t, 0, sizeof(*t));
-    if (open_elf(path, &e) != 0)
+    if (cf_elf_open(&e, path) != 0)
         return -1;
-    t->machine = e.machine;
-    t->bits = e.bits;
-    t->big_endian = e.big_endian;
+    t->machine = e.header.e_machine;
+    t->bits = e.header.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
+    t->big_endian = e.header.e_ident[EI_DATA] == ELFDATA2MSB;
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (known[i].machine == e.machine && known[i].bits == e.bits &&
-            known[i].big_endian == e.big_endian) {
+        if (known[i].machine == t->machine && known[i].bits == t->bits &&
+            known[i].big_endian == t->big_endian) {
             t->arch = known[i].arch;
             t->libraries = known[i].libraries;
         }
-    for (unsigned i = 0; i < e.headers; i++)
-        if (header(&e, i, &s) == PT_INTERP && s.file_bytes < sizeof(t->interpreter) &&
-            pread(e.fd, t->interpreter, (size_t)s.file_bytes, (off_t)s.offset) < 0)
+    for (size_t i = 0; i < e.segments; i++)
+        if (gelf_getphdr(e.elf, (int)i, &p) && p.p_type == PT_INTERP &&
+            p.p_filesz < sizeof(t->interpreter) &&
+            pread(e.fd, t->interpreter, (size_t)p.p_filesz, (off_t)p.p_offset) < 0)
             t->interpreter[0] = 0;
-    t->interpreter[sizeof(t->interpreter) - 1] = 0;
-    close(e.fd);
+    cf_elf_close(&e);
     return 0;
 }
 
 int target_segment(const char *path, unsigned index, struct target_segment *s)
 {
-    struct elf e;
+    struct cf_elf e;
     unsigned seen = 0;
+    GElf_Phdr p;
     int found = 0;
 
-    if (open_elf(path, &e) != 0)
+    if (cf_elf_open(&e, path) != 0)
         return 0;
-    for (unsigned i = 0; i < e.headers && !found; i++)
-        found = header(&e, i, s) == PT_LOAD && s->bytes > 0 && seen++ == index;
-    close(e.fd);
+    for (size_t i = 0; i < e.segments && !found; i++)
+        found = gelf_getphdr(e.elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_memsz > 0 &&
+                seen++ == index;
+    cf_elf_close(&e);
+    if (found)
+        *s = (struct target_segment){
+            .offset = p.p_offset,
+            .file_bytes = p.p_filesz,
+            .address = p.p_vaddr,
+            .bytes = p.p_memsz,
+            .perms = (p.p_flags & PF_R ? CF_PERM_R : 0) | (p.p_flags & PF_W ? CF_PERM_W : 0) |
+                     (p.p_flags & PF_X ? CF_PERM_X : 0),
+        };
     return found;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode_target.h - what an ELF file tells of the machine it was made for, read without a library
- * since it may be of either byte order and width, and anything else.
+ * decode_target.h - what an ELF file tells of the machine it was made for.
  */
 #ifndef CF_QEMU_DECODE_TARGET_H
 #define CF_QEMU_DECODE_TARGET_H

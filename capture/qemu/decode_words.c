@@ -82,7 +82,7 @@ static int take_event(struct cfq_decoder *d, const struct cfq_block *b, struct t
     case CFQ_DESCRIBE:
         r = code_describe(&d->code, w + 1, count - 1);
         if (r == CODE_MEMORY)
-            return cfq_problem(d, "out of memory");
+            return cfq_no_memory(d);
         return r == 0 ? 0 : bad(d, t, "a description of code that makes no sense");
     case CFQ_MAP:
         if (count < 6 || copy_name(w + 5, count - 5, name) != 0 || w[1] >= w[2])
@@ -116,23 +116,78 @@ static int take_event(struct cfq_decoder *d, const struct cfq_block *b, struct t
     return bad(d, t, "an event that makes no sense");
 }
 
+static int put_pieces(struct cfq_decoder *d, struct thread *t, const struct cf_repeat_piece *piece,
+                      unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t hint = code_piece_hint(&d->code, t->repeat, piece[i].store, piece[i].bytes);
+
+        if (!hint)
+            return cf_writer_problem(d->writer) ? cfq_written(d, -1) : cfq_no_memory(d);
+        if (put_row(d, t->repeat_time, piece[i].addr, hint) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cfq_end_repeat(struct cfq_decoder *d, struct thread *t)
+{
+    struct cf_repeat_piece pieces[CF_REPEAT_MOST];
+    unsigned n = cf_repeat_end(&t->joined, pieces);
+
+    memset(&t->joined, 0, sizeof(t->joined));
+    t->repeats = 0;
+    return put_pieces(d, t, pieces, n);
+}
+
+/* An execution begins: a further iteration of the string instruction before, or anything else. */
+static int begin_execution(struct cfq_decoder *d, struct thread *t, uint32_t number)
+{
+    const struct code_block *b = &d->code.block[number];
+    const uint32_t *list = d->code.list + b->first;
+    int again = t->repeats && b->insns == 1 && list[0] == t->repeat;
+
+    if (!again && t->repeats && cfq_end_repeat(d, t) != 0)
+        return -1;
+    t->block = number;
+    t->step = 1;
+    if (again) {
+        t->start = t->repeat_time;
+        return 1;
+    }
+    t->start = d->now;
+    d->now += b->insns;
+    t->repeat = list[b->insns - 1];
+    t->repeats = d->code.insn[t->repeat].repeats;
+    t->repeat_time = d->now - 1;
+    return 0;
+}
+
 static int put_access(struct cfq_decoder *d, struct thread *t, const uint64_t *w)
 {
     const struct code_block *b = &d->code.block[t->block];
     uint32_t index = w[0] >> CFQ_INSN_SHIFT & (CFQ_MAX_INSNS - 1);
     unsigned kind = w[0] >> CFQ_KIND_SHIFT & (CFQ_KINDS - 1);
     uint64_t addr = w[0] >> CFQ_TAG_SHIFT ? w[1] : (uint64_t)((int64_t)(w[0] << 16) >> 16);
-    uint32_t insn, hint;
+    uint32_t insn, hint, bytes;
 
     if (__builtin_expect(index >= b->insns, 0))
         return bad(d, t, "an access of no instruction");
     insn = d->code.list[b->first + index];
-    hint = d->code.insn[insn].hint[kind];
-    if (__builtin_expect(!hint, 0)) {
-        hint = code_new_hint(&d->code, insn, kind);
-        if (!hint)
-            return cfq_written(d, -1);
+    bytes = 1u << (kind & (CFQ_KIND_STORE - 1));
+    if (d->code.insn[insn].joined && t->repeats && insn == t->repeat) {
+        struct cf_repeat_piece pieces[CF_REPEAT_MOST];
+        unsigned n = cf_repeat_add(&t->joined, kind & CFQ_KIND_STORE, addr, bytes, pieces);
+
+        return put_pieces(d, t, pieces, n);
     }
+    hint = d->code.insn[insn].hint[kind];
+    if (d->code.insn[insn].joined)
+        hint = code_piece_hint(&d->code, insn, kind & CFQ_KIND_STORE, bytes);
+    else if (__builtin_expect(!hint, 0))
+        hint = code_new_hint(&d->code, insn, kind);
+    if (!hint)
+        return cfq_written(d, -1);
     return put_row(d, t->start + index * t->step, addr, hint);
 }
 
@@ -141,16 +196,20 @@ static int put_access(struct cfq_decoder *d, struct thread *t, const uint64_t *w
 static int put_known(struct cfq_decoder *d, const struct thread *t, const uint64_t *w,
                      const uint64_t *end)
 {
+    const uint32_t room = d->room - d->row;
+    const uint32_t most = (size_t)(end - w) < room ? (uint32_t)(end - w) : room;
+
+    if (!most) /* without room there are no places either */
+        return 0;
     const struct code_block *b = &d->code.block[t->block];
     const uint32_t *list = d->code.list + b->first;
     const struct code_insn *insn = d->code.insn;
     const uint64_t start = t->start, step = t->step;
-    const uint32_t insns = b->insns, room = d->room - d->row;
+    const uint32_t insns = b->insns;
     uint64_t *time = d->time + d->row, *addr = d->addr + d->row;
     uint32_t *kinds = d->hint + d->row;
-    uint32_t n = 0, most = (size_t)(end - w) < room ? (uint32_t)(end - w) : room;
+    uint32_t n = 0;
 
-    /* Without room there are no places either. */
     for (; n < most; n++) {
         uint64_t word = w[n];
         uint32_t index = (uint32_t)(word >> CFQ_INSN_SHIFT) & (CFQ_MAX_INSNS - 1), hint;
@@ -203,8 +262,7 @@ static int put_execution(struct cfq_decoder *d, struct thread *t, const uint64_t
         }
         hint = code_run_hint(&d->code, b, run, stop - run, &pc);
         if (!hint)
-            return cf_writer_problem(d->writer) ? cfq_written(d, -1)
-                                                : cfq_problem(d, "out of memory");
+            return cf_writer_problem(d->writer) ? cfq_written(d, -1) : cfq_no_memory(d);
         if (put_row(d, t->start + run, pc, hint) != 0)
             return -1;
         while ((n = access_words(w, end)) &&
@@ -246,11 +304,10 @@ int cfq_decode(struct cfq_decoder *d, const struct cfq_block *b, struct thread *
                 return bad(d, t, "an execution of code that was not described");
             if (*w >> CFQ_TAG_SHIFT == CFQ_RESUME && t->block == number)
                 break;
-            t->block = number;
-            t->start = d->now;
-            t->step = 1;
-            d->now += d->code.block[number].insns;
-            if (d->options.instructions && *w >> CFQ_TAG_SHIFT == CFQ_EXECUTE) {
+            n = begin_execution(d, t, number);
+            if (n < 0)
+                return -1;
+            if (d->options.instructions && !n && *w >> CFQ_TAG_SHIFT == CFQ_EXECUTE) {
                 n = put_execution(d, t, w + 1, end);
                 if (n < 0)
                     return -1;
@@ -261,6 +318,8 @@ int cfq_decode(struct cfq_decoder *d, const struct cfq_block *b, struct thread *
             count = *w & 0xffff;
             if (count < 1 || count > CFQ_MAX_EVENT || end - w < count)
                 return bad(d, t, "an event of no size");
+            if (t && t->repeats && cfq_end_repeat(d, t) != 0)
+                return -1;
             if (take_event(d, b, t, w, count) != 0)
                 return -1;
             t = t ? &d->threads[d->current - 1] : NULL;

@@ -53,8 +53,9 @@ void qemu_plugin_register_vcpu_syscall_ret_cb(uint64_t id, emulator_returned f);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);    /* bytes */
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn); /* its address */
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);      /* bytes */
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);   /* its address */
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn); /* those */
 /* Where the emulator has it: for a program, the guest's address plus a constant. */
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 

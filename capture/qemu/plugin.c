@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/cf_repeat.h"
 #include "plugin.h"
 
 /* Sizes and directions that were asked for. There are some dozens of different `info`; where two
@@ -17,6 +18,7 @@
 enum { INFOS = 1024, SURE = 0x80, BOTH = 0x40 /* load, and then store */ };
 
 static uint64_t infos[INFOS];
+static int is_x86;
 
 CFQ_EXPORT int qemu_plugin_version = CFQ_INTERFACE;
 
@@ -143,6 +145,14 @@ static void on_exit_of(uint64_t id, unsigned vcpu)
 
 /* ---- called when code is translated; the emulator lets in one thread at a time ---- */
 
+static uint64_t repetition(const struct qemu_plugin_insn *n)
+{
+    unsigned kind =
+        is_x86 ? cf_repeat_kind(qemu_plugin_insn_data(n), (unsigned)qemu_plugin_insn_size(n)) : 0;
+
+    return (kind ? CFQ_REPEATS : 0) | (kind == CF_REPEAT_JOINED ? CFQ_JOINED : 0);
+}
+
 static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
 {
     size_t count = qemu_plugin_tb_n_insns(tb);
@@ -169,7 +179,7 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
         struct qemu_plugin_insn *n = qemu_plugin_tb_get_insn(tb, i);
 
         event[i + 2] = (qemu_plugin_insn_vaddr(n) & ((UINT64_C(1) << 56) - 1)) |
-                       (uint64_t)qemu_plugin_insn_size(n) << 56;
+                       (uint64_t)qemu_plugin_insn_size(n) << 56 | repetition(n);
         qemu_plugin_register_vcpu_mem_cb(n, on_access, EMULATOR_NO_REGS, EMULATOR_READS_WRITES,
                                          (void *)((uintptr_t)number << 16 | i));
     }
@@ -189,6 +199,7 @@ CFQ_EXPORT int qemu_plugin_install(uint64_t id, const struct emulator_info *info
     if (cfq_blocks_open(descriptor) != 0)
         return -1;
     cfq_system = info->system_emulation;
+    is_x86 = strcmp(info->target_name, "x86_64") == 0 || strcmp(info->target_name, "i386") == 0;
     if (!cfq_system) {
         cfq_maps_install(info->target_name);
         qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);

@@ -57,7 +57,8 @@ enum {
 /* Fields are words; a text is its length in bytes and then its bytes, padded with zeros. */
 enum cfq_event {
     CFQ_DESCRIBE = 1, /* number of a translation block, then for each instruction its address in the
-                         low 56 bits (sign-extended) and its bytes in the high 8 */
+                         low 56 bits (sign-extended), its bytes in the next 6, and CFQ_REPEATS and
+                         CFQ_JOINED */
     CFQ_MAP,          /* start, end, offset, perms, name: replaces what was there */
     CFQ_UNMAP,        /* start, end */
     CFQ_NAMED,        /* name: of the thread */
@@ -65,6 +66,11 @@ enum cfq_event {
     CFQ_BEGIN,        /* tid: the thread has made another */
     CFQ_LOADED,       /* address of the program's first segment with code */
 };
+
+/* A string instruction with a repeat prefix, the last in its translation block; a block of it alone
+ * is executed for each further iteration. And one whose accesses a processor joins. */
+#define CFQ_REPEATS (UINT64_C(1) << 63)
+#define CFQ_JOINED  (UINT64_C(1) << 62)
 
 enum cfq_state { CFQ_FREE = 0, CFQ_FILLING, CFQ_QUEUED };
 

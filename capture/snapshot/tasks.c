@@ -10,10 +10,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,38 +137,75 @@ void tasks_ended(struct tasks *t, pid_t pid, int status)
 
 /* ---- who is observed ---- */
 
-static size_t read_file(const char *path, char *text, size_t size)
+char *tasks_read(const char *path, size_t *length)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t at = 0;
-    ssize_t n = 1;
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t n = fd < 0 ? -1 : 1;
 
-    while (fd >= 0 && at < size - 1 && (n = read(fd, text + at, size - 1 - at)) > 0)
-        at += (size_t)n;
+    *length = 0;
+    while (n > 0) {
+        if (room - *length < 2) {
+            char *more = realloc(text, room ? 2 * room : 8192);
+
+            n = more ? 1 : -1;
+            if (!more)
+                break;
+            text = more;
+            room = room ? 2 * room : 8192;
+        }
+        n = read(fd, text + *length, room - *length - 1);
+        *length += n > 0 ? (size_t)n : 0;
+    }
     if (fd >= 0)
         close(fd);
-    text[at] = '\0';
-    return at;
+    if (n < 0 || *length == 0) {
+        free(text);
+        *length = 0;
+        return NULL;
+    }
+    text[*length] = '\0';
+    return text;
 }
 
-/* State letter and parent of /proc/PID/stat or that of a thread; 0 when it is gone. */
-static char read_stat(const char *path, pid_t *parent, char name[16])
-{
-    char text[1024], state;
-    const char *open, *close;
-    int ppid;
+struct stat_line {
+    char state;
+    pid_t parent;
+    unsigned long long start; /* ticks since the boot: with the pid, this tells processes apart */
+    char name[16];
+};
 
-    if (!read_file(path, text, sizeof text))
+/* What /proc/PID/stat or that of a thread says; 0 when it is gone. */
+static int read_stat(const char *path, struct stat_line *s)
+{
+    char text[1024];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    const char *left, *right;
+
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
         return 0;
-    open = strchr(text, '(');
-    close = strrchr(text, ')');
-    if (!open || !close || sscanf(close + 1, " %c %d", &state, &ppid) != 2)
+    text[n] = '\0';
+    left = strchr(text, '(');
+    right = strrchr(text, ')');
+    if (!left || !right ||
+        sscanf(right + 1,
+               " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &s->state, &s->parent, &s->start) != 3)
         return 0;
-    if (parent)
-        *parent = ppid;
-    if (name)
-        snprintf(name, 16, "%.*s", (int)(close - open - 1), open + 1);
-    return state;
+    snprintf(s->name, sizeof s->name, "%.*s", (int)(right - left - 1), left + 1);
+    return 1;
+}
+
+static int read_stat_of(pid_t pid, struct stat_line *s)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    return read_stat(path, s);
 }
 
 static struct observed *find(struct tasks *t, pid_t pid)
@@ -177,16 +216,19 @@ static struct observed *find(struct tasks *t, pid_t pid)
     return NULL;
 }
 
-/* Returns 1 when the process is a new one. */
-static size_t add(struct tasks *t, pid_t pid, pid_t parent)
+/* Returns 1 when the process is a new one. A list of children may be old by now: who has no parent
+   among us is none of ours. */
+static size_t add(struct tasks *t, pid_t pid)
 {
     struct observed *o = find(t, pid);
-    char path[64];
+    struct stat_line s;
 
     if (o) {
         o->mark = t->mark;
         return 0;
     }
+    if (!read_stat_of(pid, &s) || (s.parent != getpid() && !find(t, s.parent)))
+        return 0;
     if (t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 16;
         struct observed *more = realloc(t->observed, room * sizeof *more);
@@ -197,38 +239,37 @@ static size_t add(struct tasks *t, pid_t pid, pid_t parent)
         t->room = room;
     }
     o = &t->observed[t->count++];
-    *o = (struct observed){.pid = pid, .parent = parent, .fresh = 1, .mark = t->mark};
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    (void)read_stat(path, NULL, o->name);
+    *o = (struct observed){
+        .pid = pid, .parent = s.parent, .start = s.start, .fresh = 1, .mark = t->mark};
+    memcpy(o->name, s.name, sizeof o->name);
     return 1;
 }
 
 /* Children of one process, by the lists of its threads. */
 static size_t add_children(struct tasks *t, pid_t pid)
 {
-    char path[96], text[16384];
+    char path[96];
     const struct dirent *e;
-    size_t fresh = 0;
+    size_t fresh = 0, length;
     DIR *d;
 
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     d = opendir(path);
     while (d && (e = readdir(d)) != NULL) {
-        char *p = text;
+        char *text, *p, *end;
 
         if (!isdigit((unsigned char)e->d_name[0]))
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", pid, e->d_name);
-        if (!read_file(path, text, sizeof text))
-            continue;
-        for (char *end; *p; p = end) {
+        p = text = tasks_read(path, &length);
+        for (; p && *p; p = end + 1) { /* a blank behind each */
             const long child = strtol(p, &end, 10);
 
-            if (end == p)
+            if (end == p || *end != ' ')
                 break;
-            fresh += add(t, (pid_t)child, pid);
-            end += strspn(end, " ");
+            fresh += add(t, (pid_t)child);
         }
+        free(text);
     }
     if (d)
         closedir(d);
@@ -247,18 +288,15 @@ static size_t add_by_parents(struct tasks *t)
 
         more = 0;
         while (d && (e = readdir(d)) != NULL) {
+            const pid_t pid = (pid_t)atoi(e->d_name);
             const struct observed *o;
-            char path[64];
-            pid_t parent;
+            struct stat_line s;
 
-            if (!isdigit((unsigned char)e->d_name[0]))
+            if (!isdigit((unsigned char)e->d_name[0]) || !read_stat_of(pid, &s))
                 continue;
-            snprintf(path, sizeof path, "/proc/%.20s/stat", e->d_name);
-            if (!read_stat(path, &parent, NULL))
-                continue;
-            o = find(t, parent);
-            if (parent == getpid() || (o && o->mark == t->mark))
-                more += add(t, (pid_t)atoi(e->d_name), parent);
+            o = find(t, s.parent);
+            if (s.parent == getpid() || (o && o->mark == t->mark))
+                more += add(t, pid);
         }
         if (d)
             closedir(d);
@@ -294,9 +332,24 @@ size_t tasks_find(struct tasks *t)
 
 /* ---- stopping ---- */
 
+/* Whether a process waits for a child of a vfork: one that has its memory. A kernel that cannot
+   compare is taken at its word that something is waited for. */
+static int has_lent_memory(const struct tasks *t, pid_t pid)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->observed[i].parent == pid) {
+            const long differs = syscall(SYS_kcmp, pid, t->observed[i].pid, KCMP_VM, 0, 0);
+
+            if (differs == 0 || (differs < 0 && errno != ESRCH))
+                return 1;
+        }
+    return 0;
+}
+
 /* Whether all threads of a process stand still, or are gone. One that waits in the kernel where no
-   signal reaches it (D), such as the parent of a vfork, stops before it runs its program again. */
-static int stands(pid_t pid)
+   signal reaches it (D) may be in the midst of a fork. Only the parent of a vfork has to be let
+   wait: it stops before it runs its program again. */
+static int stands(const struct tasks *t, pid_t pid)
 {
     char path[96];
     const struct dirent *e;
@@ -306,17 +359,13 @@ static int stands(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     d = opendir(path);
     while (d && still && (e = readdir(d)) != NULL) {
+        struct stat_line s;
+
         if (!isdigit((unsigned char)e->d_name[0]))
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", pid, e->d_name);
-        switch (read_stat(path, NULL, NULL)) {
-        case 'R':
-        case 'S':
-            still = 0;
-            break;
-        default:
-            break;
-        }
+        still = !read_stat(path, &s) || (s.state != 'R' && s.state != 'S' && s.state != 'D') ||
+                (s.state == 'D' && has_lent_memory(t, pid));
     }
     if (d)
         closedir(d);
@@ -325,10 +374,29 @@ static int stands(pid_t pid)
 
 int tasks_waits(pid_t tid)
 {
-    char path[64];
+    struct stat_line s;
 
-    snprintf(path, sizeof path, "/proc/%d/stat", tid);
-    return read_stat(path, NULL, NULL) == 'D';
+    return read_stat_of(tid, &s) && s.state == 'D';
+}
+
+/* To this process and no other: its number may be another's by now, which a pidfd that was opened
+   before we look rules out. Linux before 5.3 has none. */
+static void send_signal(struct observed *o, int number)
+{
+    struct stat_line s;
+    int fd;
+
+    if (o->pid == 0)
+        return;
+    fd = (int)syscall(SYS_pidfd_open, o->pid, 0);
+    if (!read_stat_of(o->pid, &s) || s.start != o->start)
+        o->pid = 0; /* gone; the next search drops it */
+    else if (fd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
+    else
+        (void)kill(o->pid, number);
+    if (fd >= 0)
+        close(fd);
 }
 
 static uint64_t now_us(void)
@@ -339,24 +407,28 @@ static uint64_t now_us(void)
     return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
+/* A signal that was sent is not obeyed at once: who had no child when we searched may have forked
+   before it stood. So the last search is one that began when all stood. */
 unsigned tasks_stop(struct tasks *t)
 {
     const uint64_t until = now_us() + STOP_MS * 1000;
     /* We may have a higher priority than a task on our CPU that has yet to see its signal. */
     const struct timespec pause = {.tv_nsec = POLL_US * 1000};
-    unsigned moving;
+    unsigned moving, moved = 0;
 
     for (size_t i = 0; i < t->count; i++) /* those known from the last time, at once */
-        kill(t->observed[i].pid, SIGSTOP);
+        send_signal(&t->observed[i], SIGSTOP);
+    for (size_t i = 0; i < t->count; i++)
+        moved += !stands(t, t->observed[i].pid);
     do {
-        moving = 0;
-        if (tasks_find(t))
-            moving = 1;
+        moving = (tasks_find(t) != 0) + moved;
+        moved = 0;
         for (size_t i = 0; i < t->count; i++)
             if (t->observed[i].fresh)
-                kill(t->observed[i].pid, SIGSTOP);
+                send_signal(&t->observed[i], SIGSTOP);
         for (size_t i = 0; i < t->count; i++)
-            moving += !stands(t->observed[i].pid);
+            moved += !stands(t, t->observed[i].pid);
+        moving += moved;
         if (moving)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     } while (moving && now_us() < until);
@@ -366,5 +438,5 @@ unsigned tasks_stop(struct tasks *t)
 void tasks_continue(struct tasks *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        kill(t->observed[i].pid, SIGCONT);
+        send_signal(&t->observed[i], SIGCONT);
 }

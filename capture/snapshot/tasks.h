@@ -23,7 +23,8 @@ struct command {
 };
 
 struct observed {
-    pid_t pid, parent;
+    pid_t pid, parent; /* pid 0: it is gone */
+    unsigned long long start;
     int fresh;     /* not seen at the last snapshot */
     uint32_t mark; /* of the last search that found it */
     char name[16]; /* comm */
@@ -63,6 +64,10 @@ size_t tasks_find(struct tasks *t);
 unsigned tasks_stop(struct tasks *t);
 void tasks_continue(struct tasks *t);
 void tasks_kill(struct tasks *t, int number);
+
+/* A whole file of /proc, with a zero behind it, that the caller frees; NULL when it is empty,
+   cannot be read to its end, or there is no memory. */
+char *tasks_read(const char *path, size_t *length);
 
 /* Whether a thread waits in the kernel where no signal reaches it. */
 int tasks_waits(pid_t tid);

@@ -20,8 +20,9 @@
 #include "capture/snapshot/watch.h"
 #include "capture/snapshot/watch_arch.h"
 #include "capture/snapshot/watch_symbol.h"
+#include "formats/cf_number.h"
 
-enum { WAIT_MS = 100, POLL_US = 20 };
+enum { WAIT_MS = 100, POLL_US = 20, END_MS = 10000 };
 enum hit { NO_HIT, HIT_TRAP, HIT_DATA };
 
 struct trap {
@@ -56,7 +57,7 @@ struct watch {
     struct thread *thread;
     size_t processes, process_room, threads, thread_room;
     int stopping;
-    int released;           /* nothing is watched any more; what was on its way then is swallowed */
+    int released;           /* nothing is watched any more: who stops is detached */
     unsigned found, warned; /* bits of points */
     uint64_t shared;        /* accesses that another one's snapshot has to serve */
 };
@@ -67,6 +68,7 @@ int watch_parse(char *text, struct watch_point *p)
 {
     static const char *const kinds[] = {"break:", "write:", "access:"};
     char *where = NULL, *end;
+    uint64_t bytes;
 
     *p = (struct watch_point){0};
     for (unsigned i = 0; i < 3; i++)
@@ -78,22 +80,21 @@ int watch_parse(char *text, struct watch_point *p)
         return -1;
     end = strrchr(where, ':');
     if (end && p->kind != WATCH_BREAK) {
-        p->bytes = (unsigned)strtoul(end + 1, &where, 0);
-        if (*where || (p->bytes != 1 && p->bytes != 2 && p->bytes != 4 && p->bytes != 8))
+        if (cf_read_number(end + 1, CF_READ_NUMBER, 8, &bytes) < 0 ||
+            (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
             return -1;
+        p->bytes = (unsigned)bytes;
         *end = '\0';
         where = strchr(text, ':') + 1;
     }
-    if (*where >= '0' && *where <= '9') {
-        p->offset = strtoull(where, &end, 0);
-        return *end || !p->offset ? -1 : 0;
-    }
+    if (*where >= '0' && *where <= '9')
+        return cf_read_number(where, CF_READ_NUMBER, UINT64_MAX, &p->offset) == 0 && p->offset ? 0
+                                                                                               : -1;
     p->symbol = where;
     end = strchr(where, '+');
     if (end) {
         *end = '\0';
-        p->offset = strtoull(end + 1, &end, 0);
-        if (*end)
+        if (cf_read_number(end + 1, CF_READ_NUMBER, UINT64_MAX, &p->offset) < 0)
             return -1;
     }
     return *p->symbol ? 0 : -1;
@@ -370,6 +371,41 @@ static void go_on(struct thread *t)
     }
 }
 
+/* Whether a SIGTRAP is on its way to the thread, which would kill it untraced. */
+static int has_trap(pid_t tid)
+{
+    struct __ptrace_peeksiginfo_args some = {.nr = 8};
+    siginfo_t info[8];
+    long n;
+
+    for (; (n = ptrace(PTRACE_PEEKSIGINFO, tid, &some, info)) > 0; some.off += (uint64_t)n)
+        for (long i = 0; i < n; i++)
+            if (info[i].si_signo == SIGTRAP)
+                return 1;
+    return 0;
+}
+
+/* A thread that stands goes on untraced, and nothing of ours is left in it. Forgets it, unless a
+   trap of ours is on its way: then that is awaited first. */
+static void let_go(struct watch *w, struct thread *t)
+{
+    struct process *p = find_process(w, t->pid);
+
+    t->hit = NO_HIT;
+    arm(w, t, 0);
+    for (unsigned i = 0; p && i < w->points; i++)
+        if (p->trap[i].addr && !p->trap[i].out)
+            p->trap[i].out = poke_trap(t->tid, &p->trap[i], 0) == 0;
+    if (p && p->entry.addr && !p->entry.out)
+        p->entry.out = poke_trap(t->tid, &p->entry, 0) == 0;
+    if (has_trap(t->tid)) {
+        go_on(t);
+        return;
+    }
+    (void)ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal);
+    drop_thread(w, t->tid);
+}
+
 /* A SIGTRAP that is no event: 1 for a hit, 0 for one of our own stops, -1 for the program's own. */
 static int on_trap(struct watch *w, struct thread *t)
 {
@@ -456,7 +492,9 @@ static int on_stop(struct watch *w, pid_t tid, int status)
         w->shared++;
     if (hit == 1 && (t->hit == HIT_TRAP || watch_arch_data_first()))
         t->hit = NO_HIT; /* it will come again */
-    if (!w->stopping)
+    if (w->released)
+        let_go(w, t);
+    else if (!w->stopping)
         go_on(t);
     return 0;
 }
@@ -608,17 +646,22 @@ void watch_continue(struct watch *w)
 void watch_release(struct watch *w)
 {
     w->released = 1;
-    for (size_t i = 0; i < w->threads; i++) {
-        struct thread *t = &w->thread[i];
-        struct process *p = find_process(w, t->pid);
+    w->stopping = 0;
+    for (size_t i = w->threads; i-- > 0;) /* the last takes the place of one that goes */
+        if (w->thread[i].stopped)
+            let_go(w, &w->thread[i]);
+}
 
-        t->hit = NO_HIT;
-        if (!t->stopped)
-            continue;
-        arm(w, t, 0);
-        for (unsigned k = 0; p && k < w->points; k++)
-            if (p->trap[k].addr && !p->trap[k].out)
-                p->trap[k].out = poke_trap(t->tid, &p->trap[k], 0) == 0;
+size_t watch_end(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
+{
+    const int64_t until = now_ms() + END_MS;
+
+    w->released = 1;
+    while (w->threads && now_ms() < until) {
+        (void)watch_stop(w, ended, arg);
+        watch_release(w);
+        if (w->threads)
+            rest();
     }
-    watch_continue(w);
+    return w->threads;
 }

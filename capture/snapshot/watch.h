@@ -52,9 +52,13 @@ unsigned watch_handle(struct watch *w, void (*ended)(void *arg, pid_t pid, int s
 unsigned watch_stop(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg);
 void watch_continue(struct watch *w);
 
-/* Instead of watch_continue(): lets all go without traps, and no point is hit any more. They stay
-   traced, since a trap may be on its way that would kill whoever gets it untraced. */
+/* Instead of watch_continue(): lets all go untraced, and no point is hit any more. Who does not
+   stand yet is let go by watch_handle() when it does. */
 void watch_release(struct watch *w);
+
+/* Lets all go that are left, since who is traced ends with us. Waits for them ten seconds at most
+   and returns the number of threads that did not stop. */
+size_t watch_end(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg);
 
 /* Tells of symbols that were found nowhere, and what was missed. */
 void watch_tell(struct watch *w);

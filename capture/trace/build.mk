@@ -26,12 +26,13 @@ VG_INCLUDE ?= /usr/include/valgrind
 VG_CFLAGS_amd64 := -m64 -fcf-protection=none
 VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra -fno-strict-aliasing -fno-builtin \
     -fomit-frame-pointer -fno-stack-protector -fno-pic -fno-pie -Wno-unused-parameter \
+    -Werror=incompatible-pointer-types \
     -DVGA_$(VG_ARCH)=1 -DVGO_linux=1 -DVGP_$(VG_ARCH)_linux=1 -DVGPV_$(VG_ARCH)_linux_vanilla=1 \
     -isystem $(VG_INCLUDE)
 VG_OUT := $(B)/libexec/cacheflow/valgrind
 VG_SUFFIX := $(VG_ARCH)-linux
 
-CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main instrument events heap transport)
+CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main instrument events heap own transport)
 CFT_OUT := $(VG_OUT)/cftrace-$(VG_SUFFIX) $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so \
     $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so
 
@@ -55,7 +56,8 @@ $(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS)
 	$(if $(V),,@echo "  LINK  $@")
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -static -no-pie -nodefaultlibs -nostartfiles -u _start \
 	    -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
-	    -Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3 -o $@ $^ \
+	    -Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3 \
+	    -Wl,--wrap=vgSysWrap_generic_sys_execve_before -o $@ $^ \
 	    $(VG_LIB)/libcoregrind-$(VG_SUFFIX).a $(VG_LIB)/libvex-$(VG_SUFFIX).a -lgcc \
 	    $(wildcard $(VG_LIB)/libgcc-sup-$(VG_SUFFIX).a)
 

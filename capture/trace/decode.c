@@ -3,8 +3,8 @@
  * Tokens, rings, processes and places; events are taken in by decode_events.c, and the rows
  * themselves are expanded in decode_rows.c.
  *
- * Memory: per process 4 MiB of ring, the descriptions and templates of all superblocks that it ever
- * translated, and 4 bytes a context; given back some time after it ended.
+ * Memory: per process up to 4 MiB of ring, the descriptions and templates of all superblocks that
+ * it ever translated, and 4 bytes a context; given back some time after it ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ int cf_decode_called(struct cf_trace *t, int result)
 int cf_decode_no_memory(struct cf_trace *t)
 {
     cf_decode_problem(t, "out of memory");
-    t->stopped = 1;
+    t->stopped = t->refused = 1;
     return -1;
 }
 
@@ -146,6 +146,17 @@ static int put_staged(struct cf_trace *t, uint32_t staged)
     return 0;
 }
 
+int cf_decode_end_repeat(struct cf_trace *t)
+{
+    uint32_t staged = 0;
+
+    if (!t->current || !t->current->code.repeat.pc)
+        return 0;
+    if (cf_rows_repeat_end(&t->rows, &t->current->code, &staged) == CF_ROWS_MEMORY)
+        return cf_decode_no_memory(t);
+    return put_staged(t, staged);
+}
+
 /* Threads. */
 
 void cf_decode_pause(struct cf_trace *t)
@@ -207,7 +218,7 @@ static void forget(struct cf_decode_process *p)
 static void unmap_ring(struct cf_decode_process *p)
 {
     if (p->ring)
-        munmap(p->ring, CF_WIRE_RING_BYTES);
+        munmap(p->ring, CF_WIRE_RING(p->blocks));
     p->ring = NULL;
 }
 
@@ -225,10 +236,24 @@ static void refuse(struct cf_decode_process *p)
     wake(p);
 }
 
+/* A process that may be forgotten must not be the current one. */
+static int leave_process(struct cf_trace *t, const struct cf_decode_process *p)
+{
+    if (t->current != p)
+        return 0;
+    if (!t->stopped && cf_decode_end_repeat(t) != 0)
+        return -1;
+    cf_decode_pause(t);
+    t->current = NULL;
+    return close_place(t);
+}
+
+/* What the handler says to its last rows is remembered. */
 static void drop(struct cf_trace *t, struct cf_decode_process *p, const char *what)
 {
     cf_decode_problem(t, "process %u: %s: its trace ends here", p->pid, what);
     t->dropped++;
+    (void)leave_process(t, p);
     refuse(p);
     p->alive = 0;
     unmap_ring(p);
@@ -244,15 +269,11 @@ static int end_process(struct cf_trace *t, struct cf_decode_process *p)
         if (p->threads[i].alive &&
             cf_decode_task(t, p, p->threads[i].tid, CF_TRACE_EXIT, p->threads[i].name) != 0)
             return -1;
-    if (t->current == p) {
-        if (close_place(t) != 0)
-            return -1;
-        cf_decode_pause(t);
-        t->current = NULL;
-    }
+    if (leave_process(t, p) != 0)
+        return -1;
     unmap_ring(p);
     while ((q = *link))
-        if (!q->alive && ++ended > ENDED_KEPT) {
+        if (!q->alive && q->coming <= 0 && ++ended > ENDED_KEPT) {
             *link = q->next;
             forget(q);
             free(q);
@@ -262,32 +283,45 @@ static int end_process(struct cf_trace *t, struct cf_decode_process *p)
     return 0;
 }
 
-static int map_ring(struct cf_trace *t, struct cf_decode_process *p)
+/* What is not mapped cannot be told to stop: the process would wait for us for ever. */
+static void refuse_file(int fd)
+{
+    const uint32_t stop = 1;
+
+    (void)!pwrite(fd, &stop, sizeof(stop), offsetof(struct cf_wire_ring, stop));
+}
+
+static int map_ring(struct cf_trace *t, struct cf_decode_process *p, int spare)
 {
     char path[PATH_MAX + 40];
+    struct cf_wire_ring head;
     struct stat st;
     int fd;
 
-    snprintf(path, sizeof(path), "%s/ring.%u.%u", t->directory, p->pid, p->ring_number);
+    snprintf(path, sizeof(path), "%s/ring.%u.%u", spare ? t->spare : t->directory, p->pid,
+             p->ring_number);
     fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) {
+        t->refused |= errno == EMFILE || errno == ENFILE || errno == ENOMEM;
         cf_decode_problem(t, "%s: %s", path, strerror(errno));
         return -1;
     }
     unlink(path);
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= CF_WIRE_RING_BYTES)
-        p->ring = mmap(NULL, CF_WIRE_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.magic == CF_WIRE_MAGIC &&
+        head.version == CF_WIRE_VERSION && head.block_bytes == CF_WIRE_BLOCK_BYTES &&
+        head.blocks >= CF_WIRE_BLOCKS_LEAST && head.blocks <= CF_WIRE_BLOCKS &&
+        (uint64_t)st.st_size >= CF_WIRE_RING(head.blocks))
+        p->ring = mmap(NULL, CF_WIRE_RING(head.blocks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     else
         p->ring = MAP_FAILED;
-    close(fd);
+    p->blocks = head.blocks;
     if (p->ring == MAP_FAILED) {
         p->ring = NULL;
-        return -1;
+        refuse_file(fd);
     }
-    if (p->ring->magic != CF_WIRE_MAGIC || p->ring->version != CF_WIRE_VERSION ||
-        p->ring->block_bytes != CF_WIRE_BLOCK_BYTES || p->ring->blocks != CF_WIRE_BLOCKS)
-        return -1;
-    return 0;
+    close(fd);
+    return p->ring ? 0 : -1;
 }
 
 /* What a forked child knows from its parent. 0, -1: nonsense, -2: no memory. */
@@ -305,6 +339,43 @@ static int inherit(struct cf_decode_process *p, const struct cf_decode_process *
     return 0;
 }
 
+/* The image that forked, which may have ended or gone on as another. */
+static struct cf_decode_process *find_parent(struct cf_trace *t, const struct cf_wire_token *token)
+{
+    struct cf_decode_process *found = NULL;
+
+    for (struct cf_decode_process *p = t->processes; p; p = p->next)
+        if (p->pid == token->parent && (!found || p->coming > 0))
+            found = p;
+    return found;
+}
+
+static void not_recorded(struct cf_trace *t, uint32_t pid, uint32_t error)
+{
+    if (t->unrecorded == 0)
+        t->unrecorded_error = error;
+    if (t->unrecorded < CF_TRACE_TOLD)
+        t->unrecorded_pid[t->unrecorded] = pid;
+    t->unrecorded++;
+}
+
+/* A process without a ring. One that came to it by exec has ended for us. */
+static int start_without(struct cf_trace *t, const struct cf_wire_token *token)
+{
+    struct cf_decode_process *old = t->processes, *parent = find_parent(t, token);
+
+    t->begun = 1;
+    not_recorded(t, token->pid, token->value ? token->value : EIO);
+    if (token->origin == CF_WIRE_FORK && parent)
+        parent->coming--;
+    while (old && (old->pid != token->pid || !old->alive))
+        old = old->next;
+    if (old && token->origin == CF_WIRE_FIRST)
+        return end_process(t, old);
+    t->seen++;
+    return 0;
+}
+
 static int start_process(struct cf_trace *t, const struct cf_wire_token *token)
 {
     struct cf_decode_process *p, *old, *parent = NULL;
@@ -314,9 +385,7 @@ static int start_process(struct cf_trace *t, const struct cf_wire_token *token)
     for (old = t->processes; old; old = old->next)
         if (old->pid == token->pid)
             break;
-    for (parent = t->processes; parent; parent = parent->next)
-        if (parent->pid == token->parent)
-            break;
+    parent = find_parent(t, token);
     p = calloc(1, sizeof(*p));
     if (!p)
         return cf_decode_no_memory(t);
@@ -343,6 +412,8 @@ static int start_process(struct cf_trace *t, const struct cf_wire_token *token)
     }
     p->next = t->processes;
     t->processes = p;
+    if (token->origin == CF_WIRE_FORK && parent)
+        parent->coming--;
     if (token->origin == CF_WIRE_FORK)
         r = parent ? inherit(p, parent, token) : -1;
     else {
@@ -356,7 +427,8 @@ static int start_process(struct cf_trace *t, const struct cf_wire_token *token)
     }
     if (r == -2)
         return cf_decode_no_memory(t);
-    if (r != 0 || map_ring(t, p) != 0)
+    t->seen += !p->execed;
+    if (map_ring(t, p, t->spare[0] && token->value == 1) != 0 || r != 0)
         drop(t, p, "a start that makes no sense");
     else if (t->stopping)
         refuse(p);
@@ -367,7 +439,7 @@ static int start_process(struct cf_trace *t, const struct cf_wire_token *token)
 static int decode(struct cf_trace *t, struct cf_decode_process *p, uint32_t bytes)
 {
     const uint8_t *block = (const uint8_t *)p->ring + CF_WIRE_HEADER_BYTES +
-                           (size_t)(p->sequence % CF_WIRE_BLOCKS) * CF_WIRE_BLOCK_BYTES;
+                           (size_t)(p->sequence % p->blocks) * CF_WIRE_BLOCK_BYTES;
     const uint8_t *from = block + p->consumed, *end = block + bytes;
     int r = 0;
 
@@ -376,6 +448,8 @@ static int decode(struct cf_trace *t, struct cf_decode_process *p, uint32_t byte
         return 0;
     }
     if (t->current != p) {
+        if (cf_decode_end_repeat(t) != 0)
+            return -1;
         cf_decode_pause(t);
         t->current = p;
         if (cf_decode_resume(t) != 0)
@@ -415,8 +489,14 @@ static int take_token(struct cf_trace *t, const struct cf_wire_token *token)
 
     if (token->type == CF_WIRE_TOKEN_START)
         return start_process(t, token);
+    if (token->type == CF_WIRE_TOKEN_UNRECORDED)
+        return start_without(t, token);
     p = find_process(t, token->pid, token->ring);
-    if (!p || !p->alive)
+    if (p && token->type == CF_WIRE_TOKEN_FORKED)
+        p->coming++;
+    if (p && token->type == CF_WIRE_TOKEN_EXEC)
+        p->execs = token->value == 1;
+    if (!p || !p->alive || token->type == CF_WIRE_TOKEN_FORKED || token->type == CF_WIRE_TOKEN_EXEC)
         return 0;
     if (token->type == CF_WIRE_TOKEN_END)
         return end_process(t, p);
@@ -478,6 +558,16 @@ static int between_images(const struct cf_trace *t)
     return 0;
 }
 
+/* Processes that are gone without a word. */
+static void count_silent(struct cf_trace *t)
+{
+    for (const struct cf_decode_process *p = t->processes; p; p = p->next)
+        if (p->alive && p->execs && t->options.follow)
+            not_recorded(t, p->pid, 0);
+        else if (p->alive && !p->execs && !t->stopping)
+            t->killed++;
+}
+
 int cf_trace_read(struct cf_trace *t, int milliseconds)
 {
     struct cf_wire_token tokens[TOKENS];
@@ -496,8 +586,10 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     if (!(p.revents & POLLIN)) {
         struct timespec pause = {.tv_nsec = 10000000};
 
-        if (!t->options.follow || !between_images(t))
+        if (!t->options.follow || !between_images(t)) {
+            count_silent(t);
             return CF_TRACE_END;
+        }
         nanosleep(&pause, NULL); /* poll() does not wait now */
         return take_published(t) == 0 ? CF_TRACE_IDLE : CF_TRACE_STOPPED;
     }
@@ -525,6 +617,7 @@ int cf_trace_finish(struct cf_trace *t)
         return CF_TRACE_STOPPED;
     for (struct cf_decode_process *p = t->processes; p; p = p->next)
         if (p->alive) {
+            refuse(p); /* it may run on */
             if (end_process(t, p) != 0)
                 return CF_TRACE_STOPPED;
             p = t->processes; /* the list may have changed; ended ones are passed over */
@@ -556,6 +649,7 @@ struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_opti
     t->options = *options;
     t->handler = *handler;
     snprintf(t->directory, sizeof(t->directory), "%s", directory);
+    snprintf(t->spare, sizeof(t->spare), "%s", options->spare ? options->spare : "");
     snprintf(path, sizeof(path), "%s/tokens", t->directory);
     t->fd = -1;
     if (strlen(directory) >= sizeof(t->directory) || mkfifo(path, 0600) != 0 ||
@@ -576,9 +670,9 @@ void cf_trace_close(struct cf_trace *t)
         return;
     t->stopped = 1;
     cf_trace_stop(t);
-    close(t->fd);
     snprintf(path, sizeof(path), "%s/tokens", t->directory);
-    unlink(path);
+    unlink(path); /* first: a FIFO that nobody reads means that we were killed */
+    close(t->fd);
     while (t->processes) {
         struct cf_decode_process *p = t->processes;
 
@@ -601,6 +695,21 @@ int cf_trace_begun(const struct cf_trace *t)
     return t->begun;
 }
 
+struct cf_trace_census cf_trace_census(const struct cf_trace *t)
+{
+    return (struct cf_trace_census){t->seen, t->unrecorded, t->killed, t->unrecorded_pid,
+                                    (int)t->unrecorded_error};
+}
+
+unsigned cf_trace_alive(const struct cf_trace *t)
+{
+    unsigned n = 0;
+
+    for (const struct cf_decode_process *p = t->processes; p; p = p->next)
+        n += p->alive != 0;
+    return n;
+}
+
 uint64_t cf_trace_time(const struct cf_trace *t)
 {
     return t->time;
@@ -614,6 +723,11 @@ uint64_t cf_trace_rows(const struct cf_trace *t)
 const char *cf_trace_problem(const struct cf_trace *t)
 {
     return t->problem[0] ? t->problem : NULL;
+}
+
+int cf_trace_refused(const struct cf_trace *t)
+{
+    return t->refused;
 }
 
 unsigned cf_trace_dropped(const struct cf_trace *t)

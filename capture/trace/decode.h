@@ -35,6 +35,7 @@ struct cf_trace_options {
     int instructions;    /* also rows for instruction runs */
     int follow;          /* children and what processes turn into by exec are traced too */
     uint32_t fetch_line; /* bytes, a power of two from 1 on; 0: 64 */
+    const char *spare;   /* a second directory, or NULL */
     uint64_t limit;      /* access rows after which recording stops; 0: none */
 };
 
@@ -122,7 +123,8 @@ struct cf_trace_handler {
 
 struct cf_trace;
 
-/* Makes the FIFO in the directory. NULL when that fails; `problem` then tells. */
+/* Makes the FIFO in the directory. NULL when that fails; `problem` then tells. Rings may also be in
+ * options->spare. */
 struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_options *options,
                                const struct cf_trace_handler *handler, char *problem, size_t size);
 
@@ -146,6 +148,9 @@ int cf_trace_fd(const struct cf_trace *t);
 /* Whether a process ever announced itself. */
 int cf_trace_begun(const struct cf_trace *t);
 
+/* Processes that are being recorded. */
+unsigned cf_trace_alive(const struct cf_trace *t);
+
 /* No more recording: the program runs on, as fast as it can. */
 void cf_trace_stop(struct cf_trace *t);
 
@@ -157,7 +162,20 @@ uint64_t cf_trace_rows(const struct cf_trace *t); /* accesses and runs so far */
 
 /* The first thing that went wrong, or NULL; and how many processes were dropped for it. */
 const char *cf_trace_problem(const struct cf_trace *t);
+/* Whether memory or descriptors were wanting; then the trace is not to blame. */
+int cf_trace_refused(const struct cf_trace *t);
 unsigned cf_trace_dropped(const struct cf_trace *t);
+
+/* What became of the processes: how many there were, of which some were not recorded at all (the
+ * first CF_TRACE_TOLD of them, and why: errno of the first, 0 if what it went on as by exec cannot
+ * be), and some were killed, so that what they did last is missing. */
+enum { CF_TRACE_TOLD = 8 };
+struct cf_trace_census {
+    unsigned all, unrecorded, killed;
+    const uint32_t *unrecorded_pid;
+    int why;
+};
+struct cf_trace_census cf_trace_census(const struct cf_trace *t);
 
 /* Frees; what is still traced runs on without being recorded. Removes the FIFO. */
 void cf_trace_close(struct cf_trace *t);

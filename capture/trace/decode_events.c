@@ -186,6 +186,9 @@ int cf_decode_event(struct cf_trace *t, struct cf_decode_process *p, const uint8
     if (header.bytes < sizeof(header) || header.bytes > (size_t)(end - e))
         return -2;
     *from += header.bytes;
+    /* Its iterations are translated once it has begun. */
+    if (header.type != CF_WIRE_PAD && header.type != CF_WIRE_BLOCK && cf_decode_end_repeat(t) != 0)
+        return -1;
     switch (header.type) {
     case CF_WIRE_PAD:
         return 0;

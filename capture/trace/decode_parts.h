@@ -26,8 +26,11 @@ struct cf_decode_thread {
 
 struct cf_decode_process {
     uint32_t pid, ring_number, parent;
-    int alive;  /* its tokens are expected */
-    int execed; /* the pid ran another image before */
+    int alive;       /* its tokens are expected */
+    int execed;      /* the pid ran another image before */
+    int execs;       /* it is about to run another */
+    int coming;      /* children that have not sent their start yet */
+    uint32_t blocks; /* of the ring */
     struct cf_wire_ring *ring;
     uint32_t sequence; /* of the block that is due */
     uint32_t consumed; /* bytes of it that were decoded as published */
@@ -40,14 +43,17 @@ struct cf_decode_process {
 };
 
 struct cf_trace {
-    char directory[PATH_MAX];
+    char directory[PATH_MAX], spare[PATH_MAX];
     struct cf_trace_options options;
     struct cf_trace_handler handler;
     int fd;
     int begun;
     int stopping; /* no more recording is wanted */
     int stopped;  /* by the handler, or without memory: nothing is called any more */
-    unsigned dropped;
+    int refused;  /* memory or descriptors were wanting */
+    unsigned dropped, seen, unrecorded, killed;
+    uint32_t unrecorded_error; /* errno of the first; 0: by an exec */
+    uint32_t unrecorded_pid[CF_TRACE_TOLD];
     char problem[512];
 
     struct cf_rows rows;
@@ -82,6 +88,9 @@ int cf_decode_flush(struct cf_trace *t);
 /* The running thread stops, and the current process's running thread runs from now on. */
 void cf_decode_pause(struct cf_trace *t);
 int cf_decode_resume(struct cf_trace *t);
+
+/* What is known of the current process's string instruction is handed over: it does not go on. */
+int cf_decode_end_repeat(struct cf_trace *t);
 
 int cf_decode_task(struct cf_trace *t, struct cf_decode_process *p, uint32_t tid,
                    enum cf_trace_kind kind, const char *name);

@@ -61,9 +61,8 @@ static inline __attribute__((always_inline)) void put_group(const struct cf_trac
     memcpy(&c->hint[row], g->hint, sizeof(g->hint));
 }
 
-/* Rows of a record to staging, without those of accesses that did not happen. */
-static uint32_t stage(struct cf_rows *r, const struct cf_rows_template *t, const uint8_t *record,
-                      uint64_t time)
+uint32_t cf_rows_stage(struct cf_rows *r, const struct cf_rows_template *t, const uint8_t *record,
+                       uint64_t time)
 {
     struct cf_trace_columns *c = &r->staging;
     uint32_t n = 0;
@@ -87,13 +86,14 @@ static uint32_t stage(struct cf_rows *r, const struct cf_rows_template *t, const
 }
 
 /* A record that a fault cut short: *from is after it, at the event that tells where. */
-static enum cf_rows_result stage_cut(struct cf_rows *r, const struct cf_rows_block *b,
-                                     const uint8_t *record, const uint8_t **from,
-                                     const uint8_t *end, uint64_t *time, uint32_t *staged)
+static enum cf_rows_result stage_cut(struct cf_rows *r, struct cf_rows_code *code,
+                                     const struct cf_rows_block *b, const uint8_t *record,
+                                     const uint8_t **from, const uint8_t *end, uint64_t *time,
+                                     uint32_t *staged)
 {
     struct cf_trace_columns *c = &r->staging;
     struct cf_wire_cut cut;
-    uint32_t outcome, e, skipped, first, stop, insns, accesses = 0, rows, executed;
+    uint32_t outcome, e, skipped, first, stop, insns, accesses = 0, rows = 0, executed = 0, done;
 
     if ((size_t)(end - *from) < sizeof(cut))
         return CF_ROWS_BAD;
@@ -109,13 +109,16 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, const struct cf_rows_blo
     first = e > 1 ? b->exit[e - 2].insn : e == 0 && b->exits ? b->exit[b->exits - 1].insn : 0;
     stop = e ? b->exit[e - 1].insn + 1u : b->insns;
     for (insns = first; insns < stop; insns++)
-        if ((b->insn[insns].pc_length & ((UINT64_C(1) << 56) - 1)) == cut.pc)
+        if ((b->insn[insns].pc_length & CF_WIRE_PC_MASK) == cut.pc)
             break;
     if (insns == stop)
         insns = first;
     while (accesses < b->accesses && b->access[accesses].insn < insns)
         accesses++;
-    rows = cf_rows_make(r, b, insns, accesses, skipped, &executed);
+    done = b->repeat && insns >= b->repeat ? accesses : 0; /* of iterations before the fault */
+    if (!code->repeat.pc)
+        rows = cf_rows_make(r, b, done ? b->repeat : insns, done ? b->repeat_access : accesses,
+                            skipped, &executed);
     *staged = 0;
     for (uint32_t i = 0; i < rows; i++) {
         struct cf_rows_row *row = &r->work[i];
@@ -132,7 +135,12 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, const struct cf_rows_blo
         (*staged)++;
     }
     *time += executed;
-    return CF_ROWS_STAGED;
+    if (done) {
+        code->repeat.time = *time - 1;
+        if (cf_rows_repeat_accesses(r, code, b, done, record, staged) != 0)
+            return CF_ROWS_MEMORY;
+    }
+    return cf_rows_repeat_end(r, code, staged);
 }
 
 static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows_code *code,
@@ -149,6 +157,16 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
     uint64_t now = *time;
     enum cf_rows_result result = CF_ROWS_DONE;
 
+    if (code->repeat.pc && p < end) {
+        int continues = cf_rows_continues(r, code, p, end);
+
+        *staged = 0;
+        if (continues == 0)
+            return cf_rows_repeat_end(r, code, staged);
+        if (continues < 0)
+            return CF_ROWS_MEMORY;
+        arena = code->arena;
+    }
     while (p < end) {
         const uint8_t *record = p;
         struct cf_rows_template *t;
@@ -213,9 +231,12 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
         p += bytes;
         if (__builtin_expect(t->flags || t->padded > room - row, 0)) {
             if (t->flags & CF_ROWS_CUT) {
-                result = stage_cut(r, code->blocks[t->block], record, &p, end, &now, staged);
+                result = stage_cut(r, code, code->blocks[t->block], record, &p, end, &now, staged);
+            } else if (t->flags & CF_ROWS_REPEAT) {
+                p = record;
+                result = cf_rows_repeat(r, code, &p, end, &now, staged);
             } else {
-                *staged = stage(r, t, record, now);
+                *staged = cf_rows_stage(r, t, record, now);
                 now += t->insns;
                 result = CF_ROWS_STAGED;
             }

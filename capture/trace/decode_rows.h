@@ -5,6 +5,7 @@
 #ifndef CF_TRACE_DECODE_ROWS_H
 #define CF_TRACE_DECODE_ROWS_H
 
+#include "capture/cf_repeat.h"
 #include "decode.h"
 #include "protocol.h"
 
@@ -18,6 +19,8 @@ struct cf_rows_block {
     uint32_t users; /* processes */
     uint32_t first;
     uint16_t insns, accesses, slots, exits, sections;
+    uint16_t repeat;        /* a string instruction that repeats itself: its index + 1, or 0; */
+    uint16_t repeat_access; /* the first access of it */
     struct cf_wire_insn *insn;
     struct cf_wire_access *access;
     struct cf_wire_exit *exit;
@@ -37,6 +40,11 @@ struct cf_rows_code {
     uint8_t *arena; /* of templates */
     size_t arena_bytes, arena_room;
     size_t chain_bytes; /* of it for sequences */
+    /* The string instruction that is being executed; pc 0: none. */
+    struct {
+        uint64_t pc, time;
+        struct cf_repeat joined;
+    } repeat;
 };
 
 struct cf_rows_output {
@@ -88,5 +96,10 @@ enum { CF_ROWS_TAIL = 8 };
 enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
                                    const uint8_t **from, const uint8_t *end,
                                    struct cf_rows_output *out, uint64_t *time, uint32_t *staged);
+
+/* The string instruction that is being executed goes on no more, as far as this process's rows are
+ * concerned: *staged tells how many rows of it are in staging. CF_ROWS_STAGED or CF_ROWS_MEMORY. */
+enum cf_rows_result cf_rows_repeat_end(struct cf_rows *r, struct cf_rows_code *code,
+                                       uint32_t *staged);
 
 #endif

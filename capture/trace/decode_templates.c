@@ -31,7 +31,7 @@ struct cf_rows_tuple {
 int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
                  const struct cf_trace_handler *handler)
 {
-    size_t n = CF_ROWS_MOST + CF_ROWS_GROUP;
+    size_t n = CF_ROWS_MOST + CF_ROWS_GROUP + CF_REPEAT_MOST;
 
     memset(r, 0, sizeof(*r));
     r->instructions = options->instructions;
@@ -83,6 +83,22 @@ static int valid(const struct cf_rows_block *b)
         if (b->section[i].first > b->section[i].last || b->section[i].last >= b->insns)
             return 0;
     return 1;
+}
+
+/* The last instruction may repeat itself, and then stand there more than once. */
+static void find_repeat(struct cf_rows_block *b)
+{
+    uint32_t i = b->insns;
+    uint64_t last = b->insn[i - 1].pc_length;
+
+    b->repeat = b->repeat_access = 0;
+    if (!(last & CF_WIRE_REPEATS))
+        return;
+    while (i > 1 && b->insn[i - 2].pc_length == last)
+        i--;
+    b->repeat = (uint16_t)i;
+    while (b->repeat_access < b->accesses && b->access[b->repeat_access].insn + 1u < i)
+        b->repeat_access++;
 }
 
 static int more_outcomes(struct cf_rows_code *c, uint32_t n)
@@ -174,6 +190,7 @@ int cf_rows_describe(struct cf_rows_code *c, const uint8_t *event, uint32_t byte
         free(b);
         return -1;
     }
+    find_repeat(b);
     while (outcomes--)
         c->map[c->outcomes++] = CF_ROWS_UNSEEN | c->n_blocks;
     c->blocks[c->n_blocks++] = b;
@@ -250,8 +267,8 @@ uint32_t cf_rows_make(struct cf_rows *r, const struct cf_rows_block *b, uint32_t
     int data = 0; /* since the run began */
 
     for (uint32_t i = 0; i < insns; i++) {
-        uint64_t pc = b->insn[i].pc_length & ((UINT64_C(1) << 56) - 1);
-        uint32_t length = b->insn[i].pc_length >> 56;
+        uint64_t pc = b->insn[i].pc_length & CF_WIRE_PC_MASK;
+        uint32_t length = b->insn[i].pc_length >> 56 & CF_WIRE_LENGTH_MASK;
 
         if (is_skipped(b, skipped, i)) {
             while (a < accesses && b->access[a].insn == i)
@@ -375,15 +392,24 @@ int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome
     const struct cf_rows_block *b = c->blocks[index];
     uint32_t e = (outcome - b->first) >> b->sections;
     uint32_t skipped = (outcome - b->first) & ((1u << b->sections) - 1);
-    uint32_t rows = 0, executed = 0;
+    uint32_t rows = 0, executed = 0, insns = 0, accesses = 0;
     struct cf_rows_template *t;
     int64_t where;
+    int repeats;
 
-    if (e == 0)
-        rows = cf_rows_make(r, b, b->insns, b->accesses, skipped, &executed);
-    else if (e <= b->exits)
-        rows = cf_rows_make(r, b, b->exit[e - 1].insn + 1u, b->exit[e - 1].accesses, skipped,
-                            &executed);
+    if (e == 0) {
+        insns = b->insns;
+        accesses = b->accesses;
+    } else if (e <= b->exits) {
+        insns = b->exit[e - 1].insn + 1u;
+        accesses = b->exit[e - 1].accesses;
+    }
+    repeats = b->repeat && insns >= b->repeat;
+    if (repeats) {
+        insns = b->repeat;
+        accesses = b->repeat_access;
+    }
+    rows = cf_rows_make(r, b, insns, accesses, skipped, &executed);
     where = new_template(c, rows);
     if (where < 0)
         return -1;
@@ -394,6 +420,8 @@ int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome
     t->records = 1;
     if (e > b->exits)
         t->flags |= CF_ROWS_CUT;
+    if (repeats)
+        t->flags |= CF_ROWS_REPEAT;
     for (uint32_t i = 0; i < rows; i++) {
         struct cf_rows_row *row = &r->work[i];
         struct cf_rows_group *g = &t->group[i / CF_ROWS_GROUP];

@@ -21,6 +21,7 @@ struct cf_rows_group {
 enum {
     CF_ROWS_CONDITIONAL = 1,  /* flags of a template: some accesses may not have happened, */
     CF_ROWS_CUT = 2,          /* a fault cut the superblock short */
+    CF_ROWS_REPEAT = 4,       /* it has the rows up to a string instruction that repeats itself */
     CF_ROWS_CHAIN_AFTER = 64, /* wrong turns before a link is made */
 };
 
@@ -68,5 +69,28 @@ int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome
 /* The record with header `word`, which was not yet checked, came after the sequence at `first`:
  * links it if there is no link; the arena may move. Without memory there will be none. */
 void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word);
+
+/* Rows of a record to staging, without those of accesses that did not happen; how many. */
+uint32_t cf_rows_stage(struct cf_rows *r, const struct cf_rows_template *t, const uint8_t *record,
+                       uint64_t time);
+
+/* ---- decode_repeat.c ---- */
+
+/* Whether the record at p, which must be whole, is of the string instruction that is being
+ * executed. Its template is made if need be. 1, 0, or -1 without memory. */
+int cf_rows_continues(struct cf_rows *r, struct cf_rows_code *code, const uint8_t *p,
+                      const uint8_t *end);
+
+/* Stages a record whose template has CF_ROWS_REPEAT, and those after it that continue it; *from is
+ * the first of them. CF_ROWS_STAGED or CF_ROWS_MEMORY. */
+enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
+                                   const uint8_t **from, const uint8_t *end, uint64_t *time,
+                                   uint32_t *staged);
+
+/* Accesses of a superblock's string instruction, up to that with index `to`, to staging behind
+ * *staged. 0, or -1 without memory. */
+int cf_rows_repeat_accesses(struct cf_rows *r, struct cf_rows_code *code,
+                            const struct cf_rows_block *b, uint32_t to, const uint8_t *record,
+                            uint32_t *staged);
 
 #endif

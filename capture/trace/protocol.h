@@ -5,12 +5,15 @@
  *
  * A directory, made by the reading side, holds everything:
  *
- *     tokens          a FIFO: one fixed-size message (struct cf_wire_token) a write, from all
- * traced processes, so that the order of arrival is the order of the trace ring.PID.N      one file
- * a traced process: a header page, then CF_WIRE_BLOCKS blocks. The reader opens and removes it when
- * the START token comes. N tells apart the images that one pid runs through by exec.
+ *     tokens      a FIFO: one fixed-size message (struct cf_wire_token) a write, from all traced
+ *                 processes, so that the order of arrival is the order of the trace
+ *     ring.PID.N  one file a traced process: a header page, then a power of two of blocks, at most
+ *                 CF_WIRE_BLOCKS. The reader opens and removes it when the START token comes. N
+ *                 tells apart the images that one pid runs through by exec. Where the directory
+ *                 has no room for it, it is in a second one.
  *
  * The tool fills a block and sends a BLOCK token; the reader decodes it and adds one to `freed`.
+ * Should the reader be gone without having said so in `stop`, the tool removes what it left behind.
  * Before system calls the tool only moves `published`; a reader that is idle may decode that far.
  *
  * A block is a sequence of records and events without alignment or padding:
@@ -39,9 +42,10 @@
 #include <stdint.h>
 
 enum {
-    CF_WIRE_VERSION = 1,
+    CF_WIRE_VERSION = 2,
     CF_WIRE_BLOCK_BYTES = 262144,
-    CF_WIRE_BLOCKS = 16,
+    CF_WIRE_BLOCKS = 16,      /* of a ring, at most */
+    CF_WIRE_BLOCKS_LEAST = 2, /* where memory is short */
     CF_WIRE_HEADER_BYTES = 4096,
     CF_WIRE_RING_BYTES = CF_WIRE_HEADER_BYTES + CF_WIRE_BLOCKS * CF_WIRE_BLOCK_BYTES,
     CF_WIRE_SLOT_BITS = 6,
@@ -56,6 +60,9 @@ enum {
     CF_WIRE_MAX_NAME = 4096, /* bytes of a name in an event */
     CF_WIRE_NO_SLOT = 0xffff,
 };
+
+/* Bytes of a ring of so many blocks. */
+#define CF_WIRE_RING(blocks) (CF_WIRE_HEADER_BYTES + (uint64_t)(blocks)*CF_WIRE_BLOCK_BYTES)
 
 #define CF_WIRE_MAGIC        UINT64_C(0x31656361727466c3)
 #define CF_WIRE_OUTCOMES     ((UINT32_C(1) << 26) - 1) /* of one process; 0 is not used */
@@ -80,9 +87,12 @@ struct cf_wire_ring {
 };
 
 enum cf_wire_token_type {
-    CF_WIRE_TOKEN_START = 1, /* pid, ring, parent, origin, outcomes, contexts */
+    CF_WIRE_TOKEN_START = 1, /* pid, ring, parent, origin, outcomes, contexts, value */
     CF_WIRE_TOKEN_BLOCK,     /* pid, ring, sequence, bytes */
     CF_WIRE_TOKEN_END,       /* pid, ring; the blocks before it are complete */
+    CF_WIRE_TOKEN_FORKED,    /* pid, ring: it has a child, which will send a START by fork */
+    CF_WIRE_TOKEN_EXEC,      /* pid, ring, value: 1 it goes on as another program, 0 it could not */
+    CF_WIRE_TOKEN_UNRECORDED, /* pid, parent, origin, value: there is no ring for it: errno */
 };
 
 /* FIRST: a new image; by exec if the reader knows the pid already. */
@@ -97,9 +107,9 @@ struct cf_wire_token {
     uint32_t origin;   /* START: enum cf_wire_origin */
     uint32_t outcomes; /* START by fork: first outcome that is not the parent's */
     uint32_t contexts; /* START by fork: first context that is not the parent's */
-    uint32_t sequence; /* BLOCK: counts from 0; its place is sequence % CF_WIRE_BLOCKS */
+    uint32_t sequence; /* BLOCK: counts from 0; its place is sequence % blocks */
     uint32_t bytes;    /* BLOCK: bytes in it */
-    uint32_t reserved;
+    uint32_t value;    /* START: 1 the ring is in the second directory */
 };
 
 enum cf_wire_event {
@@ -135,9 +145,15 @@ struct cf_wire_block {
     uint16_t reserved;
 };
 
+/* A string instruction with a repeat prefix stands last in its superblock. Superblocks that begin
+ * with the same one are its further iterations, of which there may be several in each. */
 struct cf_wire_insn {
-    uint64_t pc_length; /* length in bytes << 56 | address */
+    uint64_t pc_length; /* CF_WIRE_REPEATS, CF_WIRE_JOINED, length in bytes << 56 | address */
 };
+#define CF_WIRE_REPEATS     (UINT64_C(1) << 63) /* a string instruction with a repeat prefix */
+#define CF_WIRE_JOINED      (UINT64_C(1) << 62) /* whose accesses a processor joins */
+#define CF_WIRE_LENGTH_MASK UINT64_C(0x3f)
+#define CF_WIRE_PC_MASK     ((UINT64_C(1) << 56) - 1)
 
 enum cf_wire_op { CF_WIRE_LOAD = 1, CF_WIRE_STORE = 2, CF_WIRE_CONDITIONAL = 0x80 };
 

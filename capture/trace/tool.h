@@ -6,12 +6,15 @@
  *     tool_instrument.c  superblocks: describe once, then fold and pack addresses
  *     tool_events.c      threads, mappings
  *     tool_heap.c        heap blocks and their call stacks
+ *     tool_own.c         heap blocks of programs that are linked statically
  *     tool_transport.c   the ring, tokens, fork, stopping
  */
 #ifndef CF_TRACE_TOOL_H
 #define CF_TRACE_TOOL_H
 
 #include "pub_tool_basics.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_clreq.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 #include "pub_tool_libcassert.h"
@@ -25,6 +28,23 @@
 
 #include "protocol.h"
 
+/* Whether this is Valgrind 3.minor or later. */
+#define CF_TOOL_SINCE(minor)                                                                       \
+    (__VALGRIND_MAJOR__ > 3 || (__VALGRIND_MAJOR__ == 3 && __VALGRIND_MINOR__ >= (minor)))
+
+/* Pages of zeros for the tool's own use; there is no way on without them. */
+static inline void *cf_tool_pages(SizeT bytes)
+{
+#if CF_TOOL_SINCE(21)
+    SysRes r = VG_(am_shadow_alloc)(bytes);
+    void *p = sr_isError(r) ? NULL : (void *)sr_Res(r);
+#else
+    void *p = VG_(am_shadow_alloc)(bytes);
+#endif
+    tl_assert(p);
+    return p;
+}
+
 /* Bytes kept free behind `limit`: the largest record and a CUT event. */
 #define CF_TOOL_SLACK (4 + CF_WIRE_SLOT_BYTES * CF_WIRE_MAX_SLOTS + 256)
 
@@ -36,6 +56,7 @@ struct cf_tool_hot {
     UChar *limit;  /* past it there is not surely room for a record */
     UWord advance; /* all ones; 0 while --function keeps recording off */
     Addr leave_sp; /* the running thread leaves the function when its stack is not below */
+    Addr call_sp;  /* the same for an allocation function of its own */
 };
 extern struct cf_tool_hot cf_tool_hot;
 #define CF_TOOL_SHADOW_CURSOR 0
@@ -43,6 +64,7 @@ extern struct cf_tool_hot cf_tool_hot;
 
 struct cf_tool_options {
     const HChar *directory;
+    const HChar *spare;    /* where rings are that find no room there, or NULL */
     const HChar *function; /* or NULL */
     Int stack_depth;
     Bool follow;
@@ -57,6 +79,7 @@ void cf_transport_open(void);              /* makes the first ring; recording be
 void cf_transport_hand_over(void);         /* sends the current block if it holds anything */
 void cf_transport_publish(UWord at_least); /* lets the reader see what is complete, if that much */
 void cf_transport_close(void);             /* hands over and says that the process ends */
+void cf_transport_exec(Bool begins);       /* another program is to take this one's place, or not */
 void cf_transport_poll(void);              /* outside generated code: obeys a stop */
 UChar *cf_transport_event(UInt type, UInt bytes); /* room for an event, header filled in */
 void cf_transport_enter(ThreadId tid);            /* generated code is about to run */
@@ -83,9 +106,21 @@ void cf_events_heap_released(Addr block);             /* a big block: its area m
 Bool cf_events_is_code(Addr pc);                      /* in an executable mapping of the program */
 
 /* tool_heap.c */
-void cf_heap_track(void);    /* before options */
-void cf_heap_announce(void); /* a forked child has its parent's blocks */
-UInt cf_heap_contexts(void); /* first unused context */
+void cf_heap_track(void);         /* before options */
+void cf_heap_announce(void);      /* a forked child has its parent's blocks */
+UInt cf_heap_contexts(void);      /* first unused context */
+UInt cf_heap_stack(ThreadId tid); /* context of the call stack of an allocation function */
+void cf_heap_obtained(Addr block, SizeT size, UInt context);
+SizeT cf_heap_released(Addr block); /* its size; 0 if there is no such block */
+
+/* tool_own.c */
+extern Bool cf_own_heap; /* the program is linked statically: entries and returns are looked at */
+void cf_own_begin(void); /* before the first superblock is translated */
+void cf_own_new_thread(ThreadId tid);
+void cf_own_run(ThreadId tid);
+UInt cf_own_entry(Addr pc); /* what allocation function begins here; 0: none */
+VG_REGPARM(2) void cf_own_enter(UWord function, Addr sp);
+VG_REGPARM(0) void cf_own_leave(void);
 
 /* tool_main.c */
 VG_REGPARM(0) void cf_function_enter(Addr sp);

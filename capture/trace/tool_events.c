@@ -4,13 +4,13 @@
  */
 #include "tool.h"
 
-#include "pub_tool_aspacemgr.h"
 #include "pub_tool_machine.h"
 
 /* Variables of Valgrind's core that its tool headers do not declare. */
 extern Addr VG_(brk_base);
 extern Addr VG_(brk_limit);
 extern Addr VG_(clstk_end);
+extern Int VG_(cl_exec_fd);
 
 enum {
     COMM_BYTES = 16,
@@ -54,6 +54,7 @@ static void thread_created(ThreadId parent, ThreadId child)
 {
     threads[child].tid = 0;
     cf_function_new_thread(child);
+    cf_own_new_thread(child);
     if (parent != VG_INVALID_THREADID)
         VG_(memcpy)(threads[child].name, threads[parent].name, COMM_BYTES);
     newborn = child;
@@ -133,7 +134,7 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 {
     (void)tid, (void)args, (void)n_args;
     if (number == __NR_execve || number == __NR_execveat)
-        cf_transport_hand_over(); /* if it works, nobody comes back here */
+        cf_transport_exec(True); /* if it works, nobody comes back here */
     else
         cf_transport_publish(0); /* it may block for long */
 }
@@ -156,11 +157,67 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
         if (announced)
             emit_task(kernel_tid(tid), CF_WIRE_TASK_NAME, name);
     }
+    if (number == __NR_execve || number == __NR_execveat)
+        cf_transport_exec(False);
     if (number == __NR_clone) {
         if (!sr_isError(result))
             thread_made((UInt)sr_Res(result));
         newborn = VG_INVALID_THREADID;
     }
+}
+
+/* /proc/self/exe is Valgrind, and what the program means by it is itself. Valgrind's own handling
+ * of execve() (build.mk has this take its place) sees to that in other calls, not here. */
+
+struct arguments {
+    Word number;
+    UWord first; /* and more */
+};
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, void *status,
+                                                UWord *flags);
+void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, void *status,
+                                                UWord *flags);
+
+static Bool is_own_executable(Addr name)
+{
+    HChar numbered[40];
+    SizeT i;
+
+    VG_(sprintf)(numbered, "/proc/%d/exe", VG_(getpid)());
+    for (i = 0; i < sizeof numbered; i++) {
+        if (!VG_(am_is_valid_for_client)(name + i, 1, VKI_PROT_READ))
+            return False;
+        if (!((const HChar *)name)[i])
+            break;
+    }
+    return i < sizeof numbered && (VG_(strcmp)((const HChar *)name, "/proc/self/exe") == 0 ||
+                                   VG_(strcmp)((const HChar *)name, "/proc/thread-self/exe") == 0 ||
+                                   VG_(strcmp)((const HChar *)name, numbered) == 0);
+}
+
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, void *status,
+                                                UWord *flags)
+{
+    enum { RED_ZONE = 128 };
+    HChar link[40], path[VKI_PATH_MAX];
+    SizeT length;
+    Addr place;
+
+    if (is_own_executable(arguments->first)) {
+        VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
+        length = VG_(readlink)(link, path, sizeof path - 1);
+        /* The name must be in the program's memory: below its stack there is nothing of its own. */
+        place = VG_(get_SP)(tid) - RED_ZONE - sizeof path;
+        if (length > 0 && VG_(am_is_valid_for_client)(place, sizeof path, VKI_PROT_WRITE)) {
+            path[length] = 0;
+            VG_(memcpy)((void *)place, path, length + 1);
+            arguments->first = place;
+        }
+    }
+    __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
 }
 
 /* Mappings. */
@@ -280,21 +337,22 @@ void cf_events_heap_block(Addr block, SizeT size)
     emit_map(s->start, s->end + 1, 0, perms_of(s), "[heap]");
 }
 
-/* A big block was released: its area may be gone. */
+/* A big block was released: its part of an area may be gone. */
 void cf_events_heap_released(Addr block)
 {
-    const NSegment *s = VG_(am_find_nsegment)(block);
+    Addr from = VG_PGROUNDDN(block), to = from;
     UInt i;
 
-    if (client_segment(s))
+    if (client_segment(VG_(am_find_nsegment)(block)))
         return;
     for (i = 0; i < n_heap_areas; i++)
         if (block >= heap_areas[i].start && block < heap_areas[i].end) {
-            Addr start = s && s->start > heap_areas[i].start ? s->start : heap_areas[i].start;
-            Addr end = s && s->end + 1 < heap_areas[i].end ? s->end + 1 : heap_areas[i].end;
-
-            emit_unmap(start, end);
-            forget_heap(start, end);
+            while (from > heap_areas[i].start && !client_segment(VG_(am_find_nsegment)(from - 1)))
+                from -= VKI_PAGE_SIZE;
+            while (to < heap_areas[i].end && !client_segment(VG_(am_find_nsegment)(to)))
+                to += VKI_PAGE_SIZE;
+            emit_unmap(from, to);
+            forget_heap(from, to);
             return;
         }
 }

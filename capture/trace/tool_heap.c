@@ -5,7 +5,6 @@
  */
 #include "tool.h"
 
-#include "pub_tool_aspacemgr.h"
 #include "pub_tool_replacemalloc.h"
 #include "pub_tool_stacktrace.h"
 
@@ -148,7 +147,7 @@ static void insert_block(Addr addr, SizeT size, UInt context)
         UWord entries = old ? heap_mask + 1 : 0, i;
 
         heap_mask = old ? 2 * entries - 1 : 4095;
-        heap_blocks = VG_(am_shadow_alloc)((heap_mask + 1) * sizeof *heap_blocks);
+        heap_blocks = cf_tool_pages((heap_mask + 1) * sizeof *heap_blocks);
         n_heap_blocks = 0;
         for (i = 0; i < entries; i++)
             if (old[i].addr)
@@ -193,18 +192,40 @@ static void emit_object(UInt type, Addr addr, SizeT size, UInt context)
     VG_(memcpy)(p, &object, sizeof object);
 }
 
+UInt cf_heap_stack(ThreadId tid)
+{
+    return cf_tool_recording ? call_stack(tid) : 0;
+}
+
+void cf_heap_obtained(Addr block, SizeT size, UInt context)
+{
+    cf_heap_released(block); /* if nobody said so */
+    if (cf_tool_recording)
+        emit_object(CF_WIRE_ALLOC, block, size, context);
+    insert_block(block, size, context);
+}
+
+SizeT cf_heap_released(Addr block)
+{
+    struct heap_block *b = find_block(block);
+    SizeT size;
+
+    if (!b)
+        return 0;
+    size = b->size;
+    if (cf_tool_recording)
+        emit_object(CF_WIRE_FREE, block, size, b->context);
+    remove_block(b);
+    return size;
+}
+
 static void *allocated(ThreadId tid, void *p, SizeT size)
 {
-    UInt context = 0;
-
     if (!p)
         return NULL;
-    if (cf_tool_recording) {
-        context = call_stack(tid);
+    if (cf_tool_recording)
         cf_events_heap_block((Addr)p, size);
-        emit_object(CF_WIRE_ALLOC, (Addr)p, size, context);
-    }
-    insert_block((Addr)p, size, context);
+    cf_heap_obtained((Addr)p, size, cf_heap_stack(tid));
     return p;
 }
 
@@ -218,14 +239,26 @@ static void *tool_malloc(ThreadId tid, SizeT n)
     return too_big(n) ? NULL : allocated(tid, VG_(cli_malloc)(VG_(clo_alignment), n), n);
 }
 
-static void *tool_memalign(ThreadId tid, SizeT align, SizeT n)
+static void *aligned(ThreadId tid, SizeT align, SizeT n)
 {
     return too_big(n) ? NULL : allocated(tid, VG_(cli_malloc)(align, n), n);
 }
 
-static void *tool_new_aligned(ThreadId tid, SizeT n, SizeT align)
+/* From Valgrind 3.22 on the alignment comes twice: made fit, and as the program asked for it. */
+#if CF_TOOL_SINCE(22)
+#define AND_ASKED , SizeT asked
+#else
+#define AND_ASKED
+#endif
+
+static void *tool_memalign(ThreadId tid, SizeT align AND_ASKED, SizeT n)
 {
-    return tool_memalign(tid, align, n);
+    return aligned(tid, align, n);
+}
+
+static void *tool_new_aligned(ThreadId tid, SizeT n, SizeT align AND_ASKED)
+{
+    return aligned(tid, align, n);
 }
 
 static void *tool_calloc(ThreadId tid, SizeT count, SizeT size)
@@ -243,21 +276,14 @@ static void *tool_calloc(ThreadId tid, SizeT count, SizeT size)
 
 static void tool_free(ThreadId tid, void *p)
 {
-    struct heap_block *b = find_block((Addr)p);
     SizeT size;
-    UInt context;
 
     (void)tid;
-    if (!b)
+    if (!find_block((Addr)p))
         return;
-    size = b->size;
-    context = b->context;
-    remove_block(b);
+    size = cf_heap_released((Addr)p);
     VG_(cli_free)(p);
-    if (!cf_tool_recording)
-        return;
-    emit_object(CF_WIRE_FREE, (Addr)p, size, context);
-    if (size >= BIG_BLOCK)
+    if (cf_tool_recording && size >= BIG_BLOCK)
         cf_events_heap_released((Addr)p);
 }
 
@@ -269,27 +295,19 @@ static void tool_free_aligned(ThreadId tid, void *p, SizeT align)
 
 static void *tool_realloc(ThreadId tid, void *p, SizeT n)
 {
-    struct heap_block *b;
     SizeT size;
-    UInt context;
     void *q;
 
     if (!p)
         return tool_malloc(tid, n);
-    b = find_block((Addr)p);
-    if (!b || too_big(n))
+    if (!find_block((Addr)p) || too_big(n))
         return NULL;
     q = VG_(cli_realloc)(p, n);
     if (!q)
         return NULL;
-    size = b->size;
-    context = b->context;
-    remove_block(b);
-    if (cf_tool_recording) {
-        emit_object(CF_WIRE_FREE, (Addr)p, size, context);
-        if (size >= BIG_BLOCK && q != p)
-            cf_events_heap_released((Addr)p);
-    }
+    size = cf_heap_released((Addr)p);
+    if (cf_tool_recording && size >= BIG_BLOCK && q != p)
+        cf_events_heap_released((Addr)p);
     return allocated(tid, q, n);
 }
 

@@ -15,6 +15,7 @@
  */
 #include "tool.h"
 
+#include "../cf_repeat.h"
 #include "pub_tool_machine.h"
 
 struct access {
@@ -289,6 +290,17 @@ static Bool is_conditional_branch(Addr pc, UInt length)
 #endif
 }
 
+static ULong repetition(Addr pc, UInt length)
+{
+#if defined(VGA_amd64)
+    UInt kind = cf_repeat_kind((const UChar *)pc, length);
+
+    return (kind ? CF_WIRE_REPEATS : 0) | (kind == CF_REPEAT_JOINED ? CF_WIRE_JOINED : 0);
+#else
+    return 0;
+#endif
+}
+
 /* Takes apart And1(b, And1(..., a)): the innermost open section belongs to the outermost And1. */
 static UInt close_sections(const IRExpr *guard, UInt open)
 {
@@ -349,8 +361,10 @@ static void make_plan(const IRSB *sb, Int start)
                 s->statement = i;
             }
             branch_pending = is_conditional_branch(st->Ist.IMark.addr, st->Ist.IMark.len);
-            plan.insns[plan.n_insns++].pc_length = (st->Ist.IMark.addr & (((ULong)1 << 56) - 1)) |
-                                                   (ULong)(st->Ist.IMark.len & 0xff) << 56;
+            plan.insns[plan.n_insns++].pc_length =
+                (st->Ist.IMark.addr & CF_WIRE_PC_MASK) |
+                (ULong)(st->Ist.IMark.len & CF_WIRE_LENGTH_MASK) << 56 |
+                repetition(st->Ist.IMark.addr, st->Ist.IMark.len);
         } else if (st->tag == Ist_Exit) {
             struct exit *e = &plan.exits[plan.n_exits++];
 
@@ -544,13 +558,32 @@ static void emit_slot(IRSB *sb, IRExpr *record, const struct access *a)
     addStmtToIRSB(sb, IRStmt_Store(Iend_LE, place, value));
 }
 
+static IRExpr *stack_pointer(IRSB *sb, const VexGuestLayout *layout)
+{
+    return assign(sb, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64));
+}
+
+/* At a return: the stack is not below what `threshold` holds. */
+static IRExpr *has_left(IRSB *sb, IRExpr *sp, const void *threshold)
+{
+    return assign(sb, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, load_hot(sb, threshold), sp));
+}
+
 static void emit_leave(IRSB *sb, const VexGuestLayout *layout)
 {
-    IRExpr *sp = assign(sb, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64));
-    IRExpr *threshold = load_hot(sb, &cf_tool_hot.leave_sp);
-    IRExpr *left = assign(sb, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, threshold, sp));
+    IRExpr *sp = stack_pointer(sb, layout);
 
-    call(sb, "cf_function_leave", &cf_function_leave, sp, left);
+    call(sb, "cf_function_leave", &cf_function_leave, sp, has_left(sb, sp, &cf_tool_hot.leave_sp));
+}
+
+/* An allocation function of the program's own begins here, with this register state. */
+static void emit_own_enter(IRSB *sb, const VexGuestLayout *layout, UInt function, Addr pc)
+{
+    IRDirty *d = unsafeIRDirty_0_N(2, "cf_own_enter", VG_(fnptr_to_fnentry)(&cf_own_enter),
+                                   mkIRExprVec_2(u64(function), stack_pointer(sb, layout)));
+
+    addStmtToIRSB(sb, IRStmt_Put(layout->offset_IP, u64(pc)));
+    addStmtToIRSB(sb, IRStmt_Dirty(d));
 }
 
 IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -559,7 +592,8 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 {
     IRSB *out;
     IRExpr *record, *executed = NULL;
-    UInt access = 0, exit = 0, closed = 0, outcomes;
+    UInt access = 0, exit = 0, closed = 0, outcomes, function;
+    Addr pc;
     Int i;
 
     (void)closure, (void)extents, (void)host, (void)guest_word, (void)host_word;
@@ -585,9 +619,11 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
     out = deepCopyIRSBExceptStmts(in);
     for (i = 0; in->stmts[i]->tag != Ist_IMark; i++)
         addStmtToIRSB(out, in->stmts[i]);
-    if (cf_tool_options.function && cf_function_is_entry(in->stmts[i]->Ist.IMark.addr))
-        call(out, "cf_function_enter", &cf_function_enter,
-             assign(out, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64)), NULL);
+    pc = in->stmts[i]->Ist.IMark.addr;
+    if (cf_tool_options.function && cf_function_is_entry(pc))
+        call(out, "cf_function_enter", &cf_function_enter, stack_pointer(out, layout), NULL);
+    if (cf_own_heap && (function = cf_own_entry(pc)) != 0)
+        emit_own_enter(out, layout, function, pc);
     record = emit_prologue(out, layout);
     emit_header(out, record, plan.n_exits ? 1 : 0, 0, NULL);
 
@@ -607,5 +643,8 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
     }
     if (cf_tool_options.function && (in->jumpkind == Ijk_Ret || in->next->tag == Iex_RdTmp))
         emit_leave(out, layout);
+    if (cf_own_heap && in->jumpkind == Ijk_Ret)
+        call(out, "cf_own_leave", &cf_own_leave, NULL,
+             has_left(out, stack_pointer(out, layout), &cf_tool_hot.call_sp));
     return out;
 }

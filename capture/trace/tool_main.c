@@ -87,6 +87,7 @@ static void client_starts(ThreadId tid, ULong blocks_done)
         current = tid;
         switch_to(leave_sps[tid]);
     }
+    cf_own_run(tid);
     cf_transport_enter(tid);
     in_client = True;
 }
@@ -118,6 +119,7 @@ static void before_signal(ThreadId tid, Int signal, Bool alt_stack)
 static Bool process_option(const HChar *arg)
 {
     if VG_STR_CLO (arg, "--directory", cf_tool_options.directory) {
+    } else if VG_STR_CLO (arg, "--spare", cf_tool_options.spare) {
     } else if VG_STR_CLO (arg, "--function", cf_tool_options.function) {
     } else if VG_BINT_CLO (arg, "--stack-depth", cf_tool_options.stack_depth, 0, 64) {
     } else if VG_BOOL_CLO (arg, "--follow", cf_tool_options.follow) {
@@ -130,6 +132,7 @@ static void print_usage(void)
 {
     VG_(printf)
     ("    --directory=DIR        where the reader waits (required; see protocol.h)\n"
+     "    --spare=DIR            where there is room for memory if it has none\n"
      "    --function=NAME        record accesses only while NAME is on the stack\n"
      "    --stack-depth=N        frames of an allocation's call stack [%d]\n"
      "    --follow=no|yes        record forked children, too [no]\n",
@@ -155,6 +158,7 @@ static void after_options(void)
             leave_sps[i] = ~(Addr)0;
         cf_tool_hot.advance = 0;
     }
+    cf_own_begin();
     cf_events_register();
     cf_transport_open();
 }

@@ -12,7 +12,6 @@
  */
 #include "tool.h"
 
-#include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcsignal.h"
 #include "pub_tool_machine.h"
 
@@ -30,8 +29,10 @@ extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who)
 #define POLL_ERR          0x08
 #define POLL_NVAL         0x20
 #define WAIT_MILLISECONDS 200
+#define REMOVE_DIRECTORY  0x200 /* of unlinkat() */
+#define RLIMIT_FSIZE      1
 
-struct cf_tool_hot cf_tool_hot = {.advance = ~(UWord)0, .leave_sp = ~(Addr)0};
+struct cf_tool_hot cf_tool_hot = {.advance = ~(UWord)0, .leave_sp = ~(Addr)0, .call_sp = ~(Addr)0};
 Bool cf_tool_recording = False;
 
 static struct cf_wire_ring *ring;
@@ -40,7 +41,10 @@ static UChar *block_start; /* of the current block */
 static UChar *region;      /* where the place-holder of the unpublished part is; NULL: none */
 static UInt sequence;      /* of the current block */
 static UInt ring_number;
-static Int fifo = -1;
+static UInt ring_blocks;
+static UInt ring_place;          /* 1: in the spare directory */
+static Bool unrecorded;          /* there was no room for a ring */
+static Int fifo = -1, told = -1; /* told: standard error as the program got it */
 static Bool discard_pending;
 
 /* A place-holder opens each part that is handed over or published: growth of the stack, which
@@ -72,7 +76,7 @@ static void fill_place(void)
 
 static void begin_block(void)
 {
-    block_start = blocks + (UWord)(sequence % CF_WIRE_BLOCKS) * CF_WIRE_BLOCK_BYTES;
+    block_start = blocks + (UWord)(sequence % ring_blocks) * CF_WIRE_BLOCK_BYTES;
     cf_tool_hot.cursor = block_start;
     cf_tool_hot.limit = block_start + CF_WIRE_BLOCK_BYTES - CF_TOOL_SLACK;
     place_holder();
@@ -84,6 +88,48 @@ static void stop_recording(void)
     discard_pending = True;
     region = NULL;
     cf_tool_hot.cursor = block_start;
+}
+
+/* A write to a pipe that nobody reads must not be a signal to the program. */
+static void take_back_pipe(void)
+{
+    vki_sigset_t pipe;
+    vki_siginfo_t info;
+
+    VG_(memset)(&pipe, 0, sizeof pipe);
+    pipe.sig[0] = 1UL << (VKI_SIGPIPE - 1);
+    VG_(sigtimedwait_zero)(&pipe, &info);
+}
+
+static Bool remove_from(const HChar *directory, const HChar *format)
+{
+    HChar path[VG_(strlen)(directory) + 40];
+
+    VG_(sprintf)(path, format, directory, VG_(getpid)(), ring_number);
+    return VG_(unlink)(path) == 0;
+}
+
+/* The reader was killed: had it ended otherwise, it would have stopped us or removed the FIFO. The
+ * program goes on without it; nobody else can say so, or remove what it has left. */
+static void lost(void)
+{
+    static const HChar text[] = "cf-capture-trace: killed: what it recorded runs on, unrecorded\n";
+    const HChar *directories[] = {cf_tool_options.directory, cf_tool_options.spare};
+    Bool first = remove_from(directories[0], "%s/tokens");
+    UInt i;
+
+    if (ring && !__atomic_load_n(&ring->stop, __ATOMIC_SEQ_CST) &&
+        (first || !cf_tool_options.follow) && told >= 0 &&
+        sr_isError(VG_(do_syscall)(__NR_write, told, (Addr)text, sizeof text - 1, 0, 0, 0)))
+        take_back_pipe();
+    for (i = 0; i < 2 && directories[i]; i++) {
+        remove_from(directories[i], "%s/ring.%d.%u");
+        remove_from(directories[i], "%s/log");
+        VG_(do_syscall)
+        (__NR_unlinkat, VKI_AT_FDCWD, (Addr)directories[i], REMOVE_DIRECTORY, 0, 0, 0);
+    }
+    VG_(close)(fifo);
+    fifo = -1;
 }
 
 static Bool reader_gone(void)
@@ -106,12 +152,8 @@ static Bool send_token(struct cf_wire_token *token)
     if (!sr_isError(r) && sr_Res(r) == sizeof *token)
         return True;
     if (sr_isError(r) && sr_Err(r) == VKI_EPIPE) {
-        vki_sigset_t pipe;
-        vki_siginfo_t info;
-
-        VG_(memset)(&pipe, 0, sizeof pipe);
-        pipe.sig[0] = 1UL << (VKI_SIGPIPE - 1);
-        VG_(sigtimedwait_zero)(&pipe, &info);
+        take_back_pipe();
+        lost();
     }
     return False;
 }
@@ -121,15 +163,17 @@ static Bool wait_for_block(void)
     struct vki_timespec timeout = {0, WAIT_MILLISECONDS * 1000000L};
     UInt freed;
 
-    while (sequence - (freed = __atomic_load_n(&ring->freed, __ATOMIC_ACQUIRE)) >= CF_WIRE_BLOCKS) {
+    while (sequence - (freed = __atomic_load_n(&ring->freed, __ATOMIC_ACQUIRE)) >= ring_blocks) {
         if (__atomic_load_n(&ring->stop, __ATOMIC_RELAXED))
             return False;
         __atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
         VG_(do_syscall)
         (__NR_futex, (Addr)&ring->freed, FUTEX_WAIT_SHARED, freed, (Addr)&timeout, 0, 0);
         __atomic_store_n(&ring->waiting, 0, __ATOMIC_RELAXED);
-        if (reader_gone())
+        if (reader_gone()) {
+            lost();
             return False;
+        }
     }
     return True;
 }
@@ -226,6 +270,15 @@ void cf_transport_poll(void)
     }
 }
 
+void cf_transport_exec(Bool begins)
+{
+    struct cf_wire_token token = {.type = CF_WIRE_TOKEN_EXEC, .value = begins};
+
+    cf_transport_hand_over();
+    if (cf_tool_recording)
+        send_token(&token);
+}
+
 void cf_transport_close(void)
 {
     struct cf_wire_token token = {.type = CF_WIRE_TOKEN_END};
@@ -238,59 +291,119 @@ void cf_transport_close(void)
     cf_tool_recording = False;
 }
 
-/* Makes this process's ring file and maps it; block_start is valid afterwards in any case. */
-static Bool make_ring(void)
+/* Bytes that a file may still take in a directory. */
+static ULong room_in(const HChar *directory)
 {
-    HChar path[VG_(strlen)(cf_tool_options.directory) + 40];
+    ULong fs[16] = {0}; /* struct statfs of 64-bit systems */
+    enum { BLOCKS = 2, AVAILABLE = 4, FRAGMENT = 9 };
+
+    if (sr_isError(VG_(do_syscall)(__NR_statfs, (Addr)directory, (Addr)fs, 0, 0, 0, 0)))
+        return 0;
+    return fs[BLOCKS] ? fs[AVAILABLE] * fs[FRAGMENT] : ~(ULong)0; /* 0: memory without a limit */
+}
+
+/* Memory is claimed now: a full file system must not become a SIGBUS in the program. */
+static Bool claim(Int fd, ULong bytes)
+{
+    static const HChar zero[4096];
+    ULong i;
+
+    if (!sr_isError(VG_(do_syscall)(__NR_fallocate, fd, 0, 0, bytes, 0, 0)))
+        return True;
+    for (i = 0; i < bytes; i += sizeof zero)
+        if (VG_(write)(fd, zero, sizeof zero) != sizeof zero)
+            return False;
+    return True;
+}
+
+/* A ring of so many blocks: 0, or an error. */
+static UWord make_ring_in(const HChar *directory, UInt count)
+{
+    HChar path[VG_(strlen)(directory) + 40];
     SysRes r;
     Int fd;
 
     for (ring_number = 0;; ring_number++) {
-        VG_(sprintf)(path, "%s/ring.%d.%u", cf_tool_options.directory, VG_(getpid)(), ring_number);
+        VG_(sprintf)(path, "%s/ring.%d.%u", directory, VG_(getpid)(), ring_number);
         r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
         if (!sr_isError(r))
             break;
         if (sr_Err(r) != VKI_EEXIST || ring_number > 100000)
-            return False;
+            return sr_Err(r);
     }
     fd = sr_Res(r);
-    /* Memory is claimed now: a full file system must not become a SIGBUS in the program. */
-    r = VG_(do_syscall)(__NR_fallocate, fd, 0, 0, CF_WIRE_RING_BYTES, 0, 0);
-    if (sr_isError(r)) {
-        static const HChar zero[4096];
-        UInt i;
-
-        for (i = 0; i < CF_WIRE_RING_BYTES; i += sizeof zero)
-            if (VG_(write)(fd, zero, sizeof zero) != sizeof zero)
-                break;
-        if (i < CF_WIRE_RING_BYTES) {
-            VG_(close)(fd);
-            VG_(unlink)(path);
-            return False;
-        }
+    if (!claim(fd, CF_WIRE_RING(count))) {
+        VG_(close)(fd);
+        VG_(unlink)(path);
+        return VKI_ENOSPC;
     }
-    r = VG_(am_shared_mmap_file_float_valgrind)(CF_WIRE_RING_BYTES, VKI_PROT_READ | VKI_PROT_WRITE,
+    r = VG_(am_shared_mmap_file_float_valgrind)(CF_WIRE_RING(count), VKI_PROT_READ | VKI_PROT_WRITE,
                                                 fd, 0);
     VG_(close)(fd);
     if (sr_isError(r)) {
         VG_(unlink)(path);
-        return False;
+        return sr_Err(r);
     }
     ring = (struct cf_wire_ring *)sr_Res(r);
     blocks = (UChar *)ring + CF_WIRE_HEADER_BYTES;
     ring->version = CF_WIRE_VERSION;
     ring->pid = VG_(getpid)();
     ring->block_bytes = CF_WIRE_BLOCK_BYTES;
-    ring->blocks = CF_WIRE_BLOCKS;
+    ring->blocks = ring_blocks = count;
     ring->magic = CF_WIRE_MAGIC;
-    return True;
+    return 0;
+}
+
+/* Makes this process's ring. As long as there is a choice it takes a quarter of the room that there
+ * is, a smaller one rather than none, so that there is some for other processes, and for the
+ * programs: 0, or an error. */
+static UWord find_ring(ULong most)
+{
+    const HChar *directories[] = {cf_tool_options.directory, cf_tool_options.spare};
+    UWord error = VKI_ENOSPC;
+    Int share;
+    UInt count;
+
+    for (share = 4; share > 0; share -= 3)
+        for (ring_place = 0; ring_place < 2 && directories[ring_place]; ring_place++)
+            for (count = CF_WIRE_BLOCKS; count >= CF_WIRE_BLOCKS_LEAST; count /= 2) {
+                if (CF_WIRE_RING(count) > most) {
+                    error = VKI_EFBIG;
+                    continue;
+                }
+                if (CF_WIRE_RING(count) > room_in(directories[ring_place]) / share)
+                    continue;
+                error = make_ring_in(directories[ring_place], count);
+                if (error == 0)
+                    return 0;
+            }
+    return error;
+}
+
+/* The same. The program may have a limit on the size of its files, which is not meant for ours: it
+ * is lifted meanwhile as far as it can be, and what is over it is not tried, since that would be a
+ * signal to the program. */
+static UWord make_ring(void)
+{
+    struct vki_rlimit old, most = {~(UWord)0, ~(UWord)0};
+    UWord error;
+
+    if (VG_(getrlimit)(RLIMIT_FSIZE, &old) != 0)
+        return find_ring(~(ULong)0);
+    if (old.rlim_cur != most.rlim_cur && VG_(setrlimit)(RLIMIT_FSIZE, &most) != 0) {
+        most.rlim_cur = most.rlim_max = old.rlim_max;
+        VG_(setrlimit)(RLIMIT_FSIZE, &most);
+    }
+    error = find_ring(most.rlim_cur);
+    VG_(setrlimit)(RLIMIT_FSIZE, &old);
+    return error;
 }
 
 /* Where generated code may write when nothing is recorded. */
 static void use_scratch(void)
 {
     if (!ring) {
-        block_start = VG_(am_shadow_alloc)(CF_WIRE_BLOCK_BYTES);
+        block_start = cf_tool_pages(CF_WIRE_BLOCK_BYTES);
         cf_tool_hot.limit = block_start + CF_WIRE_BLOCK_BYTES - CF_TOOL_SLACK;
     }
     stop_recording();
@@ -298,49 +411,70 @@ static void use_scratch(void)
 
 static void start(struct cf_wire_token *token)
 {
-    if (fifo < 0 || !make_ring()) {
-        VG_(umsg)
-        ("cftrace: process %d: no trace: cannot use %s\n", VG_(getpid)(),
-         cf_tool_options.directory);
+    UWord error = fifo < 0 ? 0 : make_ring();
+
+    if (fifo < 0 || error) {
+        token->type = CF_WIRE_TOKEN_UNRECORDED;
+        token->value = error;
+        unrecorded = fifo >= 0;
+        if (fifo >= 0)
+            send_token(token);
         use_scratch();
         return;
     }
     sequence = 0;
     token->type = CF_WIRE_TOKEN_START;
+    token->value = ring_place;
     begin_block();
     cf_tool_recording = True;
     if (!send_token(token))
         stop_recording();
 }
 
+/* By the time that a child asks, its parent may be gone. */
+static struct cf_wire_token forked;
+
 static void before_fork(ThreadId tid)
 {
     (void)tid;
     /* The child inherits what the parent described: the reader must have that first. */
     cf_transport_hand_over();
+    forked = (struct cf_wire_token){.origin = CF_WIRE_FORK,
+                                    .parent = VG_(getpid)(),
+                                    .outcomes = cf_instrument_outcomes(),
+                                    .contexts = cf_heap_contexts()};
+}
+
+static void in_parent(ThreadId tid)
+{
+    struct cf_wire_token token = {.type = CF_WIRE_TOKEN_FORKED};
+
+    (void)tid;
+    if (cf_tool_options.follow && cf_tool_recording)
+        send_token(&token);
 }
 
 static void in_child(ThreadId tid)
 {
-    struct cf_wire_token token = {.origin = CF_WIRE_FORK,
-                                  .parent = VG_(getppid)(),
-                                  .outcomes = cf_instrument_outcomes(),
-                                  .contexts = cf_heap_contexts()};
     Bool was_recording = cf_tool_recording;
 
     (void)tid;
     if (ring)
-        VG_(am_munmap_valgrind)((Addr)ring, CF_WIRE_RING_BYTES);
+        VG_(am_munmap_valgrind)((Addr)ring, CF_WIRE_RING(ring_blocks));
     ring = NULL;
-    if (!cf_tool_options.follow || !was_recording) {
-        if (fifo >= 0)
-            VG_(close)(fifo);
-        fifo = -1;
-        use_scratch();
+    if (cf_tool_options.follow && was_recording) {
+        start(&forked);
+        cf_events_process(True);
         return;
     }
-    start(&token);
-    cf_events_process(True);
+    if (cf_tool_options.follow && unrecorded) {
+        forked.type = CF_WIRE_TOKEN_UNRECORDED;
+        send_token(&forked);
+    } else if (fifo >= 0) {
+        VG_(close)(fifo);
+        fifo = -1;
+    }
+    use_scratch();
 }
 
 void cf_transport_open(void)
@@ -356,7 +490,10 @@ void cf_transport_open(void)
 
         VG_(fcntl)(sr_Res(r), VKI_F_SETFL, flags & ~VKI_O_NONBLOCK);
         fifo = VG_(safe_fd)(sr_Res(r));
+        r = VG_(dup)(2);
+        if (!sr_isError(r))
+            told = VG_(safe_fd)(sr_Res(r));
     }
-    VG_(atfork)(before_fork, NULL, in_child);
+    VG_(atfork)(before_fork, in_parent, in_child);
     start(&token);
 }

@@ -9,7 +9,9 @@
  * client have in memory, by /proc/PID/pagemap. At each it notes in LOG what it finds: state,
  * scheduling and CPUs of the client and of every child, and how long each child ran during the 2 ms
  * that a snapshot takes. Keys: sets, ways, buffer (bytes), abi, late (ms that a snapshot takes),
- * wrong (magic, size, set, owner: what is damaged in snapshots).
+ * wrong (magic, size, set, owner: what is damaged in snapshots), shared (1: a line belongs to the
+ * client, too, which stands first), thrash (1: notes how often the client has written to each line
+ * of what it thrashes the cache with, least and most).
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -29,7 +31,7 @@
 
 enum { CHILDREN = 256, PAGES = 4096 };
 
-static uint32_t sets = 256, ways = 16, late = 2, abi = CACHEFLOW_ABI;
+static uint32_t sets = 256, ways = 16, late = 2, abi = CACHEFLOW_ABI, shared, thrash;
 static uint64_t buffer_bytes = 16 << 20, used, number;
 static const char *wrong = "";
 static char *buffer;
@@ -44,8 +46,8 @@ static struct child {
 static unsigned child_count;
 
 static struct cacheflow_line lines[PAGES];
-static struct cacheflow_owner owners[PAGES];
-static uint32_t line_count;
+static struct cacheflow_owner owners[2 * PAGES];
+static uint32_t line_count, owner_count;
 
 static void transfer(int fd, void *bytes, size_t count, int in)
 {
@@ -169,6 +171,50 @@ static void note_process(const char *who, pid_t pid, uint64_t before_ns)
             first, CPU_COUNT(&cpus), ran_ns - before_ns, ran_ns);
 }
 
+static void note_written(int memory, uint64_t at, uint64_t bytes)
+{
+    unsigned least = 255, most = 0;
+    unsigned char value;
+
+    for (uint64_t i = 0; i < bytes; i += 64)
+        if (pread(memory, &value, 1, (off_t)(at + i)) == 1) {
+            least = value < least ? value : least;
+            most = value > most ? value : most;
+        }
+    fprintf(notes, "thrash,%" PRIu64 ",%u,%u\n", number, least, most);
+}
+
+/* The allocation of the client that has eight times the bytes of the cache, which it has unless
+   --thrash says else: glibc maps it and keeps its size, with a bit that says so, in front of it. */
+static void note_thrash(void)
+{
+    const uint64_t bytes = 8 * (uint64_t)sets * ways * 64, header = 2 * sizeof(size_t);
+    const size_t want = (size_t)((bytes + header + 4095) & ~(uint64_t)4095) | 2;
+    char path[64], line[512];
+    uint64_t start, end;
+    FILE *maps;
+    int memory;
+
+    snprintf(path, sizeof path, "/proc/%d/mem", client);
+    memory = open(path, O_RDONLY);
+    snprintf(path, sizeof path, "/proc/%d/maps", client);
+    maps = fopen(path, "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        size_t size;
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw", &start, &end) != 2)
+            continue;
+        for (; start + want < end + 4096; start += 4096)
+            if (pread(memory, &size, sizeof size, (off_t)(start + sizeof size)) == sizeof size &&
+                size == want)
+                note_written(memory, start + header, bytes);
+    }
+    if (maps)
+        fclose(maps);
+    if (memory >= 0)
+        close(memory);
+}
+
 /* ---- lines ---- */
 
 static void add_line(pid_t pid, uint64_t virt, uint64_t frame, uint32_t *filled)
@@ -184,8 +230,12 @@ static void add_line(pid_t pid, uint64_t virt, uint64_t frame, uint32_t *filled)
                                 .set = set,
                                 .way = (uint8_t)filled[set]++,
                                 .state = CACHEFLOW_M | CACHEFLOW_E | CACHEFLOW_NON_SECURE};
-    owners[line_count] = (struct cacheflow_owner){
-        .virt = virt, .entry = line_count, .pid = (uint32_t)pid, .mappings = 1};
+    for (uint32_t i = 0; i <= shared; i++)
+        owners[owner_count++] =
+            (struct cacheflow_owner){.virt = virt,
+                                     .entry = line_count,
+                                     .pid = (uint32_t)(i < shared ? client : pid),
+                                     .mappings = 1 + shared};
     line_count++;
 }
 
@@ -232,7 +282,7 @@ static int snapshot(struct cacheflow_shot *shot)
         used = 0;
     h.time_ns = now_ns();
     find_children();
-    line_count = 0;
+    line_count = owner_count = 0;
     for (unsigned i = 0; i < child_count; i++) {
         children[i].ran_ns = ran(children[i].pid);
         add_lines(children[i].pid, filled);
@@ -241,7 +291,7 @@ static int snapshot(struct cacheflow_shot *shot)
     h.header_bytes = sizeof h;
     h.entries = line_count;
     h.entry_bytes = sizeof lines[0];
-    h.owners = resolve ? line_count : 0;
+    h.owners = resolve ? owner_count : 0;
     h.owner_bytes = sizeof owners[0];
     h.owners_at = (uint32_t)((sizeof h + line_count * sizeof lines[0] + 7) / 8 * 8);
     h.bytes = (h.owners_at + h.owners * sizeof owners[0] + 63) / 64 * 64;
@@ -267,8 +317,10 @@ static int snapshot(struct cacheflow_shot *shot)
     memcpy(at, &h, sizeof h);
     memcpy(at + sizeof h, lines, line_count * sizeof lines[0]);
     if (resolve)
-        memcpy(at + h.owners_at, owners, line_count * sizeof owners[0]);
+        memcpy(at + h.owners_at, owners, owner_count * sizeof owners[0]);
     note_process("client", client, 0);
+    if (thrash)
+        note_thrash();
     for (unsigned i = 0; i < child_count; i++)
         note_process("child", children[i].pid, children[i].ran_ns);
     *shot = (struct cacheflow_shot){.number = number,
@@ -349,7 +401,7 @@ int main(int argc, char **argv)
     socklen_t length = sizeof peer;
     int s, fd;
 
-    if (argc < 3 || strlen(argv[1]) >= sizeof a.sun_path)
+    if (argc < 3 || strlen(argv[1]) + 4 >= sizeof a.sun_path)
         return 2;
     for (int i = 3; i < argc; i++) {
         const char *value = strchr(argv[i], '=');
@@ -361,6 +413,10 @@ int main(int argc, char **argv)
             sets = (uint32_t)atoi(value);
         else if (strncmp(argv[i], "ways=", 5) == 0)
             ways = (uint32_t)atoi(value);
+        else if (strncmp(argv[i], "shared=", 7) == 0)
+            shared = atoi(value) != 0;
+        else if (strncmp(argv[i], "thrash=", 7) == 0)
+            thrash = atoi(value) != 0;
         else if (strncmp(argv[i], "late=", 5) == 0)
             late = (uint32_t)atoi(value);
         else if (strncmp(argv[i], "abi=", 4) == 0)
@@ -376,9 +432,11 @@ int main(int argc, char **argv)
     notes = fopen(argv[2], "w");
     if (notes)
         setvbuf(notes, NULL, _IOLBF, 0); /* a note is in the file before its call is answered */
-    strcpy(a.sun_path, argv[1]);
+    /* Whoever sees the name can connect. */
+    snprintf(a.sun_path, sizeof a.sun_path, "%s.new", argv[1]);
     s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (!buffer || !notes || bind(s, (struct sockaddr *)&a, sizeof a) != 0 || listen(s, 1) != 0) {
+    if (!buffer || !notes || bind(s, (struct sockaddr *)&a, sizeof a) != 0 || listen(s, 1) != 0 ||
+        rename(a.sun_path, argv[1]) != 0) {
         perror(argv[1]);
         return 1;
     }

@@ -6,6 +6,8 @@
  * for the plugin: fills blocks and queues them. Memory: the shared memory, a packed file in the
  * current directory.
  */
+#include "capture/cf_elf.c"
+#include "capture/cf_repeat.c"
 #include "capture/qemu/decode.c"
 #include "capture/qemu/decode_code.c"
 #include "capture/qemu/decode_target.c"
@@ -125,6 +127,8 @@ static void test_wrong(void)
     refused("a description of a block that is known",
             (uint64_t[]){event(CFQ_DESCRIBE, 3), 0, UINT64_C(4) << 56}, 3);
     refused("a description of no instruction", (uint64_t[]){event(CFQ_DESCRIBE, 2), 1}, 2);
+    refused("a description far ahead of the others",
+            (uint64_t[]){event(CFQ_DESCRIBE, 3), 1 << 27, UINT64_C(4) << 56}, 3);
     refused("a thread of no number", (uint64_t[]){event(CFQ_BEGIN, 2), 0}, 2);
     refused("an unknown word", (uint64_t[]){UINT64_MAX}, 1);
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * String instructions that repeat themselves (rep movs and its kin): one instruction, of which
+ * Valgrind makes a superblock for every iteration or some of them. It is counted and fetched once;
+ * its accesses are joined (capture/cf_repeat.h), or stand as they are at its time.
+ */
+#include <string.h>
+
+#include "decode_templates.h"
+
+static int put_row(struct cf_rows *r, struct cf_rows_code *code, uint8_t op, uint64_t addr,
+                   uint32_t bytes, uint32_t *staged)
+{
+    struct cf_rows_row row = {.pc = code->repeat.pc, .size = bytes, .op = op};
+
+    if (cf_rows_hint(r, &row) != 0)
+        return -1;
+    r->staging.time[*staged] = code->repeat.time;
+    r->staging.addr[*staged] = addr & CF_WIRE_ADDRESS_MASK;
+    r->staging.hint[(*staged)++] = row.hint;
+    return 0;
+}
+
+static int put_pieces(struct cf_rows *r, struct cf_rows_code *code,
+                      const struct cf_repeat_piece *piece, unsigned n, uint32_t *staged)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (put_row(r, code, piece[i].store ? CF_WIRE_STORE : CF_WIRE_LOAD, piece[i].addr,
+                    piece[i].bytes, staged) != 0)
+            return -1;
+    return 0;
+}
+
+enum cf_rows_result cf_rows_repeat_end(struct cf_rows *r, struct cf_rows_code *code,
+                                       uint32_t *staged)
+{
+    struct cf_repeat_piece pieces[CF_REPEAT_MOST];
+    unsigned n = cf_repeat_end(&code->repeat.joined, pieces);
+    int bad = put_pieces(r, code, pieces, n, staged);
+
+    memset(&code->repeat, 0, sizeof(code->repeat));
+    return bad ? CF_ROWS_MEMORY : CF_ROWS_STAGED;
+}
+
+int cf_rows_repeat_accesses(struct cf_rows *r, struct cf_rows_code *code,
+                            const struct cf_rows_block *b, uint32_t to, const uint8_t *record,
+                            uint32_t *staged)
+{
+    int joined = !!(b->insn[b->insns - 1].pc_length & CF_WIRE_JOINED);
+
+    code->repeat.pc = b->insn[b->insns - 1].pc_length & CF_WIRE_PC_MASK;
+    for (uint32_t i = b->repeat_access; i < to; i++) {
+        const struct cf_wire_access *a = &b->access[i];
+        uint8_t op = a->op & ~CF_WIRE_CONDITIONAL;
+        struct cf_repeat_piece pieces[CF_REPEAT_MOST];
+        uint64_t addr = 0;
+
+        if (a->slot != CF_WIRE_NO_SLOT) {
+            memcpy(&addr, record + 4 + a->slot * CF_WIRE_SLOT_BYTES, CF_WIRE_SLOT_BYTES);
+            if (a->op & CF_WIRE_CONDITIONAL && addr == CF_WIRE_ADDRESS_MASK)
+                continue;
+        }
+        addr += a->offset;
+        if (!joined || a->size > CF_REPEAT_OVERLAP) {
+            if (put_row(r, code, op, addr, a->size, staged) != 0)
+                return -1;
+        } else {
+            unsigned n =
+                cf_repeat_add(&code->repeat.joined, op == CF_WIRE_STORE, addr, a->size, pieces);
+
+            if (put_pieces(r, code, pieces, n, staged) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int cf_rows_continues(struct cf_rows *r, struct cf_rows_code *code, const uint8_t *p,
+                      const uint8_t *end)
+{
+    const struct cf_rows_block *b;
+    uint32_t word, outcome;
+
+    if (end - p < (ptrdiff_t)sizeof(word))
+        return 0;
+    memcpy(&word, p, sizeof(word));
+    outcome = word >> CF_WIRE_SLOT_BITS;
+    if (word < CF_WIRE_EVENTS)
+        return 1; /* which event it is decides */
+    if (outcome >= code->outcomes)
+        return 0;
+    if (code->map[outcome] & CF_ROWS_UNSEEN && cf_rows_template(r, code, outcome) != 0)
+        return -1;
+    b = code->blocks[cf_rows_at(code, code->map[outcome])->block];
+    return b->repeat == 1 && (b->insn[0].pc_length & CF_WIRE_PC_MASK) == code->repeat.pc;
+}
+
+enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
+                                   const uint8_t **from, const uint8_t *end, uint64_t *time,
+                                   uint32_t *staged)
+{
+    uint32_t word;
+
+    *staged = 0;
+    memcpy(&word, *from, sizeof(word));
+    for (;;) {
+        uint32_t outcome = word >> CF_WIRE_SLOT_BITS, e;
+        const struct cf_rows_template *t = cf_rows_at(code, code->map[outcome]);
+        const struct cf_rows_block *b = code->blocks[t->block];
+
+        if (!code->repeat.pc) {
+            *staged = cf_rows_stage(r, t, *from, *time);
+            *time += t->insns;
+            code->repeat.time = *time - 1;
+        }
+        e = (outcome - b->first) >> b->sections;
+        if (cf_rows_repeat_accesses(r, code, b, e ? b->exit[e - 1].accesses : b->accesses, *from,
+                                    staged) != 0)
+            return CF_ROWS_MEMORY;
+        *from += t->bytes;
+        /* The next, if that goes on in the same way and surely finds room. */
+        if (end - *from < 4 || cf_rows_continues(r, code, *from, end) != 1)
+            return CF_ROWS_STAGED;
+        memcpy(&word, *from, sizeof(word));
+        if (word < CF_WIRE_EVENTS)
+            return CF_ROWS_STAGED;
+        t = cf_rows_at(code, code->map[word >> CF_WIRE_SLOT_BITS]);
+        b = code->blocks[t->block];
+        if (t->flags != CF_ROWS_REPEAT || t->bytes > (size_t)(end - *from) ||
+            (word & CF_WIRE_SLOTS_LONG) !=
+                (b->slots < CF_WIRE_SLOTS_LONG ? b->slots : CF_WIRE_SLOTS_LONG) ||
+            *staged + b->accesses > CF_ROWS_MOST)
+            return CF_ROWS_STAGED;
+    }
+}

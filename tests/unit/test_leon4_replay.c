@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_leon4_replay.c - registers and addresses out of a trace, against a slow machine that
+ * executes the same instructions: arithmetic bit by bit, memory byte by byte (the most significant
+ * first), windows as separate registers. An address that is called known must be the machine's.
+ * Then what must be forgotten, one case after the other.
+ */
+#include <string.h>
+
+#include "capture/leon4/replay.c"
+#include "capture/leon4/replay_flow.c"
+#include "capture/leon4/replay_memory.c"
+#define branch decode_branch
+#define memory decode_memory
+#include "capture/leon4/sparc.c"
+#include "tests/unit/tap.h"
+
+enum { WINDOWS = 8, BASE = 0x40000000, BYTES = 512, PC = 0x40100000 };
+
+static uint64_t seed = 88172645463325252u;
+
+static uint32_t any(uint32_t below)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)(seed >> 13) % below;
+}
+
+/* ---- the slow machine ---- */
+
+static struct {
+    uint32_t global[8], out[WINDOWS][8], local[WINDOWS][8];
+    unsigned cwp;
+    uint8_t byte[BYTES];
+} m;
+
+static uint32_t *slow(unsigned n)
+{
+    static uint32_t zero;
+
+    zero = 0;
+    switch (n / 8) {
+    case 0:
+        return n ? &m.global[n] : &zero;
+    case 1:
+        return &m.out[m.cwp][n - 8];
+    case 2:
+        return &m.local[m.cwp][n - 16];
+    default:
+        return &m.out[(m.cwp + 1) % WINDOWS][n - 24];
+    }
+}
+
+static uint32_t slow_get(uint32_t address, unsigned size)
+{
+    uint32_t value = 0;
+
+    for (unsigned i = 0; i < size; i++)
+        value = value * 256 + m.byte[address - BASE + i];
+    return value;
+}
+
+static void slow_put(uint32_t address, unsigned size, uint32_t value)
+{
+    for (unsigned i = size; i-- > 0; value /= 256)
+        m.byte[address - BASE + i] = (uint8_t)(value % 256);
+}
+
+static uint32_t slow_add(uint32_t a, uint32_t b, unsigned carry)
+{
+    uint32_t sum = 0;
+
+    for (unsigned i = 0; i < 32; i++) {
+        const unsigned ones = (a >> i) % 2 + (b >> i) % 2 + carry;
+
+        sum |= (uint32_t)(ones % 2) << i;
+        carry = ones / 2;
+    }
+    return sum;
+}
+
+static uint32_t slow_alu(unsigned op3, uint32_t a, uint32_t b)
+{
+    uint32_t v = 0;
+
+    if (op3 == 0x25 || op3 == 0x26 || op3 == 0x27) {
+        for (v = a, b %= 32; b; b--)
+            v = op3 == 0x25 ? v + v : v / 2 | (op3 == 0x27 ? v & 0x80000000 : 0);
+        return v;
+    }
+    if (op3 % 16 == 0)
+        return slow_add(a, b, 0);
+    if (op3 % 16 == 4)
+        return slow_add(a, ~b, 1);
+    if (op3 % 16 == 0xa || op3 % 16 == 0xb) {
+        for (unsigned i = 0; i < 32; i++)
+            v = slow_add(slow_add(v, v, 0), (b >> (31 - i)) % 2 ? a : 0, 0);
+        return v;
+    }
+    for (unsigned i = 0; i < 32; i++) {
+        const unsigned x = (a >> i) % 2, y = (b >> i) % 2;
+        const unsigned bit = op3 % 8 == 1   ? x && y
+                             : op3 % 8 == 2 ? x || y
+                             : op3 % 8 == 3 ? x != y
+                             : op3 % 8 == 5 ? x && !y
+                             : op3 % 8 == 6 ? x || !y
+                                            : x == y;
+
+        v |= (uint32_t)bit << i;
+    }
+    return v;
+}
+
+/* ---- both of them ---- */
+
+enum shown { ALL, SINGLE, NOTHING }; /* results: all words, one of a double word, none */
+
+static struct replay r;
+static struct replay_memory *memory_of_r;
+static struct sparc_insn decoded;
+static uint32_t pc;
+static enum shown shown;
+static unsigned known, unknown, wrong;
+
+static void begin(struct replay_options o)
+{
+    o.windows = WINDOWS;
+    o.memory_asi[1] = 0x0f;
+    free(memory_of_r);
+    memory_of_r = replay_memory_new();
+    replay_begin(&r, &o, memory_of_r);
+    memset(&m, 0, sizeof m);
+    pc = PC;
+}
+
+/* One instruction of the trace. */
+static uint64_t step(uint32_t word, unsigned words, uint32_t a, uint32_t b, uint32_t c)
+{
+    struct replay_entry e = {
+        .insn = &decoded, .pc = pc, .words = (uint8_t)words, .word = {a, b, c}};
+
+    sparc_decode(word, pc, &decoded);
+    pc += 4;
+    return replay_step(&r, &e);
+}
+
+static uint32_t three(unsigned op, unsigned op3, unsigned rd, unsigned rs1, int immediate,
+                      uint32_t second)
+{
+    return op << 30 | rd << 25 | op3 << 19 | rs1 << 14 | (uint32_t)immediate << 13 |
+           (second & (immediate ? 8191 : 31));
+}
+
+static void execute_alu(unsigned op3, unsigned rd, unsigned rs1, int immediate, uint32_t second)
+{
+    const uint32_t b = immediate ? second : *slow(second);
+    uint32_t v =
+        op3 == 0x3c || op3 == 0x3d ? slow_add(*slow(rs1), b, 0) : slow_alu(op3, *slow(rs1), b);
+
+    if (op3 == 0x3c || op3 == 0x3d)
+        m.cwp = (m.cwp + (op3 == 0x3c ? WINDOWS - 1 : 1)) % WINDOWS;
+    if (rd)
+        *slow(rd) = v;
+    step(three(2, op3, rd, rs1, immediate, second), shown != NOTHING, v, 0, 0);
+}
+
+/* Sets a register, in two steps that need no other. */
+static void execute_set(unsigned rd, uint32_t value)
+{
+    const uint32_t high = value & ~0x3ffu;
+
+    *slow(rd) = high;
+    step(rd << 25 | 4u << 22 | high >> 10, shown != NOTHING, high, 0, 0);
+    execute_alu(2, rd, rd, 1, value & 0x3ff);
+}
+
+static void check(uint64_t got, uint32_t address)
+{
+    if (!(got & REPLAY_KNOWN))
+        unknown++;
+    else if ((uint32_t)got == address)
+        known++;
+    else
+        wrong++;
+}
+
+static void execute_access(unsigned op3, unsigned size, unsigned rd, unsigned rs1)
+{
+    const int alternate = (op3 & 0x30) == 0x10, asi = 0xa;
+    uint32_t address = *slow(rs1), low = 0, word, a, b = 0, old;
+
+    if (size == 8)
+        rd &= 30;
+    /* a base that came about somehow, or else a new one */
+    if (address % size || address - BASE > BYTES - size) {
+        address = BASE + any(BYTES / size) * size;
+        low = alternate ? 0 : address & 0xf;
+        execute_set(rs1, address - low);
+    }
+    word = alternate ? three(3, op3, rd, rs1, 0, 0) | (uint32_t)asi << 5
+                     : three(3, op3, rd, rs1, 1, low);
+    switch (op3 & 15) {
+    case 4: /* stores */
+    case 5:
+    case 6:
+    case 7:
+        a = *slow(rd);
+        b = *slow(rd | 1);
+        slow_put(address, size == 8 ? 4 : size, a);
+        if (size == 8)
+            slow_put(address + 4, 4, b);
+        check(step(word,
+                   shown == NOTHING  ? 0
+                   : shown == SINGLE ? 1
+                   : size == 8       ? 3
+                                     : 2,
+                   address, a, b),
+              address);
+        return;
+    case 3: /* LDD */
+        a = slow_get(address, 4);
+        b = slow_get(address + 4, 4);
+        *slow(rd) = rd ? a : 0;
+        *slow(rd | 1) = b;
+        check(step(word,
+                   shown == NOTHING  ? 0
+                   : shown == SINGLE ? 1
+                                     : 2,
+                   shown == SINGLE ? b : a, b, 0),
+              address);
+        return;
+    case 13: /* LDSTUB, SWAP */
+    case 15:
+        a = *slow(rd);
+        old = slow_get(address, size);
+        slow_put(address, size, size == 1 ? 0xff : a);
+        if (rd)
+            *slow(rd) = old;
+        check(step(word, shown != NOTHING, old, 0, 0), address);
+        return;
+    default:
+        a = slow_get(address, size);
+        if (op3 & 8 && a >> (8 * size - 1))
+            a |= ~0u << 8 * size;
+        if (rd)
+            *slow(rd) = a;
+        check(step(word, shown != NOTHING, a, 0, 0), address);
+    }
+}
+
+static void execute_casa(unsigned rd, unsigned rs1, unsigned rs2)
+{
+    const uint32_t address = BASE + any(BYTES / 4) * 4;
+    uint32_t old, new;
+    uint64_t got;
+    int stores;
+
+    execute_set(rs1, address);
+    old = slow_get(address, 4);
+    new = *slow(rd);
+    stores = old == *slow(rs2);
+    if (stores)
+        slow_put(address, 4, new);
+    if (rd)
+        *slow(rd) = old;
+    got = step(three(3, 0x3c, rd, rs1, 0, rs2) | 0xa << 5, shown != NOTHING, old, 0, 0);
+    check(got, address);
+    wrong += got & REPLAY_NO_STORE && stores;
+    wrong += shown == ALL && !(got & REPLAY_NO_STORE) && !stores;
+}
+
+static void execute_any(void)
+{
+    static const uint8_t alu[] = {0,    1,    2,    3,    4,    5,    6,    7,    0xa,
+                                  0xb,  0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17,
+                                  0x1a, 0x1b, 0x20, 0x25, 0x26, 0x27, 0x3c, 0x3d};
+    static const struct {
+        uint8_t op3, size;
+    } access[] = {{0, 4},  {1, 1},  {2, 2},  {3, 8},  {4, 4},    {5, 1},
+                  {6, 2},  {7, 8},  {9, 1},  {10, 2}, {13, 1},   {15, 4},
+                  {16, 4}, {20, 4}, {21, 1}, {22, 2}, {0x13, 8}, {0x17, 8}};
+    const unsigned rd = any(32), rs1 = any(32), i = any(sizeof access / sizeof *access);
+    unsigned base = 1 + any(31);
+
+    /* half of the accesses go where a register happens to point to, loaded or computed */
+    for (unsigned n = 1; n < 32 && any(64); n++)
+        if (*slow(n) - BASE < BYTES - 8)
+            base = n;
+    switch (any(5)) {
+    case 0:
+        execute_alu(alu[any(sizeof alu)], rd, rs1, any(2), any(32));
+        break;
+    case 1:
+        execute_alu(alu[any(sizeof alu)], rd, rs1, 1, any(8192) - 4096);
+        break;
+    case 2:
+        if (any(8) == 0)
+            execute_casa(rd, 1 + any(31), any(32));
+        /* fall through */
+    case 4:
+        execute_access(access[i].op3, access[i].size, rd, base);
+        break;
+    case 3:
+        execute_set(rd ? rd : 1, BASE + any(BYTES / 8) * 8);
+    }
+}
+
+static void run(enum shown what, struct replay_options o, const char *name)
+{
+    wrong = known = unknown = 0;
+    shown = what;
+    begin(o);
+    for (unsigned i = 0; i < 32 * WINDOWS; i++) { /* the machine begins with zeros */
+        if (i % 32 == 0)
+            execute_alu(0x3c, 0, 0, 1, 0);
+        execute_alu(2, i % 32, 0, 1, 0);
+    }
+    for (uint32_t a = BASE; a < BASE + BYTES; a += 8)
+        execute_set(1, a), step(three(3, 7, 0, 1, 1, 0), what == ALL ? 3 : 1, a, 0, *slow(1)),
+            slow_put(a + 4, 4, *slow(1));
+    for (unsigned i = 0; i < 100000; i++)
+        execute_any();
+    is_u64(wrong, 0, "%s: no known address is wrong", name);
+    is_u64(r.counts.contradictions + r.counts.gaps + r.counts.narrow, 0, "%s: nothing is odd",
+           name);
+    if (what == ALL)
+        is_u64(unknown, 0, "%s: all are known", name);
+    else
+        ok(known > 20000, "%s: %u are known, %u are not", name, known, unknown);
+}
+
+static void random_runs(void)
+{
+    run(ALL, (struct replay_options){.atomic = REPLAY_FIRST}, "all results");
+    run(SINGLE, (struct replay_options){.atomic = REPLAY_FIRST, .store = REPLAY_STORE_ADDRESS},
+        "one word");
+    run(NOTHING, (struct replay_options){.alone = 1}, "no results");
+}
+
+/* ---- what is right at a place ---- */
+
+enum { LD = 0, LDUB = 1, LDUH = 2, LDD = 3, ST = 4, STB = 5, STH = 6, STD = 7, LDSB = 9 };
+
+static uint64_t ld(unsigned base) /* ld [base], %g7 without a result */
+{
+    return step(three(3, LD, 7, base, 1, 0), 0, 0, 0, 0);
+}
+
+static int is_known(uint64_t got, uint32_t address)
+{
+    return got == (REPLAY_KNOWN | address);
+}
+
+static void narrow_stores(void)
+{
+    uint8_t bytes[4] = {0x11, 0x22, 0x33, 0x44};
+
+    begin((struct replay_options){.alone = 1});
+    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 0x11223344, 4);
+    for (unsigned size = 1; size <= 2; size++)
+        for (unsigned at = 0; at < 4; at += size) {
+            const uint32_t value = 0xa0b1c2d3 + at;
+
+            replay_remember(memory_of_r, BASE + at, REPLAY_KNOWN | value, size);
+            bytes[at + size - 1] = (uint8_t)value;
+            if (size == 2)
+                bytes[at] = (uint8_t)(value >> 8);
+            is_u64(replay_recall(memory_of_r, BASE),
+                   REPLAY_KNOWN | (uint64_t)bytes[0] << 24 | (uint64_t)bytes[1] << 16 |
+                       (uint64_t)bytes[2] << 8 | bytes[3],
+                   "%u bytes at offset %u of a word", size, at);
+        }
+    replay_remember(memory_of_r, BASE + 1, 0, 1);
+    is_u64(replay_recall(memory_of_r, BASE), 0, "a byte that is not known takes the word with it");
+    replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | 7, 1);
+    is_u64(replay_recall(memory_of_r, BASE + 4), 0, "a byte of a word that is not known");
+}
+
+static void contradictions(void)
+{
+    begin((struct replay_options){.store = REPLAY_STORE_ADDRESS});
+    shown = ALL;
+    execute_set(1, BASE);
+    execute_set(2, BASE + 64);
+    ok(is_known(ld(2), BASE + 64), "a register is known");
+    ok(is_known(step(three(3, ST, 3, 1, 1, 8), 1, BASE + 8, 0, 0), BASE + 8),
+       "a store where the registers say");
+    is_u64(r.counts.contradictions, 0, "nothing contradicts");
+    ok(is_known(step(three(3, ST, 3, 1, 1, 8), 1, BASE + 32, 0, 0), BASE + 32),
+       "one elsewhere: its address is that of the trace");
+    is_u64(r.counts.contradictions, 1, "it contradicts");
+    ok(!(ld(2) & REPLAY_KNOWN), "and all other registers are forgotten");
+    ok(is_known(ld(1), BASE + 24), "its base follows from it");
+
+    begin((struct replay_options){0});
+    execute_set(1, BASE);
+    execute_set(2, BASE + 64);
+    step(three(2, 0, 3, 1, 1, 4), 1, BASE + 5, 0, 0);
+    is_u64(r.counts.contradictions, 1, "so does a result");
+    ok(!(ld(2) & REPLAY_KNOWN), "all is forgotten");
+    ok(is_known(ld(3), BASE + 5), "but for that result");
+
+    begin((struct replay_options){0});
+    execute_set(1, BASE);
+    step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0); /* rd %psr */
+    step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0);
+    is_u64(r.counts.contradictions, 0, "the same window");
+    step(three(2, 0x3c, 0, 0, 1, 0), 0, 0, 0, 0); /* save */
+    step(three(2, 0x29, 2, 0, 0, 0), 1, 2, 0, 0);
+    is_u64(r.counts.contradictions, 0, "SAVE goes down by one");
+    ok(is_known(ld(1), BASE), "registers hold");
+    step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0);
+    is_u64(r.counts.contradictions, 1, "another window than it must be");
+    ok(!(ld(1) & REPLAY_KNOWN), "all is forgotten");
+}
+
+/* A single word beside a store: its address or its data. */
+static void one_word(void)
+{
+    for (int address = 0; address < 2; address++) {
+        begin((struct replay_options){0});
+        shown = ALL;
+        ok(!(step(three(3, ST, 3, 2, 1, 0), 1, BASE, 0, 0) & REPLAY_KNOWN),
+           "nothing tells what the word is");
+        execute_set(1, BASE);
+        execute_set(2, BASE + 64);
+        step(three(3, ST, 2, 1, 1, 0), 1, address ? BASE : BASE + 64, 0, 0);
+        is_u64(step(three(3, ST, 2, 4, 1, 0), 1, BASE + 64, 0, 0),
+               address ? REPLAY_KNOWN | (BASE + 64) : 0, "once it was seen to be the %s",
+               address ? "address" : "data");
+        step(three(3, ST, 5, 1, 1, 0), 1, address ? BASE : BASE + 96, 0, 0);
+        is_u64(ld(5), address ? 0 : REPLAY_KNOWN | (BASE + 96), "%s",
+               address ? "no data follow from it" : "data follow from it");
+    }
+    /* of a byte, memory sees four times the same */
+    begin((struct replay_options){0});
+    execute_set(1, BASE);
+    execute_set(2, 0x12345678);
+    step(three(3, STB, 2, 1, 1, 0), 1, 0x78787878, 0, 0);
+    step(three(3, ST, 5, 1, 1, 0), 1, BASE + 96, 0, 0);
+    ok(is_known(ld(5), BASE + 96), "it is the data: those of the next one are too");
+}
+
+static void narrow_loads(void)
+{
+    begin((struct replay_options){0});
+    shown = ALL;
+    execute_set(1, BASE);
+    step(three(3, LDUB, 2, 1, 1, 0), 1, 0x41, 0, 0);
+    ok(is_known(ld(2), 0x41), "a byte");
+    step(three(3, LDSB, 2, 1, 1, 0), 1, 0xffffff80, 0, 0);
+    ok(is_known(ld(2), 0xffffff80), "a signed byte");
+    is_u64(r.counts.narrow, 0, "they are extended");
+    step(three(3, LDUH, 2, 1, 1, 0), 1, 0x12345678, 0, 0);
+    is_u64(r.counts.narrow, 1, "a whole word is not");
+    ok(!(ld(2) & REPLAY_KNOWN), "and its value is not used");
+    step(three(3, LDUB, 2, 1, 1, 0), 1, 0xffffff80, 0, 0);
+    ok(!(ld(2) & REPLAY_KNOWN), "nor is a sign where there is none");
+}
+
+static void elsewhere(void)
+{
+    for (unsigned asi = 0; asi < 256; asi++) {
+        const int is_memory = asi >= 8 && asi <= 0xb;
+        const int leaves = asi == 2 || (asi >= 0xc && asi <= 0xe) || asi == 0x10 || asi == 0x11 ||
+                           asi == 0x13 || asi == 0x1e || asi >= 0x80;
+        uint64_t held;
+
+        begin((struct replay_options){.alone = 1});
+        shown = NOTHING;
+        execute_set(1, BASE);
+        execute_set(2, 0x1234);
+        step(three(3, ST, 2, 1, 1, 0), 0, 0, 0, 0);
+        execute_set(2, 0x5678);
+        step(three(3, 0x10 | ST, 2, 1, 0, 0) | asi << 5, 0, 0, 0, 0);
+        held = replay_recall(memory_of_r, BASE);
+        if (held != (is_memory ? REPLAY_KNOWN | 0x5678 : leaves ? REPLAY_KNOWN | 0x1234 : 0))
+            ok(0, "address space 0x%x leaves 0x%llx", asi, (unsigned long long)held);
+        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | (BASE + 8), 4);
+        step(three(3, 0x10 | LD, 3, 1, 0, 0) | asi << 5, 0, 0, 0, 0);
+        held = ld(3);
+        if (held != (is_memory ? REPLAY_KNOWN | (BASE + 8) : 0))
+            ok(0, "a load from address space 0x%x gives 0x%llx", asi, (unsigned long long)held);
+        step(three(3, 0x10 | LD, 3, 1, 0, 0) | asi << 5, 1, 7, 0, 0);
+        held = replay_recall(memory_of_r, BASE);
+        if (held != (REPLAY_KNOWN | (is_memory ? 7 : BASE + 8)))
+            ok(0, "a load from address space 0x%x leaves 0x%llx", asi, (unsigned long long)held);
+    }
+    ok(1, "address spaces: what is memory and what is not");
+    begin((struct replay_options){.alone = 1});
+    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
+    step(three(3, ST, 2, 1, 1, 0), 0, 0, 0, 0);
+    is_u64(replay_recall(memory_of_r, BASE), 0, "a store to anywhere: nothing is known of memory");
+    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
+    step(three(3, 15, 2, 1, 1, 0), 0, 0, 0, 0);
+    is_u64(replay_recall(memory_of_r, BASE), 0, "nor after a swap");
+    execute_set(1, BASE);
+    for (unsigned asi = 0xa; asi <= 0x1c; asi += 0x12) {
+        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
+        replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | 6, 4);
+        step(three(3, 0x1f, 2, 1, 0, 0) | asi << 5, 0, 0, 0, 0);
+        is_u64(replay_recall(memory_of_r, BASE), 0, "swapa in 0x%x: the word is not known", asi);
+        is_u64(replay_recall(memory_of_r, BASE + 4), asi == 0xa ? REPLAY_KNOWN | 6 : 0,
+               "and others%s", asi == 0xa ? " are" : " are not either");
+    }
+    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
+    is_u64(replay_recall(memory_of_r, BASE + 0x40004), 0, "a word that would stand at its place");
+}
+
+/* What memory tells of loads: only where the trace confirms it, or nobody else writes. */
+static void recalled(void)
+{
+    for (int alone = 0; alone < 2; alone++) {
+        begin((struct replay_options){.alone = alone});
+        shown = ALL;
+        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | (BASE + 8), 4);
+        replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | (BASE + 16), 4);
+        execute_set(1, BASE);
+        step(three(3, LD, 6, 1, 1, 0), 0, 0, 0, 0);
+        is_u64(ld(6), alone ? REPLAY_KNOWN | (BASE + 8) : 0, "a word without result%s",
+               alone ? ", nobody else writes" : "");
+        step(three(3, LDD, 5, 1, 1, 0), 0, 0, 0, 0);
+        is_u64(ld(4), alone ? REPLAY_KNOWN | (BASE + 8) : 0, "the first of two words");
+        is_u64(ld(5), alone ? REPLAY_KNOWN | (BASE + 16) : 0, "the second");
+        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | (BASE + 8), 4);
+        replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | (BASE + 16), 4);
+        step(three(3, LDD, 4, 1, 1, 0), 1, BASE + 16, 0, 0);
+        ok(is_known(ld(4), BASE + 8) && is_known(ld(5), BASE + 16),
+           "one word that memory has tells the other");
+        step(three(3, LDD, 4, 1, 1, 0), 1, BASE + 24, 0, 0);
+        ok(!(ld(4) & REPLAY_KNOWN) && !(ld(5) & REPLAY_KNOWN), "one that it has not tells nothing");
+        ok(!replay_recall(memory_of_r, BASE) && !replay_recall(memory_of_r, BASE + 4),
+           "and what memory held is not known");
+    }
+}
+
+static void windows(void)
+{
+    struct replay_entry e = {.insn = &decoded, .trapped = 1};
+
+    begin((struct replay_options){0});
+    shown = ALL;
+    execute_set(1, BASE);
+    execute_set(16, BASE + 8); /* %l0 */
+    execute_set(8, BASE + 16); /* %o0 */
+    sparc_decode(three(3, LD, 2, 1, 1, 1), pc, &decoded);
+    e.pc = pc;
+    (void)replay_step(&r, &e);
+    ok(!(ld(16) & REPLAY_KNOWN), "a trap gets a window of its own");
+    ok(is_known(ld(24), BASE + 16), "whose ins are the outs before");
+    step(three(2, 0x39, 0, 17, 1, 0), 0, 0, 0, 0); /* rett %l1 */
+    ld(1);
+    pc = e.pc;
+    ok(is_known(ld(16), BASE + 8), "RETT goes back");
+
+    begin((struct replay_options){0});
+    execute_set(16, BASE + 8);
+    execute_set(1, 3);
+    step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0); /* rd %psr */
+    step(three(2, 0x31, 0, 1, 1, 7), 0, 0, 0, 0); /* wr %g1, 7, %psr: exclusive or, window 4 */
+    ok(!(ld(16) & REPLAY_KNOWN), "another window");
+    step(three(2, 0x31, 0, 1, 1, 0), 0, 0, 0, 0);
+    ok(is_known(ld(16), BASE + 8), "and back");
+    step(three(2, 0x31, 0, 5, 1, 0), 0, 0, 0, 0);
+    ok(!(ld(16) & REPLAY_KNOWN), "where it is not known: no window is");
+    ok(is_known(ld(1), 3), "globals are");
+    execute_set(16, BASE + 8);
+    step(three(2, 0x31, 0, 1, 1, 0), 0, 0, 0, 0);
+    ok(!(ld(16) & REPLAY_KNOWN), "nor from a window that is not known");
+    execute_set(16, BASE + 8);
+    step(three(2, 0x31, 0, 1, 1, 0), 0, 0, 0, 0);
+    ok(is_known(ld(16), BASE + 8), "then it is");
+}
+
+/* Learned from results: the operand that was not known. */
+static void operands(void)
+{
+    static const uint8_t op3[] = {0, 4, 3, 2, 0x10, 0x14, 0x13, 0x20, 0x21};
+
+    for (unsigned i = 0; i < sizeof op3; i++)
+        for (int which = 0; which < 3; which++) { /* rs1 beside a constant, rs1, rs2 */
+            const uint32_t x = BASE + 64, y = op3[i] == 2 ? 0 : 0x12345;
+            const unsigned op = op3[i] == 0x20 ? 0 : op3[i] == 0x21 ? 4 : op3[i];
+            const uint32_t b = which == 0 ? y & 4095 : y;
+
+            begin((struct replay_options){0});
+            shown = ALL;
+            execute_set(2, y);
+            if (which == 2)
+                step(three(2, op3[i], 3, 2, 0, 4), 1, slow_alu(op, y, x), 0, 0);
+            else
+                step(three(2, op3[i], 3, 4, which == 0, which == 0 ? b : 2), 1, slow_alu(op, x, b),
+                     0, 0);
+            if (!is_known(ld(4), x))
+                ok(0, "op3 0x%x, operand %d", op3[i], which);
+            is_u64(r.counts.learned, 1, "op3 0x%x: a register learned", op3[i]);
+        }
+    begin((struct replay_options){0});
+    execute_set(2, 7);
+    step(three(2, 2, 3, 2, 0, 4), 1, 15, 0, 0);
+    ok(!(ld(4) & REPLAY_KNOWN), "OR does not tell its operand");
+    step(three(2, 1, 3, 2, 0, 4), 1, 7, 0, 0);
+    ok(!(ld(4) & REPLAY_KNOWN), "nor does AND");
+}
+
+static void flow(void)
+{
+    struct replay_entry e = {.insn = &decoded};
+
+    begin((struct replay_options){0});
+    shown = ALL;
+    execute_set(1, BASE);
+    ok(is_known(ld(1), BASE), "the next instruction");
+    pc += 4;
+    ok(!(ld(1) & REPLAY_KNOWN), "one is missing: nothing is known");
+    is_u64(r.counts.gaps, 1, "a gap");
+
+    /* be,a +64: its delay slot and then the target, or neither */
+    for (int taken = 0; taken < 2; taken++) {
+        begin((struct replay_options){0});
+        execute_set(1, BASE);
+        step(1u << 29 | 1 << 25 | 2 << 22 | 16, 0, 0, 0, 0);
+        pc += taken ? 0 : 4;
+        ld(1);
+        pc += taken ? 56 : 0;
+        ok(is_known(ld(1), BASE) && !r.counts.gaps, "a branch that is %staken",
+           taken ? "" : "not ");
+    }
+    begin((struct replay_options){0});
+    execute_set(1, BASE);
+    step(1u << 29 | 8 << 25 | 2 << 22 | 16, 0, 0, 0, 0); /* ba,a: no delay slot */
+    ok(!(ld(1) & REPLAY_KNOWN) && r.counts.gaps == 1, "the delay slot of ba,a is not executed");
+
+    begin((struct replay_options){0});
+    execute_set(1, BASE);
+    execute_set(9, PC + 4096);
+    step(three(2, 0x38, 0, 9, 1, 8), 0, 0, 0, 0); /* jmp %o1 + 8 */
+    ld(1);
+    pc = PC + 4104;
+    ok(is_known(ld(1), BASE) && !r.counts.gaps, "a jump to where a register says");
+    step(three(2, 0x38, 0, 9, 1, 16), 0, 0, 0, 0);
+    ld(1);
+    pc = PC + 4116;
+    ok(!(ld(1) & REPLAY_KNOWN) && r.counts.gaps == 1, "and not elsewhere");
+    ld(1);
+    step(2 << 22 | 16, 0, 0, 0, 0); /* bn */
+    ld(1);
+    pc += 56;
+    ld(1);
+    is_u64(r.counts.gaps, 2, "a branch that never is");
+
+    begin((struct replay_options){0});
+    execute_set(1, BASE);
+    sparc_decode(three(3, LD, 2, 1, 1, 1), pc, &decoded);
+    e.pc = pc;
+    e.trapped = 1;
+    is_u64(replay_step(&r, &e), 0, "what trapped has no access");
+    pc = 0x40000090;
+    ok(is_known(ld(1), BASE) && !r.counts.gaps, "a trap goes anywhere, globals hold");
+    ok(is_known(ld(17), e.pc), "%%l1 is where it came from");
+
+    begin((struct replay_options){0});
+    execute_set(1, BASE);
+    step(3u << 30 | 8 << 19, 0, 0, 0, 0);
+    ok(!(ld(1) & REPLAY_KNOWN), "an instruction that is none may have written anything");
+}
+
+int main(void)
+{
+    random_runs();
+    narrow_stores();
+    contradictions();
+    one_word();
+    narrow_loads();
+    elsewhere();
+    recalled();
+    windows();
+    operands();
+    flow();
+    free(memory_of_r);
+    return done();
+}

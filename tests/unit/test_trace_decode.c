@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_trace_decode: what the decoder of cf-capture-trace makes of rings and tokens that no tool of
+ * ours would leave. Stands in for the tool: makes ring files and writes tokens. A process that
+ * sends nonsense is dropped with a problem, and nothing else happens; run with the sanitizers it
+ * shows that nothing of it is used afterwards. Memory: some rings of 4 MiB.
+ */
+#include "capture/cf_repeat.c"
+#include "capture/trace/decode.c"
+#include "capture/trace/decode_events.c"
+#include "capture/trace/decode_repeat.c"
+#include "capture/trace/decode_rows.c"
+#include "capture/trace/decode_templates.c"
+#include "tap.h"
+
+static char directory[] = "/tmp/cf-trace-test-XXXXXX";
+static struct cf_trace *trace;
+static int tokens;
+
+/* What came. */
+static uint64_t times[65536], addrs[65536];
+static uint32_t hints[65536], rows, exits, unmaps;
+
+static int origin(void *arg, uint32_t hint, const struct cf_trace_origin *o)
+{
+    (void)arg, (void)hint, (void)o;
+    return 0;
+}
+
+static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *c, uint32_t *room)
+{
+    (void)arg, (void)pid, (void)tid;
+    *c = (struct cf_trace_columns){times + rows, addrs + rows, hints + rows};
+    *room = 4096;
+    return 0;
+}
+
+static int placed(void *arg, uint32_t n)
+{
+    (void)arg;
+    rows += n;
+    return 0;
+}
+
+static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint64_t count)
+{
+    (void)arg, (void)time, (void)pid, (void)tid, (void)count;
+    return 0;
+}
+
+static int task(void *arg, const struct cf_trace_task *t)
+{
+    (void)arg;
+    exits += t->kind == CF_TRACE_EXIT;
+    return 0;
+}
+
+static int map(void *arg, const struct cf_trace_map *m)
+{
+    (void)arg;
+    unmaps += m->kind == CF_TRACE_UNMAPPED;
+    return 0;
+}
+
+static int objects(void *arg, const struct cf_trace_objects *o)
+{
+    (void)arg, (void)o;
+    return 0;
+}
+
+static int context(void *arg, const struct cf_trace_context *c)
+{
+    (void)arg, (void)c;
+    return 0;
+}
+
+static void begin(void)
+{
+    const struct cf_trace_handler handler = {NULL, origin, place,   placed, switched,
+                                             task, map,    objects, context};
+    const struct cf_trace_options options = {.follow = 1};
+    char path[PATH_MAX], text[200];
+
+    rows = exits = unmaps = 0;
+    trace = cf_trace_open(directory, &options, &handler, text, sizeof(text));
+    snprintf(path, sizeof(path), "%s/tokens", directory);
+    tokens = trace ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    if (tokens < 0)
+        exit(2);
+}
+
+/* 1 if a problem was told. */
+static int end(void)
+{
+    int bad;
+
+    cf_trace_finish(trace);
+    bad = cf_trace_problem(trace) != NULL;
+    cf_trace_close(trace);
+    close(tokens);
+    return bad;
+}
+
+static void send(struct cf_wire_token token)
+{
+    if (write(tokens, &token, sizeof(token)) != sizeof(token))
+        exit(2);
+    cf_trace_read(trace, 0);
+}
+
+/* A ring file of a process; its first block is to be filled by the caller, who unmaps it. */
+static struct cf_wire_ring *make_ring(uint32_t pid)
+{
+    char path[PATH_MAX];
+    struct cf_wire_ring *ring;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/ring.%u.0", directory, pid);
+    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || ftruncate(fd, CF_WIRE_RING_BYTES) != 0)
+        exit(2);
+    ring = mmap(NULL, CF_WIRE_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (ring == MAP_FAILED)
+        exit(2);
+    ring->magic = CF_WIRE_MAGIC;
+    ring->version = CF_WIRE_VERSION;
+    ring->block_bytes = CF_WIRE_BLOCK_BYTES;
+    ring->blocks = CF_WIRE_BLOCKS;
+    return ring;
+}
+
+static uint8_t *first_block(struct cf_wire_ring *ring)
+{
+    return (uint8_t *)ring + CF_WIRE_HEADER_BYTES;
+}
+
+static uint8_t *put(uint8_t *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+/* That a thread of the process runs, and a superblock of two instructions with one load. */
+static uint8_t *put_start(uint8_t *p, uint32_t pid)
+{
+    const struct cf_wire_thread thread = {{CF_WIRE_THREAD, sizeof(thread)}, pid, 0};
+    const struct cf_wire_task begun = {{CF_WIRE_TASK, sizeof(begun)}, pid, CF_WIRE_TASK_START};
+    const struct cf_wire_insn insns[2] = {{UINT64_C(4) << 56 | 0x1000},
+                                          {UINT64_C(4) << 56 | 0x1004}};
+    const struct cf_wire_access access = {.slot = 0, .size = 8, .op = CF_WIRE_LOAD};
+    struct cf_wire_block block = {.first = 1, .insns = 2, .accesses = 1, .slots = 1};
+
+    block.header.type = CF_WIRE_BLOCK;
+    block.header.bytes = sizeof(block) + sizeof(insns) + sizeof(access);
+    p = put(p, &begun, sizeof(begun));
+    p = put(p, &thread, sizeof(thread));
+    p = put(p, &block, sizeof(block));
+    p = put(p, insns, sizeof(insns));
+    return put(p, &access, sizeof(access));
+}
+
+static uint8_t *put_record(uint8_t *p, uint32_t outcome, uint64_t address)
+{
+    uint32_t word = outcome << CF_WIRE_SLOT_BITS | 1;
+
+    p = put(p, &word, sizeof(word));
+    return put(p, &address, CF_WIRE_SLOT_BYTES);
+}
+
+/* Superblocks of outcomes 3 and 6, after put_start(): an instruction and a rep movsb at 0x2004, and
+ * the same thrice. */
+static uint8_t *put_strings(uint8_t *p)
+{
+    const uint64_t movs = CF_WIRE_REPEATS | CF_WIRE_JOINED | UINT64_C(2) << 56 | 0x2004;
+
+    for (unsigned further = 0; further < 2; further++) {
+        const unsigned times = further ? 3 : 1;
+        struct cf_wire_insn insns[3] = {{movs}, {movs}, {movs}};
+        const struct cf_wire_exit exit = {.insn = (uint16_t)!further};
+        struct cf_wire_access accesses[6];
+        struct cf_wire_block block = {.first = further ? 6 : 3, .exits = 1};
+
+        if (!further)
+            insns[0].pc_length = UINT64_C(4) << 56 | 0x2000;
+        block.insns = further ? 3 : 2;
+        block.accesses = block.slots = (uint16_t)(2 * times);
+        block.header.type = CF_WIRE_BLOCK;
+        for (unsigned i = 0; i < 2 * times; i++)
+            accesses[i] = (struct cf_wire_access){.insn = (uint16_t)(further ? i / 2 : 1),
+                                                  .slot = (uint16_t)i,
+                                                  .size = 1,
+                                                  .op = i % 2 ? CF_WIRE_STORE : CF_WIRE_LOAD};
+        block.header.bytes = (uint32_t)(sizeof(block) + block.insns * sizeof(*insns) +
+                                        block.accesses * sizeof(*accesses) + sizeof(exit));
+        p = put(p, &block, sizeof(block));
+        p = put(p, insns, block.insns * sizeof(*insns));
+        p = put(p, accesses, block.accesses * sizeof(*accesses));
+        p = put(p, &exit, sizeof(exit));
+    }
+    return p;
+}
+
+/* So many iterations of it, copying from `from` to `to`, in one of those superblocks. */
+static uint8_t *put_moves(uint8_t *p, uint32_t outcome, unsigned times, uint64_t from, uint64_t to)
+{
+    uint32_t word = outcome << CF_WIRE_SLOT_BITS | 2 * times;
+
+    p = put(p, &word, sizeof(word));
+    for (unsigned i = 0; i < times; i++) {
+        const uint64_t load = from + i, store = to + i;
+
+        p = put(p, &load, CF_WIRE_SLOT_BYTES);
+        p = put(p, &store, CF_WIRE_SLOT_BYTES);
+    }
+    return p;
+}
+
+static void start(uint32_t pid)
+{
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START, .pid = pid, .origin = CF_WIRE_FIRST});
+}
+
+static void hand_over(uint32_t pid, uint32_t bytes)
+{
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_BLOCK, .pid = pid, .bytes = bytes});
+}
+
+/* A whole process: three loads, and its end. */
+static void right_process(uint32_t pid)
+{
+    struct cf_wire_ring *ring = make_ring(pid);
+    uint8_t *p = put_start(first_block(ring), pid);
+
+    for (unsigned i = 0; i < 3; i++)
+        p = put_record(p, 1, 0x2000 + 8 * i);
+    start(pid);
+    hand_over(pid, (uint32_t)(p - first_block(ring)));
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = pid});
+    munmap(ring, CF_WIRE_RING_BYTES);
+}
+
+/* Processes that end without having recorded anything: enough for earlier ones to be forgotten. */
+static void empty_processes(void)
+{
+    for (uint32_t pid = 1000; pid < 1000 + 2 * ENDED_KEPT; pid++) {
+        munmap(make_ring(pid), CF_WIRE_RING_BYTES);
+        start(pid);
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = pid});
+    }
+}
+
+/* A process whose block is a right beginning and then `bytes` of nonsense. */
+static void wrong_process(uint32_t pid, const void *nonsense, size_t bytes)
+{
+    struct cf_wire_ring *ring = make_ring(pid);
+    uint8_t *p = put_start(first_block(ring), pid);
+
+    p = put_record(p, 1, 0x2000);
+    p = put(p, nonsense, bytes);
+    start(pid);
+    hand_over(pid, (uint32_t)(p - first_block(ring)));
+    ok(ring->stop == 1, "and it is told to send no more");
+    munmap(ring, CF_WIRE_RING_BYTES);
+}
+
+static void test_right(void)
+{
+    begin();
+    right_process(100);
+    ok(end() == 0 && rows == 3 && exits == 1, "a right process has its rows and its end");
+}
+
+/* Dropped while it is the current one. */
+static void test_dropped(void)
+{
+    const uint32_t nonsense = UINT32_MAX - 1;
+
+    begin();
+    wrong_process(100, &nonsense, sizeof(nonsense));
+    ok(cf_trace_dropped(trace) == 1, "a record of no superblock drops its process");
+    empty_processes();
+    right_process(101);
+    ok(cf_trace_flush(trace) == CF_TRACE_WORKED, "others go on");
+    is_u64(rows, 1 + 3, "with all rows of both");
+    ok(end() == 1, "and the problem is told");
+}
+
+/* The same by a message that makes no sense, and by a second start without an end. */
+static void test_tokens(void)
+{
+    struct cf_wire_ring *ring;
+
+    begin();
+    ring = make_ring(100);
+    start(100);
+    hand_over(100, (uint32_t)(put_start(first_block(ring), 100) - first_block(ring)));
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_BLOCK, .pid = 100, .sequence = 7});
+    munmap(ring, CF_WIRE_RING_BYTES);
+    ok(cf_trace_dropped(trace) == 1, "a block out of order drops its process");
+    empty_processes();
+    right_process(101);
+    is_u64(rows, 3, "others go on");
+    ok(end() == 1, "and the problem is told");
+
+    begin();
+    start(100);
+    ok(cf_trace_dropped(trace) == 1, "a start without a ring");
+    ring = make_ring(101);
+    ring->blocks = 1;
+    start(101);
+    munmap(ring, CF_WIRE_RING_BYTES);
+    ok(cf_trace_dropped(trace) == 2, "a ring of another shape");
+    send((struct cf_wire_token){
+        .type = CF_WIRE_TOKEN_START, .pid = 102, .origin = CF_WIRE_FORK, .parent = 101});
+    ok(cf_trace_dropped(trace) == 3, "a fork that inherits nothing");
+    send((struct cf_wire_token){.type = 99, .pid = 103});
+    right_process(104);
+    ok(end() == 1 && rows == 3, "and a right process beside them");
+}
+
+/* A copy of 40 bytes, interrupted by a superblock, and then of 3 more. */
+static void test_strings(void)
+{
+    struct cf_wire_ring *ring;
+    uint8_t *p;
+
+    begin();
+    ring = make_ring(100);
+    p = put_strings(put_start(first_block(ring), 100));
+    p = put_moves(p, 3, 1, 0x4000, 0x6000);
+    for (unsigned i = 1; i < 40; i += 3)
+        p = put_moves(p, 6, 3, 0x4000 + i, 0x6000 + i);
+    p = put_record(p, 1, 0x8000);
+    p = put_moves(p, 6, 3, 0x4028, 0x6028);
+    start(100);
+    hand_over(100, (uint32_t)(p - first_block(ring)));
+    is_u64(cf_trace_time(trace), 2 + 2 + 1,
+           "a string instruction counts once each time it is begun");
+    munmap(ring, CF_WIRE_RING_BYTES);
+    ok(end() == 0, "and is no problem");
+    is_u64(rows, 4 + 1 + 2, "its accesses are joined");
+    ok(addrs[0] == 0x4000 && addrs[1] == 0x6000 && addrs[2] == 0x4020 && addrs[3] == 0x6020 &&
+           addrs[4] == 0x8000 && addrs[5] == 0x4028 && addrs[6] == 0x6028,
+       "in their order");
+    ok(times[0] == 1 && times[3] == 1 && times[4] == 2 && times[6] == 4,
+       "at the time of the instruction");
+}
+
+static void test_events(void)
+{
+    const struct cf_wire_event_header none = {CF_WIRE_MAP, 0}, far = {CF_WIRE_MAP, 1 << 20},
+                                      unknown = {63, 8};
+    const struct cf_wire_map nothing = {.header = {CF_WIRE_MAP, sizeof(nothing)}, .start = 5};
+    const struct cf_wire_object object = {.header = {CF_WIRE_ALLOC, sizeof(object)}, .context = 9};
+    const struct cf_wire_context context_far = {{CF_WIRE_CONTEXT, sizeof(context_far)}, 77, 0, 0};
+    const struct cf_wire_block block = {.header = {CF_WIRE_BLOCK, sizeof(block)}, .first = 99};
+    const struct {
+        const char *what;
+        const void *bytes;
+        size_t size;
+    } wrong[] = {
+        {"an event of no size", &none, sizeof(none)},
+        {"an event that goes on", &far, sizeof(far)},
+        {"an unknown event", &unknown, sizeof(unknown)},
+        {"a mapping of nothing", &nothing, sizeof(nothing)},
+        {"an object of an unknown call stack", &object, sizeof(object)},
+        {"a call stack out of order", &context_far, sizeof(context_far)},
+        {"a superblock out of order", &block, sizeof(block)},
+    };
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        begin();
+        wrong_process(100, wrong[i].bytes, wrong[i].size);
+        right_process(101);
+        ok(cf_trace_dropped(trace) == 1 && end() == 1 && rows == 4, "%s", wrong[i].what);
+    }
+}
+
+/* Whatever the bytes are: no crash, and the next process is recorded. */
+static void test_noise(void)
+{
+    uint64_t x = 88172645463325252u;
+    int whole = 1;
+
+    for (uint32_t round = 0; round < 200; round++) {
+        struct cf_wire_ring *ring;
+        uint8_t *p;
+
+        begin();
+        ring = make_ring(100);
+        p = put_strings(put_start(first_block(ring), 100));
+        while (p < first_block(ring) + 4096) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            if (x % 16 < 4) {
+                p = put_moves(p, x & 64 ? 6 : 3, x & 64 ? 3 : 1, x >> 16, x >> 24);
+            } else if (x % 16 < 14) {
+                p = put_record(p, (uint32_t)(x >> 8) % 100 ? 1 : 2, x >> 16);
+            } else {
+                const struct cf_wire_event_header header = {(uint32_t)(x >> 8) % 12,
+                                                            8 + (uint32_t)(x >> 16) % 48};
+
+                p = put(p, &header, sizeof(header));
+                p = put(p, &x, 8);
+                p += header.bytes - 8 < 8 ? 0 : header.bytes - 16;
+            }
+        }
+        start(100);
+        hand_over(100, (uint32_t)(p - first_block(ring)));
+        munmap(ring, CF_WIRE_RING_BYTES);
+        right_process(101);
+        whole = whole && rows >= 3;
+        whole = end() >= 0 && whole;
+    }
+    ok(whole, "noise is survived");
+}
+
+/* A child may send its start when its parent has long ended. */
+static void test_late_child(void)
+{
+    struct cf_wire_token child = {.type = CF_WIRE_TOKEN_START,
+                                  .pid = 300,
+                                  .origin = CF_WIRE_FORK,
+                                  .parent = 200,
+                                  .outcomes = 1,
+                                  .contexts = 1};
+    struct cf_trace_census c;
+
+    for (int known = 1; known >= 0; known--) {
+        begin();
+        munmap(make_ring(200), CF_WIRE_RING_BYTES);
+        start(200);
+        if (known)
+            send((struct cf_wire_token){.type = CF_WIRE_TOKEN_FORKED, .pid = 200});
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 200});
+        empty_processes();
+        munmap(make_ring(300), CF_WIRE_RING_BYTES);
+        send(child);
+        ok(cf_trace_dropped(trace) == !known, "a child of an ended process, %s",
+           known ? "announced" : "not announced");
+        empty_processes();
+        c = cf_trace_census(trace);
+        ok(c.all == 2 + 4 * ENDED_KEPT && c.unrecorded == 0, "processes are counted");
+        ok(end() == !known, "a problem only where it is one");
+    }
+}
+
+/* A ring of any size between the least and the most, also in the second directory. */
+static void test_rings(void)
+{
+    char spare[] = "/tmp/cf-trace-spare-XXXXXX", path[2][64];
+
+    if (!mkdtemp(spare))
+        exit(2);
+    for (uint32_t blocks = 1; blocks <= 32; blocks *= 2) {
+        int right = blocks >= CF_WIRE_BLOCKS_LEAST && blocks <= CF_WIRE_BLOCKS;
+        struct cf_wire_ring *ring;
+
+        begin();
+        snprintf(trace->spare, sizeof(trace->spare), "%s", spare);
+        ring = make_ring(100);
+        ring->blocks = blocks;
+        snprintf(path[0], sizeof(path[0]), "%s/ring.100.0", directory);
+        snprintf(path[1], sizeof(path[1]), "%s/ring.100.0", spare);
+        if (truncate(path[0], (off_t)CF_WIRE_RING(blocks)) != 0 || rename(path[0], path[1]) != 0)
+            exit(2);
+        send((struct cf_wire_token){
+            .type = CF_WIRE_TOKEN_START, .pid = 100, .origin = CF_WIRE_FIRST, .value = 1});
+        ok(cf_trace_dropped(trace) == !right && ring->stop == (uint32_t)!right,
+           "a ring of %u blocks%s", blocks, right ? "" : " is refused, and the process let go");
+        ok(access(path[1], F_OK) != 0, "its file is gone");
+        munmap(ring, CF_WIRE_RING_BYTES);
+        ok(end() == !right, "which is a problem if it is");
+    }
+    rmdir(spare);
+}
+
+static void test_unrecorded(void)
+{
+    struct cf_trace_census c;
+
+    begin();
+    right_process(100);
+    munmap(make_ring(101), CF_WIRE_RING_BYTES);
+    start(101);
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 101, .value = 1});
+    send((struct cf_wire_token){
+        .type = CF_WIRE_TOKEN_UNRECORDED, .pid = 101, .origin = CF_WIRE_FIRST, .value = ENOSPC});
+    for (uint32_t i = 0; i < 2 * CF_TRACE_TOLD; i++)
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_UNRECORDED,
+                                    .pid = 200 + i,
+                                    .origin = CF_WIRE_FORK,
+                                    .parent = 101,
+                                    .value = EFBIG});
+    c = cf_trace_census(trace);
+    ok(c.all == 2 + 2 * CF_TRACE_TOLD && c.unrecorded == 1 + 2 * CF_TRACE_TOLD && c.why == ENOSPC,
+       "those without a ring are counted, and the first reason kept");
+    ok(c.unrecorded_pid[0] == 101 && c.unrecorded_pid[1] == 200, "and the first of them");
+    ok(cf_trace_alive(trace) == 0, "none of them is waited for");
+    end();
+
+    begin();
+    for (uint32_t pid = 100; pid < 103; pid++) {
+        munmap(make_ring(pid), CF_WIRE_RING_BYTES);
+        start(pid);
+    }
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 100, .value = 1});
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 101, .value = 1});
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 101, .value = 0});
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 102});
+    count_silent(trace);
+    c = cf_trace_census(trace);
+    ok(c.all == 3 && c.unrecorded == 1 && c.unrecorded_pid[0] == 100 && c.why == 0,
+       "an image that never came is told");
+    ok(c.killed == 1, "and a process that is gone without a word");
+    end();
+}
+
+int main(void)
+{
+    if (!mkdtemp(directory))
+        return 2;
+    test_right();
+    test_dropped();
+    test_tokens();
+    test_strings();
+    test_events();
+    test_late_child();
+    test_rings();
+    test_unrecorded();
+    test_noise();
+    rmdir(directory);
+    return done();
+}
