@@ -15,9 +15,14 @@
 #include <asm/cputype.h>
 #endif
 
+/* Where it stands in the tree is the board's business: often at the top, often below /firmware. */
 static bool psci_by_hvc(void)
 {
-    struct device_node *psci = of_find_node_by_path("/psci");
+    static const struct of_device_id versions[] = {{.compatible = "arm,psci"},
+                                                   {.compatible = "arm,psci-0.2"},
+                                                   {.compatible = "arm,psci-1.0"},
+                                                   {}};
+    struct device_node *psci = of_find_matching_node(NULL, versions);
     bool hvc = psci && of_property_match_string(psci, "method", "hvc") >= 0;
 
     of_node_put(psci);

@@ -29,9 +29,7 @@ enum cacheflow_ram_id {
     CACHEFLOW_L2_TAG = 0,  /* tags of the second level, shared by the CPUs of a cluster */
     CACHEFLOW_L1D_TAG = 1, /* tags of the first level for data, of one CPU */
     CACHEFLOW_L1I_TAG = 2, /* tags of the first level for instructions, of one CPU */
-    CACHEFLOW_L2_TLB = 3,  /* second level TLB of one CPU. No CPU offers it in this version: the
-                              command is known (RAMID 0x18), the layout of its words is not. */
-    CACHEFLOW_RAMS = 4
+    CACHEFLOW_RAMS = 4     /* entries of cacheflow_info.ram; those without a name are zeros */
 };
 
 /* Flags of cacheflow_ram. */
@@ -229,7 +227,8 @@ static inline __u64 cacheflow_line_phys(const struct cacheflow_line *line)
 
 /* One mapping of one line. 24 bytes. */
 struct cacheflow_owner {
-    __u64 virt;     /* virtual address of the line's first byte, page offset included */
+    __u64 virt;     /* virtual address of the line's first byte, page offset included; one of the
+                       kernel's only where CAP_SYSLOG and kptr_restrict let the caller see it */
     __u32 entry;    /* index of the line in this snapshot, ascending */
     __u32 pid;      /* process (thread group) in the first pid namespace; 0 for no mapping */
     __u32 flags;    /* CACHEFLOW_OWNER_* */

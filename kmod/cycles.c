@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What a snapshot costs in cycles: by the CPU's own cycle counter (PMCCNTR of the ARM performance
- * monitors), which is turned on for the time being unless somebody else has it counting; where
- * there is none, or it counts user mode alone, by the counter of constant rate that the kernel
- * keeps its time by.
+ * monitors), which is turned on for the time being unless somebody else has it counting, and counts
+ * each cycle meanwhile; where there is none, or it counts user mode alone, by the counter of
+ * constant rate that the kernel keeps its time by.
  */
 #include <linux/timex.h>
 
 #include "shutter.h"
 
 #define PMCR_ENABLE   1u
+#define PMCR_DIVIDE   8u /* count each 64th cycle */
 #define CYCLE_COUNTER (1u << 31)
 #define FILTER_NO_EL1 (1u << 31)
 
@@ -27,6 +28,7 @@ static bool counter_exists(void)
 #define pmu_read(name)         ((u32)read_sysreg(name##_el0))
 #define pmu_write(name, value) write_sysreg((u64)(value), name##_el0)
 #define pmu_cycles()           read_sysreg(pmccntr_el0)
+#define pmu_set_cycles(value)  write_sysreg((u64)(value), pmccntr_el0)
 #define pmu_filter()           pmu_read(pmccfiltr)
 #define pmu_set_filter(value)  pmu_write(pmccfiltr, value)
 #define CYCLES_MASK            (~0ULL)
@@ -48,6 +50,7 @@ static bool counter_exists(void)
     })
 #define pmu_write(name, value) asm volatile("mcr p15, 0, %0, " CP_##name ::"r"((u32)(value)))
 #define pmu_cycles()           pmu_read(pmccntr)
+#define pmu_set_cycles(value)  pmu_write(pmccntr, value)
 #define CYCLES_MASK            0xffffffffULL
 
 static bool counter_exists(void)
@@ -94,20 +97,18 @@ void cycles_begin(struct shutter_cycles *cycles)
         cycles->enabled = pmu_read(pmcntenset);
         cycles->filter = pmu_filter();
         cycles->source = CACHEFLOW_CYCLES_CPU;
-        if (!(cycles->control & PMCR_ENABLE)) {
-            /* Nothing counts; other counters that are set up must not start now. */
-            cycles->ours = true;
-            pmu_write(pmcntenclr, cycles->enabled);
-            pmu_write(pmcntenset, CYCLE_COUNTER);
-            pmu_set_filter(0);
-            pmu_write(pmcr, cycles->control | PMCR_ENABLE);
-        } else if (!(cycles->enabled & CYCLE_COUNTER)) {
-            cycles->ours = true;
+        cycles->ours = !(cycles->control & PMCR_ENABLE) || !(cycles->enabled & CYCLE_COUNTER);
+        if (cycles->ours) {
+            /* Where nothing counts, other counters that are set up must not start now. */
+            if (!(cycles->control & PMCR_ENABLE))
+                pmu_write(pmcntenclr, cycles->enabled);
             pmu_set_filter(0);
             pmu_write(pmcntenset, CYCLE_COUNTER);
         } else if (cycles->filter & FILTER_NO_EL1) {
             cycles->source = CACHEFLOW_CYCLES_TIMER;
         }
+        if (cycles->source == CACHEFLOW_CYCLES_CPU)
+            pmu_write(pmcr, (cycles->control | PMCR_ENABLE) & ~PMCR_DIVIDE);
         isb();
     } else {
         cycles->source = CACHEFLOW_CYCLES_TIMER;
@@ -128,6 +129,11 @@ u64 cycles_end(struct shutter_cycles *cycles)
         pmu_write(pmcntenclr, CYCLE_COUNTER);
         pmu_write(pmcntenset, cycles->enabled);
         pmu_set_filter(cycles->filter);
+        isb();
+    } else if (cycles->control & PMCR_DIVIDE) {
+        /* Whoever has it counting finds what it would have counted. */
+        pmu_set_cycles(cycles->begin + passed / 64);
+        pmu_write(pmcr, cycles->control);
         isb();
     }
     return passed;

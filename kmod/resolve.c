@@ -13,8 +13,10 @@
  * is what keeps them from being freed; they are read without their spin locks, since an entry that
  * is changing at this moment may count either way.
  */
+#include <linux/capability.h>
 #include <linux/hash.h>
 #include <linux/highmem.h>
+#include <linux/memory_hotplug.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -52,7 +54,15 @@ struct resolver {
     struct frame *frames;
     u32 *frame_of; /* line to frame */
     struct mapping *mappings;
+    bool addresses; /* the caller may see those of the kernel */
 };
+
+/* What the kernel keeps of a frame; NULL where it has no memory, or keeps nothing of it: a memory
+   that is there and not in use has frame numbers that look valid and nothing behind them. */
+static struct page *page_of(u64 pfn)
+{
+    return (unsigned long)pfn == pfn && pfn_valid(pfn) ? pfn_to_online_page(pfn) : NULL;
+}
 
 void resolver_free(struct resolver *r)
 {
@@ -154,14 +164,16 @@ struct walk {
     struct resolver *resolver;
     const struct vm_area_struct *vma;
     u32 pid;
+    bool locked; /* a lock is held under which no memory may be asked for */
 };
 
 static u32 mapping_flags(const struct walk *walk, u64 pfn)
 {
+    struct page *page = page_of(pfn);
     u32 flags = walk->vma->vm_flags & VM_EXEC ? CACHEFLOW_OWNER_EXEC : 0;
 
     /* A page of a private file mapping that was written to is anonymous. */
-    if (walk->vma->vm_file && !(pfn_valid(pfn) && PageAnon(pfn_to_page(pfn))))
+    if (walk->vma->vm_file && !(page && PageAnon(page)))
         flags |= CACHEFLOW_OWNER_FILE;
     return flags;
 }
@@ -268,7 +280,8 @@ static void walk_pmds(const struct walk *walk, pud_t *pud, unsigned long at, uns
         } else {
             walk_ptes(walk, pmd, at, next);
         }
-        make_room(walk->resolver, PTRS_PER_PTE);
+        if (!walk->locked)
+            make_room(walk->resolver, PTRS_PER_PTE);
         /* One mapping may be of any size. */
         cond_resched();
         if (fatal_signal_pending(current))
@@ -290,7 +303,8 @@ static void walk_puds(const struct walk *walk, p4d_t *p4d, unsigned long at, uns
             continue;
         if (large_pud(entry)) {
 #ifdef CONFIG_64BIT
-            make_room(walk->resolver, walk->resolver->frames_used);
+            if (!walk->locked)
+                make_room(walk->resolver, walk->resolver->frames_used);
             see_large(walk, pud_pfn(entry) + ((at & ~PUD_MASK) >> PAGE_SHIFT), at, next);
 #endif
         } else if (!pud_bad(entry)) {
@@ -341,6 +355,26 @@ static void mm_unlock(struct mm_struct *mm)
 #endif
 }
 
+/* Processes that map the same part of a hugetlbfs file share its page tables, and one that lets go
+   of them may do so without the mmap lock of the others: by the file's lock of mappings, which is
+   what keeps them here. (The lock that Linux 6.1 has added for this is not exported; letting go
+   takes both.) */
+static void walk_hugetlb(struct walk *walk, struct mm_struct *mm)
+{
+    struct address_space *mapping = walk->vma->vm_file->f_mapping;
+    unsigned long at = walk->vma->vm_start, next;
+
+    for (; at != walk->vma->vm_end && !fatal_signal_pending(current); at = next) {
+        next = pmd_addr_end(at, walk->vma->vm_end);
+        make_room(walk->resolver, PTRS_PER_PTE);
+        i_mmap_lock_read(mapping);
+        walk->locked = true;
+        walk_range(walk, mm, at, next);
+        walk->locked = false;
+        i_mmap_unlock_read(mapping);
+    }
+}
+
 static int walk_mm(struct resolver *r, struct mm_struct *mm, u32 pid)
 {
     struct walk walk = {.resolver = r, .pid = pid};
@@ -352,7 +386,10 @@ static int walk_mm(struct resolver *r, struct mm_struct *mm, u32 pid)
     make_room(r, PTRS_PER_PTE);
     while ((vma = find_vma(mm, at)) && !fatal_signal_pending(current)) {
         walk.vma = vma;
-        walk_range(&walk, mm, vma->vm_start, vma->vm_end);
+        if (vma->vm_flags & VM_HUGETLB)
+            walk_hugetlb(&walk, mm);
+        else
+            walk_range(&walk, mm, vma->vm_start, vma->vm_end);
         at = vma->vm_end;
         cond_resched();
     }
@@ -454,11 +491,10 @@ static int walk_all(struct resolver *r)
 /* What a frame is that no process has mapped. */
 static u32 frame_kind(u64 pfn)
 {
-    struct page *page;
+    struct page *page = page_of(pfn);
 
-    if (!pfn_valid(pfn))
+    if (!page)
         return CACHEFLOW_OWNER_NO_RAM;
-    page = pfn_to_page(pfn);
     if (PageReserved(page))
         return CACHEFLOW_OWNER_KERNEL;
     if (PageBuddy(page))
@@ -475,6 +511,18 @@ static u32 frame_kind(u64 pfn)
 static u64 linear_address(u64 pfn)
 {
     return PageHighMem(pfn_to_page(pfn)) ? 0 : (u64)(unsigned long)pfn_to_kaddr(pfn);
+}
+
+/* As /proc/kallsyms has it: who may read the kernel's log, unless kptr_restrict forbids it to them,
+   which a module learns by what becomes of an address that is printed. */
+static bool may_see_addresses(void)
+{
+    char text[2 * sizeof(void *) + 8];
+
+    if (!capable(CAP_SYSLOG))
+        return false;
+    snprintf(text, sizeof(text), "%pK", &init_pid_ns);
+    return text[strspn(text, "0")] != '\0';
 }
 
 struct output {
@@ -498,7 +546,7 @@ static void put_line(const struct resolver *r, struct output *output, u32 entry,
 
     if (frame->count == 0) {
         owner.flags = frame_kind(frame->pfn);
-        if (owner.flags == CACHEFLOW_OWNER_KERNEL && linear_address(frame->pfn))
+        if (owner.flags == CACHEFLOW_OWNER_KERNEL && r->addresses && linear_address(frame->pfn))
             owner.virt = linear_address(frame->pfn) + inside;
         put(output, &owner);
         return;
@@ -519,6 +567,7 @@ int resolver_run(struct resolver *r, const struct cacheflow_line *lines, u32 ent
     int error;
     u32 i;
 
+    r->addresses = may_see_addresses();
     take_lines(r, lines, entries);
     error = walk_all(r);
     for (i = 0; i < entries && !error; i++)

@@ -9,28 +9,57 @@ setup_file() {
     guest_build arm64
     [[ -z $WHY ]] || return 0
     guest_boot arm64 system -cpu cortex-a57 -smp 2 <<'END'
-insmod /tagram.ko l2_kb=2048 whole=1
+insmod /tagram.ko l2_kb=512 whole=1 hidden=1
+expect hidden "below a hypervisor" insmod /cacheflow.ko
+echo 1000 >/sys/module/tagram/parameters/claim
+expect claim "memory 0 claims 1000 sets" insmod /cacheflow.ko force=1
+rmmod tagram
+# A quarter of the entries of the cache that kmod-tags.bats fills.
+insmod /tagram.ko l2_kb=512 whole=1
 expect hypervisor "below a hypervisor" insmod /cacheflow.ko
 expect backend "no such backend" insmod /cacheflow.ko force=1 backend=cortex-a99
 expect other-backend "no CPU here" insmod /cacheflow.ko force=1 backend=cortex-a72
 expect size "not a number of pages" insmod /cacheflow.ko force=1 size=4095
 expect memory "no memory for a buffer" insmod /cacheflow.ko force=1 size=1073741824
 expect in-use "Linux uses memory there" insmod /cacheflow.ko force=1 phys=0x48000000 size=1048576
-insmod /cacheflow.ko force=1 assume=1 size=4194304
-check info cortex-a57 2048 0
+insmod /cacheflow.ko force=1 assume=1 size=1048576
+check info cortex-a57 512 0
 check cost 1
+divide=/sys/module/tagram/parameters/divide
+for how in 1 2; do
+    echo $how >$divide
+    read -r begin _ </proc/uptime
+    before=$(cat $divide)
+    check cost.divided$how 1
+    after=$(cat $divide)
+    read -r end _ </proc/uptime
+    # As it was; where others count, that has gone on by each 64th cycle, of one a nanosecond.
+    counted=$((${after#* } - ${before#* })) passed=$(((${end%.*}${end#*.} - ${begin%.*}${begin#*.} + 2) * 10000000))
+    [ $how = 2 ] || counted=0
+    if [ "${before% *}" = $how ] && [ "${after% *}" = $how ] && [ $counted -ge 0 ] &&
+        [ $((counted * 32)) -le $passed ]; then
+        echo "CHECK ok divide$how: $before, $after, in $passed ns"
+    else
+        echo "CHECK FAILED divide$how: $before, $after, in $passed ns"
+    fi
+done
+echo 0 >$divide
+echo 1024 >/sys/module/tagram/parameters/claim
+check geometry
+echo 0 >/sys/module/tagram/parameters/claim
 check full 0
 check map
 check owners
+check hugetlb
 check truncated
-check freeze 10
-check leak 1 300
+check freeze 5
+check leak 1 100
 check clients 1
 check stuck 1
 check unplug 1 8
 check rights
-check fuzz 20000
-check unload 1 8 "force=1 assume=1 size=4194304"
+check fuzz 10000
+check unload 1 8 "force=1 assume=1 size=1048576"
 commands commands
 END
 }
@@ -43,8 +72,14 @@ END
     passed system info
 }
 
+@test "a cache that is not as it was is not read, nor one whose shape no cache has" {
+    passed system geometry
+    passed system claim
+}
+
 @test "owners of anonymous, file, shared, fork-shared, large and unmapped pages are those of pagemap" {
     passed system owners
+    passed system hugetlb
 }
 
 @test "more owners than there is room for are counted, and no line is lost" {
@@ -59,6 +94,13 @@ END
     passed system cost
 }
 
+@test "a cycle counter that counts each 64th counts each for a snapshot, and then as before" {
+    passed system cost.divided1
+    passed system divide1
+    passed system cost.divided2
+    passed system divide2
+}
+
 @test "a full buffer says so and is not overwritten" {
     passed system full
 }
@@ -67,7 +109,7 @@ END
     passed system map
 }
 
-@test "10,000 snapshots leak nothing" {
+@test "snapshots leave nothing allocated, and no process held" {
     passed system leak
 }
 
@@ -101,6 +143,7 @@ END
 
 @test "parameters that make no sense are refused with a message" {
     passed system hypervisor
+    passed system hidden
     passed system backend
     passed system other-backend
     passed system size

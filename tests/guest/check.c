@@ -158,11 +158,12 @@ static const struct {
     const char *name;
     void (*run)(int argc, char **argv);
 } checks[] = {
-    {"info", check_info},     {"fill", check_fill},           {"full", check_full},
-    {"owners", check_owners}, {"freeze", check_freeze},       {"cost", check_cost},
-    {"leak", check_leak},     {"clients", check_clients},     {"unplug", check_unplug},
-    {"fuzz", check_fuzz},     {"rights", check_rights},       {"unload", check_unload},
-    {"map", check_map},       {"truncated", check_truncated}, {"stuck", check_stuck},
+    {"info", check_info},       {"fill", check_fill},           {"full", check_full},
+    {"owners", check_owners},   {"freeze", check_freeze},       {"cost", check_cost},
+    {"leak", check_leak},       {"clients", check_clients},     {"unplug", check_unplug},
+    {"fuzz", check_fuzz},       {"rights", check_rights},       {"unload", check_unload},
+    {"map", check_map},         {"truncated", check_truncated}, {"stuck", check_stuck},
+    {"hugetlb", check_hugetlb}, {"geometry", check_geometry},
 };
 
 int main(int argc, char **argv)

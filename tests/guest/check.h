@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "tests/guest/tagram.h"
 
@@ -45,6 +46,13 @@ struct snapshot snapshot_take(int device);
 /* Reads the one that `shot` tells of. */
 struct snapshot snapshot_read(int device, const struct cacheflow_shot *shot);
 
+/* check_memory.c, for check_owners.c */
+#define PAGE 4096u
+pid_t fork_leaderless(const volatile char *shared, uint32_t count);
+char *map_hugetlb(int *file);
+uint64_t offline_frame(void);
+void check_addresses(int device);
+
 uint32_t random_u32(void);
 uint64_t now_ns(void);
 uint64_t file_number(const char *path, const char *key); /* of /proc/meminfo and the like */
@@ -59,6 +67,8 @@ static inline void line_set_phys(struct cacheflow_line *line, uint64_t phys)
 void check_fill(int argc, char **argv);
 void check_full(int argc, char **argv);
 void check_owners(int argc, char **argv);
+void check_hugetlb(int argc, char **argv);
+void check_geometry(int argc, char **argv);
 void check_truncated(int argc, char **argv);
 void check_info(int argc, char **argv);
 void check_freeze(int argc, char **argv);

@@ -37,10 +37,11 @@ static uint64_t random_phys(uint32_t ram, uint32_t sets, uint32_t set)
     return (phys & ~same) | ((uint64_t)set << 6 & same);
 }
 
-static uint32_t random_lines(const struct cacheflow_ram *ram, uint32_t id,
+/* `part`: eighths of the ways in use. */
+static uint32_t random_lines(const struct cacheflow_ram *ram, uint32_t id, uint32_t part,
                              struct cacheflow_line *lines)
 {
-    uint32_t count = 0, part = random_u32() % 9; /* eighths of the ways in use */
+    uint32_t count = 0;
 
     for (uint32_t set = 0; set < ram->sets; set++) {
         for (uint32_t way = 0; way < ram->ways; way++) {
@@ -66,7 +67,9 @@ static struct cacheflow_ram geometry(int device, uint32_t ram)
     return info.ram[ram];
 }
 
-/* fill RAM FILLINGS SETS WAYS */
+/* fill RAM FILLINGS SETS WAYS. Entries are read one by one, so a filling of thousands of random
+   lines has every bit of a tag and every state at every way. What takes several is that a memory
+   may be empty, full, or anything between, after another filling: nine parts in turn. */
 void check_fill(int argc, char **argv)
 {
     MUST(argc == 4, "fill RAM FILLINGS SETS WAYS");
@@ -80,7 +83,7 @@ void check_fill(int argc, char **argv)
              ram.line_size == 64,
          "geometry is %u sets of %u ways of %u bytes", ram.sets, ram.ways, ram.line_size);
     for (uint32_t i = 0; i < fillings; i++) {
-        uint32_t count = random_lines(&ram, id, lines);
+        uint32_t count = random_lines(&ram, id, i % 9, lines);
         uint32_t seed = random_u32();
 
         tags_fill(id, lines, count, seed);
@@ -133,9 +136,7 @@ void check_full(int argc, char **argv)
          "discarding leaves %llu bytes", (unsigned long long)state.bytes_used);
     first = state.last_number;
     ioctl(device, CACHEFLOW_INFO, &info);
-    do
-        count = random_lines(&ram, id, lines);
-    while (count < ram.sets * ram.ways / 2);
+    count = random_lines(&ram, id, 6, lines);
     tags_fill(id, lines, count, 1);
 
     while (ioctl(device, CACHEFLOW_SNAPSHOT, &shots[taken]) == 0) {
@@ -173,7 +174,11 @@ void check_full(int argc, char **argv)
     MUST(ioctl(device, CACHEFLOW_DISCARD) == 0, "DISCARD: %s", strerror(errno));
     MUST(ioctl(device, CACHEFLOW_STATE, &state) == 0 && state.snapshots == 0 && state.discards > 0,
          "still there");
-    snapshot_take(device);
+    struct snapshot last = snapshot_take(device);
+
+    MUST(last.shot.bytes == shots[0].bytes &&
+             ((const struct cacheflow_snapshot *)(map + last.shot.bytes))->magic == 0,
+         "behind the last snapshot stands the header of an older one");
     note("%u snapshots", taken);
 }
 
@@ -192,7 +197,7 @@ void check_map(int argc, char **argv)
     struct cacheflow_ram ram = geometry(device, CACHEFLOW_L2_TAG);
     struct cacheflow_line *lines = calloc(ram.sets * ram.ways, sizeof *lines);
     struct cacheflow_info info;
-    uint32_t count = random_lines(&ram, CACHEFLOW_L2_TAG, lines);
+    uint32_t count = random_lines(&ram, CACHEFLOW_L2_TAG, 4, lines);
     char byte;
 
     tags_fill(CACHEFLOW_L2_TAG, lines, count, 5);

@@ -18,7 +18,6 @@
 
 #include "tests/guest/check.h"
 
-#define PAGE      4096u
 #define PAGES_MAX 4096u
 #define REFS_MAX  65536u
 
@@ -28,16 +27,21 @@ enum kind {
     FILE_PRIVATE,
     FILE_SHARED,
     SHARED,
+    LEADERLESS,
+    HUGETLB,
     WRITTEN,
     LARGE,
     TEXT,
     CACHED,
     KERNEL,
-    DEVICE
+    DEVICE,
+    OFFLINE,
+    KINDS
 };
 static const char *const kind_name[] = {
-    "anonymous", "fork-shared", "private file",  "shared file", "shared memory", "copied file",
-    "large",     "text",        "unmapped file", "kernel",      "no memory"};
+    "anonymous",     "fork-shared", "private file", "shared file", "shared memory",
+    "leaderless",    "hugetlb",     "copied file",  "large",       "text",
+    "unmapped file", "kernel",      "no memory",    "offline"};
 
 /* A page whose lines are put into the tags. */
 static struct page {
@@ -110,23 +114,19 @@ static int by_mapping(const void *a, const void *b)
     return x->virt < y->virt ? -1 : x->virt > y->virt;
 }
 
-static void scan_process(uint32_t pid)
+static void scan_range(int pagemap, uint64_t from, uint64_t to, uint32_t pid)
 {
-    char path[64], line[512];
-    FILE *maps;
-    int pagemap;
+    static uint64_t entries[4096];
 
-    snprintf(path, sizeof path, "/proc/%u/maps", pid);
-    maps = fopen(path, "r");
-    snprintf(path, sizeof path, "/proc/%u/pagemap", pid);
-    pagemap = open(path, O_RDONLY);
-    while (maps && pagemap >= 0 && fgets(line, sizeof line, maps)) {
-        unsigned long long from, to;
+    while (from < to) {
+        uint64_t count = (to - from) / PAGE < 4096 ? (to - from) / PAGE : 4096;
+        ssize_t got = pread(pagemap, entries, count * sizeof *entries,
+                            (off_t)(from / PAGE * sizeof *entries));
 
-        if (sscanf(line, "%llx-%llx", &from, &to) != 2 || strstr(line, "[vsyscall]"))
-            continue;
-        for (; from < to; from += PAGE) {
-            struct page want = {.frame = frame_of(pagemap, from)};
+        if (got <= 0)
+            return;
+        for (uint64_t i = 0; i < (uint64_t)got / sizeof *entries; i++, from += PAGE) {
+            struct page want = {.frame = entries[i] >> 63 ? entries[i] & ((1ull << 55) - 1) : 0};
 
             if (!want.frame || !bsearch(&want, pages, page_count, sizeof *pages, by_frame))
                 continue;
@@ -134,10 +134,47 @@ static void scan_process(uint32_t pid)
             references[reference_count++] = (struct reference){want.frame, from, pid};
         }
     }
+}
+
+/* The lists of a thread, which those of its process are as long as its first one lives. */
+static bool scan_thread(uint32_t pid, const char *thread)
+{
+    char path[64], line[512];
+    bool any = false;
+    FILE *maps;
+    int pagemap;
+
+    snprintf(path, sizeof path, "/proc/%u/task/%.20s/maps", pid, thread);
+    maps = fopen(path, "r");
+    snprintf(path, sizeof path, "/proc/%u/task/%.20s/pagemap", pid, thread);
+    pagemap = open(path, O_RDONLY);
+    while (maps && pagemap >= 0 && fgets(line, sizeof line, maps)) {
+        unsigned long long from, to;
+
+        any = true;
+        if (sscanf(line, "%llx-%llx", &from, &to) == 2 && !strstr(line, "[vsyscall]"))
+            scan_range(pagemap, from, to, pid);
+    }
     if (maps)
         fclose(maps);
     if (pagemap >= 0)
         close(pagemap);
+    return any;
+}
+
+static void scan_process(uint32_t pid)
+{
+    const struct dirent *entry;
+    char path[64];
+    DIR *threads;
+
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    threads = opendir(path);
+    while (threads && (entry = readdir(threads)))
+        if (entry->d_name[0] != '.' && scan_thread(pid, entry->d_name))
+            break;
+    if (threads)
+        closedir(threads);
 }
 
 static void scan_all(void)
@@ -197,6 +234,12 @@ static enum kind kind_of(uint64_t frame)
     return page->kind;
 }
 
+/* Of memory that this process and one other have mapped. */
+static bool is_shared(enum kind kind)
+{
+    return kind == SHARED || kind == LEADERLESS || kind == HUGETLB;
+}
+
 /* Owners of one line, from `owner` on; how many there are. */
 static uint32_t check_line(const struct snapshot *s, uint32_t entry, uint32_t first)
 {
@@ -219,10 +262,15 @@ static uint32_t check_line(const struct snapshot *s, uint32_t entry, uint32_t fi
         MUST(n == 1 && s->owners[first].pid == 0 && s->owners[first].mappings == 0,
              "%s page 0x%llx has %u owners, and no process has it mapped", kind_name[kind],
              (unsigned long long)frame, n);
-        MUST(flags == (kind == KERNEL   ? CACHEFLOW_OWNER_KERNEL
-                       : kind == DEVICE ? CACHEFLOW_OWNER_NO_RAM
-                                        : CACHEFLOW_OWNER_UNMAPPED),
+        MUST(flags == (kind == KERNEL                      ? CACHEFLOW_OWNER_KERNEL
+                       : kind == DEVICE || kind == OFFLINE ? CACHEFLOW_OWNER_NO_RAM
+                                                           : CACHEFLOW_OWNER_UNMAPPED),
              "%s page has flags 0x%x", kind_name[kind], flags);
+        MUST(kind == KERNEL ? s->owners[first].virt >> 48 == 0xffff &&
+                                  s->owners[first].virt % PAGE == phys % PAGE
+                            : s->owners[first].virt == 0,
+             "%s page is said to be at 0x%llx", kind_name[kind],
+             (unsigned long long)s->owners[first].virt);
         return 1;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -236,7 +284,7 @@ static uint32_t check_line(const struct snapshot *s, uint32_t entry, uint32_t fi
         MUST(!!(flags & CACHEFLOW_OWNER_SHARED) == (n > 1) && s->owners[first + i].mappings == n,
              "%s page with %u owners has flags 0x%x", kind_name[kind], n, flags);
         MUST(!!(flags & CACHEFLOW_OWNER_FILE) ==
-                 (kind == FILE_PRIVATE || kind == FILE_SHARED || kind == SHARED || kind == TEXT),
+                 (kind == FILE_PRIVATE || kind == FILE_SHARED || is_shared(kind) || kind == TEXT),
              "%s page has flags 0x%x", kind_name[kind], flags);
         MUST(!!(flags & CACHEFLOW_OWNER_EXEC) == (kind == TEXT), "%s page has flags 0x%x",
              kind_name[kind], flags);
@@ -245,7 +293,8 @@ static uint32_t check_line(const struct snapshot *s, uint32_t entry, uint32_t fi
          "%s page 0x%llx: pid %u at 0x%llx was not found", kind_name[kind],
          (unsigned long long)frame, references[from + n].pid,
          (unsigned long long)references[from + n].virt);
-    MUST((kind != FORKED && kind != SHARED) || n == 2, "%s page has %u owners", kind_name[kind], n);
+    MUST((kind != FORKED && !is_shared(kind)) || n == 2, "%s page has %u owners", kind_name[kind],
+         n);
     return n;
 }
 
@@ -265,8 +314,10 @@ static int make_file(const char *path, uint32_t count)
 }
 
 /* Forks a child that has the same memory and waits to be killed. It writes to `copied`, which
-   becomes its own by that, and reads `shared`, which the kernel does not map for it before. */
-static pid_t fork_waiting(volatile char *copied, const volatile char *shared, uint32_t count)
+   becomes its own by that, and reads `shared` and `huge`, which the kernel does not map for it
+   before. */
+static pid_t fork_waiting(volatile char *copied, const volatile char *shared, uint32_t count,
+                          const volatile char *huge)
 {
     int ready[2];
     char byte = 0;
@@ -281,6 +332,8 @@ static pid_t fork_waiting(volatile char *copied, const volatile char *shared, ui
             copied[i * PAGE] = 1;
             (void)shared[i * PAGE];
         }
+        if (huge)
+            (void)*huge;
         if (write(ready[1], &byte, 1) != 1)
             _exit(1);
         for (;;)
@@ -296,18 +349,22 @@ static void no_text(void)
 
 void check_owners(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    (void)argv;
     int device =
         device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_RESOLVE | CACHEFLOW_REPLACE);
-    int file = make_file(file_name, 40), other = make_file(other_name, 16);
+    int huge_file, file = make_file(file_name, 40), other = make_file(other_name, 16);
     struct cacheflow_info info;
     struct cacheflow_line *lines;
-    uint32_t count, owners = 0, kinds[DEVICE + 1] = {0};
-    pid_t child;
+    uint32_t count, owners = 0, kinds[KINDS] = {0};
+    pid_t child, leaderless;
+    uint64_t offline = offline_frame();
 
     MUST(ioctl(device, CACHEFLOW_INFO, &info) == 0, "INFO: %s", strerror(errno));
     const struct cacheflow_ram *ram = &info.ram[CACHEFLOW_L2_TAG];
+    char *left = map_touched(8 * PAGE, MAP_SHARED | MAP_ANONYMOUS, 0, true);
 
+    leaderless = fork_leaderless(left, 8);
+    char *huge = map_hugetlb(&huge_file);
     char *forked = map_touched(32 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
     char *copied = map_touched(16 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
     char *shared = map_touched(16 * PAGE, MAP_SHARED | MAP_ANONYMOUS, 0, true);
@@ -315,7 +372,7 @@ void check_owners(int argc, char **argv)
     char *same = map_touched(16 * PAGE, MAP_SHARED, file, false);
     char *written = map_touched(8 * PAGE, MAP_PRIVATE, file, true);
 
-    child = fork_waiting(copied, shared, 16);
+    child = fork_waiting(copied, shared, 16, huge);
     /* Only now, so that the child does not have it. */
     char *anon = map_touched(64 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
     char *large = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0);
@@ -330,6 +387,8 @@ void check_owners(int argc, char **argv)
     add_pages(forked, 32, FORKED);
     add_pages(copied, 16, ANON);
     add_pages(shared, 16, SHARED);
+    add_pages(left, 8, LEADERLESS);
+    add_pages(huge, 32, HUGETLB);
     add_pages(private, 16, FILE_PRIVATE);
     add_pages(same, 16, FILE_SHARED);
     add_pages(written, 8, WRITTEN);
@@ -357,6 +416,9 @@ void check_owners(int argc, char **argv)
     MUST(from, "/proc/iomem does not tell where the kernel is");
     pages[page_count++] = (struct page){from / PAGE + 3, KERNEL};
     pages[page_count++] = (struct page){0xf0000000000ull / PAGE, DEVICE};
+    MUST(argc == 0 || offline, "there is no memory that is not in use");
+    if (offline)
+        pages[page_count++] = (struct page){offline + 5, OFFLINE};
 
     qsort(pages, page_count, sizeof *pages, by_frame);
     lines = calloc(ram->sets * ram->ways, sizeof *lines);
@@ -376,13 +438,17 @@ void check_owners(int argc, char **argv)
         owners += check_line(&s, i, owners);
     }
     MUST(owners == s.header->owners, "%u owners too many", s.header->owners - owners);
-    for (int kind = 0; kind <= DEVICE; kind++) {
-        MUST(kinds[kind], "no line of a %s page was looked at", kind_name[kind]);
-        note("%u %s%s", kinds[kind], kind_name[kind], kind == DEVICE ? "" : ", ");
+    for (int kind = 0; kind < KINDS; kind++) {
+        MUST(kinds[kind] || (kind == OFFLINE && !offline), "no line of a %s page was looked at",
+             kind_name[kind]);
+        note("%u %s%s", kinds[kind], kind_name[kind], kind == KINDS - 1 ? "" : ", ");
     }
     note(" lines, %u owners in %.2f ms", owners, (double)s.header->resolve_ns / 1e6);
+    check_addresses(device);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
+    kill(leaderless, SIGKILL);
+    waitpid(leaderless, NULL, 0);
     unlink(file_name);
     unlink(other_name);
 }
@@ -406,7 +472,7 @@ void check_truncated(int argc, char **argv)
 
     MUST(ioctl(device, CACHEFLOW_DISCARD) == 0, "DISCARD: %s", strerror(errno));
     for (int i = 0; i < CHILDREN; i++)
-        children[i] = fork_waiting(NULL, NULL, 0);
+        children[i] = fork_waiting(NULL, NULL, 0, NULL);
     add_pages(forked, (uint32_t)(size / PAGE), FORKED);
     qsort(pages, page_count, sizeof *pages, by_frame);
     for (uint32_t set = 0; set < ram->sets; set++) {

@@ -5,18 +5,19 @@
 # boots once, each test then looks for one result in what a guest has said.
 #
 #   $G     where the guests' files are
+#   $S     where what is built stands, for all suites of this build
 #   $WHY   why there is no guest, when there is none: every test is skipped by that
 
-guest_build() { # guest_build ARCH: into $G/ARCH
-    export G=$BATS_FILE_TMPDIR WHY=
+guest_build() { # guest_build ARCH: into $S/ARCH, and what a guest takes of it into $G/ARCH
+    export G=$BATS_FILE_TMPDIR S=$B/guest WHY=
     local said status=0
     if sanitized; then
         WHY="nothing that runs in the guest is built with the sanitizers"
         return
     fi
-    said=$("$ROOT/tests/guest/guest" build "$1" "$G/$1" 2>&1) || status=$?
+    said=$("$ROOT/tests/guest/guest" build "$1" "$S/$1" 2>&1) || status=$?
     case $status in
-    0) ;;
+    0) mkdir "$G/$1" && ln -s "$S/$1"/{image,busybox,check,*.ko} "$G/$1" ;;
     3) WHY=${said##*$'\n'} ;;
     *) fail "$1 does not build:" "$said" ;;
     esac
@@ -26,9 +27,9 @@ guest_build() { # guest_build ARCH: into $G/ARCH
 guest_programs() {
     local said status=0
     [[ -z $WHY ]] || return 0
-    said=$(CF_B=$B "$ROOT/tests/guest/guest" programs "$1" "$G/$1" 2>&1) || status=$?
+    said=$(CF_B=$B "$ROOT/tests/guest/guest" programs "$1" "$S/$1" 2>&1) || status=$?
     case $status in
-    0) ;;
+    0) ln -s "$S/$1/extra" "$G/$1" ;;
     3) WHY=${said##*$'\n'} ;;
     *) fail "the programs for $1 do not build:" "$said" ;;
     esac

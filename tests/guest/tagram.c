@@ -13,11 +13,19 @@
  * Entries that are not valid hold noise, as do the bits that a real memory does not hold reliably.
  * A command that no such CPU would take, or one that comes with interrupts on, is counted in the
  * parameter `wrong`. On x86 it writes into the table of backend=model instead.
+ *
+ * Further it stands for what else a machine may have: claim=N lets the L2 cache claim N sets,
+ * hidden=1 has the firmware's node of the device tree under another path, divide=1 the cycle
+ * counter set to each 64th cycle and off, divide=2 and on; and it holds the lock of mappings of a
+ * file (tagram.h).
  */
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/kprobes.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/of.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
@@ -40,7 +48,95 @@ static u64 line_number(const struct cacheflow_line *line)
     return (u64)line->frame_high << 32 | line->frame_low;
 }
 
+/* The file whose mappings nobody else may change or look at now. */
+static struct file *held;
+
+static int hold(int number)
+{
+    if (held) {
+        i_mmap_unlock_write(held->f_mapping);
+        fput(held);
+        held = NULL;
+    }
+    if (number < 0)
+        return 0;
+    held = fget(number);
+    if (!held)
+        return -EBADF;
+    i_mmap_lock_write(held->f_mapping);
+    return 0;
+}
+
 #ifdef CONFIG_ARM64
+
+static unsigned int claim;
+module_param(claim, uint, 0644);
+
+static bool hidden;
+module_param(hidden, bool, 0444);
+
+#define PMCR_ENABLE   1u
+#define PMCR_DIVIDE   8u
+#define PMCR_LONG     64u
+#define CYCLE_COUNTER (1u << 31)
+
+static void divide_here(void *arg)
+{
+    unsigned int how = *(unsigned int *)arg;
+    u64 control = read_sysreg(pmcr_el0) & ~(u64)(PMCR_ENABLE | PMCR_DIVIDE | PMCR_LONG);
+
+    write_sysreg(CYCLE_COUNTER, pmcntenclr_el0);
+    if (how == 2) {
+        write_sysreg(0, pmccfiltr_el0);
+        write_sysreg(CYCLE_COUNTER, pmcntenset_el0);
+    }
+    write_sysreg(control | (how ? PMCR_DIVIDE : PMCR_LONG) | (how == 2 ? PMCR_ENABLE : 0),
+                 pmcr_el0);
+    isb();
+}
+
+static int divide_set(const char *text, const struct kernel_param *param)
+{
+    unsigned int how;
+    int error = kstrtouint(text, 0, &how);
+
+    if (!error)
+        on_each_cpu(divide_here, &how, 1);
+    return error;
+}
+
+struct divided {
+    u64 control, on, count;
+};
+
+static void divided_here(void *arg)
+{
+    struct divided *divided = arg;
+
+    divided->control = read_sysreg(pmcr_el0);
+    divided->on = read_sysreg(pmcntenset_el0) & CYCLE_COUNTER;
+    divided->count = read_sysreg(pmccntr_el0);
+}
+
+/* Of the first CPU: as it was set, and how many cycles have been counted. */
+static int divide_get(char *text, const struct kernel_param *param)
+{
+    struct divided divided = {0};
+    int error = smp_call_function_single(0, divided_here, &divided, 1);
+    u64 control = divided.control, on = divided.on;
+
+    if (error)
+        return error;
+
+    return sprintf(text, "%u %llu\n",
+                   !(control & PMCR_DIVIDE)             ? 0
+                   : on && (control & PMCR_ENABLE) != 0 ? 2
+                                                        : 1,
+                   divided.count);
+}
+
+static const struct kernel_param_ops divide_ops = {.set = divide_set, .get = divide_get};
+module_param_cb(divide, &divide_ops, NULL, 0644);
 
 static u32 random_next(u32 *state)
 {
@@ -135,7 +231,9 @@ static int on_ccsidr(struct kprobe *probe, struct pt_regs *regs)
 {
     u64 selector = read_sysreg(csselr_el1);
 
-    regs->regs[0] = selector == 2   ? memories[CACHEFLOW_L2_TAG].ccsidr
+    regs->regs[0] = selector == 2 && claim
+                        ? (memories[CACHEFLOW_L2_TAG].ccsidr & 0x1fff) | (claim - 1) << 13
+                    : selector == 2 ? memories[CACHEFLOW_L2_TAG].ccsidr
                     : selector == 0 ? memories[CACHEFLOW_L1D_TAG].ccsidr
                                     : memories[CACHEFLOW_L1I_TAG].ccsidr;
     regs->pc += 4;
@@ -255,6 +353,25 @@ static void machine_free(void)
     }
 }
 
+/* What path it has is all that changes. */
+static void hide_firmware(void)
+{
+    static const char *name;
+    static struct device_node *node;
+
+    if (!node) {
+        node = of_find_node_by_path("/psci");
+        if (!node)
+            return;
+        name = node->full_name;
+        node->full_name = "elsewhere";
+    } else {
+        node->full_name = name;
+        of_node_put(node);
+        node = NULL;
+    }
+}
+
 static int machine_make(void)
 {
     unsigned int i;
@@ -276,12 +393,16 @@ static int machine_make(void)
     error = register_module_notifier(&notifier);
     if (error)
         machine_free();
+    else if (hidden)
+        hide_firmware();
     return error;
 }
 
 static void machine_end(void)
 {
     unregister_module_notifier(&notifier);
+    if (hidden)
+        hide_firmware();
     if (probing)
         take_probes(ARRAY_SIZE(probes));
     machine_free();
@@ -339,6 +460,12 @@ static ssize_t tagram_write(struct file *file, const char __user *from, size_t s
 
     if (size < sizeof(content) || copy_from_user(&content, from, sizeof(content)))
         return -EFAULT;
+    if (content.ram == TAGRAM_HOLD) {
+        mutex_lock(&lock);
+        error = hold((int)content.count);
+        mutex_unlock(&lock);
+        return error ? error : (ssize_t)size;
+    }
     if (content.count > 1 << 20 ||
         size != sizeof(content) + content.count * sizeof(struct cacheflow_line))
         return -EINVAL;

@@ -8,6 +8,10 @@
 
 #include "kmod/cacheflow.h"
 
+/* As `ram`: holds the lock of mappings of the file whose descriptor is `count`, as who changes
+   shared page tables does, until another such write, where -1 means none. */
+#define TAGRAM_HOLD 0xffffu
+
 struct tagram_content {
     __u32 ram; /* enum cacheflow_ram_id */
     __u32 count;
