@@ -14,8 +14,9 @@
 # BIN       where the programs are                              [build/bin]
 # PICTURES  0: CSV only, for which gnuplot is not needed        [1]
 #
-# A result is made anew when its trace is newer. Names of files hold no blanks. Source lines need
-# the recorded program as it was, with debug information.
+# A result is made anew when its trace is newer. Names of traces and folders hold no blanks and none
+# of the characters that the shell or make takes for its own: such a name is refused. Source lines
+# need the recorded program as it was, with debug information.
 
 B        ?= build
 BIN      ?= $(B)/bin
@@ -29,6 +30,14 @@ SCRIPTS  := $(dir $(lastword $(MAKEFILE_LIST)))
 SHELL       := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 export PATH := $(abspath $(BIN)):$(PATH)
+
+# Names stand unquoted in rules and commands. What is refused has no way into them.
+quoted = '$(subst ','\'',$(1))'
+UNFIT := $(shell { printf '%s\0' $(call quoted,$(TRACES)) $(call quoted,$(OUT)) $(call quoted,$(BIN)) $(call quoted,$(SCRIPTS)) \
+	    $(foreach m,$(MACHINES),$(call quoted,$m)); cd -- $(call quoted,$(TRACES)) 2>/dev/null && printf '%s\0' *.cf; } | \
+	grep -zv '^\*\.cf$$' | LC_ALL=C grep -zm1 -e '^-' -e /- -e '[][:space:][:cntrl:]["'\''`$$&|;<>(){}*?!\#~%:=^\\]' | tr '\0-\037\177' ' ')
+$(if $(UNFIT),$(error '$(strip $(UNFIT))': a name with a blank, a leading '-' or a character of the shell's or make's own: \
+    rename it or link to it))
 
 FOLDER := $(if $(filter %.cf,$(TRACES)),$(patsubst %/,%,$(dir $(TRACES))),$(TRACES))
 NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRACES),$(sort $(wildcard $(TRACES)/*.cf))))))

@@ -36,9 +36,8 @@ samples/cc1.cf: FORCE
 	  -imultiarch $$(gcc -print-multiarch) formats/cf_names.c -o /dev/null
 
 samples/threads.cf: $(B)/bench/bench_threads FORCE
-	cp $< /tmp/two-threads
-	$(TRACE) --limit 4000000 -o $@ -- /tmp/two-threads >/dev/null
-	rm /tmp/two-threads
+	d=$$(mktemp -d) && trap 'rm -rf "$$d"' EXIT && cp $< "$$d/two-threads" && \
+	$(TRACE) --limit 4000000 -o $@ -- "$$d/two-threads" >/dev/null
 
 FORCE:
 .PHONY: all FORCE

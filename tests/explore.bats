@@ -94,3 +94,44 @@ picture() {
     run ! explore TRACES="$T/none"
     has "no traces"
 }
+
+@test "names that the shell or make would take apart are refused, and nothing of them runs" {
+    local n bad=
+    for n in 'a b' 'a`touch pwned`' 'a$(touch pwned)' 'a;touch pwned' "it's" 'say"so"' -x 'a=b' 'a:b' 'a%' '#a' \
+        '~' $'a\tb' 'a\b' 'a<b' 'a|b' 'a&b' '[a]' 'a*' $'new\nline' '(a)'; do
+        rm -rf odd
+        mkdir odd
+        ln "$D/traces/cc1.cf" "odd/$n.cf"
+        run explore PICTURES=0 TRACES="$T/odd"
+        [[ $status == 2 && $output == *"rename it or link to it"* ]] || bad+="a trace '$n': $status $output"$'\n'
+        [[ $n == -x || $n == *\$* || $n == *$'\n'* ]] && continue
+        run explore PICTURES=0 TRACES="$D/traces" OUT="$T/out/$n"
+        [[ $status == 2 && $output == *"rename it or link to it"* ]] || bad+="results in '$n': $status $output"$'\n'
+    done
+    [[ -z $bad ]] || fail "$bad"
+    [[ -z $(find "$T" "$D" "$ROOT" -maxdepth 2 -name pwned) ]]
+    [[ ! -e out ]]
+    # a folder's other files and what is no such character do no harm
+    rm -rf odd
+    mkdir odd
+    touch 'odd/a b.csv'
+    ln "$D/traces/cc1.cf" odd/é-1,@+_.cf
+    explore TRACES="$T/odd" "$T/out/é-1,@+_/curve.png"
+    picture "$T/out/é-1,@+_/curve.png"
+}
+
+@test "samples.mk runs its program under a private name, not a fixed one that others may have taken" {
+    mkdir bin bench tmp
+    touch bench/bench_threads
+    cat >bin/cf-capture <<END
+#!/bin/bash
+for last; do :; done
+[[ -f \$last ]] && stat -c '%a %n' "\${last%/*}" >>$T/ran
+END
+    chmod +x bin/cf-capture
+    # twice: what the first has left would show
+    TMPDIR=$T/tmp make -s -C "$ROOT" -f pipelines/samples.mk BIN="$T/bin" B="$T" samples/threads.cf
+    TMPDIR=$T/tmp make -s -C "$ROOT" -f pipelines/samples.mk BIN="$T/bin" B="$T" samples/threads.cf
+    [[ $(grep -c "^700 $T/tmp/" ran) == 2 ]] || fail "$(cat ran)"
+    [[ $(sort -u ran | wc -l) == 2 && -z $(ls tmp) ]]
+}

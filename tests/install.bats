@@ -134,6 +134,59 @@ END
     [[ -z $(find root -name 'cacheflow*') ]] || fail "$(find root -name 'cacheflow*')"
 }
 
+@test "DESTDIR and PREFIX with blanks, quotes, backticks and a leading dash: that folder and no other" {
+    local n
+    # what an unquoted name would be taken for
+    mkdir -p "$T/a" "$T/b/usr/share/cacheflow" "$T/usr/share/cacheflow" dashed
+    touch "$T/b/usr/share/cacheflow/theirs" "$T/usr/share/cacheflow/theirs"
+    for n in "$T/a b" "$T/it's" "$T/say \"so\"" "$T/\`touch pwned\`" "$T/a;touch pwned" "$T/a*" "$T/a & b|c <d>"; do
+        run -0 put DESTDIR="$n" PREFIX="/usr"
+        has "installed into $n/usr"
+        [[ -x $n/usr/bin/cf-cat && -f $n/usr/share/cacheflow/machines/tegra-x1.yaml ]] || fail "nothing in '$n'"
+        # the same as elsewhere
+        [[ -n ${want:=$(cd "$n" && find . | sort)} ]]
+        [[ $(cd "$n" && find . | sort) == "$want" ]] || fail "$(cd "$n" && find . | diff - <(echo "$want"))"
+        run -0 make -s -C "$ROOT" B="$B" DESTDIR="$n" PREFIX=/usr uninstall
+        has "removed from $n/usr"
+        [[ -z $(find "$n" ! -type d) && -z $(find "$n" -name 'cacheflow*') ]] || fail "$(find "$n")"
+        put PREFIX="$n"
+        [[ -x $n/bin/cf-cat ]]
+        make -s -C "$ROOT" B="$B" PREFIX="$n" uninstall
+        [[ -z $(find "$n" ! -type d) ]] || fail "$(find "$n" ! -type d)"
+    done
+    # relative to where make works, so with a tree of its own
+    ln -s "$ROOT"/* dashed
+    run -0 make -s -C dashed B="$B" DESTDIR=-x PREFIX=/usr install-files
+    [[ -x dashed/-x/usr/bin/cf-cat ]]
+    run -0 make -s -C dashed B="$B" DESTDIR=-x PREFIX=/usr uninstall
+    [[ -z $(find dashed/-x ! -type d) ]]
+    [[ -f $T/b/usr/share/cacheflow/theirs && -f $T/usr/share/cacheflow/theirs ]]
+    [[ ! -e $ROOT/pwned && ! -e $T/pwned ]]
+}
+
+@test "DESTDIR and PREFIX with a dollar sign, of which make would drop a part, are refused" {
+    local n goal
+    mkdir -p root/usr/share/cacheflow
+    touch root/usr/share/cacheflow/theirs
+    # shellcheck disable=SC2016
+    for n in 'root$(touch pwned)' 'root$x' 'root${y}'; do
+        for goal in install-files uninstall; do
+            run -2 make -s -C "$ROOT" B="$B" DESTDIR="$T/$n" PREFIX=/usr $goal
+            has "DESTDIR holds a dollar sign"
+            run -2 env PREFIX="$T/$n" make -s -C "$ROOT" B="$B" $goal
+            has "PREFIX holds a dollar sign"
+        done
+    done
+    [[ $(find root ! -type d) == root/usr/share/cacheflow/theirs && ! -e pwned && ! -e $ROOT/pwned ]]
+}
+
+@test "pkg-config gives the flags of a PREFIX with a blank as words" {
+    put PREFIX="$T/my cf"
+    export PKG_CONFIG_PATH="$T/my cf/lib/pkgconfig"
+    eval "set -- $(pkg-config --cflags --libs cacheflow)"
+    [[ $1 == "-I$T/my cf/include" && $2 == "-L$T/my cf/lib" && $3 == -lcf ]] || fail "$(printf '<%s>\n' "$@")"
+}
+
 @test "make help tells of every target and variable that people use" {
     run -0 make -s -C "$ROOT" help
     local t
