@@ -16,12 +16,11 @@
 #include <unistd.h>
 
 #include "formats/cf.h"
-#include "tests/unit/reseal.h"
+#include "tests/fuzz/fuzz_stream.h"
 
 enum { SEALED = 1, RANGE = 2, UNIFY = 4, WRITE = 8, PIECES = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 
 /* The compiler must not know that the values go nowhere. */
@@ -114,24 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* Mutations of libFuzzer, half of them within one frame or head, so that the rest stays a stream.
- */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
-    size_t at = 1, n = 0, frames = 0, pick;
-
-    if (size < 2 || seed % 2)
-        return LLVMFuzzerMutate(data, size, most);
-    while (at < size && (n = reseal_size(data + at, size - at)))
-        at += n, frames++;
-    if (!frames)
-        return LLVMFuzzerMutate(data, size, most);
-    pick = seed / 2 % frames;
-    for (at = 1; pick-- && (n = reseal_size(data + at, size - at));)
-        at += n;
-    n = reseal_size(data + at, size - at);
-    /* in place: a frame that grows would be no frame */
-    LLVMFuzzerMutate(data + at, n, n);
-    data[0] |= SEALED;
-    return size;
+    return fuzz_stream_mutate(data, size, most, seed, SEALED);
 }

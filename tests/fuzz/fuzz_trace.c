@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fuzz_trace: the decoder of cf-capture-trace under libFuzzer, fed by a tool that may write
+ * anything.
+ *
+ * The first byte says how to decode. Then come messages: a byte that says what, one whose (process
+ * and ring), two of length, and as many bytes. START makes a ring file; BLOCK and PUBLISH put the
+ * bytes into the block that is due. --seeds=FOLDER writes inputs to begin with; rings stand below
+ * TMPDIR.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/trace/decode.h"
+#include "capture/trace/protocol.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+enum { START, BLOCK, PUBLISH, END, FORK, ODD, WHATS, PROCESSES = 16, ROOM = 64 };
+
+static char folder[96];
+static struct cf_wire_ring *ring[PROCESSES];
+static uint32_t sequence[PROCESSES];
+static uint64_t sum;
+
+/* A pid that is nobody's: above the kernel's largest. */
+static uint32_t pid_of(unsigned who)
+{
+    return (1 << 22) + 1 + who % 4;
+}
+
+static int origin(void *arg, uint32_t hint, const struct cf_trace_origin *o)
+{
+    (void)arg;
+    sum += hint + o->pc + o->size;
+    return 0;
+}
+
+static struct cf_trace_columns columns;
+
+static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *c, uint32_t *rows)
+{
+    (void)arg;
+    sum += pid + tid;
+    *c = columns;
+    *rows = ROOM;
+    return 0;
+}
+
+static int placed(void *arg, uint32_t rows)
+{
+    (void)arg;
+    if (rows > ROOM)
+        abort();
+    for (uint32_t i = 0; i < rows; i++) {
+        sum += columns.time[i] + columns.addr[i] + columns.hint[i];
+        if (i && columns.time[i] < columns.time[i - 1])
+            abort(); /* rows come in the order of time */
+    }
+    return 0;
+}
+
+static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint64_t count)
+{
+    (void)arg;
+    sum += time + pid + tid + count;
+    return 0;
+}
+
+static int task(void *arg, const struct cf_trace_task *t)
+{
+    (void)arg;
+    sum += strlen(t->name) + t->pid;
+    return 0;
+}
+
+static int map(void *arg, const struct cf_trace_map *m)
+{
+    (void)arg;
+    sum += strlen(m->name) + m->start;
+    if (m->end < m->start)
+        abort();
+    return 0;
+}
+
+static int objects(void *arg, const struct cf_trace_objects *o)
+{
+    (void)arg;
+    for (uint32_t i = 0; i < o->rows; i++)
+        sum += o->time[i] + o->tid[i] + o->kind[i] + o->addr[i] + o->bytes[i] + o->stack[i];
+    return 0;
+}
+
+static int context(void *arg, const struct cf_trace_context *c)
+{
+    (void)arg;
+    sum += c->pc;
+    return 0;
+}
+
+static void make_ring(unsigned who)
+{
+    char path[128];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/ring.%u.%u", folder, pid_of(who), who / 4);
+    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || ftruncate(fd, CF_WIRE_RING_BYTES) != 0)
+        abort();
+    if (ring[who])
+        munmap(ring[who], CF_WIRE_RING_BYTES);
+    ring[who] = mmap(NULL, CF_WIRE_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (ring[who] == MAP_FAILED)
+        abort();
+    ring[who]->magic = CF_WIRE_MAGIC;
+    ring[who]->version = CF_WIRE_VERSION;
+    ring[who]->pid = pid_of(who);
+    ring[who]->block_bytes = CF_WIRE_BLOCK_BYTES;
+    ring[who]->blocks = CF_WIRE_BLOCKS;
+    sequence[who] = 0;
+}
+
+static void message(struct cf_trace *t, int fd, unsigned what, unsigned who, const uint8_t *bytes,
+                    size_t n)
+{
+    struct cf_wire_token token = {.pid = pid_of(who), .ring = who / 4};
+
+    switch (what) {
+    case START:
+    case FORK:
+        make_ring(who);
+        token.type = CF_WIRE_TOKEN_START;
+        token.origin = what == FORK ? CF_WIRE_FORK : CF_WIRE_FIRST;
+        token.parent = n ? pid_of(bytes[0]) : 0;
+        token.outcomes = n > 2 ? bytes[1] | bytes[2] << 8 : 1;
+        token.contexts = n > 3 ? bytes[3] : 1;
+        break;
+    case BLOCK:
+    case PUBLISH:
+        if (!ring[who])
+            return;
+        memcpy((uint8_t *)ring[who] + CF_WIRE_HEADER_BYTES +
+                   (size_t)(sequence[who] % CF_WIRE_BLOCKS) * CF_WIRE_BLOCK_BYTES,
+               bytes, n);
+        if (what == PUBLISH) {
+            ring[who]->published = (uint64_t)sequence[who] << 32 | n;
+            (void)cf_trace_read(t, 0);
+            return;
+        }
+        token.type = CF_WIRE_TOKEN_BLOCK;
+        token.sequence = sequence[who]++;
+        token.bytes = (uint32_t)n;
+        break;
+    case END:
+        token.type = CF_WIRE_TOKEN_END;
+        break;
+    default:
+        memcpy(&token, bytes, n < sizeof token ? n : sizeof token);
+        token.pid = pid_of(token.pid);
+    }
+    if (write(fd, &token, sizeof token) == (ssize_t)sizeof token)
+        (void)cf_trace_read(t, 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct cf_trace_handler handler = {NULL, origin, place,   placed, switched,
+                                                    task, map,    objects, context};
+    struct cf_trace_options options = {.fetch_line = 64};
+    char problem[256], path[128];
+    const uint8_t *end = data + size;
+    struct cf_trace *t;
+    int fd;
+
+    if (size < 1)
+        return 0;
+    options.instructions = data[0] & 1;
+    options.follow = 0;
+    options.limit = data[0] & 2 ? 100 : 0;
+    t = cf_trace_open(folder, &options, &handler, problem, sizeof problem);
+    if (!t) {
+        fprintf(stderr, "%s\n", problem);
+        abort();
+    }
+    snprintf(path, sizeof path, "%s/tokens", folder);
+    fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        abort();
+    for (data++; end - data >= 4;) {
+        unsigned what = data[0] % WHATS, who = data[1] % PROCESSES;
+        size_t n = (size_t)(data[2] | data[3] << 8);
+
+        data += 4;
+        if (n > (size_t)(end - data))
+            n = (size_t)(end - data);
+        message(t, fd, what, who, data, n);
+        data += n;
+    }
+    close(fd);
+    (void)cf_trace_finish(t);
+    cf_trace_close(t);
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        if (!ring[i])
+            continue;
+        munmap(ring[i], CF_WIRE_RING_BYTES);
+        ring[i] = NULL;
+        snprintf(path, sizeof path, "%s/ring.%u.%u", folder, pid_of(i), i / 4);
+        unlink(path);
+    }
+    return 0;
+}
+
+static void clean(void)
+{
+    rmdir(folder);
+}
+
+/* ---- inputs to begin with ---- */
+
+static FILE *seed;
+static uint8_t block[4096];
+static size_t filled;
+
+static void *add(const void *bytes, size_t n)
+{
+    memcpy(block + filled, bytes, n);
+    filled += n;
+    return block + filled - n;
+}
+
+static void send(unsigned what, unsigned who)
+{
+    fputc((int)what, seed);
+    fputc((int)who, seed);
+    fputc((int)(filled & 255), seed);
+    fputc((int)(filled >> 8), seed);
+    fwrite(block, 1, filled, seed);
+    filled = 0;
+}
+
+static void address(uint64_t a)
+{
+    add(&a, CF_WIRE_SLOT_BYTES);
+}
+
+#define EVENT(kind, more)                                                                          \
+    {                                                                                              \
+        .type = (kind), .bytes = (uint32_t)(sizeof(more))                                          \
+    }
+
+/* A process with a thread, a mapping, contexts, heap objects, a superblock of two instructions with
+   a load, a conditional store and an exit; a child of it. */
+static void write_seed(const char *where, int how)
+{
+    struct cf_wire_block b = {EVENT(CF_WIRE_BLOCK, b),
+                              .first = 1,
+                              .insns = 2,
+                              .accesses = 2,
+                              .slots = 2,
+                              .exits = 1,
+                              .sections = 1};
+    struct cf_wire_insn insn[2] = {{UINT64_C(4) << 56 | 0x1000}, {UINT64_C(4) << 56 | 0x1004}};
+    struct cf_wire_access access[2] = {{8, 0, 0, 8, CF_WIRE_LOAD, 0},
+                                       {0, 1, 1, 4, CF_WIRE_STORE | CF_WIRE_CONDITIONAL, 0}};
+    struct cf_wire_exit out = {0, 1};
+    struct cf_wire_section section = {1, 1};
+    struct cf_wire_thread thread = {EVENT(CF_WIRE_THREAD, thread), pid_of(0), 0};
+    struct cf_wire_task task_event = {
+        {CF_WIRE_TASK, sizeof task_event + 4}, pid_of(0), CF_WIRE_TASK_START};
+    struct cf_wire_map m = {{CF_WIRE_MAP, sizeof m + 4}, 0x1000, 0x3000, 0, 5, 0};
+    struct cf_wire_context c = {EVENT(CF_WIRE_CONTEXT, c), 1, 0, 0x1004};
+    struct cf_wire_object o = {EVENT(CF_WIRE_ALLOC, o), 0x5000, 64, 1, 0};
+    struct cf_wire_cut cut = {EVENT(CF_WIRE_CUT, cut), 1, 0, 0x1004};
+    char path[4096];
+    uint32_t header;
+
+    snprintf(path, sizeof path, "%s/seed-%d", where, how);
+    if (!(seed = fopen(path, "wb")))
+        abort();
+    fputc(how, seed);
+    filled = 0;
+    send(START, 0);
+    add(&task_event, sizeof task_event);
+    add("one", 4);
+    add(&thread, sizeof thread);
+    add(&m, sizeof m);
+    add("/ab", 4);
+    add(&c, sizeof c);
+    add(&o, sizeof o);
+    b.header.bytes += sizeof insn + sizeof access + sizeof out + sizeof section;
+    add(&b, sizeof b);
+    add(insn, sizeof insn);
+    add(access, sizeof access);
+    add(&out, sizeof out);
+    add(&section, sizeof section);
+    for (uint32_t outcome = 1; outcome < 7; outcome++) {
+        header = outcome << CF_WIRE_SLOT_BITS | 2;
+        add(&header, sizeof header);
+        address(0x2000);
+        address(0x2008);
+        if (outcome >= 5)
+            add(&cut, sizeof cut);
+    }
+    send(BLOCK, 0);
+    o.header.type = CF_WIRE_FREE;
+    add(&o, sizeof o);
+    m.header.type = CF_WIRE_UNMAP;
+    m.header.bytes = sizeof m;
+    add(&m, sizeof m);
+    send(PUBLISH, 0);
+    add("\0\7\0\2", 4);
+    send(FORK, 1);
+    add(&thread, sizeof thread);
+    header = 1 << CF_WIRE_SLOT_BITS | 2;
+    add(&header, sizeof header);
+    address(0x2010);
+    address(0x2018);
+    send(BLOCK, 1);
+    send(END, 1);
+    send(START, 4); /* exec */
+    send(END, 4);
+    fclose(seed);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    static uint64_t time[ROOM], addr[ROOM];
+    static uint32_t hint[ROOM];
+
+    if (*argc > 1 && strncmp((*argv)[1], "--seeds=", 8) == 0) {
+        for (int how = 0; how < 4; how++)
+            write_seed((*argv)[1] + 8, how);
+        exit(0);
+    }
+    columns = (struct cf_trace_columns){time, addr, hint};
+    snprintf(folder, sizeof folder, "%s/cf-fuzz-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(folder))
+        abort();
+    atexit(clean);
+    return 0;
+}
