@@ -38,7 +38,7 @@ go() {
     shift
     program_args "$p"
     status=0
-    timeout -k 5 60 "$p" "${args[@]}" "$@" >out 2>err || status=$?
+    timeout -k 5 1800 "$p" "${args[@]}" "$@" >out 2>err || status=$?
     # A sanitizer's find, a signal other than SIGPIPE and a hang are wrong in every test.
     case $status in
     99) complain "$p" "the sanitizer found something with: $*" err ;;
@@ -318,7 +318,7 @@ told() {
     for p in $(programs annotator reducer); do
         program_args "$p"
         status=0
-        timeout 60 "$p" "${args[@]}" "$STREAMS/full.cf" >/dev/full 2>err || status=$?
+        timeout 1800 "$p" "${args[@]}" "$STREAMS/full.cf" >/dev/full 2>err || status=$?
         expect "$p" 3 "when standard output is full"
         told "$p" "when standard output is full"
     done
@@ -346,7 +346,7 @@ told() {
             sleep 0.1
             # bats may have told its children to ignore SIGPIPE; a shell does not.
             status=0
-            env --default-signal=PIPE timeout 60 "$p" -q "${args[@]}" "$STREAMS/full.cf" 2>err || status=$?
+            env --default-signal=PIPE timeout 1800 "$p" -q "${args[@]}" "$STREAMS/full.cf" 2>err || status=$?
             echo $status >status
         } | true
         while [[ ! -s status ]]; do sleep 0.05; done
@@ -365,11 +365,52 @@ told() {
         file=$STREAMS/full.cf
         [[ $p == cf-capture-csv ]] && file=in.csv
         status=0
-        timeout 60 script -qec "$p ${args[*]} $file" /dev/null </dev/null >out 2>err || status=$?
+        timeout 1800 script -qec "$p ${args[*]} $file" /dev/null </dev/null >out 2>err || status=$?
         expect "$p" 2 "when standard output is a terminal"
         grep -q "^$p: .*terminal" out || complain "$p" "does not tell of the terminal" out
         ! grep -qa CFL out || complain "$p" "writes a stream to the terminal"
     done
+    verdict
+}
+
+@test "no control or format character of an input reaches a terminal, in output, CSV or messages" {
+    need script 'makes a terminal'
+    local p evil file long
+    evil=$'a\e]0;x\a\e[31m \302\233 \233 \177 \330\234 \342\200\216 \342\200\217 \342\200\252 \342\200\256 \342\201\246 \342\201\251 z'
+    long=$(printf '\302\233%.0s' {1..60})
+    printf 'time,pid,op,start,end,label\n0,7,map,0x1000,0x9000,"%s"\n' "$evil" >m.csv
+    {
+        printf 'time,pid,tid,op,size,addr,pc,region,page,function,hit,class,cost,dist\n'
+        printf '1,7,7,load,8,0x1000,0x400000,"%s",1,"%s",1,2,4,3\n' "$evil" "$evil"
+        printf '2,7,7,store,8,0x2000,0x400004,"%s",2,"%s",255,1,9,5\n' "$long" "$long"
+    } | stream evil.cf --with map=m.csv --clock "$evil"
+    file=$'b\302\233 \233 \342\200\256 \e[31m.cf'
+    cp evil.cf "$file"
+    printf '%s' 'line_size: 64
+levels: [{name: "L\e\u009B\u202E", size: 1KiB, ways: 2}]
+latency: {memory: 9}
+name: "m\e\u009B\u202E"' >evil.yaml
+    for p in $(programs reducer) 'cf-cat --csv' 'cf-cat --dump' 'cf-cat --info' 'cf-cat --verify' \
+        'cf-cat --csv --table map' 'cf-cache -m evil.yaml --summary' 'cf-rank --by function' \
+        'cf-rank --csv --by function' 'cf-histogram --column function' 'cf-histogram --by region' \
+        'cf-histogram --csv --by region' 'cf-heatmap --csv' 'cf-cache -m evil.yaml -o x.cf'; do
+        program_args "${p%% *}"
+        [[ $p == *' '* ]] && args=()
+        printf '%q ' $p "${args[@]}" "$file" "none$file" >command
+        script -qec "bash command" /dev/null </dev/null >out 2>&1 || :
+        [[ -s out ]] || complain "$p" "says nothing"
+        # escape sequences may only be ours, for colours and to clear a line
+        ! LC_ALL=C grep -aqP '[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[0-9;]*[mK])|\x1b\[31m|\xc2[\x80-\x9f]|(?<![\x80-\xff])[\x80-\xbf]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]' out ||
+            complain "$p" "hands on what commands a terminal" out
+    done
+    # elsewhere the bytes stay
+    cf-cat --csv --table map --columns label "$file" | grep -aqF "$evil"
+    cf-rank --csv --by function "$file" | grep -aqF "$evil"
+    # messages are the same everywhere
+    run -1 cf-cat "none$file"
+    is "cf-cat: noneb\\u009b \\x9b \\u202e \\x1b[31m.cf: No such file or directory"
+    run -2 cf-rank --by "$evil" "$file"
+    has 'a\x1b]0;x\x07\x1b[31m \u009b \x9b \x7f \u061c \u200e \u200f \u202a \u202e \u2066 \u2069 z'
     verdict
 }
 
@@ -378,7 +419,7 @@ told() {
     for p in $(programs annotator reducer importer); do
         program_args "$p"
         status=0
-        timeout 60 script -qec "$p ${args[*]} >out" /dev/null </dev/null >err 2>&1 || status=$?
+        timeout 1800 script -qec "$p ${args[*]} >out" /dev/null </dev/null >err 2>&1 || status=$?
         expect "$p" 2 "when standard input is a terminal"
         grep -q "^$p: .*terminal" err || complain "$p" "does not tell of the terminal" err
     done
@@ -413,6 +454,20 @@ told() {
         cf-cat --csv --table access pipe.cf >pipe.csv
         cf-cat --csv --table access "$p/file.cf" >file.csv
         cmp -s pipe.csv file.csv || complain "$p" "-o FILE holds other rows than the pipe"
+    done
+    verdict
+}
+
+@test "what is recorded and what every annotator writes keeps the order that cf-stream(5) promises" {
+    local p file
+    run -0 cf-cat --verify "$ROOT"/samples/*.cf "$STREAMS"/{plain,full,bare,empty,unknown}*.cf
+    for p in $(programs annotator); do
+        for file in full.cf full.packed.cf bare.cf unknown.cf; do
+            go "$p" "$STREAMS/$file"
+            cf-cat --verify out >said || complain "$p" "$file becomes" said
+        done
+        go "$p" -o file.cf "$STREAMS/full.cf"
+        cf-cat --verify file.cf >said || complain "$p" "writes a file" said
     done
     verdict
 }
@@ -469,8 +524,12 @@ told() {
 }
 
 
+at_least() { # FILE BYTES
+    [[ -f $1 && $(stat -c %s "$1") -ge $2 ]]
+}
+
 @test "a live stream is handed on while it lasts" {
-    local p n part
+    local p part
     # 16,384 of the 20,000 accesses stand in the first frame
     part=$(($(stat -c %s "$STREAMS/full.cf") * 9 / 10))
     for p in $(programs annotator); do
@@ -479,17 +538,11 @@ told() {
         # The rest is held back until the first part has come out, however long that takes.
         {
             head -c $part "$STREAMS/full.cf"
-            for ((n = 0; n < 400; n++)); do
-                [[ -e go ]] && break
-                sleep 0.05
-            done
+            gate go
             tail -c +$((part + 1)) "$STREAMS/full.cf"
-        } | timeout 60 "$p" -q "${args[@]}" >out &
-        for ((n = 0; n < 200; n++)); do
-            [[ -f out && $(stat -c %s out) -ge $((part / 5)) ]] && break
-            sleep 0.05
-        done
-        [[ $n -lt 200 ]] || complain "$p" "sits on its data: $(stat -c %s out) bytes after ten seconds"
+        } | timeout 1800 "$p" -q "${args[@]}" >out &
+        eventually at_least out $((part / 5)) ||
+            complain "$p" "sits on its data: $(stat -c %s out) bytes"
         touch go
         wait $! || complain "$p" "fails for a stream that comes in two parts"
     done

@@ -81,6 +81,20 @@ show() {
     is "./m.yaml:3: unknown key 'polcy' in a level: known are name, kind, size, ways, line_size, shared_by, policy, write, allocate, inclusion, depth"
 }
 
+@test "numbers as options take them" {
+    printf 'line_size: 0x40\nlevels:\n  - {name: L1, size: 32k, ways: 8}\n' >m.yaml
+    for size in 32k 32K '32 KiB' 0x8000 32768B; do
+        sed "s/32k/$size/" m.yaml >n.yaml
+        run -0 show ./n.yaml
+        has 'size: 32KiB, ways: 8'
+    done
+    for number in 8K 8B 010x -8 18446744073709551624; do
+        sed "s/ways: 8/ways: $number/" m.yaml >n.yaml
+        run -1 show ./n.yaml
+        has "n.yaml:3: 'ways: $number' is not a whole number"
+    done
+}
+
 @test "host: this machine, or a clear message" {
     if show host >host.yaml 2>problem; then
         show ./host.yaml >again.yaml

@@ -68,7 +68,7 @@ in_help() {
         introduced "$page" | grep -oE -e '--.*' >page
         while read -r option; do
             # The option, then one that does not exist: getopt must complain about the second alone.
-            timeout 20 "$p" "$option" --no-such-option </dev/null >out 2>err || :
+            timeout 1800 "$p" "$option" --no-such-option </dev/null >out 2>err || :
             ! grep -qE "(unrecognized|unknown|invalid) option.*'?$option'?\$" err ||
                 bad+="$p does not know $option of its page"$'\n'
         done <page

@@ -30,7 +30,7 @@ made() {
 # works COMMAND: it does, and what it is to bring is there.
 works() {
     local file status=0
-    timeout 400 bash -o pipefail -c "$1" >out 2>err </dev/null || status=$?
+    timeout 1800 bash -o pipefail -c "$1" >out 2>err </dev/null || status=$?
     # `| head` goes before its writer has ended
     [[ $status == 0 || ($status == 141 && $1 =~ \|\ head[^|]*$) ]] ||
         fail "status $status: $1" "$(head -n 5 err)" || return
