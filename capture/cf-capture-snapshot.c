@@ -412,16 +412,16 @@ static void open_device(struct capture *k)
 static void make_thrash(struct capture *k)
 {
     const struct cacheflow_ram *r = &k->info.ram[k->o.ram];
+    void *memory;
 
     k->thrash_bytes = (size_t)r->sets * r->ways * r->line_size * k->o.thrash;
     if (k->o.transparent || !k->thrash_bytes) {
         k->thrash_bytes = 0;
         return;
     }
-    k->thrash = malloc(k->thrash_bytes);
-    if (!k->thrash)
+    if (posix_memalign(&memory, 4096, k->thrash_bytes) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "no memory for --thrash");
-    memset((void *)k->thrash, 1, k->thrash_bytes); /* now, not at the first snapshot */
+    k->thrash = memset(memory, 1, k->thrash_bytes); /* now, not at the first snapshot */
 }
 
 static char *command_line(const struct tasks *t)

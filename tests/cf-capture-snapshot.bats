@@ -329,10 +329,10 @@ rr:3,$((cpus - 1)) of 1"
     shutter thrash=1 sets=64
     run -5 cf-capture-snapshot --device sock -o s.cf -p 1ms -n 4 -- "$W" u 4 notes
     run -0 grep ^thrash notes
-    is 'thrash,1,1,1
-thrash,2,2,2
-thrash,3,3,3
-thrash,4,4,4'
+    is 'thrash,1,8192,1,1
+thrash,2,8192,2,2
+thrash,3,8192,3,3
+thrash,4,8192,4,4'
     # nothing of that in transparent mode
     shutter thrash=1 sets=64
     run -5 cf-capture-snapshot --device sock -o s.cf -t -p 1ms -n 2 -- "$W" u 2 notes

@@ -10,8 +10,8 @@
  * scheduling and CPUs of the client and of every child, and how long each child ran during the 2 ms
  * that a snapshot takes. Keys: sets, ways, buffer (bytes), abi, late (ms that a snapshot takes),
  * wrong (magic, size, set, owner: what is damaged in snapshots), shared (1: a line belongs to the
- * client, too, which stands first), thrash (1: notes how often the client has written to each line
- * of what it thrashes the cache with, least and most).
+ * client, too, which stands first), thrash (1: notes how many lines the client thrashes the
+ * cache with and how often it has written to each, least and most).
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -171,44 +171,39 @@ static void note_process(const char *who, pid_t pid, uint64_t before_ns)
             first, CPU_COUNT(&cpus), ran_ns - before_ns, ran_ns);
 }
 
-static void note_written(int memory, uint64_t at, uint64_t bytes)
-{
-    unsigned least = 255, most = 0;
-    unsigned char value;
-
-    for (uint64_t i = 0; i < bytes; i += 64)
-        if (pread(memory, &value, 1, (off_t)(at + i)) == 1) {
-            least = value < least ? value : least;
-            most = value > most ? value : most;
-        }
-    fprintf(notes, "thrash,%" PRIu64 ",%u,%u\n", number, least, most);
-}
-
-/* The allocation of the client that has eight times the bytes of the cache, which it has unless
-   --thrash says else: glibc maps it and keeps its size, with a bit that says so, in front of it. */
+/* What the client thrashes the cache with is told by its bytes: all are 1 but the first of each
+   line. Mappings of a gigabyte and more are those of a sanitizer. */
 static void note_thrash(void)
 {
-    const uint64_t bytes = 8 * (uint64_t)sets * ways * 64, header = 2 * sizeof(size_t);
-    const size_t want = (size_t)((bytes + header + 4095) & ~(uint64_t)4095) | 2;
+    static unsigned char bytes[1 << 20], ones[63];
+    unsigned least = 255, most = 0;
+    uint64_t start, end, lines_found = 0;
     char path[64], line[512];
-    uint64_t start, end;
     FILE *maps;
     int memory;
 
+    memset(ones, 1, sizeof ones);
     snprintf(path, sizeof path, "/proc/%d/mem", client);
     memory = open(path, O_RDONLY);
     snprintf(path, sizeof path, "/proc/%d/maps", client);
     maps = fopen(path, "r");
     while (maps && fgets(line, sizeof line, maps)) {
-        size_t size;
-
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw", &start, &end) != 2)
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw", &start, &end) != 2 || (end - start) >> 30)
             continue;
-        for (; start + want < end + 4096; start += 4096)
-            if (pread(memory, &size, sizeof size, (off_t)(start + sizeof size)) == sizeof size &&
-                size == want)
-                note_written(memory, start + header, bytes);
+        for (ssize_t got; start < end; start += (uint64_t)got) {
+            got = pread(memory, bytes, sizeof bytes, (off_t)start);
+            if (got <= 0)
+                break;
+            for (const unsigned char *p = bytes; p + 64 <= bytes + got; p += 64)
+                if (memcmp(p + 1, ones, sizeof ones) == 0) {
+                    least = *p < least ? *p : least;
+                    most = *p > most ? *p : most;
+                    lines_found++;
+                }
+        }
     }
+    if (lines_found > 0)
+        fprintf(notes, "thrash,%" PRIu64 ",%" PRIu64 ",%u,%u\n", number, lines_found, least, most);
     if (maps)
         fclose(maps);
     if (memory >= 0)
