@@ -18,7 +18,7 @@ typedef uint32_t v4u32 __attribute__((vector_size(16)));
 typedef uint16_t v4u16 __attribute__((vector_size(8)));
 
 /* AVX2 where the processor has it, chosen when the program is loaded. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) &&                 \
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(CF_SANITIZED) &&                         \
     (!defined(__clang__) || __clang_major__ >= 14)
 #define MULTIVERSION __attribute__((target_clones("avx2", "default")))
 #else

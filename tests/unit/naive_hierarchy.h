@@ -333,7 +333,7 @@ static uint64_t *naive_count(struct naive *n, int level, int misses)
 /* Dirty data of `bytes` bytes, a line of some level before, comes to `level`. */
 static void naive_write(struct naive *n, int level, uint64_t addr, unsigned bytes)
 {
-    struct naive_level *l = &n->level[level];
+    struct naive_level *l;
     struct naive_line *x;
     int missed, next;
 
@@ -341,6 +341,7 @@ static void naive_write(struct naive *n, int level, uint64_t addr, unsigned byte
         n->memory_writes++;
         return;
     }
+    l = &n->level[level];
     x = naive_find(n, level, naive_cache(n, level), addr);
     next = naive_next(n, level, !naive_serves(n, level, 0));
     missed = !x;

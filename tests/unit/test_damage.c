@@ -430,7 +430,7 @@ static void sealed(struct trial *t, enum way way, uint8_t *copy)
        trials);
     /* the most that a frame may decode to, 64 columns of 524,288 values, twice for good measure; a
        sanitizer holds freed memory back */
-#ifndef __SANITIZE_ADDRESS__
+#ifndef CF_SANITIZED
     ok(after.ru_maxrss - before.ru_maxrss < 2 * 64 * 8 * 512,
        "%s, %s: memory stays within rows times width", t->kind, way_names[way]);
 #endif

@@ -91,7 +91,7 @@ int main(void)
     size_t n = 0;
 
     /* the sanitizers reserve more than any limit that would mean something */
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef CF_SANITIZED
     setrlimit(RLIMIT_AS, &memory);
 #else
     (void)memory;

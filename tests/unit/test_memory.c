@@ -13,10 +13,7 @@
 #include "formats/cf_machine.h"
 #include "stream.h"
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#ifdef CF_SANITIZED
 #define CANNOT_REFUSE 1 /* the sanitizer has an allocator of its own */
 #else
 #define CANNOT_REFUSE 0

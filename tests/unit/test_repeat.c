@@ -51,7 +51,7 @@ static int same_copy(long from, uint64_t to, unsigned bytes, unsigned count, int
     for (size_t i = 0; i < MEMORY; i++)
         one[i] = other[i] = (uint8_t)(i * 7 + i / 256);
     for (unsigned i = 0; i <= 2 * count; i++) {
-        uint64_t at = (i / 2) * (down ? -(uint64_t)bytes : (uint64_t)bytes);
+        const int64_t at = (int64_t)(i / 2) * (down ? -(int64_t)bytes : (int64_t)bytes);
         unsigned n;
 
         if (i == 2 * count)
