@@ -107,6 +107,15 @@ test: "two" { sleep 4321 & sleep 4321; }'
     ! pgrep -fx 'sleep 4321'
 }
 
+@test "with CF_SUITE_FIRST the first failure ends a suite" {
+    suite fails <<<"test: \"one\" { false; }
+test: \"two\" { sleep 6; touch $T/two; }"
+    run env -i PATH="/usr/bin:/bin" HOME="$T" CF_SUITE_IDLE=40 CF_SUITE_FIRST=1 tree/tests/run
+    [[ $status == 1 ]]
+    has 'stopped: a test failed'
+    [[ ! -e two ]]
+}
+
 @test "when the runner is stopped, so is what it has started" {
     suite sleeps <<<"test: \"one\" { touch $T/started; sleep 5432; }"
     setsid env -i PATH="/usr/bin:/bin" HOME="$T" tree/tests/run >out 2>&1 3>&- &

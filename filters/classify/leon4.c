@@ -90,7 +90,7 @@ static void find_caches(struct leon4 *l, struct cf_leon4_config *g)
 
 static void *begin(struct classify *c)
 {
-    struct leon4 *l = calloc(1, sizeof(*l));
+    struct leon4 *l;
     struct cf_leon4_config g;
 
     if (!c->o.machine)
@@ -98,6 +98,7 @@ static void *begin(struct classify *c)
     if (c->o.level)
         cf_die(&c->tool, CF_EXIT_USAGE,
                "--level is nothing for rule leon4, which tells all levels");
+    l = calloc(1, sizeof(*l));
     if (!l)
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     l->c = c;
