@@ -21,10 +21,18 @@ static int tokens;
 static uint64_t times[65536], addrs[65536];
 static uint32_t hints[65536], rows, exits, unmaps;
 
+/* The handler's calls, and after which of them it wants no more. */
+static unsigned calls, most_calls;
+
+static int called(void)
+{
+    return ++calls == most_calls;
+}
+
 static int origin(void *arg, uint32_t hint, const struct cf_trace_origin *o)
 {
     (void)arg, (void)hint, (void)o;
-    return 0;
+    return called();
 }
 
 static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *c, uint32_t *room)
@@ -32,46 +40,46 @@ static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns 
     (void)arg, (void)pid, (void)tid;
     *c = (struct cf_trace_columns){times + rows, addrs + rows, hints + rows};
     *room = 4096;
-    return 0;
+    return called();
 }
 
 static int placed(void *arg, uint32_t n)
 {
     (void)arg;
     rows += n;
-    return 0;
+    return called();
 }
 
 static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint64_t count)
 {
     (void)arg, (void)time, (void)pid, (void)tid, (void)count;
-    return 0;
+    return called();
 }
 
 static int task(void *arg, const struct cf_trace_task *t)
 {
     (void)arg;
     exits += t->kind == CF_TRACE_EXIT;
-    return 0;
+    return called();
 }
 
 static int map(void *arg, const struct cf_trace_map *m)
 {
     (void)arg;
     unmaps += m->kind == CF_TRACE_UNMAPPED;
-    return 0;
+    return called();
 }
 
 static int objects(void *arg, const struct cf_trace_objects *o)
 {
     (void)arg, (void)o;
-    return 0;
+    return called();
 }
 
 static int context(void *arg, const struct cf_trace_context *c)
 {
     (void)arg, (void)c;
-    return 0;
+    return called();
 }
 
 static void begin(void)
@@ -81,7 +89,7 @@ static void begin(void)
     const struct cf_trace_options options = {.follow = 1};
     char path[PATH_MAX], text[200];
 
-    rows = exits = unmaps = 0;
+    rows = exits = unmaps = calls = 0;
     trace = cf_trace_open(directory, &options, &handler, text, sizeof(text));
     snprintf(path, sizeof(path), "%s/tokens", directory);
     tokens = trace ? open(path, O_WRONLY | O_CLOEXEC) : -1;
@@ -518,6 +526,76 @@ static void test_unrecorded(void)
     end();
 }
 
+/* Something of all that is handed over: two threads, mappings, call stacks, heap blocks, a child.
+ */
+static uint8_t *put_all(uint8_t *p, uint32_t pid)
+{
+    const struct cf_wire_map map = {.header = {CF_WIRE_MAP, sizeof(map)}, .end = 4096},
+                             unmap = {.header = {CF_WIRE_UNMAP, sizeof(unmap)}, .end = 4096};
+    const struct cf_wire_context context = {{CF_WIRE_CONTEXT, sizeof(context)}, 1, 0, 0x1000};
+    const struct cf_wire_object object = {
+        .header = {CF_WIRE_ALLOC, sizeof(object)}, .addr = 0x9000, .size = 8, .context = 1};
+    const struct cf_wire_thread other = {{CF_WIRE_THREAD, sizeof(other)}, pid + 1, 0};
+    const struct cf_wire_task begun = {{CF_WIRE_TASK, sizeof(begun)}, pid + 1, CF_WIRE_TASK_START},
+                              ended = {{CF_WIRE_TASK, sizeof(ended)}, pid + 1, CF_WIRE_TASK_EXIT};
+
+    p = put_strings(put_start(p, pid));
+    p = put(p, &map, sizeof(map));
+    p = put_record(p, 1, 0x2000);
+    p = put(p, &context, sizeof(context));
+    p = put(p, &object, sizeof(object));
+    p = put_moves(p, 3, 1, 0x4000, 0x6000);
+    p = put_moves(p, 6, 3, 0x4001, 0x6001);
+    p = put(p, &begun, sizeof(begun));
+    p = put(p, &other, sizeof(other));
+    p = put_record(p, 1, 0x2008);
+    p = put(p, &unmap, sizeof(unmap));
+    p = put(p, &ended, sizeof(ended));
+    return put_record(p, 1, 0x2010);
+}
+
+/* Whatever the call after which the handler wants no more, it is the last one, and reading says so.
+ */
+static void test_stopped(void)
+{
+    unsigned all = 0, wrong = 0;
+
+    for (most_calls = 0; most_calls <= all; most_calls++) {
+        struct cf_wire_ring *ring;
+        uint8_t *p;
+
+        begin();
+        trace->options.instructions = 1;
+        ring = make_ring(100);
+        p = put_all(first_block(ring), 100);
+        start(100);
+        hand_over(100, (uint32_t)(p - first_block(ring)));
+        munmap(ring, CF_WIRE_RING_BYTES);
+        munmap(make_ring(101), CF_WIRE_RING_BYTES);
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_FORKED, .pid = 100});
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START,
+                                    .pid = 101,
+                                    .origin = CF_WIRE_FORK,
+                                    .parent = 100,
+                                    .outcomes = 9,
+                                    .contexts = 2});
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 101});
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 100});
+        if (most_calls == 0)
+            ok(cf_trace_dropped(trace) == 0 && cf_trace_flush(trace) >= 0, "all of it is right");
+        else if (cf_trace_read(trace, 0) != CF_TRACE_STOPPED)
+            wrong++;
+        end();
+        if (most_calls == 0)
+            all = calls;
+        else if (calls != most_calls)
+            wrong++;
+    }
+    most_calls = 0;
+    ok(all > 15, "%u calls", all);
+    is_u64(wrong, 0, "each may be the last, and then is");
+}
+
 int main(void)
 {
     if (!mkdtemp(directory))
@@ -530,6 +608,7 @@ int main(void)
     test_late_child();
     test_rings();
     test_unrecorded();
+    test_stopped();
     test_noise();
     rmdir(directory);
     return done();
