@@ -532,3 +532,20 @@ ring() {
     has '1 process ended abruptly'
     clean
 }
+
+@test "who heeds no signal is killed by the second, unless that is HUP, which a shell repeats" {
+    need_trace
+    # shellcheck disable=SC2016
+    cf-capture-trace -q -o t.cf sh -c 'trap "" HUP TERM; : >begun
+        until [ -e go ]; do sleep 0.05; done; : >on; exec sleep 4321' 3>&- &
+    local pid=$!
+    gate begun
+    kill -HUP $pid
+    kill -HUP $pid
+    : >go
+    eventually test -e on
+    dies TERM $pid
+    cf-cat --verify t.cf
+    clean
+    ! pgrep -fx 'sleep 4321'
+}
