@@ -262,6 +262,40 @@ END
         END { exit once != 4 }' counts
 }
 
+@test "loads and stores under a mask: what the mask lets through" {
+    grep -qw avx /proc/cpuinfo || skip "no AVX"
+    cc -O1 -static -no-pie -x c -o masks - <<'END'
+#include <immintrin.h>
+#include <stdio.h>
+static float a[64] __attribute__((aligned(64))), b[64] __attribute__((aligned(64)));
+__attribute__((noinline, target("avx"))) static void here(void) /* addresses are constants */
+{
+    const __m256i m = _mm256_set_epi32(-1, 0, -1, 0, 0, -1, 0, -1);
+    _mm256_maskstore_ps(b, m, _mm256_maskload_ps(a, m));
+}
+__attribute__((noinline, target("avx"))) static void there(float *to, const float *from)
+{
+    const __m256i m = _mm256_set_epi32(0, 0, -1, 0, 0, 0, -1, 0);
+    _mm256_maskstore_ps(to + 8, m, _mm256_maskload_ps(from + 8, m));
+}
+int main(void)
+{
+    here();
+    there(b, a);
+    printf("0x%lx 0x%lx\n", (unsigned long)a, (unsigned long)b);
+}
+END
+    capture ./masks >out
+    read -r a b <out
+    run -0 bash -c "cf-cat --csv --table access --columns op,addr,size t.cf | tail -n +2 |
+        while IFS=, read -r op addr size; do
+            ((addr >= $a && addr < $a + 256)) && echo a \$op \$((addr - $a)) \$size
+            ((addr >= $b && addr < $b + 256)) && echo b \$op \$((addr - $b)) \$size
+            :
+        done | paste -sd ';'"
+    is 'a load 0 4;a load 8 4;a load 20 4;a load 28 4;b store 0 4;b store 8 4;b store 20 4;b store 28 4;a load 36 4;a load 52 4;b store 36 4;b store 52 4'
+}
+
 @test "signal handlers" {
     run -0 capture "$P/p" alarm
     cf-cat --verify t.cf
