@@ -632,6 +632,17 @@ static void flow(void)
     step(1u << 29 | 8 << 25 | 2 << 22 | 16, 0, 0, 0, 0); /* ba,a: no delay slot */
     ok(!(ld(1) & REPLAY_KNOWN) && r.counts.gaps == 1, "the delay slot of ba,a is not executed");
 
+    /* call +256: its delay slot and then the target, not what comes after the slot */
+    for (int there = 1; there >= 0; there--) {
+        begin((struct replay_options){0});
+        execute_set(1, BASE);
+        step(1u << 30 | 64, 0, 0, 0, 0);
+        ld(1);
+        pc += there ? 256 - 8 : 0;
+        ok(is_known(ld(1), BASE) == there && r.counts.gaps == (uint64_t)!there, "a call %s",
+           there ? "goes to its target" : "goes nowhere else");
+    }
+
     begin((struct replay_options){0});
     execute_set(1, BASE);
     execute_set(9, PC + 4096);
