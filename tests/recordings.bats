@@ -536,7 +536,7 @@ ring() {
 @test "who heeds no signal is killed by the second, unless that is HUP, which a shell repeats" {
     need_trace
     # shellcheck disable=SC2016
-    cf-capture-trace -q -o t.cf sh -c 'trap "" HUP TERM; : >begun
+    env --default-signal=HUP,TERM cf-capture-trace -q -o t.cf sh -c 'trap "" HUP TERM; : >begun
         until [ -e go ]; do sleep 0.05; done; : >on; exec sleep 4321' 3>&- &
     local pid=$!
     gate begun
