@@ -181,6 +181,11 @@ rr:3,$((cpus - 1)) of 1"
     is other:0
 }
 
+@test "--own-cpu that is none" {
+    run -3 snap -p 1ms --own-cpu 1023 -- true
+    has '--own-cpu 1023: '
+}
+
 @test "programs that end on its own CPU, at lower priorities, do not hold it for ever" {
     root
     local i n pid status
