@@ -546,6 +546,10 @@ load,0x4001ffff'
     awk '{ printf "%s%s%s%s", $1, $2, $3, $4 }' rawbus.txt | bytes >rawbus.bin
     import binary --raw --bus-width 32 --bus rawbus.bin raw.bin
     same text.csv binary.csv
+    # a dump of all memory: the address tells whose an entry is
+    awk '{ printf "0x902%05x  %s\n", NR * 16, $0 }' rawbus.txt | sort -s -k 2.4,2.10 raw.txt - >both.txt
+    import both --raw --bus-width 32 both.txt
+    cmp text.csv both.csv
     # transfers of a 128-bit bus take twice as much
     awk '{ printf "%s%s%s%s%032d", $1, $2, $3, $4, 0 }' rawbus.txt | bytes >wide.bin
     import wide --raw --bus wide.bin raw.bin
