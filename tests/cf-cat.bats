@@ -227,6 +227,19 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
 1,0x30"
 }
 
+@test "where a header is damaged, wherever, the rows behind it come" {
+    printf 'time,op,addr\n1,load,4096\n2,load,8192\n' >x.csv
+    cf-capture-csv x.csv >a.cf
+    for at in 0 8 20; do
+        cp a.cf b.cf
+        printf XXXX | dd of=b.cf bs=1 seek=$at conv=notrunc status=none
+        cat a.cf b.cf >ab.cf
+        run -1 --separate-stderr cf-cat --csv --columns addr ab.cf
+        is $'addr\n0x1000\n0x2000\n0x1000\n0x2000'
+        has 'ab.cf: byte '"$(stat -c %s a.cf)" "$stderr"
+    done
+}
+
 @test "--info tells header, chain, rows and span" {
     small a.packed.cf
     cf-cat a.packed.cf >b.cf
