@@ -172,11 +172,21 @@ Total cost: 10.480 us"
     local bad
     for bad in '1: 0  dcache mi' '1: 0' '1:' '1: 0 99999999999999999999' '1: 0 x 99999999999999999999' \
         "1: 0 $(printf 'x%.0s' {1..80}) 5"; do
-        printf '0: 0 icache miss 3\n%s' "$bad" >c.txt
+        printf '0: 0 icache miss 3\n%s\n' "$bad" >c.txt
         run -1 --separate-stderr cf-report --leon4 --counters c.txt a.cf
         has 'icache miss                   3'
-        has 'cf-report: c.txt:2: ' "$stderr"
+        has 'cf-report: c.txt:2: not a counter' "$stderr"
     done
+    # whatever the last line is: digits may be missing
+    for bad in '0: 0 dcache miss 12' '0: 0 dcache m' 'grm'; do
+        printf '0: 0 icache miss 3\n%s' "$bad" >c.txt
+        run -1 --separate-stderr cf-report --leon4 --csv --counters c.txt a.cf
+        has 'icache miss,1,3,-2'
+        ! grep '^dcache miss,.*12' <<<"$output" || fail "$output"
+        has 'cf-report: c.txt:2: the last line has no newline at its end' "$stderr"
+    done
+    sed '$d' c.txt >whole.txt
+    run -0 cf-report --leon4 --counters whole.txt a.cf
     : >c.txt
     run -1 cf-report --leon4 --counters c.txt a.cf
     has 'c.txt: no counter in it'

@@ -86,14 +86,19 @@ void counters_read(struct report *r, const char *file, struct counters *c)
     size_t room = 0;
     struct counter one = {.at = 0};
     uint64_t cpu;
+    ssize_t n;
     int bad = 0;
 
     *c = (struct counters){NULL, 0};
     if (!in)
-        cf_die(&r->tool, CF_EXIT_INPUT, "%s: %s", file, strerror(errno));
-    while (getline(&line, &room, in) >= 0) {
+        cf_die(&r->tool, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT, "%s: %s", file,
+               strerror(errno));
+    while ((n = getline(&line, &room, in)) >= 0) {
         int kind;
 
+        /* The last number may have lost digits, and the reading may have failed there. */
+        if (n == 0 || line[n - 1] != '\n')
+            break;
         one.at++;
         kind = parse_line(line, &cpu, &one);
         if (kind < 0 && !bad) {
@@ -106,8 +111,17 @@ void counters_read(struct report *r, const char *file, struct counters *c)
         if (kind > 0 && (r->o.cpu < 0 || cpu == (uint64_t)r->o.cpu))
             add(r, c, &one);
     }
-    if (ferror(in)) {
+    if (!feof(in)) { /* getline() takes memory too */
+        if (cf_is_refusal(errno))
+            cf_die(&r->tool, CF_EXIT_ENVIRONMENT, "%s:%" PRIu64 ": %s", file, one.at + 1,
+                   strerror(errno));
         cf_warn(&r->tool, "%s:%" PRIu64 ": %s", file, one.at + 1, strerror(errno));
+        bad = 1;
+    } else if (n >= 0) {
+        cf_warn(&r->tool,
+                "%s:%" PRIu64 ": the last line has no newline at its end: it may have been cut off "
+                "and is left out",
+                file, one.at + 1);
         bad = 1;
     }
     if (c->count == 0 && !bad)
