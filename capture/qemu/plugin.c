@@ -6,6 +6,7 @@
  *
  * Memory: none that grows.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,6 +205,15 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
                                          (void *)(uintptr_t)number);
 }
 
+/* All of a text; -1 if it is no descriptor. */
+static int descriptor_of(const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    return end == text || *end || n < 0 || n > INT_MAX ? -1 : (int)n;
+}
+
 CFQ_EXPORT int qemu_plugin_install(uint64_t id, const struct emulator_info *info, int count,
                                    char **arguments)
 {
@@ -211,7 +221,7 @@ CFQ_EXPORT int qemu_plugin_install(uint64_t id, const struct emulator_info *info
 
     for (int i = 0; i < count; i++)
         if (strncmp(arguments[i], "fd=", 3) == 0)
-            descriptor = atoi(arguments[i] + 3);
+            descriptor = descriptor_of(arguments[i] + 3);
     if (cfq_blocks_open(descriptor) != 0)
         return -1;
     own_id = id;

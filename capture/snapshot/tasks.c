@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/kcmp.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 
 #include "capture/cf_command.h"
 #include "capture/snapshot/tasks.h"
+#include "formats/cf_number.h"
 
 enum { STOP_MS = 100, POLL_US = 20 };
 
@@ -256,16 +258,17 @@ static size_t add_children(struct tasks *t, pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     d = opendir(path);
     while (d && (e = readdir(d)) != NULL) {
-        char *text, *p, *end;
+        const char *p;
+        uint64_t child;
+        char *text;
 
         if (!isdigit((unsigned char)e->d_name[0]))
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", pid, e->d_name);
         p = text = tasks_read(path, &length);
-        for (; p && *p; p = end + 1) { /* a blank behind each */
-            const long child = strtol(p, &end, 10);
-
-            if (end == p || *end != ' ')
+        while (p && *p) { /* a blank behind each */
+            p = cf_scan_number(p, CF_READ_DECIMAL, &child);
+            if (!p || *p++ != ' ')
                 break;
             fresh += add(t, (pid_t)child);
         }
@@ -288,15 +291,16 @@ static size_t add_by_parents(struct tasks *t)
 
         more = 0;
         while (d && (e = readdir(d)) != NULL) {
-            const pid_t pid = (pid_t)atoi(e->d_name);
             const struct observed *o;
             struct stat_line s;
+            uint64_t pid;
 
-            if (!isdigit((unsigned char)e->d_name[0]) || !read_stat_of(pid, &s))
+            if (cf_read_number(e->d_name, CF_READ_DECIMAL, INT_MAX, &pid) != 0 ||
+                !read_stat_of((pid_t)pid, &s))
                 continue;
             o = find(t, s.parent);
             if (s.parent == getpid() || (o && o->mark == t->mark))
-                more += add(t, pid);
+                more += add(t, (pid_t)pid);
         }
         if (d)
             closedir(d);
