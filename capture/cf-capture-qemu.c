@@ -244,13 +244,16 @@ static void map_images(struct cf_tool *t, const struct options *o, struct cfq_de
     for (int i = 0; i < o->images; i++) {
         char path[PATH_MAX];
         unsigned n = 0;
+        int there;
 
         if (!realpath(o->image[i], path))
             cf_die(t, CF_EXIT_ENVIRONMENT, "%s: %s", o->image[i], strerror(errno));
-        for (; target_segment(path, n, &s); n++)
+        for (; (there = target_segment(path, n, &s)) > 0; n++)
             if (s.file_bytes &&
                 cfq_decoder_map(d, 1, s.address, s.address + s.bytes, s.offset, s.perms, path) != 0)
                 return;
+        if (there < 0)
+            cf_die(t, CF_EXIT_ENVIRONMENT, "%s: %s", path, strerror(errno));
         if (!n)
             cf_die(t, CF_EXIT_USAGE, "%s: no ELF file with anything to load", path);
     }
@@ -380,6 +383,9 @@ int main(int argc, char **argv)
                 "%s did not load the plugin: it must know -plugin (Debian's qemu-user, not "
                 "qemu-user-static)",
                 emulator.argv0);
+        status = CF_EXIT_ENVIRONMENT;
+    } else if (whole && !cfq_decoder_ran(d)) {
+        cf_warn(&tool, "%s ended before the program began", emulator.argv0);
         status = CF_EXIT_ENVIRONMENT;
     }
     if (!whole || !cfq_decoder_begun(d))

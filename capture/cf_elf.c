@@ -14,8 +14,10 @@
 int cf_elf_open(struct cf_elf *e, const char *path)
 {
     struct stat st;
+    GElf_Phdr p;
 
     e->elf = NULL;
+    e->segments = 0;
     e->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (e->fd < 0)
         return -1;
@@ -23,14 +25,16 @@ int cf_elf_open(struct cf_elf *e, const char *path)
     errno = 0;
     if (fstat(e->fd, &st) == 0 && S_ISREG(st.st_mode))
         e->elf = elf_begin(e->fd, ELF_C_READ, NULL);
-    if (!e->elf || elf_kind(e->elf) != ELF_K_ELF || !gelf_getehdr(e->elf, &e->header)) {
+    /* With its table of segments: libelf reads that when the first is asked for. */
+    if (!e->elf || elf_kind(e->elf) != ELF_K_ELF || !gelf_getehdr(e->elf, &e->header) ||
+        ((elf_getphdrnum(e->elf, &e->segments) != 0 ||
+          (e->segments && !gelf_getphdr(e->elf, 0, &p))) &&
+         cf_is_refusal(errno))) {
         int why = cf_is_refusal(errno) ? errno : ENOEXEC;
         cf_elf_close(e);
         errno = why;
         return -1;
     }
-    if (elf_getphdrnum(e->elf, &e->segments) != 0)
-        e->segments = 0;
     return 0;
 }
 

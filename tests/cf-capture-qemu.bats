@@ -249,6 +249,18 @@ END2
     done
 }
 
+@test "mappings of the emulator are none of the program's, wherever it puts that" {
+    for arch in aarch64 x86_64; do
+        command -v "$(compiler_of "$arch")" >/dev/null || continue
+        cf-capture-qemu -q -o t.cf "$P/$arch" known 3
+        table map --columns label | sort -u >want
+        cf-capture-qemu -q -o t.cf --emulator-option=-B --emulator-option=0x10000000 "$P/$arch" known 3
+        table map --columns label | sort -u >got
+        same want got
+        [ "$(table map --columns start,label | awk -F, '$2 !~ /^\[/ && length($1) >= 14 && $1 > "0x500000000000"' | wc -l)" = 0 ]
+    done
+}
+
 @test "instructions: runs hold all of them, in order with the data" {
     needs aarch64
     capture -i "$P/aarch64"

@@ -23,6 +23,12 @@ int cfq_no_memory(struct cfq_decoder *d)
     return cfq_problem(d, "out of memory");
 }
 
+int cfq_unreadable(struct cfq_decoder *d, const char *path)
+{
+    d->refused = 1;
+    return cfq_problem(d, "%s: %s", path, strerror(errno));
+}
+
 int cfq_problem(struct cfq_decoder *d, const char *format, ...)
 {
     va_list args;
@@ -291,6 +297,13 @@ void cfq_decoder_finish(struct cfq_decoder *d)
     if (!d->failed && d->shared->lost && !d->stopping)
         cfq_problem(d, "%llu times there was no room for words of the program: they are missing",
                     (unsigned long long)d->shared->lost);
+    if (!d->failed && d->shared->blind) {
+        d->refused = 1;
+        cfq_problem(d,
+                    "%u times what is mapped could not be seen, for want of memory or "
+                    "descriptors: mappings are missing",
+                    d->shared->blind);
+    }
     if (cf_writer_problem(d->writer))
         return;
     d->failed = 0;
@@ -310,6 +323,11 @@ int cfq_decoder_flush(struct cfq_decoder *d)
 int cfq_decoder_begun(const struct cfq_decoder *d)
 {
     return (int)__atomic_load_n(&d->shared->begun, __ATOMIC_ACQUIRE);
+}
+
+int cfq_decoder_ran(const struct cfq_decoder *d)
+{
+    return d->begun > 0;
 }
 
 uint64_t cfq_decoder_rows(const struct cfq_decoder *d)

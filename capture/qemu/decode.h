@@ -61,9 +61,10 @@ void cfq_decoder_stop(struct cfq_decoder *d);
 int cfq_decoder_flush(struct cfq_decoder *d) CF_MUST_CHECK;
 
 int cfq_decoder_begun(const struct cfq_decoder *d);           /* the plugin was loaded */
+int cfq_decoder_ran(const struct cfq_decoder *d);             /* and the program began to run */
 uint64_t cfq_decoder_rows(const struct cfq_decoder *d);       /* accesses and runs so far */
 const char *cfq_decoder_problem(const struct cfq_decoder *d); /* or NULL */
-int cfq_decoder_refused(const struct cfq_decoder *d);         /* the problem is want of memory */
+int cfq_decoder_refused(const struct cfq_decoder *d);         /* the problem is the system's */
 void cfq_decoder_close(struct cfq_decoder *d);
 
 /* A mapping that is known otherwise (from an ELF file), at the time of now. */

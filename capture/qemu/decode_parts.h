@@ -34,7 +34,7 @@ struct cfq_decoder {
     int failed;   /* nothing is written any more */
     int stopping; /* no more rows of access */
     char problem[512];
-    int refused; /* it is want of memory */
+    int refused; /* it is what the system did not give, such as memory */
     struct code code;
     uint64_t now, rows, run_from;
     uint64_t bias; /* of the program's addresses to those of its file, */
@@ -51,6 +51,7 @@ struct cfq_decoder {
 
 /* The first problem is kept; recording stops. -1. */
 int cfq_no_memory(struct cfq_decoder *d);
+int cfq_unreadable(struct cfq_decoder *d, const char *path); /* by errno */
 int cfq_problem(struct cfq_decoder *d, const char *format, ...) CF_PRINTF(2, 3);
 
 /* The result of a call to the writer, which has its own message: 0, or -1 and recording stops. */

@@ -2,6 +2,7 @@
 /*
  * decode_target.c - what ELF headers of any machine tell. See decode_target.h.
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ int target_read(const char *path, struct target *t)
 {
     struct cf_elf e;
     GElf_Phdr p;
+    int result = 0;
 
     memset(t, 0, sizeof(*t));
     if (cf_elf_open(&e, path) != 0)
@@ -55,9 +57,9 @@ int target_read(const char *path, struct target *t)
         if (gelf_getphdr(e.elf, (int)i, &p) && p.p_type == PT_INTERP &&
             p.p_filesz < sizeof(t->interpreter) &&
             pread(e.fd, t->interpreter, (size_t)p.p_filesz, (off_t)p.p_offset) < 0)
-            t->interpreter[0] = 0;
+            result = -1;
     cf_elf_close(&e);
-    return 0;
+    return result;
 }
 
 int target_segment(const char *path, unsigned index, struct target_segment *s)
@@ -68,7 +70,7 @@ int target_segment(const char *path, unsigned index, struct target_segment *s)
     int found = 0;
 
     if (cf_elf_open(&e, path) != 0)
-        return 0;
+        return cf_is_refusal(errno) ? -1 : 0;
     for (size_t i = 0; i < e.segments && !found; i++)
         found = gelf_getphdr(e.elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_memsz > 0 &&
                 seen++ == index;
@@ -88,13 +90,14 @@ int target_segment(const char *path, unsigned index, struct target_segment *s)
 int target_executable(const char *path, uint64_t offset, uint64_t bytes, uint32_t perms)
 {
     struct target_segment s;
+    int there;
 
     /* Whole pages are mapped, and the emulator's neighbouring mappings look like one. */
-    for (unsigned i = 0; target_segment(path, i, &s); i++)
+    for (unsigned i = 0; (there = target_segment(path, i, &s)) > 0; i++)
         if (s.perms & CF_PERM_X && !((s.perms ^ perms) & CF_PERM_W) && s.offset < offset + bytes &&
             offset < s.offset + s.file_bytes)
             return 1;
-    return 0;
+    return there;
 }
 
 const char *target_libraries(const char *arch)

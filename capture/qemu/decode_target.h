@@ -25,10 +25,12 @@ struct target_segment {
 /* 0; -1 when the file cannot be read or is no ELF file: errno tells, ENOEXEC for the latter. */
 int target_read(const char *path, struct target *t);
 
-/* The i-th loadable segment: 1, or 0 when there is none. */
+/* The i-th loadable segment: 1, or 0 when there is none; -1 when the system refused to read the
+   file (cf_is_refusal()): errno tells. */
 int target_segment(const char *path, unsigned i, struct target_segment *s);
 
-/* Whether these bytes of a file are of a segment with code, as writable as `perms` says. */
+/* Whether these bytes of a file are of a segment with code, as writable as `perms` says; -1
+   as above. */
 int target_executable(const char *path, uint64_t offset, uint64_t bytes, uint32_t perms);
 
 /* Where Debian has the libraries of an architecture, or NULL. */

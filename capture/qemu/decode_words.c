@@ -39,11 +39,17 @@ static int take_map(struct cfq_decoder *d, uint32_t pid, const uint64_t *w, cons
     uint64_t start = w[1], end = w[2], offset = w[3];
     uint32_t perms = (uint32_t)w[4];
     struct target_segment s;
+    int there = 0;
 
     /* The emulator maps code as data. */
-    if (name[0] == '/' && perms & CF_PERM_R)
-        perms |= target_executable(name, offset, end - start, perms) ? CF_PERM_X : 0;
-    for (unsigned i = 0; !name[0] && d->loaded && target_segment(d->options.path, i, &s); i++) {
+    if (name[0] == '/' && perms & CF_PERM_R) {
+        there = target_executable(name, offset, end - start, perms);
+        if (there < 0)
+            return cfq_unreadable(d, name);
+        perms |= there ? CF_PERM_X : 0;
+    }
+    for (unsigned i = 0;
+         !name[0] && d->loaded && (there = target_segment(d->options.path, i, &s)) > 0; i++) {
         uint64_t from = s.address + d->bias, to = (from + s.file_bytes + 4095) & ~UINT64_C(4095);
 
         if (from < start || from >= end || from - start > s.offset)
@@ -56,20 +62,24 @@ static int take_map(struct cfq_decoder *d, uint32_t pid, const uint64_t *w, cons
         start = to;
         break;
     }
+    if (there < 0)
+        return cfq_unreadable(d, d->options.path);
     return start < end ? cfq_decoder_map(d, pid, start, end, offset, perms, name) : 0;
 }
 
 /* The first segment with code stands at `address`. */
-static void take_place(struct cfq_decoder *d, uint64_t address)
+static int take_place(struct cfq_decoder *d, uint64_t address)
 {
     struct target_segment s;
     uint64_t least = UINT64_MAX;
+    int there;
 
-    for (unsigned i = 0; target_segment(d->options.path, i, &s); i++)
+    for (unsigned i = 0; (there = target_segment(d->options.path, i, &s)) > 0; i++)
         if (s.perms & CF_PERM_X && s.address < least)
             least = s.address;
     d->loaded = least != UINT64_MAX;
     d->bias = address - least;
+    return there < 0 ? cfq_unreadable(d, d->options.path) : 0;
 }
 
 static int take_event(struct cfq_decoder *d, const struct cfq_block *b, struct thread *t,
@@ -91,8 +101,7 @@ static int take_event(struct cfq_decoder *d, const struct cfq_block *b, struct t
     case CFQ_LOADED:
         if (count != 2 || !d->options.path)
             break;
-        take_place(d, w[1]);
-        return 0;
+        return take_place(d, w[1]);
     case CFQ_UNMAP:
         if (count != 3 || w[1] >= w[2])
             break;

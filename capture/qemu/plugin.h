@@ -49,6 +49,7 @@ uint64_t *cfq_early_event(unsigned type, uint32_t words);
 void cfq_early_event_done(uint32_t words);
 /* Everything of a thread is queued and its block given back. */
 void cfq_leave(unsigned vcpu);
+void cfq_blind(void);          /* what is mapped could not be seen: the decoder is to say so */
 uint32_t cfq_new_number(void); /* of a translation block; UINT32_MAX if there are too many */
 
 /* plugin_maps.c */

@@ -352,6 +352,12 @@ void cfq_early_event_done(uint32_t words)
     pthread_mutex_unlock(lock);
 }
 
+void cfq_blind(void)
+{
+    if (!stopped())
+        __atomic_fetch_add(&cfq_shared->blind, 1, __ATOMIC_RELAXED);
+}
+
 uint32_t cfq_new_number(void)
 {
     uint32_t n = __atomic_fetch_add(&cfq_shared->blocks, 1, __ATOMIC_RELAXED);

@@ -72,7 +72,8 @@ static uint64_t base;
 static char *before; /* /proc/self/maps when the plugin was loaded */
 static uint64_t heap, heap_end;
 
-/* The whole of /proc/self/maps, to be freed; NULL if it cannot be read. */
+/* The whole of /proc/self/maps, to be freed; NULL if it cannot be read, which the decoder gets to
+   know. */
 static char *read_maps(void)
 {
     size_t room = 1 << 16, size = 0;
@@ -94,6 +95,7 @@ static char *read_maps(void)
         close(fd);
     if (!text || fd < 0 || n != 0) {
         free(text);
+        cfq_blind();
         return NULL;
     }
     text[size] = 0;
@@ -199,6 +201,7 @@ void cfq_maps_begin(uint64_t offset)
     base = offset;
     if (!m) {
         free(text);
+        cfq_blind();
         return;
     }
     event = cfq_early_event(CFQ_LOADED, 2);
@@ -210,7 +213,7 @@ void cfq_maps_begin(uint64_t offset)
         if (!(m->perms & (PERM_R | PERM_W)))
             continue;
         if (narrow ? m->start < base || m->end > base + (UINT64_C(1) << 32)
-                   : m->start < base || (base == 0 && m->end > EMULATOR_BEGINS))
+                   : m->start < base || (base < EMULATOR_BEGINS && m->end > EMULATOR_BEGINS))
             continue;
         if (m->name[0] == '[' || (!narrow && was_there(m, m + 1)))
             continue;
@@ -251,6 +254,8 @@ static void report_range(struct slot *s, unsigned vcpu, uint64_t start, uint64_t
     char *text = m ? read_maps() : NULL;
     uint64_t from = start + base, to = from + bytes;
 
+    if (!m)
+        cfq_blind();
     for (const char *line = text; line && (line = next_mapping(line, m)) != NULL;) {
         if (m->end <= from || m->start >= to)
             continue;
@@ -299,6 +304,8 @@ static void heap_moved(struct slot *s, unsigned vcpu, uint64_t to)
         strcpy(m->name, "[heap]");
         report(s, vcpu, m);
         free(m);
+    } else {
+        cfq_blind();
     }
     heap_end = to;
 }

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 enum {
-    CFQ_VERSION = 1,
+    CFQ_VERSION = 2,
     CFQ_BLOCKS = 1024,       /* as many threads at most */
     CFQ_BLOCK_BYTES = 65536, /* header included */
     CFQ_BLOCK_HEADER = 64,
@@ -101,7 +101,8 @@ struct cfq_shared {
     uint32_t waiting; /* plugin: somebody waits on `head` (futex) */
     uint32_t blocks;  /* plugin: translation blocks described */
     uint64_t lost;    /* plugin: blocks of words that found no room */
-    uint8_t pad1[40];
+    uint32_t blind;   /* plugin: so often it could not see what is mapped */
+    uint8_t pad1[36];
 
     uint32_t head;   /* decoder: entries read; futex */
     uint32_t stop;   /* decoder: record no more */
