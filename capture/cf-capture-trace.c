@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -90,6 +91,7 @@ struct capture {
     pid_t child;
     int status, reaped;
     int lost;      /* recording ended before what is recorded */
+    int silent;    /* the program's process ended without a word */
     unsigned left; /* processes that were being recorded when it ended */
 };
 
@@ -393,6 +395,7 @@ static void record(struct capture *k, struct cf_command *run, const struct optio
     }
     k->left = cf_trace_alive(k->trace);
     k->lost = r == CF_TRACE_STOPPED;
+    k->silent = r == CF_TRACE_END && cf_trace_silent(k->trace, (uint32_t)k->child);
     cf_trace_finish(k->trace);
     if (k->lost)
         cf_writer_cut(k->writer);
@@ -505,11 +508,17 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
         reap(k);
     if (k->log >= 0 && !k->lost)
         show_log(k->tool, k->log);
+    /* Whatever else ends a program, Valgrind lives to say so. */
+    if (k->silent && !(WIFSIGNALED(k->status) && WTERMSIG(k->status) == SIGKILL)) {
+        cf_warn(k->tool, "Valgrind failed while the program ran: the trace ends there");
+        cf_writer_cut(k->writer);
+        status = CF_EXIT_ENVIRONMENT;
+    }
     cf_command_end(run, k->writer);
     if (k->left && (k->lost ? !gone(k) && !run->signalled : cf_command_caught()))
         cf_warn(k->tool, "%u process%s on, unrecorded", k->left, k->left > 1 ? "es run" : " runs");
     reap(k);
-    if (!begun && k->status == 0 && status == CF_EXIT_OK)
+    if (!begun)
         status = CF_EXIT_ENVIRONMENT;
     return cf_command_finish(run, status, k->status);
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "decode_parts.h"
+#include "formats/cf.h"
 
 enum {
     TOKENS = 64,    /* read at once */
@@ -51,6 +52,13 @@ int cf_decode_no_memory(struct cf_trace *t)
     cf_decode_problem(t, "out of memory");
     t->stopped = t->refused = 1;
     return -1;
+}
+
+/* What the system refused us is no fault of the trace. */
+static void refused(struct cf_trace *t, const char *what, int error)
+{
+    cf_decode_problem(t, "%s: %s: the trace ends here", what, strerror(error));
+    t->refused = 1;
 }
 
 /* Places, and rows that wait for their turn. */
@@ -264,6 +272,10 @@ static int end_process(struct cf_trace *t, struct cf_decode_process *p)
     struct cf_decode_process **link = &t->processes, *q;
     unsigned ended = 0;
 
+    uint32_t lost = p->ring ? __atomic_load_n(&p->ring->lost, __ATOMIC_ACQUIRE) : 0;
+
+    if (lost)
+        refused(t, "the pipe from the program", (int)lost);
     p->alive = 0;
     for (int i = 0; i < p->n_threads; i++)
         if (p->threads[i].alive &&
@@ -302,11 +314,12 @@ static int map_ring(struct cf_trace *t, struct cf_decode_process *p, int spare)
              p->ring_number);
     fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) {
-        t->refused |= errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+        t->refused |= cf_is_refusal(errno);
         cf_decode_problem(t, "%s: %s", path, strerror(errno));
         return -1;
     }
     unlink(path);
+    errno = 0;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
         pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.magic == CF_WIRE_MAGIC &&
         head.version == CF_WIRE_VERSION && head.block_bytes == CF_WIRE_BLOCK_BYTES &&
@@ -317,6 +330,8 @@ static int map_ring(struct cf_trace *t, struct cf_decode_process *p, int spare)
         p->ring = MAP_FAILED;
     p->blocks = head.blocks;
     if (p->ring == MAP_FAILED) {
+        if (cf_is_refusal(errno))
+            refused(t, path, errno);
         p->ring = NULL;
         refuse_file(fd);
     }
@@ -578,7 +593,7 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
         return CF_TRACE_STOPPED;
     n = poll(&p, 1, milliseconds);
     if (n < 0 && errno != EINTR) {
-        cf_decode_problem(t, "poll: %s", strerror(errno));
+        refused(t, "poll", errno);
         return CF_TRACE_STOPPED;
     }
     if (n <= 0)
@@ -594,8 +609,12 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
         return take_published(t) == 0 ? CF_TRACE_IDLE : CF_TRACE_STOPPED;
     }
     n = read(t->fd, tokens, sizeof(tokens));
-    if (n < 0)
-        return errno == EINTR || errno == EAGAIN ? CF_TRACE_WORKED : CF_TRACE_STOPPED;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return CF_TRACE_WORKED;
+    if (n < 0) {
+        refused(t, "the pipe from the program", errno);
+        return CF_TRACE_STOPPED;
+    }
     if (n % (ssize_t)sizeof(*tokens) != 0) {
         cf_decode_problem(t, "a foreign message in %s/tokens", t->directory);
         return CF_TRACE_STOPPED;
@@ -699,6 +718,14 @@ struct cf_trace_census cf_trace_census(const struct cf_trace *t)
 {
     return (struct cf_trace_census){t->seen, t->unrecorded, t->killed, t->unrecorded_pid,
                                     (int)t->unrecorded_error};
+}
+
+int cf_trace_silent(const struct cf_trace *t, uint32_t pid)
+{
+    for (const struct cf_decode_process *p = t->processes; p; p = p->next)
+        if (p->pid == pid && p->alive && !p->execs)
+            return 1;
+    return 0;
 }
 
 unsigned cf_trace_alive(const struct cf_trace *t)

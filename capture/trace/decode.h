@@ -148,6 +148,10 @@ int cf_trace_fd(const struct cf_trace *t);
 /* Whether a process ever announced itself. */
 int cf_trace_begun(const struct cf_trace *t);
 
+/* At CF_TRACE_END: whether this process ended without a word, and did not go on as another program:
+ * it was killed, or Valgrind failed. */
+int cf_trace_silent(const struct cf_trace *t, uint32_t pid);
+
 /* Processes that are being recorded. */
 unsigned cf_trace_alive(const struct cf_trace *t);
 

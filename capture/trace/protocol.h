@@ -42,7 +42,7 @@
 #include <stdint.h>
 
 enum {
-    CF_WIRE_VERSION = 2,
+    CF_WIRE_VERSION = 3,
     CF_WIRE_BLOCK_BYTES = 262144,
     CF_WIRE_BLOCKS = 16,      /* of a ring, at most */
     CF_WIRE_BLOCKS_LEAST = 2, /* where memory is short */
@@ -79,7 +79,8 @@ struct cf_wire_ring {
 
     uint64_t published; /* tool: sequence << 32 | bytes of that block which are complete */
     uint32_t waiting;   /* tool: it sleeps on `freed` (futex) */
-    uint8_t pad1[52];
+    uint32_t lost;      /* tool: errno of a token that could not be sent, with what it was about */
+    uint8_t pad1[48];
 
     uint32_t freed; /* reader: blocks decoded since the start; futex word */
     uint32_t stop;  /* reader: record no more */

@@ -154,6 +154,8 @@ static Bool send_token(struct cf_wire_token *token)
     if (sr_isError(r) && sr_Err(r) == VKI_EPIPE) {
         take_back_pipe();
         lost();
+    } else if (ring) {
+        __atomic_store_n(&ring->lost, sr_isError(r) ? sr_Err(r) : VKI_EIO, __ATOMIC_RELEASE);
     }
     return False;
 }

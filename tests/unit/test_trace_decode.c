@@ -518,6 +518,8 @@ static void test_unrecorded(void)
     send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 101, .value = 1});
     send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 101, .value = 0});
     send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 102});
+    ok(!cf_trace_silent(trace, 100) && cf_trace_silent(trace, 101) && !cf_trace_silent(trace, 102),
+       "who went on as another program, or said goodbye, is not silent");
     count_silent(trace);
     c = cf_trace_census(trace);
     ok(c.all == 3 && c.unrecorded == 1 && c.unrecorded_pid[0] == 100 && c.why == 0,
@@ -596,6 +598,26 @@ static void test_stopped(void)
     is_u64(wrong, 0, "each may be the last, and then is");
 }
 
+/* A message of the process did not get into the pipe. */
+static void test_lost(void)
+{
+    for (int said = 1; said >= 0; said--) {
+        struct cf_wire_ring *ring;
+
+        begin();
+        ring = make_ring(100);
+        start(100);
+        ring->lost = ENOMEM;
+        if (said)
+            send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 100});
+        munmap(ring, CF_WIRE_RING_BYTES);
+        cf_trace_finish(trace);
+        ok(cf_trace_refused(trace) && strstr(cf_trace_problem(trace), strerror(ENOMEM)),
+           "what could not be sent is told, %s", said ? "at the end" : "without an end");
+        end();
+    }
+}
+
 int main(void)
 {
     if (!mkdtemp(directory))
@@ -606,6 +628,7 @@ int main(void)
     test_strings();
     test_events();
     test_late_child();
+    test_lost();
     test_rings();
     test_unrecorded();
     test_stopped();
