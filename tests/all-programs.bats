@@ -18,6 +18,9 @@ setup_file() {
 
 setup() {
     lib_setup
+    # bats looks at each command that a test runs, which takes longer than the programs do; what fails
+    # here says so itself
+    set +T
     bad=
 }
 
@@ -54,14 +57,16 @@ expect() {
 
 # told PROGRAM WHAT: a message on standard error that begins with the program's name.
 told() {
-    grep -q "^$1: " err || complain "$1" "says nothing, or not '$1: ...', $2" err
+    local said
+    read -r -d '' said <err || :
+    [[ $'\n'$said == *$'\n'"$1: "* ]] || complain "$1" "says nothing, or not '$1: ...', $2" err
 }
 
 @test "every program of the tree is built and stands in the table" {
     local f p
     for f in "$ROOT"/filters/cf-*.c "$ROOT"/capture/cf-*.c; do
         p=$(basename "$f" .c)
-        [[ -n $(program_kind "$p") ]] || complain "$p" "is not in program_table of tests/lib.bash"
+        program_is "$p" || complain "$p" "is not in program_table of tests/lib.bash"
         [[ -x $B/bin/$p ]] || complain "$p" "is not built"
     done
     for p in $(program_table | awk '{ print $1 }'); do
@@ -145,10 +150,10 @@ told() {
             # A reducer without a row may have nothing to say, if it says so.
             expect "$p" 1 "for a stream without rows"
             told "$p" "for a stream without rows"
-            [[ $(program_kind "$p") == reducer ]] ||
+            program_is "$p" reducer ||
                 complain "$p" "fails for a stream without rows" err
         fi
-        if [[ $(program_kind "$p") == annotator ]]; then
+        if program_is "$p" annotator; then
             cp out copy.cf
             go cf-cat <copy.cf
             [[ $status == 0 ]] || complain "$p" "hands on a header-only stream that does not read" err
@@ -168,7 +173,7 @@ told() {
         mv out first
         go "$p" -q "$STREAMS/full.cf"
         cmp -s first out || complain "$p" "gives something else when run again"
-        if [[ $(program_kind "$p") == reducer ]]; then
+        if program_is "$p" reducer; then
             go "$p" "$STREAMS/full.packed.cf"
             cmp -s first out || complain "$p" "gives something else for the packed file"
             go "$p" <"$STREAMS/full.cf"
@@ -245,18 +250,19 @@ told() {
 }
 
 @test "a stream cut off at many places: status 1 and a message, annotators end their output well" {
-    local p kind n size
+    local p list kind n size
+    mapfile -t list < <(programs annotator reducer)
     for kind in full.cf full.packed.cf; do
         size=$(stat -c %s "$STREAMS/$kind")
         # the first head and frames, places all over, and the last bytes
         for n in 1 7 31 32 33 100 400 999 $((size / 7)) $((size / 3)) $((size / 2)) \
             $((size * 9 / 10)) $((size - 40)) $((size - 9)) $((size - 1)); do
             head -c "$n" "$STREAMS/$kind" >cut.cf
-            for p in $(programs annotator reducer); do
+            for p in "${list[@]}"; do
                 go "$p" cut.cf
                 expect "$p" 1 "for $kind cut off after $n of $size bytes"
                 told "$p" "for $kind cut off after $n bytes"
-                if [[ $n -gt 1000 && $(program_kind "$p") == annotator ]]; then
+                if [[ $n -gt 1000 ]] && program_is "$p" annotator; then
                     cp out copy.cf
                     go cf-cat copy.cf
                     [[ $status == 0 ]] ||
@@ -281,7 +287,8 @@ told() {
 }
 
 @test "a byte changed at many places: status 1 and a message" {
-    local p kind n size byte
+    local p list kind n size byte
+    mapfile -t list < <(programs annotator reducer)
     for kind in full.cf full.packed.cf; do
         size=$(stat -c %s "$STREAMS/$kind")
         for n in 9 20 40 200 600 1500 $((size / 5)) $((size / 2)) $((size * 4 / 5)) $((size - 20)); do
@@ -289,7 +296,7 @@ told() {
             byte=$(od -An -tu1 -j "$n" -N 1 changed.cf)
             printf '%b' "\\x$(printf %02x $((byte ^ 0x55)))" |
                 dd of=changed.cf bs=1 seek="$n" conv=notrunc status=none
-            for p in $(programs annotator reducer); do
+            for p in "${list[@]}"; do
                 go "$p" changed.cf
                 expect "$p" 1 "for $kind with byte $n changed"
                 told "$p" "for $kind with byte $n changed"
@@ -514,7 +521,7 @@ name: "m\e\u009B\u202E"' >evil.yaml
         go "$p" two.cf
         expect "$p" 0 "for two streams in one file"
         mv out one
-        if [[ $(program_kind "$p") == annotator ]]; then
+        if program_is "$p" annotator; then
             cp one copy.cf
             go cf-cat copy.cf
             [[ $status == 0 ]] || complain "$p" "makes a damaged stream of two" err

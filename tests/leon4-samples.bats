@@ -7,6 +7,9 @@ load lib
 setup() {
     lib_setup
     S=$ROOT/samples/leon4
+    # what one test has made, all have
+    mkdir -p "$BATS_FILE_TMPDIR/out"
+    ln -s "$BATS_FILE_TMPDIR/out" out
 }
 
 # words FILE: the words of a raw file, four a line.
@@ -50,7 +53,7 @@ tools() {
 }
 
 leon4() {
-    make -s -C "$ROOT" -f pipelines/leon4.mk B="$B" OUT="$T/out" STORE="$T/store" "$@"
+    make -s -C "$ROOT" -f pipelines/leon4.mk B="$B" OUT="$BATS_FILE_TMPDIR/out" STORE="$T/store" "$@"
 }
 
 @test "made again from source, every stored sample is the same" {
@@ -118,7 +121,7 @@ leon4() {
 
 @test "a log that is cut off, or does not tell the truth, is refused with its line" {
     tools
-    leon4 "$T/out/windows.log" "$T/out/windows.bin" "$T/out/windows.lst"
+    leon4 "$BATS_FILE_TMPDIR"/out/windows.{log,bin,lst}
     local total
     cp out/windows.bin out/windows.lst .
     total=$(wc -l <out/windows.log)

@@ -285,8 +285,7 @@ sanitized() {
 # ARGUMENTS are what the program needs beside a stream to do its normal work.
 # cf-template is filters/template.c, what new filters start from; it is not installed.
 # M stands for a machine description and $T may be used.
-program_table() {
-    cat <<'END'
+PROGRAM_TABLE='
 cf-resolve           annotator
 cf-select            annotator  --op load
 cf-merge             annotator
@@ -316,7 +315,9 @@ cf-capture-dumpcache importer
 cf-capture-lackey    importer
 cf-capture-leon4     importer
 cf-template          annotator
-END
+'
+program_table() {
+    printf %s "${PROGRAM_TABLE#?}"
 }
 
 # programs [KIND...]: names of the programs that the build has made, of these kinds or all.
@@ -330,19 +331,25 @@ programs() {
 
 # program_kind NAME
 program_kind() {
-    program_table | awk -v n="$1" '$1 == n { print $2 }'
+    [[ ! $PROGRAM_TABLE =~ $'\n'"$1 "\ *([a-z]+) ]] || echo "${BASH_REMATCH[1]}"
+}
+
+# The next two are called for each run of a program, and start no process.
+#
+# program_is NAME [KIND]: it stands in the table, as one of that kind.
+program_is() {
+    [[ $PROGRAM_TABLE =~ $'\n'"$1 "\ *"${2:-}" ]]
 }
 
 # program_args NAME: puts the arguments into the array `args`.
 program_args() {
-    local line
-    line=$(program_table | awk -v n="$1" '$1 == n { $1 = $2 = ""; print }')
-    read -r -a args <<<"$line"
+    args=()
+    [[ $PROGRAM_TABLE =~ $'\n'"$1 "\ *[a-z]+\ *([^$'\n']*) ]] || return 0
+    read -r -a args <<<"${BASH_REMATCH[1]}"
     local i
     for i in "${!args[@]}"; do
-        [[ ${args[i]} == M ]] && args[i]=$(a_machine)
+        [[ ${args[i]} != M ]] || { a_machine >/dev/null && args[i]=$BATS_TEST_TMPDIR/machine.yaml; }
     done
-    return 0
 }
 
 # a_machine: file name of a small machine description, made when first asked for.

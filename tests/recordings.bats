@@ -20,9 +20,10 @@ static volatile char a[1 << 22];
 int main(int argc, char **argv)
 {
     uint64_t x = 1;
-    for (long i = 0; i < atol(argv[1]); i++)
+    long in_order = atol(argv[1]), scattered = atol(argv[2]);
+    for (long i = 0; i < in_order; i++)
         a[i & (sizeof a - 1)] = (char)i;
-    for (long i = 0; i < atol(argv[2]); i++)
+    for (long i = 0; i < scattered; i++)
         a[(x = x * 6364136223846793005u + 1442695040888963407u) >> 42] = (char)i;
     if (argc > 4) {
         fclose(fopen(argv[3], "w"));
@@ -257,7 +258,7 @@ dins() { # dins N: as many stores
     private bash -c '
         mount -t tmpfs -o size=1m none small
         echo earlier >small/t.cf
-        cf-capture-trace -o small/t.cf "$0" 600000 900000 begun go >out 2>err &
+        cf-capture-trace -o small/t.cf "$0" 600000 1200000 begun go >out 2>err &
         for ((n = 0; n < 1200; n++)); do [[ -e begun ]] && break; sleep 0.05; done
         for ((n = 0; n < 1200; n++)); do grep -q unrecorded err && break; sleep 0.05; done
         [[ -d /proc/$! && ! -s out ]]
@@ -282,7 +283,10 @@ dins() { # dins N: as many stores
     # shellcheck disable=SC2016
     private bash -c '
         mount -t tmpfs -o size=1m none small
-        cf-capture-qemu -o small/t.cf "$0" 600000 900000 >out 2>err
+        cf-capture-qemu -o small/t.cf "$0" 600000 1200000 begun go >out 2>err &
+        for ((n = 0; n < 1200; n++)); do grep -q unrecorded err && break; sleep 0.05; done
+        touch go
+        wait $!
         echo $? >status
         cp small/t.cf.partial .
         ls -A small >left
@@ -497,7 +501,10 @@ ring() {
         private bash -c '
             mount -t tmpfs none /dev/shm
             cf-capture-trace $1 -o t.cf "$0" 600000 1 begun go >out 2>err 3>&- &
-            for ((n = 0; n < 1200; n++)); do [[ -e begun && -e t.cf.partial ]] && break; sleep 0.05; done
+            for ((n = 0; n < 1200; n++)); do
+                cf-cat --info t.cf.partial 2>&1 | grep -q "\"access\": {rows: [5-9].....," && break
+                sleep 0.05
+            done
             kill -KILL $!
             wait $! 2>/dev/null
             touch go

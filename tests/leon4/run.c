@@ -187,17 +187,25 @@ static void put(uint8_t *at, uint32_t value, unsigned size)
 
 /* ---- the log ---- */
 
-static int numbers(const char *text, uint32_t *to, unsigned count, size_t digits)
+/* `count` numbers of eight digits. A log has millions: strtoul takes most of the time there is. */
+static int numbers(const char *text, uint32_t *to, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        char word[9] = "";
+        uint32_t value = 0;
 
-        text += strspn(text, " ");
-        if (strspn(text, "0123456789abcdef") < digits)
-            return 0;
-        memcpy(word, text, 8);
-        to[i] = (uint32_t)strtoul(word, NULL, 16);
-        text += 8;
+        while (*text == ' ')
+            text++;
+        for (unsigned k = 0; k < 8; k++, text++) {
+            const unsigned c = (unsigned char)*text;
+
+            if (c - '0' < 10)
+                value = value << 4 | (c - '0');
+            else if (c - 'a' < 6)
+                value = value << 4 | (c - 'a' + 10);
+            else
+                return 0;
+        }
+        to[i] = value;
     }
     return 1;
 }
@@ -213,7 +221,7 @@ static int read_state(struct source *s, struct state *st)
         unsigned first, seen = 0;
 
         s->line++;
-        if (sscanf(line, "pc: %8x  npc: %8x", &st->pc, &st->npc) == 2) {
+        if (line[0] == 'p' && sscanf(line, "pc: %8x  npc: %8x", &st->pc, &st->npc) == 2) {
             st->complete = 1;
             continue;
         }
@@ -223,16 +231,16 @@ static int read_state(struct source *s, struct state *st)
             continue;
         for (unsigned i = 0; i < 4; i++)
             if (!strncmp(line, names[i], 7)) {
-                if (!numbers(line + 7, st->reg + 8 * i, 8, 8))
+                if (!numbers(line + 7, st->reg + 8 * i, 8))
                     bad(s, "eight registers are expected");
                 seen = 1;
             }
-        if (!seen && sscanf(line, "%%f%2u:", &first) == 1) {
+        if (line[0] == '%' && !seen && sscanf(line, "%%f%2u:", &first) == 1) {
             /* two single registers in each number of 16 digits */
-            if (first > 24 || !numbers(line + 6, st->f + first, 8, 8))
+            if (first > 24 || !numbers(line + 6, st->f + first, 8))
                 bad(s, "four floating-point registers are expected");
         }
-        if (sscanf(line, "psr: %8x", &st->psr) == 1)
+        if (line[0] == 'p' && sscanf(line, "psr: %8x", &st->psr) == 1)
             return 1;
     }
     if (st->complete)
