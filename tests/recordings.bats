@@ -171,7 +171,7 @@ dins() { # dins N: as many stores
     done
     printf '#!/bin/sh\nexit 1\n' >"bad/libexec/cacheflow/valgrind/$(basename "$B"/libexec/cacheflow/valgrind/cftrace-*)"
     chmod +x bad/libexec/cacheflow/valgrind/cftrace-*
-    run -1 bad/bin/cf-capture-trace -o t.cf "$W" 10 0
+    run -3 bad/bin/cf-capture-trace -o t.cf "$W" 10 0
     has 't.cf: not written: nothing was recorded'
     run -1 cf-capture-din -o t.cf /nonexistent
     has 't.cf: not written: nothing was recorded'
