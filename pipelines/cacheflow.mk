@@ -33,6 +33,8 @@
 # TIME         instructions of each that the experiments take       [20000000]
 # PERIOD       instructions from snapshot to snapshot of programs   [500000]
 # SLICE        of fair scheduling, in instructions                  [1500000]
+# TEXT, ROWS, UNIT   what they work on: lines to compress and to sort, rows of the
+#              database, source to compile                          [60000, 8000, filters/cf-merge.c]
 # SYNTH_BYTES, SYNTH_PERIOD  a buffer of SYNTH; between snapshots   [524288, 32768]
 # REPL_SETS, REPL_TIMES      experiments of fig13, of fig14         [1000, 2000]
 # LATENCY      cycles beyond a hit in the first level, of the second level and of memory: not
@@ -45,6 +47,8 @@ BIN          ?= $(B)/bin
 MACHINE      ?= tegra-x1
 LIMIT        ?= 15000000
 TIME         ?= 20000000
+TEXT         ?= 60000
+ROWS         ?= 8000
 PERIOD       ?= 500000
 SLICE        ?= 1500000
 SYNTH_BYTES  ?= 524288
@@ -55,6 +59,7 @@ LATENCY      ?= 17 176
 PICTURES     ?= 1
 SCRIPTS      := $(dir $(lastword $(MAKEFILE_LIST)))
 SOURCE       := $(SCRIPTS)../samples/cacheflow
+UNIT         ?= $(SCRIPTS)../filters/cf-merge.c
 
 # A pipeline fails when any part of it does.
 SHELL       := /bin/bash
@@ -91,25 +96,25 @@ $(OUT)/synth.cf: $(OUT)/synth
 $(OUT)/bomb.cf: $(OUT)/bomb
 	$(record) -n $(LIMIT) -- $<
 
-# 60,000 lines of words, which are as random on every machine.
+# Lines of words, which are as random on every machine.
 RANDOM_AWK := function any(n) { s = s * 16807 % 2147483647; return int(n * s / 2147483647) }
 $(OUT)/text.txt:
 	@mkdir -p $(@D)
 	awk '$(RANDOM_AWK) BEGIN { s = 7; for (i = 0; i < 4000; i++) for (k = any(8) + 2; k; k--) \
-	    w[i] = w[i] sprintf("%c", 97 + any(26)); for (l = 0; l < 60000; l++) { t = ""; \
+	    w[i] = w[i] sprintf("%c", 97 + any(26)); for (l = 0; l < $(TEXT); l++) { t = ""; \
 	    for (k = any(12) + 3; k; k--) t = t w[any(any(4000) + 1)] " "; print t } }' $(to)
 
 $(OUT)/script.sql:
 	@mkdir -p $(@D)
 	awk '$(RANDOM_AWK) BEGIN { s = 9; q = "\047"; \
 	    print "create table t(a integer primary key, b text, c integer);\nbegin;"; \
-	    for (i = 0; i < 8000; i++) print "insert into t values(" i "," q "name " any(100000) q "," any(1000) ");"; \
+	    for (i = 0; i < $(ROWS); i++) print "insert into t values(" i "," q "name " any(100000) q "," any(1000) ");"; \
 	    print "commit;\ncreate index i on t(c);"; \
 	    print "select c, count(*), avg(a) from t group by c order by 2 desc limit 5;"; \
 	    print "select sum(x.a) from t x join t y on x.c = y.c where x.a < 4000;"; \
 	    print "select b from t order by b limit 5;" }' $(to)
 
-$(OUT)/unit.i: $(SCRIPTS)../filters/cf-merge.c
+$(OUT)/unit.i: $(UNIT)
 	@mkdir -p $(@D)
 	$(CC) -E -D_GNU_SOURCE -I$(SCRIPTS).. $< $(to)
 

@@ -49,7 +49,8 @@ rows() {
     cf-cat --csv --table "$1" "${@:2}" t.cf | tail -n +2
 }
 
-# awk with hex(), since not every awk knows hex(); %.0f prints what %d may cut.
+# awk with hex(), since not every awk knows hex(); %.0f prints what %d may cut. Digit by digit takes
+# long, and most addresses come often.
 hawk() {
     local options=()
     while [[ $1 == -* ]]; do
@@ -57,12 +58,13 @@ hawk() {
         shift 2
     done
     awk "${options[@]}" '
-        function hex(s,    i, n) {
-            s = tolower(s)
+        function hex(text,    s, i, n) {
+            if (text in number_of) return number_of[text]
+            s = tolower(text)
             sub(/^0x/, "", s)
             for (i = 1; i <= length(s); i++)
                 n = n * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
-            return n
+            return number_of[text] = n
         }'"$1" "${@:2}"
 }
 
