@@ -504,6 +504,9 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */
     cf_trace_close(k->trace);
     remove_directories(k);
+    for (unsigned i = 0; i < 2; i++)
+        if (k->directory[i][0])
+            cf_warn(k->tool, "%s: could not be removed", k->directory[i]);
     if (!k->lost)
         reap(k);
     if (k->log >= 0 && !k->lost)

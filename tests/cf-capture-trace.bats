@@ -557,6 +557,15 @@ END2
     done
 }
 
+@test "a directory that cannot be removed is told" {
+    mkdir tmp
+    # shellcheck disable=SC2016 # for the shell that is recorded
+    run -0 env TMPDIR="$PWD/tmp" cf-capture-trace -q -f -o t.cf -- sh -c 'cd "$TMPDIR"/cf-trace.* && mkdir x'
+    is "cf-capture-trace: $(echo "$PWD"/tmp/cf-trace.*): could not be removed"
+    run -0 env TMPDIR="$PWD/tmp" cf-capture-trace -q -f -o t.cf -- true
+    is ''
+}
+
 @test "programs for another machine are cf-capture-qemu's" {
     need aarch64-linux-gnu-gcc "the cross compiler"
     echo 'int main(void) { return 0; }' | aarch64-linux-gnu-gcc -o arm64 -x c -
