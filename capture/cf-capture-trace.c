@@ -473,6 +473,7 @@ static int tell_missing(const struct capture *k)
     cf_warn(k->tool, "%u of %u processes could not be recorded:%s%s: %s", c.unrecorded, c.all, list,
             c.unrecorded > CF_TRACE_TOLD ? " ..." : "",
             c.why == EFBIG ? "raise the limit of file sizes (ulimit -f)"
+            : c.why == EIO ? "the pipe to this program failed"
             : c.why        ? "no room for shared memory: make some in /dev/shm, or set TMPDIR"
                            : "Valgrind did not run what they turned into");
     return CF_EXIT_INPUT;

@@ -6,6 +6,7 @@
  * Memory: per process up to 4 MiB of ring, the descriptions and templates of all superblocks that
  * it ever translated, and 4 bytes a context; given back some time after it ended.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -573,9 +574,27 @@ static int between_images(const struct cf_trace *t)
     return 0;
 }
 
+/* A ring that lies there still: its process could not send the message that it is there. */
+static void count_unannounced(struct cf_trace *t, const char *directory)
+{
+    DIR *d = directory[0] ? opendir(directory) : NULL;
+    const struct dirent *e;
+    unsigned pid, number;
+
+    while (d && (e = readdir(d)) != NULL)
+        if (sscanf(e->d_name, "ring.%u.%u", &pid, &number) == 2) {
+            not_recorded(t, pid, EIO);
+            t->seen++;
+        }
+    if (d)
+        closedir(d);
+}
+
 /* Processes that are gone without a word. */
 static void count_silent(struct cf_trace *t)
 {
+    count_unannounced(t, t->directory);
+    count_unannounced(t, t->spare);
     for (const struct cf_decode_process *p = t->processes; p; p = p->next)
         if (p->alive && p->execs && t->options.follow)
             not_recorded(t, p->pid, 0);

@@ -482,7 +482,7 @@ static void in_child(ThreadId tid)
 void cf_transport_open(void)
 {
     struct cf_wire_token token = {.origin = CF_WIRE_FIRST, .parent = VG_(getppid)()};
-    HChar path[VG_(strlen)(cf_tool_options.directory) + 10];
+    HChar path[VG_(strlen)(cf_tool_options.directory) + 40];
     SysRes r;
 
     VG_(sprintf)(path, "%s/tokens", cf_tool_options.directory);
@@ -495,6 +495,12 @@ void cf_transport_open(void)
         r = VG_(dup)(2);
         if (!sr_isError(r))
             told = VG_(safe_fd)(sr_Res(r));
+    } else if (sr_Err(r) != VKI_ENXIO && sr_Err(r) != VKI_ENOENT) {
+        /* there is a reader, who finds a ring that nobody announced */
+        VG_(sprintf)(path, "%s/ring.%d.0", cf_tool_options.directory, VG_(getpid)());
+        r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
+        if (!sr_isError(r))
+            VG_(close)(sr_Res(r));
     }
     VG_(atfork)(before_fork, in_parent, in_child);
     start(&token);

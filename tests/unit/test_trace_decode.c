@@ -488,6 +488,7 @@ static void test_rings(void)
 static void test_unrecorded(void)
 {
     struct cf_trace_census c;
+    char path[64];
 
     begin();
     right_process(100);
@@ -526,6 +527,17 @@ static void test_unrecorded(void)
        "an image that never came is told");
     ok(c.killed == 1, "and a process that is gone without a word");
     end();
+
+    begin();
+    right_process(100);
+    munmap(make_ring(150), CF_WIRE_RING_BYTES);
+    count_silent(trace);
+    c = cf_trace_census(trace);
+    ok(c.all == 2 && c.unrecorded == 1 && c.unrecorded_pid[0] == 150 && c.why == EIO,
+       "a ring of which nobody told");
+    end();
+    snprintf(path, sizeof(path), "%s/ring.150.0", directory);
+    unlink(path);
 }
 
 /* Something of all that is handed over: two threads, mappings, call stacks, heap blocks, a child.
