@@ -506,28 +506,6 @@ END2
     wait $capture || true
 }
 
-@test "code that was translated while it was recorded runs on as if there were no capture" {
-    needs x86_64
-    cc -O1 -static -x c -o loop - <<'END'
-#include <stdlib.h>
-static volatile long x[1024];
-int main(int argc, char **argv)
-{
-    const long n = argc > 1 ? atol(argv[1]) : 0;
-    for (long i = 0; i < n; i++)
-        x[i & 1023] = i;
-}
-END
-    # in processor time: six times as much if each execution still called the plugin
-    local TIMEFORMAT=%U alone recorded
-    { time qemu-x86_64 ./loop 200000000; } 2>alone
-    { time cf-capture-qemu -q -n 1000000 -o t.cf ./loop 200000000; } 2>recorded
-    read -r alone <alone
-    read -r recorded <recorded
-    awk -v a="$alone" -v b="$recorded" 'BEGIN { exit !(b < 3 * a) }' || fail "$recorded s against $alone s"
-    [[ $(cf-cat --csv --table access t.cf | wc -l) == 1000001 ]]
-}
-
 @test "--limit: exactly so many, and the program runs to its end" {
     needs aarch64
     for n in 1 1000 16384 20001; do

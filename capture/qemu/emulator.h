@@ -51,9 +51,6 @@ void qemu_plugin_register_vcpu_exit_cb(uint64_t id, emulator_vcpu f);
 void qemu_plugin_register_vcpu_syscall_cb(uint64_t id, emulator_syscall f);
 void qemu_plugin_register_vcpu_syscall_ret_cb(uint64_t id, emulator_returned f);
 
-/* No callback is called any more, soon: code is translated anew, without them. */
-void qemu_plugin_reset(uint64_t id, void (*done)(uint64_t id));
-
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);      /* bytes */

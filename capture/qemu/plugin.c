@@ -25,7 +25,6 @@ CFQ_EXPORT int qemu_plugin_version = CFQ_INTERFACE;
 
 int cfq_system;
 static int begun;
-static uint64_t own_id;
 
 /* ---- called while the program runs ---- */
 
@@ -106,20 +105,6 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *data)
         put_access(vcpu, word | (uint64_t)CFQ_KIND_STORE << CFQ_KIND_SHIFT, addr);
 }
 
-static void on_reset(uint64_t id)
-{
-    (void)id;
-}
-
-/* Nothing more is recorded of this process: it goes on without us. */
-static __attribute__((noinline)) void let_go(void)
-{
-    static int gone;
-
-    if (!__atomic_exchange_n(&gone, 1, __ATOMIC_RELAXED))
-        qemu_plugin_reset(own_id, on_reset);
-}
-
 static void on_execution(unsigned vcpu, void *data)
 {
     struct slot *s = &cfq_slots[vcpu];
@@ -128,8 +113,7 @@ static void on_execution(unsigned vcpu, void *data)
         return;
     if (__builtin_expect(
             --s->turns < 0 || cfq_owner != vcpu + 1 || s->block->used > CFQ_WORDS - CFQ_ROOM, 0))
-        if (!cfq_take_turn(vcpu))
-            let_go();
+        cfq_take_turn(vcpu);
     s->execution = (uint32_t)(uintptr_t)data;
     put(s->block, s->block->used, (uint64_t)CFQ_EXECUTE << CFQ_TAG_SHIFT | (uintptr_t)data);
 }
@@ -224,7 +208,6 @@ CFQ_EXPORT int qemu_plugin_install(uint64_t id, const struct emulator_info *info
             descriptor = descriptor_of(arguments[i] + 3);
     if (cfq_blocks_open(descriptor) != 0)
         return -1;
-    own_id = id;
     cfq_system = info->system_emulation;
     is_x86 = strcmp(info->target_name, "x86_64") == 0 || strcmp(info->target_name, "i386") == 0;
     if (!cfq_system) {

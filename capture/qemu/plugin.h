@@ -32,9 +32,8 @@ extern int cfq_system; /* a whole system is emulated, not a program */
 
 /* plugin_blocks.c */
 int cfq_blocks_open(int descriptor); /* maps the shared memory; -1 if it is not ours */
-/* The turn of a slot: returns when it may run, with CFQ_ROOM words of room. 0 when nothing more is
-   recorded: words then go nowhere. */
-int cfq_take_turn(unsigned vcpu);
+/* The turn of a slot: returns when it may run, with CFQ_ROOM words of room. */
+void cfq_take_turn(unsigned vcpu);
 /* It is going to wait: others may run. */
 void cfq_give_turn(unsigned vcpu);
 extern volatile uint32_t cfq_owner; /* who has the turn: slot + 1 */

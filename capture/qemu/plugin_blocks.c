@@ -208,7 +208,7 @@ static void release(unsigned vcpu)
         futex(&cfq_owner, FUTEX_WAKE, 1, 0);
 }
 
-int cfq_take_turn(unsigned vcpu)
+void cfq_take_turn(unsigned vcpu)
 {
     struct slot *s = &cfq_slots[vcpu];
 
@@ -222,7 +222,7 @@ int cfq_take_turn(unsigned vcpu)
         s->turns = INT64_MAX;
         if (cfq_owner != vcpu + 1 && entered == 1)
             cfq_owner = vcpu + 1;
-        return 0;
+        return;
     }
     if (cfq_owner == vcpu + 1 && s->turns < 0 && waiters && owner_thread == this_thread()) {
         pthread_mutex_lock(lock);
@@ -249,7 +249,6 @@ int cfq_take_turn(unsigned vcpu)
         get_block(s, vcpu);
         pthread_mutex_unlock(lock);
     }
-    return 1;
 }
 
 void cfq_give_turn(unsigned vcpu)
