@@ -506,6 +506,56 @@ END2
     wait $capture || true
 }
 
+@test "threads, signals and children go on behind the limit, wherever it falls" {
+    needs x86_64
+    cc -O1 -pthread -x c -o busy - <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile long x[4][4096];
+static volatile int caught;
+static void on(int s)
+{
+    caught += s == SIGUSR1;
+}
+static void *run(void *row)
+{
+    for (long i = 0; i < 3000000; i++)
+        x[(long)row][i & 4095] += i;
+    return NULL;
+}
+int main(void)
+{
+    pthread_t t[4];
+
+    signal(SIGUSR1, on);
+    for (long i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, run, (void *)i);
+    for (int i = 0; i < 5; i++) {
+        if (fork() == 0) {
+            run(NULL);
+            execl("/bin/true", "true", (char *)NULL);
+        }
+        for (int k = 0; k < 100; k++)
+            raise(SIGUSR1);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+    while (wait(NULL) > 0)
+        continue;
+    printf("%d\n", caught);
+    return 7;
+}
+END
+    for limit in 1000 100000 300000 1000000 3000000; do # it is a race
+        run -7 cf-capture-qemu -q -n $limit -o t.cf ./busy
+        is 500
+        [[ $(cf-cat --csv --table access t.cf | wc -l) == $((limit + 1)) ]]
+    done
+}
+
 @test "--limit: exactly so many, and the program runs to its end" {
     needs aarch64
     for n in 1 1000 16384 20001; do

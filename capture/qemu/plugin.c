@@ -105,6 +105,10 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *data)
         put_access(vcpu, word | (uint64_t)CFQ_KIND_STORE << CFQ_KIND_SHIFT, addr);
 }
 
+/* Code that was translated goes on calling when nothing is recorded any more, and its words go
+   nowhere. qemu_plugin_reset() would have it translated anew, without calls; but QEMU 7.2 then
+   aborts the program when a helper was left by a jump, as by a signal: it looks at the calls of an
+   instruction that are gone. */
 static void on_execution(unsigned vcpu, void *data)
 {
     struct slot *s = &cfq_slots[vcpu];
