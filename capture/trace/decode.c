@@ -203,6 +203,15 @@ int cf_decode_task(struct cf_trace *t, struct cf_decode_process *p, uint32_t tid
 
 /* Processes. */
 
+static struct cf_decode_process *alive(const struct cf_trace *t, uint32_t pid)
+{
+    struct cf_decode_process *p = t->processes;
+
+    while (p && (p->pid != pid || !p->alive))
+        p = p->next;
+    return p;
+}
+
 static struct cf_decode_process *find_process(struct cf_trace *t, uint32_t pid,
                                               uint32_t ring_number)
 {
@@ -378,14 +387,12 @@ static void not_recorded(struct cf_trace *t, uint32_t pid, uint32_t error)
 /* A process without a ring. One that came to it by exec has ended for us. */
 static int start_without(struct cf_trace *t, const struct cf_wire_token *token)
 {
-    struct cf_decode_process *old = t->processes, *parent = find_parent(t, token);
+    struct cf_decode_process *old = alive(t, token->pid), *parent = find_parent(t, token);
 
     t->begun = 1;
     not_recorded(t, token->pid, token->value ? token->value : EIO);
     if (token->origin == CF_WIRE_FORK && parent)
         parent->coming--;
-    while (old && (old->pid != token->pid || !old->alive))
-        old = old->next;
     if (old && token->origin == CF_WIRE_FIRST)
         return end_process(t, old);
     t->seen++;
@@ -574,7 +581,8 @@ static int between_images(const struct cf_trace *t)
     return 0;
 }
 
-/* A ring that lies there still: its process could not send the message that it is there. */
+/* A ring that lies there still: its process could not send the message that it is there. One that
+   came to it by exec is known, and counted as such. */
 static void count_unannounced(struct cf_trace *t, const char *directory)
 {
     DIR *d = directory[0] ? opendir(directory) : NULL;
@@ -582,7 +590,7 @@ static void count_unannounced(struct cf_trace *t, const char *directory)
     unsigned pid, number;
 
     while (d && (e = readdir(d)) != NULL)
-        if (sscanf(e->d_name, "ring.%u.%u", &pid, &number) == 2) {
+        if (sscanf(e->d_name, "ring.%u.%u", &pid, &number) == 2 && !alive(t, pid)) {
             not_recorded(t, pid, EIO);
             t->seen++;
         }

@@ -536,6 +536,15 @@ static void test_unrecorded(void)
     ok(c.all == 2 && c.unrecorded == 1 && c.unrecorded_pid[0] == 150 && c.why == EIO,
        "a ring of which nobody told");
     end();
+
+    begin();
+    start(150);
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 150, .value = 1});
+    munmap(make_ring(150), CF_WIRE_RING_BYTES);
+    count_silent(trace);
+    c = cf_trace_census(trace);
+    ok(c.all == 1 && c.unrecorded == 1, "that of an image whose process is known counts once");
+    end();
     snprintf(path, sizeof(path), "%s/ring.150.0", directory);
     unlink(path);
 }
