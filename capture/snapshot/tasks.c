@@ -336,8 +336,8 @@ size_t tasks_find(struct tasks *t)
 
 /* ---- stopping ---- */
 
-/* Whether a process waits for a child of a vfork: one that has its memory. A kernel that cannot
-   compare is taken at its word that something is waited for. */
+/* Whether a process has a child that shares its memory, as the parent of a vfork has while it
+   waits. Where the kernel has no kcmp(2), or does not let us ask, any child is taken for one. */
 static int has_lent_memory(const struct tasks *t, pid_t pid)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -350,9 +350,9 @@ static int has_lent_memory(const struct tasks *t, pid_t pid)
     return 0;
 }
 
-/* Whether all threads of a process stand still, or are gone. One that waits in the kernel where no
-   signal reaches it (D) may be in the midst of a fork. Only the parent of a vfork has to be let
-   wait: it stops before it runs its program again. */
+/* Whether all threads of a process stand still, or are gone. One in an uninterruptible sleep (D)
+   may be in the midst of a fork, and its child would run; the parent of a vfork sleeps so until its
+   child is done, and is stopped before it runs its program again. */
 static int stands(const struct tasks *t, pid_t pid)
 {
     char path[96];
