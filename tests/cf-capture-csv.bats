@@ -235,7 +235,7 @@ END
 0x3'
     printf 'addr,label\n1,a\0b\n2,c\n' >zero.csv
     run -1 cf-capture csv -o a.cf zero.csv
-    has 'zero byte'
+    has 'zero.csv:2:2: label: a text with a zero byte'
     (printf 'addr\n'; head -c 300000 /bin/bash) >noise.csv
     run -1 cf-capture csv -o a.cf noise.csv
     run -0 cf-cat --verify a.cf

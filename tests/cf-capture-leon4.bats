@@ -526,6 +526,11 @@ load,0x4001ffff'
     cf-cat --csv --table access --columns op,addr,size b.cf >b.csv
     same a.csv b.csv
     has 'load,0x40010010' "$(cat a.csv)"
+    # how a transfer goes on, in words or as the number of HTRANS; what is neither begins one
+    printf 'AHB %s 0x4001000%d 12\n' SEQ 0 nonseq 1 seq 2 3 3 2 4 9 5 NONSEQ 6 >trans.txt
+    run -0 cf-capture leon4 -q --bus-fields trans,address,time -o c.cf trans.txt
+    run -0 bash -c 'cf-cat --csv --table bus --columns transfer c.cf | tail -n +2 | paste -s -d " "'
+    is '3 2 3 3 2 2 2'
     make_leon4 list seed=2 count=20000 bus=0 | tr -d '\n' >long.txt
     [ "$(stat -c %s long.txt)" -gt 1000000 ]
     run -0 cf-capture leon4 -q -o l.cf long.txt

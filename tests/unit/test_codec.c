@@ -225,6 +225,12 @@ static uint64_t rare(size_t row)
     return row % 97 == 96;
 }
 
+static uint64_t same(size_t row)
+{
+    (void)row;
+    return 0xfeed00d;
+}
+
 static uint64_t (*const generators[])(size_t) = {zero,       any,   extreme, ascending,
                                                  descending, small, wide,    rare};
 enum { GENERATORS = sizeof generators / sizeof *generators };
@@ -357,6 +363,16 @@ static void check_plain(void)
     r.column[r.count++] = (struct cf_values){CF_TEXT, text, 0};
     ok(encode(e, &r, 0, &c) == 0 && decodes(d, &r, &c), "a blob comes back");
     ok(coded_bytes(&c) < 2500, "a blob is compressed");
+    release_coded(&c);
+    release(&r);
+
+    r = (struct rows){.rows = 300, .table = CF_OBJECT};
+    add(&r, CF_ADDR, same);
+    add(&r, CF_SIZE, ascending);
+    good = encode(e, &r, 0, &c) == 0 && decodes(d, &r, &c);
+    ok(good && c.column[0].codec == CF_CONST && c.column[0].base == same(0) && !c.column[0].bytes,
+       "a column of one value takes no bytes");
+    ok(good && c.column[1].codec != CF_CONST, "... and one of several does");
     release_coded(&c);
     release(&r);
 
