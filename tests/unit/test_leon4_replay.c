@@ -602,6 +602,14 @@ static void operands(void)
     ok(!(ld(4) & REPLAY_KNOWN), "OR does not tell its operand");
     step(three(2, 1, 3, 2, 0, 4), 1, 7, 0, 0);
     ok(!(ld(4) & REPLAY_KNOWN), "nor does AND");
+
+    begin((struct replay_options){0});
+    step(three(3, STD, 4, 1, 1, 0), 3, BASE, BASE + 64, BASE + 96);
+    ok(is_known(ld(4), BASE + 64) && is_known(ld(5), BASE + 96), "a pair of data that was stored");
+    begin((struct replay_options){0});
+    step(three(3, ST, 4, 1, 1, 0), 2, BASE, BASE + 64, BASE + 96);
+    ok(is_known(ld(4), BASE + 64) && !(ld(5) & REPLAY_KNOWN),
+       "a word that was stored, and no pair");
 }
 
 static void flow(void)
