@@ -68,7 +68,7 @@ endif
 # It must not use SANFLAGS where its product runs outside our own processes.
 EXTRA :=
 
-# One list of programs, by pattern: filters/cf-NAME.c with what filters/NAME/ holds is cf-NAME,
+# One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
 # capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
 # capture/ are shared by the captures. Of a directory with a build.mk only decode*.c is ours.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
@@ -76,16 +76,16 @@ CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
 PROGRAMS := $(FILTERS) $(CAPTURES)
 parts     = $(if $(wildcard $(1)/build.mk),$(wildcard $(1)/decode*.c),$(wildcard $(1)/*.c))
 
-LIBCF_SOURCES      := $(wildcard formats/*.c)
-LIBENGINE_SOURCES  := $(wildcard filters/engine/*.c)
+LIBCF_SOURCES      := $(wildcard formats/*/*.c)
+LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
-LIBSNAPSHOT_SOURCES := $(wildcard filters/snapshot/*.c)
+LIBSURVEY_SOURCES  := $(wildcard filters/survey/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
 LIBENGINE  := $(B)/lib/libengine.a
 LIBPICTURE := $(B)/lib/libpicture.a
-LIBSNAPSHOT := $(B)/lib/libsnapshot.a
+LIBSURVEY  := $(B)/lib/libsurvey.a
 LIBCAPTURE := $(B)/lib/libcapture.a
 
 MACHINES   := $(wildcard formats/machines/*.yaml)
@@ -135,7 +135,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(Q)$(compile) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@ $<
 
 # Taken in by .incbin, of which the compiler does not tell.
-$(B)/obj/filters/heatmap/render_html.o: filters/heatmap/page.html
+$(B)/obj/filters/parts/heatmap/render_html.o: filters/parts/heatmap/page.html
 $(B)/obj/filters/picture/chart_html.o: filters/picture/chart.html
 
 # An archive is made anew when a source was added, changed or removed.
@@ -150,7 +150,7 @@ endef
 $(eval $(call archive,libcf,$(LIBCF_SOURCES)))
 $(eval $(call archive,libengine,$(LIBENGINE_SOURCES)))
 $(eval $(call archive,libpicture,$(LIBPICTURE_SOURCES)))
-$(eval $(call archive,libsnapshot,$(LIBSNAPSHOT_SOURCES)))
+$(eval $(call archive,libsurvey,$(LIBSURVEY_SOURCES)))
 $(eval $(call archive,libcapture,$(LIBCAPTURE_SOURCES)))
 
 # $(1) is the program, $(2) its sources, $(3) the archives before libcf.
@@ -161,7 +161,7 @@ $(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBCF)
 	$$(Q)$$(link) -o $$@.new $(call objects,$(2)) $(3) $(LIBCF) $$(LIBS_$(1)) $$(OWN_LIBS) $$(LDLIBS) && mv $$@.new $$@
 endef
 $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
-	$(call parts,filters/$(p:cf-%=%)),$(LIBSNAPSHOT) $(LIBPICTURE) $(LIBENGINE))))
+	$(call parts,filters/parts/$(p:cf-%=%)),$(LIBSURVEY) $(LIBPICTURE) $(LIBENGINE))))
 $(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
 	$(if $(filter cf-capture-%,$p),$(call parts,capture/$(p:cf-capture-%=%))),$(LIBCAPTURE))))
 
@@ -305,7 +305,7 @@ install-files:
 	    $(call D,$(shrdir)/machines)
 	$(Q)install -m 755 -- $(PROGRAMS:%=$(B)/bin/%) $(call D,$(bindir))
 	$(Q)install -m 644 -- $(LIBCF) $(call D,$(libdir))
-	$(Q)install -m 644 -- formats/cf.h $(call D,$(incdir))
+	$(Q)install -m 644 -- formats/stream/cf.h $(call D,$(incdir))
 	$(Q)install -m 644 -- $(MACHINES) $(call D,$(shrdir)/machines)
 	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
 	    'libdir=$${prefix}/lib' '' \

@@ -17,9 +17,9 @@
 #include <csv.h>
 
 #include "capture/cf_lines.h"
-#include "formats/cf.h"
-#include "formats/cf_number.h"
-#include "formats/cf_tool.h"
+#include "formats/stream/cf.h"
+#include "formats/base/cf_number.h"
+#include "formats/program/cf_tool.h"
 
 enum { BATCH = 4096, MAX_INPUTS = 16, TOLD = 10, LAST_COLUMN = CF_ID - 1 };
 

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "capture/cf_lines.h"
-#include "formats/cf.h"
-#include "formats/cf_tool.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
 
 enum { BATCH = 4096, RUN_LINE = 64 };
 

@@ -19,7 +19,7 @@
 #include "capture/cf_command.h"
 #include "capture/qemu/decode.h"
 #include "capture/qemu/decode_target.h"
-#include "formats/cf_tool.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-capture-qemu [OPTION]... [--] PROGRAM [ARGUMENT...]\n"

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/cf_memory.h"
+#include "formats/base/cf_memory.h"
 
 #include "capture/cf_command.h"
 #include "capture/snapshot/device.h"

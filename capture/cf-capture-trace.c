@@ -22,7 +22,7 @@
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
 #include "capture/trace/decode.h"
-#include "formats/cf_tool.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-capture-trace [OPTION]... [--] PROGRAM [ARGUMENT...]\n"

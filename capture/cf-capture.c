@@ -26,8 +26,8 @@
 
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
-#include "formats/cf_text.h"
-#include "formats/cf_tool.h"
+#include "formats/base/cf_text.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-capture SOURCE [options] ...\n"

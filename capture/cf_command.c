@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formats/cf_memory.h"
+#include "formats/base/cf_memory.h"
 
 #include "capture/cf_command.h"
 

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "formats/cf_tool.h"
+#include "formats/program/cf_tool.h"
 
 /* Exit statuses, as shells have them. */
 enum {

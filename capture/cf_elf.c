@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "capture/cf_elf.h"
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 int cf_elf_open(struct cf_elf *e, const char *path)
 {

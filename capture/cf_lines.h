@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "formats/cf_tool.h"
+#include "formats/program/cf_tool.h"
 
 enum {
     CF_LINES_MOST = 1 << 16, /* bytes in a line; a longer one counts as bad */

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 struct cf_maps;
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filters/cache/snapshot.h"
-#include "filters/cache/summary.h"
-#include "filters/engine/cores.h"
-#include "formats/cf_tool.h"
+#include "filters/parts/cache/snapshot.h"
+#include "filters/parts/cache/summary.h"
+#include "filters/engine/rows/cores.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-cache -m MACHINE [OPTION]... [FILE]...\n"

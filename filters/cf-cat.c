@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio_ext.h>
 
-#include "filters/cat/cat.h"
+#include "filters/parts/cat/cat.h"
 
 static const char usage[] =
     "Usage: cf-cat [OPTION]... [FILE]...\n"

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filters/clash/clash.h"
+#include "filters/parts/clash/clash.h"
 
 static const char usage[] =
     "Usage: cf-clash [OPTION]... [NAME=]FILE...\n"

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "filters/classify/classify.h"
+#include "filters/parts/classify/classify.h"
 
 static const char usage[] =
     "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"

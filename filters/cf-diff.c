@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/changes.h"
-#include "filters/engine/groups.h"
-#include "filters/engine/tags.h"
-#include "filters/engine/tasks.h"
-#include "filters/snapshot/problems.h"
-#include "formats/cf_tool.h"
+#include "filters/engine/snapshot/changes.h"
+#include "filters/engine/rows/groups.h"
+#include "filters/engine/snapshot/tags.h"
+#include "filters/engine/snapshot/tasks.h"
+#include "filters/survey/problems.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-diff [OPTION]... [FILE]...\n"

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/cores.h"
-#include "filters/engine/gather.h"
-#include "filters/engine/groups.h"
-#include "filters/engine/stack.h"
-#include "formats/cf.h"
-#include "formats/cf_tool.h"
+#include "filters/engine/rows/cores.h"
+#include "filters/engine/rows/gather.h"
+#include "filters/engine/rows/groups.h"
+#include "filters/engine/distance/stack.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-distance [OPTION]... [FILE]...\n"

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/cf.h"
-#include "formats/cf_tool.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
 
-#include "filters/heatmap/heat.h"
+#include "filters/parts/heatmap/heat.h"
 #include "filters/picture/output.h"
 
 static const char usage[] =

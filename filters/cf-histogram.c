@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filters/engine/stack.h"
-#include "filters/histogram/histogram.h"
+#include "filters/engine/distance/stack.h"
+#include "filters/parts/histogram/histogram.h"
 
 static const char usage[] =
     "Usage: cf-histogram [OPTION]... [FILE]...\n"

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/cores.h"
-#include "filters/engine/latency.h"
-#include "formats/cf.h"
-#include "formats/cf_aside.h"
-#include "formats/cf_machine.h"
-#include "formats/cf_tool.h"
+#include "filters/engine/rows/cores.h"
+#include "filters/engine/cache/latency.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_aside.h"
+#include "formats/machine/cf_machine.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-latency -m MACHINE [OPTION]... [FILE]...\n"

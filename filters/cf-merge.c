@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filters/merge/merge.h"
+#include "filters/parts/merge/merge.h"
 
 static const char usage[] =
     "Usage: cf-merge [OPTION]... [FILE]...\n"

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/stack.h"
-#include "filters/mrc/mrc.h"
-#include "formats/cf_number.h"
+#include "filters/engine/distance/stack.h"
+#include "filters/parts/mrc/mrc.h"
+#include "formats/base/cf_number.h"
 
 static const char usage[] =
     "Usage: cf-mrc [OPTION]... [FILE]...\n"

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "filters/occupancy/occupancy.h"
+#include "filters/parts/occupancy/occupancy.h"
 
 static const char usage[] =
     "Usage: cf-occupancy [OPTION]... [FILE]...\n"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/snapshot/problems.h"
-#include "filters/policy/policy.h"
+#include "filters/survey/problems.h"
+#include "filters/parts/policy/policy.h"
 
 static const char usage[] =
     "Usage: cf-policy [OPTION]... [FILE]...\n"

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filters/engine/classes.h"
-#include "filters/rank/rank.h"
+#include "filters/engine/classes/classes.h"
+#include "filters/parts/rank/rank.h"
 
 static const char usage[] =
     "Usage: cf-rank [OPTION]... [FILE]...\n"

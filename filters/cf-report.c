@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "filters/report/report.h"
+#include "filters/parts/report/report.h"
 
 static const char usage[] =
     "Usage: cf-report --leon4 [OPTION]... [FILE]...\n"

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "filters/resolve/timeline.h"
-#include "formats/cf.h"
-#include "formats/cf_tool.h"
+#include "filters/parts/resolve/timeline.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-resolve [OPTION]... [FILE]...\n"

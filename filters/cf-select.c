@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/cf.h"
-#include "formats/cf_tool.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
 
-#include "filters/engine/gather.h"
+#include "filters/engine/rows/gather.h"
 
 static const char usage[] =
     "Usage: cf-select [OPTION]... [FILE]...\n"

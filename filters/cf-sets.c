@@ -16,7 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "filters/sets/sets.h"
+#include "filters/parts/sets/sets.h"
 
 static const char usage[] =
     "Usage: cf-sets [OPTION]... [FILE]...\n"

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/allassoc.h"
-#include "filters/engine/cores.h"
-#include "filters/engine/runs.h"
+#include "filters/engine/distance/allassoc.h"
+#include "filters/engine/rows/cores.h"
+#include "filters/engine/rows/runs.h"
 
-#include "formats/cf.h"
-#include "formats/cf_tool.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-sweep [OPTION]... [FILE]...\n"

@@ -13,8 +13,8 @@
  */
 #include <stdlib.h>
 
-#include "formats/cf.h"
-#include "formats/cf_tool.h"
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
 
 static const char usage[] =
     "Usage: cf-template [OPTION]... [FILE]...\n"

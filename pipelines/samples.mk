@@ -33,7 +33,7 @@ samples/sqlite.cf: FORCE
 # With instruction fetches: the compiler proper, on a file of ours.
 samples/cc1.cf: FORCE
 	$(TRACE) -i --limit 4000000 -o $@ -- $$(gcc -print-prog-name=cc1) -quiet -O2 \
-	  -imultiarch $$(gcc -print-multiarch) formats/cf_names.c -o /dev/null
+	  -imultiarch $$(gcc -print-multiarch) formats/stream/cf_names.c -o /dev/null
 
 samples/threads.cf: $(B)/bench/bench_threads FORCE
 	d=$$(mktemp -d) && trap 'rm -rf "$$d"' EXIT && cp $< "$$d/two-threads" && \

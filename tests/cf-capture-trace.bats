@@ -383,7 +383,7 @@ END
         run -0 timeout 1800 cf-capture-trace -q --limit $n -o t.cf "$P/p" mixed
         [ "$(rows access | wc -l)" = $n ]
     done
-    run -0 timeout 1800 cf-capture-trace -q --limit 262144 -o t.cf sort -u "$ROOT/formats/cf.h"
+    run -0 timeout 1800 cf-capture-trace -q --limit 262144 -o t.cf sort -u "$ROOT/formats/stream/cf.h"
     [ "$(rows access | wc -l)" = 262144 ]
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "capture/dumpcache/import.h"
-#include "formats/cf_number.h"
+#include "formats/base/cf_number.h"
 
 static int task(struct import *m, uint64_t time, uint32_t pid, uint32_t parent, unsigned op,
                 const char *name)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "formats/cf_memory.h"
+#include "formats/base/cf_memory.h"
 
 #include "capture/dumpcache/import.h"
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 struct cfq_options {
     int instructions;    /* also rows for instruction runs */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 #include "protocol.h"
 
 struct code_insn {

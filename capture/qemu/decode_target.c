@@ -8,7 +8,7 @@
 
 #include "capture/cf_elf.h"
 #include "decode_target.h"
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 static const struct {
     unsigned machine;

@@ -23,7 +23,7 @@
 
 #include "capture/cf_command.h"
 #include "capture/snapshot/tasks.h"
-#include "formats/cf_number.h"
+#include "formats/base/cf_number.h"
 
 enum { STOP_MS = 100, POLL_US = 20 };
 

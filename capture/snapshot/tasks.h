@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "formats/cf_tool.h"
+#include "formats/program/cf_tool.h"
 
 struct command {
     char **argv; /* ends with NULL */

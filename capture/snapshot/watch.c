@@ -20,7 +20,7 @@
 #include "capture/snapshot/watch.h"
 #include "capture/snapshot/watch_arch.h"
 #include "capture/snapshot/watch_symbol.h"
-#include "formats/cf_number.h"
+#include "formats/base/cf_number.h"
 
 enum { WAIT_MS = 100, POLL_US = 20, END_MS = 10000 };
 enum hit { NO_HIT, HIT_TRAP, HIT_DATA };

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "formats/cf_tool.h"
+#include "formats/program/cf_tool.h"
 
 enum { WATCH_POINTS = 16, WATCH_DATA_MOST = 4 };
 enum watch_kind { WATCH_BREAK, WATCH_WRITE, WATCH_ACCESS };

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "decode_parts.h"
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 enum {
     TOKENS = 64,    /* read at once */

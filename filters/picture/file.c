@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/cf_target.h"
+#include "formats/base/cf_target.h"
 #include "filters/picture/picture.h"
 
 void cf_json_text(FILE *out, const char *name, const char *text)

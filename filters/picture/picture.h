@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "formats/cf.h"
-#include "formats/cf_text.h"
-#include "formats/cf_tool.h"
+#include "formats/stream/cf.h"
+#include "formats/base/cf_text.h"
+#include "formats/program/cf_tool.h"
 
 /* ---- colours, numbers and texts for people (look.c) ---- */
 

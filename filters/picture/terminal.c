@@ -14,7 +14,7 @@
 #include <wchar.h>
 
 #include "filters/picture/picture.h"
-#include "formats/cf_number.h"
+#include "formats/base/cf_number.h"
 
 static int cube(uint8_t v)
 {

@@ -9,8 +9,8 @@
  * Memory: one trace, 18 bytes a reference.
  */
 #include "bench_engine.h"
-#include "filters/engine/allassoc.h"
-#include "filters/engine/cache.h"
+#include "filters/engine/distance/allassoc.h"
+#include "filters/engine/cache/cache.h"
 
 enum { BATCH = 4096, SETS = 64, WAYS = 8 };
 

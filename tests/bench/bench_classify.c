@@ -8,10 +8,10 @@
  * 4,096, which makes for a lot of sharing.
  */
 #include "bench_engine.h"
-#include "filters/engine/cache.h"
-#include "filters/engine/coherence.h"
-#include "filters/engine/runs.h"
-#include "filters/engine/threec.h"
+#include "filters/engine/cache/cache.h"
+#include "filters/engine/classes/coherence.h"
+#include "filters/engine/rows/runs.h"
+#include "filters/engine/classes/threec.h"
 
 enum { PIECE = 16384 };
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/cf_codec.h"
+#include "formats/codec/cf_codec.h"
 
 enum { COLUMNS = 7, RUNS = 3 };
 

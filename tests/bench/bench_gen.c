@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 enum { BATCH = CF_WIRE_ROWS };
 

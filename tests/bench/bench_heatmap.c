@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 /* The programs of this directory link with the library alone, and this is what is measured. */
-#include "filters/heatmap/count.c"
+#include "filters/parts/heatmap/count.c"
 
 enum { BLOCK = 1 << 18, BLOCKS = 200 };
 

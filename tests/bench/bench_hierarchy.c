@@ -6,7 +6,7 @@
  * turns every 1,000 references. Each as a ratio to a naive loop: one reference after the other,
  * every set searched for its line and for the oldest.
  */
-#include "filters/engine/hierarchy.h"
+#include "filters/engine/cache/hierarchy.h"
 #include "tests/bench/bench_engine.h"
 
 enum { CHUNK = 1 << 14, TURN = 1000 };

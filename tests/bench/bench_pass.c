@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 int main(int argc, char **argv)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 struct column {
     unsigned id;

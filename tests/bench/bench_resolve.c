@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "filters/engine/intervals.h"
-#include "formats/cf.h"
+#include "filters/engine/rows/intervals.h"
+#include "formats/stream/cf.h"
 
 enum { OBJECTS = 1000000, STEP = 64, LENGTH = 48, BATCH = 4096, ROUNDS = 5000 };
 

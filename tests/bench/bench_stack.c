@@ -9,7 +9,7 @@
  * and options: see bench_engine.h.
  */
 #include "bench_engine.h"
-#include "filters/engine/stack.h"
+#include "filters/engine/distance/stack.h"
 
 enum { ROWS = CF_WIRE_ROWS };
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/cf_machine.h"
+#include "formats/machine/cf_machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

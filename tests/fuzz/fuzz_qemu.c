@@ -15,7 +15,7 @@
 
 #include "capture/qemu/decode.h"
 #include "capture/qemu/protocol.h"
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

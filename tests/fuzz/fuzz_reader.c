@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 #include "tests/fuzz/fuzz_stream.h"
 
 enum { SEALED = 1, RANGE = 2, UNIFY = 4, WRITE = 8, PIECES = 16 };

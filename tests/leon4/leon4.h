@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "formats/cf_tool.h"
+#include "formats/program/cf_tool.h"
 
 /* ---- a run: what the processor did, from the log ---- */
 

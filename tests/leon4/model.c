@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/cache.h"
+#include "filters/engine/cache/cache.h"
 #include "tests/leon4/leon4.h"
 
 enum { LINE = 32, SETS = 128, WAYS = 4, L2_SETS = 2048, TRAP = 4, MISS = 3, NOTHING = UINT32_MAX };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 #include "tests/reference/programs.h"
 
 static const char *const class_names[CLASSES] = {"",         "compulsory",   "capacity",

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 #include "reseal.h"
 
 enum { MOST = 64, ROOM = 1 << 16, ROWS = 10, MINE = 40000 };

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/hierarchy.h"
-#include "formats/cf.h"
+#include "filters/engine/cache/hierarchy.h"
+#include "formats/stream/cf.h"
 
 struct naive_line {
     uint64_t addr, space, used, came;

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/cf-stream-XXXXXX";

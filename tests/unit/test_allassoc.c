@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "filters/engine/allassoc.h"
-#include "filters/engine/cache.h"
+#include "filters/engine/distance/allassoc.h"
+#include "filters/engine/cache/cache.h"
 #include "tap.h"
 
 enum { MOST = 4000, MOST_WAYS = 100, MOST_SETS = 1024 };

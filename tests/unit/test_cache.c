@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "filters/engine/cache.h"
+#include "filters/engine/cache/cache.h"
 #include "tap.h"
 
 enum { MOST_SETS = 130, BATCH = 700 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/census.h"
+#include "filters/engine/snapshot/census.h"
 #include "tap.h"
 
 enum { SNAPSHOTS = 60, LEVELS = 3, MOST = 300, ROWS = SNAPSHOTS * 2 * MOST };

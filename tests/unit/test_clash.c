@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/clash.h"
+#include "filters/engine/snapshot/clash.h"
 #include "tap.h"
 
 enum { OBSERVED = 4, INTERFERING = 5, PAIRS = OBSERVED * INTERFERING, MOST = 60 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "../../formats/cf_codec.h"
+#include "formats/codec/cf_codec.h"
 #include "tap.h"
 
 enum { MOST_COLUMNS = 16 };

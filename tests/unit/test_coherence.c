@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/coherence.h"
-#include "filters/engine/runs.h"
-#include "formats/cf.h"
+#include "filters/engine/classes/coherence.h"
+#include "filters/engine/rows/runs.h"
+#include "formats/stream/cf.h"
 #include "tap.h"
 
 static uint64_t state = 1;

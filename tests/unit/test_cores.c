@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "filters/engine/cores.h"
+#include "filters/engine/rows/cores.h"
 #include "tap.h"
 
 enum { ROWS = 3000, MOST = 4000 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/counts.h"
+#include "filters/engine/rows/counts.h"
 #include "tap.h"
 
 static uint64_t state = 1;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/curve.h"
+#include "filters/engine/distance/curve.h"
 #include "tap.h"
 
 static uint64_t state = 11;

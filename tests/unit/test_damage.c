@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
-#include "formats/cf_codec.h"
+#include "formats/stream/cf.h"
+#include "formats/codec/cf_codec.h"
 #include "reseal.h"
 #include "tap.h"
 

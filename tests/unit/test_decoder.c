@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "formats/cf_codec.h"
+#include "formats/codec/cf_codec.h"
 #include "tap.h"
 
 /* Decodes the last of some columns of `rows` rows: its values, or NULL with the problem in *why. */

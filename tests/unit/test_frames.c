@@ -3,7 +3,7 @@
    offsets kept, owners found. */
 #include <string.h>
 
-#include "filters/engine/frames.h"
+#include "filters/engine/snapshot/frames.h"
 #include "tap.h"
 
 static uint64_t state = 3;

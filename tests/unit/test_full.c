@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/full.h"
+#include "filters/engine/classes/full.h"
 #include "tap.h"
 
 static uint64_t state = 1;

@@ -2,7 +2,7 @@
 /* The chi-squared p-value against printed tables, closed forms and the integral itself. */
 #include <math.h>
 
-#include "filters/engine/gamma.h"
+#include "filters/engine/replacement/gamma.h"
 #include "tap.h"
 
 /* Upper percentage points of chi-squared: Abramowitz and Stegun, table 26.8. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/gather.h"
+#include "filters/engine/rows/gather.h"
 #include "tap.h"
 
 enum { ROWS = 5000, MOST = 200000 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/groups.h"
+#include "filters/engine/rows/groups.h"
 #include "tap.h"
 
 static uint64_t state = 7;

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 #include "tests/unit/reseal.h"
 #include "tests/unit/tap.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "filters/engine/hierarchy.h"
+#include "filters/engine/cache/hierarchy.h"
 #include "naive_hierarchy.h"
 #include "tap.h"
 

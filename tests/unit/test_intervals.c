@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "filters/engine/intervals.h"
+#include "filters/engine/rows/intervals.h"
 #include "tests/unit/tap.h"
 
 enum { UNITS = 1 << 14 };

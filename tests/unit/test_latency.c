@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/latency.h"
+#include "filters/engine/cache/latency.h"
 #include "tests/unit/tap.h"
 
 enum { ROWS = 300, CORES = 8 };

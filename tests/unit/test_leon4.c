@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "filters/engine/leon4.h"
-#include "formats/cf.h"
+#include "filters/engine/classes/leon4.h"
+#include "formats/stream/cf.h"
 #include "tap.h"
 
 static uint64_t state = 7;

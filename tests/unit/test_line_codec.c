@@ -2,7 +2,7 @@
 /* The codecs of cache lines, in a pipe and packed: round trips, what they take, and damage. */
 #include <string.h>
 
-#include "formats/cf_codec.h"
+#include "formats/codec/cf_codec.h"
 #include "tap.h"
 
 static uint64_t state = 11;

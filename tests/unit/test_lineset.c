@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "filters/engine/lineset.h"
+#include "filters/engine/snapshot/lineset.h"
 #include "tap.h"
 
 enum { MOST = 5000 };

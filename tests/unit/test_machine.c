@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/cf_machine.h"
+#include "formats/machine/cf_machine.h"
 #include "tests/unit/tap.h"
 
 static char dir[256], file[300], problem[2048];

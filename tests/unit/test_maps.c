@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/cf.h"
+#include "formats/stream/cf.h"
 
 static int replay(unsigned count, const struct cf_values *v);
 #define cf_writer_rows(w, table, rows, values, columns, aside) ((void)(w), replay(rows, values))

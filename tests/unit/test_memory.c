@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-#include "formats/cf_machine.h"
+#include "formats/machine/cf_machine.h"
 #include "stream.h"
 
 #ifdef CF_SANITIZED

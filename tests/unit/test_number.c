@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/cf_number.h"
+#include "formats/base/cf_number.h"
 #include "tests/unit/tap.h"
 
 enum { UNCHANGED = 77 };

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/cf.h"
-#include "formats/cf_codec.h"
+#include "formats/stream/cf.h"
+#include "formats/codec/cf_codec.h"
 #include "reseal.h"
 #include "tap.h"
 

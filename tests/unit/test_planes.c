@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/cf_pack.h"
+#include "formats/codec/cf_pack.h"
 #include "tap.h"
 
 enum { MOST = 300 };

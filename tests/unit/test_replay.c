@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "filters/engine/replay.h"
+#include "filters/engine/replacement/replay.h"
 #include "tap.h"
 
 enum { SETS = 4, WAYS = 8 };

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "filters/engine/runs.h"
-#include "formats/cf.h"
+#include "filters/engine/rows/runs.h"
+#include "formats/stream/cf.h"
 #include "tap.h"
 
 enum { ROWS = 3000, MOST = 400000 };

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "filters/engine/shards.h"
-#include "filters/engine/stack.h"
-#include "formats/cf.h"
+#include "filters/engine/distance/shards.h"
+#include "filters/engine/distance/stack.h"
+#include "formats/stream/cf.h"
 #include "tap.h"
 
 enum { MOST = 6000, BIG = 400000 };

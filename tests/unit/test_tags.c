@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "filters/engine/changes.h"
-#include "filters/engine/placement.h"
+#include "filters/engine/snapshot/changes.h"
+#include "filters/engine/replacement/placement.h"
 #include "tap.h"
 
 enum { SNAPS = 40, SETS = 6, WAYS = 5, CACHES = 2, SLOTS = CACHES * SETS * WAYS, ROWS = 9000 };

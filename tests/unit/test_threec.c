@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/cache.h"
-#include "filters/engine/runs.h"
-#include "filters/engine/threec.h"
-#include "formats/cf.h"
+#include "filters/engine/cache/cache.h"
+#include "filters/engine/rows/runs.h"
+#include "filters/engine/classes/threec.h"
+#include "formats/stream/cf.h"
 #include "tap.h"
 
 static uint64_t state = 1;

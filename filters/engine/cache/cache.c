@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cache.c - one cache: its making, batches and single steps (see cache.h). How a set is searched
+ * and changed stands in cache_ordered.c and cache_ways.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/rows/pages.h"
+#include "filters/engine/cache/cache_parts.h"
+
+enum {
+    NEWEST = 256,          /* most lines that are remembered to drop repeats */
+    FEWEST = 8,            /* with fewer, runs.h has dropped nearly all repeats */
+    WAIT = 32,             /* batches that are taken as they are, where repeats are few */
+    LARGE = 1 << 20,       /* lines from which on sets are emptied when they are reached, */
+    BLOCK_LINES = 1 << 15, /* about so many at a time */
+};
+
+/* Words of 64 bits that the policy's state takes in a set. */
+static uint32_t state_words(const struct cf_cache *c)
+{
+    switch (c->policy) {
+    case CF_TREE_PLRU:
+        return (c->leaves + 63) / 64;
+    case CF_BIT_PLRU:
+    case CF_NRU:
+        return c->bits;
+    case CF_SRRIP:
+        return 2 * c->bits;
+    default:
+        return 0;
+    }
+}
+
+static void choose_runner(struct cf_cache *c, uint32_t options)
+{
+    c->run = c->physical           ? cf_ways_runner(c)
+             : c->policy == CF_LRU ? cf_ordered_lru
+                                   : cf_ordered_fifo;
+#ifdef __x86_64__
+    if (c->physical || (options & CF_CACHE_PORTABLE))
+        return;
+    if (cf_ordered_avx2(c))
+        c->run = cf_ordered_avx2(c);
+    if (!(options & CF_CACHE_NO_AVX512) && cf_ordered_avx512(c)) {
+        c->run = cf_ordered_avx512(c);
+        c->direct = c->policy == CF_LRU && (c->ways == 8 || (c->ways <= 16 && c->sets > NEWEST));
+    }
+#else
+    (void)options;
+#endif
+}
+
+void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)
+{
+    const size_t first = (size_t)block << c->block;
+    size_t sets = (size_t)1 << c->block;
+
+    if (sets > c->sets - first)
+        sets = c->sets - first;
+    memset(c->line + first * c->ways, CF_CACHE_NONE_BYTE, sets * c->ways * sizeof(*c->line));
+    if (c->emptied)
+        c->emptied[block] = 1;
+}
+
+void cf_cache_reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count)
+{
+    for (uint32_t i = 0; c->emptied && i < count; i++)
+        cf_cache_reach(c, cf_cache_index(c, line[i] & ~CF_CACHE_DIRTY));
+}
+
+/* -1 without memory. */
+static int make_empty(struct cf_cache *c)
+{
+    const int large = (size_t)c->sets * c->ways >= LARGE;
+
+    for (c->block = 0; (size_t)c->ways << (c->block + 1) <= BLOCK_LINES;)
+        c->block++;
+    if (large) {
+        c->emptied = calloc(((c->sets - 1) >> c->block) + 1, 1);
+        return c->emptied ? 0 : -1;
+    }
+    for (uint32_t k = 0; k <= (c->sets - 1) >> c->block; k++)
+        cf_cache_empty_block(c, k);
+    return 0;
+}
+
+struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
+{
+    struct cf_cache *c;
+    size_t lines;
+
+    if (!g->sets || !g->ways || g->ways > CF_MAX_WAYS || (unsigned)g->policy > CF_MASTER_INDEX)
+        return NULL;
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->sets = g->sets;
+    c->ways = g->ways;
+    c->random = g->seed;
+    c->through = !!(g->options & CF_CACHE_WRITE_THROUGH);
+    c->allocate = !(g->options & CF_CACHE_NO_ALLOCATE);
+    /* with one way all policies are the same, and need no state */
+    c->policy = g->ways > 1 ? g->policy : CF_FIFO;
+    c->physical = (g->options & CF_CACHE_PHYSICAL) || (c->policy != CF_LRU && c->policy != CF_FIFO);
+    if (g->ways == 1)
+        c->physical = 0;
+    c->inverse = g->sets & (g->sets - 1) ? UINT64_MAX / g->sets : 0;
+    c->bits = (g->ways + 63) / 64;
+    for (c->leaves = 1; c->leaves < g->ways;)
+        c->leaves *= 2;
+    for (uint32_t w = 0; w < g->ways; w++)
+        c->way_mask[w / 64] |= (uint64_t)1 << w % 64;
+    c->words = state_words(c);
+    c->newest = c->sets & -c->sets;
+    if (c->newest > NEWEST)
+        c->newest = NEWEST;
+    lines = (size_t)c->sets * c->ways;
+    c->far = lines > 1u << 16; /* half a megabyte */
+    c->line = cf_pages_take(lines * sizeof(uint64_t) + CF_CACHE_BEHIND);
+    c->word = calloc((size_t)c->sets * c->words + 1, sizeof(*c->word));
+    if (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO))
+        c->rank = malloc(lines * sizeof(*c->rank));
+    if (!c->line || !c->word ||
+        (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO) && !c->rank) ||
+        make_empty(c) != 0) {
+        cf_cache_free(c);
+        return NULL;
+    }
+    c->invalid = lines;
+    cf_ways_prepare(c);
+    choose_runner(c, g->options);
+    return c;
+}
+
+void cf_cache_free(struct cf_cache *c)
+{
+    if (!c)
+        return;
+    free(c->line);
+    free(c->emptied);
+    free(c->word);
+    free(c->rank);
+    free(c->miss);
+    free(c->victim);
+    cf_cache_list_free(&c->kept);
+    free(c);
+}
+
+uint64_t cf_cache_master(const struct cf_cache *c, uint32_t core)
+{
+    return (uint64_t)1 << core % c->ways % 64;
+}
+
+uint32_t cf_cache_set(const struct cf_cache *c, uint64_t line)
+{
+    return cf_cache_index(c, line);
+}
+
+int cf_cache_ordered(const struct cf_cache *c)
+{
+    return !c->physical;
+}
+
+uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way)
+{
+    if (c->emptied && !c->emptied[set >> c->block])
+        return CF_CACHE_NONE;
+    return c->line[(size_t)set * c->ways + way];
+}
+
+static enum cf_cache_state state_of(uint64_t entry)
+{
+    return entry & CF_CACHE_DIRTY ? CF_CACHE_MODIFIED : CF_CACHE_CLEAN;
+}
+
+/* The way that holds a line, or NULL. */
+static uint64_t *look(const struct cf_cache *c, uint64_t line, uint64_t **set)
+{
+    const uint32_t index = cf_cache_index(c, line);
+    int way;
+
+    cf_cache_reach(c, index);
+    *set = c->line + (size_t)index * c->ways;
+    way = cf_cache_find(c, *set, line);
+    return way < 0 ? NULL : *set + way;
+}
+
+enum cf_cache_state cf_cache_probe(const struct cf_cache *c, uint64_t line)
+{
+    uint64_t *set;
+    const uint64_t *entry = look(c, line, &set);
+
+    return entry ? state_of(*entry) : CF_CACHE_ABSENT;
+}
+
+enum cf_cache_state cf_cache_touch(struct cf_cache *c, uint64_t line, int store)
+{
+    uint64_t *set, *entry = look(c, line, &set);
+    enum cf_cache_state before;
+
+    if (!entry)
+        return CF_CACHE_ABSENT;
+    before = state_of(*entry);
+    if (store && !c->through)
+        *entry |= CF_CACHE_DIRTY;
+    if (c->physical)
+        cf_ways_touch(c, cf_cache_index(c, line), (uint32_t)(entry - set));
+    else
+        cf_ordered_touch(c, set, (int)(entry - set));
+    return before;
+}
+
+uint64_t cf_cache_insert(struct cf_cache *c, uint64_t line, int dirty, uint64_t ways)
+{
+    const uint64_t entry = line | (dirty ? CF_CACHE_DIRTY : 0);
+    const uint32_t set = cf_cache_index(c, line);
+
+    cf_cache_reach(c, set);
+    return c->physical ? cf_ways_insert(c, set, entry, ways)
+                       : cf_ordered_insert(c, c->line + (size_t)set * c->ways, entry);
+}
+
+enum cf_cache_state cf_cache_remove(struct cf_cache *c, uint64_t line)
+{
+    uint64_t *set, *entry = look(c, line, &set);
+    enum cf_cache_state before;
+
+    if (!entry)
+        return CF_CACHE_ABSENT;
+    before = state_of(*entry);
+    if (c->physical) {
+        *entry = CF_CACHE_NONE;
+        c->invalid++;
+    } else {
+        cf_ordered_remove(c, set, (int)(entry - set));
+    }
+    return before;
+}
+
+enum cf_cache_state cf_cache_clean(struct cf_cache *c, uint64_t line)
+{
+    uint64_t *set, *entry = look(c, line, &set);
+    enum cf_cache_state before;
+
+    if (!entry)
+        return CF_CACHE_ABSENT;
+    before = state_of(*entry);
+    *entry &= ~CF_CACHE_DIRTY;
+    return before;
+}
+
+int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t ways,
+                    uint64_t *victim)
+{
+    const int store = flags & CF_RUN_STORE;
+    enum cf_cache_state before;
+
+    *victim = CF_CACHE_NONE;
+    if (flags & CF_RUN_FLUSH) {
+        before = cf_cache_remove(c, line);
+        if (before != CF_CACHE_ABSENT)
+            *victim = line | (before == CF_CACHE_MODIFIED ? CF_CACHE_DIRTY : 0);
+        return 1;
+    }
+    if (cf_cache_touch(c, line, store) != CF_CACHE_ABSENT)
+        return 0;
+    if (!store || c->allocate) {
+        *victim = cf_cache_insert(c, line, store && !c->through, ways);
+        if (flags & CF_RUN_AGAIN)
+            cf_cache_touch(c, line, 0);
+    }
+    return 1;
+}
+
+/* All flags of a batch, one over the other. */
+static unsigned any_flags(const uint8_t *flags, uint32_t count)
+{
+    uint64_t all = 0, eight;
+    unsigned any = 0;
+    uint32_t i = 0;
+
+    for (; i + 8 <= count; i += 8) {
+        memcpy(&eight, flags + i, 8);
+        all |= eight;
+    }
+    for (; i < count; i++)
+        any |= flags[i];
+    for (unsigned byte = 0; byte < 8; byte++)
+        any |= all >> 8 * byte & 0xff;
+    return any;
+}
+
+/*
+ * Keeps in c->kept what is no repeat: a reference to the line that was referenced last in its set.
+ * Like the repeats that runs.h drops it cannot change what the cache holds; that it was there, or
+ * was a store, is added to the flags of the reference that is kept. One line is remembered for each
+ * remainder by a power of two that divides the number of sets: lines of one set have the same.
+ * Most references of usual programs go away here, without a branch, whatever the policy.
+ */
+static void drop_repeats(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
+                         uint32_t count)
+{
+    struct {
+        uint64_t line;
+        uint64_t place; /* in the list that is kept */
+    } last[NEWEST];
+    uint64_t *const kept_line = c->kept.line;
+    uint32_t *const kept_row = c->kept.row;
+    uint8_t *const kept_flags = c->kept.flags;
+    const uint32_t mask = c->newest - 1;
+    uint32_t n = 0;
+
+    memset(last, 0xff, c->newest * sizeof(last[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t l = line[i];
+        const uint32_t at = (uint32_t)l & mask;
+        const int again = last[at].line == l;
+        const uint64_t place = n + ((last[at].place - n) & -(uint64_t)again);
+        const unsigned before = (kept_flags[place] | CF_RUN_AGAIN) & -(unsigned)again;
+
+        kept_line[n] = l;
+        kept_row[n] = i;
+        kept_flags[place] = (uint8_t)(before | flags[i]);
+        last[at].line = l;
+        last[at].place = place;
+        n += !again;
+    }
+    c->kept.count = n;
+}
+
+uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
+                        uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)
+{
+    const unsigned any = any_flags(flags, count);
+    uint32_t n = 0;
+
+    if ((any & CF_RUN_FLUSH) || (!c->allocate && (any & CF_RUN_STORE))) {
+        for (uint32_t i = 0; i < count; i++) {
+            miss[n] = i;
+            n += (uint32_t)cf_cache_access(c, line[i], flags[i], ways, &victim[n]);
+        }
+        return n;
+    }
+    cf_cache_reach_all(c, line, count);
+    if (c->direct || c->whole || c->newest < FEWEST || cf_cache_list_room(&c->kept, count) != 0) {
+        c->whole -= c->whole != 0;
+        return c->run(c, line, flags, count, ways, miss, victim);
+    }
+    drop_repeats(c, line, flags, count);
+    if (c->kept.count > count / 2 && count > NEWEST)
+        c->whole = WAIT;
+    n = c->run(c, c->kept.line, c->kept.flags, c->kept.count, ways, miss, victim);
+    for (uint32_t k = 0; k < n; k++)
+        miss[k] = c->kept.row[miss[k]];
+    return n;
+}
+
+int cf_cache_list_room(struct cf_cache_list *l, uint32_t capacity)
+{
+    const size_t room = (size_t)capacity + 64;
+
+    if (l->capacity >= capacity && l->line)
+        return 0;
+    cf_cache_list_free(l);
+    l->line = malloc(room * sizeof(*l->line));
+    l->row = malloc(room * sizeof(*l->row));
+    l->flags = calloc(room, 1);
+    if (!l->line || !l->row || !l->flags) {
+        cf_cache_list_free(l);
+        return -1;
+    }
+    l->capacity = capacity;
+    return 0;
+}
+
+void cf_cache_list_free(struct cf_cache_list *l)
+{
+    free(l->line);
+    free(l->row);
+    free(l->flags);
+    *l = (struct cf_cache_list){0};
+}
+
+/* Room for the misses of a batch. */
+static int make_room(struct cf_cache *c, uint32_t count)
+{
+    if (c->room >= count && c->miss)
+        return 0;
+    free(c->miss);
+    free(c->victim);
+    c->miss = malloc(((size_t)count + 8) * sizeof(*c->miss));
+    c->victim = malloc(((size_t)count + 8) * sizeof(*c->victim));
+    c->room = c->miss && c->victim ? count : 0;
+    return c->room == count ? 0 : -1;
+}
+
+/* Writes an event where the next one goes; it counts when `there`. */
+static inline void event(struct cf_cache_list *to, uint64_t line, uint32_t row, unsigned flags,
+                         int there)
+{
+    to->line[to->count] = line;
+    to->row[to->count] = row;
+    to->flags[to->count] = (uint8_t)flags;
+    to->count += there;
+}
+
+enum { WRITTEN_BACK = CF_RUN_STORE | CF_CACHE_WHOLE | CF_CACHE_POSTED };
+
+/* What a reference that brought its line in causes below. */
+static inline void came_in(struct cf_cache_list *to, uint64_t line, uint32_t row, unsigned flags,
+                           uint64_t victim)
+{
+    event(to, line, row, flags & ~(unsigned)(CF_RUN_STORE | CF_RUN_AGAIN),
+          !(flags & CF_CACHE_WHOLE));
+    event(to, victim & ~CF_CACHE_DIRTY, row, WRITTEN_BACK,
+          victim != CF_CACHE_NONE && (victim & CF_CACHE_DIRTY));
+}
+
+/* What any reference causes below. */
+static void consequences(const struct cf_cache *c, struct cf_cache_list *to, uint64_t line,
+                         uint32_t row, unsigned flags, int listed, uint64_t victim)
+{
+    const int store = flags & CF_RUN_STORE;
+
+    if (flags & CF_RUN_FLUSH) {
+        event(to, line, row, WRITTEN_BACK, victim != CF_CACHE_NONE && (victim & CF_CACHE_DIRTY));
+        event(to, line, row, flags, 1);
+    } else if (listed && store && !c->allocate) {
+        event(to, line, row, flags & ~(unsigned)CF_RUN_AGAIN, 1);
+    } else {
+        if (listed)
+            came_in(to, line, row, flags, victim);
+        event(to, line, row, (flags & ~(unsigned)CF_RUN_AGAIN) | CF_CACHE_POSTED,
+              store && c->through);
+    }
+}
+
+int cf_cache_level(struct cf_cache *c, const struct cf_cache_list *from, uint64_t ways,
+                   struct cf_cache_list *to)
+{
+    const unsigned any = any_flags(from->flags, from->count);
+    const int only_misses =
+        !(any & CF_RUN_FLUSH) && (!(any & CF_RUN_STORE) || (c->allocate && !c->through));
+    uint32_t n, k = 0;
+
+    to->count = 0;
+    if (!from->count)
+        return 0;
+    if (make_room(c, from->count) != 0)
+        return -1;
+    n = cf_cache_batch(c, from->line, from->flags, from->count, ways, c->miss, c->victim);
+    if (cf_cache_list_room(to, only_misses ? 2 * n + 2 : 3 * from->count + 3) != 0)
+        return -1;
+    if (only_misses) {
+        for (; k < n; k++) {
+            const uint32_t i = c->miss[k];
+
+            came_in(to, from->line[i], from->row[i], from->flags[i], c->victim[k]);
+        }
+        return 0;
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        const int listed = k < n && c->miss[k] == i;
+
+        consequences(c, to, from->line[i], from->row[i], from->flags[i], listed, c->victim[k]);
+        k += (uint32_t)listed;
+    }
+    return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cache.h - one cache: which references miss, and which lines they put out.
+ *
+ * A cache is `sets` sets of `ways` lines; line number L belongs to set L mod sets. Two ways to use
+ * it: batches of references, for a single cache or for a hierarchy that runs as a pipeline, each
+ * level taking the whole list of events of the level above; and single steps, for a hierarchy in
+ * which lower levels act on upper ones. Both have the same results.
+ *
+ * Line numbers are below 2^63 (see runs.h), and one of them is none: CF_CACHE_NONE. A cache may be
+ * told to keep every line in its physical way; else LRU and FIFO keep the ways of a set in the
+ * order of age, which is faster, and "way" then means the place in that order, 0 the newest.
+ *
+ * Policies. An invalid way is filled before any line is replaced, the lowest one first.
+ *   LRU, FIFO    the line that was touched, or came in, longest ago
+ *   tree-PLRU    a binary tree over the ways, each node telling the side touched longer ago; the
+ *                walk takes the other side where that one holds no way that may be used, which also
+ *                serves ways that are no power of two
+ *   bit-PLRU     a bit a way, set when touched; when all are set, all others are cleared. Victim:
+ *                the lowest way whose bit is clear (Malamy, Patel, Hayes, US patent 5,353,425,
+ * 1994) NRU          the same bits, cleared only when a victim is wanted and none is clear (Jaleel,
+ *                Theobald, Steely, Emer, ISCA 2010, section 2)
+ *   SRRIP        two bits a way, the same paper, section 4, with hit priority
+ *   random       any way, by a generator that begins with `seed`
+ *   master-index the lowest way of the mask: with cf_cache_master() the way of the core, as in
+ *                LEON's caches; hits in every way
+ */
+#ifndef CF_CACHE_H
+#define CF_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "filters/engine/rows/runs.h"
+#include "formats/machine/cf_machine.h"
+
+enum cf_cache_option {
+    CF_CACHE_WRITE_THROUGH = 1,
+    CF_CACHE_NO_ALLOCATE = 2, /* a store that misses brings no line in */
+    CF_CACHE_PHYSICAL = 4,    /* keep lines in their ways: for masks of ways and snapshots */
+    CF_CACHE_PORTABLE = 8,    /* no vector code: to compare the two */
+    CF_CACHE_NO_AVX512 = 16,  /* at most AVX2, to compare the two */
+};
+
+struct cf_cache_geometry {
+    uint32_t sets; /* from 1, any number */
+    uint32_t ways; /* 1 to CF_MAX_WAYS */
+    enum cf_replacement policy;
+    uint32_t options; /* enum cf_cache_option */
+    uint64_t seed;    /* of the policy random */
+};
+
+struct cf_cache;
+
+/* NULL without memory, or for a geometry that is out of bounds. Memory: 8 to 10 bytes a line and up
+   to 16 a set, never more than 16 bytes a line; and 25 bytes a reference of the largest batch. */
+struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g);
+void cf_cache_free(struct cf_cache *c);
+
+/* The ways in which lines may be placed: bit i stands for way i and, in caches of more than 64
+   ways, also for i + 64, i + 128, ... LRU and FIFO heed it only with CF_CACHE_PHYSICAL. A mask that
+   holds none of the ways means all of them. */
+#define CF_CACHE_ALL_WAYS UINT64_MAX
+
+/* The mask for master-index: way `core` mod ways. */
+uint64_t cf_cache_master(const struct cf_cache *c, uint32_t core);
+
+/* ---- batches ---- */
+
+/* What a reference can be beside enum cf_run_flag. */
+enum cf_cache_flag {
+    CF_CACHE_WHOLE = 64,   /* a store of the whole line: a miss needs nothing from below */
+    CF_CACHE_POSTED = 128, /* nobody waits for it: written back or through, or what follows that */
+};
+
+#define CF_CACHE_DIRTY ((uint64_t)1 << 63)
+
+/* No line, in bytes that are all the same. With another top bit it would be a line: one that no
+   address of a processor makes, whatever its line size, as its top bits take turns; while all other
+   bits set are the last word of the address space to the second process. */
+#define CF_CACHE_NONE_BYTE 0xa5
+#define CF_CACHE_NONE      (CF_CACHE_NONE_BYTE * UINT64_C(0x0101010101010101))
+
+/* Runs a batch and lists the references that missed, by their index in the batch: victim[k] is the
+   line that reference miss[k] put out, with CF_CACHE_DIRTY added where it must be written back, or
+   CF_CACHE_NONE. Flushes are listed too, their victim is the line itself if it was there. Both
+   arrays have room for `count` + 8. Returns how many are listed. Policies that look at repeated
+   touches (SRRIP) heed CF_RUN_AGAIN. A cache that writes through or does not allocate needs runs
+   made with CF_RUNS_STORES. */
+uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
+                        uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim);
+
+/* References on their way down, in the order in which they happen; the first three arrays of struct
+   cf_runs are such a list. */
+struct cf_cache_list {
+    uint32_t count;
+    uint32_t capacity;
+    uint64_t *line;
+    uint32_t *row; /* whatever the caller wants to find again, copied to what follows from it */
+    uint8_t *flags;
+};
+
+/* Room for `capacity` references; what a list held is lost when it grows. -1 without memory. */
+int cf_cache_list_room(struct cf_cache_list *l, uint32_t capacity);
+void cf_cache_list_free(struct cf_cache_list *l);
+
+/* Runs a batch and makes the list of what the level below sees, at most three events a reference:
+     a miss        reads its line, unless CF_CACHE_WHOLE: the flags of the reference without
+                   CF_RUN_STORE and CF_RUN_AGAIN
+     dirty victim  is written back, after the read: CF_RUN_STORE, WHOLE, POSTED
+     a store       in a cache that writes through is written below, POSTED; one that misses where
+                   stores do not allocate is written below, not POSTED, and reads nothing
+     a flush       writes its line back if it is dirty, and is handed on
+   An event inherits POSTED. `to` is emptied first and grows as needed: -1 without memory. */
+int cf_cache_level(struct cf_cache *c, const struct cf_cache_list *from, uint64_t ways,
+                   struct cf_cache_list *to);
+
+/* ---- single steps ---- */
+
+/* Where a line is and how. */
+enum cf_cache_state { CF_CACHE_ABSENT = 0, CF_CACHE_CLEAN = 1, CF_CACHE_MODIFIED = 2 };
+
+/* Looks, changes nothing. */
+enum cf_cache_state cf_cache_probe(const struct cf_cache *c, uint64_t line);
+
+/* A hit: the policy learns of the touch, a store makes the line dirty unless the cache writes
+   through. Returns what the line was before; ABSENT changes nothing. */
+enum cf_cache_state cf_cache_touch(struct cf_cache *c, uint64_t line, int store);
+
+/* Places a line that is absent: returns the victim, as in cf_cache_batch(). */
+uint64_t cf_cache_insert(struct cf_cache *c, uint64_t line, int dirty, uint64_t ways);
+
+/* Takes a line out: returns what it was. */
+enum cf_cache_state cf_cache_remove(struct cf_cache *c, uint64_t line);
+
+/* Makes a line clean and leaves it in its place: returns what it was. */
+enum cf_cache_state cf_cache_clean(struct cf_cache *c, uint64_t line);
+
+/* One reference with all its consequences, as in a batch: 1 when it is listed there, with its
+   victim. */
+int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t ways,
+                    uint64_t *victim);
+
+/* The line in a way, with CF_CACHE_DIRTY, or CF_CACHE_NONE: for snapshots. */
+uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way);
+
+/* Whether the ways of a set are kept in the order of age. */
+int cf_cache_ordered(const struct cf_cache *c);
+
+/* The set of a line. */
+uint32_t cf_cache_set(const struct cf_cache *c, uint64_t line);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cache_parts.h - what the files of cache.h share.
+ *
+ * A way holds the line number, with CF_CACHE_DIRTY, or CF_CACHE_NONE. An ordered cache (LRU, FIFO)
+ * has the ways of a set in the order of age, the newest first, invalid ones last; it needs nothing
+ * else. A physical cache keeps a line in its way and the policy's state beside:
+ *   LRU, FIFO           rank: the place of each way in the order of age, 0 the newest
+ *   tree-PLRU           word: the bit of node n is bit n; 0 = the lower side is older
+ *   bit-PLRU, NRU       word: the bit of each way
+ *   SRRIP               word: low bits of all ways, then high bits of all
+ */
+#ifndef CF_CACHE_PARTS_H
+#define CF_CACHE_PARTS_H
+
+#include "filters/engine/cache/cache.h"
+
+struct cf_cache;
+
+/* As cf_cache_batch(), without flushes, and where no store fails to allocate. */
+typedef uint32_t cf_cache_runner(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
+                                 uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim);
+
+/* Bytes behind the last set that vector code may read, and write as they are. */
+enum { CF_CACHE_BEHIND = 128 };
+
+struct cf_cache {
+    uint64_t *line; /* sets x ways */
+    uint16_t *rank; /* sets x ways */
+    uint64_t *word; /* sets x words */
+    uint32_t sets, ways;
+    uint8_t *emptied; /* of a large cache, by block of sets: whether it was; NULL: all were */
+    uint32_t block;   /* log2 of its sets */
+    uint32_t words;   /* of policy state a set */
+    uint32_t bits;    /* words that hold a bit for each way */
+    uint64_t inverse; /* floor(2^64 / sets), 0 where sets is a power of two */
+    uint64_t random;  /* state of the generator */
+    uint64_t invalid; /* ways of a physical cache that hold no line */
+    cf_cache_runner *run;
+    uint32_t *miss; /* of the batch at hand, for cf_cache_level() */
+    uint64_t *victim;
+    uint32_t room;             /* for so many references */
+    struct cf_cache_list kept; /* the batch at hand without repeats; row = index in the batch */
+    uint32_t newest;           /* the last lines are looked up by so many remainders */
+    uint32_t whole;            /* so many batches to come are taken with their repeats */
+    uint64_t way_mask[CF_MAX_WAYS / 64];    /* the ways that exist */
+    uint64_t touch_keep[64], touch_set[64]; /* tree-PLRU up to 64 ways: the path to a way */
+    enum cf_replacement policy;
+    uint32_t leaves; /* of the tree: ways, rounded up to a power of two */
+    uint8_t physical, through, allocate;
+    uint8_t direct; /* a repeat costs the runner less than finding it would */
+    uint8_t still;  /* the last batch moved few lines within their sets */
+    uint32_t turn;  /* batches that moved more */
+    uint8_t far;    /* the lines do not stay in the processor's own cache */
+};
+
+/* L mod sets. The reciprocal is at most one too small, since L < 2^64. */
+static inline uint32_t cf_cache_index(const struct cf_cache *c, uint64_t line)
+{
+    uint64_t rest;
+
+    if (!c->inverse)
+        return (uint32_t)line & (c->sets - 1);
+    rest = line - (uint64_t)((unsigned __int128)line * c->inverse >> 64) * c->sets;
+    return (uint32_t)(rest >= c->sets ? rest - c->sets : rest);
+}
+
+/* A large cache is emptied block by block, each when it is first reached: to write all of a last
+   level, most of which short programs never see, takes longer than they run. Whoever reads or
+   changes a set calls one of these before. Lines may have CF_CACHE_DIRTY. */
+void cf_cache_empty_block(const struct cf_cache *c, uint32_t block);
+void cf_cache_reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count);
+static inline void cf_cache_reach(const struct cf_cache *c, uint32_t set)
+{
+    if (c->emptied && !c->emptied[set >> c->block])
+        cf_cache_empty_block(c, set >> c->block);
+}
+
+/* Whether a way holds the line, dirty or not. */
+static inline int cf_cache_holds(uint64_t way, uint64_t line)
+{
+    return (way ^ line) << 1 == 0;
+}
+
+/* The place of a line in its set, or -1. */
+static inline int cf_cache_find(const struct cf_cache *c, const uint64_t *set, uint64_t line)
+{
+    for (uint32_t w = 0; w < c->ways; w++)
+        if (cf_cache_holds(set[w], line))
+            return (int)w;
+    return -1;
+}
+
+/* Ordered caches. */
+void cf_ordered_touch(struct cf_cache *c, uint64_t *set, int place);
+uint64_t cf_ordered_insert(struct cf_cache *c, uint64_t *set, uint64_t entry);
+void cf_ordered_remove(struct cf_cache *c, uint64_t *set, int place);
+cf_cache_runner cf_ordered_lru, cf_ordered_fifo;
+
+/* Vector code for ordered caches; NULL where there is none for the number of ways. */
+cf_cache_runner *cf_ordered_avx2(const struct cf_cache *c);
+cf_cache_runner *cf_ordered_avx512(const struct cf_cache *c);
+
+/* Physical caches. */
+void cf_ways_prepare(struct cf_cache *c);
+void cf_ways_touch(struct cf_cache *c, uint32_t set, uint32_t way);
+uint64_t cf_ways_insert(struct cf_cache *c, uint32_t set, uint64_t entry, uint64_t ways);
+cf_cache_runner *cf_ways_runner(const struct cf_cache *c);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hierarchy_parts.h - what the parts of the hierarchy model share: its state. Not for others.
+ *
+ * Both implementations work on the same caches, and either may take the next batch of runs.
+ */
+#ifndef CF_HIERARCHY_PARTS_H
+#define CF_HIERARCHY_PARTS_H
+
+#include "filters/engine/cache/cache.h"
+#include "filters/engine/cache/hierarchy.h"
+
+enum { KIND_DATA = 0, KIND_FETCH = 1, KINDS = 2 };
+enum { MEMORY = -1 };
+enum { BATCH = 8192, REFS = 4096, PENDING = 128, MOST_GROUPS = 1024 };
+
+#define NO_LINE CF_CACHE_NONE
+
+/* By what a line access is counted: index into counters below. */
+enum class { CLASS_LOAD, CLASS_STORE, CLASS_FETCH, CLASS_PREFETCH, CLASSES };
+
+struct prefetcher;
+
+/* Rows of the two kinds, and their runs: looking for repeated references goes fast where all rows
+   are of one kind. */
+struct apart {
+    uint64_t addr[KINDS][BATCH];
+    uint32_t size[KINDS][BATCH], row[KINDS][BATCH];
+    uint8_t op[KINDS][BATCH]; /* fetches as loads */
+    int vectors;
+    struct cf_runs *runs[KINDS];
+    struct cf_runs *both; /* merged again, where the order between them matters */
+};
+
+/* Takes rows from `from` on, eight at a time; n counts them by kind. Returns the row to go on with.
+   Overwrites up to eight places behind. */
+uint32_t cfh_apart_avx2(struct apart *a, const uint64_t *addr, const uint8_t *op,
+                        const uint32_t *size, uint32_t from, uint32_t to, uint32_t *n);
+
+struct watch {
+    cf_hierarchy_watcher f;
+    void *arg;
+    int misses; /* it is told of nothing else */
+    uint32_t count;
+    uint64_t line[REFS];
+    uint32_t row[REFS];
+    uint8_t core[REFS], flags[REFS], missed[REFS];
+};
+
+/* One level: its caches, one for each group of `shared` cores. */
+struct tier {
+    struct cf_level spec;
+    unsigned shift;  /* log2 of the line size */
+    unsigned shared; /* cores that share one cache, at most all */
+    unsigned caches; /* how many there are */
+    unsigned at;     /* which of them the core at hand uses */
+    int next[KINDS]; /* level behind, for reads of each kind that this level serves; MEMORY */
+    int onward;      /* level behind, for what is written */
+    uint32_t before; /* bit j: some accesses go to level j and then here */
+    int data;        /* serves loads and stores */
+    int exclusive;   /* and it has a level before it */
+    int inclusive;   /* the same */
+    struct cf_cache **cache;
+    uint64_t *ways;                 /* by core: the ways that it may fill */
+    struct prefetcher **prefetcher; /* by cache, or NULL */
+    /* Of a first level, by cache and group of sets: the line that was touched last of all in those
+       sets, with CF_CACHE_DIRTY if it is known to be; NO_LINE if that is not known. A further
+       touch of it changes nothing, and most runs are that. groups: a power of two that divides the
+       sets, so that the low bits of a line's number tell its group. */
+    uint64_t *recent;
+    uint32_t groups;
+    struct watch *watch;
+    int heard; /* the watcher wants hits, too */
+    int calm;  /* few of the last batch missed */
+    uint64_t arrived[CLASSES], missed[CLASSES];
+    struct cf_hierarchy_counts n; /* the rest */
+};
+
+struct cf_hierarchy {
+    unsigned cores, levels;
+    struct tier tier[CF_MAX_LEVELS];
+    int first[KINDS]; /* level that the accesses of a kind reach first, or MEMORY */
+    uint8_t first_depth[KINDS];
+    int may_share; /* two caches may hold the same line for different cores */
+    int alone;     /* a core has run */
+    int several;   /* a second core, too: until then there is nothing to keep coherent */
+    int coherent;  /* may_share and several */
+    int pipeline;  /* the machine is one that the pipeline serves */
+    int lean;      /* it is one that hierarchy_pipe_avx512.c serves */
+    int walk;      /* it is one that hierarchy_walk_avx512.c serves */
+    int two_runs;  /* first levels have lines of different sizes: runs are made for each */
+    int told;      /* a watcher wants to know of runs */
+    int ahead;     /* a level has a prefetcher, which may act between repeated references: none is
+                      dropped */
+    int split;     /* the first levels differ, and neither serves the other kind */
+    struct cf_runs *runs[KINDS];
+    struct apart *apart; /* for the pipeline, where split */
+    uint64_t memory[CLASSES], memory_writes;
+
+    /* The serial model: the run at hand. */
+    unsigned core, kind;
+    enum class class;
+    uint32_t row;
+    uint8_t marks; /* enum cf_ref_flag of what it causes */
+    int forget;    /* the pipeline has run: what is recent is not known */
+    unsigned pending;
+    struct {
+        int level;
+        unsigned kind;
+        uint64_t line;
+    } prefetch[PENDING];
+
+    /* The pipeline: events for each level, and room for what a batch gives back. */
+    struct cf_cache_list in[CF_MAX_LEVELS], out, merged;
+    uint32_t *miss;
+    uint64_t *victim;
+    uint32_t room;
+};
+
+static inline enum class class_of_op(const uint8_t *op, uint32_t row) {
+    static const uint8_t classes[8] = {CLASS_LOAD, CLASS_LOAD, CLASS_STORE, CLASS_FETCH,
+                                       CLASS_PREFETCH, CLASS_LOAD, CLASS_LOAD, CLASS_LOAD};
+
+    return !op || op[row] > 7 ? CLASS_LOAD : (enum class)classes[op[row]];
+}
+
+/* Line accesses that come from the core: at their first level, or at memory where there is none. */
+static inline void cfh_arrived(struct cf_hierarchy *h, enum class class, uint64_t count)
+{
+    const int level = h->first[class == CLASS_FETCH];
+
+    *(level == MEMORY ? &h->memory[class] : &h->tier[level].arrived[class]) += count;
+}
+
+static inline unsigned depth_of(const struct cf_hierarchy *h, int level)
+{
+    return level == MEMORY ? CF_FROM_MEMORY : h->tier[level].spec.depth;
+}
+
+/* Sends what a watcher was not told yet. */
+void cfh_watch_flush(struct tier *t);
+
+static inline void cfh_note(struct tier *t, uint64_t line, uint32_t row, unsigned core,
+                            unsigned flags, int missed)
+{
+    struct watch *w = t->watch;
+
+    if (!missed && w->misses)
+        return;
+    if (w->count == REFS)
+        cfh_watch_flush(t);
+    w->line[w->count] = line;
+    w->row[w->count] = row;
+    w->core[w->count] = (uint8_t)core;
+    w->flags[w->count] = (uint8_t)flags;
+    w->missed[w->count++] = (uint8_t)missed;
+}
+
+/* Takes a batch of runs; hit[] holds the first depth of each row already. */
+void cfh_serial(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
+                unsigned core, uint8_t *hit);
+/* The same, without flushes, for machines with h->walk, as long as nobody watches. */
+void cfh_walk_avx512(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
+                     unsigned core, uint8_t *hit);
+/* Of the serial model. Takes (own) or cleans the copies that other cores hold on the way from
+   `level` to the one behind it, which gets what was dirty. */
+void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own);
+/* A store to a line that was clean at `level`: takes all copies of other cores. */
+void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line);
+/* A cache of an inclusive `level` lost a line of 1 << shift bytes: takes it from the caches before
+   it, and returns whether one of them held it dirty. */
+int cfh_take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
+                    unsigned shift);
+/* The same without runs: each row by itself, where looking for repeated references costs more than
+   it saves, and where a prefetcher may act between them. `space` by kind. */
+void cfh_serial_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
+                     const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
+                     const uint64_t *space, uint8_t *hit);
+/* The same for data and fetches apart, where they go to different first levels; else `data` holds
+   both, and fetches are NULL. -1 without memory. */
+int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
+                 const uint8_t *op, unsigned core, uint8_t *hit);
+
+/* The same for machines with h->lean, as long as nobody watches. */
+int cfh_pipe_avx512(struct cf_hierarchy *h, const struct cf_runs *data,
+                    const struct cf_runs *fetches, const uint8_t *op, uint8_t *hit);
+
+/* Counts by class, in four fields of 16 bits: one addition each, whatever the class. */
+enum { FIELD = 16, MOST_COUNTED = 1 << 15 };
+
+static inline uint64_t one_of(const uint8_t *op, uint32_t row)
+{
+    static const uint64_t ones[8] = {
+        1, 1, 1 << FIELD, UINT64_C(1) << 2 * FIELD, UINT64_C(1) << 3 * FIELD, 1, 1, 1};
+
+    return op && op[row] < 8 ? ones[op[row]] : 1;
+}
+
+static inline void add_counts(uint64_t *to, uint64_t counts)
+{
+    for (unsigned c = 0; c < CLASSES; c++)
+        to[c] += counts >> FIELD * c & 0xffff;
+}
+
+/* A prefetcher of one cache. */
+struct prefetcher *cfh_prefetcher_new(enum cf_prefetcher kind, unsigned shift, uint64_t lines);
+void cfh_prefetcher_free(struct prefetcher *p);
+/* A demand access: 1 when it asks for a line to be brought in, then *wanted. `hit` 0: it missed. */
+int cfh_prefetcher_demand(struct prefetcher *p, uint64_t line, int hit, int *useful,
+                          uint64_t *wanted);
+/* A line was brought in by the prefetcher; a line was lost. */
+void cfh_prefetcher_brought(struct prefetcher *p, uint64_t line);
+void cfh_prefetcher_lost(struct prefetcher *p, uint64_t line);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From rows to batches of runs (runs.h), each of which goes to one of the implementations: the
+ * pipeline (hierarchy_pipe.c), which is fast and serves simple machines as long as one core runs
+ * and nothing is flushed, or the serial model (hierarchy_serial.c), which serves all, and of which
+ * hierarchy_walk_avx512.c is a faster form for plain machines. All work on the same caches with the
+ * same result.
+ */
+#include <string.h>
+
+#include "filters/engine/cache/hierarchy_parts.h"
+#include "formats/stream/cf.h"
+
+/* so few are not worth a batch of runs */
+enum { FEW_ROWS = 32 };
+
+/* How many of the rows do what. The numbers of operations have three bits: eight rows are looked at
+   as one word, bit by bit, and what the bits say is added up in bytes. */
+static void count_ops(const uint8_t *op, uint32_t rows, uint64_t *n, uint64_t *flushes)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint32_t i = 0;
+
+    while (i + 8 <= rows) {
+        const uint32_t end = rows - i > 8 * 255 ? i + 8 * 255 : rows;
+        uint64_t store = 0, fetch = 0, prefetch = 0, flush = 0;
+        const uint32_t begin = i;
+
+        for (; i + 8 <= end; i += 8) {
+            uint64_t word, b0, b1, b2;
+
+            memcpy(&word, op + i, 8);
+            if (__builtin_expect((word & (ones * 0xf8)) != 0, 0))
+                break;
+            b0 = word & ones;
+            b1 = word >> 1 & ones;
+            b2 = word >> 2 & ones;
+            store += b1 & ~b0 & ~b2;
+            fetch += b1 & b0 & ~b2;
+            prefetch += b2 & ~b0 & ~b1;
+            flush += b2 & b0 & ~b1;
+        }
+        n[CLASS_LOAD] += i - begin;
+        for (unsigned byte = 0; byte < 64; byte += 8) {
+            const uint64_t s = store >> byte & 0xff, f = fetch >> byte & 0xff;
+            const uint64_t p = prefetch >> byte & 0xff, c = flush >> byte & 0xff;
+
+            n[CLASS_STORE] += s;
+            n[CLASS_FETCH] += f;
+            n[CLASS_PREFETCH] += p;
+            n[CLASS_LOAD] -= s + f + p + c;
+            *flushes += c;
+        }
+        /* a number that is no operation */
+        for (const uint32_t stop = i + 8 <= end ? i + 8 : i; i < stop; i++) {
+            if (op[i] != CF_FLUSH)
+                n[class_of_op(op, i)]++;
+            else
+                ++*flushes;
+        }
+    }
+    for (; i < rows; i++) {
+        if (op[i] != CF_FLUSH)
+            n[class_of_op(op, i)]++;
+        else
+            ++*flushes;
+    }
+}
+
+/* Line accesses at the first level, or at memory where there is none: one a row, and one for every
+   further line of it. The runs do not tell, since repeated references are dropped from them.
+   Returns the flushes. */
+static uint64_t count_rows(struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
+                           uint64_t *fetches)
+{
+    uint64_t n[CLASSES] = {0}, flushes = 0;
+
+    if (op)
+        count_ops(op + from, to - from, n, &flushes);
+    else
+        n[CLASS_LOAD] = to - from;
+    for (unsigned c = 0; c < CLASSES; c++)
+        cfh_arrived(h, (enum class)c, n[c]);
+    *fetches = n[CLASS_FETCH];
+    return flushes;
+}
+
+static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)
+{
+    const uint64_t parts = 0x0101010101010101u * CF_RUN_PART;
+
+    for (uint32_t i = 0; i < r->count;) {
+        uint64_t word = parts;
+        uint32_t end = i + 8;
+
+        if (end <= r->count)
+            memcpy(&word, r->flags + i, 8);
+        else
+            end = r->count;
+        if (__builtin_expect((word & parts) == 0, 1)) {
+            i = end;
+            continue;
+        }
+        for (; i < end; i++)
+            if ((r->flags[i] & (CF_RUN_PART | CF_RUN_FLUSH)) == CF_RUN_PART)
+                cfh_arrived(h, class_of_op(op, r->row[i]), 1);
+    }
+}
+
+/* The depth that a row has which causes no run: that of its first level. */
+static void preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
+                   uint8_t *hit)
+{
+    memset(hit + from, h->first_depth[KIND_DATA], to - from);
+    if (h->first_depth[KIND_FETCH] != h->first_depth[KIND_DATA])
+        for (uint32_t i = from; op && i < to; i++)
+            if (op[i] == CF_IFETCH)
+                hit[i] = h->first_depth[KIND_FETCH];
+}
+
+/* Which implementation takes a batch. */
+enum code { PIPELINE, WALK, SERIAL };
+
+static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t *addr,
+                       const uint8_t *op, const uint32_t *size, uint32_t from, uint32_t to,
+                       unsigned core, uint64_t space, enum code code, uint8_t *hit)
+{
+    while (from < to) {
+        from = cf_runs_fill(r, addr, op, size, from, to, space);
+        count_parts(h, r, op);
+        if (code == SERIAL)
+            cfh_serial(h, r, op, core, hit);
+#ifdef __x86_64__
+        else if (code == WALK)
+            cfh_walk_avx512(h, r, op, core, hit);
+#endif
+        else if (cfh_pipeline(h, r, NULL, op, core, hit) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
+{
+    for (uint32_t i = 0; i < count; i++)
+        row[i] = of[row[i]];
+}
+
+/* Puts rows of the two kinds apart and makes runs of each; 0 if a batch does not hold them all. */
+static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
+                      const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
+{
+    uint32_t n[KINDS] = {0}, i = from;
+
+#ifdef __x86_64__
+    if (a->vectors && size)
+        i = cfh_apart_avx2(a, addr, op, size, from, to, n);
+#endif
+    for (; i < to; i++) {
+        const unsigned kind = op[i] == CF_IFETCH;
+        const uint32_t k = n[kind]++;
+
+        a->addr[kind][k] = addr[i];
+        a->size[kind][k] = size ? size[i] : 1;
+        a->row[kind][k] = i;
+        if (kind == KIND_DATA)
+            a->op[KIND_DATA][k] = op[i];
+    }
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        struct cf_runs *r = a->runs[kind];
+        /* Vector code wants operations. It has to begin anew at each access of two lines, which
+           are too many among fetches where lines are short. */
+        const uint8_t *ops = kind == KIND_DATA || r->shift >= 6 ? a->op[kind] : NULL;
+        const uint32_t end = cf_runs_fill(r, a->addr[kind], ops, a->size[kind], 0, n[kind], space);
+
+        if (end != n[kind] || r->done) {
+            r->done = 0;
+            return 0;
+        }
+        from_rows(r->row, r->count, a->row[kind]);
+    }
+    return 1;
+}
+
+/* Runs of both kinds in the order of their rows: what is dropped of one kind would hit, whatever
+   the other does in between. */
+static const struct cf_runs *merge_kinds(struct apart *a)
+{
+    const struct cf_runs *data = a->runs[KIND_DATA], *fetches = a->runs[KIND_FETCH];
+    struct cf_runs *both = a->both;
+    uint32_t d = 0, f = 0, n = 0;
+
+    for (; d < data->count && f < fetches->count; n++) {
+        const uint64_t data_line = data->line[d], fetch_line = fetches->line[f];
+        const uint32_t data_row = data->row[d], fetch_row = fetches->row[f];
+        const uint8_t data_flags = data->flags[d], fetch_flags = fetches->flags[f] | CF_RUN_FETCH;
+        const int fetch = fetch_row < data_row;
+
+        both->line[n] = fetch ? fetch_line : data_line;
+        both->row[n] = fetch ? fetch_row : data_row;
+        both->flags[n] = fetch ? fetch_flags : data_flags;
+        f += (uint32_t)fetch;
+        d += (uint32_t)!fetch;
+    }
+    for (; d < data->count; d++, n++) {
+        both->line[n] = data->line[d];
+        both->row[n] = data->row[d];
+        both->flags[n] = data->flags[d];
+    }
+    for (; f < fetches->count; f++, n++) {
+        both->line[n] = fetches->line[f];
+        both->row[n] = fetches->row[f];
+        both->flags[n] = fetches->flags[f] | CF_RUN_FETCH;
+    }
+    both->count = n;
+    return both;
+}
+
+static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
+                     const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
+                     uint64_t space, enum code code, uint8_t *hit)
+{
+    struct apart *a = h->apart;
+
+    for (uint32_t end; from < to; from = end) {
+        /* lines that straddle are a few, for which there is some room */
+        end = to - from > BATCH / 4 * 3 ? from + BATCH / 4 * 3 : to;
+        if (!take_apart(a, addr, op, size, from, end, space)) {
+            if (run_batches(h, h->runs[0], addr, op, size, from, end, core, space, SERIAL, hit) !=
+                0)
+                return -1;
+            continue;
+        }
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            count_parts(h, a->runs[kind], op);
+        if (code == SERIAL)
+            cfh_serial(h, merge_kinds(a), op, core, hit);
+#ifdef __x86_64__
+        else if (code == WALK)
+            cfh_walk_avx512(h, merge_kinds(a), op, core, hit);
+#endif
+        else if (cfh_pipeline(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, hit) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
+                     const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
+                     uint64_t space, uint8_t *hit)
+{
+    const unsigned shift[KINDS] = {h->runs[KIND_DATA]->shift, h->runs[KIND_FETCH]->shift};
+    const unsigned least = shift[0] < shift[1] ? shift[0] : shift[1];
+    /* a key of the shorter lines, so that both kinds call the same memory the same */
+    const uint64_t key[KINDS] = {space >> (shift[0] - least), space >> (shift[1] - least)};
+    uint64_t fetches, flushes;
+    enum code code;
+    int status = 0, apart, broken;
+
+    if (from >= to)
+        return 0;
+    core %= h->cores;
+    if (h->alone && h->core != core) {
+        h->several = 1;
+        h->coherent = h->may_share;
+    }
+    h->alone = 1;
+    if (h->core != core)
+        for (unsigned i = 0; i < h->levels; i++)
+            h->tier[i].at = core / h->tier[i].shared;
+    h->core = core;
+    preset(h, op, from, to, hit);
+    flushes = count_rows(h, op, from, to, &fetches);
+    apart = h->apart && op && !flushes && !h->told && fetches && to - from >= FEW_ROWS;
+    /* not worth making runs: few rows, and fetches between the data, which break them up */
+    broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;
+    code = flushes                                           ? SERIAL
+           : h->pipeline && !h->several && (!h->split || op) ? PIPELINE
+           : h->walk && !h->told && !broken                  ? WALK
+                                                             : SERIAL;
+    if (h->ahead || (code == SERIAL && !h->told && broken)) {
+        cfh_serial_rows(h, addr, op, size, from, to, core, key, hit);
+    } else if (h->split && (code == PIPELINE || apart)) {
+        status = run_apart(h, addr, op, size, from, to, core, space, code, hit);
+    } else if (!h->two_runs) {
+        status = run_batches(h, h->runs[0], addr, op, size, from, to, core, space, code, hit);
+    } else {
+        /* stretches of one kind, each with lines of its own size */
+        for (uint32_t end; status == 0 && from < to; from = end) {
+            int fetch = op && op[from] == CF_IFETCH;
+
+            for (end = from + 1; end < to && (op && op[end] == CF_IFETCH) == fetch; end++)
+                ;
+            status = run_batches(h, h->runs[fetch], addr, op, size, from, end, core, key[fetch],
+                                 code, hit);
+        }
+    }
+    for (unsigned i = 0; i < h->levels; i++)
+        if (h->tier[i].watch)
+            cfh_watch_flush(&h->tier[i]);
+    return status;
+}
+
+int cf_hierarchy_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
+                      const uint32_t *size, uint32_t rows, const uint8_t *core,
+                      const uint64_t *space, uint8_t *hit)
+{
+    for (uint32_t from = 0, end; from < rows; from = end) {
+        for (end = from + 1; end < rows && core[end] == core[from] && space[end] == space[from];
+             end++)
+            ;
+        if (cf_hierarchy_run(h, addr, op, size, from, end, core[from], space[from], hit) != 0)
+            return -1;
+    }
+    return 0;
+}

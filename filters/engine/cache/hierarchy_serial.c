@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The definition of the hierarchy: one run after the other, through all levels that it concerns.
+ *
+ * A read that misses is served by the level behind before a place is made for the line, so that
+ * the levels fill from the outside in: first the outer level puts out its victim, then the inner
+ * one, whose victim, if dirty, is then written to the outer one.
+ *
+ * inclusive    a line that such a level loses is taken from all caches before it that it serves;
+ *              if one of them held it dirty, it is written back by this level.
+ * exclusive    a line that is read from such a level moves to the one before it; it gets all
+ *              victims of that one, the clean ones too, and brings in nothing itself. What it has
+ *              dirty goes to the level behind before an instruction cache gets the line.
+ * write-back   a store makes the line dirty. Write-through: the line stays clean and the store
+ *              goes on to the level behind, though nobody waits for it there.
+ * allocate     a store that misses reads the line. Else it goes on to the level behind. A dirty
+ *              line from the level before is taken in without a read if it is a whole line here;
+ *              where stores allocate nothing, it goes on too.
+ * coherence    MESI between the data caches that serve different cores (Papamarcos and Patel, "A
+ *              Low-Overhead Coherence Solution for Multiprocessors with Private Cache Memories",
+ *              ISCA 1984). A miss on its way to a level first looks into the other caches before
+ *              that level: a dirty copy is written to the level, and then stays clean (load) or
+ *              goes (store, or a load from an exclusive level). A store to a clean line takes all
+ *              other copies. So a dirty line has no other copy; whether a clean one has is not
+ *              noted but looked for, which makes the states shared and exclusive-clean one: they
+ *              differ in the traffic on a bus only. Instruction caches take no part; what they
+ *              evict goes into no exclusive level while another core holds it dirty.
+ * flush        takes the line from all caches of all cores; memory gets it if a copy was dirty.
+ */
+#include "filters/engine/cache/hierarchy_parts.h"
+
+static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty);
+static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigned shift);
+static unsigned store_line(struct cf_hierarchy *h, int level, uint64_t line);
+
+static inline unsigned cores_before(const struct cf_hierarchy *h, unsigned cache, unsigned shared)
+{
+    unsigned end = (cache + 1) * shared;
+
+    return end < h->cores ? end : h->cores;
+}
+
+/* A line number of one level in another whose lines are at least as long. */
+static inline uint64_t outward(const struct cf_hierarchy *h, const struct tier *t, int to,
+                               uint64_t line)
+{
+    return to == MEMORY ? line : line >> (h->tier[to].shift - t->shift);
+}
+
+static const uint8_t flags_of_class[CLASSES] = {0, 0, CF_RUN_FETCH, CF_RUN_PREFETCH};
+
+static inline void note(struct cf_hierarchy *h, struct tier *t, uint64_t line, unsigned flags,
+                        int missed)
+{
+    if (t->watch)
+        cfh_note(t, line, h->row, t->at,
+                 flags | h->marks | (flags & CF_REF_WRITE ? 0 : flags_of_class[h->class]), missed);
+}
+
+static inline uint64_t *recent_of(const struct tier *t, unsigned cache, uint64_t line)
+{
+    return &t->recent[(size_t)cache * t->groups + (line & (t->groups - 1))];
+}
+
+enum take { LOOK, CLEAN, TAKE };
+
+/* Finds in one cache the lines that lie in `line` of a level with lines of 1 << shift bytes, or in
+   which that lies; looks, makes them clean, or takes them out, which *lost counts. Returns whether
+   one was dirty. */
+static int take_lines(struct tier *t, unsigned cache, uint64_t line, unsigned shift, enum take how,
+                      uint64_t *lost)
+{
+    uint64_t first = shift > t->shift ? line << (shift - t->shift) : line >> (t->shift - shift);
+    uint64_t count = shift > t->shift ? UINT64_C(1) << (shift - t->shift) : 1;
+    int dirty = 0;
+
+    for (uint64_t k = 0; k < count; k++) {
+        struct cf_cache *c = t->cache[cache];
+        enum cf_cache_state was = how == LOOK    ? cf_cache_probe(c, first + k)
+                                  : how == CLEAN ? cf_cache_clean(c, first + k)
+                                                 : cf_cache_remove(c, first + k);
+
+        if (was == CF_CACHE_ABSENT)
+            continue;
+        dirty |= was == CF_CACHE_MODIFIED;
+        if (how == LOOK)
+            continue;
+        if (t->recent)
+            recent_of(t, cache, first + k)[0] = NO_LINE;
+        t->n.writebacks += was == CF_CACHE_MODIFIED;
+        if (how == TAKE) {
+            (*lost)++;
+            if (t->prefetcher)
+                cfh_prefetcher_lost(t->prefetcher[cache], first + k);
+        }
+    }
+    return dirty;
+}
+
+/* The same in all caches of other cores that meet our way to `next` there. */
+static int take_others(struct cf_hierarchy *h, int level, int next, uint64_t line, enum take how)
+{
+    struct tier *t = &h->tier[level];
+    unsigned outer = next == MEMORY ? h->cores : h->tier[next].shared;
+    unsigned low = h->core / outer * outer, high = cores_before(h, h->core / outer, outer);
+    int dirty = 0;
+
+    for (int j = 0; j <= level; j++) {
+        struct tier *s = &h->tier[j];
+
+        if (!s->data || (j != level && !(t->before >> j & 1)))
+            continue;
+        for (unsigned c = low / s->shared; c * s->shared < high; c++) {
+            const uint64_t before = s->n.invalidations;
+
+            if (c * s->shared / t->shared == t->at)
+                continue;
+            dirty |= take_lines(s, c, line, t->shift, how, &s->n.invalidations);
+            /* what is left before it are instruction caches */
+            if (s->inclusive && s->n.invalidations > before)
+                dirty |= cfh_take_before(h, j, c, line, t->shift);
+        }
+    }
+    return dirty;
+}
+
+void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
+{
+    struct tier *t = &h->tier[level];
+    int next = t->next[KIND_DATA];
+
+    if (!t->data || t->shared == h->cores || (next != MEMORY && h->tier[next].shared == t->shared))
+        return;
+    /* an exclusive level hands a dirty line on as it is, so that nobody else may keep it */
+    if (!own && next != MEMORY && h->tier[next].exclusive)
+        own = take_others(h, level, next, line, LOOK) ||
+              cf_cache_probe(h->tier[next].cache[h->tier[next].at], line) == CF_CACHE_MODIFIED;
+    if (take_others(h, level, next, line, own ? TAKE : CLEAN))
+        write_line(h, next, outward(h, t, next, line), t->shift);
+}
+
+void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line)
+{
+    /* behind a cache that holds it dirty there are no copies */
+    for (;;) {
+        struct tier *t = &h->tier[level];
+        int next = t->next[KIND_DATA];
+
+        cfh_snoop(h, level, line, 1);
+        if (!t->data || next == MEMORY)
+            return;
+        line = outward(h, t, next, line);
+        t = &h->tier[next];
+        if (cf_cache_probe(t->cache[t->at], line) == CF_CACHE_MODIFIED)
+            return;
+        level = next;
+    }
+}
+
+/* An exclusive level takes a line from the one before it. */
+static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty);
+
+int cfh_take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
+                    unsigned shift)
+{
+    const struct tier *t = &h->tier[level];
+    const unsigned high = cores_before(h, cache, t->shared);
+    int dirty = 0;
+
+    for (int j = 0; j < level; j++) {
+        struct tier *s = &h->tier[j];
+
+        if (!(t->before >> j & 1))
+            continue;
+        for (unsigned c = cache * t->shared / s->shared; c * s->shared < high; c++)
+            dirty |= take_lines(s, c, line, shift, TAKE, &s->n.back_invalidations);
+    }
+    return dirty;
+}
+
+/* Whether a cache of another core, none that lies before ours of `level`, holds the line dirty. */
+static int dirty_elsewhere(struct cf_hierarchy *h, int level, uint64_t line)
+{
+    while (level != MEMORY) {
+        const int next = h->tier[level].next[KIND_DATA];
+
+        if (take_others(h, level, next, line, LOOK))
+            return 1;
+        line = outward(h, &h->tier[level], next, line);
+        level = next;
+    }
+    return 0;
+}
+
+/* A line has left a cache of `level` to make room. */
+static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
+{
+    struct tier *t = &h->tier[level];
+    uint64_t line = victim & ~CF_CACHE_DIRTY;
+    int dirty = (victim & CF_CACHE_DIRTY) != 0, next = t->onward;
+    unsigned cache = t->at;
+
+    t->n.evictions++;
+    if (t->prefetcher)
+        cfh_prefetcher_lost(t->prefetcher[cache], line);
+    if (t->inclusive)
+        dirty |= cfh_take_before(h, level, cache, line, t->shift);
+    if (next != MEMORY && h->tier[next].exclusive) {
+        /* nobody has taken an old copy from an instruction cache */
+        if (h->coherent && !t->data && h->tier[next].data && dirty_elsewhere(h, next, line))
+            return;
+        t->n.writebacks += dirty;
+        place(h, next, line, dirty);
+    } else if (dirty) {
+        t->n.writebacks++;
+        write_line(h, next, outward(h, t, next, line), t->shift);
+    }
+}
+
+static void fill(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
+{
+    struct tier *t = &h->tier[level];
+    uint64_t victim = cf_cache_insert(t->cache[t->at], line, dirty, t->ways[h->core]);
+
+    if (victim != CF_CACHE_NONE)
+        evicted(h, level, victim);
+}
+
+static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
+{
+    struct tier *t = &h->tier[level];
+    int missed = cf_cache_touch(t->cache[t->at], line, dirty) == CF_CACHE_ABSENT;
+
+    t->n.writes++;
+    t->n.write_misses += (unsigned)missed;
+    note(h, t, line, CF_RUN_STORE | CF_REF_WRITE, missed);
+    if (missed)
+        fill(h, level, line, dirty);
+}
+
+/* A dirty line of 1 << shift bytes comes from the level before. */
+static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigned shift)
+{
+    struct tier *t;
+    int missed;
+
+    if (level == MEMORY) {
+        h->memory_writes++;
+        return;
+    }
+    t = &h->tier[level];
+    if (t->exclusive) {
+        place(h, level, line, 1);
+        return;
+    }
+    missed = cf_cache_touch(t->cache[t->at], line, 1) == CF_CACHE_ABSENT;
+    t->n.writes++;
+    t->n.write_misses += (unsigned)missed;
+    note(h, t, line, CF_RUN_STORE | CF_REF_WRITE, missed);
+    if (missed && t->spec.write_allocate) {
+        int dirty = t->spec.write_back, next = t->onward;
+
+        if (shift != t->shift) {
+            unsigned kind = h->kind;
+
+            h->kind = t->data ? KIND_DATA : KIND_FETCH;
+            read_line(h, next, outward(h, t, next, line), 0, &dirty);
+            h->kind = kind;
+        }
+        if (shift == t->shift && next != MEMORY && h->tier[next].exclusive)
+            /* an older copy there must not come to light again */
+            cf_cache_remove(h->tier[next].cache[h->tier[next].at], line);
+        fill(h, level, line, dirty);
+    }
+    if (!t->spec.write_back || (missed && !t->spec.write_allocate)) {
+        t->n.writebacks++;
+        write_line(h, t->onward, outward(h, t, t->onward, line), shift);
+    }
+}
+
+static inline void demand(struct cf_hierarchy *h, int level, uint64_t line, int hit)
+{
+    struct tier *t = &h->tier[level];
+    uint64_t wanted;
+    int useful = 0;
+
+    if (!t->prefetcher || h->class == CLASS_PREFETCH)
+        return;
+    if (cfh_prefetcher_demand(t->prefetcher[t->at], line, hit, &useful, &wanted) &&
+        h->pending < PENDING) {
+        h->prefetch[h->pending].level = level;
+        h->prefetch[h->pending].kind = h->kind;
+        h->prefetch[h->pending++].line = wanted;
+    }
+    t->n.prefetches_useful += (unsigned)useful;
+}
+
+/* What the level behind has to say to a read that missed at `level`: its depth. */
+static unsigned read_behind(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty)
+{
+    struct tier *t = &h->tier[level];
+    const int next = t->next[h->kind];
+    uint64_t wider = line;
+
+    if (h->coherent)
+        cfh_snoop(h, level, line, own);
+    /* a fetch that leaves the way of data behind a unified level asks on the rest of that, too */
+    for (int i = level; h->coherent && t->data && next != t->next[KIND_DATA];) {
+        const int data = h->tier[i].next[KIND_DATA];
+
+        if (data == MEMORY)
+            break;
+        wider = outward(h, &h->tier[i], data, wider);
+        i = data;
+        cfh_snoop(h, i, wider, own);
+    }
+    return read_line(h, next, outward(h, t, next, line), own, dirty);
+}
+
+static void store_behind(struct cf_hierarchy *h, int level, uint64_t line, unsigned *served)
+{
+    struct tier *t = &h->tier[level];
+    int next = t->next[KIND_DATA];
+
+    if (h->coherent)
+        cfh_snoop(h, level, line, 1);
+    *served = store_line(h, next, outward(h, t, next, line));
+}
+
+static unsigned read_missed(struct cf_hierarchy *h, int level, uint64_t line, int own)
+{
+    int given = 0;
+    unsigned served;
+
+    h->tier[level].missed[h->class]++;
+    served = read_behind(h, level, line, own, h->tier[level].data ? &given : NULL);
+    fill(h, level, line, given);
+    return served;
+}
+
+/* A read that comes from the level before; own: for a store. *dirty is set where an exclusive level
+   gives away a dirty line; NULL for an instruction cache, which must not hold one, since nobody
+   would find it there. Returns the depth that serves it. */
+static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty)
+{
+    struct tier *t;
+    enum cf_cache_state was;
+    struct cf_cache *cache;
+
+    if (level == MEMORY) {
+        h->memory[h->class]++;
+        return CF_FROM_MEMORY;
+    }
+    t = &h->tier[level];
+    cache = t->cache[t->at];
+    t->arrived[h->class]++;
+    was = t->exclusive ? cf_cache_remove(cache, line) : cf_cache_touch(cache, line, 0);
+    note(h, t, line, 0, was == CF_CACHE_ABSENT);
+    demand(h, level, line, was != CF_CACHE_ABSENT);
+    if (was == CF_CACHE_ABSENT && t->exclusive) {
+        t->missed[h->class]++;
+        return read_behind(h, level, line, own, dirty);
+    }
+    if (was == CF_CACHE_ABSENT)
+        return read_missed(h, level, line, own);
+    if (own && h->coherent && was != CF_CACHE_MODIFIED)
+        cfh_take_all(h, level, line);
+    if (t->exclusive && was == CF_CACHE_MODIFIED && dirty) {
+        *dirty = 1;
+    } else if (t->exclusive && was == CF_CACHE_MODIFIED) {
+        t->n.writebacks++;
+        write_line(h, t->onward, outward(h, t, t->onward, line), t->shift);
+    }
+    return t->spec.depth;
+}
+
+static void store_found(struct cf_hierarchy *h, int level, uint64_t line, enum cf_cache_state was)
+{
+    unsigned served;
+
+    if (!h->tier[level].spec.write_back)
+        store_behind(h, level, line, &served);
+    else if (h->coherent && was != CF_CACHE_MODIFIED)
+        cfh_take_all(h, level, line);
+}
+
+static unsigned store_missed(struct cf_hierarchy *h, int level, uint64_t line)
+{
+    struct tier *t = &h->tier[level];
+    unsigned served, ignored;
+    int given = 0;
+
+    t->missed[h->class]++;
+    if (!t->spec.write_allocate || t->exclusive) {
+        store_behind(h, level, line, &served);
+        return served;
+    }
+    served = read_behind(h, level, line, 1, &given);
+    fill(h, level, line, given || t->spec.write_back);
+    if (!t->spec.write_back)
+        store_behind(h, level, line, &ignored);
+    return served;
+}
+
+/* A store that a level before it did not keep. */
+static unsigned store_line(struct cf_hierarchy *h, int level, uint64_t line)
+{
+    struct tier *t;
+    enum cf_cache_state was;
+
+    if (level == MEMORY) {
+        h->memory_writes++;
+        return CF_FROM_MEMORY;
+    }
+    t = &h->tier[level];
+    was = cf_cache_touch(t->cache[t->at], line, 1);
+    t->arrived[h->class]++;
+    note(h, t, line, CF_RUN_STORE, was == CF_CACHE_ABSENT);
+    demand(h, level, line, was != CF_CACHE_ABSENT);
+    if (was == CF_CACHE_ABSENT)
+        return store_missed(h, level, line);
+    store_found(h, level, line, was);
+    return t->spec.depth;
+}
+
+static unsigned flush_line(struct cf_hierarchy *h, uint64_t line, unsigned shift)
+{
+    unsigned found = CF_FROM_MEMORY;
+    int dirty = 0;
+
+    for (unsigned j = 0; j < h->levels; j++) {
+        struct tier *t = &h->tier[j];
+        uint64_t lost = 0, here = t->shift > shift ? line >> (t->shift - shift) : line;
+        const unsigned parts = t->shift < shift ? shift - t->shift : 0;
+
+        for (unsigned c = 0; c < t->caches; c++) {
+            uint64_t before = lost;
+
+            dirty |= take_lines(t, c, line, shift, TAKE, &lost);
+            /* lines here are longer: the caches before it hold the other parts */
+            for (unsigned k = 0; lost > before && t->inclusive && k < j; k++)
+                for (unsigned d = 0; d < h->tier[k].caches && t->before >> k & 1; d++)
+                    dirty |= take_lines(&h->tier[k], d, here, t->shift, TAKE,
+                                        &h->tier[k].n.back_invalidations);
+            for (uint64_t k = 0; t->watch && k < UINT64_C(1) << parts; k++)
+                cfh_note(t, (here << parts) + k, h->row, c, CF_RUN_FLUSH, lost == before);
+        }
+        t->n.flushes += lost;
+        if (lost && t->spec.depth < found)
+            found = t->spec.depth;
+    }
+    h->memory_writes += (unsigned)dirty;
+    return found;
+}
+
+/* What the prefetchers asked for, after the run that made them ask. */
+static void bring(struct cf_hierarchy *h)
+{
+    h->class = CLASS_PREFETCH;
+    h->marks = CF_REF_HARDWARE;
+    for (unsigned i = 0; i < h->pending; i++) {
+        int level = h->prefetch[i].level, dirty = 0;
+        struct tier *t = &h->tier[level];
+        unsigned cache = t->at;
+        uint64_t line = h->prefetch[i].line;
+
+        if (cf_cache_probe(t->cache[cache], line) != CF_CACHE_ABSENT)
+            continue;
+        h->kind = h->prefetch[i].kind;
+        t->n.prefetches_issued++;
+        read_behind(h, level, line, 0, t->data ? &dirty : NULL);
+        fill(h, level, line, dirty);
+        cfh_prefetcher_brought(t->prefetcher[cache], line);
+    }
+    h->pending = 0;
+    h->marks = 0;
+}
+
+/* One reference of the core at hand, or one run of them. */
+static inline __attribute__((always_inline)) void refer(struct cf_hierarchy *h, uint64_t line,
+                                                        uint32_t row, unsigned flags,
+                                                        const uint8_t *op, uint8_t *hit)
+{
+    const unsigned kind = (flags & CF_RUN_FETCH) != 0, store = flags & CF_RUN_STORE;
+    const int level = h->first[kind];
+    struct tier *t = level == MEMORY ? NULL : &h->tier[level];
+    uint64_t none = NO_LINE; /* for levels that do not keep what is recent */
+    unsigned served;
+
+    h->row = row;
+    h->kind = kind;
+    if (__builtin_expect(flags & CF_RUN_FLUSH, 0)) {
+        served = flush_line(h, line, h->runs[KIND_DATA]->shift);
+        if (!(flags & CF_RUN_PART))
+            hit[row] = 0;
+    } else if (!t) {
+        served = CF_FROM_MEMORY;
+    } else {
+        const unsigned index = t->at;
+        const uint64_t dirty = store ? CF_CACHE_DIRTY : 0;
+        uint64_t *recent = t->recent ? recent_of(t, index, line) : &none;
+        enum cf_cache_state was;
+
+        if ((*recent | CF_CACHE_DIRTY) == (line | CF_CACHE_DIRTY) && (*recent & dirty) == dirty &&
+            !t->heard)
+            return;
+        was = cf_cache_touch(t->cache[index], line, store != 0);
+        *recent = NO_LINE;
+        /* all that a hit in a simple cache needs */
+        if (was != CF_CACHE_ABSENT && !t->heard && !t->prefetcher &&
+            (!store || (t->spec.write_back && (was == CF_CACHE_MODIFIED || !h->coherent)))) {
+            *recent = line;
+            if (t->spec.write_back && (store || was == CF_CACHE_MODIFIED))
+                *recent |= CF_CACHE_DIRTY;
+            return;
+        }
+        h->class = class_of_op(op, row);
+        if (t->watch)
+            cfh_note(t, line, row, index, flags, was == CF_CACHE_ABSENT);
+        demand(h, level, line, was != CF_CACHE_ABSENT);
+        served = t->spec.depth;
+        if (was != CF_CACHE_ABSENT && store) {
+            store_found(h, level, line, was);
+        } else if (was == CF_CACHE_ABSENT) {
+            served = store ? store_missed(h, level, line) : read_missed(h, level, line, 0);
+            if (flags & CF_RUN_AGAIN)
+                cf_cache_touch(t->cache[index], line, 0);
+        }
+    }
+    if (served > hit[row])
+        hit[row] = (uint8_t)served;
+    if (h->pending)
+        bring(h);
+}
+
+static void begin(struct cf_hierarchy *h, unsigned core)
+{
+    h->core = core;
+    for (unsigned k = 0; h->forget && k < h->levels; k++) {
+        struct tier *t = &h->tier[k];
+
+        for (size_t i = 0; t->recent && i < (size_t)t->caches * t->groups; i++)
+            t->recent[i] = NO_LINE;
+    }
+    h->forget = 0;
+}
+
+void cfh_serial(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
+                unsigned core, uint8_t *hit)
+{
+    begin(h, core);
+    for (uint32_t i = 0; i < runs->count; i++)
+        refer(h, runs->line[i], runs->row[i], runs->flags[i], op, hit);
+}
+
+void cfh_serial_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
+                     const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
+                     const uint64_t *space, uint8_t *hit)
+{
+    static const uint8_t flags_of_op[CF_FLUSH + 1] = {
+        0, 0, CF_RUN_STORE, CF_RUN_FETCH, CF_RUN_PREFETCH, CF_RUN_FLUSH};
+
+    begin(h, core);
+    for (uint32_t i = from; i < to; i++) {
+        const unsigned flags = op && op[i] <= CF_FLUSH ? flags_of_op[op[i]] : 0;
+        const unsigned kind = (flags & CF_RUN_FETCH) != 0, shift = h->runs[kind]->shift;
+        const uint64_t end = addr[i] + (size && size[i] ? size[i] - 1 : 0);
+        const uint64_t last = (end < addr[i] ? UINT64_MAX : end) >> shift;
+        uint64_t line = addr[i] >> shift;
+
+        refer(h, line ^ space[kind], i, flags, op, hit);
+        while (__builtin_expect(line < last, 0)) {
+            if (!(flags & CF_RUN_FLUSH))
+                cfh_arrived(h, class_of_op(op, i), 1);
+            refer(h, ++line ^ space[kind], i, flags | CF_RUN_PART, op, hit);
+        }
+    }
+}

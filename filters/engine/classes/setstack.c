@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * setstack.c - an LRU stack for each set (see setstack.h).
+ *
+ * A stack is an array whose last element is its top, so that it grows at the end and a search for a
+ * line used lately ends soon. Moving a line to the top moves the lines above it down by one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/classes/setstack.h"
+
+struct one {
+    uint64_t *line;
+    uint32_t count, room;
+};
+
+struct cf_setstack {
+    uint32_t sets;
+    struct one set[];
+};
+
+struct cf_setstack *cf_setstack_new(uint32_t sets)
+{
+    struct cf_setstack *s = calloc(1, sizeof(*s) + sets * sizeof(s->set[0]));
+
+    if (s)
+        s->sets = sets;
+    return s;
+}
+
+void cf_setstack_free(struct cf_setstack *s)
+{
+    for (uint32_t i = 0; s && i < s->sets; i++)
+        free(s->set[i].line);
+    free(s);
+}
+
+static void move_to_top(struct one *o, uint32_t at, uint64_t line)
+{
+    memmove(o->line + at, o->line + at + 1, (o->count - 1 - at) * sizeof(*o->line));
+    o->line[o->count - 1] = line;
+}
+
+int cf_setstack_touch(struct cf_setstack *s, uint32_t set, uint64_t line, uint64_t *distance)
+{
+    struct one *o = &s->set[set];
+
+    for (uint32_t i = o->count; i > 0; i--)
+        if (o->line[i - 1] == line) {
+            *distance = o->count - i;
+            move_to_top(o, i - 1, line);
+            return 0;
+        }
+    *distance = CF_DIST_COLD;
+    if (o->count == o->room) {
+        const uint32_t room = o->room ? 2 * o->room : 4;
+        uint64_t *more = room > o->room ? realloc(o->line, room * sizeof(*more)) : NULL;
+
+        if (!more)
+            return -1;
+        o->line = more;
+        o->room = room;
+    }
+    o->line[o->count++] = line;
+    return 0;
+}
+
+int cf_setstack_touch_held(struct cf_setstack *s, uint32_t set, uint64_t line, uint32_t ways)
+{
+    struct one *o = &s->set[set];
+    const uint32_t end = o->count > ways ? o->count - ways : 0;
+
+    for (uint32_t i = o->count; i > end; i--)
+        if (o->line[i - 1] == line) {
+            move_to_top(o, i - 1, line);
+            return 1;
+        }
+    return 0;
+}
+
+enum cf_class cf_setstack_class(uint64_t distance, uint32_t ways, uint32_t sets)
+{
+    if (distance == CF_DIST_COLD)
+        return CF_CLASS_COMPULSORY;
+    if (distance < ways)
+        return CF_CLASS_NONE;
+    if (distance < sets)
+        return CF_CLASS_CONFLICT;
+    return distance > sets ? CF_CLASS_CAPACITY : CF_CLASS_UNCLASSIFIED;
+}

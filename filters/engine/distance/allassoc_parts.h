@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * allassoc_parts.h - what the portable and the vector code of allassoc.h share.
+ */
+#ifndef CF_ALLASSOC_PARTS_H
+#define CF_ALLASSOC_PARTS_H
+
+#include "filters/engine/distance/allassoc.h"
+
+#define CF_ALLASSOC_NAMES   32768      /* most names that the vector code has */
+#define CF_ALLASSOC_NO_NAME UINT16_MAX /* and none of them */
+
+/* One number of sets. */
+struct cf_allassoc_sets {
+    uint32_t sets;
+    uint32_t mask;    /* sets - 1, where that is a power of two */
+    uint64_t inverse; /* else floor(2^64 / sets); 0 for powers of two */
+    uint64_t *line;   /* of the portable code: lists of lines, sets x 2 x room */
+    uint16_t *head;   /* and where the list of each set begins */
+    uint16_t *name;   /* of the vector code: lists of names, sets x room */
+    uint64_t *way;    /* and, for the most sets that share names, the lines by way, sets x room */
+    uint16_t *tag;    /* and 16 bits of a hash of each */
+    uint64_t *found;  /* references by place, beside those: */
+    uint64_t first;   /* those at place 0 for this number of sets and more, but not for fewer */
+    unsigned share;   /* the last number of sets that shares names with those from here on */
+    unsigned top;     /* the last number of sets of the chain of divisors that begins here */
+    unsigned bottom;  /* the first one of the chain */
+};
+
+/* As cf_allassoc_run(). */
+typedef void cf_allassoc_runner(struct cf_allassoc *a, const uint64_t *line, uint32_t count);
+
+struct cf_allassoc {
+    unsigned count;
+    uint32_t ways;
+    uint32_t room;              /* ways, in full vectors */
+    cf_allassoc_runner *vector; /* NULL: portable */
+    uint64_t references;        /* so far */
+    struct cf_allassoc_sets set[CF_ALLASSOC_MOST];
+};
+
+static inline uint64_t cf_allassoc_index(const struct cf_allassoc_sets *s, uint64_t line)
+{
+    uint64_t rest;
+
+    if (!s->inverse)
+        return line & s->mask;
+    rest = line - (uint64_t)((unsigned __int128)line * s->inverse >> 64) * s->sets;
+    return rest >= s->sets ? rest - s->sets : rest;
+}
+
+/* NULL where there is none for this processor and number of ways; else *room, a power of two, is
+   set. */
+cf_allassoc_runner *cf_allassoc_avx512(uint32_t ways, uint32_t *room);
+
+#endif

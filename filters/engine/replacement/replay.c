@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Accesses wait in a list for each set until the snapshot behind them comes. The lines of a set's
+ * universe then get small numbers, their places in a sorted array, and everything that is asked of
+ * them is a flag by number.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/replacement/gamma.h"
+#include "filters/engine/replacement/replay_parts.h"
+
+static const enum cf_replacement candidates[FIXED] = {CF_LRU,      CF_FIFO, CF_TREE_PLRU,
+                                                      CF_BIT_PLRU, CF_NRU,  CF_SRRIP};
+
+struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
+{
+    const size_t n = (size_t)sets * ways;
+    struct cf_replay *r = calloc(1, sizeof *r);
+    int bad;
+
+    if (!r)
+        return NULL;
+    r->sets = sets;
+    r->ways = ways;
+    r->random = 1;
+    r->line = malloc(n * sizeof *r->line);
+    r->used = calloc(n, sizeof *r->used);
+    r->came = calloc(n, sizeof *r->came);
+    r->ready = malloc(sets);
+    r->left_out = calloc(sets, 1);
+    r->head = calloc(sets, sizeof *r->head);
+    r->tail = calloc(sets, sizeof *r->tail);
+    bad = !r->line || !r->used || !r->came || !r->ready || !r->left_out || !r->head || !r->tail;
+    for (int i = 0; i < FIXED && ways <= CF_REPLAY_WAYS; i++) {
+        const struct cf_cache_geometry g = {sets, ways, candidates[i], CF_CACHE_PHYSICAL, 1};
+
+        r->cache[i] = cf_cache_new(&g);
+        bad |= !r->cache[i];
+    }
+    if (bad || ways > CF_REPLAY_WAYS) {
+        cf_replay_free(r);
+        return NULL;
+    }
+    memset(r->line, CF_CACHE_NONE_BYTE, n * sizeof *r->line);
+    memset(r->ready, empty != 0, sets);
+    return r;
+}
+
+void cf_replay_free(struct cf_replay *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < FIXED; i++)
+        cf_cache_free(r->cache[i]);
+    free(r->line);
+    free(r->used);
+    free(r->came);
+    free(r->ready);
+    free(r->left_out);
+    free(r->head);
+    free(r->tail);
+    free(r->log);
+    free(r->universe);
+    free(r->member);
+    free(r->event);
+    free(r->place);
+    free(r->kept);
+    free(r);
+}
+
+void cf_replay_leave_out(struct cf_replay *r, uint32_t set)
+{
+    r->left_out[set] = 1;
+}
+
+int cf_replay_access(struct cf_replay *r, uint64_t line, int flush)
+{
+    const uint32_t set = (uint32_t)(line % r->sets);
+
+    if (r->left_out[set])
+        return 0;
+    if (r->logged == r->log_room) {
+        const size_t more = r->log_room ? (size_t)r->log_room * 2 : 4096;
+        struct access *log;
+
+        if (more > UINT32_MAX / 2 || !(log = realloc(r->log, more * sizeof *log)))
+            return -1;
+        r->log = log;
+        r->log_room = (uint32_t)more;
+    }
+    r->log[r->logged++] = (struct access){line, 0, flush != 0};
+    if (r->tail[set])
+        r->log[r->tail[set] - 1].next = r->logged;
+    else
+        r->head[set] = r->logged;
+    r->tail[set] = r->logged;
+    return 0;
+}
+
+/* ---- the universe of a set ---- */
+
+static int by_line(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+int cfr_number_of(const struct cf_replay *r, uint64_t line)
+{
+    const uint64_t *at = bsearch(&line, r->universe, r->lines, sizeof line, by_line);
+
+    return at ? (int)(at - r->universe) : -1;
+}
+
+static int make_room(struct cf_replay *r, uint32_t events)
+{
+    const uint32_t lines = events + r->ways;
+
+    if (lines > r->line_room) {
+        const size_t n = (size_t)lines * 2;
+
+        free(r->universe);
+        free(r->member);
+        free(r->place);
+        free(r->kept);
+        r->universe = malloc(n * sizeof *r->universe);
+        r->member = malloc(n * sizeof *r->member);
+        r->place = malloc(n * sizeof *r->place);
+        r->kept = malloc(n * sizeof *r->kept);
+        r->line_room = r->universe && r->member && r->place && r->kept ? (uint32_t)n : 0;
+    }
+    if (events > r->event_room) {
+        const size_t n = (size_t)events * 2;
+
+        free(r->event);
+        r->event = malloc(n * sizeof *r->event);
+        r->event_room = r->event ? (uint32_t)n : 0;
+    }
+    return lines <= r->line_room && events <= r->event_room ? 0 : -1;
+}
+
+static void number_lines(struct cf_replay *r, const struct view *v)
+{
+    uint32_t n = 0, kept = 0;
+
+    for (uint32_t w = 0; w < r->ways; w++)
+        if (v->before[w] != CF_CACHE_NONE)
+            r->universe[n++] = v->before[w];
+    for (uint32_t i = r->head[v->set]; i; i = r->log[i - 1].next)
+        r->universe[n++] = r->log[i - 1].line;
+    qsort(r->universe, n, sizeof *r->universe, by_line);
+    for (uint32_t i = 0; i < n; i++)
+        if (!kept || r->universe[i] != r->universe[kept - 1])
+            r->universe[kept++] = r->universe[i];
+    r->lines = kept;
+    memset(r->member, 0, kept * sizeof *r->member);
+}
+
+static int look(struct cf_replay *r, struct view *v)
+{
+    uint32_t events = 0;
+
+    for (uint32_t i = r->head[v->set]; i; i = r->log[i - 1].next)
+        events++;
+    if (make_room(r, events) != 0)
+        return -1;
+    number_lines(r, v);
+    r->events = 0;
+    for (uint32_t i = r->head[v->set]; i; i = r->log[i - 1].next) {
+        const uint32_t k = (uint32_t)cfr_number_of(r, r->log[i - 1].line);
+
+        r->event[r->events++] = k * 2 + r->log[i - 1].flush;
+        v->flushed |= r->log[i - 1].flush != 0;
+        r->member[k].accessed = 1;
+        r->member[k].last = r->clock + i;
+        if (!r->member[k].first)
+            r->member[k].first = r->clock + i;
+    }
+    for (uint32_t w = 0; w < r->ways; w++) {
+        int k;
+
+        if (v->before[w] != CF_CACHE_NONE && (k = cfr_number_of(r, v->before[w])) >= 0) {
+            r->member[k].before = 1;
+            v->held++;
+        }
+        if (v->now[w] == CF_CACHE_NONE)
+            continue;
+        v->holds++;
+        k = cfr_number_of(r, v->now[w]);
+        if (k < 0)
+            v->unexplained = 1;
+        else
+            r->member[k].now = 1;
+    }
+    for (uint32_t k = 0; k < r->lines; k++) {
+        const struct member *m = &r->member[k];
+
+        v->accessed += m->accessed;
+        v->survived += m->accessed && m->now;
+        v->others += !m->accessed;
+        v->others_left += !m->accessed && m->now;
+    }
+    return 0;
+}
+
+/* ---- judging ---- */
+
+/* ln of the outcomes beside one that was predicted, in *others, and of the chance of this one under
+   random, in *random. 0 when nothing can be learned, or it cannot be. */
+static int weigh(struct cf_replay *r, const struct view *v, double *others, double *random)
+{
+    const uint32_t least = v->others >= r->ways ? 1 : r->ways - v->others,
+                   most = v->accessed < r->ways ? v->accessed : r->ways;
+    double all;
+
+    /* the line that was accessed last is there in any case */
+    if (v->survived < least || v->survived > most || v->holds != r->ways ||
+        !r->member[r->event[r->events - 1] / 2].now)
+        return 0;
+    all = cf_ln_choose(v->accessed - 1.0, v->survived - 1.0) +
+          cf_ln_choose(v->others, v->others_left) + log((double)(most - least) + 1);
+    if (all <= 0)
+        return 0;
+    *others = all + log1p(-exp(-all));
+    *random = cfr_ln_random(r, v, most - least + 1);
+    return 1;
+}
+
+/* Runs the accesses under a candidate; a sum over the lines that it leaves tells predictions
+   apart. */
+static uint64_t run_candidate(struct cf_replay *r, struct cf_cache *c, const struct view *v,
+                              uint32_t *there, uint32_t *left)
+{
+    uint64_t sum = 0, victim;
+
+    for (uint32_t i = 0; i < r->events; i++)
+        cf_cache_access(c, r->universe[r->event[i] / 2], r->event[i] & 1 ? CF_RUN_FLUSH : 0,
+                        CF_CACHE_ALL_WAYS, &victim);
+    *there = *left = 0;
+    for (uint32_t w = 0; w < r->ways; w++) {
+        const uint64_t line = cf_cache_line(c, v->set, w);
+        int k;
+
+        if (line == CF_CACHE_NONE)
+            continue;
+        ++*left;
+        k = cfr_number_of(r, line & ~CF_CACHE_DIRTY);
+        *there += k >= 0 && r->member[k].now;
+        sum += (line + 1) * 0x9e3779b97f4a7c15u ^ (line + 1) >> 31;
+    }
+    return sum;
+}
+
+static void judge(struct cf_replay *r, const struct view *v)
+{
+    uint64_t sum[FIXED];
+    uint32_t there[FIXED], left[FIXED];
+    double others, random;
+
+    for (int i = 0; i < FIXED; i++)
+        sum[i] = run_candidate(r, r->cache[i], v, &there[i], &left[i]);
+    if (!r->ready[v->set] || v->flushed) {
+        r->totals.unknown++;
+        return;
+    }
+    if (v->unexplained) {
+        r->totals.unexplained++;
+        return;
+    }
+    if (r->lines <= r->ways) {
+        r->totals.trivial++;
+        return;
+    }
+    if (!weigh(r, v, &others, &random)) {
+        r->totals.unexplained++;
+        return;
+    }
+    r->totals.judged++;
+    r->likelihood += random;
+    for (int i = 0; i < FIXED; i++) {
+        const int exact = there[i] == v->holds && left[i] == v->holds;
+
+        r->exact[i] += (uint64_t)exact;
+        r->predicted[i] += left[i];
+        r->right[i] += there[i];
+        if (!exact)
+            r->others[i] += others;
+        for (int k = 0; k < FIXED; k++)
+            r->differs[i][k] += sum[i] != sum[k];
+    }
+}
+
+/* ---- beginning again from a snapshot ---- */
+
+struct held {
+    uint64_t line, when, used, came;
+    uint32_t way;
+};
+
+static int by_when(const void *x, const void *y)
+{
+    const struct held *a = x, *b = y;
+
+    if (a->when != b->when)
+        return a->when < b->when ? -1 : 1;
+    return (a->way > b->way) - (a->way < b->way);
+}
+
+static void empty_set(struct cf_cache *c, uint32_t set, uint32_t ways)
+{
+    for (uint32_t w = 0; w < ways; w++) {
+        const uint64_t line = cf_cache_line(c, set, w);
+
+        if (line != CF_CACHE_NONE)
+            cf_cache_remove(c, line & ~CF_CACHE_DIRTY);
+    }
+}
+
+static void begin_again(struct cf_replay *r, int candidate, const struct view *v)
+{
+    struct cf_cache *c = r->cache[candidate];
+    const size_t at = (size_t)v->set * r->ways;
+    struct held held[CF_REPLAY_WAYS];
+    uint32_t n = 0, same = 0;
+
+    for (uint32_t w = 0; w < r->ways; w++)
+        same += cf_cache_line(c, v->set, w) == v->now[w];
+    if (same == r->ways)
+        return;
+    empty_set(c, v->set, r->ways);
+    for (uint32_t w = 0; w < r->ways; w++) {
+        const uint64_t used = r->used[at + w], came = r->came[at + w];
+
+        if (v->now[w] != CF_CACHE_NONE)
+            held[n++] = (struct held){v->now[w], candidates[candidate] == CF_FIFO ? came : used,
+                                      used, came, w};
+    }
+    qsort(held, n, sizeof *held, by_when);
+    for (uint32_t i = 0; i < n; i++) {
+        cf_cache_insert(c, held[i].line, 0, (uint64_t)1 << held[i].way);
+        if (candidates[candidate] == CF_SRRIP && held[i].used > held[i].came)
+            cf_cache_touch(c, held[i].line, 0);
+    }
+}
+
+/* Takes the snapshot over as what is known: which line is where, when it was used and came in. */
+static void take_over(struct cf_replay *r, const struct view *v, int looked)
+{
+    const size_t at = (size_t)v->set * r->ways;
+    uint64_t used[CF_REPLAY_WAYS] = {0}, came[CF_REPLAY_WAYS] = {0};
+    int ready = 1;
+
+    for (uint32_t w = 0; w < r->ways; w++) {
+        const int k = looked && v->now[w] != CF_CACHE_NONE ? cfr_number_of(r, v->now[w]) : -1;
+
+        for (uint32_t b = 0; b < r->ways; b++)
+            if (v->before[b] == v->now[w]) {
+                used[w] = r->used[at + b];
+                came[w] = r->came[at + b];
+            }
+        if (k >= 0 && r->member[k].accessed) {
+            used[w] = r->member[k].last;
+            if (!r->member[k].before)
+                came[w] = r->member[k].first;
+        }
+        if (v->now[w] != CF_CACHE_NONE)
+            ready &= used[w] && came[w];
+        else
+            used[w] = came[w] = 0;
+    }
+    memcpy(r->used + at, used, r->ways * sizeof *used);
+    memcpy(r->came + at, came, r->ways * sizeof *came);
+    memcpy(r->line + at, v->now, r->ways * sizeof *v->now);
+    r->ready[v->set] = (uint8_t)ready;
+}
+
+static int step_set(struct cf_replay *r, uint32_t set, const uint64_t *now)
+{
+    struct view v = {.set = set, .before = r->line + (size_t)set * r->ways, .now = now};
+    uint64_t before[CF_REPLAY_WAYS];
+    const int looked = r->head[set] != 0;
+
+    memcpy(before, v.before, r->ways * sizeof *before);
+    v.before = before;
+    if (looked) {
+        if (look(r, &v) != 0)
+            return -1;
+        judge(r, &v);
+    } else {
+        r->totals.unexplained++;
+    }
+    take_over(r, &v, looked);
+    for (int i = 0; i < FIXED; i++)
+        begin_again(r, i, &v);
+    return 0;
+}
+
+int cf_replay_snapshot(struct cf_replay *r, const uint64_t *line, uint32_t stride, int emptied)
+{
+    const size_t bytes = r->ways * sizeof *r->line;
+
+    for (uint32_t set = 0; set < r->sets; set++) {
+        uint64_t *mine = r->line + (size_t)set * r->ways;
+        const uint64_t *now = line + (size_t)set * stride;
+
+        if (r->left_out[set])
+            continue;
+        if ((r->head[set] || memcmp(mine, now, bytes) != 0) && step_set(r, set, now) != 0)
+            return -1;
+        if (emptied) {
+            for (int i = 0; i < FIXED; i++)
+                empty_set(r->cache[i], set, r->ways);
+            memset(mine, CF_CACHE_NONE_BYTE, bytes);
+            memset(r->used + (size_t)set * r->ways, 0, bytes);
+            memset(r->came + (size_t)set * r->ways, 0, bytes);
+            r->ready[set] = 1;
+        }
+        r->head[set] = r->tail[set] = 0;
+    }
+    r->clock += r->logged;
+    r->logged = 0;
+    return 0;
+}
+
+/* ---- results ---- */
+
+struct cf_replay_totals cf_replay_totals(const struct cf_replay *r)
+{
+    return r->totals;
+}
+
+static double log_likelihood(const struct cf_replay *r, int i)
+{
+    const double n = (double)r->totals.judged, x = (double)r->exact[i];
+    double p = (x + 0.5) / (n + 1);
+
+    if (n <= 0)
+        return 0;
+    p = p < 0.5 ? 0.5 : p;
+    return x * log(p) + (n - x) * log1p(-p) - r->others[i] - log(n) / 2;
+}
+
+static int by_likelihood(const void *x, const void *y)
+{
+    const struct cf_replay_score *a = x, *b = y;
+
+    if (a->log_likelihood != b->log_likelihood)
+        return a->log_likelihood > b->log_likelihood ? -1 : 1;
+    return (a->policy > b->policy) - (a->policy < b->policy);
+}
+
+static int index_of(enum cf_replacement policy)
+{
+    for (int i = 0; i < FIXED; i++)
+        if (candidates[i] == policy)
+            return i;
+    return -1;
+}
+
+void cf_replay_rank(const struct cf_replay *r, struct cf_replay_score score[CF_REPLAY_CANDIDATES])
+{
+    int best;
+
+    for (int i = 0; i < FIXED; i++)
+        score[i] = (struct cf_replay_score){
+            .policy = candidates[i],
+            .exact = r->exact[i],
+            .lines = r->predicted[i],
+            .right = r->right[i],
+            .log_likelihood = log_likelihood(r, i),
+        };
+    score[FIXED] = (struct cf_replay_score){
+        .policy = CF_RANDOM,
+        .log_likelihood = r->likelihood,
+    };
+    qsort(score, CF_REPLAY_CANDIDATES, sizeof *score, by_likelihood);
+    best = index_of(score[0].policy);
+    for (int k = 0; k < CF_REPLAY_CANDIDATES; k++) {
+        const int i = index_of(score[k].policy);
+        const int near = score[0].log_likelihood - score[k].log_likelihood < 3;
+
+        /* random predicts chances, not lines */
+        score[k].differs = best >= 0 && i >= 0 ? r->differs[best][i] : k ? r->totals.judged : 0;
+        score[k].verdict = !r->totals.judged           ? CF_REPLAY_NO_EVIDENCE
+                           : k == 0                    ? CF_REPLAY_BEST
+                           : near || !score[k].differs ? CF_REPLAY_NOT_APART
+                                                       : CF_REPLAY_WORSE;
+    }
+}

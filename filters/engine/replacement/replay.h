@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * replay.h - which replacement policy does a cache have, of which snapshots show the contents and a
+ * trace the accesses in between?
+ *
+ * Every candidate that cache.h knows runs the accesses of a set from one snapshot to the next. A
+ * set is judged where it must have replaced something (it and the accesses together have more lines
+ * than ways), where all of its lines were used since watching began, so that the hidden state is
+ * known (or it was empty before), and where nothing came in that no access explains. A candidate is
+ * exact when it leaves the very lines that the snapshot shows. A candidate that fails begins again
+ * from the snapshot: its lines are put into their ways in the order of their last use (FIFO: in the
+ * order in which they came), which gives LRU and tree-PLRU their true state, FIFO too unless a line
+ * left and came back unseen, and the others one that may have been.
+ *
+ * Log-likelihood of a judged set. Its universe is what it held plus what was accessed. The outcome
+ * is how many of the accessed lines survive (j of a), which ones, and which of the u others do.
+ *   deterministic  exact with probability p, the share that was exact but at least one half, since
+ *                  what is right by chance explains nothing; else any other outcome: each j that
+ *                  is possible, and then each choice of lines, is equally likely
+ *   random         j as in 64 runs with random victims (add-one smoothing); then each choice of
+ *                  accessed lines in proportion to the product of their odds to survive in these
+ *                  runs (the conditional Bernoulli distribution: Chen and Liu, Statistica Sinica 7,
+ *                  1997), the one accessed last being sure, and each choice of others alike; exact
+ *                  for one access, for many an approximation that sums to 1
+ * Deterministic candidates pay ln(n) / 2 for their p (Schwarz, "Estimating the Dimension of a
+ * Model", Annals of Statistics 6, 1978). Candidates that are less than 3 apart, "positive" but not
+ * "strong" evidence (Kass and Raftery, "Bayes Factors", JASA 90, 1995, section 3.2), or that
+ * predicted the same wherever they were judged, cannot be told apart.
+ *
+ * Memory: for each line of the cache about 100 bytes; 16 bytes for each access between two
+ * snapshots, and up to 60 for each access to one set between two.
+ */
+#ifndef CF_REPLAY_H
+#define CF_REPLAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "filters/engine/cache/cache.h"
+
+enum {
+    CF_REPLAY_WAYS = 64, /* at most */
+    CF_REPLAY_CANDIDATES = 7,
+};
+
+struct cf_replay;
+
+/* Line L belongs to set L mod sets. `empty`: the caches are known to begin empty. NULL without
+   memory. */
+struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
+    __attribute__((warn_unused_result));
+void cf_replay_free(struct cf_replay *r);
+
+/* An access to a line, or a flush of it. -1 without memory. */
+int cf_replay_access(struct cf_replay *r, uint64_t line, int flush)
+    __attribute__((warn_unused_result));
+
+/* A snapshot of what came from these accesses: line[set * stride + way], CF_CACHE_NONE where there
+   is none. `emptied`: the cache was emptied afterwards. -1 without memory. */
+int cf_replay_snapshot(struct cf_replay *r, const uint64_t *line, uint32_t stride, int emptied)
+    __attribute__((warn_unused_result));
+
+/* A set is not looked at: nothing in it is judged. */
+void cf_replay_leave_out(struct cf_replay *r, uint32_t set);
+
+struct cf_replay_totals {
+    uint64_t judged;
+    uint64_t trivial;     /* everything fitted: each policy keeps all */
+    uint64_t unknown;     /* the state before was not known */
+    uint64_t unexplained; /* lines that no access brought */
+};
+struct cf_replay_totals cf_replay_totals(const struct cf_replay *r);
+
+enum cf_replay_verdict {
+    CF_REPLAY_NO_EVIDENCE, /* nothing was judged */
+    CF_REPLAY_BEST,
+    CF_REPLAY_NOT_APART, /* cannot be told apart from the best */
+    CF_REPLAY_WORSE,
+};
+
+struct cf_replay_score {
+    enum cf_replacement policy;
+    enum cf_replay_verdict verdict;
+    uint64_t exact;        /* judged sets whose lines were predicted; 0 for random, */
+    uint64_t lines, right; /* which predicts chances; lines predicted, and those that were there */
+    uint64_t differs;      /* judged sets for which it predicts otherwise than the best */
+    double log_likelihood; /* with the price of its parameter */
+};
+
+/* All candidates, best first; of equals the one that stands first in enum cf_replacement. */
+void cf_replay_rank(const struct cf_replay *r, struct cf_replay_score score[CF_REPLAY_CANDIDATES]);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * replay_parts.h - what the files of replay.h share: the state of a replay, and the set at hand.
+ *
+ * The universe of a set, what it held and what was accessed, is sorted; the place of a line in it
+ * is its number, by which everything else is found. Every array that is indexed by number has room
+ * for `line_room` elements.
+ */
+#ifndef CF_REPLAY_PARTS_H
+#define CF_REPLAY_PARTS_H
+
+#include "filters/engine/replacement/replay.h"
+
+enum { FIXED = 6, RUNS = 64 }; /* deterministic candidates; runs of the random one */
+
+struct access {
+    uint64_t line;
+    uint32_t next; /* index + 1 */
+    uint32_t flush;
+};
+
+/* What is known of a line of the universe. */
+struct member {
+    uint8_t before, accessed, now;
+    uint64_t first, last; /* access, counted from 1 */
+};
+
+struct cf_replay {
+    uint32_t sets, ways;
+    struct cf_cache *cache[FIXED];
+    uint64_t *line;        /* sets x ways: the snapshot before */
+    uint64_t *used, *came; /* last use of it, and when it came in; 0 = not known */
+    uint8_t *ready, *left_out;
+    uint32_t *head, *tail; /* of the set's accesses, index + 1 */
+    struct access *log;
+    uint32_t logged, log_room;
+    uint64_t clock; /* accesses so far */
+    uint64_t random;
+    /* of the set at hand */
+    uint64_t *universe;
+    struct member *member;
+    uint32_t *event; /* number of the line * 2 + flush */
+    uint32_t *place; /* way + 1 in a random run */
+    uint32_t *kept;  /* random runs that it survived */
+    uint32_t lines, events, line_room, event_room;
+    /* results */
+    struct cf_replay_totals totals;
+    uint64_t exact[FIXED], predicted[FIXED], right[FIXED];
+    uint64_t differs[FIXED][FIXED];
+    double others[FIXED]; /* ln of the outcomes beside the predicted one, where it was not exact */
+    double likelihood;    /* of random */
+};
+
+/* A set between two snapshots. */
+struct view {
+    uint32_t set;
+    const uint64_t *before, *now;
+    uint32_t held, holds;         /* valid lines before and now */
+    uint32_t accessed, survived;  /* lines that were accessed, and those of them that are there */
+    uint32_t others, others_left; /* the same of lines that were not */
+    int flushed, unexplained;
+};
+
+/* Number of a line in the universe, or -1. */
+int cfr_number_of(const struct cf_replay *r, uint64_t line);
+
+/* ln of the chance that random victims leave what is there; `numbers` is how many numbers of
+   survivors are possible. */
+double cfr_ln_random(struct cf_replay *r, const struct view *v, uint32_t numbers);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which core makes an access, and in which address space.
+ *
+ * Streams keep one thread for thousands of rows. So a piece is found by comparing whole blocks of
+ * rows with the first row's values, and only where a value changes is the table of threads and
+ * processes asked: open addressing, linear probing, at most three quarters full.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/rows/cores.h"
+
+enum { FEW = 16, BLOCK = 512 };
+
+enum kind { FREE = 0, THREAD = 1, PROCESS = 2 };
+
+struct slot {
+    uint32_t pid, tid; /* tid 0 for a process */
+    uint32_t number;   /* in the order of appearance, from 0 */
+    uint32_t kind;
+};
+
+struct cf_cores {
+    unsigned cores;
+    uint32_t threads, processes;
+    uint32_t used, capacity; /* of the table; capacity is a power of two */
+    struct slot *slot;
+};
+
+struct cf_cores *cf_cores_new(unsigned cores)
+{
+    struct cf_cores *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->cores = cores ? cores : 1;
+    c->capacity = 16;
+    c->slot = calloc(c->capacity, sizeof *c->slot);
+    if (!c->slot) {
+        free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void cf_cores_free(struct cf_cores *c)
+{
+    if (!c)
+        return;
+    free(c->slot);
+    free(c);
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static struct slot *probe(struct slot *slot, uint32_t capacity, uint32_t pid, uint32_t tid,
+                          uint32_t kind)
+{
+    uint64_t h = ((uint64_t)pid << 32 | tid) ^ (uint64_t)kind << 61;
+    uint32_t i;
+
+    /* the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): ids that follow a pattern
+       must not make long probes */
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    i = (uint32_t)(h ^ h >> 31) & (capacity - 1);
+    while (slot[i].kind != FREE &&
+           (slot[i].kind != kind || slot[i].pid != pid || slot[i].tid != tid))
+        i = (i + 1) & (capacity - 1);
+    return &slot[i];
+}
+
+static int grow(struct cf_cores *c)
+{
+    struct slot *larger;
+
+    if (c->capacity >= 1u << 30 || !(larger = calloc((size_t)c->capacity * 2, sizeof *larger)))
+        return -1;
+    for (uint32_t i = 0; i < c->capacity; i++) {
+        const struct slot *s = &c->slot[i];
+
+        if (s->kind != FREE)
+            *probe(larger, c->capacity * 2, s->pid, s->tid, s->kind) = *s;
+    }
+    free(c->slot);
+    c->slot = larger;
+    c->capacity *= 2;
+    return 0;
+}
+
+/* Number of a thread or process, given to it when it is new. -1 without memory. */
+static int number(struct cf_cores *c, uint32_t pid, uint32_t tid, uint32_t kind, uint32_t *count,
+                  uint32_t *result)
+{
+    struct slot *s = probe(c->slot, c->capacity, pid, tid, kind);
+
+    if (s->kind == FREE) {
+        if (c->used + 1 > c->capacity / 4 * 3) {
+            if (grow(c) != 0)
+                return -1;
+            s = probe(c->slot, c->capacity, pid, tid, kind);
+        }
+        *s = (struct slot){.pid = pid, .tid = tid, .number = (*count)++, .kind = kind};
+        c->used++;
+    }
+    *result = s->number;
+    return 0;
+}
+
+static int ask(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid, const uint32_t *tid,
+               uint32_t row, uint32_t *core, uint64_t *space)
+{
+    uint32_t p = pid ? pid[row] : 0, n;
+
+    *core = 0;
+    *space = 0;
+    if (c->cores > 1 && cpu) {
+        *core = cpu[row] % c->cores;
+    } else if (c->cores > 1) {
+        if (number(c, p, tid ? tid[row] : 0, THREAD, &c->threads, &n) != 0)
+            return -1;
+        *core = n % c->cores;
+    }
+    if (pid) {
+        if (number(c, p, 0, PROCESS, &c->processes, &n) != 0)
+            return -1;
+        *space = cf_space_key(n);
+    }
+    return 0;
+}
+
+/* Are the values in `rows` rows equal to the one before them? A run of equal values equals itself
+   shifted by one, and memcmp() compares faster than any loop that we could write. */
+static int goes_on(const uint32_t *column, uint32_t from, uint32_t rows)
+{
+    return memcmp(column + from, column + from - 1, rows * sizeof *column) == 0;
+}
+
+/* The first row from `from` on where one of two columns differs from its value in row `from`; at
+   most `rows`. Both are looked at together: one after the other, a column that never changes would
+   be read to its end for each change of the other. */
+static uint32_t same(const uint32_t *a, const uint32_t *b, uint32_t from, uint32_t rows)
+{
+    uint32_t value_a = a[from], value_b = b[from], i = from + 1;
+    uint32_t end = i + FEW < rows ? i + FEW : rows;
+
+    /* pieces of a few rows want no blocks */
+    while (i < end && a[i] == value_a && b[i] == value_b)
+        i++;
+    if (i < end)
+        return i;
+    while (i + BLOCK <= rows && goes_on(a, i, BLOCK) && (a == b || goes_on(b, i, BLOCK)))
+        i += BLOCK;
+    while (i < rows && a[i] == value_a && b[i] == value_b)
+        i++;
+    return i;
+}
+
+uint32_t cf_cores_piece(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid,
+                        const uint32_t *tid, uint32_t from, uint32_t rows, uint32_t *core,
+                        uint64_t *space)
+{
+    const uint32_t *by = c->cores == 1 ? NULL : cpu ? cpu : tid; /* what chooses the core */
+    uint32_t end = from;
+
+    if (from >= rows)
+        return rows;
+    if (ask(c, cpu, pid, tid, from, core, space) != 0)
+        return 0;
+    if (!by && !pid)
+        return rows;
+    for (;;) {
+        uint32_t next_core;
+        uint64_t next_space;
+
+        end = same(by ? by : pid, pid ? pid : by, end, rows);
+        if (end == rows)
+            return end;
+        /* two threads may well be on one core and in one space */
+        if (ask(c, cpu, pid, tid, end, &next_core, &next_space) != 0)
+            return 0;
+        if (next_core != *core || next_space != *space)
+            return end;
+    }
+}
+
+int cf_cores_rows(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid, const uint32_t *tid,
+                  uint32_t rows, uint8_t *core, uint64_t *space)
+{
+    const uint32_t *by = c->cores == 1 ? NULL : cpu ? cpu : tid;
+
+    for (uint32_t i = 0, end; i < rows; i = end) {
+        uint32_t at;
+        uint64_t in;
+
+        if (ask(c, cpu, pid, tid, i, &at, &in) != 0)
+            return -1;
+        end = by || pid ? same(by ? by : pid, pid ? pid : by, i, rows) : rows;
+        memset(core + i, (int)at, end - i);
+        for (uint32_t k = i; k < end; k++)
+            space[k] = in;
+    }
+    return 0;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * groups.c - numbers for the distinct values of a column (see groups.h).
+ *
+ * In: a column. Out: the number of each row's value. Memory: the list of values and a counter for
+ * each, which holds its number; both grow with distinct values alone.
+ *
+ * Values that came lately are kept by a few bits, since addresses and sites come in bursts, and few
+ * processes take turns. Of the rest, small ones have theirs in a table, of which only what is used
+ * takes memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/rows/counts.h"
+#include "filters/engine/rows/groups.h"
+
+enum {
+    SMALL = 1 << 22, /* above the largest process number of Linux */
+    RECENT_BITS = 8,
+};
+
+struct recent {
+    uint64_t value;
+    uint32_t number;
+    int known;
+};
+
+struct cf_groups {
+    struct cf_counts *numbers; /* number + 1 of values from SMALL up */
+    uint64_t *value;           /* by number */
+    uint32_t count, room;
+    uint32_t *small; /* SMALL of them: number + 1, 0 = not seen */
+    struct recent recent[1 << RECENT_BITS];
+};
+
+struct cf_groups *cf_groups_new(void)
+{
+    struct cf_groups *g = calloc(1, sizeof(*g));
+
+    if (!g)
+        return NULL;
+    g->numbers = cf_counts_new();
+    g->small = calloc(SMALL, sizeof(*g->small));
+    if (!g->numbers || !g->small) {
+        cf_groups_free(g);
+        return NULL;
+    }
+    return g;
+}
+
+void cf_groups_free(struct cf_groups *g)
+{
+    if (g) {
+        cf_counts_free(g->numbers);
+        free(g->value);
+        free(g->small);
+        free(g);
+    }
+}
+
+/* A new value takes the next number. */
+static int append(struct cf_groups *g, uint64_t value)
+{
+    if (g->count == CF_GROUPS_MOST)
+        return 1;
+    if (g->count == g->room) {
+        uint32_t room = g->room ? 2 * g->room : 64;
+        uint64_t *p = realloc(g->value, room * sizeof(*p));
+
+        if (!p)
+            return -1;
+        g->value = p;
+        g->room = room;
+    }
+    g->value[g->count++] = value;
+    return 0;
+}
+
+static int find(struct cf_groups *g, uint64_t value, uint32_t *number)
+{
+    uint64_t known = value < SMALL ? g->small[value] : cf_counts_get(g->numbers, 0, value);
+    int bad;
+
+    if (!known) {
+        bad = append(g, value);
+        if (bad)
+            return bad;
+        known = g->count;
+        if (value < SMALL) {
+            g->small[value] = g->count;
+        } else {
+            uint64_t *at = cf_counts_at(g->numbers, 0, value);
+
+            if (!at)
+                return -1;
+            *at = known;
+        }
+    }
+    *number = (uint32_t)known - 1;
+    return 0;
+}
+
+static inline uint64_t value_at(const void *values, size_t width, uint32_t i)
+{
+    const uint8_t *p = (const uint8_t *)values + i * width;
+    uint64_t v = 0;
+
+    switch (width) {
+    case 1:
+        return *p;
+    case 2:
+        return *(const uint16_t *)(const void *)p;
+    case 4:
+        return *(const uint32_t *)(const void *)p;
+    default:
+        memcpy(&v, p, sizeof(v));
+        return v;
+    }
+}
+
+static inline int number_rows(struct cf_groups *g, const void *values, size_t width, uint32_t rows,
+                              uint32_t *number)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint64_t v = value_at(values, width, i);
+        struct recent *r = &g->recent[v * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+
+        if (r->value != v || !r->known) {
+            const int bad = find(g, v, &r->number);
+
+            r->value = v;
+            r->known = !bad;
+            if (bad)
+                return bad;
+        }
+        number[i] = r->number;
+    }
+    return 0;
+}
+
+int cf_groups_number(struct cf_groups *g, const void *values, size_t width, uint32_t rows,
+                     uint32_t *number)
+{
+    /* one loop each, in which the width is a constant */
+    switch (width) {
+    case 1:
+        return number_rows(g, values, 1, rows, number);
+    case 2:
+        return number_rows(g, values, 2, rows, number);
+    case 4:
+        return number_rows(g, values, 4, rows, number);
+    default:
+        return number_rows(g, values, 8, rows, number);
+    }
+}
+
+uint32_t cf_groups_count(const struct cf_groups *g)
+{
+    return g->count;
+}
+
+uint64_t cf_groups_value(const struct cf_groups *g, uint32_t number)
+{
+    return g->value[number];
+}

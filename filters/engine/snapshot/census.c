@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * census.c - lines and reused lines of each group in each snapshot (see census.h).
+ *
+ * In: frames. Out: a list of snapshots with a list of cells. A counter holds both numbers of a
+ * group, lines in its low and reused ones in its high half. Rows take turns in four tables of
+ * counters, since one counter can only be raised every few cycles and neighbours are often of one
+ * group.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/snapshot/census.h"
+#include "filters/engine/rows/groups.h"
+#include "filters/engine/snapshot/lineset.h"
+
+enum {
+    SLICE = 4096, /* rows that are looked at together */
+    TABLES = 4,
+    LEVELS = 256,
+    UNKNOWN_LINES = 32768, /* of a cache that nobody tells of: 2 MB */
+};
+
+/* What is counted of one level. */
+struct level {
+    int open;        /* a snapshot has begun */
+    size_t snapshot; /* which one */
+    uint32_t segment;
+    struct cf_lineset *lines;
+    uint64_t *counter; /* TABLES of them, one behind the other */
+    uint32_t room;     /* counters in each */
+    struct cf_groups *cpus;
+};
+
+struct cf_census {
+    enum cf_census_by by;
+    int reuse;
+    struct cf_snapshots *walk;
+    struct cf_groups *pids, *values, *groups;
+    struct level *level[LEVELS];
+    struct cf_census_snapshot *snapshot;
+    struct cf_census_cell *cell;
+    size_t snapshots, snapshot_room, cells, cell_room;
+    uint32_t pid[SLICE], group[SLICE], cpu[SLICE], value[SLICE];
+    uint64_t key[SLICE];
+    uint8_t before[SLICE];
+    uint64_t nameless;
+};
+
+/* One more element in a list that doubles. */
+static int more(void **list, size_t *room, size_t count, size_t width)
+{
+    const size_t next = *room ? 2 * *room : 256;
+    void *p;
+
+    if (count < *room)
+        return 0;
+    if (!(p = realloc(*list, next * width)))
+        return CF_CENSUS_NO_MEMORY;
+    *list = p;
+    *room = next;
+    return 0;
+}
+
+/* ---- one snapshot of a level ---- */
+
+static int close_snapshot(struct cf_census *c, struct level *l)
+{
+    struct cf_census_snapshot *s = &c->snapshot[l->snapshot];
+
+    s->first = c->cells;
+    for (uint32_t g = 0; g < l->room; g++) {
+        uint64_t sum = 0;
+
+        for (unsigned t = 0; t < TABLES; t++) {
+            sum += l->counter[t * l->room + g];
+            l->counter[t * l->room + g] = 0;
+        }
+        if (!sum)
+            continue;
+        if (more((void **)&c->cell, &c->cell_room, c->cells, sizeof *c->cell))
+            return CF_CENSUS_NO_MEMORY;
+        c->cell[c->cells++] = (struct cf_census_cell){g, (uint32_t)sum, (uint32_t)(sum >> 32)};
+        s->lines += (uint32_t)sum;
+    }
+    s->cells = (uint32_t)(c->cells - s->first);
+    l->open = 0;
+    return 0;
+}
+
+static struct level *level_new(const struct cf_census *c, const struct cf_snapshot *s)
+{
+    struct level *l = calloc(1, sizeof *l);
+    const uint64_t told = (uint64_t)s->sets * s->ways;
+
+    if (!l)
+        return NULL;
+    l->cpus = cf_groups_new();
+    if (c->reuse)
+        l->lines = cf_lineset_new(!told ? UNKNOWN_LINES : told, 0);
+    if (!l->cpus || (c->reuse && !l->lines)) {
+        cf_groups_free(l->cpus);
+        cf_lineset_free(l->lines);
+        free(l);
+        return NULL;
+    }
+    return l;
+}
+
+static int begin(struct cf_census *c, const struct cf_snapshot *s)
+{
+    struct level *l = c->level[s->level];
+    int bad;
+
+    if (!l && !(l = c->level[s->level] = level_new(c, s)))
+        return CF_CENSUS_NO_MEMORY;
+    if (l->open && (bad = close_snapshot(c, l)) != 0)
+        return bad;
+    if (l->lines && l->segment != s->segment)
+        cf_lineset_clear(l->lines);
+    else if (l->lines && cf_lineset_next(l->lines) != 0)
+        return CF_CENSUS_NO_MEMORY;
+    if (more((void **)&c->snapshot, &c->snapshot_room, c->snapshots, sizeof *c->snapshot))
+        return CF_CENSUS_NO_MEMORY;
+    l->open = 1;
+    l->segment = s->segment;
+    l->snapshot = c->snapshots;
+    c->snapshot[c->snapshots++] = (struct cf_census_snapshot){.is = *s};
+    return 0;
+}
+
+/* Counters for all groups; those that are there keep their values. */
+static int make_room(struct level *l, uint32_t groups)
+{
+    uint32_t room = l->room ? l->room : 16;
+    uint64_t *p;
+
+    if (groups <= l->room)
+        return 0;
+    while (room < groups)
+        room *= 2;
+    if (!(p = calloc((size_t)TABLES * room, sizeof *p)))
+        return CF_CENSUS_NO_MEMORY;
+    for (unsigned t = 0; t < TABLES && l->room; t++)
+        memcpy(p + (size_t)t * room, l->counter + (size_t)t * l->room, l->room * sizeof *p);
+    free(l->counter);
+    l->counter = p;
+    l->room = room;
+    return 0;
+}
+
+static void count(const struct level *l, const uint32_t *group, const uint8_t *before, uint32_t n)
+{
+    uint64_t *const t0 = l->counter, *const t1 = t0 + l->room, *const t2 = t1 + l->room;
+    uint64_t *const t3 = t2 + l->room;
+    uint32_t i = 0;
+
+    if (before) {
+        for (; i + TABLES <= n; i += TABLES) {
+            t0[group[i]] += 1 | (uint64_t)before[i] << 32;
+            t1[group[i + 1]] += 1 | (uint64_t)before[i + 1] << 32;
+            t2[group[i + 2]] += 1 | (uint64_t)before[i + 2] << 32;
+            t3[group[i + 3]] += 1 | (uint64_t)before[i + 3] << 32;
+        }
+        for (; i < n; i++)
+            t0[group[i]] += 1 | (uint64_t)before[i] << 32;
+        return;
+    }
+    for (; i + TABLES <= n; i += TABLES) {
+        t0[group[i]]++;
+        t1[group[i + 1]]++;
+        t2[group[i + 2]]++;
+        t3[group[i + 3]]++;
+    }
+    for (; i < n; i++)
+        t0[group[i]]++;
+}
+
+/* ---- what a row is ---- */
+
+static int number(struct cf_groups *g, const uint32_t *column, uint32_t from, uint32_t n,
+                  uint32_t *to)
+{
+    static const uint32_t none[SLICE];
+
+    return cf_groups_number(g, column ? column + from : none, sizeof *column, n, to);
+}
+
+/* c->group of n rows, n at most SLICE. */
+static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t from, uint32_t n)
+{
+    const uint8_t *state = cf_u8(f, CF_STATE);
+    int bad;
+
+    switch (c->by) {
+    case CF_CENSUS_PROCESS:
+        return number(c->groups, cf_u32(f, CF_PID), from, n, c->group);
+    case CF_CENSUS_CPU:
+        return number(c->groups, cf_u32(f, CF_CPU), from, n, c->group);
+    case CF_CENSUS_STATE:
+        for (uint32_t i = 0; i < n; i++)
+            c->value[i] = state ? state[from + i] : 0;
+        return number(c->groups, c->value, 0, n, c->group);
+    case CF_CENSUS_REGION:
+        break;
+    }
+    bad = number(c->pids, cf_u32(f, CF_PID), from, n, c->pid);
+    if (!bad)
+        bad = number(c->values, cf_u32(f, CF_REGION), from, n, c->value);
+    if (bad)
+        return bad;
+    for (uint32_t i = 0; i < n; i++)
+        c->value[i] |= c->pid[i] << 16;
+    return number(c->groups, c->value, 0, n, c->group);
+}
+
+/* Lines are multiples of 64 or so: turned by 6 bits, the low bits of their names differ, which
+   choose buckets. The number of the cache is spread over the upper half, where neither a physical
+   address nor a process makes the like. */
+static void make_keys(struct cf_census *c, const struct level *l, const struct cf_frame *f,
+                      uint32_t from, uint32_t n)
+{
+    const uint64_t *phys = cf_u64(f, CF_PHYS), *addr = cf_u64(f, CF_ADDR);
+    const uint32_t *pid = cf_u32(f, CF_PID);
+    const int several = cf_u32(f, CF_CPU) && cf_groups_count(l->cpus) > 1;
+    int lacking = !phys;
+
+    for (uint32_t i = 0; phys && i < n; i++) {
+        const uint64_t name = phys[from + i] & ~(uint64_t)1;
+
+        c->key[i] = name >> 6 | name << 58;
+        lacking |= !name;
+    }
+    for (uint32_t i = 0; lacking && i < n; i++) {
+        const uint64_t name = cf_line_name(phys ? phys[from + i] : 0, addr ? addr[from + i] : 0,
+                                           pid ? pid[from + i] : 0);
+
+        c->key[i] = name >> 6 | name << 58;
+    }
+    for (uint32_t i = 0; several && i < n; i++)
+        c->key[i] ^= (uint64_t)(c->cpu[i] * 0x9e3779b1u) << 32;
+    /* to the set of lines, all bits set would be none, which no physical address makes */
+    for (uint32_t i = 0; (lacking || several) && i < n; i++)
+        c->key[i] -= c->key[i] == UINT64_MAX;
+}
+
+/* What has no address is not known to be what was there before. */
+static void leave_nameless(struct cf_census *c, const struct cf_frame *f, uint32_t from, uint32_t n)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const unsigned none = !addr || !addr[from + i];
+
+        c->before[i] &= (uint8_t)!none;
+        c->nameless += none;
+    }
+}
+
+static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct cf_frame *f,
+                uint32_t from, uint32_t to)
+{
+    struct level *l = c->level[s->level];
+    const uint32_t *cpu = cf_u32(f, CF_CPU);
+
+    for (uint32_t n; from < to; from += n) {
+        int bad;
+
+        n = to - from < SLICE ? to - from : SLICE;
+        bad = number_groups(c, f, from, n);
+        if (!bad && cpu)
+            bad = number(l->cpus, cpu, from, n, c->cpu);
+        if (!bad && l->lines) {
+            make_keys(c, l, f, from, n);
+            bad = cf_lineset_add(l->lines, c->key, n, c->before);
+            if (!bad && !cf_u64(f, CF_PHYS))
+                leave_nameless(c, f, from, n);
+        }
+        if (!bad)
+            bad = make_room(l, cf_groups_count(c->groups));
+        if (bad)
+            return bad;
+        count(l, c->group, l->lines ? c->before : NULL, n);
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+struct cf_census *cf_census_new(enum cf_census_by by, int reuse, uint8_t level)
+{
+    struct cf_census *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->by = by;
+    c->reuse = reuse;
+    c->walk = cf_snapshots_new(level);
+    c->pids = cf_groups_new();
+    c->values = cf_groups_new();
+    c->groups = cf_groups_new();
+    if (!c->walk || !c->pids || !c->values || !c->groups) {
+        cf_census_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void cf_census_free(struct cf_census *c)
+{
+    if (!c)
+        return;
+    for (unsigned i = 0; i < LEVELS; i++) {
+        if (!c->level[i])
+            continue;
+        cf_groups_free(c->level[i]->cpus);
+        cf_lineset_free(c->level[i]->lines);
+        free(c->level[i]->counter);
+        free(c->level[i]);
+    }
+    cf_snapshots_free(c->walk);
+    cf_groups_free(c->pids);
+    cf_groups_free(c->values);
+    cf_groups_free(c->groups);
+    free(c->snapshot);
+    free(c->cell);
+    free(c);
+}
+
+void cf_census_want(const struct cf_census *c, struct cf_reader *r)
+{
+    cf_snapshots_want(r);
+    cf_reader_want(r, CF_LINE, CF_CPU, c->by == CF_CENSUS_CPU ? CF_REQUIRED : CF_OPTIONAL);
+    if (c->by == CF_CENSUS_STATE)
+        cf_reader_want(r, CF_LINE, CF_STATE, CF_REQUIRED);
+    if (c->by == CF_CENSUS_REGION)
+        cf_reader_want(r, CF_LINE, CF_REGION, CF_REQUIRED);
+    if (c->by == CF_CENSUS_PROCESS || c->by == CF_CENSUS_REGION)
+        cf_reader_want(r, CF_LINE, CF_PID, CF_OPTIONAL);
+    if (c->reuse) {
+        cf_reader_want(r, CF_LINE, CF_PID, CF_OPTIONAL);
+        cf_reader_want(r, CF_LINE, CF_PHYS, CF_OPTIONAL);
+        cf_reader_want(r, CF_LINE, CF_ADDR, CF_OPTIONAL);
+    }
+}
+
+/* What the walk tells of a frame, or of the end with `f` NULL. */
+static int walk(struct cf_census *c, const struct cf_frame *f)
+{
+    struct cf_snapshots_event e;
+    int bad = 0;
+
+    while (!bad && cf_snapshots_next(c->walk, &e))
+        if (e.what == CF_SNAPSHOTS_BEGIN)
+            bad = begin(c, e.is);
+        else if (e.what == CF_SNAPSHOTS_ROWS)
+            bad = rows(c, e.is, f, e.from, e.to);
+    return bad;
+}
+
+int cf_census_frame(struct cf_census *c, const struct cf_frame *f)
+{
+    return cf_snapshots_frame(c->walk, f) != 0 ? CF_CENSUS_NO_MEMORY : walk(c, f);
+}
+
+int cf_census_end(struct cf_census *c)
+{
+    int bad;
+
+    cf_snapshots_end(c->walk);
+    bad = walk(c, NULL);
+    for (unsigned i = 0; i < LEVELS && !bad; i++)
+        if (c->level[i] && c->level[i]->open)
+            bad = close_snapshot(c, c->level[i]);
+    return bad;
+}
+
+const struct cf_census_snapshot *cf_census_snapshots(const struct cf_census *c, size_t *count)
+{
+    *count = c->snapshots;
+    return c->snapshot;
+}
+
+uint64_t cf_census_passed_over(const struct cf_census *c)
+{
+    return cf_snapshots_passed_over(c->walk);
+}
+
+uint64_t cf_census_nameless(const struct cf_census *c)
+{
+    return c->nameless;
+}
+
+const struct cf_census_cell *cf_census_cells(const struct cf_census *c)
+{
+    return c->cell;
+}
+
+uint32_t cf_census_groups(const struct cf_census *c)
+{
+    return cf_groups_count(c->groups);
+}
+
+struct cf_census_group cf_census_group(const struct cf_census *c, uint32_t group)
+{
+    const uint32_t value = (uint32_t)cf_groups_value(c->groups, group);
+
+    switch (c->by) {
+    case CF_CENSUS_PROCESS:
+        return (struct cf_census_group){.pid = value};
+    case CF_CENSUS_REGION:
+        return (struct cf_census_group){
+            .pid = (uint32_t)cf_groups_value(c->pids, value >> 16),
+            .value = (uint32_t)cf_groups_value(c->values, value & 0xffff),
+        };
+    default:
+        return (struct cf_census_group){.value = value};
+    }
+}
+
+uint64_t cf_census_room(const struct cf_census *c, const struct cf_snapshot *s)
+{
+    const struct level *l = c->level[s->level];
+    const uint32_t caches = l ? cf_groups_count(l->cpus) : 0;
+    uint64_t all = (uint64_t)s->sets * s->ways;
+
+    return __builtin_mul_overflow(all, caches ? caches : 1, &all) ? 0 : all;
+}
+
+struct ranked {
+    uint64_t total;
+    struct cf_census_group is;
+    uint32_t group;
+};
+
+static int by_total(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    if (x->is.pid != y->is.pid)
+        return x->is.pid < y->is.pid ? -1 : 1;
+    return x->is.value < y->is.value ? -1 : x->is.value > y->is.value;
+}
+
+int cf_census_rank(const struct cf_census *c, int level, uint32_t *order, uint64_t *total)
+{
+    const uint32_t groups = cf_census_groups(c);
+    struct ranked *r = calloc((size_t)groups + 1, sizeof *r);
+
+    if (!r)
+        return -1;
+    for (size_t i = 0; i < c->snapshots; i++) {
+        const struct cf_census_snapshot *s = &c->snapshot[i];
+
+        for (uint32_t k = 0; (level < 0 || s->is.level == level) && k < s->cells; k++)
+            r[c->cell[s->first + k].group].total += c->cell[s->first + k].lines;
+    }
+    for (uint32_t g = 0; g < groups; g++) {
+        r[g].group = g;
+        r[g].is = cf_census_group(c, g);
+        total[g] = r[g].total;
+    }
+    qsort(r, groups, sizeof *r, by_total);
+    for (uint32_t g = 0; g < groups; g++)
+        order[g] = r[g].group;
+    free(r);
+    return 0;
+}

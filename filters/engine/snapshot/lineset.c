@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lineset.c - which lines of a snapshot were in the one before (see lineset.h).
+ *
+ * Two sets take turns. A bucket counts its keys; free places hold UINT64_MAX, which no key is, so
+ * that looking for a key compares all 16 places without looking at the count. The loop is compiled
+ * for the vectors of AVX2 and AVX-512 as well, and the processor chooses.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/snapshot/lineset.h"
+#include "filters/engine/rows/pages.h"
+
+enum {
+    PLACES = 16,
+    BUCKET_LOAD = 8,
+    LEAST_BUCKETS = 64,
+    MOST_BUCKETS = 1 << 22,
+    MOST_TOLD = 1 << 16 /* lines that get room before they come */
+};
+
+#define FREE UINT64_MAX
+
+/* Open addressing, at most half full. */
+struct spill {
+    uint64_t *key;
+    size_t used, room; /* a power of two, or 0 */
+};
+
+struct half {
+    uint64_t *key;  /* PLACES a bucket */
+    uint8_t *count; /* of a bucket, at most PLACES */
+    struct spill spill;
+};
+
+struct cf_lineset {
+    struct half half[2];
+    unsigned now; /* which of them is the current one */
+    size_t buckets;
+    size_t lines; /* added to the current set */
+    uint32_t (*add)(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before);
+};
+
+/* ---- what no bucket has room for ---- */
+
+static size_t mixed(uint64_t key)
+{
+    key = (key ^ key >> 32) * 0x9e3779b97f4a7c15u;
+    key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9u;
+    return (size_t)(key ^ key >> 32);
+}
+
+static int spill_has(const struct spill *p, uint64_t key)
+{
+    if (!p->used)
+        return 0;
+    for (size_t i = mixed(key) & (p->room - 1); p->key[i] != FREE; i = (i + 1) & (p->room - 1))
+        if (p->key[i] == key)
+            return 1;
+    return 0;
+}
+
+/* A key that is there already is not put twice: nobody asks how often. */
+static void spill_put(struct spill *p, uint64_t key)
+{
+    size_t i = mixed(key) & (p->room - 1);
+
+    while (p->key[i] != FREE && p->key[i] != key)
+        i = (i + 1) & (p->room - 1);
+    p->used += p->key[i] == FREE;
+    p->key[i] = key;
+}
+
+static int spill_add(struct spill *p, uint64_t key)
+{
+    if (2 * (p->used + 1) > p->room) {
+        struct spill more = {.room = p->room ? 2 * p->room : 256};
+
+        more.key = malloc(more.room * sizeof *more.key);
+        if (!more.key)
+            return -1;
+        memset(more.key, 0xff, more.room * sizeof *more.key);
+        for (size_t i = 0; i < p->room; i++)
+            if (p->key[i] != FREE)
+                spill_put(&more, p->key[i]);
+        free(p->key);
+        *p = more;
+    }
+    spill_put(p, key);
+    return 0;
+}
+
+static void half_clear(const struct cf_lineset *s, struct half *h)
+{
+    memset(h->key, 0xff, s->buckets * PLACES * sizeof *h->key);
+    memset(h->count, 0, s->buckets);
+    if (h->spill.used)
+        memset(h->spill.key, 0xff, h->spill.room * sizeof *h->spill.key);
+    h->spill.used = 0;
+}
+
+/* ---- adding ---- */
+
+typedef uint64_t four __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline __attribute__((always_inline)) uint8_t bucket_has(const uint64_t *bucket,
+                                                                uint64_t key)
+{
+    const four *v = (const four *)(const void *)bucket;
+    const four k = {key, key, key, key};
+    const four m = (four)(v[0] == k) | (four)(v[1] == k) | (four)(v[2] == k) | (four)(v[3] == k);
+
+    return ((m[0] | m[1] | m[2] | m[3]) & 1) != 0;
+}
+
+/* Stops before the first key whose bucket is full, in either set; returns where. */
+static inline __attribute__((always_inline)) uint32_t
+add_keys(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
+{
+    struct half *now = &s->half[s->now];
+    const struct half *last = &s->half[!s->now];
+    const uint64_t mask = s->buckets - 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t k = key[i];
+        const size_t b = k & mask;
+        const unsigned n = now->count[b];
+
+        before[i] = bucket_has(last->key + b * PLACES, k);
+        if (n == PLACES || (!before[i] && last->count[b] == PLACES && last->spill.used))
+            return i;
+        now->key[b * PLACES + n] = k;
+        now->count[b] = (uint8_t)(n + 1);
+    }
+    return count;
+}
+
+static uint32_t add_portable(struct cf_lineset *s, const uint64_t *key, uint32_t count,
+                             uint8_t *before)
+{
+    return add_keys(s, key, count, before);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static uint32_t add_avx2(struct cf_lineset *s, const uint64_t *key,
+                                                         uint32_t count, uint8_t *before)
+{
+    return add_keys(s, key, count, before);
+}
+
+__attribute__((target("avx512f,avx512vl,avx512dq"))) static uint32_t
+add_avx512(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
+{
+    return add_keys(s, key, count, before);
+}
+#endif
+
+int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
+{
+    struct half *now = &s->half[s->now];
+    const struct half *last = &s->half[!s->now];
+
+    s->lines += count;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t b;
+
+        i += s->add(s, key + i, count - i, before + i);
+        if (i == count)
+            break;
+        b = key[i] & (s->buckets - 1);
+        before[i] = before[i] || spill_has(&last->spill, key[i]);
+        if (now->count[b] < PLACES)
+            now->key[b * PLACES + now->count[b]++] = key[i];
+        else if (spill_add(&now->spill, key[i]) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- room ---- */
+
+static void half_free(struct half *h)
+{
+    free(h->key);
+    free(h->count);
+    free(h->spill.key);
+}
+
+/* Room for the lines of a set, empty. */
+static int half_new(const struct cf_lineset *s, struct half *h)
+{
+    *h = (struct half){.key = cf_pages_take(s->buckets * PLACES * sizeof(uint64_t)),
+                       .count = malloc(s->buckets)};
+    if (!h->key || !h->count) {
+        half_free(h);
+        *h = (struct half){0};
+        return -1;
+    }
+    half_clear(s, h);
+    return 0;
+}
+
+static int half_put(const struct cf_lineset *s, struct half *h, uint64_t key)
+{
+    const size_t b = key & (s->buckets - 1);
+
+    if (h->count[b] == PLACES)
+        return spill_add(&h->spill, key);
+    h->key[b * PLACES + h->count[b]++] = key;
+    return 0;
+}
+
+static size_t buckets_for(size_t lines)
+{
+    size_t buckets = LEAST_BUCKETS;
+
+    while (buckets < MOST_BUCKETS && buckets * BUCKET_LOAD < lines)
+        buckets *= 2;
+    return buckets;
+}
+
+/* More buckets, with the keys of the current set; the last one becomes empty. */
+static int grow(struct cf_lineset *s, size_t buckets)
+{
+    const struct half old = s->half[s->now];
+    const size_t old_buckets = s->buckets;
+    struct half fresh[2] = {{0}};
+    int bad;
+
+    s->buckets = buckets;
+    bad = half_new(s, &fresh[0]) | half_new(s, &fresh[1]);
+    for (size_t b = 0; !bad && b < old_buckets; b++)
+        for (unsigned i = 0; !bad && i < old.count[b]; i++)
+            bad = half_put(s, &fresh[0], old.key[b * PLACES + i]);
+    for (size_t i = 0; !bad && i < old.spill.room; i++)
+        if (old.spill.key[i] != FREE)
+            bad = half_put(s, &fresh[0], old.spill.key[i]);
+    if (bad) {
+        half_free(&fresh[0]);
+        half_free(&fresh[1]);
+        s->buckets = old_buckets;
+        return -1;
+    }
+    half_free(&s->half[0]);
+    half_free(&s->half[1]);
+    s->half[s->now] = fresh[0];
+    s->half[!s->now] = fresh[1];
+    return 0;
+}
+
+int cf_lineset_next(struct cf_lineset *s)
+{
+    const size_t buckets = buckets_for(s->lines);
+
+    if (buckets > s->buckets && grow(s, buckets) != 0)
+        return -1;
+    s->now = !s->now;
+    s->lines = 0;
+    half_clear(s, &s->half[s->now]);
+    return 0;
+}
+
+void cf_lineset_clear(struct cf_lineset *s)
+{
+    s->lines = 0;
+    half_clear(s, &s->half[0]);
+    half_clear(s, &s->half[1]);
+}
+
+struct cf_lineset *cf_lineset_new(size_t lines, int portable)
+{
+    struct cf_lineset *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->add = add_portable;
+#ifdef __x86_64__
+    if (!portable && __builtin_cpu_supports("avx2"))
+        s->add = add_avx2;
+    if (!portable && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq"))
+        s->add = add_avx512;
+#else
+    (void)portable;
+#endif
+    s->buckets = buckets_for(lines < MOST_TOLD ? lines : MOST_TOLD);
+    if (half_new(s, &s->half[0]) != 0 || half_new(s, &s->half[1]) != 0) {
+        cf_lineset_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void cf_lineset_free(struct cf_lineset *s)
+{
+    for (int i = 0; s && i < 2; i++)
+        half_free(&s->half[i]);
+    free(s);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tasks.h - what processes are called: the last name that table task gives each.
+ *
+ * A process that runs another program is named anew, so the last name is that of the program that
+ * it was started for. Memory: 43 to 85 bytes a process.
+ */
+#ifndef CF_TASKS_H
+#define CF_TASKS_H
+
+#include "formats/stream/cf.h"
+
+struct cf_tasks;
+
+/* NULL without memory. */
+struct cf_tasks *cf_tasks_new(void) CF_MUST_CHECK;
+void cf_tasks_free(struct cf_tasks *t);
+
+/* Asks for the columns that are looked at. */
+void cf_tasks_want(struct cf_reader *r);
+
+/* Takes a frame of table task of a reader that unifies strings. -1 without memory. */
+int cf_tasks_frame(struct cf_tasks *t, const struct cf_frame *f) CF_MUST_CHECK;
+
+/* String of the name, 0 where nobody told one. */
+uint32_t cf_tasks_name(const struct cf_tasks *t, uint32_t pid);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rows run through the model piece by piece, a piece being of one process and one period. Before
+ * that their addresses become physical; sizes are cut at the end of the page, since its neighbour
+ * is another frame.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/cache/snapshot.h"
+#include "filters/engine/cache/cache.h"
+
+struct snapshots {
+    struct snapshot_options o;
+    const struct cf_machine *machine;
+    struct cf_hierarchy *model;
+    struct cf_cores *cores;
+    struct cf_writer *writer;
+    struct cf_frames *frames;
+    uint32_t *pid; /* by number of the process */
+    uint32_t pids;
+    uint32_t number; /* snapshots so far */
+    int started;     /* an access came, which set the clock */
+    int touched;     /* there was one in this period */
+    uint64_t next;   /* end of the period */
+    uint64_t last;   /* time of the last access */
+    uint64_t phys[CF_FILE_ROWS];
+    uint32_t size[CF_FILE_ROWS];
+    uint8_t hit[CF_FILE_ROWS]; /* nobody asks for it */
+    uint32_t lines;
+    struct line_rows {
+        uint64_t *phys, *addr;
+        uint32_t *set, *way, *pid, *cpu;
+        uint8_t *state;
+    } row;
+};
+
+struct snapshots *snapshots_new(const struct snapshot_options *o, const struct cf_machine *m,
+                                struct cf_hierarchy *h, struct cf_cores *cores, struct cf_writer *w)
+{
+    const struct cf_level *l = &m->level[o->level];
+    const size_t most = (size_t)l->sets * l->ways * cf_hierarchy_caches(h, o->level);
+    struct snapshots *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->o = *o;
+    s->machine = m;
+    s->model = h;
+    s->cores = cores;
+    s->writer = w;
+    s->frames = cf_frames_new(o->order, o->page_shift, o->frame_bits, o->seed);
+    s->row =
+        (struct line_rows){malloc(most * 8), malloc(most * 8), malloc(most * 4), malloc(most * 4),
+                           malloc(most * 4), malloc(most * 4), malloc(most)};
+    if (!s->frames || !s->row.phys || !s->row.addr || !s->row.set || !s->row.way || !s->row.pid ||
+        !s->row.cpu || !s->row.state) {
+        snapshots_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void snapshots_free(struct snapshots *s)
+{
+    if (!s)
+        return;
+    cf_frames_free(s->frames);
+    free(s->row.phys);
+    free(s->row.addr);
+    free(s->row.set);
+    free(s->row.way);
+    free(s->row.pid);
+    free(s->row.cpu);
+    free(s->row.state);
+    free(s->pid);
+    free(s);
+}
+
+/* ---- a snapshot ---- */
+
+static void add_line(struct snapshots *s, uint64_t entry, uint32_t set, uint32_t way, uint32_t cpu)
+{
+    struct line_rows *r = &s->row;
+    const uint32_t i = s->lines++;
+    uint32_t process;
+
+    r->phys[i] = (entry & ~CF_CACHE_DIRTY) * s->machine->level[s->o.level].line;
+    r->set[i] = set;
+    r->way[i] = way;
+    r->cpu[i] = cpu;
+    r->state[i] = entry & CF_CACHE_DIRTY ? CF_STATE_MODIFIED : CF_STATE_EXCLUSIVE;
+    if (cf_frames_owner(s->frames, r->phys[i], &process, &r->addr[i]))
+        r->pid[i] = process < s->pids ? s->pid[process] : 0;
+    else
+        r->addr[i] = r->pid[i] = 0;
+}
+
+static int take(struct snapshots *s, uint64_t time)
+{
+    const struct cf_level *l = &s->machine->level[s->o.level];
+    const unsigned caches = cf_hierarchy_caches(s->model, s->o.level);
+    const unsigned mode =
+        CF_MODE_MODEL | CF_MODE_SYNCHRONOUS | CF_MODE_RESOLVED | (s->o.flush ? CF_MODE_FLUSH : 0);
+    const struct cf_values snapshot[] = {
+        {CF_SNAP, NULL, ++s->number}, {CF_TIME, NULL, time},      {CF_MODE, NULL, mode},
+        {CF_COST_TOTAL, NULL, 0},     {CF_LEVEL, NULL, l->depth}, {CF_SETS, NULL, l->sets},
+        {CF_WAYS, NULL, l->ways},
+    };
+    const struct cf_values line[] = {
+        {CF_SNAP, NULL, s->number}, {CF_LEVEL, NULL, l->depth},  {CF_SET, s->row.set, 0},
+        {CF_WAY, s->row.way, 0},    {CF_STATE, s->row.state, 0}, {CF_PHYS, s->row.phys, 0},
+        {CF_ADDR, s->row.addr, 0},  {CF_PID, s->row.pid, 0},     {CF_CPU, s->row.cpu, 0},
+    };
+
+    s->lines = 0;
+    for (unsigned k = 0; k < caches; k++)
+        for (uint32_t set = 0; set < l->sets; set++)
+            for (uint32_t way = 0; way < l->ways; way++) {
+                uint64_t entry = cf_hierarchy_line(s->model, s->o.level, k, set, way);
+
+                if (entry != CF_CACHE_NONE)
+                    add_line(s, entry, set, way, k * l->shared_by);
+            }
+    if (s->o.flush)
+        cf_hierarchy_empty(s->model);
+    s->touched = 0;
+    if (cf_writer_rows(s->writer, CF_SNAPSHOT, 1, snapshot, 7, NULL) != 0)
+        return -1;
+    if (!s->lines)
+        return 0;
+    return cf_writer_rows(s->writer, CF_LINE, s->lines, line, 8 + (caches > 1), NULL);
+}
+
+int snapshots_end(struct snapshots *s)
+{
+    const int due = s->started && s->touched;
+
+    s->started = 0;
+    return due ? take(s, s->last + (s->last < UINT64_MAX)) : 0;
+}
+
+int snapshots_begin(struct snapshots *s)
+{
+    return snapshots_end(s);
+}
+
+/* ---- accesses ---- */
+
+/* Remembers whose number the process has; numbers are dense. */
+static int note_pid(struct snapshots *s, uint32_t process, uint32_t pid)
+{
+    if (process >= s->pids) {
+        uint32_t *more = realloc(s->pid, ((size_t)process + 1) * 2 * sizeof *more);
+
+        if (!more)
+            return -1;
+        memset(more + s->pids, 0, (((size_t)process + 1) * 2 - s->pids) * sizeof *more);
+        s->pid = more;
+        s->pids = (process + 1) * 2;
+    }
+    s->pid[process] = pid;
+    return 0;
+}
+
+/* Number of the process that has this key: see cf_space_key(). */
+static uint32_t process_of(uint64_t space)
+{
+    uint32_t number = 0;
+
+    for (unsigned bit = 0; bit < 32; bit++)
+        number |= (uint32_t)(space >> (62 - bit) & 1) << bit;
+    return number;
+}
+
+/* 0, -1 without memory, 1 where no frame is left. */
+static int place(struct snapshots *s, const struct cf_frame *f, uint32_t from, uint32_t to,
+                 uint32_t process)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR), *phys = cf_u64(f, CF_PHYS);
+    const uint32_t *size = cf_u32(f, CF_SIZE);
+    const uint64_t page = (uint64_t)1 << s->o.page_shift;
+
+    if (s->o.physical) {
+        memcpy(s->phys + from, phys + from, (to - from) * sizeof *phys);
+        if (addr && cf_frames_learn(s->frames, process, addr + from, phys + from, to - from) != 0)
+            return -1;
+    } else {
+        int64_t done = cf_frames_place(s->frames, process, addr + from, to - from, s->phys + from);
+
+        if (done < 0)
+            return -1;
+        if (done != to - from)
+            return 1;
+    }
+    for (uint32_t i = from; i < to; i++) {
+        const uint64_t left = page - (s->phys[i] & (page - 1)), want = size ? size[i] : 1;
+
+        s->size[i] = (uint32_t)(want < left ? want : left);
+    }
+    return 0;
+}
+
+/* The first row from `from` on that is beyond the period. */
+static uint32_t until(const struct snapshots *s, const uint64_t *time, uint32_t from, uint32_t to)
+{
+    while (from < to && time[from] < s->next)
+        from++;
+    return from;
+}
+
+/* The period of a row, with the snapshot of the one before. */
+static int begin_period(struct snapshots *s, uint64_t time)
+{
+    if (!s->started) {
+        s->started = 1;
+        s->next = time + s->o.every < time ? UINT64_MAX : time + s->o.every;
+    } else if (time >= s->next && s->next != UINT64_MAX) {
+        const uint64_t end = s->next + (time - s->next) / s->o.every * s->o.every;
+
+        if (s->touched && take(s, s->next) != 0)
+            return -1;
+        s->next = end + s->o.every < end ? UINT64_MAX : end + s->o.every;
+    }
+    return 0;
+}
+
+int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **problem)
+{
+    const uint32_t *cpu = cf_u32(f, CF_CPU), *tid = cf_u32(f, CF_TID), *pid = cf_u32(f, CF_PID);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    uint32_t end, period = 0; /* `period`: the end of its rows */
+
+    *problem = NULL;
+    for (uint32_t from = 0; from < f->rows; from = end) {
+        uint32_t core;
+        uint64_t space;
+        int result = -1;
+
+        if (from >= period) {
+            if (begin_period(s, time[from]) != 0)
+                return -1;
+            period = until(s, time, from, f->rows);
+            if (period == from)
+                period = f->rows; /* it lasts as long as time can tell */
+        }
+        end = cf_cores_piece(s->cores, cpu, pid, tid, from, period, &core, &space);
+        if (end > from && note_pid(s, process_of(space), pid ? pid[from] : 0) == 0)
+            result = place(s, f, from, end, process_of(space));
+        if (result > 0) {
+            *problem = "more pages are touched than there is memory: give a larger --memory";
+            return -1;
+        }
+        if (result < 0 || cf_hierarchy_run(s->model, s->phys, cf_u8(f, CF_OP), s->size, from, end,
+                                           core, 0, s->hit) != 0) {
+            *problem = "out of memory";
+            return -1;
+        }
+        s->touched = 1;
+        s->last = time[end - 1];
+    }
+    return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * snapshot.h - what the modelled caches hold, as the stream of snapshots that a shutter reading
+ * their tags would have made (CacheFlow, "Observing the Invisible", section 6). Private to
+ * cf-cache.
+ *
+ * The caches are indexed by physical addresses: those of the trace, or of frames that processes get
+ * as they touch pages (filters/engine/snapshot/frames.h). Periods are counted from the first access. A
+ * snapshot is taken at the end of each, unless nothing was accessed in it.
+ */
+#ifndef CACHE_SNAPSHOT_H
+#define CACHE_SNAPSHOT_H
+
+#include "filters/engine/rows/cores.h"
+#include "filters/engine/snapshot/frames.h"
+#include "filters/engine/cache/hierarchy.h"
+#include "formats/stream/cf.h"
+
+struct snapshot_options {
+    unsigned level; /* index into the machine's levels */
+    uint64_t every; /* period in ticks of the trace's clock */
+    int flush;      /* empty all caches after each */
+    int physical;   /* the trace has physical addresses */
+    enum cf_frame_order order;
+    unsigned page_shift, frame_bits; /* see frames.h */
+    uint64_t seed;
+};
+
+struct snapshots;
+
+/* NULL without memory. */
+struct snapshots *snapshots_new(const struct snapshot_options *o, const struct cf_machine *m,
+                                struct cf_hierarchy *h, struct cf_cores *cores,
+                                struct cf_writer *w);
+void snapshots_free(struct snapshots *s);
+
+/* A trace begins: its clock is another, while the caches stay as they are. */
+int snapshots_begin(struct snapshots *s);
+
+/* Runs the accesses of a frame and writes the snapshots that become due. 0, or -1 with *problem,
+   which is NULL where the writer knows what is wrong. */
+int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **problem);
+
+/* The last snapshot, of the period that has begun. */
+int snapshots_end(struct snapshots *s);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print.c - pairs as CSV, as the paper's Table 3, and correlation.
+ *
+ * In: pairs with their metrics. Out: text. Memory: 16 bytes a pair.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/clash/clash.h"
+
+enum metric { SLOWDOWN, EXCESS, EVICTION };
+
+static double value_of(const struct pair *p, enum metric m)
+{
+    return m == SLOWDOWN ? p->slowdown : m == EXCESS ? p->excess : p->eviction;
+}
+
+static void csv_number(double v)
+{
+    if (isnan(v))
+        cf_csv_text(stdout, 0, "");
+    else
+        cf_csv_f64(stdout, 0, v, 6);
+}
+
+void print_pairs(const struct clash *c)
+{
+    cf_csv_text(stdout, 1, "observed");
+    cf_csv_text(stdout, 0, "interfering");
+    cf_csv_text(stdout, 0, "active_set_excess");
+    cf_csv_text(stdout, 0, "reused_set_eviction");
+    if (c->o.slowdown)
+        cf_csv_text(stdout, 0, "slowdown");
+    cf_csv_end(stdout);
+    for (uint32_t i = 0; i < c->pairs; i++) {
+        const struct pair *p = &c->pair[i];
+
+        cf_csv_text(stdout, 1, c->profile[p->observed].name);
+        cf_csv_text(stdout, 0, c->profile[p->interfering].name);
+        csv_number(p->excess);
+        csv_number(p->eviction);
+        if (c->o.slowdown)
+            csv_number(p->slowdown);
+        cf_csv_end(stdout);
+    }
+}
+
+/* Over the pairs that have both, and how many these are. */
+static double correlation(const struct clash *c, enum metric m, size_t *n)
+{
+    double *x = malloc((c->pairs + 1) * sizeof *x), *y = malloc((c->pairs + 1) * sizeof *y), r;
+
+    if (!x || !y)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    *n = 0;
+    for (uint32_t i = 0; i < c->pairs; i++) {
+        if (isnan(c->pair[i].slowdown) || isnan(value_of(&c->pair[i], m)))
+            continue;
+        x[*n] = value_of(&c->pair[i], m);
+        y[(*n)++] = c->pair[i].slowdown;
+    }
+    r = cf_clash_correlation(x, y, *n);
+    free(x);
+    free(y);
+    return r;
+}
+
+void print_correlation(const struct clash *c)
+{
+    static const char *const names[] = {"", "active_set_excess", "reused_set_eviction"};
+
+    cf_csv_text(stdout, 1, "metric");
+    cf_csv_text(stdout, 0, "pairs");
+    cf_csv_text(stdout, 0, "correlation");
+    cf_csv_end(stdout);
+    for (enum metric m = EXCESS; m <= EVICTION; m++) {
+        size_t n;
+        const double r = correlation(c, m, &n);
+
+        cf_csv_text(stdout, 1, names[m]);
+        cf_csv_u64(stdout, 0, n);
+        csv_number(r);
+        cf_csv_end(stdout);
+    }
+}
+
+/* A name in the table: names come from the command line and files, whose control characters stay
+   out of a terminal. */
+static void put_name(const char *name, int width)
+{
+    int n = 0;
+
+    for (; *name && n < width; name++, n++)
+        putchar(*name >= 32 && *name < 127 ? *name : '?');
+    printf("%*s", width - n, "");
+}
+
+static void print_group(const struct clash *c, enum metric m, const char *title)
+{
+    enum { WIDTH = 14 };
+
+    put_name(title, 22);
+    for (uint32_t o = 0; o < c->profiles; o++)
+        put_name(c->profile[o].name, WIDTH - 1), putchar(' ');
+    putchar('\n');
+    for (uint32_t i = 0; i < c->profiles; i++) {
+        fputs("  ", stdout);
+        put_name(c->profile[i].name, 19);
+        putchar(' ');
+        for (uint32_t o = 0; o < c->profiles; o++) {
+            const struct pair *p = clash_pair(c, o, i);
+            const double v = p ? value_of(p, m) : NAN;
+
+            if (isnan(v))
+                printf("%-*s", WIDTH, "-");
+            else
+                printf("%-*.2f", WIDTH, v);
+        }
+        putchar('\n');
+    }
+    if (m != SLOWDOWN && c->o.slowdown) {
+        size_t n;
+        const double r = correlation(c, m, &n);
+
+        if (isnan(r))
+            printf("  correlation coefficient: none, of %zu pairs\n", n);
+        else
+            printf("  correlation coefficient: %.2f, of %zu pairs\n", r, n);
+    }
+    putchar('\n');
+}
+
+void print_table(const struct clash *c)
+{
+    puts("Rows: interfering program; columns: observed program\n");
+    if (c->o.slowdown)
+        print_group(c, SLOWDOWN, "Slowdown");
+    print_group(c, EXCESS, "Active set excess");
+    print_group(c, EVICTION, "Reused set eviction");
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * read.c - profiles and measured slowdowns.
+ *
+ * In: a stream of snapshots of one program in isolation, or CSV with a header row. Out: quotas by
+ * snapshot. Of a stream, all processes that are known make up the program, since one program may be
+ * several processes; lines of nobody (pid 0) are the system's, unless all are. CSV goes through
+ * libcsv; a field that is no number is told with its row. Memory: 16 bytes a snapshot, and for a
+ * stream what engine/census.h says.
+ */
+#include <csv.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/clash/clash.h"
+#include "filters/engine/snapshot/census.h"
+
+static void no_memory(const struct clash *c)
+{
+    cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+static void add_point(const struct clash *c, struct profile *p, double active, double reused)
+{
+    if (p->count == p->room) {
+        p->room = p->room ? 2 * p->room : 256;
+        p->active = realloc(p->active, p->room * sizeof *p->active);
+        p->reused = realloc(p->reused, p->room * sizeof *p->reused);
+        if (!p->active || !p->reused)
+            no_memory(c);
+    }
+    p->active[p->count] = active;
+    p->reused[p->count++] = reused;
+}
+
+static void wrong(struct clash *c, int status)
+{
+    c->status = status > c->status ? status : c->status;
+}
+
+/* ---- streams ---- */
+
+static void use_census(struct clash *c, struct profile *p, const struct cf_census *census,
+                       const char *file)
+{
+    const struct cf_census_cell *cell = cf_census_cells(census);
+    size_t count, points = 0, without = 0, transparent = 0, empty = 0;
+    const struct cf_census_snapshot *s = cf_census_snapshots(census, &count);
+    uint8_t level = 0;
+    int known = 0;
+
+    for (uint32_t g = 0; g < cf_census_groups(census); g++)
+        known |= cf_census_group(census, g).pid != 0;
+    for (size_t i = 0; i < count; i++)
+        level = s[i].is.level > level ? s[i].is.level : level;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t told = cf_census_room(census, &s[i].is), room = told ? told : c->o.lines;
+        uint64_t active = 0, reused = 0;
+
+        if (s[i].is.level != level)
+            continue;
+        points++;
+        without += !room;
+        transparent += s[i].is.announced && !(s[i].is.mode & CF_MODE_FLUSH);
+        for (uint32_t k = 0; k < s[i].cells; k++) {
+            const struct cf_census_cell *one = &cell[s[i].first + k];
+
+            if (known && !cf_census_group(census, one->group).pid)
+                continue;
+            active += one->lines;
+            reused += one->reused;
+        }
+        empty += !active;
+        if (room)
+            add_point(c, p, (double)active / (double)room, (double)reused / (double)room);
+    }
+    if (without) {
+        cf_warn(&c->tool, "%s: %zu snapshots do not tell how large the cache is: give --lines",
+                file, without);
+        wrong(c, CF_EXIT_INPUT);
+    }
+    if (transparent && !c->tool.quiet)
+        cf_warn(&c->tool,
+                "%s: %zu of %zu snapshots are transparent: the metrics are for flush mode", file,
+                transparent, points);
+    if (!p->count || empty == p->count) {
+        cf_warn(&c->tool, "%s: no lines of a program in any snapshot", file);
+        wrong(c, CF_EXIT_INPUT);
+    }
+}
+
+void read_stream(struct clash *c, struct profile *p, char *file)
+{
+    struct cf_reader *r = cf_tool_reader(&c->tool, &file, file ? 1 : 0);
+    struct cf_census *census = cf_census_new(CF_CENSUS_PROCESS, 1, c->o.level);
+    struct cf_frame *f;
+    int bad = 0;
+
+    if (!census)
+        no_memory(c);
+    cf_census_want(census, r);
+    while (!bad && cf_reader_next(r, &f) > 0) {
+        cf_tool_progress(&c->tool, r);
+        bad = cf_census_frame(census, f);
+    }
+    if (!bad)
+        bad = cf_census_end(census);
+    if (bad == CF_CENSUS_NO_MEMORY)
+        no_memory(c);
+    if (bad)
+        cf_die(&c->tool, CF_EXIT_INPUT, "%s: over %d processes: choose some by cf-select", p->name,
+               1 << 16);
+    wrong(c, cf_tool_problems(&c->tool, r));
+    use_census(c, p, census, file && strcmp(file, "-") != 0 ? file : "standard input");
+    cf_reader_close(r);
+    cf_census_free(census);
+}
+
+/* ---- CSV ---- */
+
+enum { FIELDS = 64, FIELD_BYTES = 256 };
+
+/* A file, row by row, with the names of its columns. */
+struct table {
+    struct clash *c;
+    const char *file;
+    char name[FIELDS][FIELD_BYTES], field[FIELDS][FIELD_BYTES];
+    unsigned names, fields;
+    uint64_t row;
+    unsigned told; /* rows that are wrong and of which a message told */
+    const char *const *needs;
+    void (*take)(struct table *t);
+    void *arg;
+};
+
+static void take_field(void *text, size_t bytes, void *arg)
+{
+    struct table *t = arg;
+    char *to;
+
+    if (t->fields == FIELDS)
+        return;
+    to = t->row ? t->field[t->fields] : t->name[t->fields];
+    bytes = bytes < FIELD_BYTES - 1 ? bytes : FIELD_BYTES - 1;
+    if (bytes)
+        memcpy(to, text, bytes);
+    to[bytes] = 0;
+    t->fields++;
+}
+
+/* The first row: the names of the columns. */
+static void begin_table(struct table *t)
+{
+    t->names = t->fields;
+    for (const char *const *need = t->needs; *need; need++) {
+        unsigned i = 0;
+
+        while (i < t->names && strcmp(t->name[i], *need) != 0)
+            i++;
+        if (i == t->names)
+            cf_die(&t->c->tool, CF_EXIT_INPUT, "%s: row 1 names no column %s", t->file, *need);
+    }
+}
+
+static void take_row(int end, void *arg)
+{
+    struct table *t = arg;
+
+    (void)end;
+    if (!t->row)
+        begin_table(t);
+    else if (t->fields)
+        t->take(t);
+    t->row++;
+    t->fields = 0;
+}
+
+/* Text of a column in this row, NULL where the file or the row lacks it. */
+static const char *text_of(const struct table *t, const char *name)
+{
+    for (unsigned i = 0; i < t->names; i++)
+        if (!strcmp(t->name[i], name))
+            return i < t->fields ? t->field[i] : NULL;
+    return NULL;
+}
+
+/* 0, or -1 with a message. */
+static int number_of(struct table *t, const char *name, double *value)
+{
+    enum { TELL = 5 };
+    const char *text = text_of(t, name);
+    char *end;
+
+    if (text && *text) {
+        *value = strtod(text, &end);
+        if (!*end && isfinite(*value) && *value >= 0)
+            return 0;
+    }
+    if (t->told++ < TELL)
+        cf_warn(&t->c->tool, "%s: row %llu: column %s is '%s', which is no number%s", t->file,
+                (unsigned long long)t->row + 1, name, text ? text : "",
+                t->told == TELL ? "; more such rows are not told" : "");
+    wrong(t->c, CF_EXIT_INPUT);
+    return -1;
+}
+
+static void read_table(struct clash *c, const char *file, void (*take)(struct table *), void *arg,
+                       const char *const *needs)
+{
+    struct table *t = calloc(1, sizeof *t);
+    FILE *in = strcmp(file, "-") != 0 ? fopen(file, "re") : stdin;
+    struct csv_parser parser;
+    char block[1 << 14];
+    size_t n;
+
+    if (in == stdin && c->tool.stdin_taken)
+        cf_die(&c->tool, CF_EXIT_USAGE,
+               "standard input cannot be two inputs: name a FILE for one of them");
+    c->tool.stdin_taken |= in == stdin;
+    if (!in)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
+    if (!t || csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
+        no_memory(c);
+    t->c = c;
+    t->file = file;
+    t->take = take;
+    t->arg = arg;
+    t->needs = needs;
+    while ((n = fread(block, 1, sizeof block, in)) > 0)
+        if (csv_parse(&parser, block, n, take_field, take_row, t) != n)
+            break;
+    if (n || csv_fini(&parser, take_field, take_row, t) != 0) {
+        cf_warn(&c->tool, "%s: row %llu: %s", file, (unsigned long long)t->row + 1,
+                csv_strerror(csv_error(&parser)));
+        wrong(c, CF_EXIT_INPUT);
+    }
+    if (ferror(in))
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
+    if (!t->row)
+        begin_table(t); /* an empty file: tells what it lacks */
+    if (in != stdin)
+        (void)fclose(in); /* read only */
+    csv_free(&parser);
+    free(t);
+}
+
+/* Rows of the same snapshot are added up. */
+struct adding {
+    struct profile *p;
+    double snapshot, level;
+};
+
+static void take_point(struct table *t)
+{
+    struct adding *a = t->arg;
+    const char *pid = text_of(t, "pid");
+    double snapshot, active, reused, level = 0;
+
+    if (number_of(t, "snapshot", &snapshot) || number_of(t, "active_quota", &active) ||
+        number_of(t, "reused_quota", &reused))
+        return;
+    if (text_of(t, "level") && number_of(t, "level", &level))
+        return;
+    if (t->c->o.level && text_of(t, "level") && level != t->c->o.level)
+        return;
+    /* the last level of the hierarchy is the one that programs share */
+    if (level > a->level)
+        a->p->count = 0;
+    if (level < a->level)
+        return;
+    if (!a->p->count || snapshot != a->snapshot || level > a->level)
+        add_point(t->c, a->p, 0, 0);
+    a->snapshot = snapshot;
+    a->level = level;
+    if (pid && !strcmp(pid, "0"))
+        return;
+    a->p->active[a->p->count - 1] += active;
+    a->p->reused[a->p->count - 1] += reused;
+}
+
+void read_profile(struct clash *c, struct profile *p, const char *file)
+{
+    static const char *const needs[] = {"snapshot", "active_quota", "reused_quota", NULL};
+    struct adding a = {.p = p, .level = -1};
+
+    read_table(c, file, take_point, &a, needs);
+    if (!p->count) {
+        cf_warn(&c->tool, "%s: no snapshots", file);
+        wrong(c, CF_EXIT_INPUT);
+    }
+}
+
+static void take_slowdown(struct table *t)
+{
+    const char *observed = text_of(t, "observed"), *interfering = text_of(t, "interfering");
+    struct clash *c = t->c;
+    double slowdown;
+
+    if (number_of(t, "slowdown", &slowdown) || !observed || !interfering)
+        return;
+    for (uint32_t i = 0; i < c->profiles; i++)
+        for (uint32_t o = 0; o < c->profiles && !strcmp(c->profile[i].name, interfering); o++) {
+            struct pair *p = strcmp(c->profile[o].name, observed) ? NULL : clash_pair(c, o, i);
+
+            if (p)
+                p->slowdown = slowdown;
+        }
+}
+
+void read_slowdowns(struct clash *c, const char *file)
+{
+    static const char *const needs[] = {"observed", "interfering", "slowdown", NULL};
+    uint32_t without = 0;
+
+    read_table(c, file, take_slowdown, NULL, needs);
+    for (uint32_t i = 0; i < c->pairs; i++)
+        without += isnan(c->pair[i].slowdown) != 0;
+    if (without == c->pairs) {
+        cf_warn(&c->tool, "%s: no slowdown of any pair of these programs: names must be the same",
+                file);
+        wrong(c, CF_EXIT_INPUT);
+    } else if (without && !c->tool.quiet) {
+        cf_warn(&c->tool, "%s: %u of %u pairs have no slowdown; correlation is over the others",
+                file, without, c->pairs);
+    }
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * leon4.c - rule leon4: the procedure of the LEON4 profiling tool, on accesses, on loads and stores
+ * of unknown address (table unplaced) and on what the bus read (table bus), together by time.
+ *
+ * Adds to both tables of accesses `hit`, `class` and `class_behind`. The engine leon4.h says who
+ * missed and why; here are the machine's caches, the order of the tables and the sums. Frames of
+ * unplaced wait until the accesses have come to their time (cf_aside.h).
+ *
+ * Memory: 8 to 16 bytes a distinct line and cache; 56 bytes a row that waits.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/classify/classify.h"
+#include "filters/engine/rows/cores.h"
+#include "filters/engine/classes/leon4.h"
+#include "formats/program/cf_aside.h"
+
+struct leon4 {
+    struct classify *c;
+    struct cf_machine *m;
+    const struct cf_level *level[CF_LEON4_CACHES];
+    struct cf_leon4 *model;
+    struct cf_cores *cores;
+    unsigned core_count;
+    struct cf_aside unplaced, bus;
+    struct cf_writer *out; /* or NULL */
+    uint8_t *hit, *behind, *core;
+    uint64_t *space;
+};
+
+static const struct need needs[] = {
+    {CF_TIME, CF_REQUIRED}, {CF_ADDR, CF_REQUIRED},  {CF_OP, CF_OPTIONAL},
+    {CF_SIZE, CF_OPTIONAL}, {CF_CPU, CF_OPTIONAL},   {CF_PID, CF_OPTIONAL},
+    {CF_TID, CF_OPTIONAL},  {CF_LEVEL, CF_OPTIONAL}, {0, CF_OPTIONAL}};
+
+static void no_memory(struct leon4 *l)
+{
+    cf_die(&l->c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+/* ---- the machine ---- */
+
+static const struct cf_level *find_level(const struct leon4 *l, enum cf_kind kind, unsigned depth)
+{
+    for (unsigned i = 0; i < l->m->levels; i++)
+        if (l->m->level[i].kind == kind && l->m->level[i].depth == depth)
+            return &l->m->level[i];
+    cf_die(&l->c->tool, CF_EXIT_USAGE,
+           "%s has no %s at depth %u: rule leon4 wants a first level of two caches, for "
+           "instructions and data, and a unified second level",
+           l->m->file,
+           kind == CF_UNIFIED      ? "unified cache"
+           : kind == CF_DATA_CACHE ? "data cache"
+                                   : "instruction cache",
+           depth);
+}
+
+static void find_caches(struct leon4 *l, struct cf_leon4_config *g)
+{
+    const struct cf_level *fetch = find_level(l, CF_INSTRUCTION_CACHE, 1);
+    const struct cf_level *data = find_level(l, CF_DATA_CACHE, 1);
+    const struct cf_level *second = find_level(l, CF_UNIFIED, 2);
+
+    l->level[CF_LEON4_FETCH] = fetch;
+    l->level[CF_LEON4_DATA] = data;
+    l->level[CF_LEON4_SECOND] = second;
+    if (fetch->line != data->line || data->line != second->line)
+        cf_die(&l->c->tool, CF_EXIT_USAGE, "%s: rule leon4 wants lines of one size in all caches",
+               l->m->file);
+    if (fetch->shared_by != 1 || data->shared_by != 1 ||
+        (second->shared_by < l->core_count && second->policy != CF_MASTER_INDEX))
+        cf_die(&l->c->tool, CF_EXIT_USAGE,
+               "%s: rule leon4 wants a first level for each core and a second level for all: take "
+               "fewer --cores",
+               l->m->file);
+    *g = (struct cf_leon4_config){.cores = l->core_count,
+                                  .line_shift = (unsigned)__builtin_ctz(second->line),
+                                  .fetch = {fetch->sets, fetch->ways},
+                                  .data = {data->sets, data->ways},
+                                  .second = {second->sets, second->ways},
+                                  .second_own = second->policy == CF_MASTER_INDEX,
+                                  .allocate = data->write_allocate,
+                                  .write_back = data->write_back,
+                                  .cold_data = l->c->o.no_addresses};
+}
+
+static void *begin(struct classify *c)
+{
+    struct leon4 *l;
+    struct cf_leon4_config g;
+
+    if (!c->o.machine)
+        cf_die(&c->tool, CF_EXIT_USAGE, "rule leon4 needs a machine: -m MACHINE, as in leon4-n2x");
+    if (c->o.level)
+        cf_die(&c->tool, CF_EXIT_USAGE,
+               "--level is nothing for rule leon4, which tells all levels");
+    l = calloc(1, sizeof(*l));
+    if (!l)
+        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    l->c = c;
+    l->m = cf_tool_machine(&c->tool, c->o.machine);
+    l->core_count = c->o.cores ? c->o.cores : l->m->cpus;
+    if (l->core_count < 1 || l->core_count > 256)
+        l->core_count = l->core_count < 1 ? 1 : 256;
+    find_caches(l, &g);
+    l->model = cf_leon4_new(&g);
+    l->cores = cf_cores_new(l->core_count);
+    l->hit = malloc(CF_FILE_ROWS);
+    l->behind = malloc(CF_FILE_ROWS);
+    l->core = malloc(CF_FILE_ROWS);
+    l->space = malloc(CF_FILE_ROWS * sizeof(*l->space));
+    if (!l->model || !l->cores || !l->hit || !l->behind || !l->core || !l->space)
+        no_memory(l);
+    return l;
+}
+
+static void open_tables(void *state, struct cf_reader *in, struct cf_writer *out)
+{
+    struct leon4 *l = state;
+
+    l->out = out;
+    cf_aside_begin(&l->unplaced, CF_UNPLACED, in);
+    cf_aside_begin(&l->bus, CF_BUS, in);
+}
+
+/* ---- rows ---- */
+
+/* Column level: 0 unknown, 1 a hit of the first level, more a miss. */
+static uint8_t seen(uint8_t level)
+{
+    return level == 0 ? CF_LEON4_NOTHING : level == 1 ? CF_LEON4_HIT : CF_LEON4_MISS;
+}
+
+static void step(struct leon4 *l, const struct cf_leon4_access *a, struct cf_leon4_result *r)
+{
+    if (cf_leon4_access(l->model, a, r) != 0)
+        no_memory(l);
+}
+
+static void bus_read(struct leon4 *l, const struct cf_aside_row *row)
+{
+    const int first = row->level == 2 || row->level == 0; /* HTRANS NONSEQ; absent: any */
+
+    if (row->op == CF_LOAD && first && row->cpu < l->core_count)
+        cf_leon4_bus(l->model, row->cpu, row->phys);
+}
+
+static void one_unplaced(struct leon4 *l, struct cf_aside_row *row)
+{
+    const struct cf_leon4_access a = {.addr = row->phys,
+                                      .size = row->size,
+                                      .core = row->cpu % l->core_count,
+                                      .op = row->op,
+                                      .seen = seen(row->level)};
+    struct cf_leon4_result r;
+
+    step(l, &a, &r);
+    row->hit = r.hit;
+    row->class = r.class;
+    row->behind = r.second;
+}
+
+/* What happened before `time`: an access stands behind the fetch of its time, a bus read behind the
+   load that it serves and before the next instruction. */
+static void until(struct leon4 *l, uint64_t time)
+{
+    struct cf_aside *u = &l->unplaced, *b = &l->bus;
+
+    for (;;) {
+        const int more = cf_aside_due(u, time);
+
+        if (cf_aside_due(b, time) && (!more || b->row[b->next].time < u->row[u->next].time))
+            bus_read(l, cf_aside_next(b, time));
+        else if (more)
+            one_unplaced(l, cf_aside_next(u, time));
+        else
+            break;
+    }
+}
+
+/* Unplaced rows that are done go out; those of the bus went already. */
+static void send_asides(struct leon4 *l)
+{
+    cf_aside_set(&l->unplaced, CF_HIT);
+    cf_aside_set(&l->unplaced, CF_CLASS);
+    cf_aside_set(&l->unplaced, CF_CLASS_BEHIND);
+    /* a failure of the writer shows again when it is closed */
+    (void)!cf_aside_write(&l->unplaced, l->out);
+    (void)!cf_aside_write(&l->bus, NULL);
+}
+
+static void frame(void *state, struct cf_frame *f, uint8_t *class)
+{
+    struct leon4 *l = state;
+    const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
+    const uint32_t *size = cf_u32(f, CF_SIZE);
+    const uint8_t *op = cf_u8(f, CF_OP), *level = cf_u8(f, CF_LEVEL);
+    struct cf_leon4_access a = {.placed = 1, .size = 1, .op = CF_LOAD};
+    struct cf_leon4_result r;
+
+    if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID), f->rows,
+                      l->core, l->space) != 0)
+        no_memory(l);
+    for (uint32_t i = 0; i < f->rows; i++) {
+        until(l, time[i]);
+        a.addr = addr[i];
+        a.space = l->space[i];
+        a.core = l->core[i];
+        a.size = size ? size[i] : 1;
+        a.op = op ? op[i] : CF_LOAD;
+        a.seen = level && a.op == CF_LOAD ? seen(level[i]) : CF_LEON4_NOTHING;
+        step(l, &a, &r);
+        class[i] = r.class;
+        l->hit[i] = r.hit;
+        l->behind[i] = r.second;
+    }
+    send_asides(l);
+    if (cf_frame_set(f, CF_HIT, l->hit) != 0 || cf_frame_set(f, CF_CLASS_BEHIND, l->behind) != 0)
+        cf_die(&l->c->tool, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for more columns",
+               f->number);
+}
+
+static void finish(void *state)
+{
+    struct leon4 *l = state;
+
+    until(l, UINT64_MAX);
+    send_asides(l);
+}
+
+static int other(void *state, const struct cf_frame *f)
+{
+    struct leon4 *l = state;
+
+    if (f->table == CF_HEADER) /* times begin anew */
+        finish(l);
+    if (f->table != CF_UNPLACED && f->table != CF_BUS)
+        return 0;
+    if (cf_aside_take(f->table == CF_BUS ? &l->bus : &l->unplaced, f) != 0)
+        no_memory(l);
+    return f->table == CF_UNPLACED;
+}
+
+/* ---- sums ---- */
+
+static void print_row(const char *level, unsigned op, const struct cf_leon4_counts *n)
+{
+    static const uint8_t classes[] = {CF_CLASS_COMPULSORY, CF_CLASS_CAPACITY, CF_CLASS_CONFLICT,
+                                      CF_CLASS_UNCLASSIFIED};
+    uint64_t misses = 0;
+
+    if (!n->references[op])
+        return;
+    for (unsigned i = 0; i < sizeof(classes); i++)
+        misses += n->misses[op][classes[i]];
+    cf_csv_text(stdout, 1, level);
+    cf_csv_text(stdout, 0, cf_op_name(op));
+    cf_csv_u64(stdout, 0, n->references[op]);
+    cf_csv_u64(stdout, 0, misses);
+    for (unsigned i = 0; i < sizeof(classes); i++)
+        cf_csv_u64(stdout, 0, n->misses[op][classes[i]]);
+    cf_csv_u64(stdout, 0, n->unknown[op]);
+    cf_csv_end(stdout);
+}
+
+static void summary(void *state)
+{
+    struct leon4 *l = state;
+
+    puts("level,op,references,misses,compulsory,capacity,conflict,unclassified,unknown");
+    for (unsigned i = 0; i < CF_LEON4_CACHES; i++)
+        for (unsigned op = CF_LOAD; op <= CF_IFETCH; op++)
+            print_row(l->level[i]->name, op, cf_leon4_counts(l->model, i));
+}
+
+static void end(void *state)
+{
+    struct leon4 *l = state;
+
+    if (cf_leon4_against(l->model) && !l->c->tool.quiet)
+        cf_warn(&l->c->tool,
+                "%" PRIu64 " loads hit where the distance speaks of a miss: they count as hits",
+                cf_leon4_against(l->model));
+    cf_aside_end(&l->unplaced);
+    cf_aside_end(&l->bus);
+    cf_leon4_free(l->model);
+    cf_cores_free(l->cores);
+    cf_machine_free(l->m);
+    free(l->hit);
+    free(l->behind);
+    free(l->core);
+    free(l->space);
+    free(l);
+}
+
+const struct rule rule_leon4 = {.name = "leon4",
+                                .needs = needs,
+                                .begin = begin,
+                                .open = open_tables,
+                                .other = other,
+                                .frame = frame,
+                                .finish = finish,
+                                .summary = summary,
+                                .end = end};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rules.c - the table of rules, and the summary that all of them print. */
+#include <stdio.h>
+#include <string.h>
+
+#include "filters/parts/classify/classify.h"
+
+const struct rule *const rules[] = {&rule_hill, &rule_leon4, NULL};
+
+const struct rule *find_rule(const char *name)
+{
+    for (unsigned i = 0; rules[i]; i++)
+        if (!strcmp(rules[i]->name, name))
+            return rules[i];
+    return NULL;
+}
+
+void print_counts_header(void)
+{
+    cf_csv_text(stdout, 1, "level");
+    cf_csv_text(stdout, 0, "op");
+    cf_csv_text(stdout, 0, "references");
+    cf_csv_text(stdout, 0, "misses");
+    for (unsigned k = CF_CLASS_COMPULSORY; k < CF_CLASSES; k++)
+        cf_csv_text(stdout, 0, cf_class_name(k));
+    cf_csv_end(stdout);
+}
+
+void print_counts(const char *level, const struct cf_class_counts *counts)
+{
+    for (unsigned op = CF_LOAD; op < CF_CLASS_OPS; op++) {
+        uint64_t misses = 0;
+
+        if (!counts->references[op])
+            continue;
+        for (unsigned k = CF_CLASS_COMPULSORY; k < CF_CLASSES; k++)
+            misses += counts->misses[op][k];
+        cf_csv_text(stdout, 1, level);
+        cf_csv_text(stdout, 0, cf_op_name(op));
+        cf_csv_u64(stdout, 0, counts->references[op]);
+        cf_csv_u64(stdout, 0, misses);
+        for (unsigned k = CF_CLASS_COMPULSORY; k < CF_CLASSES; k++)
+            cf_csv_u64(stdout, 0, counts->misses[op][k]);
+        cf_csv_end(stdout);
+    }
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * count.c - amounts by page and time bin, in one pass over rows whose last time nobody knows yet.
+ *
+ * Live counters, 64 pages a chunk, hold the bin that the time is in. When the time leaves it, what
+ * was touched goes to the bin as cells {page, amount} of 8 bytes and the counters become 0 again.
+ * Adaptive bins are 2^n ticks wide: when the time runs past the last of 4 * `bins` of them, pairs
+ * are merged through the counters and the width doubles. Four times finer than asked, so that the
+ * final bins, some of these together, fill at least two thirds of what was asked for.
+ *
+ * Memory: 512 bytes a chunk of touched pages, and 8 bytes a page and fine bin in which it was
+ * touched; past FOLD_CELLS the bins get wider early, down to the number asked for. So it depends
+ * on the pages that were touched and not on the length of the trace. A time that goes back costs
+ * time but no memory: bins that were visited often are merged when they are entered again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/heatmap/heat_parts.h"
+
+enum { TIMES = 32 }; /* that are compared at once */
+
+uint64_t heat_plus(uint64_t a, uint64_t b)
+{
+    uint64_t sum = a + b;
+
+    return sum < a ? UINT64_MAX : sum;
+}
+
+static uint32_t hash_of(uint64_t key, unsigned bits)
+{
+    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - bits));
+}
+
+static int grow_table(struct heat *h)
+{
+    unsigned bits = h->table ? h->table_shift + 1 : 10;
+    uint32_t *table = calloc((size_t)1 << bits, sizeof *table);
+
+    if (!table)
+        return HEAT_NO_MEMORY;
+    for (uint32_t c = 1; c < h->chunks; c++) {
+        uint32_t at = hash_of(h->chunk[c].key, bits);
+        while (table[at])
+            at = (at + 1) & ((1u << bits) - 1);
+        table[at] = c + 1;
+    }
+    free(h->table);
+    h->table = table;
+    h->table_shift = bits;
+    return 0;
+}
+
+static int new_chunk(struct heat *h, uint64_t key, uint32_t *chunk)
+{
+    uint32_t c = h->chunks;
+
+    if (c == h->chunk_room) {
+        uint32_t room = c ? 2 * c : 1u << SLAB_SHIFT;
+        struct chunk *chunks = realloc(h->chunk, room * sizeof *chunks);
+        uint64_t **slabs;
+        uint32_t *dirty;
+
+        if (!chunks)
+            return HEAT_NO_MEMORY;
+        h->chunk = chunks;
+        if (!(slabs = realloc(h->slab, (room >> SLAB_SHIFT) * sizeof *slabs)))
+            return HEAT_NO_MEMORY;
+        h->slab = slabs;
+        if (!(dirty = realloc(h->dirty, room * sizeof *dirty)))
+            return HEAT_NO_MEMORY;
+        h->dirty = dirty;
+        h->chunk_room = room;
+    }
+    /* bit 31 of a page in a cell has another meaning */
+    if (c >= HIGH_PART / CHUNK)
+        return HEAT_NO_MEMORY;
+    if (c % (1u << SLAB_SHIFT) == 0 &&
+        !(h->slab[c >> SLAB_SHIFT] = calloc((size_t)CHUNK << SLAB_SHIFT, sizeof(uint64_t))))
+        return HEAT_NO_MEMORY;
+    h->chunk[c] = (struct chunk){.key = key};
+    h->chunks++;
+    *chunk = c;
+    return 0;
+}
+
+struct heat *heat_new(uint32_t bins, uint64_t width, uint64_t origin)
+{
+    struct heat *h = calloc(1, sizeof *h);
+    uint32_t dustbin;
+
+    if (!h)
+        return NULL;
+    h->wanted = bins ? bins : 1;
+    h->width = width;
+    h->origin = origin;
+    h->most = width ? HEAT_MOST_BINS : (size_t)h->wanted * FINER;
+    for (size_t i = 0; i < sizeof h->recent / sizeof h->recent[0]; i++)
+        h->recent[i].key = NOWHERE;
+    if (new_chunk(h, NOWHERE, &dustbin) || grow_table(h)) {
+        heat_free(h);
+        return NULL;
+    }
+    return h;
+}
+
+void heat_filter(struct heat *h, int (*f)(void *, uint32_t region), void *arg)
+{
+    h->filter = f;
+    h->filter_arg = arg;
+}
+
+void heat_free_bins(struct heat *h)
+{
+    for (size_t b = 0; b < h->used; b++)
+        free(h->bin[b].cell);
+    free(h->bin);
+    h->bin = NULL;
+    h->used = h->room = 0;
+}
+
+void heat_free(struct heat *h)
+{
+    if (!h)
+        return;
+    heat_free_bins(h);
+    if (h->slab)
+        for (uint32_t c = 0; c < h->chunks; c += 1u << SLAB_SHIFT)
+            free(h->slab[c >> SLAB_SHIFT]);
+    free(h->slab);
+    free(h->chunk);
+    free(h->dirty);
+    free(h->table);
+    free(h);
+}
+
+static void mark(struct heat *h, uint32_t chunk)
+{
+    if (!h->chunk[chunk].dirty) {
+        h->chunk[chunk].dirty = 1;
+        h->dirty[h->dirties++] = chunk;
+    }
+}
+
+/* The counters of the chunk of a key, which becomes a recent one and is listed as dirty; NULL
+ * without memory. */
+static __attribute__((noinline)) uint64_t *find_chunk(struct heat *h, uint64_t key)
+{
+    uint32_t mask = (1u << h->table_shift) - 1, at = hash_of(key, h->table_shift), c;
+    uint32_t slot = hash_of(key, RECENT_SHIFT);
+
+    while ((c = h->table[at]) && h->chunk[c - 1].key != key)
+        at = (at + 1) & mask;
+    if (c) {
+        c--;
+    } else {
+        if (h->chunks >= mask / 2) {
+            if (grow_table(h))
+                return NULL;
+            mask = (1u << h->table_shift) - 1;
+            for (at = hash_of(key, h->table_shift); h->table[at]; at = (at + 1) & mask)
+                ;
+        }
+        if (new_chunk(h, key, &c))
+            return NULL;
+        h->table[at] = c + 1;
+        h->chunk[c].ignored = h->filter && !h->filter(h->filter_arg, region_of(key));
+    }
+    h->recent[slot].key = key;
+    if (h->chunk[c].ignored) {
+        h->recent[slot].live = live_of(h, 0);
+    } else {
+        mark(h, c);
+        h->recent[slot].live = live_of(h, c);
+    }
+    return h->recent[slot].live;
+}
+
+/* Moves the cells of a bin back into the counters. */
+static void replay(struct heat *h, struct bin *b)
+{
+    for (size_t i = 0; i < b->cells; i++) {
+        uint32_t page = b->cell[i].page & ~HIGH_PART;
+        uint64_t amount = b->cell[i].amount;
+        uint64_t *live = live_of(h, page >> CHUNK_SHIFT) + (page & (CHUNK - 1));
+
+        if (b->cell[i].page & HIGH_PART)
+            amount <<= 32;
+        *live = heat_plus(*live, amount);
+        mark(h, page >> CHUNK_SHIFT);
+    }
+    h->cells -= b->cells;
+    b->cells = b->merged = 0;
+}
+
+static int room_for(struct bin *b, size_t more)
+{
+    size_t room = b->cells + more;
+    struct cell *cell;
+
+    if (room <= b->room)
+        return 0;
+    /* a bin is filled once as a rule: only one that grows again gets room to spare */
+    if (b->cells)
+        room += room / 2;
+    if (!(cell = realloc(b->cell, room * sizeof *cell)))
+        return HEAT_NO_MEMORY;
+    b->cell = cell;
+    b->room = room;
+    return 0;
+}
+
+int heat_flush(struct heat *h, struct bin *b)
+{
+    int fresh = b->cells == 0;
+    size_t cells = 0;
+
+    for (uint32_t d = 0; d < h->dirties; d++) {
+        const uint64_t *live = live_of(h, h->dirty[d]);
+        for (unsigned i = 0; i < CHUNK; i++)
+            cells += ((uint32_t)live[i] != 0) + (live[i] >> 32 != 0);
+    }
+    if (room_for(b, cells))
+        return HEAT_NO_MEMORY;
+    for (uint32_t d = 0; d < h->dirties; d++) {
+        uint32_t c = h->dirty[d];
+        uint64_t *live = live_of(h, c), key = h->chunk[c].key;
+        struct recent *recent = &h->recent[hash_of(key, RECENT_SHIFT)];
+
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            uint32_t low = (uint32_t)live[i], high = (uint32_t)(live[i] >> 32);
+            if (low)
+                b->cell[b->cells++] = (struct cell){c * CHUNK + i, low};
+            if (high)
+                b->cell[b->cells++] = (struct cell){(c * CHUNK + i) | HIGH_PART, high};
+        }
+        memset(live, 0, CHUNK * sizeof *live);
+        h->chunk[c].dirty = 0;
+        /* so that the next touch comes by find_chunk(), which lists the chunk again */
+        if (recent->key == key)
+            recent->key = NOWHERE;
+    }
+    h->dirties = 0;
+    h->cells += cells;
+    if (fresh)
+        b->merged = b->cells;
+    return 0;
+}
+
+int heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
+{
+    struct bin one = {0};
+    size_t filled = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (from[i].cells) {
+            one = from[i];
+            filled++;
+        }
+    }
+    if (filled > 1) {
+        one = (struct bin){0};
+        for (size_t i = 0; i < count; i++)
+            replay(h, &from[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (filled != 1 || from[i].cells == 0)
+            free(from[i].cell);
+        from[i] = (struct bin){0};
+    }
+    *to = one;
+    return filled > 1 ? heat_flush(h, to) : 0;
+}
+
+/* Doubles the width of the bins. The counters are empty when it is called. */
+static int fold(struct heat *h)
+{
+    uint64_t base = h->base >> 1;
+    size_t used = (size_t)(((h->base + h->used - 1) >> 1) - base) + 1;
+
+    for (size_t to = 0, from = 0; to < used; to++) {
+        /* an odd first bin has no partner */
+        size_t count = (to == 0 && (h->base & 1)) || from + 1 == h->used ? 1 : 2;
+        if (heat_merge(h, &h->bin[to], &h->bin[from], count))
+            return HEAT_NO_MEMORY;
+        from += count;
+    }
+    h->base = base;
+    h->used = used;
+    h->shift++;
+    return 0;
+}
+
+/* Makes room for bins so that there is one with the number `bin`. */
+static int reach(struct heat *h, uint64_t bin)
+{
+    uint64_t first = h->used && h->base < bin ? h->base : bin;
+    uint64_t last = h->used && h->base + h->used - 1 > bin ? h->base + h->used - 1 : bin;
+    size_t count, before;
+
+    if (last - first >= h->most)
+        return HEAT_TOO_MANY_BINS;
+    count = (size_t)(last - first) + 1;
+    before = h->used ? (size_t)(h->base - first) : 0;
+    if (count > h->room) {
+        size_t room = count + count / 2;
+        struct bin *b = realloc(h->bin, room * sizeof *b);
+        if (!b)
+            return HEAT_NO_MEMORY;
+        h->bin = b;
+        h->room = room;
+    }
+    if (before)
+        memmove(h->bin + before, h->bin, h->used * sizeof *h->bin);
+    memset(h->bin, 0, before * sizeof *h->bin);
+    memset(h->bin + before + h->used, 0, (count - before - h->used) * sizeof *h->bin);
+    h->base = first;
+    h->used = count;
+    return 0;
+}
+
+/* Makes the bin of a time the current one. */
+static int enter(struct heat *h, uint64_t time)
+{
+    uint64_t bin;
+    int status;
+
+    if (h->inside && heat_flush(h, &h->bin[h->current]))
+        return HEAT_NO_MEMORY;
+    h->inside = 0;
+    if (h->width) {
+        bin = (time - h->origin) / h->width;
+        if ((status = reach(h, bin)))
+            return status;
+        h->low = h->origin + bin * h->width;
+        h->span = h->width;
+    } else {
+        while ((status = reach(h, time >> h->shift)) == HEAT_TOO_MANY_BINS ||
+               (!status && h->cells > FOLD_CELLS && h->used > h->wanted)) {
+            if ((status = fold(h)))
+                return status;
+        }
+        if (status)
+            return status;
+        bin = time >> h->shift;
+        h->low = bin << h->shift;
+        h->span = 1ull << h->shift;
+    }
+    h->current = (size_t)(bin - h->base);
+    if (h->bin[h->current].cells > 2 * h->bin[h->current].merged + 1024)
+        replay(h, &h->bin[h->current]);
+    h->inside = 1;
+    return 0;
+}
+
+/* Counts rows of one bin, those of h->chosen or `count` of them from `first` on; the loop that all
+   the work is in. The flags are constants where it is called, so that each use becomes a loop of
+   its own. */
+static inline __attribute__((always_inline)) int count_rows(struct heat *h,
+                                                            const struct heat_rows *r,
+                                                            uint32_t first, uint32_t count,
+                                                            int chosen, int resolved, int weighted)
+{
+    const uint32_t *region = r->region, *page = r->page;
+    const uint64_t *addr = r->addr;
+
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i = chosen ? h->chosen[k] : first + k;
+        uint64_t key, number, *live;
+        struct recent *recent;
+
+        if (resolved && region[i]) {
+            number = page[i];
+            key = (uint64_t)region[i] << (32 - CHUNK_SHIFT) | number >> CHUNK_SHIFT;
+        } else {
+            number = addr ? addr[i] >> HEAT_PAGE_SHIFT : page ? page[i] : 0;
+            key = UNRESOLVED | number >> CHUNK_SHIFT;
+        }
+        recent = &h->recent[hash_of(key, RECENT_SHIFT)];
+        live = recent->live;
+        if (recent->key != key && !(live = find_chunk(h, key)))
+            return HEAT_NO_MEMORY;
+        live += number & (CHUNK - 1);
+        *live = weighted ? heat_plus(*live, r->amount[i]) : *live + 1;
+    }
+    return 0;
+}
+
+static inline __attribute__((always_inline)) int
+count_any(struct heat *h, const struct heat_rows *r, uint32_t first, uint32_t count, int chosen)
+{
+    int resolved = r->region && r->page;
+
+    if (resolved && !r->amount)
+        return count_rows(h, r, first, count, chosen, 1, 0);
+    if (resolved)
+        return count_rows(h, r, first, count, chosen, 1, 1);
+    if (!r->amount)
+        return count_rows(h, r, first, count, chosen, 0, 0);
+    return count_rows(h, r, first, count, chosen, 0, 1);
+}
+
+/* The first row from `a` on whose time is not in the current bin, or not wanted. Mostly there is
+   none: blocks are looked at as a whole, without a branch a row. */
+static uint32_t bin_end(const struct heat *h, const struct heat_rows *r, uint32_t a)
+{
+    const uint64_t last = heat_plus(h->low, h->span - 1);
+    const uint64_t from = r->from > h->low ? r->from : h->low;
+    const uint64_t length = (r->to < last ? r->to : last) - from;
+    const uint64_t *times = r->times;
+
+    for (; r->rows - a >= TIMES; a += TIMES) {
+        int out = 0;
+
+        for (unsigned i = 0; i < TIMES; i++)
+            out |= times[a + i] - from > length;
+        if (out)
+            break;
+    }
+    while (a < r->rows && times[a] - from <= length)
+        a++;
+    return a;
+}
+
+int heat_add(struct heat *h, const struct heat_rows *r)
+{
+    int status;
+
+    for (uint32_t a = 0, b; a < r->rows; a = b) {
+        uint64_t time = r->times ? r->times[a] : r->time;
+        uint32_t chosen = 0;
+
+        if (time < r->from || time > r->to) {
+            b = r->times ? a + 1 : r->rows;
+            continue;
+        }
+        if ((!h->inside || time - h->low >= h->span) && (status = enter(h, time)))
+            return status;
+        b = r->times ? bin_end(h, r, a) : r->rows;
+        for (uint32_t i = a; r->kind && i < b; i++) {
+            h->chosen[chosen] = (uint16_t)i;
+            chosen += r->pass[r->kind[i]];
+        }
+        status = r->kind ? count_any(h, r, 0, chosen, 1) : count_any(h, r, a, b - a, 0);
+        if (status)
+            return status;
+    }
+    return 0;
+}

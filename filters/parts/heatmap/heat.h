@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heat.h - the parts of cf-heatmap: a counter that bins amounts by page and time in one pass, the
+ * finished map that it turns into, and three ways to draw that map.
+ *
+ * A "page" is known by (region, page number). Region 0 is what nobody resolved: its page numbers
+ * are address / 4096. A "row" is a page of the finished map, a "band" the rows of one region, a
+ * "cell" what one page got in one time bin; cells that got nothing are not stored.
+ */
+#ifndef CF_HEATMAP_HEAT_H
+#define CF_HEATMAP_HEAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "filters/picture/picture.h"
+#include "formats/stream/cf.h"
+
+enum {
+    HEAT_PAGE_SHIFT = 12,
+    HEAT_SLICE = 4096,       /* rows that heat_add() takes at once */
+    HEAT_MOST_BINS = 1 << 20 /* bins of fixed width that one map may span */
+};
+
+/* ---- counting (count.c) ---- */
+
+struct heat;
+
+/* Bins of adaptive width, in the end at most `bins` of them; or of `width` ticks each where that
+   is not 0, from the time `origin` on. NULL without memory. */
+struct heat *heat_new(uint32_t bins, uint64_t width, uint64_t origin) CF_MUST_CHECK;
+
+/* Only regions for which f(arg, region) is not 0 are counted. Asked once for 64 pages or so. */
+void heat_filter(struct heat *h, int (*f)(void *, uint32_t region), void *arg);
+
+/* One slice of at most HEAT_SLICE rows. times may be NULL (all `time`), region and page too (then
+   all is region 0), and addr (then region 0 uses page, or 0). Row i counts where pass[kind[i]] is 1
+   (kind NULL: every row), with amount[i] (NULL: 1). Rows outside [from, to] do not count. Rows
+   that do not count by their kind still tell how far the time goes, so that all maps of a stream
+   have the same bins. */
+struct heat_rows {
+    uint32_t rows;
+    const uint64_t *times;
+    uint64_t time;
+    const uint32_t *region, *page;
+    const uint64_t *addr;
+    const uint8_t *kind;
+    const uint8_t *pass; /* 256 entries of 0 or 1 */
+    const uint64_t *amount;
+    uint64_t from, to;
+};
+
+enum { HEAT_NO_MEMORY = -1, HEAT_TOO_MANY_BINS = -2 };
+
+/* 0, or one of the two above, after which the heat may only be freed. */
+int heat_add(struct heat *h, const struct heat_rows *rows) CF_MUST_CHECK;
+
+void heat_free(struct heat *h);
+
+/* ---- the finished map (map.c) ---- */
+
+struct heat_row {
+    uint64_t page;
+    uint64_t total;
+    uint64_t first; /* cell */
+    uint32_t cells; /* in the order of time */
+    uint32_t band;
+};
+
+struct heat_band {
+    const char *name; /* stays the reader's */
+    uint64_t total;
+    uint32_t first, rows; /* in the order of page numbers */
+    uint32_t region;
+};
+
+struct heat_map {
+    /* filled by heat_finish() */
+    uint64_t start, width; /* bin b is [start + b * width, start + (b + 1) * width) */
+    uint32_t bins;         /* from the first row to the last in the wanted time */
+    uint64_t total, peak;  /* sum of all cells; largest cell */
+    uint32_t bands, rows;
+    uint64_t cells;
+    struct heat_band *band; /* largest total first, then by name */
+    struct heat_row *row;
+    uint32_t *bin;   /* of each cell */
+    uint64_t *value; /* of each cell, never 0 */
+    /* filled by the caller, for the pictures */
+    const char *what;    /* what is counted: "accesses", "bytes", ... */
+    const char *unit;    /* of time: "instructions", ...; "snapshot" for snapshots; or "" */
+    const char *command; /* what was observed, or "" */
+    uint32_t top;        /* bands to draw */
+    int linear;          /* scale of the colours, else logarithmic */
+};
+
+/* Turns what was counted into a map; `name` gives the name of a region. The heat is freed of its
+   bins on the way and can only be freed afterwards. 0, or HEAT_NO_MEMORY. */
+int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
+                struct heat_map *map) CF_MUST_CHECK;
+void heat_map_free(struct heat_map *map);
+
+/* First and last time of a bin, the end not included; saturates at the largest time. */
+uint64_t heat_bin_start(const struct heat_map *map, uint64_t bin);
+
+uint64_t heat_plus(uint64_t a, uint64_t b); /* saturates */
+
+/* Sets the bands to draw (map->top of them), each `height[b]` lines high, so that together they
+   fill `lines`: high bands for many pages, but none below `least` lines and none above what
+   `most` lines a page take. Returns the lines used. */
+uint32_t heat_heights(const struct heat_map *map, uint32_t lines, uint32_t least, uint32_t most,
+                      uint32_t *height);
+
+/* What one line of a band shows: rows [first, last] of the map, or a stretch of pages that nobody
+   touched (skipped). Rows that share a line show the hottest of them. */
+struct heat_line {
+    uint32_t first, last;
+    int skipped;
+};
+
+/* Lays out one band on `lines` lines, with `gap` lines for a stretch of untouched pages. */
+int heat_lines(const struct heat_map *map, const struct heat_band *band, uint32_t lines,
+               uint32_t gap, struct heat_line *line) CF_MUST_CHECK;
+
+/* The hottest cell of each column for the rows of a line: columns [0, width) cover the bins. */
+void heat_columns(const struct heat_map *map, const struct heat_line *line, uint64_t *column,
+                  uint32_t width);
+
+/* ---- colours, numbers and texts for people (look.c) ---- */
+
+extern const struct cf_rgb heat_ground;                        /* where nothing was counted */
+extern const struct cf_rgb heat_gap;                           /* pages left out */
+double heat_scale(const struct heat_map *map, uint64_t value); /* 0..1 for a value above 0 */
+
+/* "123", or for a page that nobody resolved its address, "0x7b000". */
+void heat_page_name(char *out, size_t size, const struct heat_map *map, uint32_t row);
+
+/* The time axis: what to subtract and to divide by before a time is printed, and its title. */
+struct heat_axis {
+    uint64_t zero;
+    double divisor;
+    int digits; /* after the point, for marks `step` apart */
+    double step;
+    char title[128];
+};
+void heat_time_axis(const struct heat_map *map, unsigned marks, struct heat_axis *axis);
+
+/* "Accesses of each page over time" and "12.3 M accesses, 45 pages of 6 mappings, ...". */
+void heat_title(const struct heat_map *map, char *out, size_t size);
+void heat_summary(const struct heat_map *map, char *out, size_t size);
+
+/* ---- pictures: 0, or -1 when `out` could not be written or memory is short ---- */
+
+int heat_png(const struct heat_map *map, FILE *out, uint32_t width, uint32_t height) CF_MUST_CHECK;
+int heat_html(const struct heat_map *map, FILE *out) CF_MUST_CHECK;
+
+/* The mappings up to the one of rank `top`. */
+void heat_csv(const struct heat_map *map, FILE *out, uint32_t top);
+
+int heat_term(const struct heat_map *map, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
+
+#endif

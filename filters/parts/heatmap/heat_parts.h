@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heat_parts.h - private to count.c and map.c: what has been counted, in counters of the current
+ * bin and in cells of the others.
+ */
+#ifndef CF_HEATMAP_HEAT_PARTS_H
+#define CF_HEATMAP_HEAT_PARTS_H
+
+#include "filters/parts/heatmap/heat.h"
+
+enum {
+    CHUNK_SHIFT = 6,
+    CHUNK = 1 << CHUNK_SHIFT,
+    SLAB_SHIFT = 8, /* chunks allocated together */
+    RECENT_SHIFT = 10,
+    FINER = 4,
+    FOLD_CELLS = 1 << 26,
+};
+
+#define UNRESOLVED (1ull << 63) /* in a key: no region, the page number is address / 4096 */
+#define HIGH_PART  (1u << 31)   /* in a cell's page: the amount counts 2^32 */
+#define NOWHERE    UINT64_MAX   /* no key */
+
+struct cell {
+    uint32_t page; /* chunk * CHUNK + page in it */
+    uint32_t amount;
+};
+
+struct bin {
+    struct cell *cell;
+    size_t cells, room;
+    size_t merged; /* cells after the last time that each page had one only */
+};
+
+struct chunk {
+    uint64_t key;
+    uint8_t dirty;   /* stands in the list of chunks that the current bin touched */
+    uint8_t ignored; /* its region is filtered out */
+};
+
+struct recent {
+    uint64_t key;
+    uint64_t *live;
+};
+
+struct heat {
+    struct recent recent[1 << RECENT_SHIFT];
+    uint16_t chosen[HEAT_SLICE];
+    /* the current bin, as times */
+    uint64_t low, span;
+    int inside; /* there is a current bin */
+    size_t current;
+    /* bins */
+    struct bin *bin;
+    size_t used, room, most;
+    uint64_t base; /* number of bin[0], counted in its width from time 0 or the origin */
+    unsigned shift;
+    uint32_t wanted;
+    uint64_t width, origin; /* width 0: adaptive */
+    uint64_t cells;
+    /* chunks; what is filtered out is counted in the first, which nobody reads */
+    struct chunk *chunk;
+    uint64_t **slab;
+    uint32_t *dirty;
+    uint32_t chunks, chunk_room, dirties;
+    uint32_t *table; /* hash of chunk + 1 */
+    uint32_t table_shift;
+    int (*filter)(void *, uint32_t);
+    void *filter_arg;
+};
+
+/* The counters of a chunk. */
+static inline uint64_t *live_of(const struct heat *h, uint32_t chunk)
+{
+    return h->slab[chunk >> SLAB_SHIFT] + (size_t)(chunk & ((1u << SLAB_SHIFT) - 1)) * CHUNK;
+}
+
+static inline uint32_t region_of(uint64_t key)
+{
+    return key & UNRESOLVED ? 0 : (uint32_t)(key >> (32 - CHUNK_SHIFT));
+}
+
+/* Moves the counters into the cells of a bin. 0, or HEAT_NO_MEMORY, as below. */
+int heat_flush(struct heat *h, struct bin *b);
+
+/* Merges `from`[0..count) into one bin, whose place may be one of them; by the counters, which must
+   be empty. */
+int heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count);
+
+void heat_free_bins(struct heat *h);
+
+#endif

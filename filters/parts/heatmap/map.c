@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * map.c - from what was counted to a map: bands by their totals, rows by page, cells by time.
+ *
+ * In: the counters and cells of count.c, which it uses up. Out: struct heat_map. Memory: about 20
+ * bytes a page and final bin.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/heatmap/heat_parts.h"
+
+struct place {
+    uint64_t page, total;
+    uint32_t band, id; /* id: the page of its cells */
+};
+
+static int by_region(const void *a, const void *b)
+{
+    uint32_t x = ((const struct heat_band *)a)->region, y = ((const struct heat_band *)b)->region;
+
+    return x < y ? -1 : x > y;
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct heat_band *x = a, *y = b;
+    int order = x->total > y->total ? -1 : x->total < y->total;
+
+    if (!order)
+        order = strcmp(x->name, y->name);
+    return order ? order : by_region(a, b);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->band != y->band)
+        return x->band < y->band ? -1 : 1;
+    return x->page < y->page ? -1 : x->page > y->page;
+}
+
+/* One band a region that has a chunk, in the order of the regions. */
+static int make_bands(struct heat *h, struct heat_map *map)
+{
+    uint32_t n = 0;
+
+    if (!(map->band = calloc((size_t)h->chunks, sizeof *map->band)))
+        return HEAT_NO_MEMORY;
+    for (uint32_t c = 1; c < h->chunks; c++) {
+        uint32_t region = region_of(h->chunk[c].key);
+        if (!h->chunk[c].ignored && (!n || map->band[n - 1].region != region))
+            map->band[n++].region = region;
+    }
+    qsort(map->band, n, sizeof *map->band, by_region);
+    for (uint32_t b = 0; b < n; b++) {
+        if (!map->bands || map->band[map->bands - 1].region != map->band[b].region)
+            map->band[map->bands++] = map->band[b];
+    }
+    return 0;
+}
+
+/* Adds up the cells by page into places (one a page that has any), and by band. The counters hold
+   the totals meanwhile. */
+static struct place *make_places(struct heat *h, struct heat_map *map)
+{
+    struct place *place;
+    uint32_t n = 0;
+
+    for (size_t b = 0; b < h->used; b++) {
+        for (size_t i = 0; i < h->bin[b].cells; i++) {
+            const struct cell *cell = &h->bin[b].cell[i];
+            uint32_t page = cell->page & ~HIGH_PART;
+            uint64_t *live = live_of(h, page >> CHUNK_SHIFT) + (page & (CHUNK - 1));
+            uint64_t amount = cell->amount;
+
+            if (cell->page & HIGH_PART)
+                amount <<= 32;
+            n += *live == 0;
+            *live = heat_plus(*live, amount);
+        }
+    }
+    if (!(place = malloc((n + 1) * sizeof *place)))
+        return NULL;
+    map->rows = n;
+    n = 0;
+    for (uint32_t c = 1; c < h->chunks; c++) {
+        const uint64_t *live = live_of(h, c);
+        uint64_t key = h->chunk[c].key;
+        struct heat_band wanted = {.region = region_of(key)}, *band;
+
+        if (h->chunk[c].ignored)
+            continue;
+        band = bsearch(&wanted, map->band, map->bands, sizeof wanted, by_region);
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            if (!live[i])
+                continue;
+            place[n].id = c * CHUNK + i;
+            place[n].page = ((key & ~UNRESOLVED) << CHUNK_SHIFT) + i;
+            if (!(key & UNRESOLVED))
+                place[n].page = (uint32_t)place[n].page;
+            place[n].total = live[i];
+            place[n++].band = (uint32_t)(band - map->band);
+            band->total = heat_plus(band->total, live[i]);
+            band->rows++;
+            map->total = heat_plus(map->total, live[i]);
+        }
+    }
+    return place;
+}
+
+/* Orders the bands by their totals and drops those that have no rows. */
+static int order_bands(struct heat_map *map, struct place *place,
+                       const char *(*name)(void *, uint32_t), void *arg)
+{
+    uint32_t *rank = malloc((map->bands + 1) * sizeof *rank);
+    uint32_t first = 0;
+
+    if (!rank)
+        return HEAT_NO_MEMORY;
+    for (uint32_t b = 0; b < map->bands; b++) {
+        map->band[b].name = name(arg, map->band[b].region);
+        map->band[b].first = b;
+    }
+    qsort(map->band, map->bands, sizeof *map->band, by_total);
+    for (uint32_t b = 0; b < map->bands; b++) {
+        rank[map->band[b].first] = b;
+        map->band[b].first = first;
+        first += map->band[b].rows;
+    }
+    for (uint32_t i = 0; i < map->rows; i++)
+        place[i].band = rank[place[i].band];
+    while (map->bands && !map->band[map->bands - 1].rows)
+        map->bands--;
+    qsort(place, map->rows, sizeof *place, by_place);
+    free(rank);
+    return 0;
+}
+
+/* Deals the cells out to their rows. The counter of a page holds its row and then, as a bin's low
+   and high part of one page follow each other, nothing else is needed. */
+static int deal(struct heat *h, struct heat_map *map, const struct place *place)
+{
+    uint64_t first = 0;
+
+    map->row = calloc((size_t)map->rows + 1, sizeof *map->row);
+    map->bin = malloc((h->cells + 1) * sizeof *map->bin);
+    map->value = malloc((h->cells + 1) * sizeof *map->value);
+    if (!map->row || !map->bin || !map->value)
+        return HEAT_NO_MEMORY;
+    for (uint32_t i = 0; i < map->rows; i++) {
+        uint32_t id = place[i].id;
+        map->row[i].page = place[i].page;
+        map->row[i].total = place[i].total;
+        map->row[i].band = place[i].band;
+        live_of(h, id >> CHUNK_SHIFT)[id & (CHUNK - 1)] = i;
+    }
+    for (size_t b = 0; b < h->used; b++) {
+        for (size_t i = 0; i < h->bin[b].cells; i++) {
+            uint32_t page = h->bin[b].cell[i].page & ~HIGH_PART;
+            map->row[live_of(h, page >> CHUNK_SHIFT)[page & (CHUNK - 1)]].first++;
+        }
+    }
+    for (uint32_t i = 0; i < map->rows; i++) {
+        uint64_t room = map->row[i].first;
+        map->row[i].first = first;
+        first += room;
+    }
+    for (size_t b = 0; b < h->used; b++) {
+        for (size_t i = 0; i < h->bin[b].cells; i++) {
+            const struct cell *cell = &h->bin[b].cell[i];
+            uint32_t page = cell->page & ~HIGH_PART;
+            struct heat_row *row = &map->row[live_of(h, page >> CHUNK_SHIFT)[page & (CHUNK - 1)]];
+            uint64_t at = row->first + row->cells;
+            uint64_t amount = cell->amount;
+
+            if (cell->page & HIGH_PART)
+                amount <<= 32;
+            if (row->cells && map->bin[at - 1] == b) {
+                at--;
+                map->value[at] = heat_plus(map->value[at], amount);
+            } else {
+                map->bin[at] = (uint32_t)b;
+                map->value[at] = amount;
+                row->cells++;
+                map->cells++;
+            }
+            if (map->value[at] > map->peak)
+                map->peak = map->value[at];
+        }
+        free(h->bin[b].cell);
+        h->bin[b] = (struct bin){0};
+    }
+    return 0;
+}
+
+/* Puts fine bins together, so that at most the wanted number remain and cells are one a page. */
+static int settle(struct heat *h, uint64_t *group)
+{
+    size_t bins = 0;
+
+    *group = h->width ? 1 : (h->used + h->wanted - 1) / h->wanted;
+    if (!*group)
+        *group = 1;
+    for (size_t b = 0; b < h->used; b += *group) {
+        size_t count = h->used - b < *group ? h->used - b : (size_t)*group;
+        if (heat_merge(h, &h->bin[bins++], &h->bin[b], count))
+            return HEAT_NO_MEMORY;
+    }
+    h->used = bins;
+    return 0;
+}
+
+int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
+                struct heat_map *map)
+{
+    uint64_t group;
+    struct place *place;
+    int status = HEAT_NO_MEMORY;
+
+    if (h->inside && heat_flush(h, &h->bin[h->current]))
+        return HEAT_NO_MEMORY;
+    h->inside = 0;
+    if (settle(h, &group))
+        return HEAT_NO_MEMORY;
+    map->bins = (uint32_t)h->used;
+    if (h->width) {
+        map->start = h->origin + h->base * h->width;
+        map->width = h->width;
+    } else {
+        map->start = h->base << h->shift;
+        map->width = group << h->shift >> h->shift == group ? group << h->shift : UINT64_MAX;
+    }
+    if (make_bands(h, map) || !(place = make_places(h, map)))
+        return HEAT_NO_MEMORY;
+    if (!order_bands(map, place, name, arg) && !deal(h, map, place))
+        status = 0;
+    free(place);
+    heat_free_bins(h);
+    return status;
+}
+
+void heat_map_free(struct heat_map *map)
+{
+    free(map->band);
+    free(map->row);
+    free(map->bin);
+    free(map->value);
+    memset(map, 0, sizeof *map);
+}
+
+uint64_t heat_bin_start(const struct heat_map *map, uint64_t bin)
+{
+    uint64_t time;
+
+    if (__builtin_mul_overflow(bin, map->width, &time))
+        return UINT64_MAX;
+    return heat_plus(map->start, time);
+}

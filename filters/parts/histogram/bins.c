@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bins.c - counting values into bins, for each group apart (see histogram.h).
+ *
+ * Memory: 65 counters a group for powers of two; twice the number of bins at most where they are
+ * equal; for exact values 256 a group and up to 85 bytes for each distinct value from 256 up.
+ *
+ * Equal bins in one pass: the width starts at 1 and doubles whenever the values seen so far span
+ * more bins than there may be; neighbours are then added together, so nothing is lost. A bin stands
+ * at its number modulo the table's size, which therefore needs no shift when lower values come. The
+ * last width depends on the smallest and the largest value alone, not on their order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/rows/counts.h"
+#include "filters/parts/histogram/histogram.h"
+
+enum { LOG2_BINS = 65, SMALL_VALUES = 256 };
+
+struct bins {
+    enum bins_kind kind;
+    unsigned most;
+    uint64_t special, one;
+    size_t stride;                   /* counters of a group */
+    size_t groups;                   /* groups that there is room for */
+    uint64_t *count;                 /* stride for each group */
+    uint64_t *named;                 /* BINS_SPECIALS for each group */
+    uint64_t low, high;              /* values seen, with BINS_EQUAL */
+    int seen;                        /* low and high hold */
+    unsigned shift;                  /* log2 of the width */
+    struct cf_counts *large;         /* by group and value, with BINS_EXACT */
+    struct cf_count *sorted;         /* the same when all is counted */
+    uint64_t *value, *weight, *wide; /* rows that are numbers; their groups as wide as keys */
+    uint32_t *group;
+};
+
+struct bins *bins_new(enum bins_kind kind, unsigned most, uint64_t special, uint64_t one)
+{
+    struct bins *b = calloc(1, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->kind = kind;
+    b->most = most;
+    b->special = special;
+    b->one = one;
+    b->stride = kind == BINS_LOG2 ? LOG2_BINS : kind == BINS_EXACT ? SMALL_VALUES : 1;
+    while (kind == BINS_EQUAL && b->stride < most)
+        b->stride *= 2;
+    b->large = cf_counts_new();
+    b->value = malloc(CF_FILE_ROWS * sizeof(*b->value));
+    b->weight = malloc(CF_FILE_ROWS * sizeof(*b->weight));
+    b->wide = malloc(CF_FILE_ROWS * sizeof(*b->wide));
+    b->group = malloc(CF_FILE_ROWS * sizeof(*b->group));
+    if (b->large && b->value && b->weight && b->wide && b->group)
+        return b;
+    bins_free(b);
+    return NULL;
+}
+
+void bins_free(struct bins *b)
+{
+    if (b) {
+        cf_counts_free(b->large);
+        free(b->sorted);
+        free(b->count);
+        free(b->named);
+        free(b->value);
+        free(b->weight);
+        free(b->wide);
+        free(b->group);
+        free(b);
+    }
+}
+
+/* to[groups * each], with zeros behind what was there. */
+static uint64_t *enlarge(uint64_t *from, size_t had, size_t groups, size_t each)
+{
+    uint64_t *to = realloc(from, groups * each * sizeof(*to));
+
+    if (to)
+        memset(to + had * each, 0, (groups - had) * each * sizeof(*to));
+    return to;
+}
+
+static int make_groups(struct bins *b, size_t groups)
+{
+    uint64_t *p;
+
+    if (groups <= b->groups)
+        return 0;
+    if (groups < 2 * b->groups)
+        groups = 2 * b->groups;
+    p = enlarge(b->count, b->groups, groups, b->stride);
+    if (!p)
+        return -1;
+    b->count = p;
+    p = enlarge(b->named, b->groups, groups, BINS_SPECIALS);
+    if (!p)
+        return -1;
+    b->named = p;
+    b->groups = groups;
+    return 0;
+}
+
+/* Takes special values out; what is left stands in b->value, b->group and b->weight. Free of
+   branches but for the rare: which rows are special is not to be predicted. */
+static uint32_t split(struct bins *b, const uint64_t *value, const uint32_t *group,
+                      const uint64_t *weight, uint32_t rows)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t v = value[i], w = weight ? weight[i] : b->one;
+        uint32_t g = group ? group[i] : 0;
+
+        b->value[n] = v;
+        b->group[n] = g;
+        b->weight[n] = w;
+        n += v < b->special;
+        if (v >= b->special)
+            b->named[(size_t)g * BINS_SPECIALS + (UINT64_MAX - v)] += w;
+    }
+    return n;
+}
+
+/* ---- equal bins ---- */
+
+static int widen(struct bins *b, unsigned shift)
+{
+    size_t mask = b->stride - 1;
+    uint64_t *sum = malloc(b->stride * sizeof(*sum));
+
+    if (!sum)
+        return -1;
+    for (size_t g = 0; g < b->groups; g++) {
+        uint64_t *count = b->count + g * b->stride, last = b->high >> b->shift;
+
+        memset(sum, 0, b->stride * sizeof(*sum));
+        for (uint64_t bin = b->low >> b->shift;; bin++) {
+            sum[(bin >> (shift - b->shift)) & mask] += count[bin & mask];
+            if (bin == last)
+                break;
+        }
+        memcpy(count, sum, b->stride * sizeof(*sum));
+    }
+    free(sum);
+    return 0;
+}
+
+static int fit(struct bins *b, const uint64_t *value, uint32_t rows)
+{
+    uint64_t low = b->seen ? b->low : value[0], high = b->seen ? b->high : value[0];
+    unsigned shift = b->shift;
+
+    for (uint32_t i = 0; i < rows; i++) {
+        low = value[i] < low ? value[i] : low;
+        high = value[i] > high ? value[i] : high;
+    }
+    while ((high >> shift) - (low >> shift) >= b->most)
+        shift++;
+    if (b->seen && shift != b->shift && widen(b, shift) != 0)
+        return -1;
+    b->low = low;
+    b->high = high;
+    b->shift = shift;
+    b->seen = 1;
+    return 0;
+}
+
+/* ---- counting ---- */
+
+static inline size_t place(const struct bins *b, enum bins_kind kind, uint64_t v)
+{
+    if (kind == BINS_LOG2)
+        return v ? 64 - (size_t)__builtin_clzll(v) : 0;
+    return (size_t)(v >> b->shift) & (b->stride - 1);
+}
+
+/* Inlined for each kind, with or without groups and weights. */
+static inline __attribute__((always_inline)) void count(struct bins *b, enum bins_kind kind,
+                                                        const uint64_t *value,
+                                                        const uint32_t *group,
+                                                        const uint64_t *weight, uint32_t rows)
+{
+    uint64_t *at = b->count;
+    size_t stride = b->stride;
+
+    for (uint32_t i = 0; i < rows; i++)
+        at[(group ? group[i] * stride : 0) + place(b, kind, value[i])] +=
+            weight ? weight[i] : b->one;
+}
+
+/* Small values have counters, others are hashed. */
+static int count_exact(struct bins *b, const uint64_t *value, const uint32_t *group,
+                       const uint64_t *weight, uint32_t rows)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t v = value[i], w = weight ? weight[i] : b->one;
+        uint32_t g = group ? group[i] : 0;
+
+        if (v < SMALL_VALUES) {
+            b->count[g * b->stride + v] += w;
+        } else {
+            /* b->value may be what we read: n is never beyond i */
+            b->value[n] = v;
+            b->weight[n] = w;
+            b->wide[n++] = g;
+        }
+    }
+    return cf_counts_add(b->large, b->wide, b->value, b->weight, n);
+}
+
+int bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const uint64_t *weight,
+             uint32_t rows, uint32_t groups)
+{
+    if (make_groups(b, groups) != 0)
+        return -1;
+    if (b->special) {
+        rows = split(b, value, group, weight, rows);
+        value = b->value;
+        weight = weight ? b->weight : NULL;
+        group = group ? b->group : NULL;
+    }
+    if (rows == 0)
+        return 0;
+    if (b->kind == BINS_EXACT)
+        return count_exact(b, value, group, weight, rows);
+    if (b->kind == BINS_EQUAL && fit(b, value, rows) != 0)
+        return -1;
+    if (b->kind == BINS_LOG2 && !group && !weight)
+        count(b, BINS_LOG2, value, NULL, NULL, rows);
+    else if (b->kind == BINS_LOG2)
+        count(b, BINS_LOG2, value, group, weight, rows);
+    else
+        count(b, BINS_EQUAL, value, group, weight, rows);
+    return 0;
+}
+
+/* ---- results ---- */
+
+static int by_key(const void *x, const void *y)
+{
+    const struct cf_count *i = x, *j = y;
+
+    if (i->a != j->a)
+        return i->a < j->a ? -1 : 1;
+    return (i->b > j->b) - (i->b < j->b);
+}
+
+int bins_finish(struct bins *b)
+{
+    size_t all = cf_counts_size(b->large);
+
+    b->sorted = malloc((all + 1) * sizeof(*b->sorted));
+    if (!b->sorted)
+        return -1;
+    cf_counts_copy(b->large, b->sorted);
+    qsort(b->sorted, all, sizeof(*b->sorted), by_key);
+    return 0;
+}
+
+static struct bin *exact_list(const struct bins *b, uint32_t group, size_t *count)
+{
+    size_t all = cf_counts_size(b->large), low = 0, high = all, n = 0;
+    struct bin *list;
+
+    while (low < high) { /* the first of the group */
+        size_t mid = low + (high - low) / 2;
+
+        if (b->sorted[mid].a < group)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (high = low; high < all && b->sorted[high].a == group;)
+        high++;
+    list = malloc((high - low + SMALL_VALUES) * sizeof(*list));
+    if (!list)
+        return NULL;
+    for (uint64_t v = 0; v < SMALL_VALUES; v++)
+        if (b->count[group * b->stride + v])
+            list[n++] = (struct bin){v, v, b->count[group * b->stride + v]};
+    for (; low < high; low++)
+        list[n++] = (struct bin){b->sorted[low].b, b->sorted[low].b, b->sorted[low].value};
+    *count = n;
+    return list;
+}
+
+struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count)
+{
+    const uint64_t *from;
+    struct bin *list;
+    size_t n = 0, most, last = 0;
+
+    *count = 0;
+    if (group >= b->groups) /* nothing was counted at all */
+        return calloc(1, sizeof(*list));
+    if (b->kind == BINS_EXACT)
+        return exact_list(b, group, count);
+    from = b->count + group * b->stride;
+    most = b->kind == BINS_LOG2 ? LOG2_BINS
+           : b->seen            ? (size_t)((b->high >> b->shift) - (b->low >> b->shift)) + 1
+                                : 0;
+    list = calloc(most + 1, sizeof(*list));
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i < most; i++) {
+        uint64_t bin = (b->low >> b->shift) + i;
+        struct bin *to = &list[n];
+
+        if (b->kind == BINS_LOG2)
+            *to = (struct bin){i ? (uint64_t)1 << (i - 1) : 0,
+                               i ? ((uint64_t)1 << (i - 1)) * 2 - 1 : 0, from[i]};
+        else
+            *to = (struct bin){bin << b->shift, (bin << b->shift) + (((uint64_t)1 << b->shift) - 1),
+                               from[bin & (b->stride - 1)]};
+        if (n || to->count) /* begins with the first that is not empty */
+            n++;
+        if (to->count)
+            last = n;
+    }
+    *count = last;
+    return list;
+}
+
+uint64_t bins_special(const struct bins *b, uint32_t group, unsigned below)
+{
+    return group < b->groups ? b->named[(size_t)group * BINS_SPECIALS + below] : 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* histogram.h - the parts of cf-histogram: counting into bins, and printing them. */
+#ifndef HISTOGRAM_H
+#define HISTOGRAM_H
+
+#include "formats/stream/cf.h"
+#include "formats/base/cf_text.h"
+#include "formats/program/cf_tool.h"
+
+#include "filters/engine/rows/groups.h"
+
+/* ---- bins.c ---- */
+
+enum bins_kind {
+    BINS_LOG2,  /* 0, 1, 2 to 3, 4 to 7, ... */
+    BINS_EXACT, /* every value is its own */
+    BINS_EQUAL, /* of equal width, a power of two, chosen so that all values fit */
+};
+
+enum { BINS_MOST = 1 << 16, BINS_SPECIALS = 8 };
+
+struct bins;
+
+struct bin {
+    uint64_t low, high; /* both included */
+    uint64_t count;
+};
+
+/* `most` is the number of bins of BINS_EQUAL. The values from `special` up, of which there may be
+   BINS_SPECIALS up to UINT64_MAX, are names and not numbers, and are counted apart; 0 = there are
+   none such. A row without a weight counts `one`. NULL without memory. */
+struct bins *bins_new(enum bins_kind kind, unsigned most, uint64_t special,
+                      uint64_t one) CF_MUST_CHECK;
+void bins_free(struct bins *b);
+
+/* Counts `rows` values, row i with weight[i] (NULL: `one`) for group[i] (NULL: 0); all groups are
+   below `groups`. -1 without memory. */
+int bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const uint64_t *weight,
+             uint32_t rows, uint32_t groups) CF_MUST_CHECK;
+
+/* To be called once, when all is counted. -1 without memory. */
+int bins_finish(struct bins *b) CF_MUST_CHECK;
+
+/* The bins of a group by rising value: with BINS_EXACT those that were counted in, else all from
+   the lowest to the highest such. The caller frees; NULL without memory. */
+struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count) CF_MUST_CHECK;
+
+/* What was counted for the special value UINT64_MAX - `below`. */
+uint64_t bins_special(const struct bins *b, uint32_t group, unsigned below);
+
+/* ---- print.c ---- */
+
+struct options {
+    const char *table, *column, *by; /* names; by may be NULL */
+    const char *weight;              /* name of a column, "none", or NULL: weight, where there is */
+    enum bins_kind bins;
+    unsigned most;
+    int bins_given, csv;
+};
+
+struct histogram {
+    struct cf_tool tool;
+    struct options o;
+    struct cf_reader *reader;
+    unsigned table;              /* ids; 0 until the stream has named it */
+    unsigned column, by, weight; /* likewise */
+    enum cf_type type, by_type;  /* of the column */
+    uint64_t one; /* unit of counts: they are fixed-point numbers where samples may be weighted */
+    struct bins *bins; /* NULL until the first frame with the column */
+    struct cf_groups *groups;
+    uint64_t *value, *weights; /* of each row of a frame */
+    uint32_t *group;
+};
+
+/* Name of the special value UINT64_MAX - `below` of column dist, NULL where there is none. */
+const char *special_name(unsigned below);
+
+void print_histogram(const struct histogram *h);
+
+#endif

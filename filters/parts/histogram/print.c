@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print.c - a histogram as CSV or, for people, as a table with bars.
+ *
+ * Values that have names (operations, memory as a level, what column dist says instead of a
+ * distance) are printed by them, texts as they are, addresses in hex. Memory: the bins of one
+ * group, and the order of the groups.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/classes/classes.h"
+#include "filters/engine/distance/stack.h"
+#include "filters/parts/histogram/histogram.h"
+
+enum { LABEL_WIDTH = 33, BAR_WIDTH = 30 };
+
+const char *special_name(unsigned below)
+{
+    switch (UINT64_MAX - below) {
+    case CF_DIST_COLD:
+        return "first_access";
+    case CF_DIST_BEYOND:
+        return "beyond";
+    case CF_DIST_UNSAMPLED:
+        return "not_sampled";
+    case CF_DIST_NONE:
+        return "none";
+    default:
+        return NULL;
+    }
+}
+
+/* 1 for what says that nothing is known of a row: it has no share. */
+static int unknown(unsigned below)
+{
+    return UINT64_MAX - below == CF_DIST_UNSAMPLED || UINT64_MAX - below == CF_DIST_NONE;
+}
+
+/* ---- labels ---- */
+
+static int is_address(unsigned column)
+{
+    return column == CF_ADDR || column == CF_PHYS || column == CF_PC || column == CF_START ||
+           column == CF_STOP;
+}
+
+/* The value's text in `room`, or a text that lasts. */
+static const char *label(const struct histogram *h, unsigned column, enum cf_type type,
+                         uint64_t value, char *room, size_t size)
+{
+    if (type == CF_STR)
+        return cf_reader_text(h->reader, (uint32_t)value);
+    if (column == CF_OP && cf_op_name((unsigned)value))
+        return cf_op_name((unsigned)value);
+    if ((column == CF_HIT || column == CF_LEVEL) && value == 255)
+        return "memory";
+    if (column == CF_CLASS && cf_class_name((unsigned)value))
+        return cf_class_name((unsigned)value);
+    if (is_address(column))
+        snprintf(room, size, "0x%" PRIx64, value);
+    else
+        snprintf(room, size, "%" PRIu64, value);
+    return room;
+}
+
+/* ---- rows ---- */
+
+/* One line of the result. */
+struct row {
+    const struct histogram *h;
+    const char *by;         /* text of the group, NULL without groups */
+    const char *low, *high; /* high is NULL where the low one says all */
+    uint64_t count;         /* in units of histogram.one */
+    double share, so_far;   /* of 1; not a number where there is none */
+    double widest;          /* largest share, for bars */
+};
+
+static uint64_t rounded(const struct row *r)
+{
+    return (r->count + r->h->one / 2) / r->h->one;
+}
+
+static void csv_row(const struct row *r)
+{
+    int first = 1;
+
+    if (r->by) {
+        cf_csv_text(stdout, 1, r->by);
+        first = 0;
+    }
+    cf_csv_text(stdout, first, r->low);
+    if (r->h->o.bins != BINS_EXACT)
+        cf_csv_text(stdout, 0, r->high ? r->high : "");
+    cf_csv_u64(stdout, 0, rounded(r));
+    cf_csv_f64(stdout, 0, r->share, 6);
+    cf_csv_f64(stdout, 0, r->so_far, 6);
+    cf_csv_end(stdout);
+}
+
+/* For people: nothing that could command a terminal, and the end of what is too long. */
+static void print_safely(const char *text, size_t width)
+{
+    char safe[4096];
+    int cut;
+
+    cf_text_safe(safe, sizeof(safe), text);
+    cut = strlen(safe) > width;
+    text = cf_text_end(safe, cut ? width - 2 : width);
+    printf("%s%s%*s", cut ? ".." : "", text, (int)(width - strlen(text)) - (cut ? 2 : 0), "");
+}
+
+static void term_row(const struct row *r)
+{
+    static const char hashes[] = "##############################";
+    char text[4096];
+    int bar = r->share > 0 && r->widest > 0 ? (int)(r->share / r->widest * BAR_WIDTH + 0.5) : 0;
+
+    snprintf(text, sizeof(text), "%s%s%s", *r->low ? r->low : "(none)", r->high ? " - " : "",
+             r->high ? r->high : "");
+    print_safely(text, LABEL_WIDTH);
+    printf(" %14" PRIu64, rounded(r));
+    if (r->share >= 0)
+        printf(" %6.2f %%", 100 * r->share);
+    printf("%s%.*s\n", bar ? " " : "", bar, hashes);
+}
+
+static void put_row(const struct row *r)
+{
+    if (r->h->o.csv)
+        csv_row(r);
+    else
+        term_row(r);
+}
+
+/* ---- groups ---- */
+
+static void head(const struct histogram *h)
+{
+    const char *weight = h->o.weight && strcmp(h->o.weight, "none") ? h->o.weight : "count";
+
+    if (!h->o.csv) {
+        printf("%-*s %14s    share\n", LABEL_WIDTH, h->o.column, weight);
+        return;
+    }
+    if (h->o.by) {
+        cf_csv_text(stdout, 1, h->o.by);
+        putchar(',');
+    }
+    printf("%s,", h->o.bins == BINS_EXACT ? "value" : "bin_low,bin_high");
+    cf_csv_text(stdout, 1,
+                !strcmp(weight, "cost")   ? "cost_cycles"
+                : !strcmp(weight, "size") ? "size_bytes"
+                                          : weight);
+    printf(",share,cumulative_share\n");
+}
+
+struct text_bin {
+    const char *text;
+    const struct bin *bin;
+};
+
+static int by_text(const void *x, const void *y)
+{
+    return strcmp(((const struct text_bin *)x)->text, ((const struct text_bin *)y)->text);
+}
+
+/* Texts in their order; ids are numbered as they came. NULL without memory. */
+static struct bin *sort_texts(const struct histogram *h, const struct bin *list, size_t count)
+{
+    struct text_bin *t = malloc((count + 1) * sizeof(*t));
+    struct bin *out = malloc((count + 1) * sizeof(*out));
+
+    for (size_t i = 0; i < count && t; i++)
+        t[i] = (struct text_bin){cf_reader_text(h->reader, (uint32_t)list[i].low), &list[i]};
+    if (t && out) {
+        qsort(t, count, sizeof(*t), by_text);
+        for (size_t i = 0; i < count; i++)
+            out[i] = *t[i].bin;
+    } else {
+        free(out);
+        out = NULL;
+    }
+    free(t);
+    return out;
+}
+
+static void print_group(const struct histogram *h, uint32_t group, const char *by)
+{
+    static const unsigned last[] = {UINT64_MAX - CF_DIST_BEYOND, UINT64_MAX - CF_DIST_COLD,
+                                    UINT64_MAX - CF_DIST_UNSAMPLED, UINT64_MAX - CF_DIST_NONE};
+    struct row r = {.h = h, .by = by};
+    uint64_t total = 0, so_far = 0, most = 0;
+    char low[32], high[32];
+    size_t count;
+    struct bin *list = bins_list(h->bins, group, &count);
+
+    if (list && h->type == CF_STR) {
+        struct bin *sorted = sort_texts(h, list, count);
+
+        free(list);
+        list = sorted;
+    }
+    if (!list)
+        cf_die(&h->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        total += list[i].count;
+        most = list[i].count > most ? list[i].count : most;
+    }
+    for (unsigned s = 0; s < BINS_SPECIALS; s++) {
+        uint64_t n = bins_special(h->bins, group, s);
+
+        if (!unknown(s)) {
+            total += n;
+            most = n > most ? n : most;
+        }
+    }
+    r.widest = total ? (double)most / (double)total : 0;
+    for (size_t i = 0; i < count; i++) {
+        so_far += list[i].count;
+        r.low = label(h, h->column, h->type, list[i].low, low, sizeof(low));
+        r.high = h->o.bins == BINS_EXACT || (!h->o.csv && list[i].low == list[i].high)
+                     ? NULL
+                     : label(h, h->column, h->type, list[i].high, high, sizeof(high));
+        r.count = list[i].count;
+        r.share = (double)r.count / (double)total;
+        r.so_far = (double)so_far / (double)total;
+        put_row(&r);
+    }
+    free(list);
+    for (unsigned i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
+        unsigned s = last[i];
+
+        r.count = bins_special(h->bins, group, s);
+        if (!r.count)
+            continue;
+        so_far += unknown(s) ? 0 : r.count;
+        r.low = special_name(s);
+        r.high = NULL;
+        r.share = unknown(s) ? NAN : (double)r.count / (double)total;
+        r.so_far = unknown(s) ? NAN : (double)so_far / (double)total;
+        put_row(&r);
+    }
+}
+
+struct order {
+    uint64_t value;
+    const char *text;
+    uint32_t group;
+};
+
+static int by_order(const void *x, const void *y)
+{
+    const struct order *i = x, *j = y;
+
+    if (i->text && j->text)
+        return strcmp(i->text, j->text);
+    return (i->value > j->value) - (i->value < j->value);
+}
+
+void print_histogram(const struct histogram *h)
+{
+    uint32_t groups = h->o.by ? cf_groups_count(h->groups) : 1;
+    struct order *order = calloc(groups + (size_t)1, sizeof(*order));
+    char room[32];
+
+    if (!order)
+        cf_die(&h->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    head(h);
+    for (uint32_t g = 0; g < groups && h->o.by; g++) {
+        order[g] = (struct order){cf_groups_value(h->groups, g), NULL, g};
+        if (h->by_type == CF_STR)
+            order[g].text = cf_reader_text(h->reader, (uint32_t)order[g].value);
+    }
+    if (h->o.by)
+        qsort(order, groups, sizeof(*order), by_order);
+    for (uint32_t g = 0; g < groups && h->bins; g++) {
+        const char *by = NULL;
+
+        if (h->o.by)
+            by = label(h, h->by, h->by_type, order[g].value, room, sizeof(room));
+        if (by && !h->o.csv) {
+            printf("\n%s ", h->o.by);
+            print_safely(*by ? by : "(none)", LABEL_WIDTH);
+            putchar('\n');
+        }
+        print_group(h, order[g].group, by);
+    }
+    free(order);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * merge.h - the parts of cf-merge: what comes from an input, what goes out, the merge by time,
+ * the interleaving of threads, and schedules of tasks.
+ */
+#ifndef MERGE_H
+#define MERGE_H
+
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
+
+#include "filters/engine/rows/counts.h"
+
+enum schedule { SCHEDULE_NONE, SCHEDULE_FAIR, SCHEDULE_FIFO };
+
+struct options {
+    const char *output;
+    int renumber, force, interleave;
+    enum schedule schedule;
+    uint64_t slice; /* ticks of the clock that a task runs under SCHEDULE_FAIR */
+    uint32_t pid_offset;
+    uint32_t cpus;    /* 0 = one a thread; of a schedule 1 */
+    uint64_t quantum; /* instructions */
+    uint64_t memory;  /* bytes */
+};
+
+/* A file, or one of its segments if it has several. */
+struct input {
+    char *file;        /* to open */
+    char *name;        /* to tell people */
+    unsigned number;   /* from 0 */
+    uint64_t from, to; /* the bytes of its segment; to 0: all of the file */
+    uint32_t offset;   /* added to its processes and threads */
+    int told;          /* what is wrong with it */
+};
+
+struct merge {
+    struct cf_tool tool;
+    struct options o;
+    struct input *input;
+    unsigned inputs;
+    char **owned; /* names that were made */
+    unsigned owns;
+    struct cf_writer *writer;
+    struct output *out;
+    int status; /* the worst so far */
+};
+
+/* Rows of one table as columns: those of a frame, or a copy. */
+struct part_column {
+    uint16_t id;
+    uint8_t type;
+    const void *values;
+};
+
+struct part {
+    unsigned table;
+    uint32_t rows, at; /* rows before `at` are done */
+    unsigned columns;
+    struct part_column column[CF_MAX_COLUMNS];
+    struct out_table *out;        /* where they go, NULL = not known yet */
+    unsigned slot;                /* for output.c */
+    unsigned version;             /* of the mapping below */
+    int16_t from[CF_MAX_COLUMNS]; /* the column of ours for each one that goes out, -1 = none */
+};
+
+/* ---- source.c: one reader over one input ---- */
+
+/* Copied rows, of which each has a key by which they go out. */
+struct block {
+    struct block *next;
+    uint64_t *key;
+    struct part part;
+};
+
+struct fifo {
+    unsigned table;
+    struct block *first, **last;
+};
+
+struct snapshot {
+    uint32_t id;
+    uint64_t time;
+};
+
+struct source {
+    struct merge *merge;
+    const struct input *input;
+    struct cf_reader *reader;
+    uint32_t *string[256], strings[256]; /* the writer's id by chain and low bits, and their room */
+    struct fifo fifo[64];
+    unsigned fifos;
+    struct snapshot *snapshot; /* in the order of the input */
+    size_t snapshots, snapshot_room;
+    struct part part; /* accesses or lines that wait; rows == at when there are none */
+    const void *original[CF_MAX_COLUMNS]; /* values of its columns before translation */
+    uint32_t *translated[CF_MAX_COLUMNS], translated_room[CF_MAX_COLUMNS];
+};
+
+/* Opens the input for accesses from a span of time. */
+void source_open(struct source *s, struct merge *m, const struct input *input, uint64_t from,
+                 uint64_t to);
+void source_close(struct source *s);
+
+/* The next frame of the input: 1, or 0 at its end. */
+int source_next(struct source *s, struct cf_frame **f);
+
+/* Warns of what was wrong with the input, once. */
+void source_tell(const struct source *s);
+/* The same for one that was read before: what was not wrong then is not the input's fault, and ends
+   the program. */
+void source_tell_again(const struct source *s);
+
+/* Notes a new header: strings have new ids from here on. */
+void source_header(struct source *s, const struct cf_frame *f);
+
+/* Makes the frame of accesses or lines the one that waits. Its rows from..from+n must be
+   translated before they go out. */
+void source_take(struct source *s, const struct cf_frame *f);
+void source_translate(struct source *s, uint32_t from, uint32_t n);
+
+/* Describes a frame's decoded columns. */
+void source_part(struct part *p, const struct cf_frame *f);
+
+/* Queues copies of the rows `row[0..rows)` of a frame, or of all when `row` is NULL, with these
+   keys, which are copied. */
+void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *row, uint32_t rows,
+                  const uint64_t *key);
+
+/* Hands on the rows of a frame at once. -1 when output failed. */
+int source_pass(struct source *s, const struct cf_frame *f) CF_MUST_CHECK;
+
+/* The queue whose head has the smallest key (the lowest table first), NULL when all are empty. */
+struct fifo *source_first(struct source *s);
+void fifo_advance(struct fifo *q, uint32_t rows);
+
+/* The time of a snapshot; `before` for one that was not announced. */
+uint64_t source_snapshot_time(struct source *s, uint32_t id, uint64_t before);
+
+/* Copies n values as they go out: strings, processes, threads, objects and snapshots get the
+   numbers that they have in the output. */
+void source_values(struct source *s, unsigned table, const struct part_column *c, uint32_t from,
+                   uint32_t n, void *to);
+
+/* ---- output.c: tables that are being filled ---- */
+
+enum { KEEP_CPU = -1 };
+
+struct output *output_new(struct merge *m) CF_MUST_CHECK;
+void output_free(struct output *out);
+
+/* The first header begins the stream; the clocks of the others are compared with its clock.
+   `reader` must stay open until output_free(). */
+void output_header(struct output *out, const struct source *s, const struct cf_frame *f);
+
+/* Whether the output needs this reader until output_free(). */
+int output_leans_on(const struct output *out, const struct cf_reader *reader);
+
+/* Makes sure that the columns of the rows go out, and where each comes from. */
+void output_map(struct output *out, const struct source *s, struct part *p);
+
+/* Appends rows from..from+n, translated. `s` is named in messages. `delta` is added to the time;
+   `cpu` unless KEEP_CPU is the processor. `later`: the values stay where they are until
+   output_settle(), which spares much where runs are short. -1 when output fails. */
+int output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
+                uint32_t n, uint64_t delta, int64_t cpu, int later) CF_MUST_CHECK;
+
+/* Takes the values of all rows that were appended. */
+void output_settle(struct output *out);
+
+/* Sends what was filled. */
+int output_flush(struct output *out);
+
+/* ---- the three ways ---- */
+
+/* -1 when output failed. */
+int merge_by_time(struct merge *m) CF_MUST_CHECK;
+int merge_interleaved(struct merge *m) CF_MUST_CHECK;
+int merge_scheduled(struct merge *m) CF_MUST_CHECK;
+
+void *merge_alloc(const struct merge *m, void *old, size_t bytes);
+
+/* ---- threads.c: what is known of threads before their accesses are read ---- */
+
+struct stretch { /* the thread runs from `time` to `end`, having executed `count` before */
+    uint64_t time, count, end;
+};
+
+struct child {
+    uint64_t own; /* clock of the creator */
+    unsigned thread;
+};
+
+struct thread {
+    const struct input *input;
+    struct process *process;
+    uint32_t pid, tid; /* as in the input */
+    unsigned index;
+    uint64_t born;        /* time of its first sign of life */
+    uint64_t first, last; /* times between which its accesses lie */
+    struct stretch *stretch;
+    size_t stretches, stretch_room;
+    int creator;         /* index, -1 = none known */
+    int passes;          /* the first of its input: hands on what belongs to no thread */
+    struct child *child; /* by their creator's clock */
+    size_t children, child_room;
+    struct runner *runner;
+};
+
+struct running { /* `thread` runs from `time` on */
+    uint64_t time;
+    unsigned thread;
+};
+
+struct process {
+    const struct input *input;
+    uint32_t pid;
+    uint32_t parent; /* process that made it, 0 = none known */
+    int first_thread;
+    struct running *running;
+    size_t runs, run_room;
+};
+
+struct threads {
+    struct merge *merge;
+    struct thread *thread; /* in the order of their birth */
+    size_t count, room;
+    struct process **process;
+    size_t processes, process_room;
+    struct cf_counts *thread_at, *process_at; /* index + 1 by input and pid, tid */
+    struct source *source;                    /* one an input */
+};
+
+/* Reads all inputs for their threads, and hands on what has no place in time. */
+struct threads *threads_find(struct merge *m) CF_MUST_CHECK;
+void threads_free(struct threads *t);
+/* The thread that does something at a time: by its number, or else whoever runs. NULL where the
+   process is not known. */
+struct thread *threads_get(struct threads *t, const struct input *input, uint32_t pid,
+                           uint32_t tid);
+struct thread *threads_running(struct threads *t, const struct input *input, uint32_t pid,
+                               uint64_t time);
+/* The thread's own clock, in executed instructions. */
+uint64_t thread_clock(const struct thread *th, uint64_t time);
+
+#endif

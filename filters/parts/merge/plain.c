@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plain.c - merges inputs by time, in runs: all rows of one input that come before the next row of
+ * any other input go out at once. Rows of equal time go out in the order of the inputs.
+ *
+ * Rows of other tables with a time wait until accesses of that time or a later one go out.
+ * Memory: for each input, the frame of accesses that waits and the other rows that came before it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/merge/merge.h"
+
+struct lane {
+    struct source source;
+    uint64_t *order; /* time of each waiting row, never falling */
+    size_t room;
+    const uint64_t *time; /* `order`, or the column itself */
+    uint64_t last;        /* time of the last row taken in */
+    int told, pending;
+};
+
+struct plain {
+    struct merge *merge;
+    struct lane *lane;
+    struct cf_counts *owner; /* input + 1 by process */
+    int told_clash;
+    uint64_t next_other; /* no other row that waits is earlier */
+};
+
+/* Two processes of one number would become one. */
+static void check_clash(struct plain *p, const struct lane *l, const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID);
+    const struct options *o = &p->merge->o;
+
+    if (!pid || p->told_clash || o->renumber || p->merge->inputs == 1 ||
+        (f->table != CF_TASK && f->table != CF_MAP && f->table != CF_STACK))
+        return;
+    for (uint32_t i = 0; i < f->rows; i++) {
+        uint64_t *owner;
+
+        if (!pid[i] || (i && pid[i] == pid[i - 1]))
+            continue;
+        owner = cf_counts_at(p->owner, 0, pid[i]);
+        if (!owner)
+            cf_die(&p->merge->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        if (!*owner)
+            *owner = l->source.input->number + 1;
+        if (*owner == l->source.input->number + 1)
+            continue;
+        cf_warn(&p->merge->tool,
+                "process %u stands in %s and in %s: if these are two, keep them apart with "
+                "--renumber",
+                pid[i], p->merge->input[*owner - 1].name, l->source.input->name);
+        p->told_clash = 1;
+        return;
+    }
+}
+
+/* Sets the times by which the rows of the waiting frame go out. */
+static void set_order(struct plain *p, struct lane *l, const struct cf_frame *f)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    const uint32_t *snapshot = time ? NULL : cf_u32(f, CF_SNAP);
+    uint64_t before = l->last, last = before, falls = 0;
+
+    for (uint32_t i = 0; time && i < f->rows; i++) {
+        falls |= time[i] < last;
+        last = time[i];
+    }
+    l->time = time;
+    l->last = last;
+    if (time && !falls)
+        return;
+    if (l->room < f->rows) {
+        l->order = merge_alloc(p->merge, l->order, f->rows * sizeof(*l->order));
+        l->room = f->rows;
+    }
+    last = before;
+    for (uint32_t i = 0; i < f->rows; i++) {
+        uint64_t at = time ? time[i] : last;
+
+        if (snapshot && (i == 0 || snapshot[i] != snapshot[i - 1]))
+            at = source_snapshot_time(&l->source, snapshot[i], last);
+        last = at > last ? at : last;
+        l->order[i] = last;
+    }
+    l->time = l->order;
+    l->last = last;
+    if (falls && !l->told) {
+        l->told = 1;
+        p->merge->status = CF_EXIT_INPUT;
+        cf_warn(&p->merge->tool,
+                "%s: frame %llu: time goes back: inputs must be in the order of time (a pipe must "
+                "not hold several streams: name files)",
+                l->source.input->name, (unsigned long long)f->number);
+    }
+}
+
+/* Reads until accesses or lines wait, or the input ends. -1 when output failed. */
+static int load(struct plain *p, struct lane *l)
+{
+    struct source *s = &l->source;
+    struct cf_frame *f;
+
+    l->pending = 0;
+    output_settle(p->merge->out); /* what is read now takes the place of what waited */
+    while (source_next(s, &f)) {
+        const uint64_t *time = cf_u64(f, CF_TIME);
+
+        if (s->input->number == 0) /* the others are about as far */
+            cf_tool_progress(&p->merge->tool, s->reader);
+        check_clash(p, l, f);
+        switch (f->table) {
+        case CF_HEADER:
+            source_header(s, f);
+            break;
+        case CF_STRING:
+        case CF_NAME:
+            break; /* written anew */
+        case CF_ACCESS:
+        case CF_LINE:
+            if (!f->rows)
+                break;
+            set_order(p, l, f);
+            source_take(s, f);
+            source_translate(s, 0, f->rows);
+            output_map(p->merge->out, s, &s->part);
+            l->pending = 1;
+            return 0;
+        default:
+            if (time && f->table != CF_PROBE) {
+                source_queue(s, f, NULL, f->rows, time);
+                p->next_other = 0;
+                break;
+            }
+            if (source_pass(s, f) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* Sends the waiting rows of other tables with a time up to `to`, table by table in time order. */
+static int send_others(struct plain *p, uint64_t to)
+{
+    for (;;) {
+        struct fifo *first = NULL;
+        struct source *from = NULL;
+        uint64_t least = UINT64_MAX;
+        struct block *b;
+        uint32_t n;
+
+        for (unsigned i = 0; i < p->merge->inputs; i++) {
+            struct fifo *q = source_first(&p->lane[i].source);
+            uint64_t key = q ? q->first->key[q->first->part.at] : 0;
+
+            if (q && (!first || key < least)) {
+                first = q;
+                from = &p->lane[i].source;
+                least = key;
+            }
+        }
+        p->next_other = least;
+        if (!first || least > to)
+            return 0;
+        b = first->first;
+        for (n = 1; b->part.at + n < b->part.rows && b->key[b->part.at + n] == least;)
+            n++;
+        if (output_rows(p->merge->out, from, &b->part, b->part.at, n, 0, KEEP_CPU, 0) != 0)
+            return -1;
+        fifo_advance(first, n);
+    }
+}
+
+/* Number of rows from `at` on whose time is at most `to`: a few in a row are the rule when inputs
+   alternate, thousands when they do not. */
+static uint32_t run_length(const uint64_t *time, uint32_t at, uint32_t rows, uint64_t to)
+{
+    uint32_t low = at, step = 1;
+
+    while (low + step < rows && time[low + step] <= to) {
+        low += step;
+        step *= 2;
+    }
+    for (; step; step /= 2)
+        if (low + step < rows && time[low + step] <= to)
+            low += step;
+    return low - at + 1;
+}
+
+/* One run. 1, or 0 when all inputs have ended, -1 when output failed. */
+static int step(struct plain *p)
+{
+    struct lane *l = NULL;
+    uint64_t to = UINT64_MAX;
+    struct part *part;
+    uint32_t n;
+
+    for (unsigned i = 0; i < p->merge->inputs; i++) {
+        struct lane *other = &p->lane[i];
+
+        if (other->pending &&
+            (!l || other->time[other->source.part.at] < l->time[l->source.part.at]))
+            l = other;
+    }
+    if (!l)
+        return send_others(p, UINT64_MAX);
+    for (unsigned i = 0; i < p->merge->inputs; i++) {
+        struct lane *other = &p->lane[i];
+        uint64_t head;
+
+        if (other == l || !other->pending)
+            continue;
+        head = other->time[other->source.part.at];
+        /* an earlier input goes first at equal times, so its head is later than ours */
+        head -= other < l;
+        to = head < to ? head : to;
+    }
+    part = &l->source.part;
+    n = run_length(l->time, part->at, part->rows, to);
+    if ((p->next_other <= l->time[part->at + n - 1] &&
+         send_others(p, l->time[part->at + n - 1]) != 0) ||
+        output_rows(p->merge->out, &l->source, part, part->at, n, 0, KEEP_CPU, 1) != 0)
+        return -1;
+    part->at += n;
+    return part->at == part->rows && load(p, l) != 0 ? -1 : 1;
+}
+
+/* An input is waiting: what is complete goes out. */
+static void idle(void *arg)
+{
+    struct merge *m = arg;
+
+    if (output_flush(m->out) == 0)
+        (void)cf_writer_flush(m->writer);
+}
+
+int merge_by_time(struct merge *m)
+{
+    struct plain p = {.merge = m};
+    int result = 1;
+
+    p.lane = merge_alloc(m, NULL, m->inputs * sizeof(*p.lane));
+    memset(p.lane, 0, m->inputs * sizeof(*p.lane));
+    p.owner = cf_counts_new();
+    if (!p.owner)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (unsigned i = 0; i < m->inputs && result > 0; i++) {
+        source_open(&p.lane[i].source, m, &m->input[i], 0, UINT64_MAX);
+        cf_reader_want_all(p.lane[i].source.reader);
+        result = load(&p, &p.lane[i]) != 0 ? -1 : 1;
+        cf_reader_idle(p.lane[i].source.reader, idle, m);
+    }
+    while (result > 0)
+        result = step(&p);
+    if (result == 0)
+        result = output_flush(m->out);
+    for (unsigned i = 0; i < m->inputs; i++) {
+        source_tell(&p.lane[i].source);
+        if (p.lane[i].source.reader)
+            source_close(&p.lane[i].source);
+        free(p.lane[i].order);
+    }
+    free(p.lane);
+    cf_counts_free(p.owner);
+    return result;
+}

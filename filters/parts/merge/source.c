@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * source.c - one reader over one input: translation of the numbers that mean something else in
+ * another input, and queues for rows that must wait for their time.
+ *
+ * Memory: the frame of accesses that waits, the rows of other tables that came before it, 4 bytes
+ * a string and 16 a snapshot of the segment.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/merge/merge.h"
+
+enum { CHAIN_SHIFT = 24 }; /* a string id is the number of a program and of its string */
+
+void *merge_alloc(const struct merge *m, void *old, size_t bytes)
+{
+    void *p = realloc(old, bytes ? bytes : 1);
+
+    if (!p)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    return p;
+}
+
+void source_open(struct source *s, struct merge *m, const struct input *input, uint64_t from,
+                 uint64_t to)
+{
+    memset(s, 0, sizeof(*s));
+    s->merge = m;
+    s->input = input;
+    s->reader = cf_tool_reader(&m->tool, &input->file, 1);
+    /* what waits of an input is a part of a frame, however long its frames are */
+    cf_reader_pieces(s->reader);
+    if (input->to)
+        cf_reader_span(s->reader, input->from, input->to);
+    if (from > 0 || to < UINT64_MAX)
+        cf_reader_range(s->reader, from, to);
+}
+
+int source_next(struct source *s, struct cf_frame **f)
+{
+    return cf_reader_next(s->reader, f) > 0;
+}
+
+void source_tell(const struct source *s)
+{
+    const char *problem = s->reader ? cf_reader_problem(s->reader) : NULL;
+    struct input *in = s->reader ? &s->merge->input[s->input->number] : NULL;
+
+    if (!problem)
+        return;
+    if (!in->told)
+        cf_warn(&s->merge->tool, "%s", problem);
+    in->told = 1;
+    if (cf_reader_refused(s->reader))
+        s->merge->status = CF_EXIT_ENVIRONMENT;
+    else if (s->merge->status < CF_EXIT_INPUT)
+        s->merge->status = CF_EXIT_INPUT;
+}
+
+void source_tell_again(const struct source *s)
+{
+    const char *problem = cf_reader_problem(s->reader);
+
+    if (problem && !s->input->told)
+        cf_die(&s->merge->tool, CF_EXIT_ENVIRONMENT, "%s: it could be read before", problem);
+}
+
+static void drop_strings(struct source *s)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        free(s->string[i]);
+        s->string[i] = NULL;
+        s->strings[i] = 0;
+    }
+}
+
+void source_close(struct source *s)
+{
+    drop_strings(s);
+    for (unsigned i = 0; i < s->fifos; i++)
+        while (s->fifo[i].first) {
+            struct block *b = s->fifo[i].first;
+
+            s->fifo[i].first = b->next;
+            free(b);
+        }
+    for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
+        free(s->translated[i]);
+    free(s->snapshot);
+    cf_reader_close(s->reader);
+    memset(s, 0, sizeof(*s));
+}
+
+void source_header(struct source *s, const struct cf_frame *f)
+{
+    drop_strings(s);
+    s->snapshots = 0;
+    output_header(s->merge->out, s, f);
+}
+
+void source_part(struct part *p, const struct cf_frame *f)
+{
+    p->table = f->table;
+    p->rows = f->rows;
+    p->at = 0;
+    p->columns = 0;
+    p->out = NULL;
+    p->slot = 0;
+    p->version = 0;
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].values && cf_type_width(f->column[i].type))
+            p->column[p->columns++] =
+                (struct part_column){f->column[i].id, f->column[i].type, f->column[i].values};
+}
+
+/* ---- numbers ---- */
+
+static uint32_t string_of(struct source *s, uint32_t id)
+{
+    uint32_t chain = id >> CHAIN_SHIFT, low = id & ((1u << CHAIN_SHIFT) - 1), ours;
+    const char *text;
+
+    if (low < s->strings[chain] && s->string[chain][low])
+        return s->string[chain][low];
+    text = cf_reader_text(s->reader, id);
+    if (!*text)
+        return 0;
+    ours = cf_writer_string(s->merge->writer, text);
+    if (low >= s->strings[chain]) {
+        /* the reader has bounded what a stream can define by the bytes that it has */
+        uint32_t room = 2 * low + 256;
+
+        s->string[chain] = merge_alloc(s->merge, s->string[chain], room * sizeof(uint32_t));
+        memset(s->string[chain] + s->strings[chain], 0,
+               (room - s->strings[chain]) * sizeof(uint32_t));
+        s->strings[chain] = room;
+    }
+    s->string[chain][low] = ours;
+    return ours;
+}
+
+/* Objects and snapshots of input k of n: number * n + k, which is unique and needs no memory. */
+static uint32_t interleaved_number(const struct source *s, uint32_t number)
+{
+    uint64_t wide = (uint64_t)number * s->merge->inputs + s->input->number;
+
+    if (wide > UINT32_MAX)
+        cf_die(&s->merge->tool, CF_EXIT_INPUT,
+               "%s: number %u of an object or snapshot is too large to be merged with %u other "
+               "inputs",
+               s->input->name, number, s->merge->inputs - 1);
+    return (uint32_t)wide;
+}
+
+static uint32_t process_of(const struct source *s, uint32_t id)
+{
+    if (id == 0)
+        return 0;
+    if (id > UINT32_MAX - s->input->offset)
+        cf_die(&s->merge->tool, CF_EXIT_INPUT,
+               "%s: process or thread %u has no place above %u: give a smaller --pid-offset",
+               s->input->name, id, s->input->offset);
+    return id + s->input->offset;
+}
+
+enum translation { AS_IS, STRING, PROCESS, OBJECT, SNAPSHOT };
+
+static enum translation translation_of(const struct source *s, unsigned table, unsigned column,
+                                       unsigned type)
+{
+    if (type == CF_STR)
+        return STRING;
+    if (s->input->offset &&
+        (column == CF_PID || column == CF_TID || (column == CF_PARENT && table == CF_TASK)))
+        return PROCESS;
+    if (s->merge->inputs > 1 && column == CF_OBJ)
+        return OBJECT;
+    if (s->merge->inputs > 1 && column == CF_SNAP)
+        return SNAPSHOT;
+    return AS_IS;
+}
+
+void source_values(struct source *s, unsigned table, const struct part_column *c, uint32_t from,
+                   uint32_t n, void *to)
+{
+    size_t width = cf_type_width(c->type);
+    const uint32_t *v = (const uint32_t *)c->values + from;
+    uint32_t *w = to, last = 0, ours = 0;
+
+    switch (translation_of(s, table, c->id, c->type)) {
+    case AS_IS:
+        memcpy(to, (const uint8_t *)c->values + from * width, n * width);
+        break;
+    case STRING:
+        for (uint32_t i = 0; i < n; i++) {
+            if (v[i] != last) {
+                last = v[i];
+                ours = string_of(s, last);
+            }
+            w[i] = ours;
+        }
+        break;
+    case PROCESS:
+        for (uint32_t i = 0; i < n; i++)
+            w[i] = process_of(s, v[i]);
+        break;
+    case OBJECT:
+        for (uint32_t i = 0; i < n; i++)
+            w[i] = v[i] ? interleaved_number(s, v[i] - 1) + 1 : 0;
+        break;
+    case SNAPSHOT:
+        for (uint32_t i = 0; i < n; i++)
+            w[i] = interleaved_number(s, v[i]);
+    }
+}
+
+void source_take(struct source *s, const struct cf_frame *f)
+{
+    struct part *p = &s->part;
+
+    source_part(p, f);
+    for (unsigned i = 0; i < p->columns; i++) {
+        struct part_column *c = &p->column[i];
+
+        s->original[i] = c->values;
+        if (translation_of(s, p->table, c->id, c->type) == AS_IS)
+            continue;
+        if (s->translated_room[i] < p->rows) {
+            free(s->translated[i]);
+            s->translated[i] = merge_alloc(s->merge, NULL, p->rows * sizeof(uint32_t));
+            s->translated_room[i] = p->rows;
+        }
+        c->values = s->translated[i];
+    }
+}
+
+void source_translate(struct source *s, uint32_t from, uint32_t n)
+{
+    const struct part *p = &s->part;
+
+    for (unsigned i = 0; i < p->columns; i++)
+        if (p->column[i].values != s->original[i]) {
+            struct part_column c = p->column[i];
+
+            c.values = s->original[i];
+            source_values(s, p->table, &c, from, n, s->translated[i] + from);
+        }
+}
+
+/* ---- rows that wait ---- */
+
+static void note_snapshots(struct source *s, const struct cf_frame *f)
+{
+    const uint32_t *id = cf_u32(f, CF_SNAP);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+
+    for (uint32_t i = 0; i < f->rows && id && time; i++) {
+        if (s->snapshots == s->snapshot_room) {
+            s->snapshot_room = 2 * s->snapshot_room + 64;
+            s->snapshot =
+                merge_alloc(s->merge, s->snapshot, s->snapshot_room * sizeof(*s->snapshot));
+        }
+        s->snapshot[s->snapshots++] = (struct snapshot){id[i], time[i]};
+    }
+}
+
+uint64_t source_snapshot_time(struct source *s, uint32_t id, uint64_t before)
+{
+    for (size_t i = s->snapshots; i > 0; i--)
+        if (s->snapshot[i - 1].id == id)
+            return s->snapshot[i - 1].time;
+    return before;
+}
+
+static struct fifo *fifo_of(struct source *s, unsigned table)
+{
+    unsigned i = 0;
+
+    while (i < s->fifos && s->fifo[i].table != table)
+        i++;
+    if (i == sizeof(s->fifo) / sizeof(s->fifo[0]))
+        cf_die(&s->merge->tool, CF_EXIT_INPUT, "%s: more than %u tables", s->input->name, i);
+    if (i == s->fifos) {
+        s->fifos++;
+        s->fifo[i].table = table;
+        s->fifo[i].last = &s->fifo[i].first;
+    }
+    return &s->fifo[i];
+}
+
+static size_t up8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+/* A copy of the rows `row[0..rows)`, or of the first `rows` when `row` is NULL, translated, with
+   room for their keys. */
+static struct block *copy_rows(struct source *s, const struct cf_frame *f, const uint32_t *row,
+                               uint32_t rows)
+{
+    struct part whole;
+    size_t bytes = up8(sizeof(struct block)) + rows * sizeof(uint64_t);
+    struct block *b;
+    uint8_t *place;
+
+    source_part(&whole, f);
+    for (unsigned i = 0; i < whole.columns; i++)
+        bytes += up8(rows * cf_type_width(whole.column[i].type));
+    b = merge_alloc(s->merge, NULL, bytes);
+    b->next = NULL;
+    b->part = whole;
+    b->part.rows = rows;
+    place = (uint8_t *)b + up8(sizeof(*b));
+    b->key = (uint64_t *)(void *)place;
+    place += rows * sizeof(uint64_t);
+    for (unsigned i = 0; i < whole.columns; i++) {
+        size_t width = cf_type_width(whole.column[i].type);
+
+        b->part.column[i].values = place;
+        if (row)
+            for (uint32_t k = 0; k < rows; k++)
+                source_values(s, f->table, &whole.column[i], row[k], 1, place + k * width);
+        else
+            source_values(s, f->table, &whole.column[i], 0, rows, place);
+        place += up8(rows * width);
+    }
+    return b;
+}
+
+void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *row, uint32_t rows,
+                  const uint64_t *key)
+{
+    struct block *b;
+    struct fifo *q;
+
+    if (f->table == CF_SNAPSHOT)
+        note_snapshots(s, f);
+    if (!rows)
+        return;
+    b = copy_rows(s, f, row, rows);
+    memcpy(b->key, key, rows * sizeof(*key));
+    q = fifo_of(s, f->table);
+    *q->last = b;
+    q->last = &b->next;
+}
+
+int source_pass(struct source *s, const struct cf_frame *f)
+{
+    struct block *b = copy_rows(s, f, NULL, f->rows);
+    int bad = output_rows(s->merge->out, s, &b->part, 0, f->rows, 0, KEEP_CPU, 0);
+
+    free(b);
+    return bad;
+}
+
+struct fifo *source_first(struct source *s)
+{
+    struct fifo *first = NULL;
+
+    for (unsigned i = 0; i < s->fifos; i++) {
+        struct fifo *q = &s->fifo[i];
+        uint64_t key, least;
+
+        if (!q->first)
+            continue;
+        key = q->first->key[q->first->part.at];
+        least = first ? first->first->key[first->first->part.at] : 0;
+        if (!first || key < least || (key == least && q->table < first->table))
+            first = q;
+    }
+    return first;
+}
+
+void fifo_advance(struct fifo *q, uint32_t rows)
+{
+    struct block *b = q->first;
+
+    b->part.at += rows;
+    if (b->part.at < b->part.rows)
+        return;
+    q->first = b->next;
+    if (!q->first)
+        q->last = &q->first;
+    free(b);
+}

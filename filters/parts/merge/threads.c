@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * threads.c - reads the inputs once for their threads: when each was born, by whom, and how its own
+ * clock (the instructions that it has executed) goes with the time of the input.
+ *
+ * A row of table switch says that a thread runs from then on, having executed so many
+ * instructions; until the next switch its clock goes with the time. A thread is born with its row
+ * `begin` of table task or at its first switch, whichever is first, and its creator is the thread
+ * of the same process that runs at that moment, or that of the process's parent where it is the
+ * process's first.
+ *
+ * Memory: 40 bytes a switch, 200 a thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/merge/merge.h"
+
+/* Index + 1 of a key; a new one gets the number `next`. */
+static uint64_t *place(struct threads *t, struct cf_counts *c, const struct input *input,
+                       uint32_t pid, uint32_t tid)
+{
+    uint64_t *at = cf_counts_at(c, (uint64_t)input->number << 32 | pid, tid);
+
+    if (!at)
+        cf_die(&t->merge->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    return at;
+}
+
+static struct process *process_of(struct threads *t, const struct input *input, uint32_t pid)
+{
+    uint64_t *at = place(t, t->process_at, input, pid, 0);
+
+    if (!*at) {
+        struct process *p;
+
+        if (t->processes == t->process_room) {
+            t->process_room = 2 * t->process_room + 16;
+            t->process = merge_alloc(t->merge, t->process, t->process_room * sizeof(*t->process));
+        }
+        p = merge_alloc(t->merge, NULL, sizeof(*p));
+        *p = (struct process){.input = input, .pid = pid, .first_thread = -1};
+        t->process[t->processes++] = p;
+        *at = t->processes;
+    }
+    return t->process[*at - 1];
+}
+
+static struct thread *thread_of(struct threads *t, const struct input *input, uint32_t pid,
+                                uint32_t tid, uint64_t time)
+{
+    uint64_t *at = place(t, t->thread_at, input, pid, tid);
+    struct thread *th;
+
+    if (!*at) {
+        struct process *p = process_of(t, input, pid);
+
+        if (t->count == t->room) {
+            t->room = 2 * t->room + 16;
+            t->thread = merge_alloc(t->merge, t->thread, t->room * sizeof(*t->thread));
+        }
+        th = &t->thread[t->count];
+        *th = (struct thread){.input = input,
+                              .process = p,
+                              .pid = pid,
+                              .tid = tid,
+                              .index = (unsigned)t->count,
+                              .born = time,
+                              .first = UINT64_MAX,
+                              .creator = -1};
+        if (p->first_thread < 0)
+            p->first_thread = (int)t->count;
+        *at = ++t->count;
+    }
+    th = &t->thread[*at - 1];
+    th->born = time < th->born ? time : th->born;
+    return th;
+}
+
+struct thread *threads_get(struct threads *t, const struct input *input, uint32_t pid, uint32_t tid)
+{
+    uint64_t at = cf_counts_get(t->thread_at, (uint64_t)input->number << 32 | pid, tid);
+
+    return at ? &t->thread[at - 1] : NULL;
+}
+
+/* Number of entries of `list` whose time is at most `time`. */
+#define UP_TO(list, count, when)                                                                   \
+    do {                                                                                           \
+        low = 0;                                                                                   \
+        for (size_t high = (count); low < high;) {                                                 \
+            size_t middle = low + (high - low) / 2;                                                \
+            if ((list)[middle].time <= (when))                                                     \
+                low = middle + 1;                                                                  \
+            else                                                                                   \
+                high = middle;                                                                     \
+        }                                                                                          \
+    } while (0)
+
+struct thread *threads_running(struct threads *t, const struct input *input, uint32_t pid,
+                               uint64_t time)
+{
+    uint64_t at = cf_counts_get(t->process_at, (uint64_t)input->number << 32 | pid, 0);
+    const struct process *p;
+    size_t low;
+
+    if (!at)
+        return NULL;
+    p = t->process[at - 1];
+    UP_TO(p->running, p->runs, time);
+    if (low)
+        return &t->thread[p->running[low - 1].thread];
+    return p->first_thread >= 0 ? &t->thread[p->first_thread] : NULL;
+}
+
+uint64_t thread_clock(const struct thread *th, uint64_t time)
+{
+    uint64_t own = time;
+    size_t low = 0;
+
+    if (th->stretches)
+        UP_TO(th->stretch, th->stretches, time);
+    if (low) {
+        const struct stretch *s = &th->stretch[low - 1];
+
+        own = s->count + ((time < s->end ? time : s->end) - s->time);
+        own = own < s->count ? UINT64_MAX : own;
+    } else if (th->stretches) {
+        /* before its first switch: it can only have been on its way to it */
+        own = th->stretch[0].time - time;
+        own = th->stretch[0].count > own ? th->stretch[0].count - own : 0;
+    }
+    /* a larger clock is damage, and sums of clocks must not overflow */
+    return own < (uint64_t)1 << 61 ? own : (uint64_t)1 << 61;
+}
+
+/* ---- reading ---- */
+
+static void take_switches(struct threads *t, const struct input *input, const struct cf_frame *f)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME), *count = cf_u64(f, CF_COUNT);
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        struct thread *th = thread_of(t, input, pid[i], tid[i], time[i]);
+        struct process *p = th->process;
+        uint64_t when = time[i];
+
+        /* in the order of time even where the input is not, so that they can be searched */
+        if (p->runs && p->running[p->runs - 1].time > when)
+            when = p->running[p->runs - 1].time;
+        if (th->stretches == th->stretch_room) {
+            th->stretch_room = 2 * th->stretch_room + 16;
+            th->stretch =
+                merge_alloc(t->merge, th->stretch, th->stretch_room * sizeof(*th->stretch));
+        }
+        if (p->runs) {
+            struct thread *before = &t->thread[p->running[p->runs - 1].thread];
+
+            before->stretch[before->stretches - 1].end = when;
+        }
+        th->stretch[th->stretches++] = (struct stretch){when, count[i], UINT64_MAX};
+        if (p->runs == p->run_room) {
+            p->run_room = 2 * p->run_room + 16;
+            p->running = merge_alloc(t->merge, p->running, p->run_room * sizeof(*p->running));
+        }
+        p->running[p->runs++] = (struct running){when, th->index};
+    }
+}
+
+static void take_tasks(struct threads *t, const struct input *input, const struct cf_frame *f)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const uint32_t *parent = cf_u32(f, CF_PARENT);
+    const uint8_t *op = cf_u8(f, CF_OP);
+
+    for (uint32_t i = 0; time && pid && i < f->rows; i++) {
+        struct process *p = process_of(t, input, pid[i]);
+
+        if (parent && parent[i] && op && op[i] == CF_BEGIN && !p->parent)
+            p->parent = parent[i];
+        if (tid && tid[i] && op && op[i] == CF_BEGIN)
+            thread_of(t, input, pid[i], tid[i], time[i]);
+    }
+}
+
+static void take_accesses(struct threads *t, const struct input *input, const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    struct thread *th;
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        if (i && pid[i] == pid[i - 1] && tid[i] == tid[i - 1])
+            continue;
+        th = thread_of(t, input, pid[i], tid[i], time[i]);
+        th->first = f->first < th->first ? f->first : th->first;
+        th->last = f->last > th->last ? f->last : th->last;
+    }
+}
+
+static int read_input(struct threads *t, struct source *s, const struct input *input)
+{
+    static const struct {
+        uint16_t table, column, need;
+    } want[] = {
+        {CF_ACCESS, CF_TIME, 1}, {CF_ACCESS, CF_PID, 1},     {CF_ACCESS, CF_TID, 1},
+        {CF_TASK, CF_TIME, 0},   {CF_TASK, CF_PID, 0},       {CF_TASK, CF_TID, 0},
+        {CF_TASK, CF_OP, 0},     {CF_TASK, CF_PARENT, 0},    {CF_SWITCH, CF_TIME, 1},
+        {CF_SWITCH, CF_PID, 1},  {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1},
+        {CF_STACK, CF_PID, 0},   {CF_STACK, CF_STACK_ID, 0}, {CF_STACK, CF_PARENT, 0},
+        {CF_STACK, CF_PC, 0},    {CF_MAP, CF_PID, 0},        {CF_OBJECT, CF_PID, 0},
+    };
+    struct merge *m = t->merge;
+    uint64_t accesses = 0, switches = 0;
+    int told = 0, bad = 0;
+    struct cf_frame *f;
+
+    source_open(s, m, input, 0, UINT64_MAX);
+    for (unsigned i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+        cf_reader_want(s->reader, want[i].table, want[i].column, want[i].need);
+    while (!bad && source_next(s, &f)) {
+        const uint32_t *pid = cf_u32(f, CF_PID);
+
+        cf_tool_progress(&m->tool, s->reader);
+        switch (f->table) {
+        case CF_HEADER:
+            source_header(s, f);
+            break;
+        case CF_SWITCH:
+            switches += f->rows;
+            take_switches(t, input, f);
+            break;
+        case CF_TASK:
+            take_tasks(t, input, f);
+            break;
+        case CF_ACCESS:
+            accesses += f->rows;
+            take_accesses(t, input, f);
+            break;
+        case CF_STACK:
+            /* without a time, it must be there before what refers to it */
+            bad = source_pass(s, f);
+            break;
+        case CF_MAP:
+        case CF_OBJECT:
+            for (uint32_t i = 0; pid && i < f->rows; i++)
+                if (i == 0 || pid[i] != pid[i - 1])
+                    process_of(t, input, pid[i]);
+            break;
+        case CF_SNAPSHOT:
+        case CF_LINE:
+            if (!told)
+                cf_warn(&m->tool, "%s: snapshots belong to no thread: they are left out",
+                        input->name);
+            told = 1;
+        }
+    }
+    source_tell(s);
+    if (!output_leans_on(m->out, s->reader))
+        source_close(s);
+    if (accesses && !switches) {
+        cf_warn(&m->tool,
+                "%s: there is no table switch, so the instructions of each thread are not known: "
+                "its threads keep their times (cf-capture trace records it)",
+                input->name);
+        m->status = m->status < CF_EXIT_INPUT ? CF_EXIT_INPUT : m->status;
+    }
+    return bad;
+}
+
+/* ---- births ---- */
+
+static int by_birth(const void *a, const void *b)
+{
+    const struct thread *x = a, *y = b;
+
+    if (x->born != y->born)
+        return x->born < y->born ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_own(const void *a, const void *b)
+{
+    const struct child *x = a, *y = b;
+
+    if (x->own != y->own)
+        return x->own < y->own ? -1 : 1;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Numbers the threads in the order of their birth. */
+static void sort_threads(struct threads *t)
+{
+    unsigned *moved;
+
+    if (!t->count)
+        return;
+    moved = merge_alloc(t->merge, NULL, t->count * sizeof(*moved));
+    qsort(t->thread, t->count, sizeof(*t->thread), by_birth);
+    for (unsigned i = 0; i < t->count; i++) {
+        struct thread *th = &t->thread[i];
+
+        moved[th->index] = i;
+        th->index = i;
+        *place(t, t->thread_at, th->input, th->pid, th->tid) = i + 1;
+    }
+    for (size_t i = 0; i < t->processes; i++) {
+        struct process *p = t->process[i];
+
+        p->first_thread = p->first_thread < 0 ? -1 : (int)moved[p->first_thread];
+        for (size_t k = 0; k < p->runs; k++)
+            p->running[k].thread = moved[p->running[k].thread];
+    }
+    free(moved);
+}
+
+/* The thread that ran in the process until `th` was born, for it may have made way for another at
+   that very moment, and the one that ran in the parent where that was nobody else; -1 where there
+   is none. A creator is always older, so that nobody can be his own ancestor. */
+static int creator_of(const struct threads *t, const struct thread *th)
+{
+    const struct process *p = th->process;
+
+    for (int parent = 0; parent < 2; parent++) {
+        uint64_t at;
+        size_t low;
+
+        UP_TO(p->running, p->runs, th->born ? th->born - 1 : 0);
+        while (low > 0 && p->running[low - 1].thread == th->index)
+            low--;
+        if (low > 0 && p->running[low - 1].thread < th->index)
+            return (int)p->running[low - 1].thread;
+        at = p->parent
+                 ? cf_counts_get(t->process_at, (uint64_t)th->input->number << 32 | p->parent, 0)
+                 : 0;
+        if (!at || t->process[at - 1] == p)
+            break;
+        p = t->process[at - 1];
+    }
+    return -1;
+}
+
+struct threads *threads_find(struct merge *m)
+{
+    struct threads *t = merge_alloc(m, NULL, sizeof(*t));
+    uint8_t *passed;
+    int bad = 0;
+
+    *t = (struct threads){.merge = m};
+    t->thread_at = cf_counts_new();
+    t->process_at = cf_counts_new();
+    if (!t->thread_at || !t->process_at)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    t->source = merge_alloc(m, NULL, m->inputs * sizeof(*t->source));
+    memset(t->source, 0, m->inputs * sizeof(*t->source));
+    for (unsigned i = 0; i < m->inputs && !bad; i++)
+        bad = read_input(t, &t->source[i], &m->input[i]);
+    /* a process of which only mappings are known has done that by some thread */
+    for (size_t i = 0; i < t->processes; i++)
+        if (t->process[i]->first_thread < 0)
+            thread_of(t, t->process[i]->input, t->process[i]->pid, t->process[i]->pid, 0);
+    sort_threads(t);
+    passed = merge_alloc(m, NULL, m->inputs);
+    memset(passed, 0, m->inputs);
+    for (unsigned i = 0; i < t->count; i++) {
+        struct thread *th = &t->thread[i], *by;
+
+        th->passes = !passed[th->input->number];
+        passed[th->input->number] = 1;
+        th->creator = creator_of(t, th);
+        if (th->creator < 0)
+            continue;
+        by = &t->thread[th->creator];
+        if (by->children == by->child_room) {
+            by->child_room = 2 * by->child_room + 4;
+            by->child = merge_alloc(m, by->child, by->child_room * sizeof(*by->child));
+        }
+        by->child[by->children++] = (struct child){thread_clock(by, th->born), i};
+    }
+    free(passed);
+    for (unsigned i = 0; i < t->count; i++)
+        if (t->thread[i].children)
+            qsort(t->thread[i].child, t->thread[i].children, sizeof(struct child), by_own);
+    return t;
+}
+
+void threads_free(struct threads *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        free(t->thread[i].stretch);
+        free(t->thread[i].child);
+    }
+    for (size_t i = 0; i < t->processes; i++) {
+        free(t->process[i]->running);
+        free(t->process[i]);
+    }
+    for (unsigned i = 0; i < t->merge->inputs; i++)
+        if (t->source[i].reader)
+            source_close(&t->source[i]);
+    cf_counts_free(t->thread_at);
+    cf_counts_free(t->process_at);
+    free(t->thread);
+    free(t->process);
+    free(t->source);
+    free(t);
+}

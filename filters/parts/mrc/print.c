@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print.c - miss-ratio curves as CSV, with the error where distances are sampled.
+ *
+ * A sample of lines errs in two ways, which are added as independent standard errors:
+ * - Lines differ in how often they miss. The sampled lines are divided among PARTS by a hash of
+ *   their own; each part's misses are one of PARTS equal draws, so the variance of their sum is
+ *   PARTS / (PARTS - 1) times the sum of squares about their mean, and the part of the lines that
+ *   was sampled takes away as much of it (W. G. Cochran, "Sampling Techniques", 3rd edition 1977,
+ *   chapters 2 and 9).
+ * - A distance of n lines is told by n * rate sampled ones (SHARDS, section 3: cf-mrc.c), a
+ *   binomial count: n errs by sqrt(n * (1 - rate) / rate), so that the curve may fall so much
+ *   earlier or later. Where it falls in steps, as in walks over the same lines, which all have one
+ *   distance, its slope at a size says nothing of a step nearby: what counts is how much it changes
+ *   within two such errors.
+ * Memory: a few words a point.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/distance/stack.h"
+#include "filters/parts/mrc/mrc.h"
+
+/* One group's curve. */
+struct line {
+    uint64_t accesses, cold;
+    double rate;      /* part of the accesses that was sampled, 1 without samples */
+    uint64_t *misses; /* by point, cold ones too */
+    double *error;    /* of the miss ratio, by point */
+};
+
+/* All misses of a part at all points: distances, beyond what is told, and first accesses. */
+static uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points)
+{
+    uint64_t cold = cf_curve_named(c, group, CF_DIST_COLD);
+    uint64_t always = cold + cf_curve_named(c, group, CF_DIST_BEYOND);
+
+    cf_curve_misses(c, group, misses);
+    for (size_t i = 0; i < points; i++)
+        misses[i] += always;
+    return cold;
+}
+
+/* How far the curve may lie off at a size, in misses, since distances are estimates: half of what
+   it changes up to two standard errors of the size, on the side where it changes more. `fine`:
+   sampled misses by fine size; there, in FIXED, are `here` at `lines` and `all` without a cache. */
+static double sideways(const struct mrc *m, const uint64_t *fine, double lines, double here,
+                       double all, double rate)
+{
+    const double two = 2 * sqrt(lines * (1 - rate) / rate);
+    double below = all, above = here;
+    size_t i = 0;
+
+    for (; i < m->fine_points && (double)m->fine_lines[i] <= lines - two; i++)
+        below = (double)fine[i];
+    while (i + 1 < m->fine_points && (double)m->fine_lines[i] < lines + two)
+        i++;
+    if (i < m->fine_points)
+        above = (double)fine[i];
+    return fmax(below - here, here - above) / 2 / FIXED;
+}
+
+static void find_errors(const struct mrc *m, const uint64_t *part, const uint64_t *fine,
+                        struct line *l)
+{
+    double left = 1 - l->rate, all = (double)l->accesses;
+
+    for (size_t i = 0; i < m->points; i++) {
+        double mean = 0, squares = 0, off;
+
+        for (unsigned p = 0; p < PARTS; p++)
+            mean += (double)part[p * m->points + i] / FIXED / PARTS;
+        for (unsigned p = 0; p < PARTS; p++) {
+            off = (double)part[p * m->points + i] / FIXED - mean;
+            squares += off * off;
+        }
+        off = l->rate > 0 && left > 0 ? sideways(m, fine, (double)m->lines[i], mean * PARTS * FIXED,
+                                                 all * FIXED, l->rate)
+                                      : 0;
+        l->error[i] = all > 0 ? sqrt(left * squares * PARTS / (PARTS - 1) + off * off) / all : NAN;
+    }
+}
+
+/* Adds what samples say to `l`. -1 without memory. */
+static int add_samples(const struct mrc *m, size_t group, struct line *l)
+{
+    uint64_t *part = malloc((PARTS * m->points + 1) * sizeof(*part)), cold = 0;
+    uint64_t *fine = malloc(m->fine_points * sizeof(*fine)), accesses = m->accesses[group];
+
+    if (!part || !fine) {
+        free(part);
+        free(fine);
+        return -1;
+    }
+    for (unsigned p = 0; p < PARTS; p++)
+        cold += part_misses(m->sampled, group * PARTS + p, part + p * m->points, m->points);
+    for (size_t i = 0; i < m->points; i++) {
+        uint64_t sum = 0;
+
+        for (unsigned p = 0; p < PARTS; p++)
+            sum += part[p * m->points + i];
+        sum = (sum + FIXED / 2) / FIXED;
+        l->misses[i] += sum < accesses ? sum : accesses;
+    }
+    l->accesses += accesses;
+    l->cold += (cold + FIXED / 2) / FIXED;
+    l->rate = accesses ? (double)m->samples[group] / (double)accesses : 1;
+    part_misses(m->fine, group, fine, m->fine_points);
+    find_errors(m, part, fine, l);
+    free(part);
+    free(fine);
+    return 0;
+}
+
+static int make_line(const struct mrc *m, size_t group, struct line *l)
+{
+    *l = (struct line){.rate = 1};
+    l->misses = calloc(m->points + 1, sizeof(*l->misses));
+    l->error = calloc(m->points + 1, sizeof(*l->error));
+    if (!l->misses || !l->error)
+        return -1;
+    l->cold = part_misses(m->exact, group, l->misses, m->points);
+    l->accesses =
+        cf_curve_total(m->exact, group) + l->cold + cf_curve_named(m->exact, group, CF_DIST_BEYOND);
+    return m->sampled && group < m->room ? add_samples(m, group, l) : 0;
+}
+
+/* ---- where the curves end ---- */
+
+/* 1 when there are distances beyond what the stream tells. */
+static int is_bounded(const struct mrc *m, size_t groups)
+{
+    for (size_t g = 0; g < groups; g++) {
+        if (cf_curve_named(m->exact, g, CF_DIST_BEYOND))
+            return 1;
+        for (size_t p = 0; m->sampled && p < PARTS; p++)
+            if (cf_curve_named(m->sampled, g * PARTS + p, CF_DIST_BEYOND))
+                return 1;
+    }
+    return 0;
+}
+
+/* Points that are known: a cache of more lines than the longest distance told, and one, may hold
+   some of what is beyond. */
+static size_t known_points(const struct mrc *m, size_t groups, const struct line *line)
+{
+    uint64_t most = m->bound;
+    size_t n = 0;
+
+    if (!is_bounded(m, groups))
+        return m->points;
+    for (size_t g = 0; g < groups && !m->bound; g++)
+        for (size_t i = 0; i + 1 < m->points; i++)
+            if (line[g].misses[i] != line[g].misses[m->points - 1] && m->lines[i] > most)
+                most = m->lines[i];
+    while (n < m->points && m->lines[n] - 1 <= most)
+        n++;
+    return n;
+}
+
+/* Points up to the first at which no curve falls any more. */
+static size_t useful_points(const struct mrc *m, size_t groups, const struct line *line, size_t n)
+{
+    size_t useful = n ? 1 : 0;
+
+    if (m->o.at || m->o.most || n < m->points)
+        return n;
+    for (size_t g = 0; g < groups; g++)
+        for (size_t i = useful; i < n; i++)
+            if (line[g].misses[i] != line[g].misses[i - 1])
+                useful = i + 1;
+    return useful;
+}
+
+/* ---- CSV ---- */
+
+static void put_key(const struct mrc *m, uint64_t value)
+{
+    if (cf_column_type(m->by) == CF_STR)
+        cf_csv_text(stdout, 1, cf_reader_text(m->reader, (uint32_t)value));
+    else if (m->by == CF_OP && cf_op_name((unsigned)value))
+        cf_csv_text(stdout, 1, cf_op_name((unsigned)value));
+    else
+        cf_csv_u64(stdout, 1, value);
+}
+
+static void put_line(const struct mrc *m, const struct line *l, const uint64_t *key, size_t points)
+{
+    for (size_t i = 0; i < points; i++) {
+        uint64_t lines = m->lines[i] * m->sets;
+
+        if (key)
+            put_key(m, *key);
+        cf_csv_u64(stdout, !key, lines * m->line_size);
+        cf_csv_u64(stdout, 0, lines);
+        if (m->sets > 1)
+            cf_csv_u64(stdout, 0, m->lines[i]);
+        cf_csv_u64(stdout, 0, l->accesses);
+        cf_csv_u64(stdout, 0, l->misses[i]);
+        cf_csv_u64(stdout, 0, l->cold);
+        cf_csv_f64(stdout, 0, (double)l->misses[i] / (double)l->accesses, 9);
+        if (m->sampled)
+            cf_csv_f64(stdout, 0, l->error[i], 9);
+        cf_csv_end(stdout);
+    }
+}
+
+struct order {
+    uint64_t value;
+    const char *text;
+    uint32_t group;
+};
+
+static int by_order(const void *x, const void *y)
+{
+    const struct order *i = x, *j = y;
+
+    if (i->text && j->text)
+        return strcmp(i->text, j->text);
+    return (i->value > j->value) - (i->value < j->value);
+}
+
+static void put_all(const struct mrc *m, const struct line *line, struct order *order,
+                    size_t groups, size_t points)
+{
+    if (m->by) {
+        cf_csv_text(stdout, 1, m->o.by);
+        putchar(',');
+        for (uint32_t g = 0; g < groups; g++) {
+            order[g] = (struct order){cf_groups_value(m->groups, g), NULL, g};
+            if (cf_column_type(m->by) == CF_STR)
+                order[g].text = cf_reader_text(m->reader, (uint32_t)order[g].value);
+        }
+        qsort(order, groups, sizeof(*order), by_order);
+    }
+    printf("size_bytes,lines,%saccesses,misses,cold_misses,miss_ratio%s\n",
+           m->sets > 1 ? "ways," : "", m->sampled ? ",miss_ratio_error" : "");
+    for (size_t g = 0; g < groups; g++)
+        put_line(m, &line[order[g].group], m->by ? &order[g].value : NULL, points);
+}
+
+int print_curves(const struct mrc *m)
+{
+    size_t groups = !m->exact ? 0 : m->by ? cf_groups_count(m->groups) : 1, known, points;
+    struct line *line = calloc(groups + 1, sizeof(*line));
+    struct order *order = calloc(groups + 1, sizeof(*order));
+    int cut;
+
+    if (!line || !order)
+        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    for (size_t g = 0; g < groups; g++)
+        if (make_line(m, g, &line[g]) != 0)
+            cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    known = m->exact ? known_points(m, groups, line) : 0;
+    points = useful_points(m, groups, line, known);
+    put_all(m, line, order, groups, points);
+    cut = known < m->points;
+    if (cut && (m->o.at || m->o.most || !m->tool.quiet)) {
+        fflush(stdout);
+        cf_warn(&m->tool,
+                "larger caches are left out: the stream tells no distance beyond %" PRIu64
+                " lines: run cf-distance with a larger --max",
+                m->bound ? m->bound
+                : known  ? m->lines[known - 1]
+                         : 0);
+    }
+    for (size_t g = 0; g < groups; g++) {
+        free(line[g].misses);
+        free(line[g].error);
+    }
+    free(line);
+    free(order);
+    return cut && (m->o.at || m->o.most) ? -1 : 0;
+}

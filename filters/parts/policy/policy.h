@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * policy.h - what the files of cf-policy share: its options and state, the accesses of the second
+ * stream, and what is printed.
+ *
+ * Accesses reach the replay as numbers of physical lines. A trace has virtual addresses; which
+ * frame a page had is learned from the lines of the snapshots, whose owner is known. What the level
+ * of the snapshots did not see, because an inner level served it, is left out where the trace says
+ * so (column hit of cf-cache, or level). Memory: 43 to 85 bytes a page.
+ */
+#ifndef POLICY_H
+#define POLICY_H
+
+#include "filters/engine/replacement/placement.h"
+#include "filters/engine/replacement/replay.h"
+#include "filters/engine/snapshot/tags.h"
+#include "formats/program/cf_tool.h"
+
+enum { LINES_MOST = 1024, ROUNDS_MOST = 1024 };
+
+enum grouping { BY_FILE, IN_CYCLES, IN_BLOCKS };
+
+struct options {
+    unsigned level;
+    uint64_t line_size; /* bytes; 0: the stream's, else 64 */
+    int line_size_given;
+    int filtered; /* some lines only */
+    uint64_t line[LINES_MOST];
+    uint32_t lines;
+    int pid_given, region_given;
+    uint32_t pid;
+    uint64_t from, to; /* virtual addresses */
+    uint64_t set_from, set_to;
+    enum grouping grouping;
+    uint64_t group; /* of so many snapshots */
+    uint32_t rounds[ROUNDS_MOST], rounds_count;
+    const char *survivors, *ways, *policies, *accesses;
+    double alpha;
+};
+
+/* ---- accesses.c ---- */
+
+struct accesses;
+
+/* NULL without memory. `level`: what inner levels served is left out. */
+struct accesses *accesses_open(struct cf_tool *t, const char *file, unsigned level);
+/* Page of a process as a snapshot shows it. -1 without memory. */
+int accesses_learn(struct accesses *a, uint32_t pid, uint64_t addr, uint64_t phys);
+/* Gives the replay all accesses before `time`. -1 without memory. */
+int accesses_until(struct accesses *a, struct cf_replay *replay, unsigned line_shift,
+                   uint64_t time);
+/* Goes to the segment of that number (from 1). */
+void accesses_segment(struct accesses *a, uint64_t segment);
+/* Accesses to pages that no snapshot has shown so far. */
+uint64_t accesses_unplaced(const struct accesses *a);
+/* Closes; returns the exit status. */
+int accesses_close(struct accesses *a);
+
+/* ---- print.c ---- */
+
+/* What the whole input gave. `score` NULL: there was no replay. */
+struct findings {
+    uint64_t snapshots;
+    uint32_t sets, ways;
+    const struct cf_placement *placement;
+    const struct cf_replay_score *score;
+    struct cf_replay_totals totals;
+    uint64_t unplaced;
+    double alpha;
+};
+
+void print_summary(FILE *out, const struct findings *f);
+void print_ways(FILE *out, const struct cf_placement *p);
+void print_survivors(FILE *out, const struct cf_survivors_row *row, size_t count);
+void print_policies(FILE *out, const struct findings *f);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * places.c - function and source line of program counters, allocation sites of call stacks.
+ *
+ * A pc is looked up three times deep: in a small cache by pc, which a change of the process's code
+ * makes stale; by (file, address in the file), for every process that maps the file; and in the
+ * file itself. Memory: one entry for each distinct address in a file, for each distinct frame of a
+ * call stack, and for each node of the calling-context trees.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/resolve/resolve.h"
+
+enum {
+    FAST = 1 << 14,   /* entries in the cache by pc */
+    DEEPEST = 256,    /* frames of a call stack that are looked at */
+    MAX_SITE = 16384, /* bytes in the text of a site */
+};
+
+struct fast {
+    uint64_t pc, code;
+    struct code_place place;
+};
+
+/* What is known of an address in a file. The texts are of the frame that called from there. */
+struct known {
+    uint64_t address;
+    uint32_t name; /* 0 = empty */
+    int frame;     /* what follows is of a return address, not of a pc */
+    struct code_place place;
+    char *text;      /* "function file:line", of the innermost frame that counts; callers follow */
+    uint32_t source; /* of the first of them */
+    uint8_t skipped; /* every function here is part of an allocator */
+    uint8_t named;   /* an allocator's function by its name, not only by its file */
+};
+
+struct node {
+    uint32_t pid, id; /* id 0 = empty */
+    uint32_t parent;
+    uint64_t pc;
+    uint64_t code; /* for which `site` holds */
+    struct site site;
+};
+
+struct places {
+    struct resolver *r;
+    struct place_options o;
+    struct fast fast[FAST];
+    struct known *known;
+    size_t known_count, known_size;
+    struct node *nodes;
+    size_t node_count, node_size;
+};
+
+struct places *places_new(struct resolver *r, const struct place_options *options)
+{
+    struct places *p = calloc(1, sizeof *p);
+
+    if (p) {
+        p->r = r;
+        p->o = *options;
+    }
+    return p;
+}
+
+void places_free(struct places *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->known_size; i++)
+        free(p->known[i].text);
+    free(p->known);
+    free(p->nodes);
+    free(p);
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t h = (a ^ b * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
+
+    return h ^ h >> 32;
+}
+
+/* ---- texts ---- */
+
+/* The last components of a path that the user wants to see. */
+static const char *shorten(const struct places *p, const char *path)
+{
+    const char *at = path + strlen(path);
+
+    if (p->o.components == 0)
+        return path;
+    for (unsigned left = p->o.components; at > path; at--)
+        if (at[-1] == '/' && --left == 0)
+            return at;
+    return path;
+}
+
+static uint32_t source_id(struct places *p, const struct place *place)
+{
+    char *text;
+
+    if (!place->file || !place->line)
+        return 0;
+    if (asprintf(&text, "%s:%u", shorten(p, place->file), place->line) < 0) {
+        p->r->failed = 1;
+        return 0;
+    }
+    uint32_t id = cf_writer_string(p->r->w, text);
+    free(text);
+    return id;
+}
+
+static int begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A function that allocates for its caller: the standard ones, in C++ also as the linker sees them,
+   what the C++ library's headers leave in a program, and those that the user names. */
+static int is_allocation(const struct places *p, const char *function)
+{
+    static const char *const names[] = {
+        "malloc",        "calloc",         "realloc",       "reallocarray",   "memalign",
+        "aligned_alloc", "posix_memalign", "valloc",        "pvalloc",        "strdup",
+        "strndup",       "__strdup",       "__strndup",     "wcsdup",         "asprintf",
+        "vasprintf",     "getline",        "getdelim",      "_int_malloc",    "_int_realloc",
+        "_int_memalign", "__libc_malloc",  "__libc_calloc", "__libc_realloc", "__libc_memalign",
+        "mmap",          "mmap64",
+    };
+    static const char *const prefixes[] = {"operator new", "_Znw",        "_Zna",
+                                           "std::",        "__gnu_cxx::", "_ZNSt",
+                                           "_ZSt",         "_ZNKSt",      "_ZN9__gnu_cxx"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(function, names[i]))
+            return 1;
+    for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (begins(function, prefixes[i]))
+            return 1;
+    for (unsigned i = 0; i < p->o.skips; i++)
+        if (!strcmp(function, p->o.skip[i]))
+            return 1;
+    return 0;
+}
+
+/* ---- addresses in files ---- */
+
+static struct known *known_slot(struct places *p, uint32_t name, uint64_t address, int frame)
+{
+    size_t h = mix(address, name * 2u + (unsigned)frame) & (p->known_size - 1);
+
+    while (p->known[h].name && (p->known[h].name != name || p->known[h].address != address ||
+                                p->known[h].frame != frame))
+        h = (h + 1) & (p->known_size - 1);
+    return &p->known[h];
+}
+
+static int known_room(struct places *p)
+{
+    if (p->known_count * 2 < p->known_size)
+        return 0;
+    struct known *old = p->known;
+    size_t size = p->known_size;
+
+    p->known_size = size ? size * 2 : 1024;
+    p->known = calloc(p->known_size, sizeof *p->known);
+    if (!p->known) {
+        p->known = old;
+        p->known_size = size;
+        p->r->failed = 1;
+        return -1;
+    }
+    for (size_t i = 0; i < size; i++)
+        if (old[i].name)
+            *known_slot(p, old[i].name, old[i].address, old[i].frame) = old[i];
+    free(old);
+    return 0;
+}
+
+/* What is known of the address; new entries have only their key. NULL without memory. */
+static struct known *known_find(struct places *p, uint32_t name, uint64_t address, int frame,
+                                int *is_new)
+{
+    if (known_room(p) < 0)
+        return NULL;
+    struct known *k = known_slot(p, name, address, frame);
+    *is_new = !k->name;
+    if (*is_new) {
+        *k = (struct known){.address = address, .name = name, .frame = frame};
+        p->known_count++;
+    }
+    return k;
+}
+
+static struct code_place place_of(struct places *p, struct space *s, uint64_t pc)
+{
+    struct region *g = space_region(p->r, s, pc, pc);
+    struct place places[MAX_PLACES];
+    int is_new;
+
+    if (!g || !g->symbols)
+        return (struct code_place){0, 0};
+    struct known *k = known_find(p, g->name, pc - g->bias, 0, &is_new);
+    if (!k)
+        return (struct code_place){0, 0};
+    if (is_new) {
+        unsigned count = symbols_places(g->symbols, k->address, places);
+        const char *function = places[count - 1].function;
+        k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
+        k->place.source = source_id(p, &places[0]);
+    }
+    return k->place;
+}
+
+void places_find_many(struct places *p, struct space *s, const uint64_t *pc, size_t count,
+                      uint32_t *function, uint32_t *source)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fast *f = &p->fast[(pc[i] * 0x9e3779b97f4a7c15u) >> 50];
+        if (f->pc != pc[i] || f->code != s->code)
+            *f = (struct fast){pc[i], s->code, place_of(p, s, pc[i])};
+        function[i] = f->place.function;
+        source[i] = f->place.source;
+    }
+}
+
+/* ---- call stacks ---- */
+
+static struct node *node_slot(const struct places *p, uint32_t pid, uint32_t id)
+{
+    size_t h = mix(id, pid) & (p->node_size - 1);
+
+    while (p->nodes[h].id && (p->nodes[h].id != id || p->nodes[h].pid != pid))
+        h = (h + 1) & (p->node_size - 1);
+    return &p->nodes[h];
+}
+
+void places_node(struct places *p, uint32_t pid, uint32_t id, uint32_t parent, uint64_t pc)
+{
+    if (id == 0)
+        return;
+    if (p->node_count * 2 >= p->node_size) {
+        struct node *old = p->nodes;
+        size_t size = p->node_size;
+        p->node_size = size ? size * 2 : 1024;
+        p->nodes = calloc(p->node_size, sizeof *p->nodes);
+        if (!p->nodes) {
+            p->nodes = old;
+            p->node_size = size;
+            p->r->failed = 1;
+            return;
+        }
+        for (size_t i = 0; i < size; i++)
+            if (old[i].id)
+                *node_slot(p, old[i].pid, old[i].id) = old[i];
+        free(old);
+    }
+    struct node *n = node_slot(p, pid, id);
+    if (!n->id)
+        p->node_count++;
+    *n = (struct node){.pid = pid, .id = id, .parent = parent, .pc = pc};
+}
+
+/* A forked process goes on with its parent's nodes, which are not sent again. */
+static struct node *node_find(const struct places *p, const struct space *s, uint32_t id)
+{
+    uint32_t pid = s->pid;
+
+    for (int i = 0; i < 16 && id && p->node_size; i++) {
+        struct node *n = node_slot(p, pid, id);
+        const struct space *at = n->id ? NULL : world_space(&p->r->ahead, pid);
+        if (n->id)
+            return n;
+        if (!at || !at->parent || at->parent == pid)
+            break;
+        pid = at->parent;
+    }
+    return NULL;
+}
+
+struct text {
+    char *at;
+    size_t used;
+};
+
+static void text_add(struct text *t, const char *what)
+{
+    size_t n = strlen(what);
+
+    if (t->used + n + 1 > MAX_SITE)
+        return;
+    memcpy(t->at + t->used, what, n + 1);
+    t->used += n;
+}
+
+static void frame_text(struct places *p, struct text *t, const struct place *place,
+                       const struct region *g, uint64_t address)
+{
+    char number[64];
+    const char *name = p->r->names.at[g->name].text, *slash = strrchr(name, '/');
+
+    if (place->function) {
+        text_add(t, place->function);
+    } else {
+        snprintf(number, sizeof number, "+0x%llx", (unsigned long long)address);
+        text_add(t, slash ? slash + 1 : name);
+        text_add(t, number);
+    }
+    if (place->file && place->line) {
+        snprintf(number, sizeof number, ":%u", place->line);
+        text_add(t, " ");
+        text_add(t, shorten(p, place->file));
+        text_add(t, number);
+    }
+}
+
+/* The innermost function at a return address that is no part of an allocator, as text, with those
+   that it was inlined into. */
+static struct known *frame_of(struct places *p, const struct region *g, uint64_t pc, char *buffer)
+{
+    struct place places[MAX_PLACES];
+    struct text t = {buffer, 0};
+    unsigned count = 1, from;
+    int is_new, library = p->r->names.at[g->name].allocator;
+    struct known *k = known_find(p, g->name, pc - g->bias, 1, &is_new);
+
+    if (!k || !is_new)
+        return k;
+    memset(places, 0, sizeof places);
+    if (g->symbols)
+        count = symbols_places(g->symbols, k->address, places);
+    k->named = 1;
+    for (from = 0; from < count; from++) {
+        int allocates = places[from].function && is_allocation(p, places[from].function);
+        k->named &= (uint8_t)allocates;
+        if (!allocates)
+            break;
+    }
+    k->skipped = (uint8_t)(library || from == count);
+    if (from == count)
+        from = 0;
+    buffer[0] = '\0';
+    for (unsigned i = from, depth = 0; i < count && depth < p->o.depth; i++, depth++) {
+        if (i > from)
+            text_add(&t, " < ");
+        frame_text(p, &t, &places[i], g, k->address);
+    }
+    k->text = strdup(buffer);
+    if (!k->text)
+        p->r->failed = 1;
+    const char *function = places[count - 1].function;
+    k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
+    k->place.source = source_id(p, &places[from]);
+    return k;
+}
+
+/* Adds the first `most` functions that the text of a frame names; their number. */
+static unsigned levels_add(struct text *t, const char *text, unsigned most, char *buffer)
+{
+    unsigned n = 1;
+    const char *end = strstr(text, " < ");
+
+    while (end && n < most) {
+        n++;
+        end = strstr(end + 3, " < ");
+    }
+    snprintf(buffer, MAX_SITE, "%.*s", end ? (int)(end - text) : MAX_SITE, text);
+    text_add(t, buffer);
+    return n;
+}
+
+struct site places_site(struct places *p, struct space *s, uint32_t id)
+{
+    struct node *leaf = node_find(p, s, id), *n, *start = NULL, *second = NULL;
+    char buffer[MAX_SITE], frame[MAX_SITE], part[MAX_SITE];
+    struct site site = {0, 0, 0};
+    struct text t = {buffer, 0};
+    unsigned depth = 0;
+
+    if (!leaf)
+        return site;
+    if (leaf->code == s->code)
+        return leaf->site;
+    /* The first frame that is none of an allocator; if all are, the first whose function is not
+       called like one, as when the C library allocates for itself; else the first of all. */
+    n = leaf;
+    for (int i = 0; n && i < DEEPEST && !start; i++, n = node_find(p, s, n->parent)) {
+        struct region *g = space_region(p->r, s, n->pc - 1, n->pc);
+        struct known *k = g ? frame_of(p, g, n->pc - 1, frame) : NULL;
+        if (!k || !k->skipped)
+            start = n;
+        else if (!second && !k->named)
+            second = n;
+    }
+    if (!start)
+        start = second ? second : leaf;
+    buffer[0] = '\0';
+    n = start;
+    for (int i = 0; n && i < DEEPEST && depth < p->o.depth; i++, n = node_find(p, s, n->parent)) {
+        struct region *g = space_region(p->r, s, n->pc - 1, n->pc);
+        struct known *k = g ? frame_of(p, g, n->pc - 1, frame) : NULL;
+        const char *text = k && k->text ? k->text : frame;
+        if (!k)
+            snprintf(frame, sizeof frame, "0x%llx", (unsigned long long)n->pc);
+        else if (n == start)
+            site = (struct site){0, k->place.function, k->place.source};
+        if (depth)
+            text_add(&t, " < ");
+        depth += levels_add(&t, text, p->o.depth - depth, part);
+    }
+    site.text = cf_writer_string(p->r->w, buffer);
+    leaf->code = s->code;
+    leaf->site = site;
+    return site;
+}

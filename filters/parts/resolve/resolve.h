@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * resolve.h - what the parts of cf-resolve share: the names of mapped files, the address spaces of
+ * the processes, and the texts for program counters and call stacks.
+ *
+ *     names.c    what a mapping's name means, its ELF file, and the text of its region
+ *     spaces.c   processes with their mappings and heap objects, as events change them
+ *     places.c   function and source line of a pc, allocation site of a call stack
+ *
+ * All of it belongs to one segment of a stream: string ids are those of the writer's segment.
+ * Memory: the mappings and heap objects that live now, in two or three states of time (see below),
+ * and each distinct file name, pc and call stack of the segment.
+ */
+#ifndef CF_RESOLVE_H
+#define CF_RESOLVE_H
+
+#include "filters/engine/rows/intervals.h"
+#include "filters/parts/resolve/symbols.h"
+#include "formats/stream/cf.h"
+
+/* ---- names.c ---- */
+
+enum kind {
+    KIND_FILE,  /* pages count from the start of the mapping */
+    KIND_ANON,  /* from the start of the mapping, whatever becomes of its parts */
+    KIND_STACK, /* from the top, since it grows down */
+    KIND_NAMED, /* [heap] and the like: from the start, contiguous growth continues */
+    KIND_BSS,   /* zero-filled data of a file: from its start */
+};
+
+struct name {
+    char *text;
+    enum kind kind; /* FILE, ANON, STACK or NAMED */
+    int opened;     /* `symbols` was tried */
+    int allocator;  /* its functions allocate for others: C and C++ library, loader */
+    struct symbols *symbols;
+    uint16_t seen;      /* permissions that a region of this name had, bit = enum cf_perms */
+    uint64_t first[16]; /* and with each the file offset of the first one */
+};
+
+struct names {
+    struct name *at; /* 0 is not used */
+    uint32_t count, room;
+    uint32_t *table; /* by hash of the text */
+    uint32_t table_size;
+    const struct where *where;
+};
+
+/* Number of the name, from 1; 0 without memory. */
+uint32_t names_find(struct names *n, const char *text);
+/* ELF file of a name, NULL if there is none. */
+struct symbols *names_symbols(struct names *n, uint32_t name);
+void names_clear(struct names *n);
+
+/* ---- spaces.c ---- */
+
+/* One mapping as it was made; its parts share it when it is cut. */
+struct region {
+    uint64_t base; /* page = ((addr - base) ^ flip) >> page shift: from the start up, or from the */
+    uint64_t flip; /* end down */
+    uint64_t bias; /* memory address minus virtual address in the ELF file */
+    struct symbols *symbols; /* NULL: no ELF file, or no segment of it */
+    uint32_t text;           /* string id, 0 = not made yet */
+    uint32_t name, refs;
+    uint8_t kind, perms, plain; /* plain: the text needs nothing to tell it from others */
+    uint64_t start, offset;     /* as it was first mapped */
+};
+
+/* A set that a forked process shares until one of the two changes it. */
+struct shared {
+    struct cf_intervals *set;
+    uint32_t refs;
+};
+
+struct first_of {
+    uint32_t name;
+    uint64_t base;
+};
+
+enum { FIRSTS = 32 };
+
+struct space {
+    uint32_t pid, parent, threads;
+    uint64_t code;          /* changes whenever its executable mappings do; never twice the same */
+    struct shared *maps;    /* value = number of the region */
+    struct shared *objects; /* value = number of the object, extra = string id of its site */
+    struct first_of firsts[FIRSTS]; /* regions of kind NAMED and STACK that got the plain name */
+    unsigned first_count;
+    int dying;
+};
+
+enum { EVENT_FORGET = 255 };
+
+/* A row of map, object or task that waits for its time. */
+struct event {
+    uint64_t time;
+    uint64_t start, last, offset; /* of an object: [start, last] */
+    uint32_t pid;
+    uint32_t a; /* map: name; task: parent; object: its number */
+    uint32_t b; /* task: tid; object: string id of its site */
+    uint8_t op, perms;
+};
+
+struct death {
+    uint64_t time;
+    uint32_t pid;
+};
+
+/* All processes at one time. Two at least: at the time of the accesses that go out, and ahead of
+   them at the time of the last object row, whose stacks need mappings that accesses may not see. */
+struct world {
+    struct resolver *r;
+    struct space **table; /* by hash of pid */
+    uint32_t table_size, count;
+    struct death *deaths; /* processes that end after this time, oldest first */
+    size_t death_first, death_count, death_room;
+};
+
+/* What was wrong with what the input means. */
+struct oddities {
+    uint64_t bad_maps;      /* ranges that are none */
+    uint64_t overlaps;      /* objects dropped since another was allocated over them */
+    uint64_t unknown_frees; /* releases of what was not allocated */
+    uint64_t late;          /* accesses whose time has been passed already */
+};
+
+struct resolver {
+    struct cf_writer *w;
+    struct names names;
+    struct region *regions; /* 0 = none */
+    uint32_t region_count, region_room, region_free;
+    uint64_t codes; /* last value given to space.code */
+    struct world now, ahead, lines;
+    struct oddities *odd;
+    int failed; /* out of memory */
+};
+
+struct space *world_space(const struct world *w, uint32_t pid);
+/* Makes the event happen. Of a CF_FREE, the object is given; of a CF_ALLOC, number and site. */
+void world_apply(struct world *w, const struct event *e);
+/* Ends the processes whose time was before `time`; and when the next one does. */
+void world_bury(struct world *w, uint64_t time);
+uint64_t world_next_death(const struct world *w);
+/* Makes the empty world `to` equal to another; they share what neither changes. */
+void world_copy(struct world *to, const struct world *from);
+void world_clear(struct world *w);
+
+/* Region that holds the address in a space, NULL if none. */
+struct region *space_region(struct resolver *r, struct space *s, uint64_t addr, uint64_t key);
+/* String id of a region's text. */
+uint32_t region_text(struct resolver *r, struct region *g);
+void resolver_clear(struct resolver *r);
+
+/* ---- places.c ---- */
+
+struct code_place {
+    uint32_t function, source; /* string ids */
+};
+
+struct site {
+    uint32_t text, function, source; /* string ids */
+};
+
+struct places;
+
+struct place_options {
+    unsigned components; /* of a source path, 0 = all */
+    unsigned depth;      /* frames in a site */
+    char **skip;         /* functions that are no allocation sites */
+    unsigned skips;
+};
+
+struct places *places_new(struct resolver *r, const struct place_options *options);
+void places_free(struct places *p);
+
+/* Function and source line of a pc, as ids in place[i], for `count` accesses of one process. */
+void places_find_many(struct places *p, struct space *s, const uint64_t *pc, size_t count,
+                      uint32_t *function, uint32_t *source);
+
+/* One row of table stack. */
+void places_node(struct places *p, uint32_t pid, uint32_t node, uint32_t parent, uint64_t pc);
+
+/* Allocation site of a call stack, seen with the mappings that `s` has. */
+struct site places_site(struct places *p, struct space *s, uint32_t node);
+
+#endif

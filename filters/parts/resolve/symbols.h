@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * symbols.h - one ELF file: which function, source line and variable stand at an address of it.
+ *
+ * Comes in: the path that a mapping names, and addresses as the file counts them ("virtual address"
+ * in its program headers). Goes out: names, which live as long as the
+ * file's struct, or until the next question for places.
+ * Memory: the headers at once, symbol table and line tables when first asked for, by libdw; a table
+ * of functions for each compilation unit that was asked for. Nothing is fetched over a network.
+ */
+#ifndef CF_RESOLVE_SYMBOLS_H
+#define CF_RESOLVE_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/stream/cf.h"
+
+/* Where files stand on this machine, and who hears of those that could not be read. */
+struct where {
+    const char *sysroot;   /* before every path, or NULL */
+    const char *debug_dir; /* of separate debug files, beside /usr/lib/debug; or NULL */
+    /* Called once a file that is there, but which this machine refused to open or read (rights,
+       descriptors, memory, a bad disk): names of it are missing. */
+    void (*refused)(void *arg, const char *file, const char *why);
+    void *arg;
+    __attribute__((noreturn)) void (*no_memory)(void); /* where libdw cannot go on */
+};
+
+/* One level of inlining. */
+struct place {
+    const char *function; /* NULL = unknown */
+    const char *file;     /* absolute where the debug information allows it; NULL = unknown */
+    unsigned line;
+};
+
+enum { MAX_PLACES = 32 };
+
+struct symbols;
+
+/* NULL when the path names no ELF file that can be read here; where->refused() has heard of one
+   that might be. Only regular files are opened, since the path comes from a stream. `where` must
+   last. */
+struct symbols *symbols_open(const char *path, const struct where *where);
+void symbols_close(struct symbols *s);
+
+/* *bias = address in memory minus virtual address, of a mapping that begins at `start` with the
+   byte `offset` of the file. A page of the file may belong to two segments and be mapped for each:
+   the one that agrees with the bias of a neighbour (`near`, or NULL) is meant, else the one that
+   agrees with the permissions (enum cf_perms). -1 if no segment holds the offset. */
+int symbols_bias(const struct symbols *s, uint64_t start, uint64_t offset, unsigned perms,
+                 const uint64_t *near, uint64_t *bias);
+
+/* First virtual address after the image in memory, zero-filled data included. */
+uint64_t symbols_end(const struct symbols *s);
+
+/* The places of an instruction: the innermost inlined function first, and last the function that
+   really contains it, always; their number, 1 to MAX_PLACES. The texts last until the next call. */
+unsigned symbols_places(struct symbols *s, uint64_t address, struct place *places);
+
+/* String id of the name of the variable at the address, 0 if none. `w` is always the same. */
+uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* symbols_tables.c - the tables that symbols.c and symbols_debug.c fill and search. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/resolve/symbols_parts.h"
+
+void *symbols_more(void *array, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return array;
+    size_t wanted = *room ? *room * 2 : 16;
+    void *p = realloc(array, wanted * size);
+
+    if (p)
+        *room = wanted;
+    return p;
+}
+
+void span_add(struct spans *s, struct span span)
+{
+    struct span *at = symbols_more(s->at, &s->room, s->count, sizeof *at);
+
+    if (!at)
+        return; /* without memory the address stays unresolved */
+    s->at = at;
+    s->at[s->count++] = span;
+}
+
+/* By start; of equal starts the better rank first, then the longer, then by name: never by chance.
+ */
+static int span_order(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->end != y->end)
+        return x->end > y->end ? -1 : 1;
+    if (x->name && y->name)
+        return strcmp(x->name, y->name);
+    return x->die < y->die ? -1 : x->die > y->die;
+}
+
+int spans_sort(struct spans *s)
+{
+    if (s->count)
+        qsort(s->at, s->count, sizeof *s->at, span_order);
+    return s->count > 0;
+}
+
+void spans_disjoin(struct spans *s)
+{
+    size_t kept = 0;
+
+    if (!spans_sort(s))
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        struct span *before = kept ? &s->at[kept - 1] : NULL;
+        if (before && s->at[i].start < before->end) {
+            if (s->at[i].start == before->start || s->at[i].rank > before->rank)
+                continue;
+            before->end = s->at[i].start;
+        }
+        s->at[kept++] = s->at[i];
+    }
+    s->count = kept;
+}
+
+const struct span *span_find(const struct spans *s, uint64_t address)
+{
+    size_t low = 0, high = s->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->at[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || address >= s->at[low - 1].end)
+        return NULL;
+    return &s->at[low - 1];
+}
+
+const char *texts_keep(struct texts *t, char *text)
+{
+    char **at = text ? symbols_more(t->at, &t->room, t->count, sizeof *at) : NULL;
+
+    if (!at) {
+        free(text);
+        return NULL;
+    }
+    t->at = at;
+    return t->at[t->count++] = text;
+}
+
+void texts_forget(struct texts *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        free(t->at[i]);
+    t->count = 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print.c - set quotas as CSV: a row for each snapshot and process, also where the process has no
+ * line in it, since a profile has no holes; or a summary.
+ *
+ * Processes stand in the order of their rank. Memory: of the summary 32 bytes a process.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/sets/sets.h"
+
+enum { LEVELS = 256 };
+
+static void heads(const char *const *name, unsigned count, int first)
+{
+    for (unsigned i = 0; i < count; i++)
+        cf_csv_text(stdout, first && !i, name[i]);
+}
+
+static void quota(double lines, double whole)
+{
+    if (whole > 0)
+        cf_csv_f64(stdout, 0, lines / whole, 9);
+    else
+        cf_csv_text(stdout, 0, "");
+}
+
+static void process(const struct cf_survey *s, uint32_t group)
+{
+    const uint32_t pid = cf_census_group(s->census, group).pid;
+
+    cf_csv_u64(stdout, 0, pid);
+    cf_csv_text(stdout, 0, cf_survey_process(s, pid));
+}
+
+void print_profiles(const struct cf_survey *s)
+{
+    static const char *const names[] = {"pid",          "name",         "active_lines",
+                                        "reused_lines", "active_quota", "reused_quota"};
+    struct cf_ranks r = cf_survey_ranks(s, -1);
+    size_t count;
+    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
+
+    cf_survey_heads(s);
+    heads(names, sizeof names / sizeof *names, 0);
+    cf_csv_end(stdout);
+    for (size_t i = 0; i < count; i++) {
+        const double whole = (double)cf_survey_whole(s, &one[i].is);
+
+        cf_ranks_fill(s, &one[i], &r);
+        for (uint32_t k = 0; k < r.shown; k++) {
+            const uint32_t active = r.cell[k] ? r.cell[k]->lines : 0;
+            const uint32_t reused = r.cell[k] ? r.cell[k]->reused : 0;
+
+            cf_survey_when(&one[i].is);
+            process(s, r.order[k]);
+            cf_csv_u64(stdout, 0, active);
+            cf_csv_u64(stdout, 0, reused);
+            quota(active, whole);
+            quota(reused, whole);
+            cf_csv_end(stdout);
+        }
+    }
+    cf_ranks_free(&r);
+}
+
+struct sum {
+    double active, active_most, reused, reused_most; /* quotas */
+};
+
+/* One level. A snapshot without a known geometry leaves the quotas empty. */
+static void print_level(const struct cf_survey *s, unsigned level, struct cf_ranks *r,
+                        struct sum *sum)
+{
+    size_t count;
+    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
+    uint64_t snapshots = 0;
+    double known = 1;
+
+    memset(sum, 0, r->groups * sizeof *sum);
+    memset(r->total, 0, r->groups * sizeof *r->total);
+    for (size_t i = 0; i < count; i++) {
+        const double whole = (double)cf_survey_whole(s, &one[i].is), unit = whole > 0 ? whole : 1;
+
+        if (one[i].is.level != level)
+            continue;
+        snapshots++;
+        known = whole > 0 ? known : 0;
+        cf_ranks_fill(s, &one[i], r);
+        for (uint32_t k = 0; k < r->shown; k++) {
+            const double active = r->cell[k] ? r->cell[k]->lines / unit : 0;
+            const double reused = r->cell[k] ? r->cell[k]->reused / unit : 0;
+
+            r->total[k] += r->cell[k] != NULL;
+            sum[k].active += active;
+            sum[k].reused += reused;
+            sum[k].active_most = active > sum[k].active_most ? active : sum[k].active_most;
+            sum[k].reused_most = reused > sum[k].reused_most ? reused : sum[k].reused_most;
+        }
+    }
+    for (uint32_t k = 0; k < r->shown; k++) {
+        if (!r->total[k])
+            continue;
+        cf_csv_u64(stdout, 1, level);
+        process(s, r->order[k]);
+        cf_csv_u64(stdout, 0, snapshots);
+        quota(sum[k].active, known * (double)snapshots);
+        quota(sum[k].active_most, known);
+        quota(sum[k].reused, known * (double)snapshots);
+        quota(sum[k].reused_most, known);
+        cf_csv_end(stdout);
+    }
+}
+
+void print_summary(const struct cf_survey *s)
+{
+    static const char *const names[] = {"level",       "pid",        "name",        "snapshots",
+                                        "active_mean", "active_max", "reused_mean", "reused_max"};
+    uint8_t there[LEVELS] = {0};
+    struct cf_ranks r = cf_survey_ranks(s, -1);
+    size_t count;
+    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
+    struct sum *sum;
+
+    if (!(sum = calloc((size_t)r.groups + 1, sizeof *sum)))
+        cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    heads(names, sizeof names / sizeof *names, 1);
+    cf_csv_end(stdout);
+    for (size_t i = 0; i < count; i++)
+        there[one[i].is.level] = 1;
+    for (unsigned level = 0; level < LEVELS; level++)
+        if (there[level])
+            print_level(s, level, &r, sum);
+    free(sum);
+    cf_ranks_free(&r);
+}

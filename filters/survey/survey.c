@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * survey.c - options, reading, names and ranks of a survey (see survey.h).
+ *
+ * In: a stream of snapshots. Out: its census, and texts for its groups.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/survey/survey.h"
+
+static void no_memory(const struct cf_survey *s)
+{
+    cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+void cf_survey_option(struct cf_survey *s, int option, const char *argument)
+{
+    struct cf_tool *t = &s->tool;
+
+    switch (option) {
+    case CF_OPT_LEVEL:
+        s->o.level = (uint8_t)cf_parse_u64(t, "--level", argument, 1, 255);
+        break;
+    case 'n':
+        s->o.top = (uint32_t)cf_parse_u64(t, "--top", argument, 1, UINT32_MAX);
+        break;
+    case CF_OPT_LINES:
+        s->o.lines = cf_parse_u64(t, "--lines", argument, 1, UINT32_MAX);
+        break;
+    default:
+        cf_output_option(t, &s->o.output, option, argument);
+    }
+}
+
+/* ---- reading ---- */
+
+static void note_header(struct cf_survey *s, const struct cf_header *h)
+{
+    if (!s->unit && h->clock_unit)
+        s->unit = strdup(h->clock_unit);
+    else if (s->unit && h->clock_unit && strcmp(s->unit, h->clock_unit) != 0)
+        s->units_differ = 1;
+    cf_picture_command(&s->tool, &s->command, h->command);
+    if (h->clock_unit && !s->unit)
+        no_memory(s);
+}
+
+void cf_survey_read(struct cf_survey *s, char *const *files, int count)
+{
+    struct cf_frame *f;
+    int bad = 0;
+
+    s->reader = cf_tool_reader(&s->tool, files, count);
+    s->census = cf_census_new(s->o.by, s->o.reuse, s->o.level);
+    s->tasks = cf_tasks_new();
+    if (!s->census || !s->tasks)
+        no_memory(s);
+    cf_census_want(s->census, s->reader);
+    cf_tasks_want(s->reader);
+    cf_reader_unify(s->reader);
+    while (!bad && cf_reader_next(s->reader, &f) > 0) {
+        cf_tool_progress(&s->tool, s->reader);
+        if (f->table == CF_HEADER)
+            note_header(s, f->header);
+        if (f->table == CF_TASK)
+            bad = cf_tasks_frame(s->tasks, f);
+        else
+            bad = cf_census_frame(s->census, f);
+    }
+    if (!bad)
+        bad = cf_census_end(s->census);
+    if (bad == CF_CENSUS_TOO_MANY)
+        cf_die(&s->tool, CF_EXIT_INPUT,
+               "over %d different %s: choose some by cf-select, or fewer by --by", 1 << 16,
+               s->o.by == CF_CENSUS_PROCESS ? "processes" : "owners");
+    if (bad)
+        no_memory(s);
+}
+
+void cf_survey_hints(const struct cf_survey *s, const char *shares)
+{
+    size_t count, without = 0;
+    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
+
+    if (s->tool.quiet)
+        return;
+    for (size_t i = 0; i < count; i++)
+        without += !cf_survey_whole(s, &one[i].is);
+    if (!count && s->o.level && cf_census_passed_over(s->census))
+        cf_warn(&s->tool, "there are no snapshots of level %u, but of others: see --level",
+                s->o.level);
+    else if (!count)
+        cf_warn(&s->tool,
+                "there are no snapshots: cf-cache --snapshot-every makes some of a trace");
+    if (without)
+        cf_warn(&s->tool, "%zu snapshots do not tell how large the cache is: give --lines for %s",
+                without, shares);
+    if (s->units_differ)
+        cf_warn(&s->tool, "the streams count time in different units: their times do not compare");
+}
+
+int cf_survey_finish(struct cf_survey *s)
+{
+    const int status = cf_tool_finish(&s->tool, s->reader, NULL);
+
+    cf_census_free(s->census);
+    cf_tasks_free(s->tasks);
+    free(s->unit);
+    free(s->command);
+    return status;
+}
+
+uint64_t cf_survey_whole(const struct cf_survey *s, const struct cf_snapshot *one)
+{
+    const uint64_t told = cf_census_room(s->census, one);
+
+    return told ? told : s->o.lines;
+}
+
+/* ---- names ---- */
+
+const char *cf_survey_process(const struct cf_survey *s, uint32_t pid)
+{
+    return pid ? cf_reader_text(s->reader, cf_tasks_name(s->tasks, pid)) : "[unknown]";
+}
+
+const char *cf_survey_region(const struct cf_survey *s, uint32_t region)
+{
+    const char *name = cf_reader_text(s->reader, region);
+
+    return *name ? name : "[unresolved]";
+}
+
+static void process_label(const struct cf_survey *s, uint32_t pid, char *out)
+{
+    const char *name = cf_survey_process(s, pid);
+
+    if (!pid)
+        snprintf(out, CF_LABEL_BYTES, "%s", name);
+    else if (*name)
+        snprintf(out, CF_LABEL_BYTES, "%.200s (%" PRIu32 ")", name, pid);
+    else
+        snprintf(out, CF_LABEL_BYTES, "pid %" PRIu32, pid);
+}
+
+void cf_survey_label(const struct cf_survey *s, uint32_t group, char *out)
+{
+    const struct cf_census_group g = cf_census_group(s->census, group);
+    char process[CF_LABEL_BYTES];
+
+    switch (s->o.by) {
+    case CF_CENSUS_PROCESS:
+        process_label(s, g.pid, out);
+        break;
+    case CF_CENSUS_REGION:
+        process_label(s, g.pid, process);
+        snprintf(out, CF_LABEL_BYTES, "%.200s of %.230s", cf_survey_region(s, g.value), process);
+        break;
+    case CF_CENSUS_CPU:
+        snprintf(out, CF_LABEL_BYTES, "cpu %" PRIu32, g.value);
+        break;
+    case CF_CENSUS_STATE:
+        snprintf(out, CF_LABEL_BYTES, "%s", cf_state_name(g.value));
+        break;
+    }
+}
+
+/* ---- ranks ---- */
+
+struct cf_ranks cf_survey_ranks(const struct cf_survey *s, int level)
+{
+    struct cf_ranks r = {.groups = cf_census_groups(s->census)};
+    const size_t n = (size_t)r.groups + 1;
+
+    r.shown = s->o.top && s->o.top < r.groups ? s->o.top : r.groups;
+    r.order = calloc(n, sizeof *r.order);
+    r.rank = calloc(n, sizeof *r.rank);
+    r.total = calloc(n, sizeof *r.total);
+    r.cell = calloc(n, sizeof *r.cell);
+    if (!r.order || !r.rank || !r.total || !r.cell ||
+        cf_census_rank(s->census, level, r.order, r.total) != 0)
+        no_memory(s);
+    for (uint32_t i = 0; i < r.groups; i++)
+        r.rank[r.order[i]] = i;
+    return r;
+}
+
+void cf_ranks_free(struct cf_ranks *r)
+{
+    free(r->order);
+    free(r->rank);
+    free(r->total);
+    free(r->cell);
+}
+
+void cf_ranks_fill(const struct cf_survey *s, const struct cf_census_snapshot *one,
+                   struct cf_ranks *r)
+{
+    const struct cf_census_cell *cell = cf_census_cells(s->census);
+
+    memset(r->cell, 0, r->groups * sizeof *r->cell);
+    for (uint32_t i = 0; i < one->cells; i++)
+        r->cell[r->rank[cell[one->first + i].group]] = &cell[one->first + i];
+}
+
+/* ---- CSV ---- */
+
+void cf_survey_heads(const struct cf_survey *s)
+{
+    char name[64] = "time";
+    size_t n = strlen(name);
+
+    if (s->unit && *s->unit)
+        name[n++] = '_';
+    /* a unit from a damaged or foreign header stays one word */
+    for (const char *u = s->unit ? s->unit : ""; *u && n < sizeof name - 1; u++)
+        name[n++] = (*u >= 'a' && *u <= 'z') || (*u >= '0' && *u <= '9') ? *u : '_';
+    name[n] = 0;
+    cf_csv_text(stdout, 1, "snapshot");
+    cf_csv_text(stdout, 0, name);
+    cf_csv_text(stdout, 0, "level");
+}
+
+void cf_survey_when(const struct cf_snapshot *one)
+{
+    cf_csv_u64(stdout, 1, one->number);
+    if (one->announced)
+        cf_csv_u64(stdout, 0, one->time);
+    else
+        cf_csv_text(stdout, 0, "");
+    cf_csv_u64(stdout, 0, one->level);
+}

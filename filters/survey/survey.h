@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * survey.h - the census of a whole stream with the names of who is in it: what cf-occupancy and
+ * cf-sets have in common between reading and printing.
+ *
+ * Memory: what engine/census.h and engine/tasks.h say, and 16 bytes a group for ranks.
+ */
+#ifndef CF_SURVEY_H
+#define CF_SURVEY_H
+
+#include "filters/engine/snapshot/census.h"
+#include "filters/engine/snapshot/tasks.h"
+#include "filters/picture/chart.h"
+#include "filters/picture/output.h"
+
+struct cf_survey_options {
+    enum cf_census_by by;
+    int reuse;      /* count reused lines too */
+    uint8_t level;  /* 0 = all, the chart: the last */
+    uint32_t top;   /* 0 = not given */
+    uint64_t lines; /* of the cache, where snapshots do not tell */
+    struct cf_output output;
+};
+
+struct cf_survey {
+    struct cf_tool tool;
+    struct cf_survey_options o;
+    struct cf_reader *reader;
+    struct cf_census *census;
+    struct cf_tasks *tasks;
+    char *unit, *command; /* NULL: not told */
+    int units_differ;
+};
+
+/* ---- options: --level, -n, --lines, and those of pictures ---- */
+
+enum { CF_OPT_LEVEL = 950, CF_OPT_LINES };
+#define CF_SURVEY_OPTIONS                                                                          \
+    {"level", required_argument, NULL, CF_OPT_LEVEL}, {"top", required_argument, NULL, 'n'},       \
+        {"lines", required_argument, NULL, CF_OPT_LINES}, CF_PICTURE_OPTIONS
+#define CF_SURVEY_LETTERS "n:"
+
+void cf_survey_option(struct cf_survey *s, int option, const char *argument);
+
+/* ---- reading ---- */
+
+/* Reads the files to their end; exits where that is impossible, with a message. */
+void cf_survey_read(struct cf_survey *s, char *const *files, int count);
+
+/* Tells what every program has to tell of such a stream; `shares` are what lacks without --lines.
+ */
+void cf_survey_hints(const struct cf_survey *s, const char *shares);
+
+/* Closes and frees; returns the exit status. */
+int cf_survey_finish(struct cf_survey *s);
+
+/* Lines of the whole cache in a snapshot, 0 = not known. */
+uint64_t cf_survey_whole(const struct cf_survey *s, const struct cf_snapshot *one);
+
+/* ---- names ---- */
+
+enum { CF_LABEL_BYTES = 512 };
+
+/* "sort (1234)", "pid 1234", "[unknown]", "[heap] of sort (1234)", "cpu 3", "modified". */
+void cf_survey_label(const struct cf_survey *s, uint32_t group, char *out);
+
+/* Name of a process, "[unknown]" for 0, "" where nobody told one. */
+const char *cf_survey_process(const struct cf_survey *s, uint32_t pid);
+
+/* "[unresolved]" for none. */
+const char *cf_survey_region(const struct cf_survey *s, uint32_t region);
+
+/* ---- ranks ---- */
+
+/* Groups in the order of their lines in all snapshots, the one with most first. */
+struct cf_ranks {
+    uint32_t groups;
+    uint32_t shown;                     /* the first of them, by --top */
+    uint32_t *order;                    /* groups by rank */
+    uint32_t *rank;                     /* of a group */
+    uint64_t *total;                    /* lines of a group */
+    const struct cf_census_cell **cell; /* of a snapshot, by rank; NULL = none */
+};
+
+/* Of one level, or of all where it is negative. */
+struct cf_ranks cf_survey_ranks(const struct cf_survey *s, int level);
+void cf_ranks_free(struct cf_ranks *r);
+
+/* Sets r->cell to those of a snapshot. */
+void cf_ranks_fill(const struct cf_survey *s, const struct cf_census_snapshot *one,
+                   struct cf_ranks *r);
+
+/* ---- CSV: the first columns of a row ---- */
+
+/* "snapshot,time_instructions,level" and their values. */
+void cf_survey_heads(const struct cf_survey *s);
+void cf_survey_when(const struct cf_snapshot *one);
+
+/* ---- the chart ---- */
+
+/* Of one level and the groups with most lines: `most` of them where --top says nothing; the others
+   together as "[other]" with `others`. Panel 0 is of lines, panel 1, where the survey has it, of
+   reused ones; titles and summary are the caller's. `mean`: lines of the level in a snapshot. */
+struct cf_survey_chart {
+    struct cf_chart chart;
+    uint8_t level;
+    double mean;
+    /* owned */
+    struct cf_chart_series *series;
+    char *names;
+    uint32_t *lines[CF_CHART_PANELS], *snapshot;
+};
+
+void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,
+                     struct cf_survey_chart *c);
+void cf_survey_chart_free(struct cf_survey_chart *c);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_number.h - whole numbers in options, headers and files, all of one syntax: digits, or 0x and
+ * hex digits; no sign, no blank before, no octal. What does not fit into 64 bits is no number.
+ */
+#ifndef CF_NUMBER_H
+#define CF_NUMBER_H
+
+#include <stdint.h>
+
+#include "formats/stream/cf.h"
+
+enum cf_number_form {
+    CF_READ_DECIMAL, /* 0x is not taken */
+    CF_READ_NUMBER,
+    CF_READ_SIZE, /* K, M or G may follow, in either case, also as KiB: powers of 1024; or B. There
+                may be blanks before it. */
+};
+
+/* Reads a number at the start of `s`: returns what follows it, NULL when there is none. */
+CF_MUST_CHECK const char *cf_scan_number(const char *s, enum cf_number_form form, uint64_t *value);
+
+/* Reads a number that is all of `s`: 0, or -1 when it is none or above `most`. `value` is then
+   unchanged. */
+CF_MUST_CHECK int cf_read_number(const char *s, enum cf_number_form form, uint64_t most,
+                                 uint64_t *value);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_machine.h - descriptions of cache hierarchies: YAML files in formats/machines, or this
+ * machine's own, read from sysfs. Schema in cf-machine(5).
+ */
+#ifndef CF_MACHINE_H
+#define CF_MACHINE_H
+
+#include "formats/stream/cf.h"
+
+enum { CF_MAX_LEVELS = 16, CF_MAX_WAYS = 1024, CF_LATENCY_OPS = 6, CF_MAX_LATENCY = 1000000000 };
+
+enum cf_kind { CF_UNIFIED = 0, CF_DATA_CACHE = 1, CF_INSTRUCTION_CACHE = 2 };
+enum cf_replacement {
+    CF_LRU,
+    CF_FIFO,
+    CF_RANDOM,
+    CF_TREE_PLRU,
+    CF_BIT_PLRU,
+    CF_NRU,
+    CF_SRRIP,
+    CF_MASTER_INDEX
+};
+enum cf_inclusion { CF_NON_INCLUSIVE, CF_INCLUSIVE, CF_EXCLUSIVE };
+
+/* Cycles of an access by its operation (enum cf_op, load to flush) and by that of the access before
+   it at the same level; in column 0, whatever came before. */
+struct cf_latency {
+    uint64_t stated; /* bit op * CF_LATENCY_OPS + previous: this one is stated */
+    uint32_t cycles[CF_LATENCY_OPS][CF_LATENCY_OPS]; /* at most CF_MAX_LATENCY */
+};
+
+/* What the cycles of a level are: all that an access costs which is served there, or what the level
+   adds to the cost of each access that comes so far. */
+enum cf_latency_rule { CF_LATENCY_TOTAL, CF_LATENCY_ADDED };
+
+struct cf_level {
+    char name[32];
+    enum cf_kind kind;
+    uint64_t size; /* bytes; always ways * line * sets */
+    uint32_t ways;
+    uint32_t line; /* bytes */
+    uint32_t sets;
+    uint32_t depth;     /* 1 for the level next to the core, 2, ... */
+    uint32_t shared_by; /* CPUs that share one such cache */
+    enum cf_replacement policy;
+    enum cf_inclusion inclusion;
+    uint8_t write_back; /* else write-through */
+    uint8_t write_allocate;
+    struct cf_latency latency;
+};
+
+struct cf_machine {
+    char name[128];
+    char *source; /* where the numbers come from */
+    char *file;   /* of the description; a directory of sysfs for the host */
+    uint32_t cpus;
+    uint64_t clock_hz;  /* 0 = not stated */
+    uint32_t line_size; /* bytes */
+    uint32_t levels;
+    struct cf_level level[CF_MAX_LEVELS];
+    struct cf_latency memory;
+    enum cf_latency_rule latency_rule;
+};
+
+/* Reads a description: a path (has a '/' or ends in .yaml), the name of one that is installed, or
+   "host". NULL when it does not exist or breaks the schema; `problem` then holds
+   "FILE:LINE: what is wrong: what to do", and errno is 0, or tells why the environment refused. */
+struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size) CF_MUST_CHECK;
+void cf_machine_free(struct cf_machine *m);
+
+/* The description as YAML text that cf_machine_load() reads back to the same; the caller frees. */
+char *cf_machine_text(const struct cf_machine *m);
+
+/* Names of the installed descriptions, one a line, sorted; the caller frees. */
+char *cf_machine_list(void);
+
+const char *cf_policy_name(enum cf_replacement policy);
+
+/* Cycles of an operation after `previous` (an operation, or 0 for none), else of the operation
+   whatever came before; -1 when neither is stated. A prefetch or flush that is not stated takes 0:
+   nobody waits for it. */
+int64_t cf_latency_cycles(const struct cf_latency *l, unsigned op, unsigned previous) CF_MUST_CHECK;
+
+/* Does any operation depend on the one before? */
+int cf_latency_has_previous(const struct cf_latency *l);
+
+/* States a latency as a description would: `what` is LEVEL (load, store and ifetch, whatever came
+   before) or LEVEL.KEY, where KEY is as in cf-machine(5). -1 with "what is wrong: what to do" in
+   `problem` when there is no such level or key. */
+int cf_machine_set_latency(struct cf_machine *m, const char *what, uint32_t cycles, char *problem,
+                           size_t size) CF_MUST_CHECK;
+
+#endif

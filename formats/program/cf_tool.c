@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_tool.c - what every program of the suite does alike: messages, the common options, opening
+ * and closing of inputs and outputs, numbers in options, fields of CSV.
+ *
+ * In: command line, standard streams. Out: messages on standard error, CSV on a FILE, and the exit
+ * status. Memory: the quoted command line, kept until cf_tool_finish(); nothing that grows.
+ *
+ * SIGPIPE keeps its default action, so a reader that goes away ends the program quietly. Whatever
+ * else keeps output from arriving is found here by flushing and closing, and gives
+ * CF_EXIT_ENVIRONMENT: a full disk never looks like success.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <csv.h>
+
+#include "formats/base/cf_number.h"
+#include "formats/base/cf_text.h"
+#include "cf_tool.h"
+
+enum { MESSAGE = 8192 };
+
+#ifndef CF_VERSION
+#define CF_VERSION "0.1.0"
+#endif
+
+/* A process has one standard error, so the state of its progress line belongs to the process. */
+static struct {
+    int decided; /* whether to show anything was looked at */
+    int wanted;
+    int shown; /* a progress line stands on the terminal */
+    struct timespec next;
+} progress;
+
+static void progress_clear(void)
+{
+    if (!progress.shown)
+        return;
+    progress.shown = 0;
+    fputs("\r\033[K", stderr);
+}
+
+/* ---- messages ---- */
+
+static void warn_list(const struct cf_tool *t, const char *format, va_list list)
+{
+    char message[MESSAGE], safe[2 * MESSAGE];
+    int kept = errno;
+
+    progress_clear();
+    errno = kept; /* for %m */
+    vsnprintf(message, sizeof message, format, list);
+    fprintf(stderr, "%s: %s\n", t->name, cf_text_safe(safe, sizeof safe, message));
+}
+
+void cf_warn(const struct cf_tool *t, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    warn_list(t, format, list);
+    va_end(list);
+}
+
+void cf_die(const struct cf_tool *t, int status, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    warn_list(t, format, list);
+    va_end(list);
+    exit(status);
+}
+
+/* ---- command line ---- */
+
+static int is_plain(const char *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./:,@%^";
+
+    return *s && s[strspn(s, plain)] == '\0';
+}
+
+static char *quoted_line(int argc, char **argv, const char *name)
+{
+    size_t room = strlen(name) + 1;
+    char *line, *p;
+
+    for (int i = 1; i < argc; i++)
+        room += 3 + 4 * strlen(argv[i]);
+    line = malloc(room);
+    if (!line)
+        return NULL;
+    p = stpcpy(line, name);
+    for (int i = 1; i < argc; i++) {
+        *p++ = ' ';
+        if (is_plain(argv[i])) {
+            p = stpcpy(p, argv[i]);
+            continue;
+        }
+        *p++ = '\'';
+        for (const char *s = argv[i]; *s; s++) {
+            if (*s == '\'')
+                p = stpcpy(p, "'\\''");
+            else
+                *p++ = *s;
+        }
+        *p++ = '\'';
+        *p = '\0';
+    }
+    return line;
+}
+
+/* Takes the place of standard streams that are closed, or a file that we open would get their
+   number, and our messages. What is used against its purpose fails as if it were closed. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) < 0)
+            return;
+}
+
+void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage)
+{
+    hold_standard_streams();
+    *t = (struct cf_tool){.name = name, .usage = usage};
+    t->line = quoted_line(argc, argv, name);
+    if (!t->line)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    /* getopt begins its messages with argv[0], which may be a long path. */
+    if (argc > 0)
+        argv[0] = (char *)name;
+}
+
+/* Flushes standard output; -1 with a message when anything did not arrive. */
+static int flush_stdout(const struct cf_tool *t)
+{
+    int before = ferror(stdout);
+
+    errno = 0;
+    if (fflush(stdout) == 0 && !before)
+        return 0;
+    if (errno)
+        cf_warn(t, "standard output: %s", strerror(errno));
+    else
+        cf_warn(t, "standard output: not everything could be written");
+    return -1;
+}
+
+static void print_and_exit(struct cf_tool *t)
+{
+    int status = flush_stdout(t) == 0 ? CF_EXIT_OK : CF_EXIT_ENVIRONMENT;
+
+    free(t->line);
+    t->line = NULL;
+    exit(status);
+}
+
+void cf_common_option(struct cf_tool *t, int option)
+{
+    switch (option) {
+    case 'q':
+        t->quiet = 1;
+        return;
+    case 1001:
+        t->max_strings = cf_parse_size(t, "--max-strings", optarg);
+        if (t->max_strings < 1 << 20)
+            cf_die(t, CF_EXIT_USAGE, "--max-strings '%s': must be at least 1M", optarg);
+        return;
+    case 'h':
+        fputs(t->usage, stdout);
+        print_and_exit(t);
+        return;
+    case 1000:
+        printf("%s (cacheflow) %s\n", t->name, CF_VERSION);
+        print_and_exit(t);
+        return;
+    default:
+        fprintf(stderr, "Try '%s --help' for its options.\n", t->name);
+        exit(CF_EXIT_USAGE);
+    }
+}
+
+/* ---- inputs and outputs ---- */
+
+struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int count)
+{
+    int from_stdin = count == 0;
+    struct cf_reader *r;
+
+    for (int i = 0; i < count; i++)
+        from_stdin |= strcmp(files[i], "-") == 0;
+    if (from_stdin && isatty(STDIN_FILENO))
+        cf_die(t, CF_EXIT_USAGE,
+               "standard input is a terminal: name a FILE or put a program before the pipe");
+    if (from_stdin && t->stdin_taken)
+        cf_die(t, CF_EXIT_USAGE,
+               "standard input cannot be two inputs: name a FILE for one of them");
+    t->stdin_taken |= from_stdin;
+    r = cf_reader_open(files, count);
+    if (!r)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (t->max_strings)
+        cf_reader_max_strings(r, t->max_strings);
+    return r;
+}
+
+struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
+{
+    struct cf_writer *w;
+
+    if (path && strcmp(path, "-") == 0)
+        path = NULL;
+    if (!path && isatty(STDOUT_FILENO))
+        cf_die(t, CF_EXIT_USAGE,
+               "the output is binary and standard output is a terminal: use -o FILE, or pipe it "
+               "into cf-cat --csv");
+    w = cf_writer_open(path, t->line);
+    if (!w)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    return w;
+}
+
+struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path)
+{
+    struct cf_writer *w = cf_tool_writer(t, path);
+
+    cf_writer_recording(w);
+    return w;
+}
+
+static int later(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec >= b->tv_nsec;
+}
+
+/* Of the programs in a pipeline only one that reads files of known size shows its progress, so
+   that they do not write over each other. */
+void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r)
+{
+    struct timespec now;
+    uint64_t size, bytes;
+
+    if (progress.decided && !progress.wanted)
+        return;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (!progress.decided) {
+        progress.decided = 1;
+        progress.wanted = !t->quiet && isatty(STDERR_FILENO) && cf_reader_size(r) > 0;
+        progress.next = now;
+        progress.next.tv_sec++;
+        return;
+    }
+    if (!later(&now, &progress.next))
+        return;
+    progress.next = now;
+    progress.next.tv_nsec += 200000000;
+    if (progress.next.tv_nsec >= 1000000000) {
+        progress.next.tv_nsec -= 1000000000;
+        progress.next.tv_sec++;
+    }
+    size = cf_reader_size(r);
+    bytes = cf_reader_bytes(r);
+    if (size == 0)
+        return;
+    if (bytes > size)
+        bytes = size;
+    fprintf(stderr, "\r%s: %3.0f %% of %.1f MiB\033[K", t->name,
+            100.0 * (double)bytes / (double)size, (double)size / 1048576.0);
+    progress.shown = 1;
+}
+
+int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
+{
+    const char *problem = cf_reader_problem(r);
+    unsigned damages = cf_reader_damages(r);
+
+    if (!problem)
+        return CF_EXIT_OK;
+    cf_warn(t, "%s", problem);
+    if (damages > 1)
+        cf_warn(t, "%u places of the input are damaged in all; what could be read was processed",
+                damages);
+    return cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
+}
+
+int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
+{
+    int status = CF_EXIT_OK, refused;
+
+    progress_clear();
+    if (r) {
+        status = cf_tool_problems(t, r);
+        cf_reader_close(r);
+    }
+    refused = status == CF_EXIT_ENVIRONMENT;
+    if (flush_stdout(t) < 0)
+        status = CF_EXIT_ENVIRONMENT;
+    if (w) {
+        char problem[1024] = "";
+        int closed;
+
+        if (refused) /* a file that is there is not replaced by a part of what it should be */
+            cf_writer_cut(w);
+        closed = cf_writer_close(w, !refused, problem, sizeof problem);
+        if (closed != 0) {
+            cf_warn(t, "%s", problem[0] ? problem : "the output could not be written");
+            status = closed < 0 || refused ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
+        }
+    } else if (fclose(stdout) != 0 && errno != EBADF) {
+        /* EBADF: we were started with standard output closed and wrote nothing. */
+        cf_warn(t, "standard output: %s", strerror(errno));
+        status = CF_EXIT_ENVIRONMENT;
+    }
+    free(t->line);
+    t->line = NULL;
+    return status;
+}
+
+/* ---- numbers in options ---- */
+
+uint64_t cf_parse_u64(const struct cf_tool *t, const char *option, const char *text, uint64_t least,
+                      uint64_t most)
+{
+    uint64_t value;
+
+    if (cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &value) < 0)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': not a number: give one such as 1000, 0x40 or 64K",
+               option, text);
+    if (value < least || value > most) {
+        if (most == UINT64_MAX)
+            cf_die(t, CF_EXIT_USAGE, "%s '%s': must be at least %" PRIu64, option, text, least);
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': must be from %" PRIu64 " to %" PRIu64, option, text,
+               least, most);
+    }
+    return value;
+}
+
+uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *text)
+{
+    uint64_t value;
+
+    if (cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &value) < 0)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': not a size: give bytes, or a number with K, M or G",
+               option, text);
+    return value;
+}
+
+void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
+                    uint64_t *to)
+{
+    const char *p = text;
+    uint64_t a = 0, b = UINT64_MAX;
+
+    if (*p != '-')
+        p = cf_scan_number(p, CF_READ_SIZE, &a);
+    if (!p)
+        goto bad;
+    if (*p == '\0') {
+        b = a;
+    } else if (*p == '+') {
+        uint64_t length;
+
+        p = cf_scan_number(p + 1, CF_READ_SIZE, &length);
+        if (!p || *p || length == 0)
+            goto bad;
+        b = length - 1 > UINT64_MAX - a ? UINT64_MAX : a + (length - 1);
+    } else if (*p == '-') {
+        p++;
+        if (*p) {
+            p = cf_scan_number(p, CF_READ_SIZE, &b);
+            if (!p || *p)
+                goto bad;
+        } else if (text[0] == '-') {
+            goto bad; /* "-" alone */
+        }
+    } else {
+        goto bad;
+    }
+    if (b < a)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': the range ends before it begins", option, text);
+    *from = a;
+    *to = b;
+    return;
+bad:
+    cf_die(t, CF_EXIT_USAGE, "%s '%s': not a range: give A-B, A-, -B, A+LENGTH or A", option, text);
+}
+
+/* ---- CSV ---- */
+
+static void separate(FILE *out, int first)
+{
+    if (!first)
+        putc(',', out);
+}
+
+/* Whether what goes there ends on a terminal, as what is put together in memory does where standard
+   output is one. */
+static int to_terminal(FILE *out)
+{
+    static int known, standard;
+    const int fd = fileno(out);
+
+    if (!known) {
+        standard = isatty(STDOUT_FILENO);
+        known = 1;
+    }
+    return fd < 0 || fd == STDOUT_FILENO ? standard : isatty(fd);
+}
+
+static void csv_field(FILE *out, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length == 0)
+        return;
+    /* Blanks at the ends are quoted too: many readers, libcsv among them, would drop them. */
+    if (strpbrk(text, ",\"\r\n") || strchr(" \t", text[0]) || strchr(" \t", text[length - 1]))
+        csv_fwrite(out, text, length);
+    else
+        fwrite(text, 1, length, out);
+}
+
+/* Out of the way of the common case, for the room that it takes. */
+static void __attribute__((noinline)) csv_for_terminal(FILE *out, const char *text)
+{
+    char safe[4 * CF_MAX_TEXT + 1]; /* an escape takes 4 bytes for one, or 6 for two */
+
+    csv_field(out, cf_text_safe(safe, sizeof safe, text));
+}
+
+void cf_csv_text(FILE *out, int first, const char *text)
+{
+    separate(out, first);
+    if (to_terminal(out))
+        csv_for_terminal(out, text);
+    else
+        csv_field(out, text);
+}
+
+void cf_csv_u64(FILE *out, int first, uint64_t value)
+{
+    char digits[21];
+    size_t at = sizeof digits;
+
+    /* By hand, and in one piece: printing is most of the time of a program that writes a number a
+       line. */
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    if (!first)
+        digits[--at] = ',';
+    fwrite(digits + at, 1, sizeof digits - at, out);
+}
+
+void cf_csv_hex(FILE *out, int first, uint64_t value)
+{
+    char digits[18];
+    size_t at = sizeof digits;
+
+    separate(out, first);
+    do {
+        digits[--at] = "0123456789abcdef"[value & 15];
+        value >>= 4;
+    } while (value);
+    digits[--at] = 'x';
+    digits[--at] = '0';
+    fwrite(digits + at, 1, sizeof digits - at, out);
+}
+
+void cf_csv_f64(FILE *out, int first, double value, int digits)
+{
+    separate(out, first);
+    if (isfinite(value)) /* an undefined value is an empty field */
+        fprintf(out, "%.*f", digits, value);
+}
+
+/* A bare newline, which line tools want and every CSV reader takes; RFC 4180 would have CR LF. */
+void cf_csv_end(FILE *out)
+{
+    putc('\n', out);
+}
+
+/* ---- where we are installed ---- */
+
+const char *cf_tool_dir(const char *which)
+{
+    static char path[PATH_MAX];
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    if (n < 0)
+        n = 0;
+    self[n] = '\0';
+    slash = strrchr(self, '/');
+    if (!slash)
+        slash = stpcpy(self, ".");
+    *slash = '\0';
+    /* From PREFIX/bin it is one step up, from PREFIX/libexec/cacheflow two. The near one goes
+       first, or a program in /usr/local would take what belongs to /usr. */
+    for (int steps = 1; steps <= 3; steps++) {
+        struct stat st;
+
+        n = snprintf(path, sizeof path, "%s/%s%s", self, steps == 2 ? "../../" : "../", which);
+        if (n < 0 || (size_t)n >= sizeof path)
+            path[0] = '\0';
+        else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+            break;
+    }
+    return path;
+}

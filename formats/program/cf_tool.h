@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_tool.h - what every program of the suite does alike: messages, options, opening and closing.
+ * A filter's main() is: parse options, open, loop over frames, finish.
+ */
+#ifndef CF_TOOL_H
+#define CF_TOOL_H
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "formats/stream/cf.h"
+
+enum { CF_EXIT_OK = 0, CF_EXIT_INPUT = 1, CF_EXIT_USAGE = 2, CF_EXIT_ENVIRONMENT = 3 };
+
+/* The options that all programs share; put at the end of a long-option table, whose own entries
+   use letters or values from 256 up, and hand what getopt_long() returns to cf_common_option(). */
+#define CF_COMMON_OPTIONS                                                                          \
+    {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'},                           \
+        {"version", no_argument, NULL, 1000},                                                      \
+    {                                                                                              \
+        NULL, 0, NULL, 0                                                                           \
+    }
+#define CF_COMMON_LETTERS "qh"
+
+/* The same for programs that read streams. */
+#define CF_INPUT_OPTIONS {"max-strings", required_argument, NULL, 1001}, CF_COMMON_OPTIONS
+
+struct cf_machine;
+
+struct cf_tool {
+    const char *name;  /* of the program, in messages */
+    const char *usage; /* text of --help, fits a screen */
+    char *line; /* the command line, quoted for a shell: the chain's entry; freed at finish */
+    int quiet;
+    int stdin_taken;      /* a reader reads it */
+    uint64_t max_strings; /* bytes, see cf_reader_max_strings(); 0: not stated */
+};
+
+/* Prepares `t`: name, usage, command line. Call first in main(). */
+void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage);
+
+/* Acts on a common option: --help and --version print and exit 0, -q and --max-strings are noted;
+   anything else (a bad option, of which getopt has told) exits with CF_EXIT_USAGE after pointing to
+   --help. */
+void cf_common_option(struct cf_tool *t, int option);
+
+/* "name: message\n" on standard error, made safe by cf_text_safe(). */
+void cf_warn(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3);
+
+/* Warns and exits with `status`. */
+void cf_die(const struct cf_tool *t, int status, const char *format, ...) CF_PRINTF(3, 4)
+    __attribute__((noreturn));
+
+/* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
+   standard input is asked for and is a terminal, or another reader took it. */
+struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int count);
+
+/* The description of a machine by its name or file, see cf_machine_load(); exits where there is
+   none. */
+struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF_MUST_CHECK;
+
+/* Opens the output: path NULL is standard output, which must not be a terminal (CF_EXIT_USAGE). */
+struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path);
+
+/* The same for captures: see cf_writer_recording(). */
+struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path);
+
+/* Shows progress on standard error when it is a terminal, -q is not given and the work takes more
+   than a second. Call once a frame; cheap. */
+void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r);
+
+/* Prints what went wrong with an input and returns the exit status for it: damage gives
+   CF_EXIT_INPUT, an environment that refused CF_EXIT_ENVIRONMENT. */
+int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r) CF_MUST_CHECK;
+
+/* Closes what is given (either may be NULL), and standard output if there is no writer; prints
+   the problems; returns the exit status. A damaged input gives CF_EXIT_INPUT, and the end frame
+   is still written since the damage was told, and so does an output that was cut off. An input that
+   the environment refused, and failed output, give CF_EXIT_ENVIRONMENT; the first leaves out the
+   end frame, and a file without its name. */
+int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
+
+/* Parse helpers: exit with CF_EXIT_USAGE and the option's name in the message when `text` is no
+   such number, in the form CF_READ_SIZE of cf_number.h. */
+uint64_t cf_parse_u64(const struct cf_tool *t, const char *option, const char *text, uint64_t least,
+                      uint64_t most);
+uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *text);
+/* "A-B", "A-", "-B", "A+LENGTH" or "A" into [*from, *to], both included. */
+void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
+                    uint64_t *to);
+
+/* One CSV field with the quotes that RFC 4180 wants (by libcsv), and the separator before it
+   unless it is the first. Rows end with cf_csv_end(). The bytes stay as they are, but to a terminal
+   the text is made safe by cf_text_safe(). */
+void cf_csv_text(FILE *out, int first, const char *text);
+void cf_csv_u64(FILE *out, int first, uint64_t value);
+void cf_csv_hex(FILE *out, int first, uint64_t value);
+void cf_csv_f64(FILE *out, int first, double value, int digits);
+void cf_csv_end(FILE *out);
+
+/* Directory of this suite's data ("share/cacheflow") or private programs ("libexec/cacheflow"),
+   found beside the running program's directory; a static buffer of the tool. */
+const char *cf_tool_dir(const char *which);
+
+#endif

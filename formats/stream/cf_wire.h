@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_wire.h - private to libcf: the fixed parts of a stream as bytes (cf-stream(5), "LAYOUT"), and
+ * what reader and writer share.
+ *
+ * Segment head, 32 bytes: magic 8, version u16, zero u16, YAML bytes u32, zero u64, XXH3 u64 of
+ * the 24 bytes before it and the YAML padded to 8. The padded YAML follows.
+ * Frame head, 40 bytes: magic u32, frame bytes u32, table u16, columns u16, rows u32, first u64,
+ * last u64, XXH3 u64 of the 32 bytes before it and the descriptors, which follow, 24 bytes each:
+ * id u16, type u8, codec u8, bytes u32, base u64, XXH3 u64 of the padded payload. Then the
+ * payloads, each padded with zeros to 8.
+ */
+#ifndef CF_WIRE_H
+#define CF_WIRE_H
+
+#include <string.h>
+
+#define XXH_STATIC_LINKING_ONLY /* for a hash state on the stack */
+#include <xxhash.h>
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h> /* the same functions by the widest vectors that the CPU has */
+#endif
+
+#include "cf.h"
+#include "formats/codec/cf_codec.h"
+
+enum {
+    CF_SEGMENT_HEAD = 32,
+    CF_FRAME_HEAD = 40,
+    CF_DESCRIPTOR = 24,
+    CF_TRAILER_BYTES = 32,
+    CF_STREAM_VERSION = 1,
+    CF_CHAIN_SHIFT = 24, /* of the writer's place in the chain in a string id */
+    CF_CHAIN_MOST = 255,
+};
+
+#define CF_SEGMENT_MAGIC                                                                           \
+    "\x89"                                                                                         \
+    "CFL\r\n\x1a\n"
+#define CF_FRAME_MAGIC   "CFfr"
+#define CF_TRAILER_MAGIC "CFend\r\n\x1a"
+
+static inline void cf_put16(uint8_t *p, uint16_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+}
+
+static inline void cf_put32(uint8_t *p, uint32_t v)
+{
+    cf_put16(p, (uint16_t)v);
+    cf_put16(p + 2, (uint16_t)(v >> 16));
+}
+
+static inline void cf_put64(uint8_t *p, uint64_t v)
+{
+    cf_put32(p, (uint32_t)v);
+    cf_put32(p + 4, (uint32_t)(v >> 32));
+}
+
+static inline uint16_t cf_get16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t cf_get32(const uint8_t *p)
+{
+    return cf_get16(p) | (uint32_t)cf_get16(p + 2) << 16;
+}
+
+static inline uint64_t cf_get64(const uint8_t *p)
+{
+    return cf_get32(p) | (uint64_t)cf_get32(p + 4) << 32;
+}
+
+static inline size_t cf_pad8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+/* Where a frame stands: bytes from the start of its segment (in a reader: of its input). */
+struct cf_index_entry {
+    uint64_t offset, first, last;
+    uint32_t table, rows;
+};
+
+/* Parses the YAML of a header into `h`, which takes over a copy. 0; -1 with a message, or -2
+   without memory. */
+int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *problem,
+                    size_t size);
+void cf_header_clear(struct cf_header *h);
+
+/* New YAML: of `h` without chain (from == NULL), or that of `from`; with `program` at the end of
+   its chain. malloced; NULL without memory. */
+char *cf_header_text(const struct cf_header *h, const struct cf_header *from, const char *program,
+                     size_t *bytes);
+
+/* Interned strings: text to number 1, 2, 3, ... and back. */
+struct cf_strings;
+struct cf_strings *cf_strings_new(void);
+void cf_strings_free(struct cf_strings *s);
+void cf_strings_clear(struct cf_strings *s);
+/* Number of the text, new or not; *fresh tells. 0 without memory. */
+uint32_t cf_strings_number(struct cf_strings *s, const char *text, size_t length, int *fresh);
+const char *cf_strings_text(const struct cf_strings *s, uint32_t number); /* NULL if unknown */
+uint32_t cf_strings_count(const struct cf_strings *s);
+size_t cf_strings_bytes(const struct cf_strings *s); /* of memory */
+
+/* Values of the i-th column of a frame as its type, decoded if need be; no unified ids. NULL when
+   they do not decode. For the writer. */
+const void *cf_frame_decode(struct cf_frame *f, unsigned i, size_t *blob_bytes);
+/* Tells the reader that cf_frame_decode() found its i-th column damaged. */
+void cf_frame_damaged(const struct cf_frame *f, unsigned i);
+int cf_reader_unified(const struct cf_reader *r);
+/* Whether all columns that were packed together in this frame are still in it, as they came. */
+int cf_frame_intact(const struct cf_frame *f);
+/* Whether the frame's bytes are still those that came: no column was set or dropped. */
+int cf_frame_untouched(const struct cf_frame *f);
+
+#endif
