@@ -76,13 +76,17 @@ CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
 PROGRAMS := $(FILTERS) $(CAPTURES)
 parts     = $(if $(wildcard $(1)/build.mk),$(wildcard $(1)/decode*.c),$(wildcard $(1)/*.c))
 
-LIBCF_SOURCES      := $(wildcard formats/*/*.c)
+# What is installed as libcf, and what its own programs need beside.
+LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stream/*.c)
+LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSURVEY_SOURCES  := $(wildcard filters/survey/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
+LIBPROGRAM := $(B)/lib/libprogram.a
+LIBFORMATS := $(LIBPROGRAM) $(LIBCF)
 LIBENGINE  := $(B)/lib/libengine.a
 LIBPICTURE := $(B)/lib/libpicture.a
 LIBSURVEY  := $(B)/lib/libsurvey.a
@@ -99,7 +103,8 @@ OWN_FLAGS := -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror)
 OWN_CPP   := -D_GNU_SOURCE -I. -DCF_VERSION='"$(VERSION)"'
 SANFLAGS  := $(if $(filter-out 0,$(SANITIZE)),-fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCF_SANITIZED)
-OWN_LIBS  := -lyaml -lcsv -lzstd -lxxhash -lm -lpthread
+LIBCF_LIBS := -lyaml -lzstd -lxxhash -lm -lpthread
+OWN_LIBS  := -lcsv $(LIBCF_LIBS)
 # Libraries that few programs need: those that read executables, and those that draw.
 LIBS_cf-resolve := -ldw -lelf -ldl
 LIBS_cf-capture := -lelf
@@ -116,6 +121,12 @@ say  = $(if $(Q),@printf '  %-7s %s\n' $(1) $(2))
 
 compile = $(CC) $(OWN_FLAGS) $(SANFLAGS) $(OWN_CPP) $(CPPFLAGS) $(CFLAGS)
 link    = $(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
+# The recipe of every program: of its objects and archives, in their order.
+define linked
+$(call say,LD,$@)
+$(Q)mkdir -p $(@D)
+$(Q)$(link) -o $@.new $(filter %.o %.a,$^) $(LIBS_$(@F)) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+endef
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 all: $(PROGRAMS:%=$(B)/bin/%) $(LIBCF) $(MACHINES:formats/machines/%=$(B)/share/cacheflow/machines/%) $(B)/man.list
@@ -148,17 +159,16 @@ $(B)/lib/$(1).a: $(call objects,$(2)) $(B)/lib/$(1).list
 	$$(Q)rm -f $$@.$$$$$$$$; ar rcs $$@.$$$$$$$$ $(call objects,$(2)) && mv $$@.$$$$$$$$ $$@
 endef
 $(eval $(call archive,libcf,$(LIBCF_SOURCES)))
+$(eval $(call archive,libprogram,$(LIBPROGRAM_SOURCES)))
 $(eval $(call archive,libengine,$(LIBENGINE_SOURCES)))
 $(eval $(call archive,libpicture,$(LIBPICTURE_SOURCES)))
 $(eval $(call archive,libsurvey,$(LIBSURVEY_SOURCES)))
 $(eval $(call archive,libcapture,$(LIBCAPTURE_SOURCES)))
 
-# $(1) is the program, $(2) its sources, $(3) the archives before libcf.
+# $(1) is the program, $(2) its sources, $(3) the archives before those of formats/.
 define program
-$(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBCF)
-	$$(call say,LD,$$@)
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(link) -o $$@.new $(call objects,$(2)) $(3) $(LIBCF) $$(LIBS_$(1)) $$(OWN_LIBS) $$(LDLIBS) && mv $$@.new $$@
+$(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBFORMATS)
+	$$(linked)
 endef
 $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
 	$(call parts,filters/parts/$(p:cf-%=%)),$(LIBSURVEY) $(LIBPICTURE) $(LIBENGINE))))
@@ -189,30 +199,22 @@ tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-te
 	$(if $(SANFLAGS),,$(B)/test/faults $(B)/test/faults.so)
 benches: $(BENCH:%=$(B)/bench/%)
 
-$(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCAPTURE) $(LIBCF)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCAPTURE) $(LIBCF) $(LIBS_$(@F)) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+$(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCAPTURE) $(LIBFORMATS)
+	$(linked)
 
 # What new filters start from is built and tested as one of them, but not installed.
-$(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBCF)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+$(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
+	$(linked)
 
 # What makes the samples of LEON, of several files.
 LEON4_SOURCES := $(wildcard tests/leon4/*.c)
-$(B)/test/leon4-forms: $(call objects,$(LEON4_SOURCES)) $(LIBENGINE) $(LIBCF)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@.new $(call objects,$(LEON4_SOURCES)) $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+$(B)/test/leon4-forms: $(call objects,$(LEON4_SOURCES)) $(LIBENGINE) $(LIBFORMATS)
+	$(linked)
 
 # The slow model of caches and what compares the programs with it. No engine.
 REFERENCE_SOURCES := $(wildcard tests/reference/*.c)
-$(B)/test/test_reference: $(call objects,$(REFERENCE_SOURCES)) $(LIBCF)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@.new $(call objects,$(REFERENCE_SOURCES)) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+$(B)/test/test_reference: $(call objects,$(REFERENCE_SOURCES)) $(LIBFORMATS)
+	$(linked)
 
 # What lets calls of the programs fail; the sanitizers have allocators of their own.
 $(B)/test/faults: $(B)/obj/tests/faults/drive.o
@@ -225,10 +227,8 @@ $(B)/test/faults.so: tests/faults/preload.c tests/faults/faults.h $(B)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(compile) -fPIC -fno-builtin -shared $(LDFLAGS) -o $@.new $< && mv $@.new $@
 
-$(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBCF)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@.new $< $(LIBENGINE) $(LIBCF) $(OWN_LIBS) $(LDLIBS) && mv $@.new $@
+$(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBFORMATS)
+	$(linked)
 
 -include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
 
@@ -311,7 +311,7 @@ install-files:
 	    'libdir=$${prefix}/lib' '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \
 	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}"' \
-	    'Libs: -L"$${libdir}" -lcf $(OWN_LIBS)' >$(call D,$(libdir)/pkgconfig/cacheflow.pc)
+	    'Libs: -L"$${libdir}" -lcf $(LIBCF_LIBS)' >$(call D,$(libdir)/pkgconfig/cacheflow.pc)
 	$(Q)for m in $(MAN); do \
 	    install -D -m 644 -- $$m $(call D,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
 	$(Q)if test -d $(B)/libexec/cacheflow; then install -d -- $(call D,$(exedir)) && \

@@ -19,6 +19,7 @@
 #include "capture/cf_command.h"
 #include "capture/qemu/decode.h"
 #include "capture/qemu/decode_target.h"
+#include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"
 
 static const char usage[] =
@@ -86,7 +87,7 @@ static int find_plugin(char *path, size_t size)
 {
     char beside[PATH_MAX];
 
-    snprintf(beside, sizeof(beside), "%s/qemu/cacheflow.so", cf_tool_dir("libexec/cacheflow"));
+    snprintf(beside, sizeof(beside), "%s/qemu/cacheflow.so", cf_suite_dir("libexec/cacheflow"));
     return size >= PATH_MAX && realpath(beside, path) && access(path, R_OK) == 0 ? 0 : -1;
 }
 

@@ -22,6 +22,7 @@
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
 #include "capture/trace/decode.h"
+#include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"
 
 static const char usage[] =
@@ -214,7 +215,7 @@ static const char *find_tool(const char **why)
 #endif
 
     /* By its real path: the program sees the name in its environment, and its length matters. */
-    snprintf(path, sizeof(path), "%s/valgrind/cftrace-%s-linux", cf_tool_dir("libexec/cacheflow"),
+    snprintf(path, sizeof(path), "%s/valgrind/cftrace-%s-linux", cf_suite_dir("libexec/cacheflow"),
              arch);
     if (!realpath(path, directory))
         directory[0] = 0;

@@ -27,6 +27,7 @@
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
 #include "formats/base/cf_text.h"
+#include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"
 
 static const char usage[] =
@@ -193,7 +194,7 @@ static void find_sources(struct cf_tool *t, struct sources *all)
 
     own_dir(dir, sizeof dir);
     scan_dir(t, all, dir);
-    scan_dir(t, all, cf_tool_dir("libexec/cacheflow"));
+    scan_dir(t, all, cf_suite_dir("libexec/cacheflow"));
     each_path(scan_path, &s);
     if (all->count)
         qsort(all->list, all->count, sizeof *all->list, by_name);

@@ -14,7 +14,7 @@ setup_file() {
         [[ $b == */san ]] && flags=(-fsanitize=address,undefined)
         (cd "$BATS_TEST_DIRNAME/.." &&
             ${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. "${flags[@]}" \
-                -o "$P" filters/template.c "$b/lib/libengine.a" "$b/lib/libcf.a" \
+                -o "$P" filters/template.c "$b/lib/libengine.a" "$b"/lib/lib{program,cf}.a \
                 -lyaml -lcsv -lzstd -lxxhash -lm -lpthread)
     fi
     export P

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_tool.h"
+#include "formats/base/cf_suite.h"
 #include "cf_machine_parts.h"
 
 static int machines_dir(char *to, size_t size)
 {
-    return (size_t)snprintf(to, size, "%s/machines", cf_tool_dir("share/cacheflow")) < size ? 0
+    return (size_t)snprintf(to, size, "%s/machines", cf_suite_dir("share/cacheflow")) < size ? 0
                                                                                             : -1;
 }
 
@@ -117,16 +117,6 @@ struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size)
         errno = refused;
         return NULL;
     }
-    return m;
-}
-
-struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
-{
-    char problem[4096];
-    struct cf_machine *m = cf_machine_load(name, problem, sizeof problem);
-
-    if (!m)
-        cf_die(t, errno ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
     return m;
 }
 

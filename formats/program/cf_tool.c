@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_tool.c - what every program of the suite does alike: messages, the common options, opening
- * and closing of inputs and outputs, numbers in options, fields of CSV.
+ * and closing of inputs and outputs.
  *
- * In: command line, standard streams. Out: messages on standard error, CSV on a FILE, and the exit
- * status. Memory: the quoted command line, kept until cf_tool_finish(); nothing that grows.
+ * In: command line, standard streams. Out: messages on standard error, and the exit status. Memory: the quoted command line, kept until cf_tool_finish(); nothing that grows.
  *
  * SIGPIPE keeps its default action, so a reader that goes away ends the program quietly. Whatever
  * else keeps output from arriving is found here by flushing and closing, and gives
@@ -13,8 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <csv.h>
-
-#include "formats/base/cf_number.h"
 #include "formats/base/cf_text.h"
+#include "formats/machine/cf_machine.h"
 #include "cf_tool.h"
 
 enum { MESSAGE = 8192 };
@@ -217,6 +212,16 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
     return r;
 }
 
+struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
+{
+    char problem[4096];
+    struct cf_machine *m = cf_machine_load(name, problem, sizeof problem);
+
+    if (!m)
+        cf_die(t, errno ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
+    return m;
+}
+
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
 {
     struct cf_writer *w;
@@ -327,199 +332,4 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
     free(t->line);
     t->line = NULL;
     return status;
-}
-
-/* ---- numbers in options ---- */
-
-uint64_t cf_parse_u64(const struct cf_tool *t, const char *option, const char *text, uint64_t least,
-                      uint64_t most)
-{
-    uint64_t value;
-
-    if (cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &value) < 0)
-        cf_die(t, CF_EXIT_USAGE, "%s '%s': not a number: give one such as 1000, 0x40 or 64K",
-               option, text);
-    if (value < least || value > most) {
-        if (most == UINT64_MAX)
-            cf_die(t, CF_EXIT_USAGE, "%s '%s': must be at least %" PRIu64, option, text, least);
-        cf_die(t, CF_EXIT_USAGE, "%s '%s': must be from %" PRIu64 " to %" PRIu64, option, text,
-               least, most);
-    }
-    return value;
-}
-
-uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *text)
-{
-    uint64_t value;
-
-    if (cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &value) < 0)
-        cf_die(t, CF_EXIT_USAGE, "%s '%s': not a size: give bytes, or a number with K, M or G",
-               option, text);
-    return value;
-}
-
-void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
-                    uint64_t *to)
-{
-    const char *p = text;
-    uint64_t a = 0, b = UINT64_MAX;
-
-    if (*p != '-')
-        p = cf_scan_number(p, CF_READ_SIZE, &a);
-    if (!p)
-        goto bad;
-    if (*p == '\0') {
-        b = a;
-    } else if (*p == '+') {
-        uint64_t length;
-
-        p = cf_scan_number(p + 1, CF_READ_SIZE, &length);
-        if (!p || *p || length == 0)
-            goto bad;
-        b = length - 1 > UINT64_MAX - a ? UINT64_MAX : a + (length - 1);
-    } else if (*p == '-') {
-        p++;
-        if (*p) {
-            p = cf_scan_number(p, CF_READ_SIZE, &b);
-            if (!p || *p)
-                goto bad;
-        } else if (text[0] == '-') {
-            goto bad; /* "-" alone */
-        }
-    } else {
-        goto bad;
-    }
-    if (b < a)
-        cf_die(t, CF_EXIT_USAGE, "%s '%s': the range ends before it begins", option, text);
-    *from = a;
-    *to = b;
-    return;
-bad:
-    cf_die(t, CF_EXIT_USAGE, "%s '%s': not a range: give A-B, A-, -B, A+LENGTH or A", option, text);
-}
-
-/* ---- CSV ---- */
-
-static void separate(FILE *out, int first)
-{
-    if (!first)
-        putc(',', out);
-}
-
-/* Whether what goes there ends on a terminal, as what is put together in memory does where standard
-   output is one. */
-static int to_terminal(FILE *out)
-{
-    static int known, standard;
-    const int fd = fileno(out);
-
-    if (!known) {
-        standard = isatty(STDOUT_FILENO);
-        known = 1;
-    }
-    return fd < 0 || fd == STDOUT_FILENO ? standard : isatty(fd);
-}
-
-static void csv_field(FILE *out, const char *text)
-{
-    size_t length = strlen(text);
-
-    if (length == 0)
-        return;
-    /* Blanks at the ends are quoted too: many readers, libcsv among them, would drop them. */
-    if (strpbrk(text, ",\"\r\n") || strchr(" \t", text[0]) || strchr(" \t", text[length - 1]))
-        csv_fwrite(out, text, length);
-    else
-        fwrite(text, 1, length, out);
-}
-
-/* Out of the way of the common case, for the room that it takes. */
-static void __attribute__((noinline)) csv_for_terminal(FILE *out, const char *text)
-{
-    char safe[4 * CF_MAX_TEXT + 1]; /* an escape takes 4 bytes for one, or 6 for two */
-
-    csv_field(out, cf_text_safe(safe, sizeof safe, text));
-}
-
-void cf_csv_text(FILE *out, int first, const char *text)
-{
-    separate(out, first);
-    if (to_terminal(out))
-        csv_for_terminal(out, text);
-    else
-        csv_field(out, text);
-}
-
-void cf_csv_u64(FILE *out, int first, uint64_t value)
-{
-    char digits[21];
-    size_t at = sizeof digits;
-
-    /* By hand, and in one piece: printing is most of the time of a program that writes a number a
-       line. */
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    if (!first)
-        digits[--at] = ',';
-    fwrite(digits + at, 1, sizeof digits - at, out);
-}
-
-void cf_csv_hex(FILE *out, int first, uint64_t value)
-{
-    char digits[18];
-    size_t at = sizeof digits;
-
-    separate(out, first);
-    do {
-        digits[--at] = "0123456789abcdef"[value & 15];
-        value >>= 4;
-    } while (value);
-    digits[--at] = 'x';
-    digits[--at] = '0';
-    fwrite(digits + at, 1, sizeof digits - at, out);
-}
-
-void cf_csv_f64(FILE *out, int first, double value, int digits)
-{
-    separate(out, first);
-    if (isfinite(value)) /* an undefined value is an empty field */
-        fprintf(out, "%.*f", digits, value);
-}
-
-/* A bare newline, which line tools want and every CSV reader takes; RFC 4180 would have CR LF. */
-void cf_csv_end(FILE *out)
-{
-    putc('\n', out);
-}
-
-/* ---- where we are installed ---- */
-
-const char *cf_tool_dir(const char *which)
-{
-    static char path[PATH_MAX];
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash;
-
-    if (n < 0)
-        n = 0;
-    self[n] = '\0';
-    slash = strrchr(self, '/');
-    if (!slash)
-        slash = stpcpy(self, ".");
-    *slash = '\0';
-    /* From PREFIX/bin it is one step up, from PREFIX/libexec/cacheflow two. The near one goes
-       first, or a program in /usr/local would take what belongs to /usr. */
-    for (int steps = 1; steps <= 3; steps++) {
-        struct stat st;
-
-        n = snprintf(path, sizeof path, "%s/%s%s", self, steps == 2 ? "../../" : "../", which);
-        if (n < 0 || (size_t)n >= sizeof path)
-            path[0] = '\0';
-        else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-            break;
-    }
-    return path;
 }

@@ -99,8 +99,4 @@ void cf_csv_hex(FILE *out, int first, uint64_t value);
 void cf_csv_f64(FILE *out, int first, double value, int digits);
 void cf_csv_end(FILE *out);
 
-/* Directory of this suite's data ("share/cacheflow") or private programs ("libexec/cacheflow"),
-   found beside the running program's directory; a static buffer of the tool. */
-const char *cf_tool_dir(const char *which);
-
 #endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_tool_csv.c - fields of CSV (RFC 4180) on a FILE, of which errors show when it is closed.
+ */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <csv.h>
+
+#include "formats/base/cf_text.h"
+#include "cf_tool.h"
+
+static void separate(FILE *out, int first)
+{
+    if (!first)
+        putc(',', out);
+}
+
+/* Whether what goes there ends on a terminal, as what is put together in memory does where standard
+   output is one. */
+static int to_terminal(FILE *out)
+{
+    static int known, standard;
+    const int fd = fileno(out);
+
+    if (!known) {
+        standard = isatty(STDOUT_FILENO);
+        known = 1;
+    }
+    return fd < 0 || fd == STDOUT_FILENO ? standard : isatty(fd);
+}
+
+static void csv_field(FILE *out, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length == 0)
+        return;
+    /* Blanks at the ends are quoted too: many readers, libcsv among them, would drop them. */
+    if (strpbrk(text, ",\"\r\n") || strchr(" \t", text[0]) || strchr(" \t", text[length - 1]))
+        csv_fwrite(out, text, length);
+    else
+        fwrite(text, 1, length, out);
+}
+
+/* Out of the way of the common case, for the room that it takes. */
+static void __attribute__((noinline)) csv_for_terminal(FILE *out, const char *text)
+{
+    char safe[4 * CF_MAX_TEXT + 1]; /* an escape takes 4 bytes for one, or 6 for two */
+
+    csv_field(out, cf_text_safe(safe, sizeof safe, text));
+}
+
+void cf_csv_text(FILE *out, int first, const char *text)
+{
+    separate(out, first);
+    if (to_terminal(out))
+        csv_for_terminal(out, text);
+    else
+        csv_field(out, text);
+}
+
+void cf_csv_u64(FILE *out, int first, uint64_t value)
+{
+    char digits[21];
+    size_t at = sizeof digits;
+
+    /* By hand, and in one piece: printing is most of the time of a program that writes a number a
+       line. */
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    if (!first)
+        digits[--at] = ',';
+    fwrite(digits + at, 1, sizeof digits - at, out);
+}
+
+void cf_csv_hex(FILE *out, int first, uint64_t value)
+{
+    char digits[18];
+    size_t at = sizeof digits;
+
+    separate(out, first);
+    do {
+        digits[--at] = "0123456789abcdef"[value & 15];
+        value >>= 4;
+    } while (value);
+    digits[--at] = 'x';
+    digits[--at] = '0';
+    fwrite(digits + at, 1, sizeof digits - at, out);
+}
+
+void cf_csv_f64(FILE *out, int first, double value, int digits)
+{
+    separate(out, first);
+    if (isfinite(value)) /* an undefined value is an empty field */
+        fprintf(out, "%.*f", digits, value);
+}
+
+/* A bare newline, which line tools want and every CSV reader takes; RFC 4180 would have CR LF. */
+void cf_csv_end(FILE *out)
+{
+    putc('\n', out);
+}
