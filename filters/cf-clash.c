@@ -9,7 +9,7 @@
  * reused set the other evicts; and, with measured slowdowns, how well either predicts these.
  *
  * One pass over each input. Memory: 16 bytes a snapshot, and while a stream is read what
- * engine/census.h says. The metrics are in engine/clash.c, input and output in clash/.
+ * census.h says. The metrics are in clash.c, input and output in clash/.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * cf-distance - adds column `dist`: the LRU stack distance (reuse distance) of each access.
  *
  * In: any stream with accesses. Out: the same, table access with the column `dist`, the number of
- * distinct other lines since the last access to the line, or a marker (engine/stack.h). With
+ * distinct other lines since the last access to the line, or a marker (stack.h). With
  * sampling also `dist_weight`. All other tables and columns pass untouched. How distances are found
- * is told in engine/stack_one.c.
+ * is told in stack_one.c.
  *
  * Memory: at most 32 bytes a distinct line; 0.9 to 1.3 KiB a stack (one a process, thread or set,
  * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread.

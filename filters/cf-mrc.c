@@ -4,7 +4,7 @@
  *
  * In: a stream with column dist (cf-distance). Out: CSV. An access misses a cache of n lines if and
  * only if its distance is n or more (Mattson, Gecsei, Slutz, Traiger 1970), so the curve is a sum
- * over a histogram: see engine/curve.h. Sampled distances (SHARDS: Waldspurger, Park, Garthwaite,
+ * over a histogram: see curve.h. Sampled distances (SHARDS: Waldspurger, Park, Garthwaite,
  * Ahmad, "Efficient MRC construction with SHARDS", FAST 2015) count as what they stand for, and an
  * error is told: see mrc/print.c. Memory: some 2 KiB a curve, 39 times that with samples; nothing
  * that grows with the stream.

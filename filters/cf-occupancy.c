@@ -9,7 +9,7 @@
  * or states of lines can be told apart.
  *
  * One pass. Memory: 64 bytes a snapshot and level, and 12 for each process that has lines in it;
- * pictures take 4 more. Counting is in engine/census.c, what is like cf-sets in snapshot/survey.c.
+ * pictures take 4 more. Counting is in census.c, what is like cf-sets in survey.c.
  */
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * In: a stream with tables snapshot and line; by option the trace of the accesses in between. Out:
  * CSV: how evenly new lines take the ways, how many of certain lines are cached after so many
  * rounds of accesses, and which policy predicts the snapshots best. Memory: two snapshots, about
- * 150 bytes a line of the cache with a trace (see engine/replay.h); 43 to 85 bytes for each line
+ * 150 bytes a line of the cache with a trace (see replay.h); 43 to 85 bytes for each line
  * that --survivors counts and for each page of the trace. It does not grow with the snapshots.
  */
 #include <errno.h>

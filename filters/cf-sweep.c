@@ -4,7 +4,7 @@
  *
  * In: any stream with accesses. Out: CSV, a row for each number of sets and ways and each line
  * size. All of them come from one simulation a line size (Hill and Smith 1989: see
- * engine/allassoc.h). Memory: at most 16 bytes for each line of the largest cache of each number of
+ * allassoc.h). Memory: at most 16 bytes for each line of the largest cache of each number of
  * sets, and 32 bytes a process; nothing that grows with the stream.
  */
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * survey.h - the census of a whole stream with the names of who is in it: what cf-occupancy and
  * cf-sets have in common between reading and printing.
  *
- * Memory: what engine/census.h and engine/tasks.h say, and 16 bytes a group for ranks.
+ * Memory: what census.h and tasks.h say, and 16 bytes a group for ranks.
  */
 #ifndef CF_SURVEY_H
 #define CF_SURVEY_H

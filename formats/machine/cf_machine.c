@@ -17,7 +17,7 @@
 static int machines_dir(char *to, size_t size)
 {
     return (size_t)snprintf(to, size, "%s/machines", cf_suite_dir("share/cacheflow")) < size ? 0
-                                                                                            : -1;
+                                                                                             : -1;
 }
 
 static int yaml_file(const struct dirent *e)

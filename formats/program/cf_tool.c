@@ -3,7 +3,8 @@
  * cf_tool.c - what every program of the suite does alike: messages, the common options, opening
  * and closing of inputs and outputs.
  *
- * In: command line, standard streams. Out: messages on standard error, and the exit status. Memory: the quoted command line, kept until cf_tool_finish(); nothing that grows.
+ * In: command line, standard streams. Out: messages on standard error, and the exit status. Memory:
+ * the quoted command line, kept until cf_tool_finish(); nothing that grows.
  *
  * SIGPIPE keeps its default action, so a reader that goes away ends the program quietly. Whatever
  * else keeps output from arriving is found here by flushing and closing, and gives

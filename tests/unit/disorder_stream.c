@@ -2,10 +2,9 @@
 /*
  * disorder_stream raw|packed DIR: a stream of 20 small frames as DIR/whole.cf, and in DIR what
  * comes of it when a frame is swapped with another, moved, written twice or left out, or its head
- * tells a wrong time, all checksums
- * being right. Names begin with `bad` where that breaks what cf-stream(5) promises under "Order",
- * "End frame" or "Index", and with `good` where not. What must stand before what is listed here by
- * hand.
+ * states a wrong time, all checksums being right. Names begin with `bad` where that breaks what
+ * cf-stream(5) promises under "Order", "End frame" or "Index", and with `good` where not. What must
+ * stand before what is listed here by hand.
  *
  * Index, row counts and trailer are made anew; with `kept` in the name they are as they were. Bytes
  * are made by reseal.h, not by the library.

@@ -18,7 +18,8 @@
  *                serves ways that are no power of two
  *   bit-PLRU     a bit a way, set when touched; when all are set, all others are cleared. Victim:
  *                the lowest way whose bit is clear (Malamy, Patel, Hayes, US patent 5,353,425,
- * 1994) NRU          the same bits, cleared only when a victim is wanted and none is clear (Jaleel,
+ *                1994)
+ *   NRU          the same bits, cleared only when a victim is wanted and none is clear (Jaleel,
  *                Theobald, Steely, Emer, ISCA 2010, section 2)
  *   SRRIP        two bits a way, the same paper, section 4, with hit priority
  *   random       any way, by a generator that begins with `seed`

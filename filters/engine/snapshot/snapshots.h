@@ -7,7 +7,7 @@
  * and end anywhere. So announcements are kept until lines of their snapshot come, or of a later
  * one: then the snapshot was empty. Lines whose snapshot nobody announced are a snapshot all the
  * same, of which time, mode and geometry are not known; streams made by hand are like that.
- * engine/census.h counts along this walk, engine/tags.h makes tables of it.
+ * census.h counts along this walk, tags.h makes tables of it.
  *
  * Memory: 48 bytes an announcement that is ahead of its lines.
  */

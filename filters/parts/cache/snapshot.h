@@ -5,8 +5,8 @@
  * cf-cache.
  *
  * The caches are indexed by physical addresses: those of the trace, or of frames that processes get
- * as they touch pages (filters/engine/snapshot/frames.h). Periods are counted from the first access. A
- * snapshot is taken at the end of each, unless nothing was accessed in it.
+ * as they touch pages (frames.h). Periods are counted from the first access.
+ * A snapshot is taken at the end of each, unless nothing was accessed in it.
  */
 #ifndef CACHE_SNAPSHOT_H
 #define CACHE_SNAPSHOT_H

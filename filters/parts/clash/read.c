@@ -6,7 +6,7 @@
  * snapshot. Of a stream, all processes that are known make up the program, since one program may be
  * several processes; lines of nobody (pid 0) are the system's, unless all are. CSV goes through
  * libcsv; a field that is no number is told with its row. Memory: 16 bytes a snapshot, and for a
- * stream what engine/census.h says.
+ * stream what census.h says.
  */
 #include <csv.h>
 #include <errno.h>

@@ -3,8 +3,9 @@
  * symbols.h - one ELF file: which function, source line and variable stand at an address of it.
  *
  * Comes in: the path that a mapping names, and addresses as the file counts them ("virtual address"
- * in its program headers). Goes out: names, which live as long as the
- * file's struct, or until the next question for places.
+ * in its program headers). Goes out: names, which live as long as the file's struct, or until the
+ * next question for places.
+ *
  * Memory: the headers at once, symbol table and line tables when first asked for, by libdw; a table
  * of functions for each compilation unit that was asked for. Nothing is fetched over a network.
  */
