@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,48 +59,132 @@ int cfm_get_u32(const struct report *to, const struct node *key, uint32_t least,
     return 0;
 }
 
-static int get_line_size(const struct report *to, const struct node *key, uint32_t *value)
-{
-    uint64_t v;
+/* What stands behind a key, and where it goes. */
+struct key {
+    const char *name;
+    enum { NUMBER, SIZE, POWER, TEXT, CHOICE, OTHER } kind;
+    uint8_t required;
+    uint16_t bytes; /* of the field; OTHER: none, its reader comes later */
+    size_t offset;
+    uint64_t least, most; /* of a number; of a text the bytes; of a choice most + 1 names */
+    const char *const *names;
+};
 
-    if (get_number(to, key, 1, 4, 65536, &v) < 0)
-        return -1;
-    if (v & (v - 1))
-        return cfm_fail(to, key->next->line,
-                        "'%s: %s' is no power of two: lines are 16, 32, 64, ...", key->text,
-                        key->next->text);
-    *value = (uint32_t)v;
-    return 0;
-}
+#define KEY(key, is, type, field, ...)                                                             \
+    {                                                                                              \
+        .name = key, .kind = is, .bytes = sizeof(((struct type *)NULL)->field),                    \
+        .offset = offsetof(struct type, field), __VA_ARGS__                                        \
+    }
+#define WITHIN(first, last) .least = first, .most = last
+#define ONE_OF(list)        .names = list, .most = COUNT(list) - 1
+#define REQUIRED            .required = 1
 
-static int get_text(const struct report *to, const struct node *key, size_t most,
-                    const char **value)
+static const struct key machine_keys[] = {
+    KEY("name", TEXT, cf_machine, name, WITHIN(0, sizeof(((struct cf_machine *)NULL)->name) - 1)),
+    {.name = "source", .kind = OTHER},
+    KEY("cpus", NUMBER, cf_machine, cpus, WITHIN(1, 65536)),
+    KEY("clock_hz", NUMBER, cf_machine, clock_hz, WITHIN(1, UINT64_C(1000000000000))),
+    KEY("line_size", POWER, cf_machine, line_size, WITHIN(4, 65536), REQUIRED),
+    {.name = "levels", .kind = OTHER, REQUIRED},
+    {.name = "latency", .kind = OTHER},
+    KEY("latency_rule", CHOICE, cf_machine, latency_rule, ONE_OF(cfm_rule_names)),
+};
+
+static const struct key level_keys[] = {
+    KEY("name", TEXT, cf_level, name, WITHIN(1, sizeof(((struct cf_level *)NULL)->name) - 1),
+        REQUIRED),
+    KEY("kind", CHOICE, cf_level, kind, ONE_OF(cfm_kind_names)),
+    KEY("size", SIZE, cf_level, size, WITHIN(1, UINT64_C(1) << 46), REQUIRED),
+    KEY("ways", NUMBER, cf_level, ways, WITHIN(1, CF_MAX_WAYS), REQUIRED),
+    KEY("line_size", POWER, cf_level, line, WITHIN(4, 65536)),
+    KEY("shared_by", NUMBER, cf_level, shared_by, WITHIN(1, 65536)),
+    KEY("policy", CHOICE, cf_level, policy, ONE_OF(cfm_policy_names)),
+    KEY("write", CHOICE, cf_level, write_back, ONE_OF(cfm_write_names)),
+    KEY("allocate", CHOICE, cf_level, write_allocate, ONE_OF(cfm_bool_names)),
+    KEY("inclusion", CHOICE, cf_level, inclusion, ONE_OF(cfm_inclusion_names)),
+    KEY("depth", NUMBER, cf_level, depth, WITHIN(1, CF_MAX_LEVELS)),
+};
+
+static int get_text(const struct report *to, const struct node *key, const struct key *as,
+                    char *value)
 {
     const struct node *n = key->next;
 
     if (n->kind != NODE_TEXT)
         return cfm_fail(to, n->line, "'%s' is %s: give a text", key->text, cfm_node_names[n->kind]);
-    if (strlen(n->text) > most)
-        return cfm_fail(to, n->line, "'%s' is longer than %zu bytes: shorten it", key->text, most);
-    *value = n->text;
+    if (strlen(n->text) > as->most)
+        return cfm_fail(to, n->line, "'%s' is longer than %" PRIu64 " bytes: shorten it", key->text,
+                        as->most);
+    if (strlen(n->text) < as->least)
+        return cfm_fail(to, key->line, "a level has an empty name: name it, as in L1D");
+    strcpy(value, n->text);
     return 0;
 }
 
-/* Index of the value among `names`. */
-static int get_choice(const struct report *to, const struct node *key, const char *const *names,
-                      size_t count)
+/* Number of the value among the names. */
+static int get_choice(const struct report *to, const struct node *key, const struct key *as,
+                      uint64_t *value)
 {
     const struct node *n = key->next;
+    const size_t count = as->most + 1;
     char list[256];
 
+    cfm_name_list(list, sizeof list, as->names, count);
     if (n->kind != NODE_TEXT)
         return cfm_fail(to, n->line, "'%s' is %s: give one of %s", key->text,
-                        cfm_node_names[n->kind], cfm_name_list(list, sizeof list, names, count));
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(n->text, names[i]) == 0)
-            return (int)i;
-    return cfm_fail(to, n->line, "'%s: %s' is not known: give one of %s", key->text, n->text,
-                    cfm_name_list(list, sizeof list, names, count));
+                        cfm_node_names[n->kind], list);
+    *value = cfm_key_index(n, as->names, count);
+    if (*value < count)
+        return 0;
+    return cfm_fail(to, n->line, "'%s: %s' is not known: give one of %s", key->text, n->text, list);
+}
+
+static int get_value(const struct report *to, const struct node *key, const struct key *as,
+                     void *into)
+{
+    char *field = (char *)into + as->offset;
+    uint64_t v;
+
+    if (as->kind == TEXT)
+        return get_text(to, key, as, field);
+    if (as->kind == CHOICE ? get_choice(to, key, as, &v) < 0
+                           : get_number(to, key, as->kind != NUMBER, as->least, as->most, &v) < 0)
+        return -1;
+    if (as->kind == POWER && v & (v - 1))
+        return cfm_fail(to, key->next->line,
+                        "'%s: %s' is no power of two: lines are 16, 32, 64, ...", key->text,
+                        key->next->text);
+    if (as->bytes == sizeof(uint64_t))
+        memcpy(field, &v, sizeof v);
+    else if (as->bytes == sizeof(uint32_t))
+        memcpy(field, &(uint32_t){(uint32_t)v}, sizeof(uint32_t));
+    else
+        *(uint8_t *)field = (uint8_t)v;
+    return 0;
+}
+
+/* Reads the mapping `n` by its keys; found[i] is the node of keys[i], or NULL. Those of kind OTHER
+   are left to the caller. */
+static int read_keys(const struct report *to, const struct node *n, const char *what,
+                     const struct key *keys, size_t count, void *into, const struct node **found)
+{
+    for (const struct node *k = n->child; k; k = k->next->next) {
+        size_t i = 0;
+
+        while (i < count && strcmp(k->text, keys[i].name) != 0)
+            i++;
+        if (i == count) {
+            const char *names[COUNT(level_keys)];
+
+            for (i = 0; i < count; i++)
+                names[i] = keys[i].name;
+            return cfm_unknown_key(to, k, what, names, count);
+        }
+        found[i] = k;
+        if (keys[i].kind != OTHER && get_value(to, k, &keys[i], into) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int cfm_unknown_key(const struct report *to, const struct node *key, const char *where,
@@ -190,76 +275,20 @@ int cfm_settle_cpus(const struct report *to, size_t line, struct cf_machine *m)
 
 static int read_level(const struct report *to, const struct node *n, struct cf_machine *m)
 {
-    static const char *const keys[] = {"name",      "kind",      "size",   "ways",
-                                       "line_size", "shared_by", "policy", "write",
-                                       "allocate",  "inclusion", "depth"};
+    const struct node *found[COUNT(level_keys)] = {NULL};
     struct cf_level *l = &m->level[m->levels];
-    unsigned seen = 0;
 
     if (n->kind != NODE_MAP)
         return cfm_fail(to, n->line, "a level is %s: give {name: ..., size: ..., ways: ...}",
                         cfm_node_names[n->kind]);
     *l = (struct cf_level){
         .line = m->line_size, .shared_by = 1, .write_back = 1, .write_allocate = 1};
-    for (const struct node *k = n->child; k; k = k->next->next) {
-        size_t which = cfm_key_index(k, keys, COUNT(keys));
-        const char *text;
-        int choice = 0;
-
-        seen |= 1U << which;
-        switch (which) {
-        case 0:
-            if (get_text(to, k, sizeof l->name - 1, &text) < 0)
-                return -1;
-            if (!*text)
-                return cfm_fail(to, k->line, "a level has an empty name: name it, as in L1D");
-            strcpy(l->name, text);
-            break;
-        case 1:
-            choice = get_choice(to, k, cfm_kind_names, COUNT(cfm_kind_names));
-            l->kind = (enum cf_kind)choice;
-            break;
-        case 2:
-            choice = get_number(to, k, 1, 1, UINT64_C(1) << 46, &l->size);
-            break;
-        case 3:
-            choice = cfm_get_u32(to, k, 1, CF_MAX_WAYS, &l->ways);
-            break;
-        case 4:
-            choice = get_line_size(to, k, &l->line);
-            break;
-        case 5:
-            choice = cfm_get_u32(to, k, 1, 65536, &l->shared_by);
-            break;
-        case 6:
-            choice = get_choice(to, k, cfm_policy_names, COUNT(cfm_policy_names));
-            l->policy = (enum cf_replacement)choice;
-            break;
-        case 7:
-            choice = get_choice(to, k, cfm_write_names, COUNT(cfm_write_names));
-            l->write_back = (uint8_t)choice;
-            break;
-        case 8:
-            choice = get_choice(to, k, cfm_bool_names, COUNT(cfm_bool_names));
-            l->write_allocate = (uint8_t)choice;
-            break;
-        case 9:
-            choice = get_choice(to, k, cfm_inclusion_names, COUNT(cfm_inclusion_names));
-            l->inclusion = (enum cf_inclusion)choice;
-            break;
-        case 10:
-            choice = cfm_get_u32(to, k, 1, CF_MAX_LEVELS, &l->depth);
-            break;
-        default:
-            return cfm_unknown_key(to, k, "a level", keys, COUNT(keys));
-        }
-        if (choice < 0)
-            return -1;
-    }
-    for (unsigned i = 0; i < 4; i++)
-        if (i != 1 && !(seen & (1U << i)))
+    if (read_keys(to, n, "a level", level_keys, COUNT(level_keys), l, found) < 0)
+        return -1;
+    for (size_t i = 0; i < COUNT(level_keys); i++)
+        if (level_keys[i].required && !found[i])
             return cfm_fail(to, n->line, "level %s has no '%s': add it",
-                            l->name[0] ? l->name : "without name", keys[i]);
+                            l->name[0] ? l->name : "without name", level_keys[i].name);
     if (cfm_settle_level(to, n->line, m, m->levels) < 0)
         return -1;
     m->levels++;
@@ -284,53 +313,31 @@ static int read_levels(const struct report *to, const struct node *n, struct cf_
 
 static int read_machine(const struct report *to, const struct node *root, struct cf_machine *m)
 {
-    static const char *const keys[] = {"name",      "source", "cpus",    "clock_hz",
-                                       "line_size", "levels", "latency", "latency_rule"};
-    const struct node *found[COUNT(keys)] = {NULL};
-    const char *text;
+    enum { NAME, SOURCE, CPUS, CLOCK, LINE, LEVELS, LATENCY };
+    const struct node *found[COUNT(machine_keys)] = {NULL};
 
     if (root->kind != NODE_MAP)
         return cfm_fail(to, root->line,
                         "is %s: a description is a mapping with line_size and levels",
                         cfm_node_names[root->kind]);
-    for (const struct node *k = root->child; k; k = k->next->next) {
-        size_t which = cfm_key_index(k, keys, COUNT(keys));
+    if (read_keys(to, root, "a machine", machine_keys, COUNT(machine_keys), m, found) < 0)
+        return -1;
+    for (size_t i = 0; i < COUNT(machine_keys); i++)
+        if (machine_keys[i].required && !found[i])
+            return cfm_fail(to, root->line, "has no '%s': add it", machine_keys[i].name);
+    if (found[SOURCE]) {
+        const struct node *n = found[SOURCE]->next;
 
-        if (which == COUNT(keys))
-            return cfm_unknown_key(to, k, "a machine", keys, COUNT(keys));
-        found[which] = k;
-    }
-    for (size_t i = 4; i <= 5; i++)
-        if (!found[i])
-            return cfm_fail(to, root->line, "has no '%s': add it", keys[i]);
-    if (found[0]) {
-        if (get_text(to, found[0], sizeof m->name - 1, &text) < 0)
-            return -1;
-        strcpy(m->name, text);
-    }
-    if (found[1]) {
-        if (get_text(to, found[1], MAX_FILE, &text) < 0)
-            return -1;
-        m->source = strdup(text);
+        if (n->kind != NODE_TEXT)
+            return cfm_fail(to, n->line, "'source' is %s: give a text", cfm_node_names[n->kind]);
+        m->source = strdup(n->text);
         if (!m->source)
             return cfm_refuse(to, ENOMEM);
     }
-    if (found[2] && cfm_get_u32(to, found[2], 1, 65536, &m->cpus) < 0)
+    if (read_levels(to, found[LEVELS]->next, m) < 0 ||
+        (found[LATENCY] && cfm_read_latency(to, found[LATENCY]->next, m) < 0))
         return -1;
-    if (found[3] && get_number(to, found[3], 0, 1, UINT64_C(1000000000000), &m->clock_hz) < 0)
-        return -1;
-    if (get_line_size(to, found[4], &m->line_size) < 0 || read_levels(to, found[5]->next, m) < 0)
-        return -1;
-    if (found[6] && cfm_read_latency(to, found[6]->next, m) < 0)
-        return -1;
-    if (found[7]) {
-        int rule = get_choice(to, found[7], cfm_rule_names, COUNT(cfm_rule_names));
-
-        if (rule < 0)
-            return -1;
-        m->latency_rule = (enum cf_latency_rule)rule;
-    }
-    return cfm_settle_cpus(to, found[2] ? found[2]->line : found[5]->line, m);
+    return cfm_settle_cpus(to, found[CPUS] ? found[CPUS]->line : found[LEVELS]->line, m);
 }
 
 static char *read_file(const struct report *to, const char *path, size_t *size)
