@@ -259,13 +259,10 @@ static void end_header(struct input *in)
     }
     in->headed = 1;
     for (unsigned i = 0; i < in->columns; i++) {
-        in->batch[i] = calloc(BATCH, cf_type_width(cf_column_type(in->id[i])));
-        if (!in->batch[i])
-            cf_die(&in->m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        in->batch[i] =
+            cf_need(&in->m->tool, calloc(BATCH, cf_type_width(cf_column_type(in->id[i]))));
     }
-    in->times = calloc(BATCH, sizeof *in->times);
-    if (!in->times)
-        cf_die(&in->m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    in->times = cf_need(&in->m->tool, calloc(BATCH, sizeof *in->times));
 }
 
 /* ---- rows ---- */
@@ -524,7 +521,7 @@ static void add_input(struct importer *m, unsigned table, const char *file)
             cf_die(&m->tool, CF_EXIT_USAGE, "two files for the table %s: join them first",
                    cf_table_name(table));
     if (!in || csv_init(&in->csv, CSV_APPEND_NULL) != 0)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&m->tool);
     in->m = m;
     in->table = table;
     in->time_at = in->snap_at = -1;

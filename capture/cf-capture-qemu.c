@@ -137,10 +137,8 @@ static void choose(struct cf_tool *t, struct options *o, struct emulator *c, cha
         cf_die(t, status, "%s: %s", argv[0],
                status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
     if (o->system) {
-        c->argv0 = strdup(argv[0]);
-        c->machine = strdup(argv[0]);
-        if (!c->argv0 || !c->machine)
-            cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+        c->argv0 = cf_need(t, strdup(argv[0]));
+        c->machine = cf_need(t, strdup(argv[0]));
         return;
     }
     if (target_read(path, &target) != 0)
@@ -159,10 +157,8 @@ static void choose(struct cf_tool *t, struct options *o, struct emulator *c, cha
     if (!o->arch)
         o->arch = target.arch;
     if (asprintf(&c->argv0, strchr(o->arch, '/') ? "%s" : "qemu-%s", o->arch) < 0)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
-    c->machine = strdup(c->argv0);
-    if (!c->machine)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(t);
+    c->machine = cf_need(t, strdup(c->argv0));
     if (cf_command_find(c->argv0, library, sizeof(library)) != 0)
         cf_die(t, CF_EXIT_ENVIRONMENT,
                "%s is missing: install the package qemu-user, or name "
@@ -190,9 +186,7 @@ static void build_line(struct cf_tool *t, const struct options *o, struct emulat
 
     while (argv[args])
         args++;
-    c->line = calloc((size_t)args + (size_t)o->extras + 16, sizeof(*c->line));
-    if (!c->line || !c->argv0)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    c->line = cf_need(t, calloc((size_t)args + (size_t)o->extras + 16, sizeof(*c->line)));
     if (find_plugin(plugin, sizeof(plugin)) != 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "our plugin is missing: build again");
     if (strchr(plugin, ','))

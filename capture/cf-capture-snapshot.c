@@ -448,7 +448,7 @@ static void begin(struct capture *k)
     cf_writer_private(k->writer); /* physical addresses: as the device, for its owner alone */
     h.command = command_line(&k->tasks);
     if (!h.command || emit_open(&k->emit, k->writer) != 0)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&k->tool);
     k->emit.owners = k->o.owners;
     if (cf_writer_header(k->writer, &h) != 0)
         exit(cf_tool_finish(&k->tool, NULL, k->writer));
@@ -550,9 +550,7 @@ int main(int argc, char **argv)
     open_device(&k);
     make_thrash(&k);
     if (k.o.points) {
-        k.watch = watch_new(&k.tool, k.o.point, k.o.points);
-        if (!k.watch)
-            cf_die(&k.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        k.watch = cf_need(&k.tool, watch_new(&k.tool, k.o.point, k.o.points));
     }
     begin(&k);
     start(&k, &set);

@@ -97,14 +97,10 @@ static void add_source(struct cf_tool *t, struct sources *all, const char *name,
             return; /* what was found first counts, as in PATH */
     if (all->count == all->room) {
         all->room = all->room ? 2 * all->room : 16;
-        all->list = realloc(all->list, all->room * sizeof *all->list);
-        if (!all->list)
-            cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+        all->list = cf_need(t, realloc(all->list, all->room * sizeof *all->list));
     }
-    all->list[all->count].name = strdup(name);
-    all->list[all->count].path = strdup(path);
-    if (!all->list[all->count].name || !all->list[all->count].path)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    all->list[all->count].name = cf_need(t, strdup(name));
+    all->list[all->count].path = cf_need(t, strdup(path));
     all->count++;
 }
 

@@ -61,9 +61,7 @@ void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, in
     static char *const standard_input[] = {(char *)"-", NULL};
 
     *l = (struct cf_lines){.name = "standard input", .told = 1};
-    l->more = calloc(1, sizeof *l->more);
-    if (!l->more)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    l->more = cf_need(t, calloc(1, sizeof *l->more));
     l->more->tool = t;
     l->more->files = count ? files : standard_input;
     l->more->count = count ? count : 1;

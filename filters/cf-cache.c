@@ -261,10 +261,8 @@ static void set_prefetch(struct cache *c, const char *text, struct cf_hierarchy_
 
 static void set_mask(struct cache *c, const char *text, struct cf_way_mask *mask)
 {
-    char *copy = strdup(text), *ways = copy ? strchr(copy, ':') : NULL, *level = NULL;
+    char *copy = cf_need(&c->tool, strdup(text)), *ways = strchr(copy, ':'), *level = NULL;
 
-    if (!copy)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     if (!ways)
         cf_die(&c->tool, CF_EXIT_USAGE, "--way-mask '%s': give CORE:MASK, such as 0:0xf", text);
     *ways++ = '\0';
@@ -299,9 +297,7 @@ static void make_model(struct cache *c)
     if (!c->model)
         cf_die(&c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s: %s",
                c->o.machine, problem);
-    c->cores = cf_cores_new(c->o.cores);
-    if (!c->cores)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    c->cores = cf_need(&c->tool, cf_cores_new(c->o.cores));
 }
 
 static void model_frame(struct cache *c, struct cf_frame *f)
@@ -319,7 +315,7 @@ static void model_frame(struct cache *c, struct cf_frame *f)
             space = 0; /* processes share memory */
         if (end <= from || cf_hierarchy_run(c->model, addr, cf_u8(f, CF_OP), cf_u32(f, CF_SIZE),
                                             from, end, core, space, c->hit) != 0)
-            cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&c->tool);
     }
 }
 
@@ -353,9 +349,8 @@ static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer
 {
     struct cf_frame *f;
 
-    c->snapshots = snapshots_new(&c->o.snapshot, c->machine, c->model, c->cores, w);
-    if (!c->snapshots)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    c->snapshots =
+        cf_need(&c->tool, snapshots_new(&c->o.snapshot, c->machine, c->model, c->cores, w));
     cf_reader_want(r, CF_ACCESS, CF_TIME, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_ADDR, c->o.physical ? CF_OPTIONAL : CF_REQUIRED);
     want(c, r);

@@ -186,7 +186,7 @@ static void run(struct output *out)
     if (!bad && out->slice)
         bad = slice_flush(out->slice);
     if (bad && errno == ENOMEM)
-        cf_die(out->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(out->tool);
 }
 
 int main(int argc, char **argv)
@@ -216,11 +216,9 @@ int main(int argc, char **argv)
     if (o.mode == CSV)
         out.csv = csv_new(&t, o.table ? o.table : "access", o.columns);
     if (o.sliced) {
-        out.slice = slice_new(o.from, o.to, send, &out);
+        out.slice = cf_need(&t, slice_new(o.from, o.to, send, &out));
         cf_reader_range(out.reader, o.from, o.to);
     }
-    if ((o.mode == CSV && !out.csv) || (o.sliced && !out.slice))
-        cf_die(&t, CF_EXIT_ENVIRONMENT, "out of memory");
     run(&out);
     if (out.csv && csv_end(out.csv) != 0)
         no_table = 1;

@@ -134,17 +134,16 @@ static void read_program(struct clash *c, struct profile *p, char *argument)
 
     if (is && is != argument && (!slash || slash > is)) {
         file = is + 1;
-        p->name = strndup(argument, (size_t)(is - argument));
+        p->name = cf_need(&c->tool, strndup(argument, (size_t)(is - argument)));
     } else if (!file || !strcmp(file, "-")) {
-        p->name = strdup("-");
+        p->name = cf_need(&c->tool, strdup("-"));
     } else {
         const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 
         p->name =
-            strndup(base, strrchr(base, '.') ? (size_t)(strrchr(base, '.') - base) : strlen(base));
+            cf_need(&c->tool, strndup(base, strrchr(base, '.') ? (size_t)(strrchr(base, '.') - base)
+                                                               : strlen(base)));
     }
-    if (!p->name)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     if (file && ends_with(file, ".csv"))
         read_profile(c, p, file);
     else
@@ -154,10 +153,8 @@ static void read_program(struct clash *c, struct profile *p, char *argument)
 /* The names of --names, of which there must be one a program. */
 static void rename_programs(struct clash *c)
 {
-    char *copy = strdup(c->o.names), *rest = copy;
+    char *copy = cf_need(&c->tool, strdup(c->o.names)), *rest = copy;
 
-    if (!copy)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (uint32_t i = 0; i < c->profiles; i++) {
         const char *name = strsep(&rest, ",");
 
@@ -165,17 +162,14 @@ static void rename_programs(struct clash *c)
             cf_die(&c->tool, CF_EXIT_USAGE, "--names '%s': not one for each of %u programs",
                    c->o.names, c->profiles);
         free(c->profile[i].name);
-        if (!(c->profile[i].name = strdup(name)))
-            cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        c->profile[i].name = cf_need(&c->tool, strdup(name));
     }
     free(copy);
 }
 
 static void make_pairs(struct clash *c)
 {
-    c->pair = calloc((size_t)c->profiles * c->profiles + 1, sizeof *c->pair);
-    if (!c->pair)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    c->pair = cf_need(&c->tool, calloc((size_t)c->profiles * c->profiles + 1, sizeof *c->pair));
     for (uint32_t i = 0; i < c->profiles; i++)
         for (uint32_t o = 0; o < c->profiles; o++) {
             const struct profile *observed = &c->profile[o], *other = &c->profile[i];
@@ -214,9 +208,7 @@ int main(int argc, char **argv)
     if (files > MOST_PROGRAMS)
         cf_die(&c.tool, CF_EXIT_USAGE, "%d programs: at most %d", files, MOST_PROGRAMS);
     c.profiles = files ? (uint32_t)files : 1;
-    c.profile = calloc(c.profiles, sizeof *c.profile);
-    if (!c.profile)
-        cf_die(&c.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    c.profile = cf_need(&c.tool, calloc(c.profiles, sizeof *c.profile));
     for (uint32_t i = 0; i < c.profiles; i++)
         read_program(&c, &c.profile[i], files ? argv[optind + (int)i] : NULL);
     if (c.status == CF_EXIT_ENVIRONMENT)

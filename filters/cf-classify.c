@@ -109,12 +109,9 @@ static void idle(void *writer)
 
 static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
 {
-    /* the reader never hands out a longer frame */
-    uint8_t *class = malloc(CF_FILE_ROWS);
+    uint8_t *class = cf_column_room(&r->c.tool, 1);
     struct cf_frame *f;
 
-    if (!class)
-        cf_die(&r->c.tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (const struct need *n = r->rule->needs; n->column; n++)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
     if (r->rule->open)

@@ -133,11 +133,6 @@ static void parse(struct work *w, int argc, char **argv)
         cf_die(t, CF_EXIT_USAGE, "--pairs and --against: give one of them");
 }
 
-static void no_memory(const struct work *w)
-{
-    cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-}
-
 /* ---- two streams of snapshots ---- */
 
 static void open_side(struct work *w, struct side *s, char *const *files, int count)
@@ -146,9 +141,7 @@ static void open_side(struct work *w, struct side *s, char *const *files, int co
                           (w->o.virtual ? CF_TAGS_VIRTUAL : 0);
 
     s->reader = cf_tool_reader(&w->tool, files, count);
-    s->snaps = cf_snaps_new(w->o.level, keep);
-    if (!s->snaps)
-        no_memory(w);
+    s->snaps = cf_need(&w->tool, cf_snaps_new(w->o.level, keep));
     cf_snaps_want(s->snaps, s->reader);
 }
 
@@ -172,7 +165,7 @@ static int next(struct work *w, struct side *s)
             break;
     }
     if (r < 0)
-        no_memory(w);
+        cf_out_of_memory(&w->tool);
     return r;
 }
 
@@ -290,7 +283,7 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
     double percent;
 
     if (cf_changes_add(&c, ta, tb, take, w) != 0)
-        no_memory(w);
+        cf_out_of_memory(&w->tool);
     w->pairs++;
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
     if (w->o.by == BY_PAIR)
@@ -381,11 +374,9 @@ static void print_sums(const struct work *w)
 {
     static const char *const kinds[] = {"same", "other_state", "other_way", "only_a", "only_b"};
     const uint32_t n = cf_groups_count(w->groups);
-    struct key *key = malloc(((size_t)n + 1) * sizeof *key);
+    struct key *key = cf_need(&w->tool, malloc(((size_t)n + 1) * sizeof *key));
     const int processes = w->o.by == BY_PROCESS;
 
-    if (!key)
-        no_memory(w);
     for (uint32_t i = 0; i < n; i++)
         key[i] = (struct key){cf_groups_value(w->groups, i), i};
     qsort(key, n, sizeof *key, by_key);
@@ -431,10 +422,8 @@ int main(int argc, char **argv)
     cf_tool_init(&w.tool, argc, argv, "cf-diff", usage);
     parse(&w, argc, argv);
     open_side(&w, &w.a, argv + optind, argc - optind);
-    w.groups = cf_groups_new();
-    w.tasks = cf_tasks_new();
-    if (!w.groups || !w.tasks)
-        no_memory(&w);
+    w.groups = cf_need(&w.tool, cf_groups_new());
+    w.tasks = cf_need(&w.tool, cf_tasks_new());
     if (w.o.by == BY_PROCESS) {
         cf_reader_unify(w.a.reader);
         cf_tasks_want(w.a.reader);

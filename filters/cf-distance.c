@@ -171,36 +171,24 @@ static void parse(struct distance *d, int argc, char **argv)
                "--sets does not go with --rate and --samples: a set has too few lines to sample");
 }
 
-static void *room(const struct distance *d, size_t width)
-{
-    /* the reader never hands out a longer frame */
-    void *p = malloc(CF_FILE_ROWS * width);
-
-    if (!p)
-        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    return p;
-}
-
 static void prepare(struct distance *d)
 {
-    d->stack = cf_stack_new(&d->config);
-    d->runs = cf_runs_new(d->shift, d->what, CF_WIRE_ROWS);
-    d->cores = cf_cores_new(1);
-    d->units = cf_groups_new();
-    if (!d->stack || !d->runs || !d->cores || !d->units)
-        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    d->dist = room(d, sizeof(*d->dist));
+    d->stack = cf_need(&d->tool, cf_stack_new(&d->config));
+    d->runs = cf_need(&d->tool, cf_runs_new(d->shift, d->what, CF_WIRE_ROWS));
+    d->cores = cf_need(&d->tool, cf_cores_new(1));
+    d->units = cf_need(&d->tool, cf_groups_new());
+    d->dist = cf_column_room(&d->tool, sizeof(*d->dist));
     if (d->sampling)
-        d->weight = room(d, sizeof(*d->weight));
+        d->weight = cf_column_room(&d->tool, sizeof(*d->weight));
     if (d->per == PER_ALL)
         return;
-    d->unit = room(d, sizeof(*d->unit));
-    d->thread = room(d, sizeof(*d->thread));
-    d->index = room(d, sizeof(*d->index));
-    d->addr = room(d, sizeof(*d->addr));
-    d->part = room(d, sizeof(*d->part));
-    d->size = room(d, sizeof(*d->size));
-    d->op = room(d, sizeof(*d->op));
+    d->unit = cf_column_room(&d->tool, sizeof(*d->unit));
+    d->thread = cf_column_room(&d->tool, sizeof(*d->thread));
+    d->index = cf_column_room(&d->tool, sizeof(*d->index));
+    d->addr = cf_column_room(&d->tool, sizeof(*d->addr));
+    d->part = cf_column_room(&d->tool, sizeof(*d->part));
+    d->size = cf_column_room(&d->tool, sizeof(*d->size));
+    d->op = cf_column_room(&d->tool, sizeof(*d->op));
 }
 
 static void release(struct distance *d)
@@ -254,7 +242,7 @@ static void one_stack(struct distance *d, const struct cf_frame *f)
 
         to = cf_cores_piece(d->cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
         if (!to)
-            cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&d->tool);
         piece(d, f, 0, from, to, space);
     }
 }
@@ -270,7 +258,7 @@ static uint32_t find_units(struct distance *d, const struct cf_frame *f)
         d->thread[i] = (uint64_t)(pid ? pid[i] : 0) << 32 | (d->per == PER_THREAD ? tid[i] : 0);
     status = cf_groups_number(d->units, d->thread, sizeof(*d->thread), f->rows, d->unit);
     if (status < 0)
-        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&d->tool);
     if (status > 0)
         cf_die(&d->tool, CF_EXIT_ENVIRONMENT,
                "more than %d processes or threads: take a part with cf-select", CF_GROUPS_MOST);
@@ -286,10 +274,8 @@ static void gathered(struct distance *d, const struct cf_frame *f)
     const uint8_t *op = cf_u8(f, CF_OP);
     const uint32_t *size = cf_u32(f, CF_SIZE);
     const uint32_t units = cf_groups_count(d->units);
-    uint32_t *end = calloc((size_t)units + 1, sizeof(*end));
+    uint32_t *end = cf_need(&d->tool, calloc((size_t)units + 1, sizeof(*end)));
 
-    if (!end)
-        cf_die(&d->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (uint32_t i = 0; i < f->rows; i++)
         end[d->unit[i] + 1]++;
     for (uint32_t u = 0; u < units; u++)

@@ -96,10 +96,8 @@ struct work {
 
 static void parse_ops(const struct cf_tool *t, struct options *o, const char *list)
 {
-    char *copy = strdup(list), *rest = copy, *name;
+    char *copy = cf_need(t, strdup(list)), *rest = copy, *name;
 
-    if (!copy)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
     while ((name = strsep(&rest, ","))) {
         unsigned op = cf_op_find(name);
         if (op < CF_LOAD || op > CF_FLUSH)
@@ -282,7 +280,7 @@ static void check(struct work *w, int status, int snapshots)
                "--bin-width: the stream spans more than %d bins: choose wider ones, or --bins",
                HEAT_MOST_BINS);
     if (status)
-        cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(w->tool);
 }
 
 /* How many of the first rows are of the same snapshot. A snapshot has thousands of them. */
@@ -378,9 +376,7 @@ static void note_header(struct work *w, const struct cf_header *h)
     cf_picture_command(w->tool, &w->command, h->command);
     w->segment++;
     if (!w->unit) {
-        w->unit = strdup(unit);
-        if (!w->unit)
-            cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        w->unit = cf_need(w->tool, strdup(unit));
     } else if (strcmp(w->unit, unit)) {
         w->units_differ = 1;
     }
@@ -424,10 +420,8 @@ static void make_heats(struct work *w)
     /* with both ends known, the bins can be as wide as they have to be from the beginning */
     if (!width && o->from_given && o->to != UINT64_MAX)
         width = (o->to - o->from) / o->bins + 1;
-    w->accesses = heat_new(o->bins, width, o->from);
-    w->lines = heat_new(1, 1, 0);
-    if (!w->accesses || !w->lines)
-        cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    w->accesses = cf_need(w->tool, heat_new(o->bins, width, o->from));
+    w->lines = cf_need(w->tool, heat_new(1, 1, 0));
     if (o->region) {
         heat_filter(w->accesses, region_wanted, w);
         heat_filter(w->lines, region_wanted, w);

@@ -113,9 +113,8 @@ static void begin(struct histogram *h, unsigned column, enum cf_type type)
                " can be made",
                h->o.column);
     h->one = column == CF_DIST ? FIXED : 1;
-    h->bins = bins_new(h->o.bins, h->o.most, column == CF_DIST ? CF_DIST_LEAST : 0, h->one);
-    if (!h->bins)
-        cf_die(&h->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    h->bins = cf_need(
+        &h->tool, bins_new(h->o.bins, h->o.most, column == CF_DIST ? CF_DIST_LEAST : 0, h->one));
 }
 
 /* Columns and tables that this suite does not list are known by the names that the stream gives
@@ -261,7 +260,7 @@ static int count_frame(struct histogram *h, const struct cf_frame *f)
     }
     if (bad || bins_add(h->bins, value, by ? h->group : NULL, weights, f->rows,
                         by ? cf_groups_count(h->groups) : 1) != 0)
-        cf_die(&h->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&h->tool);
     return 0;
 }
 
@@ -290,16 +289,14 @@ int main(int argc, char **argv)
     cf_tool_init(&h.tool, argc, argv, "cf-histogram", usage);
     parse(&h, argc, argv);
     h.reader = cf_tool_reader(&h.tool, argv + optind, argc - optind);
-    h.groups = cf_groups_new();
-    h.value = malloc(CF_FILE_ROWS * sizeof(*h.value));
-    h.weights = malloc(CF_FILE_ROWS * sizeof(*h.weights));
-    h.group = malloc(CF_FILE_ROWS * sizeof(*h.group));
-    if (!h.groups || !h.value || !h.weights || !h.group)
-        cf_die(&h.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    h.groups = cf_need(&h.tool, cf_groups_new());
+    h.value = cf_column_room(&h.tool, sizeof(*h.value));
+    h.weights = cf_column_room(&h.tool, sizeof(*h.weights));
+    h.group = cf_column_room(&h.tool, sizeof(*h.group));
     want(&h);
     status = run(&h);
     if (h.bins && bins_finish(h.bins) != 0)
-        cf_die(&h.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&h.tool);
     print_histogram(&h);
     end = cf_tool_finish(&h.tool, h.reader, NULL);
     bins_free(h.bins);

@@ -91,9 +91,7 @@ static void set_latency(struct latency *l, const char *text)
     if (!equal || equal == text)
         cf_die(&l->tool, CF_EXIT_USAGE, "--latency '%s': not LEVEL=CYCLES, as in L2=21", text);
     cycles = (uint32_t)cf_parse_u64(&l->tool, "--latency", equal + 1, 0, CF_MAX_LATENCY);
-    what = strndup(text, (size_t)(equal - text));
-    if (!what)
-        cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    what = cf_need(&l->tool, strndup(text, (size_t)(equal - text)));
     if (cf_machine_set_latency(l->machine, what, cycles, problem, sizeof problem) < 0)
         cf_die(&l->tool, CF_EXIT_USAGE, "--latency '%s': %s", text, problem);
     free(what);
@@ -101,11 +99,9 @@ static void set_latency(struct latency *l, const char *text)
 
 static void parse(struct latency *l, int argc, char **argv)
 {
-    const char **stated = calloc((size_t)argc, sizeof *stated);
+    const char **stated = cf_need(&l->tool, calloc((size_t)argc, sizeof *stated));
     int c, count = 0;
 
-    if (!stated)
-        cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     l->column = CF_HIT;
     while ((c = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
@@ -297,7 +293,7 @@ static int unplaced(struct latency *l, struct cf_frame *f)
         return 0;
     if (cf_latencies_depend(l->model)) {
         if (cf_aside_take(&l->unplaced, f) < 0)
-            cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&l->tool);
         return 1;
     }
     cf_latencies_rows(l->model, level, op, NULL, f->rows, l->cost, seen);
@@ -337,7 +333,7 @@ static void accesses(struct latency *l, struct cf_frame *f)
     if (l->cores) {
         if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID),
                           f->rows, l->core, l->space) < 0)
-            cf_die(&l->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&l->tool);
         core = l->core;
     }
     rows_by_time(l, f, level, op, core, seen);
@@ -440,16 +436,12 @@ int main(int argc, char **argv)
         w = cf_tool_writer(&l.tool, l.output);
     else
         cf_reader_pieces(r);
-    l.model = cf_latencies_new(l.machine);
-    l.cost = malloc(CF_FILE_ROWS * sizeof *l.cost);
-    if (!l.model || !l.cost)
-        cf_die(&l.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    l.model = cf_need(&l.tool, cf_latencies_new(l.machine));
+    l.cost = cf_column_room(&l.tool, sizeof *l.cost);
     if (cf_latencies_depend(l.model) && l.core_count > 1) {
-        l.cores = cf_cores_new(l.core_count);
-        l.core = malloc(CF_FILE_ROWS);
-        l.space = malloc(CF_FILE_ROWS * sizeof *l.space);
-        if (!l.cores || !l.core || !l.space)
-            cf_die(&l.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        l.cores = cf_need(&l.tool, cf_cores_new(l.core_count));
+        l.core = cf_column_room(&l.tool, 1);
+        l.space = cf_column_room(&l.tool, sizeof *l.space);
     }
     run(&l, r, w);
     if (l.summary)

@@ -145,7 +145,7 @@ __attribute__((format(printf, 2, 3))) static char *make_name(struct merge *m, co
 
     va_start(args, format);
     if (vasprintf(&name, format, args) < 0)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&m->tool);
     va_end(args);
     m->owned = merge_alloc(m, m->owned, (m->owns + 1) * sizeof(*m->owned));
     m->owned[m->owns++] = name;
@@ -284,9 +284,7 @@ int main(int argc, char **argv)
     parse(&m, argc, argv);
     m.writer = cf_tool_writer(&m.tool, m.o.output);
     set_inputs(&m, argv + optind, argc - optind);
-    m.out = output_new(&m);
-    if (!m.out)
-        cf_die(&m.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    m.out = cf_need(&m.tool, output_new(&m));
     /* cf_tool_finish() tells why the output failed, if it did */
     failed = m.o.schedule     ? merge_scheduled(&m)
              : m.o.interleave ? merge_interleaved(&m)

@@ -59,9 +59,7 @@ static void set_at(struct mrc *m, char *text)
     size_t n = 0;
 
     free(m->o.at);
-    m->o.at = calloc(strlen(text) + 1, sizeof(*m->o.at));
-    if (!m->o.at)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    m->o.at = cf_need(&m->tool, calloc(strlen(text) + 1, sizeof(*m->o.at)));
     for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
         m->o.at[n] = cf_parse_size(&m->tool, "--at", part);
         if (m->o.at[n++] == 0)
@@ -155,7 +153,7 @@ static void make_points(struct mrc *m)
     }
     m->exact = m->lines ? cf_curve_new(m->lines, m->points) : NULL;
     if (!m->exact)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&m->tool);
 }
 
 /* What the stream's distances are of: told by the chain, and by options, which go first. */
@@ -197,7 +195,7 @@ static void take_header(struct mrc *m, const struct cf_header *h)
 static void need(const struct mrc *m, const void *p)
 {
     if (!p)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&m->tool);
 }
 
 static void make_room(struct mrc *m, size_t groups)

@@ -413,7 +413,7 @@ static void run(struct work *w)
         while (r == 0 && (r = cf_snaps_next(w->snaps)) > 0)
             r = take_snapshot(w);
         if (r < 0)
-            cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&w->tool);
         cf_tool_progress(&w->tool, w->reader);
     }
 }
@@ -469,7 +469,7 @@ static void output(struct work *w)
         struct cf_survivors_row *row = cf_survivors_rows(w->survivors, &count);
 
         if (!row && w->snaps->count)
-            cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&w->tool);
         out = open_result(w, o->survivors);
         print_survivors(out, row, count);
         close_result(w, o->survivors, out);
@@ -493,12 +493,11 @@ int main(int argc, char **argv)
     parse(&w, argc, argv);
     w.line_size = w.o.line_size ? w.o.line_size : 64;
     w.reader = cf_tool_reader(&w.tool, argv + optind, argc - optind);
-    w.snaps = cf_snaps_new(w.o.level, (w.o.accesses ? CF_TAGS_OWNER : 0) |
-                                          (w.o.filtered || w.o.survivors ? CF_TAGS_MARK : 0));
+    w.snaps = cf_need(
+        &w.tool, cf_snaps_new(w.o.level, (w.o.accesses ? CF_TAGS_OWNER : 0) |
+                                             (w.o.filtered || w.o.survivors ? CF_TAGS_MARK : 0)));
     if (w.o.survivors)
-        w.survivors = cf_survivors_new(!w.o.lines, w.o.lines);
-    if (!w.snaps || (w.o.survivors && !w.survivors))
-        cf_die(&w.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        w.survivors = cf_need(&w.tool, cf_survivors_new(!w.o.lines, w.o.lines));
     cf_snaps_want(w.snaps, w.reader);
     if (w.o.lines)
         cf_reader_want(w.reader, CF_LINE, CF_PHYS, CF_OPTIONAL);

@@ -129,9 +129,7 @@ static void set_cover(struct rank *k, const char *text)
     const char *p = text ? text : "90,95,99";
     char *end;
 
-    k->o.cover = calloc(strlen(p) + 1, sizeof(*k->o.cover));
-    if (!k->o.cover)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    k->o.cover = cf_need(&k->tool, calloc(strlen(p) + 1, sizeof(*k->o.cover)));
     for (k->o.covers = 0;; p = end + 1) {
         double percent = strtod(p, &end);
 
@@ -244,7 +242,7 @@ static int run(struct rank *k)
             bad = objects_frame(k->objects, f, k->segment, k->seen, k->counts);
         }
         if (bad < 0)
-            cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&k->tool);
         if (bad > 0 && !status) {
             cf_warn(&k->tool, "the accesses have none of the columns class, hit and level, which "
                               "tell of misses");
@@ -265,16 +263,12 @@ int main(int argc, char **argv)
     parse(&k, argc, argv);
     k.reader = cf_tool_reader(&k.tool, argv + optind, argc - optind);
     cf_reader_pieces(k.reader);
-    k.counts = cf_counts_new();
-    k.names = cf_counts_new();
-    k.objects = objects_new();
-    if (!k.counts || !k.names || !k.objects)
-        cf_die(&k.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    k.counts = cf_need(&k.tool, cf_counts_new());
+    k.names = cf_need(&k.tool, cf_counts_new());
+    k.objects = cf_need(&k.tool, objects_new());
     rank_want(&k);
     status = run(&k);
-    item = rank_items(&k, &count);
-    if (!item)
-        cf_die(&k.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    item = cf_need(&k.tool, rank_items(&k, &count));
     if (k.o.cover)
         print_cover(&k, item, count);
     else

@@ -354,7 +354,7 @@ static void process(struct state *s)
             break;
         take_frame(s, f);
         if (s->t.r.failed)
-            cf_die(s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(s->tool);
         if (f->table != CF_HEADER && cf_writer_frame(s->out, f) < 0)
             break;
     }
@@ -415,7 +415,7 @@ static const struct cf_tool *running; /* libdw hands nothing over */
 
 static __attribute__((noreturn)) void no_memory(void)
 {
-    cf_die(running, CF_EXIT_ENVIRONMENT, "out of memory");
+    cf_out_of_memory(running);
 }
 
 /* ---- options ---- */
@@ -452,9 +452,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
     *o = (struct options){.page_size = 4096, .places = {.components = 2, .depth = 1}};
     /* More functions than arguments cannot be named. */
-    o->places.skip = calloc((size_t)argc + 1, sizeof *o->places.skip);
-    if (!o->places.skip)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    o->places.skip = cf_need(t, calloc((size_t)argc + 1, sizeof *o->places.skip));
     while ((c = getopt_long(argc, argv, "a:p:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case 'a':
@@ -520,14 +518,12 @@ int main(int argc, char **argv)
     s.o = &o;
     s.page_shift = (unsigned)__builtin_ctzll(o.page_size);
     for (int k = 0; k < ADDED; k++) {
-        s.column[k] = calloc(CF_FILE_ROWS, sizeof *s.column[k]);
-        if (!s.column[k])
-            cf_die(&tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        s.column[k] = cf_column_room(&tool, sizeof *s.column[k]);
     }
     s.in = cf_tool_reader(&tool, argv + optind, argc - optind);
     s.out = cf_tool_writer(&tool, o.output);
     if (timeline_begin(&s.t, s.out, &o.where, &o.places) < 0)
-        cf_die(&tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&tool);
     process(&s);
     status = cf_tool_finish(&tool, s.in, s.out);
     if (s.refused > REFUSALS)

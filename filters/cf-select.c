@@ -69,9 +69,8 @@ struct select {
     struct cf_writer *writer;
     struct cf_gather *access, *line; /* rows that are being collected */
     uint8_t *any;                    /* rows for which one of the alternatives holds */
-    uint32_t any_room;
-    struct memo memo[2][MEMO]; /* of region and of function */
-    uint64_t rows, kept;       /* of table access and line */
+    struct memo memo[2][MEMO];       /* of region and of function */
+    uint64_t rows, kept;             /* of table access and line */
     int told_blob;
 };
 
@@ -201,13 +200,8 @@ static uint8_t *make_mask(struct select *s, struct cf_gather *g, const struct cf
     uint8_t *mask = cf_gather_mask(g, f->rows);
     unsigned applied = 0, tests;
 
-    if (s->any_room < f->rows) {
-        free(s->any);
-        s->any = malloc(f->rows);
-        s->any_room = f->rows;
-    }
-    if (!mask || (!s->any && f->rows))
-        cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    if (!mask)
+        cf_out_of_memory(&s->tool);
     memset(mask, 1, f->rows);
     for (unsigned at = 0; at < s->tests; at += tests) {
         const struct test *test = &s->test[at];
@@ -293,7 +287,7 @@ static void run(struct select *s)
     if (!bad)
         bad = flush(s);
     if (bad && errno == ENOMEM)
-        cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(&s->tool);
     if (!bad && s->rows && !s->kept && !s->tool.quiet)
         cf_warn(&s->tool, "nothing was selected out of %llu rows", (unsigned long long)s->rows);
 }
@@ -305,12 +299,11 @@ int main(int argc, char **argv)
 
     cf_tool_init(&s.tool, argc, argv, "cf-select", usage);
     parse(&s, argc, argv);
+    s.any = cf_column_room(&s.tool, sizeof *s.any);
     s.reader = cf_tool_reader(&s.tool, argv + optind, argc - optind);
     s.writer = cf_tool_writer(&s.tool, s.output);
-    s.access = cf_gather_new(send, s.writer);
-    s.line = cf_gather_new(send, s.writer);
-    if (!s.access || !s.line)
-        cf_die(&s.tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    s.access = cf_need(&s.tool, cf_gather_new(send, s.writer));
+    s.line = cf_need(&s.tool, cf_gather_new(send, s.writer));
     /* a row that is kept takes all of its columns along */
     cf_reader_want_all(s.reader);
     for (unsigned i = 0; i < s.tests; i++)

@@ -201,10 +201,9 @@ static void begin(const struct cf_tool *t, const struct options *o, struct size 
     choose_sets(o, s);
     if (!s->count)
         return;
-    s->runs = cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH);
-    s->all = cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1], 0);
-    if (!s->runs || !s->all)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    s->runs = cf_need(t, cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH));
+    s->all = cf_need(
+        t, cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1], 0));
 }
 
 /* Takes the flushes out: removing a line would break the order that all sizes share. */
@@ -238,11 +237,9 @@ static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, ui
 
 static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsigned count)
 {
-    struct cf_cores *cores = cf_cores_new(1);
+    struct cf_cores *cores = cf_need(t, cf_cores_new(1));
     struct cf_frame *f;
 
-    if (!cores)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
@@ -255,7 +252,7 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
 
             to = cf_cores_piece(cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
             if (to == 0)
-                cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+                cf_out_of_memory(t);
             for (unsigned i = 0; i < count; i++)
                 if (size[i].count)
                     simulate(&size[i], f, from, to, space);
@@ -296,9 +293,7 @@ int main(int argc, char **argv)
 
     cf_tool_init(&t, argc, argv, "cf-sweep", usage);
     parse(&t, &o, argc, argv);
-    size = calloc(o.line_size.count, sizeof(*size));
-    if (!size)
-        cf_die(&t, CF_EXIT_ENVIRONMENT, "out of memory");
+    size = cf_need(&t, calloc(o.line_size.count, sizeof(*size)));
     for (unsigned i = 0; i < o.line_size.count; i++) {
         begin(&t, &o, &size[i], o.line_size.value[i]);
         any += size[i].count;

@@ -86,12 +86,9 @@ static void idle(void *writer)
 static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
                 struct cf_writer *w)
 {
-    /* the reader never hands out a longer frame */
-    uint32_t *set = malloc(CF_FILE_ROWS * sizeof(*set));
+    uint32_t *set = cf_column_room(t, sizeof(*set));
     struct cf_frame *f;
 
-    if (!set)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_reader_idle(r, idle, w);
     while (cf_reader_next(r, &f) > 0) {

@@ -40,7 +40,7 @@ int import_tasks(struct import *m, int folder)
 
     m->pids = 0;
     if (asprintf(&name, "%s/pids.txt", m->folder[folder - 1]) < 0)
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(m->tool);
     text = import_text(m, name, &length);
     if (!text)
         bad(m, name, "cannot be read: no task is known by its number");
@@ -54,9 +54,7 @@ int import_tasks(struct import *m, int folder)
         } else if (value == 0 || value > INT32_MAX) {
             bad(m, name, "a pid is not one");
         } else {
-            m->pid = realloc(m->pid, (m->pids + 1) * sizeof *m->pid);
-            if (!m->pid)
-                cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            m->pid = cf_need(m->tool, realloc(m->pid, (m->pids + 1) * sizeof *m->pid));
             m->pid[m->pids++] = (uint32_t)value;
             result = task(m, 0, (uint32_t)value, parent, CF_BEGIN, line == 1 ? "snapshot" : "");
             if (line == 1)
@@ -89,7 +87,7 @@ int import_maps(struct import *m, int folder, uint64_t number, uint64_t time)
 
         if (asprintf(&name, "%s/%u-%llu.txt", m->folder[folder - 1], m->pid[i],
                      (unsigned long long)number) < 0)
-            cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(m->tool);
         text = import_text(m, name, &length);
         if (text) {
             found = 1;

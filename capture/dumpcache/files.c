@@ -16,17 +16,14 @@ static void *grown(struct import *m, void *list, size_t count, size_t size)
     /* at 16, 32, 64 and so on there is no room left */
     if (count && (count < 16 || (count & (count - 1))))
         return list;
-    list = realloc(list, (count ? 2 * count : 16) * size);
-    if (!list)
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    return list;
+    return cf_need(m->tool, realloc(list, (count ? 2 * count : 16) * size));
 }
 
 static void add_file(struct import *m, char *name, int folder, uint64_t number, unsigned level)
 {
     m->file = grown(m, m->file, m->files, sizeof *m->file);
     if (!name)
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(m->tool);
     m->file[m->files++] = (struct import_file){name, folder, number, level};
 }
 
@@ -68,9 +65,7 @@ static void add_folder(struct import *m, const char *name)
         return;
     }
     m->folder = grown(m, m->folder, (size_t)m->folders, sizeof *m->folder);
-    m->folder[m->folders++] = strdup(name);
-    if (!m->folder[m->folders - 1])
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    m->folder[m->folders++] = cf_need(m->tool, strdup(name));
     while ((e = readdir(d)) != NULL) {
         uint64_t number;
         unsigned level;
@@ -112,7 +107,7 @@ char *import_text(struct import *m, const char *name, size_t *length)
         cf_warn(m->tool, "%s: %s", name, strerror(errno));
     }
     if (!out || !cf_memory_text(out, &text))
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(m->tool);
     if (!f) {
         free(text);
         return NULL;

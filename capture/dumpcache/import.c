@@ -242,9 +242,7 @@ static int begin_file(struct import *m, size_t input)
     m->number = 0;
     m->have_before = 0;
     cf_maps_free(m->maps);
-    m->maps = cf_maps_new();
-    if (!m->maps)
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    m->maps = cf_need(m->tool, cf_maps_new());
     if (cf_writer_header(m->out, &h) != 0)
         return -1;
     return f->folder ? import_tasks(m, f->folder) : 0;
@@ -307,12 +305,10 @@ int import_run(struct import *m)
     size_t begun = 0;
     int ok = 1;
 
-    m->now = calloc(room, sizeof *m->now);
-    m->before = calloc(room, sizeof *m->before);
+    m->now = cf_need(m->tool, calloc(room, sizeof *m->now));
+    m->before = cf_need(m->tool, calloc(room, sizeof *m->before));
     /* pages that stay untouched take no memory */
-    m->found = malloc(ENTRIES_MOST * sizeof *m->found);
-    if (!m->now || !m->before || !m->found)
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    m->found = cf_need(m->tool, malloc(ENTRIES_MOST * sizeof *m->found));
     while (ok) {
         const char *at = NULL;
         size_t length = 0;
@@ -356,9 +352,7 @@ void import_open(struct import *m, char *const *files, int count)
         import_add(m, files[i]);
     if (!count)
         import_add(m, "-");
-    m->names = calloc(m->files + 1, sizeof *m->names);
-    if (!m->names)
-        cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    m->names = cf_need(m->tool, calloc(m->files + 1, sizeof *m->names));
     for (size_t i = 0; i < m->files; i++)
         m->names[i] = m->file[i].name;
     if (!m->files)

@@ -402,11 +402,9 @@ void import_row(struct import *m, struct scan *scan, const struct scan_row *row,
         return;
     }
     if (!m->replay[row->cpu]) {
-        m->replay[row->cpu] = malloc(sizeof(struct replay));
+        m->replay[row->cpu] = cf_need(m->tool, malloc(sizeof(struct replay)));
         if (!m->memory)
-            m->memory = replay_memory_new();
-        if (!m->replay[row->cpu] || !m->memory)
-            cf_die(m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            m->memory = cf_need(m->tool, replay_memory_new());
         replay_begin(m->replay[row->cpu], &m->o.replay, m->memory);
     }
     instruction(m, row, time, scan->lines.input);

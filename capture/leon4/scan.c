@@ -35,9 +35,7 @@ void scan_open(struct scan *s, struct cf_tool *t, const struct scan_options *o, 
                int count)
 {
     *s = (struct scan){.o = *o};
-    s->sites = calloc(SCAN_SITES, sizeof *s->sites);
-    if (!s->sites)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    s->sites = cf_need(t, calloc(SCAN_SITES, sizeof *s->sites));
     cf_lines_open(&s->lines, t, files, count);
     s->lines.lists = !o->raw;
     if (o->raw)

@@ -163,11 +163,6 @@ static struct thread *find_thread(struct watch *w, pid_t tid)
     return NULL;
 }
 
-static void no_memory(const struct watch *w)
-{
-    cf_die(w->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-}
-
 /* A process that begins has the memory of its parent, traps included. */
 static void add_process(struct watch *w, pid_t pid, pid_t parent)
 {
@@ -177,9 +172,7 @@ static void add_process(struct watch *w, pid_t pid, pid_t parent)
         return;
     if (w->processes == w->process_room) {
         w->process_room = w->process_room ? 2 * w->process_room : 8;
-        w->process = realloc(w->process, w->process_room * sizeof *w->process);
-        if (!w->process)
-            no_memory(w);
+        w->process = cf_need(w->tool, realloc(w->process, w->process_room * sizeof *w->process));
     }
     from = find_process(w, parent);
     w->process[w->processes] = from ? *from : (struct process){0};
@@ -206,9 +199,7 @@ static struct thread *add_thread(struct watch *w, pid_t tid)
     add_process(w, pid, parent);
     if (w->threads == w->thread_room) {
         w->thread_room = w->thread_room ? 2 * w->thread_room : 16;
-        w->thread = realloc(w->thread, w->thread_room * sizeof *w->thread);
-        if (!w->thread)
-            no_memory(w);
+        w->thread = cf_need(w->tool, realloc(w->thread, w->thread_room * sizeof *w->thread));
     }
     t = &w->thread[w->threads++];
     *t = (struct thread){.tid = tid, .pid = pid, .fresh = 1};

@@ -49,7 +49,7 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
     if (!n || (*line && strlen(*line) > MOST))
         return;
     if (asprintf(&longer, "%s%s%s", *line ? *line : "", *line ? ", " : "", command) < 0)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+        cf_out_of_memory(t);
     free(*line);
     *line = longer;
 }

@@ -10,11 +10,6 @@
 
 #include "filters/survey/survey.h"
 
-static void no_memory(const struct cf_survey *s)
-{
-    cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-}
-
 void cf_survey_option(struct cf_survey *s, int option, const char *argument)
 {
     struct cf_tool *t = &s->tool;
@@ -39,12 +34,10 @@ void cf_survey_option(struct cf_survey *s, int option, const char *argument)
 static void note_header(struct cf_survey *s, const struct cf_header *h)
 {
     if (!s->unit && h->clock_unit)
-        s->unit = strdup(h->clock_unit);
+        s->unit = cf_need(&s->tool, strdup(h->clock_unit));
     else if (s->unit && h->clock_unit && strcmp(s->unit, h->clock_unit) != 0)
         s->units_differ = 1;
     cf_picture_command(&s->tool, &s->command, h->command);
-    if (h->clock_unit && !s->unit)
-        no_memory(s);
 }
 
 void cf_survey_read(struct cf_survey *s, char *const *files, int count)
@@ -53,10 +46,8 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
     int bad = 0;
 
     s->reader = cf_tool_reader(&s->tool, files, count);
-    s->census = cf_census_new(s->o.by, s->o.reuse, s->o.level);
-    s->tasks = cf_tasks_new();
-    if (!s->census || !s->tasks)
-        no_memory(s);
+    s->census = cf_need(&s->tool, cf_census_new(s->o.by, s->o.reuse, s->o.level));
+    s->tasks = cf_need(&s->tool, cf_tasks_new());
     cf_census_want(s->census, s->reader);
     cf_tasks_want(s->reader);
     cf_reader_unify(s->reader);
@@ -76,7 +67,7 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
                "over %d different %s: choose some by cf-select, or fewer by --by", 1 << 16,
                s->o.by == CF_CENSUS_PROCESS ? "processes" : "owners");
     if (bad)
-        no_memory(s);
+        cf_out_of_memory(&s->tool);
 }
 
 void cf_survey_hints(const struct cf_survey *s, const char *shares)
@@ -175,13 +166,12 @@ struct cf_ranks cf_survey_ranks(const struct cf_survey *s, int level)
     const size_t n = (size_t)r.groups + 1;
 
     r.shown = s->o.top && s->o.top < r.groups ? s->o.top : r.groups;
-    r.order = calloc(n, sizeof *r.order);
-    r.rank = calloc(n, sizeof *r.rank);
-    r.total = calloc(n, sizeof *r.total);
-    r.cell = calloc(n, sizeof *r.cell);
-    if (!r.order || !r.rank || !r.total || !r.cell ||
-        cf_census_rank(s->census, level, r.order, r.total) != 0)
-        no_memory(s);
+    r.order = cf_need(&s->tool, calloc(n, sizeof *r.order));
+    r.rank = cf_need(&s->tool, calloc(n, sizeof *r.rank));
+    r.total = cf_need(&s->tool, calloc(n, sizeof *r.total));
+    r.cell = cf_need(&s->tool, calloc(n, sizeof *r.cell));
+    if (cf_census_rank(s->census, level, r.order, r.total) != 0)
+        cf_out_of_memory(&s->tool);
     for (uint32_t i = 0; i < r.groups; i++)
         r.rank[r.order[i]] = i;
     return r;

@@ -11,10 +11,8 @@
 
 static void *need(const struct cf_survey *s, size_t count, size_t size)
 {
-    void *p = calloc(count + 1, size);
+    void *p = cf_need(&s->tool, calloc(count + 1, size));
 
-    if (!p)
-        cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     return p;
 }
 

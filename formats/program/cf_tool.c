@@ -78,6 +78,25 @@ void cf_die(const struct cf_tool *t, int status, const char *format, ...)
     exit(status);
 }
 
+/* ---- memory ---- */
+
+void cf_out_of_memory(const struct cf_tool *t)
+{
+    cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+}
+
+void *cf_need(const struct cf_tool *t, void *memory)
+{
+    if (!memory)
+        cf_out_of_memory(t);
+    return memory;
+}
+
+void *cf_column_room(const struct cf_tool *t, size_t width)
+{
+    return cf_need(t, calloc(CF_FILE_ROWS, width));
+}
+
 /* ---- command line ---- */
 
 static int is_plain(const char *s)
@@ -132,9 +151,7 @@ void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, co
 {
     hold_standard_streams();
     *t = (struct cf_tool){.name = name, .usage = usage};
-    t->line = quoted_line(argc, argv, name);
-    if (!t->line)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    t->line = cf_need(t, quoted_line(argc, argv, name));
     /* getopt begins its messages with argv[0], which may be a long path. */
     if (argc > 0)
         argv[0] = (char *)name;
@@ -205,9 +222,7 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
         cf_die(t, CF_EXIT_USAGE,
                "standard input cannot be two inputs: name a FILE for one of them");
     t->stdin_taken |= from_stdin;
-    r = cf_reader_open(files, count);
-    if (!r)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    r = cf_need(t, cf_reader_open(files, count));
     if (t->max_strings)
         cf_reader_max_strings(r, t->max_strings);
     return r;
@@ -225,18 +240,13 @@ struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
 
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
 {
-    struct cf_writer *w;
-
     if (path && strcmp(path, "-") == 0)
         path = NULL;
     if (!path && isatty(STDOUT_FILENO))
         cf_die(t, CF_EXIT_USAGE,
                "the output is binary and standard output is a terminal: use -o FILE, or pipe it "
                "into cf-cat --csv");
-    w = cf_writer_open(path, t->line);
-    if (!w)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
-    return w;
+    return cf_need(t, cf_writer_open(path, t->line));
 }
 
 struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path)

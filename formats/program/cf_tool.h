@@ -52,6 +52,16 @@ void cf_warn(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3);
 void cf_die(const struct cf_tool *t, int status, const char *format, ...) CF_PRINTF(3, 4)
     __attribute__((noreturn));
 
+/* Exits with CF_EXIT_ENVIRONMENT: "out of memory". */
+void cf_out_of_memory(const struct cf_tool *t) __attribute__((noreturn));
+
+/* What an allocation returned; where that is NULL, the program ends as above. */
+void *cf_need(const struct cf_tool *t, void *memory);
+
+/* Zeroed room for a column of the longest frame that a reader hands out, the caller's to free;
+   exits as above. `width` is in bytes a row. */
+void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
+
 /* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
    standard input is asked for and is a terminal, or another reader took it. */
 struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int count);

@@ -42,10 +42,8 @@ struct order {
 
 struct order *order_new(struct cf_tool *t)
 {
-    struct order *o = calloc(1, sizeof(*o));
+    struct order *o = cf_need(t, calloc(1, sizeof(*o)));
 
-    if (!o)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
     o->tool = t;
     return o;
 }
@@ -85,10 +83,8 @@ static uint64_t key(enum known what, uint64_t number)
 
 static void know(struct order *o, enum known what, uint64_t a, uint64_t b, uint64_t value)
 {
-    uint64_t *place = cf_counts_at(o->known, key(what, a), b);
+    uint64_t *place = cf_need(o->tool, cf_counts_at(o->known, key(what, a), b));
 
-    if (!place)
-        cf_die(o->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     *place = value;
 }
 
@@ -100,9 +96,7 @@ static uint64_t known(const struct order *o, enum known what, uint64_t a, uint64
 static void begin_segment(struct order *o)
 {
     cf_counts_free(o->known);
-    o->known = cf_counts_new();
-    if (!o->known)
-        cf_die(o->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    o->known = cf_need(o->tool, cf_counts_new());
     o->tables = 0;
     o->any_reached = 0;
     o->reached = 0;

@@ -97,16 +97,12 @@ struct csv {
 
 struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted)
 {
-    struct csv *c = calloc(1, sizeof(*c));
+    struct csv *c = cf_need(t, calloc(1, sizeof(*c)));
 
-    if (!c)
-        return NULL;
     c->tool = t;
     c->table = table;
-    c->wanted = wanted ? strdup(wanted) : NULL;
-    c->name = calloc(CF_MAX_COLUMNS, sizeof(*c->name));
-    if ((wanted && !c->wanted) || !c->name)
-        cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
+    c->wanted = wanted ? cf_need(t, strdup(wanted)) : NULL;
+    c->name = cf_need(t, calloc(CF_MAX_COLUMNS, sizeof(*c->name)));
     for (char *p = c->wanted; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         if (c->columns == CF_MAX_COLUMNS)
             cf_die(t, CF_EXIT_USAGE, "--columns '%s': more than %d", wanted, CF_MAX_COLUMNS);
@@ -146,16 +142,12 @@ static void begin(struct csv *c, const struct cf_reader *r, const struct cf_fram
     c->began = 1;
     if (!c->wanted) {
         size_t bytes = 0;
-        FILE *names = open_memstream(&c->names, &bytes);
+        FILE *names = cf_need(c->tool, open_memstream(&c->names, &bytes));
 
-        if (!names)
-            cf_die(c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
         for (unsigned i = 0; i < f->columns; i++)
             if (f->column[i].values)
                 fprintf(names, "%s%c", print_column_name(r, f->column[i].id), 0);
-        c->names = cf_memory_text(names, &c->names);
-        if (!c->names)
-            cf_die(c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        c->names = cf_need(c->tool, cf_memory_text(names, &c->names));
         for (size_t at = 0; at < bytes; at += strlen(c->names + at) + 1)
             c->name[c->columns++] = c->names + at;
     }

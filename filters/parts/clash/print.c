@@ -50,10 +50,9 @@ void print_pairs(const struct clash *c)
 /* Over the pairs that have both, and how many these are. */
 static double correlation(const struct clash *c, enum metric m, size_t *n)
 {
-    double *x = malloc((c->pairs + 1) * sizeof *x), *y = malloc((c->pairs + 1) * sizeof *y), r;
+    double *x = cf_need(&c->tool, calloc(c->pairs + 1, sizeof *x));
+    double *y = cf_need(&c->tool, calloc(c->pairs + 1, sizeof *y)), r;
 
-    if (!x || !y)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     *n = 0;
     for (uint32_t i = 0; i < c->pairs; i++) {
         if (isnan(c->pair[i].slowdown) || isnan(value_of(&c->pair[i], m)))

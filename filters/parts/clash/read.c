@@ -17,19 +17,12 @@
 #include "filters/parts/clash/clash.h"
 #include "filters/engine/snapshot/census.h"
 
-static void no_memory(const struct clash *c)
-{
-    cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-}
-
 static void add_point(const struct clash *c, struct profile *p, double active, double reused)
 {
     if (p->count == p->room) {
         p->room = p->room ? 2 * p->room : 256;
-        p->active = realloc(p->active, p->room * sizeof *p->active);
-        p->reused = realloc(p->reused, p->room * sizeof *p->reused);
-        if (!p->active || !p->reused)
-            no_memory(c);
+        p->active = cf_need(&c->tool, realloc(p->active, p->room * sizeof *p->active));
+        p->reused = cf_need(&c->tool, realloc(p->reused, p->room * sizeof *p->reused));
     }
     p->active[p->count] = active;
     p->reused[p->count++] = reused;
@@ -94,12 +87,10 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
 void read_stream(struct clash *c, struct profile *p, char *file)
 {
     struct cf_reader *r = cf_tool_reader(&c->tool, &file, file ? 1 : 0);
-    struct cf_census *census = cf_census_new(CF_CENSUS_PROCESS, 1, c->o.level);
+    struct cf_census *census = cf_need(&c->tool, cf_census_new(CF_CENSUS_PROCESS, 1, c->o.level));
     struct cf_frame *f;
     int bad = 0;
 
-    if (!census)
-        no_memory(c);
     cf_census_want(census, r);
     while (!bad && cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&c->tool, r);
@@ -108,7 +99,7 @@ void read_stream(struct clash *c, struct profile *p, char *file)
     if (!bad)
         bad = cf_census_end(census);
     if (bad == CF_CENSUS_NO_MEMORY)
-        no_memory(c);
+        cf_out_of_memory(&c->tool);
     if (bad)
         cf_die(&c->tool, CF_EXIT_INPUT, "%s: over %d processes: choose some by cf-select", p->name,
                1 << 16);
@@ -209,7 +200,7 @@ static int number_of(struct table *t, const char *name, double *value)
 static void read_table(struct clash *c, const char *file, void (*take)(struct table *), void *arg,
                        const char *const *needs)
 {
-    struct table *t = calloc(1, sizeof *t);
+    struct table *t = cf_need(&c->tool, calloc(1, sizeof *t));
     FILE *in = strcmp(file, "-") != 0 ? fopen(file, "re") : stdin;
     struct csv_parser parser;
     char block[1 << 14];
@@ -221,8 +212,8 @@ static void read_table(struct clash *c, const char *file, void (*take)(struct ta
     c->tool.stdin_taken |= in == stdin;
     if (!in)
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
-    if (!t || csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
-        no_memory(c);
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
+        cf_out_of_memory(&c->tool);
     t->c = c;
     t->file = file;
     t->take = take;

@@ -73,11 +73,6 @@ static const struct need needs[] = {
     {CF_ADDR, CF_REQUIRED}, {CF_OP, CF_OPTIONAL},  {CF_SIZE, CF_OPTIONAL}, {CF_CPU, CF_OPTIONAL},
     {CF_PID, CF_OPTIONAL},  {CF_TID, CF_OPTIONAL}, {CF_HIT, CF_OPTIONAL},  {0, CF_OPTIONAL}};
 
-static void no_memory(struct hill *h)
-{
-    cf_die(&h->c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-}
-
 /* Of what reaches a level, some may be classified at one before it. */
 static int is_classified(const struct watched *w, unsigned op)
 {
@@ -248,18 +243,11 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
                    "level %s: sharing is told between up to %d caches, not %u: "
                    "take fewer --cores",
                    l->name, CF_COHERENCE_CORES, w->caches);
-        w->shares = cf_coherence_new(&g);
-        if (!w->shares)
-            no_memory(h);
+        w->shares = cf_need(&h->c->tool, cf_coherence_new(&g));
     } else {
-        w->three = calloc(w->caches, sizeof(struct cf_threec *));
-        for (unsigned i = 0; w->three && i < w->caches; i++) {
-            w->three[i] = cf_threec_new(lines, !l->write_allocate, 0);
-            if (!w->three[i])
-                no_memory(h);
-        }
-        if (!w->three)
-            no_memory(h);
+        w->three = cf_need(&h->c->tool, calloc(w->caches, sizeof(struct cf_threec *)));
+        for (unsigned i = 0; i < w->caches; i++)
+            w->three[i] = cf_need(&h->c->tool, cf_threec_new(lines, !l->write_allocate, 0));
     }
 }
 
@@ -317,7 +305,7 @@ static void make_model(struct hill *h)
             (h->watch[i].shares
                  ? cf_hierarchy_watch_misses(h->model, h->watch[i].level, see_shared, &h->watch[i])
                  : cf_hierarchy_watch(h->model, h->watch[i].level, see_alone, &h->watch[i])) != 0)
-            no_memory(h);
+            cf_out_of_memory(&h->c->tool);
 }
 
 /* Whoever states latencies can have costs, which need to know the level that served. */
@@ -332,13 +320,11 @@ static int states_latencies(const struct cf_machine *m)
 
 static void *begin(struct classify *c)
 {
-    struct hill *h = calloc(1, sizeof(*h));
+    struct hill *h = cf_need(&c->tool, calloc(1, sizeof(*h)));
     int data, fetch;
 
     if (!c->o.machine)
         cf_die(&c->tool, CF_EXIT_USAGE, "rule hill needs a machine: -m MACHINE");
-    if (!h)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     h->c = c;
     h->m = cf_tool_machine(&c->tool, c->o.machine);
     h->core_count = c->o.cores ? c->o.cores : h->m->cpus;
@@ -346,11 +332,8 @@ static void *begin(struct classify *c)
         h->core_count = h->core_count < 1 ? 1 : CF_MAX_CORES;
     h->shortest = shortest_line(h->m);
     h->whole = states_latencies(h->m);
-    if (h->whole) {
-        h->hits = malloc(CF_FILE_ROWS);
-        if (!h->hits)
-            no_memory(h);
-    }
+    if (h->whole)
+        h->hits = cf_column_room(&h->c->tool, 1);
     if (c->o.level) {
         unsigned i = 0;
 
@@ -376,9 +359,7 @@ static void *begin(struct classify *c)
             watch_level(h, (unsigned)fetch, 0, 1, 1);
     }
     make_model(h);
-    h->cores = cf_cores_new(h->core_count);
-    if (!h->cores)
-        no_memory(h);
+    h->cores = cf_need(&h->c->tool, cf_cores_new(h->core_count));
     return h;
 }
 
@@ -412,7 +393,7 @@ static void share(struct hill *h, struct watched *w, const uint64_t *addr, const
     for (uint32_t i = 0; w->shared > 1 && i < rows; i++)
         h->cache[i] = w->cache_of[h->core[i]];
     if (cf_coherence_run(w->shares, &in, h->class) != 0)
-        no_memory(h);
+        cf_out_of_memory(&h->c->tool);
 }
 
 /* Whether the model has something to say about one of the rows. */
@@ -450,7 +431,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
             (is_for_model(h, n) && cf_hierarchy_rows(h->model, addr + from, ops, sizes, n, h->core,
                                                      keys(h, h->key_shift, n), h->hit) != 0) ||
             h->failed)
-            no_memory(h);
+            cf_out_of_memory(&h->c->tool);
         for (unsigned i = 0; i < h->watches; i++)
             if (h->watch[i].shares)
                 share(h, &h->watch[i], addr + from, ops, sizes, n);

@@ -37,11 +37,6 @@ static const struct need needs[] = {
     {CF_SIZE, CF_OPTIONAL}, {CF_CPU, CF_OPTIONAL},   {CF_PID, CF_OPTIONAL},
     {CF_TID, CF_OPTIONAL},  {CF_LEVEL, CF_OPTIONAL}, {0, CF_OPTIONAL}};
 
-static void no_memory(struct leon4 *l)
-{
-    cf_die(&l->c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-}
-
 /* ---- the machine ---- */
 
 static const struct cf_level *find_level(const struct leon4 *l, enum cf_kind kind, unsigned depth)
@@ -98,23 +93,19 @@ static void *begin(struct classify *c)
     if (c->o.level)
         cf_die(&c->tool, CF_EXIT_USAGE,
                "--level is nothing for rule leon4, which tells all levels");
-    l = calloc(1, sizeof(*l));
-    if (!l)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    l = cf_need(&c->tool, calloc(1, sizeof(*l)));
     l->c = c;
     l->m = cf_tool_machine(&c->tool, c->o.machine);
     l->core_count = c->o.cores ? c->o.cores : l->m->cpus;
     if (l->core_count < 1 || l->core_count > 256)
         l->core_count = l->core_count < 1 ? 1 : 256;
     find_caches(l, &g);
-    l->model = cf_leon4_new(&g);
-    l->cores = cf_cores_new(l->core_count);
-    l->hit = malloc(CF_FILE_ROWS);
-    l->behind = malloc(CF_FILE_ROWS);
-    l->core = malloc(CF_FILE_ROWS);
-    l->space = malloc(CF_FILE_ROWS * sizeof(*l->space));
-    if (!l->model || !l->cores || !l->hit || !l->behind || !l->core || !l->space)
-        no_memory(l);
+    l->model = cf_need(&l->c->tool, cf_leon4_new(&g));
+    l->cores = cf_need(&l->c->tool, cf_cores_new(l->core_count));
+    l->hit = cf_column_room(&l->c->tool, 1);
+    l->behind = cf_column_room(&l->c->tool, 1);
+    l->core = cf_column_room(&l->c->tool, 1);
+    l->space = cf_column_room(&l->c->tool, sizeof(*l->space));
     return l;
 }
 
@@ -138,7 +129,7 @@ static uint8_t seen(uint8_t level)
 static void step(struct leon4 *l, const struct cf_leon4_access *a, struct cf_leon4_result *r)
 {
     if (cf_leon4_access(l->model, a, r) != 0)
-        no_memory(l);
+        cf_out_of_memory(&l->c->tool);
 }
 
 static void bus_read(struct leon4 *l, const struct cf_aside_row *row)
@@ -204,7 +195,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
 
     if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID), f->rows,
                       l->core, l->space) != 0)
-        no_memory(l);
+        cf_out_of_memory(&l->c->tool);
     for (uint32_t i = 0; i < f->rows; i++) {
         until(l, time[i]);
         a.addr = addr[i];
@@ -241,7 +232,7 @@ static int other(void *state, const struct cf_frame *f)
     if (f->table != CF_UNPLACED && f->table != CF_BUS)
         return 0;
     if (cf_aside_take(f->table == CF_BUS ? &l->bus : &l->unplaced, f) != 0)
-        no_memory(l);
+        cf_out_of_memory(&l->c->tool);
     return f->table == CF_UNPLACED;
 }
 

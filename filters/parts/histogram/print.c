@@ -195,16 +195,14 @@ static void print_group(const struct histogram *h, uint32_t group, const char *b
     uint64_t total = 0, so_far = 0, most = 0;
     char low[32], high[32];
     size_t count;
-    struct bin *list = bins_list(h->bins, group, &count);
+    struct bin *list = cf_need(&h->tool, bins_list(h->bins, group, &count));
 
-    if (list && h->type == CF_STR) {
-        struct bin *sorted = sort_texts(h, list, count);
+    if (h->type == CF_STR) {
+        struct bin *sorted = cf_need(&h->tool, sort_texts(h, list, count));
 
         free(list);
         list = sorted;
     }
-    if (!list)
-        cf_die(&h->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (size_t i = 0; i < count; i++) {
         total += list[i].count;
         most = list[i].count > most ? list[i].count : most;
@@ -263,11 +261,9 @@ static int by_order(const void *x, const void *y)
 void print_histogram(const struct histogram *h)
 {
     uint32_t groups = h->o.by ? cf_groups_count(h->groups) : 1;
-    struct order *order = calloc(groups + (size_t)1, sizeof(*order));
+    struct order *order = cf_need(&h->tool, calloc(groups + (size_t)1, sizeof(*order)));
     char room[32];
 
-    if (!order)
-        cf_die(&h->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     head(h);
     for (uint32_t g = 0; g < groups && h->o.by; g++) {
         order[g] = (struct order){cf_groups_value(h->groups, g), NULL, g};

@@ -105,9 +105,7 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
 
     if (!out->began) {
         out->began = 1;
-        out->clock_unit = strdup(unit);
-        if (!out->clock_unit)
-            cf_die(&out->merge->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        out->clock_unit = cf_need(&out->merge->tool, strdup(unit));
         out->clock_hz = h->clock_hz;
         out->frame.header = h;
         out->frame.reader = s->reader;
@@ -142,9 +140,7 @@ static int declare(struct output *out, const struct source *s, uint32_t id, unsi
             return name && out->named[i].name && strcmp(name, out->named[i].name) ? -1 : 0;
     p = merge_alloc(out->merge, out->named, (out->names + 1) * sizeof(*p));
     out->named = p;
-    p[out->names] = (struct named){id, name ? strdup(name) : NULL};
-    if (name && !p[out->names].name)
-        cf_die(&s->merge->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    p[out->names] = (struct named){id, name ? cf_need(&s->merge->tool, strdup(name)) : NULL};
     out->names++;
     if (name)
         (void)cf_writer_name(out->merge->writer, id, type, name);

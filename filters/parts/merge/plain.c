@@ -43,9 +43,7 @@ static void check_clash(struct plain *p, const struct lane *l, const struct cf_f
 
         if (!pid[i] || (i && pid[i] == pid[i - 1]))
             continue;
-        owner = cf_counts_at(p->owner, 0, pid[i]);
-        if (!owner)
-            cf_die(&p->merge->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+        owner = cf_need(&p->merge->tool, cf_counts_at(p->owner, 0, pid[i]));
         if (!*owner)
             *owner = l->source.input->number + 1;
         if (*owner == l->source.input->number + 1)
@@ -245,9 +243,7 @@ int merge_by_time(struct merge *m)
 
     p.lane = merge_alloc(m, NULL, m->inputs * sizeof(*p.lane));
     memset(p.lane, 0, m->inputs * sizeof(*p.lane));
-    p.owner = cf_counts_new();
-    if (!p.owner)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    p.owner = cf_need(&m->tool, cf_counts_new());
     for (unsigned i = 0; i < m->inputs && result > 0; i++) {
         source_open(&p.lane[i].source, m, &m->input[i], 0, UINT64_MAX);
         cf_reader_want_all(p.lane[i].source.reader);

@@ -15,11 +15,7 @@ enum { CHAIN_SHIFT = 24 }; /* a string id is the number of a program and of its 
 
 void *merge_alloc(const struct merge *m, void *old, size_t bytes)
 {
-    void *p = realloc(old, bytes ? bytes : 1);
-
-    if (!p)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    return p;
+    return cf_need(&m->tool, realloc(old, bytes ? bytes : 1));
 }
 
 void source_open(struct source *s, struct merge *m, const struct input *input, uint64_t from,

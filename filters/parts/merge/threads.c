@@ -20,11 +20,7 @@
 static uint64_t *place(struct threads *t, struct cf_counts *c, const struct input *input,
                        uint32_t pid, uint32_t tid)
 {
-    uint64_t *at = cf_counts_at(c, (uint64_t)input->number << 32 | pid, tid);
-
-    if (!at)
-        cf_die(&t->merge->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    return at;
+    return cf_need(&t->merge->tool, cf_counts_at(c, (uint64_t)input->number << 32 | pid, tid));
 }
 
 static struct process *process_of(struct threads *t, const struct input *input, uint32_t pid)
@@ -349,10 +345,8 @@ struct threads *threads_find(struct merge *m)
     int bad = 0;
 
     *t = (struct threads){.merge = m};
-    t->thread_at = cf_counts_new();
-    t->process_at = cf_counts_new();
-    if (!t->thread_at || !t->process_at)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    t->thread_at = cf_need(&m->tool, cf_counts_new());
+    t->process_at = cf_need(&m->tool, cf_counts_new());
     t->source = merge_alloc(m, NULL, m->inputs * sizeof(*t->source));
     memset(t->source, 0, m->inputs * sizeof(*t->source));
     for (unsigned i = 0; i < m->inputs && !bad; i++)

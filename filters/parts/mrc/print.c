@@ -244,15 +244,13 @@ static void put_all(const struct mrc *m, const struct line *line, struct order *
 int print_curves(const struct mrc *m)
 {
     size_t groups = !m->exact ? 0 : m->by ? cf_groups_count(m->groups) : 1, known, points;
-    struct line *line = calloc(groups + 1, sizeof(*line));
-    struct order *order = calloc(groups + 1, sizeof(*order));
+    struct line *line = cf_need(&m->tool, calloc(groups + 1, sizeof(*line)));
+    struct order *order = cf_need(&m->tool, calloc(groups + 1, sizeof(*order)));
     int cut;
 
-    if (!line || !order)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (size_t g = 0; g < groups; g++)
         if (make_line(m, g, &line[g]) != 0)
-            cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+            cf_out_of_memory(&m->tool);
     known = m->exact ? known_points(m, groups, line) : 0;
     points = useful_points(m, groups, line, known);
     put_all(m, line, order, groups, points);

@@ -142,10 +142,8 @@ static void table_row(const struct rank *k, const struct item *i, size_t rank, d
 
 static uint64_t *values_of(const struct rank *k, const struct item *item, size_t count)
 {
-    uint64_t *value = calloc(count + 1, sizeof(*value));
+    uint64_t *value = cf_need(&k->tool, calloc(count + 1, sizeof(*value)));
 
-    if (!value)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     for (size_t i = 0; i < count; i++)
         value[i] = item[i].value;
     return value;

@@ -61,8 +61,6 @@ static int parse_line(const char *p, uint64_t *cpu, struct counter *c)
 
 static void add(struct report *r, struct counters *c, const struct counter *new)
 {
-    struct counter *more;
-
     for (unsigned i = 0; i < c->count; i++)
         if (!strcmp(c->counter[i].name, new->name)) {
             if (__builtin_add_overflow(c->counter[i].value, new->value, &c->counter[i].value))
@@ -72,10 +70,7 @@ static void add(struct report *r, struct counters *c, const struct counter *new)
     if (c->count == MOST_COUNTERS)
         cf_die(&r->tool, CF_EXIT_INPUT, "%s:%" PRIu64 ": more than %d counters", r->o.counters,
                new->at, MOST_COUNTERS);
-    more = reallocarray(c->counter, c->count + 1, sizeof(*more));
-    if (!more)
-        cf_die(&r->tool, CF_EXIT_ENVIRONMENT, "out of memory");
-    c->counter = more;
+    c->counter = cf_need(&r->tool, reallocarray(c->counter, c->count + 1, sizeof(*c->counter)));
     c->counter[c->count++] = *new;
 }
 

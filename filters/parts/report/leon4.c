@@ -50,10 +50,8 @@ static const struct row {
 
 static void *begin(struct report *r)
 {
-    struct leon4 *l = calloc(1, sizeof(*l));
+    struct leon4 *l = cf_need(&r->tool, calloc(1, sizeof(*l)));
 
-    if (!l)
-        cf_die(&r->tool, CF_EXIT_ENVIRONMENT, "out of memory");
     l->r = r;
     if (r->o.counters)
         counters_read(r, r->o.counters, &l->counters);

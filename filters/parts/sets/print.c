@@ -123,8 +123,7 @@ void print_summary(const struct cf_survey *s)
     const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
     struct sum *sum;
 
-    if (!(sum = calloc((size_t)r.groups + 1, sizeof *sum)))
-        cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "out of memory");
+    sum = cf_need(&s->tool, calloc((size_t)r.groups + 1, sizeof *sum));
     heads(names, sizeof names / sizeof *names, 1);
     cf_csv_end(stdout);
     for (size_t i = 0; i < count; i++)
