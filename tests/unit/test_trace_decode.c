@@ -385,6 +385,63 @@ static void test_events(void)
     }
 }
 
+/* A superblock of two instructions, two accesses, an exit and a section, which contradicts itself by
+ * one of its parts. */
+static void test_superblocks(void)
+{
+    static const struct {
+        const char *what;
+        struct cf_wire_access access[2];
+        struct cf_wire_exit exit;
+        struct cf_wire_section section;
+    } list[] = {
+#define GOOD {.size = 8, .op = CF_WIRE_LOAD}
+#define NEXT                                                                                       \
+    {                                                                                              \
+        .size = 8, .op = CF_WIRE_STORE, .insn = 1, .slot = 1                                       \
+    }
+        {"nothing wrong", {GOOD, NEXT}, {1, 2}, {0, 1}},
+        {"an access of no instruction", {GOOD, {.size = 8, .op = 1, .insn = 2}}, {1, 2}, {0, 1}},
+        {"accesses out of order", {NEXT, GOOD}, {1, 2}, {0, 1}},
+        {"an access of no bytes", {GOOD, {.op = 1, .insn = 1}}, {1, 2}, {0, 1}},
+        {"an unknown operation", {GOOD, {.size = 8, .op = 3, .insn = 1}}, {1, 2}, {0, 1}},
+        {"a slot behind the last", {GOOD, {.size = 8, .op = 1, .slot = 2}}, {1, 2}, {0, 1}},
+        {"a condition without a slot",
+         {GOOD, {.size = 8, .op = 1 | CF_WIRE_CONDITIONAL, .slot = CF_WIRE_NO_SLOT}},
+         {1, 2},
+         {0, 1}},
+        {"an exit behind the last instruction", {GOOD, NEXT}, {2, 2}, {0, 1}},
+        {"an exit behind the last access", {GOOD, NEXT}, {1, 3}, {0, 1}},
+        {"a section that ends before it begins", {GOOD, NEXT}, {1, 2}, {1, 0}},
+        {"a section behind the last instruction", {GOOD, NEXT}, {1, 2}, {0, 2}},
+    };
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+        const struct cf_wire_insn insns[2] = {{UINT64_C(4) << 56 | 0x2000},
+                                              {UINT64_C(4) << 56 | 0x2004}};
+        struct cf_wire_block block = {
+            .first = 3, .insns = 2, .accesses = 2, .slots = 2, .exits = 1, .sections = 1};
+        uint8_t bytes[sizeof(block) + sizeof(insns) + sizeof(list[i].access) +
+                      sizeof(list[i].exit) + sizeof(list[i].section)];
+        struct cf_wire_ring *ring;
+        uint8_t *p;
+
+        block.header.type = CF_WIRE_BLOCK;
+        block.header.bytes = sizeof(bytes);
+        p = put(put(bytes, &block, sizeof(block)), insns, sizeof(insns));
+        p = put(p, list[i].access, sizeof(list[i].access));
+        put(put(p, &list[i].exit, sizeof(list[i].exit)), &list[i].section, sizeof(list[i].section));
+        begin();
+        ring = make_ring(100);
+        p = put(put_start(first_block(ring), 100), bytes, sizeof(bytes));
+        start(100);
+        hand_over(100, (uint32_t)(p - first_block(ring)));
+        munmap(ring, CF_WIRE_RING_BYTES);
+        is_u64(cf_trace_dropped(trace), i > 0, "a superblock: %s", list[i].what);
+        end();
+    }
+}
+
 /* Whatever the bytes are: no crash, and the next process is recorded. */
 static void test_noise(void)
 {
@@ -653,6 +710,7 @@ int main(void)
     test_rings();
     test_unrecorded();
     test_stopped();
+    test_superblocks();
     test_noise();
     rmdir(directory);
     return done();
