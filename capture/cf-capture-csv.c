@@ -122,10 +122,10 @@ static int scan_name(const struct input *in, unsigned column, const char *s, uin
         return 0;
     case CF_LEVEL:
     case CF_HIT:
-        *value = 255;
+        *value = CF_FROM_MEMORY;
         return strcmp(s, "memory");
     case CF_DIST:
-        *value = UINT64_MAX;
+        *value = CF_DIST_COLD;
         return strcmp(s, "inf");
     default:
         return -1;

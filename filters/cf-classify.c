@@ -79,7 +79,7 @@ static void parse(struct run *r, int argc, char **argv)
             r->c.o.level = optarg;
             break;
         case OPT_CORES:
-            r->c.o.cores = (unsigned)cf_parse_u64(t, "--cores", optarg, 1, 256);
+            r->c.o.cores = (unsigned)cf_parse_u64(t, "--cores", optarg, 1, CF_MAX_CORES);
             break;
         case OPT_SEED:
             r->c.o.seed = cf_parse_u64(t, "--seed", optarg, 0, UINT64_MAX);

@@ -262,8 +262,8 @@ static const uint8_t *find_misses(struct work *w, const struct cf_frame *f, uint
     if (!hit && !class && !level)
         w->no_misses = 1;
     for (uint32_t i = 0; i < n; i++) {
-        int miss = (hit && hit[at + i] == 255) || (class && class[at + i]) ||
-                   (level && level[at + i] == 255);
+        int miss = (hit && hit[at + i] == CF_FROM_MEMORY) || (class && class[at + i]) ||
+                   (level && level[at + i] == CF_FROM_MEMORY);
         w->counts[i] = miss && (!op || w->o->ops[op[at + i]]);
     }
     return w->counts;

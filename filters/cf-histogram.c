@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filters/engine/distance/stack.h"
 #include "filters/parts/histogram/histogram.h"
 
 static const char usage[] =

@@ -46,8 +46,6 @@ static const char usage[] =
 
 enum { OPT_LATENCY = 256, OPT_CORES, OPT_LEVEL_COLUMN, OPT_SUMMARY };
 
-enum { MAX_CORES = 256 };
-
 static const struct option longs[] = {
     {"machine", required_argument, NULL, 'm'},
     {"latency", required_argument, NULL, OPT_LATENCY},
@@ -112,7 +110,7 @@ static void parse(struct latency *l, int argc, char **argv)
             stated[count++] = optarg;
             break;
         case OPT_CORES:
-            l->core_count = (unsigned)cf_parse_u64(&l->tool, "--cores", optarg, 1, MAX_CORES);
+            l->core_count = (unsigned)cf_parse_u64(&l->tool, "--cores", optarg, 1, CF_MAX_CORES);
             break;
         case OPT_LEVEL_COLUMN:
             if (strcmp(optarg, "hit") != 0 && strcmp(optarg, "level") != 0)
@@ -134,7 +132,7 @@ static void parse(struct latency *l, int argc, char **argv)
                "no machine: give its description with -m, as in -m host: see --help");
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     if (l->core_count == 0)
-        l->core_count = l->machine->cpus < MAX_CORES ? l->machine->cpus : MAX_CORES;
+        l->core_count = l->machine->cpus < CF_MAX_CORES ? l->machine->cpus : CF_MAX_CORES;
     for (int i = 0; i < count; i++)
         set_latency(l, stated[i]);
     free(stated);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/distance/stack.h"
 #include "filters/parts/mrc/mrc.h"
 #include "formats/base/cf_number.h"
 

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filters/engine/classes/classes.h"
 #include "filters/parts/rank/rank.h"
 
 static const char usage[] =

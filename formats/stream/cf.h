@@ -134,10 +134,9 @@ enum cf_column {
     CF_FUNCTION = 68,   /* str, function of pc (cf-resolve) */
     CF_SOURCE = 69,     /* str, file:line of pc (cf-resolve) */
     CF_SYMBOL = 70,     /* str, global variable at addr (cf-resolve) */
-    CF_DIST = 72,       /* u64, reuse distance in lines; UINT64_MAX = first access, and three values
-                           below it are marks, see cf-stream(5) (cf-distance) */
+    CF_DIST = 72,       /* u64, reuse distance in lines; marks from CF_DIST_LEAST (cf-distance) */
     CF_HIT = 73,        /* u8, level that served the access: 1.., 255 = memory (cf-cache) */
-    CF_CLASS = 74,      /* u8, class of the miss (cf-classify) */
+    CF_CLASS = 74,      /* u8, enum cf_class, of the miss (cf-classify) */
     CF_COST = 75,       /* u32, cycles that the access cost (cf-latency) */
     CF_DIST_WEIGHT =
         76, /* f64, references that a row with a sampled dist stands for (cf-distance) */
@@ -189,6 +188,32 @@ enum cf_state {
     CF_STATE_NON_SECURE = 128,
 };
 
+/* What column dist holds where there is no distance: the values from CF_DIST_LEAST up. */
+#define CF_DIST_COLD      UINT64_MAX       /* first access to the line: infinite */
+#define CF_DIST_BEYOND    (UINT64_MAX - 1) /* accessed before, farther away than was asked for */
+#define CF_DIST_NONE      (UINT64_MAX - 2) /* does not take part: other op, or a flush */
+#define CF_DIST_UNSAMPLED (UINT64_MAX - 3) /* takes part, but its line is not in the sample */
+#define CF_DIST_LEAST     CF_DIST_UNSAMPLED
+
+enum {
+    CF_FROM_MEMORY = 255, /* in columns hit and level: no cache served the access */
+    CF_MAX_CORES = 256,   /* that a model of caches may have: a row's core is cpu modulo cores */
+};
+
+/* Columns class and class_behind: why an access missed. Codes below 16 are in the order in which
+   their misses can be avoided: where several lines of one access missed, the access has the
+   greatest. Codes never change their meaning; rules of their own take new ones. */
+enum cf_class {
+    CF_CLASS_NONE = 0,          /* no miss, or not classified */
+    CF_CLASS_COMPULSORY = 1,    /* a cache without bounds would have missed */
+    CF_CLASS_CAPACITY = 2,      /* a fully associative LRU cache of equal size would have missed */
+    CF_CLASS_CONFLICT = 3,      /* it would have hit */
+    CF_CLASS_TRUE_SHARING = 4,  /* lost to another core, which wrote what is accessed now */
+    CF_CLASS_FALSE_SHARING = 5, /* lost to another core, which wrote only other words */
+    CF_CLASSES = 6,
+    CF_CLASS_UNCLASSIFIED = 16, /* hardware missed though the model hits; or of no class (leon4) */
+};
+
 enum cf_perms { CF_PERM_R = 1, CF_PERM_W = 2, CF_PERM_X = 4, CF_PERM_SHARED = 8 };
 
 /* Names. The functions return NULL or 0 for what the list above does not hold. */
@@ -200,6 +225,8 @@ unsigned cf_column_find(const char *name);
 const char *cf_column_adder(unsigned column); /* the filter that adds it, e.g. cf-resolve */
 const char *cf_op_name(unsigned op);
 unsigned cf_op_find(const char *name);
+const char *cf_class_name(unsigned code);  /* "none", "compulsory", "capacity", ... */
+unsigned cf_class_find(const char *name);  /* CF_CLASSES, which is no class, where none has it */
 const char *cf_state_name(unsigned state); /* "modified or exclusive, non-secure"; "[unknown]" */
 size_t cf_type_width(enum cf_type type);   /* bytes a value; 0 for a blob */
 

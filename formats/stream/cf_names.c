@@ -90,6 +90,16 @@ static const struct name ops[] = {
     {CF_BEGIN, "begin", 0},       {CF_EXIT, "exit", 0},   {CF_NAMED, "name", 0},
 };
 
+static const char *const classes[CF_CLASS_UNCLASSIFIED + 1] = {
+    [CF_CLASS_NONE] = "none",
+    [CF_CLASS_COMPULSORY] = "compulsory",
+    [CF_CLASS_CAPACITY] = "capacity",
+    [CF_CLASS_CONFLICT] = "conflict",
+    [CF_CLASS_TRUE_SHARING] = "true_sharing",
+    [CF_CLASS_FALSE_SHARING] = "false_sharing",
+    [CF_CLASS_UNCLASSIFIED] = "unclassified",
+};
+
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 static const struct name *by_id(const struct name *list, size_t count, unsigned id)
@@ -134,6 +144,19 @@ const char *cf_op_name(unsigned op)
     const struct name *n = by_id(ops, COUNT(ops), op);
 
     return n ? n->name : NULL;
+}
+
+const char *cf_class_name(unsigned code)
+{
+    return code < COUNT(classes) ? classes[code] : NULL;
+}
+
+unsigned cf_class_find(const char *name)
+{
+    for (unsigned i = 0; i < COUNT(classes); i++)
+        if (classes[i] && strcmp(classes[i], name) == 0)
+            return i;
+    return CF_CLASSES;
 }
 
 const char *cf_state_name(unsigned state)

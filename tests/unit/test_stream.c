@@ -502,10 +502,11 @@ static void test_range(void)
 
 static void test_names(void)
 {
-    unsigned wrong = 0, columns = 0, tables = 0, ops = 0;
+    unsigned wrong = 0, columns = 0, tables = 0, ops = 0, classes = 0;
 
     for (unsigned i = 0; i < 70000; i++) {
         const char *c = cf_column_name(i), *t = cf_table_name(i), *o = cf_op_name(i);
+        const char *class = cf_class_name(i);
 
         if (c)
             columns++, wrong += cf_column_find(c) != i || !cf_column_type(i);
@@ -515,10 +516,14 @@ static void test_names(void)
             tables++, wrong += cf_table_find(t) != i && i != CF_HEADER;
         if (o)
             ops++, wrong += cf_op_find(o) != i;
+        if (class)
+            classes++, wrong += cf_class_find(class) != i;
     }
-    is_u64(wrong, 0, "names and numbers of %u columns, %u tables, %u ops agree", columns, tables,
-           ops);
-    ok(columns > 50 && tables > 12 && ops == 12, "none is missing");
+    is_u64(wrong, 0, "names and numbers of %u columns, %u tables, %u ops, %u classes agree",
+           columns, tables, ops, classes);
+    ok(columns > 50 && tables > 12 && ops == 12 && classes == 7, "none is missing");
+    ok(!cf_class_name(CF_CLASSES) && cf_class_find("x") == CF_CLASSES,
+       "what is no class is found to be none");
     ok(!cf_column_find("") && !cf_column_find("nonsense") && !cf_table_find("") && !cf_op_find("x"),
        "what is no name is found to be none");
     is_text(cf_column_name(CF_STOP), "end", "the name of CF_STOP");

@@ -22,8 +22,6 @@
 
 struct cf_hierarchy;
 
-enum { CF_MAX_CORES = 256, CF_FROM_MEMORY = 255 };
-
 enum cf_prefetcher {
     CF_PREFETCH_NONE,
     CF_PREFETCH_NEXT_LINE, /* a demand miss, or the first use of a prefetched line, asks for the

@@ -13,7 +13,7 @@
 #define FOUR  CF_LOAD, CF_LOAD, CF_LOAD, CF_LOAD
 #define LOADS FOUR, FOUR, FOUR, FOUR, FOUR, FOUR, FOUR, FOUR
 
-enum { SLOTS = CF_MAX_LEVELS + 1, MEMORY = 255, CORES = 256 };
+enum { SLOTS = CF_MAX_LEVELS + 1 };
 
 struct entry {
     uint32_t fixed; /* cycles */
@@ -51,7 +51,7 @@ static void find_path(const struct cf_machine *m, int instructions, struct path 
         p->depth[p->count++] = l->depth;
     }
     p->level[p->count] = m->levels;
-    p->depth[p->count++] = MEMORY;
+    p->depth[p->count++] = CF_FROM_MEMORY;
 }
 
 static const struct cf_latency *table_of(const struct cf_machine *m, uint32_t level)
@@ -133,8 +133,8 @@ struct cf_latencies *cf_latencies_new(const struct cf_machine *m)
         if (!cf_latency_has_previous(t))
             continue;
         l->depend = 1;
-        l->shared_by[i] = i == m->levels ? CORES : m->level[i].shared_by;
-        l->last[i] = calloc(CORES, 1);
+        l->shared_by[i] = i == m->levels ? CF_MAX_CORES : m->level[i].shared_by;
+        l->last[i] = calloc(CF_MAX_CORES, 1);
         if (!l->last[i]) {
             cf_latencies_free(l);
             return NULL;

@@ -6,7 +6,7 @@
 #include "filters/engine/classes/leon4.h"
 #include "formats/stream/cf.h"
 
-enum { READS = 8, MEMORY = 255, NO_LINE = 0 };
+enum { READS = 8, NO_LINE = 0 };
 
 struct core {
     struct cf_setstack *fetch, *data, *second;
@@ -103,7 +103,7 @@ static int to_second(struct cf_leon4 *l, struct core *o, const struct place *p, 
     n->references[op]++;
     n->misses[op][class] += class != CF_CLASS_NONE;
     cf_class_raise(&r->second, class);
-    cf_class_raise(&r->hit, class ? MEMORY : 2);
+    cf_class_raise(&r->hit, class ? CF_FROM_MEMORY : 2);
     return 0;
 }
 

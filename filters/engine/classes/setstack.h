@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "filters/engine/classes/classes.h"
-#include "filters/engine/distance/stack.h"
 
 struct cf_setstack;
 

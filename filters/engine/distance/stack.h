@@ -17,13 +17,7 @@
 #include <stdint.h>
 
 #include "filters/engine/rows/runs.h"
-
-/* What column dist holds instead of a distance. Every value from CF_DIST_LEAST up is a marker. */
-#define CF_DIST_COLD      UINT64_MAX       /* first reference to the line: infinite */
-#define CF_DIST_BEYOND    (UINT64_MAX - 1) /* seen before, farther away than `max` */
-#define CF_DIST_NONE      (UINT64_MAX - 2) /* does not take part: other op, or a flush */
-#define CF_DIST_UNSAMPLED (UINT64_MAX - 3) /* takes part, but its line is not in the sample */
-#define CF_DIST_LEAST     CF_DIST_UNSAMPLED
+#include "formats/stream/cf.h"
 
 enum cf_stack_code { CF_STACK_BEST = 0, CF_STACK_NARROW = 1, CF_STACK_PORTABLE = 2 };
 

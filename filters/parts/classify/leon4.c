@@ -97,8 +97,8 @@ static void *begin(struct classify *c)
     l->c = c;
     l->m = cf_tool_machine(&c->tool, c->o.machine);
     l->core_count = c->o.cores ? c->o.cores : l->m->cpus;
-    if (l->core_count < 1 || l->core_count > 256)
-        l->core_count = l->core_count < 1 ? 1 : 256;
+    if (l->core_count < 1 || l->core_count > CF_MAX_CORES)
+        l->core_count = l->core_count < 1 ? 1 : CF_MAX_CORES;
     find_caches(l, &g);
     l->model = cf_need(&l->c->tool, cf_leon4_new(&g));
     l->cores = cf_need(&l->c->tool, cf_cores_new(l->core_count));

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/classes/classes.h"
-#include "filters/engine/distance/stack.h"
 #include "filters/parts/histogram/histogram.h"
 
 enum { LABEL_WIDTH = 33, BAR_WIDTH = 30 };
@@ -55,7 +53,7 @@ static const char *label(const struct histogram *h, unsigned column, enum cf_typ
         return cf_reader_text(h->reader, (uint32_t)value);
     if (column == CF_OP && cf_op_name((unsigned)value))
         return cf_op_name((unsigned)value);
-    if ((column == CF_HIT || column == CF_LEVEL) && value == 255)
+    if ((column == CF_HIT || column == CF_LEVEL) && value == CF_FROM_MEMORY)
         return "memory";
     if (column == CF_CLASS && cf_class_name((unsigned)value))
         return cf_class_name((unsigned)value);

@@ -175,7 +175,7 @@ static struct out_table *table_of(struct output *out, const struct source *s, un
 
 static uint64_t neutral(unsigned column)
 {
-    return column == CF_WEIGHT ? 1 : column == CF_DIST ? UINT64_MAX : 0;
+    return column == CF_WEIGHT ? 1 : column == CF_DIST ? CF_DIST_COLD : 0;
 }
 
 #define FILL(bits)                                                                                 \

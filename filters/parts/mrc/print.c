@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/distance/stack.h"
 #include "filters/parts/mrc/mrc.h"
 
 /* One group's curve. */

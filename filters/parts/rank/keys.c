@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/distance/stack.h"
 #include "filters/parts/rank/rank.h"
 
 enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
@@ -126,7 +125,7 @@ static int take_misses(const struct rank *k, const struct cf_frame *f)
 {
     const uint8_t *class = k->o.level_given ? NULL : cf_u8(f, CF_CLASS);
     const uint8_t *level = cf_u8(f, CF_HIT);
-    unsigned above = k->o.level_given ? k->o.level : 254;
+    unsigned above = k->o.level_given ? k->o.level : CF_FROM_MEMORY - 1;
     int hits = k->o.value == VALUE_HITS;
 
     if (k->o.dist_given) {

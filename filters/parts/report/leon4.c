@@ -14,10 +14,9 @@
 
 #include "formats/base/cf_text.h"
 
-#include "filters/engine/classes/classes.h"
 #include "filters/parts/report/report.h"
 
-enum { DATA, FETCH, SECOND, CACHES, CODES = 256, MEMORY = 255 };
+enum { DATA, FETCH, SECOND, CACHES, CODES = 256 };
 
 struct sums {
     uint64_t misses[CODES]; /* by class; 0: of no class that is told */
@@ -116,7 +115,7 @@ static void frame(void *state, const struct cf_frame *f)
             else if (!hit || hit[i] == 0)
                 s->unknown++;
         }
-        if (hit && hit[i] == MEMORY)
+        if (hit && hit[i] == CF_FROM_MEMORY)
             l->sums[SECOND].misses[behind ? behind[i] : 0]++;
     }
 }
