@@ -48,41 +48,8 @@ static const struct option longs[] = {
     {"probe", no_argument, NULL, PROBE},         CF_COMMON_OPTIONS,
 };
 
-/* The place of a word in a list that ends with NULL. */
-static int choice(const struct cf_tool *t, const char *option, const char *text,
-                  const char *const *words)
-{
-    for (int i = 0; words[i]; i++)
-        if (strcmp(text, words[i]) == 0)
-            return i;
-    cf_die(t, CF_EXIT_USAGE, "%s: '%s' is none of what --help lists", option, text);
-}
-
-static uint32_t power(const struct cf_tool *t, const char *option, const char *text, uint64_t least,
-                      uint64_t most)
-{
-    const uint64_t n = cf_parse_u64(t, option, text, least, most);
-
-    if (n & (n - 1))
-        cf_die(t, CF_EXIT_USAGE, "%s: %s is not a power of two", option, text);
-    return (uint32_t)n;
-}
-
-/* Milliseconds, with a fraction if need be, as nanoseconds. */
-static uint64_t period(const struct cf_tool *t, const char *text)
-{
-    char *end;
-    const double ms = strtod(text, &end);
-
-    if (end == text || *end || !(ms >= 1e-6 && ms <= 1e9))
-        cf_die(t, CF_EXIT_USAGE, "--period: '%s' is no number of milliseconds above 0", text);
-    return (uint64_t)(ms * 1e6 + 0.5);
-}
-
 static const char *parse(struct import *m, int argc, char **argv)
 {
-    static const char *const kinds[] = {"auto", "page", "full", "physical", "half", NULL};
-    static const char *const rules[] = {"none", "twice", "same", NULL};
     struct cf_tool *t = m->tool;
     const char *output = NULL;
     int c;
@@ -103,25 +70,26 @@ static const char *parse(struct import *m, int argc, char **argv)
             m->mode |= CF_MODE_EVENT;
             break;
         case 'p':
-            m->period = period(t, optarg);
+            m->period =
+                (uint64_t)(cf_parse_f64(t, "--period", optarg, 1e-6, 1e9, CF_FROM_TO) * 1e6 + 0.5);
             break;
         case 'A':
-            m->addresses = (enum addresses)choice(t, "--addresses", optarg, kinds);
+            m->addresses = cf_parse_word(t, "--addresses", optarg, "auto page full physical half");
             break;
         case 's':
-            m->stale = (enum stale)choice(t, "--stale", optarg, rules);
+            m->stale = cf_parse_word(t, "--stale", optarg, "none twice same");
             break;
         case KEEP:
             m->keep_pids = 1;
             break;
         case SETS:
-            m->sets = power(t, "--sets", optarg, 1, ENTRIES_MOST);
+            m->sets = (uint32_t)cf_parse_power(t, "--sets", optarg, 1, ENTRIES_MOST);
             break;
         case WAYS:
             m->ways = (uint32_t)cf_parse_u64(t, "--ways", optarg, 1, 256);
             break;
         case LINE:
-            m->line = power(t, "--line-size", optarg, 16, 4096);
+            m->line = (uint32_t)cf_parse_power(t, "--line-size", optarg, 16, 4096);
             break;
         case LEVEL:
             m->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 8);

@@ -48,22 +48,6 @@ struct setup {
     struct import *m;
 };
 
-/* One of the words in `names`, by its place. */
-static int choice(const struct cf_tool *t, const char *option, const char *text, const char *names)
-{
-    const char *p = names;
-
-    for (int i = 0; *p; i++) {
-        const size_t n = strcspn(p, " ");
-
-        if (strlen(text) == n && memcmp(p, text, n) == 0)
-            return i;
-        p += n;
-        p += strspn(p, " ");
-    }
-    cf_die(t, CF_EXIT_USAGE, "%s: '%s': give one of: %s", option, text, names);
-}
-
 static void fields(const struct cf_tool *t, const char *option, const char *text,
                    struct scan_layout *l)
 {
@@ -77,28 +61,6 @@ static void fields(const struct cf_tool *t, const char *option, const char *text
         holds_address |= l->field[i] == FIELD_ADDRESS;
     if (!holds_address)
         cf_die(t, CF_EXIT_USAGE, "%s: the field 'address' is missing", option);
-}
-
-/* Calls for each number of a list; returns how many there are. */
-static unsigned numbers(const struct cf_tool *t, const char *option, const char *text,
-                        uint64_t most, uint8_t *values, unsigned room)
-{
-    unsigned count = 0;
-    char one[32];
-
-    for (;;) {
-        const size_t n = strcspn(text, ",");
-
-        if (n == 0 || n >= sizeof one || count == room)
-            cf_die(t, CF_EXIT_USAGE, "%s: '%s' is no list of at most %u numbers", option, text,
-                   room);
-        memcpy(one, text, n);
-        one[n] = '\0';
-        values[count++] = (uint8_t)cf_parse_u64(t, option, one, 0, most);
-        if (!text[n])
-            return count;
-        text += n + 1;
-    }
 }
 
 static void parse(struct setup *s, int argc, char **argv)
@@ -144,7 +106,7 @@ static void parse(struct setup *s, int argc, char **argv)
                                             CF_COMMON_OPTIONS};
     struct import_options *o = &s->m->o;
     struct cf_tool *t = &s->tool;
-    uint8_t list[256];
+    uint64_t list[256];
     unsigned n;
     int c;
 
@@ -164,41 +126,42 @@ static void parse(struct setup *s, int argc, char **argv)
             s->bus = optarg;
             break;
         case 'r':
-            s->scan.raw = 1 + choice(t, "--raw", optarg ? optarg : "inst", "inst bus");
+            s->scan.raw = 1 + cf_parse_word(t, "--raw", optarg ? optarg : "inst", "inst bus");
             break;
         case WIDTH:
-            s->scan.wide = choice(t, "--bus-width", optarg, "32 128");
+            s->scan.wide = cf_parse_word(t, "--bus-width", optarg, "32 128");
             break;
         case 'c':
             s->scan.cpu = (unsigned)cf_parse_u64(t, "--cpu", optarg, 0, SCAN_CPUS - 1);
             break;
         case 'm':
-            o->miss = (enum import_miss)choice(t, "--miss", optarg, "after before line");
+            o->miss = cf_parse_word(t, "--miss", optarg, "after before line");
             break;
         case MASTER:
             o->any_master = strcmp(optarg, "any") == 0;
             memset(o->master, 255, sizeof o->master);
-            if (!o->any_master)
-                numbers(t, "--master", optarg, 15, o->master, SCAN_CPUS);
+            n = o->any_master ? 0 : cf_parse_list(t, "--master", optarg, 0, 15, SCAN_CPUS, list);
+            for (unsigned i = 0; i < n; i++)
+                o->master[i] = (uint8_t)list[i];
             break;
         case 'w':
             o->replay.windows =
                 (unsigned)cf_parse_u64(t, "--windows", optarg, 2, REPLAY_MOST_WINDOWS);
             break;
         case STORE:
-            o->replay.store = (enum replay_store)choice(t, "--store", optarg, "auto address data");
+            o->replay.store = cf_parse_word(t, "--store", optarg, "auto address data");
             break;
         case ATOMIC:
-            o->replay.atomic = (enum replay_word)choice(t, "--atomic", optarg, "none first last");
+            o->replay.atomic = cf_parse_word(t, "--atomic", optarg, "none first last");
             break;
         case DOUBLE:
-            o->replay.pair = (enum replay_word)choice(t, "--double", optarg, "none first last");
+            o->replay.pair = cf_parse_word(t, "--double", optarg, "none first last");
             break;
         case ALONE:
             o->replay.alone = 1;
             break;
         case ASI:
-            n = numbers(t, "--asi", optarg, 255, list, sizeof list);
+            n = cf_parse_list(t, "--asi", optarg, 0, 255, 256, list);
             memset(o->replay.memory_asi, 0, sizeof o->replay.memory_asi);
             for (unsigned i = 0; i < n; i++)
                 o->replay.memory_asi[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
@@ -221,9 +184,7 @@ static void parse(struct setup *s, int argc, char **argv)
             o->clock_hz = cf_parse_u64(t, "--clock", optarg, 1, UINT64_MAX);
             break;
         case LINE:
-            o->line_size = (uint32_t)cf_parse_u64(t, "--line-size", optarg, 4, 4096);
-            if (o->line_size & (o->line_size - 1))
-                cf_die(t, CF_EXIT_USAGE, "--line-size: %s is no power of two", optarg);
+            o->line_size = (uint32_t)cf_parse_power(t, "--line-size", optarg, 4, 4096);
             break;
         case WARM:
             o->warm_up = cf_parse_u64(t, "--warm-up", optarg, 0, UINT64_MAX);

@@ -256,7 +256,6 @@ static void map_images(struct cf_tool *t, const struct options *o, struct cfq_de
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    uint64_t line;
     int c;
 
     *o = (struct options){.decode.fetch_line = 64};
@@ -292,10 +291,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
                 o->image[o->images++] = optarg;
             break;
         case OPT_LINE:
-            line = cf_parse_u64(t, "--fetch-line", optarg, 1, 1 << 20);
-            if (line & (line - 1))
-                cf_die(t, CF_EXIT_USAGE, "--fetch-line: %s is not a power of two", optarg);
-            o->decode.fetch_line = (uint32_t)line;
+            o->decode.fetch_line = (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
             break;
         case OPT_COMMAND:
             o->command_output = optarg;

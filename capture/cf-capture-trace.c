@@ -405,7 +405,6 @@ static void record(struct capture *k, struct cf_command *run, const struct optio
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     const char *why;
-    uint64_t line;
     int c;
 
     *o = (struct options){.stack_depth = 8, .max_threads = MAX_THREADS};
@@ -430,10 +429,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->stack_depth = (int)cf_parse_u64(t, "--stack-depth", optarg, 0, 64);
             break;
         case OPT_LINE:
-            line = cf_parse_u64(t, "--fetch-line", optarg, 1, 1 << 20);
-            if (line & (line - 1))
-                cf_die(t, CF_EXIT_USAGE, "--fetch-line: %s is not a power of two", optarg);
-            o->decode.fetch_line = (uint32_t)line;
+            o->decode.fetch_line = (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
             break;
         case OPT_THREADS:
             o->max_threads = (int)cf_parse_u64(t, "--max-threads", optarg, 100, 100000);

@@ -104,16 +104,6 @@ static const struct option longs[] = {
     CF_INPUT_OPTIONS,
 };
 
-static enum cf_frame_order parse_order(const struct cf_tool *t, const char *text)
-{
-    static const char *const orders[] = {"random", "sequential", "coloured"};
-
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, orders[i]))
-            return (enum cf_frame_order)i;
-    cf_die(t, CF_EXIT_USAGE, "--frames '%s': none of random, sequential and coloured", text);
-}
-
 /* How many page frames there are, as a power of two. */
 static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
 {
@@ -122,12 +112,8 @@ static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
     if (c->o.physical && c->o.frames_option && strcmp(c->o.frames_option, "--page") != 0)
         cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace tells the frames",
                c->o.frames_option);
-    if (page < 4096 || page > (uint64_t)1 << 30 || (page & (page - 1)))
-        cf_die(&c->tool, CF_EXIT_USAGE, "--page: a power of two from 4KiB to 1GiB, please");
-    if (memory & (memory - 1) || memory / page < 1u << CF_FRAME_COLOUR_BITS ||
-        memory / page > 1u << CF_FRAMES_MOST_BITS)
-        cf_die(&c->tool, CF_EXIT_USAGE,
-               "--memory: a power of two of %d to %d pages of %llu bytes, please",
+    if (memory / page < 1u << CF_FRAME_COLOUR_BITS || memory / page > 1u << CF_FRAMES_MOST_BITS)
+        cf_die(&c->tool, CF_EXIT_USAGE, "--memory: must be from %d to %d pages of %llu bytes",
                1 << CF_FRAME_COLOUR_BITS, 1 << CF_FRAMES_MOST_BITS, (unsigned long long)page);
     s->page_shift = (unsigned)__builtin_ctzll(page);
     s->frame_bits = (unsigned)__builtin_ctzll(memory / page);
@@ -192,15 +178,15 @@ static void parse(struct cache *c, int argc, char **argv)
             o->snapshot.flush = 1;
             break;
         case OPT_FRAMES:
-            o->snapshot.order = parse_order(t, optarg);
+            o->snapshot.order = cf_parse_word(t, "--frames", optarg, "random sequential coloured");
             o->frames_option = "--frames";
             break;
         case OPT_MEMORY:
-            memory = cf_parse_size(t, "--memory", optarg);
+            memory = cf_parse_power(t, "--memory", optarg, 1, UINT64_MAX);
             o->frames_option = "--memory";
             break;
         case OPT_PAGE:
-            page = cf_parse_size(t, "--page", optarg);
+            page = cf_parse_power(t, "--page", optarg, 4096, 1 << 30);
             o->frames_option = "--page";
             break;
         default:
@@ -245,18 +231,13 @@ static unsigned data_level(const struct cache *c, const char *option, int last)
 
 static void set_prefetch(struct cache *c, const char *text, struct cf_hierarchy_options *h)
 {
-    static const char *const kinds[] = {"none", "next-line", "stride"};
     const char *colon = strchr(text, ':');
-    size_t length = colon ? (size_t)(colon - text) : strlen(text);
-    unsigned level =
+    char *kind = cf_need(&c->tool, strndup(text, strcspn(text, ":")));
+    const unsigned level =
         colon ? find_level(c, "--prefetch", colon + 1) : data_level(c, "--prefetch", 0);
 
-    for (unsigned i = 0; i < 3; i++)
-        if (strlen(kinds[i]) == length && !strncmp(kinds[i], text, length)) {
-            h->prefetch[level] = (enum cf_prefetcher)i;
-            return;
-        }
-    cf_die(&c->tool, CF_EXIT_USAGE, "--prefetch '%s': none of none, next-line and stride", text);
+    h->prefetch[level] = cf_parse_word(&c->tool, "--prefetch", kind, "none next-line stride");
+    free(kind);
 }
 
 static void set_mask(struct cache *c, const char *text, struct cf_way_mask *mask)

@@ -54,17 +54,6 @@ enum {
 
 enum { MOST_PROGRAMS = 1024 };
 
-static enum cf_clash_lengths parse_lengths(const struct cf_tool *t, const char *name)
-{
-    static const char *const names[] = {"repeat", "stretch", "once", "phases"};
-
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return (enum cf_clash_lengths)i;
-    cf_die(t, CF_EXIT_USAGE, "--lengths '%s' is unknown: use repeat, stretch, once or phases",
-           name);
-}
-
 static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **argv)
 {
     static const struct option longs[] = {
@@ -87,7 +76,7 @@ static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **a
             o->names = optarg;
             break;
         case OPT_LENGTHS:
-            o->lengths = parse_lengths(t, optarg);
+            o->lengths = cf_parse_word(t, "--lengths", optarg, "repeat stretch once phases");
             break;
         case OPT_SLOWDOWN:
             o->slowdown = optarg;

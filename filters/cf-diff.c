@@ -114,9 +114,7 @@ static void parse(struct work *w, int argc, char **argv)
             summary = 1;
             break;
         case OPT_BY:
-            if (strcmp(optarg, "process") != 0 && strcmp(optarg, "set") != 0)
-                cf_die(t, CF_EXIT_USAGE, "--by '%s': neither process nor set", optarg);
-            o->by = *optarg == 'p' ? BY_PROCESS : BY_SET;
+            o->by = BY_PROCESS + cf_parse_word(t, "--by", optarg, "process set");
             break;
         case OPT_LEVEL:
             o->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 254);

@@ -84,48 +84,8 @@ static const struct option longs[] = {
     CF_INPUT_OPTIONS,
 };
 
-/* Number of the word in the list, from 0. */
-static unsigned word_of(const struct distance *d, const char *option, const char *text,
-                        const char *const *word, unsigned words)
-{
-    for (unsigned i = 0; i < words; i++)
-        if (!strcmp(text, word[i]))
-            return i;
-    cf_die(&d->tool, CF_EXIT_USAGE, "%s '%s': no such word: see --help", option, text);
-}
-
-static void set_line_size(struct distance *d, const char *text)
-{
-    const uint64_t size = cf_parse_size(&d->tool, "--line-size", text);
-
-    if (size < 4 || size > 65536 || (size & (size - 1)) != 0)
-        cf_die(&d->tool, CF_EXIT_USAGE, "--line-size '%s': no power of two from 4 to 64K", text);
-    d->shift = (unsigned)__builtin_ctzll(size);
-}
-
-static void set_rate(struct distance *d, const char *text)
-{
-    char *end;
-    const double rate = strtod(text, &end);
-
-    if (end == text || *end || !(rate > 0 && rate <= 1))
-        cf_die(&d->tool, CF_EXIT_USAGE, "--rate '%s': no number above 0, up to 1", text);
-    d->config.rate = rate;
-}
-
-static void set_samples(struct distance *d, const char *text)
-{
-    const uint64_t samples = cf_parse_size(&d->tool, "--samples", text);
-
-    if (samples < 64 || samples > 1u << 30)
-        cf_die(&d->tool, CF_EXIT_USAGE, "--samples '%s': no number of lines from 64 to 1G", text);
-    d->config.samples = (uint32_t)samples;
-}
-
 static void parse(struct distance *d, int argc, char **argv)
 {
-    static const char *const kinds[] = {"data", "fetches", "unified"};
-    static const char *const pers[] = {"process", "thread"};
     int c;
 
     d->what = CF_RUNS_DATA;
@@ -133,27 +93,27 @@ static void parse(struct distance *d, int argc, char **argv)
     while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case OPT_FOR:
-            d->what = CF_RUNS_DATA + word_of(d, "--for", optarg, kinds, 3);
+            d->what =
+                CF_RUNS_DATA + cf_parse_word(&d->tool, "--for", optarg, "data fetches unified");
             break;
         case OPT_LINE_SIZE:
-            set_line_size(d, optarg);
+            d->shift = (unsigned)__builtin_ctzll(
+                cf_parse_power(&d->tool, "--line-size", optarg, 4, 65536));
             break;
         case OPT_SETS:
             d->config.sets = (uint32_t)cf_parse_u64(&d->tool, "--sets", optarg, 1, 1u << 24);
             break;
         case OPT_PER:
-            d->per = PER_PROCESS + word_of(d, "--per", optarg, pers, 2);
+            d->per = PER_PROCESS + cf_parse_word(&d->tool, "--per", optarg, "process thread");
             break;
         case OPT_MAX:
-            d->config.max = cf_parse_size(&d->tool, "--max", optarg);
-            if (!d->config.max)
-                cf_die(&d->tool, CF_EXIT_USAGE, "--max '%s': at least 1", optarg);
+            d->config.max = cf_parse_u64(&d->tool, "--max", optarg, 1, UINT64_MAX);
             break;
         case OPT_RATE:
-            set_rate(d, optarg);
+            d->config.rate = cf_parse_f64(&d->tool, "--rate", optarg, 0, 1, CF_ABOVE);
             break;
         case OPT_SAMPLES:
-            set_samples(d, optarg);
+            d->config.samples = (uint32_t)cf_parse_u64(&d->tool, "--samples", optarg, 64, 1 << 30);
             break;
         case OPT_STATS:
             d->stats = 1;

@@ -94,29 +94,6 @@ struct work {
     uint8_t counts[HEAT_SLICE];
 };
 
-static void parse_ops(const struct cf_tool *t, struct options *o, const char *list)
-{
-    char *copy = cf_need(t, strdup(list)), *rest = copy, *name;
-
-    while ((name = strsep(&rest, ","))) {
-        unsigned op = cf_op_find(name);
-        if (op < CF_LOAD || op > CF_FLUSH)
-            cf_die(t, CF_EXIT_USAGE,
-                   "--op: '%s' is no operation: use load, store, ifetch, prefetch or flush", name);
-        o->ops[op] = 1;
-    }
-    free(copy);
-}
-
-static enum value parse_value(const struct cf_tool *t, const char *name)
-{
-    for (unsigned v = 0; v < sizeof value_names / sizeof value_names[0]; v++)
-        if (!strcmp(name, value_names[v]))
-            return (enum value)v;
-    cf_die(t, CF_EXIT_USAGE,
-           "--value: '%s' is unknown: use accesses, bytes, loads, stores, misses or cost", name);
-}
-
 static void parse_options(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     static const struct option table[] = {
@@ -163,10 +140,11 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
             o->to = cf_parse_u64(t, "--to", optarg, 0, UINT64_MAX);
             break;
         case OPT_VALUE:
-            o->value = parse_value(t, optarg);
+            o->value =
+                cf_parse_name(t, "--value", optarg, value_names, sizeof *value_names, COST + 1);
             break;
         case OPT_OP:
-            parse_ops(t, o, optarg);
+            cf_parse_ops(t, "--op", optarg, o->ops);
             ops_given = 1;
             break;
         case OPT_ALL:
@@ -176,18 +154,14 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
             o->region = optarg;
             break;
         case OPT_TABLE:
-            o->table = cf_table_find(optarg);
-            if (o->table != CF_ACCESS && o->table != CF_LINE)
-                cf_die(t, CF_EXIT_USAGE, "--table: '%s': use access or line", optarg);
+            o->table = cf_parse_word(t, "--table", optarg, "access line") ? CF_LINE : CF_ACCESS;
             break;
         case OPT_LEVEL:
             o->levels[cf_parse_u64(t, "--level", optarg, 0, 255)] = 1;
             o->level_given = 1;
             break;
         case OPT_SCALE:
-            if (strcmp(optarg, "log") && strcmp(optarg, "linear"))
-                cf_die(t, CF_EXIT_USAGE, "--scale: '%s': use log or linear", optarg);
-            o->linear = !strcmp(optarg, "linear");
+            o->linear = cf_parse_word(t, "--scale", optarg, "log linear") == 1;
             break;
         default:
             cf_output_option(t, &o->output, option, optarg);

@@ -113,9 +113,8 @@ static void parse(struct latency *l, int argc, char **argv)
             l->core_count = (unsigned)cf_parse_u64(&l->tool, "--cores", optarg, 1, CF_MAX_CORES);
             break;
         case OPT_LEVEL_COLUMN:
-            if (strcmp(optarg, "hit") != 0 && strcmp(optarg, "level") != 0)
-                cf_die(&l->tool, CF_EXIT_USAGE, "--level-column '%s': give hit or level", optarg);
-            l->column = cf_column_find(optarg);
+            l->column =
+                cf_parse_word(&l->tool, "--level-column", optarg, "hit level") ? CF_LEVEL : CF_HIT;
             break;
         case OPT_SUMMARY:
             l->summary = 1;

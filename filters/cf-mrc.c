@@ -45,32 +45,12 @@ static const struct option longs[] = {
     CF_INPUT_OPTIONS,
 };
 
-static int by_size(const void *x, const void *y)
+static void set_at(struct mrc *m, const char *text)
 {
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-    return (a > b) - (a < b);
-}
-
-static void set_at(struct mrc *m, char *text)
-{
-    char *rest;
-    size_t n = 0;
-
     free(m->o.at);
     m->o.at = cf_need(&m->tool, calloc(strlen(text) + 1, sizeof(*m->o.at)));
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
-        m->o.at[n] = cf_parse_size(&m->tool, "--at", part);
-        if (m->o.at[n++] == 0)
-            cf_die(&m->tool, CF_EXIT_USAGE, "--at: a cache of size 0");
-    }
-    if (n == 0)
-        cf_die(&m->tool, CF_EXIT_USAGE, "--at: no size");
-    qsort(m->o.at, n, sizeof(*m->o.at), by_size);
-    m->o.at_count = 0;
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || m->o.at[i] != m->o.at[i - 1])
-            m->o.at[m->o.at_count++] = m->o.at[i];
+    m->o.at_count = cf_list_rising(
+        m->o.at, cf_parse_list(&m->tool, "--at", text, 1, UINT64_MAX, UINT32_MAX, m->o.at));
 }
 
 static void parse(struct mrc *m, int argc, char **argv)
@@ -90,17 +70,13 @@ static void parse(struct mrc *m, int argc, char **argv)
             m->o.points = cf_parse_u64(&m->tool, "--points", optarg, 1, 1024);
             break;
         case OPT_MAX:
-            m->o.most = cf_parse_size(&m->tool, "--max", optarg);
-            if (m->o.most == 0)
-                cf_die(&m->tool, CF_EXIT_USAGE, "--max: a cache of size 0");
+            m->o.most = cf_parse_u64(&m->tool, "--max", optarg, 1, UINT64_MAX);
             break;
         case OPT_AT:
             set_at(m, optarg);
             break;
         case OPT_LINE_SIZE:
-            m->o.line_size = cf_parse_size(&m->tool, "--line-size", optarg);
-            if (m->o.line_size == 0 || (m->o.line_size & (m->o.line_size - 1)) != 0)
-                cf_die(&m->tool, CF_EXIT_USAGE, "--line-size '%s': not a power of two", optarg);
+            m->o.line_size = cf_parse_power(&m->tool, "--line-size", optarg, 1, UINT64_MAX);
             break;
         case OPT_SETS:
             m->o.sets = cf_parse_u64(&m->tool, "--sets", optarg, 1, UINT32_MAX);

@@ -40,16 +40,6 @@ static const char usage[] =
 
 enum { OPT_BY = 256, OPT_WIDE };
 
-static enum cf_census_by parse_by(const struct cf_tool *t, const char *name)
-{
-    static const char *const names[] = {"process", "region", "cpu", "state"};
-
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return (enum cf_census_by)i;
-    cf_die(t, CF_EXIT_USAGE, "--by '%s' is unknown: use process, region, cpu or state", name);
-}
-
 static int parse(struct cf_survey *s, int argc, char **argv)
 {
     static const struct option longs[] = {
@@ -65,7 +55,7 @@ static int parse(struct cf_survey *s, int argc, char **argv)
     while ((c = getopt_long(argc, argv, CF_SURVEY_LETTERS CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case OPT_BY:
-            s->o.by = parse_by(&s->tool, optarg);
+            s->o.by = cf_parse_word(&s->tool, "--by", optarg, "process region cpu state");
             break;
         case OPT_WIDE:
             wide = 1;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_number.h"
 #include "filters/survey/problems.h"
 #include "filters/parts/policy/policy.h"
 
@@ -38,6 +39,8 @@ static const char usage[] =
     "\n"
     "Example:\n"
     "  cf-policy --pid 7 --survivors s.csv --ways w.csv --accesses t.cf snapshots.cf\n";
+
+enum { LEAST_LINE = 4, MOST_LINE = 4096 };
 
 struct work {
     struct cf_tool tool;
@@ -99,21 +102,6 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Numbers with commas between; returns how many. */
-static uint32_t parse_list(const struct cf_tool *t, const char *option, char *list, uint64_t least,
-                           uint64_t most, uint32_t room, uint64_t *value)
-{
-    uint32_t n = 0;
-    char *rest = list, *word;
-
-    while ((word = strsep(&rest, ","))) {
-        if (n == room)
-            cf_die(t, CF_EXIT_USAGE, "%s: more than %u numbers", option, room);
-        value[n++] = cf_parse_u64(t, option, word, least, most);
-    }
-    return n;
-}
-
 static void parse_group(const struct cf_tool *t, struct options *o, const char *text)
 {
     if (!strcmp(text, "file")) {
@@ -128,16 +116,6 @@ static void parse_group(const struct cf_tool *t, struct options *o, const char *
     cf_die(t, CF_EXIT_USAGE, "--group '%s': none of file, cycle:N and block:N", text);
 }
 
-static double parse_alpha(const struct cf_tool *t, const char *text)
-{
-    char *end;
-    const double alpha = strtod(text, &end);
-
-    if (end == text || *end || !(alpha > 0 && alpha < 1))
-        cf_die(t, CF_EXIT_USAGE, "--alpha '%s': a number between 0 and 1, please", text);
-    return alpha;
-}
-
 static void parse_lines(struct work *w, int option, char *text)
 {
     const struct cf_tool *t = &w->tool;
@@ -146,8 +124,8 @@ static void parse_lines(struct work *w, int option, char *text)
 
     switch (option) {
     case OPT_LINES:
-        o->lines = parse_list(t, "--lines", text, 0, UINT64_MAX, LINES_MOST, o->line);
-        qsort(o->line, o->lines, sizeof *o->line, by_value);
+        o->lines = cf_list_rising(
+            o->line, cf_parse_list(t, "--lines", text, 0, UINT64_MAX, LINES_MOST, o->line));
         break;
     case OPT_PID:
         o->pid = (uint32_t)cf_parse_u64(t, "--pid", text, 0, UINT32_MAX);
@@ -161,17 +139,12 @@ static void parse_lines(struct work *w, int option, char *text)
         cf_parse_range(t, "--set", text, &o->set_from, &o->set_to);
         break;
     default:
-        o->rounds_count = parse_list(t, "--rounds", text, 0, UINT32_MAX, ROUNDS_MOST, rounds);
+        o->rounds_count = cf_parse_list(t, "--rounds", text, 0, UINT32_MAX, ROUNDS_MOST, rounds);
         for (uint32_t i = 0; i < o->rounds_count; i++)
             o->rounds[i] = (uint32_t)rounds[i];
         return;
     }
     o->filtered = 1;
-}
-
-static int is_line_size(uint64_t bytes)
-{
-    return bytes >= 4 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
 }
 
 static void check(const struct work *w)
@@ -186,8 +159,6 @@ static void check(const struct work *w)
         cf_die(&w->tool, CF_EXIT_USAGE, "only one of --ways, --survivors and --policies may be -");
     if (o->policies && !o->accesses)
         cf_die(&w->tool, CF_EXIT_USAGE, "--policies: needs --accesses TRACE");
-    if (o->line_size_given && !is_line_size(o->line_size))
-        cf_die(&w->tool, CF_EXIT_USAGE, "--line-size: a power of two from 4 to 4096, please");
 }
 
 static void parse(struct work *w, int argc, char **argv)
@@ -225,11 +196,10 @@ static void parse(struct work *w, int argc, char **argv)
             o->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 254);
             break;
         case OPT_LINE_SIZE:
-            o->line_size = cf_parse_size(t, "--line-size", optarg);
-            o->line_size_given = 1;
+            o->line_size = cf_parse_power(t, "--line-size", optarg, LEAST_LINE, MOST_LINE);
             break;
         case OPT_ALPHA:
-            o->alpha = parse_alpha(t, optarg);
+            o->alpha = cf_parse_f64(t, "--alpha", optarg, 0, 1, CF_ABOVE | CF_BELOW);
             break;
         default:
             cf_common_option(&w->tool, c);
@@ -400,7 +370,9 @@ static void run(struct work *w)
         int r;
 
         if (cf_reader_next(w->reader, &f) > 0) {
-            if (f->table == CF_HEADER && !w->o.line_size && is_line_size(f->header->line_size))
+            if (f->table == CF_HEADER && !w->o.line_size &&
+                cf_is_power_of_two(f->header->line_size) && f->header->line_size >= LEAST_LINE &&
+                f->header->line_size <= MOST_LINE)
                 w->line_size = f->header->line_size;
             r = cf_snaps_frame(w->snaps, f);
             if (f->table == CF_LINE && (w->o.filtered || w->survivors))

@@ -70,44 +70,6 @@ static const struct option longs[] = {
     CF_INPUT_OPTIONS,
 };
 
-static void set_by(struct rank *k, const char *text)
-{
-    for (unsigned i = 0; i < BY_KINDS; i++)
-        if (!strcmp(by_kinds[i].name, text)) {
-            k->o.by = i;
-            return;
-        }
-    cf_die(&k->tool, CF_EXIT_USAGE, "--by '%s': no such key: see --help", text);
-}
-
-static void set_value(struct rank *k, const char *text)
-{
-    static const char *const name[VALUES] = {"accesses", "bytes", "loads", "stores",
-                                             "misses",   "hits",  "cost",  "fetches"};
-
-    for (unsigned i = 0; i < VALUES; i++)
-        if (!strcmp(name[i], text)) {
-            k->o.value = i;
-            return;
-        }
-    cf_die(&k->tool, CF_EXIT_USAGE, "--value '%s': no such value: see --help", text);
-}
-
-static void set_ops(struct rank *k, char *text)
-{
-    char *rest;
-
-    k->o.ops_given = 1;
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
-        unsigned op = cf_op_find(part);
-
-        if (op < CF_LOAD || op > CF_FLUSH)
-            cf_die(&k->tool, CF_EXIT_USAGE,
-                   "--op '%s': none of load, store, ifetch, prefetch and flush", part);
-        k->o.op[op] = 1;
-    }
-}
-
 static void set_classes(struct rank *k, char *text)
 {
     char *rest;
@@ -125,29 +87,14 @@ static void set_classes(struct rank *k, char *text)
 
 static void set_cover(struct rank *k, const char *text)
 {
-    const char *p = text ? text : "90,95,99";
-    char *end;
+    char *list = cf_need(&k->tool, strdup(text ? text : "90,95,99")), *rest = list, *part;
 
-    k->o.cover = cf_need(&k->tool, calloc(strlen(p) + 1, sizeof(*k->o.cover)));
-    for (k->o.covers = 0;; p = end + 1) {
-        double percent = strtod(p, &end);
-
-        if (end == p || (*end && *end != ',') || !(percent >= 0 && percent <= 100))
-            cf_die(&k->tool, CF_EXIT_USAGE, "--cover '%s': no list of percentages from 0 to 100",
-                   text);
-        k->o.cover[k->o.covers++] = (uint32_t)lround(percent * 1e4);
-        if (!*end)
-            return;
-    }
-}
-
-static uint64_t power_of_two(struct rank *k, const char *option, const char *text)
-{
-    uint64_t size = cf_parse_size(&k->tool, option, text);
-
-    if (size == 0 || (size & (size - 1)) != 0)
-        cf_die(&k->tool, CF_EXIT_USAGE, "%s '%s': not a power of two", option, text);
-    return size;
+    k->o.cover = cf_need(&k->tool, calloc(strlen(list) + 1, sizeof(*k->o.cover)));
+    k->o.covers = 0;
+    while ((part = strsep(&rest, ",")))
+        k->o.cover[k->o.covers++] =
+            (uint32_t)lround(cf_parse_f64(&k->tool, "--cover", part, 0, 100, CF_FROM_TO) * 1e4);
+    free(list);
 }
 
 static void parse(struct rank *k, int argc, char **argv)
@@ -161,13 +108,15 @@ static void parse(struct rank *k, int argc, char **argv)
     while ((c = getopt_long(argc, argv, "n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case OPT_BY:
-            set_by(k, optarg);
+            k->o.by = cf_parse_name(&k->tool, "--by", optarg, by_kinds, sizeof *by_kinds, BY_KINDS);
             break;
         case OPT_VALUE:
-            set_value(k, optarg);
+            k->o.value = cf_parse_word(&k->tool, "--value", optarg,
+                                       "accesses bytes loads stores misses hits cost fetches");
             break;
         case OPT_OP:
-            set_ops(k, optarg);
+            k->o.ops_given = 1;
+            cf_parse_ops(&k->tool, "--op", optarg, k->o.op);
             break;
         case OPT_LEVEL:
             k->o.level_given = 1;
@@ -181,10 +130,10 @@ static void parse(struct rank *k, int argc, char **argv)
             k->o.dist = cf_parse_u64(&k->tool, "--dist", optarg, 1, UINT32_MAX);
             break;
         case OPT_LINE_SIZE:
-            k->o.line_size = power_of_two(k, "--line-size", optarg);
+            k->o.line_size = cf_parse_power(&k->tool, "--line-size", optarg, 1, UINT64_MAX);
             break;
         case OPT_PAGE_SIZE:
-            k->o.page_size = power_of_two(k, "--page-size", optarg);
+            k->o.page_size = cf_parse_power(&k->tool, "--page-size", optarg, 1, UINT64_MAX);
             break;
         case 'n':
             k->o.top = cf_parse_u64(&k->tool, "--top", optarg, 1, UINT64_MAX);

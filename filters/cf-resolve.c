@@ -422,14 +422,11 @@ static __attribute__((noreturn)) void no_memory(void)
 
 static void parse_add(const struct cf_tool *t, struct options *o, char *list)
 {
-    for (char *save, *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-        int k = 0;
-        while (k < ADDED && strcmp(word, cf_column_name(added_column[k])) != 0)
-            k++;
-        if (k == ADDED)
-            cf_die(t, CF_EXIT_USAGE, "--add: no such column '%s': see --help", word);
-        o->add |= 1u << k;
-    }
+    char *word;
+
+    while ((word = strsep(&list, ",")))
+        o->add |=
+            1u << cf_parse_word(t, "--add", word, "region page object site symbol function source");
 }
 
 enum { OPT_SITE_DEPTH = 256, OPT_SKIP, OPT_PATH_PARTS, OPT_SYSROOT, OPT_DEBUG_DIR };
@@ -459,9 +456,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             parse_add(t, o, optarg);
             break;
         case 'p':
-            o->page_size = cf_parse_size(t, "--page-size", optarg);
-            if (o->page_size == 0 || o->page_size & (o->page_size - 1))
-                cf_die(t, CF_EXIT_USAGE, "--page-size: '%s' is no power of two", optarg);
+            o->page_size = cf_parse_power(t, "--page-size", optarg, 1, UINT64_MAX);
             break;
         case OPT_SITE_DEPTH:
             o->places.depth = (unsigned)cf_parse_u64(t, "--site-depth", optarg, 1, 256);

@@ -106,7 +106,7 @@ static void add_test(struct select *s, struct test new)
 
 static void add_condition(struct select *s, unsigned column, char *text)
 {
-    char option[32], *rest;
+    char option[32], *part;
     struct test new = {.column = column};
 
     snprintf(option, sizeof(option), "--%s", cf_column_name(column));
@@ -115,20 +115,13 @@ static void add_condition(struct select *s, unsigned column, char *text)
         add_test(s, new);
         return;
     }
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
-        if (column == CF_OP) {
-            new.from = new.to = cf_op_find(part);
-            if (new.from < CF_LOAD || new.from > CF_FLUSH)
-                cf_die(&s->tool, CF_EXIT_USAGE,
-                       "--op '%s': none of load, store, ifetch, prefetch and flush", part);
-        } else {
+    while ((part = strsep(&text, ","))) {
+        if (column == CF_OP)
+            new.from = new.to = cf_parse_op(&s->tool, option, part);
+        else
             cf_parse_range(&s->tool, option, part, &new.from, &new.to);
-        }
         add_test(s, new);
-        text = NULL;
     }
-    if (text)
-        cf_die(&s->tool, CF_EXIT_USAGE, "%s: the value is empty", option);
 }
 
 static void parse(struct select *s, int argc, char **argv)

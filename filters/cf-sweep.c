@@ -14,6 +14,7 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/rows/runs.h"
 
+#include "formats/base/cf_number.h"
 #include "formats/stream/cf.h"
 #include "formats/program/cf_tool.h"
 
@@ -81,49 +82,14 @@ struct size {
     struct cf_allassoc *all;
 };
 
-static int by_value(const void *x, const void *y)
+static struct list parse_list(const struct cf_tool *t, const char *option, const char *text,
+                              uint64_t least, uint64_t most)
 {
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    struct list l;
 
-    return (a > b) - (a < b);
-}
-
-static struct list parse_list(const struct cf_tool *t, const char *option, char *text,
-                              uint64_t least, uint64_t most, int powers)
-{
-    struct list l = {.count = 0};
-    unsigned n = 0;
-    char *rest;
-
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
-        uint64_t v = cf_parse_size(t, option, part);
-
-        if (v < least || v > most || (powers && (v & (v - 1)) != 0))
-            cf_die(t, CF_EXIT_USAGE, "%s '%s': not %s from %llu to %llu", option, part,
-                   powers ? "a power of two" : "a number", (unsigned long long)least,
-                   (unsigned long long)most);
-        if (n == sizeof(l.value) / sizeof(l.value[0]))
-            cf_die(t, CF_EXIT_USAGE, "%s: more than %u numbers", option, n);
-        l.value[n++] = v;
-    }
-    if (n == 0)
-        cf_die(t, CF_EXIT_USAGE, "%s: no number", option);
-    qsort(l.value, n, sizeof(l.value[0]), by_value);
-    for (unsigned i = 0; i < n; i++)
-        if (i == 0 || l.value[i] != l.value[i - 1])
-            l.value[l.count++] = l.value[i];
+    l.count =
+        cf_list_rising(l.value, cf_parse_list(t, option, text, least, most, MOST_LIST, l.value));
     return l;
-}
-
-static enum cf_runs_option parse_for(const struct cf_tool *t, const char *text)
-{
-    if (!strcmp(text, "data"))
-        return CF_RUNS_DATA;
-    if (!strcmp(text, "fetches"))
-        return CF_RUNS_FETCHES;
-    if (!strcmp(text, "unified"))
-        return CF_RUNS_ALL;
-    cf_die(t, CF_EXIT_USAGE, "--for '%s': none of data, fetches and unified", text);
 }
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
@@ -140,20 +106,24 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case OPT_FOR:
-            o->what = parse_for(t, optarg);
+            o->what = CF_RUNS_DATA + cf_parse_word(t, "--for", optarg, "data fetches unified");
             break;
         case OPT_LINE_SIZE:
-            o->line_size = parse_list(t, "--line-size", optarg, 4, 1 << MOST_SHIFT, 1);
+            o->line_size = parse_list(t, "--line-size", optarg, 4, 1 << MOST_SHIFT);
+            for (unsigned i = 0; i < o->line_size.count; i++)
+                if (!cf_is_power_of_two(o->line_size.value[i]))
+                    cf_die(t, CF_EXIT_USAGE, "--line-size '%llu': must be a power of two",
+                           (unsigned long long)o->line_size.value[i]);
             break;
         case OPT_WAYS:
-            o->ways = parse_list(t, "--ways", optarg, 1, MOST_WAYS, 0);
+            o->ways = parse_list(t, "--ways", optarg, 1, MOST_WAYS);
             break;
         case OPT_SETS:
             o->sets.count = 0;
             if (strchr(optarg, '-'))
                 cf_parse_range(t, "--sets", optarg, &o->sets_from, &o->sets_to);
             else
-                o->sets = parse_list(t, "--sets", optarg, 1, 1 << MOST_SETS_SHIFT, 0);
+                o->sets = parse_list(t, "--sets", optarg, 1, 1 << MOST_SETS_SHIFT);
             break;
         case OPT_MIN:
             o->least = cf_parse_size(t, "--min", optarg);

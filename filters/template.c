@@ -56,9 +56,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->sets = (uint32_t)cf_parse_u64(t, "--sets", optarg, 1, UINT32_MAX);
             break;
         case OPT_LINE_SIZE:
-            o->line_size = cf_parse_size(t, "--line-size", optarg);
-            if (o->line_size == 0 || (o->line_size & (o->line_size - 1)) != 0)
-                cf_die(t, CF_EXIT_USAGE, "--line-size '%s': not a power of two", optarg);
+            o->line_size = cf_parse_power(t, "--line-size", optarg, 1, UINT64_MAX);
             break;
         case 'o':
             o->output = optarg;

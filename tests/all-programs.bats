@@ -132,6 +132,52 @@ told() {
     verdict
 }
 
+@test "values of options: a number, power, fraction, list or word that is none ends with status 2 and says why" {
+    refused() { # MESSAGE PROGRAM ARGUMENT...
+        run -2 --separate-stderr "${@:2}" </dev/null
+        [[ $stderr == "$2: --"*"': $1"* ]] || complain "$2" "says '$stderr' and not '$1'"
+    }
+    taken() { # PROGRAM ARGUMENT...: of an empty input
+        run -1 --separate-stderr "$@" </dev/null
+        [[ $stderr != *"'${*: -1}'"* ]] || complain "$1" "refuses: $stderr"
+    }
+    local value
+
+    for value in 0 -1 1.01 nan inf x '' 0.5x; do
+        refused 'must be a number above 0 and at most 1' cf-distance --rate "$value"
+    done
+    taken cf-distance --rate 1
+    for value in 0 1 2; do
+        refused 'must be a number above 0 and below 1' cf-policy --alpha "$value"
+    done
+    for value in -0.1 100.1; do
+        refused 'must be a number from 0 to 100' cf-rank --by op --cover="$value"
+    done
+    taken cf-rank --by op --cover=0,100
+    for value in 0 2 48 128K; do
+        refused 'must be a power of two from 4 to 65536' cf-distance --line-size "$value"
+    done
+    taken cf-distance --line-size 4
+    taken cf-distance --line-size 64K
+    for value in 0 48; do
+        refused 'must be a power of two' cf-mrc --line-size "$value"
+    done
+    taken cf-mrc --line-size 1
+    for value in '' lode 'load store' loads; do
+        refused 'give one of load, store, ifetch, prefetch, flush' cf-select --op load --op "$value"
+    done
+    run -2 cf-select --op load, </dev/null
+    taken cf-select --op load,flush
+    refused 'give one of page, region, object, site, source, function, symbol, thread, process, line, op' \
+        cf-rank --by pages
+    refused 'must be from 1 to 1024' cf-sweep --ways 0
+    run -2 cf-sweep --ways 1,2, </dev/null
+    run -2 cf-sweep --ways "$(seq -s, 33)" </dev/null
+    has '--ways: more than 32 numbers'
+    taken cf-sweep --ways "$(seq -s, 32)"
+    verdict
+}
+
 @test "empty input: status 1 and a message" {
     local p
     for p in $(programs annotator reducer importer); do

@@ -629,7 +629,7 @@ load,0x4001ffff'
     sample >t.txt
     run -2 cf-capture leon4 --nonsense
     run -2 cf-capture leon4 --miss never t.txt
-    has 'after before line'
+    has 'after, before, line'
     run -2 cf-capture leon4 --windows 1 t.txt
     run -2 cf-capture leon4 --windows 33 t.txt
     run -2 cf-capture leon4 --line-size 33 t.txt

@@ -37,7 +37,7 @@ b,b,0.000000,0.000000'
     [[ $(one stretch) == '0.187500 0.062500' ]]                # 0.5 0.5 0 0: (0.25 + 0.5) / 4
     [[ $(one phases) == '0.093750 0.046875' ]]                 # (0.25 + 0.5) / 8; 0.1875 * 0.25
     run -2 cf-clash --lengths sideways a.csv b.csv
-    has "'sideways' is unknown"
+    has "'sideways': give one of repeat, stretch, once, phases"
 }
 
 @test "streams and their profiles by cf-sets give the same" {

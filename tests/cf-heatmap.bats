@@ -68,7 +68,7 @@ prog,0,2,3,1'
     cf-heatmap --op store,prefetch small.cf >some.csv
     [[ $(total some.csv) == 2 ]]
     run -2 cf-heatmap --op lode small.cf
-    has "'lode' is no operation"
+    has "'lode': give one of load, store, ifetch, prefetch, flush"
 }
 
 @test "--value bytes, loads, stores" {

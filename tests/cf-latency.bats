@@ -112,7 +112,7 @@ state_awk() { # RULE [CORES]
     costs -m "$D/plain.yaml" --level-column level
     same want got
     run -2 cf-latency -m "$D/plain.yaml" --level-column hits "$D/in.cf"
-    has "give hit or level"
+    has "give one of hit, level"
 }
 
 @test "costs that depend on the access before, private and shared caches: as awk" {

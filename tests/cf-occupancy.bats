@@ -87,7 +87,7 @@ END
 1,100,2,0,3,0.375000
 2,200,2,0,2,0.250000'
     run -2 cf-occupancy --by colour small.cf
-    has "'colour' is unknown"
+    has "'colour': give one of process, region, cpu, state"
     printf 'snapshot,pid\n1,7\n' | stream bare.cf -t line
     run -1 --separate-stderr cf-occupancy --by region bare.cf
     has region "$stderr"

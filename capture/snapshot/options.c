@@ -122,25 +122,15 @@ static void each(const struct cf_tool *t, struct tasks *tasks, const char *optio
         cf_die(t, CF_EXIT_USAGE, "%s: more elements than programs", option);
 }
 
-static int word(const struct cf_tool *t, const char *option, const char *text,
-                const char *const *words)
-{
-    for (int i = 0; words[i]; i++)
-        if (strcmp(text, words[i]) == 0)
-            return i;
-    cf_die(t, CF_EXIT_USAGE, "%s: '%s' is none of what --help lists", option, text);
-}
-
 static void parse_memory(const struct cf_tool *t, struct options *o, char *text)
 {
-    static const char *const words[] = {"l2", "l1d", "l1i", NULL}; /* as enum cacheflow_ram_id */
     char *colon = strchr(text, ':');
 
     if (colon) {
         *colon = '\0';
         o->ram_cpu = (int)cf_parse_u64(t, "--memory", colon + 1, 0, CPU_SETSIZE - 1);
     }
-    o->ram = (uint32_t)word(t, "--memory", text, words);
+    o->ram = cf_parse_word(t, "--memory", text, "l2 l1d l1i"); /* as enum cacheflow_ram_id */
 }
 
 static void parse_event(const struct cf_tool *t, struct options *o, char *text)
@@ -228,7 +218,6 @@ static void check(struct cf_tool *t, const struct options *o, const struct tasks
 
 void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv)
 {
-    static const char *const owners[] = {"observed", "first", "all", NULL};
     struct cf_tool *t = tasks->tool;
     char *cpu = NULL, *sched = NULL;
     int c, probing = 0, events = 0, ends = 0;
@@ -267,7 +256,7 @@ void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv
             o->resolve = 1;
             break;
         case OWNERS:
-            o->owners = (enum owners)word(t, "--owners", optarg, owners);
+            o->owners = cf_parse_word(t, "--owners", optarg, "observed first all");
             break;
         case '2':
             o->twice = 1;

@@ -25,4 +25,9 @@ CF_MUST_CHECK const char *cf_scan_number(const char *s, enum cf_number_form form
 CF_MUST_CHECK int cf_read_number(const char *s, enum cf_number_form form, uint64_t most,
                                  uint64_t *value);
 
+static inline int cf_is_power_of_two(uint64_t n)
+{
+    return n && !(n & (n - 1));
+}
+
 #endif

@@ -141,7 +141,7 @@ static int sys_level(const struct report *to, const char *dir, struct cf_level *
                         "%s: %s has %" PRIu64 " ways, more than the %d that are supported: write a"
                         " description with fewer (cf-machine(5)) and name that file",
                         dir, l->name, ways, CF_MAX_WAYS);
-    if (line & (line - 1) || line < 4 || line > 65536)
+    if (!cf_is_power_of_two(line) || line < 4 || line > 65536)
         return cfm_fail(to, 0, "%s: a line of %" PRIu64 " bytes is no power of two from 4 to 65536",
                         dir, line);
     if (size % (ways * line) || (sets && sets != size / (ways * line)))

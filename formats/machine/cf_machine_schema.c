@@ -150,7 +150,7 @@ static int get_value(const struct report *to, const struct node *key, const stru
     if (as->kind == CHOICE ? get_choice(to, key, as, &v) < 0
                            : get_number(to, key, as->kind != NUMBER, as->least, as->most, &v) < 0)
         return -1;
-    if (as->kind == POWER && v & (v - 1))
+    if (as->kind == POWER && !cf_is_power_of_two(v))
         return cfm_fail(to, key->next->line,
                         "'%s: %s' is no power of two: lines are 16, 32, 64, ...", key->text,
                         key->next->text);
@@ -226,7 +226,7 @@ int cfm_settle_level(const struct report *to, size_t line, struct cf_machine *m,
     if (l->size / row > UINT32_MAX / 2)
         return cfm_fail(to, line, "%s: has over 2^31 sets: correct size or ways", l->name);
     l->sets = (uint32_t)(l->size / row);
-    if (l->policy == CF_TREE_PLRU && (l->ways & (l->ways - 1)))
+    if (l->policy == CF_TREE_PLRU && !cf_is_power_of_two(l->ways))
         return cfm_fail(to, line,
                         "%s: tree-plru wants a power of two of ways, not %" PRIu32
                         ": use bit-plru or nru",

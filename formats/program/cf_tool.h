@@ -96,6 +96,31 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
 uint64_t cf_parse_u64(const struct cf_tool *t, const char *option, const char *text, uint64_t least,
                       uint64_t most);
 uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *text);
+/* A power of two from `least` to `most`. */
+uint64_t cf_parse_power(const struct cf_tool *t, const char *option, const char *text,
+                        uint64_t least, uint64_t most);
+/* A number with a fraction, from `least` to `most`, which themselves are left out by the bits CF_ABOVE
+   and CF_BELOW of `ends`. */
+enum cf_ends { CF_FROM_TO = 0, CF_ABOVE = 1, CF_BELOW = 2 };
+double cf_parse_f64(const struct cf_tool *t, const char *option, const char *text, double least,
+                    double most, unsigned ends);
+/* Numbers with commas between, each from `least` to `most`, into value[0 .. room); returns how many
+   there are, at least 1. */
+uint32_t cf_parse_list(const struct cf_tool *t, const char *option, const char *text,
+                       uint64_t least, uint64_t most, uint32_t room, uint64_t *value);
+/* Puts numbers into rising order, each once; returns how many are left. */
+uint32_t cf_list_rising(uint64_t *value, uint32_t count);
+/* The place of `text` among words that have a blank between, from 0; the message lists the words. */
+unsigned cf_parse_word(const struct cf_tool *t, const char *option, const char *text,
+                       const char *words);
+/* The same for `count` elements of a table, `width` bytes each, that begin with a pointer to their
+   word. */
+unsigned cf_parse_name(const struct cf_tool *t, const char *option, const char *text,
+                       const void *table, size_t width, unsigned count);
+/* An operation of an access, CF_LOAD to CF_FLUSH, by its name. */
+unsigned cf_parse_op(const struct cf_tool *t, const char *option, const char *text);
+/* Sets op[o] to 1 for each such operation of a list with commas, which is taken to pieces. */
+void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8_t *op);
 /* "A-B", "A-", "-B", "A+LENGTH" or "A" into [*from, *to], both included. */
 void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
                     uint64_t *to);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_tool_parse.c - numbers, sizes and ranges in options. What is none ends the program.
+ * cf_tool_parse.c - numbers, sizes, ranges, lists and words in options. What is none ends the
+ * program.
  */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/cf_number.h"
 #include "cf_tool.h"
@@ -32,6 +35,128 @@ uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *
         cf_die(t, CF_EXIT_USAGE, "%s '%s': not a size: give bytes, or a number with K, M or G",
                option, text);
     return value;
+}
+
+uint64_t cf_parse_power(const struct cf_tool *t, const char *option, const char *text,
+                        uint64_t least, uint64_t most)
+{
+    const uint64_t value = cf_parse_size(t, option, text);
+
+    if (!cf_is_power_of_two(value) || value < least || value > most) {
+        if (least <= 1 && most >= (uint64_t)1 << 63)
+            cf_die(t, CF_EXIT_USAGE, "%s '%s': must be a power of two", option, text);
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': must be a power of two from %" PRIu64 " to %" PRIu64,
+               option, text, least, most);
+    }
+    return value;
+}
+
+double cf_parse_f64(const struct cf_tool *t, const char *option, const char *text, double least,
+                    double most, unsigned ends)
+{
+    const int above = ends & CF_ABOVE, below = ends & CF_BELOW;
+    char *end;
+    const double value = strtod(text, &end);
+
+    /* what is not a number is not in any range */
+    if (end != text && !*end && (above ? value > least : value >= least) &&
+        (below ? value < most : value <= most))
+        return value;
+    if (ends == CF_FROM_TO)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': must be a number from %.15g to %.15g", option, text,
+               least, most);
+    cf_die(t, CF_EXIT_USAGE, "%s '%s': must be a number %s %.15g and %s %.15g", option, text,
+           above ? "above" : "of at least", least, below ? "below" : "at most", most);
+}
+
+uint32_t cf_parse_list(const struct cf_tool *t, const char *option, const char *text,
+                       uint64_t least, uint64_t most, uint32_t room, uint64_t *value)
+{
+    char *copy = cf_need(t, strdup(text)), *rest = copy, *part;
+    uint32_t count = 0;
+
+    while ((part = strsep(&rest, ","))) {
+        if (count == room)
+            cf_die(t, CF_EXIT_USAGE, "%s: more than %" PRIu32 " numbers", option, room);
+        value[count++] = cf_parse_u64(t, option, part, least, most);
+    }
+    free(copy);
+    return count;
+}
+
+static int by_value(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+uint32_t cf_list_rising(uint64_t *value, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    qsort(value, count, sizeof *value, by_value);
+    for (uint32_t i = 0; i < count; i++)
+        if (!kept || value[i] != value[kept - 1])
+            value[kept++] = value[i];
+    return kept;
+}
+
+/* The end of a word of a list, which a blank or the end of the text follows. */
+static size_t word_length(const char *word)
+{
+    return strcspn(word, " ");
+}
+
+static __attribute__((noreturn)) void no_word(const struct cf_tool *t, const char *option,
+                                              const char *text, const char *words)
+{
+    char list[1024] = "";
+    size_t at = 0;
+
+    for (const char *w = words; *w && at < sizeof list - 2; w++)
+        at += (size_t)snprintf(list + at, sizeof list - at, *w == ' ' ? ", " : "%c", *w);
+    cf_die(t, CF_EXIT_USAGE, "%s '%s': give one of %s", option, text, list);
+}
+
+unsigned cf_parse_word(const struct cf_tool *t, const char *option, const char *text,
+                       const char *words)
+{
+    unsigned place = 0;
+
+    for (const char *w = words;; w += word_length(w) + 1, place++) {
+        if (strlen(text) == word_length(w) && !memcmp(text, w, word_length(w)))
+            return place;
+        if (!w[word_length(w)])
+            no_word(t, option, text, words);
+    }
+}
+
+unsigned cf_parse_name(const struct cf_tool *t, const char *option, const char *text,
+                       const void *table, size_t width, unsigned count)
+{
+    char words[1024] = "";
+    size_t at = 0;
+
+    for (unsigned i = 0; i < count && at < sizeof words; i++) {
+        const char *const *name = (const void *)((const char *)table + i * width);
+
+        at += (size_t)snprintf(words + at, sizeof words - at, "%s%s", i ? " " : "", *name);
+    }
+    return cf_parse_word(t, option, text, words);
+}
+
+unsigned cf_parse_op(const struct cf_tool *t, const char *option, const char *text)
+{
+    return CF_LOAD + cf_parse_word(t, option, text, "load store ifetch prefetch flush");
+}
+
+void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8_t *op)
+{
+    char *part;
+
+    while ((part = strsep(&list, ",")))
+        op[cf_parse_op(t, option, part)] = 1;
 }
 
 void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,

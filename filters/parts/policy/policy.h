@@ -23,8 +23,7 @@ enum grouping { BY_FILE, IN_CYCLES, IN_BLOCKS };
 struct options {
     unsigned level;
     uint64_t line_size; /* bytes; 0: the stream's, else 64 */
-    int line_size_given;
-    int filtered; /* some lines only */
+    int filtered;       /* some lines only */
     uint64_t line[LINES_MOST];
     uint32_t lines;
     int pid_given, region_given;
