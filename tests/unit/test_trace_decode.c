@@ -385,8 +385,8 @@ static void test_events(void)
     }
 }
 
-/* A superblock of two instructions, two accesses, an exit and a section, which contradicts itself by
- * one of its parts. */
+/* A superblock of two instructions, two accesses, an exit and a section, which contradicts itself
+ * by one of its parts. */
 static void test_superblocks(void)
 {
     static const struct {
