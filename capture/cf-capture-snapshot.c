@@ -400,7 +400,7 @@ static void open_device(struct capture *k)
                CACHEFLOW_ABI);
     if (!(k->info.ram[k->o.ram].flags & CACHEFLOW_RAM_PRESENT) ||
         k->info.ram[k->o.ram].line_size == 0)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--memory: backend %.16s cannot read it",
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--cache: backend %.16s cannot read it",
                k->info.backend);
     if (device_call(&k->device, CACHEFLOW_CONFIGURE, &c) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: configure: %s", k->o.device, strerror(errno));

@@ -35,7 +35,7 @@ static const char usage[] =
     "      --physical           index by the column phys instead of addr\n"
     "      --snapshot-every T   write what a cache holds every T ticks of the clock instead;\n"
     "                           with --snapshot-level LEVEL, --flush, --frames ORDER,\n"
-    "                           --memory SIZE, --page SIZE: see cf-cache(1)\n"
+    "                           --ram SIZE, --page-size N: see cf-cache(1)\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
     "  -q, --quiet              no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -80,8 +80,8 @@ enum {
     OPT_LEVEL,
     OPT_FLUSH,
     OPT_FRAMES,
-    OPT_MEMORY,
-    OPT_PAGE,
+    OPT_RAM,
+    OPT_PAGE_SIZE,
 };
 
 static const struct option longs[] = {
@@ -98,8 +98,10 @@ static const struct option longs[] = {
     {"snapshot-level", required_argument, NULL, OPT_LEVEL},
     {"flush", no_argument, NULL, OPT_FLUSH},
     {"frames", required_argument, NULL, OPT_FRAMES},
-    {"memory", required_argument, NULL, OPT_MEMORY},
-    {"page", required_argument, NULL, OPT_PAGE},
+    {"ram", required_argument, NULL, OPT_RAM},
+    {"memory", required_argument, NULL, OPT_RAM | CF_OLD_NAME},
+    {"page-size", required_argument, NULL, OPT_PAGE_SIZE},
+    {"page", required_argument, NULL, OPT_PAGE_SIZE | CF_OLD_NAME},
     {"output", required_argument, NULL, 'o'},
     CF_INPUT_OPTIONS,
 };
@@ -109,11 +111,11 @@ static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
 {
     struct snapshot_options *s = &c->o.snapshot;
 
-    if (c->o.physical && c->o.frames_option && strcmp(c->o.frames_option, "--page") != 0)
+    if (c->o.physical && c->o.frames_option && strcmp(c->o.frames_option, "--page-size") != 0)
         cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace tells the frames",
                c->o.frames_option);
     if (memory / page < 1u << CF_FRAME_COLOUR_BITS || memory / page > 1u << CF_FRAMES_MOST_BITS)
-        cf_die(&c->tool, CF_EXIT_USAGE, "--memory: must be from %d to %d pages of %llu bytes",
+        cf_die(&c->tool, CF_EXIT_USAGE, "--ram: must be from %d to %d pages of %llu bytes",
                1 << CF_FRAME_COLOUR_BITS, 1 << CF_FRAMES_MOST_BITS, (unsigned long long)page);
     s->page_shift = (unsigned)__builtin_ctzll(page);
     s->frame_bits = (unsigned)__builtin_ctzll(memory / page);
@@ -131,7 +133,7 @@ static void parse(struct cache *c, int argc, char **argv)
     o->seed = 1;
     o->table = -1;
     o->snapshot = (struct snapshot_options){.page_shift = 12, .frame_bits = 20};
-    while ((option = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+    while ((option = cf_tool_option(&c->tool, argc, argv, "m:o:" CF_COMMON_LETTERS, longs)) != -1) {
         switch (option) {
         case 'm':
             o->machine = optarg;
@@ -181,13 +183,13 @@ static void parse(struct cache *c, int argc, char **argv)
             o->snapshot.order = cf_parse_word(t, "--frames", optarg, "random sequential coloured");
             o->frames_option = "--frames";
             break;
-        case OPT_MEMORY:
-            memory = cf_parse_power(t, "--memory", optarg, 1, UINT64_MAX);
-            o->frames_option = "--memory";
+        case OPT_RAM:
+            memory = cf_parse_power(t, "--ram", optarg, 1, UINT64_MAX);
+            o->frames_option = "--ram";
             break;
-        case OPT_PAGE:
-            page = cf_parse_power(t, "--page", optarg, 4096, 1 << 30);
-            o->frames_option = "--page";
+        case OPT_PAGE_SIZE:
+            page = cf_parse_power(t, "--page-size", optarg, 4096, 1 << 30);
+            o->frames_option = "--page-size";
             break;
         default:
             cf_common_option(t, option);

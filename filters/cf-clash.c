@@ -33,7 +33,7 @@ static const char usage[] =
     "      --no-self        without the pairs of a program with itself\n"
     "      --level N        only cache level N                                  [the last]\n"
     "      --lines N        lines of the cache, where snapshots do not tell\n"
-    "      --csv, --table   CSV even to a terminal, the table even to a file\n"
+    "      --csv, --term    CSV even to a terminal, the table even to a file\n"
     "  -q, --quiet          no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -49,7 +49,7 @@ enum {
     OPT_LEVEL,
     OPT_LINES,
     OPT_CSV,
-    OPT_TABLE,
+    OPT_TERM,
 };
 
 enum { MOST_PROGRAMS = 1024 };
@@ -65,12 +65,13 @@ static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **a
         {"level", required_argument, NULL, OPT_LEVEL},
         {"lines", required_argument, NULL, OPT_LINES},
         {"csv", no_argument, NULL, OPT_CSV},
-        {"table", no_argument, NULL, OPT_TABLE},
+        {"term", no_argument, NULL, OPT_TERM},
+        {"table", no_argument, NULL, OPT_TERM | CF_OLD_NAME},
         CF_INPUT_OPTIONS,
     };
     int c;
 
-    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
+    while ((c = cf_tool_option(t, argc, argv, CF_COMMON_LETTERS, longs)) != -1) {
         switch (c) {
         case OPT_NAMES:
             o->names = optarg;
@@ -96,7 +97,7 @@ static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **a
         case OPT_CSV:
             o->csv = 1;
             break;
-        case OPT_TABLE:
+        case OPT_TERM:
             o->table = 1;
             break;
         default:

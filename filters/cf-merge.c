@@ -34,21 +34,21 @@ static const char usage[] =
     "      --memory SIZE    hold at most SIZE of an input that is a pipe  [1G]\n"
     "      --schedule KIND  let each input run as one task: fair[:SLICE], in turns of SLICE\n"
     "                       ticks [1000000]; or fifo, by priority in the order of the inputs\n"
-    "      --cpus N         on N processors  [interleaving: one a thread; a schedule: 1]\n"
+    "      --cores N        on N processors  [interleaving: one a thread; a schedule: 1]\n"
     "\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "  -q, --quiet          no progress, no notes on columns that an input lacks\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
-    "  cf-merge --interleave --cpus 4 resolved.cf -o parallel.cf\n";
+    "  cf-merge --interleave --cores 4 resolved.cf -o parallel.cf\n";
 
 enum {
     OPT_RENUMBER = 256,
     OPT_OFFSET,
     OPT_FORCE,
     OPT_INTERLEAVE,
-    OPT_CPUS,
+    OPT_CORES,
     OPT_QUANTUM,
     OPT_MEMORY,
     OPT_SCHEDULE
@@ -59,7 +59,8 @@ static const struct option longs[] = {
     {"pid-offset", required_argument, NULL, OPT_OFFSET},
     {"force", no_argument, NULL, OPT_FORCE},
     {"interleave", no_argument, NULL, OPT_INTERLEAVE},
-    {"cpus", required_argument, NULL, OPT_CPUS},
+    {"cores", required_argument, NULL, OPT_CORES},
+    {"cpus", required_argument, NULL, OPT_CORES | CF_OLD_NAME},
     {"quantum", required_argument, NULL, OPT_QUANTUM},
     {"memory", required_argument, NULL, OPT_MEMORY},
     {"schedule", required_argument, NULL, OPT_SCHEDULE},
@@ -89,7 +90,7 @@ static void parse(struct merge *m, int argc, char **argv)
 
     *o = (struct options){
         .pid_offset = 10000000, .quantum = 100000, .memory = 1 << 30, .slice = 1000000};
-    while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
+    while ((c = cf_tool_option(&m->tool, argc, argv, "o:" CF_COMMON_LETTERS, longs)) != -1) {
         switch (c) {
         case OPT_RENUMBER:
             o->renumber = 1;
@@ -104,9 +105,9 @@ static void parse(struct merge *m, int argc, char **argv)
         case OPT_INTERLEAVE:
             o->interleave = 1;
             break;
-        case OPT_CPUS:
+        case OPT_CORES:
             cpus = 1;
-            o->cpus = (uint32_t)cf_parse_u64(&m->tool, "--cpus", optarg, 1, 65536);
+            o->cpus = (uint32_t)cf_parse_u64(&m->tool, "--cores", optarg, 1, 65536);
             break;
         case OPT_QUANTUM:
             tuned = 1;
@@ -132,7 +133,7 @@ static void parse(struct merge *m, int argc, char **argv)
     if (tuned && !o->interleave)
         cf_die(&m->tool, CF_EXIT_USAGE, "--quantum and --memory belong to --interleave");
     if (cpus && !o->interleave && !o->schedule)
-        cf_die(&m->tool, CF_EXIT_USAGE, "--cpus belongs to --interleave or --schedule");
+        cf_die(&m->tool, CF_EXIT_USAGE, "--cores belongs to --interleave or --schedule");
     /* tasks are programs of their own, whatever numbers they had when they were recorded */
     o->renumber |= o->schedule != SCHEDULE_NONE;
 }

@@ -21,12 +21,12 @@ static const char usage[] =
     "Tell from snapshots of a cache how it replaces lines. Standard input where no\n"
     "FILE or -. Prints a summary as CSV; FILE may be - in the options below.\n"
     "\n"
-    "      --ways FILE       how often each way was chosen\n"
+    "      --choices FILE    how often each way was chosen\n"
     "      --survivors FILE  how many of the lines are cached, by rounds of accesses\n"
     "      --accesses TRACE  the accesses between the snapshots: name the policy\n"
     "      --policies FILE   the ranking of the policies (with --accesses)\n"
-    "      --lines ADDR,...  look at these lines (physical or virtual addresses),\n"
-    "      --pid PID, --region FROM-TO, --set SET[-SET]  or at those found there\n"
+    "      --watch ADDR,...  look at these lines (physical or virtual addresses),\n"
+    "      --pid PID, --set SET[-SET], --addr A-B  or at those found there\n"
     "      --group HOW       snapshots that had equally many rounds: each file or\n"
     "                        segment (file), every Nth (cycle:N), N in a row\n"
     "                        (block:N)  [file]\n"
@@ -38,7 +38,7 @@ static const char usage[] =
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
-    "  cf-policy --pid 7 --survivors s.csv --ways w.csv --accesses t.cf snapshots.cf\n";
+    "  cf-policy --pid 7 --survivors s.csv --choices w.csv --accesses t.cf snapshots.cf\n";
 
 enum { LEAST_LINE = 4, MOST_LINE = 4096 };
 
@@ -61,13 +61,13 @@ struct work {
 };
 
 enum {
-    OPT_WAYS = 256,
+    OPT_CHOICES = 256,
     OPT_SURVIVORS,
     OPT_ACCESSES,
     OPT_POLICIES,
-    OPT_LINES,
+    OPT_WATCH,
     OPT_PID,
-    OPT_REGION,
+    OPT_ADDR,
     OPT_SET,
     OPT_GROUP,
     OPT_ROUNDS,
@@ -77,13 +77,16 @@ enum {
 };
 
 static const struct option longs[] = {
-    {"ways", required_argument, NULL, OPT_WAYS},
+    {"choices", required_argument, NULL, OPT_CHOICES},
+    {"ways", required_argument, NULL, OPT_CHOICES | CF_OLD_NAME},
     {"survivors", required_argument, NULL, OPT_SURVIVORS},
     {"accesses", required_argument, NULL, OPT_ACCESSES},
     {"policies", required_argument, NULL, OPT_POLICIES},
-    {"lines", required_argument, NULL, OPT_LINES},
+    {"watch", required_argument, NULL, OPT_WATCH},
+    {"lines", required_argument, NULL, OPT_WATCH | CF_OLD_NAME},
     {"pid", required_argument, NULL, OPT_PID},
-    {"region", required_argument, NULL, OPT_REGION},
+    {"addr", required_argument, NULL, OPT_ADDR},
+    {"region", required_argument, NULL, OPT_ADDR | CF_OLD_NAME},
     {"set", required_argument, NULL, OPT_SET},
     {"group", required_argument, NULL, OPT_GROUP},
     {"rounds", required_argument, NULL, OPT_ROUNDS},
@@ -123,16 +126,16 @@ static void parse_lines(struct work *w, int option, char *text)
     uint64_t rounds[ROUNDS_MOST];
 
     switch (option) {
-    case OPT_LINES:
+    case OPT_WATCH:
         o->lines = cf_list_rising(
-            o->line, cf_parse_list(t, "--lines", text, 0, UINT64_MAX, LINES_MOST, o->line));
+            o->line, cf_parse_list(t, "--watch", text, 0, UINT64_MAX, LINES_MOST, o->line));
         break;
     case OPT_PID:
         o->pid = (uint32_t)cf_parse_u64(t, "--pid", text, 0, UINT32_MAX);
         o->pid_given = 1;
         break;
-    case OPT_REGION:
-        cf_parse_range(t, "--region", text, &o->from, &o->to);
+    case OPT_ADDR:
+        cf_parse_range(t, "--addr", text, &o->from, &o->to);
         o->region_given = 1;
         break;
     case OPT_SET:
@@ -156,7 +159,8 @@ static void check(const struct work *w)
     for (int i = 0; i < 3; i++)
         to_stdout += file[i] && !strcmp(file[i], "-");
     if (to_stdout > 1)
-        cf_die(&w->tool, CF_EXIT_USAGE, "only one of --ways, --survivors and --policies may be -");
+        cf_die(&w->tool, CF_EXIT_USAGE,
+               "only one of --choices, --survivors and --policies may be -");
     if (o->policies && !o->accesses)
         cf_die(&w->tool, CF_EXIT_USAGE, "--policies: needs --accesses TRACE");
 }
@@ -168,9 +172,9 @@ static void parse(struct work *w, int argc, char **argv)
     int c;
 
     *o = (struct options){.to = UINT64_MAX, .set_to = UINT64_MAX, .alpha = 0.01};
-    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
+    while ((c = cf_tool_option(t, argc, argv, CF_COMMON_LETTERS, longs)) != -1) {
         switch (c) {
-        case OPT_WAYS:
+        case OPT_CHOICES:
             o->ways = optarg;
             break;
         case OPT_SURVIVORS:
@@ -182,9 +186,9 @@ static void parse(struct work *w, int argc, char **argv)
         case OPT_POLICIES:
             o->policies = optarg;
             break;
-        case OPT_LINES:
+        case OPT_WATCH:
         case OPT_PID:
-        case OPT_REGION:
+        case OPT_ADDR:
         case OPT_SET:
         case OPT_ROUNDS:
             parse_lines(w, c, optarg);

@@ -163,7 +163,7 @@ $(OUT)/fig8.csv: $(OUT)/cc1.cut.cf
 RUNS := $(PROGRAMS:%=$(OUT)/%.cf)
 fair1 := --schedule fair:$(SLICE)
 fifo1 := --schedule fifo
-fifo3 := --schedule fifo --cpus 3
+fifo3 := --schedule fifo --cores 3
 occupancy = cf-merge -q $(1) $(RUNS) | $(call snapshots,$(PERIOD)) --flush | \
             cf-occupancy -q --csv $(png) $(to)
 
@@ -209,7 +209,7 @@ cycles = cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
 define pair
 $(OUT)/pairs/$(1)+$(2).csv: $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf
 	@mkdir -p $$(@D)
-	cf-merge -q --schedule fifo --cpus 2 $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf | $$(costs) | $$(call cycles,$(1),$(2)) $$(to)
+	cf-merge -q --schedule fifo --cores 2 $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf | $$(costs) | $$(call cycles,$(1),$(2)) $$(to)
 endef
 define alone
 $(OUT)/pairs/$(1).csv: $(OUT)/$(1).cut.cf
@@ -257,7 +257,7 @@ $(OUT)/rounds-%.cf: $(OUT)/repl-%.cf
 	cf-select -q --addr $(REGION) $< | $(call snapshots,$(NEVER)) --seed $* $(HUGE) -o $@
 
 $(OUT)/fig13.csv: $(ROUNDS:%=$(OUT)/rounds-%.cf)
-	cf-policy -q --region $(LINES) --survivors - $^ $(to)
+	cf-policy -q --addr $(LINES) --survivors - $^ $(to)
 
 $(OUT)/steps.cf: $(OUT)/repl
 	cf-capture trace -q -- $< 1 1 $(REPL_TIMES) | cf-select -q --addr $(REGION) -o $@
@@ -266,7 +266,7 @@ $(OUT)/steps.snapshots.cf: $(OUT)/steps.cf
 	$(call snapshots,1) $(HUGE) -o $@ $<
 
 $(OUT)/fig14.csv: $(OUT)/steps.snapshots.cf
-	cf-policy -q --region $(LINES) --ways - $< $(to)
+	cf-policy -q --addr $(LINES) --choices - $< $(to)
 
 $(OUT)/policies.csv: $(OUT)/steps.snapshots.cf $(OUT)/steps.cf
 	cf-policy -q --policies - --accesses $(OUT)/steps.cf $< $(to)

@@ -2,7 +2,7 @@
 #
 # The chance of each way to be chosen for a new line, as in "Observing the Invisible", Fig. 14. The
 # thin lines span two standard deviations of a binomial count; the line is what equal chances give.
-# In: data (CSV of cf-policy --ways); name; dir (where common.gp is); out.
+# In: data (CSV of cf-policy --choices); name; dir (where common.gp is); out.
 
 load dir . "/common.gp"
 

@@ -120,6 +120,30 @@ told() {
     verdict
 }
 
+@test "an option that is called otherwise now: its old name works, and warns" {
+    local p old now
+    while read -r p old now; do
+        # no value is right for it, so that the option is all that is looked at
+        "$p" "--$old" @ </dev/null >out 2>err || :
+        grep -qxF "$p: --$old is --$now now, and will be unknown in the next version" err || complain "$p" "no warning of --$old" err
+        "$p" "--$now" @ </dev/null >out 2>err || :
+        ! grep -q 'next version' err || complain "$p" "a warning of --$now" err
+        "$p" --help >out
+        grep -q -e "--$now[ ,]" out || complain "$p" "--$now is not in --help"
+        ! grep -q -e "--$old[ ,]" out || complain "$p" "--$old is in --help"
+    done <<'END'
+cf-cache memory ram
+cf-cache page page-size
+cf-capture-snapshot memory cache
+cf-clash table term
+cf-merge cpus cores
+cf-policy lines watch
+cf-policy region addr
+cf-policy ways choices
+END
+    verdict
+}
+
 @test "--help and --version to a full disk are errors" {
     local p option
     for p in $(programs); do

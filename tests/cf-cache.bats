@@ -558,9 +558,9 @@ END
     levels 64 'name: L1, size: 128, ways: 2'
     accesses load:0x0:8
     for bad in '--flush' '--snapshot-level L1' '--frames random' '--snapshot-every 0' \
-        '--snapshot-every 5 --frames odd' '--snapshot-every 5 --memory 5000' \
-        '--snapshot-every 5 --page 1000' '--snapshot-every 5 --snapshot-level L9' \
-        '--snapshot-every 5 --physical --memory 1GiB'; do
+        '--snapshot-every 5 --frames odd' '--snapshot-every 5 --ram 5000' \
+        '--snapshot-every 5 --page-size 1000' '--snapshot-every 5 --snapshot-level L9' \
+        '--snapshot-every 5 --physical --ram 1GiB'; do
         # shellcheck disable=SC2086
         run -2 cf-cache -m m.yaml $bad in.cf
     done
@@ -599,6 +599,6 @@ instructions() {
     levels 64 'name: L1, size: 128, ways: 2'
     awk 'BEGIN { print "op,addr,size"; for (i = 0; i < 2000; i++) printf "load,0x%x,8\n", i * 4096 }' |
         stream in.cf
-    run -3 --separate-stderr cf-cache -q -m m.yaml --snapshot-every 9 --memory 4MiB in.cf
-    [[ $stderr == *"larger --memory"* ]]
+    run -3 --separate-stderr cf-cache -q -m m.yaml --snapshot-every 9 --ram 4MiB in.cf
+    [[ $stderr == *"larger --ram"* ]]
 }

@@ -505,7 +505,7 @@ thrash,4,8192,4,4'
         has 'sock: snapshot 1' "$stderr"
     done
     shutter
-    run -3 --separate-stderr cf-capture-snapshot --device sock --memory l1d -o s.cf -- true
+    run -3 --separate-stderr cf-capture-snapshot --device sock --cache l1d -o s.cf -- true
     has 'cannot read it' "$stderr"
 }
 
@@ -531,6 +531,6 @@ thrash,4,8192,4,4'
     run -2 cf-capture-snapshot -s idle -- true
     run -2 cf-capture-snapshot -c 0,1 -- true
     run -2 cf-capture-snapshot -a -e break:main -- true
-    run -2 cf-capture-snapshot --memory l3 -- true
+    run -2 cf-capture-snapshot --cache l3 -- true
     run -3 cf-capture-snapshot -e write:a -e write:b -e write:c -e write:d -e write:e -- true
 }

@@ -282,7 +282,7 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
           printf "%d,%d,7,%s,8,0x%x%08x,0x%x\n", $1, 70000 * (1 + p % 2), $1 % 3 ? "load" : "store",
               p * p * 27, p * 1003520 + int($1 / 32) * 64, 65536 }' >wide.csv
     cf-capture csv wide.csv | cf-cache -q -m tegra-x1 --snapshot-every 100000 --snapshot-level L2 \
-        --frames random --memory 64G >lines.cf
+        --frames random --ram 64G >lines.cf
     cf-cat -q -o lines.packed.cf lines.cf
     run -0 cf-cat --dump lines.cf
     [[ $output =~ column\ set\ +u32\ +rise8 && $output =~ column\ phys\ +u64\ +lines32 ]]

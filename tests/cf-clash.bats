@@ -102,10 +102,10 @@ reused_set_eviction,1,'
     has '3 of 4 pairs have no slowdown' "$stderr"
 }
 
-@test "--table: three groups as in the paper" {
+@test "--term: three groups as in the paper" {
     profiles
     printf 'observed,interfering,slowdown\na,a,1.4\nb,a,1.1\na,b,1.05\nb,b,1\n' >measured.csv
-    cf-clash --table --slowdown measured.csv a.csv b.csv | sed 's/ *$//' >table
+    cf-clash --term --slowdown measured.csv a.csv b.csv | sed 's/ *$//' >table
     cat >want <<'END'
 Rows: interfering program; columns: observed program
 
@@ -183,6 +183,6 @@ END
     cf-clash -q --lines 4 --no-self --slowdown slow.csv a=one.cf b=one.cf c=one.cf >got.csv
     awk -F, 'NR > 1 && $5 { print $1 $2 $5 }' got.csv >got
     printf '%s\n' ca4.000000 ab2.000000 bc3.000000 | same <(sort) <(sort got)
-    cf-clash -q --lines 4 --no-self --table --slowdown slow.csv a=one.cf b=one.cf c=one.cf >table
+    cf-clash -q --lines 4 --no-self --term --slowdown slow.csv a=one.cf b=one.cf c=one.cf >table
     [[ $(sed -n 4,6p table | tr -s ' ' | paste -sd/) == ' a - - 4.00 / b 2.00 - - / c - 3.00 - ' ]] || fail "$(cat table)"
 }

@@ -140,6 +140,16 @@ L1D,load,4,4,3,1,0,0,0"
     is "level,op,references,misses,compulsory,capacity,conflict,true_sharing,false_sharing
 L1D,load,3,2,2,0,0,0,0
 L2,ifetch,2,1,0,0,1,0,0"
+    # a level by its depth
+    run -0 cf-classify -m ./d.yaml --level 2 --summary a.cf
+    by_depth=$output
+    run -0 cf-classify -m ./d.yaml --level L2 --summary a.cf
+    is "$by_depth"
+    [ "${#lines[@]}" -gt 1 ]
+    for level in 0 3 -1 2x; do
+        run -2 cf-classify -m ./d.yaml --level=$level --summary a.cf
+        has "--level '$level': test has no such level"
+    done
     # the other way round, code stands before data
     machine i.yaml 'name: L1I, kind: instruction, size: 128, ways: 2' 'name: L2, size: 1KiB, ways: 1'
     sed 's/load/ifetch/' a.csv >c.csv

@@ -341,10 +341,10 @@ END
 60,11,0x3"
 }
 
-@test "--cpus: threads of one processor take turns" {
+@test "--cores: threads of one processor take turns" {
     printf 'time,pid,tid,parent,op,label\n0,10,10,1,begin,main\n60,10,11,10,begin,two\n' >t.csv
     two_threads --with task=t.csv
-    cf-merge --interleave --cpus 1 --quantum 30 a.cf >b.cf
+    cf-merge --interleave --cores 1 --quantum 30 a.cf >b.cf
     # 10 runs from 0 on; 11 exists from 60 on and gets the turn at 90, and so on
     run -0 cf-cat --csv --columns time,tid,addr,cpu b.cf
     is "time,tid,addr,cpu
@@ -366,7 +366,7 @@ END
 210,11,60
 210,10,150"
     # with a long quantum the first runs to its end
-    run -0 bash -c 'cf-merge --interleave --cpus 1 a.cf | cf-cat --csv --columns time,tid'
+    run -0 bash -c 'cf-merge --interleave --cores 1 a.cf | cf-cat --csv --columns time,tid'
     [[ ${lines[4]} == 150,10 && ${lines[5]} == 150,11 && ${lines[8]} == 210,11 ]]
 }
 
@@ -411,11 +411,11 @@ many_threads() {
     done
 }
 
-@test "--cpus: every row of random turns is there once, each thread in its order, in time's order" {
+@test "--cores: every row of random turns is there once, each thread in its order, in time's order" {
     many_threads 4
     local cpus
     for cpus in 1 2 4; do
-        cf-merge --interleave --cpus $cpus --quantum 77 a.cf >b.cf
+        cf-merge --interleave --cores $cpus --quantum 77 a.cf >b.cf
         cf-cat --csv --columns time,tid,addr,cpu b.cf >got.csv
         # own clocks rise, at most one thread a processor moves at a time
         awk -F, -v n=$cpus 'NR == 1 { next }
@@ -430,7 +430,7 @@ many_threads() {
         cmp want.order got.order
     done
     # one processor is never idle here, so all is done when as many instructions have passed
-    cf-merge --interleave --cpus 1 --quantum 1 a.cf | cf-cat --csv --columns time >got.csv
+    cf-merge --interleave --cores 1 --quantum 1 a.cf | cf-cat --csv --columns time >got.csv
     (($(tail -n 1 got.csv) <= $(tail -n 1 ac.csv | cut -d, -f1)))
     (($(tail -n 1 got.csv) > $(tail -n 1 ac.csv | cut -d, -f1) * 9 / 10))
 }
@@ -559,7 +559,7 @@ task() {
             kind=fair:$slice
             ((slice)) || kind=fifo
             schedule_slowly $cpus $slice [1-5].csv >want.csv
-            cf-merge --schedule $kind --cpus $cpus [1-5].cf | cf-cat --csv --columns time,pid,cpu,addr >got.csv
+            cf-merge --schedule $kind --cores $cpus [1-5].cf | cf-cat --csv --columns time,pid,cpu,addr >got.csv
             same want.csv got.csv || fail "$kind, $cpus CPUs"
         done
     done
@@ -567,9 +567,9 @@ task() {
     task 6 40000 >6.csv
     stream 6.packed.cf --clock instructions 6.csv
     schedule_slowly 2 500 6.csv 1.csv 2.csv | awk -F, -v OFS=, '{ print $1, $3, $4 }' >want.csv
-    cf-merge --schedule fair:500 --cpus 2 6.packed.cf 1.cf 2.cf | cf-cat --csv --columns time,cpu,addr >got.csv
+    cf-merge --schedule fair:500 --cores 2 6.packed.cf 1.cf 2.cf | cf-cat --csv --columns time,cpu,addr >got.csv
     same want.csv got.csv
-    cf-cat 6.packed.cf | cf-merge --schedule fair:500 --cpus 2 - 1.cf 2.cf | cf-cat --csv --columns time,cpu,addr >got.csv
+    cf-cat 6.packed.cf | cf-merge --schedule fair:500 --cores 2 - 1.cf 2.cf | cf-cat --csv --columns time,cpu,addr >got.csv
     same want.csv got.csv
 }
 
@@ -618,7 +618,7 @@ task() {
 39,10000008"
     # counts tell how many instructions a thread has executed before each of its accesses: as
     # --interleave, which reads them, makes again of it
-    cf-merge --interleave --cpus 1 --quantum 1000 a.cf | cf-cat --csv --columns tid,addr >want
+    cf-merge --interleave --cores 1 --quantum 1000 a.cf | cf-cat --csv --columns tid,addr >want
     cf-cat --csv --columns tid,addr <(cf-select --pid 7 b.cf) | sort >got
     sort want | same - got
 }
@@ -671,8 +671,8 @@ task() {
     run -2 cf-merge --schedule fair: </dev/null
     run -2 cf-merge --schedule fifo --interleave </dev/null
     run -2 cf-merge --schedule fifo --quantum 5 </dev/null
-    run -2 cf-merge --cpus 2 </dev/null
-    run -2 cf-merge --interleave --cpus 0 </dev/null
+    run -2 cf-merge --cores 2 </dev/null
+    run -2 cf-merge --interleave --cores 0 </dev/null
     run -2 cf-merge - - </dev/null
     run -2 cf-merge --pid-offset 0 </dev/null
 }

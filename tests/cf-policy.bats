@@ -178,7 +178,7 @@ choices() {
         for r in 1 2 4 8; do
             cf-cache -q -m "$(machine $p 64KiB 16)" --snapshot-every 1000 "$D/repl$r.cf" >"$p$r.cf"
         done
-        cf-policy -q --region "$A" --rounds 1,2,4,8 --survivors $p.csv "$p"{1,2,4,8}.cf >out
+        cf-policy -q --addr "$A" --rounds 1,2,4,8 --survivors $p.csv "$p"{1,2,4,8}.cf >out
         gives snapshots 1200
         awk -F, 'NR > 1 { p[$1] += $5; n[$1] += $4; if ($2 != 16) bad = 1 }
             END { for (r in p) { c++; if (p[r] < .9999 || p[r] > 1.0001 || n[r] != 300) bad = 1 }; exit bad || c != 4 }' $p.csv
@@ -208,12 +208,12 @@ choices() {
     local lines
     lines=$(awk 'BEGIN { for (i = 0; i < 16; i++) printf "%s0x%x", i ? "," : "", 1048576 + i * 4096 }')
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl1.cf" >s.cf
-    cf-policy -q --lines "$lines" --survivors by-lines.csv s.cf >out
-    cf-policy -q --region "$A" --survivors by-region.csv s.cf >out
+    cf-policy -q --watch "$lines" --survivors by-lines.csv s.cf >out
+    cf-policy -q --addr "$A" --survivors by-region.csv s.cf >out
     same by-region.csv by-lines.csv
-    cf-policy -q --lines "$lines" --group block:100 --survivors - s.cf >b.csv
+    cf-policy -q --watch "$lines" --group block:100 --survivors - s.cf >b.csv
     [[ $(column rounds b.csv | sort -u | paste -sd,) == 1,2,3 ]]
-    cf-policy -q --lines "$lines" --group cycle:3 --rounds 5,7,9 --survivors - s.cf >c.csv
+    cf-policy -q --watch "$lines" --group cycle:3 --rounds 5,7,9 --survivors - s.cf >c.csv
     [[ $(column rounds c.csv | sort -nu | paste -sd,) == 5,7,9 ]]
     # together they are what all is
     for f in b.csv c.csv; do
@@ -221,22 +221,22 @@ choices() {
         awk -F, -v OFS=, 'NR > 1 { print $3, $4 }' by-lines.csv | same - sums
     done
     # a line that is nowhere counts among the n
-    cf-policy -q --lines "$lines,0x7f0000000" --survivors - s.cf >more.csv
+    cf-policy -q --watch "$lines,0x7f0000000" --survivors - s.cf >more.csv
     [[ $(column lines more.csv | sort -u) == 17 ]]
-    run -2 cf-policy -q --lines "$lines" --group block:100 --rounds 1,2 --survivors - s.cf
+    run -2 cf-policy -q --watch "$lines" --group block:100 --rounds 1,2 --survivors - s.cf
     has "--rounds"
 }
 
 @test "ways: random choice is uniform and independent, FIFO goes around" {
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
-        cf-policy -q --region "$A" --ways ways.csv >out
+        cf-policy -q --addr "$A" --choices ways.csv >out
     gives way_choice uniform
     gives successive_choices independent
     (($(value decisions) > 3000))
     [[ $(wc -l <ways.csv) == 17 ]]
     [[ $(awk -F, 'NR > 1 { n += $2; p += $3 } END { print n, (p > .9999 && p < 1.0001) }' ways.csv) == "$(value decisions) 1" ]]
     cf-cache -q -m "$(machine fifo 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
-        cf-policy -q --region "$A" >out
+        cf-policy -q --addr "$A" >out
     gives way_choice uniform
     gives successive_choices 'not independent'
 }
@@ -244,7 +244,7 @@ choices() {
 @test "ways: a choice that is skewed as in the paper is not uniform, the same without skew is" {
     local p
     choices skewed 800 >s.cf
-    cf-policy -q --ways ways.csv s.cf >out
+    cf-policy -q --choices ways.csv s.cf >out
     gives decisions 6392
     gives way_choice 'not uniform'
     gives successive_choices independent
@@ -256,7 +256,7 @@ choices() {
     gives decisions 6392
     gives way_choice uniform
     # the p-value by the statistic, from the counts
-    cf-policy -q --ways w.csv e.cf >out
+    cf-policy -q --choices w.csv e.cf >out
     awk -F, 'NR > 1 { n[NR] = $2; sum += $2 } END { for (i in n) x += (n[i] - sum / 16) ^ 2 / (sum / 16); printf "%.3f\n", x }' w.csv >want
     [[ $(value way_chi_squared) == "$(cat want)" ]]
     p=$(value way_p_value)
@@ -295,12 +295,12 @@ choices() {
     run -1 --separate-stderr cf-policy -q --accesses cut.cf s.cf
     has cut.cf "$stderr"
     has snapshots,400
-    for bad in '--policies x' '--alpha 0' '--alpha x' '--group odd' '--group cycle:0' '--line-size 48' '--line-size 0' '--lines 1,x' \
-        '--ways - --survivors -' '--pid x' '--set 5-2' '--rounds'; do
+    for bad in '--policies x' '--alpha 0' '--alpha x' '--group odd' '--group cycle:0' '--line-size 48' '--line-size 0' '--watch 1,x' \
+        '--choices - --survivors -' '--pid x' '--set 5-2' '--rounds'; do
         # shellcheck disable=SC2086 # words are meant
         run -2 cf-policy -q $bad s.cf
     done
-    run -3 --separate-stderr cf-policy -q --ways /nowhere/x s.cf
+    run -3 --separate-stderr cf-policy -q --choices /nowhere/x s.cf
     has /nowhere/x "$stderr"
 }
 
@@ -308,9 +308,9 @@ choices() {
     need gnuplot "make deps brings it"
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl1.cf" >1.cf
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl8.cf" >8.cf
-    cf-policy -q --region "$A" --rounds 1,8 --survivors s.csv --ways none.csv 1.cf 8.cf >out
+    cf-policy -q --addr "$A" --rounds 1,8 --survivors s.csv --choices none.csv 1.cf 8.cf >out
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
-        cf-policy -q --region "$A" --ways w.csv >out
+        cf-policy -q --addr "$A" --choices w.csv >out
     # where nothing was decided there is a picture too
     for p in survivors:s ways:w ways:none; do
         gnuplot -e "data='${p#*:}.csv'; name='L2'; dir='$ROOT/pipelines'; out='${p%:*}.png'" "$ROOT/pipelines/${p%:*}.gp" 2>err
@@ -327,7 +327,7 @@ choices() {
         cut -d, -f$columns l.csv | stream v.cf -t line --with snapshot=s.csv
         run -0 --separate-stderr cf-policy v.cf
         has 'decisions,1' "$output"
-        run -0 --separate-stderr cf-policy --lines 0x2000,0x9000 --survivors - v.cf
+        run -0 --separate-stderr cf-policy --watch 0x2000,0x9000 --survivors - v.cf
         has '1,2,1,3,1.000000' "$output"
         printf 'time,op,size,addr,pid\n1,load,8,0x1000,7\n' | stream a.cf
         run -1 --separate-stderr cf-policy --accesses a.cf v.cf

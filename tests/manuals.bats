@@ -74,8 +74,9 @@ in_help() {
         done <page
         # What it takes stands in tables in its source: <name>.c or the directory of its parts.
         c=${page%.1}
-        more=$(cat "$c.c" "$(dirname "$c")/${p#cf-}"/*.c "$(dirname "$c")/${p#cf-capture-}"/*.c 2>/dev/null |
-            grep -oE '\{"[a-z][-a-z0-9]+", *(no|required|optional)_argument' | sed 's/{"/--/; s/".*//' |
+        # An old name warns, and stands nowhere.
+        more=$(cat "$c.c" "$(dirname "$c")/parts/${p#cf-}"/*.c "$(dirname "$c")/${p#cf-capture-}"/*.c 2>/dev/null |
+            grep -v CF_OLD_NAME | grep -oE '\{"[a-z][-a-z0-9]+", *(no|required|optional)_argument' | sed 's/{"/--/; s/".*//' |
             sort -u | comm -23 - <(sort -u page) | tr '\n' ' ')
         [[ -z $more ]] || bad+="$p takes what its page does not tell of: $more"$'\n'
     done

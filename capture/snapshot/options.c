@@ -29,13 +29,13 @@ const char options_usage[] =
     "  -2, --twice          two each time, back to back: what the first one costs\n"
     "  -c, --cpu LIST, -s, --sched LIST   of each program: a CPU; other, fifo:N or rr:N\n"
     "      --own-cpu N, --own-priority N|none   of this program  [any, highest]\n"
-    "      --memory l2|l1d|l1i[:CPU], --device FILE   what is read  [l2, /dev/cacheflow]\n"
+    "      --cache l2|l1d|l1i[:CPU], --device FILE    what is read  [l2, /dev/cacheflow]\n"
     "      --command-output FILE   where the programs' standard output goes\n"
     "  -o, --output FILE    write a packed file; the programs keep their standard output\n"
     "      --probe, -q, --quiet, -h, --help, --version\n"
     "Example: cf-capture snapshot -mr -p 2ms -o s.cf -- ./synth -- gzip -k file\n";
 
-enum { THRASH = 256, OWNERS, OWN_CPU, OWN_PRIORITY, MEMORY, DEVICE, COMMAND_OUTPUT, PROBE };
+enum { THRASH = 256, OWNERS, OWN_CPU, OWN_PRIORITY, CACHE, DEVICE, COMMAND_OUTPUT, PROBE };
 
 static const struct option longs[] = {
     {"period", required_argument, NULL, 'p'},
@@ -53,7 +53,8 @@ static const struct option longs[] = {
     {"sched", required_argument, NULL, 's'},
     {"own-cpu", required_argument, NULL, OWN_CPU},
     {"own-priority", required_argument, NULL, OWN_PRIORITY},
-    {"memory", required_argument, NULL, MEMORY},
+    {"cache", required_argument, NULL, CACHE},
+    {"memory", required_argument, NULL, CACHE | CF_OLD_NAME},
     {"device", required_argument, NULL, DEVICE},
     {"command-output", required_argument, NULL, COMMAND_OUTPUT},
     {"output", required_argument, NULL, 'o'},
@@ -122,15 +123,15 @@ static void each(const struct cf_tool *t, struct tasks *tasks, const char *optio
         cf_die(t, CF_EXIT_USAGE, "%s: more elements than programs", option);
 }
 
-static void parse_memory(const struct cf_tool *t, struct options *o, char *text)
+static void parse_cache(const struct cf_tool *t, struct options *o, char *text)
 {
     char *colon = strchr(text, ':');
 
     if (colon) {
         *colon = '\0';
-        o->ram_cpu = (int)cf_parse_u64(t, "--memory", colon + 1, 0, CPU_SETSIZE - 1);
+        o->ram_cpu = (int)cf_parse_u64(t, "--cache", colon + 1, 0, CPU_SETSIZE - 1);
     }
-    o->ram = cf_parse_word(t, "--memory", text, "l2 l1d l1i"); /* as enum cacheflow_ram_id */
+    o->ram = cf_parse_word(t, "--cache", text, "l2 l1d l1i"); /* as enum cacheflow_ram_id */
 }
 
 static void parse_event(const struct cf_tool *t, struct options *o, char *text)
@@ -224,7 +225,7 @@ void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv
 
     *o = (struct options){
         .device = CACHEFLOW_DEVICE, .own_cpu = -1, .ram_cpu = CACHEFLOW_CPU_ANY, .thrash = 8};
-    while ((c = getopt_long(argc, argv, "+p:e:n:d:tamr2c:s:o:" CF_COMMON_LETTERS, longs, NULL)) !=
+    while ((c = cf_tool_option(t, argc, argv, "+p:e:n:d:tamr2c:s:o:" CF_COMMON_LETTERS, longs)) !=
            -1) {
         switch (c) {
         case 'p':
@@ -275,8 +276,8 @@ void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv
                                   ? PRIORITY_NONE
                                   : priority(t, "--own-priority", optarg, SCHED_FIFO);
             break;
-        case MEMORY:
-            parse_memory(t, o, optarg);
+        case CACHE:
+            parse_cache(t, o, optarg);
             break;
         case DEVICE:
             o->device = optarg;

@@ -26,6 +26,9 @@ enum { CF_EXIT_OK = 0, CF_EXIT_INPUT = 1, CF_EXIT_USAGE = 2, CF_EXIT_ENVIRONMENT
 /* The same for programs that read streams. */
 #define CF_INPUT_OPTIONS {"max-strings", required_argument, NULL, 1001}, CF_COMMON_OPTIONS
 
+/* In the value of an option: it has another name now, that of the value without this bit. */
+enum { CF_OLD_NAME = 0x10000 };
+
 struct cf_machine;
 
 struct cf_tool {
@@ -44,6 +47,11 @@ void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, co
    anything else (a bad option, of which getopt has told) exits with CF_EXIT_USAGE after pointing to
    --help. */
 void cf_common_option(struct cf_tool *t, int option);
+
+/* The next option, by getopt_long(). One with CF_OLD_NAME is taken for what it is now, after a
+   warning. */
+int cf_tool_option(const struct cf_tool *t, int argc, char **argv, const char *letters,
+                   const struct option *options);
 
 /* "name: message\n" on standard error, made safe by cf_text_safe(). */
 void cf_warn(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3);

@@ -248,7 +248,7 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **
         if (end > from && note_pid(s, process_of(space), pid ? pid[from] : 0) == 0)
             result = place(s, f, from, end, process_of(space));
         if (result > 0) {
-            *problem = "more pages are touched than there is memory: give a larger --memory";
+            *problem = "more pages are touched than there is memory: give a larger --ram";
             return -1;
         }
         if (result < 0 || cf_hierarchy_run(s->model, s->phys, cf_u8(f, CF_OP), s->size, from, end,

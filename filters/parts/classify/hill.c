@@ -22,6 +22,7 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/engine/cache/hierarchy.h"
 #include "filters/engine/classes/threec.h"
+#include "formats/base/cf_number.h"
 
 enum { PIECE = CF_WIRE_ROWS };
 
@@ -156,15 +157,17 @@ static int serves(const struct cf_level *l, enum cf_kind kind)
     return l->kind == CF_UNIFIED || l->kind == kind;
 }
 
-/* The level next to the core that serves this kind; -1 where there is none. */
-static int first_level(const struct cf_machine *m, enum cf_kind kind)
+/* The level at this depth that serves this kind, with 0 the one next to the core; -1 where there is
+   none. */
+static int level_at(const struct cf_machine *m, uint64_t depth, enum cf_kind kind)
 {
-    int first = -1;
+    int found = -1;
 
     for (unsigned i = 0; i < m->levels; i++)
-        if (serves(&m->level[i], kind) && (first < 0 || m->level[i].depth < m->level[first].depth))
-            first = (int)i;
-    return first;
+        if (serves(&m->level[i], kind) && (!depth || m->level[i].depth == depth) &&
+            (found < 0 || m->level[i].depth < m->level[found].depth))
+            found = (int)i;
+    return found;
 }
 
 static uint32_t shortest_line(const struct cf_machine *m)
@@ -219,8 +222,8 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
                "level %s is exclusive: rule hill compares caches that take in what they read",
                l->name);
     if (w->caches > 1 && coherent &&
-        (first_level(h->m, CF_DATA_CACHE) != (int)level ||
-         (l->kind == CF_UNIFIED && first_level(h->m, CF_INSTRUCTION_CACHE) != (int)level)))
+        (level_at(h->m, 0, CF_DATA_CACHE) != (int)level ||
+         (l->kind == CF_UNIFIED && level_at(h->m, 0, CF_INSTRUCTION_CACHE) != (int)level)))
         cf_die(t, CF_EXIT_USAGE,
                "level %s: several cores have one each, and behind the first level sharing is not "
                "told: take --cores 1, or a level that all share",
@@ -264,7 +267,7 @@ static void leave_out(struct hill *h, unsigned depth)
 /* Shortest line of the levels that accesses come to first. */
 static uint32_t first_line(const struct cf_machine *m)
 {
-    const int data = first_level(m, CF_DATA_CACHE), fetch = first_level(m, CF_INSTRUCTION_CACHE);
+    const int data = level_at(m, 0, CF_DATA_CACHE), fetch = level_at(m, 0, CF_INSTRUCTION_CACHE);
     const uint32_t a = m->level[data < 0 ? fetch : data].line,
                    b = m->level[fetch < 0 ? data : fetch].line;
 
@@ -321,6 +324,8 @@ static int states_latencies(const struct cf_machine *m)
 static void *begin(struct classify *c)
 {
     struct hill *h = cf_need(&c->tool, calloc(1, sizeof(*h)));
+    uint64_t depth = 0;
+    unsigned named = 0;
     int data, fetch;
 
     if (!c->o.machine)
@@ -334,18 +339,19 @@ static void *begin(struct classify *c)
     h->whole = states_latencies(h->m);
     if (h->whole)
         h->hits = cf_column_room(&h->c->tool, 1);
-    if (c->o.level) {
-        unsigned i = 0;
-
-        while (i < h->m->levels && strcmp(h->m->level[i].name, c->o.level) != 0)
-            i++;
-        if (i == h->m->levels)
+    while (c->o.level && named < h->m->levels && strcmp(h->m->level[named].name, c->o.level) != 0)
+        named++;
+    if (c->o.level && named < h->m->levels) {
+        watch_level(h, named, 1, 1, 1);
+    } else {
+        if (c->o.level &&
+            (cf_read_number(c->o.level, CF_READ_NUMBER, CF_MAX_LEVELS, &depth) < 0 || depth == 0))
+            depth = UINT64_MAX;
+        data = level_at(h->m, depth, CF_DATA_CACHE);
+        fetch = level_at(h->m, depth, CF_INSTRUCTION_CACHE);
+        if (data < 0 && fetch < 0)
             cf_die(&c->tool, CF_EXIT_USAGE, "--level '%s': %s has no such level", c->o.level,
                    h->m->name);
-        watch_level(h, i, 1, 1, 1);
-    } else {
-        data = first_level(h->m, CF_DATA_CACHE);
-        fetch = first_level(h->m, CF_INSTRUCTION_CACHE);
         /* where the model is for instructions alone, their level's place is lost, on which random
            numbers depend, flushes take its lines and not the data's, and nothing behind it is there
          */
