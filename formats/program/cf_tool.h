@@ -107,8 +107,8 @@ uint64_t cf_parse_size(const struct cf_tool *t, const char *option, const char *
 /* A power of two from `least` to `most`. */
 uint64_t cf_parse_power(const struct cf_tool *t, const char *option, const char *text,
                         uint64_t least, uint64_t most);
-/* A number with a fraction, from `least` to `most`, which themselves are left out by the bits CF_ABOVE
-   and CF_BELOW of `ends`. */
+/* A number with a fraction, from `least` to `most`, which themselves are left out by the bits
+   CF_ABOVE and CF_BELOW of `ends`. */
 enum cf_ends { CF_FROM_TO = 0, CF_ABOVE = 1, CF_BELOW = 2 };
 double cf_parse_f64(const struct cf_tool *t, const char *option, const char *text, double least,
                     double most, unsigned ends);
@@ -118,7 +118,8 @@ uint32_t cf_parse_list(const struct cf_tool *t, const char *option, const char *
                        uint64_t least, uint64_t most, uint32_t room, uint64_t *value);
 /* Puts numbers into rising order, each once; returns how many are left. */
 uint32_t cf_list_rising(uint64_t *value, uint32_t count);
-/* The place of `text` among words that have a blank between, from 0; the message lists the words. */
+/* The place of `text` among words that have a blank between, from 0; the message
+   lists the words. */
 unsigned cf_parse_word(const struct cf_tool *t, const char *option, const char *text,
                        const char *words);
 /* The same for `count` elements of a table, `width` bytes each, that begin with a pointer to their
