@@ -220,6 +220,13 @@ choices() {
         awk -F, -v OFS=, 'NR > 1 { n[$3] += $4 } END { for (k in n) print k, n[k] }' $f | sort -n >sums
         awk -F, -v OFS=, 'NR > 1 { print $3, $4 }' by-lines.csv | same - sums
     done
+    # two sets: each is an experiment, and what they have in common is one row
+    awk 'BEGIN { print "time,pid,op,size,addr"; for (s = 0; s < 200; s++) for (i = 0; i < 32; i++)
+        print ++t ",7,load,8," 1048576 + int(i / 2) * 4096 + i % 2 * 64 }' | cf-capture csv -q -o two.cf
+    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 32 two.cf |
+        cf-policy -q --pid 7 --survivors two.csv >out
+    [[ -z $(tail -n +2 two.csv | cut -d, -f1-3 | sort | uniq -d) ]]
+    [[ $(awk -F, 'NR > 1 && $2 == 16 { n += $4 } END { print n }' two.csv) == 400 ]]
     # a line that is nowhere counts among the n
     cf-policy -q --watch "$lines,0x7f0000000" --survivors - s.cf >more.csv
     [[ $(column lines more.csv | sort -u) == 17 ]]
