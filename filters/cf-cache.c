@@ -195,9 +195,6 @@ static void parse(struct cache *c, int argc, char **argv)
             cf_common_option(t, option);
         }
     }
-    if (!o->machine)
-        cf_die(t, CF_EXIT_USAGE,
-               "no machine: give one with -m (host for this one); see cf-machine(5) and --help");
     if (o->table < 0)
         o->table = !o->summary_file && isatty(STDOUT_FILENO);
     if (o->snapshot.every)
@@ -302,12 +299,6 @@ static void model_frame(struct cache *c, struct cf_frame *f)
     }
 }
 
-/* A failure shows again when the writer is closed. */
-static void idle(void *writer)
-{
-    (void)cf_writer_flush(writer);
-}
-
 static void want(const struct cache *c, struct cf_reader *r)
 {
     cf_reader_want(r, CF_ACCESS, c->o.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
@@ -337,7 +328,7 @@ static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer
     cf_reader_want(r, CF_ACCESS, CF_TIME, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_ADDR, c->o.physical ? CF_OPTIONAL : CF_REQUIRED);
     want(c, r);
-    cf_reader_idle(r, idle, w);
+    cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         int failed = 0;
 
@@ -359,15 +350,13 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
     struct cf_frame *f;
 
     want(c, r);
-    if (w)
-        cf_reader_idle(r, idle, w);
+    cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&c->tool, r);
         if (f->table == CF_ACCESS) {
             model_frame(c, f);
-            if (w && cf_frame_set(f, CF_HIT, c->hit) != 0)
-                cf_die(&c->tool, CF_EXIT_INPUT, "frame %llu has no room for one more column",
-                       (unsigned long long)f->number);
+            if (w)
+                cf_tool_set(&c->tool, f, CF_HIT, c->hit);
         }
         if (w && cf_writer_frame(w, f) != 0)
             break; /* cf_tool_finish() tells why */

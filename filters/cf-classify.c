@@ -102,12 +102,6 @@ static void parse(struct run *r, int argc, char **argv)
         cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
 }
 
-/* A failure shows again when the writer is closed. */
-static void idle(void *writer)
-{
-    (void)cf_writer_flush(writer);
-}
-
 static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
 {
     uint8_t *class = cf_column_room(&r->c.tool, 1);
@@ -117,15 +111,13 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
     if (r->rule->open)
         r->rule->open(r->state, in, out);
-    if (out)
-        cf_reader_idle(in, idle, out);
+    cf_tool_idle(in, out);
     while (cf_reader_next(in, &f) > 0) {
         cf_tool_progress(&r->c.tool, in);
         if (f->table == CF_ACCESS) {
             r->rule->frame(r->state, f, class);
-            if (out && cf_frame_set(f, CF_CLASS, class) != 0)
-                cf_die(&r->c.tool, CF_EXIT_INPUT, "frame %llu has no room for one more column",
-                       (unsigned long long)f->number);
+            if (out)
+                cf_tool_set(&r->c.tool, f, CF_CLASS, class);
         } else if (r->rule->other && r->rule->other(r->state, f)) {
             continue;
         }

@@ -275,16 +275,9 @@ static void add_columns(struct distance *d, struct cf_frame *f)
 {
     /* that of an earlier cf-distance, which is not true of the new distances */
     cf_frame_drop(f, CF_DIST_WEIGHT);
-    if (cf_frame_set(f, CF_DIST, d->dist) != 0 ||
-        (d->sampling && cf_frame_set(f, CF_DIST_WEIGHT, d->weight) != 0))
-        cf_die(&d->tool, CF_EXIT_INPUT, "frame %llu has no room for more columns",
-               (unsigned long long)f->number);
-}
-
-/* A failure shows again when the writer is closed. */
-static void idle(void *writer)
-{
-    (void)cf_writer_flush(writer);
+    cf_tool_set(&d->tool, f, CF_DIST, d->dist);
+    if (d->sampling)
+        cf_tool_set(&d->tool, f, CF_DIST_WEIGHT, d->weight);
 }
 
 static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
@@ -297,7 +290,7 @@ static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
     cf_reader_want(r, CF_ACCESS, CF_PID, d->per == PER_PROCESS ? CF_REQUIRED : CF_OPTIONAL);
     if (d->per == PER_THREAD)
         cf_reader_want(r, CF_ACCESS, CF_TID, CF_REQUIRED);
-    cf_reader_idle(r, idle, w);
+    cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&d->tool, r);
         if (f->table == CF_ACCESS && f->rows) {

@@ -126,9 +126,6 @@ static void parse(struct latency *l, int argc, char **argv)
             cf_common_option(&l->tool, c);
         }
     }
-    if (!l->machine_name)
-        cf_die(&l->tool, CF_EXIT_USAGE,
-               "no machine: give its description with -m, as in -m host: see --help");
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     if (l->core_count == 0)
         l->core_count = l->machine->cpus < CF_MAX_CORES ? l->machine->cpus : CF_MAX_CORES;
@@ -299,9 +296,7 @@ static int unplaced(struct latency *l, struct cf_frame *f)
             l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
     if (l->summary)
         sum_up(l, f, level, op);
-    if (cf_frame_set(f, CF_COST, l->cost) != 0)
-        cf_die(&l->tool, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for one more column",
-               f->number);
+    cf_tool_set(&l->tool, f, CF_COST, l->cost);
     return 0;
 }
 
@@ -339,15 +334,7 @@ static void accesses(struct latency *l, struct cf_frame *f)
             l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
     if (l->summary)
         sum_up(l, f, level, op);
-    if (cf_frame_set(f, CF_COST, l->cost) != 0)
-        cf_die(&l->tool, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for one more column",
-               f->number);
-}
-
-/* A failure shows again when the writer is closed. */
-static void idle(void *writer)
-{
-    (void)cf_writer_flush(writer);
+    cf_tool_set(&l->tool, f, CF_COST, l->cost);
 }
 
 /* `w` is NULL where only the sums are wanted. */
@@ -367,8 +354,7 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
         cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_TID, CF_OPTIONAL);
     }
-    if (w)
-        cf_reader_idle(r, idle, w);
+    cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&l->tool, r);
         if (f->table == CF_HEADER)

@@ -322,11 +322,6 @@ static void take_frame(struct state *s, struct cf_frame *f)
     }
 }
 
-static void flush(void *writer)
-{
-    (void)cf_writer_flush(writer);
-}
-
 static void process(struct state *s)
 {
     static const unsigned wants[][2] = {
@@ -346,7 +341,7 @@ static void process(struct state *s)
 
     for (unsigned i = 0; i < sizeof wants / sizeof *wants; i++)
         cf_reader_want(s->in, wants[i][0], wants[i][1], CF_OPTIONAL);
-    cf_reader_idle(s->in, flush, s->out);
+    cf_tool_idle(s->in, s->out);
     while (cf_reader_next(s->in, &f) > 0) {
         cf_tool_progress(s->tool, s->in);
         /* A header must have gone out before strings are defined in its segment. */

@@ -75,12 +75,6 @@ static void find_sets(const struct options *o, const uint64_t *addr, uint32_t *s
         set[i] = (uint32_t)((addr[i] >> shift) % o->sets);
 }
 
-/* A failure shows again when the writer is closed. */
-static void idle(void *writer)
-{
-    (void)cf_writer_flush(writer);
-}
-
 static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
                 struct cf_writer *w)
 {
@@ -88,14 +82,12 @@ static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
     struct cf_frame *f;
 
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
-    cf_reader_idle(r, idle, w);
+    cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(t, r);
         if (f->table == CF_ACCESS) {
             find_sets(o, cf_u64(f, CF_ADDR), set, f->rows);
-            if (cf_frame_set(f, CF_SET, set) != 0)
-                cf_die(t, CF_EXIT_INPUT, "frame %llu has no room for one more column",
-                       (unsigned long long)f->number);
+            cf_tool_set(t, f, CF_SET, set);
         }
         if (cf_writer_frame(w, f) != 0)
             break; /* cf_tool_finish() tells why */

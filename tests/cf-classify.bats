@@ -345,7 +345,7 @@ END
     printf 'time,op,addr\n1,load,0\n' >a.csv
     stream a.cf a.csv
     run -2 cf-classify a.cf
-    has "-m MACHINE"
+    has 'description with -m'
     run -2 cf-classify -m ./none.yaml a.cf
     run -2 cf-classify -m ./p.yaml --rule nonsense a.cf
     has "no such rule"
@@ -582,7 +582,7 @@ L2,store,2,1,1,0,0,0,0"
     printf 'time,op,addr\n1,load,0\n' >a.csv
     stream a.cf a.csv
     run -2 cf-classify --rule leon4 a.cf
-    has '-m MACHINE'
+    has 'description with -m'
     machine u.yaml 'name: L1, size: 4KiB, ways: 4'
     run -2 cf-classify --rule leon4 -m ./u.yaml a.cf
     has 'instruction cache'

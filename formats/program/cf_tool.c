@@ -249,8 +249,12 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
 struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
 {
     char problem[4096];
-    struct cf_machine *m = cf_machine_load(name, problem, sizeof problem);
+    struct cf_machine *m;
 
+    if (!name)
+        cf_die(t, CF_EXIT_USAGE,
+               "no machine: give its description with -m, as in -m host: see --help");
+    m = cf_machine_load(name, problem, sizeof problem);
     if (!m)
         cf_die(t, errno ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
     return m;
@@ -273,6 +277,24 @@ struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path)
 
     cf_writer_recording(w);
     return w;
+}
+
+/* A failure shows again when the writer is closed. */
+static void flush_writer(void *writer)
+{
+    (void)cf_writer_flush(writer);
+}
+
+void cf_tool_idle(struct cf_reader *r, struct cf_writer *w)
+{
+    if (w)
+        cf_reader_idle(r, flush_writer, w);
+}
+
+void cf_tool_set(const struct cf_tool *t, struct cf_frame *f, unsigned column, const void *values)
+{
+    if (cf_frame_set(f, column, values) != 0)
+        cf_die(t, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for one more column", f->number);
 }
 
 static int later(const struct timespec *a, const struct timespec *b)

@@ -75,7 +75,7 @@ void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
 struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int count);
 
 /* The description of a machine by its name or file, see cf_machine_load(); exits where there is
-   none. */
+   none, with CF_EXIT_USAGE where `name` is NULL since option -m was not given. */
 struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF_MUST_CHECK;
 
 /* Opens the output: path NULL is standard output, which must not be a terminal (CF_EXIT_USAGE). */
@@ -83,6 +83,12 @@ struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path);
 
 /* The same for captures: see cf_writer_recording(). */
 struct cf_writer *cf_tool_recording(struct cf_tool *t, const char *path);
+
+/* Hands on what `w` has whenever `r` waits for more; `w` may be NULL. */
+void cf_tool_idle(struct cf_reader *r, struct cf_writer *w);
+
+/* cf_frame_set(); exits with CF_EXIT_INPUT where the frame has no room for one more column. */
+void cf_tool_set(const struct cf_tool *t, struct cf_frame *f, unsigned column, const void *values);
 
 /* Shows progress on standard error when it is a terminal, -q is not given and the work takes more
    than a second. Call once a frame; cheap. */

@@ -328,8 +328,6 @@ static void *begin(struct classify *c)
     unsigned named = 0;
     int data, fetch;
 
-    if (!c->o.machine)
-        cf_die(&c->tool, CF_EXIT_USAGE, "rule hill needs a machine: -m MACHINE");
     h->c = c;
     h->m = cf_tool_machine(&c->tool, c->o.machine);
     h->core_count = c->o.cores ? c->o.cores : h->m->cpus;
@@ -444,9 +442,8 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         if (h->whole)
             memcpy(h->hits + from, h->hit, n);
     }
-    if (h->whole && !cf_u8(f, CF_HIT) && cf_frame_set(f, CF_HIT, h->hits) != 0)
-        cf_die(&h->c->tool, CF_EXIT_INPUT, "frame %llu has no room for one more column",
-               (unsigned long long)f->number);
+    if (h->whole && !cf_u8(f, CF_HIT))
+        cf_tool_set(&h->c->tool, f, CF_HIT, h->hits);
 }
 
 static void summary(void *state)

@@ -88,8 +88,6 @@ static void *begin(struct classify *c)
     struct leon4 *l;
     struct cf_leon4_config g;
 
-    if (!c->o.machine)
-        cf_die(&c->tool, CF_EXIT_USAGE, "rule leon4 needs a machine: -m MACHINE, as in leon4-n2x");
     if (c->o.level)
         cf_die(&c->tool, CF_EXIT_USAGE,
                "--level is nothing for rule leon4, which tells all levels");
@@ -210,9 +208,8 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         l->behind[i] = r.second;
     }
     send_asides(l);
-    if (cf_frame_set(f, CF_HIT, l->hit) != 0 || cf_frame_set(f, CF_CLASS_BEHIND, l->behind) != 0)
-        cf_die(&l->c->tool, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for more columns",
-               f->number);
+    cf_tool_set(&l->c->tool, f, CF_HIT, l->hit);
+    cf_tool_set(&l->c->tool, f, CF_CLASS_BEHIND, l->behind);
 }
 
 static void finish(void *state)
