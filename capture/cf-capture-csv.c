@@ -280,17 +280,9 @@ static void on_cell(void *text, size_t length, void *arg)
     in->at++;
 }
 
-/* Is the time of this table when its row was made? In the others it is something else, or missing.
- */
-static int timed(unsigned table)
-{
-    return table == CF_TASK || table == CF_MAP || table == CF_OBJECT || table == CF_SWITCH ||
-           table == CF_SNAPSHOT || table == CF_ACCESS;
-}
-
 static uint64_t own_time(const struct input *in)
 {
-    if (!timed(in->table))
+    if (!(cf_table_traits(in->table) & CF_TABLE_TIMED))
         return 0;
     if (in->time_at >= 0)
         return in->cell[in->time_at];
@@ -435,7 +427,7 @@ static void send_batch(struct importer *m, struct input *in)
 
     if (in->rows == 0)
         return;
-    if (timed(in->table) && in->time_at < 0)
+    if (cf_table_traits(in->table) & CF_TABLE_TIMED && in->time_at < 0)
         columns[count++] =
             (struct cf_values){CF_TIME, in->table == CF_ACCESS ? in->times : NULL, 0};
     for (unsigned i = 0; i < in->columns; i++)

@@ -214,10 +214,18 @@ enum cf_class {
     CF_CLASS_UNCLASSIFIED = 16, /* hardware missed though the model hits; or of no class (leon4) */
 };
 
+/* What is special about a table. Its place among frames is cf-stream(5)'s, "Order". */
+enum cf_table_trait {
+    CF_TABLE_TIMED = 1,  /* column time says when each of its rows came about */
+    CF_TABLE_BEFORE = 2, /* its rows stand before the accesses and lines of their time */
+    CF_TABLE_HOLDS = 4,  /* what a row says holds from then on: a part of a stream needs it, too */
+};
+
 enum cf_perms { CF_PERM_R = 1, CF_PERM_W = 2, CF_PERM_X = 4, CF_PERM_SHARED = 8 };
 
 /* Names. The functions return NULL or 0 for what the list above does not hold. */
 const char *cf_table_name(unsigned table);
+unsigned cf_table_traits(unsigned table); /* enum cf_table_trait */
 const char *cf_column_name(unsigned column);
 enum cf_type cf_column_type(unsigned column);
 unsigned cf_table_find(const char *name);

@@ -265,13 +265,6 @@ void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
     p[r->totals++] = (struct total){table, rows, 0};
 }
 
-/* What goes before the accesses of its time. */
-static int goes_before(unsigned table)
-{
-    return table == CF_TASK || table == CF_MAP || table == CF_OBJECT || table == CF_SWITCH ||
-           table == CF_SNAPSHOT || table == CF_UNPLACED || table == CF_BUS;
-}
-
 /* Damage that takes no frame away, told once. */
 static void disorder(struct cf_reader *r, uint64_t behind)
 {
@@ -301,7 +294,7 @@ void cfr_check_order(struct cf_reader *r)
         return;
     if (f->first > f->last || f->first < t->last)
         disorder(r, f->first > f->last ? f->last : t->last);
-    else if (goes_before(f->table) && r->any_reached && f->first < r->reached)
+    else if (cf_table_traits(f->table) & CF_TABLE_BEFORE && r->any_reached && f->first < r->reached)
         disorder(r, r->reached);
     t->last = f->last > t->last ? f->last : t->last;
     if (f->table == CF_ACCESS) {

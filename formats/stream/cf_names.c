@@ -7,16 +7,32 @@
 struct name {
     unsigned id;
     const char *name;
-    enum cf_type type;
+    unsigned is; /* of a table its traits, of a column its type */
+};
+
+enum {
+    TIMED = CF_TABLE_TIMED,
+    EVENT = CF_TABLE_TIMED | CF_TABLE_BEFORE,
+    STATE = CF_TABLE_TIMED | CF_TABLE_BEFORE | CF_TABLE_HOLDS,
 };
 
 static const struct name tables[] = {
-    {CF_END, "end", 0},           {CF_INDEX, "index", 0},   {CF_STRING, "string", 0},
-    {CF_NAME, "name", 0},         {CF_TASK, "task", 0},     {CF_MAP, "map", 0},
-    {CF_STACK, "stack", 0},       {CF_OBJECT, "object", 0}, {CF_SWITCH, "switch", 0},
-    {CF_SNAPSHOT, "snapshot", 0}, {CF_ACCESS, "access", 0}, {CF_LINE, "line", 0},
-    {CF_PAGE, "page", 0},         {CF_PROBE, "probe", 0},   {CF_UNPLACED, "unplaced", 0},
-    {CF_BUS, "bus", 0},
+    {CF_END, "end", 0},
+    {CF_INDEX, "index", 0},
+    {CF_STRING, "string", 0},
+    {CF_NAME, "name", 0},
+    {CF_TASK, "task", STATE},
+    {CF_MAP, "map", STATE},
+    {CF_STACK, "stack", 0},
+    {CF_OBJECT, "object", STATE},
+    {CF_SWITCH, "switch", STATE},
+    {CF_SNAPSHOT, "snapshot", EVENT},
+    {CF_UNPLACED, "unplaced", EVENT},
+    {CF_ACCESS, "access", TIMED},
+    {CF_LINE, "line", 0},
+    {CF_PAGE, "page", 0},
+    {CF_PROBE, "probe", 0},
+    {CF_BUS, "bus", EVENT},
 };
 
 static const struct name columns[] = {
@@ -125,6 +141,13 @@ const char *cf_table_name(unsigned table)
     return n ? n->name : NULL;
 }
 
+unsigned cf_table_traits(unsigned table)
+{
+    const struct name *n = by_id(tables, COUNT(tables), table);
+
+    return n ? n->is : 0;
+}
+
 const char *cf_column_name(unsigned column)
 {
     const struct name *n = by_id(columns, COUNT(columns), column);
@@ -136,7 +159,7 @@ enum cf_type cf_column_type(unsigned column)
 {
     const struct name *n = by_id(columns, COUNT(columns), column);
 
-    return n ? n->type : 0;
+    return n ? n->is : 0;
 }
 
 const char *cf_op_name(unsigned op)

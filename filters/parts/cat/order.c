@@ -103,13 +103,6 @@ static void begin_segment(struct order *o)
     o->snapshot = UINT64_MAX;
 }
 
-/* What goes before the accesses and lines of its time. */
-static int goes_before(unsigned table)
-{
-    return table == CF_TASK || table == CF_MAP || table == CF_OBJECT || table == CF_SWITCH ||
-           table == CF_SNAPSHOT || table == CF_UNPLACED || table == CF_BUS;
-}
-
 static void reach(struct order *o, uint64_t time)
 {
     o->any_reached = 1;
@@ -153,7 +146,7 @@ static void check_times(struct order *o, const struct cf_reader *r, const struct
         wrong(o, r, f,
               "times from %" PRIu64 " to %" PRIu64 ", in the head from %" PRIu64 " to %" PRIu64,
               first, last, f->first, f->last);
-    if (goes_before(f->table) && o->any_reached && first <= o->reached)
+    if (cf_table_traits(f->table) & CF_TABLE_BEFORE && o->any_reached && first <= o->reached)
         wrong(o, r, f, "time %" PRIu64 " behind accesses or lines of time %" PRIu64, first,
               o->reached);
     if (f->table == CF_ACCESS)

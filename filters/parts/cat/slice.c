@@ -120,17 +120,13 @@ int slice_frame(struct slice *s, struct cf_frame *f)
         if (note_snapshots(s, f) != 0)
             return -1;
         break;
-    case CF_TASK:
-    case CF_MAP:
-    case CF_OBJECT:
-    case CF_SWITCH:
-        from = 0;
-        break;
     case CF_ACCESS:
     case CF_LINE:
         break;
     default:
-        return pass(s, f);
+        if (!(cf_table_traits(f->table) & CF_TABLE_HOLDS))
+            return pass(s, f);
+        from = 0;
     }
     if (!time && (f->table != CF_LINE || !snapshot))
         return pass(s, f);
