@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "filters/parts/cache/snapshot.h"
 #include "filters/parts/cache/summary.h"
@@ -47,7 +46,7 @@ enum { MASKS = 1024 };
 
 struct options {
     const char *machine, *output, *summary_file;
-    int summary, table, physical;
+    int summary, physical;
     unsigned cores; /* 0: the machine's */
     uint64_t seed;
     const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
@@ -69,8 +68,6 @@ struct cache {
 
 enum {
     OPT_SUMMARY = 256,
-    OPT_CSV,
-    OPT_TERM,
     OPT_CORES,
     OPT_PREFETCH,
     OPT_WAY_MASK,
@@ -87,8 +84,7 @@ enum {
 static const struct option longs[] = {
     {"machine", required_argument, NULL, 'm'},
     {"summary", optional_argument, NULL, OPT_SUMMARY},
-    {"csv", no_argument, NULL, OPT_CSV},
-    {"term", no_argument, NULL, OPT_TERM},
+    CF_TERM_OPTIONS,
     {"cores", required_argument, NULL, OPT_CORES},
     {"prefetch", required_argument, NULL, OPT_PREFETCH},
     {"way-mask", required_argument, NULL, OPT_WAY_MASK},
@@ -131,7 +127,6 @@ static void parse(struct cache *c, int argc, char **argv)
     int option;
 
     o->seed = 1;
-    o->table = -1;
     o->snapshot = (struct snapshot_options){.page_shift = 12, .frame_bits = 20};
     while ((option = cf_tool_option(&c->tool, argc, argv, "m:o:" CF_COMMON_LETTERS, longs)) != -1) {
         switch (option) {
@@ -144,12 +139,6 @@ static void parse(struct cache *c, int argc, char **argv)
         case OPT_SUMMARY:
             o->summary = 1;
             o->summary_file = optarg;
-            break;
-        case OPT_CSV:
-            o->table = 0;
-            break;
-        case OPT_TERM:
-            o->table = 1;
             break;
         case OPT_CORES:
             o->cores = (unsigned)cf_parse_u64(t, "--cores", optarg, 1, CF_MAX_CORES);
@@ -195,8 +184,6 @@ static void parse(struct cache *c, int argc, char **argv)
             cf_common_option(t, option);
         }
     }
-    if (o->table < 0)
-        o->table = !o->summary_file && isatty(STDOUT_FILENO);
     if (o->snapshot.every)
         check_frames(c, memory, page);
     else if (o->snapshot_level || o->snapshot.flush || o->frames_option)
@@ -363,19 +350,15 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
     }
 }
 
-static void print_summary(const struct cache *c)
+static int print_summary(const void *cache, FILE *out)
 {
-    FILE *out = stdout;
+    const struct cache *c = cache;
 
-    if (c->o.summary_file && !(out = fopen(c->o.summary_file, "we")))
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: %s: give another --summary=FILE",
-               c->o.summary_file, strerror(errno));
-    if (c->o.table)
+    if (c->o.summary_file ? c->tool.form == CF_OPT_TERM : cf_tool_term(&c->tool))
         summary_table(out, c->machine, c->model, c->o.cores);
     else
         summary_csv(out, c->machine, c->model);
-    if (out != stdout && (ferror(out) | fclose(out)) != 0)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: could not be written", c->o.summary_file);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -398,7 +381,7 @@ int main(int argc, char **argv)
     else
         run(&c, r, w);
     if (c.o.summary)
-        print_summary(&c);
+        cf_tool_file(&c.tool, c.o.summary_file ? c.o.summary_file : "-", print_summary, &c);
     status = cf_tool_finish(&c.tool, r, w);
     snapshots_free(c.snapshots);
     cf_hierarchy_free(c.model);

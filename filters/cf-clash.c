@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "filters/parts/clash/clash.h"
 
@@ -48,8 +47,6 @@ enum {
     OPT_NO_SELF,
     OPT_LEVEL,
     OPT_LINES,
-    OPT_CSV,
-    OPT_TERM,
 };
 
 enum { MOST_PROGRAMS = 1024 };
@@ -64,9 +61,8 @@ static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **a
         {"no-self", no_argument, NULL, OPT_NO_SELF},
         {"level", required_argument, NULL, OPT_LEVEL},
         {"lines", required_argument, NULL, OPT_LINES},
-        {"csv", no_argument, NULL, OPT_CSV},
-        {"term", no_argument, NULL, OPT_TERM},
-        {"table", no_argument, NULL, OPT_TERM | CF_OLD_NAME},
+        CF_TERM_OPTIONS,
+        {"table", no_argument, NULL, CF_OPT_TERM | CF_OLD_NAME},
         CF_INPUT_OPTIONS,
     };
     int c;
@@ -93,12 +89,6 @@ static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **a
             break;
         case OPT_LINES:
             o->lines = cf_parse_u64(t, "--lines", optarg, 1, UINT32_MAX);
-            break;
-        case OPT_CSV:
-            o->csv = 1;
-            break;
-        case OPT_TERM:
-            o->table = 1;
             break;
         default:
             cf_common_option(t, c);
@@ -210,7 +200,7 @@ int main(int argc, char **argv)
         read_slowdowns(&c, c.o.slowdown);
     if (c.o.correlation)
         print_correlation(&c);
-    else if (c.o.table || (!c.o.csv && isatty(1)))
+    else if (cf_tool_term(&c.tool))
         print_table(&c);
     else
         print_pairs(&c);

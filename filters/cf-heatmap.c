@@ -111,7 +111,7 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
         {"level", required_argument, NULL, OPT_LEVEL},
         {"scale", required_argument, NULL, OPT_SCALE},
         CF_PICTURE_OPTIONS,
-        CF_DRAWING_OPTIONS,
+        CF_TERM_OPTIONS,
         CF_INPUT_OPTIONS,
     };
     int option, all = 0, ops_given = 0;
@@ -460,7 +460,7 @@ static void output(struct work *w)
     map.top = o->top ? o->top : 12;
     map.linear = o->linear;
     cf_output_pictures(w->tool, &o->output, &map, write_png, write_html);
-    switch (cf_output_stdout(&o->output)) {
+    switch (cf_output_stdout(w->tool, &o->output)) {
     case CF_STDOUT_PICTURE:
         break;
     case CF_STDOUT_DRAWING:

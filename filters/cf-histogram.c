@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "filters/parts/histogram/histogram.h"
 
@@ -35,13 +34,16 @@ static const char usage[] =
 /* Samples of cf-distance stand for 1 / rate rows: then counts are in units of 1 / FIXED. */
 enum { FIXED = 1 << 16 };
 
-enum { OPT_COLUMN = 256, OPT_TABLE, OPT_BY, OPT_BINS, OPT_WEIGHT, OPT_CSV, OPT_TERM };
+enum { OPT_COLUMN = 256, OPT_TABLE, OPT_BY, OPT_BINS, OPT_WEIGHT };
 
 static const struct option longs[] = {
-    {"column", required_argument, NULL, OPT_COLUMN}, {"table", required_argument, NULL, OPT_TABLE},
-    {"by", required_argument, NULL, OPT_BY},         {"bins", required_argument, NULL, OPT_BINS},
-    {"weight", required_argument, NULL, OPT_WEIGHT}, {"csv", no_argument, NULL, OPT_CSV},
-    {"term", no_argument, NULL, OPT_TERM},           CF_INPUT_OPTIONS,
+    {"column", required_argument, NULL, OPT_COLUMN},
+    {"table", required_argument, NULL, OPT_TABLE},
+    {"by", required_argument, NULL, OPT_BY},
+    {"bins", required_argument, NULL, OPT_BINS},
+    {"weight", required_argument, NULL, OPT_WEIGHT},
+    CF_TERM_OPTIONS,
+    CF_INPUT_OPTIONS,
 };
 
 static void parse(struct histogram *h, int argc, char **argv)
@@ -49,7 +51,7 @@ static void parse(struct histogram *h, int argc, char **argv)
     struct options *o = &h->o;
     int c;
 
-    *o = (struct options){.table = "access", .column = "dist", .csv = !isatty(STDOUT_FILENO)};
+    *o = (struct options){.table = "access", .column = "dist"};
     while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case OPT_COLUMN:
@@ -72,16 +74,11 @@ static void parse(struct histogram *h, int argc, char **argv)
         case OPT_WEIGHT:
             o->weight = optarg;
             break;
-        case OPT_CSV:
-            o->csv = 1;
-            break;
-        case OPT_TERM:
-            o->csv = 0;
-            break;
         default:
             cf_common_option(&h->tool, c);
         }
     }
+    o->csv = !cf_tool_term(&h->tool);
 }
 
 /* ---- columns ---- */

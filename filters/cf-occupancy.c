@@ -46,7 +46,7 @@ static int parse(struct cf_survey *s, int argc, char **argv)
         {"by", required_argument, NULL, OPT_BY},
         {"wide", no_argument, NULL, OPT_WIDE},
         CF_SURVEY_OPTIONS,
-        CF_DRAWING_OPTIONS,
+        CF_TERM_OPTIONS,
         CF_INPUT_OPTIONS,
     };
     int c, wide = 0;
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 
     cf_tool_init(&s.tool, argc, argv, "cf-occupancy", usage);
     wide = parse(&s, argc, argv);
-    out = cf_output_stdout(&s.o.output);
+    out = cf_output_stdout(&s.tool, &s.o.output);
     cf_survey_read(&s, argv + optind, argc - optind);
     hints(&s);
     if (s.o.output.png || s.o.output.html || out == CF_STDOUT_DRAWING)

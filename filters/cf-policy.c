@@ -8,7 +8,6 @@
  * 150 bytes a line of the cache with a trace (see replay.h); 43 to 85 bytes for each line
  * that --survivors counts and for each page of the trace. It does not grow with the snapshots.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,21 +395,6 @@ static void run(struct work *w)
 
 /* ---- results ---- */
 
-static FILE *open_result(const struct work *w, const char *file)
-{
-    FILE *out = strcmp(file, "-") ? fopen(file, "we") : stdout;
-
-    if (!out)
-        cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", file, strerror(errno));
-    return out;
-}
-
-static void close_result(const struct work *w, const char *file, FILE *out)
-{
-    if (out != stdout && (ferror(out) | fclose(out)) != 0)
-        cf_die(&w->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be written", file);
-}
-
 static int is_stdout(const char *file)
 {
     return file && !strcmp(file, "-");
@@ -427,7 +411,6 @@ static void output(struct work *w)
         .placement = &w->placement,
         .alpha = o->alpha,
     };
-    FILE *out;
 
     if (w->replay && !w->no_replay) {
         cf_replay_rank(w->replay, score);
@@ -435,27 +418,19 @@ static void output(struct work *w)
         f.totals = cf_replay_totals(w->replay);
         f.unplaced = accesses_unplaced(w->accesses);
     }
-    if (o->ways) {
-        out = open_result(w, o->ways);
-        print_ways(out, &w->placement);
-        close_result(w, o->ways, out);
-    }
+    if (o->ways)
+        cf_tool_file(&w->tool, o->ways, print_ways, &f);
     if (o->survivors) {
-        size_t count;
-        struct cf_survivors_row *row = cf_survivors_rows(w->survivors, &count);
+        struct cf_survivors_row *row = cf_survivors_rows(w->survivors, &f.survivors);
 
         if (!row && w->snaps->count)
             cf_out_of_memory(&w->tool);
-        out = open_result(w, o->survivors);
-        print_survivors(out, row, count);
-        close_result(w, o->survivors, out);
+        f.survivor = row;
+        cf_tool_file(&w->tool, o->survivors, print_survivors, &f);
         free(row);
     }
-    if (o->policies && f.score) {
-        out = open_result(w, o->policies);
-        print_policies(out, &f);
-        close_result(w, o->policies, out);
-    }
+    if (o->policies && f.score)
+        cf_tool_file(&w->tool, o->policies, print_policies, &f);
     if (!is_stdout(o->ways) && !is_stdout(o->survivors) && !is_stdout(o->policies))
         print_summary(stdout, &f);
 }

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "filters/parts/rank/rank.h"
 
@@ -50,8 +49,6 @@ enum {
     OPT_LINE_SIZE,
     OPT_PAGE_SIZE,
     OPT_COVER,
-    OPT_CSV,
-    OPT_TERM
 };
 
 static const struct option longs[] = {
@@ -65,8 +62,7 @@ static const struct option longs[] = {
     {"page-size", required_argument, NULL, OPT_PAGE_SIZE},
     {"top", required_argument, NULL, 'n'},
     {"cover", optional_argument, NULL, OPT_COVER},
-    {"csv", no_argument, NULL, OPT_CSV},
-    {"term", no_argument, NULL, OPT_TERM},
+    CF_TERM_OPTIONS,
     CF_INPUT_OPTIONS,
 };
 
@@ -104,7 +100,6 @@ static void parse(struct rank *k, int argc, char **argv)
     k->o =
         (struct options){.by = BY_FUNCTION, .line_size = 64, .page_size = 4096, .top = UINT64_MAX};
     memset(k->o.class + 1, 1, sizeof(k->o.class) - 1);
-    k->o.csv = !isatty(STDOUT_FILENO);
     while ((c = getopt_long(argc, argv, "n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case OPT_BY:
@@ -142,16 +137,11 @@ static void parse(struct rank *k, int argc, char **argv)
             free(k->o.cover);
             set_cover(k, optarg);
             break;
-        case OPT_TERM:
-            k->o.csv = 0;
-            break;
-        case OPT_CSV:
-            k->o.csv = 1;
-            break;
         default:
             cf_common_option(&k->tool, c);
         }
     }
+    k->o.csv = !cf_tool_term(&k->tool);
     if (k->o.ops_given && (k->o.value == VALUE_LOADS || k->o.value == VALUE_STORES))
         cf_die(&k->tool, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
     if (k->o.dist_given + k->o.classes_given + k->o.level_given > 1)

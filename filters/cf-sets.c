@@ -109,9 +109,9 @@ int main(int argc, char **argv)
     hints(&s);
     if (s.o.output.png || s.o.output.html)
         draw(&s);
-    if (cf_output_stdout(&s.o.output) != CF_STDOUT_PICTURE && summary)
+    if (cf_output_stdout(&s.tool, &s.o.output) != CF_STDOUT_PICTURE && summary)
         print_summary(&s);
-    else if (cf_output_stdout(&s.o.output) != CF_STDOUT_PICTURE)
+    else if (cf_output_stdout(&s.tool, &s.o.output) != CF_STDOUT_PICTURE)
         print_profiles(&s);
     return cf_survey_finish(&s);
 }

@@ -21,12 +21,6 @@ void cf_output_option(struct cf_tool *t, struct cf_output *o, int option, const 
     case CF_OPT_SIZE:
         cf_picture_size(t, "--size", argument, &o->width, &o->height);
         break;
-    case CF_OPT_CSV:
-        o->form = CF_AS_CSV;
-        break;
-    case CF_OPT_TERM:
-        o->form = CF_AS_DRAWING;
-        break;
     default:
         cf_common_option(t, option);
     }
@@ -46,16 +40,14 @@ void cf_output_check(const struct cf_tool *t, const struct cf_output *o)
                "a picture is not written to a terminal: give --png or --html a FILE");
 }
 
-enum cf_stdout cf_output_stdout(const struct cf_output *o)
+enum cf_stdout cf_output_stdout(const struct cf_tool *t, const struct cf_output *o)
 {
     if (to_stdout(o->png) || to_stdout(o->html))
         return CF_STDOUT_PICTURE;
-    if (o->form == CF_AS_DRAWING || (o->form == CF_BY_STDOUT && isatty(1)))
-        return CF_STDOUT_DRAWING;
-    return CF_STDOUT_CSV;
+    return cf_tool_term(t) ? CF_STDOUT_DRAWING : CF_STDOUT_CSV;
 }
 
-/* What cf_picture_file() hands to the functions below. */
+/* What cf_tool_file() hands to the functions below. */
 struct job {
     const struct cf_output *o;
     const void *what;
@@ -84,7 +76,7 @@ void cf_output_pictures(const struct cf_tool *t, const struct cf_output *o, cons
     const struct job j = {o, what, png, html};
 
     if (o->png)
-        cf_picture_file(t, o->png, write_png, &j);
+        cf_tool_file(t, o->png, write_png, &j);
     if (o->html)
-        cf_picture_file(t, o->html, write_html, &j);
+        cf_tool_file(t, o->html, write_html, &j);
 }

@@ -6,25 +6,19 @@
 #include "filters/picture/picture.h"
 
 struct cf_output {
-    enum { CF_BY_STDOUT, CF_AS_CSV, CF_AS_DRAWING } form; /* of standard output */
     const char *png, *html;
     uint32_t width, height; /* of the PNG, in pixels: the program sets what they are if not given */
 };
 
-enum { CF_OPT_PNG = 900, CF_OPT_HTML, CF_OPT_SIZE, CF_OPT_CSV, CF_OPT_TERM };
+enum { CF_OPT_PNG = 900, CF_OPT_HTML, CF_OPT_SIZE };
 
-/* For tables of long options: pictures into files, and of programs that draw on terminals too. */
+/* For tables of long options: pictures into files. Programs that draw on terminals too have
+   CF_TERM_OPTIONS. */
 #define CF_PICTURE_OPTIONS                                                                         \
     {"png", required_argument, NULL, CF_OPT_PNG}, {"html", required_argument, NULL, CF_OPT_HTML},  \
     {                                                                                              \
         "size", required_argument, NULL, CF_OPT_SIZE                                               \
     }
-#define CF_DRAWING_OPTIONS                                                                         \
-    {"csv", no_argument, NULL, CF_OPT_CSV},                                                        \
-    {                                                                                              \
-        "term", no_argument, NULL, CF_OPT_TERM                                                     \
-    }
-
 /* Acts on one of these; hands any other to cf_common_option(). */
 void cf_output_option(struct cf_tool *t, struct cf_output *o, int option, const char *argument);
 
@@ -34,7 +28,7 @@ void cf_output_check(const struct cf_tool *t, const struct cf_output *o);
 
 /* What standard output gets: a picture (which cf_output_pictures() writes), a drawing or CSV. */
 enum cf_stdout { CF_STDOUT_PICTURE, CF_STDOUT_DRAWING, CF_STDOUT_CSV };
-enum cf_stdout cf_output_stdout(const struct cf_output *o);
+enum cf_stdout cf_output_stdout(const struct cf_tool *t, const struct cf_output *o);
 
 /* Writes the picture and the page that were asked for. Exits with CF_EXIT_ENVIRONMENT when one
    fails. */

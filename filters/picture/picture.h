@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * picture.h - what the filters that draw have in common: colours, numbers and texts for people, a
- * canvas with text that becomes a PNG file, terminals, JSON inside a page, files that take their
- * name when they are whole. Charts of it are in chart.h.
+ * canvas with text that becomes a PNG file, terminals, JSON inside a page. Charts of it are in
+ * chart.h.
  *
  * Functions that write return 0, or -1 when `out` could not be written or memory is short.
  */
@@ -91,7 +91,7 @@ void cf_terminal_colour(FILE *out, const struct cf_terminal *t, int ground, stru
    "..", the end. Returns the columns. */
 unsigned cf_terminal_text(FILE *out, const struct cf_terminal *t, const char *text, unsigned width);
 
-/* ---- files (file.c) ---- */
+/* ---- pages and sizes (file.c) ---- */
 
 /* "name":"text", or "text" where name is "". Whatever could end the element of a page that holds
    it, or is no clean UTF-8, is written as an escape. */
@@ -101,12 +101,6 @@ void cf_json_text(FILE *out, const char *name, const char *text);
    first and the caller's to free; one that stands there already is not added, nor are those behind
    the first 4,096 bytes. Exits without memory. */
 void cf_picture_command(const struct cf_tool *t, char **line, const char *command);
-
-/* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
-   output, and a device or pipe is written as it is. Exits with CF_EXIT_ENVIRONMENT when that fails.
- */
-void cf_picture_file(const struct cf_tool *t, const char *path,
-                     int (*write)(const void *what, FILE *out), const void *what);
 
 /* "WxH" in pixels, of an option. Exits with CF_EXIT_USAGE when it is none, or too small to draw. */
 void cf_picture_size(const struct cf_tool *t, const char *option, const char *text, uint32_t *width,

@@ -210,6 +210,10 @@ void cf_common_option(struct cf_tool *t, int option)
         if (t->max_strings < 1 << 20)
             cf_die(t, CF_EXIT_USAGE, "--max-strings '%s': must be at least 1M", optarg);
         return;
+    case CF_OPT_CSV:
+    case CF_OPT_TERM:
+        t->form = option;
+        return;
     case 'h':
         fputs(t->usage, stdout);
         print_and_exit(t);
@@ -295,6 +299,11 @@ void cf_tool_set(const struct cf_tool *t, struct cf_frame *f, unsigned column, c
 {
     if (cf_frame_set(f, column, values) != 0)
         cf_die(t, CF_EXIT_INPUT, "frame %" PRIu64 " has no room for one more column", f->number);
+}
+
+int cf_tool_term(const struct cf_tool *t)
+{
+    return t->form ? t->form == CF_OPT_TERM : isatty(STDOUT_FILENO);
 }
 
 static int later(const struct timespec *a, const struct timespec *b)

@@ -26,6 +26,15 @@ enum { CF_EXIT_OK = 0, CF_EXIT_INPUT = 1, CF_EXIT_USAGE = 2, CF_EXIT_ENVIRONMENT
 /* The same for programs that read streams. */
 #define CF_INPUT_OPTIONS {"max-strings", required_argument, NULL, 1001}, CF_COMMON_OPTIONS
 
+/* For tables of long options of programs that print CSV, or what is for people where standard
+   output is a terminal: see cf_tool_term(). */
+enum { CF_OPT_CSV = 1002, CF_OPT_TERM };
+#define CF_TERM_OPTIONS                                                                            \
+    {"csv", no_argument, NULL, CF_OPT_CSV},                                                        \
+    {                                                                                              \
+        "term", no_argument, NULL, CF_OPT_TERM                                                     \
+    }
+
 /* In the value of an option: it has another name now, that of the value without this bit. */
 enum { CF_OLD_NAME = 0x10000 };
 
@@ -36,6 +45,7 @@ struct cf_tool {
     const char *usage; /* text of --help, fits a screen */
     char *line; /* the command line, quoted for a shell: the chain's entry; freed at finish */
     int quiet;
+    int form;             /* of what is printed: 0, CF_OPT_CSV or CF_OPT_TERM */
     int stdin_taken;      /* a reader reads it */
     uint64_t max_strings; /* bytes, see cf_reader_max_strings(); 0: not stated */
 };
@@ -43,7 +53,8 @@ struct cf_tool {
 /* Prepares `t`: name, usage, command line. Call first in main(). */
 void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage);
 
-/* Acts on a common option: --help and --version print and exit 0, -q and --max-strings are noted;
+/* Acts on a common option: --help and --version print and exit 0, -q, --max-strings, --csv and
+   --term are noted;
    anything else (a bad option, of which getopt has told) exits with CF_EXIT_USAGE after pointing to
    --help. */
 void cf_common_option(struct cf_tool *t, int option);
@@ -104,6 +115,16 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r) CF_MUST
    the environment refused, and failed output, give CF_EXIT_ENVIRONMENT; the first leaves out the
    end frame, and a file without its name. */
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
+
+/* Whether what goes to standard output is for people, a table or a drawing, and not CSV: as --csv
+   and --term say, the last of them, else where it is a terminal. */
+int cf_tool_term(const struct cf_tool *t);
+
+/* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
+   output, and a device or pipe is written as it is. `write` returns 0, or -1 when that failed.
+   Exits with CF_EXIT_ENVIRONMENT and without the file when anything fails. */
+void cf_tool_file(const struct cf_tool *t, const char *path,
+                  int (*write)(const void *what, FILE *out), const void *what);
 
 /* Parse helpers: exit with CF_EXIT_USAGE and the option's name in the message when `text` is no
    such number, in the form CF_READ_SIZE of cf_number.h. */

@@ -18,7 +18,7 @@ struct clash_options {
     uint8_t level;  /* 0: the last one of each file */
     uint64_t lines; /* of the cache, where snapshots do not tell */
     const char *slowdown, *names;
-    int no_self, csv, table, correlation;
+    int no_self, correlation;
 };
 
 /* One (observed, interfering). */

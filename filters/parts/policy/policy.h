@@ -62,6 +62,8 @@ struct findings {
     uint64_t snapshots;
     uint32_t sets, ways;
     const struct cf_placement *placement;
+    const struct cf_survivors_row *survivor;
+    size_t survivors;
     const struct cf_replay_score *score;
     struct cf_replay_totals totals;
     uint64_t unplaced;
@@ -69,8 +71,9 @@ struct findings {
 };
 
 void print_summary(FILE *out, const struct findings *f);
-void print_ways(FILE *out, const struct cf_placement *p);
-void print_survivors(FILE *out, const struct cf_survivors_row *row, size_t count);
-void print_policies(FILE *out, const struct findings *f);
+/* For cf_tool_file(), of struct findings. */
+int print_ways(const void *findings, FILE *out);
+int print_survivors(const void *findings, FILE *out);
+int print_policies(const void *findings, FILE *out);
 
 #endif

@@ -82,14 +82,11 @@ void print_summary(FILE *out, const struct findings *f)
     print_best(out, f);
 }
 
-void print_ways(FILE *out, const struct cf_placement *p)
+int print_ways(const void *findings, FILE *out)
 {
-    static const char *const columns[] = {"way", "decisions", "probability", "uniform_probability",
-                                          "into_invalid"};
+    const struct cf_placement *p = ((const struct findings *)findings)->placement;
 
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        cf_csv_text(out, i == 0, columns[i]);
-    cf_csv_end(out);
+    fputs("way,decisions,probability,uniform_probability,into_invalid\n", out);
     for (uint32_t w = 0; w < p->ways; w++) {
         cf_csv_u64(out, 1, w);
         cf_csv_u64(out, 0, p->took[w]);
@@ -98,16 +95,16 @@ void print_ways(FILE *out, const struct cf_placement *p)
         cf_csv_u64(out, 0, p->filled[w]);
         cf_csv_end(out);
     }
+    return 0;
 }
 
-void print_survivors(FILE *out, const struct cf_survivors_row *row, size_t count)
+int print_survivors(const void *findings, FILE *out)
 {
-    static const char *const columns[] = {"rounds", "lines", "cached", "snapshots", "probability"};
+    const struct findings *f = findings;
+    const struct cf_survivors_row *row = f->survivor;
 
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        cf_csv_text(out, i == 0, columns[i]);
-    cf_csv_end(out);
-    for (size_t i = 0; i < count; i++) {
+    fputs("rounds,lines,cached,snapshots,probability\n", out);
+    for (size_t i = 0; i < f->survivors; i++) {
         cf_csv_u64(out, 1, row[i].rounds);
         cf_csv_u64(out, 0, row[i].lines);
         cf_csv_u64(out, 0, row[i].cached);
@@ -115,24 +112,17 @@ void print_survivors(FILE *out, const struct cf_survivors_row *row, size_t count
         cf_csv_f64(out, 0, (double)row[i].count / (double)row[i].total, 6);
         cf_csv_end(out);
     }
+    return 0;
 }
 
-void print_policies(FILE *out, const struct findings *f)
+int print_policies(const void *findings, FILE *out)
 {
-    static const char *const columns[] = {"rank",
-                                          "policy",
-                                          "verdict",
-                                          "judged_sets",
-                                          "exact",
-                                          "exact_share",
-                                          "lines_right_share",
-                                          "log_likelihood",
-                                          "differs_from_best"};
+    const struct findings *f = findings;
     static const char *const verdicts[] = {"no evidence", "best", "cannot be told apart", "worse"};
 
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        cf_csv_text(out, i == 0, columns[i]);
-    cf_csv_end(out);
+    fputs("rank,policy,verdict,judged_sets,exact,exact_share,lines_right_share,log_likelihood,"
+          "differs_from_best\n",
+          out);
     for (uint64_t i = 0; i < CF_REPLAY_CANDIDATES; i++) {
         const struct cf_replay_score *s = &f->score[i];
         const int guesses = s->policy == CF_RANDOM;
@@ -152,4 +142,5 @@ void print_policies(FILE *out, const struct findings *f)
         cf_csv_u64(out, 0, s->differs);
         cf_csv_end(out);
     }
+    return 0;
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_tool_file.c - files of results, which take their name when they are whole.
+ *
+ * In: what an option says, and a function that writes. Out: a file, or the end of the program with
+ * a message. A file that could not be finished is removed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/base/cf_target.h"
+#include "cf_tool.h"
+
+/* A descriptor of what is written, or -1 with errno: a device or a pipe itself, else a new file
+   `beside` the target. */
+static int open_target(struct cf_target *target, const char *path, char **beside)
+{
+    int fd;
+
+    if (cf_target_find(target, path) != 0)
+        return -1;
+    if (target->in_place)
+        return cf_target_open(target);
+    if (asprintf(beside, "%s.%ld.tmp", target->path, (long)getpid()) < 0) {
+        *beside = NULL;
+        return -1;
+    }
+    (void)unlink(*beside); /* of a process that had our number */
+    fd = open(*beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target->exists ? 0600 : 0666);
+    if (fd >= 0)
+        cf_target_keep(target, fd);
+    return fd;
+}
+
+void cf_tool_file(const struct cf_tool *t, const char *path,
+                  int (*write)(const void *what, FILE *out), const void *what)
+{
+    struct cf_target target = {0};
+    char *beside = NULL;
+    FILE *out;
+    int fd, bad, why;
+
+    errno = 0;
+    if (!strcmp(path, "-")) {
+        if (write(what, stdout) != 0)
+            cf_die(t, CF_EXIT_ENVIRONMENT, "standard output: cannot be written: %s",
+                   errno ? strerror(errno) : "out of memory");
+        return; /* what is not flushed yet, cf_tool_finish() does */
+    }
+    fd = open_target(&target, path, &beside);
+    if (fd < 0 || !(out = fdopen(fd, "wb")))
+        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
+    errno = 0;
+    bad = write(what, out);
+    bad |= fflush(out) || ferror(out);
+    bad |= fclose(out) != 0;
+    if (!bad && beside)
+        bad = rename(beside, target.path) != 0;
+    if (bad) {
+        why = errno;
+        if (beside)
+            unlink(beside);
+        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: cannot be written: %s", path,
+               why ? strerror(why) : "out of memory");
+    }
+    free(beside);
+    free(target.path);
+}
