@@ -20,12 +20,12 @@ enum { BATCH = 4096 };
 
 static const char usage[] =
     "Usage: cf-capture din [options] [FILE...]\n"
-    "Imports traces in the din format of Dinero: lines 'LABEL ADDRESS [SIZE]', where the\n"
-    "label is 0 read, 1 write, 2 instruction fetch, 3 escape (skipped), 4 flush.\n"
+    "Import traces in the din format of Dinero: lines 'LABEL ADDRESS [SIZE]', where LABEL\n"
+    "is 0 read, 1 write, 2 instruction fetch, 3 escape (skipped) or 4 flush.\n"
     "\n"
-    "  -s, --size BYTES     size of an access where a line has none [4]\n"
+    "  -s, --size BYTES     size of an access whose line states none [4]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
-    "      --probe          say whether this source can be used here, and exit\n"
+    "      --probe          report whether this source can be used here, and exit\n"
     "  -q, --quiet          no progress\n"
     "  -h, --help           show this text\n"
     "      --version        show the version\n"

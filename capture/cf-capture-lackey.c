@@ -23,11 +23,11 @@ enum { BATCH = 4096, RUN_LINE = 64 };
 
 static const char usage[] =
     "Usage: cf-capture lackey [options] [FILE...]\n"
-    "Imports the text of 'valgrind --tool=lackey --trace-mem=yes'.\n"
+    "Import the text that 'valgrind --tool=lackey --trace-mem=yes' prints.\n"
     "\n"
     "  -i, --instructions   record instruction fetches too, as straight-line runs\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
-    "      --probe          say whether this source can be used here, and exit\n"
+    "      --probe          report whether this source can be used here, and exit\n"
     "  -q, --quiet          no progress\n"
     "  -h, --help           show this text\n"
     "      --version        show the version\n"

@@ -13,7 +13,8 @@
 
 static const char usage[] =
     "Usage: cf-cat [OPTION]... [FILE]...\n"
-    "Concatenate streams, or show what they hold. Standard input where no FILE or -.\n"
+    "Concatenate streams, or print what they hold.\n"
+    "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "      --slice A-B      only what happened from time A to time B, both included;\n"
@@ -25,8 +26,8 @@ static const char usage[] =
     "      --columns A,B    with --csv: these columns  [those of the table's first frame]\n"
     "      --dump           headers, dictionary, every frame with its columns and rows\n"
     "  -n, --rows N         with --dump: at most N rows of each frame  [10]\n"
-    "      --verify         decode everything: 'FILE: ok, ...' or the first damage\n"
-    "      --info           header, programs so far, rows, time span and bytes per row\n"
+    "      --verify         decode everything and print 'FILE: ok, ...' or the first damage\n"
+    "      --info           header, programs that wrote it, rows, time span, bytes per row\n"
     "\n"
     "  -q, --quiet          no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"

@@ -22,8 +22,8 @@
 
 static const char usage[] =
     "Usage: cf-select [OPTION]... [FILE]...\n"
-    "Keep only the accesses for which all of the conditions hold. An option that is given again\n"
-    "adds an alternative. Standard input where no FILE or -.\n"
+    "Keep only the accesses that meet all conditions. An option that is given again adds an\n"
+    "alternative. With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --op LIST         load, store, ifetch, prefetch, flush; several with commas\n"
     "      --pid LIST        processes\n"
@@ -36,7 +36,7 @@ static const char usage[] =
     "      --size A-B        bytes accessed\n"
     "      --region GLOB     mapping, such as '*libc*'  (after cf-resolve)\n"
     "      --function GLOB   function of the instruction  (after cf-resolve)\n"
-    "      --invert          keep what would be dropped, drop what would be kept\n"
+    "      --invert          keep only the accesses that do not meet the conditions\n"
     "  -o, --output FILE     write a packed file instead of standard output\n"
     "  -q, --quiet           no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"

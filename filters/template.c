@@ -18,8 +18,8 @@
 
 static const char usage[] =
     "Usage: cf-template [OPTION]... [FILE]...\n"
-    "Add column 'set', the number of the cache set that each access falls into. Standard input\n"
-    "where no FILE or -.\n"
+    "Add column 'set' to each access: the number of the cache set that it falls into.\n"
+    "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --sets N          sets of the cache  [64]\n"
     "      --line-size SIZE  bytes of a cache line, a power of two  [64]\n"
