@@ -242,6 +242,10 @@ END
     (printf 'addr,label\n1,'; head -c 300000 /dev/zero | tr '\0' x; printf '\n2,b\n') >long.csv
     run -1 cf-capture csv -o a.cf long.csv
     has 'more than 65536 bytes'
+    [[ $(grep -c 'more than' <<<"$output") == 1 ]]
+    run -0 cf-cat --csv --columns addr,label a.cf
+    is 'addr,label
+0x2,b'
 }
 
 @test "many rows, over the ends of batches, with many texts" {

@@ -579,8 +579,13 @@ load,0x4001ffff'
     run -1 cf-capture leon4 -o n.cf noise
     run -1 cf-capture leon4 -q -o l.cf long
     has 'a line of more than 65536 bytes'
+    [ "$(grep -c 'more than 65536' <<<"$output")" = 1 ]
     run -0 bash -c 'cf-cat --csv --columns op l.cf | grep -c ifetch'
     is 6
+    # transfers in columns of which the last are missing
+    make_leon4 ahb seed=1 count=9 | awk 'NR == 3 { $0 = substr($0, 1, 40) } 1' >few
+    run -1 cf-capture leon4 -o f.cf few
+    has 'few:3: an entry with fewer fields than its header'
     # every line of a good trace, cut at a random place and glued to the next
     make_leon4 hist seed=3 count=3000 | awk '{ n = (NR * 7919) % 70; printf "%s%s", substr($0, 1, n), NR % 3 ? "\n" : "" }' >t.txt
     run -1 cf-capture leon4 -o t.cf t.txt

@@ -261,6 +261,28 @@ static void test_problems(void)
     cf_reader_close(in);
 }
 
+/* Rows that no frame can hold. */
+static void test_refused_rows(void)
+{
+    static const uint64_t values[1];
+    struct cf_values many[CF_MAX_COLUMNS + 1];
+
+    for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++)
+        many[i] = (struct cf_values){i ? 40000 + i : CF_ADDR, values, 0};
+    for (unsigned count = 1; count <= CF_MAX_COLUMNS + 1; count += CF_MAX_COLUMNS) {
+        struct cf_writer *w = start("refused.cf", 1, "test_stream");
+        const int status = cf_writer_header(w, &plain_header) ||
+                           cf_writer_rows(w, CF_ACCESS, 1, many, count, NULL) != 0;
+
+        problem[0] = '\0';
+        if (count == 1)
+            ok(!finish(w, 1) && !status, "rows of one column");
+        else
+            ok(finish(w, 1) && status && strstr(problem, "columns"),
+               "rows of more columns than a frame holds are refused: %s", problem);
+    }
+}
+
 static void test_output_file(void)
 {
     struct stat st;
@@ -542,6 +564,7 @@ int main(void)
     test_header_text();
     test_complete();
     test_problems();
+    test_refused_rows();
     test_output_file();
     test_segments();
     test_chain();
