@@ -532,5 +532,7 @@ thrash,4,8192,4,4'
     run -2 cf-capture-snapshot -c 0,1 -- true
     run -2 cf-capture-snapshot -a -e break:main -- true
     run -2 cf-capture-snapshot --cache l3 -- true
+    run -2 cf-capture-snapshot --own-cpu 1024 -- true
+    run -2 cf-capture-snapshot --cache l2:1024 -- true
     run -3 cf-capture-snapshot -e write:a -e write:b -e write:c -e write:d -e write:e -- true
 }
