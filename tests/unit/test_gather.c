@@ -107,9 +107,16 @@ int main(void)
     mask = cf_gather_mask(g, 10);
     memset(mask, 1, 10);
     ok(cf_gather_rows(g, &f, mask) == 0, "few rows are kept");
+    ok(cf_gather_rows(g, &f, mask) == 0, "and more of the same");
+    f.table = CF_BUS;
+    ok(cf_gather_rows(g, &f, mask) == -1, "another table sends them");
+    ok(cf_gather_rows(g, &f, mask) == 0, "few rows of that are kept");
+    f.header = (const struct cf_header *)time;
+    ok(cf_gather_rows(g, &f, mask) == -1, "another header sends them");
+    ok(cf_gather_rows(g, &f, mask) == 0, "few rows of that are kept");
     f.columns = 2;
     ok(cf_gather_rows(g, &f, mask) == -1,
-       "other columns send them, and what sending returns comes back");
+       "so do other columns, and what sending returns comes back");
     f.rows = 0;
     ok(cf_gather_rows(g, &f, mask) == 0, "no rows do nothing");
     cf_gather_free(g);
