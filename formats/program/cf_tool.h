@@ -161,9 +161,10 @@ void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8
 void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
                     uint64_t *to);
 
-/* One CSV field with the quotes that RFC 4180 wants (by libcsv), and the separator before it
-   unless it is the first. Rows end with cf_csv_end(). The bytes stay as they are, but to a terminal
-   the text is made safe by cf_text_safe(). */
+/* One CSV field with the quotes that RFC 4180 wants (by libcsv), and the separator before it unless
+   it is the first. Rows end with cf_csv_end(). What is no finite number is an empty field; names
+   of columns that need no quotes may be printed as they are. The bytes stay as they are, but to
+   a terminal the text is made safe by cf_text_safe(). */
 void cf_csv_text(FILE *out, int first, const char *text);
 void cf_csv_u64(FILE *out, int first, uint64_t value);
 void cf_csv_hex(FILE *out, int first, uint64_t value);

@@ -91,12 +91,7 @@ void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarch
     struct row row[CF_MAX_LEVELS + 1];
     unsigned rows = make_rows(row, m, h);
 
-    cf_csv_text(out, 1, "level");
-    cf_csv_text(out, 0, "kind");
-    cf_csv_text(out, 0, "size_bytes");
-    cf_csv_text(out, 0, "line_accesses");
-    cf_csv_text(out, 0, "misses");
-    cf_csv_text(out, 0, "miss_ratio");
+    fputs("level,kind,size_bytes,line_accesses,misses,miss_ratio", out);
     for (unsigned k = 0; k < COLUMNS; k++)
         cf_csv_text(out, 0, column[k].name);
     cf_csv_end(out);

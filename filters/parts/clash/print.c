@@ -17,32 +17,19 @@ static double value_of(const struct pair *p, enum metric m)
     return m == SLOWDOWN ? p->slowdown : m == EXCESS ? p->excess : p->eviction;
 }
 
-static void csv_number(double v)
-{
-    if (isnan(v))
-        cf_csv_text(stdout, 0, "");
-    else
-        cf_csv_f64(stdout, 0, v, 6);
-}
-
 void print_pairs(const struct clash *c)
 {
-    cf_csv_text(stdout, 1, "observed");
-    cf_csv_text(stdout, 0, "interfering");
-    cf_csv_text(stdout, 0, "active_set_excess");
-    cf_csv_text(stdout, 0, "reused_set_eviction");
-    if (c->o.slowdown)
-        cf_csv_text(stdout, 0, "slowdown");
-    cf_csv_end(stdout);
+    printf("observed,interfering,active_set_excess,reused_set_eviction%s\n",
+           c->o.slowdown ? ",slowdown" : "");
     for (uint32_t i = 0; i < c->pairs; i++) {
         const struct pair *p = &c->pair[i];
 
         cf_csv_text(stdout, 1, c->profile[p->observed].name);
         cf_csv_text(stdout, 0, c->profile[p->interfering].name);
-        csv_number(p->excess);
-        csv_number(p->eviction);
+        cf_csv_f64(stdout, 0, p->excess, 6);
+        cf_csv_f64(stdout, 0, p->eviction, 6);
         if (c->o.slowdown)
-            csv_number(p->slowdown);
+            cf_csv_f64(stdout, 0, p->slowdown, 6);
         cf_csv_end(stdout);
     }
 }
@@ -70,17 +57,14 @@ void print_correlation(const struct clash *c)
 {
     static const char *const names[] = {"", "active_set_excess", "reused_set_eviction"};
 
-    cf_csv_text(stdout, 1, "metric");
-    cf_csv_text(stdout, 0, "pairs");
-    cf_csv_text(stdout, 0, "correlation");
-    cf_csv_end(stdout);
+    puts("metric,pairs,correlation");
     for (enum metric m = EXCESS; m <= EVICTION; m++) {
         size_t n;
         const double r = correlation(c, m, &n);
 
         cf_csv_text(stdout, 1, names[m]);
         cf_csv_u64(stdout, 0, n);
-        csv_number(r);
+        cf_csv_f64(stdout, 0, r, 6);
         cf_csv_end(stdout);
     }
 }

@@ -22,16 +22,13 @@ static void group_names(const struct cf_survey *s)
     switch (s->o.by) {
     case CF_CENSUS_REGION:
     case CF_CENSUS_PROCESS:
-        cf_csv_text(stdout, 0, "pid");
-        cf_csv_text(stdout, 0, "name");
-        if (s->o.by == CF_CENSUS_REGION)
-            cf_csv_text(stdout, 0, "region");
+        fputs(s->o.by == CF_CENSUS_REGION ? ",pid,name,region" : ",pid,name", stdout);
         break;
     case CF_CENSUS_CPU:
-        cf_csv_text(stdout, 0, "cpu");
+        fputs(",cpu", stdout);
         break;
     case CF_CENSUS_STATE:
-        cf_csv_text(stdout, 0, "state");
+        fputs(",state", stdout);
         break;
     }
 }
@@ -74,9 +71,7 @@ void print_long(const struct cf_survey *s)
 
     cf_survey_heads(s);
     group_names(s);
-    cf_csv_text(stdout, 0, "lines");
-    cf_csv_text(stdout, 0, "share");
-    cf_csv_end(stdout);
+    puts(",lines,share");
     for (size_t i = 0; i < count; i++) {
         const uint64_t whole = cf_survey_whole(s, &one[i].is);
 
@@ -92,10 +87,7 @@ void print_long(const struct cf_survey *s)
             else
                 other_values(s);
             cf_csv_u64(stdout, 0, lines);
-            if (whole)
-                cf_csv_f64(stdout, 0, (double)lines / (double)whole, 6);
-            else
-                cf_csv_text(stdout, 0, "");
+            cf_csv_f64(stdout, 0, (double)lines / (double)whole, 6);
             cf_csv_end(stdout);
         }
     }

@@ -12,18 +12,10 @@
 
 enum { LEVELS = 256 };
 
-static void heads(const char *const *name, unsigned count, int first)
-{
-    for (unsigned i = 0; i < count; i++)
-        cf_csv_text(stdout, first && !i, name[i]);
-}
-
+/* Empty where the whole is not known. */
 static void quota(double lines, double whole)
 {
-    if (whole > 0)
-        cf_csv_f64(stdout, 0, lines / whole, 9);
-    else
-        cf_csv_text(stdout, 0, "");
+    cf_csv_f64(stdout, 0, lines / whole, 9);
 }
 
 static void process(const struct cf_survey *s, uint32_t group)
@@ -36,15 +28,12 @@ static void process(const struct cf_survey *s, uint32_t group)
 
 void print_profiles(const struct cf_survey *s)
 {
-    static const char *const names[] = {"pid",          "name",         "active_lines",
-                                        "reused_lines", "active_quota", "reused_quota"};
     struct cf_ranks r = cf_survey_ranks(s, -1);
     size_t count;
     const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
 
     cf_survey_heads(s);
-    heads(names, sizeof names / sizeof *names, 0);
-    cf_csv_end(stdout);
+    puts(",pid,name,active_lines,reused_lines,active_quota,reused_quota");
     for (size_t i = 0; i < count; i++) {
         const double whole = (double)cf_survey_whole(s, &one[i].is);
 
@@ -115,8 +104,6 @@ static void print_level(const struct cf_survey *s, unsigned level, struct cf_ran
 
 void print_summary(const struct cf_survey *s)
 {
-    static const char *const names[] = {"level",       "pid",        "name",        "snapshots",
-                                        "active_mean", "active_max", "reused_mean", "reused_max"};
     uint8_t there[LEVELS] = {0};
     struct cf_ranks r = cf_survey_ranks(s, -1);
     size_t count;
@@ -124,8 +111,7 @@ void print_summary(const struct cf_survey *s)
     struct sum *sum;
 
     sum = cf_need(&s->tool, calloc((size_t)r.groups + 1, sizeof *sum));
-    heads(names, sizeof names / sizeof *names, 1);
-    cf_csv_end(stdout);
+    puts("level,pid,name,snapshots,active_mean,active_max,reused_mean,reused_max");
     for (size_t i = 0; i < count; i++)
         there[one[i].is.level] = 1;
     for (unsigned level = 0; level < LEVELS; level++)
