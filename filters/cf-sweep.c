@@ -176,20 +176,6 @@ static void begin(const struct cf_tool *t, const struct options *o, struct size 
         t, cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1], 0));
 }
 
-/* Takes the flushes out: removing a line would break the order that all sizes share. */
-static void drop_flushes(struct size *s)
-{
-    struct cf_runs *r = s->runs;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < r->count; i++) {
-        r->line[n] = r->line[i];
-        n += !(r->flags[i] & CF_RUN_FLUSH);
-    }
-    s->flushes += r->count - n;
-    r->count = n;
-}
-
 static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, uint32_t to,
                      uint64_t space)
 {
@@ -199,8 +185,9 @@ static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, ui
 
     while (from < to) {
         from = cf_runs_fill(r, cf_u64(f, CF_ADDR), op, cf_u32(f, CF_SIZE), from, to, space);
+        /* removing a line would break the order that all sizes share */
         if (flushes)
-            drop_flushes(s);
+            s->flushes += cf_runs_drop_flushes(r);
         cf_allassoc_run(s->all, r->line, r->count);
     }
 }

@@ -274,24 +274,6 @@ int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t 
     return 1;
 }
 
-/* All flags of a batch, one over the other. */
-static unsigned any_flags(const uint8_t *flags, uint32_t count)
-{
-    uint64_t all = 0, eight;
-    unsigned any = 0;
-    uint32_t i = 0;
-
-    for (; i + 8 <= count; i += 8) {
-        memcpy(&eight, flags + i, 8);
-        all |= eight;
-    }
-    for (; i < count; i++)
-        any |= flags[i];
-    for (unsigned byte = 0; byte < 8; byte++)
-        any |= all >> 8 * byte & 0xff;
-    return any;
-}
-
 /*
  * Keeps in c->kept what is no repeat: a reference to the line that was referenced last in its set.
  * Like the repeats that runs.h drops it cannot change what the cache holds; that it was there, or
@@ -333,7 +315,7 @@ static void drop_repeats(struct cf_cache *c, const uint64_t *line, const uint8_t
 uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
                         uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)
 {
-    const unsigned any = any_flags(flags, count);
+    const unsigned any = cf_runs_flags(flags, count);
     uint32_t n = 0;
 
     if ((any & CF_RUN_FLUSH) || (!c->allocate && (any & CF_RUN_STORE))) {
@@ -440,7 +422,7 @@ static void consequences(const struct cf_cache *c, struct cf_cache_list *to, uin
 int cf_cache_level(struct cf_cache *c, const struct cf_cache_list *from, uint64_t ways,
                    struct cf_cache_list *to)
 {
-    const unsigned any = any_flags(from->flags, from->count);
+    const unsigned any = cf_runs_flags(from->flags, from->count);
     const int only_misses =
         !(any & CF_RUN_FLUSH) && (!(any & CF_RUN_STORE) || (c->allocate && !c->through));
     uint32_t n, k = 0;

@@ -5,7 +5,6 @@
  * allocate.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/rows/runs.h"
 #include "filters/engine/classes/threec.h"
@@ -44,22 +43,6 @@ void cf_threec_free(struct cf_threec *t)
     free(t);
 }
 
-static uint8_t any_flags(const uint8_t *flags, uint32_t count)
-{
-    uint64_t any = 0, eight;
-    uint32_t i;
-
-    for (i = 0; i + sizeof(eight) <= count; i += sizeof(eight)) {
-        memcpy(&eight, flags + i, sizeof(eight));
-        any |= eight;
-    }
-    for (; i < count; i++)
-        any |= flags[i];
-    any |= any >> 32;
-    any |= any >> 16;
-    return (uint8_t)(any | any >> 8);
-}
-
 static int one_by_one(struct cf_threec *t, const uint8_t *flags, uint32_t count, uint8_t *found)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -85,7 +68,7 @@ int cf_threec_look(struct cf_threec *t, const uint64_t *line, const uint8_t *fla
         n = count - from < BATCH ? count - from : BATCH;
         if (cf_slots_find(t->slots, line + from, n, t->slot) != 0)
             return -1;
-        bad = any_flags(flags + from, n) & t->apart
+        bad = cf_runs_flags(flags + from, n) & t->apart
                   ? one_by_one(t, flags + from, n, found + from)
                   : cf_full_touch(t->full, t->slots, t->slot, n, found + from);
         if (bad)

@@ -380,21 +380,6 @@ static int preset(const struct cf_runs *r, const uint8_t *op, uint32_t rows, uin
     return 1;
 }
 
-/* Takes flushes out; returns how many there were. */
-static uint32_t drop_flushes(struct cf_runs *r)
-{
-    uint32_t n = 0, count = r->count;
-
-    for (uint32_t i = 0; i < count; i++) {
-        r->line[n] = r->line[i];
-        r->row[n] = r->row[i];
-        r->flags[n] = r->flags[i];
-        n += !(r->flags[i] & CF_RUN_FLUSH);
-    }
-    r->count = n;
-    return count - n;
-}
-
 /* The greatest of the lines that a row touches; those in the sample count, where some are. */
 static void merge(uint64_t *dist, uint64_t other)
 {
@@ -484,7 +469,8 @@ int cf_stack_rows(struct cf_stack *s, struct cf_runs *r, uint32_t unit, const ui
     for (uint32_t at = 0; at < rows;) {
         const uint64_t before = r->references;
         const uint32_t next = cf_runs_fill(r, addr, op, size, at, rows, space);
-        const uint64_t references = r->references - before - (flushes ? drop_flushes(r) : 0);
+        const uint64_t references =
+            r->references - before - (flushes ? cf_runs_drop_flushes(r) : 0);
 
         s->references += references;
         if (s->samples) {

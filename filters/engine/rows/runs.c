@@ -246,6 +246,37 @@ uint32_t cf_runs_fill(struct cf_runs *r, const uint64_t *addr, const uint8_t *op
     return from;
 }
 
+uint8_t cf_runs_flags(const uint8_t *flags, uint32_t count)
+{
+    uint64_t any = 0, eight;
+    uint32_t i;
+
+    for (i = 0; i + sizeof(eight) <= count; i += sizeof(eight)) {
+        memcpy(&eight, flags + i, sizeof(eight));
+        any |= eight;
+    }
+    for (; i < count; i++)
+        any |= flags[i];
+    any |= any >> 32;
+    any |= any >> 16;
+    return (uint8_t)(any | any >> 8);
+}
+
+uint32_t cf_runs_drop_flushes(struct cf_runs *r)
+{
+    const uint32_t count = r->count;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        r->line[n] = r->line[i];
+        r->row[n] = r->row[i];
+        r->flags[n] = r->flags[i];
+        n += !(r->flags[i] & CF_RUN_FLUSH);
+    }
+    r->count = n;
+    return count - n;
+}
+
 uint64_t cf_space_key(uint32_t number)
 {
     uint64_t key = 0;

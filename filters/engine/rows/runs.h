@@ -71,6 +71,12 @@ void cf_runs_free(struct cf_runs *r);
 uint32_t cf_runs_fill(struct cf_runs *r, const uint64_t *addr, const uint8_t *op,
                       const uint32_t *size, uint32_t from, uint32_t to, uint64_t space);
 
+/* The flags of `count` references, one over the other. */
+uint8_t cf_runs_flags(const uint8_t *flags, uint32_t count);
+
+/* Takes flushes out of the batch; returns how many there were. */
+uint32_t cf_runs_drop_flushes(struct cf_runs *r);
+
 /* Equal virtual addresses of different processes are different memory. Processes are numbered 0,
    1, 2, ... in the order in which they appear; the key of number n is n with its bits reversed,
    bit 0 at bit 62, so that it stays clear of the bits that user addresses use and of those that
