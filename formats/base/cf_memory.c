@@ -9,20 +9,32 @@
 #include "cf_memory.h"
 
 enum {
+    CACHE_LINE = 64,
     LARGE = 1 << 20,
     HUGE_PAGE = 1 << 21,
 };
+
+void *cf_memory_take(size_t bytes)
+{
+    const size_t whole = bytes / HUGE_PAGE * HUGE_PAGE;
+    void *p;
+
+    if (posix_memalign(&p, whole ? HUGE_PAGE : CACHE_LINE, bytes ? bytes : 1) != 0)
+        return NULL;
+    /* only whole ones, so that no more memory is used; refused, these are common pages */
+    if (whole)
+        (void)madvise(p, whole, MADV_HUGEPAGE);
+    return p;
+}
 
 void *cf_memory_grow(void *old, size_t used, size_t bytes)
 {
     if (bytes < LARGE)
         return realloc(old, bytes);
     size_t room = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    void *p = room < bytes ? NULL : aligned_alloc(HUGE_PAGE, room);
+    void *p = room < bytes ? NULL : cf_memory_take(room);
     if (!p)
         return NULL;
-    /* refused where the system has no huge pages: then these are common ones */
-    (void)madvise(p, room, MADV_HUGEPAGE);
     if (used)
         memcpy(p, old, used);
     free(old);

@@ -3,7 +3,8 @@
  * cf_memory.h - memory for large buffers and for texts; private to this suite.
  *
  * Tables of a hundred thousand entries that are read at random cost a walk through the page tables
- * at nearly every step. In huge pages they do not: packing and unpacking gain 5 to 10 %.
+ * at nearly every step. In huge pages they do not: packing and unpacking gain 5 to 10 %, and over
+ * many megabytes such reads cost more for the translation of addresses than for the memory.
  */
 #ifndef CF_MEMORY_H
 #define CF_MEMORY_H
@@ -11,6 +12,11 @@
 #include <stdio.h>
 
 #include "formats/stream/cf.h"
+
+/* `bytes` of memory that begin with a cache line, not cleared; free() takes it back. From 2 MiB up
+   it begins with a huge page, and as far as it fills such pages it is in them, where the system has
+   any to give. NULL without memory. */
+void *cf_memory_take(size_t bytes) CF_MUST_CHECK;
 
 /* As realloc(), of which `used` bytes are kept; free() takes it back. A buffer of a megabyte or
    more begins a huge page of its own and is in huge pages, where the system has any to give. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/rows/pages.h"
+#include "formats/base/cf_memory.h"
 #include "filters/engine/cache/cache_parts.h"
 
 enum {
@@ -118,7 +118,7 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
         c->newest = NEWEST;
     lines = (size_t)c->sets * c->ways;
     c->far = lines > 1u << 16; /* half a megabyte */
-    c->line = cf_pages_take(lines * sizeof(uint64_t) + CF_CACHE_BEHIND);
+    c->line = cf_memory_take(lines * sizeof(uint64_t) + CF_CACHE_BEHIND);
     c->word = calloc((size_t)c->sets * c->words + 1, sizeof(*c->word));
     if (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO))
         c->rank = malloc(lines * sizeof(*c->rank));

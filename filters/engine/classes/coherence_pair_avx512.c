@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "filters/engine/classes/coherence_parts.h"
-#include "filters/engine/rows/pages.h"
+#include "formats/base/cf_memory.h"
 
 #ifdef HAVE_AVX512_COHERENCE
 #include <immintrin.h>
@@ -82,7 +82,7 @@ static uint64_t span_for(const struct cf_pair *p, uint32_t slots)
 static int take_bits(struct full *f, uint64_t span)
 {
     const size_t bytes = (span / 64 + MORE_WORDS) * sizeof(*f->bits);
-    uint64_t *bits = cf_pages_take(bytes);
+    uint64_t *bits = cf_memory_take(bytes);
     uint32_t *rank = malloc(span / 64 * sizeof(*rank));
 
     if (!bits || !rank) {
@@ -109,7 +109,7 @@ struct cf_pair *cf_pair_new(const struct cf_coherence_geometry *g)
     p->lines = lines > CF_SLOTS_MOST ? CF_SLOTS_MOST : (uint32_t)lines;
     p->now = p->full[0].oldest = p->full[1].oldest = FIRST_TIME;
     p->span = span_for(p, 0);
-    p->ways = cf_pages_take(bytes);
+    p->ways = cf_memory_take(bytes);
     if (!p->ways || take_bits(&p->full[0], p->span) != 0 || take_bits(&p->full[1], p->span) != 0) {
         cf_pair_free(p);
         return NULL;

@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/rows/pages.h"
+#include "formats/base/cf_memory.h"
 #include "filters/engine/distance/stack_parts.h"
 
 /* Seven eighths of the numbers, less what is lost at the end. */
@@ -168,10 +168,10 @@ static int make_tree(struct stack_tree *t, uint64_t slots)
     const uint64_t blocks = slots / 448 + 1;
 
     t->blocks = (uint32_t)blocks;
-    t->word = cf_pages_take(blocks * 64);
-    t->near = cf_pages_take(over32(blocks) * 64);
+    t->word = cf_memory_take(blocks * 64);
+    t->near = cf_memory_take(over32(blocks) * 64);
     for (uint64_t n = over32(blocks); n > 32; n = over32(n))
-        t->far[t->levels++] = cf_pages_take(over32(n) * 2 * 64);
+        t->far[t->levels++] = cf_memory_take(over32(n) * 2 * 64);
     for (unsigned i = 0; i < t->levels; i++)
         if (!t->far[i])
             free_tree(t);

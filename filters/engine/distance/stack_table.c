@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "filters/engine/rows/pages.h"
+#include "formats/base/cf_memory.h"
 #include "filters/engine/distance/stack_parts.h"
 
 enum {
@@ -56,7 +56,7 @@ static struct stack_bucket *resize(struct stack_bucket *old, uint64_t from, uint
     void *p;
 
     if (bytes < MAPPED) {
-        p = cf_pages_take(bytes);
+        p = cf_memory_take(bytes);
         if (p)
             memset((char *)p + had, 0, bytes - had);
     } else {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/rows/pages.h"
+#include "formats/base/cf_memory.h"
 #include "filters/engine/rows/intervals.h"
 
 enum {
@@ -96,7 +96,7 @@ static void *duplicate(const void *from, size_t count, size_t size, int *failed)
 {
     if (count == 0)
         return NULL;
-    void *to = cf_pages_take(count * size);
+    void *to = cf_memory_take(count * size);
     if (!to)
         *failed = 1;
     else
@@ -143,7 +143,7 @@ static uint32_t count_until(const uint64_t *start, uint32_t count, uint64_t addr
 /* Gives an array of `count` elements room for `room`. */
 static int grow(void **array, size_t count, size_t room, size_t size)
 {
-    void *more = cf_pages_take(room * size);
+    void *more = cf_memory_take(room * size);
 
     if (!more)
         return -1;
@@ -277,7 +277,7 @@ static void hints_make(struct cf_intervals *v, unsigned least)
     v->near_enough = bits == NEAR_MOST ? UINT32_MAX : (uint32_t)1 << (bits - 1);
     if (v->near && bits <= v->near_bits)
         return;
-    hints = cf_pages_take((((size_t)1 << bits) + KEYS) * sizeof *hints);
+    hints = cf_memory_take((((size_t)1 << bits) + KEYS) * sizeof *hints);
     if (!hints)
         return;
     memset(hints, 0, (((size_t)1 << bits) + KEYS) * sizeof *hints);

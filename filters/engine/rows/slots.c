@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/rows/pages.h"
+#include "formats/base/cf_memory.h"
 #include "filters/engine/rows/slots_parts.h"
 
 enum { PAGES = 64, FIRST_BITS = 8, FAR = 16 };
@@ -175,7 +175,7 @@ int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_
         return 0;
     while (more < want)
         more *= 2; /* at most CF_SLOTS_MOST */
-    p = cf_pages_take(more * width);
+    p = cf_memory_take(more * width);
     if (!p)
         return -1;
     if (old)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "filters/engine/snapshot/lineset.h"
-#include "filters/engine/rows/pages.h"
+#include "formats/base/cf_memory.h"
 
 enum {
     PLACES = 16,
@@ -190,7 +190,7 @@ static void half_free(struct half *h)
 /* Room for the lines of a set, empty. */
 static int half_new(const struct cf_lineset *s, struct half *h)
 {
-    *h = (struct half){.key = cf_pages_take(s->buckets * PLACES * sizeof(uint64_t)),
+    *h = (struct half){.key = cf_memory_take(s->buckets * PLACES * sizeof(uint64_t)),
                        .count = malloc(s->buckets)};
     if (!h->key || !h->count) {
         half_free(h);
