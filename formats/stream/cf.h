@@ -453,7 +453,6 @@ int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const ch
 int cf_writer_flush(struct cf_writer *w);
 
 const char *cf_writer_problem(const struct cf_writer *w);
-uint64_t cf_writer_bytes(const struct cf_writer *w); /* written so far */
 
 /* Writes index and end frame, closes and frees. `complete` 0: the stream ends without an end
    frame, so that readers know that it was cut off. -1 when anything could not be written, 1 when

@@ -358,11 +358,6 @@ const char *cf_writer_problem(const struct cf_writer *w)
     return w->failed ? w->problem : NULL;
 }
 
-uint64_t cf_writer_bytes(const struct cf_writer *w)
-{
-    return w->bytes;
-}
-
 /* A file that was not written to its end: what is whole of a recording stays, with a problem that
    says where. */
 static void leave_partial(struct cf_writer *w)

@@ -142,8 +142,6 @@ void cf_cache_free(struct cf_cache *c)
     free(c->emptied);
     free(c->word);
     free(c->rank);
-    free(c->miss);
-    free(c->victim);
     cf_cache_list_free(&c->kept);
     free(c);
 }
@@ -151,11 +149,6 @@ void cf_cache_free(struct cf_cache *c)
 uint64_t cf_cache_master(const struct cf_cache *c, uint32_t core)
 {
     return (uint64_t)1 << core % c->ways % 64;
-}
-
-uint32_t cf_cache_set(const struct cf_cache *c, uint64_t line)
-{
-    return cf_cache_index(c, line);
 }
 
 int cf_cache_ordered(const struct cf_cache *c)
@@ -363,91 +356,4 @@ void cf_cache_list_free(struct cf_cache_list *l)
     free(l->row);
     free(l->flags);
     *l = (struct cf_cache_list){0};
-}
-
-/* Room for the misses of a batch. */
-static int make_room(struct cf_cache *c, uint32_t count)
-{
-    if (c->room >= count && c->miss)
-        return 0;
-    free(c->miss);
-    free(c->victim);
-    c->miss = malloc(((size_t)count + 8) * sizeof(*c->miss));
-    c->victim = malloc(((size_t)count + 8) * sizeof(*c->victim));
-    c->room = c->miss && c->victim ? count : 0;
-    return c->room == count ? 0 : -1;
-}
-
-/* Writes an event where the next one goes; it counts when `there`. */
-static inline void event(struct cf_cache_list *to, uint64_t line, uint32_t row, unsigned flags,
-                         int there)
-{
-    to->line[to->count] = line;
-    to->row[to->count] = row;
-    to->flags[to->count] = (uint8_t)flags;
-    to->count += there;
-}
-
-enum { WRITTEN_BACK = CF_RUN_STORE | CF_CACHE_WHOLE | CF_CACHE_POSTED };
-
-/* What a reference that brought its line in causes below. */
-static inline void came_in(struct cf_cache_list *to, uint64_t line, uint32_t row, unsigned flags,
-                           uint64_t victim)
-{
-    event(to, line, row, flags & ~(unsigned)(CF_RUN_STORE | CF_RUN_AGAIN),
-          !(flags & CF_CACHE_WHOLE));
-    event(to, victim & ~CF_CACHE_DIRTY, row, WRITTEN_BACK,
-          victim != CF_CACHE_NONE && (victim & CF_CACHE_DIRTY));
-}
-
-/* What any reference causes below. */
-static void consequences(const struct cf_cache *c, struct cf_cache_list *to, uint64_t line,
-                         uint32_t row, unsigned flags, int listed, uint64_t victim)
-{
-    const int store = flags & CF_RUN_STORE;
-
-    if (flags & CF_RUN_FLUSH) {
-        event(to, line, row, WRITTEN_BACK, victim != CF_CACHE_NONE && (victim & CF_CACHE_DIRTY));
-        event(to, line, row, flags, 1);
-    } else if (listed && store && !c->allocate) {
-        event(to, line, row, flags & ~(unsigned)CF_RUN_AGAIN, 1);
-    } else {
-        if (listed)
-            came_in(to, line, row, flags, victim);
-        event(to, line, row, (flags & ~(unsigned)CF_RUN_AGAIN) | CF_CACHE_POSTED,
-              store && c->through);
-    }
-}
-
-int cf_cache_level(struct cf_cache *c, const struct cf_cache_list *from, uint64_t ways,
-                   struct cf_cache_list *to)
-{
-    const unsigned any = cf_runs_flags(from->flags, from->count);
-    const int only_misses =
-        !(any & CF_RUN_FLUSH) && (!(any & CF_RUN_STORE) || (c->allocate && !c->through));
-    uint32_t n, k = 0;
-
-    to->count = 0;
-    if (!from->count)
-        return 0;
-    if (make_room(c, from->count) != 0)
-        return -1;
-    n = cf_cache_batch(c, from->line, from->flags, from->count, ways, c->miss, c->victim);
-    if (cf_cache_list_room(to, only_misses ? 2 * n + 2 : 3 * from->count + 3) != 0)
-        return -1;
-    if (only_misses) {
-        for (; k < n; k++) {
-            const uint32_t i = c->miss[k];
-
-            came_in(to, from->line[i], from->row[i], from->flags[i], c->victim[k]);
-        }
-        return 0;
-    }
-    for (uint32_t i = 0; i < from->count; i++) {
-        const int listed = k < n && c->miss[k] == i;
-
-        consequences(c, to, from->line[i], from->row[i], from->flags[i], listed, c->victim[k]);
-        k += (uint32_t)listed;
-    }
-    return 0;
 }

@@ -105,17 +105,6 @@ struct cf_cache_list {
 int cf_cache_list_room(struct cf_cache_list *l, uint32_t capacity);
 void cf_cache_list_free(struct cf_cache_list *l);
 
-/* Runs a batch and makes the list of what the level below sees, at most three events a reference:
-     a miss        reads its line, unless CF_CACHE_WHOLE: the flags of the reference without
-                   CF_RUN_STORE and CF_RUN_AGAIN
-     dirty victim  is written back, after the read: CF_RUN_STORE, WHOLE, POSTED
-     a store       in a cache that writes through is written below, POSTED; one that misses where
-                   stores do not allocate is written below, not POSTED, and reads nothing
-     a flush       writes its line back if it is dirty, and is handed on
-   An event inherits POSTED. `to` is emptied first and grows as needed: -1 without memory. */
-int cf_cache_level(struct cf_cache *c, const struct cf_cache_list *from, uint64_t ways,
-                   struct cf_cache_list *to);
-
 /* ---- single steps ---- */
 
 /* Where a line is and how. */
@@ -147,8 +136,5 @@ uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way);
 
 /* Whether the ways of a set are kept in the order of age. */
 int cf_cache_ordered(const struct cf_cache *c);
-
-/* The set of a line. */
-uint32_t cf_cache_set(const struct cf_cache *c, uint64_t line);
 
 #endif

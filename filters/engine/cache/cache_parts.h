@@ -37,9 +37,6 @@ struct cf_cache {
     uint64_t random;  /* state of the generator */
     uint64_t invalid; /* ways of a physical cache that hold no line */
     cf_cache_runner *run;
-    uint32_t *miss; /* of the batch at hand, for cf_cache_level() */
-    uint64_t *victim;
-    uint32_t room;             /* for so many references */
     struct cf_cache_list kept; /* the batch at hand without repeats; row = index in the batch */
     uint32_t newest;           /* the last lines are looked up by so many remainders */
     uint32_t whole;            /* so many batches to come are taken with their repeats */
