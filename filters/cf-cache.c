@@ -14,7 +14,7 @@
 #include "filters/parts/cache/snapshot.h"
 #include "filters/parts/cache/summary.h"
 #include "filters/engine/rows/cores.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_made.h"
 
 static const char usage[] =
     "Usage: cf-cache -m MACHINE [OPTION]... [FILE]...\n"
@@ -62,6 +62,7 @@ struct cache {
     struct cf_hierarchy *model;
     struct cf_cores *cores;
     struct snapshots *snapshots;
+    struct cf_made made; /* column hit */
     struct cf_way_mask mask[MASKS];
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
 };
@@ -334,12 +335,19 @@ static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer
 
 static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
+    static const unsigned own[] = {CF_HIT, 0};
     struct cf_frame *f;
 
     want(c, r);
+    if (w) {
+        cf_made_by(&c->made, &c->tool, c->machine, c->o.cores);
+        cf_made_state(&c->made, w, CF_HIT);
+    }
     cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&c->tool, r);
+        if (w && f->table == CF_HEADER)
+            cf_made_check(&c->made, f->header, CF_HIT, own);
         if (f->table == CF_ACCESS) {
             model_frame(c, f);
             if (w)

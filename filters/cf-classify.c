@@ -102,6 +102,28 @@ static void parse(struct run *r, int argc, char **argv)
         cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
 }
 
+/* For the header of a segment, before it is handed on. Failures show when the writer is closed. */
+static void state_facts(struct run *r, const struct cf_header *h, struct cf_writer *out)
+{
+    struct classify *c = &r->c;
+
+    cf_made_check(&c->made, h, CF_CLASS, r->rule->adds);
+    for (const unsigned *column = r->rule->adds; *column; column++) {
+        const char *name = cf_column_name(*column);
+
+        cf_made_state(&c->made, out, *column);
+        if (*column == CF_HIT)
+            continue;
+        (void)cf_writer_fact(out, name, "rule", r->rule->name);
+        (void)cf_writer_fact(out, name, "level", *column == CF_CLASS ? c->level : c->behind);
+    }
+    c->hit_stated = c->adds_hit && !cf_header_fact(h, "hit", "machine");
+    if (c->hit_stated)
+        cf_made_state(&c->made, out, CF_HIT);
+    else if (c->adds_hit)
+        cf_writer_forget(out, "hit");
+}
+
 static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
 {
     uint8_t *class = cf_column_room(&r->c.tool, 1);
@@ -114,6 +136,8 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
     cf_tool_idle(in, out);
     while (cf_reader_next(in, &f) > 0) {
         cf_tool_progress(&r->c.tool, in);
+        if (f->table == CF_HEADER && out)
+            state_facts(r, f->header, out);
         if (f->table == CF_ACCESS) {
             r->rule->frame(r->state, f, class);
             if (out)

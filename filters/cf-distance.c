@@ -280,6 +280,15 @@ static void add_columns(struct distance *d, struct cf_frame *f)
         cf_tool_set(&d->tool, f, CF_DIST_WEIGHT, d->weight);
 }
 
+/* A failure shows again when the writer is closed. */
+static void state_facts(const struct distance *d, struct cf_writer *w)
+{
+    (void)cf_writer_fact(w, "dist", "by", d->tool.name);
+    (void)cf_writer_number(w, "dist", "line_size", (uint64_t)1 << d->shift);
+    (void)cf_writer_number(w, "dist", "sets", d->config.sets ? d->config.sets : 1);
+    (void)cf_writer_number(w, "dist", "bound", d->config.max);
+}
+
 static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
 {
     struct cf_frame *f;
@@ -335,6 +344,7 @@ int main(int argc, char **argv)
     parse(&d, argc, argv);
     r = cf_tool_reader(&d.tool, argv + optind, argc - optind);
     w = cf_tool_writer(&d.tool, d.output);
+    state_facts(&d, w);
     prepare(&d);
     run(&d, r, w);
     status = cf_tool_finish(&d.tool, r, w);

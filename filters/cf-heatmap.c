@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "formats/stream/cf.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/parts/heatmap/heat.h"
@@ -87,6 +88,7 @@ struct work {
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
     int units_differ, no_misses;
+    struct cf_mix mix;
     int no_place[2];                /* accesses, lines came without an address */
     uint64_t segment, line_segment; /* of the stream; the last that had lines */
     unsigned line_segments;         /* that had any, 2 = several */
@@ -349,6 +351,7 @@ static void note_header(struct work *w, const struct cf_header *h)
 
     cf_picture_command(w->tool, &w->command, h->command);
     w->segment++;
+    cf_mix_check(&w->mix, w->tool, h);
     if (!w->unit) {
         w->unit = cf_need(w->tool, strdup(unit));
     } else if (strcmp(w->unit, unit)) {
@@ -373,9 +376,13 @@ static void want_columns(struct work *w)
         cf_reader_want(w->reader, CF_LINE, CF_LEVEL, CF_REQUIRED);
     if (o->value == BYTES)
         cf_reader_want(w->reader, CF_ACCESS, CF_SIZE, CF_REQUIRED);
-    if (o->value == COST)
+    if (o->value == COST) {
+        w->mix.column[0] = CF_COST;
         cf_reader_want(w->reader, CF_ACCESS, CF_COST, CF_REQUIRED);
+    }
     if (o->value == MISSES) {
+        w->mix.column[0] = CF_HIT;
+        w->mix.column[1] = CF_CLASS;
         cf_reader_want(w->reader, CF_ACCESS, CF_HIT, CF_OPTIONAL);
         cf_reader_want(w->reader, CF_ACCESS, CF_CLASS, CF_OPTIONAL);
         cf_reader_want(w->reader, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);
@@ -502,6 +509,7 @@ int main(int argc, char **argv)
     status = cf_tool_finish(&tool, w.reader, NULL);
     if (((w.no_misses && w.access_rows) || lacks_place(&w)) && status == CF_EXIT_OK)
         status = CF_EXIT_INPUT;
+    cf_mix_free(&w.mix);
     heat_free(w.accesses);
     heat_free(w.lines);
     free(w.unit);

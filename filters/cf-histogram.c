@@ -270,6 +270,8 @@ static int run(struct histogram *h)
         const char *name = cf_reader_table_name(h->reader, f->table);
 
         cf_tool_progress(&h->tool, h->reader);
+        if (f->table == CF_HEADER)
+            cf_mix_check(&h->mix, &h->tool, f->header);
         if (f->table == CF_HEADER || !name || strcmp(name, h->o.table) != 0)
             continue;
         if (!status && count_frame(h, f) != 0)
@@ -291,12 +293,14 @@ int main(int argc, char **argv)
     h.weights = cf_column_room(&h.tool, sizeof(*h.weights));
     h.group = cf_column_room(&h.tool, sizeof(*h.group));
     want(&h);
+    h.mix = (struct cf_mix){.column = {h.column, h.by, h.weight}};
     status = run(&h);
     if (h.bins && bins_finish(h.bins) != 0)
         cf_out_of_memory(&h.tool);
     print_histogram(&h);
     end = cf_tool_finish(&h.tool, h.reader, NULL);
     bins_free(h.bins);
+    cf_mix_free(&h.mix);
     cf_groups_free(h.groups);
     free(h.value);
     free(h.weights);

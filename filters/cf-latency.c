@@ -18,6 +18,7 @@
 #include "formats/stream/cf.h"
 #include "formats/program/cf_aside.h"
 #include "formats/machine/cf_machine.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 static const char usage[] =
@@ -74,6 +75,7 @@ struct latency {
     uint64_t *space;
     struct sum sum[CF_LATENCY_KEYS];
     uint8_t told[CF_LATENCY_KEYS];
+    struct cf_made made;      /* column cost */
     struct cf_aside unplaced; /* rows that wait for the accesses of their time */
     uint64_t unknown;         /* rows whose level or operation nobody knows */
     int status;
@@ -339,6 +341,7 @@ static void accesses(struct latency *l, struct cf_frame *f)
 /* `w` is NULL where only the sums are wanted. */
 static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
 {
+    static const unsigned own[] = {CF_COST, 0};
     struct cf_frame *f;
 
     cf_aside_begin(&l->unplaced, CF_UNPLACED, r);
@@ -353,11 +356,17 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
         cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_TID, CF_OPTIONAL);
     }
+    cf_made_by(&l->made, &l->tool, l->machine, cf_latencies_depend(l->model) ? l->core_count : 0);
+    if (w)
+        cf_made_state(&l->made, w, CF_COST);
     cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&l->tool, r);
-        if (f->table == CF_HEADER)
+        if (f->table == CF_HEADER) {
             end_unplaced(l, f, w);
+            if (l->column == CF_HIT)
+                cf_made_check(&l->made, f->header, CF_COST, own);
+        }
         if (f->table == CF_ACCESS) {
             accesses(l, f);
             send_unplaced(l, w);

@@ -27,7 +27,7 @@ static const char usage[] =
     "      --renumber       keep processes of different inputs apart: those of the second\n"
     "                       get 10,000,000 added, those of the third 20,000,000, ...\n"
     "      --pid-offset N   the same with N instead of 10,000,000\n"
-    "      --force          merge even if the clocks differ in unit or frequency\n"
+    "      --force          merge even if clocks or columns are of different things\n"
     "\n"
     "      --interleave     order the threads of each input as if they ran in parallel, each by\n"
     "                       its own instruction count (needs table switch of cf-capture trace)\n"
@@ -139,8 +139,7 @@ static void parse(struct merge *m, int argc, char **argv)
     o->renumber |= o->schedule != SCHEDULE_NONE;
 }
 
-__attribute__((format(printf, 2, 3))) static char *make_name(struct merge *m, const char *format,
-                                                             ...)
+char *merge_name(struct merge *m, const char *format, ...)
 {
     va_list args;
     char *name;
@@ -171,7 +170,7 @@ static void take_in(struct merge *m, struct input *in)
         if (from != STDIN_FILENO)
             close(from);
         else if (S_ISREG(st.st_mode))
-            in->file = make_name(m, "/proc/self/fd/0"); /* can be opened more than once */
+            in->file = merge_name(m, "/proc/self/fd/0"); /* can be opened more than once */
         return;
     }
     to = memfd_create("cf-merge", MFD_CLOEXEC);
@@ -200,7 +199,7 @@ static void take_in(struct merge *m, struct input *in)
     free(buffer);
     if (from != STDIN_FILENO)
         close(from);
-    in->file = make_name(m, "/proc/self/fd/%d", to);
+    in->file = merge_name(m, "/proc/self/fd/%d", to);
 }
 
 static struct input *add_input(struct merge *m, const struct input *in)
@@ -237,6 +236,7 @@ static int add_segments(struct merge *m, const struct input *in)
     while (cf_reader_next(r, &f) > 0) {
         if (f->table != CF_HEADER)
             continue;
+        merge_facts(m, in->name, f->header, 0);
         if (n % 64 == 0)
             at = merge_alloc(m, at, (n + 64) * sizeof(*at));
         at[n++] = f->offset;
@@ -246,7 +246,7 @@ static int add_segments(struct merge *m, const struct input *in)
 
         one->from = at[k];
         one->to = k + 1 < n ? at[k + 1] : (uint64_t)st.st_size;
-        one->name = make_name(m, "%s (segment %zu)", in->name, k + 1);
+        one->name = merge_name(m, "%s (segment %zu)", in->name, k + 1);
         one->told = cf_reader_problem(r) != NULL;
     }
     if (n > 1 && cf_reader_problem(r)) {
@@ -298,6 +298,7 @@ int main(int argc, char **argv)
     while (m.owns)
         free(m.owned[--m.owns]);
     free(m.owned);
+    free(m.facts.fact);
     free(m.input);
     return status > m.status ? status : m.status;
 }

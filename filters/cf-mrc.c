@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "filters/parts/mrc/mrc.h"
-#include "formats/base/cf_number.h"
 
 static const char usage[] =
     "Usage: cf-mrc [OPTION]... [FILE]...\n"
@@ -132,25 +131,49 @@ static void make_points(struct mrc *m)
         cf_out_of_memory(&m->tool);
 }
 
-/* What the stream's distances are of: told by the chain, and by options, which go first. */
+/* A fact of column dist, from 1 to `most`; 0 where the header does not state it. */
+static uint64_t fact(const struct mrc *m, const struct cf_header *h, const char *key, uint64_t most)
+{
+    uint64_t n = 0;
+    const int stated = cf_header_number(h, "dist", key, &n);
+
+    if (stated && (stated < 0 || n == 0 || n > most))
+        cf_die(&m->tool, CF_EXIT_INPUT,
+               "the header states of column dist the %s '%s', which is out of range: run "
+               "cf-distance again",
+               key, cf_header_fact(h, "dist", key));
+    return n;
+}
+
+/* Whether cf-distance added them before it stated facts. */
+static int has_old_distances(const struct cf_header *h)
+{
+    return !cf_header_fact(h, "dist", "by") && strstr(h->yaml, "\n  - \"cf-distance");
+}
+
+/* What the stream's distances are of: facts of the header; options go first. */
 static void take_header(struct mrc *m, const struct cf_header *h)
 {
-    char text[64];
-    uint64_t line = 64, sets = 1, bound = 0, n;
+    uint64_t line = m->o.line_size ? m->o.line_size : fact(m, h, "line_size", 1 << 30);
+    uint64_t sets = m->o.sets ? m->o.sets : fact(m, h, "sets", UINT32_MAX), bound = 0;
 
-    if (chain_option(h->yaml, "cf-distance", "line-size", text, sizeof(text))) {
-        if (cf_read_number(text, CF_READ_SIZE, 1 << 30, &n) == 0 && n)
-            line = n;
+    if (line & (line - 1))
+        cf_die(&m->tool, CF_EXIT_INPUT,
+               "the header states lines of %llu bytes for column dist, which is no power of two: "
+               "run cf-distance again",
+               (unsigned long long)line);
+    if (cf_header_number(h, "dist", "bound", &bound) < 0)
+        bound = fact(m, h, "bound", UINT64_MAX);
+    if ((!line || !sets) && has_old_distances(h) && !m->warned && !m->tool.quiet) {
+        m->warned = 1;
+        cf_warn(&m->tool,
+                "a cf-distance that did not state of what its distances are added them: they are "
+                "taken for those of %llu-byte lines and %llu sets: give --line-size and --sets, or "
+                "run cf-distance again",
+                (unsigned long long)(line ? line : 64), (unsigned long long)(sets ? sets : 1));
     }
-    if (chain_option(h->yaml, "cf-distance", "sets", text, sizeof(text))) {
-        if (cf_read_number(text, CF_READ_SIZE, UINT32_MAX, &n) == 0 && n)
-            sets = n;
-    }
-    if (chain_option(h->yaml, "cf-distance", "max", text, sizeof(text)) &&
-        cf_read_number(text, CF_READ_SIZE, UINT64_MAX, &n) == 0)
-        bound = n;
-    line = m->o.line_size ? m->o.line_size : line;
-    sets = m->o.sets ? m->o.sets : sets;
+    line = line ? line : 64;
+    sets = sets ? sets : 1;
     if (!m->header_seen) {
         m->header_seen = 1;
         m->line_size = line;

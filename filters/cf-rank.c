@@ -171,6 +171,7 @@ static int run(struct rank *k)
 
         cf_tool_progress(&k->tool, k->reader);
         if (f->table == CF_HEADER) {
+            cf_mix_check(&k->mix, &k->tool, f->header);
             k->segment++;
             k->seen = 0;
         } else if (f->table == CF_ACCESS) {
@@ -214,6 +215,7 @@ int main(int argc, char **argv)
         print_ranking(&k, item, count);
     free(item);
     end = cf_tool_finish(&k.tool, k.reader, NULL);
+    cf_mix_free(&k.mix);
     cf_counts_free(k.counts);
     cf_counts_free(k.names);
     objects_free(k.objects);

@@ -81,6 +81,10 @@ static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
     uint32_t *set = cf_column_room(t, sizeof(*set));
     struct cf_frame *f;
 
+    /* what readers of the column need to know; a failure shows again when the writer is closed */
+    (void)cf_writer_fact(w, "set", "by", t->name);
+    (void)cf_writer_number(w, "set", "sets", o->sets);
+    (void)cf_writer_number(w, "set", "line_size", o->line_size);
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {

@@ -127,7 +127,7 @@ by_awk() {
     has cf-distance "$stderr"
 }
 
-@test "the chain tells line size, sets and bound; later options go first" {
+@test "the stream tells line size, sets and bound; later options go first" {
     printf 'time,addr\n1,0\n2,256\n3,0\n4,512\n5,256\n6,4\n' | stream a.cf
     cf-distance --line-size=256 a.cf >b.cf
     run -0 cf-mrc b.cf

@@ -51,6 +51,7 @@ setup() {
     [[ ${lines[1]} == 0,1,map,0x0,0x2000,* ]]
     run -0 cf-cat --info out.packed.cf
     has 'cf-template -o out.packed.cf b.cf'
+    has 'set: {by: "cf-template", sets: 64, line_size: 64}'
 }
 
 @test "help, version, wrong usage, bad input, full disk" {

@@ -48,6 +48,8 @@ enum {
     CF_MAX_COLUMNS = 64, /* columns in a frame */
     CF_MAX_TEXT = 1 << 16,   /* bytes in one string */
     CF_MAX_HEADER = 1 << 20, /* bytes in the YAML of a header */
+    CF_MAX_FACTS = 1024,     /* facts of columns in a header, */
+    CF_MAX_FACT_NAME = 64,   /* and bytes of a fact's column, or of its key, with the zero */
     CF_MAX_FRAME = 1 << 28,  /* bytes in a frame */
 };
 
@@ -238,17 +240,30 @@ unsigned cf_class_find(const char *name);  /* CF_CLASSES, which is no class, whe
 const char *cf_state_name(unsigned state); /* "modified or exclusive, non-secure"; "[unknown]" */
 size_t cf_type_width(enum cf_type type);   /* bytes a value; 0 for a blob */
 
+/* What the program that adds a column states of it, such as line_size of dist. */
+struct cf_fact {
+    const char *column, *key, *value;
+    int number; /* the value is a whole number; else text */
+};
+
+struct cf_facts {
+    struct cf_fact *fact;
+    unsigned count;
+};
+
 /* What the YAML of a header says; a NULL or 0 is not stated. */
 struct cf_header {
-    char *clock_unit;   /* instructions, cycles, nanoseconds */
-    uint64_t clock_hz;  /* ticks of the clock in a second */
-    char *machine;      /* name of the machine that was observed */
-    uint32_t line_size; /* bytes, as its machine description says */
-    char *source;       /* program that captured */
-    char *command;      /* command line that was observed */
-    unsigned chain;     /* programs so far; bits 24 to 31 of a string id name one of them */
-    char *yaml;         /* the whole document, with what we do not know */
+    char *clock_unit;      /* instructions, cycles, nanoseconds */
+    uint64_t clock_hz;     /* ticks of the clock in a second */
+    char *machine;         /* name of the machine that was observed */
+    uint32_t line_size;    /* bytes, as its machine description says */
+    char *source;          /* program that captured */
+    char *command;         /* command line that was observed */
+    struct cf_facts facts; /* of columns */
+    unsigned chain;        /* programs so far; bits 24 to 31 of a string id name one of them */
+    char *yaml;            /* the whole document, with what we do not know */
     size_t yaml_bytes;
+    size_t facts_at, facts_end; /* of yaml: where `columns` stands, or could */
 };
 
 struct cf_data {
@@ -339,6 +354,12 @@ uint32_t cf_reader_strings(const struct cf_reader *r);
 const char *cf_reader_column_name(const struct cf_reader *r, unsigned column);
 const char *cf_reader_table_name(const struct cf_reader *r, unsigned table);
 
+/* A fact of a column, as text: NULL where it is not stated. As a number: 1, 0 where it is not
+   stated, -1 where it is none, or above UINT64_MAX. */
+const char *cf_header_fact(const struct cf_header *h, const char *column, const char *key);
+int cf_header_number(const struct cf_header *h, const char *column, const char *key,
+                     uint64_t *value) CF_MUST_CHECK;
+
 /* What went wrong, "input: place: what: what to do", or NULL; and the number of damaged places. */
 const char *cf_reader_problem(const struct cf_reader *r);
 unsigned cf_reader_damages(const struct cf_reader *r);
@@ -403,8 +424,16 @@ void cf_writer_recording(struct cf_writer *w);
 void cf_writer_cut(struct cf_writer *w);
 
 /* Begins a segment. Captures call it; for filters, cf_writer_frame() of a CF_HEADER frame does.
-   Fields that are NULL or 0 are left out; yaml and chain are ignored. */
+   Fields that are NULL or 0 are left out; yaml, facts and chain are ignored. */
 int cf_writer_header(struct cf_writer *w, const struct cf_header *header);
+
+/* States a fact of a column that this program adds, for the segments that begin from now on: what
+   earlier programs stated of the column is gone there. A fact that is stated again replaces itself.
+   -1 when it is not taken, which also shows when the writer is closed. */
+int cf_writer_fact(struct cf_writer *w, const char *column, const char *key, const char *text);
+int cf_writer_number(struct cf_writer *w, const char *column, const char *key, uint64_t value);
+/* States nothing of the column any more. */
+void cf_writer_forget(struct cf_writer *w, const char *column);
 
 /* Hands a frame on, with the columns that were set in it. Headers get our line in their chain.
    Where a column that was not wanted must be decoded for it and is damaged, the frame is left out

@@ -17,11 +17,14 @@ enum { MAX_DEPTH = 16, PATH = 64 };
 
 struct parse {
     struct cf_header *h;
+    const char *text;
+    size_t bytes;
     char key[MAX_DEPTH][PATH]; /* key last seen at each depth, "" in a sequence */
     int want_value[MAX_DEPTH]; /* in a mapping: the next scalar is a value */
     int sequence[MAX_DEPTH];
     int depth;
     int chain_last;
+    int columns; /* 1: in `columns`; 2: behind it */
     const char *problem;
     int no_memory;
     size_t line;
@@ -70,6 +73,65 @@ static void take_value(struct parse *p, const yaml_event_t *e)
     }
 }
 
+/* ---- facts of columns ---- */
+
+/* Where a key of the document stands, in bytes: libyaml counts characters. It must begin a line,
+   for facts are put in and taken out by lines. */
+static size_t place_of(struct parse *p, const yaml_event_t *e)
+{
+    size_t at = p->bytes >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3) ? 3 : 0; /* byte order mark */
+
+    for (size_t n = 0; at < p->bytes; at++)
+        if ((p->text[at] & 0xc0) != 0x80 && n++ == e->start_mark.index)
+            break;
+    if (at && p->text[at - 1] != '\n')
+        p->problem = "'columns', what follows it and 'chain' must begin a line";
+    return at;
+}
+
+/* A key of the document. */
+static void top_key(struct parse *p, const yaml_event_t *e)
+{
+    const int columns = !strcmp(p->key[1], "columns");
+
+    p->chain_last = !strcmp(p->key[1], "chain");
+    if (columns && p->columns)
+        p->problem = "'columns' stands twice";
+    else if (columns)
+        p->h->facts_at = place_of(p, e);
+    else if (p->columns == 1)
+        p->h->facts_end = place_of(p, e);
+    else if (p->chain_last && !p->columns)
+        p->h->facts_at = p->h->facts_end = place_of(p, e);
+    p->columns = columns ? 1 : p->columns ? 2 : 0;
+}
+
+static int is_name(const yaml_event_t *e)
+{
+    const size_t n = e->data.scalar.length;
+
+    return n && n < CF_MAX_FACT_NAME && !memchr(e->data.scalar.value, 0, n);
+}
+
+static void take_fact(struct parse *p, const yaml_event_t *e)
+{
+    const char *text = (const char *)e->data.scalar.value;
+    const size_t n = e->data.scalar.length;
+    const int number = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && n && n <= 20 &&
+                       strspn(text, "0123456789") == n;
+
+    if (p->depth != 3)
+        p->problem = "'columns' is no mapping of columns to mappings";
+    else if (memchr(text, 0, n))
+        p->problem = "a fact of a column holds a zero byte";
+    else
+        p->problem = cf_facts_refuse(&p->h->facts, p->key[2], p->key[3]);
+    if (!p->problem && cf_facts_add(&p->h->facts, p->key[2], p->key[3], text, number) != 0)
+        p->no_memory = 1;
+}
+
+/* ---- events ---- */
+
 static void scalar(struct parse *p, const yaml_event_t *e)
 {
     int d = p->depth;
@@ -83,9 +145,14 @@ static void scalar(struct parse *p, const yaml_event_t *e)
         snprintf(p->key[d], PATH, "%s", (const char *)e->data.scalar.value);
         p->want_value[d] = 1;
         if (d == 1)
-            p->chain_last = !strcmp(p->key[1], "chain");
+            top_key(p, e);
+        else if (p->columns == 1 && !is_name(e))
+            p->problem = "a column's or fact's name is empty or too long";
     } else {
-        take_value(p, e);
+        if (p->columns == 1)
+            take_fact(p, e);
+        else
+            take_value(p, e);
         p->want_value[d] = 0;
     }
 }
@@ -102,6 +169,10 @@ static void open_node(struct parse *p, int sequence)
     }
     if (p->depth == 0 && sequence) {
         p->problem = "the document is no mapping";
+        return;
+    }
+    if (p->columns == 1 && (sequence || p->depth > 2)) {
+        p->problem = "'columns' is no mapping of columns to mappings";
         return;
     }
     p->want_value[p->depth] = 0;
@@ -151,12 +222,13 @@ void cf_header_clear(struct cf_header *h)
     free(h->source);
     free(h->command);
     free(h->yaml);
+    cf_facts_clear(&h->facts);
     memset(h, 0, sizeof(*h));
 }
 
 static int parse(struct cf_header *h, const char *yaml, size_t bytes, char *problem, size_t size)
 {
-    struct parse p = {.h = h};
+    struct parse p = {.h = h, .text = yaml, .bytes = bytes};
     yaml_parser_t parser;
     int done = 0;
 
@@ -208,7 +280,7 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
     if (result != 0)
         return result;
     /* A chain written in another style could not take the line of the next program. */
-    text = cf_header_text(NULL, h, "x", &n);
+    text = cf_header_text(NULL, h, NULL, "x", &n);
     memset(&longer, 0, sizeof(longer));
     result = text ? parse(&longer, text, n, problem, size) : -2;
     if (result == 0 && longer.chain != h->chain + 1)
@@ -267,8 +339,46 @@ static void entry(FILE *out, const char *key, const char *text)
     }
 }
 
-char *cf_header_text(const struct cf_header *h, const struct cf_header *from, const char *program,
-                     size_t *bytes)
+static void name(FILE *out, const char *text)
+{
+    if (strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789") == strlen(text) && *text >= 'a')
+        fputs(text, out);
+    else
+        quoted(out, text);
+    fputs(": ", out);
+}
+
+/* A line for each column. */
+static void write_facts(FILE *out, const struct cf_facts *l)
+{
+    if (l->count)
+        fputs("columns:\n", out);
+    for (unsigned i = 0; i < l->count; i++) {
+        const char *column = l->fact[i].column;
+        unsigned first = 0;
+
+        while (strcmp(l->fact[first].column, column) != 0)
+            first++;
+        if (first < i)
+            continue;
+        fputs("  ", out);
+        name(out, column);
+        for (unsigned k = i; k < l->count; k++) {
+            if (strcmp(l->fact[k].column, column) != 0)
+                continue;
+            fputs(k == i ? "{" : ", ", out);
+            name(out, l->fact[k].key);
+            if (l->fact[k].number)
+                fputs(l->fact[k].value, out);
+            else
+                quoted(out, l->fact[k].value);
+        }
+        fputs("}\n", out);
+    }
+}
+
+char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
+                     const struct cf_facts *facts, const char *program, size_t *bytes)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, bytes);
@@ -276,7 +386,12 @@ char *cf_header_text(const struct cf_header *h, const struct cf_header *from, co
     if (!out)
         return NULL;
     if (from && from->yaml_bytes) {
-        fwrite(from->yaml, 1, from->yaml_bytes, out);
+        const size_t at = facts ? from->facts_at : 0, end = facts ? from->facts_end : 0;
+
+        fwrite(from->yaml, 1, at, out);
+        if (facts)
+            write_facts(out, facts);
+        fwrite(from->yaml + end, 1, from->yaml_bytes - end, out);
     } else {
         fprintf(out, "cacheflow: %d\n", CF_STREAM_VERSION);
         if (h && (h->clock_unit || h->clock_hz)) {
@@ -293,6 +408,8 @@ char *cf_header_text(const struct cf_header *h, const struct cf_header *from, co
             entry(out, "source", h->source);
             entry(out, "command", h->command);
         }
+        if (facts)
+            write_facts(out, facts);
         fputs("chain:\n", out);
     }
     fputs("  - ", out);

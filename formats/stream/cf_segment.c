@@ -95,6 +95,29 @@ int cfw_end_segment(struct cf_writer *w)
     return 0;
 }
 
+/* Our header's YAML. NULL with a problem. */
+static char *new_document(struct cf_writer *w, const struct cf_header *h,
+                          const struct cf_header *from, size_t *bytes)
+{
+    const struct cf_facts none = {0};
+    struct cf_facts all = {0};
+    char *text = NULL;
+
+    if (cf_facts_join(&all, from ? &from->facts : &none, &w->facts) == 0)
+        text = cf_header_text(h, from, w->facts.count ? &all : NULL, w->program, bytes);
+    if (!text)
+        cfw_fail(w, "%s: out of memory", cfw_target(w));
+    else if (*bytes > CF_MAX_HEADER || all.count > CF_MAX_FACTS)
+        cfw_fail(w, "%s: the header grew over 1 MiB, or over %d facts of columns", cfw_target(w),
+                 CF_MAX_FACTS);
+    cf_facts_clear(&all);
+    if (text && w->failed) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
 int cfw_begin_segment(struct cf_writer *w, const struct cf_header *h, const struct cf_header *from)
 {
     uint8_t head[CF_SEGMENT_HEAD] = {0}, zeros[8] = {0};
@@ -111,12 +134,9 @@ int cfw_begin_segment(struct cf_writer *w, const struct cf_header *h, const stru
         cfw_fail(w, "%s: more than %d programs in the chain", cfw_target(w), CF_CHAIN_MOST);
         return -1;
     }
-    text = cf_header_text(h, from, w->program, &bytes);
-    if (!text || bytes > CF_MAX_HEADER) {
-        cfw_fail(w, text ? "%s: the header grew over 1 MiB" : "%s: out of memory", cfw_target(w));
-        free(text);
+    text = new_document(w, h, from, &bytes);
+    if (!text)
         return -1;
-    }
     memcpy(head, CF_SEGMENT_MAGIC, 8);
     cf_put16(head + 8, CF_STREAM_VERSION);
     cf_put32(head + 12, (uint32_t)bytes);

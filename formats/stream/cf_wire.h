@@ -90,10 +90,20 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
                     size_t size);
 void cf_header_clear(struct cf_header *h);
 
-/* New YAML: of `h` without chain (from == NULL), or that of `from`; with `program` at the end of
-   its chain. malloced; NULL without memory. */
-char *cf_header_text(const struct cf_header *h, const struct cf_header *from, const char *program,
-                     size_t *bytes);
+/* New YAML: of `h` without chain (from == NULL), or that of `from`; with `facts` in place of its
+   own where that is not NULL, and with `program` at the end of its chain. malloced; NULL without
+   memory. */
+char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
+                     const struct cf_facts *facts, const char *program, size_t *bytes);
+
+/* Appends a copy. -1 without memory. */
+int cf_facts_add(struct cf_facts *l, const char *column, const char *key, const char *value,
+                 int number);
+/* Appends to `all` what is in `new`, and of `old` the facts of other columns. -1 without memory. */
+int cf_facts_join(struct cf_facts *all, const struct cf_facts *old, const struct cf_facts *new);
+void cf_facts_clear(struct cf_facts *l);
+/* Why the list cannot take such a fact: what is wrong, or NULL. */
+const char *cf_facts_refuse(const struct cf_facts *l, const char *column, const char *key);
 
 /* Interned strings: text to number 1, 2, 3, ... and back. */
 struct cf_strings;

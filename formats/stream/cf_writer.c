@@ -434,6 +434,7 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
     cf_strings_free(w->strings);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
+    cf_facts_clear(&w->facts);
     free(w->string_id);
     free(w->string_length);
     free(w->string_text);

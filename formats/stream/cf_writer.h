@@ -84,6 +84,7 @@ struct cf_writer {
 
     unsigned chain; /* our place in it */
     struct cf_strings *strings;
+    struct cf_facts facts; /* of our columns */
     struct {
         uint16_t id;
         uint8_t type;

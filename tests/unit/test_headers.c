@@ -125,6 +125,39 @@ int main(void)
     refused("no YAML at all", "", 0, 1, "header");
     refused("a zero byte", "a: \0\nchain:\n  - x\n", 17, 1, "header");
     refused("another version", "chain:\n  - \"x\"\n", 15, 2, "version 2");
+    text("facts that are no mapping", "columns: 1\nchain:\n  - \"x\"\n", "is no mapping");
+    text("a list of facts", "columns: [dist]\nchain:\n  - \"x\"\n", "is no mapping");
+    text("a column without facts", "columns: {dist: 1}\nchain:\n  - \"x\"\n", "is no mapping");
+    text("a list as facts", "columns: {dist: [1]}\nchain:\n  - \"x\"\n", "is no mapping");
+    text("a fact that is a list", "columns: {dist: {a: [1]}}\nchain:\n  - \"x\"\n",
+         "is no mapping");
+    text("a fact that is a mapping", "columns: {dist: {a: {b: 1}}}\nchain:\n  - \"x\"\n",
+         "is no mapping");
+    text("a fact twice", "columns: {dist: {a: 1, a: 2}}\nchain:\n  - \"x\"\n", "stands twice");
+    text("a fact twice, of a column that stands twice",
+         "columns: {dist: {a: 1}, dist: {a: 1}}\nchain:\n  - \"x\"\n", "stands twice");
+    text("facts twice", "columns: {}\na: b\ncolumns: {}\nchain:\n  - \"x\"\n", "stands twice");
+    text("a column without a name", "columns: {\"\": {a: 1}}\nchain:\n  - \"x\"\n", "empty");
+    text("a fact without a name", "columns: {dist: {\"\": 1}}\nchain:\n  - \"x\"\n", "empty");
+    text("a name of 64 bytes",
+         "columns: {dist: {a123456789b123456789c123456789d123456789e123456789f123456789g123: 1}}\n"
+         "chain:\n  - \"x\"\n",
+         "too long");
+    text("a name that goes on behind a zero byte",
+         "columns: {\"dist\\0x\": {a: 1}}\nchain:\n  - \"x\"\n", "too long");
+    text("a fact that goes on behind a zero byte",
+         "columns: {dist: {a: \"1\\0x\"}}\nchain:\n  - \"x\"\n", "zero byte");
+    text("facts within a line", "? columns\n: {}\nchain:\n  - \"x\"\n", "begin a line");
+    text("a chain within a line", "? chain\n:\n  - \"x\"\n", "begin a line");
+    text("what follows facts within a line", "columns: {}\n? a\n: b\nchain:\n  - \"x\"\n",
+         "begin a line");
+    text("facts behind which there is no chain", "columns: {dist: {a: 1}}\n",
+         "must be the last key");
+    n = (size_t)snprintf(wide, sizeof(wide), "columns:\n");
+    for (int i = 0; i <= CF_MAX_FACTS; i++)
+        n += (size_t)snprintf(wide + n, sizeof(wide) - n, "  c%d: {a: 1}\n", i);
+    snprintf(wide + n, sizeof(wide) - n, "chain:\n  - \"x\"\n");
+    text("facts over their limit", wide, "more than 1024 facts");
     memset(wide, 'a', sizeof(wide));
     refused("a header over its limit", wide, sizeof(wide), 1, "claims");
 

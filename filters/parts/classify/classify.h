@@ -11,6 +11,7 @@
 #include "filters/engine/classes/classes.h"
 #include "formats/stream/cf.h"
 #include "formats/machine/cf_machine.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 struct options {
@@ -25,6 +26,11 @@ struct options {
 struct classify {
     struct cf_tool tool;
     struct options o;
+    /* what the rule adds, for the header; set by its begin() */
+    struct cf_made made;
+    char level[80], behind[80]; /* of class and class_behind, by name */
+    int adds_hit;               /* where the stream has none */
+    int hit_stated;             /* of this segment: we state the facts of hit */
 };
 
 struct need {
@@ -35,6 +41,7 @@ struct need {
 struct rule {
     const char *name;
     const struct need *needs;
+    unsigned adds[4]; /* columns that all accesses get, up to a 0 */
     /* Looks at the options and makes the rule's state. */
     void *(*begin)(struct classify *c);
     /* May be NULL: asks for columns of other tables. `out` is NULL where no stream is wanted. */

@@ -60,6 +60,7 @@ struct hill {
     struct watched watch[2];
     unsigned watches;
     int failed; /* without memory in a watcher */
+    int hit_warned;
 
     /* the piece */
     uint8_t *class; /* of its rows */
@@ -334,7 +335,8 @@ static void *begin(struct classify *c)
     if (h->core_count < 1 || h->core_count > CF_MAX_CORES)
         h->core_count = h->core_count < 1 ? 1 : CF_MAX_CORES;
     h->shortest = shortest_line(h->m);
-    h->whole = states_latencies(h->m);
+    h->whole = c->adds_hit = states_latencies(h->m);
+    cf_made_by(&c->made, &c->tool, h->m, h->core_count);
     if (h->whole)
         h->hits = cf_column_room(&h->c->tool, 1);
     while (c->o.level && named < h->m->levels && strcmp(h->m->level[named].name, c->o.level) != 0)
@@ -362,6 +364,8 @@ static void *begin(struct classify *c)
         if (fetch >= 0 && fetch != data)
             watch_level(h, (unsigned)fetch, 0, 1, 1);
     }
+    snprintf(c->level, sizeof(c->level), "%s%s%s", h->watch[0].name, h->watches > 1 ? ", " : "",
+             h->watches > 1 ? h->watch[1].name : "");
     make_model(h);
     h->cores = cf_need(&h->c->tool, cf_cores_new(h->core_count));
     return h;
@@ -442,6 +446,13 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         if (h->whole)
             memcpy(h->hits + from, h->hit, n);
     }
+    if (h->c->hit_stated && cf_u8(f, CF_HIT) && !h->hit_warned && !h->c->tool.quiet) {
+        h->hit_warned = 1;
+        cf_warn(&h->c->tool,
+                "the accesses have a column hit already, of which no machine is stated: it stays, "
+                "and is taken to be of '%s'",
+                h->c->made.machine);
+    }
     if (h->whole && !cf_u8(f, CF_HIT))
         cf_tool_set(&h->c->tool, f, CF_HIT, h->hits);
 }
@@ -490,5 +501,10 @@ static void end(void *state)
     free(h);
 }
 
-const struct rule rule_hill = {
-    .name = "hill", .needs = needs, .begin = begin, .frame = frame, .summary = summary, .end = end};
+const struct rule rule_hill = {.name = "hill",
+                               .needs = needs,
+                               .adds = {CF_CLASS},
+                               .begin = begin,
+                               .frame = frame,
+                               .summary = summary,
+                               .end = end};

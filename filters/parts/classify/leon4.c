@@ -98,6 +98,10 @@ static void *begin(struct classify *c)
     if (l->core_count < 1 || l->core_count > CF_MAX_CORES)
         l->core_count = l->core_count < 1 ? 1 : CF_MAX_CORES;
     find_caches(l, &g);
+    cf_made_by(&c->made, &c->tool, l->m, l->core_count);
+    snprintf(c->level, sizeof(c->level), "%s, %s", l->level[CF_LEON4_DATA]->name,
+             l->level[CF_LEON4_FETCH]->name);
+    snprintf(c->behind, sizeof(c->behind), "%s", l->level[CF_LEON4_SECOND]->name);
     l->model = cf_need(&l->c->tool, cf_leon4_new(&g));
     l->cores = cf_need(&l->c->tool, cf_cores_new(l->core_count));
     l->hit = cf_column_room(&l->c->tool, 1);
@@ -287,6 +291,7 @@ static void end(void *state)
 
 const struct rule rule_leon4 = {.name = "leon4",
                                 .needs = needs,
+                                .adds = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND},
                                 .begin = begin,
                                 .open = open_tables,
                                 .other = other,

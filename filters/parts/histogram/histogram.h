@@ -5,6 +5,7 @@
 
 #include "formats/stream/cf.h"
 #include "formats/base/cf_text.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/rows/groups.h"
@@ -60,6 +61,7 @@ struct options {
 
 struct histogram {
     struct cf_tool tool;
+    struct cf_mix mix;
     struct options o;
     struct cf_reader *reader;
     unsigned table;              /* ids; 0 until the stream has named it */

@@ -43,7 +43,8 @@ struct merge {
     unsigned owns;
     struct cf_writer *writer;
     struct output *out;
-    int status; /* the worst so far */
+    struct cf_facts facts; /* of columns, of all inputs so far */
+    int status;            /* the worst so far */
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */
@@ -171,6 +172,12 @@ void output_settle(struct output *out);
 /* Sends what was filled. */
 int output_flush(struct output *out);
 
+/* ---- facts.c ---- */
+
+/* Takes in what a header of an input states of its columns; ends the program where that is not what
+   the inputs so far state, or comes when the header that goes out was written. */
+void merge_facts(struct merge *m, const char *input, const struct cf_header *h, int began);
+
 /* ---- the three ways ---- */
 
 /* -1 when output failed. */
@@ -178,6 +185,8 @@ int merge_by_time(struct merge *m) CF_MUST_CHECK;
 int merge_interleaved(struct merge *m) CF_MUST_CHECK;
 int merge_scheduled(struct merge *m) CF_MUST_CHECK;
 
+/* A text that lives as long as the merge. */
+char *merge_name(struct merge *m, const char *format, ...) CF_PRINTF(2, 3);
 void *merge_alloc(const struct merge *m, void *old, size_t bytes);
 
 /* ---- threads.c: what is known of threads before their accesses are read ---- */

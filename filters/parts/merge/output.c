@@ -103,6 +103,7 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
     const char *unit = h->clock_unit ? h->clock_unit : "";
     char ours[128], theirs[128];
 
+    merge_facts(out->merge, s->input->name, h, out->began);
     if (!out->began) {
         out->began = 1;
         out->clock_unit = cf_need(&out->merge->tool, strdup(unit));

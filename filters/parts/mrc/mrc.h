@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mrc.h - the parts of cf-mrc: what the stream says of its distances, and printing the curves. */
+/* mrc.h - the parts of cf-mrc: what is read, and printing the curves (print.c). */
 #ifndef MRC_H
 #define MRC_H
 
@@ -8,16 +8,6 @@
 
 #include "filters/engine/distance/curve.h"
 #include "filters/engine/rows/groups.h"
-
-/* ---- chain.c ---- */
-
-/* The value that the option had when `program` ran last, in the chain of a header's document:
-   `--option value` or `--option=value`, also abbreviated. 1 when found; `value` then holds it,
-   without quotes. */
-int chain_option(const char *yaml, const char *program, const char *option, char *value,
-                 size_t size);
-
-/* ---- print.c ---- */
 
 struct options {
     const char *by;
@@ -39,6 +29,7 @@ struct mrc {
     uint64_t line_size, sets; /* bytes; sets of which distances are apart */
     uint64_t bound;           /* longest distance that the stream tells, 0 = any */
     int header_seen;
+    int warned;  /* that the stream does not state of what its distances are */
     unsigned by; /* column, 0 = one curve */
     size_t points;
     uint64_t *lines;          /* of one set, each point's size */

@@ -64,13 +64,17 @@ void rank_want(struct rank *k)
     }
     if (o->value == VALUE_BYTES)
         cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_REQUIRED);
-    if (o->value == VALUE_COST)
+    if (o->value == VALUE_COST) {
+        k->mix.column[0] = CF_COST;
         cf_reader_want(r, CF_ACCESS, CF_COST, CF_REQUIRED);
+    }
     if (o->value == VALUE_FETCHES)
         cf_reader_want(r, CF_ACCESS, CF_INSNS, CF_REQUIRED);
     if (o->dist_given || o->classes_given)
         cf_reader_want(r, CF_ACCESS, o->dist_given ? CF_DIST : CF_CLASS, CF_REQUIRED);
     if (o->value == VALUE_MISSES || o->value == VALUE_HITS) {
+        k->mix.column[0] = o->dist_given ? CF_DIST : CF_HIT;
+        k->mix.column[1] = o->dist_given || o->level_given ? 0 : CF_CLASS;
         cf_reader_want(r, CF_ACCESS, CF_CLASS, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_HIT, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);

@@ -5,6 +5,7 @@
 
 #include "formats/stream/cf.h"
 #include "formats/base/cf_text.h"
+#include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/rows/counts.h"
@@ -62,6 +63,7 @@ struct objects; /* address, size and site of heap objects */
 
 struct rank {
     struct cf_tool tool;
+    struct cf_mix mix;
     struct options o;
     struct cf_reader *reader;
     uint64_t segment; /* number of the segment, from 1: object numbers hold within one */

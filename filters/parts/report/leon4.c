@@ -29,6 +29,8 @@ struct leon4 {
     struct sums sums[CACHES];
     uint64_t fetches, cost;
     uint64_t clock_hz; /* of the streams, 0 = not stated */
+    char machine[128]; /* that the costs are of, "" = not stated */
+    struct cf_mix mix;
     int has_cost, has_behind, seen;
 };
 
@@ -52,6 +54,7 @@ static void *begin(struct report *r)
     struct leon4 *l = cf_need(&r->tool, calloc(1, sizeof(*l)));
 
     l->r = r;
+    l->mix = (struct cf_mix){.column = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND, CF_COST}};
     if (r->o.counters)
         counters_read(r, r->o.counters, &l->counters);
     return l;
@@ -89,7 +92,11 @@ static void frame(void *state, const struct cf_frame *f)
 
     if (f->table == CF_HEADER) {
         const struct cf_header *h = f->header;
+        const char *machine = cf_header_fact(h, "cost", "machine");
 
+        cf_mix_check(&l->mix, &l->r->tool, h);
+        if (machine)
+            snprintf(l->machine, sizeof(l->machine), "%s", machine);
         if (h->clock_hz && h->clock_unit && !strcmp(h->clock_unit, "cycles"))
             l->clock_hz = h->clock_hz;
         return;
@@ -302,6 +309,11 @@ static void print(void *state)
 {
     struct leon4 *l = state;
 
+    if (l->has_cost && !l->clock_hz && *l->machine && strcmp(l->machine, l->r->machine->name) != 0)
+        cf_warn(&l->r->tool,
+                "column cost is of machine '%s', and its time by the clock of '%s': give the first "
+                "with -m",
+                l->machine, l->r->machine->name);
     if (l->r->o.csv)
         print_csv(l);
     else
@@ -312,6 +324,7 @@ static void end(void *state)
 {
     struct leon4 *l = state;
 
+    cf_mix_free(&l->mix);
     counters_free(&l->counters);
     free(l);
 }

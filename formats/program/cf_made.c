@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cf_made.c - of what columns were made (see cf_made.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cf_memory.h"
+#include "formats/program/cf_made.h"
+
+static const unsigned modelled[] = {CF_HIT, CF_CLASS, CF_COST};
+
+enum { MODELLED = sizeof(modelled) / sizeof(*modelled), MIXED = 4 };
+
+void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_machine *m,
+                unsigned cores)
+{
+    size_t at = 0;
+
+    *made = (struct cf_made){.tool = t, .cores = cores};
+    snprintf(made->machine, sizeof(made->machine), "%s", m->name);
+    for (unsigned i = 0; i < m->levels; i++) {
+        const struct cf_level *l = &m->level[i];
+
+        at +=
+            (size_t)snprintf(made->caches + at, sizeof(made->caches) - at, "%s%s %llu/%u/%u/%u %s",
+                             i ? ", " : "", l->name, (unsigned long long)l->size, l->ways, l->line,
+                             l->shared_by, cf_policy_name(l->policy));
+    }
+}
+
+void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned column)
+{
+    const char *name = cf_column_name(column);
+
+    /* a failure shows again when the writer is closed */
+    (void)cf_writer_fact(w, name, "by", made->tool->name);
+    (void)cf_writer_fact(w, name, "machine", made->machine);
+    (void)cf_writer_fact(w, name, "caches", made->caches);
+    if (made->cores)
+        (void)cf_writer_number(w, name, "cores", made->cores);
+}
+
+/* ---- a column that was found ---- */
+
+/* As a header states it. */
+struct found {
+    const char *name, *by, *machine, *caches;
+    uint64_t cores; /* 0: not stated */
+};
+
+static struct found find(const struct cf_header *h, unsigned column)
+{
+    struct found f = {.name = cf_column_name(column)};
+
+    f.by = cf_header_fact(h, f.name, "by");
+    f.by = f.by ? f.by : "another program";
+    f.machine = cf_header_fact(h, f.name, "machine");
+    f.caches = cf_header_fact(h, f.name, "caches");
+    if (cf_header_number(h, f.name, "cores", &f.cores) < 0)
+        f.cores = 0;
+    return f;
+}
+
+/* Warns where the two disagree; 1 when they do. What one of them does not state, is no matter. */
+static int compare(const struct cf_tool *t, const struct found *a, const struct found *b)
+{
+    if (!a->machine || !b->machine)
+        return 0;
+    if (strcmp(a->machine, b->machine) != 0)
+        cf_warn(t,
+                "column %s is of machine '%s' (%s), column %s of '%s' (%s): give both the same -m",
+                a->name, a->machine, a->by, b->name, b->machine, b->by);
+    else if (a->caches && b->caches && strcmp(a->caches, b->caches) != 0)
+        cf_warn(t,
+                "columns %s (%s) and %s (%s) are of different descriptions of machine '%s', with "
+                "the caches %s and %s: give both the same -m",
+                a->name, a->by, b->name, b->by, a->machine, a->caches, b->caches);
+    else if (a->cores && b->cores && a->cores != b->cores)
+        cf_warn(t,
+                "column %s is of %llu cores (%s), column %s of %llu (%s): give both the same "
+                "--cores",
+                a->name, (unsigned long long)a->cores, a->by, b->name, (unsigned long long)b->cores,
+                b->by);
+    else
+        return 0;
+    return 1;
+}
+
+void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
+                   const unsigned *but)
+{
+    const struct found ours = {.name = cf_column_name(column),
+                               .by = made->tool->name,
+                               .machine = made->machine,
+                               .caches = made->caches,
+                               .cores = made->cores};
+
+    for (unsigned i = 0; i < MODELLED; i++) {
+        const struct found theirs = find(h, modelled[i]);
+        const unsigned *replaced = but;
+
+        while (*replaced && *replaced != modelled[i])
+            replaced++;
+        if (!*replaced && !(made->warned >> i & 1) && compare(made->tool, &theirs, &ours))
+            made->warned |= 1u << i;
+    }
+}
+
+/* ---- several ---- */
+
+/* The facts of a column but who stated them, for people; NULL where there are none. */
+static char *facts_of(const struct cf_tool *t, const struct cf_header *h, unsigned column)
+{
+    const char *name = cf_column_name(column);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = cf_need(t, open_memstream(&text, &bytes));
+
+    for (unsigned i = 0; i < h->facts.count; i++) {
+        const struct cf_fact *f = &h->facts.fact[i];
+
+        if (name && !strcmp(f->column, name) && strcmp(f->key, "by") != 0)
+            fprintf(out, "%s%s %s", ftell(out) ? ", " : "", f->key, f->value);
+    }
+    text = cf_need(t, cf_memory_text(out, &text));
+    if (*text)
+        return text;
+    free(text);
+    return NULL;
+}
+
+void cf_mix_check(struct cf_mix *mix, const struct cf_tool *t, const struct cf_header *h)
+{
+    for (unsigned i = 0; i < MIXED; i++) {
+        const unsigned column = mix->column[i];
+        char *facts = column ? facts_of(t, h, column) : NULL;
+        struct found a, b;
+
+        if (!facts)
+            continue;
+        a = find(h, column);
+        for (unsigned k = i + 1; k < MIXED; k++) {
+            if (!mix->column[k] || mix->warned >> MIXED & 1)
+                continue;
+            b = find(h, mix->column[k]);
+            mix->warned |= (unsigned)compare(t, &a, &b) << MIXED;
+        }
+        if (mix->facts[i] && strcmp(mix->facts[i], facts) != 0 && !(mix->warned >> i & 1)) {
+            cf_warn(t,
+                    "column %s has different facts in the inputs, which the result mixes: %s; %s",
+                    a.name, mix->facts[i], facts);
+            mix->warned |= 1u << i;
+        }
+        free(mix->facts[i]);
+        mix->facts[i] = facts;
+    }
+}
+
+void cf_mix_free(struct cf_mix *mix)
+{
+    for (unsigned i = 0; i < MIXED; i++)
+        free(mix->facts[i]);
+}

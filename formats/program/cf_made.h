@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_made.h - of what columns were made: facts that filters which model a machine state of the
+ * columns that they add, and hold against those of the columns that they find (`columns` in
+ * cf-stream(5)). What disagrees is a warning, once for each column.
+ */
+#ifndef CF_MADE_H
+#define CF_MADE_H
+
+#include "formats/machine/cf_machine.h"
+#include "formats/program/cf_tool.h"
+
+/* A machine, as facts tell it. */
+struct cf_made {
+    const struct cf_tool *tool;
+    char machine[128];
+    char caches[CF_MAX_LEVELS * 128]; /* what the description says of each level */
+    unsigned cores;                   /* 0: results do not depend on them */
+    unsigned warned;                  /* columns, by their place in the list of cf_made.c */
+};
+
+/* `m` as it is now. */
+void cf_made_by(struct cf_made *made, const struct cf_tool *t, const struct cf_machine *m,
+                unsigned cores);
+
+/* States that this program makes the column so. Further facts are the caller's. */
+void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned column);
+
+/* Warns of those of the columns hit, class and cost that a header says were made of another
+   machine, or for other cores, than `column` that this program makes. `but`, up to a 0: columns
+   that it replaces. */
+void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
+                   const unsigned *but);
+
+/* For programs that make one result of several columns or streams. */
+struct cf_mix {
+    unsigned column[4]; /* those that the result is made of; 0: none */
+    char *facts[4];     /* of each in the streams so far, or NULL */
+    unsigned warned;
+};
+
+/* Warns where two of the columns were made of different machines, and where the facts of a column
+   are others than in an earlier header, each once. Where a header states none, nothing is said. */
+void cf_mix_check(struct cf_mix *mix, const struct cf_tool *t, const struct cf_header *h);
+void cf_mix_free(struct cf_mix *mix);
+
+#endif

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Facts of columns in the header (cf-stream(5), columns): who states them, who hands them on, who
+# reads them, and what is said where they disagree, are not there or are none.
+load lib
+
+setup() {
+    lib_setup
+    awk 'BEGIN { print "time,pid,tid,op,addr,size"
+        for (i = 0; i < 400; i++) printf "%d,1,%d,%s,%d,4\n", i, 1 + i % 2, i % 3 ? "load" : "store", i * 52 % 8192 }' |
+        stream a.cf
+    machine m.yaml m 1KiB
+    machine n.yaml n 1KiB
+    machine big.yaml m 2KiB
+}
+
+machine() { # FILE NAME SIZE
+    cat >"$1" <<END
+name: $2
+line_size: 64
+cpus: 2
+levels: [{name: L1, size: $3, ways: 2}]
+latency: {L1: {load: 4, store: 1, load_after_load: 5}, memory: 100}
+END
+}
+
+# facts [FILE]: the lines of the header's `columns`, of all its segments.
+facts() {
+    cf-cat --info "$@" | sed -n '/^columns:/,/^chain:/{/^  /p}'
+}
+
+# quiet COMMAND...: it succeeds and says nothing on standard error.
+quiet() {
+    "$@" 2>err >out || return
+    [[ ! -s err ]] || fail "$(<err)"
+}
+
+# warns TEXT COMMAND...: it succeeds and says this once.
+warns() {
+    local text=$1
+    shift
+    "$@" 2>err >out || fail "status $?: $(<err)"
+    [[ $(grep -cF -- "$text" err) == 1 ]] || fail "not once '$text' in:" "$(<err)"
+}
+
+@test "every filter that adds a column states its facts" {
+    cf-distance --line-size 32 --sets 4 --max 8K a.cf | cf-cache -m ./m.yaml | cf-classify -m ./m.yaml |
+        cf-latency -m ./m.yaml >b.cf
+    run -0 facts b.cf
+    is '  dist: {by: "cf-distance", line_size: 32, sets: 4, bound: 8192}
+  hit: {by: "cf-cache", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2}
+  class: {by: "cf-classify", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2, rule: "hill", level: "L1"}
+  cost: {by: "cf-latency", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 2}'
+    # defaults
+    run -0 bash -c 'cf-distance a.cf | cf-cat --info'
+    has '  dist: {by: "cf-distance", line_size: 64, sets: 1, bound: 0}'
+    # those of a column that is added again are gone, those of others stay
+    cf-distance <b.cf | cf-cache --cores 1 -m ./n.yaml 2>/dev/null >c.cf
+    run -0 facts c.cf
+    has 'dist: {by: "cf-distance", line_size: 64, sets: 1, bound: 0}'
+    has 'hit: {by: "cf-cache", machine: "n", caches: "L1 1024/2/64/1 lru", cores: 1}'
+    has 'class: {by: "cf-classify", machine: "m"'
+    ((${#lines[@]} == 4))
+}
+
+@test "rule hill states hit where it adds it, rule leon4 all three of its columns" {
+    run -0 bash -c 'cf-classify -m ./m.yaml --cores 1 a.cf | cf-cat --info'
+    has '  hit: {by: "cf-classify", machine: "m", caches: "L1 1024/2/64/1 lru", cores: 1}'
+    sed -i /latency/d m.yaml
+    run -0 bash -c 'cf-classify -m ./m.yaml a.cf | cf-cat --info'
+    has '  class: {by: "cf-classify"'
+    has_not '  hit:'
+    run -0 bash -c 'cf-classify -q -m leon4-n2x --rule leon4 a.cf | cf-cat --info'
+    has '  hit: {by: "cf-classify", machine: "LEON4-N2X"'
+    has 'rule: "leon4", level: "L1D, L1I"}'
+    has 'rule: "leon4", level: "L2"}'
+}
+
+@test "what only counts and what takes snapshots states nothing" {
+    run -0 bash -c 'cf-cache -m ./m.yaml --snapshot-every 100 a.cf | cf-cat --info'
+    has_not columns:
+    run -0 cf-cat --info a.cf
+    has_not columns:
+}
+
+@test "segments, files, pipes and programs that know nothing of the columns hand facts on" {
+    cf-cache -m ./m.yaml a.cf >b.cf
+    facts b.cf >want
+    [[ $(wc -l <want) == 1 ]]
+    cf-select --op load b.cf | facts | same want -
+    cf-cat -o c.cf b.cf
+    facts c.cf | same want -
+    cf-merge c.cf | facts | same want -
+    make_stream through x <c.cf | facts | same want -
+    # a segment each, as they were
+    cf-distance a.cf >d.cf
+    cf-cat b.cf d.cf a.cf >e.cf
+    cat b.cf d.cf a.cf | facts >want
+    facts e.cf | same want -
+    [[ $(wc -l <want) == 2 ]]
+}
+
+@test "cf-mrc: whoever stands between, however long the command line was" {
+    cf-distance --line-size 256 --sets 2 a.cf | make_stream through 'cf-distance --line-size 16' |
+        cf-select --op load,store >b.cf
+    run -0 --separate-stderr cf-mrc b.cf
+    [[ $stderr == "" && ${lines[1]} == 512,2,1,* ]]
+}
+
+@test "cf-mrc: facts that are none are refused, unless options stand in" {
+    cf-distance a.cf >d.cf
+    local bad
+    for bad in "line_size 0" "line_size 48" "line_size many" "line_size 2147483648" "sets 0" "sets 4294967296" \
+        "sets -1" "bound x" "sets 99999999999999999999"; do
+        # shellcheck disable=SC2086 # a key and a value
+        make_stream through x dist $bad <d.cf >b.cf
+        run -1 --separate-stderr cf-mrc b.cf
+        has "column dist" "$stderr"
+        has "run cf-distance again" "$stderr"
+    done
+    make_stream through x dist line_size 48 dist sets many <d.cf >b.cf
+    run -0 cf-mrc --line-size 64 --sets 1 b.cf
+}
+
+@test "cf-mrc: distances of an older cf-distance are told, once; of others and with options not" {
+    printf 'time,addr,dist\n1,0,inf\n2,64,inf\n' | stream import.cf
+    quiet cf-mrc import.cf
+    make_stream through 'cf-distance --line-size 256' <import.cf >old.cf
+    cat old.cf old.cf >b.cf
+    warns 'taken for those of 64-byte lines and 1 sets: give --line-size and --sets' cf-mrc b.cf
+    grep -q ^64,1, out
+    warns 'taken for those of 256-byte lines and 1 sets' cf-mrc --line-size 256 b.cf
+    grep -q ^256,1, out
+    quiet cf-mrc --line-size 256 --sets 1 b.cf
+    quiet cf-mrc -q b.cf
+}
+
+@test "filters that disagree about the machine say so, with both names; those that agree do not" {
+    cf-cache -m ./m.yaml a.cf >hit.cf
+    quiet cf-classify -m ./m.yaml hit.cf
+    quiet cf-latency -m ./m.yaml hit.cf
+    cf-classify -m ./m.yaml hit.cf | cf-latency -m ./m.yaml >all.cf
+    quiet cf-latency -m ./m.yaml all.cf
+    quiet cf-cache -m ./m.yaml all.cf
+    warns "column hit is of machine 'm' (cf-cache), column class of 'n' (cf-classify)" cf-classify -m ./n.yaml hit.cf
+    warns "column hit is of machine 'm' (cf-cache), column cost of 'n' (cf-latency)" cf-latency -m ./n.yaml hit.cf
+    warns "column hit is of machine 'm'" cf-latency -m ./n.yaml --summary hit.cf
+    warns "column cost is of machine 'm' (cf-latency), column class of 'n'" cf-classify -m ./n.yaml all.cf
+    warns "column class is of machine 'm' (cf-classify), column hit of 'n' (cf-cache)" cf-cache -m ./n.yaml all.cf
+    warns "column cost is of machine 'm' (cf-latency), column hit of 'n' (cf-cache)" cf-cache -m ./n.yaml all.cf
+    # another description of that name, with its caches
+    warns "different descriptions of machine 'm', with the caches L1 1024/2/64/1 lru and L1 2048/2/64/1 lru" \
+        cf-latency -m ./big.yaml hit.cf
+    warns "column hit is of 2 cores (cf-cache), column class of 1 (cf-classify)" cf-classify --cores 1 -m ./m.yaml hit.cf
+    warns "column hit is of 2 cores (cf-cache), column cost of 1 (cf-latency)" cf-latency --cores 1 -m ./m.yaml hit.cf
+    # once, however many segments
+    warns "column hit is of machine 'm'" cf-latency -m ./n.yaml hit.cf hit.cf
+}
+
+@test "no disagreement where a column is replaced, not looked at, or states nothing" {
+    cf-cache -m ./m.yaml a.cf >hit.cf
+    cf-cache -m ./m.yaml a.cf | cf-latency -m ./m.yaml >cost.cf
+    quiet cf-cache -m ./n.yaml hit.cf
+    sed -i 's/, load_after_load: 5//' m.yaml
+    # costs that do not depend on cores
+    quiet cf-latency --cores 1 -m ./m.yaml hit.cf
+    quiet cf-classify -q -m leon4-n2x --rule leon4 hit.cf
+    quiet cf-cache -m ./n.yaml --summary cost.cf
+    printf 'time,op,addr,size,hit,level\n1,load,0,4,1,1\n' | stream hand.cf
+    quiet cf-latency -m ./n.yaml hand.cf
+    make_stream through x hit machine m <hand.cf >b.cf
+    quiet cf-latency --level-column level -m ./n.yaml b.cf
+    warns "(another program)" cf-latency -m ./n.yaml b.cf
+    # of what is stated, the rest is no matter
+    make_stream through x hit machine n hit cores many <hand.cf >b.cf
+    quiet cf-latency -m ./n.yaml b.cf
+    make_stream through x hit cores 7 <hand.cf >b.cf
+    quiet cf-latency -m ./n.yaml b.cf
+}
+
+@test "rule hill beside a column hit of which nothing is stated: it stays, which is told" {
+    printf 'time,op,addr,size,hit\n1,load,0,4,7\n2,load,4,4,7\n' | stream hand.cf
+    warns "a column hit already, of which no machine is stated: it stays, and is taken to be of 'm'" \
+        cf-classify -m ./m.yaml hand.cf hand.cf
+    quiet cf-classify -q -m ./m.yaml hand.cf
+    run -0 cf-cat --csv --columns hit out
+    is 'hit
+7
+7'
+    # of one machine in a segment, of none in the next
+    cf-cache -m ./n.yaml hand.cf >b.cf
+    cat b.cf a.cf | cf-classify -m ./m.yaml >c.cf 2>/dev/null
+    run -0 facts c.cf
+    has 'hit: {by: "cf-cache", machine: "n"' "${lines[0]}"
+    has 'class: {by: "cf-classify", machine: "m"' "${lines[1]}"
+    has 'class: {by: "cf-classify", machine: "m"' "${lines[2]}"
+    has 'hit: {by: "cf-classify", machine: "m"' "${lines[3]}"
+    cat a.cf b.cf | cf-classify -m ./m.yaml 2>/dev/null | facts >got
+    grep -q 'hit: {by: "cf-cache", machine: "n"' got
+}
+
+@test "results made of columns that disagree: cf-report, cf-rank, cf-heatmap" {
+    cf-cache -m ./m.yaml a.cf | cf-classify -q -m ./m.yaml | cf-latency -m ./m.yaml >same.cf
+    make_stream through x class machine n class by me <same.cf >other.cf
+    local said="column hit is of machine 'm' (cf-cache), column class of 'n' (me)"
+    quiet cf-report -m ./m.yaml --leon4 same.cf
+    warns "$said" cf-report -m ./m.yaml --leon4 other.cf
+    quiet cf-rank -q --by thread --value misses same.cf
+    warns "$said" cf-rank -q --by thread --value misses other.cf
+    quiet cf-rank -q --by thread --value misses --level 1 other.cf
+    quiet cf-rank -q --by thread --value cost other.cf
+    quiet cf-heatmap -q --value misses --csv same.cf
+    warns "$said" cf-heatmap -q --value misses --csv other.cf
+    quiet cf-heatmap -q --value accesses --csv other.cf
+    # once, however many segments
+    warns "$said" cf-report -m ./m.yaml --leon4 other.cf other.cf
+    # whose clock
+    warns "column cost is of machine 'm', and its time by the clock of 'LEON4-N2X'" cf-report --leon4 same.cf
+}
+
+@test "inputs whose columns are of different things: cf-histogram, cf-rank, cf-heatmap, cf-report, cf-mrc" {
+    cf-distance a.cf >d64.cf
+    cf-distance --line-size 32 a.cf >d32.cf
+    local said='different facts in the inputs, which the result mixes: line_size 64, sets 1, bound 0; line_size 32, sets 1, bound 0'
+    quiet cf-histogram d64.cf d64.cf
+    quiet cf-histogram --column size d64.cf d32.cf
+    warns "column dist has $said" cf-histogram d64.cf d32.cf d64.cf d32.cf
+    warns "column dist has $said" cf-histogram --column size --by dist d64.cf d32.cf
+    warns "column dist has $said" cf-rank -q --by thread --value misses --dist 10 d64.cf d32.cf
+    quiet cf-rank -q --by thread d64.cf d32.cf
+    # nothing is stated in one of them
+    printf 'time,addr,dist\n1,0,inf\n' | stream import.cf
+    quiet cf-histogram d64.cf import.cf d64.cf
+    cf-cache -m ./m.yaml a.cf | cf-classify -q -m ./m.yaml | cf-latency -m ./m.yaml >m.cf
+    cf-cache -m ./n.yaml a.cf | cf-classify -q -m ./n.yaml | cf-latency -m ./n.yaml >n.cf
+    warns "column hit has different facts" cf-heatmap -q --value misses --csv m.cf n.cf
+    warns "column class has different facts" cf-report -m ./m.yaml --leon4 m.cf n.cf
+    warns "column cost has different facts" cf-rank -q --by thread --value cost m.cf n.cf
+    run -1 --separate-stderr cf-mrc d64.cf d32.cf
+    has "different line sizes" "$stderr"
+}
+
+@test "cf-merge: facts of all inputs, and none that disagree" {
+    cf-distance a.cf >d64.cf
+    cf-distance --line-size 32 a.cf >d32.cf
+    cf-cache -m ./m.yaml a.cf >hit.cf
+    quiet cf-merge --renumber d64.cf d64.cf
+    facts out | same <(facts d64.cf) -
+    # that the first lacks
+    cf-merge -q --renumber hit.cf d32.cf >b.cf
+    facts b.cf | same <(facts hit.cf d32.cf) -
+    run -1 --separate-stderr cf-merge --renumber d64.cf d32.cf
+    has "d32.cf: the line_size of its column dist is 32, that of the inputs before it 64" "$stderr"
+    [[ $output == "" ]]
+    quiet cf-merge --force --renumber d64.cf d32.cf
+    facts out | same <(facts d64.cf) -
+    # segments of one file, and pipes, whose headers come when that of the output is written
+    cat d64.cf d32.cf >s.cf
+    run -1 --separate-stderr cf-merge s.cf
+    has "line_size" "$stderr"
+    run -1 --separate-stderr cf-merge --renumber <(cat d64.cf) <(cat d32.cf)
+    has "that of the inputs before it 64" "$stderr"
+    run -1 --separate-stderr cf-merge -q --renumber <(cat a.cf) <(cat d32.cf)
+    has "that of the inputs before it not stated" "$stderr"
+    cf-merge -q --renumber <(cat d32.cf) <(cat a.cf) | facts | same <(facts d32.cf) -
+    # who has stated it is no matter
+    make_stream through x dist by me dist line_size 64 dist sets 1 dist bound 0 <d64.cf >e.cf
+    quiet cf-merge --renumber d64.cf e.cf
+}
