@@ -11,16 +11,32 @@
 enum { CF_MAX_LEVELS = 16, CF_MAX_WAYS = 1024, CF_LATENCY_OPS = 6, CF_MAX_LATENCY = 1000000000 };
 
 enum cf_kind { CF_UNIFIED = 0, CF_DATA_CACHE = 1, CF_INSTRUCTION_CACHE = 2 };
-enum cf_replacement {
-    CF_LRU,
-    CF_FIFO,
-    CF_RANDOM,
-    CF_TREE_PLRU,
-    CF_BIT_PLRU,
-    CF_NRU,
-    CF_SRRIP,
-    CF_MASTER_INDEX
+
+/* The replacement policies: id, name in descriptions, bits of state a way, traits. What each of them
+   does and where it is from stands in cf-machine(5); the code of each, in cache_ways.c. */
+#define CF_POLICIES(P)                                                                             \
+    P(CF_LRU, "lru", 0, CF_POLICY_AGE)                                                             \
+    P(CF_FIFO, "fifo", 0, CF_POLICY_AGE | CF_POLICY_ARRIVAL)                                       \
+    P(CF_RANDOM, "random", 0, CF_POLICY_RANDOM)                                                    \
+    P(CF_TREE_PLRU, "tree-plru", 1, CF_POLICY_POWER_OF_TWO)                                        \
+    P(CF_BIT_PLRU, "bit-plru", 1, 0)                                                               \
+    P(CF_NRU, "nru", 1, 0)                                                                         \
+    P(CF_SRRIP, "srrip", 2, CF_POLICY_REPEATS)                                                     \
+    P(CF_MASTER_INDEX, "master-index", 0, CF_POLICY_BY_CORE)
+
+enum cf_policy_trait {
+    CF_POLICY_AGE = 1,          /* its state is an order of the ways by age */
+    CF_POLICY_ARRIVAL = 2,      /* hits do not matter to it */
+    CF_POLICY_RANDOM = 4,       /* it draws random numbers */
+    CF_POLICY_POWER_OF_TWO = 8, /* of ways is what it wants */
+    CF_POLICY_REPEATS = 16,     /* a second touch right after the first one matters to it */
+    CF_POLICY_BY_CORE = 32,     /* the core, not the lines, decides on the way */
 };
+
+#define CF_POLICY_ID(id, name, bits, traits)  id,
+#define CF_POLICY_ONE(id, name, bits, traits) +1
+enum cf_replacement { CF_POLICIES(CF_POLICY_ID) };
+enum { CF_POLICY_COUNT = 0 CF_POLICIES(CF_POLICY_ONE) };
 enum cf_inclusion { CF_NON_INCLUSIVE, CF_INCLUSIVE, CF_EXCLUSIVE };
 
 /* Cycles of an access by its operation (enum cf_op, load to flush) and by that of the access before
@@ -76,6 +92,8 @@ char *cf_machine_text(const struct cf_machine *m);
 char *cf_machine_list(void);
 
 const char *cf_policy_name(enum cf_replacement policy);
+unsigned cf_policy_traits(enum cf_replacement policy); /* enum cf_policy_trait */
+unsigned cf_policy_bits(enum cf_replacement policy);   /* of state a way */
 
 /* Cycles of an operation after `previous` (an operation, or 0 for none), else of the operation
    whatever came before; -1 when neither is stated. A prefetch or flush that is not stated takes 0:

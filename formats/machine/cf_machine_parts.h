@@ -12,17 +12,10 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-enum {
-    CFM_KINDS = 3,
-    CFM_POLICIES = 8,
-    CFM_INCLUSIONS = 3,
-    CFM_BOOLS = 2,
-    CFM_NODES = 3,
-    CFM_RULES = 2
-};
+enum { CFM_KINDS = 3, CFM_INCLUSIONS = 3, CFM_BOOLS = 2, CFM_NODES = 3, CFM_RULES = 2 };
 
 extern const char *const cfm_kind_names[CFM_KINDS];
-extern const char *const cfm_policy_names[CFM_POLICIES];
+extern const char *const cfm_policy_names[CF_POLICY_COUNT];
 extern const char *const cfm_inclusion_names[CFM_INCLUSIONS];
 extern const char *const cfm_write_names[CFM_BOOLS];
 extern const char *const cfm_bool_names[CFM_BOOLS];

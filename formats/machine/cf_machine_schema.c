@@ -17,8 +17,8 @@
 enum { MAX_FILE = 1 << 20 };
 
 const char *const cfm_kind_names[] = {"unified", "data", "instruction"};
-const char *const cfm_policy_names[] = {"lru",      "fifo", "random", "tree-plru",
-                                        "bit-plru", "nru",  "srrip",  "master-index"};
+#define NAME(id, name, bits, traits) name,
+const char *const cfm_policy_names[] = {CF_POLICIES(NAME)};
 const char *const cfm_inclusion_names[] = {"non-inclusive", "inclusive", "exclusive"};
 const char *const cfm_write_names[] = {"through", "back"};
 const char *const cfm_bool_names[] = {"false", "true"};
@@ -26,7 +26,23 @@ const char *const cfm_rule_names[] = {"total", "added"};
 
 const char *cf_policy_name(enum cf_replacement policy)
 {
-    return (size_t)policy < CFM_POLICIES ? cfm_policy_names[policy] : NULL;
+    return (size_t)policy < CF_POLICY_COUNT ? cfm_policy_names[policy] : NULL;
+}
+
+unsigned cf_policy_traits(enum cf_replacement policy)
+{
+#define TRAITS(id, name, bits, traits) traits,
+    static const uint8_t list[] = {CF_POLICIES(TRAITS)};
+
+    return (size_t)policy < CF_POLICY_COUNT ? list[policy] : 0;
+}
+
+unsigned cf_policy_bits(enum cf_replacement policy)
+{
+#define BITS(id, name, bits, traits) bits,
+    static const uint8_t list[] = {CF_POLICIES(BITS)};
+
+    return (size_t)policy < CF_POLICY_COUNT ? list[policy] : 0;
 }
 
 static int get_number(const struct report *to, const struct node *key, int sizes, uint64_t least,
@@ -226,11 +242,10 @@ int cfm_settle_level(const struct report *to, size_t line, struct cf_machine *m,
     if (l->size / row > UINT32_MAX / 2)
         return cfm_fail(to, line, "%s: has over 2^31 sets: correct size or ways", l->name);
     l->sets = (uint32_t)(l->size / row);
-    if (l->policy == CF_TREE_PLRU && !cf_is_power_of_two(l->ways))
+    if (cf_policy_traits(l->policy) & CF_POLICY_POWER_OF_TWO && !cf_is_power_of_two(l->ways))
         return cfm_fail(to, line,
-                        "%s: tree-plru wants a power of two of ways, not %" PRIu32
-                        ": use bit-plru or nru",
-                        l->name, l->ways);
+                        "%s: %s wants a power of two of ways, not %" PRIu32 ": use bit-plru or nru",
+                        l->name, cf_policy_name(l->policy), l->ways);
     if (strcmp(l->name, "memory") == 0)
         return cfm_fail(to, line,
                         "a level is named 'memory', which is the main memory's: rename it");

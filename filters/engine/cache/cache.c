@@ -17,22 +17,6 @@ enum {
     BLOCK_LINES = 1 << 15, /* about so many at a time */
 };
 
-/* Words of 64 bits that the policy's state takes in a set. */
-static uint32_t state_words(const struct cf_cache *c)
-{
-    switch (c->policy) {
-    case CF_TREE_PLRU:
-        return (c->leaves + 63) / 64;
-    case CF_BIT_PLRU:
-    case CF_NRU:
-        return c->bits;
-    case CF_SRRIP:
-        return 2 * c->bits;
-    default:
-        return 0;
-    }
-}
-
 static void choose_runner(struct cf_cache *c, uint32_t options)
 {
     c->run = c->physical           ? cf_ways_runner(c)
@@ -90,8 +74,9 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
 {
     struct cf_cache *c;
     size_t lines;
+    int age;
 
-    if (!g->sets || !g->ways || g->ways > CF_MAX_WAYS || (unsigned)g->policy > CF_MASTER_INDEX)
+    if (!g->sets || !g->ways || g->ways > CF_MAX_WAYS || (unsigned)g->policy >= CF_POLICY_COUNT)
         return NULL;
     c = calloc(1, sizeof(*c));
     if (!c)
@@ -103,7 +88,8 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
     c->allocate = !(g->options & CF_CACHE_NO_ALLOCATE);
     /* with one way all policies are the same, and need no state */
     c->policy = g->ways > 1 ? g->policy : CF_FIFO;
-    c->physical = (g->options & CF_CACHE_PHYSICAL) || (c->policy != CF_LRU && c->policy != CF_FIFO);
+    age = cf_policy_traits(c->policy) & CF_POLICY_AGE;
+    c->physical = (g->options & CF_CACHE_PHYSICAL) || !age;
     if (g->ways == 1)
         c->physical = 0;
     c->inverse = g->sets & (g->sets - 1) ? UINT64_MAX / g->sets : 0;
@@ -112,7 +98,7 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
         c->leaves *= 2;
     for (uint32_t w = 0; w < g->ways; w++)
         c->way_mask[w / 64] |= (uint64_t)1 << w % 64;
-    c->words = state_words(c);
+    c->words = cf_policy_bits(c->policy) * ((c->leaves + 63) / 64);
     c->newest = c->sets & -c->sets;
     if (c->newest > NEWEST)
         c->newest = NEWEST;
@@ -120,11 +106,9 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
     c->far = lines > 1u << 16; /* half a megabyte */
     c->line = cf_memory_take(lines * sizeof(uint64_t) + CF_CACHE_BEHIND);
     c->word = calloc((size_t)c->sets * c->words + 1, sizeof(*c->word));
-    if (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO))
+    if (c->physical && age)
         c->rank = malloc(lines * sizeof(*c->rank));
-    if (!c->line || !c->word ||
-        (c->physical && (c->policy == CF_LRU || c->policy == CF_FIFO) && !c->rank) ||
-        make_empty(c) != 0) {
+    if (!c->line || !c->word || (c->physical && age && !c->rank) || make_empty(c) != 0) {
         cf_cache_free(c);
         return NULL;
     }

@@ -290,7 +290,7 @@ uint64_t cf_ways_insert(struct cf_cache *c, uint32_t set, uint64_t entry, uint64
 
 static inline __attribute__((always_inline)) uint32_t
 run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags, uint32_t count, uint64_t ways,
-    uint32_t *miss, uint64_t *victim, enum cf_replacement policy)
+    uint32_t *miss, uint64_t *victim, enum cf_replacement policy, unsigned traits)
 {
     const unsigned dirties = !c->through;
     uint32_t n = 0;
@@ -311,35 +311,24 @@ run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags, uint32_t cou
         }
         miss[n] = i;
         victim[n++] = insert(c, set, line[i] | dirty, ways, policy);
-        if (policy == CF_SRRIP && (flags[i] & CF_RUN_AGAIN))
+        if ((traits & CF_POLICY_REPEATS) && (flags[i] & CF_RUN_AGAIN))
             touched(c, set, (uint32_t)cf_cache_find(c, entry, line[i]), HIT, policy);
     }
     return n;
 }
 
-#define RUNNER(name, policy)                                                                       \
-    static uint32_t name(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,           \
-                         uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)          \
+#define RUNNER(policy, name, bits, traits)                                                         \
+    static uint32_t run_##policy(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,   \
+                                 uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)  \
     {                                                                                              \
-        return run(c, line, flags, count, ways, miss, victim, policy);                             \
+        return run(c, line, flags, count, ways, miss, victim, policy, traits);                     \
     }
-
-RUNNER(run_lru, CF_LRU)
-RUNNER(run_fifo, CF_FIFO)
-RUNNER(run_random, CF_RANDOM)
-RUNNER(run_tree, CF_TREE_PLRU)
-RUNNER(run_bit, CF_BIT_PLRU)
-RUNNER(run_nru, CF_NRU)
-RUNNER(run_srrip, CF_SRRIP)
-RUNNER(run_master, CF_MASTER_INDEX)
+CF_POLICIES(RUNNER)
 
 cf_cache_runner *cf_ways_runner(const struct cf_cache *c)
 {
-    static cf_cache_runner *const runner[] = {
-        [CF_LRU] = run_lru,        [CF_FIFO] = run_fifo,           [CF_RANDOM] = run_random,
-        [CF_TREE_PLRU] = run_tree, [CF_BIT_PLRU] = run_bit,        [CF_NRU] = run_nru,
-        [CF_SRRIP] = run_srrip,    [CF_MASTER_INDEX] = run_master,
-    };
+#define ENTRY(policy, name, bits, traits) run_##policy,
+    static cf_cache_runner *const runner[] = {CF_POLICIES(ENTRY)};
 
     return runner[c->policy];
 }

@@ -122,7 +122,7 @@ static int make_recent(struct tier *t)
 {
     const uint32_t groups = t->spec.sets & -t->spec.sets;
 
-    if (t->before || t->spec.policy == CF_SRRIP)
+    if (t->before || cf_policy_traits(t->spec.policy) & CF_POLICY_REPEATS)
         return 0;
     t->groups = groups < MOST_GROUPS ? groups : MOST_GROUPS;
     t->recent = malloc((size_t)t->caches * t->groups * sizeof *t->recent);
@@ -139,15 +139,16 @@ static int make_caches(struct cf_hierarchy *h, const struct cf_hierarchy_options
                                   .options = (t->spec.write_back ? 0 : CF_CACHE_WRITE_THROUGH) |
                                              (t->spec.write_allocate ? 0 : CF_CACHE_NO_ALLOCATE) |
                                              (o->portable ? CF_CACHE_PORTABLE : 0)};
-    int masks = t->spec.policy == CF_MASTER_INDEX || (o->placed >> i & 1);
+    const int by_core = cf_policy_traits(t->spec.policy) & CF_POLICY_BY_CORE;
+    int masks = by_core || (o->placed >> i & 1);
 
     for (unsigned k = 0; k < o->mask_count; k++)
         masks |= o->masks[k].level == i;
     if (masks)
         g.options |= CF_CACHE_PHYSICAL;
-    if (t->spec.policy == CF_MASTER_INDEX && t->spec.ways > 64)
-        return refuse(problem, size, "%s: master-index is for caches of at most 64 ways, it has %u",
-                      t->spec.name, t->spec.ways);
+    if (by_core && t->spec.ways > 64)
+        return refuse(problem, size, "%s: %s is for caches of at most 64 ways, it has %u",
+                      t->spec.name, cf_policy_name(t->spec.policy), t->spec.ways);
     t->cache = calloc(t->caches, sizeof *t->cache);
     t->ways = malloc(h->cores * sizeof *t->ways);
     if (!t->cache || !t->ways)
@@ -160,8 +161,7 @@ static int make_caches(struct cf_hierarchy *h, const struct cf_hierarchy_options
             return no_memory(problem, size, &t->spec);
     }
     for (unsigned c = 0; c < h->cores; c++)
-        t->ways[c] =
-            t->spec.policy == CF_MASTER_INDEX ? cf_cache_master(t->cache[0], c) : CF_CACHE_ALL_WAYS;
+        t->ways[c] = by_core ? cf_cache_master(t->cache[0], c) : CF_CACHE_ALL_WAYS;
     if (o->prefetch[i] == CF_PREFETCH_NONE)
         return make_recent(t) == 0 ? 0 : no_memory(problem, size, NULL);
     if (t->exclusive)
@@ -223,9 +223,9 @@ static int make_tiers(struct cf_hierarchy *h, const struct cf_machine *m,
         if (!w->ways || (t->spec.ways < 64 && w->ways >> t->spec.ways))
             return refuse(problem, size, "%s has %u ways, a mask of 0x%llx does not fit",
                           t->spec.name, t->spec.ways, (unsigned long long)w->ways);
-        if (t->spec.policy == CF_MASTER_INDEX)
-            return refuse(problem, size, "%s: master-index gives each core its way; no mask fits",
-                          t->spec.name);
+        if (cf_policy_traits(t->spec.policy) & CF_POLICY_BY_CORE)
+            return refuse(problem, size, "%s: %s gives each core its way; no mask fits",
+                          t->spec.name, cf_policy_name(t->spec.policy));
         t->ways[w->core] = w->ways;
     }
     return 0;

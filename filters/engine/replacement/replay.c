@@ -11,8 +11,15 @@
 #include "filters/engine/replacement/gamma.h"
 #include "filters/engine/replacement/replay_parts.h"
 
-static const enum cf_replacement candidates[FIXED] = {CF_LRU,      CF_FIFO, CF_TREE_PLRU,
-                                                      CF_BIT_PLRU, CF_NRU,  CF_SRRIP};
+/* The i-th deterministic candidate. */
+static enum cf_replacement candidate_at(int i)
+{
+    enum cf_replacement p = 0;
+
+    while (cf_policy_traits(p) & (CF_POLICY_RANDOM | CF_POLICY_BY_CORE) || i-- > 0)
+        p++;
+    return p;
+}
 
 struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
 {
@@ -34,7 +41,7 @@ struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
     r->tail = calloc(sets, sizeof *r->tail);
     bad = !r->line || !r->used || !r->came || !r->ready || !r->left_out || !r->head || !r->tail;
     for (int i = 0; i < FIXED && ways <= CF_REPLAY_WAYS; i++) {
-        const struct cf_cache_geometry g = {sets, ways, candidates[i], CF_CACHE_PHYSICAL, 1};
+        const struct cf_cache_geometry g = {sets, ways, candidate_at(i), CF_CACHE_PHYSICAL, 1};
 
         r->cache[i] = cf_cache_new(&g);
         bad |= !r->cache[i];
@@ -324,6 +331,7 @@ static void begin_again(struct cf_replay *r, int candidate, const struct view *v
     struct cf_cache *c = r->cache[candidate];
     const size_t at = (size_t)v->set * r->ways;
     struct held held[CF_REPLAY_WAYS];
+    const unsigned traits = cf_policy_traits(candidate_at(candidate));
     uint32_t n = 0, same = 0;
 
     for (uint32_t w = 0; w < r->ways; w++)
@@ -335,13 +343,13 @@ static void begin_again(struct cf_replay *r, int candidate, const struct view *v
         const uint64_t used = r->used[at + w], came = r->came[at + w];
 
         if (v->now[w] != CF_CACHE_NONE)
-            held[n++] = (struct held){v->now[w], candidates[candidate] == CF_FIFO ? came : used,
-                                      used, came, w};
+            held[n++] =
+                (struct held){v->now[w], traits & CF_POLICY_ARRIVAL ? came : used, used, came, w};
     }
     qsort(held, n, sizeof *held, by_when);
     for (uint32_t i = 0; i < n; i++) {
         cf_cache_insert(c, held[i].line, 0, (uint64_t)1 << held[i].way);
-        if (candidates[candidate] == CF_SRRIP && held[i].used > held[i].came)
+        if ((traits & CF_POLICY_REPEATS) && held[i].used > held[i].came)
             cf_cache_touch(c, held[i].line, 0);
     }
 }
@@ -455,7 +463,7 @@ static int by_likelihood(const void *x, const void *y)
 static int index_of(enum cf_replacement policy)
 {
     for (int i = 0; i < FIXED; i++)
-        if (candidates[i] == policy)
+        if (candidate_at(i) == policy)
             return i;
     return -1;
 }
@@ -466,7 +474,7 @@ void cf_replay_rank(const struct cf_replay *r, struct cf_replay_score score[CF_R
 
     for (int i = 0; i < FIXED; i++)
         score[i] = (struct cf_replay_score){
-            .policy = candidates[i],
+            .policy = candidate_at(i),
             .exact = r->exact[i],
             .lines = r->predicted[i],
             .right = r->right[i],

@@ -38,9 +38,12 @@
 
 #include "filters/engine/cache/cache.h"
 
+/* Candidates are random, and every policy that neither draws nor goes by the core. */
+#define CF_REPLAY_CANDIDATE(id, name, bits, traits)                                                \
+    +!((traits) & (CF_POLICY_RANDOM | CF_POLICY_BY_CORE))
 enum {
     CF_REPLAY_WAYS = 64, /* at most */
-    CF_REPLAY_CANDIDATES = 7,
+    CF_REPLAY_CANDIDATES = 1 CF_POLICIES(CF_REPLAY_CANDIDATE),
 };
 
 struct cf_replay;

@@ -11,7 +11,7 @@
 
 #include "filters/engine/replacement/replay.h"
 
-enum { FIXED = 6, RUNS = 64 }; /* deterministic candidates; runs of the random one */
+enum { FIXED = CF_REPLAY_CANDIDATES - 1, RUNS = 64 }; /* deterministic; runs of the random one */
 
 struct access {
     uint64_t line;
