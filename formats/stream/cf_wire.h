@@ -22,6 +22,7 @@
 #endif
 
 #include "cf.h"
+#include "formats/base/cf_strings.h"
 #include "formats/codec/cf_codec.h"
 
 enum {
@@ -104,17 +105,6 @@ int cf_facts_join(struct cf_facts *all, const struct cf_facts *old, const struct
 void cf_facts_clear(struct cf_facts *l);
 /* Why the list cannot take such a fact: what is wrong, or NULL. */
 const char *cf_facts_refuse(const struct cf_facts *l, const char *column, const char *key);
-
-/* Interned strings: text to number 1, 2, 3, ... and back. */
-struct cf_strings;
-struct cf_strings *cf_strings_new(void);
-void cf_strings_free(struct cf_strings *s);
-void cf_strings_clear(struct cf_strings *s);
-/* Number of the text, new or not; *fresh tells. 0 without memory. */
-uint32_t cf_strings_number(struct cf_strings *s, const char *text, size_t length, int *fresh);
-const char *cf_strings_text(const struct cf_strings *s, uint32_t number); /* NULL if unknown */
-uint32_t cf_strings_count(const struct cf_strings *s);
-size_t cf_strings_bytes(const struct cf_strings *s); /* of memory */
 
 /* Values of the i-th column of a frame as its type, decoded if need be; no unified ids. NULL when
    they do not decode. For the writer. */

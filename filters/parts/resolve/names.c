@@ -8,16 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_strings.h"
 #include "filters/parts/resolve/resolve.h"
-
-static uint32_t hash_text(const char *text)
-{
-    uint32_t h = 2166136261u;
-
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 16777619u;
-    return h;
-}
 
 static enum kind kind_of(const char *text)
 {
@@ -43,34 +35,16 @@ static int is_allocator(const char *text)
     return 0;
 }
 
-static int rehash(struct names *n)
-{
-    uint32_t size = n->table_size ? n->table_size * 2 : 64;
-    uint32_t *table = calloc(size, sizeof *table);
-
-    if (!table)
-        return -1;
-    for (uint32_t i = 1; i <= n->count; i++) {
-        uint32_t h = hash_text(n->at[i].text) & (size - 1);
-        while (table[h])
-            h = (h + 1) & (size - 1);
-        table[h] = i;
-    }
-    free(n->table);
-    n->table = table;
-    n->table_size = size;
-    return 0;
-}
-
 uint32_t names_find(struct names *n, const char *text)
 {
-    if (n->count * 2 >= n->table_size && rehash(n) < 0)
+    uint32_t number;
+    int fresh;
+
+    if (!n->texts)
+        n->texts = cf_strings_new();
+    if (!n->texts)
         return 0;
-    uint32_t h = hash_text(text) & (n->table_size - 1);
-    for (; n->table[h]; h = (h + 1) & (n->table_size - 1))
-        if (!strcmp(n->at[n->table[h]].text, text))
-            return n->table[h];
-    if (n->count + 2 > n->room) {
+    if (cf_strings_count(n->texts) + 2 > n->room) {
         uint32_t room = n->room ? n->room * 2 : 32;
         struct name *at = realloc(n->at, room * sizeof *at);
         if (!at)
@@ -78,13 +52,12 @@ uint32_t names_find(struct names *n, const char *text)
         n->at = at;
         n->room = room;
     }
-    char *copy = strdup(text);
-    if (!copy)
-        return 0;
-    n->at[++n->count] =
-        (struct name){.text = copy, .kind = kind_of(text), .allocator = is_allocator(text)};
-    n->table[h] = n->count;
-    return n->count;
+    number = cf_strings_number(n->texts, text, strlen(text), &fresh);
+    if (number && fresh)
+        n->at[number] = (struct name){.text = cf_strings_text(n->texts, number),
+                                      .kind = kind_of(text),
+                                      .allocator = is_allocator(text)};
+    return number;
 }
 
 struct symbols *names_symbols(struct names *n, uint32_t name)
@@ -99,11 +72,9 @@ struct symbols *names_symbols(struct names *n, uint32_t name)
 
 void names_clear(struct names *n)
 {
-    for (uint32_t i = 1; i <= n->count; i++) {
+    for (uint32_t i = 1; n->texts && i <= cf_strings_count(n->texts); i++)
         symbols_close(n->at[i].symbols);
-        free(n->at[i].text);
-    }
+    cf_strings_free(n->texts);
     free(n->at);
-    free(n->table);
     *n = (struct names){.where = n->where};
 }

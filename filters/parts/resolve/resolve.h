@@ -29,7 +29,7 @@ enum kind {
 };
 
 struct name {
-    char *text;
+    const char *text;
     enum kind kind; /* FILE, ANON, STACK or NAMED */
     int opened;     /* `symbols` was tried */
     int allocator;  /* its functions allocate for others: C and C++ library, loader */
@@ -40,9 +40,8 @@ struct name {
 
 struct names {
     struct name *at; /* 0 is not used */
-    uint32_t count, room;
-    uint32_t *table; /* by hash of the text */
-    uint32_t table_size;
+    uint32_t room;
+    struct cf_strings *texts; /* by number; NULL: none yet */
     const struct where *where;
 };
 

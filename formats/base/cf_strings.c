@@ -4,8 +4,14 @@
  * in blocks which never move. Grows with the distinct strings.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "cf_wire.h"
+#include <xxhash.h>
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h> /* the same functions by the widest vectors that the CPU has */
+#endif
+
+#include "cf_strings.h"
 
 enum { BLOCK = 1 << 16 };
 
