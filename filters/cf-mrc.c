@@ -191,22 +191,14 @@ static void take_header(struct mrc *m, const struct cf_header *h)
 
 /* ---- counting ---- */
 
-static void need(const struct mrc *m, const void *p)
-{
-    if (!p)
-        cf_out_of_memory(&m->tool);
-}
-
 static void make_room(struct mrc *m, size_t groups)
 {
     size_t room = groups < 2 * m->room ? 2 * m->room : groups;
 
     if (groups <= m->room)
         return;
-    m->accesses = realloc(m->accesses, room * sizeof(*m->accesses));
-    need(m, m->accesses);
-    m->samples = realloc(m->samples, room * sizeof(*m->samples));
-    need(m, m->samples);
+    m->accesses = cf_need(&m->tool, realloc(m->accesses, room * sizeof(*m->accesses)));
+    m->samples = cf_need(&m->tool, realloc(m->samples, room * sizeof(*m->samples)));
     memset(m->accesses + m->room, 0, (room - m->room) * sizeof(*m->accesses));
     memset(m->samples + m->room, 0, (room - m->room) * sizeof(*m->samples));
     m->room = room;
@@ -231,12 +223,9 @@ static int add_sampled(struct mrc *m, const struct cf_frame *f, const uint32_t *
     uint32_t n = 0, none = 0;
 
     if (!m->sampled) {
-        m->sampled = cf_curve_new(m->lines, m->points);
-        need(m, m->sampled);
-        m->fine_lines = usual_points(FINE, UINT64_MAX, &m->fine_points);
-        need(m, m->fine_lines);
-        m->fine = cf_curve_new(m->fine_lines, m->fine_points);
-        need(m, m->fine);
+        m->sampled = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
+        m->fine_lines = cf_need(&m->tool, usual_points(FINE, UINT64_MAX, &m->fine_points));
+        m->fine = cf_need(&m->tool, cf_curve_new(m->fine_lines, m->fine_points));
     }
     make_room(m, groups);
     accesses = m->accesses;
@@ -290,7 +279,7 @@ static void count_frame(struct mrc *m, const struct cf_frame *f)
                   ? add_sampled(m, f, group, weight, stands_for, groups)
                   : cf_curve_add(m->exact, cf_u64(f, CF_DIST), group, weight, f->rows, groups);
     if (bad)
-        need(m, NULL);
+        cf_out_of_memory(&m->tool);
 }
 
 static void run(struct mrc *m)
@@ -323,16 +312,11 @@ int main(int argc, char **argv)
     cf_tool_init(&m.tool, argc, argv, "cf-mrc", usage);
     parse(&m, argc, argv);
     m.reader = cf_tool_reader(&m.tool, argv + optind, argc - optind);
-    m.groups = cf_groups_new();
-    need(&m, m.groups);
-    m.group = malloc(CF_FILE_ROWS * sizeof(*m.group));
-    need(&m, m.group);
-    m.part = malloc(CF_FILE_ROWS * sizeof(*m.part));
-    need(&m, m.part);
-    m.dist = malloc(CF_FILE_ROWS * sizeof(*m.dist));
-    need(&m, m.dist);
-    m.weight = malloc(CF_FILE_ROWS * sizeof(*m.weight));
-    need(&m, m.weight);
+    m.groups = cf_need(&m.tool, cf_groups_new());
+    m.group = cf_column_room(&m.tool, sizeof(*m.group));
+    m.part = cf_column_room(&m.tool, sizeof(*m.part));
+    m.dist = cf_column_room(&m.tool, sizeof(*m.dist));
+    m.weight = cf_column_room(&m.tool, sizeof(*m.weight));
     run(&m);
     if (print_curves(&m) != 0)
         status = CF_EXIT_INPUT;
