@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading a stream: finds the frames, checks them, takes in the dictionary, decodes the columns
- * that the program wants.
+ * Reading a stream: finds the segments and frames, hands out those that are whole, and goes on
+ * behind damage.
  *
  * A frame always stands whole in one buffer, and columns of raw values are handed out in place.
  * The buffer grows as bytes arrive, never because a header claims them. Damage is told once, at
@@ -233,195 +233,15 @@ static size_t take_header(struct cf_reader *r)
     return total;
 }
 
-size_t cfr_check_head(const uint8_t *p, size_t have, const char **why)
-{
-    size_t columns = cf_get16(p + 10), total = cf_get32(p + 4);
-    size_t head = CF_FRAME_HEAD + columns * CF_DESCRIPTOR;
-    XXH3_state_t sum;
-    size_t sized = head;
-
-    *why = "damaged frame head";
-    if (memcmp(p, CF_FRAME_MAGIC, 4) != 0 || columns > CF_MAX_COLUMNS || have < head)
-        return 0;
-    XXH3_64bits_reset(&sum);
-    XXH3_64bits_update(&sum, p, 32);
-    XXH3_64bits_update(&sum, p + CF_FRAME_HEAD, columns * CF_DESCRIPTOR);
-    if (XXH3_64bits_digest(&sum) != cf_get64(p + 32))
-        return 0;
-    *why = "frame head that contradicts itself";
-    if (cf_get32(p + 12) > CF_FILE_ROWS || total > CF_MAX_FRAME || cf_get16(p + 8) == 0)
-        return 0;
-    for (size_t i = 0; i < columns; i++) {
-        const uint8_t *d = p + CF_FRAME_HEAD + i * CF_DESCRIPTOR;
-        unsigned known = cf_column_type(cf_get16(d));
-
-        sized += cf_pad8(cf_get32(d + 4));
-        if (d[2] < CF_U8 || d[2] > CF_BLOB || d[3] >= CF_CODECS || (known && known != d[2]))
-            return 0;
-        for (size_t k = 0; k < i; k++)
-            if (cf_get16(p + CF_FRAME_HEAD + k * CF_DESCRIPTOR) == cf_get16(d))
-                return 0;
-    }
-    return sized == total ? total : 0;
-}
-
-/* The frame of `total` bytes at pos, which is then left. Its bytes stay until the next cfr_need().
- */
-static void describe(struct cf_reader *r, size_t total)
-{
-    struct cf_frame *f = &r->frame;
-    const uint8_t *p = r->buf + r->pos;
-    size_t at;
-
-    f->table = cf_get16(p + 8);
-    f->columns = cf_get16(p + 10);
-    f->rows = cf_get32(p + 12);
-    f->first = cf_get64(p + 16);
-    f->last = cf_get64(p + 24);
-    f->offset = r->base + r->pos;
-    f->number = r->number;
-    f->header = &r->header;
-    f->reader = r;
-    at = CF_FRAME_HEAD + f->columns * CF_DESCRIPTOR;
-    r->coded_columns = f->columns;
-    for (unsigned i = 0; i < f->columns; i++) {
-        const uint8_t *d = p + CF_FRAME_HEAD + i * CF_DESCRIPTOR;
-        struct cf_data *c = &f->column[i];
-
-        c->id = cf_get16(d);
-        c->type = d[2];
-        c->codec = d[3];
-        c->bytes = cf_get32(d + 4);
-        c->base = cf_get64(d + 8);
-        c->sum = cf_get64(d + 16);
-        c->wire = p + at;
-        c->values = NULL;
-        r->coded[i] = (struct cf_coded){c->id,    c->type, c->codec,
-                                        c->bytes, c->base, (const uint8_t *)c->wire};
-        at += cf_pad8(c->bytes);
-    }
-    r->pos += total;
-}
-
-/* The index of the first column whose checksum does not hold, -1 when all do. */
-static int bad_column(const struct cf_frame *f)
-{
-    for (unsigned i = 0; i < f->columns; i++)
-        if (XXH3_64bits(f->column[i].wire, cf_pad8(f->column[i].bytes)) != f->column[i].sum)
-            return (int)i;
-    return -1;
-}
-
-/* The reader's numbers for ids of strings. Neighbouring rows have few different ones, but may take
-   turns: those that came last are kept by their low bits. */
-static void unify(const struct dict *dict, const uint32_t *id, uint32_t rows, uint32_t *number)
-{
-    enum { RECENT = 64 };
-    uint32_t recent[RECENT] = {0}, known[RECENT] = {0};
-
-    for (uint32_t k = 0; k < rows; k++) {
-        const uint32_t one = id[k], at = one & (RECENT - 1);
-
-        if (recent[at] != one) {
-            const struct dict *d = &dict[one >> CF_CHAIN_SHIFT];
-            const uint32_t low = one & (ID_SPACE - 1);
-
-            recent[at] = one;
-            known[at] = low < d->room ? d->number[low] : 0;
-        }
-        number[k] = known[at];
-    }
-}
-
-/* The i-th column that came, decoded; NULL when that cannot be done, which is then noted. */
-static const void *column_values(struct cf_reader *r, unsigned i, size_t *blob)
-{
-    const void *values = cf_decoder_column(r->decoder, i, blob);
-
-    if (!values)
-        cfr_not_decoded(r, r->frame.column[i].id);
-    return values;
-}
-
-/* Adds unified ids or plain values for what is wanted. 0; -1 when the frame cannot be handed out.
- */
-static int decode(struct cf_reader *r)
-{
-    struct cf_frame *f = &r->frame;
-    uint8_t wanted[CF_MAX_COLUMNS] = {0};
-
-    for (size_t i = 0; i < r->wants; i++) {
-        int at;
-
-        if (r->want[i].table != f->table)
-            continue;
-        at = cfr_column_at(f, r->want[i].column);
-        if (at >= 0) {
-            wanted[at] = 1;
-        } else if (r->want[i].need == CF_REQUIRED) {
-            unsigned column = r->want[i].column;
-            const char *adder = cf_column_adder(column);
-
-            if (r->missing++) /* of one stream, all frames lack it: say so once */
-                return -1;
-            cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
-                       cf_column_name(column),
-                       adder ? "first run the stream through "
-                             : "what made the stream did not record it",
-                       adder ? adder : "");
-            return -1;
-        }
-    }
-    for (unsigned i = 0; i < f->columns; i++) {
-        struct cf_data *c = &f->column[i];
-        size_t blob;
-
-        if ((!wanted[i] && !r->want_all) || c->id == CF_CODE)
-            continue;
-        if (!(c->values = column_values(r, i, &blob)))
-            return -1;
-        if (c->type == CF_STR && r->unify) {
-            const uint32_t *id = c->values;
-
-            if (r->unified_room[i] < f->rows) {
-                free(r->unified[i]);
-                r->unified_room[i] = 0;
-                r->unified[i] = malloc(f->rows * sizeof(uint32_t));
-                if (!r->unified[i]) {
-                    cfr_refuse(r, ENOMEM);
-                    return -1;
-                }
-                r->unified_room[i] = f->rows;
-            }
-            unify(r->dict, id, f->rows, r->unified[i]);
-            c->values = r->unified[i];
-        }
-    }
-    return 0;
-}
-
-/* Whether a frame is unpacked row by row, so that pieces of it save memory. */
-static int in_pieces(const struct cf_frame *f)
-{
-    int packed = 0, blobs = 0;
-
-    for (unsigned i = 0; i < f->columns; i++)
-        if (f->column[i].id == CF_CODE)
-            packed |= f->column[i].codec == CF_CODES;
-        else
-            blobs |= f->column[i].type == CF_BLOB;
-    return packed && !blobs && f->rows > CF_PIECE_ROWS;
-}
-
 /* 1, or 0 where no further piece of the frame can be handed out. */
 static int next_piece(struct cf_reader *r)
 {
     /* the program may have set or dropped columns */
     r->pos -= r->frame_bytes;
-    describe(r, r->frame_bytes);
+    cfr_describe(r, r->frame_bytes);
     r->frame.rows = (uint32_t)cf_decoder_piece(r->decoder, r->taken, CF_PIECE_ROWS);
     r->taken += r->frame.rows;
-    if (r->frame.rows && decode(r) == 0)
+    if (r->frame.rows && cfr_decode(r) == 0)
         return 1;
     r->taken = r->frame_rows;
     return 0;
@@ -476,9 +296,9 @@ static int take_frame(struct cf_reader *r)
         return 0;
     }
     cfr_align(r);
-    describe(r, total);
+    cfr_describe(r, total);
     cf_decoder_frame(r->decoder, r->frame.rows, r->coded, r->frame.columns);
-    bad = bad_column(&r->frame);
+    bad = cfr_bad_column(&r->frame);
     if (bad >= 0) {
         const char *table = cf_reader_table_name(r, r->frame.table);
         const char *name = cf_reader_column_name(r, r->frame.column[bad].id);
@@ -506,13 +326,13 @@ static int take_frame(struct cf_reader *r)
         cfr_damage(r, offset, "damaged dictionary: frame skipped");
         return 0;
     }
-    if (r->pieces && in_pieces(&r->frame)) {
+    if (r->pieces && cfr_in_pieces(&r->frame)) {
         r->frame_bytes = total;
         r->frame_rows = r->frame.rows;
         r->taken = 0;
         return next_piece(r);
     }
-    return decode(r) == 0;
+    return cfr_decode(r) == 0;
 }
 
 int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
@@ -607,80 +427,4 @@ uint64_t cf_reader_bytes(const struct cf_reader *r)
 uint64_t cf_reader_size(const struct cf_reader *r)
 {
     return r->size;
-}
-
-/* ---- columns ---- */
-
-const void *cf_values(const struct cf_frame *f, unsigned column)
-{
-    int i = cfr_column_at(f, column);
-
-    return i < 0 ? NULL : f->column[i].values;
-}
-
-const void *cf_late_values(const struct cf_frame *f, unsigned column)
-{
-    const int i = cfr_column_at(f, column);
-    size_t blob;
-
-    if (i < 0 || f->column[i].values || !f->column[i].wire)
-        return i < 0 ? NULL : f->column[i].values;
-    if (f->column[i].type != cf_column_type(column) || f->column[i].type == CF_STR)
-        return NULL;
-    return column_values(f->reader, (unsigned)i, &blob);
-}
-
-static const void *typed(const struct cf_frame *f, unsigned column, unsigned a, unsigned b)
-{
-    int i = cfr_column_at(f, column);
-
-    return i < 0 || (f->column[i].type != a && f->column[i].type != b) ? NULL : f->column[i].values;
-}
-
-const uint8_t *cf_u8(const struct cf_frame *f, unsigned column)
-{
-    return typed(f, column, CF_U8, CF_U8);
-}
-
-const uint32_t *cf_u32(const struct cf_frame *f, unsigned column)
-{
-    return typed(f, column, CF_U32, CF_STR);
-}
-
-const uint64_t *cf_u64(const struct cf_frame *f, unsigned column)
-{
-    return typed(f, column, CF_U64, CF_U64);
-}
-
-int cf_frame_set(struct cf_frame *f, unsigned column, const void *values)
-{
-    return cf_frame_set_as(f, column, cf_column_type(column), values);
-}
-
-int cf_frame_set_as(struct cf_frame *f, unsigned column, enum cf_type type, const void *values)
-{
-    int i = cfr_column_at(f, column);
-
-    if (!cf_type_width(type) || (i >= 0 && f->column[i].type != type))
-        return -1;
-    if (i < 0) {
-        if (f->columns >= CF_MAX_COLUMNS)
-            return -1;
-        i = (int)f->columns++;
-        f->column[i].type = (uint8_t)type;
-    }
-    f->column[i].id = (uint16_t)column;
-    f->column[i].wire = NULL;
-    f->column[i].values = values;
-    return 0;
-}
-
-void cf_frame_drop(struct cf_frame *f, unsigned column)
-{
-    int i = cfr_column_at(f, column);
-
-    if (i < 0)
-        return;
-    f->columns--;
-    memmove(&f->column[i], &f->column[i + 1], (f->columns - (unsigned)i) * sizeof(f->column[0]));
 }

@@ -135,10 +135,20 @@ void cfr_check_index(struct cf_reader *r);
 void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes, uint64_t end);
 void cfr_jump(struct cf_reader *r); /* to the next frame that is not out of range */
 
-/* cf_reader.c */
+/* cf_frame.c */
 /* The frame head at p and its descriptors, `have` bytes of which are there: the length of the
    frame, or 0 when this is no whole and undamaged head. `*why` tells. */
 size_t cfr_check_head(const uint8_t *p, size_t have, const char **why);
+/* The frame of `total` bytes at pos, which is then left. Its bytes stay until the next cfr_need().
+ */
+void cfr_describe(struct cf_reader *r, size_t total);
+/* The index of the first column whose checksum does not hold, -1 when all do. */
+int cfr_bad_column(const struct cf_frame *f);
+/* Adds unified ids or plain values for what is wanted. 0; -1 when the frame cannot be handed out.
+ */
+int cfr_decode(struct cf_reader *r);
+/* Whether a frame is unpacked row by row, so that pieces of it save memory. */
+int cfr_in_pieces(const struct cf_frame *f);
 
 /* cf_resync.c */
 /* Goes to the next place that begins like a frame or segment with a checksum that holds (in a
