@@ -140,13 +140,15 @@ int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64
                         uint32_t rows);
 /* Rows from `from` on were added: takes in their times, which are known to rise or not. */
 void cfw_note_times(struct batch *b, uint32_t from, int rising);
-uint8_t *cfw_scratch(struct cf_writer *w, unsigned i, size_t bytes); /* one for each column */
-/* Sends a batch on its way; it is no longer the caller's. */
-int cfw_emit(struct cf_writer *w, struct batch *b);
 int cfw_flush_strings(struct cf_writer *w);
 int cfw_flush_below(struct cf_writer *w, unsigned limit); /* batches of tables with smaller ids */
 /* What must stand before a frame of `table`, and the table's own batch. */
 int cfw_flush_for(struct cf_writer *w, unsigned table);
+
+/* cf_emit.c */
+uint8_t *cfw_scratch(struct cf_writer *w, unsigned i, size_t bytes); /* one for each column */
+/* Sends a batch on its way; it is no longer the caller's. */
+int cfw_emit(struct cf_writer *w, struct batch *b);
 void cfw_drain(struct cf_writer *w); /* waits until all batches are written */
 
 /* cf_writer.c */
