@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_unpack.h - private to the decoder: what cf_unpack.c, cf_unpack_rows.c and cf_unpack_lines.c
- * share.
+ * cf_unpack.h - private to the decoder: what cf_decoder.c, cf_unpack.c, cf_unpack_rows.c and
+ * cf_unpack_lines.c share.
  */
 #ifndef CF_UNPACK_H
 #define CF_UNPACK_H
 
 #include "cf_pack.h"
+
+/* Bytes after every buffer, so that whole words and blocks may be moved. */
+enum { SLACK = 64 };
 
 /* What belongs to the frame rather than to one column. */
 struct unpacker {
@@ -43,6 +46,16 @@ int64_t cfu_values(struct unpacker *u, const uint8_t **at, const uint8_t *end, s
 /* The same into `to`, which becomes u->table. */
 int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
                   unsigned width, struct cf_bytes *to) CF_MUST_CHECK;
+
+/* n values of a column of its own, of `width` bytes each. Uses u->plain[0]. */
+int cfu_plain(struct unpacker *u, int codec, const uint8_t *data, size_t bytes, unsigned width,
+              size_t n, uint64_t base, void *out) CF_MUST_CHECK;
+/* The codes of the rows, and those that stand there row by row: u->rows to u->where. */
+int cfu_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes) CF_MUST_CHECK;
+int cfu_row_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes,
+                  uint64_t codes) CF_MUST_CHECK;
+/* Fills `out` with values of `width` bytes from narrow ones. False where that is no narrowing. */
+bool cfu_widen(unsigned from, const void *v, size_t n, uint64_t base, unsigned width, void *out);
 
 /* ---- cf_unpack_rows.c: columns of a frame whose codes are in u ---- */
 
