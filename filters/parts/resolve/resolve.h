@@ -5,6 +5,7 @@
  *
  *     names.c    what a mapping's name means, its ELF file, and the text of its region
  *     spaces.c   processes with their mappings and heap objects, as events change them
+ *     mappings.c the mappings of a process and their regions
  *     places.c   function and source line of a pc, allocation site of a call stack
  *
  * All of it belongs to one segment of a stream: string ids are those of the writer's segment.
@@ -135,6 +136,8 @@ struct resolver {
 };
 
 struct space *world_space(const struct world *w, uint32_t pid);
+/* The set, to be changed: made when there is none, copied when it is shared. */
+struct cf_intervals *shared_own(struct resolver *r, struct shared **h, int maps);
 /* Makes the event happen. Of a CF_FREE, the object is given; of a CF_ALLOC, number and site. */
 void world_apply(struct world *w, const struct event *e);
 /* Ends the processes whose time was before `time`; and when the next one does. */
@@ -144,11 +147,19 @@ uint64_t world_next_death(const struct world *w);
 void world_copy(struct world *to, const struct world *from);
 void world_clear(struct world *w);
 
+void resolver_clear(struct resolver *r);
+
+/* ---- mappings.c ---- */
+
+/* A range is mapped, or no longer is; then objects in it are gone, too. */
+void space_map(struct world *w, struct space *s, const struct event *e);
+void space_unmap(struct world *w, struct space *s, const struct event *e);
 /* Region that holds the address in a space, NULL if none. */
 struct region *space_region(struct resolver *r, struct space *s, uint64_t addr, uint64_t key);
 /* String id of a region's text. */
 uint32_t region_text(struct resolver *r, struct region *g);
-void resolver_clear(struct resolver *r);
+/* The number of a region that nobody holds is given out anew. */
+void region_drop(struct resolver *r, uint32_t index);
 
 /* ---- places.c ---- */
 

@@ -3,94 +3,13 @@
  * spaces.c - the address spaces of all processes, as events change them.
  *
  * Comes in: mappings that come and go, heap objects, processes that fork and end. Goes out: for a
- * process, the sets of its mappings and objects; for a mapping, its region: what a person calls it
- * and from where its pages count. Memory: what lives now. A forked process shares its parent's sets
+ * process, the sets of its mappings (mappings.c) and objects. Memory: what lives now. A forked process shares its parent's sets
  * until one of the two changes them; a process that has ended is dropped.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/parts/resolve/resolve.h"
-
-/* ---- regions ---- */
-
-static uint32_t region_new(struct resolver *r, struct region region)
-{
-    uint32_t index = r->region_free;
-
-    if (index) {
-        r->region_free = r->regions[index].refs;
-    } else {
-        if (r->region_count + 2 > r->region_room) {
-            uint32_t room = r->region_room ? r->region_room * 2 : 64;
-            struct region *at = realloc(r->regions, room * sizeof *at);
-            if (!at) {
-                r->failed = 1;
-                return 0;
-            }
-            if (!r->regions)
-                at[0] = (struct region){0};
-            r->regions = at;
-            r->region_room = room;
-        }
-        index = ++r->region_count;
-    }
-    r->regions[index] = region;
-    r->regions[index].refs = 0;
-    return index;
-}
-
-/* The number of a region that nobody holds is given out anew. */
-static void region_drop(struct resolver *r, uint32_t index)
-{
-    struct region *g = &r->regions[index];
-
-    if (--g->refs == 0) {
-        g->refs = r->region_free;
-        r->region_free = index;
-    }
-}
-
-static void perms_text(unsigned perms, char *text)
-{
-    text[0] = perms & CF_PERM_R ? 'r' : '-';
-    text[1] = perms & CF_PERM_W ? 'w' : '-';
-    text[2] = perms & CF_PERM_X ? 'x' : '-';
-    text[3] = perms & CF_PERM_SHARED ? 's' : '\0';
-    text[4] = '\0';
-}
-
-uint32_t region_text(struct resolver *r, struct region *g)
-{
-    char *text = NULL, perms[8];
-    const char *name = r->names.at[g->name].text;
-    int n;
-
-    if (g->text)
-        return g->text;
-    perms_text(g->perms, perms);
-    if (g->kind == KIND_BSS)
-        n = asprintf(&text, "%s [bss]", name);
-    else if (g->kind == KIND_ANON)
-        n = asprintf(&text, "%s 0x%llx", *name == '[' ? name : "[anon]",
-                     (unsigned long long)g->start);
-    else if (g->kind == KIND_FILE && g->plain)
-        n = asprintf(&text, "%s %s", name, perms);
-    else if (g->kind == KIND_FILE)
-        n = asprintf(&text, "%s %s +0x%llx", name, perms, (unsigned long long)g->offset);
-    else if (g->plain)
-        n = asprintf(&text, "%s", name);
-    else
-        n = asprintf(&text, "%s 0x%llx", name, (unsigned long long)g->start);
-    if (n < 0) {
-        r->failed = 1;
-        return 0;
-    }
-    g->text = cf_writer_string(r->w, text);
-    free(text);
-    return g->text;
-}
 
 /* ---- sets that are shared ---- */
 
@@ -131,8 +50,7 @@ static void shared_drop(struct resolver *r, struct shared *h, int maps)
     free(h);
 }
 
-/* The set, to be changed: made when there is none, copied when it is shared. */
-static struct cf_intervals *owned(struct resolver *r, struct shared **h, int maps)
+struct cf_intervals *shared_own(struct resolver *r, struct shared **h, int maps)
 {
     if (!*h)
         *h = shared_new(r, maps ? 12 : 6);
@@ -370,208 +288,6 @@ static void apply_task(struct world *w, const struct event *e)
     }
 }
 
-/* ---- mappings ---- */
-
-static uint32_t slot_at(struct cf_intervals *maps, uint64_t addr)
-{
-    return cf_intervals_overlap(maps, addr, addr);
-}
-
-static const struct region *region_at(struct resolver *r, struct cf_intervals *maps, uint64_t addr)
-{
-    uint32_t slot = slot_at(maps, addr);
-
-    return slot ? &r->regions[cf_intervals_slots(maps)[slot].value] : NULL;
-}
-
-/* What is left of a mapping keeps its region. */
-static void keep_part(struct resolver *r, struct cf_intervals *maps, uint64_t start, uint64_t last,
-                      uint32_t index)
-{
-    if (cf_intervals_insert(maps, start, last, index, 0))
-        r->regions[index].refs++;
-    else
-        r->failed = 1;
-}
-
-/* Takes [start, last] out; what reaches beyond it keeps its region. 1 if code was in it. */
-static int cut(struct resolver *r, struct cf_intervals *maps, uint64_t start, uint64_t last)
-{
-    uint32_t slot;
-    int code = 0;
-
-    while ((slot = cf_intervals_overlap(maps, start, last))) {
-        struct cf_interval i = cf_intervals_slots(maps)[slot];
-        cf_intervals_remove(maps, slot);
-        code |= r->regions[i.value].perms & CF_PERM_X;
-        if (i.start < start)
-            keep_part(r, maps, i.start, start - 1, i.value);
-        if (i.last > last)
-            keep_part(r, maps, last + 1, i.last, i.value);
-        region_drop(r, i.value);
-    }
-    return code;
-}
-
-static int is_first(struct space *s, uint32_t name, uint64_t base)
-{
-    for (unsigned i = 0; i < s->first_count; i++)
-        if (s->firsts[i].name == name)
-            return s->firsts[i].base == base;
-    if (s->first_count == FIRSTS)
-        return 0;
-    s->firsts[s->first_count++] = (struct first_of){name, base};
-    return 1;
-}
-
-/* Bias and symbols of a file mapping. Parts of one image agree on the bias, so the mapping that
-   this one replaces, or else the one before it, tells which segment a shared page is for. */
-static void find_image(struct resolver *r, struct cf_intervals *maps, struct region *g)
-{
-    struct symbols *symbols = names_symbols(&r->names, g->name);
-    const struct region *near = region_at(r, maps, g->start);
-    const struct cf_interval *slots = cf_intervals_slots(maps);
-
-    if (!symbols)
-        return;
-    for (int step = 0; step < 2; step++) {
-        if (near && near->name == g->name && near->symbols)
-            break;
-        uint32_t slot = cf_intervals_overlap(maps, g->start, UINT64_MAX);
-        slot = slot ? slots[slot].prev : 0;
-        near = step == 0 && slot ? &r->regions[slots[slot].value] : NULL;
-    }
-    if (symbols_bias(symbols, g->start, g->offset, g->perms, near ? &near->bias : NULL, &g->bias) ==
-        0)
-        g->symbols = symbols;
-}
-
-/* Anonymous memory right behind the written segment of a file, within what the file's headers ask
-   for: its zero-filled data. */
-static int find_bss(struct resolver *r, struct cf_intervals *maps, struct region *g)
-{
-    const struct region *before = g->start ? region_at(r, maps, g->start - 1) : NULL;
-
-    if (!before || !before->symbols || before->kind != KIND_FILE ||
-        g->start - before->bias >= symbols_end(before->symbols))
-        return 0;
-    g->kind = KIND_BSS;
-    g->name = before->name;
-    g->symbols = before->symbols;
-    g->bias = before->bias;
-    return 1;
-}
-
-/* Number of the region that the new mapping continues, 0 if it is one of its own. */
-static uint32_t continued(struct resolver *r, struct cf_intervals *maps, const struct region *g,
-                          uint64_t last)
-{
-    const struct cf_interval *slots = cf_intervals_slots(maps);
-    uint64_t places[2] = {g->start, g->start ? g->start - 1 : g->start};
-    int down = g->kind == KIND_STACK;
-
-    if (g->kind == KIND_FILE)
-        return 0;
-    if (down) {
-        places[0] = last;
-        places[1] = last == UINT64_MAX ? last : last + 1;
-    }
-    for (int i = 0; i < 2; i++) {
-        uint32_t slot = slot_at(maps, places[i]);
-        if (!slot)
-            continue;
-        const struct region *old = &r->regions[slots[slot].value];
-        if (g->kind == KIND_ANON) {
-            /* New permissions for part of it, as of the arena of a thread that grows. */
-            if (i == 0 && old->kind == KIND_BSS && slots[slot].last >= last)
-                return slots[slot].value;
-            if (i == 0 && old->kind == KIND_ANON && old->name == g->name && slot_at(maps, last) &&
-                slots[slot_at(maps, last)].value == slots[slot].value)
-                return slots[slot].value;
-        } else if (old->name == g->name && (!down || last < old->base)) {
-            return slots[slot].value;
-        }
-    }
-    return 0;
-}
-
-static void map_range(struct world *w, struct space *s, const struct event *e)
-{
-    struct resolver *r = w->r;
-    struct cf_intervals *maps = owned(r, &s->maps, 1);
-    struct name *name = &r->names.at[e->a];
-    struct region g = {.name = e->a, .start = e->start, .base = e->start, .offset = e->offset};
-    uint32_t index;
-
-    if (!maps || e->a == 0)
-        return;
-    g.kind = name->kind;
-    g.perms = e->perms & 15;
-    if (cf_intervals_count(maps) == 0)
-        s->first_count = 0; /* a new program */
-    index = continued(r, maps, &g, e->last);
-    if (index && ((r->regions[index].perms ^ g.perms) & CF_PERM_X)) {
-        /* Code or no code must stay visible; all else of the region is kept. */
-        struct region same = r->regions[index];
-        same.perms = g.perms;
-        index = region_new(r, same);
-    } else if (!index) {
-        if (g.kind == KIND_FILE) {
-            find_image(r, maps, &g);
-            if (!(name->seen >> g.perms & 1)) {
-                name->seen |= (uint16_t)(1 << g.perms);
-                name->first[g.perms] = g.offset;
-            }
-            g.plain = name->first[g.perms] == g.offset;
-        } else if (g.kind == KIND_STACK) {
-            g.base = e->last + 1;
-            g.flip = UINT64_MAX;
-            g.plain = (uint8_t)is_first(s, g.name, g.base);
-        } else if (g.kind == KIND_NAMED) {
-            g.plain = (uint8_t)is_first(s, g.name, g.base);
-        } else {
-            find_bss(r, maps, &g);
-        }
-        index = region_new(r, g);
-    }
-    if (!index)
-        return;
-    r->regions[index].refs++; /* cut() must not let go of it */
-    int code = cut(r, maps, e->start, e->last);
-    if (cf_intervals_insert(maps, e->start, e->last, index, 0))
-        r->regions[index].refs++;
-    else
-        r->failed = 1;
-    region_drop(r, index);
-    if (code || g.perms & CF_PERM_X)
-        s->code = ++r->codes;
-}
-
-static void unmap_range(struct world *w, struct space *s, const struct event *e)
-{
-    struct resolver *r = w->r;
-    uint32_t slot;
-
-    if (s->maps && cf_intervals_overlap(s->maps->set, e->start, e->last)) {
-        struct cf_intervals *maps = owned(r, &s->maps, 1);
-        if (maps && cut(r, maps, e->start, e->last))
-            s->code = ++r->codes;
-    }
-    if (s->objects && cf_intervals_overlap(s->objects->set, e->start, e->last)) {
-        struct cf_intervals *objects = owned(r, &s->objects, 0);
-        while (objects && (slot = cf_intervals_overlap(objects, e->start, e->last)))
-            cf_intervals_remove(objects, slot);
-    }
-}
-
-struct region *space_region(struct resolver *r, struct space *s, uint64_t addr, uint64_t key)
-{
-    if (!s || !s->maps)
-        return NULL;
-    uint32_t slot = cf_intervals_find(s->maps->set, addr, key);
-    return slot ? &r->regions[cf_intervals_slots(s->maps->set)[slot].value] : NULL;
-}
-
 /* ---- heap objects ---- */
 
 static void apply_object(struct world *w, struct space *s, const struct event *e)
@@ -582,13 +298,13 @@ static void apply_object(struct world *w, struct space *s, const struct event *e
     if (e->op == CF_FREE) {
         slot = s->objects ? cf_intervals_overlap(s->objects->set, e->start, e->start) : 0;
         if (slot && cf_intervals_slots(s->objects->set)[slot].value == e->a) {
-            objects = owned(w->r, &s->objects, 0);
+            objects = shared_own(w->r, &s->objects, 0);
             if (objects)
                 cf_intervals_remove(objects, slot);
         }
         return;
     }
-    objects = owned(w->r, &s->objects, 0);
+    objects = shared_own(w->r, &s->objects, 0);
     if (!objects)
         return;
     /* No allocator gives out memory twice: the release of what is here was not seen. */
@@ -616,14 +332,14 @@ void world_apply(struct world *w, const struct event *e)
     case CF_FREE:
         s = space_make(w, e->pid);
         if (s && e->op == CF_MAPPED)
-            map_range(w, s, e);
+            space_map(w, s, e);
         else if (s)
             apply_object(w, s, e);
         break;
     case CF_UNMAPPED:
         s = world_space(w, e->pid);
         if (s)
-            unmap_range(w, s, e);
+            space_unmap(w, s, e);
         break;
     default:
         break;
