@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * columns.c - the columns that cf-resolve adds, run by run: accesses of one process between two
+ * events.
+ */
+#include <string.h>
+
+#include "filters/parts/resolve/columns.h"
+
+static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,   CF_SITE,
+                                             CF_SYMBOL, CF_FUNCTION, CF_SOURCE};
+
+static unsigned wanted(const struct state *s, const struct cf_frame *f)
+{
+    unsigned maps = 1 << REGION | 1 << PAGE | 1 << SYMBOL, code = 1 << FUNCTION | 1 << SOURCE;
+    unsigned add = s->o->add, can = 0;
+
+    if (f->table == CF_OBJECT)
+        return (add ? add : ~0u) & (1 << OBJECT | 1 << SITE | code);
+    if (add)
+        return f->table == CF_LINE ? add & ~code : add;
+    if (s->t.has_maps)
+        can |= (cf_u64(f, CF_ADDR) ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
+    /* With mappings too: the first allocation may come after the first accesses, or never, and
+       whoever ranks sites needs the column in every frame. Empty it takes no room. */
+    if ((s->t.has_maps || s->t.has_objects) && cf_u64(f, CF_ADDR))
+        can |= 1 << OBJECT | 1 << SITE;
+    return can;
+}
+
+static void clear_run(struct state *s, uint32_t from, uint32_t count)
+{
+    for (int k = 0; k < ADDED; k++)
+        memset(s->column[k] + from, 0, count * sizeof **s->column);
+}
+
+static void find_regions(struct state *s, struct space *space, const uint64_t *addr,
+                         const uint64_t *pc, uint32_t from, uint32_t count, uint32_t more)
+{
+    uint32_t *text = s->column[REGION] + from, *page = s->column[PAGE] + from;
+    const struct cf_interval *slots;
+
+    if (!space->maps) {
+        memset(s->slots, 0, count * sizeof *s->slots);
+        memset(text, 0, count * sizeof *text);
+        memset(page, 0, count * sizeof *page);
+        return;
+    }
+    cf_intervals_find_many(space->maps->set, addr, pc, count, more, s->slots);
+    slots = cf_intervals_slots(space->maps->set);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = slots[s->slots[i]].value;
+        if (__builtin_expect(index == 0, 0)) {
+            text[i] = page[i] = s->slots[i] = 0;
+            continue;
+        }
+        struct region *g = &s->t.r.regions[index];
+        uint64_t number = ((addr[i] - g->base) ^ g->flip) >> s->page_shift;
+        text[i] = __builtin_expect(g->text != 0, 1) ? g->text : region_text(&s->t.r, g);
+        page[i] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+        s->slots[i] = index;
+    }
+}
+
+/* Variables at the addresses, whose regions stand in s->slots. Code is no variable. */
+static void find_symbols(struct state *s, const uint64_t *addr, const uint64_t *pc,
+                         const uint8_t *op, uint32_t from, uint32_t count)
+{
+    uint32_t *symbol = s->column[SYMBOL] + from;
+
+    for (uint32_t i = 0; i < count; i++) {
+        symbol[i] = 0;
+        if (s->slots[i] == 0 || (op && op[i] == CF_IFETCH))
+            continue;
+        const struct region *g = &s->t.r.regions[s->slots[i]];
+        if (!g->symbols)
+            continue;
+        uint64_t at = addr[i] - g->bias;
+        symbol[i] = symbols_variable(g->symbols, s->out, at, pc ? pc[i] : 0);
+    }
+}
+
+static void find_objects(struct state *s, struct space *space, const uint64_t *addr,
+                         const uint64_t *pc, uint32_t from, uint32_t count, uint32_t more)
+{
+    uint32_t *object = s->column[OBJECT] + from, *site = s->column[SITE] + from;
+    const struct cf_interval *slots;
+
+    if (!space->objects) {
+        memset(object, 0, count * sizeof *object);
+        memset(site, 0, count * sizeof *site);
+        return;
+    }
+    cf_intervals_find_many(space->objects->set, addr, pc, count, more, s->slots);
+    slots = cf_intervals_slots(space->objects->set);
+    for (uint32_t i = 0; i < count; i++) {
+        object[i] = slots[s->slots[i]].value;
+        site[i] = slots[s->slots[i]].extra;
+    }
+}
+
+/* Accesses of one process between two events. */
+static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
+                        struct space *space, uint32_t from, uint32_t end)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR), *pc = cf_u64(f, CF_PC);
+    const uint8_t *op = cf_u8(f, CF_OP);
+
+    if (!space) {
+        clear_run(s, from, end - from);
+        return;
+    }
+    for (uint32_t i = from, n; i < end; i += n) {
+        n = end - i < CHUNK ? end - i : CHUNK;
+        const uint64_t *a = addr ? addr + i : NULL, *p = pc ? pc + i : NULL;
+        if (!a || !p)
+            clear_run(s, i, n);
+        if (a && add & (1 << REGION | 1 << PAGE | 1 << SYMBOL))
+            find_regions(s, space, a, p, i, n, f->rows - i - n);
+        if (a && add & 1 << SYMBOL)
+            find_symbols(s, a, p, op ? op + i : NULL, i, n);
+        if (a && add & (1 << OBJECT | 1 << SITE))
+            find_objects(s, space, a, p, i, n, f->rows - i - n);
+        if (p && add & (1 << FUNCTION | 1 << SOURCE))
+            places_find_many(s->t.places, space, p, n, s->column[FUNCTION] + i,
+                             s->column[SOURCE] + i);
+    }
+}
+
+/* For the last message: how many rows of a frame got something in each column. */
+static void count_found(const struct state *s, const struct cf_frame *f, unsigned add,
+                        uint64_t *sum)
+{
+    for (int k = 0; k < ADDED && !s->tool->quiet; k++) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; add & 1u << k && i < f->rows; i++)
+            found += s->column[k][i] != 0;
+        sum[k] += found;
+    }
+}
+
+static void take_accesses(struct state *s, const struct cf_frame *f, unsigned add)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    const uint32_t *pids = cf_u32(f, CF_PID);
+    uint64_t next = 0;
+
+    /* No more lines come of what was before this frame, or they are looked at as of then. */
+    if (s->t.has_lines)
+        timeline_advance_lines(&s->t, s->reached);
+    for (uint32_t i = 0, end; i < f->rows; i = end) {
+        /* Accesses without a time come after all that was told before them. */
+        uint64_t t = time ? time[i] : UINT64_MAX;
+        uint32_t pid = pids ? pids[i] : 0;
+        if (t >= next)
+            next = timeline_advance(&s->t, t);
+        int late = t < s->t.horizon;
+        for (end = i + 1; end < f->rows; end++) {
+            if ((pids && pids[end] != pid) ||
+                (time && (time[end] >= next || (time[end] < s->t.horizon) != late)))
+                break;
+        }
+        if (late) {
+            s->t.odd.late += end - i;
+            clear_run(s, i, end - i);
+        } else {
+            resolve_run(s, f, add, world_space(&s->t.r.now, pid), i, end);
+        }
+    }
+    if (time && time[f->rows - 1] > s->reached)
+        s->reached = time[f->rows - 1];
+    s->rows += f->rows;
+    count_found(s, f, add, s->found);
+}
+
+static void take_snapshots(struct state *s, const struct cf_frame *f)
+{
+    const uint32_t *number = cf_u32(f, CF_SNAP);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+
+    timeline_expect_lines(&s->t);
+    for (uint32_t i = 0; number && time && i < f->rows; i++) {
+        uint64_t at = s->snapshots++ % SNAPSHOTS;
+        s->snapshot[at].number = number[i];
+        s->snapshot[at].time = time[i];
+    }
+}
+
+/* Time of a snapshot; of an unknown one 0, so that its lines are looked at as they are. */
+static uint64_t snapshot_time(const struct state *s, uint32_t number)
+{
+    for (uint64_t i = s->snapshots, n = 0; i > 0 && n < SNAPSHOTS; i--, n++)
+        if (s->snapshot[(i - 1) % SNAPSHOTS].number == number)
+            return s->snapshot[(i - 1) % SNAPSHOTS].time;
+    return 0;
+}
+
+static void take_lines(struct state *s, const struct cf_frame *f, unsigned add)
+{
+    const uint32_t *number = cf_u32(f, CF_SNAP), *pids = cf_u32(f, CF_PID);
+
+    timeline_expect_lines(&s->t);
+    for (uint32_t i = 0, end; i < f->rows; i = end) {
+        uint32_t pid = pids ? pids[i] : 0;
+        uint64_t time = number ? snapshot_time(s, number[i]) : 0;
+        for (end = i + 1; end < f->rows; end++)
+            if ((pids && pids[end] != pid) || (number && number[end] != number[i]))
+                break;
+        timeline_advance_lines(&s->t, time);
+        resolve_run(s, f, add, world_space(&s->t.r.lines, pid), i, end);
+    }
+    s->line_rows += f->rows;
+    count_found(s, f, add, s->line_found);
+}
+
+void columns_take(struct state *s, struct cf_frame *f)
+{
+    const struct told told = {s->column[OBJECT], s->column[SITE], s->column[FUNCTION],
+                              s->column[SOURCE]};
+    unsigned add;
+
+    switch (f->table) {
+    case CF_HEADER:
+        if (timeline_begin(&s->t, s->out, &s->o->where, &s->o->places) < 0)
+            s->t.r.failed = 1;
+        s->snapshots = s->reached = 0;
+        return;
+    case CF_SNAPSHOT:
+        take_snapshots(s, f);
+        return;
+    case CF_OBJECT:
+    case CF_ACCESS:
+    case CF_LINE:
+        add = wanted(s, f);
+        if (f->table == CF_OBJECT)
+            timeline_take_objects(&s->t, f, &told);
+        else if (f->table == CF_LINE)
+            take_lines(s, f, add);
+        else
+            take_accesses(s, f, add);
+        for (int k = 0; k < ADDED; k++)
+            if (add & 1u << k && cf_frame_set(f, added_column[k], s->column[k]) < 0)
+                s->crowded = 1;
+        return;
+    default:
+        timeline_take(&s->t, s->in, f);
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * columns.h - the columns that cf-resolve adds: filled in for frames of accesses, lines of
+ * snapshots and heap objects.
+ */
+#ifndef CF_RESOLVE_COLUMNS_H
+#define CF_RESOLVE_COLUMNS_H
+
+#include "filters/parts/resolve/timeline.h"
+#include "formats/program/cf_tool.h"
+
+enum added { REGION, PAGE, OBJECT, SITE, SYMBOL, FUNCTION, SOURCE, ADDED };
+
+enum {
+    CHUNK = 1024,     /* accesses resolved at once: their slots stay in the cache */
+    SNAPSHOTS = 1024, /* whose lines may still come */
+};
+
+struct options {
+    const char *output;
+    unsigned add; /* bits of enum added, 0 = what the input makes possible */
+    uint64_t page_size;
+    struct where where;
+    struct place_options places;
+};
+
+struct state {
+    struct cf_tool *tool;
+    const struct options *o;
+    struct cf_reader *in;
+    struct cf_writer *out;
+    struct timeline t;
+    unsigned page_shift;
+    int crowded; /* a frame had no place for a column */
+    uint32_t *column[ADDED];
+    uint32_t slots[CHUNK];
+    uint64_t rows, found[ADDED];           /* accesses */
+    uint64_t line_rows, line_found[ADDED]; /* lines of snapshots */
+    struct {
+        uint32_t number;
+        uint64_t time;
+    } snapshot[SNAPSHOTS]; /* the last ones */
+    uint64_t snapshots;
+    uint64_t refused; /* files whose names lack since they could not be read */
+    uint64_t reached; /* time of the last access of the frames before */
+};
+
+/* Fills in the columns of a frame that is about to go out, or takes in what the frame says of those
+   to come. Without memory s->t.r.failed. */
+void columns_take(struct state *s, struct cf_frame *f);
+
+#endif
