@@ -16,117 +16,16 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
-#include "filters/engine/rows/intervals.h"
+#include "filters/engine/rows/intervals_parts.h"
 
 enum {
-    BLOCK = 128,      /* starts in a block: one insertion moves half a kilobyte on average */
     HOPS = 4,         /* neighbours that a lookup visits before it searches */
     FLIGHT = 32,      /* lookups that memory is asked for in advance */
     BIG = 4096,       /* ranges whose slots no longer stay in the cache */
-    KEYS = 1 << 10,   /* hints by key */
     NEAR_LEAST = 8,   /* hints by address: binary logarithm of their number */
     NEAR_LOOKUP = 12, /* for a set that is asked */
     NEAR_MOST = 22,
 };
-
-struct block {
-    uint64_t start[BLOCK];
-    uint32_t slot[BLOCK];
-    uint32_t count;
-};
-
-struct cf_intervals {
-    struct cf_interval *slots;
-    uint32_t slots_used, slots_room; /* used: ever given out, with slot 0 */
-    uint32_t free_slot;              /* list through `prev`, 0 ends it */
-    uint32_t count;
-
-    uint64_t *first; /* start of each block's first range, ascending */
-    uint32_t *order; /* the block */
-    uint32_t blocks, blocks_room;
-    struct block *pool;
-    uint32_t *home; /* of each slot in use: its block, as index in the pool */
-    uint32_t pool_used, pool_room;
-    uint32_t free_block; /* index + 1, list through `count` */
-
-    uint32_t *near;   /* slot by address; made when it pays */
-    uint32_t *recent; /* slot by key; behind `near` in one piece of memory */
-    unsigned near_bits, shift;
-    uint32_t near_enough; /* more ranges than this deserve more hints */
-};
-
-/* A slot out of use holds no address, and being its own neighbour proves nothing. */
-static void slot_vacate(struct cf_intervals *v, uint32_t slot)
-{
-    v->slots[slot] = (struct cf_interval){.start = 1, .last = 0, .next = slot};
-}
-
-struct cf_intervals *cf_intervals_new(unsigned shift)
-{
-    struct cf_intervals *v = calloc(1, sizeof *v);
-    if (!v)
-        return NULL;
-    v->shift = shift;
-    v->slots_room = 16;
-    v->slots = malloc(v->slots_room * sizeof *v->slots);
-    v->home = malloc(v->slots_room * sizeof *v->home);
-    if (!v->slots || !v->home) {
-        cf_intervals_free(v);
-        return NULL;
-    }
-    slot_vacate(v, 0);
-    v->slots_used = 1;
-    return v;
-}
-
-void cf_intervals_free(struct cf_intervals *v)
-{
-    if (!v)
-        return;
-    free(v->slots);
-    free(v->home);
-    free(v->first);
-    free(v->order);
-    free(v->pool);
-    free(v->near);
-    free(v);
-}
-
-static void *duplicate(const void *from, size_t count, size_t size, int *failed)
-{
-    if (count == 0)
-        return NULL;
-    void *to = cf_memory_take(count * size);
-    if (!to)
-        *failed = 1;
-    else
-        memcpy(to, from, count * size);
-    return to;
-}
-
-struct cf_intervals *cf_intervals_copy(const struct cf_intervals *v)
-{
-    struct cf_intervals *c = malloc(sizeof *c);
-    int failed = 0;
-    if (!c)
-        return NULL;
-    *c = *v;
-    c->near = c->recent = NULL;
-    c->near_enough = 0;
-    c->slots = duplicate(v->slots, v->slots_used, sizeof *v->slots, &failed);
-    c->home = duplicate(v->home, v->slots_used, sizeof *v->home, &failed);
-    c->first = duplicate(v->first, v->blocks, sizeof *v->first, &failed);
-    c->order = duplicate(v->order, v->blocks, sizeof *v->order, &failed);
-    c->pool = duplicate(v->pool, v->pool_used, sizeof *v->pool, &failed);
-    c->slots_room = c->slots_used;
-    c->blocks_room = c->blocks;
-    c->pool_room = c->pool_used;
-    if (failed) {
-        cf_intervals_free(c);
-        return NULL;
-    }
-    return c;
-}
 
 /* Number of starts in the sorted array that are <= addr. The loop has no branch to mispredict. */
 static uint32_t count_until(const uint64_t *start, uint32_t count, uint64_t addr)
@@ -519,12 +418,4 @@ const struct cf_interval *cf_intervals_slots(const struct cf_intervals *v)
 uint32_t cf_intervals_count(const struct cf_intervals *v)
 {
     return v->count;
-}
-
-size_t cf_intervals_bytes(const struct cf_intervals *v)
-{
-    size_t hints = v->near ? (((size_t)1 << v->near_bits) + KEYS) * sizeof *v->near : 0;
-    return sizeof *v + v->slots_room * (sizeof *v->slots + sizeof *v->home) +
-           v->blocks_room * (sizeof *v->first + sizeof *v->order) + v->pool_room * sizeof *v->pool +
-           hints;
 }
