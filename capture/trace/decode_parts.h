@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Private to the decoder: the state that decode.c and decode_events.c share.
+ * Private to the decoder: the state that its parts share.
  */
 #ifndef CF_TRACE_DECODE_PARTS_H
 #define CF_TRACE_DECODE_PARTS_H
@@ -72,18 +72,31 @@ struct cf_trace {
     struct cf_trace_context context[CF_DECODE_CONTEXTS];
 };
 
-/* ---- decode.c; functions return 0, or -1 when nothing more is to be called ---- */
+/* Functions that return an int return 0, or -1 when nothing more is to be called. */
+
+/* ---- decode.c ---- */
 
 /* Keeps the first problem. */
 void cf_decode_problem(struct cf_trace *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What the system refused us is no fault of the trace. */
+void cf_decode_refused(struct cf_trace *t, const char *what, int error);
+
 /* What a handler returned: remembers that it wants no more. */
 int cf_decode_called(struct cf_trace *t, int result);
 int cf_decode_no_memory(struct cf_trace *t);
 
+/* ---- decode_place.c ---- */
+
+/* The accesses so far are handed over; what comes next gets a place of its own. */
+int cf_decode_close_place(struct cf_trace *t);
+
 /* Hands over the rows that were kept back, in their order. */
 int cf_decode_flush(struct cf_trace *t);
+
+/* Takes over the accesses that were expanded into the staging area. */
+int cf_decode_put_staged(struct cf_trace *t, uint32_t staged);
 
 /* The running thread stops, and the current process's running thread runs from now on. */
 void cf_decode_pause(struct cf_trace *t);
@@ -94,6 +107,32 @@ int cf_decode_end_repeat(struct cf_trace *t);
 
 int cf_decode_task(struct cf_trace *t, struct cf_decode_process *p, uint32_t tid,
                    enum cf_trace_kind kind, const char *name);
+
+/* ---- decode_process.c ---- */
+
+/* The process of this number that has not ended; the one with this ring. Or NULL. */
+struct cf_decode_process *cf_decode_alive(const struct cf_trace *t, uint32_t pid);
+struct cf_decode_process *cf_decode_find(struct cf_trace *t, uint32_t pid, uint32_t ring_number);
+
+/* A process begins with a ring; or without one: if it came to that by exec, it has ended for us. */
+int cf_decode_start(struct cf_trace *t, const struct cf_wire_token *token);
+int cf_decode_start_without(struct cf_trace *t, const struct cf_wire_token *token);
+int cf_decode_end(struct cf_trace *t, struct cf_decode_process *p);
+
+/* It waits for a block that is free now. */
+void cf_decode_wake(struct cf_decode_process *p);
+
+/* What this process still sends is not looked at. */
+void cf_decode_refuse(struct cf_decode_process *p);
+
+/* What it sent cannot be decoded: `what` says why. */
+void cf_decode_drop(struct cf_trace *t, struct cf_decode_process *p, const char *what);
+
+/* Counts a process that is not recorded; `error` is an errno, 0: by an exec. */
+void cf_decode_not_recorded(struct cf_trace *t, uint32_t pid, uint32_t error);
+
+/* Frees it; it is in no list any more. */
+void cf_decode_forget(struct cf_decode_process *p);
 
 /* ---- decode_events.c ---- */
 

@@ -8,6 +8,8 @@
 #include "capture/cf_repeat.c"
 #include "capture/trace/decode.c"
 #include "capture/trace/decode_events.c"
+#include "capture/trace/decode_place.c"
+#include "capture/trace/decode_process.c"
 #include "capture/trace/decode_repeat.c"
 #include "capture/trace/decode_rows.c"
 #include "capture/trace/decode_templates.c"
