@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rows.c - the header row of a file, and its rows one by one.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/csv/import.h"
+
+enum { LAST_COLUMN = CF_ID - 1 };
+
+/* ---- the header row ---- */
+
+static unsigned find_column(const char *name)
+{
+    unsigned column = cf_column_find(name);
+
+    /* What a mapping or task is called; the stream's own name for the column is longer known. */
+    if (!column && strcmp(name, "name") == 0)
+        column = CF_LABEL;
+    return column <= LAST_COLUMN ? column : 0;
+}
+
+static void bad_header(struct cf_csv_input *in, const char *name)
+{
+    char known[1024] = "";
+    size_t at = 0;
+
+    for (unsigned i = 1; i <= LAST_COLUMN && at < sizeof known; i++)
+        if (cf_column_name(i))
+            at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "",
+                                   cf_column_name(i));
+    cf_lines_bad(&in->lines, in->at + 1, "unknown column '%.60s': known are %s", name, known);
+    in->useless = 1;
+}
+
+static void read_name(struct cf_csv_input *in, const char *name)
+{
+    unsigned column = find_column(name);
+
+    if (in->useless)
+        return;
+    if (!column) {
+        bad_header(in, name);
+        return;
+    }
+    for (unsigned i = 0; i < in->columns; i++) {
+        if (in->id[i] == column) {
+            cf_lines_bad(&in->lines, in->at + 1, "column '%s' stands here a second time", name);
+            in->useless = 1;
+            return;
+        }
+    }
+    /* One is kept for a time of our own. */
+    if (in->columns == CF_MAX_COLUMNS - 1) {
+        cf_lines_bad(&in->lines, in->at + 1, "more than %d columns", CF_MAX_COLUMNS - 1);
+        in->useless = 1;
+        return;
+    }
+    if (column == CF_TIME)
+        in->time_at = (int)in->columns;
+    if (column == CF_SNAP)
+        in->snap_at = (int)in->columns;
+    in->id[in->columns++] = (uint16_t)column;
+}
+
+static void end_header(struct cf_csv_input *in)
+{
+    if (in->useless)
+        return;
+    if (in->table == CF_ACCESS) {
+        int found = 0;
+
+        for (unsigned i = 0; i < in->columns; i++)
+            found |= in->id[i] == CF_ADDR;
+        if (!found) {
+            cf_lines_bad(&in->lines, 0, "no column 'addr', which accesses need");
+            in->useless = 1;
+            return;
+        }
+    }
+    in->headed = 1;
+    for (unsigned i = 0; i < in->columns; i++) {
+        in->batch[i] =
+            cf_need(&in->m->tool, calloc(CF_CSV_BATCH, cf_type_width(cf_column_type(in->id[i]))));
+    }
+    in->times = cf_need(&in->m->tool, calloc(CF_CSV_BATCH, sizeof *in->times));
+}
+
+/* ---- rows ---- */
+
+static void on_cell(void *text, size_t length, void *arg)
+{
+    struct cf_csv_input *in = arg;
+
+    /* With CSV_APPEND_NULL the text ends with a zero byte. A second row in the same line, after a
+       lone CR, must not touch the one that waits. */
+    if (!in->headed && !in->useless)
+        read_name(in, text);
+    else if (in->headed && !in->have_row && in->at < in->columns)
+        cf_csv_input_cell(in, text, length);
+    in->at++;
+}
+
+uint64_t cf_csv_input_time(const struct cf_csv_input *in)
+{
+    if (!(cf_table_traits(in->table) & CF_TABLE_TIMED))
+        return 0;
+    if (in->time_at >= 0)
+        return in->cell[in->time_at];
+    return in->table == CF_ACCESS ? in->row : 0;
+}
+
+static void on_row(int end, void *arg)
+{
+    struct cf_csv_input *in = arg;
+    unsigned cells = in->at;
+
+    (void)end;
+    in->at = 0;
+    if (in->useless)
+        return;
+    if (!in->headed) {
+        end_header(in);
+        return;
+    }
+    in->row++;
+    if (in->have_row) {
+        cf_lines_bad(&in->lines, 0, "a CR inside a line: end lines with LF or CR LF");
+        return;
+    }
+    if (!in->row_bad && cells != in->columns) {
+        cf_lines_bad(&in->lines, 0, "%u cells where the header names %u", cells, in->columns);
+        in->row_bad = 1;
+    }
+    if (!in->row_bad) {
+        uint64_t time = cf_csv_input_time(in);
+
+        in->have_row = 1;
+        if (time < in->last_time)
+            cf_lines_bad(&in->lines, (unsigned)in->time_at + 1,
+                         "time %" PRIu64 " comes after %" PRIu64
+                         ": sort the file by time; the row is kept",
+                         time, in->last_time);
+        in->last_time = time;
+    }
+    in->row_bad = 0;
+}
+
+static void feed(struct cf_csv_input *in, const char *text, size_t length)
+{
+    if (csv_parse(&in->csv, text, length, on_cell, on_row, in) != length)
+        cf_die(&in->m->tool, CF_EXIT_ENVIRONMENT, "%s:%" PRIu64 ": %s", in->lines.name,
+               in->lines.number, csv_strerror(csv_error(&in->csv)));
+    /* Within quotes a cell may go on over many lines, but not for ever. */
+    if (in->csv.entry_pos > CF_MAX_TEXT) {
+        cf_lines_bad(&in->lines, in->at + 1,
+                     "a cell of more than %d bytes: is a quote not closed? The rest of the file is "
+                     "left out",
+                     CF_MAX_TEXT);
+        in->ended = 1;
+    }
+}
+
+void cf_csv_input_next(struct cf_csv_input *in)
+{
+    const char *line;
+    size_t length;
+
+    in->have_row = 0;
+    while (!in->have_row && !in->ended && !in->useless) {
+        if (!cf_lines_next(&in->lines, &line, &length)) {
+            in->ended = 1;
+            if (in->csv.quoted && !in->lines.failed)
+                cf_lines_bad(&in->lines, in->at + 1, "a quote is not closed before the end");
+            break;
+        }
+        length++; /* with the newline */
+        if (in->lines.number == 1 && length > 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
+            line += 3;
+            length -= 3;
+        }
+        feed(in, line, length);
+    }
+}
