@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * watch.c - traced processes and threads. See watch.h, and ptrace(2) for the kinds of stops.
+ * watch.c - what is asked for, stops, and going on. See watch.h, and ptrace(2) for kinds of stops.
  *
  * A thread that has hit a trap instruction is set back to it. Before it goes on, the instruction is
  * put back, the thread makes one step while all others stand still, and the trap is put in again:
@@ -17,50 +17,10 @@
 
 #include "capture/snapshot/reap.h"
 #include "capture/snapshot/tasks.h"
-#include "capture/snapshot/watch.h"
-#include "capture/snapshot/watch_arch.h"
-#include "capture/snapshot/watch_symbol.h"
+#include "capture/snapshot/watch_parts.h"
 #include "formats/base/cf_number.h"
 
 enum { WAIT_MS = 100, POLL_US = 20, END_MS = 10000 };
-enum hit { NO_HIT, HIT_TRAP, HIT_DATA };
-
-struct trap {
-    uint64_t addr; /* 0: not put in */
-    long word;     /* what stood there */
-    int out;       /* was taken out for good */
-};
-
-struct process {
-    pid_t pid;
-    struct trap trap[WATCH_POINTS];
-    struct trap entry; /* while symbols may be those of libraries that are not loaded yet */
-    unsigned placed;   /* bits of points */
-    struct watch_data data[WATCH_DATA_MOST];
-    unsigned data_count;
-};
-
-struct thread {
-    pid_t tid, pid;
-    int fresh;   /* has not stopped yet: its debug registers are not set */
-    int stopped; /* stands still and is ours to let go */
-    int group;   /* by a SIGSTOP of its own world */
-    int signal;  /* to hand over when it goes on */
-    enum hit hit;
-};
-
-struct watch {
-    struct cf_tool *tool;
-    const struct watch_point *point;
-    unsigned points;
-    struct process *process;
-    struct thread *thread;
-    size_t processes, process_room, threads, thread_room;
-    int stopping;
-    int released;           /* nothing is watched any more: who stops is detached */
-    unsigned found, warned; /* bits of points */
-    uint64_t shared;        /* accesses that another one's snapshot has to serve */
-};
 
 /* ---- what is asked for ---- */
 
@@ -145,207 +105,6 @@ void watch_tell(struct watch *w)
                 (unsigned long long)w->shared);
 }
 
-/* ---- processes and threads ---- */
-
-static struct process *find_process(struct watch *w, pid_t pid)
-{
-    for (size_t i = 0; i < w->processes; i++)
-        if (w->process[i].pid == pid)
-            return &w->process[i];
-    return NULL;
-}
-
-static struct thread *find_thread(struct watch *w, pid_t tid)
-{
-    for (size_t i = 0; i < w->threads; i++)
-        if (w->thread[i].tid == tid)
-            return &w->thread[i];
-    return NULL;
-}
-
-/* A process that begins has the memory of its parent, traps included. */
-static void add_process(struct watch *w, pid_t pid, pid_t parent)
-{
-    const struct process *from;
-
-    if (find_process(w, pid))
-        return;
-    if (w->processes == w->process_room) {
-        w->process_room = w->process_room ? 2 * w->process_room : 8;
-        w->process = cf_need(w->tool, realloc(w->process, w->process_room * sizeof *w->process));
-    }
-    from = find_process(w, parent);
-    w->process[w->processes] = from ? *from : (struct process){0};
-    w->process[w->processes++].pid = pid;
-}
-
-static struct thread *add_thread(struct watch *w, pid_t tid)
-{
-    struct thread *t = find_thread(w, tid);
-    char path[64], line[256];
-    int pid = tid, parent = 0;
-    FILE *f;
-
-    if (t)
-        return t;
-    snprintf(path, sizeof path, "/proc/%d/status", tid);
-    f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f)) {
-        (void)sscanf(line, "Tgid: %d", &pid);
-        (void)sscanf(line, "PPid: %d", &parent);
-    }
-    if (f)
-        fclose(f);
-    add_process(w, pid, parent);
-    if (w->threads == w->thread_room) {
-        w->thread_room = w->thread_room ? 2 * w->thread_room : 16;
-        w->thread = cf_need(w->tool, realloc(w->thread, w->thread_room * sizeof *w->thread));
-    }
-    t = &w->thread[w->threads++];
-    *t = (struct thread){.tid = tid, .pid = pid, .fresh = 1};
-    return t;
-}
-
-static void drop_thread(struct watch *w, pid_t tid)
-{
-    struct thread *t = find_thread(w, tid);
-    pid_t pid;
-    size_t left = 0;
-
-    if (!t)
-        return;
-    pid = t->pid;
-    *t = w->thread[--w->threads];
-    for (size_t i = 0; i < w->threads; i++)
-        left += w->thread[i].pid == pid;
-    for (size_t i = 0; !left && i < w->processes; i++)
-        if (w->process[i].pid == pid) {
-            w->process[i] = w->process[--w->processes];
-            break;
-        }
-}
-
-/* ---- traps ---- */
-
-static int poke_trap(pid_t tid, struct trap *trap, int in)
-{
-    uint64_t value, mask;
-    const unsigned bytes = watch_arch_trap(&value);
-    long word;
-
-    mask = ((uint64_t)1 << 8 * bytes) - 1;
-    errno = 0;
-    word = ptrace(PTRACE_PEEKTEXT, tid, trap->addr, NULL);
-    if (errno)
-        return -1;
-    if (in)
-        trap->word = word;
-    word = (long)(((uint64_t)word & ~mask) | ((in ? value : (uint64_t)trap->word) & mask));
-    return (int)ptrace(PTRACE_POKETEXT, tid, trap->addr, word);
-}
-
-static void warn_once(struct watch *w, unsigned i, const char *what)
-{
-    if (!(w->warned >> i & 1))
-        cf_warn(w->tool, "--event: %s+0x%llx: %s",
-                w->point[i].symbol ? w->point[i].symbol : "address",
-                (unsigned long long)w->point[i].offset, what);
-    w->warned |= 1u << i;
-}
-
-/* Where no size is given: the most that can be watched there of what is left of the symbol. */
-static unsigned fitting(uint64_t addr, uint64_t symbol_bytes, uint64_t offset)
-{
-    const uint64_t left = offset < symbol_bytes ? symbol_bytes - offset : 1;
-    unsigned bytes = 8;
-
-    while (bytes > 1 && (bytes > left || addr % bytes))
-        bytes /= 2;
-    return bytes;
-}
-
-/* Finds the places that have none yet, in the program itself or in its libraries. */
-static void place(struct watch *w, struct process *p, pid_t tid, int libraries)
-{
-    for (unsigned i = 0; i < w->points && !w->released; i++) {
-        const struct watch_point *point = &w->point[i];
-        uint64_t addr = 0, bytes = UINT64_MAX;
-
-        if (p->placed >> i & 1 ||
-            (point->symbol && watch_symbol(p->pid, point->symbol, libraries, &addr, &bytes) != 0))
-            continue;
-        w->found |= 1u << i;
-        p->placed |= 1u << i;
-        addr += point->offset;
-        if (point->kind == WATCH_BREAK) {
-            p->trap[i].addr = addr;
-            if (poke_trap(tid, &p->trap[i], 1) != 0) {
-                p->trap[i].addr = 0;
-                warn_once(w, i, "is no memory of the program");
-            }
-            continue;
-        }
-        bytes = point->bytes ? point->bytes : fitting(addr, bytes, point->offset);
-        if (addr % bytes) {
-            warn_once(w, i, "its address is no multiple of the bytes to watch");
-            continue;
-        }
-        p->data[p->data_count++] = (struct watch_data){addr, (unsigned)bytes, point->kind};
-    }
-}
-
-/* A program begins in this process. */
-static void begin(struct watch *w, struct process *p, pid_t tid)
-{
-    *p = (struct process){.pid = p->pid};
-    place(w, p, tid, 0);
-    if (p->placed == (1u << w->points) - 1 || w->released)
-        return;
-    p->entry.addr = watch_entry(p->pid);
-    if (p->entry.addr && poke_trap(tid, &p->entry, 1) != 0)
-        p->entry.addr = 0;
-}
-
-static void arm(struct watch *w, const struct thread *t, int on)
-{
-    const struct process *p = find_process(w, t->pid);
-
-    if (p && p->data_count &&
-        watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
-        errno != ESRCH)
-        cf_warn(w->tool, "--event: debug registers: %s", strerror(errno));
-}
-
-/* Its libraries are there: 1 when this is the program's first instruction. */
-static int on_entry(struct watch *w, struct thread *t)
-{
-    struct process *p = find_process(w, t->pid);
-    uint64_t pc;
-
-    if (!p || !p->entry.addr || watch_arch_pc(t->tid, &pc) != 0 ||
-        pc != p->entry.addr + watch_arch_behind())
-        return 0;
-    (void)watch_arch_set_pc(t->tid, p->entry.addr);
-    (void)poke_trap(t->tid, &p->entry, 0);
-    p->entry.addr = 0;
-    place(w, p, t->tid, 1);
-    arm(w, t, 1);
-    return 1;
-}
-
-/* The trap behind which a thread stands, or NULL. */
-static struct trap *trap_of(struct watch *w, const struct thread *t, uint64_t *pc)
-{
-    struct process *p = find_process(w, t->pid);
-
-    if (!p || watch_arch_pc(t->tid, pc) != 0)
-        return NULL;
-    for (unsigned i = 0; i < w->points; i++)
-        if (p->trap[i].addr && p->trap[i].addr + watch_arch_behind() == *pc)
-            return &p->trap[i];
-    return NULL;
-}
-
 /* ---- stops ---- */
 
 static void go_on(struct thread *t)
@@ -380,21 +139,21 @@ static int has_trap(pid_t tid)
    trap of ours is on its way: then that is awaited first. */
 static void let_go(struct watch *w, struct thread *t)
 {
-    struct process *p = find_process(w, t->pid);
+    struct process *p = watch_find_process(w, t->pid);
 
     t->hit = NO_HIT;
-    arm(w, t, 0);
+    watch_arm(w, t, 0);
     for (unsigned i = 0; p && i < w->points; i++)
         if (p->trap[i].addr && !p->trap[i].out)
-            p->trap[i].out = poke_trap(t->tid, &p->trap[i], 0) == 0;
+            p->trap[i].out = watch_poke(t->tid, &p->trap[i], 0) == 0;
     if (p && p->entry.addr && !p->entry.out)
-        p->entry.out = poke_trap(t->tid, &p->entry, 0) == 0;
+        p->entry.out = watch_poke(t->tid, &p->entry, 0) == 0;
     if (has_trap(t->tid)) {
         go_on(t);
         return;
     }
     (void)ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal);
-    drop_thread(w, t->tid);
+    watch_drop_thread(w, t->tid);
 }
 
 /* A SIGTRAP that is no event: 1 for a hit, 0 for one of our own stops, -1 for the program's own. */
@@ -410,12 +169,13 @@ static int on_trap(struct watch *w, struct thread *t)
         return 0;
     if (info.si_code == TRAP_HWBKPT) {
         t->hit = w->released ? NO_HIT : HIT_DATA;
-        arm(w, t, 1); /* and with that the reason in the status register is gone */
+        watch_arm(w, t, 1); /* and with that the reason in the status register is gone */
         return !w->released;
     }
-    if (on_entry(w, t))
+    if (watch_on_entry(w, t))
         return 0;
-    trap = info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT ? trap_of(w, t, &pc) : NULL;
+    trap =
+        info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT ? watch_trap_of(w, t, &pc) : NULL;
     if (!trap)
         return -1;
     (void)watch_arch_set_pc(t->tid, trap->addr);
@@ -432,20 +192,20 @@ static void on_exec(struct watch *w, struct thread *t)
     for (size_t i = w->threads; i-- > 0;)
         if (w->thread[i].pid == pid && w->thread[i].tid != tid)
             w->thread[i] = w->thread[--w->threads];
-    p = find_process(w, pid);
+    p = watch_find_process(w, pid);
     if (p)
-        begin(w, p, tid);
-    t = find_thread(w, tid);
+        watch_begin(w, p, tid);
+    t = watch_find_thread(w, tid);
     if (t) {
         t->fresh = 0;
-        arm(w, t, 1);
+        watch_arm(w, t, 1);
     }
 }
 
 /* Returns 1 when this is a hit that is to be served. */
 static int on_stop(struct watch *w, pid_t tid, int status)
 {
-    struct thread *t = add_thread(w, tid);
+    struct thread *t = watch_add_thread(w, tid);
     const int event = status >> 16, number = WSTOPSIG(status);
     unsigned long message;
     int hit = 0;
@@ -460,12 +220,12 @@ static int on_stop(struct watch *w, pid_t tid, int status)
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
         if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0)
-            (void)add_thread(w, (pid_t)message);
+            (void)watch_add_thread(w, (pid_t)message);
         break;
     case PTRACE_EVENT_STOP:
         t->group = number != SIGTRAP;
         if (t->fresh)
-            arm(w, t, 1);
+            watch_arm(w, t, 1);
         t->fresh = 0;
         break;
     default:
@@ -474,7 +234,7 @@ static int on_stop(struct watch *w, pid_t tid, int status)
             t->signal = number;
         break;
     }
-    t = find_thread(w, tid); /* the list may have moved */
+    t = watch_find_thread(w, tid); /* the list may have moved */
     if (!t)
         return 0;
     if (hit == 1 && !w->stopping)
@@ -501,7 +261,7 @@ unsigned watch_handle(struct watch *w, void (*ended)(void *arg, pid_t pid, int s
         if (WIFSTOPPED(status)) {
             hits += (unsigned)on_stop(w, tid, status);
         } else {
-            drop_thread(w, tid);
+            watch_drop_thread(w, tid);
             ended(arg, tid, status);
         }
     }
@@ -514,7 +274,7 @@ int watch_seize(struct watch *w, pid_t pid)
                (long)(PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
                       PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL)) != 0)
         return -1;
-    add_thread(w, pid)->fresh = 0;
+    watch_add_thread(w, pid)->fresh = 0;
     return 0;
 }
 
@@ -594,7 +354,7 @@ static int step_over(struct thread *t)
 /* Past what was hit, while all others stand still. */
 static void pass(struct watch *w, struct thread *t)
 {
-    struct process *p = find_process(w, t->pid);
+    struct process *p = watch_find_process(w, t->pid);
     struct trap *trap = NULL;
     uint64_t pc;
 
@@ -603,23 +363,23 @@ static void pass(struct watch *w, struct thread *t)
     if (t->hit == HIT_DATA) {
         if (!watch_arch_data_first())
             return;
-        arm(w, t, 0);
+        watch_arm(w, t, 0);
         (void)step_over(t);
-        arm(w, t, 1);
+        watch_arm(w, t, 1);
         return;
     }
     for (unsigned i = 0; i < w->points; i++)
         if (p->trap[i].addr && p->trap[i].addr == pc)
             trap = &p->trap[i];
-    if (!trap || poke_trap(t->tid, trap, 0) != 0)
+    if (!trap || watch_poke(t->tid, trap, 0) != 0)
         return;
     (void)step_over(t);
     if (t->stopped)
-        (void)poke_trap(t->tid, trap, 1);
+        (void)watch_poke(t->tid, trap, 1);
     else /* it runs, so another thread of the process must do it */
         for (size_t i = 0; i < w->threads; i++)
             if (w->thread[i].pid == t->pid && w->thread[i].stopped &&
-                poke_trap(w->thread[i].tid, trap, 1) == 0)
+                watch_poke(w->thread[i].tid, trap, 1) == 0)
                 break;
 }
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watch_parts.h - private to the watch: the state that watch.c, watch_threads.c and watch_traps.c
+ * share.
+ */
+#ifndef CF_SNAPSHOT_WATCH_PARTS_H
+#define CF_SNAPSHOT_WATCH_PARTS_H
+
+#include "capture/snapshot/watch.h"
+#include "capture/snapshot/watch_arch.h"
+
+enum hit { NO_HIT, HIT_TRAP, HIT_DATA };
+
+struct trap {
+    uint64_t addr; /* 0: not put in */
+    long word;     /* what stood there */
+    int out;       /* was taken out for good */
+};
+
+struct process {
+    pid_t pid;
+    struct trap trap[WATCH_POINTS];
+    struct trap entry; /* while symbols may be those of libraries that are not loaded yet */
+    unsigned placed;   /* bits of points */
+    struct watch_data data[WATCH_DATA_MOST];
+    unsigned data_count;
+};
+
+struct thread {
+    pid_t tid, pid;
+    int fresh;   /* has not stopped yet: its debug registers are not set */
+    int stopped; /* stands still and is ours to let go */
+    int group;   /* by a SIGSTOP of its own world */
+    int signal;  /* to hand over when it goes on */
+    enum hit hit;
+};
+
+struct watch {
+    struct cf_tool *tool;
+    const struct watch_point *point;
+    unsigned points;
+    struct process *process;
+    struct thread *thread;
+    size_t processes, process_room, threads, thread_room;
+    int stopping;
+    int released;           /* nothing is watched any more: who stops is detached */
+    unsigned found, warned; /* bits of points */
+    uint64_t shared;        /* accesses that another one's snapshot has to serve */
+};
+
+/* ---- watch_threads.c; processes are known as long as they have a thread ---- */
+
+struct process *watch_find_process(struct watch *w, pid_t pid);
+struct thread *watch_find_thread(struct watch *w, pid_t tid);
+
+/* Adds it, unless it is known, and its process. Like watch_drop_thread() it moves the lists. */
+struct thread *watch_add_thread(struct watch *w, pid_t tid);
+void watch_drop_thread(struct watch *w, pid_t tid);
+
+/* ---- watch_traps.c ---- */
+
+/* Puts the trap in, or what stood there back, by a thread that stands. -1 with errno. */
+int watch_poke(pid_t tid, struct trap *trap, int in);
+
+/* A program begins in this process. */
+void watch_begin(struct watch *w, struct process *p, pid_t tid);
+
+/* Sets the thread's debug registers, or clears them. */
+void watch_arm(struct watch *w, const struct thread *t, int on);
+
+/* Its libraries are there: 1 when this is the program's first instruction. */
+int watch_on_entry(struct watch *w, struct thread *t);
+
+/* The trap behind which a thread stands, or NULL. */
+struct trap *watch_trap_of(struct watch *w, const struct thread *t, uint64_t *pc);
+
+#endif

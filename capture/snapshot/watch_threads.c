@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watch_threads.c - the processes and threads that are traced.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "capture/snapshot/watch_parts.h"
+
+struct process *watch_find_process(struct watch *w, pid_t pid)
+{
+    for (size_t i = 0; i < w->processes; i++)
+        if (w->process[i].pid == pid)
+            return &w->process[i];
+    return NULL;
+}
+
+struct thread *watch_find_thread(struct watch *w, pid_t tid)
+{
+    for (size_t i = 0; i < w->threads; i++)
+        if (w->thread[i].tid == tid)
+            return &w->thread[i];
+    return NULL;
+}
+
+/* A process that begins has the memory of its parent, traps included. */
+static void add_process(struct watch *w, pid_t pid, pid_t parent)
+{
+    const struct process *from;
+
+    if (watch_find_process(w, pid))
+        return;
+    if (w->processes == w->process_room) {
+        w->process_room = w->process_room ? 2 * w->process_room : 8;
+        w->process = cf_need(w->tool, realloc(w->process, w->process_room * sizeof *w->process));
+    }
+    from = watch_find_process(w, parent);
+    w->process[w->processes] = from ? *from : (struct process){0};
+    w->process[w->processes++].pid = pid;
+}
+
+struct thread *watch_add_thread(struct watch *w, pid_t tid)
+{
+    struct thread *t = watch_find_thread(w, tid);
+    char path[64], line[256];
+    int pid = tid, parent = 0;
+    FILE *f;
+
+    if (t)
+        return t;
+    snprintf(path, sizeof path, "/proc/%d/status", tid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        (void)sscanf(line, "Tgid: %d", &pid);
+        (void)sscanf(line, "PPid: %d", &parent);
+    }
+    if (f)
+        fclose(f);
+    add_process(w, pid, parent);
+    if (w->threads == w->thread_room) {
+        w->thread_room = w->thread_room ? 2 * w->thread_room : 16;
+        w->thread = cf_need(w->tool, realloc(w->thread, w->thread_room * sizeof *w->thread));
+    }
+    t = &w->thread[w->threads++];
+    *t = (struct thread){.tid = tid, .pid = pid, .fresh = 1};
+    return t;
+}
+
+void watch_drop_thread(struct watch *w, pid_t tid)
+{
+    struct thread *t = watch_find_thread(w, tid);
+    pid_t pid;
+    size_t left = 0;
+
+    if (!t)
+        return;
+    pid = t->pid;
+    *t = w->thread[--w->threads];
+    for (size_t i = 0; i < w->threads; i++)
+        left += w->thread[i].pid == pid;
+    for (size_t i = 0; !left && i < w->processes; i++)
+        if (w->process[i].pid == pid) {
+            w->process[i] = w->process[--w->processes];
+            break;
+        }
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watch_traps.c - where the points are in a program: trap instructions and debug registers.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+#include "capture/snapshot/watch_parts.h"
+#include "capture/snapshot/watch_symbol.h"
+
+int watch_poke(pid_t tid, struct trap *trap, int in)
+{
+    uint64_t value, mask;
+    const unsigned bytes = watch_arch_trap(&value);
+    long word;
+
+    mask = ((uint64_t)1 << 8 * bytes) - 1;
+    errno = 0;
+    word = ptrace(PTRACE_PEEKTEXT, tid, trap->addr, NULL);
+    if (errno)
+        return -1;
+    if (in)
+        trap->word = word;
+    word = (long)(((uint64_t)word & ~mask) | ((in ? value : (uint64_t)trap->word) & mask));
+    return (int)ptrace(PTRACE_POKETEXT, tid, trap->addr, word);
+}
+
+static void warn_once(struct watch *w, unsigned i, const char *what)
+{
+    if (!(w->warned >> i & 1))
+        cf_warn(w->tool, "--event: %s+0x%llx: %s",
+                w->point[i].symbol ? w->point[i].symbol : "address",
+                (unsigned long long)w->point[i].offset, what);
+    w->warned |= 1u << i;
+}
+
+/* Where no size is given: the most that can be watched there of what is left of the symbol. */
+static unsigned fitting(uint64_t addr, uint64_t symbol_bytes, uint64_t offset)
+{
+    const uint64_t left = offset < symbol_bytes ? symbol_bytes - offset : 1;
+    unsigned bytes = 8;
+
+    while (bytes > 1 && (bytes > left || addr % bytes))
+        bytes /= 2;
+    return bytes;
+}
+
+/* Finds the places that have none yet, in the program itself or in its libraries. */
+static void place(struct watch *w, struct process *p, pid_t tid, int libraries)
+{
+    for (unsigned i = 0; i < w->points && !w->released; i++) {
+        const struct watch_point *point = &w->point[i];
+        uint64_t addr = 0, bytes = UINT64_MAX;
+
+        if (p->placed >> i & 1 ||
+            (point->symbol && watch_symbol(p->pid, point->symbol, libraries, &addr, &bytes) != 0))
+            continue;
+        w->found |= 1u << i;
+        p->placed |= 1u << i;
+        addr += point->offset;
+        if (point->kind == WATCH_BREAK) {
+            p->trap[i].addr = addr;
+            if (watch_poke(tid, &p->trap[i], 1) != 0) {
+                p->trap[i].addr = 0;
+                warn_once(w, i, "is no memory of the program");
+            }
+            continue;
+        }
+        bytes = point->bytes ? point->bytes : fitting(addr, bytes, point->offset);
+        if (addr % bytes) {
+            warn_once(w, i, "its address is no multiple of the bytes to watch");
+            continue;
+        }
+        p->data[p->data_count++] = (struct watch_data){addr, (unsigned)bytes, point->kind};
+    }
+}
+
+void watch_begin(struct watch *w, struct process *p, pid_t tid)
+{
+    *p = (struct process){.pid = p->pid};
+    place(w, p, tid, 0);
+    if (p->placed == (1u << w->points) - 1 || w->released)
+        return;
+    p->entry.addr = watch_entry(p->pid);
+    if (p->entry.addr && watch_poke(tid, &p->entry, 1) != 0)
+        p->entry.addr = 0;
+}
+
+void watch_arm(struct watch *w, const struct thread *t, int on)
+{
+    const struct process *p = watch_find_process(w, t->pid);
+
+    if (p && p->data_count &&
+        watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
+        errno != ESRCH)
+        cf_warn(w->tool, "--event: debug registers: %s", strerror(errno));
+}
+
+int watch_on_entry(struct watch *w, struct thread *t)
+{
+    struct process *p = watch_find_process(w, t->pid);
+    uint64_t pc;
+
+    if (!p || !p->entry.addr || watch_arch_pc(t->tid, &pc) != 0 ||
+        pc != p->entry.addr + watch_arch_behind())
+        return 0;
+    (void)watch_arch_set_pc(t->tid, p->entry.addr);
+    (void)watch_poke(t->tid, &p->entry, 0);
+    p->entry.addr = 0;
+    place(w, p, t->tid, 1);
+    watch_arm(w, t, 1);
+    return 1;
+}
+
+struct trap *watch_trap_of(struct watch *w, const struct thread *t, uint64_t *pc)
+{
+    struct process *p = watch_find_process(w, t->pid);
+
+    if (!p || watch_arch_pc(t->tid, pc) != 0)
+        return NULL;
+    for (unsigned i = 0; i < w->points; i++)
+        if (p->trap[i].addr && p->trap[i].addr + watch_arch_behind() == *pc)
+            return &p->trap[i];
+    return NULL;
+}
