@@ -26,6 +26,7 @@
 
 #include "capture/cf_command.h"
 #include "capture/snapshot/device.h"
+#include "capture/snapshot/note.h"
 #include "capture/snapshot/options.h"
 #include "capture/snapshot/reap.h"
 
@@ -130,73 +131,6 @@ static void go_on(struct capture *k)
     k->stopping = 0;
 }
 
-static int note_maps(struct capture *k, struct observed *o, uint64_t ns)
-{
-    char path[64], *text, *copy;
-    size_t length;
-
-    snprintf(path, sizeof path, "/proc/%d/maps", o->pid);
-    text = tasks_read(path, &length);
-    if (!text)
-        return 0; /* it has ended */
-    if (o->maps && o->maps_bytes == length && memcmp(o->maps, text, length) == 0) {
-        free(text);
-        return 0;
-    }
-    copy = malloc(length + 1);
-    if (!copy) {
-        free(text);
-        return -1;
-    }
-    memcpy(copy, text, length + 1);
-    free(o->maps);
-    o->maps = copy;
-    o->maps_bytes = length;
-    return emit_maps(&k->emit, ns, (uint32_t)o->pid, text, length);
-}
-
-static int note_name(struct capture *k, struct observed *o, uint64_t ns)
-{
-    char path[64], *name;
-    size_t length;
-    int result = 0;
-
-    snprintf(path, sizeof path, "/proc/%d/comm", o->pid);
-    name = tasks_read(path, &length);
-    if (name) {
-        name[strcspn(name, "\n")] = '\0';
-        if (strncmp(name, o->name, sizeof o->name - 1) != 0) {
-            snprintf(o->name, sizeof o->name, "%s", name);
-            result = emit_named(&k->emit, ns, (uint32_t)o->pid, name);
-        }
-    }
-    free(name);
-    return result;
-}
-
-/* What a snapshot of that time needs to be known of processes. */
-static int note_tasks(struct capture *k, uint64_t ns)
-{
-    for (size_t i = 0; i < k->tasks.count; i++) {
-        struct observed *o = &k->tasks.observed[i];
-
-        if (o->pid == 0)
-            continue;
-        if (o->fresh) {
-            const pid_t parent = o->parent == getpid() ? 0 : o->parent;
-
-            if (emit_begin(&k->emit, ns, (uint32_t)o->pid, (uint32_t)parent, o->name) != 0)
-                return -1;
-            o->fresh = 0;
-        } else if (note_name(k, o, ns) != 0) {
-            return -1;
-        }
-        if (k->o.maps && note_maps(k, o, ns) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* ---- snapshots ---- */
 
 static int write_snapshot(struct capture *k, const struct taken *t)
@@ -274,7 +208,7 @@ static int take(struct capture *k, int event)
                     errno == EBUSY ? "another program owns its buffer" : strerror(errno));
         return errno == ENOSPC ? CF_EXIT_INPUT : CF_EXIT_ENVIRONMENT;
     }
-    if (note_tasks(k, t.shot.time_ns) != 0) {
+    if (note_tasks(&k->emit, &k->tasks, k->o.maps, t.shot.time_ns) != 0) {
         cf_warn(&k->tool, "out of memory");
         return CF_EXIT_ENVIRONMENT;
     }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * note.h - what a snapshot needs to be known of the processes that are observed.
+ */
+#ifndef CF_SNAPSHOT_NOTE_H
+#define CF_SNAPSHOT_NOTE_H
+
+#include <stdint.h>
+
+#include "capture/snapshot/emit.h"
+#include "capture/snapshot/tasks.h"
+
+/* Emits for a snapshot of that time which processes have begun, their names and, if wanted, their
+   mappings, where these have changed. 0, or -1: no memory. */
+int note_tasks(struct emit *e, struct tasks *t, int maps, uint64_t ns);
+
+#endif
