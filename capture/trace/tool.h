@@ -3,7 +3,8 @@
  * cftrace, a Valgrind tool: what its parts share.
  *
  *     tool_main.c        options, registration, the --function switch, the end
- *     tool_instrument.c  superblocks: describe once, then fold and pack addresses
+ *     tool_plan.c        superblocks: what they do, described once
+ *     tool_instrument.c  superblocks: the code that packs the addresses
  *     tool_events.c      threads, mappings
  *     tool_heap.c        heap blocks and their call stacks
  *     tool_own.c         heap blocks of programs that are linked statically
