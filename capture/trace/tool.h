@@ -8,7 +8,8 @@
  *     tool_events.c      threads, mappings
  *     tool_heap.c        heap blocks and their call stacks
  *     tool_own.c         heap blocks of programs that are linked statically
- *     tool_transport.c   the ring, tokens, fork, stopping
+ *     tool_transport.c   blocks of the ring, tokens, fork, stopping
+ *     tool_ring.c        making the ring
  */
 #ifndef CF_TRACE_TOOL_H
 #define CF_TRACE_TOOL_H
@@ -87,6 +88,15 @@ void cf_transport_enter(ThreadId tid);            /* generated code is about to 
 void cf_transport_leave(ThreadId tid);
 UChar *cf_transport_region(void); /* first record since the last hand-over or publication */
 VG_REGPARM(0) void cf_transport_flush(void); /* helper: the block is full */
+
+/* tool_ring.c */
+struct cf_ring {
+    struct cf_wire_ring *memory; /* or NULL */
+    UInt number;                 /* of its file */
+    UInt blocks;
+    UInt place; /* 1: in the spare directory */
+};
+UWord cf_ring_make(struct cf_ring *ring); /* 0, or an error; then it has a number only */
 
 /* tool_instrument.c */
 IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

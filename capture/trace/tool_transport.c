@@ -16,8 +16,6 @@
 #include "pub_tool_machine.h"
 
 /* Functions of Valgrind's core that its tool headers do not declare. */
-extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
-                                                      Off64T offset);
 extern SysRes VG_(do_syscall)(UWord number, RegWord a1, RegWord a2, RegWord a3, RegWord a4,
                               RegWord a5, RegWord a6);
 extern Int VG_(sigtimedwait_zero)(const vki_sigset_t *set, vki_siginfo_t *info);
@@ -30,19 +28,14 @@ extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who)
 #define POLL_NVAL         0x20
 #define WAIT_MILLISECONDS 200
 #define REMOVE_DIRECTORY  0x200 /* of unlinkat() */
-#define RLIMIT_FSIZE      1
 
 struct cf_tool_hot cf_tool_hot = {.advance = ~(UWord)0, .leave_sp = ~(Addr)0, .call_sp = ~(Addr)0};
 Bool cf_tool_recording = False;
 
-static struct cf_wire_ring *ring;
-static UChar *blocks;
-static UChar *block_start; /* of the current block */
-static UChar *region;      /* where the place-holder of the unpublished part is; NULL: none */
-static UInt sequence;      /* of the current block */
-static UInt ring_number;
-static UInt ring_blocks;
-static UInt ring_place;          /* 1: in the spare directory */
+static struct cf_ring ring;
+static UChar *block_start;       /* of the current block */
+static UChar *region;            /* where the place-holder of the unpublished part is; NULL: none */
+static UInt sequence;            /* of the current block */
 static Bool unrecorded;          /* there was no room for a ring */
 static Int fifo = -1, told = -1; /* told: standard error as the program got it */
 static Bool discard_pending;
@@ -76,7 +69,8 @@ static void fill_place(void)
 
 static void begin_block(void)
 {
-    block_start = blocks + (UWord)(sequence % ring_blocks) * CF_WIRE_BLOCK_BYTES;
+    block_start = (UChar *)ring.memory + CF_WIRE_HEADER_BYTES +
+                  (UWord)(sequence % ring.blocks) * CF_WIRE_BLOCK_BYTES;
     cf_tool_hot.cursor = block_start;
     cf_tool_hot.limit = block_start + CF_WIRE_BLOCK_BYTES - CF_TOOL_SLACK;
     place_holder();
@@ -105,7 +99,7 @@ static Bool remove_from(const HChar *directory, const HChar *format)
 {
     HChar path[VG_(strlen)(directory) + 40];
 
-    VG_(sprintf)(path, format, directory, VG_(getpid)(), ring_number);
+    VG_(sprintf)(path, format, directory, VG_(getpid)(), ring.number);
     return VG_(unlink)(path) == 0;
 }
 
@@ -118,7 +112,7 @@ static void lost(void)
     Bool first = remove_from(directories[0], "%s/tokens");
     UInt i;
 
-    if (ring && !__atomic_load_n(&ring->stop, __ATOMIC_SEQ_CST) &&
+    if (ring.memory && !__atomic_load_n(&ring.memory->stop, __ATOMIC_SEQ_CST) &&
         (first || !cf_tool_options.follow) && told >= 0 &&
         sr_isError(VG_(do_syscall)(__NR_write, told, (Addr)text, sizeof text - 1, 0, 0, 0)))
         take_back_pipe();
@@ -145,7 +139,7 @@ static Bool send_token(struct cf_wire_token *token)
     SysRes r;
 
     token->pid = VG_(getpid)();
-    token->ring = ring_number;
+    token->ring = ring.number;
     do {
         r = VG_(do_syscall)(__NR_write, fifo, (Addr)token, sizeof *token, 0, 0, 0);
     } while (sr_isError(r) && sr_Err(r) == VKI_EINTR);
@@ -154,8 +148,8 @@ static Bool send_token(struct cf_wire_token *token)
     if (sr_isError(r) && sr_Err(r) == VKI_EPIPE) {
         take_back_pipe();
         lost();
-    } else if (ring) {
-        __atomic_store_n(&ring->lost, sr_isError(r) ? sr_Err(r) : VKI_EIO, __ATOMIC_RELEASE);
+    } else if (ring.memory) {
+        __atomic_store_n(&ring.memory->lost, sr_isError(r) ? sr_Err(r) : VKI_EIO, __ATOMIC_RELEASE);
     }
     return False;
 }
@@ -165,13 +159,14 @@ static Bool wait_for_block(void)
     struct vki_timespec timeout = {0, WAIT_MILLISECONDS * 1000000L};
     UInt freed;
 
-    while (sequence - (freed = __atomic_load_n(&ring->freed, __ATOMIC_ACQUIRE)) >= ring_blocks) {
-        if (__atomic_load_n(&ring->stop, __ATOMIC_RELAXED))
+    while (sequence - (freed = __atomic_load_n(&ring.memory->freed, __ATOMIC_ACQUIRE)) >=
+           ring.blocks) {
+        if (__atomic_load_n(&ring.memory->stop, __ATOMIC_RELAXED))
             return False;
-        __atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&ring.memory->waiting, 1, __ATOMIC_SEQ_CST);
         VG_(do_syscall)
-        (__NR_futex, (Addr)&ring->freed, FUTEX_WAIT_SHARED, freed, (Addr)&timeout, 0, 0);
-        __atomic_store_n(&ring->waiting, 0, __ATOMIC_RELAXED);
+        (__NR_futex, (Addr)&ring.memory->freed, FUTEX_WAIT_SHARED, freed, (Addr)&timeout, 0, 0);
+        __atomic_store_n(&ring.memory->waiting, 0, __ATOMIC_RELAXED);
         if (reader_gone()) {
             lost();
             return False;
@@ -191,7 +186,8 @@ void cf_transport_hand_over(void)
         return;
     fill_place();
     sequence++;
-    if (!send_token(&token) || __atomic_load_n(&ring->stop, __ATOMIC_RELAXED) || !wait_for_block())
+    if (!send_token(&token) || __atomic_load_n(&ring.memory->stop, __ATOMIC_RELAXED) ||
+        !wait_for_block())
         stop_recording();
     else
         begin_block();
@@ -207,7 +203,7 @@ void cf_transport_publish(UWord at_least)
         return;
     }
     fill_place();
-    __atomic_store_n(&ring->published,
+    __atomic_store_n(&ring.memory->published,
                      (uint64_t)sequence << 32 | (UInt)(cf_tool_hot.cursor - block_start),
                      __ATOMIC_RELEASE);
     place_holder();
@@ -264,7 +260,7 @@ UChar *cf_transport_event(UInt type, UInt bytes)
 
 void cf_transport_poll(void)
 {
-    if (cf_tool_recording && __atomic_load_n(&ring->stop, __ATOMIC_RELAXED))
+    if (cf_tool_recording && __atomic_load_n(&ring.memory->stop, __ATOMIC_RELAXED))
         stop_recording();
     if (discard_pending) {
         discard_pending = False;
@@ -285,7 +281,7 @@ void cf_transport_close(void)
 {
     struct cf_wire_token token = {.type = CF_WIRE_TOKEN_END};
 
-    if (!ring)
+    if (!ring.memory)
         return;
     cf_transport_hand_over();
     if (fifo >= 0)
@@ -293,118 +289,10 @@ void cf_transport_close(void)
     cf_tool_recording = False;
 }
 
-/* Bytes that a file may still take in a directory. */
-static ULong room_in(const HChar *directory)
-{
-    ULong fs[16] = {0}; /* struct statfs of 64-bit systems */
-    enum { BLOCKS = 2, AVAILABLE = 4, FRAGMENT = 9 };
-
-    if (sr_isError(VG_(do_syscall)(__NR_statfs, (Addr)directory, (Addr)fs, 0, 0, 0, 0)))
-        return 0;
-    return fs[BLOCKS] ? fs[AVAILABLE] * fs[FRAGMENT] : ~(ULong)0; /* 0: memory without a limit */
-}
-
-/* Memory is claimed now: a full file system must not become a SIGBUS in the program. */
-static Bool claim(Int fd, ULong bytes)
-{
-    static const HChar zero[4096];
-    ULong i;
-
-    if (!sr_isError(VG_(do_syscall)(__NR_fallocate, fd, 0, 0, bytes, 0, 0)))
-        return True;
-    for (i = 0; i < bytes; i += sizeof zero)
-        if (VG_(write)(fd, zero, sizeof zero) != sizeof zero)
-            return False;
-    return True;
-}
-
-/* A ring of so many blocks: 0, or an error. */
-static UWord make_ring_in(const HChar *directory, UInt count)
-{
-    HChar path[VG_(strlen)(directory) + 40];
-    SysRes r;
-    Int fd;
-
-    for (ring_number = 0;; ring_number++) {
-        VG_(sprintf)(path, "%s/ring.%d.%u", directory, VG_(getpid)(), ring_number);
-        r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
-        if (!sr_isError(r))
-            break;
-        if (sr_Err(r) != VKI_EEXIST || ring_number > 100000)
-            return sr_Err(r);
-    }
-    fd = sr_Res(r);
-    if (!claim(fd, CF_WIRE_RING(count))) {
-        VG_(close)(fd);
-        VG_(unlink)(path);
-        return VKI_ENOSPC;
-    }
-    r = VG_(am_shared_mmap_file_float_valgrind)(CF_WIRE_RING(count), VKI_PROT_READ | VKI_PROT_WRITE,
-                                                fd, 0);
-    VG_(close)(fd);
-    if (sr_isError(r)) {
-        VG_(unlink)(path);
-        return sr_Err(r);
-    }
-    ring = (struct cf_wire_ring *)sr_Res(r);
-    blocks = (UChar *)ring + CF_WIRE_HEADER_BYTES;
-    ring->version = CF_WIRE_VERSION;
-    ring->pid = VG_(getpid)();
-    ring->block_bytes = CF_WIRE_BLOCK_BYTES;
-    ring->blocks = ring_blocks = count;
-    ring->magic = CF_WIRE_MAGIC;
-    return 0;
-}
-
-/* Makes this process's ring. As long as there is a choice it takes a quarter of the room that there
- * is, a smaller one rather than none, so that there is some for other processes, and for the
- * programs: 0, or an error. */
-static UWord find_ring(ULong most)
-{
-    const HChar *directories[] = {cf_tool_options.directory, cf_tool_options.spare};
-    UWord error = VKI_ENOSPC;
-    Int share;
-    UInt count;
-
-    for (share = 4; share > 0; share -= 3)
-        for (ring_place = 0; ring_place < 2 && directories[ring_place]; ring_place++)
-            for (count = CF_WIRE_BLOCKS; count >= CF_WIRE_BLOCKS_LEAST; count /= 2) {
-                if (CF_WIRE_RING(count) > most) {
-                    error = VKI_EFBIG;
-                    continue;
-                }
-                if (CF_WIRE_RING(count) > room_in(directories[ring_place]) / share)
-                    continue;
-                error = make_ring_in(directories[ring_place], count);
-                if (error == 0)
-                    return 0;
-            }
-    return error;
-}
-
-/* The same. The program may have a limit on the size of its files, which is not meant for ours: it
- * is lifted meanwhile as far as it can be, and what is over it is not tried, since that would be a
- * signal to the program. */
-static UWord make_ring(void)
-{
-    struct vki_rlimit old, most = {~(UWord)0, ~(UWord)0};
-    UWord error;
-
-    if (VG_(getrlimit)(RLIMIT_FSIZE, &old) != 0)
-        return find_ring(~(ULong)0);
-    if (old.rlim_cur != most.rlim_cur && VG_(setrlimit)(RLIMIT_FSIZE, &most) != 0) {
-        most.rlim_cur = most.rlim_max = old.rlim_max;
-        VG_(setrlimit)(RLIMIT_FSIZE, &most);
-    }
-    error = find_ring(most.rlim_cur);
-    VG_(setrlimit)(RLIMIT_FSIZE, &old);
-    return error;
-}
-
 /* Where generated code may write when nothing is recorded. */
 static void use_scratch(void)
 {
-    if (!ring) {
+    if (!ring.memory) {
         block_start = cf_tool_pages(CF_WIRE_BLOCK_BYTES);
         cf_tool_hot.limit = block_start + CF_WIRE_BLOCK_BYTES - CF_TOOL_SLACK;
     }
@@ -413,7 +301,7 @@ static void use_scratch(void)
 
 static void start(struct cf_wire_token *token)
 {
-    UWord error = fifo < 0 ? 0 : make_ring();
+    UWord error = fifo < 0 ? 0 : cf_ring_make(&ring);
 
     if (fifo < 0 || error) {
         token->type = CF_WIRE_TOKEN_UNRECORDED;
@@ -426,7 +314,7 @@ static void start(struct cf_wire_token *token)
     }
     sequence = 0;
     token->type = CF_WIRE_TOKEN_START;
-    token->value = ring_place;
+    token->value = ring.place;
     begin_block();
     cf_tool_recording = True;
     if (!send_token(token))
@@ -461,9 +349,9 @@ static void in_child(ThreadId tid)
     Bool was_recording = cf_tool_recording;
 
     (void)tid;
-    if (ring)
-        VG_(am_munmap_valgrind)((Addr)ring, CF_WIRE_RING(ring_blocks));
-    ring = NULL;
+    if (ring.memory)
+        VG_(am_munmap_valgrind)((Addr)ring.memory, CF_WIRE_RING(ring.blocks));
+    ring.memory = NULL;
     if (cf_tool_options.follow && was_recording) {
         start(&forked);
         cf_events_process(True);
