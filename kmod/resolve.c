@@ -8,58 +8,19 @@
  * points to one of those frames is noted. That takes time in proportion to the memory that is
  * mapped, not to the number of lines, finds every mapping of a shared frame, and needs nothing that
  * is not exported.
- *
- * Page tables are walked under the mmap lock of their process and inside its mappings only, which
- * is what keeps them from being freed; they are read without their spin locks, since an entry that
- * is changing at this moment may count either way.
  */
 #include <linux/capability.h>
-#include <linux/hash.h>
 #include <linux/highmem.h>
 #include <linux/memory_hotplug.h>
-#include <linux/rcupdate.h>
-#include <linux/sched.h>
-#include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include <asm/pgtable.h>
+#include "resolve.h"
 
-#include "shutter.h"
-
-#define NONE U32_MAX
 /* More mappings than this are counted but not kept: 96 MB. */
 #define MAPPINGS_MAX (1u << 22)
 
-struct frame {
-    u64 pfn;
-    u32 first, last; /* of its mappings, NONE at first */
-    u32 count;
-};
-
-struct mapping {
-    u64 virt; /* of the page */
-    u32 pid;
-    u32 flags; /* CACHEFLOW_OWNER_FILE, _EXEC */
-    u32 next;
-};
-
-struct resolver {
-    u32 lines_max;
-    u32 slots; /* a power of two, over twice as many as frames can be */
-    u32 frames_used, mappings_used, mappings_room;
-    u32 *table; /* slot to frame, or NONE */
-    struct frame *frames;
-    u32 *frame_of; /* line to frame */
-    struct mapping *mappings;
-    bool addresses; /* the caller may see those of the kernel */
-};
-
-/* What the kernel keeps of a frame; NULL where it has no memory, or keeps nothing of it: a memory
-   that is there and not in use has frame numbers that look valid and nothing behind them. */
-static struct page *page_of(u64 pfn)
+struct page *resolver_page(u64 pfn)
 {
     return (unsigned long)pfn == pfn && pfn_valid(pfn) ? pfn_to_online_page(pfn) : NULL;
 }
@@ -95,16 +56,6 @@ struct resolver *resolver_make(u32 lines)
     return r;
 }
 
-/* The slot that holds the frame or is free for it. */
-static u32 find_slot(const struct resolver *r, u64 pfn)
-{
-    u32 slot = (u32)hash_64(pfn, 32) & (r->slots - 1);
-
-    while (r->table[slot] != NONE && r->frames[r->table[slot]].pfn != pfn)
-        slot = (slot + 1) & (r->slots - 1);
-    return slot;
-}
-
 static void take_lines(struct resolver *r, const struct cacheflow_line *lines, u32 entries)
 {
     u32 i;
@@ -114,18 +65,18 @@ static void take_lines(struct resolver *r, const struct cacheflow_line *lines, u
     r->mappings_used = 0;
     for (i = 0; i < entries; i++) {
         u64 pfn = cacheflow_line_phys(&lines[i]) >> PAGE_SHIFT;
-        u32 slot = find_slot(r, pfn);
+        u32 slot = resolver_slot(r, pfn);
 
-        if (r->table[slot] == NONE) {
+        if (r->table[slot] == RESOLVER_NONE) {
             r->table[slot] = r->frames_used;
-            r->frames[r->frames_used++] = (struct frame){.pfn = pfn, .first = NONE, .last = NONE};
+            r->frames[r->frames_used++] =
+                (struct frame){.pfn = pfn, .first = RESOLVER_NONE, .last = RESOLVER_NONE};
         }
         r->frame_of[i] = r->table[slot];
     }
 }
 
-/* Room for one more mapping; without it, mappings are counted and not kept. May sleep. */
-static void make_room(struct resolver *r, u32 more)
+void resolver_room(struct resolver *r, u32 more)
 {
     struct mapping *larger;
     u32 room = r->mappings_room;
@@ -143,7 +94,7 @@ static void make_room(struct resolver *r, u32 more)
     r->mappings_room = room;
 }
 
-static void note(struct resolver *r, u32 index, u64 virt, u32 pid, u32 flags)
+void resolver_note(struct resolver *r, u32 index, u64 virt, u32 pid, u32 flags)
 {
     struct frame *frame = &r->frames[index];
     u32 at = r->mappings_used;
@@ -152,346 +103,19 @@ static void note(struct resolver *r, u32 index, u64 virt, u32 pid, u32 flags)
     if (at == r->mappings_room)
         return;
     r->mappings_used++;
-    r->mappings[at] = (struct mapping){.virt = virt, .pid = pid, .flags = flags, .next = NONE};
-    if (frame->first == NONE)
+    r->mappings[at] =
+        (struct mapping){.virt = virt, .pid = pid, .flags = flags, .next = RESOLVER_NONE};
+    if (frame->first == RESOLVER_NONE)
         frame->first = at;
     else
         r->mappings[frame->last].next = at;
     frame->last = at;
 }
 
-struct walk {
-    struct resolver *resolver;
-    const struct vm_area_struct *vma;
-    u32 pid;
-    bool locked; /* a lock is held under which no memory may be asked for */
-};
-
-static u32 mapping_flags(const struct walk *walk, u64 pfn)
-{
-    struct page *page = page_of(pfn);
-    u32 flags = walk->vma->vm_flags & VM_EXEC ? CACHEFLOW_OWNER_EXEC : 0;
-
-    /* A page of a private file mapping that was written to is anonymous. */
-    if (walk->vma->vm_file && !(page && PageAnon(page)))
-        flags |= CACHEFLOW_OWNER_FILE;
-    return flags;
-}
-
-static void see(const struct walk *walk, u64 pfn, unsigned long virt)
-{
-    struct resolver *r = walk->resolver;
-    u32 index = r->table[find_slot(r, pfn)];
-
-    if (index != NONE)
-        note(r, index, virt, walk->pid, mapping_flags(walk, pfn));
-}
-
-/* `pages` pages from a large one. */
-static void see_large(const struct walk *walk, u64 pfn, unsigned long virt, unsigned long end)
-{
-    struct resolver *r = walk->resolver;
-    u64 pages = (end - virt) >> PAGE_SHIFT;
-    u64 i;
-
-    if (pages <= r->frames_used) {
-        for (i = 0; i < pages; i++)
-            see(walk, pfn + i, virt + (i << PAGE_SHIFT));
-        return;
-    }
-    for (i = 0; i < r->frames_used; i++) {
-        u64 offset = r->frames[i].pfn - pfn;
-
-        if (r->frames[i].pfn >= pfn && offset < pages)
-            note(r, (u32)i, virt + (offset << PAGE_SHIFT), walk->pid,
-                 mapping_flags(walk, r->frames[i].pfn));
-    }
-}
-
-/* Large pages: the names changed in 5.6. */
-#if KERNEL_HAS(5, 6)
-#define large_pud(pud) pud_leaf(pud)
-#define large_pmd(pmd) pmd_leaf(pmd)
-#elif defined(CONFIG_ARM64)
-#define large_pud(pud) pud_sect(pud)
-#define large_pmd(pmd) pmd_sect(pmd)
-#elif defined(CONFIG_ARM)
-#define large_pud(pud) 0
-#define large_pmd(pmd) pmd_large(pmd)
-#else
-#define large_pud(pud) pud_large(pud)
-#define large_pmd(pmd) pmd_large(pmd)
-#endif
-
-#if defined(CONFIG_ARM) && !defined(CONFIG_ARM_LPAE)
-#define large_pmd_frame(pmd) ((u64)(pmd_val(pmd) & PMD_MASK) >> PAGE_SHIFT)
-#else
-#define large_pmd_frame(pmd) pmd_pfn(pmd)
-#endif
-
-/* Page tables in high memory (32-bit ARM, by configuration) have to be mapped to be read. */
-#ifdef CONFIG_HIGHPTE
-#define map_ptes(pmd, at) pte_offset_map(pmd, at)
-#define unmap_ptes(pte)   pte_unmap(pte)
-#else
-#define map_ptes(pmd, at) pte_offset_kernel(pmd, at)
-#define unmap_ptes(pte)                                                                            \
-    do {                                                                                           \
-    } while (0)
-#endif
-
-static void walk_ptes(const struct walk *walk, pmd_t *pmd, unsigned long at, unsigned long end)
-{
-    pte_t *first, *pte;
-    pmd_t entry;
-
-    /* Since 6.6 the page table of a file may be replaced by a large page without the mmap lock, and
-       is freed by RCU: what was read once is good for as long as this lasts. */
-    rcu_read_lock();
-    entry = READ_ONCE(*pmd);
-    if (pmd_none(entry) || large_pmd(entry) || pmd_bad(entry)) {
-        rcu_read_unlock();
-        return;
-    }
-    first = map_ptes(&entry, at);
-    for (pte = first; at != end; pte++, at += PAGE_SIZE) {
-        pte_t found = READ_ONCE(*pte);
-
-        if (pte_present(found))
-            see(walk, pte_pfn(found), at);
-    }
-    unmap_ptes(first);
-    rcu_read_unlock();
-}
-
-static void walk_pmds(const struct walk *walk, pud_t *pud, unsigned long at, unsigned long end)
-{
-    pmd_t *pmd = pmd_offset(pud, at);
-    unsigned long next;
-
-    for (; at != end; pmd++, at = next) {
-        pmd_t entry = READ_ONCE(*pmd);
-
-        next = pmd_addr_end(at, end);
-        if (pmd_none(entry) || !pmd_present(entry))
-            continue;
-        if (large_pmd(entry)) {
-            see_large(walk, large_pmd_frame(entry) + ((at & ~PMD_MASK) >> PAGE_SHIFT), at, next);
-        } else {
-            walk_ptes(walk, pmd, at, next);
-        }
-        if (!walk->locked)
-            make_room(walk->resolver, PTRS_PER_PTE);
-        /* One mapping may be of any size. */
-        cond_resched();
-        if (fatal_signal_pending(current))
-            return;
-    }
-}
-
-static void walk_puds(const struct walk *walk, p4d_t *p4d, unsigned long at, unsigned long end)
-{
-    pud_t *pud = pud_offset(p4d, at);
-    unsigned long next;
-
-    for (; at != end; pud++, at = next) {
-        /* With two levels of tables (32-bit ARM) the macros below do not look at it. */
-        pud_t __maybe_unused entry = READ_ONCE(*pud);
-
-        next = pud_addr_end(at, end);
-        if (pud_none(entry) || !pud_present(entry))
-            continue;
-        if (large_pud(entry)) {
-#ifdef CONFIG_64BIT
-            if (!walk->locked)
-                make_room(walk->resolver, walk->resolver->frames_used);
-            see_large(walk, pud_pfn(entry) + ((at & ~PUD_MASK) >> PAGE_SHIFT), at, next);
-#endif
-        } else if (!pud_bad(entry)) {
-            walk_pmds(walk, pud, at, next);
-        }
-    }
-}
-
-static void walk_range(const struct walk *walk, struct mm_struct *mm, unsigned long at,
-                       unsigned long end)
-{
-    pgd_t *pgd = pgd_offset(mm, at);
-    unsigned long next, next4;
-
-    for (; at != end; pgd++, at = next) {
-        p4d_t *p4d;
-
-        next = pgd_addr_end(at, end);
-        if (pgd_none(*pgd))
-            continue;
-        for (p4d = p4d_offset(pgd, at); at != next; p4d++, at = next4) {
-            next4 = p4d_addr_end(at, next);
-            if (!p4d_none(*p4d))
-                walk_puds(walk, p4d, at, next4);
-        }
-    }
-}
-
-/* How the lock is called changed in 5.8, the killable way of taking it came in 4.15. */
-static int mm_lock(struct mm_struct *mm)
-{
-#if KERNEL_HAS(5, 8)
-    return mmap_read_lock_killable(mm);
-#elif KERNEL_HAS(4, 15)
-    return down_read_killable(&mm->mmap_sem);
-#else
-    down_read(&mm->mmap_sem);
-    return 0;
-#endif
-}
-
-static void mm_unlock(struct mm_struct *mm)
-{
-#if KERNEL_HAS(5, 8)
-    mmap_read_unlock(mm);
-#else
-    up_read(&mm->mmap_sem);
-#endif
-}
-
-/* Processes that map the same part of a hugetlbfs file share its page tables, and one that lets go
-   of them may do so without the mmap lock of the others: by the file's lock of mappings, which is
-   what keeps them here. (The lock that Linux 6.1 has added for this is not exported; letting go
-   takes both.) */
-static void walk_hugetlb(struct walk *walk, struct mm_struct *mm)
-{
-    struct address_space *mapping = walk->vma->vm_file->f_mapping;
-    unsigned long at = walk->vma->vm_start, next;
-
-    for (; at != walk->vma->vm_end && !fatal_signal_pending(current); at = next) {
-        next = pmd_addr_end(at, walk->vma->vm_end);
-        make_room(walk->resolver, PTRS_PER_PTE);
-        i_mmap_lock_read(mapping);
-        walk->locked = true;
-        walk_range(walk, mm, at, next);
-        walk->locked = false;
-        i_mmap_unlock_read(mapping);
-    }
-}
-
-static int walk_mm(struct resolver *r, struct mm_struct *mm, u32 pid)
-{
-    struct walk walk = {.resolver = r, .pid = pid};
-    struct vm_area_struct *vma;
-    unsigned long at = 0;
-
-    if (mm_lock(mm))
-        return -EINTR;
-    make_room(r, PTRS_PER_PTE);
-    while ((vma = find_vma(mm, at)) && !fatal_signal_pending(current)) {
-        walk.vma = vma;
-        if (vma->vm_flags & VM_HUGETLB)
-            walk_hugetlb(&walk, mm);
-        else
-            walk_range(&walk, mm, vma->vm_start, vma->vm_end);
-        at = vma->vm_end;
-        cond_resched();
-    }
-    mm_unlock(mm);
-    return fatal_signal_pending(current) ? -EINTR : 0;
-}
-
-/* A process whose first thread has ended lives on in the others, which still have its memory. */
-static struct mm_struct *process_mm(struct task_struct *process)
-{
-    struct mm_struct *mm = get_task_mm(process);
-    struct task_struct *thread, *held;
-
-    while (!mm) {
-        held = NULL;
-        rcu_read_lock();
-        for_each_thread(process, thread)
-        {
-            if (thread != process && READ_ONCE(thread->mm) && !(thread->flags & PF_EXITING)) {
-                get_task_struct(thread);
-                held = thread;
-                break;
-            }
-        }
-        rcu_read_unlock();
-        if (!held)
-            return NULL;
-        mm = get_task_mm(held);
-        put_task_struct(held);
-    }
-    return mm;
-}
-
-/* Numbers of all processes in ascending order of their start; the caller frees them. One that
-   begins later has had nothing in the cache. */
-static pid_t *list_processes(u32 *count)
-{
-    struct task_struct *process;
-    u32 room = 256;
-
-    for (;; room *= 2) {
-        pid_t *pids = vmalloc(room * sizeof(*pids));
-        u32 found = 0;
-
-        if (!pids)
-            return NULL;
-        rcu_read_lock();
-        for_each_process(process)
-        {
-            if (found < room)
-                pids[found] = process->pid;
-            found++;
-        }
-        rcu_read_unlock();
-        if (found <= room) {
-            *count = found;
-            return pids;
-        }
-        vfree(pids);
-    }
-}
-
-static int walk_process(struct resolver *r, pid_t pid)
-{
-    struct task_struct *process;
-    struct mm_struct *mm = NULL;
-    int error = 0;
-
-    rcu_read_lock();
-    process = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
-    if (process)
-        get_task_struct(process);
-    rcu_read_unlock();
-    if (!process)
-        return 0;
-    mm = process_mm(process);
-    if (mm) {
-        error = walk_mm(r, mm, (u32)pid);
-        mmput(mm);
-    }
-    put_task_struct(process);
-    return error;
-}
-
-static int walk_all(struct resolver *r)
-{
-    u32 i, count = 0;
-    pid_t *pids = list_processes(&count);
-    int error = pids ? 0 : -ENOMEM;
-
-    for (i = 0; i < count && !error; i++) {
-        error = walk_process(r, pids[i]);
-        cond_resched();
-    }
-    vfree(pids);
-    return error;
-}
-
 /* What a frame is that no process has mapped. */
 static u32 frame_kind(u64 pfn)
 {
-    struct page *page = page_of(pfn);
+    struct page *page = resolver_page(pfn);
 
     if (!page)
         return CACHEFLOW_OWNER_NO_RAM;
@@ -551,7 +175,7 @@ static void put_line(const struct resolver *r, struct output *output, u32 entry,
         put(output, &owner);
         return;
     }
-    for (i = frame->first; i != NONE; i = r->mappings[i].next, kept++) {
+    for (i = frame->first; i != RESOLVER_NONE; i = r->mappings[i].next, kept++) {
         owner.virt = r->mappings[i].virt + inside;
         owner.pid = r->mappings[i].pid;
         owner.flags = r->mappings[i].flags | (frame->count > 1 ? CACHEFLOW_OWNER_SHARED : 0);
@@ -569,7 +193,7 @@ int resolver_run(struct resolver *r, const struct cacheflow_line *lines, u32 ent
 
     r->addresses = may_see_addresses();
     take_lines(r, lines, entries);
-    error = walk_all(r);
+    error = resolver_walk(r);
     for (i = 0; i < entries && !error; i++)
         put_line(r, &output, i, cacheflow_line_phys(&lines[i]));
     *count = output.count;

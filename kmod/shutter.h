@@ -6,7 +6,7 @@
  *   buffer.c     the memory that snapshots are kept in
  *   shutter.c    taking one snapshot while everything else stands still
  *   cycles.c     what it cost
- *   resolve.c    whose the lines are
+ *   resolve.c    whose the lines are; walk.c finds that in page tables, by resolve.h
  *   backend.c    which CPU this is; cortex.c, ramindex_*.S and model.c read its memories
  *
  * Everything but shutter_read() and what it calls runs in process context under one mutex of
