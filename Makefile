@@ -70,11 +70,12 @@ EXTRA :=
 
 # One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
 # capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
-# capture/ are shared by the captures. Of a directory with a build.mk only decode*.c is ours.
+# capture/ are shared by the captures. Where a directory has a build.mk, tool*.c and plugin*.c are
+# its.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
 PROGRAMS := $(FILTERS) $(CAPTURES)
-parts     = $(if $(wildcard $(1)/build.mk),$(wildcard $(1)/decode*.c),$(wildcard $(1)/*.c))
+parts     = $(filter-out $(if $(wildcard $(1)/build.mk),$(1)/tool% $(1)/plugin%),$(wildcard $(1)/*.c))
 
 # What is installed as libcf, and what its own programs need beside.
 LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stream/*.c)

@@ -21,7 +21,7 @@
 
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
-#include "capture/trace/decode.h"
+#include "capture/trace/emit.h"
 #include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"
 
@@ -85,9 +85,8 @@ static const struct option longs[] = {
 struct capture {
     struct cf_tool *tool;
     struct cf_writer *writer;
-    int instructions;
     struct cf_trace *trace;
-    uint64_t objects;
+    struct cf_trace_emit emit;
     char directory[2][PATH_MAX]; /* or "" */
     int log;                     /* Valgrind's messages, or -1 */
     pid_t child;
@@ -96,111 +95,6 @@ struct capture {
     int silent;    /* the program's process ended without a word */
     unsigned left; /* processes that were being recorded when it ended */
 };
-
-/* ---- what the decoder hands over ---- */
-
-static int origin(void *arg, uint32_t hint, const struct cf_trace_origin *o)
-{
-    struct capture *k = arg;
-
-    return cf_writer_kind(k->writer, hint, o->pc, o->op, o->size, o->insns);
-}
-
-static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *c, uint32_t *rows)
-{
-    struct capture *k = arg;
-    const struct cf_values constants[] = {{CF_PID, NULL, pid},    {CF_TID, NULL, tid},
-                                          {CF_OP, CF_BY_KIND, 0}, {CF_SIZE, CF_BY_KIND, 0},
-                                          {CF_PC, CF_BY_KIND, 0}, {CF_INSNS, CF_BY_KIND, 0}};
-    struct cf_place p[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}};
-
-    if (cf_writer_place(k->writer, CF_ACCESS, constants, k->instructions ? 6 : 5, p, 2, &c->hint,
-                        rows) != 0)
-        return -1;
-    c->time = p[0].values;
-    c->addr = p[1].values;
-    return 0;
-}
-
-static int placed(void *arg, uint32_t rows)
-{
-    struct capture *k = arg;
-
-    return cf_writer_placed(k->writer, CF_ACCESS, rows);
-}
-
-static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint64_t count)
-{
-    struct capture *k = arg;
-    struct cf_values v[] = {{CF_TIME, NULL, time},
-                            {CF_PID, NULL, pid},
-                            {CF_TID, NULL, tid},
-                            {CF_CPU, NULL, 0},
-                            {CF_COUNT, NULL, count}};
-
-    return cf_writer_rows(k->writer, CF_SWITCH, 1, v, 5, NULL);
-}
-
-static int task(void *arg, const struct cf_trace_task *t)
-{
-    struct capture *k = arg;
-    unsigned op = t->kind == CF_TRACE_BEGIN   ? CF_BEGIN
-                  : t->kind == CF_TRACE_NAMED ? CF_NAMED
-                                              : CF_EXIT;
-    struct cf_values v[] = {
-        {CF_TIME, NULL, t->time}, {CF_PID, NULL, t->pid},
-        {CF_TID, NULL, t->tid},   {CF_PARENT, NULL, t->parent},
-        {CF_OP, NULL, op},        {CF_LABEL, NULL, cf_writer_string(k->writer, t->name)}};
-
-    return cf_writer_rows(k->writer, CF_TASK, 1, v, 6, NULL);
-}
-
-static int map(void *arg, const struct cf_trace_map *m)
-{
-    struct capture *k = arg;
-    struct cf_values v[] = {{CF_TIME, NULL, m->time},
-                            {CF_PID, NULL, m->pid},
-                            {CF_OP, NULL, m->kind == CF_TRACE_MAPPED ? CF_MAPPED : CF_UNMAPPED},
-                            {CF_START, NULL, m->start},
-                            {CF_STOP, NULL, m->end},
-                            {CF_OFFSET, NULL, m->offset},
-                            {CF_PERMS, NULL, m->perms},
-                            {CF_LABEL, NULL, cf_writer_string(k->writer, m->name)}};
-
-    return cf_writer_rows(k->writer, CF_MAP, 1, v, 8, NULL);
-}
-
-static int objects(void *arg, const struct cf_trace_objects *o)
-{
-    struct capture *k = arg;
-    uint8_t op[1024];
-
-    k->objects += o->rows;
-    for (uint32_t done = 0, n; done < o->rows; done += n) {
-        struct cf_values v[] = {{CF_TIME, o->time + done, 0},     {CF_PID, NULL, o->pid},
-                                {CF_TID, o->tid + done, 0},       {CF_OP, op, 0},
-                                {CF_ADDR, o->addr + done, 0},     {CF_BYTES, o->bytes + done, 0},
-                                {CF_STACK_ID, o->stack + done, 0}};
-
-        n = o->rows - done < sizeof(op) ? o->rows - done : (uint32_t)sizeof(op);
-        for (uint32_t i = 0; i < n; i++)
-            op[i] = o->kind[done + i] == CF_TRACE_ALLOC ? CF_ALLOC : CF_FREE;
-        if (cf_writer_rows(k->writer, CF_OBJECT, n, v, 7, NULL) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int context(void *arg, const struct cf_trace_context *c)
-{
-    struct capture *k = arg;
-    struct cf_values v[] = {{CF_PID, NULL, c->pid},
-                            {CF_STACK_ID, NULL, c->stack},
-                            {CF_PARENT, NULL, c->parent},
-                            {CF_PC, NULL, c->pc}};
-
-    return cf_writer_rows(k->writer, CF_STACK, 1, v, 4, NULL);
-}
 
 /* ---- finding things ---- */
 
@@ -495,7 +389,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     if (begun && o->function && cf_trace_rows(k->trace) == 0 && !k->tool->quiet)
         cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
                 o->function);
-    if (begun && !k->objects && !o->decode.limit && !k->tool->quiet && cf_elf_static(path))
+    if (begun && !k->emit.objects && !o->decode.limit && !k->tool->quiet && cf_elf_static(path))
         cf_warn(k->tool, "no heap block was seen: the program is linked statically, and calls no "
                          "allocation function that is known by its name");
     if (!begun || census.all == census.unrecorded)
@@ -527,8 +421,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
 
 int main(int argc, char **argv)
 {
-    struct cf_trace_handler handler = {NULL, origin, place,   placed, switched,
-                                       task, map,    objects, context};
+    struct cf_trace_handler handler;
     struct capture k = {.log = -1};
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-trace"};
     struct options o;
@@ -553,8 +446,8 @@ int main(int argc, char **argv)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", why);
 
     k.tool = &tool;
-    k.instructions = o.decode.instructions;
     k.writer = cf_tool_recording(&tool, o.output);
+    k.emit = (struct cf_trace_emit){.writer = k.writer, .instructions = o.decode.instructions};
     header.command = cf_command_quoted(argv + optind);
     run =
         (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
@@ -569,7 +462,7 @@ int main(int argc, char **argv)
                getenv("TMPDIR"));
     if (make_directories(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");
-    handler.arg = &k;
+    handler = cf_trace_emit_handler(&k.emit);
     o.decode.spare = k.directory[1];
     k.trace = cf_trace_open(k.directory[0], &o.decode, &handler, problem, sizeof(problem));
     if (!k.trace) {
