@@ -9,7 +9,8 @@
  * One pass. Memory: 8 bytes a page that was touched and fine time bin (four a bin) in which it
  * was, and 512 bytes for each 64 neighbouring pages; it depends on the pages and the number of
  * bins, not on the length of the trace. The end takes about 20 bytes more a page and final bin.
- * Rows are taken in heatmap/rows.c, counted in heatmap/count.c; the pictures are in heatmap/render_*.c.
+ * Rows are taken in heatmap/rows.c and counted in heatmap/count.c; the pictures are in
+ * heatmap/render_*.c.
  */
 #include <errno.h>
 #include <fnmatch.h>

@@ -3,8 +3,9 @@
  * spaces.c - the address spaces of all processes, as events change them.
  *
  * Comes in: mappings that come and go, heap objects, processes that fork and end. Goes out: for a
- * process, the sets of its mappings (mappings.c) and objects. Memory: what lives now. A forked process shares its parent's sets
- * until one of the two changes them; a process that has ended is dropped.
+ * process, the sets of its mappings (see mappings.c) and objects. Memory: what lives now. A forked
+ * process shares its parent's sets until one of the two changes them; a process that has ended is
+ * dropped.
  */
 #include <stdlib.h>
 #include <string.h>
