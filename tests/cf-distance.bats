@@ -208,6 +208,16 @@ $COLD
                 if (d > .04) { print "off by " d " at " c; exit 1 } } }' exact sampled || fail "$option"
         grep -Eq 'rate 0\.[0-9]+, [0-9]+ references sampled, [0-9]+ expected; standard error' err
     done
+    # what falls, falls for all processes: two that do the same have the same distances
+    awk 'BEGIN { srand(5); print "time,pid,op,size,addr"
+        for (i = 1; i <= 60000; i++) {
+            a = int(rand() * 20000) * 64
+            for (p = 1; p <= 2; p++) print i "," p ",load,8," a } }' >two.csv
+    stream two.cf two.csv
+    cf-distance -q --per process --samples 500 two.cf | cf-cat --csv --columns pid,dist - >two
+    for p in 1 2; do sed -n "s/^$p,//p" two >dist$p; done
+    [ "$(grep -vcxF -e $UNSAMPLED dist1)" -gt 500 ]
+    same dist1 dist2
     # the weights are one over a rate that falls
     awk -F, '$2 < last { exit 1 } { last = $2 }' sampled
     [[ $(grep -o '[0-9]* lines kept' err | cut -d' ' -f1) -le 2048 ]]
