@@ -102,7 +102,7 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
 
 void cfr_load_index(struct cf_reader *r)
 {
-    uint64_t at, end;
+    uint64_t at = 0, end = 0;
     int good = 1;
 
     r->entries = 0;
