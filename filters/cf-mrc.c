@@ -151,11 +151,23 @@ static int has_old_distances(const struct cf_header *h)
     return !cf_header_fact(h, "dist", "by") && strstr(h->yaml, "\n  - \"cf-distance");
 }
 
-/* What the stream's distances are of: facts of the header; options go first. */
+/* What the option says, or else the fact; an option that contradicts the fact is reported. */
+static uint64_t option_or_fact(struct mrc *m, const struct cf_header *h, uint64_t option,
+                               const char *name, const char *key, uint64_t most)
+{
+    const uint64_t stated = fact(m, h, key, most);
+
+    if (option && stated && option != stated && !m->header_seen)
+        cf_warn(&m->tool, "%s %llu: the header states of column dist the %s %llu", name,
+                (unsigned long long)option, key, (unsigned long long)stated);
+    return option ? option : stated;
+}
+
+/* What the stream's distances are of. */
 static void take_header(struct mrc *m, const struct cf_header *h)
 {
-    uint64_t line = m->o.line_size ? m->o.line_size : fact(m, h, "line_size", 1 << 30);
-    uint64_t sets = m->o.sets ? m->o.sets : fact(m, h, "sets", UINT32_MAX), bound = 0;
+    uint64_t line = option_or_fact(m, h, m->o.line_size, "--line-size", "line_size", 1 << 30);
+    uint64_t sets = option_or_fact(m, h, m->o.sets, "--sets", "sets", UINT32_MAX), bound = 0;
 
     if (line & (line - 1))
         cf_die(&m->tool, CF_EXIT_INPUT,

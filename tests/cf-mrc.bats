@@ -140,8 +140,13 @@ by_awk() {
     is "size_bytes,lines,ways,accesses,misses,cold_misses,miss_ratio
 512,2,1,6,4,3,0.666666667
 1024,4,2,6,3,3,0.500000000"
-    run -0 cf-mrc --line-size 128 b.cf
+    run -0 --separate-stderr cf-mrc -q --line-size 128 --sets 2 b.cf
     [[ ${lines[1]} == 256,2,1,* ]]
+    [ "$stderr" = "cf-mrc: --line-size 128: the header states of column dist the line_size 256" ]
+    run -0 --separate-stderr cf-mrc --sets 1 b.cf
+    has "--sets 1: the header states of column dist the sets 2" "$stderr"
+    run -0 --separate-stderr cf-mrc --line-size 256 --sets 2 b.cf
+    [ -z "$stderr" ]
     cf-distance --line-size 256 --max 1 a.cf >b.cf
     run -0 --separate-stderr cf-mrc b.cf
     is "size_bytes,lines,accesses,misses,cold_misses,miss_ratio
