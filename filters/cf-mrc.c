@@ -151,16 +151,18 @@ static int has_old_distances(const struct cf_header *h)
     return !cf_header_fact(h, "dist", "by") && strstr(h->yaml, "\n  - \"cf-distance");
 }
 
-/* What the option says, or else the fact; an option that contradicts the fact is reported. */
+/* What the option says, which is reported where it contradicts the fact; else the fact. */
 static uint64_t option_or_fact(struct mrc *m, const struct cf_header *h, uint64_t option,
                                const char *name, const char *key, uint64_t most)
 {
-    const uint64_t stated = fact(m, h, key, most);
+    uint64_t stated;
 
-    if (option && stated && option != stated && !m->header_seen)
+    if (!option)
+        return fact(m, h, key, most);
+    if (cf_header_number(h, "dist", key, &stated) > 0 && stated != option && !m->header_seen)
         cf_warn(&m->tool, "%s %llu: the header states of column dist the %s %llu", name,
                 (unsigned long long)option, key, (unsigned long long)stated);
-    return option ? option : stated;
+    return option;
 }
 
 /* What the stream's distances are of. */
