@@ -59,6 +59,6 @@ passed() {
         fail "the guest '$1' does not tell of '$2'; it ends with:" "$(tail -n 30 "$console")"
         return
     }
+    [[ $line == *"CHECK ok $2:"* && $line != *FAILED* ]] || fail "${line##*CHECK }" || return
     echo "# ${line##*CHECK }" >&3
-    [[ $line == *"CHECK ok $2:"* && $line != *FAILED* ]]
 }
