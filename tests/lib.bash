@@ -16,11 +16,9 @@ B=${CF_B:-build}
 [[ $B == /* ]] || B=$ROOT/$B
 PATH=$B/bin:$B/test:$PATH
 export ROOT B PATH
-# Results must not depend on who runs the tests, and a sanitizer's find must not look like one of
-# our own exit statuses.
+# Results must not depend on who runs the tests, nor on how: tests/run and `bats FILE` are the same.
 export LC_ALL=C.UTF-8 TZ=UTC
-export ASAN_OPTIONS=exitcode=99:detect_leaks=1:abort_on_error=0
-export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+. "$ROOT/tests/sanitizers.bash"
 unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
 
 lib_setup() {
@@ -273,6 +271,12 @@ replayed() {
 # sanitized: true when the programs were built with the sanitizers.
 sanitized() {
     [[ $B == */san ]]
+}
+
+# reached WHAT: skips, under the sanitizers, a test that they can find nothing in: of scripts and
+# texts, or of programs that another suite runs in the same way.
+reached() {
+    ! sanitized || skip "sanitizers find nothing in $1"
 }
 
 # ---- all programs, for the loop in all-programs.bats ----

@@ -3,6 +3,11 @@
 # The man pages against the programs: each says what the other does.
 load lib
 
+setup() {
+    lib_setup
+    reached "manuals"
+}
+
 page_of() {
     local f
     for f in "$ROOT"/filters/"$1".1 "$ROOT"/capture/"$1".1; do

@@ -5,8 +5,9 @@ load lib
 
 setup() {
     lib_setup
+    reached "the runner of the tests"
     mkdir -p tree/tests tree/build/test
-    cp "$ROOT/tests/run" tree/tests/
+    cp "$ROOT"/tests/{run,sanitizers.bash} tree/tests/
 }
 
 suite() { # NAME: a bats suite from standard input, in which 'test:' stands for @test
