@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_simd.h - vectors of 64-bit values for the sources that are named _simd.c: the compiler's
+ * vector types, of the length that the processor has that it compiles for, and what these cannot
+ * say. Arithmetic, logic and shifts by the same number are the operators of C.
+ */
+#ifndef CF_SIMD_H
+#define CF_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "formats/base/cf_cpu.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define CF_SIMD_AVX512 1
+enum { CF_LANES = 8 };
+#elif defined(__AVX2__)
+#define CF_SIMD_AVX2 1
+enum { CF_LANES = 4 };
+#else
+enum { CF_LANES = 2 };
+#endif
+
+#define CF_INLINE static inline __attribute__((always_inline, unused))
+
+typedef uint64_t cf_vec __attribute__((vector_size(CF_LANES * 8), may_alias));
+
+CF_INLINE cf_vec cf_vec_load(const uint64_t *from)
+{
+    cf_vec v;
+
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+CF_INLINE void cf_vec_store(uint64_t *to, cf_vec v)
+{
+    memcpy(to, &v, sizeof v);
+}
+
+CF_INLINE cf_vec cf_vec_all(uint64_t value)
+{
+    return (cf_vec){0} + value;
+}
+
+/* A bit for each lane in which a and b are equal; for each whose top bit is set. */
+CF_INLINE unsigned cf_vec_equal(cf_vec a, cf_vec b)
+{
+#if defined(CF_SIMD_AVX512)
+    return _mm512_cmpeq_epi64_mask((__m512i)a, (__m512i)b);
+#elif defined(CF_SIMD_AVX2)
+    return (unsigned)_mm256_movemask_pd((__m256d)(a == b));
+#elif defined(__x86_64__)
+    return (unsigned)_mm_movemask_pd((__m128d)(a == b));
+#else
+    return (a[0] == b[0]) | (unsigned)(a[1] == b[1]) << 1;
+#endif
+}
+
+CF_INLINE unsigned cf_vec_top(cf_vec v)
+{
+#if defined(CF_SIMD_AVX512)
+    return _mm512_movepi64_mask((__m512i)v);
+#elif defined(CF_SIMD_AVX2)
+    return (unsigned)_mm256_movemask_pd((__m256d)v);
+#elif defined(__x86_64__)
+    return (unsigned)_mm_movemask_pd((__m128d)v);
+#else
+    return (unsigned)(v[0] >> 63 | v[1] >> 63 << 1);
+#endif
+}
+
+/* Each lane from its left neighbour, the first from the last of `left`. */
+CF_INLINE cf_vec cf_vec_shift(cf_vec left, cf_vec v)
+{
+#if defined(CF_SIMD_AVX512)
+    return (cf_vec)_mm512_alignr_epi64((__m512i)v, (__m512i)left, 7);
+#elif defined(CF_SIMD_AVX2)
+    return __builtin_shufflevector(left, v, 3, 4, 5, 6);
+#else
+    return __builtin_shufflevector(left, v, 1, 2);
+#endif
+}
+
+/* Lane k of `yes` where bit k is set, else of `no`. */
+CF_INLINE cf_vec cf_vec_pick(unsigned bits, cf_vec yes, cf_vec no)
+{
+#if defined(CF_SIMD_AVX512)
+    return (cf_vec)_mm512_mask_mov_epi64((__m512i)no, (__mmask8)bits, (__m512i)yes);
+#elif defined(CF_SIMD_AVX2)
+    const cf_vec lane = {1, 2, 4, 8}, mask = (cf_vec)((cf_vec_all(bits) & lane) == lane);
+
+    return (cf_vec)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)mask);
+#else
+    const cf_vec mask = {-(uint64_t)(bits & 1), -(uint64_t)(bits >> 1 & 1)};
+
+    return (yes & mask) | (no & ~mask);
+#endif
+}
+
+#endif
