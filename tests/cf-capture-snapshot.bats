@@ -131,11 +131,13 @@ is_state() {
     root
     run -5 --separate-stderr snap -p 2ms -- "$W" u 6 notes
     is enough
-    [ -z "$stderr" ]
+    # a busy machine may be late, and says so
+    run -1 grep -vE '^$|times a program did not stop within|snapshots fell due while' <<<"$stderr"
     [ "$(count snapshot)" -ge 6 ]
     # stopped (T), and on no CPU meanwhile
+    late=$(sed -n 's/.* \([0-9]*\) times a program did not stop.*/\1/p' <<<"$stderr")
     run -0 bash -c "grep ^child notes | awk -F, '\$5 != \"T\" || \$8 != 0' | wc -l"
-    is 0
+    [[ $output -le ${late:-0} ]]
     run -0 rows snapshot s.cf
     has ',3,'
     # a program runs for a period at least between two
