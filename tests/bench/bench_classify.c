@@ -133,14 +133,14 @@ int main(int argc, char **argv)
                         two_plain = {.sets = 64, .ways = 8, .cores = 2, .turn = 64, .portable = 1},
                         eight = {.sets = 64, .ways = 8, .cores = 8, .turn = 64};
     struct bench_item item[] = {
-        {"simple loop", simple, NULL, NULL, 0, 0},
-        {"3C 64 x 8", three_c, &small, "simple loop", 0, 0},
-        {"3C 64 x 8 portable", three_c, &plain, "simple loop", 0, 0},
-        {"3C 4096 x 16", three_c, &large, "simple loop", 0, 0},
-        {"2 cores 64 x 8", sharing, &two, "simple loop", 0, 0},
-        {"2 cores portable", sharing, &two_plain, "simple loop", 0, 0},
-        {"2 cores, long turns", sharing, &long_turns, "simple loop", 0, 0},
-        {"8 cores 64 x 8", sharing, &eight, "simple loop", 0, 0},
+        {"simple loop", simple, NULL, NULL, 0, {0}, 0},
+        {"3C 64 x 8", three_c, &small, "simple loop", 0, {0}, 0},
+        {"3C 64 x 8 portable", three_c, &plain, "simple loop", 0, {0}, 0},
+        {"3C 4096 x 16", three_c, &large, "simple loop", 0, {0}, 0},
+        {"2 cores 64 x 8", sharing, &two, "simple loop", 0, {0}, 0},
+        {"2 cores portable", sharing, &two_plain, "simple loop", 0, {0}, 0},
+        {"2 cores, long turns", sharing, &long_turns, "simple loop", 0, {0}, 0},
+        {"8 cores 64 x 8", sharing, &eight, "simple loop", 0, {0}, 0},
     };
 
     for (unsigned k = 0; k < BENCH_TRACES; k++) {

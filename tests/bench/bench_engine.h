@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/base/cf_cpu.h"
 #include "formats/stream/cf.h"
 
 #define BENCH_UNUSED __attribute__((unused))
@@ -228,34 +229,54 @@ struct bench_item {
     bench_work work;
     void *arg;
     const char *baseline; /* name of the item that it is a ratio of, NULL = none */
-    double seconds;       /* best */
+    int each;             /* by the code for each processor that this one can do (cf_cpu.h) */
+    /* of each enum cf_cpu; what is not by each, at the best */
+    double seconds[CF_CPUS]; /* best */
     uint64_t sum;
 };
 
-/* Runs all items in turn, `runs` times, and prints for each: name, trace, million references a CPU
-   second, ratio to its baseline, baseline, what the work returned. */
+static const char *const bench_cpu[CF_CPUS] = {"none", "base", "avx2", "avx512"};
+
+/* Runs all items in turn, `runs` times, and prints for each: name, trace, what the work returned,
+   and for each processor million references a CPU second and the ratio to the baseline. The code of
+   all must return the same. */
 static BENCH_UNUSED void bench_items(struct bench_item *item, unsigned items,
                                      const struct bench_trace *t, unsigned runs)
 {
-    for (unsigned r = 0; r < runs; r++)
-        for (unsigned i = 0; i < items; i++) {
-            const double start = bench_seconds();
-            double seconds;
+    const unsigned best = cf_cpu();
 
-            item[i].sum = item[i].work(t, item[i].arg);
-            seconds = bench_seconds() - start;
-            if (r == 0 || seconds < item[i].seconds)
-                item[i].seconds = seconds;
-        }
+    for (unsigned r = 0; r < runs; r++)
+        for (unsigned i = 0; i < items; i++)
+            for (unsigned cpu = item[i].each ? CF_CPU_BASE : best; cpu <= best; cpu++) {
+                double start, seconds;
+                uint64_t sum;
+
+                setenv("CF_CPU", bench_cpu[cpu], 1);
+                start = bench_seconds();
+                sum = item[i].work(t, item[i].arg);
+                seconds = bench_seconds() - start;
+                if (r == 0 || seconds < item[i].seconds[cpu])
+                    item[i].seconds[cpu] = seconds;
+                if (r || (item[i].each && cpu > CF_CPU_BASE))
+                    if (sum != item[i].sum) {
+                        fprintf(stderr, "%s: other results for %s\n", item[i].name, bench_cpu[cpu]);
+                        exit(1);
+                    }
+                item[i].sum = sum;
+            }
     for (unsigned i = 0; i < items; i++) {
-        double ratio = 1;
+        const struct bench_item *base = &item[i];
 
         for (unsigned k = 0; item[i].baseline && k < items; k++)
             if (!strcmp(item[k].name, item[i].baseline))
-                ratio = item[k].seconds / item[i].seconds;
-        printf("%-28s %-8s %7.1f M/s  %6.2f x %s  (%llu)\n", item[i].name, t->name,
-               (double)t->count / item[i].seconds / 1e6, ratio,
-               item[i].baseline ? item[i].baseline : "itself", (unsigned long long)item[i].sum);
+                base = &item[k];
+        printf("%-28s %-8s", item[i].name, t->name);
+        for (unsigned cpu = item[i].each ? CF_CPU_BASE : best; cpu <= best; cpu++)
+            printf("  %s%s%.1f M/s %.2f x", item[i].each ? bench_cpu[cpu] : "",
+                   item[i].each ? " " : "", (double)t->count / item[i].seconds[cpu] / 1e6,
+                   base->seconds[best] / item[i].seconds[cpu]);
+        printf("  of %s  (%llu)\n", base == &item[i] ? "itself" : base->name,
+               (unsigned long long)item[i].sum);
     }
     fflush(stdout);
 }

@@ -132,13 +132,13 @@ int main(int argc, char **argv)
     for (unsigned which = 0; which < BENCH_TRACES; which++) {
         struct bench_trace t = bench_make(&o, which);
         struct bench_item items[] = {
-            {"naive three levels", naive, simple, NULL, 0, 0},
-            {"three levels", engine, simple, "naive three levels", 0, 0},
-            {"three levels, portable", engine, portable, "naive three levels", 0, 0},
-            {"three levels, serial", engine, serial, "naive three levels", 0, 0},
-            {"three levels, inclusive", engine, inclusive, "naive three levels", 0, 0},
-            {"three levels, next line at 2", engine, prefetch, "naive three levels", 0, 0},
-            {"two cores, MESI", engine, cores, "naive three levels", 0, 0},
+            {"naive three levels", naive, simple, NULL, 0, {0}, 0},
+            {"three levels", engine, simple, "naive three levels", 0, {0}, 0},
+            {"three levels, portable", engine, portable, "naive three levels", 0, {0}, 0},
+            {"three levels, serial", engine, serial, "naive three levels", 0, {0}, 0},
+            {"three levels, inclusive", engine, inclusive, "naive three levels", 0, {0}, 0},
+            {"three levels, next line at 2", engine, prefetch, "naive three levels", 0, {0}, 0},
+            {"two cores, MESI", engine, cores, "naive three levels", 0, {0}, 0},
         };
 
         if (t.count)

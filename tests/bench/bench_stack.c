@@ -94,15 +94,15 @@ int main(int argc, char **argv)
     struct variant max = {{.max = 512}, {0}};
     struct variant rate = {{.rate = 0.01}, {0}}, size = {{.samples = 8192}, {0}};
     struct bench_item items[] = {
-        {"exact", distances, &exact, "tree over time", 0, 0},
-        {"exact, vectors of 256 bits", distances, &narrow, "tree over time", 0, 0},
-        {"exact, portable code", distances, &portable, "tree over time", 0, 0},
-        {"within 64 sets", distances, &sets, "tree over time", 0, 0},
-        {"within 49152 sets", distances, &sets48, "tree over time", 0, 0},
-        {"up to 512", distances, &max, "tree over time", 0, 0},
-        {"sampled, rate 0.01", distances, &rate, "tree over time", 0, 0},
-        {"sampled, 8192 lines", distances, &size, "tree over time", 0, 0},
-        {"tree over time", tree_over_time, NULL, NULL, 0, 0},
+        {"exact", distances, &exact, "tree over time", 0, {0}, 0},
+        {"exact, vectors of 256 bits", distances, &narrow, "tree over time", 0, {0}, 0},
+        {"exact, portable code", distances, &portable, "tree over time", 0, {0}, 0},
+        {"within 64 sets", distances, &sets, "tree over time", 0, {0}, 0},
+        {"within 49152 sets", distances, &sets48, "tree over time", 0, {0}, 0},
+        {"up to 512", distances, &max, "tree over time", 0, {0}, 0},
+        {"sampled, rate 0.01", distances, &rate, "tree over time", 0, {0}, 0},
+        {"sampled, 8192 lines", distances, &size, "tree over time", 0, {0}, 0},
+        {"tree over time", tree_over_time, NULL, NULL, 0, {0}, 0},
     };
     const unsigned count = sizeof items / sizeof *items;
 
