@@ -28,10 +28,10 @@ static uint64_t add_columns(const struct bench_trace *t, void *arg)
 
 static uint64_t make_runs(const struct bench_trace *t, void *arg)
 {
-    const unsigned *options = arg;
-    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA | *options, BATCH);
+    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA, BATCH);
     uint64_t sum = 0;
 
+    (void)arg;
     for (uint32_t at = 0; at < t->count;) {
         at = cf_runs_fill(r, t->addr, t->op, t->size, at, (uint32_t)t->count, 0);
         sum += r->count;
@@ -82,8 +82,7 @@ static uint64_t plain_loop(const struct bench_trace *t, void *arg)
 static uint64_t one_cache(const struct bench_trace *t, void *arg)
 {
     const struct cf_cache_geometry *g = arg;
-    const unsigned portable = g->options & CF_CACHE_PORTABLE ? CF_RUNS_PORTABLE : 0;
-    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA | portable, BATCH);
+    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA, BATCH);
     struct cf_cache *c = cf_cache_new(g);
     static uint32_t miss[BATCH + 8];
     static uint64_t victim[BATCH + 8];
@@ -108,8 +107,7 @@ static uint64_t one_cache(const struct bench_trace *t, void *arg)
 static uint64_t all_associativities(const struct bench_trace *t, void *arg)
 {
     const unsigned *options = arg;
-    const unsigned portable = *options & CF_ALLASSOC_PORTABLE ? CF_RUNS_PORTABLE : 0;
-    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA | portable, BATCH);
+    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA, BATCH);
     uint32_t sets[11];
     struct cf_allassoc *a;
     uint64_t misses;
@@ -129,7 +127,6 @@ static uint64_t all_associativities(const struct bench_trace *t, void *arg)
 
 static void all_of(const struct bench_options *o, unsigned which)
 {
-    static unsigned vectors = 0, narrow = CF_RUNS_NARROW, portable = CF_RUNS_PORTABLE;
     static unsigned all = 0, all_portable = CF_ALLASSOC_PORTABLE;
     static struct cf_cache_geometry lru = {SETS, WAYS, CF_LRU, 0, 0},
                                     lru_avx2 = {SETS, WAYS, CF_LRU, CF_CACHE_NO_AVX512, 0},
@@ -149,9 +146,7 @@ static void all_of(const struct bench_options *o, unsigned which)
                                     large = {32768, 16, CF_LRU, 0, 0};
     struct bench_item item[] = {
         {"sum of the columns", add_columns, NULL, NULL, 0, {0}, 0},
-        {"runs", make_runs, &vectors, "sum of the columns", 0, {0}, 0},
-        {"runs, avx2", make_runs, &narrow, "sum of the columns", 0, {0}, 0},
-        {"runs, portable", make_runs, &portable, "sum of the columns", 0, {0}, 0},
+        {"runs", make_runs, NULL, "sum of the columns", 1, {0}, 0},
         {"plain loop 64 x 8", plain_loop, NULL, NULL, 0, {0}, 0},
         {"lru 64 x 8", one_cache, &lru, "plain loop 64 x 8", 0, {0}, 0},
         {"lru 64 x 8, avx2", one_cache, &lru_avx2, "plain loop 64 x 8", 0, {0}, 0},

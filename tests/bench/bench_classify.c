@@ -57,7 +57,7 @@ static uint64_t three_c(const struct bench_trace *t, void *arg)
     static uint32_t miss[BATCH + 8];
     static uint64_t victim[BATCH + 8];
     static uint8_t found[BATCH];
-    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA | (s->portable ? CF_RUNS_PORTABLE : 0), BATCH);
+    struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA, BATCH);
     struct cf_cache *cache = cf_cache_new(&g);
     struct cf_threec *three = cf_threec_new((uint64_t)s->sets * s->ways, 0, s->portable);
     uint64_t sum = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_runs: accesses become line references, against a reference that takes one reference at a
- * time and keeps only the one before; portable code and both vector codes, all options, batches of
+ * time and keeps only the one before; the code for each processor, all options, batches of
  * any size, every op, accesses from 0 bytes to many lines and at the top of the address space.
  */
 #include <string.h>
 
+#include "cpus.h"
 #include "filters/engine/rows/runs.h"
 #include "formats/stream/cf.h"
 #include "tap.h"
@@ -150,9 +151,7 @@ static int same(unsigned shift, unsigned options, uint32_t capacity, uint32_t fr
 static void rounds(void)
 {
     static const uint32_t capacities[] = {1, 2, 7, 63, 64, 65, 100, 1000, 70000};
-    static const char *const code[] = {"the portable code", "AVX2 or less", "AVX-512 or less"};
-    static const unsigned option[] = {CF_RUNS_PORTABLE, CF_RUNS_NARROW, 0};
-    unsigned bad[3] = {0}, tried = 0;
+    unsigned bad[CF_CPUS] = {0}, tried = 0;
 
     for (unsigned round = 0; round < 1500; round++) {
         const unsigned shift = round % 13 == 0 ? 2 : 4 + next() % 9;
@@ -165,16 +164,17 @@ static void rounds(void)
         if (!(options & CF_RUNS_ALL))
             continue;
         make(next() % 4, next() % 3, next() % 3);
-        for (unsigned k = 0; k < 3; k++)
-            if (!same(shift, options | option[k], capacity, from, to, has_op, has_size, space) &&
-                !bad[k]++)
+        for (unsigned cpu = CF_CPU_NONE; cpu <= best_cpu(); cpu++) {
+            take_cpu(cpu);
+            if (!same(shift, options, capacity, from, to, has_op, has_size, space) && !bad[cpu]++)
                 note("shift %u options %u capacity %u rows %u to %u op %d size %d", shift, options,
                      capacity, from, to, has_op, has_size);
+        }
         tried++;
     }
     ok(tried > 1000, "%u traces, options and batch sizes", tried);
-    for (unsigned k = 0; k < 3; k++)
-        is_u64(bad[k], 0, "%s makes the same runs as the reference", code[k]);
+    for (unsigned cpu = CF_CPU_NONE; cpu <= best_cpu(); cpu++)
+        is_u64(bad[cpu], 0, "%s: the same runs as the reference", cpu_names[cpu]);
 }
 
 static void large(void)

@@ -289,10 +289,10 @@ static int walkable(const struct cf_hierarchy *h)
     return vectors();
 }
 
-static int make_runs(struct cf_hierarchy *h, const struct cf_hierarchy_options *o)
+static int make_runs(struct cf_hierarchy *h)
 {
     const struct tier *first[KINDS];
-    unsigned options = CF_RUNS_ALL | (o->portable ? CF_RUNS_PORTABLE : 0), shift[KINDS] = {0};
+    unsigned options = CF_RUNS_ALL, shift[KINDS] = {0};
     int split = h->first[KIND_DATA] != h->first[KIND_FETCH];
 
     for (unsigned kind = 0; kind < KINDS; kind++) {
@@ -327,8 +327,6 @@ static int make_runs(struct cf_hierarchy *h, const struct cf_hierarchy_options *
 
 static int make_apart(struct cf_hierarchy *h, int portable)
 {
-    const unsigned vectors = portable ? CF_RUNS_PORTABLE : 0;
-
     h->apart = malloc(sizeof *h->apart);
     if (!h->apart)
         return -1;
@@ -341,8 +339,7 @@ static int make_apart(struct cf_hierarchy *h, int portable)
     for (unsigned kind = 0; kind < KINDS; kind++)
         h->apart->runs[kind] = cf_runs_new(
             h->runs[0]->shift,
-            CF_RUNS_DATA | vectors | (kind == KIND_DATA ? h->runs[0]->options & CF_RUNS_STORES : 0),
-            BATCH);
+            CF_RUNS_DATA | (kind == KIND_DATA ? h->runs[0]->options & CF_RUNS_STORES : 0), BATCH);
     h->apart->both = cf_runs_new(h->runs[0]->shift, CF_RUNS_ALL, KINDS * BATCH);
     return h->apart->runs[KIND_DATA] && h->apart->runs[KIND_FETCH] && h->apart->both ? 0 : -1;
 }
@@ -368,7 +365,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
         cf_hierarchy_free(h);
         return NULL;
     }
-    if (make_runs(h, o) != 0) {
+    if (make_runs(h) != 0) {
         no_memory(problem, size, NULL);
         cf_hierarchy_free(h);
         return NULL;

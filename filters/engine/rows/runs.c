@@ -4,9 +4,8 @@
  *
  * Every reference has a class (load, store, fetch, prefetch, flush). It begins a run when its line
  * differs from that of the reference before, or when the two classes must stay apart, which a
- * small table says. Nearly all rows are loads and stores that touch one line: they take a loop of
- * their own without branches. It writes each row as if it began a run and counts it only if it
- * does, so that the next row overwrites one that did not.
+ * small table says. Nearly all rows are loads and stores that touch one line or two: they are taken
+ * 64 at a time (runs_simd.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,8 @@
 enum class { CLASS_LOAD, CLASS_STORE, CLASS_FETCH, CLASS_PREFETCH, CLASS_FLUSH, CLASS_NONE };
 
 enum {
-    FEW = 16,  /* plain rows in one go that vectors do not pay for */
-    ROWS = 64, /* a block */
+    FEW = 16,  /* rows that a block does not pay for */
+    SLOW = 64, /* rows one by one where a block had few */
 };
 
 static const uint8_t class_flags[] = {0, CF_RUN_STORE, CF_RUN_FETCH, CF_RUN_PREFETCH, CF_RUN_FLUSH};
@@ -60,15 +59,7 @@ struct cf_runs *cf_runs_new(unsigned shift, unsigned options, uint32_t capacity)
         r->options &= (uint8_t)~CF_RUNS_SPLIT; /* there is nothing to keep apart */
     r->shift = (uint8_t)shift;
     make_apart(r->apart, options);
-#ifdef __x86_64__
-    if (!(options & CF_RUNS_PORTABLE) && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("bmi2"))
-        r->vectors = !(options & CF_RUNS_NARROW) && __builtin_cpu_supports("avx512f") &&
-                             __builtin_cpu_supports("avx512bw") &&
-                             __builtin_cpu_supports("avx512vl")
-                         ? 3
-                         : 2;
-#endif
+    r->blocks = cf_cpu() == CF_CPU_NONE ? NULL : CF_SIMD_CHOICE(cf_runs_blocks);
     r->line = malloc(room * sizeof(*r->line));
     r->row = malloc(room * sizeof(*r->row));
     r->flags = malloc(room);
@@ -147,78 +138,23 @@ static int one_row(struct cf_runs *r, struct cf_runs_input *in, uint32_t row)
     return 1;
 }
 
-/* Loads and stores of one line each, up to the first row that is something else, or a full batch:
-   returns that row. *before is the line of the reference before, UINT64_MAX for one that ends a
-   run. */
-static inline __attribute__((always_inline)) uint32_t
-plain_rows(struct cf_runs *r, const struct cf_runs_input *in, uint32_t from, uint32_t to,
-           uint64_t *before, int has_op, int has_size)
-{
-    uint64_t *const lines = r->line;
-    uint32_t *const rows = r->row;
-    uint8_t *const flags = r->flags;
-    const uint64_t space = in->space;
-    const unsigned shift = r->shift, apart = (r->options & CF_RUNS_STORES) != 0;
-    uint64_t last = *before;
-    uint32_t n = r->count, i;
-    unsigned known = n ? flags[n - 1] : 0;
-
-    for (i = from; i < to && n < r->capacity; i++) {
-        const uint64_t addr = in->addr[i], line = addr >> shift;
-        const uint64_t end = addr + (has_size ? in->size[i] - (in->size[i] != 0) : 0);
-        const unsigned store = has_op ? in->op[i] - CF_LOAD : 0;
-        const unsigned begins = (line != last) | (apart & store);
-
-        if (__builtin_expect((line != end >> shift) | (store > 1), 0))
-            break;
-        lines[n] = line ^ space;
-        rows[n] = i;
-        known = begins ? store : known | store | CF_RUN_AGAIN;
-        n += begins;
-        flags[n - 1] = (uint8_t)known;
-        last = apart & store ? UINT64_MAX : line;
-    }
-    r->references += i - from;
-    r->count = n;
-    *before = last;
-    return i;
-}
-
-/* Vectors, where they can be used, then that loop. */
+/* Blocks of plain rows, up to the first row that is something else. */
 static uint32_t many_rows(struct cf_runs *r, struct cf_runs_input *in, uint32_t from, uint32_t to)
 {
     const unsigned same =
         1 << CLASS_LOAD | 1 << CLASS_FETCH | (r->options & CF_RUNS_STORES ? 0 : 1 << CLASS_STORE);
     const uint64_t references = r->references;
     struct cf_runs_before before = {UINT64_MAX, 0};
-    uint32_t i = from;
+    uint32_t i;
 
     if (same >> in->class_before[0] & 1) {
         before.line = in->before[0];
         before.fetch = in->class_before[0] == CLASS_FETCH;
     }
-#ifdef __x86_64__
-    if (r->vectors && in->op && in->size && from >= in->slow) {
-        i += (r->vectors == 3 ? cf_runs_blocks_avx512 : cf_runs_blocks_avx2)(r, in, from, to - from,
-                                                                             &before);
-        /* where fetches are kept apart from data, each would make a block begin anew */
-        if ((r->options & CF_RUNS_SPLIT) && i - from < FEW)
-            in->slow = i + ROWS;
-    }
-#endif
-    if (r->options & CF_RUNS_DATA) {
-        const uint32_t done = i;
-        uint64_t line = before.fetch ? UINT64_MAX : before.line;
-
-        if (in->op)
-            i = in->size ? plain_rows(r, in, i, to, &line, 1, 1)
-                         : plain_rows(r, in, i, to, &line, 1, 0);
-        else
-            i = in->size ? plain_rows(r, in, i, to, &line, 0, 1)
-                         : plain_rows(r, in, i, to, &line, 0, 0);
-        if (i > done)
-            before = (struct cf_runs_before){line, 0};
-    }
+    i = r->blocks(r, in, from, to, &before);
+    /* where fetches are kept apart from data, each would make a block begin anew */
+    if (i - from < FEW)
+        in->slow = i + SLOW;
     if (r->references > references) {
         in->before[0] = before.line;
         in->class_before[0] = before.fetch ? CLASS_FETCH : CLASS_LOAD;
@@ -231,13 +167,13 @@ uint32_t cf_runs_fill(struct cf_runs *r, const uint64_t *addr, const uint8_t *op
                       const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
 {
     struct cf_runs_input in = {.addr = addr, .op = op, .size = size, .space = space};
-    const int plain = (r->options & CF_RUNS_DATA) || r->vectors;
 
     in.class_before[0] = in.class_before[1] = CLASS_NONE;
     r->count = 0;
     while (from < to) {
-        /* the plain loop extends only the newest run */
-        if (plain && !r->done && (!r->count || in.run[0] == r->count - 1))
+        /* blocks extend only the newest run */
+        if (r->blocks && from >= in.slow && to - from >= FEW && !r->done &&
+            (!r->count || in.run[0] == r->count - 1))
             from = many_rows(r, &in, from, to);
         if (from < to && !one_row(r, &in, from))
             break;

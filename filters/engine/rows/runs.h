@@ -32,14 +32,16 @@ enum cf_runs_option {
     CF_RUNS_DATA = 1,    /* load, store, prefetch, flush */
     CF_RUNS_FETCHES = 2, /* ifetch */
     CF_RUNS_ALL = 3,
-    CF_RUNS_STORES = 4,    /* a store always begins a run, and so does what follows it: for caches
-                              that write through or do not allocate */
-    CF_RUNS_SPLIT = 8,     /* "just before" means the fetch before a fetch and the data reference
-                              before a data reference: for caches that are split, and that lose
-                              lines to nobody else */
-    CF_RUNS_PORTABLE = 16, /* no vector code, */
-    CF_RUNS_NARROW = 32,   /* none that needs AVX-512: to compare them */
+    /* a store always begins a run, and so does what follows it: for caches that write through or do
+       not allocate */
+    CF_RUNS_STORES = 4,
+    /* "just before" means the fetch before a fetch and the data reference before a data reference:
+       for caches that are split, and that lose lines to nobody else */
+    CF_RUNS_SPLIT = 8,
 };
+
+struct cf_runs_input;
+struct cf_runs_before;
 
 /* A batch of line references, in the order of the accesses. */
 struct cf_runs {
@@ -53,8 +55,10 @@ struct cf_runs {
     uint64_t done;       /* lines of the row at hand that earlier batches had */
     uint8_t options;     /* enum cf_runs_option */
     uint8_t shift;       /* log2 of the line size in bytes */
-    uint8_t vectors;     /* the vector code that is used: 0 none, 2 AVX2, 3 AVX-512 */
     uint8_t apart[5];    /* by class of reference: the classes before it that end a run */
+    /* takes many plain rows at a time; NULL: none */
+    uint32_t (*blocks)(struct cf_runs *r, const struct cf_runs_input *in, uint32_t from,
+                       uint32_t to, struct cf_runs_before *before);
 };
 
 /* For lines of 1 << shift bytes (shift 2 to 16), at most `capacity` (from 1) references a batch.
