@@ -33,7 +33,7 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                  __builtin_cpu_supports("bmi2");
 #endif
-    c->slots = cf_slots_new(g->portable);
+    c->slots = cf_slots_new();
     if (!c->slots)
         goto fail;
 #ifdef HAVE_AVX512_COHERENCE

@@ -22,10 +22,11 @@ struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate, int portable)
 {
     struct cf_threec *t = calloc(1, sizeof(*t));
 
+    (void)portable;
     if (!t)
         return NULL;
     t->apart = no_allocate ? CF_RUN_FLUSH | CF_RUN_STORE : CF_RUN_FLUSH;
-    t->slots = cf_slots_new(portable);
+    t->slots = cf_slots_new();
     t->full = cf_full_new(lines);
     if (!t->slots || !t->full) {
         cf_threec_free(t);

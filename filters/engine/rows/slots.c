@@ -8,9 +8,26 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
-#include "filters/engine/rows/slots_parts.h"
+#include "filters/engine/rows/slots.h"
 
-enum { PAGES = 64, FIRST_BITS = 8, FAR = 16 };
+enum { PAGES = 64, REGION_BITS = 12 /* log2 of the lines in a region */, FIRST_BITS = 8, FAR = 16 };
+
+struct entry {
+    uint64_t region;
+    uint64_t number; /* from 1 in order of appearance; 0 = free entry */
+};
+
+struct cf_slots {
+    struct entry *table;
+    unsigned shift; /* 64 - log2 of the entries */
+    uint64_t factor;
+    int is_new_factor; /* since the table has this size */
+    uint32_t *page;    /* of region number n, from element (n - 1) * PAGES: numbers of its pages,
+                          likewise from 1, 0 = none yet */
+    size_t room;       /* regions that have elements in `page` */
+    uint32_t regions;
+    uint32_t pages;
+};
 
 /* 2^64 divided by the golden ratio (D. E. Knuth, "The Art of Computer Programming" 3, section 6.4),
    and what makes the next factor of one. */
@@ -50,7 +67,7 @@ static int rebuild(struct cf_slots *s, unsigned shift, uint64_t factor)
     return 0;
 }
 
-struct cf_slots *cf_slots_new(int portable)
+struct cf_slots *cf_slots_new(void)
 {
     struct cf_slots *s = calloc(1, sizeof(*s));
 
@@ -58,12 +75,6 @@ struct cf_slots *cf_slots_new(int portable)
         return NULL;
     s->shift = 64 - FIRST_BITS;
     s->factor = first_factor;
-#ifdef HAVE_AVX512_SLOTS
-    s->vectors = !portable && __builtin_cpu_supports("avx512f") &&
-                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#else
-    (void)portable;
-#endif
     s->table = calloc((size_t)1 << FIRST_BITS, sizeof(*s->table));
     if (!s->table) {
         free(s);
@@ -132,7 +143,7 @@ static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
 /* One line; -1 without memory. */
 static int find(struct cf_slots *s, uint64_t line, uint32_t *slot)
 {
-    const uint64_t region = line >> CF_SLOTS_REGION_BITS;
+    const uint64_t region = line >> REGION_BITS;
     uint32_t number = (uint32_t)s->table[place(s, region)].number, *page;
 
     if (__builtin_expect(!number, 0) && new_region(s, region, &number) != 0)
@@ -149,19 +160,9 @@ static int find(struct cf_slots *s, uint64_t line, uint32_t *slot)
 
 int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32_t *slot)
 {
-    for (size_t i = 0; i < count;) {
-        size_t stop = count;
-
-#ifdef HAVE_AVX512_SLOTS
-        if (s->vectors) {
-            i += cf_slots_known_avx512(s, line + i, count - i, slot + i);
-            stop = i + 8 < count ? i + 8 : count;
-        }
-#endif
-        for (; i < stop; i++)
-            if (find(s, line[i], &slot[i]) != 0)
-                return -1;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (find(s, line[i], &slot[i]) != 0)
+            return -1;
     return 0;
 }
 

@@ -21,8 +21,8 @@ enum { CF_SLOTS_PAGE = 64, CF_SLOTS_MOST = 1 << 30 };
 
 struct cf_slots;
 
-/* `portable`: no vector code, to compare the two. NULL without memory. */
-struct cf_slots *cf_slots_new(int portable);
+/* NULL without memory. */
+struct cf_slots *cf_slots_new(void);
 void cf_slots_free(struct cf_slots *s);
 
 /* slot[i] of line[i], below cf_slots_count(). -1 without memory, or when there would be more than

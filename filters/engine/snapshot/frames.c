@@ -56,8 +56,8 @@ struct cf_frames *cf_frames_new(enum cf_frame_order order, unsigned page_shift, 
     f->bits = bits;
     f->seed = seed;
     forget(f, 0);
-    f->pages = cf_slots_new(0);
-    f->frames = cf_slots_new(0);
+    f->pages = cf_slots_new();
+    f->frames = cf_slots_new();
     if (!f->pages || !f->frames) {
         cf_frames_free(f);
         return NULL;
