@@ -15,6 +15,7 @@
 #include <zstd_errors.h>
 
 #include "cf_codec.h"
+#include "formats/base/cf_cpu.h"
 #include "formats/base/cf_memory.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -28,6 +29,11 @@ enum {
     CF_DIFFERENCES = 128, /* flag of a table: it holds differences */
     CF_SKIP = 31,         /* gap in a token of CF_PREDICT that says: no miss, more rows */
 };
+
+/* What cf_encode_wire() does when *out is raw: another codec if one fits. */
+typedef void cf_pipe_encoder(unsigned width, const void *values, size_t rows, void *scratch,
+                             struct cf_coded *out);
+CF_SIMD_CODE(cf_pipe_encoder, cf_encode_pipe);
 
 /* out[i] is put together from in[i] as its lowest byte, in[n + i], in[2 * n + i], ... */
 void cf_from_planes_32(const uint8_t *in, size_t n, uint32_t *out);

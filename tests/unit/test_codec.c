@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "cpus.h"
 #include "formats/codec/cf_codec.h"
 #include "tap.h"
 
@@ -304,7 +305,7 @@ static void program(struct rows *r, size_t rows, unsigned noise, unsigned column
 
 /* ---- checks ---- */
 
-static void check_wire(void)
+static void check_wire(const char *cpu)
 {
     static const unsigned ids[] = {CF_OP, CF_SIZE, CF_ADDR, CF_FUNCTION, CF_LEVEL};
     static const size_t sizes[] = {0, 1, 2, 63, 64, 65, 1000, CF_WIRE_ROWS};
@@ -329,8 +330,8 @@ static void check_wire(void)
                 free(scratch);
                 release(&r);
             }
-    ok(good, "wire columns come back");
-    ok(smaller, "wire columns are never larger than raw");
+    ok(good, "%s: wire columns come back", cpu);
+    ok(smaller, "%s: wire columns are never larger than raw", cpu);
     cf_decoder_free(d);
 }
 
@@ -704,7 +705,11 @@ static void check_damage(void)
 
 int main(void)
 {
-    check_wire();
+    for (unsigned cpu = CF_CPU_BASE; cpu <= best_cpu(); cpu++) {
+        take_cpu(cpu);
+        check_wire(cpu_names[cpu]);
+    }
+    unsetenv("CF_CPU");
     check_plain();
     check_packed();
     check_growth();
