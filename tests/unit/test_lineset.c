@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cpus.h"
 #include "filters/engine/snapshot/lineset.h"
 #include "tap.h"
 
@@ -33,13 +34,13 @@ static uint64_t key_of(unsigned kind, uint32_t i)
     }
 }
 
-static uint64_t run(unsigned kind, int portable)
+static uint64_t run(unsigned kind)
 {
     static uint64_t now[MOST], last[MOST];
     static uint8_t before[MOST];
     uint32_t lasts = 0;
     uint64_t wrong = 0, reused = 0;
-    struct cf_lineset *s = cf_lineset_new(kind == 1 ? 10 : 4096, portable);
+    struct cf_lineset *s = cf_lineset_new(kind == 1 ? 10 : 4096);
 
     need(s != NULL, "memory");
     for (unsigned round = 0; round < 20; round++) {
@@ -79,15 +80,16 @@ int main(void)
                                         "keys of one bucket", "keys in high bits"};
 
     for (unsigned kind = 0; kind < 4; kind++)
-        for (int portable = 0; portable < 2; portable++)
-            is_u64(run(kind, portable), 0, "%s%s: as the lists say", kinds[kind],
-                   portable ? ", portable" : "");
+        for (unsigned cpu = CF_CPU_BASE; cpu <= best_cpu(); cpu++) {
+            take_cpu(cpu);
+            is_u64(run(kind), 0, "%s, %s: as the lists say", kinds[kind], cpu_names[cpu]);
+        }
     {
         struct rusage before, after;
         struct cf_lineset *s;
 
         getrusage(RUSAGE_SELF, &before);
-        s = cf_lineset_new(SIZE_MAX, 0);
+        s = cf_lineset_new(SIZE_MAX);
         getrusage(RUSAGE_SELF, &after);
         ok(s && after.ru_maxrss - before.ru_maxrss < 64 << 10,
            "a cache that is said to be huge takes no memory before its lines come");

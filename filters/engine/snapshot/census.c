@@ -97,7 +97,7 @@ static struct level *level_new(const struct cf_census *c, const struct cf_snapsh
         return NULL;
     l->cpus = cf_groups_new();
     if (c->reuse)
-        l->lines = cf_lineset_new(!told ? UNKNOWN_LINES : told, 0);
+        l->lines = cf_lineset_new(!told ? UNKNOWN_LINES : told);
     if (!l->cpus || (c->reuse && !l->lines)) {
         cf_groups_free(l->cpus);
         cf_lineset_free(l->lines);

@@ -3,17 +3,16 @@
  * lineset.c - which lines of a snapshot were in the one before (see lineset.h).
  *
  * Two sets take turns. A bucket counts its keys; free places hold UINT64_MAX, which no key is, so
- * that looking for a key compares all 16 places without looking at the count. The loop is compiled
- * for the vectors of AVX2 and AVX-512 as well, and the processor chooses.
+ * that looking for a key compares all 16 places without looking at the count (lineset_simd.c).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/snapshot/lineset.h"
+#include "filters/engine/snapshot/lineset_parts.h"
 #include "formats/base/cf_memory.h"
 
 enum {
-    PLACES = 16,
+    PLACES = CF_LINESET_PLACES,
     BUCKET_LOAD = 8,
     LEAST_BUCKETS = 64,
     MOST_BUCKETS = 1 << 22,
@@ -22,24 +21,12 @@ enum {
 
 #define FREE UINT64_MAX
 
-/* Open addressing, at most half full. */
-struct spill {
-    uint64_t *key;
-    size_t used, room; /* a power of two, or 0 */
-};
-
-struct half {
-    uint64_t *key;  /* PLACES a bucket */
-    uint8_t *count; /* of a bucket, at most PLACES */
-    struct spill spill;
-};
-
 struct cf_lineset {
     struct half half[2];
     unsigned now; /* which of them is the current one */
     size_t buckets;
     size_t lines; /* added to the current set */
-    uint32_t (*add)(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before);
+    cf_lineset_adder *fill;
 };
 
 /* ---- what no bucket has room for ---- */
@@ -93,7 +80,7 @@ static int spill_add(struct spill *p, uint64_t key)
 
 static void half_clear(const struct cf_lineset *s, struct half *h)
 {
-    memset(h->key, 0xff, s->buckets * PLACES * sizeof *h->key);
+    memset(h->bucket, 0xff, s->buckets * sizeof *h->bucket);
     memset(h->count, 0, s->buckets);
     if (h->spill.used)
         memset(h->spill.key, 0xff, h->spill.room * sizeof *h->spill.key);
@@ -101,60 +88,6 @@ static void half_clear(const struct cf_lineset *s, struct half *h)
 }
 
 /* ---- adding ---- */
-
-typedef uint64_t four __attribute__((vector_size(32), aligned(8), may_alias));
-
-static inline __attribute__((always_inline)) uint8_t bucket_has(const uint64_t *bucket,
-                                                                uint64_t key)
-{
-    const four *v = (const four *)(const void *)bucket;
-    const four k = {key, key, key, key};
-    const four m = (four)(v[0] == k) | (four)(v[1] == k) | (four)(v[2] == k) | (four)(v[3] == k);
-
-    return ((m[0] | m[1] | m[2] | m[3]) & 1) != 0;
-}
-
-/* Stops before the first key whose bucket is full, in either set; returns where. */
-static inline __attribute__((always_inline)) uint32_t
-add_keys(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
-{
-    struct half *now = &s->half[s->now];
-    const struct half *last = &s->half[!s->now];
-    const uint64_t mask = s->buckets - 1;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t k = key[i];
-        const size_t b = k & mask;
-        const unsigned n = now->count[b];
-
-        before[i] = bucket_has(last->key + b * PLACES, k);
-        if (n == PLACES || (!before[i] && last->count[b] == PLACES && last->spill.used))
-            return i;
-        now->key[b * PLACES + n] = k;
-        now->count[b] = (uint8_t)(n + 1);
-    }
-    return count;
-}
-
-static uint32_t add_portable(struct cf_lineset *s, const uint64_t *key, uint32_t count,
-                             uint8_t *before)
-{
-    return add_keys(s, key, count, before);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2"))) static uint32_t add_avx2(struct cf_lineset *s, const uint64_t *key,
-                                                         uint32_t count, uint8_t *before)
-{
-    return add_keys(s, key, count, before);
-}
-
-__attribute__((target("avx512f,avx512vl,avx512dq"))) static uint32_t
-add_avx512(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
-{
-    return add_keys(s, key, count, before);
-}
-#endif
 
 int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
 {
@@ -165,13 +98,13 @@ int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, ui
     for (uint32_t i = 0; i < count; i++) {
         size_t b;
 
-        i += s->add(s, key + i, count - i, before + i);
+        i += s->fill(now, last, s->buckets - 1, key + i, count - i, before + i);
         if (i == count)
             break;
         b = key[i] & (s->buckets - 1);
         before[i] = before[i] || spill_has(&last->spill, key[i]);
         if (now->count[b] < PLACES)
-            now->key[b * PLACES + now->count[b]++] = key[i];
+            cf_lineset_put(&now->bucket[b], now->count[b]++, key[i]);
         else if (spill_add(&now->spill, key[i]) != 0)
             return -1;
     }
@@ -182,7 +115,7 @@ int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, ui
 
 static void half_free(struct half *h)
 {
-    free(h->key);
+    free(h->bucket);
     free(h->count);
     free(h->spill.key);
 }
@@ -190,9 +123,9 @@ static void half_free(struct half *h)
 /* Room for the lines of a set, empty. */
 static int half_new(const struct cf_lineset *s, struct half *h)
 {
-    *h = (struct half){.key = cf_memory_take(s->buckets * PLACES * sizeof(uint64_t)),
+    *h = (struct half){.bucket = cf_memory_take(s->buckets * sizeof(struct bucket)),
                        .count = malloc(s->buckets)};
-    if (!h->key || !h->count) {
+    if (!h->bucket || !h->count) {
         half_free(h);
         *h = (struct half){0};
         return -1;
@@ -207,7 +140,7 @@ static int half_put(const struct cf_lineset *s, struct half *h, uint64_t key)
 
     if (h->count[b] == PLACES)
         return spill_add(&h->spill, key);
-    h->key[b * PLACES + h->count[b]++] = key;
+    cf_lineset_put(&h->bucket[b], h->count[b]++, key);
     return 0;
 }
 
@@ -232,7 +165,8 @@ static int grow(struct cf_lineset *s, size_t buckets)
     bad = half_new(s, &fresh[0]) | half_new(s, &fresh[1]);
     for (size_t b = 0; !bad && b < old_buckets; b++)
         for (unsigned i = 0; !bad && i < old.count[b]; i++)
-            bad = half_put(s, &fresh[0], old.key[b * PLACES + i]);
+            bad = half_put(s, &fresh[0],
+                           (uint64_t)old.bucket[b].high[i] << 32 | old.bucket[b].low[i]);
     for (size_t i = 0; !bad && i < old.spill.room; i++)
         if (old.spill.key[i] != FREE)
             bad = half_put(s, &fresh[0], old.spill.key[i]);
@@ -268,22 +202,13 @@ void cf_lineset_clear(struct cf_lineset *s)
     half_clear(s, &s->half[1]);
 }
 
-struct cf_lineset *cf_lineset_new(size_t lines, int portable)
+struct cf_lineset *cf_lineset_new(size_t lines)
 {
     struct cf_lineset *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
-    s->add = add_portable;
-#ifdef __x86_64__
-    if (!portable && __builtin_cpu_supports("avx2"))
-        s->add = add_avx2;
-    if (!portable && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq"))
-        s->add = add_avx512;
-#else
-    (void)portable;
-#endif
+    s->fill = CF_SIMD_CHOICE(cf_lineset_fill);
     s->buckets = buckets_for(lines < MOST_TOLD ? lines : MOST_TOLD);
     if (half_new(s, &s->half[0]) != 0 || half_new(s, &s->half[1]) != 0) {
         cf_lineset_free(s);

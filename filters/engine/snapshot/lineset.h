@@ -20,9 +20,8 @@
 struct cf_lineset;
 
 /* For about `lines` lines a snapshot; what there are more makes room when the next begins.
-   `portable`: no vector code beyond what every processor of the
-   kind has, to compare the two. NULL without memory. */
-struct cf_lineset *cf_lineset_new(size_t lines, int portable) __attribute__((warn_unused_result));
+   NULL without memory. */
+struct cf_lineset *cf_lineset_new(size_t lines) __attribute__((warn_unused_result));
 void cf_lineset_free(struct cf_lineset *s);
 
 /* Adds lines to the current snapshot; before[i] = 1 where the last one had key[i], else 0. A key
