@@ -18,7 +18,6 @@ enum { PIECE = 16384 };
 struct setup {
     uint32_t sets, ways;
     unsigned cores, turn; /* references between changes of the core */
-    int portable;
 };
 
 static uint8_t class[PIECE];
@@ -49,17 +48,14 @@ static uint64_t simple(const struct bench_trace *t, void *arg)
 static uint64_t three_c(const struct bench_trace *t, void *arg)
 {
     const struct setup *s = arg;
-    const struct cf_cache_geometry g = {.sets = s->sets,
-                                        .ways = s->ways,
-                                        .policy = CF_LRU,
-                                        .options = s->portable ? CF_CACHE_PORTABLE : 0};
+    const struct cf_cache_geometry g = {.sets = s->sets, .ways = s->ways, .policy = CF_LRU};
     enum { BATCH = 4096 };
     static uint32_t miss[BATCH + 8];
     static uint64_t victim[BATCH + 8];
     static uint8_t found[BATCH];
     struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA, BATCH);
     struct cf_cache *cache = cf_cache_new(&g);
-    struct cf_threec *three = cf_threec_new((uint64_t)s->sets * s->ways, 0, s->portable);
+    struct cf_threec *three = cf_threec_new((uint64_t)s->sets * s->ways, 0);
     uint64_t sum = 0;
 
     if (!r || !cache || !three)
@@ -90,11 +86,8 @@ static uint64_t three_c(const struct bench_trace *t, void *arg)
 static uint64_t sharing(const struct bench_trace *t, void *arg)
 {
     const struct setup *s = arg;
-    const struct cf_coherence_geometry g = {.cores = s->cores,
-                                            .sets = s->sets,
-                                            .ways = s->ways,
-                                            .line_shift = 6,
-                                            .portable = s->portable};
+    const struct cf_coherence_geometry g = {
+        .cores = s->cores, .sets = s->sets, .ways = s->ways, .line_shift = 6};
     static uint8_t core[PIECE];
     static uint64_t space[PIECE];
     struct cf_coherence *c = cf_coherence_new(&g);
@@ -127,20 +120,18 @@ int main(int argc, char **argv)
 {
     struct bench_options o = bench_options(argc, argv);
     static struct setup small = {.sets = 64, .ways = 8}, large = {.sets = 4096, .ways = 16},
-                        plain = {.sets = 64, .ways = 8, .portable = 1},
                         two = {.sets = 64, .ways = 8, .cores = 2, .turn = 64},
                         long_turns = {.sets = 64, .ways = 8, .cores = 2, .turn = 4096},
-                        two_plain = {.sets = 64, .ways = 8, .cores = 2, .turn = 64, .portable = 1},
+                        short_turns = {.sets = 64, .ways = 8, .cores = 2, .turn = 2},
                         eight = {.sets = 64, .ways = 8, .cores = 8, .turn = 64};
     struct bench_item item[] = {
         {"simple loop", simple, NULL, NULL, 0, {0}, 0},
-        {"3C 64 x 8", three_c, &small, "simple loop", 0, {0}, 0},
-        {"3C 64 x 8 portable", three_c, &plain, "simple loop", 0, {0}, 0},
+        {"3C 64 x 8", three_c, &small, "simple loop", 1, {0}, 0},
         {"3C 4096 x 16", three_c, &large, "simple loop", 0, {0}, 0},
-        {"2 cores 64 x 8", sharing, &two, "simple loop", 0, {0}, 0},
-        {"2 cores portable", sharing, &two_plain, "simple loop", 0, {0}, 0},
-        {"2 cores, long turns", sharing, &long_turns, "simple loop", 0, {0}, 0},
-        {"8 cores 64 x 8", sharing, &eight, "simple loop", 0, {0}, 0},
+        {"2 cores 64 x 8", sharing, &two, "simple loop", 1, {0}, 0},
+        {"2 cores, turns of 2", sharing, &short_turns, "simple loop", 1, {0}, 0},
+        {"2 cores, long turns", sharing, &long_turns, "simple loop", 1, {0}, 0},
+        {"8 cores 64 x 8", sharing, &eight, "simple loop", 1, {0}, 0},
     };
 
     for (unsigned k = 0; k < BENCH_TRACES; k++) {

@@ -10,6 +10,7 @@
 #include "filters/engine/classes/coherence.h"
 #include "filters/engine/rows/runs.h"
 #include "formats/stream/cf.h"
+#include "cpus.h"
 #include "tap.h"
 
 static uint64_t state = 1;
@@ -324,9 +325,9 @@ static void compare(const struct cf_coherence_geometry *g, unsigned how, unsigne
     bad |= m.invalidations != cf_coherence_invalidations(c);
     bad |= run_outside(d, rows) != 0 || check(&m, d, want, rows);
     if (bad && !bad_traces)
-        note("%u cores, %u sets, %u ways, lines of %u, no allocate %d, make %u, %u rows%s%s",
+        note("%u cores, %u sets, %u ways, lines of %u, no allocate %d, make %u, %u rows%s, cpu %s",
              g->cores, g->sets, g->ways, 1u << g->line_shift, g->no_allocate, how, rows,
-             special ? ", special" : "", g->portable ? ", portable" : "");
+             special ? ", special" : "", getenv("CF_CPU"));
     bad_traces += bad != 0;
     traces++;
     free(m.bytes);
@@ -435,8 +436,8 @@ static void geometries(void)
 }
 
 /* Two cores on many more lines and references than the model could take, so that arrays grow and
-   times begin anew: the portable code against the other. */
-static void many(void)
+   times begin anew: the code for each processor against the plainest. */
+static void many(unsigned cpus)
 {
     enum { ROWS = 60000, ROUNDS = 24 };
     static uint64_t addr[ROWS], space[ROWS];
@@ -449,9 +450,11 @@ static void many(void)
         const uint64_t range = (uint64_t)64 << next() % 17;
         struct cf_coherence_geometry g = {
             .cores = 2, .sets = 1u << next() % 8, .ways = 1 + next() % 8, .line_shift = 6};
-        struct cf_coherence *c[2] = {cf_coherence_new(&g), NULL};
+        struct cf_coherence *c[2];
 
-        g.portable = 1;
+        take_cpu(CF_CPU_NONE);
+        c[0] = cf_coherence_new(&g);
+        take_cpu(round % cpus);
         c[1] = cf_coherence_new(&g);
         if (!c[0] || !c[1])
             exit(1);
@@ -485,7 +488,7 @@ static void many(void)
         cf_coherence_free(c[0]);
         cf_coherence_free(c[1]);
     }
-    ok(!bad, "%u longer traces of two cores, by the portable code and by vectors", ROUNDS);
+    ok(!bad, "%u longer traces of two cores, by the code for each processor", ROUNDS);
 }
 
 int main(void)
@@ -494,11 +497,13 @@ int main(void)
     static const unsigned ways[] = {1, 2, 8, 3, 4, 8, 16, 8};
     static const unsigned shift[] = {6, 5, 6, 7, 8, 2, 4, 9, 6, 12};
 
+    const unsigned cpus = best_cpu() + 1;
+
     by_hand();
     huge();
     lost_elsewhere();
     geometries();
-    many();
+    many(cpus);
     for (unsigned i = 0; i < 3000; i++) {
         struct cf_coherence_geometry g = {
             .cores = cores[next() % 8],
@@ -507,9 +512,9 @@ int main(void)
             .line_shift = shift[next() % 10],
             .no_allocate = next() % 4 == 0,
             .fetches = next() % 2,
-            .portable = next() % 2,
         };
 
+        take_cpu(next() % cpus);
         compare(&g, i % 8, i % 20 ? 1 + next() % 400 : MOST, next() % 3 == 0);
     }
     ok(bad_traces == 0, "%u traces equal the model, row by row and in sum", traces);

@@ -7,6 +7,7 @@
 #include "filters/engine/rows/runs.h"
 #include "filters/engine/classes/threec.h"
 #include "formats/stream/cf.h"
+#include "cpus.h"
 #include "tap.h"
 
 static uint64_t state = 1;
@@ -141,8 +142,7 @@ static int classify(const struct model *m, unsigned rows, uint64_t *sum)
     struct cf_runs *r =
         cf_runs_new(m->shift, CF_RUNS_DATA | (m->no_allocate ? CF_RUNS_STORES : 0), BATCH);
     struct cf_cache *cache = cf_cache_new(&g);
-    struct cf_threec *three =
-        cf_threec_new((uint64_t)m->sets * m->ways, m->no_allocate, next() % 2);
+    struct cf_threec *three = cf_threec_new((uint64_t)m->sets * m->ways, m->no_allocate);
     int bad = !r || !cache || !three;
 
     memset(t.class, 0, rows);
@@ -168,7 +168,7 @@ static int classify(const struct model *m, unsigned rows, uint64_t *sum)
 
 static unsigned traces, bad_traces, classes[CF_CLASSES];
 
-static void compare(unsigned how)
+static void compare(unsigned how, unsigned cpu)
 {
     static struct model m;
     static uint8_t want[MOST];
@@ -192,6 +192,7 @@ static void compare(unsigned how)
         want[i] = (uint8_t)access(&m, t.op[i], t.addr[i], t.size[i]);
         classes[want[i]]++;
     }
+    take_cpu(cpu);
     bad = classify(&m, rows, &sum) || sum != m.misses;
     for (unsigned i = 0; i < rows; i++)
         if (t.class[i] != want[i] && !bad++ && !bad_traces)
@@ -206,8 +207,10 @@ static void compare(unsigned how)
 
 int main(void)
 {
+    const unsigned cpus = best_cpu() + 1;
+
     for (unsigned i = 0; i < 3000; i++)
-        compare(i);
+        compare(i, next() % cpus);
     ok(bad_traces == 0, "%u traces equal the lists, row by row and in sum", traces);
     for (unsigned k = 0; k <= CF_CLASS_CONFLICT; k++)
         ok(classes[k] > 1000, "in which class '%s' is frequent", cf_class_name(k));

@@ -2,20 +2,20 @@
 /*
  * coherence.c - private caches under invalidation, with classes of misses (see coherence.h).
  *
- * Blocks of runs go through four steps. (1) Rows become runs: references of one core to one line,
+ * Blocks of runs go through five steps. (1) Rows become runs: references of one core to one line,
  * one after the other; a run keeps the words that it writes, and those that its first access
- * touches, which are what counts if it misses. (2) Lines become slots. (3) Each core's fully
- * associative cache takes the runs of its core. (4) Run by run the line's state says whether the
- * core holds it; the core's set is brought up to date, and a store takes the line from the others.
+ * touches, which are what counts if it misses. (2) Lines become slots. (3) Runs pass through the
+ * sets of their cores, or the caller's list of misses, which says who misses (coherence_simd.c).
+ * (4) Each core's fully associative cache takes the runs of its core. (5) Run by run, what the core
+ * knew of the line gives the class of a miss, and a store gives news of it to the others.
  *
- * Vector code for step 1 is in coherence_avx512.c. For two cores, that for steps 3 and 4 is in
- * coherence_pair_avx512.c, whose states do without the first two of the sets that follow.
+ * Vector code for step 1 is in coherence_avx512.c.
  *
- * The state of a line is a set of cores that hold it, one of those that ever held it, and for each
- * of these the words that others wrote since it referenced the line last. For two cores and 16
- * words that is one 64-bit word. Beside it stand the times of the fully associative caches
- * (full.h), so that one access to memory brings all that is known of a line. A set is the slots of
- * its lines from the newest to the oldest, then free ways.
+ * The state of a line is the set of cores that ever held it, and for each of them the words that
+ * others wrote since it referenced the line last: it has lost the line to them, or had lost it
+ * before, if there are any. Behind it stand the times of the fully associative caches (full.h), so
+ * that one access to memory brings all that is known of a line. A set is the slots of its lines
+ * from the newest to the oldest, then free ways (ways.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in,
     return row;
 }
 
-/* ---- steps 2 and 3: slots, and what a fully associative cache of the core says ---- */
+/* ---- steps 2 and 4: slots, and what a fully associative cache of the core says ---- */
 
 /* The run behind the last one that is of the same core as run `i` and those between. */
 static uint32_t end_of_turn(const struct cf_coherence *c, uint32_t i)
@@ -147,32 +147,7 @@ static uint32_t end_of_turn(const struct cf_coherence *c, uint32_t i)
     return i;
 }
 
-/* The runs of core k, put together turn by turn for its cache, and what it found put back. */
-static int touch(struct cf_coherence *c, unsigned k)
-{
-    uint32_t n = 0;
-
-    for (uint32_t t = 0, len; t < c->turns; t++, n += len) {
-        len = c->turn[t + 1] - c->turn[t];
-        if (c->core[c->turn[t]] == k)
-            memcpy(c->part_slot + n, c->slot + c->turn[t], len * sizeof(*c->slot));
-        else
-            len = 0;
-    }
-    if (cf_full_touch(c->full[k], c->slots, c->part_slot, n, c->part_found) != 0)
-        return -1;
-    n = 0;
-    for (uint32_t t = 0, len; t < c->turns; t++, n += len) {
-        len = c->turn[t + 1] - c->turn[t];
-        if (c->core[c->turn[t]] == k)
-            memcpy(c->found + c->turn[t], c->part_found + n, len);
-        else
-            len = 0;
-    }
-    return 0;
-}
-
-/* The same where stores do not allocate: one by one. */
+/* The fully associative caches where stores do not allocate: one by one. */
 static int touch_or_pass(struct cf_coherence *c)
 {
     for (uint32_t i = 0; i < c->runs; i++) {
@@ -188,7 +163,6 @@ static int touch_or_pass(struct cf_coherence *c)
 
 static int look_up(struct cf_coherence *c)
 {
-    uint64_t cores = 0;
     void *state = c->state;
     const uint32_t room = c->room;
 
@@ -196,226 +170,171 @@ static int look_up(struct cf_coherence *c)
         cf_slots_array(c->slots, &state, &c->room, sizeof(*c->state) << c->shift) != 0)
         return -1;
     c->state = state;
-    if (c->pair)
-        return 0;
     for (unsigned k = 0; k < c->g.cores && c->room != room; k++)
-        cf_full_lend(c->full[k], (uint32_t *)(c->state + c->words) + k, c->room, c->shift + 1);
+        cf_full_lend(c->full[k], c->state + c->times + k, c->room, c->shift);
     for (uint32_t i = 0; i < c->runs; i++)
-        __builtin_prefetch(&c->state[(size_t)c->slot[i] << c->shift], 1);
-    c->turns = 0;
-    for (uint32_t i = 0; i < c->runs; i = end_of_turn(c, i)) {
-        c->turn[c->turns++] = i;
-        cores |= (uint64_t)1 << c->core[i];
-    }
-    c->turn[c->turns] = c->runs;
-    if (c->flush) {
-        for (unsigned k = 0; k < c->g.cores; k++)
-            if (cf_full_one(c->full[k], c->slots, c->slot[0], CF_FULL_FLUSH) < 0)
-                return -1;
-        return 0;
-    }
-    if (c->g.no_allocate)
-        return touch_or_pass(c);
-    if (c->turns == 1)
-        return cf_full_touch(c->full[c->core[0]], c->slots, c->slot, c->runs, c->found);
-    for (; cores; cores &= cores - 1)
-        if (touch(c, (unsigned)__builtin_ctzll(cores)) != 0)
-            return -1;
+        __builtin_prefetch(state_of(c, c->slot[i]), 1);
     return 0;
 }
 
-/* ---- step 4: who holds the line ---- */
-
-/* Sets of cores. The short form is one word: two bits each for held and known, and the two masks
-   from bits 16 and 32 on. The long form: held and known, then masks of 16 bits, four a word, or of
-   64. */
-struct state {
-    uint32_t held, known;
-};
-
-static inline struct state get_state(const uint64_t *word, int brief)
+/* Turns are short where threads take them at every access: eight elements in one go, and what is
+   too much is overwritten by the next. */
+static inline __attribute__((always_inline)) void copy(void *to, const void *from, uint32_t count,
+                                                       size_t width)
 {
-    if (brief)
-        return (struct state){word[0] & 3, word[0] >> 2 & 3};
-    return (struct state){(uint32_t)word[0], (uint32_t)(word[0] >> 32)};
+    for (uint32_t i = 0; i < count; i += SPARE)
+        memcpy((char *)to + i * width, (const char *)from + i * width, SPARE * width);
 }
 
-static inline void put_state(uint64_t *word, struct state s, int brief)
+/* What the fully associative caches say: the runs of each core are put together turn by turn for
+   its cache, and what it found is put back. */
+static int through_full(struct cf_coherence *c)
 {
-    if (brief)
-        word[0] = (word[0] & ~(uint64_t)15) | s.held | s.known << 2;
+    uint32_t at[CF_COHERENCE_CORES] = {0}, end = 0, turns = 0;
+
+    if (c->g.no_allocate)
+        return touch_or_pass(c);
+    for (uint32_t i = 0, next; i < c->runs; i = next) {
+        next = end_of_turn(c, i);
+        c->turn[turns++] = i;
+        at[c->core[i]] += next - i;
+    }
+    c->turn[turns] = c->runs;
+    if (turns == 1)
+        return cf_full_touch(c->full[c->core[0]], c->slots, c->slot, c->runs, c->found);
+    for (unsigned k = 0; k < c->g.cores; k++) {
+        const uint32_t runs = at[k];
+
+        at[k] = end;
+        end += runs ? runs + SPARE : 0;
+    }
+    for (uint32_t t = 0; t < turns; t++) {
+        const uint32_t i = c->turn[t], runs = c->turn[t + 1] - i;
+        uint32_t *const to = &at[c->core[i]];
+
+        copy(c->part_slot + *to, c->slot + i, runs, sizeof(*c->slot));
+        *to += runs;
+    }
+    end = 0;
+    for (unsigned k = 0; k < c->g.cores; k++) {
+        const uint32_t runs = at[k] - end;
+
+        if (at[k] <= end)
+            continue;
+        if (cf_full_touch(c->full[k], c->slots, c->part_slot + end, runs, c->part_found + end) != 0)
+            return -1;
+        end = at[k] + SPARE;
+        at[k] -= runs;
+    }
+    for (uint32_t t = 0; t < turns; t++) {
+        const uint32_t i = c->turn[t], runs = c->turn[t + 1] - i;
+        uint32_t *const from = &at[c->core[i]];
+
+        copy(c->found + i, c->part_found + *from, runs, sizeof(*c->found));
+        *from += runs;
+    }
+    return 0;
+}
+
+/* ---- steps 3 and 5: who misses, and why ---- */
+
+/* The state of a slot: a bit for each core that ever held the line, and for each core the words
+   that others wrote since it referenced the line last: 16 bits, or 64 from the second word on. */
+static inline uint64_t get_news(const uint32_t *state, unsigned core, int wide)
+{
+    return wide ? ((const uint64_t *)(const void *)state)[1 + core]
+                : ((const uint16_t *)state)[2 + core];
+}
+
+static inline void put_news(uint32_t *state, unsigned core, uint64_t news, int wide)
+{
+    if (wide)
+        ((uint64_t *)(void *)state)[1 + core] = news;
     else
-        word[0] = s.held | (uint64_t)s.known << 32;
+        ((uint16_t *)state)[2 + core] = (uint16_t)news;
 }
 
-/* Word and shift of the mask of a core. */
-struct place {
-    uint64_t *word;
-    unsigned shift;
-    uint64_t ones;
-};
-
-static inline struct place mask_of(const struct cf_coherence *c, uint64_t *word, unsigned core,
-                                   int brief)
+static int flush(struct cf_coherence *c)
 {
-    if (brief)
-        return (struct place){word, 16 + 16 * core, 0xffff};
-    if (c->mask_bits == 16)
-        return (struct place){word + 1 + core / 4, core % 4 * 16, 0xffff};
-    return (struct place){word + 1 + core, 0, UINT64_MAX};
-}
+    const uint32_t ways = c->g.ways, slot = c->slot[0];
+    uint32_t *const sets = c->g.outside ? NULL : sets_of(c, 0);
+    uint32_t at;
 
-/* The set of a core that a run's line belongs to. */
-static inline uint32_t *set_of(const struct cf_coherence *c, unsigned core, uint32_t i)
-{
-    const uint64_t line = c->line[i];
-    const uint64_t set = c->even ? line & (c->g.sets - 1) : line % c->g.sets;
-
-    return c->ways + ((size_t)core * c->g.sets + set) * c->g.ways;
-}
-
-static void flush(struct cf_coherence *c)
-{
-    uint64_t *word = &c->state[(size_t)c->slot[0] << c->shift];
-    struct state s = get_state(word, c->words == 1);
-
-    for (unsigned k = 0; k < c->g.cores && !c->g.outside; k++) {
-        uint32_t *way = set_of(c, k, 0);
-
-        for (uint32_t i = 0; i < c->g.ways; i++)
-            if (way[i] == c->slot[0])
-                take_out(way, c->g.ways, c->slot[0]);
+    for (unsigned k = 0; k < c->g.cores; k++) {
+        if (sets && cf_ways_find(sets + k * c->places, ways, slot, &at))
+            cf_ways_drop(sets + k * c->places, at, ways);
+        if (cf_full_one(c->full[k], c->slots, slot, CF_FULL_FLUSH) < 0)
+            return -1;
     }
-    s.held = 0;
-    put_state(word, s, c->words == 1);
+    return 0;
 }
 
-/* Makes `slot` the newest of the set: returns it when it was there, else what was last, which then
-   is no longer in the set. */
-static inline uint32_t to_front(uint32_t *way, uint32_t ways, uint32_t slot)
+/* Which runs miss in the caller's. */
+static void through_list(struct cf_coherence *c, const struct cf_coherence_rows *in)
 {
-    uint32_t before = way[0];
+    uint32_t k = c->next_miss;
 
-    way[0] = slot;
-    for (uint32_t k = 1; k < ways && before != slot; k++) {
-        uint32_t t = way[k];
-
-        way[k] = before;
-        before = t;
-    }
-    return before;
-}
-
-/* The class of a miss; then the line is brought in, unless a store does not. */
-static inline unsigned miss(struct cf_coherence *c, uint32_t i, struct state *s, uint64_t *word,
-                            int brief)
-{
-    const uint32_t me = (uint32_t)1 << c->core[i];
-    const struct place m = mask_of(c, word, c->core[i], brief);
-    const uint64_t news = *m.word >> m.shift & m.ones;
-    unsigned class;
-
-    class = c->found[i] == CF_FULL_HIT ? CF_CLASS_CONFLICT : CF_CLASS_CAPACITY;
-    class = s->known & me ? class : CF_CLASS_COMPULSORY;
-    if (news)
-        class = news & c->touch[i] ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
-    if (c->g.no_allocate && c->write[i])
-        return class;
-    s->known |= me;
-    *m.word &= ~(m.ones << m.shift);
-    if (!c->g.outside) {
-        uint32_t victim = to_front(set_of(c, c->core[i], i), c->g.ways, c->slot[i]);
-
-        s->held |= me;
-        /* `held` is the lowest part of both forms */
-        if (victim != CF_NO_SLOT)
-            c->state[(size_t)victim << c->shift] &= ~(uint64_t)me;
-    }
-    return class;
-}
-
-/* A store: others that hold the line lose it, and all that know it are told the words. */
-static inline void tell(struct cf_coherence *c, uint32_t i, struct state *s, uint64_t *word,
-                        int brief)
-{
-    const uint32_t me = (uint32_t)1 << c->core[i];
-
-    for (uint32_t others = s->held & ~me; others; others &= others - 1) {
-        unsigned other = (unsigned)__builtin_ctz(others);
-
-        take_out(set_of(c, other, i), c->g.ways, c->slot[i]);
-        c->invalidations++;
-    }
-    s->held &= me;
-    for (uint32_t told = s->known & ~me; told; told &= told - 1) {
-        struct place m = mask_of(c, word, (unsigned)__builtin_ctz(told), brief);
-
-        *m.word |= c->write[i] << m.shift;
-    }
-}
-
-/* Whether the next of the caller's misses is the one of a run. */
-static inline int is_next_miss(const struct cf_coherence *c, const struct cf_coherence_rows *in,
-                               uint32_t i)
-{
-    return c->next_miss < in->misses && in->miss_row[c->next_miss] == c->row[i] &&
-           in->miss_line[c->next_miss] == c->line[i];
-}
-
-static inline __attribute__((always_inline)) void
-steps(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class, int brief)
-{
-    const unsigned shift = c->shift;
-
-    for (uint32_t i = 0; i < c->runs; i++) {
-        const uint32_t me = (uint32_t)1 << c->core[i], slot = c->slot[i];
-        uint64_t *word = &c->state[(size_t)slot << shift];
-        struct state s;
-        int hit;
-
-        s = get_state(word, brief);
-        if (c->g.outside) {
-            hit = !is_next_miss(c, in, i);
-            c->next_miss += !hit;
-        } else {
-            uint32_t *set = set_of(c, c->core[i], i);
-
-            hit = (s.held & me) != 0;
-            if (hit && set[0] != slot)
-                to_front(set, c->g.ways, slot);
+    for (uint32_t i = 0; i < c->runs && k < in->misses; i++)
+        if (in->miss_row[k] == c->row[i] && in->miss_line[k] == c->line[i]) {
+            c->missed[i / 64] |= (uint64_t)1 << i % 64;
+            k++;
         }
-        if (!hit) {
-            const unsigned found = miss(c, i, &s, word, brief);
+    c->next_miss = k;
+}
 
-            cf_class_raise(&class[c->row[i]], (uint8_t)found);
+/* What the cores knew of the lines, and know then. No branch depends on what is found, which
+   nobody could predict where it matters. */
+static inline __attribute__((always_inline)) void states(struct cf_coherence *c, int wide)
+{
+    const uint32_t runs = c->runs;
+    const int stays_out = c->g.no_allocate, alone = c->alone, outside = c->g.outside;
+    const unsigned shift = c->shift;
+    uint32_t *const first = c->state;
+
+    for (uint32_t i = 0; i < runs; i++) {
+        const unsigned core = c->core[i];
+        const uint32_t me = (uint32_t)1 << core;
+        const uint64_t missed = c->missed[i / 64] >> i % 64 & 1;
+        const uint64_t write = alone ? 0 : c->write[i];
+        /* a core that has the line has no news of it */
+        const uint64_t comes = -(missed & !(stays_out && write));
+        uint32_t *const state = first + ((size_t)c->slot[i] << shift), known = *state;
+        const uint64_t news = get_news(state, core, wide);
+
+        if (alone && !missed)
+            continue;
+        c->news[i] = news;
+        c->found[i] = outside && !(known & me) ? CF_FULL_NEVER_SEEN : c->found[i];
+        put_news(state, core, news & ~comes, wide);
+        *state = known | (me & (uint32_t)comes);
+        if (c->g.cores == 2) {
+            put_news(state, !core, get_news(state, !core, wide) | write, wide);
+            continue;
+        }
+        for (uint32_t others = write ? known & ~me : 0; others; others &= others - 1) {
+            const unsigned k = (unsigned)__builtin_ctz(others);
+
+            put_news(state, k, get_news(state, k, wide) | write, wide);
+        }
+    }
+}
+
+static void count_misses(struct cf_coherence *c, uint8_t *class)
+{
+    static const uint8_t classes[] = {CF_CLASS_CONFLICT, CF_CLASS_COMPULSORY, CF_CLASS_CAPACITY};
+
+    for (uint32_t k = 0; k < BLOCK / 64; k++)
+        for (; c->missed[k]; c->missed[k] &= c->missed[k] - 1) {
+            const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(c->missed[k]);
+            const uint8_t sharing =
+                c->news[i] & c->touch[i] ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
+            const uint8_t found = (c->news[i] != 0) & (c->found[i] != CF_FULL_NEVER_SEEN)
+                                      ? sharing
+                                      : classes[c->found[i]];
+
+            cf_class_raise(&class[c->row[i]], found);
             c->counts.misses[c->op[i]][found]++;
         }
-        if (c->write[i] && (s.known & ~me))
-            tell(c, i, &s, word, brief);
-        put_state(word, s, brief);
-    }
-}
-
-/* The same while there was one core only: nobody tells it of words or takes lines away, so that
-   hits change nothing and the words of a run are not asked for. */
-static void steps_alone(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class,
-                        int brief)
-{
-    for (uint32_t i = 0; i < c->runs && c->next_miss < in->misses; i++) {
-        uint64_t *word;
-        struct state s;
-        unsigned found;
-
-        if (!is_next_miss(c, in, i))
-            continue;
-        c->next_miss++;
-        word = &c->state[(size_t)c->slot[i] << c->shift];
-        s = get_state(word, brief);
-        found = miss(c, i, &s, word, brief);
-        cf_class_raise(&class[c->row[i]], (uint8_t)found);
-        c->counts.misses[c->op[i]][found]++;
-        put_state(word, s, brief);
-    }
 }
 
 /* Whether all rows so far are of one core. */
@@ -441,23 +360,22 @@ int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in,
             continue;
         if (look_up(c) != 0)
             return -1;
-#ifdef HAVE_AVX512_COHERENCE
-        if (c->pair) {
-            if (c->flush)
-                cf_pair_flush(c);
-            else if (cf_pair_block(c, class) != 0)
+        if (c->flush) {
+            if (flush(c) != 0)
                 return -1;
             continue;
         }
-#endif
-        if (c->flush)
-            flush(c);
-        else if (c->alone)
-            steps_alone(c, in, class, c->words == 1);
-        else if (c->words == 1)
-            steps(c, in, class, 1);
+        if (c->g.outside)
+            through_list(c, in);
         else
-            steps(c, in, class, 0);
+            c->through_sets(c);
+        if (through_full(c) != 0)
+            return -1;
+        if (c->mask_bits == 16)
+            states(c, 0);
+        else
+            states(c, 1);
+        count_misses(c, class);
     }
     return 0;
 }

@@ -35,10 +35,9 @@
  * The caches need not be the ones here: a caller who knows from elsewhere which references miss has
  * them classified all the same.
  *
- * Memory: per slot (slots.h, full.h) 4 bytes a core and a state: 8 bytes for two cores and lines up
- * to 64 bytes; else 8, and 2 bytes a core (8 where lines are longer than 64 bytes); the sum rounded
- * up to a power of two. And 0.75 bytes a slot and core for the bits of full.h; 1.5 where two cores
- * are taken by vectors.
+ * Memory: per slot (slots.h, full.h) 4 bytes, and 6 a core (12 where lines are longer than 64
+ * bytes); the sum rounded up to a power of two. And 0.75 bytes a slot and core for the bits of
+ * full.h.
  */
 #ifndef CF_COHERENCE_H
 #define CF_COHERENCE_H
@@ -58,7 +57,6 @@ struct cf_coherence_geometry {
     int no_allocate;     /* a store that misses does not bring the line in */
     int fetches;         /* instruction fetches take part, as loads: for unified caches */
     int outside;         /* the caller always says what misses: no caches here */
-    int portable;        /* no vector code: to compare the two */
 };
 
 struct cf_coherence;

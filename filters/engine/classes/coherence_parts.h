@@ -9,6 +9,7 @@
 
 #include "filters/engine/classes/coherence.h"
 #include "filters/engine/classes/full.h"
+#include "filters/engine/classes/ways.h"
 #include "filters/engine/rows/slots.h"
 #include "formats/stream/cf.h"
 
@@ -16,21 +17,23 @@
 #define HAVE_AVX512_COHERENCE 1
 #endif
 
-#define CF_NO_SLOT UINT32_MAX /* a way without a line; such ways come last */
+enum { BLOCK = 512, SPARE = 8 };
 
-enum { BLOCK = 512 };
+/* Which runs miss in the caches here, a bit each in `missed`. */
+typedef void cf_coherence_sets(struct cf_coherence *c);
+CF_SIMD_CODE(cf_coherence_sets, cf_coherence_through_sets);
 
 struct cf_coherence {
     struct cf_coherence_geometry g;
     struct cf_slots *slots;
-    struct cf_pair *pair; /* has steps 3 and 4, with caches of its own; or NULL */
     struct cf_full *full[CF_COHERENCE_CORES];
-    uint32_t *ways;  /* of core, set: the slots of its lines, the newest first */
-    uint64_t *state; /* of slot n from element n << shift: `words` words, then for each core, 32
-                        bits, the time of its fully associative cache */
-    unsigned shift;
+    cf_coherence_sets *through_sets;
+    uint32_t *ways;  /* of set, core: the slots of its lines, the newest first */
+    uint32_t places; /* of each: ways, rounded up by cf_ways_room() */
+    uint32_t *state; /* of slot n from element n << shift: see state_of(); from element `times` on
+                        for each core the time of its fully associative cache */
+    unsigned shift, times;
     uint32_t room;       /* slots that have a state */
-    unsigned words;      /* uint64_t that the state of a line takes; 1 for the short form */
     unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */
     unsigned mask_bits;  /* 16 or 64: units in a line, rounded up */
     int even;            /* the number of sets is a power of two */
@@ -45,19 +48,35 @@ struct cf_coherence {
     int vectors;        /* vector code makes the runs */
     int flush;          /* its only run is one */
     uint32_t next_miss; /* of the caller's */
-    uint64_t line[BLOCK + 8];
-    uint64_t touch[BLOCK + 8]; /* words that its first access touches */
-    uint64_t write[BLOCK + 8]; /* words that it writes */
-    uint32_t row[BLOCK + 8];
-    uint8_t core[BLOCK + 8];
-    uint8_t op[BLOCK + 8]; /* of its first access, below CF_CLASS_OPS */
-    uint32_t slot[BLOCK];
-    uint8_t found[BLOCK];     /* enum cf_full_result */
-    uint32_t turns;           /* runs of one core, one after the other */
-    uint32_t turn[BLOCK + 1]; /* the first run of each, and the end */
-    uint32_t part_slot[BLOCK];
-    uint8_t part_found[BLOCK];
+    uint64_t line[BLOCK + SPARE];
+    uint64_t touch[BLOCK + SPARE]; /* words that its first access touches */
+    uint64_t write[BLOCK + SPARE]; /* words that it writes */
+    uint32_t row[BLOCK + SPARE];
+    uint8_t core[BLOCK + SPARE];
+    uint8_t op[BLOCK + SPARE]; /* of its first access, below CF_CLASS_OPS */
+    uint32_t slot[BLOCK + SPARE];
+    uint8_t found[BLOCK + SPARE]; /* enum cf_full_result */
+    uint64_t news[BLOCK];         /* words that others wrote since the core referenced the line */
+    uint64_t missed[BLOCK / 64];
+    uint32_t turn[BLOCK + 1]; /* the first of runs of one core, one after the other; and the end */
+    /* core by core, with SPARE elements behind each */
+    uint32_t part_slot[BLOCK + CF_COHERENCE_CORES * SPARE];
+    uint8_t part_found[BLOCK + CF_COHERENCE_CORES * SPARE];
 };
+
+static inline uint32_t *state_of(const struct cf_coherence *c, uint32_t slot)
+{
+    return c->state + ((size_t)slot << c->shift);
+}
+
+/* The sets of all cores that a run's line belongs to, one behind the other. */
+static inline uint32_t *sets_of(const struct cf_coherence *c, uint32_t i)
+{
+    const uint64_t line = c->line[i];
+    const uint64_t set = c->even ? line & (c->g.sets - 1) : line % c->g.sets;
+
+    return c->ways + set * c->g.cores * c->places;
+}
 
 /* Bits first to last, both from 0 to 63. */
 static inline uint64_t bits_of(uint64_t first, uint64_t last)
@@ -85,32 +104,11 @@ static inline uint64_t last_byte(const struct cf_coherence_rows *in, uint32_t ro
     return last < in->addr[row] ? UINT64_MAX : last;
 }
 
-/* Takes a line out of a set that holds it. */
-static inline void take_out(uint32_t *way, uint32_t ways, uint32_t slot)
-{
-    uint32_t k = 0;
-
-    while (way[k] != slot)
-        k++;
-    for (; k + 1 < ways; k++)
-        way[k] = way[k + 1];
-    way[ways - 1] = CF_NO_SLOT;
-}
-
 #ifdef HAVE_AVX512_COHERENCE
 /* Loads and stores of one line each by blocks of 64 rows, while the block has room for so many
    runs, from row 1 or later: returns the row to go on with. */
 uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
                                   uint32_t row, uint32_t rows);
-
-/* Two cores with a power of two of sets of up to 8 ways, and lines of up to 16 words. NULL without
-   memory. */
-struct cf_pair *cf_pair_new(const struct cf_coherence_geometry *g);
-void cf_pair_free(struct cf_pair *p);
-
-/* Steps 3 and 4 of a block, and of a flush. -1 without memory. */
-int cf_pair_block(struct cf_coherence *c, uint8_t *class);
-void cf_pair_flush(struct cf_coherence *c);
 #endif
 
 #endif

@@ -18,11 +18,10 @@ struct cf_threec {
     uint32_t slot[BATCH];
 };
 
-struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate, int portable)
+struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate)
 {
     struct cf_threec *t = calloc(1, sizeof(*t));
 
-    (void)portable;
     if (!t)
         return NULL;
     t->apart = no_allocate ? CF_RUN_FLUSH | CF_RUN_STORE : CF_RUN_FLUSH;

@@ -28,9 +28,8 @@
 
 struct cf_threec;
 
-/* For a cache of `lines` lines, from 1 on. `portable`: no vector code, to compare the two. NULL
-   without memory. */
-struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate, int portable);
+/* For a cache of `lines` lines, from 1 on. NULL without memory. */
+struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate);
 void cf_threec_free(struct cf_threec *t);
 
 /* References in order, with their enum cf_run_flag: enum cf_full_result of each. -1 without

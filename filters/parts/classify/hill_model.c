@@ -114,7 +114,7 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
     } else {
         w->three = cf_need(&h->c->tool, calloc(w->caches, sizeof(struct cf_threec *)));
         for (unsigned i = 0; i < w->caches; i++)
-            w->three[i] = cf_need(&h->c->tool, cf_threec_new(lines, !l->write_allocate, 0));
+            w->three[i] = cf_need(&h->c->tool, cf_threec_new(lines, !l->write_allocate));
     }
 }
 
