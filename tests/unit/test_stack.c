@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stack distances against a list in which the line that is referenced moves to the front, over many
- * small traces of many kinds; portable code against vector code; sampling against exact curves.
+ * small traces of many kinds; the code for each processor against the others; sampling against
+ * exact curves.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/distance/shards.h"
@@ -63,8 +65,29 @@ static void list_distances(const uint64_t *x, uint32_t n, uint32_t sets, uint64_
     free(list);
 }
 
+/* For which processors the code is run. */
 enum { CODES = 3 };
-static const char *const code_name[CODES] = {"the best", "narrow vector", "portable"};
+static const char *const code_name[CODES] = {"avx512", "avx2", "base"};
+
+static struct cf_stack *new_stack(const struct cf_stack_config *c, unsigned code)
+{
+    setenv("CF_CPU", code_name[code], 1);
+    return cf_stack_new(c);
+}
+
+/* References to n lines, which are of 4 bytes and below 2^62. */
+static int reference(struct cf_stack *s, uint32_t unit, const uint64_t *x, uint32_t n,
+                     uint64_t *dist)
+{
+    static uint64_t address[BIG];
+    static double weight[BIG];
+    static struct cf_runs *r;
+
+    r = r ? r : cf_runs_new(2, CF_RUNS_DATA, 1 << 14);
+    for (uint32_t i = 0; i < n; i++)
+        address[i] = x[i] << 2;
+    return cf_stack_rows(s, r, unit, address, NULL, NULL, n, 0, dist, weight);
+}
 
 /* ---- traces ---- */
 
@@ -119,22 +142,22 @@ static void make(unsigned kind, uint32_t n, uint32_t lines, uint64_t *x)
             at = next() % 2 ? next() % lines << 58 | next() % 3 : next() % lines;
             break;
         }
-        x[i] = base + at * stride;
+        x[i] = (base + at * stride) % ((uint64_t)1 << 62);
     }
 }
 
 /* Distances by the engine, in pieces of random length. */
-static int run(const struct cf_stack_config *c, const uint64_t *x, uint32_t n, int pieces,
-               uint64_t *dist)
+static int run(const struct cf_stack_config *c, unsigned code, const uint64_t *x, uint32_t n,
+               int pieces, uint64_t *dist)
 {
-    struct cf_stack *s = cf_stack_new(c);
+    struct cf_stack *s = new_stack(c, code);
     int bad = !s;
 
     for (uint32_t i = 0, part; !bad && i < n; i += part) {
         part = pieces ? (uint32_t)(next() % (next() % 4 ? 40 : 3000)) + 1 : n;
         if (part > n - i)
             part = n - i;
-        bad = cf_stack_lines(s, 0, x + i, part, dist + i) != 0;
+        bad = reference(s, 0, x + i, part, dist + i) != 0;
     }
     cf_stack_free(s);
     return bad;
@@ -164,23 +187,23 @@ static void small_traces(void)
 
             make(kind, n, lines, line);
             for (unsigned code = 0; code < CODES; code++) {
-                struct cf_stack_config c = {.code = code};
+                struct cf_stack_config c = {0};
 
                 list_distances(line, n, 1, 0, want);
-                bad += (uint64_t)run(&c, line, n, 0, got);
+                bad += (uint64_t)run(&c, code, line, n, 0, got);
                 wrong[code] += differences(got, want, n);
-                bad += (uint64_t)run(&c, line, n, 1, got);
+                bad += (uint64_t)run(&c, code, line, n, 1, got);
                 wrong[code] += differences(got, want, n);
                 c.max = max;
                 list_distances(line, n, 1, max, want);
-                bad += (uint64_t)run(&c, line, n, 1, got);
+                bad += (uint64_t)run(&c, code, line, n, 1, got);
                 wrong_max[code] += differences(got, want, n);
                 c.max = 0;
                 c.sets = sets;
                 if (n > 1000 && sets > 100)
                     continue; /* the lists would be large */
                 list_distances(line, n, sets, 0, want);
-                bad += (uint64_t)run(&c, line, n, (int)(next() % 2), got);
+                bad += (uint64_t)run(&c, code, line, n, (int)(next() % 2), got);
                 wrong_sets[code] += differences(got, want, n);
             }
         }
@@ -200,8 +223,8 @@ static void growth(void)
     const uint32_t lines = 1100000;
 
     for (unsigned code = 0; code < CODES; code++) {
-        const struct cf_stack_config config = {.code = code};
-        struct cf_stack *s = cf_stack_new(&config);
+        const struct cf_stack_config config = {0};
+        struct cf_stack *s = new_stack(&config, code);
         struct cf_stack_stats stats = {0};
         uint64_t wrong = s ? 0 : 1;
 
@@ -209,8 +232,8 @@ static void growth(void)
             part = i < lines && lines - i < MOST ? lines - i : MOST;
             part = part < 2 * lines - i ? part : 2 * lines - i;
             for (uint32_t k = 0; k < part; k++)
-                line[k] = (i + k) % lines * UINT64_C(0x9e3779b97f4a7c15);
-            wrong += cf_stack_lines(s, 0, line, part, got) != 0;
+                line[k] = ((i + k) % lines * UINT64_C(0x9e3779b97f4a7c15)) >> 2;
+            wrong += reference(s, 0, line, part, got) != 0;
             for (uint32_t k = 0; k < part; k++)
                 wrong += got[k] != (i < lines ? CF_DIST_COLD : lines - 1);
         }
@@ -226,12 +249,12 @@ static void growth(void)
 /* Traces that grow the table, compact it, and switch the front off and on. */
 static void large_traces(void)
 {
-    struct cf_stack_config fast = {0}, slow = {.code = CF_STACK_PORTABLE};
+    const struct cf_stack_config config = {0};
     uint64_t *place = calloc(1 << 18, sizeof(*place));
     uint32_t *tree = calloc(BIG + 1, sizeof(*tree));
 
     for (unsigned kind = 0; kind < 4; kind++) {
-        struct cf_stack *a = cf_stack_new(&fast), *b = cf_stack_new(&slow);
+        struct cf_stack *a = new_stack(&config, 0), *b = new_stack(&config, CODES - 1);
         struct cf_stack_stats stats;
         uint64_t live = 0, cold = 0;
 
@@ -263,21 +286,20 @@ static void large_traces(void)
                 tree[k]++;
             line[i] = x << 20 ^ x;
         }
-        need(a && b && !cf_stack_lines(a, 0, line, BIG, got) &&
-                 !cf_stack_lines(b, 0, line, BIG, again),
+        need(a && b && !reference(a, 0, line, BIG, got) && !reference(b, 0, line, BIG, again),
              "large trace %u runs", kind);
         is_u64(differences(got, want, BIG), 0, "large trace %u: as a tree over time says", kind);
-        is_u64(differences(got, again, BIG), 0, "large trace %u: vectors and portable", kind);
+        is_u64(differences(got, again, BIG), 0, "large trace %u: for each processor", kind);
         cf_stack_stats(a, &stats);
         is_u64(stats.lines, cold, "large trace %u: lines", kind);
         is_u64(stats.cold, cold, "large trace %u: first references", kind);
         ok(stats.compactions > 1, "large trace %u: it was compacted", kind);
         for (unsigned code = 0; code < CODES; code++) {
-            struct cf_stack_config near = {.code = code, .max = kind % 2 ? 700 : 40000};
+            struct cf_stack_config near = {.max = kind % 2 ? 700 : 40000};
 
             for (uint32_t i = 0; i < BIG; i++)
                 again[i] = want[i] > near.max && want[i] != CF_DIST_COLD ? CF_DIST_BEYOND : want[i];
-            ok(!run(&near, line, BIG, 1, got) && !differences(got, again, BIG),
+            ok(!run(&near, code, line, BIG, 1, got) && !differences(got, again, BIG),
                "large trace %u, %s code: bounded distances", kind, code_name[code]);
         }
         ok(stats.lines < 10000 || stats.line_bytes <= 30 * stats.lines,
@@ -305,7 +327,7 @@ static void units(void)
             line[k] = next() % 90;
             want[k] = list_distance(list + unit, line[k]);
         }
-        wrong += cf_stack_lines(s, unit, line, n, got) != 0;
+        wrong += reference(s, unit, line, n, got) != 0;
         wrong += differences(got, want, n);
     }
     is_u64(wrong, 0, "units have stacks of their own");
@@ -350,9 +372,9 @@ static void rows(void)
         static uint64_t held[20 * MOST];
         const unsigned shift = 4 + (unsigned)(next() % 5);
         const unsigned options = 1 + (unsigned)(next() % 3);
-        struct cf_stack_config c = {.code = round % CODES};
+        struct cf_stack_config c = {0};
         struct cf_runs *r = cf_runs_new(shift, options, round % 3 ? 4096 : 7);
-        struct cf_stack *s = cf_stack_new(&c);
+        struct cf_stack *s = new_stack(&c, round % CODES);
         struct list l = {held, 0};
 
         for (unsigned piece = 0; piece < 4; piece++) {
@@ -411,7 +433,7 @@ static void sample_exact(double rate, uint32_t samples)
     for (uint32_t i = 0, part; i < n; i += part) {
         part = (uint32_t)(next() % 5000) + 1;
         part = part > n - i ? n - i : part;
-        wrong += cf_stack_lines(s, 0, line + i, part, got + i) != 0;
+        wrong += reference(s, 0, line + i, part, got + i) != 0;
         struct cf_stack_stats stats;
         cf_stack_stats(s, &stats);
         most = stats.lines > most ? stats.lines : most;
@@ -471,7 +493,7 @@ static void sample_error(double rate, uint32_t samples)
             line[i] += (uint64_t)round << 32; /* another sample */
             address[i] = line[i] << 6;
         }
-        bad += cf_stack_lines(a, 0, line, BIG, want) != 0;
+        bad += reference(a, 0, line, BIG, want) != 0;
         for (uint32_t i = 0; i < BIG; i += 10000)
             bad += cf_stack_rows(b, r, 0, address + i, NULL, NULL, 10000, 0, got + i, weight + i);
         cf_stack_stats(b, &stats);

@@ -37,7 +37,7 @@ static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *l
 {
     if (!*stack)
         *stack = stack_new(s->samples ? 0 : s->config.max); /* a sample's are not yet scaled */
-    return *stack ? stack_lines(*stack, s->code, s->work, line, n, dist) : -1;
+    return *stack ? s->run(*stack, s->work, line, n, dist) : -1;
 }
 
 /* line % sets by a multiplication: the quotient is at most 1 too small. */
@@ -223,14 +223,6 @@ static int some_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, u
             dist[i] = dist[i] - first < span ? CF_DIST_BEYOND : dist[i];
     }
     return 0;
-}
-
-int cf_stack_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, uint32_t count,
-                   uint64_t *dist)
-{
-    s->references += count;
-    s->shards.references += count;
-    return some_lines(s, unit, line, count, dist, NULL);
 }
 
 /* ---- rows ---- */

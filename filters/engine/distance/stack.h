@@ -19,15 +19,12 @@
 #include "filters/engine/rows/runs.h"
 #include "formats/stream/cf.h"
 
-enum cf_stack_code { CF_STACK_BEST = 0, CF_STACK_NARROW = 1, CF_STACK_PORTABLE = 2 };
-
 struct cf_stack_config {
     uint32_t sets;    /* distance within the set line % sets (of the line without its space);
                          0 or 1: one set */
     uint64_t max;     /* greater distances are CF_DIST_BEYOND; 0: none is */
     double rate;      /* SHARDS of fixed rate: part of the lines to sample; 0 or 1: all */
     uint32_t samples; /* SHARDS of fixed size: most lines to sample, from 64; 0: no limit */
-    unsigned code;    /* enum cf_stack_code, for tests: the results are the same */
 };
 
 struct cf_stack;
@@ -36,20 +33,15 @@ struct cf_stack;
 struct cf_stack *cf_stack_new(const struct cf_stack_config *config);
 void cf_stack_free(struct cf_stack *s);
 
-/* Distances of `count` line references in a row, of one unit. Units are numbered from 0 and have
-   stacks of their own: processes or threads. -1 without memory, or at the 2^31st line of a
-   stack; then `s` can only be freed. */
-int cf_stack_lines(struct cf_stack *s, uint32_t unit, const uint64_t *line, uint32_t count,
-                   uint64_t *dist);
-
-/* The same for rows of accesses, which `r` makes into line references: dist[i] is the greatest of
+/* Distances of rows of accesses of one unit, which `r` makes into line references. Units are
+   numbered from 0 and have stacks of their own: processes or threads. dist[i] is the greatest of
    the lines that row i touches (of those in the sample, where there is one), 0 for a line that was
    referenced just before, and CF_DIST_NONE for a row of which r->options or op says that it takes
    no part. `space` as in cf_runs_fill(); op and size may be NULL. Where there is sampling,
    weight[i] = the references that a sampled row stands for: 1 / rate at that row (under a fixed
    size the rate falls as lines come), 1 for rows that take no part; else `weight` may be NULL and
    is left alone. What counts rows by distance adds weights up over rows that are neither NONE nor
-   UNSAMPLED. */
+   UNSAMPLED. -1 without memory, or at the 2^31st line of a stack; then `s` can only be freed. */
 int cf_stack_rows(struct cf_stack *s, struct cf_runs *r, uint32_t unit, const uint64_t *addr,
                   const uint8_t *op, const uint32_t *size, uint32_t rows, uint64_t space,
                   uint64_t *dist, double *weight);

@@ -7,23 +7,6 @@
 
 #include "filters/engine/distance/stack_state.h"
 
-/* The fastest that this processor has and `most` allows. */
-static const struct stack_code *choose_code(unsigned most)
-{
-#ifdef HAVE_VECTOR_STACK
-    if (most == CF_STACK_BEST && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("bmi2"))
-        return &stack_avx512;
-    if (most != CF_STACK_PORTABLE && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
-        return &stack_avx2;
-#else
-    (void)most;
-#endif
-    return &stack_portable;
-}
-
 struct cf_stack *cf_stack_new(const struct cf_stack_config *config)
 {
     struct cf_stack *s = calloc(1, sizeof(*s));
@@ -33,7 +16,7 @@ struct cf_stack *cf_stack_new(const struct cf_stack_config *config)
         return NULL;
     s->config = *config;
     s->sets = config->sets ? config->sets : 1;
-    s->code = choose_code(config->code);
+    s->run = CF_SIMD_CHOICE(stack_lines);
     s->work = malloc(sizeof(*s->work));
     good = s->work != NULL;
     s->samples = config->samples || (config->rate > 0 && config->rate < 1);

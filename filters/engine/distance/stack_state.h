@@ -14,7 +14,7 @@ enum { PIECE = 1 << 14 };
 
 struct cf_stack {
     struct cf_stack_config config;
-    const struct stack_code *code;
+    stack_runner *run;
     struct stack_work *work;
     uint32_t sets, units;
     struct stack ***stack; /* by unit and set; NULL until used */
