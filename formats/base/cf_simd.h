@@ -23,6 +23,7 @@ enum { CF_LANES = 8 };
 #define CF_SIMD_AVX2 1
 enum { CF_LANES = 4 };
 #else
+#define CF_LANES_ARE_2 1
 enum { CF_LANES = 2 };
 #endif
 
@@ -47,6 +48,23 @@ CF_INLINE cf_vec cf_vec_all(uint64_t value)
 {
     return (cf_vec){0} + value;
 }
+
+#if CF_LANES_ARE_2
+#define CF_SIMD_HALVES 1
+typedef uint32_t cf_half __attribute__((vector_size(16), may_alias));
+
+/* A bit for each of four lanes of 32 bits. */
+CF_INLINE unsigned cf_half_equal(cf_half a, cf_half b)
+{
+#ifdef __x86_64__
+    return (unsigned)_mm_movemask_ps((__m128)(a == b));
+#else
+    const cf_half m = (cf_half)(a == b) & (cf_half){1, 2, 4, 8};
+
+    return m[0] | m[1] | m[2] | m[3];
+#endif
+}
+#endif
 
 /* A bit for each lane in which a and b are equal; for each whose top bit is set. */
 CF_INLINE unsigned cf_vec_equal(cf_vec a, cf_vec b)
@@ -87,20 +105,22 @@ CF_INLINE cf_vec cf_vec_shift(cf_vec left, cf_vec v)
 #endif
 }
 
-/* Lane k of `yes` where bit k is set, else of `no`. */
-CF_INLINE cf_vec cf_vec_pick(unsigned bits, cf_vec yes, cf_vec no)
+/* Lanes of `yes` where the mask is all ones, of `no` where it is 0. */
+CF_INLINE cf_vec cf_vec_blend(cf_vec mask, cf_vec yes, cf_vec no)
 {
-#if defined(CF_SIMD_AVX512)
-    return (cf_vec)_mm512_mask_mov_epi64((__m512i)no, (__mmask8)bits, (__m512i)yes);
-#elif defined(CF_SIMD_AVX2)
-    const cf_vec lane = {1, 2, 4, 8}, mask = (cf_vec)((cf_vec_all(bits) & lane) == lane);
-
+#if defined(CF_SIMD_AVX2)
     return (cf_vec)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)mask);
 #else
-    const cf_vec mask = {-(uint64_t)(bits & 1), -(uint64_t)(bits >> 1 & 1)};
-
     return (yes & mask) | (no & ~mask);
 #endif
 }
+
+#if defined(CF_SIMD_AVX512)
+/* Lane k of `yes` where bit k is set, else of `no`. */
+CF_INLINE cf_vec cf_vec_pick(unsigned bits, cf_vec yes, cf_vec no)
+{
+    return (cf_vec)_mm512_mask_mov_epi64((__m512i)no, (__mmask8)bits, (__m512i)yes);
+}
+#endif
 
 #endif

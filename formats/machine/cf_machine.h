@@ -13,7 +13,7 @@ enum { CF_MAX_LEVELS = 16, CF_MAX_WAYS = 1024, CF_LATENCY_OPS = 6, CF_MAX_LATENC
 enum cf_kind { CF_UNIFIED = 0, CF_DATA_CACHE = 1, CF_INSTRUCTION_CACHE = 2 };
 
 /* The replacement policies: id, name in descriptions, bits of state a way, traits. What each does
-   and where it is from stands in cf-machine(5); the code of each, in cache_ways.c. */
+   and where it is from stands in cf-machine(5); the code of each, in cache_ways_simd.c. */
 #define CF_POLICIES(P)                                                                             \
     P(CF_LRU, "lru", 0, CF_POLICY_AGE)                                                             \
     P(CF_FIFO, "fifo", 0, CF_POLICY_AGE | CF_POLICY_ARRIVAL)                                       \

@@ -229,11 +229,17 @@ struct bench_item {
     bench_work work;
     void *arg;
     const char *baseline; /* name of the item that it is a ratio of, NULL = none */
-    int each;             /* by the code for each processor that this one can do (cf_cpu.h) */
+    int each;             /* 1: by the code for each processor that this one can do (cf_cpu.h);
+                             2: and by the definition alone */
     /* of each enum cf_cpu; what is not by each, at the best */
     double seconds[CF_CPUS]; /* best */
     uint64_t sum;
 };
+
+static BENCH_UNUSED unsigned bench_first(const struct bench_item *item, unsigned best)
+{
+    return item->each == 2 ? CF_CPU_NONE : item->each ? CF_CPU_BASE : best;
+}
 
 static const char *const bench_cpu[CF_CPUS] = {"none", "base", "avx2", "avx512"};
 
@@ -247,7 +253,7 @@ static BENCH_UNUSED void bench_items(struct bench_item *item, unsigned items,
 
     for (unsigned r = 0; r < runs; r++)
         for (unsigned i = 0; i < items; i++)
-            for (unsigned cpu = item[i].each ? CF_CPU_BASE : best; cpu <= best; cpu++) {
+            for (unsigned cpu = bench_first(&item[i], best); cpu <= best; cpu++) {
                 double start, seconds;
                 uint64_t sum;
 
@@ -257,7 +263,7 @@ static BENCH_UNUSED void bench_items(struct bench_item *item, unsigned items,
                 seconds = bench_seconds() - start;
                 if (r == 0 || seconds < item[i].seconds[cpu])
                     item[i].seconds[cpu] = seconds;
-                if (r || (item[i].each && cpu > CF_CPU_BASE))
+                if (r || cpu > bench_first(&item[i], best))
                     if (sum != item[i].sum) {
                         fprintf(stderr, "%s: other results for %s\n", item[i].name, bench_cpu[cpu]);
                         exit(1);
@@ -271,7 +277,7 @@ static BENCH_UNUSED void bench_items(struct bench_item *item, unsigned items,
             if (!strcmp(item[k].name, item[i].baseline))
                 base = &item[k];
         printf("%-28s %-8s", item[i].name, t->name);
-        for (unsigned cpu = item[i].each ? CF_CPU_BASE : best; cpu <= best; cpu++)
+        for (unsigned cpu = bench_first(&item[i], best); cpu <= best; cpu++)
             printf("  %s%s%.1f M/s %.2f x", item[i].each ? bench_cpu[cpu] : "",
                    item[i].each ? " " : "", (double)t->count / item[i].seconds[cpu] / 1e6,
                    base->seconds[best] / item[i].seconds[cpu]);

@@ -89,8 +89,12 @@ static uint64_t naive(const struct bench_trace *t, void *arg)
     struct entry *cache[3];
     uint64_t clock = 0, sum = 0;
 
-    for (unsigned k = 0; k < 3; k++)
-        cache[k] = bench_memory((size_t)s->m.level[k].sets * s->m.level[k].ways * sizeof **cache);
+    for (unsigned k = 0; k < 3; k++) {
+        const size_t bytes = (size_t)s->m.level[k].sets * s->m.level[k].ways * sizeof **cache;
+
+        cache[k] = bench_memory(bytes);
+        memset(cache[k], 0, bytes);
+    }
     for (size_t i = 0; i < t->count; i++) {
         const uint64_t last = (t->addr[i] + t->size[i] - 1) / 64;
 
@@ -122,23 +126,19 @@ static uint64_t naive(const struct bench_trace *t, void *arg)
 int main(int argc, char **argv)
 {
     const struct bench_options o = bench_options(argc, argv);
-    struct setup *simple = three(CF_NON_INCLUSIVE, 1), *serial = three(CF_NON_INCLUSIVE, 1);
+    struct setup *simple = three(CF_NON_INCLUSIVE, 1);
     struct setup *inclusive = three(CF_INCLUSIVE, 1), *cores = three(CF_NON_INCLUSIVE, 2);
-    struct setup *portable = three(CF_NON_INCLUSIVE, 1), *prefetch = three(CF_NON_INCLUSIVE, 1);
+    struct setup *prefetch = three(CF_NON_INCLUSIVE, 1);
 
-    serial->o.serial = 1;
-    portable->o.portable = 1;
     prefetch->o.prefetch[1] = CF_PREFETCH_NEXT_LINE;
     for (unsigned which = 0; which < BENCH_TRACES; which++) {
         struct bench_trace t = bench_make(&o, which);
         struct bench_item items[] = {
             {"naive three levels", naive, simple, NULL, 0, {0}, 0},
-            {"three levels", engine, simple, "naive three levels", 0, {0}, 0},
-            {"three levels, portable", engine, portable, "naive three levels", 0, {0}, 0},
-            {"three levels, serial", engine, serial, "naive three levels", 0, {0}, 0},
-            {"three levels, inclusive", engine, inclusive, "naive three levels", 0, {0}, 0},
-            {"three levels, next line at 2", engine, prefetch, "naive three levels", 0, {0}, 0},
-            {"two cores, MESI", engine, cores, "naive three levels", 0, {0}, 0},
+            {"three levels", engine, simple, "naive three levels", 2, {0}, 0},
+            {"three levels, inclusive", engine, inclusive, "naive three levels", 2, {0}, 0},
+            {"three levels, next line at 2", engine, prefetch, "naive three levels", 2, {0}, 0},
+            {"two cores, MESI", engine, cores, "naive three levels", 2, {0}, 0},
         };
 
         if (t.count)
@@ -146,10 +146,8 @@ int main(int argc, char **argv)
         bench_free(&t);
     }
     free(simple);
-    free(serial);
     free(inclusive);
     free(cores);
-    free(portable);
     free(prefetch);
     return 0;
 }

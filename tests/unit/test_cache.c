@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/engine/cache/cache.h"
+#include "cpus.h"
 #include "tap.h"
 
 enum { MOST_SETS = 130, BATCH = 700 };
@@ -356,15 +357,13 @@ static int same_contents(const struct cf_cache *c)
     return good;
 }
 
-static const char *const mode_name[] = {"what this machine has", "at most AVX2", "portable code"};
-static const uint32_t mode_option[] = {0, CF_CACHE_NO_AVX512, CF_CACHE_PORTABLE};
-
 static void policy(enum cf_replacement policy, unsigned rounds)
 {
     static const uint32_t ways[] = {1,  2,  3,  4,  5,  7,  8,  8,  12, 15, 16,
                                     17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 130};
     static const uint32_t sets[] = {1, 2, 3, 4, 8, 16, 48, 64, 100, 128};
-    unsigned bad[3] = {0};
+    const unsigned best = best_cpu();
+    unsigned bad[CF_CPUS] = {0};
 
     for (unsigned round = 0; round < rounds; round++) {
         struct cf_cache_geometry g = {.sets = sets[next() % 10], .ways = ways[next() % 22]};
@@ -373,10 +372,8 @@ static void policy(enum cf_replacement policy, unsigned rounds)
         g.policy = policy;
         g.seed = next();
         g.options = next() % 8;
-        for (unsigned mode = 0; mode < 3; mode++) {
-            const struct cf_cache_geometry geometry = {g.sets, g.ways, g.policy,
-                                                       g.options | mode_option[mode], g.seed};
-            struct cf_cache *c = cf_cache_new(&geometry);
+        for (unsigned cpu = CF_CPU_NONE; cpu <= best; cpu++) {
+            struct cf_cache *c = (take_cpu(cpu), cf_cache_new(&g));
             const uint64_t lines = (uint64_t)g.sets * g.ways * (1 + round % 4) / 2 + 1;
             const unsigned style = round % 5;
             int good = c != NULL;
@@ -392,14 +389,14 @@ static void policy(enum cf_replacement policy, unsigned rounds)
                 good &= next() % 4 == 0 ? same_steps(c, count, mask) : same_batch(c, count, mask);
                 good &= same_contents(c);
             }
-            if (!good && !bad[mode]++)
-                note("%s, round %u: %u sets, %u ways, options %u", mode_name[mode], round, g.sets,
+            if (!good && !bad[cpu]++)
+                note("%s, round %u: %u sets, %u ways, options %u", cpu_names[cpu], round, g.sets,
                      g.ways, g.options);
             cf_cache_free(c);
         }
     }
-    for (unsigned mode = 0; mode < 3; mode++)
-        is_u64(bad[mode], 0, "%s, %u caches: %s", cf_policy_name(policy), rounds, mode_name[mode]);
+    for (unsigned cpu = CF_CPU_NONE; cpu <= best; cpu++)
+        is_u64(bad[cpu], 0, "%s, %u caches: %s", cf_policy_name(policy), rounds, cpu_names[cpu]);
 }
 
 static void edges(void)

@@ -8,6 +8,7 @@
 
 #include "filters/engine/cache/hierarchy.h"
 #include "naive_hierarchy.h"
+#include "cpus.h"
 #include "tap.h"
 
 #ifdef CF_SANITIZED /* is after wrong code, of which there is the same in fewer machines */
@@ -92,7 +93,7 @@ static void make_machine(struct set *s, enum style style)
     }
     s->m.levels = i;
     s->o.masks = s->mask;
-    /* what hierarchy_walk_avx512.c serves, with ways for several vectors */
+    /* levels in the order of age, with ways for several vectors */
     for (unsigned k = 0; style == PLAIN && k < i; k++) {
         struct cf_level *l = &s->m.level[k];
 
@@ -102,7 +103,7 @@ static void make_machine(struct set *s, enum style style)
         l->write_back = l->write_allocate = 1;
         l->inclusion = next(3) ? CF_INCLUSIVE : CF_NON_INCLUSIVE;
     }
-    /* what hierarchy_pipe_avx512.c serves and, with inclusive levels, the walk takes fastest */
+    /* LRU of up to 16 ways, lines of one size: what vectors take fastest */
     inclusive = style == LEAN && next(2);
     for (unsigned k = 0; style == LEAN && k < i; k++) {
         struct cf_level *l = &s->m.level[k];
@@ -289,10 +290,9 @@ static void listen(void *arg, const struct cf_hierarchy_refs *r)
     }
 }
 
-/* Two ways to compute the same. */
-static int against_each_other(const struct set *s, enum ops ops, int serial, int portable)
+/* The code of a processor and the definition. */
+static int against_each_other(const struct set *s, enum ops ops, unsigned cpu)
 {
-    struct cf_hierarchy_options other = s->o;
     struct cf_hierarchy *h[2];
     static struct told told[2][CF_MAX_LEVELS];
     static uint8_t hit[2][ROWS];
@@ -300,11 +300,11 @@ static int against_each_other(const struct set *s, enum ops ops, int serial, int
     const int misses = next(2) == 0;
     char problem[256];
 
-    other.serial = serial;
-    other.portable = portable;
     memset(told, 0, sizeof told);
+    take_cpu(cpu);
     h[0] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
-    h[1] = cf_hierarchy_new(&s->m, &other, problem, sizeof problem);
+    take_cpu(CF_CPU_NONE);
+    h[1] = cf_hierarchy_new(&s->m, &s->o, problem, sizeof problem);
     if (!h[0] || !h[1]) {
         cf_hierarchy_free(h[0]);
         cf_hierarchy_free(h[1]);
@@ -426,7 +426,7 @@ static void cuts(void)
         int result;
 
         make_machine(&s, styles[i % 5]);
-        s.o.portable = next(3) == 0;
+        take_cpu(CF_CPU_BASE + next(best_cpu()));
         for (unsigned k = 0; k < s.m.levels; k++)
             if (next(20) == 0 && s.m.level[k].inclusion != CF_EXCLUSIVE)
                 s.o.prefetch[k] = (enum cf_prefetcher)next(3);
@@ -441,12 +441,15 @@ static void random_machines(void)
 {
     static struct set s;
     enum { WAYS = 7 };
+    const unsigned best = best_cpu();
     unsigned done[WAYS] = {0}, bad[WAYS] = {0};
 
     for (unsigned i = 0; i < MACHINES; i++) {
         unsigned way = i % WAYS;
+        const unsigned cpu = CF_CPU_BASE + next(best);
         int result;
 
+        take_cpu(cpu);
         make_machine(&s, way == 1   ? SIMPLE
                          : way == 2 ? POLICIES
                          : way == 4 ? PLAIN
@@ -457,8 +460,7 @@ static void random_machines(void)
                  : way == 4 || way == 5 ? against_naive(&s, next(4) ? PREFETCH_OPS : MANY_OPS)
                  : way == 0             ? against_naive(&s, next(2) ? MANY_OPS : DATA_OPS)
                  : way == 1             ? against_naive(&s, next(2) ? MANY_OPS : DATA_OPS)
-                 : way == 2 ? against_each_other(&s, next(2) ? MANY_OPS : DATA_OPS, 1, 0)
-                            : against_each_other(&s, next(2) ? MANY_OPS : DATA_OPS, 1, 1);
+                            : against_each_other(&s, next(2) ? MANY_OPS : DATA_OPS, cpu);
         done[way] += result >= 0;
         if (result == 0 && ++bad[way] > 2)
             break;
@@ -468,7 +470,7 @@ static void random_machines(void)
             "any machine, several cores: as the naive model",
             "the pipeline: as the naive model",
             "the pipeline: as the serial model, all policies",
-            "vector code: as portable code",
+            "any machine: as the serial model",
             "inclusive and coherent machines in vectors: as the naive model",
             "LRU levels in vectors: as the naive model",
             "kinds taken apart and merged, several cores: as the naive model"};

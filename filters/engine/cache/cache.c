@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cache.c - one cache: its making, batches and single steps (see cache.h). How a set is searched
- * and changed stands in cache_ordered.c and cache_ways.c.
+ * and changed stands in cache_steps.h, cache_simd.c and cache_ways_simd.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
-#include "filters/engine/cache/cache_parts.h"
+#include "filters/engine/cache/cache_steps.h"
 
 enum {
     NEWEST = 256,          /* most lines that are remembered to drop repeats */
@@ -17,23 +17,15 @@ enum {
     BLOCK_LINES = 1 << 15, /* about so many at a time */
 };
 
-static void choose_runner(struct cf_cache *c, uint32_t options)
+/* NULL: one step after the other. */
+static cf_cache_runner *choose_runner(struct cf_cache *c)
 {
-    c->run = c->physical           ? cf_ways_runner(c)
-             : c->policy == CF_LRU ? cf_ordered_lru
-                                   : cf_ordered_fifo;
-#ifdef __x86_64__
-    if (c->physical || (options & CF_CACHE_PORTABLE))
-        return;
-    if (cf_ordered_avx2(c))
-        c->run = cf_ordered_avx2(c);
-    if (!(options & CF_CACHE_NO_AVX512) && cf_ordered_avx512(c)) {
-        c->run = cf_ordered_avx512(c);
-        c->direct = c->policy == CF_LRU && (c->ways == 8 || (c->ways <= 16 && c->sets > NEWEST));
-    }
-#else
-    (void)options;
-#endif
+    if (c->physical)
+        return CF_SIMD_CHOICE(cf_ways_runner)(c);
+    if (c->ways > CF_WAYS_MOST)
+        return NULL;
+    c->direct = c->policy == CF_LRU && (c->ways <= 8 || (c->ways <= 16 && c->sets > NEWEST));
+    return CF_SIMD_CHOICE(cf_ordered_runner)(c);
 }
 
 void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)
@@ -104,7 +96,7 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
         c->newest = NEWEST;
     lines = (size_t)c->sets * c->ways;
     c->far = lines > 1u << 16; /* half a megabyte */
-    c->line = cf_memory_take(lines * sizeof(uint64_t) + CF_CACHE_BEHIND);
+    c->line = cf_memory_take(lines * sizeof(uint64_t) + CF_WAYS_BEHIND);
     c->word = calloc((size_t)c->sets * c->words + 1, sizeof(*c->word));
     if (c->physical && age)
         c->rank = malloc(lines * sizeof(*c->rank));
@@ -113,8 +105,7 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
         return NULL;
     }
     c->invalid = lines;
-    cf_ways_prepare(c);
-    choose_runner(c, g->options);
+    c->run = choose_runner(c);
     return c;
 }
 
@@ -135,11 +126,6 @@ uint64_t cf_cache_master(const struct cf_cache *c, uint32_t core)
     return (uint64_t)1 << core % c->ways % 64;
 }
 
-int cf_cache_ordered(const struct cf_cache *c)
-{
-    return !c->physical;
-}
-
 uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way)
 {
     if (c->emptied && !c->emptied[set >> c->block])
@@ -147,85 +133,31 @@ uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way)
     return c->line[(size_t)set * c->ways + way];
 }
 
-static enum cf_cache_state state_of(uint64_t entry)
-{
-    return entry & CF_CACHE_DIRTY ? CF_CACHE_MODIFIED : CF_CACHE_CLEAN;
-}
-
-/* The way that holds a line, or NULL. */
-static uint64_t *look(const struct cf_cache *c, uint64_t line, uint64_t **set)
-{
-    const uint32_t index = cf_cache_index(c, line);
-    int way;
-
-    cf_cache_reach(c, index);
-    *set = c->line + (size_t)index * c->ways;
-    way = cf_cache_find(c, *set, line);
-    return way < 0 ? NULL : *set + way;
-}
+/* ---- single steps ---- */
 
 enum cf_cache_state cf_cache_probe(const struct cf_cache *c, uint64_t line)
 {
-    uint64_t *set;
-    const uint64_t *entry = look(c, line, &set);
-
-    return entry ? state_of(*entry) : CF_CACHE_ABSENT;
+    return step_probe(c, line);
 }
 
 enum cf_cache_state cf_cache_touch(struct cf_cache *c, uint64_t line, int store)
 {
-    uint64_t *set, *entry = look(c, line, &set);
-    enum cf_cache_state before;
-
-    if (!entry)
-        return CF_CACHE_ABSENT;
-    before = state_of(*entry);
-    if (store && !c->through)
-        *entry |= CF_CACHE_DIRTY;
-    if (c->physical)
-        cf_ways_touch(c, cf_cache_index(c, line), (uint32_t)(entry - set));
-    else
-        cf_ordered_touch(c, set, (int)(entry - set));
-    return before;
+    return step_touch(c, line, store);
 }
 
 uint64_t cf_cache_insert(struct cf_cache *c, uint64_t line, int dirty, uint64_t ways)
 {
-    const uint64_t entry = line | (dirty ? CF_CACHE_DIRTY : 0);
-    const uint32_t set = cf_cache_index(c, line);
-
-    cf_cache_reach(c, set);
-    return c->physical ? cf_ways_insert(c, set, entry, ways)
-                       : cf_ordered_insert(c, c->line + (size_t)set * c->ways, entry);
+    return step_insert(c, line, dirty, ways);
 }
 
 enum cf_cache_state cf_cache_remove(struct cf_cache *c, uint64_t line)
 {
-    uint64_t *set, *entry = look(c, line, &set);
-    enum cf_cache_state before;
-
-    if (!entry)
-        return CF_CACHE_ABSENT;
-    before = state_of(*entry);
-    if (c->physical) {
-        *entry = CF_CACHE_NONE;
-        c->invalid++;
-    } else {
-        cf_ordered_remove(c, set, (int)(entry - set));
-    }
-    return before;
+    return step_remove(c, line);
 }
 
 enum cf_cache_state cf_cache_clean(struct cf_cache *c, uint64_t line)
 {
-    uint64_t *set, *entry = look(c, line, &set);
-    enum cf_cache_state before;
-
-    if (!entry)
-        return CF_CACHE_ABSENT;
-    before = state_of(*entry);
-    *entry &= ~CF_CACHE_DIRTY;
-    return before;
+    return step_clean(c, line);
 }
 
 int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t ways,
@@ -295,7 +227,7 @@ uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t 
     const unsigned any = cf_runs_flags(flags, count);
     uint32_t n = 0;
 
-    if ((any & CF_RUN_FLUSH) || (!c->allocate && (any & CF_RUN_STORE))) {
+    if (!c->run || (any & CF_RUN_FLUSH) || (!c->allocate && (any & CF_RUN_STORE))) {
         for (uint32_t i = 0; i < count; i++) {
             miss[n] = i;
             n += (uint32_t)cf_cache_access(c, line[i], flags[i], ways, &victim[n]);

@@ -39,8 +39,6 @@ enum cf_cache_option {
     CF_CACHE_WRITE_THROUGH = 1,
     CF_CACHE_NO_ALLOCATE = 2, /* a store that misses brings no line in */
     CF_CACHE_PHYSICAL = 4,    /* keep lines in their ways: for masks of ways and snapshots */
-    CF_CACHE_PORTABLE = 8,    /* no vector code: to compare the two */
-    CF_CACHE_NO_AVX512 = 16,  /* at most AVX2, to compare the two */
 };
 
 struct cf_cache_geometry {
@@ -133,8 +131,5 @@ int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t 
 
 /* The line in a way, with CF_CACHE_DIRTY, or CF_CACHE_NONE: for snapshots. */
 uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way);
-
-/* Whether the ways of a set are kept in the order of age. */
-int cf_cache_ordered(const struct cf_cache *c);
 
 #endif

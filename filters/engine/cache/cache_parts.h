@@ -14,15 +14,13 @@
 #define CF_CACHE_PARTS_H
 
 #include "filters/engine/cache/cache.h"
+#include "formats/base/cf_cpu.h"
 
 struct cf_cache;
 
 /* As cf_cache_batch(), without flushes, and where no store fails to allocate. */
 typedef uint32_t cf_cache_runner(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
                                  uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim);
-
-/* Bytes behind the last set that vector code may read, and write as they are. */
-enum { CF_CACHE_BEHIND = 128 };
 
 struct cf_cache {
     uint64_t *line; /* sets x ways */
@@ -45,10 +43,9 @@ struct cf_cache {
     enum cf_replacement policy;
     uint32_t leaves; /* of the tree: ways, rounded up to a power of two */
     uint8_t physical, through, allocate;
-    uint8_t direct; /* a repeat costs the runner less than finding it would */
-    uint8_t still;  /* the last batch moved few lines within their sets */
-    uint32_t turn;  /* batches that moved more */
-    uint8_t far;    /* the lines do not stay in the processor's own cache */
+    uint8_t direct;  /* a repeat costs the runner less than finding it would */
+    uint8_t settled; /* few references of the last batch missed */
+    uint8_t far;     /* the lines do not stay in the processor's own cache */
 };
 
 /* L mod sets. The reciprocal is at most one too small, since L < 2^64. */
@@ -73,35 +70,14 @@ static inline void cf_cache_reach(const struct cf_cache *c, uint32_t set)
         cf_cache_empty_block(c, set >> c->block);
 }
 
-/* Whether a way holds the line, dirty or not. */
-static inline int cf_cache_holds(uint64_t way, uint64_t line)
-{
-    return (way ^ line) << 1 == 0;
-}
-
-/* The place of a line in its set, or -1. */
-static inline int cf_cache_find(const struct cf_cache *c, const uint64_t *set, uint64_t line)
-{
-    for (uint32_t w = 0; w < c->ways; w++)
-        if (cf_cache_holds(set[w], line))
-            return (int)w;
-    return -1;
-}
-
-/* Ordered caches. */
-void cf_ordered_touch(struct cf_cache *c, uint64_t *set, int place);
-uint64_t cf_ordered_insert(struct cf_cache *c, uint64_t *set, uint64_t entry);
-void cf_ordered_remove(struct cf_cache *c, uint64_t *set, int place);
-cf_cache_runner cf_ordered_lru, cf_ordered_fifo;
-
-/* Vector code for ordered caches; NULL where there is none for the number of ways. */
-cf_cache_runner *cf_ordered_avx2(const struct cf_cache *c);
-cf_cache_runner *cf_ordered_avx512(const struct cf_cache *c);
-
-/* Physical caches. */
-void cf_ways_prepare(struct cf_cache *c);
-void cf_ways_touch(struct cf_cache *c, uint32_t set, uint32_t way);
-uint64_t cf_ways_insert(struct cf_cache *c, uint32_t set, uint64_t entry, uint64_t ways);
-cf_cache_runner *cf_ways_runner(const struct cf_cache *c);
+/* What is compiled for each processor: batches, of an ordered cache of at most CF_WAYS_MOST ways or
+   of a physical one; and what a policy learns, of which cache_steps.h is the rest. */
+typedef cf_cache_runner *cf_cache_choice(struct cf_cache *c);
+typedef void cf_ways_toucher(struct cf_cache *c, uint32_t set, uint32_t way);
+typedef uint64_t cf_ways_inserter(struct cf_cache *c, uint32_t set, uint64_t entry, uint64_t ways);
+CF_SIMD_CODE(cf_cache_choice, cf_ordered_runner);
+CF_SIMD_CODE(cf_cache_choice, cf_ways_runner);
+CF_SIMD_CODE(cf_ways_toucher, cf_ways_touch);
+CF_SIMD_CODE(cf_ways_inserter, cf_ways_insert);
 
 #endif

@@ -2,9 +2,8 @@
 /*
  * The hierarchy made from a machine description, and what was counted.
  *
- * What the model does is defined in hierarchy_serial.c; hierarchy_pipe.c and, in vectors,
- * hierarchy_pipe_avx512.c and hierarchy_walk_avx512.c do the same faster for simple machines;
- * hierarchy_rows.c takes the rows and chooses.
+ * What the model does is defined in hierarchy_serial_simd.c; hierarchy_pipe.c does the same level
+ * by level for simple machines, which is faster; hierarchy_rows.c takes the rows and chooses.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -137,8 +136,7 @@ static int make_caches(struct cf_hierarchy *h, const struct cf_hierarchy_options
                                   .ways = t->spec.ways,
                                   .policy = t->spec.policy,
                                   .options = (t->spec.write_back ? 0 : CF_CACHE_WRITE_THROUGH) |
-                                             (t->spec.write_allocate ? 0 : CF_CACHE_NO_ALLOCATE) |
-                                             (o->portable ? CF_CACHE_PORTABLE : 0)};
+                                             (t->spec.write_allocate ? 0 : CF_CACHE_NO_ALLOCATE)};
     const int by_core = cf_policy_traits(t->spec.policy) & CF_POLICY_BY_CORE;
     int masks = by_core || (o->placed >> i & 1);
 
@@ -231,16 +229,6 @@ static int make_tiers(struct cf_hierarchy *h, const struct cf_machine *m,
     return 0;
 }
 
-static int vectors(void)
-{
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
-#else
-    return 0;
-#endif
-}
-
 /* The pipeline serves levels that act on none before them. */
 static int simple(const struct cf_hierarchy *h)
 {
@@ -255,38 +243,6 @@ static int simple(const struct cf_hierarchy *h)
             return 0;
     }
     return 1;
-}
-
-/* See hierarchy_pipe_avx512.c. */
-static int lean(const struct cf_hierarchy *h)
-{
-    for (unsigned i = 0; i < h->levels; i++) {
-        const struct tier *t = &h->tier[i];
-        const uint32_t sets = t->spec.sets;
-
-        if (t->shift != h->tier[0].shift || !t->spec.write_back || !t->spec.write_allocate ||
-            t->spec.ways > 16 || (t->spec.ways > 1 && t->spec.policy != CF_LRU) ||
-            (!t->before && (sets & (sets - 1))) || !cf_cache_ordered(t->cache[0]))
-            return 0;
-    }
-    return vectors();
-}
-
-/* See hierarchy_walk_avx512.c. */
-static int walkable(const struct cf_hierarchy *h)
-{
-    if (h->two_runs || h->first[KIND_DATA] == MEMORY || h->first[KIND_FETCH] == MEMORY)
-        return 0;
-    for (unsigned i = 0; i < h->levels; i++) {
-        const struct tier *t = &h->tier[i];
-
-        if (t->exclusive || t->prefetcher || t->shift != h->tier[0].shift || !t->spec.write_back ||
-            !t->spec.write_allocate || t->spec.ways > 64 || !cf_cache_ordered(t->cache[0]))
-            return 0;
-        if (t->spec.kind == CF_UNIFIED && t->next[KIND_DATA] != t->next[KIND_FETCH])
-            return 0;
-    }
-    return vectors();
 }
 
 static int make_runs(struct cf_hierarchy *h)
@@ -325,21 +281,18 @@ static int make_runs(struct cf_hierarchy *h)
     return 0;
 }
 
-static int make_apart(struct cf_hierarchy *h, int portable)
+static int make_apart(struct cf_hierarchy *h)
 {
+    const unsigned stores = h->runs[0]->options & CF_RUNS_STORES;
+
     h->apart = malloc(sizeof *h->apart);
     if (!h->apart)
         return -1;
     memset(h->apart->op[KIND_FETCH], CF_LOAD, BATCH);
-    h->apart->vectors = 0;
-#ifdef __x86_64__
-    h->apart->vectors =
-        !portable && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-#endif
+    h->apart->rows = CF_SIMD_CHOICE(cfh_apart);
     for (unsigned kind = 0; kind < KINDS; kind++)
-        h->apart->runs[kind] = cf_runs_new(
-            h->runs[0]->shift,
-            CF_RUNS_DATA | (kind == KIND_DATA ? h->runs[0]->options & CF_RUNS_STORES : 0), BATCH);
+        h->apart->runs[kind] =
+            cf_runs_new(h->runs[0]->shift, CF_RUNS_DATA | (kind == KIND_DATA ? stores : 0), BATCH);
     h->apart->both = cf_runs_new(h->runs[0]->shift, CF_RUNS_ALL, KINDS * BATCH);
     return h->apart->runs[KIND_DATA] && h->apart->runs[KIND_FETCH] && h->apart->both ? 0 : -1;
 }
@@ -370,10 +323,10 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
         cf_hierarchy_free(h);
         return NULL;
     }
-    h->pipeline = !o->serial && simple(h);
-    h->lean = h->pipeline && !o->portable && lean(h);
-    h->walk = !o->serial && !o->portable && walkable(h);
-    if (h->pipeline && h->split && make_apart(h, o->portable) != 0) {
+    h->pipeline = cf_cpu() != CF_CPU_NONE && simple(h);
+    h->serial = CF_SIMD_CHOICE(cfh_serial);
+    h->serial_rows = CF_SIMD_CHOICE(cfh_serial_rows);
+    if (h->pipeline && h->split && make_apart(h) != 0) {
         no_memory(problem, size, NULL);
         cf_hierarchy_free(h);
         return NULL;

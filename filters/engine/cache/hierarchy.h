@@ -6,7 +6,7 @@
  * The caches form a tree: those of a core at the leaves, caches that several cores share further
  * out, memory at the root. Each level may be private or shared, split or unified, inclusive,
  * exclusive or neither, of any policy; write-back or write-through, allocating at stores or not.
- * What each of these means is defined in hierarchy_serial.c, by the code that does it.
+ * What each of these means is defined in hierarchy_serial_simd.c, by the code that does it.
  *
  * Memory: that of the caches (at most 16 bytes a line, see cache.h), with a prefetcher 16 bytes a
  * line more, and 2 MB for batches. Nothing grows with the trace.
@@ -48,8 +48,6 @@ struct cf_hierarchy_options {
     const struct cf_way_mask *masks;
     unsigned mask_count;
     uint32_t placed; /* bit i: lines of level i stay in their ways, for cf_hierarchy_line() */
-    int serial;      /* do not choose the pipeline or vector code, where they would serve */
-    int portable;    /* do not choose vector code */
 };
 
 /* What one level counted, all its caches together. A line access is one reference to one line: an

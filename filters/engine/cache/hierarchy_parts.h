@@ -9,10 +9,11 @@
 
 #include "filters/engine/cache/cache.h"
 #include "filters/engine/cache/hierarchy.h"
+#include "formats/base/cf_cpu.h"
 
 enum { KIND_DATA = 0, KIND_FETCH = 1, KINDS = 2 };
 enum { MEMORY = -1 };
-enum { BATCH = 8192, REFS = 4096, PENDING = 128, MOST_GROUPS = 1024 };
+enum { BATCH = 4096, REFS = 4096, PENDING = 128, MOST_GROUPS = 1024 };
 
 #define NO_LINE CF_CACHE_NONE
 
@@ -21,21 +22,22 @@ enum class { CLASS_LOAD, CLASS_STORE, CLASS_FETCH, CLASS_PREFETCH, CLASSES };
 
 struct prefetcher;
 
+/* Puts rows of the two kinds apart; n counts them by kind. Overwrites up to eight places behind. */
+struct apart;
+typedef void cfh_apart_code(struct apart *a, const uint64_t *addr, const uint8_t *op,
+                            const uint32_t *size, uint32_t from, uint32_t to, uint32_t *n);
+CF_SIMD_CODE(cfh_apart_code, cfh_apart);
+
 /* Rows of the two kinds, and their runs: looking for repeated references goes fast where all rows
    are of one kind. */
 struct apart {
     uint64_t addr[KINDS][BATCH];
     uint32_t size[KINDS][BATCH], row[KINDS][BATCH];
     uint8_t op[KINDS][BATCH]; /* fetches as loads */
-    int vectors;
+    cfh_apart_code *rows;
     struct cf_runs *runs[KINDS];
     struct cf_runs *both; /* merged again, where the order between them matters */
 };
-
-/* Takes rows from `from` on, eight at a time; n counts them by kind. Returns the row to go on with.
-   Overwrites up to eight places behind. */
-uint32_t cfh_apart_avx2(struct apart *a, const uint64_t *addr, const uint8_t *op,
-                        const uint32_t *size, uint32_t from, uint32_t to, uint32_t *n);
 
 struct watch {
     cf_hierarchy_watcher f;
@@ -76,6 +78,12 @@ struct tier {
     struct cf_hierarchy_counts n; /* the rest */
 };
 
+typedef void cfh_serial_code(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
+                             unsigned core, uint8_t *hit);
+typedef void cfh_serial_rows_code(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
+                                  const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
+                                  const uint64_t *space, uint8_t *hit);
+
 struct cf_hierarchy {
     unsigned cores, levels;
     struct tier tier[CF_MAX_LEVELS];
@@ -86,13 +94,13 @@ struct cf_hierarchy {
     int several;   /* a second core, too: until then there is nothing to keep coherent */
     int coherent;  /* may_share and several */
     int pipeline;  /* the machine is one that the pipeline serves */
-    int lean;      /* it is one that hierarchy_pipe_avx512.c serves */
-    int walk;      /* it is one that hierarchy_walk_avx512.c serves */
-    int two_runs;  /* first levels have lines of different sizes: runs are made for each */
-    int told;      /* a watcher wants to know of runs */
-    int ahead;     /* a level has a prefetcher, which may act between repeated references: none is
+    cfh_serial_code *serial;
+    cfh_serial_rows_code *serial_rows;
+    int two_runs; /* first levels have lines of different sizes: runs are made for each */
+    int told;     /* a watcher wants to know of runs */
+    int ahead;    /* a level has a prefetcher, which may act between repeated references: none is
                       dropped */
-    int split;     /* the first levels differ, and neither serves the other kind */
+    int split;    /* the first levels differ, and neither serves the other kind */
     struct cf_runs *runs[KINDS];
     struct apart *apart; /* for the pipeline, where split */
     uint64_t memory[CLASSES], memory_writes;
@@ -157,33 +165,14 @@ static inline void cfh_note(struct tier *t, uint64_t line, uint32_t row, unsigne
 }
 
 /* Takes a batch of runs; hit[] holds the first depth of each row already. */
-void cfh_serial(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
-                unsigned core, uint8_t *hit);
-/* The same, without flushes, for machines with h->walk, as long as nobody watches. */
-void cfh_walk_avx512(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
-                     unsigned core, uint8_t *hit);
-/* Of the serial model. Takes (own) or cleans the copies that other cores hold on the way from
-   `level` to the one behind it, which gets what was dirty. */
-void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own);
-/* A store to a line that was clean at `level`: takes all copies of other cores. */
-void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line);
-/* A cache of an inclusive `level` lost a line of 1 << shift bytes: takes it from the caches before
-   it, and returns whether one of them held it dirty. */
-int cfh_take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
-                    unsigned shift);
+CF_SIMD_CODE(cfh_serial_code, cfh_serial);
 /* The same without runs: each row by itself, where looking for repeated references costs more than
    it saves, and where a prefetcher may act between them. `space` by kind. */
-void cfh_serial_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
-                     const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
-                     const uint64_t *space, uint8_t *hit);
+CF_SIMD_CODE(cfh_serial_rows_code, cfh_serial_rows);
 /* The same for data and fetches apart, where they go to different first levels; else `data` holds
    both, and fetches are NULL. -1 without memory. */
 int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struct cf_runs *fetches,
                  const uint8_t *op, unsigned core, uint8_t *hit);
-
-/* The same for machines with h->lean, as long as nobody watches. */
-int cfh_pipe_avx512(struct cf_hierarchy *h, const struct cf_runs *data,
-                    const struct cf_runs *fetches, const uint8_t *op, uint8_t *hit);
 
 /* Counts by class, in four fields of 16 bits: one addition each, whatever the class. */
 enum { FIELD = 16, MOST_COUNTED = 1 << 15 };

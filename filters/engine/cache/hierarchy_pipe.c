@@ -267,10 +267,6 @@ int cfh_pipeline(struct cf_hierarchy *h, const struct cf_runs *data, const struc
     h->forget = 1;
     for (unsigned i = 0; i < h->levels; i++)
         h->in[i].count = 0;
-#ifdef __x86_64__
-    if (h->lean && !h->told)
-        return cfh_pipe_avx512(h, data, fetches, op, hit);
-#endif
     for (unsigned i = 0; i < h->levels; i++) {
         struct cf_cache_list *in = &h->in[i];
         const struct cf_runs *first = h->first[KIND_DATA] == (int)i    ? data

@@ -2,9 +2,8 @@
 /*
  * From rows to batches of runs (runs.h), each of which goes to one of the implementations: the
  * pipeline (hierarchy_pipe.c), which is fast and serves simple machines as long as one core runs
- * and nothing is flushed, or the serial model (hierarchy_serial.c), which serves all, and of which
- * hierarchy_walk_avx512.c is a faster form for plain machines. All work on the same caches with the
- * same result.
+ * and nothing is flushed, or the serial model (hierarchy_serial_simd.c), which serves all. Both
+ * work on the same caches with the same result.
  */
 #include <string.h>
 
@@ -119,7 +118,7 @@ static void preset(const struct cf_hierarchy *h, const uint8_t *op, uint32_t fro
 }
 
 /* Which implementation takes a batch. */
-enum code { PIPELINE, WALK, SERIAL };
+enum code { PIPELINE, SERIAL };
 
 static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t *addr,
                        const uint8_t *op, const uint32_t *size, uint32_t from, uint32_t to,
@@ -129,11 +128,7 @@ static int run_batches(struct cf_hierarchy *h, struct cf_runs *r, const uint64_t
         from = cf_runs_fill(r, addr, op, size, from, to, space);
         count_parts(h, r, op);
         if (code == SERIAL)
-            cfh_serial(h, r, op, core, hit);
-#ifdef __x86_64__
-        else if (code == WALK)
-            cfh_walk_avx512(h, r, op, core, hit);
-#endif
+            h->serial(h, r, op, core, hit);
         else if (cfh_pipeline(h, r, NULL, op, core, hit) != 0)
             return -1;
     }
@@ -150,22 +145,9 @@ static void from_rows(uint32_t *row, uint32_t count, const uint32_t *of)
 static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
                       const uint32_t *size, uint32_t from, uint32_t to, uint64_t space)
 {
-    uint32_t n[KINDS] = {0}, i = from;
+    uint32_t n[KINDS] = {0};
 
-#ifdef __x86_64__
-    if (a->vectors && size)
-        i = cfh_apart_avx2(a, addr, op, size, from, to, n);
-#endif
-    for (; i < to; i++) {
-        const unsigned kind = op[i] == CF_IFETCH;
-        const uint32_t k = n[kind]++;
-
-        a->addr[kind][k] = addr[i];
-        a->size[kind][k] = size ? size[i] : 1;
-        a->row[kind][k] = i;
-        if (kind == KIND_DATA)
-            a->op[KIND_DATA][k] = op[i];
-    }
+    a->rows(a, addr, op, size, from, to, n);
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct cf_runs *r = a->runs[kind];
         /* Vector code wants operations. It has to begin anew at each access of two lines, which
@@ -234,11 +216,7 @@ static int run_apart(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
         for (unsigned kind = 0; kind < KINDS; kind++)
             count_parts(h, a->runs[kind], op);
         if (code == SERIAL)
-            cfh_serial(h, merge_kinds(a), op, core, hit);
-#ifdef __x86_64__
-        else if (code == WALK)
-            cfh_walk_avx512(h, merge_kinds(a), op, core, hit);
-#endif
+            h->serial(h, merge_kinds(a), op, core, hit);
         else if (cfh_pipeline(h, a->runs[KIND_DATA], a->runs[KIND_FETCH], op, core, hit) != 0)
             return -1;
     }
@@ -274,12 +252,9 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     apart = h->apart && op && !flushes && !h->told && fetches && to - from >= FEW_ROWS;
     /* not worth making runs: few rows, and fetches between the data, which break them up */
     broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;
-    code = flushes                                           ? SERIAL
-           : h->pipeline && !h->several && (!h->split || op) ? PIPELINE
-           : h->walk && !h->told && !broken                  ? WALK
-                                                             : SERIAL;
+    code = flushes ? SERIAL : h->pipeline && !h->several && (!h->split || op) ? PIPELINE : SERIAL;
     if (h->ahead || (code == SERIAL && !h->told && broken)) {
-        cfh_serial_rows(h, addr, op, size, from, to, core, key, hit);
+        h->serial_rows(h, addr, op, size, from, to, core, key, hit);
     } else if (h->split && (code == PIPELINE || apart)) {
         status = run_apart(h, addr, op, size, from, to, core, space, code, hit);
     } else if (!h->two_runs) {

@@ -27,11 +27,16 @@
  *              evict goes into no exclusive level while another core holds it dirty.
  * flush        takes the line from all caches of all cores; memory gets it if a copy was dirty.
  */
+#include "filters/engine/cache/cache_steps.h"
 #include "filters/engine/cache/hierarchy_parts.h"
+
+enum { AHEAD = 8 };
 
 static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty);
 static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigned shift);
 static unsigned store_line(struct cf_hierarchy *h, int level, uint64_t line);
+static int take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
+                       unsigned shift);
 
 static inline unsigned cores_before(const struct cf_hierarchy *h, unsigned cache, unsigned shared)
 {
@@ -76,9 +81,9 @@ static int take_lines(struct tier *t, unsigned cache, uint64_t line, unsigned sh
 
     for (uint64_t k = 0; k < count; k++) {
         struct cf_cache *c = t->cache[cache];
-        enum cf_cache_state was = how == LOOK    ? cf_cache_probe(c, first + k)
-                                  : how == CLEAN ? cf_cache_clean(c, first + k)
-                                                 : cf_cache_remove(c, first + k);
+        enum cf_cache_state was = how == LOOK    ? step_probe(c, first + k)
+                                  : how == CLEAN ? step_clean(c, first + k)
+                                                 : step_remove(c, first + k);
 
         if (was == CF_CACHE_ABSENT)
             continue;
@@ -118,13 +123,13 @@ static int take_others(struct cf_hierarchy *h, int level, int next, uint64_t lin
             dirty |= take_lines(s, c, line, t->shift, how, &s->n.invalidations);
             /* what is left before it are instruction caches */
             if (s->inclusive && s->n.invalidations > before)
-                dirty |= cfh_take_before(h, j, c, line, t->shift);
+                dirty |= take_before(h, j, c, line, t->shift);
         }
     }
     return dirty;
 }
 
-void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
+static void snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
 {
     struct tier *t = &h->tier[level];
     int next = t->next[KIND_DATA];
@@ -134,24 +139,24 @@ void cfh_snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
     /* an exclusive level hands a dirty line on as it is, so that nobody else may keep it */
     if (!own && next != MEMORY && h->tier[next].exclusive)
         own = take_others(h, level, next, line, LOOK) ||
-              cf_cache_probe(h->tier[next].cache[h->tier[next].at], line) == CF_CACHE_MODIFIED;
+              step_probe(h->tier[next].cache[h->tier[next].at], line) == CF_CACHE_MODIFIED;
     if (take_others(h, level, next, line, own ? TAKE : CLEAN))
         write_line(h, next, outward(h, t, next, line), t->shift);
 }
 
-void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line)
+static void take_all(struct cf_hierarchy *h, int level, uint64_t line)
 {
     /* behind a cache that holds it dirty there are no copies */
     for (;;) {
         struct tier *t = &h->tier[level];
         int next = t->next[KIND_DATA];
 
-        cfh_snoop(h, level, line, 1);
+        snoop(h, level, line, 1);
         if (!t->data || next == MEMORY)
             return;
         line = outward(h, t, next, line);
         t = &h->tier[next];
-        if (cf_cache_probe(t->cache[t->at], line) == CF_CACHE_MODIFIED)
+        if (step_probe(t->cache[t->at], line) == CF_CACHE_MODIFIED)
             return;
         level = next;
     }
@@ -160,8 +165,8 @@ void cfh_take_all(struct cf_hierarchy *h, int level, uint64_t line)
 /* An exclusive level takes a line from the one before it. */
 static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty);
 
-int cfh_take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
-                    unsigned shift)
+static int take_before(struct cf_hierarchy *h, int level, unsigned cache, uint64_t line,
+                       unsigned shift)
 {
     const struct tier *t = &h->tier[level];
     const unsigned high = cores_before(h, cache, t->shared);
@@ -204,7 +209,7 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
     if (t->prefetcher)
         cfh_prefetcher_lost(t->prefetcher[cache], line);
     if (t->inclusive)
-        dirty |= cfh_take_before(h, level, cache, line, t->shift);
+        dirty |= take_before(h, level, cache, line, t->shift);
     if (next != MEMORY && h->tier[next].exclusive) {
         /* nobody has taken an old copy from an instruction cache */
         if (h->coherent && !t->data && h->tier[next].data && dirty_elsewhere(h, next, line))
@@ -220,7 +225,7 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
 static void fill(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
 {
     struct tier *t = &h->tier[level];
-    uint64_t victim = cf_cache_insert(t->cache[t->at], line, dirty, t->ways[h->core]);
+    uint64_t victim = step_insert(t->cache[t->at], line, dirty, t->ways[h->core]);
 
     if (victim != CF_CACHE_NONE)
         evicted(h, level, victim);
@@ -229,7 +234,7 @@ static void fill(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
 static void place(struct cf_hierarchy *h, int level, uint64_t line, int dirty)
 {
     struct tier *t = &h->tier[level];
-    int missed = cf_cache_touch(t->cache[t->at], line, dirty) == CF_CACHE_ABSENT;
+    int missed = step_touch(t->cache[t->at], line, dirty) == CF_CACHE_ABSENT;
 
     t->n.writes++;
     t->n.write_misses += (unsigned)missed;
@@ -253,7 +258,7 @@ static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigne
         place(h, level, line, 1);
         return;
     }
-    missed = cf_cache_touch(t->cache[t->at], line, 1) == CF_CACHE_ABSENT;
+    missed = step_touch(t->cache[t->at], line, 1) == CF_CACHE_ABSENT;
     t->n.writes++;
     t->n.write_misses += (unsigned)missed;
     note(h, t, line, CF_RUN_STORE | CF_REF_WRITE, missed);
@@ -269,7 +274,7 @@ static void write_line(struct cf_hierarchy *h, int level, uint64_t line, unsigne
         }
         if (shift == t->shift && next != MEMORY && h->tier[next].exclusive)
             /* an older copy there must not come to light again */
-            cf_cache_remove(h->tier[next].cache[h->tier[next].at], line);
+            step_remove(h->tier[next].cache[h->tier[next].at], line);
         fill(h, level, line, dirty);
     }
     if (!t->spec.write_back || (missed && !t->spec.write_allocate)) {
@@ -303,7 +308,7 @@ static unsigned read_behind(struct cf_hierarchy *h, int level, uint64_t line, in
     uint64_t wider = line;
 
     if (h->coherent)
-        cfh_snoop(h, level, line, own);
+        snoop(h, level, line, own);
     /* a fetch that leaves the way of data behind a unified level asks on the rest of that, too */
     for (int i = level; h->coherent && t->data && next != t->next[KIND_DATA];) {
         const int data = h->tier[i].next[KIND_DATA];
@@ -312,7 +317,7 @@ static unsigned read_behind(struct cf_hierarchy *h, int level, uint64_t line, in
             break;
         wider = outward(h, &h->tier[i], data, wider);
         i = data;
-        cfh_snoop(h, i, wider, own);
+        snoop(h, i, wider, own);
     }
     return read_line(h, next, outward(h, t, next, line), own, dirty);
 }
@@ -323,7 +328,7 @@ static void store_behind(struct cf_hierarchy *h, int level, uint64_t line, unsig
     int next = t->next[KIND_DATA];
 
     if (h->coherent)
-        cfh_snoop(h, level, line, 1);
+        snoop(h, level, line, 1);
     *served = store_line(h, next, outward(h, t, next, line));
 }
 
@@ -354,7 +359,7 @@ static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int 
     t = &h->tier[level];
     cache = t->cache[t->at];
     t->arrived[h->class]++;
-    was = t->exclusive ? cf_cache_remove(cache, line) : cf_cache_touch(cache, line, 0);
+    was = t->exclusive ? step_remove(cache, line) : step_touch(cache, line, 0);
     note(h, t, line, 0, was == CF_CACHE_ABSENT);
     demand(h, level, line, was != CF_CACHE_ABSENT);
     if (was == CF_CACHE_ABSENT && t->exclusive) {
@@ -364,7 +369,7 @@ static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int 
     if (was == CF_CACHE_ABSENT)
         return read_missed(h, level, line, own);
     if (own && h->coherent && was != CF_CACHE_MODIFIED)
-        cfh_take_all(h, level, line);
+        take_all(h, level, line);
     if (t->exclusive && was == CF_CACHE_MODIFIED && dirty) {
         *dirty = 1;
     } else if (t->exclusive && was == CF_CACHE_MODIFIED) {
@@ -381,7 +386,7 @@ static void store_found(struct cf_hierarchy *h, int level, uint64_t line, enum c
     if (!h->tier[level].spec.write_back)
         store_behind(h, level, line, &served);
     else if (h->coherent && was != CF_CACHE_MODIFIED)
-        cfh_take_all(h, level, line);
+        take_all(h, level, line);
 }
 
 static unsigned store_missed(struct cf_hierarchy *h, int level, uint64_t line)
@@ -413,7 +418,7 @@ static unsigned store_line(struct cf_hierarchy *h, int level, uint64_t line)
         return CF_FROM_MEMORY;
     }
     t = &h->tier[level];
-    was = cf_cache_touch(t->cache[t->at], line, 1);
+    was = step_touch(t->cache[t->at], line, 1);
     t->arrived[h->class]++;
     note(h, t, line, CF_RUN_STORE, was == CF_CACHE_ABSENT);
     demand(h, level, line, was != CF_CACHE_ABSENT);
@@ -464,7 +469,7 @@ static void bring(struct cf_hierarchy *h)
         unsigned cache = t->at;
         uint64_t line = h->prefetch[i].line;
 
-        if (cf_cache_probe(t->cache[cache], line) != CF_CACHE_ABSENT)
+        if (step_probe(t->cache[cache], line) != CF_CACHE_ABSENT)
             continue;
         h->kind = h->prefetch[i].kind;
         t->n.prefetches_issued++;
@@ -476,10 +481,23 @@ static void bring(struct cf_hierarchy *h)
     h->marks = 0;
 }
 
-/* One reference of the core at hand, or one run of them. */
-static inline __attribute__((always_inline)) void refer(struct cf_hierarchy *h, uint64_t line,
-                                                        uint32_t row, unsigned flags,
-                                                        const uint8_t *op, uint8_t *hit)
+/* Where one misses, those to come may miss as well: asks for their sets. */
+static void fetch_ahead(const struct cf_hierarchy *h, unsigned kind, uint64_t line)
+{
+    for (int level = h->first[kind]; level != MEMORY; level = h->tier[level].next[kind]) {
+        const struct tier *t = &h->tier[level];
+        const struct cf_cache *c = t->cache[t->at];
+        const uint64_t *set = c->line + (size_t)cf_cache_index(c, line) * c->ways;
+
+        for (uint32_t w = 0; c->far && w < c->ways; w += 8)
+            __builtin_prefetch(set + w, 1);
+        line = outward(h, t, t->next[kind], line);
+    }
+}
+
+/* One reference of the core at hand, or one run of them. Returns whether the first level missed. */
+CF_INLINE int refer(struct cf_hierarchy *h, uint64_t line, uint32_t row, unsigned flags,
+                    const uint8_t *op, uint8_t *hit)
 {
     const unsigned kind = (flags & CF_RUN_FETCH) != 0, store = flags & CF_RUN_STORE;
     const int level = h->first[kind];
@@ -503,8 +521,8 @@ static inline __attribute__((always_inline)) void refer(struct cf_hierarchy *h, 
 
         if ((*recent | CF_CACHE_DIRTY) == (line | CF_CACHE_DIRTY) && (*recent & dirty) == dirty &&
             !t->heard)
-            return;
-        was = cf_cache_touch(t->cache[index], line, store != 0);
+            return 0;
+        was = step_touch(t->cache[index], line, store != 0);
         *recent = NO_LINE;
         /* all that a hit in a simple cache needs */
         if (was != CF_CACHE_ABSENT && !t->heard && !t->prefetcher &&
@@ -512,7 +530,7 @@ static inline __attribute__((always_inline)) void refer(struct cf_hierarchy *h, 
             *recent = line;
             if (t->spec.write_back && (store || was == CF_CACHE_MODIFIED))
                 *recent |= CF_CACHE_DIRTY;
-            return;
+            return 0;
         }
         h->class = class_of_op(op, row);
         if (t->watch)
@@ -524,13 +542,14 @@ static inline __attribute__((always_inline)) void refer(struct cf_hierarchy *h, 
         } else if (was == CF_CACHE_ABSENT) {
             served = store ? store_missed(h, level, line) : read_missed(h, level, line, 0);
             if (flags & CF_RUN_AGAIN)
-                cf_cache_touch(t->cache[index], line, 0);
+                step_touch(t->cache[index], line, 0);
         }
     }
     if (served > hit[row])
         hit[row] = (uint8_t)served;
     if (h->pending)
         bring(h);
+    return 1;
 }
 
 static void begin(struct cf_hierarchy *h, unsigned core)
@@ -545,17 +564,19 @@ static void begin(struct cf_hierarchy *h, unsigned core)
     h->forget = 0;
 }
 
-void cfh_serial(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
-                unsigned core, uint8_t *hit)
+void CF_SIMD(cfh_serial)(struct cf_hierarchy *h, const struct cf_runs *runs, const uint8_t *op,
+                         unsigned core, uint8_t *hit)
 {
     begin(h, core);
     for (uint32_t i = 0; i < runs->count; i++)
-        refer(h, runs->line[i], runs->row[i], runs->flags[i], op, hit);
+        if (refer(h, runs->line[i], runs->row[i], runs->flags[i], op, hit) &&
+            i + AHEAD < runs->count)
+            fetch_ahead(h, (runs->flags[i + AHEAD] & CF_RUN_FETCH) != 0, runs->line[i + AHEAD]);
 }
 
-void cfh_serial_rows(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
-                     const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
-                     const uint64_t *space, uint8_t *hit)
+void CF_SIMD(cfh_serial_rows)(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t *op,
+                              const uint32_t *size, uint32_t from, uint32_t to, unsigned core,
+                              const uint64_t *space, uint8_t *hit)
 {
     static const uint8_t flags_of_op[CF_FLUSH + 1] = {
         0, 0, CF_RUN_STORE, CF_RUN_FETCH, CF_RUN_PREFETCH, CF_RUN_FLUSH};

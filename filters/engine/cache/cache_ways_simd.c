@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_ways.c - sets whose lines stay in their ways, and the replacement policies over them (see
- * cache.h for what each policy does and where it is from, cache_parts.h for its state).
+ * cache_ways_simd.c - sets whose lines stay in their ways, and the replacement policies over them
+ * (see cache.h for what each policy does and where it is from, cache_parts.h for its state).
  *
  * A policy is two functions: `touched` learns of a hit, or of a line that came in; `choose` names
  * the victim among the ways that may be used, when all of these hold lines. They are inlined into
  * one loop a policy. State that is a bit a way is handled in words of 64 ways, of which usual
  * caches have one.
  */
-#include "filters/engine/cache/cache_parts.h"
+#include "filters/engine/cache/cache_steps.h"
 
 /* Bits of the ways that may be used, word k of the set. */
 static inline uint64_t usable(const struct cf_cache *c, uint64_t ways, uint32_t k)
@@ -278,12 +278,12 @@ insert(struct cf_cache *c, uint32_t set, uint64_t entry, uint64_t ways, enum cf_
     return victim;
 }
 
-void cf_ways_touch(struct cf_cache *c, uint32_t set, uint32_t way)
+void CF_SIMD(cf_ways_touch)(struct cf_cache *c, uint32_t set, uint32_t way)
 {
     touched(c, set, way, HIT, c->policy);
 }
 
-uint64_t cf_ways_insert(struct cf_cache *c, uint32_t set, uint64_t entry, uint64_t ways)
+uint64_t CF_SIMD(cf_ways_insert)(struct cf_cache *c, uint32_t set, uint64_t entry, uint64_t ways)
 {
     return insert(c, set, entry, checked(c, ways), c->policy);
 }
@@ -300,7 +300,7 @@ run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags, uint32_t cou
         const uint32_t set = cf_cache_index(c, line[i]);
         uint64_t *entry = c->line + (size_t)set * c->ways;
         const uint64_t dirty = (uint64_t)(flags[i] & dirties) << 63; /* CF_RUN_STORE is bit 0 */
-        const int way = cf_cache_find(c, entry, line[i]);
+        const int way = step_find(c, entry, line[i]);
 
         if (c->far && i + 8 < count)
             __builtin_prefetch(c->line + (size_t)cf_cache_index(c, line[i + 8]) * c->ways, 1);
@@ -312,7 +312,7 @@ run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags, uint32_t cou
         miss[n] = i;
         victim[n++] = insert(c, set, line[i] | dirty, ways, policy);
         if ((traits & CF_POLICY_REPEATS) && (flags[i] & CF_RUN_AGAIN))
-            touched(c, set, (uint32_t)cf_cache_find(c, entry, line[i]), HIT, policy);
+            touched(c, set, (uint32_t)step_find(c, entry, line[i]), HIT, policy);
     }
     return n;
 }
@@ -325,18 +325,14 @@ run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags, uint32_t cou
     }
 CF_POLICIES(RUNNER)
 
-cf_cache_runner *cf_ways_runner(const struct cf_cache *c)
+cf_cache_runner *CF_SIMD(cf_ways_runner)(struct cf_cache *c)
 {
 #define ENTRY(policy, name, bits, traits) run_##policy,
     static cf_cache_runner *const runner[] = {CF_POLICIES(ENTRY)};
 
-    return runner[c->policy];
-}
-
-void cf_ways_prepare(struct cf_cache *c)
-{
     for (uint32_t w = 0; c->policy == CF_TREE_PLRU && c->leaves <= 64 && w < c->ways; w++)
         tree_path(c, w, &c->touch_keep[w], &c->touch_set[w]);
     for (size_t i = 0; c->rank && i < (size_t)c->sets * c->ways; i++)
         c->rank[i] = (uint16_t)(i % c->ways);
+    return runner[c->policy];
 }
