@@ -172,8 +172,8 @@ static void begin(const struct cf_tool *t, const struct options *o, struct size 
     if (!s->count)
         return;
     s->runs = cf_need(t, cf_runs_new((unsigned)__builtin_ctzll(line), o->what, BATCH));
-    s->all = cf_need(
-        t, cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1], 0));
+    s->all =
+        cf_need(t, cf_allassoc_new(s->sets, s->count, (uint32_t)o->ways.value[o->ways.count - 1]));
 }
 
 static void simulate(struct size *s, const struct cf_frame *f, uint32_t from, uint32_t to,

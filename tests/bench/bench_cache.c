@@ -106,15 +106,15 @@ static uint64_t one_cache(const struct bench_trace *t, void *arg)
 /* 11 numbers of sets, 1 to 1024, up to 32 ways. */
 static uint64_t all_associativities(const struct bench_trace *t, void *arg)
 {
-    const unsigned *options = arg;
     struct cf_runs *r = cf_runs_new(6, CF_RUNS_DATA, BATCH);
     uint32_t sets[11];
     struct cf_allassoc *a;
     uint64_t misses;
 
+    (void)arg;
     for (unsigned k = 0; k < 11; k++)
         sets[k] = 1u << k;
-    a = cf_allassoc_new(sets, 11, CF_ALLASSOC_WAYS, *options);
+    a = cf_allassoc_new(sets, 11, CF_ALLASSOC_WAYS);
     for (uint32_t at = 0; at < t->count;) {
         at = cf_runs_fill(r, t->addr, t->op, t->size, at, (uint32_t)t->count, 0);
         cf_allassoc_run(a, r->line, r->count);
@@ -127,7 +127,6 @@ static uint64_t all_associativities(const struct bench_trace *t, void *arg)
 
 static void all_of(const struct bench_options *o, unsigned which)
 {
-    static unsigned all = 0, all_portable = CF_ALLASSOC_PORTABLE;
     static struct cf_cache_geometry lru = {SETS, WAYS, CF_LRU, 0, 0},
                                     lru_physical = {SETS, WAYS, CF_LRU, CF_CACHE_PHYSICAL, 0},
                                     fifo = {SETS, WAYS, CF_FIFO, 0, 0},
@@ -160,8 +159,7 @@ static void all_of(const struct bench_options *o, unsigned which)
         {"lru 64 x 16", one_cache, &lru16, "plain loop 64 x 8", 1, {0}, 0},
         {"lru 64 x 32", one_cache, &lru32, "plain loop 64 x 8", 1, {0}, 0},
         {"lru 32768 x 16", one_cache, &large, "plain loop 64 x 8", 1, {0}, 0},
-        {"allassoc", all_associativities, &all, "plain loop 64 x 8", 0, {0}, 0},
-        {"allassoc, portable", all_associativities, &all_portable, "plain loop 64 x 8", 0, {0}, 0},
+        {"allassoc", all_associativities, NULL, "plain loop 64 x 8", 1, {0}, 0},
     };
     struct bench_trace t = bench_make(o, which);
 

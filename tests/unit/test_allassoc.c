@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_allassoc: places in the lists of the sets against a slow list for each set, and misses
- * against caches that are simulated one by one; portable code and what this machine has;
+ * against caches that are simulated one by one; the code for each processor;
  * numbers of sets that divide each other or not, 1 to 100 ways, lines that are equal in many bits.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/distance/allassoc.h"
@@ -79,8 +80,9 @@ static void slow(uint32_t sets, uint32_t ways, uint32_t count)
     }
 }
 
-static const char *const mode_name[] = {"what this machine has", "portable code"};
-static const unsigned mode_option[] = {0, CF_ALLASSOC_PORTABLE};
+/* For which processors the code is run. */
+enum { MODES = 3 };
+static const char *const mode_name[MODES] = {"avx512", "avx2", "base"};
 
 static void places(void)
 {
@@ -90,18 +92,19 @@ static void places(void)
                                          {1, 64, 65, 130, 650, 1000},
                                          {2, 3, 4, 6, 8, 12}};
     static const uint32_t ways[] = {1, 2, 3, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100};
-    unsigned bad[2] = {0};
+    unsigned bad[MODES] = {0};
     enum { ROUNDS = 3000 };
 
     for (unsigned round = 0; round < ROUNDS; round++) {
         const uint32_t *sets = choice[next() % 5];
         const uint32_t w = ways[next() % 14], count = next() % MOST;
         const unsigned n = 1 + next() % 6, from = next() % (7 - n);
-        struct cf_allassoc *a[2];
+        struct cf_allassoc *a[MODES];
 
         make(round % 6, count);
-        for (unsigned mode = 0; mode < 2; mode++) {
-            a[mode] = cf_allassoc_new(sets + from, n, w, mode_option[mode]);
+        for (unsigned mode = 0; mode < MODES; mode++) {
+            setenv("CF_CPU", mode_name[mode], 1);
+            a[mode] = cf_allassoc_new(sets + from, n, w);
             for (uint32_t i = 0; i < count;) {
                 const uint32_t piece = 1 + next() % (count - i);
 
@@ -111,7 +114,7 @@ static void places(void)
         }
         for (unsigned k = 0; k < n; k++) {
             slow(sets[from + k], w, count);
-            for (unsigned mode = 0; mode < 2; mode++) {
+            for (unsigned mode = 0; mode < MODES; mode++) {
                 int good = cf_allassoc_misses(a[mode], k, w) == at[w] &&
                            cf_allassoc_misses(a[mode], k, 0) == count;
 
@@ -122,10 +125,10 @@ static void places(void)
                          w);
             }
         }
-        for (unsigned mode = 0; mode < 2; mode++)
+        for (unsigned mode = 0; mode < MODES; mode++)
             cf_allassoc_free(a[mode]);
     }
-    for (unsigned mode = 0; mode < 2; mode++)
+    for (unsigned mode = 0; mode < MODES; mode++)
         is_u64(bad[mode], 0, "%d traces have the places of a slow list: %s", ROUNDS,
                mode_name[mode]);
 }
@@ -137,7 +140,7 @@ static void caches(void)
     static uint8_t flags[MOST];
     static uint32_t miss[MOST + 8];
     static uint64_t victim[MOST + 8];
-    struct cf_allassoc *a = cf_allassoc_new(sets, 6, 32, 0);
+    struct cf_allassoc *a = cf_allassoc_new(sets, 6, 32);
 
     make(0, MOST);
     cf_allassoc_run(a, line, MOST);
@@ -158,11 +161,11 @@ static void arguments(void)
 {
     static const uint32_t sets[] = {0, 1, 1, 2};
 
-    ok(!cf_allassoc_new(sets, 2, 8, 0), "0 sets are refused");
-    ok(!cf_allassoc_new(sets + 1, 2, 8, 0), "the same number twice is refused");
-    ok(!cf_allassoc_new(sets + 2, 2, 0, 0), "0 ways are refused");
-    ok(!cf_allassoc_new(sets + 2, 2, 1025, 0), "1025 ways are refused");
-    ok(!cf_allassoc_new(sets + 2, 0, 8, 0), "no number of sets is refused");
+    ok(!cf_allassoc_new(sets, 2, 8), "0 sets are refused");
+    ok(!cf_allassoc_new(sets + 1, 2, 8), "the same number twice is refused");
+    ok(!cf_allassoc_new(sets + 2, 2, 0), "0 ways are refused");
+    ok(!cf_allassoc_new(sets + 2, 2, 1025), "1025 ways are refused");
+    ok(!cf_allassoc_new(sets + 2, 0, 8), "no number of sets is refused");
 }
 
 int main(void)

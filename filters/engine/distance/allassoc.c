@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * allassoc.c - misses of every associativity in one pass (see allassoc.h): the portable code, and
- * what surrounds the vector code.
+ * allassoc.c - misses of every associativity in one pass (see allassoc.h): the plain code, and
+ * what surrounds that of allassoc_simd.c.
  *
  * A list stands in an array of twice its length. It begins at `head`, so that a new line is put in
  * front by writing it there; where there is no room in front, the list moves to the array's end.
@@ -100,8 +100,7 @@ static int make_sets(struct cf_allassoc *a, const uint32_t *sets)
     return 0;
 }
 
-struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32_t ways,
-                                    unsigned options)
+struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32_t ways)
 {
     struct cf_allassoc *a;
 
@@ -116,10 +115,10 @@ struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32
     a->count = count;
     a->ways = a->room = ways;
 #ifdef __x86_64__
-    if (!(options & CF_ALLASSOC_PORTABLE))
-        a->vector = cf_allassoc_avx512(ways, &a->room);
-#else
-    (void)options;
+    if (cf_cpu() >= CF_CPU_AVX2 && ways <= 64) {
+        a->vector = cf_cpu() == CF_CPU_AVX2 ? cf_allassoc_vectors_avx2 : cf_allassoc_vectors_avx512;
+        a->room = ways <= 32 ? 32 : 64;
+    }
 #endif
     if (make_sets(a, sets) != 0) {
         cf_allassoc_free(a);

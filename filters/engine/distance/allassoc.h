@@ -30,14 +30,9 @@ enum {
     CF_ALLASSOC_WAYS = 32, /* usual largest number of ways */
 };
 
-enum cf_allassoc_option {
-    CF_ALLASSOC_PORTABLE = 1, /* no vector code: to compare the two */
-};
-
 /* For `count` numbers of sets, from 1 and in ascending order, and up to `ways` ways (1 to 1024).
    NULL without memory, or where the arguments are none of these. */
-struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32_t ways,
-                                    unsigned options);
+struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32_t ways);
 void cf_allassoc_free(struct cf_allassoc *a);
 
 /* References to lines (numbers below 2^63 - 1), as runs.h makes them. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * allassoc_parts.h - what the portable and the vector code of allassoc.h share.
+ * allassoc_parts.h - what the plain and the vector code of allassoc.h share.
  */
 #ifndef CF_ALLASSOC_PARTS_H
 #define CF_ALLASSOC_PARTS_H
 
 #include "filters/engine/distance/allassoc.h"
+#include "formats/base/cf_cpu.h"
 
 #define CF_ALLASSOC_NAMES   32768      /* most names that the vector code has */
 #define CF_ALLASSOC_NO_NAME UINT16_MAX /* and none of them */
@@ -15,7 +16,7 @@ struct cf_allassoc_sets {
     uint32_t sets;
     uint32_t mask;    /* sets - 1, where that is a power of two */
     uint64_t inverse; /* else floor(2^64 / sets); 0 for powers of two */
-    uint64_t *line;   /* of the portable code: lists of lines, sets x 2 x room */
+    uint64_t *line;   /* of the plain code: lists of lines, sets x 2 x room */
     uint16_t *head;   /* and where the list of each set begins */
     uint16_t *name;   /* of the vector code: lists of names, sets x room */
     uint64_t *way;    /* and, for the most sets that share names, the lines by way, sets x room */
@@ -34,7 +35,7 @@ struct cf_allassoc {
     unsigned count;
     uint32_t ways;
     uint32_t room;              /* ways, in full vectors */
-    cf_allassoc_runner *vector; /* NULL: portable */
+    cf_allassoc_runner *vector; /* NULL: plain */
     uint64_t references;        /* so far */
     struct cf_allassoc_sets set[CF_ALLASSOC_MOST];
 };
@@ -49,8 +50,9 @@ static inline uint64_t cf_allassoc_index(const struct cf_allassoc_sets *s, uint6
     return rest >= s->sets ? rest - s->sets : rest;
 }
 
-/* NULL where there is none for this processor and number of ways; else *room, a power of two, is
-   set. */
-cf_allassoc_runner *cf_allassoc_avx512(uint32_t ways, uint32_t *room);
+#ifdef __x86_64__
+/* For a room of 32 or 64. */
+extern cf_allassoc_runner cf_allassoc_vectors_avx2, cf_allassoc_vectors_avx512;
+#endif
 
 #endif
