@@ -132,7 +132,7 @@ endef
 ARCH      := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 SIMD      := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 SIMD_base :=
-SIMD_avx2 := -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt
+SIMD_avx2 := -mavx2 -mbmi -mbmi2 -mpopcnt
 SIMD_avx512 := $(SIMD_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
 objects = $(patsubst %.c,$(B)/obj/%.o,$(filter-out %_simd.c,$(1))) $(foreach s,$(SIMD),\
 	$(patsubst %.c,$(B)/obj/%.$s.o,$(filter %_simd.c,$(1))))

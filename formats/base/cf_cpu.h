@@ -20,7 +20,7 @@
 enum cf_cpu {
     CF_CPU_NONE,   /* only by CF_CPU=none: no faster way where there is one, just the definition */
     CF_CPU_BASE,   /* what every processor of the architecture has: SSE2, NEON */
-    CF_CPU_AVX2,   /* AVX2, BMI, BMI2, LZCNT, POPCNT: Haswell (2013), Zen (2017) */
+    CF_CPU_AVX2,   /* AVX2, BMI, BMI2, POPCNT: Haswell (2013), Zen (2017) */
     CF_CPU_AVX512, /* and AVX-512 F, BW, DQ, VL: Skylake-X (2017), Zen 4 (2022) */
     CF_CPUS
 };

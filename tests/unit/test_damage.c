@@ -25,6 +25,13 @@
 #include "reseal.h"
 #include "tap.h"
 
+/* Of the bits to change a byte by, each byte takes every so many. The sanitizers are after wrong
+   code, which that finds as well. */
+#ifdef CF_SANITIZED
+enum { EVERY = 4 };
+#else
+enum { EVERY = 1 };
+#endif
 enum { MOST_FRAMES = 4096, MOST_BYTES = 60000 /* fits a pipe of 64 KiB */ };
 
 enum way { BY_FILE, BY_INDEX, BY_PIPE };
@@ -388,7 +395,7 @@ static void flips(struct trial *t, enum way way, uint8_t *copy)
 
     for (size_t at = 0; at < t->n; at++)
         for (unsigned m = 0; m < sizeof(mask); m++) {
-            if (t->place[at] == PAYLOAD && m != at % sizeof(mask))
+            if (t->place[at] == PAYLOAD ? m != at % sizeof(mask) : (at + m) % EVERY != 0)
                 continue; /* a sum finds any change alike */
             memcpy(copy, t->bytes, t->n);
             copy[at] ^= mask[m];
@@ -419,7 +426,8 @@ static void sealed(struct trial *t, enum way way, uint8_t *copy)
 
     getrusage(RUSAGE_SELF, &before);
     for (size_t at = 0; at < t->n; at++)
-        for (unsigned m = 0; m < sizeof(mask) && !shown_by_file(t, way, at); m++, trials++) {
+        for (unsigned m = at % EVERY; m < sizeof(mask) && !shown_by_file(t, way, at);
+             m += EVERY, trials++) {
             memcpy(copy, t->bytes, t->n);
             copy[at] ^= mask[m];
             reseal(copy, t->n);

@@ -328,9 +328,8 @@ static void count_misses(struct cf_coherence *c, uint8_t *class)
             const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(c->missed[k]);
             const uint8_t sharing =
                 c->news[i] & c->touch[i] ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
-            const uint8_t found = (c->news[i] != 0) & (c->found[i] != CF_FULL_NEVER_SEEN)
-                                      ? sharing
-                                      : classes[c->found[i]];
+            const uint8_t found =
+                c->news[i] && c->found[i] != CF_FULL_NEVER_SEEN ? sharing : classes[c->found[i]];
 
             cf_class_raise(&class[c->row[i]], found);
             c->counts.misses[c->op[i]][found]++;
