@@ -123,4 +123,36 @@ CF_INLINE cf_vec cf_vec_pick(unsigned bits, cf_vec yes, cf_vec no)
 }
 #endif
 
+/* A bit for each of 64 bytes that is `value`. */
+CF_INLINE uint64_t cf_bytes_equal(const uint8_t *byte, uint8_t value)
+{
+#if defined(CF_SIMD_AVX512)
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(byte), _mm512_set1_epi8((char)value));
+#else
+    uint64_t mask = 0;
+
+#ifdef __x86_64__
+#pragma GCC unroll 4
+    for (unsigned k = 0; k < 64; k += 16) {
+        const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(byte + k));
+        const __m128i same = _mm_cmpeq_epi8(v, _mm_set1_epi8((char)value));
+
+        mask |= (uint64_t)(unsigned)_mm_movemask_epi8(same) << k;
+    }
+#else
+    const uint64_t ones = 0x0101010101010101u, low = 0x7f * ones;
+
+    for (unsigned k = 0; k < 64; k += 8) {
+        uint64_t v;
+
+        memcpy(&v, byte + k, 8);
+        v ^= value * ones;
+        v = ~(((v & low) + low) | v | low) >> 7; /* 1 in each byte that was the value */
+        mask |= (v * 0x0102040810204080u >> 56) << k;
+    }
+#endif
+    return mask;
+#endif
+}
+
 #endif

@@ -4,12 +4,11 @@
  *
  * Blocks of runs go through five steps. (1) Rows become runs: references of one core to one line,
  * one after the other; a run keeps the words that it writes, and those that its first access
- * touches, which are what counts if it misses. (2) Lines become slots. (3) Runs pass through the
- * sets of their cores, or the caller's list of misses, which says who misses (coherence_simd.c).
- * (4) Each core's fully associative cache takes the runs of its core. (5) Run by run, what the core
- * knew of the line gives the class of a miss, and a store gives news of it to the others.
- *
- * Vector code for step 1 is in coherence_avx512.c.
+ * touches, which are what counts if it misses (coherence_rows_simd.c). (2) Lines become slots. (3)
+ * Runs pass through the sets of their cores, or the caller's list of misses, which says who misses
+ * (coherence_simd.c). (4) Each core's fully associative cache takes the runs of its core. (5) Run
+ * by run, what the core knew of the line gives the class of a miss, and a store gives news of it to
+ * the others.
  *
  * The state of a line is the set of cores that ever held it, and for each of them the words that
  * others wrote since it referenced the line last: it has lost the line to them, or had lost it
@@ -61,68 +60,20 @@ static int one_row(struct cf_coherence *c, const struct cf_coherence_rows *in, u
     return 1;
 }
 
-/* Loads and stores of one line each, up to the first row that is something else or a full block:
-   returns that row. Every row is written as the next run, and counts as one only if it is. */
-static inline __attribute__((always_inline)) uint32_t
-plain_rows(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t row, uint32_t rows,
-           int has_core, int has_missed, int alone)
-{
-    const unsigned shift = c->g.line_shift, unit = c->unit_shift;
-    const uint64_t bytes = ((uint64_t)1 << shift) - 1;
-    const uint64_t apart = c->g.no_allocate != 0;
-    uint64_t before = 0, write = 0, stores = 0;
-    uint32_t n = c->runs, core_before = UINT32_MAX, i;
-
-    for (i = row; i < rows && n < BLOCK; i++) {
-        const uint64_t addr = in->addr[i], size = in->size[i], last = addr + (size - (size != 0));
-        const uint64_t line = (addr >> shift) ^ (has_core ? in->space[i] : 0);
-        const uint64_t store = (uint64_t)in->op[i] - CF_LOAD;
-        const uint32_t core = alone ? c->first_core : has_core ? in->core[i] : 0;
-        const uint64_t touch = alone ? 0 : bits_of((addr & bytes) >> unit, (last & bytes) >> unit);
-        uint64_t new;
-
-        if (__builtin_expect((addr >> shift != last >> shift) | (store > 1), 0))
-            break;
-        new = (line != before) | (core != core_before) | (apart & (store | (write != 0))) |
-              (has_missed && in->missed[i]);
-        c->line[n] = line;
-        if (!alone)
-            c->touch[n] = touch;
-        c->row[n] = i;
-        c->core[n] = (uint8_t)core;
-        c->op[n] = in->op[i];
-        write = (write & (new - 1)) | (touch & -store);
-        n += (uint32_t) new;
-        if (!alone)
-            c->write[n - 1] = write;
-        stores += store;
-        before = line;
-        core_before = core;
-    }
-    c->runs = n;
-    c->counts.references[CF_STORE] += stores;
-    c->counts.references[CF_LOAD] += i - row - stores;
-    return i;
-}
-
 /* A block: returns the row that the next one begins with. */
 static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t row,
                      uint32_t rows)
 {
-    const int plain = in->op && in->size && !in->core == !in->space && (in->core || !c->g.outside);
+    const int plain = c->plain_rows && in->op && in->size && in->core && in->space;
 
     c->runs = 0;
     c->flush = 0;
     while (row < rows) {
-        if (plain && !c->done && !c->flush) {
-#ifdef HAVE_AVX512_COHERENCE
-            if (c->vectors && row && in->core)
-                row = cf_coherence_rows_avx512(c, in, row, rows);
-#endif
-            row = c->alone       ? plain_rows(c, in, row, rows, 1, 1, 1)
-                  : c->g.outside ? plain_rows(c, in, row, rows, 1, 1, 0)
-                  : in->core     ? plain_rows(c, in, row, rows, 1, 0, 0)
-                                 : plain_rows(c, in, row, rows, 0, 0, 0);
+        /* which look at the core of the row before */
+        if (plain && row && rows - row >= COHERENCE_ROWS && !c->done && !c->flush) {
+            row = c->plain_rows(c, in, row, rows);
+            if (c->runs + COHERENCE_ROWS > BLOCK)
+                break;
         }
         if (row < rows && !one_row(c, in, row))
             break;
@@ -304,14 +255,14 @@ static inline __attribute__((always_inline)) void states(struct cf_coherence *c,
         if (alone && !missed)
             continue;
         c->news[i] = news;
-        c->found[i] = outside && !(known & me) ? CF_FULL_NEVER_SEEN : c->found[i];
+        c->found[i] = (outside && !(known & me)) ? CF_FULL_NEVER_SEEN : c->found[i];
         put_news(state, core, news & ~comes, wide);
         *state = known | (me & (uint32_t)comes);
         if (c->g.cores == 2) {
             put_news(state, !core, get_news(state, !core, wide) | write, wide);
             continue;
         }
-        for (uint32_t others = write ? known & ~me : 0; others; others &= others - 1) {
+        for (uint32_t others = write ? (known & ~me) : 0; others; others &= others - 1) {
             const unsigned k = (unsigned)__builtin_ctz(others);
 
             put_news(state, k, get_news(state, k, wide) | write, wide);

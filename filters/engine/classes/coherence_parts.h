@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * coherence_parts.h - what the portable and the vector code of coherence.h share.
+ * coherence_parts.h - what the files of coherence.h share.
  */
 #ifndef CF_COHERENCE_PARTS_H
 #define CF_COHERENCE_PARTS_H
@@ -13,11 +13,13 @@
 #include "filters/engine/rows/slots.h"
 #include "formats/stream/cf.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_AVX512_COHERENCE 1
-#endif
+enum { BLOCK = 512, SPARE = 8, COHERENCE_ROWS = 64 };
 
-enum { BLOCK = 512, SPARE = 8 };
+/* Loads and stores of one line each by blocks of COHERENCE_ROWS, while the block of runs has room
+   for so many, from row 1 or later: returns the row to go on with. */
+typedef uint32_t cf_coherence_plain(struct cf_coherence *c, const struct cf_coherence_rows *in,
+                                    uint32_t row, uint32_t rows);
+CF_SIMD_CODE(cf_coherence_plain, cf_coherence_plain_rows);
 
 /* Which runs miss in the caches here, a bit each in `missed`. */
 typedef void cf_coherence_sets(struct cf_coherence *c);
@@ -27,6 +29,7 @@ struct cf_coherence {
     struct cf_coherence_geometry g;
     struct cf_slots *slots;
     struct cf_full *full[CF_COHERENCE_CORES];
+    cf_coherence_plain *plain_rows; /* NULL: one by one */
     cf_coherence_sets *through_sets;
     uint32_t *ways;  /* of set, core: the slots of its lines, the newest first */
     uint32_t places; /* of each: ways, rounded up by cf_ways_room() */
@@ -45,7 +48,6 @@ struct cf_coherence {
 
     /* the block; vector code may write up to 8 elements behind the last run */
     uint32_t runs;
-    int vectors;        /* vector code makes the runs */
     int flush;          /* its only run is one */
     uint32_t next_miss; /* of the caller's */
     uint64_t line[BLOCK + SPARE];
@@ -103,12 +105,5 @@ static inline uint64_t last_byte(const struct cf_coherence_rows *in, uint32_t ro
 
     return last < in->addr[row] ? UINT64_MAX : last;
 }
-
-#ifdef HAVE_AVX512_COHERENCE
-/* Loads and stores of one line each by blocks of 64 rows, while the block has room for so many
-   runs, from row 1 or later: returns the row to go on with. */
-uint32_t cf_coherence_rows_avx512(struct cf_coherence *c, const struct cf_coherence_rows *in,
-                                  uint32_t row, uint32_t rows);
-#endif
 
 #endif

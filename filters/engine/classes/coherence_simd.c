@@ -34,12 +34,14 @@ CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const 
             if (!stays_out || hit || !write)
                 cf_ways_push(own, at, slot);
             if (cores == 2) {
-                /* no branch depends on what is found, which nobody could predict */
+                /* where that is cheap, no branch depends on what is found, which nobody could
+                   predict */
                 uint32_t *const other = set + !core * places;
                 const int takes = cf_ways_find(other, ways, slot, &at) & (write != 0);
 
                 invalidations += (unsigned)takes;
-                cf_ways_drop(other, takes ? at : ways, ways);
+                if (CF_LANES > 2 || takes)
+                    cf_ways_drop(other, takes ? at : ways, ways);
                 continue;
             }
             uint32_t *const known = state_of(c, slot), me = (uint32_t)1 << core;

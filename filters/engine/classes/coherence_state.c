@@ -31,7 +31,7 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     c->alone = g->outside && !g->no_allocate;
     c->first_core = CF_COHERENCE_CORES;
     c->through_sets = CF_SIMD_CHOICE(cf_coherence_through_sets);
-    c->vectors = cf_cpu() == CF_CPU_AVX512;
+    c->plain_rows = cf_cpu() == CF_CPU_NONE ? NULL : CF_SIMD_CHOICE(cf_coherence_plain_rows);
     c->slots = cf_slots_new();
     if (!c->slots)
         goto fail;

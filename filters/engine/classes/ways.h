@@ -6,8 +6,8 @@
  * A line is a slot (slots.h). Eight are looked at and moved in one go: an array has room for a
  * multiple of eight, with CF_NO_SLOT behind its last line.
  */
-#ifndef CF_WAYS_H
-#define CF_WAYS_H
+#ifndef CF_CLASSES_WAYS_H
+#define CF_CLASSES_WAYS_H
 
 #include "formats/base/cf_simd.h"
 

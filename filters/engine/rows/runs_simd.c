@@ -61,38 +61,6 @@ CF_INLINE void ask(const struct cf_runs_input *in, uint32_t row)
         __builtin_prefetch(in->op + row + AHEAD);
 }
 
-/* A bit for each of 64 bytes that is `value`. */
-CF_INLINE uint64_t bytes_equal(const uint8_t *byte, uint8_t value)
-{
-#if defined(CF_SIMD_AVX512)
-    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(byte), _mm512_set1_epi8((char)value));
-#else
-    uint64_t mask = 0;
-
-#ifdef __x86_64__
-#pragma GCC unroll 4
-    for (unsigned k = 0; k < ROWS; k += 16) {
-        const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(byte + k));
-        const __m128i same = _mm_cmpeq_epi8(v, _mm_set1_epi8((char)value));
-
-        mask |= (uint64_t)(unsigned)_mm_movemask_epi8(same) << k;
-    }
-#else
-    const uint64_t ones = 0x0101010101010101u, low = 0x7f * ones;
-
-    for (unsigned k = 0; k < ROWS; k += 8) {
-        uint64_t v;
-
-        memcpy(&v, byte + k, 8);
-        v ^= value * ones;
-        v = ~(((v & low) + low) | v | low) >> 7; /* 1 in each byte that was the value */
-        mask |= (v * 0x0102040810204080u >> 56) << k;
-    }
-#endif
-    return mask;
-#endif
-}
-
 typedef uint32_t halves __attribute__((vector_size(CF_LANES * 8)));
 
 /* Lower halves of the values of two vectors. */
@@ -141,9 +109,9 @@ CF_INLINE struct masks look(const struct block *b, unsigned shift, uint64_t befo
 {
     const halves bytes = (halves){0} + (1u << shift), inside = bytes - 1;
     struct masks m = {
-        .loads = bytes_equal(b->op, CF_LOAD),
-        .stores = bytes_equal(b->op, CF_STORE),
-        .fetches = bytes_equal(b->op, CF_IFETCH),
+        .loads = cf_bytes_equal(b->op, CF_LOAD),
+        .stores = cf_bytes_equal(b->op, CF_STORE),
+        .fetches = cf_bytes_equal(b->op, CF_IFETCH),
     };
     cf_vec last = cf_vec_all(before);
     uint64_t same = 0;
