@@ -78,6 +78,7 @@ static BENCH_UNUSED void *bench_memory(size_t bytes)
         fprintf(stderr, "no memory for the trace: take a smaller -n\n");
         exit(3);
     }
+    memset(p, 0, bytes);
     return p;
 }
 

@@ -89,12 +89,8 @@ static uint64_t naive(const struct bench_trace *t, void *arg)
     struct entry *cache[3];
     uint64_t clock = 0, sum = 0;
 
-    for (unsigned k = 0; k < 3; k++) {
-        const size_t bytes = (size_t)s->m.level[k].sets * s->m.level[k].ways * sizeof **cache;
-
-        cache[k] = bench_memory(bytes);
-        memset(cache[k], 0, bytes);
-    }
+    for (unsigned k = 0; k < 3; k++)
+        cache[k] = bench_memory((size_t)s->m.level[k].sets * s->m.level[k].ways * sizeof **cache);
     for (size_t i = 0; i < t->count; i++) {
         const uint64_t last = (t->addr[i] + t->size[i] - 1) / 64;
 
