@@ -36,22 +36,29 @@ void cf_setstack_free(struct cf_setstack *s)
     free(s);
 }
 
-static void move_to_top(struct one *o, uint32_t at, uint64_t line)
+/* Brings a line to the top, if it is one of the first `most` from there: its place before, counted
+   from the top, else UINT32_MAX. */
+static uint32_t to_top(struct one *o, uint64_t line, uint32_t most)
 {
-    memmove(o->line + at, o->line + at + 1, (o->count - 1 - at) * sizeof(*o->line));
-    o->line[o->count - 1] = line;
+    const uint32_t end = o->count > most ? o->count - most : 0;
+
+    for (uint32_t i = o->count; i > end; i--)
+        if (o->line[i - 1] == line) {
+            memmove(o->line + i - 1, o->line + i, (o->count - i) * sizeof(*o->line));
+            o->line[o->count - 1] = line;
+            return o->count - i;
+        }
+    return UINT32_MAX;
 }
 
 int cf_setstack_touch(struct cf_setstack *s, uint32_t set, uint64_t line, uint64_t *distance)
 {
     struct one *o = &s->set[set];
+    const uint32_t place = to_top(o, line, o->count);
 
-    for (uint32_t i = o->count; i > 0; i--)
-        if (o->line[i - 1] == line) {
-            *distance = o->count - i;
-            move_to_top(o, i - 1, line);
-            return 0;
-        }
+    *distance = place;
+    if (place != UINT32_MAX)
+        return 0;
     *distance = CF_DIST_COLD;
     if (o->count == o->room) {
         const uint32_t room = o->room ? 2 * o->room : 4;
@@ -68,15 +75,7 @@ int cf_setstack_touch(struct cf_setstack *s, uint32_t set, uint64_t line, uint64
 
 int cf_setstack_touch_held(struct cf_setstack *s, uint32_t set, uint64_t line, uint32_t ways)
 {
-    struct one *o = &s->set[set];
-    const uint32_t end = o->count > ways ? o->count - ways : 0;
-
-    for (uint32_t i = o->count; i > end; i--)
-        if (o->line[i - 1] == line) {
-            move_to_top(o, i - 1, line);
-            return 1;
-        }
-    return 0;
+    return to_top(&s->set[set], line, ways) != UINT32_MAX;
 }
 
 enum cf_class cf_setstack_class(uint64_t distance, uint32_t ways, uint32_t sets)
