@@ -22,6 +22,7 @@ setup_file() {
 
 setup() {
     lib_setup
+    reached "pipelines of programs that have suites"
     need gcc "the kernels and a program to record come from it"
     O=$BATS_FILE_TMPDIR/out
 }

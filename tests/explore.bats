@@ -14,6 +14,7 @@ setup_file() {
 
 setup() {
     lib_setup
+    reached "pipelines of programs that have suites"
     D=$BATS_FILE_TMPDIR
 }
 

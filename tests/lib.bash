@@ -276,7 +276,7 @@ sanitized() {
 # reached WHAT: skips, under the sanitizers, a test that they can find nothing in: of scripts and
 # texts, or of programs that another suite runs in the same way.
 reached() {
-    ! sanitized || skip "sanitizers find nothing in $1"
+    ! sanitized || skip "sanitizers find nothing new in $1"
 }
 
 # ---- all programs, for the loop in all-programs.bats ----
