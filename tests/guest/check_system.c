@@ -276,12 +276,10 @@ static uint32_t vmalloc_areas(void)
     return count;
 }
 
-/* Tasks that are allocated and no longer there. The kernel starts and ends threads of its own as it
-   likes, so those that are there are counted, too. */
-static int32_t tasks_held(void)
+static uint32_t tasks_there(void)
 {
     const struct dirent *entry;
-    int32_t held = (int32_t)objects("task_struct", "");
+    uint32_t count = 0;
     DIR *all = opendir("/proc");
 
     MUST(all, "/proc: %s", strerror(errno));
@@ -295,11 +293,26 @@ static int32_t tasks_held(void)
         if (!(tasks = opendir(path)))
             continue;
         while ((entry = readdir(tasks)))
-            held -= entry->d_name[0] != '.';
+            count += entry->d_name[0] != '.';
         closedir(tasks);
     }
     closedir(all);
-    return held;
+    return count;
+}
+
+/* Tasks that are allocated and no longer there. The kernel starts and ends threads of its own as it
+   likes, so those that are there are counted, too: before and after, since one that comes or goes
+   meanwhile would be taken for one that is held. */
+static int32_t tasks_held(void)
+{
+    uint32_t before, allocated, after = tasks_there();
+
+    do {
+        before = after;
+        allocated = objects("task_struct", "");
+        after = tasks_there();
+    } while (before != after);
+    return (int32_t)allocated - (int32_t)after;
 }
 
 static void leave(pid_t *children, uint32_t count)
