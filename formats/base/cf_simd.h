@@ -23,7 +23,7 @@ enum { CF_LANES = 8 };
 #define CF_SIMD_AVX2 1
 enum { CF_LANES = 4 };
 #else
-#define CF_LANES_ARE_2 1
+#define CF_SIMD_HALVES 1 /* and no comparison of 64 bits that is worth it */
 enum { CF_LANES = 2 };
 #endif
 
@@ -49,8 +49,7 @@ CF_INLINE cf_vec cf_vec_all(uint64_t value)
     return (cf_vec){0} + value;
 }
 
-#if CF_LANES_ARE_2
-#define CF_SIMD_HALVES 1
+#ifdef CF_SIMD_HALVES
 typedef uint32_t cf_half __attribute__((vector_size(16), may_alias));
 
 /* A bit for each of four lanes of 32 bits. */

@@ -14,7 +14,7 @@
  * others wrote since it referenced the line last: it has lost the line to them, or had lost it
  * before, if there are any. Behind it stand the times of the fully associative caches (full.h), so
  * that one access to memory brings all that is known of a line. A set is the slots of its lines
- * from the newest to the oldest, then free ways (ways.h).
+ * from the newest to the oldest, then free ways (lru.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -212,8 +212,8 @@ static int flush(struct cf_coherence *c)
     uint32_t at;
 
     for (unsigned k = 0; k < c->g.cores; k++) {
-        if (sets && cf_ways_find(sets + k * c->places, ways, slot, &at))
-            cf_ways_drop(sets + k * c->places, at, ways);
+        if (sets && cf_lru_find(sets + k * c->places, ways, slot, &at))
+            cf_lru_drop(sets + k * c->places, at, ways);
         if (cf_full_one(c->full[k], c->slots, slot, CF_FULL_FLUSH) < 0)
             return -1;
     }

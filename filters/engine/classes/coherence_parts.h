@@ -9,7 +9,7 @@
 
 #include "filters/engine/classes/coherence.h"
 #include "filters/engine/classes/full.h"
-#include "filters/engine/classes/ways.h"
+#include "filters/engine/classes/lru.h"
 #include "filters/engine/rows/slots.h"
 #include "formats/stream/cf.h"
 
@@ -32,7 +32,7 @@ struct cf_coherence {
     cf_coherence_plain *plain_rows; /* NULL: one by one */
     cf_coherence_sets *through_sets;
     uint32_t *ways;  /* of set, core: the slots of its lines, the newest first */
-    uint32_t places; /* of each: ways, rounded up by cf_ways_room() */
+    uint32_t places; /* of each: ways, rounded up by cf_lru_room() */
     uint32_t *state; /* of slot n from element n << shift: see state_of(); from element `times` on
                         for each core the time of its fully associative cache */
     unsigned shift, times;

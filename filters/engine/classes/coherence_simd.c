@@ -26,30 +26,30 @@ CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const 
             uint32_t *const set = first + (even ? line & (sets - 1) : line % sets) * cores * places;
             uint32_t *const own = set + core * places;
             uint32_t at;
-            const int hit = cf_ways_find(own, ways, slot, &at);
+            const int hit = cf_lru_find(own, ways, slot, &at);
 
             missed |= (uint64_t)!hit << (i - from);
             if (at >= places)
                 __builtin_unreachable();
             if (!stays_out || hit || !write)
-                cf_ways_push(own, at, slot);
+                cf_lru_push(own, at, slot);
             if (cores == 2) {
                 /* where that is cheap, no branch depends on what is found, which nobody could
                    predict */
                 uint32_t *const other = set + !core * places;
-                const int takes = cf_ways_find(other, ways, slot, &at) & (write != 0);
+                const int takes = cf_lru_find(other, ways, slot, &at) & (write != 0);
 
                 invalidations += (unsigned)takes;
                 if (CF_LANES > 2 || takes)
-                    cf_ways_drop(other, takes ? at : ways, ways);
+                    cf_lru_drop(other, takes ? at : ways, ways);
                 continue;
             }
             uint32_t *const known = state_of(c, slot), me = (uint32_t)1 << core;
             for (uint32_t k = write ? *known & ~me : 0; k; k &= k - 1) {
                 uint32_t *const other = set + (uint32_t)__builtin_ctz(k) * places;
 
-                if (cf_ways_find(other, ways, slot, &at)) {
-                    cf_ways_drop(other, at, ways);
+                if (cf_lru_find(other, ways, slot, &at)) {
+                    cf_lru_drop(other, at, ways);
                     invalidations++;
                 }
             }
@@ -62,8 +62,8 @@ CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const 
 
 void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c)
 {
-    if (c->places == CF_WAYS_UNIT && c->g.cores == 2 && c->even && !c->g.no_allocate)
-        through_sets(c, 2, CF_WAYS_UNIT, 1, 0);
+    if (c->places == CF_LRU_UNIT && c->g.cores == 2 && c->even && !c->g.no_allocate)
+        through_sets(c, 2, CF_LRU_UNIT, 1, 0);
     else
         through_sets(c, c->g.cores, c->places, c->even, c->g.no_allocate);
 }

@@ -16,7 +16,7 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     size_t bytes;
 
     if (g->cores < 1 || g->cores > CF_COHERENCE_CORES || !lines || g->line_shift < 2 ||
-        g->line_shift > 16 || lines > SIZE_MAX / CF_WAYS_UNIT / sizeof(uint32_t) / g->cores)
+        g->line_shift > 16 || lines > SIZE_MAX / CF_LRU_UNIT / sizeof(uint32_t) / g->cores)
         return NULL;
     c = calloc(1, sizeof(*c));
     if (!c)
@@ -36,7 +36,7 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     if (!c->slots)
         goto fail;
     if (!g->outside) {
-        c->places = (uint32_t)cf_ways_room(g->ways);
+        c->places = (uint32_t)cf_lru_room(g->ways);
         bytes = (size_t)g->sets * c->places * g->cores * sizeof(*c->ways);
         c->ways = cf_memory_take(bytes);
         if (!c->ways)
