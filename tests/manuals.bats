@@ -97,7 +97,8 @@ in_help() {
 @test "cf-stream(5) names every table and column that the library knows" {
     local word bad=
     text "$ROOT/formats/cf-stream.5" >page
-    for word in $(sed -n 's/^ *{CF_[A-Z_]*, *"\([a-z_]*\)".*/\1/p' "$ROOT"/formats/stream/cf_names.c); do
+    for word in $(sed -nE 's/^ *([TC]\(|\{)CF_[A-Z_]*,( [0-9]+,)? *"([a-z_]*)".*/\3/p' \
+        "$ROOT"/formats/stream/cf.h "$ROOT"/formats/stream/cf_names.c); do
         grep -qw -e "$word" page || bad+="$word "
     done
     [[ -z $bad ]] || fail "cf-stream(5) does not tell of: $bad"

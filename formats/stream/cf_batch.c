@@ -178,8 +178,12 @@ int cfw_flush_strings(struct cf_writer *w)
     return cfw_emit(w, b);
 }
 
-/* Emits the batches of tables below `limit`, strings first. Below access counts the table bus, too:
-   what happened on the bus stands before the accesses that it tells of. */
+/* Whether rows of `table` go out before those of `limit`. */
+static int goes_before(unsigned table, unsigned limit)
+{
+    return table < limit || (limit == CF_ACCESS && cf_table_traits(table) & CF_TABLE_BEFORE);
+}
+
 int cfw_flush_below(struct cf_writer *w, unsigned limit)
 {
     if (cfw_flush_strings(w) != 0)
@@ -189,7 +193,7 @@ int cfw_flush_below(struct cf_writer *w, unsigned limit)
     for (unsigned i = 0; i < w->batches; i++) {
         struct batch *b = w->batch[i];
 
-        if (!b || b->rows == 0 || (b->table >= limit && (limit != CF_ACCESS || b->table != CF_BUS)))
+        if (!b || b->rows == 0 || !goes_before(b->table, limit))
             continue;
         w->batch[i] = NULL;
         if (cfw_emit(w, b) != 0)

@@ -138,7 +138,7 @@ int cfr_column_at(const struct cf_frame *f, unsigned column)
     return -1;
 }
 
-const void *cf_frame_decode(struct cf_frame *f, unsigned i, size_t *blob_bytes)
+const void *cf_frame_decode(const struct cf_frame *f, unsigned i, size_t *blob_bytes)
 {
     const struct cf_reader *r = f->reader;
 

@@ -31,7 +31,7 @@ static int no_values(struct cf_writer *w, const struct cf_frame *f, unsigned i)
 
 /* The frame by itself: columns as they came; in the codecs of a pipe what was set, and what was
    packed together with a column that is gone. */
-static int pass_columns(struct cf_writer *w, struct cf_frame *f)
+static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
 {
     struct cf_coded coded[CF_MAX_COLUMNS];
     const int intact = cf_frame_intact(f);
@@ -64,7 +64,7 @@ static int pass_columns(struct cf_writer *w, struct cf_frame *f)
 }
 
 /* The frame's rows, decoded, to those that wait. */
-static int pass_rows(struct cf_writer *w, struct cf_frame *f)
+static int pass_rows(struct cf_writer *w, const struct cf_frame *f)
 {
     uint16_t id[CF_MAX_COLUMNS];
     uint8_t type[CF_MAX_COLUMNS];
@@ -114,7 +114,7 @@ static int pass_bytes(struct cf_writer *w, const struct cf_frame *f)
     return cfw_emit(w, b);
 }
 
-static int pass_strings(struct cf_writer *w, struct cf_frame *f)
+static int pass_strings(struct cf_writer *w, const struct cf_frame *f)
 {
     const uint32_t *id = NULL, *length = NULL;
     const char *text = NULL;
@@ -140,7 +140,7 @@ static int pass_strings(struct cf_writer *w, struct cf_frame *f)
     return 0;
 }
 
-static int pass_to_file(struct cf_writer *w, struct cf_frame *f)
+static int pass_to_file(struct cf_writer *w, const struct cf_frame *f)
 {
     unsigned packed = 1;
 
@@ -161,7 +161,7 @@ static int pass_to_file(struct cf_writer *w, struct cf_frame *f)
     return f->table == CF_NAME ? cfw_flush_for(w, CF_NAME) : 0;
 }
 
-static int pass_to_pipe(struct cf_writer *w, struct cf_frame *f)
+static int pass_to_pipe(struct cf_writer *w, const struct cf_frame *f)
 {
     /* where a packed column was replaced, the others that were packed with it are decoded */
     if (!cf_frame_intact(f) && !has_blob(f))
@@ -171,10 +171,8 @@ static int pass_to_pipe(struct cf_writer *w, struct cf_frame *f)
     return pass_columns(w, f);
 }
 
-int cf_writer_frame(struct cf_writer *w, const struct cf_frame *frame)
+int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f)
 {
-    struct cf_frame *f = (struct cf_frame *)(uintptr_t)frame; /* decoding fills in values */
-
     if (f->table == CF_HEADER)
         return cfw_begin_segment(w, NULL, f->header);
     if (cfw_ready_to_write(w) != 0)

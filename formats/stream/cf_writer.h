@@ -141,7 +141,8 @@ int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64
 /* Rows from `from` on were added: takes in their times, which are known to rise or not. */
 void cfw_note_times(struct batch *b, uint32_t from, int rising);
 int cfw_flush_strings(struct cf_writer *w);
-int cfw_flush_below(struct cf_writer *w, unsigned limit); /* batches of tables with smaller ids */
+int cfw_flush_below(struct cf_writer *w,
+                    unsigned limit); /* strings, and what precedes table `limit` */
 /* What must stand before a frame of `table`, and the table's own batch. */
 int cfw_flush_for(struct cf_writer *w, unsigned table);
 

@@ -36,7 +36,7 @@ static void check_clash(struct plain *p, const struct lane *l, const struct cf_f
     const struct options *o = &p->merge->o;
 
     if (!pid || p->told_clash || o->renumber || p->merge->inputs == 1 ||
-        (f->table != CF_TASK && f->table != CF_MAP && f->table != CF_STACK))
+        !(cf_table_traits(f->table) & CF_TABLE_PROCESS))
         return;
     for (uint32_t i = 0; i < f->rows; i++) {
         uint64_t *owner;

@@ -167,8 +167,8 @@ static enum translation translation_of(const struct source *s, unsigned table, u
 {
     if (type == CF_STR)
         return STRING;
-    if (s->input->offset &&
-        (column == CF_PID || column == CF_TID || (column == CF_PARENT && table == CF_TASK)))
+    if (s->input->offset && (column == CF_PID || column == CF_TID ||
+                             (column == CF_PARENT && cf_table_traits(table) & CF_TABLE_FAMILY)))
         return PROCESS;
     if (s->merge->inputs > 1 && column == CF_OBJ)
         return OBJECT;
