@@ -15,6 +15,7 @@
 #include "filters/parts/cache/summary.h"
 #include "filters/engine/rows/cores.h"
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-cache -m MACHINE [OPTION]... [FILE]...\n"
@@ -51,8 +52,9 @@ struct options {
     uint64_t seed;
     const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
     unsigned prefetches, masks;
-    const char *snapshot_level, *frames_option; /* the last option of those for frames */
-    struct snapshot_options snapshot;           /* every 0: none */
+    const char *snapshot_level;
+    int frames, ram, page_size;       /* options for frames that are given */
+    struct snapshot_options snapshot; /* every 0: none */
 };
 
 struct cache {
@@ -67,50 +69,14 @@ struct cache {
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
 };
 
-enum {
-    OPT_SUMMARY = 256,
-    OPT_CORES,
-    OPT_PREFETCH,
-    OPT_WAY_MASK,
-    OPT_SEED,
-    OPT_PHYSICAL,
-    OPT_EVERY,
-    OPT_LEVEL,
-    OPT_FLUSH,
-    OPT_FRAMES,
-    OPT_RAM,
-    OPT_PAGE_SIZE,
-};
-
-static const struct option longs[] = {
-    {"machine", required_argument, NULL, 'm'},
-    {"summary", optional_argument, NULL, OPT_SUMMARY},
-    CF_TERM_OPTIONS,
-    {"cores", required_argument, NULL, OPT_CORES},
-    {"prefetch", required_argument, NULL, OPT_PREFETCH},
-    {"way-mask", required_argument, NULL, OPT_WAY_MASK},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"physical", no_argument, NULL, OPT_PHYSICAL},
-    {"snapshot-every", required_argument, NULL, OPT_EVERY},
-    {"snapshot-level", required_argument, NULL, OPT_LEVEL},
-    {"flush", no_argument, NULL, OPT_FLUSH},
-    {"frames", required_argument, NULL, OPT_FRAMES},
-    {"ram", required_argument, NULL, OPT_RAM},
-    {"memory", required_argument, NULL, OPT_RAM | CF_OLD_NAME},
-    {"page-size", required_argument, NULL, OPT_PAGE_SIZE},
-    {"page", required_argument, NULL, OPT_PAGE_SIZE | CF_OLD_NAME},
-    {"output", required_argument, NULL, 'o'},
-    CF_INPUT_OPTIONS,
-};
-
 /* How many page frames there are, as a power of two. */
 static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
 {
     struct snapshot_options *s = &c->o.snapshot;
 
-    if (c->o.physical && c->o.frames_option && strcmp(c->o.frames_option, "--page-size") != 0)
+    if (c->o.physical && (c->o.frames || c->o.ram))
         cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace tells the frames",
-               c->o.frames_option);
+               c->o.frames ? "--frames" : "--ram");
     if (memory / page < 1u << CF_FRAME_COLOUR_BITS || memory / page > 1u << CF_FRAMES_MOST_BITS)
         cf_die(&c->tool, CF_EXIT_USAGE, "--ram: must be from %d to %d pages of %llu bytes",
                1 << CF_FRAME_COLOUR_BITS, 1 << CF_FRAMES_MOST_BITS, (unsigned long long)page);
@@ -124,74 +90,41 @@ static void parse(struct cache *c, int argc, char **argv)
 {
     struct cf_tool *t = &c->tool;
     struct options *o = &c->o;
+    struct snapshot_options *s = &o->snapshot;
     uint64_t memory = (uint64_t)4 << 30, page = 4096;
-    int option;
+    const struct cf_option table[] = {
+        {"machine", 'm', CF_TEXT(&o->machine)},
+        {"summary", 0, CF_TEXT(&o->summary_file), .given = &o->summary, .may_lack = 1},
+        CF_FORM_OPTIONS,
+        {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
+        {"prefetch", 0, CF_TEXTS(o->prefetch, &o->prefetches, CF_MAX_LEVELS)},
+        {"way-mask", 0, CF_TEXTS(o->mask, &o->masks, MASKS)},
+        {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
+        {"physical", 0, CF_FLAG(&o->physical)},
+        {"snapshot-every", 0, CF_NUMBER(&s->every, 1, UINT64_MAX)},
+        {"snapshot-level", 0, CF_TEXT(&o->snapshot_level)},
+        {"flush", 0, CF_FLAG(&s->flush)},
+        {"frames", 0, CF_WORD(&s->order, "random sequential coloured", 0), .given = &o->frames},
+        {"ram", 0, CF_POWER(&memory, 1, UINT64_MAX), .given = &o->ram},
+        {"memory", 0, CF_OLD("ram")},
+        {"page-size", 0, CF_POWER(&page, 4096, 1 << 30), .given = &o->page_size},
+        {"page", 0, CF_OLD("page-size")},
+        {"output", 'o', CF_TEXT(&o->output)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     o->seed = 1;
-    o->snapshot = (struct snapshot_options){.page_shift = 12, .frame_bits = 20};
-    while ((option = cf_tool_option(&c->tool, argc, argv, "m:o:" CF_COMMON_LETTERS, longs)) != -1) {
-        switch (option) {
-        case 'm':
-            o->machine = optarg;
-            break;
-        case 'o':
-            o->output = optarg;
-            break;
-        case OPT_SUMMARY:
-            o->summary = 1;
-            o->summary_file = optarg;
-            break;
-        case OPT_CORES:
-            o->cores = (unsigned)cf_parse_u64(t, "--cores", optarg, 1, CF_MAX_CORES);
-            break;
-        case OPT_PREFETCH:
-            if (o->prefetches == CF_MAX_LEVELS)
-                cf_die(t, CF_EXIT_USAGE, "--prefetch: given more than %d times", CF_MAX_LEVELS);
-            o->prefetch[o->prefetches++] = optarg;
-            break;
-        case OPT_WAY_MASK:
-            if (o->masks == MASKS)
-                cf_die(t, CF_EXIT_USAGE, "--way-mask: given more than %d times", MASKS);
-            o->mask[o->masks++] = optarg;
-            break;
-        case OPT_SEED:
-            o->seed = cf_parse_u64(t, "--seed", optarg, 0, UINT64_MAX);
-            break;
-        case OPT_PHYSICAL:
-            o->physical = 1;
-            break;
-        case OPT_EVERY:
-            o->snapshot.every = cf_parse_u64(t, "--snapshot-every", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_LEVEL:
-            o->snapshot_level = optarg;
-            break;
-        case OPT_FLUSH:
-            o->snapshot.flush = 1;
-            break;
-        case OPT_FRAMES:
-            o->snapshot.order = cf_parse_word(t, "--frames", optarg, "random sequential coloured");
-            o->frames_option = "--frames";
-            break;
-        case OPT_RAM:
-            memory = cf_parse_power(t, "--ram", optarg, 1, UINT64_MAX);
-            o->frames_option = "--ram";
-            break;
-        case OPT_PAGE_SIZE:
-            page = cf_parse_power(t, "--page-size", optarg, 4096, 1 << 30);
-            o->frames_option = "--page-size";
-            break;
-        default:
-            cf_common_option(t, option);
-        }
-    }
+    *s = (struct snapshot_options){.page_shift = 12, .frame_bits = 20};
+    cf_options_read(t, argc, argv, table);
     if (o->snapshot.every)
         check_frames(c, memory, page);
-    else if (o->snapshot_level || o->snapshot.flush || o->frames_option)
+    else if (o->snapshot_level || o->snapshot.flush || o->frames || o->ram || o->page_size)
         cf_die(t, CF_EXIT_USAGE, "%s is for snapshots: give --snapshot-every too",
                o->snapshot_level   ? "--snapshot-level"
                : o->snapshot.flush ? "--flush"
-                                   : o->frames_option);
+               : o->frames         ? "--frames"
+               : o->ram            ? "--ram"
+                                   : "--page-size");
 }
 
 /* Index of the level of this name. */

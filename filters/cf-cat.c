@@ -10,6 +10,7 @@
 #include <stdio_ext.h>
 
 #include "filters/parts/cat/cat.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-cat [OPTION]... [FILE]...\n"
@@ -46,68 +47,27 @@ struct options {
     uint64_t from, to, rows;
 };
 
-enum { OPT_CSV = 256, OPT_SLICE, OPT_TABLE, OPT_COLUMNS, OPT_DUMP, OPT_VERIFY, OPT_INFO };
-
-static const struct option longs[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"slice", required_argument, NULL, OPT_SLICE},
-    {"csv", no_argument, NULL, OPT_CSV},
-    {"table", required_argument, NULL, OPT_TABLE},
-    {"columns", required_argument, NULL, OPT_COLUMNS},
-    {"dump", no_argument, NULL, OPT_DUMP},
-    {"rows", required_argument, NULL, 'n'},
-    {"verify", no_argument, NULL, OPT_VERIFY},
-    {"info", no_argument, NULL, OPT_INFO},
-    CF_INPUT_OPTIONS,
-};
-
-static void set_mode(const struct cf_tool *t, struct options *o, enum mode mode)
-{
-    if (o->mode != STREAM && o->mode != mode)
-        cf_die(t, CF_EXIT_USAGE, "give only one of --csv, --dump, --verify and --info");
-    o->mode = mode;
-}
-
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    int rows_given = 0, c;
+    int rows_given = 0, csv = 0, dump = 0, verify = 0, info = 0;
+    const struct cf_option table[] = {
+        {"output", 'o', CF_TEXT(&o->output)},
+        {"slice", 0, CF_RANGE(&o->from, &o->to), .given = &o->sliced},
+        {"csv", 0, CF_FLAG(&csv)},
+        {"table", 0, CF_TEXT(&o->table)},
+        {"columns", 0, CF_TEXT(&o->columns)},
+        {"dump", 0, CF_FLAG(&dump)},
+        {"rows", 'n', CF_NUMBER(&o->rows, 0, UINT64_MAX), .given = &rows_given},
+        {"verify", 0, CF_FLAG(&verify)},
+        {"info", 0, CF_FLAG(&info)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     *o = (struct options){.rows = 10};
-    while ((c = getopt_long(argc, argv, "o:n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case 'o':
-            o->output = optarg;
-            break;
-        case OPT_SLICE:
-            o->sliced = 1;
-            cf_parse_range(t, "--slice", optarg, &o->from, &o->to);
-            break;
-        case OPT_TABLE:
-            o->table = optarg;
-            break;
-        case 'n':
-            rows_given = 1;
-            o->rows = cf_parse_u64(t, "--rows", optarg, 0, UINT64_MAX);
-            break;
-        case OPT_COLUMNS:
-            o->columns = optarg;
-            break;
-        case OPT_CSV:
-            set_mode(t, o, CSV);
-            break;
-        case OPT_DUMP:
-            set_mode(t, o, DUMP);
-            break;
-        case OPT_VERIFY:
-            set_mode(t, o, VERIFY);
-            break;
-        case OPT_INFO:
-            set_mode(t, o, INFO);
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    cf_options_read(t, argc, argv, table);
+    if (csv + dump + verify + info > 1)
+        cf_die(t, CF_EXIT_USAGE, "give only one of --csv, --dump, --verify and --info");
+    o->mode = csv ? CSV : dump ? DUMP : verify ? VERIFY : info ? INFO : STREAM;
     if ((o->table || o->columns) && o->mode != CSV)
         cf_die(t, CF_EXIT_USAGE, "--table and --columns belong to --csv");
     if (rows_given && o->mode != DUMP)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "filters/parts/clash/clash.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-clash [OPTION]... [NAME=]FILE...\n"
@@ -39,61 +40,24 @@ static const char usage[] =
     "Example:\n"
     "  cf-clash --slowdown measured.csv a.cf b.cf bomb=bomb.csv\n";
 
-enum {
-    OPT_NAMES = 256,
-    OPT_LENGTHS,
-    OPT_SLOWDOWN,
-    OPT_CORRELATION,
-    OPT_NO_SELF,
-    OPT_LEVEL,
-    OPT_LINES,
-};
-
 enum { MOST_PROGRAMS = 1024 };
 
 static void parse(struct cf_tool *t, struct clash_options *o, int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"names", required_argument, NULL, OPT_NAMES},
-        {"lengths", required_argument, NULL, OPT_LENGTHS},
-        {"slowdown", required_argument, NULL, OPT_SLOWDOWN},
-        {"correlation", no_argument, NULL, OPT_CORRELATION},
-        {"no-self", no_argument, NULL, OPT_NO_SELF},
-        {"level", required_argument, NULL, OPT_LEVEL},
-        {"lines", required_argument, NULL, OPT_LINES},
-        CF_TERM_OPTIONS,
-        {"table", no_argument, NULL, CF_OPT_TERM | CF_OLD_NAME},
-        CF_INPUT_OPTIONS,
+    const struct cf_option table[] = {
+        {"names", 0, CF_TEXT(&o->names)},
+        {"lengths", 0, CF_WORD(&o->lengths, "repeat stretch once phases", 0)},
+        {"slowdown", 0, CF_TEXT(&o->slowdown)},
+        {"correlation", 0, CF_FLAG(&o->correlation)},
+        {"no-self", 0, CF_FLAG(&o->no_self)},
+        {"level", 0, CF_NUMBER(&o->level, 1, 255)},
+        {"lines", 0, CF_NUMBER(&o->lines, 1, UINT32_MAX)},
+        CF_FORM_OPTIONS,
+        {"table", 0, CF_OLD("term")},
+        CF_END_INPUT_OPTIONS,
     };
-    int c;
 
-    while ((c = cf_tool_option(t, argc, argv, CF_COMMON_LETTERS, longs)) != -1) {
-        switch (c) {
-        case OPT_NAMES:
-            o->names = optarg;
-            break;
-        case OPT_LENGTHS:
-            o->lengths = cf_parse_word(t, "--lengths", optarg, "repeat stretch once phases");
-            break;
-        case OPT_SLOWDOWN:
-            o->slowdown = optarg;
-            break;
-        case OPT_CORRELATION:
-            o->correlation = 1;
-            break;
-        case OPT_NO_SELF:
-            o->no_self = 1;
-            break;
-        case OPT_LEVEL:
-            o->level = (uint8_t)cf_parse_u64(t, "--level", optarg, 1, 255);
-            break;
-        case OPT_LINES:
-            o->lines = cf_parse_u64(t, "--lines", optarg, 1, UINT32_MAX);
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    cf_options_read(t, argc, argv, table);
     if (o->correlation && !o->slowdown)
         cf_die(t, CF_EXIT_USAGE, "--correlation: with what? give --slowdown FILE");
 }

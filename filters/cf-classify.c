@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "filters/parts/classify/classify.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"
@@ -37,20 +38,6 @@ static const char usage[] =
     "  cf-classify -m tegra-x1 --summary trace.cf\n"
     "  cf-resolve trace.cf | cf-classify -m host | cf-rank --by source --value misses\n";
 
-enum { OPT_RULE = 256, OPT_LEVEL, OPT_CORES, OPT_SEED, OPT_SUMMARY, OPT_NO_ADDRESSES };
-
-static const struct option longs[] = {
-    {"machine", required_argument, NULL, 'm'},
-    {"rule", required_argument, NULL, OPT_RULE},
-    {"level", required_argument, NULL, OPT_LEVEL},
-    {"cores", required_argument, NULL, OPT_CORES},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"summary", no_argument, NULL, OPT_SUMMARY},
-    {"output", required_argument, NULL, 'o'},
-    {"no-addresses", no_argument, NULL, OPT_NO_ADDRESSES},
-    CF_INPUT_OPTIONS,
-};
-
 struct run {
     struct classify c;
     const struct rule *rule;
@@ -59,45 +46,34 @@ struct run {
     int summary;
 };
 
+static void set_rule(const struct cf_tool *t, void *run, const char *option, char *text)
+{
+    struct run *r = run;
+
+    r->rule = find_rule(text);
+    if (!r->rule)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': no such rule: see --help", option, text);
+}
+
 static void parse(struct run *r, int argc, char **argv)
 {
     struct cf_tool *t = &r->c.tool;
-    int c;
+    struct options *o = &r->c.o;
+    const struct cf_option table[] = {
+        {"machine", 'm', CF_TEXT(&o->machine)},
+        {"rule", 0, CF_CALL(set_rule, r)},
+        {"level", 0, CF_TEXT(&o->level)},
+        {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
+        {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
+        {"summary", 0, CF_FLAG(&r->summary)},
+        {"output", 'o', CF_TEXT(&r->output)},
+        {"no-addresses", 0, CF_FLAG(&o->no_addresses)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     r->rule = rules[0];
-    r->c.o.seed = 1;
-    while ((c = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case 'm':
-            r->c.o.machine = optarg;
-            break;
-        case OPT_RULE:
-            r->rule = find_rule(optarg);
-            if (!r->rule)
-                cf_die(t, CF_EXIT_USAGE, "--rule '%s': no such rule: see --help", optarg);
-            break;
-        case OPT_LEVEL:
-            r->c.o.level = optarg;
-            break;
-        case OPT_CORES:
-            r->c.o.cores = (unsigned)cf_parse_u64(t, "--cores", optarg, 1, CF_MAX_CORES);
-            break;
-        case OPT_SEED:
-            r->c.o.seed = cf_parse_u64(t, "--seed", optarg, 0, UINT64_MAX);
-            break;
-        case OPT_NO_ADDRESSES:
-            r->c.o.no_addresses = 1;
-            break;
-        case OPT_SUMMARY:
-            r->summary = 1;
-            break;
-        case 'o':
-            r->output = optarg;
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    o->seed = 1;
+    cf_options_read(t, argc, argv, table);
     if (r->c.o.no_addresses && r->rule != &rule_leon4)
         cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
 }

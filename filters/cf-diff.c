@@ -17,7 +17,7 @@
 #include "filters/engine/snapshot/tags.h"
 #include "filters/engine/snapshot/tasks.h"
 #include "filters/survey/problems.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-diff [OPTION]... [FILE]...\n"
@@ -82,48 +82,22 @@ struct work {
     struct recent recent[RECENT];
 };
 
-enum { OPT_PAIRS = 256, OPT_AGAINST, OPT_VIRTUAL, OPT_SUMMARY, OPT_BY, OPT_LEVEL };
-
-static const struct option longs[] = {
-    {"pairs", no_argument, NULL, OPT_PAIRS},
-    {"against", required_argument, NULL, OPT_AGAINST},
-    {"virtual", no_argument, NULL, OPT_VIRTUAL},
-    {"summary", no_argument, NULL, OPT_SUMMARY},
-    {"by", required_argument, NULL, OPT_BY},
-    {"level", required_argument, NULL, OPT_LEVEL},
-    CF_INPUT_OPTIONS,
-};
-
 static void parse(struct work *w, int argc, char **argv)
 {
     const struct cf_tool *t = &w->tool;
     struct options *o = &w->o;
-    int c, summary = 0;
+    int summary = 0;
+    const struct cf_option table[] = {
+        {"pairs", 0, CF_FLAG(&o->pairs)},
+        {"against", 0, CF_TEXT(&o->against)},
+        {"virtual", 0, CF_FLAG(&o->virtual)},
+        {"summary", 0, CF_FLAG(&summary)},
+        {"by", 0, CF_WORD(&o->by, "process set", BY_PROCESS)},
+        {"level", 0, CF_NUMBER(&o->level, 1, 254)},
+        CF_END_INPUT_OPTIONS,
+    };
 
-    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_PAIRS:
-            o->pairs = 1;
-            break;
-        case OPT_AGAINST:
-            o->against = optarg;
-            break;
-        case OPT_VIRTUAL:
-            o->virtual = 1;
-            break;
-        case OPT_SUMMARY:
-            summary = 1;
-            break;
-        case OPT_BY:
-            o->by = BY_PROCESS + cf_parse_word(t, "--by", optarg, "process set");
-            break;
-        case OPT_LEVEL:
-            o->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 254);
-            break;
-        default:
-            cf_common_option(&w->tool, c);
-        }
-    }
+    cf_options_read(&w->tool, argc, argv, table);
     if (summary && o->by)
         cf_die(t, CF_EXIT_USAGE, "--summary and --by: give one of them");
     if (summary)

@@ -18,7 +18,7 @@
 #include "filters/engine/rows/groups.h"
 #include "filters/engine/distance/stack.h"
 #include "formats/stream/cf.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-distance [OPTION]... [FILE]...\n"
@@ -69,62 +69,26 @@ struct distance {
     uint8_t *op;
 };
 
-enum { OPT_FOR = 256, OPT_LINE_SIZE, OPT_SETS, OPT_PER, OPT_MAX, OPT_RATE, OPT_SAMPLES, OPT_STATS };
-
-static const struct option longs[] = {
-    {"for", required_argument, NULL, OPT_FOR},
-    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
-    {"sets", required_argument, NULL, OPT_SETS},
-    {"per", required_argument, NULL, OPT_PER},
-    {"max", required_argument, NULL, OPT_MAX},
-    {"rate", required_argument, NULL, OPT_RATE},
-    {"samples", required_argument, NULL, OPT_SAMPLES},
-    {"stats", no_argument, NULL, OPT_STATS},
-    {"output", required_argument, NULL, 'o'},
-    CF_INPUT_OPTIONS,
-};
-
 static void parse(struct distance *d, int argc, char **argv)
 {
-    int c;
+    struct cf_stack_config *s = &d->config;
+    uint64_t line_size = 64;
+    const struct cf_option table[] = {
+        {"for", 0, CF_WORD(&d->what, "data fetches unified", CF_RUNS_DATA)},
+        {"line-size", 0, CF_POWER(&line_size, 4, 65536)},
+        {"sets", 0, CF_NUMBER(&s->sets, 1, 1u << 24)},
+        {"per", 0, CF_WORD(&d->per, "process thread", PER_PROCESS)},
+        {"max", 0, CF_NUMBER(&s->max, 1, UINT64_MAX)},
+        {"rate", 0, CF_FRACTION(&s->rate, 0, 1, CF_ABOVE)},
+        {"samples", 0, CF_NUMBER(&s->samples, 64, 1 << 30)},
+        {"stats", 0, CF_FLAG(&d->stats)},
+        {"output", 'o', CF_TEXT(&d->output)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     d->what = CF_RUNS_DATA;
-    d->shift = 6;
-    while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_FOR:
-            d->what =
-                CF_RUNS_DATA + cf_parse_word(&d->tool, "--for", optarg, "data fetches unified");
-            break;
-        case OPT_LINE_SIZE:
-            d->shift = (unsigned)__builtin_ctzll(
-                cf_parse_power(&d->tool, "--line-size", optarg, 4, 65536));
-            break;
-        case OPT_SETS:
-            d->config.sets = (uint32_t)cf_parse_u64(&d->tool, "--sets", optarg, 1, 1u << 24);
-            break;
-        case OPT_PER:
-            d->per = PER_PROCESS + cf_parse_word(&d->tool, "--per", optarg, "process thread");
-            break;
-        case OPT_MAX:
-            d->config.max = cf_parse_u64(&d->tool, "--max", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_RATE:
-            d->config.rate = cf_parse_f64(&d->tool, "--rate", optarg, 0, 1, CF_ABOVE);
-            break;
-        case OPT_SAMPLES:
-            d->config.samples = (uint32_t)cf_parse_u64(&d->tool, "--samples", optarg, 64, 1 << 30);
-            break;
-        case OPT_STATS:
-            d->stats = 1;
-            break;
-        case 'o':
-            d->output = optarg;
-            break;
-        default:
-            cf_common_option(&d->tool, c);
-        }
-    }
+    cf_options_read(&d->tool, argc, argv, table);
+    d->shift = (unsigned)__builtin_ctzll(line_size);
     d->sampling = d->config.rate > 0 || d->config.samples;
     if (d->config.sets > 1 && d->sampling)
         cf_die(&d->tool, CF_EXIT_USAGE,

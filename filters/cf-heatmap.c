@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "formats/stream/cf.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 #include "filters/parts/heatmap/rows.h"
 
@@ -52,92 +52,45 @@ static const char usage[] =
 
 static const char *const value_names[] = {"accesses", "bytes", "loads", "stores", "misses", "cost"};
 
-enum {
-    OPT_TIME = 256,
-    OPT_FROM,
-    OPT_TO,
-    OPT_VALUE,
-    OPT_OP,
-    OPT_ALL,
-    OPT_REGION,
-    OPT_TABLE,
-    OPT_LEVEL,
-    OPT_SCALE,
-};
+static void set_time(const struct cf_tool *t, void *options, const char *option, char *text)
+{
+    struct options *o = options;
+
+    cf_parse_range(t, option, text, &o->from, &o->to);
+    o->from_given = text[0] != '-';
+}
+
+static void set_level(const struct cf_tool *t, void *levels, const char *option, char *text)
+{
+    ((uint8_t *)levels)[cf_parse_u64(t, option, text, 0, 255)] = 1;
+}
 
 static void parse_options(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"bins", required_argument, NULL, 'b'},
-        {"bin-width", required_argument, NULL, 'w'},
-        {"top", required_argument, NULL, 'n'},
-        {"time", required_argument, NULL, OPT_TIME},
-        {"from", required_argument, NULL, OPT_FROM},
-        {"to", required_argument, NULL, OPT_TO},
-        {"value", required_argument, NULL, OPT_VALUE},
-        {"op", required_argument, NULL, OPT_OP},
-        {"all", no_argument, NULL, OPT_ALL},
-        {"region", required_argument, NULL, OPT_REGION},
-        {"table", required_argument, NULL, OPT_TABLE},
-        {"level", required_argument, NULL, OPT_LEVEL},
-        {"scale", required_argument, NULL, OPT_SCALE},
-        CF_PICTURE_OPTIONS,
-        CF_TERM_OPTIONS,
-        CF_INPUT_OPTIONS,
+    int all = 0, ops_given = 0;
+    unsigned table_word = 0;
+    const struct cf_option table[] = {
+        {"bins", 'b', CF_NUMBER(&o->bins, 1, 1 << 16)},
+        {"bin-width", 'w', CF_NUMBER(&o->width, 1, UINT64_MAX)},
+        {"top", 'n', CF_NUMBER(&o->top, 1, UINT32_MAX)},
+        {"time", 0, CF_CALL(set_time, o)},
+        {"from", 0, CF_NUMBER(&o->from, 0, UINT64_MAX), .given = &o->from_given},
+        {"to", 0, CF_NUMBER(&o->to, 0, UINT64_MAX)},
+        {"value", 0, CF_WORD(&o->value, "accesses bytes loads stores misses cost", 0)},
+        {"op", 0, CF_OPS(o->ops), .given = &ops_given},
+        {"all", 0, CF_FLAG(&all)},
+        {"region", 0, CF_TEXT(&o->region)},
+        {"table", 0, CF_WORD(&table_word, "access line", 1)},
+        {"level", 0, CF_CALL(set_level, o->levels), .given = &o->level_given},
+        {"scale", 0, CF_WORD(&o->linear, "log linear", 0)},
+        CF_PICTURE_OPTIONS(&o->output),
+        CF_FORM_OPTIONS,
+        CF_END_INPUT_OPTIONS,
     };
-    int option, all = 0, ops_given = 0;
 
     *o = (struct options){.bins = 200, .to = UINT64_MAX, .output = {.width = 1200, .height = 800}};
-    while ((option = getopt_long(argc, argv, "b:w:n:" CF_COMMON_LETTERS, table, NULL)) != -1) {
-        switch (option) {
-        case 'b':
-            o->bins = (uint32_t)cf_parse_u64(t, "--bins", optarg, 1, 1 << 16);
-            break;
-        case 'w':
-            o->width = cf_parse_u64(t, "--bin-width", optarg, 1, UINT64_MAX);
-            break;
-        case 'n':
-            o->top = (uint32_t)cf_parse_u64(t, "--top", optarg, 1, UINT32_MAX);
-            break;
-        case OPT_TIME:
-            cf_parse_range(t, "--time", optarg, &o->from, &o->to);
-            o->from_given = optarg[0] != '-';
-            break;
-        case OPT_FROM:
-            o->from = cf_parse_u64(t, "--from", optarg, 0, UINT64_MAX);
-            o->from_given = 1;
-            break;
-        case OPT_TO:
-            o->to = cf_parse_u64(t, "--to", optarg, 0, UINT64_MAX);
-            break;
-        case OPT_VALUE:
-            o->value =
-                cf_parse_name(t, "--value", optarg, value_names, sizeof *value_names, COST + 1);
-            break;
-        case OPT_OP:
-            cf_parse_ops(t, "--op", optarg, o->ops);
-            ops_given = 1;
-            break;
-        case OPT_ALL:
-            all = 1;
-            break;
-        case OPT_REGION:
-            o->region = optarg;
-            break;
-        case OPT_TABLE:
-            o->table = cf_parse_word(t, "--table", optarg, "access line") ? CF_LINE : CF_ACCESS;
-            break;
-        case OPT_LEVEL:
-            o->levels[cf_parse_u64(t, "--level", optarg, 0, 255)] = 1;
-            o->level_given = 1;
-            break;
-        case OPT_SCALE:
-            o->linear = cf_parse_word(t, "--scale", optarg, "log linear") == 1;
-            break;
-        default:
-            cf_output_option(t, &o->output, option, optarg);
-        }
-    }
+    cf_options_read(t, argc, argv, table);
+    o->table = table_word == 1 ? CF_ACCESS : table_word == 2 ? CF_LINE : 0;
     if (o->from > o->to)
         cf_die(t, CF_EXIT_USAGE, "--from: the time ends before it begins");
     if (all || !ops_given) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "filters/parts/histogram/histogram.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-histogram [OPTION]... [FILE]...\n"
@@ -35,50 +36,33 @@ static const char usage[] =
 /* Samples of cf-distance stand for 1 / rate rows: then counts are in units of 1 / FIXED. */
 enum { FIXED = 1 << 16 };
 
-enum { OPT_COLUMN = 256, OPT_TABLE, OPT_BY, OPT_BINS, OPT_WEIGHT };
+static void set_bins(const struct cf_tool *t, void *histogram, const char *option, char *text)
+{
+    struct histogram *h = histogram;
 
-static const struct option longs[] = {
-    {"column", required_argument, NULL, OPT_COLUMN},
-    {"table", required_argument, NULL, OPT_TABLE},
-    {"by", required_argument, NULL, OPT_BY},
-    {"bins", required_argument, NULL, OPT_BINS},
-    {"weight", required_argument, NULL, OPT_WEIGHT},
-    CF_TERM_OPTIONS,
-    CF_INPUT_OPTIONS,
-};
+    h->o.bins_given = 1;
+    h->o.bins = !strcmp(text, "log2")    ? BINS_LOG2
+                : !strcmp(text, "exact") ? BINS_EXACT
+                                         : BINS_EQUAL;
+    if (h->o.bins == BINS_EQUAL)
+        h->o.most = (unsigned)cf_parse_u64(t, option, text, 1, BINS_MOST);
+}
 
 static void parse(struct histogram *h, int argc, char **argv)
 {
     struct options *o = &h->o;
-    int c;
+    const struct cf_option table[] = {
+        {"column", 0, CF_TEXT(&o->column)},
+        {"table", 0, CF_TEXT(&o->table)},
+        {"by", 0, CF_TEXT(&o->by)},
+        {"bins", 0, CF_CALL(set_bins, h)},
+        {"weight", 0, CF_TEXT(&o->weight)},
+        CF_FORM_OPTIONS,
+        CF_END_INPUT_OPTIONS,
+    };
 
     *o = (struct options){.table = "access", .column = "dist"};
-    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_COLUMN:
-            o->column = optarg;
-            break;
-        case OPT_TABLE:
-            o->table = optarg;
-            break;
-        case OPT_BY:
-            o->by = optarg;
-            break;
-        case OPT_BINS:
-            o->bins_given = 1;
-            o->bins = !strcmp(optarg, "log2")    ? BINS_LOG2
-                      : !strcmp(optarg, "exact") ? BINS_EXACT
-                                                 : BINS_EQUAL;
-            if (o->bins == BINS_EQUAL)
-                o->most = (unsigned)cf_parse_u64(&h->tool, "--bins", optarg, 1, BINS_MOST);
-            break;
-        case OPT_WEIGHT:
-            o->weight = optarg;
-            break;
-        default:
-            cf_common_option(&h->tool, c);
-        }
-    }
+    cf_options_read(&h->tool, argc, argv, table);
     o->csv = !cf_tool_term(&h->tool);
 }
 

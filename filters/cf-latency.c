@@ -19,7 +19,7 @@
 #include "formats/program/cf_aside.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_made.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-latency -m MACHINE [OPTION]... [FILE]...\n"
@@ -43,18 +43,6 @@ static const char usage[] =
     "Example:\n"
     "  cf-cache -m tegra-x1 trace.cf | cf-latency -m tegra-x1 --latency L1D=4 \\\n"
     "      --latency L2=21 --latency memory=180 --summary\n";
-
-enum { OPT_LATENCY = 256, OPT_CORES, OPT_LEVEL_COLUMN, OPT_SUMMARY };
-
-static const struct option longs[] = {
-    {"machine", required_argument, NULL, 'm'},
-    {"latency", required_argument, NULL, OPT_LATENCY},
-    {"cores", required_argument, NULL, OPT_CORES},
-    {"level-column", required_argument, NULL, OPT_LEVEL_COLUMN},
-    {"summary", no_argument, NULL, OPT_SUMMARY},
-    {"output", required_argument, NULL, 'o'},
-    CF_INPUT_OPTIONS,
-};
 
 struct sum {
     uint64_t accesses, cycles; /* stay at UINT64_MAX when they come there */
@@ -99,38 +87,23 @@ static void set_latency(struct latency *l, const char *text)
 static void parse(struct latency *l, int argc, char **argv)
 {
     const char **stated = cf_need(&l->tool, calloc((size_t)argc, sizeof *stated));
-    int c, count = 0;
+    unsigned count = 0, level_column = 0;
+    const struct cf_option table[] = {
+        {"machine", 'm', CF_TEXT(&l->machine_name)},
+        {"latency", 0, CF_TEXTS(stated, &count, (unsigned)argc)},
+        {"cores", 0, CF_NUMBER(&l->core_count, 1, CF_MAX_CORES)},
+        {"level-column", 0, CF_WORD(&level_column, "hit level", 0)},
+        {"summary", 0, CF_FLAG(&l->summary)},
+        {"output", 'o', CF_TEXT(&l->output)},
+        CF_END_INPUT_OPTIONS,
+    };
 
-    l->column = CF_HIT;
-    while ((c = getopt_long(argc, argv, "m:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case 'm':
-            l->machine_name = optarg;
-            break;
-        case OPT_LATENCY:
-            stated[count++] = optarg;
-            break;
-        case OPT_CORES:
-            l->core_count = (unsigned)cf_parse_u64(&l->tool, "--cores", optarg, 1, CF_MAX_CORES);
-            break;
-        case OPT_LEVEL_COLUMN:
-            l->column =
-                cf_parse_word(&l->tool, "--level-column", optarg, "hit level") ? CF_LEVEL : CF_HIT;
-            break;
-        case OPT_SUMMARY:
-            l->summary = 1;
-            break;
-        case 'o':
-            l->output = optarg;
-            break;
-        default:
-            cf_common_option(&l->tool, c);
-        }
-    }
+    cf_options_read(&l->tool, argc, argv, table);
+    l->column = level_column ? CF_LEVEL : CF_HIT;
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     if (l->core_count == 0)
         l->core_count = l->machine->cpus < CF_MAX_CORES ? l->machine->cpus : CF_MAX_CORES;
-    for (int i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++)
         set_latency(l, stated[i]);
     free(stated);
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "filters/parts/merge/merge.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-merge [OPTION]... [FILE]...\n"
@@ -44,33 +45,9 @@ static const char usage[] =
     "Example:\n"
     "  cf-merge --interleave --cores 4 resolved.cf -o parallel.cf\n";
 
-enum {
-    OPT_RENUMBER = 256,
-    OPT_OFFSET,
-    OPT_FORCE,
-    OPT_INTERLEAVE,
-    OPT_CORES,
-    OPT_QUANTUM,
-    OPT_MEMORY,
-    OPT_SCHEDULE
-};
-
-static const struct option longs[] = {
-    {"renumber", no_argument, NULL, OPT_RENUMBER},
-    {"pid-offset", required_argument, NULL, OPT_OFFSET},
-    {"force", no_argument, NULL, OPT_FORCE},
-    {"interleave", no_argument, NULL, OPT_INTERLEAVE},
-    {"cores", required_argument, NULL, OPT_CORES},
-    {"cpus", required_argument, NULL, OPT_CORES | CF_OLD_NAME},
-    {"quantum", required_argument, NULL, OPT_QUANTUM},
-    {"memory", required_argument, NULL, OPT_MEMORY},
-    {"schedule", required_argument, NULL, OPT_SCHEDULE},
-    {"output", required_argument, NULL, 'o'},
-    CF_INPUT_OPTIONS,
-};
-
-static void parse_schedule(struct merge *m, const char *text)
+static void set_schedule(const struct cf_tool *t, void *merge, const char *option, char *text)
 {
+    struct merge *m = merge;
     struct options *o = &m->o;
 
     if (!strcmp(text, "fifo")) {
@@ -78,56 +55,33 @@ static void parse_schedule(struct merge *m, const char *text)
     } else if (!strcmp(text, "fair") || !strncmp(text, "fair:", 5)) {
         o->schedule = SCHEDULE_FAIR;
         if (text[4])
-            o->slice = cf_parse_u64(&m->tool, "--schedule fair:", text + 5, 1, (uint64_t)1 << 40);
+            o->slice = cf_parse_u64(t, "--schedule fair:", text + 5, 1, (uint64_t)1 << 40);
     } else {
-        cf_die(&m->tool, CF_EXIT_USAGE, "--schedule: '%s' is none of fair, fair:SLICE, fifo", text);
+        cf_die(t, CF_EXIT_USAGE, "%s: '%s' is none of fair, fair:SLICE, fifo", option, text);
     }
 }
 
 static void parse(struct merge *m, int argc, char **argv)
 {
     struct options *o = &m->o;
-    int tuned = 0, cpus = 0, c;
+    int tuned = 0, cpus = 0;
+    const struct cf_option table[] = {
+        {"renumber", 0, CF_FLAG(&o->renumber)},
+        {"pid-offset", 0, CF_NUMBER(&o->pid_offset, 1, UINT32_MAX), .given = &o->renumber},
+        {"force", 0, CF_FLAG(&o->force)},
+        {"interleave", 0, CF_FLAG(&o->interleave)},
+        {"cores", 0, CF_NUMBER(&o->cpus, 1, 65536), .given = &cpus},
+        {"cpus", 0, CF_OLD("cores")},
+        {"quantum", 0, CF_NUMBER(&o->quantum, 1, (uint64_t)1 << 40), .given = &tuned},
+        {"memory", 0, CF_SIZE_OF(&o->memory), .given = &tuned},
+        {"schedule", 0, CF_CALL(set_schedule, m)},
+        {"output", 'o', CF_TEXT(&o->output)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     *o = (struct options){
         .pid_offset = 10000000, .quantum = 100000, .memory = 1 << 30, .slice = 1000000};
-    while ((c = cf_tool_option(&m->tool, argc, argv, "o:" CF_COMMON_LETTERS, longs)) != -1) {
-        switch (c) {
-        case OPT_RENUMBER:
-            o->renumber = 1;
-            break;
-        case OPT_OFFSET:
-            o->renumber = 1;
-            o->pid_offset = (uint32_t)cf_parse_u64(&m->tool, "--pid-offset", optarg, 1, UINT32_MAX);
-            break;
-        case OPT_FORCE:
-            o->force = 1;
-            break;
-        case OPT_INTERLEAVE:
-            o->interleave = 1;
-            break;
-        case OPT_CORES:
-            cpus = 1;
-            o->cpus = (uint32_t)cf_parse_u64(&m->tool, "--cores", optarg, 1, 65536);
-            break;
-        case OPT_QUANTUM:
-            tuned = 1;
-            o->quantum = cf_parse_u64(&m->tool, "--quantum", optarg, 1, (uint64_t)1 << 40);
-            break;
-        case OPT_MEMORY:
-            tuned = 1;
-            o->memory = cf_parse_size(&m->tool, "--memory", optarg);
-            break;
-        case OPT_SCHEDULE:
-            parse_schedule(m, optarg);
-            break;
-        case 'o':
-            o->output = optarg;
-            break;
-        default:
-            cf_common_option(&m->tool, c);
-        }
-    }
+    cf_options_read(&m->tool, argc, argv, table);
     if (o->interleave && o->schedule)
         cf_die(&m->tool, CF_EXIT_USAGE,
                "--interleave and --schedule are two things: pipe one into the other");

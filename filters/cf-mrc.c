@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "filters/parts/mrc/mrc.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-mrc [OPTION]... [FILE]...\n"
@@ -33,58 +34,40 @@ static const char usage[] =
     "  cf-distance trace.cf | cf-mrc > curve.csv\n"
     "  cf-distance --sets 64 trace.cf | cf-mrc --at 16K,32K,64K --by op\n";
 
-enum { OPT_BY = 256, OPT_POINTS, OPT_MAX, OPT_AT, OPT_LINE_SIZE, OPT_SETS };
-
-static const struct option longs[] = {
-    {"by", required_argument, NULL, OPT_BY},
-    {"points", required_argument, NULL, OPT_POINTS},
-    {"max", required_argument, NULL, OPT_MAX},
-    {"at", required_argument, NULL, OPT_AT},
-    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
-    {"sets", required_argument, NULL, OPT_SETS},
-    CF_INPUT_OPTIONS,
-};
-
-static void set_at(struct mrc *m, const char *text)
+static void set_by(const struct cf_tool *t, void *mrc, const char *option, char *text)
 {
+    struct mrc *m = mrc;
+
+    m->o.by = text;
+    m->by = cf_column_find(text);
+    if (!m->by || !cf_type_width(cf_column_type(m->by)) || m->by == CF_DIST)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': no such column", option, text);
+}
+
+static void set_at(const struct cf_tool *t, void *mrc, const char *option, char *text)
+{
+    struct mrc *m = mrc;
+
     free(m->o.at);
-    m->o.at = cf_need(&m->tool, calloc(strlen(text) + 1, sizeof(*m->o.at)));
-    m->o.at_count = cf_list_rising(
-        m->o.at, cf_parse_list(&m->tool, "--at", text, 1, UINT64_MAX, UINT32_MAX, m->o.at));
+    m->o.at = cf_need(t, calloc(strlen(text) + 1, sizeof(*m->o.at)));
+    m->o.at_count =
+        cf_list_rising(m->o.at, cf_parse_list(t, option, text, 1, UINT64_MAX, UINT32_MAX, m->o.at));
 }
 
 static void parse(struct mrc *m, int argc, char **argv)
 {
-    int c;
+    const struct cf_option table[] = {
+        {"by", 0, CF_CALL(set_by, m)},
+        {"points", 0, CF_NUMBER(&m->o.points, 1, 1024)},
+        {"max", 0, CF_NUMBER(&m->o.most, 1, UINT64_MAX)},
+        {"at", 0, CF_CALL(set_at, m)},
+        {"line-size", 0, CF_POWER(&m->o.line_size, 1, UINT64_MAX)},
+        {"sets", 0, CF_NUMBER(&m->o.sets, 1, UINT32_MAX)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     m->o = (struct options){.points = 4};
-    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_BY:
-            m->o.by = optarg;
-            m->by = cf_column_find(optarg);
-            if (!m->by || !cf_type_width(cf_column_type(m->by)) || m->by == CF_DIST)
-                cf_die(&m->tool, CF_EXIT_USAGE, "--by '%s': no such column", optarg);
-            break;
-        case OPT_POINTS:
-            m->o.points = cf_parse_u64(&m->tool, "--points", optarg, 1, 1024);
-            break;
-        case OPT_MAX:
-            m->o.most = cf_parse_u64(&m->tool, "--max", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_AT:
-            set_at(m, optarg);
-            break;
-        case OPT_LINE_SIZE:
-            m->o.line_size = cf_parse_power(&m->tool, "--line-size", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_SETS:
-            m->o.sets = cf_parse_u64(&m->tool, "--sets", optarg, 1, UINT32_MAX);
-            break;
-        default:
-            cf_common_option(&m->tool, c);
-        }
-    }
+    cf_options_read(&m->tool, argc, argv, table);
     if (m->o.at && m->o.most)
         cf_die(&m->tool, CF_EXIT_USAGE, "--at does not go with --max");
 }

@@ -39,32 +39,19 @@ static const char usage[] =
     "  cf-cache -m tegra-x1 --snapshot-every 19000000 --flush trace.cf |\n"
     "      cf-occupancy --png occupancy.png > occupancy.csv\n";
 
-enum { OPT_BY = 256, OPT_WIDE };
-
 static int parse(struct cf_survey *s, int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"by", required_argument, NULL, OPT_BY},
-        {"wide", no_argument, NULL, OPT_WIDE},
-        CF_SURVEY_OPTIONS,
-        CF_TERM_OPTIONS,
-        CF_INPUT_OPTIONS,
+    int wide = 0;
+    const struct cf_option table[] = {
+        {"by", 0, CF_WORD(&s->o.by, "process region cpu state", 0)},
+        {"wide", 0, CF_FLAG(&wide)},
+        CF_SURVEY_OPTIONS(s),
+        CF_FORM_OPTIONS,
+        CF_END_INPUT_OPTIONS,
     };
-    int c, wide = 0;
 
     s->o.output = (struct cf_output){.width = 1200, .height = 600};
-    while ((c = getopt_long(argc, argv, CF_SURVEY_LETTERS CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_BY:
-            s->o.by = cf_parse_word(&s->tool, "--by", optarg, "process region cpu state");
-            break;
-        case OPT_WIDE:
-            wide = 1;
-            break;
-        default:
-            cf_survey_option(s, c, optarg);
-        }
-    }
+    cf_options_read(&s->tool, argc, argv, table);
     cf_output_check(&s->tool, &s->o.output);
     return wide;
 }

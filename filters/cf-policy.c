@@ -14,6 +14,7 @@
 #include "formats/base/cf_number.h"
 #include "filters/survey/problems.h"
 #include "filters/parts/policy/policy.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-policy [OPTION]... [FILE]...\n"
@@ -60,42 +61,6 @@ struct work {
     uint8_t mark[CF_FILE_ROWS];
 };
 
-enum {
-    OPT_CHOICES = 256,
-    OPT_SURVIVORS,
-    OPT_ACCESSES,
-    OPT_POLICIES,
-    OPT_WATCH,
-    OPT_PID,
-    OPT_ADDR,
-    OPT_SET,
-    OPT_GROUP,
-    OPT_ROUNDS,
-    OPT_LEVEL,
-    OPT_LINE_SIZE,
-    OPT_ALPHA,
-};
-
-static const struct option longs[] = {
-    {"choices", required_argument, NULL, OPT_CHOICES},
-    {"ways", required_argument, NULL, OPT_CHOICES | CF_OLD_NAME},
-    {"survivors", required_argument, NULL, OPT_SURVIVORS},
-    {"accesses", required_argument, NULL, OPT_ACCESSES},
-    {"policies", required_argument, NULL, OPT_POLICIES},
-    {"watch", required_argument, NULL, OPT_WATCH},
-    {"lines", required_argument, NULL, OPT_WATCH | CF_OLD_NAME},
-    {"pid", required_argument, NULL, OPT_PID},
-    {"addr", required_argument, NULL, OPT_ADDR},
-    {"region", required_argument, NULL, OPT_ADDR | CF_OLD_NAME},
-    {"set", required_argument, NULL, OPT_SET},
-    {"group", required_argument, NULL, OPT_GROUP},
-    {"rounds", required_argument, NULL, OPT_ROUNDS},
-    {"level", required_argument, NULL, OPT_LEVEL},
-    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
-    {"alpha", required_argument, NULL, OPT_ALPHA},
-    CF_INPUT_OPTIONS,
-};
-
 /* ---- options ---- */
 
 static int by_value(const void *x, const void *y)
@@ -105,49 +70,41 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-static void parse_group(const struct cf_tool *t, struct options *o, const char *text)
+static void set_group(const struct cf_tool *t, void *work, const char *option, char *text)
 {
+    struct work *w = work;
+    struct options *o = &w->o;
+
     if (!strcmp(text, "file")) {
         o->grouping = BY_FILE;
         return;
     }
     if (!strncmp(text, "cycle:", 6) || !strncmp(text, "block:", 6)) {
         o->grouping = *text == 'c' ? IN_CYCLES : IN_BLOCKS;
-        o->group = cf_parse_u64(t, "--group", text + 6, 1, UINT32_MAX);
+        o->group = cf_parse_u64(t, option, text + 6, 1, UINT32_MAX);
         return;
     }
-    cf_die(t, CF_EXIT_USAGE, "--group '%s': none of file, cycle:N and block:N", text);
+    cf_die(t, CF_EXIT_USAGE, "%s '%s': none of file, cycle:N and block:N", option, text);
 }
 
-static void parse_lines(struct work *w, int option, char *text)
+static void set_watch(const struct cf_tool *t, void *work, const char *option, char *text)
 {
-    const struct cf_tool *t = &w->tool;
+    struct work *w = work;
+    struct options *o = &w->o;
+
+    o->lines =
+        cf_list_rising(o->line, cf_parse_list(t, option, text, 0, UINT64_MAX, LINES_MOST, o->line));
+}
+
+static void set_rounds(const struct cf_tool *t, void *work, const char *option, char *text)
+{
+    struct work *w = work;
     struct options *o = &w->o;
     uint64_t rounds[ROUNDS_MOST];
 
-    switch (option) {
-    case OPT_WATCH:
-        o->lines = cf_list_rising(
-            o->line, cf_parse_list(t, "--watch", text, 0, UINT64_MAX, LINES_MOST, o->line));
-        break;
-    case OPT_PID:
-        o->pid = (uint32_t)cf_parse_u64(t, "--pid", text, 0, UINT32_MAX);
-        o->pid_given = 1;
-        break;
-    case OPT_ADDR:
-        cf_parse_range(t, "--addr", text, &o->from, &o->to);
-        o->region_given = 1;
-        break;
-    case OPT_SET:
-        cf_parse_range(t, "--set", text, &o->set_from, &o->set_to);
-        break;
-    default:
-        o->rounds_count = cf_parse_list(t, "--rounds", text, 0, UINT32_MAX, ROUNDS_MOST, rounds);
-        for (uint32_t i = 0; i < o->rounds_count; i++)
-            o->rounds[i] = (uint32_t)rounds[i];
-        return;
-    }
-    o->filtered = 1;
+    o->rounds_count = cf_parse_list(t, option, text, 0, UINT32_MAX, ROUNDS_MOST, rounds);
+    for (uint32_t i = 0; i < o->rounds_count; i++)
+        o->rounds[i] = (uint32_t)rounds[i];
 }
 
 static void check(const struct work *w)
@@ -167,48 +124,30 @@ static void check(const struct work *w)
 
 static void parse(struct work *w, int argc, char **argv)
 {
-    const struct cf_tool *t = &w->tool;
     struct options *o = &w->o;
-    int c;
+    const struct cf_option table[] = {
+        {"choices", 0, CF_TEXT(&o->ways)},
+        {"ways", 0, CF_OLD("choices")},
+        {"survivors", 0, CF_TEXT(&o->survivors)},
+        {"accesses", 0, CF_TEXT(&o->accesses)},
+        {"policies", 0, CF_TEXT(&o->policies)},
+        {"watch", 0, CF_CALL(set_watch, w), .given = &o->filtered},
+        {"lines", 0, CF_OLD("watch")},
+        {"pid", 0, CF_NUMBER(&o->pid, 0, UINT32_MAX), .given = &o->pid_given},
+        {"addr", 0, CF_RANGE(&o->from, &o->to), .given = &o->region_given},
+        {"region", 0, CF_OLD("addr")},
+        {"set", 0, CF_RANGE(&o->set_from, &o->set_to), .given = &o->filtered},
+        {"group", 0, CF_CALL(set_group, w)},
+        {"rounds", 0, CF_CALL(set_rounds, w)},
+        {"level", 0, CF_NUMBER(&o->level, 1, 254)},
+        {"line-size", 0, CF_POWER(&o->line_size, LEAST_LINE, MOST_LINE)},
+        {"alpha", 0, CF_FRACTION(&o->alpha, 0, 1, CF_ABOVE | CF_BELOW)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     *o = (struct options){.to = UINT64_MAX, .set_to = UINT64_MAX, .alpha = 0.01};
-    while ((c = cf_tool_option(t, argc, argv, CF_COMMON_LETTERS, longs)) != -1) {
-        switch (c) {
-        case OPT_CHOICES:
-            o->ways = optarg;
-            break;
-        case OPT_SURVIVORS:
-            o->survivors = optarg;
-            break;
-        case OPT_ACCESSES:
-            o->accesses = optarg;
-            break;
-        case OPT_POLICIES:
-            o->policies = optarg;
-            break;
-        case OPT_WATCH:
-        case OPT_PID:
-        case OPT_ADDR:
-        case OPT_SET:
-        case OPT_ROUNDS:
-            parse_lines(w, c, optarg);
-            break;
-        case OPT_GROUP:
-            parse_group(t, o, optarg);
-            break;
-        case OPT_LEVEL:
-            o->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 254);
-            break;
-        case OPT_LINE_SIZE:
-            o->line_size = cf_parse_power(t, "--line-size", optarg, LEAST_LINE, MOST_LINE);
-            break;
-        case OPT_ALPHA:
-            o->alpha = cf_parse_f64(t, "--alpha", optarg, 0, 1, CF_ABOVE | CF_BELOW);
-            break;
-        default:
-            cf_common_option(&w->tool, c);
-        }
-    }
+    cf_options_read(&w->tool, argc, argv, table);
+    o->filtered |= o->pid_given | o->region_given;
     check(w);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "filters/parts/rank/rank.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-rank [OPTION]... [FILE]...\n"
@@ -40,108 +41,63 @@ static const char usage[] =
     "Example:\n"
     "  cf-resolve trace.cf | cf-rank --by function --value misses --top 10\n";
 
-enum {
-    OPT_BY = 256,
-    OPT_VALUE,
-    OPT_OP,
-    OPT_LEVEL,
-    OPT_CLASS,
-    OPT_DIST,
-    OPT_LINE_SIZE,
-    OPT_PAGE_SIZE,
-    OPT_COVER,
-};
-
-static const struct option longs[] = {
-    {"by", required_argument, NULL, OPT_BY},
-    {"value", required_argument, NULL, OPT_VALUE},
-    {"op", required_argument, NULL, OPT_OP},
-    {"level", required_argument, NULL, OPT_LEVEL},
-    {"class", required_argument, NULL, OPT_CLASS},
-    {"dist", required_argument, NULL, OPT_DIST},
-    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
-    {"page-size", required_argument, NULL, OPT_PAGE_SIZE},
-    {"top", required_argument, NULL, 'n'},
-    {"cover", optional_argument, NULL, OPT_COVER},
-    CF_TERM_OPTIONS,
-    CF_INPUT_OPTIONS,
-};
-
-static void set_classes(struct rank *k, char *text)
+static void set_by(const struct cf_tool *t, void *rank, const char *option, char *text)
 {
+    struct rank *k = rank;
+
+    k->o.by = cf_parse_name(t, option, text, by_kinds, sizeof *by_kinds, BY_KINDS);
+}
+
+static void set_classes(const struct cf_tool *t, void *rank, const char *option, char *text)
+{
+    struct rank *k = rank;
     char *rest;
 
     memset(k->o.class, 0, sizeof(k->o.class));
-    k->o.classes_given = 1;
     for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
         unsigned class = cf_class_find(part);
 
         if (class == CF_CLASSES || class == CF_CLASS_NONE)
-            cf_die(&k->tool, CF_EXIT_USAGE, "--class '%s': no class of misses", part);
+            cf_die(t, CF_EXIT_USAGE, "%s '%s': no class of misses", option, part);
         k->o.class[class] = 1;
     }
 }
 
-static void set_cover(struct rank *k, const char *text)
+static void set_cover(const struct cf_tool *t, void *rank, const char *option, char *text)
 {
-    char *list = cf_need(&k->tool, strdup(text ? text : "90,95,99")), *rest = list, *part;
+    struct rank *k = rank;
+    char *list = cf_need(t, strdup(text ? text : "90,95,99")), *rest = list, *part;
 
-    k->o.cover = cf_need(&k->tool, calloc(strlen(list) + 1, sizeof(*k->o.cover)));
+    free(k->o.cover);
+    k->o.cover = cf_need(t, calloc(strlen(list) + 1, sizeof(*k->o.cover)));
     k->o.covers = 0;
     while ((part = strsep(&rest, ",")))
         k->o.cover[k->o.covers++] =
-            (uint32_t)lround(cf_parse_f64(&k->tool, "--cover", part, 0, 100, CF_FROM_TO) * 1e4);
+            (uint32_t)lround(cf_parse_f64(t, option, part, 0, 100, CF_FROM_TO) * 1e4);
     free(list);
 }
 
 static void parse(struct rank *k, int argc, char **argv)
 {
-    int c;
+    struct options *o = &k->o;
+    const struct cf_option table[] = {
+        {"by", 0, CF_CALL(set_by, k)},
+        {"value", 0, CF_WORD(&o->value, "accesses bytes loads stores misses hits cost fetches", 0)},
+        {"op", 0, CF_OPS(o->op), .given = &o->ops_given},
+        {"level", 0, CF_NUMBER(&o->level, 1, 254), .given = &o->level_given},
+        {"class", 0, CF_CALL(set_classes, k), .given = &o->classes_given},
+        {"dist", 0, CF_NUMBER(&o->dist, 1, UINT32_MAX), .given = &o->dist_given},
+        {"line-size", 0, CF_POWER(&o->line_size, 1, UINT64_MAX)},
+        {"page-size", 0, CF_POWER(&o->page_size, 1, UINT64_MAX)},
+        {"top", 'n', CF_NUMBER(&o->top, 1, UINT64_MAX)},
+        {"cover", 0, CF_CALL(set_cover, k), .may_lack = 1},
+        CF_FORM_OPTIONS,
+        CF_END_INPUT_OPTIONS,
+    };
 
-    k->o =
-        (struct options){.by = BY_FUNCTION, .line_size = 64, .page_size = 4096, .top = UINT64_MAX};
-    memset(k->o.class + 1, 1, sizeof(k->o.class) - 1);
-    while ((c = getopt_long(argc, argv, "n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_BY:
-            k->o.by = cf_parse_name(&k->tool, "--by", optarg, by_kinds, sizeof *by_kinds, BY_KINDS);
-            break;
-        case OPT_VALUE:
-            k->o.value = cf_parse_word(&k->tool, "--value", optarg,
-                                       "accesses bytes loads stores misses hits cost fetches");
-            break;
-        case OPT_OP:
-            k->o.ops_given = 1;
-            cf_parse_ops(&k->tool, "--op", optarg, k->o.op);
-            break;
-        case OPT_LEVEL:
-            k->o.level_given = 1;
-            k->o.level = (unsigned)cf_parse_u64(&k->tool, "--level", optarg, 1, 254);
-            break;
-        case OPT_CLASS:
-            set_classes(k, optarg);
-            break;
-        case OPT_DIST:
-            k->o.dist_given = 1;
-            k->o.dist = cf_parse_u64(&k->tool, "--dist", optarg, 1, UINT32_MAX);
-            break;
-        case OPT_LINE_SIZE:
-            k->o.line_size = cf_parse_power(&k->tool, "--line-size", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_PAGE_SIZE:
-            k->o.page_size = cf_parse_power(&k->tool, "--page-size", optarg, 1, UINT64_MAX);
-            break;
-        case 'n':
-            k->o.top = cf_parse_u64(&k->tool, "--top", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_COVER:
-            free(k->o.cover);
-            set_cover(k, optarg);
-            break;
-        default:
-            cf_common_option(&k->tool, c);
-        }
-    }
+    *o = (struct options){.by = BY_FUNCTION, .line_size = 64, .page_size = 4096, .top = UINT64_MAX};
+    memset(o->class + 1, 1, sizeof(o->class) - 1);
+    cf_options_read(&k->tool, argc, argv, table);
     k->o.csv = !cf_tool_term(&k->tool);
     if (k->o.ops_given && (k->o.value == VALUE_LOADS || k->o.value == VALUE_STORES))
         cf_die(&k->tool, CF_EXIT_USAGE, "--op does not go with --value loads or stores");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "filters/parts/report/report.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-report --leon4 [OPTION]... [FILE]...\n"
@@ -33,51 +34,26 @@ static const char usage[] =
     "  cf-classify --rule leon4 -m leon4-n2x run.cf | cf-latency -m leon4-n2x |\n"
     "      cf-report --leon4 --counters run.counters\n";
 
-enum { OPT_LEON4 = 256, OPT_COUNTERS, OPT_L2_EVENT, OPT_CPU, OPT_CSV };
-
-static const struct option longs[] = {
-    {"leon4", no_argument, NULL, OPT_LEON4},
-    {"counters", required_argument, NULL, OPT_COUNTERS},
-    {"l2-event", required_argument, NULL, OPT_L2_EVENT},
-    {"cpu", required_argument, NULL, OPT_CPU},
-    {"machine", required_argument, NULL, 'm'},
-    {"csv", no_argument, NULL, OPT_CSV},
-    CF_INPUT_OPTIONS,
-};
-
 static const struct kind *parse(struct report *r, int argc, char **argv)
 {
-    const struct kind *kind = NULL;
-    int c;
+    int leon4 = 0, cpu_given = 0;
+    uint32_t cpu = 0;
+    const struct cf_option table[] = {
+        {"leon4", 0, CF_FLAG(&leon4)},
+        {"counters", 0, CF_TEXT(&r->o.counters)},
+        {"l2-event", 0, CF_TEXT(&r->o.l2_event)},
+        {"cpu", 0, CF_NUMBER(&cpu, 0, UINT32_MAX), .given = &cpu_given},
+        {"machine", 'm', CF_TEXT(&r->o.machine)},
+        {"csv", 0, CF_FLAG(&r->o.csv)},
+        CF_END_INPUT_OPTIONS,
+    };
 
-    r->o = (struct report_options){.l2_event = "external event 1", .cpu = -1};
-    while ((c = getopt_long(argc, argv, "m:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_LEON4:
-            kind = find_kind("leon4");
-            break;
-        case OPT_COUNTERS:
-            r->o.counters = optarg;
-            break;
-        case OPT_L2_EVENT:
-            r->o.l2_event = optarg;
-            break;
-        case OPT_CPU:
-            r->o.cpu = (int64_t)cf_parse_u64(&r->tool, "--cpu", optarg, 0, UINT32_MAX);
-            break;
-        case 'm':
-            r->o.machine = optarg;
-            break;
-        case OPT_CSV:
-            r->o.csv = 1;
-            break;
-        default:
-            cf_common_option(&r->tool, c);
-        }
-    }
-    if (!kind)
+    r->o.l2_event = "external event 1";
+    cf_options_read(&r->tool, argc, argv, table);
+    r->o.cpu = cpu_given ? (int64_t)cpu : -1;
+    if (!leon4)
         cf_die(&r->tool, CF_EXIT_USAGE, "no kind of report: give --leon4: see --help");
-    return kind;
+    return find_kind("leon4");
 }
 
 int main(int argc, char **argv)

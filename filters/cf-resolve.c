@@ -17,7 +17,7 @@
 
 #include "filters/parts/resolve/columns.h"
 #include "formats/stream/cf.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-resolve [OPTION]... [FILE]...\n"
@@ -138,66 +138,34 @@ static __attribute__((noreturn)) void no_memory(void)
 
 /* ---- options ---- */
 
-static void parse_add(const struct cf_tool *t, struct options *o, char *list)
+static void set_add(const struct cf_tool *t, void *options, const char *option, char *text)
 {
+    struct options *o = options;
     char *word;
 
-    while ((word = strsep(&list, ",")))
+    while ((word = strsep(&text, ",")))
         o->add |=
-            1u << cf_parse_word(t, "--add", word, "region page object site symbol function source");
+            1u << cf_parse_word(t, option, word, "region page object site symbol function source");
 }
-
-enum { OPT_SITE_DEPTH = 256, OPT_SKIP, OPT_PATH_PARTS, OPT_SYSROOT, OPT_DEBUG_DIR };
-
-static const struct option longs[] = {
-    {"add", required_argument, NULL, 'a'},
-    {"page-size", required_argument, NULL, 'p'},
-    {"site-depth", required_argument, NULL, OPT_SITE_DEPTH},
-    {"skip", required_argument, NULL, OPT_SKIP},
-    {"path-parts", required_argument, NULL, OPT_PATH_PARTS},
-    {"sysroot", required_argument, NULL, OPT_SYSROOT},
-    {"debug-dir", required_argument, NULL, OPT_DEBUG_DIR},
-    {"output", required_argument, NULL, 'o'},
-    CF_INPUT_OPTIONS,
-};
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    int c;
-
-    *o = (struct options){.page_size = 4096, .places = {.components = 2, .depth = 1}};
     /* More functions than arguments cannot be named. */
-    o->places.skip = cf_need(t, calloc((size_t)argc + 1, sizeof *o->places.skip));
-    while ((c = getopt_long(argc, argv, "a:p:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case 'a':
-            parse_add(t, o, optarg);
-            break;
-        case 'p':
-            o->page_size = cf_parse_power(t, "--page-size", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_SITE_DEPTH:
-            o->places.depth = (unsigned)cf_parse_u64(t, "--site-depth", optarg, 1, 256);
-            break;
-        case OPT_SKIP:
-            o->places.skip[o->places.skips++] = optarg;
-            break;
-        case OPT_PATH_PARTS:
-            o->places.components = (unsigned)cf_parse_u64(t, "--path-parts", optarg, 0, 4096);
-            break;
-        case OPT_SYSROOT:
-            o->where.sysroot = optarg;
-            break;
-        case OPT_DEBUG_DIR:
-            o->where.debug_dir = optarg;
-            break;
-        case 'o':
-            o->output = optarg;
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    const char **skip = cf_need(t, calloc((size_t)argc + 1, sizeof *skip));
+    const struct cf_option table[] = {
+        {"add", 'a', CF_CALL(set_add, o)},
+        {"page-size", 'p', CF_POWER(&o->page_size, 1, UINT64_MAX)},
+        {"site-depth", 0, CF_NUMBER(&o->places.depth, 1, 256)},
+        {"skip", 0, CF_TEXTS(skip, &o->places.skips, (unsigned)argc)},
+        {"path-parts", 0, CF_NUMBER(&o->places.components, 0, 4096)},
+        {"sysroot", 0, CF_TEXT(&o->where.sysroot)},
+        {"debug-dir", 0, CF_TEXT(&o->where.debug_dir)},
+        {"output", 'o', CF_TEXT(&o->output)},
+        CF_END_INPUT_OPTIONS,
+    };
+
+    *o = (struct options){.page_size = 4096, .places = {.components = 2, .depth = 1, .skip = skip}};
+    cf_options_read(t, argc, argv, table);
 }
 
 /* Each mapped program or library stays open while its symbols may be asked for. */

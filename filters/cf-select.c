@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "formats/stream/cf.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 #include "filters/engine/rows/gather.h"
 
@@ -45,7 +45,7 @@ static const char usage[] =
     "  cf-select --op store --region '*heap*' resolved.cf | cf-rank --by source\n"
     "  cf-select --addr 0x1000-0x1fff --addr 0x8000+4096 trace.cf -o two-pages.cf\n";
 
-enum { MAX_TESTS = 256, MEMO = 1 << 14, OPT_INVERT = 256, LIST = 2000 };
+enum { MAX_TESTS = 256, MEMO = 1 << 14 };
 
 /* One alternative of a condition: a range of a number, or a pattern of a string. */
 struct test {
@@ -74,22 +74,6 @@ struct select {
     int told_blob;
 };
 
-static const struct option longs[] = {
-    {"op", required_argument, NULL, LIST + CF_OP},
-    {"pid", required_argument, NULL, LIST + CF_PID},
-    {"tid", required_argument, NULL, LIST + CF_TID},
-    {"cpu", required_argument, NULL, LIST + CF_CPU},
-    {"addr", required_argument, NULL, LIST + CF_ADDR},
-    {"pc", required_argument, NULL, LIST + CF_PC},
-    {"time", required_argument, NULL, LIST + CF_TIME},
-    {"size", required_argument, NULL, LIST + CF_SIZE},
-    {"region", required_argument, NULL, LIST + CF_REGION},
-    {"function", required_argument, NULL, LIST + CF_FUNCTION},
-    {"invert", no_argument, NULL, OPT_INVERT},
-    {"output", required_argument, NULL, 'o'},
-    CF_INPUT_OPTIONS,
-};
-
 static void add_test(struct select *s, struct test new)
 {
     unsigned at = s->tests;
@@ -104,40 +88,46 @@ static void add_test(struct select *s, struct test new)
     s->tests++;
 }
 
-static void add_condition(struct select *s, unsigned column, char *text)
+/* The option is called as the column. */
+static void add_condition(const struct cf_tool *t, void *select, const char *option, char *text)
 {
-    char option[32], *part;
-    struct test new = {.column = column};
+    struct select *s = select;
+    struct test new = {.column = cf_column_find(option + strlen("--"))};
+    char *part;
 
-    snprintf(option, sizeof(option), "--%s", cf_column_name(column));
-    if (column == CF_REGION || column == CF_FUNCTION) {
+    if (new.column == CF_REGION || new.column == CF_FUNCTION) {
         new.glob = text;
         add_test(s, new);
         return;
     }
     while ((part = strsep(&text, ","))) {
-        if (column == CF_OP)
-            new.from = new.to = cf_parse_op(&s->tool, option, part);
+        if (new.column == CF_OP)
+            new.from = new.to = cf_parse_op(t, option, part);
         else
-            cf_parse_range(&s->tool, option, part, &new.from, &new.to);
+            cf_parse_range(t, option, part, &new.from, &new.to);
         add_test(s, new);
     }
 }
 
 static void parse(struct select *s, int argc, char **argv)
 {
-    int c;
+    const struct cf_option table[] = {
+        {"op", 0, CF_CALL(add_condition, s)},
+        {"pid", 0, CF_CALL(add_condition, s)},
+        {"tid", 0, CF_CALL(add_condition, s)},
+        {"cpu", 0, CF_CALL(add_condition, s)},
+        {"addr", 0, CF_CALL(add_condition, s)},
+        {"pc", 0, CF_CALL(add_condition, s)},
+        {"time", 0, CF_CALL(add_condition, s)},
+        {"size", 0, CF_CALL(add_condition, s)},
+        {"region", 0, CF_CALL(add_condition, s)},
+        {"function", 0, CF_CALL(add_condition, s)},
+        {"invert", 0, CF_FLAG(&s->invert)},
+        {"output", 'o', CF_TEXT(&s->output)},
+        CF_END_INPUT_OPTIONS,
+    };
 
-    while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        if (c >= LIST && c < LIST + CF_CODE)
-            add_condition(s, (unsigned)(c - LIST), optarg);
-        else if (c == OPT_INVERT)
-            s->invert = 1;
-        else if (c == 'o')
-            s->output = optarg;
-        else
-            cf_common_option(&s->tool, c);
-    }
+    cf_options_read(&s->tool, argc, argv, table);
     if (s->tests == 0)
         cf_die(&s->tool, CF_EXIT_USAGE, "no condition: give one, such as --op load");
 }

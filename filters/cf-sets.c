@@ -38,24 +38,17 @@ static const char usage[] =
     "  cf-cache -m tegra-x1 --snapshot-every 19000000 --flush trace.cf |\n"
     "      cf-sets --png sets.png > sets.csv\n";
 
-enum { OPT_SUMMARY = 256 };
-
 static int parse(struct cf_survey *s, int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"summary", no_argument, NULL, OPT_SUMMARY},
-        CF_SURVEY_OPTIONS,
-        CF_INPUT_OPTIONS,
+    int summary = 0;
+    const struct cf_option table[] = {
+        {"summary", 0, CF_FLAG(&summary)},
+        CF_SURVEY_OPTIONS(s),
+        CF_END_INPUT_OPTIONS,
     };
-    int c, summary = 0;
 
     s->o = (struct cf_survey_options){.reuse = 1, .output = {.width = 1400, .height = 500}};
-    while ((c = getopt_long(argc, argv, CF_SURVEY_LETTERS CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        if (c == OPT_SUMMARY)
-            summary = 1;
-        else
-            cf_survey_option(s, c, optarg);
-    }
+    cf_options_read(&s->tool, argc, argv, table);
     cf_output_check(&s->tool, &s->o.output);
     return summary;
 }

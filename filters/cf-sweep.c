@@ -16,7 +16,7 @@
 
 #include "formats/base/cf_number.h"
 #include "formats/stream/cf.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-sweep [OPTION]... [FILE]...\n"
@@ -38,18 +38,6 @@ static const char usage[] =
     "  cf-sweep trace.cf > sweep.csv\n"
     "  cf-sweep --line-size 32,64,128 --ways 4 --min 16K --max 64K trace.cf\n";
 
-enum { OPT_FOR = 256, OPT_LINE_SIZE, OPT_WAYS, OPT_SETS, OPT_MIN, OPT_MAX };
-
-static const struct option longs[] = {
-    {"for", required_argument, NULL, OPT_FOR},
-    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
-    {"ways", required_argument, NULL, OPT_WAYS},
-    {"sets", required_argument, NULL, OPT_SETS},
-    {"min", required_argument, NULL, OPT_MIN},
-    {"max", required_argument, NULL, OPT_MAX},
-    CF_INPUT_OPTIONS,
-};
-
 enum {
     BATCH = 1 << 14, /* line references handed to the simulation at once */
     MOST_SHIFT = 16, /* log2 of the longest line */
@@ -59,12 +47,13 @@ enum {
 };
 
 struct list {
+    uint64_t least, most;
     uint64_t value[MOST_LIST]; /* rising, without doubles */
     unsigned count;
 };
 
 struct options {
-    enum cf_runs_option what;
+    unsigned what;         /* enum cf_runs_option */
     struct list line_size; /* bytes */
     struct list ways;
     struct list sets; /* where it is empty: the powers of two within */
@@ -82,59 +71,50 @@ struct size {
     struct cf_allassoc *all;
 };
 
-static struct list parse_list(const struct cf_tool *t, const char *option, const char *text,
-                              uint64_t least, uint64_t most)
+static void set_list(const struct cf_tool *t, void *list, const char *option, char *text)
 {
-    struct list l;
+    struct list *l = list;
 
-    l.count =
-        cf_list_rising(l.value, cf_parse_list(t, option, text, least, most, MOST_LIST, l.value));
-    return l;
+    l->count = cf_list_rising(
+        l->value, cf_parse_list(t, option, text, l->least, l->most, MOST_LIST, l->value));
+}
+
+static void set_sets(const struct cf_tool *t, void *options, const char *option, char *text)
+{
+    struct options *o = options;
+
+    o->sets.count = 0;
+    if (strchr(text, '-'))
+        cf_parse_range(t, option, text, &o->sets_from, &o->sets_to);
+    else
+        set_list(t, &o->sets, option, text);
 }
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    int c;
+    const struct cf_option table[] = {
+        {"for", 0, CF_WORD(&o->what, "data fetches unified", CF_RUNS_DATA)},
+        {"line-size", 0, CF_CALL(set_list, &o->line_size)},
+        {"ways", 0, CF_CALL(set_list, &o->ways)},
+        {"sets", 0, CF_CALL(set_sets, o)},
+        {"min", 0, CF_SIZE_OF(&o->least)},
+        {"max", 0, CF_SIZE_OF(&o->most)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     *o = (struct options){.what = CF_RUNS_DATA,
-                          .line_size = {{64}, 1},
-                          .ways = {{1, 2, 4, 8, 16}, 5},
+                          .line_size = {4, 1 << MOST_SHIFT, {64}, 1},
+                          .ways = {1, MOST_WAYS, {1, 2, 4, 8, 16}, 5},
+                          .sets = {1, 1 << MOST_SETS_SHIFT, {0}, 0},
                           .sets_from = 1,
                           .sets_to = UINT64_MAX,
                           .least = 1 << 10,
                           .most = 4 << 20};
-    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_FOR:
-            o->what = CF_RUNS_DATA + cf_parse_word(t, "--for", optarg, "data fetches unified");
-            break;
-        case OPT_LINE_SIZE:
-            o->line_size = parse_list(t, "--line-size", optarg, 4, 1 << MOST_SHIFT);
-            for (unsigned i = 0; i < o->line_size.count; i++)
-                if (!cf_is_power_of_two(o->line_size.value[i]))
-                    cf_die(t, CF_EXIT_USAGE, "--line-size '%llu': must be a power of two",
-                           (unsigned long long)o->line_size.value[i]);
-            break;
-        case OPT_WAYS:
-            o->ways = parse_list(t, "--ways", optarg, 1, MOST_WAYS);
-            break;
-        case OPT_SETS:
-            o->sets.count = 0;
-            if (strchr(optarg, '-'))
-                cf_parse_range(t, "--sets", optarg, &o->sets_from, &o->sets_to);
-            else
-                o->sets = parse_list(t, "--sets", optarg, 1, 1 << MOST_SETS_SHIFT);
-            break;
-        case OPT_MIN:
-            o->least = cf_parse_size(t, "--min", optarg);
-            break;
-        case OPT_MAX:
-            o->most = cf_parse_size(t, "--max", optarg);
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    cf_options_read(t, argc, argv, table);
+    for (unsigned i = 0; i < o->line_size.count; i++)
+        if (!cf_is_power_of_two(o->line_size.value[i]))
+            cf_die(t, CF_EXIT_USAGE, "--line-size '%llu': must be a power of two",
+                   (unsigned long long)o->line_size.value[i]);
 }
 
 /* ---- which caches ---- */

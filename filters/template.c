@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "formats/stream/cf.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-template [OPTION]... [FILE]...\n"
@@ -36,35 +36,17 @@ struct options {
     uint64_t line_size; /* bytes */
 };
 
-enum { OPT_SETS = 256, OPT_LINE_SIZE };
-
-static const struct option longs[] = {
-    {"sets", required_argument, NULL, OPT_SETS},
-    {"line-size", required_argument, NULL, OPT_LINE_SIZE},
-    {"output", required_argument, NULL, 'o'},
-    CF_INPUT_OPTIONS,
-};
-
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    int c;
+    const struct cf_option table[] = {
+        {"sets", 0, CF_NUMBER(&o->sets, 1, UINT32_MAX)},
+        {"line-size", 0, CF_POWER(&o->line_size, 1, UINT64_MAX)},
+        {"output", 'o', CF_TEXT(&o->output)},
+        CF_END_INPUT_OPTIONS,
+    };
 
     *o = (struct options){.sets = 64, .line_size = 64};
-    while ((c = getopt_long(argc, argv, "o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case OPT_SETS:
-            o->sets = (uint32_t)cf_parse_u64(t, "--sets", optarg, 1, UINT32_MAX);
-            break;
-        case OPT_LINE_SIZE:
-            o->line_size = cf_parse_power(t, "--line-size", optarg, 1, UINT64_MAX);
-            break;
-        case 'o':
-            o->output = optarg;
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    cf_options_read(t, argc, argv, table);
 }
 
 static void find_sets(const struct options *o, const uint64_t *addr, uint32_t *set, uint32_t rows)

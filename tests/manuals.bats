@@ -81,7 +81,7 @@ in_help() {
         c=${page%.1}
         # An old name warns, and stands nowhere.
         more=$(cat "$c.c" "$(dirname "$c")/parts/${p#cf-}"/*.c "$(dirname "$c")/${p#cf-capture-}"/*.c 2>/dev/null |
-            grep -v CF_OLD_NAME | grep -oE '\{"[a-z][-a-z0-9]+", *(no|required|optional)_argument' | sed 's/{"/--/; s/".*//' |
+            grep -v CF_OLD | grep -oE "\{\"[a-z][-a-z0-9]+\", *((no|required|optional)_argument|0, CF_|'.', CF_)" | sed 's/{"/--/; s/".*//' |
             sort -u | comm -23 - <(sort -u page) | tr '\n' ' ')
         [[ -z $more ]] || bad+="$p takes what its page does not tell of: $more"$'\n'
     done

@@ -45,16 +45,3 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
     free(*line);
     *line = longer;
 }
-
-void cf_picture_size(const struct cf_tool *t, const char *option, const char *text, uint32_t *width,
-                     uint32_t *height)
-{
-    const char *x = strchr(text, 'x');
-    char *wide = x ? strndup(text, (size_t)(x - text)) : NULL;
-
-    if (!wide)
-        cf_die(t, CF_EXIT_USAGE, "%s: '%s' is no size: write WIDTHxHEIGHT", option, text);
-    *width = (uint32_t)cf_parse_u64(t, option, wide, 500, 16384);
-    *height = (uint32_t)cf_parse_u64(t, option, x + 1, 260, 16384);
-    free(wide);
-}

@@ -9,21 +9,16 @@
 
 #include "filters/picture/output.h"
 
-void cf_output_option(struct cf_tool *t, struct cf_output *o, int option, const char *argument)
+void cf_output_size(const struct cf_tool *t, void *output, const char *option, char *text)
 {
-    switch (option) {
-    case CF_OPT_PNG:
-        o->png = argument;
-        break;
-    case CF_OPT_HTML:
-        o->html = argument;
-        break;
-    case CF_OPT_SIZE:
-        cf_picture_size(t, "--size", argument, &o->width, &o->height);
-        break;
-    default:
-        cf_common_option(t, option);
-    }
+    struct cf_output *o = output;
+    char *x = strchr(text, 'x');
+
+    if (!x)
+        cf_die(t, CF_EXIT_USAGE, "%s: '%s' is no size: write WIDTHxHEIGHT", option, text);
+    *x = '\0';
+    o->width = (uint32_t)cf_parse_u64(t, option, text, 500, 16384);
+    o->height = (uint32_t)cf_parse_u64(t, option, x + 1, 260, 16384);
 }
 
 static int to_stdout(const char *file)

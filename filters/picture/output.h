@@ -3,6 +3,7 @@
 #ifndef CF_OUTPUT_H
 #define CF_OUTPUT_H
 
+#include "formats/program/cf_options.h"
 #include "filters/picture/picture.h"
 
 struct cf_output {
@@ -10,17 +11,13 @@ struct cf_output {
     uint32_t width, height; /* of the PNG, in pixels: the program sets what they are if not given */
 };
 
-enum { CF_OPT_PNG = 900, CF_OPT_HTML, CF_OPT_SIZE };
-
-/* For tables of long options: pictures into files. Programs that draw on terminals too have
-   CF_TERM_OPTIONS. */
-#define CF_PICTURE_OPTIONS                                                                         \
-    {"png", required_argument, NULL, CF_OPT_PNG}, {"html", required_argument, NULL, CF_OPT_HTML},  \
+/* The options of struct cf_output `o`. Programs that draw on terminals too have CF_FORM_OPTIONS. */
+#define CF_PICTURE_OPTIONS(o)                                                                      \
+    {"png", 0, CF_TEXT(&(o)->png)}, {"html", 0, CF_TEXT(&(o)->html)},                              \
     {                                                                                              \
-        "size", required_argument, NULL, CF_OPT_SIZE                                               \
+        "size", 0, CF_CALL(cf_output_size, (o))                                                    \
     }
-/* Acts on one of these; hands any other to cf_common_option(). */
-void cf_output_option(struct cf_tool *t, struct cf_output *o, int option, const char *argument);
+void cf_output_size(const struct cf_tool *t, void *output, const char *option, char *text);
 
 /* After all options: exits with CF_EXIT_USAGE where two things, or a picture and a terminal, would
    come together on standard output. */

@@ -102,8 +102,4 @@ void cf_json_text(FILE *out, const char *name, const char *text);
    the first 4,096 bytes. Exits without memory. */
 void cf_picture_command(const struct cf_tool *t, char **line, const char *command);
 
-/* "WxH" in pixels, of an option. Exits with CF_EXIT_USAGE when it is none, or too small to draw. */
-void cf_picture_size(const struct cf_tool *t, const char *option, const char *text, uint32_t *width,
-                     uint32_t *height);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * survey.c - options, reading, names and ranks of a survey (see survey.h).
+ * survey.c - reading, names and ranks of a survey (see survey.h).
  *
  * In: a stream of snapshots. Out: its census, and texts for its groups.
  */
@@ -9,25 +9,6 @@
 #include <string.h>
 
 #include "filters/survey/survey.h"
-
-void cf_survey_option(struct cf_survey *s, int option, const char *argument)
-{
-    struct cf_tool *t = &s->tool;
-
-    switch (option) {
-    case CF_OPT_LEVEL:
-        s->o.level = (uint8_t)cf_parse_u64(t, "--level", argument, 1, 255);
-        break;
-    case 'n':
-        s->o.top = (uint32_t)cf_parse_u64(t, "--top", argument, 1, UINT32_MAX);
-        break;
-    case CF_OPT_LINES:
-        s->o.lines = cf_parse_u64(t, "--lines", argument, 1, UINT32_MAX);
-        break;
-    default:
-        cf_output_option(t, &s->o.output, option, argument);
-    }
-}
 
 /* ---- reading ---- */
 

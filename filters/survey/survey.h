@@ -34,13 +34,10 @@ struct cf_survey {
 
 /* ---- options: --level, -n, --lines, and those of pictures ---- */
 
-enum { CF_OPT_LEVEL = 950, CF_OPT_LINES };
-#define CF_SURVEY_OPTIONS                                                                          \
-    {"level", required_argument, NULL, CF_OPT_LEVEL}, {"top", required_argument, NULL, 'n'},       \
-        {"lines", required_argument, NULL, CF_OPT_LINES}, CF_PICTURE_OPTIONS
-#define CF_SURVEY_LETTERS "n:"
-
-void cf_survey_option(struct cf_survey *s, int option, const char *argument);
+#define CF_SURVEY_OPTIONS(s)                                                                       \
+    {"level", 0, CF_NUMBER(&(s)->o.level, 1, 255)},                                                \
+        {"top", 'n', CF_NUMBER(&(s)->o.top, 1, UINT32_MAX)},                                       \
+        {"lines", 0, CF_NUMBER(&(s)->o.lines, 1, UINT32_MAX)}, CF_PICTURE_OPTIONS(&(s)->o.output)
 
 /* ---- reading ---- */
 

@@ -26,14 +26,8 @@ enum { CF_EXIT_OK = 0, CF_EXIT_INPUT = 1, CF_EXIT_USAGE = 2, CF_EXIT_ENVIRONMENT
 /* The same for programs that read streams. */
 #define CF_INPUT_OPTIONS {"max-strings", required_argument, NULL, 1001}, CF_COMMON_OPTIONS
 
-/* For tables of long options of programs that print CSV, or what is for people where standard
-   output is a terminal: see cf_tool_term(). */
+/* What is printed: see cf_tool_term(). */
 enum { CF_OPT_CSV = 1002, CF_OPT_TERM };
-#define CF_TERM_OPTIONS                                                                            \
-    {"csv", no_argument, NULL, CF_OPT_CSV},                                                        \
-    {                                                                                              \
-        "term", no_argument, NULL, CF_OPT_TERM                                                     \
-    }
 
 /* In the value of an option: it has another name now, that of the value without this bit. */
 enum { CF_OLD_NAME = 0x10000 };

@@ -21,7 +21,8 @@ struct options {
     const char *region;
     unsigned table; /* 0: whatever comes */
     struct cf_output output;
-    int linear, level_given, from_given;
+    unsigned linear;
+    int level_given, from_given;
 };
 
 /* Everything that the loop works on. */

@@ -176,7 +176,7 @@ struct places;
 struct place_options {
     unsigned components; /* of a source path, 0 = all */
     unsigned depth;      /* frames in a site */
-    char **skip;         /* functions that are no allocation sites */
+    const char **skip;   /* functions that are no allocation sites */
     unsigned skips;
 };
 

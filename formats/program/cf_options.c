@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_options.c - a table of options, by getopt_long() (see cf_options.h).
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/program/cf_options.h"
+
+enum { MOST = 48, NAME = 64, FIRST = 256 };
+
+/* The tables of getopt_long(); the value of an option is its place, from FIRST up. */
+static void list(const struct cf_option *table, struct option *longs, char *letters)
+{
+    static const struct option common[] = {CF_COMMON_OPTIONS}, input[] = {CF_INPUT_OPTIONS};
+    const struct cf_option *o = table;
+
+    letters += sprintf(letters, "%s", CF_COMMON_LETTERS);
+    for (; o->name; o++) {
+        const int argument = o->may_lack ? optional_argument
+                             : o->takes == CF_TAKES_FLAG || o->takes == CF_TAKES_FORM
+                                 ? no_argument
+                                 : required_argument;
+
+        *longs++ = (struct option){o->name, argument, NULL, FIRST + (int)(o - table)};
+        if (o->letter)
+            letters += sprintf(letters, "%c%s", o->letter, argument ? ":" : "");
+    }
+    if (o->takes == CF_TAKES_INPUT_END)
+        memcpy(longs, input, sizeof input);
+    else
+        memcpy(longs, common, sizeof common);
+}
+
+static const struct cf_option *find(const struct cf_option *table, const char *name)
+{
+    while (strcmp(table->name, name) != 0)
+        table++;
+    return table;
+}
+
+static void add(const struct cf_tool *t, const struct cf_option *o, const char *name,
+                const char *text)
+{
+    unsigned *count = o->second;
+
+    if (*count == o->most)
+        cf_die(t, CF_EXIT_USAGE, "%s: given more than %" PRIu64 " times", name, o->most);
+    ((const char **)o->to)[(*count)++] = text;
+}
+
+static void act(struct cf_tool *t, const struct cf_option *o, char *text)
+{
+    char name[NAME];
+
+    snprintf(name, sizeof name, "--%s", o->name);
+    switch (o->takes) {
+    case CF_TAKES_FORM:
+        cf_common_option(t, (int)o->least);
+        break;
+    case CF_TAKES_FLAG:
+        *(int *)o->to = 1;
+        break;
+    case CF_TAKES_TEXT:
+        *(const char **)o->to = text;
+        break;
+    case CF_TAKES_TEXTS:
+        add(t, o, name, text);
+        break;
+    case CF_TAKES_U8:
+        *(uint8_t *)o->to = (uint8_t)cf_parse_u64(t, name, text, o->least, o->most);
+        break;
+    case CF_TAKES_U32:
+        *(uint32_t *)o->to = (uint32_t)cf_parse_u64(t, name, text, o->least, o->most);
+        break;
+    case CF_TAKES_U64:
+        *(uint64_t *)o->to = cf_parse_u64(t, name, text, o->least, o->most);
+        break;
+    case CF_TAKES_F64:
+        *(double *)o->to = cf_parse_f64(t, name, text, (double)o->least, (double)o->most, o->ends);
+        break;
+    case CF_TAKES_SIZE:
+        *(uint64_t *)o->to = cf_parse_size(t, name, text);
+        break;
+    case CF_TAKES_POWER:
+        *(uint64_t *)o->to = cf_parse_power(t, name, text, o->least, o->most);
+        break;
+    case CF_TAKES_RANGE:
+        cf_parse_range(t, name, text, o->to, o->second);
+        break;
+    case CF_TAKES_WORD:
+        *(unsigned *)o->to = (unsigned)o->least + cf_parse_word(t, name, text, o->words);
+        break;
+    case CF_TAKES_OPS:
+        cf_parse_ops(t, name, text, o->to);
+        break;
+    default:
+        o->call(t, o->to, name, text);
+    }
+    if (o->given)
+        *o->given = 1;
+}
+
+void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table)
+{
+    struct option longs[MOST];
+    char letters[2 * MOST];
+    int c;
+
+    list(table, longs, letters);
+    while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+        const struct cf_option *o = table;
+
+        while (o->name && (c < FIRST ? o->letter != c : o - table != c - FIRST))
+            o++;
+        if (!o->name) {
+            cf_common_option(t, c);
+            continue;
+        }
+        if (o->takes == CF_TAKES_OLD) {
+            cf_warn(t, "--%s is --%s now, and will be unknown in the next version", o->name,
+                    o->words);
+            o = find(table, o->words);
+        }
+        act(t, o, optarg);
+    }
+}

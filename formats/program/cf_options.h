@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_options.h - the options of a program as one table: how each is called, what it takes, and
+ * where that goes.
+ *
+ *     const struct cf_option table[] = {
+ *         {"sets", 0, CF_NUMBER(&o->sets, 1, UINT32_MAX)},
+ *         {"line-size", 0, CF_POWER(&o->line_size, 4, 65536)},
+ *         {"output", 'o', CF_TEXT(&o->output)},
+ *         CF_END_INPUT_OPTIONS,
+ *     };
+ *
+ *     cf_options_read(t, argc, argv, table);
+ *
+ * The options that all programs share come by the end of the table.
+ */
+#ifndef CF_OPTIONS_H
+#define CF_OPTIONS_H
+
+#include "formats/program/cf_tool.h"
+
+enum cf_takes {
+    CF_TAKES_END,
+    CF_TAKES_INPUT_END,
+    CF_TAKES_OLD,
+    CF_TAKES_FORM,
+    CF_TAKES_FLAG,
+    CF_TAKES_TEXT,
+    CF_TAKES_TEXTS,
+    CF_TAKES_U8,
+    CF_TAKES_U32,
+    CF_TAKES_U64,
+    CF_TAKES_F64,
+    CF_TAKES_SIZE,
+    CF_TAKES_POWER,
+    CF_TAKES_RANGE,
+    CF_TAKES_WORD,
+    CF_TAKES_OPS,
+    CF_TAKES_CALL,
+};
+
+struct cf_option {
+    const char *name; /* without the dashes */
+    char letter;      /* short name, 0 for none */
+    enum cf_takes takes;
+    void *to, *second;
+    uint64_t least, most;
+    unsigned ends; /* enum cf_ends */
+    const char *words;
+    void (*call)(const struct cf_tool *t, void *to, const char *option, char *text);
+    int *given;   /* set to 1 where the option is given, or NULL */
+    int may_lack; /* --name or --name=TEXT: the text is NULL where there is none */
+};
+
+/* What goes to a variable, whose type is checked: 1; the text; one more text, of at most `room`; a
+   number (of 8, 32 or 64 bits, or with a fraction: see cf_parse_f64()); bytes; a power of two; the
+   ends of a range; `first` and the place of the word in the list; 1 for each operation. */
+#define CF_FLAG(p) .takes = CF_TAKES_FLAG, .to = _Generic((p), int * : (p))
+#define CF_TEXT(p) .takes = CF_TAKES_TEXT, .to = _Generic((p), const char ** : (p))
+#define CF_TEXTS(array, count, room)                                                               \
+    .takes = CF_TAKES_TEXTS, .to = _Generic((array), const char **: (array)),                      \
+    .second = _Generic((count), unsigned *: (count)), .most = (room)
+#define CF_NUMBER(p, from, up_to)                                                                  \
+    .takes = _Generic((p), uint8_t *                                                               \
+                      : CF_TAKES_U8, uint32_t *                                                    \
+                      : CF_TAKES_U32, uint64_t *                                                   \
+                      : CF_TAKES_U64),                                                             \
+    .to = (p), .least = (from), .most = (up_to)
+#define CF_FRACTION(p, from, up_to, which)                                                         \
+    .takes = CF_TAKES_F64, .to = _Generic((p), double *: (p)), .least = (from), .most = (up_to),   \
+    .ends = (which)
+#define CF_SIZE_OF(p) .takes = CF_TAKES_SIZE, .to = _Generic((p), uint64_t * : (p))
+#define CF_POWER(p, from, up_to)                                                                   \
+    .takes = CF_TAKES_POWER, .to = _Generic((p), uint64_t * : (p)), .least = (from), .most = (up_to)
+#define CF_RANGE(a, b)                                                                             \
+    .takes = CF_TAKES_RANGE,                                                                       \
+    .to = _Generic((a), uint64_t *                                                                 \
+                   : (a)),                                                                         \
+    .second = _Generic((b), uint64_t *                                                             \
+                       : (b))
+#define CF_WORD(p, list, first)                                                                    \
+    .takes = CF_TAKES_WORD, .to = _Generic((p), unsigned * : (p)), .words = (list), .least = (first)
+#define CF_OPS(p) .takes = CF_TAKES_OPS, .to = _Generic((p), uint8_t * : (p))
+/* Anything else: function(t, arg, "--name", text). */
+#define CF_CALL(function, arg) .takes = CF_TAKES_CALL, .call = (function), .to = (arg)
+/* An earlier name of another option of the table: taken with a warning, once each time. */
+#define CF_OLD(now) .takes = CF_TAKES_OLD, .words = (now)
+
+/* --csv and --term, of programs that print CSV, or what is for people where standard output is a
+   terminal: see cf_tool_term(). */
+#define CF_FORM_OPTIONS                                                                            \
+    {"csv", .takes = CF_TAKES_FORM, .least = CF_OPT_CSV},                                          \
+    {                                                                                              \
+        "term", .takes = CF_TAKES_FORM, .least = CF_OPT_TERM                                       \
+    }
+
+/* The last of the table, with what all programs have, and what all have that read streams. */
+#define CF_END_OPTIONS                                                                             \
+    {                                                                                              \
+        .takes = CF_TAKES_END                                                                      \
+    }
+#define CF_END_INPUT_OPTIONS                                                                       \
+    {                                                                                              \
+        .takes = CF_TAKES_INPUT_END                                                                \
+    }
+
+/* Acts on all options of the command line in their order; optind is then the first argument that is
+   none. Exits with CF_EXIT_USAGE and a message where one is unknown or its value bad. */
+void cf_options_read(struct cf_tool *t, int argc, char **argv, const struct cf_option *table);
+
+#endif
