@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptions of cache hierarchies: finds them by name, and writes them as text again.
+ * Descriptions of cache hierarchies: finds them by name.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,8 +32,8 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The installed names, each followed by `separator`. */
-static char *list_names(const char *separator)
+/* The installed names, each followed by a comma. */
+static char *list_names(void)
 {
     char dir[4096], *text = NULL;
     struct dirent **entry = NULL;
@@ -52,21 +52,16 @@ static char *list_names(const char *separator)
         return NULL;
     }
     for (int i = 0; i < count; i++) {
-        fprintf(out, "%.*s%s", (int)(strlen(entry[i]->d_name) - 5), entry[i]->d_name, separator);
+        fprintf(out, "%.*s, ", (int)(strlen(entry[i]->d_name) - 5), entry[i]->d_name);
         free(entry[i]);
     }
     free(entry);
     return cf_memory_text(out, &text);
 }
 
-char *cf_machine_list(void)
-{
-    return list_names("\n");
-}
-
 static int load_installed(const struct report *to, const char *name, struct cf_machine *m)
 {
-    char dir[4096], path[4096 + 300];
+    char dir[4096], path[4096 + 300], *names;
     struct stat st;
     struct report at = *to;
 
@@ -77,17 +72,12 @@ static int load_installed(const struct report *to, const char *name, struct cf_m
             return cfm_load_file(&at, path, m);
         }
     }
-    {
-        char *names = list_names(", ");
-
-        if (names)
-            cfm_fail(to, 0,
-                     "no machine of this name is installed: give one of %shost, or a FILE.yaml",
-                     names);
-        else
-            cfm_refuse(to, ENOMEM);
-        free(names);
-    }
+    names = list_names();
+    if (!names)
+        return cfm_refuse(to, ENOMEM);
+    cfm_fail(to, 0, "no machine of this name is installed: give one of %shost, or a FILE.yaml",
+             names);
+    free(names);
     return -1;
 }
 
@@ -127,103 +117,4 @@ void cf_machine_free(struct cf_machine *m)
     free(m->source);
     free(m->file);
     free(m);
-}
-
-/* One UTF-8 character of valid text; bytes that are none count as themselves. */
-static unsigned take_character(const char **s)
-{
-    const unsigned char *p = (const unsigned char *)*s;
-    unsigned extra = p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : p[0] >= 0xc0 ? 1 : 0;
-    unsigned code = extra ? p[0] & (0x3fU >> extra) : p[0];
-
-    for (unsigned i = 1; i <= extra; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            *s += 1;
-            return p[0];
-        }
-        code = code << 6 | (p[i] & 0x3f);
-    }
-    *s += 1 + extra;
-    return code;
-}
-
-void cfm_write_text(FILE *out, const char *s)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-
-    if (*s && !s[strspn(s, plain)]) {
-        fputs(s, out);
-        return;
-    }
-    putc('"', out);
-    while (*s) {
-        const char *start = s;
-        unsigned c = take_character(&s);
-
-        /* YAML folds line breaks inside quotes and allows no control characters. */
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (s - start == 1 && c >= 0x80))
-            fprintf(out, "\\x%02X", c);
-        else if (c == 0x2028 || c == 0x2029 || c == 0xfeff || c == 0xfffe || c == 0xffff)
-            fprintf(out, "\\u%04X", c);
-        else
-            fwrite(start, 1, (size_t)(s - start), out);
-    }
-    putc('"', out);
-}
-
-static void write_size(FILE *out, uint64_t size)
-{
-    if (size && size % (1 << 20) == 0)
-        fprintf(out, "%" PRIu64 "MiB", size >> 20);
-    else if (size && size % (1 << 10) == 0)
-        fprintf(out, "%" PRIu64 "KiB", size >> 10);
-    else
-        fprintf(out, "%" PRIu64, size);
-}
-
-static const char *choice_name(const char *const *names, size_t count, size_t i)
-{
-    return i < count ? names[i] : names[0];
-}
-
-static void write_level(FILE *out, const struct cf_level *l)
-{
-    fputs("  - {name: ", out);
-    cfm_write_text(out, l->name);
-    fprintf(out, ", kind: %s, size: ", choice_name(cfm_kind_names, COUNT(cfm_kind_names), l->kind));
-    write_size(out, l->size);
-    fprintf(out,
-            ", ways: %" PRIu32 ", line_size: %" PRIu32 ", shared_by: %" PRIu32
-            ", policy: %s,\n     write: %s, allocate: %s, inclusion: %s, depth: %" PRIu32 "}\n",
-            l->ways, l->line, l->shared_by,
-            choice_name(cfm_policy_names, COUNT(cfm_policy_names), l->policy),
-            cfm_write_names[l->write_back != 0], cfm_bool_names[l->write_allocate != 0],
-            choice_name(cfm_inclusion_names, COUNT(cfm_inclusion_names), l->inclusion), l->depth);
-}
-
-char *cf_machine_text(const struct cf_machine *m)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-
-    if (!out)
-        return NULL;
-    fputs("name: ", out);
-    cfm_write_text(out, m->name);
-    if (m->source) {
-        fputs("\nsource: ", out);
-        cfm_write_text(out, m->source);
-    }
-    if (m->cpus)
-        fprintf(out, "\ncpus: %" PRIu32, m->cpus);
-    if (m->clock_hz)
-        fprintf(out, "\nclock_hz: %" PRIu64, m->clock_hz);
-    fprintf(out, "\nline_size: %" PRIu32 "\nlevels:\n", m->line_size);
-    for (uint32_t i = 0; i < m->levels && i < CF_MAX_LEVELS; i++)
-        write_level(out, &m->level[i]);
-    cfm_write_latency(out, m);
-    return cf_memory_text(out, &text);
 }

@@ -85,12 +85,6 @@ struct cf_machine {
 struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size) CF_MUST_CHECK;
 void cf_machine_free(struct cf_machine *m);
 
-/* The description as YAML text that cf_machine_load() reads back to the same; the caller frees. */
-char *cf_machine_text(const struct cf_machine *m);
-
-/* Names of the installed descriptions, one a line, sorted; the caller frees. */
-char *cf_machine_list(void);
-
 const char *cf_policy_name(enum cf_replacement policy);
 unsigned cf_policy_traits(enum cf_replacement policy); /* enum cf_policy_trait */
 unsigned cf_policy_bits(enum cf_replacement policy);   /* of state a way */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * This machine's own caches, as Linux shows them under /sys/devices/system/cpu (or under CF_SYSFS,
- * for tests). What is missing there is left out; what contradicts itself is told.
+ * for tests). What is missing there is left out; what contradicts itself is reported.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +13,8 @@
 
 #include "cf_machine_parts.h"
 #include "formats/base/cf_number.h"
+
+#define MOST_BYTES (UINT64_C(1) << 46)
 
 /* What is not there is left out; what cannot be read ends in a problem. */
 static void note_refusal(const struct report *to, int error)
@@ -92,67 +94,81 @@ static uint32_t sys_sharers(const struct report *to, const char *dir)
     return n ? n : 1;
 }
 
-/* One cache directory: 1, 0 when it does not say how large the cache is, or -1. */
-static int sys_level(const struct report *to, const char *dir, struct cf_level *l, unsigned *number)
-{
-    char text[64];
-    uint64_t level = sys_number(to, dir, "level"),
-             ways = sys_number(to, dir, "ways_of_associativity");
-    uint64_t line = sys_number(to, dir, "coherency_line_size"),
-             sets = sys_number(to, dir, "number_of_sets");
-    uint64_t size = sys_number(to, dir, "size");
+/* What a cache directory says, and what follows from it. */
+struct shape {
+    uint64_t level, ways, line, sets, size;
+};
 
-    *l = (struct cf_level){.write_back = 1, .write_allocate = 1};
-    if (sys_text(to, dir, "type", text, sizeof text) == 0)
-        l->kind = text[0] == 'D'   ? CF_DATA_CACHE
-                  : text[0] == 'I' ? CF_INSTRUCTION_CACHE
-                                   : CF_UNIFIED;
-    if (level == 0 || level > CF_MAX_LEVELS)
-        return 0;
-    *number = (unsigned)level;
-    snprintf(l->name, sizeof l->name, "L%u%s", *number,
-             l->kind == CF_UNIFIED      ? ""
-             : l->kind == CF_DATA_CACHE ? "D"
-                                        : "I");
-    if (ways > UINT32_MAX || line > UINT32_MAX || sets > UINT32_MAX || size > UINT64_C(1) << 46)
+/* Any one of ways, line, sets and size that is missing follows from the other three. 1, 0 when
+   the size stays unknown, or -1. */
+static int complete(const struct report *to, const char *dir, const char *name, struct shape *s)
+{
+    if (s->ways > UINT32_MAX || s->line > UINT32_MAX || s->sets > UINT32_MAX ||
+        s->size > MOST_BYTES)
         return cfm_fail(
             to, 0,
             "%s has impossible numbers: write a description of this machine (cf-machine(5))"
             " and name that file",
             dir);
-    /* Any one of the four that is missing follows from the other three. */
-    if (size == 0 && ways && line && sets && sets <= (UINT64_C(1) << 46) / (ways * line))
-        size = ways * line * sets;
-    if (size == 0)
+    if (s->size == 0 && s->ways && s->line && s->sets &&
+        s->sets <= MOST_BYTES / (s->ways * s->line))
+        s->size = s->ways * s->line * s->sets;
+    if (s->size == 0)
         return 0;
-    if (line == 0 && ways && sets && size % (ways * sets) == 0)
-        line = size / (ways * sets);
-    if (line == 0)
-        line = 64;
-    if (ways == 0 && sets && size % (sets * line) == 0)
-        ways = size / (sets * line);
-    if (ways == 0)
+    if (s->line == 0 && s->ways && s->sets && s->size % (s->ways * s->sets) == 0)
+        s->line = s->size / (s->ways * s->sets);
+    if (s->line == 0)
+        s->line = 64;
+    if (s->ways == 0 && s->sets && s->size % (s->sets * s->line) == 0)
+        s->ways = s->size / (s->sets * s->line);
+    if (s->ways == 0)
         return cfm_fail(to, 0,
                         "%s does not say how many ways %s has: write a description of this machine"
                         " (cf-machine(5)) and name that file",
-                        dir, l->name);
-    if (ways > CF_MAX_WAYS)
+                        dir, name);
+    if (s->ways > CF_MAX_WAYS)
         return cfm_fail(to, 0,
                         "%s: %s has %" PRIu64 " ways, more than the %d that are supported: write a"
                         " description with fewer (cf-machine(5)) and name that file",
-                        dir, l->name, ways, CF_MAX_WAYS);
-    if (!cf_is_power_of_two(line) || line < 4 || line > 65536)
+                        dir, name, s->ways, CF_MAX_WAYS);
+    if (!cf_is_power_of_two(s->line) || s->line < 4 || s->line > 65536)
         return cfm_fail(to, 0, "%s: a line of %" PRIu64 " bytes is no power of two from 4 to 65536",
-                        dir, line);
-    if (size % (ways * line) || (sets && sets != size / (ways * line)))
+                        dir, s->line);
+    if (s->size % (s->ways * s->line) || (s->sets && s->sets != s->size / (s->ways * s->line)))
         return cfm_fail(to, 0,
                         "%s: size %" PRIu64 " is not %" PRIu64 " sets times %" PRIu64
                         " ways times %" PRIu64 " bytes: write a description of this machine"
                         " (cf-machine(5)) and name that file",
-                        dir, size, sets, ways, line);
-    l->size = size;
-    l->ways = (uint32_t)ways;
-    l->line = (uint32_t)line;
+                        dir, s->size, s->sets, s->ways, s->line);
+    return 1;
+}
+
+/* One cache directory: 1, 0 when it does not say how large the cache is, or -1. */
+static int sys_level(const struct report *to, const char *dir, struct cf_level *l)
+{
+    char text[64];
+    struct shape s = {.level = sys_number(to, dir, "level"),
+                      .ways = sys_number(to, dir, "ways_of_associativity"),
+                      .line = sys_number(to, dir, "coherency_line_size"),
+                      .sets = sys_number(to, dir, "number_of_sets"),
+                      .size = sys_number(to, dir, "size")};
+    int known;
+
+    *l = (struct cf_level){.depth = (uint32_t)s.level, .write_back = 1, .write_allocate = 1};
+    if (sys_text(to, dir, "type", text, sizeof text) == 0)
+        l->kind = text[0] == 'D'   ? CF_DATA_CACHE
+                  : text[0] == 'I' ? CF_INSTRUCTION_CACHE
+                                   : CF_UNIFIED;
+    snprintf(l->name, sizeof l->name, "L%u%s", l->depth,
+             l->kind == CF_UNIFIED      ? ""
+             : l->kind == CF_DATA_CACHE ? "D"
+                                        : "I");
+    known = complete(to, dir, l->name, &s);
+    if (known <= 0)
+        return known;
+    l->size = s.size;
+    l->ways = (uint32_t)s.ways;
+    l->line = (uint32_t)s.line;
     l->shared_by = sys_sharers(to, dir);
     if (sys_text(to, dir, "write_policy", text, sizeof text) == 0)
         l->write_back = strcmp(text, "WriteThrough") != 0;
@@ -224,7 +240,42 @@ static void host_name(const struct report *to, char *name, size_t size)
         fclose(f);
 }
 
-int cfm_load_host(const struct report *to, struct cf_machine *m)
+/* By depth, and in a depth by the kernel's index. */
+static int sys_levels(const struct report *to, const char *cpu, struct cf_machine *m)
+{
+    for (unsigned at = 0; at < CF_MAX_LEVELS * 2 * CF_MAX_LEVELS; at++) {
+        const unsigned depth = at / (2 * CF_MAX_LEVELS) + 1, index = at % (2 * CF_MAX_LEVELS);
+        char dir[2300];
+        struct stat st;
+        struct cf_level l;
+        int known;
+
+        snprintf(dir, sizeof dir, "%s/cache/index%u", cpu, index);
+        if (stat(dir, &st) < 0 || sys_number(to, dir, "level") != depth)
+            continue;
+        known = sys_level(to, dir, &l);
+        if (known < 0)
+            return -1;
+        if (known == 0)
+            continue;
+        if (m->levels == CF_MAX_LEVELS)
+            return cfm_fail(to, 0, "%s/cache has more than %d levels", cpu, CF_MAX_LEVELS);
+        m->level[m->levels] = l;
+        if (cfm_settle_level(to, 0, m, m->levels) < 0)
+            return -1;
+        m->levels++;
+        if (m->line_size == 0 && l.kind != CF_INSTRUCTION_CACHE)
+            m->line_size = l.line;
+    }
+    if (m->levels == 0)
+        return cfm_fail(to, 0,
+                        "%s/cache does not say how large any cache is: name a machine description"
+                        " instead",
+                        cpu);
+    return 0;
+}
+
+static int load(const struct report *to, struct cf_machine *m)
 {
     const char *other = getenv("CF_SYSFS");
     char root[2048], cpu[2200], text[4096];
@@ -235,51 +286,14 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
         sizeof root)
         return cfm_fail(to, 0, "CF_SYSFS is too long");
     first = first_cpu(to, root, &count);
-    if (*to->refused)
-        return cfm_refuse(to, *to->refused);
     if (first < 0)
         return cfm_fail(to, 0,
                         "%s shows no cache of any CPU, as in many virtual machines: name a machine"
                         " description instead",
                         root);
     snprintf(cpu, sizeof cpu, "%s/cpu%ld", root, first);
-    /* By depth, and in a depth by the kernel's index. */
-    for (unsigned depth = 1; depth <= CF_MAX_LEVELS; depth++) {
-        for (unsigned i = 0; i < 2 * CF_MAX_LEVELS; i++) {
-            char dir[2300];
-            struct stat st;
-            struct cf_level l;
-            unsigned number = 0;
-            int status;
-
-            snprintf(dir, sizeof dir, "%s/cache/index%u", cpu, i);
-            if (stat(dir, &st) < 0 || sys_number(to, dir, "level") != depth)
-                continue;
-            status = sys_level(to, dir, &l, &number);
-            if (*to->refused)
-                return cfm_refuse(to, *to->refused);
-            if (status < 0)
-                return -1;
-            if (status == 0)
-                continue;
-            if (m->levels == CF_MAX_LEVELS)
-                return cfm_fail(to, 0, "%s/cache has more than %d levels", cpu, CF_MAX_LEVELS);
-            l.depth = number;
-            m->level[m->levels] = l;
-            if (cfm_settle_level(to, 0, m, m->levels) < 0)
-                return -1;
-            m->levels++;
-            if (m->line_size == 0 && l.kind != CF_INSTRUCTION_CACHE)
-                m->line_size = l.line;
-        }
-    }
-    if (*to->refused)
-        return cfm_refuse(to, *to->refused);
-    if (m->levels == 0)
-        return cfm_fail(to, 0,
-                        "%s/cache does not say how large any cache is: name a machine description"
-                        " instead",
-                        cpu);
+    if (sys_levels(to, cpu, m) < 0)
+        return -1;
     if (m->line_size == 0)
         m->line_size = m->level[0].line;
     m->cpus = sys_text(to, root, "online", text, sizeof text) == 0 ? count_list(text) : 0;
@@ -299,7 +313,12 @@ int cfm_load_host(const struct report *to, struct cf_machine *m)
     m->file = strdup(root);
     if (!m->source || !m->file)
         return cfm_refuse(to, ENOMEM);
-    if (*to->refused)
-        return cfm_refuse(to, *to->refused);
     return cfm_settle_cpus(to, 0, m);
+}
+
+int cfm_load_host(const struct report *to, struct cf_machine *m)
+{
+    const int status = load(to, m);
+
+    return *to->refused ? cfm_refuse(to, *to->refused) : status;
 }

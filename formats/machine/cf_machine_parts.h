@@ -12,15 +12,6 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-enum { CFM_KINDS = 3, CFM_INCLUSIONS = 3, CFM_BOOLS = 2, CFM_NODES = 3, CFM_RULES = 2 };
-
-extern const char *const cfm_kind_names[CFM_KINDS];
-extern const char *const cfm_policy_names[CF_POLICY_COUNT];
-extern const char *const cfm_inclusion_names[CFM_INCLUSIONS];
-extern const char *const cfm_write_names[CFM_BOOLS];
-extern const char *const cfm_bool_names[CFM_BOOLS];
-extern const char *const cfm_rule_names[CFM_RULES];
-
 /* Where a message goes. */
 struct report {
     const char *file;
@@ -48,12 +39,12 @@ struct node {
     struct node *next;
 };
 
-extern const char *const cfm_node_names[CFM_NODES];
+extern const char *const cfm_node_names[3];
 struct node *cfm_read_yaml(const struct report *to, const char *bytes, size_t size);
 void cfm_node_free(struct node *n);
 
 /* Index of a key among `names`, or `count`; and what is said of one that is not among them. */
-size_t cfm_key_index(const struct node *key, const char *const *names, size_t count);
+size_t cfm_key_index(const char *key, const char *const *names, size_t count);
 int cfm_unknown_key(const struct report *to, const struct node *key, const char *where,
                     const char *const *names, size_t count);
 
@@ -65,10 +56,8 @@ int cfm_get_u32(const struct report *to, const struct node *key, uint32_t least,
 int cfm_settle_level(const struct report *to, size_t line, struct cf_machine *m, uint32_t i);
 int cfm_settle_cpus(const struct report *to, size_t line, struct cf_machine *m);
 
-/* The value of key `latency`, after the levels were read; and the same as text. */
+/* The value of key `latency`, after the levels were read. */
 int cfm_read_latency(const struct report *to, const struct node *n, struct cf_machine *m);
-void cfm_write_latency(FILE *out, const struct cf_machine *m);
-void cfm_write_text(FILE *out, const char *s); /* quoted where YAML wants it */
 
 int cfm_load_file(const struct report *to, const char *path, struct cf_machine *m);
 int cfm_load_host(const struct report *to, struct cf_machine *m); /* from sysfs */

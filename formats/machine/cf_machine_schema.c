@@ -16,17 +16,17 @@
 
 enum { MAX_FILE = 1 << 20 };
 
-const char *const cfm_kind_names[] = {"unified", "data", "instruction"};
+static const char *const kind_names[] = {"unified", "data", "instruction"};
 #define NAME(id, name, bits, traits) name,
-const char *const cfm_policy_names[] = {CF_POLICIES(NAME)};
-const char *const cfm_inclusion_names[] = {"non-inclusive", "inclusive", "exclusive"};
-const char *const cfm_write_names[] = {"through", "back"};
-const char *const cfm_bool_names[] = {"false", "true"};
-const char *const cfm_rule_names[] = {"total", "added"};
+static const char *const policy_names[] = {CF_POLICIES(NAME)};
+static const char *const inclusion_names[] = {"non-inclusive", "inclusive", "exclusive"};
+static const char *const write_names[] = {"through", "back"};
+static const char *const bool_names[] = {"false", "true"};
+static const char *const rule_names[] = {"total", "added"};
 
 const char *cf_policy_name(enum cf_replacement policy)
 {
-    return (size_t)policy < CF_POLICY_COUNT ? cfm_policy_names[policy] : NULL;
+    return (size_t)policy < CF_POLICY_COUNT ? policy_names[policy] : NULL;
 }
 
 unsigned cf_policy_traits(enum cf_replacement policy)
@@ -103,21 +103,21 @@ static const struct key machine_keys[] = {
     KEY("line_size", POWER, cf_machine, line_size, WITHIN(4, 65536), REQUIRED),
     {.name = "levels", .kind = OTHER, REQUIRED},
     {.name = "latency", .kind = OTHER},
-    KEY("latency_rule", CHOICE, cf_machine, latency_rule, ONE_OF(cfm_rule_names)),
+    KEY("latency_rule", CHOICE, cf_machine, latency_rule, ONE_OF(rule_names)),
 };
 
 static const struct key level_keys[] = {
     KEY("name", TEXT, cf_level, name, WITHIN(1, sizeof(((struct cf_level *)NULL)->name) - 1),
         REQUIRED),
-    KEY("kind", CHOICE, cf_level, kind, ONE_OF(cfm_kind_names)),
+    KEY("kind", CHOICE, cf_level, kind, ONE_OF(kind_names)),
     KEY("size", SIZE, cf_level, size, WITHIN(1, UINT64_C(1) << 46), REQUIRED),
     KEY("ways", NUMBER, cf_level, ways, WITHIN(1, CF_MAX_WAYS), REQUIRED),
     KEY("line_size", POWER, cf_level, line, WITHIN(4, 65536)),
     KEY("shared_by", NUMBER, cf_level, shared_by, WITHIN(1, 65536)),
-    KEY("policy", CHOICE, cf_level, policy, ONE_OF(cfm_policy_names)),
-    KEY("write", CHOICE, cf_level, write_back, ONE_OF(cfm_write_names)),
-    KEY("allocate", CHOICE, cf_level, write_allocate, ONE_OF(cfm_bool_names)),
-    KEY("inclusion", CHOICE, cf_level, inclusion, ONE_OF(cfm_inclusion_names)),
+    KEY("policy", CHOICE, cf_level, policy, ONE_OF(policy_names)),
+    KEY("write", CHOICE, cf_level, write_back, ONE_OF(write_names)),
+    KEY("allocate", CHOICE, cf_level, write_allocate, ONE_OF(bool_names)),
+    KEY("inclusion", CHOICE, cf_level, inclusion, ONE_OF(inclusion_names)),
     KEY("depth", NUMBER, cf_level, depth, WITHIN(1, CF_MAX_LEVELS)),
 };
 
@@ -149,7 +149,7 @@ static int get_choice(const struct report *to, const struct node *key, const str
     if (n->kind != NODE_TEXT)
         return cfm_fail(to, n->line, "'%s' is %s: give one of %s", key->text,
                         cfm_node_names[n->kind], list);
-    *value = cfm_key_index(n, as->names, count);
+    *value = cfm_key_index(n->text, as->names, count);
     if (*value < count)
         return 0;
     return cfm_fail(to, n->line, "'%s: %s' is not known: give one of %s", key->text, n->text, list);
@@ -212,11 +212,11 @@ int cfm_unknown_key(const struct report *to, const struct node *key, const char 
                     cfm_name_list(list, sizeof list, names, count));
 }
 
-size_t cfm_key_index(const struct node *key, const char *const *names, size_t count)
+size_t cfm_key_index(const char *key, const char *const *names, size_t count)
 {
     size_t i = 0;
 
-    while (i < count && strcmp(key->text, names[i]) != 0)
+    while (i < count && strcmp(key, names[i]) != 0)
         i++;
     return i;
 }

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/machine/cf_machine.h"
+#include "tests/unit/machine_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
-    text = cf_machine_text(m);
+    text = machine_text(m);
     cf_machine_free(m);
     if (!text)
         abort();
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fprintf(stderr, "not taken back: %s\n%s", problem, text);
         abort();
     }
-    second = cf_machine_text(again);
+    second = machine_text(again);
     cf_machine_free(again);
     if (!second)
         abort();

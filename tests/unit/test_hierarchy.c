@@ -9,6 +9,7 @@
 #include "filters/engine/cache/hierarchy.h"
 #include "naive_hierarchy.h"
 #include "cpus.h"
+#include "machine_text.h"
 #include "tap.h"
 
 #ifdef CF_SANITIZED /* is after wrong code, of which there is the same in fewer machines */
@@ -174,7 +175,7 @@ static int same_counts(const struct cf_hierarchy_counts *a, const struct cf_hier
 
 static void tell(const struct set *s)
 {
-    char *text = cf_machine_text(&s->m);
+    char *text = machine_text(&s->m);
 
     note("%u cores, masks %u", s->o.cores, s->o.mask_count);
     for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
