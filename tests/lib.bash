@@ -99,6 +99,39 @@ same() {
     diff -u --label expected --label actual "$1" "$2" >&2
 }
 
+# pixels FILE.png X,Y...: the colour of each, as hex, of a picture of 8-bit RGB.
+pixels() {
+    need python3 'looks at single pixels'
+    python3 - "$@" <<'END'
+import struct, sys, zlib
+data = open(sys.argv[1], 'rb').read()
+wanted = [tuple(map(int, text.split(','))) for text in sys.argv[2:]]
+at, raw = 8, b''
+while at < len(data):
+    size, kind = struct.unpack('>I4s', data[at:at + 8])
+    body = data[at + 8:at + 8 + size]
+    assert zlib.crc32(kind + body) == struct.unpack('>I', data[at + 8 + size:at + 12 + size])[0]
+    if kind == b'IHDR':
+        width, height = struct.unpack('>II', body[:8])
+    if kind == b'IDAT':
+        raw += body
+    at += size + 12
+raw, stride, last, colour = zlib.decompress(raw), 3 * width, bytes(3 * width), {}
+for y in range(max(y for x, y in wanted) + 1):
+    kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+    for i in range(stride if kind else 0): # PNG, 9.2: what the bytes to the left and above say
+        a, b, c = row[i - 3] if i > 2 else 0, last[i], last[i - 3] if i > 2 else 0
+        if kind == 4:
+            p = a + b - c
+            a = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+        row[i] = (row[i] + (0, a, b, (a + b) // 2, a)[kind]) & 255
+    last = row
+    colour.update((p, row[3 * p[0]:3 * p[0] + 3].hex()) for p in wanted if p[1] == y)
+for p in wanted:
+    print(colour[p])
+END
+}
+
 # is TEXT: what `run` has put into $output is exactly this.
 is() {
     [[ $output == "$1" ]] || {
