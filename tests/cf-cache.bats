@@ -256,7 +256,7 @@ int main(int argc, char **argv)
     return count['q'] == 12345;
 }
 END
-    "${CC:-cc}" -O2 -static -o p p.c
+    ${CC:-cc} -O2 -static -o p p.c
     head -c 12000 "$ROOT/tests/lib.bash" "$ROOT/README.md" >in.txt
     cachegrind() {
         env -i PATH="$PATH" PAD="$1" valgrind -q --tool=cachegrind --vex-guest-chase=no \

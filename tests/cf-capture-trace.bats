@@ -77,6 +77,19 @@ ours() {
     env -i PATH="$PATH" setarch -R "$P/same/bin/cf-capture-trace" -q -o t.cf "$@"
 }
 
+# both PROGRAM: into log what lackey has of it, into t.cf what we have; recorded when first asked for.
+both() {
+    rm -f log t.cf
+    if [[ ! -f $P/$1.cf ]]; then
+        theirs --tool=lackeyx --trace-mem=yes "$P/$1" mixed
+        mv log "$P/$1.log"
+        ours "$P/$1" mixed
+        mv t.cf "$P/$1.cf"
+    fi
+    ln -sf "$P/$1.log" log
+    ln -sf "$P/$1.cf" t.cf
+}
+
 # One line for each access and, if asked for by a first argument, for each change of the
 # instruction's 64-byte line. Where the stack lies depends on the environment: its addresses are
 # only told to be such. A string instruction that repeats itself has as many accesses as it has
@@ -119,8 +132,7 @@ canonical_ours() {
 
 @test "every access, in lackey's order" {
     for program in static pie; do
-        theirs --tool=lackeyx --trace-mem=yes "$P/$program" mixed
-        ours "$P/$program" mixed
+        both $program
         canonical_lackey >a
         canonical_ours >b
         cmp a b
@@ -129,7 +141,8 @@ canonical_ours() {
 }
 
 @test "instruction lines and data interleave as lackey has them" {
-    theirs --tool=lackeyx --trace-mem=yes "$P/static" mixed
+    both static
+    rm t.cf
     ours -i "$P/static" mixed
     canonical_lackey 1 >a
     canonical_ours 1 >b
@@ -142,11 +155,11 @@ canonical_ours() {
 
 @test "totals equal cachegrind's" {
     for program in static pie; do
+        rm -f log
         theirs --tool=cachegr --cache-sim=yes --cachegrind-out-file=/dev/null "$P/$program" mixed
         tr -d ',()' <log >cg
-        ours "$P/$program" mixed
         # Each iteration of a repeated string instruction is an instruction to both of them.
-        theirs --tool=lackeyx --trace-mem=yes "$P/$program" mixed
+        both $program
         hawk '/^I/ { split($2, a, ","); if (a[1] == pc) n[pc]++; pc = a[1] }
             END { for (i in n) printf "0x%s %d\n", tolower(substr(i, match(i, /[^0]/))), n[i] }' log >again
         [ -s again ]
