@@ -35,6 +35,12 @@ __attribute__((format(printf, 2, 3), unused)) static int ok(int good, const char
     return good;
 }
 
+/* Whether there is time for all that a test could try: `make check-long` sets it. */
+__attribute__((unused)) static int thorough(void)
+{
+    return getenv("CF_LONG") != NULL;
+}
+
 /* What a failed check has to say, after it. */
 __attribute__((format(printf, 1, 2), unused)) static void note(const char *format, ...)
 {

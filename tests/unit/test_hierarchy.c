@@ -13,9 +13,9 @@
 #include "tap.h"
 
 #ifdef CF_SANITIZED /* is after wrong code, of which there is the same in fewer machines */
-enum { ROWS = 600, FRAMES = 2, MACHINES = 4000 };
+enum { ROWS = 600, FRAMES = 2, MACHINES = 3000, MACHINES_LONG = 20000 };
 #else
-enum { ROWS = 600, FRAMES = 2, MACHINES = 20000 };
+enum { ROWS = 600, FRAMES = 2, MACHINES = 8000, MACHINES_LONG = 100000 };
 #endif
 
 static uint64_t state = 11;
@@ -443,9 +443,10 @@ static void random_machines(void)
     static struct set s;
     enum { WAYS = 7 };
     const unsigned best = best_cpu();
+    const unsigned machines = thorough() ? MACHINES_LONG : MACHINES;
     unsigned done[WAYS] = {0}, bad[WAYS] = {0};
 
-    for (unsigned i = 0; i < MACHINES; i++) {
+    for (unsigned i = 0; i < machines; i++) {
         unsigned way = i % WAYS;
         const unsigned cpu = CF_CPU_BASE + next(best);
         int result;
@@ -477,7 +478,7 @@ static void random_machines(void)
             "kinds taken apart and merged, several cores: as the naive model"};
 
         is_u64(bad[way], 0, "%s (%u machines)", name[way], done[way]);
-        ok(done[way] > MACHINES / 10, "enough of them");
+        ok(done[way] > machines / 10, "enough of them");
     }
 }
 
