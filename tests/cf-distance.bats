@@ -98,7 +98,7 @@ $NONE
 
 @test "random accesses: as lists say, in all variants" {
     local seed kind per sets
-    for seed in 1 2 3; do
+    for seed in 1 2; do
         random 2000 $seed >a.csv
         stream a.cf a.csv
         stream a.packed.cf a.csv

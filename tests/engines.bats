@@ -53,7 +53,7 @@ setup_file() {
             cf-capture csv -q >$name.cut.cf
     done
     for name in gzip sort sqlite cc1 threads; do
-        cf-cat --slice 150000-280000 "$samples/$name.cf" >$name.cf
+        cf-cat --slice 150000-220000 "$samples/$name.cf" >$name.cf
         cf-cat -o $name.packed.cf $name.cf
     done
 }
