@@ -32,7 +32,7 @@ static const char usage[] =
     "\n"
     "Example: zcat cc1.din.gz | cf-capture din -o cc1.cf\n";
 
-struct import {
+struct din {
     struct cf_tool *tool;
     struct cf_writer *out;
     uint32_t default_size;
@@ -45,7 +45,7 @@ struct import {
     uint8_t op[BATCH];
 };
 
-static void send_rows(struct import *m)
+static void send_rows(struct din *m)
 {
     const struct cf_values columns[] = {
         {CF_TIME, m->time, 0}, {CF_OP, m->op, 0}, {CF_SIZE, m->size, 0},
@@ -59,7 +59,7 @@ static void send_rows(struct import *m)
 
 static void idle(void *arg)
 {
-    struct import *m = arg;
+    struct din *m = arg;
 
     send_rows(m);
     (void)cf_writer_flush(m->out);
@@ -103,7 +103,7 @@ static inline int scan_size(const char *p, uint32_t *size)
     return 1;
 }
 
-static void import(struct import *m, struct cf_lines *l)
+static void import(struct din *m, struct cf_lines *l)
 {
     static const uint8_t ops[] = {CF_LOAD, CF_STORE, CF_IFETCH, 0, CF_FLUSH};
     const char *line;
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
                                             {"output", required_argument, NULL, 'o'},
                                             {"probe", no_argument, NULL, 256},
                                             CF_COMMON_OPTIONS};
-    static struct import m = {.default_size = 4};
+    static struct din m = {.default_size = 4};
     const struct cf_header header = {.clock_unit = (char *)"records",
                                      .source = (char *)"cf-capture-din"};
     struct cf_tool t;

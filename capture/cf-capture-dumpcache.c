@@ -49,7 +49,7 @@ static const struct option longs[] = {
     {"probe", no_argument, NULL, PROBE},         CF_COMMON_OPTIONS,
 };
 
-static const char *parse(struct import *m, int argc, char **argv)
+static const char *parse(struct cf_dumpcache *m, int argc, char **argv)
 {
     struct cf_tool *t = m->tool;
     const char *output = NULL;
@@ -84,7 +84,7 @@ static const char *parse(struct import *m, int argc, char **argv)
             m->keep_pids = 1;
             break;
         case SETS:
-            m->sets = (uint32_t)cf_parse_power(t, "--sets", optarg, 1, ENTRIES_MOST);
+            m->sets = (uint32_t)cf_parse_power(t, "--sets", optarg, 1, CF_ENTRIES_MOST);
             break;
         case WAYS:
             m->ways = (uint32_t)cf_parse_u64(t, "--ways", optarg, 1, 256);
@@ -105,14 +105,14 @@ static const char *parse(struct import *m, int argc, char **argv)
             cf_common_option(t, c);
         }
     }
-    if ((uint64_t)(m->sets ? m->sets : 2048) * (m->ways ? m->ways : 16) > ENTRIES_MOST)
-        cf_die(t, CF_EXIT_USAGE, "--sets times --ways: over %d", ENTRIES_MOST);
+    if ((uint64_t)(m->sets ? m->sets : 2048) * (m->ways ? m->ways : 16) > CF_ENTRIES_MOST)
+        cf_die(t, CF_EXIT_USAGE, "--sets times --ways: over %d", CF_ENTRIES_MOST);
     return output;
 }
 
 int main(int argc, char **argv)
 {
-    static struct import m;
+    static struct cf_dumpcache m;
     struct cf_tool t;
     const char *output;
     int status, bad;
@@ -120,11 +120,11 @@ int main(int argc, char **argv)
     cf_tool_init(&t, argc, argv, "cf-capture-dumpcache", usage);
     m.tool = &t;
     output = parse(&m, argc, argv);
-    import_open(&m, argv + optind, argc - optind);
+    cf_dumpcache_open(&m, argv + optind, argc - optind);
     m.out = cf_tool_recording(&t, output);
-    bad = import_run(&m);
+    bad = cf_dumpcache_run(&m);
     status = cf_tool_finish(&t, NULL, m.out);
-    import_free(&m);
+    cf_dumpcache_free(&m);
     cf_lines_raise();
     return status | bad; /* 0, 1 or 3 */
 }

@@ -35,7 +35,7 @@ static const char usage[] =
     "Example: valgrind --tool=lackey --trace-mem=yes --log-fd=9 ls 9>&1 >/dev/null |\n"
     "             cf-capture lackey -i -o ls.cf\n";
 
-struct import {
+struct lackey {
     struct cf_tool *tool;
     struct cf_writer *out;
     int instructions;  /* -i */
@@ -55,7 +55,7 @@ struct import {
     uint8_t op[BATCH];
 };
 
-static void begin(struct import *m)
+static void begin(struct lackey *m)
 {
     struct cf_header h = {.clock_unit = (char *)"instructions",
                           .source = (char *)"cf-capture-lackey",
@@ -66,7 +66,7 @@ static void begin(struct import *m)
     m->begun = 1;
 }
 
-static void send_rows(struct import *m, uint32_t rows)
+static void send_rows(struct lackey *m, uint32_t rows)
 {
     struct cf_values columns[9] = {
         {CF_TIME, m->time, 0}, {CF_OP, m->op, 0}, {CF_SIZE, m->size, 0},
@@ -86,7 +86,7 @@ static void send_rows(struct import *m, uint32_t rows)
 }
 
 /* Sends what is complete: all rows before the run that is open. */
-static void send_complete(struct import *m)
+static void send_complete(struct lackey *m)
 {
     uint32_t rows = m->run >= 0 ? (uint32_t)m->run : m->rows, rest = m->rows - rows;
 
@@ -106,13 +106,13 @@ static void send_complete(struct import *m)
 
 static void idle(void *arg)
 {
-    struct import *m = arg;
+    struct lackey *m = arg;
 
     send_complete(m);
     (void)cf_writer_flush(m->out);
 }
 
-static inline void add_row(struct import *m, uint8_t op, uint64_t addr, uint32_t size,
+static inline void add_row(struct lackey *m, uint8_t op, uint64_t addr, uint32_t size,
                            uint32_t insns)
 {
     uint32_t i;
@@ -134,7 +134,7 @@ static inline void add_row(struct import *m, uint8_t op, uint64_t addr, uint32_t
     m->op[i] = op;
 }
 
-static inline void add_instruction(struct import *m, uint64_t addr, uint32_t size)
+static inline void add_instruction(struct lackey *m, uint64_t addr, uint32_t size)
 {
     m->executed++;
     m->pc = addr;
@@ -179,7 +179,7 @@ static inline int scan_access(const char *p, uint64_t *addr, uint32_t *size)
 }
 
 /* "==pid== text" and "--pid-- text": 0 when it is no such line. */
-static int own_line(struct import *m, const struct cf_lines *l, const char *line, size_t length)
+static int own_line(struct lackey *m, const struct cf_lines *l, const char *line, size_t length)
 {
     static const char command[] = " Command: ";
     uint64_t pid = 0;
@@ -213,7 +213,7 @@ static int is_superblock(const char *line, size_t length)
     return length > 3 && memcmp(line, "SB ", 3) == 0; /* --trace-superblocks=yes */
 }
 
-static void import(struct import *m, struct cf_lines *l)
+static void import(struct lackey *m, struct cf_lines *l)
 {
     const char *line;
     size_t length;
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
                                             {"output", required_argument, NULL, 'o'},
                                             {"probe", no_argument, NULL, 256},
                                             CF_COMMON_OPTIONS};
-    static struct import m = {.run = -1};
+    static struct lackey m = {.run = -1};
     struct cf_tool t;
     struct cf_lines lines;
     const char *output = NULL;

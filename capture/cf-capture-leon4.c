@@ -43,22 +43,22 @@ static const char bus_fields[] = "time,address,data,type,trans,size,master,lock,
 
 struct setup {
     struct cf_tool tool;
-    struct scan_options scan;
+    struct cf_scan_options scan;
     const char *output, *bus;
-    struct import *m;
+    struct cf_leon4 *m;
 };
 
 static void fields(const struct cf_tool *t, const char *option, const char *text,
-                   struct scan_layout *l)
+                   struct cf_scan_layout *l)
 {
     const char *name;
     int holds_address = 0;
 
-    if (scan_fields(text, l, &name) != 0)
+    if (cf_scan_fields(text, l, &name) != 0)
         cf_die(t, CF_EXIT_USAGE, "%s: '%.*s' is no field, or too many are given: see the manual",
                option, (int)strcspn(name, ","), name);
     for (unsigned i = 0; i < l->fields; i++)
-        holds_address |= l->field[i] == FIELD_ADDRESS;
+        holds_address |= l->field[i] == CF_FIELD_ADDRESS;
     if (!holds_address)
         cf_die(t, CF_EXIT_USAGE, "%s: the field 'address' is missing", option);
 }
@@ -104,7 +104,7 @@ static void parse(struct setup *s, int argc, char **argv)
                                             {"output", required_argument, NULL, 'o'},
                                             {"probe", no_argument, NULL, PROBE},
                                             CF_COMMON_OPTIONS};
-    struct import_options *o = &s->m->o;
+    struct cf_leon4_options *o = &s->m->o;
     struct cf_tool *t = &s->tool;
     uint64_t list[256];
     unsigned n;
@@ -113,12 +113,12 @@ static void parse(struct setup *s, int argc, char **argv)
     fields(t, "--inst-fields", inst_fields, &s->scan.inst);
     fields(t, "--bus-fields", bus_fields, &s->scan.bus);
     s->scan.wide = 1;
-    o->replay.windows = 8;
+    o->registers.windows = 8;
     o->line_size = 32;
     o->time_bits = 30;
     o->warm_up = 1000;
-    o->replay.memory_asi[1] = 0x0f;
-    for (unsigned i = 0; i < SCAN_CPUS; i++)
+    o->registers.memory_asi[1] = 0x0f;
+    for (unsigned i = 0; i < CF_SCAN_CPUS; i++)
         o->master[i] = (uint8_t)i;
     while ((c = getopt_long(argc, argv, "b:r::c:m:w:o:" CF_COMMON_LETTERS, options, NULL)) != -1) {
         switch (c) {
@@ -132,7 +132,7 @@ static void parse(struct setup *s, int argc, char **argv)
             s->scan.wide = cf_parse_word(t, "--bus-width", optarg, "32 128");
             break;
         case 'c':
-            s->scan.cpu = (unsigned)cf_parse_u64(t, "--cpu", optarg, 0, SCAN_CPUS - 1);
+            s->scan.cpu = (unsigned)cf_parse_u64(t, "--cpu", optarg, 0, CF_SCAN_CPUS - 1);
             break;
         case 'm':
             o->miss = cf_parse_word(t, "--miss", optarg, "after before line");
@@ -140,31 +140,31 @@ static void parse(struct setup *s, int argc, char **argv)
         case MASTER:
             o->any_master = strcmp(optarg, "any") == 0;
             memset(o->master, 255, sizeof o->master);
-            n = o->any_master ? 0 : cf_parse_list(t, "--master", optarg, 0, 15, SCAN_CPUS, list);
+            n = o->any_master ? 0 : cf_parse_list(t, "--master", optarg, 0, 15, CF_SCAN_CPUS, list);
             for (unsigned i = 0; i < n; i++)
                 o->master[i] = (uint8_t)list[i];
             break;
         case 'w':
-            o->replay.windows =
-                (unsigned)cf_parse_u64(t, "--windows", optarg, 2, REPLAY_MOST_WINDOWS);
+            o->registers.windows =
+                (unsigned)cf_parse_u64(t, "--windows", optarg, 2, CF_REGISTERS_MOST_WINDOWS);
             break;
         case STORE:
-            o->replay.store = cf_parse_word(t, "--store", optarg, "auto address data");
+            o->registers.store = cf_parse_word(t, "--store", optarg, "auto address data");
             break;
         case ATOMIC:
-            o->replay.atomic = cf_parse_word(t, "--atomic", optarg, "none first last");
+            o->registers.atomic = cf_parse_word(t, "--atomic", optarg, "none first last");
             break;
         case DOUBLE:
-            o->replay.pair = cf_parse_word(t, "--double", optarg, "none first last");
+            o->registers.pair = cf_parse_word(t, "--double", optarg, "none first last");
             break;
         case ALONE:
-            o->replay.alone = 1;
+            o->registers.alone = 1;
             break;
         case ASI:
             n = cf_parse_list(t, "--asi", optarg, 0, 255, 256, list);
-            memset(o->replay.memory_asi, 0, sizeof o->replay.memory_asi);
+            memset(o->registers.memory_asi, 0, sizeof o->registers.memory_asi);
             for (unsigned i = 0; i < n; i++)
-                o->replay.memory_asi[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
+                o->registers.memory_asi[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
             break;
         case INST:
             fields(t, "--inst-fields", optarg, &s->scan.inst);
@@ -203,15 +203,15 @@ static void parse(struct setup *s, int argc, char **argv)
 
 static void idle(void *arg)
 {
-    import_flush(arg);
+    cf_leon4_flush(arg);
 }
 
 /* Time of an entry; one that lies before the last is bad, and gets the last one's. */
-static uint64_t time_of(struct import *m, struct import_clock *c, struct scan *s,
-                        const struct scan_row *row)
+static uint64_t time_of(struct cf_leon4 *m, struct cf_leon4_clock *c, struct cf_scan *s,
+                        const struct cf_scan_row *row)
 {
     int backward;
-    const uint64_t time = import_time(c, row->tag, m->o.time_bits, &backward);
+    const uint64_t time = cf_leon4_time(c, row->tag, m->o.time_bits, &backward);
 
     if (backward)
         cf_lines_bad(&s->lines, 0,
@@ -221,20 +221,20 @@ static uint64_t time_of(struct import *m, struct import_clock *c, struct scan *s
     return time;
 }
 
-static void import(struct import *m, struct scan *trace, struct scan *bus)
+static void import(struct cf_leon4 *m, struct cf_scan *trace, struct cf_scan *bus)
 {
-    struct scan_row row, next = {0};
+    struct cf_scan_row row, next = {0};
     uint64_t bus_time = 0;
     int bus_left = 0, bus_begun = 0;
 
-    while (!m->failed && scan_next(trace, &row)) {
+    while (!m->failed && cf_scan_next(trace, &row)) {
         uint64_t time;
 
         if (bus && !bus_begun) {
             bus_begun = 1;
-            bus_left = scan_next(bus, &next);
+            bus_left = cf_scan_next(bus, &next);
             if (bus_left) {
-                import_start(m, row.tag, next.tag);
+                cf_leon4_start(m, row.tag, next.tag);
                 bus_time = time_of(m, &m->bus_clock, bus, &next);
             }
         }
@@ -242,58 +242,58 @@ static void import(struct import *m, struct scan *trace, struct scan *bus)
         /* at the same time the instruction comes first: the transfer may be what it asked for */
         while (bus_left && bus_time < time) {
             if (next.bus)
-                import_row(m, bus, &next, bus_time);
-            bus_left = scan_next(bus, &next);
+                cf_leon4_row(m, bus, &next, bus_time);
+            bus_left = cf_scan_next(bus, &next);
             if (bus_left)
                 bus_time = time_of(m, &m->bus_clock, bus, &next);
         }
-        import_row(m, trace, &row, time);
+        cf_leon4_row(m, trace, &row, time);
     }
     while (!m->failed && bus && (bus_left || !bus_begun)) {
         if (bus_begun && next.bus)
-            import_row(m, bus, &next, bus_time);
+            cf_leon4_row(m, bus, &next, bus_time);
         bus_begun = 1;
-        bus_left = scan_next(bus, &next);
+        bus_left = cf_scan_next(bus, &next);
         if (bus_left)
             bus_time = time_of(m, &m->bus_clock, bus, &next);
     }
     m->counts.wraps = m->clock.wraps > m->bus_clock.wraps ? m->clock.wraps : m->bus_clock.wraps;
-    import_end(m);
+    cf_leon4_end(m);
 }
 
 int main(int argc, char **argv)
 {
-    static struct import m;
+    static struct cf_leon4 m;
     static struct setup s = {.m = &m};
-    static struct scan trace, bus;
-    struct scan_options bus_options;
+    static struct cf_scan trace, bus;
+    struct cf_scan_options bus_options;
     int status, bad;
 
     cf_tool_init(&s.tool, argc, argv, "cf-capture-leon4", usage);
     parse(&s, argc, argv);
     m.tool = &s.tool;
-    scan_open(&trace, &s.tool, &s.scan, argv + optind, argc - optind);
+    cf_scan_open(&trace, &s.tool, &s.scan, argv + optind, argc - optind);
     bus_options = s.scan;
     if (bus_options.raw)
         bus_options.raw = 2;
     if (s.bus)
-        scan_open(&bus, &s.tool, &bus_options, (char *const *)&s.bus, 1);
+        cf_scan_open(&bus, &s.tool, &bus_options, (char *const *)&s.bus, 1);
     m.out = cf_tool_recording(&s.tool, s.output);
     cf_lines_idle(&trace.lines, idle, &m);
-    import_begin(&m, NULL);
+    cf_leon4_begin(&m, NULL);
     import(&m, &trace, s.bus ? &bus : NULL);
     if (!s.tool.quiet && trace.entries)
-        import_report(&m);
-    bad = scan_close(&trace);
+        cf_leon4_report(&m);
+    bad = cf_scan_close(&trace);
     if (s.bus)
-        bad |= scan_close(&bus);
+        bad |= cf_scan_close(&bus);
     if (m.counts.instructions == 0 && m.counts.transfers == 0) {
         cf_warn(&s.tool, "no records: the input holds no entry of an instruction or bus trace");
         cf_writer_cut(m.out);
         bad |= CF_EXIT_INPUT; /* or worse */
     }
     status = cf_tool_finish(&s.tool, NULL, m.out);
-    import_free(&m);
+    cf_leon4_free(&m);
     cf_lines_raise();
     return status | bad; /* 0, 1 or 3 */
 }

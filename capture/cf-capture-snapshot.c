@@ -38,12 +38,12 @@ struct taken { /* a snapshot that is still in the Shutter's buffer */
 struct capture {
     struct cf_tool tool;
     struct options o;
-    struct tasks tasks;
-    struct device device;
+    struct cf_observed tasks;
+    struct cf_device device;
     struct cacheflow_info info;
     struct cf_writer *writer;
-    struct emit emit;
-    struct watch *watch; /* NULL: no places in programs are watched */
+    struct cf_emit emit;
+    struct cf_watch *watch; /* NULL: no places in programs are watched */
     timer_t timer;
     struct taken *taken;
     size_t count, room;
@@ -84,8 +84,8 @@ static void on_ended(void *arg, pid_t pid, int status)
 
     for (size_t i = 0; i < k->tasks.count; i++)
         if (k->tasks.observed[i].pid == pid && !k->tasks.observed[i].fresh)
-            (void)emit_ended(&k->emit, now_ns(), (uint32_t)pid);
-    tasks_ended(&k->tasks, pid, status);
+            (void)cf_emit_ended(&k->emit, now_ns(), (uint32_t)pid);
+    cf_observed_ended(&k->tasks, pid, status);
 }
 
 /* Ended and stopped children; returns how many have stopped themselves. */
@@ -96,8 +96,8 @@ static unsigned reap(struct capture *k)
     pid_t pid;
 
     if (k->watch)
-        return watch_handle(k->watch, on_ended, k);
-    while ((pid = reap_next(&status, 0)) > 0) {
+        return cf_watch_handle(k->watch, on_ended, k);
+    while ((pid = cf_reap_next(&status, 0)) > 0) {
         if (WIFSTOPPED(status))
             stopped += !k->stopping;
         else
@@ -110,24 +110,24 @@ static void stop(struct capture *k)
 {
     k->stopping = 1;
     if (k->watch) {
-        k->moving += watch_stop(k->watch, on_ended, k) != 0;
-        (void)tasks_find(&k->tasks);
+        k->moving += cf_watch_stop(k->watch, on_ended, k) != 0;
+        (void)cf_observed_find(&k->tasks);
     } else if (!k->o.asynchronous) {
-        k->moving += tasks_stop(&k->tasks) != 0;
+        k->moving += cf_observed_stop(&k->tasks) != 0;
         (void)reap(k); /* stops of our making */
     } else {
-        (void)tasks_find(&k->tasks);
+        (void)cf_observed_find(&k->tasks);
     }
 }
 
 static void go_on(struct capture *k)
 {
     if (k->watch && k->done)
-        watch_release(k->watch);
+        cf_watch_release(k->watch);
     else if (k->watch)
-        watch_continue(k->watch);
+        cf_watch_continue(k->watch);
     else if (!k->o.asynchronous)
-        tasks_continue(&k->tasks);
+        cf_observed_continue(&k->tasks);
     k->stopping = 0;
 }
 
@@ -149,11 +149,11 @@ static int write_snapshot(struct capture *k, const struct taken *t)
             return -1;
         }
     }
-    if (device_read(&k->device, t->shot.offset, k->bytes, t->shot.bytes) != 0) {
+    if (cf_device_read(&k->device, t->shot.offset, k->bytes, t->shot.bytes) != 0) {
         cf_warn(&k->tool, "%s: read: %s", k->o.device, strerror(errno));
         return -1;
     }
-    if (emit_snapshot(&k->emit, k->bytes, t->shot.bytes, t->mode) != 0) {
+    if (cf_emit_snapshot(&k->emit, k->bytes, t->shot.bytes, t->mode) != 0) {
         if (k->emit.problem)
             cf_warn(&k->tool, "%s: snapshot %llu %s", k->o.device,
                     (unsigned long long)t->shot.number, k->emit.problem);
@@ -196,7 +196,7 @@ static int take(struct capture *k, int event)
                               (k->o.asynchronous ? 0 : CF_MODE_SYNCHRONOUS) |
                               (k->o.maps ? CF_MODE_LAYOUT : 0) | (event ? CF_MODE_EVENT : 0)};
 
-    if (device_call(&k->device, CACHEFLOW_SNAPSHOT, &t.shot) != 0) {
+    if (cf_device_call(&k->device, CACHEFLOW_SNAPSHOT, &t.shot) != 0) {
         if (errno == ENOSPC)
             cf_warn(
                 &k->tool,
@@ -208,7 +208,7 @@ static int take(struct capture *k, int event)
                     errno == EBUSY ? "another program owns its buffer" : strerror(errno));
         return errno == ENOSPC ? CF_EXIT_INPUT : CF_EXIT_ENVIRONMENT;
     }
-    if (note_tasks(&k->emit, &k->tasks, k->o.maps, t.shot.time_ns) != 0) {
+    if (cf_note_observed(&k->emit, &k->tasks, k->o.maps, t.shot.time_ns) != 0) {
         cf_warn(&k->tool, "out of memory");
         return CF_EXIT_ENVIRONMENT;
     }
@@ -240,7 +240,7 @@ static void activate(struct capture *k, int event)
         if (k->watch)
             stop(k), go_on(k);
         else if (k->o.on_stop && event)
-            (void)tasks_find(&k->tasks), tasks_continue(&k->tasks);
+            (void)cf_observed_find(&k->tasks), cf_observed_continue(&k->tasks);
         return;
     }
     stop(k);
@@ -263,9 +263,9 @@ static void on_end_signal(struct capture *k, const siginfo_t *info)
     if (cf_command_own_limit(info))
         return;
     if (k->caught && info->si_signo != SIGHUP)
-        tasks_kill(&k->tasks, SIGKILL);
+        cf_observed_kill(&k->tasks, SIGKILL);
     else if (info->si_code != SI_KERNEL) /* a terminal tells the programs itself */
-        tasks_kill(&k->tasks, info->si_signo);
+        cf_observed_kill(&k->tasks, info->si_signo);
     k->caught = info->si_signo;
     k->done = 1;
 }
@@ -322,10 +322,10 @@ static void open_device(struct capture *k)
                                  .flags = (k->o.resolve ? CACHEFLOW_RESOLVE : 0) |
                                           (k->o.transparent ? 0 : CACHEFLOW_REPLACE)};
 
-    if (device_open(&k->device, k->o.device) != 0)
+    if (cf_device_open(&k->device, k->o.device) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: %s: is the kernel module cacheflow.ko loaded?",
                k->o.device, strerror(errno));
-    if (device_call(&k->device, CACHEFLOW_INFO, &k->info) != 0)
+    if (cf_device_call(&k->device, CACHEFLOW_INFO, &k->info) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: is no Shutter: %s", k->o.device,
                strerror(errno));
     if (k->info.abi != CACHEFLOW_ABI)
@@ -336,9 +336,9 @@ static void open_device(struct capture *k)
         k->info.ram[k->o.ram].line_size == 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "--cache: backend %.16s cannot read it",
                k->info.backend);
-    if (device_call(&k->device, CACHEFLOW_CONFIGURE, &c) != 0)
+    if (cf_device_call(&k->device, CACHEFLOW_CONFIGURE, &c) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: configure: %s", k->o.device, strerror(errno));
-    if (device_call(&k->device, CACHEFLOW_DISCARD, NULL) != 0)
+    if (cf_device_call(&k->device, CACHEFLOW_DISCARD, NULL) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s: %s", k->o.device,
                errno == EBUSY ? "another program owns its buffer" : strerror(errno));
 }
@@ -358,7 +358,7 @@ static void make_thrash(struct capture *k)
     k->thrash = memset(memory, 1, k->thrash_bytes); /* now, not at the first snapshot */
 }
 
-static char *command_line(const struct tasks *t)
+static char *command_line(const struct cf_observed *t)
 {
     char *line = NULL;
     size_t size;
@@ -381,7 +381,7 @@ static void begin(struct capture *k)
     k->writer = cf_tool_recording(&k->tool, k->o.output);
     cf_writer_private(k->writer); /* physical addresses: as the device, for its owner alone */
     h.command = command_line(&k->tasks);
-    if (!h.command || emit_open(&k->emit, k->writer) != 0)
+    if (!h.command || cf_emit_open(&k->emit, k->writer) != 0)
         cf_out_of_memory(&k->tool);
     k->emit.owners = k->o.owners;
     if (cf_writer_header(k->writer, &h) != 0)
@@ -403,24 +403,24 @@ static void start(struct capture *k, sigset_t *set)
     k->tasks.own_output = !k->o.output;
     if (timer_create(CLOCK_MONOTONIC, &ev, &k->timer) != 0)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "timer: %s", strerror(errno));
-    if (tasks_start(&k->tasks) != 0)
+    if (cf_observed_start(&k->tasks) != 0)
         exit(CF_EXIT_ENVIRONMENT);
     for (unsigned i = 0; k->watch && i < k->tasks.commands; i++)
-        if (watch_seize(k->watch, k->tasks.command[i].pid) != 0) {
-            tasks_kill(&k->tasks, SIGKILL);
+        if (cf_watch_seize(k->watch, k->tasks.command[i].pid) != 0) {
+            cf_observed_kill(&k->tasks, SIGKILL);
             cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "ptrace: %s", strerror(errno));
         }
     own_rank(k);
     k->emit.start_ns = now_ns();
     if (k->o.period_ns)
         set_timer(k, k->o.delay_ns ? k->o.delay_ns : k->o.period_ns);
-    tasks_release(&k->tasks);
+    cf_observed_release(&k->tasks);
 }
 
 /* What transparent mode has kept for the end, and what is to say about it all. */
 static void end(struct capture *k)
 {
-    const size_t left = k->watch ? watch_end(k->watch, on_ended, k) : 0;
+    const size_t left = k->watch ? cf_watch_end(k->watch, on_ended, k) : 0;
 
     if (left)
         cf_warn(&k->tool, "%zu threads of programs do not stop, and end with this program", left);
@@ -429,11 +429,11 @@ static void end(struct capture *k)
             give_up(k, CF_EXIT_INPUT);
             break;
         }
-    (void)emit_notes(&k->emit, UINT64_MAX); /* a failure shows when the writer is closed */
+    (void)cf_emit_notes(&k->emit, UINT64_MAX); /* a failure shows when the writer is closed */
     if (k->o.transparent && k->count)
-        (void)device_call(&k->device, CACHEFLOW_DISCARD, NULL); /* room for the next */
+        (void)cf_device_call(&k->device, CACHEFLOW_DISCARD, NULL); /* room for the next */
     if (k->watch)
-        watch_tell(k->watch);
+        cf_watch_tell(k->watch);
     if (k->emit.bad_maps)
         cf_warn(&k->tool, "%u lines of /proc/PID/maps were not understood", k->emit.bad_maps);
     if (k->tool.quiet)
@@ -457,9 +457,9 @@ static int finish(struct capture *k)
         cf_writer_cut(k->writer);
     failed = cf_command_close(&k->tool, k->writer, k->o.output, &k->caught);
     status = failed > k->status ? failed : k->status;
-    emit_free(&k->emit);
-    watch_free(k->watch);
-    device_close(&k->device);
+    cf_emit_free(&k->emit);
+    cf_watch_free(k->watch);
+    cf_device_close(&k->device);
     free(k->taken);
     free(k->bytes);
     free((void *)k->thrash);
@@ -472,25 +472,25 @@ static int finish(struct capture *k)
 
 int main(int argc, char **argv)
 {
-    static struct command commands[COMMANDS_MOST];
+    static struct cf_observed_command commands[COMMANDS_MOST];
     static struct capture k;
     sigset_t set;
     int status;
 
-    cf_tool_init(&k.tool, argc, argv, "cf-capture-snapshot", options_usage);
+    cf_tool_init(&k.tool, argc, argv, "cf-capture-snapshot", cf_options_usage);
     k.tasks.tool = &k.tool;
     k.tasks.command = commands;
-    options_parse(&k.o, &k.tasks, argc, argv);
+    cf_options_parse(&k.o, &k.tasks, argc, argv);
     open_device(&k);
     make_thrash(&k);
     if (k.o.points) {
-        k.watch = cf_need(&k.tool, watch_new(&k.tool, k.o.point, k.o.points));
+        k.watch = cf_need(&k.tool, cf_watch_new(&k.tool, k.o.point, k.o.points));
     }
     begin(&k);
     start(&k, &set);
     run(&k, &set);
     end(&k);
     status = finish(&k);
-    tasks_free(&k.tasks);
+    cf_observed_free(&k.tasks);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "capture/dumpcache/import.h"
 #include "formats/base/cf_number.h"
 
-static int task(struct import *m, uint64_t time, uint32_t pid, uint32_t parent, unsigned op,
+static int task(struct cf_dumpcache *m, uint64_t time, uint32_t pid, uint32_t parent, unsigned op,
                 const char *name)
 {
     const struct cf_values v[] = {
@@ -22,13 +22,13 @@ static int task(struct import *m, uint64_t time, uint32_t pid, uint32_t parent, 
     return cf_writer_rows(m->out, CF_TASK, 1, v, 6, NULL);
 }
 
-static void bad(struct import *m, const char *name, const char *what)
+static void bad(struct cf_dumpcache *m, const char *name, const char *what)
 {
     cf_warn(m->tool, "%s: %s", name, what);
     m->failed |= CF_EXIT_INPUT;
 }
 
-int import_tasks(struct import *m, int folder)
+int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
 {
     char *name, *text;
     const char *at, *end;
@@ -41,7 +41,7 @@ int import_tasks(struct import *m, int folder)
     m->pids = 0;
     if (asprintf(&name, "%s/pids.txt", m->folder[folder - 1]) < 0)
         cf_out_of_memory(m->tool);
-    text = import_text(m, name, &length);
+    text = cf_dumpcache_text(m, name, &length);
     if (!text)
         bad(m, name, "cannot be read: no task is known by its number");
     for (at = text; at && *at && result == 0; at = end, line++) {
@@ -75,7 +75,7 @@ int import_tasks(struct import *m, int folder)
     return result;
 }
 
-int import_maps(struct import *m, int folder, uint64_t number, uint64_t time)
+int cf_dumpcache_maps(struct cf_dumpcache *m, int folder, uint64_t number, uint64_t time)
 {
     int found = 0;
 
@@ -88,7 +88,7 @@ int import_maps(struct import *m, int folder, uint64_t number, uint64_t time)
         if (asprintf(&name, "%s/%u-%llu.txt", m->folder[folder - 1], m->pid[i],
                      (unsigned long long)number) < 0)
             cf_out_of_memory(m->tool);
-        text = import_text(m, name, &length);
+        text = cf_dumpcache_text(m, name, &length);
         if (text) {
             found = 1;
             first = cf_maps_find(m->maps, m->pid[i], 0) < 0;

@@ -10,14 +10,14 @@ static int empty(const struct entry *a)
 }
 
 /* Whether an address can be the physical one of a line of that set. */
-static int in_set(const struct entries *e, uint64_t addr, uint32_t set)
+static int in_set(const struct cf_entries *e, uint64_t addr, uint32_t set)
 {
     return addr % e->line == 0 && addr / e->line % e->sets == set;
 }
 
 /* The same for an address that stands among virtual ones. The tool makes it from 32 bits that hold
    physical address / 2, so there is none from 2^33 on, where most virtual ones are. */
-static int in_set_unresolved(const struct entries *e, uint64_t addr, uint32_t set)
+static int in_set_unresolved(const struct cf_entries *e, uint64_t addr, uint32_t set)
 {
     return addr >> 33 == 0 && in_set(e, addr, set);
 }
@@ -28,12 +28,12 @@ static int page_aligned(uint64_t addr)
 }
 
 /* Place in the page that a line of that set has, which virtual and physical address share. */
-static uint64_t place(const struct entries *e, uint32_t set)
+static uint64_t place(const struct cf_entries *e, uint32_t set)
 {
     return (uint64_t)set * e->line % PAGE_BYTES;
 }
 
-enum addresses entries_kind(const struct entries *e)
+enum addresses cf_entries_kind(const struct cf_entries *e)
 {
     int pids = 0, half = 1, physical = 1, page = 1;
 
@@ -63,13 +63,13 @@ static int same(const struct entry *a, const struct entry *b)
     return a->addr == b->addr && a->pid == b->pid;
 }
 
-static int as_before(const struct entries *e, uint32_t i)
+static int as_before(const struct cf_entries *e, uint32_t i)
 {
     return e->before && same(&e->now[i], &e->before[i]);
 }
 
 /* Whether another entry of the set names the same line, which one of the two is then left over. */
-static int is_twice(const struct entries *e, uint32_t i, int *other_as_before)
+static int is_twice(const struct cf_entries *e, uint32_t i, int *other_as_before)
 {
     const uint32_t first = i - i % e->ways;
 
@@ -82,7 +82,7 @@ static int is_twice(const struct entries *e, uint32_t i, int *other_as_before)
     return 0;
 }
 
-static int is_stale(const struct entries *e, uint32_t i, struct entries_count *count)
+static int is_stale(const struct cf_entries *e, uint32_t i, struct cf_entries_count *count)
 {
     const int old = as_before(e, i);
     int other_old;
@@ -105,7 +105,7 @@ struct range {
 };
 
 /* Physical addresses that cannot be anything else, for those that might be. */
-static struct range sure_physical(const struct entries *e)
+static struct range sure_physical(const struct cf_entries *e)
 {
     struct range r = {UINT64_MAX, 0};
 
@@ -121,8 +121,9 @@ static struct range sure_physical(const struct entries *e)
 }
 
 /* Of resolved entries: whether this one was not, and holds a physical address. */
-static int is_physical(const struct entries *e, const struct entry *a, uint32_t set,
-                       enum addresses kind, const struct range *sure, struct entries_count *count)
+static int is_physical(const struct cf_entries *e, const struct entry *a, uint32_t set,
+                       enum addresses kind, const struct range *sure,
+                       struct cf_entries_count *count)
 {
     const int fits = in_set_unresolved(e, a->addr, set);
     const int mapped = a->pid && a->pid != PID_UNKNOWN ? e->mapped(e->arg, a->pid, a->addr) : -1;
@@ -137,17 +138,17 @@ static int is_physical(const struct entries *e, const struct entry *a, uint32_t 
     return a->addr >= sure->low - sure->low % PAGE_BYTES && a->addr <= sure->high;
 }
 
-uint32_t entries_lines(const struct entries *e, struct entries_line *lines,
-                       struct entries_count *count)
+uint32_t cf_entries_lines(const struct cf_entries *e, struct cf_entries_line *lines,
+                          struct cf_entries_count *count)
 {
-    const enum addresses kind = e->addresses == ADDRESSES_AUTO ? entries_kind(e) : e->addresses;
+    const enum addresses kind = e->addresses == ADDRESSES_AUTO ? cf_entries_kind(e) : e->addresses;
     const struct range sure = sure_physical(e);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < e->sets * e->ways; i++) {
         const struct entry *a = &e->now[i];
         const uint32_t set = i / e->ways;
-        struct entries_line *l = &lines[n];
+        struct cf_entries_line *l = &lines[n];
 
         if (empty(a))
             continue;
@@ -155,7 +156,7 @@ uint32_t entries_lines(const struct entries *e, struct entries_line *lines,
             count->stale++;
             continue;
         }
-        *l = (struct entries_line){.set = set, .way = i % e->ways};
+        *l = (struct cf_entries_line){.set = set, .way = i % e->ways};
         if (kind == ADDRESSES_HALF || kind == ADDRESSES_PHYSICAL) {
             l->phys = kind == ADDRESSES_HALF ? a->addr * 2 : a->addr;
             count->unfit += !in_set(e, l->phys, set);

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-enum { ENTRIES_MOST = 1 << 22, PAGE_BYTES = 4096, PID_UNKNOWN = 99999 };
+enum { CF_ENTRIES_MOST = 1 << 22, PAGE_BYTES = 4096, PID_UNKNOWN = 99999 };
 
 enum addresses {
     ADDRESSES_AUTO,
@@ -33,7 +33,7 @@ struct entry {
     uint32_t pid;
 };
 
-struct entries {
+struct cf_entries {
     uint32_t sets, ways, line;
     const struct entry *now, *before; /* by set and then by way; before may be NULL */
     enum addresses addresses;
@@ -45,13 +45,13 @@ struct entries {
 };
 
 /* What came out: a line a row, and counts. */
-struct entries_line {
+struct cf_entries_line {
     uint64_t phys, addr; /* 0 not known */
     uint32_t set, way, pid;
     uint8_t state; /* not known to the tool: 0 */
 };
 
-struct entries_count {
+struct cf_entries_count {
     uint32_t stale;    /* left out */
     uint32_t doubtful; /* two entries of a set name one line, and which is old cannot be told */
     uint32_t same;     /* equal to what stood there in the snapshot before */
@@ -60,10 +60,10 @@ struct entries_count {
 };
 
 /* Fills `lines` (room for sets times ways), returns how many. */
-uint32_t entries_lines(const struct entries *e, struct entries_line *lines,
-                       struct entries_count *count);
+uint32_t cf_entries_lines(const struct cf_entries *e, struct cf_entries_line *lines,
+                          struct cf_entries_count *count);
 
 /* What ADDRESSES_AUTO takes the entries for. */
-enum addresses entries_kind(const struct entries *e);
+enum addresses cf_entries_kind(const struct cf_entries *e);
 
 #endif

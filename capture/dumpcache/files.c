@@ -11,7 +11,7 @@
 
 #include "capture/dumpcache/import.h"
 
-static void *grown(struct import *m, void *list, size_t count, size_t size)
+static void *grown(struct cf_dumpcache *m, void *list, size_t count, size_t size)
 {
     /* at 16, 32, 64 and so on there is no room left */
     if (count && (count < 16 || (count & (count - 1))))
@@ -19,12 +19,13 @@ static void *grown(struct import *m, void *list, size_t count, size_t size)
     return cf_need(m->tool, realloc(list, (count ? 2 * count : 16) * size));
 }
 
-static void add_file(struct import *m, char *name, int folder, uint64_t number, unsigned level)
+static void add_file(struct cf_dumpcache *m, char *name, int folder, uint64_t number,
+                     unsigned level)
 {
     m->file = grown(m, m->file, m->files, sizeof *m->file);
     if (!name)
         cf_out_of_memory(m->tool);
-    m->file[m->files++] = (struct import_file){name, folder, number, level};
+    m->file[m->files++] = (struct cf_dumpcache_file){name, folder, number, level};
 }
 
 /* "cachedump<N>.csv", or "cachedump.<level>.<N>.csv" of the fork. */
@@ -46,13 +47,13 @@ static int is_snapshot(const char *name, uint64_t *number, unsigned *level)
 
 static int by_number(const void *a, const void *b)
 {
-    const struct import_file *x = a, *y = b;
+    const struct cf_dumpcache_file *x = a, *y = b;
 
     return x->number != y->number ? (x->number < y->number ? -1 : 1)
                                   : (int)x->level - (int)y->level;
 }
 
-static void add_folder(struct import *m, const char *name)
+static void add_folder(struct cf_dumpcache *m, const char *name)
 {
     DIR *d = opendir(name);
     const size_t first = m->files;
@@ -83,7 +84,7 @@ static void add_folder(struct import *m, const char *name)
     qsort(m->file + first, m->files - first, sizeof *m->file, by_number);
 }
 
-void import_add(struct import *m, const char *name)
+void cf_dumpcache_add(struct cf_dumpcache *m, const char *name)
 {
     struct stat st;
 
@@ -93,7 +94,7 @@ void import_add(struct import *m, const char *name)
         add_file(m, strdup(name), 0, m->files, 0);
 }
 
-char *import_text(struct import *m, const char *name, size_t *length)
+char *cf_dumpcache_text(struct cf_dumpcache *m, const char *name, size_t *length)
 {
     FILE *f = fopen(name, "re");
     char *text = NULL, block[1 << 14];

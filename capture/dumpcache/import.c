@@ -11,26 +11,26 @@
 
 #include "capture/dumpcache/import.h"
 
-static uint32_t sets_of(const struct import *m)
+static uint32_t sets_of(const struct cf_dumpcache *m)
 {
     return m->sets ? m->sets : 2048;
 }
 
-static uint32_t ways_of(const struct import *m)
+static uint32_t ways_of(const struct cf_dumpcache *m)
 {
     return m->ways ? m->ways : 16;
 }
 
 static int mapped(void *arg, uint32_t pid, uint64_t addr)
 {
-    struct import *m = arg;
+    struct cf_dumpcache *m = arg;
 
     return cf_maps_find(m->maps, pid, addr);
 }
 
 /* ---- a snapshot goes out ---- */
 
-static int write_lines(struct import *m, unsigned level)
+static int write_lines(struct cf_dumpcache *m, unsigned level)
 {
     enum { BATCH = 4096 };
     static uint64_t phys[BATCH], addr[BATCH];
@@ -46,7 +46,7 @@ static int write_lines(struct import *m, unsigned level)
     for (uint32_t from = 0, n; from < m->found_count; from += n) {
         n = m->found_count - from < BATCH ? m->found_count - from : BATCH;
         for (uint32_t i = 0; i < n; i++) {
-            const struct entries_line *l = &m->found[from + i];
+            const struct cf_entries_line *l = &m->found[from + i];
 
             phys[i] = l->phys;
             addr[i] = l->addr;
@@ -64,7 +64,7 @@ static int write_lines(struct import *m, unsigned level)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct entries_line *x = a, *y = b;
+    const struct cf_entries_line *x = a, *y = b;
 
     if (x->set != y->set)
         return x->set < y->set ? -1 : 1;
@@ -72,21 +72,21 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Entries of the tool's own forms, told what they mean; returns bits of the mode. */
-static unsigned understand(struct import *m)
+static unsigned understand(struct cf_dumpcache *m)
 {
-    const struct entries e = {.sets = sets_of(m),
-                              .ways = ways_of(m),
-                              .line = m->line,
-                              .now = m->now,
-                              .before = m->have_before ? m->before : NULL,
-                              .addresses = m->addresses,
-                              .stale = m->stale,
-                              .keep_pids = m->keep_pids,
-                              .mapped = mapped,
-                              .arg = m};
-    const enum addresses kind = m->addresses ? m->addresses : entries_kind(&e);
+    const struct cf_entries e = {.sets = sets_of(m),
+                                 .ways = ways_of(m),
+                                 .line = m->line,
+                                 .now = m->now,
+                                 .before = m->have_before ? m->before : NULL,
+                                 .addresses = m->addresses,
+                                 .stale = m->stale,
+                                 .keep_pids = m->keep_pids,
+                                 .mapped = mapped,
+                                 .arg = m};
+    const enum addresses kind = m->addresses ? m->addresses : cf_entries_kind(&e);
 
-    m->found_count = entries_lines(&e, m->found, &m->count);
+    m->found_count = cf_entries_lines(&e, m->found, &m->count);
     return kind == ADDRESSES_PAGE || kind == ADDRESSES_FULL ? CF_MODE_RESOLVED : 0;
 }
 
@@ -100,7 +100,7 @@ static uint32_t power_above(uint32_t n)
     return p;
 }
 
-static int write_snapshot(struct import *m, const struct import_file *f)
+static int write_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file *f)
 {
     const int further = f->level && f->folder && m->number && m->last_folder == f->folder &&
                         m->last_number == f->number; /* level of the same snapshot */
@@ -115,7 +115,7 @@ static int write_snapshot(struct import *m, const struct import_file *f)
     m->last_number = f->number;
     time = m->number * (m->period ? m->period : 1);
     if (f->folder && !further)
-        maps = import_maps(m, f->folder, f->number, time);
+        maps = cf_dumpcache_maps(m, f->folder, f->number, time);
     if (maps < 0)
         return -1;
     if (m->placed)
@@ -138,7 +138,7 @@ static int write_snapshot(struct import *m, const struct import_file *f)
     return write_lines(m, level);
 }
 
-static int end_snapshot(struct import *m, const struct import_file *f)
+static int end_snapshot(struct cf_dumpcache *m, const struct cf_dumpcache_file *f)
 {
     const uint32_t want = sets_of(m) * ways_of(m);
     int result;
@@ -166,7 +166,8 @@ static int end_snapshot(struct import *m, const struct import_file *f)
 
 /* ---- entries come in ---- */
 
-static int add_entry(struct import *m, const struct import_file *f, const struct entry *a)
+static int add_entry(struct cf_dumpcache *m, const struct cf_dumpcache_file *f,
+                     const struct entry *a)
 {
     if (m->placed && end_snapshot(m, f) != 0)
         return -1;
@@ -174,7 +175,8 @@ static int add_entry(struct import *m, const struct import_file *f, const struct
     return m->entries == sets_of(m) * ways_of(m) ? end_snapshot(m, f) : 0;
 }
 
-static int add_row(struct import *m, const struct import_file *f, const struct import_row *r)
+static int add_row(struct cf_dumpcache *m, const struct cf_dumpcache_file *f,
+                   const struct cf_dumpcache_row *r)
 {
     const unsigned level = r->level ? r->level : m->level;
 
@@ -183,7 +185,7 @@ static int add_row(struct import *m, const struct import_file *f, const struct i
         return 0;
     }
     /* Whichever of set and way counts faster, the first place comes again in the next snapshot. */
-    if (m->entries && (!m->placed || level != m->placed_level || m->entries == ENTRIES_MOST ||
+    if (m->entries && (!m->placed || level != m->placed_level || m->entries == CF_ENTRIES_MOST ||
                        (r->set == m->first_set && r->way == m->first_way)))
         if (end_snapshot(m, f) != 0)
             return -1;
@@ -197,7 +199,7 @@ static int add_row(struct import *m, const struct import_file *f, const struct i
     m->top_set = r->set > m->top_set ? r->set : m->top_set;
     m->top_way = r->way > m->top_way ? r->way : m->top_way;
     if (r->valid)
-        m->found[m->found_count++] = (struct entries_line){
+        m->found[m->found_count++] = (struct cf_entries_line){
             .phys = r->phys, .set = r->set, .way = r->way, .pid = r->pid, .state = r->state};
     return 0;
 }
@@ -215,7 +217,7 @@ static struct entry binary_entry(const char *block)
     return a;
 }
 
-static int end_file(struct import *m, size_t input)
+static int end_file(struct cf_dumpcache *m, size_t input)
 {
     struct stat st;
 
@@ -228,9 +230,9 @@ static int end_file(struct import *m, size_t input)
 }
 
 /* A folder is a segment of its own. */
-static int begin_file(struct import *m, size_t input)
+static int begin_file(struct cf_dumpcache *m, size_t input)
 {
-    const struct import_file *f = &m->file[input - 1];
+    const struct cf_dumpcache_file *f = &m->file[input - 1];
     const int folder = input > 1 ? f[-1].folder : -1;
     struct cf_header h = {.clock_unit = (char *)(m->period ? "nanoseconds" : "snapshots"),
                           .clock_hz = m->period ? 1000000000 : 0,
@@ -245,15 +247,15 @@ static int begin_file(struct import *m, size_t input)
     m->maps = cf_need(m->tool, cf_maps_new());
     if (cf_writer_header(m->out, &h) != 0)
         return -1;
-    return f->folder ? import_tasks(m, f->folder) : 0;
+    return f->folder ? cf_dumpcache_tasks(m, f->folder) : 0;
 }
 
 /* One line or block; -1 when the output takes no more. */
-static int take(struct import *m, const char *at, size_t length)
+static int take(struct cf_dumpcache *m, const char *at, size_t length)
 {
-    const struct import_file *f = &m->file[m->lines.input - 1];
+    const struct cf_dumpcache_file *f = &m->file[m->lines.input - 1];
     struct entry a = {0};
-    struct import_row r;
+    struct cf_dumpcache_row r;
 
     m->taken = 1;
     if (m->lines.blocks) {
@@ -262,7 +264,7 @@ static int take(struct import *m, const char *at, size_t length)
     }
     if (length == 0)
         return 0;
-    switch (import_scan(at, length, &a, &r)) {
+    switch (cf_dumpcache_scan(at, length, &a, &r)) {
     case ROW_PLACED:
         return add_row(m, f, &r);
     case ROW_BAD:
@@ -278,9 +280,9 @@ static int take(struct import *m, const char *at, size_t length)
     return add_entry(m, f, &a);
 }
 
-static void tell(struct import *m)
+static void tell(struct cf_dumpcache *m)
 {
-    const struct entries_count *c = &m->count;
+    const struct cf_entries_count *c = &m->count;
 
     if (m->tool->quiet)
         return;
@@ -299,7 +301,7 @@ static void tell(struct import *m)
                 c->guessed);
 }
 
-int import_run(struct import *m)
+int cf_dumpcache_run(struct cf_dumpcache *m)
 {
     const size_t room = (size_t)sets_of(m) * ways_of(m);
     size_t begun = 0;
@@ -308,7 +310,7 @@ int import_run(struct import *m)
     m->now = cf_need(m->tool, calloc(room, sizeof *m->now));
     m->before = cf_need(m->tool, calloc(room, sizeof *m->before));
     /* pages that stay untouched take no memory */
-    m->found = cf_need(m->tool, malloc(ENTRIES_MOST * sizeof *m->found));
+    m->found = cf_need(m->tool, malloc(CF_ENTRIES_MOST * sizeof *m->found));
     while (ok) {
         const char *at = NULL;
         size_t length = 0;
@@ -341,17 +343,17 @@ int import_run(struct import *m)
 
 static void idle(void *arg)
 {
-    struct import *m = arg;
+    struct cf_dumpcache *m = arg;
 
     (void)cf_writer_flush(m->out);
 }
 
-void import_open(struct import *m, char *const *files, int count)
+void cf_dumpcache_open(struct cf_dumpcache *m, char *const *files, int count)
 {
     for (int i = 0; i < count; i++)
-        import_add(m, files[i]);
+        cf_dumpcache_add(m, files[i]);
     if (!count)
-        import_add(m, "-");
+        cf_dumpcache_add(m, "-");
     m->names = cf_need(m->tool, calloc(m->files + 1, sizeof *m->names));
     for (size_t i = 0; i < m->files; i++)
         m->names[i] = m->file[i].name;
@@ -362,7 +364,7 @@ void import_open(struct import *m, char *const *files, int count)
     cf_lines_idle(&m->lines, idle, m);
 }
 
-void import_free(struct import *m)
+void cf_dumpcache_free(struct cf_dumpcache *m)
 {
     for (size_t i = 0; i < m->files; i++)
         free(m->file[i].name);

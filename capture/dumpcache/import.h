@@ -13,7 +13,7 @@
 #include "capture/dumpcache/entries.h"
 
 /* A file with snapshots. */
-struct import_file {
+struct cf_dumpcache_file {
     char *name;
     int folder;      /* counts up with each folder, 0 for files that were named themselves */
     uint64_t number; /* <N> of its name */
@@ -21,7 +21,7 @@ struct import_file {
 };
 
 /* A line of the texts that tell set and way: one entry of a Cortex-A72's cache. */
-struct import_row {
+struct cf_dumpcache_row {
     unsigned level; /* 0 unknown */
     uint32_t set, way, pid;
     uint64_t phys;
@@ -30,7 +30,7 @@ struct import_row {
 
 enum { ROW_BAD = -1, ROW_ENTRY = 0, ROW_PLACED = 1 };
 
-struct import {
+struct cf_dumpcache {
     struct cf_tool *tool;
     /* options */
     unsigned mode; /* enum cf_mode */
@@ -42,7 +42,7 @@ struct import {
     int keep_pids;
 
     struct cf_writer *out;
-    struct import_file *file;
+    struct cf_dumpcache_file *file;
     size_t files;
     char **names; /* of the files, for cf_lines */
     char **folder;
@@ -59,7 +59,7 @@ struct import {
     struct entry *now, *before;
     int have_before;
     uint32_t entries; /* that came for this snapshot, empty ones included */
-    struct entries_line *found;
+    struct cf_entries_line *found;
     uint32_t found_count;
     /* of entries that tell set and way */
     int placed;
@@ -68,27 +68,27 @@ struct import {
     /* of the snapshot before: its file */
     int last_folder;
     uint64_t last_number;
-    struct entries_count count;
+    struct cf_entries_count count;
 };
 
 /* Lists the files; does not open those with snapshots. */
-void import_open(struct import *m, char *const *files, int count);
+void cf_dumpcache_open(struct cf_dumpcache *m, char *const *files, int count);
 /* Imports everything; the exit status, as far as the input decides it. */
-int import_run(struct import *m);
-void import_free(struct import *m);
+int cf_dumpcache_run(struct cf_dumpcache *m);
+void cf_dumpcache_free(struct cf_dumpcache *m);
 
 /* files.c: appends a file, or what a folder holds. */
-void import_add(struct import *m, const char *name);
+void cf_dumpcache_add(struct cf_dumpcache *m, const char *name);
 /* The lines of a small file, NULL when there is none; freed by the caller. What cannot be read or
    was cut off is told. */
-char *import_text(struct import *m, const char *name, size_t *length);
+char *cf_dumpcache_text(struct cf_dumpcache *m, const char *name, size_t *length);
 
 /* rows.c: what a line of text says; `kind` tells ROW_ENTRY, `a`, from ROW_PLACED, `r`. */
-int import_scan(const char *line, size_t length, struct entry *a, struct import_row *r);
+int cf_dumpcache_scan(const char *line, size_t length, struct entry *a, struct cf_dumpcache_row *r);
 
 /* beside.c: tasks of pids.txt at the beginning of a folder, mappings at each snapshot (returns
    whether there were any; -1 when the output takes no more). */
-int import_tasks(struct import *m, int folder);
-int import_maps(struct import *m, int folder, uint64_t number, uint64_t time);
+int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder);
+int cf_dumpcache_maps(struct cf_dumpcache *m, int folder, uint64_t number, uint64_t time);
 
 #endif

@@ -81,9 +81,9 @@ static int named(struct cursor *c, const char *name, int hex, uint64_t *value)
 
 /* ---- lines ---- */
 
-static int place(struct import_row *r, uint64_t set, uint64_t way, uint64_t pid)
+static int place(struct cf_dumpcache_row *r, uint64_t set, uint64_t way, uint64_t pid)
 {
-    if (set >= ENTRIES_MOST || way >= 256 || pid > INT32_MAX)
+    if (set >= CF_ENTRIES_MOST || way >= 256 || pid > INT32_MAX)
         return ROW_BAD;
     r->set = (uint32_t)set;
     r->way = (uint32_t)way;
@@ -91,7 +91,7 @@ static int place(struct import_row *r, uint64_t set, uint64_t way, uint64_t pid)
     return ROW_PLACED;
 }
 
-static int scan_l2(struct cursor *c, struct import_row *r)
+static int scan_l2(struct cursor *c, struct cf_dumpcache_row *r)
 {
     /* way set moesi pid pid raw1 raw0 phys */
     static const uint8_t states[] = {0, CF_STATE_UNIQUE, 0, CF_STATE_COMMON};
@@ -106,7 +106,7 @@ static int scan_l2(struct cursor *c, struct import_row *r)
     return place(r, v[1], v[0], v[3]);
 }
 
-static int scan_l1(struct cursor *c, struct import_row *r)
+static int scan_l1(struct cursor *c, struct cf_dumpcache_row *r)
 {
     /* way set pid pid raw1 raw0 phys */
     static const uint8_t states[] = {0, CF_STATE_EXCLUSIVE, CF_STATE_SHARED, CF_STATE_MODIFIED};
@@ -121,7 +121,7 @@ static int scan_l1(struct cursor *c, struct import_row *r)
     return place(r, v[1], v[0], v[2]);
 }
 
-static int scan_ramindex(struct cursor *c, struct import_row *r)
+static int scan_ramindex(struct cursor *c, struct cf_dumpcache_row *r)
 {
     uint64_t set, way, valid, dirty, secure, tag;
 
@@ -136,7 +136,7 @@ static int scan_ramindex(struct cursor *c, struct import_row *r)
     return place(r, set, way, 0);
 }
 
-int import_scan(const char *line, size_t length, struct entry *a, struct import_row *r)
+int cf_dumpcache_scan(const char *line, size_t length, struct entry *a, struct cf_dumpcache_row *r)
 {
     struct cursor c = {line, line + length};
     uint64_t v[2];
@@ -150,7 +150,7 @@ int import_scan(const char *line, size_t length, struct entry *a, struct import_
         *a = (struct entry){v[1], (uint32_t)v[0]};
         return ROW_ENTRY;
     }
-    *r = (struct import_row){0};
+    *r = (struct cf_dumpcache_row){0};
     if (length > 4 && memcmp(line, "SET:", 4) == 0)
         return scan_ramindex(&c, r);
     if (length > 3 && line[2] == ',' && (line[0] < '0' || line[0] > '9')) {

@@ -4,7 +4,7 @@
  *
  * An instruction waits until the next entry of its processor has come, because that may be its
  * second result or the bus read that tells a miss; where several processors take turns, those that
- * came later wait behind it, so that the rows stay in the order of time. At most IMPORT_HELD wait.
+ * came later wait behind it, so that the rows stay in the order of time. At most CF_LEON4_HELD wait.
  * Then it is replayed, and gives a fetch and, for a load or store, an access: in the table access
  * when its address is known, and else in the table unplaced, which engines do not look at.
  * Memory: three batches of rows, 1 MiB of words, and 4 KiB of registers for each processor.
@@ -15,7 +15,7 @@
 
 #include "capture/leon4/import.h"
 
-void import_begin(struct import *m, const char *command)
+void cf_leon4_begin(struct cf_leon4 *m, const char *command)
 {
     struct cf_header h = {.clock_unit = (char *)"cycles",
                           .clock_hz = m->o.clock_hz,
@@ -31,13 +31,13 @@ static uint64_t period_mask(unsigned bits)
     return bits ? (1ULL << bits) - 1 : ~0ULL;
 }
 
-void import_start(struct import *m, uint64_t tag, uint64_t bus_tag)
+void cf_leon4_start(struct cf_leon4 *m, uint64_t tag, uint64_t bus_tag)
 {
     const uint64_t mask = period_mask(m->o.time_bits), behind = (tag - bus_tag) & mask;
 
     if (!m->o.time_bits) /* they do not wrap */
         return;
-    m->clock = (struct import_clock){.started = 1, .now = tag & mask};
+    m->clock = (struct cf_leon4_clock){.started = 1, .now = tag & mask};
     m->bus_clock = m->clock;
     if (behind > mask / 2) /* the bus begins later */
         return;
@@ -46,7 +46,7 @@ void import_start(struct import *m, uint64_t tag, uint64_t bus_tag)
     m->bus_clock.now = m->clock.now - behind;
 }
 
-uint64_t import_time(struct import_clock *c, uint64_t tag, unsigned bits, int *backward)
+uint64_t cf_leon4_time(struct cf_leon4_clock *c, uint64_t tag, unsigned bits, int *backward)
 {
     const uint64_t mask = period_mask(bits);
     uint64_t step;
@@ -70,8 +70,8 @@ uint64_t import_time(struct import_clock *c, uint64_t tag, unsigned bits, int *b
 
 /* ---- rows ---- */
 
-static void send(struct import *m, struct rows *r, const struct cf_values *columns, unsigned count,
-                 unsigned table)
+static void send(struct cf_leon4 *m, struct rows *r, const struct cf_values *columns,
+                 unsigned count, unsigned table)
 {
     if (r->count && cf_writer_rows(m->out, table, r->count, columns, count,
                                    table == CF_ACCESS && !r->unhinted ? r->hint : NULL) != 0)
@@ -81,7 +81,7 @@ static void send(struct import *m, struct rows *r, const struct cf_values *colum
 }
 
 /* First what must stand before the accesses. */
-static void send_all(struct import *m)
+static void send_all(struct cf_leon4 *m)
 {
     const struct cf_values unplaced[] = {
         {CF_TIME, m->unplaced.time, 0}, {CF_CPU, m->unplaced.cpu, 0},
@@ -105,12 +105,12 @@ static void send_all(struct import *m)
     send(m, &m->rows, access, sizeof access / sizeof *access, CF_ACCESS);
 }
 
-static inline uint32_t row_for(struct import *m, struct rows *r, uint64_t time, uint32_t cpu,
+static inline uint32_t row_for(struct cf_leon4 *m, struct rows *r, uint64_t time, uint32_t cpu,
                                uint8_t op, uint32_t size, uint64_t addr)
 {
     uint32_t i;
 
-    if (r->count == IMPORT_BATCH)
+    if (r->count == CF_LEON4_BATCH)
         send_all(m);
     i = r->count++;
     r->time[i] = time;
@@ -122,7 +122,7 @@ static inline uint32_t row_for(struct import *m, struct rows *r, uint64_t time, 
 }
 
 /* Each instruction of the program has four kinds of rows. */
-static inline void access_row(struct import *m, const struct held *h, uint8_t op, uint32_t size,
+static inline void access_row(struct cf_leon4 *m, const struct held *h, uint8_t op, uint32_t size,
                               uint64_t addr, uint8_t level)
 {
     const uint32_t i = row_for(m, &m->rows, h->time, h->row.cpu, op, size, addr);
@@ -134,7 +134,7 @@ static inline void access_row(struct import *m, const struct held *h, uint8_t op
     m->rows.unhinted |= h->row.number == 0;
 }
 
-static void unplaced_row(struct import *m, const struct held *h, uint8_t op, uint8_t level,
+static void unplaced_row(struct cf_leon4 *m, const struct held *h, uint8_t op, uint8_t level,
                          uint32_t bus)
 {
     const uint32_t i = row_for(m, &m->unplaced, h->time, h->row.cpu, op, h->row.insn.size, bus);
@@ -146,21 +146,21 @@ static void unplaced_row(struct import *m, const struct held *h, uint8_t op, uin
 /* ---- instructions ---- */
 
 /* Whether a bus read tells that this load missed; *bus gets its address, 0 where none does. */
-static int missed(const struct import *m, const struct held *h, uint64_t address, uint32_t *bus)
+static int missed(const struct cf_leon4 *m, const struct held *h, uint64_t address, uint32_t *bus)
 {
     const uint32_t line = ~(m->o.line_size - 1);
 
     *bus = 0;
     switch (m->o.miss) {
-    case MISS_BEFORE:
+    case CF_READ_BEFORE:
         *bus = h->before == 1 ? h->before_at : 0;
         return h->before == 1;
-    case MISS_AFTER:
+    case CF_READ_AFTER:
         *bus = h->after == 1 ? h->read_at[0] : 0;
         return h->after == 1;
     default:
         for (uint32_t i = 0; i < h->reads; i++)
-            if (!(address & REPLAY_KNOWN) || !(((uint32_t)address ^ h->read_at[i]) & line)) {
+            if (!(address & CF_REGISTERS_KNOWN) || !(((uint32_t)address ^ h->read_at[i]) & line)) {
                 *bus = h->read_at[i];
                 return 1;
             }
@@ -169,12 +169,12 @@ static int missed(const struct import *m, const struct held *h, uint64_t address
 }
 
 /* 0 unknown, 1 a hit, 2 served by what is behind the first level. */
-static uint8_t level_of(struct import *m, const struct held *h, uint64_t address, uint32_t *bus)
+static uint8_t level_of(struct cf_leon4 *m, const struct held *h, uint64_t address, uint32_t *bus)
 {
     *bus = 0;
     if (!m->bus_seen)
         return 0;
-    if (m->o.miss != MISS_BEFORE && h->open && !h->after) { /* the trace ends here */
+    if (m->o.miss != CF_READ_BEFORE && h->open && !h->after) { /* the trace ends here */
         m->counts.cut++;
         return 0;
     }
@@ -186,18 +186,18 @@ static uint8_t level_of(struct import *m, const struct held *h, uint64_t address
     return 1;
 }
 
-static void memory(struct import *m, const struct held *h, uint64_t address)
+static void memory(struct cf_leon4 *m, const struct held *h, uint64_t address)
 {
-    const struct sparc_insn *n = &h->row.insn;
+    const struct cf_sparc_insn *n = &h->row.insn;
     const int known = address >> 32 & 1;
     uint32_t bus = 0;
     uint8_t level = 0;
 
-    if (replay_elsewhere(&m->o.replay, n)) {
+    if (cf_registers_elsewhere(&m->o.registers, n)) {
         m->counts.elsewhere++;
         return;
     }
-    if (n->flags & SPARC_LOADS) {
+    if (n->flags & CF_SPARC_LOADS) {
         level = level_of(m, h, address, &bus);
         m->counts.loads++;
         m->counts.loads_known += (uint64_t)known;
@@ -210,7 +210,7 @@ static void memory(struct import *m, const struct held *h, uint64_t address)
         else
             unplaced_row(m, h, CF_LOAD, level, bus);
     }
-    if (n->flags & SPARC_STORES && !(address & REPLAY_NO_STORE)) {
+    if (n->flags & CF_SPARC_STORES && !(address & CF_REGISTERS_NO_STORE)) {
         m->counts.stores++;
         m->counts.stores_known += (uint64_t)known;
         if (known)
@@ -220,39 +220,39 @@ static void memory(struct import *m, const struct held *h, uint64_t address)
     }
 }
 
-static void overwritten(struct import *m, uint32_t address, unsigned size)
+static void overwritten(struct cf_leon4 *m, uint32_t address, unsigned size)
 {
     for (uint32_t at = 0; m->memory && (at < size || at == 0); at += 4)
-        replay_remember(m->memory, address + at, 0, 4);
+        cf_registers_remember(m->memory, address + at, 0, 4);
 }
 
-static void commit(struct import *m, const struct held *h)
+static void commit(struct cf_leon4 *m, const struct held *h)
 {
-    const struct scan_row *row = &h->row;
-    struct replay_entry e = {
+    const struct cf_scan_row *row = &h->row;
+    struct cf_registers_entry e = {
         .insn = &row->insn, .pc = row->address, .words = row->words, .trapped = row->trapped != 0};
     uint64_t address;
 
     memcpy(e.word, row->word, sizeof e.word);
     if (h->partial) /* instructions that are not shown may have written any register */
-        replay_forget(m->replay[row->cpu]);
-    address = replay_step(m->replay[row->cpu], &e);
+        cf_registers_forget(m->registers[row->cpu]);
+    address = cf_registers_step(m->registers[row->cpu], &e);
     if (h->written == 255)
-        replay_forget_memory(m->memory);
+        cf_registers_forget_memory(m->memory);
     else if (h->written)
         overwritten(m, h->written_at, h->written);
     m->counts.instructions++;
     access_row(m, h, CF_IFETCH, 4, row->address, 0);
     if (row->trapped)
         m->counts.trapped++;
-    else if (row->insn.kind == SPARC_MEMORY)
+    else if (row->insn.kind == CF_SPARC_MEMORY)
         memory(m, h, address);
-    else if (row->insn.kind == SPARC_UNKNOWN)
+    else if (row->insn.kind == CF_SPARC_UNKNOWN)
         m->counts.unknown++;
 }
 
 /* Commits from the front what waits for nothing, and at least `least`. */
-static void drain(struct import *m, unsigned least)
+static void drain(struct cf_leon4 *m, unsigned least)
 {
     while (m->waiting && (!m->held[m->first].open || least)) {
         struct held *h = &m->held[m->first];
@@ -262,7 +262,7 @@ static void drain(struct import *m, unsigned least)
         if (m->last == h)
             m->last = NULL;
         commit(m, h);
-        m->first = (m->first + 1) % IMPORT_HELD;
+        m->first = (m->first + 1) % CF_LEON4_HELD;
         m->waiting--;
         least -= least > 0;
     }
@@ -270,21 +270,22 @@ static void drain(struct import *m, unsigned least)
 
 /* Some monitors show each entry of an instruction as if it were one of its own: whether this one
    may continue the one before. */
-static int repeats(const struct import *m, const struct held *h, const struct scan_row *row,
+static int repeats(const struct cf_leon4 *m, const struct held *h, const struct cf_scan_row *row,
                    int input)
 {
-    const struct sparc_insn *a = &h->row.insn, *b = &row->insn;
+    const struct cf_sparc_insn *a = &h->row.insn, *b = &row->insn;
 
     return !row->stated && m->grouped != input && h->row.address == row->address &&
-           a->kind == SPARC_MEMORY && b->kind == a->kind && a->flags == b->flags &&
+           a->kind == CF_SPARC_MEMORY && b->kind == a->kind && a->flags == b->flags &&
            a->rd == b->rd && a->rs1 == b->rs1 && a->simm == b->simm &&
-           (a->flags & SPARC_STORES || a->size == 8) && row->words == 1 && !h->row.trapped;
+           (a->flags & CF_SPARC_STORES || a->size == 8) && row->words == 1 && !h->row.trapped;
 }
 
 /* It is certain where all instructions are in the trace, not loads and stores alone (the trace
    buffer can filter them): then none follows itself unless a branch before its delay slot goes
    there. */
-static int continues(struct import *m, const struct held *h, const struct scan_row *row, int input)
+static int continues(struct cf_leon4 *m, const struct held *h, const struct cf_scan_row *row,
+                     int input)
 {
     if (!h || !repeats(m, h, row, input))
         return 0;
@@ -294,15 +295,15 @@ static int continues(struct import *m, const struct held *h, const struct scan_r
     return 0;
 }
 
-static void instruction(struct import *m, const struct scan_row *row, uint64_t time, int input)
+static void instruction(struct cf_leon4 *m, const struct cf_scan_row *row, uint64_t time, int input)
 {
     const unsigned cpu = row->cpu;
     struct held *h = m->open[cpu];
-    const int again = h && h->row.insn.flags & SPARC_TARGET && h->row.insn.value == row->address;
+    const int again = h && h->row.insn.flags & CF_SPARC_TARGET && h->row.insn.value == row->address;
 
     if (row->words > 1)
         m->grouped = input;
-    if (row->insn.kind != SPARC_MEMORY && row->insn.kind != SPARC_UNKNOWN)
+    if (row->insn.kind != CF_SPARC_MEMORY && row->insn.kind != CF_SPARC_UNKNOWN)
         m->mixed[cpu] = input;
     if (row->more || continues(m, h, row, input)) {
         if (!h || h->row.address != row->address || h->row.words + row->words > 4) {
@@ -316,8 +317,8 @@ static void instruction(struct import *m, const struct scan_row *row, uint64_t t
     }
     if (h)
         h->open = 0;
-    drain(m, m->waiting == IMPORT_HELD);
-    h = &m->held[(m->first + m->waiting++) % IMPORT_HELD];
+    drain(m, m->waiting == CF_LEON4_HELD);
+    h = &m->held[(m->first + m->waiting++) % CF_LEON4_HELD];
     h->row = *row;
     h->time = time;
     h->open = 1;
@@ -334,22 +335,22 @@ static void instruction(struct import *m, const struct scan_row *row, uint64_t t
 
 /* ---- the bus ---- */
 
-static void note_transfer(struct import *m, struct held *h, unsigned cpu,
-                          const struct scan_row *row)
+static void note_transfer(struct cf_leon4 *m, struct held *h, unsigned cpu,
+                          const struct cf_scan_row *row)
 {
     const uint8_t what = row->write ? 2 : 1;
 
     if (h && !h->after)
         h->after = what;
     /* the further transfers of a burst are in the same line */
-    if (h && !row->write && row->trans == 2 && h->reads < IMPORT_READS)
+    if (h && !row->write && row->trans == 2 && h->reads < CF_LEON4_READS)
         h->read_at[h->reads++] = row->address;
     m->before[cpu] = what;
     m->before_at[cpu] = row->address;
 }
 
 /* Somebody else writes; what waits is done before that. */
-static void foreign_write(struct import *m, const struct scan_row *row)
+static void foreign_write(struct cf_leon4 *m, const struct cf_scan_row *row)
 {
     struct held *h = m->last;
 
@@ -361,7 +362,7 @@ static void foreign_write(struct import *m, const struct scan_row *row)
     h->written_at = row->address;
 }
 
-static void transfer(struct import *m, const struct scan_row *row, uint64_t time)
+static void transfer(struct cf_leon4 *m, const struct cf_scan_row *row, uint64_t time)
 {
     const uint32_t i = row_for(m, &m->bus, time, row->master, row->write ? CF_STORE : CF_LOAD,
                                row->size, row->address);
@@ -377,23 +378,24 @@ static void transfer(struct import *m, const struct scan_row *row, uint64_t time
             note_transfer(m, m->last, m->last->row.cpu, row);
         return;
     }
-    for (unsigned cpu = 0; cpu < SCAN_CPUS; cpu++)
+    for (unsigned cpu = 0; cpu < CF_SCAN_CPUS; cpu++)
         if (m->o.master[cpu] == row->master) {
             note_transfer(m, m->open[cpu], cpu, row);
-            if (m->replay[cpu]) /* whose stores the trace has */
+            if (m->registers[cpu]) /* whose stores the trace has */
                 return;
         }
     if (row->write)
         foreign_write(m, row);
 }
 
-void import_row(struct import *m, struct scan *scan, const struct scan_row *row, uint64_t time)
+void cf_leon4_row(struct cf_leon4 *m, struct cf_scan *scan, const struct cf_scan_row *row,
+                  uint64_t time)
 {
     if (row->bus) {
         transfer(m, row, time);
         return;
     }
-    if (row->cpu >= SCAN_CPUS || row->address & 3) {
+    if (row->cpu >= CF_SCAN_CPUS || row->address & 3) {
         cf_lines_bad(&scan->lines, 0,
                      row->address & 3 ? "an instruction at 0x%08" PRIx32
                                         ", which is no multiple of 4"
@@ -401,31 +403,31 @@ void import_row(struct import *m, struct scan *scan, const struct scan_row *row,
                      row->address & 3 ? row->address : row->cpu);
         return;
     }
-    if (!m->replay[row->cpu]) {
-        m->replay[row->cpu] = cf_need(m->tool, malloc(sizeof(struct replay)));
+    if (!m->registers[row->cpu]) {
+        m->registers[row->cpu] = cf_need(m->tool, malloc(sizeof(struct cf_registers)));
         if (!m->memory)
-            m->memory = cf_need(m->tool, replay_memory_new());
-        replay_begin(m->replay[row->cpu], &m->o.replay, m->memory);
+            m->memory = cf_need(m->tool, cf_registers_memory_new());
+        cf_registers_begin(m->registers[row->cpu], &m->o.registers, m->memory);
     }
     instruction(m, row, time, scan->lines.input);
 }
 
-void import_flush(struct import *m)
+void cf_leon4_flush(struct cf_leon4 *m)
 {
     send_all(m);
     (void)cf_writer_flush(m->out);
 }
 
-void import_end(struct import *m)
+void cf_leon4_end(struct cf_leon4 *m)
 {
     drain(m, m->waiting);
     send_all(m);
 }
 
-void import_free(struct import *m)
+void cf_leon4_free(struct cf_leon4 *m)
 {
-    for (unsigned i = 0; i < SCAN_CPUS; i++)
-        free(m->replay[i]);
+    for (unsigned i = 0; i < CF_SCAN_CPUS; i++)
+        free(m->registers[i]);
     free(m->memory);
 }
 
@@ -437,22 +439,22 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)(part * 10000 / whole) / 100 : 0;
 }
 
-static void say(const struct import *m, uint64_t count, const char *what)
+static void say(const struct cf_leon4 *m, uint64_t count, const char *what)
 {
     if (count)
         cf_warn(m->tool, "%" PRIu64 " %s", count, what);
 }
 
-void import_report(const struct import *m)
+void cf_leon4_report(const struct cf_leon4 *m)
 {
-    const struct import_counts *c = &m->counts;
-    struct replay_counts r = {0};
+    const struct cf_leon4_counts *c = &m->counts;
+    struct cf_registers_counts r = {0};
 
-    for (unsigned i = 0; i < SCAN_CPUS; i++)
-        if (m->replay[i]) {
-            r.contradictions += m->replay[i]->counts.contradictions;
-            r.gaps += m->replay[i]->counts.gaps;
-            r.narrow += m->replay[i]->counts.narrow;
+    for (unsigned i = 0; i < CF_SCAN_CPUS; i++)
+        if (m->registers[i]) {
+            r.contradictions += m->registers[i]->counts.contradictions;
+            r.gaps += m->registers[i]->counts.gaps;
+            r.narrow += m->registers[i]->counts.narrow;
         }
     cf_warn(m->tool,
             "%" PRIu64 " instructions, %" PRIu64 " bus transfers; address known of %" PRIu64

@@ -5,26 +5,26 @@
 #ifndef LEON4_IMPORT_H
 #define LEON4_IMPORT_H
 
-#include "capture/leon4/replay.h"
+#include "capture/leon4/registers.h"
 #include "capture/leon4/scan.h"
 
-enum { IMPORT_BATCH = 4096, IMPORT_HELD = 64, IMPORT_READS = 4 };
+enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 64, CF_LEON4_READS = 4 };
 
 /* Where the bus read stands that tells a miss of the data cache. */
-enum import_miss { MISS_AFTER, MISS_BEFORE, MISS_LINE };
+enum cf_leon4_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE };
 
-struct import_options {
-    struct replay_options replay;
-    enum import_miss miss;
+struct cf_leon4_options {
+    struct cf_registers_options registers;
+    enum cf_leon4_miss miss;
     uint32_t line_size;
-    unsigned time_bits;        /* 0: the time does not wrap */
-    int any_master;            /* a transfer of any master is one of the processor's */
-    uint8_t master[SCAN_CPUS]; /* master number of each processor, 255 none */
+    unsigned time_bits;           /* 0: the time does not wrap */
+    int any_master;               /* a transfer of any master is one of the processor's */
+    uint8_t master[CF_SCAN_CPUS]; /* master number of each processor, 255 none */
     uint64_t clock_hz;
     uint64_t warm_up; /* loads that the share of known addresses is told without */
 };
 
-struct import_counts {
+struct cf_leon4_counts {
     uint64_t instructions, trapped, unknown, orphans;
     uint64_t alike; /* entries of which it is not certain that they continue the one before */
     uint64_t transfers, cut; /* cut: loads without the entry after them */
@@ -35,7 +35,7 @@ struct import_counts {
 };
 
 /* Unwraps time tags. */
-struct import_clock {
+struct cf_leon4_clock {
     uint64_t now;
     uint64_t wraps;
     int started;
@@ -43,7 +43,7 @@ struct import_clock {
 
 /* An instruction that waits for what follows it. */
 struct held {
-    struct scan_row row;
+    struct cf_scan_row row;
     uint64_t time;
     uint8_t open;
     uint8_t partial;       /* accesses may be all that the trace shows */
@@ -52,60 +52,61 @@ struct held {
     uint32_t before_at;    /* its address */
     uint8_t written; /* bytes that somebody else wrote after it, 255: more than one transfer */
     uint32_t written_at;
-    uint32_t reads;                 /* how many reads came after it, */
-    uint32_t read_at[IMPORT_READS]; /* the addresses of the first ones */
+    uint32_t reads;                   /* how many reads came after it, */
+    uint32_t read_at[CF_LEON4_READS]; /* the addresses of the first ones */
 };
 
 struct rows {
     uint32_t count;
-    uint64_t time[IMPORT_BATCH], addr[IMPORT_BATCH], pc[IMPORT_BATCH];
-    uint32_t cpu[IMPORT_BATCH], size[IMPORT_BATCH], insns[IMPORT_BATCH], hint[IMPORT_BATCH];
-    uint8_t op[IMPORT_BATCH], level[IMPORT_BATCH];
+    uint64_t time[CF_LEON4_BATCH], addr[CF_LEON4_BATCH], pc[CF_LEON4_BATCH];
+    uint32_t cpu[CF_LEON4_BATCH], size[CF_LEON4_BATCH], insns[CF_LEON4_BATCH], hint[CF_LEON4_BATCH];
+    uint8_t op[CF_LEON4_BATCH], level[CF_LEON4_BATCH];
     int unhinted;
 };
 
-struct import {
-    struct import_options o;
+struct cf_leon4 {
+    struct cf_leon4_options o;
     struct cf_tool *tool;
     struct cf_writer *out;
-    struct import_counts counts;
-    struct import_clock clock, bus_clock;
-    int failed;                    /* the output takes no more */
-    int bus_seen;                  /* the trace has transfers */
-    int grouped;                   /* the input whose rows show all words of an instruction */
-    int mixed[SCAN_CPUS];          /* the input that shows other instructions than accesses */
-    struct held held[IMPORT_HELD]; /* a ring */
+    struct cf_leon4_counts counts;
+    struct cf_leon4_clock clock, bus_clock;
+    int failed;                      /* the output takes no more */
+    int bus_seen;                    /* the trace has transfers */
+    int grouped;                     /* the input whose rows show all words of an instruction */
+    int mixed[CF_SCAN_CPUS];         /* the input that shows other instructions than accesses */
+    struct held held[CF_LEON4_HELD]; /* a ring */
     unsigned first, waiting;
-    struct held *open[SCAN_CPUS]; /* the last instruction of each processor */
-    struct held *last;            /* of all */
-    uint8_t before[SCAN_CPUS];    /* the transfer since then */
-    uint32_t before_at[SCAN_CPUS];
-    struct replay *replay[SCAN_CPUS];
-    struct replay_memory *memory;
+    struct held *open[CF_SCAN_CPUS]; /* the last instruction of each processor */
+    struct held *last;               /* of all */
+    uint8_t before[CF_SCAN_CPUS];    /* the transfer since then */
+    uint32_t before_at[CF_SCAN_CPUS];
+    struct cf_registers *registers[CF_SCAN_CPUS];
+    struct cf_registers_memory *memory;
     struct rows rows, unplaced, bus; /* in `bus`, pc is master, insns trans and hint burst */
 };
 
 /* Writes the header. */
-void import_begin(struct import *m, const char *command);
+void cf_leon4_begin(struct cf_leon4 *m, const char *command);
 
 /* Starts the clocks of two buffers together by their first tags, of which the bus's may lie before
    the other one and a wrap between them: at most half a period apart. */
-void import_start(struct import *m, uint64_t tag, uint64_t bus_tag);
+void cf_leon4_start(struct cf_leon4 *m, uint64_t tag, uint64_t bus_tag);
 
 /* Time of an entry in the order of a trace. A tag of `bits` bits goes forwards, by less than a
    period; but one that lies before the last by less than 1/64 of a period (or, with no bits, at
    all) is out of order: it gets the time of the last one, and *backward tells so. */
-uint64_t import_time(struct import_clock *c, uint64_t tag, unsigned bits, int *backward);
+uint64_t cf_leon4_time(struct cf_leon4_clock *c, uint64_t tag, unsigned bits, int *backward);
 
 /* Takes an entry in. `scan` is where it came from, for messages. */
-void import_row(struct import *m, struct scan *scan, const struct scan_row *row, uint64_t time);
+void cf_leon4_row(struct cf_leon4 *m, struct cf_scan *scan, const struct cf_scan_row *row,
+                  uint64_t time);
 
 /* The end of the trace, or of all that came so far (`flush`). */
-void import_end(struct import *m);
-void import_flush(struct import *m);
+void cf_leon4_end(struct cf_leon4 *m);
+void cf_leon4_flush(struct cf_leon4 *m);
 
 /* Tells on standard error what was found. */
-void import_report(const struct import *m);
-void import_free(struct import *m);
+void cf_leon4_report(const struct cf_leon4 *m);
+void cf_leon4_free(struct cf_leon4 *m);
 
 #endif

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * parse.c - SPARC V8 instructions from their text (see sparc_parse() in sparc.h).
+ * parse.c - SPARC V8 instructions from their text (see cf_sparc_parse() in sparc.h).
  *
  * Understands what monitors and binutils print: the manual's names and its synthetic instructions
  * (V8 manual, appendix A and table A-1), numbers in decimal and hex, signs before or inside hex,
  * %hi() and %lo(). An operand is a register, a number or an address in brackets; the mnemonic says
- * what they mean. What is not understood becomes SPARC_UNKNOWN. Memory: none; importers keep what
+ * what they mean. What is not understood becomes CF_SPARC_UNKNOWN. Memory: none; importers keep what
  * was parsed for each instruction of the program.
  */
 #include <string.h>
 
 #include "capture/leon4/parse.h"
 
-struct scan {
+struct cf_scan {
     const char *at, *end;
 };
 
-static void blanks(struct scan *s)
+static void blanks(struct cf_scan *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
         s->at++;
 }
 
-static int take(struct scan *s, char c)
+static int take(struct cf_scan *s, char c)
 {
     blanks(s);
     if (s->at == s->end || *s->at != c)
@@ -46,7 +46,7 @@ static int digit(char c)
 }
 
 /* A number with sign: decimal, or hex after 0x. */
-static int number(struct scan *s, uint32_t *value)
+static int number(struct cf_scan *s, uint32_t *value)
 {
     int minus = 0, base = 10;
     const char *start;
@@ -71,7 +71,7 @@ static int number(struct scan *s, uint32_t *value)
 }
 
 /* What follows a %: a register, a state register, or %hi(...), %lo(...). */
-static int percent(struct scan *s, struct operand *o)
+static int percent(struct cf_scan *s, struct operand *o)
 {
     static const char *const states[] = {"y", "psr", "wim", "tbr", "fsr", "fq", "csr", "cq"};
     static const char bank[] = "goli";
@@ -122,7 +122,7 @@ static int percent(struct scan *s, struct operand *o)
 }
 
 /* A register, a number, or the sum of a register and one of both. */
-static int sum(struct scan *s, struct operand *o)
+static int sum(struct cf_scan *s, struct operand *o)
 {
     struct operand more = {0};
 
@@ -138,7 +138,7 @@ static int sum(struct scan *s, struct operand *o)
         return 1;
     o->is_sum = 1;
     if (*s->at == '+') {
-        struct scan after = {s->at + 1, s->end};
+        struct cf_scan after = {s->at + 1, s->end};
 
         if (take(&after, '%')) {
             *s = after;
@@ -154,9 +154,9 @@ static int sum(struct scan *s, struct operand *o)
     return number(s, &o->value);
 }
 
-static int operand(struct scan *s, struct operand *o)
+static int operand(struct cf_scan *s, struct operand *o)
 {
-    struct scan start;
+    struct cf_scan start;
     uint32_t asi;
 
     *o = (struct operand){0};
@@ -192,15 +192,15 @@ static int operand(struct scan *s, struct operand *o)
     return s->at > start.at;
 }
 
-void sparc_parse(const char *text, size_t length, struct sparc_insn *i)
+void cf_sparc_parse(const char *text, size_t length, struct cf_sparc_insn *i)
 {
-    struct scan s = {text, text + length};
+    struct cf_scan s = {text, text + length};
     struct operand o[3] = {{0}};
     unsigned count = 0;
     int annul = 0;
     size_t n;
 
-    *i = (struct sparc_insn){0};
+    *i = (struct cf_sparc_insn){0};
     for (const char *p = text; p < s.end; p++)
         if (*p == '<' || *p == '!') /* <symbol> and comments */
             s.end = p;
@@ -223,6 +223,6 @@ void sparc_parse(const char *text, size_t length, struct sparc_insn *i)
             break;
         blanks(&s);
     }
-    if (n == 0 || s.at != s.end || !parse_mnemonic(text, n, annul, o, count, i))
-        *i = (struct sparc_insn){.kind = SPARC_UNKNOWN};
+    if (n == 0 || s.at != s.end || !cf_sparc_mnemonic(text, n, annul, o, count, i))
+        *i = (struct cf_sparc_insn){.kind = CF_SPARC_UNKNOWN};
 }

@@ -25,7 +25,7 @@ struct operand {
 /* What the mnemonic, n bytes of `name`, does with its operands, of which there are at most three.
    `annul`: ",a" stood behind it. 0 when it is none, or these are not its operands; *i is then of no
    use. */
-int parse_mnemonic(const char *name, size_t n, int annul, const struct operand *o, unsigned count,
-                   struct sparc_insn *i);
+int cf_sparc_mnemonic(const char *name, size_t n, int annul, const struct operand *o,
+                      unsigned count, struct cf_sparc_insn *i);
 
 #endif

@@ -33,60 +33,60 @@ struct mnemonic {
 };
 
 #define ALU(name, alu)                                                                             \
-    {name, THREE, SPARC_ALU, alu, 0},                                                              \
+    {name, THREE, CF_SPARC_ALU, alu, 0},                                                           \
     {                                                                                              \
-        name "cc", THREE, SPARC_ALU, alu, 0                                                        \
+        name "cc", THREE, CF_SPARC_ALU, alu, 0                                                     \
     }
 #define RES(name)                                                                                  \
     {                                                                                              \
-        name, RD_LAST, SPARC_RESULT, 0, 0                                                          \
+        name, RD_LAST, CF_SPARC_RESULT, 0, 0                                                       \
     }
-#define L SPARC_LOADS
-#define S SPARC_STORES
-#define N SPARC_INTEGER
-#define G SPARC_SIGNED
-#define A SPARC_ALTERNATE
+#define L CF_SPARC_LOADS
+#define S CF_SPARC_STORES
+#define N CF_SPARC_INTEGER
+#define G CF_SPARC_SIGNED
+#define A CF_SPARC_ALTERNATE
 #define M(name, size, flags)                                                                       \
-    {name, MEM, SPARC_MEMORY, flags, size},                                                        \
+    {name, MEM, CF_SPARC_MEMORY, flags, size},                                                     \
     {                                                                                              \
-        name "a", MEM, SPARC_MEMORY, (flags) | A, size                                             \
+        name "a", MEM, CF_SPARC_MEMORY, (flags) | A, size                                          \
     }
 
 static const struct mnemonic list[] = {
-    ALU("add", SPARC_ADD),
-    ALU("sub", SPARC_SUB),
-    ALU("and", SPARC_AND),
-    ALU("or", SPARC_OR),
-    ALU("xor", SPARC_XOR),
-    ALU("andn", SPARC_ANDN),
-    ALU("orn", SPARC_ORN),
-    ALU("xnor", SPARC_XNOR),
-    ALU("umul", SPARC_MUL),
-    ALU("smul", SPARC_MUL),
-    ALU("tadd", SPARC_ADD),
-    ALU("tsub", SPARC_SUB),
-    {"taddcctv", THREE, SPARC_ALU, SPARC_ADD, 0},
-    {"tsubcctv", THREE, SPARC_ALU, SPARC_SUB, 0},
-    {"sll", THREE, SPARC_ALU, SPARC_SLL, 0},
-    {"srl", THREE, SPARC_ALU, SPARC_SRL, 0},
-    {"sra", THREE, SPARC_ALU, SPARC_SRA, 0},
-    {"bset", STEP, SPARC_ALU, SPARC_OR, 0},
-    {"bclr", STEP, SPARC_ALU, SPARC_ANDN, 0},
-    {"btog", STEP, SPARC_ALU, SPARC_XOR, 0},
-    {"inc", STEP, SPARC_ALU, SPARC_ADD, 0},
-    {"inccc", STEP, SPARC_ALU, SPARC_ADD, 0},
-    {"dec", STEP, SPARC_ALU, SPARC_SUB, 0},
-    {"deccc", STEP, SPARC_ALU, SPARC_SUB, 0},
-    {"cmp", NO_RD, SPARC_PLAIN, 0, 0},
-    {"tst", NO_RD, SPARC_PLAIN, 0, 0},
-    {"btst", NO_RD, SPARC_PLAIN, 0, 0},
-    {"not", TWO, SPARC_ALU, SPARC_XNOR, 0},
-    {"neg", TWO, SPARC_ALU, SPARC_SUB, 0},
-    {"mov", MOVE, SPARC_ALU, SPARC_OR, 0},
-    {"clr", CLEAR, SPARC_MEMORY, S | N, 4},
-    {"clrb", CLEAR, SPARC_MEMORY, S | N, 1},
-    {"clrh", CLEAR, SPARC_MEMORY, S | N, 2},
-    {"sethi", SET_HIGH, SPARC_SETHI, 0, 0},
+    ALU("add", CF_SPARC_ADD),
+    ALU("sub", CF_SPARC_SUB),
+    ALU("and", CF_SPARC_AND),
+    ALU("or", CF_SPARC_OR),
+    ALU("xor", CF_SPARC_XOR),
+    ALU("andn", CF_SPARC_ANDN),
+    ALU("orn", CF_SPARC_ORN),
+    ALU("xnor", CF_SPARC_XNOR),
+    ALU("umul", CF_SPARC_MUL),
+    ALU("smul", CF_SPARC_MUL),
+    ALU("tadd", CF_SPARC_ADD),
+    ALU("tsub", CF_SPARC_SUB),
+    {"taddcctv", THREE, CF_SPARC_ALU, CF_SPARC_ADD, 0},
+    {"tsubcctv", THREE, CF_SPARC_ALU, CF_SPARC_SUB, 0},
+    {"sll", THREE, CF_SPARC_ALU, CF_SPARC_SLL, 0},
+    {"srl", THREE, CF_SPARC_ALU, CF_SPARC_SRL, 0},
+    {"sra", THREE, CF_SPARC_ALU, CF_SPARC_SRA, 0},
+    {"bset", STEP, CF_SPARC_ALU, CF_SPARC_OR, 0},
+    {"bclr", STEP, CF_SPARC_ALU, CF_SPARC_ANDN, 0},
+    {"btog", STEP, CF_SPARC_ALU, CF_SPARC_XOR, 0},
+    {"inc", STEP, CF_SPARC_ALU, CF_SPARC_ADD, 0},
+    {"inccc", STEP, CF_SPARC_ALU, CF_SPARC_ADD, 0},
+    {"dec", STEP, CF_SPARC_ALU, CF_SPARC_SUB, 0},
+    {"deccc", STEP, CF_SPARC_ALU, CF_SPARC_SUB, 0},
+    {"cmp", NO_RD, CF_SPARC_PLAIN, 0, 0},
+    {"tst", NO_RD, CF_SPARC_PLAIN, 0, 0},
+    {"btst", NO_RD, CF_SPARC_PLAIN, 0, 0},
+    {"not", TWO, CF_SPARC_ALU, CF_SPARC_XNOR, 0},
+    {"neg", TWO, CF_SPARC_ALU, CF_SPARC_SUB, 0},
+    {"mov", MOVE, CF_SPARC_ALU, CF_SPARC_OR, 0},
+    {"clr", CLEAR, CF_SPARC_MEMORY, S | N, 4},
+    {"clrb", CLEAR, CF_SPARC_MEMORY, S | N, 1},
+    {"clrh", CLEAR, CF_SPARC_MEMORY, S | N, 2},
+    {"sethi", SET_HIGH, CF_SPARC_SETHI, 0, 0},
     RES("addx"),
     RES("addxcc"),
     RES("subx"),
@@ -99,21 +99,21 @@ static const struct mnemonic list[] = {
     RES("umac"),
     RES("smac"),
     RES("set"),
-    {"nop", NO_RD, SPARC_PLAIN, 0, 0},
-    {"flush", NO_RD, SPARC_PLAIN, 0, 0},
-    {"iflush", NO_RD, SPARC_PLAIN, 0, 0},
-    {"unimp", NO_RD, SPARC_PLAIN, 0, 0},
-    {"stbar", NO_RD, SPARC_PLAIN, 0, 0},
+    {"nop", NO_RD, CF_SPARC_PLAIN, 0, 0},
+    {"flush", NO_RD, CF_SPARC_PLAIN, 0, 0},
+    {"iflush", NO_RD, CF_SPARC_PLAIN, 0, 0},
+    {"unimp", NO_RD, CF_SPARC_PLAIN, 0, 0},
+    {"stbar", NO_RD, CF_SPARC_PLAIN, 0, 0},
     {"rd", READ, 0, 0, 0},
     {"wr", WRITE, 0, 0, 0},
-    {"call", GO, SPARC_CALL, 0, 0},
-    {"jmp", GO, SPARC_JMPL, 0, 0},
-    {"jmpl", GO, SPARC_JMPL, 1, 0},
-    {"rett", GO, SPARC_RETT, 0, 0},
-    {"ret", BACK, SPARC_JMPL, 31, 0},
-    {"retl", BACK, SPARC_JMPL, 15, 0},
-    {"save", WINDOW, SPARC_SAVE, 0, 0},
-    {"restore", WINDOW, SPARC_RESTORE, 0, 0},
+    {"call", GO, CF_SPARC_CALL, 0, 0},
+    {"jmp", GO, CF_SPARC_JMPL, 0, 0},
+    {"jmpl", GO, CF_SPARC_JMPL, 1, 0},
+    {"rett", GO, CF_SPARC_RETT, 0, 0},
+    {"ret", BACK, CF_SPARC_JMPL, 31, 0},
+    {"retl", BACK, CF_SPARC_JMPL, 15, 0},
+    {"save", WINDOW, CF_SPARC_SAVE, 0, 0},
+    {"restore", WINDOW, CF_SPARC_RESTORE, 0, 0},
     M("ld", 4, L | N),
     M("ldub", 1, L | N),
     M("lduh", 2, L | N),
@@ -127,20 +127,20 @@ static const struct mnemonic list[] = {
     M("ldstub", 1, L | S | N),
     M("swap", 4, L | S | N),
     M("cas", 4, L | S | N | A),
-    {"ldf", MEM, SPARC_MEMORY, L, 4},
-    {"lddf", MEM, SPARC_MEMORY, L, 8},
-    {"stf", MEM, SPARC_MEMORY, S, 4},
-    {"stdf", MEM, SPARC_MEMORY, S, 8},
-    {"ldfsr", MEM, SPARC_MEMORY, L, 4},
-    {"stfsr", MEM, SPARC_MEMORY, S, 4},
-    {"stdfq", MEM, SPARC_MEMORY, S, 8},
-    {"ldc", MEM, SPARC_MEMORY, L, 4},
-    {"lddc", MEM, SPARC_MEMORY, L, 8},
-    {"stc", MEM, SPARC_MEMORY, S, 4},
-    {"stdc", MEM, SPARC_MEMORY, S, 8},
-    {"stdcq", MEM, SPARC_MEMORY, S, 8},
-    {"ldcsr", MEM, SPARC_MEMORY, L, 4},
-    {"stcsr", MEM, SPARC_MEMORY, S, 4},
+    {"ldf", MEM, CF_SPARC_MEMORY, L, 4},
+    {"lddf", MEM, CF_SPARC_MEMORY, L, 8},
+    {"stf", MEM, CF_SPARC_MEMORY, S, 4},
+    {"stdf", MEM, CF_SPARC_MEMORY, S, 8},
+    {"ldfsr", MEM, CF_SPARC_MEMORY, L, 4},
+    {"stfsr", MEM, CF_SPARC_MEMORY, S, 4},
+    {"stdfq", MEM, CF_SPARC_MEMORY, S, 8},
+    {"ldc", MEM, CF_SPARC_MEMORY, L, 4},
+    {"lddc", MEM, CF_SPARC_MEMORY, L, 8},
+    {"stc", MEM, CF_SPARC_MEMORY, S, 4},
+    {"stdc", MEM, CF_SPARC_MEMORY, S, 8},
+    {"stdcq", MEM, CF_SPARC_MEMORY, S, 8},
+    {"ldcsr", MEM, CF_SPARC_MEMORY, L, 4},
+    {"stcsr", MEM, CF_SPARC_MEMORY, S, 4},
 };
 
 #undef ALU
@@ -162,7 +162,7 @@ static int is_one_of(const char *name, size_t n, const char *names)
 
 /* Branches and traps: their names say which way they go. */
 static int conditional(const char *name, size_t n, const struct operand *o, unsigned count,
-                       struct sparc_insn *i)
+                       struct cf_sparc_insn *i)
 {
     static const char integer[] = "a n ne nz e z g le ge l gu leu cc geu cs lu pos neg vc vs";
     static const char floating[] = "a n u g ug l ul lg ne nz e z ue ge uge le ule o";
@@ -173,34 +173,34 @@ static int conditional(const char *name, size_t n, const struct operand *o, unsi
     if (name[0] == 't') {
         if (!is_one_of(condition, rest, integer))
             return 0;
-        i->kind = SPARC_PLAIN;
+        i->kind = CF_SPARC_PLAIN;
         return 1;
     }
     if (!(name[0] == 'b' && (rest == 0 || is_one_of(condition, rest, integer))) &&
         !(n > 2 && memcmp(name, "fb", 2) == 0 && is_one_of(condition, rest, floating)) &&
         !(n > 2 && memcmp(name, "cb", 2) == 0 && is_one_of(condition, rest, coprocessor)))
         return 0;
-    i->kind = SPARC_BRANCH;
-    i->way = rest == 0 || (rest == 1 && *condition == 'a') ? SPARC_ALWAYS
-             : rest == 1 && *condition == 'n'              ? SPARC_NEVER
-                                                           : SPARC_EITHER;
+    i->kind = CF_SPARC_BRANCH;
+    i->way = rest == 0 || (rest == 1 && *condition == 'a') ? CF_SPARC_ALWAYS
+             : rest == 1 && *condition == 'n'              ? CF_SPARC_NEVER
+                                                           : CF_SPARC_EITHER;
     if (count == 1 && o[0].kind == NUMBER) {
-        i->flags |= SPARC_TARGET;
+        i->flags |= CF_SPARC_TARGET;
         i->value = o[0].value;
     }
     return 1;
 }
 
-static void first_of(struct sparc_insn *i, const struct operand *o)
+static void first_of(struct cf_sparc_insn *i, const struct operand *o)
 {
     i->rs1 = o->reg;
 }
 
 /* The second operand of an operation. */
-static void second_of(struct sparc_insn *i, const struct operand *o)
+static void second_of(struct cf_sparc_insn *i, const struct operand *o)
 {
     if (o->kind == NUMBER) {
-        i->flags |= SPARC_IMMEDIATE;
+        i->flags |= CF_SPARC_IMMEDIATE;
         i->simm = o->value;
     } else {
         i->rs2 = o->reg;
@@ -208,13 +208,13 @@ static void second_of(struct sparc_insn *i, const struct operand *o)
 }
 
 /* A sum in one operand: of jmpl and of addresses. */
-static void address_of(struct sparc_insn *i, const struct operand *o)
+static void address_of(struct cf_sparc_insn *i, const struct operand *o)
 {
     i->rs1 = o->reg;
     if (o->kind == NUMBER || (o->kind == ADDRESS && o->has_imm) || (o->is_sum && o->has_imm)) {
         if (o->kind == NUMBER)
             i->rs1 = 0;
-        i->flags |= SPARC_IMMEDIATE;
+        i->flags |= CF_SPARC_IMMEDIATE;
         i->simm = o->value;
     } else {
         i->rs2 = o->is_sum ? o->index : 0;
@@ -222,12 +222,12 @@ static void address_of(struct sparc_insn *i, const struct operand *o)
 }
 
 static int access_of(const struct mnemonic *m, const struct operand *o, unsigned count,
-                     struct sparc_insn *i)
+                     struct cf_sparc_insn *i)
 {
     const struct operand *a = NULL, *data = NULL;
 
     i->size = m->size;
-    i->flags = m->what & ~SPARC_IMMEDIATE;
+    i->flags = m->what & ~CF_SPARC_IMMEDIATE;
     for (unsigned k = 0; k < count; k++) {
         if (o[k].kind == ADDRESS)
             a = &o[k];
@@ -240,7 +240,7 @@ static int access_of(const struct mnemonic *m, const struct operand *o, unsigned
         /* casa [a] asi, rs2, rd; some print an address space as an operand of its own */
         if (o[1].kind == NUMBER) {
             i->asi = (uint8_t)o[1].value;
-            i->flags |= SPARC_ALTERNATE;
+            i->flags |= CF_SPARC_ALTERNATE;
         }
     } else if (count > 2) {
         return 0;
@@ -250,23 +250,23 @@ static int access_of(const struct mnemonic *m, const struct operand *o, unsigned
     address_of(i, a);
     if (count == 3 && o[1].kind == REGISTER) {
         /* CASA, which adds nothing to its address */
-        i->flags |= SPARC_IMMEDIATE | SPARC_ALTERNATE;
+        i->flags |= CF_SPARC_IMMEDIATE | CF_SPARC_ALTERNATE;
         i->simm = 0;
         i->rs2 = o[1].reg;
     }
     if (a->has_asi) {
         i->asi = a->asi;
-        i->flags |= SPARC_ALTERNATE;
+        i->flags |= CF_SPARC_ALTERNATE;
     }
     if (data && data->kind == REGISTER)
         i->rd = data->reg;
     else
-        i->flags &= m->shape == CLEAR ? 0xff : (uint8_t)~SPARC_INTEGER;
+        i->flags &= m->shape == CLEAR ? 0xff : (uint8_t)~CF_SPARC_INTEGER;
     return 1;
 }
 
 static int understand(const struct mnemonic *m, const struct operand *o, unsigned count,
-                      struct sparc_insn *i)
+                      struct cf_sparc_insn *i)
 {
     const struct operand *last = count ? &o[count - 1] : NULL;
 
@@ -282,27 +282,27 @@ static int understand(const struct mnemonic *m, const struct operand *o, unsigne
             return access_of(m, o, count, i);
         if (m->size != 4 || count != 1 || o[0].kind != REGISTER)
             return 0;
-        i->kind = SPARC_ALU;
-        i->alu = SPARC_OR;
+        i->kind = CF_SPARC_ALU;
+        i->alu = CF_SPARC_OR;
         i->rd = o[0].reg;
         return 1;
     case BACK:
         i->rs1 = m->what;
-        i->flags = SPARC_IMMEDIATE;
+        i->flags = CF_SPARC_IMMEDIATE;
         i->simm = 8;
         return count == 0;
     case GO:
-        if (m->kind == SPARC_CALL && (o[0].kind == NUMBER || o[0].kind == TEXT)) {
+        if (m->kind == CF_SPARC_CALL && (o[0].kind == NUMBER || o[0].kind == TEXT)) {
             i->rd = 15;
-            i->flags = o[0].kind == NUMBER ? SPARC_TARGET : 0;
+            i->flags = o[0].kind == NUMBER ? CF_SPARC_TARGET : 0;
             i->value = o[0].value;
             return count >= 1;
         }
         if (count == 0 || (o[0].kind != REGISTER && o[0].kind != NUMBER && o[0].kind != ADDRESS))
             return 0;
         address_of(i, &o[0]);
-        if (m->kind == SPARC_CALL) {
-            i->kind = SPARC_JMPL;
+        if (m->kind == CF_SPARC_CALL) {
+            i->kind = CF_SPARC_JMPL;
             i->rd = 15;
         } else if (m->what) {
             i->rd = last->reg;
@@ -312,7 +312,7 @@ static int understand(const struct mnemonic *m, const struct operand *o, unsigne
     case WRITE:
         if (count < 2 || last->kind != STATE)
             return 0;
-        i->kind = last->reg == PSR_STATE ? SPARC_WRPSR : SPARC_PLAIN;
+        i->kind = last->reg == PSR_STATE ? CF_SPARC_WRPSR : CF_SPARC_PLAIN;
         if (count == 3) {
             first_of(i, &o[0]);
             second_of(i, &o[1]);
@@ -330,7 +330,7 @@ static int understand(const struct mnemonic *m, const struct operand *o, unsigne
         break;
     case MOVE:
         if (count == 2 && last->kind == STATE) {
-            i->kind = last->reg == PSR_STATE ? SPARC_WRPSR : SPARC_PLAIN;
+            i->kind = last->reg == PSR_STATE ? CF_SPARC_WRPSR : CF_SPARC_PLAIN;
             second_of(i, &o[0]);
             return 1;
         }
@@ -355,12 +355,12 @@ static int understand(const struct mnemonic *m, const struct operand *o, unsigne
         if (count == 2) {
             second_of(i, &o[0]);
         } else {
-            i->flags = SPARC_IMMEDIATE;
+            i->flags = CF_SPARC_IMMEDIATE;
             i->simm = 1;
         }
         return count <= 2;
     case TWO: /* neg: 0 - a; not: a xnor 0 */
-        if (m->what == SPARC_SUB)
+        if (m->what == CF_SPARC_SUB)
             i->rs2 = o[0].reg;
         else
             i->rs1 = o[0].reg;
@@ -368,7 +368,7 @@ static int understand(const struct mnemonic *m, const struct operand *o, unsigne
     case READ:
     case MOVE:
         if (count == 2 && o[0].kind == STATE) {
-            i->kind = o[0].reg == PSR_STATE ? SPARC_RDPSR : SPARC_RESULT;
+            i->kind = o[0].reg == PSR_STATE ? CF_SPARC_RDPSR : CF_SPARC_RESULT;
             return 1;
         }
         second_of(i, &o[0]);
@@ -391,15 +391,15 @@ static int is_floating(const char *name, size_t n)
     return 0;
 }
 
-int parse_mnemonic(const char *name, size_t n, int annul, const struct operand *o, unsigned count,
-                   struct sparc_insn *i)
+int cf_sparc_mnemonic(const char *name, size_t n, int annul, const struct operand *o,
+                      unsigned count, struct cf_sparc_insn *i)
 {
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
         if (strlen(list[k].name) == n && memcmp(list[k].name, name, n) == 0)
             return understand(&list[k], o, count, i);
-    i->flags = annul ? SPARC_ANNUL : 0;
+    i->flags = annul ? CF_SPARC_ANNUL : 0;
     if (conditional(name, n, o, count, i))
         return 1;
-    i->kind = SPARC_PLAIN; /* floating point and coprocessor: no integer register */
+    i->kind = CF_SPARC_PLAIN; /* floating point and coprocessor: no integer register */
     return is_floating(name, n);
 }

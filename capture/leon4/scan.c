@@ -11,7 +11,7 @@
 #include "capture/leon4/scan.h"
 
 #define X (-1)
-const int8_t scan_digit[256] = {
+const int8_t cf_scan_digit[256] = {
     X, X,  X,  X,  X,  X,  X,  X, X, X, X, X, X, X, X, X,
     X, X,  X,  X,  X,  X,  X,  X, X, X, X, X, X, X, X, X, //
     X, X,  X,  X,  X,  X,  X,  X, X, X, X, X, X, X, X, X,
@@ -31,36 +31,36 @@ const int8_t scan_digit[256] = {
 };
 #undef X
 
-void scan_open(struct scan *s, struct cf_tool *t, const struct scan_options *o, char *const *files,
-               int count)
+void cf_scan_open(struct cf_scan *s, struct cf_tool *t, const struct cf_scan_options *o,
+                  char *const *files, int count)
 {
-    *s = (struct scan){.o = *o};
-    s->sites = cf_need(t, calloc(SCAN_SITES, sizeof *s->sites));
+    *s = (struct cf_scan){.o = *o};
+    s->sites = cf_need(t, calloc(CF_SCAN_SITES, sizeof *s->sites));
     cf_lines_open(&s->lines, t, files, count);
     s->lines.lists = !o->raw;
     if (o->raw)
         s->lines.block = o->raw == 2 && o->wide ? 32 : 16;
 }
 
-int scan_close(struct scan *s)
+int cf_scan_close(struct cf_scan *s)
 {
     free(s->sites);
     return cf_lines_finish(&s->lines);
 }
 
-static struct scan_site *site_at(struct scan *s, uint32_t pc)
+static struct cf_scan_site *site_at(struct cf_scan *s, uint32_t pc)
 {
-    return &s->sites[(pc >> 2 ^ pc >> 17) & (SCAN_SITES - 1)];
+    return &s->sites[(pc >> 2 ^ pc >> 17) & (CF_SCAN_SITES - 1)];
 }
 
-static uint32_t next_number(struct scan *s)
+static uint32_t next_number(struct cf_scan *s)
 {
-    return s->numbers < SCAN_KINDS ? ++s->numbers : 0;
+    return s->numbers < CF_SCAN_KINDS ? ++s->numbers : 0;
 }
 
-const struct scan_site *scan_by_word(struct scan *s, uint32_t pc, uint32_t word)
+const struct cf_scan_site *cf_scan_by_word(struct cf_scan *s, uint32_t pc, uint32_t word)
 {
-    struct scan_site *t = site_at(s, pc);
+    struct cf_scan_site *t = site_at(s, pc);
 
     if (t->state == 1 && t->pc == pc && t->word == word)
         return t;
@@ -69,14 +69,14 @@ const struct scan_site *scan_by_word(struct scan *s, uint32_t pc, uint32_t word)
     t->word = word;
     t->length = 0;
     t->number = next_number(s);
-    sparc_decode(word, pc, &t->insn);
+    cf_sparc_decode(word, pc, &t->insn);
     return t;
 }
 
-const struct scan_site *scan_by_text(struct scan *s, uint32_t pc, const char *text, size_t length,
-                                     const char *insn, size_t insn_length)
+const struct cf_scan_site *cf_scan_by_text(struct cf_scan *s, uint32_t pc, const char *text,
+                                           size_t length, const char *insn, size_t insn_length)
 {
-    struct scan_site *t = length <= SCAN_TEXT ? site_at(s, pc) : &s->once;
+    struct cf_scan_site *t = length <= CF_SCAN_TEXT ? site_at(s, pc) : &s->once;
 
     if (t != &s->once) {
         if (t->state == 2 && t->pc == pc && t->length == length &&
@@ -88,7 +88,7 @@ const struct scan_site *scan_by_text(struct scan *s, uint32_t pc, const char *te
         memcpy(t->text, text, length);
     }
     t->number = next_number(s);
-    sparc_parse(insn, insn_length, &t->insn);
+    cf_sparc_parse(insn, insn_length, &t->insn);
     return t;
 }
 
@@ -99,7 +99,7 @@ static int is_list(const char *p, const char *end)
     return end - p > 5 && (memcmp(p, "INST ", 5) == 0 || memcmp(p, "AHB ", 4) == 0);
 }
 
-int scan_next(struct scan *s, struct scan_row *row)
+int cf_scan_next(struct cf_scan *s, struct cf_scan_row *row)
 {
     const char *line;
     size_t length;
@@ -108,7 +108,7 @@ int scan_next(struct scan *s, struct scan_row *row)
         int found;
 
         if (s->rest) {
-            found = scan_list(s, row);
+            found = cf_scan_list(s, row);
             if (found > 0)
                 break;
             if (found == 0)
@@ -120,7 +120,7 @@ int scan_next(struct scan *s, struct scan_row *row)
         if (s->lines.blocks) {
             if (!cf_lines_next_block(&s->lines, &line))
                 return 0;
-            if (scan_block(s, line, row))
+            if (cf_scan_block(s, line, row))
                 break;
             continue;
         }
@@ -139,14 +139,14 @@ int scan_next(struct scan *s, struct scan_row *row)
         if (length && line[length - 1] == '\r')
             length--;
         if (s->o.raw) {
-            found = scan_raw(s, line, length, row);
+            found = cf_scan_raw(s, line, length, row);
         } else if (length && (*line == '{' || *line == 'I' || *line == 'A') &&
                    is_list(line, line + length)) {
             s->rest = line;
             s->end = line + length;
             continue;
         } else {
-            found = scan_screen(s, line, length, row);
+            found = cf_scan_screen(s, line, length, row);
         }
         if (found > 0)
             break;

@@ -13,7 +13,7 @@ static const uint8_t ends_word[256] = {[' '] = 1, ['\t'] = 1, ['}'] = 1};
 /* The high bit of bytes that are 0; of those above the first one it may be wrong. */
 static inline uint64_t zeros(uint64_t v)
 {
-    return (v - SCAN_BYTES(1)) & ~v & SCAN_BYTES(0x80);
+    return (v - CF_SCAN_BYTES(1)) & ~v & CF_SCAN_BYTES(0x80);
 }
 
 /* Where the word at p ends. */
@@ -21,8 +21,8 @@ static inline const char *word_end(const char *p, const char *end)
 {
     for (; p < end; p += 8) {
         const uint64_t v = scan_eight(p);
-        const uint64_t found =
-            zeros(v ^ SCAN_BYTES(' ')) | zeros(v ^ SCAN_BYTES('\t')) | zeros(v ^ SCAN_BYTES('}'));
+        const uint64_t found = zeros(v ^ CF_SCAN_BYTES(' ')) | zeros(v ^ CF_SCAN_BYTES('\t')) |
+                               zeros(v ^ CF_SCAN_BYTES('}'));
 
         if (found) {
             p += __builtin_ctzll(found) / 8;
@@ -81,17 +81,17 @@ static int is_number(const char *p, size_t n)
 }
 
 /* A word, or a list of up to four. */
-static int words(struct scan *s, const char *p, size_t n, struct scan_row *row)
+static int words(struct cf_scan *s, const char *p, size_t n, struct cf_scan_row *row)
 {
     const char *end = p + n, *text;
-    struct scan_row one = {0};
+    struct cf_scan_row one = {0};
 
     if (n >= 4 && !(*p >= '0' && *p <= '9') && memmem(p, n, "TRAP", 4)) {
         row->trapped = 1;
         return 1;
     }
     while (row->words < 4 && element(&p, end, &text, &n)) {
-        if (!scan_value(s, FIELD_ADDRESS, text, n, s->o.hex ? 16 : 10, &one))
+        if (!cf_scan_value(s, CF_FIELD_ADDRESS, text, n, s->o.hex ? 16 : 10, &one))
             return 0;
         row->word[row->words++] = one.address;
     }
@@ -121,15 +121,15 @@ static inline int plain_time(const char **p, const char *end, uint64_t *tag)
 /* What most elements are: 0x and eight digits, one digit, or a word that nobody reads. Where the
    next one is neither, or this field wants another look, *p stays. `opcode` gets the word of an
    instruction. */
-static inline int plain_element(const char **p, const char *end, enum scan_field f,
-                                struct scan_row *row, uint32_t *opcode, int *has_opcode)
+static inline int plain_element(const char **p, const char *end, enum cf_scan_field f,
+                                struct cf_scan_row *row, uint32_t *opcode, int *has_opcode)
 {
     const char *q = *p;
     uint32_t v;
 
     while (q < end && *q == ' ')
         q++;
-    if (f == FIELD_SYMBOL || f == FIELD_SKIP || f == FIELD_ERROR) {
+    if (f == CF_FIELD_SYMBOL || f == CF_FIELD_SKIP || f == CF_FIELD_ERROR) {
         if (q == end || *q == '{' || *q == '"' || ends_word[(uint8_t)*q])
             return 0;
         *p = word_end(q, end);
@@ -137,11 +137,11 @@ static inline int plain_element(const char **p, const char *end, enum scan_field
     }
     if (end - q > 10 && q[0] == '0' && q[1] == 'x' && ends_word[(uint8_t)q[10]] &&
         scan_hex8(q + 2, &v)) {
-        if (f == FIELD_ADDRESS)
+        if (f == CF_FIELD_ADDRESS)
             row->address = v;
-        else if (f == FIELD_RESULT && row->words < 4)
+        else if (f == CF_FIELD_RESULT && row->words < 4)
             row->word[row->words++] = v;
-        else if (f == FIELD_INSTRUCTION || f == FIELD_OPCODE)
+        else if (f == CF_FIELD_INSTRUCTION || f == CF_FIELD_OPCODE)
             *opcode = v, *has_opcode = 1;
         else
             return 0;
@@ -150,15 +150,15 @@ static inline int plain_element(const char **p, const char *end, enum scan_field
     }
     if (q == end || *q < '0' || *q > '9' || (q + 1 < end && !ends_word[(uint8_t)q[1]]))
         return 0;
-    if (f == FIELD_CPU)
+    if (f == CF_FIELD_CPU)
         row->cpu = (uint32_t)(*q - '0');
-    else if (f == FIELD_MULTI)
+    else if (f == CF_FIELD_MULTI)
         row->more = (uint8_t)(*q - '0'), row->stated = 1;
-    else if (f == FIELD_TRAP)
+    else if (f == CF_FIELD_TRAP)
         row->trapped = (uint8_t)(*q - '0');
-    else if (f == FIELD_MASTER)
+    else if (f == CF_FIELD_MASTER)
         row->master = (uint8_t)(*q - '0');
-    else if (f != FIELD_MARK && f != FIELD_LOCK && f != FIELD_RESP)
+    else if (f != CF_FIELD_MARK && f != CF_FIELD_LOCK && f != CF_FIELD_RESP)
         return 0;
     *p = q + 1;
     return 1;
@@ -172,14 +172,14 @@ static inline int plain_word(const char *p, uint32_t *value)
 
 /* An instruction as most are: "0 123 0x40000000 0x01000000 0x00000000 main 0 0 0", in the order in
    which the monitor gives them. 0 where it looks otherwise: entry() then begins anew. */
-static inline int plain_inst(const char *p, const char *end, const struct scan_layout *l,
-                             struct scan_row *row, uint32_t *opcode)
+static inline int plain_inst(const char *p, const char *end, const struct cf_scan_layout *l,
+                             struct cf_scan_row *row, uint32_t *opcode)
 {
-    static const uint8_t usual[] = {FIELD_CPU,         FIELD_TIME,   FIELD_ADDRESS,
-                                    FIELD_INSTRUCTION, FIELD_RESULT, FIELD_SYMBOL,
-                                    FIELD_MULTI,       FIELD_TRAP,   FIELD_ERROR};
+    static const uint8_t usual[] = {CF_FIELD_CPU,         CF_FIELD_TIME,   CF_FIELD_ADDRESS,
+                                    CF_FIELD_INSTRUCTION, CF_FIELD_RESULT, CF_FIELD_SYMBOL,
+                                    CF_FIELD_MULTI,       CF_FIELD_TRAP,   CF_FIELD_ERROR};
     enum { WORD = 11, FLAGS = 6 };
-    struct scan_row r = *row;
+    struct cf_scan_row r = *row;
     const char *q = p + 1;
     uint8_t digit[4];
 
@@ -211,54 +211,54 @@ static inline int plain_inst(const char *p, const char *end, const struct scan_l
     return 1;
 }
 
-static int entry(struct scan *s, const char *p, const char *end, const struct scan_layout *l,
-                 struct scan_row *row, const char **why)
+static int entry(struct cf_scan *s, const char *p, const char *end, const struct cf_scan_layout *l,
+                 struct cf_scan_row *row, const char **why)
 {
     const char *text, *insn = NULL;
     size_t n, insn_length = 0;
-    struct scan_row opcode = {0};
-    const struct scan_site *t;
+    struct cf_scan_row opcode = {0};
+    const struct cf_scan_site *t;
     int has_word = 0;
 
     *why = "an entry that was cut off";
     if (!row->bus && !s->o.hex && plain_inst(p, end, l, row, &opcode.address)) {
-        t = scan_by_word(s, row->address, opcode.address);
+        t = cf_scan_by_word(s, row->address, opcode.address);
         row->insn = t->insn;
         row->number = t->number;
         return 1;
     }
     for (unsigned i = 0; i < l->fields; i++) {
-        const enum scan_field f = l->field[i];
+        const enum cf_scan_field f = l->field[i];
 
-        if (f == FIELD_TIME && !s->o.hex
+        if (f == CF_FIELD_TIME && !s->o.hex
                 ? plain_time(&p, end, &row->tag)
                 : plain_element(&p, end, f, row, &opcode.address, &has_word))
             continue;
         if (!element(&p, end, &text, &n)) {
             /* what follows the results may be missing */
-            if (f >= FIELD_SYMBOL && f <= FIELD_MARK && !row->bus)
+            if (f >= CF_FIELD_SYMBOL && f <= CF_FIELD_MARK && !row->bus)
                 break;
-            if (row->bus && f >= FIELD_LOCK)
+            if (row->bus && f >= CF_FIELD_LOCK)
                 break;
-            if (row->bus && f == FIELD_MARK)
+            if (row->bus && f == CF_FIELD_MARK)
                 break;
             return 0;
         }
         *why = "an entry whose elements are not what they should be: give --inst-fields or "
                "--bus-fields";
-        if (f == FIELD_INSTRUCTION || f == FIELD_OPCODE) {
+        if (f == CF_FIELD_INSTRUCTION || f == CF_FIELD_OPCODE) {
             if (is_number(text, n)) {
-                if (!scan_value(s, FIELD_ADDRESS, text, n, s->o.hex ? 16 : 10, &opcode))
+                if (!cf_scan_value(s, CF_FIELD_ADDRESS, text, n, s->o.hex ? 16 : 10, &opcode))
                     return 0;
                 has_word = 1;
             } else {
                 insn = text;
                 insn_length = n;
             }
-        } else if (f == FIELD_RESULT) {
+        } else if (f == CF_FIELD_RESULT) {
             if (!words(s, text, n, row))
                 return 0;
-        } else if (f != FIELD_DATA && !scan_value(s, f, text, n, s->o.hex ? 16 : 10, row)) {
+        } else if (f != CF_FIELD_DATA && !cf_scan_value(s, f, text, n, s->o.hex ? 16 : 10, row)) {
             return 0;
         }
         *why = "an entry that was cut off";
@@ -267,14 +267,14 @@ static int entry(struct scan *s, const char *p, const char *end, const struct sc
         return 1;
     if (!has_word && !insn)
         return 0;
-    t = has_word ? scan_by_word(s, row->address, opcode.address)
-                 : scan_by_text(s, row->address, insn, insn_length, insn, insn_length);
+    t = has_word ? cf_scan_by_word(s, row->address, opcode.address)
+                 : cf_scan_by_text(s, row->address, insn, insn_length, insn, insn_length);
     row->insn = t->insn;
     row->number = t->number;
     return 1;
 }
 
-int scan_list(struct scan *s, struct scan_row *row)
+int cf_scan_list(struct cf_scan *s, struct cf_scan_row *row)
 {
     const char *p = s->rest, *end = s->end, *stop, *why, *start;
     int depth = 0, bus;
@@ -298,7 +298,7 @@ int scan_list(struct scan *s, struct scan_row *row)
             depth += (*stop == '{') - (*stop == '}');
     s->rest = stop;
     p += bus ? 4 : 5;
-    *row = (struct scan_row){.cpu = s->o.cpu, .bus = (uint8_t)bus, .size = 4, .trans = 2};
+    *row = (struct cf_scan_row){.cpu = s->o.cpu, .bus = (uint8_t)bus, .size = 4, .trans = 2};
     why = "an entry that was cut off";
     if (depth || !entry(s, p, stop, bus ? &s->o.bus : &s->o.inst, row, &why)) {
         cf_lines_bad(&s->lines, 0, "%s: '%.*s'", why, (int)(stop - start < 60 ? stop - start : 60),

@@ -37,7 +37,7 @@ static int word(const char *p, size_t n, uint32_t *value)
     if (n == 0 || n > 8)
         return 0;
     for (size_t i = 0; i < n; i++) {
-        const int d = scan_digit[(uint8_t)p[i]];
+        const int d = cf_scan_digit[(uint8_t)p[i]];
 
         if (d < 0)
             return 0;
@@ -47,9 +47,9 @@ static int word(const char *p, size_t n, uint32_t *value)
     return 1;
 }
 
-static void instruction(struct scan *s, const uint32_t *w, struct scan_row *row)
+static void instruction(struct cf_scan *s, const uint32_t *w, struct cf_scan_row *row)
 {
-    const struct scan_site *t;
+    const struct cf_scan_site *t;
 
     row->more = w[0] >> 30 & 1;
     row->stated = 1;
@@ -57,12 +57,12 @@ static void instruction(struct scan *s, const uint32_t *w, struct scan_row *row)
     row->trapped = w[2] >> 1 & 1;
     row->words = 1;
     row->word[0] = w[1];
-    t = scan_by_word(s, row->address, w[3]);
+    t = cf_scan_by_word(s, row->address, w[3]);
     row->insn = t->insn;
     row->number = t->number;
 }
 
-static void transfer(const uint32_t *w, struct scan_row *row)
+static void transfer(const uint32_t *w, struct cf_scan_row *row)
 {
     row->bus = 1;
     row->write = w[1] >> 15 & 1;
@@ -80,13 +80,13 @@ static uint32_t big_endian(const char *p)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-int scan_block(struct scan *s, const char *block, struct scan_row *row)
+int cf_scan_block(struct cf_scan *s, const char *block, struct cf_scan_row *row)
 {
     uint32_t w[4];
 
     for (unsigned i = 0; i < 4; i++)
         w[i] = big_endian(block + 4 * i);
-    *row = (struct scan_row){.cpu = s->o.cpu};
+    *row = (struct cf_scan_row){.cpu = s->o.cpu};
     if (!(w[0] | w[1] | w[2] | w[3])) /* never written */
         return 0;
     row->tag = w[0] & 0x3fffffff;
@@ -97,7 +97,7 @@ int scan_block(struct scan *s, const char *block, struct scan_row *row)
     return 1;
 }
 
-int scan_raw(struct scan *s, const char *line, size_t length, struct scan_row *row)
+int cf_scan_raw(struct cf_scan *s, const char *line, size_t length, struct cf_scan_row *row)
 {
     const char *p = line, *end = line + length, *text[5];
     uint32_t w[4], address = 0;
@@ -114,7 +114,7 @@ int scan_raw(struct scan *s, const char *line, size_t length, struct scan_row *r
     first = tokens == 5 && (text[0][size[0] - 1] == ':' || memcmp(text[0], "0x", 2) == 0);
     if (first && text[0][size[0] - 1] == ':')
         size[0]--;
-    *row = (struct scan_row){.cpu = s->o.cpu};
+    *row = (struct cf_scan_row){.cpu = s->o.cpu};
     if (tokens - first < 4 || (first && !word(text[0], size[0], &address)))
         goto bad;
     for (unsigned i = 0; i < 4; i++)

@@ -10,7 +10,7 @@
 
 #include "capture/leon4/scan.h"
 
-static int bad(struct scan *s, const char *line, size_t length, const char *what)
+static int bad(struct cf_scan *s, const char *line, size_t length, const char *what)
 {
     cf_lines_bad(&s->lines, 0, "%s: '%.*s'", what, (int)(length < 70 ? length : 70), line);
     return -1;
@@ -69,7 +69,7 @@ static inline uint64_t decimal(const char **p)
 }
 
 /* The results after their bracket: words of eight digits, or TRAP; where they end, or NULL. */
-static const char *results(const char *p, const char *end, struct scan_row *row)
+static const char *results(const char *p, const char *end, struct cf_scan_row *row)
 {
     p = blanks(p);
     if (end - p >= 4 && memcmp(p, "TRAP", 4) == 0) {
@@ -122,21 +122,21 @@ static const char *end_of_text(const char *p, const char *end)
     return end;
 }
 
-static void use(struct scan_row *row, const struct scan_site *t)
+static void use(struct cf_scan_row *row, const struct cf_scan_site *t)
 {
     row->insn = t->insn;
     row->number = t->number;
 }
 
 /* "ahb read,  mst=0, size=2   [4000123c]" */
-static int transfer(struct scan *s, const char *line, size_t length, const char *p, const char *end,
-                    struct scan_row *row)
+static int transfer(struct cf_scan *s, const char *line, size_t length, const char *p,
+                    const char *end, struct cf_scan_row *row)
 {
     row->bus = 1;
     row->trans = 2;
     row->size = 4;
     p = blanks(p + 3);
-    if (!scan_value(s, FIELD_TYPE, p, (size_t)(end - p), 10, row))
+    if (!cf_scan_value(s, CF_FIELD_TYPE, p, (size_t)(end - p), 10, row))
         return bad(s, line, length, "a bus transfer that is neither read nor write");
     while (p < end && *p != '[') {
         const char *name = p, *value;
@@ -149,12 +149,12 @@ static int transfer(struct scan *s, const char *line, size_t length, const char 
             for (value = ++p; p < end && *p != ',' && *p != ' ' && *p != '[';)
                 p++;
             if ((n == 3 && memcmp(name, "mst", 3) == 0 &&
-                 !scan_value(s, FIELD_MASTER, value, (size_t)(p - value), 10, row)) ||
+                 !cf_scan_value(s, CF_FIELD_MASTER, value, (size_t)(p - value), 10, row)) ||
                 (n == 4 && memcmp(name, "size", 4) == 0 &&
-                 !scan_value(s, FIELD_SIZE, value, (size_t)(p - value), 10, row)))
+                 !cf_scan_value(s, CF_FIELD_SIZE, value, (size_t)(p - value), 10, row)))
                 return bad(s, line, length, "a bus transfer with a bad number");
             if (n == 5 && memcmp(name, "burst", 5) == 0)
-                (void)scan_value(s, FIELD_BURST, value, (size_t)(p - value), 10, row);
+                (void)cf_scan_value(s, CF_FIELD_BURST, value, (size_t)(p - value), 10, row);
         }
         while (p < end && (*p == ',' || *p == ' '))
             p++;
@@ -166,14 +166,14 @@ static int transfer(struct scan *s, const char *line, size_t length, const char 
 }
 
 /* The usual columns from the text on, for an instruction that was not seen before. */
-static int instruction(struct scan *s, const char *line, size_t length, const char *p,
-                       const char *end, struct scan_row *row)
+static int instruction(struct cf_scan *s, const char *line, size_t length, const char *p,
+                       const char *end, struct cf_scan_row *row)
 {
     const char *bracket = find_results(p, end), *last = bracket ? bracket : end_of_text(p, end);
     uint32_t word;
 
     if (last - p >= 8 && scan_hex8(p, &word) && (last - p == 8 || p[8] == ' ')) {
-        use(row, scan_by_word(s, row->address, word));
+        use(row, cf_scan_by_word(s, row->address, word));
     } else {
         const char *text = p;
 
@@ -186,20 +186,20 @@ static int instruction(struct scan *s, const char *line, size_t length, const ch
         if (!bracket && memchr(p, '[', (size_t)(last - p)) && !memchr(p, ']', (size_t)(last - p)))
             return bad(s, line, length, "an entry that was cut off");
         /* with the newline, so that the next comparison sees that nothing follows */
-        use(row, scan_by_text(s, row->address, text,
-                              (size_t)((bracket ? bracket : line + length) - text) + 1, p,
-                              (size_t)(last - p)));
+        use(row, cf_scan_by_text(s, row->address, text,
+                                 (size_t)((bracket ? bracket : line + length) - text) + 1, p,
+                                 (size_t)(last - p)));
     }
     if (bracket && !results(bracket + 1, end, row))
         return bad(s, line, length, "results that were cut off or are no words of eight digits");
     return 1;
 }
 
-static int usual(struct scan *s, const char *line, size_t length, const char *p,
-                 struct scan_row *row)
+static int usual(struct cf_scan *s, const char *line, size_t length, const char *p,
+                 struct cf_scan_row *row)
 {
     const char *end = line + length, *start = p;
-    const struct scan_site *t;
+    const struct cf_scan_site *t;
     uint64_t time;
 
     time = decimal(&p);
@@ -212,7 +212,7 @@ static int usual(struct scan *s, const char *line, size_t length, const char *p,
     p = skip_blanks(p + 8);
     if (end - p > 4 && memcmp(p, "ahb ", 4) == 0)
         return transfer(s, line, length, p, end, row);
-    t = &s->sites[(row->address >> 2 ^ row->address >> 17) & (SCAN_SITES - 1)];
+    t = &s->sites[(row->address >> 2 ^ row->address >> 17) & (CF_SCAN_SITES - 1)];
     if (t->state == 2 && t->pc == row->address && (size_t)(end + 1 - p) >= t->length &&
         memcmp(t->text, p, t->length) == 0 &&
         (t->text[t->length - 1] == '[' || t->text[t->length - 1] == '\n')) {
@@ -234,17 +234,17 @@ static int usual(struct scan *s, const char *line, size_t length, const char *p,
 }
 
 /* Field by field, as the header names them. */
-static int by_header(struct scan *s, const char *line, size_t length, const char *p,
-                     struct scan_row *row)
+static int by_header(struct cf_scan *s, const char *line, size_t length, const char *p,
+                     struct cf_scan_row *row)
 {
-    const struct scan_layout *l = &s->layout;
+    const struct cf_scan_layout *l = &s->layout;
     const char *end = line + length, *text = NULL, *text_end = NULL;
     int has_word = 0;
     uint32_t word = 0;
 
     row->bus = (uint8_t)s->layout_bus;
     for (unsigned i = 0; i < l->fields; i++) {
-        const enum scan_field f = l->field[i];
+        const enum cf_scan_field f = l->field[i];
         const char *start;
         size_t n;
 
@@ -254,27 +254,27 @@ static int by_header(struct scan *s, const char *line, size_t length, const char
             p++;
         n = (size_t)(p - start);
         switch (f) {
-        case FIELD_MARK: /* may be empty, stick to what follows, or be the number of the entry */
+        case CF_FIELD_MARK: /* may be empty, stick to what follows, or be the number of the entry */
             if (n > 2 && memcmp(start, "->", 2) == 0)
                 p = start + 2;
             else if (!(n && (start[n - 1] == ':' || *start == '*' || *start == '-')) || n > 5)
                 p = start;
             break;
-        case FIELD_TRAP:
+        case CF_FIELD_TRAP:
             if (n == 1 && *start == 'T')
                 row->trapped = 1;
             else
                 p = start;
             break;
-        case FIELD_ERROR:
+        case CF_FIELD_ERROR:
             if (n != 1 || *start != 'E')
                 p = start;
             break;
-        case FIELD_LETTER:
+        case CF_FIELD_LETTER:
             if (n != 1 || *start != 'L')
                 p = start;
             break;
-        case FIELD_INSTRUCTION:
+        case CF_FIELD_INSTRUCTION:
             text = start;
             text_end = find_results(start, end);
             if (end - start > 4 && memcmp(start, "ahb ", 4) == 0)
@@ -283,12 +283,12 @@ static int by_header(struct scan *s, const char *line, size_t length, const char
                 text_end = end_of_text(start, end);
             p = text_end;
             break;
-        case FIELD_OPCODE:
+        case CF_FIELD_OPCODE:
             if (n != 8 || !scan_hex8(start, &word))
                 return bad(s, line, length, "an instruction word that is not eight digits");
             has_word = 1;
             break;
-        case FIELD_RESULT:
+        case CF_FIELD_RESULT:
             if (n && *start == '[') {
                 p = results(start + 1, end, row);
                 if (!p)
@@ -300,44 +300,44 @@ static int by_header(struct scan *s, const char *line, size_t length, const char
                 return bad(s, line, length, "a result that is not eight digits");
             }
             break;
-        case FIELD_LOCK:
-        case FIELD_SYMBOL:
-        case FIELD_SKIP:
+        case CF_FIELD_LOCK:
+        case CF_FIELD_SYMBOL:
+        case CF_FIELD_SKIP:
             break;
         default:
             if (n == 0)
                 return bad(s, line, length, "an entry with fewer fields than its header");
-            if (!scan_value(s, f, start, n, 16, row))
+            if (!cf_scan_value(s, f, start, n, 16, row))
                 return bad(s, line, length, "an entry whose fields are not what its header says");
         }
     }
     if (row->bus)
         return 1;
     if (has_word) {
-        use(row, scan_by_word(s, row->address, word));
+        use(row, cf_scan_by_word(s, row->address, word));
         return 1;
     }
     while (text && text_end > text && text_end[-1] == ' ')
         text_end--;
     if (!text || text_end == text)
         return bad(s, line, length, "an entry without an instruction");
-    use(row, scan_by_text(s, row->address, text, (size_t)(text_end - text), text,
-                          (size_t)(text_end - text)));
+    use(row, cf_scan_by_text(s, row->address, text, (size_t)(text_end - text), text,
+                             (size_t)(text_end - text)));
     return 1;
 }
 
-int scan_screen(struct scan *s, const char *line, size_t length, struct scan_row *row)
+int cf_scan_screen(struct cf_scan *s, const char *line, size_t length, struct cf_scan_row *row)
 {
     const char *p = skip_blanks(line);
 
-    *row = (struct scan_row){.cpu = s->o.cpu};
+    *row = (struct cf_scan_row){.cpu = s->o.cpu};
     if (!s->generic && *p >= '0' && *p <= '9')
         return usual(s, line, length, p, row);
     if (p >= line + length || strncmp(p, "grmon", 5) == 0 || strncmp(p, "tsim", 4) == 0)
         return 0; /* prompts with the commands typed */
-    if (scan_header(s, line, length))
+    if (cf_scan_header(s, line, length))
         return 0;
-    if (s->generic && (scan_digit[(uint8_t)*p] >= 0 || *p == '*' || *p == '-'))
+    if (s->generic && (cf_scan_digit[(uint8_t)*p] >= 0 || *p == '*' || *p == '-'))
         return by_header(s, line, length, p, row);
     return bad(s, line, length, "no trace entry and no header of one");
 }

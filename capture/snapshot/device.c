@@ -34,7 +34,7 @@ static int open_socket(const char *path)
     return fd;
 }
 
-int device_open(struct device *d, const char *path)
+int cf_device_open(struct cf_device *d, const char *path)
 {
     struct stat st;
 
@@ -43,7 +43,7 @@ int device_open(struct device *d, const char *path)
     return d->fd < 0 ? -1 : 0;
 }
 
-void device_close(struct device *d)
+void cf_device_close(struct cf_device *d)
 {
     if (d->fd >= 0)
         close(d->fd);
@@ -102,7 +102,7 @@ static int ask(int fd, uint32_t number, const void *arg, uint32_t arg_bytes, voi
     return get(fd, answer, answer_bytes);
 }
 
-int device_call(struct device *d, unsigned long request, void *arg)
+int cf_device_call(struct cf_device *d, unsigned long request, void *arg)
 {
     const uint32_t bytes = _IOC_SIZE(request);
 
@@ -112,7 +112,7 @@ int device_call(struct device *d, unsigned long request, void *arg)
                _IOC_DIR(request) & _IOC_READ ? bytes : 0);
 }
 
-int device_read(struct device *d, uint64_t offset, void *to, size_t bytes)
+int cf_device_read(struct cf_device *d, uint64_t offset, void *to, size_t bytes)
 {
     const uint64_t where[2] = {offset, bytes};
     char *p = to;

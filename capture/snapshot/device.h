@@ -16,19 +16,19 @@
 
 #include "kmod/cacheflow.h"
 
-struct device {
+struct cf_device {
     int fd;
     int socket;
 };
 
 /* 0, or -1 with errno. */
-int device_open(struct device *d, const char *path);
-void device_close(struct device *d);
+int cf_device_open(struct cf_device *d, const char *path);
+void cf_device_close(struct cf_device *d);
 
 /* An ioctl of cacheflow.h: 0, or -1 with errno. `arg` may be NULL where the call has none. */
-int device_call(struct device *d, unsigned long request, void *arg);
+int cf_device_call(struct cf_device *d, unsigned long request, void *arg);
 
 /* All these bytes of the buffer: 0, or -1 with errno; ENODATA where it ends before. */
-int device_read(struct device *d, uint64_t offset, void *to, size_t bytes);
+int cf_device_read(struct cf_device *d, uint64_t offset, void *to, size_t bytes);
 
 #endif

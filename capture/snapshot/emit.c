@@ -9,8 +9,8 @@
 
 enum { BATCH = 16384 };
 
-struct note {
-    struct note *next;
+struct cf_note {
+    struct cf_note *next;
     uint64_t ns;
     uint32_t pid, parent;
     unsigned op; /* CF_BEGIN, CF_NAMED, CF_EXIT, CF_MAPPED */
@@ -18,23 +18,23 @@ struct note {
     size_t length;
 };
 
-int emit_open(struct emit *e, struct cf_writer *out)
+int cf_emit_open(struct cf_emit *e, struct cf_writer *out)
 {
-    *e = (struct emit){.out = out, .maps = cf_maps_new()};
+    *e = (struct cf_emit){.out = out, .maps = cf_maps_new()};
     e->last = &e->first;
     return e->maps ? 0 : -1;
 }
 
-static void free_note(struct note *n)
+static void free_note(struct cf_note *n)
 {
     free(n->text);
     free(n);
 }
 
-void emit_free(struct emit *e)
+void cf_emit_free(struct cf_emit *e)
 {
     while (e->first) {
-        struct note *n = e->first;
+        struct cf_note *n = e->first;
 
         e->first = n->next;
         free_note(n);
@@ -52,26 +52,26 @@ void emit_free(struct emit *e)
 /* ---- notes ---- */
 
 /* Takes `text` over; NULL without memory. */
-static struct note *note(struct emit *e, uint64_t ns, uint32_t pid, unsigned op, char *text,
-                         size_t length)
+static struct cf_note *note(struct cf_emit *e, uint64_t ns, uint32_t pid, unsigned op, char *text,
+                            size_t length)
 {
-    struct note *n = calloc(1, sizeof *n);
+    struct cf_note *n = calloc(1, sizeof *n);
 
     if (!n || !text) {
         free(n);
         free(text);
         return NULL;
     }
-    *n = (struct note){.ns = ns, .pid = pid, .op = op, .text = text, .length = length};
+    *n = (struct cf_note){.ns = ns, .pid = pid, .op = op, .text = text, .length = length};
     *e->last = n;
     e->last = &n->next;
     return n;
 }
 
-int emit_begin(struct emit *e, uint64_t ns, uint32_t pid, uint32_t parent, const char *name)
+int cf_emit_begin(struct cf_emit *e, uint64_t ns, uint32_t pid, uint32_t parent, const char *name)
 {
     uint32_t *more = realloc(e->pid, (e->pids + 1) * sizeof *more);
-    struct note *n;
+    struct cf_note *n;
 
     if (!more)
         return -1;
@@ -83,27 +83,27 @@ int emit_begin(struct emit *e, uint64_t ns, uint32_t pid, uint32_t parent, const
     return n ? 0 : -1;
 }
 
-int emit_named(struct emit *e, uint64_t ns, uint32_t pid, const char *name)
+int cf_emit_named(struct cf_emit *e, uint64_t ns, uint32_t pid, const char *name)
 {
     return note(e, ns, pid, CF_NAMED, strdup(name), 0) ? 0 : -1;
 }
 
-int emit_ended(struct emit *e, uint64_t ns, uint32_t pid)
+int cf_emit_ended(struct cf_emit *e, uint64_t ns, uint32_t pid)
 {
     return note(e, ns, pid, CF_EXIT, strdup(""), 0) ? 0 : -1;
 }
 
-int emit_maps(struct emit *e, uint64_t ns, uint32_t pid, char *text, size_t length)
+int cf_emit_maps(struct cf_emit *e, uint64_t ns, uint32_t pid, char *text, size_t length)
 {
     return note(e, ns, pid, CF_MAPPED, text, length) ? 0 : -1;
 }
 
-static uint64_t stream_time(const struct emit *e, uint64_t ns)
+static uint64_t stream_time(const struct cf_emit *e, uint64_t ns)
 {
     return ns > e->start_ns ? ns - e->start_ns : 0;
 }
 
-static int write_note(struct emit *e, const struct note *n)
+static int write_note(struct cf_emit *e, const struct cf_note *n)
 {
     const uint64_t time = stream_time(e, n->ns);
     const struct cf_values v[] = {
@@ -120,10 +120,10 @@ static int write_note(struct emit *e, const struct note *n)
     return cf_writer_rows(e->out, CF_TASK, 1, v, 6, NULL);
 }
 
-int emit_notes(struct emit *e, uint64_t until_ns)
+int cf_emit_notes(struct cf_emit *e, uint64_t until_ns)
 {
     while (e->first && e->first->ns <= until_ns) {
-        struct note *n = e->first;
+        struct cf_note *n = e->first;
         const int result = write_note(e, n);
 
         e->first = n->next;
@@ -160,7 +160,7 @@ static uint8_t state_of(uint8_t bits)
     }
 }
 
-static int is_observed(const struct emit *e, uint32_t pid)
+static int is_observed(const struct cf_emit *e, uint32_t pid)
 {
     for (size_t i = 0; i < e->pids; i++)
         if (e->pid[i] == pid)
@@ -194,7 +194,7 @@ static const struct cacheflow_owner *owner_at(const struct cacheflow_snapshot *h
     return (const void *)((const char *)h + h->owners_at + (size_t)i * h->owner_bytes);
 }
 
-static int grow(struct emit *e)
+static int grow(struct cf_emit *e)
 {
     const size_t room = BATCH;
 
@@ -213,7 +213,7 @@ static int grow(struct emit *e)
 }
 
 struct rows {
-    struct emit *e;
+    struct cf_emit *e;
     const struct cacheflow_snapshot *h;
     uint32_t count;
     int resolved;
@@ -221,7 +221,7 @@ struct rows {
 
 static int send_rows(struct rows *r)
 {
-    const struct emit *e = r->e;
+    const struct cf_emit *e = r->e;
     struct cf_values v[9] = {{CF_SNAP, NULL, e->number}, {CF_LEVEL, NULL, r->h->level},
                              {CF_SET, e->set, 0},        {CF_WAY, e->way, 0},
                              {CF_STATE, e->state, 0},    {CF_PHYS, e->phys, 0}};
@@ -241,7 +241,7 @@ static int send_rows(struct rows *r)
 
 static int add_row(struct rows *r, const struct cacheflow_line *l, uint64_t addr, uint32_t pid)
 {
-    struct emit *e = r->e;
+    struct cf_emit *e = r->e;
     const uint32_t i = r->count++;
 
     e->phys[i] = cacheflow_line_phys(l);
@@ -301,7 +301,7 @@ static int write_lines(struct rows *r)
     return send_rows(r);
 }
 
-int emit_snapshot(struct emit *e, const void *bytes, size_t length, unsigned mode)
+int cf_emit_snapshot(struct cf_emit *e, const void *bytes, size_t length, unsigned mode)
 {
     const struct cacheflow_snapshot *h = bytes;
     struct rows rows = {.e = e, .h = h};
@@ -322,7 +322,8 @@ int emit_snapshot(struct emit *e, const void *bytes, size_t length, unsigned mod
         {CF_WAYS, NULL, h->ways},
     };
 
-    if (emit_notes(e, h->time_ns) != 0 || cf_writer_rows(e->out, CF_SNAPSHOT, 1, v, 7, NULL) != 0)
+    if (cf_emit_notes(e, h->time_ns) != 0 ||
+        cf_writer_rows(e->out, CF_SNAPSHOT, 1, v, 7, NULL) != 0)
         return -1;
     return write_lines(&rows);
 }

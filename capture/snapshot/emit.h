@@ -20,15 +20,15 @@ enum owners {
     OWNERS_ALL,
 };
 
-struct note; /* of a process: begin, name, mappings, end */
+struct cf_note; /* of a process: begin, name, mappings, end */
 
-struct emit {
+struct cf_emit {
     struct cf_writer *out;
     struct cf_maps *maps;
     enum owners owners;
     uint64_t start_ns; /* CLOCK_MONOTONIC at time 0 of the stream */
     uint32_t number;   /* snapshots written */
-    struct note *first, **last;
+    struct cf_note *first, **last;
     uint32_t *pid; /* observed processes, ever */
     size_t pids;
     unsigned bad_maps; /* lines of lists that could not be read */
@@ -41,22 +41,22 @@ struct emit {
 };
 
 /* 0, or -1 without memory. */
-int emit_open(struct emit *e, struct cf_writer *out);
-void emit_free(struct emit *e);
+int cf_emit_open(struct cf_emit *e, struct cf_writer *out);
+void cf_emit_free(struct cf_emit *e);
 
 /* Notes; times are CLOCK_MONOTONIC. -1 without memory. */
-int emit_begin(struct emit *e, uint64_t ns, uint32_t pid, uint32_t parent, const char *name);
-int emit_named(struct emit *e, uint64_t ns, uint32_t pid, const char *name);
-int emit_ended(struct emit *e, uint64_t ns, uint32_t pid);
+int cf_emit_begin(struct cf_emit *e, uint64_t ns, uint32_t pid, uint32_t parent, const char *name);
+int cf_emit_named(struct cf_emit *e, uint64_t ns, uint32_t pid, const char *name);
+int cf_emit_ended(struct cf_emit *e, uint64_t ns, uint32_t pid);
 /* Takes `text` over. */
-int emit_maps(struct emit *e, uint64_t ns, uint32_t pid, char *text, size_t length);
+int cf_emit_maps(struct cf_emit *e, uint64_t ns, uint32_t pid, char *text, size_t length);
 
 /* Writes the notes up to a time. -1 when the output takes no more. */
-int emit_notes(struct emit *e, uint64_t until_ns);
+int cf_emit_notes(struct cf_emit *e, uint64_t until_ns);
 
 /* Writes the notes before it and a snapshot of so many bytes, which nobody has looked at yet.
    `mode`: enum cf_mode. -1 with `problem` when it is damaged, without when the output takes no
    more. */
-int emit_snapshot(struct emit *e, const void *bytes, size_t length, unsigned mode);
+int cf_emit_snapshot(struct cf_emit *e, const void *bytes, size_t length, unsigned mode);
 
 #endif

@@ -9,13 +9,13 @@
 
 #include "capture/snapshot/note.h"
 
-static int note_maps(struct emit *e, struct observed *o, uint64_t ns)
+static int note_maps(struct cf_emit *e, struct cf_observed_task *o, uint64_t ns)
 {
     char path[64], *text, *copy;
     size_t length;
 
     snprintf(path, sizeof path, "/proc/%d/maps", o->pid);
-    text = tasks_read(path, &length);
+    text = cf_observed_read(path, &length);
     if (!text)
         return 0; /* it has ended */
     if (o->maps && o->maps_bytes == length && memcmp(o->maps, text, length) == 0) {
@@ -31,39 +31,39 @@ static int note_maps(struct emit *e, struct observed *o, uint64_t ns)
     free(o->maps);
     o->maps = copy;
     o->maps_bytes = length;
-    return emit_maps(e, ns, (uint32_t)o->pid, text, length);
+    return cf_emit_maps(e, ns, (uint32_t)o->pid, text, length);
 }
 
-static int note_name(struct emit *e, struct observed *o, uint64_t ns)
+static int note_name(struct cf_emit *e, struct cf_observed_task *o, uint64_t ns)
 {
     char path[64], *name;
     size_t length;
     int result = 0;
 
     snprintf(path, sizeof path, "/proc/%d/comm", o->pid);
-    name = tasks_read(path, &length);
+    name = cf_observed_read(path, &length);
     if (name) {
         name[strcspn(name, "\n")] = '\0';
         if (strncmp(name, o->name, sizeof o->name - 1) != 0) {
             snprintf(o->name, sizeof o->name, "%s", name);
-            result = emit_named(e, ns, (uint32_t)o->pid, name);
+            result = cf_emit_named(e, ns, (uint32_t)o->pid, name);
         }
     }
     free(name);
     return result;
 }
 
-int note_tasks(struct emit *e, struct tasks *t, int maps, uint64_t ns)
+int cf_note_observed(struct cf_emit *e, struct cf_observed *t, int maps, uint64_t ns)
 {
     for (size_t i = 0; i < t->count; i++) {
-        struct observed *o = &t->observed[i];
+        struct cf_observed_task *o = &t->observed[i];
 
         if (o->pid == 0)
             continue;
         if (o->fresh) {
             const pid_t parent = o->parent == getpid() ? 0 : o->parent;
 
-            if (emit_begin(e, ns, (uint32_t)o->pid, (uint32_t)parent, o->name) != 0)
+            if (cf_emit_begin(e, ns, (uint32_t)o->pid, (uint32_t)parent, o->name) != 0)
                 return -1;
             o->fresh = 0;
         } else if (note_name(e, o, ns) != 0) {

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "capture/snapshot/emit.h"
-#include "capture/snapshot/tasks.h"
+#include "capture/snapshot/observed.h"
 
 /* Emits for a snapshot of that time which processes have begun, their names and, if wanted, their
    mappings, where these have changed. 0, or -1: no memory. */
-int note_tasks(struct emit *e, struct tasks *t, int maps, uint64_t ns);
+int cf_note_observed(struct cf_emit *e, struct cf_observed *t, int maps, uint64_t ns);
 
 #endif

@@ -12,7 +12,7 @@
 #include "capture/snapshot/device.h"
 #include "capture/snapshot/options.h"
 
-const char options_usage[] =
+const char cf_options_usage[] =
     "Usage: cf-capture snapshot [option]... [--] PROGRAM [ARGUMENT]... [-- PROGRAM ...]...\n"
     "Run programs and take snapshots of what a cache of this machine holds meanwhile.\n"
     "  -p, --period TIME    time that programs run between snapshots: 500us, 5ms, 1s  [5ms]\n"
@@ -86,7 +86,7 @@ static int priority(const struct cf_tool *t, const char *option, const char *tex
                              (uint64_t)sched_get_priority_max(policy));
 }
 
-static void parse_sched(const struct cf_tool *t, struct command *c, const char *text)
+static void parse_sched(const struct cf_tool *t, struct cf_observed_command *c, const char *text)
 {
     const char *colon = strchr(text, ':');
 
@@ -100,15 +100,15 @@ static void parse_sched(const struct cf_tool *t, struct command *c, const char *
     c->priority = priority(t, "--sched", colon + 1, c->policy);
 }
 
-static void parse_cpu(const struct cf_tool *t, struct command *c, const char *text)
+static void parse_cpu(const struct cf_tool *t, struct cf_observed_command *c, const char *text)
 {
     c->cpu =
         strcmp(text, "any") == 0 ? -1 : (int)cf_parse_u64(t, "--cpu", text, 0, CPU_SETSIZE - 1);
 }
 
 /* One element of a list for each command; the last one counts for all that follow. */
-static void each(const struct cf_tool *t, struct tasks *tasks, const char *option, char *list,
-                 void (*parse)(const struct cf_tool *, struct command *, const char *))
+static void each(const struct cf_tool *t, struct cf_observed *tasks, const char *option, char *list,
+                 void (*parse)(const struct cf_tool *, struct cf_observed_command *, const char *))
 {
     char *next = list;
 
@@ -143,9 +143,9 @@ static void parse_event(const struct cf_tool *t, struct options *o, char *text)
     } else if (strcmp(text, "stop") == 0) {
         o->on_stop = 1;
     } else {
-        if (o->points == WATCH_POINTS)
-            cf_die(t, CF_EXIT_USAGE, "--event: over %d places", WATCH_POINTS);
-        if (watch_parse(text, &o->point[o->points++]) != 0)
+        if (o->points == CF_WATCH_POINTS)
+            cf_die(t, CF_EXIT_USAGE, "--event: over %d places", CF_WATCH_POINTS);
+        if (cf_watch_parse(text, &o->point[o->points++]) != 0)
             cf_die(t, CF_EXIT_USAGE,
                    "--event: '%s': give signal, stop, break:WHERE, write:WHERE[:BYTES] or "
                    "access:WHERE[:BYTES]",
@@ -158,14 +158,14 @@ static void probe(struct cf_tool *t, const char *path) __attribute__((noreturn))
 static void probe(struct cf_tool *t, const char *path)
 {
     struct cacheflow_info info;
-    struct device d;
+    struct cf_device d;
 
-    if (device_open(&d, path) != 0) {
+    if (cf_device_open(&d, path) != 0) {
         printf("%s: %s: load the kernel module cacheflow.ko, as root\n", path, strerror(errno));
         (void)cf_tool_finish(t, NULL, NULL);
         exit(CF_EXIT_ENVIRONMENT);
     }
-    if (device_call(&d, CACHEFLOW_INFO, &info) != 0 || info.abi != CACHEFLOW_ABI) {
+    if (cf_device_call(&d, CACHEFLOW_INFO, &info) != 0 || info.abi != CACHEFLOW_ABI) {
         printf("%s: no Shutter of this version\n", path);
         (void)cf_tool_finish(t, NULL, NULL);
         exit(CF_EXIT_ENVIRONMENT);
@@ -175,18 +175,18 @@ static void probe(struct cf_tool *t, const char *path)
 }
 
 /* The command line behind the options: commands with `--` between them. */
-static void split(struct cf_tool *t, struct tasks *tasks, char **argv)
+static void split(struct cf_tool *t, struct cf_observed *tasks, char **argv)
 {
     char path[PATH_MAX];
 
     while (*argv) {
-        struct command *c;
+        struct cf_observed_command *c;
         int status;
 
         if (tasks->commands == COMMANDS_MOST)
             cf_die(t, CF_EXIT_USAGE, "over %d programs", COMMANDS_MOST);
         c = &tasks->command[tasks->commands++];
-        *c = (struct command){.argv = argv, .cpu = -1, .policy = SCHED_OTHER};
+        *c = (struct cf_observed_command){.argv = argv, .cpu = -1, .policy = SCHED_OTHER};
         while (*argv && strcmp(*argv, "--") != 0)
             argv++;
         if (argv == c->argv)
@@ -203,9 +203,9 @@ static void split(struct cf_tool *t, struct tasks *tasks, char **argv)
     }
 }
 
-static void check(struct cf_tool *t, const struct options *o, const struct tasks *tasks)
+static void check(struct cf_tool *t, const struct options *o, const struct cf_observed *tasks)
 {
-    const char *why = watch_unable(o->point, o->points);
+    const char *why = cf_watch_unable(o->point, o->points);
 
     if (why)
         cf_die(t, CF_EXIT_ENVIRONMENT, "--event: %s", why);
@@ -219,7 +219,7 @@ static void check(struct cf_tool *t, const struct options *o, const struct tasks
                "no program given: see --help; --asynchronous observes the whole machine");
 }
 
-void options_parse(struct options *o, struct tasks *tasks, int argc, char **argv)
+void cf_options_parse(struct options *o, struct cf_observed *tasks, int argc, char **argv)
 {
     struct cf_tool *t = tasks->tool;
     char *cpu = NULL, *sched = NULL;

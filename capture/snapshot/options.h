@@ -6,7 +6,7 @@
 #define CF_SNAPSHOT_OPTIONS_H
 
 #include "capture/snapshot/emit.h"
-#include "capture/snapshot/tasks.h"
+#include "capture/snapshot/observed.h"
 #include "capture/snapshot/watch.h"
 
 enum { COMMANDS_MOST = 64, PRIORITY_NONE = -1 };
@@ -17,7 +17,7 @@ struct options {
     uint64_t delay_ns;
     uint64_t count; /* activations; 0: no end */
     int on_signal, on_stop;
-    struct watch_point point[WATCH_POINTS];
+    struct cf_watch_point point[CF_WATCH_POINTS];
     unsigned points;
     int transparent, asynchronous, maps, resolve, twice;
     int own_cpu, own_priority; /* PRIORITY_NONE leaves it, 0 is the highest */
@@ -28,8 +28,8 @@ struct options {
 };
 
 /* Fills in options and commands; exits when they make no sense, and for --probe. */
-void options_parse(struct options *o, struct tasks *t, int argc, char **argv);
+void cf_options_parse(struct options *o, struct cf_observed *t, int argc, char **argv);
 
-extern const char options_usage[];
+extern const char cf_options_usage[];
 
 #endif

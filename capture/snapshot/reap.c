@@ -22,7 +22,7 @@ static pid_t release(pid_t pid, int *status, int options)
     return pid;
 }
 
-pid_t reap_stop(pid_t pid, int *status, int options)
+pid_t cf_reap_stop(pid_t pid, int *status, int options)
 {
     siginfo_t info;
 
@@ -33,7 +33,7 @@ pid_t reap_stop(pid_t pid, int *status, int options)
     return pid;
 }
 
-pid_t reap_next(int *status, int options)
+pid_t cf_reap_next(int *status, int options)
 {
     for (;;) {
         siginfo_t info;
@@ -51,7 +51,7 @@ pid_t reap_next(int *status, int options)
                 return pid;
             continue;
         }
-        if (reap_stop(pid, status, options) == pid)
+        if (cf_reap_stop(pid, status, options) == pid)
             return pid;
     }
 }

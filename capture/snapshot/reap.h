@@ -16,10 +16,10 @@
 
 /* waitpid(-1, status, WNOHANG | WUNTRACED | options), of which no call releases a child while this
    thread has a real-time priority. `options` is 0 or __WALL. */
-pid_t reap_next(int *status, int options);
+pid_t cf_reap_next(int *status, int options);
 
 /* The stop of one child, if it stands; else 0, also where a signal has made it one of the dead
-   meanwhile, which reap_next() then tells. */
-pid_t reap_stop(pid_t pid, int *status, int options);
+   meanwhile, which cf_reap_next() then tells. */
+pid_t cf_reap_stop(pid_t pid, int *status, int options);
 
 #endif

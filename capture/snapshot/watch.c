@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "capture/snapshot/reap.h"
-#include "capture/snapshot/tasks.h"
+#include "capture/snapshot/observed.h"
 #include "capture/snapshot/watch_parts.h"
 #include "formats/base/cf_number.h"
 
@@ -24,22 +24,22 @@ enum { WAIT_MS = 100, POLL_US = 20, END_MS = 10000 };
 
 /* ---- what is asked for ---- */
 
-int watch_parse(char *text, struct watch_point *p)
+int cf_watch_parse(char *text, struct cf_watch_point *p)
 {
     static const char *const kinds[] = {"break:", "write:", "access:"};
     char *where = NULL, *end;
     uint64_t bytes;
 
-    *p = (struct watch_point){0};
+    *p = (struct cf_watch_point){0};
     for (unsigned i = 0; i < 3; i++)
         if (strncmp(text, kinds[i], strlen(kinds[i])) == 0) {
-            p->kind = (enum watch_kind)i;
+            p->kind = (enum cf_watch_kind)i;
             where = text + strlen(kinds[i]);
         }
     if (!where || !*where)
         return -1;
     end = strrchr(where, ':');
-    if (end && p->kind != WATCH_BREAK) {
+    if (end && p->kind != CF_WATCH_BREAK) {
         if (cf_read_number(end + 1, CF_READ_NUMBER, 8, &bytes) < 0 ||
             (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
             return -1;
@@ -60,20 +60,21 @@ int watch_parse(char *text, struct watch_point *p)
     return *p->symbol ? 0 : -1;
 }
 
-const char *watch_unable(const struct watch_point *point, unsigned points)
+const char *cf_watch_unable(const struct cf_watch_point *point, unsigned points)
 {
     unsigned data = 0;
 
-    if (points && !watch_arch_known())
+    if (points && !cf_watch_arch_known())
         return "places in programs can be watched on x86-64 and AArch64 only";
     for (unsigned i = 0; i < points; i++)
-        data += point[i].kind != WATCH_BREAK;
-    return data > WATCH_DATA_MOST ? "processors watch four places of data at most" : NULL;
+        data += point[i].kind != CF_WATCH_BREAK;
+    return data > CF_WATCH_DATA_MOST ? "processors watch four places of data at most" : NULL;
 }
 
-struct watch *watch_new(struct cf_tool *tool, const struct watch_point *point, unsigned points)
+struct cf_watch *cf_watch_new(struct cf_tool *tool, const struct cf_watch_point *point,
+                              unsigned points)
 {
-    struct watch *w = calloc(1, sizeof *w);
+    struct cf_watch *w = calloc(1, sizeof *w);
 
     if (w) {
         w->tool = tool;
@@ -83,7 +84,7 @@ struct watch *watch_new(struct cf_tool *tool, const struct watch_point *point, u
     return w;
 }
 
-void watch_free(struct watch *w)
+void cf_watch_free(struct cf_watch *w)
 {
     if (!w)
         return;
@@ -92,7 +93,7 @@ void watch_free(struct watch *w)
     free(w);
 }
 
-void watch_tell(struct watch *w)
+void cf_watch_tell(struct cf_watch *w)
 {
     for (unsigned i = 0; i < w->points; i++)
         if (!(w->found >> i & 1) && w->point[i].symbol)
@@ -137,27 +138,27 @@ static int has_trap(pid_t tid)
 
 /* A thread that stands goes on untraced, and nothing of ours is left in it. Forgets it, unless a
    trap of ours is on its way: then that is awaited first. */
-static void let_go(struct watch *w, struct thread *t)
+static void let_go(struct cf_watch *w, struct thread *t)
 {
-    struct process *p = watch_find_process(w, t->pid);
+    struct process *p = cf_watch_find_process(w, t->pid);
 
     t->hit = NO_HIT;
-    watch_arm(w, t, 0);
+    cf_watch_arm(w, t, 0);
     for (unsigned i = 0; p && i < w->points; i++)
         if (p->trap[i].addr && !p->trap[i].out)
-            p->trap[i].out = watch_poke(t->tid, &p->trap[i], 0) == 0;
+            p->trap[i].out = cf_watch_poke(t->tid, &p->trap[i], 0) == 0;
     if (p && p->entry.addr && !p->entry.out)
-        p->entry.out = watch_poke(t->tid, &p->entry, 0) == 0;
+        p->entry.out = cf_watch_poke(t->tid, &p->entry, 0) == 0;
     if (has_trap(t->tid)) {
         go_on(t);
         return;
     }
     (void)ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal);
-    watch_drop_thread(w, t->tid);
+    cf_watch_drop_thread(w, t->tid);
 }
 
 /* A SIGTRAP that is no event: 1 for a hit, 0 for one of our own stops, -1 for the program's own. */
-static int on_trap(struct watch *w, struct thread *t)
+static int on_trap(struct cf_watch *w, struct thread *t)
 {
     siginfo_t info;
     struct trap *trap;
@@ -169,21 +170,21 @@ static int on_trap(struct watch *w, struct thread *t)
         return 0;
     if (info.si_code == TRAP_HWBKPT) {
         t->hit = w->released ? NO_HIT : HIT_DATA;
-        watch_arm(w, t, 1); /* and with that the reason in the status register is gone */
+        cf_watch_arm(w, t, 1); /* and with that the reason in the status register is gone */
         return !w->released;
     }
-    if (watch_on_entry(w, t))
+    if (cf_watch_on_entry(w, t))
         return 0;
-    trap =
-        info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT ? watch_trap_of(w, t, &pc) : NULL;
+    trap = info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT ? cf_watch_trap_of(w, t, &pc)
+                                                                   : NULL;
     if (!trap)
         return -1;
-    (void)watch_arch_set_pc(t->tid, trap->addr);
+    (void)cf_watch_arch_set_pc(t->tid, trap->addr);
     t->hit = w->released ? NO_HIT : HIT_TRAP;
     return !w->released;
 }
 
-static void on_exec(struct watch *w, struct thread *t)
+static void on_exec(struct cf_watch *w, struct thread *t)
 {
     const pid_t tid = t->tid, pid = t->pid;
     struct process *p;
@@ -192,20 +193,20 @@ static void on_exec(struct watch *w, struct thread *t)
     for (size_t i = w->threads; i-- > 0;)
         if (w->thread[i].pid == pid && w->thread[i].tid != tid)
             w->thread[i] = w->thread[--w->threads];
-    p = watch_find_process(w, pid);
+    p = cf_watch_find_process(w, pid);
     if (p)
-        watch_begin(w, p, tid);
-    t = watch_find_thread(w, tid);
+        cf_watch_begin(w, p, tid);
+    t = cf_watch_find_thread(w, tid);
     if (t) {
         t->fresh = 0;
-        watch_arm(w, t, 1);
+        cf_watch_arm(w, t, 1);
     }
 }
 
 /* Returns 1 when this is a hit that is to be served. */
-static int on_stop(struct watch *w, pid_t tid, int status)
+static int on_stop(struct cf_watch *w, pid_t tid, int status)
 {
-    struct thread *t = watch_add_thread(w, tid);
+    struct thread *t = cf_watch_add_thread(w, tid);
     const int event = status >> 16, number = WSTOPSIG(status);
     unsigned long message;
     int hit = 0;
@@ -220,12 +221,12 @@ static int on_stop(struct watch *w, pid_t tid, int status)
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
         if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0)
-            (void)watch_add_thread(w, (pid_t)message);
+            (void)cf_watch_add_thread(w, (pid_t)message);
         break;
     case PTRACE_EVENT_STOP:
         t->group = number != SIGTRAP;
         if (t->fresh)
-            watch_arm(w, t, 1);
+            cf_watch_arm(w, t, 1);
         t->fresh = 0;
         break;
     default:
@@ -234,14 +235,14 @@ static int on_stop(struct watch *w, pid_t tid, int status)
             t->signal = number;
         break;
     }
-    t = watch_find_thread(w, tid); /* the list may have moved */
+    t = cf_watch_find_thread(w, tid); /* the list may have moved */
     if (!t)
         return 0;
     if (hit == 1 && !w->stopping)
         return 1;
-    if (hit == 1 && t->hit == HIT_DATA && !watch_arch_data_first())
+    if (hit == 1 && t->hit == HIT_DATA && !cf_watch_arch_data_first())
         w->shared++;
-    if (hit == 1 && (t->hit == HIT_TRAP || watch_arch_data_first()))
+    if (hit == 1 && (t->hit == HIT_TRAP || cf_watch_arch_data_first()))
         t->hit = NO_HIT; /* it will come again */
     if (w->released)
         let_go(w, t);
@@ -250,31 +251,32 @@ static int on_stop(struct watch *w, pid_t tid, int status)
     return 0;
 }
 
-unsigned watch_handle(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
+unsigned cf_watch_handle(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status),
+                         void *arg)
 {
     unsigned hits = 0;
     int status;
     pid_t tid;
 
     /* Only one hit at a time: another's thread is then stopped like all, and hits again. */
-    while (!hits && (tid = reap_next(&status, __WALL)) > 0) {
+    while (!hits && (tid = cf_reap_next(&status, __WALL)) > 0) {
         if (WIFSTOPPED(status)) {
             hits += (unsigned)on_stop(w, tid, status);
         } else {
-            watch_drop_thread(w, tid);
+            cf_watch_drop_thread(w, tid);
             ended(arg, tid, status);
         }
     }
     return hits;
 }
 
-int watch_seize(struct watch *w, pid_t pid)
+int cf_watch_seize(struct cf_watch *w, pid_t pid)
 {
     if (ptrace(PTRACE_SEIZE, pid, NULL,
                (long)(PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
                       PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL)) != 0)
         return -1;
-    watch_add_thread(w, pid)->fresh = 0;
+    cf_watch_add_thread(w, pid)->fresh = 0;
     return 0;
 }
 
@@ -293,7 +295,8 @@ static int64_t now_ms(void)
     return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-unsigned watch_stop(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
+unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status),
+                       void *arg)
 {
     const int64_t until = now_ms() + WAIT_MS;
     unsigned moving;
@@ -303,10 +306,10 @@ unsigned watch_stop(struct watch *w, void (*ended)(void *arg, pid_t pid, int sta
         if (!w->thread[i].stopped)
             (void)ptrace(PTRACE_INTERRUPT, w->thread[i].tid, NULL, NULL);
     for (;;) {
-        (void)watch_handle(w, ended, arg);
+        (void)cf_watch_handle(w, ended, arg);
         moving = 0;
         for (size_t i = 0; i < w->threads; i++)
-            moving += !w->thread[i].stopped && !tasks_waits(w->thread[i].tid);
+            moving += !w->thread[i].stopped && !cf_observed_waits(w->thread[i].tid);
         if (!moving || now_ms() >= until)
             return moving;
         rest();
@@ -329,7 +332,7 @@ static int step_over(struct thread *t)
         if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) !=
                 0 ||
             (info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED))
-            return -1; /* it has ended, as watch_handle() will find */
+            return -1; /* it has ended, as cf_watch_handle() will find */
         if (info.si_pid == 0) {
             if (now_ms() >= until) {
                 t->stopped = 0; /* waits in the kernel; the end of the step comes as a stop */
@@ -338,7 +341,7 @@ static int step_over(struct thread *t)
             rest();
             continue;
         }
-        if (reap_stop(t->tid, &status, __WALL) == 0)
+        if (cf_reap_stop(t->tid, &status, __WALL) == 0)
             continue;
         if (status >> 16 || WSTOPSIG(status) != SIGTRAP) {
             if (!(status >> 16))
@@ -352,38 +355,38 @@ static int step_over(struct thread *t)
 }
 
 /* Past what was hit, while all others stand still. */
-static void pass(struct watch *w, struct thread *t)
+static void pass(struct cf_watch *w, struct thread *t)
 {
-    struct process *p = watch_find_process(w, t->pid);
+    struct process *p = cf_watch_find_process(w, t->pid);
     struct trap *trap = NULL;
     uint64_t pc;
 
-    if (!p || watch_arch_pc(t->tid, &pc) != 0)
+    if (!p || cf_watch_arch_pc(t->tid, &pc) != 0)
         return;
     if (t->hit == HIT_DATA) {
-        if (!watch_arch_data_first())
+        if (!cf_watch_arch_data_first())
             return;
-        watch_arm(w, t, 0);
+        cf_watch_arm(w, t, 0);
         (void)step_over(t);
-        watch_arm(w, t, 1);
+        cf_watch_arm(w, t, 1);
         return;
     }
     for (unsigned i = 0; i < w->points; i++)
         if (p->trap[i].addr && p->trap[i].addr == pc)
             trap = &p->trap[i];
-    if (!trap || watch_poke(t->tid, trap, 0) != 0)
+    if (!trap || cf_watch_poke(t->tid, trap, 0) != 0)
         return;
     (void)step_over(t);
     if (t->stopped)
-        (void)watch_poke(t->tid, trap, 1);
+        (void)cf_watch_poke(t->tid, trap, 1);
     else /* it runs, so another thread of the process must do it */
         for (size_t i = 0; i < w->threads; i++)
             if (w->thread[i].pid == t->pid && w->thread[i].stopped &&
-                watch_poke(w->thread[i].tid, trap, 1) == 0)
+                cf_watch_poke(w->thread[i].tid, trap, 1) == 0)
                 break;
 }
 
-void watch_continue(struct watch *w)
+void cf_watch_continue(struct cf_watch *w)
 {
     for (size_t i = 0; i < w->threads; i++)
         if (w->thread[i].stopped && w->thread[i].hit != NO_HIT)
@@ -394,7 +397,7 @@ void watch_continue(struct watch *w)
             go_on(&w->thread[i]);
 }
 
-void watch_release(struct watch *w)
+void cf_watch_release(struct cf_watch *w)
 {
     w->released = 1;
     w->stopping = 0;
@@ -403,14 +406,14 @@ void watch_release(struct watch *w)
             let_go(w, &w->thread[i]);
 }
 
-size_t watch_end(struct watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
+size_t cf_watch_end(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg)
 {
     const int64_t until = now_ms() + END_MS;
 
     w->released = 1;
     while (w->threads && now_ms() < until) {
-        (void)watch_stop(w, ended, arg);
-        watch_release(w);
+        (void)cf_watch_stop(w, ended, arg);
+        cf_watch_release(w);
         if (w->threads)
             rest();
     }

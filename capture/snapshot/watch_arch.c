@@ -17,18 +17,18 @@
 
 #if defined(__x86_64__)
 
-int watch_arch_known(void)
+int cf_watch_arch_known(void)
 {
     return 1;
 }
 
-unsigned watch_arch_trap(uint64_t *value)
+unsigned cf_watch_arch_trap(uint64_t *value)
 {
     *value = 0xcc; /* int3 */
     return 1;
 }
 
-int watch_arch_pc(pid_t tid, uint64_t *pc)
+int cf_watch_arch_pc(pid_t tid, uint64_t *pc)
 {
     long value;
 
@@ -38,12 +38,12 @@ int watch_arch_pc(pid_t tid, uint64_t *pc)
     return errno ? -1 : 0;
 }
 
-int watch_arch_set_pc(pid_t tid, uint64_t pc)
+int cf_watch_arch_set_pc(pid_t tid, uint64_t pc)
 {
     return (int)ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), pc);
 }
 
-unsigned watch_arch_behind(void)
+unsigned cf_watch_arch_behind(void)
 {
     return 1;
 }
@@ -54,7 +54,7 @@ static int debug_register(pid_t tid, unsigned number, uint64_t value)
                        offsetof(struct user, u_debugreg) + number * sizeof(long), value);
 }
 
-int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count)
+int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned count)
 {
     uint64_t control = 0;
 
@@ -62,7 +62,7 @@ int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count)
         return -1;
     for (unsigned i = 0; i < count; i++) {
         const uint64_t length = data[i].bytes == 8 ? 2 : data[i].bytes - 1; /* 1, 2, 4: 0, 1, 3 */
-        const uint64_t access = data[i].kind == WATCH_WRITE ? 1 : 3;
+        const uint64_t access = data[i].kind == CF_WATCH_WRITE ? 1 : 3;
 
         if (debug_register(tid, i, data[i].addr) != 0)
             return -1;
@@ -71,19 +71,19 @@ int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count)
     return control ? debug_register(tid, 7, control) : 0;
 }
 
-int watch_arch_data_first(void)
+int cf_watch_arch_data_first(void)
 {
     return 0;
 }
 
 #elif defined(__aarch64__)
 
-int watch_arch_known(void)
+int cf_watch_arch_known(void)
 {
     return 1;
 }
 
-unsigned watch_arch_trap(uint64_t *value)
+unsigned cf_watch_arch_trap(uint64_t *value)
 {
     *value = 0xd4200000; /* brk #0 */
     return 4;
@@ -96,7 +96,7 @@ static int registers(int request, pid_t tid, struct user_pt_regs *r)
     return (int)ptrace(request, tid, NT_PRSTATUS, &v);
 }
 
-int watch_arch_pc(pid_t tid, uint64_t *pc)
+int cf_watch_arch_pc(pid_t tid, uint64_t *pc)
 {
     struct user_pt_regs r;
 
@@ -106,7 +106,7 @@ int watch_arch_pc(pid_t tid, uint64_t *pc)
     return 0;
 }
 
-int watch_arch_set_pc(pid_t tid, uint64_t pc)
+int cf_watch_arch_set_pc(pid_t tid, uint64_t pc)
 {
     struct user_pt_regs r;
 
@@ -116,12 +116,12 @@ int watch_arch_set_pc(pid_t tid, uint64_t pc)
     return registers(PTRACE_SETREGSET, tid, &r);
 }
 
-unsigned watch_arch_behind(void)
+unsigned cf_watch_arch_behind(void)
 {
     return 0;
 }
 
-int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count)
+int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned count)
 {
     struct user_hwdebug_state state = {0};
     struct iovec v = {&state, sizeof state};
@@ -137,7 +137,7 @@ int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count)
     memset(state.dbg_regs, 0, sizeof state.dbg_regs);
     for (unsigned i = 0; i < count; i++) {
         const uint32_t bytes = ((1u << data[i].bytes) - 1) << data[i].addr % 8;
-        const uint32_t access = data[i].kind == WATCH_WRITE ? 2 : 3;
+        const uint32_t access = data[i].kind == CF_WATCH_WRITE ? 2 : 3;
 
         state.dbg_regs[i].addr = data[i].addr & ~(uint64_t)7;
         state.dbg_regs[i].ctrl = bytes << 5 | access << 3 | 2 << 1 | 1; /* of EL0, on */
@@ -145,51 +145,51 @@ int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count)
     return (int)ptrace(PTRACE_SETREGSET, tid, NT_ARM_HW_WATCH, &v);
 }
 
-int watch_arch_data_first(void)
+int cf_watch_arch_data_first(void)
 {
     return 1;
 }
 
 #else
 
-int watch_arch_known(void)
+int cf_watch_arch_known(void)
 {
     return 0;
 }
 
-unsigned watch_arch_trap(uint64_t *value)
+unsigned cf_watch_arch_trap(uint64_t *value)
 {
     *value = 0;
     return 0;
 }
 
-int watch_arch_pc(pid_t tid, uint64_t *pc)
+int cf_watch_arch_pc(pid_t tid, uint64_t *pc)
 {
     (void)tid, (void)pc;
     errno = ENOSYS;
     return -1;
 }
 
-int watch_arch_set_pc(pid_t tid, uint64_t pc)
+int cf_watch_arch_set_pc(pid_t tid, uint64_t pc)
 {
     (void)tid, (void)pc;
     errno = ENOSYS;
     return -1;
 }
 
-unsigned watch_arch_behind(void)
+unsigned cf_watch_arch_behind(void)
 {
     return 0;
 }
 
-int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count)
+int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned count)
 {
     (void)tid, (void)data, (void)count;
     errno = ENOSYS;
     return -1;
 }
 
-int watch_arch_data_first(void)
+int cf_watch_arch_data_first(void)
 {
     return 0;
 }

@@ -12,24 +12,24 @@
 
 #include "capture/snapshot/watch.h"
 
-struct watch_data {
+struct cf_watch_data {
     uint64_t addr;
     unsigned bytes;
-    enum watch_kind kind;
+    enum cf_watch_kind kind;
 };
 
 /* Whether this processor is known here. */
-int watch_arch_known(void);
+int cf_watch_arch_known(void);
 /* Bytes of the trap instruction, and its value in the lowest bytes. */
-unsigned watch_arch_trap(uint64_t *value);
+unsigned cf_watch_arch_trap(uint64_t *value);
 /* Program counter of a thread that stands still: 0, or -1 with errno. */
-int watch_arch_pc(pid_t tid, uint64_t *pc);
-int watch_arch_set_pc(pid_t tid, uint64_t pc);
+int cf_watch_arch_pc(pid_t tid, uint64_t *pc);
+int cf_watch_arch_set_pc(pid_t tid, uint64_t pc);
 /* How far the program counter is behind a trap instruction that was executed. */
-unsigned watch_arch_behind(void);
-/* Watches these data, at most WATCH_DATA_MOST; count 0 ends it. */
-int watch_arch_data(pid_t tid, const struct watch_data *data, unsigned count);
+unsigned cf_watch_arch_behind(void);
+/* Watches these data, at most CF_WATCH_DATA_MOST; count 0 ends it. */
+int cf_watch_arch_data(pid_t tid, const struct cf_watch_data *data, unsigned count);
 /* Whether data are reported before the access, which must then be stepped over. */
-int watch_arch_data_first(void);
+int cf_watch_arch_data_first(void);
 
 #endif

@@ -19,10 +19,10 @@ struct trap {
 
 struct process {
     pid_t pid;
-    struct trap trap[WATCH_POINTS];
+    struct trap trap[CF_WATCH_POINTS];
     struct trap entry; /* while symbols may be those of libraries that are not loaded yet */
     unsigned placed;   /* bits of points */
-    struct watch_data data[WATCH_DATA_MOST];
+    struct cf_watch_data data[CF_WATCH_DATA_MOST];
     unsigned data_count;
 };
 
@@ -35,9 +35,9 @@ struct thread {
     enum hit hit;
 };
 
-struct watch {
+struct cf_watch {
     struct cf_tool *tool;
-    const struct watch_point *point;
+    const struct cf_watch_point *point;
     unsigned points;
     struct process *process;
     struct thread *thread;
@@ -50,28 +50,28 @@ struct watch {
 
 /* ---- watch_threads.c; processes are known as long as they have a thread ---- */
 
-struct process *watch_find_process(struct watch *w, pid_t pid);
-struct thread *watch_find_thread(struct watch *w, pid_t tid);
+struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid);
+struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid);
 
-/* Adds it, unless it is known, and its process. Like watch_drop_thread() it moves the lists. */
-struct thread *watch_add_thread(struct watch *w, pid_t tid);
-void watch_drop_thread(struct watch *w, pid_t tid);
+/* Adds it, unless it is known, and its process. Like cf_watch_drop_thread() it moves the lists. */
+struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid);
+void cf_watch_drop_thread(struct cf_watch *w, pid_t tid);
 
 /* ---- watch_traps.c ---- */
 
 /* Puts the trap in, or what stood there back, by a thread that stands. -1 with errno. */
-int watch_poke(pid_t tid, struct trap *trap, int in);
+int cf_watch_poke(pid_t tid, struct trap *trap, int in);
 
 /* A program begins in this process. */
-void watch_begin(struct watch *w, struct process *p, pid_t tid);
+void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid);
 
 /* Sets the thread's debug registers, or clears them. */
-void watch_arm(struct watch *w, const struct thread *t, int on);
+void cf_watch_arm(struct cf_watch *w, const struct thread *t, int on);
 
 /* Its libraries are there: 1 when this is the program's first instruction. */
-int watch_on_entry(struct watch *w, struct thread *t);
+int cf_watch_on_entry(struct cf_watch *w, struct thread *t);
 
 /* The trap behind which a thread stands, or NULL. */
-struct trap *watch_trap_of(struct watch *w, const struct thread *t, uint64_t *pc);
+struct trap *cf_watch_trap_of(struct cf_watch *w, const struct thread *t, uint64_t *pc);
 
 #endif

@@ -122,7 +122,7 @@ static int in_file(int fd, const struct mapped *m, const char *name, uint64_t *a
     return result;
 }
 
-int watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr, uint64_t *bytes)
+int cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr, uint64_t *bytes)
 {
     char path[PATH_MAX + 64], exe[PATH_MAX];
     struct mapped m = {.path = ""};
@@ -159,7 +159,7 @@ int watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr, uin
     return result;
 }
 
-uint64_t watch_entry(pid_t pid)
+uint64_t cf_watch_entry(pid_t pid)
 {
     char path[64];
     uint64_t pair[2], entry = 0;

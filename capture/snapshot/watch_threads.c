@@ -7,7 +7,7 @@
 
 #include "capture/snapshot/watch_parts.h"
 
-struct process *watch_find_process(struct watch *w, pid_t pid)
+struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid)
 {
     for (size_t i = 0; i < w->processes; i++)
         if (w->process[i].pid == pid)
@@ -15,7 +15,7 @@ struct process *watch_find_process(struct watch *w, pid_t pid)
     return NULL;
 }
 
-struct thread *watch_find_thread(struct watch *w, pid_t tid)
+struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid)
 {
     for (size_t i = 0; i < w->threads; i++)
         if (w->thread[i].tid == tid)
@@ -24,24 +24,24 @@ struct thread *watch_find_thread(struct watch *w, pid_t tid)
 }
 
 /* A process that begins has the memory of its parent, traps included. */
-static void add_process(struct watch *w, pid_t pid, pid_t parent)
+static void add_process(struct cf_watch *w, pid_t pid, pid_t parent)
 {
     const struct process *from;
 
-    if (watch_find_process(w, pid))
+    if (cf_watch_find_process(w, pid))
         return;
     if (w->processes == w->process_room) {
         w->process_room = w->process_room ? 2 * w->process_room : 8;
         w->process = cf_need(w->tool, realloc(w->process, w->process_room * sizeof *w->process));
     }
-    from = watch_find_process(w, parent);
+    from = cf_watch_find_process(w, parent);
     w->process[w->processes] = from ? *from : (struct process){0};
     w->process[w->processes++].pid = pid;
 }
 
-struct thread *watch_add_thread(struct watch *w, pid_t tid)
+struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid)
 {
-    struct thread *t = watch_find_thread(w, tid);
+    struct thread *t = cf_watch_find_thread(w, tid);
     char path[64], line[256];
     int pid = tid, parent = 0;
     FILE *f;
@@ -66,9 +66,9 @@ struct thread *watch_add_thread(struct watch *w, pid_t tid)
     return t;
 }
 
-void watch_drop_thread(struct watch *w, pid_t tid)
+void cf_watch_drop_thread(struct cf_watch *w, pid_t tid)
 {
-    struct thread *t = watch_find_thread(w, tid);
+    struct thread *t = cf_watch_find_thread(w, tid);
     pid_t pid;
     size_t left = 0;
 

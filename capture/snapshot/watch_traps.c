@@ -9,10 +9,10 @@
 #include "capture/snapshot/watch_parts.h"
 #include "capture/snapshot/watch_symbol.h"
 
-int watch_poke(pid_t tid, struct trap *trap, int in)
+int cf_watch_poke(pid_t tid, struct trap *trap, int in)
 {
     uint64_t value, mask;
-    const unsigned bytes = watch_arch_trap(&value);
+    const unsigned bytes = cf_watch_arch_trap(&value);
     long word;
 
     mask = ((uint64_t)1 << 8 * bytes) - 1;
@@ -26,7 +26,7 @@ int watch_poke(pid_t tid, struct trap *trap, int in)
     return (int)ptrace(PTRACE_POKETEXT, tid, trap->addr, word);
 }
 
-static void warn_once(struct watch *w, unsigned i, const char *what)
+static void warn_once(struct cf_watch *w, unsigned i, const char *what)
 {
     if (!(w->warned >> i & 1))
         cf_warn(w->tool, "--event: %s+0x%llx: %s",
@@ -47,21 +47,21 @@ static unsigned fitting(uint64_t addr, uint64_t symbol_bytes, uint64_t offset)
 }
 
 /* Finds the places that have none yet, in the program itself or in its libraries. */
-static void place(struct watch *w, struct process *p, pid_t tid, int libraries)
+static void place(struct cf_watch *w, struct process *p, pid_t tid, int libraries)
 {
     for (unsigned i = 0; i < w->points && !w->released; i++) {
-        const struct watch_point *point = &w->point[i];
+        const struct cf_watch_point *point = &w->point[i];
         uint64_t addr = 0, bytes = UINT64_MAX;
 
-        if (p->placed >> i & 1 ||
-            (point->symbol && watch_symbol(p->pid, point->symbol, libraries, &addr, &bytes) != 0))
+        if (p->placed >> i & 1 || (point->symbol && cf_watch_symbol(p->pid, point->symbol,
+                                                                    libraries, &addr, &bytes) != 0))
             continue;
         w->found |= 1u << i;
         p->placed |= 1u << i;
         addr += point->offset;
-        if (point->kind == WATCH_BREAK) {
+        if (point->kind == CF_WATCH_BREAK) {
             p->trap[i].addr = addr;
-            if (watch_poke(tid, &p->trap[i], 1) != 0) {
+            if (cf_watch_poke(tid, &p->trap[i], 1) != 0) {
                 p->trap[i].addr = 0;
                 warn_once(w, i, "is no memory of the program");
             }
@@ -72,55 +72,55 @@ static void place(struct watch *w, struct process *p, pid_t tid, int libraries)
             warn_once(w, i, "its address is no multiple of the bytes to watch");
             continue;
         }
-        p->data[p->data_count++] = (struct watch_data){addr, (unsigned)bytes, point->kind};
+        p->data[p->data_count++] = (struct cf_watch_data){addr, (unsigned)bytes, point->kind};
     }
 }
 
-void watch_begin(struct watch *w, struct process *p, pid_t tid)
+void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid)
 {
     *p = (struct process){.pid = p->pid};
     place(w, p, tid, 0);
     if (p->placed == (1u << w->points) - 1 || w->released)
         return;
-    p->entry.addr = watch_entry(p->pid);
-    if (p->entry.addr && watch_poke(tid, &p->entry, 1) != 0)
+    p->entry.addr = cf_watch_entry(p->pid);
+    if (p->entry.addr && cf_watch_poke(tid, &p->entry, 1) != 0)
         p->entry.addr = 0;
 }
 
-void watch_arm(struct watch *w, const struct thread *t, int on)
+void cf_watch_arm(struct cf_watch *w, const struct thread *t, int on)
 {
-    const struct process *p = watch_find_process(w, t->pid);
+    const struct process *p = cf_watch_find_process(w, t->pid);
 
     if (p && p->data_count &&
-        watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
+        cf_watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
         errno != ESRCH)
         cf_warn(w->tool, "--event: debug registers: %s", strerror(errno));
 }
 
-int watch_on_entry(struct watch *w, struct thread *t)
+int cf_watch_on_entry(struct cf_watch *w, struct thread *t)
 {
-    struct process *p = watch_find_process(w, t->pid);
+    struct process *p = cf_watch_find_process(w, t->pid);
     uint64_t pc;
 
-    if (!p || !p->entry.addr || watch_arch_pc(t->tid, &pc) != 0 ||
-        pc != p->entry.addr + watch_arch_behind())
+    if (!p || !p->entry.addr || cf_watch_arch_pc(t->tid, &pc) != 0 ||
+        pc != p->entry.addr + cf_watch_arch_behind())
         return 0;
-    (void)watch_arch_set_pc(t->tid, p->entry.addr);
-    (void)watch_poke(t->tid, &p->entry, 0);
+    (void)cf_watch_arch_set_pc(t->tid, p->entry.addr);
+    (void)cf_watch_poke(t->tid, &p->entry, 0);
     p->entry.addr = 0;
     place(w, p, t->tid, 1);
-    watch_arm(w, t, 1);
+    cf_watch_arm(w, t, 1);
     return 1;
 }
 
-struct trap *watch_trap_of(struct watch *w, const struct thread *t, uint64_t *pc)
+struct trap *cf_watch_trap_of(struct cf_watch *w, const struct thread *t, uint64_t *pc)
 {
-    struct process *p = watch_find_process(w, t->pid);
+    struct process *p = cf_watch_find_process(w, t->pid);
 
-    if (!p || watch_arch_pc(t->tid, pc) != 0)
+    if (!p || cf_watch_arch_pc(t->tid, pc) != 0)
         return NULL;
     for (unsigned i = 0; i < w->points; i++)
-        if (p->trap[i].addr && p->trap[i].addr + watch_arch_behind() == *pc)
+        if (p->trap[i].addr && p->trap[i].addr + cf_watch_arch_behind() == *pc)
             return &p->trap[i];
     return NULL;
 }

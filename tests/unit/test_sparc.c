@@ -40,62 +40,62 @@ static const struct {
     uint8_t op3, kind, alu;
     const char *name;
 } operations[] = {
-    {0x00, SPARC_ALU, SPARC_ADD, "add"},
-    {0x01, SPARC_ALU, SPARC_AND, "and"},
-    {0x02, SPARC_ALU, SPARC_OR, "or"},
-    {0x03, SPARC_ALU, SPARC_XOR, "xor"},
-    {0x04, SPARC_ALU, SPARC_SUB, "sub"},
-    {0x05, SPARC_ALU, SPARC_ANDN, "andn"},
-    {0x06, SPARC_ALU, SPARC_ORN, "orn"},
-    {0x07, SPARC_ALU, SPARC_XNOR, "xnor"},
-    {0x08, SPARC_RESULT, 0, "addx"},
-    {0x0a, SPARC_ALU, SPARC_MUL, "umul"},
-    {0x0b, SPARC_ALU, SPARC_MUL, "smul"},
-    {0x0c, SPARC_RESULT, 0, "subx"},
-    {0x0e, SPARC_RESULT, 0, "udiv"},
-    {0x0f, SPARC_RESULT, 0, "sdiv"},
-    {0x10, SPARC_ALU, SPARC_ADD, "addcc"},
-    {0x11, SPARC_ALU, SPARC_AND, "andcc"},
-    {0x12, SPARC_ALU, SPARC_OR, "orcc"},
-    {0x13, SPARC_ALU, SPARC_XOR, "xorcc"},
-    {0x14, SPARC_ALU, SPARC_SUB, "subcc"},
-    {0x15, SPARC_ALU, SPARC_ANDN, "andncc"},
-    {0x16, SPARC_ALU, SPARC_ORN, "orncc"},
-    {0x17, SPARC_ALU, SPARC_XNOR, "xnorcc"},
-    {0x18, SPARC_RESULT, 0, "addxcc"},
-    {0x1a, SPARC_ALU, SPARC_MUL, "umulcc"},
-    {0x1b, SPARC_ALU, SPARC_MUL, "smulcc"},
-    {0x1c, SPARC_RESULT, 0, "subxcc"},
-    {0x1e, SPARC_RESULT, 0, "udivcc"},
-    {0x1f, SPARC_RESULT, 0, "sdivcc"},
-    {0x20, SPARC_ALU, SPARC_ADD, "taddcc"},
-    {0x21, SPARC_ALU, SPARC_SUB, "tsubcc"},
-    {0x22, SPARC_ALU, SPARC_ADD, "taddcctv"},
-    {0x23, SPARC_ALU, SPARC_SUB, "tsubcctv"},
-    {0x24, SPARC_RESULT, 0, "mulscc"},
-    {0x25, SPARC_ALU, SPARC_SLL, "sll"},
-    {0x26, SPARC_ALU, SPARC_SRL, "srl"},
-    {0x27, SPARC_ALU, SPARC_SRA, "sra"},
-    {0x28, SPARC_RESULT, 0, NULL},
-    {0x29, SPARC_RDPSR, 0, NULL},
-    {0x2a, SPARC_RESULT, 0, NULL},
-    {0x2b, SPARC_RESULT, 0, NULL},
-    {0x30, SPARC_PLAIN, 0, NULL},
-    {0x31, SPARC_WRPSR, 0, NULL},
-    {0x32, SPARC_PLAIN, 0, NULL},
-    {0x33, SPARC_PLAIN, 0, NULL},
-    {0x34, SPARC_PLAIN, 0, NULL},
-    {0x35, SPARC_PLAIN, 0, NULL},
-    {0x36, SPARC_PLAIN, 0, NULL},
-    {0x37, SPARC_PLAIN, 0, NULL},
-    {0x38, SPARC_JMPL, 0, NULL},
-    {0x39, SPARC_RETT, 0, NULL},
-    {0x3a, SPARC_PLAIN, 0, NULL},
-    {0x3b, SPARC_PLAIN, 0, NULL},
-    {0x3c, SPARC_SAVE, 0, "save"},
-    {0x3d, SPARC_RESTORE, 0, "restore"},
-    {0x3e, SPARC_RESULT, 0, "umac"},
-    {0x3f, SPARC_RESULT, 0, "smac"},
+    {0x00, CF_SPARC_ALU, CF_SPARC_ADD, "add"},
+    {0x01, CF_SPARC_ALU, CF_SPARC_AND, "and"},
+    {0x02, CF_SPARC_ALU, CF_SPARC_OR, "or"},
+    {0x03, CF_SPARC_ALU, CF_SPARC_XOR, "xor"},
+    {0x04, CF_SPARC_ALU, CF_SPARC_SUB, "sub"},
+    {0x05, CF_SPARC_ALU, CF_SPARC_ANDN, "andn"},
+    {0x06, CF_SPARC_ALU, CF_SPARC_ORN, "orn"},
+    {0x07, CF_SPARC_ALU, CF_SPARC_XNOR, "xnor"},
+    {0x08, CF_SPARC_RESULT, 0, "addx"},
+    {0x0a, CF_SPARC_ALU, CF_SPARC_MUL, "umul"},
+    {0x0b, CF_SPARC_ALU, CF_SPARC_MUL, "smul"},
+    {0x0c, CF_SPARC_RESULT, 0, "subx"},
+    {0x0e, CF_SPARC_RESULT, 0, "udiv"},
+    {0x0f, CF_SPARC_RESULT, 0, "sdiv"},
+    {0x10, CF_SPARC_ALU, CF_SPARC_ADD, "addcc"},
+    {0x11, CF_SPARC_ALU, CF_SPARC_AND, "andcc"},
+    {0x12, CF_SPARC_ALU, CF_SPARC_OR, "orcc"},
+    {0x13, CF_SPARC_ALU, CF_SPARC_XOR, "xorcc"},
+    {0x14, CF_SPARC_ALU, CF_SPARC_SUB, "subcc"},
+    {0x15, CF_SPARC_ALU, CF_SPARC_ANDN, "andncc"},
+    {0x16, CF_SPARC_ALU, CF_SPARC_ORN, "orncc"},
+    {0x17, CF_SPARC_ALU, CF_SPARC_XNOR, "xnorcc"},
+    {0x18, CF_SPARC_RESULT, 0, "addxcc"},
+    {0x1a, CF_SPARC_ALU, CF_SPARC_MUL, "umulcc"},
+    {0x1b, CF_SPARC_ALU, CF_SPARC_MUL, "smulcc"},
+    {0x1c, CF_SPARC_RESULT, 0, "subxcc"},
+    {0x1e, CF_SPARC_RESULT, 0, "udivcc"},
+    {0x1f, CF_SPARC_RESULT, 0, "sdivcc"},
+    {0x20, CF_SPARC_ALU, CF_SPARC_ADD, "taddcc"},
+    {0x21, CF_SPARC_ALU, CF_SPARC_SUB, "tsubcc"},
+    {0x22, CF_SPARC_ALU, CF_SPARC_ADD, "taddcctv"},
+    {0x23, CF_SPARC_ALU, CF_SPARC_SUB, "tsubcctv"},
+    {0x24, CF_SPARC_RESULT, 0, "mulscc"},
+    {0x25, CF_SPARC_ALU, CF_SPARC_SLL, "sll"},
+    {0x26, CF_SPARC_ALU, CF_SPARC_SRL, "srl"},
+    {0x27, CF_SPARC_ALU, CF_SPARC_SRA, "sra"},
+    {0x28, CF_SPARC_RESULT, 0, NULL},
+    {0x29, CF_SPARC_RDPSR, 0, NULL},
+    {0x2a, CF_SPARC_RESULT, 0, NULL},
+    {0x2b, CF_SPARC_RESULT, 0, NULL},
+    {0x30, CF_SPARC_PLAIN, 0, NULL},
+    {0x31, CF_SPARC_WRPSR, 0, NULL},
+    {0x32, CF_SPARC_PLAIN, 0, NULL},
+    {0x33, CF_SPARC_PLAIN, 0, NULL},
+    {0x34, CF_SPARC_PLAIN, 0, NULL},
+    {0x35, CF_SPARC_PLAIN, 0, NULL},
+    {0x36, CF_SPARC_PLAIN, 0, NULL},
+    {0x37, CF_SPARC_PLAIN, 0, NULL},
+    {0x38, CF_SPARC_JMPL, 0, NULL},
+    {0x39, CF_SPARC_RETT, 0, NULL},
+    {0x3a, CF_SPARC_PLAIN, 0, NULL},
+    {0x3b, CF_SPARC_PLAIN, 0, NULL},
+    {0x3c, CF_SPARC_SAVE, 0, "save"},
+    {0x3d, CF_SPARC_RESTORE, 0, "restore"},
+    {0x3e, CF_SPARC_RESULT, 0, "umac"},
+    {0x3f, CF_SPARC_RESULT, 0, "smac"},
 };
 
 static uint64_t seed = 88172645463325252u;
@@ -124,9 +124,9 @@ static uint32_t three(unsigned op, unsigned op3)
 }
 
 /* Registers and operands of format 3. */
-static int operands(const struct sparc_insn *n, uint32_t word)
+static int operands(const struct cf_sparc_insn *n, uint32_t word)
 {
-    const int immediate = (n->flags & SPARC_IMMEDIATE) != 0;
+    const int immediate = (n->flags & CF_SPARC_IMMEDIATE) != 0;
 
     return n->rd == field(word, 29, 25, 0) && n->rs1 == field(word, 18, 14, 0) &&
            immediate == field(word, 13, 13, 0) && n->rs2 == field(word, 4, 0, 0) &&
@@ -153,24 +153,24 @@ static void decode_accesses(void)
         for (int i = 0; i < 200; i++) {
             const uint32_t word = three(3, op3);
             const int immediate = (word >> 13) % 2, casa = op3 == 0x3c;
-            struct sparc_insn n;
+            struct cf_sparc_insn n;
 
-            sparc_decode(word, 0x40000000, &n);
+            cf_sparc_decode(word, 0x40000000, &n);
             /* an address space stands where the immediate operand would */
             is_unknown = !does || (has(does, 'A') && immediate && !casa);
-            wrong += (n.kind == SPARC_UNKNOWN) != is_unknown;
+            wrong += (n.kind == CF_SPARC_UNKNOWN) != is_unknown;
             if (is_unknown)
                 continue;
-            wrong += n.kind != SPARC_MEMORY || n.size != size;
-            wrong += ((n.flags & SPARC_LOADS) != 0) != has(does, 'R');
-            wrong += ((n.flags & SPARC_STORES) != 0) != has(does, 'W');
-            wrong += ((n.flags & SPARC_INTEGER) != 0) != has(does, 'I');
-            wrong += ((n.flags & SPARC_SIGNED) != 0) != has(does, 'S');
-            wrong += ((n.flags & SPARC_ALTERNATE) != 0) != has(does, 'A');
+            wrong += n.kind != CF_SPARC_MEMORY || n.size != size;
+            wrong += ((n.flags & CF_SPARC_LOADS) != 0) != has(does, 'R');
+            wrong += ((n.flags & CF_SPARC_STORES) != 0) != has(does, 'W');
+            wrong += ((n.flags & CF_SPARC_INTEGER) != 0) != has(does, 'I');
+            wrong += ((n.flags & CF_SPARC_SIGNED) != 0) != has(does, 'S');
+            wrong += ((n.flags & CF_SPARC_ALTERNATE) != 0) != has(does, 'A');
             wrong += has(does, 'A') && n.asi != field(word, 12, 5, 0);
             wrong += sparc_compares(&n) != casa;
             if (casa) /* its address is r[rs1] */
-                wrong += !(n.flags & SPARC_IMMEDIATE) || n.simm ||
+                wrong += !(n.flags & CF_SPARC_IMMEDIATE) || n.simm ||
                          n.rs1 != field(word, 18, 14, 0) || n.rs2 != field(word, 4, 0, 0) ||
                          n.rd != field(word, 29, 25, 0);
             else
@@ -183,7 +183,7 @@ static void decode_accesses(void)
 static void decode_operations(void)
 {
     for (unsigned op3 = 0; op3 < 64; op3++) {
-        unsigned kind = SPARC_UNKNOWN, alu = 0, wrong = 0;
+        unsigned kind = CF_SPARC_UNKNOWN, alu = 0, wrong = 0;
 
         for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
             if (operations[i].op3 == op3) {
@@ -192,10 +192,11 @@ static void decode_operations(void)
             }
         for (int i = 0; i < 50; i++) {
             const uint32_t word = three(2, op3);
-            struct sparc_insn n;
+            struct cf_sparc_insn n;
 
-            sparc_decode(word, 0x40000000, &n);
-            wrong += n.kind != kind || (kind == SPARC_ALU && n.alu != alu) || !operands(&n, word);
+            cf_sparc_decode(word, 0x40000000, &n);
+            wrong +=
+                n.kind != kind || (kind == CF_SPARC_ALU && n.alu != alu) || !operands(&n, word);
         }
         is_u64(wrong, 0, "op 2, op3 0x%02x", op3);
     }
@@ -210,23 +211,23 @@ static void decode_others(void)
         const uint32_t word = any() & 0x3fffffff, pc = any() & ~3u;
         const unsigned op2 = (unsigned)field(word, 24, 22, 0);
         const unsigned cond = (unsigned)field(word, 28, 25, 0);
-        struct sparc_insn n;
+        struct cf_sparc_insn n;
 
-        sparc_decode(word, pc, &n);
+        cf_sparc_decode(word, pc, &n);
         if (op2 == 2 || op2 == 6 || op2 == 7) /* Bicc, FBfcc, CBccc */
-            wrong[0] += n.kind != SPARC_BRANCH || !(n.flags & SPARC_TARGET) ||
+            wrong[0] += n.kind != CF_SPARC_BRANCH || !(n.flags & CF_SPARC_TARGET) ||
                         n.value != (uint32_t)(pc + 4 * field(word, 21, 0, 1)) ||
-                        ((n.flags & SPARC_ANNUL) != 0) != field(word, 29, 29, 0) ||
-                        n.way != (cond == 8   ? SPARC_ALWAYS
-                                  : cond == 0 ? SPARC_NEVER
-                                              : SPARC_EITHER);
+                        ((n.flags & CF_SPARC_ANNUL) != 0) != field(word, 29, 29, 0) ||
+                        n.way != (cond == 8   ? CF_SPARC_ALWAYS
+                                  : cond == 0 ? CF_SPARC_NEVER
+                                              : CF_SPARC_EITHER);
         else if (op2 == 4)
-            wrong[1] += n.kind != SPARC_SETHI || n.rd != field(word, 29, 25, 0) ||
+            wrong[1] += n.kind != CF_SPARC_SETHI || n.rd != field(word, 29, 25, 0) ||
                         n.value != (uint32_t)(1024 * field(word, 21, 0, 0));
         else
-            wrong[2] += n.kind != (op2 == 0 ? SPARC_PLAIN : SPARC_UNKNOWN);
-        sparc_decode(word | 1u << 30, pc, &n);
-        wrong[3] += n.kind != SPARC_CALL || n.rd != 15 || !(n.flags & SPARC_TARGET) ||
+            wrong[2] += n.kind != (op2 == 0 ? CF_SPARC_PLAIN : CF_SPARC_UNKNOWN);
+        cf_sparc_decode(word | 1u << 30, pc, &n);
+        wrong[3] += n.kind != CF_SPARC_CALL || n.rd != 15 || !(n.flags & CF_SPARC_TARGET) ||
                     n.value != (uint32_t)(pc + 4 * field(word, 29, 0, 0));
     }
     is_u64(wrong[0], 0, "branches");
@@ -240,21 +241,21 @@ static void decode_others(void)
 /* The same in what counts for the kind. */
 static int alike(const char *text, uint32_t word)
 {
-    struct sparc_insn a, b;
+    struct cf_sparc_insn a, b;
     int same;
 
-    sparc_parse(text, strlen(text), &a);
-    sparc_decode(word, 0x40000000, &b);
+    cf_sparc_parse(text, strlen(text), &a);
+    cf_sparc_decode(word, 0x40000000, &b);
     same = a.kind == b.kind && a.rd == b.rd;
-    if (b.kind == SPARC_RESULT)
+    if (b.kind == CF_SPARC_RESULT)
         return same;
     same &= a.flags == b.flags && a.rs1 == b.rs1;
-    same &= b.flags & SPARC_IMMEDIATE ? a.simm == b.simm : a.rs2 == b.rs2;
-    if (b.kind == SPARC_ALU)
+    same &= b.flags & CF_SPARC_IMMEDIATE ? a.simm == b.simm : a.rs2 == b.rs2;
+    if (b.kind == CF_SPARC_ALU)
         same &= a.alu == b.alu;
-    if (b.kind == SPARC_MEMORY)
+    if (b.kind == CF_SPARC_MEMORY)
         same &= a.size == b.size;
-    if (b.flags & SPARC_ALTERNATE)
+    if (b.flags & CF_SPARC_ALTERNATE)
         same &= a.asi == b.asi;
     return same && (!sparc_compares(&b) || a.rs2 == b.rs2);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay.c - registers from an instruction trace (see replay.h).
+ * registers.c - registers from an instruction trace (see registers.h).
  *
  * In: instructions in their order, with the results that the trace shows. Out: the addresses of
  * memory accesses. A result is taken from the trace; without one it is computed where the operands
@@ -12,17 +12,18 @@
  */
 #include <string.h>
 
-#include "capture/leon4/replay.h"
+#include "capture/leon4/registers.h"
 
-void replay_forget(struct replay *r)
+void cf_registers_forget(struct cf_registers *r)
 {
     memset(r->global, 0, sizeof r->global);
     memset(r->window, 0, sizeof r->window);
-    r->global[0] = REPLAY_KNOWN;
+    r->global[0] = CF_REGISTERS_KNOWN;
     r->absolute = -1;
 }
 
-void replay_begin(struct replay *r, const struct replay_options *o, struct replay_memory *m)
+void cf_registers_begin(struct cf_registers *r, const struct cf_registers_options *o,
+                        struct cf_registers_memory *m)
 {
     memset(r, 0, sizeof *r);
     r->memory = m;
@@ -30,10 +31,10 @@ void replay_begin(struct replay *r, const struct replay_options *o, struct repla
     r->path[0].pc = 1; /* anything can come first, and in a delay slot too */
     r->path[0].npc = 1;
     r->paths = 1;
-    replay_forget(r);
+    cf_registers_forget(r);
 }
 
-static inline uint64_t *reg(struct replay *r, unsigned n)
+static inline uint64_t *reg(struct cf_registers *r, unsigned n)
 {
     unsigned at = r->cwp * 16 + n - 8;
 
@@ -43,68 +44,68 @@ static inline uint64_t *reg(struct replay *r, unsigned n)
 }
 
 /* %g0 stays 0. */
-static inline void set(struct replay *r, unsigned n, uint64_t value)
+static inline void set(struct cf_registers *r, unsigned n, uint64_t value)
 {
     if (n)
         *reg(r, n) = value;
 }
 
-static inline uint64_t second(struct replay *r, const struct sparc_insn *n)
+static inline uint64_t second(struct cf_registers *r, const struct cf_sparc_insn *n)
 {
-    return n->flags & SPARC_IMMEDIATE ? REPLAY_KNOWN | n->simm : *reg(r, n->rs2);
+    return n->flags & CF_SPARC_IMMEDIATE ? CF_REGISTERS_KNOWN | n->simm : *reg(r, n->rs2);
 }
 
 static inline uint64_t sum(uint64_t a, uint64_t b)
 {
-    return (a & b & REPLAY_KNOWN) | (uint32_t)(a + b);
+    return (a & b & CF_REGISTERS_KNOWN) | (uint32_t)(a + b);
 }
 
 /* A register that was not known has become so. */
-static void learn(struct replay *r, unsigned n, uint32_t value)
+static void learn(struct cf_registers *r, unsigned n, uint32_t value)
 {
     uint64_t *p = reg(r, n);
 
-    if (*p & REPLAY_KNOWN)
+    if (*p & CF_REGISTERS_KNOWN)
         return;
-    *p = REPLAY_KNOWN | value;
+    *p = CF_REGISTERS_KNOWN | value;
     r->counts.learned++;
 }
 
 /* The sum of the operands is `value`. */
-static void learn_sum(struct replay *r, const struct sparc_insn *n, uint32_t value)
+static void learn_sum(struct cf_registers *r, const struct cf_sparc_insn *n, uint32_t value)
 {
     const uint64_t a = *reg(r, n->rs1), b = second(r, n);
 
-    if (b & REPLAY_KNOWN)
+    if (b & CF_REGISTERS_KNOWN)
         learn(r, n->rs1, value - (uint32_t)b);
-    else if (a & REPLAY_KNOWN)
+    else if (a & CF_REGISTERS_KNOWN)
         learn(r, n->rs2, value - (uint32_t)a);
 }
 
-static void learn_operands(struct replay *r, const struct sparc_insn *n, uint32_t value)
+static void learn_operands(struct cf_registers *r, const struct cf_sparc_insn *n, uint32_t value)
 {
     const uint64_t a = *reg(r, n->rs1), b = second(r, n);
 
     switch (n->alu) {
-    case SPARC_ADD:
+    case CF_SPARC_ADD:
         learn_sum(r, n, value);
         break;
-    case SPARC_SUB:
-        if (b & REPLAY_KNOWN)
+    case CF_SPARC_SUB:
+        if (b & CF_REGISTERS_KNOWN)
             learn(r, n->rs1, value + (uint32_t)b);
-        else if (a & REPLAY_KNOWN)
+        else if (a & CF_REGISTERS_KNOWN)
             learn(r, n->rs2, (uint32_t)a - value);
         break;
-    case SPARC_XOR:
-        if (b & REPLAY_KNOWN)
+    case CF_SPARC_XOR:
+        if (b & CF_REGISTERS_KNOWN)
             learn(r, n->rs1, value ^ (uint32_t)b);
-        else if (a & REPLAY_KNOWN)
+        else if (a & CF_REGISTERS_KNOWN)
             learn(r, n->rs2, value ^ (uint32_t)a);
         break;
-    case SPARC_OR: /* a move */
-        if (b == REPLAY_KNOWN)
+    case CF_SPARC_OR: /* a move */
+        if (b == CF_REGISTERS_KNOWN)
             learn(r, n->rs1, value);
-        else if (a == REPLAY_KNOWN)
+        else if (a == CF_REGISTERS_KNOWN)
             learn(r, n->rs2, value);
         break;
     default:
@@ -112,78 +113,79 @@ static void learn_operands(struct replay *r, const struct sparc_insn *n, uint32_
     }
 }
 
-static uint64_t compute(const struct sparc_insn *n, uint64_t a, uint64_t b)
+static uint64_t compute(const struct cf_sparc_insn *n, uint64_t a, uint64_t b)
 {
     const uint32_t x = (uint32_t)a, y = (uint32_t)b;
     uint32_t v = 0;
 
-    if (!(a & b & REPLAY_KNOWN))
+    if (!(a & b & CF_REGISTERS_KNOWN))
         return 0;
     switch (n->alu) {
-    case SPARC_ADD:
+    case CF_SPARC_ADD:
         v = x + y;
         break;
-    case SPARC_SUB:
+    case CF_SPARC_SUB:
         v = x - y;
         break;
-    case SPARC_AND:
+    case CF_SPARC_AND:
         v = x & y;
         break;
-    case SPARC_OR:
+    case CF_SPARC_OR:
         v = x | y;
         break;
-    case SPARC_XOR:
+    case CF_SPARC_XOR:
         v = x ^ y;
         break;
-    case SPARC_ANDN:
+    case CF_SPARC_ANDN:
         v = x & ~y;
         break;
-    case SPARC_ORN:
+    case CF_SPARC_ORN:
         v = x | ~y;
         break;
-    case SPARC_XNOR:
+    case CF_SPARC_XNOR:
         v = ~(x ^ y);
         break;
-    case SPARC_SLL:
+    case CF_SPARC_SLL:
         v = x << (y & 31);
         break;
-    case SPARC_SRL:
+    case CF_SPARC_SRL:
         v = x >> (y & 31);
         break;
-    case SPARC_SRA:
+    case CF_SPARC_SRA:
         v = x >> (y & 31) | (x >> 31 && y & 31 ? ~0U << (32 - (y & 31)) : 0);
         break;
-    case SPARC_MUL:
+    case CF_SPARC_MUL:
         v = x * y;
         break;
     default:
         return 0;
     }
-    return REPLAY_KNOWN | v;
+    return CF_REGISTERS_KNOWN | v;
 }
 
 /* What the trace shows and what we hold differ: we have lost the thread. */
-static void contradicted(struct replay *r)
+static void contradicted(struct cf_registers *r)
 {
     r->counts.contradictions++;
-    replay_forget(r);
+    cf_registers_forget(r);
 }
 
 /* The value that goes to rd: from the trace, else computed. Forgets everything when both are there
    and differ. */
-static uint64_t result(struct replay *r, const struct replay_entry *e, uint64_t computed)
+static uint64_t result(struct cf_registers *r, const struct cf_registers_entry *e,
+                       uint64_t computed)
 {
     uint64_t value;
 
     if (!e->words)
         return computed;
-    value = REPLAY_KNOWN | e->word[0];
-    if (computed & REPLAY_KNOWN && computed != value && e->insn->rd)
+    value = CF_REGISTERS_KNOWN | e->word[0];
+    if (computed & CF_REGISTERS_KNOWN && computed != value && e->insn->rd)
         contradicted(r);
     return value;
 }
 
-static void turn(struct replay *r, unsigned by)
+static void turn(struct cf_registers *r, unsigned by)
 {
     r->cwp = (r->cwp + by) % r->o.windows;
     if (r->absolute >= 0)
@@ -193,22 +195,23 @@ static void turn(struct replay *r, unsigned by)
 /* ---- memory ---- */
 
 /* Whether a single word beside a store is its address: 1, 0 if it is the data, -1 unknown. */
-static int shows_address(struct replay *r, const struct replay_entry *e, uint64_t address)
+static int shows_address(struct cf_registers *r, const struct cf_registers_entry *e,
+                         uint64_t address)
 {
     const uint64_t data = *reg(r, e->insn->rd);
     const unsigned bits = e->insn->size < 4 ? 8U * e->insn->size : 32;
     const uint32_t mask = bits == 32 ? ~0U : (1U << bits) - 1;
     int is_address, is_data;
 
-    if (e->words > 1 || r->o.store == REPLAY_STORE_ADDRESS)
+    if (e->words > 1 || r->o.store == CF_REGISTERS_STORE_ADDRESS)
         return 1;
-    if (r->o.store == REPLAY_STORE_DATA)
+    if (r->o.store == CF_REGISTERS_STORE_DATA)
         return 0;
-    is_address = address & REPLAY_KNOWN && (uint32_t)address == e->word[0];
-    is_data = e->insn->flags & SPARC_INTEGER && data & REPLAY_KNOWN &&
+    is_address = address & CF_REGISTERS_KNOWN && (uint32_t)address == e->word[0];
+    is_data = e->insn->flags & CF_SPARC_INTEGER && data & CF_REGISTERS_KNOWN &&
               ((uint32_t)data & mask) == (e->word[0] & mask);
     /* Once one of the two was seen without the other, it holds for all. */
-    if (is_address != is_data && address & REPLAY_KNOWN && !r->votes)
+    if (is_address != is_data && address & CF_REGISTERS_KNOWN && !r->votes)
         r->votes = is_address ? 1 : -1;
     return r->votes > 0 ? 1 : r->votes < 0 ? 0 : -1;
 }
@@ -224,42 +227,43 @@ static int leaves_memory(unsigned asi)
 }
 
 /* What a store leaves in memory: from the trace, else from the registers. */
-static void remember_store(struct replay *r, const struct replay_entry *e, uint64_t address)
+static void remember_store(struct cf_registers *r, const struct cf_registers_entry *e,
+                           uint64_t address)
 {
-    const struct sparc_insn *n = e->insn;
-    const int integer = n->flags & SPARC_INTEGER;
+    const struct cf_sparc_insn *n = e->insn;
+    const int integer = n->flags & CF_SPARC_INTEGER;
     uint64_t low = integer ? *reg(r, n->rd) : 0, high = integer ? *reg(r, n->rd | 1) : 0;
 
-    if (replay_elsewhere(&r->o, n)) {
+    if (cf_registers_elsewhere(&r->o, n)) {
         if (!leaves_memory(n->asi))
-            replay_forget_memory(r->memory);
+            cf_registers_forget_memory(r->memory);
         return;
     }
-    if (!(address & REPLAY_KNOWN)) {
-        replay_forget_memory(r->memory);
+    if (!(address & CF_REGISTERS_KNOWN)) {
+        cf_registers_forget_memory(r->memory);
         return;
     }
     if (e->words > 1)
-        low = REPLAY_KNOWN | e->word[1];
+        low = CF_REGISTERS_KNOWN | e->word[1];
     if (e->words > 2)
-        high = REPLAY_KNOWN | e->word[2];
-    replay_remember(r->memory, (uint32_t)address, low, n->size < 4 ? n->size : 4);
+        high = CF_REGISTERS_KNOWN | e->word[2];
+    cf_registers_remember(r->memory, (uint32_t)address, low, n->size < 4 ? n->size : 4);
     if (n->size == 8)
-        replay_remember(r->memory, (uint32_t)address + 4, high, 4);
+        cf_registers_remember(r->memory, (uint32_t)address + 4, high, 4);
 }
 
-static uint64_t store(struct replay *r, const struct replay_entry *e, uint64_t address)
+static uint64_t store(struct cf_registers *r, const struct cf_registers_entry *e, uint64_t address)
 {
-    const struct sparc_insn *n = e->insn;
+    const struct cf_sparc_insn *n = e->insn;
     const int shown = e->words ? shows_address(r, e, address) : -1;
 
     if (shown > 0) {
-        if (address & REPLAY_KNOWN && (uint32_t)address != e->word[0])
+        if (address & CF_REGISTERS_KNOWN && (uint32_t)address != e->word[0])
             contradicted(r);
-        address = REPLAY_KNOWN | e->word[0];
+        address = CF_REGISTERS_KNOWN | e->word[0];
         learn_sum(r, n, e->word[0]);
     }
-    if (n->flags & SPARC_INTEGER && n->size >= 4 && e->words) {
+    if (n->flags & CF_SPARC_INTEGER && n->size >= 4 && e->words) {
         if (shown > 0 && e->words > 1)
             learn(r, n->rd, e->word[1]);
         if (shown > 0 && e->words > 2 && n->size == 8)
@@ -271,93 +275,96 @@ static uint64_t store(struct replay *r, const struct replay_entry *e, uint64_t a
     return address;
 }
 
-static uint64_t loaded(struct replay *r, const struct sparc_insn *n, uint32_t word)
+static uint64_t loaded(struct cf_registers *r, const struct cf_sparc_insn *n, uint32_t word)
 {
     const unsigned shift = 32 - 8U * n->size;
     uint32_t narrow;
 
     if (n->size >= 4)
-        return REPLAY_KNOWN | word;
+        return CF_REGISTERS_KNOWN | word;
     narrow = word << shift >> shift;
-    if (n->flags & SPARC_SIGNED && narrow >> (8U * n->size - 1))
+    if (n->flags & CF_SPARC_SIGNED && narrow >> (8U * n->size - 1))
         narrow |= ~0U << 8 * n->size;
     if (narrow == word)
-        return REPLAY_KNOWN | word;
+        return CF_REGISTERS_KNOWN | word;
     r->counts.narrow++; /* a whole word, of which we do not know the right part */
     return 0;
 }
 
 /* A double word: two words in the trace, or one of which nobody says which half it is; then memory
    tells when one of its halves is that word. */
-static void load_double(struct replay *r, const struct replay_entry *e, uint64_t address)
+static void load_double(struct cf_registers *r, const struct cf_registers_entry *e,
+                        uint64_t address)
 {
     uint64_t low = 0, high = 0;
 
     if (e->words > 1) {
-        low = REPLAY_KNOWN | e->word[0];
-        high = REPLAY_KNOWN | e->word[1];
-    } else if (address & REPLAY_KNOWN) {
-        low = replay_recall(r->memory, (uint32_t)address);
-        high = replay_recall(r->memory, (uint32_t)address + 4);
-        if (e->words ? low != (REPLAY_KNOWN | e->word[0]) && high != (REPLAY_KNOWN | e->word[0])
+        low = CF_REGISTERS_KNOWN | e->word[0];
+        high = CF_REGISTERS_KNOWN | e->word[1];
+    } else if (address & CF_REGISTERS_KNOWN) {
+        low = cf_registers_recall(r->memory, (uint32_t)address);
+        high = cf_registers_recall(r->memory, (uint32_t)address + 4);
+        if (e->words ? low != (CF_REGISTERS_KNOWN | e->word[0]) &&
+                           high != (CF_REGISTERS_KNOWN | e->word[0])
                      : !r->o.alone)
             low = high = 0;
     }
-    if (e->words == 1 && r->o.pair == REPLAY_FIRST)
-        low = REPLAY_KNOWN | e->word[0];
-    if (e->words == 1 && r->o.pair == REPLAY_LAST)
-        high = REPLAY_KNOWN | e->word[0];
-    if (address & REPLAY_KNOWN) {
-        replay_remember(r->memory, (uint32_t)address, low, 4);
-        replay_remember(r->memory, (uint32_t)address + 4, high, 4);
+    if (e->words == 1 && r->o.pair == CF_REGISTERS_FIRST)
+        low = CF_REGISTERS_KNOWN | e->word[0];
+    if (e->words == 1 && r->o.pair == CF_REGISTERS_LAST)
+        high = CF_REGISTERS_KNOWN | e->word[0];
+    if (address & CF_REGISTERS_KNOWN) {
+        cf_registers_remember(r->memory, (uint32_t)address, low, 4);
+        cf_registers_remember(r->memory, (uint32_t)address + 4, high, 4);
     }
-    if (e->insn->flags & SPARC_INTEGER) {
+    if (e->insn->flags & CF_SPARC_INTEGER) {
         set(r, e->insn->rd & 30, low);
         set(r, e->insn->rd | 1, high);
     }
 }
 
-static void load(struct replay *r, const struct replay_entry *e, uint64_t address)
+static void load(struct cf_registers *r, const struct cf_registers_entry *e, uint64_t address)
 {
-    const struct sparc_insn *n = e->insn;
+    const struct cf_sparc_insn *n = e->insn;
     uint64_t value = e->words ? loaded(r, n, e->word[0]) : 0;
 
-    if (!e->words && r->o.alone && n->size == 4 && address & REPLAY_KNOWN)
-        value = replay_recall(r->memory, (uint32_t)address);
-    if (value & REPLAY_KNOWN && address & REPLAY_KNOWN && n->size == 4)
-        replay_remember(r->memory, (uint32_t)address, value, 4);
-    if (n->flags & SPARC_INTEGER)
+    if (!e->words && r->o.alone && n->size == 4 && address & CF_REGISTERS_KNOWN)
+        value = cf_registers_recall(r->memory, (uint32_t)address);
+    if (value & CF_REGISTERS_KNOWN && address & CF_REGISTERS_KNOWN && n->size == 4)
+        cf_registers_remember(r->memory, (uint32_t)address, value, 4);
+    if (n->flags & CF_SPARC_INTEGER)
         set(r, n->rd, value);
 }
 
 /* Load and store in one, whose words may be anything: see --atomic. */
-static uint64_t atomic(struct replay *r, const struct replay_entry *e, uint64_t address)
+static uint64_t atomic(struct cf_registers *r, const struct cf_registers_entry *e, uint64_t address)
 {
-    const struct sparc_insn *n = e->insn;
+    const struct cf_sparc_insn *n = e->insn;
     uint64_t value = 0;
 
-    if (r->o.atomic != REPLAY_NONE && e->words)
-        value = loaded(r, n, e->word[r->o.atomic == REPLAY_FIRST ? 0 : e->words - 1]);
-    if (address & REPLAY_KNOWN && !replay_elsewhere(&r->o, n))
-        replay_remember(r->memory, (uint32_t)address & ~3U, 0, 4);
+    if (r->o.atomic != CF_REGISTERS_NONE && e->words)
+        value = loaded(r, n, e->word[r->o.atomic == CF_REGISTERS_FIRST ? 0 : e->words - 1]);
+    if (address & CF_REGISTERS_KNOWN && !cf_registers_elsewhere(&r->o, n))
+        cf_registers_remember(r->memory, (uint32_t)address & ~3U, 0, 4);
     else
-        replay_forget_memory(r->memory);
-    if (sparc_compares(n) && value & *reg(r, n->rs2) & REPLAY_KNOWN && value != *reg(r, n->rs2))
-        address |= REPLAY_NO_STORE;
+        cf_registers_forget_memory(r->memory);
+    if (sparc_compares(n) && value & *reg(r, n->rs2) & CF_REGISTERS_KNOWN &&
+        value != *reg(r, n->rs2))
+        address |= CF_REGISTERS_NO_STORE;
     set(r, n->rd, value);
     return address;
 }
 
-static uint64_t memory(struct replay *r, const struct replay_entry *e)
+static uint64_t memory(struct cf_registers *r, const struct cf_registers_entry *e)
 {
-    const struct sparc_insn *n = e->insn;
+    const struct cf_sparc_insn *n = e->insn;
     const uint64_t address = sum(*reg(r, n->rs1), second(r, n));
     /* as if its address were not known, a load neither shows nor takes what is in memory */
-    const uint64_t held_at = replay_elsewhere(&r->o, n) ? 0 : address;
+    const uint64_t held_at = cf_registers_elsewhere(&r->o, n) ? 0 : address;
 
-    if (!(n->flags & SPARC_LOADS))
+    if (!(n->flags & CF_SPARC_LOADS))
         return store(r, e, address);
-    if (n->flags & SPARC_STORES)
+    if (n->flags & CF_SPARC_STORES)
         return atomic(r, e, address);
     if (n->size == 8)
         load_double(r, e, held_at);
@@ -368,7 +375,7 @@ static uint64_t memory(struct replay *r, const struct replay_entry *e)
 
 /* ---- the processor state register ---- */
 
-static void read_psr(struct replay *r, const struct replay_entry *e)
+static void read_psr(struct cf_registers *r, const struct cf_registers_entry *e)
 {
     if (e->words && e->insn->rd) {
         const int cwp = e->word[0] & 31;
@@ -377,14 +384,14 @@ static void read_psr(struct replay *r, const struct replay_entry *e)
             contradicted(r);
         r->absolute = (unsigned)cwp < r->o.windows ? cwp : -1;
     }
-    set(r, e->insn->rd, e->words ? REPLAY_KNOWN | e->word[0] : 0);
+    set(r, e->insn->rd, e->words ? CF_REGISTERS_KNOWN | e->word[0] : 0);
 }
 
-static void write_psr(struct replay *r, const struct sparc_insn *n)
+static void write_psr(struct cf_registers *r, const struct cf_sparc_insn *n)
 {
     const uint64_t a = *reg(r, n->rs1), b = second(r, n);
     const unsigned cwp = (uint32_t)(a ^ b) & 31;
-    const int known = a & b & REPLAY_KNOWN && cwp < r->o.windows;
+    const int known = a & b & CF_REGISTERS_KNOWN && cwp < r->o.windows;
 
     if (known && r->absolute >= 0) {
         turn(r, cwp + r->o.windows - (unsigned)r->absolute);
@@ -394,66 +401,66 @@ static void write_psr(struct replay *r, const struct sparc_insn *n)
     r->absolute = known ? (int)cwp : -1;
 }
 
-uint64_t replay_step(struct replay *r, const struct replay_entry *e)
+uint64_t cf_registers_step(struct cf_registers *r, const struct cf_registers_entry *e)
 {
-    const struct sparc_insn *n = e->insn;
+    const struct cf_sparc_insn *n = e->insn;
     uint64_t a, b, value;
 
-    if (n->kind == SPARC_JMPL || n->kind == SPARC_RETT)
+    if (n->kind == CF_SPARC_JMPL || n->kind == CF_SPARC_RETT)
         value = sum(*reg(r, n->rs1), second(r, n));
     else
         value = 0;
-    if (!replay_follows(r, e, value)) {
+    if (!cf_registers_follows(r, e, value)) {
         r->counts.gaps++;
-        replay_forget(r);
+        cf_registers_forget(r);
     }
     if (e->trapped) {
         /* V8 manual, 7.1: a new window, whose %l1 and %l2 get pc and nPC */
         turn(r, r->o.windows - 1);
-        set(r, 17, REPLAY_KNOWN | e->pc);
+        set(r, 17, CF_REGISTERS_KNOWN | e->pc);
         set(r, 18, 0);
         return 0;
     }
     switch (n->kind) {
-    case SPARC_ALU:
+    case CF_SPARC_ALU:
         a = *reg(r, n->rs1);
         b = second(r, n);
         value = result(r, e, compute(n, a, b));
-        if (e->words && n->rd && !(a & b & REPLAY_KNOWN))
+        if (e->words && n->rd && !(a & b & CF_REGISTERS_KNOWN))
             learn_operands(r, n, e->word[0]);
         set(r, n->rd, value);
         return 0;
-    case SPARC_SETHI:
-        set(r, n->rd, result(r, e, REPLAY_KNOWN | n->value));
+    case CF_SPARC_SETHI:
+        set(r, n->rd, result(r, e, CF_REGISTERS_KNOWN | n->value));
         return 0;
-    case SPARC_MEMORY:
+    case CF_SPARC_MEMORY:
         return memory(r, e);
-    case SPARC_RESULT:
-        set(r, n->rd, e->words ? REPLAY_KNOWN | e->word[0] : 0);
+    case CF_SPARC_RESULT:
+        set(r, n->rd, e->words ? CF_REGISTERS_KNOWN | e->word[0] : 0);
         return 0;
-    case SPARC_CALL:
-    case SPARC_JMPL:
-        set(r, n->rd, REPLAY_KNOWN | e->pc);
+    case CF_SPARC_CALL:
+    case CF_SPARC_JMPL:
+        set(r, n->rd, CF_REGISTERS_KNOWN | e->pc);
         return 0;
-    case SPARC_SAVE:
-    case SPARC_RESTORE:
+    case CF_SPARC_SAVE:
+    case CF_SPARC_RESTORE:
         value = result(r, e, sum(*reg(r, n->rs1), second(r, n)));
         if (e->words && n->rd)
             learn_sum(r, n, e->word[0]);
-        turn(r, n->kind == SPARC_SAVE ? r->o.windows - 1 : 1);
+        turn(r, n->kind == CF_SPARC_SAVE ? r->o.windows - 1 : 1);
         set(r, n->rd, value);
         return 0;
-    case SPARC_RETT:
+    case CF_SPARC_RETT:
         turn(r, 1);
         return 0;
-    case SPARC_RDPSR:
+    case CF_SPARC_RDPSR:
         read_psr(r, e);
         return 0;
-    case SPARC_WRPSR:
+    case CF_SPARC_WRPSR:
         write_psr(r, n);
         return 0;
-    case SPARC_UNKNOWN:
-        replay_forget(r); /* it may have written anything */
+    case CF_SPARC_UNKNOWN:
+        cf_registers_forget(r); /* it may have written anything */
         return 0;
     default:
         return 0;

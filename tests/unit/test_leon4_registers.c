@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_leon4_replay.c - registers and addresses out of a trace, against a slow machine that
+ * test_leon4_registers.c - registers and addresses out of a trace, against a slow machine that
  * executes the same instructions: arithmetic bit by bit, memory byte by byte (the most significant
  * first), windows as separate registers. An address that is called known must be the machine's.
  * Then what must be forgotten, one case after the other.
  */
 #include <string.h>
 
-#include "capture/leon4/replay.c"
-#include "capture/leon4/replay_flow.c"
-#include "capture/leon4/replay_memory.c"
+#include "capture/leon4/registers.c"
+#include "capture/leon4/registers_flow.c"
+#include "capture/leon4/registers_memory.c"
 #define branch decode_branch
 #define memory decode_memory
 #include "capture/leon4/sparc.c"
@@ -116,20 +116,20 @@ static uint32_t slow_alu(unsigned op3, uint32_t a, uint32_t b)
 
 enum shown { ALL, SINGLE, NOTHING }; /* results: all words, one of a double word, none */
 
-static struct replay r;
-static struct replay_memory *memory_of_r;
-static struct sparc_insn decoded;
+static struct cf_registers r;
+static struct cf_registers_memory *memory_of_r;
+static struct cf_sparc_insn decoded;
 static uint32_t pc;
 static enum shown shown;
 static unsigned known, unknown, wrong;
 
-static void begin(struct replay_options o)
+static void begin(struct cf_registers_options o)
 {
     o.windows = WINDOWS;
     o.memory_asi[1] = 0x0f;
     free(memory_of_r);
-    memory_of_r = replay_memory_new();
-    replay_begin(&r, &o, memory_of_r);
+    memory_of_r = cf_registers_memory_new();
+    cf_registers_begin(&r, &o, memory_of_r);
     memset(&m, 0, sizeof m);
     pc = PC;
 }
@@ -137,12 +137,12 @@ static void begin(struct replay_options o)
 /* One instruction of the trace. */
 static uint64_t step(uint32_t word, unsigned words, uint32_t a, uint32_t b, uint32_t c)
 {
-    struct replay_entry e = {
+    struct cf_registers_entry e = {
         .insn = &decoded, .pc = pc, .words = (uint8_t)words, .word = {a, b, c}};
 
-    sparc_decode(word, pc, &decoded);
+    cf_sparc_decode(word, pc, &decoded);
     pc += 4;
-    return replay_step(&r, &e);
+    return cf_registers_step(&r, &e);
 }
 
 static uint32_t three(unsigned op, unsigned op3, unsigned rd, unsigned rs1, int immediate,
@@ -177,7 +177,7 @@ static void execute_set(unsigned rd, uint32_t value)
 
 static void check(uint64_t got, uint32_t address)
 {
-    if (!(got & REPLAY_KNOWN))
+    if (!(got & CF_REGISTERS_KNOWN))
         unknown++;
     else if ((uint32_t)got == address)
         known++;
@@ -266,8 +266,8 @@ static void execute_casa(unsigned rd, unsigned rs1, unsigned rs2)
         *slow(rd) = old;
     got = step(three(3, 0x3c, rd, rs1, 0, rs2) | 0xa << 5, shown != NOTHING, old, 0, 0);
     check(got, address);
-    wrong += got & REPLAY_NO_STORE && stores;
-    wrong += shown == ALL && !(got & REPLAY_NO_STORE) && !stores;
+    wrong += got & CF_REGISTERS_NO_STORE && stores;
+    wrong += shown == ALL && !(got & CF_REGISTERS_NO_STORE) && !stores;
 }
 
 static void execute_any(void)
@@ -306,7 +306,7 @@ static void execute_any(void)
     }
 }
 
-static void run(enum shown what, struct replay_options o, const char *name)
+static void run(enum shown what, struct cf_registers_options o, const char *name)
 {
     wrong = known = unknown = 0;
     shown = what;
@@ -332,10 +332,12 @@ static void run(enum shown what, struct replay_options o, const char *name)
 
 static void random_runs(void)
 {
-    run(ALL, (struct replay_options){.atomic = REPLAY_FIRST}, "all results");
-    run(SINGLE, (struct replay_options){.atomic = REPLAY_FIRST, .store = REPLAY_STORE_ADDRESS},
+    run(ALL, (struct cf_registers_options){.atomic = CF_REGISTERS_FIRST}, "all results");
+    run(SINGLE,
+        (struct cf_registers_options){.atomic = CF_REGISTERS_FIRST,
+                                      .store = CF_REGISTERS_STORE_ADDRESS},
         "one word");
-    run(NOTHING, (struct replay_options){.alone = 1}, "no results");
+    run(NOTHING, (struct cf_registers_options){.alone = 1}, "no results");
 }
 
 /* ---- what is right at a place ---- */
@@ -349,37 +351,38 @@ static uint64_t ld(unsigned base) /* ld [base], %g7 without a result */
 
 static int is_known(uint64_t got, uint32_t address)
 {
-    return got == (REPLAY_KNOWN | address);
+    return got == (CF_REGISTERS_KNOWN | address);
 }
 
 static void narrow_stores(void)
 {
     uint8_t bytes[4] = {0x11, 0x22, 0x33, 0x44};
 
-    begin((struct replay_options){.alone = 1});
-    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 0x11223344, 4);
+    begin((struct cf_registers_options){.alone = 1});
+    cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | 0x11223344, 4);
     for (unsigned size = 1; size <= 2; size++)
         for (unsigned at = 0; at < 4; at += size) {
             const uint32_t value = 0xa0b1c2d3 + at;
 
-            replay_remember(memory_of_r, BASE + at, REPLAY_KNOWN | value, size);
+            cf_registers_remember(memory_of_r, BASE + at, CF_REGISTERS_KNOWN | value, size);
             bytes[at + size - 1] = (uint8_t)value;
             if (size == 2)
                 bytes[at] = (uint8_t)(value >> 8);
-            is_u64(replay_recall(memory_of_r, BASE),
-                   REPLAY_KNOWN | (uint64_t)bytes[0] << 24 | (uint64_t)bytes[1] << 16 |
+            is_u64(cf_registers_recall(memory_of_r, BASE),
+                   CF_REGISTERS_KNOWN | (uint64_t)bytes[0] << 24 | (uint64_t)bytes[1] << 16 |
                        (uint64_t)bytes[2] << 8 | bytes[3],
                    "%u bytes at offset %u of a word", size, at);
         }
-    replay_remember(memory_of_r, BASE + 1, 0, 1);
-    is_u64(replay_recall(memory_of_r, BASE), 0, "a byte that is not known takes the word with it");
-    replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | 7, 1);
-    is_u64(replay_recall(memory_of_r, BASE + 4), 0, "a byte of a word that is not known");
+    cf_registers_remember(memory_of_r, BASE + 1, 0, 1);
+    is_u64(cf_registers_recall(memory_of_r, BASE), 0,
+           "a byte that is not known takes the word with it");
+    cf_registers_remember(memory_of_r, BASE + 4, CF_REGISTERS_KNOWN | 7, 1);
+    is_u64(cf_registers_recall(memory_of_r, BASE + 4), 0, "a byte of a word that is not known");
 }
 
 static void contradictions(void)
 {
-    begin((struct replay_options){.store = REPLAY_STORE_ADDRESS});
+    begin((struct cf_registers_options){.store = CF_REGISTERS_STORE_ADDRESS});
     shown = ALL;
     execute_set(1, BASE);
     execute_set(2, BASE + 64);
@@ -390,18 +393,18 @@ static void contradictions(void)
     ok(is_known(step(three(3, ST, 3, 1, 1, 8), 1, BASE + 32, 0, 0), BASE + 32),
        "one elsewhere: its address is that of the trace");
     is_u64(r.counts.contradictions, 1, "it contradicts");
-    ok(!(ld(2) & REPLAY_KNOWN), "and all other registers are forgotten");
+    ok(!(ld(2) & CF_REGISTERS_KNOWN), "and all other registers are forgotten");
     ok(is_known(ld(1), BASE + 24), "its base follows from it");
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(1, BASE);
     execute_set(2, BASE + 64);
     step(three(2, 0, 3, 1, 1, 4), 1, BASE + 5, 0, 0);
     is_u64(r.counts.contradictions, 1, "so does a result");
-    ok(!(ld(2) & REPLAY_KNOWN), "all is forgotten");
+    ok(!(ld(2) & CF_REGISTERS_KNOWN), "all is forgotten");
     ok(is_known(ld(3), BASE + 5), "but for that result");
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(1, BASE);
     step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0); /* rd %psr */
     step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0);
@@ -412,29 +415,29 @@ static void contradictions(void)
     ok(is_known(ld(1), BASE), "registers hold");
     step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0);
     is_u64(r.counts.contradictions, 1, "another window than it must be");
-    ok(!(ld(1) & REPLAY_KNOWN), "all is forgotten");
+    ok(!(ld(1) & CF_REGISTERS_KNOWN), "all is forgotten");
 }
 
 /* A single word beside a store: its address or its data. */
 static void one_word(void)
 {
     for (int address = 0; address < 2; address++) {
-        begin((struct replay_options){0});
+        begin((struct cf_registers_options){0});
         shown = ALL;
-        ok(!(step(three(3, ST, 3, 2, 1, 0), 1, BASE, 0, 0) & REPLAY_KNOWN),
+        ok(!(step(three(3, ST, 3, 2, 1, 0), 1, BASE, 0, 0) & CF_REGISTERS_KNOWN),
            "nothing tells what the word is");
         execute_set(1, BASE);
         execute_set(2, BASE + 64);
         step(three(3, ST, 2, 1, 1, 0), 1, address ? BASE : BASE + 64, 0, 0);
         is_u64(step(three(3, ST, 2, 4, 1, 0), 1, BASE + 64, 0, 0),
-               address ? REPLAY_KNOWN | (BASE + 64) : 0, "once it was seen to be the %s",
+               address ? CF_REGISTERS_KNOWN | (BASE + 64) : 0, "once it was seen to be the %s",
                address ? "address" : "data");
         step(three(3, ST, 5, 1, 1, 0), 1, address ? BASE : BASE + 96, 0, 0);
-        is_u64(ld(5), address ? 0 : REPLAY_KNOWN | (BASE + 96), "%s",
+        is_u64(ld(5), address ? 0 : CF_REGISTERS_KNOWN | (BASE + 96), "%s",
                address ? "no data follow from it" : "data follow from it");
     }
     /* of a byte, memory sees four times the same */
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(1, BASE);
     execute_set(2, 0x12345678);
     step(three(3, STB, 2, 1, 1, 0), 1, 0x78787878, 0, 0);
@@ -444,7 +447,7 @@ static void one_word(void)
 
 static void narrow_loads(void)
 {
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     shown = ALL;
     execute_set(1, BASE);
     step(three(3, LDUB, 2, 1, 1, 0), 1, 0x41, 0, 0);
@@ -454,9 +457,9 @@ static void narrow_loads(void)
     is_u64(r.counts.narrow, 0, "they are extended");
     step(three(3, LDUH, 2, 1, 1, 0), 1, 0x12345678, 0, 0);
     is_u64(r.counts.narrow, 1, "a whole word is not");
-    ok(!(ld(2) & REPLAY_KNOWN), "and its value is not used");
+    ok(!(ld(2) & CF_REGISTERS_KNOWN), "and its value is not used");
     step(three(3, LDUB, 2, 1, 1, 0), 1, 0xffffff80, 0, 0);
-    ok(!(ld(2) & REPLAY_KNOWN), "nor is a sign where there is none");
+    ok(!(ld(2) & CF_REGISTERS_KNOWN), "nor is a sign where there is none");
 }
 
 static void elsewhere(void)
@@ -467,107 +470,113 @@ static void elsewhere(void)
                            asi == 0x13 || asi == 0x1e || asi >= 0x80;
         uint64_t held;
 
-        begin((struct replay_options){.alone = 1});
+        begin((struct cf_registers_options){.alone = 1});
         shown = NOTHING;
         execute_set(1, BASE);
         execute_set(2, 0x1234);
         step(three(3, ST, 2, 1, 1, 0), 0, 0, 0, 0);
         execute_set(2, 0x5678);
         step(three(3, 0x10 | ST, 2, 1, 0, 0) | asi << 5, 0, 0, 0, 0);
-        held = replay_recall(memory_of_r, BASE);
-        if (held != (is_memory ? REPLAY_KNOWN | 0x5678 : leaves ? REPLAY_KNOWN | 0x1234 : 0))
+        held = cf_registers_recall(memory_of_r, BASE);
+        if (held != (is_memory ? CF_REGISTERS_KNOWN | 0x5678
+                     : leaves  ? CF_REGISTERS_KNOWN | 0x1234
+                               : 0))
             ok(0, "address space 0x%x leaves 0x%llx", asi, (unsigned long long)held);
-        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | (BASE + 8), 4);
+        cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | (BASE + 8), 4);
         step(three(3, 0x10 | LD, 3, 1, 0, 0) | asi << 5, 0, 0, 0, 0);
         held = ld(3);
-        if (held != (is_memory ? REPLAY_KNOWN | (BASE + 8) : 0))
+        if (held != (is_memory ? CF_REGISTERS_KNOWN | (BASE + 8) : 0))
             ok(0, "a load from address space 0x%x gives 0x%llx", asi, (unsigned long long)held);
         step(three(3, 0x10 | LD, 3, 1, 0, 0) | asi << 5, 1, 7, 0, 0);
-        held = replay_recall(memory_of_r, BASE);
-        if (held != (REPLAY_KNOWN | (is_memory ? 7 : BASE + 8)))
+        held = cf_registers_recall(memory_of_r, BASE);
+        if (held != (CF_REGISTERS_KNOWN | (is_memory ? 7 : BASE + 8)))
             ok(0, "a load from address space 0x%x leaves 0x%llx", asi, (unsigned long long)held);
     }
     ok(1, "address spaces: what is memory and what is not");
-    begin((struct replay_options){.alone = 1});
-    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
+    begin((struct cf_registers_options){.alone = 1});
+    cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | 5, 4);
     step(three(3, ST, 2, 1, 1, 0), 0, 0, 0, 0);
-    is_u64(replay_recall(memory_of_r, BASE), 0, "a store to anywhere: nothing is known of memory");
-    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
+    is_u64(cf_registers_recall(memory_of_r, BASE), 0,
+           "a store to anywhere: nothing is known of memory");
+    cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | 5, 4);
     step(three(3, 15, 2, 1, 1, 0), 0, 0, 0, 0);
-    is_u64(replay_recall(memory_of_r, BASE), 0, "nor after a swap");
+    is_u64(cf_registers_recall(memory_of_r, BASE), 0, "nor after a swap");
     execute_set(1, BASE);
     for (unsigned asi = 0xa; asi <= 0x1c; asi += 0x12) {
-        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
-        replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | 6, 4);
+        cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | 5, 4);
+        cf_registers_remember(memory_of_r, BASE + 4, CF_REGISTERS_KNOWN | 6, 4);
         step(three(3, 0x1f, 2, 1, 0, 0) | asi << 5, 0, 0, 0, 0);
-        is_u64(replay_recall(memory_of_r, BASE), 0, "swapa in 0x%x: the word is not known", asi);
-        is_u64(replay_recall(memory_of_r, BASE + 4), asi == 0xa ? REPLAY_KNOWN | 6 : 0,
+        is_u64(cf_registers_recall(memory_of_r, BASE), 0, "swapa in 0x%x: the word is not known",
+               asi);
+        is_u64(cf_registers_recall(memory_of_r, BASE + 4), asi == 0xa ? CF_REGISTERS_KNOWN | 6 : 0,
                "and others%s", asi == 0xa ? " are" : " are not either");
     }
-    replay_remember(memory_of_r, BASE, REPLAY_KNOWN | 5, 4);
-    is_u64(replay_recall(memory_of_r, BASE + 0x40004), 0, "a word that would stand at its place");
+    cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | 5, 4);
+    is_u64(cf_registers_recall(memory_of_r, BASE + 0x40004), 0,
+           "a word that would stand at its place");
 }
 
 /* What memory tells of loads: only where the trace confirms it, or nobody else writes. */
 static void recalled(void)
 {
     for (int alone = 0; alone < 2; alone++) {
-        begin((struct replay_options){.alone = alone});
+        begin((struct cf_registers_options){.alone = alone});
         shown = ALL;
-        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | (BASE + 8), 4);
-        replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | (BASE + 16), 4);
+        cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | (BASE + 8), 4);
+        cf_registers_remember(memory_of_r, BASE + 4, CF_REGISTERS_KNOWN | (BASE + 16), 4);
         execute_set(1, BASE);
         step(three(3, LD, 6, 1, 1, 0), 0, 0, 0, 0);
-        is_u64(ld(6), alone ? REPLAY_KNOWN | (BASE + 8) : 0, "a word without result%s",
+        is_u64(ld(6), alone ? CF_REGISTERS_KNOWN | (BASE + 8) : 0, "a word without result%s",
                alone ? ", nobody else writes" : "");
         step(three(3, LDD, 5, 1, 1, 0), 0, 0, 0, 0);
-        is_u64(ld(4), alone ? REPLAY_KNOWN | (BASE + 8) : 0, "the first of two words");
-        is_u64(ld(5), alone ? REPLAY_KNOWN | (BASE + 16) : 0, "the second");
-        replay_remember(memory_of_r, BASE, REPLAY_KNOWN | (BASE + 8), 4);
-        replay_remember(memory_of_r, BASE + 4, REPLAY_KNOWN | (BASE + 16), 4);
+        is_u64(ld(4), alone ? CF_REGISTERS_KNOWN | (BASE + 8) : 0, "the first of two words");
+        is_u64(ld(5), alone ? CF_REGISTERS_KNOWN | (BASE + 16) : 0, "the second");
+        cf_registers_remember(memory_of_r, BASE, CF_REGISTERS_KNOWN | (BASE + 8), 4);
+        cf_registers_remember(memory_of_r, BASE + 4, CF_REGISTERS_KNOWN | (BASE + 16), 4);
         step(three(3, LDD, 4, 1, 1, 0), 1, BASE + 16, 0, 0);
         ok(is_known(ld(4), BASE + 8) && is_known(ld(5), BASE + 16),
            "one word that memory has tells the other");
         step(three(3, LDD, 4, 1, 1, 0), 1, BASE + 24, 0, 0);
-        ok(!(ld(4) & REPLAY_KNOWN) && !(ld(5) & REPLAY_KNOWN), "one that it has not tells nothing");
-        ok(!replay_recall(memory_of_r, BASE) && !replay_recall(memory_of_r, BASE + 4),
+        ok(!(ld(4) & CF_REGISTERS_KNOWN) && !(ld(5) & CF_REGISTERS_KNOWN),
+           "one that it has not tells nothing");
+        ok(!cf_registers_recall(memory_of_r, BASE) && !cf_registers_recall(memory_of_r, BASE + 4),
            "and what memory held is not known");
     }
 }
 
 static void windows(void)
 {
-    struct replay_entry e = {.insn = &decoded, .trapped = 1};
+    struct cf_registers_entry e = {.insn = &decoded, .trapped = 1};
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     shown = ALL;
     execute_set(1, BASE);
     execute_set(16, BASE + 8); /* %l0 */
     execute_set(8, BASE + 16); /* %o0 */
-    sparc_decode(three(3, LD, 2, 1, 1, 1), pc, &decoded);
+    cf_sparc_decode(three(3, LD, 2, 1, 1, 1), pc, &decoded);
     e.pc = pc;
-    (void)replay_step(&r, &e);
-    ok(!(ld(16) & REPLAY_KNOWN), "a trap gets a window of its own");
+    (void)cf_registers_step(&r, &e);
+    ok(!(ld(16) & CF_REGISTERS_KNOWN), "a trap gets a window of its own");
     ok(is_known(ld(24), BASE + 16), "whose ins are the outs before");
     step(three(2, 0x39, 0, 17, 1, 0), 0, 0, 0, 0); /* rett %l1 */
     ld(1);
     pc = e.pc;
     ok(is_known(ld(16), BASE + 8), "RETT goes back");
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(16, BASE + 8);
     execute_set(1, 3);
     step(three(2, 0x29, 2, 0, 0, 0), 1, 3, 0, 0); /* rd %psr */
     step(three(2, 0x31, 0, 1, 1, 7), 0, 0, 0, 0); /* wr %g1, 7, %psr: exclusive or, window 4 */
-    ok(!(ld(16) & REPLAY_KNOWN), "another window");
+    ok(!(ld(16) & CF_REGISTERS_KNOWN), "another window");
     step(three(2, 0x31, 0, 1, 1, 0), 0, 0, 0, 0);
     ok(is_known(ld(16), BASE + 8), "and back");
     step(three(2, 0x31, 0, 5, 1, 0), 0, 0, 0, 0);
-    ok(!(ld(16) & REPLAY_KNOWN), "where it is not known: no window is");
+    ok(!(ld(16) & CF_REGISTERS_KNOWN), "where it is not known: no window is");
     ok(is_known(ld(1), 3), "globals are");
     execute_set(16, BASE + 8);
     step(three(2, 0x31, 0, 1, 1, 0), 0, 0, 0, 0);
-    ok(!(ld(16) & REPLAY_KNOWN), "nor from a window that is not known");
+    ok(!(ld(16) & CF_REGISTERS_KNOWN), "nor from a window that is not known");
     execute_set(16, BASE + 8);
     step(three(2, 0x31, 0, 1, 1, 0), 0, 0, 0, 0);
     ok(is_known(ld(16), BASE + 8), "then it is");
@@ -584,7 +593,7 @@ static void operands(void)
             const unsigned op = op3[i] == 0x20 ? 0 : op3[i] == 0x21 ? 4 : op3[i];
             const uint32_t b = which == 0 ? y & 4095 : y;
 
-            begin((struct replay_options){0});
+            begin((struct cf_registers_options){0});
             shown = ALL;
             execute_set(2, y);
             if (which == 2)
@@ -596,37 +605,37 @@ static void operands(void)
                 ok(0, "op3 0x%x, operand %d", op3[i], which);
             is_u64(r.counts.learned, 1, "op3 0x%x: a register learned", op3[i]);
         }
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(2, 7);
     step(three(2, 2, 3, 2, 0, 4), 1, 15, 0, 0);
-    ok(!(ld(4) & REPLAY_KNOWN), "OR does not tell its operand");
+    ok(!(ld(4) & CF_REGISTERS_KNOWN), "OR does not tell its operand");
     step(three(2, 1, 3, 2, 0, 4), 1, 7, 0, 0);
-    ok(!(ld(4) & REPLAY_KNOWN), "nor does AND");
+    ok(!(ld(4) & CF_REGISTERS_KNOWN), "nor does AND");
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     step(three(3, STD, 4, 1, 1, 0), 3, BASE, BASE + 64, BASE + 96);
     ok(is_known(ld(4), BASE + 64) && is_known(ld(5), BASE + 96), "a pair of data that was stored");
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     step(three(3, ST, 4, 1, 1, 0), 2, BASE, BASE + 64, BASE + 96);
-    ok(is_known(ld(4), BASE + 64) && !(ld(5) & REPLAY_KNOWN),
+    ok(is_known(ld(4), BASE + 64) && !(ld(5) & CF_REGISTERS_KNOWN),
        "a word that was stored, and no pair");
 }
 
 static void flow(void)
 {
-    struct replay_entry e = {.insn = &decoded};
+    struct cf_registers_entry e = {.insn = &decoded};
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     shown = ALL;
     execute_set(1, BASE);
     ok(is_known(ld(1), BASE), "the next instruction");
     pc += 4;
-    ok(!(ld(1) & REPLAY_KNOWN), "one is missing: nothing is known");
+    ok(!(ld(1) & CF_REGISTERS_KNOWN), "one is missing: nothing is known");
     is_u64(r.counts.gaps, 1, "a gap");
 
     /* be,a +64: its delay slot and then the target, or neither */
     for (int taken = 0; taken < 2; taken++) {
-        begin((struct replay_options){0});
+        begin((struct cf_registers_options){0});
         execute_set(1, BASE);
         step(1u << 29 | 1 << 25 | 2 << 22 | 16, 0, 0, 0, 0);
         pc += taken ? 0 : 4;
@@ -635,14 +644,15 @@ static void flow(void)
         ok(is_known(ld(1), BASE) && !r.counts.gaps, "a branch that is %staken",
            taken ? "" : "not ");
     }
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(1, BASE);
     step(1u << 29 | 8 << 25 | 2 << 22 | 16, 0, 0, 0, 0); /* ba,a: no delay slot */
-    ok(!(ld(1) & REPLAY_KNOWN) && r.counts.gaps == 1, "the delay slot of ba,a is not executed");
+    ok(!(ld(1) & CF_REGISTERS_KNOWN) && r.counts.gaps == 1,
+       "the delay slot of ba,a is not executed");
 
     /* call +256: its delay slot and then the target, not what comes after the slot */
     for (int there = 1; there >= 0; there--) {
-        begin((struct replay_options){0});
+        begin((struct cf_registers_options){0});
         execute_set(1, BASE);
         step(1u << 30 | 64, 0, 0, 0, 0);
         ld(1);
@@ -651,7 +661,7 @@ static void flow(void)
            there ? "goes to its target" : "goes nowhere else");
     }
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(1, BASE);
     execute_set(9, PC + 4096);
     step(three(2, 0x38, 0, 9, 1, 8), 0, 0, 0, 0); /* jmp %o1 + 8 */
@@ -661,7 +671,7 @@ static void flow(void)
     step(three(2, 0x38, 0, 9, 1, 16), 0, 0, 0, 0);
     ld(1);
     pc = PC + 4116;
-    ok(!(ld(1) & REPLAY_KNOWN) && r.counts.gaps == 1, "and not elsewhere");
+    ok(!(ld(1) & CF_REGISTERS_KNOWN) && r.counts.gaps == 1, "and not elsewhere");
     ld(1);
     step(2 << 22 | 16, 0, 0, 0, 0); /* bn */
     ld(1);
@@ -669,20 +679,20 @@ static void flow(void)
     ld(1);
     is_u64(r.counts.gaps, 2, "a branch that never is");
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(1, BASE);
-    sparc_decode(three(3, LD, 2, 1, 1, 1), pc, &decoded);
+    cf_sparc_decode(three(3, LD, 2, 1, 1, 1), pc, &decoded);
     e.pc = pc;
     e.trapped = 1;
-    is_u64(replay_step(&r, &e), 0, "what trapped has no access");
+    is_u64(cf_registers_step(&r, &e), 0, "what trapped has no access");
     pc = 0x40000090;
     ok(is_known(ld(1), BASE) && !r.counts.gaps, "a trap goes anywhere, globals hold");
     ok(is_known(ld(17), e.pc), "%%l1 is where it came from");
 
-    begin((struct replay_options){0});
+    begin((struct cf_registers_options){0});
     execute_set(1, BASE);
     step(3u << 30 | 8 << 19, 0, 0, 0, 0);
-    ok(!(ld(1) & REPLAY_KNOWN), "an instruction that is none may have written anything");
+    ok(!(ld(1) & CF_REGISTERS_KNOWN), "an instruction that is none may have written anything");
 }
 
 int main(void)

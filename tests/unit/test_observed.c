@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_tasks: whom cf-capture-snapshot takes for a descendant and stops. Its children are processes
+ * test_observed: whom cf-capture-snapshot takes for a descendant and stops. Its children are processes
  * that share our memory, since it takes thousands of them to fill what Linux lists at once.
  */
-#include "capture/snapshot/tasks.c"
+#include "capture/snapshot/observed.c"
 #include "tap.h"
 
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ static void many(void)
 {
     char *stacks = mmap(NULL, (size_t)CHILDREN_MOST * STACK, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, 0, 0);
-    struct tasks t = {0};
+    struct cf_observed t = {0};
     size_t bytes = 0, wrong = 0, stopped = 0;
     unsigned rounds = 0;
 
@@ -57,52 +57,53 @@ static void many(void)
         bytes += (size_t)snprintf(text, sizeof text, "%d ", pid);
     }
     ok(bytes >= LIST_BYTES, "a list of %zu bytes", bytes);
-    is_u64(tasks_find(&t), children, "all of %zu children are found", children);
+    is_u64(cf_observed_find(&t), children, "all of %zu children are found", children);
     for (size_t i = 0; i < children; i++)
         wrong += !find(&t, child[i]);
     is_u64(wrong, 0, "and no number is cut");
     is_u64(t.count, children, "and nobody else is");
-    is_u64(tasks_find(&t), 0, "none is new the second time");
+    is_u64(cf_observed_find(&t), 0, "none is new the second time");
 
-    while (tasks_stop(&t) != 0 && ++rounds < 600)
+    while (cf_observed_stop(&t) != 0 && ++rounds < 600)
         continue;
     for (size_t i = 0; i < children; i++)
         stopped += state(child[i]) == 'T';
     is_u64(stopped, children, "all are stopped");
     end_children();
-    is_u64(tasks_find(&t), 0, "after their end none is new");
+    is_u64(cf_observed_find(&t), 0, "after their end none is new");
     is_u64(t.count, 0, "and none is left");
-    tasks_free(&t);
+    cf_observed_free(&t);
 }
 
 /* A number in our list that belongs to another process by now. */
 static int stops_stranger(pid_t stranger)
 {
-    struct tasks t = {0};
+    struct cf_observed t = {0};
     struct stat_line s;
     const pid_t own = fork();
 
     if (own == 0)
         wait_for_ever(NULL);
-    if (!read_stat_of(stranger, &s) || tasks_find(&t) != 1)
+    if (!read_stat_of(stranger, &s) || cf_observed_find(&t) != 1)
         return 2;
     if (add(&t, stranger) != 0 || add(&t, 1) != 0 || t.count != 1)
         return 3;
     t.observed = realloc(t.observed, 2 * sizeof *t.observed);
-    t.observed[1] = (struct observed){.pid = stranger, .start = s.start - 1, .mark = t.mark};
+    t.observed[1] =
+        (struct cf_observed_task){.pid = stranger, .start = s.start - 1, .mark = t.mark};
     t.count = t.room = 2;
-    while (tasks_stop(&t) != 0)
+    while (cf_observed_stop(&t) != 0)
         continue;
     if (state(stranger) == 'T')
         return 4;
     if (state(own) != 'T' || t.count != 1)
         return 5;
-    tasks_continue(&t);
+    cf_observed_continue(&t);
     if (state(own) == 'T')
         return 6;
     kill(own, SIGKILL);
     waitpid(own, NULL, 0);
-    tasks_free(&t);
+    cf_observed_free(&t);
     return 0;
 }
 
@@ -146,7 +147,7 @@ static void being_born(void)
 
     for (; rounds < 20; rounds++) {
         const struct timespec pause = {.tv_nsec = 3000000};
-        struct tasks t = {0};
+        struct cf_observed t = {0};
         const pid_t first = fork();
         int before;
 
@@ -154,19 +155,19 @@ static void being_born(void)
             chain(length);
         while (*length < 3 + (int)rounds)
             continue;
-        while (tasks_stop(&t) != 0)
+        while (cf_observed_stop(&t) != 0)
             continue;
         before = *length;
         nanosleep(&pause, NULL);
         grown += *length != before;
         do {
-            (void)tasks_find(&t);
+            (void)cf_observed_find(&t);
             for (size_t i = t.count; i-- > 0;)
                 kill(t.observed[i].pid, SIGKILL);
             while (waitpid(-1, NULL, WNOHANG) > 0)
                 continue;
         } while (t.count > 0);
-        tasks_free(&t);
+        cf_observed_free(&t);
         *length = 0;
     }
     is_u64(grown, 0, "in %u rounds nobody forks on after a stop", rounds);
@@ -177,7 +178,7 @@ static void being_born(void)
 static void waits_for_child(int flags, const char *who, int stands_still)
 {
     const pid_t parent = fork();
-    struct tasks t = {0};
+    struct cf_observed t = {0};
     const unsigned most = stands_still ? 600 : 3;
     unsigned rounds = 0;
 
@@ -189,7 +190,7 @@ static void waits_for_child(int flags, const char *who, int stands_still)
     }
     while (state(parent) != 'D')
         sched_yield();
-    while (tasks_stop(&t) != 0 && ++rounds < most)
+    while (cf_observed_stop(&t) != 0 && ++rounds < most)
         continue;
     ok((rounds < most) == stands_still, "%s %s still", who,
        stands_still ? "stands" : "does not stand");
@@ -198,7 +199,7 @@ static void waits_for_child(int flags, const char *who, int stands_still)
         kill(t.observed[i].pid, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0)
         continue;
-    tasks_free(&t);
+    cf_observed_free(&t);
 }
 
 int main(void)

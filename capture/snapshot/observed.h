@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tasks.h - the commands under observation: started together on the CPUs and with the priorities
+ * observed.h - the commands under observation: started together on the CPUs and with the priorities
  * that were asked for, found with all their descendants, stopped and let go.
  */
-#ifndef CF_SNAPSHOT_TASKS_H
-#define CF_SNAPSHOT_TASKS_H
+#ifndef CF_SNAPSHOT_OBSERVED_H
+#define CF_SNAPSHOT_OBSERVED_H
 
 #include <signal.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "formats/program/cf_tool.h"
 
-struct command {
+struct cf_observed_command {
     char **argv; /* ends with NULL */
     int cpu;     /* -1 any */
     int policy;  /* SCHED_OTHER, SCHED_FIFO, SCHED_RR */
@@ -22,7 +22,7 @@ struct command {
     int ended, status; /* status: of waitpid() */
 };
 
-struct observed {
+struct cf_observed_task {
     pid_t pid, parent; /* pid 0: it is gone */
     unsigned long long start;
     int fresh;     /* not seen at the last snapshot */
@@ -32,9 +32,9 @@ struct observed {
     size_t maps_bytes;
 };
 
-struct tasks {
+struct cf_observed {
     struct cf_tool *tool;
-    struct command *command;
+    struct cf_observed_command *command;
     unsigned commands, running;
     const char *output;       /* where standard output of the commands goes; NULL: see own_output */
     int own_output;           /* standard output is ours: theirs goes to standard error */
@@ -42,7 +42,7 @@ struct tasks {
     int ready[2];             /* its end tells that all are where they wait */
     sigset_t mask;            /* signal mask for them */
     void (*pipe_action)(int); /* what SIGPIPE does to them */
-    struct observed *observed;
+    struct cf_observed_task *observed;
     size_t count, room;
     uint32_t mark;
     int no_children; /* the kernel has no /proc/PID/task/TID/children */
@@ -50,29 +50,29 @@ struct tasks {
 
 /* Starts all commands and returns when each is on its CPU and about to run its program; -1 after a
  * message. */
-int tasks_start(struct tasks *t);
+int cf_observed_start(struct cf_observed *t);
 /* Lets them run. */
-void tasks_release(struct tasks *t);
-void tasks_free(struct tasks *t);
+void cf_observed_release(struct cf_observed *t);
+void cf_observed_free(struct cf_observed *t);
 
 /* Brings `observed` up to date: every descendant of this process that is alive. Returns how many
    are new. */
-size_t tasks_find(struct tasks *t);
+size_t cf_observed_find(struct cf_observed *t);
 
 /* SIGSTOP to all of them, also those that come meanwhile; returns when all threads stand still, or
    after 100 ms with the number of processes that did not. */
-unsigned tasks_stop(struct tasks *t);
-void tasks_continue(struct tasks *t);
-void tasks_kill(struct tasks *t, int number);
+unsigned cf_observed_stop(struct cf_observed *t);
+void cf_observed_continue(struct cf_observed *t);
+void cf_observed_kill(struct cf_observed *t, int number);
 
 /* A whole file of /proc, with a zero behind it, that the caller frees; NULL when it is empty,
    cannot be read to its end, or there is no memory. */
-char *tasks_read(const char *path, size_t *length);
+char *cf_observed_read(const char *path, size_t *length);
 
 /* Whether a thread waits in the kernel where no signal reaches it. */
-int tasks_waits(pid_t tid);
+int cf_observed_waits(pid_t tid);
 
 /* A child has ended: notes it. */
-void tasks_ended(struct tasks *t, pid_t pid, int status);
+void cf_observed_ended(struct cf_observed *t, pid_t pid, int status);
 
 #endif

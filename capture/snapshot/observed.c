@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tasks.c - the commands under observation. See tasks.h.
+ * observed.c - the commands under observation. See observed.h.
  *
  * A process whose parent ends is handed to us (PR_SET_CHILD_SUBREAPER), so all that the commands
  * have brought forth can be found by following children from this process on. A command that
@@ -22,14 +22,14 @@
 #include <unistd.h>
 
 #include "capture/cf_command.h"
-#include "capture/snapshot/tasks.h"
+#include "capture/snapshot/observed.h"
 #include "formats/base/cf_number.h"
 
 enum { STOP_MS = 100, POLL_US = 20 };
 
 /* ---- starting ---- */
 
-static void run_child(const struct tasks *t, const struct command *c)
+static void run_child(const struct cf_observed *t, const struct cf_observed_command *c)
 {
     const struct sched_param sp = {.sched_priority = c->priority};
     int out = STDERR_FILENO;
@@ -74,7 +74,7 @@ static void run_child(const struct tasks *t, const struct command *c)
     _exit(CF_COMMAND_NOT_EXECUTABLE);
 }
 
-int tasks_start(struct tasks *t)
+int cf_observed_start(struct cf_observed *t)
 {
     char byte;
 
@@ -87,12 +87,12 @@ int tasks_start(struct tasks *t)
         cf_warn(t->tool, "%s: %s", t->output, strerror(errno));
     fflush(NULL);
     for (unsigned i = 0; i < t->commands; i++) {
-        struct command *c = &t->command[i];
+        struct cf_observed_command *c = &t->command[i];
 
         c->pid = fork();
         if (c->pid < 0) {
             cf_warn(t->tool, "fork: %s", strerror(errno));
-            tasks_kill(t, SIGKILL);
+            cf_observed_kill(t, SIGKILL);
             return -1;
         }
         if (c->pid == 0)
@@ -108,26 +108,26 @@ int tasks_start(struct tasks *t)
     return 0;
 }
 
-void tasks_release(struct tasks *t)
+void cf_observed_release(struct cf_observed *t)
 {
     close(t->barrier[1]);
 }
 
-void tasks_free(struct tasks *t)
+void cf_observed_free(struct cf_observed *t)
 {
     for (size_t i = 0; i < t->count; i++)
         free(t->observed[i].maps);
     free(t->observed);
 }
 
-void tasks_kill(struct tasks *t, int number)
+void cf_observed_kill(struct cf_observed *t, int number)
 {
     for (unsigned i = 0; i < t->commands; i++)
         if (t->command[i].pid > 0 && !t->command[i].ended)
             kill(t->command[i].pid, number);
 }
 
-void tasks_ended(struct tasks *t, pid_t pid, int status)
+void cf_observed_ended(struct cf_observed *t, pid_t pid, int status)
 {
     for (unsigned i = 0; i < t->commands; i++)
         if (t->command[i].pid == pid && !t->command[i].ended) {
@@ -139,7 +139,7 @@ void tasks_ended(struct tasks *t, pid_t pid, int status)
 
 /* ---- who is observed ---- */
 
-char *tasks_read(const char *path, size_t *length)
+char *cf_observed_read(const char *path, size_t *length)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     char *text = NULL;
@@ -210,7 +210,7 @@ static int read_stat_of(pid_t pid, struct stat_line *s)
     return read_stat(path, s);
 }
 
-static struct observed *find(struct tasks *t, pid_t pid)
+static struct cf_observed_task *find(struct cf_observed *t, pid_t pid)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->observed[i].pid == pid)
@@ -220,9 +220,9 @@ static struct observed *find(struct tasks *t, pid_t pid)
 
 /* Returns 1 when the process is a new one. A list of children may be old by now: who has no parent
    among us is none of ours. */
-static size_t add(struct tasks *t, pid_t pid)
+static size_t add(struct cf_observed *t, pid_t pid)
 {
-    struct observed *o = find(t, pid);
+    struct cf_observed_task *o = find(t, pid);
     struct stat_line s;
 
     if (o) {
@@ -233,7 +233,7 @@ static size_t add(struct tasks *t, pid_t pid)
         return 0;
     if (t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 16;
-        struct observed *more = realloc(t->observed, room * sizeof *more);
+        struct cf_observed_task *more = realloc(t->observed, room * sizeof *more);
 
         if (!more)
             return 0;
@@ -241,14 +241,14 @@ static size_t add(struct tasks *t, pid_t pid)
         t->room = room;
     }
     o = &t->observed[t->count++];
-    *o = (struct observed){
+    *o = (struct cf_observed_task){
         .pid = pid, .parent = s.parent, .start = s.start, .fresh = 1, .mark = t->mark};
     memcpy(o->name, s.name, sizeof o->name);
     return 1;
 }
 
 /* Children of one process, by the lists of its threads. */
-static size_t add_children(struct tasks *t, pid_t pid)
+static size_t add_children(struct cf_observed *t, pid_t pid)
 {
     char path[96];
     const struct dirent *e;
@@ -265,7 +265,7 @@ static size_t add_children(struct tasks *t, pid_t pid)
         if (!isdigit((unsigned char)e->d_name[0]))
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", pid, e->d_name);
-        p = text = tasks_read(path, &length);
+        p = text = cf_observed_read(path, &length);
         while (p && *p) { /* a blank behind each */
             p = cf_scan_number(p, CF_READ_DECIMAL, &child);
             if (!p || *p++ != ' ')
@@ -281,7 +281,7 @@ static size_t add_children(struct tasks *t, pid_t pid)
 
 /* Where the kernel has no such lists: all processes whose parent is one of ours, until no more are
    found. */
-static size_t add_by_parents(struct tasks *t)
+static size_t add_by_parents(struct cf_observed *t)
 {
     size_t fresh = 0, more;
 
@@ -291,7 +291,7 @@ static size_t add_by_parents(struct tasks *t)
 
         more = 0;
         while (d && (e = readdir(d)) != NULL) {
-            const struct observed *o;
+            const struct cf_observed_task *o;
             struct stat_line s;
             uint64_t pid;
 
@@ -309,7 +309,7 @@ static size_t add_by_parents(struct tasks *t)
     return fresh;
 }
 
-size_t tasks_find(struct tasks *t)
+size_t cf_observed_find(struct cf_observed *t)
 {
     size_t fresh = 0, kept = 0;
 
@@ -338,7 +338,7 @@ size_t tasks_find(struct tasks *t)
 
 /* Whether a process has a child that shares its memory, as the parent of a vfork has while it
    waits. Where the kernel has no kcmp(2), or does not let us ask, any child is taken for one. */
-static int has_lent_memory(const struct tasks *t, pid_t pid)
+static int has_lent_memory(const struct cf_observed *t, pid_t pid)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->observed[i].parent == pid) {
@@ -353,7 +353,7 @@ static int has_lent_memory(const struct tasks *t, pid_t pid)
 /* Whether all threads of a process stand still, or are gone. One in an uninterruptible sleep (D)
    may be in the midst of a fork, and its child would run; the parent of a vfork sleeps so until its
    child is done, and is stopped before it runs its program again. */
-static int stands(const struct tasks *t, pid_t pid)
+static int stands(const struct cf_observed *t, pid_t pid)
 {
     char path[96];
     const struct dirent *e;
@@ -376,7 +376,7 @@ static int stands(const struct tasks *t, pid_t pid)
     return still;
 }
 
-int tasks_waits(pid_t tid)
+int cf_observed_waits(pid_t tid)
 {
     struct stat_line s;
 
@@ -385,7 +385,7 @@ int tasks_waits(pid_t tid)
 
 /* To this process and no other: its number may be another's by now, which a pidfd that was opened
    before we look rules out. Linux before 5.3 has none. */
-static void send_signal(struct observed *o, int number)
+static void send_signal(struct cf_observed_task *o, int number)
 {
     struct stat_line s;
     int fd;
@@ -413,7 +413,7 @@ static uint64_t now_us(void)
 
 /* A signal that was sent is not obeyed at once: who had no child when we searched may have forked
    before it stood. So the last search is one that began when all stood. */
-unsigned tasks_stop(struct tasks *t)
+unsigned cf_observed_stop(struct cf_observed *t)
 {
     const uint64_t until = now_us() + STOP_MS * 1000;
     /* We may have a higher priority than a task on our CPU that has yet to see its signal. */
@@ -425,7 +425,7 @@ unsigned tasks_stop(struct tasks *t)
     for (size_t i = 0; i < t->count; i++)
         moved += !stands(t, t->observed[i].pid);
     do {
-        moving = (tasks_find(t) != 0) + moved;
+        moving = (cf_observed_find(t) != 0) + moved;
         moved = 0;
         for (size_t i = 0; i < t->count; i++)
             if (t->observed[i].fresh)
@@ -439,7 +439,7 @@ unsigned tasks_stop(struct tasks *t)
     return moving;
 }
 
-void tasks_continue(struct tasks *t)
+void cf_observed_continue(struct cf_observed *t)
 {
     for (size_t i = 0; i < t->count; i++)
         send_signal(&t->observed[i], SIGCONT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay_memory.c - words of memory, as far as stores and loads have shown them.
+ * registers_memory.c - words of memory, as far as stores and loads have shown them.
  *
  * Window handlers store registers and load them again. Where the trace shows one word of two, or
  * none, what was stored tells the rest. It is used only where the trace confirms it, or where the
@@ -10,20 +10,20 @@
  */
 #include <stdlib.h>
 
-#include "capture/leon4/replay.h"
+#include "capture/leon4/registers.h"
 
 enum { WORDS = 1 << 16 };
 
-struct replay_memory {
+struct cf_registers_memory {
     uint32_t era; /* counts up when all is forgotten */
     struct {
         uint32_t address, era, value;
     } word[WORDS];
 };
 
-struct replay_memory *replay_memory_new(void)
+struct cf_registers_memory *cf_registers_memory_new(void)
 {
-    struct replay_memory *m = calloc(1, sizeof *m);
+    struct cf_registers_memory *m = calloc(1, sizeof *m);
 
     if (m)
         m->era = 1;
@@ -35,28 +35,29 @@ static uint32_t place(uint32_t address)
     return (address >> 2 ^ address >> 18) & (WORDS - 1);
 }
 
-uint64_t replay_recall(const struct replay_memory *m, uint32_t address)
+uint64_t cf_registers_recall(const struct cf_registers_memory *m, uint32_t address)
 {
     const uint32_t i = place(address);
 
     return m->word[i].era == m->era && m->word[i].address == (address & ~3U)
-               ? REPLAY_KNOWN | m->word[i].value
+               ? CF_REGISTERS_KNOWN | m->word[i].value
                : 0;
 }
 
-void replay_remember(struct replay_memory *m, uint32_t address, uint64_t value, unsigned size)
+void cf_registers_remember(struct cf_registers_memory *m, uint32_t address, uint64_t value,
+                           unsigned size)
 {
     const uint32_t i = place(address);
 
     if (size < 4) {
         const unsigned shift = 8 * (4 - size - (address & 3 & ~(size - 1)));
         const uint32_t mask = ((1U << 8 * size) - 1) << shift;
-        const uint64_t old = replay_recall(m, address);
+        const uint64_t old = cf_registers_recall(m, address);
 
-        value = (old & value & REPLAY_KNOWN) | ((uint32_t)old & ~mask) |
+        value = (old & value & CF_REGISTERS_KNOWN) | ((uint32_t)old & ~mask) |
                 ((uint32_t)value << shift & mask);
     }
-    if (value & REPLAY_KNOWN) {
+    if (value & CF_REGISTERS_KNOWN) {
         m->word[i].address = address & ~3U;
         m->word[i].era = m->era;
         m->word[i].value = (uint32_t)value;
@@ -65,7 +66,7 @@ void replay_remember(struct replay_memory *m, uint32_t address, uint64_t value, 
     }
 }
 
-void replay_forget_memory(struct replay_memory *m)
+void cf_registers_forget_memory(struct cf_registers_memory *m)
 {
     if (++m->era == 0) { /* old entries must not come to life again */
         for (uint32_t i = 0; i < WORDS; i++)
