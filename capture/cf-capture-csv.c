@@ -6,7 +6,7 @@
  * TABLE=FILE, each in time order. Out: a stream with their rows, merged by time; of rows with the
  * same time, tasks, mappings, objects and the like come before lines, and these before accesses.
  * Lines follow the row of their snapshot, and the next snapshot follows them.
- * A bad cell drops its row, is told with file, line and cell, and the rest is still imported.
+ * A bad cell drops its row, is reported with file, line and cell, and the rest is still imported.
  * Memory: for each input a batch of rows and one row that waits for its turn.
  */
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "capture/csv/import.h"
 
-enum { TOLD = 10 };
+enum { REPORTED = 10 };
 
 static const char usage[] =
     "Usage: cf-capture csv [options] [FILE]\n"
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < m.inputs; i++) {
         files[i] = (char *)m.input[i]->lines.name;
         cf_lines_open(&m.input[i]->lines, &m.tool, files + i, 1);
-        m.input[i]->lines.told = TOLD;
+        m.input[i]->lines.reported = REPORTED;
         cf_lines_idle(&m.input[i]->lines, cf_csv_import_idle, &m);
     }
     cf_csv_import_merge(&m);

@@ -53,7 +53,7 @@ static void send_rows(struct din *m)
     };
 
     if (m->rows && cf_writer_rows(m->out, CF_ACCESS, m->rows, columns, 6, NULL) < 0)
-        m->failed = 1; /* told when the writer is closed */
+        m->failed = 1; /* reported when the writer is closed */
     m->rows = 0;
 }
 

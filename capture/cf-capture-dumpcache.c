@@ -6,7 +6,7 @@
  * In: folders with cachedump<N>.csv, <pid>-<N>.txt and pids.txt; single such CSV files; binary
  * snapshots as its kernel module hands them out (16 bytes an entry, set by set); and the text of
  * two of its relatives for the Cortex-A72. Out: snapshot, line, map and task.
- * What that tool's snapshots do not tell, or tell wrongly, is put right where that can be known
+ * What that tool's snapshots do not say, or say wrongly, is put right where that can be known
  * (capture/dumpcache/entries.h) and is otherwise an option.
  * Memory: two snapshots, the list of files, the last mappings of each process.
  */

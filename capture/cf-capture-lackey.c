@@ -82,7 +82,7 @@ static void send_rows(struct lackey *m, uint32_t rows)
     }
     begin(m);
     if (cf_writer_rows(m->out, CF_ACCESS, rows, columns, count, NULL) < 0)
-        m->failed = 1; /* told when the writer is closed */
+        m->failed = 1; /* reported when the writer is closed */
 }
 
 /* Sends what is complete: all rows before the run that is open. */

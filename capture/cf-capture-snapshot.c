@@ -136,7 +136,7 @@ static void go_on(struct capture *k)
 static int write_snapshot(struct capture *k, const struct taken *t)
 {
     if (t->shot.bytes > k->info.buffer_bytes || t->shot.bytes < sizeof(struct cacheflow_snapshot)) {
-        cf_warn(&k->tool, "%s: tells of a snapshot of %llu bytes", k->o.device,
+        cf_warn(&k->tool, "%s: announces a snapshot of %llu bytes", k->o.device,
                 (unsigned long long)t->shot.bytes);
         return -1;
     }
@@ -264,7 +264,7 @@ static void on_end_signal(struct capture *k, const siginfo_t *info)
         return;
     if (k->caught && info->si_signo != SIGHUP)
         cf_observed_kill(&k->tasks, SIGKILL);
-    else if (info->si_code != SI_KERNEL) /* a terminal tells the programs itself */
+    else if (info->si_code != SI_KERNEL) /* a terminal signals the programs itself */
         cf_observed_kill(&k->tasks, info->si_signo);
     k->caught = info->si_signo;
     k->done = 1;

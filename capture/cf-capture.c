@@ -61,7 +61,7 @@ static const struct {
     {"trace", "every access of a program"},
 };
 
-/* In the order of preference. Snapshots come last, since they tell what a cache holds and not what
+/* In the order of preference. Snapshots come last, since they show what a cache holds and not what
    the program accesses; a program of another architecture takes what emulates it. */
 static const char *const recorders[] = {"trace", "snapshot", NULL};
 static const char *const emulators[] = {"qemu", NULL};

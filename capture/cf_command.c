@@ -31,7 +31,7 @@ static void on_signal(int s, siginfo_t *info, void *context)
     caught = s;
     if (++caught_count > 1 && s != SIGHUP) /* a shell repeats what the terminal has said */
         kill(handler_child, SIGKILL);
-    else if (info->si_code != SI_KERNEL) /* a terminal tells the program itself */
+    else if (info->si_code != SI_KERNEL) /* a terminal signals the program itself */
         kill(handler_child, s);
 }
 
@@ -220,7 +220,7 @@ void cf_command_raise(int number)
     const struct rlimit no_core = {0, 0};
     sigset_t none;
 
-    setrlimit(RLIMIT_CORE, &no_core); /* of us it would tell nothing */
+    setrlimit(RLIMIT_CORE, &no_core); /* of us it would show nothing */
     sigemptyset(&none);
     signal(number, SIG_DFL);
     raise(number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_command.h - what captures that run a command share: where it stands, how it is started and
- * hears signals, how its end is told, and when the stream is flushed meanwhile.
+ * hears signals, how its end is reported, and when the stream is flushed meanwhile.
  *
  * A capture of one command goes through these in this order: find, quoted, prepare, fork, in the
  * child exec; then flush_due while it records; end; finish. One that runs several commands, or
@@ -85,7 +85,7 @@ int cf_command_flush_due(struct cf_command *c);
  * signal already, becomes SIGPIPE. Returns what cf_tool_finish() does. */
 int cf_command_close(struct cf_tool *t, struct cf_writer *w, const char *output, int *caught);
 
-/* The exit status that tells of what waitpid() said. */
+/* The exit status that stands for what waitpid() said. */
 int cf_command_status(int ended);
 
 /* Ends this process by the signal. */

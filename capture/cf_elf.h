@@ -14,8 +14,8 @@ struct cf_elf {
     size_t segments; /* program headers */
 };
 
-/* Opens a regular file; to be closed. 0; -1 when it cannot be read or is no ELF file: errno tells,
- * ENOEXEC for the latter. */
+/* Opens a regular file; to be closed. 0; -1 when it cannot be read or is no ELF file: errno says
+ * which, ENOEXEC for the latter. */
 int cf_elf_open(struct cf_elf *e, const char *path);
 void cf_elf_close(struct cf_elf *e);
 

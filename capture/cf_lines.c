@@ -60,7 +60,7 @@ void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, in
 {
     static char *const standard_input[] = {(char *)"-", NULL};
 
-    *l = (struct cf_lines){.name = "standard input", .told = 1};
+    *l = (struct cf_lines){.name = "standard input", .reported = 1};
     l->more = cf_need(t, calloc(1, sizeof *l->more));
     l->more->tool = t;
     l->more->files = count ? files : standard_input;
@@ -175,7 +175,7 @@ static size_t read_some(struct cf_lines *l)
         n = read(m->fd, m->buffer + m->filled, BUFFER - m->filled);
         if (n >= 0)
             return (size_t)n;
-        if (errno == EAGAIN) /* whoever shares the input with us does not want to wait */
+        if (errno == EAGAIN) /* another process that shares the input does not want to wait */
             (void)poll(&p, 1, -1);
         else if (errno != EINTR)
             break;
@@ -239,7 +239,7 @@ static int last_line(struct cf_lines *l)
             l, "the last line has no newline at its end: it may have been cut off and is left out");
     if (!m->filled)
         return 0;
-    /* entries of a list have ends of their own: of one that is cut, whoever takes it tells */
+    /* entries of a list have ends of their own: of one that is cut, who takes it reports */
     m->buffer[m->filled++] = '\n';
     m->used = m->filled;
     if (closed && closed < opened) {
@@ -332,7 +332,7 @@ void cf_lines_bad(struct cf_lines *l, unsigned column, const char *format, ...)
     va_list list;
     char text[1024], place[16] = "";
 
-    if (l->bad++ >= l->told)
+    if (l->bad++ >= l->reported)
         return;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
@@ -348,7 +348,7 @@ int cf_lines_finish(struct cf_lines *l)
 
     if (m->fd > STDIN_FILENO)
         close(m->fd);
-    if (l->bad > l->told)
+    if (l->bad > l->reported)
         cf_warn(m->tool, "%s: %" PRIu64 " lines were bad in all, the rest was processed", l->name,
                 l->bad);
     free(m);

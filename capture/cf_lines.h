@@ -21,13 +21,13 @@ struct cf_lines {
     const char *name;     /* of the current input, in messages */
     uint64_t number;      /* of the line handed out last, from 1 */
     uint64_t bad;         /* calls of cf_lines_bad() */
-    uint64_t told;        /* how many of them print their message: 1 unless changed */
+    uint64_t reported;    /* how many of them print their message: 1 unless changed */
     int input;            /* counts up with each input */
     int failed;           /* an input was cut off, or could not be opened or read: exit status */
-    int block;            /* a binary input is handed out in blocks of as many bytes, and `blocks`
-                             tells that the current one is; 0: all input is text */
-    int blocks;
-    int lists; /* the input may be one long Tcl list: where a line does not fit into the
+    int block;            /* a binary input is handed out in blocks of as many bytes, 0: all
+                             input is text */
+    int blocks;           /* the current input is such a one */
+    int lists;            /* the input may be one long Tcl list: where a line does not fit into the
                   buffer, it is cut between two of the list's elements */
     struct cf_lines_more *more;
 };
@@ -45,8 +45,8 @@ void cf_lines_idle(struct cf_lines *l, void (*f)(void *), void *arg);
 int cf_lines_fill(struct cf_lines *l);
 
 /* Next line: 1, or 0 at the end. A '\n' always stands at line[length]. What an input holds behind
-   its last newline may have been cut anywhere, even inside a number: it is told and left out, but
-   for a list whose elements are in braces. Valid until the next call. */
+   its last newline may have been cut anywhere, even inside a number: it is reported and left out,
+   but for a list whose elements are in braces. Valid until the next call. */
 static inline int cf_lines_next(struct cf_lines *l, const char **line, size_t *length)
 {
     const char *newline;
@@ -87,11 +87,11 @@ static inline const char *cf_lines_hex(const char *p, uint64_t *value)
     return p == start || p - start > 16 ? NULL : p;
 }
 
-/* Counts the current line as bad; the first `told` ones are told: "name: file:line: what", or with
-   a column other than 0 "name: file:line:column: what". */
+/* Counts the current line as bad; the first `reported` ones get a message: "name: file:line: what",
+   or with a column other than 0 "name: file:line:column: what". */
 void cf_lines_bad(struct cf_lines *l, unsigned column, const char *format, ...) CF_PRINTF(3, 4);
 
-/* Tells how many lines were bad and frees; CF_EXIT_INPUT if there were any, or an input could not
+/* Warns how many lines were bad and frees; CF_EXIT_INPUT if there were any, or an input could not
    be read or was cut off, else CF_EXIT_OK. */
 int cf_lines_finish(struct cf_lines *l);
 

@@ -145,7 +145,7 @@ static const char *hex(const char *p, const char *end, uint64_t *value)
 }
 
 /* "start-end perms offset device inode   name": 0, or -1 when it is no such line or there is no
-   memory, which nobody needs told apart. */
+   memory, which need not be distinguished. */
 static int scan(const char *p, const char *end, struct mapping *map)
 {
     size_t length;

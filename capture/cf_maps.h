@@ -18,7 +18,7 @@ struct cf_maps;
 struct cf_maps *cf_maps_new(void);
 void cf_maps_free(struct cf_maps *m);
 
-/* Takes in a whole list: rows of table map tell what came and went since the list before of that
+/* Takes in a whole list: rows of table map say what came and went since the list before of that
    process, the mappings that went first. `text` need not end in a zero. Lines that are none are
    left out and counted into *bad. -1 when there is no memory or the writer takes no more. */
 int cf_maps_update(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32_t pid,

@@ -31,7 +31,7 @@ static bool psci_by_hvc(void)
 
 /*
  * A hypervisor may refuse RAMINDEX, and what it refuses is an undefined instruction in the middle
- * of the kernel, with no way back. The firmware's calling convention tells, in the device tree or
+ * of the kernel, with no way back. The firmware's calling convention says so, in the device tree or
  * in ACPI's FADT: hvc goes to a hypervisor, smc to the secure world.
  */
 bool backend_below_hypervisor(void)
@@ -111,7 +111,7 @@ const struct shutter_backend *backend_find(const char *name, bool assume,
             found = &backend_cortex[i];
     }
 #endif
-    /* The model only where it is asked for: nobody shall take it for a cache. */
+    /* The model only where it is asked for: it must not be taken for a cache. */
     if (strcmp(name, backend_model.name) == 0) {
         known = true;
         if (try_backend(&backend_model, ram, cpu_id))

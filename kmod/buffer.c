@@ -3,7 +3,7 @@
  * The memory that snapshots are kept in: a region that Linux does not use (the paper's section 6.3
  * takes it from `mem=`), or pages of our own. Either is mapped contiguously and not cacheable, so
  * that writing a snapshot does not change the cache that is being read. Our own pages keep their
- * cacheable linear mapping, which nobody uses; their lines are cleaned and invalidated once at
+ * cacheable linear mapping, which is not used; their lines are cleaned and invalidated once at
  * first. x86 has no such mapping of memory in use, and no cache to be careful of with
  * backend=model: there it is cacheable.
  */

@@ -82,7 +82,7 @@ struct cacheflow_info {
 #define CACHEFLOW_CPU_ANY (-1)
 
 /*
- * CACHEFLOW_CONFIGURE: what the snapshots of this descriptor read; CACHEFLOW_GET_CONFIG tells it.
+ * CACHEFLOW_CONFIGURE: what the snapshots of this descriptor read; CACHEFLOW_GET_CONFIG returns it.
  * A descriptor starts with {CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, 0, 0}. May be said at any time.
  *
  * EINVAL  no such RAM, unknown flag, reserved not 0, no such CPU
@@ -154,7 +154,7 @@ struct cacheflow_state {
  * lseek() and pread() work. mmap() at offset 0, read-only and shared, gives the same bytes in place
  * (not through the cache, except CACHEFLOW_BUFFER_CACHEABLE): bytes_used bounds what is valid. A
  * descriptor that reads while the owner of the buffer discards may get parts of two snapshots;
- * CACHEFLOW_STATE before and after tells by `discards`.
+ * CACHEFLOW_STATE before and after shows by `discards`.
  */
 #define CACHEFLOW_MAGIC 0x4e534643u /* "CFSN" in the bytes of a little-endian machine */
 
@@ -192,7 +192,7 @@ struct cacheflow_snapshot { /* 128 bytes */
 };
 
 /* State of a line: one bit for each state that it may be in, since the tags of the second level
-   tell only "E or M" and "S or O". 0 only where the memory holds a value that its manual reserves.
+   give only "E or M" and "S or O". 0 only where the memory holds a value that its manual reserves.
  */
 #define CACHEFLOW_M          0x01u
 #define CACHEFLOW_O          0x02u

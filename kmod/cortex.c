@@ -51,7 +51,7 @@ static bool able_a15(void)
 }
 
 /* CCSIDR in the format that these CPUs have: 2:0 log2 of the line's bytes minus 4, 12:3 ways minus
-   1, 27:13 sets minus 1. L2CTLR tells the number of CPUs and latencies, nothing that is needed
+   1, 27:13 sets minus 1. L2CTLR holds the number of CPUs and latencies, nothing that is needed
    here. */
 static void from_ccsidr(struct cacheflow_ram *ram, u32 level, bool instructions, u32 flags)
 {

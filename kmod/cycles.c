@@ -131,7 +131,7 @@ u64 cycles_end(struct shutter_cycles *cycles)
         pmu_set_filter(cycles->filter);
         isb();
     } else if (cycles->control & PMCR_DIVIDE) {
-        /* Whoever has it counting finds what it would have counted. */
+        /* A user that has it counting finds what it would have counted. */
         pmu_set_cycles(cycles->begin + passed / 64);
         pmu_write(pmcr, cycles->control);
         isb();

@@ -231,7 +231,7 @@ static int device_release(struct inode *inode, struct file *file)
 }
 
 /* Bytes go to the caller by way of this much memory: its own may take any time to be there, which
-   nobody else shall wait for with the mutex. */
+   no other client shall wait for with the mutex. */
 #define READ_CHUNK SZ_64K
 
 static ssize_t device_read(struct file *file, char __user *to, size_t count, loff_t *at)
@@ -309,7 +309,7 @@ static int __init cacheflow_init(void)
                  sizeof(struct cacheflow_snapshot) != 128 || sizeof(struct cacheflow_line) != 12 ||
                  sizeof(struct cacheflow_owner) != 24);
     if (error) {
-        pr_err("cacheflow: model_sets or model_ways make no sense, or no memory\n");
+        pr_err("cacheflow: model_sets or model_ways invalid, or no memory\n");
         return error;
     }
     backend = backend_find(backend_name, assume, rams, &cpu_id);

@@ -58,7 +58,7 @@ struct shutter_backend {
 const struct shutter_backend *backend_find(const char *name, bool assume,
                                            struct cacheflow_ram ram[CACHEFLOW_RAMS], u64 *cpu_id);
 
-/* Whether Linux runs in a virtual machine, as far as the device tree or ACPI tells. */
+/* Whether Linux runs in a virtual machine, as far as the device tree or ACPI says. */
 bool backend_below_hypervisor(void);
 
 /* Number of online CPUs whose memories it reads. */
@@ -79,7 +79,7 @@ extern const unsigned int backend_cortex_count;
 extern const struct shutter_backend backend_model;
 extern unsigned int cacheflow_model_sets, cacheflow_model_ways;
 extern u64 *cacheflow_model_tags;
-int model_make(void); /* 0, -EINVAL for parameters that make no sense, -ENOMEM */
+int model_make(void); /* 0, -EINVAL for invalid parameters, -ENOMEM */
 void model_free(void);
 
 /* ---- buffer.c ---- */

@@ -13,7 +13,7 @@ fetched = exists("STATS_records") && STATS_records > 1
 to = fetched && STATS_max > to ? STATS_max : to
 to = to > 4 * from ? to : 4 * from
 stats all using ($5 / $3) skip 1 nooutput
-cold = STATS_max
+first_accesses = STATS_max
 
 set title "Miss ratio of a fully associative LRU cache: " . name noenhanced
 set xlabel "cache size"
@@ -30,7 +30,7 @@ do for [k = exponent(from) : exponent(to) : size_step(from, to)] {
 
 # column 1 is the operation where there is one
 share(c) = column(c) > 0 ? 100 * column(c) : NaN
-plot all using 1:(100 * cold) skip 1 with lines dashtype 3 linewidth 1.5 linecolor rgb grey \
+plot all using 1:(100 * first_accesses) skip 1 with lines dashtype 3 linewidth 1.5 linecolor rgb grey \
          title "first accesses: no size avoids them", \
      ops using 2:(strcol(1) eq "load" ? share(7) : NaN) skip 1 with lines linewidth 1.5 \
          linecolor rgb sky title "loads", \

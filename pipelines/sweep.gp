@@ -24,7 +24,7 @@ do for [k = exponent(from) : exponent(to) : size_step(from, to)] {
     set xtics add (bytes(2.0 ** k) 2.0 ** k)
 }
 
-# few ways warm, many cold
+# few ways warm colours, many cold ones
 array colour[5] = [red, orange, green, sky, blue]
 array ways[5] = [1, 2, 4, 8, 16]
 plot for [i = 1:5] data using 3:($2 == ways[i] && $7 > 0 ? 100 * $7 : 1/0) skip 1 \

@@ -249,7 +249,7 @@ END
     cp -r "$D/page" gone
     rm gone/cachedump3.csv
     run -1 --separate-stderr dump -q -o c.cf gone
-    has 'gone/pids.txt: tells of 6 snapshots, but here are 5' "$stderr"
+    has 'gone/pids.txt: announces 6 snapshots, but here are 5' "$stderr"
     [ "$(rows snapshot c.cf | wc -l)" = 6 ]
     rm gone/pids.txt
     run -1 --separate-stderr dump -q -o c.cf gone

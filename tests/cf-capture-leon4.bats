@@ -199,13 +199,13 @@ accesses() {
     run -0 accesses o.txt
     is 'store,0x40010004 load,0x40010000 '
     run -0 cat a.err
-    has_not 'does not tell'
+    has_not 'does not say'
     # loads and stores alone: it is not, and it is said
     sed -i /sethi/d o.txt
     run -0 accesses o.txt
     is 'store,? store,? load,? load,? '
     run -0 cat a.err
-    has '2 entries are like the store or double word load before them, and the trace does not tell'
+    has '2 entries are like the store or double word load before them, and the trace does not say'
     # what another file shows does not count
     printf '1  40000000  nop   [00000000]\n' >nop.txt
     run -0 cf-capture leon4 -o a.cf nop.txt o.txt

@@ -12,7 +12,7 @@ setup_file() {
     guest_boot amd64 model -smp 2 -m 512,slots=1,maxmem=1G -append memhp_default_state=offline \
         -object memory-backend-ram,id=spare,size=128M -device pc-dimm,memdev=spare <<'END'
 expect no-cpu "no CPU here" insmod /cacheflow.ko
-expect shape "make no sense" insmod /cacheflow.ko backend=model model_sets=3
+expect shape "invalid" insmod /cacheflow.ko backend=model model_sets=3
 expect in-use "Linux uses memory there" insmod /cacheflow.ko backend=model phys=0x1000000 size=4096
 insmod /cacheflow.ko backend=model size=4194304
 insmod /tagram.ko

@@ -72,7 +72,7 @@ static void send_batch(struct cf_csv_import *m, struct cf_csv_input *in)
     for (unsigned i = 0; i < in->columns; i++)
         columns[count++] = (struct cf_values){in->id[i], in->batch[i], 0};
     if (cf_writer_rows(m->out, in->table, in->rows, columns, count, NULL) < 0)
-        m->failed = 1; /* told when the writer is closed */
+        m->failed = 1; /* reported when the writer is closed */
     in->rows = 0;
 }
 

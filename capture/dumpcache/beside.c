@@ -66,7 +66,7 @@ int cf_dumpcache_tasks(struct cf_dumpcache *m, int folder)
     for (size_t i = 0; i < m->files; i++)
         in_folder += m->file[i].folder == folder && m->file[i].level < 2;
     if (text && line && count != in_folder) {
-        cf_warn(m->tool, "%s: tells of %" PRIu64 " snapshots, but here are %zu", name, count,
+        cf_warn(m->tool, "%s: announces %" PRIu64 " snapshots, but here are %zu", name, count,
                 in_folder);
         m->failed |= CF_EXIT_INPUT;
     }

@@ -7,7 +7,8 @@
  * option -n stores physical address / 2). A page without a mapping keeps the physical address also
  * where others are resolved, with the pid of whatever entry came before. What is what follows from
  * the set: its number is bits of the physical address, and below the page size of the virtual one
- * too. So the place in the page is found again, and physical addresses are told from virtual ones.
+ * too. So the place in the page is found again, and physical addresses are distinguished from
+ * virtual ones.
  *
  * An entry that is not valid is not written by the tool: what an older snapshot has put there
  * stays. Of two entries of a set that name the same line one must be such a leftover.
@@ -53,7 +54,7 @@ struct cf_entries_line {
 
 struct cf_entries_count {
     uint32_t stale;    /* left out */
-    uint32_t doubtful; /* two entries of a set name one line, and which is old cannot be told */
+    uint32_t doubtful; /* two entries of a set name one line, and which is old cannot be known */
     uint32_t same;     /* equal to what stood there in the snapshot before */
     uint32_t unfit;    /* address fits neither the set nor the kind of address */
     uint32_t guessed;  /* might be virtual or physical by all that is known */

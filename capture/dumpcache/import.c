@@ -71,7 +71,7 @@ static int by_place(const void *a, const void *b)
     return x->way < y->way ? -1 : x->way > y->way;
 }
 
-/* Entries of the tool's own forms, told what they mean; returns bits of the mode. */
+/* Entries of the tool's own forms, after it was said what they mean; returns bits of the mode. */
 static unsigned understand(struct cf_dumpcache *m)
 {
     const struct cf_entries e = {.sets = sets_of(m),
@@ -280,7 +280,7 @@ static int take(struct cf_dumpcache *m, const char *at, size_t length)
     return add_entry(m, f, &a);
 }
 
-static void tell(struct cf_dumpcache *m)
+static void report(struct cf_dumpcache *m)
 {
     const struct cf_entries_count *c = &m->count;
 
@@ -297,7 +297,7 @@ static void tell(struct cf_dumpcache *m)
     if (c->guessed)
         cf_warn(m->tool,
                 "%u addresses may be virtual or physical, taken for what is nearer to the others; "
-                "lists of mappings would tell",
+                "lists of mappings would say",
                 c->guessed);
 }
 
@@ -329,7 +329,7 @@ int cf_dumpcache_run(struct cf_dumpcache *m)
     }
     if (ok)
         (void)end_file(m, begun); /* a failure shows when the writer is closed */
-    tell(m);
+    report(m);
     m->failed |= cf_lines_finish(&m->lines);
     if (!m->all && !m->failed) {
         cf_warn(m->tool, "%s: no snapshot: the input is empty",
@@ -358,7 +358,7 @@ void cf_dumpcache_open(struct cf_dumpcache *m, char *const *files, int count)
     for (size_t i = 0; i < m->files; i++)
         m->names[i] = m->file[i].name;
     if (!m->files)
-        exit(CF_EXIT_INPUT); /* folders without snapshots, of which was told */
+        exit(CF_EXIT_INPUT); /* folders without snapshots, of which was warned */
     cf_lines_open(&m->lines, m->tool, m->names, (int)m->files);
     m->lines.block = 16;
     cf_lines_idle(&m->lines, idle, m);

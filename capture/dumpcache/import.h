@@ -20,7 +20,7 @@ struct cf_dumpcache_file {
     unsigned level;  /* of its name, 0 unknown */
 };
 
-/* A line of the texts that tell set and way: one entry of a Cortex-A72's cache. */
+/* A line of the texts that state set and way: one entry of a Cortex-A72's cache. */
 struct cf_dumpcache_row {
     unsigned level; /* 0 unknown */
     uint32_t set, way, pid;
@@ -47,10 +47,10 @@ struct cf_dumpcache {
     char **names; /* of the files, for cf_lines */
     char **folder;
     int folders;
-    int failed; /* an input cannot be used, which was told: exit status */
+    int failed; /* an input cannot be used, which was reported: exit status */
     struct cf_lines lines;
     struct cf_maps *maps;
-    uint32_t *pid; /* processes that were told of, in this folder */
+    uint32_t *pid; /* processes that were warned of, in this folder */
     size_t pids;
 
     int taken;       /* something came from this file */
@@ -61,7 +61,7 @@ struct cf_dumpcache {
     uint32_t entries; /* that came for this snapshot, empty ones included */
     struct cf_entries_line *found;
     uint32_t found_count;
-    /* of entries that tell set and way */
+    /* of entries that state set and way */
     int placed;
     unsigned placed_level;
     uint32_t first_set, first_way, top_set, top_way;
@@ -80,10 +80,10 @@ void cf_dumpcache_free(struct cf_dumpcache *m);
 /* files.c: appends a file, or what a folder holds. */
 void cf_dumpcache_add(struct cf_dumpcache *m, const char *name);
 /* The lines of a small file, NULL when there is none; freed by the caller. What cannot be read or
-   was cut off is told. */
+   was cut off is reported. */
 char *cf_dumpcache_text(struct cf_dumpcache *m, const char *name, size_t *length);
 
-/* rows.c: what a line of text says; `kind` tells ROW_ENTRY, `a`, from ROW_PLACED, `r`. */
+/* rows.c: what a line of text says; `kind` is ROW_ENTRY, `a`, from ROW_PLACED, `r`. */
 int cf_dumpcache_scan(const char *line, size_t length, struct entry *a, struct cf_dumpcache_row *r);
 
 /* beside.c: tasks of pids.txt at the beginning of a folder, mappings at each snapshot (returns

@@ -3,10 +3,10 @@
  * import.c - from entries of the trace buffers to records (see import.h).
  *
  * An instruction waits until the next entry of its processor has come, because that may be its
- * second result or the bus read that tells a miss; where several processors take turns, those that
- * came later wait behind it, so that the rows stay in the order of time. At most CF_LEON4_HELD wait.
- * Then it is replayed, and gives a fetch and, for a load or store, an access: in the table access
- * when its address is known, and else in the table unplaced, which engines do not look at.
+ * second result or the bus read that shows a miss; where several processors take turns, those that
+ * came later wait behind it, so that the rows stay in the order of time. At most CF_LEON4_HELD
+ * wait. Then it is replayed, and gives a fetch and, for a load or store, an access: in the table
+ * access when its address is known, and else in the table unplaced, which engines do not look at.
  * Memory: three batches of rows, 1 MiB of words, and 4 KiB of registers for each processor.
  */
 #include <inttypes.h>
@@ -75,7 +75,7 @@ static void send(struct cf_leon4 *m, struct rows *r, const struct cf_values *col
 {
     if (r->count && cf_writer_rows(m->out, table, r->count, columns, count,
                                    table == CF_ACCESS && !r->unhinted ? r->hint : NULL) != 0)
-        m->failed = 1; /* told when the writer is closed */
+        m->failed = 1; /* reported when the writer is closed */
     r->count = 0;
     r->unhinted = 0;
 }
@@ -145,7 +145,7 @@ static void unplaced_row(struct cf_leon4 *m, const struct held *h, uint8_t op, u
 
 /* ---- instructions ---- */
 
-/* Whether a bus read tells that this load missed; *bus gets its address, 0 where none does. */
+/* Whether a bus read shows that this load missed; *bus gets its address, 0 where none does. */
 static int missed(const struct cf_leon4 *m, const struct held *h, uint64_t address, uint32_t *bus)
 {
     const uint32_t line = ~(m->o.line_size - 1);
@@ -431,7 +431,7 @@ void cf_leon4_free(struct cf_leon4 *m)
     free(m->memory);
 }
 
-/* ---- what is told at the end ---- */
+/* ---- what is reported at the end ---- */
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -478,7 +478,7 @@ void cf_leon4_report(const struct cf_leon4 *m)
     say(m, r.narrow, "narrow loads show a whole word: their value is not used");
     say(m, c->orphans, "entries continue an instruction that is not there");
     say(m, c->alike,
-        "entries are like the store or double word load before them, and the trace does not tell "
+        "entries are like the store or double word load before them, and the trace does not say "
         "whether they continue it: taken for instructions of their own");
     say(m, c->elsewhere, "accesses go to address spaces that are not memory (--asi): left out");
     say(m, c->cut, "loads have no entry after them: hit or miss is not known");

@@ -10,7 +10,7 @@
 
 enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 64, CF_LEON4_READS = 4 };
 
-/* Where the bus read stands that tells a miss of the data cache. */
+/* Where the bus read stands that shows a miss of the data cache. */
 enum cf_leon4_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE };
 
 struct cf_leon4_options {
@@ -21,7 +21,7 @@ struct cf_leon4_options {
     int any_master;               /* a transfer of any master is one of the processor's */
     uint8_t master[CF_SCAN_CPUS]; /* master number of each processor, 255 none */
     uint64_t clock_hz;
-    uint64_t warm_up; /* loads that the share of known addresses is told without */
+    uint64_t warm_up; /* first loads, which the share of known addresses leaves out */
 };
 
 struct cf_leon4_counts {
@@ -94,7 +94,7 @@ void cf_leon4_start(struct cf_leon4 *m, uint64_t tag, uint64_t bus_tag);
 
 /* Time of an entry in the order of a trace. A tag of `bits` bits goes forwards, by less than a
    period; but one that lies before the last by less than 1/64 of a period (or, with no bits, at
-   all) is out of order: it gets the time of the last one, and *backward tells so. */
+   all) is out of order: it gets the time of the last one, and *backward says so. */
 uint64_t cf_leon4_time(struct cf_leon4_clock *c, uint64_t tag, unsigned bits, int *backward);
 
 /* Takes an entry in. `scan` is where it came from, for messages. */
@@ -105,7 +105,7 @@ void cf_leon4_row(struct cf_leon4 *m, struct cf_scan *scan, const struct cf_scan
 void cf_leon4_end(struct cf_leon4 *m);
 void cf_leon4_flush(struct cf_leon4 *m);
 
-/* Tells on standard error what was found. */
+/* Reports on standard error what was found. */
 void cf_leon4_report(const struct cf_leon4 *m);
 void cf_leon4_free(struct cf_leon4 *m);
 

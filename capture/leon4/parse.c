@@ -5,8 +5,8 @@
  * Understands what monitors and binutils print: the manual's names and its synthetic instructions
  * (V8 manual, appendix A and table A-1), numbers in decimal and hex, signs before or inside hex,
  * %hi() and %lo(). An operand is a register, a number or an address in brackets; the mnemonic says
- * what they mean. What is not understood becomes CF_SPARC_UNKNOWN. Memory: none; importers keep what
- * was parsed for each instruction of the program.
+ * what they mean. What is not understood becomes CF_SPARC_UNKNOWN. Memory: none; importers keep
+ * what was parsed for each instruction of the program.
  */
 #include <string.h>
 

@@ -291,8 +291,8 @@ static uint64_t loaded(struct cf_registers *r, const struct cf_sparc_insn *n, ui
     return 0;
 }
 
-/* A double word: two words in the trace, or one of which nobody says which half it is; then memory
-   tells when one of its halves is that word. */
+/* A double word: two words in the trace, or one of which the trace does not say which half it is;
+   then memory says when one of its halves is that word. */
 static void load_double(struct cf_registers *r, const struct cf_registers_entry *e,
                         uint64_t address)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * registers.h - the registers of one SPARC V8 processor, as far as its instruction trace tells them.
+ * registers.h - the registers of one SPARC V8 processor, as far as its trace shows them.
  *
  * The trace shows what most instructions write. From that follows what the registers hold, and from
  * that the addresses of loads, which the trace does not show. A register is known or not; nothing
@@ -32,7 +32,7 @@ struct cf_registers_options {
     enum cf_registers_store store;
     enum cf_registers_word atomic; /* of the words of an atomic access, what was loaded */
     enum cf_registers_word pair;   /* of a loaded double word, the one that stands alone */
-    int alone;                     /* nobody else writes to memory */
+    int alone;                     /* no other master writes to memory */
     uint8_t memory_asi[256 / 8];   /* address spaces that are memory, a bit each */
 };
 
@@ -74,9 +74,9 @@ struct cf_registers {
 void cf_registers_begin(struct cf_registers *r, const struct cf_registers_options *o,
                         struct cf_registers_memory *m);
 
-/* Takes one instruction in. Returns the address of its memory access with CF_REGISTERS_KNOWN, or without
-   that bit when the address is not known, and perhaps with CF_REGISTERS_NO_STORE; 0 for other
-   instructions. */
+/* Takes one instruction in. Returns the address of its memory access with CF_REGISTERS_KNOWN, or
+   without that bit when the address is not known, and perhaps with CF_REGISTERS_NO_STORE; 0 for
+   other instructions. */
 uint64_t cf_registers_step(struct cf_registers *r, const struct cf_registers_entry *e);
 
 /* Whether the instruction accesses an address space that is not memory. */

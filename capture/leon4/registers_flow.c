@@ -4,7 +4,7 @@
  *
  * What the processor executes next is given by pc and nPC (V8 manual, 5.2). The trace does not show
  * conditions, so both ways of a branch are kept as pairs of pc and nPC until the next instructions
- * tell which was taken; annulled instructions are not in the trace. Where a target is not known,
+ * show which was taken; annulled instructions are not in the trace. Where a target is not known,
  * anything can follow. Four pairs are enough for two branches in a row; more become "anything".
  */
 #include "capture/leon4/registers.h"

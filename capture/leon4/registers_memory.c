@@ -3,8 +3,8 @@
  * registers_memory.c - words of memory, as far as stores and loads have shown them.
  *
  * Window handlers store registers and load them again. Where the trace shows one word of two, or
- * none, what was stored tells the rest. It is used only where the trace confirms it, or where the
- * user says that nobody else writes to memory. A store whose address is not known may have gone
+ * none, what was stored gives the rest. It is used only where the trace confirms it, or where the
+ * user says that no other master writes to memory. A store whose address is not known may have gone
  * anywhere, so all is forgotten at one.
  * Memory: a table of 1 MiB for all processors; what finds its place taken goes.
  */

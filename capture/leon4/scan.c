@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * scan.c - entries out of text: opens, tells the forms apart, keeps decoded instructions.
+ * scan.c - entries out of text: opens, distinguishes the forms, keeps decoded instructions.
  *
  * Programs run loops, so each instruction's text comes many times. It is decoded once and kept by
  * its address; then a line costs a comparison. Memory: 4 MiB for these sites.

@@ -2,7 +2,7 @@
 /*
  * scan.h - entries of instruction and bus trace buffers out of text.
  *
- * Three forms, told apart line by line: what monitors show on the screen, whose columns a header
+ * Three forms, distinguished line by line: what monitors show on the screen, whose columns a header
  * line names; lists of the monitor's Tcl commands, whose entries begin with INST or AHB; and the
  * raw words of the debug support unit's trace memory.
  */
@@ -77,7 +77,7 @@ struct cf_scan_row {
 };
 
 struct cf_scan_options {
-    unsigned cpu;              /* of entries that do not tell it */
+    unsigned cpu;              /* of entries that do not state it */
     int raw;                   /* the text is words of the trace memory: 1 instructions, 2 bus */
     int wide;                  /* its bus entries take 32 bytes */
     int hex;                   /* numbers of Tcl lists are hex */
@@ -105,7 +105,7 @@ struct cf_scan {
 void cf_scan_open(struct cf_scan *s, struct cf_tool *t, const struct cf_scan_options *o,
                   char *const *files, int count);
 
-/* The next entry: 1, or 0 at the end. Bad lines are told and counted by cf_lines_bad(). */
+/* The next entry: 1, or 0 at the end. Bad lines are reported and counted by cf_lines_bad(). */
 int cf_scan_next(struct cf_scan *s, struct cf_scan_row *row);
 
 /* CF_EXIT_OK or CF_EXIT_INPUT. */
@@ -123,7 +123,7 @@ const struct cf_scan_site *cf_scan_by_text(struct cf_scan *s, uint32_t pc, const
                                            size_t length, const char *insn, size_t insn_length);
 
 /* scan_screen.c: a line with columns; 1 an entry, 0 nothing to see (a header, an empty line), -1
-   bad, which was told. */
+   bad, which was reported. */
 int cf_scan_screen(struct cf_scan *s, const char *line, size_t length, struct cf_scan_row *row);
 
 /* scan_list.c: the next entry of the list in s->rest; the same, and 0 at its end. */

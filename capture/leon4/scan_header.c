@@ -60,7 +60,7 @@ static const struct {
     {"rsp", CF_FIELD_RESP},
 };
 
-/* CF_FIELD_COUNT when nobody calls a column so. */
+/* CF_FIELD_COUNT when no monitor calls a column so. */
 static enum cf_scan_field find(const char *text, size_t length)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

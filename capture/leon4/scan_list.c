@@ -118,7 +118,7 @@ static inline int plain_time(const char **p, const char *end, uint64_t *tag)
     return 1;
 }
 
-/* What most elements are: 0x and eight digits, one digit, or a word that nobody reads. Where the
+/* What most elements are: 0x and eight digits, one digit, or a word that is not read. Where the
    next one is neither, or this field wants another look, *p stays. `opcode` gets the word of an
    instruction. */
 static inline int plain_element(const char **p, const char *end, enum cf_scan_field f,

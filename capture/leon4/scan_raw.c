@@ -5,7 +5,7 @@
  * Binary: 16 bytes an entry, 32 for transfers of a 128-bit bus, most significant byte first.
  * Text: a line is four words in hex, as a monitor's memory dump prints them: with or without their
  * address before them (ending in a colon or beginning with 0x) and anything behind them. Where the
- * address is there, it tells processor and buffer: the processors' windows are 16 MiB apart, the
+ * address is there, it gives processor and buffer: the processors' windows are 16 MiB apart, the
  * instruction buffer stands at 1 MiB in it and the bus buffer at 2 MiB (GR712RC and GR740 manuals).
  * The fields of the words: GR712RC manual, tables 40 to 43.
  */
@@ -129,7 +129,7 @@ int cf_scan_raw(struct cf_scan *s, const char *line, size_t length, struct cf_sc
 
         s->half = !second;
         if (second)
-            return 0; /* the upper words of the data, which nobody asks for */
+            return 0; /* the upper words of the data, which are not used */
     }
     row->tag = w[0] & 0x3fffffff;
     /* an entry that was never written */

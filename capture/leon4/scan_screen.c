@@ -159,7 +159,7 @@ static int transfer(struct cf_scan *s, const char *line, size_t length, const ch
         while (p < end && (*p == ',' || *p == ' '))
             p++;
     }
-    /* what the transfer carried is not used, but tells that the line is whole */
+    /* what the transfer carried is not used, but shows that the line is whole */
     if (p == end || !memchr(p, ']', (size_t)(end - p)))
         return bad(s, line, length, "a bus transfer that was cut off");
     return 1;

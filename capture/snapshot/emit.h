@@ -54,7 +54,7 @@ int cf_emit_maps(struct cf_emit *e, uint64_t ns, uint32_t pid, char *text, size_
 /* Writes the notes up to a time. -1 when the output takes no more. */
 int cf_emit_notes(struct cf_emit *e, uint64_t until_ns);
 
-/* Writes the notes before it and a snapshot of so many bytes, which nobody has looked at yet.
+/* Writes the notes before it and a snapshot of so many bytes, which has not been checked yet.
    `mode`: enum cf_mode. -1 with `problem` when it is damaged, without when the output takes no
    more. */
 int cf_emit_snapshot(struct cf_emit *e, const void *bytes, size_t length, unsigned mode);

@@ -174,7 +174,7 @@ char *cf_observed_read(const char *path, size_t *length)
 struct stat_line {
     char state;
     pid_t parent;
-    unsigned long long start; /* ticks since the boot: with the pid, this tells processes apart */
+    unsigned long long start; /* ticks since the boot: with the pid, this identifies a process */
     char name[16];
 };
 

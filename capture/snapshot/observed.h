@@ -39,7 +39,7 @@ struct cf_observed {
     const char *output;       /* where standard output of the commands goes; NULL: see own_output */
     int own_output;           /* standard output is ours: theirs goes to standard error */
     int barrier[2];           /* the commands wait until its end */
-    int ready[2];             /* its end tells that all are where they wait */
+    int ready[2];             /* its end says that all are where they wait */
     sigset_t mask;            /* signal mask for them */
     void (*pipe_action)(int); /* what SIGPIPE does to them */
     struct cf_observed_task *observed;

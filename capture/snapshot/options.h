@@ -27,7 +27,7 @@ struct options {
     enum owners owners;
 };
 
-/* Fills in options and commands; exits when they make no sense, and for --probe. */
+/* Fills in options and commands; exits when they are invalid, and for --probe. */
 void cf_options_parse(struct options *o, struct cf_observed *t, int argc, char **argv);
 
 extern const char cf_options_usage[];

@@ -5,7 +5,7 @@
  *
  * The paper leaves them for later ("Observing the Invisible", section 6.2). An instruction is
  * watched by a trap instruction in its place, data by the debug registers of the CPU, in all
- * processes and threads that come of the commands. Whoever is traced is also stopped by ptrace and
+ * processes and threads that come of the commands. What is traced is also stopped by ptrace and
  * not by SIGSTOP, since the tracer would only see that as one more event.
  */
 #ifndef CF_SNAPSHOT_WATCH_H
@@ -63,7 +63,7 @@ void cf_watch_release(struct cf_watch *w);
    and returns the number of threads that did not stop. */
 size_t cf_watch_end(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg);
 
-/* Tells of symbols that were found nowhere, and what was missed. */
+/* Warns of symbols that were found nowhere, and what was missed. */
 void cf_watch_tell(struct cf_watch *w);
 
 #endif

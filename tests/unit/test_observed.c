@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_observed: whom cf-capture-snapshot takes for a descendant and stops. Its children are processes
- * that share our memory, since it takes thousands of them to fill what Linux lists at once.
+ * test_observed: whom cf-capture-snapshot takes for a descendant and stops. Its children are
+ * processes that share our memory, since it takes thousands of them to fill what Linux lists at
+ * once.
  */
 #include "capture/snapshot/observed.c"
 #include "tap.h"
