@@ -11,6 +11,7 @@
 enum {
     CACHE_LINE = 64,
     LARGE = 1 << 20,
+    LEAST_ROOM = 16,
     HUGE_PAGE = 1 << 21,
 };
 
@@ -41,6 +42,36 @@ void *cf_memory_grow(void *old, size_t used, size_t bytes)
     return p;
 }
 
+int cf_array_room(void *array, size_t *room, size_t count, size_t width)
+{
+    size_t more = *room ? 2 * *room : LEAST_ROOM;
+    uint8_t *p;
+
+    if (count <= *room)
+        return 0;
+    more = more < count ? count : more;
+    memcpy(&p, array, sizeof p);
+    p = cf_memory_grow(p, *room * width, more * width);
+    if (!p)
+        return -1;
+    memcpy(array, &p, sizeof p);
+    *room = more;
+    return 0;
+}
+
+int cf_array_cleared(void *array, size_t *room, size_t count, size_t width)
+{
+    const size_t before = *room;
+    uint8_t *p;
+
+    if (cf_array_room(array, room, count, width) != 0)
+        return -1;
+    memcpy(&p, array, sizeof p);
+    if (*room > before)
+        memset(p + before * width, 0, (*room - before) * width);
+    return 0;
+}
+
 char *cf_memory_text(FILE *f, char **text)
 {
     int bad = ferror(f);
@@ -63,5 +94,14 @@ int cf_bytes_room(struct cf_bytes *b, size_t more)
         return -1;
     b->data = data;
     b->room = room;
+    return 0;
+}
+
+int cf_bytes_add(struct cf_bytes *b, const void *data, size_t bytes)
+{
+    if (cf_bytes_room(b, bytes) != 0)
+        return -1;
+    memcpy(b->data + b->used, data, bytes);
+    b->used += bytes;
     return 0;
 }

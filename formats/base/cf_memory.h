@@ -26,6 +26,13 @@ void *cf_memory_grow(void *old, size_t used, size_t bytes) CF_MUST_CHECK;
    memory. */
 char *cf_memory_text(FILE *f, char **text) CF_MUST_CHECK;
 
+/* Room for `count` elements of `width` bytes in the array that *(T **)array points to, which has room
+   for *room: at least twice as much where it must grow. -1 without memory, and then nothing has
+   changed. */
+int cf_array_room(void *array, size_t *room, size_t count, size_t width) CF_MUST_CHECK;
+/* The same, and what is new is 0. */
+int cf_array_cleared(void *array, size_t *room, size_t count, size_t width) CF_MUST_CHECK;
+
 /* Bytes that grow. Room is added before it is written to, so that writers need no checks. */
 struct cf_bytes {
     uint8_t *data;
@@ -34,5 +41,7 @@ struct cf_bytes {
 
 /* Room for so many bytes more. 0, or -1 without memory. */
 int cf_bytes_room(struct cf_bytes *b, size_t more) CF_MUST_CHECK;
+/* Appends so many bytes. 0, or -1 without memory. */
+int cf_bytes_add(struct cf_bytes *b, const void *data, size_t bytes) CF_MUST_CHECK;
 
 #endif

@@ -11,6 +11,7 @@
 #include <xxh_x86dispatch.h> /* the same functions by the widest vectors that the CPU has */
 #endif
 
+#include "cf_memory.h"
 #include "cf_strings.h"
 
 enum { BLOCK = 1 << 16 };
@@ -30,7 +31,8 @@ struct entry {
 struct cf_strings {
     struct block *blocks;
     struct entry *entry; /* entry[number - 1] */
-    uint32_t count, room;
+    size_t room;
+    uint32_t count;
     uint32_t *slot; /* numbers, 0 = free */
     uint32_t slots; /* a power of two */
     size_t block_bytes;
@@ -120,15 +122,8 @@ uint32_t cf_strings_number(struct cf_strings *s, const char *text, size_t length
         if (e->hash == hash && e->length == length && memcmp(e->text, text, length) == 0)
             return s->slot[i];
     }
-    if (s->count == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 64;
-        struct entry *entry = realloc(s->entry, room * sizeof(*entry));
-
-        if (!entry)
-            return 0;
-        s->entry = entry;
-        s->room = room;
-    }
+    if (cf_array_room(&s->entry, &s->room, (size_t)s->count + 1, sizeof(*s->entry)) != 0)
+        return 0;
     s->entry[s->count].text = keep(s, text, length);
     if (!s->entry[s->count].text)
         return 0;

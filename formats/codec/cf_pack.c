@@ -22,20 +22,6 @@ enum {
 
 /* ---- rows to codes ---- */
 
-static int ident_room(struct cf_packer *p, size_t wanted)
-{
-    size_t room = p->ident_room ? p->ident_room : 1024;
-    while (room <= wanted)
-        room *= 2;
-    struct cf_pack_ident *ident = realloc(p->ident, room * sizeof *ident);
-    if (!ident)
-        return -1;
-    memset(ident + p->ident_room, 0, (room - p->ident_room) * sizeof *ident);
-    p->ident = ident;
-    p->ident_room = room;
-    return 0;
-}
-
 /* Kind of a row that has no hint: its tuple is looked up, and NO_CODE if that is new; *at is then
    where its kind belongs. Neighbours in the code stand near each other in the table, so that it is
    walked through with the program and not at random. */
@@ -145,7 +131,7 @@ static inline int32_t find_kind(struct cf_packer *p, const struct cf_tuple *t, s
 {
     if (t->hint) {
         uint32_t id = t->hint[row];
-        if (id >= p->ident_room && ident_room(p, id) < 0)
+        if (cf_array_cleared(&p->ident, &p->ident_room, (size_t)id + 1, sizeof *p->ident) < 0)
             return -1;
         struct cf_pack_ident *ident = &p->ident[id];
         if (ident->stamp == p->frame)

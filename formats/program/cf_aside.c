@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "cf_aside.h"
 
 enum { COLUMNS = 11, BATCH = 4096 };
@@ -42,33 +43,16 @@ void cf_aside_end(struct cf_aside *a)
 {
     free(a->row);
     a->row = NULL;
-    a->count = a->room = a->next = 0;
-}
-
-static int make_room(struct cf_aside *a, uint32_t rows)
-{
-    uint32_t room = a->room ? a->room : BATCH;
-    struct cf_aside_row *more;
-
-    if (a->count > UINT32_MAX / 4)
-        return -1;
-    while (room < a->count + rows)
-        room *= 2;
-    if (room == a->room)
-        return 0;
-    more = reallocarray(a->row, room, sizeof(*more));
-    if (!more)
-        return -1;
-    a->row = more;
-    a->room = room;
-    return 0;
+    a->count = a->next = 0;
+    a->room = 0;
 }
 
 int cf_aside_take(struct cf_aside *a, const struct cf_frame *f)
 {
     struct cf_aside_row *row;
 
-    if (make_room(a, f->rows) != 0)
+    if (a->count > UINT32_MAX / 4 ||
+        cf_array_room(&a->row, &a->room, (size_t)a->count + f->rows, sizeof(*row)) != 0)
         return -1;
     row = a->row + a->count;
     memset(row, 0, f->rows * sizeof(*row));

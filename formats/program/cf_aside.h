@@ -26,7 +26,8 @@ struct cf_aside {
     unsigned table;   /* CF_UNPLACED or CF_BUS */
     unsigned columns; /* that the rows have, by bit as in cf_aside.c */
     struct cf_aside_row *row;
-    uint32_t next, count, room; /* row[0 .. next) were looked at */
+    size_t room;
+    uint32_t next, count; /* row[0 .. next) were looked at */
 };
 
 /* Asks for the columns of table `table`. */

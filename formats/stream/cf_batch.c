@@ -54,24 +54,6 @@ void cfw_spare_batch(struct cf_writer *w, struct batch *b)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Room for `rows` values of a column in all; doubled, so that small tables stay small. */
-static int column_room(struct batch_column *c, uint32_t rows)
-{
-    size_t bytes = (size_t)rows * c->width, room = c->room ? c->room : 4096;
-    uint8_t *p;
-
-    if (bytes <= c->room)
-        return 0;
-    while (room < bytes)
-        room *= 2;
-    p = cf_memory_grow(c->data, c->room, room);
-    if (!p)
-        return -1;
-    c->data = p;
-    c->room = room;
-    return 0;
-}
-
 static void fill(uint8_t *to, unsigned width, uint64_t value, uint32_t rows)
 {
     switch (width) {
@@ -138,43 +120,33 @@ void cfw_note_times(struct batch *b, uint32_t from, int rising)
 
 int cfw_flush_strings(struct cf_writer *w)
 {
+    static const uint16_t ids[] = {CF_ID, CF_LENGTH, CF_TEXT};
+    struct cf_bytes *const waiting[] = {&w->string_id, &w->string_length, &w->string_text};
     struct batch *b;
-    const struct {
-        uint16_t id;
-        uint8_t type, width;
-        const void *data;
-        size_t bytes;
-    } columns[] = {
-        {CF_ID, CF_U32, 4, w->string_id, w->string_count * 4},
-        {CF_LENGTH, CF_U32, 4, w->string_length, w->string_count * 4},
-        {CF_TEXT, CF_BLOB, 1, w->string_text, w->string_bytes},
-    };
 
-    if (!w->string_count)
+    if (!w->string_id.used)
         return 0;
     b = cfw_new_batch(w, CF_STRING);
     if (!b)
         return -1;
-    b->rows = (uint32_t)w->string_count;
+    b->rows = (uint32_t)(w->string_id.used / 4);
     b->columns = 3;
-    b->blob_bytes = w->string_bytes;
+    b->blob_bytes = w->string_text.used;
     b->unhinted = 1;
     for (unsigned i = 0; i < 3; i++) {
         struct batch_column *c = &b->column[i];
 
-        c->id = columns[i].id;
-        c->type = columns[i].type;
-        c->width = columns[i].width;
+        c->id = ids[i];
+        c->type = (uint8_t)cf_column_type(ids[i]);
+        c->width = c->type == CF_BLOB ? 1 : 4;
         c->filled = AS_ARRAY;
-        if (column_room(c, (uint32_t)(columns[i].bytes / c->width)) != 0) {
-            cfw_fail(w, "out of memory");
+        if (cfw_room(w, &c->data, &c->room, waiting[i]->used, 1) != 0) {
             cfw_spare_batch(w, b);
             return -1;
         }
-        memcpy(c->data, columns[i].data, columns[i].bytes);
+        memcpy(c->data, waiting[i]->data, waiting[i]->used);
+        waiting[i]->used = 0;
     }
-    w->string_count = 0;
-    w->string_bytes = 0;
     return cfw_emit(w, b);
 }
 
@@ -280,10 +252,8 @@ uint8_t *cfw_array_column(struct cf_writer *w, struct batch *b, unsigned i, uint
 {
     struct batch_column *c = &b->column[i];
 
-    if (column_room(c, b->rows + rows) != 0) {
-        cfw_fail(w, "out of memory");
+    if (cfw_room(w, &c->data, &c->room, ((size_t)b->rows + rows) * c->width, 1) != 0)
         return NULL;
-    }
     if (c->filled == AS_CONSTANT)
         fill(c->data, c->width, c->value, b->rows);
     else if (c->filled == BY_KIND)
@@ -313,20 +283,7 @@ int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64
 
 uint32_t *cfw_hints(struct cf_writer *w, struct batch *b, uint32_t rows)
 {
-    size_t need = (size_t)b->rows + rows, room = b->hint_room ? b->hint_room : 1024;
-
-    if (need > b->hint_room) {
-        uint32_t *p;
-
-        while (room < need)
-            room *= 2;
-        p = cf_memory_grow(b->hint, b->hint_room * sizeof(*p), room * sizeof(*p));
-        if (!p) {
-            cfw_fail(w, "out of memory");
-            return NULL;
-        }
-        b->hint = p;
-        b->hint_room = room;
-    }
+    if (cfw_room(w, &b->hint, &b->hint_room, (size_t)b->rows + rows, sizeof(*b->hint)) != 0)
+        return NULL;
     return b->hint + b->rows;
 }

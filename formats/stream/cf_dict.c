@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/base/cf_memory.h"
 #include "cf_reader.h"
 
 void cfr_clear_segment(struct cf_reader *r)
@@ -102,24 +103,14 @@ static int define(struct cf_reader *r, uint32_t id, const char *text, size_t len
         leave_out(r, id);
         return 0;
     }
-    if (low >= d->room) {
-        uint32_t room = d->room ? d->room : 256;
-        uint32_t *p;
-
-        if (low > 2 * d->defined + DICT_SLACK)
-            return -1;
-        while (room <= low)
-            room *= 2;
-        p = realloc(d->number, room * sizeof(*p));
-        if (!p) {
-            cfr_refuse(r, ENOMEM);
-            return -1;
-        }
-        memset(p + d->room, 0, (room - d->room) * sizeof(*p));
-        r->id_bytes += (room - d->room) * sizeof(*p);
-        d->number = p;
-        d->room = room;
+    if (low >= d->room && low > 2 * d->defined + DICT_SLACK)
+        return -1;
+    r->id_bytes -= d->room * sizeof(*d->number);
+    if (cf_array_cleared(&d->number, &d->room, (size_t)low + 1, sizeof(*d->number)) != 0) {
+        cfr_refuse(r, ENOMEM);
+        return -1;
     }
+    r->id_bytes += d->room * sizeof(*d->number);
     number = cf_strings_number(r->strings, text, length, &fresh);
     if (!number) {
         cfr_refuse(r, ENOMEM);
@@ -230,39 +221,26 @@ int cfr_take_names(struct cf_reader *r)
         const struct dict *d = &r->dict[label[i] >> CF_CHAIN_SHIFT];
         uint32_t low = label[i] & (ID_SPACE - 1);
         const char *text = low < d->room ? cf_strings_text(r->strings, d->number[low]) : NULL;
-        struct named *p;
 
         if (!text && r->full)
             continue;
-        if (!text || r->nameds > 4096)
+        if (!text || r->nameds > 4096 ||
+            cfr_room(r, &r->named, &r->named_room, r->nameds + 1, sizeof(*r->named)) != 0)
             return -1;
-        p = realloc(r->named, (r->nameds + 1) * sizeof(*p));
-        if (!p) {
-            cfr_refuse(r, ENOMEM);
-            return -1;
-        }
-        r->named = p;
-        p[r->nameds++] = (struct named){id[i], type[i], text};
+        r->named[r->nameds++] = (struct named){id[i], type[i], text};
     }
     return 0;
 }
 
 void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
 {
-    struct total *p;
-
     for (size_t i = 0; i < r->totals; i++)
         if (r->total[i].table == table) {
             r->total[i].rows += rows;
             return;
         }
-    p = realloc(r->total, (r->totals + 1) * sizeof(*p));
-    if (!p) {
-        cfr_refuse(r, ENOMEM);
-        return;
-    }
-    r->total = p;
-    p[r->totals++] = (struct total){table, rows, 0};
+    if (cfr_room(r, &r->total, &r->total_room, r->totals + 1, sizeof(*r->total)) == 0)
+        r->total[r->totals++] = (struct total){table, rows, 0};
 }
 
 /* Damage that takes no frame away, told once. */

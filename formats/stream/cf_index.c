@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/base/cf_memory.h"
 #include "cf_reader.h"
 
 static int read_at(const struct cf_reader *r, void *to, size_t n, uint64_t offset)
@@ -76,14 +77,11 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
     const uint8_t *rows = raw_column(frame, CF_ROWS, 8), *first = raw_column(frame, CF_FIRST, 8);
     const uint8_t *last = raw_column(frame, CF_LAST, 8);
     uint32_t n = cf_get32(frame + 12);
-    struct cf_index_entry *p;
 
     if (!offset || !id || !rows || !first || !last || !n)
         return -1;
-    p = realloc(r->entry, (r->entries + n) * sizeof(*p));
-    if (!p)
+    if (cf_array_room(&r->entry, &r->entry_room, r->entries + n, sizeof(*r->entry)) != 0)
         return -2;
-    r->entry = p;
     for (uint32_t i = 0; i < n; i++) {
         struct cf_index_entry *e = &r->entry[r->entries];
         uint64_t from = cf_get64(offset + 8 * (size_t)i);
@@ -210,18 +208,9 @@ void cfr_check_index(struct cf_reader *r)
     }
     if (!r->check_index)
         return;
-    if (r->seens == r->seen_room) {
-        size_t room = r->seen_room ? 2 * r->seen_room : 256;
-        struct cf_index_entry *p = realloc(r->seen, room * sizeof(*p));
-
-        if (!p) {
-            cfr_refuse(r, ENOMEM);
-            return;
-        }
-        r->seen = p;
-        r->seen_room = room;
-    }
-    r->seen[r->seens++] = (struct cf_index_entry){f->offset, f->first, f->last, f->table, f->rows};
+    if (cfr_room(r, &r->seen, &r->seen_room, r->seens + 1, sizeof(*r->seen)) == 0)
+        r->seen[r->seens++] =
+            (struct cf_index_entry){f->offset, f->first, f->last, f->table, f->rows};
 }
 
 void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes, uint64_t end)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/base/cf_memory.h"
 #include "cf_reader.h"
 
 void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...)
@@ -50,6 +51,15 @@ void cfr_refuse(struct cf_reader *r, int error)
     r->damages = damages;
     r->refused = 1;
     r->eof = 1;
+}
+
+int cfr_room(struct cf_reader *r, void *array, size_t *room, size_t count, size_t width)
+{
+    const int result = cf_array_room(array, room, count, width);
+
+    if (result != 0)
+        cfr_refuse(r, ENOMEM);
+    return result;
 }
 
 int cf_is_refusal(int error)

@@ -33,24 +33,10 @@ void cf_numbering_free(struct cf_numbering *n)
     free(n);
 }
 
-static int number_room(struct cf_numbering *n, size_t wanted)
-{
-    size_t room = n->room ? n->room : 4096;
-    while (room < wanted)
-        room *= 2;
-    uint32_t *number = cf_memory_grow(n->number, n->room * sizeof *number, room * sizeof *number);
-    if (!number)
-        return -1;
-    memset(number + n->room, 0, (room - n->room) * sizeof *number);
-    n->number = number;
-    n->room = room;
-    return 0;
-}
-
 int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, const uint32_t *hint,
                           size_t rows, uint32_t most, uint16_t *code)
 {
-    if (k->end > n->room && number_room(n, k->end) < 0)
+    if (cf_array_cleared(&n->number, &n->room, k->end, sizeof *n->number) < 0)
         return -1;
     if (++n->frame == FRAMES) { /* numbers of old frames would come alive again */
         memset(n->number, 0, n->room * sizeof *n->number);

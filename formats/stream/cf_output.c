@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_target.h"
 #include "cf_writer.h"
 
@@ -28,6 +29,15 @@ void cfw_fail(struct cf_writer *w, const char *format, ...)
     va_start(args, format);
     vsnprintf(w->problem, sizeof(w->problem), format, args);
     va_end(args);
+}
+
+int cfw_room(struct cf_writer *w, void *array, size_t *room, size_t count, size_t width)
+{
+    const int result = cf_array_room(array, room, count, width);
+
+    if (result != 0)
+        cfw_fail(w, "out of memory");
+    return result;
 }
 
 const char *cfw_target(const struct cf_writer *w)
@@ -237,17 +247,8 @@ int cfw_note_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t 
     count_rows(w, table, rows);
     if (!w->packed)
         return 0;
-    if (w->indexed == w->index_room) {
-        size_t room = w->index_room ? 2 * w->index_room : 256;
-        struct cf_index_entry *p = realloc(w->index, room * sizeof(*p));
-
-        if (!p) {
-            cfw_fail(w, "out of memory");
-            return -1;
-        }
-        w->index = p;
-        w->index_room = room;
-    }
+    if (cfw_room(w, &w->index, &w->index_room, w->indexed + 1, sizeof(*w->index)) != 0)
+        return -1;
     w->index[w->indexed++] =
         (struct cf_index_entry){w->bytes - w->segment_start, first, last, table, rows};
     return 0;

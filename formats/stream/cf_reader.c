@@ -75,14 +75,8 @@ void cf_reader_close(struct cf_reader *r)
 
 void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum cf_need need)
 {
-    struct want *w = realloc(r->want, (r->wants + 1) * sizeof(*w));
-
-    if (!w) {
-        cfr_refuse(r, ENOMEM);
-        return;
-    }
-    r->want = w;
-    w[r->wants++] = (struct want){(uint16_t)table, (uint16_t)column, need};
+    if (cfr_room(r, &r->want, &r->want_room, r->wants + 1, sizeof(*r->want)) == 0)
+        r->want[r->wants++] = (struct want){(uint16_t)table, (uint16_t)column, need};
 }
 
 void cf_reader_want_all(struct cf_reader *r)

@@ -29,7 +29,8 @@ struct want {
 /* The strings of one program in the chain. */
 struct dict {
     uint32_t *number; /* in r->strings, by the low bits of the id; 0 = undefined */
-    uint32_t room, defined;
+    uint32_t defined;
+    size_t room;
 };
 
 struct total {
@@ -60,7 +61,7 @@ struct cf_reader {
     int eof;
 
     struct want *want;
-    size_t wants;
+    size_t wants, want_room;
     int want_all, unify, ranged, pieces;
     uint64_t from, to;
     uint64_t span_from, span_to; /* bytes of the file; to 0: all */
@@ -75,9 +76,9 @@ struct cf_reader {
     uint64_t most_bytes; /* for strings and ids */
     int full;            /* further strings of the segment are left out, which was told */
     struct named *named;
-    size_t nameds;
+    size_t nameds, named_room;
     struct total *total;
-    size_t totals;
+    size_t totals, total_room;
     uint64_t reached; /* largest time of the accesses so far */
     int any_reached;
     int disorder; /* the segment breaks the order of times, which was told */
@@ -95,7 +96,7 @@ struct cf_reader {
     size_t frame_bytes, frame_rows, taken; /* of the packed frame before pos, and rows handed out */
 
     struct cf_index_entry *entry; /* of the segment, where a range is wanted */
-    size_t entries, next_entry;
+    size_t entries, entry_room, next_entry;
     int check_index;
     struct cf_index_entry *seen; /* frames of the segment, where the index is to be checked */
     size_t seens, seen_room;
@@ -115,6 +116,8 @@ void cfr_damage(struct cf_reader *r, uint64_t offset, const char *format, ...) C
 /* The environment refused what reading goes on with: memory (error ENOMEM), a descriptor, the bytes
    of a file. That is no damage, and nothing more is handed out. */
 void cfr_refuse(struct cf_reader *r, int error);
+/* cf_array_room(), which refuses without memory. */
+int cfr_room(struct cf_reader *r, void *array, size_t *room, size_t count, size_t width);
 /* Takes in that the decoder could not decode a column of the frame at hand, which `name` names. */
 void cfr_not_decoded(struct cf_reader *r, unsigned column);
 /* Makes n bytes stand at pos; reads no further than `ahead`. 0 where the input ends before. */

@@ -269,43 +269,17 @@ int cf_writer_flush(struct cf_writer *w)
 
 int cfw_queue_string(struct cf_writer *w, uint32_t id, const char *text, size_t length)
 {
-    if (w->string_bytes + length > STRING_BYTES || w->string_count >= CF_WIRE_ROWS)
+    const uint32_t bytes = (uint32_t)length;
+
+    if (w->string_text.used + length > STRING_BYTES || w->string_id.used / 4 >= CF_WIRE_ROWS)
         if (cfw_flush_strings(w) != 0)
             return -1;
-    if (w->string_count == w->string_room) {
-        size_t room = w->string_room ? 2 * w->string_room : 64;
-        uint32_t *p = realloc(w->string_id, room * sizeof(*p));
-
-        if (p) {
-            w->string_id = p;
-            p = realloc(w->string_length, room * sizeof(*p));
-        }
-        if (!p) {
-            cfw_fail(w, "out of memory");
-            return -1;
-        }
-        w->string_length = p;
-        w->string_room = room;
+    if (cf_bytes_add(&w->string_id, &id, 4) != 0 ||
+        cf_bytes_add(&w->string_length, &bytes, 4) != 0 ||
+        cf_bytes_add(&w->string_text, text, length) != 0) {
+        cfw_fail(w, "out of memory");
+        return -1;
     }
-    if (w->string_bytes + length > w->string_text_room) {
-        size_t room = w->string_text_room ? 2 * w->string_text_room : 4096;
-        char *p;
-
-        while (room < w->string_bytes + length)
-            room *= 2;
-        p = realloc(w->string_text, room);
-        if (!p) {
-            cfw_fail(w, "out of memory");
-            return -1;
-        }
-        w->string_text = p;
-        w->string_text_room = room;
-    }
-    w->string_id[w->string_count] = id;
-    w->string_length[w->string_count] = (uint32_t)length;
-    memcpy(w->string_text + w->string_bytes, text, length);
-    w->string_count++;
-    w->string_bytes += length;
     return 0;
 }
 
@@ -435,9 +409,9 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
     cf_facts_clear(&w->facts);
-    free(w->string_id);
-    free(w->string_length);
-    free(w->string_text);
+    free(w->string_id.data);
+    free(w->string_length.data);
+    free(w->string_text.data);
     free(w->index);
     free(w->program);
     free(w->path);

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "formats/base/cf_memory.h"
 #include "cf_wire.h"
 
 enum {
@@ -90,11 +91,8 @@ struct cf_writer {
         uint8_t type;
     } declared[CF_MAX_COLUMNS]; /* columns that cf.h does not list */
     unsigned declarations;
-    struct cf_kinds *kinds;              /* of the hints */
-    uint32_t *string_id, *string_length; /* not yet written */
-    size_t string_count, string_room;
-    char *string_text;
-    size_t string_bytes, string_text_room;
+    struct cf_kinds *kinds;                                /* of the hints */
+    struct cf_bytes string_id, string_length, string_text; /* not yet written */
 
     struct batch *batch[MAX_TABLES]; /* being filled, by table id */
     unsigned batches;
@@ -116,6 +114,8 @@ struct cf_writer {
 
 /* cf_output.c */
 void cfw_fail(struct cf_writer *w, const char *format, ...) CF_PRINTF(2, 3);
+/* cf_array_room(), which fails without memory. */
+int cfw_room(struct cf_writer *w, void *array, size_t *room, size_t count, size_t width);
 const char *cfw_target(const struct cf_writer *w); /* its name in messages */
 int cfw_open_output(struct cf_writer *w);
 void cfw_name_output(struct cf_writer *w); /* gives the finished file its name */
