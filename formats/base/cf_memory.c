@@ -49,7 +49,8 @@ int cf_array_room(void *array, size_t *room, size_t count, size_t width)
 
     if (count <= *room)
         return 0;
-    more = more < count ? count : more;
+    while (more < count)
+        more *= 2;
     memcpy(&p, array, sizeof p);
     p = cf_memory_grow(p, *room * width, more * width);
     if (!p)

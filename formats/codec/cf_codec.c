@@ -295,6 +295,34 @@ static int pack_addresses(struct cf_encoder *e, struct job *j, size_t rows, cons
     return keep_smaller(e, &j, 1, rows, 0) < 0 ? -1 : 0;
 }
 
+/* Packs a column that codes tell. 1, 0 when they do not or it is the same in all rows, or -1. */
+static int pack_by_code(struct cf_encoder *e, struct job *j, const struct cf_tuple *t)
+{
+    const void *v = j->values;
+    const bool known = v && (v == t->pc || v == t->op || v == t->size || v == t->insns);
+    uint64_t same = 0;
+    size_t at;
+    int result;
+    if (begin(e, &at) < 0)
+        return -1;
+    if (v == t->time && cf_packer_timed(e->packer)) {
+        if (cf_packer_steps(e->packer, &e->zip, &e->out) < 0)
+            return -1;
+        finish(e, j, CF_STEPS, at);
+        j->coded->base = t->time[0];
+        return 1;
+    }
+    result =
+        cf_packer_by_kind(e->packer, &e->zip, &e->out, j->width, v, known, j->coded->id, &same);
+    if (result == 2) {
+        j->coded->base = same;
+        j->done = true;
+    }
+    if (result == 0)
+        finish(e, j, CF_BYCODE, at);
+    return result < 0 ? -1 : result == 0;
+}
+
 /* Packs what can be packed. Where rows do not repeat, nothing is done. */
 static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t rows,
                 const uint32_t *hint, struct job *codes)
@@ -309,10 +337,10 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
         e->kinds,
     };
     struct job *pc = find_job(jobs, count, CF_PC, 8);
-    const uint64_t *pcs = pc ? pc->values : NULL;
+    struct job *addr = find_job(jobs, count, CF_ADDR, 8), *phys = find_job(jobs, count, CF_PHYS, 8);
     struct job *packed[CF_MAX_COLUMNS];
     unsigned n = 0;
-    size_t at, start;
+    size_t start;
     if (!e->packer && !(e->packer = cf_packer_new()))
         return -1;
     int result = cf_packer_rows(e->packer, rows, &t);
@@ -323,38 +351,18 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
     finish(e, codes, CF_CODES, start);
     for (unsigned i = 0; i < count; i++) {
         struct job *j = &jobs[i];
-        const void *v = j->values;
-        uint64_t same = 0;
-        bool known = v && (v == t.pc || v == t.op || v == t.size || v == t.insns);
         if (j->done || !j->width || j->coded->id == CF_ADDR || j->coded->id == CF_PHYS)
             continue;
-        if (begin(e, &at) < 0)
+        result = pack_by_code(e, j, &t);
+        if (result < 0)
             return -1;
-        if (v == t.time && cf_packer_timed(e->packer)) {
-            if (cf_packer_steps(e->packer, &e->zip, &e->out) < 0)
-                return -1;
-            finish(e, j, CF_STEPS, at);
-            j->coded->base = t.time[0];
-        } else {
-            result = cf_packer_by_kind(e->packer, &e->zip, &e->out, j->width, v, known,
-                                       j->coded->id, &same);
-            if (result < 0)
-                return -1;
-            if (result == 2) {
-                j->coded->base = same;
-                j->done = true;
-            }
-            if (result > 0)
-                continue;
-            finish(e, j, CF_BYCODE, at);
-        }
-        packed[n++] = j;
+        if (result)
+            packed[n++] = j;
     }
-    size_t end = e->out.used;
-    struct job *addr = find_job(jobs, count, CF_ADDR, 8), *phys = find_job(jobs, count, CF_PHYS, 8);
-    if (pc && pc->coded->codec == CF_CONST)
-        pcs = NULL; /* addresses may start out at a pc that codes tell only */
-    if ((addr && pack_addresses(e, addr, rows, pcs) < 0) ||
+    const size_t end = e->out.used;
+    /* addresses may start out at a pc that codes tell only */
+    if ((addr && pack_addresses(e, addr, rows,
+                                pc && pc->coded->codec != CF_CONST ? pc->values : NULL) < 0) ||
         (phys && pack_addresses(e, phys, rows, NULL) < 0))
         return -1;
     if (end - start <= rows / 8)

@@ -120,6 +120,9 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
                      const struct cf_values *columns, unsigned count, const uint32_t *hint,
                      const struct cf_kinds *kinds, size_t blob_bytes, struct cf_coded *out);
 
+/* Writes `rows` values of `width` bytes (1, 2, 4, 8), all the same. */
+void cf_fill(void *to, unsigned width, size_t rows, uint64_t value);
+
 struct cf_decoder;
 
 struct cf_decoder *cf_decoder_new(void);

@@ -124,16 +124,18 @@ static const struct cf_coded *find_column(const struct cf_decoder *d, unsigned i
     return NULL;
 }
 
-static void fill(unsigned width, uint64_t value, size_t rows, void *out)
+#define FILL(type, bits)                                                                           \
+    static void fill_##bits(type *out, size_t rows, uint64_t value)                                \
+    {                                                                                              \
+        for (size_t i = 0; i < rows; i++)                                                          \
+            out[i] = (type)value;                                                                  \
+    }
+
+CF_WIDTHS(FILL)
+
+void cf_fill(void *out, unsigned width, size_t rows, uint64_t value)
 {
-    if (width == 1)
-        memset(out, (int)(value & 0xff), rows);
-    for (size_t i = 0; i < rows && width == 2; i++)
-        ((uint16_t *)out)[i] = (uint16_t)value;
-    for (size_t i = 0; i < rows && width == 4; i++)
-        ((uint32_t *)out)[i] = (uint32_t)value;
-    for (size_t i = 0; i < rows && width == 8; i++)
-        ((uint64_t *)out)[i] = value;
+    CF_OF_WIDTH(fill, width, out, rows, value);
 }
 
 /* A constant column out of those that are kept, made where there is none. NULL where this frame
@@ -155,7 +157,7 @@ static const void *constant(struct cf_decoder *d, unsigned width, uint64_t value
     oldest->width = 0;
     if (cf_bytes_room(&oldest->memory, d->here * width + SLACK) < 0)
         return NULL;
-    fill(width, value, d->here, oldest->memory.data);
+    cf_fill(oldest->memory.data, width, d->here, value);
     oldest->width = width;
     oldest->value = value;
     oldest->rows = d->here;
@@ -172,11 +174,12 @@ static int begin_packed(struct cf_decoder *d, unsigned i, unsigned width)
         return cfu_fail(u, "packed column is empty");
     if (!d->has_codes) {
         const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
-        const struct cf_coded *by_row = codes ? NULL : find_column(d, CF_CODE, CF_ROWCODES);
-        if ((!codes || !codes->bytes) && (!by_row || !by_row->bytes))
+        const bool runs = codes;
+        if (!runs)
+            codes = find_column(d, CF_CODE, CF_ROWCODES);
+        if (!codes || !codes->bytes)
             return cfu_fail(u, "packed column without codes");
-        if (by_row ? cfu_row_codes(u, d->rows, by_row->data, by_row->bytes, by_row->base) < 0
-                   : cfu_codes(u, d->rows, codes->data, codes->bytes) < 0)
+        if ((runs ? cfu_codes : cfu_row_codes)(u, d->rows, codes) < 0)
             return -1;
         d->has_codes = true;
     }
@@ -250,7 +253,7 @@ static const void *decode_blob(struct cf_decoder *d, unsigned i, size_t *blob_by
     d->memory[i].used = 0;
     if (cf_bytes_room(&d->memory[i], bytes + 1) < 0)
         return problem(d, cf_no_memory);
-    if (cfu_plain(&d->unpacker, CF_ZSTD, c->data, c->bytes, 1, bytes, 0, d->memory[i].data) < 0)
+    if (cfu_plain(&d->unpacker, c, 1, bytes, d->memory[i].data) < 0)
         return problem(d, d->unpacker.problem);
     return d->memory[i].data;
 }
@@ -275,7 +278,7 @@ static const void *decode_whole(struct cf_decoder *d, unsigned i, unsigned width
     void *out = d->memory[i].data;
     int result = 0;
     if (c->codec == CF_CONST)
-        fill(width, c->base, d->rows, out);
+        cf_fill(out, width, d->rows, c->base);
     else if (from && !cfu_widen(from, c->data, d->rows, c->base, width, out))
         return problem(d, "codec does not fit the type");
     else if (c->codec >= CF_RISE8 && c->codec <= CF_LINES48) {
@@ -285,7 +288,7 @@ static const void *decode_whole(struct cf_decoder *d, unsigned i, unsigned width
     } else if (c->codec == CF_PAGES || c->codec == CF_LIKE)
         result = decode_packed_line(d, c, width, out);
     else if (c->codec >= CF_ZSTD && c->codec <= CF_ZDPLANES)
-        result = cfu_plain(&d->unpacker, c->codec, c->data, c->bytes, width, d->rows, c->base, out);
+        result = cfu_plain(&d->unpacker, c, width, d->rows, out);
     else if (!from && c->codec != CF_RAW)
         return problem(d, "codec is not known");
     return result < 0 ? problem(d, d->unpacker.problem) : out;

@@ -295,8 +295,8 @@ int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
     return cf_zip_table(z, out, p->step, p->codes, false);
 }
 
-#define BY_KIND(type)                                                                              \
-    static bool by_kind_##type(struct cf_packer *p, const type *values, bool known)                \
+#define BY_KIND(type, bits)                                                                        \
+    static bool by_kind_##bits(struct cf_packer *p, const type *values, bool known)                \
     {                                                                                              \
         uint64_t *table = p->table;                                                                \
         for (uint32_t k = 0; k < p->kinds; k++)                                                    \
@@ -312,10 +312,7 @@ int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
         return true;                                                                               \
     }
 
-BY_KIND(uint8_t)
-BY_KIND(uint16_t)
-BY_KIND(uint32_t)
-BY_KIND(uint64_t)
+CF_WIDTHS(BY_KIND)
 
 uint64_t cf_kind_value(const struct cf_kind *k, unsigned column)
 {
@@ -337,11 +334,7 @@ int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *ou
         *same = p->table[0];
         return differ ? cf_zip_table(z, out, p->table, p->kinds, width == 8) : 2;
     }
-    bool fits = width == 1   ? by_kind_uint8_t(p, values, known)
-                : width == 2 ? by_kind_uint16_t(p, values, known)
-                : width == 4 ? by_kind_uint32_t(p, values, known)
-                             : by_kind_uint64_t(p, values, known);
-    if (!fits)
+    if (!CF_OF_WIDTH(by_kind, width, p, values, known))
         return 1;
     return cf_zip_table(z, out, p->table, p->kinds, width == 8);
 }

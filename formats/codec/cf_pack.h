@@ -40,6 +40,14 @@ void cf_from_planes_32(const uint8_t *in, size_t n, uint32_t *out);
 /* of `planes` planes, 0 to 8; bytes above are 0 */
 void cf_from_planes_64(const uint8_t *in, size_t n, unsigned planes, uint64_t *out);
 
+/* M(type, bits) for each width that values have; and what M made of them, name_8() to name_64(). */
+#define CF_WIDTHS(M) M(uint8_t, 8) M(uint16_t, 16) M(uint32_t, 32) M(uint64_t, 64)
+#define CF_OF_WIDTH(name, width, ...)                                                              \
+    ((width) == 1   ? name##_8(__VA_ARGS__)                                                        \
+     : (width) == 2 ? name##_16(__VA_ARGS__)                                                       \
+     : (width) == 4 ? name##_32(__VA_ARGS__)                                                       \
+                    : name##_64(__VA_ARGS__))
+
 static inline uint64_t cf_zigzag(uint64_t difference)
 {
     return difference << 1 ^ (0 - (difference >> 63));

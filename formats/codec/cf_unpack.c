@@ -12,10 +12,6 @@
 /* Values that a loop handles at once; constant, so that it is vectorised. */
 enum { BLOCK = 64 };
 
-struct input {
-    const uint8_t *at, *end;
-};
-
 const char cf_no_memory[] = "out of memory";
 
 int cfu_fail(struct unpacker *u, const char *problem)
@@ -31,7 +27,7 @@ int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes)
 }
 
 /* At most max, or -1. */
-static int64_t get_varint(struct input *in, uint64_t max)
+static int64_t get_varint(struct cf_input *in, uint64_t max)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 63 && in->at < in->end; shift += 7) {
@@ -59,8 +55,7 @@ static int unzip(struct unpacker *u, const uint8_t *data, size_t bytes, void *ou
     return ZSTD_isError(n) || n != wanted ? cfu_fail(u, "compressed data is damaged") : 0;
 }
 
-/* Reads a packet of at most max bytes into b, from where `bytes` of them can be read. */
-static int get_packet(struct unpacker *u, struct input *in, size_t max, struct cf_bytes *b)
+int cfu_packet(struct unpacker *u, struct cf_input *in, size_t max, struct cf_bytes *b)
 {
     int64_t plain = get_varint(in, max);
     int64_t bytes = get_varint(in, (uint64_t)(in->end - in->at));
@@ -85,37 +80,26 @@ static void from_planes_16(const uint8_t *in, size_t n, uint16_t *out)
         out[i] = (uint16_t)(in[i] | in[n + i] << 8);
 }
 
-#define PLAIN(type, bits)                                                                          \
-    static void from_differences_##bits(type *v, size_t n, type base)                              \
+#define DIFFERENCES(type, bits)                                                                    \
+    static void from_differences_##bits(type *v, size_t n, uint64_t base)                          \
     {                                                                                              \
+        type last = (type)base;                                                                    \
         for (size_t i = 0; i < n; i++) {                                                           \
-            base += (type)(v[i] >> 1 ^ (type)(0 - (v[i] & 1)));                                    \
-            v[i] = base;                                                                           \
+            last += (type)(v[i] >> 1 ^ (type)(0 - (v[i] & 1)));                                    \
+            v[i] = last;                                                                           \
         }                                                                                          \
     }
 
-PLAIN(uint8_t, 8)
-PLAIN(uint16_t, 16)
-PLAIN(uint32_t, 32)
-PLAIN(uint64_t, 64)
+CF_WIDTHS(DIFFERENCES)
 
-int cfu_plain(struct unpacker *u, int codec, const uint8_t *data, size_t bytes, unsigned width,
-              size_t n, uint64_t base, void *out)
+int cfu_plain(struct unpacker *u, const struct cf_coded *c, unsigned width, size_t n, void *out)
 {
+    const int codec = c->codec;
     size_t wanted = n * width;
-    if (codec == CF_RAW) {
-        if (bytes != wanted)
-            return cfu_fail(u, "length of a column does not fit its rows");
-        if (wanted)
-            memcpy(out, data, wanted);
-        return 0;
-    }
-    if (codec < CF_ZSTD || codec > CF_ZDPLANES)
-        return cfu_fail(u, "codec is not known");
     bool planes = codec == CF_ZPLANES || codec == CF_ZDPLANES;
     if (planes && cfu_room(u, &u->plain[0], wanted) < 0)
         return -1;
-    if (unzip(u, data, bytes, planes ? u->plain[0].data : out, wanted) < 0)
+    if (unzip(u, c->data, c->bytes, planes ? u->plain[0].data : out, wanted) < 0)
         return -1;
     if (planes && width == 1 && n)
         memcpy(out, u->plain[0].data, n);
@@ -125,29 +109,21 @@ int cfu_plain(struct unpacker *u, int codec, const uint8_t *data, size_t bytes, 
         cf_from_planes_32(u->plain[0].data, n, out);
     else if (planes && width == 8)
         cf_from_planes_64(u->plain[0].data, n, 8, out);
-    if (codec == CF_ZSTD || codec == CF_ZPLANES)
-        return 0;
-    if (width == 1)
-        from_differences_8(out, n, (uint8_t)base);
-    else if (width == 2)
-        from_differences_16(out, n, (uint16_t)base);
-    else if (width == 4)
-        from_differences_32(out, n, (uint32_t)base);
-    else
-        from_differences_64(out, n, base);
+    if (codec == CF_ZDELTA || codec == CF_ZDPLANES)
+        CF_OF_WIDTH(from_differences, width, out, n, c->base);
     return 0;
 }
 
 /* ---- codes ---- */
 
-static int get_kinds(struct unpacker *u, struct input *in)
+static int get_kinds(struct unpacker *u, struct cf_input *in)
 {
     if (u->kinds == u->codes) {
         for (uint32_t c = 0; c < u->codes; c++)
             u->kind[c] = (uint16_t)c;
         return 0;
     }
-    if (get_packet(u, in, 2 * (size_t)u->codes, &u->plain[0]) < 0)
+    if (cfu_packet(u, in, 2 * (size_t)u->codes, &u->plain[0]) < 0)
         return -1;
     if (u->plain[0].used != 2 * (size_t)u->codes)
         return cfu_fail(u, "kinds do not fit the codes");
@@ -165,35 +141,14 @@ static int get_kinds(struct unpacker *u, struct input *in)
     return kinds == u->kinds ? 0 : cfu_fail(u, "fewer kinds than announced");
 }
 
-int cfu_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes)
+/* The codes of the rows from runs: their lengths, and the codes (tokens) that end them. */
+static int follow_runs(struct unpacker *u, struct cf_input lengths, const uint8_t *token,
+                       size_t tokens)
 {
-    struct input in = {data, data + bytes};
-    size_t most = rows < CF_MAX_CODES ? rows : CF_MAX_CODES;
-    int64_t codes = get_varint(&in, most);
-    int64_t kinds = get_varint(&in, codes < 0 ? 0 : (uint64_t)codes);
-    int64_t tokens = get_varint(&in, rows);
-    if (codes < 1 || kinds < 1 || tokens < 0)
-        return cfu_fail(u, "number of codes is wrong");
-    u->rows = rows;
-    u->codes = (uint32_t)codes;
-    u->kinds = (uint32_t)kinds;
-    size_t n = (size_t)codes;
-    if (cfu_room(u, &u->memory, 4 * n + 2 * n + 2 * rows) < 0)
-        return -1;
-    u->where = (uint32_t *)(void *)u->memory.data;
-    u->kind = (uint16_t *)(u->where + n);
-    u->code = u->kind + n; /* last, for it may be written past its end */
-    if (get_kinds(u, &in) < 0 || get_packet(u, &in, 3 * (size_t)tokens + 3, &u->plain[0]) < 0 ||
-        get_packet(u, &in, 2 * (size_t)tokens, &u->plain[1]) < 0)
-        return -1;
-    if (u->plain[1].used != 2 * (size_t)tokens || in.at != in.end)
-        return cfu_fail(u, "length of the codes is wrong");
-
-    struct input lengths = {u->plain[0].data, u->plain[0].data + u->plain[0].used};
-    const uint8_t *token = u->plain[1].data;
+    const size_t rows = u->rows;
     uint32_t seen = 0;
     size_t i = 0, j = 0;
-    for (int64_t t = 0;; t++) {
+    for (size_t t = 0;; t++) {
         int64_t length = get_varint(&lengths, rows - i);
         if (length < 0)
             return cfu_fail(u, "length of a run is wrong");
@@ -228,10 +183,37 @@ int cfu_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes
     return 0;
 }
 
-int cfu_row_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes,
-                  uint64_t codes)
+int cfu_codes(struct unpacker *u, size_t rows, const struct cf_coded *c)
 {
-    if (!codes || codes > CF_MAX_CODES || bytes != 2 * rows)
+    struct cf_input in = cfu_input(c);
+    size_t most = rows < CF_MAX_CODES ? rows : CF_MAX_CODES;
+    int64_t codes = get_varint(&in, most);
+    int64_t kinds = get_varint(&in, codes < 0 ? 0 : (uint64_t)codes);
+    int64_t tokens = get_varint(&in, rows);
+    if (codes < 1 || kinds < 1 || tokens < 0)
+        return cfu_fail(u, "number of codes is wrong");
+    u->rows = rows;
+    u->codes = (uint32_t)codes;
+    u->kinds = (uint32_t)kinds;
+    size_t n = (size_t)codes;
+    if (cfu_room(u, &u->memory, 4 * n + 2 * n + 2 * rows) < 0)
+        return -1;
+    u->where = (uint32_t *)(void *)u->memory.data;
+    u->kind = (uint16_t *)(u->where + n);
+    u->code = u->kind + n; /* last, for it may be written past its end */
+    if (get_kinds(u, &in) < 0 || cfu_packet(u, &in, 3 * (size_t)tokens + 3, &u->plain[0]) < 0 ||
+        cfu_packet(u, &in, 2 * (size_t)tokens, &u->plain[1]) < 0)
+        return -1;
+    if (u->plain[1].used != 2 * (size_t)tokens || in.at != in.end)
+        return cfu_fail(u, "length of the codes is wrong");
+    return follow_runs(u, (struct cf_input){u->plain[0].data, u->plain[0].data + u->plain[0].used},
+                       u->plain[1].data, (size_t)tokens);
+}
+
+int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c)
+{
+    const uint64_t codes = c->base;
+    if (!codes || codes > CF_MAX_CODES || c->bytes != 2 * rows)
         return cfu_fail(u, "number of codes is wrong");
     u->rows = rows;
     u->codes = u->kinds = (uint32_t)codes;
@@ -240,9 +222,9 @@ int cfu_row_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t b
     u->where = NULL;
     u->kind = (uint16_t *)(void *)u->memory.data;
     u->code = u->kind + codes;
-    memcpy(u->code, data, 2 * rows);
-    for (uint32_t c = 0; c < u->codes; c++)
-        u->kind[c] = (uint16_t)c;
+    memcpy(u->code, c->data, 2 * rows);
+    for (uint32_t k = 0; k < u->codes; k++)
+        u->kind[k] = (uint16_t)k;
     uint16_t most = 0;
     size_t i = 0;
     for (; i + BLOCK <= rows; i += BLOCK) {
@@ -258,44 +240,29 @@ int cfu_row_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t b
 
 /* ---- columns of a packed frame ---- */
 
-int64_t cfu_values(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
-                   unsigned width, uint64_t *v)
+int cfu_values(struct unpacker *u, struct cf_input *in, size_t n, unsigned width, uint64_t *v)
 {
-    struct input whole = {*at, end}, *in = &whole;
     unsigned kind = in->at < in->end ? *in->at++ : 0xff, planes = kind & 15;
     if (kind & ~(15u | CF_DIFFERENCES) || planes > width)
         return cfu_fail(u, "kind of a table is not known");
-    if (get_packet(u, in, planes * max, &u->plain[0]) < 0)
+    if (cfu_packet(u, in, planes * n, &u->plain[0]) < 0)
         return -1;
-    *at = in->at;
-    size_t n = planes ? u->plain[0].used / planes : max;
     if (u->plain[0].used != planes * n)
         return cfu_fail(u, "length of a table is wrong");
     uint64_t last = 0;
     cf_from_planes_64(u->plain[0].data, n, planes, v);
     for (size_t i = 0; i < n && kind & CF_DIFFERENCES; i++)
         v[i] = last += cf_unzigzag(v[i]);
-    return (int64_t)n;
+    return 0;
 }
 
-int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
-                  unsigned width, struct cf_bytes *to)
+int cfu_table(struct unpacker *u, struct cf_input *in, size_t n, unsigned width,
+              struct cf_bytes *to)
 {
-    if (cfu_room(u, to, 8 * max) < 0)
+    if (cfu_room(u, to, 8 * n) < 0)
         return -1;
     u->table = (const uint64_t *)(const void *)to->data;
-    return cfu_values(u, at, end, max, width, (uint64_t *)(void *)to->data);
-}
-
-/* ---- lent to cf_unpack_rows.c and cf_unpack_lines.c ---- */
-
-int cfu_packet(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
-               struct cf_bytes *b)
-{
-    struct input in = {*at, end};
-    int result = get_packet(u, &in, max, b);
-    *at = in.at;
-    return result;
+    return cfu_values(u, in, n, width, (uint64_t *)(void *)to->data);
 }
 
 /* ---- narrow columns ---- */

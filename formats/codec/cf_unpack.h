@@ -35,25 +35,33 @@ int cfu_fail(struct unpacker *u, const char *problem);
 /* Makes b empty, with room for so many bytes and for whole words and blocks behind them. */
 int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes) CF_MUST_CHECK;
 
-/* Reads a packet of at most max bytes into b, from where `bytes` of them can be read. */
-int cfu_packet(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
+/* What is still to be read. */
+struct cf_input {
+    const uint8_t *at, *end;
+};
+
+static inline struct cf_input cfu_input(const struct cf_coded *c)
+{
+    return (struct cf_input){c->data, c->data + c->bytes};
+}
+
+/* Reads a packet of at most max bytes into b. */
+int cfu_packet(struct unpacker *u, struct cf_input *in, size_t max,
                struct cf_bytes *b) CF_MUST_CHECK;
 
-/* Reads a table of at most max values of `width` bytes into v, which has room for max, and returns
-   their number. Uses u->plain[0]. */
-int64_t cfu_values(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
-                   unsigned width, uint64_t *v) CF_MUST_CHECK;
+/* Reads a table of n values of `width` bytes into v. Uses u->plain[0]. */
+int cfu_values(struct unpacker *u, struct cf_input *in, size_t n, unsigned width,
+               uint64_t *v) CF_MUST_CHECK;
 /* The same into `to`, which becomes u->table. */
-int64_t cfu_table(struct unpacker *u, const uint8_t **at, const uint8_t *end, size_t max,
-                  unsigned width, struct cf_bytes *to) CF_MUST_CHECK;
+int cfu_table(struct unpacker *u, struct cf_input *in, size_t n, unsigned width,
+              struct cf_bytes *to) CF_MUST_CHECK;
 
-/* n values of a column of its own, of `width` bytes each. Uses u->plain[0]. */
-int cfu_plain(struct unpacker *u, int codec, const uint8_t *data, size_t bytes, unsigned width,
-              size_t n, uint64_t base, void *out) CF_MUST_CHECK;
-/* The codes of the rows, and those that stand there row by row: u->rows to u->where. */
-int cfu_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes) CF_MUST_CHECK;
-int cfu_row_codes(struct unpacker *u, size_t rows, const uint8_t *data, size_t bytes,
-                  uint64_t codes) CF_MUST_CHECK;
+/* n values of a column by one of CF_ZSTD to CF_ZDPLANES, of `width` bytes each. Uses u->plain[0]. */
+int cfu_plain(struct unpacker *u, const struct cf_coded *c, unsigned width, size_t n,
+              void *out) CF_MUST_CHECK;
+/* The codes of the rows by CF_CODES, and by CF_ROWCODES: u->rows to u->where. */
+int cfu_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
+int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
 /* Fills `out` with values of `width` bytes from narrow ones. False where that is no narrowing. */
 bool cfu_widen(unsigned from, const void *v, size_t n, uint64_t base, unsigned width, void *out);
 

@@ -8,12 +8,12 @@
 int cf_unpack_near(struct unpacker *u, const struct cf_coded *c, size_t rows, struct cf_bytes *b,
                    size_t *literals)
 {
-    const uint8_t *at = c->data, *end = c->data + c->bytes;
+    struct cf_input in = cfu_input(c);
     size_t n = 0;
 
-    if (cfu_packet(u, &at, end, rows, b) < 0)
+    if (cfu_packet(u, &in, rows, b) < 0)
         return -1;
-    if (b->used != rows || at != end)
+    if (b->used != rows || in.at != in.end)
         return cfu_fail(u, "distances do not fit the rows");
     for (size_t i = 0; i < rows; i++) {
         if (b->data[i] > i)
@@ -24,26 +24,17 @@ int cf_unpack_near(struct unpacker *u, const struct cf_coded *c, size_t rows, st
     return 0;
 }
 
-/* What a table of n values has to be, after it was read. */
-static int of_length(struct unpacker *u, int64_t got, size_t n)
-{
-    if (got >= 0 && (size_t)got != n)
-        return cfu_fail(u, "length of a table is wrong");
-    return got < 0 ? -1 : 0;
-}
-
 int cf_unpack_pages(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
                     size_t literals, uint64_t *out)
 {
     const uint64_t inside = ((uint64_t)1 << CF_PAGE_BITS) - 1;
-    const uint8_t *at = c->data, *end = c->data + c->bytes;
+    struct cf_input in = cfu_input(c);
     const uint64_t *table;
     uint64_t low = 0, high = 0;
 
-    if (of_length(u, cfu_values(u, &at, end, rows, 8, out), rows) < 0 ||
-        of_length(u, cfu_table(u, &at, end, literals, 8, &u->values), literals) < 0)
+    if (cfu_values(u, &in, rows, 8, out) < 0 || cfu_table(u, &in, literals, 8, &u->values) < 0)
         return -1;
-    if (at != end)
+    if (in.at != in.end)
         return cfu_fail(u, "bytes behind a column");
     table = u->table;
     for (size_t i = 0; i < literals; i++)
@@ -60,12 +51,12 @@ int cf_unpack_pages(struct unpacker *u, const struct cf_coded *c, const uint8_t 
 int cf_unpack_like(struct unpacker *u, const struct cf_coded *c, const uint8_t *near, size_t rows,
                    size_t literals, uint32_t *out)
 {
-    const uint8_t *at = c->data, *end = c->data + c->bytes;
+    struct cf_input in = cfu_input(c);
     const uint64_t *table;
 
-    if (of_length(u, cfu_table(u, &at, end, literals, 4, &u->values), literals) < 0)
+    if (cfu_table(u, &in, literals, 4, &u->values) < 0)
         return -1;
-    if (at != end)
+    if (in.at != in.end)
         return cfu_fail(u, "bytes behind a column");
     table = u->table;
     for (size_t i = 0; i < rows; i++)

@@ -16,11 +16,10 @@
 static int whole_table(struct unpacker *u, const struct cf_coded *c, size_t n, unsigned width,
                        struct cf_bytes *to)
 {
-    const uint8_t *at = c->data, *end = c->data + c->bytes;
-    int64_t got = cfu_table(u, &at, end, n, width, to);
-    if (got < 0)
+    struct cf_input in = cfu_input(c);
+    if (cfu_table(u, &in, n, width, to) < 0)
         return -1;
-    return (size_t)got == n && at == end ? 0 : cfu_fail(u, "length of a table is wrong");
+    return in.at == in.end ? 0 : cfu_fail(u, "length of a table is wrong");
 }
 
 /* Makes the pc of each kind u->table. */
@@ -67,10 +66,7 @@ static void steps(struct cf_packed *p, const uint16_t *code, size_t n, uint64_t 
         _Pragma("GCC unroll 8") for (size_t i = 0; i < n; i++) out[i] = value[code[i]];            \
     }
 
-BY_KIND(uint8_t, 8)
-BY_KIND(uint16_t, 16)
-BY_KIND(uint32_t, 32)
-BY_KIND(uint64_t, 64)
+CF_WIDTHS(BY_KIND)
 
 static int begin_by_kind(struct cf_packed *p, struct unpacker *u, const struct cf_coded *c,
                          const struct cf_coded *pc)
@@ -78,47 +74,25 @@ static int begin_by_kind(struct cf_packed *p, struct unpacker *u, const struct c
     if ((c == pc ? pc_table(u, c) : whole_table(u, c, u->kinds, p->width, &u->values)) < 0 ||
         cfu_room(u, &p->tables, (size_t)p->width * u->codes) < 0)
         return -1;
-    void *value = p->tables.data;
-    if (p->width == 1)
-        values_8(u, value);
-    else if (p->width == 2)
-        values_16(u, value);
-    else if (p->width == 4)
-        values_32(u, value);
-    else
-        values_64(u, value);
-    p->value = value;
+    CF_OF_WIDTH(values, p->width, u, (void *)p->tables.data);
+    p->value = p->tables.data;
     return 0;
-}
-
-static void by_kind(const struct cf_packed *p, const uint16_t *code, size_t n, void *out)
-{
-    if (p->width == 1)
-        by_kind_8(p->value, code, n, out);
-    else if (p->width == 2)
-        by_kind_16(p->value, code, n, out);
-    else if (p->width == 4)
-        by_kind_32(p->value, code, n, out);
-    else
-        by_kind_64(p->value, code, n, out);
 }
 
 /* ---- addresses ---- */
 
 /* Fills in the state before the first row. The flags are in u->plain[1], the first addresses in
    u->plain[2], how far each looks back, and u->table. */
-static int address_tables(struct cf_packed *p, struct unpacker *u, size_t told, const uint64_t *pc)
+static int address_tables(struct cf_packed *p, struct unpacker *u, const uint64_t *pc)
 {
     const uint8_t *table = u->plain[1].data, *back = u->plain[2].data;
     uint64_t recent[CF_RECENT] = {0};
-    size_t n = u->kinds, next = 0;
-    if (told != u->plain[2].used)
-        return cfu_fail(u, "first addresses do not fit");
+    size_t n = u->kinds, first = u->plain[2].used, next = 0;
     for (size_t k = 0; k < n; k++) {
         if (table[k] & ~CF_AT_PC || (table[k] && !pc))
             return cfu_fail(u, "flags of an address are not known");
         if (!table[k]) {
-            if (next == told || back[next] < 1 || back[next] > CF_RECENT)
+            if (next == first || back[next] < 1 || back[next] > CF_RECENT)
                 return cfu_fail(u, "first addresses do not fit");
             recent[next % CF_RECENT] =
                 recent[(next - back[next]) % CF_RECENT] + cf_unzigzag(u->table[next]);
@@ -127,7 +101,7 @@ static int address_tables(struct cf_packed *p, struct unpacker *u, size_t told, 
         p->ahead[k] = 0;
         next += !table[k];
     }
-    if (next != told)
+    if (next != first)
         return cfu_fail(u, "first addresses do not fit");
     for (uint32_t c = 0; c < u->codes; c++) {
         size_t k = u->kind[c];
@@ -160,12 +134,12 @@ static unsigned miss_bytes(unsigned token)
    say. Both are added up at once, the rows in the low half: CF_FILE_ROWS tokens cannot fill it. */
 static int check_tokens(const struct cf_packed *p, struct unpacker *u)
 {
-    uint64_t told[256], sum = 0;
+    uint64_t takes[256], sum = 0;
     for (unsigned token = 0; token < 256; token++)
-        told[token] = predicted_rows(token) + has_miss(token) +
-                      (has_miss(token) ? (uint64_t)miss_bytes(token) << 32 : 0);
+        takes[token] = predicted_rows(token) + has_miss(token) +
+                       (has_miss(token) ? (uint64_t)miss_bytes(token) << 32 : 0);
     for (size_t t = 0; t < p->tokens.used; t++)
-        sum += told[p->tokens.data[t]];
+        sum += takes[p->tokens.data[t]];
     if ((uint32_t)sum > u->rows)
         return cfu_fail(u, "addresses do not fit the rows");
     return sum >> 32 == p->misses.used ? 0 : cfu_fail(u, "addresses do not end with the rows");
@@ -174,7 +148,7 @@ static int check_tokens(const struct cf_packed *p, struct unpacker *u)
 static int begin_addresses(struct cf_packed *p, struct unpacker *u, const struct cf_coded *c,
                            const struct cf_coded *pc)
 {
-    const uint8_t *at = c->data, *end = c->data + c->bytes;
+    struct cf_input in = cfu_input(c);
     size_t rows = u->rows, kinds = u->kinds;
     const uint64_t *pcs = NULL;
     if (cfu_room(u, &p->tables, kinds * 16 + u->codes * sizeof(struct cf_info)) < 0)
@@ -187,17 +161,15 @@ static int begin_addresses(struct cf_packed *p, struct unpacker *u, const struct
             return -1;
         pcs = u->table;
     }
-    if (cfu_packet(u, &at, end, 4 * kinds, &u->plain[1]) < 0 ||
-        cfu_packet(u, &at, end, kinds, &u->plain[2]) < 0)
+    if (cfu_packet(u, &in, 4 * kinds, &u->plain[1]) < 0 ||
+        cfu_packet(u, &in, kinds, &u->plain[2]) < 0)
         return -1;
     if (u->plain[1].used != 4 * kinds)
         return cfu_fail(u, "length of the addresses is wrong");
-    int64_t told = cfu_table(u, &at, end, u->plain[2].used, 8, &u->values);
-    if (told < 0 || address_tables(p, u, (size_t)told, pcs) < 0 ||
-        cfu_packet(u, &at, end, rows, &p->tokens) < 0 ||
-        cfu_packet(u, &at, end, 8 * rows, &p->misses) < 0)
+    if (cfu_table(u, &in, u->plain[2].used, 8, &u->values) < 0 || address_tables(p, u, pcs) < 0 ||
+        cfu_packet(u, &in, rows, &p->tokens) < 0 || cfu_packet(u, &in, 8 * rows, &p->misses) < 0)
         return -1;
-    if (at != end)
+    if (in.at != in.end)
         return cfu_fail(u, "length of the addresses is wrong");
     p->token = p->tokens.data;
     p->miss = p->misses.data;
@@ -259,7 +231,7 @@ void cf_packed_rows(struct cf_packed *p, const struct unpacker *u, size_t n, voi
 {
     const uint16_t *code = u->code + p->row;
     if (p->codec == CF_BYCODE)
-        by_kind(p, code, n, out);
+        CF_OF_WIDTH(by_kind, p->width, p->value, code, n, out);
     else if (p->codec == CF_STEPS)
         steps(p, code, n, out);
     else

@@ -81,10 +81,7 @@ int cf_zip_table(struct cf_zip *z, struct cf_bytes *out, uint64_t *values, size_
             to_planes_##bits(v, n, (uint8_t *)(space + n));                                        \
     }
 
-PLAIN(uint8_t, 8)
-PLAIN(uint16_t, 16)
-PLAIN(uint32_t, 32)
-PLAIN(uint64_t, 64)
+CF_WIDTHS(PLAIN)
 
 int cf_zip_values(struct cf_zip *z, struct cf_bytes *out, int codec, unsigned width,
                   const void *values, size_t n, uint64_t base)
@@ -101,14 +98,7 @@ int cf_zip_values(struct cf_zip *z, struct cf_bytes *out, int codec, unsigned wi
             if (cf_bytes_room(&z->plain, 2 * bytes) < 0)
                 return -1;
             void *space = z->plain.data;
-            if (width == 1)
-                transform_8(codec, values, n, base, space);
-            else if (width == 2)
-                transform_16(codec, values, n, base, space);
-            else if (width == 4)
-                transform_32(codec, values, n, base, space);
-            else
-                transform_64(codec, values, n, base, space);
+            CF_OF_WIDTH(transform, width, codec, values, n, base, space);
             plain = codec == CF_ZDELTA ? z->plain.data : z->plain.data + bytes;
         }
         size_t used = ZSTD_compress2(z->zstd, out->data + out->used, bound, plain, bytes);

@@ -54,26 +54,6 @@ void cfw_spare_batch(struct cf_writer *w, struct batch *b)
     pthread_mutex_unlock(&w->lock);
 }
 
-static void fill(uint8_t *to, unsigned width, uint64_t value, uint32_t rows)
-{
-    switch (width) {
-    case 1:
-        memset(to, (int)(value & 0xff), rows);
-        break;
-    case 2:
-        for (uint32_t i = 0; i < rows; i++)
-            ((uint16_t *)to)[i] = (uint16_t)value;
-        break;
-    case 4:
-        for (uint32_t i = 0; i < rows; i++)
-            ((uint32_t *)to)[i] = (uint32_t)value;
-        break;
-    default:
-        for (uint32_t i = 0; i < rows; i++)
-            ((uint64_t *)to)[i] = value;
-    }
-}
-
 /* Whether times rise and are all below 2^63, so that a difference's sign tells: blocks of a
    constant length become vectors. */
 static int ascends(const uint64_t *time, uint32_t n)
@@ -255,7 +235,7 @@ uint8_t *cfw_array_column(struct cf_writer *w, struct batch *b, unsigned i, uint
     if (cfw_room(w, &c->data, &c->room, ((size_t)b->rows + rows) * c->width, 1) != 0)
         return NULL;
     if (c->filled == AS_CONSTANT)
-        fill(c->data, c->width, c->value, b->rows);
+        cf_fill(c->data, c->width, b->rows, c->value);
     else if (c->filled == BY_KIND)
         cf_kinds_column(w->kinds, c->id, b->hint, b->rows, c->data);
     c->filled = AS_ARRAY;
@@ -277,7 +257,7 @@ int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64
     place = cfw_array_column(w, b, i, rows);
     if (!place)
         return -1;
-    fill(place, c->width, value, rows);
+    cf_fill(place, c->width, rows, value);
     return 0;
 }
 
