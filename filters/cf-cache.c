@@ -181,9 +181,7 @@ static void make_model(struct cache *c)
     char problem[512];
 
     c->machine = cf_tool_machine(&c->tool, c->o.machine);
-    if (!c->o.cores)
-        c->o.cores = c->machine->cpus < CF_MAX_CORES ? c->machine->cpus : CF_MAX_CORES;
-    h.cores = c->o.cores;
+    h.cores = c->o.cores = cf_tool_cores(c->machine, c->o.cores);
     for (unsigned i = 0; i < c->o.prefetches; i++)
         set_prefetch(c, c->o.prefetch[i], &h);
     for (unsigned i = 0; i < c->o.masks; i++)

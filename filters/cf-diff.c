@@ -8,10 +8,12 @@
  * "Observing the Invisible", Table 2, or with --by the sums for each process or set. Memory: two
  * snapshots of each stream, and with --by about 150 bytes a process, or 60 a set.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/engine/snapshot/changes.h"
 #include "filters/engine/rows/groups.h"
 #include "filters/engine/snapshot/tags.h"
@@ -78,7 +80,7 @@ struct work {
     struct cf_groups *groups; /* of processes or sets */
     struct cf_tasks *tasks;   /* names of processes, of the first stream */
     struct sums *sums;
-    uint32_t sums_room;
+    size_t sums_room;
     struct recent recent[RECENT];
 };
 
@@ -155,18 +157,8 @@ static int find_sums(struct work *w, uint32_t key, struct recent *recent)
             cf_die(&w->tool, CF_EXIT_INPUT, "--by: there are over %d of them", CF_GROUPS_MOST);
         return -1;
     }
-    if (n >= w->sums_room) {
-        const size_t more = ((size_t)n + 1) * 2;
-        struct sums *sums = realloc(w->sums, more * sizeof *sums);
-
-        if (!sums)
-            return -1;
-        memset(sums + w->sums_room, 0, (more - w->sums_room) * sizeof *sums);
-        w->sums = sums;
-        w->sums_room = (uint32_t)more;
-    }
     *recent = (struct recent){key, n + 1};
-    return 0;
+    return cf_array_cleared(&w->sums, &w->sums_room, n + (size_t)1, sizeof *w->sums);
 }
 
 static int take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t count, uint32_t set,
@@ -215,19 +207,12 @@ static const char *const mode_names[MODES] = {
 static void print_pair(const struct cf_snapshot *a, const struct cf_snapshot *b,
                        const struct cf_changes *c, uint64_t lines, double percent)
 {
-    cf_csv_u64(stdout, 1, a->number);
-    cf_csv_u64(stdout, 0, b->number);
-    cf_csv_u64(stdout, 0, a->time);
-    cf_csv_text(stdout, 0, mode_names[mode_index(a->mode)]);
-    cf_csv_u64(stdout, 0, lines);
-    cf_csv_u64(stdout, 0, c->valid_a);
-    cf_csv_u64(stdout, 0, c->valid_b);
+    cf_csv_print(stdout, "%u,%u,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64, a->number,
+                 b->number, a->time, mode_names[mode_index(a->mode)], lines, c->valid_a,
+                 c->valid_b);
     for (int k = 0; k < CF_CHANGE_KINDS; k++)
         cf_csv_u64(stdout, 0, c->count[k]);
-    cf_csv_u64(stdout, 0, c->ways);
-    cf_csv_f64(stdout, 0, percent, 4);
-    cf_csv_u64(stdout, 0, a->cost);
-    cf_csv_end(stdout);
+    cf_csv_print(stdout, ",%" PRIu64 ",%.4f,%" PRIu64 "\n", c->ways, percent, a->cost);
 }
 
 static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snapshot *a,
@@ -286,26 +271,18 @@ static void run_two(struct work *w)
 
 /* ---- results ---- */
 
-static void print_moments(const struct cf_moments *m, int digits)
-{
-    cf_csv_f64(stdout, 0, m->mean, digits);
-    cf_csv_f64(stdout, 0, cf_moments_deviation(m), digits);
-    cf_csv_f64(stdout, 0, m->most, digits);
-}
-
 static void print_modes(const struct work *w)
 {
     puts("mode,pairs,changed_percent_mean,changed_percent_stddev,changed_percent_max,"
          "cost_cycles_mean,cost_cycles_stddev,cost_cycles_max");
     /* in the order of the paper's table: what does most first */
     for (int k = MODES - 1; k >= 0; k--) {
-        if (!w->polluted[k].n)
-            continue;
-        cf_csv_text(stdout, 1, mode_names[k]);
-        cf_csv_u64(stdout, 0, w->polluted[k].n);
-        print_moments(&w->polluted[k], 4);
-        print_moments(&w->cost[k], 2);
-        cf_csv_end(stdout);
+        const struct cf_moments *p = &w->polluted[k], *c = &w->cost[k];
+
+        if (p->n)
+            cf_csv_print(stdout, "%s,%" PRIu64 ",%.4f,%.4f,%.4f,%.2f,%.2f,%.2f\n", mode_names[k],
+                         p->n, p->mean, cf_moments_deviation(p), p->most, c->mean,
+                         cf_moments_deviation(c), c->most);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "formats/program/cf_aside.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_made.h"
+#include "formats/base/cf_number.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -101,8 +102,7 @@ static void parse(struct latency *l, int argc, char **argv)
     cf_options_read(&l->tool, argc, argv, table);
     l->column = level_column ? CF_LEVEL : CF_HIT;
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
-    if (l->core_count == 0)
-        l->core_count = l->machine->cpus < CF_MAX_CORES ? l->machine->cpus : CF_MAX_CORES;
+    l->core_count = cf_tool_cores(l->machine, l->core_count);
     for (unsigned i = 0; i < count; i++)
         set_latency(l, stated[i]);
     free(stated);
@@ -171,20 +171,6 @@ static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t
     return unknown;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 static unsigned key_of(const uint8_t *level, const uint8_t *op, uint32_t i)
 {
     return cf_latency_key(level[i], op ? op[i] : CF_LOAD);
@@ -199,11 +185,11 @@ static void sum_up(struct latency *l, const struct cf_frame *f, const uint8_t *l
         struct sum *s = &l->sum[key_of(level, op, i)];
 
         if (weight) {
-            s->accesses = add(s->accesses, weight[i]);
-            s->cycles = add(s->cycles, times(weight[i], l->cost[i]));
+            s->accesses = cf_sum(s->accesses, weight[i]);
+            s->cycles = cf_sum(s->cycles, cf_product(weight[i], l->cost[i]));
         } else {
             s->accesses++;
-            s->cycles = add(s->cycles, l->cost[i]);
+            s->cycles = cf_sum(s->cycles, l->cost[i]);
         }
     }
 }
@@ -224,8 +210,8 @@ static void waiting(struct latency *l, uint64_t time, uint8_t *seen)
         if (l->summary) {
             struct sum *s = &l->sum[cf_latency_key(level, row->op)];
 
-            s->accesses = add(s->accesses, 1);
-            s->cycles = add(s->cycles, row->cost);
+            s->accesses = cf_sum(s->accesses, 1);
+            s->cycles = cf_sum(s->cycles, row->cost);
         }
     }
 }
@@ -358,13 +344,9 @@ static void print_row(const char *level, const char *op, const struct sum *s, ui
 {
     if (s->accesses == 0)
         return;
-    cf_csv_text(stdout, 1, level);
-    cf_csv_text(stdout, 0, op);
-    cf_csv_u64(stdout, 0, s->accesses);
-    cf_csv_u64(stdout, 0, s->cycles);
-    cf_csv_f64(stdout, 0, (double)s->cycles / (double)s->accesses, 3);
-    cf_csv_f64(stdout, 0, all ? 100.0 * (double)s->cycles / (double)all : 0, 3);
-    cf_csv_end(stdout);
+    cf_csv_print(stdout, "%s,%s,%" PRIu64 ",%" PRIu64 ",%.3f,%.3f\n", level, op, s->accesses,
+                 s->cycles, (double)s->cycles / (double)s->accesses,
+                 all ? 100.0 * (double)s->cycles / (double)all : 0);
 }
 
 static void print_summary(const struct latency *l)
@@ -372,10 +354,10 @@ static void print_summary(const struct latency *l)
     struct sum all = {0, 0}, unknown = {0, 0};
 
     for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
-        all.accesses = add(all.accesses, l->sum[key].accesses);
-        all.cycles = add(all.cycles, l->sum[key].cycles);
+        all.accesses = cf_sum(all.accesses, l->sum[key].accesses);
+        all.cycles = cf_sum(all.cycles, l->sum[key].cycles);
         if (cf_latencies_lack(l->model, key) != CF_LACKS_NOTHING)
-            unknown.accesses = add(unknown.accesses, l->sum[key].accesses);
+            unknown.accesses = cf_sum(unknown.accesses, l->sum[key].accesses);
     }
     puts("level,op,accesses,cycles,cycles_per_access,share_percent");
     for (int i = 0; i <= (int)l->machine->levels; i++)

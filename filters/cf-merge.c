@@ -102,7 +102,7 @@ char *merge_name(struct merge *m, const char *format, ...)
     if (vasprintf(&name, format, args) < 0)
         cf_out_of_memory(&m->tool);
     va_end(args);
-    m->owned = merge_alloc(m, m->owned, (m->owns + 1) * sizeof(*m->owned));
+    merge_room(m, &m->owned, &m->own_room, m->owns + 1, sizeof(*m->owned));
     m->owned[m->owns++] = name;
     return name;
 }
@@ -130,7 +130,7 @@ static void take_in(struct merge *m, struct input *in)
     to = memfd_create("cf-merge", MFD_CLOEXEC);
     if (to < 0)
         cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "no memory for a pipe: %s", strerror(errno));
-    buffer = merge_alloc(m, NULL, 1 << 20);
+    buffer = merge_alloc(m, 1, 1 << 20);
     while ((n = read(from, buffer, 1 << 20)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
@@ -165,7 +165,7 @@ static struct input *add_input(struct merge *m, const struct input *in)
         cf_die(&m->tool, CF_EXIT_USAGE,
                "process numbers do not reach for %u inputs %u apart: give a smaller --pid-offset",
                m->inputs + 1, m->o.pid_offset);
-    m->input = merge_alloc(m, m->input, (m->inputs + 1) * sizeof(*m->input));
+    merge_room(m, &m->input, &m->input_room, m->inputs + (size_t)1, sizeof(*m->input));
     to = &m->input[m->inputs];
     *to = *in;
     to->number = m->inputs++;
@@ -178,7 +178,7 @@ static struct input *add_input(struct merge *m, const struct input *in)
 static int add_segments(struct merge *m, const struct input *in)
 {
     uint64_t *at = NULL;
-    size_t n = 0;
+    size_t n = 0, room = 0;
     struct cf_reader *r;
     struct cf_frame *f;
     struct stat st;
@@ -191,8 +191,7 @@ static int add_segments(struct merge *m, const struct input *in)
         if (f->table != CF_HEADER)
             continue;
         merge_facts(m, in->name, f->header, 0);
-        if (n % 64 == 0)
-            at = merge_alloc(m, at, (n + 64) * sizeof(*at));
+        merge_room(m, &at, &room, n + 1, sizeof(*at));
         at[n++] = f->offset;
     }
     for (size_t k = 0; k < n && n > 1; k++) {
@@ -240,7 +239,7 @@ int main(int argc, char **argv)
     parse(&m, argc, argv);
     m.writer = cf_tool_writer(&m.tool, m.o.output);
     set_inputs(&m, argv + optind, argc - optind);
-    m.out = cf_need(&m.tool, output_new(&m));
+    m.out = output_new(&m);
     /* cf_tool_finish() tells why the output failed, if it did */
     failed = m.o.schedule     ? merge_scheduled(&m)
              : m.o.interleave ? merge_interleaved(&m)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/mrc/mrc.h"
 #include "formats/program/cf_options.h"
 
@@ -190,15 +191,11 @@ static void take_header(struct mrc *m, const struct cf_header *h)
 
 static void make_room(struct mrc *m, size_t groups)
 {
-    size_t room = groups < 2 * m->room ? 2 * m->room : groups;
+    size_t room = m->room;
 
-    if (groups <= m->room)
-        return;
-    m->accesses = cf_need(&m->tool, realloc(m->accesses, room * sizeof(*m->accesses)));
-    m->samples = cf_need(&m->tool, realloc(m->samples, room * sizeof(*m->samples)));
-    memset(m->accesses + m->room, 0, (room - m->room) * sizeof(*m->accesses));
-    memset(m->samples + m->room, 0, (room - m->room) * sizeof(*m->samples));
-    m->room = room;
+    if (cf_array_cleared(&m->accesses, &room, groups, sizeof(*m->accesses)) != 0 ||
+        cf_array_cleared(&m->samples, &m->room, groups, sizeof(*m->samples)) != 0)
+        cf_out_of_memory(&m->tool);
 }
 
 /* Another hash than the one that chose the sample, which sampled lines have in common. */

@@ -2,8 +2,7 @@
 /*
  * cf-report - the findings of a trace that other filters have annotated, on one page.
  *
- * In: a stream with the columns that the kind of report needs. Out: text, or CSV. What a kind looks
- * at and keeps, its file in filters/report tells; none keeps more than sums.
+ * In: a stream with the columns that the kind of report needs. Out: text, or CSV. It keeps sums.
  */
 #include <stdlib.h>
 
@@ -34,7 +33,7 @@ static const char usage[] =
     "  cf-classify --rule leon4 -m leon4-n2x run.cf | cf-latency -m leon4-n2x |\n"
     "      cf-report --leon4 --counters run.counters\n";
 
-static const struct kind *parse(struct report *r, int argc, char **argv)
+static void parse(struct report *r, int argc, char **argv)
 {
     int leon4 = 0, cpu_given = 0;
     uint32_t cpu = 0;
@@ -48,38 +47,35 @@ static const struct kind *parse(struct report *r, int argc, char **argv)
         CF_END_INPUT_OPTIONS,
     };
 
+    r->o.machine = "leon4-n2x";
     r->o.l2_event = "external event 1";
     cf_options_read(&r->tool, argc, argv, table);
     r->o.cpu = cpu_given ? (int64_t)cpu : -1;
     if (!leon4)
         cf_die(&r->tool, CF_EXIT_USAGE, "no kind of report: give --leon4: see --help");
-    return find_kind("leon4");
 }
 
 int main(int argc, char **argv)
 {
     static struct report r;
-    const struct kind *kind;
+    struct leon4 *l;
     struct cf_reader *in;
     struct cf_frame *f;
-    void *state;
     int status;
 
     cf_tool_init(&r.tool, argc, argv, "cf-report", usage);
-    kind = parse(&r, argc, argv);
-    if (r.o.machine || kind->machine) {
-        r.machine = cf_tool_machine(&r.tool, r.o.machine ? r.o.machine : kind->machine);
-    }
-    state = kind->begin(&r);
+    parse(&r, argc, argv);
+    r.machine = cf_tool_machine(&r.tool, r.o.machine);
+    l = leon4_begin(&r);
     in = cf_tool_reader(&r.tool, argv + optind, argc - optind);
     cf_reader_pieces(in);
-    kind->want(state, in);
+    leon4_want(in);
     while (cf_reader_next(in, &f) > 0) {
         cf_tool_progress(&r.tool, in);
-        kind->frame(state, f);
+        leon4_frame(l, f);
     }
-    kind->print(state);
-    kind->end(state);
+    leon4_print(l);
+    leon4_end(l);
     cf_machine_free(r.machine);
     status = cf_tool_finish(&r.tool, in, NULL);
     return status > r.status ? status : r.status;

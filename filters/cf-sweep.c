@@ -7,6 +7,7 @@
  * allassoc.h). Memory: at most 16 bytes for each line of the largest cache of each number of
  * sets, and 32 bytes a process; nothing that grows with the stream.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,14 +210,11 @@ static void print(const struct options *o, const struct size *s)
             if (!wanted(o, s->line, sets, ways))
                 continue;
             misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
-            cf_csv_u64(stdout, 1, sets);
-            cf_csv_u64(stdout, 0, ways);
-            cf_csv_u64(stdout, 0, sets * ways * s->line);
-            cf_csv_u64(stdout, 0, s->line);
-            cf_csv_u64(stdout, 0, references);
-            cf_csv_u64(stdout, 0, misses);
-            cf_csv_f64(stdout, 0, (double)misses / (double)references, 9);
-            cf_csv_end(stdout);
+            cf_csv_print(stdout,
+                         "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                         ",%.9f\n",
+                         sets, ways, sets * ways * s->line, s->line, references, misses,
+                         (double)misses / (double)references);
         }
 }
 

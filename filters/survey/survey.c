@@ -180,18 +180,9 @@ void cf_ranks_fill(const struct cf_survey *s, const struct cf_census_snapshot *o
 
 void cf_survey_heads(const struct cf_survey *s)
 {
-    char name[64] = "time";
-    size_t n = strlen(name);
-
-    if (s->unit && *s->unit)
-        name[n++] = '_';
-    /* a unit from a damaged or foreign header stays one word */
-    for (const char *u = s->unit ? s->unit : ""; *u && n < sizeof name - 1; u++)
-        name[n++] = (*u >= 'a' && *u <= 'z') || (*u >= '0' && *u <= '9') ? *u : '_';
-    name[n] = 0;
-    cf_csv_text(stdout, 1, "snapshot");
-    cf_csv_text(stdout, 0, name);
-    cf_csv_text(stdout, 0, "level");
+    fputs("snapshot", stdout);
+    cf_csv_unit(stdout, "time", s->unit ? s->unit : "");
+    fputs(",level", stdout);
 }
 
 void cf_survey_when(const struct cf_snapshot *one)

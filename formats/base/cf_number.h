@@ -25,6 +25,21 @@ CF_MUST_CHECK const char *cf_scan_number(const char *s, enum cf_number_form form
 CF_MUST_CHECK int cf_read_number(const char *s, enum cf_number_form form, uint64_t most,
                                  uint64_t *value);
 
+/* Sum and product, or UINT64_MAX where that is less. */
+static inline uint64_t cf_sum(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t cf_product(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 static inline int cf_is_power_of_two(uint64_t n)
 {
     return n && !(n & (n - 1));

@@ -264,6 +264,11 @@ struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
     return m;
 }
 
+unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated)
+{
+    return stated ? stated : m->cpus < CF_MAX_CORES ? m->cpus : CF_MAX_CORES;
+}
+
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
 {
     if (path && strcmp(path, "-") == 0)

@@ -83,6 +83,10 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
    none, with CF_EXIT_USAGE where `name` is NULL since option -m was not given. */
 struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF_MUST_CHECK;
 
+/* The cores of a model of the machine: `stated` by --cores, or with 0 its CPUs, at most
+   CF_MAX_CORES. */
+unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated);
+
 /* Opens the output: path NULL is standard output, which must not be a terminal (CF_EXIT_USAGE). */
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path);
 
@@ -164,5 +168,13 @@ void cf_csv_u64(FILE *out, int first, uint64_t value);
 void cf_csv_hex(FILE *out, int first, uint64_t value);
 void cf_csv_f64(FILE *out, int first, double value, int digits);
 void cf_csv_end(FILE *out);
+/* A further name of a column: "NAME_UNIT", or "NAME" where the unit is "". One that comes from a
+   damaged or foreign header stays one word. */
+void cf_csv_unit(FILE *out, const char *name, const char *unit);
+
+/* A row, or part of one, as by printf(), with the commas and the end that stand in the format: %s
+   is a field as by cf_csv_text(), %f one as by cf_csv_f64(), %u (also with l, ll and z) a number.
+   It knows no other conversion, and no width. For many rows the functions above are faster. */
+void cf_csv_print(FILE *out, const char *format, ...) CF_PRINTF(2, 3);
 
 #endif

@@ -3,6 +3,7 @@
  * cf_tool_csv.c - fields of CSV (RFC 4180) on a FILE, of which errors show when it is closed.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,4 +104,42 @@ void cf_csv_f64(FILE *out, int first, double value, int digits)
 void cf_csv_end(FILE *out)
 {
     putc('\n', out);
+}
+
+void cf_csv_unit(FILE *out, const char *name, const char *unit)
+{
+    char text[64];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s%s", name, *unit ? "_" : "");
+
+    for (; *unit && n < sizeof text - 1; unit++)
+        text[n++] = (*unit >= 'a' && *unit <= 'z') || (*unit >= '0' && *unit <= '9') ? *unit : '_';
+    text[n] = '\0';
+    cf_csv_text(out, 0, text);
+}
+
+void cf_csv_print(FILE *out, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    for (const char *p = format; *p; p++) {
+        if (*p != '%') {
+            putc(*p, out);
+            continue;
+        }
+        p += strcspn(p, "suf");
+        if (*p == 's')
+            cf_csv_text(out, 1, va_arg(list, const char *));
+        else if (*p == 'f')
+            cf_csv_f64(out, 1, va_arg(list, double), p[-1] - '0');
+        else if (p[-1] == 'z')
+            cf_csv_u64(out, 1, va_arg(list, size_t));
+        else if (p[-1] != 'l')
+            cf_csv_u64(out, 1, va_arg(list, unsigned));
+        else if (p[-2] == 'l')
+            cf_csv_u64(out, 1, va_arg(list, unsigned long long));
+        else
+            cf_csv_u64(out, 1, va_arg(list, unsigned long));
+    }
+    va_end(list);
 }

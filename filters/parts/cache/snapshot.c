@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/cache/snapshot.h"
 #include "filters/engine/cache/cache.h"
 
@@ -18,7 +19,7 @@ struct snapshots {
     struct cf_writer *writer;
     struct cf_frames *frames;
     uint32_t *pid; /* by number of the process */
-    uint32_t pids;
+    size_t pids;
     uint32_t number; /* snapshots so far */
     int started;     /* an access came, which set the clock */
     int touched;     /* there was one in this period */
@@ -150,15 +151,8 @@ int snapshots_begin(struct snapshots *s)
 /* Remembers whose number the process has; numbers are dense. */
 static int note_pid(struct snapshots *s, uint32_t process, uint32_t pid)
 {
-    if (process >= s->pids) {
-        uint32_t *more = realloc(s->pid, ((size_t)process + 1) * 2 * sizeof *more);
-
-        if (!more)
-            return -1;
-        memset(more + s->pids, 0, (((size_t)process + 1) * 2 - s->pids) * sizeof *more);
-        s->pid = more;
-        s->pids = (process + 1) * 2;
-    }
+    if (cf_array_cleared(&s->pid, &s->pids, process + (size_t)1, sizeof *s->pid) != 0)
+        return -1;
     s->pid[process] = pid;
     return 0;
 }

@@ -96,12 +96,8 @@ void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarch
         cf_csv_text(out, 0, column[k].name);
     cf_csv_end(out);
     for (unsigned i = 0; i < rows; i++) {
-        cf_csv_text(out, 1, row[i].name);
-        cf_csv_text(out, 0, row[i].kind);
-        cf_csv_u64(out, 0, row[i].size);
-        cf_csv_u64(out, 0, row[i].accesses);
-        cf_csv_u64(out, 0, row[i].misses);
-        cf_csv_f64(out, 0, ratio(&row[i]), 6);
+        cf_csv_print(out, "%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f", row[i].name,
+                     row[i].kind, row[i].size, row[i].accesses, row[i].misses, ratio(&row[i]));
         for (unsigned k = 0; k < COLUMNS; k++)
             cf_csv_u64(out, 0, count_of(&row[i], k));
         cf_csv_end(out);

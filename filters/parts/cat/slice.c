@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/cat/cat.h"
 
 struct snapshot {
@@ -64,15 +65,8 @@ static int note_snapshots(struct slice *s, const struct cf_frame *f)
     if (!id || !time)
         return 0;
     for (uint32_t i = 0; i < f->rows; i++) {
-        if (s->snapshots == s->room) {
-            size_t room = s->room ? 2 * s->room : 64;
-            struct snapshot *p = realloc(s->snapshot, room * sizeof(*p));
-
-            if (!p)
-                return -1;
-            s->snapshot = p;
-            s->room = room;
-        }
+        if (cf_array_room(&s->snapshot, &s->room, s->snapshots + 1, sizeof(*s->snapshot)) != 0)
+            return -1;
         s->snapshot[s->snapshots++] = (struct snapshot){id[i], time[i]};
     }
     return 0;

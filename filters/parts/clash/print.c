@@ -24,10 +24,8 @@ void print_pairs(const struct clash *c)
     for (uint32_t i = 0; i < c->pairs; i++) {
         const struct pair *p = &c->pair[i];
 
-        cf_csv_text(stdout, 1, c->profile[p->observed].name);
-        cf_csv_text(stdout, 0, c->profile[p->interfering].name);
-        cf_csv_f64(stdout, 0, p->excess, 6);
-        cf_csv_f64(stdout, 0, p->eviction, 6);
+        cf_csv_print(stdout, "%s,%s,%.6f,%.6f", c->profile[p->observed].name,
+                     c->profile[p->interfering].name, p->excess, p->eviction);
         if (c->o.slowdown)
             cf_csv_f64(stdout, 0, p->slowdown, 6);
         cf_csv_end(stdout);
@@ -62,10 +60,7 @@ void print_correlation(const struct clash *c)
         size_t n;
         const double r = correlation(c, m, &n);
 
-        cf_csv_text(stdout, 1, names[m]);
-        cf_csv_u64(stdout, 0, n);
-        cf_csv_f64(stdout, 0, r, 6);
-        cf_csv_end(stdout);
+        cf_csv_print(stdout, "%s,%zu,%.6f\n", names[m], n, r);
     }
 }
 

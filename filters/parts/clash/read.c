@@ -14,16 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/clash/clash.h"
 #include "filters/engine/snapshot/census.h"
 
 static void add_point(const struct clash *c, struct profile *p, double active, double reused)
 {
-    if (p->count == p->room) {
-        p->room = p->room ? 2 * p->room : 256;
-        p->active = cf_need(&c->tool, realloc(p->active, p->room * sizeof *p->active));
-        p->reused = cf_need(&c->tool, realloc(p->reused, p->room * sizeof *p->reused));
-    }
+    size_t room = p->room;
+
+    if (cf_array_room(&p->active, &room, p->count + 1, sizeof *p->active) != 0 ||
+        cf_array_room(&p->reused, &p->room, p->count + 1, sizeof *p->reused) != 0)
+        cf_out_of_memory(&c->tool);
     p->active[p->count] = active;
     p->reused[p->count++] = reused;
 }

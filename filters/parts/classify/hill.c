@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/classify/hill.h"
 
 static const struct need needs[] = {
@@ -69,21 +70,15 @@ void hill_see_shared(void *arg, const struct cf_hierarchy_refs *refs)
     struct watched *w = arg;
 
     for (uint32_t i = 0; i < refs->count; i++) {
+        size_t room = w->room;
+
         if (!counts_as_miss(refs, i))
             continue;
-        if (w->misses == w->room) {
-            uint32_t room = w->room ? 2 * w->room : PIECE, *row;
-            uint64_t *line;
-
-            row = room > w->room ? realloc(w->miss_row, room * sizeof(*row)) : NULL;
-            w->miss_row = row ? row : w->miss_row;
-            line = row ? realloc(w->miss_line, room * sizeof(*line)) : NULL;
-            w->miss_line = line ? line : w->miss_line;
-            if (!line) {
-                w->h->failed = 1;
-                return;
-            }
-            w->room = room;
+        if (cf_array_room(&w->miss_row, &room, w->misses + (size_t)1, sizeof(*w->miss_row)) != 0 ||
+            cf_array_room(&w->miss_line, &w->room, w->misses + (size_t)1, sizeof(*w->miss_line)) !=
+                0) {
+            w->h->failed = 1;
+            return;
         }
         w->miss_row[w->misses] = refs->row[i];
         w->miss_line[w->misses++] = refs->line[i];

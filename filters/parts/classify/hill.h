@@ -31,7 +31,8 @@ struct watched {
     struct cf_class_counts counts;  /* misses */
     uint32_t *miss_row;             /* for `shares`: the misses of the piece */
     uint64_t *miss_line;
-    uint32_t misses, room;
+    uint32_t misses;
+    size_t room;
 };
 
 struct hill {

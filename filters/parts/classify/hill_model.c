@@ -195,9 +195,7 @@ void *hill_begin(struct classify *c)
 
     h->c = c;
     h->m = cf_tool_machine(&c->tool, c->o.machine);
-    h->core_count = c->o.cores ? c->o.cores : h->m->cpus;
-    if (h->core_count < 1 || h->core_count > CF_MAX_CORES)
-        h->core_count = h->core_count < 1 ? 1 : CF_MAX_CORES;
+    h->core_count = cf_tool_cores(h->m, c->o.cores);
     h->shortest = shortest_line(h->m);
     h->whole = c->adds_hit = states_latencies(h->m);
     cf_made_by(&c->made, &c->tool, h->m, h->core_count);

@@ -94,9 +94,7 @@ static void *begin(struct classify *c)
     l = cf_need(&c->tool, calloc(1, sizeof(*l)));
     l->c = c;
     l->m = cf_tool_machine(&c->tool, c->o.machine);
-    l->core_count = c->o.cores ? c->o.cores : l->m->cpus;
-    if (l->core_count < 1 || l->core_count > CF_MAX_CORES)
-        l->core_count = l->core_count < 1 ? 1 : CF_MAX_CORES;
+    l->core_count = cf_tool_cores(l->m, c->o.cores);
     find_caches(l, &g);
     cf_made_by(&c->made, &c->tool, l->m, l->core_count);
     snprintf(c->level, sizeof(c->level), "%s, %s", l->level[CF_LEON4_DATA]->name,
@@ -249,10 +247,8 @@ static void print_row(const char *level, unsigned op, const struct cf_leon4_coun
         return;
     for (unsigned i = 0; i < sizeof(classes); i++)
         misses += n->misses[op][classes[i]];
-    cf_csv_text(stdout, 1, level);
-    cf_csv_text(stdout, 0, cf_op_name(op));
-    cf_csv_u64(stdout, 0, n->references[op]);
-    cf_csv_u64(stdout, 0, misses);
+    cf_csv_print(stdout, "%s,%s,%" PRIu64 ",%" PRIu64, level, cf_op_name(op), n->references[op],
+                 misses);
     for (unsigned i = 0; i < sizeof(classes); i++)
         cf_csv_u64(stdout, 0, n->misses[op][classes[i]]);
     cf_csv_u64(stdout, 0, n->unknown[op]);

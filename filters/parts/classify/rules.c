@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rules.c - the table of rules, and the summary that all of them print. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +18,7 @@ const struct rule *find_rule(const char *name)
 
 void print_counts_header(void)
 {
-    cf_csv_text(stdout, 1, "level");
-    cf_csv_text(stdout, 0, "op");
-    cf_csv_text(stdout, 0, "references");
-    cf_csv_text(stdout, 0, "misses");
+    fputs("level,op,references,misses", stdout);
     for (unsigned k = CF_CLASS_COMPULSORY; k < CF_CLASSES; k++)
         cf_csv_text(stdout, 0, cf_class_name(k));
     cf_csv_end(stdout);
@@ -35,10 +33,8 @@ void print_counts(const char *level, const struct cf_class_counts *counts)
             continue;
         for (unsigned k = CF_CLASS_COMPULSORY; k < CF_CLASSES; k++)
             misses += counts->misses[op][k];
-        cf_csv_text(stdout, 1, level);
-        cf_csv_text(stdout, 0, cf_op_name(op));
-        cf_csv_u64(stdout, 0, counts->references[op]);
-        cf_csv_u64(stdout, 0, misses);
+        cf_csv_print(stdout, "%s,%s,%" PRIu64 ",%" PRIu64, level, cf_op_name(op),
+                     counts->references[op], misses);
         for (unsigned k = CF_CLASS_COMPULSORY; k < CF_CLASSES; k++)
             cf_csv_u64(stdout, 0, counts->misses[op][k]);
         cf_csv_end(stdout);

@@ -20,13 +20,6 @@
 
 enum { TIMES = 32 }; /* that are compared at once */
 
-uint64_t heat_plus(uint64_t a, uint64_t b)
-{
-    uint64_t sum = a + b;
-
-    return sum < a ? UINT64_MAX : sum;
-}
-
 static uint32_t hash_of(uint64_t key, unsigned bits)
 {
     return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - bits));
@@ -186,7 +179,7 @@ static void replay(struct heat *h, struct bin *b)
 
         if (b->cell[i].page & HIGH_PART)
             amount <<= 32;
-        *live = heat_plus(*live, amount);
+        *live = cf_sum(*live, amount);
         mark(h, page >> CHUNK_SHIFT);
     }
     h->cells -= b->cells;
@@ -381,7 +374,7 @@ static inline __attribute__((always_inline)) int count_rows(struct heat *h,
         if (recent->key != key && !(live = find_chunk(h, key)))
             return HEAT_NO_MEMORY;
         live += number & (CHUNK - 1);
-        *live = weighted ? heat_plus(*live, r->amount[i]) : *live + 1;
+        *live = weighted ? cf_sum(*live, r->amount[i]) : *live + 1;
     }
     return 0;
 }
@@ -404,7 +397,7 @@ count_any(struct heat *h, const struct heat_rows *r, uint32_t first, uint32_t co
    none: blocks are looked at as a whole, without a branch a row. */
 static uint32_t bin_end(const struct heat *h, const struct heat_rows *r, uint32_t a)
 {
-    const uint64_t last = heat_plus(h->low, h->span - 1);
+    const uint64_t last = cf_sum(h->low, h->span - 1);
     const uint64_t from = r->from > h->low ? r->from : h->low;
     const uint64_t length = (r->to < last ? r->to : last) - from;
     const uint64_t *times = r->times;

@@ -103,8 +103,6 @@ void heat_map_free(struct heat_map *map);
 /* First and last time of a bin, the end not included; saturates at the largest time. */
 uint64_t heat_bin_start(const struct heat_map *map, uint64_t bin);
 
-uint64_t heat_plus(uint64_t a, uint64_t b); /* saturates */
-
 /* Sets the bands to draw (map->top of them), each `height[b]` lines high, so that together they
    fill `lines`: high bands for many pages, but none below `least` lines and none above what
    `most` lines a page take. Returns the lines used. */

@@ -6,6 +6,7 @@
 #ifndef CF_HEATMAP_HEAT_PARTS_H
 #define CF_HEATMAP_HEAT_PARTS_H
 
+#include "formats/base/cf_number.h"
 #include "filters/parts/heatmap/heat.h"
 
 enum {

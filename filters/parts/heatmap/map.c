@@ -78,7 +78,7 @@ static struct place *make_places(struct heat *h, struct heat_map *map)
             if (cell->page & HIGH_PART)
                 amount <<= 32;
             n += *live == 0;
-            *live = heat_plus(*live, amount);
+            *live = cf_sum(*live, amount);
         }
     }
     if (!(place = malloc((n + 1) * sizeof *place)))
@@ -102,9 +102,9 @@ static struct place *make_places(struct heat *h, struct heat_map *map)
                 place[n].page = (uint32_t)place[n].page;
             place[n].total = live[i];
             place[n++].band = (uint32_t)(band - map->band);
-            band->total = heat_plus(band->total, live[i]);
+            band->total = cf_sum(band->total, live[i]);
             band->rows++;
-            map->total = heat_plus(map->total, live[i]);
+            map->total = cf_sum(map->total, live[i]);
         }
     }
     return place;
@@ -179,7 +179,7 @@ static int deal(struct heat *h, struct heat_map *map, const struct place *place)
                 amount <<= 32;
             if (row->cells && map->bin[at - 1] == b) {
                 at--;
-                map->value[at] = heat_plus(map->value[at], amount);
+                map->value[at] = cf_sum(map->value[at], amount);
             } else {
                 map->bin[at] = (uint32_t)b;
                 map->value[at] = amount;
@@ -252,9 +252,5 @@ void heat_map_free(struct heat_map *map)
 
 uint64_t heat_bin_start(const struct heat_map *map, uint64_t bin)
 {
-    uint64_t time;
-
-    if (__builtin_mul_overflow(bin, map->width, &time))
-        return UINT64_MAX;
-    return heat_plus(map->start, time);
+    return cf_sum(map->start, cf_product(bin, map->width));
 }

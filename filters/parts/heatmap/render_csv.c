@@ -12,18 +12,6 @@
 
 #include "filters/parts/heatmap/heat.h"
 
-/* "time_start_instructions"; a unit that comes from a damaged or foreign header stays one word. */
-static void time_column(const struct heat_map *map, FILE *out, const char *which)
-{
-    char name[64];
-    size_t n = (size_t)snprintf(name, sizeof name, "time_%s%s", which, *map->unit ? "_" : "");
-
-    for (const char *u = map->unit; *u && n < sizeof name - 1; u++)
-        name[n++] = (*u >= 'a' && *u <= 'z') || (*u >= '0' && *u <= '9') ? *u : '_';
-    name[n] = 0;
-    cf_csv_text(out, 0, name);
-}
-
 /* The first two fields of all rows of a page, quoted once: to look for quotes in each row costs
    more than its numbers do. NULL without memory. */
 static char *page_fields(const char *name, uint64_t page, size_t *bytes)
@@ -45,13 +33,10 @@ void heat_csv(const struct heat_map *map, FILE *out, uint32_t top)
     uint32_t bands = top < map->bands ? top : map->bands;
     int snapshots = !strcmp(map->unit, "snapshot");
 
-    cf_csv_text(out, 1, "region");
-    cf_csv_text(out, 0, "page");
-    if (snapshots) {
-        cf_csv_text(out, 0, "snapshot");
-    } else {
-        time_column(map, out, "start");
-        time_column(map, out, "end");
+    fputs(snapshots ? "region,page,snapshot" : "region,page", out);
+    if (!snapshots) {
+        cf_csv_unit(out, "time_start", map->unit);
+        cf_csv_unit(out, "time_end", map->unit);
     }
     cf_csv_text(out, 0, strcmp(map->what, "cycles") ? map->what : "cost_cycles");
     cf_csv_end(out);

@@ -4,14 +4,8 @@
  */
 #include <string.h>
 
+#include "formats/base/cf_number.h"
 #include "filters/parts/heatmap/rows.h"
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
 
 /* What the rows of a slice count, where that is not 1. */
 static const uint64_t *amounts(struct work *w, const struct cf_frame *f, uint32_t at, uint32_t n)
@@ -23,7 +17,7 @@ static const uint64_t *amounts(struct work *w, const struct cf_frame *f, uint32_
 
     if (each && weight) {
         for (uint32_t i = 0; i < n; i++)
-            w->amount[i] = times(each[at + i], weight[at + i]);
+            w->amount[i] = cf_product(each[at + i], weight[at + i]);
     } else if (each) {
         for (uint32_t i = 0; i < n; i++)
             w->amount[i] = each[at + i];

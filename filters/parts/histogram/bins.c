@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/histogram/histogram.h"
 
@@ -74,34 +75,13 @@ void bins_free(struct bins *b)
     }
 }
 
-/* to[groups * each], with zeros behind what was there. */
-static uint64_t *enlarge(uint64_t *from, size_t had, size_t groups, size_t each)
-{
-    uint64_t *to = realloc(from, groups * each * sizeof(*to));
-
-    if (to)
-        memset(to + had * each, 0, (groups - had) * each * sizeof(*to));
-    return to;
-}
-
 static int make_groups(struct bins *b, size_t groups)
 {
-    uint64_t *p;
+    size_t room = b->groups;
 
-    if (groups <= b->groups)
-        return 0;
-    if (groups < 2 * b->groups)
-        groups = 2 * b->groups;
-    p = enlarge(b->count, b->groups, groups, b->stride);
-    if (!p)
+    if (cf_array_cleared(&b->count, &room, groups, b->stride * sizeof(*b->count)) != 0)
         return -1;
-    b->count = p;
-    p = enlarge(b->named, b->groups, groups, BINS_SPECIALS);
-    if (!p)
-        return -1;
-    b->named = p;
-    b->groups = groups;
-    return 0;
+    return cf_array_cleared(&b->named, &b->groups, groups, BINS_SPECIALS * sizeof(*b->named));
 }
 
 /* Takes special values out; what is left stands in b->value, b->group and b->weight. Free of

@@ -23,7 +23,7 @@ static void take(struct merge *m, const struct cf_header *h, const struct cf_fac
     struct cf_facts *all = &m->facts;
     uint64_t number;
 
-    all->fact = merge_alloc(m, all->fact, (all->count + 1) * sizeof(*all->fact));
+    merge_room(m, &all->fact, &m->fact_room, all->count + (size_t)1, sizeof(*all->fact));
     all->fact[all->count++] = (struct cf_fact){.column = merge_name(m, "%s", f->column),
                                                .key = merge_name(m, "%s", f->key),
                                                .value = merge_name(m, "%s", f->value)};

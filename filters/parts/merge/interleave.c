@@ -23,10 +23,9 @@
 static int start(struct play *p, struct thread *th, uint64_t time)
 {
     struct cpu *c = &p->cpu[th->index % p->cpus];
-    struct runner *r = merge_alloc(p->merge, NULL, sizeof(*r));
+    struct runner *r = merge_alloc(p->merge, 1, sizeof(*r));
     uint64_t quantum = p->merge->o.quantum;
 
-    memset(r, 0, sizeof(*r));
     th->runner = r;
     source_open(&r->source, p->merge, th->input, th->first, th->last);
     cf_reader_want_all(r->source.reader);
@@ -196,9 +195,8 @@ int merge_interleaved(struct merge *m)
         return merge_by_time(m);
     }
     p.cpus = m->o.cpus ? m->o.cpus : (uint32_t)p.threads->count;
-    p.cpu = merge_alloc(m, NULL, p.cpus * sizeof(*p.cpu));
-    memset(p.cpu, 0, p.cpus * sizeof(*p.cpu));
-    p.heap = merge_alloc(m, NULL, (p.cpus + (size_t)1) * sizeof(struct cpu *));
+    p.cpu = merge_alloc(m, p.cpus, sizeof(*p.cpu));
+    p.heap = merge_alloc(m, p.cpus + (size_t)1, sizeof(struct cpu *));
     allow_files();
     while (result > 0)
         result = step(&p);

@@ -39,12 +39,14 @@ struct merge {
     struct options o;
     struct input *input;
     unsigned inputs;
+    size_t input_room;
     char **owned; /* names that were made */
-    unsigned owns;
+    size_t owns, own_room;
     struct cf_writer *writer;
     struct output *out;
     struct cf_facts facts; /* of columns, of all inputs so far */
-    int status;            /* the worst so far */
+    size_t fact_room;
+    int status; /* the worst so far */
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */
@@ -88,14 +90,16 @@ struct source {
     struct merge *merge;
     const struct input *input;
     struct cf_reader *reader;
-    uint32_t *string[256], strings[256]; /* the writer's id by chain and low bits, and their room */
+    uint32_t *string[256]; /* the writer's id by chain and low bits */
+    size_t strings[256];   /* and their room */
     struct fifo fifo[64];
     unsigned fifos;
     struct snapshot *snapshot; /* in the order of the input */
     size_t snapshots, snapshot_room;
     struct part part; /* accesses or lines that wait; rows == at when there are none */
     const void *original[CF_MAX_COLUMNS]; /* values of its columns before translation */
-    uint32_t *translated[CF_MAX_COLUMNS], translated_room[CF_MAX_COLUMNS];
+    uint32_t *translated[CF_MAX_COLUMNS];
+    size_t translated_room[CF_MAX_COLUMNS];
 };
 
 /* Opens the input for accesses from a span of time. */
@@ -187,7 +191,10 @@ int merge_scheduled(struct merge *m) CF_MUST_CHECK;
 
 /* A text that lives as long as the merge. */
 char *merge_name(struct merge *m, const char *format, ...) CF_PRINTF(2, 3);
-void *merge_alloc(const struct merge *m, void *old, size_t bytes);
+/* Zeroed; exits without memory. */
+void *merge_alloc(const struct merge *m, size_t count, size_t width) CF_MUST_CHECK;
+/* cf_array_cleared(), which exits without memory. */
+void merge_room(const struct merge *m, void *array, size_t *room, size_t count, size_t width);
 
 /* ---- threads.c: what is known of threads before their accesses are read ---- */
 

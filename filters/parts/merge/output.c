@@ -55,7 +55,7 @@ struct output {
     struct out_table *table[MOST_TABLES];
     unsigned tables;
     struct named *named;
-    size_t names;
+    size_t names, named_room;
     /* the rows of short runs: which of `parts` and which row of it */
     const struct part *part[MOST_RUNS];
     unsigned parts;
@@ -65,17 +65,14 @@ struct output {
 
 struct output *output_new(struct merge *m)
 {
-    struct output *out = calloc(1, sizeof(*out));
+    struct output *out = merge_alloc(m, 1, sizeof(*out));
 
-    if (out)
-        out->merge = m;
+    out->merge = m;
     return out;
 }
 
 void output_free(struct output *out)
 {
-    if (!out)
-        return;
     for (unsigned i = 0; i < out->tables; i++) {
         for (unsigned k = 0; k < out->table[i]->columns; k++)
             free(out->table[i]->column[k].values);
@@ -139,10 +136,9 @@ static int declare(struct output *out, const struct source *s, uint32_t id, unsi
     for (size_t i = 0; i < out->names; i++)
         if (out->named[i].id == id)
             return name && out->named[i].name && strcmp(name, out->named[i].name) ? -1 : 0;
-    p = merge_alloc(out->merge, out->named, (out->names + 1) * sizeof(*p));
-    out->named = p;
-    p[out->names] = (struct named){id, name ? cf_need(&s->merge->tool, strdup(name)) : NULL};
-    out->names++;
+    merge_room(out->merge, &out->named, &out->named_room, out->names + 1, sizeof(*p));
+    p = &out->named[out->names++];
+    *p = (struct named){id, name ? cf_need(&s->merge->tool, strdup(name)) : NULL};
     if (name)
         (void)cf_writer_name(out->merge->writer, id, type, name);
     return 0;
@@ -164,8 +160,7 @@ static struct out_table *table_of(struct output *out, const struct source *s, un
         declare(out, s, id + 65536, 0, cf_reader_table_name(s->reader, id)) != 0)
         cf_die(&out->merge->tool, CF_EXIT_INPUT,
                "%s: table %u has another name in the inputs before", s->input->name, id);
-    t = merge_alloc(out->merge, NULL, sizeof(*t));
-    memset(t, 0, sizeof(*t));
+    t = merge_alloc(out->merge, 1, sizeof(*t));
     t->id = id;
     t->version = 1;
     memmove(&out->table[i + 1], &out->table[i], (out->tables - i) * sizeof(t));
@@ -207,7 +202,7 @@ static struct out_column *add_column(struct output *out, struct out_table *t, un
         return NULL;
     *c = (struct out_column){
         .id = (uint16_t)id, .type = (uint8_t)type, .width = (uint8_t)cf_type_width(type)};
-    c->values = merge_alloc(out->merge, NULL, (size_t)CF_WIRE_ROWS * c->width);
+    c->values = merge_alloc(out->merge, CF_WIRE_ROWS, c->width);
     fill(c, 0, t->rows, neutral(id));
     t->columns++;
     t->version++;

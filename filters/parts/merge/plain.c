@@ -72,10 +72,7 @@ static void set_order(struct plain *p, struct lane *l, const struct cf_frame *f)
     l->last = last;
     if (time && !falls)
         return;
-    if (l->room < f->rows) {
-        l->order = merge_alloc(p->merge, l->order, f->rows * sizeof(*l->order));
-        l->room = f->rows;
-    }
+    merge_room(p->merge, &l->order, &l->room, f->rows, sizeof(*l->order));
     last = before;
     for (uint32_t i = 0; i < f->rows; i++) {
         uint64_t at = time ? time[i] : last;
@@ -241,8 +238,7 @@ int merge_by_time(struct merge *m)
     struct plain p = {.merge = m};
     int result = 1;
 
-    p.lane = merge_alloc(m, NULL, m->inputs * sizeof(*p.lane));
-    memset(p.lane, 0, m->inputs * sizeof(*p.lane));
+    p.lane = merge_alloc(m, m->inputs, sizeof(*p.lane));
     p.owner = cf_need(&m->tool, cf_counts_new());
     for (unsigned i = 0; i < m->inputs && result > 0; i++) {
         source_open(&p.lane[i].source, m, &m->input[i], 0, UINT64_MAX);

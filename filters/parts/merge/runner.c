@@ -31,8 +31,8 @@ static void queue_rows(struct play *p, struct thread *th, const struct cf_frame 
 
     if (!time || !pid)
         return;
-    row = merge_alloc(p->merge, NULL, f->rows * sizeof(*row));
-    key = merge_alloc(p->merge, NULL, f->rows * sizeof(*key));
+    row = merge_alloc(p->merge, f->rows, sizeof(*row));
+    key = merge_alloc(p->merge, f->rows, sizeof(*key));
     for (uint32_t i = 0; i < f->rows; i++) {
         struct thread *by = NULL;
 

@@ -356,11 +356,9 @@ int merge_scheduled(struct merge *merge)
     int result = 1;
 
     merge->o.cpus = cpus;
-    m.job = merge_alloc(merge, NULL, merge->inputs * sizeof(*m.job));
-    memset(m.job, 0, merge->inputs * sizeof(*m.job));
-    m.queue = merge_alloc(merge, NULL, merge->inputs * sizeof(struct job *));
-    m.cpu = merge_alloc(merge, NULL, cpus * sizeof(struct job *));
-    memset(m.cpu, 0, cpus * sizeof(struct job *));
+    m.job = merge_alloc(merge, merge->inputs, sizeof(*m.job));
+    m.queue = merge_alloc(merge, merge->inputs, sizeof(struct job *));
+    m.cpu = merge_alloc(merge, cpus, sizeof(struct job *));
     for (unsigned i = 0; i < merge->inputs; i++) {
         m.job[i].input = &merge->input[i];
         wait_turn(&m, &m.job[i]);

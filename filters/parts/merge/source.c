@@ -9,13 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/merge/merge.h"
 
 enum { CHAIN_SHIFT = 24 }; /* a string id is the number of a program and of its string */
 
-void *merge_alloc(const struct merge *m, void *old, size_t bytes)
+void *merge_alloc(const struct merge *m, size_t count, size_t width)
 {
-    return cf_need(&m->tool, realloc(old, bytes ? bytes : 1));
+    return cf_need(&m->tool, calloc(count ? count : 1, width));
+}
+
+void merge_room(const struct merge *m, void *array, size_t *room, size_t count, size_t width)
+{
+    if (cf_array_cleared(array, room, count, width) != 0)
+        cf_out_of_memory(&m->tool);
 }
 
 void source_open(struct source *s, struct merge *m, const struct input *input, uint64_t from,
@@ -123,15 +130,8 @@ static uint32_t string_of(struct source *s, uint32_t id)
     if (!*text)
         return 0;
     ours = cf_writer_string(s->merge->writer, text);
-    if (low >= s->strings[chain]) {
-        /* the reader has bounded what a stream can define by the bytes that it has */
-        uint32_t room = 2 * low + 256;
-
-        s->string[chain] = merge_alloc(s->merge, s->string[chain], room * sizeof(uint32_t));
-        memset(s->string[chain] + s->strings[chain], 0,
-               (room - s->strings[chain]) * sizeof(uint32_t));
-        s->strings[chain] = room;
-    }
+    /* the reader has bounded what a stream can define by the bytes that it has */
+    merge_room(s->merge, &s->string[chain], &s->strings[chain], low + (size_t)1, sizeof(uint32_t));
     s->string[chain][low] = ours;
     return ours;
 }
@@ -222,11 +222,7 @@ void source_take(struct source *s, const struct cf_frame *f)
         s->original[i] = c->values;
         if (translation_of(s, p->table, c->id, c->type) == AS_IS)
             continue;
-        if (s->translated_room[i] < p->rows) {
-            free(s->translated[i]);
-            s->translated[i] = merge_alloc(s->merge, NULL, p->rows * sizeof(uint32_t));
-            s->translated_room[i] = p->rows;
-        }
+        merge_room(s->merge, &s->translated[i], &s->translated_room[i], p->rows, sizeof(uint32_t));
         c->values = s->translated[i];
     }
 }
@@ -252,11 +248,8 @@ static void note_snapshots(struct source *s, const struct cf_frame *f)
     const uint64_t *time = cf_u64(f, CF_TIME);
 
     for (uint32_t i = 0; i < f->rows && id && time; i++) {
-        if (s->snapshots == s->snapshot_room) {
-            s->snapshot_room = 2 * s->snapshot_room + 64;
-            s->snapshot =
-                merge_alloc(s->merge, s->snapshot, s->snapshot_room * sizeof(*s->snapshot));
-        }
+        merge_room(s->merge, &s->snapshot, &s->snapshot_room, s->snapshots + 1,
+                   sizeof(*s->snapshot));
         s->snapshot[s->snapshots++] = (struct snapshot){id[i], time[i]};
     }
 }
@@ -303,7 +296,7 @@ static struct block *copy_rows(struct source *s, const struct cf_frame *f, const
     source_part(&whole, f);
     for (unsigned i = 0; i < whole.columns; i++)
         bytes += up8(rows * cf_type_width(whole.column[i].type));
-    b = merge_alloc(s->merge, NULL, bytes);
+    b = cf_need(&s->merge->tool, malloc(bytes));
     b->next = NULL;
     b->part = whole;
     b->part.rows = rows;

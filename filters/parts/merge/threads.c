@@ -30,11 +30,8 @@ static struct process *process_of(struct threads *t, const struct input *input, 
     if (!*at) {
         struct process *p;
 
-        if (t->processes == t->process_room) {
-            t->process_room = 2 * t->process_room + 16;
-            t->process = merge_alloc(t->merge, t->process, t->process_room * sizeof(*t->process));
-        }
-        p = merge_alloc(t->merge, NULL, sizeof(*p));
+        merge_room(t->merge, &t->process, &t->process_room, t->processes + 1, sizeof(*t->process));
+        p = merge_alloc(t->merge, 1, sizeof(*p));
         *p = (struct process){.input = input, .pid = pid, .first_thread = -1};
         t->process[t->processes++] = p;
         *at = t->processes;
@@ -51,10 +48,7 @@ static struct thread *thread_of(struct threads *t, const struct input *input, ui
     if (!*at) {
         struct process *p = process_of(t, input, pid);
 
-        if (t->count == t->room) {
-            t->room = 2 * t->room + 16;
-            t->thread = merge_alloc(t->merge, t->thread, t->room * sizeof(*t->thread));
-        }
+        merge_room(t->merge, &t->thread, &t->room, t->count + 1, sizeof(*t->thread));
         th = &t->thread[t->count];
         *th = (struct thread){.input = input,
                               .process = p,
@@ -145,21 +139,15 @@ static void take_switches(struct threads *t, const struct input *input, const st
         /* in the order of time even where the input is not, so that they can be searched */
         if (p->runs && p->running[p->runs - 1].time > when)
             when = p->running[p->runs - 1].time;
-        if (th->stretches == th->stretch_room) {
-            th->stretch_room = 2 * th->stretch_room + 16;
-            th->stretch =
-                merge_alloc(t->merge, th->stretch, th->stretch_room * sizeof(*th->stretch));
-        }
+        merge_room(t->merge, &th->stretch, &th->stretch_room, th->stretches + 1,
+                   sizeof(*th->stretch));
         if (p->runs) {
             struct thread *before = &t->thread[p->running[p->runs - 1].thread];
 
             before->stretch[before->stretches - 1].end = when;
         }
         th->stretch[th->stretches++] = (struct stretch){when, count[i], UINT64_MAX};
-        if (p->runs == p->run_room) {
-            p->run_room = 2 * p->run_room + 16;
-            p->running = merge_alloc(t->merge, p->running, p->run_room * sizeof(*p->running));
-        }
+        merge_room(t->merge, &p->running, &p->run_room, p->runs + 1, sizeof(*p->running));
         p->running[p->runs++] = (struct running){when, th->index};
     }
 }
@@ -293,7 +281,7 @@ static void sort_threads(struct threads *t)
 
     if (!t->count)
         return;
-    moved = merge_alloc(t->merge, NULL, t->count * sizeof(*moved));
+    moved = merge_alloc(t->merge, t->count, sizeof(*moved));
     qsort(t->thread, t->count, sizeof(*t->thread), by_birth);
     for (unsigned i = 0; i < t->count; i++) {
         struct thread *th = &t->thread[i];
@@ -340,15 +328,14 @@ static int creator_of(const struct threads *t, const struct thread *th)
 
 struct threads *threads_find(struct merge *m)
 {
-    struct threads *t = merge_alloc(m, NULL, sizeof(*t));
+    struct threads *t = merge_alloc(m, 1, sizeof(*t));
     uint8_t *passed;
     int bad = 0;
 
-    *t = (struct threads){.merge = m};
+    t->merge = m;
     t->thread_at = cf_need(&m->tool, cf_counts_new());
     t->process_at = cf_need(&m->tool, cf_counts_new());
-    t->source = merge_alloc(m, NULL, m->inputs * sizeof(*t->source));
-    memset(t->source, 0, m->inputs * sizeof(*t->source));
+    t->source = merge_alloc(m, m->inputs, sizeof(*t->source));
     for (unsigned i = 0; i < m->inputs && !bad; i++)
         bad = read_input(t, &t->source[i], &m->input[i]);
     /* a process of which only mappings are known has done that by some thread */
@@ -356,8 +343,7 @@ struct threads *threads_find(struct merge *m)
         if (t->process[i]->first_thread < 0)
             thread_of(t, t->process[i]->input, t->process[i]->pid, t->process[i]->pid, 0);
     sort_threads(t);
-    passed = merge_alloc(m, NULL, m->inputs);
-    memset(passed, 0, m->inputs);
+    passed = merge_alloc(m, m->inputs, 1);
     for (unsigned i = 0; i < t->count; i++) {
         struct thread *th = &t->thread[i], *by;
 
@@ -367,10 +353,7 @@ struct threads *threads_find(struct merge *m)
         if (th->creator < 0)
             continue;
         by = &t->thread[th->creator];
-        if (by->children == by->child_room) {
-            by->child_room = 2 * by->child_room + 4;
-            by->child = merge_alloc(m, by->child, by->child_room * sizeof(*by->child));
-        }
+        merge_room(m, &by->child, &by->child_room, by->children + 1, sizeof(*by->child));
         by->child[by->children++] = (struct child){thread_clock(by, th->born), i};
     }
     free(passed);

@@ -87,7 +87,7 @@ void turn_wait(struct play *p, struct cpu *c, struct thread *th)
 {
     if (c->waiting == c->room) {
         size_t room = 2 * c->room + 4;
-        struct thread **queue = merge_alloc(p->merge, NULL, room * sizeof(*queue));
+        struct thread **queue = merge_alloc(p->merge, room, sizeof(struct thread *));
 
         for (size_t i = 0; i < c->waiting; i++)
             queue[i] = c->queue[(c->head + i) % c->room];

@@ -196,10 +196,8 @@ static void put_line(const struct mrc *m, const struct line *l, const uint64_t *
         cf_csv_u64(stdout, 0, lines);
         if (m->sets > 1)
             cf_csv_u64(stdout, 0, m->lines[i]);
-        cf_csv_u64(stdout, 0, l->accesses);
-        cf_csv_u64(stdout, 0, l->misses[i]);
-        cf_csv_u64(stdout, 0, l->cold);
-        cf_csv_f64(stdout, 0, (double)l->misses[i] / (double)l->accesses, 9);
+        cf_csv_print(stdout, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9f", l->accesses, l->misses[i],
+                     l->cold, (double)l->misses[i] / (double)l->accesses);
         if (m->sampled)
             cf_csv_f64(stdout, 0, l->error[i], 9);
         cf_csv_end(stdout);

@@ -3,6 +3,8 @@
  * print.c - occupancy as CSV (see occupancy.h). Groups stand in the order of their rank; those
  * below --top are added up.
  */
+#include <inttypes.h>
+
 #include "filters/parts/occupancy/occupancy.h"
 
 /* Lines of the group of a rank, behind the last one shown of all others. */
@@ -35,11 +37,10 @@ static void group_names(const struct cf_survey *s)
 
 static void other_values(const struct cf_survey *s)
 {
-    if (s->o.by == CF_CENSUS_REGION || s->o.by == CF_CENSUS_PROCESS)
-        cf_csv_text(stdout, 0, "");
-    cf_csv_text(stdout, 0, "[other]");
-    if (s->o.by == CF_CENSUS_REGION)
-        cf_csv_text(stdout, 0, "");
+    fputs(s->o.by == CF_CENSUS_REGION    ? ",,[other],"
+          : s->o.by == CF_CENSUS_PROCESS ? ",,[other]"
+                                         : ",[other]",
+          stdout);
 }
 
 static void group_values(const struct cf_survey *s, uint32_t group)
@@ -49,8 +50,7 @@ static void group_values(const struct cf_survey *s, uint32_t group)
     switch (s->o.by) {
     case CF_CENSUS_REGION:
     case CF_CENSUS_PROCESS:
-        cf_csv_u64(stdout, 0, g.pid);
-        cf_csv_text(stdout, 0, cf_survey_process(s, g.pid));
+        cf_csv_print(stdout, ",%u,%s", g.pid, cf_survey_process(s, g.pid));
         if (s->o.by == CF_CENSUS_REGION)
             cf_csv_text(stdout, 0, cf_survey_region(s, g.value));
         break;
@@ -86,9 +86,7 @@ void print_long(const struct cf_survey *s)
                 group_values(s, r.order[k]);
             else
                 other_values(s);
-            cf_csv_u64(stdout, 0, lines);
-            cf_csv_f64(stdout, 0, (double)lines / (double)whole, 6);
-            cf_csv_end(stdout);
+            cf_csv_print(stdout, ",%" PRIu64 ",%.6f\n", lines, (double)lines / (double)whole);
         }
     }
     cf_ranks_free(&r);

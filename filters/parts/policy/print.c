@@ -2,45 +2,21 @@
 /*
  * print.c - the answers of cf-policy as CSV.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "filters/parts/policy/policy.h"
 
-static void text(FILE *out, const char *result, const char *value)
-{
-    cf_csv_text(out, 1, result);
-    cf_csv_text(out, 0, value);
-    cf_csv_end(out);
-}
-
-static void number(FILE *out, const char *result, uint64_t value)
-{
-    cf_csv_text(out, 1, result);
-    cf_csv_u64(out, 0, value);
-    cf_csv_end(out);
-}
-
-static void real(FILE *out, const char *result, double value, int digits)
-{
-    cf_csv_text(out, 1, result);
-    cf_csv_f64(out, 0, value, digits);
-    cf_csv_end(out);
-}
-
 static void test(FILE *out, const char *name, const struct cf_chi_squared *c, double alpha,
                  const char *verdict, const char *holds, const char *fails)
 {
     const int few = !(c->least >= 5) || isnan(c->p);
-    char result[64];
 
-    snprintf(result, sizeof result, "%s_chi_squared", name);
-    real(out, result, isnan(c->p) ? NAN : c->statistic, 3);
-    snprintf(result, sizeof result, "%s_degrees_of_freedom", name);
-    number(out, result, (uint64_t)c->degrees);
-    snprintf(result, sizeof result, "%s_p_value", name);
-    real(out, result, c->p, 6);
-    text(out, verdict, few ? "too few decisions" : c->p < alpha ? fails : holds);
+    cf_csv_print(out, "%s_chi_squared,%.3f\n", name, isnan(c->p) ? NAN : c->statistic);
+    cf_csv_print(out, "%s_degrees_of_freedom,%" PRIu64 "\n", name, (uint64_t)c->degrees);
+    cf_csv_print(out, "%s_p_value,%.6f\n", name, c->p);
+    cf_csv_print(out, "%s,%s\n", verdict, few ? "too few decisions" : c->p < alpha ? fails : holds);
 }
 
 static void print_best(FILE *out, const struct findings *f)
@@ -55,7 +31,7 @@ static void print_best(FILE *out, const struct findings *f)
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " or " : "",
                                   cf_policy_name(s->policy));
     }
-    text(out, "policy", n ? names : "no evidence");
+    cf_csv_print(out, "policy,%s\n", n ? names : "no evidence");
 }
 
 void print_summary(FILE *out, const struct findings *f)
@@ -63,22 +39,20 @@ void print_summary(FILE *out, const struct findings *f)
     const struct cf_placement *p = f->placement;
     const struct cf_chi_squared ways = cf_placement_ways(p), steps = cf_placement_steps(p);
 
-    text(out, "result", "value");
-    number(out, "snapshots", f->snapshots);
-    number(out, "sets", f->sets);
-    number(out, "ways", f->ways);
-    number(out, "decisions", p->decisions);
-    number(out, "several_in_a_set", p->several);
-    number(out, "into_invalid_ways", p->fills);
+    cf_csv_print(out, "result,value\nsnapshots,%" PRIu64 "\nsets,%u\nways,%u\n", f->snapshots,
+                 f->sets, f->ways);
+    cf_csv_print(
+        out, "decisions,%" PRIu64 "\nseveral_in_a_set,%" PRIu64 "\ninto_invalid_ways,%" PRIu64 "\n",
+        p->decisions, p->several, p->fills);
     test(out, "way", &ways, f->alpha, "way_choice", "uniform", "not uniform");
     test(out, "step", &steps, f->alpha, "successive_choices", "independent", "not independent");
     if (!f->score)
         return;
-    number(out, "judged_sets", f->totals.judged);
-    number(out, "nothing_replaced", f->totals.trivial);
-    number(out, "state_not_known", f->totals.unknown);
-    number(out, "not_explained", f->totals.unexplained);
-    number(out, "accesses_without_frame", f->unplaced);
+    cf_csv_print(out,
+                 "judged_sets,%" PRIu64 "\nnothing_replaced,%" PRIu64 "\nstate_not_known,%" PRIu64
+                 "\nnot_explained,%" PRIu64 "\naccesses_without_frame,%" PRIu64 "\n",
+                 f->totals.judged, f->totals.trivial, f->totals.unknown, f->totals.unexplained,
+                 f->unplaced);
     print_best(out, f);
 }
 
@@ -88,12 +62,9 @@ int print_ways(const void *findings, FILE *out)
 
     fputs("way,decisions,probability,uniform_probability,into_invalid\n", out);
     for (uint32_t w = 0; w < p->ways; w++) {
-        cf_csv_u64(out, 1, w);
-        cf_csv_u64(out, 0, p->took[w]);
-        cf_csv_f64(out, 0, p->decisions ? (double)p->took[w] / (double)p->decisions : NAN, 6);
-        cf_csv_f64(out, 0, 1.0 / p->ways, 6);
-        cf_csv_u64(out, 0, p->filled[w]);
-        cf_csv_end(out);
+        cf_csv_print(out, "%u,%" PRIu64 ",%.6f,%.6f,%" PRIu64 "\n", w, p->took[w],
+                     p->decisions ? (double)p->took[w] / (double)p->decisions : NAN, 1.0 / p->ways,
+                     p->filled[w]);
     }
     return 0;
 }
@@ -105,12 +76,8 @@ int print_survivors(const void *findings, FILE *out)
 
     fputs("rounds,lines,cached,snapshots,probability\n", out);
     for (size_t i = 0; i < f->survivors; i++) {
-        cf_csv_u64(out, 1, row[i].rounds);
-        cf_csv_u64(out, 0, row[i].lines);
-        cf_csv_u64(out, 0, row[i].cached);
-        cf_csv_u64(out, 0, row[i].count);
-        cf_csv_f64(out, 0, (double)row[i].count / (double)row[i].total, 6);
-        cf_csv_end(out);
+        cf_csv_print(out, "%u,%u,%u,%" PRIu64 ",%.6f\n", row[i].rounds, row[i].lines, row[i].cached,
+                     row[i].count, (double)row[i].count / (double)row[i].total);
     }
     return 0;
 }
@@ -123,24 +90,19 @@ int print_policies(const void *findings, FILE *out)
     fputs("rank,policy,verdict,judged_sets,exact,exact_share,lines_right_share,log_likelihood,"
           "differs_from_best\n",
           out);
-    for (uint64_t i = 0; i < CF_REPLAY_CANDIDATES; i++) {
+    for (unsigned i = 0; i < CF_REPLAY_CANDIDATES; i++) {
         const struct cf_replay_score *s = &f->score[i];
         const int guesses = s->policy == CF_RANDOM;
         const double judged = (double)f->totals.judged;
 
-        cf_csv_u64(out, 1, i + 1);
-        cf_csv_text(out, 0, cf_policy_name(s->policy));
-        cf_csv_text(out, 0, verdicts[s->verdict]);
-        cf_csv_u64(out, 0, f->totals.judged);
-        if (guesses)
-            cf_csv_text(out, 0, "");
-        else
-            cf_csv_u64(out, 0, s->exact);
-        cf_csv_f64(out, 0, guesses || judged <= 0 ? NAN : (double)s->exact / judged, 6);
-        cf_csv_f64(out, 0, s->lines ? (double)s->right / (double)s->lines : NAN, 6);
-        cf_csv_f64(out, 0, s->log_likelihood, 3);
-        cf_csv_u64(out, 0, s->differs);
-        cf_csv_end(out);
+        cf_csv_print(out, "%u,%s,%s,%" PRIu64 ",", i + 1, cf_policy_name(s->policy),
+                     verdicts[s->verdict], f->totals.judged);
+        if (!guesses)
+            cf_csv_u64(out, 1, s->exact);
+        cf_csv_print(out, ",%.6f,%.6f,%.3f,%" PRIu64 "\n",
+                     guesses || judged <= 0 ? NAN : (double)s->exact / judged,
+                     s->lines ? (double)s->right / (double)s->lines : NAN, s->log_likelihood,
+                     s->differs);
     }
     return 0;
 }

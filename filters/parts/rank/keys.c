@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/rank/rank.h"
 
 enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
@@ -95,22 +96,6 @@ static int make_rows(struct rank *k, size_t rows)
     return k->room ? 0 : -1;
 }
 
-static int make_sums(struct rank *k, size_t sums)
-{
-    uint64_t *p;
-
-    if (sums <= k->sums)
-        return 0;
-    sums += sums / 2;
-    p = realloc(k->sum, sums * sizeof(*p));
-    if (!p)
-        return -1;
-    memset(p + k->sums, 0, (sums - k->sums) * sizeof(*p));
-    k->sum = p;
-    k->sums = sums;
-    return 0;
-}
-
 /* value[i] *= whether the access missed, or hit, by its distance. */
 static void take_distances(const struct rank *k, const uint64_t *dist, uint32_t rows)
 {
@@ -194,7 +179,7 @@ static int add_sums(struct rank *k, const struct cf_frame *f)
     if (k->o.by == BY_OP) {
         const uint8_t *op = cf_u8(f, CF_OP);
 
-        if (make_sums(k, 256) != 0)
+        if (cf_array_cleared(&k->sum, &k->sums, 256, sizeof(*k->sum)) != 0)
             return -1;
         for (uint32_t i = 0; i < f->rows; i++)
             k->sum[op[i]] += value[i];
@@ -202,7 +187,8 @@ static int add_sums(struct rank *k, const struct cf_frame *f)
         const uint32_t *id = cf_u32(f, by_kinds[k->o.by].column);
         uint64_t *sum;
 
-        if (make_sums(k, (size_t)cf_reader_strings(k->reader) + 1) != 0)
+        if (cf_array_cleared(&k->sum, &k->sums, (size_t)cf_reader_strings(k->reader) + 1,
+                             sizeof(*k->sum)) != 0)
             return -1;
         sum = k->sum;
         for (uint32_t i = 0; i < f->rows; i++)

@@ -54,13 +54,10 @@ static void csv_key(const struct rank *k, const struct item *i)
         break;
     }
     case BY_THREAD:
-        cf_csv_u64(stdout, 0, i->a);
-        cf_csv_u64(stdout, 0, i->b);
-        cf_csv_text(stdout, 0, task_name(k, i));
+        cf_csv_print(stdout, ",%" PRIu64 ",%" PRIu64 ",%s", i->a, i->b, task_name(k, i));
         break;
     case BY_PROCESS:
-        cf_csv_u64(stdout, 0, i->b);
-        cf_csv_text(stdout, 0, task_name(k, i));
+        cf_csv_print(stdout, ",%" PRIu64 ",%s", i->b, task_name(k, i));
         break;
     case BY_LINE:
         cf_csv_u64(stdout, 0, i->a);
@@ -173,11 +170,8 @@ void print_ranking(const struct rank *k, const struct item *item, size_t count)
         if (k->o.csv) {
             cf_csv_u64(stdout, 1, i + 1);
             csv_key(k, &item[i]);
-            cf_csv_u64(stdout, 0, value[i]);
-            cf_csv_f64(stdout, 0, share, 3);
-            cf_csv_f64(stdout, 0, 100 * so_far / total, 3);
-            cf_csv_u64(stdout, 0, i + 1 == knee);
-            cf_csv_end(stdout);
+            cf_csv_print(stdout, ",%" PRIu64 ",%.3f,%.3f,%u\n", value[i], share,
+                         100 * so_far / total, i + 1 == knee);
         } else {
             table_row(k, &item[i], i + 1, share, 100 * so_far / total, i + 1 == knee);
         }

@@ -63,8 +63,7 @@ static void add(struct report *r, struct counters *c, const struct counter *new)
 {
     for (unsigned i = 0; i < c->count; i++)
         if (!strcmp(c->counter[i].name, new->name)) {
-            if (__builtin_add_overflow(c->counter[i].value, new->value, &c->counter[i].value))
-                c->counter[i].value = UINT64_MAX;
+            c->counter[i].value = cf_sum(c->counter[i].value, new->value);
             return;
         }
     if (c->count == MOST_COUNTERS)

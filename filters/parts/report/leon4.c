@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_number.h"
 #include "formats/base/cf_text.h"
 
 #include "filters/parts/report/report.h"
@@ -49,7 +50,7 @@ static const struct row {
             {CF_CLASS_FALSE_SHARING, "false sharing", "false_sharing", 1},
             {CF_CLASS_UNCLASSIFIED, "unclassified", "unclassified", 0}};
 
-static void *begin(struct report *r)
+struct leon4 *leon4_begin(struct report *r)
 {
     struct leon4 *l = cf_need(&r->tool, calloc(1, sizeof(*l)));
 
@@ -60,11 +61,10 @@ static void *begin(struct report *r)
     return l;
 }
 
-static void want(void *state, struct cf_reader *in)
+void leon4_want(struct cf_reader *in)
 {
     static const unsigned tables[] = {CF_ACCESS, CF_UNPLACED};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         const enum cf_need need = tables[i] == CF_ACCESS ? CF_REQUIRED : CF_OPTIONAL;
 
@@ -77,15 +77,8 @@ static void want(void *state, struct cf_reader *in)
     }
 }
 
-static void add(uint64_t *sum, uint64_t value)
+void leon4_frame(struct leon4 *l, const struct cf_frame *f)
 {
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
-
-static void frame(void *state, const struct cf_frame *f)
-{
-    struct leon4 *l = state;
     const uint8_t *op = cf_u8(f, CF_OP), *class = cf_u8(f, CF_CLASS), *hit = cf_u8(f, CF_HIT),
                   *behind = cf_u8(f, CF_CLASS_BEHIND);
     const uint32_t *cpu = cf_u32(f, CF_CPU), *cost = cf_u32(f, CF_COST);
@@ -112,7 +105,7 @@ static void frame(void *state, const struct cf_frame *f)
             continue;
         l->seen = 1;
         if (cost)
-            add(&l->cost, cost[i]);
+            l->cost = cf_sum(l->cost, cost[i]);
         l->fetches += o == CF_IFETCH;
         if (o != CF_STORE) {
             struct sums *s = &l->sums[o == CF_IFETCH ? FETCH : DATA];
@@ -249,36 +242,13 @@ static void print_text(const struct leon4 *l)
 
 static void csv_row(const char *cache, const char *item, uint64_t value)
 {
-    char name[64];
-
-    snprintf(name, sizeof(name), "%s_%s", cache, item);
-    cf_csv_text(stdout, 1, name);
-    cf_csv_u64(stdout, 0, value);
-    cf_csv_text(stdout, 0, "");
-    cf_csv_text(stdout, 0, "");
-    cf_csv_end(stdout);
-}
-
-static void csv_counter(const char *item, const char *value, const struct counter *c,
-                        const struct match *of)
-{
-    cf_csv_text(stdout, 1, item);
-    cf_csv_text(stdout, 0, value);
-    if (c)
-        cf_csv_u64(stdout, 0, c->value);
-    else
-        cf_csv_text(stdout, 0, "");
-    putchar(',');
-    if (c && of)
-        print_difference(of->value, c->value);
-    cf_csv_end(stdout);
+    cf_csv_print(stdout, "%s_%s,%" PRIu64 ",,\n", cache, item, value);
 }
 
 static void print_csv(const struct leon4 *l)
 {
     struct match m[4];
     const unsigned count = find_matches(l, m);
-    char text[64];
 
     puts("item,value,counted,difference");
     for (unsigned c = 0; c < CACHES; c++) {
@@ -291,24 +261,27 @@ static void print_csv(const struct leon4 *l)
     }
     if (l->has_cost || !l->seen) {
         csv_row("total", "cost_cycles", l->cost);
-        snprintf(text, sizeof(text), "%.3f", (double)l->cost * 1e6 / (double)clock_of(l));
         if (clock_of(l))
-            csv_counter("total_cost_us", text, NULL, NULL);
+            cf_csv_print(stdout, "total_cost_us,%.3f,,\n",
+                         (double)l->cost * 1e6 / (double)clock_of(l));
     }
     for (unsigned i = 0; i < l->counters.count; i++) {
-        const struct match *of = match_of(m, count, l->counters.counter[i].name);
+        const struct counter *c = &l->counters.counter[i];
+        const struct match *of = match_of(m, count, c->name);
 
-        text[0] = '\0';
-        if (of)
-            snprintf(text, sizeof(text), "%" PRIu64, of->value);
-        csv_counter(l->counters.counter[i].name, text, &l->counters.counter[i], of);
+        cf_csv_text(stdout, 1, c->name);
+        if (of) {
+            cf_csv_print(stdout, ",%" PRIu64 ",%" PRIu64 ",", of->value, c->value);
+            print_difference(of->value, c->value);
+            putchar('\n');
+        } else {
+            cf_csv_print(stdout, ",,%" PRIu64 ",\n", c->value);
+        }
     }
 }
 
-static void print(void *state)
+void leon4_print(const struct leon4 *l)
 {
-    struct leon4 *l = state;
-
     if (l->has_cost && !l->clock_hz && *l->machine && strcmp(l->machine, l->r->machine->name) != 0)
         cf_warn(&l->r->tool,
                 "column cost is of machine '%s', and its time by the clock of '%s': give the first "
@@ -320,13 +293,9 @@ static void print(void *state)
         print_text(l);
 }
 
-static void end(void *state)
+void leon4_end(struct leon4 *l)
 {
-    struct leon4 *l = state;
-
     cf_mix_free(&l->mix);
     counters_free(&l->counters);
     free(l);
 }
-
-const struct kind kind_leon4 = {"leon4", "leon4-n2x", begin, want, frame, print, end};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * report.h - kinds of report. A kind is a file of this directory and a line in the table in
- * kinds.c; its name is also an option of cf-report.
- */
+/* report.h - the parts of cf-report: the report of the LEON4 profiling tool, and counters. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -19,31 +16,23 @@ struct report_options {
     int csv;              /* --csv */
 };
 
-/* What kinds work with. They say what is wrong by cf_die(). */
 struct report {
     struct cf_tool tool;
     struct report_options o;
     struct cf_machine *machine;
-    int status; /* of what the kind found wrong with its own inputs */
+    int status; /* of what was wrong with its own inputs */
 };
 
-struct kind {
-    const char *name;
-    const char *machine; /* where none is given; NULL: the kind needs none */
-    /* Makes the kind's state. */
-    void *(*begin)(struct report *r);
-    /* Asks for columns. */
-    void (*want)(void *state, struct cf_reader *in);
-    void (*frame)(void *state, const struct cf_frame *f);
-    /* To standard output. */
-    void (*print)(void *state);
-    void (*end)(void *state);
-};
+/* ---- leon4.c: the report of the LEON4 profiling tool ---- */
 
-extern const struct kind *const kinds[]; /* NULL at the end */
-const struct kind *find_kind(const char *name);
-
-extern const struct kind kind_leon4;
+struct leon4;
+struct leon4 *leon4_begin(struct report *r);
+/* Asks for columns. */
+void leon4_want(struct cf_reader *in);
+void leon4_frame(struct leon4 *l, const struct cf_frame *f);
+/* To standard output. */
+void leon4_print(const struct leon4 *l);
+void leon4_end(struct leon4 *l);
 
 /* ---- counters.c: what a statistics unit counted ---- */
 

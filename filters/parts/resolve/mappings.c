@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/resolve/resolve.h"
 
 static uint32_t region_new(struct resolver *r, struct region region)
@@ -15,17 +16,10 @@ static uint32_t region_new(struct resolver *r, struct region region)
     if (index) {
         r->region_free = r->regions[index].refs;
     } else {
-        if (r->region_count + 2 > r->region_room) {
-            uint32_t room = r->region_room ? r->region_room * 2 : 64;
-            struct region *at = realloc(r->regions, room * sizeof *at);
-            if (!at) {
-                r->failed = 1;
-                return 0;
-            }
-            if (!r->regions)
-                at[0] = (struct region){0};
-            r->regions = at;
-            r->region_room = room;
+        if (cf_array_cleared(&r->regions, &r->region_room, r->region_count + (size_t)2,
+                             sizeof *r->regions) != 0) {
+            r->failed = 1;
+            return 0;
         }
         index = ++r->region_count;
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_strings.h"
 #include "filters/parts/resolve/resolve.h"
 
@@ -44,14 +45,8 @@ uint32_t names_find(struct names *n, const char *text)
         n->texts = cf_strings_new();
     if (!n->texts)
         return 0;
-    if (cf_strings_count(n->texts) + 2 > n->room) {
-        uint32_t room = n->room ? n->room * 2 : 32;
-        struct name *at = realloc(n->at, room * sizeof *at);
-        if (!at)
-            return 0;
-        n->at = at;
-        n->room = room;
-    }
+    if (cf_array_room(&n->at, &n->room, cf_strings_count(n->texts) + (size_t)2, sizeof *n->at) != 0)
+        return 0;
     number = cf_strings_number(n->texts, text, strlen(text), &fresh);
     if (number && fresh)
         n->at[number] = (struct name){.text = cf_strings_text(n->texts, number),

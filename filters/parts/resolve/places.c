@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
+#include "filters/engine/rows/counts.h"
 #include "filters/parts/resolve/resolve.h"
 
 enum {
@@ -26,9 +28,6 @@ struct fast {
 
 /* What is known of an address in a file. The texts are of the frame that called from there. */
 struct known {
-    uint64_t address;
-    uint32_t name; /* 0 = empty */
-    int frame;     /* what follows is of a return address, not of a pc */
     struct code_place place;
     char *text;      /* "function file:line", of the innermost frame that counts; callers follow */
     uint32_t source; /* of the first of them */
@@ -37,7 +36,6 @@ struct known {
 };
 
 struct node {
-    uint32_t pid, id; /* id 0 = empty */
     uint32_t parent;
     uint64_t pc;
     uint64_t code; /* for which `site` holds */
@@ -49,38 +47,41 @@ struct places {
     struct place_options o;
     struct fast fast[FAST];
     struct known *known;
-    size_t known_count, known_size;
-    struct node *nodes;
-    size_t node_count, node_size;
+    size_t known_count, known_room;
+    struct node *node;
+    size_t nodes, node_room;
+    /* places in these lists, from 1: by name, address, and whether what is known is of a return
+       address or of a pc; by process and number */
+    struct cf_counts *known_at, *node_at;
 };
 
 struct places *places_new(struct resolver *r, const struct place_options *options)
 {
     struct places *p = calloc(1, sizeof *p);
 
-    if (p) {
-        p->r = r;
-        p->o = *options;
-    }
-    return p;
+    if (!p)
+        return NULL;
+    p->r = r;
+    p->o = *options;
+    p->known_at = cf_counts_new();
+    p->node_at = cf_counts_new();
+    if (p->known_at && p->node_at)
+        return p;
+    places_free(p);
+    return NULL;
 }
 
 void places_free(struct places *p)
 {
     if (!p)
         return;
-    for (size_t i = 0; i < p->known_size; i++)
+    for (size_t i = 0; i < p->known_count; i++)
         free(p->known[i].text);
     free(p->known);
-    free(p->nodes);
+    free(p->node);
+    cf_counts_free(p->known_at);
+    cf_counts_free(p->node_at);
     free(p);
-}
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    uint64_t h = (a ^ b * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
-
-    return h ^ h >> 32;
 }
 
 /* ---- texts ---- */
@@ -148,51 +149,22 @@ static int is_allocation(const struct places *p, const char *function)
 
 /* ---- addresses in files ---- */
 
-static struct known *known_slot(struct places *p, uint32_t name, uint64_t address, int frame)
-{
-    size_t h = mix(address, name * 2u + (unsigned)frame) & (p->known_size - 1);
-
-    while (p->known[h].name && (p->known[h].name != name || p->known[h].address != address ||
-                                p->known[h].frame != frame))
-        h = (h + 1) & (p->known_size - 1);
-    return &p->known[h];
-}
-
-static int known_room(struct places *p)
-{
-    if (p->known_count * 2 < p->known_size)
-        return 0;
-    struct known *old = p->known;
-    size_t size = p->known_size;
-
-    p->known_size = size ? size * 2 : 1024;
-    p->known = calloc(p->known_size, sizeof *p->known);
-    if (!p->known) {
-        p->known = old;
-        p->known_size = size;
-        p->r->failed = 1;
-        return -1;
-    }
-    for (size_t i = 0; i < size; i++)
-        if (old[i].name)
-            *known_slot(p, old[i].name, old[i].address, old[i].frame) = old[i];
-    free(old);
-    return 0;
-}
-
-/* What is known of the address; new entries have only their key. NULL without memory. */
+/* What is known of the address, a new entry zeroed, until the next call; NULL without memory.
+   `frame`: of a return address, not of a pc. */
 static struct known *known_find(struct places *p, uint32_t name, uint64_t address, int frame,
                                 int *is_new)
 {
-    if (known_room(p) < 0)
+    uint64_t *at = cf_counts_at(p->known_at, name * (uint64_t)2 + (unsigned)frame, address);
+
+    if (!at ||
+        cf_array_cleared(&p->known, &p->known_room, p->known_count + 1, sizeof *p->known) != 0) {
+        p->r->failed = 1;
         return NULL;
-    struct known *k = known_slot(p, name, address, frame);
-    *is_new = !k->name;
-    if (*is_new) {
-        *k = (struct known){.address = address, .name = name, .frame = frame};
-        p->known_count++;
     }
-    return k;
+    *is_new = !*at;
+    if (*is_new)
+        *at = ++p->known_count;
+    return &p->known[*at - 1];
 }
 
 static struct code_place place_of(struct places *p, struct space *s, uint64_t pc)
@@ -207,7 +179,7 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
     if (!k)
         return (struct code_place){0, 0};
     if (is_new) {
-        unsigned count = symbols_places(g->symbols, k->address, places);
+        unsigned count = symbols_places(g->symbols, pc - g->bias, places);
         const char *function = places[count - 1].function;
         k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
         k->place.source = source_id(p, &places[0]);
@@ -229,39 +201,20 @@ void places_find_many(struct places *p, struct space *s, const uint64_t *pc, siz
 
 /* ---- call stacks ---- */
 
-static struct node *node_slot(const struct places *p, uint32_t pid, uint32_t id)
-{
-    size_t h = mix(id, pid) & (p->node_size - 1);
-
-    while (p->nodes[h].id && (p->nodes[h].id != id || p->nodes[h].pid != pid))
-        h = (h + 1) & (p->node_size - 1);
-    return &p->nodes[h];
-}
-
 void places_node(struct places *p, uint32_t pid, uint32_t id, uint32_t parent, uint64_t pc)
 {
+    uint64_t *at;
+
     if (id == 0)
         return;
-    if (p->node_count * 2 >= p->node_size) {
-        struct node *old = p->nodes;
-        size_t size = p->node_size;
-        p->node_size = size ? size * 2 : 1024;
-        p->nodes = calloc(p->node_size, sizeof *p->nodes);
-        if (!p->nodes) {
-            p->nodes = old;
-            p->node_size = size;
-            p->r->failed = 1;
-            return;
-        }
-        for (size_t i = 0; i < size; i++)
-            if (old[i].id)
-                *node_slot(p, old[i].pid, old[i].id) = old[i];
-        free(old);
+    at = cf_counts_at(p->node_at, pid, id);
+    if (!at || cf_array_cleared(&p->node, &p->node_room, p->nodes + 1, sizeof *p->node) != 0) {
+        p->r->failed = 1;
+        return;
     }
-    struct node *n = node_slot(p, pid, id);
-    if (!n->id)
-        p->node_count++;
-    *n = (struct node){.pid = pid, .id = id, .parent = parent, .pc = pc};
+    if (!*at)
+        *at = ++p->nodes;
+    p->node[*at - 1] = (struct node){.parent = parent, .pc = pc};
 }
 
 /* A forked process goes on with its parent's nodes, which are not sent again. */
@@ -269,11 +222,11 @@ static struct node *node_find(const struct places *p, const struct space *s, uin
 {
     uint32_t pid = s->pid;
 
-    for (int i = 0; i < 16 && id && p->node_size; i++) {
-        struct node *n = node_slot(p, pid, id);
-        const struct space *at = n->id ? NULL : world_space(&p->r->ahead, pid);
-        if (n->id)
-            return n;
+    for (int i = 0; i < 16 && id; i++) {
+        const uint64_t place = cf_counts_get(p->node_at, pid, id);
+        const struct space *at = place ? NULL : world_space(&p->r->ahead, pid);
+        if (place)
+            return &p->node[place - 1];
         if (!at || !at->parent || at->parent == pid)
             break;
         pid = at->parent;
@@ -331,7 +284,7 @@ static struct known *frame_of(struct places *p, const struct region *g, uint64_t
         return k;
     memset(places, 0, sizeof places);
     if (g->symbols)
-        count = symbols_places(g->symbols, k->address, places);
+        count = symbols_places(g->symbols, pc - g->bias, places);
     k->named = 1;
     for (from = 0; from < count; from++) {
         int allocates = places[from].function && is_allocation(p, places[from].function);
@@ -346,7 +299,7 @@ static struct known *frame_of(struct places *p, const struct region *g, uint64_t
     for (unsigned i = from, depth = 0; i < count && depth < p->o.depth; i++, depth++) {
         if (i > from)
             text_add(&t, " < ");
-        frame_text(p, &t, &places[i], g, k->address);
+        frame_text(p, &t, &places[i], g, pc - g->bias);
     }
     k->text = strdup(buffer);
     if (!k->text)

@@ -41,7 +41,7 @@ struct name {
 
 struct names {
     struct name *at; /* 0 is not used */
-    uint32_t room;
+    size_t room;
     struct cf_strings *texts; /* by number; NULL: none yet */
     const struct where *where;
 };
@@ -110,8 +110,9 @@ struct death {
    them at the time of the last object row, whose stacks need mappings that accesses may not see. */
 struct world {
     struct resolver *r;
-    struct space **table; /* by hash of pid */
-    uint32_t table_size, count;
+    struct space **space;
+    size_t count, room;
+    struct cf_counts *at; /* place in `space`, from 1, by pid; NULL: none yet */
     struct death *deaths; /* processes that end after this time, oldest first */
     size_t death_first, death_count, death_room;
 };
@@ -128,7 +129,8 @@ struct resolver {
     struct cf_writer *w;
     struct names names;
     struct region *regions; /* 0 = none */
-    uint32_t region_count, region_room, region_free;
+    uint32_t region_count, region_free;
+    size_t region_room;
     uint64_t codes; /* last value given to space.code */
     struct world now, ahead, lines;
     struct oddities *odd;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
+#include "filters/engine/rows/counts.h"
 #include "filters/parts/resolve/resolve.h"
 
 /* ---- sets that are shared ---- */
@@ -75,59 +77,33 @@ struct cf_intervals *shared_own(struct resolver *r, struct shared **h, int maps)
 
 /* ---- processes ---- */
 
-static uint32_t hash_pid(const struct world *w, uint32_t pid)
-{
-    return (uint32_t)(pid * 0x9e3779b97f4a7c15u >> 40) & (w->table_size - 1);
-}
-
 struct space *world_space(const struct world *w, uint32_t pid)
 {
-    if (!w->table_size)
-        return NULL;
-    for (uint32_t h = hash_pid(w, pid); w->table[h]; h = (h + 1) & (w->table_size - 1))
-        if (w->table[h]->pid == pid)
-            return w->table[h];
-    return NULL;
+    const uint64_t at = w->at ? cf_counts_get(w->at, 0, pid) : 0;
+
+    return at ? w->space[at - 1] : NULL;
 }
 
 static struct space *space_make(struct world *w, uint32_t pid)
 {
     struct space *s = world_space(w, pid);
+    uint64_t *at;
 
     if (s)
         return s;
-    if (w->count * 2 >= w->table_size) {
-        struct world old = *w;
-        uint32_t size = old.table_size ? old.table_size * 2 : 64;
-        struct space **table = calloc(size, sizeof *table);
-        if (!table) {
-            w->r->failed = 1;
-            return NULL;
-        }
-        w->table = table;
-        w->table_size = size;
-        for (uint32_t i = 0; i < old.table_size; i++) {
-            if (!old.table[i])
-                continue;
-            uint32_t h = hash_pid(w, old.table[i]->pid);
-            while (table[h])
-                h = (h + 1) & (size - 1);
-            table[h] = old.table[i];
-        }
-        free(old.table);
-    }
+    if (!w->at)
+        w->at = cf_counts_new();
+    at = w->at ? cf_counts_at(w->at, 0, pid) : NULL;
     s = calloc(1, sizeof *s);
-    if (!s) {
+    if (!at || !s || cf_array_room(&w->space, &w->room, w->count + 1, sizeof *w->space) != 0) {
         w->r->failed = 1;
+        free(s);
         return NULL;
     }
     s->pid = pid;
     s->code = ++w->r->codes;
-    uint32_t h = hash_pid(w, pid);
-    while (w->table[h])
-        h = (h + 1) & (w->table_size - 1);
-    w->table[h] = s;
-    w->count++;
+    w->space[w->count++] = s;
+    *at = w->count;
     return s;
 }
 
@@ -142,36 +118,30 @@ static void space_empty(struct resolver *r, struct space *s)
 
 static void space_drop(struct world *w, uint32_t pid)
 {
-    uint32_t mask = w->table_size - 1, h;
-    struct space *s = world_space(w, pid);
+    struct space *s = world_space(w, pid), *last;
+    uint64_t *of_last, *at;
 
     if (!s)
         return;
+    /* the last one takes its place */
+    last = w->space[--w->count];
+    of_last = cf_counts_at(w->at, 0, last->pid);
+    at = cf_counts_at(w->at, 0, pid);
+    w->space[*at - 1] = last;
+    *of_last = *at;
+    *at = 0;
     space_empty(w->r, s);
-    for (h = hash_pid(w, pid); w->table[h] != s;)
-        h = (h + 1) & mask;
     free(s);
-    w->count--;
-    /* Close the gap, so that those that were pushed past it are still found. */
-    for (uint32_t i = (h + 1) & mask; w->table[i]; i = (i + 1) & mask) {
-        uint32_t home = hash_pid(w, w->table[i]->pid);
-        if (((i - home) & mask) >= ((i - h) & mask)) {
-            w->table[h] = w->table[i];
-            h = i;
-        }
-    }
-    w->table[h] = NULL;
 }
 
 void world_clear(struct world *w)
 {
-    for (uint32_t i = 0; i < w->table_size; i++) {
-        if (w->table[i]) {
-            space_empty(w->r, w->table[i]);
-            free(w->table[i]);
-        }
+    for (size_t i = 0; i < w->count; i++) {
+        space_empty(w->r, w->space[i]);
+        free(w->space[i]);
     }
-    free(w->table);
+    cf_counts_free(w->at);
+    free(w->space);
     free(w->deaths);
     *w = (struct world){.r = w->r};
 }
@@ -205,15 +175,9 @@ static void die(struct world *w, struct space *s, uint64_t time)
         w->death_count -= w->death_first;
         w->death_first = 0;
     }
-    if (w->death_count == w->death_room) {
-        size_t room = w->death_room ? w->death_room * 2 : 16;
-        struct death *more = realloc(w->deaths, room * sizeof *more);
-        if (!more) {
-            w->r->failed = 1;
-            return;
-        }
-        w->deaths = more;
-        w->death_room = room;
+    if (cf_array_room(&w->deaths, &w->death_room, w->death_count + 1, sizeof *w->deaths) != 0) {
+        w->r->failed = 1;
+        return;
     }
     w->deaths[w->death_count++] = (struct death){time, s->pid};
     s->dying++;
@@ -246,9 +210,9 @@ static void fork_space(struct world *w, const struct event *e)
 
 void world_copy(struct world *to, const struct world *from)
 {
-    for (uint32_t i = 0; i < from->table_size; i++) {
-        const struct space *old = from->table[i];
-        struct space *s = old ? space_make(to, old->pid) : NULL;
+    for (size_t i = 0; i < from->count; i++) {
+        const struct space *old = from->space[i];
+        struct space *s = space_make(to, old->pid);
         if (!s)
             continue;
         s->parent = old->parent;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/resolve/symbols_parts.h"
 
 static void add_ranges(struct spans *to, Dwarf_Die *die, uint32_t unit, uint32_t rank)
@@ -43,13 +44,12 @@ static void read_units(struct symbols *s)
     /* libdw's own would end the program with a status that says something else */
     dwarf_new_oom_handler(dwarf, s->where->no_memory);
     while ((cu = dwfl_module_nextcu(s->module, cu, &bias))) {
-        struct unit *units = symbols_more(s->units, &s->unit_room, s->unit_count, sizeof *units);
         Dwarf_Die whole, split;
         uint8_t type;
         /* What libdw hands out when it had no memory for all of it, it does not survive itself. */
-        if (!units || errno == ENOMEM)
+        if (cf_array_room(&s->units, &s->unit_room, s->unit_count + 1, sizeof *s->units) != 0 ||
+            errno == ENOMEM)
             s->where->no_memory();
-        s->units = units;
         struct unit *u = &s->units[s->unit_count];
         *u = (struct unit){.die = *cu, .lines = *cu};
         /* Of a split unit, the functions stand in a file of their own. */

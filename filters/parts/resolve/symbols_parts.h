@@ -71,9 +71,6 @@ struct symbols {
 
 /* ---- symbols_tables.c ---- */
 
-/* The array, with room for one more than count; NULL without memory, and then it is as it was. */
-void *symbols_more(void *array, size_t *room, size_t count, size_t size);
-
 /* Without memory the address stays unresolved. */
 void span_add(struct spans *s, struct span span);
 

@@ -3,28 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/resolve/symbols_parts.h"
-
-void *symbols_more(void *array, size_t *room, size_t count, size_t size)
-{
-    if (count < *room)
-        return array;
-    size_t wanted = *room ? *room * 2 : 16;
-    void *p = realloc(array, wanted * size);
-
-    if (p)
-        *room = wanted;
-    return p;
-}
 
 void span_add(struct spans *s, struct span span)
 {
-    struct span *at = symbols_more(s->at, &s->room, s->count, sizeof *at);
-
-    if (!at)
-        return; /* without memory the address stays unresolved */
-    s->at = at;
-    s->at[s->count++] = span;
+    if (cf_array_room(&s->at, &s->room, s->count + 1, sizeof *s->at) == 0)
+        s->at[s->count++] = span;
 }
 
 /* By start; of equal starts the better rank first, then the longer, then by name: never by chance.
@@ -87,13 +72,10 @@ const struct span *span_find(const struct spans *s, uint64_t address)
 
 const char *texts_keep(struct texts *t, char *text)
 {
-    char **at = text ? symbols_more(t->at, &t->room, t->count, sizeof *at) : NULL;
-
-    if (!at) {
+    if (!text || cf_array_room(&t->at, &t->room, t->count + 1, sizeof *t->at) != 0) {
         free(text);
         return NULL;
     }
-    t->at = at;
     return t->at[t->count++] = text;
 }
 

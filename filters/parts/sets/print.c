@@ -5,26 +5,13 @@
  *
  * Processes stand in the order of their rank. Memory: of the summary 32 bytes a process.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/parts/sets/sets.h"
 
 enum { LEVELS = 256 };
-
-/* Empty where the whole is not known. */
-static void quota(double lines, double whole)
-{
-    cf_csv_f64(stdout, 0, lines / whole, 9);
-}
-
-static void process(const struct cf_survey *s, uint32_t group)
-{
-    const uint32_t pid = cf_census_group(s->census, group).pid;
-
-    cf_csv_u64(stdout, 0, pid);
-    cf_csv_text(stdout, 0, cf_survey_process(s, pid));
-}
 
 void print_profiles(const struct cf_survey *s)
 {
@@ -41,14 +28,12 @@ void print_profiles(const struct cf_survey *s)
         for (uint32_t k = 0; k < r.shown; k++) {
             const uint32_t active = r.cell[k] ? r.cell[k]->lines : 0;
             const uint32_t reused = r.cell[k] ? r.cell[k]->reused : 0;
+            const uint32_t pid = cf_census_group(s->census, r.order[k]).pid;
 
             cf_survey_when(&one[i].is);
-            process(s, r.order[k]);
-            cf_csv_u64(stdout, 0, active);
-            cf_csv_u64(stdout, 0, reused);
-            quota(active, whole);
-            quota(reused, whole);
-            cf_csv_end(stdout);
+            /* the quotas are empty where the whole is not known */
+            cf_csv_print(stdout, ",%u,%s,%u,%u,%.9f,%.9f\n", pid, cf_survey_process(s, pid), active,
+                         reused, active / whole, reused / whole);
         }
     }
     cf_ranks_free(&r);
@@ -89,16 +74,15 @@ static void print_level(const struct cf_survey *s, unsigned level, struct cf_ran
         }
     }
     for (uint32_t k = 0; k < r->shown; k++) {
+        uint32_t pid;
+
         if (!r->total[k])
             continue;
-        cf_csv_u64(stdout, 1, level);
-        process(s, r->order[k]);
-        cf_csv_u64(stdout, 0, snapshots);
-        quota(sum[k].active, known * (double)snapshots);
-        quota(sum[k].active_most, known);
-        quota(sum[k].reused, known * (double)snapshots);
-        quota(sum[k].reused_most, known);
-        cf_csv_end(stdout);
+        pid = cf_census_group(s->census, r->order[k]).pid;
+        cf_csv_print(stdout, "%u,%u,%s,%" PRIu64 ",%.9f,%.9f,%.9f,%.9f\n", level, pid,
+                     cf_survey_process(s, pid), snapshots,
+                     sum[k].active / (known * (double)snapshots), sum[k].active_most / known,
+                     sum[k].reused / (known * (double)snapshots), sum[k].reused_most / known);
     }
 }
 
