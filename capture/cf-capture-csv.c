@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "capture/csv/import.h"
+#include "formats/program/cf_options.h"
 
 enum { REPORTED = 10 };
 
@@ -66,19 +67,20 @@ static void add_input(struct cf_csv_import *m, unsigned table, const char *file)
     m->input[m->inputs++] = in;
 }
 
-/* TABLE=FILE */
-static void add_with(struct cf_csv_import *m, char *text)
+/* --with TABLE=FILE */
+static void add_with(const struct cf_tool *t, void *import, const char *option, char *text)
 {
+    struct cf_csv_import *m = import;
     char *equals = strchr(text, '=');
     char name[32];
 
     if (!equals || equals == text || !equals[1] || (size_t)(equals - text) >= sizeof name)
-        cf_die(&m->tool, CF_EXIT_USAGE, "--with '%s': give TABLE=FILE, such as map=maps.csv", text);
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': give TABLE=FILE, such as map=maps.csv", option, text);
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = '\0';
     if (m->inputs == CF_CSV_INPUTS)
-        cf_die(&m->tool, CF_EXIT_USAGE, "more than %d files", CF_CSV_INPUTS);
-    add_input(m, find_table(m, "--with", name), equals + 1);
+        cf_die(t, CF_EXIT_USAGE, "more than %d files", CF_CSV_INPUTS);
+    add_input(m, find_table(m, option, name), equals + 1);
 }
 
 static int finish_inputs(struct cf_csv_import *m)
@@ -105,60 +107,46 @@ static int finish_inputs(struct cf_csv_import *m)
     return status;
 }
 
+/* What stands behind the options. */
+static void add_file(struct cf_csv_import *m, unsigned table, char **file, int files)
+{
+    int covered = 0, readers = 0;
+
+    if (files > 1)
+        cf_die(&m->tool, CF_EXIT_USAGE, "more than one FILE: use --with for other tables");
+    for (unsigned i = 0; i < m->inputs; i++)
+        covered |= m->input[i]->table == table;
+    /* Standard input is not asked for where --with has given all that there is. */
+    if (files)
+        add_input(m, table, *file);
+    else if (!covered && !(m->inputs && isatty(STDIN_FILENO)))
+        add_input(m, table, "-");
+    for (unsigned i = 0; i < m->inputs; i++)
+        readers += strcmp(m->input[i]->lines.name, "-") == 0;
+    if (readers > 1)
+        cf_die(&m->tool, CF_EXIT_USAGE, "standard input can be read for one table only");
+}
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"with", required_argument, NULL, 'w'},
-                                            {"table", required_argument, NULL, 't'},
-                                            {"clock", required_argument, NULL, 'c'},
-                                            {"hz", required_argument, NULL, 257},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"probe", no_argument, NULL, 256},
-                                            CF_COMMON_OPTIONS};
     static struct cf_csv_import m;
     static char *files[CF_CSV_INPUTS];
     struct cf_header header = {.clock_unit = (char *)"records", .source = (char *)"cf-capture-csv"};
-    unsigned table = CF_ACCESS;
-    const char *output = NULL;
-    int c, status, bad, covered = 0, readers = 0;
+    const char *output = NULL, *of = "access";
+    const struct cf_option options[] = {
+        {"with", 'w', CF_CALL(add_with, &m)},
+        {"table", 't', CF_TEXT(&of)},
+        {"clock", 'c', CF_TEXT((const char **)&header.clock_unit)},
+        {"hz", 0, CF_NUMBER(&header.clock_hz, 1, UINT64_MAX)},
+        {"output", 'o', CF_TEXT(&output)},
+        {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
+        CF_END_OPTIONS,
+    };
+    int status, bad;
 
     cf_tool_init(&m.tool, argc, argv, "cf-capture-csv", usage);
-    while ((c = getopt_long(argc, argv, "w:t:c:o:" CF_COMMON_LETTERS, options, NULL)) != -1) {
-        switch (c) {
-        case 'w':
-            add_with(&m, optarg);
-            break;
-        case 't':
-            table = find_table(&m, "--table", optarg);
-            break;
-        case 'c':
-            header.clock_unit = optarg;
-            break;
-        case 257:
-            header.clock_hz = cf_parse_u64(&m.tool, "--hz", optarg, 1, UINT64_MAX);
-            break;
-        case 'o':
-            output = optarg;
-            break;
-        case 256:
-            puts("ready: reads text, needs nothing of this machine");
-            return cf_tool_finish(&m.tool, NULL, NULL);
-        default:
-            cf_common_option(&m.tool, c);
-        }
-    }
-    if (argc - optind > 1)
-        cf_die(&m.tool, CF_EXIT_USAGE, "more than one FILE: use --with for other tables");
-    for (unsigned i = 0; i < m.inputs; i++)
-        covered |= m.input[i]->table == table;
-    /* Standard input is not asked for where --with has given all that there is. */
-    if (optind < argc)
-        add_input(&m, table, argv[optind]);
-    else if (!covered && !(m.inputs && isatty(STDIN_FILENO)))
-        add_input(&m, table, "-");
-    for (unsigned i = 0; i < m.inputs; i++)
-        readers += strcmp(m.input[i]->lines.name, "-") == 0;
-    if (readers > 1)
-        cf_die(&m.tool, CF_EXIT_USAGE, "standard input can be read for one table only");
+    cf_options_read(&m.tool, argc, argv, options);
+    add_file(&m, find_table(&m, "--table", of), argv + optind, argc - optind);
     m.out = cf_tool_recording(&m.tool, output);
     (void)cf_writer_header(m.out, &header); /* a failure shows when the writer is closed */
     for (unsigned i = 0; i < m.inputs; i++) {

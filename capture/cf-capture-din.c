@@ -13,8 +13,9 @@
 #include <string.h>
 
 #include "capture/cf_lines.h"
-#include "formats/stream/cf.h"
+#include "formats/program/cf_options.h"
 #include "formats/program/cf_tool.h"
+#include "formats/stream/cf.h"
 
 enum { BATCH = 4096 };
 
@@ -155,34 +156,22 @@ static void import(struct din *m, struct cf_lines *l)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"size", required_argument, NULL, 's'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"probe", no_argument, NULL, 256},
-                                            CF_COMMON_OPTIONS};
     static struct din m = {.default_size = 4};
     const struct cf_header header = {.clock_unit = (char *)"records",
                                      .source = (char *)"cf-capture-din"};
     struct cf_tool t;
     struct cf_lines lines;
     const char *output = NULL;
-    int c, status, bad;
+    const struct cf_option options[] = {
+        {"size", 's', CF_NUMBER(&m.default_size, 1, 1 << 20)},
+        {"output", 'o', CF_TEXT(&output)},
+        {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
+        CF_END_OPTIONS,
+    };
+    int status, bad;
 
     cf_tool_init(&t, argc, argv, "cf-capture-din", usage);
-    while ((c = getopt_long(argc, argv, "s:o:" CF_COMMON_LETTERS, options, NULL)) != -1) {
-        switch (c) {
-        case 's':
-            m.default_size = (uint32_t)cf_parse_u64(&t, "--size", optarg, 1, 1 << 20);
-            break;
-        case 'o':
-            output = optarg;
-            break;
-        case 256:
-            puts("ready: reads text, needs nothing of this machine");
-            return cf_tool_finish(&t, NULL, NULL);
-        default:
-            cf_common_option(&t, c);
-        }
-    }
+    cf_options_read(&t, argc, argv, options);
     m.tool = &t;
     cf_lines_open(&lines, &t, argv + optind, argc - optind);
     m.out = cf_tool_recording(&t, output);

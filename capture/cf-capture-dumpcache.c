@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "capture/dumpcache/import.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-capture dumpcache [options] [FILE|FOLDER]...\n"
@@ -37,74 +38,42 @@ static const char usage[] =
     "\n"
     "Example: cf-capture dumpcache -p 5 dumpcache/ | cf-resolve | cf-heatmap > heat.csv\n";
 
-enum { PROBE = 256, KEEP, SETS, WAYS, LINE, LEVEL };
-
-static const struct option longs[] = {
-    {"transparent", no_argument, NULL, 't'},     {"asynchronous", no_argument, NULL, 'a'},
-    {"event", no_argument, NULL, 'e'},           {"period", required_argument, NULL, 'p'},
-    {"addresses", required_argument, NULL, 'A'}, {"stale", required_argument, NULL, 's'},
-    {"keep-pids", no_argument, NULL, KEEP},      {"sets", required_argument, NULL, SETS},
-    {"ways", required_argument, NULL, WAYS},     {"line-size", required_argument, NULL, LINE},
-    {"level", required_argument, NULL, LEVEL},   {"output", required_argument, NULL, 'o'},
-    {"probe", no_argument, NULL, PROBE},         CF_COMMON_OPTIONS,
-};
+/* --period in ms, of which ns are wanted */
+static void period(const struct cf_tool *t, void *to, const char *option, char *text)
+{
+    *(uint64_t *)to = (uint64_t)(cf_parse_f64(t, option, text, 1e-6, 1e9, CF_FROM_TO) * 1e6 + 0.5);
+}
 
 static const char *parse(struct cf_dumpcache *m, int argc, char **argv)
 {
     struct cf_tool *t = m->tool;
     const char *output = NULL;
-    int c;
+    int transparent = 0, asynchronous = 0, event = 0;
+    uint64_t sets = 0, line = 64;
+    const struct cf_option options[] = {
+        {"transparent", 't', CF_FLAG(&transparent)},
+        {"asynchronous", 'a', CF_FLAG(&asynchronous)},
+        {"event", 'e', CF_FLAG(&event)},
+        {"period", 'p', CF_CALL(period, &m->period)},
+        {"addresses", 'A', CF_WORD(&m->addresses, "auto page full physical half", 0)},
+        {"stale", 's', CF_WORD(&m->stale, "none twice same", 0)},
+        {"keep-pids", 0, CF_FLAG(&m->keep_pids)},
+        {"sets", 0, CF_POWER(&sets, 1, CF_ENTRIES_MOST)},
+        {"ways", 0, CF_NUMBER(&m->ways, 1, 256)},
+        {"line-size", 0, CF_POWER(&line, 16, 4096)},
+        {"level", 0, CF_NUMBER(&m->level, 1, 8)},
+        {"output", 'o', CF_TEXT(&output)},
+        {"probe", 0, CF_READY("ready: reads files, needs nothing of this machine")},
+        CF_END_OPTIONS,
+    };
 
-    m->mode = CF_MODE_FLUSH | CF_MODE_SYNCHRONOUS;
     m->stale = STALE_TWICE;
     m->level = 2;
-    m->line = 64;
-    while ((c = getopt_long(argc, argv, "taep:A:s:o:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case 't':
-            m->mode &= ~(unsigned)CF_MODE_FLUSH;
-            break;
-        case 'a':
-            m->mode &= ~(unsigned)CF_MODE_SYNCHRONOUS;
-            break;
-        case 'e':
-            m->mode |= CF_MODE_EVENT;
-            break;
-        case 'p':
-            m->period =
-                (uint64_t)(cf_parse_f64(t, "--period", optarg, 1e-6, 1e9, CF_FROM_TO) * 1e6 + 0.5);
-            break;
-        case 'A':
-            m->addresses = cf_parse_word(t, "--addresses", optarg, "auto page full physical half");
-            break;
-        case 's':
-            m->stale = cf_parse_word(t, "--stale", optarg, "none twice same");
-            break;
-        case KEEP:
-            m->keep_pids = 1;
-            break;
-        case SETS:
-            m->sets = (uint32_t)cf_parse_power(t, "--sets", optarg, 1, CF_ENTRIES_MOST);
-            break;
-        case WAYS:
-            m->ways = (uint32_t)cf_parse_u64(t, "--ways", optarg, 1, 256);
-            break;
-        case LINE:
-            m->line = (uint32_t)cf_parse_power(t, "--line-size", optarg, 16, 4096);
-            break;
-        case LEVEL:
-            m->level = (unsigned)cf_parse_u64(t, "--level", optarg, 1, 8);
-            break;
-        case 'o':
-            output = optarg;
-            break;
-        case PROBE:
-            puts("ready: reads files, needs nothing of this machine");
-            exit(cf_tool_finish(t, NULL, NULL));
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    cf_options_read(t, argc, argv, options);
+    m->mode = (transparent ? 0 : CF_MODE_FLUSH) | (asynchronous ? 0 : CF_MODE_SYNCHRONOUS) |
+              (event ? CF_MODE_EVENT : 0);
+    m->sets = (uint32_t)sets;
+    m->line = (uint32_t)line;
     if ((uint64_t)(m->sets ? m->sets : 2048) * (m->ways ? m->ways : 16) > CF_ENTRIES_MOST)
         cf_die(t, CF_EXIT_USAGE, "--sets times --ways: over %d", CF_ENTRIES_MOST);
     return output;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "capture/leon4/import.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-capture leon4 [options] [FILE...]\n"
@@ -38,8 +39,8 @@ static const char usage[] =
     "      --probe, -q, --quiet, -h, --help, --version\n"
     "Example: cf-capture leon4 -o run.cf hist.txt\n";
 
-static const char inst_fields[] = "cpu,time,address,instruction,result,symbol,multi,trap,error";
-static const char bus_fields[] = "time,address,data,type,trans,size,master,lock,resp,bp";
+static char inst_fields[] = "cpu,time,address,instruction,result,symbol,multi,trap,error";
+static char bus_fields[] = "time,address,data,type,trans,size,master,lock,resp,bp";
 
 struct setup {
     struct cf_tool tool;
@@ -48,9 +49,10 @@ struct setup {
     struct cf_leon4 *m;
 };
 
-static void fields(const struct cf_tool *t, const char *option, const char *text,
-                   struct cf_scan_layout *l)
+/* --inst-fields and --bus-fields */
+static void fields(const struct cf_tool *t, void *layout, const char *option, char *text)
 {
+    struct cf_scan_layout *l = layout;
     const char *name;
     int holds_address = 0;
 
@@ -63,142 +65,77 @@ static void fields(const struct cf_tool *t, const char *option, const char *text
         cf_die(t, CF_EXIT_USAGE, "%s: the field 'address' is missing", option);
 }
 
+static void raw(const struct cf_tool *t, void *scan, const char *option, char *text)
+{
+    ((struct cf_scan_options *)scan)->raw =
+        1 + cf_parse_word(t, option, text ? text : "inst", "inst bus");
+}
+
+static void masters(const struct cf_tool *t, void *options, const char *option, char *text)
+{
+    struct cf_leon4_options *o = options;
+    uint64_t list[CF_SCAN_CPUS];
+    unsigned n;
+
+    o->any_master = strcmp(text, "any") == 0;
+    memset(o->master, 255, sizeof o->master);
+    n = o->any_master ? 0 : cf_parse_list(t, option, text, 0, 15, CF_SCAN_CPUS, list);
+    for (unsigned i = 0; i < n; i++)
+        o->master[i] = (uint8_t)list[i];
+}
+
+static void address_spaces(const struct cf_tool *t, void *options, const char *option, char *text)
+{
+    struct cf_registers_options *o = options;
+    uint64_t list[256];
+    const unsigned n = cf_parse_list(t, option, text, 0, 255, 256, list);
+
+    memset(o->memory_asi, 0, sizeof o->memory_asi);
+    for (unsigned i = 0; i < n; i++)
+        o->memory_asi[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
+}
+
 static void parse(struct setup *s, int argc, char **argv)
 {
-    enum {
-        PROBE = 256,
-        ALONE,
-        DOUBLE,
-        WIDTH,
-        MASTER,
-        STORE,
-        ATOMIC,
-        ASI,
-        INST,
-        BUS,
-        HEX,
-        BITS,
-        CLOCK,
-        LINE,
-        WARM
-    };
-    static const struct option options[] = {{"bus", required_argument, NULL, 'b'},
-                                            {"raw", optional_argument, NULL, 'r'},
-                                            {"bus-width", required_argument, NULL, WIDTH},
-                                            {"cpu", required_argument, NULL, 'c'},
-                                            {"miss", required_argument, NULL, 'm'},
-                                            {"master", required_argument, NULL, MASTER},
-                                            {"windows", required_argument, NULL, 'w'},
-                                            {"store", required_argument, NULL, STORE},
-                                            {"atomic", required_argument, NULL, ATOMIC},
-                                            {"double", required_argument, NULL, DOUBLE},
-                                            {"alone", no_argument, NULL, ALONE},
-                                            {"asi", required_argument, NULL, ASI},
-                                            {"inst-fields", required_argument, NULL, INST},
-                                            {"bus-fields", required_argument, NULL, BUS},
-                                            {"hex", no_argument, NULL, HEX},
-                                            {"time-bits", required_argument, NULL, BITS},
-                                            {"clock", required_argument, NULL, CLOCK},
-                                            {"line-size", required_argument, NULL, LINE},
-                                            {"warm-up", required_argument, NULL, WARM},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"probe", no_argument, NULL, PROBE},
-                                            CF_COMMON_OPTIONS};
     struct cf_leon4_options *o = &s->m->o;
-    struct cf_tool *t = &s->tool;
-    uint64_t list[256];
-    unsigned n;
-    int c;
+    struct cf_registers_options *r = &o->registers;
+    uint64_t line_size = 32;
+    const struct cf_option table[] = {
+        {"bus", 'b', CF_TEXT(&s->bus)},
+        {"raw", 'r', CF_CALL(raw, &s->scan), .may_lack = 1},
+        {"bus-width", 0, CF_WORD(&s->scan.wide, "32 128", 0)},
+        {"cpu", 'c', CF_NUMBER(&s->scan.cpu, 0, CF_SCAN_CPUS - 1)},
+        {"miss", 'm', CF_WORD(&o->miss, "after before line", 0)},
+        {"master", 0, CF_CALL(masters, o)},
+        {"windows", 'w', CF_NUMBER(&r->windows, 2, CF_REGISTERS_MOST_WINDOWS)},
+        {"store", 0, CF_WORD(&r->store, "auto address data", 0)},
+        {"atomic", 0, CF_WORD(&r->atomic, "none first last", 0)},
+        {"double", 0, CF_WORD(&r->pair, "none first last", 0)},
+        {"alone", 0, CF_FLAG(&r->alone)},
+        {"asi", 0, CF_CALL(address_spaces, r)},
+        {"inst-fields", 0, CF_CALL(fields, &s->scan.inst), .given = &s->scan.given_inst},
+        {"bus-fields", 0, CF_CALL(fields, &s->scan.bus), .given = &s->scan.given_bus},
+        {"hex", 0, CF_FLAG(&s->scan.hex)},
+        {"time-bits", 0, CF_NUMBER(&o->time_bits, 0, 63)},
+        {"clock", 0, CF_NUMBER(&o->clock_hz, 1, UINT64_MAX)},
+        {"line-size", 0, CF_POWER(&line_size, 4, 4096)},
+        {"warm-up", 0, CF_NUMBER(&o->warm_up, 0, UINT64_MAX)},
+        {"output", 'o', CF_TEXT(&s->output)},
+        {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
+        CF_END_OPTIONS,
+    };
 
-    fields(t, "--inst-fields", inst_fields, &s->scan.inst);
-    fields(t, "--bus-fields", bus_fields, &s->scan.bus);
+    fields(&s->tool, &s->scan.inst, "--inst-fields", inst_fields);
+    fields(&s->tool, &s->scan.bus, "--bus-fields", bus_fields);
     s->scan.wide = 1;
-    o->registers.windows = 8;
-    o->line_size = 32;
+    r->windows = 8;
+    r->memory_asi[1] = 0x0f;
     o->time_bits = 30;
     o->warm_up = 1000;
-    o->registers.memory_asi[1] = 0x0f;
     for (unsigned i = 0; i < CF_SCAN_CPUS; i++)
         o->master[i] = (uint8_t)i;
-    while ((c = getopt_long(argc, argv, "b:r::c:m:w:o:" CF_COMMON_LETTERS, options, NULL)) != -1) {
-        switch (c) {
-        case 'b':
-            s->bus = optarg;
-            break;
-        case 'r':
-            s->scan.raw = 1 + cf_parse_word(t, "--raw", optarg ? optarg : "inst", "inst bus");
-            break;
-        case WIDTH:
-            s->scan.wide = cf_parse_word(t, "--bus-width", optarg, "32 128");
-            break;
-        case 'c':
-            s->scan.cpu = (unsigned)cf_parse_u64(t, "--cpu", optarg, 0, CF_SCAN_CPUS - 1);
-            break;
-        case 'm':
-            o->miss = cf_parse_word(t, "--miss", optarg, "after before line");
-            break;
-        case MASTER:
-            o->any_master = strcmp(optarg, "any") == 0;
-            memset(o->master, 255, sizeof o->master);
-            n = o->any_master ? 0 : cf_parse_list(t, "--master", optarg, 0, 15, CF_SCAN_CPUS, list);
-            for (unsigned i = 0; i < n; i++)
-                o->master[i] = (uint8_t)list[i];
-            break;
-        case 'w':
-            o->registers.windows =
-                (unsigned)cf_parse_u64(t, "--windows", optarg, 2, CF_REGISTERS_MOST_WINDOWS);
-            break;
-        case STORE:
-            o->registers.store = cf_parse_word(t, "--store", optarg, "auto address data");
-            break;
-        case ATOMIC:
-            o->registers.atomic = cf_parse_word(t, "--atomic", optarg, "none first last");
-            break;
-        case DOUBLE:
-            o->registers.pair = cf_parse_word(t, "--double", optarg, "none first last");
-            break;
-        case ALONE:
-            o->registers.alone = 1;
-            break;
-        case ASI:
-            n = cf_parse_list(t, "--asi", optarg, 0, 255, 256, list);
-            memset(o->registers.memory_asi, 0, sizeof o->registers.memory_asi);
-            for (unsigned i = 0; i < n; i++)
-                o->registers.memory_asi[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
-            break;
-        case INST:
-            fields(t, "--inst-fields", optarg, &s->scan.inst);
-            s->scan.given_inst = 1;
-            break;
-        case BUS:
-            fields(t, "--bus-fields", optarg, &s->scan.bus);
-            s->scan.given_bus = 1;
-            break;
-        case HEX:
-            s->scan.hex = 1;
-            break;
-        case BITS:
-            o->time_bits = (unsigned)cf_parse_u64(t, "--time-bits", optarg, 0, 63);
-            break;
-        case CLOCK:
-            o->clock_hz = cf_parse_u64(t, "--clock", optarg, 1, UINT64_MAX);
-            break;
-        case LINE:
-            o->line_size = (uint32_t)cf_parse_power(t, "--line-size", optarg, 4, 4096);
-            break;
-        case WARM:
-            o->warm_up = cf_parse_u64(t, "--warm-up", optarg, 0, UINT64_MAX);
-            break;
-        case 'o':
-            s->output = optarg;
-            break;
-        case PROBE:
-            puts("ready: reads text, needs nothing of this machine");
-            exit(cf_tool_finish(t, NULL, NULL));
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    cf_options_read(&s->tool, argc, argv, table);
+    o->line_size = (uint32_t)line_size;
 }
 
 static void idle(void *arg)

@@ -37,7 +37,7 @@ struct taken { /* a snapshot that is still in the Shutter's buffer */
 
 struct capture {
     struct cf_tool tool;
-    struct options o;
+    struct cf_snapshot_options o;
     struct cf_observed tasks;
     struct cf_device device;
     struct cacheflow_info info;
@@ -477,10 +477,10 @@ int main(int argc, char **argv)
     sigset_t set;
     int status;
 
-    cf_tool_init(&k.tool, argc, argv, "cf-capture-snapshot", cf_options_usage);
+    cf_tool_init(&k.tool, argc, argv, "cf-capture-snapshot", cf_snapshot_usage);
     k.tasks.tool = &k.tool;
     k.tasks.command = commands;
-    cf_options_parse(&k.o, &k.tasks, argc, argv);
+    cf_snapshot_options(&k.o, &k.tasks, argc, argv);
     open_device(&k);
     make_thrash(&k);
     if (k.o.points) {

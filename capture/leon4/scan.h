@@ -79,7 +79,7 @@ struct cf_scan_row {
 struct cf_scan_options {
     unsigned cpu;              /* of entries that do not state it */
     int raw;                   /* the text is words of the trace memory: 1 instructions, 2 bus */
-    int wide;                  /* its bus entries take 32 bytes */
+    unsigned wide;             /* its bus entries take 32 bytes */
     int hex;                   /* numbers of Tcl lists are hex */
     int given_inst, given_bus; /* the layouts below are the user's */
     struct cf_scan_layout inst, bus; /* of Tcl lists, or the user's for all */

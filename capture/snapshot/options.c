@@ -11,8 +11,9 @@
 #include "capture/cf_command.h"
 #include "capture/snapshot/device.h"
 #include "capture/snapshot/options.h"
+#include "formats/program/cf_options.h"
 
-const char cf_options_usage[] =
+const char cf_snapshot_usage[] =
     "Usage: cf-capture snapshot [option]... [--] PROGRAM [ARGUMENT]... [-- PROGRAM ...]...\n"
     "Run programs and take snapshots of what a cache of this machine holds meanwhile.\n"
     "  -p, --period TIME    time that programs run between snapshots: 500us, 5ms, 1s  [5ms]\n"
@@ -37,34 +38,8 @@ const char cf_options_usage[] =
     "      --probe, -q, --quiet, -h, --help, --version\n"
     "Example: cf-capture snapshot -mr -p 2ms -o s.cf -- ./synth -- gzip -k file\n";
 
-enum { THRASH = 256, OWNERS, OWN_CPU, OWN_PRIORITY, CACHE, DEVICE, COMMAND_OUTPUT, PROBE };
-
-static const struct option longs[] = {
-    {"period", required_argument, NULL, 'p'},
-    {"event", required_argument, NULL, 'e'},
-    {"count", required_argument, NULL, 'n'},
-    {"delay", required_argument, NULL, 'd'},
-    {"transparent", no_argument, NULL, 't'},
-    {"thrash", required_argument, NULL, THRASH},
-    {"asynchronous", no_argument, NULL, 'a'},
-    {"maps", no_argument, NULL, 'm'},
-    {"resolve", no_argument, NULL, 'r'},
-    {"owners", required_argument, NULL, OWNERS},
-    {"twice", no_argument, NULL, '2'},
-    {"cpu", required_argument, NULL, 'c'},
-    {"sched", required_argument, NULL, 's'},
-    {"own-cpu", required_argument, NULL, OWN_CPU},
-    {"own-priority", required_argument, NULL, OWN_PRIORITY},
-    {"cache", required_argument, NULL, CACHE},
-    {"memory", required_argument, NULL, CACHE | CF_OLD_NAME},
-    {"device", required_argument, NULL, DEVICE},
-    {"command-output", required_argument, NULL, COMMAND_OUTPUT},
-    {"output", required_argument, NULL, 'o'},
-    {"probe", no_argument, NULL, PROBE},
-    CF_COMMON_OPTIONS,
-};
-
-static uint64_t parse_time(const struct cf_tool *t, const char *option, const char *text)
+/* --period and --delay, in ns */
+static void take_time(const struct cf_tool *t, void *to, const char *option, char *text)
 {
     static const struct {
         const char *unit;
@@ -75,8 +50,10 @@ static uint64_t parse_time(const struct cf_tool *t, const char *option, const ch
 
     for (unsigned i = 0; end != text && i < 4; i++)
         if (strcmp(end, units[i].unit) == 0 && value * units[i].ns >= 1000 &&
-            value * units[i].ns <= 1e15)
-            return (uint64_t)(value * units[i].ns + 0.5);
+            value * units[i].ns <= 1e15) {
+            *(uint64_t *)to = (uint64_t)(value * units[i].ns + 0.5);
+            return;
+        }
     cf_die(t, CF_EXIT_USAGE, "%s: '%s' is no time such as 500us, 5ms or 1s", option, text);
 }
 
@@ -125,32 +102,45 @@ static void each(const struct cf_tool *t, struct cf_observed *tasks, const char 
         cf_die(t, CF_EXIT_USAGE, "%s: more elements than programs", option);
 }
 
-static void parse_cache(const struct cf_tool *t, struct options *o, char *text)
+static void take_cache(const struct cf_tool *t, void *options, const char *option, char *text)
 {
+    struct cf_snapshot_options *o = options;
     char *colon = strchr(text, ':');
 
     if (colon) {
         *colon = '\0';
-        o->ram_cpu = (int)cf_parse_u64(t, "--cache", colon + 1, 0, CPU_SETSIZE - 1);
+        o->ram_cpu = (int)cf_parse_u64(t, option, colon + 1, 0, CPU_SETSIZE - 1);
     }
-    o->ram = cf_parse_word(t, "--cache", text, "l2 l1d l1i"); /* as enum cacheflow_ram_id */
+    o->ram = cf_parse_word(t, option, text, "l2 l1d l1i"); /* as enum cacheflow_ram_id */
 }
 
-static void parse_event(const struct cf_tool *t, struct options *o, char *text)
+static void take_event(const struct cf_tool *t, void *options, const char *option, char *text)
 {
+    struct cf_snapshot_options *o = options;
+
     if (strcmp(text, "signal") == 0) {
         o->on_signal = 1;
     } else if (strcmp(text, "stop") == 0) {
         o->on_stop = 1;
     } else {
         if (o->points == CF_WATCH_POINTS)
-            cf_die(t, CF_EXIT_USAGE, "--event: over %d places", CF_WATCH_POINTS);
+            cf_die(t, CF_EXIT_USAGE, "%s: over %d places", option, CF_WATCH_POINTS);
         if (cf_watch_parse(text, &o->point[o->points++]) != 0)
             cf_die(t, CF_EXIT_USAGE,
-                   "--event: '%s': give signal, stop, break:WHERE, write:WHERE[:BYTES] or "
+                   "%s: '%s': give signal, stop, break:WHERE, write:WHERE[:BYTES] or "
                    "access:WHERE[:BYTES]",
-                   text);
+                   option, text);
     }
+}
+
+static void take_own_cpu(const struct cf_tool *t, void *to, const char *option, char *text)
+{
+    *(int *)to = (int)cf_parse_u64(t, option, text, 0, CPU_SETSIZE - 1);
+}
+
+static void take_own_priority(const struct cf_tool *t, void *to, const char *option, char *text)
+{
+    *(int *)to = strcmp(text, "none") == 0 ? PRIORITY_NONE : priority(t, option, text, SCHED_FIFO);
 }
 
 static void probe(struct cf_tool *t, const char *path) __attribute__((noreturn));
@@ -203,7 +193,8 @@ static void split(struct cf_tool *t, struct cf_observed *tasks, char **argv)
     }
 }
 
-static void check(struct cf_tool *t, const struct options *o, const struct cf_observed *tasks)
+static void check(struct cf_tool *t, const struct cf_snapshot_options *o,
+                  const struct cf_observed *tasks)
 {
     const char *why = cf_watch_unable(o->point, o->points);
 
@@ -219,93 +210,51 @@ static void check(struct cf_tool *t, const struct options *o, const struct cf_ob
                "no program given: see --help; --asynchronous observes the whole machine");
 }
 
-void cf_options_parse(struct options *o, struct cf_observed *tasks, int argc, char **argv)
+void cf_snapshot_options(struct cf_snapshot_options *o, struct cf_observed *observed, int argc,
+                         char **argv)
 {
-    struct cf_tool *t = tasks->tool;
-    char *cpu = NULL, *sched = NULL;
-    int c, probing = 0, events = 0, ends = 0;
+    struct cf_tool *t = observed->tool;
+    const char *cpu = NULL, *sched = NULL;
+    int probing = 0, events = 0;
+    const struct cf_option table[] = {
+        {"period", 'p', CF_CALL(take_time, &o->period_ns)},
+        {"event", 'e', CF_CALL(take_event, o), .given = &events},
+        {"count", 'n', CF_NUMBER(&o->count, 1, UINT32_MAX / 2)},
+        {"delay", 'd', CF_CALL(take_time, &o->delay_ns)},
+        {"transparent", 't', CF_FLAG(&o->transparent)},
+        {"thrash", 0, CF_NUMBER(&o->thrash, 0, 1024)},
+        {"asynchronous", 'a', CF_FLAG(&o->asynchronous)},
+        {"maps", 'm', CF_FLAG(&o->maps)},
+        {"resolve", 'r', CF_FLAG(&o->resolve)},
+        {"owners", 0, CF_WORD(&o->owners, "observed first all", 0)},
+        {"twice", '2', CF_FLAG(&o->twice)},
+        {"cpu", 'c', CF_TEXT(&cpu)},
+        {"sched", 's', CF_TEXT(&sched)},
+        {"own-cpu", 0, CF_CALL(take_own_cpu, &o->own_cpu)},
+        {"own-priority", 0, CF_CALL(take_own_priority, &o->own_priority)},
+        {"cache", 0, CF_CALL(take_cache, o)},
+        {"memory", 0, CF_OLD("cache")},
+        {"device", 0, CF_TEXT(&o->device)},
+        {"command-output", 0, CF_TEXT(&observed->output)},
+        {"output", 'o', CF_TEXT(&o->output)},
+        {"probe", 0, CF_FLAG(&probing)},
+        CF_END_COMMAND_OPTIONS,
+    };
 
-    *o = (struct options){
+    *o = (struct cf_snapshot_options){
         .device = CACHEFLOW_DEVICE, .own_cpu = -1, .ram_cpu = CACHEFLOW_CPU_ANY, .thrash = 8};
-    while ((c = cf_tool_option(t, argc, argv, "+p:e:n:d:tamr2c:s:o:" CF_COMMON_LETTERS, longs)) !=
-           -1) {
-        switch (c) {
-        case 'p':
-            o->period_ns = parse_time(t, "--period", optarg);
-            break;
-        case 'e':
-            parse_event(t, o, optarg);
-            events = 1;
-            break;
-        case 'n':
-            o->count = cf_parse_u64(t, "--count", optarg, 1, UINT32_MAX / 2);
-            break;
-        case 'd':
-            o->delay_ns = parse_time(t, "--delay", optarg);
-            break;
-        case 't':
-            o->transparent = 1;
-            break;
-        case THRASH:
-            o->thrash = (unsigned)cf_parse_u64(t, "--thrash", optarg, 0, 1024);
-            break;
-        case 'a':
-            o->asynchronous = 1;
-            break;
-        case 'm':
-            o->maps = 1;
-            break;
-        case 'r':
-            o->resolve = 1;
-            break;
-        case OWNERS:
-            o->owners = cf_parse_word(t, "--owners", optarg, "observed first all");
-            break;
-        case '2':
-            o->twice = 1;
-            break;
-        case 'c':
-            cpu = optarg;
-            break;
-        case 's':
-            sched = optarg;
-            break;
-        case OWN_CPU:
-            o->own_cpu = (int)cf_parse_u64(t, "--own-cpu", optarg, 0, CPU_SETSIZE - 1);
-            break;
-        case OWN_PRIORITY:
-            o->own_priority = strcmp(optarg, "none") == 0
-                                  ? PRIORITY_NONE
-                                  : priority(t, "--own-priority", optarg, SCHED_FIFO);
-            break;
-        case CACHE:
-            parse_cache(t, o, optarg);
-            break;
-        case DEVICE:
-            o->device = optarg;
-            break;
-        case COMMAND_OUTPUT:
-            tasks->output = optarg;
-            break;
-        case 'o':
-            o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
-            break;
-        case PROBE:
-            probing = 1;
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
-    ends = optind;
+    cf_options_read(t, argc, argv, table);
+    if (o->output && strcmp(o->output, "-") == 0)
+        o->output = NULL;
+    argv += optind;
     if (probing)
         probe(t, o->device);
     if (!o->period_ns && !events)
         o->period_ns = 5000000;
-    split(t, tasks, argv + ends);
-    check(t, o, tasks);
+    split(t, observed, argv);
+    check(t, o, observed);
     if (cpu)
-        each(t, tasks, "--cpu", cpu, parse_cpu);
+        each(t, observed, "--cpu", (char *)cpu, parse_cpu);
     if (sched)
-        each(t, tasks, "--sched", sched, parse_sched);
+        each(t, observed, "--sched", (char *)sched, parse_sched);
 }

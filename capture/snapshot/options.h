@@ -11,7 +11,7 @@
 
 enum { COMMANDS_MOST = 64, PRIORITY_NONE = -1 };
 
-struct options {
+struct cf_snapshot_options {
     const char *device, *output;
     uint64_t period_ns; /* 0: events only */
     uint64_t delay_ns;
@@ -28,8 +28,9 @@ struct options {
 };
 
 /* Fills in options and commands; exits when they are invalid, and for --probe. */
-void cf_options_parse(struct options *o, struct cf_observed *t, int argc, char **argv);
+void cf_snapshot_options(struct cf_snapshot_options *o, struct cf_observed *t, int argc,
+                         char **argv);
 
-extern const char cf_options_usage[];
+extern const char cf_snapshot_usage[];
 
 #endif

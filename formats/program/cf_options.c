@@ -3,6 +3,7 @@
  * cf_options.c - a table of options, by getopt_long() (see cf_options.h).
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/program/cf_options.h"
@@ -14,22 +15,30 @@ static void list(const struct cf_option *table, struct option *longs, char *lett
 {
     static const struct option common[] = {CF_COMMON_OPTIONS}, input[] = {CF_INPUT_OPTIONS};
     const struct cf_option *o = table;
+    char *const begin = letters;
 
-    letters += sprintf(letters, "%s", CF_COMMON_LETTERS);
+    letters += sprintf(letters, "+%s", CF_COMMON_LETTERS);
     for (; o->name; o++) {
-        const int argument = o->may_lack ? optional_argument
-                             : o->takes == CF_TAKES_FLAG || o->takes == CF_TAKES_FORM
-                                 ? no_argument
-                                 : required_argument;
+        const int argument =
+            o->may_lack ? optional_argument
+            : o->takes == CF_TAKES_FLAG || o->takes == CF_TAKES_FORM || o->takes == CF_TAKES_READY
+                ? no_argument
+                : required_argument;
 
         *longs++ = (struct option){o->name, argument, NULL, FIRST + (int)(o - table)};
         if (o->letter)
-            letters += sprintf(letters, "%c%s", o->letter, argument ? ":" : "");
+            letters += sprintf(letters, "%c%s", o->letter,
+                               argument == optional_argument   ? "::"
+                               : argument == required_argument ? ":"
+                                                               : "");
     }
     if (o->takes == CF_TAKES_INPUT_END)
         memcpy(longs, input, sizeof input);
     else
         memcpy(longs, common, sizeof common);
+    /* "+" at the begin: options end where a command begins */
+    if (o->takes != CF_TAKES_COMMAND_END)
+        memmove(begin, begin + 1, strlen(begin));
 }
 
 static const struct cf_option *find(const struct cf_option *table, const char *name)
@@ -94,6 +103,9 @@ static void act(struct cf_tool *t, const struct cf_option *o, char *text)
     case CF_TAKES_OPS:
         cf_parse_ops(t, name, text, o->to);
         break;
+    case CF_TAKES_READY:
+        puts(o->words);
+        exit(cf_tool_finish(t, NULL, NULL));
     default:
         o->call(t, o->to, name, text);
     }

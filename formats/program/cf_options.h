@@ -22,6 +22,7 @@
 enum cf_takes {
     CF_TAKES_END,
     CF_TAKES_INPUT_END,
+    CF_TAKES_COMMAND_END,
     CF_TAKES_OLD,
     CF_TAKES_FORM,
     CF_TAKES_FLAG,
@@ -36,6 +37,7 @@ enum cf_takes {
     CF_TAKES_RANGE,
     CF_TAKES_WORD,
     CF_TAKES_OPS,
+    CF_TAKES_READY,
     CF_TAKES_CALL,
 };
 
@@ -81,6 +83,8 @@ struct cf_option {
 #define CF_WORD(p, list, first)                                                                    \
     .takes = CF_TAKES_WORD, .to = _Generic((p), unsigned * : (p)), .words = (list), .least = (first)
 #define CF_OPS(p) .takes = CF_TAKES_OPS, .to = _Generic((p), uint8_t * : (p))
+/* Takes nothing; prints the text, and the program ends well: --probe of what is always ready. */
+#define CF_READY(text) .takes = CF_TAKES_READY, .words = (text)
 /* Anything else: function(t, arg, "--name", text). */
 #define CF_CALL(function, arg) .takes = CF_TAKES_CALL, .call = (function), .to = (arg)
 /* An earlier name of another option of the table: taken with a warning, once each time. */
@@ -94,7 +98,8 @@ struct cf_option {
         "term", .takes = CF_TAKES_FORM, .least = CF_OPT_TERM                                       \
     }
 
-/* The last of the table, with what all programs have, and what all have that read streams. */
+/* The last of the table, with what all programs have, what all have that read streams, and where
+   the first argument that is no option ends them, since it is a command with options of its own. */
 #define CF_END_OPTIONS                                                                             \
     {                                                                                              \
         .takes = CF_TAKES_END                                                                      \
@@ -102,6 +107,11 @@ struct cf_option {
 #define CF_END_INPUT_OPTIONS                                                                       \
     {                                                                                              \
         .takes = CF_TAKES_INPUT_END                                                                \
+    }
+
+#define CF_END_COMMAND_OPTIONS                                                                     \
+    {                                                                                              \
+        .takes = CF_TAKES_COMMAND_END                                                              \
     }
 
 /* Acts on all options of the command line in their order; optind is then the first argument that is
