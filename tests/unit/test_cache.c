@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "filters/engine/cache/cache.h"
+#include "filters/engine/cache/cache_steps.h"
 #include "cpus.h"
 #include "tap.h"
 
@@ -305,7 +305,7 @@ static int same_steps(struct cf_cache *c, uint32_t count, uint64_t mask)
         const int store = flags[i] & CF_RUN_STORE;
         struct way *w = slow_find(line[i]);
 
-        good &= (int)cf_cache_probe(c, line[i]) == slow_state(w);
+        good &= (int)step_probe(c, line[i]) == slow_state(w);
         switch (next() % 5) {
         case 0:
             good &= (int)cf_cache_touch(c, line[i], store) == slow_store(line[i], store);
@@ -314,7 +314,7 @@ static int same_steps(struct cf_cache *c, uint32_t count, uint64_t mask)
             good &= (int)cf_cache_remove(c, line[i]) == slow_remove(line[i]);
             break;
         case 2:
-            good &= (int)cf_cache_clean(c, line[i]) == slow_state(w);
+            good &= (int)step_clean(c, line[i]) == slow_state(w);
             if (w)
                 w->dirty = 0;
             break;
@@ -425,7 +425,7 @@ static void edges(void)
     ok(!memchr(flags, 1, BATCH), "the set is the remainder, for the largest lines too");
     ok(cf_cache_batch(c, line, flags, 0, CF_CACHE_ALL_WAYS, miss, victim) == 0, "an empty batch");
     ok(cf_cache_insert(c, line[0], 1, CF_CACHE_ALL_WAYS) == CF_CACHE_NONE &&
-           cf_cache_probe(c, line[0]) == CF_CACHE_MODIFIED,
+           step_probe(c, line[0]) == CF_CACHE_MODIFIED,
        "the largest line number is as any other");
     cf_cache_free(c);
     g = (struct cf_cache_geometry){.sets = 2, .ways = 4, .policy = CF_MASTER_INDEX};

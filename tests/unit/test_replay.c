@@ -75,7 +75,7 @@ static void slow_access(int kind, uint64_t l)
 
 static void slow_empty(void)
 {
-    memset(line, CF_CACHE_NONE_BYTE, sizeof line);
+    memset(line, CF_NO_LINE_BYTE, sizeof line);
     memset(stamp, 0, sizeof stamp);
 }
 

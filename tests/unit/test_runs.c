@@ -30,6 +30,8 @@ struct run {
 static uint64_t addr[ROWS];
 static uint8_t op[ROWS];
 static uint32_t size[ROWS];
+static uint8_t begins[ROWS + 64];
+static int has_begins;
 static struct run want[MOST];
 
 struct before {
@@ -64,6 +66,8 @@ static size_t slow(unsigned shift, unsigned options, uint32_t capacity, uint32_t
         const uint64_t end = addr[i] + (bytes - 1 < room ? bytes - 1 : room);
         struct before *b = &before[o == CF_IFETCH && (options & CF_RUNS_SPLIT)];
 
+        if (has_begins && begins[i] && !(options & CF_RUNS_SPLIT))
+            before[0].op = before[1].op = 0;
         if (!(options & (o == CF_IFETCH ? CF_RUNS_FETCHES : CF_RUNS_DATA)))
             continue;
         for (uint64_t line = addr[i] >> shift; line <= end >> shift; line++) {
@@ -99,6 +103,11 @@ static void make(unsigned style, unsigned ops, unsigned sizes)
 {
     static const uint8_t kinds[] = {CF_LOAD, CF_STORE, CF_IFETCH, CF_PREFETCH, CF_FLUSH, 0, 77};
     uint64_t at = (uint64_t)next() << 12;
+    const unsigned apart = 1u << next() % 9;
+
+    has_begins = next() % 2;
+    for (uint32_t i = 0; i < ROWS; i++)
+        begins[i] = next() % apart == 0;
 
     if (style == 3)
         at = UINT64_MAX - 5000;
@@ -130,20 +139,27 @@ static int same(unsigned shift, unsigned options, uint32_t capacity, uint32_t fr
                 int has_op, int has_size, uint64_t space)
 {
     struct cf_runs *r = cf_runs_new(shift, options, capacity);
-    uint64_t references = 0;
+    uint64_t references = 0, ops[CF_FLUSH + 1] = {0}, all;
     const size_t n = slow(shift, options, capacity, from, to, has_op, has_size, space, &references);
     size_t k = 0;
     uint32_t at = from;
     int good = 1;
 
+    r->begins = has_begins && !(options & CF_RUNS_SPLIT) ? begins : NULL;
+    cf_runs_ops(r, has_op ? op + from : NULL, to - from, ops);
+    all = options & CF_RUNS_FETCHES ? ops[CF_IFETCH] : 0;
+    for (unsigned o = CF_LOAD; options & CF_RUNS_DATA && o <= CF_FLUSH; o++)
+        all += o == CF_IFETCH ? 0 : ops[o];
     while (at < to && good && k <= n) {
         at = cf_runs_fill(r, addr, has_op ? op : NULL, has_size ? size : NULL, at, to, space);
         good &= r->count <= capacity && (at == to || r->count == capacity);
         for (uint32_t i = 0; i < r->count && good; i++, k++)
             good &= k < n && r->line[i] == want[k].line && r->row[i] == want[k].row &&
                     r->flags[i] == want[k].flags;
+        for (uint32_t i = 0; i < r->count; i++)
+            all += (r->flags[i] & CF_RUN_PART) != 0;
     }
-    good &= k == n && r->references == references && r->done == 0;
+    good &= k == n && r->references == references && all == references && r->done == 0;
     cf_runs_free(r);
     return good;
 }

@@ -35,7 +35,7 @@ void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)
 
     if (sets > c->sets - first)
         sets = c->sets - first;
-    memset(c->line + first * c->ways, CF_CACHE_NONE_BYTE, sets * c->ways * sizeof(*c->line));
+    memset(c->line + first * c->ways, CF_NO_LINE_BYTE, sets * c->ways * sizeof(*c->line));
     if (c->emptied)
         c->emptied[block] = 1;
 }
@@ -135,11 +135,6 @@ uint64_t cf_cache_line(const struct cf_cache *c, uint32_t set, uint32_t way)
 
 /* ---- single steps ---- */
 
-enum cf_cache_state cf_cache_probe(const struct cf_cache *c, uint64_t line)
-{
-    return step_probe(c, line);
-}
-
 enum cf_cache_state cf_cache_touch(struct cf_cache *c, uint64_t line, int store)
 {
     return step_touch(c, line, store);
@@ -153,11 +148,6 @@ uint64_t cf_cache_insert(struct cf_cache *c, uint64_t line, int dirty, uint64_t 
 enum cf_cache_state cf_cache_remove(struct cf_cache *c, uint64_t line)
 {
     return step_remove(c, line);
-}
-
-enum cf_cache_state cf_cache_clean(struct cf_cache *c, uint64_t line)
-{
-    return step_clean(c, line);
 }
 
 int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t ways,

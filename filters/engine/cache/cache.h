@@ -74,11 +74,7 @@ enum cf_cache_flag {
 
 #define CF_CACHE_DIRTY ((uint64_t)1 << 63)
 
-/* No line, in bytes that are all the same. With another top bit it would be a line: one that no
-   address of a processor makes, whatever its line size, as its top bits take turns; while all other
-   bits set are the last word of the address space to the second process. */
-#define CF_CACHE_NONE_BYTE 0xa5
-#define CF_CACHE_NONE      (CF_CACHE_NONE_BYTE * UINT64_C(0x0101010101010101))
+#define CF_CACHE_NONE CF_NO_LINE
 
 /* Runs a batch and lists the references that missed, by their index in the batch: victim[k] is the
    line that reference miss[k] put out, with CF_CACHE_DIRTY added where it must be written back, or
@@ -108,9 +104,6 @@ void cf_cache_list_free(struct cf_cache_list *l);
 /* Where a line is and how. */
 enum cf_cache_state { CF_CACHE_ABSENT = 0, CF_CACHE_CLEAN = 1, CF_CACHE_MODIFIED = 2 };
 
-/* Looks, changes nothing. */
-enum cf_cache_state cf_cache_probe(const struct cf_cache *c, uint64_t line);
-
 /* A hit: the policy learns of the touch, a store makes the line dirty unless the cache writes
    through. Returns what the line was before; ABSENT changes nothing. */
 enum cf_cache_state cf_cache_touch(struct cf_cache *c, uint64_t line, int store);
@@ -120,9 +113,6 @@ uint64_t cf_cache_insert(struct cf_cache *c, uint64_t line, int dirty, uint64_t 
 
 /* Takes a line out: returns what it was. */
 enum cf_cache_state cf_cache_remove(struct cf_cache *c, uint64_t line);
-
-/* Makes a line clean and leaves it in its place: returns what it was. */
-enum cf_cache_state cf_cache_clean(struct cf_cache *c, uint64_t line);
 
 /* One reference with all its consequences, as in a batch: 1 when it is listed there, with its
    victim. */

@@ -11,33 +11,6 @@
 #include "filters/engine/cache/cache_parts.h"
 #include "filters/engine/rows/ways.h"
 
-/* The place of a line in its set, or -1. */
-CF_INLINE int step_find(const struct cf_cache *c, const uint64_t *set, uint64_t line)
-{
-    uint64_t found = 0;
-
-    if (__builtin_expect(c->ways <= CF_WAYS_MOST, 1)) {
-        found = cf_ways_find(set, c->ways, line);
-        return found ? __builtin_ctzll(found) : -1;
-    }
-    for (uint32_t w = 0; w < c->ways; w++)
-        if ((set[w] ^ line) << 1 == 0)
-            return (int)w;
-    return -1;
-}
-
-/* The ways before `place` move down by one over it, and `entry` comes in front. */
-CF_INLINE void step_push(const struct cf_cache *c, uint64_t *set, uint32_t place, uint64_t entry)
-{
-    if (__builtin_expect(c->ways <= CF_WAYS_MOST, 1)) {
-        cf_ways_push(set, place + 1, UINT64_C(1) << place, entry);
-        return;
-    }
-    for (; place; place--)
-        set[place] = set[place - 1];
-    set[0] = entry;
-}
-
 CF_INLINE enum cf_cache_state step_state(uint64_t entry)
 {
     return entry & CF_CACHE_DIRTY ? CF_CACHE_MODIFIED : CF_CACHE_CLEAN;
@@ -47,12 +20,12 @@ CF_INLINE enum cf_cache_state step_state(uint64_t entry)
 CF_INLINE uint64_t *step_look(const struct cf_cache *c, uint64_t line, uint64_t **set)
 {
     const uint32_t index = cf_cache_index(c, line);
-    int way;
+    uint32_t way;
 
     cf_cache_reach(c, index);
     *set = c->line + (size_t)index * c->ways;
-    way = step_find(c, *set, line);
-    return way < 0 ? NULL : *set + way;
+    way = cf_ways_place(*set, c->ways, line);
+    return way == c->ways ? NULL : *set + way;
 }
 
 CF_INLINE enum cf_cache_state step_probe(const struct cf_cache *c, uint64_t line)
@@ -73,7 +46,7 @@ CF_INLINE enum cf_cache_state step_touch(struct cf_cache *c, uint64_t line, int 
     before = step_state(*entry);
     now = *entry | (store && !c->through ? CF_CACHE_DIRTY : 0);
     if (!c->physical && c->policy == CF_LRU) {
-        step_push(c, set, (uint32_t)(entry - set), now);
+        cf_ways_front(set, c->ways, (uint32_t)(entry - set), now);
         return before;
     }
     *entry = now;
@@ -93,11 +66,12 @@ CF_INLINE uint64_t step_insert(struct cf_cache *c, uint64_t line, int dirty, uin
     if (c->physical)
         return CF_SIMD(cf_ways_insert)(c, number, entry, ways);
     victim = set[c->ways - 1];
-    step_push(c, set, c->ways - 1, entry);
+    cf_ways_front(set, c->ways, c->ways - 1, entry);
     return victim;
 }
 
-CF_INLINE enum cf_cache_state step_remove(struct cf_cache *c, uint64_t line)
+/* Takes a line out, or leaves it, clean, in its place: what it was. */
+CF_INLINE enum cf_cache_state step_lose(struct cf_cache *c, uint64_t line, int stays)
 {
     uint64_t *set, *entry = step_look(c, line, &set);
     enum cf_cache_state before;
@@ -105,27 +79,25 @@ CF_INLINE enum cf_cache_state step_remove(struct cf_cache *c, uint64_t line)
     if (!entry)
         return CF_CACHE_ABSENT;
     before = step_state(*entry);
-    if (c->physical) {
-        *entry = CF_CACHE_NONE;
-        c->invalid++;
+    if (stays) {
+        *entry &= ~CF_CACHE_DIRTY;
         return before;
     }
-    for (; entry < set + c->ways - 1; entry++)
+    c->invalid += c->physical;
+    for (; !c->physical && entry < set + c->ways - 1; entry++)
         entry[0] = entry[1];
     *entry = CF_CACHE_NONE;
     return before;
 }
 
+CF_INLINE enum cf_cache_state step_remove(struct cf_cache *c, uint64_t line)
+{
+    return step_lose(c, line, 0);
+}
+
 CF_INLINE enum cf_cache_state step_clean(struct cf_cache *c, uint64_t line)
 {
-    uint64_t *set, *entry = step_look(c, line, &set);
-    enum cf_cache_state before;
-
-    if (!entry)
-        return CF_CACHE_ABSENT;
-    before = step_state(*entry);
-    *entry &= ~CF_CACHE_DIRTY;
-    return before;
+    return step_lose(c, line, 1);
 }
 
 #endif

@@ -300,19 +300,19 @@ run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags, uint32_t cou
         const uint32_t set = cf_cache_index(c, line[i]);
         uint64_t *entry = c->line + (size_t)set * c->ways;
         const uint64_t dirty = (uint64_t)(flags[i] & dirties) << 63; /* CF_RUN_STORE is bit 0 */
-        const int way = step_find(c, entry, line[i]);
+        const uint32_t way = cf_ways_place(entry, c->ways, line[i]);
 
         if (c->far && i + 8 < count)
             __builtin_prefetch(c->line + (size_t)cf_cache_index(c, line[i + 8]) * c->ways, 1);
-        if (way >= 0) {
+        if (way < c->ways) {
             entry[way] |= dirty;
-            touched(c, set, (uint32_t)way, HIT, policy);
+            touched(c, set, way, HIT, policy);
             continue;
         }
         miss[n] = i;
         victim[n++] = insert(c, set, line[i] | dirty, ways, policy);
         if ((traits & CF_POLICY_REPEATS) && (flags[i] & CF_RUN_AGAIN))
-            touched(c, set, (uint32_t)step_find(c, entry, line[i]), HIT, policy);
+            touched(c, set, cf_ways_place(entry, c->ways, line[i]), HIT, policy);
     }
     return n;
 }

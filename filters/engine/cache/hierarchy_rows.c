@@ -13,75 +13,21 @@
 /* so few are not worth a batch of runs */
 enum { FEW_ROWS = 32 };
 
-/* How many of the rows do what. The numbers of operations have three bits: eight rows are looked at
-   as one word, bit by bit, and what the bits say is added up in bytes. */
-static void count_ops(const uint8_t *op, uint32_t rows, uint64_t *n, uint64_t *flushes)
-{
-    const uint64_t ones = 0x0101010101010101u;
-    uint32_t i = 0;
-
-    while (i + 8 <= rows) {
-        const uint32_t end = rows - i > 8 * 255 ? i + 8 * 255 : rows;
-        uint64_t store = 0, fetch = 0, prefetch = 0, flush = 0;
-        const uint32_t begin = i;
-
-        for (; i + 8 <= end; i += 8) {
-            uint64_t word, b0, b1, b2;
-
-            memcpy(&word, op + i, 8);
-            if (__builtin_expect((word & (ones * 0xf8)) != 0, 0))
-                break;
-            b0 = word & ones;
-            b1 = word >> 1 & ones;
-            b2 = word >> 2 & ones;
-            store += b1 & ~b0 & ~b2;
-            fetch += b1 & b0 & ~b2;
-            prefetch += b2 & ~b0 & ~b1;
-            flush += b2 & b0 & ~b1;
-        }
-        n[CLASS_LOAD] += i - begin;
-        for (unsigned byte = 0; byte < 64; byte += 8) {
-            const uint64_t s = store >> byte & 0xff, f = fetch >> byte & 0xff;
-            const uint64_t p = prefetch >> byte & 0xff, c = flush >> byte & 0xff;
-
-            n[CLASS_STORE] += s;
-            n[CLASS_FETCH] += f;
-            n[CLASS_PREFETCH] += p;
-            n[CLASS_LOAD] -= s + f + p + c;
-            *flushes += c;
-        }
-        /* a number that is no operation */
-        for (const uint32_t stop = i + 8 <= end ? i + 8 : i; i < stop; i++) {
-            if (op[i] != CF_FLUSH)
-                n[class_of_op(op, i)]++;
-            else
-                ++*flushes;
-        }
-    }
-    for (; i < rows; i++) {
-        if (op[i] != CF_FLUSH)
-            n[class_of_op(op, i)]++;
-        else
-            ++*flushes;
-    }
-}
-
 /* Line accesses at the first level, or at memory where there is none: one a row, and one for every
    further line of it. The runs do not tell, since repeated references are dropped from them.
    Returns the flushes. */
 static uint64_t count_rows(struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
                            uint64_t *fetches)
 {
-    uint64_t n[CLASSES] = {0}, flushes = 0;
+    uint64_t n[CF_FLUSH + 1] = {0};
 
-    if (op)
-        count_ops(op + from, to - from, n, &flushes);
-    else
-        n[CLASS_LOAD] = to - from;
-    for (unsigned c = 0; c < CLASSES; c++)
-        cfh_arrived(h, (enum class)c, n[c]);
-    *fetches = n[CLASS_FETCH];
-    return flushes;
+    cf_runs_ops(h->runs[0], op ? op + from : NULL, to - from, n);
+    cfh_arrived(h, CLASS_LOAD, n[CF_LOAD]);
+    cfh_arrived(h, CLASS_STORE, n[CF_STORE]);
+    cfh_arrived(h, CLASS_FETCH, n[CF_IFETCH]);
+    cfh_arrived(h, CLASS_PREFETCH, n[CF_PREFETCH]);
+    *fetches = n[CF_IFETCH];
+    return n[CF_FLUSH];
 }
 
 static void count_parts(struct cf_hierarchy *h, const struct cf_runs *r, const uint8_t *op)

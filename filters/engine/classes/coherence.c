@@ -3,83 +3,126 @@
  * coherence.c - private caches under invalidation, with classes of misses (see coherence.h).
  *
  * Blocks of runs go through five steps. (1) Rows become runs: references of one core to one line,
- * one after the other; a run keeps the words that it writes, and those that its first access
- * touches, which are what counts if it misses (coherence_rows_simd.c). (2) Lines become slots. (3)
- * Runs pass through the sets of their cores, or the caller's list of misses, which says who misses
- * (coherence_simd.c). (4) Each core's fully associative cache takes the runs of its core. (5) Run
- * by run, what the core knew of the line gives the class of a miss, and a store gives news of it to
- * the others.
+ * one after the other (runs.h); a run keeps the words that it writes, and those that its first
+ * access touches, which are what counts if it misses (coherence_simd.c). (2) Lines become slots.
+ * (3) Runs pass through the sets of their cores, or the caller's list of misses, which says who
+ * misses (coherence_simd.c). (4) Each core's fully associative cache takes the runs of its core.
+ * (5) Run by run, what the core knew of the line gives the class of a miss, and a store gives news
+ * of it to the others.
  *
  * The state of a line is the set of cores that ever held it, and for each of them the words that
  * others wrote since it referenced the line last: it has lost the line to them, or had lost it
  * before, if there are any. Behind it stand the times of the fully associative caches (full.h), so
- * that one access to memory brings all that is known of a line. A set is the slots of its lines
- * from the newest to the oldest, then free ways (lru.h).
+ * that one access to memory brings all that is known of a line. A set is its lines from the newest
+ * to the oldest (ways.h); where one left, its way holds none until the next comes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/classes/coherence_parts.h"
+#include "filters/engine/rows/ways.h"
+#include "formats/base/cf_memory.h"
+#include "formats/stream/cf.h"
+
+struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
+{
+    struct cf_coherence *c;
+    uint64_t lines = (uint64_t)g->sets * g->ways;
+    size_t bytes;
+
+    if (g->cores < 1 || g->cores > CF_COHERENCE_CORES || !lines || g->line_shift < 2 ||
+        g->line_shift > 16 || lines > SIZE_MAX / COHERENCE_PLACES / sizeof(*c->ways) / g->cores)
+        return NULL;
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->g = *g;
+    c->unit_shift = g->line_shift > 8 ? g->line_shift - 6 : 2;
+    c->mask_bits = g->line_shift - c->unit_shift > 4 ? 64 : 16;
+    c->times = c->mask_bits == 16 ? 1 + (g->cores + 1) / 2 : 2 + 2 * g->cores;
+    while (1u << c->shift < c->times + g->cores)
+        c->shift++;
+    c->power_of_two = (g->sets & (g->sets - 1)) == 0;
+    c->alone = !g->no_allocate;
+    c->first_core = CF_COHERENCE_CORES;
+    c->take_runs = CF_SIMD_CHOICE(cf_coherence_take_runs);
+    c->through_sets = CF_SIMD_CHOICE(cf_coherence_through_sets);
+    c->slots = cf_slots_new();
+    c->batch = cf_runs_new(
+        g->line_shift,
+        (g->fetches ? CF_RUNS_ALL : CF_RUNS_DATA) | (g->no_allocate ? CF_RUNS_STORES : 0), BLOCK);
+    if (!c->slots || !c->batch)
+        goto fail;
+    if (!g->outside) {
+        c->places = (g->ways + COHERENCE_PLACES - 1) / COHERENCE_PLACES * COHERENCE_PLACES;
+        bytes = (size_t)g->sets * c->places * g->cores * sizeof(*c->ways) + CF_WAYS_BEHIND;
+        c->ways = cf_memory_take(bytes);
+        if (!c->ways)
+            goto fail;
+        memset(c->ways, CF_NO_LINE_BYTE, bytes);
+    }
+    for (unsigned i = 0; i < g->cores; i++) {
+        c->full[i] = cf_full_new(lines);
+        if (!c->full[i])
+            goto fail;
+    }
+    return c;
+fail:
+    cf_coherence_free(c);
+    return NULL;
+}
+
+void cf_coherence_free(struct cf_coherence *c)
+{
+    if (!c)
+        return;
+    for (unsigned i = 0; i < c->g.cores; i++)
+        cf_full_free(c->full[i]);
+    cf_slots_free(c->slots);
+    cf_runs_free(c->batch);
+    free(c->begins);
+    free(c->ways);
+    free(c->state);
+    free(c);
+}
 
 /* ---- step 1: rows to runs ---- */
 
-static inline unsigned op_of(const struct cf_coherence_rows *in, uint32_t row)
+/* Rows by operation; taking runs adds what they have of further lines. */
+static void count_rows(struct cf_coherence *c, const struct cf_coherence_rows *in)
 {
-    const unsigned op = in->op ? in->op[row] : CF_LOAD;
+    const uint64_t fetches = c->counts.references[CF_IFETCH];
 
-    return op && op < CF_CLASS_OPS ? op : CF_LOAD;
+    cf_runs_ops(c->batch, in->op, in->rows, c->counts.references);
+    if (!c->g.fetches)
+        c->counts.references[CF_IFETCH] = fetches;
 }
 
-/* One row of any kind and any number of lines, each a run: 0 when the block is full before its end,
-   or holds a flush, which must be its only run. */
-static int one_row(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t row)
+/* What a batch must know of the rows. -1 without memory. */
+static int mark_begins(struct cf_coherence *c, const struct cf_coherence_rows *in)
 {
-    const unsigned op = op_of(in, row), shift = c->g.line_shift;
-    const uint64_t addr = in->addr[row], last = last_byte(in, row);
+    const uint32_t rows = in->rows;
+    uint8_t *begins = c->begins;
 
-    if (op == CF_IFETCH && !c->g.fetches)
-        return 1;
-    for (uint64_t line = (addr >> shift) + c->done; line <= last >> shift; line++) {
-        const uint32_t n = c->runs;
-
-        if (n == BLOCK || (n && (op == CF_FLUSH || c->flush))) {
-            c->done = line - (addr >> shift);
-            return 0;
-        }
-        c->line[n] = line ^ (in->space ? in->space[row] : 0);
-        c->touch[n] = words_of(c, addr, last, line);
-        c->write[n] = op == CF_STORE ? c->touch[n] : 0;
-        c->row[n] = row;
-        c->core[n] = in->core ? in->core[row] : 0;
-        c->op[n] = (uint8_t)op;
-        c->flush = op == CF_FLUSH;
-        c->counts.references[op]++;
-        c->runs++;
+    if (c->begins_room < rows) {
+        free(begins);
+        c->begins = begins = malloc((size_t)rows + 64);
+        c->begins_room = begins ? rows : 0;
+        if (!begins)
+            return -1;
     }
-    c->done = 0;
-    return 1;
-}
-
-/* A block: returns the row that the next one begins with. */
-static uint32_t fill(struct cf_coherence *c, const struct cf_coherence_rows *in, uint32_t row,
-                     uint32_t rows)
-{
-    const int plain = c->plain_rows && in->op && in->size && in->core && in->space;
-
-    c->runs = 0;
-    c->flush = 0;
-    while (row < rows) {
-        /* which look at the core of the row before */
-        if (plain && row && rows - row >= COHERENCE_ROWS && !c->done && !c->flush) {
-            row = c->plain_rows(c, in, row, rows);
-            if (c->runs + COHERENCE_ROWS > BLOCK)
-                break;
-        }
-        if (row < rows && !one_row(c, in, row))
-            break;
-        row += row < rows;
-    }
-    return row;
+    memset(begins, 0, rows);
+    /* equal values equal themselves shifted by one */
+    if (in->core && memcmp(in->core, in->core + 1, rows - 1) != 0)
+        for (uint32_t i = 1; i < rows; i++)
+            begins[i] = in->core[i] != in->core[i - 1];
+    if (in->space && memcmp(in->space, in->space + 1, (rows - 1) * sizeof(*in->space)) != 0)
+        for (uint32_t i = 1; i < rows; i++)
+            begins[i] |= in->space[i] != in->space[i - 1];
+    for (uint32_t i = 0; in->missed && i < rows; i++)
+        begins[i] |= in->missed[i];
+    c->batch->begins = begins;
+    return 0;
 }
 
 /* ---- steps 2 and 4: slots, and what a fully associative cache of the core says ---- */
@@ -128,61 +171,15 @@ static int look_up(struct cf_coherence *c)
     return 0;
 }
 
-/* Turns are short where threads take them at every access: eight elements in one go, and what is
-   too much is overwritten by the next. */
-static inline __attribute__((always_inline)) void copy(void *to, const void *from, uint32_t count,
-                                                       size_t width)
-{
-    for (uint32_t i = 0; i < count; i += SPARE)
-        memcpy((char *)to + i * width, (const char *)from + i * width, SPARE * width);
-}
-
-/* What the fully associative caches say: the runs of each core are put together turn by turn for
-   its cache, and what it found is put back. */
+/* What the fully associative caches say, of runs of one core at a time. */
 static int through_full(struct cf_coherence *c)
 {
-    uint32_t at[CF_COHERENCE_CORES] = {0}, end = 0, turns = 0;
-
     if (c->g.no_allocate)
         return touch_or_pass(c);
     for (uint32_t i = 0, next; i < c->runs; i = next) {
         next = end_of_turn(c, i);
-        c->turn[turns++] = i;
-        at[c->core[i]] += next - i;
-    }
-    c->turn[turns] = c->runs;
-    if (turns == 1)
-        return cf_full_touch(c->full[c->core[0]], c->slots, c->slot, c->runs, c->found);
-    for (unsigned k = 0; k < c->g.cores; k++) {
-        const uint32_t runs = at[k];
-
-        at[k] = end;
-        end += runs ? runs + SPARE : 0;
-    }
-    for (uint32_t t = 0; t < turns; t++) {
-        const uint32_t i = c->turn[t], runs = c->turn[t + 1] - i;
-        uint32_t *const to = &at[c->core[i]];
-
-        copy(c->part_slot + *to, c->slot + i, runs, sizeof(*c->slot));
-        *to += runs;
-    }
-    end = 0;
-    for (unsigned k = 0; k < c->g.cores; k++) {
-        const uint32_t runs = at[k] - end;
-
-        if (at[k] <= end)
-            continue;
-        if (cf_full_touch(c->full[k], c->slots, c->part_slot + end, runs, c->part_found + end) != 0)
+        if (cf_full_touch(c->full[c->core[i]], c->slots, c->slot + i, next - i, c->found + i) != 0)
             return -1;
-        end = at[k] + SPARE;
-        at[k] -= runs;
-    }
-    for (uint32_t t = 0; t < turns; t++) {
-        const uint32_t i = c->turn[t], runs = c->turn[t + 1] - i;
-        uint32_t *const from = &at[c->core[i]];
-
-        copy(c->found + i, c->part_found + *from, runs, sizeof(*c->found));
-        *from += runs;
     }
     return 0;
 }
@@ -207,16 +204,14 @@ static inline void put_news(uint32_t *state, unsigned core, uint64_t news, int w
 
 static int flush(struct cf_coherence *c)
 {
-    const uint32_t ways = c->g.ways, slot = c->slot[0];
-    uint32_t *const sets = c->g.outside ? NULL : sets_of(c, 0);
-    uint32_t at;
+    uint64_t *const sets = c->g.outside ? NULL : sets_of(c, 0);
 
-    for (unsigned k = 0; k < c->g.cores; k++) {
-        if (sets && cf_lru_find(sets + k * c->places, ways, slot, &at))
-            cf_lru_drop(sets + k * c->places, at, ways);
-        if (cf_full_one(c->full[k], c->slots, slot, CF_FULL_FLUSH) < 0)
+    for (uint32_t w = 0; sets && w < c->g.cores * c->places; w++)
+        if (sets[w] == c->line[0])
+            sets[w] = CF_NO_LINE;
+    for (unsigned k = 0; k < c->g.cores; k++)
+        if (cf_full_one(c->full[k], c->slots, c->slot[0], CF_FULL_FLUSH) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -234,7 +229,7 @@ static void through_list(struct cf_coherence *c, const struct cf_coherence_rows 
 }
 
 /* What the cores knew of the lines, and know then. No branch depends on what is found, which
-   nobody could predict where it matters. */
+   cannot be predicted where it matters. */
 static inline __attribute__((always_inline)) void states(struct cf_coherence *c, int wide)
 {
     const uint32_t runs = c->runs;
@@ -246,7 +241,7 @@ static inline __attribute__((always_inline)) void states(struct cf_coherence *c,
         const unsigned core = c->core[i];
         const uint32_t me = (uint32_t)1 << core;
         const uint64_t missed = c->missed[i / 64] >> i % 64 & 1;
-        const uint64_t write = alone ? 0 : c->write[i];
+        const uint64_t write = c->write[i];
         /* a core that has the line has no news of it */
         const uint64_t comes = -(missed & !(stays_out && write));
         uint32_t *const state = first + ((size_t)c->slot[i] << shift), known = *state;
@@ -290,42 +285,61 @@ static void count_misses(struct cf_coherence *c, uint8_t *class)
 /* Whether all rows so far are of one core. */
 static void see_cores(struct cf_coherence *c, const struct cf_coherence_rows *in)
 {
-    if (!c->alone || !in->rows)
-        return;
-    if (in->core && c->first_core == CF_COHERENCE_CORES)
-        c->first_core = in->core[0];
-    c->alone =
-        in->core && in->core[0] == c->first_core && !memcmp(in->core, in->core + 1, in->rows - 1);
+    const uint32_t core = in->core ? in->core[0] : 0;
+
+    c->alone &= c->first_core == CF_COHERENCE_CORES || c->first_core == core;
+    c->first_core = core;
+    if (in->core)
+        c->alone &= !memcmp(in->core, in->core + 1, in->rows - 1);
+}
+
+/* The runs at hand. -1 without memory. */
+static int run_block(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class)
+{
+    if (look_up(c) != 0)
+        return -1;
+    if (c->op[0] == CF_FLUSH)
+        return flush(c);
+    if (c->g.outside)
+        through_list(c, in);
+    else
+        c->through_sets(c);
+    if (through_full(c) != 0)
+        return -1;
+    if (c->mask_bits == 16)
+        states(c, 0);
+    else
+        states(c, 1);
+    count_misses(c, class);
+    return 0;
 }
 
 int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class)
 {
-    uint32_t row = 0;
-
+    if (!in->rows)
+        return 0;
     c->next_miss = 0;
     see_cores(c, in);
-    while (row < in->rows) {
-        row = fill(c, in, row, in->rows);
-        if (!c->runs)
-            continue;
-        if (look_up(c) != 0)
-            return -1;
-        if (c->flush) {
-            if (flush(c) != 0)
+    if (mark_begins(c, in) != 0)
+        return -1;
+    count_rows(c, in);
+    for (uint32_t row = 0; row < in->rows;) {
+        row = cf_runs_fill(c->batch, in->addr, in->op, in->size, row, in->rows, 0);
+        for (uint32_t at = 0; at < c->batch->count; at += c->runs) {
+            c->take_runs(c, in, at, row);
+            if (run_block(c, in, class) != 0)
                 return -1;
-            continue;
         }
-        if (c->g.outside)
-            through_list(c, in);
-        else
-            c->through_sets(c);
-        if (through_full(c) != 0)
-            return -1;
-        if (c->mask_bits == 16)
-            states(c, 0);
-        else
-            states(c, 1);
-        count_misses(c, class);
     }
     return 0;
+}
+
+const struct cf_class_counts *cf_coherence_counts(const struct cf_coherence *c)
+{
+    return &c->counts;
+}
+
+uint64_t cf_coherence_invalidations(const struct cf_coherence *c)
+{
+    return c->invalidations;
 }

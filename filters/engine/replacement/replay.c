@@ -50,7 +50,7 @@ struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
         cf_replay_free(r);
         return NULL;
     }
-    memset(r->line, CF_CACHE_NONE_BYTE, n * sizeof *r->line);
+    memset(r->line, CF_NO_LINE_BYTE, n * sizeof *r->line);
     memset(r->ready, empty != 0, sets);
     return r;
 }
@@ -421,7 +421,7 @@ int cf_replay_snapshot(struct cf_replay *r, const uint64_t *line, uint32_t strid
         if (emptied) {
             for (int i = 0; i < FIXED; i++)
                 empty_set(r->cache[i], set, r->ways);
-            memset(mine, CF_CACHE_NONE_BYTE, bytes);
+            memset(mine, CF_NO_LINE_BYTE, bytes);
             memset(r->used + (size_t)set * r->ways, 0, bytes);
             memset(r->came + (size_t)set * r->ways, 0, bytes);
             r->ready[set] = 1;

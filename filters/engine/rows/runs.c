@@ -60,6 +60,7 @@ struct cf_runs *cf_runs_new(unsigned shift, unsigned options, uint32_t capacity)
     r->shift = (uint8_t)shift;
     make_apart(r->apart, options);
     r->blocks = cf_cpu() == CF_CPU_NONE ? NULL : CF_SIMD_CHOICE(cf_runs_blocks);
+    r->ops = CF_SIMD_CHOICE(cf_runs_count);
     r->line = malloc(room * sizeof(*r->line));
     r->row = malloc(room * sizeof(*r->row));
     r->flags = malloc(room);
@@ -112,6 +113,8 @@ static int one_row(struct cf_runs *r, struct cf_runs_input *in, uint32_t row)
     const uint64_t addr = in->addr[row], first = addr >> r->shift;
     const uint64_t last = last_byte(addr, in->size ? in->size[row] : 1) >> r->shift;
 
+    if (r->begins && r->begins[row])
+        in->class_before[0] = in->class_before[1] = CLASS_NONE;
     if (!(r->options & (fetch ? CF_RUNS_FETCHES : CF_RUNS_DATA)))
         return 1;
     for (uint64_t line = first + r->done; line <= last; line++) {
@@ -144,7 +147,7 @@ static uint32_t many_rows(struct cf_runs *r, struct cf_runs_input *in, uint32_t 
     const unsigned same =
         1 << CLASS_LOAD | 1 << CLASS_FETCH | (r->options & CF_RUNS_STORES ? 0 : 1 << CLASS_STORE);
     const uint64_t references = r->references;
-    struct cf_runs_before before = {UINT64_MAX, 0};
+    struct cf_runs_before before = {UINT64_MAX, 0, 0};
     uint32_t i;
 
     if (same >> in->class_before[0] & 1) {
@@ -159,6 +162,8 @@ static uint32_t many_rows(struct cf_runs *r, struct cf_runs_input *in, uint32_t 
         in->before[0] = before.line;
         in->class_before[0] = before.fetch ? CLASS_FETCH : CLASS_LOAD;
         in->run[0] = r->count - 1;
+    } else if (before.cut) {
+        in->class_before[0] = CLASS_NONE;
     }
     return i;
 }
@@ -180,6 +185,14 @@ uint32_t cf_runs_fill(struct cf_runs *r, const uint64_t *addr, const uint8_t *op
         from += from < to;
     }
     return from;
+}
+
+void cf_runs_ops(const struct cf_runs *r, const uint8_t *op, uint32_t rows, uint64_t *n)
+{
+    if (op)
+        r->ops(op, rows, n);
+    else
+        n[CF_LOAD] += rows;
 }
 
 uint8_t cf_runs_flags(const uint8_t *flags, uint32_t count)
@@ -215,10 +228,10 @@ uint32_t cf_runs_drop_flushes(struct cf_runs *r)
 
 uint64_t cf_space_key(uint32_t number)
 {
-    uint64_t key = 0;
+    uint64_t key = __builtin_bswap32(number);
 
-    for (unsigned bit = 0; bit < 32; bit++)
-        if (number >> bit & 1)
-            key |= (uint64_t)1 << (62 - bit);
-    return key;
+    key = (key & 0x0f0f0f0f) << 4 | (key >> 4 & 0x0f0f0f0f);
+    key = (key & 0x33333333) << 2 | (key >> 2 & 0x33333333);
+    key = (key & 0x55555555) << 1 | (key >> 1 & 0x55555555);
+    return key << 31;
 }

@@ -40,6 +40,12 @@ enum cf_runs_option {
     CF_RUNS_SPLIT = 8,
 };
 
+/* A line number that no run has, in bytes that are all the same. With another top bit it would be a
+   line: one that no address of a processor makes, whatever its line size, as its top bits take
+   turns; while all other bits set are the last word of the address space to the second process. */
+#define CF_NO_LINE_BYTE 0xa5
+#define CF_NO_LINE      (CF_NO_LINE_BYTE * UINT64_C(0x0101010101010101))
+
 struct cf_runs_input;
 struct cf_runs_before;
 
@@ -56,9 +62,13 @@ struct cf_runs {
     uint8_t options;     /* enum cf_runs_option */
     uint8_t shift;       /* log2 of the line size in bytes */
     uint8_t apart[5];    /* by class of reference: the classes before it that end a run */
+    const uint8_t *begins; /* the caller's, a byte a row and 64 more, or NULL: not 0 where this row
+                              and those behind it share no run with rows before. Not with
+                              CF_RUNS_SPLIT */
     /* takes many plain rows at a time; NULL: none */
     uint32_t (*blocks)(struct cf_runs *r, const struct cf_runs_input *in, uint32_t from,
                        uint32_t to, struct cf_runs_before *before);
+    void (*ops)(const uint8_t *op, uint32_t rows, uint64_t *n);
 };
 
 /* For lines of 1 << shift bytes (shift 2 to 16), at most `capacity` (from 1) references a batch.
@@ -74,6 +84,10 @@ void cf_runs_free(struct cf_runs *r);
    number: see cf_space_key(). */
 uint32_t cf_runs_fill(struct cf_runs *r, const uint64_t *addr, const uint8_t *op,
                       const uint32_t *size, uint32_t from, uint32_t to, uint64_t space);
+
+/* Adds the rows of each operation to n[operation], from CF_LOAD to CF_FLUSH: with the runs that
+   have CF_RUN_PART these are all references, the dropped ones too. `op` as in cf_runs_fill(). */
+void cf_runs_ops(const struct cf_runs *r, const uint8_t *op, uint32_t rows, uint64_t *n);
 
 /* The flags of `count` references, one over the other. */
 uint8_t cf_runs_flags(const uint8_t *flags, uint32_t count);

@@ -25,6 +25,7 @@ struct cf_runs_input {
 struct cf_runs_before {
     uint64_t line;  /* UINT64_MAX: of a reference that ends a run */
     uint64_t fetch; /* 1: of a fetch */
+    int cut;        /* no row behind it took part, but one was where runs begin */
 };
 
 /* Takes plain rows from `from` on, up to the first that is not plain, to `to`, or while the batch
@@ -33,5 +34,9 @@ struct cf_runs_before {
 typedef uint32_t cf_runs_blocks_code(struct cf_runs *r, const struct cf_runs_input *in,
                                      uint32_t from, uint32_t to, struct cf_runs_before *before);
 CF_SIMD_CODE(cf_runs_blocks_code, cf_runs_blocks);
+
+/* As cf_runs_ops(). */
+typedef void cf_runs_ops_code(const uint8_t *op, uint32_t rows, uint64_t *n);
+CF_SIMD_CODE(cf_runs_ops_code, cf_runs_count);
 
 #endif

@@ -39,6 +39,7 @@ struct masks {
     uint64_t loads, stores, fetches;
     uint64_t straddles; /* more than one line */
     uint64_t part;      /* takes part */
+    uint64_t cut;       /* shares no run with what comes before */
 };
 
 /* Runs that begin in a block, of bits as in the masks. */
@@ -202,6 +203,7 @@ CF_INLINE unsigned two_bits(const struct block *b, unsigned shift, struct masks 
     m->stores = spread(m->stores) * 3;
     m->fetches = spread(m->fetches) * 3;
     m->part = spread(m->part) | spread(second) << 1;
+    m->cut = spread(m->cut);
     return taken;
 }
 
@@ -213,23 +215,29 @@ CF_INLINE unsigned two_bits(const struct block *b, unsigned shift, struct masks 
 CF_INLINE struct found find(struct cf_runs *r, const uint64_t *addr, const struct masks *m,
                             unsigned bits, unsigned doubled, struct cf_runs_before *before)
 {
-    const uint64_t part = m->part & UINT64_MAX >> (64 - bits), gaps = ~part;
+    const uint64_t all = UINT64_MAX >> (64 - bits), part = m->part & all, gaps = ~part;
+    const uint64_t cut = m->cut & all;
     const uint64_t stores = m->stores & part, fetches = m->fetches & part;
     const uint64_t apart = r->options & CF_RUNS_STORES ? stores : 0;
     const uint64_t other = fetches ^ ((fetches << 1 | before->fetch) + gaps);
-    const uint64_t begins = (m->begins | other | apart | ((apart << 1) + gaps)) & part;
+    const uint64_t after = (apart << 1 | (cut & gaps)) + gaps;
+    const uint64_t begins = (m->begins | other | apart | cut | after) & part;
     /* rows of the run before */
     const uint64_t lead = begins ? (begins & -begins) - 1 : UINT64_MAX;
     unsigned last;
 
-    if (!part)
+    if (!part) {
+        before->line = cut ? UINT64_MAX : before->line;
+        before->cut |= cut != 0;
         return (struct found){0};
+    }
     if (part & lead)
         r->flags[r->count - 1] |= CF_RUN_AGAIN | (stores & lead ? CF_RUN_STORE : 0);
     r->references += (unsigned)__builtin_popcountll(part);
     last = 63 - (unsigned)__builtin_clzll(part);
-    before->line =
-        apart >> last & 1 ? UINT64_MAX : (addr[last >> doubled] >> r->shift) + (last & doubled);
+    before->line = apart >> last & 1 || cut >> last > 1
+                       ? UINT64_MAX
+                       : (addr[last >> doubled] >> r->shift) + (last & doubled);
     before->fetch = fetches >> last & 1;
     return (struct found){begins, stores & ~lead, part & ~begins & ~lead, fetches};
 }
@@ -444,6 +452,7 @@ uint32_t CF_SIMD(cf_runs_blocks)(struct cf_runs *r, const struct cf_runs_input *
 
         ask(in, from);
         m = look(&b, r->shift, before->line, line);
+        m.cut = r->begins ? ~cf_bytes_equal(r->begins + from, 0) : 0;
         all = plain(r, b.addr, before->line, &m);
         doubled = m.straddles != 0;
         if (doubled)
@@ -459,4 +468,24 @@ uint32_t CF_SIMD(cf_runs_blocks)(struct cf_runs *r, const struct cf_runs_input *
             break;
     }
     return from;
+}
+
+void CF_SIMD(cf_runs_count)(const uint8_t *op, uint32_t rows, uint64_t *n)
+{
+    uint32_t i = 0;
+
+    for (; i + ROWS <= rows; i += ROWS) {
+        unsigned others = 0;
+
+#pragma GCC unroll 4
+        for (uint8_t k = CF_STORE; k <= CF_FLUSH; k++) {
+            const unsigned count = (unsigned)__builtin_popcountll(cf_bytes_equal(op + i, k));
+
+            n[k] += count;
+            others += count;
+        }
+        n[CF_LOAD] += ROWS - others;
+    }
+    for (; i < rows; i++)
+        n[op[i] && op[i] <= CF_FLUSH ? op[i] : CF_LOAD]++;
 }

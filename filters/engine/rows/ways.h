@@ -73,4 +73,30 @@ CF_INLINE void cf_ways_push(uint64_t *set, unsigned ways, uint64_t last, uint64_
 #endif
 }
 
+/* The same of any number of ways: the place of a line, `ways` where none holds it; */
+CF_INLINE uint32_t cf_ways_place(const uint64_t *set, uint32_t ways, uint64_t line)
+{
+    uint32_t w = 0;
+
+    if (__builtin_expect(ways <= CF_WAYS_MOST, 1)) {
+        const uint64_t found = cf_ways_find(set, ways, line);
+
+        return found ? (uint32_t)__builtin_ctzll(found) : ways;
+    }
+    while (w < ways && (set[w] ^ line) << 1 != 0)
+        w++;
+    return w;
+}
+
+/* and the ways before `place` move down by one over it. */
+CF_INLINE void cf_ways_front(uint64_t *set, uint32_t ways, uint32_t place, uint64_t entry)
+{
+    if (__builtin_expect(ways <= CF_WAYS_MOST, 1)) {
+        cf_ways_push(set, ways, UINT64_C(1) << place, entry);
+        return;
+    }
+    memmove(set + 1, set, place * sizeof *set);
+    set[0] = entry;
+}
+
 #endif
