@@ -13,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cf_memory.h"
 #include "filters/engine/snapshot/changes.h"
-#include "filters/engine/rows/groups.h"
 #include "filters/engine/snapshot/tags.h"
 #include "filters/engine/snapshot/tasks.h"
+#include "filters/parts/diff/diff_sums.h"
 #include "filters/survey/problems.h"
 #include "formats/program/cf_options.h"
 
@@ -49,18 +48,6 @@ struct options {
     unsigned level;
 };
 
-/* What is summed for a process or set. */
-struct sums {
-    uint64_t count[CF_CHANGE_KINDS];
-};
-
-/* The number of a process or set that came lately: the lines of several take turns. */
-struct recent {
-    uint32_t key, known; /* number + 1, 0 = nobody's */
-};
-
-enum { RECENT_BITS = 8, RECENT = 1 << RECENT_BITS };
-
 struct side {
     struct cf_reader *reader;
     struct cf_snaps *snaps;
@@ -77,11 +64,8 @@ struct work {
     uint64_t index; /* of the snapshot in its segment, from 1 */
     uint64_t pairs, left_over;
     struct cf_moments polluted[MODES], cost[MODES];
-    struct cf_groups *groups; /* of processes or sets */
-    struct cf_tasks *tasks;   /* names of processes, of the first stream */
-    struct sums *sums;
-    size_t sums_room;
-    struct recent recent[RECENT];
+    struct diff_sums *sums; /* of processes or sets */
+    struct cf_tasks *tasks; /* names of processes, of the first stream */
 };
 
 static void parse(struct work *w, int argc, char **argv)
@@ -146,52 +130,6 @@ static int next(struct work *w, struct side *s)
 
 /* ---- what a pair gives ---- */
 
-/* The number of a process or set, for which there are sums then: 0, or -1 without memory. */
-static int find_sums(struct work *w, uint32_t key, struct recent *recent)
-{
-    uint32_t n;
-    int r;
-
-    if ((r = cf_groups_number(w->groups, &key, sizeof key, 1, &n)) != 0) {
-        if (r > 0)
-            cf_die(&w->tool, CF_EXIT_INPUT, "--by: there are over %d of them", CF_GROUPS_MOST);
-        return -1;
-    }
-    *recent = (struct recent){key, n + 1};
-    return cf_array_cleared(&w->sums, &w->sums_room, n + (size_t)1, sizeof *w->sums);
-}
-
-static int take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t count, uint32_t set,
-                    enum cf_change kind)
-{
-    struct work *w = arg;
-    struct recent *r = &w->recent[set % RECENT];
-
-    (void)t;
-    (void)slot;
-    if ((r->key != set || !r->known) && find_sums(w, set, r) != 0)
-        return -1;
-    w->sums[r->known - 1].count[kind] += count;
-    return 0;
-}
-
-static int take_processes(void *arg, const struct cf_tags *t, size_t slot, uint32_t count,
-                          uint32_t set, enum cf_change kind)
-{
-    struct work *w = arg;
-
-    (void)set;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t pid = t->pid[slot + i];
-        struct recent *r = &w->recent[pid * 0x9e3779b1u >> (32 - RECENT_BITS)];
-
-        if ((r->key != pid || !r->known) && find_sums(w, pid, r) != 0)
-            return -1;
-        w->sums[r->known - 1].count[kind]++;
-    }
-    return 0;
-}
-
 static unsigned mode_index(unsigned mode)
 {
     return (mode & CF_MODE_FLUSH ? 4 : 0) | (mode & CF_MODE_RESOLVED ? 2 : 0) |
@@ -218,8 +156,8 @@ static void print_pair(const struct cf_snapshot *a, const struct cf_snapshot *b,
 static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snapshot *a,
                     const struct cf_tags *tb, const struct cf_snapshot *b)
 {
-    cf_change_taker *take = w->o.by == BY_PROCESS ? take_processes
-                            : w->o.by == BY_SET   ? take_set
+    cf_change_taker *take = w->o.by == BY_PROCESS ? diff_take_processes
+                            : w->o.by == BY_SET   ? diff_take_set
                                                   : NULL;
     const uint64_t in_a = cf_tags_capacity(ta), in_b = cf_tags_capacity(tb);
     const uint64_t lines = in_a > in_b ? in_a : in_b;
@@ -228,7 +166,7 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
                                (a->mode ^ b->mode) & CF_MODE_MODEL ? CF_STATE_NON_SECURE : 0};
     double percent;
 
-    if (cf_changes_add(&c, ta, tb, take, w) != 0)
+    if (cf_changes_add(&c, ta, tb, take, w->sums) != 0)
         cf_out_of_memory(&w->tool);
     w->pairs++;
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
@@ -286,41 +224,6 @@ static void print_modes(const struct work *w)
     }
 }
 
-struct key {
-    uint64_t value;
-    uint32_t number;
-};
-
-static int by_key(const void *x, const void *y)
-{
-    const struct key *a = x, *b = y;
-
-    return (a->value > b->value) - (a->value < b->value);
-}
-
-static void print_sums(const struct work *w)
-{
-    const uint32_t n = cf_groups_count(w->groups);
-    struct key *key = cf_need(&w->tool, malloc(((size_t)n + 1) * sizeof *key));
-    const int processes = w->o.by == BY_PROCESS;
-
-    for (uint32_t i = 0; i < n; i++)
-        key[i] = (struct key){cf_groups_value(w->groups, i), i};
-    qsort(key, n, sizeof *key, by_key);
-    printf("%s,same,other_state,other_way,only_a,only_b\n", processes ? "pid,name" : "set");
-    for (uint32_t i = 0; i < n; i++) {
-        cf_csv_u64(stdout, 1, key[i].value);
-        if (processes)
-            cf_csv_text(
-                stdout, 0,
-                cf_reader_text(w->a.reader, cf_tasks_name(w->tasks, (uint32_t)key[i].value)));
-        for (int k = 0; k < CF_CHANGE_KINDS; k++)
-            cf_csv_u64(stdout, 0, w->sums[key[i].number].count[k]);
-        cf_csv_end(stdout);
-    }
-    free(key);
-}
-
 static int close_second(const struct work *w)
 {
     int status = cf_snaps_problems(w->b.snaps, &w->tool, w->o.against), problems;
@@ -344,7 +247,7 @@ int main(int argc, char **argv)
     cf_tool_init(&w.tool, argc, argv, "cf-diff", usage);
     parse(&w, argc, argv);
     open_side(&w, &w.a, argv + optind, argc - optind);
-    w.groups = cf_need(&w.tool, cf_groups_new());
+    w.sums = diff_sums_new(&w.tool);
     w.tasks = cf_need(&w.tool, cf_tasks_new());
     if (w.o.by == BY_PROCESS) {
         cf_reader_unify(w.a.reader);
@@ -366,12 +269,11 @@ int main(int argc, char **argv)
     if (w.o.by == BY_MODE)
         print_modes(&w);
     if (w.o.by == BY_PROCESS || w.o.by == BY_SET)
-        print_sums(&w);
+        diff_print_sums(w.sums, w.o.by == BY_PROCESS ? w.tasks : NULL, w.a.reader);
     bad |= cf_snaps_problems(w.a.snaps, &w.tool, NULL);
     status = cf_tool_finish(&w.tool, w.a.reader, NULL);
     cf_snaps_free(w.a.snaps);
-    cf_groups_free(w.groups);
+    diff_sums_free(w.sums);
     cf_tasks_free(w.tasks);
-    free(w.sums);
     return status > bad ? status : bad;
 }

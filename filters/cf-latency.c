@@ -13,12 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/rows/cores.h"
-#include "filters/engine/cache/latency.h"
-#include "formats/stream/cf.h"
-#include "formats/program/cf_aside.h"
-#include "formats/machine/cf_machine.h"
-#include "formats/program/cf_made.h"
+#include "filters/parts/latency/latency.h"
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_options.h"
 
@@ -44,31 +39,6 @@ static const char usage[] =
     "Example:\n"
     "  cf-cache -m tegra-x1 trace.cf | cf-latency -m tegra-x1 --latency L1D=4 \\\n"
     "      --latency L2=21 --latency memory=180 --summary\n";
-
-struct sum {
-    uint64_t accesses, cycles; /* stay at UINT64_MAX when they come there */
-};
-
-struct latency {
-    struct cf_tool tool;
-    struct cf_machine *machine;
-    const char *machine_name; /* as given */
-    const char *output;
-    unsigned column;     /* of the level */
-    unsigned core_count; /* 0: as many as the machine has CPUs */
-    int summary;
-    struct cf_latencies *model;
-    struct cf_cores *cores;
-    uint32_t *cost;
-    uint8_t *core;
-    uint64_t *space;
-    struct sum sum[CF_LATENCY_KEYS];
-    uint8_t told[CF_LATENCY_KEYS];
-    struct cf_made made;      /* column cost */
-    struct cf_aside unplaced; /* rows that wait for the accesses of their time */
-    uint64_t unknown;         /* rows whose level or operation nobody knows */
-    int status;
-};
 
 static void set_latency(struct latency *l, const char *text)
 {
@@ -108,195 +78,6 @@ static void parse(struct latency *l, int argc, char **argv)
     free(stated);
 }
 
-static const char *level_name(const struct latency *l, int level)
-{
-    return level == (int)l->machine->levels ? "memory" : l->machine->level[level].name;
-}
-
-/* Ends the program: a number that nobody has stated cannot be made up. The message names all levels
-   that have none, so that one correction is enough. */
-static void no_latency(const struct latency *l, unsigned key)
-{
-    const struct cf_machine *m = l->machine;
-    int level = cf_latencies_level(l->model, key), some = 0;
-    const struct cf_latency *table =
-        level == (int)m->levels ? &m->memory : &m->level[level].latency;
-    char options[CF_MAX_LEVELS * 64 + 128];
-    size_t at = 0;
-
-    if (table->stated)
-        snprintf(options, sizeof options, " --latency %s.%s=CYCLES", level_name(l, level),
-                 cf_op_name(key & 7));
-    for (uint32_t i = 0; !table->stated && i <= m->levels; i++) {
-        if (i == m->levels ? m->memory.stated : m->level[i].latency.stated)
-            continue;
-        at += (size_t)snprintf(options + at, sizeof options - at, " --latency %s=CYCLES",
-                               level_name(l, (int)i));
-        some++;
-    }
-    cf_die(&l->tool, CF_EXIT_USAGE,
-           "%s states no latency of a %s at %s: add it there (key latency, see cf-machine(5)), or"
-           " give%s",
-           m->file, cf_op_name(key & 7), level_name(l, level), options);
-}
-
-/* Looks at the keys of a frame before it is handed on. Returns 1 when one is of unknown origin. */
-static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t *seen)
-{
-    int unknown = 0;
-
-    for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
-        enum cf_latency_lack lack = cf_latencies_lack(l->model, key);
-
-        unknown |= seen[key] && lack == CF_LACKS_ORIGIN;
-        if (!seen[key] || l->told[key])
-            continue;
-        l->told[key] = 1;
-        switch (lack) {
-        case CF_LACKS_LATENCY:
-            no_latency(l, key);
-            break;
-        case CF_LACKS_LEVEL:
-            cf_warn(&l->tool,
-                    "frame %" PRIu64 ": column %s has a %s that level %u served, which %s does not"
-                    " have for it: give the machine that the column was made for",
-                    f->number, cf_column_name(l->column), cf_op_name(key & 7), key >> 3,
-                    l->machine->file);
-            l->status = CF_EXIT_INPUT;
-            break;
-        default:
-            break;
-        }
-    }
-    return unknown;
-}
-
-static unsigned key_of(const uint8_t *level, const uint8_t *op, uint32_t i)
-{
-    return cf_latency_key(level[i], op ? op[i] : CF_LOAD);
-}
-
-static void sum_up(struct latency *l, const struct cf_frame *f, const uint8_t *level,
-                   const uint8_t *op)
-{
-    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
-
-    for (uint32_t i = 0; i < f->rows; i++) {
-        struct sum *s = &l->sum[key_of(level, op, i)];
-
-        if (weight) {
-            s->accesses = cf_sum(s->accesses, weight[i]);
-            s->cycles = cf_sum(s->cycles, cf_product(weight[i], l->cost[i]));
-        } else {
-            s->accesses++;
-            s->cycles = cf_sum(s->cycles, l->cost[i]);
-        }
-    }
-}
-
-/* Unplaced rows before `time`, where a cost depends on the accesses before. Their operations are
-   loads and stores, and their levels those that a column of accesses can have. */
-static void waiting(struct latency *l, uint64_t time, uint8_t *seen)
-{
-    struct cf_aside_row *row;
-
-    while ((row = cf_aside_next(&l->unplaced, time)) != NULL) {
-        const uint8_t core = (uint8_t)(row->cpu % l->core_count);
-        const uint8_t level = l->column == CF_HIT ? row->hit : row->level;
-
-        cf_latencies_rows(l->model, &level, &row->op, &core, 1, &row->cost, seen);
-        l->unknown +=
-            cf_latencies_lack(l->model, cf_latency_key(level, row->op)) == CF_LACKS_ORIGIN;
-        if (l->summary) {
-            struct sum *s = &l->sum[cf_latency_key(level, row->op)];
-
-            s->accesses = cf_sum(s->accesses, 1);
-            s->cycles = cf_sum(s->cycles, row->cost);
-        }
-    }
-}
-
-static void rows_by_time(struct latency *l, const struct cf_frame *f, const uint8_t *level,
-                         const uint8_t *op, const uint8_t *core, uint8_t *seen)
-{
-    const uint64_t *time = cf_u64(f, CF_TIME);
-    uint32_t from = 0;
-
-    while (time && from < f->rows && cf_aside_due(&l->unplaced, time[f->rows - 1])) {
-        uint32_t to = from;
-
-        while (to < f->rows && !cf_aside_due(&l->unplaced, time[to]))
-            to++;
-        cf_latencies_rows(l->model, level + from, op ? op + from : NULL, core ? core + from : NULL,
-                          to - from, l->cost + from, seen);
-        if (to < f->rows)
-            waiting(l, time[to], seen);
-        from = to;
-    }
-    cf_latencies_rows(l->model, level + from, op ? op + from : NULL, core ? core + from : NULL,
-                      f->rows - from, l->cost + from, seen);
-}
-
-/* Rows of unplaced have no column of the thread and no weight. Returns 1 when they wait. */
-static int unplaced(struct latency *l, struct cf_frame *f)
-{
-    const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP);
-    uint8_t seen[CF_LATENCY_KEYS] = {0};
-
-    if (!level || !op)
-        return 0;
-    if (cf_latencies_depend(l->model)) {
-        if (cf_aside_take(&l->unplaced, f) < 0)
-            cf_out_of_memory(&l->tool);
-        return 1;
-    }
-    cf_latencies_rows(l->model, level, op, NULL, f->rows, l->cost, seen);
-    if (check_keys(l, f, seen))
-        for (uint32_t i = 0; i < f->rows; i++)
-            l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
-    if (l->summary)
-        sum_up(l, f, level, op);
-    cf_tool_set(&l->tool, f, CF_COST, l->cost);
-    return 0;
-}
-
-static void send_unplaced(struct latency *l, struct cf_writer *w)
-{
-    cf_aside_set(&l->unplaced, CF_COST);
-    (void)!cf_aside_write(&l->unplaced, w); /* a failure shows again when the writer is closed */
-}
-
-/* The rest, at the end of the input or of a segment, whose times begin anew. */
-static void end_unplaced(struct latency *l, const struct cf_frame *f, struct cf_writer *w)
-{
-    uint8_t seen[CF_LATENCY_KEYS] = {0};
-
-    waiting(l, UINT64_MAX, seen);
-    if (f)
-        (void)check_keys(l, f, seen);
-    send_unplaced(l, w);
-}
-
-static void accesses(struct latency *l, struct cf_frame *f)
-{
-    const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP), *core = NULL;
-    uint8_t seen[CF_LATENCY_KEYS] = {0};
-
-    if (l->cores) {
-        if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID),
-                          f->rows, l->core, l->space) < 0)
-            cf_out_of_memory(&l->tool);
-        core = l->core;
-    }
-    rows_by_time(l, f, level, op, core, seen);
-    if (check_keys(l, f, seen))
-        for (uint32_t i = 0; i < f->rows; i++)
-            l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
-    if (l->summary)
-        sum_up(l, f, level, op);
-    cf_tool_set(&l->tool, f, CF_COST, l->cost);
-}
-
 /* `w` is NULL where only the sums are wanted. */
 static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
 {
@@ -322,20 +103,20 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&l->tool, r);
         if (f->table == CF_HEADER) {
-            end_unplaced(l, f, w);
+            costs_end_unplaced(l, f, w);
             if (l->column == CF_HIT)
                 cf_made_check(&l->made, f->header, CF_COST, own);
         }
         if (f->table == CF_ACCESS) {
-            accesses(l, f);
-            send_unplaced(l, w);
+            costs_accesses(l, f);
+            costs_send_unplaced(l, w);
         }
-        if (f->table == CF_UNPLACED && unplaced(l, f))
+        if (f->table == CF_UNPLACED && costs_unplaced(l, f))
             continue;
         if (w && cf_writer_frame(w, f) != 0)
             break; /* cf_tool_finish() tells why */
     }
-    end_unplaced(l, NULL, w);
+    costs_end_unplaced(l, NULL, w);
     cf_aside_end(&l->unplaced);
 }
 
@@ -364,7 +145,7 @@ static void print_summary(const struct latency *l)
         for (unsigned key = 0; key < CF_LATENCY_KEYS; key++)
             if (cf_latencies_lack(l->model, key) == CF_LACKS_NOTHING &&
                 cf_latencies_level(l->model, key) == i)
-                print_row(level_name(l, i), cf_op_name(key & 7), &l->sum[key], all.cycles);
+                print_row(costs_level(l, i), cf_op_name(key & 7), &l->sum[key], all.cycles);
     print_row("", "", &unknown, all.cycles);
 }
 

@@ -41,26 +41,6 @@ static const char usage[] =
     "Example:\n"
     "  cf-policy --pid 7 --survivors s.csv --choices w.csv --accesses t.cf snapshots.cf\n";
 
-enum { LEAST_LINE = 4, MOST_LINE = 4096 };
-
-struct work {
-    struct cf_tool tool;
-    struct options o;
-    struct cf_reader *reader;
-    struct cf_snaps *snaps;
-    struct cf_survivors *survivors;
-    struct accesses *accesses;
-    struct cf_replay *replay;
-    struct cf_placement placement;
-    uint64_t line_size;
-    uint64_t misplaced; /* lines that are not in set (number mod sets) */
-    int no_frame;       /* there are lines of which no physical address is known */
-    int no_replay;      /* it is impossible, which was told */
-    uint32_t replay_sets, replay_ways;
-    uint64_t *numbers; /* the lines of a snapshot, by number */
-    uint8_t mark[CF_FILE_ROWS];
-};
-
 /* ---- options ---- */
 
 static int by_value(const void *x, const void *y)
@@ -107,15 +87,14 @@ static void set_rounds(const struct cf_tool *t, void *work, const char *option, 
         o->rounds[i] = (uint32_t)rounds[i];
 }
 
-static void check(const struct work *w)
+static void check(struct work *w)
 {
-    const struct options *o = &w->o;
+    struct options *o = &w->o;
     const char *const file[] = {o->ways, o->survivors, o->policies};
-    int to_stdout = 0;
 
     for (int i = 0; i < 3; i++)
-        to_stdout += file[i] && !strcmp(file[i], "-");
-    if (to_stdout > 1)
+        o->to_stdout += file[i] && !strcmp(file[i], "-");
+    if (o->to_stdout > 1)
         cf_die(&w->tool, CF_EXIT_USAGE,
                "only one of --choices, --survivors and --policies may be -");
     if (o->policies && !o->accesses)
@@ -196,96 +175,6 @@ static uint32_t rounds_of(const struct work *w)
     return group < UINT32_MAX ? (uint32_t)group + 1 : UINT32_MAX;
 }
 
-/* ---- the replay ---- */
-
-static void give_up(struct work *w, const char *why)
-{
-    cf_warn(&w->tool, "--accesses: %s: no policy is named", why);
-    w->no_replay = 1;
-}
-
-static int begin_replay(struct work *w)
-{
-    const struct cf_tags *t = &w->snaps->now;
-
-    if (t->caches > 1)
-        give_up(w, "snapshots of several caches: choose one with cf-select");
-    else if (t->ways > CF_REPLAY_WAYS)
-        give_up(w, "over 64 ways");
-    else if (!t->sets || !t->ways || !w->snaps->info.sets)
-        give_up(w, "no row of table snapshot tells sets and ways");
-    if (w->no_replay)
-        return 0;
-    w->replay_sets = t->sets;
-    w->replay_ways = t->ways;
-    w->numbers = malloc((size_t)t->sets * t->ways * sizeof *w->numbers);
-    w->replay = cf_replay_new(t->sets, t->ways,
-                              w->snaps->info.mode & CF_MODE_MODEL && w->snaps->count == 1);
-    w->accesses = accesses_open(&w->tool, w->o.accesses, w->snaps->level);
-    if (!w->numbers || !w->replay || !w->accesses)
-        return -1;
-    for (uint32_t set = 0; set < t->sets; set++)
-        if (set < w->o.set_from || set > w->o.set_to)
-            cf_replay_leave_out(w->replay, set);
-    return 0;
-}
-
-/* Lines of the snapshot by number; the pages of those that are new. */
-static int take_lines(struct work *w, unsigned shift)
-{
-    const struct cf_tags *now = &w->snaps->now, *before = &w->snaps->before;
-
-    for (uint32_t set = 0; set < w->replay_sets; set++)
-        for (uint32_t way = 0; way < w->replay_ways; way++) {
-            const size_t slot = cf_tags_slot(now, 0, set) + way;
-            uint64_t number = now->line[slot];
-
-            if (number == CF_TAGS_NONE) {
-                number = CF_CACHE_NONE;
-            } else {
-                w->no_frame |= cf_line_is_virtual(number);
-                if (number != before->line[slot] &&
-                    accesses_learn(w->accesses, now->pid[slot], now->addr[slot], number) != 0)
-                    return -1;
-                number >>= shift;
-                w->misplaced += number % w->replay_sets != set;
-            }
-            w->numbers[(size_t)set * w->replay_ways + way] = number;
-        }
-    return 0;
-}
-
-static int replay(struct work *w)
-{
-    const unsigned shift = (unsigned)__builtin_ctzll(w->line_size);
-    const struct cf_tags *t = &w->snaps->now;
-
-    if (!w->replay && begin_replay(w) != 0)
-        return -1;
-    if (w->no_replay)
-        return 0;
-    if (t->sets != w->replay_sets || t->ways != w->replay_ways || t->caches > 1) {
-        give_up(w, "the snapshots are of different caches");
-        return 0;
-    }
-    accesses_segment(w->accesses, w->snaps->info.segment);
-    if (take_lines(w, shift) != 0)
-        return -1;
-    if (w->no_frame) {
-        give_up(w, "lines of the snapshots have no physical address, which would tell where "
-                   "accesses go");
-        return 0;
-    }
-    if (w->misplaced) {
-        give_up(w, "the cache does not choose sets by (address / line size) mod sets");
-        return 0;
-    }
-    if (accesses_until(w->accesses, w->replay, shift, w->snaps->info.time) != 0)
-        return -1;
-    return cf_replay_snapshot(w->replay, w->numbers, w->replay_ways,
-                              w->snaps->info.mode & CF_MODE_FLUSH);
-}
-
 /* ---- the loop ---- */
 
 static int take_snapshot(struct work *w)
@@ -299,7 +188,7 @@ static int take_snapshot(struct work *w)
         return -1;
     if (w->survivors && cf_survivors_add(w->survivors, &s->before, &s->now, rounds_of(w)) != 0)
         return -1;
-    if (w->o.accesses && !w->no_replay && replay(w) != 0)
+    if (w->o.accesses && !w->no_replay && replay_snapshot(w) != 0)
         return -1;
     return 0;
 }
@@ -335,11 +224,6 @@ static void run(struct work *w)
 
 /* ---- results ---- */
 
-static int is_stdout(const char *file)
-{
-    return file && !strcmp(file, "-");
-}
-
 static void output(struct work *w)
 {
     const struct options *o = &w->o;
@@ -371,7 +255,7 @@ static void output(struct work *w)
     }
     if (o->policies && f.score)
         cf_tool_file(&w->tool, o->policies, print_policies, &f);
-    if (!is_stdout(o->ways) && !is_stdout(o->survivors) && !is_stdout(o->policies))
+    if (!o->to_stdout)
         print_summary(stdout, &f);
 }
 

@@ -15,9 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/stream/cf.h"
 #include "formats/program/cf_options.h"
-
 #include "filters/engine/rows/gather.h"
 
 static const char usage[] =

@@ -17,7 +17,7 @@
 #include "formats/base/cf_text.h"
 #include "formats/program/cf_tool.h"
 
-/* ---- colours, numbers and texts for people (look.c) ---- */
+/* ---- colours, numbers and texts for people (colours.c) ---- */
 
 struct cf_rgb {
     uint8_t r, g, b;

@@ -26,7 +26,7 @@ int slice_frame(struct slice *s, struct cf_frame *f) CF_MUST_CHECK;
 /* Hands on what is held back. */
 int slice_flush(struct slice *s) CF_MUST_CHECK;
 
-/* ---- print.c ---- */
+/* ---- cat_csv.c ---- */
 
 /* Value `row` of a decoded column as a CSV field: addresses in hex, operations by name, strings as
    text, all else as decimal numbers. */

@@ -40,7 +40,7 @@ struct clash {
 /* The pair of two programs, NULL where it was left out. */
 struct pair *clash_pair(const struct clash *c, uint32_t observed, uint32_t interfering);
 
-/* ---- read.c ---- */
+/* ---- clash_profiles.c ---- */
 
 /* Profile of a stream of snapshots; NULL is standard input. What is wrong is told and noted in
    status; what could be read is there. */
@@ -52,7 +52,7 @@ void read_profile(struct clash *c, struct profile *p, const char *file);
 /* observed, interfering, slowdown into the pairs. */
 void read_slowdowns(struct clash *c, const char *file);
 
-/* ---- print.c ---- */
+/* ---- clash_table.c ---- */
 
 void print_pairs(const struct clash *c);
 void print_table(const struct clash *c);

@@ -124,7 +124,7 @@ int heat_lines(const struct heat_map *map, const struct heat_band *band, uint32_
 void heat_columns(const struct heat_map *map, const struct heat_line *line, uint64_t *column,
                   uint32_t width);
 
-/* ---- colours, numbers and texts for people (look.c) ---- */
+/* ---- colours, numbers and texts for people (heat_texts.c) ---- */
 
 extern const struct cf_rgb heat_ground;                        /* where nothing was counted */
 extern const struct cf_rgb heat_gap;                           /* pages left out */

@@ -49,7 +49,7 @@ struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count) CF_MU
 /* What was counted for the special value UINT64_MAX - `below`. */
 uint64_t bins_special(const struct bins *b, uint32_t group, unsigned below);
 
-/* ---- print.c ---- */
+/* ---- histogram_csv.c ---- */
 
 struct options {
     const char *table, *column, *by; /* names; by may be NULL */

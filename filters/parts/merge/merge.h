@@ -96,6 +96,8 @@ struct source {
     unsigned fifos;
     struct snapshot *snapshot; /* in the order of the input */
     size_t snapshots, snapshot_room;
+    uint64_t last; /* largest time that source_order() saw */
+    int order_warned, snapshots_warned;
     struct part part; /* accesses or lines that wait; rows == at when there are none */
     const void *original[CF_MAX_COLUMNS]; /* values of its columns before translation */
     uint32_t *translated[CF_MAX_COLUMNS];
@@ -107,7 +109,8 @@ void source_open(struct source *s, struct merge *m, const struct input *input, u
                  uint64_t to);
 void source_close(struct source *s);
 
-/* The next frame of the input: 1, or 0 at its end. */
+/* The next frame of the input but headers, strings and names, which it acts on: 1, or 0 at its
+   end. */
 int source_next(struct source *s, struct cf_frame **f);
 
 /* Warns of what was wrong with the input, once. */
@@ -116,8 +119,11 @@ void source_tell(const struct source *s);
    the program. */
 void source_tell_again(const struct source *s);
 
-/* Notes a new header: strings have new ids from here on. */
-void source_header(struct source *s, const struct cf_frame *f);
+/* Notes the times of a frame. 1 where they go back, of which it warns once. */
+int source_order(struct source *s, const struct cf_frame *f);
+
+/* Warns once that snapshots are left out, which belong to no thread or task. */
+void source_leave_out(struct source *s, const char *owner);
 
 /* Makes the frame of accesses or lines the one that waits. Its rows from..from+n must be
    translated before they go out. */

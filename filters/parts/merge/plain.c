@@ -17,8 +17,7 @@ struct lane {
     uint64_t *order; /* time of each waiting row, never falling */
     size_t room;
     const uint64_t *time; /* `order`, or the column itself */
-    uint64_t last;        /* time of the last row taken in */
-    int told, pending;
+    int pending;          /* there are such rows */
 };
 
 struct plain {
@@ -62,18 +61,12 @@ static void set_order(struct plain *p, struct lane *l, const struct cf_frame *f)
 {
     const uint64_t *time = cf_u64(f, CF_TIME);
     const uint32_t *snapshot = time ? NULL : cf_u32(f, CF_SNAP);
-    uint64_t before = l->last, last = before, falls = 0;
+    uint64_t last = l->source.last;
 
-    for (uint32_t i = 0; time && i < f->rows; i++) {
-        falls |= time[i] < last;
-        last = time[i];
-    }
     l->time = time;
-    l->last = last;
-    if (time && !falls)
+    if (time && !source_order(&l->source, f))
         return;
     merge_room(p->merge, &l->order, &l->room, f->rows, sizeof(*l->order));
-    last = before;
     for (uint32_t i = 0; i < f->rows; i++) {
         uint64_t at = time ? time[i] : last;
 
@@ -83,15 +76,7 @@ static void set_order(struct plain *p, struct lane *l, const struct cf_frame *f)
         l->order[i] = last;
     }
     l->time = l->order;
-    l->last = last;
-    if (falls && !l->told) {
-        l->told = 1;
-        p->merge->status = CF_EXIT_INPUT;
-        cf_warn(&p->merge->tool,
-                "%s: frame %llu: time goes back: inputs must be in the order of time (a pipe must "
-                "not hold several streams: name files)",
-                l->source.input->name, (unsigned long long)f->number);
-    }
+    l->source.last = last;
 }
 
 /* Reads until accesses or lines wait, or the input ends. -1 when output failed. */
@@ -109,12 +94,6 @@ static int load(struct plain *p, struct lane *l)
             cf_tool_progress(&p->merge->tool, s->reader);
         check_clash(p, l, f);
         switch (f->table) {
-        case CF_HEADER:
-            source_header(s, f);
-            break;
-        case CF_STRING:
-        case CF_NAME:
-            break; /* written anew */
         case CF_ACCESS:
         case CF_LINE:
             if (!f->rows)

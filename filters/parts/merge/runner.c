@@ -98,11 +98,6 @@ static int load(struct play *p, struct thread *th)
     output_settle(p->merge->out); /* what is read now takes the place of what waited */
     while (source_next(s, &f)) {
         switch (f->table) {
-        case CF_HEADER:
-            source_header(s, f);
-            break;
-        case CF_STRING:
-        case CF_NAME:
         case CF_STACK:  /* went out before */
         case CF_SWITCH: /* written anew */
         case CF_SNAPSHOT:

@@ -29,11 +29,10 @@ struct job {
     uint64_t next_own;    /* its clock at the next row, or where it ends */
     uint64_t ahead;       /* machine's time - own clock, while it runs */
     uint64_t slice_end;   /* its clock when it has to give way */
-    uint64_t last;        /* the latest time of its trace so far */
     struct fifo *fifo;    /* where the next row comes from; NULL: accesses */
     int has_rows;         /* there is a next row */
     int accesses;         /* there were some */
-    int told;             /* that time goes back, that there are snapshots */
+    int time_warned;      /* that there are accesses without a time */
     /* who runs, by its table switch, and since when; pid as in the input */
     int knows_thread;
     uint32_t pid, tid;
@@ -75,25 +74,6 @@ static void note_switches(struct job *j, const struct part *p, uint32_t row)
     j->knows_thread = 1;
 }
 
-static void tell_order(struct machine *m, struct job *j, const struct cf_frame *f)
-{
-    const uint64_t *time = cf_u64(f, CF_TIME);
-    uint64_t last = j->last;
-
-    for (uint32_t i = 0; i < f->rows; i++) {
-        if (time[i] < last && !(j->told & 1)) {
-            j->told |= 1;
-            m->merge->status = CF_EXIT_INPUT;
-            cf_warn(&m->merge->tool,
-                    "%s: frame %llu: time goes back: inputs must be in the order of time (a pipe "
-                    "must not hold several streams: name files)",
-                    j->input->name, (unsigned long long)f->number);
-        }
-        last = time[i] > last ? time[i] : last;
-    }
-    j->last = last;
-}
-
 /* Reads until accesses wait, or the input ends. -1 when output failed. */
 static int load(struct machine *m, struct job *j)
 {
@@ -105,33 +85,24 @@ static int load(struct machine *m, struct job *j)
         const uint64_t *time = cf_u64(f, CF_TIME);
 
         cf_tool_progress(&m->merge->tool, s->reader);
-        if (!f->rows && f->table != CF_HEADER)
+        if (!f->rows)
             continue;
         switch (f->table) {
-        case CF_HEADER:
-            source_header(s, f);
-            break;
-        case CF_STRING:
-        case CF_NAME:
-            break; /* written anew */
         case CF_SNAPSHOT:
         case CF_LINE:
-            if (!(j->told & 2))
-                cf_warn(&m->merge->tool, "%s: snapshots belong to no task: they are left out",
-                        j->input->name);
-            j->told |= 2;
+            source_leave_out(s, "task");
             break;
         case CF_ACCESS:
             if (!time) {
-                if (!(j->told & 4))
+                if (!j->time_warned)
                     cf_warn(&m->merge->tool,
                             "%s: frame %llu: accesses without column 'time' are left out",
                             j->input->name, (unsigned long long)f->number);
-                j->told |= 4;
+                j->time_warned = 1;
                 m->merge->status = CF_EXIT_INPUT;
                 break;
             }
-            tell_order(m, j, f);
+            (void)source_order(s, f);
             source_take(s, f);
             source_translate(s, 0, f->rows);
             output_map(m->merge->out, s, &s->part);

@@ -40,9 +40,32 @@ void source_open(struct source *s, struct merge *m, const struct input *input, u
         cf_reader_range(s->reader, from, to);
 }
 
+static void drop_strings(struct source *s)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        free(s->string[i]);
+        s->string[i] = NULL;
+        s->strings[i] = 0;
+    }
+}
+
+/* Strings have new ids from a header on. */
+static void take_header(struct source *s, const struct cf_frame *f)
+{
+    drop_strings(s);
+    s->snapshots = 0;
+    output_header(s->merge->out, s, f);
+}
+
 int source_next(struct source *s, struct cf_frame **f)
 {
-    return cf_reader_next(s->reader, f) > 0;
+    while (cf_reader_next(s->reader, f) > 0) {
+        if ((*f)->table == CF_HEADER)
+            take_header(s, *f);
+        else if ((*f)->table != CF_STRING && (*f)->table != CF_NAME) /* these are written anew */
+            return 1;
+    }
+    return 0;
 }
 
 void source_tell(const struct source *s)
@@ -69,15 +92,6 @@ void source_tell_again(const struct source *s)
         cf_die(&s->merge->tool, CF_EXIT_ENVIRONMENT, "%s: it could be read before", problem);
 }
 
-static void drop_strings(struct source *s)
-{
-    for (unsigned i = 0; i < 256; i++) {
-        free(s->string[i]);
-        s->string[i] = NULL;
-        s->strings[i] = 0;
-    }
-}
-
 void source_close(struct source *s)
 {
     drop_strings(s);
@@ -95,11 +109,32 @@ void source_close(struct source *s)
     memset(s, 0, sizeof(*s));
 }
 
-void source_header(struct source *s, const struct cf_frame *f)
+int source_order(struct source *s, const struct cf_frame *f)
 {
-    drop_strings(s);
-    s->snapshots = 0;
-    output_header(s->merge->out, s, f);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    int falls = 0;
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        falls |= time[i] < s->last;
+        s->last = time[i] > s->last ? time[i] : s->last;
+    }
+    if (falls && !s->order_warned) {
+        s->order_warned = 1;
+        s->merge->status = CF_EXIT_INPUT;
+        cf_warn(&s->merge->tool,
+                "%s: frame %llu: time goes back: inputs must be in the order of time (a pipe must "
+                "not hold several streams: name files)",
+                s->input->name, (unsigned long long)f->number);
+    }
+    return falls;
+}
+
+void source_leave_out(struct source *s, const char *owner)
+{
+    if (!s->snapshots_warned)
+        cf_warn(&s->merge->tool, "%s: snapshots belong to no %s: they are left out", s->input->name,
+                owner);
+    s->snapshots_warned = 1;
 }
 
 void source_part(struct part *p, const struct cf_frame *f)

@@ -184,6 +184,38 @@ static void take_accesses(struct threads *t, const struct input *input, const st
     }
 }
 
+/* -1 when output failed. */
+static int take_frame(struct threads *t, struct source *s, const struct cf_frame *f)
+{
+    const struct input *input = s->input;
+    const uint32_t *pid = cf_u32(f, CF_PID);
+
+    switch (f->table) {
+    case CF_SWITCH:
+        take_switches(t, input, f);
+        break;
+    case CF_TASK:
+        take_tasks(t, input, f);
+        break;
+    case CF_ACCESS:
+        take_accesses(t, input, f);
+        break;
+    case CF_STACK:
+        /* without a time, it must be there before what refers to it */
+        return source_pass(s, f);
+    case CF_MAP:
+    case CF_OBJECT:
+        for (uint32_t i = 0; pid && i < f->rows; i++)
+            if (i == 0 || pid[i] != pid[i - 1])
+                process_of(t, input, pid[i]);
+        break;
+    case CF_SNAPSHOT:
+    case CF_LINE:
+        source_leave_out(s, "thread");
+    }
+    return 0;
+}
+
 static int read_input(struct threads *t, struct source *s, const struct input *input)
 {
     static const struct {
@@ -198,48 +230,17 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
     };
     struct merge *m = t->merge;
     uint64_t accesses = 0, switches = 0;
-    int told = 0, bad = 0;
+    int bad = 0;
     struct cf_frame *f;
 
     source_open(s, m, input, 0, UINT64_MAX);
     for (unsigned i = 0; i < sizeof(want) / sizeof(want[0]); i++)
         cf_reader_want(s->reader, want[i].table, want[i].column, want[i].need);
     while (!bad && source_next(s, &f)) {
-        const uint32_t *pid = cf_u32(f, CF_PID);
-
         cf_tool_progress(&m->tool, s->reader);
-        switch (f->table) {
-        case CF_HEADER:
-            source_header(s, f);
-            break;
-        case CF_SWITCH:
-            switches += f->rows;
-            take_switches(t, input, f);
-            break;
-        case CF_TASK:
-            take_tasks(t, input, f);
-            break;
-        case CF_ACCESS:
-            accesses += f->rows;
-            take_accesses(t, input, f);
-            break;
-        case CF_STACK:
-            /* without a time, it must be there before what refers to it */
-            bad = source_pass(s, f);
-            break;
-        case CF_MAP:
-        case CF_OBJECT:
-            for (uint32_t i = 0; pid && i < f->rows; i++)
-                if (i == 0 || pid[i] != pid[i - 1])
-                    process_of(t, input, pid[i]);
-            break;
-        case CF_SNAPSHOT:
-        case CF_LINE:
-            if (!told)
-                cf_warn(&m->tool, "%s: snapshots belong to no thread: they are left out",
-                        input->name);
-            told = 1;
-        }
+        accesses += f->table == CF_ACCESS ? f->rows : 0;
+        switches += f->table == CF_SWITCH ? f->rows : 0;
+        bad = take_frame(t, s, f);
     }
     source_tell(s);
     if (!output_leans_on(m->out, s->reader))

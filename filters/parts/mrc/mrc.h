@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mrc.h - the parts of cf-mrc: what is read, and printing the curves (print.c). */
+/* mrc.h - the parts of cf-mrc: what is read, and printing the curves (mrc_csv.c). */
 #ifndef MRC_H
 #define MRC_H
 
@@ -46,6 +46,16 @@ struct mrc {
     uint64_t *dist, *weight;
     uint32_t *part;
 };
+
+/* ---- mrc_header.c ---- */
+
+/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. NULL
+   without memory. */
+uint64_t *mrc_points(uint64_t points, uint64_t most, size_t *count) CF_MUST_CHECK;
+/* Takes in what a header states of column dist; the first one decides on the sizes. */
+void mrc_header(struct mrc *m, const struct cf_header *h);
+
+/* ---- mrc_csv.c ---- */
 
 /* Prints all curves. -1 when a size that was asked for could not be told. */
 int print_curves(const struct mrc *m) CF_MUST_CHECK;

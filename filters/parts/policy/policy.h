@@ -34,6 +34,7 @@ struct options {
     uint64_t group; /* of so many snapshots */
     uint32_t rounds[ROUNDS_MOST], rounds_count;
     const char *survivors, *ways, *policies, *accesses;
+    int to_stdout; /* of these results, one goes to standard output */
     double alpha;
 };
 
@@ -55,7 +56,33 @@ uint64_t accesses_unplaced(const struct accesses *a);
 /* Closes; returns the exit status. */
 int accesses_close(struct accesses *a);
 
-/* ---- print.c ---- */
+enum { LEAST_LINE = 4, MOST_LINE = 4096 };
+
+struct work {
+    struct cf_tool tool;
+    struct options o;
+    struct cf_reader *reader;
+    struct cf_snaps *snaps;
+    struct cf_survivors *survivors;
+    struct accesses *accesses;
+    struct cf_replay *replay;
+    struct cf_placement placement;
+    uint64_t line_size;
+    uint64_t misplaced; /* lines that are not in set (number mod sets) */
+    int no_frame;       /* there are lines of which no physical address is known */
+    int no_replay;      /* it is impossible, which was told */
+    uint32_t replay_sets, replay_ways;
+    uint64_t *numbers; /* the lines of a snapshot, by number */
+    uint8_t mark[CF_FILE_ROWS];
+};
+
+/* ---- policy_replay.c ---- */
+
+/* Replays the accesses up to the snapshot that came, and compares. Where that is impossible, warns
+   and sets no_replay. -1 without memory. */
+int replay_snapshot(struct work *w) CF_MUST_CHECK;
+
+/* ---- policy_csv.c ---- */
 
 /* What the whole input gave. `score` NULL: there was no replay. */
 struct findings {

@@ -114,7 +114,7 @@ int objects_frame(struct objects *o, const struct cf_frame *f, uint64_t segment,
 /* NULL where nothing is known. */
 const struct details *objects_get(const struct objects *o, uint64_t segment, uint64_t object);
 
-/* ---- print.c ---- */
+/* ---- rank_csv.c ---- */
 
 void print_ranking(const struct rank *k, const struct item *item, size_t count);
 void print_cover(const struct rank *k, const struct item *item, size_t count);

@@ -23,7 +23,7 @@ struct report {
     int status; /* of what was wrong with its own inputs */
 };
 
-/* ---- leon4.c: the report of the LEON4 profiling tool ---- */
+/* ---- report_leon4.c: the report of the LEON4 profiling tool ---- */
 
 struct leon4;
 struct leon4 *leon4_begin(struct report *r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - miss-ratio curves as CSV, with the error where distances are sampled.
+ * mrc_csv.c - miss-ratio curves as CSV, with the error where distances are sampled.
  *
  * A sample of lines errs in two ways, which are added as independent standard errors:
  * - Lines differ in how often they miss. The sampled lines are divided among PARTS by a hash of

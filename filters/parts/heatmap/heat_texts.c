@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * look.c - what the pictures of a map have in common: the scale of its colours, the axis of time,
- * texts for people.
+ * heat_texts.c - what the pictures of a map have in common: the scale of its colours, the axis of
+ * time, texts for people.
  *
  * In: a finished map. Out: numbers between 0 and 1, and texts in buffers of the caller. Colours and
  * numbers that other pictures use too are in filters/picture/.

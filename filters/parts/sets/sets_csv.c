@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - set quotas as CSV: a row for each snapshot and process, also where the process has no
- * line in it, since a profile has no holes; or a summary.
+ * sets_csv.c - set quotas as CSV: a row for each snapshot and process, also where the process has
+ * no line in it, since a profile has no holes; or a summary.
  *
  * Processes stand in the order of their rank. Memory: of the summary 32 bytes a process.
  */

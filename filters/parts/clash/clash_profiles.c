@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * read.c - profiles and measured slowdowns.
+ * clash_profiles.c - profiles and measured slowdowns.
  *
  * In: a stream of snapshots of one program in isolation, or CSV with a header row. Out: quotas by
  * snapshot. Of a stream, all processes that are known make up the program, since one program may be

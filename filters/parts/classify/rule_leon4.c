@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * leon4.c - rule leon4: the procedure of the LEON4 profiling tool, on accesses, on loads and stores
- * of unknown address (table unplaced) and on what the bus read (table bus), together by time.
+ * rule_leon4.c - the procedure of the LEON4 profiling tool, on accesses, on loads and stores of
+ * unknown address (table unplaced) and on what the bus read (table bus), together by time.
  *
  * Adds to both tables of accesses `hit`, `class` and `class_behind`. The engine leon4.h says who
  * missed and why; here are the machine's caches, the order of the tables and the sums. Frames of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * look.c - what all pictures have in common: colours, and numbers and texts for people.
+ * colours.c - what all pictures have in common: colours, and numbers and texts for people.
  *
  * The map of colours for heat runs from violet over blue and green to yellow. Its lightness grows
  * evenly, so that it can be read without colour vision and in grey: a few anchors in the OKLab

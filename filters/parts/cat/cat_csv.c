@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - values as text, and a table as CSV that cf-capture csv reads back to the same rows.
+ * cat_csv.c - values as text, and a table as CSV that cf-capture csv reads back to the same rows.
  *
  * Memory: the list of columns. CSV has one header line, so the columns of a table's first frame
  * stand for all: a column that is missing later gives empty fields, one that comes later is told.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * leon4.c - what the LEON4 profiling tool printed (Ntogramatzi, Katsaros, Nikolaidis: Cache
+ * report_leon4.c - what the LEON4 profiling tool printed (Ntogramatzi, Katsaros, Nikolaidis: Cache
  * activity profiling tool for the LEON4 processor, figures 2 and 4): misses of the data cache, the
  * instruction cache and the second level, by class, and what they cost; and beside it what the
  * statistics unit counted (figures 3 and 5).

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hill.c - rule hill: compulsory, capacity, conflict by Hill and Smith, and sharing between cores.
+ * rule_hill.c - compulsory, capacity and conflict misses by Hill and Smith, and sharing between
+ * cores.
  *
  * The caches are those of hierarchy.h, so that what misses here is what cf-cache says; which of
  * them are modelled, and which engine has the class, is decided in hill_model.c.

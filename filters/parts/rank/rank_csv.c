@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - a ranking as CSV or, for people, as a table with bars; the working set.
+ * rank_csv.c - a ranking as CSV or, for people, as a table with bars; the working set.
  * Memory: none that grows.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - pairs as CSV, as the paper's Table 3, and correlation.
+ * clash_table.c - pairs as CSV, as the paper's Table 3, and correlation.
  *
  * In: pairs with their metrics. Out: text. Memory: 16 bytes a pair.
  */

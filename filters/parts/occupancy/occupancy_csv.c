@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - occupancy as CSV (see occupancy.h). Groups stand in the order of their rank; those
- * below --top are added up.
+ * occupancy_csv.c - occupancy as CSV (see occupancy.h). Groups stand in the order of their rank;
+ * those below --top are added up.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - the answers of cf-policy as CSV.
+ * policy_csv.c - the answers of cf-policy as CSV.
  */
 #include <inttypes.h>
 #include <math.h>

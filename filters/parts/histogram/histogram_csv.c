@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c - a histogram as CSV or, for people, as a table with bars.
+ * histogram_csv.c - a histogram as CSV or, for people, as a table with bars.
  *
  * Values that have names (operations, memory as a level, what column dist says instead of a
  * distance) are printed by them, texts as they are, addresses in hex. Memory: the bins of one

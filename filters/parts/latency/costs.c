@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * costs.c - the cost of the rows of a frame, of accesses and of those without an address, and the
+ * sums of these. What a machine does not state ends the program.
+ */
+#include <inttypes.h>
+
+#include "filters/parts/latency/latency.h"
+#include "formats/base/cf_number.h"
+
+const char *costs_level(const struct latency *l, int level)
+{
+    return level == (int)l->machine->levels ? "memory" : l->machine->level[level].name;
+}
+
+/* Ends the program: a number that nobody has stated cannot be made up. The message names all levels
+   that have none, so that one correction is enough. */
+static void no_latency(const struct latency *l, unsigned key)
+{
+    const struct cf_machine *m = l->machine;
+    int level = cf_latencies_level(l->model, key);
+    const struct cf_latency *table =
+        level == (int)m->levels ? &m->memory : &m->level[level].latency;
+    char options[CF_MAX_LEVELS * 64 + 128];
+    size_t at = 0;
+
+    if (table->stated)
+        snprintf(options, sizeof options, " --latency %s.%s=CYCLES", costs_level(l, level),
+                 cf_op_name(key & 7));
+    for (uint32_t i = 0; !table->stated && i <= m->levels; i++) {
+        if (i == m->levels ? m->memory.stated : m->level[i].latency.stated)
+            continue;
+        at += (size_t)snprintf(options + at, sizeof options - at, " --latency %s=CYCLES",
+                               costs_level(l, (int)i));
+    }
+    cf_die(&l->tool, CF_EXIT_USAGE,
+           "%s states no latency of a %s at %s: add it there (key latency, see cf-machine(5)), or"
+           " give%s",
+           m->file, cf_op_name(key & 7), costs_level(l, level), options);
+}
+
+/* Looks at the keys of a frame before it is handed on. 1 when one is of unknown origin. */
+static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t *seen)
+{
+    int unknown = 0;
+
+    for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
+        enum cf_latency_lack lack = cf_latencies_lack(l->model, key);
+
+        unknown |= seen[key] && lack == CF_LACKS_ORIGIN;
+        if (!seen[key] || l->told[key])
+            continue;
+        l->told[key] = 1;
+        switch (lack) {
+        case CF_LACKS_LATENCY:
+            no_latency(l, key);
+            break;
+        case CF_LACKS_LEVEL:
+            cf_warn(&l->tool,
+                    "frame %" PRIu64 ": column %s has a %s that level %u served, which %s does not"
+                    " have for it: give the machine that the column was made for",
+                    f->number, cf_column_name(l->column), cf_op_name(key & 7), key >> 3,
+                    l->machine->file);
+            l->status = CF_EXIT_INPUT;
+            break;
+        default:
+            break;
+        }
+    }
+    return unknown;
+}
+
+static unsigned key_of(const uint8_t *level, const uint8_t *op, uint32_t i)
+{
+    return cf_latency_key(level[i], op ? op[i] : CF_LOAD);
+}
+
+static void sum_up(struct latency *l, const struct cf_frame *f, const uint8_t *level,
+                   const uint8_t *op)
+{
+    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        struct sum *s = &l->sum[key_of(level, op, i)];
+
+        if (weight) {
+            s->accesses = cf_sum(s->accesses, weight[i]);
+            s->cycles = cf_sum(s->cycles, cf_product(weight[i], l->cost[i]));
+        } else {
+            s->accesses++;
+            s->cycles = cf_sum(s->cycles, l->cost[i]);
+        }
+    }
+}
+
+/* Gives the frame its column, when its costs are known. */
+static void add_costs(struct latency *l, struct cf_frame *f, const uint8_t *level,
+                      const uint8_t *op, const uint8_t *seen)
+{
+    if (check_keys(l, f, seen))
+        for (uint32_t i = 0; i < f->rows; i++)
+            l->unknown += cf_latencies_lack(l->model, key_of(level, op, i)) == CF_LACKS_ORIGIN;
+    if (l->summary)
+        sum_up(l, f, level, op);
+    cf_tool_set(&l->tool, f, CF_COST, l->cost);
+}
+
+/* Unplaced rows before `time`, where a cost depends on the accesses before. Their operations are
+   loads and stores, and their levels those that a column of accesses can have. */
+static void waiting(struct latency *l, uint64_t time, uint8_t *seen)
+{
+    struct cf_aside_row *row;
+
+    while ((row = cf_aside_next(&l->unplaced, time)) != NULL) {
+        const uint8_t core = (uint8_t)(row->cpu % l->core_count);
+        const uint8_t level = l->column == CF_HIT ? row->hit : row->level;
+
+        cf_latencies_rows(l->model, &level, &row->op, &core, 1, &row->cost, seen);
+        l->unknown +=
+            cf_latencies_lack(l->model, cf_latency_key(level, row->op)) == CF_LACKS_ORIGIN;
+        if (l->summary) {
+            struct sum *s = &l->sum[cf_latency_key(level, row->op)];
+
+            s->accesses = cf_sum(s->accesses, 1);
+            s->cycles = cf_sum(s->cycles, row->cost);
+        }
+    }
+}
+
+static void rows_by_time(struct latency *l, const struct cf_frame *f, const uint8_t *level,
+                         const uint8_t *op, const uint8_t *core, uint8_t *seen)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    uint32_t from = 0;
+
+    while (time && from < f->rows && cf_aside_due(&l->unplaced, time[f->rows - 1])) {
+        uint32_t to = from;
+
+        while (to < f->rows && !cf_aside_due(&l->unplaced, time[to]))
+            to++;
+        cf_latencies_rows(l->model, level + from, op ? op + from : NULL, core ? core + from : NULL,
+                          to - from, l->cost + from, seen);
+        if (to < f->rows)
+            waiting(l, time[to], seen);
+        from = to;
+    }
+    cf_latencies_rows(l->model, level + from, op ? op + from : NULL, core ? core + from : NULL,
+                      f->rows - from, l->cost + from, seen);
+}
+
+/* They have no column of the thread and no weight. */
+int costs_unplaced(struct latency *l, struct cf_frame *f)
+{
+    const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP);
+    uint8_t seen[CF_LATENCY_KEYS] = {0};
+
+    if (!level || !op)
+        return 0;
+    if (cf_latencies_depend(l->model)) {
+        if (cf_aside_take(&l->unplaced, f) < 0)
+            cf_out_of_memory(&l->tool);
+        return 1;
+    }
+    cf_latencies_rows(l->model, level, op, NULL, f->rows, l->cost, seen);
+    add_costs(l, f, level, op, seen);
+    return 0;
+}
+
+void costs_send_unplaced(struct latency *l, struct cf_writer *w)
+{
+    cf_aside_set(&l->unplaced, CF_COST);
+    (void)!cf_aside_write(&l->unplaced, w); /* a failure shows again when the writer is closed */
+}
+
+void costs_end_unplaced(struct latency *l, const struct cf_frame *f, struct cf_writer *w)
+{
+    uint8_t seen[CF_LATENCY_KEYS] = {0};
+
+    waiting(l, UINT64_MAX, seen);
+    if (f)
+        (void)check_keys(l, f, seen);
+    costs_send_unplaced(l, w);
+}
+
+void costs_accesses(struct latency *l, struct cf_frame *f)
+{
+    const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP), *core = NULL;
+    uint8_t seen[CF_LATENCY_KEYS] = {0};
+
+    if (l->cores) {
+        if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID),
+                          f->rows, l->core, l->space) < 0)
+            cf_out_of_memory(&l->tool);
+        core = l->core;
+    }
+    rows_by_time(l, f, level, op, core, seen);
+    add_costs(l, f, level, op, seen);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * latency.h - the state of cf-latency, and what gives rows their cost (costs.c).
+ */
+#ifndef LATENCY_H
+#define LATENCY_H
+
+#include "filters/engine/cache/latency.h"
+#include "filters/engine/rows/cores.h"
+#include "formats/program/cf_aside.h"
+#include "formats/program/cf_made.h"
+
+struct sum {
+    uint64_t accesses, cycles; /* stay at UINT64_MAX when they come there */
+};
+
+struct latency {
+    struct cf_tool tool;
+    struct cf_machine *machine;
+    const char *machine_name; /* as given */
+    const char *output;
+    unsigned column;     /* of the level */
+    unsigned core_count; /* 0: as many as the machine has CPUs */
+    int summary;
+    struct cf_latencies *model;
+    struct cf_cores *cores;
+    uint32_t *cost;
+    uint8_t *core;
+    uint64_t *space;
+    struct sum sum[CF_LATENCY_KEYS];
+    uint8_t told[CF_LATENCY_KEYS];
+    struct cf_made made;      /* column cost */
+    struct cf_aside unplaced; /* rows that wait for the accesses of their time */
+    uint64_t unknown;         /* rows whose level or operation nobody knows */
+    int status;
+};
+
+/* Name of a level of the machine, "memory" behind the last. */
+const char *costs_level(const struct latency *l, int level);
+
+/* Adds column cost to a frame of accesses. */
+void costs_accesses(struct latency *l, struct cf_frame *f);
+/* The same for a frame of table unplaced. 1 when its rows wait for the accesses of their time. */
+int costs_unplaced(struct latency *l, struct cf_frame *f);
+/* Writes the rows that have waited long enough. */
+void costs_send_unplaced(struct latency *l, struct cf_writer *w);
+/* The rest, at the end of the input (f NULL) or of a segment, whose times begin anew. */
+void costs_end_unplaced(struct latency *l, const struct cf_frame *f, struct cf_writer *w);
+
+#endif
