@@ -250,6 +250,35 @@ static int last_line(struct cf_lines *l)
     return 1;
 }
 
+/* What follows a line that is too long, in the n bytes read last: goes up to the end of that line,
+   and the begin of the next one is moved to the front. Whether that end came. */
+static int skip_line(struct cf_lines_more *m, size_t n)
+{
+    const char *newline = memchr(m->buffer + m->filled - n, '\n', n);
+
+    m->filled = newline ? (size_t)(m->buffer + m->filled - newline - 1) : 0;
+    if (newline)
+        memmove(m->buffer, newline + 1, m->filled);
+    return newline != NULL;
+}
+
+/* Where the last line ends that is whole, of which the n bytes read last may be a part: NULL if
+   none is. */
+static const char *whole_lines(struct cf_lines *l, size_t n)
+{
+    struct cf_lines_more *m = l->more;
+    const char *last = memrchr(m->buffer + m->filled - n, '\n', n);
+
+    if (last) {
+        m->braces = 0;
+    } else if (l->lists && m->filled > CF_LINES_MOST) {
+        if (!m->braces)
+            m->braces = braces(m->buffer, m->filled, 0);
+        last = cut_list(m->buffer, m->filled);
+    }
+    return last;
+}
+
 int cf_lines_fill(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
@@ -259,7 +288,7 @@ int cf_lines_fill(struct cf_lines *l)
     memmove(m->buffer, m->buffer + m->used, m->filled);
     m->used = 0;
     for (;;) {
-        char *from = m->buffer + m->filled, *last = NULL;
+        const char *last;
         size_t n = 0;
 
         if (m->fd >= 0 && !caught)
@@ -281,7 +310,7 @@ int cf_lines_fill(struct cf_lines *l)
         }
         m->filled += n;
         if (l->block && m->fresh)
-            l->blocks = is_binary(from, n);
+            l->blocks = is_binary(m->buffer + m->filled - n, n);
         m->fresh = 0;
         if (l->blocks) {
             m->used = m->filled - m->filled % (size_t)l->block;
@@ -290,26 +319,12 @@ int cf_lines_fill(struct cf_lines *l)
             continue;
         }
         if (skipping) {
-            char *newline = memchr(from, '\n', n);
-
-            if (!newline) {
-                m->filled = 0;
+            skipping = !skip_line(m, n);
+            if (skipping)
                 continue;
-            }
-            skipping = 0;
-            m->filled -= (size_t)(newline + 1 - m->buffer);
-            memmove(m->buffer, newline + 1, m->filled);
-            from = m->buffer;
             n = m->filled;
         }
-        last = memrchr(from, '\n', n);
-        if (last) {
-            m->braces = 0;
-        } else if (l->lists && m->filled > CF_LINES_MOST) {
-            if (!m->braces)
-                m->braces = braces(m->buffer, m->filled, 0);
-            last = cut_list(m->buffer, m->filled);
-        }
+        last = whole_lines(l, n);
         if (last) {
             m->used = (size_t)(last + 1 - m->buffer);
             break;

@@ -93,13 +93,62 @@ static int stop_and_read(struct shot *shot, s32 wanted)
     return error ? error : shot->error;
 }
 
+/* Zeros behind that many bytes, up to a multiple of `to`, which is returned. */
+static size_t pad(void *base, size_t bytes, size_t to)
+{
+    memset((char *)base + bytes, 0, ALIGN(bytes, to) - bytes);
+    return ALIGN(bytes, to);
+}
+
+/* Owners of the lines of a shot, to owners_at of the snapshot that begins at `base` and may take
+   `room` bytes. */
+static int add_owners(struct cacheflow_snapshot *head, struct resolver *resolver,
+                      const struct shot *shot, char *base, size_t room)
+{
+    const u64 begin = ktime_get_ns();
+    /* The room is a multiple of 64, as every size in the buffer is. */
+    const size_t most = (room - head->owners_at) / sizeof(struct cacheflow_owner);
+    int error;
+
+    if (!resolver)
+        return 0;
+    error = resolver_run(resolver, shot->lines, shot->entries,
+                         (struct cacheflow_owner *)(base + head->owners_at),
+                         (u32)min_t(size_t, most, U32_MAX), &head->owners, &head->owners_missing);
+    head->flags |= CACHEFLOW_SNAP_RESOLVED;
+    if (head->owners_missing)
+        head->flags |= CACHEFLOW_SNAP_TRUNCATED;
+    head->resolve_ns = ktime_get_ns() - begin;
+    return error;
+}
+
+static void describe(struct cacheflow_snapshot *head, const struct cacheflow_ram *geometry,
+                     const struct shot *shot)
+{
+    head->abi = CACHEFLOW_ABI;
+    head->header_bytes = sizeof(*head);
+    head->time_ns = shot->time_ns;
+    head->cost_cycles = shot->cost_cycles;
+    head->cost_ns = shot->cost_ns;
+    head->cycles_source = shot->cycles_source;
+    head->ram = shot->ram;
+    head->level = geometry->level;
+    head->cpu = shot->cpu;
+    head->sets = geometry->sets;
+    head->ways = geometry->ways;
+    head->line_size = geometry->line_size;
+    head->entries = shot->entries;
+    head->entry_bytes = sizeof(struct cacheflow_line);
+    head->owner_bytes = sizeof(struct cacheflow_owner);
+}
+
 int shutter_take(struct shutter_buffer *buffer, const struct shutter_backend *backend,
                  const struct cacheflow_ram *geometry, const struct cacheflow_config *config,
                  u64 number, struct cacheflow_shot *result)
 {
-    u64 begin = ktime_get_ns(), resolve_begin;
+    u64 begin = ktime_get_ns();
     struct cacheflow_snapshot *header = (struct cacheflow_snapshot *)(buffer->base + buffer->used);
-    size_t room = buffer->size - buffer->used, bytes, owners_at = 0;
+    size_t room = buffer->size - buffer->used, bytes;
     struct cacheflow_snapshot head = {};
     struct resolver *resolver = NULL;
     struct shot shot = {.backend = backend,
@@ -122,48 +171,16 @@ int shutter_take(struct shutter_buffer *buffer, const struct shutter_backend *ba
     if (error)
         goto done;
 
-    bytes = sizeof(head) + shot.entries * sizeof(struct cacheflow_line);
-    memset((char *)header + bytes, 0, ALIGN(bytes, 8) - bytes);
-    bytes = ALIGN(bytes, 8);
+    bytes = pad(header, sizeof(head) + shot.entries * sizeof(struct cacheflow_line), 8);
     head.flags = geometry->flags & CACHEFLOW_RAM_VIRTUAL ? CACHEFLOW_SNAP_VIRTUAL : 0;
-    resolve_begin = ktime_get_ns();
-    owners_at = bytes;
-    if (resolver) {
-        /* The room is a multiple of 64, as every size in the buffer is. */
-        size_t owners_room = (room - bytes) / sizeof(struct cacheflow_owner);
-
-        error = resolver_run(
-            resolver, shot.lines, shot.entries, (struct cacheflow_owner *)((char *)header + bytes),
-            (u32)min_t(size_t, owners_room, U32_MAX), &head.owners, &head.owners_missing);
-        if (error)
-            goto done;
-        bytes += head.owners * sizeof(struct cacheflow_owner);
-        head.flags |= CACHEFLOW_SNAP_RESOLVED;
-        if (head.owners_missing)
-            head.flags |= CACHEFLOW_SNAP_TRUNCATED;
-        head.resolve_ns = ktime_get_ns() - resolve_begin;
-    }
-    memset((char *)header + bytes, 0, ALIGN(bytes, 64) - bytes);
-    bytes = ALIGN(bytes, 64);
-
-    head.abi = CACHEFLOW_ABI;
-    head.header_bytes = sizeof(head);
+    head.owners_at = (u32)bytes;
+    error = add_owners(&head, resolver, &shot, (char *)header, room);
+    if (error)
+        goto done;
+    bytes = pad(header, bytes + head.owners * sizeof(struct cacheflow_owner), 64);
+    describe(&head, geometry, &shot);
     head.bytes = bytes;
     head.number = number;
-    head.time_ns = shot.time_ns;
-    head.cost_cycles = shot.cost_cycles;
-    head.cost_ns = shot.cost_ns;
-    head.cycles_source = shot.cycles_source;
-    head.ram = config->ram;
-    head.level = geometry->level;
-    head.cpu = shot.cpu;
-    head.sets = geometry->sets;
-    head.ways = geometry->ways;
-    head.line_size = geometry->line_size;
-    head.entries = shot.entries;
-    head.entry_bytes = sizeof(struct cacheflow_line);
-    head.owner_bytes = sizeof(struct cacheflow_owner);
-    head.owners_at = (u32)owners_at;
     /* The magic last: then all of it is there. What follows is not a snapshot yet. */
     memcpy(header, &head, sizeof(head));
     if (buffer->size - buffer->used - bytes >= sizeof(*header))

@@ -265,79 +265,59 @@ static int access_of(const struct mnemonic *m, const struct operand *o, unsigned
     return 1;
 }
 
-static int understand(const struct mnemonic *m, const struct operand *o, unsigned count,
-                      struct cf_sparc_insn *i)
+/* clr of a register or of memory. */
+static int clear(const struct mnemonic *m, const struct operand *o, unsigned count,
+                 struct cf_sparc_insn *i)
+{
+    if (count == 1 && o->kind == ADDRESS)
+        return access_of(m, o, count, i);
+    i->kind = CF_SPARC_ALU;
+    i->alu = CF_SPARC_OR;
+    i->rd = o->reg;
+    return m->size == 4 && count == 1 && o->kind == REGISTER;
+}
+
+/* jmp, jmpl, rett, and call of a place or of a register. */
+static int go(const struct mnemonic *m, const struct operand *o, unsigned count,
+              struct cf_sparc_insn *i)
+{
+    if (m->kind == CF_SPARC_CALL && (o[0].kind == NUMBER || o[0].kind == TEXT)) {
+        i->rd = 15;
+        i->flags = o[0].kind == NUMBER ? CF_SPARC_TARGET : 0;
+        i->value = o[0].value;
+        return count >= 1;
+    }
+    if (count == 0 || (o[0].kind != REGISTER && o[0].kind != NUMBER && o[0].kind != ADDRESS))
+        return 0;
+    address_of(i, &o[0]);
+    if (m->kind == CF_SPARC_CALL) {
+        i->kind = CF_SPARC_JMPL;
+        i->rd = 15;
+    } else if (m->what) {
+        i->rd = o[count - 1].reg;
+        return count == 2 && o[1].kind == REGISTER;
+    }
+    return 1;
+}
+
+/* wr, and mov to a state register. */
+static int write_state(const struct operand *o, unsigned count, struct cf_sparc_insn *i)
+{
+    if (count < 2 || o[count - 1].kind != STATE)
+        return 0;
+    i->kind = o[count - 1].reg == PSR_STATE ? CF_SPARC_WRPSR : CF_SPARC_PLAIN;
+    if (count == 3)
+        first_of(i, &o[0]);
+    second_of(i, &o[count - 2]);
+    return 1;
+}
+
+/* What names rd last. */
+static int to_register(const struct mnemonic *m, const struct operand *o, unsigned count,
+                       struct cf_sparc_insn *i)
 {
     const struct operand *last = count ? &o[count - 1] : NULL;
 
-    i->kind = m->kind;
-    i->alu = m->what;
-    switch (m->shape) {
-    case NO_RD:
-        return 1;
-    case MEM:
-        return access_of(m, o, count, i);
-    case CLEAR:
-        if (count == 1 && o[0].kind == ADDRESS)
-            return access_of(m, o, count, i);
-        if (m->size != 4 || count != 1 || o[0].kind != REGISTER)
-            return 0;
-        i->kind = CF_SPARC_ALU;
-        i->alu = CF_SPARC_OR;
-        i->rd = o[0].reg;
-        return 1;
-    case BACK:
-        i->rs1 = m->what;
-        i->flags = CF_SPARC_IMMEDIATE;
-        i->simm = 8;
-        return count == 0;
-    case GO:
-        if (m->kind == CF_SPARC_CALL && (o[0].kind == NUMBER || o[0].kind == TEXT)) {
-            i->rd = 15;
-            i->flags = o[0].kind == NUMBER ? CF_SPARC_TARGET : 0;
-            i->value = o[0].value;
-            return count >= 1;
-        }
-        if (count == 0 || (o[0].kind != REGISTER && o[0].kind != NUMBER && o[0].kind != ADDRESS))
-            return 0;
-        address_of(i, &o[0]);
-        if (m->kind == CF_SPARC_CALL) {
-            i->kind = CF_SPARC_JMPL;
-            i->rd = 15;
-        } else if (m->what) {
-            i->rd = last->reg;
-            return count == 2 && last->kind == REGISTER;
-        }
-        return 1;
-    case WRITE:
-        if (count < 2 || last->kind != STATE)
-            return 0;
-        i->kind = last->reg == PSR_STATE ? CF_SPARC_WRPSR : CF_SPARC_PLAIN;
-        if (count == 3) {
-            first_of(i, &o[0]);
-            second_of(i, &o[1]);
-        } else {
-            second_of(i, &o[0]);
-        }
-        return 1;
-    case SET_HIGH:
-        i->value = o[0].value << 10;
-        i->rd = count ? last->reg : 0;
-        return count == 2 && o[0].kind == NUMBER && last->kind == REGISTER;
-    case WINDOW:
-        if (count == 0)
-            return 1;
-        break;
-    case MOVE:
-        if (count == 2 && last->kind == STATE) {
-            i->kind = last->reg == PSR_STATE ? CF_SPARC_WRPSR : CF_SPARC_PLAIN;
-            second_of(i, &o[0]);
-            return 1;
-        }
-        break;
-    default:
-        break;
-    }
     if (!last || last->kind != REGISTER)
         return 0;
     i->rd = last->reg;
@@ -375,6 +355,42 @@ static int understand(const struct mnemonic *m, const struct operand *o, unsigne
         return m->shape == MOVE && count == 2 && (o[0].kind == REGISTER || o[0].kind == NUMBER);
     default:
         return 0;
+    }
+}
+
+static int understand(const struct mnemonic *m, const struct operand *o, unsigned count,
+                      struct cf_sparc_insn *i)
+{
+    i->kind = m->kind;
+    i->alu = m->what;
+    switch (m->shape) {
+    case NO_RD:
+        return 1;
+    case MEM:
+        return access_of(m, o, count, i);
+    case CLEAR:
+        return clear(m, o, count, i);
+    case BACK:
+        i->rs1 = m->what;
+        i->flags = CF_SPARC_IMMEDIATE;
+        i->simm = 8;
+        return count == 0;
+    case GO:
+        return go(m, o, count, i);
+    case WRITE:
+        return write_state(o, count, i);
+    case SET_HIGH:
+        i->value = o[0].value << 10;
+        i->rd = count ? o[count - 1].reg : 0;
+        return count == 2 && o[0].kind == NUMBER && o[1].kind == REGISTER;
+    case WINDOW:
+        return count == 0 || to_register(m, o, count, i);
+    case MOVE:
+        if (count == 2 && o[1].kind == STATE)
+            return write_state(o, count, i);
+        return to_register(m, o, count, i);
+    default:
+        return to_register(m, o, count, i);
     }
 }
 

@@ -401,6 +401,14 @@ static void write_psr(struct cf_registers *r, const struct cf_sparc_insn *n)
     r->absolute = known ? (int)cwp : -1;
 }
 
+/* V8 manual, 7.1: a new window, whose %l1 and %l2 get pc and nPC */
+static void trap(struct cf_registers *r, uint32_t pc)
+{
+    turn(r, r->o.windows - 1);
+    set(r, 17, CF_REGISTERS_KNOWN | pc);
+    set(r, 18, 0);
+}
+
 uint64_t cf_registers_step(struct cf_registers *r, const struct cf_registers_entry *e)
 {
     const struct cf_sparc_insn *n = e->insn;
@@ -415,10 +423,7 @@ uint64_t cf_registers_step(struct cf_registers *r, const struct cf_registers_ent
         cf_registers_forget(r);
     }
     if (e->trapped) {
-        /* V8 manual, 7.1: a new window, whose %l1 and %l2 get pc and nPC */
-        turn(r, r->o.windows - 1);
-        set(r, 17, CF_REGISTERS_KNOWN | e->pc);
-        set(r, 18, 0);
+        trap(r, e->pc);
         return 0;
     }
     switch (n->kind) {

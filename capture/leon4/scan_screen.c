@@ -233,6 +233,49 @@ static int usual(struct cf_scan *s, const char *line, size_t length, const char 
     return instruction(s, line, length, p, end, row);
 }
 
+/* A field that may be missing, where n bytes from `start` on may be it: how many of them are. */
+static size_t optional(enum cf_scan_field f, const char *start, size_t n, struct cf_scan_row *row)
+{
+    switch (f) {
+    case CF_FIELD_MARK: /* may be empty, stick to what follows, or be the number of the entry */
+        if (n > 2 && memcmp(start, "->", 2) == 0)
+            return 2;
+        return n && n <= 5 && (start[n - 1] == ':' || *start == '*' || *start == '-') ? n : 0;
+    case CF_FIELD_TRAP:
+        if (n != 1 || *start != 'T')
+            return 0;
+        row->trapped = 1;
+        return n;
+    case CF_FIELD_ERROR:
+        return n == 1 && *start == 'E' ? n : 0;
+    default: /* CF_FIELD_LETTER */
+        return n == 1 && *start == 'L' ? n : 0;
+    }
+}
+
+/* A result without brackets: where it ends, NULL when it is none. */
+static const char *one_result(const char *start, size_t n, struct cf_scan_row *row)
+{
+    if (n != 8 || !scan_hex8(start, &row->word[0]))
+        return NULL;
+    row->words = 1;
+    return start + n;
+}
+
+/* An instruction that only its text states; NULL: nothing does. */
+static int instruction_text(struct cf_scan *s, const char *line, size_t length, const char *text,
+                            const char *end, struct cf_scan_row *row)
+{
+    size_t n = text ? (size_t)(end - text) : 0;
+
+    while (n && text[n - 1] == ' ')
+        n--;
+    if (!n)
+        return bad(s, line, length, "an entry without an instruction");
+    use(row, cf_scan_by_text(s, row->address, text, n, text, n));
+    return 1;
+}
+
 /* Field by field, as the header names them. */
 static int by_header(struct cf_scan *s, const char *line, size_t length, const char *p,
                      struct cf_scan_row *row)
@@ -254,25 +297,11 @@ static int by_header(struct cf_scan *s, const char *line, size_t length, const c
             p++;
         n = (size_t)(p - start);
         switch (f) {
-        case CF_FIELD_MARK: /* may be empty, stick to what follows, or be the number of the entry */
-            if (n > 2 && memcmp(start, "->", 2) == 0)
-                p = start + 2;
-            else if (!(n && (start[n - 1] == ':' || *start == '*' || *start == '-')) || n > 5)
-                p = start;
-            break;
+        case CF_FIELD_MARK:
         case CF_FIELD_TRAP:
-            if (n == 1 && *start == 'T')
-                row->trapped = 1;
-            else
-                p = start;
-            break;
         case CF_FIELD_ERROR:
-            if (n != 1 || *start != 'E')
-                p = start;
-            break;
         case CF_FIELD_LETTER:
-            if (n != 1 || *start != 'L')
-                p = start;
+            p = start + optional(f, start, n, row);
             break;
         case CF_FIELD_INSTRUCTION:
             text = start;
@@ -289,16 +318,10 @@ static int by_header(struct cf_scan *s, const char *line, size_t length, const c
             has_word = 1;
             break;
         case CF_FIELD_RESULT:
-            if (n && *start == '[') {
-                p = results(start + 1, end, row);
-                if (!p)
-                    return bad(s, line, length,
-                               "results that were cut off or are no words of eight digits");
-            } else if (n == 8 && scan_hex8(start, &row->word[0])) {
-                row->words = 1;
-            } else {
-                return bad(s, line, length, "a result that is not eight digits");
-            }
+            p = *start == '[' ? results(start + 1, end, row) : one_result(start, n, row);
+            if (!p)
+                return bad(s, line, length,
+                           "results that were cut off or are no words of eight digits");
             break;
         case CF_FIELD_LOCK:
         case CF_FIELD_SYMBOL:
@@ -311,19 +334,9 @@ static int by_header(struct cf_scan *s, const char *line, size_t length, const c
                 return bad(s, line, length, "an entry whose fields are not what its header says");
         }
     }
-    if (row->bus)
-        return 1;
-    if (has_word) {
+    if (has_word && !row->bus)
         use(row, cf_scan_by_word(s, row->address, word));
-        return 1;
-    }
-    while (text && text_end > text && text_end[-1] == ' ')
-        text_end--;
-    if (!text || text_end == text)
-        return bad(s, line, length, "an entry without an instruction");
-    use(row, cf_scan_by_text(s, row->address, text, (size_t)(text_end - text), text,
-                             (size_t)(text_end - text)));
-    return 1;
+    return row->bus || has_word || instruction_text(s, line, length, text, text_end, row);
 }
 
 int cf_scan_screen(struct cf_scan *s, const char *line, size_t length, struct cf_scan_row *row)

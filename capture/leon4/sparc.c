@@ -25,84 +25,40 @@ static void branch(uint32_t word, uint32_t pc, struct cf_sparc_insn *n)
     n->value = pc + (extend(word, 22) << 2);
 }
 
-/* op 2: by op3. 255 is the mark of what is no instruction. */
+/* op 2: by op3 (V8 manual, table F-3). The result of TADDcc is that of ADD; UMAC and SMAC (0x3e,
+   0x3f) are the LEON's; what comes of Ticc (0x3a), the row says. */
 static void arithmetic(unsigned op3, struct cf_sparc_insn *n)
 {
-    enum { NONE = 255, OTHER = 254 };
-    static const uint8_t logic[16] = {
-        CF_SPARC_ADD, CF_SPARC_AND,  CF_SPARC_OR, CF_SPARC_XOR, CF_SPARC_SUB, CF_SPARC_ANDN,
-        CF_SPARC_ORN, CF_SPARC_XNOR, OTHER,       NONE,         CF_SPARC_MUL, CF_SPARC_MUL,
-        OTHER,        NONE,          OTHER,       OTHER,
+    enum {
+        P = CF_SPARC_PLAIN,
+        A = CF_SPARC_ALU,
+        R = CF_SPARC_RESULT,
+        U = CF_SPARC_UNKNOWN,
+        RD = CF_SPARC_RDPSR,
+        WR = CF_SPARC_WRPSR,
+        JM = CF_SPARC_JMPL,
+        RT = CF_SPARC_RETT,
+        SV = CF_SPARC_SAVE,
+        RS = CF_SPARC_RESTORE
+    };
+    static const uint8_t kinds[64] = {
+        A, A,  A, A, A, A, A, A, R,  U,  A, A, R,  U,  R, R, /* 0x00 */
+        A, A,  A, A, A, A, A, A, R,  U,  A, A, R,  U,  R, R, /* 0x10: and the condition codes */
+        A, A,  A, A, R, A, A, A, R,  RD, R, R, U,  U,  U, U, /* 0x20 */
+        P, WR, P, P, P, P, P, P, JM, RT, P, P, SV, RS, R, R, /* 0x30 */
+    };
+    static const uint8_t operations[64] = {
+        [0x00] = CF_SPARC_ADD, CF_SPARC_AND,  CF_SPARC_OR,           CF_SPARC_XOR,
+        [0x04] = CF_SPARC_SUB, CF_SPARC_ANDN, CF_SPARC_ORN,          CF_SPARC_XNOR,
+        [0x0a] = CF_SPARC_MUL, CF_SPARC_MUL,  [0x10] = CF_SPARC_ADD, CF_SPARC_AND,
+        CF_SPARC_OR,           CF_SPARC_XOR,  [0x14] = CF_SPARC_SUB, CF_SPARC_ANDN,
+        CF_SPARC_ORN,          CF_SPARC_XNOR, [0x1a] = CF_SPARC_MUL, CF_SPARC_MUL,
+        [0x20] = CF_SPARC_ADD, CF_SPARC_SUB,  CF_SPARC_ADD,          CF_SPARC_SUB,
+        [0x25] = CF_SPARC_SLL, CF_SPARC_SRL,  CF_SPARC_SRA,
     };
 
-    n->kind = CF_SPARC_RESULT;
-    if (op3 < 0x20) {
-        const uint8_t what = logic[op3 & 15];
-
-        if (what == NONE)
-            n->kind = CF_SPARC_UNKNOWN;
-        else if (what != OTHER) {
-            n->kind = CF_SPARC_ALU;
-            n->alu = what;
-        }
-        return;
-    }
-    switch (op3) {
-    case 0x20: /* TADDcc: its result is that of ADD */
-    case 0x22:
-        n->kind = CF_SPARC_ALU;
-        n->alu = CF_SPARC_ADD;
-        return;
-    case 0x21:
-    case 0x23:
-        n->kind = CF_SPARC_ALU;
-        n->alu = CF_SPARC_SUB;
-        return;
-    case 0x24: /* MULScc */
-    case 0x28: /* RDY, RDASR */
-    case 0x2a: /* RDWIM */
-    case 0x2b: /* RDTBR */
-    case 0x3e: /* UMAC, SMAC of the LEON */
-    case 0x3f:
-        return;
-    case 0x25:
-    case 0x26:
-    case 0x27:
-        n->kind = CF_SPARC_ALU;
-        n->alu = (uint8_t)(CF_SPARC_SLL + op3 - 0x25);
-        return;
-    case 0x29:
-        n->kind = CF_SPARC_RDPSR;
-        return;
-    case 0x31:
-        n->kind = CF_SPARC_WRPSR;
-        return;
-    case 0x30: /* WRY, WRASR */
-    case 0x32: /* WRWIM */
-    case 0x33: /* WRTBR */
-    case 0x34: /* FPop, CPop */
-    case 0x35:
-    case 0x36:
-    case 0x37:
-    case 0x3a: /* Ticc: what comes of it, the row says */
-    case 0x3b: /* FLUSH */
-        n->kind = CF_SPARC_PLAIN;
-        return;
-    case 0x38:
-        n->kind = CF_SPARC_JMPL;
-        return;
-    case 0x39:
-        n->kind = CF_SPARC_RETT;
-        return;
-    case 0x3c:
-        n->kind = CF_SPARC_SAVE;
-        return;
-    case 0x3d:
-        n->kind = CF_SPARC_RESTORE;
-        return;
-    default:
-        n->kind = CF_SPARC_UNKNOWN;
-    }
+    n->kind = kinds[op3];
+    n->alu = operations[op3];
 }
 
 static void memory(unsigned op3, struct cf_sparc_insn *n)
