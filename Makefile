@@ -322,7 +322,7 @@ install-files:
 	    $(call D,$(shrdir)/machines)
 	$(Q)install -m 755 -- $(PROGRAMS:%=$(B)/bin/%) $(call D,$(bindir))
 	$(Q)install -m 644 -- $(LIBCF) $(call D,$(libdir))
-	$(Q)install -m 644 -- formats/stream/cf.h $(call D,$(incdir))
+	$(Q)install -m 644 -- formats/stream/cf.h formats/stream/cf_columns.h $(call D,$(incdir))
 	$(Q)install -m 644 -- $(MACHINES) $(call D,$(shrdir)/machines)
 	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
 	    'libdir=$${prefix}/lib' '' \

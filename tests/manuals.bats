@@ -98,7 +98,7 @@ in_help() {
     local word bad=
     text "$ROOT/formats/cf-stream.5" >page
     for word in $(sed -nE 's/^ *([TC]\(|\{)CF_[A-Z_]*,( [0-9]+,)? *"([a-z_]*)".*/\3/p' \
-        "$ROOT"/formats/stream/cf.h "$ROOT"/formats/stream/cf_names.c); do
+        "$ROOT"/formats/stream/cf_columns.h "$ROOT"/formats/stream/cf_names.c); do
         grep -qw -e "$word" page || bad+="$word "
     done
     [[ -z $bad ]] || fail "cf-stream(5) does not tell of: $bad"

@@ -58,7 +58,7 @@ static int scan_name(const struct cf_csv_input *in, unsigned column, const char 
         *value = CF_FROM_MEMORY;
         return strcmp(s, "memory");
     case CF_DIST:
-        *value = CF_DIST_COLD;
+        *value = CF_DIST_COMPULSORY;
         return strcmp(s, "inf");
     default:
         return -1;

@@ -26,9 +26,9 @@ void *cf_memory_grow(void *old, size_t used, size_t bytes) CF_MUST_CHECK;
    memory. */
 char *cf_memory_text(FILE *f, char **text) CF_MUST_CHECK;
 
-/* Room for `count` elements of `width` bytes in the array that *(T **)array points to, which has room
-   for *room: at least twice as much where it must grow. -1 without memory, and then nothing has
-   changed. */
+/* Room for `count` elements of `width` bytes in the array that *(T **)array points to, which has
+   room for *room: at least twice as much where it must grow. -1 without memory, and then nothing
+   has changed. */
 int cf_array_room(void *array, size_t *room, size_t count, size_t width) CF_MUST_CHECK;
 /* The same, and what is new is 0. */
 int cf_array_cleared(void *array, size_t *room, size_t count, size_t width) CF_MUST_CHECK;

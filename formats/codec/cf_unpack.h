@@ -56,7 +56,7 @@ int cfu_values(struct unpacker *u, struct cf_input *in, size_t n, unsigned width
 int cfu_table(struct unpacker *u, struct cf_input *in, size_t n, unsigned width,
               struct cf_bytes *to) CF_MUST_CHECK;
 
-/* n values of a column by one of CF_ZSTD to CF_ZDPLANES, of `width` bytes each. Uses u->plain[0]. */
+/* n values of a column by one of CF_ZSTD to CF_ZDPLANES, of `width` bytes. Uses u->plain[0]. */
 int cfu_plain(struct unpacker *u, const struct cf_coded *c, unsigned width, size_t n,
               void *out) CF_MUST_CHECK;
 /* The codes of the rows by CF_CODES, and by CF_ROWCODES: u->rows to u->where. */

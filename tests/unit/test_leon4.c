@@ -199,7 +199,7 @@ static void thresholds(void)
     is_u64(cf_setstack_class(129, 4, 128), CF_CLASS_CAPACITY, "129 of 128 sets: capacity");
     is_u64(cf_setstack_class(0, 1, 2048), CF_CLASS_NONE, "0 of 1 way: hit");
     is_u64(cf_setstack_class(1, 1, 2048), CF_CLASS_CONFLICT, "1 of 1 way: conflict");
-    is_u64(cf_setstack_class(CF_DIST_COLD, 4, 128), CF_CLASS_COMPULSORY, "infinite: cold");
+    is_u64(cf_setstack_class(CF_DIST_COMPULSORY, 4, 128), CF_CLASS_COMPULSORY, "infinite: cold");
 }
 
 int main(void)

@@ -44,7 +44,7 @@ static uint64_t list_distance(struct list *l, uint64_t x)
     l->count += cold;
     memmove(l->line + 1, l->line, i * sizeof(*l->line));
     l->line[0] = x;
-    return cold ? CF_DIST_COLD : i;
+    return cold ? CF_DIST_COMPULSORY : i;
 }
 
 /* Distances within line % sets, by lists that each have room for `n` lines. */
@@ -57,7 +57,7 @@ static void list_distances(const uint64_t *x, uint32_t n, uint32_t sets, uint64_
         list[s].line = malloc((n + 1) * sizeof(uint64_t));
     for (uint32_t i = 0; i < n; i++) {
         dist[i] = list_distance(list + x[i] % sets, x[i]);
-        if (max && dist[i] > max && dist[i] != CF_DIST_COLD)
+        if (max && dist[i] > max && dist[i] != CF_DIST_COMPULSORY)
             dist[i] = CF_DIST_BEYOND;
     }
     for (uint32_t s = 0; s < sets; s++)
@@ -235,7 +235,7 @@ static void growth(void)
                 line[k] = ((i + k) % lines * UINT64_C(0x9e3779b97f4a7c15)) >> 2;
             wrong += reference(s, 0, line, part, got) != 0;
             for (uint32_t k = 0; k < part; k++)
-                wrong += got[k] != (i < lines ? CF_DIST_COLD : lines - 1);
+                wrong += got[k] != (i < lines ? CF_DIST_COMPULSORY : lines - 1);
         }
         is_u64(wrong, 0, "a million lines, %s code: distances", code_name[code]);
         if (s)
@@ -269,7 +269,7 @@ static void large_traces(void)
             if (kind == 3 && i / 60000 % 2)
                 x = x % 20;
             /* Fenwick, A new data structure for cumulative frequency tables, 1994 */
-            want[i] = CF_DIST_COLD;
+            want[i] = CF_DIST_COMPULSORY;
             if (place[x]) {
                 uint64_t before = 0;
 
@@ -298,7 +298,8 @@ static void large_traces(void)
             struct cf_stack_config near = {.max = kind % 2 ? 700 : 40000};
 
             for (uint32_t i = 0; i < BIG; i++)
-                again[i] = want[i] > near.max && want[i] != CF_DIST_COLD ? CF_DIST_BEYOND : want[i];
+                again[i] =
+                    want[i] > near.max && want[i] != CF_DIST_COMPULSORY ? CF_DIST_BEYOND : want[i];
             ok(!run(&near, code, line, BIG, 1, got) && !differences(got, again, BIG),
                "large trace %u, %s code: bounded distances", kind, code_name[code]);
         }
@@ -443,7 +444,7 @@ static void sample_exact(double rate, uint32_t samples)
         if (!shards_has(&h, line[i]))
             continue;
         want[i] = list_distance(&l, line[i]);
-        if (want[i] != CF_DIST_COLD)
+        if (want[i] != CF_DIST_COMPULSORY)
             want[i] = (uint64_t)((double)want[i] / shards_rate(&h) + 0.5);
         if (samples && want[i] && ++count % (samples / 8) == 0 && l.count > samples / 8 * 7) {
             /* the steps in which the threshold falls */

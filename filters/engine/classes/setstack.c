@@ -59,7 +59,7 @@ int cf_setstack_touch(struct cf_setstack *s, uint32_t set, uint64_t line, uint64
     *distance = place;
     if (place != UINT32_MAX)
         return 0;
-    *distance = CF_DIST_COLD;
+    *distance = CF_DIST_COMPULSORY;
     if (o->count == o->room) {
         const uint32_t room = o->room ? 2 * o->room : 4;
         uint64_t *more = room > o->room ? realloc(o->line, room * sizeof(*more)) : NULL;
@@ -80,7 +80,7 @@ int cf_setstack_touch_held(struct cf_setstack *s, uint32_t set, uint64_t line, u
 
 enum cf_class cf_setstack_class(uint64_t distance, uint32_t ways, uint32_t sets)
 {
-    if (distance == CF_DIST_COLD)
+    if (distance == CF_DIST_COMPULSORY)
         return CF_CLASS_COMPULSORY;
     if (distance < ways)
         return CF_CLASS_NONE;

@@ -26,7 +26,7 @@ struct cf_setstack *cf_setstack_new(uint32_t sets);
 void cf_setstack_free(struct cf_setstack *s);
 
 /* References `line` (which may carry the key of its space), in set `set`, below the number of sets:
- *distance, CF_DIST_COLD at the first. -1 without memory. */
+ *distance, CF_DIST_COMPULSORY at the first. -1 without memory. */
 int cf_setstack_touch(struct cf_setstack *s, uint32_t set, uint64_t line, uint64_t *distance);
 
 /* The same for a reference that brings nothing in: touches the line if its distance is below `ways`

@@ -40,7 +40,7 @@ void shards_scale(struct shards *h, const uint64_t *line, uint64_t *dist, uint32
     for (uint32_t i = 0; i < n; i++) {
         unsigned bits = SHARDS_SIZES;
 
-        if (dist[i] != CF_DIST_COLD) {
+        if (dist[i] != CF_DIST_COMPULSORY) {
             dist[i] = (uint64_t)((double)dist[i] * weight + 0.5);
             bits = dist[i] ? 64 - (unsigned)__builtin_clzll(dist[i]) : 0;
         }

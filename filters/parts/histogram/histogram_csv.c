@@ -18,7 +18,7 @@ enum { LABEL_WIDTH = 33, BAR_WIDTH = 30 };
 const char *special_name(unsigned below)
 {
     switch (UINT64_MAX - below) {
-    case CF_DIST_COLD:
+    case CF_DIST_COMPULSORY:
         return "first_access";
     case CF_DIST_BEYOND:
         return "beyond";
@@ -187,7 +187,7 @@ static struct bin *sort_texts(const struct histogram *h, const struct bin *list,
 
 static void print_group(const struct histogram *h, uint32_t group, const char *by)
 {
-    static const unsigned last[] = {UINT64_MAX - CF_DIST_BEYOND, UINT64_MAX - CF_DIST_COLD,
+    static const unsigned last[] = {UINT64_MAX - CF_DIST_BEYOND, UINT64_MAX - CF_DIST_COMPULSORY,
                                     UINT64_MAX - CF_DIST_UNSAMPLED, UINT64_MAX - CF_DIST_NONE};
     struct row r = {.h = h, .by = by};
     uint64_t total = 0, so_far = 0, most = 0;

@@ -171,7 +171,7 @@ static struct out_table *table_of(struct output *out, const struct source *s, un
 
 static uint64_t neutral(unsigned column)
 {
-    return column == CF_WEIGHT ? 1 : column == CF_DIST ? CF_DIST_COLD : 0;
+    return column == CF_WEIGHT ? 1 : column == CF_DIST ? CF_DIST_COMPULSORY : 0;
 }
 
 #define FILL(bits)                                                                                 \

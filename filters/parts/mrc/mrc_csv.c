@@ -33,7 +33,7 @@ struct line {
 /* All misses of a part at all points: distances, beyond what is told, and first accesses. */
 static uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points)
 {
-    uint64_t cold = cf_curve_named(c, group, CF_DIST_COLD);
+    uint64_t cold = cf_curve_named(c, group, CF_DIST_COMPULSORY);
     uint64_t always = cold + cf_curve_named(c, group, CF_DIST_BEYOND);
 
     cf_curve_misses(c, group, misses);
