@@ -151,7 +151,7 @@ static void print_stats(const struct distance *d)
     fprintf(stderr,
             "cf-distance: %llu references to lines, %llu first ones, %llu lines kept, "
             "%.1f bytes each, %llu bytes in all\n",
-            (unsigned long long)s.references, (unsigned long long)s.cold,
+            (unsigned long long)s.references, (unsigned long long)s.compulsory,
             (unsigned long long)s.lines, s.lines ? (double)s.line_bytes / (double)s.lines : 0.0,
             (unsigned long long)s.bytes);
     if (d->sampling)

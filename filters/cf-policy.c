@@ -5,7 +5,7 @@
  * In: a stream with tables snapshot and line; by option the trace of the accesses in between. Out:
  * CSV: how evenly new lines take the ways, how many of certain lines are cached after so many
  * rounds of accesses, and which policy predicts the snapshots best. Memory: two snapshots, about
- * 150 bytes a line of the cache with a trace (see replay.h); 43 to 85 bytes for each line
+ * 150 bytes a line of the cache with a trace (see candidates.h); 43 to 85 bytes for each line
  * that --survivors counts and for each page of the trace. It does not grow with the snapshots.
  */
 #include <stdlib.h>
@@ -188,7 +188,7 @@ static int take_snapshot(struct work *w)
         return -1;
     if (w->survivors && cf_survivors_add(w->survivors, &s->before, &s->now, rounds_of(w)) != 0)
         return -1;
-    if (w->o.accesses && !w->no_replay && replay_snapshot(w) != 0)
+    if (w->o.accesses && !w->no_candidates && judge_candidates(w) != 0)
         return -1;
     return 0;
 }
@@ -227,7 +227,7 @@ static void run(struct work *w)
 static void output(struct work *w)
 {
     const struct options *o = &w->o;
-    struct cf_replay_score score[CF_REPLAY_CANDIDATES];
+    struct cf_candidates_score score[CF_CANDIDATES_ALL];
     struct findings f = {
         .snapshots = w->snaps->count,
         .sets = w->snaps->now.sets,
@@ -236,10 +236,10 @@ static void output(struct work *w)
         .alpha = o->alpha,
     };
 
-    if (w->replay && !w->no_replay) {
-        cf_replay_rank(w->replay, score);
+    if (w->candidates && !w->no_candidates) {
+        cf_candidates_rank(w->candidates, score);
         f.score = score;
-        f.totals = cf_replay_totals(w->replay);
+        f.totals = cf_candidates_totals(w->candidates);
         f.unplaced = accesses_unplaced(w->accesses);
     }
     if (o->ways)
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
     if (w.o.pid_given)
         cf_reader_want(w.reader, CF_LINE, CF_PID, CF_OPTIONAL);
     run(&w);
-    bad = w.no_replay | (cf_snaps_problems(w.snaps, &w.tool, NULL) != CF_EXIT_OK);
+    bad = w.no_candidates | (cf_snaps_problems(w.snaps, &w.tool, NULL) != CF_EXIT_OK);
     output(&w);
     if (w.accesses) {
         int s = accesses_close(w.accesses);
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
     cf_snaps_free(w.snaps);
     cf_survivors_free(w.survivors);
     cf_placement_free(&w.placement);
-    cf_replay_free(w.replay);
+    cf_candidates_free(w.candidates);
     free(w.numbers);
     return status > bad ? status : bad;
 }

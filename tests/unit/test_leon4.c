@@ -83,7 +83,7 @@ static struct want plain(const struct cf_leon4_config *c, const struct cf_leon4_
         if (a->op == CF_LOAD && a->seen == CF_LEON4_HIT)
             w.hit = 1;
         if (a->op == CF_LOAD && a->seen == CF_LEON4_MISS)
-            w.class = c->cold_data ? 1 : 16;
+            w.class = c->data_compulsory ? 1 : 16;
         return w;
     }
     if (a->op == CF_IFETCH) {
@@ -92,7 +92,7 @@ static struct want plain(const struct cf_leon4_config *c, const struct cf_leon4_
             w.class = 16;
         if (brought[a->core] == line + 1)
             brought[a->core] = 0;
-    } else if (a->op == CF_LOAD && c->cold_data) {
+    } else if (a->op == CF_LOAD && c->data_compulsory) {
         w.class = a->seen == CF_LEON4_MISS;
         if (a->seen == CF_LEON4_NOTHING)
             return w;
@@ -182,7 +182,7 @@ static void one(const char *name, const struct cf_leon4_config *c, unsigned line
                 sum += cf_leon4_counts(l, k)->misses[op][class];
     is_u64(sum, misses, "%s: misses sum up over the classes", name);
     against = cf_leon4_against(l);
-    ok(c->cold_data ? against == 0 : against > 0, "%s: hits that the distance denies are counted",
+    ok(c->data_compulsory ? against == 0 : against > 0, "%s: hits that the distance denies are counted",
        name);
     ok(classes[1] && classes[16] && (c->fetch.sets < 8 || classes[3]),
        "%s: the stream has misses of several classes", name);
@@ -215,9 +215,9 @@ int main(void)
     one("small caches, a way of the second level each", &c, 120);
     c.second_own = 0;
     one("one second level for both", &c, 120);
-    c.cold_data = 1;
+    c.data_compulsory = 1;
     one("the paper's own procedure", &c, 120);
-    c.cold_data = 0;
+    c.data_compulsory = 0;
     c.allocate = c.write_back = 1;
     one("a data cache that writes back and allocates", &c, 60);
     c.allocate = 0;

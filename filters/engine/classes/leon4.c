@@ -144,7 +144,7 @@ static int load(struct cf_leon4 *l, struct core *o, const struct place *p, unsig
     n->references[CF_LOAD]++;
     if (seen == CF_LEON4_MISS && !was_read(o, p->line))
         o->awaited = p->line + 1;
-    if (l->c.cold_data) {
+    if (l->c.data_compulsory) {
         if (seen == CF_LEON4_MISS)
             return missed(l, o, p, CF_LOAD, CF_CLASS_COMPULSORY, r);
         n->unknown[CF_LOAD] += seen == CF_LEON4_NOTHING;
@@ -197,7 +197,7 @@ static void nowhere(struct cf_leon4 *l, const struct cf_leon4_access *a, struct 
 
     n->references[a->op]++;
     if (a->op == CF_LOAD && a->seen == CF_LEON4_MISS) {
-        r->class = l->c.cold_data ? CF_CLASS_COMPULSORY : CF_CLASS_UNCLASSIFIED;
+        r->class = l->c.data_compulsory ? CF_CLASS_COMPULSORY : CF_CLASS_UNCLASSIFIED;
         n->misses[CF_LOAD][r->class]++;
     } else if (a->op == CF_LOAD && a->seen == CF_LEON4_HIT) {
         r->hit = 1;

@@ -11,7 +11,7 @@
  *             calls to become cache residents", III.A, note a).
  *   loads     hit or missed as hardware was seen to do (III.B: a bus read follows a load that
  *             misses). The paper does not know addresses and calls all of these misses cold, as
- *             `cold_data` does here. Otherwise, beyond the paper, the distance tells the class; a
+ *             `data_compulsory` does here. Otherwise, beyond the paper, the distance tells the class; a
  *             miss whose address is not known, or of a line that by distance should have hit, has
  *             none. Of a load of which hardware tells nothing, the distance tells all.
  *   stores    go on to the second level where the data cache writes through; they touch what the
@@ -37,7 +37,7 @@ struct cf_leon4_config {
     } fetch, data, second;
     int second_own;           /* each core has a way of the second level to itself */
     int allocate, write_back; /* of the data cache, at stores */
-    int cold_data;            /* the paper's: addresses of loads are not used to classify them */
+    int data_compulsory;      /* the paper's: addresses of loads are not used to classify them */
 };
 
 /* What hardware showed of a load. */

@@ -48,7 +48,7 @@ int cf_stack_rows(struct cf_stack *s, struct cf_runs *r, uint32_t unit, const ui
 
 struct cf_stack_stats {
     uint64_t references; /* line references, repeats too */
-    uint64_t cold;       /* of them first ones (in the sample) */
+    uint64_t compulsory; /* of them first ones (in the sample) */
     uint64_t lines;      /* distinct lines that are kept now */
     uint64_t bytes;      /* memory in use, all together */
     uint64_t line_bytes; /* of it for lines: grows with them */

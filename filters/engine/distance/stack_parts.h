@@ -63,7 +63,7 @@ struct stack {
     /* whether to use the front */
     int off;
     uint32_t seen, near; /* references, and those with a distance below STACK_FRONT */
-    uint64_t cold, compactions;
+    uint64_t compulsory, compactions;
 };
 
 /*

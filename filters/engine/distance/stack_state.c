@@ -87,7 +87,7 @@ void cf_stack_stats(const struct cf_stack *s, struct cf_stack_stats *stats)
             stats->bytes += sizeof(*one);
             stats->line_bytes += stack_bytes(one);
             stats->lines += one->lines;
-            stats->cold += one->cold;
+            stats->compulsory += one->compulsory;
             stats->compactions += one->compactions;
         }
     }

@@ -80,7 +80,7 @@ static void find_caches(struct leon4 *l, struct cf_leon4_config *g)
                                   .second_own = second->policy == CF_MASTER_INDEX,
                                   .allocate = data->write_allocate,
                                   .write_back = data->write_back,
-                                  .cold_data = l->c->o.no_addresses};
+                                  .data_compulsory = l->c->o.no_addresses};
 }
 
 static void *begin(struct classify *c)

@@ -96,7 +96,7 @@ static uint64_t place(const struct accesses *a, uint32_t pid, uint64_t addr)
     return (frame - 1) << PAGE_SHIFT | (addr & ((1u << PAGE_SHIFT) - 1));
 }
 
-static int add_row(struct accesses *a, struct cf_replay *replay, unsigned shift)
+static int add_row(struct accesses *a, struct cf_candidates *candidates, unsigned shift)
 {
     const struct cf_frame *f = a->frame;
     const uint64_t *phys = cf_u64(f, CF_PHYS);
@@ -116,17 +116,18 @@ static int add_row(struct accesses *a, struct cf_replay *replay, unsigned shift)
 
         if (where == CF_TAGS_NONE)
             a->unplaced++;
-        else if (cf_replay_access(replay, where >> shift, op && op[i] == CF_FLUSH) != 0)
+        else if (cf_candidates_access(candidates, where >> shift, op && op[i] == CF_FLUSH) != 0)
             return -1;
         if (last - at < line_size)
             return 0;
     }
 }
 
-int accesses_until(struct accesses *a, struct cf_replay *replay, unsigned line_shift, uint64_t time)
+int accesses_until(struct accesses *a, struct cf_candidates *candidates, unsigned line_shift,
+                   uint64_t time)
 {
     while (more(a) && cf_u64(a->frame, CF_TIME)[a->at] < time) {
-        if (add_row(a, replay, line_shift) != 0)
+        if (add_row(a, candidates, line_shift) != 0)
             return -1;
         a->at++;
     }

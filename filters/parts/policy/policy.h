@@ -3,7 +3,7 @@
  * policy.h - what the files of cf-policy share: its options and state, the accesses of the second
  * stream, and what is printed.
  *
- * Accesses reach the replay as numbers of physical lines. A trace has virtual addresses; which
+ * Accesses reach the candidates as numbers of physical lines. A trace has virtual addresses; which
  * frame a page had is learned from the lines of the snapshots, whose owner is known. What the level
  * of the snapshots did not see, because an inner level served it, is left out where the trace says
  * so (column hit of cf-cache, or level). Memory: 43 to 85 bytes a page.
@@ -12,7 +12,7 @@
 #define POLICY_H
 
 #include "filters/engine/replacement/placement.h"
-#include "filters/engine/replacement/replay.h"
+#include "filters/engine/replacement/candidates.h"
 #include "filters/engine/snapshot/tags.h"
 #include "formats/program/cf_tool.h"
 
@@ -46,8 +46,8 @@ struct accesses;
 struct accesses *accesses_open(struct cf_tool *t, const char *file, unsigned level);
 /* Page of a process as a snapshot shows it. -1 without memory. */
 int accesses_learn(struct accesses *a, uint32_t pid, uint64_t addr, uint64_t phys);
-/* Gives the replay all accesses before `time`. -1 without memory. */
-int accesses_until(struct accesses *a, struct cf_replay *replay, unsigned line_shift,
+/* Gives the candidates all accesses before `time`. -1 without memory. */
+int accesses_until(struct accesses *a, struct cf_candidates *candidates, unsigned line_shift,
                    uint64_t time);
 /* Goes to the segment of that number (from 1). */
 void accesses_segment(struct accesses *a, uint64_t segment);
@@ -65,34 +65,34 @@ struct work {
     struct cf_snaps *snaps;
     struct cf_survivors *survivors;
     struct accesses *accesses;
-    struct cf_replay *replay;
+    struct cf_candidates *candidates;
     struct cf_placement placement;
     uint64_t line_size;
     uint64_t misplaced; /* lines that are not in set (number mod sets) */
     int no_frame;       /* there are lines of which no physical address is known */
-    int no_replay;      /* it is impossible, which was told */
-    uint32_t replay_sets, replay_ways;
+    int no_candidates;  /* it is impossible, which was told */
+    uint32_t judged_sets, judged_ways;
     uint64_t *numbers; /* the lines of a snapshot, by number */
     uint8_t mark[CF_FILE_ROWS];
 };
 
-/* ---- policy_replay.c ---- */
+/* ---- policy_candidates.c ---- */
 
-/* Replays the accesses up to the snapshot that came, and compares. Where that is impossible, warns
-   and sets no_replay. -1 without memory. */
-int replay_snapshot(struct work *w) CF_MUST_CHECK;
+/* Runs the accesses up to the snapshot that came, and compares. Where that is impossible, warns
+   and sets no_candidates. -1 without memory. */
+int judge_candidates(struct work *w) CF_MUST_CHECK;
 
 /* ---- policy_csv.c ---- */
 
-/* What the whole input gave. `score` NULL: there was no replay. */
+/* What the whole input gave. `score` NULL: no candidate was judged. */
 struct findings {
     uint64_t snapshots;
     uint32_t sets, ways;
     const struct cf_placement *placement;
     const struct cf_survivors_row *survivor;
     size_t survivors;
-    const struct cf_replay_score *score;
-    struct cf_replay_totals totals;
+    const struct cf_candidates_score *score;
+    struct cf_candidates_totals totals;
     uint64_t unplaced;
     double alpha;
 };

@@ -24,10 +24,10 @@ static void print_best(FILE *out, const struct findings *f)
     char names[256] = "";
     size_t n = 0;
 
-    for (int i = 0; i < CF_REPLAY_CANDIDATES; i++) {
-        const struct cf_replay_score *s = &f->score[i];
+    for (int i = 0; i < CF_CANDIDATES_ALL; i++) {
+        const struct cf_candidates_score *s = &f->score[i];
 
-        if (s->verdict == CF_REPLAY_BEST || s->verdict == CF_REPLAY_NOT_APART)
+        if (s->verdict == CF_CANDIDATES_BEST || s->verdict == CF_CANDIDATES_NOT_APART)
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " or " : "",
                                   cf_policy_name(s->policy));
     }
@@ -90,8 +90,8 @@ int print_policies(const void *findings, FILE *out)
     fputs("rank,policy,verdict,judged_sets,exact,exact_share,lines_right_share,log_likelihood,"
           "differs_from_best\n",
           out);
-    for (unsigned i = 0; i < CF_REPLAY_CANDIDATES; i++) {
-        const struct cf_replay_score *s = &f->score[i];
+    for (unsigned i = 0; i < CF_CANDIDATES_ALL; i++) {
+        const struct cf_candidates_score *s = &f->score[i];
         const int guesses = s->policy == CF_RANDOM;
         const double judged = (double)f->totals.judged;
 

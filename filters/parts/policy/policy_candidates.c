@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy_replay.c - the accesses between snapshots, given to every policy that could explain them.
+ * policy_candidates.c - the accesses between snapshots, given to every policy that could explain them.
  */
 #include <stdlib.h>
 
@@ -9,32 +9,32 @@
 static void give_up(struct work *w, const char *why)
 {
     cf_warn(&w->tool, "--accesses: %s: no policy is named", why);
-    w->no_replay = 1;
+    w->no_candidates = 1;
 }
 
-static int begin_replay(struct work *w)
+static int begin_candidates(struct work *w)
 {
     const struct cf_tags *t = &w->snaps->now;
 
     if (t->caches > 1)
         give_up(w, "snapshots of several caches: choose one with cf-select");
-    else if (t->ways > CF_REPLAY_WAYS)
+    else if (t->ways > CF_CANDIDATES_WAYS)
         give_up(w, "over 64 ways");
     else if (!t->sets || !t->ways || !w->snaps->info.sets)
         give_up(w, "no row of table snapshot tells sets and ways");
-    if (w->no_replay)
+    if (w->no_candidates)
         return 0;
-    w->replay_sets = t->sets;
-    w->replay_ways = t->ways;
+    w->judged_sets = t->sets;
+    w->judged_ways = t->ways;
     w->numbers = malloc((size_t)t->sets * t->ways * sizeof *w->numbers);
-    w->replay = cf_replay_new(t->sets, t->ways,
-                              w->snaps->info.mode & CF_MODE_MODEL && w->snaps->count == 1);
+    w->candidates = cf_candidates_new(t->sets, t->ways,
+                                      w->snaps->info.mode & CF_MODE_MODEL && w->snaps->count == 1);
     w->accesses = accesses_open(&w->tool, w->o.accesses, w->snaps->level);
-    if (!w->numbers || !w->replay || !w->accesses)
+    if (!w->numbers || !w->candidates || !w->accesses)
         return -1;
     for (uint32_t set = 0; set < t->sets; set++)
         if (set < w->o.set_from || set > w->o.set_to)
-            cf_replay_leave_out(w->replay, set);
+            cf_candidates_leave_out(w->candidates, set);
     return 0;
 }
 
@@ -43,8 +43,8 @@ static int take_lines(struct work *w, unsigned shift)
 {
     const struct cf_tags *now = &w->snaps->now, *before = &w->snaps->before;
 
-    for (uint32_t set = 0; set < w->replay_sets; set++)
-        for (uint32_t way = 0; way < w->replay_ways; way++) {
+    for (uint32_t set = 0; set < w->judged_sets; set++)
+        for (uint32_t way = 0; way < w->judged_ways; way++) {
             const size_t slot = cf_tags_slot(now, 0, set) + way;
             uint64_t number = now->line[slot];
 
@@ -56,23 +56,23 @@ static int take_lines(struct work *w, unsigned shift)
                     accesses_learn(w->accesses, now->pid[slot], now->addr[slot], number) != 0)
                     return -1;
                 number >>= shift;
-                w->misplaced += number % w->replay_sets != set;
+                w->misplaced += number % w->judged_sets != set;
             }
-            w->numbers[(size_t)set * w->replay_ways + way] = number;
+            w->numbers[(size_t)set * w->judged_ways + way] = number;
         }
     return 0;
 }
 
-int replay_snapshot(struct work *w)
+int judge_candidates(struct work *w)
 {
     const unsigned shift = (unsigned)__builtin_ctzll(w->line_size);
     const struct cf_tags *t = &w->snaps->now;
 
-    if (!w->replay && begin_replay(w) != 0)
+    if (!w->candidates && begin_candidates(w) != 0)
         return -1;
-    if (w->no_replay)
+    if (w->no_candidates)
         return 0;
-    if (t->sets != w->replay_sets || t->ways != w->replay_ways || t->caches > 1) {
+    if (t->sets != w->judged_sets || t->ways != w->judged_ways || t->caches > 1) {
         give_up(w, "the snapshots are of different caches");
         return 0;
     }
@@ -88,8 +88,8 @@ int replay_snapshot(struct work *w)
         give_up(w, "the cache does not choose sets by (address / line size) mod sets");
         return 0;
     }
-    if (accesses_until(w->accesses, w->replay, shift, w->snaps->info.time) != 0)
+    if (accesses_until(w->accesses, w->candidates, shift, w->snaps->info.time) != 0)
         return -1;
-    return cf_replay_snapshot(w->replay, w->numbers, w->replay_ways,
-                              w->snaps->info.mode & CF_MODE_FLUSH);
+    return cf_candidates_snapshot(w->candidates, w->numbers, w->judged_ways,
+                                  w->snaps->info.mode & CF_MODE_FLUSH);
 }

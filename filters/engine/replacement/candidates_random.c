@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay_random.c - of replay.h: how likely random victims are to leave what a snapshot shows.
+ * candidates_random.c - of candidates.h: how likely random victims are to leave what a snapshot shows.
  *
  * Runs tell how many of the accessed lines survive, and how likely each of them does. The chance of
  * the very lines, given their number, follows from the second: runs alone could never show each of
@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "filters/engine/replacement/gamma.h"
-#include "filters/engine/replacement/replay_parts.h"
+#include "filters/engine/replacement/candidates_parts.h"
 
 /* The generator splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
-static uint32_t draw(struct cf_replay *r, uint32_t below)
+static uint32_t draw(struct cf_candidates *r, uint32_t below)
 {
     uint64_t z = r->random += 0x9e3779b97f4a7c15u;
 
@@ -24,14 +24,14 @@ static uint32_t draw(struct cf_replay *r, uint32_t below)
 }
 
 /* Accessed lines that survive one run with random victims. */
-static uint32_t random_run(struct cf_replay *r, const struct view *v)
+static uint32_t random_run(struct cf_candidates *r, const struct view *v)
 {
-    uint32_t in[CF_REPLAY_WAYS], n = 0, survived = 0;
+    uint32_t in[CF_CANDIDATES_WAYS], n = 0, survived = 0;
 
     memset(r->place, 0, r->lines * sizeof *r->place);
     for (uint32_t w = 0; w < r->ways; w++)
         if (v->before[w] != CF_CACHE_NONE) {
-            in[n] = (uint32_t)cfr_number_of(r, v->before[w]);
+            in[n] = (uint32_t)cfc_number_of(r, v->before[w]);
             r->place[in[n]] = n + 1;
             n++;
         }
@@ -60,16 +60,16 @@ static uint32_t random_run(struct cf_replay *r, const struct view *v)
 }
 
 /* Odds of an accessed line to survive. */
-static double odds(const struct cf_replay *r, uint32_t k)
+static double odds(const struct cf_candidates *r, uint32_t k)
 {
     return (r->kept[k] + 0.5) / (RUNS - r->kept[k] + 0.5);
 }
 
 /* ln of the sum, over all choices of `n` of the accessed lines but `last`, of the product of their
    odds: the elementary symmetric polynomial, line by line. */
-static double ln_all_choices(const struct cf_replay *r, uint32_t last, uint32_t n)
+static double ln_all_choices(const struct cf_candidates *r, uint32_t last, uint32_t n)
 {
-    double sum[CF_REPLAY_WAYS + 1] = {1}, scale = 0;
+    double sum[CF_CANDIDATES_WAYS + 1] = {1}, scale = 0;
 
     for (uint32_t k = 0; k < r->lines; k++) {
         if (!r->member[k].accessed || k == last)
@@ -86,7 +86,7 @@ static double ln_all_choices(const struct cf_replay *r, uint32_t last, uint32_t 
     return log(sum[n]) + scale;
 }
 
-double cfr_ln_random(struct cf_replay *r, const struct view *v, uint32_t numbers)
+double cfc_ln_random(struct cf_candidates *r, const struct view *v, uint32_t numbers)
 {
     const uint32_t last = r->event[r->events - 1] / 2;
     uint32_t as_here = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay_parts.h - what the files of replay.h share: the state of a replay, and the set at hand.
+ * candidates_parts.h - what the files of candidates.h share: the state of the candidates, and the set at hand.
  *
  * The universe of a set, what it held and what was accessed, is sorted; the place of a line in it
  * is its number, by which everything else is found. Every array that is indexed by number has room
  * for `line_room` elements.
  */
-#ifndef CF_REPLAY_PARTS_H
-#define CF_REPLAY_PARTS_H
+#ifndef CF_CANDIDATES_PARTS_H
+#define CF_CANDIDATES_PARTS_H
 
-#include "filters/engine/replacement/replay.h"
+#include "filters/engine/replacement/candidates.h"
 
-enum { FIXED = CF_REPLAY_CANDIDATES - 1, RUNS = 64 }; /* deterministic; runs of the random one */
+enum { FIXED = CF_CANDIDATES_ALL - 1, RUNS = 64 }; /* deterministic; runs of the random one */
 
 struct access {
     uint64_t line;
@@ -25,7 +25,7 @@ struct member {
     uint64_t first, last; /* access, counted from 1 */
 };
 
-struct cf_replay {
+struct cf_candidates {
     uint32_t sets, ways;
     struct cf_cache *cache[FIXED];
     uint64_t *line;        /* sets x ways: the snapshot before */
@@ -44,7 +44,7 @@ struct cf_replay {
     uint32_t *kept;  /* random runs that it survived */
     uint32_t lines, events, line_room, event_room;
     /* results */
-    struct cf_replay_totals totals;
+    struct cf_candidates_totals totals;
     uint64_t exact[FIXED], predicted[FIXED], right[FIXED];
     uint64_t differs[FIXED][FIXED];
     double others[FIXED]; /* ln of the outcomes beside the predicted one, where it was not exact */
@@ -62,10 +62,10 @@ struct view {
 };
 
 /* Number of a line in the universe, or -1. */
-int cfr_number_of(const struct cf_replay *r, uint64_t line);
+int cfc_number_of(const struct cf_candidates *r, uint64_t line);
 
 /* ln of the chance that random victims leave what is there; `numbers` is how many numbers of
    survivors are possible. */
-double cfr_ln_random(struct cf_replay *r, const struct view *v, uint32_t numbers);
+double cfc_ln_random(struct cf_candidates *r, const struct view *v, uint32_t numbers);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "filters/engine/replacement/replay.h"
+#include "filters/engine/replacement/candidates.h"
 #include "tap.h"
 
 enum { SETS = 4, WAYS = 8 };
@@ -97,10 +97,10 @@ static uint64_t any_line(const struct plan *p)
 }
 
 /* Runs a plan; the ranking and the totals. -1 without memory. */
-static int play(int kind, const struct plan *p, struct cf_replay_score *score,
-                struct cf_replay_totals *totals)
+static int play(int kind, const struct plan *p, struct cf_candidates_score *score,
+                struct cf_candidates_totals *totals)
 {
-    struct cf_replay *r = cf_replay_new(SETS, WAYS, p->warm == 0);
+    struct cf_candidates *r = cf_candidates_new(SETS, WAYS, p->warm == 0);
     int bad = !r;
 
     slow_empty();
@@ -112,27 +112,27 @@ static int play(int kind, const struct plan *p, struct cf_replay_score *score,
             const uint64_t l = any_line(p);
 
             slow_access(kind, l);
-            bad = cf_replay_access(r, l, 0) != 0;
+            bad = cf_candidates_access(r, l, 0) != 0;
         }
         if (p->noise && any((uint32_t)p->noise) == 0)
             line[any(SETS)][any(WAYS)] = (uint64_t)SETS * 1000 + any(100) * SETS;
         /* noise may have put a line into a wrong set; the engine only sees a table */
         if (!bad)
-            bad = cf_replay_snapshot(r, &line[0][0], WAYS, p->flush) != 0;
+            bad = cf_candidates_snapshot(r, &line[0][0], WAYS, p->flush) != 0;
         if (p->flush)
             slow_empty();
     }
     if (!bad) {
-        cf_replay_rank(r, score);
-        *totals = cf_replay_totals(r);
+        cf_candidates_rank(r, score);
+        *totals = cf_candidates_totals(r);
     }
-    cf_replay_free(r);
+    cf_candidates_free(r);
     return bad ? -1 : 0;
 }
 
-static int find(const struct cf_replay_score *score, enum cf_replacement policy)
+static int find(const struct cf_candidates_score *score, enum cf_replacement policy)
 {
-    for (int i = 0; i < CF_REPLAY_CANDIDATES; i++)
+    for (int i = 0; i < CF_CANDIDATES_ALL; i++)
         if (score[i].policy == policy)
             return i;
     return 0;
@@ -141,8 +141,8 @@ static int find(const struct cf_replay_score *score, enum cf_replacement policy)
 static void try_plan(const char *what, const struct plan *p)
 {
     for (int k = 0; k < SLOW_KINDS; k++) {
-        struct cf_replay_score score[CF_REPLAY_CANDIDATES];
-        struct cf_replay_totals totals;
+        struct cf_candidates_score score[CF_CANDIDATES_ALL];
+        struct cf_candidates_totals totals;
         int named = 1, exact = 1, judged = 1;
 
         for (state = 1; state < 60 && named; state += 7) {
@@ -151,8 +151,8 @@ static void try_plan(const char *what, const struct plan *p)
             if (play(k, p, score, &totals) != 0)
                 exit(1);
             state = seed;
-            named = score[0].policy == kinds[k] && score[0].verdict == CF_REPLAY_BEST &&
-                    score[1].verdict == CF_REPLAY_WORSE;
+            named = score[0].policy == kinds[k] && score[0].verdict == CF_CANDIDATES_BEST &&
+                    score[1].verdict == CF_CANDIDATES_WORSE;
             /* FIFO is not told when a line left and came back between two snapshots */
             exact &= kinds[k] == CF_RANDOM || p->noise ||
                      score[0].exact >=
@@ -172,8 +172,8 @@ static void try_plan(const char *what, const struct plan *p)
 /* Both are exact as long as nothing is touched twice. */
 static void not_apart(void)
 {
-    struct cf_replay *r = cf_replay_new(1, WAYS, 1);
-    struct cf_replay_score score[CF_REPLAY_CANDIDATES];
+    struct cf_candidates *r = cf_candidates_new(1, WAYS, 1);
+    struct cf_candidates_score score[CF_CANDIDATES_ALL];
     uint64_t next = 0;
     int bad = !r;
 
@@ -181,23 +181,24 @@ static void not_apart(void)
     for (int s = 0; s < 200 && !bad; s++) {
         for (int i = 0; i < 3 && !bad; i++) {
             slow_access(SLOW_LRU, next * SETS);
-            bad = cf_replay_access(r, next++ * SETS, 0) != 0;
+            bad = cf_candidates_access(r, next++ * SETS, 0) != 0;
         }
-        bad = bad || cf_replay_snapshot(r, line[0], WAYS, 0) != 0;
+        bad = bad || cf_candidates_snapshot(r, line[0], WAYS, 0) != 0;
     }
     need(!bad, "memory");
-    cf_replay_rank(r, score);
-    ok(score[0].policy == CF_LRU && score[find(score, CF_FIFO)].verdict == CF_REPLAY_NOT_APART &&
+    cf_candidates_rank(r, score);
+    ok(score[0].policy == CF_LRU &&
+           score[find(score, CF_FIFO)].verdict == CF_CANDIDATES_NOT_APART &&
            score[find(score, CF_FIFO)].differs == 0 &&
-           score[find(score, CF_RANDOM)].verdict == CF_REPLAY_WORSE,
+           score[find(score, CF_RANDOM)].verdict == CF_CANDIDATES_WORSE,
        "LRU and FIFO cannot be told apart by lines that are never used again");
-    cf_replay_free(r);
+    cf_candidates_free(r);
 }
 
 static void nothing(void)
 {
-    struct cf_replay *r = cf_replay_new(SETS, WAYS, 1);
-    struct cf_replay_score score[CF_REPLAY_CANDIDATES];
+    struct cf_candidates *r = cf_candidates_new(SETS, WAYS, 1);
+    struct cf_candidates_score score[CF_CANDIDATES_ALL];
     int bad = !r;
 
     slow_empty();
@@ -205,42 +206,42 @@ static void nothing(void)
         const uint64_t l = any(SETS * WAYS);
 
         slow_access(SLOW_FIFO, l);
-        bad = cf_replay_access(r, l, 0) || cf_replay_snapshot(r, &line[0][0], WAYS, 0);
+        bad = cf_candidates_access(r, l, 0) || cf_candidates_snapshot(r, &line[0][0], WAYS, 0);
     }
     need(!bad, "memory");
-    cf_replay_rank(r, score);
-    ok(score[0].verdict == CF_REPLAY_NO_EVIDENCE && cf_replay_totals(r).judged == 0 &&
-           cf_replay_totals(r).trivial == 50,
+    cf_candidates_rank(r, score);
+    ok(score[0].verdict == CF_CANDIDATES_NO_EVIDENCE && cf_candidates_totals(r).judged == 0 &&
+           cf_candidates_totals(r).trivial == 50,
        "where everything fits, no policy is named");
-    cf_replay_free(r);
-    ok(!cf_replay_new(SETS, CF_REPLAY_WAYS + 1, 1), "more ways than can be judged");
+    cf_candidates_free(r);
+    ok(!cf_candidates_new(SETS, CF_CANDIDATES_WAYS + 1, 1), "more ways than can be judged");
 }
 
 /* One access between two snapshots of a full set: the likelihood of random is 1 / ways each. */
 static void likelihood(void)
 {
-    struct cf_replay *r = cf_replay_new(1, WAYS, 1);
-    struct cf_replay_score score[CF_REPLAY_CANDIDATES];
+    struct cf_candidates *r = cf_candidates_new(1, WAYS, 1);
+    struct cf_candidates_score score[CF_CANDIDATES_ALL];
     const int n = 400;
     int bad = !r;
 
     slow_empty();
     for (uint64_t i = 0; i < WAYS && !bad; i++) {
         slow_access(SLOW_RANDOM, i * SETS);
-        bad = cf_replay_access(r, i * SETS, 0) != 0;
+        bad = cf_candidates_access(r, i * SETS, 0) != 0;
     }
-    bad = bad || cf_replay_snapshot(r, line[0], WAYS, 0) != 0;
+    bad = bad || cf_candidates_snapshot(r, line[0], WAYS, 0) != 0;
     for (int i = 0; i < n && !bad; i++) {
         slow_access(SLOW_RANDOM, (uint64_t)(WAYS + i) * SETS);
-        bad = cf_replay_access(r, (uint64_t)(WAYS + i) * SETS, 0) ||
-              cf_replay_snapshot(r, line[0], WAYS, 0);
+        bad = cf_candidates_access(r, (uint64_t)(WAYS + i) * SETS, 0) ||
+              cf_candidates_snapshot(r, line[0], WAYS, 0);
     }
     need(!bad, "memory");
-    cf_replay_rank(r, score);
-    ok(cf_replay_totals(r).judged == (uint64_t)n && score[0].policy == CF_RANDOM &&
+    cf_candidates_rank(r, score);
+    ok(cf_candidates_totals(r).judged == (uint64_t)n && score[0].policy == CF_RANDOM &&
            fabs(score[0].log_likelihood + n * log(WAYS)) < 1e-6,
        "random: the likelihood of single decisions");
-    cf_replay_free(r);
+    cf_candidates_free(r);
 }
 
 int main(void)

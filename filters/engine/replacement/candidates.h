@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay.h - which replacement policy does a cache have, of which snapshots show the contents and a
+ * candidates.h - which replacement policy does a cache have, of which snapshots show the contents and a
  * trace the accesses in between?
  *
  * Every candidate that cache.h knows runs the accesses of a set from one snapshot to the next. A
@@ -30,8 +30,8 @@
  * Memory: for each line of the cache about 100 bytes; 16 bytes for each access between two
  * snapshots, and up to 60 for each access to one set between two.
  */
-#ifndef CF_REPLAY_H
-#define CF_REPLAY_H
+#ifndef CF_CANDIDATES_H
+#define CF_CANDIDATES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,51 +39,51 @@
 #include "filters/engine/cache/cache.h"
 
 /* Candidates are random, and every policy that neither draws nor goes by the core. */
-#define CF_REPLAY_CANDIDATE(id, name, bits, traits)                                                \
+#define CF_CANDIDATES_COUNTED(id, name, bits, traits)                                              \
     +!((traits) & (CF_POLICY_RANDOM | CF_POLICY_BY_CORE))
 enum {
-    CF_REPLAY_WAYS = 64, /* at most */
-    CF_REPLAY_CANDIDATES = 1 CF_POLICIES(CF_REPLAY_CANDIDATE),
+    CF_CANDIDATES_WAYS = 64, /* at most */
+    CF_CANDIDATES_ALL = 1 CF_POLICIES(CF_CANDIDATES_COUNTED),
 };
 
-struct cf_replay;
+struct cf_candidates;
 
 /* Line L belongs to set L mod sets. `empty`: the caches are known to begin empty. NULL without
    memory. */
-struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
+struct cf_candidates *cf_candidates_new(uint32_t sets, uint32_t ways, int empty)
     __attribute__((warn_unused_result));
-void cf_replay_free(struct cf_replay *r);
+void cf_candidates_free(struct cf_candidates *r);
 
 /* An access to a line, or a flush of it. -1 without memory. */
-int cf_replay_access(struct cf_replay *r, uint64_t line, int flush)
+int cf_candidates_access(struct cf_candidates *r, uint64_t line, int flush)
     __attribute__((warn_unused_result));
 
 /* A snapshot of what came from these accesses: line[set * stride + way], CF_CACHE_NONE where there
    is none. `emptied`: the cache was emptied afterwards. -1 without memory. */
-int cf_replay_snapshot(struct cf_replay *r, const uint64_t *line, uint32_t stride, int emptied)
-    __attribute__((warn_unused_result));
+int cf_candidates_snapshot(struct cf_candidates *r, const uint64_t *line, uint32_t stride,
+                           int emptied) __attribute__((warn_unused_result));
 
 /* A set is not looked at: nothing in it is judged. */
-void cf_replay_leave_out(struct cf_replay *r, uint32_t set);
+void cf_candidates_leave_out(struct cf_candidates *r, uint32_t set);
 
-struct cf_replay_totals {
+struct cf_candidates_totals {
     uint64_t judged;
     uint64_t trivial;     /* everything fitted: each policy keeps all */
     uint64_t unknown;     /* the state before was not known */
     uint64_t unexplained; /* lines that no access brought */
 };
-struct cf_replay_totals cf_replay_totals(const struct cf_replay *r);
+struct cf_candidates_totals cf_candidates_totals(const struct cf_candidates *r);
 
-enum cf_replay_verdict {
-    CF_REPLAY_NO_EVIDENCE, /* nothing was judged */
-    CF_REPLAY_BEST,
-    CF_REPLAY_NOT_APART, /* cannot be told apart from the best */
-    CF_REPLAY_WORSE,
+enum cf_candidates_verdict {
+    CF_CANDIDATES_NO_EVIDENCE, /* nothing was judged */
+    CF_CANDIDATES_BEST,
+    CF_CANDIDATES_NOT_APART, /* cannot be told apart from the best */
+    CF_CANDIDATES_WORSE,
 };
 
-struct cf_replay_score {
+struct cf_candidates_score {
     enum cf_replacement policy;
-    enum cf_replay_verdict verdict;
+    enum cf_candidates_verdict verdict;
     uint64_t exact;        /* judged sets whose lines were predicted; 0 for random, */
     uint64_t lines, right; /* which predicts chances; lines predicted, and those that were there */
     uint64_t differs;      /* judged sets for which it predicts otherwise than the best */
@@ -91,6 +91,7 @@ struct cf_replay_score {
 };
 
 /* All candidates, best first; of equals the one that stands first in enum cf_replacement. */
-void cf_replay_rank(const struct cf_replay *r, struct cf_replay_score score[CF_REPLAY_CANDIDATES]);
+void cf_candidates_rank(const struct cf_candidates *r,
+                        struct cf_candidates_score score[CF_CANDIDATES_ALL]);
 
 #endif

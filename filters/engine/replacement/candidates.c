@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "filters/engine/replacement/gamma.h"
-#include "filters/engine/replacement/replay_parts.h"
+#include "filters/engine/replacement/candidates_parts.h"
 
 /* The i-th deterministic candidate. */
 static enum cf_replacement candidate_at(int i)
@@ -21,10 +21,10 @@ static enum cf_replacement candidate_at(int i)
     return p;
 }
 
-struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
+struct cf_candidates *cf_candidates_new(uint32_t sets, uint32_t ways, int empty)
 {
     const size_t n = (size_t)sets * ways;
-    struct cf_replay *r = calloc(1, sizeof *r);
+    struct cf_candidates *r = calloc(1, sizeof *r);
     int bad;
 
     if (!r)
@@ -40,14 +40,14 @@ struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
     r->head = calloc(sets, sizeof *r->head);
     r->tail = calloc(sets, sizeof *r->tail);
     bad = !r->line || !r->used || !r->came || !r->ready || !r->left_out || !r->head || !r->tail;
-    for (int i = 0; i < FIXED && ways <= CF_REPLAY_WAYS; i++) {
+    for (int i = 0; i < FIXED && ways <= CF_CANDIDATES_WAYS; i++) {
         const struct cf_cache_geometry g = {sets, ways, candidate_at(i), CF_CACHE_PHYSICAL, 1};
 
         r->cache[i] = cf_cache_new(&g);
         bad |= !r->cache[i];
     }
-    if (bad || ways > CF_REPLAY_WAYS) {
-        cf_replay_free(r);
+    if (bad || ways > CF_CANDIDATES_WAYS) {
+        cf_candidates_free(r);
         return NULL;
     }
     memset(r->line, CF_NO_LINE_BYTE, n * sizeof *r->line);
@@ -55,7 +55,7 @@ struct cf_replay *cf_replay_new(uint32_t sets, uint32_t ways, int empty)
     return r;
 }
 
-void cf_replay_free(struct cf_replay *r)
+void cf_candidates_free(struct cf_candidates *r)
 {
     if (!r)
         return;
@@ -77,12 +77,12 @@ void cf_replay_free(struct cf_replay *r)
     free(r);
 }
 
-void cf_replay_leave_out(struct cf_replay *r, uint32_t set)
+void cf_candidates_leave_out(struct cf_candidates *r, uint32_t set)
 {
     r->left_out[set] = 1;
 }
 
-int cf_replay_access(struct cf_replay *r, uint64_t line, int flush)
+int cf_candidates_access(struct cf_candidates *r, uint64_t line, int flush)
 {
     const uint32_t set = (uint32_t)(line % r->sets);
 
@@ -115,14 +115,14 @@ static int by_line(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-int cfr_number_of(const struct cf_replay *r, uint64_t line)
+int cfc_number_of(const struct cf_candidates *r, uint64_t line)
 {
     const uint64_t *at = bsearch(&line, r->universe, r->lines, sizeof line, by_line);
 
     return at ? (int)(at - r->universe) : -1;
 }
 
-static int make_room(struct cf_replay *r, uint32_t events)
+static int make_room(struct cf_candidates *r, uint32_t events)
 {
     const uint32_t lines = events + r->ways;
 
@@ -149,7 +149,7 @@ static int make_room(struct cf_replay *r, uint32_t events)
     return lines <= r->line_room && events <= r->event_room ? 0 : -1;
 }
 
-static void number_lines(struct cf_replay *r, const struct view *v)
+static void number_lines(struct cf_candidates *r, const struct view *v)
 {
     uint32_t n = 0, kept = 0;
 
@@ -166,7 +166,7 @@ static void number_lines(struct cf_replay *r, const struct view *v)
     memset(r->member, 0, kept * sizeof *r->member);
 }
 
-static int look(struct cf_replay *r, struct view *v)
+static int look(struct cf_candidates *r, struct view *v)
 {
     uint32_t events = 0;
 
@@ -177,7 +177,7 @@ static int look(struct cf_replay *r, struct view *v)
     number_lines(r, v);
     r->events = 0;
     for (uint32_t i = r->head[v->set]; i; i = r->log[i - 1].next) {
-        const uint32_t k = (uint32_t)cfr_number_of(r, r->log[i - 1].line);
+        const uint32_t k = (uint32_t)cfc_number_of(r, r->log[i - 1].line);
 
         r->event[r->events++] = k * 2 + r->log[i - 1].flush;
         v->flushed |= r->log[i - 1].flush != 0;
@@ -189,14 +189,14 @@ static int look(struct cf_replay *r, struct view *v)
     for (uint32_t w = 0; w < r->ways; w++) {
         int k;
 
-        if (v->before[w] != CF_CACHE_NONE && (k = cfr_number_of(r, v->before[w])) >= 0) {
+        if (v->before[w] != CF_CACHE_NONE && (k = cfc_number_of(r, v->before[w])) >= 0) {
             r->member[k].before = 1;
             v->held++;
         }
         if (v->now[w] == CF_CACHE_NONE)
             continue;
         v->holds++;
-        k = cfr_number_of(r, v->now[w]);
+        k = cfc_number_of(r, v->now[w]);
         if (k < 0)
             v->unexplained = 1;
         else
@@ -217,7 +217,7 @@ static int look(struct cf_replay *r, struct view *v)
 
 /* ln of the outcomes beside one that was predicted, in *others, and of the chance of this one under
    random, in *random. 0 when nothing can be learned, or it cannot be. */
-static int weigh(struct cf_replay *r, const struct view *v, double *others, double *random)
+static int weigh(struct cf_candidates *r, const struct view *v, double *others, double *random)
 {
     const uint32_t least = v->others >= r->ways ? 1 : r->ways - v->others,
                    most = v->accessed < r->ways ? v->accessed : r->ways;
@@ -232,13 +232,13 @@ static int weigh(struct cf_replay *r, const struct view *v, double *others, doub
     if (all <= 0)
         return 0;
     *others = all + log1p(-exp(-all));
-    *random = cfr_ln_random(r, v, most - least + 1);
+    *random = cfc_ln_random(r, v, most - least + 1);
     return 1;
 }
 
 /* Runs the accesses under a candidate; a sum over the lines that it leaves tells predictions
    apart. */
-static uint64_t run_candidate(struct cf_replay *r, struct cf_cache *c, const struct view *v,
+static uint64_t run_candidate(struct cf_candidates *r, struct cf_cache *c, const struct view *v,
                               uint32_t *there, uint32_t *left)
 {
     uint64_t sum = 0, victim;
@@ -254,14 +254,14 @@ static uint64_t run_candidate(struct cf_replay *r, struct cf_cache *c, const str
         if (line == CF_CACHE_NONE)
             continue;
         ++*left;
-        k = cfr_number_of(r, line & ~CF_CACHE_DIRTY);
+        k = cfc_number_of(r, line & ~CF_CACHE_DIRTY);
         *there += k >= 0 && r->member[k].now;
         sum += (line + 1) * 0x9e3779b97f4a7c15u ^ (line + 1) >> 31;
     }
     return sum;
 }
 
-static void judge(struct cf_replay *r, const struct view *v)
+static void judge(struct cf_candidates *r, const struct view *v)
 {
     uint64_t sum[FIXED];
     uint32_t there[FIXED], left[FIXED];
@@ -326,11 +326,11 @@ static void empty_set(struct cf_cache *c, uint32_t set, uint32_t ways)
     }
 }
 
-static void begin_again(struct cf_replay *r, int candidate, const struct view *v)
+static void begin_again(struct cf_candidates *r, int candidate, const struct view *v)
 {
     struct cf_cache *c = r->cache[candidate];
     const size_t at = (size_t)v->set * r->ways;
-    struct held held[CF_REPLAY_WAYS];
+    struct held held[CF_CANDIDATES_WAYS];
     const unsigned traits = cf_policy_traits(candidate_at(candidate));
     uint32_t n = 0, same = 0;
 
@@ -355,14 +355,14 @@ static void begin_again(struct cf_replay *r, int candidate, const struct view *v
 }
 
 /* Takes the snapshot over as what is known: which line is where, when it was used and came in. */
-static void take_over(struct cf_replay *r, const struct view *v, int looked)
+static void take_over(struct cf_candidates *r, const struct view *v, int looked)
 {
     const size_t at = (size_t)v->set * r->ways;
-    uint64_t used[CF_REPLAY_WAYS] = {0}, came[CF_REPLAY_WAYS] = {0};
+    uint64_t used[CF_CANDIDATES_WAYS] = {0}, came[CF_CANDIDATES_WAYS] = {0};
     int ready = 1;
 
     for (uint32_t w = 0; w < r->ways; w++) {
-        const int k = looked && v->now[w] != CF_CACHE_NONE ? cfr_number_of(r, v->now[w]) : -1;
+        const int k = looked && v->now[w] != CF_CACHE_NONE ? cfc_number_of(r, v->now[w]) : -1;
 
         for (uint32_t b = 0; b < r->ways; b++)
             if (v->before[b] == v->now[w]) {
@@ -385,10 +385,10 @@ static void take_over(struct cf_replay *r, const struct view *v, int looked)
     r->ready[v->set] = (uint8_t)ready;
 }
 
-static int step_set(struct cf_replay *r, uint32_t set, const uint64_t *now)
+static int step_set(struct cf_candidates *r, uint32_t set, const uint64_t *now)
 {
     struct view v = {.set = set, .before = r->line + (size_t)set * r->ways, .now = now};
-    uint64_t before[CF_REPLAY_WAYS];
+    uint64_t before[CF_CANDIDATES_WAYS];
     const int looked = r->head[set] != 0;
 
     memcpy(before, v.before, r->ways * sizeof *before);
@@ -406,7 +406,8 @@ static int step_set(struct cf_replay *r, uint32_t set, const uint64_t *now)
     return 0;
 }
 
-int cf_replay_snapshot(struct cf_replay *r, const uint64_t *line, uint32_t stride, int emptied)
+int cf_candidates_snapshot(struct cf_candidates *r, const uint64_t *line, uint32_t stride,
+                           int emptied)
 {
     const size_t bytes = r->ways * sizeof *r->line;
 
@@ -435,12 +436,12 @@ int cf_replay_snapshot(struct cf_replay *r, const uint64_t *line, uint32_t strid
 
 /* ---- results ---- */
 
-struct cf_replay_totals cf_replay_totals(const struct cf_replay *r)
+struct cf_candidates_totals cf_candidates_totals(const struct cf_candidates *r)
 {
     return r->totals;
 }
 
-static double log_likelihood(const struct cf_replay *r, int i)
+static double log_likelihood(const struct cf_candidates *r, int i)
 {
     const double n = (double)r->totals.judged, x = (double)r->exact[i];
     double p = (x + 0.5) / (n + 1);
@@ -453,7 +454,7 @@ static double log_likelihood(const struct cf_replay *r, int i)
 
 static int by_likelihood(const void *x, const void *y)
 {
-    const struct cf_replay_score *a = x, *b = y;
+    const struct cf_candidates_score *a = x, *b = y;
 
     if (a->log_likelihood != b->log_likelihood)
         return a->log_likelihood > b->log_likelihood ? -1 : 1;
@@ -468,33 +469,34 @@ static int index_of(enum cf_replacement policy)
     return -1;
 }
 
-void cf_replay_rank(const struct cf_replay *r, struct cf_replay_score score[CF_REPLAY_CANDIDATES])
+void cf_candidates_rank(const struct cf_candidates *r,
+                        struct cf_candidates_score score[CF_CANDIDATES_ALL])
 {
     int best;
 
     for (int i = 0; i < FIXED; i++)
-        score[i] = (struct cf_replay_score){
+        score[i] = (struct cf_candidates_score){
             .policy = candidate_at(i),
             .exact = r->exact[i],
             .lines = r->predicted[i],
             .right = r->right[i],
             .log_likelihood = log_likelihood(r, i),
         };
-    score[FIXED] = (struct cf_replay_score){
+    score[FIXED] = (struct cf_candidates_score){
         .policy = CF_RANDOM,
         .log_likelihood = r->likelihood,
     };
-    qsort(score, CF_REPLAY_CANDIDATES, sizeof *score, by_likelihood);
+    qsort(score, CF_CANDIDATES_ALL, sizeof *score, by_likelihood);
     best = index_of(score[0].policy);
-    for (int k = 0; k < CF_REPLAY_CANDIDATES; k++) {
+    for (int k = 0; k < CF_CANDIDATES_ALL; k++) {
         const int i = index_of(score[k].policy);
         const int near = score[0].log_likelihood - score[k].log_likelihood < 3;
 
         /* random predicts chances, not lines */
         score[k].differs = best >= 0 && i >= 0 ? r->differs[best][i] : k ? r->totals.judged : 0;
-        score[k].verdict = !r->totals.judged           ? CF_REPLAY_NO_EVIDENCE
-                           : k == 0                    ? CF_REPLAY_BEST
-                           : near || !score[k].differs ? CF_REPLAY_NOT_APART
-                                                       : CF_REPLAY_WORSE;
+        score[k].verdict = !r->totals.judged           ? CF_CANDIDATES_NO_EVIDENCE
+                           : k == 0                    ? CF_CANDIDATES_BEST
+                           : near || !score[k].differs ? CF_CANDIDATES_NOT_APART
+                                                       : CF_CANDIDATES_WORSE;
     }
 }
