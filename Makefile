@@ -70,7 +70,7 @@ EXTRA :=
 
 # One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
 # capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
-# capture/ are shared by the captures. Where a directory has a build.mk, tool*.c and plugin*.c are
+# capture/, and those of capture/record/, are shared by the captures. Where a directory has a build.mk, tool*.c and plugin*.c are
 # its.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
@@ -83,7 +83,7 @@ LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSURVEY_SOURCES  := $(wildcard filters/survey/*.c)
-LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c))
+LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) $(wildcard capture/record/*.c)
 
 LIBCF      := $(B)/lib/libcf.a
 LIBPROGRAM := $(B)/lib/libprogram.a

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "capture/cf_command.h"
-#include "capture/qemu/decode.h"
-#include "capture/qemu/decode_target.h"
+#include "capture/qemu/reader.h"
+#include "capture/qemu/target.h"
 #include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"
 
@@ -54,7 +54,7 @@ struct options {
     const char *output, *command_output, *arch, *sysroot;
     const char *extra[MAX_OPTIONS], *image[MAX_OPTIONS];
     int extras, images, system;
-    struct cfq_options decode;
+    struct cfq_options read;
 };
 
 enum {
@@ -214,26 +214,26 @@ static void build_line(struct cf_tool *t, const struct options *o, struct emulat
 
 /* Everything until the emulator is gone, whose status is left in *status: 1. Where the stream
    cannot be written, or is long enough, the program runs on: 0. */
-static int record(struct cf_command *run, struct cfq_decoder *d, struct cf_writer *w, pid_t child,
+static int record(struct cf_command *run, struct cfq_reader *d, struct cf_writer *w, pid_t child,
                   int *status)
 {
     for (;;) {
-        int r = cfq_decoder_read(d, WAIT_MS);
+        int r = cfq_reader_read(d, WAIT_MS);
         pid_t gone = r > 0 ? 0 : waitpid(child, status, WNOHANG);
 
         if (gone == child || (gone < 0 && errno != EINTR))
             break;
         if (r < 0)
             return 0;
-        if (cf_command_flush_due(run) && cfq_decoder_flush(d) == 0)
+        if (cf_command_flush_due(run) && cf_decode_flush(cfq_reader_decoder(d)) == 0)
             (void)cf_writer_flush(w);
     }
-    cfq_decoder_finish(d);
+    cfq_reader_finish(d);
     return 1;
 }
 
 /* The code of a system's images, as far as it runs where the file says. */
-static void map_images(struct cf_tool *t, const struct options *o, struct cfq_decoder *d)
+static void map_images(struct cf_tool *t, const struct options *o, struct cfq_reader *d)
 {
     struct target_segment s;
 
@@ -246,7 +246,7 @@ static void map_images(struct cf_tool *t, const struct options *o, struct cfq_de
             cf_die(t, CF_EXIT_ENVIRONMENT, "%s: %s", o->image[i], strerror(errno));
         for (; (there = target_segment(path, n, &s)) > 0; n++)
             if (s.file_bytes &&
-                cfq_decoder_map(d, 1, s.address, s.address + s.bytes, s.offset, s.perms, path) != 0)
+                cfq_reader_map(d, s.address, s.address + s.bytes, s.offset, s.perms, path) != 0)
                 return;
         if (there < 0)
             cf_die(t, CF_EXIT_ENVIRONMENT, "%s: %s", path, strerror(errno));
@@ -259,14 +259,14 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     int c;
 
-    *o = (struct options){.decode.fetch_line = 64};
+    *o = (struct options){.read.record.fetch_line = 64};
     while ((c = getopt_long(argc, argv, "+o:ia:L:n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case 'o':
             o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
             break;
         case 'i':
-            o->decode.instructions = 1;
+            o->read.record.instructions = 1;
             break;
         case 'a':
             if (!*optarg)
@@ -277,10 +277,10 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->sysroot = optarg;
             break;
         case 'n':
-            o->decode.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
+            o->read.record.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
             break;
         case OPT_SYSTEM:
-            o->system = o->decode.system = 1;
+            o->system = o->read.system = 1;
             break;
         case OPT_EXTRA:
         case OPT_IMAGE:
@@ -292,7 +292,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
                 o->image[o->images++] = optarg;
             break;
         case OPT_LINE:
-            o->decode.fetch_line = (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
+            o->read.record.fetch_line =
+                (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
             break;
         case OPT_COMMAND:
             o->command_output = optarg;
@@ -328,7 +329,7 @@ int main(int argc, char **argv)
     struct options o;
     struct cf_tool tool;
     struct cf_writer *writer;
-    struct cfq_decoder *d;
+    struct cfq_reader *d;
     struct cf_command run;
     char text[512];
     pid_t child;
@@ -338,8 +339,8 @@ int main(int argc, char **argv)
     parse(&tool, &o, argc, argv);
     argv += optind;
     choose(&tool, &o, &emulator, argv);
-    o.decode.path = emulator.path;
-    o.decode.name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+    o.read.path = emulator.path;
+    o.read.name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 
     writer = cf_tool_recording(&tool, o.output);
     header.command = cf_command_quoted(argv);
@@ -353,36 +354,36 @@ int main(int argc, char **argv)
         free_emulator(&emulator);
         return cf_tool_finish(&tool, NULL, writer);
     }
-    d = cfq_decoder_open(&o.decode, writer, text, sizeof(text));
+    d = cfq_reader_open(&o.read, writer, text, sizeof(text));
     if (!d)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", text);
-    build_line(&tool, &o, &emulator, cfq_decoder_descriptor(d), argv);
+    build_line(&tool, &o, &emulator, cfq_reader_descriptor(d), argv);
     map_images(&tool, &o, d);
     child = cf_command_fork(&run);
     if (child < 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
     if (child == 0) {
         /* the plugin closes it before the program begins */
-        fcntl(cfq_decoder_descriptor(d), F_SETFD, 0);
+        fcntl(cfq_reader_descriptor(d), F_SETFD, 0);
         cf_command_exec(&run, emulator.line);
     }
     whole = record(&run, d, writer, child, &ended);
-    if (cfq_decoder_problem(d)) {
-        cf_warn(&tool, "%s", cfq_decoder_problem(d));
-        status = cfq_decoder_refused(d) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
-    } else if (!cfq_decoder_begun(d)) {
+    if (cf_decode_trouble(cfq_reader_decoder(d))) {
+        cf_warn(&tool, "%s", cf_decode_trouble(cfq_reader_decoder(d)));
+        status = cf_decode_was_refused(cfq_reader_decoder(d)) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
+    } else if (!cfq_reader_begun(d)) {
         cf_warn(&tool,
                 "%s did not load the plugin: it must know -plugin (Debian's qemu-user, not "
                 "qemu-user-static)",
                 emulator.argv0);
         status = CF_EXIT_ENVIRONMENT;
-    } else if (whole && !cfq_decoder_ran(d)) {
+    } else if (whole && !cfq_reader_ran(d)) {
         cf_warn(&tool, "%s ended before the program began", emulator.argv0);
         status = CF_EXIT_ENVIRONMENT;
     }
-    if (!whole || !cfq_decoder_begun(d))
+    if (!whole || !cfq_reader_begun(d))
         cf_writer_cut(writer);
-    cfq_decoder_close(d);
+    cfq_reader_close(d);
     free_emulator(&emulator);
     cf_command_end(&run, writer);
     if (!whole && !run.signalled)

@@ -21,7 +21,8 @@
 
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
-#include "capture/trace/emit.h"
+#include "capture/record/emit.h"
+#include "capture/trace/reader.h"
 #include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"
 
@@ -51,7 +52,7 @@ static const char usage[] =
 struct options {
     const char *output, *command_output, *function;
     int stack_depth, max_threads;
-    struct cf_trace_options decode;
+    struct cf_trace_options read;
 };
 
 enum {
@@ -86,7 +87,7 @@ struct capture {
     struct cf_tool *tool;
     struct cf_writer *writer;
     struct cf_trace *trace;
-    struct cf_trace_emit emit;
+    struct cf_record_emit emit;
     char directory[2][PATH_MAX]; /* or "" */
     int log;                     /* Valgrind's messages, or -1 */
     pid_t child;
@@ -179,7 +180,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     snprintf(spare, sizeof(spare), "--spare=%s", k->directory[1]);
     /* Valgrind ends a process that cannot open its log, and followed ones may outlive our
      * directory. */
-    if (o->decode.follow)
+    if (o->read.follow)
         snprintf(log, sizeof(log), "--log-file=/dev/null");
     else
         snprintf(log, sizeof(log), "--log-file=%s/log", k->directory[0]);
@@ -202,7 +203,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     line[n++] = threads;
     if (limit.rlim_cur > 16 << 20)
         line[n++] = stack;
-    if (o->decode.follow) {
+    if (o->read.follow) {
         line[n++] = "--follow=yes";
         line[n++] = "--trace-children=yes";
     }
@@ -277,14 +278,14 @@ static void record(struct capture *k, struct cf_command *run, const struct optio
     int r;
 
     while ((r = cf_trace_read(k->trace, CF_COMMAND_FLUSH_MS)) > 0) {
-        if (!o->decode.follow && cf_trace_begun(k->trace))
+        if (!o->read.follow && cf_trace_begun(k->trace))
             remove_directories(k);
         if (r == CF_TRACE_IDLE && !cf_trace_begun(k->trace) && gone(k))
             break;
         if (cf_command_caught() && gone(k))
             break;
         if (cf_command_flush_due(run) &&
-            (cf_trace_flush(k->trace) < 0 || cf_writer_flush(k->writer) != 0)) {
+            (cf_decode_flush(cf_trace_decoder(k->trace)) != 0 || cf_writer_flush(k->writer) != 0)) {
             r = CF_TRACE_STOPPED;
             break;
         }
@@ -309,13 +310,13 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
             break;
         case 'i':
-            o->decode.instructions = 1;
+            o->read.record.instructions = 1;
             break;
         case 'f':
-            o->decode.follow = 1;
+            o->read.follow = 1;
             break;
         case 'n':
-            o->decode.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
+            o->read.record.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
             break;
         case OPT_FUNCTION:
             o->function = optarg;
@@ -324,7 +325,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->stack_depth = (int)cf_parse_u64(t, "--stack-depth", optarg, 0, 64);
             break;
         case OPT_LINE:
-            o->decode.fetch_line = (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
+            o->read.record.fetch_line =
+                (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
             break;
         case OPT_THREADS:
             o->max_threads = (int)cf_parse_u64(t, "--max-threads", optarg, 100, 100000);
@@ -376,20 +378,22 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
                   const char *path)
 {
     const struct cf_trace_census census = cf_trace_census(k->trace);
-    const char *problem = cf_trace_problem(k->trace);
+    const struct cf_decode *decoder = cf_trace_decoder(k->trace);
+    const char *problem = cf_decode_trouble(decoder);
     int begun = cf_trace_begun(k->trace), status = problem ? CF_EXIT_INPUT : CF_EXIT_OK;
 
-    if (cf_trace_refused(k->trace))
+    if (cf_decode_was_refused(decoder))
         status = CF_EXIT_ENVIRONMENT;
 
     if (problem)
         cf_warn(k->tool, "%s", problem);
     if (tell_missing(k) != CF_EXIT_OK)
         status = CF_EXIT_INPUT;
-    if (begun && o->function && cf_trace_rows(k->trace) == 0 && !k->tool->quiet)
+    if (begun && o->function && cf_decode_rows(decoder) == 0 && !k->tool->quiet)
         cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
                 o->function);
-    if (begun && !k->emit.objects && !o->decode.limit && !k->tool->quiet && cf_elf_static(path))
+    if (begun && !k->emit.objects && !o->read.record.limit && !k->tool->quiet &&
+        cf_elf_static(path))
         cf_warn(k->tool, "no heap block was seen: the program is linked statically, and calls no "
                          "allocation function that is known by its name");
     if (!begun || census.all == census.unrecorded)
@@ -421,7 +425,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
 
 int main(int argc, char **argv)
 {
-    struct cf_trace_handler handler;
+    struct cf_record_handler handler;
     struct capture k = {.log = -1};
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-trace"};
     struct options o;
@@ -447,7 +451,8 @@ int main(int argc, char **argv)
 
     k.tool = &tool;
     k.writer = cf_tool_recording(&tool, o.output);
-    k.emit = (struct cf_trace_emit){.writer = k.writer, .instructions = o.decode.instructions};
+    k.emit =
+        (struct cf_record_emit){.writer = k.writer, .instructions = o.read.record.instructions};
     header.command = cf_command_quoted(argv + optind);
     run =
         (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
@@ -462,9 +467,9 @@ int main(int argc, char **argv)
                getenv("TMPDIR"));
     if (make_directories(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");
-    handler = cf_trace_emit_handler(&k.emit);
-    o.decode.spare = k.directory[1];
-    k.trace = cf_trace_open(k.directory[0], &o.decode, &handler, problem, sizeof(problem));
+    handler = cf_record_emit_handler(&k.emit);
+    o.read.spare = k.directory[1];
+    k.trace = cf_trace_open(k.directory[0], &o.read, &handler, problem, sizeof(problem));
     if (!k.trace) {
         remove_directories(&k);
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", problem);

@@ -17,7 +17,8 @@ EXTRA += $(CFQ_OUT)
 .PHONY: cfqemu
 cfqemu: $(CFQ_OUT)
 
-$(B)/obj/qemu/%.o: $(CFQ_DIR)/%.c $(CFQ_DIR)/plugin.h $(CFQ_DIR)/emulator.h $(CFQ_DIR)/protocol.h
+$(B)/obj/qemu/%.o: $(CFQ_DIR)/%.c $(CFQ_DIR)/plugin.h $(CFQ_DIR)/emulator.h $(CFQ_DIR)/protocol.h \
+    capture/record/protocol.h capture/record/cf_repeat.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFQ_CFLAGS) -O2 -g -c $< -o $@

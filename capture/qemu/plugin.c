@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cf_repeat.h"
+#include "capture/record/cf_repeat.h"
 #include "plugin.h"
 
 /* Sizes and directions that were asked for. There are some dozens of different `info`; where two
@@ -41,7 +41,7 @@ static __attribute__((noinline)) void put_wide(unsigned vcpu, uint64_t word, uin
 
     if (s->block->used + 2 > CFQ_WORDS)
         cfq_more_room(s, vcpu);
-    cfq_words(s->block)[s->block->used] = word | (uint64_t)CFQ_WIDE << CFQ_TAG_SHIFT;
+    cfq_words(s->block)[s->block->used] = word | CF_WIRE_WIDE;
     cfq_words(s->block)[s->block->used + 1] = addr;
     __atomic_store_n(&s->block->used, s->block->used + 2, __ATOMIC_RELEASE);
 }
@@ -61,7 +61,7 @@ static inline void put_access(unsigned vcpu, uint64_t word, uint64_t addr)
         b = s->block;
         used = b->used;
     }
-    put(b, used, word | (addr & CFQ_ADDRESS_MASK));
+    put(b, used, word | (addr & CF_WIRE_ADDRESS_MASK));
 }
 
 /* An atomic instruction of the emulated program calls back once for its load and its store: both
@@ -79,12 +79,12 @@ static __attribute__((noinline)) uint64_t learn(uint32_t info, uint64_t *place)
     uint64_t entry = (uint64_t)info << 8 | SURE | (qemu_plugin_mem_size_shift(info) & 7);
 
     if (qemu_plugin_mem_is_store(info))
-        entry |= reads_and_writes(info) ? BOTH : CFQ_KIND_STORE;
+        entry |= reads_and_writes(info) ? BOTH : CF_WIRE_KIND_STORE;
     __atomic_store_n(place, entry, __ATOMIC_RELAXED);
     return entry;
 }
 
-/* The data is the number of the translation block and the instruction's index, no memory: QEMU 7.2
+/* The data is the outcome of the translation block and the instruction's index, no memory: QEMU 7.2
    may call with the data of an earlier instruction, long gone, when a helper of the emulator was
    left by a jump, as when it writes a signal's frame. Such an access is no instruction's. */
 static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *data)
@@ -99,10 +99,11 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *data)
         return;
     if (__builtin_expect(entry >> 8 != info || !(entry & SURE), 0))
         entry = learn(info, place);
-    word = (where & (CFQ_MAX_INSNS - 1)) << CFQ_INSN_SHIFT | (entry & 15) << CFQ_KIND_SHIFT;
+    word = CF_WIRE_ACCESS | (where & (CF_WIRE_MAX_INSNS - 1)) << CF_WIRE_INSN_SHIFT |
+           (entry & 15) << CF_WIRE_KIND_SHIFT;
     put_access(vcpu, word, addr);
     if (__builtin_expect(entry & BOTH, 0))
-        put_access(vcpu, word | (uint64_t)CFQ_KIND_STORE << CFQ_KIND_SHIFT, addr);
+        put_access(vcpu, word | (uint64_t)CF_WIRE_KIND_STORE << CF_WIRE_KIND_SHIFT, addr);
 }
 
 /* Code that was translated goes on calling when nothing is recorded any more, and its words go
@@ -119,7 +120,7 @@ static void on_execution(unsigned vcpu, void *data)
             --s->turns < 0 || cfq_owner != vcpu + 1 || s->block->used > CFQ_WORDS - CFQ_ROOM, 0))
         cfq_take_turn(vcpu);
     s->execution = (uint32_t)(uintptr_t)data;
-    put(s->block, s->block->used, (uint64_t)CFQ_EXECUTE << CFQ_TAG_SHIFT | (uintptr_t)data);
+    put(s->block, s->block->used, CF_WIRE_LISTED((uintptr_t)data));
 }
 
 static void on_syscall(uint64_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
@@ -155,17 +156,20 @@ static uint64_t repetition(const struct qemu_plugin_insn *n)
     unsigned kind =
         is_x86 ? cf_repeat_kind(qemu_plugin_insn_data(n), (unsigned)qemu_plugin_insn_size(n)) : 0;
 
-    return (kind ? CFQ_REPEATS : 0) | (kind == CF_REPEAT_JOINED ? CFQ_JOINED : 0);
+    return (kind ? CF_WIRE_REPEATS : 0) | (kind == CF_REPEAT_JOINED ? CF_WIRE_JOINED : 0);
 }
 
 static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
 {
+    static uint32_t outcomes; /* under the lock of early events */
     size_t count = qemu_plugin_tb_n_insns(tb);
-    uint64_t *event;
-    uint32_t number;
+    struct cf_wire_block *event;
+    struct cf_wire_insn *insn;
+    uint32_t outcome;
 
     (void)id;
-    if (count == 0 || count > CFQ_MAX_INSNS || __atomic_load_n(&cfq_shared->stop, __ATOMIC_RELAXED))
+    if (count == 0 || count > CF_WIRE_MAX_INSNS || outcomes == CF_WIRE_OUTCOMES - 1 ||
+        __atomic_load_n(&cfq_shared->stop, __ATOMIC_RELAXED))
         return;
     if (!begun) {
         const struct qemu_plugin_insn *n = qemu_plugin_tb_get_insn(tb, 0);
@@ -175,22 +179,24 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
             cfq_maps_begin((uint64_t)(uintptr_t)qemu_plugin_insn_haddr(n) -
                            qemu_plugin_insn_vaddr(n));
     }
-    number = cfq_new_number();
-    event = number != UINT32_MAX ? cfq_early_event(CFQ_DESCRIBE, (uint32_t)count + 2) : NULL;
+    event = cfq_early_event(CF_WIRE_BLOCK, sizeof(*event) + count * sizeof(*insn));
     if (!event)
         return;
-    event[1] = number;
+    outcome = event->first = ++outcomes;
+    event->insns = (uint16_t)count;
+    event->listed = 1;
+    insn = (void *)(event + 1);
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *n = qemu_plugin_tb_get_insn(tb, i);
 
-        event[i + 2] = (qemu_plugin_insn_vaddr(n) & ((UINT64_C(1) << 56) - 1)) |
-                       (uint64_t)qemu_plugin_insn_size(n) << 56 | repetition(n);
+        insn[i].pc_length = (qemu_plugin_insn_vaddr(n) & CF_WIRE_PC_MASK) |
+                            (uint64_t)qemu_plugin_insn_size(n) << 56 | repetition(n);
         qemu_plugin_register_vcpu_mem_cb(n, on_access, EMULATOR_NO_REGS, EMULATOR_READS_WRITES,
-                                         (void *)((uintptr_t)number << 16 | i));
+                                         (void *)((uintptr_t)outcome << 16 | i));
     }
-    cfq_early_event_done((uint32_t)count + 2);
+    cfq_early_event_done(event);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_execution, EMULATOR_NO_REGS,
-                                         (void *)(uintptr_t)number);
+                                         (void *)(uintptr_t)outcome);
 }
 
 /* All of a text; -1 if it is no descriptor. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * plugin.h - what the parts of the plugin share. It runs inside the emulator: plugin.c registers
- * with it and writes executions and accesses, plugin_blocks.c hands blocks to the decoder and
- * gives threads their turns, plugin_maps.c tells of the program's mappings.
+ * with it and writes executions and accesses, plugin_blocks.c hands blocks to the reader and
+ * gives threads their turns, plugin_maps.c reports the program's mappings.
  */
 #ifndef CF_QEMU_PLUGIN_H
 #define CF_QEMU_PLUGIN_H
@@ -20,7 +20,7 @@ struct slot {
     struct cfq_block *block; /* never NULL: words that nobody wants go to a block of their own */
     int64_t turns;           /* executions until it looks whether others want to run */
     uint64_t argument[6];    /* of the system call that it is in */
-    uint32_t execution;      /* its last translation block */
+    uint32_t execution;      /* outcome of its last translation block */
     uint32_t entered;        /* it counts as one that runs */
     uint64_t queued_ms;      /* when a part of its block was last queued */
     uint64_t pad[6];         /* no two share a line of the cache */
@@ -39,17 +39,16 @@ void cfq_give_turn(unsigned vcpu);
 extern volatile uint32_t cfq_owner; /* who has the turn: slot + 1 */
 /* Amidst an execution: room for two words at least, in a new block that resumes it. */
 void cfq_more_room(struct slot *s, unsigned vcpu);
-/* Between executions: the next `words` words, to be followed by cfq_event_done(). */
-uint64_t *cfq_event(struct slot *s, unsigned vcpu, unsigned type, uint32_t words);
-void cfq_event_done(struct slot *s, uint32_t words);
-/* The same in the blocks that precede all others; takes a lock in between. NULL if not recording.
- */
-uint64_t *cfq_early_event(unsigned type, uint32_t words);
-void cfq_early_event_done(uint32_t words);
+/* Between executions: an event of `bytes` bytes, zero but for its header, to be followed by
+   cfq_event_done(). NULL if not recording. */
+void *cfq_event(struct slot *s, unsigned vcpu, enum cf_wire_event type, size_t bytes);
+void cfq_event_done(struct slot *s, const void *event);
+/* The same in the blocks that precede all others; takes a lock in between. */
+void *cfq_early_event(enum cf_wire_event type, size_t bytes);
+void cfq_early_event_done(const void *event);
 /* Everything of a thread is queued and its block given back. */
 void cfq_leave(unsigned vcpu);
-void cfq_blind(void);          /* what is mapped could not be seen: the decoder is to say so */
-uint32_t cfq_new_number(void); /* of a translation block; UINT32_MAX if there are too many */
+void cfq_blind(void); /* what is mapped could not be seen: the reader is to say so */
 
 /* plugin_maps.c */
 void cfq_maps_install(const char *target); /* before the program is loaded */

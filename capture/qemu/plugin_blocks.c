@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plugin_blocks.c - blocks of words on their way to the decoder, and turns.
+ * plugin_blocks.c - blocks of words on their way to the reader, and turns.
  *
  * Threads of the emulated program take turns, as they would on one processor: the one whose turn
  * it is runs for QUANTUM translation blocks, or until it makes a system call. So the order in
@@ -267,13 +267,16 @@ void cfq_give_turn(unsigned vcpu)
 void cfq_leave(unsigned vcpu)
 {
     struct slot *s = &cfq_slots[vcpu];
-    uint64_t *event;
+    struct cf_wire_task *exits;
 
     if (!s->entered || !recording)
         return;
-    event = cfq_event(s, vcpu, CFQ_EXIT, 1);
-    if (event)
-        cfq_event_done(s, 1);
+    exits = cfq_event(s, vcpu, CF_WIRE_TASK, sizeof(*exits));
+    if (exits) {
+        exits->tid = s->block->tid;
+        exits->kind = CF_WIRE_TASK_EXIT;
+        cfq_event_done(s, exits);
+    }
     pthread_mutex_lock(lock);
     queue_slot(s, 1);
     pthread_mutex_unlock(lock);
@@ -295,41 +298,53 @@ void cfq_more_room(struct slot *s, unsigned vcpu)
     pthread_mutex_lock(lock);
     get_block(s, vcpu);
     pthread_mutex_unlock(lock);
-    cfq_words(s->block)[0] = (uint64_t)CFQ_RESUME << CFQ_TAG_SHIFT | s->execution;
+    cfq_words(s->block)[0] = CF_WIRE_LISTED(s->execution) | CF_WIRE_RESUMED;
     __atomic_store_n(&s->block->used, 1, __ATOMIC_RELEASE);
 }
 
-static uint64_t *begin_event(struct cfq_block *b, unsigned type, uint32_t words)
+static uint32_t words_of(size_t bytes)
+{
+    return (uint32_t)((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+}
+
+static void *begin_event(struct cfq_block *b, enum cf_wire_event type, size_t bytes)
 {
     uint64_t *w = cfq_words(b) + b->used;
+    struct cf_wire_event_header *header = (void *)w;
 
-    memset(w, 0, words * sizeof(*w));
-    w[0] = (uint64_t)CFQ_EVENT << CFQ_TAG_SHIFT | (uint64_t)type << CFQ_EVENT_SHIFT | words;
+    memset(w, 0, words_of(bytes) * sizeof(*w));
+    header->type = type;
+    header->bytes = words_of(bytes) * (uint32_t)sizeof(*w);
     return w;
 }
 
-uint64_t *cfq_event(struct slot *s, unsigned vcpu, unsigned type, uint32_t words)
+static void end_event(struct cfq_block *b, const struct cf_wire_event_header *event)
 {
-    if (!s->block || s->block == sink || words > CFQ_MAX_EVENT)
+    __atomic_store_n(&b->used, b->used + words_of(event->bytes), __ATOMIC_RELEASE);
+}
+
+void *cfq_event(struct slot *s, unsigned vcpu, enum cf_wire_event type, size_t bytes)
+{
+    if (!s->block || s->block == sink)
         return NULL;
-    if (s->block->used + words > CFQ_WORDS) {
+    if (s->block->used + words_of(bytes) > CFQ_WORDS) {
         pthread_mutex_lock(lock);
         get_block(s, vcpu);
         pthread_mutex_unlock(lock);
     }
-    return s->block == sink ? NULL : begin_event(s->block, type, words);
+    return s->block == sink ? NULL : begin_event(s->block, type, bytes);
 }
 
-void cfq_event_done(struct slot *s, uint32_t words)
+void cfq_event_done(struct slot *s, const void *event)
 {
-    __atomic_store_n(&s->block->used, s->block->used + words, __ATOMIC_RELEASE);
+    end_event(s->block, event);
 }
 
-uint64_t *cfq_early_event(unsigned type, uint32_t words)
+void *cfq_early_event(enum cf_wire_event type, size_t bytes)
 {
     pthread_mutex_lock(lock);
-    if (!stopped() && words <= CFQ_MAX_EVENT) {
-        if (early && early->used + words > CFQ_WORDS) {
+    if (!stopped()) {
+        if (early && early->used + words_of(bytes) > CFQ_WORDS) {
             queue(early, 1);
             early = NULL;
         }
@@ -338,16 +353,16 @@ uint64_t *cfq_early_event(unsigned type, uint32_t words)
         if (early) {
             early->pid = cfq_system ? 1 : (uint32_t)getpid();
             early->tid = 0;
-            return begin_event(early, type, words);
+            return begin_event(early, type, bytes);
         }
     }
     pthread_mutex_unlock(lock);
     return NULL;
 }
 
-void cfq_early_event_done(uint32_t words)
+void cfq_early_event_done(const void *event)
 {
-    __atomic_store_n(&early->used, early->used + words, __ATOMIC_RELEASE);
+    end_event(early, event);
     pthread_mutex_unlock(lock);
 }
 
@@ -355,16 +370,6 @@ void cfq_blind(void)
 {
     if (!stopped())
         __atomic_fetch_add(&cfq_shared->blind, 1, __ATOMIC_RELAXED);
-}
-
-uint32_t cfq_new_number(void)
-{
-    uint32_t n = __atomic_fetch_add(&cfq_shared->blocks, 1, __ATOMIC_RELAXED);
-
-    if (n < UINT32_MAX - 65536)
-        return n;
-    __atomic_store_n(&cfq_shared->blocks, UINT32_MAX - 65536, __ATOMIC_RELAXED);
-    return UINT32_MAX;
 }
 
 /* ---- processes ---- */
@@ -408,7 +413,7 @@ int cfq_blocks_open(int descriptor)
     if (p == MAP_FAILED)
         return -1;
     cfq_shared = p;
-    if (cfq_shared->magic != CFQ_MAGIC || cfq_shared->version != CFQ_VERSION)
+    if (cfq_shared->magic != CFQ_MAGIC || cfq_shared->version != CF_WIRE_VERSION)
         return -1;
     _Static_assert(sizeof(*lock) <= CFQ_PRIVATE, "the lock finds its place");
     lock = (void *)cfq_shared->lock;

@@ -127,40 +127,35 @@ static const char *next_mapping(const char *line, struct mapping *m)
     return stop + 1;
 }
 
-static uint32_t name_words(const char *name)
-{
-    return 1 + (uint32_t)(strlen(name) + 7) / 8;
-}
-
 /* An event of a slot, or an early one where `s` is NULL. */
 static void report(struct slot *s, unsigned vcpu, const struct mapping *m)
 {
-    uint32_t words = 5 + name_words(m->name);
-    uint64_t *e = s ? cfq_event(s, vcpu, CFQ_MAP, words) : cfq_early_event(CFQ_MAP, words);
+    size_t bytes = sizeof(struct cf_wire_map) + strlen(m->name);
+    struct cf_wire_map *e =
+        s ? cfq_event(s, vcpu, CF_WIRE_MAP, bytes) : cfq_early_event(CF_WIRE_MAP, bytes);
 
     if (!e)
         return;
-    e[1] = m->start;
-    e[2] = m->end;
-    e[3] = m->offset;
-    e[4] = m->perms;
-    e[5] = strlen(m->name);
-    memcpy(e + 6, m->name, e[5]);
+    e->start = m->start;
+    e->end = m->end;
+    e->offset = m->offset;
+    e->perms = m->perms;
+    memcpy(e + 1, m->name, strlen(m->name));
     if (s)
-        cfq_event_done(s, words);
+        cfq_event_done(s, e);
     else
-        cfq_early_event_done(words);
+        cfq_early_event_done(e);
 }
 
 static void report_gone(struct slot *s, unsigned vcpu, uint64_t start, uint64_t bytes)
 {
-    uint64_t *e = cfq_event(s, vcpu, CFQ_UNMAP, 3);
+    struct cf_wire_map *e = cfq_event(s, vcpu, CF_WIRE_UNMAP, sizeof(*e));
 
     if (!e)
         return;
-    e[1] = start;
-    e[2] = start + bytes;
-    cfq_event_done(s, 3);
+    e->start = start;
+    e->end = start + bytes;
+    cfq_event_done(s, e);
 }
 
 void cfq_maps_install(const char *target)
@@ -196,7 +191,6 @@ void cfq_maps_begin(uint64_t offset)
     struct mapping *m = malloc(3 * sizeof(*m));
     char *text = read_maps();
     int narrow = calls ? calls->narrow : offset != 0;
-    uint64_t *event;
 
     base = offset;
     if (!m) {
@@ -204,11 +198,7 @@ void cfq_maps_begin(uint64_t offset)
         cfq_blind();
         return;
     }
-    event = cfq_early_event(CFQ_LOADED, 2);
-    if (event) {
-        event[1] = qemu_plugin_start_code();
-        cfq_early_event_done(2);
-    }
+    cfq_shared->code = qemu_plugin_start_code();
     for (const char *line = text; (line = next_mapping(line, m)) != NULL;) {
         if (!(m->perms & (PERM_R | PERM_W)))
             continue;
@@ -310,31 +300,26 @@ static void heap_moved(struct slot *s, unsigned vcpu, uint64_t to)
     heap_end = to;
 }
 
-/* A thread is known from here on, even if it runs much later. */
-static void thread_made(struct slot *s, unsigned vcpu, uint64_t tid)
+static void report_task(struct slot *s, unsigned vcpu, enum cf_wire_task_kind kind, uint32_t tid,
+                        const char *name)
 {
-    uint64_t *e = cfq_event(s, vcpu, CFQ_BEGIN, 2);
+    struct cf_wire_task *e = cfq_event(s, vcpu, CF_WIRE_TASK, sizeof(*e) + strlen(name));
 
     if (!e)
         return;
-    e[1] = tid;
-    cfq_event_done(s, 2);
+    e->tid = tid;
+    e->kind = kind;
+    memcpy(e + 1, name, strlen(name));
+    cfq_event_done(s, e);
 }
 
 /* The emulator has handed the name on to the kernel. */
 static void thread_named(struct slot *s, unsigned vcpu)
 {
     char name[32] = "";
-    uint64_t *e;
 
-    if (prctl(PR_GET_NAME, name) != 0)
-        return;
-    e = cfq_event(s, vcpu, CFQ_NAMED, 1 + name_words(name));
-    if (!e)
-        return;
-    e[1] = strlen(name);
-    memcpy(e + 2, name, e[1]);
-    cfq_event_done(s, 1 + name_words(name));
+    if (prctl(PR_GET_NAME, name) == 0)
+        report_task(s, vcpu, CF_WIRE_TASK_NAME, (uint32_t)gettid(), name);
 }
 
 void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t result)
@@ -348,8 +333,8 @@ void cfq_maps_returned(struct slot *s, unsigned vcpu, int64_t number, int64_t re
     if (calls->narrow)
         address &= UINT32_MAX;
     if (number == calls->clone) {
-        if (a[0] & CLONE_THREAD && result > 0)
-            thread_made(s, vcpu, address);
+        if (a[0] & CLONE_THREAD && result > 0) /* known from here on, even if it runs much later */
+            report_task(s, vcpu, CF_WIRE_TASK_MADE, (uint32_t)address, "");
     } else if (number == calls->prctl) {
         if (a[0] == PR_SET_NAME)
             thread_named(s, vcpu);

@@ -28,7 +28,7 @@ VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra -fno-strict
     -fomit-frame-pointer -fno-stack-protector -fno-pic -fno-pie -Wno-unused-parameter \
     -Werror=incompatible-pointer-types \
     -DVGA_$(VG_ARCH)=1 -DVGO_linux=1 -DVGP_$(VG_ARCH)_linux=1 -DVGPV_$(VG_ARCH)_linux_vanilla=1 \
-    -isystem $(VG_INCLUDE)
+    -isystem $(VG_INCLUDE) -I$(CFT_DIR)/../..
 VG_OUT := $(B)/libexec/cacheflow/valgrind
 VG_SUFFIX := $(VG_ARCH)-linux
 
@@ -45,7 +45,8 @@ cftrace:
 	@echo "cftrace: not built: needs the package valgrind on amd64 or arm64" >&2
 endif
 
-$(B)/obj/trace/tool_%.o: $(CFT_DIR)/tool_%.c $(wildcard $(CFT_DIR)/tool*.h) $(CFT_DIR)/protocol.h
+$(B)/obj/trace/tool_%.o: $(CFT_DIR)/tool_%.c $(wildcard $(CFT_DIR)/tool*.h) $(CFT_DIR)/protocol.h \
+    $(CFT_DIR)/../record/protocol.h
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC    $<")
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -c $< -o $@

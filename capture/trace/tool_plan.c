@@ -9,7 +9,7 @@
  */
 #include "tool.h"
 
-#include "../cf_repeat.h"
+#include "capture/record/cf_repeat.h"
 #include "pub_tool_basics.h"
 #include "tool_plan.h"
 

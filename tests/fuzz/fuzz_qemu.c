@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/qemu/decode.h"
+#include "capture/qemu/reader.h"
 #include "capture/qemu/protocol.h"
 #include "formats/stream/cf.h"
 
@@ -23,7 +23,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 /* QUEUE words; DESCRIBE code; leave words in a block that is not queued; queue an ODD entry */
 enum { QUEUE, DESCRIBE, LEAVE, ODD, WHATS };
 
-static int message(struct cfq_decoder *d, struct cfq_shared *s, unsigned what, unsigned who,
+static int message(struct cfq_reader *d, struct cfq_shared *s, unsigned what, unsigned who,
                    const uint8_t *bytes, size_t n)
 {
     struct cfq_block *b = cfq_block(s, who);
@@ -44,31 +44,31 @@ static int message(struct cfq_decoder *d, struct cfq_shared *s, unsigned what, u
     }
     s->queue[s->tail % CFQ_QUEUE] = e;
     s->tail++;
-    return cfq_decoder_read(d, 0);
+    return cfq_reader_read(d, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cf_header header = {.clock_unit = "instructions", .source = "fuzz"};
-    struct cfq_options o = {.fetch_line = 64, .name = "fuzz", .path = "/bin/true"};
+    struct cfq_options o = {.record.fetch_line = 64, .name = "fuzz", .path = "/bin/true"};
     const uint8_t *end = data + size;
-    struct cfq_decoder *d;
+    struct cfq_reader *d;
     struct cfq_shared *s;
     struct cf_writer *w;
     char problem[256];
 
     if (size < 1)
         return 0;
-    o.instructions = data[0] & 1;
-    o.limit = data[0] & 2 ? 100 : 0;
+    o.record.instructions = data[0] & 1;
+    o.record.limit = data[0] & 2 ? 100 : 0;
     o.system = data[0] & 4 ? 1 : 0;
     if (o.system)
         o.path = NULL;
     w = cf_writer_open("/dev/null", "fuzz");
     if (!w || cf_writer_header(w, &header) != 0 ||
-        !(d = cfq_decoder_open(&o, w, problem, sizeof problem)))
+        !(d = cfq_reader_open(&o, w, problem, sizeof problem)))
         abort();
-    s = mmap(NULL, CFQ_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, cfq_decoder_descriptor(d),
+    s = mmap(NULL, CFQ_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, cfq_reader_descriptor(d),
              0);
     if (s == MAP_FAILED)
         abort();
@@ -84,8 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         data += n;
     }
-    cfq_decoder_finish(d);
-    cfq_decoder_close(d);
+    cfq_reader_finish(d);
+    cfq_reader_close(d);
     munmap(s, CFQ_SHARED_BYTES);
     (void)!cf_writer_close(w, 1, problem, sizeof problem);
     return 0;
@@ -93,14 +93,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- inputs to begin with ---- */
 
-static uint64_t event(unsigned type, uint64_t count)
+static uint64_t event(unsigned type, uint64_t words)
 {
-    return (uint64_t)CFQ_EVENT << CFQ_TAG_SHIFT | (uint64_t)type << CFQ_EVENT_SHIFT | count;
+    return words * 8 << 32 | type;
 }
 
-static uint64_t tagged(unsigned tag, uint64_t rest)
+static uint64_t access_of(uint64_t insn, uint64_t kind, uint64_t rest)
 {
-    return (uint64_t)tag << CFQ_TAG_SHIFT | rest;
+    return CF_WIRE_ACCESS | insn << CF_WIRE_INSN_SHIFT | kind << CF_WIRE_KIND_SHIFT | rest;
 }
 
 static void send(FILE *f, unsigned what, unsigned who, const uint64_t *words, size_t count)
@@ -114,40 +114,46 @@ static void send(FILE *f, unsigned what, unsigned who, const uint64_t *words, si
 
 static void write_seed(const char *where, int how)
 {
-    const uint64_t code[] = {event(CFQ_DESCRIBE, 5),
-                             0,
+    const uint64_t listed = UINT64_C(1) << 48, repeats = CF_WIRE_REPEATS | CF_WIRE_JOINED;
+    const uint64_t code[] = {event(CF_WIRE_BLOCK, 6),
+                             UINT64_C(3) << 32 | 1,
+                             listed,
                              UINT64_C(4) << 56 | 0x1034,
                              UINT64_C(4) << 56 | 0x1038,
                              UINT64_C(4) << 56 | 0x103c,
-                             event(CFQ_DESCRIBE, 3),
-                             1,
-                             UINT64_C(2) << 56 | 0x1040};
+                             event(CF_WIRE_BLOCK, 4),
+                             UINT64_C(1) << 32 | 2,
+                             listed,
+                             repeats | UINT64_C(2) << 56 | 0x1040};
     const uint64_t text = 0x6e69616d; /* "main" */
-    const uint64_t words[] = {
-        event(CFQ_LOADED, 2),
-        0x1000,
-        event(CFQ_MAP, 7),
-        0x1000,
-        0x3000,
-        0,
-        5,
-        4,
-        text,
-        event(CFQ_NAMED, 3),
-        4,
-        text,
-        tagged(CFQ_EXECUTE, 0),
-        UINT64_C(1) << CFQ_INSN_SHIFT | UINT64_C(3) << CFQ_KIND_SHIFT | 0x2000,
-        tagged(CFQ_WIDE, UINT64_C(2) << CFQ_INSN_SHIFT | UINT64_C(11) << CFQ_KIND_SHIFT),
-        UINT64_C(0xffff800000000000),
-        tagged(CFQ_EXECUTE, 1),
-        event(CFQ_BEGIN, 2),
-        2,
-        event(CFQ_UNMAP, 3),
-        0x1000,
-        0x2000,
-        event(CFQ_EXIT, 1)};
-    const uint64_t rest[] = {tagged(CFQ_RESUME, 0), UINT64_C(2) << CFQ_INSN_SHIFT | 0x2008};
+    const uint64_t words[] = {event(CF_WIRE_MAP, 6),
+                              0x1000,
+                              0x3000,
+                              0,
+                              5,
+                              text,
+                              event(CF_WIRE_TASK, 3),
+                              (uint64_t)CF_WIRE_TASK_NAME << 32 | 2,
+                              text,
+                              CF_WIRE_LISTED(1),
+                              access_of(1, 3, 0x2000),
+                              access_of(2, 11, CF_WIRE_WIDE),
+                              UINT64_C(0xffff800000000000),
+                              CF_WIRE_LISTED(2),
+                              access_of(0, 0, 0x2000),
+                              access_of(0, CF_WIRE_KIND_STORE, 0x3000),
+                              CF_WIRE_LISTED(2),
+                              access_of(0, 0, 0x2001),
+                              event(CF_WIRE_TASK, 2),
+                              (uint64_t)CF_WIRE_TASK_MADE << 32 | 3,
+                              event(CF_WIRE_UNMAP, 5),
+                              0x1000,
+                              0x2000,
+                              0,
+                              0,
+                              event(CF_WIRE_TASK, 2),
+                              (uint64_t)CF_WIRE_TASK_EXIT << 32 | 2};
+    const uint64_t rest[] = {CF_WIRE_LISTED(1) | CF_WIRE_RESUMED, access_of(2, 0, 0x2008)};
     char path[4096];
     FILE *f;
 

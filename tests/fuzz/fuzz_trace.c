@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/trace/decode.h"
+#include "capture/trace/reader.h"
 #include "capture/trace/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -34,19 +34,20 @@ static uint32_t pid_of(unsigned who)
     return (1 << 22) + 1 + who % 4;
 }
 
-static int origin(void *arg, uint32_t hint, const struct cf_trace_origin *o)
+static int origin(void *arg, uint32_t hint, const struct cf_record_origin *o)
 {
     (void)arg;
     sum += hint + o->pc + o->size;
     return 0;
 }
 
-static struct cf_trace_columns columns;
+static struct cf_record_columns columns;
 
-static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *c, uint32_t *rows)
+static int place(void *arg, uint32_t pid, uint32_t tid, uint32_t cpu, struct cf_record_columns *c,
+                 uint32_t *rows)
 {
     (void)arg;
-    sum += pid + tid;
+    sum += pid + tid + cpu;
     *c = columns;
     *rows = ROOM;
     return 0;
@@ -65,21 +66,22 @@ static int placed(void *arg, uint32_t rows)
     return 0;
 }
 
-static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint64_t count)
+static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint32_t cpu,
+                    uint64_t count)
 {
     (void)arg;
     sum += time + pid + tid + count;
     return 0;
 }
 
-static int task(void *arg, const struct cf_trace_task *t)
+static int task(void *arg, const struct cf_record_task *t)
 {
     (void)arg;
     sum += strlen(t->name) + t->pid;
     return 0;
 }
 
-static int map(void *arg, const struct cf_trace_map *m)
+static int map(void *arg, const struct cf_record_map *m)
 {
     (void)arg;
     sum += strlen(m->name) + m->start;
@@ -88,7 +90,7 @@ static int map(void *arg, const struct cf_trace_map *m)
     return 0;
 }
 
-static int objects(void *arg, const struct cf_trace_objects *o)
+static int objects(void *arg, const struct cf_record_objects *o)
 {
     (void)arg;
     for (uint32_t i = 0; i < o->rows; i++)
@@ -96,7 +98,7 @@ static int objects(void *arg, const struct cf_trace_objects *o)
     return 0;
 }
 
-static int context(void *arg, const struct cf_trace_context *c)
+static int context(void *arg, const struct cf_record_context *c)
 {
     (void)arg;
     sum += c->pc;
@@ -170,9 +172,9 @@ static void message(struct cf_trace *t, int fd, unsigned what, unsigned who, con
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct cf_trace_handler handler = {NULL, origin, place,   placed, switched,
-                                                    task, map,    objects, context};
-    struct cf_trace_options options = {.fetch_line = 64};
+    static const struct cf_record_handler handler = {NULL, origin, place,   placed, switched,
+                                                     task, map,    objects, context};
+    struct cf_trace_options options = {.record.fetch_line = 64};
     char problem[256], path[128];
     const uint8_t *end = data + size;
     struct cf_trace *t;
@@ -180,9 +182,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    options.instructions = data[0] & 1;
+    options.record.instructions = data[0] & 1;
     options.follow = 0;
-    options.limit = data[0] & 2 ? 100 : 0;
+    options.record.limit = data[0] & 2 ? 100 : 0;
     t = cf_trace_open(folder, &options, &handler, problem, sizeof problem);
     if (!t) {
         fprintf(stderr, "%s\n", problem);
@@ -338,7 +340,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
             write_seed((*argv)[1] + 8, how);
         exit(0);
     }
-    columns = (struct cf_trace_columns){time, addr, hint};
+    columns = (struct cf_record_columns){time, addr, hint};
     snprintf(folder, sizeof folder, "%s/cf-fuzz-XXXXXX",
              getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(folder))

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "capture/cf_repeat.c"
+#include "capture/record/cf_repeat.c"
 #include "tap.h"
 
 enum { MEMORY = 8192 };

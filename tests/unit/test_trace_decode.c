@@ -5,14 +5,8 @@
  * sends nonsense is dropped with a problem, and nothing else happens; run with the sanitizers it
  * shows that nothing of it is used afterwards. Memory: some rings of 4 MiB.
  */
-#include "capture/cf_repeat.c"
-#include "capture/trace/decode.c"
-#include "capture/trace/decode_events.c"
-#include "capture/trace/decode_place.c"
-#include "capture/trace/decode_process.c"
-#include "capture/trace/decode_repeat.c"
-#include "capture/trace/decode_rows.c"
-#include "capture/trace/decode_templates.c"
+#include "capture/trace/processes.c"
+#include "capture/trace/reader.c"
 #include "tap.h"
 
 static char directory[] = "/tmp/cf-trace-test-XXXXXX";
@@ -31,16 +25,17 @@ static int called(void)
     return ++calls == most_calls;
 }
 
-static int origin(void *arg, uint32_t hint, const struct cf_trace_origin *o)
+static int origin(void *arg, uint32_t hint, const struct cf_record_origin *o)
 {
     (void)arg, (void)hint, (void)o;
     return called();
 }
 
-static int place(void *arg, uint32_t pid, uint32_t tid, struct cf_trace_columns *c, uint32_t *room)
+static int place(void *arg, uint32_t pid, uint32_t tid, uint32_t cpu, struct cf_record_columns *c,
+                 uint32_t *room)
 {
-    (void)arg, (void)pid, (void)tid;
-    *c = (struct cf_trace_columns){times + rows, addrs + rows, hints + rows};
+    (void)arg, (void)pid, (void)tid, (void)cpu;
+    *c = (struct cf_record_columns){times + rows, addrs + rows, hints + rows};
     *room = 4096;
     return called();
 }
@@ -52,33 +47,34 @@ static int placed(void *arg, uint32_t n)
     return called();
 }
 
-static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint64_t count)
+static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint32_t cpu,
+                    uint64_t count)
 {
-    (void)arg, (void)time, (void)pid, (void)tid, (void)count;
+    (void)arg, (void)time, (void)pid, (void)tid, (void)cpu, (void)count;
     return called();
 }
 
-static int task(void *arg, const struct cf_trace_task *t)
-{
-    (void)arg;
-    exits += t->kind == CF_TRACE_EXIT;
-    return called();
-}
-
-static int map(void *arg, const struct cf_trace_map *m)
+static int task(void *arg, const struct cf_record_task *t)
 {
     (void)arg;
-    unmaps += m->kind == CF_TRACE_UNMAPPED;
+    exits += t->kind == CF_RECORD_EXIT;
     return called();
 }
 
-static int objects(void *arg, const struct cf_trace_objects *o)
+static int map(void *arg, const struct cf_record_map *m)
+{
+    (void)arg;
+    unmaps += m->kind == CF_RECORD_UNMAPPED;
+    return called();
+}
+
+static int objects(void *arg, const struct cf_record_objects *o)
 {
     (void)arg, (void)o;
     return called();
 }
 
-static int context(void *arg, const struct cf_trace_context *c)
+static int context(void *arg, const struct cf_record_context *c)
 {
     (void)arg, (void)c;
     return called();
@@ -86,8 +82,8 @@ static int context(void *arg, const struct cf_trace_context *c)
 
 static void begin(void)
 {
-    const struct cf_trace_handler handler = {NULL, origin, place,   placed, switched,
-                                             task, map,    objects, context};
+    const struct cf_record_handler handler = {NULL, origin, place,   placed, switched,
+                                              task, map,    objects, context};
     const struct cf_trace_options options = {.follow = 1};
     char path[PATH_MAX], text[200];
 
@@ -105,7 +101,7 @@ static int end(void)
     int bad;
 
     cf_trace_finish(trace);
-    bad = cf_trace_problem(trace) != NULL;
+    bad = cf_decode_trouble(&trace->decode) != NULL;
     cf_trace_close(trace);
     close(tokens);
     return bad;
@@ -291,7 +287,7 @@ static void test_dropped(void)
     ok(cf_trace_dropped(trace) == 1, "a record of no superblock drops its process");
     empty_processes();
     right_process(101);
-    ok(cf_trace_flush(trace) == CF_TRACE_WORKED, "others go on");
+    ok(cf_decode_flush(&trace->decode) == 0, "others go on");
     is_u64(rows, 1 + 3, "with all rows of both");
     ok(end() == 1, "and the problem is told");
 }
@@ -345,7 +341,7 @@ static void test_strings(void)
     p = put_moves(p, 6, 3, 0x4028, 0x6028);
     start(100);
     hand_over(100, (uint32_t)(p - first_block(ring)));
-    is_u64(cf_trace_time(trace), 2 + 2 + 1,
+    is_u64(cf_decode_time(&trace->decode), 2 + 2 + 1,
            "a string instruction counts once each time it is begun");
     munmap(ring, CF_WIRE_RING_BYTES);
     ok(end() == 0, "and is no problem");
@@ -647,7 +643,7 @@ static void test_stopped(void)
         uint8_t *p;
 
         begin();
-        trace->options.instructions = 1;
+        trace->decode.rows.instructions = 1;
         ring = make_ring(100);
         p = put_all(first_block(ring), 100);
         start(100);
@@ -664,7 +660,8 @@ static void test_stopped(void)
         send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 101});
         send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 100});
         if (most_calls == 0)
-            ok(cf_trace_dropped(trace) == 0 && cf_trace_flush(trace) >= 0, "all of it is right");
+            ok(cf_trace_dropped(trace) == 0 && cf_decode_flush(&trace->decode) == 0,
+               "all of it is right");
         else if (cf_trace_read(trace, 0) != CF_TRACE_STOPPED)
             wrong++;
         end();
@@ -692,7 +689,8 @@ static void test_lost(void)
             send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 100});
         munmap(ring, CF_WIRE_RING_BYTES);
         cf_trace_finish(trace);
-        ok(cf_trace_refused(trace) && strstr(cf_trace_problem(trace), strerror(ENOMEM)),
+        ok(cf_decode_was_refused(&trace->decode) &&
+               strstr(cf_decode_trouble(&trace->decode), strerror(ENOMEM)),
            "what could not be sent is told, %s", said ? "at the end" : "without an end");
         end();
     }

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "capture/cf_repeat.h"
+#include "capture/record/cf_repeat.h"
 
 static int grows(const struct cf_repeat_piece *p, uint64_t addr, unsigned bytes)
 {

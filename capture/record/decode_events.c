@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process tells between its records: contexts, heap blocks, tasks, mappings, and which
- * thread runs.
+ * decode_events.c - what a process reports between its records: contexts, heap blocks, tasks,
+ * mappings, and which thread runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +9,18 @@
 
 #include "decode_parts.h"
 
-static struct cf_decode_thread *find_thread(struct cf_trace *t, struct cf_decode_process *p,
+static struct cf_decode_thread *find_thread(struct cf_decode *t, struct cf_decode_process *p,
                                             uint32_t tid)
 {
-    struct cf_decode_thread *th;
+    struct cf_decode_thread *th = NULL;
 
-    for (int i = p->n_threads - 1; i >= 0; i--)
+    for (int i = p->n_threads - 1; i >= 0; i--) {
         if (p->threads[i].tid == tid)
             return &p->threads[i];
-    if (p->n_threads == p->threads_room) {
+        if (p->n_threads >= CF_DECODE_THREADS && !p->threads[i].alive && i != p->running)
+            th = &p->threads[i];
+    }
+    if (!th && p->n_threads == p->threads_room) {
         int room = p->threads_room ? 2 * p->threads_room : 8;
 
         th = realloc(p->threads, (size_t)room * sizeof(*th));
@@ -27,20 +30,22 @@ static struct cf_decode_thread *find_thread(struct cf_trace *t, struct cf_decode
         }
         p->threads = th;
         p->threads_room = room;
+        th = NULL;
     }
-    th = &p->threads[p->n_threads++];
+    if (!th)
+        th = &p->threads[p->n_threads++];
     memset(th, 0, sizeof(*th));
     th->tid = tid;
     return th;
 }
 
-/* Events. Functions return 0; -1: stop; -2: nonsense. */
+/* Events. Functions return 0; -1: stop; -2: invalid. */
 
-static int new_context(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+static int new_context(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
                        uint32_t bytes)
 {
     struct cf_wire_context wire;
-    struct cf_trace_context *c;
+    struct cf_record_context *c;
 
     if (bytes != sizeof(wire))
         return -2;
@@ -67,7 +72,7 @@ static int new_context(struct cf_trace *t, struct cf_decode_process *p, const ui
     return 0;
 }
 
-static int new_object(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+static int new_object(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
                       uint32_t bytes)
 {
     struct cf_wire_object wire;
@@ -85,14 +90,14 @@ static int new_object(struct cf_trace *t, struct cf_decode_process *p, const uin
     t->objects_pid = p->pid;
     t->object_time[n] = t->time;
     t->object_tid[n] = p->running == CF_DECODE_NO_THREAD ? p->pid : p->threads[p->running].tid;
-    t->object_kind[n] = wire.header.type == CF_WIRE_ALLOC ? CF_TRACE_ALLOC : CF_TRACE_FREE;
+    t->object_kind[n] = wire.header.type == CF_WIRE_ALLOC ? CF_RECORD_ALLOC : CF_RECORD_FREE;
     t->object_addr[n] = wire.addr;
     t->object_bytes[n] = wire.size;
     t->object_stack[n] = p->contexts[wire.context];
     return 0;
 }
 
-/* The text behind an event's fixed part. -2 when there is too much. */
+/* The text behind an event's fixed part. -2 when it is too long. */
 static int copy_name(char *name, const uint8_t *event, size_t fixed, uint32_t bytes)
 {
     if (bytes < fixed || bytes - fixed > CF_WIRE_MAX_NAME)
@@ -102,78 +107,110 @@ static int copy_name(char *name, const uint8_t *event, size_t fixed, uint32_t by
     return 0;
 }
 
-static int new_task(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+static int task_starts(struct cf_decode *t, struct cf_decode_process *p,
+                       struct cf_decode_thread *th, const char *name)
+{
+    th->alive = 1;
+    /* A thread's number may be used again. */
+    if (!(p->running != CF_DECODE_NO_THREAD && th == &p->threads[p->running]))
+        th->count = 0;
+    return cf_decode_task(t, p, th->tid,
+                          p->execed && th->tid == p->pid ? CF_RECORD_NAMED : CF_RECORD_BEGIN, name);
+}
+
+int cf_decode_begin(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid,
+                    const char *name)
+{
+    struct cf_decode_thread *th = find_thread(t, p, tid);
+
+    return !th ? -1 : th->alive ? 0 : task_starts(t, p, th, name);
+}
+
+static int new_task(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
                     uint32_t bytes)
 {
     char name[CF_WIRE_MAX_NAME + 1];
     struct cf_wire_task wire;
     struct cf_decode_thread *th;
-    enum cf_trace_kind kind;
+    int known = 0;
 
     if (copy_name(name, event, sizeof(wire), bytes) != 0)
         return -2;
     memcpy(&wire, event, sizeof(wire));
+    if (!wire.tid)
+        return -2;
+    for (int i = 0; i < p->n_threads; i++)
+        known |= p->threads[i].tid == wire.tid;
+    if (wire.kind == CF_WIRE_TASK_MADE && known)
+        return 0;
     th = find_thread(t, p, wire.tid);
     if (!th)
         return -1;
     snprintf(th->name, sizeof(th->name), "%.*s", (int)sizeof(th->name) - 1, name);
-    if (wire.kind == CF_WIRE_TASK_START)
-        kind = p->execed && wire.tid == p->pid ? CF_TRACE_NAMED : CF_TRACE_BEGIN;
-    else if (wire.kind == CF_WIRE_TASK_NAME)
-        kind = CF_TRACE_NAMED;
-    else if (wire.kind == CF_WIRE_TASK_EXIT)
-        kind = CF_TRACE_EXIT;
-    else
-        return -2;
-    if (wire.kind == CF_WIRE_TASK_START) {
-        th->alive = 1;
-        /* A thread's number may be used again. */
-        if (!(p->running != CF_DECODE_NO_THREAD && th == &p->threads[p->running]))
-            th->count = 0;
-    } else if (kind == CF_TRACE_EXIT) {
+    switch (wire.kind) {
+    case CF_WIRE_TASK_START:
+    case CF_WIRE_TASK_MADE:
+        return task_starts(t, p, th, name);
+    case CF_WIRE_TASK_NAME:
+        return cf_decode_task(t, p, wire.tid, CF_RECORD_NAMED, name);
+    case CF_WIRE_TASK_EXIT:
         th->alive = 0;
+        return cf_decode_task(t, p, wire.tid, CF_RECORD_EXIT, name);
+    default:
+        return -2;
     }
-    return cf_decode_task(t, p, wire.tid, kind, name);
 }
 
-static int new_map(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+static int new_map(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
                    uint32_t bytes)
 {
     char name[CF_WIRE_MAX_NAME + 1];
     struct cf_wire_map wire;
-    struct cf_trace_map map = {.time = t->time, .pid = p->pid, .name = name};
+    struct cf_record_map map = {.time = t->time, .pid = p->pid, .name = name};
 
     if (copy_name(name, event, sizeof(wire), bytes) != 0)
         return -2;
     memcpy(&wire, event, sizeof(wire));
     if (wire.start >= wire.end)
         return -2;
-    map.kind = wire.header.type == CF_WIRE_MAP ? CF_TRACE_MAPPED : CF_TRACE_UNMAPPED;
-    map.perms = wire.perms & 7;
+    map.kind = wire.header.type == CF_WIRE_MAP ? CF_RECORD_MAPPED : CF_RECORD_UNMAPPED;
+    map.perms = wire.perms & 15;
     map.start = wire.start;
     map.end = wire.end;
     map.offset = wire.offset;
     return cf_decode_flush(t) ? -1 : cf_decode_called(t, t->handler.map(t->handler.arg, &map));
 }
 
-static int new_thread(struct cf_trace *t, struct cf_decode_process *p, const uint8_t *event,
+int cf_decode_run(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid, uint32_t cpu)
+{
+    struct cf_decode_thread *th = find_thread(t, p, tid);
+
+    if (!th)
+        return -1;
+    if (p->running == th - p->threads)
+        return 0;
+    if (cf_decode_end_repeat(t) != 0)
+        return -1;
+    cf_decode_pause(t);
+    p->running = (int)(th - p->threads);
+    th->cpu = cpu;
+    th->start = t->time;
+    th->step = 0;
+    return cf_decode_resume(t);
+}
+
+static int new_thread(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
                       uint32_t bytes)
 {
     struct cf_wire_thread wire;
-    struct cf_decode_thread *th;
 
     if (bytes != sizeof(wire))
         return -2;
     memcpy(&wire, event, sizeof(wire));
-    th = find_thread(t, p, wire.tid);
-    if (!th)
-        return -1;
-    cf_decode_pause(t);
-    p->running = (int)(th - p->threads);
-    return cf_decode_resume(t);
+    return cf_decode_run(t, p, wire.tid, 0);
 }
 
-int cf_decode_event(struct cf_trace *t, struct cf_decode_process *p, const uint8_t **from,
+int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint8_t **from,
                     const uint8_t *end)
 {
     struct cf_wire_event_header header;
@@ -193,7 +230,7 @@ int cf_decode_event(struct cf_trace *t, struct cf_decode_process *p, const uint8
     case CF_WIRE_PAD:
         return 0;
     case CF_WIRE_BLOCK:
-        r = cf_rows_describe(&p->code, e, header.bytes);
+        r = cf_rows_describe(&t->rows, &p->code, e, header.bytes);
         return r == 0 ? 0 : r == -1 ? -2 : cf_decode_no_memory(t);
     case CF_WIRE_THREAD:
         return new_thread(t, p, e, header.bytes);

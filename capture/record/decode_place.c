@@ -7,7 +7,7 @@
 
 #include "decode_parts.h"
 
-int cf_decode_close_place(struct cf_trace *t)
+int cf_decode_close_place(struct cf_decode *t)
 {
     uint32_t rows = t->out.rows;
     int open = t->out.room > 0;
@@ -19,13 +19,13 @@ int cf_decode_close_place(struct cf_trace *t)
     if (cf_decode_called(t, t->handler.placed(t->handler.arg, rows)) != 0)
         return -1;
     if (t->options.limit && t->total >= t->options.limit)
-        cf_trace_stop(t);
+        t->stopping = 1;
     return 0;
 }
 
-int cf_decode_flush(struct cf_trace *t)
+int cf_decode_flush(struct cf_decode *t)
 {
-    struct cf_trace_objects objects = {
+    struct cf_record_objects objects = {
         .rows = t->n_objects,
         .pid = t->objects_pid,
         .time = t->object_time,
@@ -46,15 +46,17 @@ int cf_decode_flush(struct cf_trace *t)
     return objects.rows ? cf_decode_called(t, t->handler.objects(t->handler.arg, &objects)) : 0;
 }
 
-static int open_place(struct cf_trace *t)
+static int open_place(struct cf_decode *t)
 {
-    struct cf_decode_process *p = t->current;
-    uint32_t tid = p->running == CF_DECODE_NO_THREAD ? p->pid : p->threads[p->running].tid;
+    const struct cf_decode_process *p = t->current;
+    const struct cf_decode_thread none = {.tid = p->pid}, *th = p->running == CF_DECODE_NO_THREAD
+                                                                    ? &none
+                                                                    : &p->threads[p->running];
     uint32_t rows = 0;
 
     memset(&t->out, 0, sizeof(t->out));
-    if (cf_decode_called(
-            t, t->handler.place(t->handler.arg, p->pid, tid, &t->out.columns, &rows)) != 0)
+    if (cf_decode_called(t, t->handler.place(t->handler.arg, p->pid, th->tid, th->cpu,
+                                             &t->out.columns, &rows)) != 0)
         return -1;
     if (rows == 0) {
         t->stopped = 1;
@@ -66,9 +68,9 @@ static int open_place(struct cf_trace *t)
     return 0;
 }
 
-int cf_decode_put_staged(struct cf_trace *t, uint32_t staged)
+int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
 {
-    const struct cf_trace_columns *s = &t->rows.staging;
+    const struct cf_record_columns *s = &t->rows.staging;
     uint32_t done = 0;
 
     /* A full place may go on its way at once: what was kept back must go before it. */
@@ -76,7 +78,7 @@ int cf_decode_put_staged(struct cf_trace *t, uint32_t staged)
         cf_decode_flush(t) != 0)
         return -1;
     while (done < staged) {
-        const struct cf_trace_columns *c = &t->out.columns;
+        const struct cf_record_columns *c = &t->out.columns;
         uint32_t row = t->out.rows, n;
 
         if (t->stopping)
@@ -98,7 +100,7 @@ int cf_decode_put_staged(struct cf_trace *t, uint32_t staged)
     return 0;
 }
 
-int cf_decode_end_repeat(struct cf_trace *t)
+int cf_decode_end_repeat(struct cf_decode *t)
 {
     uint32_t staged = 0;
 
@@ -111,7 +113,18 @@ int cf_decode_end_repeat(struct cf_trace *t)
 
 /* Threads. */
 
-void cf_decode_pause(struct cf_trace *t)
+int cf_decode_leave(struct cf_decode *t, const struct cf_decode_process *p)
+{
+    if (t->current != p)
+        return 0;
+    if (!t->stopped && cf_decode_end_repeat(t) != 0)
+        return -1;
+    cf_decode_pause(t);
+    t->current = NULL;
+    return cf_decode_close_place(t);
+}
+
+void cf_decode_pause(struct cf_decode *t)
 {
     if (t->current && t->current->running != CF_DECODE_NO_THREAD)
         t->current->threads[t->current->running].count += t->time - t->run_from;
@@ -119,7 +132,7 @@ void cf_decode_pause(struct cf_trace *t)
 }
 
 /* The current process's running thread runs from now on. */
-int cf_decode_resume(struct cf_trace *t)
+int cf_decode_resume(struct cf_decode *t)
 {
     struct cf_decode_process *p = t->current;
     struct cf_decode_thread *th;
@@ -131,13 +144,13 @@ int cf_decode_resume(struct cf_trace *t)
     if (cf_decode_close_place(t) != 0)
         return -1;
     return cf_decode_called(
-        t, t->handler.switched(t->handler.arg, t->time, p->pid, th->tid, th->count));
+        t, t->handler.switched(t->handler.arg, t->time, p->pid, th->tid, th->cpu, th->count));
 }
 
-int cf_decode_task(struct cf_trace *t, struct cf_decode_process *p, uint32_t tid,
-                   enum cf_trace_kind kind, const char *name)
+int cf_decode_task(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid,
+                   enum cf_record_kind kind, const char *name)
 {
-    struct cf_trace_task task = {.time = t->time, .pid = p->pid, .tid = tid, .parent = p->parent};
+    struct cf_record_task task = {.time = t->time, .pid = p->pid, .tid = tid, .parent = p->parent};
 
     task.kind = kind;
     task.name = name;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * String instructions that repeat themselves (rep movs and its kin): one instruction, of which
- * Valgrind makes a superblock for every iteration or some of them. It is counted and fetched once;
- * its accesses are joined (capture/cf_repeat.h), or stand as they are at its time.
+ * decode_repeat.c - string instructions that repeat themselves (rep movs and its kin): one
+ * instruction, of which there is a superblock or translation block for every iteration or some of
+ * them. It is counted and fetched once; its accesses are joined (cf_repeat.h), or stand as they are
+ * at its time.
  */
 #include <string.h>
 
@@ -16,7 +17,7 @@ static int put_row(struct cf_rows *r, struct cf_rows_code *code, uint8_t op, uin
     if (cf_rows_hint(r, &row) != 0)
         return -1;
     r->staging.time[*staged] = code->repeat.time;
-    r->staging.addr[*staged] = addr & CF_WIRE_ADDRESS_MASK;
+    r->staging.addr[*staged] = addr;
     r->staging.hint[(*staged)++] = row.hint;
     return 0;
 }
@@ -42,17 +43,27 @@ enum cf_rows_result cf_rows_repeat_end(struct cf_rows *r, struct cf_rows_code *c
     return bad ? CF_ROWS_MEMORY : CF_ROWS_STAGED;
 }
 
+int cf_rows_repeat_access(struct cf_rows *r, struct cf_rows_code *code, int joined, uint8_t op,
+                          uint64_t addr, uint32_t bytes, uint32_t *staged)
+{
+    struct cf_repeat_piece pieces[CF_REPEAT_MOST];
+
+    if (!joined || bytes > CF_REPEAT_OVERLAP)
+        return put_row(r, code, op, addr, bytes, staged);
+    return put_pieces(r, code, pieces,
+                      cf_repeat_add(&code->repeat.joined, op == CF_WIRE_STORE, addr, bytes, pieces),
+                      staged);
+}
+
 int cf_rows_repeat_accesses(struct cf_rows *r, struct cf_rows_code *code,
                             const struct cf_rows_block *b, uint32_t to, const uint8_t *record,
                             uint32_t *staged)
 {
     int joined = !!(b->insn[b->insns - 1].pc_length & CF_WIRE_JOINED);
 
-    code->repeat.pc = b->insn[b->insns - 1].pc_length & CF_WIRE_PC_MASK;
+    code->repeat.pc = cf_rows_pc(b, b->insns - 1u);
     for (uint32_t i = b->repeat_access; i < to; i++) {
         const struct cf_wire_access *a = &b->access[i];
-        uint8_t op = a->op & ~CF_WIRE_CONDITIONAL;
-        struct cf_repeat_piece pieces[CF_REPEAT_MOST];
         uint64_t addr = 0;
 
         if (a->slot != CF_WIRE_NO_SLOT) {
@@ -60,17 +71,9 @@ int cf_rows_repeat_accesses(struct cf_rows *r, struct cf_rows_code *code,
             if (a->op & CF_WIRE_CONDITIONAL && addr == CF_WIRE_ADDRESS_MASK)
                 continue;
         }
-        addr += a->offset;
-        if (!joined || a->size > CF_REPEAT_OVERLAP) {
-            if (put_row(r, code, op, addr, a->size, staged) != 0)
-                return -1;
-        } else {
-            unsigned n =
-                cf_repeat_add(&code->repeat.joined, op == CF_WIRE_STORE, addr, a->size, pieces);
-
-            if (put_pieces(r, code, pieces, n, staged) != 0)
-                return -1;
-        }
+        if (cf_rows_repeat_access(r, code, joined, a->op & ~CF_WIRE_CONDITIONAL,
+                                  (addr + a->offset) & CF_WIRE_ADDRESS_MASK, a->size, staged) != 0)
+            return -1;
     }
     return 0;
 }
@@ -92,7 +95,7 @@ int cf_rows_continues(struct cf_rows *r, struct cf_rows_code *code, const uint8_
     if (code->map[outcome] & CF_ROWS_UNSEEN && cf_rows_template(r, code, outcome) != 0)
         return -1;
     b = code->blocks[cf_rows_at(code, code->map[outcome])->block];
-    return b->repeat == 1 && (b->insn[0].pc_length & CF_WIRE_PC_MASK) == code->repeat.pc;
+    return b->repeat == 1 && cf_rows_pc(b, 0) == code->repeat.pc;
 }
 
 enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
@@ -105,6 +108,7 @@ enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
     memcpy(&word, *from, sizeof(word));
     for (;;) {
         uint32_t outcome = word >> CF_WIRE_SLOT_BITS, e;
+        int continues;
         const struct cf_rows_template *t = cf_rows_at(code, code->map[outcome]);
         const struct cf_rows_block *b = code->blocks[t->block];
 
@@ -119,7 +123,10 @@ enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
             return CF_ROWS_MEMORY;
         *from += t->bytes;
         /* The next, if that goes on in the same way and surely finds room. */
-        if (end - *from < 4 || cf_rows_continues(r, code, *from, end) != 1)
+        continues = cf_rows_continues(r, code, *from, end);
+        if (continues < 0)
+            return CF_ROWS_MEMORY;
+        if (!continues)
             return CF_ROWS_STAGED;
         memcpy(&word, *from, sizeof(word));
         if (word < CF_WIRE_EVENTS)

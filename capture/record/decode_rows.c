@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inner loop of the decoder. A record is expanded by copying the groups of its template
- * (decode_templates.c); only addresses and times are computed. Groups are stored whole, so that
- * short superblocks need no loop and no branch that depends on their length; what was written too
- * much is overwritten by the next.
+ * decode_rows.c - the inner loop of the decoder. A record is expanded by copying the groups of its
+ * template (decode_templates.c); only addresses and times are computed. Groups are stored whole, so
+ * that short superblocks need no loop and no branch that depends on their length; what was written
+ * too much is overwritten by the next.
  *
  * A template may have a link to what often comes next. The decoder follows these links as long as
  * they agree with the records and expands the longest sequence at once. Where the traced program's
@@ -41,7 +41,7 @@ static inline uint32_t load32(const uint8_t *p)
     return v;
 }
 
-static inline __attribute__((always_inline)) void put_group(const struct cf_trace_columns *c,
+static inline __attribute__((always_inline)) void put_group(const struct cf_record_columns *c,
                                                             uint32_t row,
                                                             const struct cf_rows_group *g,
                                                             const uint8_t *record, uint64_t time)
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void put_group(const struct cf_trac
 uint32_t cf_rows_stage(struct cf_rows *r, const struct cf_rows_template *t, const uint8_t *record,
                        uint64_t time)
 {
-    struct cf_trace_columns *c = &r->staging;
+    struct cf_record_columns *c = &r->staging;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < t->rows; i += CF_ROWS_GROUP)
@@ -91,7 +91,7 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, struct cf_rows_code *cod
                                      const uint8_t **from, const uint8_t *end, uint64_t *time,
                                      uint32_t *staged)
 {
-    struct cf_trace_columns *c = &r->staging;
+    struct cf_record_columns *c = &r->staging;
     struct cf_wire_cut cut;
     uint32_t outcome, e, skipped, first, stop, insns, accesses = 0, rows = 0, executed = 0, done;
 
@@ -109,7 +109,7 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, struct cf_rows_code *cod
     first = e > 1 ? b->exit[e - 2].insn : e == 0 && b->exits ? b->exit[b->exits - 1].insn : 0;
     stop = e ? b->exit[e - 1].insn + 1u : b->insns;
     for (insns = first; insns < stop; insns++)
-        if ((b->insn[insns].pc_length & CF_WIRE_PC_MASK) == cut.pc)
+        if (cf_rows_pc(b, insns) == cut.pc)
             break;
     if (insns == stop)
         insns = first;
@@ -148,7 +148,7 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
                                                struct cf_rows_output *out, uint64_t *time,
                                                uint32_t *staged)
 {
-    const struct cf_trace_columns columns = out->columns;
+    const struct cf_record_columns columns = out->columns;
     const uint32_t *map = code->map;
     const uint32_t outcomes = code->outcomes;
     const uint8_t *p = *from;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Private to the decoder: templates, which decode_templates.c makes of the descriptions of
- * superblocks and decode_rows.c expands.
+ * decode_templates.h - private to the decoder: templates, which decode_templates.c makes of the
+ * descriptions of superblocks and decode_rows.c expands.
  */
-#ifndef CF_TRACE_DECODE_TEMPLATES_H
-#define CF_TRACE_DECODE_TEMPLATES_H
+#ifndef CF_RECORD_DECODE_TEMPLATES_H
+#define CF_RECORD_DECODE_TEMPLATES_H
 
 #include "decode_rows.h"
 
@@ -86,6 +86,14 @@ int cf_rows_continues(struct cf_rows *r, struct cf_rows_code *code, const uint8_
 enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
                                    const uint8_t **from, const uint8_t *end, uint64_t *time,
                                    uint32_t *staged);
+
+/* The translation block's instructions that begin or reach into another line. */
+void cf_rows_find_crossings(struct cf_rows_block *b, uint64_t line);
+
+/* An access of the string instruction that is being executed, to staging behind *staged, with those
+ * that it completes; `joined`: one whose accesses a processor joins. 0, or -1 without memory. */
+int cf_rows_repeat_access(struct cf_rows *r, struct cf_rows_code *code, int joined, uint8_t op,
+                          uint64_t addr, uint32_t bytes, uint32_t *staged);
 
 /* Accesses of a superblock's string instruction, up to that with index `to`, to staging behind
  * *staged. 0, or -1 without memory. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode_target.h - what an ELF file tells of the machine it was made for.
+ * target.h - what an ELF file tells of the machine it was made for.
  */
-#ifndef CF_QEMU_DECODE_TARGET_H
-#define CF_QEMU_DECODE_TARGET_H
+#ifndef CF_QEMU_TARGET_H
+#define CF_QEMU_TARGET_H
 
 #include <stddef.h>
 #include <stdint.h>

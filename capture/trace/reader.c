@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tokens, blocks, and what callers ask; processes are kept in decode_process.c, what is handed over
- * goes through decode_place.c, events are taken in by decode_events.c, and the rows themselves are
- * expanded in decode_rows.c.
- *
- * Memory: per process up to 4 MiB of ring, the descriptions and templates of all superblocks that
- * it ever translated, and 4 bytes a context; given back some time after it ended.
+ * reader.c - tokens, published blocks, and what callers ask; processes are kept in processes.c.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,85 +14,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "decode_parts.h"
+#include "reader_parts.h"
 #include "formats/stream/cf.h"
 
 enum { TOKENS = 64 }; /* read at once */
 
-void cf_decode_problem(struct cf_trace *t, const char *format, ...)
-{
-    va_list args;
-
-    if (t->problem[0])
-        return;
-    va_start(args, format);
-    vsnprintf(t->problem, sizeof(t->problem), format, args);
-    va_end(args);
-}
-
-int cf_decode_called(struct cf_trace *t, int result)
-{
-    if (result != 0)
-        t->stopped = 1;
-    return t->stopped ? -1 : 0;
-}
-
-int cf_decode_no_memory(struct cf_trace *t)
-{
-    cf_decode_problem(t, "out of memory");
-    t->stopped = t->refused = 1;
-    return -1;
-}
-
-void cf_decode_refused(struct cf_trace *t, const char *what, int error)
-{
-    cf_decode_problem(t, "%s: %s: the trace ends here", what, strerror(error));
-    t->refused = 1;
-}
-
 /* Decodes the block that is due from where it was left up to `bytes`. */
-static int decode(struct cf_trace *t, struct cf_decode_process *p, uint32_t bytes)
+static int decode(struct cf_trace *t, struct cf_trace_process *p, uint32_t bytes)
 {
     const uint8_t *block = (const uint8_t *)p->ring + CF_WIRE_HEADER_BYTES +
                            (size_t)(p->sequence % p->blocks) * CF_WIRE_BLOCK_BYTES;
-    const uint8_t *from = block + p->consumed, *end = block + bytes;
-    int r = 0;
+    int r;
 
     if (bytes < p->consumed || bytes > CF_WIRE_BLOCK_BYTES - CF_ROWS_TAIL) {
-        cf_decode_drop(t, p, "a block of an impossible size");
+        cf_trace_drop(t, p, "a block of an impossible size");
         return 0;
     }
-    if (t->current != p) {
-        if (cf_decode_end_repeat(t) != 0)
-            return -1;
-        cf_decode_pause(t);
-        t->current = p;
-        if (cf_decode_resume(t) != 0)
-            return -1;
-    }
-    while (r == 0 && from < end && !t->stopping) {
-        uint32_t staged = 0;
-
-        switch (cf_rows_expand(&t->rows, &p->code, &from, end, &t->out, &t->time, &staged)) {
-        case CF_ROWS_DONE:
-            break;
-        case CF_ROWS_EVENT:
-            r = cf_decode_event(t, p, &from, end);
-            break;
-        case CF_ROWS_STAGED:
-            r = cf_decode_put_staged(t, staged);
-            break;
-        case CF_ROWS_BAD:
-            r = -2;
-            break;
-        case CF_ROWS_MEMORY:
-            r = cf_decode_no_memory(t);
-            break;
-        }
-    }
+    r = cf_decode_block(&t->decode, &p->record, block + p->consumed, block + bytes);
     p->consumed = bytes;
     if (r == -2) {
-        cf_decode_drop(t, p, "its records make no sense");
+        cf_trace_drop(t, p, "its records are invalid");
         r = 0;
     }
     return r;
@@ -106,13 +41,13 @@ static int decode(struct cf_trace *t, struct cf_decode_process *p, uint32_t byte
 
 static int take_token(struct cf_trace *t, const struct cf_wire_token *token)
 {
-    struct cf_decode_process *p;
+    struct cf_trace_process *p;
 
     if (token->type == CF_WIRE_TOKEN_START)
-        return cf_decode_start(t, token);
+        return cf_trace_start(t, token);
     if (token->type == CF_WIRE_TOKEN_UNRECORDED)
-        return cf_decode_start_without(t, token);
-    p = cf_decode_find(t, token->pid, token->ring);
+        return cf_trace_start_without(t, token);
+    p = cf_trace_find(t, token->pid, token->ring);
     if (p && token->type == CF_WIRE_TOKEN_FORKED)
         p->coming++;
     if (p && token->type == CF_WIRE_TOKEN_EXEC)
@@ -120,11 +55,11 @@ static int take_token(struct cf_trace *t, const struct cf_wire_token *token)
     if (!p || !p->alive || token->type == CF_WIRE_TOKEN_FORKED || token->type == CF_WIRE_TOKEN_EXEC)
         return 0;
     if (token->type == CF_WIRE_TOKEN_END)
-        return cf_decode_end(t, p);
-    if (t->stopping)
+        return cf_trace_end(t, p);
+    if (t->decode.stopping)
         return 0;
     if (token->type != CF_WIRE_TOKEN_BLOCK || token->sequence != p->sequence) {
-        cf_decode_drop(t, p, "a message that makes no sense");
+        cf_trace_drop(t, p, "an invalid message");
         return 0;
     }
     if (decode(t, p, token->bytes) != 0)
@@ -134,7 +69,7 @@ static int take_token(struct cf_trace *t, const struct cf_wire_token *token)
     if (p->ring) {
         __atomic_store_n(&p->ring->freed, p->sequence, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&p->ring->waiting, __ATOMIC_SEQ_CST))
-            cf_decode_wake(p);
+            cf_trace_wake(p);
     }
     return 0;
 }
@@ -142,30 +77,30 @@ static int take_token(struct cf_trace *t, const struct cf_wire_token *token)
 /* What processes have recorded without having filled a block. */
 static int take_published(struct cf_trace *t)
 {
-    for (struct cf_decode_process *p = t->processes; p; p = p->next) {
+    for (struct cf_trace_process *p = t->processes; p; p = p->next) {
         uint64_t published;
 
-        if (!p->alive || !p->ring || t->stopping)
+        if (!p->alive || !p->ring || t->decode.stopping)
             continue;
         published = __atomic_load_n(&p->ring->published, __ATOMIC_ACQUIRE);
         if (published >> 32 == p->sequence && (uint32_t)published > p->consumed &&
             decode(t, p, (uint32_t)published) != 0)
             return -1;
     }
-    return cf_decode_flush(t);
+    return cf_decode_flush(&t->decode);
 }
 
 /* Whether a process that did not say goodbye is still there: between two images, as it were. */
 static int between_images(const struct cf_trace *t)
 {
-    for (const struct cf_decode_process *p = t->processes; p; p = p->next) {
+    for (const struct cf_trace_process *p = t->processes; p; p = p->next) {
         char path[64], text[512], *state;
         ssize_t n;
         int fd;
 
         if (!p->alive)
             continue;
-        snprintf(path, sizeof(path), "/proc/%u/stat", p->pid);
+        snprintf(path, sizeof(path), "/proc/%u/stat", p->record.pid);
         fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             continue;
@@ -188,8 +123,9 @@ static void count_unannounced(struct cf_trace *t, const char *directory)
     unsigned pid, number;
 
     while (d && (e = readdir(d)) != NULL)
-        if (sscanf(e->d_name, "ring.%u.%u", &pid, &number) == 2 && !cf_decode_alive(t, pid)) {
-            cf_decode_not_recorded(t, pid, EIO);
+        if (sscanf(e->d_name, "ring.%u.%u", &pid, &number) == 2 &&
+            !cf_trace_alive_process(t, pid)) {
+            cf_trace_not_recorded(t, pid, EIO);
             t->seen++;
         }
     if (d)
@@ -201,10 +137,10 @@ static void count_silent(struct cf_trace *t)
 {
     count_unannounced(t, t->directory);
     count_unannounced(t, t->spare);
-    for (const struct cf_decode_process *p = t->processes; p; p = p->next)
-        if (p->alive && p->execs && t->options.follow)
-            cf_decode_not_recorded(t, p->pid, 0);
-        else if (p->alive && !p->execs && !t->stopping)
+    for (const struct cf_trace_process *p = t->processes; p; p = p->next)
+        if (p->alive && p->execs && t->follow)
+            cf_trace_not_recorded(t, p->record.pid, 0);
+        else if (p->alive && !p->execs && !t->decode.stopping)
             t->killed++;
 }
 
@@ -214,11 +150,13 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     struct pollfd p = {.fd = t->fd, .events = POLLIN};
     ssize_t n;
 
-    if (t->stopped)
+    if (t->decode.stopped)
         return CF_TRACE_STOPPED;
+    if (t->decode.stopping) /* for the limit, perhaps */
+        cf_trace_stop(t);
     n = poll(&p, 1, milliseconds);
     if (n < 0 && errno != EINTR) {
-        cf_decode_refused(t, "poll", errno);
+        cf_decode_refused(&t->decode, "poll", errno);
         return CF_TRACE_STOPPED;
     }
     if (n <= 0)
@@ -226,7 +164,7 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     if (!(p.revents & POLLIN)) {
         struct timespec pause = {.tv_nsec = 10000000};
 
-        if (!t->options.follow || !between_images(t)) {
+        if (!t->follow || !between_images(t)) {
             count_silent(t);
             return CF_TRACE_END;
         }
@@ -237,11 +175,11 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return CF_TRACE_WORKED;
     if (n < 0) {
-        cf_decode_refused(t, "the pipe from the program", errno);
+        cf_decode_refused(&t->decode, "the pipe from the program", errno);
         return CF_TRACE_STOPPED;
     }
     if (n % (ssize_t)sizeof(*tokens) != 0) {
-        cf_decode_problem(t, "a foreign message in %s/tokens", t->directory);
+        cf_decode_problem(&t->decode, "a foreign message in %s/tokens", t->directory);
         return CF_TRACE_STOPPED;
     }
     for (ssize_t i = 0; i < n / (ssize_t)sizeof(*tokens); i++)
@@ -250,48 +188,42 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     return CF_TRACE_WORKED;
 }
 
-int cf_trace_flush(struct cf_trace *t)
-{
-    return t->stopped || cf_decode_flush(t) != 0 ? CF_TRACE_STOPPED : CF_TRACE_WORKED;
-}
-
 int cf_trace_finish(struct cf_trace *t)
 {
-    if (t->stopped || take_published(t) != 0)
+    if (t->decode.stopped || take_published(t) != 0)
         return CF_TRACE_STOPPED;
-    for (struct cf_decode_process *p = t->processes; p; p = p->next)
+    for (struct cf_trace_process *p = t->processes; p; p = p->next)
         if (p->alive) {
-            cf_decode_refuse(p); /* it may run on */
-            if (cf_decode_end(t, p) != 0)
+            cf_trace_refuse(p); /* it may run on */
+            if (cf_trace_end(t, p) != 0)
                 return CF_TRACE_STOPPED;
             p = t->processes; /* the list may have changed; ended ones are passed over */
             if (!p)
                 break;
         }
-    return cf_decode_flush(t) == 0 ? CF_TRACE_END : CF_TRACE_STOPPED;
+    return cf_decode_flush(&t->decode) == 0 ? CF_TRACE_END : CF_TRACE_STOPPED;
 }
 
 void cf_trace_stop(struct cf_trace *t)
 {
-    t->stopping = 1;
-    for (struct cf_decode_process *p = t->processes; p; p = p->next)
+    t->decode.stopping = 1;
+    for (struct cf_trace_process *p = t->processes; p; p = p->next)
         if (p->alive)
-            cf_decode_refuse(p);
+            cf_trace_refuse(p);
 }
 
 struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_options *options,
-                               const struct cf_trace_handler *handler, char *text, size_t size)
+                               const struct cf_record_handler *handler, char *text, size_t size)
 {
     struct cf_trace *t = calloc(1, sizeof(*t));
     char path[PATH_MAX + 16];
 
-    if (!t || cf_rows_init(&t->rows, options, &t->handler) != 0) {
+    if (!t || cf_decode_init(&t->decode, &options->record, handler) != 0) {
         snprintf(text, size, "out of memory");
         free(t);
         return NULL;
     }
-    t->options = *options;
-    t->handler = *handler;
+    t->follow = options->follow;
     snprintf(t->directory, sizeof(t->directory), "%s", directory);
     snprintf(t->spare, sizeof(t->spare), "%s", options->spare ? options->spare : "");
     snprintf(path, sizeof(path), "%s/tokens", t->directory);
@@ -299,7 +231,7 @@ struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_opti
     if (strlen(directory) >= sizeof(t->directory) || mkfifo(path, 0600) != 0 ||
         (t->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
         snprintf(text, size, "%s: %s", path, strerror(errno));
-        cf_rows_free(&t->rows);
+        cf_decode_free(&t->decode);
         free(t);
         return NULL;
     }
@@ -312,24 +244,19 @@ void cf_trace_close(struct cf_trace *t)
 
     if (!t)
         return;
-    t->stopped = 1;
+    t->decode.stopped = 1;
     cf_trace_stop(t);
     snprintf(path, sizeof(path), "%s/tokens", t->directory);
     unlink(path); /* first: a FIFO that nobody reads means that we were killed */
     close(t->fd);
     while (t->processes) {
-        struct cf_decode_process *p = t->processes;
+        struct cf_trace_process *p = t->processes;
 
         t->processes = p->next;
-        cf_decode_forget(p);
+        cf_trace_forget(p);
     }
-    cf_rows_free(&t->rows);
+    cf_decode_free(&t->decode);
     free(t);
-}
-
-int cf_trace_fd(const struct cf_trace *t)
-{
-    return t->fd;
 }
 
 int cf_trace_begun(const struct cf_trace *t)
@@ -345,8 +272,8 @@ struct cf_trace_census cf_trace_census(const struct cf_trace *t)
 
 int cf_trace_silent(const struct cf_trace *t, uint32_t pid)
 {
-    for (const struct cf_decode_process *p = t->processes; p; p = p->next)
-        if (p->pid == pid && p->alive && !p->execs)
+    for (const struct cf_trace_process *p = t->processes; p; p = p->next)
+        if (p->record.pid == pid && p->alive && !p->execs)
             return 1;
     return 0;
 }
@@ -355,29 +282,14 @@ unsigned cf_trace_alive(const struct cf_trace *t)
 {
     unsigned n = 0;
 
-    for (const struct cf_decode_process *p = t->processes; p; p = p->next)
+    for (const struct cf_trace_process *p = t->processes; p; p = p->next)
         n += p->alive != 0;
     return n;
 }
 
-uint64_t cf_trace_time(const struct cf_trace *t)
+struct cf_decode *cf_trace_decoder(struct cf_trace *t)
 {
-    return t->time;
-}
-
-uint64_t cf_trace_rows(const struct cf_trace *t)
-{
-    return t->total + t->out.rows;
-}
-
-const char *cf_trace_problem(const struct cf_trace *t)
-{
-    return t->problem[0] ? t->problem : NULL;
-}
-
-int cf_trace_refused(const struct cf_trace *t)
-{
-    return t->refused;
+    return &t->decode;
 }
 
 unsigned cf_trace_dropped(const struct cf_trace *t)

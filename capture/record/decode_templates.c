@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From descriptions of superblocks to templates: for each outcome of a superblock the columns that
- * its rows will have, in groups of four rows, with what has to be added at run time.
+ * decode_templates.c - from descriptions of superblocks to templates: for each outcome of a
+ * superblock the columns that its rows will have, in groups of four rows, with what has to be added
+ * at run time.
  *
  * Most superblocks have one or two rows, and what follows them repeats: so a template may remember
  * an outcome that came next, and with it a template for the whole sequence so far. One link a
@@ -21,15 +22,8 @@ enum {
     CHAIN_BYTES = 64 << 20,
 };
 
-struct cf_rows_tuple {
-    uint64_t pc;
-    uint32_t size, insns;
-    uint32_t hint; /* 0: free */
-    uint8_t op;
-};
-
-int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
-                 const struct cf_trace_handler *handler)
+int cf_rows_init(struct cf_rows *r, const struct cf_record_options *options,
+                 const struct cf_record_handler *handler)
 {
     size_t n = CF_ROWS_MOST + CF_ROWS_GROUP + CF_REPEAT_MOST;
 
@@ -41,9 +35,8 @@ int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
     r->staging.addr = malloc(n * sizeof(*r->staging.addr));
     r->staging.hint = malloc(n * sizeof(*r->staging.hint));
     r->work = malloc(n * sizeof(*r->work));
-    r->tuples_mask = (1 << 14) - 1;
-    r->tuples = calloc(r->tuples_mask + 1, sizeof(*r->tuples));
-    if (!r->staging.time || !r->staging.addr || !r->staging.hint || !r->work || !r->tuples) {
+    r->origins = cf_strings_new();
+    if (!r->staging.time || !r->staging.addr || !r->staging.hint || !r->work || !r->origins) {
         cf_rows_free(r);
         return -1;
     }
@@ -52,7 +45,7 @@ int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
 
 void cf_rows_free(struct cf_rows *r)
 {
-    free(r->tuples);
+    cf_strings_free(r->origins);
     free(r->staging.time);
     free(r->staging.addr);
     free(r->staging.hint);
@@ -144,13 +137,40 @@ void cf_rows_code_free(struct cf_rows_code *c)
     memset(c, 0, sizeof(*c));
 }
 
-int cf_rows_describe(struct cf_rows_code *c, const uint8_t *event, uint32_t bytes)
+/* What stands behind a description's fixed part, in its order; a translation block has more. */
+static struct cf_rows_block *new_block(const struct cf_wire_block *wire, const uint8_t *rest,
+                                       size_t bytes)
+{
+    size_t more = wire->listed ? wire->insns * (2 * sizeof(uint64_t) + sizeof(uint16_t)) : 0;
+    struct cf_rows_block *b = calloc(1, sizeof(*b) + bytes + more);
+
+    if (!b)
+        return NULL;
+    b->users = 1;
+    b->first = wire->first;
+    b->insns = wire->insns;
+    b->accesses = wire->accesses;
+    b->slots = wire->slots;
+    b->exits = wire->exits;
+    b->sections = wire->sections;
+    b->insn = (struct cf_wire_insn *)(b + 1);
+    b->access = (struct cf_wire_access *)(b->insn + b->insns);
+    b->exit = (struct cf_wire_exit *)(b->access + b->accesses);
+    b->section = (struct cf_wire_section *)(b->exit + b->exits);
+    memcpy(b->insn, rest, bytes);
+    if (wire->listed) {
+        b->known = (uint64_t *)(b->insn + b->insns);
+        b->crossing = (uint16_t *)(b->known + 2 * (size_t)b->insns);
+    }
+    return b;
+}
+
+int cf_rows_describe(const struct cf_rows *r, struct cf_rows_code *c, const uint8_t *event,
+                     uint32_t bytes)
 {
     struct cf_wire_block wire;
     struct cf_rows_block *b;
-    size_t insn_bytes, access_bytes, exit_bytes, section_bytes;
     uint32_t outcomes;
-    uint8_t *p;
 
     if (bytes < sizeof(wire))
         return -1;
@@ -159,95 +179,47 @@ int cf_rows_describe(struct cf_rows_code *c, const uint8_t *event, uint32_t byte
         wire.slots > CF_WIRE_MAX_SLOTS || wire.exits > CF_WIRE_MAX_EXITS ||
         wire.sections > CF_WIRE_MAX_SECTIONS)
         return -1;
-    insn_bytes = wire.insns * sizeof(struct cf_wire_insn);
-    access_bytes = wire.accesses * sizeof(struct cf_wire_access);
-    exit_bytes = wire.exits * sizeof(struct cf_wire_exit);
-    section_bytes = wire.sections * sizeof(struct cf_wire_section);
-    if (bytes != sizeof(wire) + insn_bytes + access_bytes + exit_bytes + section_bytes)
+    if (bytes != sizeof(wire) + wire.insns * sizeof(struct cf_wire_insn) +
+                     wire.accesses * sizeof(struct cf_wire_access) +
+                     wire.exits * sizeof(struct cf_wire_exit) +
+                     wire.sections * sizeof(struct cf_wire_section))
         return -1;
-    outcomes = (wire.exits + 2u) << wire.sections;
+    if ((wire.listed && (wire.accesses || wire.slots || wire.exits || wire.sections)) ||
+        (c->n_blocks && c->listed != !!wire.listed))
+        return -1;
+    outcomes = wire.listed ? 1 : (wire.exits + 2u) << wire.sections;
     if (wire.first != c->outcomes || outcomes > CF_WIRE_OUTCOMES - c->outcomes)
         return -1;
     if (more_outcomes(c, outcomes) != 0 || more_blocks(c, 1) != 0)
         return -2;
-    b = malloc(sizeof(*b) + bytes - sizeof(wire));
+    b = new_block(&wire, event + sizeof(wire), bytes - sizeof(wire));
     if (!b)
         return -2;
-    b->users = 1;
-    b->first = wire.first;
-    b->insns = wire.insns;
-    b->accesses = wire.accesses;
-    b->slots = wire.slots;
-    b->exits = wire.exits;
-    b->sections = wire.sections;
-    p = (uint8_t *)(b + 1);
-    memcpy(p, event + sizeof(wire), bytes - sizeof(wire));
-    b->insn = (struct cf_wire_insn *)p;
-    b->access = (struct cf_wire_access *)(p + insn_bytes);
-    b->exit = (struct cf_wire_exit *)(p + insn_bytes + access_bytes);
-    b->section = (struct cf_wire_section *)(p + insn_bytes + access_bytes + exit_bytes);
     if (!valid(b)) {
         free(b);
         return -1;
     }
     find_repeat(b);
+    if (wire.listed)
+        cf_rows_find_crossings(b, r->fetch_line);
+    c->listed = !!wire.listed;
     while (outcomes--)
         c->map[c->outcomes++] = CF_ROWS_UNSEEN | c->n_blocks;
     c->blocks[c->n_blocks++] = b;
     return 0;
 }
 
-static uint32_t hash_tuple(uint64_t pc, uint32_t size, uint32_t insns, uint8_t op)
-{
-    uint64_t h = pc ^ ((uint64_t)size << 44) ^ ((uint64_t)insns << 52) ^ ((uint64_t)op << 40);
-
-    return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
-
-static int grow_tuples(struct cf_rows *r)
-{
-    uint32_t mask = 2 * r->tuples_mask + 1;
-    struct cf_rows_tuple *more = calloc((size_t)mask + 1, sizeof(*more));
-
-    if (!more)
-        return -1;
-    for (uint32_t i = 0; i <= r->tuples_mask; i++) {
-        const struct cf_rows_tuple *t = &r->tuples[i];
-        uint32_t h = hash_tuple(t->pc, t->size, t->insns, t->op) & mask;
-
-        if (!t->hint)
-            continue;
-        while (more[h].hint)
-            h = (h + 1) & mask;
-        more[h] = *t;
-    }
-    free(r->tuples);
-    r->tuples = more;
-    r->tuples_mask = mask;
-    return 0;
-}
-
 int cf_rows_hint(struct cf_rows *r, struct cf_rows_row *row)
 {
-    uint8_t op = row->op & ~CF_WIRE_CONDITIONAL;
-    struct cf_trace_origin origin;
-    uint32_t h;
+    const struct cf_record_origin origin = {row->pc, row->size, row->insns,
+                                            row->op & ~CF_WIRE_CONDITIONAL};
+    const uint64_t key[] = {origin.pc, (uint64_t)origin.size << 32 | origin.insns, origin.op};
+    int fresh;
 
-    if (2 * r->n_tuples > r->tuples_mask && grow_tuples(r) != 0)
+    row->hint = cf_strings_number(r->origins, (const char *)key, sizeof(key), &fresh);
+    if (!row->hint)
         return -1;
-    h = hash_tuple(row->pc, row->size, row->insns, op) & r->tuples_mask;
-    for (; r->tuples[h].hint; h = (h + 1) & r->tuples_mask) {
-        const struct cf_rows_tuple *t = &r->tuples[h];
-
-        if (t->pc == row->pc && t->size == row->size && t->insns == row->insns && t->op == op) {
-            row->hint = t->hint;
-            return 0;
-        }
-    }
-    r->tuples[h] = (struct cf_rows_tuple){row->pc, row->size, row->insns, ++r->n_tuples, op};
-    row->hint = r->n_tuples;
-    origin = (struct cf_trace_origin){row->pc, row->size, row->insns, op};
-    return r->handler->origin(r->handler->arg, row->hint, &origin);
+    return fresh ? r->handler->origin(r->handler->arg, row->hint, &origin) : 0;
 }
 
 static int is_skipped(const struct cf_rows_block *b, uint32_t skipped, uint32_t insn)
@@ -267,8 +239,8 @@ uint32_t cf_rows_make(struct cf_rows *r, const struct cf_rows_block *b, uint32_t
     int data = 0; /* since the run began */
 
     for (uint32_t i = 0; i < insns; i++) {
-        uint64_t pc = b->insn[i].pc_length & CF_WIRE_PC_MASK;
-        uint32_t length = b->insn[i].pc_length >> 56 & CF_WIRE_LENGTH_MASK;
+        uint64_t pc = cf_rows_pc(b, i);
+        uint32_t length = cf_rows_length(b, i);
 
         if (is_skipped(b, skipped, i)) {
             while (a < accesses && b->access[a].insn == i)
@@ -286,7 +258,7 @@ uint32_t cf_rows_make(struct cf_rows *r, const struct cf_rows_block *b, uint32_t
                 run = &r->work[n++];
                 *run = (struct cf_rows_row){.pc = pc, .delta = pc, .size = length, .insns = 1};
                 run->step = (uint16_t)step;
-                run->op = CF_TRACE_IFETCH;
+                run->op = CF_RECORD_IFETCH;
                 data = 0;
             }
         }
@@ -383,6 +355,7 @@ int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *pare
         c->blocks[i]->users++;
     }
     c->n_blocks = parent->n_blocks;
+    c->listed = parent->listed;
     return 0;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode_target.c - what ELF headers of any machine tell. See decode_target.h.
+ * target.c - what ELF headers of any machine tell. See target.h.
  */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "capture/cf_elf.h"
-#include "decode_target.h"
+#include "target.h"
 #include "formats/stream/cf.h"
 
 static const struct {

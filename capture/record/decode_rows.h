@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Private to the decoder: from superblock descriptions to templates, from records to rows.
+ * decode_rows.h - private to the decoder: from descriptions of code to templates, from records to
+ * rows.
  */
-#ifndef CF_TRACE_DECODE_ROWS_H
-#define CF_TRACE_DECODE_ROWS_H
+#ifndef CF_RECORD_DECODE_ROWS_H
+#define CF_RECORD_DECODE_ROWS_H
 
-#include "capture/cf_repeat.h"
+#include "cf_repeat.h"
 #include "decode.h"
+#include "formats/base/cf_strings.h"
 #include "protocol.h"
 
 enum {
@@ -14,7 +16,7 @@ enum {
     CF_ROWS_GROUP = 4,
 };
 
-/* A superblock as described. */
+/* A superblock or translation block as described. */
 struct cf_rows_block {
     uint32_t users; /* processes */
     uint32_t first;
@@ -25,7 +27,23 @@ struct cf_rows_block {
     struct cf_wire_access *access;
     struct cf_wire_exit *exit;
     struct cf_wire_section *section;
+    /* Of a translation block: what the last load and the last store of each instruction were
+     * (decode_listed.c); the instructions that begin or reach into another fetch line than the one
+     * before; the hint of the run of all of them, 0 before that was seen. */
+    uint64_t *known;
+    uint16_t *crossing;
+    uint32_t crossings, run;
 };
+
+static inline uint64_t cf_rows_pc(const struct cf_rows_block *b, uint32_t insn)
+{
+    return (uint64_t)((int64_t)(b->insn[insn].pc_length << 8) >> 8);
+}
+
+static inline uint32_t cf_rows_length(const struct cf_rows_block *b, uint32_t insn)
+{
+    return b->insn[insn].pc_length >> 56 & CF_WIRE_LENGTH_MASK;
+}
 
 /* What an outcome stands for: CF_ROWS_UNSEEN | index of the superblock, or where in the arena its
  * template is, in units of 64 bytes. */
@@ -35,6 +53,7 @@ struct cf_rows_block {
 struct cf_rows_code {
     struct cf_rows_block **blocks;
     uint32_t n_blocks, blocks_room;
+    int listed;    /* they are translation blocks */
     uint32_t *map; /* by outcome */
     uint32_t outcomes, map_room;
     uint8_t *arena; /* of templates */
@@ -48,7 +67,7 @@ struct cf_rows_code {
 };
 
 struct cf_rows_output {
-    struct cf_trace_columns columns;
+    struct cf_record_columns columns;
     uint32_t rows, room;
 };
 
@@ -56,13 +75,12 @@ struct cf_rows_output {
 struct cf_rows {
     int instructions;
     uint32_t fetch_line;
-    const struct cf_trace_handler *handler;
+    const struct cf_record_handler *handler;
 
-    struct cf_rows_tuple *tuples; /* hash table */
-    uint32_t n_tuples, tuples_mask;
+    struct cf_strings *origins; /* numbered by hints */
 
     /* Rows of one superblock, for whatever does not go straight to its place. */
-    struct cf_trace_columns staging;
+    struct cf_record_columns staging;
     struct cf_rows_row *work;
 };
 
@@ -70,13 +88,13 @@ enum cf_rows_result {
     CF_ROWS_DONE,   /* all bytes used */
     CF_ROWS_EVENT,  /* an event is next */
     CF_ROWS_STAGED, /* `staged` rows of a record are in staging, with their time */
-    CF_ROWS_BAD,    /* nonsense */
+    CF_ROWS_BAD,    /* it is invalid */
     CF_ROWS_MEMORY,
 };
 
 /* The handler is told of new origins. 0, or -1 without memory. */
-int cf_rows_init(struct cf_rows *r, const struct cf_trace_options *options,
-                 const struct cf_trace_handler *handler);
+int cf_rows_init(struct cf_rows *r, const struct cf_record_options *options,
+                 const struct cf_record_handler *handler);
 void cf_rows_free(struct cf_rows *r);
 
 /* Code of a new process (zeroed before), or of a child that knows its parent's outcomes below
@@ -86,8 +104,9 @@ int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *pare
                          uint32_t outcomes);
 void cf_rows_code_free(struct cf_rows_code *c);
 
-/* Checks and takes in a description of `bytes` bytes. 0, -1: nonsense, -2: no memory. */
-int cf_rows_describe(struct cf_rows_code *c, const uint8_t *event, uint32_t bytes);
+/* Checks and takes in a description of `bytes` bytes. 0, -1: invalid, -2: no memory. */
+int cf_rows_describe(const struct cf_rows *r, struct cf_rows_code *c, const uint8_t *event,
+                     uint32_t bytes);
 
 /* Expands records from *from up to `end`, which must have CF_ROWS_TAIL more readable bytes behind
  * it. Stops before an event, or after a record whose rows did not fit or need care: then *staged

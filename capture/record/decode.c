@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * decode.c - blocks, processes, problems. What is handed over goes through decode_place.c, events
+ * are taken in by decode_events.c, and the rows are made in decode_rows.c of superblocks and in
+ * decode_listed.c of translation blocks.
+ *
+ * Memory: per process the descriptions of all code that it ever translated, the templates of what
+ * it ran, and 4 bytes a context.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode_parts.h"
+
+void cf_decode_problem(struct cf_decode *t, const char *format, ...)
+{
+    va_list args;
+
+    if (t->problem[0])
+        return;
+    va_start(args, format);
+    vsnprintf(t->problem, sizeof(t->problem), format, args);
+    va_end(args);
+}
+
+int cf_decode_called(struct cf_decode *t, int result)
+{
+    if (result != 0)
+        t->stopped = 1;
+    return t->stopped ? -1 : 0;
+}
+
+int cf_decode_no_memory(struct cf_decode *t)
+{
+    cf_decode_problem(t, "out of memory");
+    t->stopped = t->refused = 1;
+    return -1;
+}
+
+void cf_decode_refused(struct cf_decode *t, const char *what, int error)
+{
+    cf_decode_problem(t, "%s: %s: the trace ends here", what, strerror(error));
+    t->refused = 1;
+}
+
+uint64_t cf_decode_time(const struct cf_decode *t)
+{
+    return t->time;
+}
+
+uint64_t cf_decode_rows(const struct cf_decode *t)
+{
+    return t->total + t->out.rows;
+}
+
+const char *cf_decode_trouble(const struct cf_decode *t)
+{
+    return t->problem[0] ? t->problem : NULL;
+}
+
+int cf_decode_was_refused(const struct cf_decode *t)
+{
+    return t->refused;
+}
+
+int cf_decode_init(struct cf_decode *t, const struct cf_record_options *options,
+                   const struct cf_record_handler *handler)
+{
+    t->options = *options;
+    t->handler = *handler;
+    return cf_rows_init(&t->rows, options, &t->handler);
+}
+
+void cf_decode_free(struct cf_decode *t)
+{
+    cf_rows_free(&t->rows);
+}
+
+int cf_decode_process_init(struct cf_decode_process *p)
+{
+    p->running = CF_DECODE_NO_THREAD;
+    p->contexts_room = 1024;
+    p->contexts = malloc(p->contexts_room * sizeof(*p->contexts));
+    p->n_contexts = 1;
+    if (!p->contexts || cf_rows_code_init(&p->code) != 0)
+        return -1;
+    p->contexts[0] = 0;
+    return 0;
+}
+
+int cf_decode_process_inherit(struct cf_decode_process *p, const struct cf_decode_process *parent,
+                              uint32_t outcomes, uint32_t contexts)
+{
+    p->running = CF_DECODE_NO_THREAD;
+    if (outcomes < 1 || outcomes > parent->code.outcomes || contexts < 1 ||
+        contexts > parent->n_contexts)
+        return -2;
+    p->contexts = malloc(contexts * sizeof(*p->contexts));
+    if (!p->contexts || cf_rows_code_inherit(&p->code, &parent->code, outcomes) != 0)
+        return -1;
+    memcpy(p->contexts, parent->contexts, contexts * sizeof(*p->contexts));
+    p->n_contexts = p->contexts_room = contexts;
+    return 0;
+}
+
+void cf_decode_process_free(struct cf_decode_process *p)
+{
+    cf_rows_code_free(&p->code);
+    free(p->contexts);
+    free(p->threads);
+}
+
+int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *from,
+                    const uint8_t *end)
+{
+    int r = 0;
+
+    if (t->current != p) {
+        if (cf_decode_end_repeat(t) != 0)
+            return -1;
+        cf_decode_pause(t);
+        t->current = p;
+        if (cf_decode_resume(t) != 0)
+            return -1;
+    }
+    while (r == 0 && from < end && !t->stopping) {
+        uint32_t staged = 0;
+
+        if (p->code.listed) {
+            r = cf_decode_listed(t, p, &from, end);
+            if (r != 0 || from == end || t->stopping)
+                break;
+        }
+        switch (cf_rows_expand(&t->rows, &p->code, &from, end, &t->out, &t->time, &staged)) {
+        case CF_ROWS_DONE:
+            break;
+        case CF_ROWS_EVENT:
+            r = cf_decode_event(t, p, &from, end);
+            break;
+        case CF_ROWS_STAGED:
+            r = cf_decode_put_staged(t, staged);
+            break;
+        case CF_ROWS_BAD:
+            r = -2;
+            break;
+        case CF_ROWS_MEMORY:
+            r = cf_decode_no_memory(t);
+            break;
+        }
+    }
+    return r;
+}

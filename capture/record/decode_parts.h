@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * decode_parts.h - the decoder's state, which its parts share with the readers: a reader embeds a
+ * struct cf_decode, has a struct cf_decode_process for each process whose blocks it reads, and
+ * hands these to cf_decode_block().
+ */
+#ifndef CF_RECORD_DECODE_PARTS_H
+#define CF_RECORD_DECODE_PARTS_H
+
+#include "decode.h"
+#include "decode_rows.h"
+#include "protocol.h"
+
+enum {
+    CF_DECODE_OBJECTS = 4096, /* kept back at most */
+    CF_DECODE_CONTEXTS = 1024,
+    CF_DECODE_THREADS = 1024, /* of a process, remembered after their end at least */
+    CF_DECODE_NO_THREAD = -1,
+};
+
+struct cf_decode_thread {
+    uint32_t tid, cpu;
+    int alive;
+    uint64_t count; /* instructions */
+    char name[64];
+    /* Its last translation block or NULL, the time of that, and what an instruction's index counts
+     * for: nothing, after another thread ran. */
+    struct cf_rows_block *listed;
+    uint64_t start;
+    uint32_t step;
+};
+
+struct cf_decode_process {
+    uint32_t pid, parent;
+    int execed; /* the pid ran another image before */
+    struct cf_rows_code code;
+    uint32_t *contexts; /* by its own id: ours */
+    uint32_t n_contexts, contexts_room;
+    struct cf_decode_thread *threads;
+    int n_threads, threads_room, running;
+};
+
+struct cf_decode {
+    struct cf_record_options options;
+    struct cf_record_handler handler;
+    int stopping; /* no more records are wanted */
+    int stopped;  /* by the handler, or without memory: nothing is called any more */
+    int refused;  /* memory or descriptors were wanting */
+    char problem[512];
+
+    struct cf_rows rows;
+    struct cf_rows_output out; /* room 0: no place is open */
+    uint64_t time, total;
+    uint64_t run_from; /* when the running thread began to run */
+    struct cf_decode_process *current;
+    uint32_t last_context;
+
+    uint32_t n_objects, objects_pid;
+    uint64_t object_time[CF_DECODE_OBJECTS], object_addr[CF_DECODE_OBJECTS],
+        object_bytes[CF_DECODE_OBJECTS];
+    uint32_t object_tid[CF_DECODE_OBJECTS], object_stack[CF_DECODE_OBJECTS];
+    uint8_t object_kind[CF_DECODE_OBJECTS];
+    uint32_t n_contexts;
+    struct cf_record_context context[CF_DECODE_CONTEXTS];
+};
+
+/* Functions that return an int return 0, or -1 when nothing more is to be called. */
+
+/* ---- decode.c ---- */
+
+/* Of a decoder that is zero. Copies what is given. -1 without memory. */
+int cf_decode_init(struct cf_decode *t, const struct cf_record_options *options,
+                   const struct cf_record_handler *handler);
+void cf_decode_free(struct cf_decode *t);
+
+/* Decodes what stands in a block of the process from `from` up to `end`, behind which CF_ROWS_TAIL
+ * bytes are readable. -2: it is invalid. */
+int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *from,
+                    const uint8_t *end);
+
+/* A process that is zero: a new one, or a child that knows its parent's outcomes and contexts below
+ * these. -1 without memory, -2: the parent knows no such. To be freed in any case. */
+int cf_decode_process_init(struct cf_decode_process *p);
+int cf_decode_process_inherit(struct cf_decode_process *p, const struct cf_decode_process *parent,
+                              uint32_t outcomes, uint32_t contexts);
+void cf_decode_process_free(struct cf_decode_process *p);
+
+/* Keeps the first problem. */
+void cf_decode_problem(struct cf_decode *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What the system refused us is no fault of the record. */
+void cf_decode_refused(struct cf_decode *t, const char *what, int error);
+
+/* What a handler returned: remembers that it wants no more. */
+int cf_decode_called(struct cf_decode *t, int result);
+int cf_decode_no_memory(struct cf_decode *t);
+
+/* ---- decode_place.c ---- */
+
+/* The accesses so far are handed over; what comes next gets a place of its own. */
+int cf_decode_close_place(struct cf_decode *t);
+
+/* Takes over the accesses that were expanded into the staging area. */
+int cf_decode_put_staged(struct cf_decode *t, uint32_t staged);
+
+/* The running thread stops, and the current process's running thread runs from now on. */
+void cf_decode_pause(struct cf_decode *t);
+int cf_decode_resume(struct cf_decode *t);
+
+/* A process that may be forgotten must not be the current one. */
+int cf_decode_leave(struct cf_decode *t, const struct cf_decode_process *p);
+
+/* What is known of the current process's string instruction is handed over: it does not go on. */
+int cf_decode_end_repeat(struct cf_decode *t);
+
+int cf_decode_task(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid,
+                   enum cf_record_kind kind, const char *name);
+
+/* ---- decode_listed.c ---- */
+
+/* Takes in words of translation blocks up to an event or the end. -2: they are invalid. */
+int cf_decode_listed(struct cf_decode *t, struct cf_decode_process *p, const uint8_t **from,
+                     const uint8_t *end);
+
+/* ---- decode_events.c ---- */
+
+/* Takes in the event at *from, which ends before `end`, and leaves it behind. -2: it is invalid. */
+int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint8_t **from,
+                    const uint8_t *end);
+
+/* A thread that is not known to be alive begins with this name; and it runs from now on. */
+int cf_decode_begin(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid,
+                    const char *name);
+int cf_decode_run(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid, uint32_t cpu);
+
+#endif
