@@ -182,8 +182,8 @@ static void one(const char *name, const struct cf_leon4_config *c, unsigned line
                 sum += cf_leon4_counts(l, k)->misses[op][class];
     is_u64(sum, misses, "%s: misses sum up over the classes", name);
     against = cf_leon4_against(l);
-    ok(c->data_compulsory ? against == 0 : against > 0, "%s: hits that the distance denies are counted",
-       name);
+    ok(c->data_compulsory ? against == 0 : against > 0,
+       "%s: hits that the distance denies are counted", name);
     ok(classes[1] && classes[16] && (c->fetch.sets < 8 || classes[3]),
        "%s: the stream has misses of several classes", name);
     cf_leon4_free(l);

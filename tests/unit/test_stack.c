@@ -292,7 +292,7 @@ static void large_traces(void)
         is_u64(differences(got, again, BIG), 0, "large trace %u: for each processor", kind);
         cf_stack_stats(a, &stats);
         is_u64(stats.lines, cold, "large trace %u: lines", kind);
-        is_u64(stats.cold, cold, "large trace %u: first references", kind);
+        is_u64(stats.compulsory, cold, "large trace %u: first references", kind);
         ok(stats.compactions > 1, "large trace %u: it was compacted", kind);
         for (unsigned code = 0; code < CODES; code++) {
             struct cf_stack_config near = {.max = kind % 2 ? 700 : 40000};

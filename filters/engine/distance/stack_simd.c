@@ -154,7 +154,7 @@ static int find(struct stack *s, struct stack_work *w, const uint64_t *line, uin
         (void)find_all(s, w, line, m);
     }
     memcpy(w->slot, s->slot, sizeof s->slot);
-    s->cold += s->lines - lines;
+    s->compulsory += s->lines - lines;
     return 0;
 }
 
