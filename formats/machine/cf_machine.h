@@ -12,8 +12,21 @@ enum { CF_MAX_LEVELS = 16, CF_MAX_WAYS = 1024, CF_LATENCY_OPS = 6, CF_MAX_LATENC
 
 enum cf_kind { CF_UNIFIED = 0, CF_DATA_CACHE = 1, CF_INSTRUCTION_CACHE = 2 };
 
-/* The replacement policies: id, name in descriptions, bits of state a way, traits. What each does
-   and where it is from stands in cf-machine(5); the code of each, in cache_ways_simd.c. */
+/* The replacement policies: id, name in descriptions, bits of state a way, traits. The code of each
+   is in cache_ways_simd.c.
+     lru, fifo     evict the line that was touched, or came in, longest ago
+     random        any way
+     tree-plru     a binary tree over the ways, each node with the side that was touched longer ago;
+                   the walk takes the other side where that one has no way that may be used, which
+                   also serves numbers of ways that are no power of two
+     bit-plru      a bit a way, set when touched; when all are set, all others are cleared. Victim:
+                   the lowest way whose bit is clear (Malamy, Patel, Hayes, US patent 5,353,425,
+                   1994)
+     nru           the same bits, cleared only when a victim is wanted and none is clear (Jaleel,
+                   Theobald, Steely, Emer, ISCA 2010, section 2)
+     srrip         two bits a way, the same paper, section 4, with hit priority
+     master-index  the lowest way of the mask: with cf_cache_master() the way of the core, as in
+                   LEON's caches; hits in every way */
 #define CF_POLICIES(P)                                                                             \
     P(CF_LRU, "lru", 0, CF_POLICY_AGE)                                                             \
     P(CF_FIFO, "fifo", 0, CF_POLICY_AGE | CF_POLICY_ARRIVAL)                                       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache.h - one cache: which references miss, and which lines they put out.
+ * cache.h - one cache: which references miss, and which lines they evict.
  *
  * A cache is `sets` sets of `ways` lines; line number L belongs to set L mod sets. Two ways to use
  * it: batches of references, for a single cache or for a hierarchy that runs as a pipeline, each
@@ -11,20 +11,8 @@
  * told to keep every line in its physical way; else LRU and FIFO keep the ways of a set in the
  * order of age, which is faster, and "way" then means the place in that order, 0 the newest.
  *
- * Policies. An invalid way is filled before any line is replaced, the lowest one first.
- *   LRU, FIFO    the line that was touched, or came in, longest ago
- *   tree-PLRU    a binary tree over the ways, each node telling the side touched longer ago; the
- *                walk takes the other side where that one holds no way that may be used, which also
- *                serves ways that are no power of two
- *   bit-PLRU     a bit a way, set when touched; when all are set, all others are cleared. Victim:
- *                the lowest way whose bit is clear (Malamy, Patel, Hayes, US patent 5,353,425,
- *                1994)
- *   NRU          the same bits, cleared only when a victim is wanted and none is clear (Jaleel,
- *                Theobald, Steely, Emer, ISCA 2010, section 2)
- *   SRRIP        two bits a way, the same paper, section 4, with hit priority
- *   random       any way, by a generator that begins with `seed`
- *   master-index the lowest way of the mask: with cf_cache_master() the way of the core, as in
- *                LEON's caches; hits in every way
+ * An invalid way is filled before any line is replaced, the lowest one first. The policies: see
+ * CF_POLICIES in cf_machine.h. random draws from a generator that begins with `seed`.
  */
 #ifndef CF_CACHE_H
 #define CF_CACHE_H

@@ -4,11 +4,9 @@
  *
  * A way holds the line number, with CF_CACHE_DIRTY, or CF_CACHE_NONE. An ordered cache (LRU, FIFO)
  * has the ways of a set in the order of age, the newest first, invalid ones last; it needs nothing
- * else. A physical cache keeps a line in its way and the policy's state beside:
- *   LRU, FIFO           rank: the place of each way in the order of age, 0 the newest
- *   tree-PLRU           word: the bit of node n is bit n; 0 = the lower side is older
- *   bit-PLRU, NRU       word: the bit of each way
- *   SRRIP               word: low bits of all ways, then high bits of all
+ * * else. A physical cache keeps a line in its way and the policy's state beside: `rank` is the
+ * place of each way in the order of age, 0 the newest, and `word` is bits, whose meaning stands
+ * where the policy does, in cache_ways_simd.c.
  */
 #ifndef CF_CACHE_PARTS_H
 #define CF_CACHE_PARTS_H

@@ -31,7 +31,7 @@ static inline uint64_t next_random(struct cf_cache *c)
     return z ^ z >> 31;
 }
 
-/* ---- tree-PLRU ---- */
+/* ---- tree-PLRU: the bit of node n is bit n; 0 = the lower side is older ---- */
 
 /* What touching a way does to its path: the node bits that are kept, and those that are set. */
 static void tree_path(const struct cf_cache *c, uint32_t way, uint64_t *keep, uint64_t *set)
@@ -94,7 +94,7 @@ static uint32_t tree_choose(const struct cf_cache *c, const uint64_t *word, uint
     return way;
 }
 
-/* ---- a bit a way ---- */
+/* ---- bit-PLRU, NRU: the bit of each way ---- */
 
 static void bit_touched(const struct cf_cache *c, uint64_t *word, uint32_t way)
 {
@@ -127,7 +127,7 @@ static uint32_t bit_choose(const struct cf_cache *c, uint64_t *word, uint64_t wa
     return 0;
 }
 
-/* ---- SRRIP ---- */
+/* ---- SRRIP: low bits of all ways, then high bits of all ---- */
 
 /* The lowest usable way with the value 3; until there is one, all usable ways grow by one. */
 static uint32_t srrip_choose(const struct cf_cache *c, uint64_t *word, uint64_t ways)
