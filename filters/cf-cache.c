@@ -46,7 +46,7 @@ static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
     struct snapshot_options *s = &c->o.snapshot;
 
     if (c->o.physical && (c->o.frames || c->o.ram))
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace tells the frames",
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace states the frames",
                c->o.frames ? "--frames" : "--ram");
     if (memory / page < 1u << CF_FRAME_COLOUR_BITS || memory / page > 1u << CF_FRAMES_MOST_BITS)
         cf_die(&c->tool, CF_EXIT_USAGE, "--ram: must be from %d to %d pages of %llu bytes",
@@ -158,7 +158,7 @@ static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer
         else if (!failed)
             failed = cf_writer_frame(w, f);
         if (failed || cf_writer_problem(w))
-            return; /* cf_tool_finish() tells why */
+            return; /* cf_tool_finish() reports why */
     }
     (void)snapshots_end(c->snapshots); /* the same */
 }
@@ -184,7 +184,7 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
                 cf_tool_set(&c->tool, f, CF_HIT, c->hit);
         }
         if (w && cf_writer_frame(w, f) != 0)
-            break; /* cf_tool_finish() tells why */
+            break; /* cf_tool_finish() reports why */
     }
 }
 

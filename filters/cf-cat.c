@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf-cat - concatenates streams, packs them into a file, cuts a time span out of them, prints
- * them as CSV or in full, checks them, and tells what they hold.
+ * them as CSV or in full, checks them, and prints what they hold.
  *
  * In: any streams. Out: their segments one after the other, untouched, or text on standard output.
  * Memory: one frame, and the dictionary of the segment.

@@ -70,7 +70,7 @@ static int ends_with(const char *text, const char *end)
 }
 
 /* "NAME=FILE", or the file's own name without its directory and ending. A file whose path has a "="
-   only behind a "/" has no name before it. */
+   only after a "/" has no name before it. */
 static void read_program(struct clash *c, struct profile *p, char *argument)
 {
     char *is = argument ? strchr(argument, '=') : NULL, *file = argument;

@@ -122,7 +122,7 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
             continue;
         }
         if (out && cf_writer_frame(out, f) != 0)
-            break; /* cf_tool_finish() tells why */
+            break; /* cf_tool_finish() reports why */
     }
     if (r->rule->finish)
         r->rule->finish(r->state);

@@ -5,7 +5,7 @@
  * In: any stream with accesses. Out: the same, table access with the column `dist`, the number of
  * distinct other lines since the last access to the line, or a marker (stack.h). With
  * sampling also `dist_weight`. All other tables and columns pass untouched. How distances are found
- * is told in stack_one.c.
+ * stands in stack_one.c.
  *
  * Memory: at most 32 bytes a distinct line; 0.9 to 1.3 KiB a stack (one a process, thread or set,
  * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread.
@@ -139,7 +139,7 @@ static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
             add_columns(d, f);
         }
         if (cf_writer_frame(w, f) != 0)
-            break; /* cf_tool_finish() tells why */
+            break; /* cf_tool_finish() reports why */
     }
 }
 

@@ -168,7 +168,7 @@ static void hints(const struct work *w)
         cf_warn(w->tool, "table %s has no column 'addr': what made the stream did not record it",
                 placeless);
     if (w->no_misses && w->access_rows)
-        cf_warn(w->tool, "no column hit, class or level tells of misses");
+        cf_warn(w->tool, "there is no column hit, class or level, which say what missed");
     if (w->tool->quiet)
         return;
     if (w->unresolved_rows)

@@ -199,7 +199,7 @@ static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f
     return h->weights;
 }
 
-/* 0; 1 when the frame lacks a column that nobody but the stream could name. */
+/* 0; 1 when the frame lacks a column that only the stream could name. */
 static int count_frame(struct histogram *h, const struct cf_frame *f)
 {
     const struct options *o = &h->o;

@@ -114,7 +114,7 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
         if (f->table == CF_UNPLACED && costs_unplaced(l, f))
             continue;
         if (w && cf_writer_frame(w, f) != 0)
-            break; /* cf_tool_finish() tells why */
+            break; /* cf_tool_finish() reports why */
     }
     costs_end_unplaced(l, NULL, w);
     cf_aside_end(&l->unplaced);

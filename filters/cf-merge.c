@@ -119,7 +119,7 @@ static void take_in(struct merge *m, struct input *in)
     int to;
 
     if (from < 0 || fstat(from, &st) != 0)
-        return; /* the reader tells what is wrong */
+        return; /* the reader reports what is wrong */
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || isatty(from)) {
         if (from != STDIN_FILENO)
             close(from);
@@ -200,7 +200,7 @@ static int add_segments(struct merge *m, const struct input *in)
         one->from = at[k];
         one->to = k + 1 < n ? at[k + 1] : (uint64_t)st.st_size;
         one->name = merge_name(m, "%s (segment %zu)", in->name, k + 1);
-        one->told = cf_reader_problem(r) != NULL;
+        one->warned = cf_reader_problem(r) != NULL;
     }
     if (n > 1 && cf_reader_problem(r)) {
         cf_warn(&m->tool, "%s", cf_reader_problem(r));
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     m.writer = cf_tool_writer(&m.tool, m.o.output);
     set_inputs(&m, argv + optind, argc - optind);
     m.out = output_new(&m);
-    /* cf_tool_finish() tells why the output failed, if it did */
+    /* cf_tool_finish() reports why the output failed, if it did */
     failed = m.o.schedule     ? merge_scheduled(&m)
              : m.o.interleave ? merge_interleaved(&m)
                               : merge_by_time(&m);

@@ -4,9 +4,9 @@
  *
  * In: a stream with column dist (cf-distance). Out: CSV. An access misses a cache of n lines if and
  * only if its distance is n or more (Mattson, Gecsei, Slutz, Traiger 1970), so the curve is a sum
- * over a histogram: see curve.h. Sampled distances (SHARDS: Waldspurger, Park, Garthwaite,
- * Ahmad, "Efficient MRC construction with SHARDS", FAST 2015) count as what they stand for, and an
- * error is told: see mrc/mrc_csv.c. Memory: some 2 KiB a curve, 39 times that with samples; nothing
+ * over a histogram: see curve.h. Sampled distances (SHARDS: Waldspurger, Park, Garthwaite, Ahmad,
+ * "Efficient MRC construction with SHARDS", FAST 2015) count as what they stand for, and an error
+ * is printed: see mrc/mrc_csv.c. Memory: some 2 KiB a curve, 39 times that with samples; nothing
  * that grows with the stream.
  */
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static int add_sampled(struct mrc *m, const struct cf_frame *f, const uint32_t *
     /* a few rows among the others: no branch, which would be foreseen badly */
     for (uint32_t i = 0; i < f->rows; i++) {
         m->part[n] = i;
-        n += dist[i] - CF_DIST_UNSAMPLED > 1; /* behind it follows NONE */
+        n += dist[i] - CF_DIST_UNSAMPLED > 1; /* NONE is the next value */
         if (group || weight)
             accesses[group ? group[i] : 0] += dist[i] != CF_DIST_NONE ? weight ? weight[i] : 1 : 0;
         else

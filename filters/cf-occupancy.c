@@ -5,8 +5,8 @@
  *
  * In: a stream of snapshots. Out: CSV, a row for each snapshot and process that has lines in it, or
  * with --wide a row a snapshot; or a drawing where standard output is a terminal; and pictures into
- * files. Processes have names where table task tells them; instead of processes, mappings, cores
- * or states of lines can be told apart.
+ * files. Processes have names where table task has them; lines can be counted by mapping, core or
+ * state instead of process.
  *
  * One pass. Memory: 64 bytes a snapshot and level, and 12 for each process that has lines in it;
  * pictures take 4 more. Counting is in census.c, what is like cf-sets in survey.c.

@@ -170,7 +170,7 @@ static uint32_t rounds_of(const struct work *w)
     if (group < o->rounds_count)
         return o->rounds[group];
     if (o->rounds_count)
-        cf_die(&w->tool, CF_EXIT_USAGE, "--rounds: tells of %u groups, but there are more",
+        cf_die(&w->tool, CF_EXIT_USAGE, "--rounds: there are more groups than the %u of the list",
                o->rounds_count);
     return group < UINT32_MAX ? (uint32_t)group + 1 : UINT32_MAX;
 }
@@ -182,7 +182,7 @@ static int take_snapshot(struct work *w)
     struct cf_snaps *s = w->snaps;
     const int flushed = s->info_before.mode & CF_MODE_FLUSH;
 
-    /* behind a flush every line fills an invalid way */
+    /* after a flush every line fills an invalid way */
     if (!s->first && !flushed &&
         cf_placement_add(&w->placement, &s->before, &s->now, w->o.filtered) != 0)
         return -1;

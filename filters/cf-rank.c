@@ -141,7 +141,7 @@ static int run(struct rank *k)
             cf_out_of_memory(&k->tool);
         if (bad > 0 && !status) {
             cf_warn(&k->tool, "the accesses have none of the columns class, hit and level, which "
-                              "tell of misses");
+                              "say what missed");
             status = CF_EXIT_INPUT;
         }
     }

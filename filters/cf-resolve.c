@@ -79,8 +79,8 @@ static void process(struct state *s)
 }
 
 /* One sentence on accesses or lines. Lines have no program counter, so nothing is said of code. */
-static void tell_found(const struct state *s, const char *rows_are, uint64_t rows,
-                       const uint64_t *found, int code)
+static void print_found(const struct state *s, const char *rows_are, uint64_t rows,
+                        const uint64_t *found, int code)
 {
     static const char *const what[ADDED] = {
         "in a mapping",    NULL, "in a heap object", NULL, "in a variable", "with function",
@@ -99,11 +99,11 @@ static void tell_found(const struct state *s, const char *rows_are, uint64_t row
 static void summary(const struct state *s)
 {
     if (s->rows || !s->line_rows)
-        tell_found(s, "accesses", s->rows, s->found, 1);
+        print_found(s, "accesses", s->rows, s->found, 1);
     if (s->line_rows)
-        tell_found(s, "lines of snapshots", s->line_rows, s->line_found, 0);
+        print_found(s, "lines of snapshots", s->line_rows, s->line_found, 0);
     if (s->t.odd.bad_maps)
-        cf_warn(s->tool, "%llu rows of table map make no sense and were passed over",
+        cf_warn(s->tool, "%llu rows of table map are invalid and were passed over",
                 (unsigned long long)s->t.odd.bad_maps);
     if (s->t.odd.overlaps || s->t.odd.unknown_frees)
         cf_warn(s->tool,

@@ -69,7 +69,7 @@ struct select {
     uint8_t *any;                    /* rows for which one of the alternatives holds */
     struct memo memo[2][MEMO];       /* of region and of function */
     uint64_t rows, kept;             /* of table access and line */
-    int told_blob;
+    int blob_warned;
 };
 
 static void add_test(struct select *s, struct test new)
@@ -219,11 +219,11 @@ static int select_rows(struct select *s, struct cf_frame *f)
     s->kept += kept;
     if (kept == f->rows)
         return cf_gather_flush(g) != 0 ? -1 : cf_writer_frame(s->writer, f);
-    for (unsigned i = 0; i < f->columns && kept && !s->told_blob; i++) {
+    for (unsigned i = 0; i < f->columns && kept && !s->blob_warned; i++) {
         if (f->column[i].type == CF_BLOB && f->column[i].id != CF_CODE) {
             cf_warn(&s->tool, "column %u is no value a row: left out where rows are dropped",
                     f->column[i].id);
-            s->told_blob = 1;
+            s->blob_warned = 1;
         }
     }
     return cf_gather_rows(g, f, mask);

@@ -76,7 +76,7 @@ static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
             cf_tool_set(t, f, CF_SET, set);
         }
         if (cf_writer_frame(w, f) != 0)
-            break; /* cf_tool_finish() tells why */
+            break; /* cf_tool_finish() reports why */
     }
     free(set);
 }

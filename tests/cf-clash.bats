@@ -154,7 +154,7 @@ END
 @test "snapshots of unknown caches, transparent ones, streams without lines" {
     printf 'snapshot,phys\n1,0x40\n' | stream bare.cf -t line
     run -1 --separate-stderr cf-clash bare.cf
-    has 'bare.cf: 1 snapshots do not tell how large the cache is: give --lines' "$stderr"
+    has 'bare.cf: 1 snapshots do not state the size of the cache: give --lines' "$stderr"
     printf 'snapshot,time,mode,level,sets,ways\n1,10,0,2,2,4\n' >snapshots.csv
     printf 'snapshot,level,phys,pid\n1,2,0x40,7\n' | stream t.cf -t line --with snapshot=snapshots.csv
     run -0 --separate-stderr cf-clash t.cf

@@ -47,7 +47,7 @@ by_awk() {
         (($(wc -l <want) > 8 * n))
         for f in in.cf in.packed.cf; do
             cf-mrc --points $n "$D/$f" >got
-            [[ $(head -n 1 got) == size_bytes,lines,accesses,misses,cold_misses,miss_ratio ]]
+            [[ $(head -n 1 got) == size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio ]]
             tail -n +2 got | same want - || fail "--points $n, $f"
         done
     done
@@ -58,7 +58,7 @@ by_awk() {
         by_awk "\$${by%:*}" 4 >want
         (($(wc -l <want) > 100))
         cf-mrc --by "${by#*:}" "$D/in.cf" >got
-        [[ $(head -n 1 got) == "${by#*:},size_bytes,lines,accesses,misses,cold_misses,miss_ratio" ]]
+        [[ $(head -n 1 got) == "${by#*:},size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio" ]]
         tail -n +2 got | sort -t, -k1,1 -k2,2n | same want - || fail "--by $by"
     done
     [[ $(cf-mrc --by op "$D/in.cf" | cut -d, -f1 | uniq | paste -sd,) == op,load,store,ifetch ]]
@@ -80,7 +80,7 @@ by_awk() {
 @test "line size and sets are those of the options" {
     printf 'time,addr,dist\n1,0,inf\n2,0,1\n3,0,0\n4,0,2\n' | stream a.cf
     run -0 cf-mrc --line-size 16 --sets 4 a.cf
-    is "size_bytes,lines,ways,accesses,misses,cold_misses,miss_ratio
+    is "size_bytes,lines,ways,accesses,misses,compulsory_misses,miss_ratio
 64,4,1,4,3,1,0.750000000
 128,8,2,4,2,1,0.500000000
 192,12,3,4,1,1,0.250000000"
@@ -102,7 +102,7 @@ by_awk() {
 @test "nothing but first accesses, and nothing at all" {
     printf 'time,addr,dist\n1,0,inf\n2,64,inf\n' | stream a.cf
     run -0 cf-mrc a.cf
-    is "size_bytes,lines,accesses,misses,cold_misses,miss_ratio
+    is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 64,1,2,2,2,1.000000000"
     printf 'time,addr,dist\n' | stream b.cf
     run -0 cf-mrc b.cf
@@ -112,7 +112,7 @@ by_awk() {
 @test "distances as large as there are" {
     printf 'time,addr,dist\n1,0,18446744073709551611\n2,64,4294967296\n3,64,0xffffffffffff\n' | stream a.cf
     run -0 cf-mrc --at 64,0x4000000000,0x4000000040,0x3fffffffffffc0,0xffffffffffffffc0 a.cf
-    is "size_bytes,lines,accesses,misses,cold_misses,miss_ratio
+    is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 64,1,3,3,0,1.000000000
 274877906944,4294967296,3,3,0,1.000000000
 274877907008,4294967297,3,2,0,0.666666667
@@ -131,13 +131,13 @@ by_awk() {
     printf 'time,addr\n1,0\n2,256\n3,0\n4,512\n5,256\n6,4\n' | stream a.cf
     cf-distance --line-size=256 a.cf >b.cf
     run -0 cf-mrc b.cf
-    is "size_bytes,lines,accesses,misses,cold_misses,miss_ratio
+    is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 256,1,6,6,3,1.000000000
 512,2,6,5,3,0.833333333
 768,3,6,3,3,0.500000000"
     cf-distance --line 256 --sets 2 a.cf | cf-cat >b.cf
     run -0 cf-mrc b.cf
-    is "size_bytes,lines,ways,accesses,misses,cold_misses,miss_ratio
+    is "size_bytes,lines,ways,accesses,misses,compulsory_misses,miss_ratio
 512,2,1,6,4,3,0.666666667
 1024,4,2,6,3,3,0.500000000"
     run -0 --separate-stderr cf-mrc -q --line-size 128 --sets 2 b.cf
@@ -149,7 +149,7 @@ by_awk() {
     [ -z "$stderr" ]
     cf-distance --line-size 256 --max 1 a.cf >b.cf
     run -0 --separate-stderr cf-mrc b.cf
-    is "size_bytes,lines,accesses,misses,cold_misses,miss_ratio
+    is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 256,1,6,6,3,1.000000000
 512,2,6,5,3,0.833333333"
     has "no distance beyond 1 lines" "$stderr"
@@ -201,7 +201,7 @@ misses() {
     for how in "--rate 0.1" "--samples 512"; do
         # shellcheck disable=SC2086
         cf-distance $how s.cf | cf-mrc --max 4M >sampled.csv
-        [[ $(head -n 1 sampled.csv) == size_bytes,lines,accesses,misses,cold_misses,miss_ratio,miss_ratio_error ]]
+        [[ $(head -n 1 sampled.csv) == size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio,miss_ratio_error ]]
         # of all sizes at least nine in ten within two errors, and none beyond five
         paste -d, exact.csv sampled.csv | awk -F, 'NR > 1 {
                 off = $6 - $12; if (off < 0) off = -off; n++; in2 += off <= 2 * $13; in5 += off <= 5 * $13

@@ -38,7 +38,7 @@ END
     run -0 cf-report --leon4 a.cf
     is "                     dcache       icache      l2cache
 misses                    3            1            3
-cold                      0            1            1
+compulsory                0            1            1
 conflict                  1            0            0
 capacity                  1            0            1
 unclassified              1            0            1
@@ -48,7 +48,7 @@ Total cost: 0.560 us"
     run -0 cf-report --leon4 --csv a.cf
     has 'item,value,counted,difference
 dcache_misses,3,,
-dcache_cold,0,,
+dcache_compulsory,0,,
 dcache_conflict,1,,
 dcache_capacity,1,,
 dcache_unclassified,1,,
@@ -94,19 +94,19 @@ total_cost_us,0.560,,'
             grep -qE '^all instructions,[0-9]+,[0-9]+,\+[0-9]+$' <<<"$output" || fail "$output"
             # classes sum up to misses
             awk -F, '/_misses/ { want[substr($1, 1, index($1, "_") - 1)] = $2 }
-                /_(cold|conflict|capacity|unclassified|true_sharing|false_sharing)/ {
+                /_(compulsory|conflict|capacity|unclassified|true_sharing|false_sharing)/ {
                     k = substr($1, 1, index($1, "_") - 1); sum[k] += $2 }
                 END { for (k in sum) if (sum[k] != want[k]) exit 1 }' <<<"$output" || fail "$output"
         done
     done
 }
 
-@test "case 2 and case 3 of the paper: all cold, and conflicts in the instruction cache" {
+@test "case 2 and case 3 of the paper: all compulsory, and conflicts in the instruction cache" {
     annotated fits leon4 --no-addresses
     run -0 cf-report --leon4 run.cf
     is "                     dcache       icache      l2cache
 misses                   45           34           81
-cold                     45           34           81
+compulsory               45           34           81
 conflict                  0            0            0
 capacity                  0            0            0
 unclassified              0            0            0
@@ -114,7 +114,7 @@ Total cost: 1572 cycles
 Total cost: 10.480 us"
     annotated overflow leon4 --no-addresses
     run -0 cf-report --leon4 --csv run.cf
-    has 'dcache_cold,1328,'
+    has 'dcache_compulsory,1328,'
     has 'icache_conflict,522,'
     annotated overflow leon4
     run -0 cf-report --leon4 --csv run.cf
@@ -146,7 +146,7 @@ Total cost: 10.480 us"
     cf-capture leon4 -q "$S/late-overflow.hist" | cf-classify -q --rule hill -m leon4-n2x >run.cf
     run -0 cf-report --leon4 run.cf
     has 'Total cost: unknown'
-    grep -qE '^cold +[0-9]+ +[0-9]+ +-$' <<<"$output" || fail "$output"
+    grep -qE '^compulsory +[0-9]+ +[0-9]+ +-$' <<<"$output" || fail "$output"
     cf-capture leon4 -q "$S/late-overflow.hist" >run.cf
     run -1 cf-report --leon4 run.cf
     has 'cf-classify'

@@ -424,7 +424,7 @@ END
     run ! grep region <(cf-cat --csv resolved.cf)
 }
 
-@test "rows of map that make no sense are passed over and counted" {
+@test "invalid rows of map are passed over and counted" {
     cat >maps.csv <<END
 $maps_header
 0,1,map,0x2000,0x2000,0,3,[heap]
@@ -435,7 +435,7 @@ END
     resolve in.cf
     run -0 shown region
     is "[heap]"
-    has "2 rows of table map make no sense" "$(cat summary)"
+    has "2 rows of table map are invalid" "$(cat summary)"
     run -0 cf-cat --csv --table map resolved.cf
     [[ ${#lines[@]} == 4 ]]
 }

@@ -40,7 +40,7 @@ picture() {
     done
     cd out/cc1
     # the parts agree with each other: of the curve, by operation, sum up to all
-    [[ $(head -n 1 curve.csv) == size_bytes,lines,accesses,misses,cold_misses,miss_ratio ]]
+    [[ $(head -n 1 curve.csv) == size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio ]]
     awk -F, 'NR > 1 && ($1 == "load" || $1 == "store") && $2 == 4096 { n += $4; m += $5 } END { print n "," m }' curve-by-op.csv >sum
     sed -n 's/^4096,64,\([0-9]*,[0-9]*\),.*/\1/p' curve.csv | same - sum
     # the sweep has both ends

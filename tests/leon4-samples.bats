@@ -115,7 +115,7 @@ leon4() {
                 $(sed -n "s/.* $counter miss  *0*//p" "out/$p.counters") ]] || fail "$p" "$(cat said)"
         done
     done
-    grep -qE '^cold +45 +34 +81 +cold +45 +34 +81$' said
+    grep -qE '^compulsory +45 +34 +81 +compulsory +45 +34 +81$' said
     grep -qE '^conflict +0 +522 +2 +conflict +687 +522 +2$' said
 }
 

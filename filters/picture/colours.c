@@ -6,7 +6,7 @@
  * evenly, so that it can be read without colour vision and in grey: a few anchors in the OKLab
  * space (Bjoern Ottosson, "A perceptual color space for image processing", 2020), straight lines
  * between them. The colours of series are those of Okabe and Ito, which people without full colour
- * vision tell apart ("Color Universal Design", 2008), and then the same, lighter and darker.
+ * vision can distinguish ("Color Universal Design", 2008), and then the same, lighter and darker.
  */
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@ int cf_snaps_problems(const struct cf_snaps *s, const struct cf_tool *t, const c
     if (s->nameless)
         cf_warn(t,
                 "%s%s%" PRIu64 " lines have neither a physical nor a virtual address, and cannot "
-                "be told apart: run what made the stream with addresses",
+                "be compared: run what made the stream with addresses",
                 name, colon, s->nameless);
     if (s->refused)
         cf_warn(t,

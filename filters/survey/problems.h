@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* problems.h - what was wrong with a stream of snapshots, told alike by all that compare them. */
+/* problems.h - what was wrong with a stream of snapshots, as all that compare them report it. */
 #ifndef CF_PROBLEMS_H
 #define CF_PROBLEMS_H
 
 #include "filters/engine/snapshot/tags.h"
 #include "formats/program/cf_tool.h"
 
-/* Tells on standard error of rows that were left out or could not be told apart; of the stream
+/* Warns of rows that were left out or could not be compared; of the stream
    `name`, NULL where there is but one. CF_EXIT_OK or CF_EXIT_INPUT. */
 int cf_snaps_problems(const struct cf_snaps *s, const struct cf_tool *t, const char *name);
 

@@ -67,7 +67,7 @@ void cf_survey_hints(const struct cf_survey *s, const char *shares)
         cf_warn(&s->tool,
                 "there are no snapshots: cf-cache --snapshot-every makes some of a trace");
     if (without)
-        cf_warn(&s->tool, "%zu snapshots do not tell how large the cache is: give --lines for %s",
+        cf_warn(&s->tool, "%zu snapshots do not state the size of the cache: give --lines for %s",
                 without, shares);
     if (s->units_differ)
         cf_warn(&s->tool, "the streams count time in different units: their times do not compare");
@@ -86,9 +86,9 @@ int cf_survey_finish(struct cf_survey *s)
 
 uint64_t cf_survey_whole(const struct cf_survey *s, const struct cf_snapshot *one)
 {
-    const uint64_t told = cf_census_room(s->census, one);
+    const uint64_t stated = cf_census_room(s->census, one);
 
-    return told ? told : s->o.lines;
+    return stated ? stated : s->o.lines;
 }
 
 /* ---- names ---- */

@@ -18,7 +18,7 @@ struct cf_survey_options {
     int reuse;      /* count reused lines too */
     uint8_t level;  /* 0 = all, the chart: the last */
     uint32_t top;   /* 0 = not given */
-    uint64_t lines; /* of the cache, where snapshots do not tell */
+    uint64_t lines; /* of the cache, where snapshots do not state them */
     struct cf_output output;
 };
 
@@ -28,7 +28,7 @@ struct cf_survey {
     struct cf_reader *reader;
     struct cf_census *census;
     struct cf_tasks *tasks;
-    char *unit, *command; /* NULL: not told */
+    char *unit, *command; /* NULL: not stated */
     int units_differ;
 };
 
@@ -44,8 +44,8 @@ struct cf_survey {
 /* Reads the files to their end; exits where that is impossible, with a message. */
 void cf_survey_read(struct cf_survey *s, char *const *files, int count);
 
-/* Tells what every program has to tell of such a stream; `shares` are what lacks without --lines.
- */
+/* Prints the hints that every program has for such a stream; `shares` are what lacks without
+   --lines. */
 void cf_survey_hints(const struct cf_survey *s, const char *shares);
 
 /* Closes and frees; returns the exit status. */
@@ -61,7 +61,7 @@ enum { CF_LABEL_BYTES = 512 };
 /* "sort (1234)", "pid 1234", "[unknown]", "[heap] of sort (1234)", "cpu 3", "modified". */
 void cf_survey_label(const struct cf_survey *s, uint32_t group, char *out);
 
-/* Name of a process, "[unknown]" for 0, "" where nobody told one. */
+/* Name of a process, "[unknown]" for 0, "" where none is known. */
 const char *cf_survey_process(const struct cf_survey *s, uint32_t pid);
 
 /* "[unresolved]" for none. */

@@ -10,7 +10,7 @@
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_tool.h"
 
-/* A machine, as facts tell it. */
+/* A machine, as facts state it. */
 struct cf_made {
     const struct cf_tool *tool;
     char machine[128];

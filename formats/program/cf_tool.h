@@ -48,9 +48,8 @@ struct cf_tool {
 void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage);
 
 /* Acts on a common option: --help and --version print and exit 0, -q, --max-strings, --csv and
-   --term are noted;
-   anything else (a bad option, of which getopt has told) exits with CF_EXIT_USAGE after pointing to
-   --help. */
+   --term are noted; anything else (a bad option, which getopt has reported) exits with
+   CF_EXIT_USAGE after pointing to --help. */
 void cf_common_option(struct cf_tool *t, int option);
 
 /* The next option, by getopt_long(). One with CF_OLD_NAME is taken for what it is now, after a
@@ -107,11 +106,11 @@ void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r);
    CF_EXIT_INPUT, an environment that refused CF_EXIT_ENVIRONMENT. */
 int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r) CF_MUST_CHECK;
 
-/* Closes what is given (either may be NULL), and standard output if there is no writer; prints
-   the problems; returns the exit status. A damaged input gives CF_EXIT_INPUT, and the end frame
-   is still written since the damage was told, and so does an output that was cut off. An input that
-   the environment refused, and failed output, give CF_EXIT_ENVIRONMENT; the first leaves out the
-   end frame, and a file without its name. */
+/* Closes what is given (either may be NULL), and standard output if there is no writer; prints the
+   problems; returns the exit status. A damaged input gives CF_EXIT_INPUT, and the end frame is
+   still written since the damage was reported, and so does an output that was cut off. An input
+   that the environment refused, and failed output, give CF_EXIT_ENVIRONMENT; the first leaves out
+   the end frame, and a file without its name. */
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
 
 /* Whether what goes to standard output is for people, a table or a drawing, and not CSV: as --csv

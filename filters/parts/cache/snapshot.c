@@ -27,7 +27,7 @@ struct snapshots {
     uint64_t last;   /* time of the last access */
     uint64_t phys[CF_FILE_ROWS];
     uint32_t size[CF_FILE_ROWS];
-    uint8_t hit[CF_FILE_ROWS]; /* nobody asks for it */
+    uint8_t hit[CF_FILE_ROWS]; /* of no interest */
     uint32_t lines;
     struct line_rows {
         uint64_t *phys, *addr;
@@ -236,7 +236,7 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **
                 return -1;
             period = until(s, time, from, f->rows);
             if (period == from)
-                period = f->rows; /* it lasts as long as time can tell */
+                period = f->rows; /* no later time can be written */
         }
         end = cf_cores_piece(s->cores, cpu, pid, tid, from, period, &core, &space);
         if (end > from && note_pid(s, process_of(space), pid ? pid[from] : 0) == 0)

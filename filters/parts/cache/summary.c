@@ -140,7 +140,7 @@ void summary_table(FILE *out, const struct cf_machine *m, const struct cf_hierar
                 *c = ' ';
         fprintf(out, "%-20s", name);
         for (unsigned i = 0; i < rows; i++) {
-            /* memory has no misses and puts nothing out */
+            /* memory has no misses and evicts nothing */
             if (row[i].memory && !count_of(&row[i], k))
                 break;
             fprintf(out, " %14" PRIu64, count_of(&row[i], k));

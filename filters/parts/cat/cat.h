@@ -36,7 +36,7 @@ void print_field(FILE *out, int first, const struct cf_reader *r, const struct c
 /* Text made safe as by cf_text_safe(), in double quotes, with a backslash before those inside. */
 void print_quoted(FILE *out, const char *text, size_t length);
 
-/* "name" or, for a column nobody declares, "column_N"; tables likewise. In a static buffer. */
+/* "name" or, for a column without a name, "column_N"; tables likewise. In a static buffer. */
 const char *print_column_name(const struct cf_reader *r, unsigned column);
 const char *print_table_name(const struct cf_reader *r, unsigned table);
 

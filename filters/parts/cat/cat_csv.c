@@ -3,7 +3,8 @@
  * cat_csv.c - values as text, and a table as CSV that cf-capture csv reads back to the same rows.
  *
  * Memory: the list of columns. CSV has one header line, so the columns of a table's first frame
- * stand for all: a column that is missing later gives empty fields, one that comes later is told.
+ * stand for all: a column that is missing later gives empty fields, one that comes later is
+ * reported.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ struct csv {
     char *names;
     unsigned columns;
     uint8_t seen[CF_MAX_COLUMNS]; /* some frame has had the column */
-    int began, told, found;
+    int began, warned, found;
 };
 
 struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted)
@@ -186,7 +187,7 @@ void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *
         begin(c, r, f);
     for (unsigned i = 0; i < c->columns; i++)
         c->seen[i] |= (column[i] = find(r, f, c->name[i])) != NULL;
-    for (unsigned i = 0; i < f->columns && !c->wanted && !c->told; i++) {
+    for (unsigned i = 0; i < f->columns && !c->wanted && !c->warned; i++) {
         const char *name = print_column_name(r, f->column[i].id);
         unsigned k = 0;
 
@@ -197,7 +198,7 @@ void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *
                     "from frame %" PRIu64 " on there is a column '%s' that the first rows do not "
                     "have: it is left out: name all columns with --columns",
                     f->number, name);
-            c->told = 1;
+            c->warned = 1;
         }
     }
     for (uint32_t row = 0; row < f->rows; row++) {

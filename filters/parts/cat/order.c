@@ -175,7 +175,7 @@ static void check_strings(struct order *o, const struct cf_reader *r, const stru
     }
 }
 
-/* A table or column that nobody names is allowed, but not one that is named later. */
+/* A table or column without a name is allowed, but not one that is named later. */
 static void check_names(struct order *o, const struct cf_reader *r, const struct cf_frame *f)
 {
     const uint32_t *id = cf_u32(f, CF_ID);

@@ -4,7 +4,7 @@
  *
  * Accesses, snapshots and cache lines (whose time is that of their snapshot) are kept from the
  * first to the last moment of the span. Of tasks, mappings, heap objects and thread switches also
- * everything before is kept, since it tells what was there when the span began. Tables without a
+ * everything before is kept, since it decides what was there when the span began. Tables without a
  * time, and those that we do not know, are kept whole.
  *
  * Memory: one frame, and 16 bytes a snapshot of the segment.

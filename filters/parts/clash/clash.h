@@ -16,7 +16,7 @@ struct profile {
 struct clash_options {
     enum cf_clash_lengths lengths;
     uint8_t level;  /* 0: the last one of each file */
-    uint64_t lines; /* of the cache, where snapshots do not tell */
+    uint64_t lines; /* of the cache, where snapshots do not state them */
     const char *slowdown, *names;
     int no_self, correlation;
 };
@@ -42,7 +42,7 @@ struct pair *clash_pair(const struct clash *c, uint32_t observed, uint32_t inter
 
 /* ---- clash_profiles.c ---- */
 
-/* Profile of a stream of snapshots; NULL is standard input. What is wrong is told and noted in
+/* Profile of a stream of snapshots; NULL is standard input. What is wrong is reported and noted in
    status; what could be read is there. */
 void read_stream(struct clash *c, struct profile *p, char *file);
 

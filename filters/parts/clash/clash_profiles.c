@@ -4,9 +4,9 @@
  *
  * In: a stream of snapshots of one program in isolation, or CSV with a header row. Out: quotas by
  * snapshot. Of a stream, all processes that are known make up the program, since one program may be
- * several processes; lines of nobody (pid 0) are the system's, unless all are. CSV goes through
- * libcsv; a field that is no number is told with its row. Memory: 16 bytes a snapshot, and for a
- * stream what census.h says.
+ * several processes; lines without an owner (pid 0) are the system's, unless all are. CSV goes
+ * through libcsv; a field that is no number is reported with its row. Memory: 16 bytes a snapshot,
+ * and for a stream what census.h says.
  */
 #include <csv.h>
 #include <errno.h>
@@ -50,7 +50,8 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
     for (size_t i = 0; i < count; i++)
         level = s[i].is.level > level ? s[i].is.level : level;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t told = cf_census_room(census, &s[i].is), room = told ? told : c->o.lines;
+        const uint64_t stated = cf_census_room(census, &s[i].is),
+                       room = stated ? stated : c->o.lines;
         uint64_t active = 0, reused = 0;
 
         if (s[i].is.level != level)
@@ -71,7 +72,7 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
             add_point(c, p, (double)active / (double)room, (double)reused / (double)room);
     }
     if (without) {
-        cf_warn(&c->tool, "%s: %zu snapshots do not tell how large the cache is: give --lines",
+        cf_warn(&c->tool, "%s: %zu snapshots do not state the size of the cache: give --lines",
                 file, without);
         wrong(c, CF_EXIT_INPUT);
     }
@@ -121,7 +122,7 @@ struct table {
     char name[FIELDS][FIELD_BYTES], field[FIELDS][FIELD_BYTES];
     unsigned names, fields;
     uint64_t row;
-    unsigned told; /* rows that are wrong and of which a message told */
+    unsigned warned; /* wrong rows that were reported */
     const char *const *needs;
     void (*take)(struct table *t);
     void *arg;
@@ -181,7 +182,7 @@ static const char *text_of(const struct table *t, const char *name)
 /* 0, or -1 with a message. */
 static int number_of(struct table *t, const char *name, double *value)
 {
-    enum { TELL = 5 };
+    enum { REPORTED = 5 };
     const char *text = text_of(t, name);
     char *end;
 
@@ -190,10 +191,10 @@ static int number_of(struct table *t, const char *name, double *value)
         if (!*end && isfinite(*value) && *value >= 0)
             return 0;
     }
-    if (t->told++ < TELL)
+    if (t->warned++ < REPORTED)
         cf_warn(&t->c->tool, "%s: row %llu: column %s is '%s', which is no number%s", t->file,
                 (unsigned long long)t->row + 1, name, text ? text : "",
-                t->told == TELL ? "; more such rows are not told" : "");
+                t->warned == REPORTED ? "; further such rows are not reported" : "");
     wrong(t->c, CF_EXIT_INPUT);
     return -1;
 }
@@ -231,7 +232,7 @@ static void read_table(struct clash *c, const char *file, void (*take)(struct ta
     if (ferror(in))
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
     if (!t->row)
-        begin_table(t); /* an empty file: tells what it lacks */
+        begin_table(t); /* an empty file: reports what it lacks */
     if (in != stdin)
         (void)fclose(in); /* read only */
     csv_free(&parser);

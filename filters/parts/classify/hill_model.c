@@ -2,7 +2,7 @@
 /*
  * hill_model.c - which levels of a machine rule hill models, and which of them it classifies.
  *
- * Levels behind the one that is classified are left out where they cannot act on it. A watcher gets
+ * Levels after the one that is classified are left out where they cannot act on it. A watcher gets
  * the references that reach the level: where one core uses it, or all share it, and for
  * instructions, threec.h has the class; between private caches of several cores, coherence.h.
  *
@@ -89,8 +89,8 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
         (level_at(h->m, 0, CF_DATA_CACHE) != (int)level ||
          (l->kind == CF_UNIFIED && level_at(h->m, 0, CF_INSTRUCTION_CACHE) != (int)level)))
         cf_die(t, CF_EXIT_USAGE,
-               "level %s: several cores have one each, and behind the first level sharing is not "
-               "told: take --cores 1, or a level that all share",
+               "level %s: several cores have one each, and after the first level sharing is not "
+               "classified: take --cores 1, or a level that all share",
                l->name);
     if (w->caches > 1 && coherent) {
         struct cf_coherence_geometry g = {.cores = w->caches,
@@ -107,7 +107,7 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
         h->own |= w->own;
         if (w->caches > CF_COHERENCE_CORES)
             cf_die(t, CF_EXIT_USAGE,
-                   "level %s: sharing is told between up to %d caches, not %u: "
+                   "level %s: sharing is classified between up to %d caches, not %u: "
                    "take fewer --cores",
                    l->name, CF_COHERENCE_CORES, w->caches);
         w->shares = cf_need(&h->c->tool, cf_coherence_new(&g));
@@ -118,7 +118,7 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
     }
 }
 
-/* Levels behind those that are classified go, if they do not reach back into caches before them. */
+/* Levels after those that are classified go, if they do not reach back into caches before them. */
 static void leave_out(struct hill *h, unsigned depth)
 {
     struct cf_machine *m = h->m;
@@ -176,7 +176,8 @@ static void make_model(struct hill *h)
             cf_out_of_memory(&h->c->tool);
 }
 
-/* Whoever states latencies can have costs, which need to know the level that served. */
+/* Where a machine states latencies, accesses can have costs, which need to know the level that
+   served. */
 static int states_latencies(const struct cf_machine *m)
 {
     int stated = m->memory.stated != 0;
@@ -215,7 +216,7 @@ void *hill_begin(struct classify *c)
             cf_die(&c->tool, CF_EXIT_USAGE, "--level '%s': %s has no such level", c->o.level,
                    h->m->name);
         /* where the model is for instructions alone, their level's place is lost, on which random
-           numbers depend, flushes take its lines and not the data's, and nothing behind it is there
+           numbers depend, flushes take its lines and not the data's, and no level after it is there
          */
         if (data >= 0)
             watch_level(h, (unsigned)data, 1, fetch == data,

@@ -90,7 +90,7 @@ static void *begin(struct classify *c)
 
     if (c->o.level)
         cf_die(&c->tool, CF_EXIT_USAGE,
-               "--level is nothing for rule leon4, which tells all levels");
+               "--level does not go with rule leon4, which classifies all levels");
     l = cf_need(&c->tool, calloc(1, sizeof(*l)));
     l->c = c;
     l->m = cf_tool_machine(&c->tool, c->o.machine);
@@ -155,7 +155,7 @@ static void one_unplaced(struct leon4 *l, struct cf_aside_row *row)
     row->behind = r.second;
 }
 
-/* What happened before `time`: an access stands behind the fetch of its time, a bus read behind the
+/* What happened before `time`: an access stands after the fetch of its time, a bus read after the
    load that it serves and before the next instruction. */
 static void until(struct leon4 *l, uint64_t time)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * count.c - amounts by page and time bin, in one pass over rows whose last time nobody knows yet.
+ * count.c - amounts by page and time bin, in one pass over rows whose last time is not known yet.
  *
  * Live counters, 64 pages a chunk, hold the bin that the time is in. When the time leaves it, what
  * was touched goes to the bin as cells {page, amount} of 8 bytes and the counters become 0 again.

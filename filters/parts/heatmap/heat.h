@@ -3,7 +3,7 @@
  * heat.h - the parts of cf-heatmap: a counter that bins amounts by page and time in one pass, the
  * finished map that it turns into, and three ways to draw that map.
  *
- * A "page" is known by (region, page number). Region 0 is what nobody resolved: its page numbers
+ * A "page" is known by (region, page number). Region 0 is what was not resolved: its page numbers
  * are address / 4096. A "row" is a page of the finished map, a "band" the rows of one region, a
  * "cell" what one page got in one time bin; cells that got nothing are not stored.
  */
@@ -37,7 +37,7 @@ void heat_filter(struct heat *h, int (*f)(void *, uint32_t region), void *arg);
 /* One slice of at most HEAT_SLICE rows. times may be NULL (all `time`), region and page too (then
    all is region 0), and addr (then region 0 uses page, or 0). Row i counts where pass[kind[i]] is 1
    (kind NULL: every row), with amount[i] (NULL: 1). Rows outside [from, to] do not count. Rows
-   that do not count by their kind still tell how far the time goes, so that all maps of a stream
+   that do not count by their kind still decide how far the time goes, so that all maps of a stream
    have the same bins. */
 struct heat_rows {
     uint32_t rows;
@@ -109,8 +109,8 @@ uint64_t heat_bin_start(const struct heat_map *map, uint64_t bin);
 uint32_t heat_heights(const struct heat_map *map, uint32_t lines, uint32_t least, uint32_t most,
                       uint32_t *height);
 
-/* What one line of a band shows: rows [first, last] of the map, or a stretch of pages that nobody
-   touched (skipped). Rows that share a line show the hottest of them. */
+/* What one line of a band shows: rows [first, last] of the map, or a stretch of untouched
+   pages (skipped). Rows that share a line show the hottest of them. */
 struct heat_line {
     uint32_t first, last;
     int skipped;
@@ -130,7 +130,7 @@ extern const struct cf_rgb heat_ground;                        /* where nothing 
 extern const struct cf_rgb heat_gap;                           /* pages left out */
 double heat_scale(const struct heat_map *map, uint64_t value); /* 0..1 for a value above 0 */
 
-/* "123", or for a page that nobody resolved its address, "0x7b000". */
+/* "123", or for a page that was not resolved its address, "0x7b000". */
 void heat_page_name(char *out, size_t size, const struct heat_map *map, uint32_t row);
 
 /* The time axis: what to subtract and to divide by before a time is printed, and its title. */

@@ -59,7 +59,7 @@ struct heat {
     uint32_t wanted;
     uint64_t width, origin; /* width 0: adaptive */
     uint64_t cells;
-    /* chunks; what is filtered out is counted in the first, which nobody reads */
+    /* chunks; what is filtered out is counted in the first, which is not read */
     struct chunk *chunk;
     uint64_t **slab;
     uint32_t *dirty;

@@ -50,7 +50,7 @@ void heat_time_axis(const struct heat_map *map, unsigned marks, struct heat_axis
         snprintf(axis->title, sizeof axis->title, "snapshot");
         return;
     }
-    /* marks that differ only in the last of many digits help nobody */
+    /* marks that differ only in the last of many digits cannot be compared at a glance */
     if (start / 4 > end - start)
         axis->zero = start;
     largest = (double)(end - axis->zero);

@@ -3,7 +3,7 @@
  * layout.c - which page stands where in a picture whose lines are fewer or more than the pages.
  *
  * A band gets lines by the square root of its pages, so that a large mapping does not squeeze the
- * small ones to nothing. In a band, pages that nobody touched are not drawn: a short hole keeps
+ * small ones to nothing. In a band, untouched pages are not drawn: a short hole keeps
  * its place while there is room, a long one becomes a mark. Where pages are more than lines, a
  * line shows the hottest of its pages, so that a single hot page is never averaged away, and only
  * the longest holes are marked. Memory: a few words a row of the band that is laid out.
@@ -15,7 +15,7 @@
 
 enum { SHORT_HOLE = 3 };
 
-/* Pages between a row and the one before it in its band that nobody touched. */
+/* Untouched pages between a row and the one before it in its band. */
 static uint64_t hole_before(const struct heat_map *map, uint32_t row)
 {
     return map->row[row].page - map->row[row - 1].page - 1;

@@ -3,7 +3,7 @@
  * render_html.c - the map as one page for a browser: page.html, which is linked into the program,
  * with the data in place of its mark. Nothing is loaded from elsewhere.
  *
- * The data is JSON with the cells as base64 of small numbers (page.html tells their order), about
+ * The data is JSON with the cells as base64 of small numbers (page.html has their order), about
  * four bytes a cell. In JSON strings whatever could end the element that holds them, or is no
  * clean UTF-8, is written as an escape. Memory: 4 KiB.
  */

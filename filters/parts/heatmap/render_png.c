@@ -3,8 +3,8 @@
  * render_png.c - the map as a picture with a title, a band a mapping, axes and a legend.
  *
  * From left to right: a column with name, total and share of each mapping, the page numbers, the
- * map, the legend of the colours. Below: the axis of time. Dark grey stripes stand for pages that
- * nobody touched. Memory: 3 bytes a pixel, and a few words a line of pixels.
+ * map, the legend of the colours. Below: the axis of time. Dark grey stripes stand for
+ * untouched pages. Memory: 3 bytes a pixel, and a few words a line of pixels.
  */
 #include <inttypes.h>
 #include <stdio.h>

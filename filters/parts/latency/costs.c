@@ -13,7 +13,7 @@ const char *costs_level(const struct latency *l, int level)
     return level == (int)l->machine->levels ? "memory" : l->machine->level[level].name;
 }
 
-/* Ends the program: a number that nobody has stated cannot be made up. The message names all levels
+/* Ends the program: a number that is stated nowhere cannot be made up. The message names all levels
    that have none, so that one correction is enough. */
 static void no_latency(const struct latency *l, unsigned key)
 {
@@ -48,9 +48,9 @@ static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t
         enum cf_latency_lack lack = cf_latencies_lack(l->model, key);
 
         unknown |= seen[key] && lack == CF_LACKS_ORIGIN;
-        if (!seen[key] || l->told[key])
+        if (!seen[key] || l->warned[key])
             continue;
-        l->told[key] = 1;
+        l->warned[key] = 1;
         switch (lack) {
         case CF_LACKS_LATENCY:
             no_latency(l, key);

@@ -28,14 +28,14 @@ struct latency {
     uint8_t *core;
     uint64_t *space;
     struct sum sum[CF_LATENCY_KEYS];
-    uint8_t told[CF_LATENCY_KEYS];
+    uint8_t warned[CF_LATENCY_KEYS];
     struct cf_made made;      /* column cost */
     struct cf_aside unplaced; /* rows that wait for the accesses of their time */
-    uint64_t unknown;         /* rows whose level or operation nobody knows */
+    uint64_t unknown;         /* rows of unknown level or operation */
     int status;
 };
 
-/* Name of a level of the machine, "memory" behind the last. */
+/* Name of a level of the machine, "memory" after the last. */
 const char *costs_level(const struct latency *l, int level);
 
 /* Adds column cost to a frame of accesses. */

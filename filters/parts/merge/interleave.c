@@ -40,7 +40,7 @@ static int start(struct play *p, struct thread *th, uint64_t time)
         return 0;
     }
     if (!c->waiting) {
-        /* nobody has counted turns as long as the running thread was alone */
+        /* turns were not counted as long as the running thread was alone */
         struct runner *other = c->running->runner;
         uint64_t since = time - other->ahead - other->turn;
 
@@ -58,7 +58,7 @@ static int end(struct play *p, struct cpu *c)
 
     c->clock = th->runner->own + th->runner->ahead;
     output_settle(p->merge->out);
-    source_tell_again(&th->runner->source);
+    source_check_again(&th->runner->source);
     p->memory -= th->runner->memory;
     p->lives--;
     source_close(&th->runner->source);

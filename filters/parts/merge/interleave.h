@@ -66,12 +66,12 @@ static inline int cpu_before(const struct cpu *a, const struct cpu *b)
 
 /* Something about what the processor runs has changed. */
 void cpu_reorder(struct play *p, struct cpu *c);
-/* Tells that the thread runs from `time` on. */
+/* The thread runs from `time` on, as a row of table switch says. */
 int turn_begin(struct play *p, struct thread *th, uint64_t time) CF_MUST_CHECK;
-/* Puts a thread behind those that wait for the processor; takes the first of them. */
+/* Puts a thread after those that wait for the processor; takes the first of them. */
 void turn_wait(struct play *p, struct cpu *c, struct thread *th);
 struct thread *turn_next(struct cpu *c);
-/* The turn of the running thread is over at `time`. Where nobody on this processor does anything
+/* The turn of the running thread is over at `time`. Where no thread of this processor does anything
    for whole rounds, and nothing else happens before `limit`, these are skipped. */
 int turn_rotate(struct play *p, struct cpu *c, uint64_t limit) CF_MUST_CHECK;
 

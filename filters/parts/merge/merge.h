@@ -27,11 +27,11 @@ struct options {
 /* A file, or one of its segments if it has several. */
 struct input {
     char *file;        /* to open */
-    char *name;        /* to tell people */
+    char *name;        /* for messages */
     unsigned number;   /* from 0 */
     uint64_t from, to; /* the bytes of its segment; to 0: all of the file */
     uint32_t offset;   /* added to its processes and threads */
-    int told;          /* what is wrong with it */
+    int warned;        /* of what is wrong with it */
 };
 
 struct merge {
@@ -114,10 +114,10 @@ void source_close(struct source *s);
 int source_next(struct source *s, struct cf_frame **f);
 
 /* Warns of what was wrong with the input, once. */
-void source_tell(const struct source *s);
+void source_warn(const struct source *s);
 /* The same for one that was read before: what was not wrong then is not the input's fault, and ends
    the program. */
-void source_tell_again(const struct source *s);
+void source_check_again(const struct source *s);
 
 /* Notes the times of a frame. 1 where they go back, of which it warns once. */
 int source_order(struct source *s, const struct cf_frame *f);
@@ -256,8 +256,8 @@ struct threads {
 /* Reads all inputs for their threads, and hands on what has no place in time. */
 struct threads *threads_find(struct merge *m) CF_MUST_CHECK;
 void threads_free(struct threads *t);
-/* The thread that does something at a time: by its number, or else whoever runs. NULL where the
-   process is not known. */
+/* The thread that does something at a time: by its number, or else the one that runs. NULL where
+   the process is not known. */
 struct thread *threads_get(struct threads *t, const struct input *input, uint32_t pid,
                            uint32_t tid);
 struct thread *threads_running(struct threads *t, const struct input *input, uint32_t pid,

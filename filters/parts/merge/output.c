@@ -15,7 +15,7 @@ enum { MOST_TABLES = 64, MOST_RUNS = 2048, LONG_RUN = 16 };
 struct out_column {
     uint16_t id;
     uint8_t type, width;
-    uint8_t told; /* that a source lacks it */
+    uint8_t warned; /* that a source lacks it */
     uint8_t *values;
 };
 
@@ -32,7 +32,7 @@ struct out_table {
     unsigned id;
     unsigned version; /* changes with the columns */
     uint32_t rows;    /* whose values were taken */
-    uint32_t behind;  /* rows of the runs, which follow them */
+    uint32_t pending; /* rows of the runs, which follow them */
     unsigned runs;
     struct run run[MOST_RUNS];
     uint64_t total;
@@ -43,7 +43,7 @@ struct out_table {
 
 struct named {
     uint32_t id;
-    char *name; /* NULL: nobody has told one */
+    char *name; /* NULL: not known */
 };
 
 struct output {
@@ -216,11 +216,11 @@ static const char *column_name(const struct source *s, unsigned id)
     return name ? name : "(unknown)";
 }
 
-static void tell_lack(struct output *out, const struct source *s, struct out_column *c, int before)
+static void warn_lack(struct output *out, const struct source *s, struct out_column *c, int before)
 {
-    if (c->told || c->id == CF_WEIGHT || c->id == CF_CPU || out->merge->tool.quiet)
+    if (c->warned || c->id == CF_WEIGHT || c->id == CF_CPU || out->merge->tool.quiet)
         return;
-    c->told = 1;
+    c->warned = 1;
     cf_warn(
         &out->merge->tool, "%s: %s '%s': %s", s->input->name,
         before ? "inputs before it have no column" : "there is no column", column_name(s, c->id),
@@ -251,7 +251,7 @@ void output_map(struct output *out, const struct source *s, struct part *p)
             struct out_column *new = add_column(out, t, c->id, c->type);
 
             if (new && t->total)
-                tell_lack(out, s, new, 1);
+                warn_lack(out, s, new, 1);
         }
     }
     for (unsigned k = 0; k < t->columns; k++) {
@@ -260,7 +260,7 @@ void output_map(struct output *out, const struct source *s, struct part *p)
             if (p->column[i].id == t->column[k].id)
                 p->from[k] = (int16_t)i;
         if (p->from[k] < 0)
-            tell_lack(out, s, &t->column[k], 0);
+            warn_lack(out, s, &t->column[k], 0);
     }
     p->out = t;
     p->version = t->version;
@@ -342,7 +342,7 @@ static const void *values_of(const struct part *p, unsigned i)
 #define GATHER(type)                                                                               \
     do {                                                                                           \
         type *restrict to = (type *)(void *)c->values + t->rows;                                   \
-        for (uint32_t k = 0; k < t->behind; k++)                                                   \
+        for (uint32_t k = 0; k < t->pending; k++)                                                  \
             to[k] = ((const type *)base[out->slot[k]])[out->row[k]];                               \
     } while (0)
 
@@ -370,7 +370,7 @@ static void expand(struct output *out, const struct out_table *t)
 
 static void settle(struct output *out, struct out_table *t)
 {
-    int gather = t->behind / LONG_RUN < t->runs, shifted = 0;
+    int gather = t->pending / LONG_RUN < t->runs, shifted = 0;
     const void *base[MOST_RUNS];
 
     for (unsigned r = 0; r < t->runs; r++) {
@@ -407,8 +407,8 @@ static void settle(struct output *out, struct out_table *t)
         else
             TAKE(uint64_t);
     }
-    t->rows += t->behind;
-    t->behind = 0;
+    t->rows += t->pending;
+    t->pending = 0;
     t->runs = 0;
 }
 
@@ -432,15 +432,15 @@ int output_rows(struct output *out, const struct source *s, struct part *p, uint
             t->has_cpu = add_column(out, t, CF_CPU, CF_U32) != NULL;
     }
     while (n) {
-        uint32_t room = CF_WIRE_ROWS - t->rows - t->behind, now = room < n ? room : n;
+        uint32_t room = CF_WIRE_ROWS - t->rows - t->pending, now = room < n ? room : n;
 
         t->run[t->runs++] = (struct run){s, p, from, now, delta, cpu};
-        t->behind += now;
+        t->pending += now;
         from += now;
         n -= now;
         if (t->runs == MOST_RUNS || !later)
             settle(out, t);
-        if (t->rows + t->behind < CF_WIRE_ROWS)
+        if (t->rows + t->pending < CF_WIRE_ROWS)
             continue;
         if ((t->id == CF_ACCESS || t->id == CF_LINE ? output_flush(out) : send_table(out, t)) != 0)
             return -1;

@@ -24,7 +24,7 @@ struct plain {
     struct merge *merge;
     struct lane *lane;
     struct cf_counts *owner; /* input + 1 by process */
-    int told_clash;
+    int clash_warned;
     uint64_t next_other; /* no other row that waits is earlier */
 };
 
@@ -34,7 +34,7 @@ static void check_clash(struct plain *p, const struct lane *l, const struct cf_f
     const uint32_t *pid = cf_u32(f, CF_PID);
     const struct options *o = &p->merge->o;
 
-    if (!pid || p->told_clash || o->renumber || p->merge->inputs == 1 ||
+    if (!pid || p->clash_warned || o->renumber || p->merge->inputs == 1 ||
         !(cf_table_traits(f->table) & CF_TABLE_PROCESS))
         return;
     for (uint32_t i = 0; i < f->rows; i++) {
@@ -51,7 +51,7 @@ static void check_clash(struct plain *p, const struct lane *l, const struct cf_f
                 "process %u stands in %s and in %s: if these are two, keep them apart with "
                 "--renumber",
                 pid[i], p->merge->input[*owner - 1].name, l->source.input->name);
-        p->told_clash = 1;
+        p->clash_warned = 1;
         return;
     }
 }
@@ -230,7 +230,7 @@ int merge_by_time(struct merge *m)
     if (result == 0)
         result = output_flush(m->out);
     for (unsigned i = 0; i < m->inputs; i++) {
-        source_tell(&p.lane[i].source);
+        source_warn(&p.lane[i].source);
         if (p.lane[i].source.reader)
             source_close(&p.lane[i].source);
         free(p.lane[i].order);

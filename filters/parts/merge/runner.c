@@ -116,7 +116,7 @@ static int load(struct play *p, struct thread *th)
             r->pid = cf_u32(f, CF_PID);
             r->tid = cf_u32(f, CF_TID);
             if (!r->time || !r->pid || !r->tid)
-                s->part.rows = 0; /* was told at the first reading */
+                s->part.rows = 0; /* was reported at the first reading */
             if (find_rows(th))
                 return 0;
             break;

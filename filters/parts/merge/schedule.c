@@ -5,10 +5,10 @@
  * Each input is one task, with all its threads. A task that has a processor advances by one tick of
  * its own clock in each tick of the machine's; one that waits does not. So the time of a row is
  * that of its own trace plus what its task has waited so far. All tasks are ready from time 0 on.
- * Waiting tasks stand in one queue for all processors: under `fair` whoever used up a slice goes to
- * its end, under `fifo` (SCHED_FIFO with priorities in the order of the inputs) nobody gives way
- * before his end. Events (rows, ends of slices) are taken in the order of time, at equal times by
- * processor; rows of one task that come before anything else go out in one run.
+ * Waiting tasks stand in one queue for all processors: under `fair` a task that used up its slice
+ * goes to its end, under `fifo` (SCHED_FIFO with priorities in the order of the inputs) no task
+ * gives way before its end. Events (rows, ends of slices) are taken in the order of time, at equal
+ * times by processor; rows of one task that come before anything else go out in one run.
  *
  * Memory: of each task that has begun, a frame and the other rows that came before it.
  */
@@ -51,7 +51,7 @@ struct machine {
 
 /* ---- what a task does next ---- */
 
-/* Notes which thread runs, so that it can be told again where the task goes on. */
+/* Notes which thread runs, so that a row can say so where the task goes on. */
 static void note_switches(struct job *j, const struct part *p, uint32_t row)
 {
     for (unsigned i = 0; i < p->columns; i++) {
@@ -275,7 +275,7 @@ static int end(struct machine *m, uint32_t cpu)
     uint64_t time = j->next_own + j->ahead;
 
     output_settle(m->merge->out);
-    source_tell(&j->source);
+    source_warn(&j->source);
     if (!output_leans_on(m->merge->out, j->source.reader))
         source_close(&j->source);
     j->state = ENDED;

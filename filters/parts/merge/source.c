@@ -68,27 +68,27 @@ int source_next(struct source *s, struct cf_frame **f)
     return 0;
 }
 
-void source_tell(const struct source *s)
+void source_warn(const struct source *s)
 {
     const char *problem = s->reader ? cf_reader_problem(s->reader) : NULL;
     struct input *in = s->reader ? &s->merge->input[s->input->number] : NULL;
 
     if (!problem)
         return;
-    if (!in->told)
+    if (!in->warned)
         cf_warn(&s->merge->tool, "%s", problem);
-    in->told = 1;
+    in->warned = 1;
     if (cf_reader_refused(s->reader))
         s->merge->status = CF_EXIT_ENVIRONMENT;
     else if (s->merge->status < CF_EXIT_INPUT)
         s->merge->status = CF_EXIT_INPUT;
 }
 
-void source_tell_again(const struct source *s)
+void source_check_again(const struct source *s)
 {
     const char *problem = cf_reader_problem(s->reader);
 
-    if (problem && !s->input->told)
+    if (problem && !s->input->warned)
         cf_die(&s->merge->tool, CF_EXIT_ENVIRONMENT, "%s: it could be read before", problem);
 }
 

@@ -242,7 +242,7 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
         switches += f->table == CF_SWITCH ? f->rows : 0;
         bad = take_frame(t, s, f);
     }
-    source_tell(s);
+    source_warn(s);
     if (!output_leans_on(m->out, s->reader))
         source_close(s);
     if (accesses && !switches) {
@@ -302,8 +302,8 @@ static void sort_threads(struct threads *t)
 }
 
 /* The thread that ran in the process until `th` was born, for it may have made way for another at
-   that very moment, and the one that ran in the parent where that was nobody else; -1 where there
-   is none. A creator is always older, so that nobody can be his own ancestor. */
+   that very moment, and the one that ran in the parent where it was the same; -1 where there
+   is none. A creator is always older, so that no thread is its own ancestor. */
 static int creator_of(const struct threads *t, const struct thread *th)
 {
     const struct process *p = th->process;

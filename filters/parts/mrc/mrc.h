@@ -18,7 +18,7 @@ struct options {
     uint64_t line_size, sets; /* 0 = as the stream says */
 };
 
-/* Samples are divided among so many parts by their lines; how much the parts differ tells the
+/* Samples are divided among so many parts by their lines; how much the parts differ gives the
    error. */
 enum { PARTS = 32, FIXED = 1 << 16, FINE = 32 };
 
@@ -27,7 +27,7 @@ struct mrc {
     struct options o;
     struct cf_reader *reader;
     uint64_t line_size, sets; /* bytes; sets of which distances are apart */
-    uint64_t bound;           /* longest distance that the stream tells, 0 = any */
+    uint64_t bound;           /* longest distance that the stream has, 0 = any */
     int header_seen;
     int warned;  /* that the stream does not state of what its distances are */
     unsigned by; /* column, 0 = one curve */
@@ -57,7 +57,7 @@ void mrc_header(struct mrc *m, const struct cf_header *h);
 
 /* ---- mrc_csv.c ---- */
 
-/* Prints all curves. -1 when a size that was asked for could not be told. */
+/* Prints all curves. -1 when the curve does not reach a size that was asked for. */
 int print_curves(const struct mrc *m) CF_MUST_CHECK;
 
 #endif

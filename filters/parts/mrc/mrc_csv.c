@@ -8,7 +8,7 @@
  *   PARTS / (PARTS - 1) times the sum of squares about their mean, and the part of the lines that
  *   was sampled takes away as much of it (W. G. Cochran, "Sampling Techniques", 3rd edition 1977,
  *   chapters 2 and 9).
- * - A distance of n lines is told by n * rate sampled ones (SHARDS, section 3: cf-mrc.c), a
+ * - A distance of n lines is inferred from n * rate sampled ones (SHARDS, section 3: cf-mrc.c), a
  *   binomial count: n errs by sqrt(n * (1 - rate) / rate), so that the curve may fall so much
  *   earlier or later. Where it falls in steps, as in walks over the same lines, which all have one
  *   distance, its slope at a size says nothing of a step nearby: what counts is how much it changes
@@ -24,22 +24,22 @@
 
 /* One group's curve. */
 struct line {
-    uint64_t accesses, cold;
+    uint64_t accesses, compulsory;
     double rate;      /* part of the accesses that was sampled, 1 without samples */
-    uint64_t *misses; /* by point, cold ones too */
+    uint64_t *misses; /* by point, compulsory ones too */
     double *error;    /* of the miss ratio, by point */
 };
 
-/* All misses of a part at all points: distances, beyond what is told, and first accesses. */
+/* All misses of a part at all points: distances, those beyond the bound, and first accesses. */
 static uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points)
 {
-    uint64_t cold = cf_curve_named(c, group, CF_DIST_COMPULSORY);
-    uint64_t always = cold + cf_curve_named(c, group, CF_DIST_BEYOND);
+    uint64_t compulsory = cf_curve_named(c, group, CF_DIST_COMPULSORY);
+    uint64_t always = compulsory + cf_curve_named(c, group, CF_DIST_BEYOND);
 
     cf_curve_misses(c, group, misses);
     for (size_t i = 0; i < points; i++)
         misses[i] += always;
-    return cold;
+    return compulsory;
 }
 
 /* How far the curve may lie off at a size, in misses, since distances are estimates: half of what
@@ -85,7 +85,7 @@ static void find_errors(const struct mrc *m, const uint64_t *part, const uint64_
 /* Adds what samples say to `l`. -1 without memory. */
 static int add_samples(const struct mrc *m, size_t group, struct line *l)
 {
-    uint64_t *part = malloc((PARTS * m->points + 1) * sizeof(*part)), cold = 0;
+    uint64_t *part = malloc((PARTS * m->points + 1) * sizeof(*part)), compulsory = 0;
     uint64_t *fine = malloc(m->fine_points * sizeof(*fine)), accesses = m->accesses[group];
 
     if (!part || !fine) {
@@ -94,7 +94,7 @@ static int add_samples(const struct mrc *m, size_t group, struct line *l)
         return -1;
     }
     for (unsigned p = 0; p < PARTS; p++)
-        cold += part_misses(m->sampled, group * PARTS + p, part + p * m->points, m->points);
+        compulsory += part_misses(m->sampled, group * PARTS + p, part + p * m->points, m->points);
     for (size_t i = 0; i < m->points; i++) {
         uint64_t sum = 0;
 
@@ -104,7 +104,7 @@ static int add_samples(const struct mrc *m, size_t group, struct line *l)
         l->misses[i] += sum < accesses ? sum : accesses;
     }
     l->accesses += accesses;
-    l->cold += (cold + FIXED / 2) / FIXED;
+    l->compulsory += (compulsory + FIXED / 2) / FIXED;
     l->rate = accesses ? (double)m->samples[group] / (double)accesses : 1;
     part_misses(m->fine, group, fine, m->fine_points);
     find_errors(m, part, fine, l);
@@ -120,15 +120,15 @@ static int make_line(const struct mrc *m, size_t group, struct line *l)
     l->error = calloc(m->points + 1, sizeof(*l->error));
     if (!l->misses || !l->error)
         return -1;
-    l->cold = part_misses(m->exact, group, l->misses, m->points);
-    l->accesses =
-        cf_curve_total(m->exact, group) + l->cold + cf_curve_named(m->exact, group, CF_DIST_BEYOND);
+    l->compulsory = part_misses(m->exact, group, l->misses, m->points);
+    l->accesses = cf_curve_total(m->exact, group) + l->compulsory +
+                  cf_curve_named(m->exact, group, CF_DIST_BEYOND);
     return m->sampled && group < m->room ? add_samples(m, group, l) : 0;
 }
 
 /* ---- where the curves end ---- */
 
-/* 1 when there are distances beyond what the stream tells. */
+/* 1 when there are distances beyond the bound of the stream. */
 static int is_bounded(const struct mrc *m, size_t groups)
 {
     for (size_t g = 0; g < groups; g++) {
@@ -141,7 +141,7 @@ static int is_bounded(const struct mrc *m, size_t groups)
     return 0;
 }
 
-/* Points that are known: a cache of more lines than the longest distance told, and one, may hold
+/* Points that are known: a cache of more lines than the longest distance, and one, may hold
    some of what is beyond. */
 static size_t known_points(const struct mrc *m, size_t groups, const struct line *line)
 {
@@ -197,7 +197,7 @@ static void put_line(const struct mrc *m, const struct line *l, const uint64_t *
         if (m->sets > 1)
             cf_csv_u64(stdout, 0, m->lines[i]);
         cf_csv_print(stdout, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9f", l->accesses, l->misses[i],
-                     l->cold, (double)l->misses[i] / (double)l->accesses);
+                     l->compulsory, (double)l->misses[i] / (double)l->accesses);
         if (m->sampled)
             cf_csv_f64(stdout, 0, l->error[i], 9);
         cf_csv_end(stdout);
@@ -232,7 +232,7 @@ static void put_all(const struct mrc *m, const struct line *line, struct order *
         }
         qsort(order, groups, sizeof(*order), by_order);
     }
-    printf("size_bytes,lines,%saccesses,misses,cold_misses,miss_ratio%s\n",
+    printf("size_bytes,lines,%saccesses,misses,compulsory_misses,miss_ratio%s\n",
            m->sets > 1 ? "ways," : "", m->sampled ? ",miss_ratio_error" : "");
     for (size_t g = 0; g < groups; g++)
         put_line(m, &line[order[g].group], m->by ? &order[g].value : NULL, points);
@@ -255,7 +255,7 @@ int print_curves(const struct mrc *m)
     if (cut && (m->o.at || m->o.most || !m->tool.quiet)) {
         fflush(stdout);
         cf_warn(&m->tool,
-                "larger caches are left out: the stream tells no distance beyond %" PRIu64
+                "larger caches are left out: the stream has no distance beyond %" PRIu64
                 " lines: run cf-distance with a larger --max",
                 m->bound ? m->bound
                 : known  ? m->lines[known - 1]

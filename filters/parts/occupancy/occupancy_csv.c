@@ -7,7 +7,7 @@
 
 #include "filters/parts/occupancy/occupancy.h"
 
-/* Lines of the group of a rank, behind the last one shown of all others. */
+/* Lines of the group of a rank; after the last one shown, of all others. */
 static uint64_t lines_of(const struct cf_ranks *r, uint32_t rank)
 {
     const uint32_t to = rank < r->shown ? rank + 1 : r->groups;
@@ -18,7 +18,7 @@ static uint64_t lines_of(const struct cf_ranks *r, uint32_t rank)
     return lines;
 }
 
-/* The columns that tell a group. */
+/* The columns that name a group. */
 static void group_names(const struct cf_survey *s)
 {
     switch (s->o.by) {

@@ -149,7 +149,7 @@ int accesses_close(struct accesses *a)
     struct cf_frame *f;
     int status;
 
-    /* damage is told wherever it is */
+    /* damage is reported wherever it is */
     while (cf_reader_next(a->reader, &f) > 0)
         ;
     status = cf_tool_problems(a->tool, a->reader);

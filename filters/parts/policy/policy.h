@@ -70,7 +70,7 @@ struct work {
     uint64_t line_size;
     uint64_t misplaced; /* lines that are not in set (number mod sets) */
     int no_frame;       /* there are lines of which no physical address is known */
-    int no_candidates;  /* it is impossible, which was told */
+    int no_candidates;  /* it is impossible, which was reported */
     uint32_t judged_sets, judged_ways;
     uint64_t *numbers; /* the lines of a snapshot, by number */
     uint8_t mark[CF_FILE_ROWS];

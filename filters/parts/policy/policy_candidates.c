@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy_candidates.c - the accesses between snapshots, given to every policy that could explain them.
+ * policy_candidates.c - the accesses between snapshots, given to every policy that could explain
+ * them.
  */
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ static int begin_candidates(struct work *w)
     else if (t->ways > CF_CANDIDATES_WAYS)
         give_up(w, "over 64 ways");
     else if (!t->sets || !t->ways || !w->snaps->info.sets)
-        give_up(w, "no row of table snapshot tells sets and ways");
+        give_up(w, "no row of table snapshot states sets and ways");
     if (w->no_candidates)
         return 0;
     w->judged_sets = t->sets;
@@ -80,7 +81,7 @@ int judge_candidates(struct work *w)
     if (take_lines(w, shift) != 0)
         return -1;
     if (w->no_frame) {
-        give_up(w, "lines of the snapshots have no physical address, which would tell where "
+        give_up(w, "lines of the snapshots have no physical address, which would show where "
                    "accesses go");
         return 0;
     }

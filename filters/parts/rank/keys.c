@@ -108,8 +108,8 @@ static void take_distances(const struct rank *k, const uint64_t *dist, uint32_t 
     }
 }
 
-/* The same by what a cache did. 1 when no column tells. A level of 0 is not known: no hit, no
-   miss. */
+/* The same by what a cache did. 1 when there is no such column. A level of 0 is not known: no hit,
+   no miss. */
 static int take_misses(const struct rank *k, const struct cf_frame *f)
 {
     const uint8_t *class = k->o.level_given ? NULL : cf_u8(f, CF_CLASS);
@@ -198,7 +198,7 @@ static int add_sums(struct rank *k, const struct cf_frame *f)
 }
 
 /* Lines that follow the first of each access. Accesses and bytes belong to all lines touched; of
-   misses, cost and instructions nobody knows the share, and they stay with the first. */
+   misses, cost and instructions the share is not known, and they stay with the first. */
 static int add_straddles(struct rank *k, const struct cf_frame *f)
 {
     const uint64_t *addr = cf_u64(f, CF_ADDR);

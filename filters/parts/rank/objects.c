@@ -2,8 +2,8 @@
 /*
  * objects.c - address, size and site of the heap objects that matter to a ranking.
  *
- * An object is announced before its first access, when nobody knows yet whether one will come, so
- * all living objects are kept. Whenever the list is full, those that were released without a
+ * An object is announced before its first access, when it is not known yet whether one will come,
+ * so all living objects are kept. Whenever the list is full, those that were released without a
  * counted access are dropped, and only if less than half is free then does the list grow. Memory:
  * 48 bytes and 85 of index for each object that lives or was counted, times two at most.
  */
@@ -40,7 +40,7 @@ void objects_free(struct objects *o)
     }
 }
 
-/* Drops what nobody will ask for. -1 without memory. */
+/* Drops what no result can need. -1 without memory. */
 static int prune(struct objects *o, uint64_t seen, const struct cf_counts *counts)
 {
     struct cf_counts *index = cf_counts_new();

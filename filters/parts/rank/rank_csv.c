@@ -127,7 +127,7 @@ static void table_row(const struct rank *k, const struct item *i, size_t rank, d
     int cut, bar = (int)(share / 100 * BAR_WIDTH + 0.5);
 
     table_key(k, i, key, sizeof(key));
-    /* the end of a long name tells more than its begin: paths and source lines */
+    /* the end of a long name says more than its beginning: paths and source lines */
     cut = strlen(cf_text_safe(safe, sizeof(safe), key)) > KEY_WIDTH;
     text = cf_text_end(safe, cut ? KEY_WIDTH - 3 : KEY_WIDTH);
     printf("%5zu  %s%-*s %14" PRIu64 " %6.2f %6.2f %c%.*s\n", rank, cut ? "..." : "",

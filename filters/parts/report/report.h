@@ -48,7 +48,7 @@ struct counters {
 };
 
 /* Reads a screen with lines "N: CPU NAME VALUE"; lines of other kinds are passed over. One that
-   begins so and goes on otherwise, and a file without counters, is told and sets r->status. */
+   begins so and goes on otherwise, and a file without counters, is reported and sets r->status. */
 void counters_read(struct report *r, const char *file, struct counters *c);
 /* NULL where there is none of this name. */
 const struct counter *counters_find(const struct counters *c, const char *name);

@@ -20,7 +20,7 @@
 enum { DATA, FETCH, SECOND, CACHES, CODES = 256 };
 
 struct sums {
-    uint64_t misses[CODES]; /* by class; 0: of no class that is told */
+    uint64_t misses[CODES]; /* by class; 0: without a class */
     uint64_t unknown;       /* hit or miss is not known */
 };
 
@@ -43,7 +43,7 @@ static const struct row {
     unsigned class;
     const char *text, *item;
     int rare;
-} rows[] = {{CF_CLASS_COMPULSORY, "cold", "cold", 0},
+} rows[] = {{CF_CLASS_COMPULSORY, "compulsory", "compulsory", 0},
             {CF_CLASS_CONFLICT, "conflict", "conflict", 0},
             {CF_CLASS_CAPACITY, "capacity", "capacity", 0},
             {CF_CLASS_TRUE_SHARING, "true sharing", "true_sharing", 1},
@@ -145,8 +145,8 @@ static int is_rare(const struct leon4 *l, const struct row *row)
     return row->rare && any == 0;
 }
 
-/* Whether the stream tells the classes of this cache. */
-static int is_told(const struct leon4 *l, unsigned cache)
+/* Whether the stream has the classes of this cache. */
+static int has_classes(const struct leon4 *l, unsigned cache)
 {
     return cache != SECOND || l->has_behind || !l->seen;
 }
@@ -220,7 +220,7 @@ static void print_text(const struct leon4 *l)
             continue;
         printf("%-14s", rows[i].text);
         for (unsigned c = 0; c < CACHES; c++)
-            if (is_told(l, c))
+            if (has_classes(l, c))
                 printf(" %12" PRIu64, l->sums[c].misses[rows[i].class]);
             else
                 printf(" %12s", "-");
@@ -254,7 +254,7 @@ static void print_csv(const struct leon4 *l)
     for (unsigned c = 0; c < CACHES; c++) {
         csv_row(cache_names[c], "misses", misses(l, c));
         for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-            if (is_told(l, c) && !is_rare(l, &rows[i]))
+            if (has_classes(l, c) && !is_rare(l, &rows[i]))
                 csv_row(cache_names[c], rows[i].item, l->sums[c].misses[rows[i].class]);
         if (c != SECOND)
             csv_row(cache_names[c], "unknown", l->sums[c].unknown);

@@ -22,7 +22,7 @@ static unsigned wanted(const struct state *s, const struct cf_frame *f)
     if (s->t.has_maps)
         can |= (cf_u64(f, CF_ADDR) ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
     /* With mappings too: the first allocation may come after the first accesses, or never, and
-       whoever ranks sites needs the column in every frame. Empty it takes no room. */
+       a ranking of sites needs the column in every frame. Empty it takes no room. */
     if ((s->t.has_maps || s->t.has_objects) && cf_u64(f, CF_ADDR))
         can |= 1 << OBJECT | 1 << SITE;
     return can;
@@ -149,7 +149,7 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
     if (s->t.has_lines)
         timeline_advance_lines(&s->t, s->reached);
     for (uint32_t i = 0, end; i < f->rows; i = end) {
-        /* Accesses without a time come after all that was told before them. */
+        /* Accesses without a time come after all that the stream had before them. */
         uint64_t t = time ? time[i] : UINT64_MAX;
         uint32_t pid = pids ? pids[i] : 0;
         if (t >= next)
@@ -215,8 +215,8 @@ static void take_lines(struct state *s, const struct cf_frame *f, unsigned add)
 
 void columns_take(struct state *s, struct cf_frame *f)
 {
-    const struct told told = {s->column[OBJECT], s->column[SITE], s->column[FUNCTION],
-                              s->column[SOURCE]};
+    const struct object_columns to = {s->column[OBJECT], s->column[SITE], s->column[FUNCTION],
+                                      s->column[SOURCE]};
     unsigned add;
 
     switch (f->table) {
@@ -233,7 +233,7 @@ void columns_take(struct state *s, struct cf_frame *f)
     case CF_LINE:
         add = wanted(s, f);
         if (f->table == CF_OBJECT)
-            timeline_take_objects(&s->t, f, &told);
+            timeline_take_objects(&s->t, f, &to);
         else if (f->table == CF_LINE)
             take_lines(s, f, add);
         else

@@ -131,7 +131,7 @@ static int is_first(struct space *s, uint32_t name, uint64_t base)
 }
 
 /* Bias and symbols of a file mapping. Parts of one image agree on the bias, so the mapping that
-   this one replaces, or else the one before it, tells which segment a shared page is for. */
+   this one replaces, or else the one before it, decides which segment a shared page is for. */
 static void find_image(struct resolver *r, struct cf_intervals *maps, struct region *g)
 {
     struct symbols *symbols = names_symbols(&r->names, g->name);
@@ -152,7 +152,7 @@ static void find_image(struct resolver *r, struct cf_intervals *maps, struct reg
         g->symbols = symbols;
 }
 
-/* Anonymous memory right behind the written segment of a file, within what the file's headers ask
+/* Anonymous memory right after the written segment of a file, within what the file's headers ask
    for: its zero-filled data. */
 static int find_bss(struct resolver *r, struct cf_intervals *maps, struct region *g)
 {

@@ -62,7 +62,7 @@ struct region {
     struct symbols *symbols; /* NULL: no ELF file, or no segment of it */
     uint32_t text;           /* string id, 0 = not made yet */
     uint32_t name, refs;
-    uint8_t kind, perms, plain; /* plain: the text needs nothing to tell it from others */
+    uint8_t kind, perms, plain; /* plain: the text needs no address to be unique */
     uint64_t start, offset;     /* as it was first mapped */
 };
 
@@ -160,7 +160,7 @@ void space_unmap(struct world *w, struct space *s, const struct event *e);
 struct region *space_region(struct resolver *r, struct space *s, uint64_t addr, uint64_t key);
 /* String id of a region's text. */
 uint32_t region_text(struct resolver *r, struct region *g);
-/* The number of a region that nobody holds is given out anew. */
+/* Counts a mapping less; the number of a region without any is given out anew. */
 void region_drop(struct resolver *r, uint32_t index);
 
 /* ---- places.c ---- */

@@ -23,7 +23,7 @@
 
 /* ---- what the machine refuses ---- */
 
-/* libdw and libelf hand out neither errno nor a reason that could be told from "has none", but
+/* libdw and libelf hand out neither errno nor a reason that differs from "has none", but
    leave errno as it was set when a call to the system failed. A file that is not there is no
    refusal: it was another machine's, or has gone. */
 static int refusal(void)

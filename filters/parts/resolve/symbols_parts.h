@@ -78,7 +78,7 @@ void span_add(struct spans *s, struct span span);
 int spans_sort(struct spans *s);
 
 /* Sorts, and cuts and drops so that no two overlap. A symbol inside another wins its part of it if
-   its rank is not worse. What is cut behind a nested one is not taken up again. */
+   its rank is not worse. What is cut after a nested one is not taken up again. */
 void spans_disjoin(struct spans *s);
 
 /* The last span that starts at or before the address and holds it, NULL if none does. */
@@ -94,7 +94,7 @@ void symbols_check(struct symbols *s);
 
 /* ---- symbols_debug.c ---- */
 
-/* What debug information tells of an address: functions from the innermost inlined one out, and
+/* What debug information has of an address: functions from the innermost inlined one out, and
    where each is; as symbols_places(), whose last function may lack. */
 unsigned symbols_debug_places(struct symbols *s, uint64_t address, struct place *places);
 

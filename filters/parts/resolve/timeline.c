@@ -282,7 +282,8 @@ static void take_object(struct timeline *t, struct event *e, uint64_t bytes, uin
     world_apply(&t->r.ahead, e);
 }
 
-void timeline_take_objects(struct timeline *t, const struct cf_frame *f, const struct told *told)
+void timeline_take_objects(struct timeline *t, const struct cf_frame *f,
+                           const struct object_columns *to)
 {
     const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
     const uint64_t *bytes = cf_u64(f, CF_BYTES);
@@ -305,10 +306,10 @@ void timeline_take_objects(struct timeline *t, const struct cf_frame *f, const s
         struct event *e = now.a ? queue_add(t, OBJECTS) : NULL;
         if (e)
             *e = now;
-        told->object[i] = now.a;
-        told->site[i] = site.text;
-        told->function[i] = site.function;
-        told->source[i] = site.source;
+        to->object[i] = now.a;
+        to->site[i] = site.text;
+        to->function[i] = site.function;
+        to->source[i] = site.source;
     }
 }
 

@@ -26,13 +26,13 @@ struct timeline {
     struct places *places;
     struct oddities odd;
     struct queue queue[QUEUES];
-    int has_maps, has_objects, has_lines; /* the segment has told of such */
+    int has_maps, has_objects, has_lines; /* the segment has such rows */
     uint64_t horizon; /* accesses before this time came too late to be resolved */
     uint64_t objects; /* number of the last object */
 };
 
-/* What is told of an object row. */
-struct told {
+/* Where the columns of object rows go. */
+struct object_columns {
     uint32_t *object, *site, *function, *source; /* one element a row */
 };
 
@@ -43,7 +43,8 @@ void timeline_end(struct timeline *t);
 
 /* Takes a frame of task, map or stack; other tables are ignored. Without memory t->r.failed. */
 void timeline_take(struct timeline *t, struct cf_reader *in, const struct cf_frame *f);
-void timeline_take_objects(struct timeline *t, const struct cf_frame *f, const struct told *told);
+void timeline_take_objects(struct timeline *t, const struct cf_frame *f,
+                           const struct object_columns *to);
 
 /* Brings t->r.now to `time`; returns the time from which on it is another. Never goes back. */
 uint64_t timeline_advance(struct timeline *t, uint64_t time);
