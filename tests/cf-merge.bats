@@ -182,10 +182,13 @@ sorted() {
     stream b.cf b.csv
     run -0 --separate-stderr bash -c 'cf-merge a.cf b.cf | cf-cat --csv'
     is "time,addr,function,dist
-1,0x1,,18446744073709551615
+1,0x1,,18446744073709551613
 2,0x1,f,7
-3,0x1,,18446744073709551615"
+3,0x1,,18446744073709551613"
     has "a.cf: there is no column 'function'" "$stderr"
+    # where there is no progress to show, too
+    run -0 --separate-stderr bash -c 'cf-merge -q a.cf b.cf >/dev/null'
+    has "a.cf: there is no column 'dist': its rows have no distance" "$stderr"
 }
 
 @test "a column that comes later: rows before it in the same frame get nothing in it" {
@@ -196,8 +199,8 @@ sorted() {
     cat a.cf b.cf >two.cf
     run -0 --separate-stderr bash -c 'cat two.cf | cf-merge | cf-cat --csv'
     is "time,addr,function,dist
-1,0x1,,18446744073709551615
-2,0x1,,18446744073709551615
+1,0x1,,18446744073709551613
+2,0x1,,18446744073709551613
 3,0x1,f,7"
 }
 

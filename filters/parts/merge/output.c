@@ -171,7 +171,7 @@ static struct out_table *table_of(struct output *out, const struct source *s, un
 
 static uint64_t neutral(unsigned column)
 {
-    return column == CF_WEIGHT ? 1 : column == CF_DIST ? CF_DIST_COMPULSORY : 0;
+    return column == CF_WEIGHT ? 1 : column == CF_DIST ? CF_DIST_NONE : 0;
 }
 
 #define FILL(bits)                                                                                 \
@@ -218,13 +218,15 @@ static const char *column_name(const struct source *s, unsigned id)
 
 static void warn_lack(struct output *out, const struct source *s, struct out_column *c, int before)
 {
-    if (c->warned || c->id == CF_WEIGHT || c->id == CF_CPU || out->merge->tool.quiet)
+    if (c->warned || c->id == CF_WEIGHT || c->id == CF_CPU)
         return;
     c->warned = 1;
-    cf_warn(
-        &out->merge->tool, "%s: %s '%s': %s", s->input->name,
-        before ? "inputs before it have no column" : "there is no column", column_name(s, c->id),
-        before ? "rows so far go without" : "its rows get 0, as they mix with rows that have it");
+    cf_warn(&out->merge->tool, "%s: %s '%s': %s", s->input->name,
+            before ? "inputs before it have no column" : "there is no column",
+            column_name(s, c->id),
+            before             ? "rows so far go without"
+            : c->id == CF_DIST ? "its rows have no distance, as they mix with rows that have one"
+                               : "its rows get 0, as they mix with rows that have it");
 }
 
 void output_map(struct output *out, const struct source *s, struct part *p)
