@@ -25,7 +25,7 @@ static const char usage[] =
     "      --line-size SIZE  bytes of a line, a power of two from 4 to 64K  [64]\n"
     "      --sets N          distance within the set: line modulo N  [1]\n"
     "      --per WHAT        a stack for each process or thread  [one for all]\n"
-    "      --max N           mark distances over N lines as 'beyond', such as 8K\n"
+    "      --bound N         mark distances over N lines as 'beyond', such as 8K\n"
     "      --rate R          sample this part of the lines, such as 0.01 (SHARDS)\n"
     "      --samples N       sample at most N lines, such as 8K, at a falling rate\n"
     "      --stats           print lines, memory and sampling error on standard error\n"
@@ -46,7 +46,8 @@ static void parse(struct distance *d, int argc, char **argv)
         {"line-size", 0, CF_POWER(&line_size, 4, 65536)},
         {"sets", 0, CF_NUMBER(&s->sets, 1, 1u << 24)},
         {"per", 0, CF_WORD(&d->per, "process thread", PER_PROCESS)},
-        {"max", 0, CF_NUMBER(&s->max, 1, UINT64_MAX)},
+        {"bound", 0, CF_NUMBER(&s->max, 1, UINT64_MAX)},
+        {"max", 0, CF_OLD("bound")},
         {"rate", 0, CF_FRACTION(&s->rate, 0, 1, CF_ABOVE)},
         {"samples", 0, CF_NUMBER(&s->samples, 64, 1 << 30)},
         {"stats", 0, CF_FLAG(&d->stats)},

@@ -31,7 +31,7 @@ static const char usage[] =
     "      --csv, --term    CSV even to a terminal, the drawing even to a file\n"
     "      --png FILE       also a picture; - is standard output, then without CSV\n"
     "      --html FILE      also a page to explore in a browser, in one file\n"
-    "      --size WxH       of the picture, in pixels                     [1200x600]\n"
+    "      --picture-size WxH  in pixels                                  [1200x600]\n"
     "  -q, --quiet          no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"

@@ -30,7 +30,7 @@ static const char usage[] =
     "      --lines N        lines of the cache, where snapshots do not state its size\n"
     "      --png FILE       also a picture; - is standard output, then without CSV\n"
     "      --html FILE      also a page to explore in a browser, in one file\n"
-    "      --size WxH       of the picture, in pixels                     [1400x500]\n"
+    "      --picture-size WxH  in pixels                                  [1400x500]\n"
     "  -q, --quiet          no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"

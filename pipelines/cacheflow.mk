@@ -140,7 +140,7 @@ snapshots = cf-cache -q -m $(or $(2),$(MACHINE)) --snapshot-every $(1)
 heat      = cf-resolve -q | cf-heatmap -q --table line --csv $(1) $(png) $(to)
 
 # As in the paper, the four regions that have most lines.
-four      = -n 4 --size 1200x500
+four      = -n 4 --picture-size 1200x500
 
 $(OUT)/fig4.csv: $(OUT)/synth.cf
 	$(call snapshots,$(SYNTH_PERIOD)) --flush $< | $(call heat,$(four))

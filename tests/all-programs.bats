@@ -136,10 +136,14 @@ cf-cache memory ram
 cf-cache page page-size
 cf-capture-snapshot memory cache
 cf-clash table term
+cf-distance max bound
+cf-heatmap size picture-size
 cf-merge cpus cores
+cf-occupancy size picture-size
 cf-policy lines watch
 cf-policy region addr
 cf-policy ways choices
+cf-sets size picture-size
 END
     verdict
 }

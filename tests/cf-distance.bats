@@ -127,7 +127,7 @@ $NONE
         dist b.cf --sets 7 | agrees || fail "--sets 7, seed $seed"
         by_list -v max=50 <a.csv >want
         grep -q $BEYOND want
-        dist a.cf --max 50 | agrees || fail "--max 50"
+        dist a.cf --bound 50 | agrees || fail "--bound 50"
     done
 }
 
@@ -171,7 +171,7 @@ $COLD
 $COLD
 16383
 16384"
-    run -0 dist a.cf --line-size 4 --max 16M
+    run -0 dist a.cf --line-size 4 --bound 16M
     is "$COLD
 $COLD
 $COLD
@@ -259,7 +259,7 @@ $COLD
 @test "wrong usage" {
     local bad
     for bad in "--for x" "--line-size 48" "--line-size 2" "--line-size 128K" "--sets 0" "--sets x" \
-        "--per cpu" "--max 0" "--rate 0" "--rate 1.5" "--rate x" "--rate nan" "--samples 63" "--samples 2G" \
+        "--per cpu" "--bound 0" "--rate 0" "--rate 1.5" "--rate x" "--rate nan" "--samples 63" "--samples 2G" \
         "--rate 0.1 --sets 4"; do
         # shellcheck disable=SC2086
         run -2 --separate-stderr cf-distance $bad /dev/null

@@ -336,11 +336,11 @@ png_size() {
     [[ $(png_size a.png) == 1200x800 ]]
     cf-heatmap --png b.png walk.cf >/dev/null
     cmp a.png b.png
-    cf-heatmap --size 700x400 --scale linear --png c.png walk.cf >/dev/null
+    cf-heatmap --picture-size 700x400 --scale linear --png c.png walk.cf >/dev/null
     [[ $(png_size c.png) == 700x400 ]]
     cf-heatmap --png - walk.cf >d.png
     cmp a.png d.png
-    run -2 cf-heatmap --size 700 walk.cf
+    run -2 cf-heatmap --picture-size 700 walk.cf
     if command -v pngtopnm >/dev/null; then
         pngtopnm a.png | head -c 15 | grep -q '1200 800'
     fi
@@ -363,7 +363,7 @@ png_size() {
     awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 3000; i++) printf "%d,0x1000,sparse,%d\n", i, i * i * 400 }' | stream sparse.cf
     local s
     for s in none one sparse; do
-        cf-heatmap --png $s.png --html $s.html --size 500x260 $s.cf >$s.csv
+        cf-heatmap --png $s.png --html $s.html --picture-size 500x260 $s.cf >$s.csv
         [[ $(png_size $s.png) == 500x260 ]]
         COLUMNS=40 LINES=10 cf-heatmap --term $s.cf >$s.txt
         COLUMNS=1 LINES=1 NO_COLOR=1 cf-heatmap --term $s.cf >$s.txt

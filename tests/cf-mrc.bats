@@ -147,14 +147,14 @@ by_awk() {
     has "--sets 1: the header states of column dist the sets 2" "$stderr"
     run -0 --separate-stderr cf-mrc --line-size 256 --sets 2 b.cf
     [ -z "$stderr" ]
-    cf-distance --line-size 256 --max 1 a.cf >b.cf
+    cf-distance --line-size 256 --bound 1 a.cf >b.cf
     run -0 --separate-stderr cf-mrc b.cf
     is "size_bytes,lines,accesses,misses,compulsory_misses,miss_ratio
 256,1,6,6,3,1.000000000
 512,2,6,5,3,0.833333333"
     has "no distance beyond 1 lines" "$stderr"
     # numbers as options take them
-    cf-distance --line-size 0x100 --max 1B a.cf >b.cf
+    cf-distance --line-size 0x100 --bound 1B a.cf >b.cf
     run -0 --separate-stderr cf-mrc b.cf
     [[ ${lines[1]} == 256,1,* ]]
     has "no distance beyond 1 lines" "$stderr"

@@ -189,7 +189,7 @@ END
     same <(cut -c 1-6 want) colours
     cf-occupancy --png - small.cf | cmp - map.png
     run -2 cf-occupancy --png - --html - small.cf
-    run -2 cf-occupancy --size 10x10 small.cf
+    run -2 cf-occupancy --picture-size 10x10 small.cf
     run -3 cf-occupancy --png /no/such/directory/map.png small.cf
 }
 

@@ -336,7 +336,7 @@ annotators() {
     cat <<END
 cf-distance
 cf-distance --for unified --sets 48 --line-size 32
-cf-distance --per thread --max 100
+cf-distance --per thread --bound 100
 cf-distance --rate 0.25
 cf-distance --samples 100
 cf-cache -m raspberry-pi-4

@@ -44,7 +44,7 @@ warns() {
 }
 
 @test "every filter that adds a column states its facts" {
-    cf-distance --line-size 32 --sets 4 --max 8K a.cf | cf-cache -m ./m.yaml | cf-classify -m ./m.yaml |
+    cf-distance --line-size 32 --sets 4 --bound 8K a.cf | cf-cache -m ./m.yaml | cf-classify -m ./m.yaml |
         cf-latency -m ./m.yaml >b.cf
     run -0 facts b.cf
     is '  dist: {by: "cf-distance", line_size: 32, sets: 4, bound: 8192}

@@ -14,8 +14,9 @@ struct cf_output {
 /* The options of struct cf_output `o`. Programs that draw on terminals too have CF_FORM_OPTIONS. */
 #define CF_PICTURE_OPTIONS(o)                                                                      \
     {"png", 0, CF_TEXT(&(o)->png)}, {"html", 0, CF_TEXT(&(o)->html)},                              \
+        {"picture-size", 0, CF_CALL(cf_output_size, (o))},                                         \
     {                                                                                              \
-        "size", 0, CF_CALL(cf_output_size, (o))                                                    \
+        "size", 0, CF_OLD("picture-size")                                                          \
     }
 void cf_output_size(const struct cf_tool *t, void *output, const char *option, char *text);
 

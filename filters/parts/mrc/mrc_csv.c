@@ -256,7 +256,7 @@ int print_curves(const struct mrc *m)
         fflush(stdout);
         cf_warn(&m->tool,
                 "larger caches are left out: the stream has no distance beyond %" PRIu64
-                " lines: run cf-distance with a larger --max",
+                " lines: run cf-distance with a larger --bound",
                 m->bound ? m->bound
                 : known  ? m->lines[known - 1]
                          : 0);
