@@ -4,7 +4,7 @@
  *
  * A source whose name ends in _simd.c is compiled once for each enum cf_cpu that the architecture
  * has (Makefile). It names what it exports CF_SIMD(name), of which name_base, name_avx2 and
- * name_avx512 become; its header declares them, and whoever makes an engine takes one:
+ * name_avx512 become; its header declares them, and what makes an engine takes one:
  *
  *     typedef uint32_t cf_adder(const uint64_t *value, uint32_t count);
  *     CF_SIMD_CODE(cf_adder, cf_add);             in NAME_parts.h

@@ -11,7 +11,7 @@ static unsigned digit_of(char c)
                                   : 16;
 }
 
-/* What follows the unit behind a size, if there is one. */
+/* What follows the unit after a size, if there is one. */
 static const char *scan_unit(const char *s, unsigned *shift)
 {
     const char *p = s + strspn(s, " ");

@@ -15,7 +15,7 @@ struct cf_strings *cf_strings_new(void); /* NULL without memory */
 void cf_strings_free(struct cf_strings *s);
 void cf_strings_clear(struct cf_strings *s);
 
-/* Number of the text, new or not; *fresh tells. 0 without memory. */
+/* Number of the text, new or not, as *fresh says. 0 without memory. */
 uint32_t cf_strings_number(struct cf_strings *s, const char *text, size_t length, int *fresh);
 
 /* Stays where it is until cf_strings_clear(). NULL if unknown. */

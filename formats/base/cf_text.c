@@ -27,7 +27,7 @@ static int shown(uint32_t c)
     return 1;
 }
 
-/* Bytes of the character at `text`; *valid tells whether it is one. */
+/* Bytes of the character at `text`; *valid says whether it is one. */
 static size_t decode(const char *text, uint32_t *code, int *valid)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

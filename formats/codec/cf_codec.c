@@ -3,7 +3,7 @@
  * cf_codec.c - the frames of a file: which codec each of their columns gets (cf-stream(5),
  * "CODECS"). cf_unpack.c is the way back, cf_pipe_codec.c has the codecs of a pipe.
  *
- * A file wants few bytes: the columns of accesses are packed together (cf_pack.c), those that tell
+ * A file wants few bytes: the columns of accesses are packed together (cf_pack.c), those that name
  * the pages of cache lines are (cf_pack_lines.c), unless a sample says that plain columns under
  * zstd (cf_zip.c) are smaller.
  */
@@ -146,7 +146,7 @@ void cf_kinds_column(const struct cf_kinds *k, unsigned column, const uint32_t *
     }
 }
 
-/* Writes down the values of a column that so far only its rows' kinds tell. */
+/* Writes down the values of a column that so far only its rows' kinds determine. */
 static int materialise(struct cf_encoder *e, struct job *j, size_t rows)
 {
     struct cf_bytes *b = &e->column[j->coded->id == CF_PC     ? 0
@@ -255,7 +255,7 @@ static int guess_plain(struct cf_encoder *e, struct job *j, size_t rows, size_t 
 
 /* Keeps the smaller of what some jobs became packed, with so many bytes of codes, and what they
    become plain. That is only tried where it may be smaller, which it is not in a program's trace:
-   there a rough guess tells. 1 when they are plain now. */
+   there a rough guess decides. 1 when they are plain now. */
 static int keep_smaller(struct cf_encoder *e, struct job **jobs, unsigned count, size_t rows,
                         size_t codes)
 {
@@ -295,7 +295,7 @@ static int pack_addresses(struct cf_encoder *e, struct job *j, size_t rows, cons
     return keep_smaller(e, &j, 1, rows, 0) < 0 ? -1 : 0;
 }
 
-/* Packs a column that codes tell. 1, 0 when they do not or it is the same in all rows, or -1. */
+/* Packs a column that codes determine. 1, 0 when they do not or it is constant, or -1. */
 static int pack_by_code(struct cf_encoder *e, struct job *j, const struct cf_tuple *t)
 {
     const void *v = j->values;
@@ -360,7 +360,7 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
             packed[n++] = j;
     }
     const size_t end = e->out.used;
-    /* addresses may start out at a pc that codes tell only */
+    /* addresses may start out only at a pc that codes determine */
     if ((addr && pack_addresses(e, addr, rows,
                                 pc && pc->coded->codec != CF_CONST ? pc->values : NULL) < 0) ||
         (phys && pack_addresses(e, phys, rows, NULL) < 0))
@@ -376,7 +376,7 @@ static int pack(struct cf_encoder *e, struct job *jobs, unsigned count, size_t r
     return result < 0 ? -1 : 0;
 }
 
-/* Packs what tells the pages of cache lines, unless most lines have a page of their own. */
+/* Packs what identifies the pages of cache lines, unless most lines have a page of their own. */
 static int pack_lines(struct cf_encoder *e, struct job *jobs, unsigned count, size_t rows,
                       struct job *near)
 {

@@ -71,7 +71,7 @@ void cf_encoder_free(struct cf_encoder *e);
 int cf_encoder_type(struct cf_encoder *e, unsigned column, enum cf_type type) CF_MUST_CHECK;
 
 /* What the rows with one hint have in common. The blocks never move, so that one thread may add
-   kinds while others read those that they were told of. */
+   kinds while others read those that they know of. */
 struct cf_kind {
     uint64_t pc;
     uint32_t size, insns;
@@ -143,7 +143,7 @@ size_t cf_decoder_piece(struct cf_decoder *d, size_t first, size_t most);
 /* Values of the i-th column (a blob: its bytes, with the length in *blob_bytes when not NULL),
    decoded at the first call; valid until the next cf_decoder_piece() or cf_decoder_frame(). Aligned
    for its type where the encoded data is aligned to 8 bytes. NULL when the bytes are no valid
-   encoding or memory is missing: cf_decoder_problem() tells. */
+   encoding or memory is missing: see cf_decoder_problem(). */
 const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes);
 const char *cf_decoder_problem(const struct cf_decoder *d);
 

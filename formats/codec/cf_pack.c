@@ -2,13 +2,13 @@
 /*
  * cf_pack.c - the packed form of accesses (cf-stream(5), "PACKED FRAMES"): encoding.
  *
- * Programs repeat themselves, so a frame is told as "the rows from i on are the rows from j on".
+ * Programs repeat themselves, so a frame is written as "the rows from i on are the rows from j on".
  * A run of rows that equals an earlier run in kind and time step is found by comparing columns,
  * many rows at a time; only where it ends, about once in 25 to 200 rows, a row is looked up by its
  * kind. What follows a row is sought where the same code last ended a run, so that neither side
  * keeps an index of every row.
  *
- * Addresses are told by cf_pack_addresses.c. Nothing is remembered from frame to frame: the bytes
+ * cf_pack_addresses.c codes addresses. Nothing is remembered from frame to frame: the bytes
  * of a frame depend on its rows alone, whichever thread packs it.
  */
 #include <stdlib.h>

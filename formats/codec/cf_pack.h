@@ -111,7 +111,7 @@ struct cf_zip {
 int cf_zip_packet(struct cf_zip *z, struct cf_bytes *out, const void *data,
                   size_t bytes) CF_MUST_CHECK;
 
-/* Appends a table: a byte that says how many planes the values need and whether they are told as
+/* Appends a table: a byte that says how many planes the values need and whether they are held as
    differences, then the planes as a packet. The values may be overwritten. -1 without memory. */
 int cf_zip_table(struct cf_zip *z, struct cf_bytes *out, uint64_t *values, size_t n,
                  bool differences) CF_MUST_CHECK;
@@ -141,7 +141,7 @@ void cf_packer_free(struct cf_packer *p);
 /* Numbers the rows of a frame. 0, or 1 when they do not repeat enough, -1 without memory. */
 int cf_packer_rows(struct cf_packer *p, size_t rows, const struct cf_tuple *t) CF_MUST_CHECK;
 
-/* Whether the codes tell the time too; if not, it is a column of its own. */
+/* Whether the codes determine the time too; if not, it is a column of its own. */
 bool cf_packer_timed(const struct cf_packer *p);
 
 /* Append the encoded form of what cf_packer_rows() found. -1 without memory. */
@@ -149,7 +149,7 @@ int cf_packer_codes(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out)
 int cf_packer_steps(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out) CF_MUST_CHECK;
 
 /* Appends one value a kind, when the column depends on the kind alone (`known`: it does). 1 when
-   it does not. Where the values are CF_BY_KIND, `column` tells which; then 2 when all kinds have
+   it does not. Where the values are CF_BY_KIND, `column` says which; then 2 when all kinds have
    the same one, and *same is that. */
 int cf_packer_by_kind(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *out, unsigned width,
                       const void *values, bool known, unsigned column,
@@ -166,7 +166,7 @@ int cf_packer_addresses(struct cf_packer *p, struct cf_zip *z, struct cf_bytes *
 
 enum { CF_PAGE_BITS = 12 };
 
-/* What tells a page; NULL for what is absent or constant, but for phys or addr. */
+/* What identifies a page; NULL for what is absent or constant, but for phys or addr. */
 struct cf_line_columns {
     const uint64_t *phys, *addr;
     const uint32_t *pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_pack_addresses.c - the packed form of accesses: how their addresses are told (cf-stream(5),
+ * cf_pack_addresses.c - the packed form of accesses: how their addresses are coded (cf-stream(5),
  * codec predict).
  *
  * Addresses are predicted from the last address of the same kind or, where that is better, of

@@ -4,8 +4,8 @@
  *
  * Lines come by set and way. A page's lines are in neighbouring sets, each in any way: so a row
  * has, as a rule, the page of a row shortly before it. Which one that is takes a byte before zstd
- * and half a one after it, and tells page frame, virtual page and process at once. What is left of
- * an address is its place in the page, which the set all but tells.
+ * and half a one after it, and gives page frame, virtual page and process at once. What is left of
+ * an address is its place in the page, which the set all but determines.
  */
 #include "cf_pack.h"
 

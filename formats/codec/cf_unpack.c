@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_unpack.c - from bytes back to values: all codecs (cf-stream(5), "CODECS" and "PACKED FRAMES").
- * cf_codec.c and cf_pack.c tell the ideas. cf_decoder.c calls it when a column is asked for.
+ * cf_codec.c and cf_pack.c explain the ideas. cf_decoder.c calls it when a column is asked for.
  *
  * Nothing that is read is trusted. Every count is held against the rows of the frame before memory
  * is taken, every code and reference against the number of those that exist, and the streams must
@@ -46,7 +46,7 @@ static int unzip(struct unpacker *u, const uint8_t *data, size_t bytes, void *ou
         if (!u->zstd)
             return cfu_fail(u, cf_no_memory);
     }
-    /* one frame and nothing behind it */
+    /* one frame and nothing after it */
     if (ZSTD_findFrameCompressedSize(data, bytes) != bytes)
         return cfu_fail(u, "compressed data is damaged");
     size_t n = ZSTD_decompressDCtx(u->zstd, out, wanted, data, bytes);

@@ -28,11 +28,11 @@ struct unpacker {
     uint32_t *where;       /* of each code: the row where it last ended a run */
 };
 
-/* ---- cf_unpack.c; below 0 is a failure, which is then told in u->problem ---- */
+/* ---- cf_unpack.c; below 0 is a failure, which u->problem then names ---- */
 
 int cfu_fail(struct unpacker *u, const char *problem);
 
-/* Makes b empty, with room for so many bytes and for whole words and blocks behind them. */
+/* Makes b empty, with room for so many bytes and for whole words and blocks after them. */
 int cfu_room(struct unpacker *u, struct cf_bytes *b, size_t bytes) CF_MUST_CHECK;
 
 /* What is still to be read. */

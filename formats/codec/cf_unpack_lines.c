@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_unpack_lines.c - packed cache lines back to values; cf_pack_lines.c tells the idea. Distances
- * are checked once for all columns: none reaches before the first row.
+ * cf_unpack_lines.c - packed cache lines back to values; cf_pack_lines.c explains the idea.
+ * Distances are checked once for all columns: none reaches before the first row.
  */
 #include "cf_unpack.h"
 

@@ -94,7 +94,7 @@ struct cf_machine {
 
 /* Reads a description: a path (has a '/' or ends in .yaml), the name of one that is installed, or
    "host". NULL when it does not exist or breaks the schema; `problem` then holds
-   "FILE:LINE: what is wrong: what to do", and errno is 0, or tells why the environment refused. */
+   "FILE:LINE: what is wrong: what to do", and errno is 0, or says why the environment refused. */
 struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size) CF_MUST_CHECK;
 void cf_machine_free(struct cf_machine *m);
 
@@ -104,7 +104,7 @@ unsigned cf_policy_bits(enum cf_replacement policy);   /* of state a way */
 
 /* Cycles of an operation after `previous` (an operation, or 0 for none), else of the operation
    whatever came before; -1 when neither is stated. A prefetch or flush that is not stated takes 0:
-   nobody waits for it. */
+   no instruction waits for it. */
 int64_t cf_latency_cycles(const struct cf_latency *l, unsigned op, unsigned previous) CF_MUST_CHECK;
 
 /* Does any operation depend on the one before? */

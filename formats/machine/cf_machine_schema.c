@@ -75,7 +75,7 @@ int cfm_get_u32(const struct report *to, const struct node *key, uint32_t least,
     return 0;
 }
 
-/* What stands behind a key, and where it goes. */
+/* What stands after a key, and where it goes. */
 struct key {
     const char *name;
     enum { NUMBER, SIZE, POWER, TEXT, CHOICE, OTHER } kind;

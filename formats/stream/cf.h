@@ -161,7 +161,7 @@ void cf_reader_check_index(struct cf_reader *r);
 size_t cf_reader_memory(const struct cf_reader *r);
 
 /* Bytes of memory that the strings of an input may take, and their ids: of a segment, with
-   cf_reader_unify() of all. What goes beyond is damage, told once a segment, and reads as empty;
+   cf_reader_unify() of all. What goes beyond is damage, reported once a segment, and reads empty;
    frames are handed out all the same. Without a call 1 GiB, which no recorded program comes near
    to, and which a few compressed bytes could ask for. */
 void cf_reader_max_strings(struct cf_reader *r, uint64_t bytes);
@@ -180,7 +180,7 @@ const char *cf_reader_text(const struct cf_reader *r, uint32_t id);
 /* Largest id that cf_reader_unify() has given so far. */
 uint32_t cf_reader_strings(const struct cf_reader *r);
 
-/* Name of a column or table, also of one that the stream itself declares; NULL if nobody does. */
+/* Name of a column or table, also of one that the stream itself declares; else NULL. */
 const char *cf_reader_column_name(const struct cf_reader *r, unsigned column);
 const char *cf_reader_table_name(const struct cf_reader *r, unsigned table);
 
@@ -249,7 +249,7 @@ void cf_writer_private(struct cf_writer *w);
 void cf_writer_recording(struct cf_writer *w);
 
 /* The recording ends, but not what is recorded, or nothing was: cf_writer_close() writes no end
-   frame (unless to a pipe that got no rows) and tells where the partial file is, if there is one.
+   frame (unless to a pipe that got no rows) and says where the partial file is, if there is one.
    The file that had the name before is left alone. */
 void cf_writer_cut(struct cf_writer *w);
 
@@ -267,7 +267,7 @@ void cf_writer_forget(struct cf_writer *w, const char *column);
 
 /* Hands a frame on, with the columns that were set in it. Headers get our line in their chain.
    Where a column that was not wanted must be decoded for it and is damaged, the frame is left out
-   and the reader tells of the damage. */
+   and the reader reports the damage. */
 int cf_writer_frame(struct cf_writer *w, const struct cf_frame *f);
 
 /* Appends rows to a table. Rows are kept until a frame is full, rows of access or line follow, or
@@ -287,7 +287,7 @@ int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op o
 
 /* The same without a copy: gives for each of `count` columns a place for *rows further values (one
    at least), and one for hints when `hint` is not NULL; columns with one value for all these rows
-   come in `constants`. cf_writer_placed() tells how many rows were filled in, at most *rows, and
+   come in `constants`. cf_writer_placed() says how many rows were filled in, at most *rows, and
    must follow before anything else is done with the writer. Times may not fall in a place. */
 struct cf_place {
     unsigned column;

@@ -54,7 +54,7 @@ void cfw_spare_batch(struct cf_writer *w, struct batch *b)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Whether times rise and are all below 2^63, so that a difference's sign tells: blocks of a
+/* Whether times rise and are all below 2^63, so that a difference's sign decides: blocks of a
    constant length become vectors. */
 static int ascends(const uint64_t *time, uint32_t n)
 {

@@ -167,7 +167,7 @@ enum cf_op {
 enum cf_mode {
     CF_MODE_FLUSH = 1,       /* the cache was emptied after it; else it is transparent */
     CF_MODE_SYNCHRONOUS = 2, /* the observed tasks were stopped */
-    CF_MODE_RESOLVED = 4,    /* the kernel told pid and virtual address */
+    CF_MODE_RESOLVED = 4,    /* pid and virtual address are the kernel's */
     CF_MODE_LAYOUT = 8,      /* mappings were read with it */
     CF_MODE_EVENT = 16,      /* an event asked for it; else a timer */
     CF_MODE_MODEL = 32,      /* of a modelled cache */
@@ -179,7 +179,7 @@ enum cf_state {
     CF_STATE_OWNED = 2,
     CF_STATE_EXCLUSIVE = 3,
     CF_STATE_SHARED = 4,
-    CF_STATE_UNIQUE = 5, /* modified or exclusive: tags that do not tell them apart */
+    CF_STATE_UNIQUE = 5, /* modified or exclusive: tags that do not distinguish these */
     CF_STATE_COMMON = 6, /* owned or shared, the same */
     CF_STATE_NON_SECURE = 128,
 };

@@ -243,8 +243,8 @@ void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
         r->total[r->totals++] = (struct total){table, rows, 0};
 }
 
-/* Damage that takes no frame away, told once. */
-static void disorder(struct cf_reader *r, uint64_t behind)
+/* Damage that takes no frame away, reported once. */
+static void disorder(struct cf_reader *r, uint64_t before)
 {
     const char *name = cf_reader_table_name(r, r->frame.table);
     int lost = r->lost;
@@ -254,7 +254,7 @@ static void disorder(struct cf_reader *r, uint64_t behind)
                    "table %s: time %llu stands behind time %llu: out of order, so what depends on "
                    "times is wrong",
                    name ? name : "unknown", (unsigned long long)r->frame.first,
-                   (unsigned long long)behind);
+                   (unsigned long long)before);
     r->disorder = 1;
     r->lost = lost;
 }

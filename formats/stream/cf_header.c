@@ -24,7 +24,7 @@ struct parse {
     int sequence[MAX_DEPTH];
     int depth;
     int chain_last;
-    int columns; /* 1: in `columns`; 2: behind it */
+    int columns; /* 1: in `columns`; 2: after it */
     const char *problem;
     int no_memory;
     size_t line;

@@ -221,9 +221,9 @@ void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes
         cf_get64(trailer + 16))
         what = "is none";
     else if (cf_get64(trailer + 8) != end - r->segment_start)
-        what = "tells another length of the segment";
+        what = "states another length of the segment";
     else if (cf_get64(trailer) != (r->index_at == UINT64_MAX ? 0 : end - r->index_at))
-        what = "tells another place of the index";
+        what = "states another place of the index";
     else if (r->check_index && r->index_at != UINT64_MAX && r->index_rows != r->seens)
         what = "stands behind an index of other frames";
     if (what)

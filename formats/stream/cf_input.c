@@ -85,39 +85,50 @@ static int overdue(struct cf_reader *r)
     return now - r->idle_last >= OVERDUE_MS;
 }
 
+/* Makes room for `want` bytes from pos, or for some of them. -1 without memory. */
+static int make_room(struct cf_reader *r, size_t want)
+{
+    /* no further than twice of what came, so that memory follows the input and not its claims */
+    size_t cap = r->cap ? r->cap : 1 << 16;
+    uint8_t *buf;
+
+    while (cap < r->pos + want && cap <= 2 * r->end)
+        cap *= 2;
+    if (cap <= r->cap)
+        return 0;
+    buf = aligned_alloc(64, cap);
+    if (!buf) {
+        cfr_refuse(r, ENOMEM);
+        return -1;
+    }
+    memcpy(buf, r->buf ? r->buf : buf, r->end);
+    free(r->buf);
+    r->buf = buf;
+    r->cap = cap;
+    return 0;
+}
+
+/* Moves what stands from pos on to the start of the buffer. */
+static void move_down(struct cf_reader *r)
+{
+    memmove(r->buf, r->buf + r->pos, r->end - r->pos);
+    r->base += r->pos;
+    r->end -= r->pos;
+    r->pos = 0;
+}
+
 /* Reads more: at least one byte, at most up to `want` bytes from pos. 0 at the end of the input. */
 static int fill(struct cf_reader *r, size_t want)
 {
+    struct pollfd p = {.fd = r->fd, .events = POLLIN};
     ssize_t n;
 
     if (r->eof)
         return 0;
-    if (r->pos && (r->end - r->pos <= READ_AHEAD || r->pos + want > r->cap || r->pos & 7)) {
-        memmove(r->buf, r->buf + r->pos, r->end - r->pos);
-        r->base += r->pos;
-        r->end -= r->pos;
-        r->pos = 0;
-    }
-    if (r->pos + want > r->cap) {
-        /* no further than twice of what came, so that memory follows the input and not its claims
-         */
-        size_t cap = r->cap ? r->cap : 1 << 16;
-        uint8_t *buf;
-
-        while (cap < r->pos + want && cap <= 2 * r->end)
-            cap *= 2;
-        if (cap > r->cap) {
-            buf = aligned_alloc(64, cap);
-            if (!buf) {
-                cfr_refuse(r, ENOMEM);
-                return 0;
-            }
-            memcpy(buf, r->buf ? r->buf : buf, r->end);
-            free(r->buf);
-            r->buf = buf;
-            r->cap = cap;
-        }
-    }
+    if (r->pos && (r->end - r->pos <= READ_AHEAD || r->pos + want > r->cap || r->pos & 7))
+        move_down(r);
+    if (r->pos + want > r->cap && make_room(r, want) != 0)
+        return 0;
     if (want > r->cap - r->pos)
         want = r->cap - r->pos;
     if (r->span_to && r->base + r->pos + want > r->span_to) {
@@ -127,17 +138,11 @@ static int fill(struct cf_reader *r, size_t want)
         }
         want = (size_t)(r->span_to - r->base - r->pos);
     }
-    if (r->idle && !r->seekable) {
-        struct pollfd p = {.fd = r->fd, .events = POLLIN};
-
-        if (poll(&p, 1, IDLE_MS) == 0 || overdue(r)) {
-            r->idle(r->idle_arg);
-            r->idle_last = milliseconds();
-        }
+    if (r->idle && !r->seekable && (poll(&p, 1, IDLE_MS) == 0 || overdue(r))) {
+        r->idle(r->idle_arg);
+        r->idle_last = milliseconds();
     }
     for (;;) {
-        struct pollfd p = {.fd = r->fd, .events = POLLIN};
-
         n = read(r->fd, r->buf + r->end, r->pos + want - r->end);
         if (n >= 0 || (errno != EINTR && errno != EAGAIN))
             break;
@@ -168,15 +173,11 @@ int cfr_need(struct cf_reader *r, size_t n, size_t ahead)
 
 void cfr_align(struct cf_reader *r)
 {
-    if (!(r->pos & 7))
-        return;
-    memmove(r->buf, r->buf + r->pos, r->end - r->pos);
-    r->base += r->pos;
-    r->end -= r->pos;
-    r->pos = 0;
+    if (r->pos & 7)
+        move_down(r);
 }
 
-/* Leaves n bytes behind, of which some may not have been read yet. */
+/* Passes over n bytes, of which some may not have been read yet. */
 void cfr_skip(struct cf_reader *r, size_t n)
 {
     size_t have = r->end - r->pos;

@@ -92,8 +92,8 @@ static int partial_in_use(struct cf_writer *w)
     return busy;
 }
 
-/* A regular file is written without a name or under a temporary one, so that nobody takes half of
-   it for the whole; a device or FIFO is written in place. */
+/* A regular file is written without a name or under a temporary one, so that no program takes half
+   of it for the whole; a device or FIFO is written in place. */
 int cfw_open_output(struct cf_writer *w)
 {
     struct cf_target target;
@@ -122,7 +122,7 @@ int cfw_open_output(struct cf_writer *w)
     w->path = target.path;
     w->regular = !target.in_place;
     if (w->regular && w->recording) {
-        (void)flock(w->fd, LOCK_EX | LOCK_NB); /* nobody else has this file */
+        (void)flock(w->fd, LOCK_EX | LOCK_NB); /* no other process has this file */
         return partial_in_use(w) ? -1 : 0;
     }
     return 0;
@@ -254,10 +254,28 @@ int cfw_note_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t 
     return 0;
 }
 
+static const uint8_t zeros[8];
+
+/* The column's bytes, padded, to v[*n] and on, and their checksum. */
+static uint64_t add_payload(const struct cf_coded *c, struct iovec *v, int *n)
+{
+    const size_t pad = cf_pad8(c->bytes) - c->bytes;
+    XXH3_state_t sum;
+
+    if (c->bytes)
+        v[(*n)++] = (struct iovec){(void *)(uintptr_t)c->data, c->bytes};
+    if (!pad)
+        return XXH3_64bits(c->data, c->bytes);
+    v[(*n)++] = (struct iovec){(void *)(uintptr_t)zeros, pad};
+    XXH3_64bits_reset(&sum);
+    XXH3_64bits_update(&sum, c->data, c->bytes);
+    XXH3_64bits_update(&sum, zeros, pad);
+    return XXH3_64bits_digest(&sum);
+}
+
 int cfw_write_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t first,
                     uint64_t last, const struct cf_coded *column, unsigned columns)
 {
-    static const uint8_t zeros[8];
     uint8_t head[CF_FRAME_HEAD + CF_MAX_COLUMNS * CF_DESCRIPTOR];
     struct iovec v[1 + 2 * CF_MAX_COLUMNS];
     size_t head_bytes = CF_FRAME_HEAD + columns * CF_DESCRIPTOR, total = head_bytes;
@@ -271,28 +289,14 @@ int cfw_write_frame(struct cf_writer *w, unsigned table, uint32_t rows, uint64_t
     for (unsigned i = 0; i < columns; i++) {
         const struct cf_coded *c = &column[i];
         uint8_t *d = head + CF_FRAME_HEAD + i * CF_DESCRIPTOR;
-        size_t pad = cf_pad8(c->bytes) - c->bytes;
-        uint64_t hash;
 
-        if (pad) {
-            XXH3_64bits_reset(&sum);
-            XXH3_64bits_update(&sum, c->data, c->bytes);
-            XXH3_64bits_update(&sum, zeros, pad);
-            hash = XXH3_64bits_digest(&sum);
-        } else {
-            hash = XXH3_64bits(c->data, c->bytes);
-        }
         cf_put16(d, c->id);
         d[2] = c->type;
         d[3] = c->codec;
         cf_put32(d + 4, c->bytes);
         cf_put64(d + 8, c->base);
-        cf_put64(d + 16, hash);
-        total += c->bytes + pad;
-        if (c->bytes)
-            v[n++] = (struct iovec){(void *)(uintptr_t)c->data, c->bytes};
-        if (pad)
-            v[n++] = (struct iovec){(void *)(uintptr_t)zeros, pad};
+        cf_put64(d + 16, add_payload(c, v, &n));
+        total += cf_pad8(c->bytes);
     }
     if (total > CF_MAX_FRAME) {
         cfw_fail(w, "%s: a frame of more than %d bytes", cfw_target(w), CF_MAX_FRAME);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reading a stream: finds the segments and frames, hands out those that are whole, and goes on
- * behind damage.
+ * after damage.
  *
  * A frame always stands whole in one buffer, and columns of raw values are handed out in place.
- * The buffer grows as bytes arrive, never because a header claims them. Damage is told once, at
+ * The buffer grows as bytes arrive, never because a header claims them. Damage is reported once, at
  * its first place; after it the reader looks for the next frame head whose checksum holds, so that
  * every whole frame of the input is handed out.
  *
@@ -241,23 +241,14 @@ static int next_piece(struct cf_reader *r)
     return 0;
 }
 
-static int out_of_range(const struct cf_reader *r, const uint8_t *p)
+/* The length of the frame at pos, all of which is there; 0 when there is none for the program. */
+static size_t find_frame(struct cf_reader *r)
 {
-    return cfr_out_of_range(r, cf_get16(p + 8), cf_get64(p + 16), cf_get64(p + 24));
-}
-
-/* Looks at what stands at pos: 1 a frame for the program, 0 nothing for it. */
-static int take_frame(struct cf_reader *r)
-{
-    const char *why;
+    const uint64_t offset = r->base + r->pos;
+    const char *why, *name;
     const uint8_t *p;
-    uint64_t offset;
     size_t total;
-    int bad;
 
-    cfr_jump(r);
-    offset = r->base + r->pos;
-    r->number++;
     if (!cfr_need(r, CF_FRAME_HEAD, READ_AHEAD)) {
         cfr_damage(r, offset, "cut off in a frame head");
         r->pos = r->end;
@@ -277,25 +268,40 @@ static int take_frame(struct cf_reader *r)
         }
         return 0;
     }
-    if (out_of_range(r, p) && r->seekable) {
+    if (cfr_out_of_range(r, cf_get16(p + 8), cf_get64(p + 16), cf_get64(p + 24)) && r->seekable) {
         cfr_count_rows(r, cf_get16(p + 8), cf_get32(p + 12));
         cfr_skip(r, total);
         return 0;
     }
-    if (!cfr_need(r, total, 0)) {
-        const char *name = cf_reader_table_name(r, cf_get16(r->buf + r->pos + 8));
+    if (cfr_need(r, total, 0))
+        return total;
+    name = cf_reader_table_name(r, cf_get16(r->buf + r->pos + 8));
+    cfr_damage(r, r->base + r->end, "cut off in a frame of table %s", name ? name : "unknown");
+    cfr_leave_frame(r, total);
+    return 0;
+}
 
-        cfr_damage(r, r->base + r->end, "cut off in a frame of table %s", name ? name : "unknown");
-        cfr_leave_frame(r, total);
+/* Looks at what stands at pos: 1 a frame for the program, 0 nothing for it. */
+static int take_frame(struct cf_reader *r)
+{
+    const struct cf_frame *f = &r->frame;
+    uint64_t offset;
+    size_t total;
+    int bad;
+
+    cfr_jump(r);
+    offset = r->base + r->pos;
+    r->number++;
+    total = find_frame(r);
+    if (!total)
         return 0;
-    }
     cfr_align(r);
     cfr_describe(r, total);
-    cf_decoder_frame(r->decoder, r->frame.rows, r->coded, r->frame.columns);
-    bad = cfr_bad_column(&r->frame);
+    cf_decoder_frame(r->decoder, f->rows, r->coded, f->columns);
+    bad = cfr_bad_column(f);
     if (bad >= 0) {
-        const char *table = cf_reader_table_name(r, r->frame.table);
-        const char *name = cf_reader_column_name(r, r->frame.column[bad].id);
+        const char *table = cf_reader_table_name(r, f->table);
+        const char *name = cf_reader_column_name(r, f->column[bad].id);
 
         cfr_damage(r, offset, "column %s of table %s: its checksum does not hold: frame skipped",
                    name ? name : "(unknown)", table ? table : "(unknown)");
@@ -303,30 +309,44 @@ static int take_frame(struct cf_reader *r)
         cfr_leave_frame(r, total);
         return 0;
     }
-    if (r->frame.table == CF_END) {
+    if (f->table == CF_END) {
         cfr_check_end(r, total);
         r->in_segment = 0;
         return 0;
     }
     cfr_check_index(r);
-    if (r->frame.table == CF_INDEX)
+    if (f->table == CF_INDEX)
         return 0;
-    cfr_count_rows(r, r->frame.table, r->frame.rows);
+    cfr_count_rows(r, f->table, f->rows);
     cfr_check_order(r);
-    if (cfr_out_of_range(r, r->frame.table, r->frame.first, r->frame.last) || r->frame.rows == 0)
+    if (cfr_out_of_range(r, f->table, f->first, f->last) || f->rows == 0)
         return 0;
-    if ((r->frame.table == CF_STRING && cfr_take_strings(r) != 0) ||
-        (r->frame.table == CF_NAME && cfr_take_names(r) != 0)) {
+    if ((f->table == CF_STRING && cfr_take_strings(r) != 0) ||
+        (f->table == CF_NAME && cfr_take_names(r) != 0)) {
         cfr_damage(r, offset, "damaged dictionary: frame skipped");
         return 0;
     }
-    if (r->pieces && cfr_in_pieces(&r->frame)) {
+    if (r->pieces && cfr_in_pieces(f)) {
         r->frame_bytes = total;
-        r->frame_rows = r->frame.rows;
+        r->frame_rows = f->rows;
         r->taken = 0;
         return next_piece(r);
     }
     return cfr_decode(r) == 0;
+}
+
+/* The input has no further 8 bytes. */
+static void end_input(struct cf_reader *r)
+{
+    const uint64_t left = r->end - r->pos;
+
+    if (!r->seen_any && left == 0 && r->base + r->pos == r->start)
+        cfr_damage(r, UINT64_MAX, "empty: not even a header came (did the program before fail?)");
+    else if (!r->seen_any)
+        cfr_damage(r, r->base + r->pos, "no cacheflow stream");
+    else if (r->in_segment || left)
+        cfr_damage(r, r->base + r->end, "cut off: there is no end frame");
+    cfr_close_input(r);
 }
 
 int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
@@ -340,17 +360,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
         if (r->fd < 0 && !cfr_open_next(r))
             return 0;
         if (!cfr_need(r, 8, READ_AHEAD)) {
-            uint64_t left = r->end - r->pos;
-
-            if (!r->seen_any && left == 0 && r->base + r->pos == r->start)
-                cfr_damage(r, UINT64_MAX,
-                           "empty: not even a header came (did the program before "
-                           "fail?)");
-            else if (!r->seen_any)
-                cfr_damage(r, r->base + r->pos, "no cacheflow stream");
-            else if (r->in_segment || left)
-                cfr_damage(r, r->base + r->end, "cut off: there is no end frame");
-            cfr_close_input(r);
+            end_input(r);
             continue;
         }
         if (memcmp(r->buf + r->pos, CF_SEGMENT_MAGIC, 8) == 0) {
@@ -365,8 +375,10 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
                 r->pos += n;
                 return 1;
             }
-            if (!cfr_resync(r))
-                r->eof = 1, r->pos = r->end;
+            if (!cfr_resync(r)) {
+                r->eof = 1;
+                r->pos = r->end;
+            }
             continue;
         }
         if (!r->in_segment && !r->seen_any) {

@@ -74,14 +74,14 @@ struct cf_reader {
     struct dict *dict;   /* CF_CHAIN_MOST + 1 */
     uint64_t id_bytes;   /* that they take */
     uint64_t most_bytes; /* for strings and ids */
-    int full;            /* further strings of the segment are left out, which was told */
+    int full;            /* further strings of the segment are left out, which was reported */
     struct named *named;
     size_t nameds, named_room;
     struct total *total;
     size_t totals, total_room;
     uint64_t reached; /* largest time of the accesses so far */
     int any_reached;
-    int disorder; /* the segment breaks the order of times, which was told */
+    int disorder; /* the segment breaks the order of times, which was reported */
     int in_segment, seen_any;
     int foreign; /* the segment is of a version that we do not read */
     uint64_t segment_start;
@@ -122,9 +122,9 @@ int cfr_room(struct cf_reader *r, void *array, size_t *room, size_t count, size_
 void cfr_not_decoded(struct cf_reader *r, unsigned column);
 /* Makes n bytes stand at pos; reads no further than `ahead`. 0 where the input ends before. */
 int cfr_need(struct cf_reader *r, size_t n, size_t ahead);
-/* Makes pos a multiple of 8 in memory: frames behind damage may stand anywhere. */
+/* Makes pos a multiple of 8 in memory: frames after damage may stand anywhere. */
 void cfr_align(struct cf_reader *r);
-/* Leaves n bytes behind, of which some may not have been read yet where the input is seekable. */
+/* Passes over n bytes, of which some may not have been read yet where the input is seekable. */
 void cfr_skip(struct cf_reader *r, size_t n);
 int cfr_open_next(struct cf_reader *r); /* 1, or 0 when no input is left */
 void cfr_close_input(struct cf_reader *r);
@@ -134,13 +134,13 @@ void cfr_load_index(struct cf_reader *r); /* of the segment at r->segment_start 
 int cfr_out_of_range(const struct cf_reader *r, unsigned table, uint64_t first, uint64_t last);
 /* Notes the frame at hand, and holds index frames against those that were noted. */
 void cfr_check_index(struct cf_reader *r);
-/* The end frame's trailer, behind which the segment ends at `end` of the input. */
+/* The end frame's trailer, after which the segment ends at `end` of the input. */
 void cfr_check_trailer(struct cf_reader *r, const uint8_t *trailer, size_t bytes, uint64_t end);
 void cfr_jump(struct cf_reader *r); /* to the next frame that is not out of range */
 
 /* cf_frame.c */
 /* The frame head at p and its descriptors, `have` bytes of which are there: the length of the
-   frame, or 0 when this is no whole and undamaged head. `*why` tells. */
+   frame, or 0 when this is no whole and undamaged head. `*why` says what is wrong. */
 size_t cfr_check_head(const uint8_t *p, size_t have, const char **why);
 /* The frame of `total` bytes at pos, which is then left. Its bytes stay until the next cfr_need().
  */

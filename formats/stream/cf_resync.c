@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_resync.c - the way on behind damage: to the next frame or segment that holds.
+ * cf_resync.c - the way on after damage: to the next frame or segment that holds.
  */
 #include <string.h>
 

@@ -21,6 +21,43 @@
 
 #include "cf_writer.h"
 
+static void free_batches(struct batch *b)
+{
+    while (b) {
+        struct batch *next = b->next;
+
+        cfw_free_batch(b);
+        b = next;
+    }
+}
+
+static void free_writer(struct cf_writer *w)
+{
+    for (unsigned i = 0; i < w->batches; i++)
+        cfw_free_batch(w->batch[i]);
+    free_batches(w->spare);
+    free_batches(w->queue);
+    for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
+        free(w->scratch[i]);
+    cf_encoder_free(w->encoder);
+    cf_numbering_free(w->numbering);
+    for (unsigned i = 0; w->kinds && i < CF_KIND_BLOCKS; i++)
+        free(w->kinds->block[i]);
+    free(w->kinds);
+    cf_strings_free(w->strings);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    cf_facts_clear(&w->facts);
+    free(w->string_id.data);
+    free(w->string_length.data);
+    free(w->string_text.data);
+    free(w->index);
+    free(w->program);
+    free(w->path);
+    free(w->temp);
+    free(w);
+}
+
 struct cf_writer *cf_writer_open(const char *path, const char *program)
 {
     struct cf_writer *w = calloc(1, sizeof(*w));
@@ -36,10 +73,7 @@ struct cf_writer *cf_writer_open(const char *path, const char *program)
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
     if (!w->program || !w->strings || (path && !w->path)) {
-        free(w->path);
-        free(w->program);
-        cf_strings_free(w->strings);
-        free(w);
+        free_writer(w);
         return NULL;
     }
     return w;
@@ -384,38 +418,6 @@ int cf_writer_close(struct cf_writer *w, int complete, char *problem, size_t siz
     result = w->failed ? (w->cut && !broken ? 1 : -1) : 0;
     if (w->failed && problem && size)
         snprintf(problem, size, "%s", w->problem);
-    for (unsigned i = 0; i < w->batches; i++)
-        cfw_free_batch(w->batch[i]);
-    while (w->spare) {
-        struct batch *b = w->spare;
-
-        w->spare = b->next;
-        cfw_free_batch(b);
-    }
-    while (w->queue) {
-        struct batch *b = w->queue;
-
-        w->queue = b->next;
-        cfw_free_batch(b);
-    }
-    for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
-        free(w->scratch[i]);
-    cf_encoder_free(w->encoder);
-    cf_numbering_free(w->numbering);
-    for (unsigned i = 0; w->kinds && i < CF_KIND_BLOCKS; i++)
-        free(w->kinds->block[i]);
-    free(w->kinds);
-    cf_strings_free(w->strings);
-    pthread_mutex_destroy(&w->lock);
-    pthread_cond_destroy(&w->changed);
-    cf_facts_clear(&w->facts);
-    free(w->string_id.data);
-    free(w->string_length.data);
-    free(w->string_text.data);
-    free(w->index);
-    free(w->program);
-    free(w->path);
-    free(w->temp);
-    free(w);
+    free_writer(w);
     return result;
 }

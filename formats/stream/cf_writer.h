@@ -133,7 +133,7 @@ void cfw_free_batch(struct batch *b);
 /* The batch that rows of a table go to, with these columns and room for one more row. */
 struct batch *cfw_batch_for(struct cf_writer *w, unsigned table, const uint16_t *id,
                             const uint8_t *type, unsigned columns);
-/* Places for `rows` more values of the i-th column, or more hints, behind those that are there. */
+/* Places for `rows` more values of the i-th column, or more hints, after those that are there. */
 uint8_t *cfw_array_column(struct cf_writer *w, struct batch *b, unsigned i, uint32_t rows);
 uint32_t *cfw_hints(struct cf_writer *w, struct batch *b, uint32_t rows);
 int cfw_constant_column(struct cf_writer *w, struct batch *b, unsigned i, uint64_t value,
