@@ -27,8 +27,7 @@ static int shown(uint32_t c)
     return 1;
 }
 
-/* Bytes of the character at `text`; *valid says whether it is one. */
-static size_t decode(const char *text, uint32_t *code, int *valid)
+size_t cf_text_decode(const char *text, uint32_t *code, int *valid)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *t = (const unsigned char *)text;
@@ -55,7 +54,7 @@ static size_t decode(const char *text, uint32_t *code, int *valid)
 size_t cf_text_character(const char *text, uint32_t *code)
 {
     int valid;
-    size_t n = decode(text, code, &valid);
+    size_t n = cf_text_decode(text, code, &valid);
 
     if (!valid || !shown(*code))
         *code = REPLACEMENT;
@@ -68,7 +67,7 @@ static size_t escape(const char *text, char to[LONGEST])
 {
     uint32_t code;
     int valid;
-    size_t n = decode(text, &code, &valid);
+    size_t n = cf_text_decode(text, &code, &valid);
 
     if (valid && shown(code)) {
         memcpy(to, text, n);

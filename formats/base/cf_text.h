@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Bytes of what should be a character at `text`, at least 1. *valid says whether it is one in
+   UTF-8; *code is its number, or that of U+FFFD. */
+size_t cf_text_decode(const char *text, uint32_t *code, int *valid);
+
 /* Number of the character at `text` in *code, and its bytes, at least 1. U+FFFD stands for bytes
    that are no UTF-8, for control and format characters, and for noncharacters. */
 size_t cf_text_character(const char *text, uint32_t *code);

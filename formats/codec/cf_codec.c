@@ -17,17 +17,11 @@ enum {
     MIN_PACKED_ROWS = 64,
 };
 
-struct declared {
-    unsigned column;
-    enum cf_type type;
-};
-
 struct cf_encoder {
     struct cf_zip zip;
     struct cf_packer *packer;
     struct cf_bytes out;       /* data of all columns */
     struct cf_bytes sample;    /* what a codec made of a sample */
-    struct cf_bytes types;     /* struct declared: columns that cf.h does not list */
     struct cf_bytes column[4]; /* pc, op, size, insns where they had to be written down */
     const uint32_t *hint;      /* of the frame */
     const struct cf_kinds *kinds;
@@ -86,36 +80,9 @@ void cf_encoder_free(struct cf_encoder *e)
     cf_packer_free(e->packer);
     free(e->out.data);
     free(e->sample.data);
-    free(e->types.data);
     for (unsigned i = 0; i < 4; i++)
         free(e->column[i].data);
     free(e);
-}
-
-int cf_encoder_type(struct cf_encoder *e, unsigned column, enum cf_type type)
-{
-    struct declared *d = (struct declared *)(void *)e->types.data;
-    for (size_t i = 0; i < e->types.used / sizeof *d; i++)
-        if (d[i].column == column) {
-            d[i].type = type;
-            return 0;
-        }
-    if (cf_bytes_room(&e->types, sizeof *d) < 0)
-        return -1;
-    d = (struct declared *)(void *)(e->types.data + e->types.used);
-    *d = (struct declared){column, type};
-    e->types.used += sizeof *d;
-    return 0;
-}
-
-static enum cf_type type_of(const struct cf_encoder *e, unsigned column)
-{
-    const struct declared *d = (const struct declared *)(const void *)e->types.data;
-    enum cf_type type = cf_column_type(column);
-    for (size_t i = 0; !type && i < e->types.used / sizeof *d; i++)
-        if (d[i].column == column)
-            type = d[i].type;
-    return type;
 }
 
 /* A column of the frame, on its way to its encoded form. While `out` grows, data is an offset. */
@@ -424,7 +391,9 @@ int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
     e->kinds = kinds;
     for (unsigned i = 0; i < count; i++) {
         struct job *j = &jobs[i];
-        enum cf_type type = type_of(e, columns[i].column);
+        enum cf_type type = cf_column_type(columns[i].column);
+        if (!type)
+            type = out[i].type;
         if (!type)
             return -1;
         out[i] = (struct cf_coded){(uint16_t)columns[i].column,

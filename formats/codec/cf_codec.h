@@ -66,10 +66,6 @@ struct cf_encoder; /* for files */
 struct cf_encoder *cf_encoder_new(int level);
 void cf_encoder_free(struct cf_encoder *e);
 
-/* States the type of a column that cf.h does not list, before a frame that has it. -1 without
-   memory. */
-int cf_encoder_type(struct cf_encoder *e, unsigned column, enum cf_type type) CF_MUST_CHECK;
-
 /* What the rows with one hint have in common. The blocks never move, so that one thread may add
    kinds while others read those that they know of. */
 struct cf_kind {
@@ -113,9 +109,9 @@ void cf_kinds_column(const struct cf_kinds *k, unsigned column, const uint32_t *
    access that repeat enough are packed together, which may add a column CF_CODE to the result; the
    rest goes as the smallest of constant and the zstd codecs. `hint` as in cf_writer_rows(), or
    NULL; `kinds` is needed where a column's values are CF_BY_KIND. `blob_bytes` is the length of the
-   frame's blob column, if it has one. The result, at most count + 1 columns, stays in the encoder
-   until the next call; returns their number, -1 without memory or when the type of a column is not
-   known. */
+   frame's blob column, if it has one. out[i].type is that of a column that cf_columns.h does not
+   list. The result, at most count + 1 columns, stays in the encoder until the next call; returns
+   their number, -1 without memory or when the type of a column is not known. */
 int cf_encoder_frame(struct cf_encoder *e, unsigned table, size_t rows,
                      const struct cf_values *columns, unsigned count, const uint32_t *hint,
                      const struct cf_kinds *kinds, size_t blob_bytes, struct cf_coded *out);

@@ -30,6 +30,12 @@ enum {
     CF_SKIP = 31,         /* gap in a token of CF_PREDICT that says: no miss, more rows */
 };
 
+/* What is known of a code: its kind, and how its address is predicted. */
+struct cf_info {
+    uint16_t kind, ref;
+    uint32_t times;
+};
+
 /* What cf_encode_wire() does when *out is raw: another codec if one fits. */
 typedef void cf_pipe_encoder(unsigned width, const void *values, size_t rows, void *scratch,
                              struct cf_coded *out);

@@ -69,17 +69,17 @@ static void predict(struct cf_packer *p, const uint64_t *addr)
     uint8_t missed[CHUNK] = {0};
     for (uint32_t c = 0; c < p->codes; c++) {
         uint16_t k = p->kind[c];
-        p->info[c] = (struct cf_pack_info){k, p->ref[k], p->times[k]};
+        p->info[c] = (struct cf_info){k, p->ref[k], p->times[k]};
     }
     uint64_t *last = p->last, *ahead = p->difference;
-    const struct cf_pack_info *info = p->info;
+    const struct cf_info *info = p->info;
     uint8_t *gap = p->gap, *value = p->value;
     size_t rows = p->rows, next = 0;
     for (size_t i = 0; i < rows; i += CHUNK) {
         const uint16_t *code = p->code + i;
         size_t end = rows - i < CHUNK ? rows - i : CHUNK;
         for (size_t q = 0; q < end; q++) {
-            const struct cf_pack_info *of = &info[code[q]];
+            const struct cf_info *of = &info[code[q]];
             uint64_t a = addr[i + q], d = a - last[of->ref] * of->times;
             size_t k = of->kind;
             /* Nothing is stored at a place that depends on what was loaded, beside the state: all

@@ -22,18 +22,6 @@ struct cf_pack_ident {
     uint32_t kind;
 };
 
-struct cf_pack_tuple {
-    uint64_t pc;
-    uint32_t size, insns;
-    uint8_t op;
-};
-
-/* How the address of a code is predicted. */
-struct cf_pack_info {
-    uint16_t kind, ref;
-    uint32_t times;
-};
-
 struct cf_pack_student; /* what is learned about a kind */
 
 struct cf_packer {
@@ -57,11 +45,11 @@ struct cf_packer {
     uint16_t next[CF_CODES_ROOM]; /* next code of the same kind */
     uint16_t kind[CF_CODES_ROOM];
     uint32_t where[CF_CODES_ROOM]; /* row where it last ended a run */
-    struct cf_pack_info info[CF_CODES_ROOM];
+    struct cf_info info[CF_CODES_ROOM];
 
     /* of each kind */
-    struct cf_pack_tuple tuple[CF_CODES_ROOM]; /* without hints */
-    uint16_t head[CF_CODES_ROOM];              /* newest code of this kind */
+    struct cf_kind tuple[CF_CODES_ROOM]; /* without hints */
+    uint16_t head[CF_CODES_ROOM];        /* newest code of this kind */
     uint32_t first_row[CF_CODES_ROOM];
     uint64_t last[CF_CODES_ROOM]; /* address */
     uint64_t difference[CF_CODES_ROOM];

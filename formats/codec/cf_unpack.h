@@ -67,12 +67,6 @@ bool cfu_widen(unsigned from, const void *v, size_t n, uint64_t base, unsigned w
 
 /* ---- cf_unpack_rows.c: columns of a frame whose codes are in u ---- */
 
-/* What is known of a code: its kind, and how its address is predicted. */
-struct cf_info {
-    uint16_t kind, ref;
-    uint32_t times;
-};
-
 /* A column whose tables are read and whose tokens are known to fit the frame, and how far it was
    unpacked. */
 struct cf_packed {

@@ -106,8 +106,7 @@ static void pack_batch(struct cf_writer *w, struct batch *b, struct cf_encoder *
                                            : c->filled == BY_KIND ? CF_BY_KIND
                                                                   : NULL,
                                            c->value};
-            /* without memory the frame below fails as well */
-            (void)!cf_encoder_type(e, c->id, c->type);
+            coded[i].type = c->type;
         }
         n = cf_encoder_frame(e, b->table, b->rows, values, b->columns, b->unhinted ? NULL : b->hint,
                              w->kinds, b->blob_bytes, coded);

@@ -11,6 +11,7 @@
 
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
+#include "formats/base/cf_text.h"
 #include "cf_wire.h"
 
 enum { MAX_DEPTH = 16, PATH = 64 };
@@ -184,35 +185,20 @@ static void open_node(struct parse *p, int sequence)
 
 static void event(struct parse *p, const yaml_event_t *e)
 {
-    switch (e->type) {
-    case YAML_ALIAS_EVENT:
+    const int list = e->type == YAML_SEQUENCE_START_EVENT;
+
+    if (e->type == YAML_ALIAS_EVENT)
         p->problem = "aliases are not allowed";
-        break;
-    case YAML_SCALAR_EVENT:
-        if (e->data.scalar.anchor)
-            p->problem = "anchors are not allowed";
-        else
-            scalar(p, e);
-        break;
-    case YAML_SEQUENCE_START_EVENT:
-        if (e->data.sequence_start.anchor)
-            p->problem = "anchors are not allowed";
-        else
-            open_node(p, 1);
-        break;
-    case YAML_MAPPING_START_EVENT:
-        if (e->data.mapping_start.anchor)
-            p->problem = "anchors are not allowed";
-        else
-            open_node(p, 0);
-        break;
-    case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
+    else if ((e->type == YAML_SCALAR_EVENT && e->data.scalar.anchor) ||
+             (list && e->data.sequence_start.anchor) ||
+             (e->type == YAML_MAPPING_START_EVENT && e->data.mapping_start.anchor))
+        p->problem = "anchors are not allowed";
+    else if (e->type == YAML_SCALAR_EVENT)
+        scalar(p, e);
+    else if (list || e->type == YAML_MAPPING_START_EVENT)
+        open_node(p, list);
+    else if (e->type == YAML_SEQUENCE_END_EVENT || e->type == YAML_MAPPING_END_EVENT)
         p->depth--;
-        break;
-    default:
-        break;
-    }
 }
 
 void cf_header_clear(struct cf_header *h)
@@ -300,32 +286,26 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
 static void quoted(FILE *out, const char *text)
 {
     putc('"', out);
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-        unsigned follow = *s >= 0xc2 && *s < 0xe0   ? 1
-                          : *s >= 0xe0 && *s < 0xf0 ? 2
-                          : *s >= 0xf0 && *s < 0xf5 ? 3
-                                                    : 0;
-        uint32_t point = follow ? *s & (0x3fu >> follow) : 0;
-        unsigned n = 0;
+    while (*text) {
+        uint32_t code;
+        int valid;
+        size_t n = cf_text_decode(text, &code, &valid);
 
-        while (n < follow && (s[n + 1] & 0xc0) == 0x80)
-            point = point << 6 | (s[++n] & 0x3f);
-        if (*s == '"' || *s == '\\') {
-            fprintf(out, "\\%c", *s);
-        } else if (follow && n == follow && point >= least[n] && point <= 0x10ffff &&
-                   (point < 0xd800 || point > 0xdfff)) {
-            /* what YAML does not take as it is: controls, byte order marks, no characters */
-            if (point < 0xa0 || point == 0xfeff || point == 0xfffe || point == 0xffff)
-                fprintf(out, "\\u%04X", (unsigned)point);
-            else
-                fwrite(s, 1, n + 1, out);
-            s += n;
-        } else if (*s < 0x20 || *s >= 0x7f) {
-            fprintf(out, "\\x%02X", *s);
-        } else {
-            putc(*s, out);
+        if (!valid) {
+            n = 1;
+            code = (unsigned char)*text;
         }
+        /* what YAML does not take as it is: controls, byte order marks, no characters */
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if (!valid || code < 0x20 || code == 0x7f)
+            fprintf(out, "\\x%02X", (unsigned)code);
+        else if ((code >= 0x80 && code < 0xa0) || code == 0xfeff || code == 0xfffe ||
+                 code == 0xffff)
+            fprintf(out, "\\u%04X", (unsigned)code);
+        else
+            fwrite(text, 1, n, out);
+        text += n;
     }
     putc('"', out);
 }

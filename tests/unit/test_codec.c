@@ -384,9 +384,10 @@ static void check_plain(void)
     r = (struct rows){.rows = 500, .table = CF_ACCESS};
     add(&r, CF_ADDR, ascending);
     r.column[r.count++] = (struct cf_values){OURS, v, 0};
+    c.column[1].type = 0;
     ok(encode(e, &r, 0, &c) < 0, "a column of no known type is refused");
-    good = cf_encoder_type(e, OURS, CF_U8) == 0 && cf_encoder_type(e, OURS, CF_U16) == 0;
-    ok(good && encode(e, &r, 0, &c) == 0, "a column whose type was stated is taken");
+    c.column[1].type = CF_U16;
+    ok(encode(e, &r, 0, &c) == 0, "a column whose type was stated is taken");
     cf_decoder_frame(d, c.rows, c.column, c.count);
     const uint16_t *back = cf_decoder_column(d, 1, NULL);
     ok(back && !memcmp(back, v, 500 * sizeof *v), "... and comes back");
