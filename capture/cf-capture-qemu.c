@@ -259,14 +259,14 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     int c;
 
-    *o = (struct options){.read.record.fetch_line = 64};
+    *o = (struct options){.read.decode.fetch_line = 64};
     while ((c = getopt_long(argc, argv, "+o:ia:L:n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
         switch (c) {
         case 'o':
             o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
             break;
         case 'i':
-            o->read.record.instructions = 1;
+            o->read.decode.instructions = 1;
             break;
         case 'a':
             if (!*optarg)
@@ -277,10 +277,10 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->sysroot = optarg;
             break;
         case 'n':
-            o->read.record.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
+            o->read.decode.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
             break;
         case OPT_SYSTEM:
-            o->system = o->read.system = 1;
+            o->system = o->read.decode.processors = 1;
             break;
         case OPT_EXTRA:
         case OPT_IMAGE:
@@ -292,7 +292,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
                 o->image[o->images++] = optarg;
             break;
         case OPT_LINE:
-            o->read.record.fetch_line =
+            o->read.decode.fetch_line =
                 (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
             break;
         case OPT_COMMAND:

@@ -21,7 +21,6 @@
 
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
-#include "capture/record/emit.h"
 #include "capture/trace/reader.h"
 #include "formats/base/cf_suite.h"
 #include "formats/program/cf_tool.h"
@@ -87,7 +86,6 @@ struct capture {
     struct cf_tool *tool;
     struct cf_writer *writer;
     struct cf_trace *trace;
-    struct cf_record_emit emit;
     char directory[2][PATH_MAX]; /* or "" */
     int log;                     /* Valgrind's messages, or -1 */
     pid_t child;
@@ -310,13 +308,13 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
             break;
         case 'i':
-            o->read.record.instructions = 1;
+            o->read.decode.instructions = 1;
             break;
         case 'f':
             o->read.follow = 1;
             break;
         case 'n':
-            o->read.record.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
+            o->read.decode.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
             break;
         case OPT_FUNCTION:
             o->function = optarg;
@@ -325,7 +323,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
             o->stack_depth = (int)cf_parse_u64(t, "--stack-depth", optarg, 0, 64);
             break;
         case OPT_LINE:
-            o->read.record.fetch_line =
+            o->read.decode.fetch_line =
                 (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
             break;
         case OPT_THREADS:
@@ -392,7 +390,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     if (begun && o->function && cf_decode_rows(decoder) == 0 && !k->tool->quiet)
         cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
                 o->function);
-    if (begun && !k->emit.objects && !o->read.record.limit && !k->tool->quiet &&
+    if (begun && !cf_decode_objects(decoder) && !o->read.decode.limit && !k->tool->quiet &&
         cf_elf_static(path))
         cf_warn(k->tool, "no heap block was seen: the program is linked statically, and calls no "
                          "allocation function that is known by its name");
@@ -425,7 +423,6 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
 
 int main(int argc, char **argv)
 {
-    struct cf_record_handler handler;
     struct capture k = {.log = -1};
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-trace"};
     struct options o;
@@ -451,8 +448,6 @@ int main(int argc, char **argv)
 
     k.tool = &tool;
     k.writer = cf_tool_recording(&tool, o.output);
-    k.emit =
-        (struct cf_record_emit){.writer = k.writer, .instructions = o.read.record.instructions};
     header.command = cf_command_quoted(argv + optind);
     run =
         (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
@@ -467,9 +462,8 @@ int main(int argc, char **argv)
                getenv("TMPDIR"));
     if (make_directories(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");
-    handler = cf_record_emit_handler(&k.emit);
     o.read.spare = k.directory[1];
-    k.trace = cf_trace_open(k.directory[0], &o.read, &handler, problem, sizeof(problem));
+    k.trace = cf_trace_open(k.directory[0], &o.read, k.writer, problem, sizeof(problem));
     if (!k.trace) {
         remove_directories(&k);
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", problem);

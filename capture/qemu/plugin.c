@@ -161,14 +161,14 @@ static uint64_t repetition(const struct qemu_plugin_insn *n)
 
 static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
 {
-    static uint32_t outcomes; /* under the lock of early events */
+    static struct {
+        struct cf_wire_block block;
+        struct cf_wire_insn insn[CF_WIRE_MAX_INSNS];
+    } d = {.block = {.listed = 1}};
     size_t count = qemu_plugin_tb_n_insns(tb);
-    struct cf_wire_block *event;
-    struct cf_wire_insn *insn;
-    uint32_t outcome;
 
     (void)id;
-    if (count == 0 || count > CF_WIRE_MAX_INSNS || outcomes == CF_WIRE_OUTCOMES - 1 ||
+    if (count == 0 || count > CF_WIRE_MAX_INSNS || d.block.first == CF_WIRE_OUTCOMES - 1 ||
         __atomic_load_n(&cfq_shared->stop, __ATOMIC_RELAXED))
         return;
     if (!begun) {
@@ -179,24 +179,24 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
             cfq_maps_begin((uint64_t)(uintptr_t)qemu_plugin_insn_haddr(n) -
                            qemu_plugin_insn_vaddr(n));
     }
-    event = cfq_early_event(CF_WIRE_BLOCK, sizeof(*event) + count * sizeof(*insn));
-    if (!event)
-        return;
-    outcome = event->first = ++outcomes;
-    event->insns = (uint16_t)count;
-    event->listed = 1;
-    insn = (void *)(event + 1);
     for (size_t i = 0; i < count; i++) {
-        struct qemu_plugin_insn *n = qemu_plugin_tb_get_insn(tb, i);
+        const struct qemu_plugin_insn *n = qemu_plugin_tb_get_insn(tb, i);
 
-        insn[i].pc_length = (qemu_plugin_insn_vaddr(n) & CF_WIRE_PC_MASK) |
-                            (uint64_t)qemu_plugin_insn_size(n) << 56 | repetition(n);
-        qemu_plugin_register_vcpu_mem_cb(n, on_access, EMULATOR_NO_REGS, EMULATOR_READS_WRITES,
-                                         (void *)((uintptr_t)outcome << 16 | i));
+        d.insn[i].pc_length = (qemu_plugin_insn_vaddr(n) & CF_WIRE_PC_MASK) |
+                              (uint64_t)qemu_plugin_insn_size(n) << 56 | repetition(n);
     }
-    cfq_early_event_done(event);
+    d.block.first++;
+    d.block.insns = (uint16_t)count;
+    if (cfq_put(NULL, 0, CF_WIRE_BLOCK, &d, sizeof(d.block) + count * sizeof(*d.insn), "") != 0) {
+        d.block.first--; /* as if there were no such code */
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
+                                         EMULATOR_NO_REGS, EMULATOR_READS_WRITES,
+                                         (void *)((uintptr_t)d.block.first << 16 | i));
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_execution, EMULATOR_NO_REGS,
-                                         (void *)(uintptr_t)outcome);
+                                         (void *)(uintptr_t)d.block.first);
 }
 
 /* All of a text; -1 if it is no descriptor. */

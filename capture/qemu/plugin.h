@@ -39,13 +39,10 @@ void cfq_give_turn(unsigned vcpu);
 extern volatile uint32_t cfq_owner; /* who has the turn: slot + 1 */
 /* Amidst an execution: room for two words at least, in a new block that resumes it. */
 void cfq_more_room(struct slot *s, unsigned vcpu);
-/* Between executions: an event of `bytes` bytes, zero but for its header, to be followed by
-   cfq_event_done(). NULL if not recording. */
-void *cfq_event(struct slot *s, unsigned vcpu, enum cf_wire_event type, size_t bytes);
-void cfq_event_done(struct slot *s, const void *event);
-/* The same in the blocks that precede all others; takes a lock in between. */
-void *cfq_early_event(enum cf_wire_event type, size_t bytes);
-void cfq_early_event_done(const void *event);
+/* Between executions: an event, whose header is filled in, and a name. Into the blocks that precede
+   all others where `s` is NULL. -1 if nothing is recorded. */
+int cfq_put(struct slot *s, unsigned vcpu, enum cf_wire_event type, const void *event, size_t bytes,
+            const char *name);
 /* Everything of a thread is queued and its block given back. */
 void cfq_leave(unsigned vcpu);
 void cfq_blind(void); /* what is mapped could not be seen: the reader is to say so */

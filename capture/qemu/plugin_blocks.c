@@ -267,16 +267,12 @@ void cfq_give_turn(unsigned vcpu)
 void cfq_leave(unsigned vcpu)
 {
     struct slot *s = &cfq_slots[vcpu];
-    struct cf_wire_task *exits;
+    const struct cf_wire_task exits = {.tid = s->block ? s->block->tid : 0,
+                                       .kind = CF_WIRE_TASK_EXIT};
 
     if (!s->entered || !recording)
         return;
-    exits = cfq_event(s, vcpu, CF_WIRE_TASK, sizeof(*exits));
-    if (exits) {
-        exits->tid = s->block->tid;
-        exits->kind = CF_WIRE_TASK_EXIT;
-        cfq_event_done(s, exits);
-    }
+    cfq_put(s, vcpu, CF_WIRE_TASK, &exits, sizeof(exits), "");
     pthread_mutex_lock(lock);
     queue_slot(s, 1);
     pthread_mutex_unlock(lock);
@@ -302,68 +298,44 @@ void cfq_more_room(struct slot *s, unsigned vcpu)
     __atomic_store_n(&s->block->used, 1, __ATOMIC_RELEASE);
 }
 
-static uint32_t words_of(size_t bytes)
+/* With the lock held: the block of what is no thread's, with room for so many words, or NULL. */
+static struct cfq_block *early_block(uint32_t words)
 {
-    return (uint32_t)((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
-}
-
-static void *begin_event(struct cfq_block *b, enum cf_wire_event type, size_t bytes)
-{
-    uint64_t *w = cfq_words(b) + b->used;
-    struct cf_wire_event_header *header = (void *)w;
-
-    memset(w, 0, words_of(bytes) * sizeof(*w));
-    header->type = type;
-    header->bytes = words_of(bytes) * (uint32_t)sizeof(*w);
-    return w;
-}
-
-static void end_event(struct cfq_block *b, const struct cf_wire_event_header *event)
-{
-    __atomic_store_n(&b->used, b->used + words_of(event->bytes), __ATOMIC_RELEASE);
-}
-
-void *cfq_event(struct slot *s, unsigned vcpu, enum cf_wire_event type, size_t bytes)
-{
-    if (!s->block || s->block == sink)
+    if (stopped())
         return NULL;
-    if (s->block->used + words_of(bytes) > CFQ_WORDS) {
-        pthread_mutex_lock(lock);
-        get_block(s, vcpu);
-        pthread_mutex_unlock(lock);
+    if (early && early->used + words > CFQ_WORDS) {
+        queue(early, 1);
+        early = NULL;
     }
-    return s->block == sink ? NULL : begin_event(s->block, type, bytes);
+    if (!early && (early = take_block()) != NULL) {
+        early->pid = cfq_system ? 1 : (uint32_t)getpid();
+        early->tid = 0;
+    }
+    return early;
 }
 
-void cfq_event_done(struct slot *s, const void *event)
+int cfq_put(struct slot *s, unsigned vcpu, enum cf_wire_event type, const void *event, size_t bytes,
+            const char *name)
 {
-    end_event(s->block, event);
-}
+    const uint32_t words = (uint32_t)((bytes + strlen(name) + 7) / sizeof(uint64_t));
+    const struct cf_wire_event_header header = {type, words * (uint32_t)sizeof(uint64_t)};
+    struct cfq_block *b;
 
-void *cfq_early_event(enum cf_wire_event type, size_t bytes)
-{
     pthread_mutex_lock(lock);
-    if (!stopped()) {
-        if (early && early->used + words_of(bytes) > CFQ_WORDS) {
-            queue(early, 1);
-            early = NULL;
-        }
-        if (!early)
-            early = take_block();
-        if (early) {
-            early->pid = cfq_system ? 1 : (uint32_t)getpid();
-            early->tid = 0;
-            return begin_event(early, type, bytes);
-        }
+    if (s && s->block && s->block != sink && s->block->used + words > CFQ_WORDS)
+        get_block(s, vcpu);
+    b = !s ? early_block(words) : s->block == sink ? NULL : s->block;
+    if (b) {
+        uint64_t *w = cfq_words(b) + b->used;
+
+        w[words - 1] = 0;
+        memcpy(w, event, bytes);
+        memcpy(w, &header, sizeof(header));
+        memcpy((uint8_t *)w + bytes, name, strlen(name));
+        __atomic_store_n(&b->used, b->used + words, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(lock);
-    return NULL;
-}
-
-void cfq_early_event_done(const void *event)
-{
-    end_event(early, event);
-    pthread_mutex_unlock(lock);
+    return b ? 0 : -1;
 }
 
 void cfq_blind(void)

@@ -127,35 +127,20 @@ static const char *next_mapping(const char *line, struct mapping *m)
     return stop + 1;
 }
 
-/* An event of a slot, or an early one where `s` is NULL. */
+/* An event of a slot, or of none where `s` is NULL. */
 static void report(struct slot *s, unsigned vcpu, const struct mapping *m)
 {
-    size_t bytes = sizeof(struct cf_wire_map) + strlen(m->name);
-    struct cf_wire_map *e =
-        s ? cfq_event(s, vcpu, CF_WIRE_MAP, bytes) : cfq_early_event(CF_WIRE_MAP, bytes);
+    const struct cf_wire_map e = {
+        .start = m->start, .end = m->end, .offset = m->offset, .perms = m->perms};
 
-    if (!e)
-        return;
-    e->start = m->start;
-    e->end = m->end;
-    e->offset = m->offset;
-    e->perms = m->perms;
-    memcpy(e + 1, m->name, strlen(m->name));
-    if (s)
-        cfq_event_done(s, e);
-    else
-        cfq_early_event_done(e);
+    cfq_put(s, vcpu, CF_WIRE_MAP, &e, sizeof(e), m->name);
 }
 
 static void report_gone(struct slot *s, unsigned vcpu, uint64_t start, uint64_t bytes)
 {
-    struct cf_wire_map *e = cfq_event(s, vcpu, CF_WIRE_UNMAP, sizeof(*e));
+    const struct cf_wire_map e = {.start = start, .end = start + bytes};
 
-    if (!e)
-        return;
-    e->start = start;
-    e->end = start + bytes;
-    cfq_event_done(s, e);
+    cfq_put(s, vcpu, CF_WIRE_UNMAP, &e, sizeof(e), "");
 }
 
 void cfq_maps_install(const char *target)
@@ -303,14 +288,9 @@ static void heap_moved(struct slot *s, unsigned vcpu, uint64_t to)
 static void report_task(struct slot *s, unsigned vcpu, enum cf_wire_task_kind kind, uint32_t tid,
                         const char *name)
 {
-    struct cf_wire_task *e = cfq_event(s, vcpu, CF_WIRE_TASK, sizeof(*e) + strlen(name));
+    const struct cf_wire_task e = {.tid = tid, .kind = kind};
 
-    if (!e)
-        return;
-    e->tid = tid;
-    e->kind = kind;
-    memcpy(e + 1, name, strlen(name));
-    cfq_event_done(s, e);
+    cfq_put(s, vcpu, CF_WIRE_TASK, &e, sizeof(e), name);
 }
 
 /* The emulator has handed the name on to the kernel. */

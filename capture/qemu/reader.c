@@ -16,15 +16,12 @@
 #include <unistd.h>
 
 #include "capture/record/decode_parts.h"
-#include "capture/record/emit.h"
 #include "protocol.h"
 #include "reader.h"
 #include "target.h"
 
 struct cfq_reader {
-    struct cf_record_emit emit; /* first: what the handler's functions get */
-    struct cf_record_handler rows;
-    struct cf_decode decode;
+    struct cf_decode decode; /* first: put_map() gets it */
     struct cf_decode_process process;
     struct cfq_options options;
     struct cfq_shared *shared;
@@ -73,26 +70,27 @@ static int find_place(struct cfq_reader *d)
 
 /* A mapping as the host has it. Of the program itself, what is not mapped from its file was read
    from it (its pages may be larger than the host's), and its headers state which part that is. */
-static int put_map(void *arg, const struct cf_record_map *map)
+static int put_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *map,
+                   const char *name)
 {
-    struct cfq_reader *d = arg;
-    struct cf_record_map m = *map, file = *map;
+    struct cfq_reader *d = (struct cfq_reader *)t;
+    struct cf_wire_map m = *map, file = *map;
     struct target_segment s;
     int there = 0;
 
-    if (m.kind == CF_RECORD_UNMAPPED)
-        return d->rows.map(d->rows.arg, map);
+    if (m.header.type == CF_WIRE_UNMAP)
+        return cf_decode_map(t, pid, map, name);
     if (find_place(d) != 0)
         return -1;
     /* The emulator maps code as data. */
-    if (m.name[0] == '/' && m.perms & CF_PERM_R) {
-        there = target_executable(m.name, m.offset, m.end - m.start, m.perms);
+    if (name[0] == '/' && m.perms & CF_PERM_R) {
+        there = target_executable(name, m.offset, m.end - m.start, m.perms);
         if (there < 0)
-            return unreadable(d, m.name);
+            return unreadable(d, name);
         m.perms |= there ? CF_PERM_X : 0;
     }
     for (unsigned i = 0;
-         !m.name[0] && d->loaded && (there = target_segment(d->options.path, i, &s)) > 0; i++) {
+         !name[0] && d->loaded && (there = target_segment(d->options.path, i, &s)) > 0; i++) {
         uint64_t from = s.address + d->bias, to = (from + s.file_bytes + 4095) & ~UINT64_C(4095);
 
         if (from < m.start || from >= m.end || from - m.start > s.offset)
@@ -101,29 +99,22 @@ static int put_map(void *arg, const struct cf_record_map *map)
         file.end = to > m.end || !s.file_bytes ? m.end : to;
         file.offset = s.offset - (from - m.start);
         file.perms = s.perms;
-        file.name = d->options.path;
         m.start = file.end;
-        if (d->rows.map(d->rows.arg, &file) != 0)
+        if (cf_decode_map(t, pid, &file, d->options.path) != 0)
             return -1;
         break;
     }
     if (there < 0)
         return unreadable(d, d->options.path);
-    return m.start < m.end ? d->rows.map(d->rows.arg, &m) : 0;
+    return m.start < m.end ? cf_decode_map(t, pid, &m, name) : 0;
 }
 
 int cfq_reader_map(struct cfq_reader *d, uint64_t start, uint64_t end, uint64_t offset,
                    uint32_t perms, const char *name)
 {
-    const struct cf_record_map m = {.pid = 1,
-                                    .kind = CF_RECORD_MAPPED,
-                                    .perms = perms,
-                                    .start = start,
-                                    .end = end,
-                                    .offset = offset,
-                                    .name = name};
+    const struct cf_wire_map m = {.start = start, .end = end, .offset = offset, .perms = perms};
 
-    return cf_decode_called(&d->decode, d->rows.map(d->rows.arg, &m));
+    return cf_decode_map(&d->decode, 1, &m, name);
 }
 
 /* ---- blocks ---- */
@@ -257,7 +248,7 @@ void cfq_reader_finish(struct cfq_reader *d)
                           "descriptors: mappings are missing",
                           d->shared->blind);
     }
-    if (cf_writer_problem(d->emit.writer))
+    if (cf_writer_problem(t->writer))
         return;
     t->stopped = 0;
     if (cf_decode_leave(t, &d->process) != 0 || cf_decode_flush(t) != 0)
@@ -265,7 +256,7 @@ void cfq_reader_finish(struct cfq_reader *d)
     for (int i = 0; i < d->process.n_threads; i++) {
         const struct cf_decode_thread *th = &d->process.threads[i];
 
-        if (th->alive && cf_decode_task(t, &d->process, th->tid, CF_RECORD_EXIT, "") != 0)
+        if (th->alive && cf_decode_task(t, &d->process, th->tid, CF_EXIT, "") != 0)
             return;
     }
 }
@@ -313,18 +304,12 @@ struct cfq_reader *cfq_reader_open(const struct cfq_options *options, struct cf_
                                    char *text, size_t size)
 {
     struct cfq_reader *d = calloc(1, sizeof(*d));
-    struct cf_record_handler handler;
 
     if (!d) {
         snprintf(text, size, "out of memory");
         return NULL;
     }
     d->options = *options;
-    d->emit = (struct cf_record_emit){.writer = writer,
-                                      .instructions = options->record.instructions,
-                                      .processors = options->system};
-    handler = d->rows = cf_record_emit_handler(&d->emit);
-    handler.map = put_map;
     d->descriptor = memfd_create("cacheflow", MFD_CLOEXEC);
     if (d->descriptor >= 0 && set_size(d->descriptor) == 0)
         d->shared =
@@ -340,9 +325,11 @@ struct cfq_reader *cfq_reader_open(const struct cfq_options *options, struct cf_
     d->shared->magic = CFQ_MAGIC;
     d->shared->version = CF_WIRE_VERSION;
     d->shared->reader = (uint32_t)getpid();
-    if (cf_decode_init(&d->decode, &options->record, &handler) == 0 &&
-        cf_decode_process_init(&d->process) == 0)
+    if (cf_decode_init(&d->decode, &options->decode, writer) == 0 &&
+        cf_decode_process_init(&d->process) == 0) {
+        d->decode.map = put_map;
         return d;
+    }
     snprintf(text, size, "out of memory");
     cfq_reader_close(d);
     return NULL;

@@ -24,8 +24,7 @@
 #include "formats/stream/cf.h"
 
 struct cfq_options {
-    struct cf_record_options record;
-    int system;       /* rows state the processor; there is one process, 1 */
+    struct cf_decode_options decode;
     const char *name; /* of the first task */
     const char *path; /* of the program's file; NULL for a system */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode.c - blocks, processes, problems. What is handed over goes through decode_place.c, events
+ * decode.c - blocks, processes, problems. What is written goes through decode_place.c, events
  * are taken in by decode_events.c, and the rows are made in decode_rows.c of superblocks and in
  * decode_listed.c of translation blocks.
  *
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "decode_parts.h"
+#include "formats/base/cf_memory.h"
 
 void cf_decode_problem(struct cf_decode *t, const char *format, ...)
 {
@@ -65,12 +66,18 @@ int cf_decode_was_refused(const struct cf_decode *t)
     return t->refused;
 }
 
-int cf_decode_init(struct cf_decode *t, const struct cf_record_options *options,
-                   const struct cf_record_handler *handler)
+uint64_t cf_decode_objects(const struct cf_decode *t)
+{
+    return t->objects;
+}
+
+int cf_decode_init(struct cf_decode *t, const struct cf_decode_options *options,
+                   struct cf_writer *writer)
 {
     t->options = *options;
-    t->handler = *handler;
-    return cf_rows_init(&t->rows, options, &t->handler);
+    t->writer = writer;
+    t->map = cf_decode_map;
+    return cf_rows_init(&t->rows, options, writer);
 }
 
 void cf_decode_free(struct cf_decode *t)
@@ -81,13 +88,11 @@ void cf_decode_free(struct cf_decode *t)
 int cf_decode_process_init(struct cf_decode_process *p)
 {
     p->running = CF_DECODE_NO_THREAD;
-    p->contexts_room = 1024;
-    p->contexts = malloc(p->contexts_room * sizeof(*p->contexts));
     p->n_contexts = 1;
-    if (!p->contexts || cf_rows_code_init(&p->code) != 0)
-        return -1;
-    p->contexts[0] = 0;
-    return 0;
+    return cf_array_cleared(&p->contexts, &p->contexts_room, 1024, sizeof(*p->contexts)) != 0 ||
+                   cf_rows_code_init(&p->code) != 0
+               ? -1
+               : 0;
 }
 
 int cf_decode_process_inherit(struct cf_decode_process *p, const struct cf_decode_process *parent,
@@ -97,11 +102,11 @@ int cf_decode_process_inherit(struct cf_decode_process *p, const struct cf_decod
     if (outcomes < 1 || outcomes > parent->code.outcomes || contexts < 1 ||
         contexts > parent->n_contexts)
         return -2;
-    p->contexts = malloc(contexts * sizeof(*p->contexts));
-    if (!p->contexts || cf_rows_code_inherit(&p->code, &parent->code, outcomes) != 0)
+    if (cf_array_room(&p->contexts, &p->contexts_room, contexts, sizeof(*p->contexts)) != 0 ||
+        cf_rows_code_inherit(&p->code, &parent->code, outcomes) != 0)
         return -1;
     memcpy(p->contexts, parent->contexts, contexts * sizeof(*p->contexts));
-    p->n_contexts = p->contexts_room = contexts;
+    p->n_contexts = contexts;
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "decode_parts.h"
+#include "formats/base/cf_memory.h"
 
 static struct cf_decode_thread *find_thread(struct cf_decode *t, struct cf_decode_process *p,
                                             uint32_t tid)
@@ -20,17 +21,10 @@ static struct cf_decode_thread *find_thread(struct cf_decode *t, struct cf_decod
         if (p->n_threads >= CF_DECODE_THREADS && !p->threads[i].alive && i != p->running)
             th = &p->threads[i];
     }
-    if (!th && p->n_threads == p->threads_room) {
-        int room = p->threads_room ? 2 * p->threads_room : 8;
-
-        th = realloc(p->threads, (size_t)room * sizeof(*th));
-        if (!th) {
-            cf_decode_no_memory(t);
-            return NULL;
-        }
-        p->threads = th;
-        p->threads_room = room;
-        th = NULL;
+    if (!th &&
+        cf_array_room(&p->threads, &p->threads_room, (size_t)p->n_threads + 1, sizeof(*th)) != 0) {
+        cf_decode_no_memory(t);
+        return NULL;
     }
     if (!th)
         th = &p->threads[p->n_threads++];
@@ -45,30 +39,23 @@ static int new_context(struct cf_decode *t, struct cf_decode_process *p, const u
                        uint32_t bytes)
 {
     struct cf_wire_context wire;
-    struct cf_record_context *c;
+    uint32_t n;
 
     if (bytes != sizeof(wire))
         return -2;
     memcpy(&wire, event, sizeof(wire));
     if (wire.id != p->n_contexts || wire.parent >= wire.id || t->last_context == UINT32_MAX)
         return -2;
-    if (p->n_contexts == p->contexts_room) {
-        uint32_t room = 2 * p->contexts_room;
-        uint32_t *more = realloc(p->contexts, room * sizeof(*more));
-
-        if (!more)
-            return cf_decode_no_memory(t);
-        p->contexts = more;
-        p->contexts_room = room;
-    }
+    if (cf_array_room(&p->contexts, &p->contexts_room, p->n_contexts + 1, sizeof(*p->contexts)) !=
+        0)
+        return cf_decode_no_memory(t);
     if (t->n_contexts == CF_DECODE_CONTEXTS && cf_decode_flush(t) != 0)
         return -1;
-    c = &t->context[t->n_contexts++];
-    c->pid = p->pid;
-    c->stack = ++t->last_context;
-    c->parent = p->contexts[wire.parent];
-    c->pc = wire.pc;
-    p->contexts[p->n_contexts++] = c->stack;
+    n = t->n_contexts++;
+    t->context_pid[n] = p->pid;
+    t->context_id[n] = p->contexts[p->n_contexts++] = ++t->last_context;
+    t->context_parent[n] = p->contexts[wire.parent];
+    t->context_pc[n] = wire.pc;
     return 0;
 }
 
@@ -90,7 +77,7 @@ static int new_object(struct cf_decode *t, struct cf_decode_process *p, const ui
     t->objects_pid = p->pid;
     t->object_time[n] = t->time;
     t->object_tid[n] = p->running == CF_DECODE_NO_THREAD ? p->pid : p->threads[p->running].tid;
-    t->object_kind[n] = wire.header.type == CF_WIRE_ALLOC ? CF_RECORD_ALLOC : CF_RECORD_FREE;
+    t->object_op[n] = wire.header.type == CF_WIRE_ALLOC ? CF_ALLOC : CF_FREE;
     t->object_addr[n] = wire.addr;
     t->object_bytes[n] = wire.size;
     t->object_stack[n] = p->contexts[wire.context];
@@ -114,8 +101,8 @@ static int task_starts(struct cf_decode *t, struct cf_decode_process *p,
     /* A thread's number may be used again. */
     if (!(p->running != CF_DECODE_NO_THREAD && th == &p->threads[p->running]))
         th->count = 0;
-    return cf_decode_task(t, p, th->tid,
-                          p->execed && th->tid == p->pid ? CF_RECORD_NAMED : CF_RECORD_BEGIN, name);
+    return cf_decode_task(t, p, th->tid, p->execed && th->tid == p->pid ? CF_NAMED : CF_BEGIN,
+                          name);
 }
 
 int cf_decode_begin(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid,
@@ -152,10 +139,10 @@ static int new_task(struct cf_decode *t, struct cf_decode_process *p, const uint
     case CF_WIRE_TASK_MADE:
         return task_starts(t, p, th, name);
     case CF_WIRE_TASK_NAME:
-        return cf_decode_task(t, p, wire.tid, CF_RECORD_NAMED, name);
+        return cf_decode_task(t, p, wire.tid, CF_NAMED, name);
     case CF_WIRE_TASK_EXIT:
         th->alive = 0;
-        return cf_decode_task(t, p, wire.tid, CF_RECORD_EXIT, name);
+        return cf_decode_task(t, p, wire.tid, CF_EXIT, name);
     default:
         return -2;
     }
@@ -166,19 +153,13 @@ static int new_map(struct cf_decode *t, struct cf_decode_process *p, const uint8
 {
     char name[CF_WIRE_MAX_NAME + 1];
     struct cf_wire_map wire;
-    struct cf_record_map map = {.time = t->time, .pid = p->pid, .name = name};
 
     if (copy_name(name, event, sizeof(wire), bytes) != 0)
         return -2;
     memcpy(&wire, event, sizeof(wire));
     if (wire.start >= wire.end)
         return -2;
-    map.kind = wire.header.type == CF_WIRE_MAP ? CF_RECORD_MAPPED : CF_RECORD_UNMAPPED;
-    map.perms = wire.perms & 15;
-    map.start = wire.start;
-    map.end = wire.end;
-    map.offset = wire.offset;
-    return cf_decode_flush(t) ? -1 : cf_decode_called(t, t->handler.map(t->handler.arg, &map));
+    return cf_decode_flush(t) ? -1 : cf_decode_called(t, t->map(t, p->pid, &wire, name));
 }
 
 int cf_decode_run(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid, uint32_t cpu)

@@ -48,7 +48,7 @@ void cf_rows_find_crossings(struct cf_rows_block *b, uint64_t line)
 /* One row; those that fill a place go the way that takes care of it. */
 static inline int put_row(struct cf_decode *t, uint64_t time, uint64_t addr, uint32_t hint)
 {
-    const struct cf_record_columns *c = &t->rows.staging;
+    const struct cf_rows_columns *c = &t->rows.staging;
     uint32_t row = 0;
 
     if (__builtin_expect(t->out.rows + 1 < t->out.room, 1)) {
@@ -147,7 +147,7 @@ static int put_run(struct cf_decode *t, const struct cf_decode_thread *th, unsig
     uint32_t hint = whole ? b->run : 0;
 
     if (!hint) {
-        struct cf_rows_row row = {.pc = pc, .insns = stop - from, .op = CF_RECORD_IFETCH};
+        struct cf_rows_row row = {.pc = pc, .insns = stop - from, .op = CF_IFETCH};
 
         row.size = (uint32_t)(cf_rows_pc(b, stop - 1) + cf_rows_length(b, stop - 1) - pc);
         if (cf_rows_hint(&t->rows, &row) != 0)

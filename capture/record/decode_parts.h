@@ -35,16 +35,19 @@ struct cf_decode_process {
     int execed; /* the pid ran another image before */
     struct cf_rows_code code;
     uint32_t *contexts; /* by its own id: ours */
-    uint32_t n_contexts, contexts_room;
+    size_t n_contexts, contexts_room;
     struct cf_decode_thread *threads;
-    int n_threads, threads_room, running;
+    size_t threads_room;
+    int n_threads, running;
 };
 
 struct cf_decode {
-    struct cf_record_options options;
-    struct cf_record_handler handler;
+    struct cf_decode_options options;
+    struct cf_writer *writer;
+    /* Takes a MAP or UNMAP event; cf_decode_map() unless the reader knows more of mappings. */
+    int (*map)(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *map, const char *name);
     int stopping; /* no more records are wanted */
-    int stopped;  /* by the handler, or without memory: nothing is called any more */
+    int stopped;  /* by the writer, or without memory: nothing is written any more */
     int refused;  /* memory or descriptors were wanting */
     char problem[512];
 
@@ -59,18 +62,20 @@ struct cf_decode {
     uint64_t object_time[CF_DECODE_OBJECTS], object_addr[CF_DECODE_OBJECTS],
         object_bytes[CF_DECODE_OBJECTS];
     uint32_t object_tid[CF_DECODE_OBJECTS], object_stack[CF_DECODE_OBJECTS];
-    uint8_t object_kind[CF_DECODE_OBJECTS];
+    uint8_t object_op[CF_DECODE_OBJECTS];
     uint32_t n_contexts;
-    struct cf_record_context context[CF_DECODE_CONTEXTS];
+    uint32_t context_pid[CF_DECODE_CONTEXTS], context_id[CF_DECODE_CONTEXTS],
+        context_parent[CF_DECODE_CONTEXTS];
+    uint64_t context_pc[CF_DECODE_CONTEXTS], objects;
 };
 
-/* Functions that return an int return 0, or -1 when nothing more is to be called. */
+/* Functions that return an int return 0, or -1 when nothing more is to be written. */
 
 /* ---- decode.c ---- */
 
-/* Of a decoder that is zero. Copies what is given. -1 without memory. */
-int cf_decode_init(struct cf_decode *t, const struct cf_record_options *options,
-                   const struct cf_record_handler *handler);
+/* Of a decoder that is zero. -1 without memory. */
+int cf_decode_init(struct cf_decode *t, const struct cf_decode_options *options,
+                   struct cf_writer *writer);
 void cf_decode_free(struct cf_decode *t);
 
 /* Decodes what stands in a block of the process from `from` up to `end`, behind which CF_ROWS_TAIL
@@ -92,13 +97,13 @@ void cf_decode_problem(struct cf_decode *t, const char *format, ...)
 /* What the system refused us is no fault of the record. */
 void cf_decode_refused(struct cf_decode *t, const char *what, int error);
 
-/* What a handler returned: remembers that it wants no more. */
+/* What the writer returned: remembers that it takes no more. */
 int cf_decode_called(struct cf_decode *t, int result);
 int cf_decode_no_memory(struct cf_decode *t);
 
 /* ---- decode_place.c ---- */
 
-/* The accesses so far are handed over; what comes next gets a place of its own. */
+/* The accesses so far are written; what comes next gets a place of its own. */
 int cf_decode_close_place(struct cf_decode *t);
 
 /* Takes over the accesses that were expanded into the staging area. */
@@ -111,11 +116,14 @@ int cf_decode_resume(struct cf_decode *t);
 /* A process that may be forgotten must not be the current one. */
 int cf_decode_leave(struct cf_decode *t, const struct cf_decode_process *p);
 
-/* What is known of the current process's string instruction is handed over: it does not go on. */
+/* What is known of the current process's string instruction is written: it does not go on. */
 int cf_decode_end_repeat(struct cf_decode *t);
 
-int cf_decode_task(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid,
-                   enum cf_record_kind kind, const char *name);
+/* Rows: `op` is CF_BEGIN, CF_NAMED or CF_EXIT; the type of the event says whether it is mapped. */
+int cf_decode_task(struct cf_decode *t, const struct cf_decode_process *p, uint32_t tid,
+                   unsigned op, const char *name);
+int cf_decode_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *map,
+                  const char *name);
 
 /* ---- decode_listed.c ---- */
 

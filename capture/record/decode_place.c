@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode_place.c - what is handed over: places for accesses, rows that wait for their turn, and the
+ * decode_place.c - what is written: places for accesses, rows that wait for their turn, and the
  * thread that runs.
  */
 #include <string.h>
@@ -16,34 +16,40 @@ int cf_decode_close_place(struct cf_decode *t)
     if (!open || t->stopped)
         return t->stopped ? -1 : 0;
     t->total += rows;
-    if (cf_decode_called(t, t->handler.placed(t->handler.arg, rows)) != 0)
+    if (cf_decode_called(t, cf_writer_placed(t->writer, CF_ACCESS, rows)) != 0)
         return -1;
     if (t->options.limit && t->total >= t->options.limit)
         t->stopping = 1;
     return 0;
 }
 
+static int put_rows(struct cf_decode *t, unsigned table, uint32_t rows, const struct cf_values *v,
+                    unsigned columns)
+{
+    return rows ? cf_decode_called(t, cf_writer_rows(t->writer, table, rows, v, columns, NULL)) : 0;
+}
+
 int cf_decode_flush(struct cf_decode *t)
 {
-    struct cf_record_objects objects = {
-        .rows = t->n_objects,
-        .pid = t->objects_pid,
-        .time = t->object_time,
-        .tid = t->object_tid,
-        .kind = t->object_kind,
-        .addr = t->object_addr,
-        .bytes = t->object_bytes,
-        .stack = t->object_stack,
-    };
+    const struct cf_values contexts[] = {{CF_PID, t->context_pid, 0},
+                                         {CF_STACK_ID, t->context_id, 0},
+                                         {CF_PARENT, t->context_parent, 0},
+                                         {CF_PC, t->context_pc, 0}};
+    const struct cf_values objects[] = {
+        {CF_TIME, t->object_time, 0},     {CF_PID, NULL, t->objects_pid},
+        {CF_TID, t->object_tid, 0},       {CF_OP, t->object_op, 0},
+        {CF_ADDR, t->object_addr, 0},     {CF_BYTES, t->object_bytes, 0},
+        {CF_STACK_ID, t->object_stack, 0}};
+    uint32_t n_contexts = t->n_contexts, n_objects = t->n_objects;
 
     if (cf_decode_close_place(t) != 0)
         return -1;
-    for (uint32_t i = 0; i < t->n_contexts; i++)
-        if (cf_decode_called(t, t->handler.context(t->handler.arg, &t->context[i])) != 0)
-            return -1;
-    t->n_contexts = 0;
-    t->n_objects = 0;
-    return objects.rows ? cf_decode_called(t, t->handler.objects(t->handler.arg, &objects)) : 0;
+    t->n_contexts = t->n_objects = 0;
+    t->objects += n_objects;
+    return put_rows(t, CF_STACK, n_contexts, contexts, 4) != 0 ||
+                   put_rows(t, CF_OBJECT, n_objects, objects, 7) != 0
+               ? -1
+               : 0;
 }
 
 static int open_place(struct cf_decode *t)
@@ -52,25 +58,31 @@ static int open_place(struct cf_decode *t)
     const struct cf_decode_thread none = {.tid = p->pid}, *th = p->running == CF_DECODE_NO_THREAD
                                                                     ? &none
                                                                     : &p->threads[p->running];
-    uint32_t rows = 0;
+    struct cf_values constants[7] = {{CF_PID, NULL, p->pid},
+                                     {CF_TID, NULL, th->tid},
+                                     {CF_OP, CF_BY_KIND, 0},
+                                     {CF_SIZE, CF_BY_KIND, 0},
+                                     {CF_PC, CF_BY_KIND, 0}};
+    struct cf_place places[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}};
+    uint32_t rows = 0, *hint;
+    unsigned n = 5;
 
-    memset(&t->out, 0, sizeof(t->out));
-    if (cf_decode_called(t, t->handler.place(t->handler.arg, p->pid, th->tid, th->cpu,
-                                             &t->out.columns, &rows)) != 0)
+    if (t->options.instructions)
+        constants[n++] = (struct cf_values){CF_INSNS, CF_BY_KIND, 0};
+    if (t->options.processors)
+        constants[n++] = (struct cf_values){CF_CPU, NULL, th->cpu};
+    if (cf_decode_called(
+            t, cf_writer_place(t->writer, CF_ACCESS, constants, n, places, 2, &hint, &rows)) != 0)
         return -1;
-    if (rows == 0) {
-        t->stopped = 1;
-        return -1;
-    }
     if (t->options.limit && rows > t->options.limit - t->total)
         rows = (uint32_t)(t->options.limit - t->total);
-    t->out.room = rows;
+    t->out = (struct cf_rows_output){{places[0].values, places[1].values, hint}, 0, rows};
     return 0;
 }
 
 int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
 {
-    const struct cf_record_columns *s = &t->rows.staging;
+    const struct cf_rows_columns *s = &t->rows.staging;
     uint32_t done = 0;
 
     /* A full place may go on its way at once: what was kept back must go before it. */
@@ -78,7 +90,7 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
         cf_decode_flush(t) != 0)
         return -1;
     while (done < staged) {
-        const struct cf_record_columns *c = &t->out.columns;
+        const struct cf_rows_columns *c = &t->out.columns;
         uint32_t row = t->out.rows, n;
 
         if (t->stopping)
@@ -143,16 +155,40 @@ int cf_decode_resume(struct cf_decode *t)
     th = &p->threads[p->running];
     if (cf_decode_close_place(t) != 0)
         return -1;
-    return cf_decode_called(
-        t, t->handler.switched(t->handler.arg, t->time, p->pid, th->tid, th->cpu, th->count));
+    const struct cf_values v[] = {{CF_TIME, NULL, t->time},
+                                  {CF_PID, NULL, p->pid},
+                                  {CF_TID, NULL, th->tid},
+                                  {CF_CPU, NULL, th->cpu},
+                                  {CF_COUNT, NULL, th->count}};
+
+    return put_rows(t, CF_SWITCH, 1, v, 5);
 }
 
-int cf_decode_task(struct cf_decode *t, struct cf_decode_process *p, uint32_t tid,
-                   enum cf_record_kind kind, const char *name)
+int cf_decode_task(struct cf_decode *t, const struct cf_decode_process *p, uint32_t tid,
+                   unsigned op, const char *name)
 {
-    struct cf_record_task task = {.time = t->time, .pid = p->pid, .tid = tid, .parent = p->parent};
+    struct cf_values v[] = {{CF_TIME, NULL, t->time}, {CF_PID, NULL, p->pid},
+                            {CF_TID, NULL, tid},      {CF_PARENT, NULL, p->parent},
+                            {CF_OP, NULL, op},        {CF_LABEL, NULL, 0}};
 
-    task.kind = kind;
-    task.name = name;
-    return cf_decode_flush(t) ? -1 : cf_decode_called(t, t->handler.task(t->handler.arg, &task));
+    if (cf_decode_flush(t) != 0)
+        return -1;
+    v[5].constant = cf_writer_string(t->writer, name);
+    return put_rows(t, CF_TASK, 1, v, 6);
+}
+
+int cf_decode_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *map,
+                  const char *name)
+{
+    const struct cf_values v[] = {
+        {CF_TIME, NULL, t->time},
+        {CF_PID, NULL, pid},
+        {CF_OP, NULL, map->header.type == CF_WIRE_UNMAP ? CF_UNMAPPED : CF_MAPPED},
+        {CF_START, NULL, map->start},
+        {CF_STOP, NULL, map->end},
+        {CF_OFFSET, NULL, map->offset},
+        {CF_PERMS, NULL, map->perms & 15},
+        {CF_LABEL, NULL, cf_writer_string(t->writer, name)}};
+
+    return put_rows(t, CF_MAP, 1, v, 8);
 }

@@ -41,7 +41,7 @@ static inline uint32_t load32(const uint8_t *p)
     return v;
 }
 
-static inline __attribute__((always_inline)) void put_group(const struct cf_record_columns *c,
+static inline __attribute__((always_inline)) void put_group(const struct cf_rows_columns *c,
                                                             uint32_t row,
                                                             const struct cf_rows_group *g,
                                                             const uint8_t *record, uint64_t time)
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void put_group(const struct cf_reco
 uint32_t cf_rows_stage(struct cf_rows *r, const struct cf_rows_template *t, const uint8_t *record,
                        uint64_t time)
 {
-    struct cf_record_columns *c = &r->staging;
+    struct cf_rows_columns *c = &r->staging;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < t->rows; i += CF_ROWS_GROUP)
@@ -91,7 +91,7 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, struct cf_rows_code *cod
                                      const uint8_t **from, const uint8_t *end, uint64_t *time,
                                      uint32_t *staged)
 {
-    struct cf_record_columns *c = &r->staging;
+    struct cf_rows_columns *c = &r->staging;
     struct cf_wire_cut cut;
     uint32_t outcome, e, skipped, first, stop, insns, accesses = 0, rows = 0, executed = 0, done;
 
@@ -143,12 +143,12 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, struct cf_rows_code *cod
     return cf_rows_repeat_end(r, code, staged);
 }
 
-static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows_code *code,
-                                               const uint8_t **from, const uint8_t *end,
-                                               struct cf_rows_output *out, uint64_t *time,
-                                               uint32_t *staged)
+MULTIVERSION enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
+                                                const uint8_t **from, const uint8_t *end,
+                                                struct cf_rows_output *out, uint64_t *time,
+                                                uint32_t *staged)
 {
-    const struct cf_record_columns columns = out->columns;
+    const struct cf_rows_columns columns = out->columns;
     const uint32_t *map = code->map;
     const uint32_t outcomes = code->outcomes;
     const uint8_t *p = *from;
@@ -252,11 +252,4 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
     *time = now;
     out->rows = row;
     return result;
-}
-
-enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
-                                   const uint8_t **from, const uint8_t *end,
-                                   struct cf_rows_output *out, uint64_t *time, uint32_t *staged)
-{
-    return expand(r, code, from, end, out, time, staged);
 }

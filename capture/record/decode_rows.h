@@ -52,10 +52,11 @@ static inline uint32_t cf_rows_length(const struct cf_rows_block *b, uint32_t in
 /* The code of one process. */
 struct cf_rows_code {
     struct cf_rows_block **blocks;
-    uint32_t n_blocks, blocks_room;
+    uint32_t n_blocks;
     int listed;    /* they are translation blocks */
     uint32_t *map; /* by outcome */
-    uint32_t outcomes, map_room;
+    uint32_t outcomes;
+    size_t blocks_room, map_room;
     uint8_t *arena; /* of templates */
     size_t arena_bytes, arena_room;
     size_t chain_bytes; /* of it for sequences */
@@ -66,8 +67,16 @@ struct cf_rows_code {
     } repeat;
 };
 
+/* Places for accesses, all of the same length: time, address (of a run that of its first
+ * instruction), and the number of what accesses of one origin have in common. */
+struct cf_rows_columns {
+    uint64_t *time;
+    uint64_t *addr;
+    uint32_t *hint;
+};
+
 struct cf_rows_output {
-    struct cf_record_columns columns;
+    struct cf_rows_columns columns;
     uint32_t rows, room;
 };
 
@@ -75,12 +84,11 @@ struct cf_rows_output {
 struct cf_rows {
     int instructions;
     uint32_t fetch_line;
-    const struct cf_record_handler *handler;
-
+    struct cf_writer *writer;
     struct cf_strings *origins; /* numbered by hints */
 
     /* Rows of one superblock, for whatever does not go straight to its place. */
-    struct cf_record_columns staging;
+    struct cf_rows_columns staging;
     struct cf_rows_row *work;
 };
 
@@ -92,9 +100,9 @@ enum cf_rows_result {
     CF_ROWS_MEMORY,
 };
 
-/* The handler is told of new origins. 0, or -1 without memory. */
-int cf_rows_init(struct cf_rows *r, const struct cf_record_options *options,
-                 const struct cf_record_handler *handler);
+/* The writer gets the kinds of new origins. 0, or -1 without memory. */
+int cf_rows_init(struct cf_rows *r, const struct cf_decode_options *options,
+                 struct cf_writer *writer);
 void cf_rows_free(struct cf_rows *r);
 
 /* Code of a new process (zeroed before), or of a child that knows its parent's outcomes below

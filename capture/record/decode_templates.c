@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "decode_templates.h"
+#include "formats/base/cf_memory.h"
 
 enum {
     CHAIN_ROWS = 16,
@@ -22,14 +23,14 @@ enum {
     CHAIN_BYTES = 64 << 20,
 };
 
-int cf_rows_init(struct cf_rows *r, const struct cf_record_options *options,
-                 const struct cf_record_handler *handler)
+int cf_rows_init(struct cf_rows *r, const struct cf_decode_options *options,
+                 struct cf_writer *writer)
 {
     size_t n = CF_ROWS_MOST + CF_ROWS_GROUP + CF_REPEAT_MOST;
 
     memset(r, 0, sizeof(*r));
     r->instructions = options->instructions;
-    r->handler = handler;
+    r->writer = writer;
     r->fetch_line = options->fetch_line ? options->fetch_line : 64;
     r->staging.time = malloc(n * sizeof(*r->staging.time));
     r->staging.addr = malloc(n * sizeof(*r->staging.addr));
@@ -94,36 +95,15 @@ static void find_repeat(struct cf_rows_block *b)
         b->repeat_access++;
 }
 
-static int more_outcomes(struct cf_rows_code *c, uint32_t n)
+/* Room for so many outcomes and superblocks more; -1 without memory. */
+static int more_code(struct cf_rows_code *c, uint32_t outcomes, uint32_t blocks)
 {
-    uint32_t room = c->outcomes + n;
-    uint32_t *more;
-
-    if (room <= c->map_room)
-        return 0;
-    room = room < 4096 ? 8192 : 2 * room;
-    more = realloc(c->map, room * sizeof(*more));
-    if (!more)
-        return -1;
-    c->map = more;
-    c->map_room = room;
-    return 0;
-}
-
-static int more_blocks(struct cf_rows_code *c, uint32_t n)
-{
-    uint32_t room = c->n_blocks + n;
-    struct cf_rows_block **more;
-
-    if (room <= c->blocks_room)
-        return 0;
-    room = room < 1024 ? 2048 : 2 * room;
-    more = realloc(c->blocks, room * sizeof(struct cf_rows_block *));
-    if (!more || room >= CF_ROWS_UNSEEN)
-        return -1;
-    c->blocks = more;
-    c->blocks_room = room;
-    return 0;
+    return cf_array_room(&c->map, &c->map_room, (size_t)c->outcomes + outcomes, sizeof(*c->map)) !=
+                       0 ||
+                   cf_array_room(&c->blocks, &c->blocks_room, (size_t)c->n_blocks + blocks,
+                                 sizeof(*c->blocks)) != 0
+               ? -1
+               : 0;
 }
 
 void cf_rows_code_free(struct cf_rows_code *c)
@@ -190,7 +170,7 @@ int cf_rows_describe(const struct cf_rows *r, struct cf_rows_code *c, const uint
     outcomes = wire.listed ? 1 : (wire.exits + 2u) << wire.sections;
     if (wire.first != c->outcomes || outcomes > CF_WIRE_OUTCOMES - c->outcomes)
         return -1;
-    if (more_outcomes(c, outcomes) != 0 || more_blocks(c, 1) != 0)
+    if (more_code(c, outcomes, 1) != 0)
         return -2;
     b = new_block(&wire, event + sizeof(wire), bytes - sizeof(wire));
     if (!b)
@@ -211,15 +191,14 @@ int cf_rows_describe(const struct cf_rows *r, struct cf_rows_code *c, const uint
 
 int cf_rows_hint(struct cf_rows *r, struct cf_rows_row *row)
 {
-    const struct cf_record_origin origin = {row->pc, row->size, row->insns,
-                                            row->op & ~CF_WIRE_CONDITIONAL};
-    const uint64_t key[] = {origin.pc, (uint64_t)origin.size << 32 | origin.insns, origin.op};
+    const enum cf_op op = row->op & ~CF_WIRE_CONDITIONAL;
+    const uint64_t key[] = {row->pc, (uint64_t)row->size << 32 | row->insns, op};
     int fresh;
 
     row->hint = cf_strings_number(r->origins, (const char *)key, sizeof(key), &fresh);
     if (!row->hint)
         return -1;
-    return fresh ? r->handler->origin(r->handler->arg, row->hint, &origin) : 0;
+    return fresh ? cf_writer_kind(r->writer, row->hint, row->pc, op, row->size, row->insns) : 0;
 }
 
 static int is_skipped(const struct cf_rows_block *b, uint32_t skipped, uint32_t insn)
@@ -258,7 +237,7 @@ uint32_t cf_rows_make(struct cf_rows *r, const struct cf_rows_block *b, uint32_t
                 run = &r->work[n++];
                 *run = (struct cf_rows_row){.pc = pc, .delta = pc, .size = length, .insns = 1};
                 run->step = (uint16_t)step;
-                run->op = CF_RECORD_IFETCH;
+                run->op = CF_IFETCH;
                 data = 0;
             }
         }
@@ -327,7 +306,7 @@ static int no_template(struct cf_rows_code *c)
 
 int cf_rows_code_init(struct cf_rows_code *c)
 {
-    if (more_outcomes(c, 1) != 0 || no_template(c) != 0)
+    if (more_code(c, 1, 1) != 0 || no_template(c) != 0)
         return -1;
     c->map[0] = CF_ROWS_UNSEEN; /* no record has this outcome */
     c->outcomes = 1;
@@ -337,8 +316,7 @@ int cf_rows_code_init(struct cf_rows_code *c)
 int cf_rows_code_inherit(struct cf_rows_code *c, const struct cf_rows_code *parent,
                          uint32_t outcomes)
 {
-    if (more_outcomes(c, outcomes) != 0 || more_blocks(c, parent->n_blocks) != 0 ||
-        no_template(c) != 0)
+    if (more_code(c, outcomes, parent->n_blocks) != 0 || no_template(c) != 0)
         return -1;
     for (uint32_t i = 0; i < outcomes; i++) {
         uint32_t where = parent->map[i];

@@ -60,7 +60,7 @@ static inline struct cf_rows_template *cf_rows_at(const struct cf_rows_code *c, 
 uint32_t cf_rows_make(struct cf_rows *r, const struct cf_rows_block *b, uint32_t insns,
                       uint32_t accesses, uint32_t skipped, uint32_t *executed);
 
-/* Gives a row its hint; the handler is told of a new one. 0, or not without memory. */
+/* Gives a row its hint; the writer gets the kind of a new one. 0, or not without memory. */
 int cf_rows_hint(struct cf_rows *r, struct cf_rows_row *row);
 
 /* Makes the template of an outcome that was not seen before; the arena may move. 0, or -1. */

@@ -64,7 +64,7 @@ void cf_trace_refuse(struct cf_trace_process *p)
     cf_trace_wake(p);
 }
 
-/* What the handler says to its last rows is remembered. */
+/* What the writer says to its last rows is remembered. */
 void cf_trace_drop(struct cf_trace *t, struct cf_trace_process *p, const char *what)
 {
     cf_decode_problem(&t->decode, "process %u: %s: its trace ends here", p->record.pid, what);
@@ -88,8 +88,7 @@ int cf_trace_end(struct cf_trace *t, struct cf_trace_process *p)
     for (int i = 0; i < p->record.n_threads; i++) {
         const struct cf_decode_thread *th = &p->record.threads[i];
 
-        if (th->alive &&
-            cf_decode_task(&t->decode, &p->record, th->tid, CF_RECORD_EXIT, th->name) != 0)
+        if (th->alive && cf_decode_task(&t->decode, &p->record, th->tid, CF_EXIT, th->name) != 0)
             return -1;
     }
     if (cf_decode_leave(&t->decode, &p->record) != 0)
@@ -202,18 +201,15 @@ int cf_trace_start(struct cf_trace *t, const struct cf_wire_token *token)
     p->record.parent = parent ? token->parent : 0;
     p->alive = 1;
     if (old && old->alive && token->origin == CF_WIRE_FIRST) {
-        struct cf_record_map all = {
-            .time = t->decode.time, .pid = p->record.pid, .kind = CF_RECORD_UNMAPPED};
+        const struct cf_wire_map all = {.header.type = CF_WIRE_UNMAP, .end = UINT64_MAX};
 
-        all.end = UINT64_MAX;
-        all.name = "";
         p->record.execed = 1;
         p->record.parent = old->record.parent;
         for (int i = 0; i < old->record.n_threads; i++)
             if (old->record.threads[i].tid == old->record.pid)
                 old->record.threads[i].alive = 0; /* lives on */
         if (cf_trace_end(t, old) != 0 || cf_decode_flush(&t->decode) != 0 ||
-            cf_decode_called(&t->decode, t->decode.handler.map(t->decode.handler.arg, &all)) != 0) {
+            cf_decode_map(&t->decode, p->record.pid, &all, "") != 0) {
             free(p);
             return -1;
         }

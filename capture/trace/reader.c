@@ -213,12 +213,12 @@ void cf_trace_stop(struct cf_trace *t)
 }
 
 struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_options *options,
-                               const struct cf_record_handler *handler, char *text, size_t size)
+                               struct cf_writer *writer, char *text, size_t size)
 {
     struct cf_trace *t = calloc(1, sizeof(*t));
     char path[PATH_MAX + 16];
 
-    if (!t || cf_decode_init(&t->decode, &options->record, handler) != 0) {
+    if (!t || cf_decode_init(&t->decode, &options->decode, writer) != 0) {
         snprintf(text, size, "out of memory");
         free(t);
         return NULL;

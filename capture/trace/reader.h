@@ -2,11 +2,11 @@
 /*
  * reader.h - reads what the Valgrind tool cftrace leaves behind (protocol.h) and has it decoded.
  *
- *     struct cf_trace *t = cf_trace_open(directory, &options, &handler, problem, sizeof problem);
+ *     struct cf_trace *t = cf_trace_open(directory, &options, writer, problem, sizeof problem);
  *     start the program under the tool with --directory=<directory>
  *     while ((r = cf_trace_read(t, 100)) > 0)
  *         if (r == CF_TRACE_IDLE)
- *             flush what the handler holds back
+ *             cf_decode_flush(cf_trace_decoder(t)), and what the writer holds back
  *     cf_trace_finish(t);
  *     cf_trace_close(t);
  *
@@ -22,23 +22,23 @@
 #include "capture/record/decode.h"
 
 struct cf_trace_options {
-    struct cf_record_options record;
+    struct cf_decode_options decode;
     int follow;        /* children and what processes turn into by exec are traced too */
     const char *spare; /* a second directory, or NULL */
 };
 
 struct cf_trace;
 
-/* Makes the FIFO in the directory. NULL when that fails; `problem` then tells. Rings may also be in
- * options->spare. */
+/* Makes the FIFO in the directory. NULL when that fails; `problem` then says why. Rings may also be
+ * in options->spare. */
 struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_options *options,
-                               const struct cf_record_handler *handler, char *problem, size_t size);
+                               struct cf_writer *writer, char *problem, size_t size);
 
 enum {
     CF_TRACE_END = 0,      /* all traced processes are gone */
     CF_TRACE_WORKED = 1,   /* something was decoded */
     CF_TRACE_IDLE = 2,     /* nothing came in the time given, all that is known was handed over */
-    CF_TRACE_STOPPED = -1, /* the handler said so, or no memory */
+    CF_TRACE_STOPPED = -1, /* the writer takes no more, or no memory */
 };
 
 /* Waits up to `milliseconds` for blocks and decodes what is there. */

@@ -84,7 +84,9 @@ void cf_transport_close(void);             /* hands over and says that the proce
 void cf_transport_exec(Bool begins);       /* another program is to take this one's place, or not */
 void cf_transport_poll(void);              /* outside generated code: obeys a stop */
 UChar *cf_transport_event(UInt type, UInt bytes); /* room for an event, header filled in */
-void cf_transport_enter(ThreadId tid);            /* generated code is about to run */
+/* An event, whose header is filled in, and a name. */
+void cf_transport_put(UInt type, const void *event, UInt bytes, const HChar *name);
+void cf_transport_enter(ThreadId tid); /* generated code is about to run */
 void cf_transport_leave(ThreadId tid);
 UChar *cf_transport_region(void); /* first record since the last hand-over or publication */
 VG_REGPARM(0) void cf_transport_flush(void); /* helper: the block is full */

@@ -32,15 +32,9 @@ static Bool announced;
 static void emit_task(UInt tid, UInt kind, const HChar *name)
 {
     struct cf_wire_task task = {.tid = tid, .kind = kind};
-    UInt length = VG_(strlen)(name);
-    UChar *p;
 
-    if (!cf_tool_recording)
-        return;
-    p = cf_transport_event(CF_WIRE_TASK, sizeof task + length);
-    VG_(memcpy)(&task.header, p, sizeof task.header);
-    VG_(memcpy)(p, &task, sizeof task);
-    VG_(memcpy)(p + sizeof task, name, length);
+    if (cf_tool_recording)
+        cf_transport_put(CF_WIRE_TASK, &task, sizeof task, name);
 }
 
 static UInt kernel_tid(ThreadId tid)
@@ -121,10 +115,8 @@ void cf_events_run(ThreadId tid)
         cf_events_process(False);
     if (tid != running) {
         struct cf_wire_thread thread = {.tid = kernel_tid(tid)};
-        UChar *p = cf_transport_event(CF_WIRE_THREAD, sizeof thread);
 
-        VG_(memcpy)(&thread.header, p, sizeof thread.header);
-        VG_(memcpy)(p, &thread, sizeof thread);
+        cf_transport_put(CF_WIRE_THREAD, &thread, sizeof thread, "");
         running = tid;
     }
     cf_transport_publish(PUBLISH_BYTES);
@@ -236,29 +228,17 @@ static UInt perms_of(const NSegment *s)
 static void emit_map(Addr start, Addr end, ULong offset, UInt perms, const HChar *name)
 {
     struct cf_wire_map map = {.start = start, .end = end, .offset = offset, .perms = perms};
-    UInt length = VG_(strlen)(name);
-    UChar *p;
 
-    if (!cf_tool_recording)
-        return;
-    if (length > CF_WIRE_MAX_NAME)
-        length = CF_WIRE_MAX_NAME;
-    p = cf_transport_event(CF_WIRE_MAP, sizeof map + length);
-    VG_(memcpy)(&map.header, p, sizeof map.header);
-    VG_(memcpy)(p, &map, sizeof map);
-    VG_(memcpy)(p + sizeof map, name, length);
+    if (cf_tool_recording)
+        cf_transport_put(CF_WIRE_MAP, &map, sizeof map, name);
 }
 
 static void emit_unmap(Addr start, Addr end)
 {
     struct cf_wire_map map = {.start = start, .end = end};
-    UChar *p;
 
-    if (!cf_tool_recording)
-        return;
-    p = cf_transport_event(CF_WIRE_UNMAP, sizeof map);
-    VG_(memcpy)(&map.header, p, sizeof map.header);
-    VG_(memcpy)(p, &map, sizeof map);
+    if (cf_tool_recording)
+        cf_transport_put(CF_WIRE_UNMAP, &map, sizeof map, "");
 }
 
 static Bool client_segment(const NSegment *s)

@@ -63,7 +63,6 @@ static void grow_nodes(void)
 static UInt find_node(UInt parent, Addr pc)
 {
     struct cf_wire_context wire = {.parent = parent, .pc = pc};
-    UChar *p;
     UInt h;
 
     if (n_contexts >= contexts_room)
@@ -78,9 +77,7 @@ static UInt find_node(UInt parent, Addr pc)
     contexts[wire.id].parent = parent;
     contexts[wire.id].pc = pc;
     node_table[h] = wire.id;
-    p = cf_transport_event(CF_WIRE_CONTEXT, sizeof wire);
-    VG_(memcpy)(&wire.header, p, sizeof wire.header);
-    VG_(memcpy)(p, &wire, sizeof wire);
+    cf_transport_put(CF_WIRE_CONTEXT, &wire, sizeof wire, "");
     return wire.id;
 }
 
@@ -186,10 +183,8 @@ static void remove_block(struct heap_block *b)
 static void emit_object(UInt type, Addr addr, SizeT size, UInt context)
 {
     struct cf_wire_object object = {.addr = addr, .size = size, .context = context};
-    UChar *p = cf_transport_event(type, sizeof object);
 
-    VG_(memcpy)(&object.header, p, sizeof object.header);
-    VG_(memcpy)(p, &object, sizeof object);
+    cf_transport_put(type, &object, sizeof object, "");
 }
 
 UInt cf_heap_stack(ThreadId tid)

@@ -258,6 +258,19 @@ UChar *cf_transport_event(UInt type, UInt bytes)
     return p;
 }
 
+void cf_transport_put(UInt type, const void *event, UInt bytes, const HChar *name)
+{
+    const UInt head = sizeof(struct cf_wire_event_header);
+    UInt length = VG_(strlen)(name);
+    UChar *p;
+
+    if (length > CF_WIRE_MAX_NAME)
+        length = CF_WIRE_MAX_NAME;
+    p = cf_transport_event(type, bytes + length);
+    VG_(memcpy)(p + head, (const UChar *)event + head, bytes - head);
+    VG_(memcpy)(p + bytes, name, length);
+}
+
 void cf_transport_poll(void)
 {
     if (cf_tool_recording && __atomic_load_n(&ring.memory->stop, __ATOMIC_RELAXED))

@@ -50,7 +50,7 @@ static int message(struct cfq_reader *d, struct cfq_shared *s, unsigned what, un
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cf_header header = {.clock_unit = "instructions", .source = "fuzz"};
-    struct cfq_options o = {.record.fetch_line = 64, .name = "fuzz", .path = "/bin/true"};
+    struct cfq_options o = {.decode.fetch_line = 64, .name = "fuzz", .path = "/bin/true"};
     const uint8_t *end = data + size;
     struct cfq_reader *d;
     struct cfq_shared *s;
@@ -59,10 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    o.record.instructions = data[0] & 1;
-    o.record.limit = data[0] & 2 ? 100 : 0;
-    o.system = data[0] & 4 ? 1 : 0;
-    if (o.system)
+    o.decode.instructions = data[0] & 1;
+    o.decode.limit = data[0] & 2 ? 100 : 0;
+    o.decode.processors = data[0] & 4 ? 1 : 0;
+    if (o.decode.processors)
         o.path = NULL;
     w = cf_writer_open("/dev/null", "fuzz");
     if (!w || cf_writer_header(w, &header) != 0 ||

@@ -34,74 +34,61 @@ static uint32_t pid_of(unsigned who)
     return (1 << 22) + 1 + who % 4;
 }
 
-static int origin(void *arg, uint32_t hint, const struct cf_record_origin *o)
+static uint64_t time_of[ROOM], addr[ROOM];
+static uint32_t hints[ROOM];
+
+/* What takes the writer's place. */
+
+int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op op, uint32_t size,
+                   uint32_t insns)
 {
-    (void)arg;
-    sum += hint + o->pc + o->size;
+    (void)w;
+    sum += hint + pc + op + size + insns;
     return 0;
 }
 
-static struct cf_record_columns columns;
-
-static int place(void *arg, uint32_t pid, uint32_t tid, uint32_t cpu, struct cf_record_columns *c,
-                 uint32_t *rows)
+uint32_t cf_writer_string(struct cf_writer *w, const char *text)
 {
-    (void)arg;
-    sum += pid + tid + cpu;
-    *c = columns;
+    (void)w;
+    return (uint32_t)strlen(text);
+}
+
+int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values *constants,
+                    unsigned constant_count, struct cf_place *columns, unsigned count,
+                    uint32_t **hint, uint32_t *rows)
+{
+    (void)w, (void)table, (void)count;
+    for (unsigned i = 0; i < constant_count; i++)
+        sum += constants[i].constant;
+    columns[0].values = time_of;
+    columns[1].values = addr;
+    *hint = hints;
     *rows = ROOM;
     return 0;
 }
 
-static int placed(void *arg, uint32_t rows)
+int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
 {
-    (void)arg;
+    (void)w, (void)table;
     if (rows > ROOM)
         abort();
     for (uint32_t i = 0; i < rows; i++) {
-        sum += columns.time[i] + columns.addr[i] + columns.hint[i];
-        if (i && columns.time[i] < columns.time[i - 1])
+        sum += time_of[i] + addr[i] + hints[i];
+        if (i && time_of[i] < time_of[i - 1])
             abort(); /* rows come in the order of time */
     }
     return 0;
 }
 
-static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint32_t cpu,
-                    uint64_t count)
+int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
+                   const struct cf_values *columns, unsigned count, const uint32_t *hint)
 {
-    (void)arg;
-    sum += time + pid + tid + count;
-    return 0;
-}
-
-static int task(void *arg, const struct cf_record_task *t)
-{
-    (void)arg;
-    sum += strlen(t->name) + t->pid;
-    return 0;
-}
-
-static int map(void *arg, const struct cf_record_map *m)
-{
-    (void)arg;
-    sum += strlen(m->name) + m->start;
-    if (m->end < m->start)
+    (void)w, (void)hint;
+    if (table == CF_MAP && columns[4].constant < columns[3].constant)
         abort();
-    return 0;
-}
-
-static int objects(void *arg, const struct cf_record_objects *o)
-{
-    (void)arg;
-    for (uint32_t i = 0; i < o->rows; i++)
-        sum += o->time[i] + o->tid[i] + o->kind[i] + o->addr[i] + o->bytes[i] + o->stack[i];
-    return 0;
-}
-
-static int context(void *arg, const struct cf_record_context *c)
-{
-    (void)arg;
-    sum += c->pc;
+    for (unsigned i = 0; i < count; i++)
+        for (uint32_t k = 0; k < rows && columns[i].values; k++)
+            sum += ((const uint8_t *)columns[i].values)[k];
     return 0;
 }
 
@@ -172,9 +159,7 @@ static void message(struct cf_trace *t, int fd, unsigned what, unsigned who, con
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct cf_record_handler handler = {NULL, origin, place,   placed, switched,
-                                                     task, map,    objects, context};
-    struct cf_trace_options options = {.record.fetch_line = 64};
+    struct cf_trace_options options = {.decode.fetch_line = 64};
     char problem[256], path[128];
     const uint8_t *end = data + size;
     struct cf_trace *t;
@@ -182,10 +167,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    options.record.instructions = data[0] & 1;
+    options.decode.instructions = data[0] & 1;
     options.follow = 0;
-    options.record.limit = data[0] & 2 ? 100 : 0;
-    t = cf_trace_open(folder, &options, &handler, problem, sizeof problem);
+    options.decode.limit = data[0] & 2 ? 100 : 0;
+    t = cf_trace_open(folder, &options, NULL, problem, sizeof problem);
     if (!t) {
         fprintf(stderr, "%s\n", problem);
         abort();
@@ -332,15 +317,12 @@ static void write_seed(const char *where, int how)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    static uint64_t time[ROOM], addr[ROOM];
-    static uint32_t hint[ROOM];
 
     if (*argc > 1 && strncmp((*argv)[1], "--seeds=", 8) == 0) {
         for (int how = 0; how < 4; how++)
             write_seed((*argv)[1] + 8, how);
         exit(0);
     }
-    columns = (struct cf_record_columns){time, addr, hint};
     snprintf(folder, sizeof folder, "%s/cf-fuzz-XXXXXX",
              getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(folder))

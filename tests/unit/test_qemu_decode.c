@@ -15,7 +15,7 @@ static struct cfq_reader *reader;
 
 static void begin(int instructions)
 {
-    struct cfq_options options = {.record = {.instructions = instructions, .fetch_line = 64},
+    struct cfq_options options = {.decode = {.instructions = instructions, .fetch_line = 64},
                                   .name = "test"};
     struct cf_header header = {.clock_unit = "instructions", .source = "test"};
     char text[200];

@@ -17,7 +17,7 @@ static int tokens;
 static uint64_t times[65536], addrs[65536];
 static uint32_t hints[65536], rows, exits, unmaps;
 
-/* The handler's calls, and after which of them it wants no more. */
+/* The calls of what takes the writer's place, and after which of them it takes no more. */
 static unsigned calls, most_calls;
 
 static int called(void)
@@ -25,70 +25,54 @@ static int called(void)
     return ++calls == most_calls;
 }
 
-static int origin(void *arg, uint32_t hint, const struct cf_record_origin *o)
+int cf_writer_kind(struct cf_writer *w, uint32_t hint, uint64_t pc, enum cf_op op, uint32_t size,
+                   uint32_t insns)
 {
-    (void)arg, (void)hint, (void)o;
+    (void)w, (void)hint, (void)pc, (void)op, (void)size, (void)insns;
     return called();
 }
 
-static int place(void *arg, uint32_t pid, uint32_t tid, uint32_t cpu, struct cf_record_columns *c,
-                 uint32_t *room)
+uint32_t cf_writer_string(struct cf_writer *w, const char *text)
 {
-    (void)arg, (void)pid, (void)tid, (void)cpu;
-    *c = (struct cf_record_columns){times + rows, addrs + rows, hints + rows};
+    (void)w, (void)text;
+    return 0;
+}
+
+int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values *constants,
+                    unsigned constant_count, struct cf_place *columns, unsigned count,
+                    uint32_t **hint, uint32_t *room)
+{
+    (void)w, (void)table, (void)constants, (void)constant_count, (void)count;
+    columns[0].values = times + rows;
+    columns[1].values = addrs + rows;
+    *hint = hints + rows;
     *room = 4096;
     return called();
 }
 
-static int placed(void *arg, uint32_t n)
+int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t n)
 {
-    (void)arg;
+    (void)w, (void)table;
     rows += n;
     return called();
 }
 
-static int switched(void *arg, uint64_t time, uint32_t pid, uint32_t tid, uint32_t cpu,
-                    uint64_t count)
+int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t n, const struct cf_values *columns,
+                   unsigned count, const uint32_t *hint)
 {
-    (void)arg, (void)time, (void)pid, (void)tid, (void)cpu, (void)count;
-    return called();
-}
-
-static int task(void *arg, const struct cf_record_task *t)
-{
-    (void)arg;
-    exits += t->kind == CF_RECORD_EXIT;
-    return called();
-}
-
-static int map(void *arg, const struct cf_record_map *m)
-{
-    (void)arg;
-    unmaps += m->kind == CF_RECORD_UNMAPPED;
-    return called();
-}
-
-static int objects(void *arg, const struct cf_record_objects *o)
-{
-    (void)arg, (void)o;
-    return called();
-}
-
-static int context(void *arg, const struct cf_record_context *c)
-{
-    (void)arg, (void)c;
+    (void)w, (void)n, (void)count, (void)hint;
+    exits += table == CF_TASK && columns[4].constant == CF_EXIT;
+    unmaps += table == CF_MAP && columns[2].constant == CF_UNMAPPED;
     return called();
 }
 
 static void begin(void)
 {
-    const struct cf_record_handler handler = {NULL, origin, place,   placed, switched,
-                                              task, map,    objects, context};
     const struct cf_trace_options options = {.follow = 1};
     char path[PATH_MAX], text[200];
 
     rows = exits = unmaps = calls = 0;
-    trace = cf_trace_open(directory, &options, &handler, text, sizeof(text));
+    trace = cf_trace_open(directory, &options, NULL, text, sizeof(text));
     snprintf(path, sizeof(path), "%s/tokens", directory);
     tokens = trace ? open(path, O_WRONLY | O_CLOEXEC) : -1;
     if (tokens < 0)
@@ -632,7 +616,7 @@ static uint8_t *put_all(uint8_t *p, uint32_t pid)
     return put_record(p, 1, 0x2010);
 }
 
-/* Whatever the call after which the handler wants no more, it is the last one, and reading says so.
+/* Whatever the call after which the writer takes no more, it is the last one, and reading says so.
  */
 static void test_stopped(void)
 {
