@@ -84,7 +84,7 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
     c->physical = (g->options & CF_CACHE_PHYSICAL) || !age;
     if (g->ways == 1)
         c->physical = 0;
-    c->inverse = g->sets & (g->sets - 1) ? UINT64_MAX / g->sets : 0;
+    c->index = cf_sets(g->sets);
     c->bits = (g->ways + 63) / 64;
     for (c->leaves = 1; c->leaves < g->ways;)
         c->leaves *= 2;

@@ -23,6 +23,18 @@
 #include "filters/engine/rows/runs.h"
 #include "formats/machine/cf_machine.h"
 
+/* A number below `below` by the generator splitmix64 (Steele, Lea, Flood, OOPSLA 2014), whose state
+   is any number. */
+static inline uint32_t cf_random_below(uint64_t *state, uint32_t below)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (uint32_t)((z >> 32) * below >> 32);
+}
+
 enum cf_cache_option {
     CF_CACHE_WRITE_THROUGH = 1,
     CF_CACHE_NO_ALLOCATE = 2, /* a store that misses brings no line in */

@@ -12,6 +12,7 @@
 #define CF_CACHE_PARTS_H
 
 #include "filters/engine/cache/cache.h"
+#include "filters/engine/rows/sets.h"
 #include "formats/base/cf_cpu.h"
 
 struct cf_cache;
@@ -29,7 +30,7 @@ struct cf_cache {
     uint32_t block;   /* log2 of its sets */
     uint32_t words;   /* of policy state a set */
     uint32_t bits;    /* words that hold a bit for each way */
-    uint64_t inverse; /* floor(2^64 / sets), 0 where sets is a power of two */
+    struct cf_sets index;
     uint64_t random;  /* state of the generator */
     uint64_t invalid; /* ways of a physical cache that hold no line */
     cf_cache_runner *run;
@@ -46,15 +47,9 @@ struct cf_cache {
     uint8_t far;     /* the lines do not stay in the processor's own cache */
 };
 
-/* L mod sets. The reciprocal is at most one too small, since L < 2^64. */
 static inline uint32_t cf_cache_index(const struct cf_cache *c, uint64_t line)
 {
-    uint64_t rest;
-
-    if (!c->inverse)
-        return (uint32_t)line & (c->sets - 1);
-    rest = line - (uint64_t)((unsigned __int128)line * c->inverse >> 64) * c->sets;
-    return (uint32_t)(rest >= c->sets ? rest - c->sets : rest);
+    return cf_sets_index(&c->index, line);
 }
 
 /* A large cache is emptied block by block, each when it is first reached: to write all of a last

@@ -25,7 +25,7 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
                        const unsigned most, const int fifo, const int odd, const int settled)
 {
     /* in registers, since what is written might be anything in memory */
-    const struct cf_cache copy = {.sets = c->sets, .inverse = c->inverse};
+    const struct cf_sets index = c->index;
     const uint32_t ways = known ? known : c->ways, mask = c->sets - 1;
     const uint64_t last = UINT64_C(1) << (ways - 1), exist = last | (last - 1);
     const uint64_t dirties = !c->through;
@@ -36,7 +36,7 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
 
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t l = line[i], dirty = (flags[i] & dirties) << 63, entry = l | dirty;
-        uint64_t *const set = sets + (size_t)(odd ? cf_cache_index(&copy, l) : l & mask) * ways;
+        uint64_t *const set = sets + (size_t)(odd ? cf_sets_index(&index, l) : l & mask) * ways;
         uint64_t found, place, old;
 
         if (settled && (set[0] ^ l) << 1 == 0) {
@@ -45,7 +45,7 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
             continue;
         }
         if (ahead && i + ahead < count) {
-            const uint64_t *next = sets + (size_t)(odd ? cf_cache_index(&copy, line[i + ahead])
+            const uint64_t *next = sets + (size_t)(odd ? cf_sets_index(&index, line[i + ahead])
                                                        : line[i + ahead] & mask) *
                                               ways;
 
@@ -78,8 +78,8 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
     {                                                                                              \
         (void)ways;                                                                                \
         if ((fifo) || !c->settled)                                                                 \
-            return c->inverse ? RUN(known, most, fifo, 1, 0) : RUN(known, most, fifo, 0, 0);       \
-        return c->inverse ? RUN(known, most, 0, 1, 1) : RUN(known, most, 0, 0, 1);                 \
+            return c->index.inverse ? RUN(known, most, fifo, 1, 0) : RUN(known, most, fifo, 0, 0); \
+        return c->index.inverse ? RUN(known, most, 0, 1, 1) : RUN(known, most, 0, 0, 1);           \
     }
 
 RUNNER(lru_8, 8, 8, 0)

@@ -21,16 +21,6 @@ static inline uint32_t lowest(uint64_t bits)
     return (uint32_t)__builtin_ctzll(bits);
 }
 
-/* The generator splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
-static inline uint64_t next_random(struct cf_cache *c)
-{
-    uint64_t z = c->random += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* ---- tree-PLRU: the bit of node n is bit n; 0 = the lower side is older ---- */
 
 /* What touching a way does to its path: the node bits that are kept, and those that are set. */
@@ -180,7 +170,7 @@ static uint32_t random_choose(struct cf_cache *c, uint64_t ways)
 
     for (uint32_t k = 0; k < c->bits; k++)
         sum += (uint32_t)__builtin_popcountll(usable(c, ways, k));
-    nth = (uint32_t)((next_random(c) >> 32) * sum >> 32);
+    nth = cf_random_below(&c->random, sum);
     if (sum == c->ways)
         return nth;
     for (uint32_t k = 0;; k++) {

@@ -81,6 +81,12 @@ static int connect(struct cf_hierarchy *h, char *problem, size_t size)
             inner = (int)i;
         }
     }
+    return 0;
+}
+
+/* What levels must be that hold what others do, or what others do not. */
+static int check_inclusion(struct cf_hierarchy *h, char *problem, size_t size)
+{
     for (unsigned i = 0; i < h->levels; i++) {
         struct tier *t = &h->tier[i];
 
@@ -203,7 +209,7 @@ static int make_tiers(struct cf_hierarchy *h, const struct cf_machine *m,
                           t->spec.name);
         h->may_share |= serves(&t->spec, KIND_DATA) && t->caches > 1;
     }
-    if (connect(h, problem, size) != 0)
+    if (connect(h, problem, size) != 0 || check_inclusion(h, problem, size) != 0)
         return -1;
     for (unsigned i = 0; i < h->levels; i++)
         if (make_caches(h, o, i, problem, size) != 0)

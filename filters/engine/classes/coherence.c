@@ -42,7 +42,7 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     c->times = c->mask_bits == 16 ? 1 + (g->cores + 1) / 2 : 2 + 2 * g->cores;
     while (1u << c->shift < c->times + g->cores)
         c->shift++;
-    c->power_of_two = (g->sets & (g->sets - 1)) == 0;
+    c->index = cf_sets(g->sets);
     c->alone = !g->no_allocate;
     c->first_core = CF_COHERENCE_CORES;
     c->take_runs = CF_SIMD_CHOICE(cf_coherence_take_runs);

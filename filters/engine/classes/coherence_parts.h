@@ -10,6 +10,7 @@
 #include "filters/engine/classes/coherence.h"
 #include "filters/engine/classes/full.h"
 #include "filters/engine/rows/runs.h"
+#include "filters/engine/rows/sets.h"
 #include "filters/engine/rows/slots.h"
 #include "formats/base/cf_cpu.h"
 
@@ -42,7 +43,7 @@ struct cf_coherence {
     uint32_t room;       /* slots that have a state */
     unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */
     unsigned mask_bits;  /* 16 or 64: units in a line, rounded up */
-    int power_of_two;    /* the number of sets is one */
+    struct cf_sets index;
     int alone;           /* all rows so far are of one core: nobody has news of a line, */
     uint32_t first_core; /* this one; CF_COHERENCE_CORES where none came */
     uint64_t invalidations;
@@ -71,10 +72,7 @@ static inline uint32_t *state_of(const struct cf_coherence *c, uint32_t slot)
 /* The sets of all cores that a run's line belongs to, one behind the other. */
 static inline uint64_t *sets_of(const struct cf_coherence *c, uint32_t i)
 {
-    const uint64_t line = c->line[i];
-    const uint64_t set = c->power_of_two ? line & (c->g.sets - 1) : line % c->g.sets;
-
-    return c->ways + set * c->g.cores * c->places;
+    return c->ways + (size_t)cf_sets_index(&c->index, c->line[i]) * c->g.cores * c->places;
 }
 
 #endif

@@ -133,9 +133,9 @@ CF_INLINE uint32_t take(uint64_t *set, uint32_t ways, uint64_t line, int leaves)
 
 /* The numbers are c's, in constants where those are usual. */
 CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const uint32_t places,
-                            const int power_of_two, const int stays_out)
+                            const struct cf_sets index, const int stays_out)
 {
-    const uint32_t runs = c->runs, sets = c->g.sets, ways = c->g.ways;
+    const uint32_t runs = c->runs, ways = c->g.ways;
     uint64_t *const first = c->ways;
     uint64_t invalidations = 0;
 
@@ -146,8 +146,7 @@ CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const 
         for (uint32_t i = from; i < end; i++) {
             const uint32_t core = c->core[i], me = (uint32_t)1 << core;
             const uint64_t line = c->line[i], write = c->write[i];
-            uint64_t *const set =
-                first + (power_of_two ? line & (sets - 1) : line % sets) * cores * places;
+            uint64_t *const set = first + (size_t)cf_sets_index(&index, line) * cores * places;
             uint32_t *const known = state_of(c, c->slot[i]);
 
             missed |=
@@ -168,8 +167,8 @@ CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const 
 
 void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c)
 {
-    if (c->places == COHERENCE_PLACES && c->g.cores == 2 && c->power_of_two && !c->g.no_allocate)
-        through_sets(c, 2, COHERENCE_PLACES, 1, 0);
+    if (c->places == COHERENCE_PLACES && c->g.cores == 2 && !c->index.inverse && !c->g.no_allocate)
+        through_sets(c, 2, COHERENCE_PLACES, (struct cf_sets){c->g.sets, 0}, 0);
     else
-        through_sets(c, c->g.cores, c->places, c->power_of_two, c->g.no_allocate);
+        through_sets(c, c->g.cores, c->places, c->index, c->g.no_allocate);
 }

@@ -11,9 +11,9 @@
  *             calls to become cache residents", III.A, note a).
  *   loads     hit or missed as hardware was seen to do (III.B: a bus read follows a load that
  *             misses). The paper does not know addresses and calls all of these misses cold, as
- *             `data_compulsory` does here. Otherwise, beyond the paper, the distance tells the class; a
- *             miss whose address is not known, or of a line that by distance should have hit, has
- *             none. Of a load of which hardware tells nothing, the distance tells all.
+ *             `data_compulsory` does here. Otherwise, beyond the paper, the distance gives the
+ *             class; a miss whose address is not known, or of a line that by distance should have
+ *             hit, has none. Of a load of which hardware shows nothing, the distance gives all.
  *   stores    go on to the second level where the data cache writes through; they touch what the
  *             data cache holds, and bring lines in where it allocates. The paper's figure 2 has
  *             more misses of the second level, 325, than of both first levels, 266.

@@ -83,8 +83,7 @@ static int make_sets(struct cf_allassoc *a, const uint32_t *sets)
         struct cf_allassoc_sets *s = &a->set[k];
 
         s->sets = sets[k];
-        s->mask = sets[k] - 1;
-        s->inverse = sets[k] & (sets[k] - 1) ? UINT64_MAX / sets[k] : 0;
+        s->index = cf_sets(sets[k]);
         s->top = k + 1 < a->count && sets[k + 1] % sets[k] == 0 ? s[1].top : k;
         s->found = calloc(a->room, sizeof(*s->found));
         if (!s->found || (!a->vector && make_lines(s, a->room) != 0))
@@ -171,7 +170,7 @@ static inline void one_reference(struct cf_allassoc_sets *set, int bottom, int t
     int k = top;
 
     for (; k >= bottom; k--) {
-        const uint64_t i = cf_allassoc_index(&set[k], line);
+        const uint64_t i = cf_sets_index(&set[k].index, line);
 
         if (set[k].line[2 * room * i + set[k].head[i]] != line)
             break;
@@ -179,7 +178,7 @@ static inline void one_reference(struct cf_allassoc_sets *set, int bottom, int t
     if (k < top)
         set[k + 1].first++;
     for (; k >= bottom; k--) {
-        const uint64_t i = cf_allassoc_index(&set[k], line);
+        const uint64_t i = cf_sets_index(&set[k].index, line);
         const uint32_t place = find(set[k].line + 2 * room * i + set[k].head[i], room, line);
 
         if (!place)
@@ -187,7 +186,7 @@ static inline void one_reference(struct cf_allassoc_sets *set, int bottom, int t
         set[k].found[place]++;
     }
     for (; k >= bottom; k--) {
-        const uint64_t i = cf_allassoc_index(&set[k], line);
+        const uint64_t i = cf_sets_index(&set[k].index, line);
 
         push(set[k].line + 2 * room * i, room, &set[k].head[i], line);
     }

@@ -6,6 +6,7 @@
 #define CF_ALLASSOC_PARTS_H
 
 #include "filters/engine/distance/allassoc.h"
+#include "filters/engine/rows/sets.h"
 #include "formats/base/cf_cpu.h"
 
 #define CF_ALLASSOC_NAMES   32768      /* most names that the vector code has */
@@ -14,18 +15,17 @@
 /* One number of sets. */
 struct cf_allassoc_sets {
     uint32_t sets;
-    uint32_t mask;    /* sets - 1, where that is a power of two */
-    uint64_t inverse; /* else floor(2^64 / sets); 0 for powers of two */
-    uint64_t *line;   /* of the plain code: lists of lines, sets x 2 x room */
-    uint16_t *head;   /* and where the list of each set begins */
-    uint16_t *name;   /* of the vector code: lists of names, sets x room */
-    uint64_t *way;    /* and, for the most sets that share names, the lines by way, sets x room */
-    uint16_t *tag;    /* and 16 bits of a hash of each */
-    uint64_t *found;  /* references by place, beside those: */
-    uint64_t first;   /* those at place 0 for this number of sets and more, but not for fewer */
-    unsigned share;   /* the last number of sets that shares names with those from here on */
-    unsigned top;     /* the last number of sets of the chain of divisors that begins here */
-    unsigned bottom;  /* the first one of the chain */
+    struct cf_sets index;
+    uint64_t *line;  /* of the plain code: lists of lines, sets x 2 x room */
+    uint16_t *head;  /* and where the list of each set begins */
+    uint16_t *name;  /* of the vector code: lists of names, sets x room */
+    uint64_t *way;   /* and, for the most sets that share names, the lines by way, sets x room */
+    uint16_t *tag;   /* and 16 bits of a hash of each */
+    uint64_t *found; /* references by place, beside those: */
+    uint64_t first;  /* those at place 0 for this number of sets and more, but not for fewer */
+    unsigned share;  /* the last number of sets that shares names with those from here on */
+    unsigned top;    /* the last number of sets of the chain of divisors that begins here */
+    unsigned bottom; /* the first one of the chain */
 };
 
 /* As cf_allassoc_run(). */
@@ -39,16 +39,6 @@ struct cf_allassoc {
     uint64_t references;        /* so far */
     struct cf_allassoc_sets set[CF_ALLASSOC_MOST];
 };
-
-static inline uint64_t cf_allassoc_index(const struct cf_allassoc_sets *s, uint64_t line)
-{
-    uint64_t rest;
-
-    if (!s->inverse)
-        return line & s->mask;
-    rest = line - (uint64_t)((unsigned __int128)line * s->inverse >> 64) * s->sets;
-    return rest >= s->sets ? rest - s->sets : rest;
-}
 
 #ifdef __x86_64__
 /* For a room of 32 or 64. */

@@ -185,7 +185,7 @@ CF_INLINE void look_up(struct cf_allassoc_sets *s, struct batch *b, unsigned vec
     struct places p = {0};
 
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint64_t line = b->line[i], at = cf_allassoc_index(s, line) * room;
+        const uint64_t line = b->line[i], at = (uint64_t)cf_sets_index(&s->index, line) * room;
         const uint16_t tag = (uint16_t)(line * 0x9e3779b97f4a7c15u >> 48);
         const uint32_t way = find(s->way + at, s->tag + at, tag, line, vectors);
         uint16_t *list = s->name + at;
@@ -224,7 +224,7 @@ CF_INLINE void group(struct cf_allassoc_sets *s, unsigned levels, struct batch *
 #pragma GCC unroll 5
         for (unsigned k = 0; k < levels; k++) {
             const uint64_t set =
-                powers ? (uint32_t)line & s[k].mask : cf_allassoc_index(&s[k], line);
+                powers ? (uint32_t)line & (s[k].sets - 1) : cf_sets_index(&s[k].index, line);
 
             place = to_front(s[k].name + set * vectors * NAMES, vectors, wanted, name, &p[k]);
         }
@@ -263,7 +263,7 @@ CF_INLINE void share(struct cf_allassoc *a, unsigned k, unsigned most, struct ba
         const uint32_t before = b->count;
 
         levels = most - k < GROUP ? most - k : GROUP;
-        if (a->set[most].inverse)
+        if (a->set[most].index.inverse)
             groups(a->set + k, levels, b, vectors, 0);
         else
             groups(a->set + k, levels, b, vectors, 1);

@@ -40,15 +40,6 @@ static int one_stack(struct cf_stack *s, struct stack **stack, const uint64_t *l
     return *stack ? s->run(*stack, s->work, line, n, dist) : -1;
 }
 
-/* line % sets by a multiplication: the quotient is at most 1 too small. */
-static inline uint32_t set_of(const struct cf_stack *s, uint64_t line)
-{
-    const uint64_t quotient = (uint64_t)((unsigned __int128)line * s->reciprocal >> 64);
-    const uint64_t rest = line - quotient * s->sets;
-
-    return (uint32_t)(rest >= s->sets ? rest - s->sets : rest);
-}
-
 /* At most PIECE lines, set by set. */
 static int by_set(struct cf_stack *s, struct stack **stack, const uint64_t *line, uint32_t n,
                   uint64_t *dist)
@@ -56,7 +47,7 @@ static int by_set(struct cf_stack *s, struct stack **stack, const uint64_t *line
     uint32_t touched = 0, start = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t set = set_of(s, line[i]);
+        const uint32_t set = cf_sets_index(&s->index, line[i]);
 
         s->set[i] = set;
         s->touched[touched] = set;

@@ -167,31 +167,21 @@ static const uint32_t step32[64] = {[32 ... 63] = 1};
 
 /* Subtracts 1 from the counts behind `index` that stand in the same 32, which fill one or two cache
    lines. */
-CF_INLINE void less16(uint16_t *count, uint32_t index)
-{
-    typedef uint16_t vector __attribute__((vector_size(CF_LANES * 8)));
-    const uint16_t *step = step16 + 31 - index % 32;
-    vector *v = (vector *)(count + (index & ~31u)), one;
-
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < 64 / sizeof one; i++) {
-        memcpy(&one, step + i * (sizeof one / 2), sizeof one);
-        v[i] -= one;
+#define LESS(bits)                                                                                 \
+    CF_INLINE void less##bits(uint##bits##_t *count, uint32_t index)                               \
+    {                                                                                              \
+        typedef uint##bits##_t vector __attribute__((vector_size(CF_LANES * 8)));                  \
+        const uint##bits##_t *step = step##bits + 31 - index % 32;                                 \
+        vector *v = (vector *)(count + (index & ~31u)), one;                                       \
+                                                                                                   \
+        _Pragma("GCC unroll 8") for (unsigned i = 0; i < 32 * sizeof *count / sizeof one; i++)     \
+        {                                                                                          \
+            memcpy(&one, step + i * (sizeof one / sizeof *step), sizeof one);                      \
+            v[i] -= one;                                                                           \
+        }                                                                                          \
     }
-}
-
-CF_INLINE void less32(uint32_t *count, uint32_t index)
-{
-    typedef uint32_t vector __attribute__((vector_size(CF_LANES * 8)));
-    const uint32_t *step = step32 + 31 - index % 32;
-    vector *v = (vector *)(count + (index & ~31u)), one;
-
-#pragma GCC unroll 8
-    for (unsigned i = 0; i < 128 / sizeof one; i++) {
-        memcpy(&one, step + i * (sizeof one / 4), sizeof one);
-        v[i] -= one;
-    }
-}
+LESS(16)
+LESS(32)
 
 /* Number of live slots before `slot`, but for what `top` counts; and `slot` dies. */
 CF_INLINE uint32_t take(const struct stack_tree *t, uint32_t slot, unsigned levels)

@@ -29,7 +29,7 @@ struct cf_stack *cf_stack_new(const struct cf_stack_config *config)
         good = good && s->picked && s->picked_index && s->picked_dist;
     }
     if (s->sets > 1) {
-        s->reciprocal = UINT64_MAX / s->sets + (UINT64_MAX % s->sets == s->sets - 1);
+        s->index = cf_sets(s->sets);
         s->line = malloc(PIECE * sizeof(*s->line));
         s->dist = malloc(PIECE * sizeof(*s->dist));
         s->set = malloc(PIECE * sizeof(*s->set));

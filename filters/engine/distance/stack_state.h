@@ -9,6 +9,7 @@
 #include "filters/engine/distance/shards.h"
 #include "filters/engine/distance/stack.h"
 #include "filters/engine/distance/stack_parts.h"
+#include "filters/engine/rows/sets.h"
 
 enum { PIECE = 1 << 14 };
 
@@ -26,7 +27,7 @@ struct cf_stack {
     uint32_t *picked_index;
     uint64_t *picked_dist;
     /* sets */
-    uint64_t reciprocal;   /* floor(2^64 / sets) */
+    struct cf_sets index;
     uint64_t *line, *dist; /* PIECE of each, in the order of sets */
     uint32_t *set;         /* of each line of the piece */
     uint32_t *touched;     /* sets that the piece has */

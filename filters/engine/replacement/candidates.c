@@ -10,6 +10,7 @@
 
 #include "filters/engine/replacement/gamma.h"
 #include "filters/engine/replacement/candidates_parts.h"
+#include "formats/base/cf_memory.h"
 
 /* The i-th deterministic candidate. */
 static enum cf_replacement candidate_at(int i)
@@ -88,15 +89,9 @@ int cf_candidates_access(struct cf_candidates *r, uint64_t line, int flush)
 
     if (r->left_out[set])
         return 0;
-    if (r->logged == r->log_room) {
-        const size_t more = r->log_room ? (size_t)r->log_room * 2 : 4096;
-        struct access *log;
-
-        if (more > UINT32_MAX / 2 || !(log = realloc(r->log, more * sizeof *log)))
-            return -1;
-        r->log = log;
-        r->log_room = (uint32_t)more;
-    }
+    if (r->logged == UINT32_MAX / 2 ||
+        cf_array_room(&r->log, &r->log_room, r->logged + (size_t)1, sizeof *r->log) != 0)
+        return -1;
     r->log[r->logged++] = (struct access){line, 0, flush != 0};
     if (r->tail[set])
         r->log[r->tail[set] - 1].next = r->logged;

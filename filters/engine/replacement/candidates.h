@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * candidates.h - which replacement policy does a cache have, of which snapshots show the contents and a
- * trace the accesses in between?
+ * candidates.h - which replacement policy does a cache have, of which snapshots show the contents
+ * and a trace the accesses in between?
  *
  * Every candidate that cache.h knows runs the accesses of a set from one snapshot to the next. A
  * set is judged where it must have replaced something (it and the accesses together have more lines

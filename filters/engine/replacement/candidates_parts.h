@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * candidates_parts.h - what the files of candidates.h share: the state of the candidates, and the set at hand.
+ * candidates_parts.h - what the files of candidates.h share: their state, and the set at hand.
  *
  * The universe of a set, what it held and what was accessed, is sorted; the place of a line in it
  * is its number, by which everything else is found. Every array that is indexed by number has room
@@ -33,7 +33,8 @@ struct cf_candidates {
     uint8_t *ready, *left_out;
     uint32_t *head, *tail; /* of the set's accesses, index + 1 */
     struct access *log;
-    uint32_t logged, log_room;
+    uint32_t logged;
+    size_t log_room;
     uint64_t clock; /* accesses so far */
     uint64_t random;
     /* of the set at hand */

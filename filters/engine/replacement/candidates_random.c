@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * candidates_random.c - of candidates.h: how likely random victims are to leave what a snapshot shows.
+ * candidates_random.c - of candidates.h: how likely random victims are to leave what a snapshot
+ * shows.
  *
  * Runs tell how many of the accessed lines survive, and how likely each of them does. The chance of
  * the very lines, given their number, follows from the second: runs alone could never show each of
@@ -11,17 +12,6 @@
 
 #include "filters/engine/replacement/gamma.h"
 #include "filters/engine/replacement/candidates_parts.h"
-
-/* The generator splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
-static uint32_t draw(struct cf_candidates *r, uint32_t below)
-{
-    uint64_t z = r->random += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (uint32_t)((z >> 32) * below >> 32);
-}
 
 /* Accessed lines that survive one run with random victims. */
 static uint32_t random_run(struct cf_candidates *r, const struct view *v)
@@ -44,7 +34,7 @@ static uint32_t random_run(struct cf_candidates *r, const struct view *v)
         if (n < r->ways) {
             at = n++;
         } else {
-            at = draw(r, r->ways);
+            at = cf_random_below(&r->random, r->ways);
             r->place[in[at]] = 0;
         }
         in[at] = k;

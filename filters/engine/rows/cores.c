@@ -3,29 +3,21 @@
  * Which core makes an access, and in which address space.
  *
  * Streams keep one thread for thousands of rows. So a piece is found by comparing whole blocks of
- * rows with the first row's values, and only where a value changes is the table of threads and
- * processes asked: open addressing, linear probing, at most three quarters full.
+ * rows with the first row's values, and only where a value changes are the numbers of threads and
+ * processes looked up.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/rows/cores.h"
+#include "filters/engine/rows/counts.h"
 
 enum { FEW = 16, BLOCK = 512 };
 
-enum kind { FREE = 0, THREAD = 1, PROCESS = 2 };
-
-struct slot {
-    uint32_t pid, tid; /* tid 0 for a process */
-    uint32_t number;   /* in the order of appearance, from 0 */
-    uint32_t kind;
-};
-
 struct cf_cores {
     unsigned cores;
-    uint32_t threads, processes;
-    uint32_t used, capacity; /* of the table; capacity is a power of two */
-    struct slot *slot;
+    uint64_t threads, processes;
+    struct cf_counts *number; /* a: pid and tid, or pid; b: whether of a thread; number + 1 */
 };
 
 struct cf_cores *cf_cores_new(unsigned cores)
@@ -35,9 +27,8 @@ struct cf_cores *cf_cores_new(unsigned cores)
     if (!c)
         return NULL;
     c->cores = cores ? cores : 1;
-    c->capacity = 16;
-    c->slot = calloc(c->capacity, sizeof *c->slot);
-    if (!c->slot) {
+    c->number = cf_counts_new();
+    if (!c->number) {
         free(c);
         return NULL;
     }
@@ -48,62 +39,20 @@ void cf_cores_free(struct cf_cores *c)
 {
     if (!c)
         return;
-    free(c->slot);
+    cf_counts_free(c->number);
     free(c);
 }
 
-/* The slot of the key, or the free one where it belongs. */
-static struct slot *probe(struct slot *slot, uint32_t capacity, uint32_t pid, uint32_t tid,
-                          uint32_t kind)
+/* Number of a thread or process in the order of appearance, from 0. -1 without memory. */
+static int number(struct cf_cores *c, uint64_t id, int thread, uint64_t *count, uint32_t *result)
 {
-    uint64_t h = ((uint64_t)pid << 32 | tid) ^ (uint64_t)kind << 61;
-    uint32_t i;
+    uint64_t *n = cf_counts_at(c->number, id, (uint64_t)thread);
 
-    /* the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): ids that follow a pattern
-       must not make long probes */
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-    i = (uint32_t)(h ^ h >> 31) & (capacity - 1);
-    while (slot[i].kind != FREE &&
-           (slot[i].kind != kind || slot[i].pid != pid || slot[i].tid != tid))
-        i = (i + 1) & (capacity - 1);
-    return &slot[i];
-}
-
-static int grow(struct cf_cores *c)
-{
-    struct slot *larger;
-
-    if (c->capacity >= 1u << 30 || !(larger = calloc((size_t)c->capacity * 2, sizeof *larger)))
+    if (!n)
         return -1;
-    for (uint32_t i = 0; i < c->capacity; i++) {
-        const struct slot *s = &c->slot[i];
-
-        if (s->kind != FREE)
-            *probe(larger, c->capacity * 2, s->pid, s->tid, s->kind) = *s;
-    }
-    free(c->slot);
-    c->slot = larger;
-    c->capacity *= 2;
-    return 0;
-}
-
-/* Number of a thread or process, given to it when it is new. -1 without memory. */
-static int number(struct cf_cores *c, uint32_t pid, uint32_t tid, uint32_t kind, uint32_t *count,
-                  uint32_t *result)
-{
-    struct slot *s = probe(c->slot, c->capacity, pid, tid, kind);
-
-    if (s->kind == FREE) {
-        if (c->used + 1 > c->capacity / 4 * 3) {
-            if (grow(c) != 0)
-                return -1;
-            s = probe(c->slot, c->capacity, pid, tid, kind);
-        }
-        *s = (struct slot){.pid = pid, .tid = tid, .number = (*count)++, .kind = kind};
-        c->used++;
-    }
-    *result = s->number;
+    if (!*n)
+        *n = ++*count;
+    *result = (uint32_t)(*n - 1);
     return 0;
 }
 
@@ -117,12 +66,12 @@ static int ask(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid, con
     if (c->cores > 1 && cpu) {
         *core = cpu[row] % c->cores;
     } else if (c->cores > 1) {
-        if (number(c, p, tid ? tid[row] : 0, THREAD, &c->threads, &n) != 0)
+        if (number(c, (uint64_t)p << 32 | (tid ? tid[row] : 0), 1, &c->threads, &n) != 0)
             return -1;
         *core = n % c->cores;
     }
     if (pid) {
-        if (number(c, p, 0, PROCESS, &c->processes, &n) != 0)
+        if (number(c, p, 0, &c->processes, &n) != 0)
             return -1;
         *space = cf_space_key(n);
     }

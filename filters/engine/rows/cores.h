@@ -8,7 +8,7 @@
  * core 1, ... and round again. A thread is a pair (pid, tid). The address space is the process:
  * see cf_space_key(). Without pid and tid there is one thread of one process.
  *
- * Memory: 22 to 43 bytes a thread, and as many a process.
+ * Memory: 43 to 85 bytes a thread, and as many a process.
  */
 #ifndef CF_CORES_H
 #define CF_CORES_H

@@ -14,6 +14,7 @@
 
 #include "filters/engine/rows/counts.h"
 #include "filters/engine/rows/groups.h"
+#include "formats/base/cf_memory.h"
 
 enum {
     SMALL = 1 << 22, /* above the largest process number of Linux */
@@ -29,7 +30,8 @@ struct recent {
 struct cf_groups {
     struct cf_counts *numbers; /* number + 1 of values from SMALL up */
     uint64_t *value;           /* by number */
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     uint32_t *small; /* SMALL of them: number + 1, 0 = not seen */
     struct recent recent[1 << RECENT_BITS];
 };
@@ -64,15 +66,8 @@ static int append(struct cf_groups *g, uint64_t value)
 {
     if (g->count == CF_GROUPS_MOST)
         return 1;
-    if (g->count == g->room) {
-        uint32_t room = g->room ? 2 * g->room : 64;
-        uint64_t *p = realloc(g->value, room * sizeof(*p));
-
-        if (!p)
-            return -1;
-        g->value = p;
-        g->room = room;
-    }
+    if (cf_array_room(&g->value, &g->room, g->count + (size_t)1, sizeof(*g->value)) != 0)
+        return -1;
     g->value[g->count++] = value;
     return 0;
 }

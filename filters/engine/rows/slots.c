@@ -112,16 +112,8 @@ static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
 {
     size_t k;
 
-    if (s->regions == s->room) {
-        size_t room = s->room ? 2 * s->room : 16;
-        uint32_t *page = realloc(s->page, room * PAGES * sizeof(*page));
-
-        if (!page)
-            return -1;
-        memset(page + s->room * PAGES, 0, (room - s->room) * PAGES * sizeof(*page));
-        s->page = page;
-        s->room = room;
-    }
+    if (cf_array_cleared(&s->page, &s->room, s->regions + (size_t)1, PAGES * sizeof(*s->page)) != 0)
+        return -1;
     if (s->regions >= (size_t)1 << (62 - s->shift)) {
         if (rebuild(s, s->shift - 1, s->factor) != 0)
             return -1;

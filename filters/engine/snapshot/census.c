@@ -13,6 +13,7 @@
 #include "filters/engine/snapshot/census.h"
 #include "filters/engine/rows/groups.h"
 #include "filters/engine/snapshot/lineset.h"
+#include "formats/base/cf_memory.h"
 
 enum {
     SLICE = 4096, /* rows that are looked at together */
@@ -47,21 +48,6 @@ struct cf_census {
     uint64_t nameless;
 };
 
-/* One more element in a list that doubles. */
-static int more(void **list, size_t *room, size_t count, size_t width)
-{
-    const size_t next = *room ? 2 * *room : 256;
-    void *p;
-
-    if (count < *room)
-        return 0;
-    if (!(p = realloc(*list, next * width)))
-        return CF_CENSUS_NO_MEMORY;
-    *list = p;
-    *room = next;
-    return 0;
-}
-
 /* ---- one snapshot of a level ---- */
 
 static int close_snapshot(struct cf_census *c, struct level *l)
@@ -78,7 +64,7 @@ static int close_snapshot(struct cf_census *c, struct level *l)
         }
         if (!sum)
             continue;
-        if (more((void **)&c->cell, &c->cell_room, c->cells, sizeof *c->cell))
+        if (cf_array_room(&c->cell, &c->cell_room, c->cells + 1, sizeof *c->cell) != 0)
             return CF_CENSUS_NO_MEMORY;
         c->cell[c->cells++] = (struct cf_census_cell){g, (uint32_t)sum, (uint32_t)(sum >> 32)};
         s->lines += (uint32_t)sum;
@@ -120,7 +106,7 @@ static int begin(struct cf_census *c, const struct cf_snapshot *s)
         cf_lineset_clear(l->lines);
     else if (l->lines && cf_lineset_next(l->lines) != 0)
         return CF_CENSUS_NO_MEMORY;
-    if (more((void **)&c->snapshot, &c->snapshot_room, c->snapshots, sizeof *c->snapshot))
+    if (cf_array_room(&c->snapshot, &c->snapshot_room, c->snapshots + 1, sizeof *c->snapshot) != 0)
         return CF_CENSUS_NO_MEMORY;
     l->open = 1;
     l->segment = s->segment;

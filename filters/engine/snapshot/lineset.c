@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/rows/counts.h"
 #include "filters/engine/snapshot/lineset_parts.h"
 #include "formats/base/cf_memory.h"
 
@@ -19,8 +20,6 @@ enum {
     MOST_TOLD = 1 << 16 /* lines that get room before they come */
 };
 
-#define FREE UINT64_MAX
-
 struct cf_lineset {
     struct half half[2];
     unsigned now; /* which of them is the current one */
@@ -29,52 +28,20 @@ struct cf_lineset {
     cf_lineset_adder *fill;
 };
 
-/* ---- what no bucket has room for ---- */
-
-static size_t mixed(uint64_t key)
+static int spill_has(const struct cf_counts *spill, uint64_t key)
 {
-    key = (key ^ key >> 32) * 0x9e3779b97f4a7c15u;
-    key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9u;
-    return (size_t)(key ^ key >> 32);
+    return spill && cf_counts_get(spill, 0, key);
 }
 
-static int spill_has(const struct spill *p, uint64_t key)
+static int spill_add(struct cf_counts **spill, uint64_t key)
 {
-    if (!p->used)
-        return 0;
-    for (size_t i = mixed(key) & (p->room - 1); p->key[i] != FREE; i = (i + 1) & (p->room - 1))
-        if (p->key[i] == key)
-            return 1;
-    return 0;
-}
+    uint64_t *count = NULL;
 
-/* A key that is there already is not put twice: nobody asks how often. */
-static void spill_put(struct spill *p, uint64_t key)
-{
-    size_t i = mixed(key) & (p->room - 1);
-
-    while (p->key[i] != FREE && p->key[i] != key)
-        i = (i + 1) & (p->room - 1);
-    p->used += p->key[i] == FREE;
-    p->key[i] = key;
-}
-
-static int spill_add(struct spill *p, uint64_t key)
-{
-    if (2 * (p->used + 1) > p->room) {
-        struct spill more = {.room = p->room ? 2 * p->room : 256};
-
-        more.key = malloc(more.room * sizeof *more.key);
-        if (!more.key)
-            return -1;
-        memset(more.key, 0xff, more.room * sizeof *more.key);
-        for (size_t i = 0; i < p->room; i++)
-            if (p->key[i] != FREE)
-                spill_put(&more, p->key[i]);
-        free(p->key);
-        *p = more;
-    }
-    spill_put(p, key);
+    if (*spill || (*spill = cf_counts_new()))
+        count = cf_counts_at(*spill, 0, key);
+    if (!count)
+        return -1;
+    *count = 1;
     return 0;
 }
 
@@ -82,12 +49,21 @@ static void half_clear(const struct cf_lineset *s, struct half *h)
 {
     memset(h->bucket, 0xff, s->buckets * sizeof *h->bucket);
     memset(h->count, 0, s->buckets);
-    if (h->spill.used)
-        memset(h->spill.key, 0xff, h->spill.room * sizeof *h->spill.key);
-    h->spill.used = 0;
+    cf_counts_free(h->spill);
+    h->spill = NULL;
 }
 
 /* ---- adding ---- */
+
+static int half_put(const struct cf_lineset *s, struct half *h, uint64_t key)
+{
+    const size_t b = key & (s->buckets - 1);
+
+    if (h->count[b] == PLACES)
+        return spill_add(&h->spill, key);
+    cf_lineset_put(&h->bucket[b], h->count[b]++, key);
+    return 0;
+}
 
 int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
 {
@@ -96,16 +72,11 @@ int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, ui
 
     s->lines += count;
     for (uint32_t i = 0; i < count; i++) {
-        size_t b;
-
         i += s->fill(now, last, s->buckets - 1, key + i, count - i, before + i);
         if (i == count)
             break;
-        b = key[i] & (s->buckets - 1);
-        before[i] = before[i] || spill_has(&last->spill, key[i]);
-        if (now->count[b] < PLACES)
-            cf_lineset_put(&now->bucket[b], now->count[b]++, key[i]);
-        else if (spill_add(&now->spill, key[i]) != 0)
+        before[i] = before[i] || spill_has(last->spill, key[i]);
+        if (half_put(s, now, key[i]) != 0)
             return -1;
     }
     return 0;
@@ -117,7 +88,7 @@ static void half_free(struct half *h)
 {
     free(h->bucket);
     free(h->count);
-    free(h->spill.key);
+    cf_counts_free(h->spill);
 }
 
 /* Room for the lines of a set, empty. */
@@ -131,16 +102,6 @@ static int half_new(const struct cf_lineset *s, struct half *h)
         return -1;
     }
     half_clear(s, h);
-    return 0;
-}
-
-static int half_put(const struct cf_lineset *s, struct half *h, uint64_t key)
-{
-    const size_t b = key & (s->buckets - 1);
-
-    if (h->count[b] == PLACES)
-        return spill_add(&h->spill, key);
-    cf_lineset_put(&h->bucket[b], h->count[b]++, key);
     return 0;
 }
 
@@ -167,9 +128,17 @@ static int grow(struct cf_lineset *s, size_t buckets)
         for (unsigned i = 0; !bad && i < old.count[b]; i++)
             bad = half_put(s, &fresh[0],
                            (uint64_t)old.bucket[b].high[i] << 32 | old.bucket[b].low[i]);
-    for (size_t i = 0; !bad && i < old.spill.room; i++)
-        if (old.spill.key[i] != FREE)
-            bad = half_put(s, &fresh[0], old.spill.key[i]);
+    if (!bad && old.spill) {
+        const size_t count = cf_counts_size(old.spill);
+        struct cf_count *spilled = malloc((count + 1) * sizeof *spilled);
+
+        bad = !spilled;
+        if (spilled)
+            cf_counts_copy(old.spill, spilled);
+        for (size_t i = 0; !bad && i < count; i++)
+            bad = half_put(s, &fresh[0], spilled[i].b);
+        free(spilled);
+    }
     if (bad) {
         half_free(&fresh[0]);
         half_free(&fresh[1]);

@@ -16,16 +16,10 @@ struct bucket {
     uint32_t low[CF_LINESET_PLACES], high[CF_LINESET_PLACES];
 };
 
-/* Open addressing, at most half full. */
-struct spill {
-    uint64_t *key;
-    size_t used, room; /* a power of two, or 0 */
-};
-
 struct half {
     struct bucket *bucket;
-    uint8_t *count; /* of a bucket, at most CF_LINESET_PLACES */
-    struct spill spill;
+    uint8_t *count;          /* of a bucket, at most CF_LINESET_PLACES */
+    struct cf_counts *spill; /* keys that no bucket has room for; NULL: none */
 };
 
 /* Adds keys until one comes whose bucket is full, in either set; returns how many. `mask` is the

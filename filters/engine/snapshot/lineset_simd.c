@@ -36,7 +36,7 @@ uint32_t CF_SIMD(cf_lineset_fill)(struct half *now, const struct half *last, siz
 
         before[i] = bucket_has(&last->bucket[b], k);
         if (n == CF_LINESET_PLACES ||
-            (!before[i] && last->count[b] == CF_LINESET_PLACES && last->spill.used))
+            (!before[i] && last->count[b] == CF_LINESET_PLACES && last->spill))
             return i;
         cf_lineset_put(&now->bucket[b], n, k);
         now->count[b] = (uint8_t)(n + 1);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "filters/engine/snapshot/snapshots.h"
+#include "formats/base/cf_memory.h"
 
 enum { PIECE = 2048, LEVELS = 256 };
 
@@ -147,15 +148,8 @@ static int announce(struct cf_snapshots *s, const struct cf_frame *f)
         memmove(s->queue, s->queue + s->head, s->count * sizeof *s->queue);
         s->head = 0;
     }
-    if (s->count + f->rows > s->room) {
-        const size_t room = 2 * (s->count + f->rows);
-        struct cf_snapshot *more = realloc(s->queue, room * sizeof *more);
-
-        if (!more)
-            return -1;
-        s->queue = more;
-        s->room = room;
-    }
+    if (cf_array_room(&s->queue, &s->room, s->count + f->rows, sizeof *s->queue) != 0)
+        return -1;
     for (uint32_t i = 0; i < f->rows; i++) {
         tell(s, level ? level[i] : 0);
         s->queue[s->count++] = (struct cf_snapshot){
