@@ -159,42 +159,39 @@ void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8
         op[cf_parse_op(t, option, part)] = 1;
 }
 
+/* A range into [*from, *to]: 0, or -1 when it is none. */
+static int scan_range(const char *text, uint64_t *from, uint64_t *to)
+{
+    const char *p = text;
+    uint64_t length;
+
+    *from = 0;
+    *to = UINT64_MAX;
+    if (*p != '-') {
+        p = cf_scan_number(p, CF_READ_SIZE, from);
+        if (!p)
+            return -1;
+    }
+    if (!*p) {
+        *to = *from;
+        return 0;
+    }
+    if (*p == '-' && !p[1])
+        return p == text ? -1 : 0;
+    if (*p == '-')
+        return cf_read_number(p + 1, CF_READ_SIZE, UINT64_MAX, to);
+    if (*p != '+' || cf_read_number(p + 1, CF_READ_SIZE, UINT64_MAX, &length) != 0 || !length)
+        return -1;
+    *to = length - 1 > UINT64_MAX - *from ? UINT64_MAX : *from + (length - 1);
+    return 0;
+}
+
 void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
                     uint64_t *to)
 {
-    const char *p = text;
-    uint64_t a = 0, b = UINT64_MAX;
-
-    if (*p != '-')
-        p = cf_scan_number(p, CF_READ_SIZE, &a);
-    if (!p)
-        goto bad;
-    if (*p == '\0') {
-        b = a;
-    } else if (*p == '+') {
-        uint64_t length;
-
-        p = cf_scan_number(p + 1, CF_READ_SIZE, &length);
-        if (!p || *p || length == 0)
-            goto bad;
-        b = length - 1 > UINT64_MAX - a ? UINT64_MAX : a + (length - 1);
-    } else if (*p == '-') {
-        p++;
-        if (*p) {
-            p = cf_scan_number(p, CF_READ_SIZE, &b);
-            if (!p || *p)
-                goto bad;
-        } else if (text[0] == '-') {
-            goto bad; /* "-" alone */
-        }
-    } else {
-        goto bad;
-    }
-    if (b < a)
+    if (scan_range(text, from, to) != 0)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': not a range: give A-B, A-, -B, A+LENGTH or A", option,
+               text);
+    if (*to < *from)
         cf_die(t, CF_EXIT_USAGE, "%s '%s': the range ends before it begins", option, text);
-    *from = a;
-    *to = b;
-    return;
-bad:
-    cf_die(t, CF_EXIT_USAGE, "%s '%s': not a range: give A-B, A-, -B, A+LENGTH or A", option, text);
 }

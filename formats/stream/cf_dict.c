@@ -30,16 +30,18 @@ void cfr_clear_segment(struct cf_reader *r)
     r->lost = 0;
 }
 
-const char *cf_reader_text(const struct cf_reader *r, uint32_t id)
+uint32_t cfr_number_of(const struct cf_reader *r, uint32_t id)
 {
     const struct dict *d = &r->dict[id >> CF_CHAIN_SHIFT];
-    uint32_t low = id & (ID_SPACE - 1);
-    const char *text;
+    const uint32_t low = id & (ID_SPACE - 1);
 
-    if (r->unify)
-        text = cf_strings_text(r->strings, id);
-    else
-        text = low < d->room ? cf_strings_text(r->strings, d->number[low]) : NULL;
+    return low < d->room ? d->number[low] : 0;
+}
+
+const char *cf_reader_text(const struct cf_reader *r, uint32_t id)
+{
+    const char *text = cf_strings_text(r->strings, r->unify ? id : cfr_number_of(r, id));
+
     return text ? text : "";
 }
 
@@ -218,9 +220,7 @@ int cfr_take_names(struct cf_reader *r)
     if (!id || !type || !label)
         return -1;
     for (uint32_t i = 0; i < r->frame.rows; i++) {
-        const struct dict *d = &r->dict[label[i] >> CF_CHAIN_SHIFT];
-        uint32_t low = label[i] & (ID_SPACE - 1);
-        const char *text = low < d->room ? cf_strings_text(r->strings, d->number[low]) : NULL;
+        const char *text = cf_strings_text(r->strings, cfr_number_of(r, label[i]));
 
         if (!text && r->full)
             continue;
@@ -232,14 +232,21 @@ int cfr_take_names(struct cf_reader *r)
     return 0;
 }
 
-void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
+static struct total *total_of(const struct cf_reader *r, uint32_t table)
 {
     for (size_t i = 0; i < r->totals; i++)
-        if (r->total[i].table == table) {
-            r->total[i].rows += rows;
-            return;
-        }
-    if (cfr_room(r, &r->total, &r->total_room, r->totals + 1, sizeof(*r->total)) == 0)
+        if (r->total[i].table == table)
+            return &r->total[i];
+    return NULL;
+}
+
+void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
+{
+    struct total *t = total_of(r, table);
+
+    if (t)
+        t->rows += rows;
+    else if (cfr_room(r, &r->total, &r->total_room, r->totals + 1, sizeof(*r->total)) == 0)
         r->total[r->totals++] = (struct total){table, rows, 0};
 }
 
@@ -262,13 +269,9 @@ static void disorder(struct cf_reader *r, uint64_t before)
 void cfr_check_order(struct cf_reader *r)
 {
     const struct cf_frame *f = &r->frame;
-    struct total *t = r->total;
+    struct total *t = total_of(r, f->table);
 
-    if (cfr_column_at(f, CF_TIME) < 0)
-        return;
-    while (t < r->total + r->totals && t->table != f->table)
-        t++;
-    if (t == r->total + r->totals)
+    if (!t || cfr_column_at(f, CF_TIME) < 0)
         return;
     if (f->first > f->last || f->first < t->last)
         disorder(r, f->first > f->last ? f->last : t->last);
@@ -297,11 +300,9 @@ void cfr_check_end(struct cf_reader *r, size_t total)
         return;
     }
     for (uint32_t i = 0; i < r->frame.rows; i++) {
-        uint64_t came = 0;
+        const struct total *t = total_of(r, id[i]);
+        const uint64_t came = t ? t->rows : 0;
 
-        for (size_t k = 0; k < r->totals; k++)
-            if (r->total[k].table == id[i])
-                came = r->total[k].rows;
         if (came != rows[i]) {
             const char *name = cf_reader_table_name(r, id[i]);
 

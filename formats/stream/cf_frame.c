@@ -86,7 +86,7 @@ int cfr_bad_column(const struct cf_frame *f)
 
 /* The reader's numbers for ids of strings. Neighbouring rows have few different ones, but may take
    turns: those that came last are kept by their low bits. */
-static void unify(const struct dict *dict, const uint32_t *id, uint32_t rows, uint32_t *number)
+static void unify(const struct cf_reader *r, const uint32_t *id, uint32_t rows, uint32_t *number)
 {
     enum { RECENT = 64 };
     uint32_t recent[RECENT] = {0}, known[RECENT] = {0};
@@ -95,11 +95,8 @@ static void unify(const struct dict *dict, const uint32_t *id, uint32_t rows, ui
         const uint32_t one = id[k], at = one & (RECENT - 1);
 
         if (recent[at] != one) {
-            const struct dict *d = &dict[one >> CF_CHAIN_SHIFT];
-            const uint32_t low = one & (ID_SPACE - 1);
-
             recent[at] = one;
-            known[at] = low < d->room ? d->number[low] : 0;
+            known[at] = cfr_number_of(r, one);
         }
         number[k] = known[at];
     }
@@ -163,7 +160,7 @@ int cfr_decode(struct cf_reader *r)
                 }
                 r->unified_room[i] = f->rows;
             }
-            unify(r->dict, id, f->rows, r->unified[i]);
+            unify(r, id, f->rows, r->unified[i]);
             c->values = r->unified[i];
         }
     }

@@ -162,6 +162,8 @@ void cfr_leave_frame(struct cf_reader *r, size_t total);
 
 /* cf_dict.c */
 int cfr_column_at(const struct cf_frame *f, unsigned column); /* -1 where there is none */
+/* The reader's number of a string by its id in the stream; 0 where it is not defined. */
+uint32_t cfr_number_of(const struct cf_reader *r, uint32_t id);
 int cfr_take_strings(struct cf_reader *r); /* of r->frame; -1 when damaged, or refused */
 int cfr_take_names(struct cf_reader *r);
 void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows);
