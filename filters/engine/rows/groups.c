@@ -159,3 +159,24 @@ uint64_t cf_groups_value(const struct cf_groups *g, uint32_t number)
 {
     return g->value[number];
 }
+
+static int by_text_or_value(const void *x, const void *y)
+{
+    const struct cf_group *i = x, *j = y;
+
+    if (i->text && j->text)
+        return strcmp(i->text, j->text);
+    return (i->value > j->value) - (i->value < j->value);
+}
+
+struct cf_group *cf_groups_sorted(const struct cf_groups *g, const struct cf_reader *texts)
+{
+    struct cf_group *group = malloc((g->count + (size_t)1) * sizeof(*group));
+
+    for (uint32_t i = 0; group && i < g->count; i++)
+        group[i] = (struct cf_group){
+            g->value[i], texts ? cf_reader_text(texts, (uint32_t)g->value[i]) : NULL, i};
+    if (group)
+        qsort(group, g->count, sizeof(*group), by_text_or_value);
+    return group;
+}

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/stream/cf.h"
+
 enum { CF_GROUPS_MOST = 1 << 16 };
 
 struct cf_groups;
@@ -27,5 +29,16 @@ int cf_groups_number(struct cf_groups *g, const void *values, size_t width, uint
 
 uint32_t cf_groups_count(const struct cf_groups *g);
 uint64_t cf_groups_value(const struct cf_groups *g, uint32_t number);
+
+struct cf_group {
+    uint64_t value;
+    const char *text; /* of the value, or NULL */
+    uint32_t number;
+};
+
+/* All groups by rising value or, where the values are ids of strings of `texts`, by text. The caller
+   frees; NULL without memory. */
+struct cf_group *cf_groups_sorted(const struct cf_groups *g, const struct cf_reader *texts)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -88,27 +88,12 @@ int diff_take_processes(void *arg, const struct cf_tags *t, size_t slot, uint32_
     return 0;
 }
 
-struct key {
-    uint64_t value;
-    uint32_t number;
-};
-
-static int by_key(const void *x, const void *y)
-{
-    const struct key *a = x, *b = y;
-
-    return (a->value > b->value) - (a->value < b->value);
-}
-
 void diff_print_sums(const struct diff_sums *s, const struct cf_tasks *tasks,
                      const struct cf_reader *r)
 {
     const uint32_t n = cf_groups_count(s->groups);
-    struct key *key = cf_need(s->tool, malloc(((size_t)n + 1) * sizeof *key));
+    struct cf_group *key = cf_need(s->tool, cf_groups_sorted(s->groups, NULL));
 
-    for (uint32_t i = 0; i < n; i++)
-        key[i] = (struct key){cf_groups_value(s->groups, i), i};
-    qsort(key, n, sizeof *key, by_key);
     printf("%s,same,other_state,other_way,only_a,only_b\n", tasks ? "pid,name" : "set");
     for (uint32_t i = 0; i < n; i++) {
         cf_csv_u64(stdout, 1, key[i].value);

@@ -241,46 +241,30 @@ static void print_group(const struct histogram *h, uint32_t group, const char *b
     }
 }
 
-struct order {
-    uint64_t value;
-    const char *text;
-    uint32_t group;
-};
-
-static int by_order(const void *x, const void *y)
+static void print_groups(const struct histogram *h)
 {
-    const struct order *i = x, *j = y;
-
-    if (i->text && j->text)
-        return strcmp(i->text, j->text);
-    return (i->value > j->value) - (i->value < j->value);
-}
-
-void print_histogram(const struct histogram *h)
-{
-    uint32_t groups = h->o.by ? cf_groups_count(h->groups) : 1;
-    struct order *order = cf_need(&h->tool, calloc(groups + (size_t)1, sizeof(*order)));
+    const struct cf_reader *texts = h->by_type == CF_STR ? h->reader : NULL;
+    struct cf_group *group = cf_need(&h->tool, cf_groups_sorted(h->groups, texts));
     char room[32];
 
-    head(h);
-    for (uint32_t g = 0; g < groups && h->o.by; g++) {
-        order[g] = (struct order){cf_groups_value(h->groups, g), NULL, g};
-        if (h->by_type == CF_STR)
-            order[g].text = cf_reader_text(h->reader, (uint32_t)order[g].value);
-    }
-    if (h->o.by)
-        qsort(order, groups, sizeof(*order), by_order);
-    for (uint32_t g = 0; g < groups && h->bins; g++) {
-        const char *by = NULL;
+    for (uint32_t g = 0; g < cf_groups_count(h->groups); g++) {
+        const char *by = label(h, h->by, h->by_type, group[g].value, room, sizeof(room));
 
-        if (h->o.by)
-            by = label(h, h->by, h->by_type, order[g].value, room, sizeof(room));
-        if (by && !h->o.csv) {
+        if (!h->o.csv) {
             printf("\n%s ", h->o.by);
             print_safely(*by ? by : "(none)", LABEL_WIDTH);
             putchar('\n');
         }
-        print_group(h, order[g].group, by);
+        print_group(h, group[g].number, by);
     }
-    free(order);
+    free(group);
+}
+
+void print_histogram(const struct histogram *h)
+{
+    head(h);
+    if (h->bins && h->o.by)
+        print_groups(h);
+    else if (h->bins)
+        print_group(h, 0, NULL);
 }

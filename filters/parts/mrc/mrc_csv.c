@@ -204,45 +204,28 @@ static void put_line(const struct mrc *m, const struct line *l, const uint64_t *
     }
 }
 
-struct order {
-    uint64_t value;
-    const char *text;
-    uint32_t group;
-};
-
-static int by_order(const void *x, const void *y)
+static void put_all(const struct mrc *m, const struct line *line, size_t groups, size_t points)
 {
-    const struct order *i = x, *j = y;
+    const struct cf_reader *texts = cf_column_type(m->by) == CF_STR ? m->reader : NULL;
+    struct cf_group *group = cf_need(&m->tool, cf_groups_sorted(m->groups, texts));
 
-    if (i->text && j->text)
-        return strcmp(i->text, j->text);
-    return (i->value > j->value) - (i->value < j->value);
-}
-
-static void put_all(const struct mrc *m, const struct line *line, struct order *order,
-                    size_t groups, size_t points)
-{
     if (m->by) {
         cf_csv_text(stdout, 1, m->o.by);
         putchar(',');
-        for (uint32_t g = 0; g < groups; g++) {
-            order[g] = (struct order){cf_groups_value(m->groups, g), NULL, g};
-            if (cf_column_type(m->by) == CF_STR)
-                order[g].text = cf_reader_text(m->reader, (uint32_t)order[g].value);
-        }
-        qsort(order, groups, sizeof(*order), by_order);
     }
     printf("size_bytes,lines,%saccesses,misses,compulsory_misses,miss_ratio%s\n",
            m->sets > 1 ? "ways," : "", m->sampled ? ",miss_ratio_error" : "");
-    for (size_t g = 0; g < groups; g++)
-        put_line(m, &line[order[g].group], m->by ? &order[g].value : NULL, points);
+    if (!m->by && groups)
+        put_line(m, line, NULL, points);
+    for (size_t g = 0; m->by && g < groups; g++)
+        put_line(m, &line[group[g].number], &group[g].value, points);
+    free(group);
 }
 
 int print_curves(const struct mrc *m)
 {
     size_t groups = !m->exact ? 0 : m->by ? cf_groups_count(m->groups) : 1, known, points;
     struct line *line = cf_need(&m->tool, calloc(groups + 1, sizeof(*line)));
-    struct order *order = cf_need(&m->tool, calloc(groups + 1, sizeof(*order)));
     int cut;
 
     for (size_t g = 0; g < groups; g++)
@@ -250,7 +233,7 @@ int print_curves(const struct mrc *m)
             cf_out_of_memory(&m->tool);
     known = m->exact ? known_points(m, groups, line) : 0;
     points = useful_points(m, groups, line, known);
-    put_all(m, line, order, groups, points);
+    put_all(m, line, groups, points);
     cut = known < m->points;
     if (cut && (m->o.at || m->o.most || !m->tool.quiet)) {
         fflush(stdout);
@@ -266,6 +249,5 @@ int print_curves(const struct mrc *m)
         free(line[g].error);
     }
     free(line);
-    free(order);
     return cut && (m->o.at || m->o.most) ? -1 : 0;
 }
