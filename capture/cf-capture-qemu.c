@@ -20,7 +20,7 @@
 #include "capture/qemu/reader.h"
 #include "capture/qemu/target.h"
 #include "formats/base/cf_suite.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-capture-qemu [OPTION]... [--] PROGRAM [ARGUMENT...]\n"
@@ -53,34 +53,12 @@ enum { MAX_OPTIONS = 64 };
 struct options {
     const char *output, *command_output, *arch, *sysroot;
     const char *extra[MAX_OPTIONS], *image[MAX_OPTIONS];
-    int extras, images, system;
+    unsigned extras, images;
+    int system;
     struct cfq_options read;
 };
 
-enum {
-    OPT_SYSTEM = 256,
-    OPT_EXTRA,
-    OPT_IMAGE,
-    OPT_LINE,
-    OPT_COMMAND,
-    OPT_PROBE,
-    WAIT_MS = 10, /* so long the end of the emulator may go unnoticed */
-};
-
-static const struct option longs[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"instructions", no_argument, NULL, 'i'},
-    {"arch", required_argument, NULL, 'a'},
-    {"sysroot", required_argument, NULL, 'L'},
-    {"limit", required_argument, NULL, 'n'},
-    {"system", no_argument, NULL, OPT_SYSTEM},
-    {"emulator-option", required_argument, NULL, OPT_EXTRA},
-    {"image", required_argument, NULL, OPT_IMAGE},
-    {"fetch-line", required_argument, NULL, OPT_LINE},
-    {"command-output", required_argument, NULL, OPT_COMMAND},
-    {"probe", no_argument, NULL, OPT_PROBE},
-    CF_COMMON_OPTIONS,
-};
+enum { WAIT_MS = 10 }; /* so long the end of the emulator may go unnoticed */
 
 /* ---- finding things ---- */
 
@@ -200,7 +178,7 @@ static void build_line(struct cf_tool *t, const struct options *o, struct emulat
         c->line[n++] = "-L";
         c->line[n++] = o->sysroot;
     }
-    for (int i = 0; i < o->extras; i++)
+    for (unsigned i = 0; i < o->extras; i++)
         c->line[n++] = o->extra[i];
     /* The emulator looks for a program in no PATH and, when it finds none, ends without a word. */
     if (!o->system) {
@@ -237,7 +215,7 @@ static void map_images(struct cf_tool *t, const struct options *o, struct cfq_re
 {
     struct target_segment s;
 
-    for (int i = 0; i < o->images; i++) {
+    for (unsigned i = 0; i < o->images; i++) {
         char path[PATH_MAX];
         unsigned n = 0;
         int there;
@@ -257,54 +235,33 @@ static void map_images(struct cf_tool *t, const struct options *o, struct cfq_re
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    int c;
+    uint64_t fetch_line = 64;
+    int is_probe = 0;
+    const struct cf_option table[] = {
+        {"output", 'o', CF_TEXT(&o->output)},
+        {"instructions", 'i', CF_FLAG(&o->read.decode.instructions)},
+        {"arch", 'a', CF_TEXT(&o->arch)},
+        {"sysroot", 'L', CF_TEXT(&o->sysroot)},
+        {"limit", 'n', CF_NUMBER(&o->read.decode.limit, 1, UINT64_MAX)},
+        {"system", 0, CF_FLAG(&o->system)},
+        {"emulator-option", 0, CF_TEXTS(o->extra, &o->extras, MAX_OPTIONS)},
+        {"image", 0, CF_TEXTS(o->image, &o->images, MAX_OPTIONS)},
+        {"fetch-line", 0, CF_POWER(&fetch_line, 1, 1 << 20)},
+        {"command-output", 0, CF_TEXT(&o->command_output)},
+        {"probe", 0, CF_FLAG(&is_probe)},
+        CF_END_COMMAND_OPTIONS,
+    };
 
-    *o = (struct options){.read.decode.fetch_line = 64};
-    while ((c = getopt_long(argc, argv, "+o:ia:L:n:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case 'o':
-            o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
-            break;
-        case 'i':
-            o->read.decode.instructions = 1;
-            break;
-        case 'a':
-            if (!*optarg)
-                cf_die(t, CF_EXIT_USAGE, "--arch: an empty name");
-            o->arch = optarg;
-            break;
-        case 'L':
-            o->sysroot = optarg;
-            break;
-        case 'n':
-            o->read.decode.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_SYSTEM:
-            o->system = o->read.decode.processors = 1;
-            break;
-        case OPT_EXTRA:
-        case OPT_IMAGE:
-            if ((c == OPT_EXTRA ? o->extras : o->images) == MAX_OPTIONS)
-                cf_die(t, CF_EXIT_USAGE, "more than %d times the same option", MAX_OPTIONS);
-            if (c == OPT_EXTRA)
-                o->extra[o->extras++] = optarg;
-            else
-                o->image[o->images++] = optarg;
-            break;
-        case OPT_LINE:
-            o->read.decode.fetch_line =
-                (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
-            break;
-        case OPT_COMMAND:
-            o->command_output = optarg;
-            break;
-        case OPT_PROBE:
-            probe();
-            break;
-        default:
-            cf_common_option(t, c);
-        }
-    }
+    *o = (struct options){0};
+    cf_options_read(t, argc, argv, table);
+    if (is_probe)
+        probe();
+    if (o->output && !strcmp(o->output, "-"))
+        o->output = NULL;
+    if (o->arch && !*o->arch)
+        cf_die(t, CF_EXIT_USAGE, "--arch: an empty name");
+    o->read.decode.fetch_line = (uint32_t)fetch_line;
+    o->read.decode.processors = o->system;
     if (optind == argc)
         cf_die(t, CF_EXIT_USAGE, "no %s given: see --help", o->system ? "EMULATOR" : "PROGRAM");
     if (o->images && !o->system)

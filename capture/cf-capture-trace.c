@@ -23,7 +23,7 @@
 #include "capture/cf_elf.h"
 #include "capture/trace/reader.h"
 #include "formats/base/cf_suite.h"
-#include "formats/program/cf_tool.h"
+#include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-capture-trace [OPTION]... [--] PROGRAM [ARGUMENT...]\n"
@@ -50,37 +50,17 @@ static const char usage[] =
 
 struct options {
     const char *output, *command_output, *function;
-    int stack_depth, max_threads;
+    uint32_t stack_depth, max_threads;
     struct cf_trace_options read;
 };
 
 enum {
-    OPT_FUNCTION = 256,
-    OPT_DEPTH,
-    OPT_LINE,
-    OPT_THREADS,
-    OPT_COMMAND,
-    OPT_PROBE,
     LOG_BYTES = 65536,
     MAX_THREADS = 2000, /* Valgrind touches 7 KB for each when it starts */
 };
 
 /* Valgrind reserves it, so that nothing else is mapped there. */
 static const rlim_t most_stack = (rlim_t)2 << 30;
-
-static const struct option longs[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"instructions", no_argument, NULL, 'i'},
-    {"follow", no_argument, NULL, 'f'},
-    {"function", required_argument, NULL, OPT_FUNCTION},
-    {"limit", required_argument, NULL, 'n'},
-    {"stack-depth", required_argument, NULL, OPT_DEPTH},
-    {"fetch-line", required_argument, NULL, OPT_LINE},
-    {"max-threads", required_argument, NULL, OPT_THREADS},
-    {"command-output", required_argument, NULL, OPT_COMMAND},
-    {"probe", no_argument, NULL, OPT_PROBE},
-    CF_COMMON_OPTIONS,
-};
 
 struct capture {
     struct cf_tool *tool;
@@ -299,50 +279,35 @@ static void record(struct capture *k, struct cf_command *run, const struct optio
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     const char *why;
-    int c;
+    uint64_t fetch_line = 0;
+    int probe = 0;
+    const struct cf_option table[] = {
+        {"output", 'o', CF_TEXT(&o->output)},
+        {"instructions", 'i', CF_FLAG(&o->read.decode.instructions)},
+        {"follow", 'f', CF_FLAG(&o->read.follow)},
+        {"function", 0, CF_TEXT(&o->function)},
+        {"limit", 'n', CF_NUMBER(&o->read.decode.limit, 1, UINT64_MAX)},
+        {"stack-depth", 0, CF_NUMBER(&o->stack_depth, 0, 64)},
+        {"fetch-line", 0, CF_POWER(&fetch_line, 1, 1 << 20)},
+        {"max-threads", 0, CF_NUMBER(&o->max_threads, 100, 100000)},
+        {"command-output", 0, CF_TEXT(&o->command_output)},
+        {"probe", 0, CF_FLAG(&probe)},
+        CF_END_COMMAND_OPTIONS,
+    };
 
     *o = (struct options){.stack_depth = 8, .max_threads = MAX_THREADS};
-    while ((c = getopt_long(argc, argv, "+o:ifn:" CF_COMMON_LETTERS, longs, NULL)) != -1) {
-        switch (c) {
-        case 'o':
-            o->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
-            break;
-        case 'i':
-            o->read.decode.instructions = 1;
-            break;
-        case 'f':
-            o->read.follow = 1;
-            break;
-        case 'n':
-            o->read.decode.limit = cf_parse_u64(t, "--limit", optarg, 1, UINT64_MAX);
-            break;
-        case OPT_FUNCTION:
-            o->function = optarg;
-            break;
-        case OPT_DEPTH:
-            o->stack_depth = (int)cf_parse_u64(t, "--stack-depth", optarg, 0, 64);
-            break;
-        case OPT_LINE:
-            o->read.decode.fetch_line =
-                (uint32_t)cf_parse_power(t, "--fetch-line", optarg, 1, 1 << 20);
-            break;
-        case OPT_THREADS:
-            o->max_threads = (int)cf_parse_u64(t, "--max-threads", optarg, 100, 100000);
-            break;
-        case OPT_COMMAND:
-            o->command_output = optarg;
-            break;
-        case OPT_PROBE:
-            if (!find_tool(&why)) {
-                puts(why);
-                exit(CF_EXIT_ENVIRONMENT);
-            }
-            puts("ready: records every access, by Valgrind");
-            exit(CF_EXIT_OK);
-        default:
-            cf_common_option(t, c);
-        }
+    cf_options_read(t, argc, argv, table);
+    if (probe && !find_tool(&why)) {
+        puts(why);
+        exit(CF_EXIT_ENVIRONMENT);
     }
+    if (probe) {
+        puts("ready: records every access, by Valgrind");
+        exit(CF_EXIT_OK);
+    }
+    if (o->output && !strcmp(o->output, "-"))
+        o->output = NULL;
+    o->read.decode.fetch_line = (uint32_t)fetch_line;
     if (optind == argc)
         cf_die(t, CF_EXIT_USAGE, "no PROGRAM given: see --help");
 }

@@ -152,7 +152,7 @@ leon4() {
 @test "wrong usage: status 2" {
     run -2 leon4-forms
     run -2 leon4-forms --form none x
-    has "--form none: unknown"
+    has "--form 'none': give one of"
     run -2 leon4-forms --style raw x
     run -2 leon4-forms --style ftdi --form ahb x
     run -2 leon4-forms --style openocd --form ahb x

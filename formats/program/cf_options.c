@@ -10,14 +10,21 @@
 
 enum { MOST = 48, NAME = 64, FIRST = 256 };
 
+/* What all programs share; cf_common_option() acts on it. */
+static const struct option common[] = {
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 1000},
+    {NULL, 0, NULL, 0},
+};
+
 /* The tables of getopt_long(); the value of an option is its place, from FIRST up. */
 static void list(const struct cf_option *table, struct option *longs, char *letters)
 {
-    static const struct option common[] = {CF_COMMON_OPTIONS}, input[] = {CF_INPUT_OPTIONS};
     const struct cf_option *o = table;
     char *const begin = letters;
 
-    letters += sprintf(letters, "+%s", CF_COMMON_LETTERS);
+    letters += sprintf(letters, "+qh");
     for (; o->name; o++) {
         const int argument =
             o->may_lack ? optional_argument
@@ -33,9 +40,8 @@ static void list(const struct cf_option *table, struct option *longs, char *lett
                                                                : "");
     }
     if (o->takes == CF_TAKES_INPUT_END)
-        memcpy(longs, input, sizeof input);
-    else
-        memcpy(longs, common, sizeof common);
+        *longs++ = (struct option){"max-strings", required_argument, NULL, 1001};
+    memcpy(longs, common, sizeof common);
     /* "+" at the begin: options end where a command begins */
     if (o->takes != CF_TAKES_COMMAND_END)
         memmove(begin, begin + 1, strlen(begin));

@@ -17,6 +17,8 @@
 #ifndef CF_OPTIONS_H
 #define CF_OPTIONS_H
 
+#include <getopt.h> /* optind */
+
 #include "formats/program/cf_tool.h"
 
 enum cf_takes {

@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -179,24 +180,6 @@ static void print_and_exit(struct cf_tool *t)
     free(t->line);
     t->line = NULL;
     exit(status);
-}
-
-int cf_tool_option(const struct cf_tool *t, int argc, char **argv, const char *letters,
-                   const struct option *options)
-{
-    const int option = getopt_long(argc, argv, letters, options, NULL);
-
-    if (option < 0 || !(option & CF_OLD_NAME))
-        return option;
-    for (const struct option *now = options, *old = options;; now++) {
-        while (old->val != option)
-            old++;
-        if (now->val == (option & ~CF_OLD_NAME)) {
-            cf_warn(t, "--%s is --%s now, and will be unknown in the next version", old->name,
-                    now->name);
-            return now->val;
-        }
-    }
 }
 
 void cf_common_option(struct cf_tool *t, int option)

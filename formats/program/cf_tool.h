@@ -6,31 +6,14 @@
 #ifndef CF_TOOL_H
 #define CF_TOOL_H
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "formats/stream/cf.h"
 
 enum { CF_EXIT_OK = 0, CF_EXIT_INPUT = 1, CF_EXIT_USAGE = 2, CF_EXIT_ENVIRONMENT = 3 };
 
-/* The options that all programs share; put at the end of a long-option table, whose own entries
-   use letters or values from 256 up, and hand what getopt_long() returns to cf_common_option(). */
-#define CF_COMMON_OPTIONS                                                                          \
-    {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'},                           \
-        {"version", no_argument, NULL, 1000},                                                      \
-    {                                                                                              \
-        NULL, 0, NULL, 0                                                                           \
-    }
-#define CF_COMMON_LETTERS "qh"
-
-/* The same for programs that read streams. */
-#define CF_INPUT_OPTIONS {"max-strings", required_argument, NULL, 1001}, CF_COMMON_OPTIONS
-
 /* What is printed: see cf_tool_term(). */
 enum { CF_OPT_CSV = 1002, CF_OPT_TERM };
-
-/* In the value of an option: it has another name now, that of the value without this bit. */
-enum { CF_OLD_NAME = 0x10000 };
 
 struct cf_machine;
 
@@ -51,11 +34,6 @@ void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, co
    --term are noted; anything else (a bad option, which getopt has reported) exits with
    CF_EXIT_USAGE after pointing to --help. */
 void cf_common_option(struct cf_tool *t, int option);
-
-/* The next option, by getopt_long(). One with CF_OLD_NAME is taken for what it is now, after a
-   warning. */
-int cf_tool_option(const struct cf_tool *t, int argc, char **argv, const char *letters,
-                   const struct option *options);
 
 /* "name: message\n" on standard error, made safe by cf_text_safe(). */
 void cf_warn(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3);

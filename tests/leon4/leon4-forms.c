@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/program/cf_options.h"
 #include "tests/leon4/leon4.h"
 
 static const char usage[] =
@@ -36,24 +37,6 @@ static const char usage[] =
     "  -h, --help           show this text\n"
     "      --version        show the version\n";
 
-static const struct option options[] = {
-    {"form", required_argument, NULL, 'f'},    {"style", required_argument, NULL, 's'},
-    {"count", required_argument, NULL, 'n'},   {"single", no_argument, NULL, 256},
-    {"from", required_argument, NULL, 257},    {"cpu", required_argument, NULL, 258},
-    {"start", required_argument, NULL, 259},   {"bus", required_argument, NULL, 260},
-    {"latency", required_argument, NULL, 261}, {"post", required_argument, NULL, 262},
-    {"lock", no_argument, NULL, 263},          CF_COMMON_OPTIONS,
-};
-
-/* Index of a word in a list that ends with NULL. */
-static int find(struct cf_tool *t, const char *option, const char *word, const char *const *list)
-{
-    for (int i = 0; list[i]; i++)
-        if (!strcmp(word, list[i]))
-            return i;
-    cf_die(t, CF_EXIT_USAGE, "%s %s: unknown, see --help", option, word);
-}
-
 static void check(struct cf_tool *t, const struct print *p)
 {
     const int text = p->style == FTDI || p->style == OPENOCD || p->style == DSU;
@@ -68,60 +51,36 @@ static void check(struct cf_tool *t, const struct print *p)
 
 int main(int argc, char **argv)
 {
-    static const char *const forms[] = {"hist",   "inst",     "ahb", "accesses",
-                                        "stream", "counters", NULL};
-    static const char *const styles[] = {"grmon", "ftdi",      "openocd", "dsu",   "tsim",
-                                         "tcl",   "tcl-lines", "raw",     "words", NULL};
-    struct model m = {.bus = 16, .latency = 10, .post = 2};
+    struct model m = {.bus = 128, .latency = 10, .post = 2};
     struct print p = {.form = HIST, .style = GRMON, .cpu = -1, .count = UINT64_MAX};
     struct run run[2];
     struct trace trace[2];
     struct counters counters[2];
     const uint8_t *hit[2];
     struct cf_tool t;
-    int c;
+    uint32_t cpu = 0;
+    int cpu_given = 0;
+    const struct cf_option options[] = {
+        {"form", 'f', CF_WORD(&p.form, "hist inst ahb accesses stream counters", 0)},
+        {"style", 's', CF_WORD(&p.style, "grmon ftdi openocd dsu tsim tcl tcl-lines raw words", 0)},
+        {"count", 'n', CF_NUMBER(&p.count, 1, UINT32_MAX)},
+        {"single", 0, CF_FLAG(&p.single)},
+        {"from", 0, CF_NUMBER(&p.from, 0, UINT32_MAX)},
+        {"cpu", 0, CF_NUMBER(&cpu, 0, 1), .given = &cpu_given},
+        {"start", 0, CF_NUMBER(&m.start, 0, UINT32_MAX)},
+        {"bus", 0, CF_NUMBER(&m.bus, 32, 128)},
+        {"latency", 0, CF_NUMBER(&m.latency, 0, 1000)},
+        {"post", 0, CF_NUMBER(&m.post, 0, 1000)},
+        {"lock", 0, CF_FLAG(&m.lock)},
+        CF_END_OPTIONS,
+    };
 
     cf_tool_init(&t, argc, argv, "leon4-forms", usage);
-    while ((c = getopt_long(argc, argv, CF_COMMON_LETTERS "f:s:n:", options, NULL)) != -1)
-        switch (c) {
-        case 'f':
-            p.form = (enum form)find(&t, "--form", optarg, forms);
-            break;
-        case 's':
-            p.style = (enum style)find(&t, "--style", optarg, styles);
-            break;
-        case 'n':
-            p.count = cf_parse_u64(&t, "--count", optarg, 1, UINT32_MAX);
-            break;
-        case 256:
-            p.single = 1;
-            break;
-        case 257:
-            p.from = cf_parse_u64(&t, "--from", optarg, 0, UINT32_MAX);
-            break;
-        case 258:
-            p.cpu = (int)cf_parse_u64(&t, "--cpu", optarg, 0, 1);
-            break;
-        case 259:
-            m.start = cf_parse_u64(&t, "--start", optarg, 0, UINT32_MAX);
-            break;
-        case 260:
-            m.bus = (uint32_t)cf_parse_u64(&t, "--bus", optarg, 32, 128) / 8;
-            if (m.bus != 4 && m.bus != 8 && m.bus != 16)
-                cf_die(&t, CF_EXIT_USAGE, "--bus %s: 32, 64 or 128", optarg);
-            break;
-        case 261:
-            m.latency = (uint32_t)cf_parse_u64(&t, "--latency", optarg, 0, 1000);
-            break;
-        case 262:
-            m.post = (uint32_t)cf_parse_u64(&t, "--post", optarg, 0, 1000);
-            break;
-        case 263:
-            m.lock = 1;
-            break;
-        default:
-            cf_common_option(&t, c);
-        }
+    cf_options_read(&t, argc, argv, options);
+    p.cpu = cpu_given ? (int)cpu : -1;
+    if (m.bus != 32 && m.bus != 64 && m.bus != 128)
+        cf_die(&t, CF_EXIT_USAGE, "--bus %u: 32, 64 or 128", m.bus);
+    m.bus /= 8;
     if (argc - optind < 1 || argc - optind > 2)
         cf_die(&t, CF_EXIT_USAGE, "one or two PREFIXes are expected: see --help");
     p.bus = m.bus;

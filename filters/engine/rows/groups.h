@@ -36,8 +36,8 @@ struct cf_group {
     uint32_t number;
 };
 
-/* All groups by rising value or, where the values are ids of strings of `texts`, by text. The caller
-   frees; NULL without memory. */
+/* All groups by rising value or, where the values are ids of strings of `texts`, by text. The
+   caller frees; NULL without memory. */
 struct cf_group *cf_groups_sorted(const struct cf_groups *g, const struct cf_reader *texts)
     __attribute__((warn_unused_result));
 
