@@ -7,9 +7,9 @@
  * level taking the whole list of events of the level above; and single steps, for a hierarchy in
  * which lower levels act on upper ones. Both have the same results.
  *
- * Line numbers are below 2^63 (see runs.h), and one of them is none: CF_CACHE_NONE. A cache may be
- * told to keep every line in its physical way; else LRU and FIFO keep the ways of a set in the
- * order of age, which is faster, and "way" then means the place in that order, 0 the newest.
+ * Line numbers are below 2^63 (see runs.h), and one of them is none: CF_CACHE_NONE. A cache may
+ * keep every line in its physical way (CF_CACHE_PHYSICAL); else LRU and FIFO keep the ways of a set
+ * in the order of age, which is faster, and "way" then means the place in that order, 0 the newest.
  *
  * An invalid way is filled before any line is replaced, the lowest one first. The policies: see
  * CF_POLICIES in cf_machine.h. random draws from a generator that begins with `seed`.
@@ -69,7 +69,7 @@ uint64_t cf_cache_master(const struct cf_cache *c, uint32_t core);
 /* What a reference can be beside enum cf_run_flag. */
 enum cf_cache_flag {
     CF_CACHE_WHOLE = 64,   /* a store of the whole line: a miss needs nothing from below */
-    CF_CACHE_POSTED = 128, /* nobody waits for it: written back or through, or what follows that */
+    CF_CACHE_POSTED = 128, /* no demand access: written back or through, or what follows that */
 };
 
 #define CF_CACHE_DIRTY ((uint64_t)1 << 63)
@@ -77,7 +77,7 @@ enum cf_cache_flag {
 #define CF_CACHE_NONE CF_NO_LINE
 
 /* Runs a batch and lists the references that missed, by their index in the batch: victim[k] is the
-   line that reference miss[k] put out, with CF_CACHE_DIRTY added where it must be written back, or
+   line that reference miss[k] evicted, with CF_CACHE_DIRTY added where it must be written back, or
    CF_CACHE_NONE. Flushes are listed too, their victim is the line itself if it was there. Both
    arrays have room for `count` + 8. Returns how many are listed. Policies that look at repeated
    touches (SRRIP) heed CF_RUN_AGAIN. A cache that writes through or does not allocate needs runs

@@ -428,7 +428,7 @@ static int watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f,
 {
     struct tier *t = &h->tier[level];
 
-    t->heard = f && !misses;
+    t->sees_hits = f && !misses;
     if (!f) {
         free(t->watch);
         t->watch = NULL;
@@ -436,7 +436,7 @@ static int watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f,
     }
     if (!t->watch && !(t->watch = malloc(sizeof *t->watch)))
         return -1;
-    h->told = 1;
+    h->watched = 1;
     t->watch->f = f;
     t->watch->arg = arg;
     t->watch->misses = misses;

@@ -58,10 +58,10 @@ struct cf_hierarchy_counts {
     uint64_t flushes;            /* lines that a flush removed here */
     uint64_t writes;             /* dirty lines that arrive from the level before */
     uint64_t write_misses;       /* those that were not found here */
-    uint64_t writebacks;         /* dirty lines that leave to the level behind, for any reason */
+    uint64_t writebacks;         /* dirty lines that leave to the next level, for any reason */
     uint64_t evictions;          /* valid lines replaced */
     uint64_t invalidations;      /* lines lost to a store of another core */
-    uint64_t back_invalidations; /* lines lost because an inclusive level behind lost them */
+    uint64_t back_invalidations; /* lines lost because an inclusive next level lost them */
     uint64_t prefetches_issued;  /* lines that the level's own prefetcher brought */
     uint64_t prefetches_useful;  /* of them, asked for before they left */
 };

@@ -2,10 +2,10 @@
 /*
  * hierarchy_apart_simd.c - data and fetches put apart, for split first levels (hierarchy_rows.c).
  *
- * From AVX2 on eight rows at a time, which takes two thirds of the time: a mask says which are
- * fetches, and each column is packed once by it and once by its complement. Bytes are packed by
- * PEXT; the same instruction makes, from the numbers 0 to 7, the order by which AVX2 packs the
- * wider columns.
+ * From AVX2 on eight rows at a time, with which cf-cache takes 0.77 to 0.85 of the time on traces
+ * with fetches: a mask says which are fetches, and each column is packed once by it and once by its
+ * complement. Bytes are packed by PEXT; the same instruction makes, from the numbers 0 to 7, the
+ * order by which AVX2 packs the wider columns.
  */
 #include <string.h>
 

@@ -42,7 +42,7 @@ struct apart {
 struct watch {
     cf_hierarchy_watcher f;
     void *arg;
-    int misses; /* it is told of nothing else */
+    int misses; /* it sees nothing else */
     uint32_t count;
     uint64_t line[REFS];
     uint32_t row[REFS];
@@ -56,8 +56,8 @@ struct tier {
     unsigned shared; /* cores that share one cache, at most all */
     unsigned caches; /* how many there are */
     unsigned at;     /* which of them the core at hand uses */
-    int next[KINDS]; /* level behind, for reads of each kind that this level serves; MEMORY */
-    int onward;      /* level behind, for what is written */
+    int next[KINDS]; /* next level, for reads of each kind that this level serves; MEMORY */
+    int onward;      /* next level, for what is written */
     uint32_t before; /* bit j: some accesses go to level j and then here */
     int data;        /* serves loads and stores */
     int exclusive;   /* and it has a level before it */
@@ -72,8 +72,8 @@ struct tier {
     uint64_t *recent;
     uint32_t groups;
     struct watch *watch;
-    int heard; /* the watcher wants hits, too */
-    int calm;  /* few of the last batch missed */
+    int sees_hits; /* the watcher wants hits, too */
+    int calm;      /* few of the last batch missed */
     uint64_t arrived[CLASSES], missed[CLASSES];
     struct cf_hierarchy_counts n; /* the rest */
 };
@@ -97,7 +97,7 @@ struct cf_hierarchy {
     cfh_serial_code *serial;
     cfh_serial_rows_code *serial_rows;
     int two_runs; /* first levels have lines of different sizes: runs are made for each */
-    int told;     /* a watcher wants to know of runs */
+    int watched;  /* a watcher wants to see runs */
     int ahead;    /* a level has a prefetcher, which may act between repeated references: none is
                       dropped */
     int split;    /* the first levels differ, and neither serves the other kind */
@@ -145,7 +145,7 @@ static inline unsigned depth_of(const struct cf_hierarchy *h, int level)
     return level == MEMORY ? CF_FROM_MEMORY : h->tier[level].spec.depth;
 }
 
-/* Sends what a watcher was not told yet. */
+/* Sends what a watcher has not got yet. */
 void cfh_watch_flush(struct tier *t);
 
 static inline void cfh_note(struct tier *t, uint64_t line, uint32_t row, unsigned core,

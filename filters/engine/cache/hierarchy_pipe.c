@@ -2,13 +2,13 @@
 /*
  * The hierarchy as a pipeline, as long as one core runs, whose levels are neither inclusive nor
  * exclusive and have no prefetchers: no level then acts on one before it. So a level takes a whole
- * list of events and makes the list of the level behind it, each miss giving a read of its line
+ * list of events and makes the list of the next level, each miss giving a read of its line
  * and, after it, its dirty victim. That is the order in which the serial model does it, so the
  * results are the same; but each level works on one cache at a time, in vectors, and knows what
  * comes next.
  *
  * Events are runs, and in lists behind the first level:
- *   CF_CACHE_POSTED                nobody waits for it
+ *   CF_CACHE_POSTED                no demand access
  *   CF_RUN_STORE, POSTED, GIVEN    a dirty line given back; CF_CACHE_WHOLE: it fills a line there
  *   CF_RUN_STORE                   a store that was not kept before, POSTED when it hit there
  */
@@ -194,15 +194,15 @@ static void watch_level(const struct cf_hierarchy *h, struct tier *t, const stru
     for (uint32_t i = 0, k = 0; i < r->count; i++) {
         const int missed = k < r->misses && h->miss[k] == i;
         const unsigned f = r->flags[i];
-        unsigned told = f & CF_RUN_STORE;
+        unsigned seen = f & CF_RUN_STORE;
 
         if (!(f & CF_CACHE_POSTED))
-            told |= f & (CF_RUN_PART | CF_RUN_AGAIN);
-        if (told && (f & CF_CACHE_POSTED) && (f & GIVEN))
-            told |= CF_REF_WRITE;
+            seen |= f & (CF_RUN_PART | CF_RUN_AGAIN);
+        if (seen && (f & CF_CACHE_POSTED) && (f & GIVEN))
+            seen |= CF_REF_WRITE;
         else
-            told |= flags_of_class[class_of_op(op, r->row[i])];
-        cfh_note(t, r->line[i], r->row[i], t->at, told, missed);
+            seen |= flags_of_class[class_of_op(op, r->row[i])];
+        cfh_note(t, r->line[i], r->row[i], t->at, seen, missed);
         k += (unsigned)missed;
     }
 }

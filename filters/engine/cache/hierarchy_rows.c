@@ -195,11 +195,11 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     h->core = core;
     preset(h, op, from, to, hit);
     flushes = count_rows(h, op, from, to, &fetches);
-    apart = h->apart && op && !flushes && !h->told && fetches && to - from >= FEW_ROWS;
+    apart = h->apart && op && !flushes && !h->watched && fetches && to - from >= FEW_ROWS;
     /* not worth making runs: few rows, and fetches between the data, which break them up */
     broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;
     code = flushes ? SERIAL : h->pipeline && !h->several && (!h->split || op) ? PIPELINE : SERIAL;
-    if (h->ahead || (code == SERIAL && !h->told && broken)) {
+    if (h->ahead || (code == SERIAL && !h->watched && broken)) {
         h->serial_rows(h, addr, op, size, from, to, core, key, hit);
     } else if (h->split && (code == PIPELINE || apart)) {
         status = run_apart(h, addr, op, size, from, to, core, space, code, hit);

@@ -2,18 +2,18 @@
 /*
  * The definition of the hierarchy: one run after the other, through all levels that it concerns.
  *
- * A read that misses is served by the level behind before a place is made for the line, so that
- * the levels fill from the outside in: first the outer level puts out its victim, then the inner
+ * A read that misses is served by the next level before a place is made for the line, so that
+ * the levels fill from the outside in: first the outer level evicts its victim, then the inner
  * one, whose victim, if dirty, is then written to the outer one.
  *
  * inclusive    a line that such a level loses is taken from all caches before it that it serves;
  *              if one of them held it dirty, it is written back by this level.
  * exclusive    a line that is read from such a level moves to the one before it; it gets all
  *              victims of that one, the clean ones too, and brings in nothing itself. What it has
- *              dirty goes to the level behind before an instruction cache gets the line.
+ *              dirty goes to the next level before an instruction cache gets the line.
  * write-back   a store makes the line dirty. Write-through: the line stays clean and the store
- *              goes on to the level behind, though nobody waits for it there.
- * allocate     a store that misses reads the line. Else it goes on to the level behind. A dirty
+ *              goes on to the next level, as no demand access there.
+ * allocate     a store that misses reads the line. Else it goes on to the next level. A dirty
  *              line from the level before is taken in without a read if it is a whole line here;
  *              where stores allocate nothing, it goes on too.
  * coherence    MESI between the data caches that serve different cores (Papamarcos and Patel, "A
@@ -54,7 +54,7 @@ static void snoop(struct cf_hierarchy *h, int level, uint64_t line, int own)
 
     if (!t->data || t->shared == h->cores || (next != MEMORY && h->tier[next].shared == t->shared))
         return;
-    /* an exclusive level hands a dirty line on as it is, so that nobody else may keep it */
+    /* an exclusive level hands a dirty line on as it is, so that no other cache may keep it */
     if (!own && next != MEMORY && h->tier[next].exclusive)
         own = take_others(h, level, next, line, LOOK) ||
               step_probe(h->tier[next].cache[h->tier[next].at], line) == CF_CACHE_MODIFIED;
@@ -97,7 +97,7 @@ static void evicted(struct cf_hierarchy *h, int level, uint64_t victim)
     if (t->inclusive)
         dirty |= take_before(h, level, cache, line, t->shift);
     if (next != MEMORY && h->tier[next].exclusive) {
-        /* nobody has taken an old copy from an instruction cache */
+        /* no old copy was taken from an instruction cache */
         if (h->coherent && !t->data && h->tier[next].data && dirty_elsewhere(h, next, line))
             return;
         t->n.writebacks += dirty;
@@ -186,7 +186,7 @@ static inline void demand(struct cf_hierarchy *h, int level, uint64_t line, int 
     t->n.prefetches_useful += (unsigned)useful;
 }
 
-/* What the level behind has to say to a read that missed at `level`: its depth. */
+/* What the next level has to say to a read that missed at `level`: its depth. */
 static unsigned read_behind(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty)
 {
     struct tier *t = &h->tier[level];
@@ -406,12 +406,12 @@ CF_INLINE int refer(struct cf_hierarchy *h, uint64_t line, uint32_t row, unsigne
         enum cf_cache_state was;
 
         if ((*recent | CF_CACHE_DIRTY) == (line | CF_CACHE_DIRTY) && (*recent & dirty) == dirty &&
-            !t->heard)
+            !t->sees_hits)
             return 0;
         was = step_touch(t->cache[index], line, store != 0);
         *recent = NO_LINE;
         /* all that a hit in a simple cache needs */
-        if (was != CF_CACHE_ABSENT && !t->heard && !t->prefetcher &&
+        if (was != CF_CACHE_ABSENT && !t->sees_hits && !t->prefetcher &&
             (!store || (t->spec.write_back && (was == CF_CACHE_MODIFIED || !h->coherent)))) {
             *recent = line;
             if (t->spec.write_back && (store || was == CF_CACHE_MODIFIED))

@@ -82,7 +82,7 @@ struct cf_coherence_rows {
 
 /* Accesses in order: raises class[i], enum cf_class, to that of row i; of several lines the
    greatest. The caller has set it, to CF_CLASS_NONE as a rule. A flush takes the line from all
-   cores and has no class. -1 without memory; only freeing makes sense then. */
+   cores and has no class. -1 without memory; it can then only be freed. */
 int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in, uint8_t *class);
 
 /* Line references by operation and class so far. */

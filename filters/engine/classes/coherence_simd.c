@@ -119,7 +119,7 @@ CF_INLINE int to_front(uint64_t *set, uint32_t places, uint32_t ways, uint64_t l
     return at < ways;
 }
 
-/* A line leaves a set if it is there and `leaves`; no branch depends on that, which nobody could
+/* A line leaves a set if it is there and `leaves`; no branch depends on that, which cannot be
    predict. Returns whether it did. */
 CF_INLINE uint32_t take(uint64_t *set, uint32_t ways, uint64_t line, int leaves)
 {

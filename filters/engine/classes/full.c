@@ -151,7 +151,7 @@ struct run {
     uint32_t misses;
 };
 
-/* One reference, as its line's time before tells what it finds. */
+/* One reference, its line's time before says what it finds. */
 static inline uint8_t step(struct cf_full *f, struct run *r, uint32_t t)
 {
     uint8_t found = CF_FULL_HIT;
@@ -194,7 +194,7 @@ static void touch_present(struct cf_full *f, struct run *run, const uint32_t *sl
     *run = r;
 }
 
-/* Where nobody can predict what is found: without branches on it while the cache is full, the tail
+/* Where what is found cannot be predicted: without branches on it while the cache is full, the tail
    keeps a line, and no line in it is hit. A miss has no bit to take and takes one of a spare word.
  */
 static void touch_any(struct cf_full *f, struct run *run, const uint32_t *restrict slot,

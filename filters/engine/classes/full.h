@@ -45,7 +45,7 @@ void cf_full_free(struct cf_full *f);
 void cf_full_lend(struct cf_full *f, uint32_t *time, uint32_t room, unsigned shift);
 
 /* References in order: what each found, enum cf_full_result. `slots` is where the slots come from.
-   -1 without memory; only freeing it makes sense then. */
+   -1 without memory; it can then only be freed. */
 int cf_full_touch(struct cf_full *f, const struct cf_slots *slots, const uint32_t *slot,
                   size_t count, uint8_t *found);
 

@@ -10,7 +10,7 @@ enum { READS = 8, NO_LINE = 0 };
 
 struct core {
     struct cf_setstack *fetch, *data, *second;
-    uint64_t read[READS]; /* lines + 1 that the bus read for nobody known yet, the oldest first */
+    uint64_t read[READS]; /* lines + 1 that the bus read for no known access, the oldest first */
     unsigned reads;
     uint64_t awaited; /* line + 1 that a load missed and whose read has not come */
 };

@@ -66,7 +66,7 @@ enum cf_leon4_cache { CF_LEON4_FETCH, CF_LEON4_DATA, CF_LEON4_SECOND, CF_LEON4_C
 struct cf_leon4_counts {
     uint64_t references[CF_CLASS_OPS];
     uint64_t misses[CF_CLASS_OPS][CF_CLASS_UNCLASSIFIED + 1];
-    uint64_t unknown[CF_CLASS_OPS]; /* hit or miss, nobody knows */
+    uint64_t unknown[CF_CLASS_OPS]; /* hit or miss is not known */
 };
 
 struct cf_leon4;

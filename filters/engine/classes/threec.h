@@ -33,7 +33,7 @@ struct cf_threec *cf_threec_new(uint64_t lines, int no_allocate);
 void cf_threec_free(struct cf_threec *t);
 
 /* References in order, with their enum cf_run_flag: enum cf_full_result of each. -1 without
-   memory; only freeing it makes sense then. */
+   memory; it can then only be freed. */
 int cf_threec_look(struct cf_threec *t, const uint64_t *line, const uint8_t *flags, uint32_t count,
                    uint8_t *found);
 

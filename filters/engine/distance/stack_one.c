@@ -15,7 +15,7 @@
  *   a level to clear. All bits of slots not given yet are ones, so that giving one changes nothing.
  *   The bits behind a line's are then the live lines less those before it.
  * - Bound. Where only distances up to a number are wanted, a slot is kept below which all lines are
- *   farther away. Such a line is taken like a new one: its bit stays, and nobody counts it.
+ *   farther away. Such a line is taken like a new one: its bit stays, and is not counted.
  * - Table. It finds the slot of a line: buckets of five lines that fill a cache line. It grows in
  *   place (stack_table.c).
  * - Batches (stack_simd.c). References go in batches through three loops: front, table, tree. So

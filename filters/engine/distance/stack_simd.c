@@ -225,7 +225,7 @@ CF_INLINE void rank_levels(struct stack *s, struct stack_work *w, uint32_t m, ui
             if (!evicted && k < nexts)
                 __builtin_prefetch(w->home[k]);
             if (__builtin_expect(slot - oldest >= STACK_FRESH - oldest, 0)) {
-                /* fresh, or below `oldest`, where its bit may stay: nobody counts it */
+                /* fresh, or below `oldest`, where its bit may stay: it is not counted */
                 dist[k] = slot == STACK_FRESH ? CF_DIST_COMPULSORY : CF_DIST_BEYOND;
                 newer++;
             } else {

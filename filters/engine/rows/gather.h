@@ -37,7 +37,7 @@ void cf_gather_free(struct cf_gather *g);
 uint8_t *cf_gather_mask(struct cf_gather *g, uint32_t rows) CF_MUST_CHECK;
 
 /* Appends the rows of `f` whose mask is 1 to the frame that is being collected, with all columns
-   that have decoded values, also those that nobody knows; blobs are no values a row and are left
+   that have decoded values, also those that are not known; blobs are no values a row and are left
    out. Sends what was collected when it is CF_WIRE_ROWS or more, and before, when `f` is of
    another table or has other columns. -1 without memory (errno is then ENOMEM) or when sending
    failed. */

@@ -36,7 +36,7 @@ enum cf_runs_option {
        not allocate */
     CF_RUNS_STORES = 4,
     /* "just before" means the fetch before a fetch and the data reference before a data reference:
-       for caches that are split, and that lose lines to nobody else */
+       for caches that are split, and that lose lines to no other accesses */
     CF_RUNS_SPLIT = 8,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * slots.c - line to slot: a hash of regions with open addressing and linear probing, at most a
- * quarter full so that hardly a lookup needs a second probe, which nobody could predict; and for
+ * quarter full so that hardly a lookup needs a second probe, which cannot be predicted; and for
  * each region the numbers of its pages.
  */
 #include <stdlib.h>

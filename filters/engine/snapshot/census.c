@@ -19,7 +19,7 @@ enum {
     SLICE = 4096, /* rows that are looked at together */
     TABLES = 4,
     LEVELS = 256,
-    UNKNOWN_LINES = 32768, /* of a cache that nobody tells of: 2 MB */
+    UNKNOWN_LINES = 32768, /* of a cache of no stated size: 2 MB */
 };
 
 /* What is counted of one level. */
@@ -77,13 +77,13 @@ static int close_snapshot(struct cf_census *c, struct level *l)
 static struct level *level_new(const struct cf_census *c, const struct cf_snapshot *s)
 {
     struct level *l = calloc(1, sizeof *l);
-    const uint64_t told = (uint64_t)s->sets * s->ways;
+    const uint64_t stated = (uint64_t)s->sets * s->ways;
 
     if (!l)
         return NULL;
     l->cpus = cf_groups_new();
     if (c->reuse)
-        l->lines = cf_lineset_new(!told ? UNKNOWN_LINES : told);
+        l->lines = cf_lineset_new(!stated ? UNKNOWN_LINES : stated);
     if (!l->cpus || (c->reuse && !l->lines)) {
         cf_groups_free(l->cpus);
         cf_lineset_free(l->lines);

@@ -99,7 +99,7 @@ static int equal_set(const struct sides *s)
     if (n != s->ways_b ||
         memcmp(s->a->line + s->slot_a, s->b->line + s->slot_b, n * sizeof *s->a->line) != 0)
         return 0;
-    /* the state of a way without a line is nobody's */
+    /* the state of a way without a line has no owner */
     return !s->a->state || !s->b->state ||
            memcmp(s->a->state + s->slot_a, s->b->state + s->slot_b, n) == 0;
 }

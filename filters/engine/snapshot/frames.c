@@ -11,7 +11,7 @@
 #include "filters/engine/rows/slots.h"
 
 struct owner {
-    uint64_t page; /* virtual, plus one; 0: nobody's */
+    uint64_t page; /* virtual, plus one; 0: no owner */
     uint32_t process;
 };
 
@@ -201,7 +201,7 @@ int cf_frames_owner(struct cf_frames *f, uint64_t phys, uint32_t *process, uint6
     const uint64_t frame = phys >> f->shift;
     uint32_t slot;
 
-    /* a frame that nobody had gets a slot here, without an owner */
+    /* a frame that was never given gets a slot here, without an owner */
     if (cf_slots_find(f->frames, &frame, 1, &slot) != 0 || slot >= f->owner_room ||
         !f->owner[slot].page)
         return 0;

@@ -44,7 +44,8 @@ int64_t cf_frames_place(struct cf_frames *f, uint32_t process, const uint64_t *a
 int cf_frames_learn(struct cf_frames *f, uint32_t process, const uint64_t *addr,
                     const uint64_t *phys, uint32_t rows);
 
-/* Whose frame holds a physical address, and which virtual address that is. 0 when nobody's. */
+/* Whose frame holds a physical address, and which virtual address that is. 0 when it
+   has no owner. */
 int cf_frames_owner(struct cf_frames *f, uint64_t phys, uint32_t *process, uint64_t *addr);
 
 /* Pages that have a frame. */

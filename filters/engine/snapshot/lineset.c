@@ -17,7 +17,7 @@ enum {
     BUCKET_LOAD = 8,
     LEAST_BUCKETS = 64,
     MOST_BUCKETS = 1 << 22,
-    MOST_TOLD = 1 << 16 /* lines that get room before they come */
+    MOST_STATED = 1 << 16 /* lines that get room before they come */
 };
 
 struct cf_lineset {
@@ -178,7 +178,7 @@ struct cf_lineset *cf_lineset_new(size_t lines)
     if (!s)
         return NULL;
     s->fill = CF_SIMD_CHOICE(cf_lineset_fill);
-    s->buckets = buckets_for(lines < MOST_TOLD ? lines : MOST_TOLD);
+    s->buckets = buckets_for(lines < MOST_STATED ? lines : MOST_STATED);
     if (half_new(s, &s->half[0]) != 0 || half_new(s, &s->half[1]) != 0) {
         cf_lineset_free(s);
         return NULL;

@@ -82,7 +82,7 @@ static int wanted(const struct cf_snapshots *s, uint8_t level)
     return !s->level || level == s->level;
 }
 
-static void tell(struct cf_snapshots *s, uint8_t level)
+static void note_level(struct cf_snapshots *s, uint8_t level)
 {
     if (s->first && !s->level)
         s->level = level;
@@ -151,7 +151,7 @@ static int announce(struct cf_snapshots *s, const struct cf_frame *f)
     if (cf_array_room(&s->queue, &s->room, s->count + f->rows, sizeof *s->queue) != 0)
         return -1;
     for (uint32_t i = 0; i < f->rows; i++) {
-        tell(s, level ? level[i] : 0);
+        note_level(s, level ? level[i] : 0);
         s->queue[s->count++] = (struct cf_snapshot){
             .number = number ? number[i] : 0,
             .sets = sets ? sets[i] : 0,
@@ -232,7 +232,7 @@ static int next_rows(struct cf_snapshots *s, struct cf_snapshots_event *e)
     const uint32_t number = s->snap ? s->snap[s->at] : 0;
     uint8_t level = s->levels ? s->levels[s->at] : 0;
 
-    tell(s, level);
+    note_level(s, level);
     if (!s->begun || number != s->number) {
         if (take_empty(s, number, 0))
             return 0;

@@ -5,7 +5,7 @@
  *
  * The rows of table snapshot may stand far ahead of the lines that they announce, and frames begin
  * and end anywhere. So announcements are kept until lines of their snapshot come, or of a later
- * one: then the snapshot was empty. Lines whose snapshot nobody announced are a snapshot all the
+ * one: then the snapshot was empty. Lines whose snapshot was not announced are a snapshot all the
  * same, of which time, mode and geometry are not known; streams made by hand are like that.
  * census.h counts along this walk, tags.h makes tables of it.
  *

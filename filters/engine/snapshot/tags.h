@@ -3,7 +3,7 @@
  * tags.h - snapshots of a cache, one after the other, each as a table of what every way holds.
  *
  * snapshots.h finds the rows of each snapshot; here they become whole tables: the one of now
- * and the one before, so that whoever compares snapshots goes over two arrays. One level is looked
+ * and the one before, so that what compares snapshots goes over two arrays. One level is looked
  * at; the caches of that level (by column cpu) lie behind each other.
  *
  * A line is known by its name (see there): its physical address, or where that is not known by

@@ -22,7 +22,7 @@ void cf_tasks_want(struct cf_reader *r);
 /* Takes a frame of table task of a reader that unifies strings. -1 without memory. */
 int cf_tasks_frame(struct cf_tasks *t, const struct cf_frame *f) CF_MUST_CHECK;
 
-/* String of the name, 0 where nobody told one. */
+/* String of the name, 0 where none was stated. */
 uint32_t cf_tasks_name(const struct cf_tasks *t, uint32_t pid);
 
 #endif
