@@ -46,11 +46,6 @@ void cf_decode_refused(struct cf_decode *t, const char *what, int error)
     t->refused = 1;
 }
 
-uint64_t cf_decode_time(const struct cf_decode *t)
-{
-    return t->time;
-}
-
 uint64_t cf_decode_rows(const struct cf_decode *t)
 {
     return t->total + t->out.rows;

@@ -38,7 +38,6 @@ struct cf_decode;
  * 0, or -1 when the writer takes no more. */
 int cf_decode_flush(struct cf_decode *t) CF_MUST_CHECK;
 
-uint64_t cf_decode_time(const struct cf_decode *t);    /* instructions so far */
 uint64_t cf_decode_rows(const struct cf_decode *t);    /* accesses and runs so far, */
 uint64_t cf_decode_objects(const struct cf_decode *t); /* and events of heap blocks */
 

@@ -142,21 +142,17 @@ static int put_run(struct cf_decode *t, const struct cf_decode_thread *th, unsig
                    unsigned stop)
 {
     struct cf_rows_block *b = th->listed;
-    int whole = stop - from == b->insns;
     uint64_t pc = cf_rows_pc(b, from);
-    uint32_t hint = whole ? b->run : 0;
 
-    if (!hint) {
+    if (b->run[from] >> 32 != stop) {
         struct cf_rows_row row = {.pc = pc, .insns = stop - from, .op = CF_IFETCH};
 
         row.size = (uint32_t)(cf_rows_pc(b, stop - 1) + cf_rows_length(b, stop - 1) - pc);
         if (cf_rows_hint(&t->rows, &row) != 0)
             return cf_decode_no_memory(t);
-        hint = row.hint;
-        if (whole)
-            b->run = hint;
+        b->run[from] = (uint64_t)stop << 32 | row.hint;
     }
-    return put_row(t, th->start + from, pc, hint);
+    return put_row(t, th->start + from, pc, (uint32_t)b->run[from]);
 }
 
 /* One execution with its runs of instructions among its accesses. Words that come in another block

@@ -28,11 +28,11 @@ struct cf_rows_block {
     struct cf_wire_exit *exit;
     struct cf_wire_section *section;
     /* Of a translation block: what the last load and the last store of each instruction were
-     * (decode_listed.c); the instructions that begin or reach into another fetch line than the one
-     * before; the hint of the run of all of them, 0 before that was seen. */
-    uint64_t *known;
+     * (decode_listed.c); the last run from each, as the index after it << 32 | hint; and those that
+     * begin or reach into another fetch line than the one before. */
+    uint64_t *known, *run;
     uint16_t *crossing;
-    uint32_t crossings, run;
+    uint32_t crossings;
 };
 
 static inline uint64_t cf_rows_pc(const struct cf_rows_block *b, uint32_t insn)

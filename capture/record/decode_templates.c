@@ -121,7 +121,7 @@ void cf_rows_code_free(struct cf_rows_code *c)
 static struct cf_rows_block *new_block(const struct cf_wire_block *wire, const uint8_t *rest,
                                        size_t bytes)
 {
-    size_t more = wire->listed ? wire->insns * (2 * sizeof(uint64_t) + sizeof(uint16_t)) : 0;
+    size_t more = wire->listed ? wire->insns * (3 * sizeof(uint64_t) + sizeof(uint16_t)) : 0;
     struct cf_rows_block *b = calloc(1, sizeof(*b) + bytes + more);
 
     if (!b)
@@ -140,7 +140,8 @@ static struct cf_rows_block *new_block(const struct cf_wire_block *wire, const u
     memcpy(b->insn, rest, bytes);
     if (wire->listed) {
         b->known = (uint64_t *)(b->insn + b->insns);
-        b->crossing = (uint16_t *)(b->known + 2 * (size_t)b->insns);
+        b->run = b->known + 2 * (size_t)b->insns;
+        b->crossing = (uint16_t *)(b->run + b->insns);
     }
     return b;
 }

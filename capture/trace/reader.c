@@ -291,8 +291,3 @@ struct cf_decode *cf_trace_decoder(struct cf_trace *t)
 {
     return &t->decode;
 }
-
-unsigned cf_trace_dropped(const struct cf_trace *t)
-{
-    return t->dropped;
-}

@@ -63,9 +63,6 @@ int cf_trace_finish(struct cf_trace *t);
 /* What decodes it. */
 struct cf_decode *cf_trace_decoder(struct cf_trace *t);
 
-/* Processes that were dropped for what they sent. */
-unsigned cf_trace_dropped(const struct cf_trace *t);
-
 /* What became of the processes: how many there were, of which some were not recorded at all (the
  * first CF_TRACE_TOLD of them, and why: errno of the first, 0 if what it went on as by exec cannot
  * be), and some were killed, so that what they did last is missing. */

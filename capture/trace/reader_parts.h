@@ -31,7 +31,8 @@ struct cf_trace {
     int follow;
     int fd;
     int begun;
-    unsigned dropped, seen, unrecorded, killed;
+    unsigned dropped; /* processes, for what they sent */
+    unsigned seen, unrecorded, killed;
     uint32_t unrecorded_error; /* errno of the first; 0: by an exec */
     uint32_t unrecorded_pid[CF_TRACE_TOLD];
     struct cf_trace_process *processes;
