@@ -143,10 +143,11 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, struct cf_rows_code *cod
     return cf_rows_repeat_end(r, code, staged);
 }
 
-MULTIVERSION enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
-                                                const uint8_t **from, const uint8_t *end,
-                                                struct cf_rows_output *out, uint64_t *time,
-                                                uint32_t *staged)
+/* Static: clang gives the clones of what is not a name that other files do not find. */
+static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows_code *code,
+                                               const uint8_t **from, const uint8_t *end,
+                                               struct cf_rows_output *out, uint64_t *time,
+                                               uint32_t *staged)
 {
     const struct cf_rows_columns columns = out->columns;
     const uint32_t *map = code->map;
@@ -252,4 +253,11 @@ MULTIVERSION enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_row
     *time = now;
     out->rows = row;
     return result;
+}
+
+enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
+                                   const uint8_t **from, const uint8_t *end,
+                                   struct cf_rows_output *out, uint64_t *time, uint32_t *staged)
+{
+    return expand(r, code, from, end, out, time, staged);
 }
