@@ -44,8 +44,8 @@ int cfr_resync(struct cf_reader *r)
 }
 
 /* A damaged frame may have been cut off, and another stream joined to it: then a header stands
-   among what should be the frame's bytes. Whoever nests damaged frames for the purpose could have
-   the same bytes looked at again and again: not more than a few times on the whole. */
+   among what should be the frame's bytes. An input that nests damaged frames for the purpose could
+   have the same bytes looked at again and again: not more than a few times on the whole. */
 void cfr_leave_frame(struct cf_reader *r, size_t total)
 {
     const uint8_t *p, *header;

@@ -109,7 +109,7 @@ const char *cf_facts_refuse(const struct cf_facts *l, const char *column, const 
 /* Values of the i-th column of a frame as its type, decoded if need be; no unified ids. NULL when
    they do not decode. For the writer. */
 const void *cf_frame_decode(const struct cf_frame *f, unsigned i, size_t *blob_bytes);
-/* Tells the reader that cf_frame_decode() found its i-th column damaged. */
+/* Reports to the reader that cf_frame_decode() found the i-th column damaged. */
 void cf_frame_damaged(const struct cf_frame *f, unsigned i);
 int cf_reader_unified(const struct cf_reader *r);
 /* Whether all columns that were packed together in this frame are still in it, as they came. */

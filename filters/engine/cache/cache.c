@@ -95,7 +95,7 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
     if (c->newest > NEWEST)
         c->newest = NEWEST;
     lines = (size_t)c->sets * c->ways;
-    c->far = lines > 1u << 16; /* half a megabyte */
+    c->fetch_ahead = lines > 1u << 16; /* half a megabyte */
     c->line = cf_memory_take(lines * sizeof(uint64_t) + CF_WAYS_BEHIND);
     c->word = calloc((size_t)c->sets * c->words + 1, sizeof(*c->word));
     if (c->physical && age)
@@ -225,13 +225,14 @@ uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t 
         return n;
     }
     cf_cache_reach_all(c, line, count);
-    if (c->direct || c->whole || c->newest < FEWEST || cf_cache_list_room(&c->kept, count) != 0) {
-        c->whole -= c->whole != 0;
+    if (c->direct || c->skip_filter_batches || c->newest < FEWEST ||
+        cf_cache_list_room(&c->kept, count) != 0) {
+        c->skip_filter_batches -= c->skip_filter_batches != 0;
         return c->run(c, line, flags, count, ways, miss, victim);
     }
     drop_repeats(c, line, flags, count);
     if (c->kept.count > count / 2 && count > NEWEST)
-        c->whole = WAIT;
+        c->skip_filter_batches = WAIT;
     n = c->run(c, c->kept.line, c->kept.flags, c->kept.count, ways, miss, victim);
     for (uint32_t k = 0; k < n; k++)
         miss[k] = c->kept.row[miss[k]];

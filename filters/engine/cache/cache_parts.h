@@ -34,17 +34,17 @@ struct cf_cache {
     uint64_t random;  /* state of the generator */
     uint64_t invalid; /* ways of a physical cache that hold no line */
     cf_cache_runner *run;
-    struct cf_cache_list kept; /* the batch at hand without repeats; row = index in the batch */
-    uint32_t newest;           /* the last lines are looked up by so many remainders */
-    uint32_t whole;            /* so many batches to come are taken with their repeats */
+    struct cf_cache_list kept;    /* the batch at hand without repeats; row = index in the batch */
+    uint32_t newest;              /* the last lines are looked up by so many remainders */
+    uint32_t skip_filter_batches; /* so many batches to come are taken with their repeats */
     uint64_t way_mask[CF_MAX_WAYS / 64];    /* the ways that exist */
     uint64_t touch_keep[64], touch_set[64]; /* tree-PLRU up to 64 ways: the path to a way */
     enum cf_replacement policy;
     uint32_t leaves; /* of the tree: ways, rounded up to a power of two */
     uint8_t physical, through, allocate;
-    uint8_t direct;  /* a repeat costs the runner less than finding it would */
-    uint8_t settled; /* few references of the last batch missed */
-    uint8_t far;     /* the lines do not stay in the processor's own cache */
+    uint8_t direct;      /* a repeat costs the runner less than finding it would */
+    uint8_t settled;     /* few references of the last batch missed */
+    uint8_t fetch_ahead; /* the lines do not stay in the processor's own cache */
 };
 
 static inline uint32_t cf_cache_index(const struct cf_cache *c, uint64_t line)
@@ -53,8 +53,8 @@ static inline uint32_t cf_cache_index(const struct cf_cache *c, uint64_t line)
 }
 
 /* A large cache is emptied block by block, each when it is first reached: to write all of a last
-   level, most of which short programs never see, takes longer than they run. Whoever reads or
-   changes a set calls one of these before. Lines may have CF_CACHE_DIRTY. */
+   level, most of which short programs never see, takes longer than they run. Code that reads
+   or changes a set calls one of these before. Lines may have CF_CACHE_DIRTY. */
 void cf_cache_empty_block(const struct cf_cache *c, uint32_t block);
 void cf_cache_reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count);
 static inline void cf_cache_reach(const struct cf_cache *c, uint32_t set)

@@ -18,11 +18,11 @@ enum {
 };
 
 /* `known` ways, or where that is 0 any number up to `most`, or any at all where that is 0, too.
-   `odd`: the sets are no power of two. `settled`: few miss, so two branches that are usually
+   `modulo`: the sets are no power of two. `settled`: few miss, so two branches that are usually
    foreseen save most of the work: for the newest line of a set, and for a line that misses. */
 CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
                        uint32_t count, uint32_t *miss, uint64_t *victim, const unsigned known,
-                       const unsigned most, const int fifo, const int odd, const int settled)
+                       const unsigned most, const int fifo, const int modulo, const int settled)
 {
     /* in registers, since what is written might be anything in memory */
     const struct cf_sets index = c->index;
@@ -30,13 +30,13 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
     const uint64_t last = UINT64_C(1) << (ways - 1), exist = last | (last - 1);
     const uint64_t dirties = !c->through;
     const uint32_t searched = most ? most : ways;
-    const uint32_t ahead = c->far ? AHEAD : 0;
+    const uint32_t ahead = c->fetch_ahead ? AHEAD : 0;
     uint64_t *const sets = c->line;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t l = line[i], dirty = (flags[i] & dirties) << 63, entry = l | dirty;
-        uint64_t *const set = sets + (size_t)(odd ? cf_sets_index(&index, l) : l & mask) * ways;
+        uint64_t *const set = sets + (size_t)(modulo ? cf_sets_index(&index, l) : l & mask) * ways;
         uint64_t found, place, old;
 
         if (settled && (set[0] ^ l) << 1 == 0) {
@@ -45,8 +45,8 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
             continue;
         }
         if (ahead && i + ahead < count) {
-            const uint64_t *next = sets + (size_t)(odd ? cf_sets_index(&index, line[i + ahead])
-                                                       : line[i + ahead] & mask) *
+            const uint64_t *next = sets + (size_t)(modulo ? cf_sets_index(&index, line[i + ahead])
+                                                          : line[i + ahead] & mask) *
                                               ways;
 
             for (unsigned w = 0; w < ways; w += 8)
@@ -70,8 +70,8 @@ CF_INLINE uint32_t run(struct cf_cache *c, const uint64_t *line, const uint8_t *
     return n;
 }
 
-#define RUN(known, most, fifo, odd, settled)                                                       \
-    run(c, line, flags, count, miss, victim, known, most, fifo, odd, settled)
+#define RUN(known, most, fifo, modulo, settled)                                                    \
+    run(c, line, flags, count, miss, victim, known, most, fifo, modulo, settled)
 #define RUNNER(name, known, most, fifo)                                                            \
     static uint32_t name(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,           \
                          uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)          \

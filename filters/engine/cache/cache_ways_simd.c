@@ -292,7 +292,7 @@ run(struct cf_cache *c, const uint64_t *line, const uint8_t *flags, uint32_t cou
         const uint64_t dirty = (uint64_t)(flags[i] & dirties) << 63; /* CF_RUN_STORE is bit 0 */
         const uint32_t way = cf_ways_place(entry, c->ways, line[i]);
 
-        if (c->far && i + 8 < count)
+        if (c->fetch_ahead && i + 8 < count)
             __builtin_prefetch(c->line + (size_t)cf_cache_index(c, line[i + 8]) * c->ways, 1);
         if (way < c->ways) {
             entry[way] |= dirty;

@@ -41,7 +41,7 @@ static int serves(const struct cf_level *l, unsigned kind)
            l->kind == (kind == KIND_FETCH ? CF_INSTRUCTION_CACHE : CF_DATA_CACHE);
 }
 
-/* Which level is behind which, for each kind of access. */
+/* Sets the next level of each level, for each kind of access. */
 static int connect(struct cf_hierarchy *h, char *problem, size_t size)
 {
     for (unsigned kind = 0; kind < KINDS; kind++) {

@@ -25,7 +25,7 @@ struct cf_hierarchy;
 enum cf_prefetcher {
     CF_PREFETCH_NONE,
     CF_PREFETCH_NEXT_LINE, /* a demand miss, or the first use of a prefetched line, asks for the
-                              line behind it: tagged prefetch (Gindele, 1977; Smith, "Cache
+                              line after it: tagged prefetch (Gindele, 1977; Smith, "Cache
                               Memories", ACM Computing Surveys 14(3), 1982, section 2.1) */
     CF_PREFETCH_STRIDE,    /* per 4 KiB page, the distance of the last two lines asked for; twice
                               the same asks for the line one distance ahead, in the page: the

@@ -68,12 +68,11 @@ struct tier {
     /* Of a first level, by cache and group of sets: the line that was touched last of all in those
        sets, with CF_CACHE_DIRTY if it is known to be; NO_LINE if that is not known. A further
        touch of it changes nothing, and most runs are that. groups: a power of two that divides the
-       sets, so that the low bits of a line's number tell its group. */
+       sets, so that the low bits of a line's number are its group. */
     uint64_t *recent;
     uint32_t groups;
     struct watch *watch;
     int sees_hits; /* the watcher wants hits, too */
-    int calm;      /* few of the last batch missed */
     uint64_t arrived[CLASSES], missed[CLASSES];
     struct cf_hierarchy_counts n; /* the rest */
 };
@@ -89,11 +88,11 @@ struct cf_hierarchy {
     struct tier tier[CF_MAX_LEVELS];
     int first[KINDS]; /* level that the accesses of a kind reach first, or MEMORY */
     uint8_t first_depth[KINDS];
-    int may_share; /* two caches may hold the same line for different cores */
-    int alone;     /* a core has run */
-    int several;   /* a second core, too: until then there is nothing to keep coherent */
-    int coherent;  /* may_share and several */
-    int pipeline;  /* the machine is one that the pipeline serves */
+    int may_share;     /* two caches may hold the same line for different cores */
+    int has_run;       /* a core has run */
+    int several_cores; /* a second core, too: until then there is nothing to keep coherent */
+    int coherent;      /* may_share and several_cores */
+    int pipeline;      /* the machine is one that the pipeline serves */
     cfh_serial_code *serial;
     cfh_serial_rows_code *serial_rows;
     int two_runs; /* first levels have lines of different sizes: runs are made for each */

@@ -14,7 +14,7 @@
 enum { FEW_ROWS = 32 };
 
 /* Line accesses at the first level, or at memory where there is none: one a row, and one for every
-   further line of it. The runs do not tell, since repeated references are dropped from them.
+   further line of it. The runs do not show them, since repeated references are dropped.
    Returns the flushes. */
 static uint64_t count_rows(struct cf_hierarchy *h, const uint8_t *op, uint32_t from, uint32_t to,
                            uint64_t *fetches)
@@ -184,11 +184,11 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     if (from >= to)
         return 0;
     core %= h->cores;
-    if (h->alone && h->core != core) {
-        h->several = 1;
+    if (h->has_run && h->core != core) {
+        h->several_cores = 1;
         h->coherent = h->may_share;
     }
-    h->alone = 1;
+    h->has_run = 1;
     if (h->core != core)
         for (unsigned i = 0; i < h->levels; i++)
             h->tier[i].at = core / h->tier[i].shared;
@@ -198,7 +198,7 @@ int cf_hierarchy_run(struct cf_hierarchy *h, const uint64_t *addr, const uint8_t
     apart = h->apart && op && !flushes && !h->watched && fetches && to - from >= FEW_ROWS;
     /* not worth making runs: few rows, and fetches between the data, which break them up */
     broken = (fetches && !apart) || h->two_runs || to - from < FEW_ROWS;
-    code = flushes ? SERIAL : h->pipeline && !h->several && (!h->split || op) ? PIPELINE : SERIAL;
+    code = !flushes && h->pipeline && !h->several_cores && (!h->split || op) ? PIPELINE : SERIAL;
     if (h->ahead || (code == SERIAL && !h->watched && broken)) {
         h->serial_rows(h, addr, op, size, from, to, core, key, hit);
     } else if (h->split && (code == PIPELINE || apart)) {

@@ -230,8 +230,8 @@ static unsigned read_missed(struct cf_hierarchy *h, int level, uint64_t line, in
 }
 
 /* A read that comes from the level before; own: for a store. *dirty is set where an exclusive level
-   gives away a dirty line; NULL for an instruction cache, which must not hold one, since nobody
-   would find it there. Returns the depth that serves it. */
+   gives away a dirty line; NULL for an instruction cache, which must not hold one, since no
+   lookup would find it there. Returns the depth that serves it. */
 static unsigned read_line(struct cf_hierarchy *h, int level, uint64_t line, int own, int *dirty)
 {
     struct tier *t;
@@ -375,7 +375,7 @@ static void fetch_ahead(const struct cf_hierarchy *h, unsigned kind, uint64_t li
         const struct cf_cache *c = t->cache[t->at];
         const uint64_t *set = c->line + (size_t)cf_cache_index(c, line) * c->ways;
 
-        for (uint32_t w = 0; c->far && w < c->ways; w += 8)
+        for (uint32_t w = 0; c->fetch_ahead && w < c->ways; w += 8)
             __builtin_prefetch(set + w, 1);
         line = outward(h, t, t->next[kind], line);
     }

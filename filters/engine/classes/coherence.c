@@ -43,7 +43,7 @@ struct cf_coherence *cf_coherence_new(const struct cf_coherence_geometry *g)
     while (1u << c->shift < c->times + g->cores)
         c->shift++;
     c->index = cf_sets(g->sets);
-    c->alone = !g->no_allocate;
+    c->one_core = !g->no_allocate;
     c->first_core = CF_COHERENCE_CORES;
     c->take_runs = CF_SIMD_CHOICE(cf_coherence_take_runs);
     c->through_sets = CF_SIMD_CHOICE(cf_coherence_through_sets);
@@ -233,7 +233,7 @@ static void through_list(struct cf_coherence *c, const struct cf_coherence_rows 
 static inline __attribute__((always_inline)) void states(struct cf_coherence *c, int wide)
 {
     const uint32_t runs = c->runs;
-    const int stays_out = c->g.no_allocate, alone = c->alone, outside = c->g.outside;
+    const int stays_out = c->g.no_allocate, one_core = c->one_core, outside = c->g.outside;
     const unsigned shift = c->shift;
     uint32_t *const first = c->state;
 
@@ -247,7 +247,7 @@ static inline __attribute__((always_inline)) void states(struct cf_coherence *c,
         uint32_t *const state = first + ((size_t)c->slot[i] << shift), known = *state;
         const uint64_t news = get_news(state, core, wide);
 
-        if (alone && !missed)
+        if (one_core && !missed)
             continue;
         c->news[i] = news;
         c->found[i] = (outside && !(known & me)) ? CF_FULL_NEVER_SEEN : c->found[i];
@@ -287,10 +287,10 @@ static void see_cores(struct cf_coherence *c, const struct cf_coherence_rows *in
 {
     const uint32_t core = in->core ? in->core[0] : 0;
 
-    c->alone &= c->first_core == CF_COHERENCE_CORES || c->first_core == core;
+    c->one_core &= c->first_core == CF_COHERENCE_CORES || c->first_core == core;
     c->first_core = core;
     if (in->core)
-        c->alone &= !memcmp(in->core, in->core + 1, in->rows - 1);
+        c->one_core &= !memcmp(in->core, in->core + 1, in->rows - 1);
 }
 
 /* The runs at hand. -1 without memory. */

@@ -44,7 +44,7 @@ struct cf_coherence {
     unsigned unit_shift; /* log2 of the bytes in what counts as a word of memory */
     unsigned mask_bits;  /* 16 or 64: units in a line, rounded up */
     struct cf_sets index;
-    int alone;           /* all rows so far are of one core: no core has news of a line, */
+    int one_core;        /* all rows so far are of one core: no core has news of a line, */
     uint32_t first_core; /* this one; CF_COHERENCE_CORES where none came */
     uint64_t invalidations;
     struct cf_class_counts counts;

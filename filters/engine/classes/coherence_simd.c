@@ -89,7 +89,7 @@ void CF_SIMD(cf_coherence_take_runs)(struct cf_coherence *c, const struct cf_coh
         if (__builtin_expect(flags[n] & CF_RUN_PART, 0))
             c->counts.references[op]++;
     }
-    if (c->alone)
+    if (c->one_core)
         memset(c->write, 0, count * sizeof(*c->write));
     else
         find_words(c, in, at, next);

@@ -10,7 +10,7 @@
  *             was not there yet: a miss of no class ("some memory blocks needed more than one
  *             calls to become cache residents", III.A, note a).
  *   loads     hit or missed as hardware was seen to do (III.B: a bus read follows a load that
- *             misses). The paper does not know addresses and calls all of these misses cold, as
+ *             misses). The paper does not know addresses and calls all of these misses "cold", as
  *             `data_compulsory` does here. Otherwise, beyond the paper, the distance gives the
  *             class; a miss whose address is not known, or of a line that by distance should have
  *             hit, has none. Of a load of which hardware shows nothing, the distance gives all.

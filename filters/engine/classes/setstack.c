@@ -3,7 +3,7 @@
  * setstack.c - an LRU stack for each set (see setstack.h).
  *
  * A stack is an array whose last element is its top, so that it grows at the end and a search for a
- * line used lately ends soon. Moving a line to the top moves the lines above it down by one.
+ * recent line ends soon. Moving a line to the top moves the lines above it down by one.
  */
 #include <stdlib.h>
 #include <string.h>

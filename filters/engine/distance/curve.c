@@ -5,7 +5,7 @@
  * In: distances. Out: counts. Memory: the counts, and a table that is the same size always.
  *
  * To find a distance's place among the sizes, the numbers are divided into cells: 0 to 31 each its
- * own, from there on 32 a doubling. A table tells for each cell how many sizes lie at or below its
+ * own, from there on 32 a doubling. A table holds for each cell how many sizes lie at or below its
  * begin; from there one looks on, which usual sizes (powers of two with steps between) make
  * unnecessary, since they are begins of cells.
  */

@@ -18,7 +18,7 @@
  * with a distance of C or more; N is the number of all references. Its standard error is found by
  * random groups (Wolter, Introduction to Variance Estimation, 2nd ed., chapter 2): the sampled
  * lines fall into 32 groups by another part of their hash, and the spread of the groups' sums
- * tells that of the whole. It does not hold the error of the distances themselves, about
+ * gives that of the whole. It does not hold the error of the distances themselves, about
  * sqrt(d (1-R) / R) lines at distance d, which moves the curve sideways.
  */
 #ifndef CF_SHARDS_H
@@ -73,7 +73,7 @@ void shards_scale(struct shards *h, const uint64_t *line, uint64_t *dist, uint32
    the sample can resolve: from *from lines, at least 16/R. */
 double shards_error(const struct shards *h, uint64_t *from);
 
-/* The miss ratio of a cache of 1 << bits lines, as told above. */
+/* The miss ratio of a cache of 1 << bits lines, estimated as above. */
 double shards_misses(const struct shards *h, unsigned bits);
 
 #endif

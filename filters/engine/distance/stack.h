@@ -5,7 +5,7 @@
  * The distance of a reference is the number of distinct other lines that were referenced since the
  * last reference to the same line (Mattson, Gecsei, Slutz, Traiger: Evaluation techniques for
  * storage hierarchies, IBM Systems Journal 9(2), 1970): a fully associative LRU cache of C lines
- * hits exactly when it is below C. How it is found is told in stack.c.
+ * hits exactly when it is below C. The algorithm is described in stack_one.c.
  *
  * Memory: at most 32 bytes a distinct line; some 900 bytes a stack (there are sets times units of
  * them, made when first used), 1.3 KiB from its 33rd line on; 12 bytes a set; and 1 MiB besides.

@@ -8,7 +8,7 @@
  * and the distance is the number of bits behind that of the line. What makes it fast:
  *
  * - Front. The 32 most recent lines stay out of the array. Most references of real programs hit
- *   among them, and cost one look at 32 tags. A reference that does not, drives out the oldest,
+ *   among them, and cost one look at 32 tags. A reference that does not, evicts the oldest,
  *   which only then takes a slot. Where programs have no locality the front is switched off.
  * - Tree. Counts of bits are kept for blocks of 448 bits, and for groups of 32 blocks, 1024 blocks,
  *   ..., each as a prefix within its group: one addition a level to count, one vector subtraction
@@ -156,7 +156,7 @@ struct stack *stack_new(uint64_t max)
     if (!s)
         return NULL;
     s->max = max;
-    /* nobody can choose lines that meet in one bucket, who does not know where memory lies */
+    /* an input cannot choose lines that meet in one bucket without knowing where memory lies */
     s->seed = (uint64_t)(uintptr_t)s * 0x9e3779b97f4a7c15u;
     if (stack_table_make(s) != 0) {
         stack_free(s);

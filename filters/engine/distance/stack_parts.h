@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stack_parts.h - one LRU stack. The idea is told in stack_one.c.
+ * stack_parts.h - one LRU stack. The algorithm is described in stack_one.c.
  */
 #ifndef CF_STACK_PARTS_H
 #define CF_STACK_PARTS_H

@@ -333,7 +333,7 @@ static int far_lines(struct stack *s, struct stack_work *w, const uint64_t *line
             return -1;
         find_homes(s, w, line + done + m, next);
         rank(s, w, m, 0, NULL, dist + done, next);
-        for (uint32_t k = 0; k < m; k += 4) /* every fourth tells enough of them */
+        for (uint32_t k = 0; k < m; k += 4) /* every fourth, as an estimate */
             if (dist[done + k] < STACK_FRONT)
                 s->near += m - k < 4 ? m - k : 4;
     }

@@ -231,8 +231,8 @@ static int weigh(struct cf_candidates *r, const struct view *v, double *others, 
     return 1;
 }
 
-/* Runs the accesses under a candidate; a sum over the lines that it leaves tells predictions
-   apart. */
+/* Runs the accesses under a candidate; a sum over the lines that it leaves distinguishes
+   predictions. */
 static uint64_t run_candidate(struct cf_candidates *r, struct cf_cache *c, const struct view *v,
                               uint32_t *there, uint32_t *left)
 {

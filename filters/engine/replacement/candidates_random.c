@@ -3,7 +3,7 @@
  * candidates_random.c - of candidates.h: how likely random victims are to leave what a snapshot
  * shows.
  *
- * Runs tell how many of the accessed lines survive, and how likely each of them does. The chance of
+ * Runs show how many of the accessed lines survive, and how likely each of them does. The chance of
  * the very lines, given their number, follows from the second: runs alone could never show each of
  * the many choices.
  */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * placement.h - what consecutive snapshots tell of replacement: which way a new line took, and how
+ * placement.h - what consecutive snapshots show of replacement: which way a new line took, and how
  * many of certain lines are cached ("Observing the Invisible", section 7.7, Figs. 14 and 13).
  *
  * Ways. A way whose line is another than in the snapshot before was chosen for a new one. Where a
  * set took one new line in between, that is one decision of the policy. Where it took several, the
- * earlier ones may be hidden by later ones, and how often each way was chosen cannot be told: these
+ * earlier ones may be hidden by later ones, and how often each way was chosen is not known: these
  * are counted apart. So is a line that came into a way without a valid one: caches fill invalid
  * ways before they replace.
  *
  * Steps. From one decision of a set to its next one, the way moves by so many ways, modulo their
  * number. Independent decisions give each step its chance of the product of the ways' own chances;
  * a policy that goes around gives one step. So round robin, whose ways are chosen equally often, is
- * told from random choice.
+ * distinguished from random choice.
  */
 #ifndef CF_PLACEMENT_H
 #define CF_PLACEMENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * counts.h - a counter for each distinct key, and what a ranking tells: order, knee, coverage.
+ * counts.h - a counter for each distinct key, and what a ranking needs: order, knee, coverage.
  *
  * Keys are two 64-bit words (one that is not needed is 0). Open addressing with linear probing,
  * 32 bytes a slot, at most three quarters full: 43 to 85 bytes a distinct key.

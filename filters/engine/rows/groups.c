@@ -5,9 +5,9 @@
  * In: a column. Out: the number of each row's value. Memory: the list of values and a counter for
  * each, which holds its number; both grow with distinct values alone.
  *
- * Values that came lately are kept by a few bits, since addresses and sites come in bursts, and few
- * processes take turns. Of the rest, small ones have theirs in a table, of which only what is used
- * takes memory.
+ * A direct-mapped cache of recent values comes first, since addresses and sites come in bursts, and
+ * few processes take turns. Of the rest, small ones have theirs in a table, of which only what is
+ * used takes memory.
  */
 #include <stdlib.h>
 #include <string.h>

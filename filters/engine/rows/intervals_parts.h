@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * intervals_parts.h - the state of a set of address ranges. The idea is told in intervals.c.
+ * intervals_parts.h - the state of a set of address ranges. See intervals.c for the algorithm.
  */
 #ifndef CF_INTERVALS_PARTS_H
 #define CF_INTERVALS_PARTS_H

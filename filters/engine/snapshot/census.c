@@ -330,7 +330,7 @@ void cf_census_want(const struct cf_census *c, struct cf_reader *r)
     }
 }
 
-/* What the walk tells of a frame, or of the end with `f` NULL. */
+/* The walk's events of a frame, or of the end with `f` NULL. */
 static int walk(struct cf_census *c, const struct cf_frame *f)
 {
     struct cf_snapshots_event e;

@@ -76,7 +76,7 @@ int cf_census_rank(const struct cf_census *c, int level, uint32_t *order,
 
 /* Lines that all caches of a level hold in a snapshot: sets * ways * the caches that the lines of
    the level name by their cpu in the whole stream (one where they name none). 0 when the snapshot
-   does not tell its geometry. */
+   has no geometry. */
 uint64_t cf_census_room(const struct cf_census *c, const struct cf_snapshot *s);
 
 #endif

@@ -17,7 +17,7 @@ struct owner {
 
 enum { RECENT = 256 };
 
-/* A page used lately: all ones for none, which is no page. */
+/* A recent page: all ones for none, which is no page. */
 struct recent {
     uint64_t page, base;
 };

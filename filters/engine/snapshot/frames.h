@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * frames.h - physical memory for a trace of virtual addresses: each page of each process gets a
- * page frame when it is first touched, as from an operating system, and a frame tells whose it is.
+ * page frame when it is first touched, as from an operating system; the owner of each is kept.
  *
  * Shared caches are indexed by physical addresses, so how many lines of a program fall into one set
  * is a matter of its frames. Three orders in which frames are given:
@@ -9,7 +9,7 @@
  *   sequential  one after the other
  *   coloured    the low bits of the frame's number are those of the virtual page, so that a cache
  *               of up to 1024 pages a way is indexed as by virtual addresses
- * Where the trace has physical addresses, cf_frames_learn() is told of them instead.
+ * Where the trace has physical addresses, cf_frames_learn() takes them instead.
  *
  * Memory: 24 bytes a page that was touched, and 4 to 20 for finding it twice; where neighbours of a
  * page are not touched, up to 64 times as much (see slots.h).

@@ -9,7 +9,7 @@
  * does not fit its bucket goes to a hash table, so that any keys are right and few are slow.
  *
  * Memory: 34 to 68 bytes a line of the largest snapshot, more only where the low bits of many
- * agree. What a stream tells of the size of its cache without having lines takes no room.
+ * agree. A size of the cache that a stream declares without having lines takes no room.
  */
 #ifndef CF_LINESET_H
 #define CF_LINESET_H

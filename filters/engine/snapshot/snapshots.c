@@ -15,7 +15,7 @@
 enum { PIECE = 2048, LEVELS = 256 };
 
 struct cf_snapshots {
-    int first;     /* the level that is told first is wanted, */
+    int first;     /* the level of the first event is wanted, */
     uint8_t level; /* or this one; 0 = all */
     uint32_t segment;
     int ending; /* a header has come, or the end of the input */
@@ -27,9 +27,9 @@ struct cf_snapshots {
     struct cf_snapshot common;       /* what was announced of the current one for no level */
     struct cf_snapshot open[LEVELS]; /* of the current number */
     uint8_t is_open[LEVELS];
-    /* levels that were opened and of which no event has told */
-    uint8_t fresh[LEVELS];
-    unsigned fresh_at, fresh_count;
+    /* levels that were opened and of which no event was given */
+    uint8_t unreported[LEVELS];
+    unsigned unreported_at, unreported_count;
     /* lines at hand; NULL = none */
     const struct cf_frame *frame;
     const uint32_t *snap;
@@ -96,7 +96,7 @@ static void open_level(struct cf_snapshots *s, const struct cf_snapshot *one, ui
     s->open[level] = *one;
     s->open[level].level = level;
     if (wanted(s, level))
-        s->fresh[s->fresh_count++] = level;
+        s->unreported[s->unreported_count++] = level;
 }
 
 static void start(struct cf_snapshots *s, uint32_t number)
@@ -184,7 +184,7 @@ static uint32_t run_end(const uint32_t *number, const uint8_t *level, uint32_t f
     return from;
 }
 
-/* The level of lines that do not tell theirs: the one that was announced, if it is one. */
+/* The level of lines without column level: the one that was announced, if it is one. */
 static uint8_t only_level(const struct cf_snapshots *s)
 {
     const uint8_t *one = memchr(s->is_open, 1, LEVELS);
@@ -244,7 +244,7 @@ static int next_rows(struct cf_snapshots *s, struct cf_snapshots_event *e)
     if (!level)
         level = only_level(s);
     open_level(s, &s->common, level);
-    if (s->fresh_count)
+    if (s->unreported_count)
         return 0;
     e->what = CF_SNAPSHOTS_ROWS;
     e->is = &s->open[level];
@@ -259,12 +259,12 @@ static int next_rows(struct cf_snapshots *s, struct cf_snapshots_event *e)
 int cf_snapshots_next(struct cf_snapshots *s, struct cf_snapshots_event *e)
 {
     for (;;) {
-        if (s->fresh_at < s->fresh_count) {
+        if (s->unreported_at < s->unreported_count) {
             e->what = CF_SNAPSHOTS_BEGIN;
-            e->is = &s->open[s->fresh[s->fresh_at++]];
+            e->is = &s->open[s->unreported[s->unreported_at++]];
             return 1;
         }
-        s->fresh_at = s->fresh_count = 0;
+        s->unreported_at = s->unreported_count = 0;
         if (s->frame && s->at < s->frame->rows) {
             if (next_rows(s, e))
                 return 1;

@@ -21,7 +21,7 @@ struct cf_snapshot {
     uint32_t sets, ways; /* of one cache of the level, 0 = not known */
     uint8_t level;       /* 0 = not known */
     uint8_t mode;        /* bits of enum cf_mode */
-    uint8_t announced;   /* a row of table snapshot told of it; else time and mode are 0 */
+    uint8_t announced;   /* by a row of table snapshot; else time and mode are 0 */
     uint32_t segment;    /* how many headers came before it, from 1 */
     uint64_t time;       /* in ticks of the clock */
     uint64_t cost;       /* cycles */
@@ -42,8 +42,8 @@ struct cf_snapshots_event {
     uint32_t from, to;
 };
 
-/* Levels: one of them (1 to 255), all, or the one that is told first. Where one is looked at, rows
-   that do not tell their level are taken for it. */
+/* Levels: one of them (1 to 255), all, or that of the first event. Where one is looked at, rows
+   without column level are taken for it. */
 enum { CF_SNAPSHOTS_ALL = 0, CF_SNAPSHOTS_FIRST = 256 };
 
 /* NULL without memory. */
@@ -73,7 +73,7 @@ uint64_t cf_snapshots_passed_over(const struct cf_snapshots *s);
 
 /* What a line is called, so that two rows are of the same line when their names are equal: its
    physical address; where that is not known (0, and the virtual one is not), process and virtual
-   address. The first byte of a line has an even address, so that bit 0 tells the two apart. Names
+   address. The first byte of a line has an even address, so that bit 0 distinguishes the two. Names
    of virtual lines are unique for processes below 2^16 at addresses below 2^48; beyond, two could
    be equal by chance. */
 static inline uint64_t cf_line_virtual(uint64_t addr, uint32_t pid)

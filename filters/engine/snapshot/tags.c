@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot is complete when the walk tells of the next one, or of the end of the segment: that
- * event waits until the snapshot was handed out. Both tables always have the same layout, so that
- * slots compare directly; it grows when a row tells of more sets, ways or caches.
+ * A snapshot is complete when the walk gives the event of the next one, or of the end of the
+ * segment, which waits until the snapshot was handed out. Both tables always have the same layout,
+ * so that slots compare directly; it grows when a row has a set, way or cache beyond it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -335,7 +335,7 @@ static int begin(struct cf_snaps *s, const struct cf_snapshot *is)
 
         if (r < 0)
             return -1;
-        /* a geometry that cannot be is not believed: the lines tell */
+        /* an invalid geometry is ignored: that of the lines is taken */
         if (r == 0)
             extend(s, s->info.sets, s->info.ways);
     }

@@ -29,7 +29,7 @@ enum cf_tags_keep {
     CF_TAGS_OWNER = 1, /* pid, addr */
     CF_TAGS_PID = 16,  /* pid alone */
     CF_TAGS_STATE = 2,
-    CF_TAGS_MARK = 4,    /* what cf_snaps_marks() told */
+    CF_TAGS_MARK = 4,    /* as given to cf_snaps_marks() */
     CF_TAGS_VIRTUAL = 8, /* lines are known by process and virtual address where they have one */
 };
 

@@ -40,7 +40,7 @@ struct hill {
     struct cf_machine *m;
     struct cf_hierarchy *model; /* NULL where a level with its own caches is all there is */
     int own;                    /* a level has its own caches: the model is for fetches only */
-    int whole;                  /* all levels are modelled, for column hit */
+    int all_levels;             /* all levels are modelled, for column hit */
     struct cf_cores *cores;
     unsigned core_count;
     uint32_t shortest;  /* line of the machine */

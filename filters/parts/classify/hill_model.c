@@ -101,7 +101,7 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
                                           .fetches = l->kind == CF_UNIFIED,
                                           .outside = 1};
 
-        w->own = alone && !h->whole && l->kind == CF_DATA_CACHE && l->policy == CF_LRU &&
+        w->own = alone && !h->all_levels && l->kind == CF_DATA_CACHE && l->policy == CF_LRU &&
                  !reaches_back(h, l->depth);
         g.outside = !w->own;
         h->own |= w->own;
@@ -148,7 +148,7 @@ static void make_model(struct hill *h)
     for (unsigned i = 0; i < h->watches; i++)
         if (depth < h->m->level[h->watch[i].level].depth)
             depth = h->m->level[h->watch[i].level].depth;
-    if (!h->whole)
+    if (!h->all_levels)
         leave_out(h, depth);
     if (h->own) {
         unsigned kept = 0;
@@ -198,9 +198,9 @@ void *hill_begin(struct classify *c)
     h->m = cf_tool_machine(&c->tool, c->o.machine);
     h->core_count = cf_tool_cores(h->m, c->o.cores);
     h->shortest = shortest_line(h->m);
-    h->whole = c->adds_hit = states_latencies(h->m);
+    h->all_levels = c->adds_hit = states_latencies(h->m);
     cf_made_by(&c->made, &c->tool, h->m, h->core_count);
-    if (h->whole)
+    if (h->all_levels)
         h->hits = cf_column_room(&h->c->tool, 1);
     while (c->o.level && named < h->m->levels && strcmp(h->m->level[named].name, c->o.level) != 0)
         named++;

@@ -157,7 +157,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         for (unsigned i = 0; i < h->watches; i++)
             if (h->watch[i].shares)
                 share(h, &h->watch[i], addr + from, ops, sizes, n);
-        if (h->whole)
+        if (h->all_levels)
             memcpy(h->hits + from, h->hit, n);
     }
     if (h->c->hit_stated && cf_u8(f, CF_HIT) && !h->hit_warned && !h->c->tool.quiet) {
@@ -167,7 +167,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
                 "and is taken to be of '%s'",
                 h->c->made.machine);
     }
-    if (h->whole && !cf_u8(f, CF_HIT))
+    if (h->all_levels && !cf_u8(f, CF_HIT))
         cf_tool_set(&h->c->tool, f, CF_HIT, h->hits);
 }
 

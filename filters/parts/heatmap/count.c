@@ -170,7 +170,7 @@ static __attribute__((noinline)) uint64_t *find_chunk(struct heat *h, uint64_t k
 }
 
 /* Moves the cells of a bin back into the counters. */
-static void replay(struct heat *h, struct bin *b)
+static void restore_counters(struct heat *h, struct bin *b)
 {
     for (size_t i = 0; i < b->cells; i++) {
         uint32_t page = b->cell[i].page & ~HIGH_PART;
@@ -254,7 +254,7 @@ int heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
     if (filled > 1) {
         one = (struct bin){0};
         for (size_t i = 0; i < count; i++)
-            replay(h, &from[i]);
+            restore_counters(h, &from[i]);
     }
     for (size_t i = 0; i < count; i++) {
         if (filled != 1 || from[i].cells == 0)
@@ -341,7 +341,7 @@ static int enter(struct heat *h, uint64_t time)
     }
     h->current = (size_t)(bin - h->base);
     if (h->bin[h->current].cells > 2 * h->bin[h->current].merged + 1024)
-        replay(h, &h->bin[h->current]);
+        restore_counters(h, &h->bin[h->current]);
     h->inside = 1;
     return 0;
 }

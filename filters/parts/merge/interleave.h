@@ -14,10 +14,10 @@ struct runner {
     struct source source;
     const uint64_t *time; /* of the waiting accesses */
     const uint32_t *pid, *tid;
-    uint32_t stop;   /* the rows of the thread from part.at on end here: its clock is even there */
-    uint64_t shift;  /* own clock - time, for these rows */
-    size_t stretch;  /* the next one */
-    size_t born;     /* children so far */
+    uint32_t stop;  /* the rows of the thread from part.at on end here: its clock is steady there */
+    uint64_t shift; /* own clock - time, for these rows */
+    size_t stretch; /* the next one */
+    size_t born;    /* children so far */
     enum event next; /* the thread's next event, and its clock then */
     uint64_t next_own;
     uint64_t own;   /* its clock now */

@@ -165,7 +165,7 @@ void output_free(struct output *out);
 void output_header(struct output *out, const struct source *s, const struct cf_frame *f);
 
 /* Whether the output needs this reader until output_free(). */
-int output_leans_on(const struct output *out, const struct cf_reader *reader);
+int output_needs(const struct output *out, const struct cf_reader *reader);
 
 /* Makes sure that the columns of the rows go out, and where each comes from. */
 void output_map(struct output *out, const struct source *s, struct part *p);

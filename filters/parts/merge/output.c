@@ -119,7 +119,7 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
            clock_text(out->clock_unit, out->clock_hz, ours, sizeof(ours)));
 }
 
-int output_leans_on(const struct output *out, const struct cf_reader *reader)
+int output_needs(const struct output *out, const struct cf_reader *reader)
 {
     return out->frame.reader == reader;
 }

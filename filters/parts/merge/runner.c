@@ -69,7 +69,7 @@ static int find_rows(struct thread *th)
         return 0;
     while (r->stretch < th->stretches && th->stretch[r->stretch].time <= r->time[i])
         r->stretch++;
-    /* the clock is even up to the next switch, and is looked at again after a long gap */
+    /* the clock is steady up to the next switch, and is looked at again after a long gap */
     until = r->time[i] < UINT64_MAX - (1u << 31) ? r->time[i] + (1u << 31) : UINT64_MAX;
     if (r->stretch < th->stretches && th->stretch[r->stretch].time < until)
         until = th->stretch[r->stretch].time;

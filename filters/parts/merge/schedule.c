@@ -276,7 +276,7 @@ static int end(struct machine *m, uint32_t cpu)
 
     output_settle(m->merge->out);
     source_warn(&j->source);
-    if (!output_leans_on(m->merge->out, j->source.reader))
+    if (!output_needs(m->merge->out, j->source.reader))
         source_close(&j->source);
     j->state = ENDED;
     m->cpu[cpu] = NULL;

@@ -243,7 +243,7 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
         bad = take_frame(t, s, f);
     }
     source_warn(s);
-    if (!output_leans_on(m->out, s->reader))
+    if (!output_needs(m->out, s->reader))
         source_close(s);
     if (accesses && !switches) {
         cf_warn(&m->tool,

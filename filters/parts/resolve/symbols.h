@@ -17,7 +17,7 @@
 
 #include "formats/stream/cf.h"
 
-/* Where files stand on this machine, and who hears of those that could not be read. */
+/* Where files stand on this machine, and what is called for those that could not be read. */
 struct where {
     const char *sysroot;   /* before every path, or NULL */
     const char *debug_dir; /* of separate debug files, beside /usr/lib/debug; or NULL */
@@ -39,7 +39,7 @@ enum { MAX_PLACES = 32 };
 
 struct symbols;
 
-/* NULL when the path names no ELF file that can be read here; where->refused() has heard of one
+/* NULL when the path names no ELF file that can be read here; where->refused() was called for one
    that might be. Only regular files are opened, since the path comes from a stream. `where` must
    last. */
 struct symbols *symbols_open(const char *path, const struct where *where);
