@@ -119,6 +119,7 @@ static void model_frame(struct cache *c, struct cf_frame *f)
 
 static void want(const struct cache *c, struct cf_reader *r)
 {
+    cf_turns_want(r);
     cf_reader_want(r, CF_ACCESS, c->o.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
@@ -151,6 +152,7 @@ static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer
         int failed = 0;
 
         cf_tool_progress(&c->tool, r);
+        cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
         if (f->table == CF_HEADER)
             failed = snapshots_begin(c->snapshots);
         if (f->table == CF_ACCESS)
@@ -176,6 +178,7 @@ static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
     cf_tool_idle(r, w);
     while (cf_reader_next(r, &f) > 0) {
         cf_tool_progress(&c->tool, r);
+        cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
         if (w && f->table == CF_HEADER)
             cf_made_check(&c->made, f->header, CF_HIT, own);
         if (f->table == CF_ACCESS) {

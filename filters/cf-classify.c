@@ -10,6 +10,7 @@
 
 #include "filters/parts/classify/classify.h"
 #include "formats/program/cf_options.h"
+#include "formats/program/cf_turns.h"
 
 static const char usage[] =
     "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"
@@ -103,8 +104,10 @@ static void state_facts(struct run *r, const struct cf_header *h, struct cf_writ
 static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
 {
     uint8_t *class = cf_column_room(&r->c.tool, 1);
+    struct cf_turns turns = {0};
     struct cf_frame *f;
 
+    cf_turns_want(in);
     for (const struct need *n = r->rule->needs; n->column; n++)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
     if (r->rule->open)
@@ -112,6 +115,7 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
     cf_tool_idle(in, out);
     while (cf_reader_next(in, &f) > 0) {
         cf_tool_progress(&r->c.tool, in);
+        cf_turns_check(&turns, &r->c.tool, f, r->c.made.cores);
         if (f->table == CF_HEADER && out)
             state_facts(r, f->header, out);
         if (f->table == CF_ACCESS) {

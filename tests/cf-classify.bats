@@ -651,3 +651,49 @@ L2,store,2,1,1,0,0,0,0"
             fail "they differ with $policy"
     done
 }
+
+@test "threads that took turns: a warning once, and none when they are side by side or on one core" {
+    local p
+    cf-merge -q --interleave --cores 2 -o side.cf "$ROOT/samples/threads.cf"
+    for p in cf-cache cf-classify; do
+        for how in --summary -q; do
+            run -0 --separate-stderr bash -c "$p -m raspberry-pi-4 $how '$ROOT/samples/threads.cf' >out"
+            [[ $stderr == "$p: threads took turns in this recording"*"cf-merge --interleave --cores 4"* &&
+                $(wc -l <<<"$stderr") == 1 ]] || fail "$p $how: $stderr"
+            for run in "$p -m raspberry-pi-4 $how side.cf" \
+                "$p -m raspberry-pi-4 $how --cores 1 $ROOT/samples/threads.cf" \
+                "$p -m raspberry-pi-4 $how $ROOT/samples/sort.cf"; do
+                run -0 --separate-stderr bash -c "$run >out"
+                [[ -z $stderr ]] || fail "$run: $stderr"
+            done
+        done
+    done
+}
+
+@test "false sharing is found once the threads are side by side" {
+    cat >counters.c <<'END'
+#include <pthread.h>
+static volatile int counter[2][16] __attribute__((aligned(64)));
+static void *count(void *which)
+{
+    for (int i = 0; i < 20000; i++)
+        ((volatile int *)counter)[(long)which]++;
+    return which;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, count, (void *)1);
+    count((void *)0);
+    return pthread_join(t, 0);
+}
+END
+    need valgrind "records the threads"
+    ${CC:-cc} -O1 -pthread -o counters counters.c
+    cf-capture-trace -q -o t.cf -- ./counters
+    cf-merge -q --interleave --cores 2 -o side.cf t.cf
+    run -0 bash -c 'cf-classify -q -m raspberry-pi-4 --cores 2 side.cf | cf-cat --csv --columns class | grep -c "^\(5\|false\)"'
+    ((output > 10000)) || fail "$output misses by false sharing"
+    run bash -c 'cf-classify -q -m raspberry-pi-4 --cores 2 t.cf 2>/dev/null | cf-cat --csv --columns class | grep -c "^\(5\|false\)"'
+    ((output < 100)) || fail "$output misses by false sharing while they take turns"
+}

@@ -6,6 +6,7 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/parts/cache/snapshot.h"
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_turns.h"
 
 enum { MASKS = 1024 };
 
@@ -29,6 +30,7 @@ struct cache {
     struct cf_cores *cores;
     struct snapshots *snapshots;
     struct cf_made made; /* column hit */
+    struct cf_turns turns;
     struct cf_way_mask mask[MASKS];
     uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
 };
