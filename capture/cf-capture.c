@@ -352,7 +352,7 @@ static void unknown_source(struct cf_tool *t, const struct sources *all, const c
     for (size_t i = 0; i < all->count && at < sizeof line; i++)
         at +=
             (size_t)snprintf(line + at, sizeof line - at, "%s%s", i ? ", " : "", all->list[i].name);
-    cf_die(t, CF_EXIT_USAGE, "no source '%s': give one of %s; 'cf-capture --list' tells of them",
+    cf_die(t, CF_EXIT_USAGE, "no source '%s': give one of %s; 'cf-capture --list' describes them",
            name, *line ? line : "those that you install as cf-capture-NAME");
 }
 

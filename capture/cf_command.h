@@ -75,7 +75,7 @@ pid_t cf_command_fork(struct cf_command *c);
 int cf_command_caught(void);
 
 /* In the child: directs standard output, gives signals back and becomes the program; a failure is
- * told, and ends the child. */
+ * reported, and ends the child. */
 void cf_command_exec(struct cf_command *c, const char *const *argv) __attribute__((noreturn));
 
 /* 1 when the stream was not flushed for so long that it should be now; counts from then on anew. */
