@@ -57,6 +57,7 @@ struct side {
 enum { MODES = 8 };
 
 struct work {
+    int headed; /* the first line of the CSV is printed */
     struct cf_tool tool;
     struct options o;
     char *against[1];
@@ -142,6 +143,14 @@ static const char *const mode_names[MODES] = {
     "flush+layout",     "flush+resolve", "full flush",
 };
 
+/* Once, and not before there is a pair, or it is known that the input is of the right kind. */
+static void head(struct work *w)
+{
+    if (!w->headed++)
+        puts("snapshot_a,snapshot_b,time,mode,lines,valid_a,valid_b,same,other_state,other_way,"
+             "only_a,only_b,changed,changed_percent,cost_cycles");
+}
+
 static void print_pair(const struct cf_snapshot *a, const struct cf_snapshot *b,
                        const struct cf_changes *c, uint64_t lines, double percent)
 {
@@ -170,8 +179,10 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
         cf_out_of_memory(&w->tool);
     w->pairs++;
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
-    if (w->o.by == BY_PAIR)
+    if (w->o.by == BY_PAIR) {
+        head(w);
         print_pair(a, b, &c, lines, percent);
+    }
     if (w->o.by == BY_MODE && lines) {
         cf_moments_add(&w->polluted[mode_index(a->mode)], percent);
         cf_moments_add(&w->cost[mode_index(a->mode)], (double)a->cost);
@@ -257,15 +268,15 @@ int main(int argc, char **argv)
         w.against[0] = (char *)w.o.against;
         open_side(&w, &w.b, w.against, 1);
     }
-    if (w.o.by == BY_PAIR)
-        puts("snapshot_a,snapshot_b,time,mode,lines,valid_a,valid_b,same,other_state,other_way,"
-             "only_a,only_b,changed,changed_percent,cost_cycles");
     if (w.o.against) {
         run_two(&w);
         bad = close_second(&w);
     } else {
         run_one(&w);
     }
+    cf_tool_fit(&w.tool, w.a.reader);
+    if (w.o.by == BY_PAIR)
+        head(&w);
     if (w.o.by == BY_MODE)
         print_modes(&w);
     if (w.o.by == BY_PROCESS || w.o.by == BY_SET)

@@ -235,6 +235,7 @@ int main(int argc, char **argv)
             rows_add(&w, f);
         cf_tool_progress(&tool, w.reader);
     }
+    cf_tool_fit(&tool, w.reader);
     hints(&w);
     output(&w);
     status = cf_tool_finish(&tool, w.reader, NULL);

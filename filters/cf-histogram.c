@@ -279,6 +279,7 @@ int main(int argc, char **argv)
     want(&h);
     h.mix = (struct cf_mix){.column = {h.column, h.by, h.weight}};
     status = run(&h);
+    cf_tool_fit(&h.tool, h.reader);
     if (h.bins && bins_finish(h.bins) != 0)
         cf_out_of_memory(&h.tool);
     print_histogram(&h);

@@ -198,6 +198,7 @@ int main(int argc, char **argv)
     m.dist = cf_column_room(&m.tool, sizeof(*m.dist));
     m.weight = cf_column_room(&m.tool, sizeof(*m.weight));
     run(&m);
+    cf_tool_fit(&m.tool, m.reader);
     if (print_curves(&m) != 0)
         status = CF_EXIT_INPUT;
     end = cf_tool_finish(&m.tool, m.reader, NULL);

@@ -281,6 +281,7 @@ int main(int argc, char **argv)
     if (w.o.pid_given)
         cf_reader_want(w.reader, CF_LINE, CF_PID, CF_OPTIONAL);
     run(&w);
+    cf_tool_fit(&w.tool, w.reader);
     bad = w.no_candidates | (cf_snaps_problems(w.snaps, &w.tool, NULL) != CF_EXIT_OK);
     output(&w);
     if (w.accesses) {

@@ -164,6 +164,7 @@ int main(int argc, char **argv)
     k.objects = cf_need(&k.tool, objects_new());
     rank_want(&k);
     status = run(&k);
+    cf_tool_fit(&k.tool, k.reader);
     item = cf_need(&k.tool, rank_items(&k, &count));
     if (k.o.cover)
         print_cover(&k, item, count);

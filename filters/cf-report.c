@@ -74,6 +74,7 @@ int main(int argc, char **argv)
         cf_tool_progress(&r.tool, in);
         leon4_frame(l, f);
     }
+    cf_tool_fit(&r.tool, in);
     leon4_print(l);
     leon4_end(l);
     cf_machine_free(r.machine);

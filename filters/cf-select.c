@@ -287,6 +287,7 @@ int main(int argc, char **argv)
     s.line = cf_need(&s.tool, cf_gather_new(send, s.writer));
     /* a row that is kept takes all of its columns along */
     cf_reader_want_all(s.reader);
+    cf_reader_want(s.reader, CF_LINE, 0, CF_REQUIRED); /* is chosen from, too */
     for (unsigned i = 0; i < s.tests; i++)
         cf_reader_want(s.reader, CF_ACCESS, s.test[i].column, CF_REQUIRED);
     cf_reader_idle(s.reader, idle, &s);

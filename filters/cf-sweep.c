@@ -241,6 +241,7 @@ int main(int argc, char **argv)
     r = cf_tool_reader(&t, argv + optind, argc - optind);
     cf_reader_pieces(r);
     run(&t, r, size, o.line_size.count);
+    cf_tool_fit(&t, r);
     printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");
     for (unsigned i = 0; i < o.line_size.count; i++)
         print(&o, &size[i]);

@@ -236,6 +236,38 @@ END
     verdict
 }
 
+@test "a stream of another kind: status 1, one message, and reducers print nothing" {
+    local p kind
+    printf 'time,op,addr,size\n1,load,64,8\n2,store,128,8\n' | stream accesses.cf
+    printf 'snapshot,set,way,state,phys,pid\n1,0,0,1,64,7\n' >lines.csv
+    stream lines.cf --table line lines.csv
+    for p in cf-cache cf-classify cf-distance cf-latency cf-histogram cf-mrc cf-rank cf-report cf-sweep \
+        cf-clash cf-diff cf-occupancy cf-policy cf-sets; do
+        kind=lines
+        [[ ! $p =~ clash|diff|occupancy|policy|sets ]] || kind=accesses
+        go "$p" -q $kind.cf
+        expect "$p" 1 "for a stream of $kind"
+        [[ $(<err) == "$p: the input has records, but none of table "* && $(wc -l <err) == 1 ]] ||
+            complain "$p" "does not say which records are missing" err
+        program_is "$p" annotator || [[ ! -s out ]] || complain "$p" "prints a result for a stream of $kind" out
+    done
+    # a column that is missing, alike
+    for p in 'cf-rank --by function' cf-mrc cf-histogram cf-report; do
+        # shellcheck disable=SC2086 # a program and its options
+        go $p -q accesses.cf
+        expect "$p" 1 "without its column"
+        told "${p%% *}" "without its column"
+        [[ ! -s out ]] || complain "$p" "prints a result without its column" out
+    done
+    # an input without any records is none of another kind
+    printf 'time,op,addr,size\n' | stream none.cf
+    for p in cf-rank cf-diff; do
+        go "$p" -q none.cf
+        expect "$p" 0 "for a stream without records"
+    done
+    verdict
+}
+
 @test "a whole stream, raw and packed: status 0, no message, the same result twice and from both" {
     local p
     for p in $(programs annotator reducer); do

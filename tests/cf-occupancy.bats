@@ -131,13 +131,11 @@ END
     [[ -z $stderr ]]
 }
 
-@test "a stream without snapshots is told, and gives a header alone" {
+@test "a stream without snapshots is refused" {
     printf 'op,addr\nload,0x10\n' | stream accesses.cf
-    run -0 --separate-stderr cf-occupancy accesses.cf
-    is 'snapshot,time_records,level,pid,name,lines,share'
-    has 'cf-cache --snapshot-every' "$stderr"
-    run -0 --separate-stderr cf-occupancy -q accesses.cf
-    [[ -z $stderr ]]
+    run -1 --separate-stderr cf-occupancy -q accesses.cf
+    is ''
+    has 'none of table line, which cf-cache --snapshot-every' "$stderr"
 }
 
 @test "more lines than the cache has, as of shared frames, are told" {

@@ -49,6 +49,7 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
                s->o.by == CF_CENSUS_PROCESS ? "processes" : "owners");
     if (bad)
         cf_out_of_memory(&s->tool);
+    cf_tool_fit(&s->tool, s->reader);
 }
 
 void cf_survey_hints(const struct cf_survey *s, const char *shares)

@@ -349,6 +349,18 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
     return cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
 }
 
+/* The input was whole and holds no record of the table that is needed, 0: it does. */
+static int wrong_kind(const struct cf_tool *t, unsigned table)
+{
+    if (!table)
+        return CF_EXIT_OK;
+    cf_warn(t, "the input has records, but none of table %s, which %s", cf_table_name(table),
+            table == CF_LINE || table == CF_SNAPSHOT
+                ? "cf-cache --snapshot-every and cf-capture snapshot write"
+                : "recordings of accesses have");
+    return CF_EXIT_INPUT;
+}
+
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
 {
     int status = CF_EXIT_OK, refused;
@@ -356,6 +368,8 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
     progress_clear();
     if (r) {
         status = cf_tool_problems(t, r);
+        if (!status)
+            status = wrong_kind(t, cf_reader_lacks(r));
         cf_reader_close(r);
     }
     refused = status == CF_EXIT_ENVIRONMENT;
@@ -380,4 +394,10 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
     free(t->line);
     t->line = NULL;
     return status;
+}
+
+void cf_tool_fit(struct cf_tool *t, struct cf_reader *r)
+{
+    if (cf_reader_lacks(r))
+        exit(cf_tool_finish(t, r, NULL));
 }

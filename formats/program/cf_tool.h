@@ -84,6 +84,10 @@ void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r);
    CF_EXIT_INPUT, an environment that refused CF_EXIT_ENVIRONMENT. */
 int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r) CF_MUST_CHECK;
 
+/* For programs that print: once all is read and before anything is printed. Where the input was of
+   the wrong kind (see cf_reader_lacks()), says so and exits with CF_EXIT_INPUT. */
+void cf_tool_fit(struct cf_tool *t, struct cf_reader *r);
+
 /* Closes what is given (either may be NULL), and standard output if there is no writer; prints the
    problems; returns the exit status. A damaged input gives CF_EXIT_INPUT, and the end frame is
    still written since the damage was reported, and so does an output that was cut off. An input

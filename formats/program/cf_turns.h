@@ -2,9 +2,9 @@
 /*
  * cf_turns.h - a warning where threads are modelled on several cores that never ran side by side.
  *
- * A tracer lets threads take turns of milliseconds, and says so by table switch. Without column cpu,
- * which cf-merge --interleave adds, a model of several cores sees each thread's turn as a whole: lines
- * that threads would fight over change hands once a turn instead of once an access.
+ * A tracer lets threads take turns of milliseconds, and says so by table switch. Without column
+ * cpu, which cf-merge --interleave adds, a model of several cores sees each thread's turn as a
+ * whole: lines that threads would fight over change hands once a turn instead of once an access.
  */
 #ifndef CF_TURNS_H
 #define CF_TURNS_H

@@ -129,8 +129,13 @@ enum cf_need { CF_OPTIONAL = 0, CF_REQUIRED = 1 };
 struct cf_reader *cf_reader_open(char *const *files, int count) CF_MUST_CHECK;
 
 /* Asks for a column to be decoded in every frame of the table. Where a required one is missing,
-   the frame is not handed out and the problem names the column and the program that adds it. */
+   the frame is not handed out and the problem names the column and the program that adds it. Column
+   0: none in particular, but the table, see cf_reader_lacks(). */
 void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum cf_need need);
+
+/* Where records came, but none of a table of which a column is required, or none with that column:
+   that table, the first of several; else 0. For programs that would print a result of nothing. */
+unsigned cf_reader_lacks(const struct cf_reader *r);
 
 /* Asks for every column of every table. */
 void cf_reader_want_all(struct cf_reader *r);

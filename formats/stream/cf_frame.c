@@ -116,11 +116,15 @@ int cfr_decode(struct cf_reader *r)
 {
     struct cf_frame *f = &r->frame;
     uint8_t wanted[CF_MAX_COLUMNS] = {0};
+    int required = 0;
 
     for (size_t i = 0; i < r->wants; i++) {
         int at;
 
         if (r->want[i].table != f->table)
+            continue;
+        required |= r->want[i].need == CF_REQUIRED;
+        if (!r->want[i].column)
             continue;
         at = cfr_column_at(f, r->want[i].column);
         if (at >= 0) {
@@ -129,6 +133,7 @@ int cfr_decode(struct cf_reader *r)
             unsigned column = r->want[i].column;
             const char *adder = cf_column_adder(column);
 
+            r->other_came = 1;
             if (r->missing++) /* of one stream, all frames lack it: say so once */
                 return -1;
             cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
@@ -139,6 +144,8 @@ int cfr_decode(struct cf_reader *r)
             return -1;
         }
     }
+    r->needed_came |= required;
+    r->other_came |= !required && f->table > CF_SNAPSHOT; /* what is below goes with any records */
     for (unsigned i = 0; i < f->columns; i++) {
         struct cf_data *c = &f->column[i];
         size_t blob;

@@ -410,6 +410,14 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
     }
 }
 
+unsigned cf_reader_lacks(const struct cf_reader *r)
+{
+    for (size_t i = 0; i < r->wants && r->other_came && !r->needed_came; i++)
+        if (r->want[i].need == CF_REQUIRED)
+            return r->want[i].table;
+    return 0;
+}
+
 const char *cf_reader_problem(const struct cf_reader *r)
 {
     return r->damages || r->refused ? r->problem : NULL;

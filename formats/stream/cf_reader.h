@@ -104,9 +104,10 @@ struct cf_reader {
     uint64_t index_at; /* offset of the first index frame; UINT64_MAX: none came */
 
     unsigned damages;
-    int refused;      /* by the environment: nothing more is handed out */
-    unsigned missing; /* frames not handed out for want of a column */
-    int lost;         /* frames of this segment are lost: its totals cannot be checked */
+    int refused;                 /* by the environment: nothing more is handed out */
+    int needed_came, other_came; /* records with all that is required, and others */
+    unsigned missing;            /* frames not handed out for want of a column */
+    int lost;                    /* frames of this segment are lost: its totals cannot be checked */
     char problem[1024];
 };
 

@@ -63,6 +63,7 @@ void cf_snapshots_want(struct cf_reader *r)
 
     for (unsigned i = 0; i < sizeof snapshot / sizeof *snapshot; i++)
         cf_reader_want(r, CF_SNAPSHOT, snapshot[i], CF_OPTIONAL);
+    cf_reader_want(r, CF_LINE, 0, CF_REQUIRED);
     cf_reader_want(r, CF_LINE, CF_SNAP, CF_OPTIONAL);
     cf_reader_want(r, CF_LINE, CF_LEVEL, CF_OPTIONAL);
 }

@@ -98,6 +98,7 @@ void read_stream(struct clash *c, struct profile *p, char *file)
         cf_tool_progress(&c->tool, r);
         bad = cf_census_frame(census, f);
     }
+    cf_tool_fit(&c->tool, r);
     if (!bad)
         bad = cf_census_end(census);
     if (bad == CF_CENSUS_NO_MEMORY)
