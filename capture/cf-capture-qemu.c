@@ -279,6 +279,28 @@ static void free_emulator(struct emulator *c)
     free(c->line);
 }
 
+/* Reports what went wrong with a recording; the exit status for it. */
+static int how_it_went(const struct cf_tool *t, struct cfq_reader *d, const char *emulator,
+                       int whole)
+{
+    const struct cf_decode *decode = cfq_reader_decoder(d);
+
+    if (cf_decode_trouble(decode)) {
+        cf_warn(t, "%s", cf_decode_trouble(decode));
+        return cf_decode_was_refused(decode) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
+    }
+    if (!cfq_reader_begun(d))
+        cf_warn(t,
+                "%s did not load the plugin: it must know -plugin (Debian's qemu-user, not "
+                "qemu-user-static)",
+                emulator);
+    else if (whole && !cfq_reader_ran(d))
+        cf_warn(t, "%s ended before the program began", emulator);
+    else
+        return CF_EXIT_OK;
+    return CF_EXIT_ENVIRONMENT;
+}
+
 int main(int argc, char **argv)
 {
     struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-qemu"};
@@ -325,19 +347,7 @@ int main(int argc, char **argv)
         cf_command_exec(&run, emulator.line);
     }
     whole = record(&run, d, writer, child, &ended);
-    if (cf_decode_trouble(cfq_reader_decoder(d))) {
-        cf_warn(&tool, "%s", cf_decode_trouble(cfq_reader_decoder(d)));
-        status = cf_decode_was_refused(cfq_reader_decoder(d)) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
-    } else if (!cfq_reader_begun(d)) {
-        cf_warn(&tool,
-                "%s did not load the plugin: it must know -plugin (Debian's qemu-user, not "
-                "qemu-user-static)",
-                emulator.argv0);
-        status = CF_EXIT_ENVIRONMENT;
-    } else if (whole && !cfq_reader_ran(d)) {
-        cf_warn(&tool, "%s ended before the program began", emulator.argv0);
-        status = CF_EXIT_ENVIRONMENT;
-    }
+    status = how_it_went(&tool, d, emulator.argv0, whole);
     if (!whole || !cfq_reader_begun(d))
         cf_writer_cut(writer);
     cfq_reader_close(d);

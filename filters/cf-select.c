@@ -178,11 +178,9 @@ static void or_globs(struct select *s, const struct test *test, unsigned tests, 
 /* The mask of the frame's rows; NULL when no condition concerns the frame. */
 static uint8_t *make_mask(struct select *s, struct cf_gather *g, const struct cf_frame *f)
 {
-    uint8_t *mask = cf_gather_mask(g, f->rows);
+    uint8_t *mask = cf_need(&s->tool, cf_gather_mask(g, f->rows));
     unsigned applied = 0, tests;
 
-    if (!mask)
-        cf_out_of_memory(&s->tool);
     memset(mask, 1, f->rows);
     for (unsigned at = 0; at < s->tests; at += tests) {
         const struct test *test = &s->test[at];

@@ -25,6 +25,8 @@ typedef uint16_t v4u16 __attribute__((vector_size(8)));
 #define MULTIVERSION
 #endif
 
+#define ALWAYS inline __attribute__((always_inline))
+
 static inline uint64_t load64(const uint8_t *p)
 {
     uint64_t v;
@@ -41,10 +43,8 @@ static inline uint32_t load32(const uint8_t *p)
     return v;
 }
 
-static inline __attribute__((always_inline)) void put_group(const struct cf_rows_columns *c,
-                                                            uint32_t row,
-                                                            const struct cf_rows_group *g,
-                                                            const uint8_t *record, uint64_t time)
+static ALWAYS void put_group(const struct cf_rows_columns *c, uint32_t row,
+                             const struct cf_rows_group *g, const uint8_t *record, uint64_t time)
 {
     v4u64 v, mask, delta;
     v4u16 step;
@@ -143,6 +143,93 @@ static enum cf_rows_result stage_cut(struct cf_rows *r, struct cf_rows_code *cod
     return cf_rows_repeat_end(r, code, staged);
 }
 
+/* What the decoder holds in registers while it goes through a piece. */
+struct walk {
+    const uint32_t *map;
+    uint32_t outcomes;
+    uint8_t *arena;
+};
+
+static ALWAYS struct cf_rows_template *at_place(const struct walk *w, uint32_t where)
+{
+    return (struct cf_rows_template *)(w->arena + 64 * (size_t)where);
+}
+
+/* The template of the record at p, by its place, and the record's length. From the header and not
+   from the template: the next record's place is then known early. */
+static ALWAYS enum cf_rows_result find_template(struct cf_rows *r, struct cf_rows_code *code,
+                                                struct walk *w, const uint8_t *p,
+                                                const uint8_t *end, uint32_t *where,
+                                                uint32_t *bytes)
+{
+    uint32_t word, slots, wanted;
+
+    if (__builtin_expect(end - p < 4, 0))
+        return CF_ROWS_BAD;
+    word = load32(p);
+    slots = word & CF_WIRE_SLOTS_LONG;
+    if (__builtin_expect(word < CF_WIRE_EVENTS, 0))
+        return CF_ROWS_EVENT;
+    if (__builtin_expect(word >> CF_WIRE_SLOT_BITS >= w->outcomes, 0))
+        return CF_ROWS_BAD;
+    *where = w->map[word >> CF_WIRE_SLOT_BITS];
+    if (__builtin_expect(*where & CF_ROWS_UNSEEN, 0)) {
+        if (cf_rows_template(r, code, word >> CF_WIRE_SLOT_BITS) != 0)
+            return CF_ROWS_MEMORY;
+        *where = w->map[word >> CF_WIRE_SLOT_BITS];
+        w->arena = code->arena;
+    }
+    *bytes = 4 + CF_WIRE_SLOT_BYTES * slots;
+    wanted = at_place(w, *where)->bytes;
+    if (__builtin_expect(*bytes != wanted, 0)) {
+        if (slots != CF_WIRE_SLOTS_LONG)
+            return CF_ROWS_BAD;
+        *bytes = wanted;
+    }
+    return __builtin_expect(*bytes > (size_t)(end - p), 0) ? CF_ROWS_BAD : CF_ROWS_DONE;
+}
+
+/* Goes on to what followed the last time, while it is what follows now. */
+static ALWAYS void follow(struct cf_rows_code *code, struct walk *w, const uint8_t *p,
+                          const uint8_t *end, uint32_t *where, uint32_t *bytes)
+{
+    struct cf_rows_template *t = at_place(w, *where);
+
+    while (end - p - (ptrdiff_t)*bytes >= 4) {
+        const uint32_t next = load32(p + *bytes);
+
+        if (next != t->next_word) {
+            if (__builtin_expect(++t->turns == CF_ROWS_CHAIN_AFTER, 0)) {
+                cf_rows_chain(code, *where, next);
+                w->arena = code->arena;
+            }
+            break;
+        }
+        *where = t->next;
+        t = at_place(w, *where);
+        *bytes = t->bytes;
+    }
+}
+
+/* A record that is cut, repeats an instruction, or has no room in the rows. */
+static enum cf_rows_result stage(struct cf_rows *r, struct cf_rows_code *code,
+                                 const struct cf_rows_template *t, const uint8_t **p,
+                                 const uint8_t *end, uint64_t *now, uint32_t *staged)
+{
+    const uint8_t *const record = *p;
+
+    if (t->flags & CF_ROWS_CUT) {
+        *p += t->bytes;
+        return stage_cut(r, code, code->blocks[t->block], record, p, end, now, staged);
+    }
+    if (t->flags & CF_ROWS_REPEAT)
+        return cf_rows_repeat(r, code, p, end, now, staged);
+    *staged = cf_rows_stage(r, t, record, *now);
+    *now += t->insns;
+    *p += t->bytes;
+    return CF_ROWS_STAGED;
+}
+
 /* Static: clang gives the clones of what is not a name that other files do not find. */
 static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows_code *code,
                                                const uint8_t **from, const uint8_t *end,
@@ -150,11 +237,9 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
                                                uint32_t *staged)
 {
     const struct cf_rows_columns columns = out->columns;
-    const uint32_t *map = code->map;
-    const uint32_t outcomes = code->outcomes;
+    struct walk w = {.map = code->map, .outcomes = code->outcomes};
     const uint8_t *p = *from;
-    uint8_t *arena = code->arena;
-    uint32_t row = out->rows, room = out->room;
+    uint32_t row = out->rows, room = out->room, where, bytes;
     uint64_t now = *time;
     enum cf_rows_result result = CF_ROWS_DONE;
 
@@ -166,86 +251,28 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
             return cf_rows_repeat_end(r, code, staged);
         if (continues < 0)
             return CF_ROWS_MEMORY;
-        arena = code->arena;
     }
+    w.arena = code->arena;
     while (p < end) {
-        const uint8_t *record = p;
-        struct cf_rows_template *t;
-        uint32_t word, where, bytes;
+        const struct cf_rows_template *t;
 
-        if (__builtin_expect(end - p < 4, 0)) {
-            result = CF_ROWS_BAD;
+        result = find_template(r, code, &w, p, end, &where, &bytes);
+        if (__builtin_expect(result != CF_ROWS_DONE, 0))
             break;
-        }
-        word = load32(p);
-        if (__builtin_expect(word < CF_WIRE_EVENTS, 0)) {
-            result = CF_ROWS_EVENT;
-            break;
-        }
-        if (__builtin_expect(word >> CF_WIRE_SLOT_BITS >= outcomes, 0)) {
-            result = CF_ROWS_BAD;
-            break;
-        }
-        where = map[word >> CF_WIRE_SLOT_BITS];
-        if (__builtin_expect(where & CF_ROWS_UNSEEN, 0)) {
-            if (cf_rows_template(r, code, word >> CF_WIRE_SLOT_BITS) != 0) {
-                result = CF_ROWS_MEMORY;
-                break;
-            }
-            where = map[word >> CF_WIRE_SLOT_BITS];
-            arena = code->arena;
-        }
-        t = (struct cf_rows_template *)(arena + 64 * (size_t)where);
-        /* From the header and not from the template: the next record's place is then known early.
-         */
-        bytes = 4 + CF_WIRE_SLOT_BYTES * (word & CF_WIRE_SLOTS_LONG);
-        if (__builtin_expect(bytes != t->bytes, 0)) {
-            if ((word & CF_WIRE_SLOTS_LONG) != CF_WIRE_SLOTS_LONG) {
-                result = CF_ROWS_BAD;
-                break;
-            }
-            bytes = t->bytes;
-        }
+        follow(code, &w, p, end, &where, &bytes);
         if (__builtin_expect(bytes > (size_t)(end - p), 0)) {
             result = CF_ROWS_BAD;
             break;
         }
-        while (end - p - (ptrdiff_t)bytes >= 4) {
-            uint32_t next = load32(p + bytes);
-
-            if (next != t->next_word) {
-                if (__builtin_expect(++t->turns == CF_ROWS_CHAIN_AFTER, 0)) {
-                    cf_rows_chain(code, where, next);
-                    arena = code->arena;
-                    t = (struct cf_rows_template *)(arena + 64 * (size_t)where);
-                }
-                break;
-            }
-            where = t->next;
-            t = (struct cf_rows_template *)(arena + 64 * (size_t)where);
-            bytes = t->bytes;
-        }
-        if (__builtin_expect(bytes > (size_t)(end - p), 0)) {
-            result = CF_ROWS_BAD;
-            break;
-        }
-        p += bytes;
+        t = at_place(&w, where);
         if (__builtin_expect(t->flags || t->padded > room - row, 0)) {
-            if (t->flags & CF_ROWS_CUT) {
-                result = stage_cut(r, code, code->blocks[t->block], record, &p, end, &now, staged);
-            } else if (t->flags & CF_ROWS_REPEAT) {
-                p = record;
-                result = cf_rows_repeat(r, code, &p, end, &now, staged);
-            } else {
-                *staged = cf_rows_stage(r, t, record, now);
-                now += t->insns;
-                result = CF_ROWS_STAGED;
-            }
+            result = stage(r, code, t, &p, end, &now, staged);
             break;
         }
-        put_group(&columns, row, &t->group[0], record, now);
+        put_group(&columns, row, &t->group[0], p, now);
         for (uint32_t i = CF_ROWS_GROUP; i < t->rows; i += CF_ROWS_GROUP)
-            put_group(&columns, row + i, &t->group[i / CF_ROWS_GROUP], record, now);
+            put_group(&columns, row + i, &t->group[i / CF_ROWS_GROUP], p, now);
+        p += bytes;
         row += t->rows;
         now += t->insns;
     }
