@@ -162,8 +162,8 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
         snprintf(log, sizeof(log), "--log-file=/dev/null");
     else
         snprintf(log, sizeof(log), "--log-file=%s/log", k->directory[0]);
-    snprintf(depth, sizeof(depth), "--stack-depth=%d", o->stack_depth);
-    snprintf(threads, sizeof(threads), "--max-threads=%d", o->max_threads);
+    snprintf(depth, sizeof(depth), "--stack-depth=%u", o->stack_depth);
+    snprintf(threads, sizeof(threads), "--max-threads=%u", o->max_threads);
     /* By itself it would take 16 MiB at most. */
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > most_stack)
         limit.rlim_cur = most_stack;

@@ -59,32 +59,34 @@ struct cf_option {
 /* What goes to a variable, whose type is checked: 1; the text; one more text, of at most `room`; a
    number (of 8, 32 or 64 bits, or with a fraction: see cf_parse_f64()); bytes; a power of two; the
    ends of a range; `first` and the place of the word in the list; 1 for each operation. */
-#define CF_FLAG(p) .takes = CF_TAKES_FLAG, .to = _Generic((p), int * : (p))
-#define CF_TEXT(p) .takes = CF_TAKES_TEXT, .to = _Generic((p), const char ** : (p))
+#ifdef __cppcheck__ /* does not know _Generic */
+#define CF_POINTER(p, type) (p)
+#define CF_WIDTH_OF(p)      CF_TAKES_U64
+#else
+/* clang-format off */
+#define CF_POINTER(p, type) _Generic((p), type *: (p))
+#define CF_WIDTH_OF(p)                                                                             \
+    _Generic((p), uint8_t *: CF_TAKES_U8, uint32_t *: CF_TAKES_U32, uint64_t *: CF_TAKES_U64)
+/* clang-format on */
+#endif
+#define CF_FLAG(p) .takes = CF_TAKES_FLAG, .to = CF_POINTER(p, int)
+#define CF_TEXT(p) .takes = CF_TAKES_TEXT, .to = CF_POINTER(p, const char *)
 #define CF_TEXTS(array, count, room)                                                               \
-    .takes = CF_TAKES_TEXTS, .to = _Generic((array), const char **: (array)),                      \
-    .second = _Generic((count), unsigned *: (count)), .most = (room)
+    .takes = CF_TAKES_TEXTS, .to = CF_POINTER(array, const char *),                                \
+    .second = CF_POINTER(count, unsigned), .most = (room)
 #define CF_NUMBER(p, from, up_to)                                                                  \
-    .takes = _Generic((p), uint8_t *                                                               \
-                      : CF_TAKES_U8, uint32_t *                                                    \
-                      : CF_TAKES_U32, uint64_t *                                                   \
-                      : CF_TAKES_U64),                                                             \
-    .to = (p), .least = (from), .most = (up_to)
+    .takes = CF_WIDTH_OF(p), .to = (p), .least = (from), .most = (up_to)
 #define CF_FRACTION(p, from, up_to, which)                                                         \
-    .takes = CF_TAKES_F64, .to = _Generic((p), double *: (p)), .least = (from), .most = (up_to),   \
+    .takes = CF_TAKES_F64, .to = CF_POINTER(p, double), .least = (from), .most = (up_to),          \
     .ends = (which)
-#define CF_SIZE_OF(p) .takes = CF_TAKES_SIZE, .to = _Generic((p), uint64_t * : (p))
+#define CF_SIZE_OF(p) .takes = CF_TAKES_SIZE, .to = CF_POINTER(p, uint64_t)
 #define CF_POWER(p, from, up_to)                                                                   \
-    .takes = CF_TAKES_POWER, .to = _Generic((p), uint64_t * : (p)), .least = (from), .most = (up_to)
+    .takes = CF_TAKES_POWER, .to = CF_POINTER(p, uint64_t), .least = (from), .most = (up_to)
 #define CF_RANGE(a, b)                                                                             \
-    .takes = CF_TAKES_RANGE,                                                                       \
-    .to = _Generic((a), uint64_t *                                                                 \
-                   : (a)),                                                                         \
-    .second = _Generic((b), uint64_t *                                                             \
-                       : (b))
+    .takes = CF_TAKES_RANGE, .to = CF_POINTER(a, uint64_t), .second = CF_POINTER(b, uint64_t)
 #define CF_WORD(p, list, first)                                                                    \
-    .takes = CF_TAKES_WORD, .to = _Generic((p), unsigned * : (p)), .words = (list), .least = (first)
-#define CF_OPS(p) .takes = CF_TAKES_OPS, .to = _Generic((p), uint8_t * : (p))
+    .takes = CF_TAKES_WORD, .to = CF_POINTER(p, unsigned), .words = (list), .least = (first)
+#define CF_OPS(p) .takes = CF_TAKES_OPS, .to = CF_POINTER(p, uint8_t)
 /* Takes nothing; prints the text, and the program ends well: --probe of what is always ready. */
 #define CF_READY(text) .takes = CF_TAKES_READY, .words = (text)
 /* Anything else: function(t, arg, "--name", text). */
