@@ -10,7 +10,7 @@
  *
  *     record   u32 header = outcome << 6 | slots, then `slots` addresses of 6 bytes each
  *     event    u32 header < 64 = enum cf_wire_event, u32 bytes (of the whole event), then its
- * fields
+ *              fields
  *
  * A record is one execution of a piece of code with one entry, which a BLOCK event described when
  * it was translated. A superblock, of the Valgrind tool, has several exits; the outcome tells the
