@@ -671,6 +671,24 @@ L2,store,2,1,1,0,0,0,0"
     done
 }
 
+@test "threads that took turns: not where column cpu says where they ran, nor in the next segment" {
+    printf 'time,tid\n0,1\n2,2\n' >switch.csv
+    printf 'time,cpu,tid,op,addr\n1,0,1,load,0\n3,1,2,load,64\n' | stream placed.cf --with switch=switch.csv
+    printf 'time,tid,op,addr\n1,1,load,0\n3,2,load,64\n' | stream turns.cf --with switch=switch.csv
+    printf 'time,tid,op,addr\n1,1,load,0\n3,2,load,64\n' | stream none.cf
+    printf 'time,tid\n0,1\n2,1\n' >switch.csv
+    printf 'time,tid,op,addr\n1,1,load,0\n3,1,load,64\n' | stream one.cf --with switch=switch.csv
+    cat placed.cf none.cf one.cf >quiet.cf
+    cat one.cf turns.cf turns.cf >loud.cf
+    local p
+    for p in cf-cache cf-classify; do
+        run -0 --separate-stderr bash -c "$p -m raspberry-pi-4 --summary quiet.cf"
+        [[ -z $stderr ]] || fail "$p: $stderr"
+        run -0 --separate-stderr bash -c "$p -m raspberry-pi-4 --summary loud.cf"
+        [[ $stderr == "$p: threads took turns"* && $(wc -l <<<"$stderr") == 1 ]] || fail "$p: $stderr"
+    done
+}
+
 @test "false sharing is found once the threads are side by side" {
     cat >counters.c <<'END'
 #include <pthread.h>

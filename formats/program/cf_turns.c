@@ -6,7 +6,6 @@
 
 void cf_turns_want(struct cf_reader *r)
 {
-    cf_reader_want(r, CF_SWITCH, CF_PID, CF_OPTIONAL);
     cf_reader_want(r, CF_SWITCH, CF_TID, CF_OPTIONAL);
 }
 
@@ -18,16 +17,13 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
     if (f->table == CF_HEADER)
         turns->begun = turns->several = 0;
     if (f->table == CF_SWITCH) {
-        const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+        const uint32_t *tid = cf_u32(f, CF_TID);
 
-        for (uint32_t i = 0; tid && i < f->rows && !turns->several; i++) {
-            if (!turns->begun)
-                turns->tid = tid[i];
-            if (!turns->begun)
-                turns->pid = pid ? pid[i] : 0;
-            turns->begun = 1;
-            turns->several = tid[i] != turns->tid || (pid && pid[i] != turns->pid);
-        }
+        if (tid && !turns->begun)
+            turns->tid = tid[0];
+        turns->begun |= tid != NULL;
+        for (uint32_t i = 0; tid && i < f->rows; i++)
+            turns->several |= tid[i] != turns->tid;
     }
     if (f->table != CF_ACCESS || !turns->several || cf_u32(f, CF_CPU))
         return;

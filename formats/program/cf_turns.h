@@ -12,11 +12,11 @@
 #include "formats/program/cf_tool.h"
 
 struct cf_turns {
-    uint32_t pid, tid; /* of the first row of table switch */
+    uint32_t tid; /* of the first row of table switch */
     int begun, several, warned;
 };
 
-/* Asks for the columns that it looks at. */
+/* Asks for the column of table switch that it looks at. */
 void cf_turns_want(struct cf_reader *r);
 
 /* Looks at a frame of table switch or access; warns once. `cores` as in the model: below
