@@ -106,16 +106,23 @@ SANFLAGS  := $(if $(filter-out 0,$(SANITIZE)),-fsanitize=address$(comma)undefine
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCF_SANITIZED)
 LIBCF_LIBS := -lyaml -lzstd -lxxhash -lm -lpthread
 OWN_LIBS  := -lcsv $(LIBCF_LIBS)
+DRAW_LIBS := -lcairo
 # Libraries that few programs need: those that read executables, and those that draw.
 LIBS_cf-resolve := -ldw -lelf -ldl
 LIBS_cf-capture := -lelf
+LIBS_cf-capture-dumpcache := -lelf
 LIBS_cf-capture-qemu := -lelf
 LIBS_cf-capture-snapshot := -lelf
 LIBS_cf-capture-trace := -lelf
 LIBS_test_qemu_decode := -lelf
-LIBS_cf-heatmap := -lpng
-LIBS_cf-occupancy := -lpng
-LIBS_cf-sets := -lpng
+LIBS_test_trace_decode := -lelf
+LIBS_test_maps := -lelf
+LIBS_cf-heatmap := $(DRAW_LIBS)
+LIBS_cf-occupancy := $(DRAW_LIBS)
+LIBS_cf-sets := $(DRAW_LIBS)
+LIBS_cf-mrc := $(DRAW_LIBS)
+LIBS_cf-rank := $(DRAW_LIBS)
+LIBS_cf-sweep := $(DRAW_LIBS)
 
 Q   := $(if $(filter-out 0,$(V)),,@)
 say  = $(if $(Q),@printf '  %-7s %s\n' $(1) $(2))

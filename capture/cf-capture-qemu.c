@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "capture/cf_command.h"
+#include "capture/cf_resolved.h"
 #include "capture/qemu/reader.h"
 #include "capture/qemu/target.h"
 #include "formats/base/cf_suite.h"
@@ -29,6 +30,7 @@ static const char usage[] =
     "user emulation; or of a whole machine, in the EMULATOR (qemu-system-...) given.\n"
     "\n"
     "  -o, --output FILE          write a packed file; PROGRAM keeps its standard output\n"
+    "      --resolve              name mappings, functions and lines now, by cf-resolve\n"
     "  -i, --instructions         record instruction fetches too, as straight-line runs\n"
     "  -a, --arch ARCH            use the emulator qemu-ARCH  [ARCH of PROGRAM's ELF header]\n"
     "  -L, --sysroot DIR          where PROGRAM's libraries are  [Debian's for its ARCH]\n"
@@ -54,7 +56,7 @@ struct options {
     const char *output, *command_output, *arch, *sysroot;
     const char *extra[MAX_OPTIONS], *image[MAX_OPTIONS];
     unsigned extras, images;
-    int system;
+    int system, resolve;
     struct cfq_options read;
 };
 
@@ -197,9 +199,8 @@ static int record(struct cf_command *run, struct cfq_reader *d, struct cf_writer
 {
     for (;;) {
         int r = cfq_reader_read(d, WAIT_MS);
-        pid_t gone = r > 0 ? 0 : waitpid(child, status, WNOHANG);
 
-        if (gone == child || (gone < 0 && errno != EINTR))
+        if (r <= 0 && cf_command_reap(child, status, WNOHANG))
             break;
         if (r < 0)
             return 0;
@@ -239,6 +240,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     int is_probe = 0;
     const struct cf_option table[] = {
         {"output", 'o', CF_TEXT(&o->output)},
+        {"resolve", 0, CF_FLAG(&o->resolve)},
         {"instructions", 'i', CF_FLAG(&o->read.decode.instructions)},
         {"arch", 'a', CF_TEXT(&o->arch)},
         {"sysroot", 'L', CF_TEXT(&o->sysroot)},
@@ -303,8 +305,10 @@ static int how_it_went(const struct cf_tool *t, struct cfq_reader *d, const char
 
 int main(int argc, char **argv)
 {
-    struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-qemu"};
+    struct cf_header header = {
+        .clock_unit = "instructions", .source = "cf-capture-qemu", .here = 1};
     struct emulator emulator = {0};
+    struct cf_resolved resolved = {0};
     struct options o;
     struct cf_tool tool;
     struct cf_writer *writer;
@@ -321,11 +325,13 @@ int main(int argc, char **argv)
     o.read.path = emulator.path;
     o.read.name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 
-    writer = cf_tool_recording(&tool, o.output);
-    header.command = cf_command_quoted(argv);
-    header.machine = emulator.machine;
     run =
         (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
+    if (o.resolve)
+        cf_resolved_begin(&resolved, &run);
+    writer = cf_tool_recording(&tool, run.output);
+    header.command = cf_command_quoted(argv);
+    header.machine = emulator.machine;
     cf_command_prepare(&run);
     status = cf_writer_header(writer, &header);
     free(header.command);
@@ -353,9 +359,10 @@ int main(int argc, char **argv)
     cfq_reader_close(d);
     free_emulator(&emulator);
     cf_command_end(&run, writer);
+    status = cf_resolved_end(&resolved, &run, status);
     if (!whole && !run.signalled)
         cf_warn(&tool, "the program runs on, unrecorded");
-    while (!whole && waitpid(child, &ended, 0) < 0 && errno == EINTR)
-        ;
+    if (!whole)
+        (void)cf_command_reap(child, &ended, 0);
     return cf_command_finish(&run, status, ended);
 }

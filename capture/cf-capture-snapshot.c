@@ -376,7 +376,8 @@ static void begin(struct capture *k)
     struct cf_header h = {.clock_unit = (char *)"nanoseconds",
                           .clock_hz = 1000000000,
                           .line_size = k->info.ram[k->o.ram].line_size,
-                          .source = (char *)"cf-capture-snapshot"};
+                          .source = (char *)"cf-capture-snapshot",
+                          .here = 1};
 
     k->writer = cf_tool_recording(&k->tool, k->o.output);
     cf_writer_private(k->writer); /* physical addresses: as the device, for its owner alone */

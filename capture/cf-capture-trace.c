@@ -21,17 +21,23 @@
 
 #include "capture/cf_command.h"
 #include "capture/cf_elf.h"
+#include "capture/cf_resolved.h"
+#include "capture/trace/missing.h"
 #include "capture/trace/reader.h"
 #include "formats/base/cf_suite.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-capture-trace [OPTION]... [--] PROGRAM [ARGUMENT...]\n"
-    "Record every load and store of PROGRAM, its threads, mappings and heap blocks.\n"
+    "Record every load and store of PROGRAM and of the processes that it starts, their\n"
+    "threads, mappings and heap blocks.\n"
     "\n"
     "  -o, --output FILE          write a packed file; PROGRAM keeps its standard output\n"
+    "      --resolve              name mappings, functions, lines, objects now, by cf-resolve\n"
     "  -i, --instructions         record instruction fetches too, as straight-line runs\n"
-    "  -f, --follow               record child processes too\n"
+    "  -f, --follow               record child processes: the default\n"
+    "      --no-follow            record no child processes, and no program that PROGRAM\n"
+    "                             runs in its place; say which ran\n"
     "      --function NAME        record accesses only while function NAME is on the stack\n"
     "  -n, --limit N              record N accesses; PROGRAM then continues unrecorded\n"
     "      --stack-depth N        callers kept for each heap block, 0 to 64  [8]\n"
@@ -50,12 +56,13 @@ static const char usage[] =
 
 struct options {
     const char *output, *command_output, *function;
+    int resolve;
     uint32_t stack_depth, max_threads;
     struct cf_trace_options read;
 };
 
 enum {
-    LOG_BYTES = 65536,
+    LATE = 20,          /* in CF_COMMAND_FLUSH_MS */
     MAX_THREADS = 2000, /* Valgrind touches 7 KB for each when it starts */
 };
 
@@ -66,13 +73,15 @@ struct capture {
     struct cf_tool *tool;
     struct cf_writer *writer;
     struct cf_trace *trace;
+    struct cf_resolved resolved;
     char directory[2][PATH_MAX]; /* or "" */
-    int log;                     /* Valgrind's messages, or -1 */
+    FILE *log;                   /* Valgrind's messages, or NULL */
     pid_t child;
     int status, reaped;
     int lost;      /* recording ended before what is recorded */
     int silent;    /* the program's process ended without a word */
     unsigned left; /* processes that were being recorded when it ended */
+    unsigned late; /* how long these go on since the program has ended, in CF_COMMAND_FLUSH_MS */
 };
 
 /* ---- finding things ---- */
@@ -156,12 +165,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
         _exit(CF_EXIT_ENVIRONMENT);
     snprintf(directory, sizeof(directory), "--directory=%s", k->directory[0]);
     snprintf(spare, sizeof(spare), "--spare=%s", k->directory[1]);
-    /* Valgrind ends a process that cannot open its log, and followed ones may outlive our
-     * directory. */
-    if (o->read.follow)
-        snprintf(log, sizeof(log), "--log-file=/dev/null");
-    else
-        snprintf(log, sizeof(log), "--log-file=%s/log", k->directory[0]);
+    snprintf(log, sizeof(log), "--log-file=%s/log", k->directory[0]);
     snprintf(depth, sizeof(depth), "--stack-depth=%u", o->stack_depth);
     snprintf(threads, sizeof(threads), "--max-threads=%u", o->max_threads);
     /* By itself it would take 16 MiB at most. */
@@ -172,6 +176,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     line[n++] = "--command-line-only=yes";
     line[n++] = "--tool=cftrace";
     line[n++] = "-q";
+    line[n++] = "--sigill-diagnostics=yes";
     line[n++] = "--vgdb=no";
     line[n++] = log;
     line[n++] = directory;
@@ -194,17 +199,35 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     cf_command_exec(run, line);
 }
 
-/* Valgrind's messages, if they are not just about the signal that ended the program. */
-static void show_log(struct cf_tool *t, int fd)
+/* Valgrind's messages, "==PID== TEXT" but for those of its translator, which say less. What follows
+   of a process that a signal has ended is about that signal, which its status tells. */
+static void show_log(struct cf_tool *t, FILE *log)
 {
-    char text[LOG_BYTES];
-    ssize_t n = read(fd, text, sizeof(text) - 1);
+    char *line = NULL;
+    size_t room = 0;
+    int ended = -1, few = 0;
 
-    text[n > 0 ? n : 0] = 0;
-    if (strstr(text, "Max number of threads is too low"))
+    while (getline(&line, &room, log) > 0) {
+        const char *unknown = strstr(line, " instruction at address "); /* unrecognised */
+        int pid = 0, at = 0;
+
+        (void)!sscanf(line, "==%d==%n", &pid, &at);
+        few |= strstr(line, "Max number of threads is too low") != NULL;
+        if (strstr(line, "Process terminating with default action of signal"))
+            ended = pid;
+        if (unknown) {
+            ended = pid;
+            unknown += strlen(" instruction at address ");
+            cf_warn(t, "process %d: the instruction at %.*s is none that Valgrind knows: SIGILL",
+                    pid, (int)strcspn(unknown, ".\n"), unknown);
+        } else if (!few && pid != ended && strncmp(line, "vex ", 4) != 0 &&
+                   line[at + (int)strspn(line + at, " \n")]) {
+            fputs(line, stderr);
+        }
+    }
+    free(line);
+    if (few)
         cf_warn(t, "the program made more threads than can be recorded: see --max-threads");
-    else if (!strstr(text, "default action of signal") || strstr(text, "unhandled instruction"))
-        fputs(text, stderr);
 }
 
 static void remove_directory(struct capture *k, char *path)
@@ -212,23 +235,20 @@ static void remove_directory(struct capture *k, char *path)
     DIR *d = path[0] ? opendir(path) : NULL;
     const struct dirent *e;
 
-    if (!d)
-        return;
-    while ((e = readdir(d)) != NULL) {
+    while (d && (e = readdir(d)) != NULL) {
         if (e->d_name[0] == '.')
             continue;
-        if (strcmp(e->d_name, "log") == 0 && k->log < 0)
-            k->log = openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC);
+        if (strcmp(e->d_name, "log") == 0 && !k->log)
+            k->log = fdopen(openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC), "r");
         unlinkat(dirfd(d), e->d_name, 0);
     }
-    closedir(d);
-    if (rmdir(path) == 0)
+    if (d)
+        closedir(d);
+    if (rmdir(path) == 0 || errno == ENOENT) /* what runs on unrecorded removes it, too */
         path[0] = 0;
 }
 
-/* Removes the directories and what is in them; the log stays open. Once that runs,
- * nobody needs the names any more unless children are followed, and gone early they do not stay
- * behind if we are killed. */
+/* Removes the directories and what is in them; the log stays open. */
 static void remove_directories(struct capture *k)
 {
     remove_directory(k, k->directory[0]);
@@ -237,33 +257,44 @@ static void remove_directories(struct capture *k)
 
 static void reap(struct capture *k)
 {
-    while (!k->reaped)
-        if (waitpid(k->child, &k->status, 0) == k->child || errno != EINTR)
-            k->reaped = 1;
+    if (!k->reaped)
+        k->reaped = cf_command_reap(k->child, &k->status, 0);
 }
 
 static int gone(struct capture *k)
 {
-    if (!k->reaped && waitpid(k->child, &k->status, WNOHANG) == k->child)
-        k->reaped = 1;
+    if (!k->reaped)
+        k->reaped = cf_command_reap(k->child, &k->status, WNOHANG);
     return k->reaped;
+}
+
+/* A process that it has left in the background may never end. */
+static void tell_late(struct capture *k)
+{
+    const unsigned n = gone(k) ? cf_trace_alive(k->trace) : 0;
+
+    if (n && ++k->late == LATE && !k->tool->quiet)
+        cf_warn(k->tool,
+                "the program has ended; %u process%s that it started run%s on and %s recorded: "
+                "interrupt to end the recording",
+                n, n > 1 ? "es" : "", n > 1 ? "" : "s", n > 1 ? "are" : "is");
 }
 
 /* Everything until all traced processes are gone, or the program is that was asked to end. Where
  * the stream cannot be written any more, what is recorded runs on. */
-static void record(struct capture *k, struct cf_command *run, const struct options *o)
+static void record(struct capture *k, struct cf_command *run)
 {
     int r;
 
     while ((r = cf_trace_read(k->trace, CF_COMMAND_FLUSH_MS)) > 0) {
-        if (!o->read.follow && cf_trace_begun(k->trace))
-            remove_directories(k);
         if (r == CF_TRACE_IDLE && !cf_trace_begun(k->trace) && gone(k))
             break;
         if (cf_command_caught() && gone(k))
             break;
-        if (cf_command_flush_due(run) &&
-            (cf_decode_flush(cf_trace_decoder(k->trace)) != 0 || cf_writer_flush(k->writer) != 0)) {
+        if (!cf_command_flush_due(run))
+            continue;
+        tell_late(k);
+        if (cf_decode_flush(cf_trace_decoder(k->trace)) != 0 || cf_writer_flush(k->writer) != 0) {
             r = CF_TRACE_STOPPED;
             break;
         }
@@ -280,11 +311,13 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     const char *why;
     uint64_t fetch_line = 0;
-    int probe = 0;
+    int probe = 0, follow = 0, alone = 0;
     const struct cf_option table[] = {
         {"output", 'o', CF_TEXT(&o->output)},
+        {"resolve", 0, CF_FLAG(&o->resolve)},
         {"instructions", 'i', CF_FLAG(&o->read.decode.instructions)},
-        {"follow", 'f', CF_FLAG(&o->read.follow)},
+        {"follow", 'f', CF_FLAG(&follow)}, /* what scripts say since it was no default */
+        {"no-follow", 0, CF_FLAG(&alone)},
         {"function", 0, CF_TEXT(&o->function)},
         {"limit", 'n', CF_NUMBER(&o->read.decode.limit, 1, UINT64_MAX)},
         {"stack-depth", 0, CF_NUMBER(&o->stack_depth, 0, 64)},
@@ -297,6 +330,9 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
     *o = (struct options){.stack_depth = 8, .max_threads = MAX_THREADS};
     cf_options_read(t, argc, argv, table);
+    o->read.follow = !alone;
+    if (follow && alone)
+        cf_die(t, CF_EXIT_USAGE, "--follow and --no-follow: give one of them");
     if (probe && !find_tool(&why)) {
         puts(why);
         exit(CF_EXIT_ENVIRONMENT);
@@ -310,30 +346,6 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     o->read.decode.fetch_line = (uint32_t)fetch_line;
     if (optind == argc)
         cf_die(t, CF_EXIT_USAGE, "no PROGRAM given: see --help");
-}
-
-/* Says what is missing; CF_EXIT_INPUT if whole processes are. */
-static int tell_missing(const struct capture *k)
-{
-    const struct cf_trace_census c = cf_trace_census(k->trace);
-    char list[CF_TRACE_TOLD * 12] = "";
-    size_t at = 0;
-
-    if (c.killed && !k->tool->quiet)
-        cf_warn(k->tool,
-                "%u process%s ended abruptly: up to 256 KiB of its last records are missing",
-                c.killed, c.killed > 1 ? "es" : "");
-    if (!c.unrecorded)
-        return CF_EXIT_OK;
-    for (unsigned i = 0; i < c.unrecorded && i < CF_TRACE_TOLD; i++)
-        at += (size_t)snprintf(list + at, sizeof(list) - at, " %u", c.unrecorded_pid[i]);
-    cf_warn(k->tool, "%u of %u processes could not be recorded:%s%s: %s", c.unrecorded, c.all, list,
-            c.unrecorded > CF_TRACE_TOLD ? " ..." : "",
-            c.why == EFBIG ? "raise the limit of file sizes (ulimit -f)"
-            : c.why == EIO ? "the pipe to this program failed"
-            : c.why        ? "no room for shared memory: make some in /dev/shm, or set TMPDIR"
-                           : "Valgrind did not run what they turned into");
-    return CF_EXIT_INPUT;
 }
 
 /* Tells how it went; the exit status. */
@@ -350,7 +362,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
 
     if (problem)
         cf_warn(k->tool, "%s", problem);
-    if (tell_missing(k) != CF_EXIT_OK)
+    if (cf_missing_tell(k->tool, k->trace) != CF_EXIT_OK)
         status = CF_EXIT_INPUT;
     if (begun && o->function && cf_decode_rows(decoder) == 0 && !k->tool->quiet)
         cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
@@ -364,12 +376,9 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */
     cf_trace_close(k->trace);
     remove_directories(k);
-    for (unsigned i = 0; i < 2; i++)
-        if (k->directory[i][0])
-            cf_warn(k->tool, "%s: could not be removed", k->directory[i]);
     if (!k->lost)
         reap(k);
-    if (k->log >= 0 && !k->lost)
+    if (k->log && !k->lost)
         show_log(k->tool, k->log);
     /* Whatever else ends a program, Valgrind lives to say so. */
     if (k->silent && !(WIFSIGNALED(k->status) && WTERMSIG(k->status) == SIGKILL)) {
@@ -378,9 +387,14 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
         status = CF_EXIT_ENVIRONMENT;
     }
     cf_command_end(run, k->writer);
+    status = cf_resolved_end(&k->resolved, run, status);
     if (k->left && (k->lost ? !gone(k) && !run->signalled : cf_command_caught()))
         cf_warn(k->tool, "%u process%s on, unrecorded", k->left, k->left > 1 ? "es run" : " runs");
     reap(k);
+    remove_directories(k); /* what it has begun meanwhile */
+    for (unsigned i = 0; i < 2; i++)
+        if (k->directory[i][0])
+            cf_warn(k->tool, "%s: could not be removed", k->directory[i]);
     if (!begun)
         status = CF_EXIT_ENVIRONMENT;
     return cf_command_finish(run, status, k->status);
@@ -388,8 +402,9 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
 
 int main(int argc, char **argv)
 {
-    struct capture k = {.log = -1};
-    struct cf_header header = {.clock_unit = "instructions", .source = "cf-capture-trace"};
+    struct capture k = {0};
+    struct cf_header header = {
+        .clock_unit = "instructions", .source = "cf-capture-trace", .here = 1};
     struct options o;
     struct cf_tool tool;
     char path[PATH_MAX], problem[512];
@@ -410,21 +425,23 @@ int main(int argc, char **argv)
     directory = find_tool(&why);
     if (!directory)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", why);
+    /* Valgrind gives up without it, in words that do not tell why */
+    if (getenv("TMPDIR") && access(getenv("TMPDIR"), W_OK) != 0)
+        cf_die(&tool, CF_EXIT_ENVIRONMENT, "TMPDIR %s cannot be written to: set another",
+               getenv("TMPDIR"));
 
     k.tool = &tool;
-    k.writer = cf_tool_recording(&tool, o.output);
-    header.command = cf_command_quoted(argv + optind);
     run =
         (struct cf_command){.tool = &tool, .output = o.output, .command_output = o.command_output};
+    if (o.resolve)
+        cf_resolved_begin(&k.resolved, &run);
+    k.writer = cf_tool_recording(&tool, run.output);
+    header.command = cf_command_quoted(argv + optind);
     cf_command_prepare(&run);
     status = cf_writer_header(k.writer, &header);
     free(header.command);
     if (status != 0)
         return cf_tool_finish(&tool, NULL, k.writer);
-    /* Valgrind gives up without it, in words that do not tell why */
-    if (getenv("TMPDIR") && access(getenv("TMPDIR"), W_OK) != 0)
-        cf_die(&tool, CF_EXIT_ENVIRONMENT, "TMPDIR %s cannot be written to: set another",
-               getenv("TMPDIR"));
     if (make_directories(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");
     o.read.spare = k.directory[1];
@@ -441,6 +458,6 @@ int main(int argc, char **argv)
     }
     if (k.child == 0)
         run_child(&k, &run, &o, directory, argv + optind);
-    record(&k, &run, &o);
+    record(&k, &run);
     return finish(&k, &run, &o, path);
 }

@@ -4,7 +4,7 @@
  *
  * `cf-capture SOURCE ...` becomes `cf-capture-SOURCE ...`, which stands beside this program, in
  * libexec/cacheflow or in PATH. Without a SOURCE it takes the best that can record the program
- * here: hardware sampling, else the tracer, else snapshots of a cache; an emulator, if the program
+ * here: the tracer, else snapshots of a cache; an emulator, if the program
  * is made for another architecture. Each source says by itself whether it can be used:
  * `cf-capture-SOURCE --probe` prints one line and exits 0 if it can.
  *

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,7 +22,8 @@ enum { END_SIGNALS = sizeof(end_signals) / sizeof(*end_signals) };
 
 /* For the handler: what came, and whom it concerns. */
 static volatile sig_atomic_t caught, caught_count;
-static volatile pid_t handler_child;
+enum { COMMAND, BESIDE, HANDED_ON };
+static volatile pid_t handed_on[HANDED_ON]; /* 0: nobody */
 
 static void on_signal(int s, siginfo_t *info, void *context)
 {
@@ -30,9 +32,12 @@ static void on_signal(int s, siginfo_t *info, void *context)
         return;
     caught = s;
     if (++caught_count > 1 && s != SIGHUP) /* a shell repeats what the terminal has said */
-        kill(handler_child, SIGKILL);
-    else if (info->si_code != SI_KERNEL) /* a terminal signals the program itself */
-        kill(handler_child, s);
+        s = SIGKILL;
+    else if (info->si_code == SI_KERNEL) /* a terminal signals the program itself */
+        return;
+    for (int i = 0; i < HANDED_ON; i++)
+        if (handed_on[i])
+            kill(handed_on[i], s);
 }
 
 int cf_command_find(const char *name, char *path, size_t size)
@@ -148,7 +153,7 @@ pid_t cf_command_fork(struct cf_command *c)
     if (child == 0)
         return 0;
     if (child > 0) {
-        handler_child = child;
+        handed_on[COMMAND] = child;
         cf_command_catch(on_signal, SA_RESTART);
         clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
     }
@@ -158,7 +163,7 @@ pid_t cf_command_fork(struct cf_command *c)
 
 void cf_command_exec(struct cf_command *c, const char *const *argv)
 {
-    int out = STDERR_FILENO;
+    int out = c->standard_output ? c->standard_output : STDERR_FILENO;
 
     if (c->command_output) {
         out = open(c->command_output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -172,6 +177,7 @@ void cf_command_exec(struct cf_command *c, const char *const *argv)
     if (c->command_output && out != STDOUT_FILENO)
         close(out);
     signal(SIGPIPE, c->pipe_action);
+    signal(SIGCHLD, c->tool->child_action);
     sigprocmask(SIG_SETMASK, &c->mask, NULL);
     execvp(argv[0], (char *const *)argv);
     cf_warn(c->tool, "%s: %s", argv[0], strerror(errno));
@@ -187,6 +193,28 @@ int cf_command_flush_due(struct cf_command *c)
         CF_COMMAND_FLUSH_MS)
         return 0;
     c->flushed = now;
+    return 1;
+}
+
+void cf_command_beside(pid_t process)
+{
+    handed_on[BESIDE] = process;
+}
+
+int cf_command_reap(pid_t child, int *ended, int options)
+{
+    siginfo_t info = {0};
+
+    /* Its number is another process's as soon as it is reaped. */
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT | options) < 0)
+        if (errno != EINTR)
+            return 1;
+    if (info.si_pid != child)
+        return 0;
+    for (int i = 0; i < HANDED_ON; i++)
+        if (handed_on[i] == child)
+            handed_on[i] = 0;
+    waitpid(child, ended, 0);
     return 1;
 }
 

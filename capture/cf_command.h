@@ -37,6 +37,7 @@ struct cf_command {
     const char *output;         /* file of the stream, or NULL: it goes to our standard output */
     const char *command_output; /* where the command's standard output goes, or NULL: it is left
                                    alone, or goes to standard error when ours carries the stream */
+    int standard_output;        /* where it goes then instead, or 0 */
     /* What follows belongs to the functions below. */
     sigset_t mask;
     void (*pipe_action)(int);
@@ -70,6 +71,13 @@ int cf_command_own_limit(const siginfo_t *info);
  * to end on to it: the first as it is (unless the terminal has sent it to both), the second as
  * SIGKILL. The child gets 0. */
 pid_t cf_command_fork(struct cf_command *c);
+
+/* A further process that gets them; 0: none. */
+void cf_command_beside(pid_t process);
+
+/* Whether such a process has ended, whose status is then in *ended: waits for that unless `options`
+ * is WNOHANG. Signals are not handed on to it any more. */
+int cf_command_reap(pid_t child, int *ended, int options);
 
 /* The signal that asked us to end since the fork, or 0. */
 int cf_command_caught(void);

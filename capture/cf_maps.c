@@ -5,10 +5,13 @@
  * Lists come sorted by address, as Linux makes them; where a list is not, the line that goes back
  * counts as bad. So two lists are compared by walking both once.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "capture/cf_builds.h"
 #include "capture/cf_maps.h"
 
 struct mapping {
@@ -28,11 +31,17 @@ struct cf_maps {
     struct process *process;
     size_t count, room;
     size_t last; /* found last */
+    int live;
+    struct cf_builds builds;
 };
 
-struct cf_maps *cf_maps_new(void)
+struct cf_maps *cf_maps_new(int live)
 {
-    return calloc(1, sizeof(struct cf_maps));
+    struct cf_maps *m = calloc(1, sizeof(struct cf_maps));
+
+    if (m)
+        m->live = live;
+    return m;
 }
 
 static void free_list(struct mapping *map, size_t count)
@@ -219,8 +228,26 @@ static int same(const struct mapping *a, const struct mapping *b)
            a->perms == b->perms && strcmp(a->name, b->name) == 0;
 }
 
-static int row(struct cf_writer *w, uint64_t time, uint32_t pid, const struct mapping *a, int gone)
+/* By its name, or, where the process has mounts of its own (a container), below its root, as
+   proc_pid_root(5) shows it. */
+static const char *build_of(struct cf_maps *m, uint32_t pid, const char *name)
 {
+    char path[PATH_MAX + 32];
+    struct stat its, ours;
+
+    if (name[0] != '/')
+        return "";
+    snprintf(path, sizeof path, "/proc/%u/ns/mnt", pid);
+    if (stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino)
+        return cf_builds_find(&m->builds, name, 0, 0);
+    snprintf(path, sizeof path, "/proc/%u/root%s", pid, name);
+    return cf_builds_find(&m->builds, path, 0, 0);
+}
+
+static int row(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32_t pid,
+               const struct mapping *a, int gone)
+{
+    const char *build = gone || !m->live ? "" : build_of(m, pid, a->name);
     const struct cf_values v[] = {{CF_TIME, NULL, time},
                                   {CF_PID, NULL, pid},
                                   {CF_OP, NULL, gone ? CF_UNMAPPED : CF_MAPPED},
@@ -228,15 +255,17 @@ static int row(struct cf_writer *w, uint64_t time, uint32_t pid, const struct ma
                                   {CF_STOP, NULL, a->end},
                                   {CF_OFFSET, NULL, a->offset},
                                   {CF_PERMS, NULL, a->perms},
-                                  {CF_LABEL, NULL, gone ? 0 : cf_writer_string(w, a->name)}};
+                                  {CF_LABEL, NULL, gone ? 0 : cf_writer_string(w, a->name)},
+                                  {CF_BUILD, NULL, cf_writer_string(w, build)}};
 
-    return cf_writer_rows(w, CF_MAP, 1, v, 8, NULL);
+    return cf_writer_rows(w, CF_MAP, 1, v, m->live ? 9 : 8, NULL);
 }
 
 /* Rows for what is in list a and not, with all its properties, in list b. What went needs no row
    where one new mapping takes its whole place. */
-static int rows(struct cf_writer *w, uint64_t time, uint32_t pid, const struct mapping *a,
-                size_t a_count, const struct mapping *b, size_t b_count, int gone)
+static int rows(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32_t pid,
+                const struct mapping *a, size_t a_count, const struct mapping *b, size_t b_count,
+                int gone)
 {
     size_t j = 0;
 
@@ -247,7 +276,7 @@ static int rows(struct cf_writer *w, uint64_t time, uint32_t pid, const struct m
             continue;
         if (gone && j < b_count && b[j].start <= a[i].start && b[j].end >= a[i].end)
             continue;
-        if (row(w, time, pid, &a[i], gone) != 0)
+        if (row(m, w, time, pid, &a[i], gone) != 0)
             return -1;
     }
     return 0;
@@ -264,8 +293,8 @@ int cf_maps_update(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32
     list = p ? scan_list(text, length, &count, bad) : NULL;
     if (!list)
         return -1;
-    result = rows(w, time, pid, p->map, p->count, list, count, 1) != 0 ||
-                     rows(w, time, pid, list, count, p->map, p->count, 0) != 0
+    result = rows(m, w, time, pid, p->map, p->count, list, count, 1) != 0 ||
+                     rows(m, w, time, pid, list, count, p->map, p->count, 0) != 0
                  ? -1
                  : 0;
     free_list(p->map, p->count);

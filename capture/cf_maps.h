@@ -14,8 +14,9 @@
 
 struct cf_maps;
 
-/* NULL without memory. */
-struct cf_maps *cf_maps_new(void);
+/* NULL without memory. `live`: of processes that run on this machine: rows state which build of a
+   file is mapped. */
+struct cf_maps *cf_maps_new(int live);
 void cf_maps_free(struct cf_maps *m);
 
 /* Takes in a whole list: rows of table map say what came and went since the list before of that

@@ -12,6 +12,7 @@
 
 #include "filters/parts/cache/model.h"
 #include "filters/parts/cache/summary.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -22,7 +23,8 @@ static const char usage[] =
     "  -m, --machine MACHINE    name of a machine description, FILE.yaml or host\n"
     "      --summary[=FILE]     print counts for each level instead of the stream: CSV, or a\n"
     "                           table on a terminal; with =FILE or -o, print both\n"
-    "      --csv, --term        summary as CSV even to a terminal, as a table even to a file\n"
+    "      --csv, --term, --json\n"
+    "                           the form of the summary  [a table on a terminal, else CSV]\n"
     "      --cores N            cores that run the threads  [the machine's cpus]\n"
     "      --prefetch KIND[:LEVEL]  prefetcher of a level: none, next-line or stride\n"
     "                           [none; the first level for data]; may be repeated\n"
@@ -87,6 +89,8 @@ static void parse(struct cache *c, int argc, char **argv)
     o->seed = 1;
     *s = (struct snapshot_options){.page_shift = 12, .frame_bits = 20};
     cf_options_read(t, argc, argv, table);
+    if (o->summary_file && t->form == CF_OPT_JSON)
+        cf_die(t, CF_EXIT_USAGE, "--json is for standard output: give --summary without a FILE");
     if (o->snapshot.every)
         check_frames(c, memory, page);
     else if (o->snapshot_level || o->snapshot.flush || o->frames || o->ram || o->page_size)
@@ -119,7 +123,6 @@ static void model_frame(struct cache *c, struct cf_frame *f)
 
 static void want(const struct cache *c, struct cf_reader *r)
 {
-    cf_turns_want(r);
     cf_reader_want(r, CF_ACCESS, c->o.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
     cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
@@ -221,6 +224,8 @@ int main(int argc, char **argv)
         run_snapshots(&c, r, w);
     else
         run(&c, r, w);
+    if (c.o.summary && !c.o.summary_file && c.tool.form == CF_OPT_JSON)
+        cf_rows_begin(&c.tool);
     if (c.o.summary)
         cf_tool_file(&c.tool, c.o.summary_file ? c.o.summary_file : "-", print_summary, &c);
     status = cf_tool_finish(&c.tool, r, w);

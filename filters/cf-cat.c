@@ -10,6 +10,7 @@
 #include <stdio_ext.h>
 
 #include "filters/parts/cat/cat.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -23,8 +24,9 @@ static const char usage[] =
     "\n"
     "Instead of a stream, text on standard output:\n"
     "      --csv            a table as CSV, which cf-capture csv reads back\n"
-    "      --table NAME     with --csv: this table, by name or number  [access]\n"
-    "      --columns A,B    with --csv: these columns  [those of the table's first frame]\n"
+    "      --json           the same as an object a row\n"
+    "      --table NAME     of these: this table, by name or number  [access]\n"
+    "      --columns A,B    of these: these columns  [those of the table's first frame]\n"
     "      --dump           headers, dictionary, every frame with its columns and rows\n"
     "  -n, --rows N         with --dump: at most N rows of each frame  [10]\n"
     "      --verify         decode everything and print 'FILE: ok, ...' or the first damage\n"
@@ -49,11 +51,12 @@ struct options {
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
-    int rows_given = 0, csv = 0, dump = 0, verify = 0, info = 0;
+    int rows_given = 0, csv = 0, json = 0, dump = 0, verify = 0, info = 0;
     const struct cf_option table[] = {
         {"output", 'o', CF_TEXT(&o->output)},
         {"slice", 0, CF_RANGE(&o->from, &o->to), .given = &o->sliced},
         {"csv", 0, CF_FLAG(&csv)},
+        {"json", 0, CF_FLAG(&json)},
         {"table", 0, CF_TEXT(&o->table)},
         {"columns", 0, CF_TEXT(&o->columns)},
         {"dump", 0, CF_FLAG(&dump)},
@@ -65,11 +68,13 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
     *o = (struct options){.rows = 10};
     cf_options_read(t, argc, argv, table);
-    if (csv + dump + verify + info > 1)
-        cf_die(t, CF_EXIT_USAGE, "give only one of --csv, --dump, --verify and --info");
-    o->mode = csv ? CSV : dump ? DUMP : verify ? VERIFY : info ? INFO : STREAM;
+    if (csv + json + dump + verify + info > 1)
+        cf_die(t, CF_EXIT_USAGE, "give only one of --csv, --json, --dump, --verify and --info");
+    if (json)
+        t->form = CF_OPT_JSON;
+    o->mode = csv || json ? CSV : dump ? DUMP : verify ? VERIFY : info ? INFO : STREAM;
     if ((o->table || o->columns) && o->mode != CSV)
-        cf_die(t, CF_EXIT_USAGE, "--table and --columns belong to --csv");
+        cf_die(t, CF_EXIT_USAGE, "--table and --columns belong to --csv and --json");
     if (rows_given && o->mode != DUMP)
         cf_die(t, CF_EXIT_USAGE, "--rows belongs to --dump");
     if (o->output && o->mode != STREAM)
@@ -125,8 +130,8 @@ static void flush(void *arg)
 
     if (out->writer && !bad)
         (void)cf_writer_flush(out->writer);
-    else if (!bad)
-        fflush(stdout);
+    else if (!bad && fflush(stdout) == 0)
+        (void)cf_rows_flush();
 }
 
 static void run(struct output *out)
@@ -170,6 +175,8 @@ int main(int argc, char **argv)
     if (o.mode == STREAM) {
         out.writer = cf_tool_writer(&t, o.output);
     } else {
+        if (cf_rows_json(&t))
+            cf_rows_begin(&t);
         /* a lock a field is a third of the time of --csv */
         __fsetlocking(stdout, FSETLOCKING_BYCALLER);
         setvbuf(stdout, NULL, _IOFBF, 1 << 16);

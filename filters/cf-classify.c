@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 #include "filters/parts/classify/classify.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
-#include "formats/program/cf_turns.h"
+#include "formats/program/cf_processes.h"
 
 static const char usage[] =
     "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"
@@ -32,6 +33,8 @@ static const char usage[] =
     "      --summary          print counts by level and operation as CSV; and no\n"
     "                         stream, unless -o is given\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
+    "      --csv, --term, --json\n"
+    "                         the form of the summary  [a table on a terminal, else CSV]\n"
     "  -q, --quiet            no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -69,12 +72,14 @@ static void parse(struct run *r, int argc, char **argv)
         {"summary", 0, CF_FLAG(&r->summary)},
         {"output", 'o', CF_TEXT(&r->output)},
         {"no-addresses", 0, CF_FLAG(&o->no_addresses)},
+        CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
     r->rule = rules[0];
     o->seed = 1;
     cf_options_read(t, argc, argv, table);
+    o->streams = !r->summary || r->output;
     if (r->c.o.no_addresses && r->rule != &rule_leon4)
         cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
 }
@@ -107,7 +112,6 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
     struct cf_turns turns = {0};
     struct cf_frame *f;
 
-    cf_turns_want(in);
     for (const struct need *n = r->rule->needs; n->column; n++)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
     if (r->rule->open)
@@ -130,7 +134,6 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
     }
     if (r->rule->finish)
         r->rule->finish(r->state);
-    free(class);
 }
 
 int main(int argc, char **argv)
@@ -143,10 +146,14 @@ int main(int argc, char **argv)
     parse(&r, argc, argv);
     r.state = r.rule->begin(&r.c);
     in = cf_tool_reader(&r.c.tool, argv + optind, argc - optind);
-    out = r.summary && !r.output ? NULL : cf_tool_writer(&r.c.tool, r.output);
+    out = r.c.o.streams ? cf_tool_writer(&r.c.tool, r.output) : NULL;
     run(&r, in, out);
-    if (r.summary)
+    if (!out)
+        cf_tool_fit(&r.c.tool, in);
+    if (r.summary) {
+        cf_rows_begin(&r.c.tool);
         r.rule->summary(r.state);
+    }
     r.rule->end(r.state);
     return cf_tool_finish(&r.c.tool, in, out);
 }

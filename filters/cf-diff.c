@@ -18,6 +18,7 @@
 #include "filters/engine/snapshot/tasks.h"
 #include "filters/parts/diff/diff_sums.h"
 #include "filters/survey/problems.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -32,6 +33,8 @@ static const char usage[] =
     "      --summary        print mean, standard deviation and maximum for each mode\n"
     "      --by WHAT        print sums for each process or each set\n"
     "      --level N        cache level  [that of the first snapshot]\n"
+    "      --csv, --term, --json\n"
+    "                       the form of the output  [a table on a terminal, else CSV]\n"
     "  -q, --quiet          no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -65,8 +68,8 @@ struct work {
     uint64_t index; /* of the snapshot in its segment, from 1 */
     uint64_t pairs, left_over;
     struct cf_moments polluted[MODES], cost[MODES];
-    struct diff_sums *sums; /* of processes or sets */
-    struct cf_tasks *tasks; /* names of processes, of the first stream */
+    struct diff_sums *sums;  /* of processes or sets */
+    struct cf_counts *tasks; /* names of processes, of the first stream */
 };
 
 static void parse(struct work *w, int argc, char **argv)
@@ -81,6 +84,7 @@ static void parse(struct work *w, int argc, char **argv)
         {"summary", 0, CF_FLAG(&summary)},
         {"by", 0, CF_WORD(&o->by, "process set", BY_PROCESS)},
         {"level", 0, CF_NUMBER(&o->level, 1, 254)},
+        CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
@@ -146,9 +150,11 @@ static const char *const mode_names[MODES] = {
 /* Once, and not before there is a pair, or it is known that the input is of the right kind. */
 static void head(struct work *w)
 {
-    if (!w->headed++)
-        puts("snapshot_a,snapshot_b,time,mode,lines,valid_a,valid_b,same,other_state,other_way,"
-             "only_a,only_b,changed,changed_percent,cost_cycles");
+    if (w->headed++)
+        return;
+    cf_rows_begin(&w->tool);
+    puts("snapshot_a,snapshot_b,time,mode,lines,valid_a,valid_b,same,other_state,other_way,"
+         "only_a,only_b,changed,changed_percent,cost_cycles");
 }
 
 static void print_pair(const struct cf_snapshot *a, const struct cf_snapshot *b,
@@ -222,6 +228,7 @@ static void run_two(struct work *w)
 
 static void print_modes(const struct work *w)
 {
+    cf_rows_begin(&w->tool);
     puts("mode,pairs,changed_percent_mean,changed_percent_stddev,changed_percent_max,"
          "cost_cycles_mean,cost_cycles_stddev,cost_cycles_max");
     /* in the order of the paper's table: what does most first */
@@ -259,7 +266,7 @@ int main(int argc, char **argv)
     parse(&w, argc, argv);
     open_side(&w, &w.a, argv + optind, argc - optind);
     w.sums = diff_sums_new(&w.tool);
-    w.tasks = cf_need(&w.tool, cf_tasks_new());
+    w.tasks = cf_need(&w.tool, cf_counts_new());
     if (w.o.by == BY_PROCESS) {
         cf_reader_unify(w.a.reader);
         cf_tasks_want(w.a.reader);
@@ -285,6 +292,6 @@ int main(int argc, char **argv)
     status = cf_tool_finish(&w.tool, w.a.reader, NULL);
     cf_snaps_free(w.a.snaps);
     diff_sums_free(w.sums);
-    cf_tasks_free(w.tasks);
+    cf_counts_free(w.tasks);
     return status > bad ? status : bad;
 }

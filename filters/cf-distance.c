@@ -90,15 +90,6 @@ static void release(struct distance *d)
     cf_runs_free(d->runs);
     cf_cores_free(d->cores);
     cf_groups_free(d->units);
-    free(d->dist);
-    free(d->weight);
-    free(d->unit);
-    free(d->thread);
-    free(d->index);
-    free(d->addr);
-    free(d->part);
-    free(d->size);
-    free(d->op);
 }
 
 static void add_columns(struct distance *d, struct cf_frame *f)

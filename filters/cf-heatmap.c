@@ -9,15 +9,15 @@
  * One pass. Memory: 8 bytes a page that was touched and fine time bin (four a bin) in which it
  * was, and 512 bytes for each 64 neighbouring pages; it depends on the pages and the number of
  * bins, not on the length of the trace. The end takes about 20 bytes more a page and final bin.
- * Rows are taken in heatmap/rows.c and counted in heatmap/count.c; the pictures are in
- * heatmap/render_*.c.
+ * A page of --html has finer bins, which are counted beside. Rows are taken in heatmap/rows.c and
+ * counted in heatmap/count.c; the pictures are in heatmap/render_*.c.
  */
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/stream/cf.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 #include "filters/parts/heatmap/rows.h"
@@ -39,10 +39,13 @@ static const char usage[] =
     "  -n, --top N          only the N mappings with the largest sums [pictures 12, CSV all]\n"
     "      --table TABLE    access or line    [access, or line where there are no accesses]\n"
     "      --level N        from snapshots: only lines in cache level N\n"
-    "      --csv, --term    CSV even to a terminal, the drawing even to a file\n"
-    "      --png FILE       also a picture; - is standard output, then without CSV\n"
+    "      --csv, --term, --json\n"
+    "                       the form of the output  [a drawing on a terminal, else CSV]\n"
+    "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard output,\n"
+    "                       then without CSV\n"
     "      --html FILE      also a page to explore in a browser, in one file\n"
-    "      --picture-size WxH  in pixels                                             [1200x800]\n"
+    "      --picture-size WxH  in pixels, or in millimetres as WxHmm                 [1200x800]\n"
+    "      --title TEXT     of the picture, instead of its own; '' for none\n"
     "      --scale SCALE    of the colours, log or linear                                 [log]\n"
     "  -q, --quiet          no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -88,7 +91,8 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
         CF_END_INPUT_OPTIONS,
     };
 
-    *o = (struct options){.bins = 200, .to = UINT64_MAX, .output = {.width = 1200, .height = 800}};
+    *o = (struct options){
+        .bins = 200, .to = UINT64_MAX, .output.sheet = {.width = 1200, .height = 800}};
     cf_options_read(t, argc, argv, table);
     o->table = table_word == 1 ? CF_ACCESS : table_word == 2 ? CF_LINE : 0;
     if (o->from > o->to)
@@ -124,33 +128,36 @@ static int region_wanted(void *arg, uint32_t region)
     return fnmatch(w->o->region, region_name(w->reader, region), 0) == 0;
 }
 
-static void make_heats(struct work *w)
+static struct heat *make_heat(struct work *w, uint32_t bins)
 {
     const struct options *o = w->o;
     uint64_t width = o->width;
+    struct heat *h;
 
     /* with both ends known, the bins can be as wide as they have to be from the beginning */
     if (!width && o->from_given && o->to != UINT64_MAX)
-        width = (o->to - o->from) / o->bins + 1;
-    w->accesses = cf_need(w->tool, heat_new(o->bins, width, o->from));
+        width = (o->to - o->from) / bins + 1;
+    h = cf_need(w->tool, heat_new(bins, width, o->from));
+    if (o->region)
+        heat_filter(h, region_wanted, w);
+    return h;
+}
+
+static void make_heats(struct work *w)
+{
+    const struct options *o = w->o;
+
+    w->accesses = make_heat(w, o->bins);
     w->lines = cf_need(w->tool, heat_new(1, 1, 0));
-    if (o->region) {
-        heat_filter(w->accesses, region_wanted, w);
+    if (o->region)
         heat_filter(w->lines, region_wanted, w);
+    if (o->output.html && !o->width && o->bins < HEAT_FINE_BINS) {
+        w->fine = make_heat(w, HEAT_FINE_BINS);
+        heat_bound(w->fine, HEAT_FINE_CELLS);
     }
 }
 
 /* ---- output ---- */
-
-static int write_png(const void *map, FILE *out, uint32_t width, uint32_t height)
-{
-    return heat_png(map, out, width, height);
-}
-
-static int write_html(const void *map, FILE *out)
-{
-    return heat_html(map, out);
-}
 
 /* The table whose rows could not be counted although they are what is asked for, or NULL. */
 static const char *lacks_place(const struct work *w)
@@ -186,9 +193,8 @@ static void output(struct work *w)
 {
     const struct options *o = w->o;
     int snapshots = o->table ? o->table == CF_LINE : !w->access_rows && w->line_rows;
-    struct cf_terminal terminal = cf_terminal_here();
-    struct heat_map map = {0};
-    int drawn = 0;
+    static const struct cf_drawings drawings = {heat_picture, heat_html, heat_term};
+    struct heat_map map = {0}, fine = {0};
 
     rows_check(w, heat_finish(snapshots ? w->lines : w->accesses, region_name, w->reader, &map),
                snapshots);
@@ -197,19 +203,22 @@ static void output(struct work *w)
     map.command = w->command ? w->command : "";
     map.top = o->top ? o->top : 12;
     map.linear = o->linear;
-    cf_output_pictures(w->tool, &o->output, &map, write_png, write_html);
-    switch (cf_output_stdout(w->tool, &o->output)) {
-    case CF_STDOUT_PICTURE:
-        break;
-    case CF_STDOUT_DRAWING:
-        drawn = heat_term(&map, stdout, &terminal);
-        break;
-    case CF_STDOUT_CSV:
+    if (w->fine && !snapshots) {
+        fine = (struct heat_map){.what = map.what,
+                                 .unit = map.unit,
+                                 .command = map.command,
+                                 .top = map.top,
+                                 .linear = map.linear};
+        rows_check(w, heat_finish(w->fine, region_name, w->reader, &fine), 0);
+        map.fine = &fine;
+    }
+    cf_output_draw(w->tool, &o->output, &map, &drawings);
+    if (cf_output_stdout(w->tool, &o->output) == CF_STDOUT_CSV) {
+        cf_rows_begin(w->tool);
         heat_csv(&map, stdout, o->top ? o->top : UINT32_MAX);
     }
-    if (drawn)
-        cf_die(w->tool, CF_EXIT_ENVIRONMENT, "standard output: %s", strerror(errno));
     heat_map_free(&map);
+    heat_map_free(&fine);
 }
 
 int main(int argc, char **argv)
@@ -244,6 +253,7 @@ int main(int argc, char **argv)
     cf_mix_free(&w.mix);
     heat_free(w.accesses);
     heat_free(w.lines);
+    heat_free(w.fine);
     free(w.unit);
     free(w.command);
     return status;

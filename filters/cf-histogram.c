@@ -25,7 +25,8 @@ static const char usage[] =
     "                       bins of equal width  [log2 for quantities, else exact]\n"
     "      --weight COLUMN  add up this column instead of counting rows; none = count\n"
     "                       rows  [weight, where the stream has it]\n"
-    "      --csv, --term    CSV even to a terminal, the table even to a file\n"
+    "      --csv, --term, --json\n"
+    "                       the form of the output  [a table on a terminal, else CSV]\n"
     "  -q, --quiet          no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -287,8 +288,5 @@ int main(int argc, char **argv)
     bins_free(h.bins);
     cf_mix_free(&h.mix);
     cf_groups_free(h.groups);
-    free(h.value);
-    free(h.weights);
-    free(h.group);
     return end > status ? end : status;
 }

@@ -15,6 +15,7 @@
 
 #include "filters/parts/latency/latency.h"
 #include "formats/base/cf_number.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -33,12 +34,13 @@ static const char usage[] =
     "      --summary            print cycles by level and operation as CSV; and no\n"
     "                           stream, unless -o is given\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
+    "      --csv, --term, --json\n"
+    "                           the form of the summary  [a table on a terminal, else CSV]\n"
     "  -q, --quiet              no remarks, no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
-    "  cf-cache -m tegra-x1 trace.cf | cf-latency -m tegra-x1 --latency L1D=4 \\\n"
-    "      --latency L2=21 --latency memory=180 --summary\n";
+    "  cf-cache -m tegra-x1 trace.cf | cf-latency -m tegra-x1 --summary\n";
 
 static void set_latency(struct latency *l, const char *text)
 {
@@ -66,6 +68,7 @@ static void parse(struct latency *l, int argc, char **argv)
         {"level-column", 0, CF_WORD(&level_column, "hit level", 0)},
         {"summary", 0, CF_FLAG(&l->summary)},
         {"output", 'o', CF_TEXT(&l->output)},
+        CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
@@ -76,6 +79,18 @@ static void parse(struct latency *l, int argc, char **argv)
     for (unsigned i = 0; i < count; i++)
         set_latency(l, stated[i]);
     free(stated);
+    if (l->machine->latency_of && !l->tool.quiet)
+        cf_warn(&l->tool,
+                "the latencies are those of %s, the nearest core that is described, and not this "
+                "machine's: state those by --latency, or in a copy of a description",
+                l->machine->latency_of);
+    else if (l->machine->latency_source && !count && !l->tool.quiet &&
+             strncmp(l->machine->latency_source, "estimate:", 9) == 0)
+        cf_warn(
+            &l->tool,
+            "the latencies of %s are an estimate: latency_source in its description says of what; "
+            "state others by --latency",
+            l->machine_name);
 }
 
 /* `w` is NULL where only the sums are wanted. */
@@ -140,6 +155,7 @@ static void print_summary(const struct latency *l)
         if (cf_latencies_lack(l->model, key) != CF_LACKS_NOTHING)
             unknown.accesses = cf_sum(unknown.accesses, l->sum[key].accesses);
     }
+    cf_rows_begin(&l->tool);
     puts("level,op,accesses,cycles,cycles_per_access,share_percent");
     for (int i = 0; i <= (int)l->machine->levels; i++)
         for (unsigned key = 0; key < CF_LATENCY_KEYS; key++)
@@ -171,6 +187,8 @@ int main(int argc, char **argv)
         l.space = cf_column_room(&l.tool, sizeof *l.space);
     }
     run(&l, r, w);
+    if (!w)
+        cf_tool_fit(&l.tool, r);
     if (l.summary)
         print_summary(&l);
     status = cf_tool_finish(&l.tool, r, w);
@@ -180,8 +198,5 @@ int main(int argc, char **argv)
     cf_cores_free(l.cores);
     cf_latencies_free(l.model);
     cf_machine_free(l.machine);
-    free(l.cost);
-    free(l.core);
-    free(l.space);
     return status > l.status ? status : l.status;
 }

@@ -251,7 +251,7 @@ int main(int argc, char **argv)
     while (m.owns)
         free(m.owned[--m.owns]);
     free(m.owned);
-    free(m.facts.fact);
+    free(m.stated.facts.fact);
     free(m.input);
     return status > m.status ? status : m.status;
 }

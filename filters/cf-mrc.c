@@ -28,6 +28,14 @@ static const char usage[] =
     "      --at LIST        these sizes only, such as 32K,1M\n"
     "      --line-size SIZE bytes of a line  [from the stream, else 64]\n"
     "      --sets N         sets within which distances count  [from the stream, else 1]\n"
+    "      --csv, --term, --json\n"
+    "                       the form of the output  [a table on a terminal, else CSV]\n"
+    "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard\n"
+    "                       output, then without CSV\n"
+    "      --html FILE      also a page to explore in a browser, in one file\n"
+    "      --picture-size WxH  in pixels, or in millimetres as WxHmm  [900x540]\n"
+    "      --title TEXT     of the picture, instead of its own; '' for none\n"
+    "  -m, --machine NAME   mark the sizes of the machine's caches in the picture\n"
     "  -q, --quiet          no progress, no remarks\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -64,13 +72,17 @@ static void parse(struct mrc *m, int argc, char **argv)
         {"at", 0, CF_CALL(set_at, m)},
         {"line-size", 0, CF_POWER(&m->o.line_size, 1, UINT64_MAX)},
         {"sets", 0, CF_NUMBER(&m->o.sets, 1, UINT32_MAX)},
+        {"machine", 'm', CF_TEXT(&m->o.machine)},
+        CF_PICTURE_OPTIONS(&m->o.output),
+        CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
-    m->o = (struct options){.points = 4};
+    m->o = (struct options){.points = 4, .output.sheet = {.width = 900, .height = 540}};
     cf_options_read(&m->tool, argc, argv, table);
     if (m->o.at && m->o.most)
         cf_die(&m->tool, CF_EXIT_USAGE, "--at does not go with --max");
+    cf_output_check(&m->tool, &m->o.output);
 }
 
 /* ---- counting ---- */
@@ -210,10 +222,6 @@ int main(int argc, char **argv)
     free(m.samples);
     free(m.lines);
     free(m.fine_lines);
-    free(m.group);
-    free(m.part);
-    free(m.dist);
-    free(m.weight);
     free(m.o.at);
     return end > status ? end : status;
 }

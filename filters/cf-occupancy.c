@@ -9,12 +9,12 @@
  * state instead of process.
  *
  * One pass. Memory: 64 bytes a snapshot and level, and 12 for each process that has lines in it;
- * pictures take 4 more. Counting is in census.c, what is like cf-sets in survey.c.
+ * pictures take 8 more. Counting is in census.c, what is like cf-sets in survey.c.
  */
-#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
-#include "filters/parts/occupancy/occupancy.h"
+#include "filters/survey/survey.h"
 
 static const char usage[] =
     "Usage: cf-occupancy [OPTION]... [FILE]...\n"
@@ -28,16 +28,19 @@ static const char usage[] =
     "                                                         [CSV all, pictures 10]\n"
     "      --wide           one row per snapshot and one column per process\n"
     "      --lines N        lines of the cache, where snapshots do not state its size\n"
-    "      --csv, --term    CSV even to a terminal, the drawing even to a file\n"
-    "      --png FILE       also a picture; - is standard output, then without CSV\n"
+    "      --csv, --term, --json\n"
+    "                       the form of the output  [a drawing on a terminal, else CSV]\n"
+    "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard\n"
+    "                       output, then without CSV\n"
     "      --html FILE      also a page to explore in a browser, in one file\n"
-    "      --picture-size WxH  in pixels                                  [1200x600]\n"
+    "      --picture-size WxH  in pixels, or in millimetres as WxHmm      [1200x600]\n"
+    "      --title TEXT     of the picture, instead of its own; '' for none\n"
     "  -q, --quiet          no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-cache -m tegra-x1 --snapshot-every 19000000 --flush trace.cf |\n"
-    "      cf-occupancy --png occupancy.png > occupancy.csv\n";
+    "      cf-occupancy --picture occupancy.png > occupancy.csv\n";
 
 static int parse(struct cf_survey *s, int argc, char **argv)
 {
@@ -50,7 +53,7 @@ static int parse(struct cf_survey *s, int argc, char **argv)
         CF_END_INPUT_OPTIONS,
     };
 
-    s->o.output = (struct cf_output){.width = 1200, .height = 600};
+    s->o.output.sheet = (struct cf_sheet){.width = 1200, .height = 600};
     cf_options_read(&s->tool, argc, argv, table);
     cf_output_check(&s->tool, &s->o.output);
     return wide;
@@ -58,11 +61,11 @@ static int parse(struct cf_survey *s, int argc, char **argv)
 
 static void hints(const struct cf_survey *s)
 {
-    size_t count, over = 0;
-    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
+    size_t over = 0;
+    const struct cf_census_snapshot *one = s->census->snapshot;
 
     cf_survey_hints(s, "shares");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < s->census->snapshots; i++) {
         const uint64_t whole = cf_survey_whole(s, &one[i].is);
 
         over += whole && one[i].lines > whole;
@@ -74,10 +77,130 @@ static void hints(const struct cf_survey *s)
                 over);
 }
 
+/* ---- CSV: groups in the order of their rank, those below --top added up ---- */
+
+/* Lines of the group of a rank; after the last one shown, of all others. */
+static uint64_t lines_of(const struct cf_ranks *r, uint32_t rank)
+{
+    const uint32_t to = rank < r->shown ? rank + 1 : r->groups;
+    uint64_t lines = 0;
+
+    for (uint32_t k = rank; k < to; k++)
+        lines += r->cell[k] ? r->cell[k]->lines : 0;
+    return lines;
+}
+
+/* The columns that name a group. */
+static void group_names(const struct cf_survey *s)
+{
+    switch (s->o.by) {
+    case CF_CENSUS_REGION:
+    case CF_CENSUS_PROCESS:
+        fputs(s->o.by == CF_CENSUS_REGION ? ",pid,name,region" : ",pid,name", stdout);
+        break;
+    case CF_CENSUS_CPU:
+        fputs(",cpu", stdout);
+        break;
+    case CF_CENSUS_STATE:
+        fputs(",state", stdout);
+        break;
+    }
+}
+
+static void other_values(const struct cf_survey *s)
+{
+    fputs(s->o.by == CF_CENSUS_REGION    ? ",,[other],"
+          : s->o.by == CF_CENSUS_PROCESS ? ",,[other]"
+                                         : ",[other]",
+          stdout);
+}
+
+static void group_values(const struct cf_survey *s, uint32_t group)
+{
+    const struct cf_census_group g = cf_census_group(s->census, group);
+
+    switch (s->o.by) {
+    case CF_CENSUS_REGION:
+    case CF_CENSUS_PROCESS:
+        cf_csv_print(stdout, ",%u,%s", g.pid, cf_survey_process(s, g.pid));
+        if (s->o.by == CF_CENSUS_REGION)
+            cf_csv_text(stdout, 0, cf_survey_region(s, g.value));
+        break;
+    case CF_CENSUS_CPU:
+        cf_csv_u64(stdout, 0, g.value);
+        break;
+    case CF_CENSUS_STATE:
+        cf_csv_text(stdout, 0, cf_state_name(g.value));
+        break;
+    }
+}
+
+static void print_long(const struct cf_survey *s)
+{
+    struct cf_ranks r = cf_survey_ranks(s, -1);
+    const struct cf_census_snapshot *one = s->census->snapshot;
+
+    cf_survey_heads(s);
+    group_names(s);
+    puts(",lines,share");
+    for (size_t i = 0; i < s->census->snapshots; i++) {
+        const uint64_t whole = cf_survey_whole(s, &one[i].is);
+
+        cf_ranks_fill(s, &one[i], &r);
+        for (uint32_t k = 0; k <= r.shown; k++) {
+            const uint64_t lines = lines_of(&r, k);
+
+            if (!lines)
+                continue;
+            cf_survey_when(&one[i].is);
+            if (k < r.shown)
+                group_values(s, r.order[k]);
+            else
+                other_values(s);
+            cf_csv_print(stdout, ",%" PRIu64 ",%.6f\n", lines, (double)lines / (double)whole);
+        }
+    }
+    cf_ranks_free(&r);
+}
+
+static void print_wide(const struct cf_survey *s)
+{
+    struct cf_ranks r = cf_survey_ranks(s, -1);
+    const struct cf_census_snapshot *one = s->census->snapshot;
+    char text[CF_LABEL_BYTES];
+
+    cf_survey_heads(s);
+    for (uint32_t k = 0; k < r.shown; k++) {
+        cf_survey_label(s, r.order[k], text);
+        cf_csv_text(stdout, 0, text);
+    }
+    if (r.shown < r.groups)
+        cf_csv_text(stdout, 0, "[other]");
+    cf_csv_text(stdout, 0, "[empty]");
+    cf_csv_end(stdout);
+    for (size_t i = 0; i < s->census->snapshots; i++) {
+        const uint64_t whole = cf_survey_whole(s, &one[i].is);
+
+        cf_ranks_fill(s, &one[i], &r);
+        cf_survey_when(&one[i].is);
+        for (uint32_t k = 0; k < r.shown + (r.shown < r.groups); k++)
+            cf_csv_u64(stdout, 0, lines_of(&r, k));
+        if (whole)
+            cf_csv_u64(stdout, 0, one[i].lines < whole ? whole - one[i].lines : 0);
+        else
+            cf_csv_text(stdout, 0, "");
+        cf_csv_end(stdout);
+    }
+    cf_ranks_free(&r);
+}
+
+/* ---- the chart ---- */
+
 /* Areas, the groups with most lines below, as "Observing the Invisible", Figures 9 to 11. */
-static void draw(const struct cf_survey *s, int to_stdout)
+static void draw(const struct cf_survey *s)
 {
     enum { SHOWN = 10 };
+    static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, cf_chart_term};
     static const char *const titles[] = {"Cache occupancy by process", "Cache occupancy by mapping",
                                          "Cache occupancy by core", "Cache occupancy by state"};
     struct cf_survey_chart c;
@@ -94,13 +217,7 @@ static void draw(const struct cf_survey *s, int to_stdout)
              "%u snapshot%s of level %u%s; on average %s %s", c.chart.points,
              c.chart.points == 1 ? "" : "s", c.level, size, mean,
              c.chart.whole ? "in use" : "lines in use");
-    cf_chart_files(&s->tool, &s->o.output, &c.chart);
-    if (to_stdout) {
-        const struct cf_terminal terminal = cf_terminal_here();
-
-        if (cf_chart_term(&c.chart, stdout, &terminal) != 0)
-            cf_die(&s->tool, CF_EXIT_ENVIRONMENT, "standard output: %s", strerror(errno));
-    }
+    cf_output_draw(&s->tool, &s->o.output, &c.chart, &drawings);
     cf_survey_chart_free(&c);
 }
 
@@ -115,8 +232,8 @@ int main(int argc, char **argv)
     out = cf_output_stdout(&s.tool, &s.o.output);
     cf_survey_read(&s, argv + optind, argc - optind);
     hints(&s);
-    if (s.o.output.png || s.o.output.html || out == CF_STDOUT_DRAWING)
-        draw(&s, out == CF_STDOUT_DRAWING);
+    if (s.o.output.picture || s.o.output.html || out == CF_STDOUT_DRAWING)
+        draw(&s);
     if (out == CF_STDOUT_CSV && wide)
         print_wide(&s);
     else if (out == CF_STDOUT_CSV)

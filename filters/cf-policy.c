@@ -14,6 +14,7 @@
 #include "formats/base/cf_number.h"
 #include "filters/survey/problems.h"
 #include "filters/parts/policy/policy.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -35,6 +36,8 @@ static const char usage[] =
     "      --level N         cache level  [that of the first snapshot]\n"
     "      --line-size SIZE  bytes of a line  [the stream's, else 64]\n"
     "      --alpha P         error of the tests  [0.01]\n"
+    "      --csv, --term, --json\n"
+    "                        the form of the output  [a table on a terminal, else CSV]\n"
     "  -q, --quiet           no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -121,6 +124,7 @@ static void parse(struct work *w, int argc, char **argv)
         {"level", 0, CF_NUMBER(&o->level, 1, 254)},
         {"line-size", 0, CF_POWER(&o->line_size, LEAST_LINE, MOST_LINE)},
         {"alpha", 0, CF_FRACTION(&o->alpha, 0, 1, CF_ABOVE | CF_BELOW)},
+        CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
@@ -242,6 +246,7 @@ static void output(struct work *w)
         f.totals = cf_candidates_totals(w->candidates);
         f.unplaced = accesses_unplaced(w->accesses);
     }
+    cf_rows_begin(&w->tool);
     if (o->ways)
         cf_tool_file(&w->tool, o->ways, print_ways, &f);
     if (o->survivors) {

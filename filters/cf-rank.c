@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "filters/parts/rank/rank.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -21,7 +22,7 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --by KEY         page, region, object, site, source, function, symbol (these after\n"
-    "                       cf-resolve), thread, process, line, op  [function]\n"
+    "                       cf-resolve), thread, process, cache-line, op  [function]\n"
     "      --value VALUE    accesses, bytes, loads, stores, misses, hits, cost (cycles, of\n"
     "                       column cost) or fetches (instructions)  [accesses]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
@@ -32,9 +33,14 @@ static const char usage[] =
     "                       by column dist\n"
     "      --line-size SIZE bytes of a line  [64]\n"
     "      --page-size SIZE bytes of a page, for --cover  [4096]\n"
-    "  -n, --top N          print the first N only\n"
+    "  -n, --top N          print the first N only  [20 on a terminal, else all]\n"
     "      --cover[=LIST]   print how many keys make up LIST percent instead  [90,95,99]\n"
-    "      --csv, --term    CSV even to a terminal, the table even to a file\n"
+    "      --csv, --term, --json\n"
+    "                       the form of the output  [a table on a terminal, else CSV]\n"
+    "      --picture FILE   also bars of at most 40, .png, .svg or .pdf; - is PNG on standard\n"
+    "                       output, then without CSV\n"
+    "      --picture-size WxH  in pixels, or in millimetres as WxHmm  [900x500]\n"
+    "      --title TEXT     of the picture, instead of its own; '' for none\n"
     "  -q, --quiet          no message about the knee, no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -45,6 +51,11 @@ static void set_by(const struct cf_tool *t, void *rank, const char *option, char
 {
     struct rank *k = rank;
 
+    if (!strcmp(text, "line")) {
+        cf_warn(t, "%s line is %s cache-line now, and will be unknown in the next version", option,
+                option);
+        text = (char *)by_kinds[BY_LINE].name;
+    }
     k->o.by = cf_parse_name(t, option, text, by_kinds, sizeof *by_kinds, BY_KINDS);
 }
 
@@ -91,14 +102,23 @@ static void parse(struct rank *k, int argc, char **argv)
         {"page-size", 0, CF_POWER(&o->page_size, 1, UINT64_MAX)},
         {"top", 'n', CF_NUMBER(&o->top, 1, UINT64_MAX)},
         {"cover", 0, CF_CALL(set_cover, k), .may_lack = 1},
+        CF_DRAW_OPTIONS(&o->output),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
-    *o = (struct options){.by = BY_FUNCTION, .line_size = 64, .page_size = 4096, .top = UINT64_MAX};
+    *o = (struct options){.by = BY_FUNCTION,
+                          .line_size = 64,
+                          .page_size = 4096,
+                          .output.sheet = {.width = 900, .height = 500}};
     memset(o->class + 1, 1, sizeof(o->class) - 1);
     cf_options_read(&k->tool, argc, argv, table);
-    k->o.csv = !cf_tool_term(&k->tool);
+    o->top_assumed = !o->top && cf_tool_term(&k->tool);
+    if (!o->top)
+        o->top = o->top_assumed ? 20 : UINT64_MAX;
+    cf_output_check(&k->tool, &o->output);
+    if (o->output.picture && o->cover)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--picture does not go with --cover");
     if (k->o.ops_given && (k->o.value == VALUE_LOADS || k->o.value == VALUE_STORES))
         cf_die(&k->tool, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
     if (k->o.dist_given + k->o.classes_given + k->o.level_given > 1)
@@ -162,14 +182,19 @@ int main(int argc, char **argv)
     k.counts = cf_need(&k.tool, cf_counts_new());
     k.names = cf_need(&k.tool, cf_counts_new());
     k.objects = cf_need(&k.tool, objects_new());
+    k.value = cf_column_room(&k.tool, sizeof(*k.value));
+    k.key[0] = cf_column_room(&k.tool, sizeof(*k.key[0]));
+    k.key[1] = cf_column_room(&k.tool, sizeof(*k.key[1]));
     rank_want(&k);
     status = run(&k);
     cf_tool_fit(&k.tool, k.reader);
     item = cf_need(&k.tool, rank_items(&k, &count));
-    if (k.o.cover)
-        print_cover(&k, item, count);
-    else
-        print_ranking(&k, item, count);
+    if (k.o.output.picture)
+        rank_draw(&k, item, count);
+    if (cf_output_stdout(&k.tool, &k.o.output) != CF_STDOUT_PICTURE) {
+        cf_rows_begin(&k.tool);
+        (k.o.cover ? print_cover : print_ranking)(&k, item, count);
+    }
     free(item);
     end = cf_tool_finish(&k.tool, k.reader, NULL);
     cf_mix_free(&k.mix);
@@ -177,9 +202,6 @@ int main(int argc, char **argv)
     cf_counts_free(k.names);
     objects_free(k.objects);
     free(k.sum);
-    free(k.value);
-    free(k.key[0]);
-    free(k.key[1]);
     free(k.o.cover);
     return end > status ? end : status;
 }

@@ -11,6 +11,8 @@
  * time, each distinct pc, file, symbol and call stack, and the queues: what happens within the span
  * of one frame of accesses, and never more than 16 M events of a kind (see resolve/timeline.c).
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -33,6 +35,8 @@ static const char usage[] =
     "      --path-parts N   components of a source path to show, 0 for all  [2]\n"
     "      --sysroot DIR    the observed machine's files are below DIR\n"
     "      --debug-dir DIR  separate debug files are below DIR (and /usr/lib/debug)\n"
+    "      --trust          take names from files that are another build than was recorded\n"
+    "      --recording      where the input is cut off, keep FILE.partial and not FILE\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
     "  -q, --quiet          no summary, no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
@@ -48,17 +52,18 @@ enum { REFUSALS = 10 }; /* files named one by one of those that could not be rea
 static void process(struct state *s)
 {
     static const unsigned wants[][2] = {
-        {CF_TASK, CF_TIME},    {CF_TASK, CF_PID},        {CF_TASK, CF_TID},
-        {CF_TASK, CF_OP},      {CF_TASK, CF_PARENT},     {CF_MAP, CF_TIME},
-        {CF_MAP, CF_PID},      {CF_MAP, CF_OP},          {CF_MAP, CF_START},
-        {CF_MAP, CF_STOP},     {CF_MAP, CF_OFFSET},      {CF_MAP, CF_PERMS},
-        {CF_MAP, CF_LABEL},    {CF_STACK, CF_PID},       {CF_STACK, CF_PC},
-        {CF_STACK, CF_PARENT}, {CF_STACK, CF_STACK_ID},  {CF_OBJECT, CF_TIME},
-        {CF_OBJECT, CF_PID},   {CF_OBJECT, CF_OP},       {CF_OBJECT, CF_ADDR},
-        {CF_OBJECT, CF_BYTES}, {CF_OBJECT, CF_STACK_ID}, {CF_ACCESS, CF_TIME},
-        {CF_ACCESS, CF_PID},   {CF_ACCESS, CF_OP},       {CF_ACCESS, CF_ADDR},
-        {CF_ACCESS, CF_PC},    {CF_SNAPSHOT, CF_SNAP},   {CF_SNAPSHOT, CF_TIME},
-        {CF_LINE, CF_SNAP},    {CF_LINE, CF_ADDR},       {CF_LINE, CF_PID},
+        {CF_TASK, CF_TIME},     {CF_TASK, CF_PID},     {CF_TASK, CF_TID},
+        {CF_TASK, CF_OP},       {CF_TASK, CF_PARENT},  {CF_MAP, CF_TIME},
+        {CF_MAP, CF_PID},       {CF_MAP, CF_OP},       {CF_MAP, CF_START},
+        {CF_MAP, CF_STOP},      {CF_MAP, CF_OFFSET},   {CF_MAP, CF_PERMS},
+        {CF_MAP, CF_LABEL},     {CF_MAP, CF_BUILD},    {CF_STACK, CF_PID},
+        {CF_STACK, CF_PC},      {CF_STACK, CF_PARENT}, {CF_STACK, CF_STACK_ID},
+        {CF_OBJECT, CF_TIME},   {CF_OBJECT, CF_PID},   {CF_OBJECT, CF_OP},
+        {CF_OBJECT, CF_ADDR},   {CF_OBJECT, CF_BYTES}, {CF_OBJECT, CF_STACK_ID},
+        {CF_ACCESS, CF_TIME},   {CF_ACCESS, CF_PID},   {CF_ACCESS, CF_OP},
+        {CF_ACCESS, CF_ADDR},   {CF_ACCESS, CF_PC},    {CF_SNAPSHOT, CF_SNAP},
+        {CF_SNAPSHOT, CF_TIME}, {CF_LINE, CF_SNAP},    {CF_LINE, CF_ADDR},
+        {CF_LINE, CF_PID},
     };
     struct cf_frame *f;
 
@@ -110,6 +115,10 @@ static void summary(const struct state *s)
                 "%llu heap objects were still live when another was allocated over them; "
                 "%llu releases of what was not allocated",
                 (unsigned long long)s->t.odd.overlaps, (unsigned long long)s->t.odd.unknown_frees);
+    if (s->t.odd.unstated && !s->o->where.trust)
+        cf_warn(s->tool,
+                "the input does not state which builds of its files were mapped: names are wrong "
+                "where a file has changed since");
     if (s->t.odd.late)
         cf_warn(s->tool,
                 "%llu accesses came too long after their mappings and objects to be resolved",
@@ -127,6 +136,18 @@ static void refused(void *state, const char *file, const char *why)
     if (s->refused++ < REFUSALS)
         cf_warn(s->tool, "%s: %s: names of its functions, lines and variables are missing", file,
                 why);
+}
+
+static void changed(void *state, const char *file)
+{
+    struct state *s = state;
+
+    if (s->changed++ < REFUSALS)
+        cf_warn(s->tool,
+                "%s: not the build that was recorded: names of its functions, lines and variables "
+                "are missing (--debug-dir: where that build's debug file is; --trust: take this "
+                "file)",
+                file);
 }
 
 static const struct cf_tool *running; /* libdw hands nothing over */
@@ -150,6 +171,7 @@ static void set_add(const struct cf_tool *t, void *options, const char *option, 
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
+    static char debug_dir[PATH_MAX];
     /* More functions than arguments cannot be named. */
     const char **skip = cf_need(t, calloc((size_t)argc + 1, sizeof *skip));
     const struct cf_option table[] = {
@@ -160,12 +182,19 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"path-parts", 0, CF_NUMBER(&o->places.components, 0, 4096)},
         {"sysroot", 0, CF_TEXT(&o->where.sysroot)},
         {"debug-dir", 0, CF_TEXT(&o->where.debug_dir)},
+        {"trust", 0, CF_FLAG(&o->where.trust)},
+        {"recording", 0, CF_FLAG(&o->recording)},
         {"output", 'o', CF_TEXT(&o->output)},
         CF_END_INPUT_OPTIONS,
     };
 
     *o = (struct options){.page_size = 4096, .places = {.components = 2, .depth = 1, .skip = skip}};
     cf_options_read(t, argc, argv, table);
+    /* libdwfl would look for a relative one beside each program. */
+    if (o->where.debug_dir && !realpath(o->where.debug_dir, debug_dir))
+        cf_die(t, CF_EXIT_USAGE, "--debug-dir %s: %s", o->where.debug_dir, strerror(errno));
+    if (o->where.debug_dir)
+        o->where.debug_dir = debug_dir;
 }
 
 /* Each mapped program or library stays open while its symbols may be asked for. */
@@ -190,33 +219,34 @@ int main(int argc, char **argv)
     parse(&tool, &o, argc, argv);
     running = &tool;
     o.where.refused = refused;
+    o.where.changed = changed;
     o.where.arg = &s;
     o.where.no_memory = no_memory;
-    /* Symbols come from this machine's files alone. */
-    unsetenv("DEBUGINFOD_URLS");
     open_many();
     s.tool = &tool;
     s.o = &o;
     s.page_shift = (unsigned)__builtin_ctzll(o.page_size);
-    for (int k = 0; k < ADDED; k++) {
+    for (int k = 0; k < ADDED; k++)
         s.column[k] = cf_column_room(&tool, sizeof *s.column[k]);
-    }
     s.in = cf_tool_reader(&tool, argv + optind, argc - optind);
-    s.out = cf_tool_writer(&tool, o.output);
+    s.out = o.recording ? cf_tool_recording(&tool, o.output) : cf_tool_writer(&tool, o.output);
     if (timeline_begin(&s.t, s.out, &o.where, &o.places) < 0)
         cf_out_of_memory(&tool);
     process(&s);
+    if (o.recording && cf_reader_problem(s.in))
+        cf_writer_cut(s.out); /* as the capture would */
     status = cf_tool_finish(&tool, s.in, s.out);
     if (s.refused > REFUSALS)
         cf_warn(&tool, "%llu more files could not be read",
                 (unsigned long long)(s.refused - REFUSALS));
+    if (s.changed > REFUSALS)
+        cf_warn(&tool, "%llu more files are not the build that was recorded",
+                (unsigned long long)(s.changed - REFUSALS));
     if (s.refused)
         status = CF_EXIT_ENVIRONMENT;
     if (!tool.quiet && (s.rows || s.line_rows || status == CF_EXIT_OK))
         summary(&s);
     timeline_end(&s.t);
-    for (int k = 0; k < ADDED; k++)
-        free(s.column[k]);
     free(o.places.skip);
     return status;
 }

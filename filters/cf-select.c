@@ -285,14 +285,13 @@ int main(int argc, char **argv)
     s.line = cf_need(&s.tool, cf_gather_new(send, s.writer));
     /* a row that is kept takes all of its columns along */
     cf_reader_want_all(s.reader);
-    cf_reader_want(s.reader, CF_LINE, 0, CF_REQUIRED); /* is chosen from, too */
     for (unsigned i = 0; i < s.tests; i++)
         cf_reader_want(s.reader, CF_ACCESS, s.test[i].column, CF_REQUIRED);
+    cf_reader_want(s.reader, CF_LINE, 0, CF_REQUIRED); /* is chosen from, too */
     cf_reader_idle(s.reader, idle, &s);
     run(&s);
     status = cf_tool_finish(&s.tool, s.reader, s.writer);
     cf_gather_free(s.access);
     cf_gather_free(s.line);
-    free(s.any);
     return status;
 }

@@ -14,8 +14,10 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "filters/parts/sets/sets.h"
+#include "filters/survey/survey.h"
+#include "formats/program/cf_rows.h"
 
 static const char usage[] =
     "Usage: cf-sets [OPTION]... [FILE]...\n"
@@ -28,15 +30,19 @@ static const char usage[] =
     "      --level N        only cache level N      [CSV all, the picture the last one]\n"
     "  -n, --top N          only the N processes with most lines   [CSV all, picture 8]\n"
     "      --lines N        lines of the cache, where snapshots do not state its size\n"
-    "      --png FILE       also a picture; - is standard output, then without CSV\n"
+    "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard\n"
+    "                       output, then without CSV\n"
     "      --html FILE      also a page to explore in a browser, in one file\n"
-    "      --picture-size WxH  in pixels                                  [1400x500]\n"
+    "      --picture-size WxH  in pixels, or in millimetres as WxHmm      [1400x500]\n"
+    "      --title TEXT     of the picture, instead of its own; '' for none\n"
+    "      --csv, --term, --json\n"
+    "                       the form of the output  [a table on a terminal, else CSV]\n"
     "  -q, --quiet          no progress, no hints\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
     "  cf-cache -m tegra-x1 --snapshot-every 19000000 --flush trace.cf |\n"
-    "      cf-sets --png sets.png > sets.csv\n";
+    "      cf-sets --picture sets.png > sets.csv\n";
 
 static int parse(struct cf_survey *s, int argc, char **argv)
 {
@@ -44,10 +50,11 @@ static int parse(struct cf_survey *s, int argc, char **argv)
     const struct cf_option table[] = {
         {"summary", 0, CF_FLAG(&summary)},
         CF_SURVEY_OPTIONS(s),
+        CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
-    s->o = (struct cf_survey_options){.reuse = 1, .output = {.width = 1400, .height = 500}};
+    s->o = (struct cf_survey_options){.reuse = 1, .output.sheet = {.width = 1400, .height = 500}};
     cf_options_read(&s->tool, argc, argv, table);
     cf_output_check(&s->tool, &s->o.output);
     return summary;
@@ -55,28 +62,126 @@ static int parse(struct cf_survey *s, int argc, char **argv)
 
 static void hints(const struct cf_survey *s)
 {
-    size_t count, transparent = 0;
-    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
+    size_t transparent = 0;
+    const struct cf_census_snapshot *one = s->census->snapshot;
 
     cf_survey_hints(s, "quotas");
     if (s->tool.quiet)
         return;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < s->census->snapshots; i++)
         transparent += one[i].is.announced && !(one[i].is.mode & CF_MODE_FLUSH);
     if (transparent)
         cf_warn(&s->tool,
                 "%zu of %zu snapshots are transparent: they show what is left of all that was used "
                 "before, not the active set; take them in flush mode",
-                transparent, count);
-    if (cf_census_nameless(s->census))
+                transparent, s->census->snapshots);
+    if (s->census->nameless)
         cf_warn(&s->tool, "%llu lines have no address: they do not count as reused",
-                (unsigned long long)cf_census_nameless(s->census));
+                (unsigned long long)s->census->nameless);
 }
+
+/* ---- CSV: processes in the order of their rank ---- */
+
+enum { LEVELS = 256 };
+
+/* A row also where the process has no line: a profile has no holes. */
+static void print_profiles(const struct cf_survey *s)
+{
+    struct cf_ranks r = cf_survey_ranks(s, -1);
+    const struct cf_census_snapshot *one = s->census->snapshot;
+
+    cf_survey_heads(s);
+    puts(",pid,name,active_lines,reused_lines,active_quota,reused_quota");
+    for (size_t i = 0; i < s->census->snapshots; i++) {
+        const double whole = (double)cf_survey_whole(s, &one[i].is);
+
+        cf_ranks_fill(s, &one[i], &r);
+        for (uint32_t k = 0; k < r.shown; k++) {
+            const uint32_t active = r.cell[k] ? r.cell[k]->lines : 0;
+            const uint32_t reused = r.cell[k] ? r.cell[k]->reused : 0;
+            const uint32_t pid = cf_census_group(s->census, r.order[k]).pid;
+
+            cf_survey_when(&one[i].is);
+            /* the quotas are empty where the whole is not known */
+            cf_csv_print(stdout, ",%u,%s,%u,%u,%.9f,%.9f\n", pid, cf_survey_process(s, pid), active,
+                         reused, active / whole, reused / whole);
+        }
+    }
+    cf_ranks_free(&r);
+}
+
+struct sum {
+    double active, active_most, reused, reused_most; /* quotas */
+};
+
+/* One level. A snapshot without a known geometry leaves the quotas empty. */
+static void print_level(const struct cf_survey *s, unsigned level, struct cf_ranks *r,
+                        struct sum *sum)
+{
+    const struct cf_census_snapshot *one = s->census->snapshot;
+    uint64_t snapshots = 0;
+    double known = 1;
+
+    memset(sum, 0, r->groups * sizeof *sum);
+    memset(r->total, 0, r->groups * sizeof *r->total);
+    for (size_t i = 0; i < s->census->snapshots; i++) {
+        const double whole = (double)cf_survey_whole(s, &one[i].is), unit = whole > 0 ? whole : 1;
+
+        if (one[i].is.level != level)
+            continue;
+        snapshots++;
+        known = whole > 0 ? known : 0;
+        cf_ranks_fill(s, &one[i], r);
+        for (uint32_t k = 0; k < r->shown; k++) {
+            const double active = r->cell[k] ? r->cell[k]->lines / unit : 0;
+            const double reused = r->cell[k] ? r->cell[k]->reused / unit : 0;
+
+            r->total[k] += r->cell[k] != NULL;
+            sum[k].active += active;
+            sum[k].reused += reused;
+            sum[k].active_most = active > sum[k].active_most ? active : sum[k].active_most;
+            sum[k].reused_most = reused > sum[k].reused_most ? reused : sum[k].reused_most;
+        }
+    }
+    for (uint32_t k = 0; k < r->shown; k++) {
+        uint32_t pid;
+
+        if (!r->total[k])
+            continue;
+        pid = cf_census_group(s->census, r->order[k]).pid;
+        cf_csv_print(stdout, "%u,%u,%s,%" PRIu64 ",%.9f,%.9f,%.9f,%.9f\n", level, pid,
+                     cf_survey_process(s, pid), snapshots,
+                     sum[k].active / (known * (double)snapshots), sum[k].active_most / known,
+                     sum[k].reused / (known * (double)snapshots), sum[k].reused_most / known);
+    }
+}
+
+static void print_summary(const struct cf_survey *s)
+{
+    uint8_t there[LEVELS] = {0};
+    struct cf_ranks r = cf_survey_ranks(s, -1);
+    const struct cf_census_snapshot *one = s->census->snapshot;
+    struct sum *sum;
+
+    sum = cf_need(&s->tool, calloc((size_t)r.groups + 1, sizeof *sum));
+    cf_rows_begin(&s->tool);
+    puts("level,pid,name,snapshots,active_mean,active_max,reused_mean,reused_max");
+    for (size_t i = 0; i < s->census->snapshots; i++)
+        there[one[i].is.level] = 1;
+    for (unsigned level = 0; level < LEVELS; level++)
+        if (there[level])
+            print_level(s, level, &r, sum);
+    free(sum);
+    cf_ranks_free(&r);
+}
+
+/* ---- the chart ---- */
 
 /* Both profiles as lines: "Observing the Invisible", Figure 12, active sets at the left. */
 static void draw(const struct cf_survey *s)
 {
     enum { SHOWN = 8 };
+    static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};
     struct cf_survey_chart c;
 
     cf_survey_chart(s, SHOWN, 0, &c);
@@ -87,7 +192,7 @@ static void draw(const struct cf_survey *s)
              "%" PRIu32 " snapshot%s of level %u; active: lines in the cache; reused: those that "
              "the snapshot before had too",
              c.chart.points, c.chart.points == 1 ? "" : "s", c.level);
-    cf_chart_files(&s->tool, &s->o.output, &c.chart);
+    cf_output_draw(&s->tool, &s->o.output, &c.chart, &drawings);
     cf_survey_chart_free(&c);
 }
 
@@ -100,11 +205,9 @@ int main(int argc, char **argv)
     summary = parse(&s, argc, argv);
     cf_survey_read(&s, argv + optind, argc - optind);
     hints(&s);
-    if (s.o.output.png || s.o.output.html)
+    if (s.o.output.picture || s.o.output.html)
         draw(&s);
-    if (cf_output_stdout(&s.tool, &s.o.output) != CF_STDOUT_PICTURE && summary)
-        print_summary(&s);
-    else if (cf_output_stdout(&s.tool, &s.o.output) != CF_STDOUT_PICTURE)
-        print_profiles(&s);
+    if (cf_output_stdout(&s.tool, &s.o.output) != CF_STDOUT_PICTURE)
+        (summary ? print_summary : print_profiles)(&s);
     return cf_survey_finish(&s);
 }

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/distance/allassoc.h"
 #include "filters/engine/rows/cores.h"
-#include "filters/engine/rows/runs.h"
+#include "filters/parts/sweep/sweep.h"
 
 #include "formats/base/cf_number.h"
 #include "formats/stream/cf.h"
+#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -30,6 +30,13 @@ static const char usage[] =
     "      --sets A-B|LIST   numbers of sets: the powers of two in a range, or any\n"
     "                        numbers that are listed  [1-16M]\n"
     "      --min, --max SIZE smallest and largest cache  [1K and 4M]\n"
+    "      --csv, --term, --json\n"
+    "                        the form of the output  [a table on a terminal, else CSV]\n"
+    "      --picture FILE    also a picture, .png, .svg or .pdf; - is PNG on standard\n"
+    "                        output, then without CSV\n"
+    "      --html FILE       also a page to explore in a browser, in one file\n"
+    "      --picture-size WxH  in pixels, or in millimetres as WxHmm  [900x540]\n"
+    "      --title TEXT      of the picture, instead of its own; '' for none\n"
     "  -q, --quiet           no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -38,39 +45,6 @@ static const char usage[] =
     "Examples:\n"
     "  cf-sweep trace.cf > sweep.csv\n"
     "  cf-sweep --line-size 32,64,128 --ways 4 --min 16K --max 64K trace.cf\n";
-
-enum {
-    BATCH = 1 << 14, /* line references handed to the simulation at once */
-    MOST_SHIFT = 16, /* log2 of the longest line */
-    MOST_WAYS = 1024,
-    MOST_SETS_SHIFT = 24, /* log2 of the most sets */
-    MOST_LIST = 32,
-};
-
-struct list {
-    uint64_t least, most;
-    uint64_t value[MOST_LIST]; /* rising, without doubles */
-    unsigned count;
-};
-
-struct options {
-    unsigned what;         /* enum cf_runs_option */
-    struct list line_size; /* bytes */
-    struct list ways;
-    struct list sets; /* where it is empty: the powers of two within */
-    uint64_t sets_from, sets_to;
-    uint64_t least, most; /* bytes */
-};
-
-/* The simulation of one line size. */
-struct size {
-    uint64_t line; /* bytes */
-    uint32_t sets[MOST_LIST];
-    unsigned count;   /* of them */
-    uint64_t flushes; /* lines that were passed over */
-    struct cf_runs *runs;
-    struct cf_allassoc *all;
-};
 
 static void set_list(const struct cf_tool *t, void *list, const char *option, char *text)
 {
@@ -100,6 +74,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"sets", 0, CF_CALL(set_sets, o)},
         {"min", 0, CF_SIZE_OF(&o->least)},
         {"max", 0, CF_SIZE_OF(&o->most)},
+        CF_PICTURE_OPTIONS(&o->output),
+        CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
@@ -110,8 +86,10 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
                           .sets_from = 1,
                           .sets_to = UINT64_MAX,
                           .least = 1 << 10,
-                          .most = 4 << 20};
+                          .most = 4 << 20,
+                          .output.sheet = {.width = 900, .height = 540}};
     cf_options_read(t, argc, argv, table);
+    cf_output_check(t, &o->output);
     for (unsigned i = 0; i < o->line_size.count; i++)
         if (!cf_is_power_of_two(o->line_size.value[i]))
             cf_die(t, CF_EXIT_USAGE, "--line-size '%llu': must be a power of two",
@@ -120,17 +98,10 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
 /* ---- which caches ---- */
 
-static int wanted(const struct options *o, uint64_t line, uint64_t sets, uint64_t ways)
-{
-    uint64_t size = line * sets * ways;
-
-    return size >= o->least && size <= o->most;
-}
-
 static void try_sets(const struct options *o, struct size *s, uint64_t sets)
 {
     for (unsigned w = 0; w < o->ways.count; w++)
-        if (wanted(o, s->line, sets, o->ways.value[w])) {
+        if (sweep_wanted(o, s->line, sets, o->ways.value[w])) {
             s->sets[s->count++] = (uint32_t)sets;
             return;
         }
@@ -207,7 +178,7 @@ static void print(const struct options *o, const struct size *s)
         for (unsigned i = 0; i < s->count; i++) {
             uint64_t sets = s->sets[i], ways = o->ways.value[w], misses;
 
-            if (!wanted(o, s->line, sets, ways))
+            if (!sweep_wanted(o, s->line, sets, ways))
                 continue;
             misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
             cf_csv_print(stdout,
@@ -242,9 +213,14 @@ int main(int argc, char **argv)
     cf_reader_pieces(r);
     run(&t, r, size, o.line_size.count);
     cf_tool_fit(&t, r);
-    printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");
-    for (unsigned i = 0; i < o.line_size.count; i++)
-        print(&o, &size[i]);
+    if (o.output.picture || o.output.html)
+        sweep_draw(&t, &o, size);
+    if (cf_output_stdout(&t, &o.output) != CF_STDOUT_PICTURE) {
+        cf_rows_begin(&t);
+        printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");
+        for (unsigned i = 0; i < o.line_size.count; i++)
+            print(&o, &size[i]);
+    }
     for (unsigned i = 0; i < o.line_size.count; i++) {
         cf_runs_free(size[i].runs);
         cf_allassoc_free(size[i].all);

@@ -78,7 +78,6 @@ static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
         if (cf_writer_frame(w, f) != 0)
             break; /* cf_tool_finish() reports why */
     }
-    free(set);
 }
 
 int main(int argc, char **argv)

@@ -78,7 +78,7 @@ all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
 # recipe whose picture is made beside its table asks for it by $(png).
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
-png  = $(if $(filter-out 0,$(PICTURES)),--png $(@:.csv=.png))
+png  = $(if $(filter-out 0,$(PICTURES)),--picture $(@:.csv=.png))
 draw = gnuplot -e "dir='$(SCRIPTS)'; name='$(MACHINE)'; data='$<'; out='$@.tmp'" $(SCRIPTS)$(1) && $(done)
 
 # ---- programs and their recordings ----

@@ -10,7 +10,7 @@
 B       ?= build
 BIN     := $(CURDIR)/$(B)/bin
 OUT     ?= $(B)/demo
-PROGRAM ?= $(B)/bin/cf-rank --quiet --by line --top 3 samples/gzip.cf
+PROGRAM ?= $(B)/bin/cf-rank --quiet --by cache-line --top 3 samples/gzip.cf
 export PATH := $(BIN):$(PATH)
 
 RESULTS := heatmap.csv functions.csv sites.csv lines.csv
@@ -42,7 +42,7 @@ $(OUT)/resolved.cf: $(OUT)/trace.cf
 	cf-resolve -o $@ $<
 
 $(OUT)/heatmap.csv: $(OUT)/resolved.cf
-	cf-heatmap --png $(OUT)/heatmap.png --html $(OUT)/heatmap.html $< $(to)
+	cf-heatmap --picture $(OUT)/heatmap.png --html $(OUT)/heatmap.html $< $(to)
 
 $(OUT)/functions.csv: $(OUT)/resolved.cf
 	cf-rank -q --by function $< $(to)

@@ -4,7 +4,7 @@
 # the emulator's log what the trace buffers of a LEON would have held, in every form in which
 # monitors show them. What is modelled and not measured, samples/README.md says.
 #
-#   make tests && make -f pipelines/leon4.mk            all forms of all programs, in build/leon4
+#   make && make -f pipelines/leon4.mk                  all forms of all programs, in build/leon4
 #   make -f pipelines/leon4.mk build/leon4/fits.hist    one of them
 #   make -f pipelines/leon4.mk tables                   misses by class and their cost, as the LEON4
 #                                                       profiling tool's paper has them, of all
@@ -73,6 +73,10 @@ $(OUT)/%.log: $(OUT)/%.elf
 	    -d exec,nochain,cpu,fpu -D $@.tmp -kernel $< </dev/null && mv $@.tmp $@
 
 # ---- forms ----
+
+# A program of the tests, which `make` alone does not build.
+$(FORMS):
+	$(MAKE) --no-print-directory -f Makefile B=$(B) $@
 
 run_of = $(if $(filter two,$(1)),$(OUT)/fits $(OUT)/windows-1,$(OUT)/$(1))
 

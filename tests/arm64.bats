@@ -2,6 +2,7 @@
 #
 # The filters built for arm64 and run in emulation: record for record what they say here, where each
 # source named _simd.c is compiled for other vectors.
+# Takes long: an emulator.
 load lib
 load guest/suite
 
@@ -17,7 +18,7 @@ setup_file() {
 
 setup() {
     lib_setup
-    guest_here
+    programs_here
     need qemu-aarch64
     D=$BATS_FILE_TMPDIR
     ARM=$S/arm64/programs/bin

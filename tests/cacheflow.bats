@@ -3,6 +3,7 @@
 # pipelines/cacheflow.mk with small parameters: what the figures of "Observing the Invisible" show is
 # looked for in the numbers. SYNTH's buffers are smaller, and so is the time between its snapshots;
 # the real programs have less to do, and little of it is recorded.
+# Takes long: recordings, long figures.
 load lib
 
 BYTES=131072 PAGES=32 PERIOD=50000 SLICE=200000 TIME=1600000

@@ -201,7 +201,8 @@ accesses() {
     local s
     for s in sort threads; do
         cf-cache -q -m raspberry-pi-4 --cores 1 --summary=s.csv "$ROOT/samples/$s.cf" >out.cf
-        cf-cat --csv --table access --columns op,hit out.cf | sort | uniq -c >counts
+        cf-cat --csv --table access --columns op,hit out.cf |
+            awk '{ n[$0]++ } END { for (row in n) print n[row], row }' >counts
         memory=$(awk '$2 ~ /,255$/ { n += $1 } END { print n + 0 }' counts)
         missed=$(awk '$2 !~ /,1$/ && $2 !~ /hit/ { n += $1 } END { print n + 0 }' counts)
         accesses=$(($(total loads memory) + $(total stores memory) + $(total ifetches memory)))
@@ -325,10 +326,7 @@ END
     cf-cache -q -m m.yaml t.cf | cf-cat --csv --table access --columns op,hit,insns >rows.csv
     read -r _ ir _ _ dr d1r dlr _ d1w dlw < <(grep '^summary:' cg.out)
     awk -F, -v ir="$ir" -v dr="$dr" -v d1r="$d1r" -v dlr="$dlr" -v d1w="$d1w" -v dlw="$dlw" '
-        $1 == "ifetch" { instructions += $3 }
-        $1 == "load" { loads++ }
-        $2 != 1 { miss[$1]++ }
-        $2 == 255 { memory[$1]++ }
+        { rows[$0]++ } # of which few differ
         function near(name, got, want, percent,   off) {
             off = got > want ? got - want : want - got
             printf "%s: %d, cachegrind %d\n", name, got, want
@@ -336,6 +334,13 @@ END
                 bad = 1
         }
         END {
+            for (row in rows) {
+                split(row, c)
+                if (c[1] == "ifetch") instructions += c[3] * rows[row]
+                if (c[1] == "load") loads += rows[row]
+                if (c[2] != 1) miss[c[1]] += rows[row]
+                if (c[2] == 255) memory[c[1]] += rows[row]
+            }
             if (instructions > ir)
                 bad = 1
             near("instructions", instructions, ir, 0.3); near("loads", loads, dr, 0.2)

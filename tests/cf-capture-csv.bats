@@ -76,7 +76,7 @@ END
     awk 'BEGIN { print "time,addr"; for (i = 1; i <= 50000; i++) print i "," i }' >a.csv
     awk 'BEGIN { print "time,op,start,end"
         for (i = 0; i <= 48; i++) print i * 1024 ",map," i "," i + 1 }' >m.csv
-    cf-capture csv --with map=m.csv a.csv >a.cf
+    cf-capture csv --with map=m.csv a.csv | cat >a.cf
     # When an access frame that ends at time T comes, all mappings up to T have come; the first
     # frame ends at 16384, at the very time of a mapping.
     frames a.cf >frames
@@ -104,7 +104,7 @@ END
     awk 'BEGIN { print "snapshot,time"; for (i = 1; i <= 40; i++) print i "," i * 10 }' >s.csv
     awk 'BEGIN { print "snapshot,set"
         for (i = 1; i <= 40; i++) for (k = 0; k < 1000 && i != 7; k++) print i "," k }' >l.csv
-    cf-capture csv --table line --with snapshot=s.csv l.csv >a.cf
+    cf-capture csv --table line --with snapshot=s.csv l.csv | cat >a.cf
     cf-cat --csv --table snapshot a.cf >got.csv
     same s.csv got.csv
     cf-cat --csv --table line a.cf >got.csv
@@ -253,7 +253,7 @@ END
         for (i = 1; i <= 20000; i++) print i ",load,0x" sprintf("%x", i * 64) ",f" i % 5000 }' >a.csv
     awk 'BEGIN { print "time,pid,op,start,end,label"
         for (i = 1; i <= 3000; i++) print i * 5 ",1,map," "0x" i "000,0x" i "fff,m" i }' >m.csv
-    cf-capture csv --with map=m.csv a.csv >a.cf
+    cf-capture csv --with map=m.csv a.csv | cat >a.cf
     cf-cat --csv a.cf >got.csv
     same a.csv got.csv
     cf-cat --csv --table map a.cf >got.csv

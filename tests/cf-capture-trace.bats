@@ -5,6 +5,7 @@
 # cf-capture-trace against Valgrind's own tools and against programs whose accesses are known
 # (programs.c). Run by `bats`, with CF_B the build directory if that is not build/.
 
+# Takes long: recordings under Valgrind.
 load lib
 
 SOURCE=$ROOT/capture/trace/test/programs.c
@@ -14,9 +15,15 @@ setup_file() {
     command -v valgrind >/dev/null || skip "no Valgrind"
     cf-capture-trace --probe
     cd "$BATS_FILE_TMPDIR" || return 1
+    # static programs are those that most tests record: Valgrind starts them in a third of the time, as
+    # it need not read what it finds of the C library and the loader
     cc -O1 -g -no-pie -pthread -o p "$SOURCE"
-    cc -O1 -g -static -pthread -o static "$SOURCE"
-    cc -O1 -g -static-pie -pthread -o pie "$SOURCE"
+    cc -O1 -g -fPIE -pthread -c -o programs.o "$SOURCE"
+    cc -static -pthread -o static programs.o
+    cc -static-pie -pthread -o pie programs.o
+    cc -O2 -o canonical "${SOURCE%/*}/canonical.c"
+    cc -O0 -pthread -o limits "${SOURCE%/*}/limits.c"
+    cc -O1 -static -pthread -o replay "${SOURCE%/*}/replay.c"
     # What start-up code does depends on the length of environment variables, into which Valgrind
     # puts the names of the tool and of its directory: here they are equally long for all tools.
     mkdir -p same/bin same/libexec/cacheflow/valgrind
@@ -36,7 +43,7 @@ setup_file() {
 }
 
 setup() {
-    P=$BATS_FILE_TMPDIR
+    export P=$BATS_FILE_TMPDIR
     lib_setup
 }
 
@@ -90,44 +97,12 @@ both() {
     ln -sf "$P/$1.cf" t.cf
 }
 
-# One line for each access and, if asked for by a first argument, for each change of the
-# instruction's 64-byte line. Where the stack lies depends on the environment: its addresses are
-# only told to be such. A string instruction that repeats itself has as many accesses as it has
-# elements in lackey, and fewer here: so what an instruction does to successive addresses is put
-# together.
-canonical='
-    function fetch(pc, n,    x) {
-        for (x = int(pc / 64); x <= int((pc + n - 1) / 64); x++)
-            if (x != last) { last = x; if (lines) printf "I %.0f\n", x }
-    }
-    function put(op) {
-        if (bytes[op] == 0) return
-        if (from[op] >= 133143986176 && from[op] < 137438953472) print op, "stack", bytes[op]
-        else printf "%s %.0f %d\n", op, from[op], bytes[op]
-        bytes[op] = 0
-    }
-    function done() { put(first); put(first == "load" ? "store" : "load"); first = "" }
-    function data(op, addr, n) {
-        if (bytes[op] && from[op] + bytes[op] != addr) put(op)
-        if (first == "") first = op
-        if (bytes[op] == 0) from[op] = addr
-        bytes[op] += n
-    }'
+# What both have in common, in one form; lines of instructions, too, if asked for by an argument.
 canonical_lackey() {
-    hawk -v lines="$1" "$canonical"'
-        /^(I  | [LSM] )/ { split($2, a, ","); addr = hex(a[1])
-            if ($1 == "I") { if (a[1] != pc) done(); pc = a[1]; fetch(addr, a[2]) }
-            else if ($1 == "M") { data("load", addr, a[2]); data("store", addr, a[2]) }
-            else data($1 == "L" ? "load" : "store", addr, a[2]) }
-        END { done() }' log
+    "$P/canonical" lackey "$@" <log
 }
 canonical_ours() {
-    rows access --columns op,addr,size,time | hawk -F , -v lines="$1" "$canonical"'
-        { addr = hex($2) }
-        $4 != time { done(); time = $4 }
-        $1 == "ifetch" { fetch(addr, $3); next }
-        { data($1, addr, $3) }
-        END { done() }'
+    rows access --columns op,addr,size,time | "$P/canonical" ours "$@"
 }
 
 @test "every access, in lackey's order" {
@@ -144,8 +119,8 @@ canonical_ours() {
     both static
     rm t.cf
     ours -i "$P/static" mixed
-    canonical_lackey 1 >a
-    canonical_ours 1 >b
+    canonical_lackey lines >a
+    canonical_ours lines >b
     cmp a b
     grep -q '^I' a
     # Runs hold all instructions.
@@ -160,32 +135,26 @@ canonical_ours() {
         tr -d ',()' <log >cg
         # Each iteration of a repeated string instruction is an instruction to both of them.
         both $program
-        hawk '/^I/ { split($2, a, ","); if (a[1] == pc) n[pc]++; pc = a[1] }
-            END { for (i in n) printf "0x%s %d\n", tolower(substr(i, match(i, /[^0]/))), n[i] }' log >again
+        "$P/canonical" again <log >again
         [ -s again ]
         instructions=$(hawk '/I +refs/ { print $NF }' cg)
         reads=$(hawk '/D +refs/ { for (i = 1; i < NF; i++) if ($(i + 1) == "rd") print $i }' cg)
-        extra=$(hawk '{ n += $2 } END { print n }' again)
+        extra=$(awk '{ n += $2 } END { print n }' again)
         [ "$(rows task --columns time,op | hawk -F , '$2 == "exit" { print $1 }')" = $((instructions - extra)) ]
-        extra=$(hawk 'FNR == NR { again[hex($1)]; next }
-            { split($2, a, ",") }
-            $1 == "I" { repeats = hex(a[1]) in again }
-            ($1 == "L" || $1 == "M") && repeats { n++ }
-            END { print n }' again log)
-        [ "$(rows access --columns op,pc | hawk -F '[, ]' 'FNR == NR { again[$1]; next }
-            $1 == "load" && !($2 in again) { n++ }
-            END { print n }' again -)" = $((reads - extra)) ]
+        extra=$(awk '{ n += $3 } END { print n }' again)
+        [ "$(rows access --columns op,pc | grep '^load,' |
+            grep -vcxFf <(awk '{ print "load," $1 }' again))" = $((reads - extra)) ]
     done
 }
 
 @test "threads: counts, names, switches" {
-    capture "$P/p" threads
+    capture "$P/static" threads
     rows task --columns tid,op,label >tasks
     [ "$(grep -c begin tasks)" = 3 ]
     [ "$(grep -c exit tasks)" = 3 ]
     grep -q 'name,first' tasks
     grep -q ',second' tasks
-    read -r a b < <("$P/p" addresses)
+    read -r a b < <("$P/static" addresses)
     # Each thread stores 300,000 times into its own array, and nobody else does.
     rows access --columns op,addr,tid | hawk -F , -v a="$a" -v b="$b" '
         BEGIN { a = hex(a); b = hex(b) }
@@ -202,7 +171,7 @@ canonical_ours() {
 }
 
 @test "a thread begins while its creator runs, not when it first runs" {
-    cc -O1 -pthread -x c -o many - <<'END'
+    cc -O1 -static -pthread -x c -o many - <<'END'
 #include <pthread.h>
 static volatile int a[16][64];
 static void *work(void *p)
@@ -233,10 +202,19 @@ END
         END { exit bad || n != 16 }'
 }
 
-@test "children only if asked for" {
-    capture "$P/p" fork
+@test "children, unless --no-follow: then what ran unrecorded is named" {
+    run -0 cf-capture-trace --no-follow -o t.cf "$P/static" fork
+    is "cf-capture-trace: ran static, true: not recorded: 2 processes: since --no-follow is given"
     [ "$(rows task --columns pid | sort -u | wc -l)" = 1 ]
-    capture -f "$P/p" fork
+    run -0 cf-capture-trace -q --no-follow -o t.cf "$P/static" fork
+    is ''
+    # A child of a child, one that does not change, and the program that takes the first one's place.
+    run -6 cf-capture-trace --no-follow -o t.cf sh -c '(/bin/true; :); (:); exec sh -c "exit 6"'
+    is "cf-capture-trace: ran sh, true: not recorded: 4 processes: since --no-follow is given"
+    run -2 cf-capture-trace -f --no-follow true
+    has 'give one of them'
+    run -0 cf-capture-trace -o t.cf "$P/p" fork
+    is ''
     [ "$(rows access --columns pid | sort -u | wc -l)" = 3 ]
     rows task --columns pid,parent,op,label >tasks
     [ "$(grep -c begin tasks)" = 3 ]
@@ -256,15 +234,127 @@ END
         END { print n }')" = 1000 ]
 }
 
+@test "processes by their names, with what each did" {
+    # a link has its own name; vfork() and posix_spawn(), which sh and env use, are followed
+    ln -s /usr/bin/sort other
+    run -3 cf-capture-trace -o t.cf --command-output out sh -c './other "$0" | wc -l; exit 3' "$SOURCE"
+    is ''
+    [ "$(cat out)" = "$(wc -l <"$SOURCE")" ]
+    cf-cat --info t.cf | sed -n 's/^  - {pid: [0-9]*, \(.*\)}$/\1/p' >info
+    [ "$(grep -oE 'name: "[a-z]+"' info | sort | paste -sd ' ')" = 'name: "other" name: "sh" name: "wc"' ]
+    [ "$(grep -c parent info)" = 2 ]
+    # all accesses and instructions are somebody's
+    [ "$(grep -oE 'accesses: [0-9]+' info | hawk '{ n += $2 } END { print n }')" = "$(rows access | wc -l)" ]
+    [ "$(grep -oE 'instructions: [0-9]+' info | hawk '{ n += $2 } END { print n }')" = \
+        "$(rows task --columns time | tail -n 1)" ]
+    # one process needs no list
+    capture true
+    run -0 cf-cat --info t.cf
+    has_not processes
+}
+
+@test "equal addresses of two processes are different memory to every model" {
+    # the second one has the addresses of the first
+    env -i PATH="$PATH" setarch -R cf-capture-trace -q -o t.cf sh -c "$P/static mixed; $P/static mixed; exit"
+    local pids
+    pids=$(rows task --columns pid,label,op | hawk -F , '$2 == "static" && $3 == "exit" { print $1 }' | paste -sd ,)
+    cf-select --pid "$pids" t.cf >two.cf
+    cf-select --pid "${pids%,*}" t.cf >one.cf
+    # twice as many lines are touched for the first time: in all curves, models and counters
+    local model one
+    for model in "cf-distance -q | cf-mrc | awk -F , 'END { print \$5 }'" \
+        "cf-sweep | awk -F , 'END { print \$6 }'" \
+        'cf-rank --by cache-line -q | tail -n +2 | wc -l' \
+        "cf-cache --cores 1 -m raspberry-pi-4 --summary | awk -F , '/^memory/ { print \$4 }'" \
+        "cf-classify --cores 1 -m raspberry-pi-4 --summary | awk -F , '/L1D,store/ { print \$5 }'"; do
+        one=$(eval "$model" <one.cf)
+        ((one > 500)) || fail "$model: $one"
+        [ "$(eval "$model" <two.cf)" = $((2 * one)) ] || fail "$model: $one, then $(eval "$model" <two.cf)"
+    done
+    # what adds up names and addresses says so, where there are several
+    cf-resolve -q -o resolved.cf two.cf
+    local filter
+    for filter in 'cf-rank --by page' 'cf-rank --by region' cf-heatmap; do
+        run -0 --separate-stderr $filter resolved.cf
+        [[ $stderr == *"several processes: "*"cf-select --pid"* ]] || fail "$filter: $stderr"
+        run -0 --separate-stderr $filter -q resolved.cf
+        [ -z "$stderr" ]
+        cf-select --pid "${pids%,*}" resolved.cf >alone.cf
+        run -0 --separate-stderr $filter alone.cf
+        [[ $stderr != *"several processes"* ]]
+    done
+}
+
+@test "set-user-ID programs and those of another kind run as they do by themselves, and are named" {
+    cp /bin/true gains
+    chmod u+s gains
+    run -1 cf-capture-trace -o t.cf sh -c './gains && ./gains && echo ran'
+    is "ran
+cf-capture-trace: ran gains: not recorded: 2 processes: Valgrind runs no program with set-user-ID or set-group-ID bits or capabilities"
+    cf-cat --verify t.cf
+    [ "$(rows task --columns op | grep -c begin)" = 3 ]
+    # by way of a script, too
+    printf '#!%s\n' "$PWD/gains" >script
+    chmod +x script
+    run -1 cf-capture-trace -o t.cf sh -c 'exec ./script'
+    has "ran script: not recorded: 1 process"
+    # 32 bits: exit(0)
+    {
+        printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\124\200\4\10\64\0\0\0\0\0\0\0\0\0\0\0\64\0\40\0\1\0\0\0\0\0\0\0'
+        printf '\1\0\0\0\0\0\0\0\0\200\4\10\0\200\4\10\140\0\0\0\140\0\0\0\5\0\0\0\0\20\0\0'
+        printf '\270\1\0\0\0\61\333\315\200\0\0\0'
+    } >narrow
+    chmod +x narrow
+    if ./narrow; then
+        run -1 cf-capture-trace -o t.cf sh -c './narrow && echo ran'
+        has "ran"
+        has "ran narrow: not recorded: 1 process: made for another architecture or word size"
+    fi
+}
+
+@test "--limit counts the accesses of all processes" {
+    run -0 cf-capture-trace -q --limit 300000 -o t.cf sh -c "$P/p mixed; $P/static mixed; exit 0"
+    [ "$(rows access | wc -l)" = 300000 ]
+    [ "$(rows access --columns pid | sort -u | wc -l)" -gt 1 ]
+    cf-cat --verify t.cf
+}
+
+@test "what Valgrind says of a child is shown" {
+    run cf-capture-trace -o t.cf --max-threads 100 sh -c '"$P/limits" threads 100; exit 4'
+    has "the program made more threads than can be recorded: see --max-threads"
+    # a signal that ends one process hides nothing of another; a FIFO is no program, as always
+    cc -O0 -o unknown -x c - <<'END'
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int i = 0; i < 2; i++, wait(0))
+        if (fork() == 0) {
+            if (i == 0)
+                raise(SIGTERM);
+            __asm__ volatile(".byte 0x0f, 0x0b");
+        }
+    execl("fifo", "fifo", (char *)0);
+    return errno == EACCES ? 7 : 1;
+}
+END
+    mkfifo fifo
+    run -7 timeout 600 cf-capture-trace -o t.cf ./unknown
+    [[ ${#lines[@]} == 1 && $output =~ ^"cf-capture-trace: process "[0-9]+": the instruction at 0x"[0-9a-f]+" is none that Valgrind knows: SIGILL"$ ]] ||
+        fail "$output"
+}
+
 @test "a fault ends the program and the trace at its instruction" {
-    run -139 cf-capture-trace -q -o t.cf "$P/p" segv
+    run -139 cf-capture-trace -q -o t.cf "$P/static" segv
     cf-cat --verify t.cf
     # The last four rows are the stores before the faulting one.
     rows access --columns op,size | tail -4 | sort | uniq -c | grep -q '4 store,8'
 }
 
 @test "faults that the program survives cut their superblock short" {
-    capture "$P/p" recover
+    capture "$P/static" recover
     rows access --columns pc,op,addr,size >accesses
     # The function's eight stores: four of them 101 or 102 times (the repaired one is run again
     # from the faulting instruction on), four once.
@@ -312,7 +402,7 @@ END
 }
 
 @test "signal handlers" {
-    run -0 capture "$P/p" alarm
+    run -0 capture "$P/static" alarm
     cf-cat --verify t.cf
 }
 
@@ -333,7 +423,7 @@ END
 }
 
 @test "every access lies in a mapping" {
-    for program in maps heap\ 100 threads; do
+    for program in heap\ 100 threads maps; do
         # shellcheck disable=SC2086
         capture "$P/p" $program
         # Together by time; a mapping's rows come before accesses of the same time.
@@ -348,7 +438,6 @@ END
             END { exit bad > 0 }' | head -5
         [ "${PIPESTATUS[1]}" = 0 ]
     done
-    capture "$P/p" maps
     rows map --columns label >labels
     grep -qF '[stack]' labels
     grep -qF '[heap]' labels
@@ -357,7 +446,6 @@ END
 
 @test "mappings and heap blocks at many points are those that the program finds itself" {
     cc -O1 -no-pie -pthread -o replay "$ROOT/capture/trace/test/replay.c"
-    cc -O1 -static -pthread -o static "$ROOT/capture/trace/test/replay.c"
     for what in maps 'maps x' heap family; do
         # shellcheck disable=SC2086 # two words
         capture -f --command-output out ./replay $what
@@ -365,35 +453,34 @@ END
         # Behind that Valgrind lies, and the stack.
         replayed t.cf ./replay out 58000000 0
     done
-    capture --command-output out ./static heap
+    capture --command-output out "$P/replay" heap
     grep -q held out
-    replayed t.cf ./static out 58000000 0
+    replayed t.cf "$P/replay" out 58000000 0
 }
 
 @test "--function goes on behind a signal on a stack of its own" {
-    cc -O1 -no-pie -pthread -o replay "$ROOT/capture/trace/test/replay.c"
-    capture --function measured ./replay altstack
-    marks=$(nm replay | awk '$3 == "marks" { print $1 }')
+    capture --function measured "$P/replay" altstack
+    marks=$(nm "$P/replay" | awk '$3 == "marks" { print $1 }')
     for i in 10 11; do
         [ "$(rows access --columns op,addr | grep -c "store,$(printf 0x%x $((16#$marks + 8 * i)))")" = 100 ]
     done
 }
 
 @test "--function records only while it is on the stack" {
-    capture --function measured "$P/p" function
-    read -r a b < <("$P/p" addresses)
+    capture --function measured "$P/static" function
+    read -r a b < <("$P/static" addresses)
     rows access --columns op,addr | hawk -F , -v a="$a" -v b="$b" '
         BEGIN { a = hex(a); b = hex(b) }
         $1 == "store" { x = hex($2); if (x >= a && x < a + 8000) in_a++
                         if (x >= b && x < b + 8000) in_b++ }
         END { exit !(in_a == 11 && in_b == 0) }'
-    run --separate-stderr cf-capture-trace -o t.cf --function nothing "$P/p" function
+    run --separate-stderr cf-capture-trace -o t.cf --function nothing "$P/static" function
     [[ $stderr == *nothing* ]]
 }
 
 @test "--limit: exactly so many, wherever a frame, a batch or an allocation falls" {
     for n in 1 2 100 4096 16384 16385 32768 65536; do
-        run -0 timeout 1800 cf-capture-trace -q --limit $n -o t.cf "$P/p" mixed
+        run -0 timeout 1800 cf-capture-trace -q --limit $n -o t.cf "$P/static" mixed
         [ "$(rows access | wc -l)" = $n ]
     done
     run -0 timeout 1800 cf-capture-trace -q --limit 262144 -o t.cf sort -u "$ROOT/formats/stream/cf.h"
@@ -406,7 +493,7 @@ END
 }
 
 @test "--limit" {
-    capture --limit 12345 "$P/p" mixed
+    capture --limit 12345 "$P/static" mixed
     [ "$(rows access | wc -l)" = 12345 ]
     cf-cat --verify t.cf
 }
@@ -452,8 +539,8 @@ END
 }
 
 @test "a reader that goes away does not disturb the program" {
-    cf-capture-trace -q --command-output out "$P/p" threads 2>err | head -c 1000 >/dev/null || true
-    [ ! -s err ]
+    cf-capture-trace -q --command-output out "$P/static" threads 2>err | head -c 1000 >/dev/null || true
+    [[ ! -s err ]] || fail "$(<err)"
     run -3 bash -c "cf-capture-trace -q --command-output out '$P/p' mixed >/dev/full"
 }
 
@@ -540,19 +627,18 @@ END2
     local place='a b:c $LIB'
     mkdir "$place"
     cp -r "$P/same/bin" "$P/same/libexec" "$place"
-    cc -O1 -pthread -o limits "$ROOT/capture/trace/test/limits.c"
-    run -0 "$place/bin/cf-capture-trace" -o t.cf ./limits heap
+    run -0 "$place/bin/cf-capture-trace" -o t.cf "$P/limits" heap
     is ''
     run blocks
     is "$expected_blocks"
-    run -0 "$place/bin/cf-capture-trace" -f -o t.cf sh -c './limits heap; exit'
+    run -0 "$place/bin/cf-capture-trace" -f -o t.cf sh -c '"$P/limits" heap; exit'
     is ''
     run blocks
     is "$expected_blocks"
 }
 
 @test "hundreds of threads, a big stack, a program that runs itself" {
-    cc -O0 -pthread -o limits "$ROOT/capture/trace/test/limits.c"
+    ln "$P/limits" .
     run -0 cf-capture-trace -o t.cf ./limits threads 600
     [ "$(rows task --columns op | grep -c exit)" = 601 ]
     run cf-capture-trace -o t.cf --max-threads 100 ./limits threads 100
@@ -589,4 +675,28 @@ END2
         is "cf-capture-trace: ./$program: made for another architecture or word size: use 'cf-capture qemu'"
         [ ! -e t.cf ]
     done
+}
+
+@test "a recording says when and where it was made, and keeps that; an import does not" {
+    SOURCE_DATE_EPOCH=1700000000 cf-capture trace -o a.cf -- true
+    cf-cat --info a.cf >info
+    grep -q '^recorded: {date: "2023-11-14T22:13:20Z", host: "'"$(uname -n)"'", kernel: "'"$(uname -srm | sed 's/ [^ ]*$//')"' ' info
+    grep -q 'tool: "cacheflow [0-9.]*"}$' info
+    # by filters and merges, too
+    cf-distance a.cf | cf-cat --info | grep '^recorded: ' | cmp - <(grep '^recorded: ' info)
+    printf 'time,op,addr\n1,load,1\n' | stream b.cf
+    cf-cat --info b.cf >info
+    ! grep -q '^recorded: ' info || false
+    run -3 --separate-stderr env SOURCE_DATE_EPOCH=soon cf-capture trace -o no.cf -- true
+    has 'SOURCE_DATE_EPOCH: no seconds since 1970' "$stderr"
+    # what it says of today is today's
+    cf-capture trace -o c.cf -- true
+    cf-cat --info c.cf | grep -q "^recorded: {date: \"20[0-9][0-9]-"
+}
+
+@test "where SIGCHLD is ignored, the program's status is its own" {
+    run -7 bash -c 'trap "" CHLD; exec cf-capture trace -o a.cf -- bash -c "exit 7"'
+    cf-cat --verify a.cf
+    run -0 bash -c 'trap "" CHLD; exec cf-capture trace --resolve -o b.cf -- true'
+    cf-cat --verify b.cf
 }

@@ -282,7 +282,7 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
           printf "%d,%d,7,%s,8,0x%x%08x,0x%x\n", $1, 70000 * (1 + p % 2), $1 % 3 ? "load" : "store",
               p * p * 27, p * 1003520 + int($1 / 32) * 64, 65536 }' >wide.csv
     cf-capture csv wide.csv | cf-cache -q -m tegra-x1 --snapshot-every 100000 --snapshot-level L2 \
-        --frames random --ram 64G >lines.cf
+        --frames random --ram 64G | cat >lines.cf
     cf-cat -q -o lines.packed.cf lines.cf
     run -0 cf-cat --dump lines.cf
     [[ $output =~ column\ set\ +u32\ +rise8 && $output =~ column\ phys\ +u64\ +lines32 ]]
@@ -417,4 +417,38 @@ cf-cat: table access has no column 'dist', which cf-distance adds: its fields ar
     eventually grep -qx "$want" out.csv
     touch go
     wait || true
+}
+
+@test "standard output that is a file gets a packed stream, at its end too" {
+    awk 'BEGIN { print "time,op,addr"; for (i = 0; i < 100000; i++) printf "%d,load,0x%x\n", i, i * 8 }' >a.csv
+    cf-capture csv a.csv | cat >pipe.cf
+    cf-cat pipe.cf >file.cf
+    cf-cat -o named.cf pipe.cf
+    (($(stat -c %s file.cf) * 5 < $(stat -c %s pipe.cf)))
+    # but for the command line in the chain
+    [[ $(stat -c %s file.cf) == "$(stat -c %s named.cf)" || $(($(stat -c %s named.cf) - $(stat -c %s file.cf))) -le 16 ]]
+    cf-cat --csv file.cf | cmp a.csv -
+    # what was there stays, and by the index both parts are found
+    cf-cat pipe.cf >>file.cf
+    run -0 cf-cat --verify file.cf
+    has '200000 rows of access'
+    cf-cat --csv --slice 90000-90001 file.cf >got.csv
+    printf 'time,op,addr\n90000,load,0xafc80\n90001,load,0xafc88\n90000,load,0xafc80\n90001,load,0xafc88\n' | cmp - got.csv
+    random_csv 9000 5 | stream noise.cf
+    (($(stat -c %s noise.cf) > 4096))
+    run -3 --separate-stderr bash -c 'ulimit -f 1; trap "" XFSZ; cf-cat noise.cf >cut.cf'
+    has 'File too large' "$stderr"
+}
+
+@test "--json: the rows of --csv, an object each" {
+    printf 'time,op,addr,function\n1,load,0x10,"a,b"\n2,store,0x20,\n' | stream a.cf
+    run -0 cf-cat --json a.cf
+    is '{"time":1,"op":"load","addr":"0x10","function":"a,b"}
+{"time":2,"op":"store","addr":"0x20","function":null}'
+    run -0 cf-cat --json --columns function,time a.cf
+    is '{"function":"a,b","time":1}
+{"function":null,"time":2}'
+    run -2 cf-cat --json --csv a.cf
+    run -3 --separate-stderr bash -c 'cf-cat --json a.cf >/dev/full'
+    has 'No space left' "$stderr"
 }

@@ -328,17 +328,17 @@ png_size() {
     od -An -tu1 -j16 -N8 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 "x" (($5 * 256 + $6) * 256 + $7) * 256 + $8 }'
 }
 
-@test "--png: a picture of the size asked for, the same at every run, beside the CSV" {
+@test "--picture: a picture of the size asked for, the same at every run, beside the CSV" {
     walk 3000 10
     cf-heatmap walk.cf >plain.csv
-    cf-heatmap --png a.png walk.cf >a.csv
+    cf-heatmap --picture a.png walk.cf >a.csv
     same plain.csv a.csv
     [[ $(png_size a.png) == 1200x800 ]]
-    cf-heatmap --png b.png walk.cf >/dev/null
+    cf-heatmap --picture b.png walk.cf >/dev/null
     cmp a.png b.png
-    cf-heatmap --picture-size 700x400 --scale linear --png c.png walk.cf >/dev/null
+    cf-heatmap --picture-size 700x400 --scale linear --picture c.png walk.cf >/dev/null
     [[ $(png_size c.png) == 700x400 ]]
-    cf-heatmap --png - walk.cf >d.png
+    cf-heatmap --picture - walk.cf >d.png
     cmp a.png d.png
     run -2 cf-heatmap --picture-size 700 walk.cf
     if command -v pngtopnm >/dev/null; then
@@ -348,13 +348,82 @@ png_size() {
     [[ -z $(ls ./*.tmp 2>/dev/null) ]]
 }
 
-@test "--png: hot and cold pages have the ends of the colours, untouched ones the ground" {
-    # at 1200x800 the map spans columns 262 to 1087; one band of two pages, two bins
+@test "--picture: hot and cold pages have the ends of the colours, untouched ones the ground" {
+    # at 1200x800 the map spans columns 240 to 1183; one band of two pages, two bins
     awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 1000; i++) print "0,0x1000,a,0"; print "1,0x2000,a,1" }' | stream two.cf
-    cf-heatmap --png two.png two.cf >/dev/null
+    cf-heatmap --picture two.png two.cf >/dev/null
     # hot, none, none, cold
-    run -0 pixels two.png 300,80 1000,80 300,101 1000,101
+    run -0 pixels two.png 300,115 1000,115 300,131 1000,131
     is $'fff45a\n11121a\n11121a\n4d2278'
+}
+
+@test "--picture: the ending says the form; the same bytes at every run, and small files" {
+    walk 30000 50
+    local f
+    for f in png svg pdf SVG; do
+        cf-heatmap --picture a.$f --picture-size 85x60mm walk.cf >/dev/null
+        cf-heatmap --picture b.$f --picture-size 85x60mm walk.cf >/dev/null
+        cmp a.$f b.$f
+        [[ $(stat -c %s a.$f) -lt 1000000 ]]
+    done
+    # 300 dots an inch, which the PNG says: 11811 pixels a metre
+    [[ $(png_size a.png) == 1004x709 && $(file -b a.png) == 'PNG image data, 1004 x 709, 8-bit/color RGB'* ]]
+    [[ $(od -An -tx1 -j33 -N21 a.png | tr -d ' \n') == 000000097048597300002e2300002e230178a53f76 ]]
+    grep -q '^<svg .*width="85mm" height="60mm"' a.svg
+    grep -q '<image ' a.svg
+    cmp a.svg a.SVG
+    [[ $(head -c 5 a.pdf) == %PDF- ]]
+    grep -qa '/MediaBox \[ 0 0 240.9[0-9]* 170.0[0-9]* \]' a.pdf
+    run ! grep -qa '/CreationDate' a.pdf
+    # sizes in pixels are of 96 an inch
+    cf-heatmap --picture p.svg --picture-size 960x480 walk.cf >/dev/null
+    grep -q '^<svg .*width="254mm" height="127mm"' p.svg
+}
+
+@test "--picture: another ending, or a size that is none, is wrong usage" {
+    small
+    local name
+    for name in map.gif map dir.png/map .png.txt; do
+        run -2 --separate-stderr cf-heatmap --picture $name small.cf
+        is ''
+        has '.png, .svg or .pdf' "$stderr"
+        [[ ! -e $name ]]
+    done
+    for name in 700 x mm 85xmm 85x60cm 299x400 400x199 16385x400 59x60mm 60x39mm 1301x60mm 85mmx60; do
+        run -2 --separate-stderr cf-heatmap --picture-size $name small.cf
+        has --picture-size "$stderr"
+    done
+    cf-heatmap --picture a.png small.cf >a.csv
+    run -0 --separate-stderr cf-heatmap --png old.png small.cf
+    has '--picture' "$stderr"
+    cmp a.png old.png
+}
+
+@test "--picture: text grows with the square root of the size, which shows in where the map begins" {
+    awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 1000; i++) print "0,0x1000,a,0"; print "1,0x2000,a,1" }' | stream two.cf
+    # four times the width, twice the text: the map begins at 480, and its upper left is hot
+    cf-heatmap --picture two.png --picture-size 4800x3200 two.cf >/dev/null
+    run -0 pixels two.png 476,230 484,230
+    is $'ffffff\nfff45a'
+}
+
+@test "--picture: what is not ASCII is '?' in a picture, and --title replaces the title" {
+    local name i=0
+    for name in e é '?'; do
+        printf 'time,addr,region,page\n1,0x1000,%s,0\n' "$name" | stream $((i + 1)).cf
+        i=$((i + 1))
+        cf-heatmap --picture $i.png $i.cf >/dev/null
+    done
+    cmp 2.png 3.png
+    run ! cmp -s 1.png 2.png
+    cf-heatmap --picture own.pdf --title 'What it is' 1.cf >/dev/null
+    grep -qa '/Title (What it is)' own.pdf
+    # without a title there is no summary, and the map begins further up
+    cf-heatmap --picture bare.png --title '' 1.cf >/dev/null
+    run -0 pixels 1.png 700,80
+    is ffffff
+    run -0 pixels bare.png 700,80
+    is fff45a
 }
 
 @test "pictures of nothing, of one access, and of pages far apart" {
@@ -363,8 +432,8 @@ png_size() {
     awk 'BEGIN { print "time,addr,region,page"; for (i = 0; i < 3000; i++) printf "%d,0x1000,sparse,%d\n", i, i * i * 400 }' | stream sparse.cf
     local s
     for s in none one sparse; do
-        cf-heatmap --png $s.png --html $s.html --picture-size 500x260 $s.cf >$s.csv
-        [[ $(png_size $s.png) == 500x260 ]]
+        cf-heatmap --picture $s.png --html $s.html --picture-size 300x200 $s.cf >$s.csv
+        [[ $(png_size $s.png) == 300x200 ]]
         COLUMNS=40 LINES=10 cf-heatmap --term $s.cf >$s.txt
         COLUMNS=1 LINES=1 NO_COLOR=1 cf-heatmap --term $s.cf >$s.txt
     done
@@ -373,9 +442,9 @@ png_size() {
 
 @test "a picture that cannot be written: status 3, and no file" {
     small
-    run -3 --separate-stderr cf-heatmap --png /nonexistent/a.png small.cf
+    run -3 --separate-stderr cf-heatmap --picture /nonexistent/a.png small.cf
     has '/nonexistent/a.png' "$stderr"
-    run -3 --separate-stderr bash -c 'cf-heatmap --png - small.cf >/dev/full'
+    run -3 --separate-stderr bash -c 'cf-heatmap --picture - small.cf >/dev/full'
     run -3 --separate-stderr bash -c 'cf-heatmap --html - small.cf >/dev/full'
 }
 
@@ -384,11 +453,25 @@ png_size() {
     touch a.png
     chmod 600 a.png
     ln -s b.png link.png
-    cf-heatmap --png a.png walk.cf >/dev/null
-    cf-heatmap --png link.png walk.cf >/dev/null
+    cf-heatmap --picture a.png walk.cf >/dev/null
+    cf-heatmap --picture link.png walk.cf >/dev/null
     [[ $(stat -c %a a.png) == 600 && -L link.png && ! -L b.png ]]
     cmp a.png b.png
     [[ $(echo *.tmp) == '*.tmp' ]]
+}
+
+@test "--html: bins as they are asked for, and fewer where cells would be too many" {
+    walk 3000 10
+    cf-heatmap -w 100 --html w.html walk.cf >/dev/null
+    grep -q '"width":100,' w.html
+    cf-heatmap --bins 4096 --html fine.html walk.cf >/dev/null
+    cf-heatmap --html page.html walk.cf >/dev/null
+    cmp fine.html page.html
+    # of 600 pages in each of 4000 times: 2.4 million cells, of which 1.2 million remain
+    awk 'BEGIN { print "time,addr"; for (t = 0; t < 4000; t++) for (p = 0; p < 600; p++) print t "," p * 4096 }' | stream many.cf
+    cf-heatmap -q --html many.html many.cf >/dev/null
+    grep -q '"width":2,"bins":2000,' many.html
+    grep -q '"cells":1200000,' many.html
 }
 
 @test "--html: one page with the data, nothing from the network" {
@@ -399,9 +482,12 @@ png_size() {
     run ! grep -q '@DATA@' a.html
     cf-heatmap --html b.html walk.cf >/dev/null
     cmp a.html b.html
-    # the cells are those of the CSV
+    # the cells are those of the CSV of as many bins as a page keeps, beside another CSV
     need python3 'decodes the cells'
-    cf-heatmap walk.cf >want.csv
+    cf-heatmap --bins 4096 walk.cf >want.csv
+    cf-heatmap --html b.html walk.cf >few.csv
+    same <(cf-heatmap walk.cf) few.csv
+    run ! cmp -s few.csv want.csv
     python3 - a.html >got.csv <<'END'
 import base64, json, re, sys
 page = open(sys.argv[1], encoding='utf-8').read()
@@ -441,7 +527,7 @@ END
         printf '0x1000,"<!--<b>",4\n'
     } | stream hostile.cf --clock '<x>
 y'
-    cf-heatmap --html h.html --png h.png hostile.cf >h.csv
+    cf-heatmap --html h.html --picture h.png hostile.cf >h.csv
     run ! grep -q 'alert(1)</script>' h.html
     [[ $(grep -c '</script>' h.html) == 2 ]]
     run ! grep -q '<!--<b>' h.html
@@ -477,7 +563,7 @@ END
     run ! grep -aq $'\033\[48;2;' drawn.txt
     NO_COLOR=1 script -qec 'cf-heatmap small.cf' /dev/null </dev/null >drawn.txt
     run ! grep -aq $'\033' drawn.txt
-    script -qec 'cf-heatmap --png - small.cf; echo "status $?"' /dev/null </dev/null >refused.txt
+    script -qec 'cf-heatmap --picture - small.cf; echo "status $?"' /dev/null </dev/null >refused.txt
     grep -aq 'status 2' refused.txt
 }
 
@@ -524,4 +610,19 @@ END
     has 'same number are added up' "$stderr"
     run -0 --separate-stderr cf-heatmap one.cf
     has_not 'same number' "$stderr"
+}
+
+@test "a picture that is cut off is no picture: where SIGCHLD is ignored, too; a reader that goes away is no error" {
+    awk 'BEGIN { print "time,op,addr,region,page"; for (i = 0; i < 5000; i++) printf "%d,load,0x%x,r,%d\n", i, i * 512, i / 8 }' |
+        stream a.cf
+    echo old >old.png
+    run -3 --separate-stderr bash -c 'trap "" CHLD XFSZ; ulimit -f 1; exec cf-heatmap -q --csv --picture old.png a.cf >/dev/null'
+    has 'File too large' "$stderr"
+    [[ $(<old.png) == old ]]
+    run -3 --separate-stderr bash -c 'ulimit -f 1; exec cf-heatmap -q --csv --picture old.png a.cf >/dev/null'
+    has 'File too large' "$stderr"
+    bash -c 'trap "" CHLD; exec cf-heatmap -q --csv --picture new.png a.cf >/dev/null'
+    file new.png | grep -q 'PNG image'
+    run -141 --separate-stderr bash -c 'set -o pipefail; cf-heatmap -q --picture - --picture-size 3000x3000 a.cf | head -c 10 >/dev/null'
+    [[ ! $stderr ]]
 }

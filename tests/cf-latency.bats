@@ -222,9 +222,10 @@ END
 }
 
 @test "a latency that nobody states: status 2, the level, the file and what to give are named, no file is left" {
-    run -2 --separate-stderr cf-latency -m tegra-x1 -o out.cf "$D/in.cf"
-    has "tegra-x1.yaml states no latency of a load at L1D" "$stderr"
-    has "--latency L1I=CYCLES --latency L1D=CYCLES --latency L2=CYCLES --latency memory=CYCLES" "$stderr"
+    sed '/^latency:/d' "$D/plain.yaml" >none.yaml
+    run -2 --separate-stderr cf-latency -m none.yaml -o out.cf "$D/in.cf"
+    has "none.yaml states no latency of a load at L1D" "$stderr"
+    has "--latency L1I=CYCLES --latency L1D=CYCLES --latency L2=CYCLES --latency L3=CYCLES --latency memory=CYCLES" "$stderr"
     [[ -z $(find . -name 'out.cf*') ]]
     sed 's/latency:.*/latency: {L1I: 1, L1D: {load: 4}, L2: 12, L3: 40, memory: 180}/' "$D/plain.yaml" >part.yaml
     run -2 --separate-stderr bash -c 'cf-latency -m part.yaml "$1" >out.cf' - "$D/in.cf"
@@ -398,4 +399,46 @@ END
     stream a.cf a.csv
     run -0 bash -c "cf-latency -q -m leon4-n2x --summary a.cf | awk -F, '{ n += \$4 } END { print n }'"
     is 9694
+}
+
+@test "each installed description states what every access costs, and where that comes from" {
+    local file name remark
+    printf '%s\n' op,addr,hit load,0x40,1 store,0x40,1 ifetch,0x80,1 load,0xc0,2 store,0xc0,2 ifetch,0xc0,2 \
+        load,0x100,255 store,0x100,255 ifetch,0x100,255 | stream all.cf
+    for file in "$ROOT"/formats/machines/*.yaml; do
+        name=$(basename "$file" .yaml)
+        run -0 --separate-stderr cf-latency -m "$name" --summary all.cf
+        remark=
+        grep -q '^  estimate: ' "$file" && remark="cf-latency: the latencies of $name are an estimate: latency_source in its description says of what; state others by --latency"
+        [[ $stderr == "$remark" && $(grep -cE '^(L1|L2|memory)' <<<"$output") == 9 ]] || fail "$name: $stderr" "$output"
+        run -0 --separate-stderr cf-latency -q -m "$name" --summary all.cf
+        [[ -z $stderr ]] || fail "$name: $stderr"
+        grep -qE '^  (manual|measured|derived|estimate): ' "$file" || fail "$name: of what grade?"
+    done
+}
+
+@test "host: the latencies of the nearest described core, and it says whose they are" {
+    local sys=sys/devices/system/cpu level
+    for level in 1 2 3; do
+        mkdir -p $sys/cpu0/cache/index$((level - 1))
+        cd $sys/cpu0/cache/index$((level - 1))
+        echo $level >level
+        echo Unified >type
+        echo 64K >size
+        echo 4 >ways_of_associativity
+        echo 64 >coherency_line_size
+        cd - >/dev/null
+    done
+    echo Data >$sys/cpu0/cache/index0/type
+    stream loads.cf <<<$'op,addr,hit\nload,0x40,1\nload,0x80,2\nload,0x80,255'
+    run -0 --separate-stderr env CF_SYSFS=sys cf-latency -m host --summary loads.cf
+    [[ $stderr =~ ^"cf-latency: the latencies are those of "([a-z0-9-]+)" ("[^\)]*"), the nearest core that is described, and not this machine's" ]]
+    is "$(cf-latency -m "${BASH_REMATCH[1]}" --summary loads.cf)"
+    run -0 --separate-stderr env CF_SYSFS=sys cf-latency -q -m host --summary loads.cf
+    [[ -z $stderr ]]
+    # a level that the other machine does not have has none
+    echo 4 >$sys/cpu0/cache/index2/level
+    stream fourth.cf <<<$'op,addr,hit\nload,0x40,4'
+    run -2 env CF_SYSFS=sys cf-latency -q -m host --summary fourth.cf
+    has "states no latency of a load at L4"
 }

@@ -239,3 +239,33 @@ misses() {
     run -2 cf-mrc --line-size 48 </dev/null
     run -2 cf-mrc --at 1K --max 1K </dev/null
 }
+
+@test "--picture and --html: the curves with the caches of a machine, by doublings" {
+    awk 'BEGIN { print "time,addr,op"; for (i = 0; i < 4000; i++) printf "%d,%d,%s\n", i, i * 64 % 102400, i % 2 ? "load" : "store" }' |
+        stream walk.cf
+    cf-distance -q walk.cf >d.cf
+    cf-mrc --picture c.png --html c.html d.cf >c.csv
+    [[ $(file -b c.png) == 'PNG image data, 900 x 540, 8-bit/color RGB, non-interlaced' ]]
+    same <(cf-mrc d.cf) c.csv
+    # the page has the sizes and ratios of the rows
+    [[ $(grep -oE '"size":\[[^]]*' c.html | tr '[' ',' | cut -d, -f2-) == "$(column size_bytes c.csv | paste -sd,)" ]]
+    grep -q '"name":"all accesses"' c.html
+    grep -qE '"lines":\[\[1,1,.*,0.4\]\]' c.html
+    # from 64 bytes at x 50 to 112 K at 668, an upright line at 32 K: 50 + 618 * 9 / 10.8
+    run -0 pixels c.png 565,300 565,200
+    is $'f3f4f7\nf3f4f7'
+    cf-mrc -m raspberry-pi-4 --picture m.png d.cf >/dev/null
+    run -0 pixels m.png 565,300 565,200
+    is $'606370\n606370'
+    cf-mrc --by op --html by.html --picture by.svg --picture-size 85x60mm d.cf >/dev/null
+    grep -q '"name":"load".*' by.html
+    grep -q '"name":"store".*' by.html
+    cf-mrc --picture - d.cf | cmp - c.png
+    run -2 cf-mrc --picture c.jpg d.cf
+    run -2 cf-mrc -m no-such-machine --picture c.png d.cf
+    # no access at all
+    printf 'time,addr\n' | stream none.cf
+    cf-distance -q none.cf | cf-mrc -q --picture none.pdf --html none.html >/dev/null
+    [[ $(head -c 5 none.pdf) == %PDF- ]]
+    grep -q '"lines":\[\[null\]\]' none.html
+}

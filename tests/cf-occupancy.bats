@@ -162,33 +162,76 @@ END
     COLUMNS=60 LINES=20 NO_COLOR=1 cf-occupancy --term small.cf >drawing
     grep -q '^Cache occupancy by process' drawing
     grep -q '^3 snapshots of level 2 of 8 lines' drawing
-    grep -q 'A  sort (7)  mean 12.5 %, at most 25.0 %' drawing
+    grep -q 'A  sort  mean 12.5 %, at most 25.0 %' drawing
     # the first third of the lowest line is sort's, and the last is empty
     grep -q '^ *A* *$' drawing
     COLUMNS=60 LINES=20 COLORTERM=truecolor cf-occupancy --term small.cf >drawing
-    grep -q $'\033\[48;2;0;114;178m' drawing
+    grep -q $'\033\[48;2;0;57;89m' drawing
     [[ $(wc -L <drawing) -le 1000 ]]
 }
 
-@test "--png: areas as high as the shares, and the ground where the cache is empty" {
+@test "--picture: areas as high as the shares, and the ground where the cache is empty" {
     small
-    cf-occupancy --png map.png small.cf >out.csv
+    cf-occupancy --picture map.png small.cf >out.csv
     [[ $(file -b map.png) == 'PNG image data, 1200 x 600, 8-bit/color RGB, non-interlaced' ]]
-    # the frame spans x 58 to 949 and y 76 to 541; snapshots are thirds of it; 1/8 is 58 lines
-    pixels map.png 200,520 200,430 200,400 200,360 500,470 800,535 >colours
+    # the frame spans x 50 to 967 and y 71 to 553, which is 40 %; snapshots are thirds of it; 1/8 is 151 lines
+    pixels map.png 200,530 200,300 200,200 200,90 500,350 800,545 >colours
     cat >want <<'END'
-0072b2 sort, 2 of 8 in snapshot 1
-0072b2 also
-009e73 gzip above it, the third by rank
+003959 sort, 2 of 8 in snapshot 1
+003959 also
+e69f00 gzip above it, the third by rank
 f3f4f7 empty
 787a86 nobody's, in snapshot 2
 f3f4f7 snapshot 3
 END
     same <(cut -c 1-6 want) colours
-    cf-occupancy --png - small.cf | cmp - map.png
-    run -2 cf-occupancy --png - --html - small.cf
+    cf-occupancy --picture - small.cf | cmp - map.png
+    run -2 cf-occupancy --picture - --html - small.cf
     run -2 cf-occupancy --picture-size 10x10 small.cf
-    run -3 cf-occupancy --png /no/such/directory/map.png small.cf
+    run -3 cf-occupancy --picture /no/such/directory/map.png small.cf
+}
+
+@test "--picture: a program keeps its name and colour whatever its rank, and time is on the axis" {
+    local first
+    small
+    # snapshot 3 as long as the two before together: it takes the right half
+    sed -i 's/^3,300,/3,400,/' snapshots.csv
+    printf 'snapshot,level,set,way,pid\n1,2,0,0,7\n2,2,0,0,7\n2,2,0,1,8\n3,2,0,0,8\n3,2,0,1,8\n3,2,1,1,8\n' |
+        stream late.cf -t line --clock cycles --with snapshot=snapshots.csv --with task=tasks.csv
+    cf-occupancy --html late.html --picture late.png late.cf >/dev/null
+    # gzip has most lines here; in small.cf it was sort
+    first=$(grep -oE '"name":"gzip","colour":"#[0-9a-f]*"' late.html)
+    [[ $(grep -oE '"name":"[a-z]*"' late.html | head -n 1) == '"name":"gzip"' ]]
+    cf-occupancy --html small.html small.cf >/dev/null
+    grep -qF "$first" small.html
+    grep -q '"time":\[100,200,400\],"unit":"cycles"' late.html
+    # the second snapshot ends in the middle, at 509; there are sort and gzip, then gzip alone
+    pixels late.png 500,545 515,545 500,300 >colours
+    same <(printf '%s\n' "${first:(-7):6}" "${first:(-7):6}" "$(grep -oE '"sort","colour":"#[0-9a-f]*' late.html | tail -c 7)") colours
+    # of two with one name the number tells
+    printf 'time,pid,tid,op,label\n0,7,7,begin,sort\n0,8,8,begin,sort\n' >tasks.csv
+    printf 'snapshot,pid\n1,7\n1,8\n' | stream twins.cf -t line --with task=tasks.csv
+    cf-occupancy -q --html twins.html twins.cf >/dev/null
+    grep -q '"sort (7)"' twins.html
+    grep -q '"sort (8)"' twins.html
+    run ! grep -q '"time":' twins.html
+}
+
+@test "--picture: many series with long names in one column of a paper, as every form" {
+    local p edge
+    for p in {1..30}; do
+        echo "0,$p,$p,begin,a-program-with-a-long-name-$p"
+    done | { echo time,pid,tid,op,label && cat; } >tasks.csv
+    for p in {1..30}; do echo "1,2,0,0,3,0x0,0x1000,$p"; done |
+        { echo snapshot,level,set,way,state,phys,addr,pid && cat; } | stream many.cf -t line --with task=tasks.csv
+    for p in png svg pdf; do
+        cf-occupancy -q -n 30 --picture many.$p --picture-size 85x60mm many.cf >/dev/null
+        [[ $(stat -c %s many.$p) -lt 1000000 ]]
+    done
+    # nothing but paper at the edges: no text is cut there
+    mapfile -t edge < <(for p in $(seq 1 7 708); do printf '%s\n' "1002,$p" "1,$p"; done)
+    pixels many.png "${edge[@]}" | sort -u >edges
+    same <(echo ffffff) edges
 }
 
 @test "--html: one page with the counts, and nothing from elsewhere" {
@@ -253,7 +296,7 @@ END
 @test "snapshots that are all empty: a picture of the ground" {
     printf 'snapshot,time,mode,level,sets,ways\n1,100,33,2,4,2\n2,200,33,2,4,2\n' >snapshots.csv
     printf 'time,op,addr\n' | stream in.cf --with snapshot=snapshots.csv
-    run -0 cf-occupancy -q --png map.png --csv in.cf
+    run -0 cf-occupancy -q --picture map.png --csv in.cf
     is snapshot,time_records,level,pid,name,lines,share
     [[ $(pixels map.png 400,300) == f3f4f7 ]]
 }

@@ -157,13 +157,13 @@ strings() {
         END { for (k in n) print k, n[k] }" "$D/in.csv" | sort -k3,3nr -k1,1n -k2,2n |
         awk '{ printf "%d,%d,0x%x,%d\n", NR, $1, $2, $3 }' >want
     (($(wc -l <want) > 2000))
-    cf-rank -q --by line --line-size 32 "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
+    cf-rank -q --by cache-line --line-size 32 "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
     # of the bytes each line gets its own
     awk -F, "NR > 1 && ($DATA) {
         for (b = 0; b < \$5; b++) n[\$2 \" \" int((\$6 + b) / 32) * 32] += \$7 }
         END { for (k in n) print k, n[k] }" "$D/in.csv" | sort -k3,3nr -k1,1n -k2,2n |
         awk '{ printf "%d,%d,0x%x,%d\n", NR, $1, $2, $3 }' >want
-    cf-rank -q --by line --line-size 32 --value bytes "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
+    cf-rank -q --by cache-line --line-size 32 --value bytes "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
 }
 
 @test "details of objects, names of processes and threads" {
@@ -295,17 +295,18 @@ strings() {
     has "'cost'" "$stderr"
 }
 
-@test "a terminal gets a table with bars, and no escape sequences of the input" {
+@test "a terminal gets the first 20, and is told how many more there are" {
     need script
-    printf 'time,op,addr,function\n1,load,1,"a\033[31m"\n2,load,1,b\n3,load,1,b\n4,load,1,b\n' >a.csv
-    stream a.cf a.csv
+    awk 'BEGIN { print "time,op,addr,function"; for (i = 0; i < 300; i++) printf "%d,load,1,f%d\n", i, i % 24 }' |
+        stream a.cf
     script -qec "cf-rank a.cf" /dev/null </dev/null | tr -d '\r' >out
-    grep -q '^ rank  function  *accesses  share  cumul$' out
-    grep -q '^    1  b  *3  75.00  75.00 <############$' out
-    grep -q '^    2  a\\x1b\[31m  *1  25.00 100.00  ####$' out
-    cf-rank -q --term a.cf | grep -q '^    1  b  *3  75.00  75.00 <############$'
-    script -qec "cf-rank -q --csv a.cf" /dev/null </dev/null | tr -d '\r' | grep -q '^1,b,3,75.000,75.000,1$'
-    script -qec "cf-rank --by op --cover a.cf" /dev/null </dev/null | grep -q '90 % of the accesses: 1 of 1 operations'
+    [[ $(grep -c ' f[0-9]' out) == 20 ]]
+    grep -q '^cf-rank: 4 more functions: --top 24 prints all$' out
+    grep -qx 'rank  function  accesses  share_percent  cumulative_percent  knee' out
+    script -qec "cf-rank --top 24 a.cf" /dev/null </dev/null | tr -d '\r' >out
+    [[ $(grep -c ' f[0-9]' out) == 24 ]]
+    ! grep -q 'more functions' out || false
+    [[ $(cf-rank -q a.cf | wc -l) == 25 ]]
 }
 
 @test "wrong options" {
@@ -321,4 +322,41 @@ strings() {
     run -2 cf-rank --value cost --dist 5 </dev/null
     run -2 cf-rank --value misses --dist 0 </dev/null
     run -2 cf-rank --value misses --dist 5 --level 1 </dev/null
+}
+
+@test "--picture: bars in the order of the ranking, as long as their values" {
+    awk 'BEGIN { print "time,op,addr,function"; for (i = 0; i < 300; i++) printf "%d,load,64,%s\n", i, i < 200 ? "first" : "second" }' |
+        stream two.cf
+    cf-rank -q --picture r.png two.cf >r.csv
+    same <(cf-rank -q two.cf) r.csv
+    [[ $(file -b r.png) == 'PNG image data, 900 x 500, 8-bit/color RGB, non-interlaced' ]]
+    # the first ends at 788 - what the names leave; the second is half as long
+    pixels r.png 100,64 400,64 780,64 100,82 400,82 780,82 >colours
+    same <(printf '%s\n' 0072b2 0072b2 0072b2 0072b2 0072b2 ffffff) colours
+    cf-rank -q --picture - two.cf | cmp - r.png
+    cf-rank -q --by op --picture t.svg --picture-size 60x40mm --title '' two.cf >/dev/null
+    grep -q '<svg ' t.svg
+    run -2 cf-rank --picture r.png --cover two.cf
+    printf 'time,op,addr,function\n' | stream none.cf
+    cf-rank -q --picture none.pdf none.cf >/dev/null
+    [[ $(head -c 5 none.pdf) == %PDF- ]]
+    # long names, more than there is room for
+    awk 'BEGIN { print "time,op,addr,function"; for (i = 0; i < 3000; i++) printf "%d,load,64,a_function_with_a_long_name_that_is_cut_%d\n", i, i % 60 }' |
+        stream many.cf
+    cf-rank -q --picture many.png --picture-size 85x60mm many.cf >/dev/null
+    mapfile -t edge < <(for p in $(seq 1 7 708); do printf '%s\n' "1002,$p" "1,$p"; done)
+    pixels many.png "${edge[@]}" | sort -u >edges
+    same <(echo ffffff) edges
+}
+
+@test "--by line is a cache line, which it says" {
+    printf 'time,op,addr\n1,load,64\n2,load,65\n3,load,192\n' | stream a.cf
+    run -0 --separate-stderr cf-rank -q --by line a.cf
+    is "$(cf-rank -q --by cache-line a.cf)"
+    [[ ${#lines[@]} == 3 ]]
+    [[ $stderr == 'cf-rank: --by line is --by cache-line now, and will be unknown in the next version' ]]
+    run -0 --separate-stderr cf-rank -q --by cache-line a.cf
+    [[ ! $stderr ]]
+    run -2 cf-rank --by nonsense a.cf
+    has 'cache-line'
 }

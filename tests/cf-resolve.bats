@@ -912,14 +912,261 @@ END
 ,0"
 }
 
-@test "never over the network: no debuginfod is asked" {
+# stated CSV BUILD: rows of map with a build in them.
+stated() {
+    sed "1s/\$/,build/; 2,\$s/\$/,$2/" "$1"
+}
+
+# build_id FILE
+build_id() {
+    readelf -n "$1" | awk '/Build ID/ { print $3 }'
+}
+
+# recorded [OPTION...]: accesses in every instruction of the program old, in in.cf; what is wanted of
+# it is in want. Then another program has its place.
+recorded() {
     program
-    gcc -O1 -fPIE -pie -s -Wl,--build-id prog.c -o prog
-    every_insn prog 0 prog || true
-    printf 'time,pid,op,size,addr,pc\n1,1,load,1,0,4400\n' | stream in.cf --with map=maps.csv
+    gcc -O1 -g -fPIE -pie "$@" prog.c -o prog
+    cp -p prog old
+    every_insn prog $((0x555555554000))
+    local build
+    build=$(build_id prog)
+    [[ -z $build ]] && build=$(stat -c 'size:%s mtime:%.9Y' prog) || build=build-id:$build
+    stated maps.csv "$build" >stated.csv
+    cf-cat --csv insns.cf | stream in.cf --with map=stated.csv
+    resolve in.cf --path-parts 0
+    has_not "not the build" "$(cat summary)"
+    has_not "does not state" "$(cat summary)"
+    shown function,source,region >want
+    [[ $(grep -c '^work,' want) -gt 10 ]]
+    sed -i '1i int before;\nint another(int a) { return a + before; }\n' prog.c
+    gcc -O1 -g -fPIE -pie "$@" prog.c -o prog
+}
+
+# refused FILE: the names are left out, one warning says so, and that is no failure.
+refused() {
+    resolve in.cf "${@:2}"
+    [[ $(grep -c 'not the build that was recorded' summary) == 1 ]]
+    has "cf-resolve: $1: not the build that was recorded" "$(cat summary)"
+    run -0 shown function,source
+    [[ -z ${output//[,$'\n']/} ]]
+}
+
+# found OPTION...: names are those of the recorded build, without a warning.
+found() {
+    resolve in.cf --path-parts 0 "$@"
+    has_not "not the build" "$(cat summary)"
+    shown function,source,region | same want -
+}
+
+@test "a rebuilt program: its names are refused, taken with --trust, or those of the recorded build" {
+    recorded
+    refused "$PWD/prog"
+    resolve in.cf --path-parts 0 --trust
+    has_not "not the build" "$(cat summary)"
+    shown function,source,region >got
+    grep -q '^work,' got
+    run ! diff -q want got
+
+    local id
+    id=$(build_id old)
+    mkdir -p by-id/.build-id/"${id:0:2}" by-id2/.build-id/"${id:0:2}" plain named other/.build-id/"${id:0:2}"
+    objcopy --only-keep-debug old "by-id/.build-id/${id:0:2}/${id:2}.debug"
+    cp old "by-id2/.build-id/${id:0:2}/${id:2}"
+    cp old plain/prog
+    objcopy --only-keep-debug old named/prog.debug
+    local dir
+    for dir in by-id by-id2 plain named; do
+        found --debug-dir $dir
+        # the search leaves standard input open, and a further file
+        cf-resolve -q --debug-dir $dir <in.cf | cf-cat --verify
+        cf-resolve -q --debug-dir $dir in.cf in.cf | cf-cat --verify
+    done
+    # Segments of a debug file may be those of the program, with notes that are not there (eu-strip).
+    local at
+    for at in $(readelf -lW by-id/.build-id/*/*.debug 2>/dev/null | awk '/ 0x[0-9a-f]+ 0x/ { n++; if ($1 == "NOTE") print 64 + 56 * (n - 1) + 8 }'); do
+        printf '\100\0' | dd of="by-id/.build-id/${id:0:2}/${id:2}.debug" bs=1 seek="$at" conv=notrunc status=none
+    done
+    [[ -n $at ]]
+    found --debug-dir by-id
+    # nor does it open what is no file
+    mv prog aside
+    mkfifo prog
+    timeout 600 cf-resolve -q --debug-dir by-id in.cf | cf-cat --verify
+    rm prog
+    mv aside prog
+    # What has the name but not the id is not taken.
+    cp prog "other/.build-id/${id:0:2}/${id:2}.debug"
+    refused "$PWD/prog" --debug-dir other
+    # Nor is it asked for names that nobody wants.
+    resolve in.cf --add region,page
+    has_not "not the build" "$(cat summary)"
+    run -2 cf-resolve -q --debug-dir none -o out.cf in.cf
+    has "--debug-dir none: No such file"
+}
+
+@test "a program that is gone: names from its debug file, in every process and of its variables" {
+    recorded
+    local id base
+    id=$(build_id old)
+    mkdir -p "debug/.build-id/${id:0:2}"
+    objcopy --only-keep-debug old "debug/.build-id/${id:0:2}/${id:2}.debug"
+    rm prog
+    found --debug-dir debug
+    resolve in.cf
+    has_not "not the build" "$(cat summary)"
+    run -0 shown function,source
+    [[ -z ${output//[,$'\n']/} ]]
+
+    # Two images in one process; a page of the file in two segments; zero-filled data.
+    cp old prog
+    for base in 0x10000 0x7f1234560000; do
+        elf_maps prog $((base))
+    done >rows
+    rm prog
+    { echo $maps_header && cat rows; } >maps.csv
+    stated maps.csv "build-id:$id" >stated.csv
+    {
+        echo time,pid,op,size,addr,pc
+        for base in 0x10000 0x7f1234560000; do
+            for name in table counter buffer names squares; do
+                printf '1,1,load,1,0x%x,0x%x\n' $((base + $(address old $name))) $((base + $(address old work)))
+            done
+        done
+    } | stream in.cf --with map=stated.csv
+    resolve in.cf --debug-dir debug
+    run -0 shown symbol,function
+    is "table,work
+counter,work
+buffer,work
+names,work
+squares,work
+table,work
+counter,work
+buffer,work
+names,work
+squares,work"
+}
+
+@test "a rebuilt program at a fixed address" {
+    recorded -no-pie -fno-pie
+    refused "$PWD/prog"
+    local id
+    id=$(build_id old)
+    mkdir -p "debug/.build-id/${id:0:2}"
+    objcopy --only-keep-debug old "debug/.build-id/${id:0:2}/${id:2}.debug"
+    every_insn old 0 && sed -i "s,/old\$,/prog," maps.csv
+    stated maps.csv "build-id:$id" >stated.csv
+    cf-cat --csv insns.cf | stream in.cf --with map=stated.csv
+    resolve in.cf --path-parts 0 --debug-dir debug
+    shown function,source >got
+    lines_agree old 0
+    shown function,source | same - got
+}
+
+@test "a rebuilt program without build id: by size and time, also of a copy that keeps whole seconds" {
+    recorded -Wl,--build-id=none
+    refused "$PWD/prog"
+    refused "$PWD/prog" --debug-dir "$PWD"
+    cp -p old prog
+    found
+    touch -d "@$(stat -c %Y old)" prog
+    found
+    touch -d "@$(($(stat -c %Y old) + 1))" prog
+    refused "$PWD/prog"
+    found --trust
+}
+
+@test "builds: data that changes, files that were replaced, several builds of one path" {
+    recorded
+    # Mapped data has no names, so that it may change.
+    stated maps.csv "size:5 mtime:1.000000000" >stated.csv
+    cf-cat --csv insns.cf | stream in.cf --with map=stated.csv
+    refused "$PWD/prog"
+    echo this is no program, whatever its size is, and 64 bytes or more are needed >prog
+    resolve in.cf
+    has_not "not the build" "$(cat summary)"
+    # Nobody knows what was mapped.
+    cp old prog
+    stated maps.csv unknown >stated.csv
+    cf-cat --csv insns.cf | stream in.cf --with map=stated.csv
+    refused "$PWD/prog"
+    # One path, two processes, two builds: each has its own names.
+    { stated maps.csv "build-id:$(build_id old)" && elf_maps prog $((0x555555554000)) 2 | sed 's/$/,build-id:00/'; } >stated.csv
+    { cf-cat --csv insns.cf && cf-cat --csv insns.cf | tail -n +2 | sed 's/^1,1,/1,2,/'; } |
+        stream in.cf --with map=stated.csv
+    resolve in.cf
+    [[ $(grep -c 'not the build that was recorded' summary) == 1 ]]
+    [[ $(shown pid,function | grep -c '^1,work') -gt 10 ]]
+    [[ $(shown pid,function | grep '^2,' | sort -u) == 2, ]]
+    # Texts that are none.
+    local text
+    for text in build-id: build-id:xyz "build-id:$(printf '0%.0s' {1..3000})" build-id:0 nonsense; do
+        stated maps.csv "$text" >stated.csv
+        cf-cat --csv insns.cf | stream in.cf --with map=stated.csv
+        refused "$PWD/prog"
+    done
+}
+
+@test "a stream without builds is resolved, and the summary says what that means" {
+    program
+    gcc -O1 -g prog.c -o prog
+    every_insn prog 0
+    resolve insns.cf
+    has "does not state which builds" "$(cat summary)"
+    shown function | grep -q work
+    resolve insns.cf --trust
+    has_not "does not state" "$(cat summary)"
+}
+
+# asks ID: the server has it.
+asks() {
+    { exec 7<>"/dev/tcp/127.0.0.1/$port" && printf 'GET /buildid/%s/debuginfo HTTP/1.0\r\n\r\n' "$1" >&7 &&
+        head -n 1 <&7 | grep -q ' 200 '; } 2>/dev/null
+}
+
+# serve DIR ID: a debuginfod of the files in DIR at $url, which has ID by now.
+serve() {
+    for _ in {1..20}; do
+        port=$((20000 + RANDOM % 30000))
+        debuginfod -F -p $port -d :memory: "$1" >server.log 2>&1 3>&- &
+        server=$!
+        url=http://127.0.0.1:$port
+        until asks "$2"; do
+            kill -0 $server 2>/dev/null || continue 2
+            sleep 0.1
+        done
+        return
+    done
+    fail "no server: $(tail -n 3 server.log)"
+}
+
+@test "debuginfod: asked where DEBUGINFOD_URLS is set, never else" {
+    need debuginfod "to serve debug files"
+    recorded
+    mkdir served
+    objcopy --only-keep-debug old served/old.debug
+    export HOME=$PWD DEBUGINFOD_CACHE_PATH=$PWD/cache
+    serve served "$(build_id old)"
+    DEBUGINFOD_URLS=$url found
+    # It is kept.
+    kill $server
+    wait $server || true
+    DEBUGINFOD_URLS=$url found
+    rm -r cache
+    DEBUGINFOD_URLS=$url refused "$PWD/prog"
+    # Programs that are there are stripped here, and their debug files come the same way.
+    rm -rf cache
+    strip old -o prog
+    serve served "$(build_id old)"
+    DEBUGINFOD_URLS=$url found
+    grep -q "GET /buildid/$(build_id old)/debuginfo 200" server.log
+    kill $server
+    wait $server || true
+
     sanitized && skip "the leak sanitizer does not work under strace"
     need strace "to see what is opened"
-    DEBUGINFOD_URLS=http://127.0.0.1:9 strace -f -e trace=network -o calls cf-resolve -q -o out.cf in.cf
+    env -u DEBUGINFOD_URLS strace -f -e trace=network -o calls cf-resolve -q -o out.cf in.cf
     run ! grep -q 'connect(\|socket(' calls
 }
 
@@ -1039,4 +1286,24 @@ two_programs() {
     ln -s two two
     run -0 --separate-stderr cf-resolve -q -o resolved.cf in.cf
     [[ -z $stderr ]]
+}
+
+@test "--recording: of an input that is cut off stays a partial file, and the older one" {
+    awk 'BEGIN { print "time,pid,tid,op,addr,pc"; for (i = 0; i < 60000; i++) printf "%d,7,7,load,0x%x,0x1000\n", i, i * 8 }' |
+        stream raw.cf
+    head -c $(($(stat -c %s raw.cf) / 2)) raw.cf >cut.cf
+    echo old >out.cf
+    run -1 --separate-stderr bash -c 'cf-resolve -q --recording -o out.cf <cut.cf'
+    has 'cut off' "$stderr"
+    [[ $(<out.cf) == old ]]
+    run -1 cf-cat --verify out.cf.partial
+    # a frame has 16,384 rows at most: of 30,000 at least one that is not whole is missing
+    (($(cf-cat --csv out.cf.partial 2>/dev/null | wc -l) > 13000))
+    rm out.cf.partial
+    # without it, a filter's output ends well, which the status says is not all
+    run -1 bash -c 'cf-resolve -q -o out.cf <cut.cf'
+    cf-cat --verify out.cf
+    run -0 bash -c 'cf-resolve -q --recording -o whole.cf <raw.cf'
+    cf-cat --verify whole.cf
+    [[ ! -e whole.cf.partial ]]
 }

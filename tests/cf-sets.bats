@@ -112,28 +112,41 @@ END
     awk -F, '{ n += $2 } END { exit n < 100 }' got
 }
 
-@test "--png and --html: both profiles" {
+@test "--picture and --html: both profiles" {
     small
-    cf-sets --png sets.png --html sets.html small.cf >out.csv
+    cf-sets --picture sets.png --html sets.html small.cf >out.csv
     [[ $(file -b sets.png) == 'PNG image data, 1400 x 500, 8-bit/color RGB, non-interlaced' ]]
     grep -q '"title":"active set quota, of the cache","stacked":false,"lines":\[\[2,2,0,2\],' sets.html
     grep -q '"title":"reused set quota, of the cache","stacked":false,"lines":\[\[0,2,0,0\],' sets.html
     [[ $(wc -l <out.csv) == 9 ]]
-    cf-sets --png - small.cf | cmp - sets.png
+    cf-sets --picture - small.cf | cmp - sets.png
+}
+
+@test "--picture: in the smallest picture there is room for both panels" {
+    local at
+    small
+    cf-sets --picture tiny.png --picture-size 60x40mm small.cf >/dev/null
+    mapfile -t at < <(for y in $(seq 100 4 400); do printf '%s\n' "300,$y" "640,$y"; done)
+    pixels tiny.png "${at[@]}" | grep -c f3f4f7 >ground
+    [[ $(cat ground) -gt 10 ]]
+    # and nothing at the edges
+    mapfile -t at < <(for y in $(seq 1 7 470); do printf '%s\n' "1,$y" "707,$y"; done)
+    pixels tiny.png "${at[@]}" | sort -u >edges
+    same <(echo ffffff) edges
 }
 
 @test "a picture into a pipe or a device is written there; neither is replaced" {
     small
-    mkfifo pipe
-    cat pipe >got.png &
-    cf-sets --png pipe small.cf >out.csv
+    mkfifo pipe.png
+    cat pipe.png >got.png &
+    cf-sets --picture pipe.png small.cf >out.csv
     wait $!
-    cf-sets --png want.png small.cf >out.csv
+    cf-sets --picture want.png small.cf >out.csv
     cmp want.png got.png
-    [[ -p pipe ]]
-    ln -s /dev/null nowhere
-    cf-sets --png nowhere small.cf >out.csv
-    [[ -L nowhere && -c nowhere ]]
+    [[ -p pipe.png ]]
+    ln -s /dev/null nowhere.png
+    cf-sets --picture nowhere.png small.cf >out.csv
+    [[ -L nowhere.png && -c nowhere.png ]]
 }
 
 @test "a level that no snapshot has" {

@@ -149,3 +149,18 @@ agree() {
     run -2 --separate-stderr cf-sweep --min 2K --max 1K </dev/null
     has "no cache" "$stderr"
 }
+
+@test "--picture and --html: a line for each number of ways and line size" {
+    awk 'BEGIN { print "time,addr"; for (i = 0; i < 3000; i++) printf "%d,%d\n", i, i * 64 % 12800 }' | stream walk.cf
+    cf-sweep --ways 1,2 --line-size 32,64 --min 1K --max 32K --picture s.png --html s.html walk.cf >s.csv
+    [[ $(file -b s.png) == 'PNG image data, 900 x 540, 8-bit/color RGB, non-interlaced' ]]
+    grep -q '"size":\[1024,2048,4096,8192,16384,32768\]' s.html
+    grep -q '"name":"1 way, lines of 32"' s.html
+    grep -q '"name":"2 ways, lines of 64"' s.html
+    # line size 64, two ways: the last line
+    grep -q "\[$(awk -F, '$2 == 2 && $4 == 64 { print $6 }' s.csv | paste -sd,)\]\]}" s.html
+    # a size that a line does not have is none of its points
+    cf-sweep --ways 1,3 --min 1K --max 4K --html gap.html walk.cf >/dev/null
+    grep -qE '"lines":\[\[[0-9]+,null,[0-9]+,' gap.html
+    cf-sweep --ways 1,2 --line-size 32,64 --min 1K --max 32K --picture - walk.cf | cmp - s.png
+}

@@ -2,6 +2,7 @@
 #
 # Every program while calls fail: memory, open, read, write, close, mmap. Here some of each kind; all
 # of them are tried by `make check-long` (tests/run-long faults).
+# Takes long: thousands of runs.
 load lib
 
 setup() {

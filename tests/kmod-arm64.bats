@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # cacheflow.ko on arm64, in a guest with emulated tag memories (tests/guest/tagram.c): owners are
-# right, and the module does no harm. What is in the memories is tests/kmod-tags.bats.
+# right, the module does no harm, and cf-capture snapshot works with it. What is in the memories is
+# tests/kmod-tags.bats.
+# Takes long: a guest.
 load lib
 load guest/suite
+load guest/trigger
 
 setup_file() {
     guest_build arm64
     [[ -z $WHY ]] || return 0
-    guest_boot arm64 system -cpu cortex-a57 -smp 2 <<'END'
+    guest_programs arm64
+    cat >"$G/script" <<'END'
 insmod /tagram.ko l2_kb=512 whole=1 hidden=1
-expect hidden "below a hypervisor" insmod /cacheflow.ko
+check refused.hidden "below a hypervisor" ""
 echo 1000 >/sys/module/tagram/parameters/claim
-expect claim "memory 0 claims 1000 sets" insmod /cacheflow.ko force=1
+check refused.claim "memory 0 claims 1000 sets" "force=1"
 rmmod tagram
 # A quarter of the entries of the cache that kmod-tags.bats fills.
 insmod /tagram.ko l2_kb=512 whole=1
-expect hypervisor "below a hypervisor" insmod /cacheflow.ko
-expect backend "no such backend" insmod /cacheflow.ko force=1 backend=cortex-a99
-expect other-backend "no CPU here" insmod /cacheflow.ko force=1 backend=cortex-a72
-expect size "not a number of pages" insmod /cacheflow.ko force=1 size=4095
-expect memory "no memory for a buffer" insmod /cacheflow.ko force=1 size=1073741824
-expect in-use "Linux uses memory there" insmod /cacheflow.ko force=1 phys=0x48000000 size=1048576
+check refused.hypervisor "below a hypervisor" ""
+check refused.backend "no such backend" "force=1 backend=cortex-a99"
+check refused.other-backend "no CPU here" "force=1 backend=cortex-a72"
+check refused.size "not a number of pages" "force=1 size=4095"
+check refused.memory "no memory for a buffer" "force=1 size=1073741824"
+check refused.in-use "Linux uses memory there" "force=1 phys=0x48000000 size=1048576"
 insmod /cacheflow.ko force=1 assume=1 size=1048576
 check info cortex-a57 512 0
 check cost 1
@@ -61,11 +65,22 @@ check rights
 check fuzz 10000
 check unload 1 8 "force=1 assume=1 size=1048576"
 commands commands
+rmmod cacheflow
+rmmod tagram
 END
+    trigger_script >>"$G/script" <<'END'
+modules() {
+    insmod /tagram.ko l2_kb=$1 whole=1
+    insmod /cacheflow.ko force=1 size=$2
+}
+END
+    guest_boot arm64 system -cpu cortex-a57 -smp 2 <"$G/script"
 }
 
 @test "RAMINDEX is given only commands that the CPU takes, with interrupts off" {
     passed system commands
+    triggered system commands
+    triggered system commands.full
 }
 
 @test "geometry and backend are those of the CPU; a configuration that makes no sense is refused" {
@@ -74,7 +89,7 @@ END
 
 @test "a cache that is not as it was is not read, nor one whose shape no cache has" {
     passed system geometry
-    passed system claim
+    passed system refused.claim
 }
 
 @test "owners of anonymous, file, shared, fork-shared, large and unmapped pages are those of pagemap" {
@@ -138,16 +153,38 @@ END
 }
 
 @test "a buffer in memory that Linux does not use; one that Linux uses is refused" {
-    passed system in-use
+    passed system refused.in-use
 }
 
 @test "parameters that make no sense are refused with a message" {
-    passed system hypervisor
-    passed system hidden
-    passed system backend
-    passed system other-backend
-    passed system size
-    passed system memory
+    passed system refused.hypervisor
+    passed system refused.hidden
+    passed system refused.backend
+    passed system refused.other-backend
+    passed system refused.size
+    passed system refused.memory
+}
+
+@test "--probe tells whether the module is there" {
+    triggered system no-module
+    triggered system probe
+}
+
+@test "flush: 6 snapshots hold the lines that were put in, with process and address" {
+    triggered system flush
+}
+
+@test "transparent: 9 snapshots from the buffer hold the same" {
+    triggered system transparent
+}
+
+@test "two snapshots back to back; a breakpoint" {
+    triggered system twice
+    triggered system break
+}
+
+@test "a full buffer is told by the program, and what it holds is written" {
+    triggered system full
 }
 
 @test "no warning in the kernel's log" {

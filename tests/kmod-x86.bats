@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # cacheflow.ko on x86, whose caches cannot be read: everything but RAMINDEX, by backend=model, in a
-# guest of an emulator. tests/guest/tagram.c fills the model.
+# guest of an emulator, and cf-capture snapshot with it. tests/guest/tagram.c fills the model.
+# Takes long: a guest.
 load lib
 load guest/suite
+load guest/trigger
 
 setup_file() {
     guest_build amd64
     [[ -z $WHY ]] || return 0
-    # With memory that is plugged in and not in use.
-    guest_boot amd64 model -smp 2 -m 512,slots=1,maxmem=1G -append memhp_default_state=offline \
-        -object memory-backend-ram,id=spare,size=128M -device pc-dimm,memdev=spare <<'END'
-expect no-cpu "no CPU here" insmod /cacheflow.ko
-expect shape "invalid" insmod /cacheflow.ko backend=model model_sets=3
-expect in-use "Linux uses memory there" insmod /cacheflow.ko backend=model phys=0x1000000 size=4096
+    guest_programs amd64
+    cat >"$G/script" <<'END'
+check refused.no-cpu "no CPU here" ""
+check refused.shape "invalid" "backend=model model_sets=3"
+check refused.in-use "Linux uses memory there" "backend=model phys=0x1000000 size=4096"
 insmod /cacheflow.ko backend=model size=4194304
 insmod /tagram.ko
 check info model 2048 2
@@ -38,7 +39,18 @@ check clients 0
 check stuck 0
 check unplug 0 8
 check unload 0 8 "backend=model model_sets=64 size=1048576"
+rmmod cacheflow
+rmmod tagram
 END
+    trigger_script >>"$G/script" <<'END'
+modules() {
+    insmod /cacheflow.ko backend=model model_sets=$1 size=$2
+    insmod /tagram.ko
+}
+END
+    # With memory that is plugged in and not in use.
+    guest_boot amd64 model -smp 2 -m 256,slots=1,maxmem=1G -append memhp_default_state=offline \
+        -object memory-backend-ram,id=spare,size=128M -device pc-dimm,memdev=spare <"$G/script"
 }
 
 @test "random fillings come out" {
@@ -47,8 +59,8 @@ END
 }
 
 @test "the model has to be asked for, and is refused in a shape that makes no sense" {
-    passed model no-cpu
-    passed model shape
+    passed model refused.no-cpu
+    passed model refused.shape
     passed model info
 }
 
@@ -107,7 +119,29 @@ END
 }
 
 @test "a buffer where Linux has its memory is refused" {
-    passed model in-use
+    passed model refused.in-use
+}
+
+@test "--probe tells whether the module is there" {
+    triggered model no-module
+    triggered model probe
+}
+
+@test "flush: 6 snapshots hold the lines that were put in, with process and address" {
+    triggered model flush
+}
+
+@test "transparent: 9 snapshots from the buffer hold the same" {
+    triggered model transparent
+}
+
+@test "two snapshots back to back; a breakpoint" {
+    triggered model twice
+    triggered model break
+}
+
+@test "a full buffer is told by the program, and what it holds is written" {
+    triggered model full
 }
 
 @test "no warning in the kernel's log" {

@@ -326,3 +326,9 @@ leon4() {
     (($(find "$S" -type f -printf '%s\n' | awk '{ n += $1 } END { print n }') < 6000000))
     [[ -z $(find "$S" -type f -size +2000k) ]]
 }
+
+@test "a tree that was only made: the pipeline builds what it takes by itself" {
+    cd "$ROOT"
+    run -0 make -n -f pipelines/leon4.mk B="$T/none" OUT="$T/out" "$T/none/test/leon4-forms"
+    has "tests/leon4/leon4-forms.c"
+}

@@ -24,6 +24,12 @@ unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
 lib_setup() {
     T=$BATS_TEST_TMPDIR
     cd "$T" || return 1
+    # bats looks at each command, to say which one failed; in its own functions, too, where that takes
+    # longer than most programs do. Here it looks at those of the suites, and is asked for no others.
+    set +T
+    # shellcheck disable=SC2046 # names of functions; the two of bats that keep where it failed stay
+    declare -ft $(compgen -A function -X 'bats_[!ec]*')
+    declare +t -f run
 }
 
 setup() {
@@ -42,14 +48,17 @@ need() {
     command -v "$1" >/dev/null || skip "$1 is missing: ${2:-}"
 }
 
-# stream FILE [OPTION...]: makes a raw stream from the CSV on standard input, where the options are
-# those of cf-capture csv. A name that ends in .packed.cf makes a packed file.
+# stream FILE [OPTION...]: makes a stream as in a pipe from the CSV on standard input, where the
+# options are those of cf-capture csv. A name that ends in .packed.cf makes a packed file.
 stream() {
     local file=$1
     shift
     case $file in
     *.packed.cf) cf-capture csv -q -o "$file" "$@" ;;
-    *) cf-capture csv -q "$@" >"$file" ;;
+    *) (
+        set -o pipefail
+        cf-capture csv -q "$@" | cat >"$file"
+    ) ;;
     esac
 }
 
@@ -59,7 +68,7 @@ stream() {
 importing() {
     mkfifo in
     exec 8<>in
-    cf-capture "$1" <in 8>&- >t.cf 3>&- &
+    cf-capture "$1" <in 8>&- 3>&- > >(cat >t.cf) &
     pid=$!
     # shellcheck disable=SC2059 # the escapes in TEXT are meant
     printf "$2" >&8
@@ -117,9 +126,10 @@ while at < len(data):
         raw += body
     at += size + 12
 raw, stride, last, colour = zlib.decompress(raw), 3 * width, bytes(3 * width), {}
+most = 3 * max(x + 1 for x, y in wanted) # a byte follows from those to its left and above
 for y in range(max(y for x, y in wanted) + 1):
     kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-    for i in range(stride if kind else 0): # PNG, 9.2: what the bytes to the left and above say
+    for i in range(most if kind else 0): # PNG, 9.2: what the bytes to the left and above say
         a, b, c = row[i - 3] if i > 2 else 0, last[i], last[i - 3] if i > 2 else 0
         if kind == 4:
             p = a + b - c

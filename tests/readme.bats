@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # README.md: its tour as a new user types it, line by line in one folder, and its table of programs.
+# Takes long: recordings under Valgrind.
 load lib
 
 # A tree to work in: this one, with a build folder of its own that holds this build.
@@ -14,7 +15,8 @@ setup() {
     done
     mkdir build
     for f in "$B"/*; do
-        [[ ${f##*/} == san ]] || ln -s "$f" build
+        # `make` alone builds no tests
+        [[ ${f##*/} == san || ${f##*/} == test ]] || ln -s "$f" build
     done
 }
 
@@ -25,7 +27,7 @@ tour() {
 
 # made COMMAND: the files that the command is to write.
 made() {
-    grep -oE -- '( -o|--png|--html|--policies|[^2]>) [^ ]+' <<<"$1" | awk '{ print $2 }'
+    grep -oE -- '( -o|--picture|--html|--policies|[^2]>) [^ ]+' <<<"$1" | awk '{ print $2 }'
 }
 
 # works COMMAND: it does, and what it is to bring is there.

@@ -5,6 +5,7 @@
 # How recordings begin and end: starts that fail, signals, full disks and limits, members that are
 # killed. After each, what the file holds, what was said, and that nothing is left behind.
 
+# Takes long: recordings under Valgrind.
 load lib
 
 setup_file() {
@@ -38,7 +39,8 @@ int main(int argc, char **argv)
     return 4;
 }
 END
-    cc -O1 -g -o work work.c
+    # static: Valgrind starts it in a third of the time
+    cc -O1 -g -static -o work work.c
     # kids N [BEGUN GO]: N children, each of which says that it is there and waits for all others
     # orphans N: N children of its own parent, and N of children that do not wait for them
     cat >kids.c <<'END'
@@ -93,7 +95,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-    cc -O1 -g -o kids kids.c
+    cc -O1 -g -static -o kids kids.c
     ln -s kids orphans
 }
 
@@ -116,7 +118,7 @@ clean() {
 nobody() {
     local p
     for p in /proc/[0-9]*; do
-        [[ $(readlink "$p/cwd" 2>/dev/null) == "$T" ]] || continue
+        [[ $p/cwd -ef $T ]] || continue
         [[ $(tr '\0' ' ' 2>/dev/null <"$p/cmdline") != *@(cf-capture-|valgrind|"$W ")* ]] || return 1
     done
 }
@@ -361,7 +363,7 @@ begun() {
 
 @test "children whose parent is not their creator, or has gone, are recorded" {
     need_trace
-    cf-capture-trace -f -o t.cf "${K%kids}orphans" 10
+    cf-capture-trace -o t.cf "${K%kids}orphans" 10
     [[ $(begun t.cf) == 31 ]]
     # each with its accesses
     rows access --columns pid,op t.cf | awk -F, '$2 == "store" { n[$1]++ }
@@ -375,7 +377,7 @@ begun() {
     # shellcheck disable=SC2016
     private bash -c '
         mount -t tmpfs -o size=2m none /dev/shm
-        TMPDIR=$PWD/spare cf-capture-trace -f -o t.cf "$0" 12
+        TMPDIR=$PWD/spare cf-capture-trace -o t.cf "$0" 12
         echo $? >status
         ls -A /dev/shm spare >left' "$K"
     [[ $(cat status) == 0 && $(begun t.cf) == 13 ]]
@@ -395,7 +397,7 @@ is_empty() {
         mount -t tmpfs -o size=2m none /dev/shm
         mount -t tmpfs -o size=1m none spare
         export TMPDIR=$PWD/spare
-        cf-capture-trace -f -o t.cf "$0" 12 2>err
+        cf-capture-trace -o t.cf "$0" 12 2>err
         echo $? >status
         dd if=/dev/zero of=/dev/shm/all bs=4k 2>/dev/null
         dd if=/dev/zero of=spare/all bs=4k 2>/dev/null
@@ -408,7 +410,7 @@ is_empty() {
     [[ $output =~ ([0-9]+)" of 13 processes could not be recorded: " ]]
     ((BASH_REMATCH[1] > 0 && BASH_REMATCH[1] + $(begun t.cf) == 13))
     cf-cat --verify t.cf
-    has '1 of 1 processes could not be recorded'
+    has '3 of 3 processes could not be recorded'
     has 'u.cf: not written: nothing was recorded'
     [[ $(cat u.cf) == earlier ]]
     is_empty left
@@ -438,18 +440,22 @@ is_empty() {
     need_trace
     cp "$W" other
     printf '\001' | dd of=other bs=1 seek=4 conv=notrunc 2>/dev/null # of 32 bits
-    run -1 cf-capture-trace -f -o t.cf sh -c './other 2>/dev/null; exit 0'
+    run -1 cf-capture-trace -o t.cf sh -c './other 2>/dev/null; exit 0'
+    has 'ran other: not recorded: 1 process: made for another architecture or word size'
+    # what it needs is found missing late
+    sed 's|/ld-linux|/no-linux|' "$(type -P true)" >other
+    run -1 cf-capture-trace -o t.cf sh -c './other 2>/dev/null; exit 0'
     has '1 of 2 processes could not be recorded'
     has 'Valgrind did not run what they turned into'
     # one that fails is none
-    cf-capture-trace -f -o t.cf sh -c 'exec /nonexistent 2>/dev/null || :' 2>err || true
+    cf-capture-trace -o t.cf sh -c 'exec /nonexistent 2>/dev/null || :' 2>err || true
     [[ ! -s err ]]
     clean
 }
 
-@test "trace -f: TERM ends the recording although grandchildren live, and says so" {
+@test "trace: TERM ends the recording although grandchildren live, and says so" {
     need_trace
-    cf-capture-trace -f -o t.cf sh -c "'$W' 600000 1 begun go & exec '$W' 1 1 second no" 2>err 3>&- &
+    cf-capture-trace -o t.cf sh -c "'$W' 600000 1 begun go & exec '$W' 1 1 second no" 2>err 3>&- &
     gate begun
     gate second
     dies TERM $!
@@ -534,7 +540,7 @@ ring() {
     [[ $(rows access t.cf | wc -l) -gt 600000 ]]
     rm begun
     # shellcheck disable=SC2016
-    run -0 cf-capture-trace -f -o t.cf sh -c '
+    run -0 cf-capture-trace -o t.cf sh -c '
         "$0" 1 1 begun no & while [ ! -e begun ]; do :; done; kill -KILL $!; exit 0' "$W"
     has '1 process ended abruptly'
     clean
@@ -544,7 +550,7 @@ ring() {
     need_trace
     # shellcheck disable=SC2016
     env --default-signal=HUP,TERM cf-capture-trace -q -o t.cf sh -c 'trap "" HUP TERM; : >begun
-        until [ -e go ]; do sleep 0.05; done; : >on; exec sleep 4321' 3>&- &
+        until [ -e go ]; do sleep 0.05; done; : >on; until [ -e never4321 ]; do :; done' 3>&- &
     local pid=$!
     gate begun
     kill -HUP $pid
@@ -554,5 +560,5 @@ ring() {
     dies TERM $pid
     cf-cat --verify t.cf
     clean
-    ! pgrep -fx 'sleep 4321'
+    ! pgrep -f never4321
 }

@@ -100,11 +100,11 @@ test: "five" { skip "no such hardware"; }'
 test: "two" { sleep 4321 & sleep 4321; }'
     unit spins <<<'echo "ok 1 - a"; while :; do :; done'
     suite good <<<'test: "three" { sleep 4; }'
-    run env -i PATH="/usr/bin:/bin" HOME="$T" CF_SUITE_IDLE=8 CF_SUITE_CPU=3 tree/tests/run
+    run env -i PATH="/usr/bin:/bin" HOME="$T" CF_SUITE_IDLE=8 CF_SUITE_CPU=2 tree/tests/run
     [[ $status == 1 ]]
     [[ ${lines[-1]} == "3 passed, 2 failed, 0 skipped" ]] || fail "$output"
     has 'did nothing for 8 seconds, in the test after number 1'
-    has 'stopped after 3 seconds of processor time, in the test after number 1'
+    has 'stopped after 2 seconds of processor time, in the test after number 1'
     ! pgrep -fx 'sleep 4321'
 }
 

@@ -244,7 +244,7 @@ static int begin_file(struct cf_dumpcache *m, size_t input)
     m->number = 0;
     m->have_before = 0;
     cf_maps_free(m->maps);
-    m->maps = cf_need(m->tool, cf_maps_new());
+    m->maps = cf_need(m->tool, cf_maps_new(0));
     if (cf_writer_header(m->out, &h) != 0)
         return -1;
     return f->folder ? cf_dumpcache_tasks(m, f->folder) : 0;

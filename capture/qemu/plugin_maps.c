@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin.h"
@@ -130,9 +131,15 @@ static const char *next_mapping(const char *line, struct mapping *m)
 /* An event of a slot, or of none where `s` is NULL. */
 static void report(struct slot *s, unsigned vcpu, const struct mapping *m)
 {
-    const struct cf_wire_map e = {
+    struct cf_wire_map e = {
         .start = m->start, .end = m->end, .offset = m->offset, .perms = m->perms};
+    struct stat st;
 
+    /* Not as /proc/self/maps has them: what an overlay shows there is not what stat() shows. */
+    if (m->name[0] == '/' && stat(m->name, &st) == 0) {
+        e.device = st.st_dev;
+        e.inode = st.st_ino;
+    }
     cfq_put(s, vcpu, CF_WIRE_MAP, &e, sizeof(e), m->name);
 }
 

@@ -139,7 +139,7 @@ static int decode_part(struct cfq_reader *d, const struct cfq_entry *e)
     struct cf_decode_process *p = &d->process;
     uint8_t *words = (uint8_t *)d->words;
     struct cfq_block *block, b;
-    int r;
+    int running = p->running, r;
 
     if (e->block >= CFQ_BLOCKS || e->from > e->to || e->to > CFQ_WORDS)
         return damaged(d);
@@ -152,6 +152,8 @@ static int decode_part(struct cfq_reader *d, const struct cfq_entry *e)
         d->ran = 1;
         if (r != 0 || cf_decode_run(t, p, b.tid, b.cpu) != 0)
             return fail(d);
+    } else {
+        p->running = CF_DECODE_NO_THREAD; /* what it says is no thread's: no accesses */
     }
     /* A copy: the program runs in the process that can write there. */
     memcpy(words, cfq_words(block) + e->from, (e->to - e->from) * sizeof(*d->words));
@@ -160,6 +162,8 @@ static int decode_part(struct cfq_reader *d, const struct cfq_entry *e)
         cf_decode_problem(
             t, "thread %u, instruction %llu: its records are invalid: the trace ends here", b.tid,
             (unsigned long long)t->time);
+    if (!b.tid)
+        p->running = running;
     if (t->stopping) /* for the limit, perhaps */
         stop(d);
     return r ? fail(d) : 0;

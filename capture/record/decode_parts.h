@@ -7,6 +7,7 @@
 #ifndef CF_RECORD_DECODE_PARTS_H
 #define CF_RECORD_DECODE_PARTS_H
 
+#include "capture/cf_builds.h"
 #include "decode.h"
 #include "decode_rows.h"
 #include "protocol.h"
@@ -57,6 +58,7 @@ struct cf_decode {
     uint64_t run_from; /* when the running thread began to run */
     struct cf_decode_process *current;
     uint32_t last_context;
+    struct cf_builds builds;
 
     uint32_t n_objects, objects_pid;
     uint64_t object_time[CF_DECODE_OBJECTS], object_addr[CF_DECODE_OBJECTS],

@@ -188,7 +188,9 @@ int cf_decode_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *m
         {CF_STOP, NULL, map->end},
         {CF_OFFSET, NULL, map->offset},
         {CF_PERMS, NULL, map->perms & 15},
-        {CF_LABEL, NULL, cf_writer_string(t->writer, name)}};
+        {CF_LABEL, NULL, cf_writer_string(t->writer, name)},
+        {CF_BUILD, NULL,
+         cf_writer_string(t->writer, cf_builds_find(&t->builds, name, map->device, map->inode))}};
 
-    return put_rows(t, CF_MAP, 1, v, 8);
+    return put_rows(t, CF_MAP, 1, v, 9);
 }

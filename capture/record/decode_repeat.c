@@ -98,26 +98,44 @@ int cf_rows_continues(struct cf_rows *r, struct cf_rows_code *code, const uint8_
     return b->repeat == 1 && cf_rows_pc(b, 0) == code->repeat.pc;
 }
 
+/* The template of a record that repeats an instruction and is there in whole; else NULL. Its first
+ * word is read here alone: the recorded program can write there meanwhile. */
+static const struct cf_rows_template *repeating(const struct cf_rows_code *code, const uint8_t *p,
+                                                const uint8_t *end, uint32_t *word)
+{
+    const struct cf_rows_template *t;
+    uint32_t outcome;
+
+    if (end - p < (ptrdiff_t)sizeof(*word))
+        return NULL;
+    memcpy(word, p, sizeof(*word));
+    outcome = *word >> CF_WIRE_SLOT_BITS;
+    if (*word < CF_WIRE_EVENTS || outcome >= code->outcomes || code->map[outcome] & CF_ROWS_UNSEEN)
+        return NULL;
+    t = cf_rows_at(code, code->map[outcome]);
+    return t->flags == CF_ROWS_REPEAT && t->bytes <= (size_t)(end - p) ? t : NULL;
+}
+
 enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
                                    const uint8_t **from, const uint8_t *end, uint64_t *time,
                                    uint32_t *staged)
 {
     uint32_t word;
+    const struct cf_rows_template *t = repeating(code, *from, end, &word);
 
     *staged = 0;
-    memcpy(&word, *from, sizeof(word));
+    if (!t)
+        return CF_ROWS_BAD;
     for (;;) {
-        uint32_t outcome = word >> CF_WIRE_SLOT_BITS, e;
-        int continues;
-        const struct cf_rows_template *t = cf_rows_at(code, code->map[outcome]);
         const struct cf_rows_block *b = code->blocks[t->block];
+        uint32_t e = ((word >> CF_WIRE_SLOT_BITS) - b->first) >> b->sections;
+        int continues;
 
         if (!code->repeat.pc) {
             *staged = cf_rows_stage(r, t, *from, *time);
             *time += t->insns;
             code->repeat.time = *time - 1;
         }
-        e = (outcome - b->first) >> b->sections;
         if (cf_rows_repeat_accesses(r, code, b, e ? b->exit[e - 1].accesses : b->accesses, *from,
                                     staged) != 0)
             return CF_ROWS_MEMORY;
@@ -126,15 +144,11 @@ enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
         continues = cf_rows_continues(r, code, *from, end);
         if (continues < 0)
             return CF_ROWS_MEMORY;
-        if (!continues)
+        t = continues ? repeating(code, *from, end, &word) : NULL;
+        if (!t)
             return CF_ROWS_STAGED;
-        memcpy(&word, *from, sizeof(word));
-        if (word < CF_WIRE_EVENTS)
-            return CF_ROWS_STAGED;
-        t = cf_rows_at(code, code->map[word >> CF_WIRE_SLOT_BITS]);
         b = code->blocks[t->block];
-        if (t->flags != CF_ROWS_REPEAT || t->bytes > (size_t)(end - *from) ||
-            (word & CF_WIRE_SLOTS_LONG) !=
+        if ((word & CF_WIRE_SLOTS_LONG) !=
                 (b->slots < CF_WIRE_SLOTS_LONG ? b->slots : CF_WIRE_SLOTS_LONG) ||
             *staged + b->accesses > CF_ROWS_MOST)
             return CF_ROWS_STAGED;

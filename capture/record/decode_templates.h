@@ -82,7 +82,7 @@ int cf_rows_continues(struct cf_rows *r, struct cf_rows_code *code, const uint8_
                       const uint8_t *end);
 
 /* Stages a record whose template has CF_ROWS_REPEAT, and those after it that continue it; *from is
- * the first of them. CF_ROWS_STAGED or CF_ROWS_MEMORY. */
+ * the first of them. CF_ROWS_STAGED, CF_ROWS_MEMORY, or CF_ROWS_BAD where it has changed since. */
 enum cf_rows_result cf_rows_repeat(struct cf_rows *r, struct cf_rows_code *code,
                                    const uint8_t **from, const uint8_t *end, uint64_t *time,
                                    uint32_t *staged);

@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 enum {
-    CF_WIRE_VERSION = 4,
+    CF_WIRE_VERSION = 5,
     CF_WIRE_SLOT_BITS = 6,
     CF_WIRE_SLOTS_LONG = 63, /* in a header: see the superblock's description */
     CF_WIRE_EVENTS = 64,     /* headers below this are events */
@@ -173,6 +173,7 @@ struct cf_wire_map {
     uint64_t offset; /* in the file, bytes */
     uint32_t perms;  /* 1 read, 2 write, 4 execute, 8 shared */
     uint32_t reserved;
+    uint64_t device, inode; /* of the file, as stat() has them; inode 0: not known */
 };
 
 struct cf_wire_object {

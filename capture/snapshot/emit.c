@@ -20,7 +20,7 @@ struct cf_note {
 
 int cf_emit_open(struct cf_emit *e, struct cf_writer *out)
 {
-    *e = (struct cf_emit){.out = out, .maps = cf_maps_new()};
+    *e = (struct cf_emit){.out = out, .maps = cf_maps_new(1)};
     e->last = &e->first;
     return e->maps ? 0 : -1;
 }

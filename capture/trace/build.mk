@@ -32,7 +32,7 @@ VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra -fno-strict
 VG_OUT := $(B)/libexec/cacheflow/valgrind
 VG_SUFFIX := $(VG_ARCH)-linux
 
-CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main plan instrument events heap own transport ring)
+CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main plan instrument events exec heap own transport ring)
 CFT_OUT := $(VG_OUT)/cftrace-$(VG_SUFFIX) $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so \
     $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so
 
@@ -58,7 +58,8 @@ $(VG_OUT)/cftrace-$(VG_SUFFIX): $(CFT_TOOL_OBJS)
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS) -static -no-pie -nodefaultlibs -nostartfiles -u _start \
 	    -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
 	    -Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3 \
-	    -Wl,--wrap=vgSysWrap_generic_sys_execve_before -o $@ $^ \
+	    -Wl,--wrap=vgSysWrap_generic_sys_execve_before \
+	    -Wl,--wrap=vgPlain_should_we_trace_this_child -o $@ $^ \
 	    $(VG_LIB)/libcoregrind-$(VG_SUFFIX).a $(VG_LIB)/libvex-$(VG_SUFFIX).a -lgcc \
 	    $(wildcard $(VG_LIB)/libgcc-sup-$(VG_SUFFIX).a)
 

@@ -16,9 +16,13 @@
 #include <unistd.h>
 
 #include "reader_parts.h"
+#include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
-enum { ENDED_KEPT = 8 }; /* ended processes whose descriptions a late child may still inherit */
+enum {
+    ENDED_KEPT = 8,    /* ended processes whose descriptions a late child may still inherit */
+    LEFT_MOST = 10000, /* processes left alone that are noted */
+};
 
 struct cf_trace_process *cf_trace_alive_process(const struct cf_trace *t, uint32_t pid)
 {
@@ -168,6 +172,24 @@ void cf_trace_not_recorded(struct cf_trace *t, uint32_t pid, uint32_t error)
     t->unrecorded++;
 }
 
+void cf_trace_leave(struct cf_trace *t, uint32_t pid, uint32_t why, const char *name)
+{
+    struct cf_trace_left *l = NULL;
+
+    for (size_t i = t->lefts; i > 0 && !l; i--)
+        if (t->left[i - 1].pid == pid)
+            l = &t->left[i - 1];
+    if (!l) {
+        if (t->lefts == LEFT_MOST ||
+            cf_array_cleared(&t->left, &t->left_room, t->lefts + 1, sizeof(*t->left)) != 0)
+            return;
+        l = &t->left[t->lefts++];
+    }
+    l->pid = pid;
+    l->why = why < CF_WIRE_EXEC_KINDS ? why : CF_WIRE_EXEC_ALONE;
+    snprintf(l->name, sizeof(l->name), "%.*s", CF_WIRE_COMM - 1, name);
+}
+
 int cf_trace_start_without(struct cf_trace *t, const struct cf_wire_token *token)
 {
     struct cf_trace_process *old = cf_trace_alive_process(t, token->pid),
@@ -218,12 +240,12 @@ int cf_trace_start(struct cf_trace *t, const struct cf_wire_token *token)
     t->processes = p;
     if (token->origin == CF_WIRE_FORK && parent)
         parent->coming--;
-    if (token->origin == CF_WIRE_FORK)
+    if (token->origin != CF_WIRE_FORK || t->decode.stopping) /* its parent was not read on */
+        r = cf_decode_process_init(&p->record);
+    else
         r = parent ? cf_decode_process_inherit(&p->record, &parent->record, token->outcomes,
                                                token->contexts)
                    : -2;
-    else
-        r = cf_decode_process_init(&p->record);
     if (r == -1)
         return cf_decode_no_memory(&t->decode);
     t->seen += !p->record.execed;

@@ -56,9 +56,24 @@ enum cf_wire_token_type {
     CF_WIRE_TOKEN_BLOCK,     /* pid, ring, sequence, bytes */
     CF_WIRE_TOKEN_END,       /* pid, ring; the blocks before it are complete */
     CF_WIRE_TOKEN_FORKED,    /* pid, ring: it has a child, which will send a START by fork */
-    CF_WIRE_TOKEN_EXEC,      /* pid, ring, value: 1 it goes on as another program, 0 it could not */
+    CF_WIRE_TOKEN_EXEC, /* pid, ring, value, name: it is about to run that program; or could not */
     CF_WIRE_TOKEN_UNRECORDED, /* pid, parent, origin, value: there is no ring for it: errno */
+    CF_WIRE_TOKEN_ALONE,      /* pid, value, name: a child that is not followed, at its fork */
 };
+
+/* What becomes of a process that is about to run another program: whether the call failed; recorded
+   as before; or unrecorded, since it is not followed, since Valgrind runs no program that gains
+   privileges, or since it is made for another processor. */
+enum cf_wire_exec {
+    CF_WIRE_EXEC_FAILED,
+    CF_WIRE_EXEC_RECORDED,
+    CF_WIRE_EXEC_ALONE,
+    CF_WIRE_EXEC_PRIVILEGED,
+    CF_WIRE_EXEC_FOREIGN,
+    CF_WIRE_EXEC_KINDS,
+};
+
+enum { CF_WIRE_COMM = 16 }; /* bytes of a process's name, as in the kernel */
 
 /* FIRST: a new image; by exec if the reader knows the pid already. */
 enum cf_wire_origin { CF_WIRE_FIRST = 1, CF_WIRE_FORK };
@@ -74,7 +89,8 @@ struct cf_wire_token {
     uint32_t contexts; /* START by fork: first context that is not the parent's */
     uint32_t sequence; /* BLOCK: counts from 0; its place is sequence % blocks */
     uint32_t bytes;    /* BLOCK: bytes in it */
-    uint32_t value;    /* START: 1 the ring is in the second directory */
+    uint32_t value;    /* START: 1 the ring is in the second directory; EXEC: enum cf_wire_exec */
+    char name[CF_WIRE_COMM]; /* EXEC: of the program; ALONE: of the process that forked */
 };
 
 #endif

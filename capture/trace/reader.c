@@ -47,11 +47,19 @@ static int take_token(struct cf_trace *t, const struct cf_wire_token *token)
         return cf_trace_start(t, token);
     if (token->type == CF_WIRE_TOKEN_UNRECORDED)
         return cf_trace_start_without(t, token);
+    if (token->type == CF_WIRE_TOKEN_ALONE) {
+        cf_trace_leave(t, token->pid, token->value, token->name);
+        return 0;
+    }
     p = cf_trace_find(t, token->pid, token->ring);
+    if (!p && token->type == CF_WIRE_TOKEN_EXEC && token->value)
+        cf_trace_leave(t, token->pid, token->value, token->name);
     if (p && token->type == CF_WIRE_TOKEN_FORKED)
         p->coming++;
-    if (p && token->type == CF_WIRE_TOKEN_EXEC)
-        p->execs = token->value == 1;
+    if (p && token->type == CF_WIRE_TOKEN_EXEC) {
+        p->execs = token->value;
+        memcpy(p->runs, token->name, sizeof(p->runs));
+    }
     if (!p || !p->alive || token->type == CF_WIRE_TOKEN_FORKED || token->type == CF_WIRE_TOKEN_EXEC)
         return 0;
     if (token->type == CF_WIRE_TOKEN_END)
@@ -98,7 +106,7 @@ static int between_images(const struct cf_trace *t)
         ssize_t n;
         int fd;
 
-        if (!p->alive)
+        if (!p->alive || cf_trace_leaves(p))
             continue;
         snprintf(path, sizeof(path), "/proc/%u/stat", p->record.pid);
         fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -138,7 +146,9 @@ static void count_silent(struct cf_trace *t)
     count_unannounced(t, t->directory);
     count_unannounced(t, t->spare);
     for (const struct cf_trace_process *p = t->processes; p; p = p->next)
-        if (p->alive && p->execs && t->follow)
+        if (p->alive && cf_trace_leaves(p))
+            cf_trace_leave(t, p->record.pid, p->execs, p->runs);
+        else if (p->alive && p->execs && t->follow)
             cf_trace_not_recorded(t, p->record.pid, 0);
         else if (p->alive && !p->execs && !t->decode.stopping)
             t->killed++;
@@ -256,6 +266,7 @@ void cf_trace_close(struct cf_trace *t)
         cf_trace_forget(p);
     }
     cf_decode_free(&t->decode);
+    free(t->left);
     free(t);
 }
 
@@ -268,6 +279,12 @@ struct cf_trace_census cf_trace_census(const struct cf_trace *t)
 {
     return (struct cf_trace_census){t->seen, t->unrecorded, t->killed, t->unrecorded_pid,
                                     (int)t->unrecorded_error};
+}
+
+const struct cf_trace_left *cf_trace_left(const struct cf_trace *t, size_t *count)
+{
+    *count = t->lefts;
+    return t->left;
 }
 
 int cf_trace_silent(const struct cf_trace *t, uint32_t pid)
@@ -283,7 +300,7 @@ unsigned cf_trace_alive(const struct cf_trace *t)
     unsigned n = 0;
 
     for (const struct cf_trace_process *p = t->processes; p; p = p->next)
-        n += p->alive != 0;
+        n += p->alive && !cf_trace_leaves(p);
     return n;
 }
 

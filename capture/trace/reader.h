@@ -74,6 +74,15 @@ struct cf_trace_census {
 };
 struct cf_trace_census cf_trace_census(const struct cf_trace *t);
 
+/* Processes that were left alone, by the last program that each is known to have run: in the order
+ * in which that was noted; `why` as in protocol.h (enum cf_wire_exec). Valid until the next call.
+ */
+struct cf_trace_left {
+    uint32_t pid, why;
+    char name[16];
+};
+const struct cf_trace_left *cf_trace_left(const struct cf_trace *t, size_t *count);
+
 /* Frees; what is still traced runs on without being recorded. Removes the FIFO. */
 void cf_trace_close(struct cf_trace *t);
 

@@ -15,10 +15,11 @@
 struct cf_trace_process {
     struct cf_decode_process record; /* first */
     uint32_t ring_number;
-    int alive;       /* its tokens are expected */
-    int execs;       /* it is about to run another image */
-    int coming;      /* children that have not sent their start yet */
-    uint32_t blocks; /* of the ring */
+    int alive;               /* its tokens are expected */
+    uint32_t execs;          /* it is about to run another image: enum cf_wire_exec, 0: not */
+    char runs[CF_WIRE_COMM]; /* then that one's name */
+    int coming;              /* children that have not sent their start yet */
+    uint32_t blocks;         /* of the ring */
     struct cf_wire_ring *ring;
     uint32_t sequence;             /* of the block that is due */
     uint32_t consumed;             /* bytes of it that were decoded as published */
@@ -36,6 +37,8 @@ struct cf_trace {
     uint32_t unrecorded_error; /* errno of the first; 0: by an exec */
     uint32_t unrecorded_pid[CF_TRACE_TOLD];
     struct cf_trace_process *processes;
+    struct cf_trace_left *left;
+    size_t lefts, left_room;
 };
 
 /* Functions that return an int return 0, or -1 when nothing more is to be called. */
@@ -60,6 +63,15 @@ void cf_trace_drop(struct cf_trace *t, struct cf_trace_process *p, const char *w
 
 /* Counts a process that is not recorded; `error` is an errno, 0: by an exec. */
 void cf_trace_not_recorded(struct cf_trace *t, uint32_t pid, uint32_t error);
+
+/* Notes that a process runs a program that is not recorded, or another one than before. */
+void cf_trace_leave(struct cf_trace *t, uint32_t pid, uint32_t why, const char *name);
+
+/* Whether it is about to run a program that is not recorded. */
+static inline int cf_trace_leaves(const struct cf_trace_process *p)
+{
+    return p->execs > CF_WIRE_EXEC_RECORDED;
+}
 
 /* Frees it; it is in no list any more. */
 void cf_trace_forget(struct cf_trace_process *p);

@@ -6,6 +6,7 @@
  *     tool_plan.c        superblocks: what they do, described once
  *     tool_instrument.c  superblocks: the code that packs the addresses
  *     tool_events.c      threads, mappings
+ *     tool_exec.c        other programs in a process's place, Valgrind's log
  *     tool_heap.c        heap blocks and their call stacks
  *     tool_own.c         heap blocks of programs that are linked statically
  *     tool_transport.c   blocks of the ring, tokens, fork, stopping
@@ -81,9 +82,9 @@ void cf_transport_open(void);              /* makes the first ring; recording be
 void cf_transport_hand_over(void);         /* sends the current block if it holds anything */
 void cf_transport_publish(UWord at_least); /* lets the reader see what is complete, if that much */
 void cf_transport_close(void);             /* hands over and says that the process ends */
-void cf_transport_exec(Bool begins);       /* another program is to take this one's place, or not */
-void cf_transport_poll(void);              /* outside generated code: obeys a stop */
-UChar *cf_transport_event(UInt type, UInt bytes); /* room for an event, header filled in */
+void cf_transport_exec(UInt how, const HChar *name); /* enum cf_wire_exec, and the program's name */
+void cf_transport_poll(void);                        /* outside generated code: obeys a stop */
+UChar *cf_transport_event(UInt type, UInt bytes);    /* room for an event, header filled in */
 /* An event, whose header is filled in, and a name. */
 void cf_transport_put(UInt type, const void *event, UInt bytes, const HChar *name);
 void cf_transport_enter(ThreadId tid); /* generated code is about to run */
@@ -117,6 +118,11 @@ void cf_events_exit(void);                            /* the process ends */
 void cf_events_heap_block(Addr block, SizeT size);    /* announces its area if that is new */
 void cf_events_heap_released(Addr block);             /* a big block: its area may be gone */
 Bool cf_events_is_code(Addr pc);                      /* in an executable mapping of the program */
+
+const HChar *cf_events_name(ThreadId tid);
+
+/* tool_exec.c */
+void cf_exec_log(void); /* Valgrind's messages go where those of all processes go */
 
 /* tool_heap.c */
 void cf_heap_track(void);         /* before options */

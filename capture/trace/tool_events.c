@@ -4,16 +4,16 @@
  */
 #include "tool.h"
 
+#include "pub_tool_clientstate.h"
 #include "pub_tool_machine.h"
 
 /* Variables of Valgrind's core that its tool headers do not declare. */
 extern Addr VG_(brk_base);
 extern Addr VG_(brk_limit);
 extern Addr VG_(clstk_end);
-extern Int VG_(cl_exec_fd);
 
 enum {
-    COMM_BYTES = 16,
+    COMM_BYTES = CF_WIRE_COMM,
     MAX_HEAP_AREAS = 1024,
     PUBLISH_BYTES = 8192,
 };
@@ -125,9 +125,7 @@ void cf_events_run(ThreadId tid)
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 {
     (void)tid, (void)args, (void)n_args;
-    if (number == __NR_execve || number == __NR_execveat)
-        cf_transport_exec(True); /* if it works, nobody comes back here */
-    else
+    if (number != __NR_execve && number != __NR_execveat)
         cf_transport_publish(0); /* it may block for long */
 }
 
@@ -150,66 +148,12 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
             emit_task(kernel_tid(tid), CF_WIRE_TASK_NAME, name);
     }
     if (number == __NR_execve || number == __NR_execveat)
-        cf_transport_exec(False);
+        cf_transport_exec(CF_WIRE_EXEC_FAILED, "");
     if (number == __NR_clone) {
         if (!sr_isError(result))
             thread_made((UInt)sr_Res(result));
         newborn = VG_INVALID_THREADID;
     }
-}
-
-/* /proc/self/exe is Valgrind, and what the program means by it is itself. Valgrind's own handling
- * of execve() (build.mk has this take its place) sees to that in other calls, not here. */
-
-struct arguments {
-    Word number;
-    UWord first; /* and more */
-};
-void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
-                                                struct arguments *arguments, void *status,
-                                                UWord *flags);
-void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
-                                                struct arguments *arguments, void *status,
-                                                UWord *flags);
-
-static Bool is_own_executable(Addr name)
-{
-    HChar numbered[40];
-    SizeT i;
-
-    VG_(sprintf)(numbered, "/proc/%d/exe", VG_(getpid)());
-    for (i = 0; i < sizeof numbered; i++) {
-        if (!VG_(am_is_valid_for_client)(name + i, 1, VKI_PROT_READ))
-            return False;
-        if (!((const HChar *)name)[i])
-            break;
-    }
-    return i < sizeof numbered && (VG_(strcmp)((const HChar *)name, "/proc/self/exe") == 0 ||
-                                   VG_(strcmp)((const HChar *)name, "/proc/thread-self/exe") == 0 ||
-                                   VG_(strcmp)((const HChar *)name, numbered) == 0);
-}
-
-void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
-                                                struct arguments *arguments, void *status,
-                                                UWord *flags)
-{
-    enum { RED_ZONE = 128 };
-    HChar link[40], path[VKI_PATH_MAX];
-    SizeT length;
-    Addr place;
-
-    if (is_own_executable(arguments->first)) {
-        VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
-        length = VG_(readlink)(link, path, sizeof path - 1);
-        /* The name must be in the program's memory: below its stack there is nothing of its own. */
-        place = VG_(get_SP)(tid) - RED_ZONE - sizeof path;
-        if (length > 0 && VG_(am_is_valid_for_client)(place, sizeof path, VKI_PROT_WRITE)) {
-            path[length] = 0;
-            VG_(memcpy)((void *)place, path, length + 1);
-            arguments->first = place;
-        }
-    }
-    __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
 }
 
 /* Mappings. */
@@ -225,10 +169,16 @@ static UInt perms_of(const NSegment *s)
     return (s->hasR ? 1 : 0) | (s->hasW ? 2 : 0) | (s->hasX ? 4 : 0);
 }
 
-static void emit_map(Addr start, Addr end, ULong offset, UInt perms, const HChar *name)
+/* `file`: the segment, where its file is mapped; else NULL. */
+static void emit_map(Addr start, Addr end, const NSegment *file, UInt perms, const HChar *name)
 {
-    struct cf_wire_map map = {.start = start, .end = end, .offset = offset, .perms = perms};
+    struct cf_wire_map map = {.start = start, .end = end, .perms = perms};
 
+    if (file) {
+        map.offset = file->offset + (start - file->start);
+        map.device = file->dev;
+        map.inode = file->ino;
+    }
     if (cf_tool_recording)
         cf_transport_put(CF_WIRE_MAP, &map, sizeof map, name);
 }
@@ -273,8 +223,7 @@ static void emit_segments(Addr start, Addr end)
         if (stop > end || stop == 0)
             stop = end;
         if (client_segment(s))
-            emit_map(start, stop, s->kind == SkFileC ? s->offset + (start - s->start) : 0,
-                     perms_of(s), segment_name(s));
+            emit_map(start, stop, s->kind == SkFileC ? s : NULL, perms_of(s), segment_name(s));
         start = stop;
     }
 }
@@ -314,7 +263,7 @@ void cf_events_heap_block(Addr block, SizeT size)
     last_heap_area = n_heap_areas++;
     heap_areas[last_heap_area].start = s->start;
     heap_areas[last_heap_area].end = s->end + 1;
-    emit_map(s->start, s->end + 1, 0, perms_of(s), "[heap]");
+    emit_map(s->start, s->end + 1, NULL, perms_of(s), "[heap]");
 }
 
 /* A big block was released: its part of an area may be gone. */
@@ -381,7 +330,7 @@ static void brk_grown(Addr start, SizeT bytes, ThreadId tid)
 {
     (void)tid;
     if (announced)
-        emit_map(start, start + bytes, 0, 3, "[heap]");
+        emit_map(start, start + bytes, NULL, 3, "[heap]");
 }
 
 Bool cf_events_stack_growth(struct cf_wire_map *map)
@@ -428,7 +377,6 @@ static void emit_all_segments(void)
 
 void cf_events_process(Bool forked)
 {
-    HChar path[CF_WIRE_MAX_NAME];
     ThreadId tid = VG_(get_running_tid)();
     UInt i;
 
@@ -440,19 +388,21 @@ void cf_events_process(Bool forked)
         if (tid == VG_INVALID_THREADID)
             tid = 1;
     } else {
-        const HChar *name;
-
         tid = 1;
         VG_(prctl)(VKI_PR_GET_NAME, (Addr)initial_comm, 0, 0, 0);
         initial_comm[COMM_BYTES - 1] = 0;
-        VG_(client_fname)(path, sizeof path, True);
-        name = VG_(basename)(path);
-        VG_(strncpy)(threads[tid].name, name, COMM_BYTES - 1);
+        /* as the kernel has it: a link's own name, a script's */
+        VG_(strncpy)(threads[tid].name, VG_(basename)(VG_(args_the_exename)), COMM_BYTES - 1);
     }
     emit_task(kernel_tid(tid), CF_WIRE_TASK_START, threads[tid].name);
     emit_all_segments();
     if (forked)
         cf_heap_announce();
+}
+
+const HChar *cf_events_name(ThreadId tid)
+{
+    return threads[tid].name;
 }
 
 void cf_events_register(void)

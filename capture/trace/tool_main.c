@@ -158,6 +158,7 @@ static void after_options(void)
             leave_sps[i] = ~(Addr)0;
         cf_tool_hot.advance = 0;
     }
+    cf_exec_log();
     cf_own_begin();
     cf_events_register();
     cf_transport_open();

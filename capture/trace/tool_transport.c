@@ -37,6 +37,7 @@ static UChar *block_start;       /* of the current block */
 static UChar *region;            /* where the place-holder of the unpublished part is; NULL: none */
 static UInt sequence;            /* of the current block */
 static Bool unrecorded;          /* there was no room for a ring */
+static Bool alone;               /* a child that is not followed */
 static Int fifo = -1, told = -1; /* told: standard error as the program got it */
 static Bool discard_pending;
 
@@ -281,12 +282,43 @@ void cf_transport_poll(void)
     }
 }
 
-void cf_transport_exec(Bool begins)
+/* The reader's pipe, or -1 with an error. */
+static SysRes open_fifo(void)
 {
-    struct cf_wire_token token = {.type = CF_WIRE_TOKEN_EXEC, .value = begins};
+    HChar path[VG_(strlen)(cf_tool_options.directory) + 40];
+    SysRes r;
 
+    VG_(sprintf)(path, "%s/tokens", cf_tool_options.directory);
+    r = VG_(open)(path, VKI_O_WRONLY | VKI_O_NONBLOCK, 0);
+    if (!sr_isError(r)) {
+        Int flags = VG_(fcntl)(sr_Res(r), VKI_F_GETFL, 0);
+
+        VG_(fcntl)(sr_Res(r), VKI_F_SETFL, flags & ~VKI_O_NONBLOCK);
+        fifo = VG_(safe_fd)(sr_Res(r));
+    }
+    return r;
+}
+
+/* From a child that is not followed: it holds the pipe open no longer than that takes. */
+static void send_alone(struct cf_wire_token *token)
+{
+    if (fifo < 0 && sr_isError(open_fifo()))
+        return;
+    if (send_token(token)) {
+        VG_(close)(fifo);
+        fifo = -1;
+    }
+}
+
+void cf_transport_exec(UInt how, const HChar *name)
+{
+    struct cf_wire_token token = {.type = CF_WIRE_TOKEN_EXEC, .value = how};
+
+    VG_(strncpy)(token.name, name, sizeof token.name - 1);
     cf_transport_hand_over();
-    if (cf_tool_recording)
+    if (alone)
+        send_alone(&token);
+    else if (cf_tool_recording)
         send_token(&token);
 }
 
@@ -361,7 +393,6 @@ static void in_child(ThreadId tid)
 {
     Bool was_recording = cf_tool_recording;
 
-    (void)tid;
     if (ring.memory)
         VG_(am_munmap_valgrind)((Addr)ring.memory, CF_WIRE_RING(ring.blocks));
     ring.memory = NULL;
@@ -373,6 +404,12 @@ static void in_child(ThreadId tid)
     if (cf_tool_options.follow && unrecorded) {
         forked.type = CF_WIRE_TOKEN_UNRECORDED;
         send_token(&forked);
+    } else if (!cf_tool_options.follow && (was_recording || alone)) {
+        forked.type = CF_WIRE_TOKEN_ALONE;
+        forked.value = CF_WIRE_EXEC_ALONE;
+        VG_(strncpy)(forked.name, cf_events_name(tid), sizeof forked.name - 1);
+        alone = True;
+        send_alone(&forked);
     } else if (fifo >= 0) {
         VG_(close)(fifo);
         fifo = -1;
@@ -384,15 +421,9 @@ void cf_transport_open(void)
 {
     struct cf_wire_token token = {.origin = CF_WIRE_FIRST, .parent = VG_(getppid)()};
     HChar path[VG_(strlen)(cf_tool_options.directory) + 40];
-    SysRes r;
+    SysRes r = open_fifo();
 
-    VG_(sprintf)(path, "%s/tokens", cf_tool_options.directory);
-    r = VG_(open)(path, VKI_O_WRONLY | VKI_O_NONBLOCK, 0);
     if (!sr_isError(r)) {
-        Int flags = VG_(fcntl)(sr_Res(r), VKI_F_GETFL, 0);
-
-        VG_(fcntl)(sr_Res(r), VKI_F_SETFL, flags & ~VKI_O_NONBLOCK);
-        fifo = VG_(safe_fd)(sr_Res(r));
         r = VG_(dup)(2);
         if (!sr_isError(r))
             told = VG_(safe_fd)(sr_Res(r));

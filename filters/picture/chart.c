@@ -6,26 +6,29 @@
  * snapshots are more than columns, a column shows the mean of its own: areas keep their size, which
  * a maximum would not.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "filters/picture/chart.h"
 
-uint64_t cf_chart_top(const struct cf_chart *c)
+double cf_chart_top(const struct cf_chart *c)
 {
-    uint64_t top = c->whole ? c->whole : 1;
+    const double unit = c->whole ? (double)c->whole / 100 : 1;
+    double top = 0, step;
 
     for (unsigned k = 0; k < c->panels; k++)
         for (uint32_t p = 0; p < c->points; p++) {
-            uint64_t sum = 0;
+            double sum = 0;
 
             for (unsigned s = 0; s < c->series; s++) {
-                const uint32_t v = c->panel[k].lines[(size_t)s * c->points + p];
+                const double v = c->panel[k].value[(size_t)s * c->points + p];
 
                 sum = c->panel[k].stacked ? sum + v : v > sum ? v : sum;
             }
             top = sum > top ? sum : top;
         }
-    return top;
+    step = cf_axis_step(0, top / unit, 5);
+    return fmax(1, ceil(top / unit / step - 1e-9)) * step * unit;
 }
 
 void cf_chart_column(const struct cf_chart *c, uint32_t x, uint32_t width, uint32_t *from,
@@ -35,6 +38,22 @@ void cf_chart_column(const struct cf_chart *c, uint32_t x, uint32_t width, uint3
     *to = (uint32_t)(((uint64_t)x + 1) * c->points / width);
     if (*to == *from)
         ++*to;
+}
+
+uint64_t cf_chart_start(const struct cf_chart *c)
+{
+    const uint64_t first = c->time[0], second = c->time[c->points > 1];
+
+    return second - first < first ? first - (second - first) : 0;
+}
+
+double cf_chart_place(const struct cf_chart *c, uint32_t i)
+{
+    const uint64_t start = c->time ? cf_chart_start(c) : 0;
+
+    if (!c->time || !i)
+        return (double)i / c->points;
+    return (double)(c->time[i - 1] - start) / (double)(c->time[c->points - 1] - start);
 }
 
 uint32_t cf_chart_step(const struct cf_chart *c, unsigned marks)
@@ -56,38 +75,23 @@ int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step, uint32_t 
 }
 
 double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,
-                     uint32_t to, uint32_t *most)
+                     uint32_t to, double *most)
 {
-    const uint32_t *v = c->panel[panel].lines + (size_t)series * c->points;
-    uint64_t sum = 0;
+    const double *v = c->panel[panel].value + (size_t)series * c->points;
+    double sum = 0;
 
     *most = 0;
     for (uint32_t p = from; p < to; p++) {
         sum += v[p];
         *most = v[p] > *most ? v[p] : *most;
     }
-    return to > from ? (double)sum / (to - from) : 0;
+    return to > from ? sum / (to - from) : 0;
 }
 
-void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double lines)
+void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double value)
 {
     if (c->whole)
-        snprintf(out, size, "%.1f %%", 100 * lines / (double)c->whole);
+        snprintf(out, size, "%.1f %%", 100 * value / (double)c->whole);
     else
-        cf_text_number(out, size, lines);
-}
-
-static int write_png(const void *chart, FILE *out, uint32_t width, uint32_t height)
-{
-    return cf_chart_png(chart, out, width, height);
-}
-
-static int write_html(const void *chart, FILE *out)
-{
-    return cf_chart_html(chart, out);
-}
-
-void cf_chart_files(const struct cf_tool *t, const struct cf_output *o, const struct cf_chart *c)
-{
-    cf_output_pictures(t, o, c, write_png, write_html);
+        cf_text_number(out, size, value);
 }

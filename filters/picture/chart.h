@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chart.h - counts of several series over a row of snapshots: as areas that lie one on the other,
- * or as lines; on canvas, terminal or page.
+ * chart.h - values of several series over a row of snapshots, as areas that lie one on the other or
+ * as lines, or over sizes of caches, as lines; on a canvas, a terminal or a page.
  *
- * A series is a process, as a rule; a point is a snapshot. The axis goes up to the lines of the
- * whole cache where these are known and nothing exceeds them, and is labelled in percent of them.
+ * A series is a process, as a rule; a point is a snapshot or a size. Where the whole is known, such
+ * as the lines of the cache, the axis is labelled in percent of it.
  */
 #ifndef CF_CHART_H
 #define CF_CHART_H
@@ -21,8 +21,14 @@ struct cf_chart_series {
 /* Stands beside the others, with the same series, points and axis. */
 struct cf_chart_panel {
     const char *title;
-    int stacked;           /* areas, the first series below; else a line each */
-    const uint32_t *lines; /* of series s at point p: lines[s * points + p] */
+    int stacked;         /* areas, the first series below; else a line each */
+    const double *value; /* of series s at point p: value[s * points + p]; NAN for none, of lines */
+};
+
+/* A size that is marked, such as that of a machine's cache. */
+struct cf_chart_sign {
+    double size; /* bytes */
+    const char *name;
 };
 
 struct cf_chart {
@@ -30,38 +36,58 @@ struct cf_chart {
     char summary[256];
     unsigned series, panels;
     uint32_t points;
-    uint64_t whole; /* lines of the cache, 0 = not known */
+    uint64_t whole; /* what 100 percent are, 0 = not known */
     const struct cf_chart_series *name;
-    const uint32_t *snapshot; /* number of each point */
+    const uint32_t *snapshot; /* number of each point; or NULL, and then */
+    const uint64_t *time;     /* of each snapshot, rising; NULL where it is not known */
+    const char *unit;         /* of the times */
+    const double *size;       /* of the cache at each point, in bytes, rising; on a log scale */
+    unsigned signs;
+    const struct cf_chart_sign *sign; /* rising */
     struct cf_chart_panel panel[CF_CHART_PANELS];
 };
 
-/* Where the axis ends, in lines; at least 1. */
-uint64_t cf_chart_top(const struct cf_chart *c);
+/* Where the axis ends: a round value above all others; more than 0. */
+double cf_chart_top(const struct cf_chart *c);
 
 /* Points [*from, *to) that column x of `width` shows, at least one. */
 void cf_chart_column(const struct cf_chart *c, uint32_t x, uint32_t width, uint32_t *from,
                      uint32_t *to);
+
+/* Where point i begins, from 0 at the left to 1: each ends at its time. */
+double cf_chart_place(const struct cf_chart *c, uint32_t i);
+
+/* The time at which the first point begins: as long before its end as the second takes. */
+uint64_t cf_chart_start(const struct cf_chart *c);
 
 /* Marks of the axis of snapshots: their step, for at most about `marks` of them, and whether point
    i gets one, with the number that stands there: the first of another stream always does. */
 uint32_t cf_chart_step(const struct cf_chart *c, unsigned marks);
 int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step, uint32_t *mark);
 
-/* Mean of a series over points [from, to), in lines, and its largest value. */
+/* Mean of a series over points [from, to), and its largest value. */
 double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,
-                     uint32_t to, uint32_t *most);
+                     uint32_t to, double *most);
 
-/* "12.3 %" of the cache, or "1.2 k" lines. */
-void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double lines);
+/* "12.3 %" of the whole, or "1.2 k". */
+void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double value);
 
-/* 0, or -1 when `out` could not be written or memory is short. */
-int cf_chart_png(const struct cf_chart *c, FILE *out, uint32_t width,
-                 uint32_t height) CF_MUST_CHECK;
-int cf_chart_html(const struct cf_chart *c, FILE *out) CF_MUST_CHECK;
-int cf_chart_term(const struct cf_chart *c, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
+/* Of a struct cf_chart. 0, or -1 when `out` could not be written or memory is short. */
+int cf_chart_picture(const void *chart, const struct cf_sheet *sheet, FILE *out) CF_MUST_CHECK;
+int cf_chart_html(const void *chart, FILE *out) CF_MUST_CHECK;
+int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
 
-/* Writes the picture and the page that were asked for; exits when that fails. */
-void cf_chart_files(const struct cf_tool *t, const struct cf_output *o, const struct cf_chart *c);
+/* ---- a ranking (bars.c) ---- */
+
+struct cf_bars {
+    const char *title;
+    char summary[256];
+    size_t count;
+    const char *const *name;
+    const double *value; /* none greater than the one before it */
+    double total;        /* what shares are of */
+};
+
+int cf_bars_picture(const void *bars, const struct cf_sheet *sheet, FILE *out) CF_MUST_CHECK;
 
 #endif

@@ -6,6 +6,7 @@
  * The data is JSON; counts are lists of numbers. Memory: none.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "filters/picture/chart.h"
@@ -18,24 +19,41 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char chart_page[];
 
-static void write_numbers(FILE *out, const uint32_t *value, uint32_t count)
+/* Of one of the two. */
+static void write_numbers(FILE *out, const uint32_t *number, const double *value, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        fprintf(out, "%s%" PRIu32, i ? "," : "[", value[i]);
-    fputs(count ? "]" : "[]", out);
+    fputc('[', out);
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? "," : "", out);
+        if (number)
+            fprintf(out, "%" PRIu32, number[i]);
+        else if (isnan(value[i]))
+            fputs("null", out);
+        else
+            fprintf(out, "%.9g", value[i]);
+    }
+    fputc(']', out);
 }
 
-static void write_data(const struct cf_chart *c, FILE *out)
+static void write_data(const void *what, FILE *out)
 {
+    const struct cf_chart *c = what;
     fputc('{', out);
     cf_json_text(out, "title", c->title);
     fputc(',', out);
     cf_json_text(out, "summary", c->summary);
     fputc(',', out);
     cf_json_text(out, "command", c->command);
-    fprintf(out, ",\"whole\":%" PRIu64 ",\"top\":%" PRIu64 ",\n\"snapshot\":", c->whole,
-            cf_chart_top(c));
-    write_numbers(out, c->snapshot, c->points);
+    fprintf(out, ",\"whole\":%" PRIu64 ",\"top\":%.9g,\n\"%s\":", c->whole, cf_chart_top(c),
+            c->size ? "size" : "snapshot");
+    write_numbers(out, c->snapshot, c->size, c->points);
+    if (c->time) {
+        fputs(",\n\"time\":[", out);
+        for (uint32_t i = 0; i < c->points; i++)
+            fprintf(out, "%s%" PRIu64, i ? "," : "", c->time[i]);
+        fputs("],", out);
+        cf_json_text(out, "unit", *c->unit ? c->unit : "ticks");
+    }
     fputs(",\n\"series\":[", out);
     for (unsigned s = 0; s < c->series; s++) {
         const struct cf_rgb *rgb = &c->name[s].colour;
@@ -51,22 +69,14 @@ static void write_data(const struct cf_chart *c, FILE *out)
         fprintf(out, ",\"stacked\":%s,\"lines\":[", c->panel[k].stacked ? "true" : "false");
         for (unsigned s = 0; s < c->series; s++) {
             fputs(s ? ",\n" : "", out);
-            write_numbers(out, c->panel[k].lines + (size_t)s * c->points, c->points);
+            write_numbers(out, NULL, c->panel[k].value + (size_t)s * c->points, c->points);
         }
         fputs("]}", out);
     }
     fputs("]}", out);
 }
 
-int cf_chart_html(const struct cf_chart *c, FILE *out)
+int cf_chart_html(const void *what, FILE *out)
 {
-    static const char mark[] = "@DATA@";
-    const char *page = chart_page, *at = strstr(page, mark);
-
-    if (!at)
-        return -1;
-    fwrite(page, 1, (size_t)(at - page), out);
-    write_data(c, out);
-    fputs(at + strlen(mark), out);
-    return ferror(out) ? -1 : 0;
+    return cf_page(out, chart_page, write_data, what);
 }

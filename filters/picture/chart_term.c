@@ -83,7 +83,7 @@ static void put_legend(const struct cf_chart *c, FILE *out, const struct cf_term
 {
     for (unsigned s = 0; s < c->series; s++) {
         char mean[32], largest[32];
-        uint32_t most;
+        double most;
 
         if (t->colours) {
             cf_terminal_colour(out, t, 1, c->name[s].colour);
@@ -98,19 +98,16 @@ static void put_legend(const struct cf_chart *c, FILE *out, const struct cf_term
     }
 }
 
-int cf_chart_term(const struct cf_chart *c, FILE *out, const struct cf_terminal *t)
+int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t)
 {
+    const struct cf_chart *c = chart;
     const uint32_t width = t->columns > GUTTER + 22 ? t->columns - GUTTER - 10 : 12;
     const unsigned others = 4 + c->series;
     const unsigned rows = !t->lines ? 20 : t->lines > others + 6 ? t->lines - others : 6;
-    const double top = (double)cf_chart_top(c);
+    const double top = cf_chart_top(c);
     double *upto;
 
-    fputs(t->colours ? "\33[1m" : "", out);
-    cf_terminal_text(out, t, c->title, t->columns);
-    fprintf(out, "%s\n", t->colours ? "\33[0m" : "");
-    cf_terminal_text(out, t, c->summary, t->columns);
-    fputc('\n', out);
+    cf_terminal_head(out, t, c->title, c->summary);
     if (!c->points) {
         fputs("no snapshot\n", out);
         return ferror(out) ? -1 : 0;
@@ -118,8 +115,8 @@ int cf_chart_term(const struct cf_chart *c, FILE *out, const struct cf_terminal 
     if (!(upto = malloc((size_t)width * (c->series + 1) * sizeof *upto)))
         return -1;
     for (uint32_t x = 0; x < width; x++) {
-        uint32_t from, to, most;
-        double sum = 0;
+        uint32_t from, to;
+        double sum = 0, most;
 
         cf_chart_column(c, x, width, &from, &to);
         for (unsigned s = 0; s < c->series; s++)

@@ -3,51 +3,33 @@
  * colours.c - what all pictures have in common: colours, and numbers and texts for people.
  *
  * The map of colours for heat runs from violet over blue and green to yellow. Its lightness grows
- * evenly, so that it can be read without colour vision and in grey: a few anchors in the OKLab
- * space (Bjoern Ottosson, "A perceptual color space for image processing", 2020), straight lines
- * between them. The colours of series are those of Okabe and Ito, which people without full colour
- * vision can distinguish ("Color Universal Design", 2008), and then the same, lighter and darker.
+ * evenly, so that it can be read without colour vision and in grey: its anchors were computed in
+ * the OKLab space (Bjoern Ottosson, "A perceptual color space for image processing", 2020). The
+ * colours of series are those of Okabe and Ito, which people without full colour vision can
+ * distinguish ("Color Universal Design", 2008), and then the same, lighter and darker.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "filters/picture/picture.h"
 
-static uint8_t channel(double linear)
-{
-    double v;
-
-    if (linear <= 0)
-        return 0;
-    v = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
-    return v >= 1 ? 255 : (uint8_t)lround(v * 255);
-}
-
 struct cf_rgb cf_heat_colour(double t)
 {
-    /* lightness, chroma, hue in degrees */
-    static const double anchor[][3] = {
-        {0.36, 0.140, 303}, {0.48, 0.125, 272}, {0.60, 0.105, 222},
-        {0.72, 0.125, 168}, {0.84, 0.165, 132}, {0.95, 0.170, 105},
+    static const uint8_t anchor[][3] = {
+        {77, 34, 120},   {76, 61, 141},  {70, 86, 163},  {57, 114, 169},
+        {26, 142, 173},  {44, 166, 163}, {64, 189, 150}, {118, 207, 131},
+        {162, 224, 104}, {210, 235, 98}, {255, 244, 90},
     };
-    const int last = (int)(sizeof anchor / sizeof anchor[0]) - 1;
-    double x = t < 0 ? 0 : t > 1 ? last : t * last;
-    int i = x >= last ? last - 1 : (int)x;
-    double f = x - i, lab[3], l, m, s;
-    double h0 = anchor[i][2] * M_PI / 180, h1 = anchor[i + 1][2] * M_PI / 180;
+    const int last = (int)(sizeof anchor / sizeof *anchor) - 1;
+    const double x = t < 0 ? 0 : t > 1 ? last : t * last;
+    const int i = x >= last ? last - 1 : (int)x;
+    uint8_t c[3];
 
-    lab[0] = anchor[i][0] + f * (anchor[i + 1][0] - anchor[i][0]);
-    lab[1] = anchor[i][1] * cos(h0) * (1 - f) + anchor[i + 1][1] * cos(h1) * f;
-    lab[2] = anchor[i][1] * sin(h0) * (1 - f) + anchor[i + 1][1] * sin(h1) * f;
-    l = pow(lab[0] + 0.3963377774 * lab[1] + 0.2158037573 * lab[2], 3);
-    m = pow(lab[0] - 0.1055613458 * lab[1] - 0.0638541728 * lab[2], 3);
-    s = pow(lab[0] - 0.0894841775 * lab[1] - 1.2914855480 * lab[2], 3);
-    return (struct cf_rgb){
-        channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-        channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-        channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s),
-    };
+    for (int k = 0; k < 3; k++)
+        c[k] = (uint8_t)lround(anchor[i][k] + (x - i) * (anchor[i + 1][k] - anchor[i][k]));
+    return (struct cf_rgb){c[0], c[1], c[2]};
 }
 
 struct cf_rgb cf_series_colour(unsigned series)
@@ -57,16 +39,11 @@ struct cf_rgb cf_series_colour(unsigned series)
         {86, 180, 233}, {213, 94, 0},  {240, 228, 66},
     };
     const unsigned count = sizeof colour / sizeof *colour;
-    struct cf_rgb c = colour[series % count];
+    const unsigned shade = series / count % 3, part = shade ? 2 : 1, more = shade == 2 ? 128 : 0;
+    const struct cf_rgb c = colour[series % count];
 
-    switch (series / count % 3) {
-    case 1:
-        return (struct cf_rgb){(uint8_t)(c.r / 2), (uint8_t)(c.g / 2), (uint8_t)(c.b / 2)};
-    case 2:
-        return (struct cf_rgb){(uint8_t)(128 + c.r / 2), (uint8_t)(128 + c.g / 2),
-                               (uint8_t)(128 + c.b / 2)};
-    }
-    return c;
+    return (struct cf_rgb){(uint8_t)(c.r / part + more), (uint8_t)(c.g / part + more),
+                           (uint8_t)(c.b / part + more)};
 }
 
 void cf_text_number(char *out, size_t size, double value)
@@ -101,4 +78,44 @@ double cf_axis_step(double least, double most, unsigned marks)
         if (k * power >= rough * (1 - 1e-9))
             return k * power;
     return 10 * power;
+}
+
+void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks,
+                  struct cf_time_axis *axis)
+{
+    static const char *const much[] = {"", "thousand ", "million ", "billion "};
+    static const char *const seconds[] = {"ns", "us", "ms", "s"};
+    double largest;
+    int power = 0;
+
+    memset(axis, 0, sizeof *axis);
+    axis->divisor = 1;
+    if (!strcmp(unit, "snapshot")) {
+        axis->step = fmax(1, cf_axis_step((double)start, (double)end, marks));
+        snprintf(axis->title, sizeof axis->title, "snapshot");
+        return;
+    }
+    /* marks that differ only in the last of many digits cannot be compared at a glance */
+    if (start / 4 > end - start)
+        axis->zero = start;
+    largest = (double)(end - axis->zero);
+    while (power < 3 && largest >= 10000) {
+        largest /= 1000;
+        axis->divisor *= 1000;
+        power++;
+    }
+    axis->step = cf_axis_step((double)(start - axis->zero) / axis->divisor,
+                              (double)(end - axis->zero) / axis->divisor, marks);
+    for (double s = axis->step; axis->digits < 6 && s < 0.999; s *= 10)
+        axis->digits++;
+    if (!strcmp(unit, "nanoseconds"))
+        snprintf(axis->title, sizeof axis->title, "time (%s", seconds[power]);
+    else
+        snprintf(axis->title, sizeof axis->title, "time (%s%s", much[power],
+                 *unit ? unit : "ticks");
+    if (axis->zero) {
+        size_t n = strlen(axis->title);
+        snprintf(axis->title + n, sizeof axis->title - n, " after %" PRIu64, axis->zero);
+    }
+    strncat(axis->title, ")", sizeof axis->title - strlen(axis->title) - 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * file.c - what goes into pictures and pages: texts, the commands of the streams, the size.
+ * file.c - what goes into pictures and pages: texts, data, the commands of the streams.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,19 +10,20 @@
 
 void cf_json_text(FILE *out, const char *name, const char *text)
 {
-    size_t n;
+    fprintf(out, *name ? "\"%s\":" : "%s", name);
+    cf_text_json(out, text, "<>&'");
+}
 
-    fprintf(out, *name ? "\"%s\":\"" : "%s\"", name);
-    for (; *text; text += n) {
-        uint32_t code;
+int cf_page(FILE *out, const char *page, void (*data)(const void *what, FILE *out),
+            const void *what)
+{
+    static const char mark[] = "@DATA@";
+    const char *at = strstr(page, mark);
 
-        n = cf_text_character(text, &code);
-        if (code < 0x20 || code == 0xfffd || strchr("<>&'\"\\", code < 128 ? (int)code : ' '))
-            fprintf(out, "\\u%04" PRIx32, code);
-        else
-            fwrite(text, 1, n, out);
-    }
-    fputc('"', out);
+    fwrite(page, 1, (size_t)(at - page), out);
+    data(what, out);
+    fputs(at + strlen(mark), out);
+    return ferror(out) ? -1 : 0;
 }
 
 void cf_picture_command(const struct cf_tool *t, char **line, const char *command)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * picture.h - what the filters that draw have in common: colours, numbers and texts for people, a
- * canvas with text that becomes a PNG file, terminals, JSON inside a page. Charts of it are in
+ * canvas that becomes a PNG, SVG or PDF file, terminals, JSON inside a page. Charts of it are in
  * chart.h.
  *
  * Functions that write return 0, or -1 when `out` could not be written or memory is short.
@@ -9,6 +9,7 @@
 #ifndef CF_PICTURE_H
 #define CF_PICTURE_H
 
+#include <cairo/cairo.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,8 +24,10 @@ struct cf_rgb {
     uint8_t r, g, b;
 };
 
-struct cf_rgb cf_heat_colour(double t);          /* 0 cold .. 1 hot */
-struct cf_rgb cf_series_colour(unsigned series); /* 21 that differ, then again */
+struct cf_rgb cf_heat_colour(double t); /* 0 cold .. 1 hot */
+/* 21 that differ, then again; the first 14 are good for lines, too. */
+enum { CF_SERIES_COLOURS = 14 };
+struct cf_rgb cf_series_colour(unsigned series);
 
 /* "1234" as "1.23 k"; what is below 1000 without a point. */
 void cf_text_number(char *out, size_t size, double value);
@@ -33,45 +36,89 @@ void cf_text_number(char *out, size_t size, double value);
    most `marks` of them. */
 double cf_axis_step(double least, double most, unsigned marks);
 
-/* ---- text (font.c) ---- */
+/* An axis of time: what to subtract and to divide by before a time is printed, and its title.
+   `unit` is that of the times, "snapshot" for numbers of snapshots, or "". */
+struct cf_time_axis {
+    uint64_t zero;
+    double divisor;
+    int digits; /* after the point, for marks `step` apart */
+    double step;
+    char title[128];
+};
+void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks,
+                  struct cf_time_axis *axis);
 
-/* Coverage (0..255) of `text`, 7-bit with '?' for what is not, by calls of `dot`. The height of
-   capitals is 9 * `size` pixels and an advance 7 * `size`; x, y is the upper left of the first. */
-void cf_font_draw(const char *text, int x, int y, int size,
-                  void (*dot)(void *, int x, int y, unsigned coverage), void *arg);
-int cf_font_width(const char *text, int size);
+/* ---- a canvas (canvas.c): PNG, SVG or PDF ---- */
 
-/* ---- a canvas (canvas.c); what lies outside is not drawn ---- */
+enum cf_form { CF_PNG, CF_SVG, CF_PDF };
 
-struct cf_canvas {
-    int width, height;
-    uint8_t *pixels; /* 3 bytes each: red, green, blue */
-    struct cf_rgb pen;
+/* What a picture is to be. */
+struct cf_sheet {
+    enum cf_form form;
+    uint32_t width, height; /* in pixels, or in millimetres where mm is not 0 */
+    int mm;
+    const char *title; /* NULL: the picture's own; "": no title and no summary */
 };
 
-extern const struct cf_rgb cf_paper, cf_ink, cf_pale_ink, cf_rule;
+/* Lengths are in units, of which a line of text takes CF_LINE_HEIGHT: pixels as a rule, and more
+   than one pixel where there are many. A millimetre is 4.5 units. What is narrower than
+   CF_NARROW has no room for a column beside the drawing. */
+enum { CF_LINE_HEIGHT = 15, CF_NARROW = 640 };
 
-/* All paper. NULL without memory. */
-struct cf_canvas *cf_canvas_new(int width, int height) CF_MUST_CHECK;
-void cf_canvas_free(struct cf_canvas *p);
+struct cf_canvas {
+    cairo_t *cr;
+    double width, height;
+    double dots; /* a unit: pixels of a PNG; else as many as an image should have */
+    const struct cf_sheet *sheet;
+    FILE *out;
+    size_t written;
+};
 
-void cf_canvas_box(struct cf_canvas *p, int x, int y, int width, int height, struct cf_rgb colour);
+extern const struct cf_rgb cf_ink, cf_pale_ink, cf_rule;
 
-/* A line one and a half pixels wide, with smooth edges. */
-void cf_canvas_line(struct cf_canvas *p, double x0, double y0, double x1, double y1,
-                    struct cf_rgb colour);
+/* All paper. NULL without memory; whatever fails later, cf_canvas_finish() returns. */
+struct cf_canvas *cf_canvas_new(const struct cf_sheet *s, FILE *out) CF_MUST_CHECK;
 
-void cf_canvas_text(struct cf_canvas *p, int x, int y, int size, struct cf_rgb colour,
+/* Writes the picture and frees the canvas. */
+int cf_canvas_finish(struct cf_canvas *p) CF_MUST_CHECK;
+
+/* The colour of what is drawn by Cairo's functions from here on. */
+void cf_canvas_colour(struct cf_canvas *p, struct cf_rgb c);
+
+void cf_canvas_box(struct cf_canvas *p, double x, double y, double width, double height,
+                   struct cf_rgb colour);
+
+/* Pixels of 0xRRGGBB: in a PNG dot by dot (as many as cf_canvas_dots() gives of both lengths), else
+   stretched. */
+uint32_t cf_canvas_dots(const struct cf_canvas *p, double units);
+void cf_canvas_image(struct cf_canvas *p, double x, double y, double width, double height,
+                     uint32_t *pixels, uint32_t columns, uint32_t lines);
+
+/* Text whose capitals reach up to y; x is its left (align 0), middle (0.5) or right (1). */
+void cf_canvas_text(struct cf_canvas *p, double x, double y, double align, struct cf_rgb colour,
                     const char *text);
-void cf_canvas_text_right(struct cf_canvas *p, int right, int y, struct cf_rgb colour,
-                          const char *text);
+double cf_canvas_text_width(struct cf_canvas *p, const char *text);
 
 /* Text cut to a width: of a path, where it does not fit, the last part, and of what is still too
    long the beginning and the end. */
-void cf_canvas_text_cut(struct cf_canvas *p, int x, int y, int width, int size,
-                        struct cf_rgb colour, const char *text);
+void cf_canvas_text_cut(struct cf_canvas *p, double x, double y, double width, struct cf_rgb colour,
+                        const char *text);
 
-int cf_canvas_png(const struct cf_canvas *p, FILE *out) CF_MUST_CHECK;
+/* A mark of a level axis, and text below it, unless it would begin left of `end`, which moves. */
+void cf_canvas_mark(struct cf_canvas *p, double x, double y, const char *text, double *end);
+
+/* An axis of time below a drawing, with its title. */
+void cf_canvas_time(struct cf_canvas *p, double x, double width, double y, uint64_t start,
+                    uint64_t end, const char *unit);
+
+/* Text in as many lines as it takes; returns their height. */
+double cf_canvas_paragraph(struct cf_canvas *p, double x, double y, double width,
+                           struct cf_rgb colour, const char *text);
+
+/* Title, what was observed ("" for nothing) and summary at the top; the title alone where the
+   picture is low. Returns where they end. */
+double cf_canvas_head(struct cf_canvas *p, const char *title, const char *command,
+                      const char *summary);
 
 /* ---- terminals (terminal.c) ---- */
 
@@ -91,11 +138,19 @@ void cf_terminal_colour(FILE *out, const struct cf_terminal *t, int ground, stru
    "..", the end. Returns the columns. */
 unsigned cf_terminal_text(FILE *out, const struct cf_terminal *t, const char *text, unsigned width);
 
+/* Title and summary, cut to the width. */
+void cf_terminal_head(FILE *out, const struct cf_terminal *t, const char *title,
+                      const char *summary);
+
 /* ---- pages and sizes (file.c) ---- */
 
 /* "name":"text", or "text" where name is "". Whatever could end the element of a page that holds
    it, or is no clean UTF-8, is written as an escape. */
 void cf_json_text(FILE *out, const char *name, const char *text);
+
+/* Writes a page with what `data` writes in place of the word @DATA@, which must be there. */
+int cf_page(FILE *out, const char *page, void (*data)(const void *what, FILE *out),
+            const void *what) CF_MUST_CHECK;
 
 /* Adds the command of a further stream to those that a picture names, `*line`, which is NULL at
    first and the caller's to free; one that stands there already is not added, nor are those behind

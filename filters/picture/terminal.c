@@ -67,6 +67,16 @@ unsigned cf_terminal_text(FILE *out, const struct cf_terminal *t, const char *te
     return used;
 }
 
+void cf_terminal_head(FILE *out, const struct cf_terminal *t, const char *title,
+                      const char *summary)
+{
+    fputs(t->colours ? "\33[1m" : "", out);
+    cf_terminal_text(out, t, title, t->columns);
+    fprintf(out, "%s\n", t->colours ? "\33[0m" : "");
+    cf_terminal_text(out, t, summary, t->columns);
+    fputc('\n', out);
+}
+
 static unsigned number_of(const char *text, unsigned otherwise)
 {
     uint64_t n;
@@ -81,11 +91,10 @@ struct cf_terminal cf_terminal_here(void)
     struct cf_terminal t = {.columns = 80};
     struct winsize size;
 
-    if (isatty(1) && ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col) {
-        t.columns = size.ws_col;
+    if (isatty(1) && ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col)
         t.lines = size.ws_row;
-    }
-    t.columns = number_of(getenv("COLUMNS"), t.columns);
+    if (cf_tool_columns())
+        t.columns = cf_tool_columns();
     t.lines = number_of(getenv("LINES"), t.lines);
     t.utf8 = setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
     if ((plain && *plain) || (term && !strcmp(term, "dumb")))

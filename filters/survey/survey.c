@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "filters/survey/survey.h"
+#include "formats/program/cf_rows.h"
 
 /* ---- reading ---- */
 
@@ -28,7 +29,7 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
 
     s->reader = cf_tool_reader(&s->tool, files, count);
     s->census = cf_need(&s->tool, cf_census_new(s->o.by, s->o.reuse, s->o.level));
-    s->tasks = cf_need(&s->tool, cf_tasks_new());
+    s->tasks = cf_need(&s->tool, cf_counts_new());
     cf_census_want(s->census, s->reader);
     cf_tasks_want(s->reader);
     cf_reader_unify(s->reader);
@@ -54,17 +55,17 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
 
 void cf_survey_hints(const struct cf_survey *s, const char *shares)
 {
-    size_t count, without = 0;
-    const struct cf_census_snapshot *one = cf_census_snapshots(s->census, &count);
+    size_t without = 0;
+    const struct cf_census_snapshot *one = s->census->snapshot;
 
     if (s->tool.quiet)
         return;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < s->census->snapshots; i++)
         without += !cf_survey_whole(s, &one[i].is);
-    if (!count && s->o.level && cf_census_passed_over(s->census))
+    if (!s->census->snapshots && s->o.level && cf_snapshots_passed_over(s->census->walk))
         cf_warn(&s->tool, "there are no snapshots of level %u, but of others: see --level",
                 s->o.level);
-    else if (!count)
+    else if (!s->census->snapshots)
         cf_warn(&s->tool,
                 "there are no snapshots: cf-cache --snapshot-every makes some of a trace");
     if (without)
@@ -79,7 +80,7 @@ int cf_survey_finish(struct cf_survey *s)
     const int status = cf_tool_finish(&s->tool, s->reader, NULL);
 
     cf_census_free(s->census);
-    cf_tasks_free(s->tasks);
+    cf_counts_free(s->tasks);
     free(s->unit);
     free(s->command);
     return status;
@@ -144,7 +145,7 @@ void cf_survey_label(const struct cf_survey *s, uint32_t group, char *out)
 
 struct cf_ranks cf_survey_ranks(const struct cf_survey *s, int level)
 {
-    struct cf_ranks r = {.groups = cf_census_groups(s->census)};
+    struct cf_ranks r = {.groups = cf_groups_count(s->census->groups)};
     const size_t n = (size_t)r.groups + 1;
 
     r.shown = s->o.top && s->o.top < r.groups ? s->o.top : r.groups;
@@ -170,7 +171,7 @@ void cf_ranks_free(struct cf_ranks *r)
 void cf_ranks_fill(const struct cf_survey *s, const struct cf_census_snapshot *one,
                    struct cf_ranks *r)
 {
-    const struct cf_census_cell *cell = cf_census_cells(s->census);
+    const struct cf_census_cell *cell = s->census->cell;
 
     memset(r->cell, 0, r->groups * sizeof *r->cell);
     for (uint32_t i = 0; i < one->cells; i++)
@@ -181,6 +182,7 @@ void cf_ranks_fill(const struct cf_survey *s, const struct cf_census_snapshot *o
 
 void cf_survey_heads(const struct cf_survey *s)
 {
+    cf_rows_begin(&s->tool);
     fputs("snapshot", stdout);
     cf_csv_unit(stdout, "time", s->unit ? s->unit : "");
     fputs(",level", stdout);

@@ -27,7 +27,7 @@ struct cf_survey {
     struct cf_survey_options o;
     struct cf_reader *reader;
     struct cf_census *census;
-    struct cf_tasks *tasks;
+    struct cf_counts *tasks;
     char *unit, *command; /* NULL: not stated */
     int units_differ;
 };
@@ -105,7 +105,9 @@ struct cf_survey_chart {
     /* owned */
     struct cf_chart_series *series;
     char *names;
-    uint32_t *lines[CF_CHART_PANELS], *snapshot;
+    double *lines[CF_CHART_PANELS];
+    uint32_t *snapshot;
+    uint64_t *time;
 };
 
 void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,

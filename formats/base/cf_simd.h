@@ -65,7 +65,7 @@ CF_INLINE unsigned cf_half_equal(cf_half a, cf_half b)
 }
 #endif
 
-/* A bit for each lane in which a and b are equal; for each whose top bit is set. */
+/* A bit for each lane in which a and b are equal. */
 CF_INLINE unsigned cf_vec_equal(cf_vec a, cf_vec b)
 {
 #if defined(CF_SIMD_AVX512)
@@ -76,19 +76,6 @@ CF_INLINE unsigned cf_vec_equal(cf_vec a, cf_vec b)
     return (unsigned)_mm_movemask_pd((__m128d)(a == b));
 #else
     return (a[0] == b[0]) | (unsigned)(a[1] == b[1]) << 1;
-#endif
-}
-
-CF_INLINE unsigned cf_vec_top(cf_vec v)
-{
-#if defined(CF_SIMD_AVX512)
-    return _mm512_movepi64_mask((__m512i)v);
-#elif defined(CF_SIMD_AVX2)
-    return (unsigned)_mm256_movemask_pd((__m256d)v);
-#elif defined(__x86_64__)
-    return (unsigned)_mm_movemask_pd((__m128d)v);
-#else
-    return (unsigned)(v[0] >> 63 | v[1] >> 63 << 1);
 #endif
 }
 

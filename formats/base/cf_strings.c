@@ -11,6 +11,7 @@
 #include <xxh_x86dispatch.h> /* the same functions by the widest vectors that the CPU has */
 #endif
 
+#include "cf_hash.h"
 #include "cf_memory.h"
 #include "cf_strings.h"
 
@@ -110,7 +111,7 @@ static char *keep(struct cf_strings *s, const char *text, size_t length)
 
 uint32_t cf_strings_number(struct cf_strings *s, const char *text, size_t length, int *fresh)
 {
-    uint32_t hash = (uint32_t)XXH3_64bits(text, length);
+    uint32_t hash = (uint32_t)XXH3_64bits_withSeed(text, length, cf_seed(s).a);
     uint32_t i;
 
     *fresh = 0;

@@ -123,6 +123,26 @@ void cf_text_print(FILE *out, const char *text, size_t length, const char *more)
     }
 }
 
+void cf_text_json(FILE *out, const char *text, const char *more)
+{
+    size_t n;
+
+    putc('"', out);
+    for (; *text; text += n) {
+        uint32_t code;
+        int valid;
+
+        n = cf_text_decode(text, &code, &valid);
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if (!valid || code < 0x20 || code == 0x7f || (code < 0x80 && strchr(more, *text)))
+            fprintf(out, "\\u%04" PRIx32, valid ? code : REPLACEMENT);
+        else
+            fwrite(text, 1, n, out);
+    }
+    putc('"', out);
+}
+
 const char *cf_text_end(const char *text, size_t width)
 {
     size_t n = strlen(text);

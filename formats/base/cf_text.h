@@ -27,6 +27,10 @@ char *cf_text_safe(char *to, size_t size, const char *text);
 /* The same to a stream, all of it; `more`: these characters too get a backslash. */
 void cf_text_print(FILE *out, const char *text, size_t length, const char *more);
 
+/* The text as JSON (RFC 8259), in quotes; `more`: these characters are escapes too. What is no
+   UTF-8 or commands a terminal is \\ufffd or an escape. */
+void cf_text_json(FILE *out, const char *text, const char *more);
+
 /* The last part of a safe text that has at most `width` bytes, from the begin of a character. */
 const char *cf_text_end(const char *text, size_t width);
 

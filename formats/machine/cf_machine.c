@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptions of cache hierarchies: finds them by name.
+ * Descriptions of cache hierarchies: finds them by name, and says what is wrong with them.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,44 @@
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_suite.h"
 #include "cf_machine_parts.h"
+
+int cfm_fail(const struct report *to, size_t line, const char *format, ...)
+{
+    va_list list;
+    int n;
+
+    if (to->size == 0)
+        return -1;
+    n = line ? snprintf(to->text, to->size, "%s:%zu: ", to->file, line)
+             : snprintf(to->text, to->size, "%s: ", to->file);
+    if (n < 0 || (size_t)n >= to->size)
+        return -1;
+    va_start(list, format);
+    vsnprintf(to->text + n, to->size - (size_t)n, format, list);
+    va_end(list);
+    return -1;
+}
+
+int cfm_refuse(const struct report *to, int error)
+{
+    *to->refused = error;
+    return cfm_fail(to, 0, "%s", error == ENOMEM ? "out of memory" : strerror(error));
+}
+
+const char *cfm_name_list(char *to, size_t size, const char *const *names, size_t count)
+{
+    size_t at = 0;
+
+    to[0] = '\0';
+    for (size_t i = 0; i < count && at < size; i++) {
+        int n = snprintf(to + at, size - at, "%s%s", i ? ", " : "", names[i]);
+
+        if (n < 0)
+            break;
+        at += (size_t)n;
+    }
+    return to;
+}
 
 static int machines_dir(char *to, size_t size)
 {
@@ -59,19 +98,28 @@ static char *list_names(void)
     return cf_memory_text(out, &text);
 }
 
-static int load_installed(const struct report *to, const char *name, struct cf_machine *m)
+int cfm_try_installed(const struct report *to, const char *name, struct cf_machine *m)
 {
-    char dir[4096], path[4096 + 300], *names;
+    char dir[4096], path[4096 + 300];
     struct stat st;
     struct report at = *to;
 
-    if (strlen(name) < 250 && *name && machines_dir(dir, sizeof dir) == 0) {
-        snprintf(path, sizeof path, "%s/%s.yaml", dir, name);
-        if (stat(path, &st) == 0) {
-            at.file = path;
-            return cfm_load_file(&at, path, m);
-        }
-    }
+    if (strlen(name) >= 250 || !*name || machines_dir(dir, sizeof dir) != 0)
+        return 0;
+    snprintf(path, sizeof path, "%s/%s.yaml", dir, name);
+    if (stat(path, &st) != 0)
+        return 0;
+    at.file = path;
+    return cfm_load_file(&at, path, m) < 0 ? -1 : 1;
+}
+
+static int load_installed(const struct report *to, const char *name, struct cf_machine *m)
+{
+    const int there = cfm_try_installed(to, name, m);
+    char *names;
+
+    if (there)
+        return there < 0 ? -1 : 0;
     names = list_names();
     if (!names)
         return cfm_refuse(to, ENOMEM);
@@ -115,6 +163,8 @@ void cf_machine_free(struct cf_machine *m)
     if (!m)
         return;
     free(m->source);
+    free(m->latency_source);
+    free(m->latency_of);
     free(m->file);
     free(m);
 }

@@ -81,8 +81,10 @@ struct cf_level {
 
 struct cf_machine {
     char name[128];
-    char *source; /* where the numbers come from */
-    char *file;   /* of the description; a directory of sysfs for the host */
+    char *source;         /* where the numbers come from, or NULL */
+    char *latency_source; /* where those of the latencies do, after their grade, or NULL */
+    char *latency_of; /* the host's: the installed description whose latencies it has, or NULL */
+    char *file;       /* of the description; a directory of sysfs for the host */
     uint32_t cpus;
     uint64_t clock_hz;  /* 0 = not stated */
     uint32_t line_size; /* bytes */

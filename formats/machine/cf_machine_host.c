@@ -41,6 +41,8 @@ static int sys_text(const struct report *to, const char *dir, const char *name, 
     if (fgets(text, (int)size, f)) {
         text[strcspn(text, "\n")] = '\0';
         status = *text ? 0 : -1;
+    } else if (ferror(f) && errno == EIO) {
+        *to->refused = EIO; /* other errors are how /sys says that there is nothing */
     } else if (ferror(f)) {
         note_refusal(to, errno);
     }
@@ -236,6 +238,8 @@ static void host_name(const struct report *to, char *name, size_t size)
             snprintf(name, size, "%s", colon);
         break;
     }
+    if (f && ferror(f))
+        *to->refused = errno;
     if (f)
         fclose(f);
 }
@@ -313,7 +317,7 @@ static int load(const struct report *to, struct cf_machine *m)
     m->file = strdup(root);
     if (!m->source || !m->file)
         return cfm_refuse(to, ENOMEM);
-    return cfm_settle_cpus(to, 0, m);
+    return cfm_settle_cpus(to, 0, m) < 0 ? -1 : cfm_borrow_latencies(to, m);
 }
 
 int cfm_load_host(const struct report *to, struct cf_machine *m)

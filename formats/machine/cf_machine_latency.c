@@ -106,15 +106,15 @@ static const char *misfit(const struct cf_machine *m, uint32_t level, unsigned o
 }
 
 /* {load: 21, store: 12, store_after_store: 9} */
-static int read_operations(const struct report *to, const struct node *key,
+static int read_operations(const struct report *to, const struct cf_yaml *key,
                            const struct cf_machine *m, uint32_t level, struct cf_latency *l)
 {
-    const struct node *first = key->next->child;
+    const struct cf_yaml *first = key->next->child;
 
     if (!first)
         return cfm_fail(to, key->line, "latency of %s is empty: give it cycles, or leave it out",
                         key->text);
-    for (const struct node *k = first; k; k = k->next->next) {
+    for (const struct cf_yaml *k = first; k; k = k->next->next) {
         unsigned op, previous;
         const char *kind;
         uint32_t cycles;
@@ -130,7 +130,7 @@ static int read_operations(const struct report *to, const struct node *key,
             return -1;
         state(l, op, previous, cycles);
     }
-    for (const struct node *k = first; k; k = k->next->next) {
+    for (const struct cf_yaml *k = first; k; k = k->next->next) {
         unsigned op, previous;
 
         if (parse_key(k->text, &op, &previous) == 0 && !(l->stated & bit(op, 0)))
@@ -142,20 +142,20 @@ static int read_operations(const struct report *to, const struct node *key,
     return 0;
 }
 
-int cfm_read_latency(const struct report *to, const struct node *n, struct cf_machine *m)
+int cfm_read_latency(const struct report *to, const struct cf_yaml *n, struct cf_machine *m)
 {
     const char *names[CF_MAX_LEVELS + 1];
     const uint32_t count = level_names(m, names);
 
-    if (n->kind != NODE_MAP)
+    if (n->kind != CF_YAML_MAP)
         return cfm_fail(to, n->line, "'latency' is %s: give {LEVEL: cycles, memory: cycles}",
-                        cfm_node_names[n->kind]);
-    for (const struct node *k = n->child; k; k = k->next->next) {
+                        cf_yaml_kinds[n->kind]);
+    for (const struct cf_yaml *k = n->child; k; k = k->next->next) {
         uint32_t which = (uint32_t)cfm_key_index(k->text, names, count), cycles;
 
         if (which == count)
             return cfm_unknown_key(to, k, "latency", names, count);
-        if (k->next->kind == NODE_MAP) {
+        if (k->next->kind == CF_YAML_MAP) {
             if (read_operations(to, k, m, which, table_of(m, which)) < 0)
                 return -1;
             continue;

@@ -45,14 +45,14 @@ unsigned cf_policy_bits(enum cf_replacement policy)
     return (size_t)policy < CF_POLICY_COUNT ? list[policy] : 0;
 }
 
-static int get_number(const struct report *to, const struct node *key, int sizes, uint64_t least,
+static int get_number(const struct report *to, const struct cf_yaml *key, int sizes, uint64_t least,
                       uint64_t most, uint64_t *value)
 {
-    const struct node *n = key->next;
+    const struct cf_yaml *n = key->next;
 
-    if (n->kind != NODE_TEXT)
+    if (n->kind != CF_YAML_TEXT)
         return cfm_fail(to, n->line, "'%s' is %s: give a number", key->text,
-                        cfm_node_names[n->kind]);
+                        cf_yaml_kinds[n->kind]);
     if (cf_read_number(n->text, sizes ? CF_READ_SIZE : CF_READ_NUMBER, UINT64_MAX, value) < 0)
         return cfm_fail(to, n->line, "'%s: %s' is not a %s: give %s", key->text, n->text,
                         sizes ? "size" : "whole number",
@@ -64,7 +64,7 @@ static int get_number(const struct report *to, const struct node *key, int sizes
     return 0;
 }
 
-int cfm_get_u32(const struct report *to, const struct node *key, uint32_t least, uint32_t most,
+int cfm_get_u32(const struct report *to, const struct cf_yaml *key, uint32_t least, uint32_t most,
                 uint32_t *value)
 {
     uint64_t v;
@@ -103,6 +103,7 @@ static const struct key machine_keys[] = {
     KEY("line_size", POWER, cf_machine, line_size, WITHIN(4, 65536), REQUIRED),
     {.name = "levels", .kind = OTHER, REQUIRED},
     {.name = "latency", .kind = OTHER},
+    {.name = "latency_source", .kind = OTHER},
     KEY("latency_rule", CHOICE, cf_machine, latency_rule, ONE_OF(rule_names)),
 };
 
@@ -121,13 +122,13 @@ static const struct key level_keys[] = {
     KEY("depth", NUMBER, cf_level, depth, WITHIN(1, CF_MAX_LEVELS)),
 };
 
-static int get_text(const struct report *to, const struct node *key, const struct key *as,
+static int get_text(const struct report *to, const struct cf_yaml *key, const struct key *as,
                     char *value)
 {
-    const struct node *n = key->next;
+    const struct cf_yaml *n = key->next;
 
-    if (n->kind != NODE_TEXT)
-        return cfm_fail(to, n->line, "'%s' is %s: give a text", key->text, cfm_node_names[n->kind]);
+    if (n->kind != CF_YAML_TEXT)
+        return cfm_fail(to, n->line, "'%s' is %s: give a text", key->text, cf_yaml_kinds[n->kind]);
     if (strlen(n->text) > as->most)
         return cfm_fail(to, n->line, "'%s' is longer than %" PRIu64 " bytes: shorten it", key->text,
                         as->most);
@@ -138,24 +139,24 @@ static int get_text(const struct report *to, const struct node *key, const struc
 }
 
 /* Number of the value among the names. */
-static int get_choice(const struct report *to, const struct node *key, const struct key *as,
+static int get_choice(const struct report *to, const struct cf_yaml *key, const struct key *as,
                       uint64_t *value)
 {
-    const struct node *n = key->next;
+    const struct cf_yaml *n = key->next;
     const size_t count = as->most + 1;
     char list[256];
 
     cfm_name_list(list, sizeof list, as->names, count);
-    if (n->kind != NODE_TEXT)
+    if (n->kind != CF_YAML_TEXT)
         return cfm_fail(to, n->line, "'%s' is %s: give one of %s", key->text,
-                        cfm_node_names[n->kind], list);
+                        cf_yaml_kinds[n->kind], list);
     *value = cfm_key_index(n->text, as->names, count);
     if (*value < count)
         return 0;
     return cfm_fail(to, n->line, "'%s: %s' is not known: give one of %s", key->text, n->text, list);
 }
 
-static int get_value(const struct report *to, const struct node *key, const struct key *as,
+static int get_value(const struct report *to, const struct cf_yaml *key, const struct key *as,
                      void *into)
 {
     char *field = (char *)into + as->offset;
@@ -181,10 +182,10 @@ static int get_value(const struct report *to, const struct node *key, const stru
 
 /* Reads the mapping `n` by its keys; found[i] is the node of keys[i], or NULL. Those of kind OTHER
    are left to the caller. */
-static int read_keys(const struct report *to, const struct node *n, const char *what,
-                     const struct key *keys, size_t count, void *into, const struct node **found)
+static int read_keys(const struct report *to, const struct cf_yaml *n, const char *what,
+                     const struct key *keys, size_t count, void *into, const struct cf_yaml **found)
 {
-    for (const struct node *k = n->child; k; k = k->next->next) {
+    for (const struct cf_yaml *k = n->child; k; k = k->next->next) {
         size_t i = 0;
 
         while (i < count && strcmp(k->text, keys[i].name) != 0)
@@ -203,7 +204,7 @@ static int read_keys(const struct report *to, const struct node *n, const char *
     return 0;
 }
 
-int cfm_unknown_key(const struct report *to, const struct node *key, const char *where,
+int cfm_unknown_key(const struct report *to, const struct cf_yaml *key, const char *where,
                     const char *const *names, size_t count)
 {
     char list[256];
@@ -288,14 +289,14 @@ int cfm_settle_cpus(const struct report *to, size_t line, struct cf_machine *m)
     return 0;
 }
 
-static int read_level(const struct report *to, const struct node *n, struct cf_machine *m)
+static int read_level(const struct report *to, const struct cf_yaml *n, struct cf_machine *m)
 {
-    const struct node *found[COUNT(level_keys)] = {NULL};
+    const struct cf_yaml *found[COUNT(level_keys)] = {NULL};
     struct cf_level *l = &m->level[m->levels];
 
-    if (n->kind != NODE_MAP)
+    if (n->kind != CF_YAML_MAP)
         return cfm_fail(to, n->line, "a level is %s: give {name: ..., size: ..., ways: ...}",
-                        cfm_node_names[n->kind]);
+                        cf_yaml_kinds[n->kind]);
     *l = (struct cf_level){
         .line = m->line_size, .shared_by = 1, .write_back = 1, .write_allocate = 1};
     if (read_keys(to, n, "a level", level_keys, COUNT(level_keys), l, found) < 0)
@@ -310,14 +311,14 @@ static int read_level(const struct report *to, const struct node *n, struct cf_m
     return 0;
 }
 
-static int read_levels(const struct report *to, const struct node *n, struct cf_machine *m)
+static int read_levels(const struct report *to, const struct cf_yaml *n, struct cf_machine *m)
 {
-    if (n->kind != NODE_LIST)
+    if (n->kind != CF_YAML_LIST)
         return cfm_fail(to, n->line, "'levels' is %s: give a list, one cache a line after '- '",
-                        cfm_node_names[n->kind]);
+                        cf_yaml_kinds[n->kind]);
     if (!n->child)
         return cfm_fail(to, n->line, "'levels' is empty: describe at least one cache");
-    for (const struct node *l = n->child; l; l = l->next) {
+    for (const struct cf_yaml *l = n->child; l; l = l->next) {
         if (m->levels == CF_MAX_LEVELS)
             return cfm_fail(to, l->line, "more than %d levels: remove some", CF_MAX_LEVELS);
         if (read_level(to, l, m) < 0)
@@ -326,29 +327,55 @@ static int read_levels(const struct report *to, const struct node *n, struct cf_
     return 0;
 }
 
-static int read_machine(const struct report *to, const struct node *root, struct cf_machine *m)
+/* A text of any length. */
+static int keep_text(const struct report *to, const struct cf_yaml *key, char **text)
 {
-    enum { NAME, SOURCE, CPUS, CLOCK, LINE, LEVELS, LATENCY };
-    const struct node *found[COUNT(machine_keys)] = {NULL};
+    const struct cf_yaml *n = key->next;
 
-    if (root->kind != NODE_MAP)
+    if (n->kind != CF_YAML_TEXT)
+        return cfm_fail(to, n->line, "'%s' is %s: give a text", key->text, cf_yaml_kinds[n->kind]);
+    *text = strdup(n->text);
+    return *text ? 0 : cfm_refuse(to, ENOMEM);
+}
+
+/* GRADE: where from. */
+static int read_latency_source(const struct report *to, const struct cf_yaml *key,
+                               struct cf_machine *m)
+{
+    static const char *const grades[] = {"manual", "measured", "derived", "estimate"};
+    char list[256];
+    size_t length;
+
+    if (keep_text(to, key, &m->latency_source) < 0)
+        return -1;
+    length = strcspn(m->latency_source, ":");
+    for (size_t i = 0; m->latency_source[length] && i < COUNT(grades); i++)
+        if (strlen(grades[i]) == length && memcmp(m->latency_source, grades[i], length) == 0)
+            return 0;
+    return cfm_fail(
+        to, key->next->line,
+        "'latency_source' does not begin with a grade: give one of %s, a colon and where"
+        " the numbers come from",
+        cfm_name_list(list, sizeof list, grades, COUNT(grades)));
+}
+
+static int read_machine(const struct report *to, const struct cf_yaml *root, struct cf_machine *m)
+{
+    enum { NAME, SOURCE, CPUS, CLOCK, LINE, LEVELS, LATENCY, LATENCY_SOURCE };
+    const struct cf_yaml *found[COUNT(machine_keys)] = {NULL};
+
+    if (root->kind != CF_YAML_MAP)
         return cfm_fail(to, root->line,
                         "is %s: a description is a mapping with line_size and levels",
-                        cfm_node_names[root->kind]);
+                        cf_yaml_kinds[root->kind]);
     if (read_keys(to, root, "a machine", machine_keys, COUNT(machine_keys), m, found) < 0)
         return -1;
     for (size_t i = 0; i < COUNT(machine_keys); i++)
         if (machine_keys[i].required && !found[i])
             return cfm_fail(to, root->line, "has no '%s': add it", machine_keys[i].name);
-    if (found[SOURCE]) {
-        const struct node *n = found[SOURCE]->next;
-
-        if (n->kind != NODE_TEXT)
-            return cfm_fail(to, n->line, "'source' is %s: give a text", cfm_node_names[n->kind]);
-        m->source = strdup(n->text);
-        if (!m->source)
-            return cfm_refuse(to, ENOMEM);
-    }
+    if ((found[SOURCE] && keep_text(to, found[SOURCE], &m->source) < 0) ||
+        (found[LATENCY_SOURCE] && read_latency_source(to, found[LATENCY_SOURCE], m) < 0))
+        return -1;
     if (read_levels(to, found[LEVELS]->next, m) < 0 ||
         (found[LATENCY] && cfm_read_latency(to, found[LATENCY]->next, m) < 0))
         return -1;
@@ -392,20 +419,25 @@ static char *read_file(const struct report *to, const char *path, size_t *size)
 
 int cfm_load_file(const struct report *to, const char *path, struct cf_machine *m)
 {
+    static const struct cf_yaml_rules rules = {.depth = 8, .values = 4096, .strict = 1};
     size_t size = 0;
     char *bytes = read_file(to, path, &size);
-    struct node *root;
+    struct cf_yaml_problem wrong;
+    struct cf_yaml *root;
     int status;
 
     if (!bytes)
         return -1;
-    root = cfm_read_yaml(to, bytes, size);
+    status = cf_yaml_read(bytes, size, &rules, &root, &wrong);
     free(bytes);
+    if (status != 0)
+        return wrong.no_memory ? cfm_refuse(to, ENOMEM)
+                               : cfm_fail(to, wrong.line, "%s", wrong.text);
     if (!root)
-        return -1;
+        return cfm_fail(to, 0, "is empty: a description has at least line_size and levels");
     m->file = strdup(path);
     status = m->file ? read_machine(to, root, m) : cfm_refuse(to, ENOMEM);
-    cfm_node_free(root);
+    cf_yaml_free(root);
     if (status == 0 && !m->name[0]) {
         const char *slash = strrchr(path, '/');
         const char *base = slash ? slash + 1 : path;

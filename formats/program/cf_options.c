@@ -18,6 +18,13 @@ static const struct option common[] = {
     {NULL, 0, NULL, 0},
 };
 
+static const struct cf_option *find(const struct cf_option *table, const char *name)
+{
+    while (strcmp(table->name, name) != 0)
+        table++;
+    return table;
+}
+
 /* The tables of getopt_long(); the value of an option is its place, from FIRST up. */
 static void list(const struct cf_option *table, struct option *longs, char *letters)
 {
@@ -26,11 +33,12 @@ static void list(const struct cf_option *table, struct option *longs, char *lett
 
     letters += sprintf(letters, "+qh");
     for (; o->name; o++) {
-        const int argument =
-            o->may_lack ? optional_argument
-            : o->takes == CF_TAKES_FLAG || o->takes == CF_TAKES_FORM || o->takes == CF_TAKES_READY
-                ? no_argument
-                : required_argument;
+        const struct cf_option *is = o->takes == CF_TAKES_OLD ? find(table, o->words) : o;
+        const int argument = is->may_lack ? optional_argument
+                             : is->takes == CF_TAKES_FLAG || is->takes == CF_TAKES_FORM ||
+                                     is->takes == CF_TAKES_READY
+                                 ? no_argument
+                                 : required_argument;
 
         *longs++ = (struct option){o->name, argument, NULL, FIRST + (int)(o - table)};
         if (o->letter)
@@ -45,13 +53,6 @@ static void list(const struct cf_option *table, struct option *longs, char *lett
     /* "+" at the begin: options end where a command begins */
     if (o->takes != CF_TAKES_COMMAND_END)
         memmove(begin, begin + 1, strlen(begin));
-}
-
-static const struct cf_option *find(const struct cf_option *table, const char *name)
-{
-    while (strcmp(table->name, name) != 0)
-        table++;
-    return table;
 }
 
 static void add(const struct cf_tool *t, const struct cf_option *o, const char *name,

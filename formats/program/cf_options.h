@@ -94,12 +94,12 @@ struct cf_option {
 /* An earlier name of another option of the table: taken with a warning, once each time. */
 #define CF_OLD(now) .takes = CF_TAKES_OLD, .words = (now)
 
-/* --csv and --term, of programs that print CSV, or what is for people where standard output is a
-   terminal: see cf_tool_term(). */
+/* --csv, --term and --json: see cf_rows.h. */
 #define CF_FORM_OPTIONS                                                                            \
     {"csv", .takes = CF_TAKES_FORM, .least = CF_OPT_CSV},                                          \
+        {"term", .takes = CF_TAKES_FORM, .least = CF_OPT_TERM},                                    \
     {                                                                                              \
-        "term", .takes = CF_TAKES_FORM, .least = CF_OPT_TERM                                       \
+        "json", .takes = CF_TAKES_FORM, .least = CF_OPT_JSON                                       \
     }
 
 /* The last of the table, with what all programs have, what all have that read streams, and where

@@ -14,15 +14,20 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/base/cf_number.h"
 #include "formats/base/cf_text.h"
 #include "formats/machine/cf_machine.h"
+#include "formats/program/cf_rows.h"
 #include "cf_tool.h"
 
 enum { MESSAGE = 8192 };
@@ -55,7 +60,8 @@ static void warn_list(const struct cf_tool *t, const char *format, va_list list)
     int kept = errno;
 
     progress_clear();
-    errno = kept; /* for %m */
+    (void)cf_rows_flush(); /* on a terminal the message stands below the rows before it */
+    errno = kept;          /* for %m */
     vsnprintf(message, sizeof message, format, list);
     fprintf(stderr, "%s: %s\n", t->name, cf_text_safe(safe, sizeof safe, message));
 }
@@ -93,9 +99,18 @@ void *cf_need(const struct cf_tool *t, void *memory)
     return memory;
 }
 
-void *cf_column_room(const struct cf_tool *t, size_t width)
+struct cf_room {
+    struct cf_room *next;
+    _Alignas(max_align_t) uint64_t column[];
+};
+
+void *cf_column_room(struct cf_tool *t, size_t width)
 {
-    return cf_need(t, calloc(CF_FILE_ROWS, width));
+    struct cf_room *room = cf_need(t, calloc(1, sizeof(*room) + CF_FILE_ROWS * width));
+
+    room->next = t->rooms;
+    t->rooms = room;
+    return room->column;
 }
 
 /* ---- command line ---- */
@@ -152,6 +167,8 @@ void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, co
 {
     hold_standard_streams();
     *t = (struct cf_tool){.name = name, .usage = usage};
+    /* where it is ignored, as by some that start programs, no child's status comes */
+    t->child_action = signal(SIGCHLD, SIG_DFL);
     t->line = cf_need(t, quoted_line(argc, argv, name));
     /* getopt begins its messages with argv[0], which may be a long path. */
     if (argc > 0)
@@ -161,10 +178,12 @@ void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, co
 /* Flushes standard output; -1 with a message when anything did not arrive. */
 static int flush_stdout(const struct cf_tool *t)
 {
-    int before = ferror(stdout);
+    int before, laid_out;
 
     errno = 0;
-    if (fflush(stdout) == 0 && !before)
+    laid_out = cf_rows_end();
+    before = ferror(stdout);
+    if (laid_out == 0 && fflush(stdout) == 0 && !before)
         return 0;
     if (errno)
         cf_warn(t, "standard output: %s", strerror(errno));
@@ -195,6 +214,7 @@ void cf_common_option(struct cf_tool *t, int option)
         return;
     case CF_OPT_CSV:
     case CF_OPT_TERM:
+    case CF_OPT_JSON:
         t->form = option;
         return;
     case 'h':
@@ -294,6 +314,17 @@ int cf_tool_term(const struct cf_tool *t)
     return t->form ? t->form == CF_OPT_TERM : isatty(STDOUT_FILENO);
 }
 
+unsigned cf_tool_columns(void)
+{
+    const char *said = getenv("COLUMNS");
+    struct winsize size;
+    uint64_t n;
+
+    if (said && cf_read_number(said, CF_READ_DECIMAL, 9999, &n) == 0 && n)
+        return (unsigned)n;
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static int later(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec >= b->tv_nsec;
@@ -349,12 +380,15 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
     return cf_reader_refused(r) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT;
 }
 
-/* The input was whole and holds no record of the table that is needed, 0: it does. */
-static int wrong_kind(const struct cf_tool *t, unsigned table)
+/* The input was whole. */
+static int wrong_kind(const struct cf_tool *t, const struct cf_reader *r)
 {
+    unsigned table = cf_reader_lacks(r);
+
     if (!table)
         return CF_EXIT_OK;
-    cf_warn(t, "the input has records, but none of table %s, which %s", cf_table_name(table),
+    cf_warn(t, "%s: there are records, but none of table %s, which %s", cf_reader_input(r),
+            cf_table_name(table),
             table == CF_LINE || table == CF_SNAPSHOT
                 ? "cf-cache --snapshot-every and cf-capture snapshot write"
                 : "recordings of accesses have");
@@ -369,7 +403,7 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
     if (r) {
         status = cf_tool_problems(t, r);
         if (!status)
-            status = wrong_kind(t, cf_reader_lacks(r));
+            status = wrong_kind(t, r);
         cf_reader_close(r);
     }
     refused = status == CF_EXIT_ENVIRONMENT;
@@ -390,6 +424,10 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
         /* EBADF: we were started with standard output closed and wrote nothing. */
         cf_warn(t, "standard output: %s", strerror(errno));
         status = CF_EXIT_ENVIRONMENT;
+    }
+    for (struct cf_room *next; t->rooms; t->rooms = next) {
+        next = t->rooms->next;
+        free(t->rooms);
     }
     free(t->line);
     t->line = NULL;

@@ -13,16 +13,18 @@
 enum { CF_EXIT_OK = 0, CF_EXIT_INPUT = 1, CF_EXIT_USAGE = 2, CF_EXIT_ENVIRONMENT = 3 };
 
 /* What is printed: see cf_tool_term(). */
-enum { CF_OPT_CSV = 1002, CF_OPT_TERM };
+enum { CF_OPT_CSV = 1002, CF_OPT_TERM, CF_OPT_JSON };
 
 struct cf_machine;
 
 struct cf_tool {
-    const char *name;  /* of the program, in messages */
-    const char *usage; /* text of --help, fits a screen */
+    const char *name;      /* of the program, in messages */
+    const char *usage;     /* text of --help, fits a screen */
+    struct cf_room *rooms; /* see cf_column_room() */
     char *line; /* the command line, quoted for a shell: the chain's entry; freed at finish */
+    void (*child_action)(int); /* what SIGCHLD did before, for programs that we start */
     int quiet;
-    int form;             /* of what is printed: 0, CF_OPT_CSV or CF_OPT_TERM */
+    int form;             /* of what is printed: 0, or such an option */
     int stdin_taken;      /* a reader reads it */
     uint64_t max_strings; /* bytes, see cf_reader_max_strings(); 0: not stated */
 };
@@ -30,8 +32,8 @@ struct cf_tool {
 /* Prepares `t`: name, usage, command line. Call first in main(). */
 void cf_tool_init(struct cf_tool *t, int argc, char **argv, const char *name, const char *usage);
 
-/* Acts on a common option: --help and --version print and exit 0, -q, --max-strings, --csv and
-   --term are noted; anything else (a bad option, which getopt has reported) exits with
+/* Acts on a common option: --help and --version print and exit 0, -q, --max-strings, --csv,
+   --term and --json are noted; anything else (a bad option, which getopt has reported) exits with
    CF_EXIT_USAGE after pointing to --help. */
 void cf_common_option(struct cf_tool *t, int option);
 
@@ -48,9 +50,9 @@ void cf_out_of_memory(const struct cf_tool *t) __attribute__((noreturn));
 /* What an allocation returned; where that is NULL, the program ends as above. */
 void *cf_need(const struct cf_tool *t, void *memory);
 
-/* Zeroed room for a column of the longest frame that a reader hands out, the caller's to free;
+/* Zeroed room for a column of the longest frame that a reader hands out, until cf_tool_finish();
    exits as above. `width` is in bytes a row. */
-void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
+void *cf_column_room(struct cf_tool *t, size_t width) CF_MUST_CHECK;
 
 /* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
    standard input is asked for and is a terminal, or another reader took it. */
@@ -95,9 +97,12 @@ void cf_tool_fit(struct cf_tool *t, struct cf_reader *r);
    the end frame, and a file without its name. */
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
 
-/* Whether what goes to standard output is for people, a table or a drawing, and not CSV: as --csv
-   and --term say, the last of them, else where it is a terminal. */
+/* Whether what goes to standard output is for people, a table or a drawing, and not CSV or JSON: as
+   --csv, --term and --json say, the last of them, else where it is a terminal. See cf_rows.h. */
 int cf_tool_term(const struct cf_tool *t);
+
+/* Columns of the terminal that standard output is, or as COLUMNS says; 0: neither. */
+unsigned cf_tool_columns(void);
 
 /* Has `write` write a file beside `path`, which takes its name when it is whole; "-" is standard
    output, and a device or pipe is written as it is. `write` returns 0, or -1 when that failed.

@@ -10,6 +10,7 @@
 #include <csv.h>
 
 #include "formats/base/cf_text.h"
+#include "formats/program/cf_rows.h"
 #include "cf_tool.h"
 
 static void separate(FILE *out, int first)
@@ -38,6 +39,10 @@ static void csv_field(FILE *out, const char *text)
 
     if (length == 0)
         return;
+    if (cf_rows_quote(out)) {
+        csv_fwrite(out, text, length);
+        return;
+    }
     /* Blanks at the ends are quoted too: many readers, libcsv among them, would drop them. */
     if (strpbrk(text, ",\"\r\n") || strchr(" \t", text[0]) || strchr(" \t", text[length - 1]))
         csv_fwrite(out, text, length);

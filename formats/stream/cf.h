@@ -81,14 +81,22 @@ struct cf_facts {
     unsigned count;
 };
 
+/* What a recording says of where it was made: keys of `recorded` in the header. */
+#define CF_RECORDED_KEYS(K)                                                                        \
+    K(DATE, "date") K(HOST, "host") K(KERNEL, "kernel") K(CPU, "cpu") K(TOOL, "tool")
+#define CF_RECORDED_ID(id, name) CF_RECORDED_##id,
+enum cf_recorded { CF_RECORDED_KEYS(CF_RECORDED_ID) CF_RECORDED };
+
 /* What the YAML of a header says; a NULL or 0 is not stated. */
 struct cf_header {
-    char *clock_unit;      /* instructions, cycles, nanoseconds */
-    uint64_t clock_hz;     /* ticks of the clock in a second */
-    char *machine;         /* name of the machine that was observed */
-    uint32_t line_size;    /* bytes, as its machine description says */
-    char *source;          /* program that captured */
-    char *command;         /* command line that was observed */
+    char *clock_unit;   /* instructions, cycles, nanoseconds */
+    uint64_t clock_hz;  /* ticks of the clock in a second */
+    char *machine;      /* name of the machine that was observed */
+    uint32_t line_size; /* bytes, as its machine description says */
+    char *source;       /* program that captured */
+    char *command;      /* command line that was observed */
+    int here;           /* for a writer: what is recorded runs here and now, so that it fills in: */
+    char *recorded[CF_RECORDED];
     struct cf_facts facts; /* of columns */
     unsigned chain;        /* programs so far; bits 24 to 31 of a string id name one of them */
     char *yaml;            /* the whole document, with what we do not know */
@@ -133,9 +141,14 @@ struct cf_reader *cf_reader_open(char *const *files, int count) CF_MUST_CHECK;
    0: none in particular, but the table, see cf_reader_lacks(). */
 void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum cf_need need);
 
-/* Where records came, but none of a table of which a column is required, or none with that column:
-   that table, the first of several; else 0. For programs that would print a result of nothing. */
+/* Where what is required did not come, though records did: of another kind of recording (snapshots
+   instead of accesses), or without a column, or where not even a header came, which is a problem
+   by itself: the first table of which a column is required; else 0.
+   For programs that would print a result of nothing. */
 unsigned cf_reader_lacks(const struct cf_reader *r);
+
+/* The input for messages: a file's name, "standard input" or, of several, "the inputs". */
+const char *cf_reader_input(const struct cf_reader *r);
 
 /* Asks for every column of every table. */
 void cf_reader_want_all(struct cf_reader *r);
@@ -238,10 +251,10 @@ struct cf_values {
     uint64_t constant;
 };
 
-/* path NULL: standard output, for the next program; else a packed file, which is written beside
-   its name and takes it when closed. Of a file that has the name it keeps the permissions, and a
-   link stays one. `program` is the command line that the header's chain gets. NULL without memory;
-   a file that cannot be made shows at the first write. */
+/* path NULL: standard output, for the next program, and packed where that is a regular file; else a
+   packed file, which is written beside its name and takes it when closed. Of a file that has the
+   name it keeps the permissions, and a link stays one. `program` is the command line that the
+   header's chain gets. NULL without memory; a file that cannot be made shows at the first write. */
 struct cf_writer *cf_writer_open(const char *path, const char *program) CF_MUST_CHECK;
 
 /* For what not everybody may know, before anything is written: only the owner may read a file that

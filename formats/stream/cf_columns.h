@@ -29,7 +29,7 @@ enum cf_table_trait {
     T(CF_NAME, 4, "name", 0)                                                                       \
     /* time pid tid parent op label: a process or thread begins, is named, ends */                 \
     T(CF_TASK, 16, "task", CF_TABLE_STATE | CF_TABLE_PROCESS | CF_TABLE_FAMILY)                    \
-    /* time pid op start end offset perms label: a mapping comes or goes */                        \
+    /* time pid op start end offset perms label build: a mapping comes or goes */                  \
     T(CF_MAP, 17, "map", CF_TABLE_STATE | CF_TABLE_PROCESS)                                        \
     /* pid stack parent pc: one node of the calling-context tree */                                \
     T(CF_STACK, 18, "stack", CF_TABLE_BEFORE | CF_TABLE_PROCESS)                                   \
@@ -99,6 +99,7 @@ enum cf_type {
     /* parent node (0 = root), or parent process of a task */                                      \
     C(CF_PARENT, 23, "parent", CF_U32, NULL)                                                       \
     C(CF_COUNT, 24, "count", CF_U64, NULL)   /* instructions that a thread has executed */         \
+    C(CF_BUILD, 25, "build", CF_STR, NULL)   /* which build of a file is mapped */                 \
     C(CF_SNAP, 32, "snapshot", CF_U32, NULL) /* number of a snapshot */                            \
     C(CF_SET, 33, "set", CF_U32, NULL)                                                             \
     C(CF_WAY, 34, "way", CF_U32, NULL)                                                             \

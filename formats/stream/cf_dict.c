@@ -244,6 +244,8 @@ void cfr_count_rows(struct cf_reader *r, uint32_t table, uint64_t rows)
 {
     struct total *t = total_of(r, table);
 
+    if (rows) /* also of frames outside the range */
+        r->kinds |= 1u << cfr_kind(table);
     if (t)
         t->rows += rows;
     else if (cfr_room(r, &r->total, &r->total_room, r->totals + 1, sizeof(*r->total)) == 0)

@@ -133,7 +133,6 @@ int cfr_decode(struct cf_reader *r)
             unsigned column = r->want[i].column;
             const char *adder = cf_column_adder(column);
 
-            r->other_came = 1;
             if (r->missing++) /* of one stream, all frames lack it: say so once */
                 return -1;
             cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
@@ -145,7 +144,6 @@ int cfr_decode(struct cf_reader *r)
         }
     }
     r->needed_came |= required;
-    r->other_came |= !required && f->table > CF_SNAPSHOT; /* what is below goes with any records */
     for (unsigned i = 0; i < f->columns; i++) {
         struct cf_data *c = &f->column[i];
         size_t blob;

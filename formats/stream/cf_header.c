@@ -2,74 +2,78 @@
 /*
  * The YAML document in a segment's header. We read the keys that we know and keep the text, so
  * that keys of others survive; the chain stands last, one line a program, so that a filter adds
- * itself by appending a line. Anchors and aliases are refused: they are of no use here and are
- * what YAML bombs are made of.
+ * itself by appending a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <yaml.h>
+#include <string.h>
 
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 #include "formats/base/cf_text.h"
+#include "formats/base/cf_yaml.h"
 #include "cf_wire.h"
 
-enum { MAX_DEPTH = 16, PATH = 64 };
+#define RECORDED_NAME(id, name) name,
+static const char *const recorded_names[CF_RECORDED] = {CF_RECORDED_KEYS(RECORDED_NAME)};
 
 struct parse {
     struct cf_header *h;
     const char *text;
     size_t bytes;
-    char key[MAX_DEPTH][PATH]; /* key last seen at each depth, "" in a sequence */
-    int want_value[MAX_DEPTH]; /* in a mapping: the next scalar is a value */
-    int sequence[MAX_DEPTH];
-    int depth;
     int chain_last;
     int columns; /* 1: in `columns`; 2: after it */
     const char *problem;
+    size_t line; /* of the problem, 0: of none */
     int no_memory;
-    size_t line;
 };
 
-static char *copy(const yaml_event_t *e)
+static void refuse(struct parse *p, const struct cf_yaml *n, const char *problem)
 {
-    return strndup((const char *)e->data.scalar.value, e->data.scalar.length);
+    p->problem = problem;
+    p->line = n->line;
 }
 
-static uint64_t number(struct parse *p, const char *text, uint64_t most)
+static uint64_t number(struct parse *p, const struct cf_yaml *n, uint64_t most)
 {
     uint64_t v = 0;
 
-    if (cf_read_number(text, CF_READ_DECIMAL, most, &v) < 0)
-        p->problem = "a number was expected";
+    if (cf_read_number(n->text, CF_READ_DECIMAL, most, &v) < 0)
+        refuse(p, n, "a number was expected");
     return v;
 }
 
-static void take_value(struct parse *p, const yaml_event_t *e)
+/* A text of the document, or of a mapping in it, whose key is `within`. */
+static void take_value(struct parse *p, const char *within, const char *key,
+                       const struct cf_yaml *n)
 {
     struct cf_header *h = p->h;
-    const char *top = p->key[1];
-    const char *text = (const char *)e->data.scalar.value;
     char **place = NULL;
 
-    if (p->depth == 1) {
-        if (!strcmp(top, "machine"))
+    if (n->kind != CF_YAML_TEXT)
+        return;
+    if (!within) {
+        if (!strcmp(key, "machine"))
             place = &h->machine;
-        else if (!strcmp(top, "source"))
+        else if (!strcmp(key, "source"))
             place = &h->source;
-        else if (!strcmp(top, "command"))
+        else if (!strcmp(key, "command"))
             place = &h->command;
-        else if (!strcmp(top, "line_size"))
-            h->line_size = (uint32_t)number(p, text, 1 << 20);
-    } else if (p->depth == 2 && !strcmp(top, "clock")) {
-        if (!strcmp(p->key[2], "unit"))
+        else if (!strcmp(key, "line_size"))
+            h->line_size = (uint32_t)number(p, n, 1 << 20);
+    } else if (!strcmp(within, "clock")) {
+        if (!strcmp(key, "unit"))
             place = &h->clock_unit;
-        else if (!strcmp(p->key[2], "hz"))
-            h->clock_hz = number(p, text, UINT64_MAX);
+        else if (!strcmp(key, "hz"))
+            h->clock_hz = number(p, n, UINT64_MAX);
+    } else if (!strcmp(within, "recorded")) {
+        for (unsigned i = 0; i < CF_RECORDED; i++)
+            if (!strcmp(key, recorded_names[i]))
+                place = &h->recorded[i];
     }
     if (place) {
         free(*place);
-        *place = copy(e);
+        *place = strdup(n->text);
         p->no_memory |= !*place;
     }
 }
@@ -78,127 +82,93 @@ static void take_value(struct parse *p, const yaml_event_t *e)
 
 /* Where a key of the document stands, in bytes: libyaml counts characters. It must begin a line,
    for facts are put in and taken out by lines. */
-static size_t place_of(struct parse *p, const yaml_event_t *e)
+static size_t place_of(struct parse *p, const struct cf_yaml *key)
 {
     size_t at = p->bytes >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3) ? 3 : 0; /* byte order mark */
 
     for (size_t n = 0; at < p->bytes; at++)
-        if ((p->text[at] & 0xc0) != 0x80 && n++ == e->start_mark.index)
+        if ((p->text[at] & 0xc0) != 0x80 && n++ == key->at)
             break;
     if (at && p->text[at - 1] != '\n')
-        p->problem = "'columns', what follows it and 'chain' must begin a line";
+        refuse(p, key, "'columns', what follows it and 'chain' must begin a line");
     return at;
 }
 
 /* A key of the document. */
-static void top_key(struct parse *p, const yaml_event_t *e)
+static void top_key(struct parse *p, const struct cf_yaml *key)
 {
-    const int columns = !strcmp(p->key[1], "columns");
+    const int columns = !strcmp(key->text, "columns");
 
-    p->chain_last = !strcmp(p->key[1], "chain");
+    p->chain_last = !strcmp(key->text, "chain");
     if (columns && p->columns)
-        p->problem = "'columns' stands twice";
+        refuse(p, key, "'columns' stands twice");
     else if (columns)
-        p->h->facts_at = place_of(p, e);
+        p->h->facts_at = place_of(p, key);
     else if (p->columns == 1)
-        p->h->facts_end = place_of(p, e);
+        p->h->facts_end = place_of(p, key);
     else if (p->chain_last && !p->columns)
-        p->h->facts_at = p->h->facts_end = place_of(p, e);
+        p->h->facts_at = p->h->facts_end = place_of(p, key);
     p->columns = columns ? 1 : p->columns ? 2 : 0;
 }
 
-static int is_name(const yaml_event_t *e)
+static void take_fact(struct parse *p, const struct cf_yaml *column, const struct cf_yaml *key)
 {
-    const size_t n = e->data.scalar.length;
+    const struct cf_yaml *n = key->next;
+    const int number =
+        n->plain && n->length && n->length <= 20 && strspn(n->text, "0123456789") == n->length;
 
-    return n && n < CF_MAX_FACT_NAME && !memchr(e->data.scalar.value, 0, n);
-}
-
-static void take_fact(struct parse *p, const yaml_event_t *e)
-{
-    const char *text = (const char *)e->data.scalar.value;
-    const size_t n = e->data.scalar.length;
-    const int number = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && n && n <= 20 &&
-                       strspn(text, "0123456789") == n;
-
-    if (p->depth != 3)
-        p->problem = "'columns' is no mapping of columns to mappings";
-    else if (memchr(text, 0, n))
-        p->problem = "a fact of a column holds a zero byte";
-    else
-        p->problem = cf_facts_refuse(&p->h->facts, p->key[2], p->key[3]);
-    if (!p->problem && cf_facts_add(&p->h->facts, p->key[2], p->key[3], text, number) != 0)
+    if (n->kind != CF_YAML_TEXT)
+        refuse(p, n, "'columns' is no mapping of columns to mappings");
+    else if (memchr(n->text, 0, n->length))
+        refuse(p, n, "a fact of a column holds a zero byte");
+    else if (cf_facts_refuse(&p->h->facts, column->text, key->text))
+        refuse(p, n, cf_facts_refuse(&p->h->facts, column->text, key->text));
+    else if (cf_facts_add(&p->h->facts, column->text, key->text, n->text, number) != 0)
         p->no_memory = 1;
 }
 
-/* ---- events ---- */
-
-static void scalar(struct parse *p, const yaml_event_t *e)
+/* Columns, or the facts of one, which is NULL for the former. */
+static void take_facts(struct parse *p, const struct cf_yaml *column, const struct cf_yaml *map)
 {
-    int d = p->depth;
-
-    if (d == 0) {
-        p->problem = "the document is no mapping";
-    } else if (p->sequence[d]) {
-        if (d == 2 && !strcmp(p->key[1], "chain"))
-            p->h->chain++;
-    } else if (!p->want_value[d]) {
-        snprintf(p->key[d], PATH, "%s", (const char *)e->data.scalar.value);
-        p->want_value[d] = 1;
-        if (d == 1)
-            top_key(p, e);
-        else if (p->columns == 1 && !is_name(e))
-            p->problem = "a column's or fact's name is empty or too long";
-    } else {
-        if (p->columns == 1)
-            take_fact(p, e);
+    if (map->kind != CF_YAML_MAP)
+        refuse(p, map, "'columns' is no mapping of columns to mappings");
+    for (const struct cf_yaml *k = map->child; k && !p->problem; k = k->next->next)
+        if (!k->length || k->length >= CF_MAX_FACT_NAME || memchr(k->text, 0, k->length))
+            refuse(p, k, "a column's or fact's name is empty or too long");
+        else if (column)
+            take_fact(p, column, k);
         else
-            take_value(p, e);
-        p->want_value[d] = 0;
-    }
+            take_facts(p, k, k->next);
 }
 
-static void open_node(struct parse *p, int sequence)
-{
-    if (p->depth + 1 >= MAX_DEPTH) {
-        p->problem = "nested too deeply";
-        return;
-    }
-    if (p->depth > 0 && !p->sequence[p->depth] && !p->want_value[p->depth]) {
-        p->problem = "a key must be plain text";
-        return;
-    }
-    if (p->depth == 0 && sequence) {
-        p->problem = "the document is no mapping";
-        return;
-    }
-    if (p->columns == 1 && (sequence || p->depth > 2)) {
-        p->problem = "'columns' is no mapping of columns to mappings";
-        return;
-    }
-    p->want_value[p->depth] = 0;
-    p->depth++;
-    p->sequence[p->depth] = sequence;
-    p->want_value[p->depth] = 0;
-    p->key[p->depth][0] = 0;
-}
+/* ---- the document ---- */
 
-static void event(struct parse *p, const yaml_event_t *e)
+static void take_document(struct parse *p, const struct cf_yaml *root)
 {
-    const int list = e->type == YAML_SEQUENCE_START_EVENT;
+    if (root && root->kind != CF_YAML_MAP) {
+        refuse(p, root, "the document is no mapping");
+        return;
+    }
+    for (const struct cf_yaml *k = root ? root->child : NULL; k && !p->problem; k = k->next->next) {
+        const struct cf_yaml *value = k->next;
 
-    if (e->type == YAML_ALIAS_EVENT)
-        p->problem = "aliases are not allowed";
-    else if ((e->type == YAML_SCALAR_EVENT && e->data.scalar.anchor) ||
-             (list && e->data.sequence_start.anchor) ||
-             (e->type == YAML_MAPPING_START_EVENT && e->data.mapping_start.anchor))
-        p->problem = "anchors are not allowed";
-    else if (e->type == YAML_SCALAR_EVENT)
-        scalar(p, e);
-    else if (list || e->type == YAML_MAPPING_START_EVENT)
-        open_node(p, list);
-    else if (e->type == YAML_SEQUENCE_END_EVENT || e->type == YAML_MAPPING_END_EVENT)
-        p->depth--;
+        top_key(p, k);
+        take_value(p, NULL, k->text, value);
+        if (p->columns == 1 && !p->problem)
+            take_facts(p, NULL, value);
+        if (value->kind == CF_YAML_MAP)
+            for (const struct cf_yaml *c = value->child; c; c = c->next->next)
+                take_value(p, k->text, c->text, c->next);
+        else if (p->chain_last)
+            for (const struct cf_yaml *c = value->child; c; c = c->next)
+                p->h->chain += c->kind == CF_YAML_TEXT;
+    }
+    if (!p->problem && !p->chain_last)
+        p->problem = "'chain' must be the last key";
+    if (!p->problem && (p->bytes == 0 || p->text[p->bytes - 1] != '\n'))
+        p->problem = "the last line does not end";
+    if (!p->problem && p->h->chain > CF_CHAIN_MOST)
+        p->problem = "more than 255 programs in the chain";
 }
 
 void cf_header_clear(struct cf_header *h)
@@ -207,6 +177,8 @@ void cf_header_clear(struct cf_header *h)
     free(h->machine);
     free(h->source);
     free(h->command);
+    for (unsigned i = 0; i < CF_RECORDED; i++)
+        free(h->recorded[i]);
     free(h->yaml);
     cf_facts_clear(&h->facts);
     memset(h, 0, sizeof(*h));
@@ -214,43 +186,29 @@ void cf_header_clear(struct cf_header *h)
 
 static int parse(struct cf_header *h, const char *yaml, size_t bytes, char *problem, size_t size)
 {
+    static const struct cf_yaml_rules rules = {.depth = 15, .values = 1 << 16};
     struct parse p = {.h = h, .text = yaml, .bytes = bytes};
-    yaml_parser_t parser;
-    int done = 0;
+    struct cf_yaml_problem invalid;
+    struct cf_yaml *root;
 
     memset(h, 0, sizeof(*h));
-    h->yaml = malloc(bytes + 1);
-    if (!h->yaml || !yaml_parser_initialize(&parser)) {
-        cf_header_clear(h);
-        return -2;
+    if (cf_yaml_read(yaml, bytes, &rules, &root, &invalid) == 0) {
+        h->yaml = malloc(bytes + 1);
+        h->yaml_bytes = bytes;
+        if (h->yaml)
+            *(char *)mempcpy(h->yaml, yaml, bytes) = 0;
+        p.no_memory = !h->yaml;
+        take_document(&p, root);
+    } else {
+        p.no_memory = invalid.no_memory;
+        p.problem = invalid.text;
+        p.line = invalid.line;
     }
-    memcpy(h->yaml, yaml, bytes);
-    h->yaml[bytes] = 0;
-    h->yaml_bytes = bytes;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)yaml, bytes);
-    while (!done && !p.problem && !p.no_memory) {
-        yaml_event_t e;
-
-        if (!yaml_parser_parse(&parser, &e)) {
-            p.problem = parser.problem ? parser.problem : "no YAML";
-            p.no_memory = parser.error == YAML_MEMORY_ERROR;
-            p.line = parser.problem_mark.line;
-            break;
-        }
-        p.line = e.start_mark.line;
-        event(&p, &e);
-        done = e.type == YAML_STREAM_END_EVENT || e.type == YAML_DOCUMENT_END_EVENT;
-        yaml_event_delete(&e);
-    }
-    if (!p.problem && !p.chain_last)
-        p.problem = "'chain' must be the last key";
-    if (!p.problem && (bytes == 0 || yaml[bytes - 1] != '\n'))
-        p.problem = "the last line does not end";
-    if (!p.problem && h->chain > CF_CHAIN_MOST)
-        p.problem = "more than 255 programs in the chain";
-    if (p.problem)
-        snprintf(problem, size, "header line %zu: %s", p.line + 1, p.problem);
-    yaml_parser_delete(&parser);
+    cf_yaml_free(root);
+    if (p.problem && p.line)
+        snprintf(problem, size, "header line %zu: %s", p.line, p.problem);
+    else if (p.problem)
+        snprintf(problem, size, "header: %s", p.problem);
     if (p.problem || p.no_memory)
         cf_header_clear(h);
     return p.no_memory ? -2 : p.problem ? -1 : 0;
@@ -328,6 +286,20 @@ static void name(FILE *out, const char *text)
     fputs(": ", out);
 }
 
+static void write_recorded(FILE *out, char *const *recorded)
+{
+    const char *before = "recorded: {";
+
+    for (unsigned i = 0; i < CF_RECORDED; i++) {
+        if (!recorded[i] || !*recorded[i])
+            continue;
+        fprintf(out, "%s%s: ", before, recorded_names[i]);
+        quoted(out, recorded[i]);
+        before = ", ";
+    }
+    fputs(*before == ',' ? "}\n" : "", out);
+}
+
 /* A line for each column. */
 static void write_facts(FILE *out, const struct cf_facts *l)
 {
@@ -387,6 +359,7 @@ char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
                 fprintf(out, "line_size: %u\n", h->line_size);
             entry(out, "source", h->source);
             entry(out, "command", h->command);
+            write_recorded(out, h->recorded);
         }
         if (facts)
             write_facts(out, facts);

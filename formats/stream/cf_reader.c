@@ -373,6 +373,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
             n = take_header(r);
             if (n) {
                 r->pos += n;
+                r->came = 1;
                 return 1;
             }
             if (!cfr_resync(r)) {
@@ -412,10 +413,25 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
 
 unsigned cf_reader_lacks(const struct cf_reader *r)
 {
-    for (size_t i = 0; i < r->wants && r->other_came && !r->needed_came; i++)
-        if (r->want[i].need == CF_REQUIRED)
-            return r->want[i].table;
-    return 0;
+    unsigned first = 0, kinds = 0;
+
+    for (size_t i = r->wants; i-- > 0;)
+        if (r->want[i].need == CF_REQUIRED) {
+            first = r->want[i].table;
+            kinds |= 1u << cfr_kind(first);
+        }
+    if (r->needed_came)
+        return 0;
+    if (!r->came)
+        return first;
+    return r->missing || (r->kinds & ~1u && !(r->kinds & kinds)) ? first : 0;
+}
+
+const char *cf_reader_input(const struct cf_reader *r)
+{
+    if (r->count > 1)
+        return "the inputs";
+    return r->count == 0 || !strcmp(r->files[0], "-") ? "standard input" : r->files[0];
 }
 
 const char *cf_reader_problem(const struct cf_reader *r)

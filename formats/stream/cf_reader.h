@@ -104,12 +104,24 @@ struct cf_reader {
     uint64_t index_at; /* offset of the first index frame; UINT64_MAX: none came */
 
     unsigned damages;
-    int refused;                 /* by the environment: nothing more is handed out */
-    int needed_came, other_came; /* records with all that is required, and others */
-    unsigned missing;            /* frames not handed out for want of a column */
-    int lost;                    /* frames of this segment are lost: its totals cannot be checked */
+    int came;         /* a segment */
+    int refused;      /* by the environment: nothing more is handed out */
+    int needed_came;  /* records with all that is required */
+    unsigned kinds;   /* that came: bits by cfr_kind() */
+    unsigned missing; /* frames not handed out for want of a column */
+    int lost;         /* frames of this segment are lost: its totals cannot be checked */
     char problem[1024];
 };
+
+/* What kind of recording the rows of a table belong to: 0 any, 1 accesses, 2 snapshots, or their
+   own. */
+static inline unsigned cfr_kind(unsigned table)
+{
+    return table == CF_ACCESS || table == CF_UNPLACED || table == CF_BUS ? 1
+           : table == CF_LINE || table == CF_SNAPSHOT                    ? 2
+           : table > CF_LINE                                             ? 3
+                                                                         : 0;
+}
 
 /* cf_input.c */
 /* Remembers a problem with its place (offset UINT64_MAX: none); only the first one is kept. */

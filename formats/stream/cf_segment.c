@@ -2,10 +2,16 @@
 /*
  * Segments: the header, and at the end the index and the row counts that betray a lost frame.
  */
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
+#include <time.h>
 
+#include "formats/base/cf_number.h"
 #include "cf_writer.h"
 
 static int write_index(struct cf_writer *w, uint64_t *start)
@@ -95,16 +101,77 @@ int cfw_end_segment(struct cf_writer *w)
     return 0;
 }
 
+/* "" where the kernel does not say. NULL with errno where the environment refused. */
+static char *first_cpu(void)
+{
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    char *line = NULL, *name = NULL;
+    const char *colon = NULL;
+    size_t room = 0;
+    int refused;
+
+    while (f && !colon && getline(&line, &room, f) > 0)
+        colon = strncmp(line, "model name", 10) ? NULL : strstr(line, ": ");
+    refused = (!f || (!colon && !feof(f))) && cf_is_refusal(errno);
+    if (!refused)
+        name = colon ? strndup(colon + 2, strcspn(colon + 2, "\n")) : strdup("");
+    free(line);
+    if (f)
+        fclose(f);
+    return name;
+}
+
+/* When, where and by what a recording is made. -1 with errno where the environment refused, EINVAL
+   where it states no time. */
+static int fill_recorded(char *recorded[CF_RECORDED])
+{
+    const char *stated = getenv("SOURCE_DATE_EPOCH"); /* reproducible-builds.org */
+    const uint64_t end = UINT64_C(253402300799);      /* of the year 9999 */
+    uint64_t seconds = (uint64_t)time(NULL);
+    time_t now;
+    struct tm tm;
+    struct utsname u = {0};
+    char date[32] = "";
+
+    if (stated && cf_read_number(stated, CF_READ_DECIMAL, end, &seconds) != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    now = (time_t)seconds;
+    (void)uname(&u);
+    if (gmtime_r(&now, &tm))
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    recorded[CF_RECORDED_DATE] = strdup(date);
+    recorded[CF_RECORDED_HOST] = strdup(u.nodename);
+    if (asprintf(&recorded[CF_RECORDED_KERNEL], "%s %s %s", u.sysname, u.release, u.machine) < 0)
+        recorded[CF_RECORDED_KERNEL] = NULL;
+    recorded[CF_RECORDED_CPU] = first_cpu();
+    recorded[CF_RECORDED_TOOL] = strdup("cacheflow " CF_VERSION);
+    for (unsigned i = 0; i < CF_RECORDED; i++)
+        if (!recorded[i])
+            return -1;
+    return 0;
+}
+
 /* Our header's YAML. NULL with a problem. */
 static char *new_document(struct cf_writer *w, const struct cf_header *h,
                           const struct cf_header *from, size_t *bytes)
 {
     const struct cf_facts none = {0};
     struct cf_facts all = {0};
+    struct cf_header recorded = h ? *h : (struct cf_header){0};
     char *text = NULL;
 
-    if (cf_facts_join(&all, from ? &from->facts : &none, &w->facts) == 0)
-        text = cf_header_text(h, from, w->facts.count ? &all : NULL, w->program, bytes);
+    memset(recorded.recorded, 0, sizeof(recorded.recorded));
+
+    if (h && h->here && fill_recorded(recorded.recorded) != 0)
+        cfw_fail(w, "%s: its header: %s", cfw_target(w),
+                 errno == EINVAL ? "SOURCE_DATE_EPOCH: no seconds since 1970" : strerror(errno));
+    else if (cf_facts_join(&all, from ? &from->facts : &none, &w->facts) == 0)
+        text = cf_header_text(h ? &recorded : NULL, from, w->facts.count ? &all : NULL, w->program,
+                              bytes);
+    for (unsigned i = 0; i < CF_RECORDED; i++)
+        free(recorded.recorded[i]);
     if (!text)
         cfw_fail(w, "%s: out of memory", cfw_target(w));
     else if (*bytes > CF_MAX_HEADER || all.count > CF_MAX_FACTS)

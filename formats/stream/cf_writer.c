@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cf_writer.h"
@@ -58,6 +59,13 @@ static void free_writer(struct cf_writer *w)
     free(w);
 }
 
+static int is_file(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 struct cf_writer *cf_writer_open(const char *path, const char *program)
 {
     struct cf_writer *w = calloc(1, sizeof(*w));
@@ -65,7 +73,7 @@ struct cf_writer *cf_writer_open(const char *path, const char *program)
     if (!w)
         return NULL;
     w->fd = -1;
-    w->packed = path != NULL;
+    w->packed = path || is_file(STDOUT_FILENO);
     w->path = path ? strdup(path) : NULL;
     w->program = strdup(program && *program ? program : "unknown");
     w->strings = cf_strings_new();

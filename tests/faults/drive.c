@@ -13,8 +13,9 @@
  *     3  with a message that begins with the program's name.
  * So a fault in reading an input is 3 too: the input is none the worse for it. With -a the output
  * differs from run to run, and is not compared; with -c what the shell's COMMAND prints about it
- * is. With -s the calls of processes that the PROGRAM starts fail, and not its own; of them memory
- * and close are left alone. A run with the TEXT of a -x in its messages is right however it ends.
+ * is. With -s the calls of processes that the PROGRAM starts fail, and not its own; memory and
+ * close only with -k, and of one that runs the same program. A run with the TEXT of a -x in its
+ * messages is right however it ends.
  * Each wrong run is one line on standard output; the last line counts the runs. Exit status 0 when
  * all were right, 1 when not, 2 for wrong usage, 3 when runs could not be made.
  *
@@ -195,13 +196,13 @@ static void watch(pid_t pid, int pidfd, int listener, struct run *r)
 {
     struct seccomp_notif_sizes sizes;
     struct seccomp_notif *ask;
-    int ended = 0;
+    int ended = 0, hung_up = listener < 0;
 
     if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0 ||
         !(ask = malloc(sizes.seccomp_notif)))
         die("seccomp");
     for (;;) {
-        struct pollfd p[2] = {{.fd = listener, .events = POLLIN},
+        struct pollfd p[2] = {{.fd = hung_up ? -1 : listener, .events = POLLIN},
                               {.fd = ended ? -1 : pidfd, .events = POLLIN}};
         int n = poll(p, 2, ended ? 10000 : WALL_MS);
         if (n < 0 && errno == EINTR)
@@ -223,7 +224,9 @@ static void watch(pid_t pid, int pidfd, int listener, struct run *r)
                 die("waitpid");
             ended = 1;
         }
-        if (ended && (listener < 0 || p[0].revents & POLLHUP))
+        /* no process is left that could ask; the last one may still be ending */
+        hung_up |= (p[0].revents & POLLHUP) != 0;
+        if (ended && hung_up)
             break;
     }
     free(ask);
@@ -272,7 +275,7 @@ static struct run run_once(enum fault_kind kind, uint64_t nth)
     pid_t pid = -1;
     char c;
 
-    *page = (struct faults){.kind = kind, .nth = nth};
+    *page = (struct faults){.kind = kind, .nth = nth, .started = started};
     for (unsigned i = 0; i < file_count; i++)
         unlink(files[i]);
     if (before && system(before) != 0)
@@ -493,7 +496,7 @@ int main(int argc, char **argv)
         return 3;
     }
     for (int k = 0; k < KINDS; k++)
-        if ((!chosen || chosen & 1u << k) && (!started || kinds[k].error)) {
+        if (chosen ? chosen & 1u << k : !started || kinds[k].error) {
             if (only)
                 try((enum fault_kind)k, only, &whole);
             else

@@ -13,10 +13,11 @@ enum fault_kind { FAULT_MALLOC, FAULT_OPEN, FAULT_READ, FAULT_WRITE, FAULT_CLOSE
 
 struct faults {
     uint32_t kind;
-    uint64_t nth;   /* the call that fails, from 1 */
-    uint64_t count; /* calls of this kind so far */
-    pid_t pid;      /* the process under test; what it starts is left alone */
-    uint32_t armed; /* set when the loader has done its work */
+    uint64_t nth;     /* the call that fails, from 1 */
+    uint64_t count;   /* calls of this kind so far */
+    pid_t pid;        /* the process under test */
+    uint32_t started; /* calls of what it starts fail, not its own */
+    uint32_t armed;   /* set when the loader has done its work */
 };
 
 #endif

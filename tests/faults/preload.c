@@ -48,7 +48,7 @@ __attribute__((constructor)) static void arm(void)
 /* Whether this call is the one. A forked child has the page too. */
 static int fails(enum fault_kind kind)
 {
-    if (!page || page->kind != kind || page->pid != getpid())
+    if (!page || page->kind != kind || (page->pid == getpid()) == (page->started != 0))
         return 0;
     return __atomic_add_fetch(&page->count, 1, __ATOMIC_RELAXED) == page->nth;
 }

@@ -260,7 +260,7 @@ static void write_seed(const char *where, int how)
     struct cf_wire_thread thread = {EVENT(CF_WIRE_THREAD, thread), pid_of(0), 0};
     struct cf_wire_task task_event = {
         {CF_WIRE_TASK, sizeof task_event + 4}, pid_of(0), CF_WIRE_TASK_START};
-    struct cf_wire_map m = {{CF_WIRE_MAP, sizeof m + 4}, 0x1000, 0x3000, 0, 5, 0};
+    struct cf_wire_map m = {{CF_WIRE_MAP, sizeof m + 4}, 0x1000, 0x3000, 0, 5, 0, 0, 0};
     struct cf_wire_context c = {EVENT(CF_WIRE_CONTEXT, c), 1, 0, 0x1004};
     struct cf_wire_object o = {EVENT(CF_WIRE_ALLOC, o), 0x5000, 64, 1, 0};
     struct cf_wire_cut cut = {EVENT(CF_WIRE_CUT, cut), 1, 0, 0x1004};

@@ -163,7 +163,7 @@ static const struct {
     {"leak", check_leak},       {"clients", check_clients},     {"unplug", check_unplug},
     {"fuzz", check_fuzz},       {"rights", check_rights},       {"unload", check_unload},
     {"map", check_map},         {"truncated", check_truncated}, {"stuck", check_stuck},
-    {"hugetlb", check_hugetlb}, {"geometry", check_geometry},
+    {"hugetlb", check_hugetlb}, {"geometry", check_geometry},   {"refused", check_refused},
 };
 
 int main(int argc, char **argv)

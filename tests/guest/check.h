@@ -80,6 +80,7 @@ void check_unplug(int argc, char **argv);
 void check_fuzz(int argc, char **argv);
 void check_rights(int argc, char **argv);
 void check_unload(int argc, char **argv);
+void check_refused(int argc, char **argv);
 void check_map(int argc, char **argv);
 
 #endif

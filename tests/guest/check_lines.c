@@ -110,10 +110,13 @@ void check_fill(int argc, char **argv)
 
 static uint64_t sum_of(const char *bytes, uint64_t count)
 {
-    uint64_t sum = 1469598103934665603u;
+    uint64_t sum = 1469598103934665603u, word;
 
-    for (uint64_t i = 0; i < count; i++)
-        sum = (sum ^ (uint8_t)bytes[i]) * 1099511628211u;
+    MUST(count % sizeof word == 0, "%llu bytes are not whole words", (unsigned long long)count);
+    for (uint64_t i = 0; i < count; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        sum = (sum ^ word) * 1099511628211u;
+    }
     return sum;
 }
 

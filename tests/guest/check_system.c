@@ -652,12 +652,11 @@ void check_fuzz(int argc, char **argv)
         unsigned long command = known[random_u32() % 6], address = random_address(mine);
         uint32_t random = random_u32();
 
-        for (uint32_t j = 0; j < 4096; j += 4) {
+        for (uint32_t j = 0; i % 16 == 0 && j < 4096; j += 4) {
             uint32_t value = random_u32();
 
             value = value & 0x100 ? value & 7 : value;
-            if (i % 16 == 0)
-                memcpy(mine + j, &value, 4);
+            memcpy(mine + j, &value, 4);
         }
         if (random % 8 == 0)
             command ^= 1ul << random_u32() % 32;
@@ -745,13 +744,42 @@ static int unload(void)
     return (int)syscall(SYS_delete_module, "cacheflow", O_NONBLOCK);
 }
 
-static void load(const char *parameters)
+static bool load(const char *parameters)
 {
     int file = open("/cacheflow.ko", O_RDONLY);
+    bool loaded;
 
     MUST(file >= 0, "/cacheflow.ko: %s", strerror(errno));
-    MUST(syscall(SYS_finit_module, file, parameters, 0) == 0, "loading: %s", strerror(errno));
+    loaded = syscall(SYS_finit_module, file, parameters, 0) == 0;
     close(file);
+    return loaded;
+}
+
+/* refused WORDS PARAMETERS: the module is not loaded with these, and the kernel's log tells why in
+   these words. */
+void check_refused(int argc, char **argv)
+{
+    MUST(argc == 2, "refused WORDS PARAMETERS");
+    int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+    char record[1024], told[sizeof record] = "";
+    bool found = false;
+    ssize_t got;
+
+    MUST(log >= 0 && lseek(log, 0, SEEK_END) >= 0, "/dev/kmsg: %s", strerror(errno));
+    MUST(!load(argv[1]), "it was accepted");
+    /* One record a read: what it is, a semicolon, the text. */
+    while (!found && (got = read(log, record, sizeof record - 1)) > 0) {
+        const char *text;
+
+        record[got] = '\0';
+        text = strchr(record, ';');
+        snprintf(told, sizeof told, "%.*s", text ? (int)strcspn(text + 1, "\n") : 0,
+                 text ? text + 1 : "");
+        found = strstr(told, argv[0]) != NULL;
+    }
+    MUST(found, "the log does not tell '%s', but last '%s'", argv[0], told);
+    close(log);
+    note("%s", told);
 }
 
 /* unload RAM ROUNDS PARAMETERS: unloading is refused while anybody has the device and clean when
@@ -801,7 +829,7 @@ void check_unload(int argc, char **argv)
         waitpid(child, NULL, 0);
         *taken = 0;
         MUST(access(CACHEFLOW_DEVICE, F_OK) < 0, "the device stays");
-        load(argv[2]);
+        MUST(load(argv[2]), "loading: %s", strerror(errno));
         deadline = now_ns() + 20000000000u;
         while (access(CACHEFLOW_DEVICE, F_OK) < 0)
             MUST(now_ns() < deadline, "no device after loading");

@@ -7,9 +7,10 @@
 #   $G     where the guests' files are
 #   $S     where what is built stands, for all suites of this build
 #   $WHY   why there is no guest, when there is none: every test is skipped by that
+#   $WHY_PROGRAMS   why there are no programs of ours in it, when there are none
 
 guest_build() { # guest_build ARCH: into $S/ARCH, and what a guest takes of it into $G/ARCH
-    export G=$BATS_FILE_TMPDIR S=$B/guest WHY=
+    export G=$BATS_FILE_TMPDIR S=$B/guest WHY='' WHY_PROGRAMS=''
     local said status=0
     if sanitized; then
         WHY="nothing that runs in the guest is built with the sanitizers"
@@ -30,7 +31,7 @@ guest_programs() {
     said=$(CF_B=$B "$ROOT/tests/guest/guest" programs "$1" "$S/$1" 2>&1) || status=$?
     case $status in
     0) ln -s "$S/$1/extra" "$G/$1" ;;
-    3) WHY=${said##*$'\n'} ;;
+    3) WHY_PROGRAMS=${said##*$'\n'} ;;
     *) fail "the programs for $1 do not build:" "$said" ;;
     esac
 }
@@ -49,6 +50,11 @@ guest_boot() {
 guest_here() {
     [[ -z $WHY ]] || skip "$WHY"
     [[ ! -f $G/why ]] || skip "$(<"$G/why")"
+}
+
+programs_here() {
+    guest_here
+    [[ -z $WHY_PROGRAMS ]] || skip "$WHY_PROGRAMS"
 }
 
 # passed NAME CHECK: the guest of that name has passed that check, and what it measured is shown

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * tagram.ko, for tests only: cache tag memories that do not exist. Emulators have no caches, and
- * what RAMINDEX does is undefined there. This module puts a kprobe on each such instruction of
+ * what RAMINDEX does is undefined there. This module replaces each such instruction of
  * cacheflow.ko, by the names in kmod/ramindex_arm64.S, while that module is being loaded, and
- * answers it from tables that a test has written: so everything in cacheflow.ko runs as it would on
- * the real CPU. It encodes entries on its own, from the manuals' tables, and does not share code
- * with what decodes them.
+ * answers it from tables that a test has written (tagram_detour.h): so everything in cacheflow.ko
+ * runs as it would on the real CPU. It encodes entries on its own, from the manuals' tables, and
+ * does not share code with what decodes them.
  *
- * whole=1 answers the command and the reading of its result in one exception instead of two or
- * three, after looking whether the instructions are the right ones: it takes half the time.
+ * whole=1 answers the command and the reading of its result in one instead of two or three, after
+ * looking whether the instructions are the right ones.
  *
  * Entries that are not valid hold noise, as do the bits that a real memory does not hold reliably.
  * A command that no such CPU would take, or one that comes with interrupts on, is counted in the
@@ -21,7 +21,6 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/kprobes.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -68,6 +67,8 @@ static int hold(int number)
 }
 
 #ifdef CONFIG_ARM64
+
+#include "tagram_detour.h"
 
 static unsigned int claim;
 module_param(claim, uint, 0644);
@@ -170,7 +171,7 @@ static u32 d_data[2], i_data[2];
 #define MRS_I1 0xd538f021u
 
 /* What follows the command; false when it is not what must follow. */
-static bool answer_rest(struct pt_regs *regs, u32 ram, const u32 data[2])
+static bool answer_rest(struct detour_frame *regs, u32 ram, const u32 data[2])
 {
     const u32 *next = (const u32 *)regs->pc;
     bool both = ram != CACHEFLOW_L2_TAG;
@@ -186,15 +187,14 @@ static bool answer_rest(struct pt_regs *regs, u32 ram, const u32 data[2])
     return true;
 }
 
-static int on_command(struct kprobe *probe, struct pt_regs *regs)
+static void on_command(struct detour_frame *regs, u32 ram, u32 which)
 {
     u32 command = (u32)regs->regs[0], way = command >> 18 & 0xf, set = (command & 0x3ffff) >> 6;
     u32 *to, at, i;
 
     answered++;
-    if (regs->regs[0] >> 32 || (command & 0x00c0003f) || interrupts_enabled(regs))
+    if (regs->regs[0] >> 32 || (command & 0x00c0003f) || !irqs_disabled())
         wrong++;
-    regs->pc += 4;
     for (i = 0; i < ARRAY_SIZE(memories); i++) {
         const struct memory *memory = &memories[i];
 
@@ -210,24 +210,18 @@ static int on_command(struct kprobe *probe, struct pt_regs *regs)
         to[1] = memory->words[1][at];
         if (whole && !answer_rest(regs, i, to))
             wrong++;
-        return 1;
+        return;
     }
     wrong++;
-    return 1;
 }
 
-static int on_data(struct kprobe *probe, struct pt_regs *regs)
+static void on_data(struct detour_frame *regs, u32 ram, u32 which)
 {
-    bool instruction = strstr(probe->symbol_name, "l1i") != NULL;
-    u32 which = strstr(probe->symbol_name, "data1") != NULL;
-
-    regs->regs[which] = instruction ? i_data[which] : d_data[which];
-    regs->pc += 4;
-    return 1;
+    regs->regs[which] = ram == CACHEFLOW_L1I_TAG ? i_data[which] : d_data[which];
 }
 
 /* The register that selects a cache exists in the emulator too. */
-static int on_ccsidr(struct kprobe *probe, struct pt_regs *regs)
+static void on_ccsidr(struct detour_frame *regs, u32 ram, u32 which)
 {
     u64 selector = read_sysreg(csselr_el1);
 
@@ -236,27 +230,36 @@ static int on_ccsidr(struct kprobe *probe, struct pt_regs *regs)
                     : selector == 2 ? memories[CACHEFLOW_L2_TAG].ccsidr
                     : selector == 0 ? memories[CACHEFLOW_L1D_TAG].ccsidr
                                     : memories[CACHEFLOW_L1I_TAG].ccsidr;
-    regs->pc += 4;
-    return 1;
 }
 
-#define PROBE(name, handler)                                                                       \
-    {                                                                                              \
-        .symbol_name = "cacheflow:cacheflow_insn_" name, .pre_handler = handler                    \
-    }
-static struct kprobe probes[] = {
-    PROBE("l2_command", on_command), PROBE("l2_data0", on_data),  PROBE("l1d_command", on_command),
-    PROBE("l1d_data0", on_data),     PROBE("l1d_data1", on_data), PROBE("l1i_command", on_command),
-    PROBE("l1i_data0", on_data),     PROBE("l1i_data1", on_data), PROBE("ccsidr", on_ccsidr),
+#define INSN(text) "cacheflow:cacheflow_insn_" text
+static struct detour detours[DETOURS] = {
+    {INSN("l2_command"), on_command, CACHEFLOW_L2_TAG, 0},
+    {INSN("l2_data0"), on_data, CACHEFLOW_L2_TAG, 0},
+    {INSN("l1d_command"), on_command, CACHEFLOW_L1D_TAG, 0},
+    {INSN("l1d_data0"), on_data, CACHEFLOW_L1D_TAG, 0},
+    {INSN("l1d_data1"), on_data, CACHEFLOW_L1D_TAG, 1},
+    {INSN("l1i_command"), on_command, CACHEFLOW_L1I_TAG, 0},
+    {INSN("l1i_data0"), on_data, CACHEFLOW_L1I_TAG, 0},
+    {INSN("l1i_data1"), on_data, CACHEFLOW_L1I_TAG, 1},
+    {INSN("ccsidr"), on_ccsidr, 0, 0},
 };
-static bool probing;
 
-static void take_probes(unsigned int count)
+/* Called by the stubs. */
+asmlinkage void detour_answer(struct detour_frame *frame)
 {
-    while (count-- > 0) {
-        if (!whole || probes[count].pre_handler != on_data)
-            unregister_kprobe(&probes[count]);
-    }
+    const struct detour *detour = &detours[frame->index];
+
+    frame->pc = (u64)(detour->at + 1);
+    detour->answer(frame, detour->memory, detour->which);
+}
+
+static void take_detours(void)
+{
+    unsigned int i;
+
+    for (i = 0; i < DETOURS; i++)
+        detour_unset(&detours[i]);
 }
 
 static int on_module(struct notifier_block *block, unsigned long event, void *data)
@@ -268,28 +271,23 @@ static int on_module(struct notifier_block *block, unsigned long event, void *da
     if (strcmp(module->name, "cacheflow") != 0)
         return NOTIFY_DONE;
     if (event == MODULE_STATE_COMING) {
-        for (i = 0; i < ARRAY_SIZE(probes); i++) {
-            if (whole && probes[i].pre_handler == on_data)
+        for (i = 0; i < DETOURS; i++) {
+            if (whole && detours[i].answer == on_data)
                 continue;
-            probes[i].addr = NULL;
-            probes[i].flags = 0;
-            error = register_kprobe(&probes[i]);
+            error = detour_set(&detours[i], i);
             if (error) {
-                pr_err("tagram: %s: %d\n", probes[i].symbol_name, error);
-                take_probes(i);
+                pr_err("tagram: %s: %d\n", detours[i].name, error);
+                take_detours();
                 return notifier_from_errno(error);
             }
         }
-        probing = true;
-    } else if (event == MODULE_STATE_GOING && probing) {
-        probing = false;
-        take_probes(ARRAY_SIZE(probes));
+    } else if (event == MODULE_STATE_GOING) {
+        take_detours();
     }
     return NOTIFY_OK;
 }
 
-/* Before that of the kprobes themselves when the module goes. */
-static struct notifier_block notifier = {.notifier_call = on_module, .priority = 1};
+static struct notifier_block notifier = {.notifier_call = on_module};
 
 static void encode(u32 ram, const struct cacheflow_line *line, u32 noise, u32 words[2])
 {
@@ -390,7 +388,9 @@ static int machine_make(void)
             return -ENOMEM;
         }
     }
-    error = register_module_notifier(&notifier);
+    error = detour_prepare();
+    if (!error)
+        error = register_module_notifier(&notifier);
     if (error)
         machine_free();
     else if (hidden)
@@ -403,8 +403,7 @@ static void machine_end(void)
     unregister_module_notifier(&notifier);
     if (hidden)
         hide_firmware();
-    if (probing)
-        take_probes(ARRAY_SIZE(probes));
+    take_detours();
     machine_free();
 }
 

@@ -187,7 +187,7 @@ static void put(uint8_t *at, uint32_t value, unsigned size)
 
 /* ---- the log ---- */
 
-/* `count` numbers of eight digits. A log has millions: strtoul takes most of the time there is. */
+/* `count` numbers of eight digits. A log has millions: strtoul or sscanf takes most of the time. */
 static int numbers(const char *text, uint32_t *to, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -218,10 +218,13 @@ static int read_state(struct source *s, struct state *st)
 
     memset(st, 0, sizeof(*st));
     while (fgets(line, sizeof(line), s->in)) {
-        unsigned first, seen = 0;
+        unsigned seen = 0;
 
         s->line++;
-        if (line[0] == 'p' && sscanf(line, "pc: %8x  npc: %8x", &st->pc, &st->npc) == 2) {
+        if (!strncmp(line, "pc: ", 4)) {
+            if (!numbers(line + 4, &st->pc, 1) || strncmp(line + 12, "  npc: ", 7) ||
+                !numbers(line + 19, &st->npc, 1))
+                bad(s, "two addresses of eight digits are expected");
             st->complete = 1;
             continue;
         }
@@ -235,13 +238,18 @@ static int read_state(struct source *s, struct state *st)
                     bad(s, "eight registers are expected");
                 seen = 1;
             }
-        if (line[0] == '%' && !seen && sscanf(line, "%%f%2u:", &first) == 1) {
+        if (!strncmp(line, "%f", 2) && !seen) {
             /* two single registers in each number of 16 digits */
-            if (first > 24 || !numbers(line + 6, st->f + first, 8))
+            const unsigned first = 10u * (unsigned)(line[2] - '0') + (unsigned)(line[3] - '0');
+
+            if (first > 24 || line[4] != ':' || !numbers(line + 6, st->f + first, 8))
                 bad(s, "four floating-point registers are expected");
         }
-        if (line[0] == 'p' && sscanf(line, "psr: %8x", &st->psr) == 1)
+        if (!strncmp(line, "psr: ", 5)) {
+            if (!numbers(line + 5, &st->psr, 1))
+                bad(s, "a number of eight digits is expected");
             return 1;
+        }
     }
     if (st->complete)
         bad(s, "the log ends within the registers of an instruction");

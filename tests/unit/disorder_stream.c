@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "formats/stream/cf.h"
+#include "piped.h"
 #include "reseal.h"
 
 enum { MOST = 64, ROOM = 1 << 16, ROWS = 10, MINE = 40000 };
@@ -431,8 +432,9 @@ int main(int argc, char **argv)
     must(argc != 3 || strlen(argv[2]) > 200, "usage: disorder_stream raw|packed DIR");
     snprintf(path, sizeof(path), "%s/whole.cf", argv[2]);
     if (strcmp(argv[1], "raw") == 0)
-        must(!freopen(path, "wb", stdout), path);
+        piped_begin(path);
     write_stream(cf_writer_open(strcmp(argv[1], "raw") ? path : NULL, "disorder_stream"));
+    piped_end();
     f = fopen(path, "rb");
     must(!f, path);
     whole_bytes = fread(whole, 1, ROOM, f);

@@ -152,6 +152,10 @@ static inline char *machine_text(const struct cf_machine *m)
         fputs("\nsource: ", out);
         write_text(out, m->source);
     }
+    if (m->latency_source) {
+        fputs("\nlatency_source: ", out);
+        write_text(out, m->latency_source);
+    }
     if (m->cpus)
         fprintf(out, "\ncpus: %" PRIu32, m->cpus);
     if (m->clock_hz)

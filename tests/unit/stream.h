@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "formats/stream/cf.h"
+#include "piped.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/cf-stream-XXXXXX";
@@ -38,21 +39,13 @@ static inline char *file_of(const char *name)
     return path;
 }
 
-static int saved_stdout = -1;
-
-/* A writer to a file: raw goes through standard output, which is moved aside until finish(). */
+/* A writer to a file, as to a pipe unless it is `packed`: by standard output, until finish(). */
 static inline struct cf_writer *start(const char *name, int packed, const char *program)
 {
     struct cf_writer *w;
 
-    if (!packed) {
-        int fd = open(file_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-
-        fflush(stdout);
-        saved_stdout = dup(1);
-        dup2(fd, 1);
-        close(fd);
-    }
+    if (!packed)
+        piped_begin(file_of(name));
     w = cf_writer_open(packed ? file_of(name) : NULL, program);
     if (!w)
         abort();
@@ -63,11 +56,7 @@ static inline int finish(struct cf_writer *w, int complete)
 {
     const int status = cf_writer_close(w, complete, problem, sizeof(problem));
 
-    if (saved_stdout >= 0) {
-        dup2(saved_stdout, 1);
-        close(saved_stdout);
-        saved_stdout = -1;
-    }
+    piped_end();
     return status;
 }
 

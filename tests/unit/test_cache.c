@@ -36,13 +36,6 @@ static struct slow {
     uint64_t time, random;
 } slow;
 
-static void slow_begin(const struct cf_cache_geometry *g)
-{
-    memset(&slow, 0, sizeof(slow));
-    slow.g = *g;
-    slow.random = g->seed;
-}
-
 static int allowed(uint64_t mask, unsigned w)
 {
     uint64_t all = slow.g.ways < 64 ? ((uint64_t)1 << slow.g.ways) - 1 : UINT64_MAX;
@@ -62,6 +55,18 @@ static unsigned tree_size(void)
     while (n < slow.g.ways)
         n *= 2;
     return n;
+}
+
+/* Clears what this geometry has: all there is room for is megabytes. */
+static void slow_begin(const struct cf_cache_geometry *g)
+{
+    slow.g = *g;
+    slow.time = 0;
+    slow.random = g->seed;
+    for (uint32_t s = 0; s < g->sets; s++) {
+        memset(slow.way[s], 0, g->ways * sizeof(slow.way[s][0]));
+        memset(slow.node[s], 0, 2 * tree_size() * sizeof(slow.node[s][0]));
+    }
 }
 
 static void slow_touch(unsigned set, unsigned w, int hit)

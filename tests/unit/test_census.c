@@ -184,14 +184,13 @@ static void slow(const struct shape *p, enum cf_census_by by, const struct cf_ce
 static uint64_t check(const struct cf_census *c, const struct shape *p, enum cf_census_by by,
                       int reuse)
 {
-    const struct cf_census_cell *cell = cf_census_cells(c);
-    size_t count;
-    const struct cf_census_snapshot *s = cf_census_snapshots(c, &count);
+    const struct cf_census_cell *cell = c->cell;
+    const struct cf_census_snapshot *s = c->snapshot;
     uint64_t wrong = 0, lines = 0;
 
     if (p->announced)
-        wrong += count != 2 * 2 * SNAPSHOTS;
-    for (size_t i = 0; i < count; i++) {
+        wrong += c->snapshots != 2 * 2 * SNAPSHOTS;
+    for (size_t i = 0; i < c->snapshots; i++) {
         uint64_t sum = 0;
         size_t at = s[i].first;
 
@@ -200,7 +199,7 @@ static uint64_t check(const struct cf_census *c, const struct shape *p, enum cf_
         wrong += s[i].is.announced != p->announced;
         wrong += cf_census_room(c, &s[i].is) !=
                  (p->announced ? 8u * s[i].is.level * (p->cpu ? 2 : 1) : 0);
-        for (uint32_t g = 0; g < cf_census_groups(c); g++) {
+        for (uint32_t g = 0; g < cf_groups_count(c->groups); g++) {
             const struct cf_census_group group = cf_census_group(c, g);
             uint32_t want, reused;
 
@@ -241,7 +240,6 @@ int main(void)
                                         "no addresses",
                                         "some lines virtual, two caches"};
     struct cf_census *c;
-    size_t count;
 
     for (unsigned i = 0; i < 6; i++)
         one(&shapes[i], CF_CENSUS_PROCESS, 1, names[i]);
@@ -254,14 +252,14 @@ int main(void)
     c = cf_census_new(CF_CENSUS_PROCESS, 0, 2);
     ok(c && feed(c, &shapes[0]) == 0 && cf_census_end(c) == 0, "one level");
     if (c) {
-        const struct cf_census_snapshot *s = cf_census_snapshots(c, &count);
+        const struct cf_census_snapshot *s = c->snapshot;
         uint64_t lines = 0, want = 0;
 
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < c->snapshots; i++)
             lines += s[i].is.level == 2 ? s[i].lines : UINT32_MAX;
         for (uint32_t i = 0; i < all.rows; i++)
             want += all.level[i] == 2;
-        is_u64(count, SNAPSHOTS, "has its snapshots");
+        is_u64(c->snapshots, SNAPSHOTS, "has its snapshots");
         is_u64(lines, want, "and its lines alone");
     }
     cf_census_free(c);

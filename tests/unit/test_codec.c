@@ -612,14 +612,15 @@ static void open_packets(struct cf_coded *c)
     c->bytes = (uint32_t)used;
 }
 
-static unsigned damage(struct coded *c, unsigned *tried)
+/* Changes every so many bytes. */
+static unsigned damage(struct coded *c, size_t every, unsigned *tried)
 {
     struct cf_decoder *d = cf_decoder_new();
     unsigned errors = 0;
     for (unsigned i = 0; i < c->count; i++) {
         struct cf_coded *col = &c->column[i], before = *col;
         uint8_t *data = (uint8_t *)(uintptr_t)col->data;
-        for (size_t at = 0; at < before.bytes; at++)
+        for (size_t at = i % every; at < before.bytes; at += every)
             for (int kind = 0; kind < 5; kind++) {
                 uint8_t was = data[at];
                 data[at] = (uint8_t)(kind == 0   ? was ^ 1
@@ -683,7 +684,7 @@ static void check_damage(void)
             for (unsigned k = 0; k < c.count && opened; k++)
                 if (c.column[k].codec >= CF_CODES)
                     open_packets(&c.column[k]);
-            unsigned errors = damage(&c, &tried);
+            unsigned errors = damage(&c, sizes[i] > 1000 && !thorough() ? 4 : 1, &tried);
             ok(errors > 0, "%u damages%s of %zu rows: %u found, none harmful", tried,
                opened ? " inside packets" : "", sizes[i], errors);
             release_coded(&c);
@@ -697,7 +698,7 @@ static void check_damage(void)
     add(&r, CF_SITE, small);
     add(&r, CF_OP, small);
     need(encode(e, &r, 0, &c) == 0, "a plain frame");
-    unsigned errors = damage(&c, &tried);
+    unsigned errors = damage(&c, 1, &tried);
     ok(errors > 0, "%u damages of plain columns: %u found, none harmful", tried, errors);
     release_coded(&c);
     release(&r);

@@ -81,6 +81,43 @@ static void random_rows(size_t rows, uint32_t keys, int with_a, uint64_t stride)
     free(got);
 }
 
+/* The inverse of x ^ x >> 32 is itself; of odd factors by Newton's method. */
+static uint64_t inverse(uint64_t odd)
+{
+    uint64_t x = odd;
+
+    for (int i = 0; i < 6; i++)
+        x *= 2 - odd * x;
+    return x;
+}
+
+/* Keys that a hash without a seed puts into one place: in order, each would stand behind the one
+   before it, and the table would be a list. */
+static void colliding(void)
+{
+    enum { KEYS = 2000 };
+    struct cf_counts *c = cf_counts_new();
+    struct cf_count got[KEYS];
+    size_t in_order = 0, wrong = 0;
+
+    for (uint64_t i = 0; i < KEYS; i++) {
+        uint64_t h = i * inverse(0xd6e8feb86659fd93u), *at;
+
+        h ^= h >> 32;
+        at = cf_counts_at(c, 0, h * inverse(0x9e3779b97f4a7c15u));
+        need(at != NULL, "memory");
+        *at = i + 1;
+    }
+    cf_counts_copy(c, got);
+    for (size_t i = 1; i < KEYS; i++) {
+        in_order += got[i].value == got[i - 1].value + 1;
+        wrong += cf_counts_get(c, 0, got[i].b) != got[i].value;
+    }
+    is_u64(wrong, 0, "colliding keys are found");
+    ok(in_order < KEYS / 10, "and do not collide: %zu in order", in_order);
+    cf_counts_free(c);
+}
+
 static size_t knee_by_definition(const uint64_t *v, size_t n)
 {
     double total = 0, so_far = 0, most = 1e-9;
@@ -160,6 +197,7 @@ int main(void)
     random_rows(100000, 500, 1, 64);
     random_rows(200000, 150000, 1, 4096);
     random_rows(200000, 150000, 0, (uint64_t)1 << 40);
+    colliding();
     knees();
     covers();
     return done();

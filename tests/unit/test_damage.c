@@ -22,6 +22,7 @@
 
 #include "formats/stream/cf.h"
 #include "formats/codec/cf_codec.h"
+#include "piped.h"
 #include "reseal.h"
 #include "tap.h"
 
@@ -272,7 +273,7 @@ static void write_small(const char *path, enum form form)
 static size_t make_small(uint8_t *bytes, enum form form)
 {
     char name[] = "/tmp/cf-damage-XXXXXX", path[64];
-    int fd = mkstemp(name), saved;
+    int fd = mkstemp(name);
     ssize_t n;
 
     snprintf(path, sizeof(path), "%s.cf", name);
@@ -283,12 +284,9 @@ static size_t make_small(uint8_t *bytes, enum form form)
         close(fd);
         fd = open(path, O_RDONLY);
     } else {
-        fflush(stdout);
-        saved = dup(1);
-        dup2(fd, 1);
+        piped_begin(name);
         write_small(NULL, form);
-        dup2(saved, 1);
-        close(saved);
+        piped_end();
     }
     n = fd < 0 ? -1 : pread(fd, bytes, MOST_BYTES, 0);
     unlink(name);

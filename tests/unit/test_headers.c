@@ -106,15 +106,15 @@ int main(void)
          "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
          "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
          "chain:\n  - \"x\"\n",
-         "anchors are not allowed");
-    text("an alias", "a: *a\nchain:\n  - \"x\"\n", "aliases are not allowed");
+         "anchors (&) and aliases (*) are not allowed");
+    text("an alias", "a: *a\nchain:\n  - \"x\"\n", "anchors (&) and aliases (*) are not allowed");
     n = (size_t)snprintf(deep, sizeof(deep), "a: ");
     for (int i = 0; i < 1000; i++)
         deep[n++] = '[';
     for (int i = 0; i < 1000; i++)
         deep[n++] = ']';
     snprintf(deep + n, sizeof(deep) - n, "\nchain:\n  - \"x\"\n");
-    text("deep nesting", deep, "nested too deeply");
+    text("deep nesting", deep, "nested more than 15 deep");
     text("a chain that is not last", "chain:\n  - \"x\"\nsource: \"y\"\n", "must be the last key");
     text("a chain in one line", "source: \"y\"\nchain: [x]\n", "'chain'");
     text("no chain", "source: \"y\"\n", "must be the last key");

@@ -63,9 +63,12 @@ static void refused(const char *text, int line, const char *what)
 static int same(const struct cf_machine *a, const struct cf_machine *b)
 {
     if (strcmp(a->name, b->name) ||
-        strcmp(a->source ? a->source : "", b->source ? b->source : "") || a->cpus != b->cpus ||
-        a->clock_hz != b->clock_hz || a->line_size != b->line_size || a->levels != b->levels ||
-        a->latency_rule != b->latency_rule || !same_latency(&a->memory, &b->memory))
+        strcmp(a->source ? a->source : "", b->source ? b->source : "") ||
+        strcmp(a->latency_source ? a->latency_source : "",
+               b->latency_source ? b->latency_source : "") ||
+        a->cpus != b->cpus || a->clock_hz != b->clock_hz || a->line_size != b->line_size ||
+        a->levels != b->levels || a->latency_rule != b->latency_rule ||
+        !same_latency(&a->memory, &b->memory))
         return 0;
     for (uint32_t i = 0; i < a->levels; i++) {
         const struct cf_level *x = &a->level[i], *y = &b->level[i];
@@ -298,6 +301,8 @@ static void bad_ones(void)
     refused(HEAD "  - {name: L1, ways: 2}\n", 3, "level L1 has no 'size'");
     refused(HEAD "  - {name: L1, size: 1KiB}\n", 3, "level L1 has no 'ways'");
     refused(HEAD L1 "cpu: 4\n", 4, "unknown key 'cpu' in a machine: known are name, source, cpus");
+    refused(HEAD L1 "latency_source: a book\n", 4, "does not begin with a grade");
+    refused(HEAD L1 "latency_source: [measured]\n", 4, "'latency_source' is a list: give a text");
     refused(HEAD L1 "  - {name: L2, size: 1KiB, ways: 2,\n     assoc: 4}\n", 5,
             "unknown key 'assoc' in a level");
     refused(HEAD "  - {name: L1, size: 1000, ways: 2}\n", 3, "1000 is no multiple of 2 ways");
@@ -392,6 +397,19 @@ static char *installed(void)
                         : NULL;
 }
 
+/* Of each level, and of memory, what comes there takes a stated number of cycles. */
+static void states_all(const struct cf_machine *m, const char *name)
+{
+    for (uint32_t i = 0; i <= m->levels; i++) {
+        const struct cf_latency *l = i < m->levels ? &m->level[i].latency : &m->memory;
+        const enum cf_kind kind = i < m->levels ? m->level[i].kind : CF_UNIFIED;
+
+        for (unsigned op = CF_LOAD; op <= CF_IFETCH; op++)
+            if (kind == CF_UNIFIED || (op == CF_IFETCH) == (kind == CF_INSTRUCTION_CACHE))
+                ok(cf_latency_cycles(l, op, 0) >= 0, "%s: level %u, %s", name, i, cf_op_name(op));
+    }
+}
+
 static void installed_ones(void)
 {
     static const char *const wanted[] = {"atom-d525",      "leon4-n2x", "odroid-xu4",
@@ -408,6 +426,9 @@ static void installed_ones(void)
         m = cf_machine_load(n, problem, sizeof problem);
         if (ok(m != NULL, "%s loads", n)) {
             ok(m->source && strlen(m->source) > 40, "%s says where its numbers come from", n);
+            ok(m->latency_source && strlen(m->latency_source) > 80,
+               "%s says where its latencies come from", n);
+            states_all(m, n);
             round_trip(m, n);
         } else {
             note("%s", problem);
@@ -546,6 +567,10 @@ static void hosts(void)
     is_u64(m->cpus, 9, "CPUs are counted");
     is_u64(m->clock_hz, 0, "no clock");
     ok(m->source && strstr(m->source, "cpu3"), "the source names the CPU that was read");
+#if defined(__x86_64__) || defined(__aarch64__)
+    ok(m->latency_of && m->latency_source && m->memory.stated,
+       "the latencies are those of a described core: %s", m->latency_of ? m->latency_of : "none");
+#endif
     cf_machine_free(m);
     sys_clear();
 

@@ -6,12 +6,14 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/stream/cf.h"
 
-static int replay(unsigned count, const struct cf_values *v);
-#define cf_writer_rows(w, table, rows, values, columns, aside) ((void)(w), replay(rows, values))
-#define cf_writer_string(w, text)                              ((uint64_t)(text)[0])
+static int replay(unsigned count, const struct cf_values *v, unsigned columns);
+#define cf_writer_rows(w, table, rows, values, columns, aside)                                     \
+    ((void)(w), replay(rows, values, columns))
+#define cf_writer_string(w, text) ((uint64_t)(text)[0])
 #include "capture/cf_maps.c"
 #include "tap.h"
 
@@ -19,14 +21,15 @@ enum { PAGES = 48, PAGE = 4096, ROUNDS = 3000 };
 
 /* By page: 0 nothing, else name, permissions and file offset of what is mapped there. */
 static uint64_t have[PAGES], want[PAGES];
-static unsigned rows_seen, gone_seen;
+static unsigned rows_seen, gone_seen, builds_seen;
 
-static int replay(unsigned count, const struct cf_values *v)
+static int replay(unsigned count, const struct cf_values *v, unsigned columns)
 {
     const uint64_t first = v[3].constant / PAGE, end = v[4].constant / PAGE;
 
     rows_seen += count;
     gone_seen += v[2].constant == CF_UNMAPPED;
+    builds_seen += columns == 9 && v[8].column == CF_BUILD && v[8].constant;
     for (uint64_t i = first; i < end; i++)
         have[i] = v[2].constant == CF_UNMAPPED ? 0
                                                : v[7].constant << 32 | v[6].constant << 24 |
@@ -67,13 +70,14 @@ static int update(struct cf_maps *m, uint32_t pid, const char *text)
 {
     unsigned bad = 0;
 
-    rows_seen = gone_seen = 0;
+    rows_seen = gone_seen = builds_seen = 0;
     return cf_maps_update(m, NULL, 0, pid, text, strlen(text), &bad) == 0 ? (int)bad : -1;
 }
 
 int main(void)
 {
-    struct cf_maps *m = cf_maps_new();
+    struct cf_maps *m = cf_maps_new(0);
+    const uint32_t self = (uint32_t)getpid();
     unsigned wrong = 0, repeated = 0;
     char text[8192];
 
@@ -112,6 +116,18 @@ int main(void)
     update(m, 3, "1000-2000 r--p 0 08:01 17 /lib/a\n2000-3000 r-xp 0 08:01 17 /bin/b\n");
     is_text(cf_maps_program(m, 3), "b", "the program is the first executable mapping");
     is_text(cf_maps_program(m, 4), "", "and nothing where there is none");
+    update(m, 5, "1000-2000 r-xp 0 08:01 17 /proc/self/exe\n");
+    ok(!builds_seen, "no build is stated of what another machine recorded");
+    cf_maps_free(m);
+
+    m = cf_maps_new(1);
+    need(m != NULL, "made for what runs here");
+    update(m, self, "1000-2000 r-xp 0 08:01 17 /proc/self/exe\n");
+    is_u64(builds_seen, 1, "the build of a file is stated");
+    update(m, self, "1000-2000 r-xp 0 08:01 17 /proc/self/exe\n2000-3000 rw-p 0 0:0 0 [heap]\n");
+    ok(rows_seen == 1 && builds_seen == 0, "nothing of memory");
+    update(m, self, "");
+    ok(gone_seen == 2 && builds_seen == 0, "nor of what is gone");
     cf_maps_free(m);
     return done();
 }

@@ -165,6 +165,23 @@ static void test_wrong(void)
     refused("an unknown word", (uint64_t[]){UINT64_MAX >> 1}, 1);
 }
 
+/* A block of descriptions, which is of no thread, has no executions, whichever thread ran last. */
+static void test_no_thread(void)
+{
+    uint64_t words[] = {CF_WIRE_LISTED(1), access_of(1, 3, 0x2000)};
+
+    begin(0);
+    describe(1);
+    add(4, 7, words, 2);
+    describe(2);
+    add(5, 7, words, 2);
+    ok(cfq_reader_read(reader, 0) == 1, "descriptions between executions are read");
+    is_u64(reader->decode.time, 8, "which go on with the thread that ran");
+    add(6, 0, words, 2);
+    ok(cfq_reader_read(reader, 0) == -1, "an execution of no thread is refused");
+    ok(end() == 1, "and told");
+}
+
 static void test_queue(void)
 {
     begin(0);
@@ -233,6 +250,7 @@ int main(void)
     test_right();
     test_resumed();
     test_wrong();
+    test_no_thread();
     test_queue();
     test_noise();
     test_rest();

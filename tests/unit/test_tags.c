@@ -173,16 +173,13 @@ static struct cf_placement all, marked;
 static struct cf_survivors *found, *named;
 static int good_tables, good_changes, taken;
 
-static int count_lines(void *arg, const struct cf_tags *t, size_t slot, uint32_t count,
-                       uint32_t set, enum cf_change kind)
+static int count_lines(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
+                       enum cf_change kind)
 {
     struct cf_changes *c = arg;
 
-    good_changes &= count > 0 && slot / t->way_room == (slot + count - 1) / t->way_room &&
-                    slot / t->way_room % t->set_room == set;
-    for (uint32_t i = 0; i < count; i++)
-        good_changes &= t->line[slot + i] != CF_TAGS_NONE;
-    c->count[kind] += count;
+    good_changes &= slot / t->way_room % t->set_room == set && t->line[slot] != CF_TAGS_NONE;
+    c->count[kind]++;
     return 0;
 }
 

@@ -493,6 +493,28 @@ static void test_late_child(void)
     }
 }
 
+/* When the limit is reached, nothing more is read: children know more than we do of their
+   parents. */
+static void test_child_beyond_limit(void)
+{
+    struct cf_wire_ring *ring;
+
+    begin();
+    munmap(make_ring(200), CF_WIRE_RING_BYTES);
+    start(200);
+    trace->decode.stopping = 1;
+    ring = make_ring(300);
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START,
+                                .pid = 300,
+                                .origin = CF_WIRE_FORK,
+                                .parent = 200,
+                                .outcomes = 900,
+                                .contexts = 20});
+    ok(trace->dropped == 0 && ring->stop, "a child beyond the limit is let go");
+    munmap(ring, CF_WIRE_RING_BYTES);
+    ok(!end(), "which is no problem");
+}
+
 /* A ring of any size between the least and the most, also in the second directory. */
 static void test_rings(void)
 {
@@ -688,6 +710,7 @@ int main(void)
     test_strings();
     test_events();
     test_late_child();
+    test_child_beyond_limit();
     test_lost();
     test_rings();
     test_unrecorded();

@@ -3,7 +3,7 @@
  * Small programs to be traced; the first argument names one.
  *
  *     mixed     string instructions, atomics, vector gathers and masks, fxsave, longjmp, qsort
- *     threads   two threads add to arrays of their own, one lets itself be named by the other
+ *     threads [N]  two threads add to arrays of their own, N times [300]; one is named by the other
  *     fork      a child writes 1000 words, then a grandchild runs /bin/true
  *     segv      faults in the middle of a straight run and dies
  *     recover   the same fault 100 times, each time left by siglongjmp; and a handler that repairs
@@ -128,6 +128,7 @@ static int mixed(int argc)
 
 static long array[2][1000];
 static pthread_barrier_t barrier;
+static long rounds = 300;
 
 static void *add(void *arg)
 {
@@ -136,7 +137,7 @@ static void *add(void *arg)
     if (a == array[0])
         pthread_setname_np(pthread_self(), "first");
     pthread_barrier_wait(&barrier);
-    for (int k = 0; k < 300; k++)
+    for (long k = 0; k < rounds; k++)
         for (int i = 0; i < 1000; i++)
             a[i] += i;
     return NULL;
@@ -334,8 +335,10 @@ int main(int argc, char **argv)
 
     if (!strcmp(name, "mixed"))
         return mixed(argc);
-    if (!strcmp(name, "threads"))
+    if (!strcmp(name, "threads")) {
+        rounds = argc > 2 ? atol(argv[2]) : rounds;
         return threads();
+    }
     if (!strcmp(name, "fork"))
         return forks();
     if (!strcmp(name, "segv"))

@@ -294,8 +294,6 @@ static int make_apart(struct cf_hierarchy *h)
     h->apart = malloc(sizeof *h->apart);
     if (!h->apart)
         return -1;
-    memset(h->apart->op[KIND_FETCH], CF_LOAD, BATCH);
-    h->apart->rows = CF_SIMD_CHOICE(cfh_apart);
     for (unsigned kind = 0; kind < KINDS; kind++)
         h->apart->runs[kind] =
             cf_runs_new(h->runs[0]->shift, CF_RUNS_DATA | (kind == KIND_DATA ? stores : 0), BATCH);

@@ -22,19 +22,12 @@ enum class { CLASS_LOAD, CLASS_STORE, CLASS_FETCH, CLASS_PREFETCH, CLASSES };
 
 struct prefetcher;
 
-/* Puts rows of the two kinds apart; n counts them by kind. Overwrites up to eight places behind. */
-struct apart;
-typedef void cfh_apart_code(struct apart *a, const uint64_t *addr, const uint8_t *op,
-                            const uint32_t *size, uint32_t from, uint32_t to, uint32_t *n);
-CF_SIMD_CODE(cfh_apart_code, cfh_apart);
-
 /* Rows of the two kinds, and their runs: looking for repeated references goes fast where all rows
    are of one kind. */
 struct apart {
     uint64_t addr[KINDS][BATCH];
     uint32_t size[KINDS][BATCH], row[KINDS][BATCH];
     uint8_t op[KINDS][BATCH]; /* fetches as loads */
-    cfh_apart_code *rows;
     struct cf_runs *runs[KINDS];
     struct cf_runs *both; /* merged again, where the order between them matters */
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "filters/engine/cache/hierarchy_parts.h"
+#include "formats/base/cf_hash.h"
 
 enum { PAGES = 64, PAGE_SHIFT = 12 };
 
@@ -17,6 +18,7 @@ struct prefetcher {
     enum cf_prefetcher kind;
     unsigned page_shift; /* log2 of the lines in a page; 0 where a line is a page or more */
     uint64_t mask;
+    struct cf_seed seed;
     uint64_t *line; /* the set; NO_LINE is a free place */
     struct {
         uint64_t page, last;
@@ -36,6 +38,7 @@ struct prefetcher *cfh_prefetcher_new(enum cf_prefetcher kind, unsigned shift, u
     p->kind = kind;
     p->page_shift = shift < PAGE_SHIFT ? PAGE_SHIFT - shift : 0;
     p->mask = room - 1;
+    p->seed = cf_seed(p);
     p->line = malloc(room * sizeof *p->line);
     if (!p->line) {
         free(p);
@@ -58,7 +61,7 @@ void cfh_prefetcher_free(struct prefetcher *p)
 
 static uint64_t home(const struct prefetcher *p, uint64_t line)
 {
-    return (line * 0x9e3779b97f4a7c15u >> 20) & p->mask;
+    return cf_hash(p->seed, 0, line) & p->mask;
 }
 
 void cfh_prefetcher_brought(struct prefetcher *p, uint64_t line)

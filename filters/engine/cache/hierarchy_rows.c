@@ -93,7 +93,15 @@ static int take_apart(struct apart *a, const uint64_t *addr, const uint8_t *op,
 {
     uint32_t n[KINDS] = {0};
 
-    a->rows(a, addr, op, size, from, to, n);
+    for (uint32_t i = from; i < to; i++) {
+        const unsigned kind = op[i] == CF_IFETCH;
+        const uint32_t k = n[kind]++;
+
+        a->addr[kind][k] = addr[i];
+        a->size[kind][k] = size ? size[i] : 1;
+        a->row[kind][k] = i;
+        a->op[kind][k] = kind == KIND_DATA ? op[i] : CF_LOAD;
+    }
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct cf_runs *r = a->runs[kind];
         /* Vector code wants operations. It has to begin anew at each access of two lines, which

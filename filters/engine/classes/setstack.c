@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "filters/engine/classes/setstack.h"
+#include "formats/base/cf_memory.h"
 
 struct one {
     uint64_t *line;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
 };
 
 struct cf_setstack {
@@ -60,15 +62,9 @@ int cf_setstack_touch(struct cf_setstack *s, uint32_t set, uint64_t line, uint64
     if (place != UINT32_MAX)
         return 0;
     *distance = CF_DIST_COMPULSORY;
-    if (o->count == o->room) {
-        const uint32_t room = o->room ? 2 * o->room : 4;
-        uint64_t *more = room > o->room ? realloc(o->line, room * sizeof(*more)) : NULL;
-
-        if (!more)
-            return -1;
-        o->line = more;
-        o->room = room;
-    }
+    if (o->count == UINT32_MAX ||
+        cf_array_room(&o->line, &o->room, o->count + (size_t)1, sizeof(*o->line)) != 0)
+        return -1;
     o->line[o->count++] = line;
     return 0;
 }

@@ -10,7 +10,8 @@
  * to a cache that does not allocate touches a line only where the cache holds it, so that the
  * stack's first W lines remain what the cache has; that needs the list itself.
  *
- * Memory: 8 to 16 bytes a distinct line and 16 a set. Time: that of a scan up to the distance.
+ * Memory: 8 to 16 bytes a distinct line, 128 at least a set that is used. Time: that of a scan up
+ * to the distance.
  */
 #ifndef CF_SETSTACK_H
 #define CF_SETSTACK_H

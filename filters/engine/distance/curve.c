@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "filters/engine/distance/curve.h"
+#include "formats/base/cf_memory.h"
 
 enum { CELL_BITS = 5, CELLS = (65 - CELL_BITS) << CELL_BITS, NAMES = 4 };
 
@@ -79,23 +80,6 @@ void cf_curve_free(struct cf_curve *c)
     }
 }
 
-static int make_groups(struct cf_curve *c, size_t groups)
-{
-    uint64_t *p;
-
-    if (groups <= c->groups)
-        return 0;
-    if (groups < 2 * c->groups)
-        groups = 2 * c->groups;
-    p = realloc(c->count, groups * c->stride * sizeof(*p));
-    if (!p)
-        return -1;
-    memset(p + c->groups * c->stride, 0, (groups - c->groups) * c->stride * sizeof(*p));
-    c->count = p;
-    c->groups = groups;
-    return 0;
-}
-
 static inline size_t place(const struct cf_curve *c, uint64_t d)
 {
     size_t i;
@@ -112,7 +96,7 @@ int cf_curve_add(struct cf_curve *c, const uint64_t *dist, const uint32_t *group
 {
     uint64_t *count;
 
-    if (make_groups(c, groups) != 0)
+    if (cf_array_cleared(&c->count, &c->groups, groups, c->stride * sizeof(*c->count)) != 0)
         return -1;
     count = c->count;
     if (!group && !weight)

@@ -12,21 +12,14 @@
 #include <string.h>
 
 #include "filters/engine/distance/stack_state.h"
+#include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
 /* The stacks of a unit, which are made when they are not there. */
 static struct stack **unit_of(struct cf_stack *s, uint32_t unit)
 {
-    if (unit >= s->units) {
-        const uint32_t units = unit < 4 ? 4 : unit + unit / 2 + 1;
-        struct stack ***more = realloc(s->stack, units * sizeof(*more));
-
-        if (!more)
-            return NULL;
-        memset(more + s->units, 0, (units - s->units) * sizeof(*more));
-        s->stack = more;
-        s->units = units;
-    }
+    if (cf_array_cleared(&s->stack, &s->units, unit + (size_t)1, sizeof(*s->stack)) != 0)
+        return NULL;
     if (!s->stack[unit])
         s->stack[unit] = calloc(s->sets, sizeof(**s->stack));
     return s->stack[unit];

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cf_hash.h"
 #include "formats/base/cf_memory.h"
 #include "filters/engine/distance/stack_parts.h"
 
@@ -156,8 +157,7 @@ struct stack *stack_new(uint64_t max)
     if (!s)
         return NULL;
     s->max = max;
-    /* an input cannot choose lines that meet in one bucket without knowing where memory lies */
-    s->seed = (uint64_t)(uintptr_t)s * 0x9e3779b97f4a7c15u;
+    s->seed = cf_seed(s).a;
     if (stack_table_make(s) != 0) {
         stack_free(s);
         return NULL;

@@ -17,7 +17,8 @@ struct cf_stack {
     struct cf_stack_config config;
     stack_runner *run;
     struct stack_work *work;
-    uint32_t sets, units;
+    uint32_t sets;
+    size_t units;          /* that there is room for */
     struct stack ***stack; /* by unit and set; NULL until used */
     uint64_t references;
     /* sampling */

@@ -34,13 +34,9 @@ struct cf_candidates *cf_candidates_new(uint32_t sets, uint32_t ways, int empty)
     r->ways = ways;
     r->random = 1;
     r->line = malloc(n * sizeof *r->line);
-    r->used = calloc(n, sizeof *r->used);
-    r->came = calloc(n, sizeof *r->came);
-    r->ready = malloc(sets);
-    r->left_out = calloc(sets, 1);
-    r->head = calloc(sets, sizeof *r->head);
-    r->tail = calloc(sets, sizeof *r->tail);
-    bad = !r->line || !r->used || !r->came || !r->ready || !r->left_out || !r->head || !r->tail;
+    r->times = calloc(n, sizeof *r->times);
+    r->set = calloc(sets, sizeof *r->set);
+    bad = !r->line || !r->times || !r->set;
     for (int i = 0; i < FIXED && ways <= CF_CANDIDATES_WAYS; i++) {
         const struct cf_cache_geometry g = {sets, ways, candidate_at(i), CF_CACHE_PHYSICAL, 1};
 
@@ -52,7 +48,8 @@ struct cf_candidates *cf_candidates_new(uint32_t sets, uint32_t ways, int empty)
         return NULL;
     }
     memset(r->line, CF_NO_LINE_BYTE, n * sizeof *r->line);
-    memset(r->ready, empty != 0, sets);
+    for (uint32_t set = 0; set < sets; set++)
+        r->set[set].ready = empty != 0;
     return r;
 }
 
@@ -63,41 +60,34 @@ void cf_candidates_free(struct cf_candidates *r)
     for (int i = 0; i < FIXED; i++)
         cf_cache_free(r->cache[i]);
     free(r->line);
-    free(r->used);
-    free(r->came);
-    free(r->ready);
-    free(r->left_out);
-    free(r->head);
-    free(r->tail);
+    free(r->times);
+    free(r->set);
     free(r->log);
-    free(r->universe);
     free(r->member);
     free(r->event);
-    free(r->place);
-    free(r->kept);
     free(r);
 }
 
 void cf_candidates_leave_out(struct cf_candidates *r, uint32_t set)
 {
-    r->left_out[set] = 1;
+    r->set[set].left_out = 1;
 }
 
 int cf_candidates_access(struct cf_candidates *r, uint64_t line, int flush)
 {
-    const uint32_t set = (uint32_t)(line % r->sets);
+    struct set *set = &r->set[line % r->sets];
 
-    if (r->left_out[set])
+    if (set->left_out)
         return 0;
     if (r->logged == UINT32_MAX / 2 ||
         cf_array_room(&r->log, &r->log_room, r->logged + (size_t)1, sizeof *r->log) != 0)
         return -1;
     r->log[r->logged++] = (struct access){line, 0, flush != 0};
-    if (r->tail[set])
-        r->log[r->tail[set] - 1].next = r->logged;
+    if (set->tail)
+        r->log[set->tail - 1].next = r->logged;
     else
-        r->head[set] = r->logged;
-    r->tail[set] = r->logged;
+        set->head = r->logged;
+    set->tail = r->logged;
     return 0;
 }
 
@@ -105,43 +95,17 @@ int cf_candidates_access(struct cf_candidates *r, uint64_t line, int flush)
 
 static int by_line(const void *x, const void *y)
 {
-    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    const struct member *a = x, *b = y;
 
-    return (a > b) - (a < b);
+    return (a->line > b->line) - (a->line < b->line);
 }
 
 int cfc_number_of(const struct cf_candidates *r, uint64_t line)
 {
-    const uint64_t *at = bsearch(&line, r->universe, r->lines, sizeof line, by_line);
+    const struct member wanted = {.line = line};
+    const struct member *at = bsearch(&wanted, r->member, r->lines, sizeof wanted, by_line);
 
-    return at ? (int)(at - r->universe) : -1;
-}
-
-static int make_room(struct cf_candidates *r, uint32_t events)
-{
-    const uint32_t lines = events + r->ways;
-
-    if (lines > r->line_room) {
-        const size_t n = (size_t)lines * 2;
-
-        free(r->universe);
-        free(r->member);
-        free(r->place);
-        free(r->kept);
-        r->universe = malloc(n * sizeof *r->universe);
-        r->member = malloc(n * sizeof *r->member);
-        r->place = malloc(n * sizeof *r->place);
-        r->kept = malloc(n * sizeof *r->kept);
-        r->line_room = r->universe && r->member && r->place && r->kept ? (uint32_t)n : 0;
-    }
-    if (events > r->event_room) {
-        const size_t n = (size_t)events * 2;
-
-        free(r->event);
-        r->event = malloc(n * sizeof *r->event);
-        r->event_room = r->event ? (uint32_t)n : 0;
-    }
-    return lines <= r->line_room && events <= r->event_room ? 0 : -1;
+    return at ? (int)(at - r->member) : -1;
 }
 
 static void number_lines(struct cf_candidates *r, const struct view *v)
@@ -150,28 +114,28 @@ static void number_lines(struct cf_candidates *r, const struct view *v)
 
     for (uint32_t w = 0; w < r->ways; w++)
         if (v->before[w] != CF_CACHE_NONE)
-            r->universe[n++] = v->before[w];
-    for (uint32_t i = r->head[v->set]; i; i = r->log[i - 1].next)
-        r->universe[n++] = r->log[i - 1].line;
-    qsort(r->universe, n, sizeof *r->universe, by_line);
+            r->member[n++] = (struct member){.line = v->before[w]};
+    for (uint32_t i = r->set[v->set].head; i; i = r->log[i - 1].next)
+        r->member[n++] = (struct member){.line = r->log[i - 1].line};
+    qsort(r->member, n, sizeof *r->member, by_line);
     for (uint32_t i = 0; i < n; i++)
-        if (!kept || r->universe[i] != r->universe[kept - 1])
-            r->universe[kept++] = r->universe[i];
+        if (!kept || r->member[i].line != r->member[kept - 1].line)
+            r->member[kept++] = r->member[i];
     r->lines = kept;
-    memset(r->member, 0, kept * sizeof *r->member);
 }
 
 static int look(struct cf_candidates *r, struct view *v)
 {
     uint32_t events = 0;
 
-    for (uint32_t i = r->head[v->set]; i; i = r->log[i - 1].next)
+    for (uint32_t i = r->set[v->set].head; i; i = r->log[i - 1].next)
         events++;
-    if (make_room(r, events) != 0)
+    if (cf_array_room(&r->member, &r->member_room, events + r->ways, sizeof *r->member) != 0 ||
+        cf_array_room(&r->event, &r->event_room, events, sizeof *r->event) != 0)
         return -1;
     number_lines(r, v);
     r->events = 0;
-    for (uint32_t i = r->head[v->set]; i; i = r->log[i - 1].next) {
+    for (uint32_t i = r->set[v->set].head; i; i = r->log[i - 1].next) {
         const uint32_t k = (uint32_t)cfc_number_of(r, r->log[i - 1].line);
 
         r->event[r->events++] = k * 2 + r->log[i - 1].flush;
@@ -239,7 +203,7 @@ static uint64_t run_candidate(struct cf_candidates *r, struct cf_cache *c, const
     uint64_t sum = 0, victim;
 
     for (uint32_t i = 0; i < r->events; i++)
-        cf_cache_access(c, r->universe[r->event[i] / 2], r->event[i] & 1 ? CF_RUN_FLUSH : 0,
+        cf_cache_access(c, r->member[r->event[i] / 2].line, r->event[i] & 1 ? CF_RUN_FLUSH : 0,
                         CF_CACHE_ALL_WAYS, &victim);
     *there = *left = 0;
     for (uint32_t w = 0; w < r->ways; w++) {
@@ -264,7 +228,7 @@ static void judge(struct cf_candidates *r, const struct view *v)
 
     for (int i = 0; i < FIXED; i++)
         sum[i] = run_candidate(r, r->cache[i], v, &there[i], &left[i]);
-    if (!r->ready[v->set] || v->flushed) {
+    if (!r->set[v->set].ready || v->flushed) {
         r->totals.unknown++;
         return;
     }
@@ -298,7 +262,8 @@ static void judge(struct cf_candidates *r, const struct view *v)
 /* ---- beginning again from a snapshot ---- */
 
 struct held {
-    uint64_t line, when, used, came;
+    uint64_t line, when;
+    struct times times;
     uint32_t way;
 };
 
@@ -335,16 +300,16 @@ static void begin_again(struct cf_candidates *r, int candidate, const struct vie
         return;
     empty_set(c, v->set, r->ways);
     for (uint32_t w = 0; w < r->ways; w++) {
-        const uint64_t used = r->used[at + w], came = r->came[at + w];
+        const struct times t = r->times[at + w];
 
         if (v->now[w] != CF_CACHE_NONE)
             held[n++] =
-                (struct held){v->now[w], traits & CF_POLICY_ARRIVAL ? came : used, used, came, w};
+                (struct held){v->now[w], traits & CF_POLICY_ARRIVAL ? t.came : t.used, t, w};
     }
     qsort(held, n, sizeof *held, by_when);
     for (uint32_t i = 0; i < n; i++) {
         cf_cache_insert(c, held[i].line, 0, (uint64_t)1 << held[i].way);
-        if ((traits & CF_POLICY_REPEATS) && held[i].used > held[i].came)
+        if ((traits & CF_POLICY_REPEATS) && held[i].times.used > held[i].times.came)
             cf_cache_touch(c, held[i].line, 0);
     }
 }
@@ -353,41 +318,35 @@ static void begin_again(struct cf_candidates *r, int candidate, const struct vie
 static void take_over(struct cf_candidates *r, const struct view *v, int looked)
 {
     const size_t at = (size_t)v->set * r->ways;
-    uint64_t used[CF_CANDIDATES_WAYS] = {0}, came[CF_CANDIDATES_WAYS] = {0};
+    struct times times[CF_CANDIDATES_WAYS] = {{0}};
     int ready = 1;
 
     for (uint32_t w = 0; w < r->ways; w++) {
         const int k = looked && v->now[w] != CF_CACHE_NONE ? cfc_number_of(r, v->now[w]) : -1;
 
         for (uint32_t b = 0; b < r->ways; b++)
-            if (v->before[b] == v->now[w]) {
-                used[w] = r->used[at + b];
-                came[w] = r->came[at + b];
-            }
+            if (v->before[b] == v->now[w])
+                times[w] = r->times[at + b];
         if (k >= 0 && r->member[k].accessed) {
-            used[w] = r->member[k].last;
+            times[w].used = r->member[k].last;
             if (!r->member[k].before)
-                came[w] = r->member[k].first;
+                times[w].came = r->member[k].first;
         }
         if (v->now[w] != CF_CACHE_NONE)
-            ready &= used[w] && came[w];
+            ready &= times[w].used && times[w].came;
         else
-            used[w] = came[w] = 0;
+            times[w] = (struct times){0};
     }
-    memcpy(r->used + at, used, r->ways * sizeof *used);
-    memcpy(r->came + at, came, r->ways * sizeof *came);
+    memcpy(r->times + at, times, r->ways * sizeof *times);
     memcpy(r->line + at, v->now, r->ways * sizeof *v->now);
-    r->ready[v->set] = (uint8_t)ready;
+    r->set[v->set].ready = (uint8_t)ready;
 }
 
 static int step_set(struct cf_candidates *r, uint32_t set, const uint64_t *now)
 {
     struct view v = {.set = set, .before = r->line + (size_t)set * r->ways, .now = now};
-    uint64_t before[CF_CANDIDATES_WAYS];
-    const int looked = r->head[set] != 0;
+    const int looked = r->set[set].head != 0;
 
-    memcpy(before, v.before, r->ways * sizeof *before);
-    v.before = before;
     if (looked) {
         if (look(r, &v) != 0)
             return -1;
@@ -410,19 +369,18 @@ int cf_candidates_snapshot(struct cf_candidates *r, const uint64_t *line, uint32
         uint64_t *mine = r->line + (size_t)set * r->ways;
         const uint64_t *now = line + (size_t)set * stride;
 
-        if (r->left_out[set])
+        if (r->set[set].left_out)
             continue;
-        if ((r->head[set] || memcmp(mine, now, bytes) != 0) && step_set(r, set, now) != 0)
+        if ((r->set[set].head || memcmp(mine, now, bytes) != 0) && step_set(r, set, now) != 0)
             return -1;
         if (emptied) {
             for (int i = 0; i < FIXED; i++)
                 empty_set(r->cache[i], set, r->ways);
             memset(mine, CF_NO_LINE_BYTE, bytes);
-            memset(r->used + (size_t)set * r->ways, 0, bytes);
-            memset(r->came + (size_t)set * r->ways, 0, bytes);
-            r->ready[set] = 1;
+            memset(r->times + (size_t)set * r->ways, 0, r->ways * sizeof *r->times);
+            r->set[set].ready = 1;
         }
-        r->head[set] = r->tail[set] = 0;
+        r->set[set].head = r->set[set].tail = 0;
     }
     r->clock += r->logged;
     r->logged = 0;

@@ -3,8 +3,7 @@
  * candidates_parts.h - what the files of candidates.h share: their state, and the set at hand.
  *
  * The universe of a set, what it held and what was accessed, is sorted; the place of a line in it
- * is its number, by which everything else is found. Every array that is indexed by number has room
- * for `line_room` elements.
+ * is its number, by which everything else is found.
  */
 #ifndef CF_CANDIDATES_PARTS_H
 #define CF_CANDIDATES_PARTS_H
@@ -21,29 +20,39 @@ struct access {
 
 /* What is known of a line of the universe. */
 struct member {
+    uint64_t line;
     uint8_t before, accessed, now;
+    uint32_t place;       /* way + 1 in a random run */
+    uint32_t kept;        /* random runs that it survived */
     uint64_t first, last; /* access, counted from 1 */
+};
+
+/* When a line was used last and when it came in; 0 = not known. */
+struct times {
+    uint64_t used, came;
+};
+
+struct set {
+    uint32_t head, tail; /* of its accesses, index + 1 */
+    uint8_t ready, left_out;
 };
 
 struct cf_candidates {
     uint32_t sets, ways;
     struct cf_cache *cache[FIXED];
-    uint64_t *line;        /* sets x ways: the snapshot before */
-    uint64_t *used, *came; /* last use of it, and when it came in; 0 = not known */
-    uint8_t *ready, *left_out;
-    uint32_t *head, *tail; /* of the set's accesses, index + 1 */
+    uint64_t *line; /* sets x ways: the snapshot before */
+    struct times *times;
+    struct set *set;
     struct access *log;
     uint32_t logged;
     size_t log_room;
     uint64_t clock; /* accesses so far */
     uint64_t random;
     /* of the set at hand */
-    uint64_t *universe;
-    struct member *member;
-    uint32_t *event; /* number of the line * 2 + flush */
-    uint32_t *place; /* way + 1 in a random run */
-    uint32_t *kept;  /* random runs that it survived */
-    uint32_t lines, events, line_room, event_room;
+    struct member *member; /* the universe */
+    uint32_t *event;       /* number of the line * 2 + flush */
+    uint32_t lines, events;
+    size_t member_room, event_room;
     /* results */
     struct cf_candidates_totals totals;
     uint64_t exact[FIXED], predicted[FIXED], right[FIXED];

@@ -18,33 +18,34 @@ static uint32_t random_run(struct cf_candidates *r, const struct view *v)
 {
     uint32_t in[CF_CANDIDATES_WAYS], n = 0, survived = 0;
 
-    memset(r->place, 0, r->lines * sizeof *r->place);
+    for (uint32_t k = 0; k < r->lines; k++)
+        r->member[k].place = 0;
     for (uint32_t w = 0; w < r->ways; w++)
         if (v->before[w] != CF_CACHE_NONE) {
             in[n] = (uint32_t)cfc_number_of(r, v->before[w]);
-            r->place[in[n]] = n + 1;
+            r->member[in[n]].place = n + 1;
             n++;
         }
     for (uint32_t i = 0; i < r->events; i++) {
         const uint32_t k = r->event[i] / 2;
         uint32_t at;
 
-        if (r->place[k])
+        if (r->member[k].place)
             continue;
         if (n < r->ways) {
             at = n++;
         } else {
             at = cf_random_below(&r->random, r->ways);
-            r->place[in[at]] = 0;
+            r->member[in[at]].place = 0;
         }
         in[at] = k;
-        r->place[k] = at + 1;
+        r->member[k].place = at + 1;
     }
     for (uint32_t k = 0; k < r->lines; k++) {
-        const int there = r->member[k].accessed && r->place[k];
+        const int there = r->member[k].accessed && r->member[k].place;
 
         survived += there;
-        r->kept[k] += there;
+        r->member[k].kept += there;
     }
     return survived;
 }
@@ -52,7 +53,9 @@ static uint32_t random_run(struct cf_candidates *r, const struct view *v)
 /* Odds of an accessed line to survive. */
 static double odds(const struct cf_candidates *r, uint32_t k)
 {
-    return (r->kept[k] + 0.5) / (RUNS - r->kept[k] + 0.5);
+    const uint32_t kept = r->member[k].kept;
+
+    return (kept + 0.5) / (RUNS - kept + 0.5);
 }
 
 /* ln of the sum, over all choices of `n` of the accessed lines but `last`, of the product of their
@@ -84,7 +87,8 @@ double cfc_ln_random(struct cf_candidates *r, const struct view *v, uint32_t num
 
     if (v->accessed == 1)
         return chance;
-    memset(r->kept, 0, r->lines * sizeof *r->kept);
+    for (uint32_t k = 0; k < r->lines; k++)
+        r->member[k].kept = 0;
     for (int i = 0; i < RUNS; i++)
         as_here += random_run(r, v) == v->survived;
     chance += log((as_here + 1.0) / (RUNS + (double)numbers));

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "filters/engine/rows/counts.h"
+#include "formats/base/cf_hash.h"
 
 enum { FIRST_SLOTS = 1 << 10, BLOCK = 64 };
 
@@ -26,6 +27,7 @@ struct cf_counts {
     size_t slots; /* a power of two */
     size_t size;
     unsigned shift; /* 64 - log2(slots) */
+    struct cf_seed seed;
 };
 
 struct cf_counts *cf_counts_new(void)
@@ -36,6 +38,7 @@ struct cf_counts *cf_counts_new(void)
         return NULL;
     c->slots = FIRST_SLOTS;
     c->shift = 64 - (unsigned)__builtin_ctzll(c->slots);
+    c->seed = cf_seed(c);
     c->slot = calloc(c->slots, sizeof(*c->slot));
     if (!c->slot) {
         free(c);
@@ -52,13 +55,9 @@ void cf_counts_free(struct cf_counts *c)
     }
 }
 
-/* Multiplicative hashing: the high bits of the product depend on all bits of the key. */
 static inline size_t home(const struct cf_counts *c, uint64_t a, uint64_t b)
 {
-    uint64_t h = (b ^ a * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
-
-    h ^= h >> 32;
-    return (size_t)(h * 0xd6e8feb86659fd93u >> c->shift);
+    return (size_t)(cf_hash(c->seed, a, b) >> c->shift);
 }
 
 static inline struct slot *find(const struct cf_counts *c, size_t at, uint64_t a, uint64_t b)
@@ -73,8 +72,10 @@ static inline struct slot *find(const struct cf_counts *c, size_t at, uint64_t a
 
 static int grow(struct cf_counts *c)
 {
-    struct cf_counts larger = {.slots = 2 * c->slots, .size = c->size, .shift = c->shift - 1};
+    struct cf_counts larger = *c;
 
+    larger.slots *= 2;
+    larger.shift--;
     larger.slot = calloc(larger.slots, sizeof(*larger.slot));
     if (!larger.slot)
         return -1;

@@ -2,8 +2,8 @@
 /*
  * counts.h - a counter for each distinct key, and what a ranking needs: order, knee, coverage.
  *
- * Keys are two 64-bit words (one that is not needed is 0). Open addressing with linear probing,
- * 32 bytes a slot, at most three quarters full: 43 to 85 bytes a distinct key.
+ * Keys are two 64-bit words (one that is not needed is 0). Open addressing with linear probing by
+ * a seeded hash, 32 bytes a slot, at most three quarters full: 43 to 85 bytes a distinct key.
  */
 #ifndef CF_COUNTS_H
 #define CF_COUNTS_H

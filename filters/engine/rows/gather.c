@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "filters/engine/rows/gather.h"
+#include "formats/base/cf_memory.h"
 
 struct cf_gather {
     cf_gather_send send;
@@ -20,7 +21,7 @@ struct cf_gather {
     size_t room[CF_MAX_COLUMNS]; /* bytes */
     uint8_t *mask;
     uint32_t *index;
-    uint32_t mask_room, index_room; /* rows */
+    size_t mask_room, index_room; /* rows */
 };
 
 uint32_t cf_gather_count(const uint8_t *mask, uint32_t rows)
@@ -32,7 +33,8 @@ uint32_t cf_gather_count(const uint8_t *mask, uint32_t rows)
     return n;
 }
 
-uint32_t cf_gather_index(const uint8_t *mask, uint32_t rows, uint32_t *index)
+/* Numbers of the rows whose mask is 1, in order; `index` has room for `rows`. */
+static uint32_t number_rows(const uint8_t *mask, uint32_t rows, uint32_t *index)
 {
     uint32_t n = 0;
 
@@ -94,12 +96,7 @@ void cf_gather_free(struct cf_gather *g)
 
 uint8_t *cf_gather_mask(struct cf_gather *g, uint32_t rows)
 {
-    if (g->mask_room <= rows) {
-        free(g->mask);
-        g->mask = malloc(rows + 1);
-        g->mask_room = g->mask ? rows + 1 : 0;
-    }
-    return g->mask;
+    return cf_array_room(&g->mask, &g->mask_room, rows + (size_t)1, 1) != 0 ? NULL : g->mask;
 }
 
 static int has_row_values(const struct cf_data *c)
@@ -141,22 +138,20 @@ static void begin(struct cf_gather *g, const struct cf_frame *f)
     g->frame.columns = n;
 }
 
+static int no_memory(void)
+{
+    errno = ENOMEM;
+    return -1;
+}
+
 /* Makes room for `rows` more rows in all columns. */
 static int make_room(struct cf_gather *g, uint32_t rows)
 {
     for (unsigned i = 0; i < g->frame.columns; i++) {
         size_t bytes = ((size_t)g->frame.rows + rows) * cf_type_width(g->frame.column[i].type);
 
-        if (g->room[i] < bytes) {
-            uint8_t *p = realloc(g->column[i], bytes + bytes / 2);
-
-            if (!p) {
-                errno = ENOMEM;
-                return -1;
-            }
-            g->column[i] = p;
-            g->room[i] = bytes + bytes / 2;
-        }
+        if (cf_array_room(&g->column[i], &g->room[i], bytes, 1) != 0)
+            return no_memory();
     }
     return 0;
 }
@@ -166,16 +161,9 @@ int cf_gather_rows(struct cf_gather *g, const struct cf_frame *f, const uint8_t 
     unsigned n = 0;
     uint32_t kept;
 
-    if (g->index_room < f->rows) {
-        free(g->index);
-        g->index = malloc(f->rows * sizeof(*g->index));
-        g->index_room = g->index ? f->rows : 0;
-        if (!g->index) {
-            errno = ENOMEM;
-            return -1;
-        }
-    }
-    kept = f->rows ? cf_gather_index(mask, f->rows, g->index) : 0;
+    if (cf_array_room(&g->index, &g->index_room, f->rows, sizeof(*g->index)) != 0)
+        return no_memory();
+    kept = f->rows ? number_rows(mask, f->rows, g->index) : 0;
     if (!kept)
         return 0;
     if (g->frame.rows && !fits(g, f) && cf_gather_flush(g) != 0)

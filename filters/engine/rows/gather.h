@@ -14,10 +14,6 @@
 /* Number of rows whose mask is 1; the others have 0. */
 uint32_t cf_gather_count(const uint8_t *mask, uint32_t rows);
 
-/* Numbers of the rows whose mask is 1, in order. `index` has room for `rows` numbers. Returns how
-   many there are. */
-uint32_t cf_gather_index(const uint8_t *mask, uint32_t rows, uint32_t *index);
-
 /* to[i] = from[index[i]] for `count` values of `width` bytes: 1, 2, 4 or 8. */
 void cf_gather_values(void *to, const void *from, size_t width, const uint32_t *index,
                       uint32_t count);

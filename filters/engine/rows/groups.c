@@ -6,8 +6,7 @@
  * each, which holds its number; both grow with distinct values alone.
  *
  * A direct-mapped cache of recent values comes first, since addresses and sites come in bursts, and
- * few processes take turns. Of the rest, small ones have theirs in a table, of which only what is
- * used takes memory.
+ * few processes take turns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,7 @@
 #include "formats/base/cf_memory.h"
 
 enum {
-    SMALL = 1 << 22, /* above the largest process number of Linux */
-    RECENT_BITS = 8,
+    RECENT_BITS = 12,
 };
 
 struct recent {
@@ -28,11 +26,10 @@ struct recent {
 };
 
 struct cf_groups {
-    struct cf_counts *numbers; /* number + 1 of values from SMALL up */
+    struct cf_counts *numbers; /* number + 1 of each value */
     uint64_t *value;           /* by number */
     uint32_t count;
     size_t room;
-    uint32_t *small; /* SMALL of them: number + 1, 0 = not seen */
     struct recent recent[1 << RECENT_BITS];
 };
 
@@ -43,8 +40,7 @@ struct cf_groups *cf_groups_new(void)
     if (!g)
         return NULL;
     g->numbers = cf_counts_new();
-    g->small = calloc(SMALL, sizeof(*g->small));
-    if (!g->numbers || !g->small) {
+    if (!g->numbers) {
         cf_groups_free(g);
         return NULL;
     }
@@ -56,43 +52,26 @@ void cf_groups_free(struct cf_groups *g)
     if (g) {
         cf_counts_free(g->numbers);
         free(g->value);
-        free(g->small);
         free(g);
     }
 }
 
 /* A new value takes the next number. */
-static int append(struct cf_groups *g, uint64_t value)
-{
-    if (g->count == CF_GROUPS_MOST)
-        return 1;
-    if (cf_array_room(&g->value, &g->room, g->count + (size_t)1, sizeof(*g->value)) != 0)
-        return -1;
-    g->value[g->count++] = value;
-    return 0;
-}
-
 static int find(struct cf_groups *g, uint64_t value, uint32_t *number)
 {
-    uint64_t known = value < SMALL ? g->small[value] : cf_counts_get(g->numbers, 0, value);
-    int bad;
+    uint64_t *at = cf_counts_at(g->numbers, 0, value);
 
-    if (!known) {
-        bad = append(g, value);
-        if (bad)
-            return bad;
-        known = g->count;
-        if (value < SMALL) {
-            g->small[value] = g->count;
-        } else {
-            uint64_t *at = cf_counts_at(g->numbers, 0, value);
-
-            if (!at)
-                return -1;
-            *at = known;
-        }
+    if (!at)
+        return -1;
+    if (!*at) {
+        if (g->count == CF_GROUPS_MOST)
+            return 1;
+        if (cf_array_room(&g->value, &g->room, g->count + (size_t)1, sizeof(*g->value)) != 0)
+            return -1;
+        g->value[g->count] = value;
+        *at = ++g->count;
     }
-    *number = (uint32_t)known - 1;
+    *number = (uint32_t)*at - 1;
     return 0;
 }
 

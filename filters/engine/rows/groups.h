@@ -3,8 +3,7 @@
  * groups.h - numbers for the distinct values of a column, 0, 1, 2, ... in the order in which they
  * appear, so that what is counted for each of them can stand in arrays.
  *
- * Memory: 8 bytes a distinct value and up to 85 for finding it, or a page of 4 KiB for each 1024
- * neighbouring values below 2^22 of which one is there; at most CF_GROUPS_MOST values.
+ * Memory: 8 bytes a distinct value and up to 85 for finding it; at most CF_GROUPS_MOST values.
  */
 #ifndef CF_GROUPS_H
 #define CF_GROUPS_H

@@ -206,7 +206,6 @@ static inline uint32_t ask(const struct cf_interval *slots, uint32_t s, uint64_t
     return UNKNOWN;
 }
 
-/* Slot of the last range that starts at or before addr, 0 if there is none. */
 static uint32_t search(const struct cf_intervals *v, uint64_t addr)
 {
     uint32_t above = count_until(v->first, v->blocks, addr);
@@ -216,7 +215,7 @@ static uint32_t search(const struct cf_intervals *v, uint64_t addr)
     return b->slot[count_until(b->start, b->count, addr) - 1];
 }
 
-static uint32_t slot_before(struct cf_intervals *v, uint64_t addr)
+uint32_t cf_intervals_before(struct cf_intervals *v, uint64_t addr)
 {
     uint32_t found = UNKNOWN;
 
@@ -274,7 +273,7 @@ static int order_insert(struct cf_intervals *v, uint32_t prev, uint64_t start, u
 uint32_t cf_intervals_insert(struct cf_intervals *v, uint64_t start, uint64_t last, uint32_t value,
                              uint32_t extra)
 {
-    uint32_t prev = slot_before(v, start), next = v->slots[prev].next;
+    uint32_t prev = cf_intervals_before(v, start), next = v->slots[prev].next;
 
     if (last < start || (prev && v->slots[prev].last >= start) ||
         (next && v->slots[next].start <= last))
@@ -335,7 +334,7 @@ void cf_intervals_remove(struct cf_intervals *v, uint32_t slot)
 
 uint32_t cf_intervals_overlap(struct cf_intervals *v, uint64_t start, uint64_t last)
 {
-    uint32_t slot = slot_before(v, start);
+    uint32_t slot = cf_intervals_before(v, start);
 
     if (slot == 0 || v->slots[slot].last < start)
         slot = v->slots[slot].next;

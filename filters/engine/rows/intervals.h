@@ -45,6 +45,9 @@ void cf_intervals_remove(struct cf_intervals *v, uint32_t slot);
 /* Lowest range that reaches into [start, last], 0 if none. */
 uint32_t cf_intervals_overlap(struct cf_intervals *v, uint64_t start, uint64_t last);
 
+/* The last range that starts at or before the address, 0 if none. */
+uint32_t cf_intervals_before(struct cf_intervals *v, uint64_t addr);
+
 /* Slot of the range that holds the address, 0 if none. `key` is any number that lookups of nearby
    addresses share, as the pc of an access does; it only makes them faster. */
 uint32_t cf_intervals_find(struct cf_intervals *v, uint64_t addr, uint64_t key);

@@ -4,10 +4,10 @@
  * knows of a line is an element of an array.
  *
  * 64 neighbouring lines are a page, 64 pages a region. A hash finds the region, a table in it the
- * page, and a page gets 64 slots when one of its lines is first looked up. So the hash has few
+ * page, and a page gets 64 slots when one of its lines is first looked up. So the table has few
  * entries and stays in the nearest cache, and lines that lie together have slots that do.
  *
- * Memory: a region takes 256 to 512 bytes and 64 to 128 in the hash, 0.2 bytes a line at most where
+ * Memory: a region takes 256 to 512 bytes and 43 to 85 in the table, 0.2 bytes a line at most where
  * all its lines are used, and up to 640 where one is; arrays indexed by slot cost 64 elements a
  * page.
  */

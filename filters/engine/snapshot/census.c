@@ -3,70 +3,56 @@
  * census.c - lines and reused lines of each group in each snapshot (see census.h).
  *
  * In: frames. Out: a list of snapshots with a list of cells. A counter holds both numbers of a
- * group, lines in its low and reused ones in its high half. Rows take turns in four tables of
- * counters, since one counter can only be raised every few cycles and neighbours are often of one
- * group.
+ * group, lines in its low and reused ones in its high half. Rows take turns in four words of it,
+ * since one word can only be raised every few cycles and neighbours are often of one group.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/snapshot/census.h"
-#include "filters/engine/rows/groups.h"
 #include "filters/engine/snapshot/lineset.h"
 #include "formats/base/cf_memory.h"
 
 enum {
-    SLICE = 4096, /* rows that are looked at together */
-    TABLES = 4,
-    LEVELS = 256,
-    UNKNOWN_LINES = 32768, /* of a cache of no stated size: 2 MB */
+    SLICE = CF_CENSUS_SLICE,
+    TURNS = 4,
+    LEVELS = CF_CENSUS_LEVELS,
+};
+
+struct counter {
+    uint64_t of[TURNS];
 };
 
 /* What is counted of one level. */
-struct level {
+struct cf_census_level {
     int open;        /* a snapshot has begun */
     size_t snapshot; /* which one */
     uint32_t segment;
     struct cf_lineset *lines;
-    uint64_t *counter; /* TABLES of them, one behind the other */
-    uint32_t room;     /* counters in each */
+    struct counter *counter; /* of each group */
+    size_t room;
     struct cf_groups *cpus;
-};
-
-struct cf_census {
-    enum cf_census_by by;
-    int reuse;
-    struct cf_snapshots *walk;
-    struct cf_groups *pids, *values, *groups;
-    struct level *level[LEVELS];
-    struct cf_census_snapshot *snapshot;
-    struct cf_census_cell *cell;
-    size_t snapshots, snapshot_room, cells, cell_room;
-    uint32_t pid[SLICE], group[SLICE], cpu[SLICE], value[SLICE];
-    uint64_t key[SLICE];
-    uint8_t before[SLICE];
-    uint64_t nameless;
 };
 
 /* ---- one snapshot of a level ---- */
 
-static int close_snapshot(struct cf_census *c, struct level *l)
+static int close_snapshot(struct cf_census *c, struct cf_census_level *l)
 {
     struct cf_census_snapshot *s = &c->snapshot[l->snapshot];
 
     s->first = c->cells;
-    for (uint32_t g = 0; g < l->room; g++) {
+    for (size_t g = 0; g < l->room; g++) {
         uint64_t sum = 0;
 
-        for (unsigned t = 0; t < TABLES; t++) {
-            sum += l->counter[t * l->room + g];
-            l->counter[t * l->room + g] = 0;
-        }
+        for (unsigned t = 0; t < TURNS; t++)
+            sum += l->counter[g].of[t];
         if (!sum)
             continue;
+        l->counter[g] = (struct counter){0};
         if (cf_array_room(&c->cell, &c->cell_room, c->cells + 1, sizeof *c->cell) != 0)
             return CF_CENSUS_NO_MEMORY;
-        c->cell[c->cells++] = (struct cf_census_cell){g, (uint32_t)sum, (uint32_t)(sum >> 32)};
+        c->cell[c->cells++] =
+            (struct cf_census_cell){(uint32_t)g, (uint32_t)sum, (uint32_t)(sum >> 32)};
         s->lines += (uint32_t)sum;
     }
     s->cells = (uint32_t)(c->cells - s->first);
@@ -74,16 +60,15 @@ static int close_snapshot(struct cf_census *c, struct level *l)
     return 0;
 }
 
-static struct level *level_new(const struct cf_census *c, const struct cf_snapshot *s)
+static struct cf_census_level *level_new(const struct cf_census *c)
 {
-    struct level *l = calloc(1, sizeof *l);
-    const uint64_t stated = (uint64_t)s->sets * s->ways;
+    struct cf_census_level *l = calloc(1, sizeof *l);
 
     if (!l)
         return NULL;
     l->cpus = cf_groups_new();
     if (c->reuse)
-        l->lines = cf_lineset_new(!stated ? UNKNOWN_LINES : stated);
+        l->lines = cf_lineset_new();
     if (!l->cpus || (c->reuse && !l->lines)) {
         cf_groups_free(l->cpus);
         cf_lineset_free(l->lines);
@@ -95,17 +80,17 @@ static struct level *level_new(const struct cf_census *c, const struct cf_snapsh
 
 static int begin(struct cf_census *c, const struct cf_snapshot *s)
 {
-    struct level *l = c->level[s->level];
+    struct cf_census_level *l = c->level[s->level];
     int bad;
 
-    if (!l && !(l = c->level[s->level] = level_new(c, s)))
+    if (!l && !(l = c->level[s->level] = level_new(c)))
         return CF_CENSUS_NO_MEMORY;
     if (l->open && (bad = close_snapshot(c, l)) != 0)
         return bad;
+    if (l->lines)
+        cf_lineset_next(l->lines);
     if (l->lines && l->segment != s->segment)
-        cf_lineset_clear(l->lines);
-    else if (l->lines && cf_lineset_next(l->lines) != 0)
-        return CF_CENSUS_NO_MEMORY;
+        cf_lineset_next(l->lines); /* nothing was before the first of a segment */
     if (cf_array_room(&c->snapshot, &c->snapshot_room, c->snapshots + 1, sizeof *c->snapshot) != 0)
         return CF_CENSUS_NO_MEMORY;
     l->open = 1;
@@ -113,53 +98,6 @@ static int begin(struct cf_census *c, const struct cf_snapshot *s)
     l->snapshot = c->snapshots;
     c->snapshot[c->snapshots++] = (struct cf_census_snapshot){.is = *s};
     return 0;
-}
-
-/* Counters for all groups; those that are there keep their values. */
-static int make_room(struct level *l, uint32_t groups)
-{
-    uint32_t room = l->room ? l->room : 16;
-    uint64_t *p;
-
-    if (groups <= l->room)
-        return 0;
-    while (room < groups)
-        room *= 2;
-    if (!(p = calloc((size_t)TABLES * room, sizeof *p)))
-        return CF_CENSUS_NO_MEMORY;
-    for (unsigned t = 0; t < TABLES && l->room; t++)
-        memcpy(p + (size_t)t * room, l->counter + (size_t)t * l->room, l->room * sizeof *p);
-    free(l->counter);
-    l->counter = p;
-    l->room = room;
-    return 0;
-}
-
-static void count(const struct level *l, const uint32_t *group, const uint8_t *before, uint32_t n)
-{
-    uint64_t *const t0 = l->counter, *const t1 = t0 + l->room, *const t2 = t1 + l->room;
-    uint64_t *const t3 = t2 + l->room;
-    uint32_t i = 0;
-
-    if (before) {
-        for (; i + TABLES <= n; i += TABLES) {
-            t0[group[i]] += 1 | (uint64_t)before[i] << 32;
-            t1[group[i + 1]] += 1 | (uint64_t)before[i + 1] << 32;
-            t2[group[i + 2]] += 1 | (uint64_t)before[i + 2] << 32;
-            t3[group[i + 3]] += 1 | (uint64_t)before[i + 3] << 32;
-        }
-        for (; i < n; i++)
-            t0[group[i]] += 1 | (uint64_t)before[i] << 32;
-        return;
-    }
-    for (; i + TABLES <= n; i += TABLES) {
-        t0[group[i]]++;
-        t1[group[i + 1]]++;
-        t2[group[i + 2]]++;
-        t3[group[i + 3]]++;
-    }
-    for (; i < n; i++)
-        t0[group[i]]++;
 }
 
 /* ---- what a row is ---- */
@@ -203,8 +141,8 @@ static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t
 /* Lines are multiples of 64 or so: turned by 6 bits, the low bits of their names differ, which
    choose buckets. The number of the cache is spread over the upper half, where neither a physical
    address nor a process makes the like. */
-static void make_keys(struct cf_census *c, const struct level *l, const struct cf_frame *f,
-                      uint32_t from, uint32_t n)
+static void make_keys(struct cf_census *c, const struct cf_census_level *l,
+                      const struct cf_frame *f, uint32_t from, uint32_t n)
 {
     const uint64_t *phys = cf_u64(f, CF_PHYS), *addr = cf_u64(f, CF_ADDR);
     const uint32_t *pid = cf_u32(f, CF_PID);
@@ -246,7 +184,7 @@ static void leave_nameless(struct cf_census *c, const struct cf_frame *f, uint32
 static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct cf_frame *f,
                 uint32_t from, uint32_t to)
 {
-    struct level *l = c->level[s->level];
+    struct cf_census_level *l = c->level[s->level];
     const uint32_t *cpu = cf_u32(f, CF_CPU);
 
     for (uint32_t n; from < to; from += n) {
@@ -262,11 +200,13 @@ static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct c
             if (!bad && !cf_u64(f, CF_PHYS))
                 leave_nameless(c, f, from, n);
         }
-        if (!bad)
-            bad = make_room(l, cf_groups_count(c->groups));
         if (bad)
             return bad;
-        count(l, c->group, l->lines ? c->before : NULL, n);
+        if (cf_array_cleared(&l->counter, &l->room, cf_groups_count(c->groups),
+                             sizeof *l->counter) != 0)
+            return CF_CENSUS_NO_MEMORY;
+        for (uint32_t i = 0; i < n; i++)
+            l->counter[c->group[i]].of[i % TURNS] += 1 | (uint64_t)c->before[i] << 32;
     }
     return 0;
 }
@@ -361,32 +301,6 @@ int cf_census_end(struct cf_census *c)
     return bad;
 }
 
-const struct cf_census_snapshot *cf_census_snapshots(const struct cf_census *c, size_t *count)
-{
-    *count = c->snapshots;
-    return c->snapshot;
-}
-
-uint64_t cf_census_passed_over(const struct cf_census *c)
-{
-    return cf_snapshots_passed_over(c->walk);
-}
-
-uint64_t cf_census_nameless(const struct cf_census *c)
-{
-    return c->nameless;
-}
-
-const struct cf_census_cell *cf_census_cells(const struct cf_census *c)
-{
-    return c->cell;
-}
-
-uint32_t cf_census_groups(const struct cf_census *c)
-{
-    return cf_groups_count(c->groups);
-}
-
 struct cf_census_group cf_census_group(const struct cf_census *c, uint32_t group)
 {
     const uint32_t value = (uint32_t)cf_groups_value(c->groups, group);
@@ -406,7 +320,7 @@ struct cf_census_group cf_census_group(const struct cf_census *c, uint32_t group
 
 uint64_t cf_census_room(const struct cf_census *c, const struct cf_snapshot *s)
 {
-    const struct level *l = c->level[s->level];
+    const struct cf_census_level *l = c->level[s->level];
     const uint32_t caches = l ? cf_groups_count(l->cpus) : 0;
     uint64_t all = (uint64_t)s->sets * s->ways;
 
@@ -432,7 +346,7 @@ static int by_total(const void *a, const void *b)
 
 int cf_census_rank(const struct cf_census *c, int level, uint32_t *order, uint64_t *total)
 {
-    const uint32_t groups = cf_census_groups(c);
+    const uint32_t groups = cf_groups_count(c->groups);
     struct ranked *r = calloc((size_t)groups + 1, sizeof *r);
 
     if (!r)

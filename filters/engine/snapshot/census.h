@@ -17,6 +17,7 @@
 #ifndef CF_CENSUS_H
 #define CF_CENSUS_H
 
+#include "filters/engine/rows/groups.h"
 #include "filters/engine/snapshot/snapshots.h"
 #include "formats/stream/cf.h"
 
@@ -39,7 +40,27 @@ struct cf_census_group {
     uint32_t value; /* the region's string, the core's number, the state */
 };
 
-struct cf_census;
+enum { CF_CENSUS_SLICE = 4096 /* rows that are looked at together */, CF_CENSUS_LEVELS = 256 };
+
+struct cf_census {
+    /* to be read */
+    struct cf_census_snapshot *snapshot; /* in the order of the stream */
+    struct cf_census_cell *cell;
+    size_t snapshots, cells;
+    uint64_t nameless; /* rows without any address, where reused lines are counted */
+    struct cf_snapshots *walk;
+    struct cf_groups *groups;
+    /* its own */
+    enum cf_census_by by;
+    int reuse;
+    struct cf_groups *pids, *values;
+    struct cf_census_level *level[CF_CENSUS_LEVELS];
+    size_t snapshot_room, cell_room;
+    uint32_t pid[CF_CENSUS_SLICE], group[CF_CENSUS_SLICE], cpu[CF_CENSUS_SLICE];
+    uint32_t value[CF_CENSUS_SLICE];
+    uint64_t key[CF_CENSUS_SLICE];
+    uint8_t before[CF_CENSUS_SLICE];
+};
 
 /* `reuse`: count reused lines too. `level` 0: all levels, each on its own. NULL without memory. */
 struct cf_census *cf_census_new(enum cf_census_by by, int reuse, uint8_t level) CF_MUST_CHECK;
@@ -57,15 +78,6 @@ int cf_census_frame(struct cf_census *c, const struct cf_frame *f) CF_MUST_CHECK
 /* No more frames come: completes what follows. As cf_census_frame(). */
 int cf_census_end(struct cf_census *c) CF_MUST_CHECK;
 
-/* In the order of the stream. */
-const struct cf_census_snapshot *cf_census_snapshots(const struct cf_census *c, size_t *count);
-const struct cf_census_cell *cf_census_cells(const struct cf_census *c);
-/* Rows of other levels than the one that was asked for. */
-uint64_t cf_census_passed_over(const struct cf_census *c);
-
-/* Rows without any address, where reused lines are counted. */
-uint64_t cf_census_nameless(const struct cf_census *c);
-uint32_t cf_census_groups(const struct cf_census *c);
 struct cf_census_group cf_census_group(const struct cf_census *c, uint32_t group);
 
 /* Numbers of all groups, the one with most lines in all snapshots first, then by pid and value;

@@ -72,7 +72,7 @@ static int compare_set(struct cf_changes *c, const struct sides *s, cf_change_ta
             c->valid_a++;
             c->count[kind]++;
             if (take)
-                stop = take(arg, s->a, s->slot_a + w, 1, s->set, kind);
+                stop = take(arg, s->a, s->slot_a + w, s->set, kind);
         }
         if (b == CF_TAGS_NONE)
             continue;
@@ -81,7 +81,7 @@ static int compare_set(struct cf_changes *c, const struct sides *s, cf_change_ta
             continue;
         c->count[CF_ONLY_B]++;
         if (take && !stop)
-            stop = take(arg, s->b, s->slot_b + w, 1, s->set, CF_ONLY_B);
+            stop = take(arg, s->b, s->slot_b + w, s->set, CF_ONLY_B);
     }
     return stop;
 }
@@ -104,35 +104,22 @@ static int equal_set(const struct sides *s)
            memcmp(s->a->state + s->slot_a, s->b->state + s->slot_b, n) == 0;
 }
 
-/* Lines of an equal set are taken from one empty way to the next. */
-static int take_equal(const struct sides *s, cf_change_taker *take, void *arg)
-{
-    const uint64_t *line = s->a->line + s->slot_a;
-    int stop = 0;
-
-    for (uint32_t w = 0, end; w < s->ways_a && !stop; w = end + 1) {
-        for (end = w; end < s->ways_a && line[end] != CF_TAGS_NONE;)
-            end++;
-        if (end > w)
-            stop = take(arg, s->a, s->slot_a + w, end - w, s->set, CF_SAME);
-    }
-    return stop;
-}
-
-static int count_equal(struct cf_changes *c, const struct sides *s, cf_change_taker *take,
-                       void *arg)
+static int take_equal(struct cf_changes *c, const struct sides *s, cf_change_taker *take, void *arg)
 {
     uint64_t valid = 0;
+    int stop = 0;
 
-    for (uint32_t w = 0; w < s->ways_a; w++)
-        valid += s->a->line[s->slot_a + w] != CF_TAGS_NONE;
+    for (uint32_t w = 0; w < s->ways_a && !stop; w++) {
+        if (s->a->line[s->slot_a + w] == CF_TAGS_NONE)
+            continue;
+        valid++;
+        if (take)
+            stop = take(arg, s->a, s->slot_a + w, s->set, CF_SAME);
+    }
     c->valid_a += valid;
     c->valid_b += valid;
     c->count[CF_SAME] += valid;
-    if (!take || !valid)
-        return 0;
-    return valid == s->ways_a ? take(arg, s->a, s->slot_a, s->ways_a, s->set, CF_SAME)
-                              : take_equal(s, take, arg);
+    return stop;
 }
 
 /* The cache of t that belongs to a cpu, t->caches where there is none. */
@@ -170,7 +157,7 @@ int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct c
             };
             int stop;
 
-            stop = equal_set(&s) ? count_equal(c, &s, take, arg) : compare_set(c, &s, take, arg);
+            stop = equal_set(&s) ? take_equal(c, &s, take, arg) : compare_set(c, &s, take, arg);
             if (stop)
                 return stop;
         }

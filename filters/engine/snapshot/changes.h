@@ -30,16 +30,14 @@ struct cf_changes {
     uint64_t ignored; /* set by the caller: bits of states that are not compared */
 };
 
-/* Called for the lines in slots [slot, slot + count) of `t`, which are all of one set and kind and
-   none of which is empty; `t` is the second table for CF_ONLY_B, else the first. Non-zero ends the
-   comparison. */
-typedef int cf_change_taker(void *arg, const struct cf_tags *t, size_t slot, uint32_t count,
-                            uint32_t set, enum cf_change kind);
+/* Called for each line as it is counted, in its slot of `t`, which is the second table for
+   CF_ONLY_B, else the first. Non-zero ends the comparison. */
+typedef int cf_change_taker(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
+                            enum cf_change kind);
 
 /* Adds the changes from a to b to *c, states too where both tables keep them; `take` may be NULL.
    Set s of the cache of a cpu is compared with set s of that of the same cpu, also where the
-   layouts differ. Returns 0, or
-   what `take` returned. */
+   layouts differ. Returns 0, or what `take` returned. */
 int cf_changes_add(struct cf_changes *c, const struct cf_tags *a, const struct cf_tags *b,
                    cf_change_taker *take, void *arg);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * frames.c - page to frame and back, by two tables of slots (slots.h): one of virtual pages, with
- * the key of their process, and one of frames. Accesses stay on a page for a while and come back to
- * few, so the tables are asked only where a page is not among those used last, as in a TLB.
+ * frames.c - page to frame and back. Accesses stay on a page for a while and come back to few, so
+ * the tables are asked only where a page is not among those used last, as in a TLB.
  */
 #include <stdlib.h>
 
 #include "filters/engine/snapshot/frames.h"
-#include "filters/engine/rows/runs.h"
-#include "filters/engine/rows/slots.h"
+#include "formats/base/cf_memory.h"
+#include "filters/engine/rows/counts.h"
 
 struct owner {
-    uint64_t page; /* virtual, plus one; 0: no owner */
+    uint64_t page;
     uint32_t process;
 };
 
@@ -30,11 +29,10 @@ struct cf_frames {
     uint32_t colour[1 << CF_FRAME_COLOUR_BITS]; /* of each colour */
     uint32_t process;                           /* of the recent pages */
     struct recent recent[RECENT];
-    struct cf_slots *pages, *frames;
-    uint64_t *frame; /* by slot of a page: its frame plus one */
-    uint32_t frame_room;
-    struct owner *owner; /* by slot of a frame */
-    uint32_t owner_room;
+    struct cf_counts *frame; /* plus one, by process and page */
+    struct cf_counts *known; /* place + 1 of a frame in `owner` */
+    struct owner *owner;
+    size_t owners, room;
 };
 
 static void forget(struct cf_frames *f, uint32_t process)
@@ -56,9 +54,9 @@ struct cf_frames *cf_frames_new(enum cf_frame_order order, unsigned page_shift, 
     f->bits = bits;
     f->seed = seed;
     forget(f, 0);
-    f->pages = cf_slots_new();
-    f->frames = cf_slots_new();
-    if (!f->pages || !f->frames) {
+    f->frame = cf_counts_new();
+    f->known = cf_counts_new();
+    if (!f->frame || !f->known) {
         cf_frames_free(f);
         return NULL;
     }
@@ -69,11 +67,8 @@ void cf_frames_free(struct cf_frames *f)
 {
     if (!f)
         return;
-    if (f->pages)
-        cf_slots_free(f->pages);
-    if (f->frames)
-        cf_slots_free(f->frames);
-    free(f->frame);
+    cf_counts_free(f->frame);
+    cf_counts_free(f->known);
     free(f->owner);
     free(f);
 }
@@ -125,22 +120,13 @@ static int give(struct cf_frames *f, uint64_t page, uint64_t *frame)
 /* Page `page` of a process has this frame. */
 static int own(struct cf_frames *f, uint32_t process, uint64_t page, uint64_t frame)
 {
-    uint32_t slot;
+    uint64_t *at = cf_counts_at(f->known, 0, frame);
 
-    if (cf_slots_find(f->frames, &frame, 1, &slot) != 0 ||
-        cf_slots_array(f->frames, (void **)&f->owner, &f->owner_room, sizeof *f->owner) != 0)
+    if (!at || cf_array_room(&f->owner, &f->room, f->owners + 1, sizeof *f->owner) != 0)
         return -1;
-    f->owner[slot] = (struct owner){page + 1, process};
-    return 0;
-}
-
-static int find(struct cf_frames *f, uint32_t process, uint64_t page, uint32_t *slot)
-{
-    const uint64_t key = page ^ cf_space_key(process);
-
-    if (cf_slots_find(f->pages, &key, 1, slot) != 0 ||
-        cf_slots_array(f->pages, (void **)&f->frame, &f->frame_room, sizeof *f->frame) != 0)
-        return -1;
+    if (!*at)
+        *at = ++f->owners;
+    f->owner[*at - 1] = (struct owner){page, process};
     return 0;
 }
 
@@ -154,7 +140,7 @@ int64_t cf_frames_place(struct cf_frames *f, uint32_t process, const uint64_t *a
     for (uint32_t i = 0; i < rows;) {
         const uint64_t page = addr[i] >> f->shift;
         struct recent *r = &f->recent[page % RECENT];
-        uint32_t slot;
+        uint64_t *known, frame;
 
         if (r->page == page) {
             do
@@ -162,18 +148,17 @@ int64_t cf_frames_place(struct cf_frames *f, uint32_t process, const uint64_t *a
             while (++i < rows && addr[i] >> f->shift == page);
             continue;
         }
-        if (find(f, process, page, &slot) != 0)
+        known = cf_counts_at(f->frame, process, page);
+        if (!known)
             return -1;
-        if (!f->frame[slot]) {
-            uint64_t frame;
-
+        if (!*known) {
             if (give(f, page, &frame) != 0)
                 return i;
             if (own(f, process, page, frame) != 0)
                 return -1;
-            f->frame[slot] = frame + 1;
+            *known = frame + 1;
         }
-        *r = (struct recent){page, (f->frame[slot] - 1) << f->shift};
+        *r = (struct recent){page, (*known - 1) << f->shift};
     }
     return rows;
 }
@@ -183,13 +168,10 @@ int cf_frames_learn(struct cf_frames *f, uint32_t process, const uint64_t *addr,
 {
     for (uint32_t i = 0; i < rows;) {
         const uint64_t page = addr[i] >> f->shift, frame = phys[i] >> f->shift;
-        uint32_t slot;
 
-        if (cf_slots_find(f->frames, &frame, 1, &slot) != 0 ||
-            cf_slots_array(f->frames, (void **)&f->owner, &f->owner_room, sizeof *f->owner) != 0)
+        if (own(f, process, page, frame) != 0)
             return -1;
-        f->count += !f->owner[slot].page;
-        f->owner[slot] = (struct owner){page + 1, process};
+        f->count = (uint32_t)f->owners;
         while (++i < rows && addr[i] >> f->shift == page && phys[i] >> f->shift == frame)
             ;
     }
@@ -198,14 +180,11 @@ int cf_frames_learn(struct cf_frames *f, uint32_t process, const uint64_t *addr,
 
 int cf_frames_owner(struct cf_frames *f, uint64_t phys, uint32_t *process, uint64_t *addr)
 {
-    const uint64_t frame = phys >> f->shift;
-    uint32_t slot;
+    const uint64_t at = cf_counts_get(f->known, 0, phys >> f->shift);
 
-    /* a frame that was never given gets a slot here, without an owner */
-    if (cf_slots_find(f->frames, &frame, 1, &slot) != 0 || slot >= f->owner_room ||
-        !f->owner[slot].page)
+    if (!at)
         return 0;
-    *process = f->owner[slot].process;
-    *addr = (f->owner[slot].page - 1) << f->shift | (phys & (((uint64_t)1 << f->shift) - 1));
+    *process = f->owner[at - 1].process;
+    *addr = f->owner[at - 1].page << f->shift | (phys & (((uint64_t)1 << f->shift) - 1));
     return 1;
 }

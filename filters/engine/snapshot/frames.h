@@ -11,8 +11,7 @@
  *               of up to 1024 pages a way is indexed as by virtual addresses
  * Where the trace has physical addresses, cf_frames_learn() takes them instead.
  *
- * Memory: 24 bytes a page that was touched, and 4 to 20 for finding it twice; where neighbours of a
- * page are not touched, up to 64 times as much (see slots.h).
+ * Memory: 102 to 202 bytes a page that was touched.
  */
 #ifndef CF_FRAMES_H
 #define CF_FRAMES_H

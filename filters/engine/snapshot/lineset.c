@@ -2,184 +2,120 @@
 /*
  * lineset.c - which lines of a snapshot were in the one before (see lineset.h).
  *
- * Two sets take turns. A bucket counts its keys; free places hold UINT64_MAX, which no key is, so
- * that looking for a key compares all 16 places without looking at the count (lineset_simd.c).
+ * Two hash tables take turns, with open addressing; free slots hold UINT64_MAX, which no key is.
+ * They are a little less than half full at most, so that the lines of a full cache, mostly a power
+ * of two, have four slots each.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/engine/rows/counts.h"
-#include "filters/engine/snapshot/lineset_parts.h"
+#include "filters/engine/snapshot/lineset.h"
+#include "formats/base/cf_hash.h"
 #include "formats/base/cf_memory.h"
 
-enum {
-    PLACES = CF_LINESET_PLACES,
-    BUCKET_LOAD = 8,
-    LEAST_BUCKETS = 64,
-    MOST_BUCKETS = 1 << 22,
-    MOST_STATED = 1 << 16 /* lines that get room before they come */
+enum { LEAST_BITS = 9 };
+
+struct table {
+    uint64_t *slot;
+    unsigned bits; /* 1 << bits slots */
+    size_t lines;
 };
 
 struct cf_lineset {
-    struct half half[2];
-    unsigned now; /* which of them is the current one */
-    size_t buckets;
-    size_t lines; /* added to the current set */
-    cf_lineset_adder *fill;
+    struct table now, last;
+    struct cf_seed seed;
 };
 
-static int spill_has(const struct cf_counts *spill, uint64_t key)
+static size_t table_bytes(const struct table *t)
 {
-    return spill && cf_counts_get(spill, 0, key);
+    return sizeof *t->slot << t->bits;
 }
 
-static int spill_add(struct cf_counts **spill, uint64_t key)
+static int table_new(struct table *t, unsigned bits)
 {
-    uint64_t *count = NULL;
-
-    if (*spill || (*spill = cf_counts_new()))
-        count = cf_counts_at(*spill, 0, key);
-    if (!count)
+    *t = (struct table){.bits = bits};
+    t->slot = cf_memory_take(table_bytes(t));
+    if (!t->slot)
         return -1;
-    *count = 1;
+    memset(t->slot, 0xff, table_bytes(t));
     return 0;
 }
 
-static void half_clear(const struct cf_lineset *s, struct half *h)
+/* A table that is nearly empty is made anew, so that one large snapshot does not make each of those
+   that follow cost as much. */
+static void table_clear(struct table *t)
 {
-    memset(h->bucket, 0xff, s->buckets * sizeof *h->bucket);
-    memset(h->count, 0, s->buckets);
-    cf_counts_free(h->spill);
-    h->spill = NULL;
+    struct table first;
+
+    if (t->bits > LEAST_BITS && t->lines < table_bytes(t) / 256 &&
+        table_new(&first, LEAST_BITS) == 0) {
+        free(t->slot);
+        *t = first;
+    }
+    memset(t->slot, 0xff, table_bytes(t));
+    t->lines = 0;
 }
 
-/* ---- adding ---- */
-
-static int half_put(const struct cf_lineset *s, struct half *h, uint64_t key)
+/* The slot of a key: that which holds it, or the free one that it gets. */
+static uint64_t *table_find(const struct table *t, uint64_t hash, uint64_t key)
 {
-    const size_t b = key & (s->buckets - 1);
+    const size_t last = ((size_t)1 << t->bits) - 1;
+    size_t at = hash >> (64 - t->bits);
 
-    if (h->count[b] == PLACES)
-        return spill_add(&h->spill, key);
-    cf_lineset_put(&h->bucket[b], h->count[b]++, key);
+    while (t->slot[at] != key && t->slot[at] != UINT64_MAX)
+        at = (at + 1) & last;
+    return &t->slot[at];
+}
+
+static int table_double(struct table *t, struct cf_seed seed)
+{
+    struct table more;
+
+    if (table_new(&more, t->bits + 1) != 0)
+        return -1;
+    for (size_t i = 0; i < (size_t)1 << t->bits; i++)
+        if (t->slot[i] != UINT64_MAX)
+            *table_find(&more, cf_hash(seed, 0, t->slot[i]), t->slot[i]) = t->slot[i];
+    more.lines = t->lines;
+    free(t->slot);
+    *t = more;
     return 0;
 }
 
 int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
 {
-    struct half *now = &s->half[s->now];
-    const struct half *last = &s->half[!s->now];
-
-    s->lines += count;
     for (uint32_t i = 0; i < count; i++) {
-        i += s->fill(now, last, s->buckets - 1, key + i, count - i, before + i);
-        if (i == count)
-            break;
-        before[i] = before[i] || spill_has(last->spill, key[i]);
-        if (half_put(s, now, key[i]) != 0)
+        const uint64_t hash = cf_hash(s->seed, 0, key[i]);
+        uint64_t *slot = table_find(&s->now, hash, key[i]);
+
+        before[i] = *table_find(&s->last, hash, key[i]) == key[i];
+        if (*slot == key[i])
+            continue;
+        *slot = key[i];
+        if (++s->now.lines > ((size_t)15 << s->now.bits) / 32 &&
+            table_double(&s->now, s->seed) != 0)
             return -1;
     }
     return 0;
 }
 
-/* ---- room ---- */
-
-static void half_free(struct half *h)
+void cf_lineset_next(struct cf_lineset *s)
 {
-    free(h->bucket);
-    free(h->count);
-    cf_counts_free(h->spill);
+    const struct table old = s->last;
+
+    s->last = s->now;
+    s->now = old;
+    table_clear(&s->now);
 }
 
-/* Room for the lines of a set, empty. */
-static int half_new(const struct cf_lineset *s, struct half *h)
-{
-    *h = (struct half){.bucket = cf_memory_take(s->buckets * sizeof(struct bucket)),
-                       .count = malloc(s->buckets)};
-    if (!h->bucket || !h->count) {
-        half_free(h);
-        *h = (struct half){0};
-        return -1;
-    }
-    half_clear(s, h);
-    return 0;
-}
-
-static size_t buckets_for(size_t lines)
-{
-    size_t buckets = LEAST_BUCKETS;
-
-    while (buckets < MOST_BUCKETS && buckets * BUCKET_LOAD < lines)
-        buckets *= 2;
-    return buckets;
-}
-
-/* More buckets, with the keys of the current set; the last one becomes empty. */
-static int grow(struct cf_lineset *s, size_t buckets)
-{
-    const struct half old = s->half[s->now];
-    const size_t old_buckets = s->buckets;
-    struct half fresh[2] = {{0}};
-    int bad;
-
-    s->buckets = buckets;
-    bad = half_new(s, &fresh[0]) | half_new(s, &fresh[1]);
-    for (size_t b = 0; !bad && b < old_buckets; b++)
-        for (unsigned i = 0; !bad && i < old.count[b]; i++)
-            bad = half_put(s, &fresh[0],
-                           (uint64_t)old.bucket[b].high[i] << 32 | old.bucket[b].low[i]);
-    if (!bad && old.spill) {
-        const size_t count = cf_counts_size(old.spill);
-        struct cf_count *spilled = malloc((count + 1) * sizeof *spilled);
-
-        bad = !spilled;
-        if (spilled)
-            cf_counts_copy(old.spill, spilled);
-        for (size_t i = 0; !bad && i < count; i++)
-            bad = half_put(s, &fresh[0], spilled[i].b);
-        free(spilled);
-    }
-    if (bad) {
-        half_free(&fresh[0]);
-        half_free(&fresh[1]);
-        s->buckets = old_buckets;
-        return -1;
-    }
-    half_free(&s->half[0]);
-    half_free(&s->half[1]);
-    s->half[s->now] = fresh[0];
-    s->half[!s->now] = fresh[1];
-    return 0;
-}
-
-int cf_lineset_next(struct cf_lineset *s)
-{
-    const size_t buckets = buckets_for(s->lines);
-
-    if (buckets > s->buckets && grow(s, buckets) != 0)
-        return -1;
-    s->now = !s->now;
-    s->lines = 0;
-    half_clear(s, &s->half[s->now]);
-    return 0;
-}
-
-void cf_lineset_clear(struct cf_lineset *s)
-{
-    s->lines = 0;
-    half_clear(s, &s->half[0]);
-    half_clear(s, &s->half[1]);
-}
-
-struct cf_lineset *cf_lineset_new(size_t lines)
+struct cf_lineset *cf_lineset_new(void)
 {
     struct cf_lineset *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
-    s->fill = CF_SIMD_CHOICE(cf_lineset_fill);
-    s->buckets = buckets_for(lines < MOST_STATED ? lines : MOST_STATED);
-    if (half_new(s, &s->half[0]) != 0 || half_new(s, &s->half[1]) != 0) {
+    s->seed = cf_seed(s);
+    if (table_new(&s->now, LEAST_BITS) != 0 || table_new(&s->last, LEAST_BITS) != 0) {
         cf_lineset_free(s);
         return NULL;
     }
@@ -188,7 +124,9 @@ struct cf_lineset *cf_lineset_new(size_t lines)
 
 void cf_lineset_free(struct cf_lineset *s)
 {
-    for (int i = 0; s && i < 2; i++)
-        half_free(&s->half[i]);
+    if (!s)
+        return;
+    free(s->now.slot);
+    free(s->last.slot);
     free(s);
 }

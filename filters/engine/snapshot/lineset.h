@@ -4,12 +4,8 @@
  * set of "Observing the Invisible", section 7.6 ("the number of lines that are the same and present
  * in two successive snapshots").
  *
- * A line is a key of 64 bits. Its low bits choose a bucket of 16 keys, which are compared at once;
- * lines of a cache that come set by set go through the buckets from the first to the last. What
- * does not fit its bucket goes to a hash table, so that any keys are right and few are slow.
- *
- * Memory: 34 to 68 bytes a line of the largest snapshot, more only where the low bits of many
- * agree. A size of the cache that a stream declares without having lines takes no room.
+ * A line is a key of 64 bits. Memory: 34 to 68 bytes a line of the largest snapshot. A size of the
+ * cache that a stream declares without having lines takes no room.
  */
 #ifndef CF_LINESET_H
 #define CF_LINESET_H
@@ -19,20 +15,16 @@
 
 struct cf_lineset;
 
-/* For about `lines` lines a snapshot; what there are more makes room when the next begins.
-   NULL without memory. */
-struct cf_lineset *cf_lineset_new(size_t lines) __attribute__((warn_unused_result));
+/* NULL without memory. */
+struct cf_lineset *cf_lineset_new(void) __attribute__((warn_unused_result));
 void cf_lineset_free(struct cf_lineset *s);
 
-/* Adds lines to the current snapshot; before[i] = 1 where the last one had key[i], else 0. A key
-   that comes twice is there twice. UINT64_MAX is no key. -1 without memory. */
+/* Adds lines to the current snapshot; before[i] = 1 where the last one had key[i], else 0.
+   UINT64_MAX is no key. -1 without memory. */
 int cf_lineset_add(struct cf_lineset *s, const uint64_t *key, uint32_t count, uint8_t *before)
     __attribute__((warn_unused_result));
 
-/* The current snapshot becomes the last one, and an empty one the current. -1 without memory. */
-int cf_lineset_next(struct cf_lineset *s) __attribute__((warn_unused_result));
-
-/* Both are empty. */
-void cf_lineset_clear(struct cf_lineset *s);
+/* The current snapshot becomes the last one, and an empty one the current. */
+void cf_lineset_next(struct cf_lineset *s);
 
 #endif

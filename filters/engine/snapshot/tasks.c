@@ -5,32 +5,7 @@
  * In: frames of table task. Out: a string for each process. Rows of further threads, whose tid is
  * not their pid, name threads and are left out.
  */
-#include <stdlib.h>
-
-#include "filters/engine/rows/counts.h"
 #include "filters/engine/snapshot/tasks.h"
-
-struct cf_tasks {
-    struct cf_counts *name;
-};
-
-struct cf_tasks *cf_tasks_new(void)
-{
-    struct cf_tasks *t = calloc(1, sizeof *t);
-
-    if (t && !(t->name = cf_counts_new())) {
-        free(t);
-        return NULL;
-    }
-    return t;
-}
-
-void cf_tasks_free(struct cf_tasks *t)
-{
-    if (t)
-        cf_counts_free(t->name);
-    free(t);
-}
 
 void cf_tasks_want(struct cf_reader *r)
 {
@@ -39,7 +14,7 @@ void cf_tasks_want(struct cf_reader *r)
     cf_reader_want(r, CF_TASK, CF_LABEL, CF_OPTIONAL);
 }
 
-int cf_tasks_frame(struct cf_tasks *t, const struct cf_frame *f)
+int cf_tasks_frame(struct cf_counts *names, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID), *name = cf_u32(f, CF_LABEL);
 
@@ -48,14 +23,14 @@ int cf_tasks_frame(struct cf_tasks *t, const struct cf_frame *f)
 
         if (!name[i] || (tid && tid[i] != pid[i] && tid[i]))
             continue;
-        if (!(at = cf_counts_at(t->name, 0, pid[i])))
+        if (!(at = cf_counts_at(names, 0, pid[i])))
             return -1;
         *at = name[i];
     }
     return 0;
 }
 
-uint32_t cf_tasks_name(const struct cf_tasks *t, uint32_t pid)
+uint32_t cf_tasks_name(const struct cf_counts *names, uint32_t pid)
 {
-    return (uint32_t)cf_counts_get(t->name, 0, pid);
+    return (uint32_t)cf_counts_get(names, 0, pid);
 }

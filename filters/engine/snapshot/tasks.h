@@ -8,21 +8,17 @@
 #ifndef CF_TASKS_H
 #define CF_TASKS_H
 
+#include "filters/engine/rows/counts.h"
 #include "formats/stream/cf.h"
-
-struct cf_tasks;
-
-/* NULL without memory. */
-struct cf_tasks *cf_tasks_new(void) CF_MUST_CHECK;
-void cf_tasks_free(struct cf_tasks *t);
 
 /* Asks for the columns that are looked at. */
 void cf_tasks_want(struct cf_reader *r);
 
-/* Takes a frame of table task of a reader that unifies strings. -1 without memory. */
-int cf_tasks_frame(struct cf_tasks *t, const struct cf_frame *f) CF_MUST_CHECK;
+/* Takes a frame of table task of a reader that unifies strings; `names` has by (0, pid) the string
+   of each name. -1 without memory. */
+int cf_tasks_frame(struct cf_counts *names, const struct cf_frame *f) CF_MUST_CHECK;
 
 /* String of the name, 0 where none was stated. */
-uint32_t cf_tasks_name(const struct cf_tasks *t, uint32_t pid);
+uint32_t cf_tasks_name(const struct cf_counts *names, uint32_t pid);
 
 #endif

@@ -6,7 +6,7 @@
 #include "filters/engine/rows/cores.h"
 #include "filters/parts/cache/snapshot.h"
 #include "formats/program/cf_made.h"
-#include "formats/program/cf_turns.h"
+#include "formats/program/cf_processes.h"
 
 enum { MASKS = 1024 };
 

@@ -58,6 +58,16 @@ void order_frame(struct order *o, const struct cf_reader *r, const struct cf_fra
 const char *order_problem(const struct order *o);
 void order_free(struct order *o);
 
+/* ---- processes.c ---- */
+
+/* What each process did: asks the reader for what that takes, takes each frame of a segment, and
+   prints a list where there are several, and begins again. */
+struct processes;
+struct processes *processes_new(struct cf_tool *t, struct cf_reader *r) CF_MUST_CHECK;
+void processes_frame(struct processes *p, const struct cf_frame *f);
+void processes_print(struct processes *p, const struct cf_reader *r);
+void processes_free(struct processes *p);
+
 /* ---- inspect.c ---- */
 
 /* Prints one frame in full, at most `rows` of its rows. */

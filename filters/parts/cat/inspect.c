@@ -255,25 +255,33 @@ int info_file(struct cf_tool *t, char *const *file)
 {
     struct cf_reader *r = cf_tool_reader(t, file, 1);
     struct tables all = {.count = 0};
+    struct processes *processes = processes_new(t, r);
     struct cf_frame *f;
     unsigned segment = 0;
     int status;
 
+    cf_reader_unify(r); /* the names of a segment are printed when the next one has begun */
     while (cf_reader_next(r, &f) > 0) {
         if (f->table != CF_HEADER) {
             count_frame(&all, r, f);
+            processes_frame(processes, f);
             cf_tool_progress(t, r);
             continue;
         }
-        if (segment++)
+        if (segment++) {
             print_tables(&all);
+            processes_print(processes, r);
+        }
         fputs("---\ninput: {file: ", stdout);
         print_quoted(stdout, *file, strlen(*file));
         printf(", segment: %u}\n", segment);
         indent(stdout, f->header->yaml, "");
     }
-    if (segment)
+    if (segment) {
         print_tables(&all);
+        processes_print(processes, r);
+    }
+    processes_free(processes);
     status = cf_tool_problems(t, r);
     cf_reader_close(r);
     return status;

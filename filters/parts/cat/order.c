@@ -16,7 +16,6 @@
 #include "filters/engine/rows/counts.h"
 
 enum {
-    MAX_TABLES = 64,
     UNLISTED_COLUMNS = 32768,
     UNLISTED_TABLES = 256,
     TABLE_BIT = 65536, /* ids of tables in the table name */
@@ -24,16 +23,11 @@ enum {
 };
 
 /* What the first half of a key in `known` stands for; the second is a number. */
-enum known { SNAPSHOT_TIME, SNAPSHOT_LINES, PARENT, USED, NODE };
+enum known { SNAPSHOT_TIME, SNAPSHOT_LINES, PARENT, USED, NODE, TABLE_TIME };
 
 struct order {
     struct cf_tool *tool;
     struct cf_counts *known;
-    struct {
-        unsigned table;
-        uint64_t last;
-    } table[MAX_TABLES];
-    unsigned tables;
     int any_reached;
     uint64_t reached;  /* time of the accesses and lines so far */
     uint64_t snapshot; /* whose lines come; UINT64_MAX: none */
@@ -81,11 +75,14 @@ static uint64_t key(enum known what, uint64_t number)
     return (uint64_t)what << 56 | number;
 }
 
+static uint64_t *place(struct order *o, enum known what, uint64_t a, uint64_t b)
+{
+    return cf_need(o->tool, cf_counts_at(o->known, key(what, a), b));
+}
+
 static void know(struct order *o, enum known what, uint64_t a, uint64_t b, uint64_t value)
 {
-    uint64_t *place = cf_need(o->tool, cf_counts_at(o->known, key(what, a), b));
-
-    *place = value;
+    *place(o, what, a, b) = value;
 }
 
 static uint64_t known(const struct order *o, enum known what, uint64_t a, uint64_t b)
@@ -97,7 +94,6 @@ static void begin_segment(struct order *o)
 {
     cf_counts_free(o->known);
     o->known = cf_need(o->tool, cf_counts_new());
-    o->tables = 0;
     o->any_reached = 0;
     o->reached = 0;
     o->snapshot = UINT64_MAX;
@@ -113,23 +109,13 @@ static void check_times(struct order *o, const struct cf_reader *r, const struct
 {
     const uint64_t *time = cf_u64(f, CF_TIME);
     uint64_t first = UINT64_MAX, last = 0, *before;
-    unsigned i = 0;
 
     if (!time) {
         if (f->first || f->last)
             wrong(o, r, f, "the head has times, but the rows have none");
         return;
     }
-    while (i < o->tables && o->table[i].table != f->table)
-        i++;
-    if (i == MAX_TABLES)
-        return;
-    if (i == o->tables) {
-        o->tables++;
-        o->table[i].table = f->table;
-        o->table[i].last = 0;
-    }
-    before = &o->table[i].last;
+    before = place(o, TABLE_TIME, f->table, 0);
     for (uint32_t k = 0; k < f->rows; k++) {
         if (time[k] < *before) {
             wrong(o, r, f, "row %" PRIu32 ": time %" PRIu64 " behind time %" PRIu64, k + 1, time[k],

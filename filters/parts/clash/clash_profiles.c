@@ -39,17 +39,17 @@ static void wrong(struct clash *c, int status)
 static void use_census(struct clash *c, struct profile *p, const struct cf_census *census,
                        const char *file)
 {
-    const struct cf_census_cell *cell = cf_census_cells(census);
-    size_t count, points = 0, without = 0, transparent = 0, empty = 0;
-    const struct cf_census_snapshot *s = cf_census_snapshots(census, &count);
+    const struct cf_census_cell *cell = census->cell;
+    size_t points = 0, without = 0, transparent = 0, empty = 0;
+    const struct cf_census_snapshot *s = census->snapshot;
     uint8_t level = 0;
     int known = 0;
 
-    for (uint32_t g = 0; g < cf_census_groups(census); g++)
+    for (uint32_t g = 0; g < cf_groups_count(census->groups); g++)
         known |= cf_census_group(census, g).pid != 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < census->snapshots; i++)
         level = s[i].is.level > level ? s[i].is.level : level;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < census->snapshots; i++) {
         const uint64_t stated = cf_census_room(census, &s[i].is),
                        room = stated ? stated : c->o.lines;
         uint64_t active = 0, reused = 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "filters/parts/clash/clash.h"
+#include "formats/program/cf_rows.h"
 
 enum metric { SLOWDOWN, EXCESS, EVICTION };
 
@@ -19,6 +20,7 @@ static double value_of(const struct pair *p, enum metric m)
 
 void print_pairs(const struct clash *c)
 {
+    cf_rows_begin(&c->tool);
     printf("observed,interfering,active_set_excess,reused_set_eviction%s\n",
            c->o.slowdown ? ",slowdown" : "");
     for (uint32_t i = 0; i < c->pairs; i++) {
@@ -55,6 +57,7 @@ void print_correlation(const struct clash *c)
 {
     static const char *const names[] = {"", "active_set_excess", "reused_set_eviction"};
 
+    cf_rows_begin(&c->tool);
     puts("metric,pairs,correlation");
     for (enum metric m = EXCESS; m <= EVICTION; m++) {
         size_t n;

@@ -20,6 +20,7 @@ struct options {
     unsigned cores;      /* --cores, 0 = not given */
     uint64_t seed;       /* --seed */
     int no_addresses;    /* --no-addresses */
+    int streams;         /* a stream is written, not a summary alone */
 };
 
 /* What rules work with. They say what is wrong by cf_die(). */

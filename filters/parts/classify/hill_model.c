@@ -198,7 +198,7 @@ void *hill_begin(struct classify *c)
     h->m = cf_tool_machine(&c->tool, c->o.machine);
     h->core_count = cf_tool_cores(h->m, c->o.cores);
     h->shortest = shortest_line(h->m);
-    h->all_levels = c->adds_hit = states_latencies(h->m);
+    h->all_levels = c->adds_hit = c->o.streams && states_latencies(h->m);
     cf_made_by(&c->made, &c->tool, h->m, h->core_count);
     if (h->all_levels)
         h->hits = cf_column_room(&h->c->tool, 1);

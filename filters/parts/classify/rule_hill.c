@@ -208,7 +208,6 @@ static void end(void *state)
         free(w->miss_row);
         free(w->miss_line);
     }
-    free(h->hits);
     cf_hierarchy_free(h->model);
     cf_cores_free(h->cores);
     cf_machine_free(h->m);

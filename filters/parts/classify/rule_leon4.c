@@ -278,10 +278,6 @@ static void end(void *state)
     cf_leon4_free(l->model);
     cf_cores_free(l->cores);
     cf_machine_free(l->m);
-    free(l->hit);
-    free(l->behind);
-    free(l->core);
-    free(l->space);
     free(l);
 }
 

@@ -5,6 +5,7 @@
 #include "filters/engine/rows/groups.h"
 #include "filters/parts/diff/diff_sums.h"
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_rows.h"
 
 /* What is summed for a process or set. */
 struct sums {
@@ -57,7 +58,7 @@ static int find_sums(struct diff_sums *s, uint32_t key, struct recent *recent)
     return cf_array_cleared(&s->sums, &s->room, n + (size_t)1, sizeof *s->sums);
 }
 
-int diff_take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t count, uint32_t set,
+int diff_take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
                   enum cf_change kind)
 {
     struct diff_sums *s = arg;
@@ -67,33 +68,31 @@ int diff_take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t coun
     (void)slot;
     if ((r->key != set || !r->known) && find_sums(s, set, r) != 0)
         return -1;
-    s->sums[r->known - 1].count[kind] += count;
+    s->sums[r->known - 1].count[kind]++;
     return 0;
 }
 
-int diff_take_processes(void *arg, const struct cf_tags *t, size_t slot, uint32_t count,
-                        uint32_t set, enum cf_change kind)
+int diff_take_processes(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
+                        enum cf_change kind)
 {
     struct diff_sums *s = arg;
+    const uint32_t pid = t->pid[slot];
+    struct recent *r = &s->recent[pid * 0x9e3779b1u >> (32 - RECENT_BITS)];
 
     (void)set;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t pid = t->pid[slot + i];
-        struct recent *r = &s->recent[pid * 0x9e3779b1u >> (32 - RECENT_BITS)];
-
-        if ((r->key != pid || !r->known) && find_sums(s, pid, r) != 0)
-            return -1;
-        s->sums[r->known - 1].count[kind]++;
-    }
+    if ((r->key != pid || !r->known) && find_sums(s, pid, r) != 0)
+        return -1;
+    s->sums[r->known - 1].count[kind]++;
     return 0;
 }
 
-void diff_print_sums(const struct diff_sums *s, const struct cf_tasks *tasks,
+void diff_print_sums(const struct diff_sums *s, const struct cf_counts *tasks,
                      const struct cf_reader *r)
 {
     const uint32_t n = cf_groups_count(s->groups);
     struct cf_group *key = cf_need(s->tool, cf_groups_sorted(s->groups, NULL));
 
+    cf_rows_begin(s->tool);
     printf("%s,same,other_state,other_way,only_a,only_b\n", tasks ? "pid,name" : "set");
     for (uint32_t i = 0; i < n; i++) {
         cf_csv_u64(stdout, 1, key[i].value);

@@ -13,13 +13,13 @@ struct diff_sums *diff_sums_new(const struct cf_tool *t);
 void diff_sums_free(struct diff_sums *s);
 
 /* For cf_changes_add(), with a struct diff_sums: -1 without memory. */
-int diff_take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t count, uint32_t set,
+int diff_take_set(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
                   enum cf_change kind);
-int diff_take_processes(void *arg, const struct cf_tags *t, size_t slot, uint32_t count,
-                        uint32_t set, enum cf_change kind);
+int diff_take_processes(void *arg, const struct cf_tags *t, size_t slot, uint32_t set,
+                        enum cf_change kind);
 
 /* CSV, by rising number: of processes with the names that `tasks` has, of sets where it is NULL. */
-void diff_print_sums(const struct diff_sums *s, const struct cf_tasks *tasks,
+void diff_print_sums(const struct diff_sums *s, const struct cf_counts *tasks,
                      const struct cf_reader *r);
 
 #endif

@@ -17,54 +17,25 @@
 #include <string.h>
 
 #include "filters/parts/heatmap/heat_parts.h"
+#include "formats/base/cf_memory.h"
 
 enum { TIMES = 32 }; /* that are compared at once */
 
-static uint32_t hash_of(uint64_t key, unsigned bits)
+/* Where a recent chunk stands. */
+static uint32_t place_of(uint64_t key)
 {
-    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - bits));
-}
-
-static int grow_table(struct heat *h)
-{
-    unsigned bits = h->table ? h->table_shift + 1 : 10;
-    uint32_t *table = calloc((size_t)1 << bits, sizeof *table);
-
-    if (!table)
-        return HEAT_NO_MEMORY;
-    for (uint32_t c = 1; c < h->chunks; c++) {
-        uint32_t at = hash_of(h->chunk[c].key, bits);
-        while (table[at])
-            at = (at + 1) & ((1u << bits) - 1);
-        table[at] = c + 1;
-    }
-    free(h->table);
-    h->table = table;
-    h->table_shift = bits;
-    return 0;
+    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - RECENT_SHIFT));
 }
 
 static int new_chunk(struct heat *h, uint64_t key, uint32_t *chunk)
 {
     uint32_t c = h->chunks;
 
-    if (c == h->chunk_room) {
-        uint32_t room = c ? 2 * c : 1u << SLAB_SHIFT;
-        struct chunk *chunks = realloc(h->chunk, room * sizeof *chunks);
-        uint64_t **slabs;
-        uint32_t *dirty;
-
-        if (!chunks)
-            return HEAT_NO_MEMORY;
-        h->chunk = chunks;
-        if (!(slabs = realloc(h->slab, (room >> SLAB_SHIFT) * sizeof *slabs)))
-            return HEAT_NO_MEMORY;
-        h->slab = slabs;
-        if (!(dirty = realloc(h->dirty, room * sizeof *dirty)))
-            return HEAT_NO_MEMORY;
-        h->dirty = dirty;
-        h->chunk_room = room;
-    }
+    if (cf_array_room(&h->chunk, &h->chunk_room, c + (size_t)1, sizeof *h->chunk) != 0 ||
+        cf_array_room(&h->slab, &h->slab_room, (c >> SLAB_SHIFT) + (size_t)1, sizeof *h->slab) !=
+            0 ||
+        cf_array_room(&h->dirty, &h->dirty_room, c + (size_t)1, sizeof *h->dirty) != 0)
+        return HEAT_NO_MEMORY;
     /* bit 31 of a page in a cell has another meaning */
     if (c >= HIGH_PART / CHUNK)
         return HEAT_NO_MEMORY;
@@ -90,7 +61,8 @@ struct heat *heat_new(uint32_t bins, uint64_t width, uint64_t origin)
     h->most = width ? HEAT_MOST_BINS : (size_t)h->wanted * FINER;
     for (size_t i = 0; i < sizeof h->recent / sizeof h->recent[0]; i++)
         h->recent[i].key = NOWHERE;
-    if (new_chunk(h, NOWHERE, &dustbin) || grow_table(h)) {
+    h->number = cf_counts_new();
+    if (!h->number || new_chunk(h, NOWHERE, &dustbin)) {
         heat_free(h);
         return NULL;
     }
@@ -123,7 +95,7 @@ void heat_free(struct heat *h)
     free(h->slab);
     free(h->chunk);
     free(h->dirty);
-    free(h->table);
+    cf_counts_free(h->number);
     free(h);
 }
 
@@ -139,34 +111,25 @@ static void mark(struct heat *h, uint32_t chunk)
  * without memory. */
 static __attribute__((noinline)) uint64_t *find_chunk(struct heat *h, uint64_t key)
 {
-    uint32_t mask = (1u << h->table_shift) - 1, at = hash_of(key, h->table_shift), c;
-    uint32_t slot = hash_of(key, RECENT_SHIFT);
+    struct recent *recent = &h->recent[place_of(key)];
+    uint64_t *number = cf_counts_at(h->number, 0, key);
+    uint32_t c;
 
-    while ((c = h->table[at]) && h->chunk[c - 1].key != key)
-        at = (at + 1) & mask;
-    if (c) {
-        c--;
-    } else {
-        if (h->chunks >= mask / 2) {
-            if (grow_table(h))
-                return NULL;
-            mask = (1u << h->table_shift) - 1;
-            for (at = hash_of(key, h->table_shift); h->table[at]; at = (at + 1) & mask)
-                ;
-        }
+    if (!number)
+        return NULL;
+    if (!*number) {
         if (new_chunk(h, key, &c))
             return NULL;
-        h->table[at] = c + 1;
+        *number = c + 1;
         h->chunk[c].ignored = h->filter && !h->filter(h->filter_arg, region_of(key));
     }
-    h->recent[slot].key = key;
-    if (h->chunk[c].ignored) {
-        h->recent[slot].live = live_of(h, 0);
-    } else {
+    c = (uint32_t)*number - 1;
+    if (h->chunk[c].ignored)
+        c = 0;
+    else
         mark(h, c);
-        h->recent[slot].live = live_of(h, c);
-    }
-    return h->recent[slot].live;
+    *recent = (struct recent){.key = key, .live = live_of(h, c)};
+    return recent->live;
 }
 
 /* Moves the cells of a bin back into the counters. */
@@ -218,7 +181,7 @@ int heat_flush(struct heat *h, struct bin *b)
     for (uint32_t d = 0; d < h->dirties; d++) {
         uint32_t c = h->dirty[d];
         uint64_t *live = live_of(h, c), key = h->chunk[c].key;
-        struct recent *recent = &h->recent[hash_of(key, RECENT_SHIFT)];
+        struct recent *recent = &h->recent[place_of(key)];
 
         for (uint32_t i = 0; i < CHUNK; i++) {
             uint32_t low = (uint32_t)live[i], high = (uint32_t)(live[i] >> 32);
@@ -295,14 +258,8 @@ static int reach(struct heat *h, uint64_t bin)
         return HEAT_TOO_MANY_BINS;
     count = (size_t)(last - first) + 1;
     before = h->used ? (size_t)(h->base - first) : 0;
-    if (count > h->room) {
-        size_t room = count + count / 2;
-        struct bin *b = realloc(h->bin, room * sizeof *b);
-        if (!b)
-            return HEAT_NO_MEMORY;
-        h->bin = b;
-        h->room = room;
-    }
+    if (cf_array_room(&h->bin, &h->room, count, sizeof *h->bin) != 0)
+        return HEAT_NO_MEMORY;
     if (before)
         memmove(h->bin + before, h->bin, h->used * sizeof *h->bin);
     memset(h->bin, 0, before * sizeof *h->bin);
@@ -369,7 +326,7 @@ static inline __attribute__((always_inline)) int count_rows(struct heat *h,
             number = addr ? addr[i] >> HEAT_PAGE_SHIFT : page ? page[i] : 0;
             key = UNRESOLVED | number >> CHUNK_SHIFT;
         }
-        recent = &h->recent[hash_of(key, RECENT_SHIFT)];
+        recent = &h->recent[place_of(key)];
         live = recent->live;
         if (recent->key != key && !(live = find_chunk(h, key)))
             return HEAT_NO_MEMORY;

@@ -19,8 +19,10 @@
 
 enum {
     HEAT_PAGE_SHIFT = 12,
-    HEAT_SLICE = 4096,       /* rows that heat_add() takes at once */
-    HEAT_MOST_BINS = 1 << 20 /* bins of fixed width that one map may span */
+    HEAT_SLICE = 4096,        /* rows that heat_add() takes at once */
+    HEAT_MOST_BINS = 1 << 20, /* bins of fixed width that one map may span */
+    HEAT_FINE_BINS = 4096,    /* of a page, which draws them merged */
+    HEAT_FINE_CELLS = 1 << 21 /* of a page: some 8 MB */
 };
 
 /* ---- counting (count.c) ---- */
@@ -30,6 +32,9 @@ struct heat;
 /* Bins of adaptive width, in the end at most `bins` of them; or of `width` ticks each where that
    is not 0, from the time `origin` on. NULL without memory. */
 struct heat *heat_new(uint32_t bins, uint64_t width, uint64_t origin) CF_MUST_CHECK;
+
+/* The finished map has at most so many cells, if need be of fewer bins, down to 256. */
+void heat_bound(struct heat *h, uint64_t cells);
 
 /* Only regions for which f(arg, region) is not 0 are counted. Asked once for 64 pages or so. */
 void heat_filter(struct heat *h, int (*f)(void *, uint32_t region), void *arg);
@@ -87,11 +92,12 @@ struct heat_map {
     uint32_t *bin;   /* of each cell */
     uint64_t *value; /* of each cell, never 0 */
     /* filled by the caller, for the pictures */
-    const char *what;    /* what is counted: "accesses", "bytes", ... */
-    const char *unit;    /* of time: "instructions", ...; "snapshot" for snapshots; or "" */
-    const char *command; /* what was observed, or "" */
-    uint32_t top;        /* bands to draw */
-    int linear;          /* scale of the colours, else logarithmic */
+    const char *what;            /* what is counted: "accesses", "bytes", ... */
+    const char *unit;            /* of time: "instructions", ...; "snapshot" for snapshots; or "" */
+    const char *command;         /* what was observed, or "" */
+    uint32_t top;                /* bands to draw */
+    int linear;                  /* scale of the colours, else logarithmic */
+    const struct heat_map *fine; /* what a page shows instead, or NULL */
 };
 
 /* Turns what was counted into a map; `name` gives the name of a region. The heat is freed of its
@@ -133,28 +139,18 @@ double heat_scale(const struct heat_map *map, uint64_t value); /* 0..1 for a val
 /* "123", or for a page that was not resolved its address, "0x7b000". */
 void heat_page_name(char *out, size_t size, const struct heat_map *map, uint32_t row);
 
-/* The time axis: what to subtract and to divide by before a time is printed, and its title. */
-struct heat_axis {
-    uint64_t zero;
-    double divisor;
-    int digits; /* after the point, for marks `step` apart */
-    double step;
-    char title[128];
-};
-void heat_time_axis(const struct heat_map *map, unsigned marks, struct heat_axis *axis);
-
 /* "Accesses of each page over time" and "12.3 M accesses, 45 pages of 6 mappings, ...". */
 void heat_title(const struct heat_map *map, char *out, size_t size);
 void heat_summary(const struct heat_map *map, char *out, size_t size);
 
-/* ---- pictures: 0, or -1 when `out` could not be written or memory is short ---- */
+/* ---- pictures of a struct heat_map: 0, or -1 when they cannot be written ---- */
 
-int heat_png(const struct heat_map *map, FILE *out, uint32_t width, uint32_t height) CF_MUST_CHECK;
-int heat_html(const struct heat_map *map, FILE *out) CF_MUST_CHECK;
+int heat_picture(const void *map, const struct cf_sheet *sheet, FILE *out) CF_MUST_CHECK;
+int heat_html(const void *map, FILE *out) CF_MUST_CHECK;
 
 /* The mappings up to the one of rank `top`. */
 void heat_csv(const struct heat_map *map, FILE *out, uint32_t top);
 
-int heat_term(const struct heat_map *map, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
+int heat_term(const void *map, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 #define CF_HEATMAP_HEAT_PARTS_H
 
 #include "formats/base/cf_number.h"
+#include "filters/engine/rows/counts.h"
 #include "filters/parts/heatmap/heat.h"
 
 enum {
@@ -59,13 +60,14 @@ struct heat {
     uint32_t wanted;
     uint64_t width, origin; /* width 0: adaptive */
     uint64_t cells;
+    uint64_t bound; /* of cells of the finished map, 0 = none */
     /* chunks; what is filtered out is counted in the first, which is not read */
     struct chunk *chunk;
     uint64_t **slab;
     uint32_t *dirty;
-    uint32_t chunks, chunk_room, dirties;
-    uint32_t *table; /* hash of chunk + 1 */
-    uint32_t table_shift;
+    uint32_t chunks, dirties;
+    size_t chunk_room, slab_room, dirty_room;
+    struct cf_counts *number; /* of the chunk of a key, plus one */
     int (*filter)(void *, uint32_t);
     void *filter_arg;
 };

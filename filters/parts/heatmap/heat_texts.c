@@ -35,46 +35,6 @@ void heat_page_name(char *out, size_t size, const struct heat_map *map, uint32_t
         snprintf(out, size, "0x%" PRIx64, page << HEAT_PAGE_SHIFT);
 }
 
-void heat_time_axis(const struct heat_map *map, unsigned marks, struct heat_axis *axis)
-{
-    static const char *const much[] = {"", "thousand ", "million ", "billion "};
-    static const char *const seconds[] = {"ns", "us", "ms", "s"};
-    uint64_t start = map->start, end = heat_bin_start(map, map->bins);
-    double largest;
-    int power = 0;
-
-    memset(axis, 0, sizeof *axis);
-    axis->divisor = 1;
-    if (!strcmp(map->unit, "snapshot")) {
-        axis->step = fmax(1, cf_axis_step((double)start, (double)end, marks));
-        snprintf(axis->title, sizeof axis->title, "snapshot");
-        return;
-    }
-    /* marks that differ only in the last of many digits cannot be compared at a glance */
-    if (start / 4 > end - start)
-        axis->zero = start;
-    largest = (double)(end - axis->zero);
-    while (power < 3 && largest >= 10000) {
-        largest /= 1000;
-        axis->divisor *= 1000;
-        power++;
-    }
-    axis->step = cf_axis_step((double)(start - axis->zero) / axis->divisor,
-                              (double)(end - axis->zero) / axis->divisor, marks);
-    for (double s = axis->step; axis->digits < 6 && s < 0.999; s *= 10)
-        axis->digits++;
-    if (!strcmp(map->unit, "nanoseconds"))
-        snprintf(axis->title, sizeof axis->title, "time (%s", seconds[power]);
-    else
-        snprintf(axis->title, sizeof axis->title, "time (%s%s", much[power],
-                 *map->unit ? map->unit : "ticks");
-    if (axis->zero) {
-        size_t n = strlen(axis->title);
-        snprintf(axis->title + n, sizeof axis->title - n, " after %" PRIu64, axis->zero);
-    }
-    strncat(axis->title, ")", sizeof axis->title - strlen(axis->title) - 1);
-}
-
 void heat_title(const struct heat_map *map, char *out, size_t size)
 {
     if (!strcmp(map->unit, "snapshot"))

@@ -195,21 +195,31 @@ static int deal(struct heat *h, struct heat_map *map, const struct place *place)
     return 0;
 }
 
+void heat_bound(struct heat *h, uint64_t cells)
+{
+    h->bound = cells;
+}
+
 /* Puts fine bins together, so that at most the wanted number remain and cells are one a page. */
 static int settle(struct heat *h, uint64_t *group)
 {
-    size_t bins = 0;
+    uint64_t step;
 
     *group = h->width ? 1 : (h->used + h->wanted - 1) / h->wanted;
     if (!*group)
         *group = 1;
-    for (size_t b = 0; b < h->used; b += *group) {
-        size_t count = h->used - b < *group ? h->used - b : (size_t)*group;
-        if (heat_merge(h, &h->bin[bins++], &h->bin[b], count))
-            return HEAT_NO_MEMORY;
+    for (step = *group;; step = 2, *group *= 2) {
+        size_t bins = 0;
+
+        for (size_t b = 0; b < h->used; b += step) {
+            size_t count = h->used - b < step ? h->used - b : (size_t)step;
+            if (heat_merge(h, &h->bin[bins++], &h->bin[b], count))
+                return HEAT_NO_MEMORY;
+        }
+        h->used = bins;
+        if (!h->bound || h->cells <= h->bound || bins <= 256)
+            return 0;
     }
-    h->used = bins;
-    return 0;
 }
 
 int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
@@ -227,7 +237,7 @@ int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), vo
     map->bins = (uint32_t)h->used;
     if (h->width) {
         map->start = h->origin + h->base * h->width;
-        map->width = h->width;
+        map->width = h->width * group;
     } else {
         map->start = h->base << h->shift;
         map->width = group << h->shift >> h->shift == group ? group << h->shift : UINT64_MAX;

@@ -71,8 +71,9 @@ static void write_cells(const struct heat_map *map, FILE *out)
         put_held(&p);
 }
 
-static void write_data(const struct heat_map *map, FILE *out)
+static void write_data(const void *what, FILE *out)
 {
+    const struct heat_map *map = what;
     char words[512];
 
     fputc('{', out);
@@ -109,15 +110,9 @@ static void write_data(const struct heat_map *map, FILE *out)
     fputs("\"}", out);
 }
 
-int heat_html(const struct heat_map *map, FILE *out)
+int heat_html(const void *what, FILE *out)
 {
-    static const char mark[] = "@DATA@";
-    const char *page = heat_page, *at = strstr(page, mark);
+    const struct heat_map *map = what;
 
-    if (!at)
-        return -1;
-    fwrite(page, 1, (size_t)(at - page), out);
-    write_data(map, out);
-    fputs(at + strlen(mark), out);
-    return ferror(out) ? -1 : 0;
+    return cf_page(out, heat_page, write_data, map->fine ? map->fine : map);
 }

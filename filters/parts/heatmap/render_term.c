@@ -120,11 +120,11 @@ static int put_band(FILE *out, const struct heat_map *map, const struct cf_termi
 static void put_axis(FILE *out, const struct heat_map *map, const struct cf_terminal *t,
                      uint32_t width)
 {
-    struct heat_axis axis;
+    struct cf_time_axis axis;
     double first, last;
     unsigned at = 0;
 
-    heat_time_axis(map, width / 12, &axis);
+    cf_time_axis(map->start, heat_bin_start(map, map->bins), map->unit, width / 12, &axis);
     first = (double)(map->start - axis.zero) / axis.divisor;
     last = (double)(heat_bin_start(map, map->bins) - axis.zero) / axis.divisor;
     fprintf(out, "%*s", GUTTER, "");
@@ -171,23 +171,20 @@ static void put_legend(FILE *out, const struct heat_map *map, const struct cf_te
             map->linear ? "linear" : "log");
 }
 
-int heat_term(const struct heat_map *map, FILE *out, const struct cf_terminal *t)
+int heat_term(const void *what, FILE *out, const struct cf_terminal *t)
 {
+    const struct heat_map *map = what;
     uint32_t shown = map->top < map->bands ? map->top : map->bands;
     uint32_t width = t->columns > GUTTER + 10 ? t->columns - GUTTER - 1 : 10;
     /* title, summary, axis and legend take six lines; a band its label and at least one */
     uint32_t room = t->lines > 6 ? t->lines - 6 : 0, lines;
     struct heat_map some = *map;
     uint32_t *height;
-    char words[512];
+    char title[128], words[512];
 
-    heat_title(map, words, sizeof words);
-    fputs(t->colours ? "\33[1m" : "", out);
-    cf_terminal_text(out, t, words, t->columns);
-    fprintf(out, "%s\n", t->colours ? "\33[0m" : "");
+    heat_title(map, title, sizeof title);
     heat_summary(map, words, sizeof words);
-    cf_terminal_text(out, t, words, t->columns);
-    fputc('\n', out);
+    cf_terminal_head(out, t, title, words);
     if (!map->bands) {
         fputs("nothing was counted\n", out);
         return ferror(out) ? -1 : 0;

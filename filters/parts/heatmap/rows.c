@@ -107,6 +107,9 @@ void rows_add(struct work *w, const struct cf_frame *f)
         w->no_place[f->table == CF_LINE] = 1;
         return;
     }
+    cf_processes_check(&w->processes, w->tool, f,
+                       "pages of mappings of one name, or of one address, are added up; choose a "
+                       "process by 'cf-select --pid'");
     if (!region || !page)
         w->unresolved_rows += f->rows;
     for (uint32_t at = 0, n; at < f->rows; at += n) {
@@ -127,6 +130,8 @@ void rows_add(struct work *w, const struct cf_frame *f)
                 r.pass = as_is;
             }
             rows_check(w, heat_add(w->accesses, &r), 0);
+            if (w->fine)
+                rows_check(w, heat_add(w->fine, &r), 0);
         } else {
             r.time = snapshot ? snapshot[at] : 0;
             if (addr && phys && addr != phys)
@@ -166,7 +171,13 @@ void rows_want(struct work *w)
         cf_reader_want(w->reader, CF_ACCESS, both[i], CF_OPTIONAL);
         cf_reader_want(w->reader, CF_LINE, both[i], CF_OPTIONAL);
     }
+    if (o->table != CF_LINE)
+        cf_reader_want(w->reader, CF_ACCESS, 0, CF_REQUIRED);
+    if (o->table != CF_ACCESS)
+        cf_reader_want(w->reader, CF_LINE, 0, CF_REQUIRED);
     cf_reader_want(w->reader, CF_ACCESS, CF_TIME, CF_OPTIONAL);
+    if (!w->tool->quiet)
+        cf_reader_want(w->reader, CF_ACCESS, CF_PID, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_ACCESS, CF_OP, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_LINE, CF_SNAP, CF_OPTIONAL);

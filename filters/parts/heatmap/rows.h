@@ -6,6 +6,7 @@
 #define CF_HEATMAP_ROWS_H
 
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_processes.h"
 #include "formats/program/cf_tool.h"
 #include "filters/parts/heatmap/heat.h"
 #include "filters/picture/output.h"
@@ -30,11 +31,12 @@ struct work {
     struct cf_tool *tool;
     const struct options *o;
     struct cf_reader *reader;
-    struct heat *accesses, *lines;
+    struct heat *accesses, *lines, *fine; /* fine: accesses for a page, or NULL */
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
     int units_differ, no_misses;
     struct cf_mix mix;
+    struct cf_processes processes;
     int no_place[2];                /* accesses, lines came without an address */
     uint64_t segment, line_segment; /* of the stream; the last that had lines */
     unsigned line_segments;         /* that had any, 2 = several */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "filters/parts/histogram/histogram.h"
+#include "formats/program/cf_rows.h"
 
 enum { LABEL_WIDTH = 33, BAR_WIDTH = 30 };
 
@@ -139,6 +140,8 @@ static void head(const struct histogram *h)
 {
     const char *weight = h->o.weight && strcmp(h->o.weight, "none") ? h->o.weight : "count";
 
+    if (h->o.csv)
+        cf_rows_begin(&h->tool);
     if (!h->o.csv) {
         printf("%-*s %14s    share\n", LABEL_WIDTH, h->o.column, weight);
         return;

@@ -10,17 +10,9 @@
 
 #include "filters/parts/merge/merge.h"
 
-static const struct cf_fact *find(const struct merge *m, const struct cf_fact *f)
-{
-    for (unsigned i = 0; i < m->facts.count; i++)
-        if (!strcmp(m->facts.fact[i].column, f->column) && !strcmp(m->facts.fact[i].key, f->key))
-            return &m->facts.fact[i];
-    return NULL;
-}
-
 static void take(struct merge *m, const struct cf_header *h, const struct cf_fact *f)
 {
-    struct cf_facts *all = &m->facts;
+    struct cf_facts *all = &m->stated.facts;
     uint64_t number;
 
     merge_room(m, &all->fact, &m->fact_room, all->count + (size_t)1, sizeof(*all->fact));
@@ -37,15 +29,15 @@ static void take(struct merge *m, const struct cf_header *h, const struct cf_fac
 void merge_facts(struct merge *m, const char *input, const struct cf_header *h, int began)
 {
     for (unsigned i = 0; i < h->facts.count; i++) {
-        const struct cf_fact *f = &h->facts.fact[i], *old = find(m, f);
+        const struct cf_fact *f = &h->facts.fact[i];
+        const char *old = cf_header_fact(&m->stated, f->column, f->key);
 
         if (!old && !began)
             take(m, h, f);
-        else if ((!old || strcmp(old->value, f->value) != 0) && strcmp(f->key, "by") != 0 &&
-                 !m->o.force)
+        else if ((!old || strcmp(old, f->value) != 0) && strcmp(f->key, "by") != 0 && !m->o.force)
             cf_die(&m->tool, CF_EXIT_INPUT,
                    "%s: the %s of its column %s is %s, that of the inputs before it %s: such "
                    "columns cannot be one: --force does it nevertheless",
-                   input, f->key, f->column, f->value, old ? old->value : "not stated");
+                   input, f->key, f->column, f->value, old ? old : "not stated");
     }
 }

@@ -47,7 +47,7 @@ static int start(struct play *p, struct thread *th, uint64_t time)
         if (time - other->ahead > other->turn)
             other->turn += since / quantum * quantum;
     }
-    turn_wait(p, c, th);
+    turn_wait(c, th);
     cpu_reorder(p, c);
     return 0;
 }
@@ -79,8 +79,8 @@ static int play_accesses(struct play *p, struct cpu *c, uint64_t limit)
 
     if (c->waiting)
         own = r->turn + p->merge->o.quantum - 1;
-    if (r->fifo && r->fifo->first->key[r->fifo->first->part.at] - 1 < own)
-        own = r->fifo->first->key[r->fifo->first->part.at] - 1;
+    if (r->fifo && fifo_key(r->fifo) - 1 < own)
+        own = fifo_key(r->fifo) - 1;
     if (r->born < th->children && th->child[r->born].own - 1 < own)
         own = th->child[r->born].own - 1;
     while (to < r->stop && r->time[to] + r->shift <= own && r->time[to] + shift <= limit)
@@ -103,16 +103,15 @@ static int play_other(struct play *p, struct cpu *c)
     struct runner *r = c->running->runner;
     struct block *b = r->fifo->first;
     struct part *part = &b->part;
-    uint64_t time = r->next_own + r->ahead, was = 0;
+    const uint64_t *was = part_values(part, CF_TIME);
+    uint64_t time = r->next_own + r->ahead;
     int bad;
 
-    for (unsigned i = 0; i < part->columns; i++)
-        if (part->column[i].id == CF_TIME)
-            was = ((const uint64_t *)part->column[i].values)[part->at];
     time = time > p->now ? time : p->now;
     p->now = time;
     r->own = r->next_own;
-    bad = output_rows(p->merge->out, &r->source, part, part->at, 1, time - was, KEEP_CPU, 0);
+    bad = output_rows(p->merge->out, &r->source, part, part->at, 1, time - was[part->at], KEEP_CPU,
+                      0);
     fifo_advance(r->fifo, 1);
     return bad;
 }
@@ -121,14 +120,12 @@ static int play_other(struct play *p, struct cpu *c)
 static int step(struct play *p)
 {
     struct threads *t = p->threads;
-    struct cpu *c = p->heaped ? p->heap[1] : NULL;
-    const struct cpu *second = p->heaped > 1 ? p->heap[2] : NULL;
+    struct cpu *c = p->busy ? p->order[0] : NULL;
+    const struct cpu *second = p->busy > 1 ? p->order[1] : NULL;
     uint64_t time = c ? c->next : UINT64_MAX, limit = UINT64_MAX;
     int bad = 0;
     struct runner *r;
 
-    if (p->heaped > 2 && cpu_before(p->heap[3], second))
-        second = p->heap[3];
     /* at equal times the older thread goes first, so its time is later than ours */
     if (second)
         limit = second->next - (second->running->index < c->running->index);
@@ -196,16 +193,14 @@ int merge_interleaved(struct merge *m)
     }
     p.cpus = m->o.cpus ? m->o.cpus : (uint32_t)p.threads->count;
     p.cpu = merge_alloc(m, p.cpus, sizeof(*p.cpu));
-    p.heap = merge_alloc(m, p.cpus + (size_t)1, sizeof(struct cpu *));
+    p.order = merge_alloc(m, p.cpus, sizeof(struct cpu *));
     allow_files();
     while (result > 0)
         result = step(&p);
     if (result == 0)
         result = output_flush(m->out);
-    for (uint32_t i = 0; i < p.cpus; i++)
-        free(p.cpu[i].queue);
     free(p.cpu);
-    free(p.heap);
+    free(p.order);
     for (size_t i = 0; i < p.threads->count; i++) {
         struct runner *r = p.threads->thread[i].runner;
 

@@ -7,7 +7,7 @@
 
 #include "filters/parts/merge/merge.h"
 
-enum event { NOTHING, BIRTH, OTHER_ROW, ACCESSES, END };
+enum event { BIRTH, OTHER_ROW, ACCESSES, END };
 
 /* A thread that lives. */
 struct runner {
@@ -28,14 +28,13 @@ struct runner {
 };
 
 struct cpu {
-    struct thread *running; /* NULL: idle */
-    struct thread **queue;  /* the others that could run; a ring */
-    size_t head, waiting, room;
-    uint64_t clock; /* when it became free */
+    struct thread *running;      /* NULL: idle */
+    struct thread *first, *last; /* of the others that could run */
+    size_t waiting;              /* how many these are */
+    uint64_t clock;              /* when it became free */
     /* while it runs a thread: */
     uint64_t next; /* when that does something next */
     int turn_ends; /* and whether that is the end of its turn */
-    size_t place;  /* in the heap, from 1; 0: idle */
 };
 
 struct play {
@@ -43,8 +42,8 @@ struct play {
     struct threads *threads;
     struct cpu *cpu;
     uint32_t cpus;
-    struct cpu **heap; /* those that run a thread, the next event first */
-    size_t heaped;
+    struct cpu **order; /* those that run a thread, the next event first */
+    size_t busy;
     size_t memory; /* that the readers hold */
     size_t lives;  /* threads that live */
     size_t roots;  /* threads without creator that were looked at so far */
@@ -69,7 +68,7 @@ void cpu_reorder(struct play *p, struct cpu *c);
 /* The thread runs from `time` on, as a row of table switch says. */
 int turn_begin(struct play *p, struct thread *th, uint64_t time) CF_MUST_CHECK;
 /* Puts a thread after those that wait for the processor; takes the first of them. */
-void turn_wait(struct play *p, struct cpu *c, struct thread *th);
+void turn_wait(struct cpu *c, struct thread *th);
 struct thread *turn_next(struct cpu *c);
 /* The turn of the running thread is over at `time`. Where no thread of this processor does anything
    for whole rounds, and nothing else happens before `limit`, these are skipped. */

@@ -32,6 +32,7 @@ struct input {
     uint64_t from, to; /* the bytes of its segment; to 0: all of the file */
     uint32_t offset;   /* added to its processes and threads */
     int warned;        /* of what is wrong with it */
+    int passed;        /* there is a thread that passes on what belongs to none */
 };
 
 struct merge {
@@ -44,7 +45,7 @@ struct merge {
     size_t owns, own_room;
     struct cf_writer *writer;
     struct output *out;
-    struct cf_facts facts; /* of columns, of all inputs so far */
+    struct cf_header stated; /* its facts: of columns, of all inputs so far */
     size_t fact_room;
     int status; /* the worst so far */
 };
@@ -81,10 +82,11 @@ struct fifo {
     struct block *first, **last;
 };
 
-struct snapshot {
-    uint32_t id;
-    uint64_t time;
-};
+/* Key of the row at its head. */
+static inline uint64_t fifo_key(const struct fifo *q)
+{
+    return q->first->key[q->first->part.at];
+}
 
 struct source {
     struct merge *merge;
@@ -94,9 +96,8 @@ struct source {
     size_t strings[256];   /* and their room */
     struct fifo fifo[64];
     unsigned fifos;
-    struct snapshot *snapshot; /* in the order of the input */
-    size_t snapshots, snapshot_room;
-    uint64_t last; /* largest time that source_order() saw */
+    struct cf_counts *snapshot; /* time + 1 by number; NULL: none so far */
+    uint64_t last;              /* largest time that source_order() saw */
     int order_warned, snapshots_warned;
     struct part part; /* accesses or lines that wait; rows == at when there are none */
     const void *original[CF_MAX_COLUMNS]; /* values of its columns before translation */
@@ -130,8 +131,8 @@ void source_leave_out(struct source *s, const char *owner);
 void source_take(struct source *s, const struct cf_frame *f);
 void source_translate(struct source *s, uint32_t from, uint32_t n);
 
-/* Describes a frame's decoded columns. */
-void source_part(struct part *p, const struct cf_frame *f);
+/* Values of a column, NULL where there is none. */
+const void *part_values(const struct part *p, unsigned id);
 
 /* Queues copies of the rows `row[0..rows)` of a frame, or of all when `row` is NULL, with these
    keys, which are copied. */
@@ -148,10 +149,8 @@ void fifo_advance(struct fifo *q, uint32_t rows);
 /* The time of a snapshot; `before` for one that was not announced. */
 uint64_t source_snapshot_time(struct source *s, uint32_t id, uint64_t before);
 
-/* Copies n values as they go out: strings, processes, threads, objects and snapshots get the
-   numbers that they have in the output. */
-void source_values(struct source *s, unsigned table, const struct part_column *c, uint32_t from,
-                   uint32_t n, void *to);
+/* The number of a process or thread in the output. */
+uint32_t source_process(const struct source *s, uint32_t id);
 
 /* ---- output.c: tables that are being filled ---- */
 
@@ -175,6 +174,11 @@ void output_map(struct output *out, const struct source *s, struct part *p);
    output_settle(), which spares much where runs are short. -1 when output fails. */
 int output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
                 uint32_t n, uint64_t delta, int64_t cpu, int later) CF_MUST_CHECK;
+
+/* Appends a row to table switch: a thread, by its numbers in the output, runs on a processor from
+   `time` on, after `count` instructions. As output_rows(). */
+int output_switch(struct output *out, const struct source *s, uint64_t time, uint32_t pid,
+                  uint32_t tid, uint32_t cpu, uint64_t count) CF_MUST_CHECK;
 
 /* Takes the values of all rows that were appended. */
 void output_settle(struct output *out);
@@ -227,6 +231,7 @@ struct thread {
     struct child *child; /* by their creator's clock */
     size_t children, child_room;
     struct runner *runner;
+    struct thread *after; /* in the queue of its processor */
 };
 
 struct running { /* `thread` runs from `time` on */

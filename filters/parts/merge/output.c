@@ -144,12 +144,21 @@ static int declare(struct output *out, const struct source *s, uint32_t id, unsi
     return 0;
 }
 
+/* Whether rows of a table explain accesses, or lines. */
+static int explains(unsigned id)
+{
+    return id < CF_ACCESS || (cf_table_traits(id) & CF_TABLE_BEFORE) != 0;
+}
+
+/* The tables stand in the order in which they go out. */
 static struct out_table *table_of(struct output *out, const struct source *s, unsigned id)
 {
     unsigned i = 0;
     struct out_table *t;
 
-    while (i < out->tables && out->table[i]->id < id)
+    while (i < out->tables && explains(out->table[i]->id) > explains(id))
+        i++;
+    while (i < out->tables && explains(out->table[i]->id) == explains(id) && out->table[i]->id < id)
         i++;
     if (i < out->tables && out->table[i]->id == id)
         return out->table[i];
@@ -174,36 +183,19 @@ static uint64_t neutral(unsigned column)
     return column == CF_WEIGHT ? 1 : column == CF_DIST ? CF_DIST_NONE : 0;
 }
 
-#define FILL(bits)                                                                                 \
-    do {                                                                                           \
-        uint##bits##_t *to = (uint##bits##_t *)(void *)c->values + from;                           \
-        for (uint32_t i = 0; i < n; i++)                                                           \
-            to[i] = (uint##bits##_t)value;                                                         \
-    } while (0)
-
-static void fill(const struct out_column *c, uint32_t from, uint32_t n, uint64_t value)
-{
-    if (c->width == 1)
-        FILL(8);
-    else if (c->width == 2)
-        FILL(16);
-    else if (c->width == 4)
-        FILL(32);
-    else
-        FILL(64);
-}
-
 static struct out_column *add_column(struct output *out, struct out_table *t, unsigned id,
                                      unsigned type)
 {
     struct out_column *c = &t->column[t->columns];
+    const uint64_t value = neutral(id);
 
     if (t->columns == CF_MAX_COLUMNS)
         return NULL;
     *c = (struct out_column){
         .id = (uint16_t)id, .type = (uint8_t)type, .width = (uint8_t)cf_type_width(type)};
     c->values = merge_alloc(out->merge, CF_WIRE_ROWS, c->width);
-    fill(c, 0, t->rows, neutral(id));
+    for (uint32_t i = 0; i < t->rows && value; i++)
+        memcpy(c->values + i * c->width, &value, c->width);
     t->columns++;
     t->version++;
     return c;
@@ -303,7 +295,6 @@ static int send_table(struct output *out, struct out_table *t)
 
 int output_flush(struct output *out)
 {
-    /* the tables stand in the order of their ids: what explains accesses goes before them */
     for (unsigned i = 0; i < out->tables; i++)
         if (send_table(out, out->table[i]) != 0)
             return -1;
@@ -448,4 +439,17 @@ int output_rows(struct output *out, const struct source *s, struct part *p, uint
             return -1;
     }
     return 0;
+}
+
+int output_switch(struct output *out, const struct source *s, uint64_t time, uint32_t pid,
+                  uint32_t tid, uint32_t cpu, uint64_t count)
+{
+    const struct part_column column[] = {
+        {CF_TIME, CF_U64, &time}, {CF_PID, CF_U32, &pid},     {CF_TID, CF_U32, &tid},
+        {CF_CPU, CF_U32, &cpu},   {CF_COUNT, CF_U64, &count},
+    };
+    struct part row = {.table = CF_SWITCH, .rows = 1, .columns = 5};
+
+    memcpy(row.column, column, sizeof(column));
+    return output_rows(out, s, &row, 0, 1, 0, KEEP_CPU, 0);
 }

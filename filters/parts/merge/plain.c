@@ -129,12 +129,11 @@ static int send_others(struct plain *p, uint64_t to)
 
         for (unsigned i = 0; i < p->merge->inputs; i++) {
             struct fifo *q = source_first(&p->lane[i].source);
-            uint64_t key = q ? q->first->key[q->first->part.at] : 0;
 
-            if (q && (!first || key < least)) {
+            if (q && (!first || fifo_key(q) < least)) {
                 first = q;
                 from = &p->lane[i].source;
-                least = key;
+                least = fifo_key(q);
             }
         }
         p->next_other = least;

@@ -147,7 +147,7 @@ int runner_look(struct play *p, struct thread *th)
     }
     r->fifo = source_first(&r->source);
     if (r->fifo) {
-        own = r->fifo->first->key[r->fifo->first->part.at];
+        own = fifo_key(r->fifo);
         if (r->next == END || own <= r->next_own) {
             r->next = OTHER_ROW;
             r->next_own = own;

@@ -33,17 +33,16 @@ struct job {
     int has_rows;         /* there is a next row */
     int accesses;         /* there were some */
     int time_warned;      /* that there are accesses without a time */
-    /* who runs, by its table switch, and since when; pid as in the input */
+    /* who runs, by its table switch, and since when */
     int knows_thread;
-    uint32_t pid, tid;
+    uint32_t pid, tid; /* as in the output */
     uint64_t count, since;
 };
 
 struct machine {
     struct merge *merge;
     struct job *job;
-    struct job **cpu; /* who runs there, NULL: idle */
-    uint64_t *idle_from;
+    struct job **cpu;   /* who runs there, NULL: idle */
     struct job **queue; /* a ring of all jobs' size */
     size_t head, waiting;
     uint64_t now; /* time of the last row */
@@ -54,23 +53,14 @@ struct machine {
 /* Notes which thread runs, so that a row can say so where the task goes on. */
 static void note_switches(struct job *j, const struct part *p, uint32_t row)
 {
-    for (unsigned i = 0; i < p->columns; i++) {
-        const void *values = p->column[i].values;
+    /* translated already */
+    const uint32_t *pid = part_values(p, CF_PID), *tid = part_values(p, CF_TID);
+    const uint64_t *time = part_values(p, CF_TIME), *count = part_values(p, CF_COUNT);
 
-        switch (p->column[i].id) {
-        case CF_TIME:
-            j->since = ((const uint64_t *)values)[row];
-            break;
-        case CF_PID: /* translated already */
-            j->pid = ((const uint32_t *)values)[row];
-            break;
-        case CF_TID:
-            j->tid = ((const uint32_t *)values)[row];
-            break;
-        case CF_COUNT:
-            j->count = ((const uint64_t *)values)[row];
-        }
-    }
+    j->since = time ? time[row] : j->since;
+    j->pid = pid ? pid[row] : j->pid;
+    j->tid = tid ? tid[row] : j->tid;
+    j->count = count ? count[row] : j->count;
     j->knows_thread = 1;
 }
 
@@ -145,7 +135,7 @@ static int look(struct machine *m, struct job *j)
         j->next_own = j->own + (j->state == READY);
         return 0;
     }
-    key = j->fifo ? j->fifo->first->key[j->fifo->first->part.at] : 0;
+    key = j->fifo ? fifo_key(j->fifo) : 0;
     if (j->state == FRESH) {
         j->base = j->has_rows ? j->time[part->at] : key;
         j->state = READY;
@@ -184,15 +174,9 @@ static int dispatch(struct machine *m, uint32_t cpu, struct job *j, uint64_t tim
         /* its count went on with the time of the trace, which stood still meanwhile */
         uint64_t at = time > m->now ? time : m->now, ran = j->own + j->base;
         uint64_t count = j->count + (ran > j->since ? ran - j->since : 0);
-        const struct part_column column[] = {
-            {CF_TIME, CF_U64, &at}, {CF_PID, CF_U32, &j->pid},  {CF_TID, CF_U32, &j->tid},
-            {CF_CPU, CF_U32, &cpu}, {CF_COUNT, CF_U64, &count},
-        };
-        struct part row = {.table = CF_SWITCH, .rows = 1, .columns = 5};
 
         m->now = at;
-        memcpy(row.column, column, sizeof(column));
-        return output_rows(m->merge->out, &j->source, &row, 0, 1, 0, KEEP_CPU, 0);
+        return output_switch(m->merge->out, &j->source, at, j->pid, j->tid, cpu, count);
     }
     return 0;
 }
@@ -237,8 +221,8 @@ static int play_accesses(struct machine *m, uint32_t cpu, uint64_t limit)
     if (m->waiting && m->merge->o.schedule == SCHEDULE_FAIR && j->slice_end - 1 < most)
         most = j->slice_end - 1;
     most = most < UINT64_MAX - j->base ? most + j->base : UINT64_MAX;
-    if (other && other->first->key[other->first->part.at] - 1 < most)
-        most = other->first->key[other->first->part.at] - 1;
+    if (other && fifo_key(other) - 1 < most)
+        most = fifo_key(other) - 1;
     if (j->time[from] + shift != time)
         shift = time - j->time[from]; /* back in time: alone, at the moment that it is */
     else

@@ -4,12 +4,13 @@
  * another input, and queues for rows that must wait for their time.
  *
  * Memory: the frame of accesses that waits, the rows of other tables that came before it, 4 bytes
- * a string and 16 a snapshot of the segment.
+ * a string and 43 to 85 a snapshot of the segment.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 #include "filters/parts/merge/merge.h"
 
 enum { CHAIN_SHIFT = 24 }; /* a string id is the number of a program and of its string */
@@ -53,7 +54,8 @@ static void drop_strings(struct source *s)
 static void take_header(struct source *s, const struct cf_frame *f)
 {
     drop_strings(s);
-    s->snapshots = 0;
+    cf_counts_free(s->snapshot);
+    s->snapshot = NULL;
     output_header(s->merge->out, s, f);
 }
 
@@ -104,7 +106,7 @@ void source_close(struct source *s)
         }
     for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
         free(s->translated[i]);
-    free(s->snapshot);
+    cf_counts_free(s->snapshot);
     cf_reader_close(s->reader);
     memset(s, 0, sizeof(*s));
 }
@@ -137,19 +139,22 @@ void source_leave_out(struct source *s, const char *owner)
     s->snapshots_warned = 1;
 }
 
-void source_part(struct part *p, const struct cf_frame *f)
+/* Describes a frame's decoded columns. */
+static void describe(struct part *p, const struct cf_frame *f)
 {
-    p->table = f->table;
-    p->rows = f->rows;
-    p->at = 0;
-    p->columns = 0;
-    p->out = NULL;
-    p->slot = 0;
-    p->version = 0;
+    *p = (struct part){.table = f->table, .rows = f->rows};
     for (unsigned i = 0; i < f->columns; i++)
         if (f->column[i].values && cf_type_width(f->column[i].type))
             p->column[p->columns++] =
                 (struct part_column){f->column[i].id, f->column[i].type, f->column[i].values};
+}
+
+const void *part_values(const struct part *p, unsigned id)
+{
+    for (unsigned i = 0; i < p->columns; i++)
+        if (p->column[i].id == id)
+            return p->column[i].values;
+    return NULL;
 }
 
 /* ---- numbers ---- */
@@ -184,7 +189,7 @@ static uint32_t interleaved_number(const struct source *s, uint32_t number)
     return (uint32_t)wide;
 }
 
-static uint32_t process_of(const struct source *s, uint32_t id)
+uint32_t source_process(const struct source *s, uint32_t id)
 {
     if (id == 0)
         return 0;
@@ -212,8 +217,10 @@ static enum translation translation_of(const struct source *s, unsigned table, u
     return AS_IS;
 }
 
-void source_values(struct source *s, unsigned table, const struct part_column *c, uint32_t from,
-                   uint32_t n, void *to)
+/* Copies n values as they go out: strings, processes, threads, objects and snapshots get the
+   numbers that they have in the output. */
+static void copy_values(struct source *s, unsigned table, const struct part_column *c,
+                        uint32_t from, uint32_t n, void *to)
 {
     size_t width = cf_type_width(c->type);
     const uint32_t *v = (const uint32_t *)c->values + from;
@@ -234,7 +241,7 @@ void source_values(struct source *s, unsigned table, const struct part_column *c
         break;
     case PROCESS:
         for (uint32_t i = 0; i < n; i++)
-            w[i] = process_of(s, v[i]);
+            w[i] = source_process(s, v[i]);
         break;
     case OBJECT:
         for (uint32_t i = 0; i < n; i++)
@@ -250,7 +257,7 @@ void source_take(struct source *s, const struct cf_frame *f)
 {
     struct part *p = &s->part;
 
-    source_part(p, f);
+    describe(p, f);
     for (unsigned i = 0; i < p->columns; i++) {
         struct part_column *c = &p->column[i];
 
@@ -271,7 +278,7 @@ void source_translate(struct source *s, uint32_t from, uint32_t n)
             struct part_column c = p->column[i];
 
             c.values = s->original[i];
-            source_values(s, p->table, &c, from, n, s->translated[i] + from);
+            copy_values(s, p->table, &c, from, n, s->translated[i] + from);
         }
 }
 
@@ -282,19 +289,20 @@ static void note_snapshots(struct source *s, const struct cf_frame *f)
     const uint32_t *id = cf_u32(f, CF_SNAP);
     const uint64_t *time = cf_u64(f, CF_TIME);
 
+    if (!s->snapshot)
+        s->snapshot = cf_need(&s->merge->tool, cf_counts_new());
     for (uint32_t i = 0; i < f->rows && id && time; i++) {
-        merge_room(s->merge, &s->snapshot, &s->snapshot_room, s->snapshots + 1,
-                   sizeof(*s->snapshot));
-        s->snapshot[s->snapshots++] = (struct snapshot){id[i], time[i]};
+        uint64_t *at = cf_need(&s->merge->tool, cf_counts_at(s->snapshot, 0, id[i]));
+
+        *at = cf_sum(time[i], 1);
     }
 }
 
 uint64_t source_snapshot_time(struct source *s, uint32_t id, uint64_t before)
 {
-    for (size_t i = s->snapshots; i > 0; i--)
-        if (s->snapshot[i - 1].id == id)
-            return s->snapshot[i - 1].time;
-    return before;
+    uint64_t at = s->snapshot ? cf_counts_get(s->snapshot, 0, id) : 0;
+
+    return at ? at - 1 : before;
 }
 
 static struct fifo *fifo_of(struct source *s, unsigned table)
@@ -328,7 +336,7 @@ static struct block *copy_rows(struct source *s, const struct cf_frame *f, const
     struct block *b;
     uint8_t *place;
 
-    source_part(&whole, f);
+    describe(&whole, f);
     for (unsigned i = 0; i < whole.columns; i++)
         bytes += up8(rows * cf_type_width(whole.column[i].type));
     b = cf_need(&s->merge->tool, malloc(bytes));
@@ -344,9 +352,9 @@ static struct block *copy_rows(struct source *s, const struct cf_frame *f, const
         b->part.column[i].values = place;
         if (row)
             for (uint32_t k = 0; k < rows; k++)
-                source_values(s, f->table, &whole.column[i], row[k], 1, place + k * width);
+                copy_values(s, f->table, &whole.column[i], row[k], 1, place + k * width);
         else
-            source_values(s, f->table, &whole.column[i], 0, rows, place);
+            copy_values(s, f->table, &whole.column[i], 0, rows, place);
         place += up8(rows * width);
     }
     return b;
@@ -384,13 +392,9 @@ struct fifo *source_first(struct source *s)
 
     for (unsigned i = 0; i < s->fifos; i++) {
         struct fifo *q = &s->fifo[i];
-        uint64_t key, least;
 
-        if (!q->first)
-            continue;
-        key = q->first->key[q->first->part.at];
-        least = first ? first->first->key[first->first->part.at] : 0;
-        if (!first || key < least || (key == least && q->table < first->table))
+        if (q->first && (!first || fifo_key(q) < fifo_key(first) ||
+                         (fifo_key(q) == fifo_key(first) && q->table < first->table)))
             first = q;
     }
     return first;

@@ -74,18 +74,22 @@ struct thread *threads_get(struct threads *t, const struct input *input, uint32_
     return at ? &t->thread[at - 1] : NULL;
 }
 
-/* Number of entries of `list` whose time is at most `time`. */
-#define UP_TO(list, count, when)                                                                   \
-    do {                                                                                           \
-        low = 0;                                                                                   \
-        for (size_t high = (count); low < high;) {                                                 \
-            size_t middle = low + (high - low) / 2;                                                \
-            if ((list)[middle].time <= (when))                                                     \
-                low = middle + 1;                                                                  \
-            else                                                                                   \
-                high = middle;                                                                     \
-        }                                                                                          \
-    } while (0)
+/* Number of elements, each of which begins with its time, up to `time`. */
+static size_t up_to(const void *list, size_t count, size_t width, uint64_t time)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        const size_t middle = low + (count - low) / 2;
+        const uint64_t *at = (const void *)((const char *)list + middle * width);
+
+        if (*at <= time)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
 
 struct thread *threads_running(struct threads *t, const struct input *input, uint32_t pid,
                                uint64_t time)
@@ -97,7 +101,7 @@ struct thread *threads_running(struct threads *t, const struct input *input, uin
     if (!at)
         return NULL;
     p = t->process[at - 1];
-    UP_TO(p->running, p->runs, time);
+    low = up_to(p->running, p->runs, sizeof(*p->running), time);
     if (low)
         return &t->thread[p->running[low - 1].thread];
     return p->first_thread >= 0 ? &t->thread[p->first_thread] : NULL;
@@ -106,10 +110,8 @@ struct thread *threads_running(struct threads *t, const struct input *input, uin
 uint64_t thread_clock(const struct thread *th, uint64_t time)
 {
     uint64_t own = time;
-    size_t low = 0;
+    size_t low = up_to(th->stretch, th->stretches, sizeof(*th->stretch), time);
 
-    if (th->stretches)
-        UP_TO(th->stretch, th->stretches, time);
     if (low) {
         const struct stretch *s = &th->stretch[low - 1];
 
@@ -312,7 +314,7 @@ static int creator_of(const struct threads *t, const struct thread *th)
         uint64_t at;
         size_t low;
 
-        UP_TO(p->running, p->runs, th->born ? th->born - 1 : 0);
+        low = up_to(p->running, p->runs, sizeof(*p->running), th->born ? th->born - 1 : 0);
         while (low > 0 && p->running[low - 1].thread == th->index)
             low--;
         if (low > 0 && p->running[low - 1].thread < th->index)
@@ -330,7 +332,6 @@ static int creator_of(const struct threads *t, const struct thread *th)
 struct threads *threads_find(struct merge *m)
 {
     struct threads *t = merge_alloc(m, 1, sizeof(*t));
-    uint8_t *passed;
     int bad = 0;
 
     t->merge = m;
@@ -344,12 +345,11 @@ struct threads *threads_find(struct merge *m)
         if (t->process[i]->first_thread < 0)
             thread_of(t, t->process[i]->input, t->process[i]->pid, t->process[i]->pid, 0);
     sort_threads(t);
-    passed = merge_alloc(m, m->inputs, 1);
     for (unsigned i = 0; i < t->count; i++) {
         struct thread *th = &t->thread[i], *by;
 
-        th->passes = !passed[th->input->number];
-        passed[th->input->number] = 1;
+        th->passes = !m->input[th->input->number].passed;
+        m->input[th->input->number].passed = 1;
         th->creator = creator_of(t, th);
         if (th->creator < 0)
             continue;
@@ -357,7 +357,6 @@ struct threads *threads_find(struct merge *m)
         merge_room(m, &by->child, &by->child_room, by->children + 1, sizeof(*by->child));
         by->child[by->children++] = (struct child){thread_clock(by, th->born), i};
     }
-    free(passed);
     for (unsigned i = 0; i < t->count; i++)
         if (t->thread[i].children)
             qsort(t->thread[i].child, t->thread[i].children, sizeof(struct child), by_own);

@@ -2,7 +2,6 @@
 /*
  * turns.c - processors: which of their threads runs, and which of them does something first.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/parts/merge/interleave.h"
@@ -17,93 +16,56 @@ static uint64_t next_time(const struct play *p, const struct cpu *c, int *turn_e
     return (*turn_ends ? r->turn + quantum : r->next_own) + r->ahead;
 }
 
-static void put(struct play *p, size_t place, struct cpu *c)
-{
-    p->heap[place] = c;
-    c->place = place;
-}
-
-static void sift_up(struct play *p, struct cpu *c, size_t place)
-{
-    for (; place > 1 && cpu_before(c, p->heap[place / 2]); place /= 2)
-        put(p, place, p->heap[place / 2]);
-    put(p, place, c);
-}
-
-static void sift_down(struct play *p, struct cpu *c, size_t place)
-{
-    for (size_t child; (child = 2 * place) <= p->heaped; place = child) {
-        child += child < p->heaped && cpu_before(p->heap[child + 1], p->heap[child]);
-        if (!cpu_before(p->heap[child], c))
-            break;
-        put(p, place, p->heap[child]);
-    }
-    put(p, place, c);
-}
-
 void cpu_reorder(struct play *p, struct cpu *c)
 {
-    if (c->running) {
-        c->next = next_time(p, c, &c->turn_ends);
-        sift_up(p, c, c->place ? c->place : ++p->heaped);
-        sift_down(p, c, c->place);
-    } else if (c->place) {
-        struct cpu *last = p->heap[p->heaped--];
-        size_t place = c->place;
+    size_t at = 0;
 
-        c->place = 0;
-        if (last == c)
-            return;
-        sift_up(p, last, place);
-        sift_down(p, last, last->place);
+    while (at < p->busy && p->order[at] != c)
+        at++;
+    if (!c->running) {
+        if (at < p->busy)
+            memmove(&p->order[at], &p->order[at + 1], (--p->busy - at) * sizeof(*p->order));
+        return;
     }
+    c->next = next_time(p, c, &c->turn_ends);
+    p->busy += at == p->busy;
+    for (; at + 1 < p->busy && cpu_before(p->order[at + 1], c); at++)
+        p->order[at] = p->order[at + 1];
+    for (; at && cpu_before(c, p->order[at - 1]); at--)
+        p->order[at] = p->order[at - 1];
+    p->order[at] = c;
 }
 
 int turn_begin(struct play *p, struct thread *th, uint64_t time)
 {
     struct runner *r = th->runner;
-    uint32_t cpu = th->index % p->cpus, pid, tid;
-    struct source names = {.merge = p->merge, .input = th->input};
-    const struct part_column column[] = {
-        {CF_TIME, CF_U64, &time}, {CF_PID, CF_U32, &th->pid},  {CF_TID, CF_U32, &th->tid},
-        {CF_CPU, CF_U32, &cpu},   {CF_COUNT, CF_U64, &r->own},
-    };
-    struct part row = {.table = CF_SWITCH, .rows = 1, .columns = 5};
+    const struct source *s = &r->source;
+    uint32_t cpu = th->index % p->cpus;
 
     time = time > p->now ? time : p->now;
     p->now = time;
-    memcpy(row.column, column, sizeof(column));
-    source_values(&names, CF_SWITCH, &column[1], 0, 1, &pid);
-    source_values(&names, CF_SWITCH, &column[2], 0, 1, &tid);
-    row.column[1].values = &pid;
-    row.column[2].values = &tid;
     p->cpu[cpu].running = th;
     r->turn = r->own;
     r->ahead = time - r->own;
-    return output_rows(p->merge->out, &r->source, &row, 0, 1, 0, KEEP_CPU, 0);
+    return output_switch(p->merge->out, s, time, source_process(s, th->pid),
+                         source_process(s, th->tid), cpu, r->own);
 }
 
-void turn_wait(struct play *p, struct cpu *c, struct thread *th)
+void turn_wait(struct cpu *c, struct thread *th)
 {
-    if (c->waiting == c->room) {
-        size_t room = 2 * c->room + 4;
-        struct thread **queue = merge_alloc(p->merge, room, sizeof(struct thread *));
-
-        for (size_t i = 0; i < c->waiting; i++)
-            queue[i] = c->queue[(c->head + i) % c->room];
-        free(c->queue);
-        c->queue = queue;
-        c->head = 0;
-        c->room = room;
-    }
-    c->queue[(c->head + c->waiting++) % c->room] = th;
+    th->after = NULL;
+    if (c->waiting++)
+        c->last->after = th;
+    else
+        c->first = th;
+    c->last = th;
 }
 
 struct thread *turn_next(struct cpu *c)
 {
-    struct thread *th = c->queue[c->head];
+    struct thread *th = c->first;
 
-    c->head = (c->head + 1) % c->room;
+    c->first = th->after;
     c->waiting--;
     return th;
 }
@@ -114,15 +76,14 @@ int turn_rotate(struct play *p, struct cpu *c, uint64_t limit)
     uint64_t quantum = p->merge->o.quantum, time = r->turn + quantum + r->ahead, rounds;
 
     r->own = r->turn + quantum;
-    turn_wait(p, c, c->running);
+    turn_wait(c, c->running);
     rounds = limit > time ? (limit - time) / quantum / c->waiting : 0;
-    for (size_t i = 0; i < c->waiting && rounds; i++) {
-        const struct runner *w = c->queue[(c->head + i) % c->room]->runner;
-        uint64_t idle = (w->next_own - w->own) / quantum;
+    for (const struct thread *th = c->first; th && rounds; th = th->after) {
+        uint64_t idle = (th->runner->next_own - th->runner->own) / quantum;
 
         rounds = idle < rounds ? idle : rounds;
     }
-    for (size_t i = 0; i < c->waiting && rounds; i++)
-        c->queue[(c->head + i) % c->room]->runner->own += rounds * quantum;
+    for (const struct thread *th = c->first; th && rounds; th = th->after)
+        th->runner->own += rounds * quantum;
     return turn_begin(p, turn_next(c), time + rounds * quantum * c->waiting);
 }

@@ -8,6 +8,8 @@
 
 #include "filters/engine/distance/curve.h"
 #include "filters/engine/rows/groups.h"
+#include "filters/picture/chart.h"
+#include "formats/machine/cf_machine.h"
 
 struct options {
     const char *by;
@@ -16,6 +18,8 @@ struct options {
     uint64_t *at;    /* bytes, rising; NULL = all points */
     size_t at_count;
     uint64_t line_size, sets; /* 0 = as the stream says */
+    const char *machine;      /* whose caches the picture marks, or NULL */
+    struct cf_output output;
 };
 
 /* Samples are divided among so many parts by their lines; how much the parts differ gives the
@@ -54,6 +58,20 @@ struct mrc {
 uint64_t *mrc_points(uint64_t points, uint64_t most, size_t *count) CF_MUST_CHECK;
 /* Takes in what a header states of column dist; the first one decides on the sizes. */
 void mrc_header(struct mrc *m, const struct cf_header *h);
+
+/* One group's curve. */
+struct line {
+    uint64_t accesses, compulsory;
+    double rate;      /* part of the accesses that was sampled, 1 without samples */
+    uint64_t *misses; /* by point, compulsory ones too */
+    double *error;    /* of the miss ratio, by point */
+};
+
+/* ---- mrc_picture.c ---- */
+
+/* Draws what was asked for. `line` is by the numbers of the groups. */
+void mrc_draw(const struct mrc *m, const struct line *line, const struct cf_group *group,
+              size_t groups, size_t points);
 
 /* ---- mrc_csv.c ---- */
 

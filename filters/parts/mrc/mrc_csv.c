@@ -21,14 +21,7 @@
 #include <string.h>
 
 #include "filters/parts/mrc/mrc.h"
-
-/* One group's curve. */
-struct line {
-    uint64_t accesses, compulsory;
-    double rate;      /* part of the accesses that was sampled, 1 without samples */
-    uint64_t *misses; /* by point, compulsory ones too */
-    double *error;    /* of the miss ratio, by point */
-};
+#include "formats/program/cf_rows.h"
 
 /* All misses of a part at all points: distances, those beyond the bound, and first accesses. */
 static uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points)
@@ -204,39 +197,42 @@ static void put_line(const struct mrc *m, const struct line *l, const uint64_t *
     }
 }
 
-static void put_all(const struct mrc *m, const struct line *line, size_t groups, size_t points)
+static void put_all(const struct mrc *m, const struct line *line, const struct cf_group *group,
+                    size_t groups, size_t points)
 {
-    const struct cf_reader *texts = cf_column_type(m->by) == CF_STR ? m->reader : NULL;
-    struct cf_group *group = cf_need(&m->tool, cf_groups_sorted(m->groups, texts));
-
+    cf_rows_begin(&m->tool);
     if (m->by) {
         cf_csv_text(stdout, 1, m->o.by);
         putchar(',');
     }
     printf("size_bytes,lines,%saccesses,misses,compulsory_misses,miss_ratio%s\n",
            m->sets > 1 ? "ways," : "", m->sampled ? ",miss_ratio_error" : "");
-    if (!m->by && groups)
-        put_line(m, line, NULL, points);
-    for (size_t g = 0; m->by && g < groups; g++)
-        put_line(m, &line[group[g].number], &group[g].value, points);
-    free(group);
+    for (size_t g = 0; g < groups; g++)
+        put_line(m, &line[group[g].number], m->by ? &group[g].value : NULL, points);
 }
 
 int print_curves(const struct mrc *m)
 {
     size_t groups = !m->exact ? 0 : m->by ? cf_groups_count(m->groups) : 1, known, points;
     struct line *line = cf_need(&m->tool, calloc(groups + 1, sizeof(*line)));
+    const struct cf_reader *texts = cf_column_type(m->by) == CF_STR ? m->reader : NULL;
+    struct cf_group all = {0}, *group = m->by ? cf_groups_sorted(m->groups, texts) : &all;
     int cut;
 
+    cf_need(&m->tool, group);
     for (size_t g = 0; g < groups; g++)
         if (make_line(m, g, &line[g]) != 0)
             cf_out_of_memory(&m->tool);
     known = m->exact ? known_points(m, groups, line) : 0;
     points = useful_points(m, groups, line, known);
-    put_all(m, line, groups, points);
+    if (m->o.output.picture || m->o.output.html)
+        mrc_draw(m, line, group, groups, points);
+    if (cf_output_stdout(&m->tool, &m->o.output) != CF_STDOUT_PICTURE)
+        put_all(m, line, group, groups, points);
+    if (m->by)
+        free(group);
     cut = known < m->points;
     if (cut && (m->o.at || m->o.most || !m->tool.quiet)) {
-        fflush(stdout);
         cf_warn(&m->tool,
                 "larger caches are left out: the stream has no distance beyond %" PRIu64
                 " lines: run cf-distance with a larger --bound",

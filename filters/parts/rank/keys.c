@@ -2,15 +2,13 @@
 /*
  * keys.c - from rows to counters: the value of each row, its key, the sum of each key.
  *
- * Strings have small numbers, so their sums stand in an array, as do those of operations; all
- * other keys go to hashed counters. Memory: 8 bytes a string, up to 85 bytes any other key, and
- * three columns of one frame.
+ * Memory: 8 bytes a string, up to 85 any other key, and three columns of one frame.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cf_memory.h"
 #include "filters/parts/rank/rank.h"
+#include "formats/base/cf_memory.h"
 
 enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
 
@@ -24,13 +22,18 @@ const struct by_kind by_kinds[BY_KINDS] = {
     [BY_SYMBOL] = {"symbol", "symbols", CF_SYMBOL},
     [BY_THREAD] = {"thread", "threads", CF_TID},
     [BY_PROCESS] = {"process", "processes", CF_PID},
-    [BY_LINE] = {"line", "lines", CF_ADDR},
+    [BY_LINE] = {"cache-line", "cache lines", CF_ADDR},
     [BY_OP] = {"op", "operations", CF_OP},
 };
 
 static int by_string(enum by by)
 {
     return cf_column_type(by_kinds[by].column) == CF_STR;
+}
+
+static int by_mapping(const struct rank *k)
+{
+    return k->o.by == BY_PAGE || k->o.by == BY_REGION;
 }
 
 void rank_want(struct rank *k)
@@ -46,6 +49,8 @@ void rank_want(struct rank *k)
     cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
     if (o->by == BY_PAGE)
         cf_reader_want(r, CF_ACCESS, CF_REGION, CF_REQUIRED);
+    if (by_mapping(k) && !k->tool.quiet)
+        cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
     if (o->by == BY_THREAD)
         cf_reader_want(r, CF_ACCESS, CF_PID, CF_REQUIRED);
     if (o->by == BY_LINE) {
@@ -80,20 +85,6 @@ void rank_want(struct rank *k)
         cf_reader_want(r, CF_ACCESS, CF_HIT, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);
     }
-}
-
-static int make_rows(struct rank *k, size_t rows)
-{
-    if (rows <= k->room)
-        return 0;
-    free(k->value);
-    free(k->key[0]);
-    free(k->key[1]);
-    k->value = malloc(rows * sizeof(uint64_t));
-    k->key[0] = malloc(rows * sizeof(uint64_t));
-    k->key[1] = malloc(rows * sizeof(uint64_t));
-    k->room = k->value && k->key[0] && k->key[1] ? rows : 0;
-    return k->room ? 0 : -1;
 }
 
 /* value[i] *= whether the access missed, or hit, by its distance. */
@@ -172,31 +163,6 @@ static int find_values(struct rank *k, const struct cf_frame *f)
     return 0;
 }
 
-static int add_sums(struct rank *k, const struct cf_frame *f)
-{
-    const uint64_t *value = k->value;
-
-    if (k->o.by == BY_OP) {
-        const uint8_t *op = cf_u8(f, CF_OP);
-
-        if (cf_array_cleared(&k->sum, &k->sums, 256, sizeof(*k->sum)) != 0)
-            return -1;
-        for (uint32_t i = 0; i < f->rows; i++)
-            k->sum[op[i]] += value[i];
-    } else {
-        const uint32_t *id = cf_u32(f, by_kinds[k->o.by].column);
-        uint64_t *sum;
-
-        if (cf_array_cleared(&k->sum, &k->sums, (size_t)cf_reader_strings(k->reader) + 1,
-                             sizeof(*k->sum)) != 0)
-            return -1;
-        sum = k->sum;
-        for (uint32_t i = 0; i < f->rows; i++)
-            sum[id[i]] += value[i];
-    }
-    return 0;
-}
-
 /* Lines that follow the first of each access. Accesses and bytes belong to all lines touched; of
    misses, cost and instructions the share is not known, and they stay with the first. */
 static int add_straddles(struct rank *k, const struct cf_frame *f)
@@ -234,6 +200,32 @@ static void widen(uint64_t *to, const uint32_t *from, uint32_t rows)
         to[i] = from ? from[i] : 0;
 }
 
+/* Strings and operations have small numbers, so their sums stand in an array. */
+static int add_sums(struct rank *k, const struct cf_frame *f)
+{
+    const uint64_t *value = k->value;
+
+    if (k->o.by == BY_OP) {
+        const uint8_t *op = cf_u8(f, CF_OP);
+
+        if (cf_array_cleared(&k->sum, &k->sums, 256, sizeof(*k->sum)) != 0)
+            return -1;
+        for (uint32_t i = 0; i < f->rows; i++)
+            k->sum[op[i]] += value[i];
+    } else {
+        const uint32_t *id = cf_u32(f, by_kinds[k->o.by].column);
+        uint64_t *sum;
+
+        if (cf_array_cleared(&k->sum, &k->sums, (size_t)cf_reader_strings(k->reader) + 1,
+                             sizeof(*k->sum)) != 0)
+            return -1;
+        sum = k->sum;
+        for (uint32_t i = 0; i < f->rows; i++)
+            sum[id[i]] += value[i];
+    }
+    return 0;
+}
+
 static int add_counts(struct rank *k, const struct cf_frame *f)
 {
     const uint64_t *addr;
@@ -269,9 +261,11 @@ static int add_counts(struct rank *k, const struct cf_frame *f)
 
 int rank_accesses(struct rank *k, const struct cf_frame *f)
 {
-    if (make_rows(k, f->rows) != 0)
-        return -1;
     k->seen = f->last > k->seen ? f->last : k->seen;
+    if (by_mapping(k))
+        cf_processes_check(&k->processes, &k->tool, f,
+                           "mappings of one name are added up; choose a process by 'cf-select "
+                           "--pid'");
     if (find_values(k, f) != 0)
         return 1;
     return by_string(k->o.by) || k->o.by == BY_OP ? add_sums(k, f) : add_counts(k, f);

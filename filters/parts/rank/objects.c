@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "formats/base/cf_memory.h"
 #include "filters/parts/rank/rank.h"
 
 struct objects {
@@ -70,21 +71,13 @@ static int prune(struct objects *o, uint64_t seen, const struct cf_counts *count
 
 static int make_room(struct objects *o, uint64_t seen, const struct cf_counts *counts)
 {
-    size_t room = o->room ? 2 * o->room : 1024;
-    struct details *p;
-
     if (o->count < o->room)
         return 0;
     if (o->count && prune(o, seen, counts) != 0)
         return -1;
     if (o->room && o->count < o->room / 2)
         return 0;
-    p = realloc(o->list, room * sizeof(*p));
-    if (!p)
-        return -1;
-    o->list = p;
-    o->room = room;
-    return 0;
+    return cf_array_room(&o->list, &o->room, o->room + 1, sizeof(*o->list));
 }
 
 int objects_frame(struct objects *o, const struct cf_frame *f, uint64_t segment, uint64_t seen,

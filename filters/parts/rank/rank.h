@@ -6,9 +6,11 @@
 #include "formats/stream/cf.h"
 #include "formats/base/cf_text.h"
 #include "formats/program/cf_made.h"
+#include "formats/program/cf_processes.h"
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/rows/counts.h"
+#include "filters/picture/output.h"
 
 enum by {
     BY_PAGE,
@@ -52,11 +54,13 @@ struct options {
     uint64_t top;
     unsigned level; /* a hit level above it is a miss */
     uint64_t dist;  /* lines: a distance from here up is a miss */
-    int level_given, dist_given, classes_given, ops_given, csv;
+    int level_given, dist_given, classes_given, ops_given;
+    int top_assumed;    /* as is right for a terminal */
     uint8_t class[256]; /* 1 = misses of the class count */
     uint8_t op[256];    /* 1 = the operation counts */
     uint32_t *cover;    /* millionths, NULL = a ranking */
     unsigned covers;
+    struct cf_output output;
 };
 
 struct objects; /* address, size and site of heap objects */
@@ -64,6 +68,7 @@ struct objects; /* address, size and site of heap objects */
 struct rank {
     struct cf_tool tool;
     struct cf_mix mix;
+    struct cf_processes processes;
     struct options o;
     struct cf_reader *reader;
     uint64_t segment; /* number of the segment, from 1: object numbers hold within one */
@@ -74,7 +79,6 @@ struct rank {
     struct cf_counts *names;  /* string id of the name, by process and thread */
     struct objects *objects;
     uint64_t *value, *key[2]; /* of each row */
-    size_t room;              /* rows */
     int failed;
 };
 
@@ -114,8 +118,16 @@ int objects_frame(struct objects *o, const struct cf_frame *f, uint64_t segment,
 /* NULL where nothing is known. */
 const struct details *objects_get(const struct objects *o, uint64_t segment, uint64_t object);
 
+/* ---- rank_picture.c ---- */
+
+enum { BARS = 40 };
+void rank_draw(const struct rank *k, const struct item *item, size_t count);
+
 /* ---- rank_csv.c ---- */
 
+extern const char *const value_name[VALUES];
+/* The name of a thread or a process. */
+const char *task_name(const struct rank *k, const struct item *i);
 void print_ranking(const struct rank *k, const struct item *item, size_t count);
 void print_cover(const struct rank *k, const struct item *item, size_t count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rank_csv.c - a ranking as CSV or, for people, as a table with bars; the working set.
+ * rank_csv.c - a ranking, and the working set.
  * Memory: none that grows.
  */
 #include <inttypes.h>
@@ -9,10 +9,10 @@
 
 #include "filters/parts/rank/rank.h"
 
-static const char *const value_name[VALUES] = {"accesses", "bytes", "loads",       "stores",
-                                               "misses",   "hits",  "cost_cycles", "instructions"};
+const char *const value_name[VALUES] = {"accesses", "bytes", "loads",       "stores",
+                                        "misses",   "hits",  "cost_cycles", "instructions"};
 
-static const char *task_name(const struct rank *k, const struct item *i)
+const char *task_name(const struct rank *k, const struct item *i)
 {
     uint64_t pid = k->o.by == BY_THREAD ? i->a : i->b;
 
@@ -74,69 +74,6 @@ static void csv_key(const struct rank *k, const struct item *i)
     }
 }
 
-/* ---- table ---- */
-
-enum { KEY_WIDTH = 40, BAR_WIDTH = 16 };
-
-/* One line of text for the key, without what could upset a terminal. */
-static void table_key(const struct rank *k, const struct item *i, char *out, size_t size)
-{
-    const char *text = i->text && *i->text ? i->text : "(none)";
-    const struct details *d;
-
-    switch (k->o.by) {
-    case BY_PAGE:
-        snprintf(out, size, "%s page %" PRIu64, text, i->b);
-        break;
-    case BY_OBJECT:
-        d = objects_get(k->objects, i->a, i->b);
-        if (d)
-            snprintf(out, size, "%" PRIu64 " %" PRIu64 " bytes %s", i->b, d->bytes,
-                     cf_reader_text(k->reader, d->site));
-        else if (i->b)
-            snprintf(out, size, "%" PRIu64, i->b);
-        else
-            snprintf(out, size, "(none)");
-        break;
-    case BY_THREAD:
-        snprintf(out, size, "%" PRIu64 "/%" PRIu64 " %s", i->a, i->b, task_name(k, i));
-        break;
-    case BY_PROCESS:
-        snprintf(out, size, "%" PRIu64 " %s", i->b, task_name(k, i));
-        break;
-    case BY_LINE:
-        snprintf(out, size, "%" PRIu64 " 0x%" PRIx64, i->a, i->b);
-        break;
-    case BY_OP:
-        if (cf_op_name((unsigned)i->a))
-            snprintf(out, size, "%s", cf_op_name((unsigned)i->a));
-        else
-            snprintf(out, size, "%" PRIu64, i->a);
-        break;
-    default:
-        snprintf(out, size, "%s", text);
-    }
-}
-
-static void table_row(const struct rank *k, const struct item *i, size_t rank, double share,
-                      double cumulative, int knee)
-{
-    static const char hashes[] = "################";
-    char key[4096], safe[4096];
-    const char *text;
-    int cut, bar = (int)(share / 100 * BAR_WIDTH + 0.5);
-
-    table_key(k, i, key, sizeof(key));
-    /* the end of a long name says more than its beginning: paths and source lines */
-    cut = strlen(cf_text_safe(safe, sizeof(safe), key)) > KEY_WIDTH;
-    text = cf_text_end(safe, cut ? KEY_WIDTH - 3 : KEY_WIDTH);
-    printf("%5zu  %s%-*s %14" PRIu64 " %6.2f %6.2f %c%.*s\n", rank, cut ? "..." : "",
-           cut ? KEY_WIDTH - 3 : KEY_WIDTH, text, i->value, share, cumulative, knee ? '<' : ' ',
-           bar, hashes);
-}
-
-/* ---- both ---- */
-
 static uint64_t *values_of(const struct rank *k, const struct item *item, size_t count)
 {
     uint64_t *value = cf_need(&k->tool, calloc(count + 1, sizeof(*value)));
@@ -154,11 +91,7 @@ void print_ranking(const struct rank *k, const struct item *item, size_t count)
 
     for (size_t i = 0; i < count; i++)
         total += (double)value[i];
-    if (k->o.csv)
-        csv_head(k);
-    else
-        printf(" rank  %-*s %14s  share  cumul\n", KEY_WIDTH, by_kinds[k->o.by].name,
-               value_name[k->o.value]);
+    csv_head(k);
     for (size_t i = 0; i < count; i++) {
         double share = 100 * (double)value[i] / total;
 
@@ -167,19 +100,17 @@ void print_ranking(const struct rank *k, const struct item *item, size_t count)
             at_knee = 100 * so_far / total;
         if (i >= k->o.top)
             continue;
-        if (k->o.csv) {
-            cf_csv_u64(stdout, 1, i + 1);
-            csv_key(k, &item[i]);
-            cf_csv_print(stdout, ",%" PRIu64 ",%.3f,%.3f,%u\n", value[i], share,
-                         100 * so_far / total, i + 1 == knee);
-        } else {
-            table_row(k, &item[i], i + 1, share, 100 * so_far / total, i + 1 == knee);
-        }
+        cf_csv_u64(stdout, 1, i + 1);
+        csv_key(k, &item[i]);
+        cf_csv_print(stdout, ",%" PRIu64 ",%.3f,%.3f,%u\n", value[i], share, 100 * so_far / total,
+                     i + 1 == knee);
     }
     free(value);
     if (k->tool.quiet || count == 0)
         return;
-    fflush(stdout); /* on a terminal the line stands below the table */
+    if (k->o.top_assumed && count > k->o.top)
+        cf_warn(&k->tool, "%zu more %s: --top %zu prints all", count - (size_t)k->o.top,
+                by_kinds[k->o.by].plural, count);
     if (count == 1)
         cf_warn(&k->tool, "knee: none: everything is of one %s", by_kinds[k->o.by].name);
     else if (knee)
@@ -212,24 +143,14 @@ void print_cover(const struct rank *k, const struct item *item, size_t count)
     uint64_t *value = values_of(k, item, count);
     int sized = k->o.by == BY_PAGE || k->o.by == BY_LINE || k->o.by == BY_OBJECT;
 
-    if (k->o.csv)
-        printf("share_percent,count,of%s\n", sized ? ",size_bytes" : "");
+    printf("share_percent,count,of%s\n", sized ? ",size_bytes" : "");
     for (unsigned i = 0; i < k->o.covers; i++) {
         size_t n = cf_counts_cover(value, count, k->o.cover[i]);
-        double percent = k->o.cover[i] / 1e4;
 
-        if (k->o.csv) {
-            printf("%.10g,%zu,%zu", percent, n, count);
-            if (sized)
-                cf_csv_u64(stdout, 0, size_of(k, item, n));
-            cf_csv_end(stdout);
-        } else {
-            printf("%8.10g %% of the %s: %zu of %zu %s", percent, value_name[k->o.value], n, count,
-                   by_kinds[k->o.by].plural);
-            if (sized)
-                printf(", %.1f KiB", (double)size_of(k, item, n) / 1024);
-            putchar('\n');
-        }
+        printf("%.10g,%zu,%zu", k->o.cover[i] / 1e4, n, count);
+        if (sized)
+            cf_csv_u64(stdout, 0, size_of(k, item, n));
+        cf_csv_end(stdout);
     }
     free(value);
 }

@@ -73,8 +73,10 @@ static void find_symbols(struct state *s, const uint64_t *addr, const uint64_t *
         if (s->slots[i] == 0 || (op && op[i] == CF_IFETCH))
             continue;
         const struct region *g = &s->t.r.regions[s->slots[i]];
-        if (!g->symbols)
+        if (!g->symbols) {
+            names_missed(&s->t.r.names, g->name);
             continue;
+        }
         uint64_t at = addr[i] - g->bias;
         symbol[i] = symbols_variable(g->symbols, s->out, at, pc ? pc[i] : 0);
     }

@@ -18,7 +18,8 @@ enum {
 
 struct options {
     const char *output;
-    unsigned add; /* bits of enum added, 0 = what the input makes possible */
+    int recording; /* the input cannot be made again */
+    unsigned add;  /* bits of enum added, 0 = what the input makes possible */
     uint64_t page_size;
     struct where where;
     struct place_options places;
@@ -41,7 +42,8 @@ struct state {
         uint64_t time;
     } snapshot[SNAPSHOTS]; /* the last ones */
     uint64_t snapshots;
-    uint64_t refused; /* files whose names lack since they could not be read */
+    uint64_t refused; /* files whose names lack since they could not be read, */
+    uint64_t changed; /* and since they are another build than was recorded */
     uint64_t reached; /* time of the last access of the frames before */
 };
 

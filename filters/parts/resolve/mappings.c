@@ -135,21 +135,21 @@ static int is_first(struct space *s, uint32_t name, uint64_t base)
 static void find_image(struct resolver *r, struct cf_intervals *maps, struct region *g)
 {
     struct symbols *symbols = names_symbols(&r->names, g->name);
-    const struct region *near = region_at(r, maps, g->start);
     const struct cf_interval *slots = cf_intervals_slots(maps);
+    const struct region *near = NULL;
+    uint32_t slot = cf_intervals_before(maps, g->start);
 
     if (!symbols)
         return;
-    for (int step = 0; step < 2; step++) {
-        if (near && near->name == g->name && near->symbols)
-            break;
-        uint32_t slot = cf_intervals_overlap(maps, g->start, UINT64_MAX);
-        slot = slot ? slots[slot].prev : 0;
-        near = step == 0 && slot ? &r->regions[slots[slot].value] : NULL;
+    for (int step = 0; step < 2 && slot && !near; step++, slot = slots[slot].prev) {
+        near = &r->regions[slots[slot].value];
+        if (near->name != g->name || !near->symbols)
+            near = NULL;
     }
     if (symbols_bias(symbols, g->start, g->offset, g->perms, near ? &near->bias : NULL, &g->bias) ==
         0)
         g->symbols = symbols;
+    r->odd->unstated += !*r->names.at[g->name].build;
 }
 
 /* Anonymous memory right after the written segment of a file, within what the file's headers ask

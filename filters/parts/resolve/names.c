@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * names.c - what the name of a mapping means. A path is a file, perhaps an ELF file; nothing or
+ * names.c - what the name of a mapping means. One path has as many names as builds of its file were
+ * recorded. A path is a file, perhaps an ELF file; nothing or
  * "[anon...]" is memory without a name; "[stack...]" grows down; the rest, such as "[heap]" and the
  * memories of an embedded system, are areas that keep their name when they grow.
  * Memory: each distinct name, and the symbols of those that are ELF files and were asked for.
@@ -36,8 +37,10 @@ static int is_allocator(const char *text)
     return 0;
 }
 
-uint32_t names_find(struct names *n, const char *text)
+uint32_t names_find(struct names *n, const char *text, const char *build)
 {
+    const size_t length = strlen(text), more = strlen(build);
+    char key[2 * CF_MAX_TEXT + 2];
     uint32_t number;
     int fresh;
 
@@ -47,12 +50,26 @@ uint32_t names_find(struct names *n, const char *text)
         return 0;
     if (cf_array_room(&n->at, &n->room, cf_strings_count(n->texts) + (size_t)2, sizeof *n->at) != 0)
         return 0;
-    number = cf_strings_number(n->texts, text, strlen(text), &fresh);
+    if (length > CF_MAX_TEXT || more > CF_MAX_TEXT)
+        return 0;
+    memcpy(key, text, length + 1);
+    memcpy(key + length + 1, build, more + 1);
+    number = cf_strings_number(n->texts, key, length + 1 + more, &fresh);
     if (number && fresh)
         n->at[number] = (struct name){.text = cf_strings_text(n->texts, number),
+                                      .build = cf_strings_text(n->texts, number) + length + 1,
                                       .kind = kind_of(text),
                                       .allocator = is_allocator(text)};
     return number;
+}
+
+void names_missed(struct names *n, uint32_t name)
+{
+    struct name *m = &n->at[name];
+
+    if (m->other)
+        n->where->changed(n->where->arg, m->text);
+    m->other = 0;
 }
 
 struct symbols *names_symbols(struct names *n, uint32_t name)
@@ -60,7 +77,7 @@ struct symbols *names_symbols(struct names *n, uint32_t name)
     struct name *m = &n->at[name];
 
     if (!m->opened && m->kind == KIND_FILE && m->text[0] == '/')
-        m->symbols = symbols_open(m->text, n->where);
+        m->symbols = symbols_open(m->text, m->build, n->where, &m->other);
     m->opened = 1;
     return m->symbols;
 }

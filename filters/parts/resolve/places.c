@@ -173,8 +173,11 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
     struct place places[MAX_PLACES];
     int is_new;
 
-    if (!g || !g->symbols)
+    if (!g || !g->symbols) {
+        if (g)
+            names_missed(&p->r->names, g->name);
         return (struct code_place){0, 0};
+    }
     struct known *k = known_find(p, g->name, pc - g->bias, 0, &is_new);
     if (!k)
         return (struct code_place){0, 0};
@@ -285,6 +288,8 @@ static struct known *frame_of(struct places *p, const struct region *g, uint64_t
     memset(places, 0, sizeof places);
     if (g->symbols)
         count = symbols_places(g->symbols, pc - g->bias, places);
+    else
+        names_missed(&p->r->names, g->name);
     k->named = 1;
     for (from = 0; from < count; from++) {
         int allocates = places[from].function && is_allocation(p, places[from].function);

@@ -31,9 +31,11 @@ enum kind {
 
 struct name {
     const char *text;
-    enum kind kind; /* FILE, ANON, STACK or NAMED */
-    int opened;     /* `symbols` was tried */
-    int allocator;  /* its functions allocate for others: C and C++ library, loader */
+    enum kind kind;    /* FILE, ANON, STACK or NAMED */
+    const char *build; /* of the file, as it was recorded */
+    int opened;        /* `symbols` was tried */
+    int other;         /* the file is another build: not said yet */
+    int allocator;     /* its functions allocate for others: C and C++ library, loader */
     struct symbols *symbols;
     uint16_t seen;      /* permissions that a region of this name had, bit = enum cf_perms */
     uint64_t first[16]; /* and with each the file offset of the first one */
@@ -46,10 +48,12 @@ struct names {
     const struct where *where;
 };
 
-/* Number of the name, from 1; 0 without memory. */
-uint32_t names_find(struct names *n, const char *text);
+/* Number of the name of a mapping with the build of its file, from 1; 0 without memory. */
+uint32_t names_find(struct names *n, const char *text, const char *build);
 /* ELF file of a name, NULL if there is none. */
 struct symbols *names_symbols(struct names *n, uint32_t name);
+/* Nothing of the name's file can be named: says so where the reason is that it changed. */
+void names_missed(struct names *n, uint32_t name);
 void names_clear(struct names *n);
 
 /* ---- spaces.c ---- */
@@ -122,6 +126,7 @@ struct oddities {
     uint64_t bad_maps;      /* ranges that are none */
     uint64_t overlaps;      /* objects dropped since another was allocated over them */
     uint64_t unknown_frees; /* releases of what was not allocated */
+    uint64_t unstated;      /* mappings of files with names, without a build */
     uint64_t late;          /* accesses whose time has been passed already */
 };
 

@@ -2,151 +2,19 @@
 /*
  * symbols.c - function, source line and variable at an address of an ELF file, by libdwfl.
  *
- * libdwfl finds the separate debug file (by build-id, by debug link) and reads the line tables. The
+ * libdwfl reads the line tables of the file, or of the separate debug file that it finds. The
  * tables over them are ours, since libdw's own answers walk all symbols, or a whole compilation
  * unit, for each address, and need an index of addresses that not every compiler writes: symbols
  * sorted by address; compilation units by address; functions of a unit by address, made when the
  * unit is first asked for.
  */
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "filters/parts/resolve/symbols_parts.h"
 #include "formats/stream/cf.h"
-
-/* ---- what the machine refuses ---- */
-
-/* libdw and libelf hand out neither errno nor a reason that differs from "has none", but
-   leave errno as it was set when a call to the system failed. A file that is not there is no
-   refusal: it was another machine's, or has gone. */
-static int refusal(void)
-{
-    return cf_is_refusal(errno) || errno == EACCES || errno == EPERM || errno == ESTALE ? errno : 0;
-}
-
-void symbols_begin(void)
-{
-    errno = 0;
-}
-
-void symbols_check(struct symbols *s)
-{
-    int why = refusal();
-
-    if (why && !s->refused)
-        s->where->refused(s->where->arg, s->file, strerrordesc_np(why));
-    s->refused |= why != 0;
-}
-
-/* ---- opening ---- */
-
-static int read_segments(struct symbols *s, int fd)
-{
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    GElf_Ehdr header;
-    size_t count = 0;
-
-    if (!elf)
-        return -1;
-    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-        (header.e_type != ET_EXEC && header.e_type != ET_DYN) || elf_getphdrnum(elf, &count) < 0)
-        count = 0;
-    s->segments = calloc(count ? count : 1, sizeof *s->segments);
-    for (size_t i = 0; s->segments && i < count; i++) {
-        GElf_Phdr p;
-        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD)
-            continue;
-        s->segments[s->segment_count++] =
-            (struct segment){p.p_offset, p.p_filesz, p.p_vaddr, p.p_memsz,
-                             (p.p_flags & PF_R ? (unsigned)CF_PERM_R : 0) |
-                                 (p.p_flags & PF_W ? (unsigned)CF_PERM_W : 0) |
-                                 (p.p_flags & PF_X ? (unsigned)CF_PERM_X : 0)};
-    }
-    elf_end(elf);
-    return s->segment_count ? 0 : -1;
-}
-
-/* libdwfl's search list: beside the file and in .debug beside it, then the directories. */
-static char *debug_path(const struct where *w)
-{
-    char *path = NULL, *own = NULL, *root = NULL;
-
-    if (w->debug_dir && asprintf(&own, ":%s", w->debug_dir) < 0)
-        own = NULL;
-    if (w->sysroot && asprintf(&root, ":%s/usr/lib/debug", w->sysroot) < 0)
-        root = NULL;
-    if (asprintf(&path, ":.debug%s%s:/usr/lib/debug", own ? own : "", root ? root : "") < 0)
-        path = NULL;
-    free(own);
-    free(root);
-    return path;
-}
-
-static int open_module(struct symbols *s, const char *path, int fd)
-{
-    s->callbacks = (Dwfl_Callbacks){
-        .find_debuginfo = dwfl_standard_find_debuginfo,
-        .section_address = dwfl_offline_section_address,
-        .debuginfo_path = &s->debug_path,
-    };
-    s->dwfl = dwfl_begin(&s->callbacks);
-    if (!s->dwfl) {
-        close(fd);
-        return -1;
-    }
-    dwfl_report_begin(s->dwfl);
-    s->module = dwfl_report_offline(s->dwfl, path, path, fd);
-    if (!s->module)
-        close(fd);
-    dwfl_report_end(s->dwfl, NULL, NULL);
-    return s->module && dwfl_module_getelf(s->module, &s->bias) ? 0 : -1;
-}
-
-struct symbols *symbols_open(const char *path, const struct where *where)
-{
-    struct symbols *s;
-    struct stat st;
-    int fd = -1;
-
-    symbols_begin();
-    s = calloc(1, sizeof *s);
-    if (!s || asprintf(&s->file, "%s%s", where->sysroot ? where->sysroot : "", path) < 0) {
-        free(s);
-        where->refused(where->arg, path, strerrordesc_np(ENOMEM));
-        return NULL;
-    }
-    s->where = where;
-    /* Asked for before it is opened, since opening a device or a FIFO may do things or wait. */
-    if (stat(s->file, &st) == 0 && S_ISREG(st.st_mode))
-        fd = open(s->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < 64)) {
-        close(fd);
-        fd = -1;
-    }
-    if (fd >= 0) {
-        elf_version(EV_CURRENT);
-        s->debug_path = debug_path(where);
-        if (!s->debug_path || read_segments(s, fd) < 0) {
-            close(fd);
-            fd = -1;
-        } else if (open_module(s, s->file, fd) < 0) {
-            fd = -1; /* libdwfl or we have closed it */
-        }
-    }
-    if (fd < 0) {
-        symbols_check(s);
-        symbols_close(s);
-        return NULL;
-    }
-    return s;
-}
 
 void symbols_close(struct symbols *s)
 {
@@ -170,50 +38,6 @@ void symbols_close(struct symbols *s)
     free(s->file);
     free(s->segments);
     free(s);
-}
-
-/* As symbols_bias(), for a system with pages of `page` bytes. */
-static int bias_by_pages(const struct symbols *s, uint64_t page, uint64_t start, uint64_t offset,
-                         unsigned perms, const uint64_t *near, uint64_t *bias)
-{
-    int best = -1;
-
-    for (unsigned i = 0; i < s->segment_count; i++) {
-        const struct segment *g = &s->segments[i];
-        uint64_t first = g->offset & ~(page - 1);
-        uint64_t end = (g->offset + g->filesz + page - 1) & ~(page - 1);
-        if (offset < first || offset >= end)
-            continue;
-        uint64_t b = start - offset + g->offset - g->vaddr;
-        int good = 4 * (near && b == *near) + 2 * !((g->perms ^ perms) & CF_PERM_X) +
-                   !((g->perms ^ perms) & CF_PERM_W);
-        if (good > best) {
-            best = good;
-            *bias = b;
-        }
-    }
-    return best < 0 ? -1 : 0;
-}
-
-int symbols_bias(const struct symbols *s, uint64_t start, uint64_t offset, unsigned perms,
-                 const uint64_t *near, uint64_t *bias)
-{
-    /* Recordings of other machines come with larger pages than this one's: 8 KiB on SPARC, 64 KiB
-       on POWER. */
-    for (uint64_t page = 4096; page <= 65536; page *= 2)
-        if (bias_by_pages(s, page, start, offset, perms, near, bias) == 0)
-            return 0;
-    return -1;
-}
-
-uint64_t symbols_end(const struct symbols *s)
-{
-    uint64_t end = 0;
-
-    for (unsigned i = 0; i < s->segment_count; i++)
-        if (s->segments[i].vaddr + s->segments[i].memsz > end)
-            end = s->segments[i].vaddr + s->segments[i].memsz;
-    return end;
 }
 
 /* ---- symbol table ---- */

@@ -7,7 +7,8 @@
  * next question for places.
  *
  * Memory: the headers at once, symbol table and line tables when first asked for, by libdw; a table
- * of functions for each compilation unit that was asked for. Nothing is fetched over a network.
+ * of functions for each compilation unit that was asked for. Files come over a network only where
+ * DEBUGINFOD_URLS names servers.
  */
 #ifndef CF_RESOLVE_SYMBOLS_H
 #define CF_RESOLVE_SYMBOLS_H
@@ -20,10 +21,13 @@
 /* Where files stand on this machine, and what is called for those that could not be read. */
 struct where {
     const char *sysroot;   /* before every path, or NULL */
-    const char *debug_dir; /* of separate debug files, beside /usr/lib/debug; or NULL */
+    const char *debug_dir; /* of separate debug files, absolute; NULL: /usr/lib/debug alone */
+    int trust;             /* a path means its file, whatever build of it was recorded */
     /* Called once a file that is there, but which this machine refused to open or read (rights,
        descriptors, memory, a bad disk): names of it are missing. */
     void (*refused)(void *arg, const char *file, const char *why);
+    /* Called once a file that is another build than was recorded, when a name of it is missing. */
+    void (*changed)(void *arg, const char *file);
     void *arg;
     __attribute__((noreturn)) void (*no_memory)(void); /* where libdw cannot go on */
 };
@@ -39,10 +43,12 @@ enum { MAX_PLACES = 32 };
 
 struct symbols;
 
-/* NULL when the path names no ELF file that can be read here; where->refused() was called for one
-   that might be. Only regular files are opened, since the path comes from a stream. `where` must
-   last. */
-struct symbols *symbols_open(const char *path, const struct where *where);
+/* The file of that path, or where it is not the build that was recorded (as cf_build.h has it, "":
+   not known), one of that build from elsewhere. NULL when there is no ELF file that can be read
+   here: where->refused() was called for one that might be, and *other is 1 for one that is another
+   build. Only regular files are opened, since the path comes from a stream. `where` must last. */
+struct symbols *symbols_open(const char *path, const char *build, const struct where *where,
+                             int *other);
 void symbols_close(struct symbols *s);
 
 /* *bias = address in memory minus virtual address, of a mapping that begins at `start` with the

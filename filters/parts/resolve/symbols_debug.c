@@ -118,6 +118,24 @@ static Dwarf_Die origin(Dwarf_Die die)
     return die;
 }
 
+/* Whether functions may stand in namespaces or types. Those of C never do, and to find what one
+   stands in, libdw walks through its unit from the beginning. */
+static int has_scopes(Dwarf_Die *die)
+{
+    Dwarf_Die cu;
+
+    switch (dwarf_diecu(die, &cu, NULL, NULL) ? dwarf_srclang(&cu) : -1) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_Mips_Assembler:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
 /* "space::class::function": C++ names without a demangler; of C, the name alone. */
 static const char *function_name(struct symbols *s, Dwarf_Die die)
 {
@@ -127,7 +145,7 @@ static const char *function_name(struct symbols *s, Dwarf_Die die)
 
     if (!base)
         return NULL;
-    int count = dwarf_getscopes_die(&at, &scopes);
+    int count = has_scopes(&at) ? dwarf_getscopes_die(&at, &scopes) : 0;
     name = strdup(base);
     for (int i = 1; i < count && name; i++) {
         int tag = dwarf_tag(&scopes[i]);

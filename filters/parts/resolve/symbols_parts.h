@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* symbols_parts.h - private to symbols.c, symbols_debug.c and symbols_tables.c. */
+/* symbols_parts.h - private to symbols.c, symbols_open.c, symbols_debug.c and symbols_tables.c. */
 #ifndef SYMBOLS_PARTS_H
 #define SYMBOLS_PARTS_H
 
@@ -44,10 +44,11 @@ struct texts {
 
 struct symbols {
     const struct where *where;
-    char *file;  /* as it was opened */
+    char *file;  /* as it was opened, or found */
     int refused; /* where->refused() was called */
     struct segment *segments;
     unsigned segment_count;
+    int debug_only; /* a separate debug file: the offsets of its segments are not the program's */
 
     Dwfl *dwfl;
     Dwfl_Callbacks callbacks;
@@ -87,6 +88,8 @@ const struct span *span_find(const struct spans *s, uint64_t address);
 /* Takes a text, which texts_forget() frees; NULL without memory. */
 const char *texts_keep(struct texts *t, char *text);
 void texts_forget(struct texts *t);
+
+/* ---- symbols_open.c ---- */
 
 /* Begins work for which symbols_check() will look whether this machine refused something. */
 void symbols_begin(void);

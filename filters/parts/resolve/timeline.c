@@ -208,6 +208,7 @@ static void take_maps(struct timeline *t, const struct cf_reader *in, const stru
     const uint64_t *time = cf_u64(f, CF_TIME), *offset = cf_u64(f, CF_OFFSET);
     const uint64_t *start = cf_u64(f, CF_START), *stop = cf_u64(f, CF_STOP);
     const uint32_t *pid = cf_u32(f, CF_PID), *label = cf_u32(f, CF_LABEL);
+    const uint32_t *build = cf_u32(f, CF_BUILD);
     const uint8_t *op = cf_u8(f, CF_OP), *perms = cf_u8(f, CF_PERMS);
 
     if (!start || !stop)
@@ -230,7 +231,8 @@ static void take_maps(struct timeline *t, const struct cf_reader *in, const stru
         e->last = stop[i] - 1;
         e->offset = u64_at(offset, i);
         if (what == CF_MAPPED) {
-            e->a = names_find(&t->r.names, cf_reader_text(in, u32_at(label, i)));
+            e->a = names_find(&t->r.names, cf_reader_text(in, u32_at(label, i)),
+                              cf_reader_text(in, u32_at(build, i)));
             t->r.failed |= e->a == 0;
         }
     }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * missing.c - which processes a recording lacks, in words.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "missing.h"
+#include "protocol.h"
+
+enum { NAMES_SHOWN = 8 };
+
+static int could_not(const struct cf_tool *tool, const struct cf_trace *trace)
+{
+    const struct cf_trace_census c = cf_trace_census(trace);
+    char list[CF_TRACE_TOLD * 12] = "";
+    size_t at = 0;
+
+    if (c.killed && !tool->quiet)
+        cf_warn(tool, "%u process%s ended abruptly: up to 256 KiB of its last records are missing",
+                c.killed, c.killed > 1 ? "es" : "");
+    if (!c.unrecorded)
+        return CF_EXIT_OK;
+    for (unsigned i = 0; i < c.unrecorded && i < CF_TRACE_TOLD; i++)
+        at += (size_t)snprintf(list + at, sizeof(list) - at, " %u", c.unrecorded_pid[i]);
+    cf_warn(tool, "%u of %u processes could not be recorded:%s%s: %s", c.unrecorded, c.all, list,
+            c.unrecorded > CF_TRACE_TOLD ? " ..." : "",
+            c.why == EFBIG ? "raise the limit of file sizes (ulimit -f)"
+            : c.why == EIO ? "the pipe to this program failed"
+            : c.why        ? "no room for shared memory: make some in /dev/shm, or set TMPDIR"
+                           : "Valgrind did not run what they turned into");
+    return CF_EXIT_INPUT;
+}
+
+/* The names of those that were left alone for this reason, each once, into a list; how many they
+ * are. */
+static unsigned names_of(const struct cf_trace_left *left, size_t count, unsigned why, char *list,
+                         size_t room)
+{
+    unsigned processes = 0, shown = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t before = 0;
+
+        if (left[i].why != why)
+            continue;
+        processes++;
+        while (before < i && (left[before].why != why || strcmp(left[before].name, left[i].name)))
+            before++;
+        if (before < i || ++shown > NAMES_SHOWN + 1)
+            continue;
+        at += (size_t)snprintf(list + at, room - at, "%s%s", at ? ", " : "",
+                               shown > NAMES_SHOWN ? "..." : left[i].name);
+    }
+    return processes;
+}
+
+int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace)
+{
+    static const char *const reasons[CF_WIRE_EXEC_KINDS] = {
+        [CF_WIRE_EXEC_ALONE] = "since --no-follow is given",
+        [CF_WIRE_EXEC_PRIVILEGED] = "Valgrind runs no program with set-user-ID or set-group-ID "
+                                    "bits or capabilities",
+        [CF_WIRE_EXEC_FOREIGN] = "made for another architecture or word size; 'cf-capture qemu' "
+                                 "records such a program by itself",
+    };
+    int status = could_not(tool, trace);
+    size_t count;
+    const struct cf_trace_left *left = cf_trace_left(trace, &count);
+
+    for (unsigned why = 0; why < CF_WIRE_EXEC_KINDS; why++) {
+        char list[(NAMES_SHOWN + 1) * (CF_WIRE_COMM + 2)];
+        unsigned n = reasons[why] ? names_of(left, count, why, list, sizeof(list)) : 0;
+
+        if (n && !(why == CF_WIRE_EXEC_ALONE && tool->quiet))
+            cf_warn(tool, "ran %s: not recorded: %u process%s: %s", list, n, n > 1 ? "es" : "",
+                    reasons[why]);
+        if (n && why != CF_WIRE_EXEC_ALONE)
+            status = CF_EXIT_INPUT;
+    }
+    return status;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * missing.h - says which processes a recording lacks, and why.
+ */
+#ifndef CF_TRACE_MISSING_H
+#define CF_TRACE_MISSING_H
+
+#include "capture/trace/reader.h"
+#include "formats/program/cf_tool.h"
+
+/* One warning for each reason. CF_EXIT_INPUT where processes are missing that were to be recorded:
+ * those that are not followed are none. After the end of the recording. */
+int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace);
+
+#endif

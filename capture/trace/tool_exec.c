@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Programs that run another one in their place: what that is, whether it can be recorded, and whose
+ * log its Valgrind writes.
+ */
+#include "tool.h"
+
+#include "pub_tool_clientstate.h"
+#include "pub_tool_machine.h"
+
+/* Functions and variables of Valgrind's core that its tool headers do not declare. */
+extern Int VG_(cl_exec_fd);
+extern Int VG_(check_executable)(Bool *is_setuid, const HChar *path, Bool allow_setuid);
+extern SysRes VG_(dup2)(Int from, Int to);
+extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
+extern struct {
+    Int fd; /* and more */
+} VG_(log_output_sink);
+
+/* /proc/self/exe is Valgrind, and what the program means by it is itself. Valgrind's own handling
+ * of execve() (build.mk has this take its place) sees to that in other calls, not here. */
+
+struct arguments {
+    Word number;
+    UWord first; /* and more */
+};
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, void *status,
+                                                UWord *flags);
+void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, void *status,
+                                                UWord *flags);
+
+/* Copies what the program calls the file; False where there is no such text. */
+static Bool name_of(Addr name, HChar *path)
+{
+    SizeT i;
+
+    for (i = 0; i < VKI_PATH_MAX; i++) {
+        if (!VG_(am_is_valid_for_client)(name + i, 1, VKI_PROT_READ))
+            return False;
+        path[i] = ((const HChar *)name)[i];
+        if (!path[i])
+            return True;
+    }
+    return False;
+}
+
+static Bool is_own_executable(const HChar *path)
+{
+    HChar numbered[40];
+
+    VG_(sprintf)(numbered, "/proc/%d/exe", VG_(getpid)());
+    return VG_(strcmp)(path, "/proc/self/exe") == 0 ||
+           VG_(strcmp)(path, "/proc/thread-self/exe") == 0 || VG_(strcmp)(path, numbered) == 0;
+}
+
+/* Valgrind opens what it is to run, and would wait for the other end of a FIFO. */
+static Bool is_no_file(const HChar *path)
+{
+    struct vg_stat st;
+
+    return !sr_isError(VG_(stat)(path, &st)) && !VKI_S_ISREG(st.mode);
+}
+
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout,
+                                                struct arguments *arguments, void *status,
+                                                UWord *flags)
+{
+    enum { RED_ZONE = 128 };
+    HChar link[40], path[VKI_PATH_MAX];
+    const UWord name = arguments->first;
+    SSizeT length = 0;
+    Addr place;
+
+    if (name_of(name, path)) {
+        if (is_own_executable(path)) {
+            VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
+            length = VG_(readlink)(link, path, sizeof path - 1);
+        } else if (is_no_file(path)) {
+            path[0] = '/'; /* EACCES, as for all that is no file */
+            length = 1;
+        }
+        /* The name must be in the program's memory: below its stack there is nothing of its own. */
+        place = VG_(get_SP)(tid) - RED_ZONE - sizeof path;
+        if (length > 0 && VG_(am_is_valid_for_client)(place, sizeof path, VKI_PROT_WRITE)) {
+            path[length] = 0;
+            VG_(memcpy)((void *)place, path, length + 1);
+            arguments->first = place;
+        }
+    }
+    __real_vgSysWrap_generic_sys_execve_before(tid, layout, arguments, status, flags);
+    arguments->first = name; /* where it failed, a call has the arguments that it came with */
+}
+
+/* What can be recorded. */
+
+#if defined(VGA_amd64)
+enum { MACHINE = 62 };
+#elif defined(VGA_arm64)
+enum { MACHINE = 183 };
+#endif
+
+/* The program that a script names, in place of the script's own name; False where it is none. */
+static Bool take_interpreter(const HChar *text, HChar *path)
+{
+    UInt at = 2, n = 0;
+
+    if (text[0] != '#' || text[1] != '!')
+        return False;
+    while (text[at] == ' ' || text[at] == '\t')
+        at++;
+    while (text[at] && text[at] != ' ' && text[at] != '\t' && text[at] != '\n')
+        path[n++] = text[at++];
+    path[n] = 0;
+    return n > 0;
+}
+
+/* By the program's own file and the interpreters that it names. What is no program is no matter of
+ * ours: Valgrind lets the call fail. */
+static UInt kind_of(const HChar *name)
+{
+    enum { DEPTH = 5, CLASS = 4, CLASS_64 = 2, AT_MACHINE = 18 };
+    HChar path[VKI_PATH_MAX], head[256];
+    UInt depth;
+
+    VG_(strncpy)(path, name, sizeof path - 1);
+    path[sizeof path - 1] = 0;
+    for (depth = 0; depth < DEPTH; depth++) {
+        Bool privileged = False;
+        SysRes file;
+        Int n;
+
+        VG_(check_executable)(&privileged, path, False);
+        if (privileged)
+            return CF_WIRE_EXEC_PRIVILEGED;
+        file = VG_(open)(path, VKI_O_RDONLY, 0);
+        if (sr_isError(file))
+            break;
+        n = VG_(read)(sr_Res(file), head, sizeof head - 1);
+        VG_(close)(sr_Res(file));
+        head[n > 0 ? n : 0] = 0;
+        if (n > AT_MACHINE + 1 && VG_(memcmp)(head, "\177ELF", 4) == 0)
+            return head[CLASS] == CLASS_64 && (UChar)head[AT_MACHINE] == MACHINE &&
+                           !head[AT_MACHINE + 1]
+                       ? CF_WIRE_EXEC_RECORDED
+                       : CF_WIRE_EXEC_FOREIGN;
+        if (!take_interpreter(head, path))
+            break;
+    }
+    return CF_WIRE_EXEC_RECORDED;
+}
+
+/* Takes the place of the core's decision (build.mk): what it would let Valgrind refuse runs as it
+ * does by itself. */
+Bool __wrap_vgPlain_should_we_trace_this_child(const HChar *path, const HChar **argv);
+Bool __wrap_vgPlain_should_we_trace_this_child(const HChar *path, const HChar **argv)
+{
+    UInt how;
+
+    (void)argv;
+    if (!path)
+        return False;
+    how = cf_tool_options.follow ? kind_of(path) : CF_WIRE_EXEC_ALONE;
+    cf_transport_exec(how, VG_(basename)(path));
+    return how == CF_WIRE_EXEC_RECORDED;
+}
+
+/* One log for all processes: each writes at its end. A Valgrind that cannot open its log ends, and
+ * a process may outlive the directory of the log: so those to come begin without one. */
+void cf_exec_log(void)
+{
+    static HChar none[] = "--log-file=/dev/null";
+    HChar path[VG_(strlen)(cf_tool_options.directory) + 8];
+    SysRes r;
+    Word i;
+
+    for (i = 0; i < VG_(sizeXA)(VG_(args_for_valgrind)); i++) {
+        HChar **arg = VG_(indexXA)(VG_(args_for_valgrind), i);
+
+        if (VG_(strncmp)(*arg, none, VG_(strlen)("--log-file=")) == 0)
+            *arg = none;
+    }
+    VG_(sprintf)(path, "%s/log", cf_tool_options.directory);
+    r = VG_(open)(path, VKI_O_WRONLY | VKI_O_APPEND, 0);
+    if (sr_isError(r))
+        return;
+    VG_(dup2)(sr_Res(r), VG_(log_output_sink).fd);
+    VG_(fcntl)(VG_(log_output_sink).fd, VKI_F_SETFD, VKI_FD_CLOEXEC);
+    VG_(close)(sr_Res(r));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_processes.h - a warning where what is counted together belongs to several processes, and one
+ * where threads are modelled on several cores that never ran side by side.
+ *
+ * Equal addresses of two processes are different memory, and so are two stacks of the same name.
+ * An answer by address or name of mapping that keeps no process apart says so by the first.
+ *
+ * A tracer lets threads take turns of milliseconds, and says so by table switch. Without column
+ * cpu, which cf-merge --interleave adds, a model of several cores sees each thread's turn as a
+ * whole: lines that threads would fight over change hands once a turn instead of once an access.
+ */
+#ifndef CF_PROCESSES_H
+#define CF_PROCESSES_H
+
+#include "formats/program/cf_tool.h"
+
+struct cf_processes {
+    uint32_t pid; /* of the first access */
+    int begun, warned;
+};
+
+/* Looks at a frame; warns once, by "NAME: several processes: WHAT". The reader must want pid of
+   table access. Other tables are passed over, and nothing is said under --quiet. */
+void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const struct cf_frame *f,
+                        const char *what);
+
+struct cf_turns {
+    uint32_t tid;        /* of the first access of the segment */
+    int begun, switched; /* it came; table switch did */
+    int warned;
+};
+
+/* Looks at a frame; warns once. The reader must want cpu, tid and pid of table access where there
+   are several cores. `cores` as in the model: below 2, all is right. */
+void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
+                    unsigned cores);
+
+#endif
