@@ -10,7 +10,6 @@
  * Memory: one batch of rows.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/cf_lines.h"
 #include "formats/program/cf_options.h"

@@ -11,7 +11,6 @@
  * Memory: two snapshots, the list of files, the last mappings of each process.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/dumpcache/import.h"
 #include "formats/program/cf_options.h"

@@ -9,7 +9,6 @@
  * A load has level 1 when it hit the data cache and 2 when the bus shows that it did not.
  * Memory: 4 MiB for decoded instructions, and what the writer keeps for each; see capture/leon4/.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/leon4/import.h"

@@ -13,7 +13,6 @@
  * buffer.
  */
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>

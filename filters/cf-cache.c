@@ -8,7 +8,6 @@
  * bytes a line (see hierarchy.h), a few tens of bytes a thread, and one column of one frame.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/cache/model.h"
 #include "filters/parts/cache/summary.h"

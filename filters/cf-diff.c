@@ -10,8 +10,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/snapshot/changes.h"
 #include "filters/engine/snapshot/tags.h"

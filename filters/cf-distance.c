@@ -10,8 +10,6 @@
  * Memory: at most 32 bytes a distinct line; 0.9 to 1.3 KiB a stack (one a process, thread or set,
  * where it is asked for); 14 MiB for a frame; 60 bytes a process or thread.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/distance/distance.h"
 #include "formats/program/cf_options.h"

@@ -6,7 +6,6 @@
  * two, one for each of the equal bins, up to 85 bytes for each distinct value of exact ones; all
  * that once for each group of --by.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/parts/histogram/histogram.h"

@@ -12,7 +12,6 @@
  * pictures take 8 more. Counting is in census.c, what is like cf-sets in survey.c.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "filters/survey/survey.h"
 

@@ -46,13 +46,6 @@ static const char usage[] =
 
 /* ---- options ---- */
 
-static int by_value(const void *x, const void *y)
-{
-    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-    return (a > b) - (a < b);
-}
-
 static void set_group(const struct cf_tool *t, void *work, const char *option, char *text)
 {
     struct work *w = work;
@@ -138,7 +131,7 @@ static void parse(struct work *w, int argc, char **argv)
 
 static int named(const struct options *o, uint64_t address)
 {
-    return bsearch(&address, o->line, o->lines, sizeof address, by_value) != NULL;
+    return cf_list_has(o->line, o->lines, address);
 }
 
 /* One pass a condition, so that each is a loop without branches. */

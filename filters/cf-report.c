@@ -4,7 +4,6 @@
  *
  * In: a stream with the columns that the kind of report needs. Out: text, or CSV. It keeps sums.
  */
-#include <stdlib.h>
 
 #include "filters/parts/report/report.h"
 #include "formats/program/cf_options.h"

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/program/cf_options.h"

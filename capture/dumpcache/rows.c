@@ -11,7 +11,6 @@
  * of the tag memory. The second and third come from a fork of the tool (R. H. Bell and others), the
  * fourth from a tool called ramindex; both were known to the author by description only.
  */
-#include <stdlib.h>
 
 #include "capture/dumpcache/import.h"
 

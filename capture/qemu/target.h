@@ -5,7 +5,6 @@
 #ifndef CF_QEMU_TARGET_H
 #define CF_QEMU_TARGET_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct target {

@@ -4,7 +4,6 @@
  * mappings, and which thread runs.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "decode_parts.h"

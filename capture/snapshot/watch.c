@@ -7,7 +7,6 @@
  * so no thread can slip past. A thread that hits while another's hit is being served hits again
  * when it is let go.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "filters/picture/chart.h"
 

@@ -2,7 +2,6 @@
 /*
  * file.c - what goes into pictures and pages: texts, data, the commands of the streams.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

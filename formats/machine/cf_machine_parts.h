@@ -6,8 +6,6 @@
 #ifndef CF_MACHINE_PARTS_H
 #define CF_MACHINE_PARTS_H
 
-#include <stdio.h>
-
 #include "cf_machine.h"
 #include "formats/base/cf_yaml.h"
 

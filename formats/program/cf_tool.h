@@ -129,6 +129,8 @@ uint32_t cf_parse_list(const struct cf_tool *t, const char *option, const char *
                        uint64_t least, uint64_t most, uint32_t room, uint64_t *value);
 /* Puts numbers into rising order, each once; returns how many are left. */
 uint32_t cf_list_rising(uint64_t *value, uint32_t count);
+/* Whether a number is one of such. */
+int cf_list_has(const uint64_t *value, uint32_t count, uint64_t wanted);
 /* The place of `text` among words that have a blank between, from 0; the message
    lists the words. */
 unsigned cf_parse_word(const struct cf_tool *t, const char *option, const char *text,

@@ -102,6 +102,11 @@ uint32_t cf_list_rising(uint64_t *value, uint32_t count)
     return kept;
 }
 
+int cf_list_has(const uint64_t *value, uint32_t count, uint64_t wanted)
+{
+    return bsearch(&wanted, value, count, sizeof wanted, by_value) != NULL;
+}
+
 /* The end of a word of a list, which a blank or the end of the text follows. */
 static size_t word_length(const char *word)
 {

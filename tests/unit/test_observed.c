@@ -8,6 +8,7 @@
 #include "tap.h"
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 enum { LIST_BYTES = 16500, CHILDREN_MOST = 10000, STACK = 4096, CHAIN = 400 };
 

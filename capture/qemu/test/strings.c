@@ -2,7 +2,6 @@
 /* String instructions of x86 that repeat themselves, on two arrays at multiples of 64. */
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 uint8_t from[256] __attribute__((aligned(64)));
 uint8_t to[256] __attribute__((aligned(64)));

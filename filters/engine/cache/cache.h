@@ -17,7 +17,6 @@
 #ifndef CF_CACHE_H
 #define CF_CACHE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "filters/engine/rows/runs.h"

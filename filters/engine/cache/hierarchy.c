@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/cache/hierarchy_parts.h"
 #include "formats/stream/cf.h"

@@ -13,7 +13,6 @@
  *   CF_RUN_STORE                   a store that was not kept before, POSTED when it hit there
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/cache/hierarchy_parts.h"
 

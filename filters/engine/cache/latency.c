@@ -5,7 +5,6 @@
  * matters, of which it says which add to the cost and which only note that the access came by.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/cache/latency.h"
 

@@ -42,7 +42,6 @@
 #ifndef CF_COHERENCE_H
 #define CF_COHERENCE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "filters/engine/classes/classes.h"

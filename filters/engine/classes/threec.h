@@ -20,7 +20,6 @@
 #ifndef CF_THREEC_H
 #define CF_THREEC_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "filters/engine/classes/classes.h"

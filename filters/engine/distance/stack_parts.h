@@ -5,9 +5,7 @@
 #ifndef CF_STACK_PARTS_H
 #define CF_STACK_PARTS_H
 
-#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "filters/engine/distance/stack.h"
 #include "formats/base/cf_cpu.h"

@@ -33,7 +33,6 @@
 #ifndef CF_CANDIDATES_H
 #define CF_CANDIDATES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "filters/engine/cache/cache.h"

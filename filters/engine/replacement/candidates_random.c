@@ -8,7 +8,6 @@
  * the many choices.
  */
 #include <math.h>
-#include <string.h>
 
 #include "filters/engine/replacement/gamma.h"
 #include "filters/engine/replacement/candidates_parts.h"

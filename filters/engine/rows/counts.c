@@ -10,7 +10,6 @@
  * looked at.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/rows/counts.h"
 #include "formats/base/cf_hash.h"

@@ -14,7 +14,6 @@
 #ifndef CF_RUNS_H
 #define CF_RUNS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* What is known about a run. */

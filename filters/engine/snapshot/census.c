@@ -7,7 +7,6 @@
  * since one word can only be raised every few cycles and neighbours are often of one group.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/engine/snapshot/census.h"
 #include "filters/engine/snapshot/lineset.h"

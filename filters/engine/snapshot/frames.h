@@ -16,7 +16,6 @@
 #ifndef CF_FRAMES_H
 #define CF_FRAMES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum cf_frame_order { CF_FRAMES_RANDOM, CF_FRAMES_SEQUENTIAL, CF_FRAMES_COLOURED };

@@ -10,7 +10,6 @@
 #ifndef CF_LINESET_H
 #define CF_LINESET_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct cf_lineset;

@@ -3,7 +3,6 @@
  * The summary of cf-cache. Both forms print the same list of columns.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/parts/cache/summary.h"

@@ -6,7 +6,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/clash/clash.h"
 #include "formats/program/cf_rows.h"

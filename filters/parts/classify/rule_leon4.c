@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/classify/classify.h"
 #include "filters/engine/rows/cores.h"

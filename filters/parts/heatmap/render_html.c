@@ -8,7 +8,6 @@
  * clean UTF-8, is written as an escape. Memory: 4 KiB.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/parts/heatmap/heat.h"

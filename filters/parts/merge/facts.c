@@ -5,7 +5,6 @@
  * The headers of files are read before anything is written, those of pipes as they come. Inputs
  * that state different things of a column cannot share it. Memory: the facts.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/parts/merge/merge.h"

@@ -14,7 +14,6 @@
  * --memory.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "filters/parts/merge/interleave.h"

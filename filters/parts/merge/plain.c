@@ -6,9 +6,7 @@
  * Rows of other tables with a time wait until accesses of that time or a later one go out.
  * Memory: for each input, the frame of accesses that waits and the other rows that came before it.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/merge/merge.h"
 

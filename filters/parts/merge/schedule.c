@@ -13,7 +13,6 @@
  * Memory: of each task that has begun, a frame and the other rows that came before it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/merge/merge.h"
 

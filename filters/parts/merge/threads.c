@@ -12,7 +12,6 @@
  * Memory: 40 bytes a switch, 200 a thread.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/merge/merge.h"
 

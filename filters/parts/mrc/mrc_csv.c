@@ -18,7 +18,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/mrc/mrc.h"
 #include "formats/program/cf_rows.h"

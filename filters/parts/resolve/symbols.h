@@ -13,7 +13,6 @@
 #ifndef CF_RESOLVE_SYMBOLS_H
 #define CF_RESOLVE_SYMBOLS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "formats/stream/cf.h"
