@@ -375,11 +375,11 @@ static int stands(const struct cf_observed *t, pid_t pid)
     return still;
 }
 
-int cf_observed_waits(pid_t tid)
+char cf_observed_state(pid_t tid)
 {
     struct stat_line s;
 
-    return read_stat_of(tid, &s) && s.state == 'D';
+    return (char)(read_stat_of(tid, &s) ? s.state : 0);
 }
 
 /* To this process and no other: its number may be another's by now, which a pidfd that was opened

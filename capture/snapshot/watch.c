@@ -111,8 +111,14 @@ static void go_on(struct thread *t)
 {
     const int number = t->signal;
 
-    t->stopped = t->signal = 0;
+    t->stopped = 0;
     t->hit = NO_HIT;
+    if (t->step == STEP_TO_MAKE) { /* signals are handed over behind it */
+        t->group = 0;
+        (void)ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL);
+        return;
+    }
+    t->signal = 0;
     if (t->group) {
         t->group = 0;
         (void)ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
@@ -165,8 +171,6 @@ static int on_trap(struct cf_watch *w, struct thread *t)
 
     if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &info) != 0)
         return 0;
-    if (info.si_code == TRAP_TRACE) /* a step that was given up */
-        return 0;
     if (info.si_code == TRAP_HWBKPT) {
         t->hit = w->released ? NO_HIT : HIT_DATA;
         cf_watch_arm(w, t, 1); /* and with that the reason in the status register is gone */
@@ -183,11 +187,31 @@ static int on_trap(struct cf_watch *w, struct thread *t)
     return !w->released;
 }
 
+/* A thread stands that was left alone with a step. What was taken out for that is put back when the
+   instruction is done, of which the first sign may be another stop. 1: this is the step's own. */
+static int on_late_step(struct cf_watch *w, struct thread *t, int status)
+{
+    struct process *p = cf_watch_find_process(w, t->pid);
+    const int own = status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP;
+    uint64_t pc;
+
+    if (!own && t->step == STEP_TO_MAKE && cf_watch_arch_pc(t->tid, &pc) == 0 && pc == t->from)
+        return 0;
+    t->step = !own && has_trap(t->tid) ? STEP_MADE : NO_STEP;
+    for (unsigned i = 0; p && i < w->points && !w->released; i++)
+        if (p->trap[i].aside)
+            p->trap[i].aside = cf_watch_poke(t->tid, &p->trap[i], 1) != 0;
+    if (cf_watch_arch_data_first())
+        cf_watch_arm(w, t, 1);
+    return own;
+}
+
 static void on_exec(struct cf_watch *w, struct thread *t)
 {
     const pid_t tid = t->tid, pid = t->pid;
     struct process *p;
 
+    t->step = NO_STEP;
     /* of all threads of the process this one is left */
     for (size_t i = w->threads; i-- > 0;)
         if (w->thread[i].pid == pid && w->thread[i].tid != tid)
@@ -208,10 +232,11 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
     struct thread *t = cf_watch_add_thread(w, tid);
     const int event = status >> 16, number = WSTOPSIG(status);
     unsigned long message;
-    int hit = 0;
+    int hit = 0, stepped;
 
     t->stopped = 1;
     t->group = 0;
+    stepped = t->step != NO_STEP && event != PTRACE_EVENT_EXEC && on_late_step(w, t, status);
     switch (event) {
     case PTRACE_EVENT_EXEC:
         on_exec(w, t);
@@ -229,7 +254,7 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
         t->fresh = 0;
         break;
     default:
-        hit = number == SIGTRAP ? on_trap(w, t) : -1;
+        hit = stepped ? 0 : number == SIGTRAP ? on_trap(w, t) : -1;
         if (hit < 0)
             t->signal = number;
         break;
@@ -308,7 +333,7 @@ unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, i
         (void)cf_watch_handle(w, ended, arg);
         moving = 0;
         for (size_t i = 0; i < w->threads; i++)
-            moving += !w->thread[i].stopped && !cf_observed_waits(w->thread[i].tid);
+            moving += !w->thread[i].stopped && cf_observed_state(w->thread[i].tid) != 'D';
         if (!moving || now_ms() >= until)
             return moving;
         rest();
@@ -317,13 +342,15 @@ unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, i
 
 /* ---- going on ---- */
 
-/* Waits until the thread's step is over; 0 when it was made. What else happens is remembered. */
-static int step_over(struct thread *t)
+/* Waits until the thread's step is over, unless that waits in the kernel. What else happens is
+   remembered. */
+static void step_over(struct thread *t)
 {
     const int64_t until = now_ms() + WAIT_MS;
 
+    (void)cf_watch_arch_pc(t->tid, &t->from);
     if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
-        return -1;
+        return;
     for (;;) {
         int status;
         siginfo_t info = {0};
@@ -331,25 +358,26 @@ static int step_over(struct thread *t)
         if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) !=
                 0 ||
             (info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED))
-            return -1; /* it has ended, as cf_watch_handle() will find */
+            return; /* it has ended, as cf_watch_handle() will find */
         if (info.si_pid == 0) {
-            if (now_ms() >= until) {
-                t->stopped = 0; /* waits in the kernel; the end of the step comes as a stop */
-                return -1;
+            const char state = now_ms() < until ? 'R' : cf_observed_state(t->tid);
+
+            if (state == 'S' || state == 'D') {
+                t->stopped = 0;
+                t->step = STEP_TO_MAKE;
+                return;
             }
             rest();
             continue;
         }
         if (cf_reap_stop(t->tid, &status, __WALL) == 0)
             continue;
-        if (status >> 16 || WSTOPSIG(status) != SIGTRAP) {
-            if (!(status >> 16))
-                t->signal = WSTOPSIG(status); /* kept until the step is made */
-            if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
-                return -1;
-            continue;
-        }
-        return 0;
+        if (status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP)
+            return;
+        if (!(status >> 16))
+            t->signal = WSTOPSIG(status); /* kept until the step is made */
+        if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
+            return;
     }
 }
 
@@ -366,7 +394,7 @@ static void pass(struct cf_watch *w, struct thread *t)
         if (!cf_watch_arch_data_first())
             return;
         cf_watch_arm(w, t, 0);
-        (void)step_over(t);
+        step_over(t);
         cf_watch_arm(w, t, 1);
         return;
     }
@@ -375,14 +403,11 @@ static void pass(struct cf_watch *w, struct thread *t)
             trap = &p->trap[i];
     if (!trap || cf_watch_poke(t->tid, trap, 0) != 0)
         return;
-    (void)step_over(t);
-    if (t->stopped)
-        (void)cf_watch_poke(t->tid, trap, 1);
-    else /* it runs, so another thread of the process must do it */
-        for (size_t i = 0; i < w->threads; i++)
-            if (w->thread[i].pid == t->pid && w->thread[i].stopped &&
-                cf_watch_poke(w->thread[i].tid, trap, 1) == 0)
-                break;
+    step_over(t);
+    trap->aside = 1;
+    for (size_t i = 0; trap->aside && i < w->threads; i++) /* itself, or another one */
+        if (w->thread[i].pid == t->pid && w->thread[i].stopped)
+            trap->aside = cf_watch_poke(w->thread[i].tid, trap, 1) != 0;
 }
 
 void cf_watch_continue(struct cf_watch *w)

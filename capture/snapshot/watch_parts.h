@@ -10,10 +10,12 @@
 #include "capture/snapshot/watch_arch.h"
 
 enum hit { NO_HIT, HIT_TRAP, HIT_DATA };
+enum step { NO_STEP, STEP_TO_MAKE, STEP_MADE /* its SIGTRAP is to come */ };
 
 struct trap {
     uint64_t addr; /* 0: not put in */
     long word;     /* what stood there */
+    int aside;     /* is out as long as a thread waits in the instruction */
     int out;       /* was taken out for good */
 };
 
@@ -33,6 +35,8 @@ struct thread {
     int group;   /* by a SIGSTOP of its own world */
     int signal;  /* to hand over when it goes on */
     enum hit hit;
+    enum step step; /* one that it was left alone with, since it waits in the kernel meanwhile */
+    uint64_t from;  /* its program counter before that */
 };
 
 struct cf_watch {
