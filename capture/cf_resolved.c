@@ -70,9 +70,9 @@ int cf_resolved_end(struct cf_resolved *r, struct cf_command *c, int status)
 
     if (!r->child)
         return status;
+    cf_command_beside(r->child);    /* before it may say that it has all: only the second ends it */
     dup2(r->output, STDOUT_FILENO); /* the end of its input */
     close(r->output);
-    cf_command_beside(r->child); /* which only the second ends */
     (void)cf_command_reap(r->child, &ended, 0);
     its = cf_command_status(ended);
     if (c->signalled == SIGPIPE && its != CF_COMMAND_SIGNAL + SIGPIPE)

@@ -204,9 +204,7 @@ END
     [ "$ended" = 143 ]
     cf-cat --verify t.cf
     cf-cat --csv --columns function t.cf | grep -q .
-    # shellcheck disable=SC2016
-    run bash -c 'cf-capture-trace -q --resolve "$P/p" fork | true; echo "${PIPESTATUS[0]}"'
-    [[ ${lines[-1]} == 141 ]] || fail "$output"
+    run -141 unread env --default-signal=PIPE cf-capture-trace -q --resolve "$P/p" fork
     run -3 cf-capture-trace -q --resolve -o /dev/full "$P/p" fork
     has "cf-resolve: /dev/full: cannot write: No space left on device"
     mkdir -p alone/bin alone/libexec
@@ -220,13 +218,20 @@ END
     # one that does not end: the first signal leaves it its time, the second ends it
     printf '#!/bin/sh\ncat >got\ntouch drained\nexec sleep 600\n' >alone/bin/cf-resolve
     chmod +x alone/bin/cf-resolve
-    alone/bin/cf-capture-trace --resolve -o none.cf true 2>said 3>&- &
-    gate drained
-    kill -TERM $!
-    kill -XFSZ $! # two of one kind may come as one
-    wait $! || ended=$?
-    [[ $ended == 143 || $ended == 153 ]]
-    has "cf-resolve was ended by signal 9" "$(<said)"
+    for late in '' 'strace -qqo calls -e trace=dup2,dup3 -e inject=dup2,dup3:delay_exit=500000'; do
+        # leaks are not found under strace; how late it learns that the other process has its input at an end
+        ! sanitized || [[ ! $late ]] || continue
+        rm -f drained
+        $late alone/bin/cf-capture-trace --resolve -o none.cf true 2>said 3>&- &
+        gate drained
+        capture=$!
+        [[ ! $late ]] || capture=$(pgrep -P $!)
+        kill -TERM "$capture"
+        kill -XFSZ "$capture" # two of one kind may come as one
+        wait $! || ended=$?
+        [[ $ended == 143 || $ended == 153 ]]
+        has "cf-resolve was ended by signal 9" "$(<said)"
+    done
 }
 
 @test "--resolve of a program of another architecture" {

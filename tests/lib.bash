@@ -103,6 +103,27 @@ gate() {
     eventually test -e "$1"
 }
 
+# at_least FILE BYTES: it is there, and that long.
+at_least() {
+    [[ -f $1 && $(stat -c %s "$1") -ge $2 ]]
+}
+
+# gone PID: there is no such process.
+gone() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# unread COMMAND...: runs it with a standard output whose reader has gone.
+unread() {
+    (
+        mkfifo unread
+        # shellcheck disable=SC2094 # it is to be both for a moment
+        exec 8<>unread 9>unread 8>&-
+        rm unread
+        "$@" >&9 9>&-
+    )
+}
+
 # same EXPECTED ACTUAL: the two files hold the same text; else shows the difference.
 same() {
     diff -u --label expected --label actual "$1" "$2" >&2
