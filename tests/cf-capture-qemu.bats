@@ -486,9 +486,7 @@ END2
     needs aarch64
     cf-capture-qemu -q -o t.cf --command-output out "$P/aarch64" sleep 3>&- &
     local capture=$!
-    eventually test -s out
-    sleep 0.5 # and it goes to sleep
-    eventually grep -q '^State:.S' "/proc/$(pgrep -P $capture)/status"
+    eventually grep -q done out
     kill -KILL "$(pgrep -P $capture)"
     local status=0
     wait $capture || status=$?

@@ -11,7 +11,7 @@ load lib
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     # work N M [BEGUN GO [BUSY]]: N stores in order, M scattered ones, then the file BEGUN is made
-    # and the file GO waited for, with BUSY by further stores
+    # and the file GO waited for: with BUSY by further stores, and a byte in that file for each million
     cat >work.c <<'END'
 #include <stdint.h>
 #include <stdio.h>
@@ -27,12 +27,15 @@ int main(int argc, char **argv)
     for (long i = 0; i < scattered; i++)
         a[(x = x * 6364136223846793005u + 1442695040888963407u) >> 42] = (char)i;
     if (argc > 4) {
+        FILE *rounds = argc > 5 ? fopen(argv[5], "w") : NULL;
         fclose(fopen(argv[3], "w"));
         while (access(argv[4], F_OK) != 0)
-            if (argc > 5)
+            if (rounds) {
                 for (long i = 0; i < 1000000; i++)
                     a[i & (sizeof a - 1)] = (char)x++;
-            else
+                fputc('.', rounds);
+                fflush(rounds);
+            } else
                 usleep(10000);
     }
     puts("end");
@@ -103,6 +106,7 @@ setup() {
     lib_setup
     W=$BATS_FILE_TMPDIR/work
     K=$BATS_FILE_TMPDIR/kids
+    export -f eventually gate fail # for shells with mounts of their own
 }
 
 # Whoever waits for one of these after a failure does so no longer.
@@ -123,6 +127,11 @@ nobody() {
     done
 }
 
+# holds FILE N: more than so many lines of accesses are in it by now
+holds() {
+    (($(cf-cat --csv --table access "$1" 2>/dev/null | wc -l) > $2))
+}
+
 # kept FILE: more than the first full frame of accesses, and no end
 kept() {
     run -1 --separate-stderr bash -c "cf-cat --csv --table access '$1' | wc -l; exit \${PIPESTATUS[0]}"
@@ -137,9 +146,6 @@ dies() {
     eventually gone "$2" || { kill -KILL "$2" && return 1; }
     wait "$2" || status=$?
     [[ $status == $((128 + $(kill -l "${3:-$1}"))) ]] || fail "it ended with status $status"
-}
-gone() {
-    ! kill -0 "$1" 2>/dev/null
 }
 
 need_trace() {
@@ -179,7 +185,7 @@ dins() { # dins N: as many stores
     has 't.cf: not written: nothing was recorded'
     [[ $(cat t.cf t.cf.partial) == earlier$'\n'part ]]
     shutter wrong=magic
-    run -1 cf-capture-snapshot --device sock -p 1ms -o t.cf -- sleep 0.1
+    run -1 cf-capture-snapshot --device sock -p 1ms -o t.cf -- sh -c 'until grep -q client notes; do sleep 0.01; done'
     has 'snapshot 1'
     [[ $(cat t.cf) == earlier ]]
     clean
@@ -261,9 +267,7 @@ dins() { # dins N: as many stores
         mount -t tmpfs -o size=1m none small
         echo earlier >small/t.cf
         cf-capture-trace -o small/t.cf "$0" 600000 1200000 begun go >out 2>err &
-        for ((n = 0; n < 1200; n++)); do [[ -e begun ]] && break; sleep 0.05; done
-        for ((n = 0; n < 1200; n++)); do grep -q unrecorded err && break; sleep 0.05; done
-        [[ -d /proc/$! && ! -s out ]]
+        gate begun && eventually grep -q unrecorded err && [[ -d /proc/$! && ! -s out ]] || exit
         touch go
         wait $!
         echo $? >status
@@ -286,7 +290,7 @@ dins() { # dins N: as many stores
     private bash -c '
         mount -t tmpfs -o size=1m none small
         cf-capture-qemu -o small/t.cf "$0" 600000 1200000 begun go >out 2>err &
-        for ((n = 0; n < 1200; n++)); do grep -q unrecorded err && break; sleep 0.05; done
+        eventually grep -q unrecorded err || exit
         touch go
         wait $!
         echo $? >status
@@ -327,7 +331,7 @@ dins() { # dins N: as many stores
     exec 8<>in
     cf-capture-din -o d.cf in 3>&- 8>&- &
     dins 600000 >&8
-    eventually test -s d.cf.partial
+    eventually holds d.cf.partial 524288
     # a second one would write the same file
     run -3 cf-capture-din -o d.cf <<<'0 40'
     has 'd.cf.partial: another program is writing it'
@@ -347,7 +351,7 @@ dins() { # dins N: as many stores
     exec 8<>in
     cf-capture-din -o d.cf in 3>&- 8>&- &
     dins 10 >&8
-    eventually test -s d.cf.partial
+    eventually holds d.cf.partial 10
     kill -KILL $!
     wait $! || true
     exec 8>&-
@@ -471,29 +475,29 @@ is_empty() {
 # ring PID: what is in its shared memory
 ring() {
     local from to
-    IFS=' -' read -r from to _ < <(grep -F cf-trace. "/proc/$1/maps")
+    IFS=' -' read -r from to _ < <(grep -F cf-trace. "/proc/$1/maps") || return
     dd if="/proc/$1/mem" bs=4096 skip=$((0x$from / 4096)) count=$(((0x$to - 0x$from) / 4096)) 2>/dev/null |
         md5sum
+}
+
+# rounds N: so many more are over
+rounds() {
+    eventually at_least rounds $(($(stat -c %s rounds) + $1))
 }
 
 @test "the capture is killed: code that was translated for the recording is not run any more" {
     need_trace
     local program before
-    cf-capture-trace -q -o t.cf "$W" 1 1 begun go busy 2>err 3>&- &
+    cf-capture-trace -q -o t.cf "$W" 1 1 begun go rounds 2>err 3>&- &
     gate begun
     program=$(pgrep -P $!)
     kill -KILL $!
     eventually grep -q 'runs on, unrecorded' err
     # it may be in a loop that is left within a hundred thousand superblocks
-    settled() {
-        before=$(ring "$program")
-        sleep 0.2
-        [[ -n $before && $(ring "$program") == "$before" ]]
-    }
-    eventually settled
+    rounds 2
     # more than a ring's worth of stores later
     before=$(ring "$program")
-    sleep 1
+    rounds 3
     [[ $(ring "$program") == "$before" ]]
     touch go
     clean
@@ -507,22 +511,18 @@ ring() {
         private bash -c '
             mount -t tmpfs none /dev/shm
             cf-capture-trace $1 -o t.cf "$0" 600000 1 begun go >out 2>err 3>&- &
-            for ((n = 0; n < 1200; n++)); do
-                cf-cat --info t.cf.partial 2>&1 | grep -q "\"access\": {rows: [5-9].....," && break
-                sleep 0.05
-            done
+            whole() { cf-cat --info t.cf.partial 2>&1 | grep -q "\"access\": {rows: [5-9].....,"; }
+            eventually whole || exit
             kill -KILL $!
             wait $! 2>/dev/null
             touch go
-            for ((n = 0; n < 1200; n++)); do grep -q end out && break; sleep 0.05; done
-            for ((n = 0; n < 1200; n++)); do [[ -z $(ls -A /dev/shm) ]] && break; sleep 0.05; done
-            ls -A /dev/shm >left' "$W" $option
+            swept() { [[ -z $(ls -A /dev/shm) ]]; }
+            eventually grep -q end out && eventually swept' "$W" $option
         eventually nobody
         [[ $(cat out) == end && ! -e t.cf ]]
         run -0 cat err
         has 'cf-capture-trace: killed: what it recorded runs on, unrecorded'
         kept t.cf.partial
-        is_empty left
         clean
         rm t.cf.partial
     done
@@ -550,7 +550,7 @@ ring() {
     need_trace
     # shellcheck disable=SC2016
     env --default-signal=HUP,TERM cf-capture-trace -q -o t.cf sh -c 'trap "" HUP TERM; : >begun
-        until [ -e go ]; do sleep 0.05; done; : >on; until [ -e never4321 ]; do :; done' 3>&- &
+        until [ -e go ]; do sleep 0.05; done; : >on; until [ -e "$0" ]; do :; done' "$T/never" 3>&- &
     local pid=$!
     gate begun
     kill -HUP $pid
@@ -560,5 +560,5 @@ ring() {
     dies TERM $pid
     cf-cat --verify t.cf
     clean
-    ! pgrep -f never4321
+    ! pgrep -f "$T/never"
 }

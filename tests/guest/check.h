@@ -53,6 +53,9 @@ char *map_hugetlb(int *file);
 uint64_t offline_frame(void);
 void check_addresses(int device);
 
+/* ns, after which what has not happened never will, on however busy a machine. */
+#define PATIENCE UINT64_C(600000000000)
+
 uint32_t random_u32(void);
 uint64_t now_ns(void);
 uint64_t file_number(const char *path, const char *key); /* of /proc/meminfo and the like */

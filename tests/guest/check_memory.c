@@ -52,7 +52,7 @@ static bool file_has(const char *path, const char *text)
 /* Forks a process that reads `shared`, and whose first thread ends while another one stays. */
 pid_t fork_leaderless(const volatile char *shared, uint32_t count)
 {
-    uint64_t deadline = now_ns() + 20000000000u;
+    uint64_t deadline = now_ns() + PATIENCE;
     pid_t child = fork();
     char path[64];
 
@@ -175,7 +175,7 @@ static void hold(int file)
 /* hugetlb: page tables that processes share are not looked at while somebody changes them */
 void check_hugetlb(int argc, char **argv)
 {
-    uint64_t deadline = now_ns() + 60000000000u;
+    uint64_t deadline = now_ns() + PATIENCE;
     bool waited = false;
     pthread_t thread;
     char path[64];

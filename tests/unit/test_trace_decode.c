@@ -211,6 +211,16 @@ static void start(uint32_t pid)
     send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START, .pid = pid, .origin = CF_WIRE_FIRST});
 }
 
+static void start_child(uint32_t pid, uint32_t parent, uint32_t outcomes, uint32_t contexts)
+{
+    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START,
+                                .pid = pid,
+                                .origin = CF_WIRE_FORK,
+                                .parent = parent,
+                                .outcomes = outcomes,
+                                .contexts = contexts});
+}
+
 static void hand_over(uint32_t pid, uint32_t bytes)
 {
     send((struct cf_wire_token){.type = CF_WIRE_TOKEN_BLOCK, .pid = pid, .bytes = bytes});
@@ -301,8 +311,7 @@ static void test_tokens(void)
     start(101);
     munmap(ring, CF_WIRE_RING_BYTES);
     ok(trace->dropped == 2, "a ring of another shape");
-    send((struct cf_wire_token){
-        .type = CF_WIRE_TOKEN_START, .pid = 102, .origin = CF_WIRE_FORK, .parent = 101});
+    start_child(102, 101, 0, 0);
     ok(trace->dropped == 3, "a fork that inherits nothing");
     send((struct cf_wire_token){.type = 99, .pid = 103});
     right_process(104);
@@ -466,12 +475,6 @@ static void test_noise(void)
 /* A child may send its start when its parent has long ended. */
 static void test_late_child(void)
 {
-    struct cf_wire_token child = {.type = CF_WIRE_TOKEN_START,
-                                  .pid = 300,
-                                  .origin = CF_WIRE_FORK,
-                                  .parent = 200,
-                                  .outcomes = 1,
-                                  .contexts = 1};
     struct cf_trace_census c;
 
     for (int known = 1; known >= 0; known--) {
@@ -483,7 +486,7 @@ static void test_late_child(void)
         send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 200});
         empty_processes();
         munmap(make_ring(300), CF_WIRE_RING_BYTES);
-        send(child);
+        start_child(300, 200, 1, 1);
         ok(trace->dropped == !known, "a child of an ended process, %s",
            known ? "announced" : "not announced");
         empty_processes();
@@ -504,12 +507,7 @@ static void test_child_beyond_limit(void)
     start(200);
     trace->decode.stopping = 1;
     ring = make_ring(300);
-    send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START,
-                                .pid = 300,
-                                .origin = CF_WIRE_FORK,
-                                .parent = 200,
-                                .outcomes = 900,
-                                .contexts = 20});
+    start_child(300, 200, 900, 20);
     ok(trace->dropped == 0 && ring->stop, "a child beyond the limit is let go");
     munmap(ring, CF_WIRE_RING_BYTES);
     ok(!end(), "which is no problem");
@@ -656,12 +654,7 @@ static void test_stopped(void)
         munmap(ring, CF_WIRE_RING_BYTES);
         munmap(make_ring(101), CF_WIRE_RING_BYTES);
         send((struct cf_wire_token){.type = CF_WIRE_TOKEN_FORKED, .pid = 100});
-        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START,
-                                    .pid = 101,
-                                    .origin = CF_WIRE_FORK,
-                                    .parent = 100,
-                                    .outcomes = 9,
-                                    .contexts = 2});
+        start_child(101, 100, 9, 2);
         send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 101});
         send((struct cf_wire_token){.type = CF_WIRE_TOKEN_END, .pid = 100});
         if (most_calls == 0)

@@ -156,9 +156,9 @@ int main(int count, char **arguments)
         raise(SIGSEGV);
     }
     if (strcmp(what, "sleep") == 0) {
-        puts("begun");
-        fflush(stdout);
         (void)known();
+        puts("done");
+        fflush(stdout);
         for (;;)
             sleep(1);
     }
