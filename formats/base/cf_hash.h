@@ -15,12 +15,19 @@ struct cf_seed {
 /* Another one in each process, and for each table `of` in it. */
 struct cf_seed cf_seed(const void *of);
 
-/* Of a key of two words; every bit of both counts in all bits. */
-static inline uint64_t cf_hash(struct cf_seed s, uint64_t a, uint64_t b)
+static inline uint64_t cf_hash_fold(uint64_t a, uint64_t b)
 {
-    const unsigned __int128 product = (unsigned __int128)(a ^ s.a) * (b ^ s.b);
+    const unsigned __int128 product = (unsigned __int128)a * b;
 
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
+
+/* Of a key of two words; every bit of both counts in all bits. Keys in a row keep an order in the
+   first product: where s.a is near to a fraction of 2^64 with a small denominator, they meet in a
+   few places. One process in thirty would be several times as slow. So there is a second one. */
+static inline uint64_t cf_hash(struct cf_seed s, uint64_t a, uint64_t b)
+{
+    return cf_hash_fold(cf_hash_fold(a ^ s.a, b ^ s.b) ^ s.b, UINT64_C(0x9e3779b97f4a7c15));
 }
 
 #endif

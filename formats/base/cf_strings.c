@@ -37,11 +37,16 @@ struct cf_strings {
     uint32_t *slot; /* numbers, 0 = free */
     uint32_t slots; /* a power of two */
     size_t block_bytes;
+    uint64_t seed; /* of the hash */
 };
 
 struct cf_strings *cf_strings_new(void)
 {
-    return calloc(1, sizeof(struct cf_strings));
+    struct cf_strings *s = calloc(1, sizeof(*s));
+
+    if (s)
+        s->seed = cf_seed(s).a;
+    return s;
 }
 
 void cf_strings_clear(struct cf_strings *s)
@@ -54,7 +59,7 @@ void cf_strings_clear(struct cf_strings *s)
     }
     free(s->entry);
     free(s->slot);
-    memset(s, 0, sizeof(*s));
+    *s = (struct cf_strings){.seed = s->seed};
 }
 
 void cf_strings_free(struct cf_strings *s)
@@ -111,7 +116,7 @@ static char *keep(struct cf_strings *s, const char *text, size_t length)
 
 uint32_t cf_strings_number(struct cf_strings *s, const char *text, size_t length, int *fresh)
 {
-    uint32_t hash = (uint32_t)XXH3_64bits_withSeed(text, length, cf_seed(s).a);
+    uint32_t hash = (uint32_t)XXH3_64bits_withSeed(text, length, s->seed);
     uint32_t i;
 
     *fresh = 0;
