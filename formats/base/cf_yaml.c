@@ -68,7 +68,7 @@ static int check_key(struct parse *p, const struct cf_yaml *map, const struct cf
 {
     if (key->kind != CF_YAML_TEXT)
         return fail(p, key->line, "a key is %s: keys are names", cf_yaml_kinds[key->kind]);
-    for (const struct cf_yaml *k = map->child; p->rules->strict && k != key; k = k->next->next)
+    for (const struct cf_yaml *k = map->child; p->rules->unique && k != key; k = k->next->next)
         if (strcmp(k->text, key->text) == 0)
             return fail(p, key->line, "'%s' stands here a second time, after line %zu: remove one",
                         k->text, k->line);
@@ -98,7 +98,7 @@ static int read_text(struct parse *p, struct cf_yaml *n)
 
     n->length = p->event.data.scalar.length;
     n->plain = p->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    if (p->rules->strict && memchr(text, '\0', n->length))
+    if (memchr(text, '\0', n->length))
         return fail(p, n->line, "a zero byte inside a text: remove it");
     n->text = malloc(n->length + 1);
     if (!n->text)
@@ -134,6 +134,28 @@ static int read_node(struct parse *p, unsigned depth, struct cf_yaml **result)
     return read_children(p, n, depth + 1, list ? YAML_SEQUENCE_END_EVENT : YAML_MAPPING_END_EVENT);
 }
 
+/* Whether directives stand first, before the parser reads them. */
+static int check_directives(struct parse *p, const char *bytes, size_t size)
+{
+    yaml_parser_t yaml;
+    yaml_token_t token;
+    int status = 0;
+
+    if (!yaml_parser_initialize(&yaml))
+        return no_memory(p);
+    yaml_parser_set_input_string(&yaml, (const unsigned char *)bytes, size);
+    for (int i = 0; i < 2 && status == 0; i++) { /* the first is the stream's start */
+        if (!yaml_parser_scan(&yaml, &token))
+            break; /* the parser will say what is wrong */
+        if (token.type == YAML_VERSION_DIRECTIVE_TOKEN || token.type == YAML_TAG_DIRECTIVE_TOKEN)
+            status = fail(p, token.start_mark.line + 1,
+                          "directives (%%) are not allowed: remove the line");
+        yaml_token_delete(&token);
+    }
+    yaml_parser_delete(&yaml);
+    return status;
+}
+
 static int read_document(struct parse *p, struct cf_yaml **root)
 {
     if (next_event(p) < 0 || next_event(p) < 0) /* the first is the stream's start */
@@ -155,6 +177,8 @@ int cf_yaml_read(const char *bytes, size_t size, const struct cf_yaml_rules *rul
 
     *root = NULL;
     *problem = (struct cf_yaml_problem){0};
+    if (check_directives(&p, bytes, size) != 0)
+        return -1;
     if (!yaml_parser_initialize(&p.yaml))
         return no_memory(&p);
     yaml_parser_set_input_string(&p.yaml, (const unsigned char *)bytes, size);

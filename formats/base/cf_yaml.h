@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_yaml.h - a YAML document as a tree, of at most as many values and levels as the caller allows.
- * Anchors and aliases are refused: they are what YAML bombs are made of.
+ * Refused are anchors and aliases, which YAML bombs are made of; directives, of which libyaml compares
+ * each with all others; a second document; and zero bytes in texts.
  */
 #ifndef CF_YAML_H
 #define CF_YAML_H
@@ -17,14 +18,14 @@ struct cf_yaml {
     int plain;             /* a text without quotes */
     size_t line, at;       /* where it begins: its line, from 1, and the characters before it */
     char *text;            /* of a text; 0 behind it */
-    size_t length;         /* of the text, which may hold zero bytes */
+    size_t length;         /* of the text, none of them zero */
     struct cf_yaml *child; /* a mapping has key, value, key, value, ...; keys are texts */
     struct cf_yaml *next;
 };
 
 struct cf_yaml_rules {
-    unsigned depth, values; /* at most */
-    int strict;             /* refuses texts with zero bytes, and keys that stand twice */
+    unsigned depth, values; /* at most; a mapping's keys count, and so does the document */
+    int unique;             /* no key stands twice; takes the square of the keys of a mapping */
 };
 
 struct cf_yaml_problem {

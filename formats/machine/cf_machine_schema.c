@@ -418,7 +418,7 @@ static char *read_file(const struct report *to, const char *path, size_t *size)
 
 int cfm_load_file(const struct report *to, const char *path, struct cf_machine *m)
 {
-    static const struct cf_yaml_rules rules = {.depth = 8, .values = 4096, .strict = 1};
+    static const struct cf_yaml_rules rules = {.depth = 8, .values = 4096, .unique = 1};
     size_t size = 0;
     char *bytes = read_file(to, path, &size);
     struct cf_yaml_problem wrong;

@@ -34,11 +34,14 @@ static void refuse(struct parse *p, const struct cf_yaml *n, const char *problem
     p->line = n->line;
 }
 
-static uint64_t number(struct parse *p, const struct cf_yaml *n, uint64_t most)
+/* `before` is what the key said before, 0: nothing. */
+static uint64_t number(struct parse *p, const struct cf_yaml *n, uint64_t most, uint64_t before)
 {
     uint64_t v = 0;
 
-    if (cf_read_number(n->text, CF_READ_DECIMAL, most, &v) < 0)
+    if (before)
+        refuse(p, n, "a key stands twice");
+    else if (cf_read_number(n->text, CF_READ_DECIMAL, most, &v) < 0)
         refuse(p, n, "a number was expected");
     return v;
 }
@@ -60,19 +63,20 @@ static void take_value(struct parse *p, const char *within, const char *key,
         else if (!strcmp(key, "command"))
             place = &h->command;
         else if (!strcmp(key, "line_size"))
-            h->line_size = (uint32_t)number(p, n, 1 << 20);
+            h->line_size = (uint32_t)number(p, n, 1 << 20, h->line_size);
     } else if (!strcmp(within, "clock")) {
         if (!strcmp(key, "unit"))
             place = &h->clock_unit;
         else if (!strcmp(key, "hz"))
-            h->clock_hz = number(p, n, UINT64_MAX);
+            h->clock_hz = number(p, n, UINT64_MAX, h->clock_hz);
     } else if (!strcmp(within, "recorded")) {
         for (unsigned i = 0; i < CF_RECORDED; i++)
             if (!strcmp(key, recorded_names[i]))
                 place = &h->recorded[i];
     }
-    if (place) {
-        free(*place);
+    if (place && *place) {
+        refuse(p, n, "a key stands twice");
+    } else if (place) {
         *place = strdup(n->text);
         p->no_memory |= !*place;
     }
@@ -99,6 +103,8 @@ static void top_key(struct parse *p, const struct cf_yaml *key)
 {
     const int columns = !strcmp(key->text, "columns");
 
+    if (p->chain_last)
+        refuse(p, key, "'chain' must be the last key");
     p->chain_last = !strcmp(key->text, "chain");
     if (columns && p->columns)
         refuse(p, key, "'columns' stands twice");
@@ -119,8 +125,6 @@ static void take_fact(struct parse *p, const struct cf_yaml *column, const struc
 
     if (n->kind != CF_YAML_TEXT)
         refuse(p, n, "'columns' is no mapping of columns to mappings");
-    else if (memchr(n->text, 0, n->length))
-        refuse(p, n, "a fact of a column holds a zero byte");
     else if (cf_facts_refuse(&p->h->facts, column->text, key->text))
         refuse(p, n, cf_facts_refuse(&p->h->facts, column->text, key->text));
     else if (cf_facts_add(&p->h->facts, column->text, key->text, n->text, number) != 0)
@@ -133,7 +137,7 @@ static void take_facts(struct parse *p, const struct cf_yaml *column, const stru
     if (map->kind != CF_YAML_MAP)
         refuse(p, map, "'columns' is no mapping of columns to mappings");
     for (const struct cf_yaml *k = map->child; k && !p->problem; k = k->next->next)
-        if (!k->length || k->length >= CF_MAX_FACT_NAME || memchr(k->text, 0, k->length))
+        if (!k->length || k->length >= CF_MAX_FACT_NAME)
             refuse(p, k, "a column's or fact's name is empty or too long");
         else if (column)
             take_fact(p, column, k);
@@ -184,9 +188,11 @@ void cf_header_clear(struct cf_header *h)
     memset(h, 0, sizeof(*h));
 }
 
-static int parse(struct cf_header *h, const char *yaml, size_t bytes, char *problem, size_t size)
+/* `appended` are values by which it may be over the limit. */
+static int parse(struct cf_header *h, const char *yaml, size_t bytes, unsigned appended,
+                 char *problem, size_t size)
 {
-    static const struct cf_yaml_rules rules = {.depth = 15, .values = 1 << 16};
+    const struct cf_yaml_rules rules = {.depth = 15, .values = (1 << 16) + appended};
     struct parse p = {.h = h, .text = yaml, .bytes = bytes};
     struct cf_yaml_problem invalid;
     struct cf_yaml *root;
@@ -219,14 +225,14 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
     struct cf_header longer;
     char *text;
     size_t n;
-    int result = parse(h, yaml, bytes, problem, size);
+    int result = parse(h, yaml, bytes, 0, problem, size);
 
     if (result != 0)
         return result;
     /* A chain written in another style could not take the line of the next program. */
     text = cf_header_text(NULL, h, NULL, "x", &n);
     memset(&longer, 0, sizeof(longer));
-    result = text ? parse(&longer, text, n, problem, size) : -2;
+    result = text ? parse(&longer, text, n, 1, problem, size) : -2;
     if (result == 0 && longer.chain != h->chain + 1)
         result = -1;
     cf_header_clear(&longer);

@@ -84,6 +84,23 @@ static void text(const char *what, const char *yaml, const char *expected)
     refused(what, yaml, strlen(yaml), 1, expected);
 }
 
+/* Taken; what is wrong then is that nothing follows it. */
+static void passed(const char *what, const char *yaml)
+{
+    char *const files[] = {bad};
+    struct cf_reader *r;
+    struct cf_frame *f;
+    uint64_t rows = 0;
+
+    make_bad(yaml, strlen(yaml), 1);
+    r = cf_reader_open(files, 1);
+    while (r && cf_reader_next(r, &f) > 0)
+        rows += f->table == CF_ACCESS ? f->rows : 0;
+    ok(r && rows == 2 && cf_reader_damages(r) == 1 && strstr(cf_reader_problem(r), "no end frame"),
+       "%s: read: %s", what, r && cf_reader_problem(r) ? cf_reader_problem(r) : "no problem");
+    cf_reader_close(r);
+}
+
 int main(void)
 {
     static char deep[4096], wide[(1 << 20) + 64];
@@ -107,6 +124,10 @@ int main(void)
          "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
          "chain:\n  - \"x\"\n",
          "anchors (&) and aliases (*) are not allowed");
+    text("an anchor of a mapping", "a: &a {}\nchain:\n  - \"x\"\n",
+         "anchors (&) and aliases (*) are not allowed");
+    text("a second document", "a: b\n---\nchain:\n  - \"x\"\n",
+         "header line 2: a second document begins here");
     text("an alias", "a: *a\nchain:\n  - \"x\"\n", "anchors (&) and aliases (*) are not allowed");
     n = (size_t)snprintf(deep, sizeof(deep), "a: ");
     for (int i = 0; i < 1000; i++)
@@ -116,6 +137,8 @@ int main(void)
     snprintf(deep + n, sizeof(deep) - n, "\nchain:\n  - \"x\"\n");
     text("deep nesting", deep, "nested more than 15 deep");
     text("a chain that is not last", "chain:\n  - \"x\"\nsource: \"y\"\n", "must be the last key");
+    text("two chains", "chain:\n  - \"x\"\nchain:\n  - \"y\"\n",
+         "header line 3: 'chain' must be the last key");
     text("a chain in one line", "source: \"y\"\nchain: [x]\n", "'chain'");
     text("no chain", "source: \"y\"\n", "must be the last key");
     text("no newline at the end", "chain:\n  - \"x\"", "does not end");
@@ -137,6 +160,11 @@ int main(void)
     text("a fact twice, of a column that stands twice",
          "columns: {dist: {a: 1}, dist: {a: 1}}\nchain:\n  - \"x\"\n", "stands twice");
     text("facts twice", "columns: {}\na: b\ncolumns: {}\nchain:\n  - \"x\"\n", "stands twice");
+    text("a clock twice", "clock: {unit: a}\nclock: {unit: b}\nchain:\n  - \"x\"\n",
+         "header line 2: a key stands twice");
+    text("a frequency twice", "clock: {hz: 1, hz: 2}\nchain:\n  - \"x\"\n", "a key stands twice");
+    text("a line size twice", "line_size: 1\nline_size: 2\nchain:\n  - \"x\"\n",
+         "header line 2: a key stands twice");
     text("a column without a name", "columns: {\"\": {a: 1}}\nchain:\n  - \"x\"\n", "empty");
     text("a fact without a name", "columns: {dist: {\"\": 1}}\nchain:\n  - \"x\"\n", "empty");
     text("a name of 64 bytes",
@@ -144,7 +172,8 @@ int main(void)
          "chain:\n  - \"x\"\n",
          "too long");
     text("a name that goes on behind a zero byte",
-         "columns: {\"dist\\0x\": {a: 1}}\nchain:\n  - \"x\"\n", "too long");
+         "columns: {\"dist\\0x\": {a: 1}}\nchain:\n  - \"x\"\n", "zero byte");
+    text("a key that goes on behind a zero byte", "\"chain\\0x\":\n  - \"x\"\n", "zero byte");
     text("a fact that goes on behind a zero byte",
          "columns: {dist: {a: \"1\\0x\"}}\nchain:\n  - \"x\"\n", "zero byte");
     text("facts within a line", "? columns\n: {}\nchain:\n  - \"x\"\n", "begin a line");
@@ -158,6 +187,20 @@ int main(void)
         n += (size_t)snprintf(wide + n, sizeof(wide) - n, "  c%d: {a: 1}\n", i);
     snprintf(wide + n, sizeof(wide) - n, "chain:\n  - \"x\"\n");
     text("facts over their limit", wide, "more than 1024 facts");
+    n = (size_t)snprintf(wide, sizeof(wide), "a:\n");
+    for (int i = 0; i < 65536 - 6; i++) /* the document, a, its list, chain, its list, "x" */
+        n += (size_t)snprintf(wide + n, sizeof(wide) - n, "- 1\n");
+    snprintf(wide + n, sizeof(wide) - n, "chain:\n  - \"x\"\n");
+    passed("as many values as may be", wide);
+    snprintf(wide + n, sizeof(wide) - n, "- 1\nchain:\n  - \"x\"\n");
+    text("values over their limit", wide, "header line 65534: more than 65536 values");
+    /* libyaml compares each directive with all others */
+    n = (size_t)snprintf(wide, sizeof(wide), "# what follows is slow\n");
+    for (int i = 0; n < (1 << 20) - 64; i++)
+        n += (size_t)snprintf(wide + n, sizeof(wide) - n, "%%TAG !%x! b\n", i);
+    snprintf(wide + n, sizeof(wide) - n, "---\nchain:\n  - \"x\"\n");
+    text("directives", wide, "header line 2: directives (%) are not allowed");
+    text("a directive", "%YAML 1.1\n---\nchain:\n  - \"x\"\n", "directives (%) are not allowed");
     memset(wide, 'a', sizeof(wide));
     refused("a header over its limit", wide, sizeof(wide), 1, "claims");
 

@@ -349,7 +349,8 @@ static void bad_ones(void)
     refused("line_size: 64\n  levels: x\n", 2, "no valid YAML");
     refused("line_size: \"\\0\"\n", 1, "a zero byte");
     refused("line_size: \xff\xfe\n", 0, "byte 11: ");
-    refused("%YAML 9.9\n---\nline_size: 64\n", 1, "no valid YAML");
+    refused("\n%YAML 1.1\n---\n" SMALL, 2, "directives (%) are not allowed: remove the line");
+    refused("%TAG ! b\n---\n" SMALL, 1, "directives (%)");
 
     at = (size_t)sprintf(text, "line_size: 64\nlevels:\n");
     for (int i = 0; i < 17; i++)
