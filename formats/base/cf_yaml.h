@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf_yaml.h - a YAML document as a tree, of at most as many values and levels as the caller allows.
- * Refused are anchors and aliases, which YAML bombs are made of; directives, of which libyaml compares
- * each with all others; a second document; and zero bytes in texts.
+ * Refused are anchors and aliases, which YAML bombs are made of; directives, of which libyaml
+ * compares each with all others; a second document; and zero bytes in texts.
  */
 #ifndef CF_YAML_H
 #define CF_YAML_H

@@ -99,7 +99,7 @@ static int define(struct cf_reader *r, uint32_t id, const char *text, size_t len
     int fresh;
     uint32_t number;
 
-    if (low == 0 || length > CF_MAX_TEXT || memchr(text, 0, length))
+    if (low == 0 || !length || length > CF_MAX_TEXT || memchr(text, 0, length))
         return -1;
     if (r->full || r->id_bytes + cf_strings_bytes(r->strings) + length > r->most_bytes) {
         leave_out(r, id);

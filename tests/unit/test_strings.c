@@ -5,6 +5,7 @@
  *
  * Memory: 3 MiB of strings.
  */
+#include "reseal.h"
 #include "stream.h"
 
 enum { TEXTS = 48, LENGTH = 60000, IDS = 300000, BOUND = 1 << 20 };
@@ -105,6 +106,51 @@ static void read_ids(const char *name)
     cf_reader_close(in);
 }
 
+/* Two strings whose lengths become 0 and that of both. An empty string is no other than none: as a
+   second name of nothing it would make two keys of one. */
+static void empty_text(void)
+{
+    static uint8_t bytes[1 << 16];
+    const uint64_t time = 1;
+    struct cf_values v[] = {{CF_TIME, &time, 0}, {CF_REGION, NULL, 0}};
+    struct cf_writer *w = start("empty.cf", 0, "test_strings");
+    struct cf_reader *in;
+    struct cf_frame *f;
+    size_t n, size, at, base;
+    unsigned named = 0;
+    FILE *file;
+    int bad = cf_writer_header(w, &plain_header);
+
+    v[1].constant = cf_writer_string(w, "a");
+    (void)cf_writer_string(w, "bcd");
+    bad |= cf_writer_rows(w, CF_ACCESS, 1, v, 2, NULL) | finish(w, 1);
+    file = fopen(file_of("empty.cf"), "r+b");
+    need(!bad && file, "written: %s", problem);
+    n = fread(bytes, 1, sizeof bytes, file);
+    for (at = 0; (size = reseal_size(bytes + at, n - at)); at += size)
+        if (bytes[at] == 'C' && bytes[at + 8] == CF_STRING)
+            break;
+    need(size != 0, "a frame of strings");
+    /* the lengths, as bytes that are added to a base: its descriptor is the second */
+    base = at + RESEAL_FRAME + RESEAL_COLUMN + 8;
+    at += RESEAL_FRAME + 3 * RESEAL_COLUMN + 8;
+    need(bytes[base] == 1 && bytes[at] == 0 && bytes[at + 1] == 2, "lengths of 1 and 3");
+    bytes[base] = 0;
+    bytes[at + 1] = 4;
+    reseal(bytes, n);
+    rewind(file);
+    need(fwrite(bytes, 1, n, file) == n && fclose(file) == 0, "changed");
+    in = open_one("empty.cf");
+    cf_reader_unify(in);
+    cf_reader_want(in, CF_ACCESS, CF_REGION, CF_REQUIRED);
+    while (cf_reader_next(in, &f) > 0)
+        named += f->table == CF_ACCESS && cf_u32(f, CF_REGION)[0] != 0;
+    ok(named == 0 && cf_reader_damages(in) == 1, "a string of no bytes is refused: %s",
+       cf_reader_problem(in) ? cf_reader_problem(in) : "no problem");
+    cf_reader_close(in);
+    unlink(file_of("empty.cf"));
+}
+
 int main(void)
 {
     need(mkdtemp(dir) != NULL, "a directory");
@@ -121,6 +167,7 @@ int main(void)
     write_ids("ids.cf");
     read_ids("ids.cf");
     unlink(file_of("ids.cf"));
+    empty_text();
     rmdir(dir);
     return done();
 }
