@@ -4,7 +4,7 @@
  *
  * A way holds the line number, with CF_CACHE_DIRTY, or CF_CACHE_NONE. An ordered cache (LRU, FIFO)
  * has the ways of a set in the order of age, the newest first, invalid ones last; it needs nothing
- * * else. A physical cache keeps a line in its way and the policy's state beside: `rank` is the
+ * else. A physical cache keeps a line in its way and the policy's state beside: `rank` is the
  * place of each way in the order of age, 0 the newest, and `word` is bits, whose meaning stands
  * where the policy does, in cache_ways_simd.c.
  */
