@@ -21,10 +21,13 @@ static const char usage[] =
     "Writes CSV, or a table where standard output is a terminal.\n"
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
-    "      --by KEY         page, region, object, site, source, function, symbol (these after\n"
-    "                       cf-resolve), thread, process, cache-line, op  [function]\n"
-    "      --value VALUE    accesses, bytes, loads, stores, misses, hits, cost (cycles, of\n"
-    "                       column cost) or fetches (instructions)  [accesses]\n"
+    "      --by KEY,...     page, region, object, site, source, function, symbol (these after\n"
+    "                       cf-resolve), thread, process, cache-line, op, class; several\n"
+    "                       make one key of up to 4 parts  [function]\n"
+    "      --value VALUE,...  accesses, bytes, loads, stores, misses, hits, ratio (misses an\n"
+    "                       access), cost (cycles, of column cost), fetches (instructions) or\n"
+    "                       the misses of a class: compulsory, conflict, ...  [accesses]\n"
+    "      --sort VALUE     the greatest of this one first  [the first of --value]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
     "      --level N        a miss is an access that no level up to N served  [one that memory\n"
     "                       served; with column class: one that has a class]\n"
@@ -45,18 +48,77 @@ static const char usage[] =
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Example:\n"
-    "  cf-resolve trace.cf | cf-rank --by function --value misses --top 10\n";
+    "  cf-resolve trace.cf | cf-cache -m raspberry-pi-4 |\n"
+    "    cf-rank --by function,source --value accesses,misses,ratio --sort misses --top 10\n";
+
+/* Whether two lists of columns have one in common. */
+static int same_column(const char *a, const char *b)
+{
+    const size_t length = strcspn(a, ",");
+
+    for (const char *at = b;; at++) {
+        if (strcspn(at, ",") == length && !memcmp(at, a, length))
+            return 1;
+        at += strcspn(at, ",");
+        if (!*at)
+            break;
+    }
+    return a[length] && same_column(a + length + 1, b);
+}
 
 static void set_by(const struct cf_tool *t, void *rank, const char *option, char *text)
 {
     struct rank *k = rank;
+    char *rest;
 
-    if (!strcmp(text, "line")) {
-        cf_warn(t, "%s line is %s cache-line now, and will be unknown in the next version", option,
-                option);
-        text = (char *)by_kinds[BY_LINE].name;
+    k->o.keys = 0;
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+        unsigned by;
+
+        if (!strcmp(part, "line")) {
+            cf_warn(t, "%s line is %s cache-line now, and will be unknown in the next version",
+                    option, option);
+            part = (char *)by_kinds[BY_LINE].name;
+        }
+        by = cf_parse_name(t, option, part, by_kinds, sizeof *by_kinds, BY_KINDS);
+        for (unsigned i = 0; i < k->o.keys; i++)
+            if (same_column(by_kinds[by].words, by_kinds[k->o.by[i]].words))
+                cf_die(t, CF_EXIT_USAGE, "%s: %s and %s have a column in common", option,
+                       by_kinds[k->o.by[i]].name, part);
+        if (k->o.keys == MOST_KEYS)
+            cf_die(t, CF_EXIT_USAGE, "%s: more than %d keys", option, MOST_KEYS);
+        k->o.by[k->o.keys++] = by;
     }
-    k->o.by = cf_parse_name(t, option, text, by_kinds, sizeof *by_kinds, BY_KINDS);
+}
+
+/* The place of a value among those that are added up; appended where it is new. */
+static unsigned pick(const struct cf_tool *t, struct options *o, const char *option,
+                     const char *word)
+{
+    static const char words[] = "accesses bytes loads stores misses hits cost fetches ratio";
+    unsigned class = cf_class_find(word), v;
+    struct picked p = {.kind = VALUE_CLASS, .class = class};
+
+    if (class == CF_CLASSES || class == CF_CLASS_NONE)
+        p = (struct picked){.kind = cf_parse_word(t, option, word, words)};
+    for (v = 0; v < o->values; v++)
+        if (o->value[v].kind == p.kind && o->value[v].class == p.class)
+            return v;
+    if (v == MOST_VALUES)
+        cf_die(t, CF_EXIT_USAGE, "%s: more than %d values", option, MOST_VALUES);
+    o->value[o->values++] = p;
+    return v;
+}
+
+static void set_values(const struct cf_tool *t, void *rank, const char *option, char *text)
+{
+    struct options *o = &((struct rank *)rank)->o;
+    char *rest;
+
+    o->values = 0;
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
+        (void)pick(t, o, option, part);
+    o->shown = o->values;
 }
 
 static void set_classes(const struct cf_tool *t, void *rank, const char *option, char *text)
@@ -88,12 +150,53 @@ static void set_cover(const struct cf_tool *t, void *rank, const char *option, c
     free(list);
 }
 
+/* What the values are made of, and what does not go together. */
+static void check_values(struct rank *k)
+{
+    struct options *o = &k->o;
+    unsigned has[VALUES] = {0};
+
+    o->sort = o->sort_by ? pick(&k->tool, o, "--sort", o->sort_by) : 0;
+    if (o->sort >= o->shown)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--sort %s: is none of --value", o->sort_by);
+    for (unsigned v = 0; v < o->values; v++)
+        has[o->value[v].kind] = 1;
+    if (has[VALUE_RATIO]) {
+        o->misses = pick(&k->tool, o, "--value", "misses");
+        o->accesses = pick(&k->tool, o, "--value", "accesses");
+    }
+    if (o->value[o->sort].kind == VALUE_RATIO && (o->output.picture || o->cover))
+        cf_die(&k->tool, CF_EXIT_USAGE, "--%s is of a sum: --sort by another value than ratio",
+               o->cover ? "cover" : "picture");
+    if (o->ops_given && (has[VALUE_LOADS] || has[VALUE_STORES]))
+        cf_die(&k->tool, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
+    if (o->dist_given + o->classes_given + o->level_given > 1)
+        cf_die(&k->tool, CF_EXIT_USAGE,
+               "of --level, --class and --dist only one can say what a miss is");
+    if (o->classes_given && !has[VALUE_MISSES] && !has[VALUE_RATIO])
+        cf_die(&k->tool, CF_EXIT_USAGE, "--class goes with --value misses");
+    if (o->dist_given && !has[VALUE_MISSES] && !has[VALUE_HITS] && !has[VALUE_RATIO])
+        cf_die(&k->tool, CF_EXIT_USAGE, "--dist goes with --value misses or hits");
+    if (!o->ops_given)
+        o->op[CF_LOAD] = o->op[CF_STORE] = 1;
+    for (unsigned v = 0; v < o->values; v++) {
+        struct picked *p = &o->value[v];
+
+        memcpy(p->op, o->op, sizeof p->op);
+        if (p->kind == VALUE_FETCHES && !o->ops_given)
+            p->op[CF_LOAD] = p->op[CF_STORE] = 0, p->op[CF_IFETCH] = 1;
+        else if (p->kind == VALUE_LOADS || p->kind == VALUE_STORES)
+            p->op[p->kind == VALUE_LOADS ? CF_STORE : CF_LOAD] = 0;
+    }
+}
+
 static void parse(struct rank *k, int argc, char **argv)
 {
     struct options *o = &k->o;
     const struct cf_option table[] = {
         {"by", 0, CF_CALL(set_by, k)},
-        {"value", 0, CF_WORD(&o->value, "accesses bytes loads stores misses hits cost fetches", 0)},
+        {"value", 0, CF_CALL(set_values, k)},
+        {"sort", 0, CF_TEXT(&o->sort_by)},
         {"op", 0, CF_OPS(o->op), .given = &o->ops_given},
         {"level", 0, CF_NUMBER(&o->level, 1, 254), .given = &o->level_given},
         {"class", 0, CF_CALL(set_classes, k), .given = &o->classes_given},
@@ -107,7 +210,11 @@ static void parse(struct rank *k, int argc, char **argv)
         CF_END_INPUT_OPTIONS,
     };
 
-    *o = (struct options){.by = BY_FUNCTION,
+    *o = (struct options){.by[0] = BY_FUNCTION,
+                          .keys = 1,
+                          .value[0].kind = VALUE_ACCESSES,
+                          .values = 1,
+                          .shown = 1,
                           .line_size = 64,
                           .page_size = 4096,
                           .output.sheet = {.width = 900, .height = 500}};
@@ -119,21 +226,7 @@ static void parse(struct rank *k, int argc, char **argv)
     cf_output_check(&k->tool, &o->output);
     if (o->output.picture && o->cover)
         cf_die(&k->tool, CF_EXIT_USAGE, "--picture does not go with --cover");
-    if (k->o.ops_given && (k->o.value == VALUE_LOADS || k->o.value == VALUE_STORES))
-        cf_die(&k->tool, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
-    if (k->o.dist_given + k->o.classes_given + k->o.level_given > 1)
-        cf_die(&k->tool, CF_EXIT_USAGE,
-               "of --level, --class and --dist only one can say what a"
-               " miss is");
-    if (k->o.classes_given && k->o.value != VALUE_MISSES)
-        cf_die(&k->tool, CF_EXIT_USAGE, "--class goes with --value misses");
-    if (k->o.dist_given && k->o.value != VALUE_MISSES && k->o.value != VALUE_HITS)
-        cf_die(&k->tool, CF_EXIT_USAGE, "--dist goes with --value misses or hits");
-    if (!k->o.ops_given) {
-        k->o.op[CF_LOAD] = k->o.value != VALUE_STORES && k->o.value != VALUE_FETCHES;
-        k->o.op[CF_STORE] = k->o.value != VALUE_LOADS && k->o.value != VALUE_FETCHES;
-        k->o.op[CF_IFETCH] = k->o.value == VALUE_FETCHES;
-    }
+    check_values(k);
 }
 
 /* 0, or the exit status when a frame lacked what the value needs. */
@@ -154,8 +247,9 @@ static int run(struct rank *k)
             bad = rank_accesses(k, f);
         } else if (f->table == CF_TASK) {
             bad = rank_tasks(k, f);
-        } else if (f->table == CF_OBJECT && k->o.by == BY_OBJECT) {
-            bad = objects_frame(k->objects, f, k->segment, k->seen, k->counts);
+        } else if (f->table == CF_OBJECT && rank_part(k, BY_OBJECT) >= 0) {
+            bad = objects_frame(k->objects, f, k->segment, k->seen,
+                                k->numbers[rank_part(k, BY_OBJECT)]);
         }
         if (bad < 0)
             cf_out_of_memory(&k->tool);
@@ -171,37 +265,28 @@ static int run(struct rank *k)
 int main(int argc, char **argv)
 {
     static struct rank k;
-    struct item *item;
-    size_t count;
+    struct ranking r;
     int status, end;
 
     cf_tool_init(&k.tool, argc, argv, "cf-rank", usage);
     parse(&k, argc, argv);
     k.reader = cf_tool_reader(&k.tool, argv + optind, argc - optind);
     cf_reader_pieces(k.reader);
-    k.counts = cf_need(&k.tool, cf_counts_new());
-    k.names = cf_need(&k.tool, cf_counts_new());
-    k.objects = cf_need(&k.tool, objects_new());
-    k.value = cf_column_room(&k.tool, sizeof(*k.value));
-    k.key[0] = cf_column_room(&k.tool, sizeof(*k.key[0]));
-    k.key[1] = cf_column_room(&k.tool, sizeof(*k.key[1]));
-    rank_want(&k);
+    rank_begin(&k);
     status = run(&k);
     cf_tool_fit(&k.tool, k.reader);
-    item = cf_need(&k.tool, rank_items(&k, &count));
+    r = rank_items(&k);
     if (k.o.output.picture)
-        rank_draw(&k, item, count);
+        rank_draw(&k, &r);
     if (cf_output_stdout(&k.tool, &k.o.output) != CF_STDOUT_PICTURE) {
         cf_rows_begin(&k.tool);
-        (k.o.cover ? print_cover : print_ranking)(&k, item, count);
+        (k.o.cover ? print_cover : print_ranking)(&k, &r);
     }
-    free(item);
+    free(r.item);
+    free(r.keys);
     end = cf_tool_finish(&k.tool, k.reader, NULL);
     cf_mix_free(&k.mix);
-    cf_counts_free(k.counts);
-    cf_counts_free(k.names);
-    objects_free(k.objects);
-    free(k.sum);
+    rank_end(&k);
     free(k.o.cover);
     return end > status ? end : status;
 }

@@ -82,6 +82,94 @@ strings() {
     strings function 12 accesses '$7' '$4 == "prefetch" || $4 == "load"' --op prefetch,load
 }
 
+@test "several values and keys at once: as awk, sorted by any of them" {
+    awk -F, 'NR > 1 && ($4 == "load" || $4 == "store") {
+        k = $12 "," $13; n[k] += $7; m[k] += $7 * ($16 != 0); c[k] += $7 * ($16 == 3); b[k] += $7 * $5
+    } END { for (k in n) if (n[k]) printf "%s,%d,%d,%.6f,%d,%d\n", k, n[k], m[k], m[k] / n[k], c[k], b[k] }' "$D/in.csv" >sums
+    (($(wc -l <sums) > 1000))
+    local sort
+    for sort in accesses:3 misses:4 ratio:5 conflict:6 bytes:7; do
+        sort -t, -k${sort#*:},${sort#*:}gr -k1,1 -k2,2 sums | awk '{ print NR "," $0 }' >want
+        cf-rank -q --by function,source --value accesses,misses,ratio,conflict,bytes --sort "${sort%:*}" "$D/in.packed.cf" >out.csv
+        if [[ $sort == ratio* ]]; then
+            [[ $(head -n 1 out.csv) == rank,function,source,accesses,misses,miss_ratio,conflict,bytes ]]
+            # equal ratios are printed alike and may differ in the last bit
+            tail -n +2 out.csv | cut -d, -f6 | same <(cut -d, -f6 want) -
+            tail -n +2 out.csv | cut -d, -f2- | sort | same <(sort sums) -
+        else
+            [[ $(head -n 1 out.csv) == rank,function,source,accesses,misses,miss_ratio,conflict,bytes,share_percent,cumulative_percent,knee ]]
+            tail -n +2 out.csv | cut -d, -f1-8 | same want - || fail "$sort"
+            # shares and the knee are those of what sorts
+            awk -F, -v c=$((${sort#*:} + 1)) 'NR > 1 { v[NR - 1] = $c; s[NR - 1] = $9; t += $c; if ($11) k = NR - 1; n = NR - 1 }
+                END { for (i = 1; i <= n; i++) { if ((s[i] - 100 * v[i] / t) ^ 2 > 1e-6) exit 1
+                          x += v[i]; d = x * n - i * t; if (d > most) { most = d; at = i } }
+                      exit !(at == k) }' out.csv
+        fi
+    done
+    # the same sums one by one
+    for sort in accesses misses conflict bytes; do
+        same <(cf-rank -q --by function,source --value $sort --op load,store "$D/in.cf") \
+            <(cf-rank -q --by function,source --value $sort "$D/in.cf")
+    done
+}
+
+@test "keys of parts that are numbers: pages, threads, lines, classes" {
+    cf-rank -q --by class,site,op,cache-line "$D/in.cf" >out.csv
+    [[ $(head -n 1 out.csv) == rank,class,site,op,pid,address,accesses,share_percent,cumulative_percent,knee ]]
+    awk -F, 'NR > 1 && ($4 == "load" || $4 == "store") {
+        for (a = int($6 / 64); a <= int(($6 + $5 - 1) / 64); a++)
+            n[sprintf("%s,%s,%s,%d,0x%x", $16 == 0 ? "none" : $16 == 1 ? "compulsory" : $16 == 2 ? "capacity" : "conflict", $11, $4, $2, a * 64)] += $7
+    } END { for (k in n) if (n[k]) print k "," n[k] }' "$D/in.csv" | sort >want
+    tail -n +2 out.csv | cut -d, -f2-7 | sort | same want -
+    awk -F, 'NR > 1 && ($4 == "load" || $4 == "store") { n[$8 "," $9 "," $2 "," $3] += $7 }
+        END { for (k in n) if (n[k]) print k "," n[k] }' "$D/in.csv" | sort >want
+    cf-rank -q --by page,thread "$D/in.cf" | sed 's/"worker, two"//' | tail -n +2 | cut -d, -f2-5,7 | sort | same want -
+    # the process of a line and of a thread is one column
+    awk -F, 'NR > 1 && ($4 == "load" || $4 == "store") {
+        for (a = int($6 / 64); a <= int(($6 + $5 - 1) / 64); a++) n[sprintf("%d,0x%x,%d", $2, a * 64, $3)] += $7
+    } END { for (k in n) if (n[k]) print k "," n[k] }' "$D/in.csv" | sort >want
+    cf-rank -q --by cache-line,thread "$D/in.cf" | sed 's/"worker, two"//' >out.csv
+    [[ $(head -n 1 out.csv) == rank,pid,address,tid,name,accesses,* ]]
+    tail -n +2 out.csv | cut -d, -f2-4,6 | sort | same want -
+    # objects keep their details as the second part
+    cf-rank -q --by op,object "$D/in.cf" >got
+    grep -q ',load,12,0xc000,192,site5,' got
+    run -2 cf-rank --by page,region
+    has "page and region have a column in common"
+    run -2 cf-rank --by thread,process
+    run -2 cf-rank --by function,function
+    run -2 cf-rank --by function,source,op,class,thread
+    has "more than 4 keys"
+}
+
+@test "a ratio of no accesses is empty; of a ratio there is no share, no cover and no picture" {
+    printf 'time,op,addr,function,hit,insns\n1,load,1,a,255,0\n2,load,1,a,1,0\n3,ifetch,1,b,1,5\n4,load,9,c,1,0\n' >a.csv
+    stream a.cf a.csv
+    run -0 --separate-stderr cf-rank --value ratio,fetches a.cf
+    is "rank,function,miss_ratio,instructions
+1,a,0.500000,0
+2,c,0.000000,0
+3,b,,5"
+    [[ ! $stderr ]]
+    run -0 cf-rank -q --value fetches,ratio a.cf
+    is "rank,function,instructions,miss_ratio,share_percent,cumulative_percent,knee
+1,b,5,,100.000,100.000,1
+2,a,0,0.500000,0.000,100.000,0
+3,c,0,0.000000,0.000,100.000,0"
+    run -2 cf-rank --value ratio --cover a.cf
+    has "--cover is of a sum"
+    run -2 cf-rank --value ratio,misses --picture p.png a.cf
+    [[ ! -e p.png ]]
+    run -0 cf-rank -q --value ratio,misses --sort misses --cover=100 a.cf
+    is "share_percent,count,of
+100,1,2"
+    run -2 cf-rank --value misses --sort hits a.cf
+    has "is none of --value"
+    run -2 cf-rank --value misses,nonsense a.cf
+    run -1 cf-rank --value conflict a.cf
+    has "'class'"
+}
+
 @test "misses without classes are those that went to memory; hardware's level is taken last" {
     printf 'time,op,addr,function,hit\n1,load,1,a,255\n2,load,1,b,1\n3,store,1,b,255\n4,load,1,b,255\n' >a.csv
     stream a.cf a.csv

@@ -148,6 +148,40 @@ int cf_counts_add(struct cf_counts *c, const uint64_t *a, const uint64_t *b, con
     return 0;
 }
 
+int cf_counts_number(struct cf_counts *c, const uint64_t *a, const uint64_t *b,
+                     const uint64_t *some, size_t rows, uint32_t *number)
+{
+    size_t i = 0;
+
+    while (i < rows) {
+        size_t row[BLOCK + 1], at[BLOCK], n = 0; /* the first of each run of equal keys */
+        uint64_t any[BLOCK];
+
+        if (c->size >= UINT32_MAX - BLOCK || make_room(c, BLOCK) != 0)
+            return -1;
+        for (; i < rows && n < BLOCK; n++) {
+            const uint64_t one = a[i], two = b[i];
+
+            row[n] = i;
+            any[n] = some[i];
+            for (i++; i < rows && b[i] == two && a[i] == one; i++)
+                any[n] |= some[i];
+            at[n] = home(c, one, two);
+            __builtin_prefetch(&c->slot[at[n]], 1);
+        }
+        row[n] = i;
+        for (size_t k = 0; k < n; k++) {
+            uint64_t *value = any[k] ? value_at(c, at[k], a[row[k]], b[row[k]]) : NULL;
+
+            if (value && !*value)
+                *value = c->size;
+            for (size_t r = row[k]; r < row[k + 1]; r++)
+                number[r] = value ? (uint32_t)(*value - 1) : 0;
+        }
+    }
+    return 0;
+}
+
 size_t cf_counts_size(const struct cf_counts *c)
 {
     return c->size;

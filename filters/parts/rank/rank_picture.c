@@ -8,36 +8,48 @@
 #include "filters/parts/rank/rank.h"
 #include "filters/picture/chart.h"
 
-static char *name_of(const struct rank *k, const struct item *i)
+static void print_name(FILE *out, const struct rank *k, enum by by, const struct key *i)
 {
-    const struct details *d = k->o.by == BY_OBJECT ? objects_get(k->objects, i->a, i->b) : NULL;
-    const char *op = k->o.by == BY_OP ? cf_op_name((unsigned)i->a) : NULL;
-    char *name = NULL;
-    int n;
+    const struct details *d = by == BY_OBJECT ? objects_get(k->objects, i->a, i->b) : NULL;
+    const char *code = by == BY_OP      ? cf_op_name((unsigned)i->a)
+                       : by == BY_CLASS ? cf_class_name((unsigned)i->a)
+                                        : NULL;
 
-    switch (k->o.by) {
+    switch (by) {
     case BY_PAGE:
-        n = asprintf(&name, "%s, page %" PRIu64, i->text, i->b);
+        fprintf(out, "%s, page %" PRIu64, i->text, i->b);
         break;
     case BY_OBJECT:
-        n = asprintf(&name, "%s, object %" PRIu64, d ? cf_reader_text(k->reader, d->site) : "",
-                     i->b);
+        fprintf(out, "%s, object %" PRIu64, d ? cf_reader_text(k->reader, d->site) : "", i->b);
         break;
     case BY_THREAD:
-        n = asprintf(&name, "%s (%" PRIu64 ", %" PRIu64 ")", task_name(k, i), i->a, i->b);
+        fprintf(out, "%s (%" PRIu64 ", %" PRIu64 ")", task_name(k, by, i), i->a, i->b);
         break;
     case BY_PROCESS:
-        n = asprintf(&name, "%s (%" PRIu64 ")", task_name(k, i), i->b);
+        fprintf(out, "%s (%" PRIu64 ")", task_name(k, by, i), i->b);
         break;
     case BY_LINE:
-        n = asprintf(&name, "0x%" PRIx64, i->b);
+        fprintf(out, "0x%" PRIx64, i->b);
         break;
     default:
-        n = op        ? asprintf(&name, "%s", op)
-            : i->text ? asprintf(&name, "%s", *i->text ? i->text : "[unknown]")
-                      : asprintf(&name, "%" PRIu64, i->a);
+        if (code || i->text)
+            fputs(code ? code : *i->text ? i->text : "[unknown]", out);
+        else
+            fprintf(out, "%" PRIu64, i->a);
     }
-    return cf_need(&k->tool, n < 0 ? NULL : name);
+}
+
+static char *name_of(const struct rank *k, const struct item *i)
+{
+    char *name = NULL;
+    size_t length;
+    FILE *out = cf_need(&k->tool, open_memstream(&name, &length));
+
+    for (unsigned part = 0; part < k->o.keys; part++) {
+        fputs(part ? ", " : "", out);
+        print_name(out, k, k->o.by[part], &i->key[part]);
+    }
+    return fclose(out) == 0 ? name : cf_need(&k->tool, NULL);
 }
 
 static int no_page(const void *what, FILE *out)
@@ -47,24 +59,25 @@ static int no_page(const void *what, FILE *out)
     return -1;
 }
 
-void rank_draw(const struct rank *k, const struct item *item, size_t count)
+void rank_draw(const struct rank *k, const struct ranking *r)
 {
     static const struct cf_drawings drawings = {cf_bars_picture, no_page, NULL};
     const size_t most = k->o.top < BARS ? (size_t)k->o.top : BARS;
-    struct cf_bars b = {.count = count < most ? count : most};
+    const char *value_of = value_name(&k->o.value[k->o.sort]);
+    struct cf_bars b = {.count = r->count < most ? r->count : most};
     char title[128], *name[BARS];
     double value[BARS];
 
-    for (size_t i = 0; i < count; i++)
-        b.total += (double)item[i].value;
+    for (size_t i = 0; i < r->count; i++)
+        b.total += (double)r->item[i].sum[k->o.sort];
     for (size_t i = 0; i < b.count; i++) {
-        name[i] = name_of(k, &item[i]);
-        value[i] = (double)item[i].value;
+        name[i] = name_of(k, &r->item[i]);
+        value[i] = (double)r->item[i].sum[k->o.sort];
     }
-    snprintf(title, sizeof title, "%s by %s", by_kinds[k->o.by].plural, value_name[k->o.value]);
+    snprintf(title, sizeof title, "%s by %s", rank_plural(k), value_of);
     title[0] = (char)(title[0] - 'a' + 'A');
-    snprintf(b.summary, sizeof b.summary, "the greatest of %zu, with their shares of all %s", count,
-             value_name[k->o.value]);
+    snprintf(b.summary, sizeof b.summary, "the greatest of %zu, with their shares of all %s",
+             r->count, value_of);
     b.title = title;
     b.name = (const char *const *)name;
     b.value = value;
