@@ -651,8 +651,25 @@ work,0
 
     strip full -o bin/bare
     lines_agree_function bin/bare
+    # Of functions without a symbol the table for unwinding knows where they begin.
+    nm full | awk '$3 ~ /^(main|work|xalloc)$/ { sub(/^0*/, "", $1); print "bare+0x" $1 "," }' |
+        sort | same - got
+    (($(wc -l <got) >= 3))
+    # A table that is not sorted, or too long, or cut off, names nothing wrongly.
+    local at
+    at=$(($(readelf -lW bin/bare | awk '$1 == "GNU_EH_FRAME" { print $2 }')))
+    cp bin/bare bare.keep
+    printf '\xff\xff\xff\x7f' | dd of=bin/bare bs=1 seek=$((at + 8)) conv=notrunc status=none
+    lines_agree_function bin/bare
+    grep -q '^bare+0x' got
+    head -c 4096 /dev/urandom | dd of=bin/bare bs=1 seek=$((at + 12)) count=200 conv=notrunc status=none
+    every_insn bin/bare $((0x555555554000)) full
+    resolve insns.cf
+    printf '\x03' | dd of=bin/bare bs=1 seek=$at conv=notrunc status=none
+    lines_agree_function bin/bare
     [[ ! -s got ]]
     has "0 with function" "$(cat summary)"
+    mv bare.keep bin/bare
 
     objcopy --only-keep-debug full bin/linked.debug
     strip full -o bin/linked
@@ -883,6 +900,33 @@ alone
 _Zebra
 plain
 next(int)::last"
+}
+
+@test "functions of C++ without debug information have readable names" {
+    command -v g++ >/dev/null || skip "no C++ compiler"
+    cat >f.cc <<'END'
+namespace app {
+struct Pool { int take(int n); };
+__attribute__((noinline)) int Pool::take(int n) { return n + 1; }
+template <class T> __attribute__((noinline)) T twice(T x) { return x + x; }
+}
+extern "C" __attribute__((noinline)) int _Zebra(int n) { return n - 1; }
+int main(int n, char **) { app::Pool p; return p.take(n) + app::twice(n) + _Zebra(n); }
+END
+    g++ -O1 -fPIE -pie f.cc -o f
+    { echo $maps_header && elf_maps f 0x100000; } >maps.csv
+    {
+        echo time,pid,op,size,addr,pc
+        for name in _ZN3app4Pool4takeEi _ZN3app5twiceIiEET_S1_ _Zebra main; do
+            echo "1,1,load,4,0,$((0x100000 + 0x$(nm f | awk -v name=$name '$3 == name { print $1 }')))"
+        done
+    } | stream in.cf --with map=maps.csv
+    resolve in.cf
+    run -0 shown function
+    is "app::Pool::take(int)
+int app::twice<int>(int)
+_Zebra
+main"
 }
 
 @test "files that are no programs, devices and FIFOs as mapped names do no harm" {

@@ -183,7 +183,7 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
         return (struct code_place){0, 0};
     if (is_new) {
         unsigned count = symbols_places(g->symbols, pc - g->bias, places);
-        const char *function = places[count - 1].function;
+        const char *function = symbols_readable(g->symbols, places[count - 1].function);
         k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
         k->place.source = source_id(p, &places[0]);
     }
@@ -259,7 +259,7 @@ static void frame_text(struct places *p, struct text *t, const struct place *pla
     const char *name = p->r->names.at[g->name].text, *slash = strrchr(name, '/');
 
     if (place->function) {
-        text_add(t, place->function);
+        text_add(t, symbols_readable(g->symbols, place->function));
     } else {
         snprintf(number, sizeof number, "+0x%llx", (unsigned long long)address);
         text_add(t, slash ? slash + 1 : name);
@@ -309,7 +309,7 @@ static struct known *frame_of(struct places *p, const struct region *g, uint64_t
     k->text = strdup(buffer);
     if (!k->text)
         p->r->failed = 1;
-    const char *function = places[count - 1].function;
+    const char *function = symbols_readable(g->symbols, places[count - 1].function);
     k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
     k->place.source = source_id(p, &places[from]);
     return k;

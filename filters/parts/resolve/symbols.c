@@ -31,11 +31,13 @@ void symbols_close(struct symbols *s)
     free(s->functions.at);
     free(s->variables.at);
     free(s->stubs.at);
+    free(s->unnamed.at);
     cf_intervals_free(s->variable_set);
     if (s->dwfl)
         dwfl_end(s->dwfl);
     free(s->debug_path);
     free(s->file);
+    free(s->name);
     free(s->segments);
     free(s);
 }
@@ -172,6 +174,58 @@ static void read_stubs(struct symbols *s)
     spans_disjoin(&s->stubs);
 }
 
+static uint32_t unwind_word(const char *at, int swap)
+{
+    uint32_t word;
+
+    memcpy(&word, at, sizeof word);
+    return swap ? __builtin_bswap32(word) : word;
+}
+
+/* Functions that no symbol names, by the table of the unwinder (Linux Standard Base 5.0, Core,
+   section 10.6.2): "program+0x1040", where the function begins. It is sorted, and refers to its own
+   address with 32 bits in every program that a compiler for Linux makes. */
+static void read_unwind_table(struct symbols *s)
+{
+    enum { HEAD = 12, ENTRY = 8, PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b };
+    Dwarf_Addr bias;
+    Elf *elf = s->debug_only ? NULL : dwfl_module_getelf(s->module, &bias);
+    size_t headers;
+    GElf_Phdr h = {0};
+
+    if (!elf || elf_getphdrnum(elf, &headers) != 0)
+        return;
+    for (size_t i = 0; i < headers && h.p_type != PT_GNU_EH_FRAME; i++)
+        if (!gelf_getphdr(elf, (int)i, &h))
+            return;
+    if (h.p_type != PT_GNU_EH_FRAME || h.p_filesz < HEAD)
+        return;
+    const Elf_Data *d = elf_getdata_rawchunk(elf, (int64_t)h.p_offset, h.p_filesz, ELF_T_BYTE);
+    const unsigned char head[] = {1, PCREL_SDATA4, UDATA4, DATAREL_SDATA4};
+    if (!d || memcmp(d->d_buf, head, sizeof head) != 0)
+        return;
+    const char *table = (const char *)d->d_buf + HEAD;
+    const int swap = elf_getident(elf, NULL)[EI_DATA] !=
+                     (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
+    size_t count = (h.p_filesz - HEAD) / ENTRY, own = unwind_word(table - 4, swap);
+    count = own < count ? own : count;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t start = h.p_vaddr + (uint64_t)(int32_t)unwind_word(table + i * ENTRY, swap);
+        const uint64_t end =
+            i + 1 < count
+                ? h.p_vaddr + (uint64_t)(int32_t)unwind_word(table + (i + 1) * ENTRY, swap)
+                : symbols_end(s);
+        char *name = NULL;
+        if (start >= end || end > symbols_end(s) || span_find(&s->stubs, start) ||
+            span_find(&s->functions, start) ||
+            asprintf(&name, "%s+0x%llx", s->name, (unsigned long long)start) < 0)
+            continue;
+        span_add(&s->unnamed,
+                 (struct span){.start = start, .end = end, .name = texts_keep(&s->kept, name)});
+    }
+    spans_disjoin(&s->unnamed);
+}
+
 static void read_symbols(struct symbols *s)
 {
     if (s->symbols_read)
@@ -184,6 +238,7 @@ static void read_symbols(struct symbols *s)
     disjoin_functions(&s->functions);
     spans_disjoin(&s->variables);
     read_stubs(s);
+    read_unwind_table(s);
     s->variable_set = cf_intervals_new(4);
     for (size_t i = 0; s->variable_set && i < s->variables.count; i++) {
         const struct span *v = &s->variables.at[i];
@@ -192,9 +247,9 @@ static void read_symbols(struct symbols *s)
     symbols_check(s);
 }
 
-/* "space::Class::member" of a name as a C++ compiler makes it, by the C++ library where there is
-   one: it is not linked, since only names of such programs need it, on machines that have it. */
-static const char *qualified_name(struct symbols *s, const char *name)
+/* By the C++ library where there is one: it is not linked, since only names of such programs need
+   it, on machines that have it. */
+const char *symbols_readable(struct symbols *s, const char *name)
 {
     static char *(*demangle)(const char *, char *, size_t *, int *);
     static void *library; /* stays until the program ends */
@@ -202,7 +257,7 @@ static const char *qualified_name(struct symbols *s, const char *name)
     const char *made;
     int status;
 
-    if (strncmp(name, "_Z", 2) != 0)
+    if (!name || strncmp(name, "_Z", 2) != 0)
         return name;
     if (!asked) {
         library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
@@ -210,7 +265,7 @@ static const char *qualified_name(struct symbols *s, const char *name)
         if (library)
             *(void **)&demangle = dlsym(library, "__cxa_demangle");
     }
-    made = texts_keep(&s->kept, demangle ? demangle(name, NULL, NULL, &status) : NULL);
+    made = texts_keep(&s->recent, demangle ? demangle(name, NULL, NULL, &status) : NULL);
     return made ? made : name;
 }
 
@@ -225,7 +280,7 @@ uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t addre
     struct span *v = &s->variables.at[cf_intervals_slots(s->variable_set)[slot].value];
     if (!v->text) {
         symbols_begin();
-        v->text = cf_writer_string(w, qualified_name(s, v->name));
+        v->text = cf_writer_string(w, symbols_readable(s, v->name));
         symbols_check(s);
     }
     return v->text;
@@ -245,6 +300,8 @@ unsigned symbols_places(struct symbols *s, uint64_t address, struct place *place
         const struct span *f = span_find(&s->functions, address);
         if (!f)
             f = span_find(&s->stubs, address);
+        if (!f)
+            f = span_find(&s->unnamed, address);
         places[count - 1].function = f ? f->name : NULL;
     }
     return count;

@@ -64,6 +64,10 @@ uint64_t symbols_end(const struct symbols *s);
    really contains it, always; their number, 1 to MAX_PLACES. The texts last until the next call. */
 unsigned symbols_places(struct symbols *s, uint64_t address, struct place *places);
 
+/* "space::Class::member(int)" of a name as a C++ compiler makes it; other names, NULL too, as they
+   are. The text lasts until the next call of symbols_places(). */
+const char *symbols_readable(struct symbols *s, const char *name);
+
 /* String id of the name of the variable at the address, 0 if none. `w` is always the same. */
 uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key);
 

@@ -232,8 +232,9 @@ struct symbols *symbols_open(const char *path, const char *build, const struct w
     *other = 0;
     symbols_begin();
     s = calloc(1, sizeof *s);
-    if (!s || asprintf(&s->file, "%s%s", where->sysroot ? where->sysroot : "", path) < 0) {
-        free(s);
+    if (!s || asprintf(&s->file, "%s%s", where->sysroot ? where->sysroot : "", path) < 0 ||
+        !(s->name = strdup(strrchr(path, '/') ? strrchr(path, '/') + 1 : path))) {
+        symbols_close(s);
         where->refused(where->arg, path, strerrordesc_np(ENOMEM));
         return NULL;
     }

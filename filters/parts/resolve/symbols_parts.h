@@ -45,6 +45,7 @@ struct texts {
 struct symbols {
     const struct where *where;
     char *file;  /* as it was opened, or found */
+    char *name;  /* the last component of the path that was asked for */
     int refused; /* where->refused() was called */
     struct segment *segments;
     unsigned segment_count;
@@ -60,7 +61,8 @@ struct symbols {
     int symbols_read, units_read;
     struct spans functions, variables;
     struct cf_intervals *variable_set;
-    struct spans stubs; /* sections of the procedure linkage table */
+    struct spans stubs;   /* sections of the procedure linkage table */
+    struct spans unnamed; /* functions without a symbol */
 
     struct unit *units;
     size_t unit_count, unit_room;
