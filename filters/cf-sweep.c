@@ -4,8 +4,8 @@
  *
  * In: any stream with accesses. Out: CSV, a row for each number of sets and ways and each line
  * size. All of them come from one simulation a line size (Hill and Smith 1989: see
- * allassoc.h). Memory: at most 16 bytes for each line of the largest cache of each number of
- * sets, and 32 bytes a process; nothing that grows with the stream.
+ * allassoc.h). Memory: at most 12 bytes for each line of the largest cache of each number of
+ * sets, its ways a power of two from 16, and 32 bytes a process; nothing grows with the stream.
  */
 #include <inttypes.h>
 #include <stdlib.h>

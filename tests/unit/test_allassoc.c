@@ -2,7 +2,7 @@
 /*
  * test_allassoc: places in the lists of the sets against a slow list for each set, and misses
  * against caches that are simulated one by one; the code for each processor;
- * numbers of sets that divide each other or not, 1 to 100 ways, lines that are equal in many bits.
+ * numbers of sets that divide each other or not, 1 to 1024 ways, lines that are equal in many bits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "filters/engine/cache/cache.h"
 #include "tap.h"
 
-enum { MOST = 4000, MOST_WAYS = 100, MOST_SETS = 1024 };
+enum { MOST = 4000, MOST_WAYS = 1024, MOST_SETS = 1024, MOST_LINES = 100 * MOST_SETS };
 
 static uint64_t state = 1;
 
@@ -55,34 +55,66 @@ static void make(unsigned style, uint32_t count)
 }
 
 static uint64_t at[MOST_WAYS + 1];
-static struct {
-    uint64_t line[MOST_WAYS];
-    uint32_t used;
-} list[MOST_SETS];
+static uint64_t lists[MOST_LINES];
+static uint32_t used[MOST_SETS];
 
 static void slow(uint32_t sets, uint32_t ways, uint32_t count)
 {
     memset(at, 0, sizeof(at));
-    memset(list, 0, sizeof(list));
+    memset(used, 0, sizeof(used));
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t set = (uint32_t)(line[i] % sets);
+        uint64_t *list = lists + set * ways;
         uint32_t place = 0;
 
-        while (place < list[set].used && list[set].line[place] != line[i])
+        while (place < used[set] && list[place] != line[i])
             place++;
-        at[place < list[set].used ? place : ways]++;
-        if (place == list[set].used && list[set].used < ways)
-            list[set].used++;
+        at[place < used[set] ? place : ways]++;
+        if (place == used[set] && used[set] < ways)
+            used[set]++;
         if (place == ways)
             place--;
-        memmove(list[set].line + 1, list[set].line, place * sizeof(uint64_t));
-        list[set].line[0] = line[i];
+        memmove(list + 1, list, place * sizeof(uint64_t));
+        list[0] = line[i];
     }
 }
 
 /* For which processors the code is run. */
 enum { MODES = 3 };
 static const char *const mode_name[MODES] = {"avx512", "avx2", "base"};
+
+static unsigned bad[MODES];
+
+/* All places of `count` references, for n numbers of sets. */
+static void compare(const uint32_t *sets, unsigned n, uint32_t ways, uint32_t count, unsigned round)
+{
+    struct cf_allassoc *a[MODES];
+
+    for (unsigned mode = 0; mode < MODES; mode++) {
+        setenv("CF_CPU", mode_name[mode], 1);
+        a[mode] = cf_allassoc_new(sets, n, ways);
+        for (uint32_t i = 0; i < count;) {
+            const uint32_t piece = 1 + next() % (count - i);
+
+            cf_allassoc_run(a[mode], line + i, piece);
+            i += piece;
+        }
+    }
+    for (unsigned k = 0; k < n; k++) {
+        slow(sets[k], ways, count);
+        for (unsigned mode = 0; mode < MODES; mode++) {
+            int good = cf_allassoc_misses(a[mode], k, ways) == at[ways] &&
+                       cf_allassoc_misses(a[mode], k, 0) == count;
+
+            for (uint32_t p = 0; p <= ways; p++)
+                good &= cf_allassoc_at(a[mode], k, p) == at[p];
+            if (!good && !bad[mode]++)
+                note("%s: round %u, %u sets, %u ways", mode_name[mode], round, sets[k], ways);
+        }
+    }
+    for (unsigned mode = 0; mode < MODES; mode++)
+        cf_allassoc_free(a[mode]);
+}
 
 static void places(void)
 {
@@ -91,42 +123,22 @@ static void places(void)
                                          {5, 10, 20, 21, 64, 128},
                                          {1, 64, 65, 130, 650, 1000},
                                          {2, 3, 4, 6, 8, 12}};
+    static const uint32_t chain[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
     static const uint32_t ways[] = {1, 2, 3, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100};
-    unsigned bad[MODES] = {0};
+    static const uint32_t many[] = {128, 129, 511, 512, 1000, 1023, 1024};
     enum { ROUNDS = 3000 };
 
     for (unsigned round = 0; round < ROUNDS; round++) {
         const uint32_t *sets = choice[next() % 5];
         const uint32_t w = ways[next() % 14], count = next() % MOST;
         const unsigned n = 1 + next() % 6, from = next() % (7 - n);
-        struct cf_allassoc *a[MODES];
 
-        make(round % 6, count);
-        for (unsigned mode = 0; mode < MODES; mode++) {
-            setenv("CF_CPU", mode_name[mode], 1);
-            a[mode] = cf_allassoc_new(sets + from, n, w);
-            for (uint32_t i = 0; i < count;) {
-                const uint32_t piece = 1 + next() % (count - i);
-
-                cf_allassoc_run(a[mode], line + i, piece);
-                i += piece;
-            }
-        }
-        for (unsigned k = 0; k < n; k++) {
-            slow(sets[from + k], w, count);
-            for (unsigned mode = 0; mode < MODES; mode++) {
-                int good = cf_allassoc_misses(a[mode], k, w) == at[w] &&
-                           cf_allassoc_misses(a[mode], k, 0) == count;
-
-                for (uint32_t p = 0; p <= w; p++)
-                    good &= cf_allassoc_at(a[mode], k, p) == at[p];
-                if (!good && !bad[mode]++)
-                    note("%s: round %u, %u sets, %u ways", mode_name[mode], round, sets[from + k],
-                         w);
-            }
-        }
-        for (unsigned mode = 0; mode < MODES; mode++)
-            cf_allassoc_free(a[mode]);
+        make(round % 6, MOST);
+        compare(sets + from, n, w, count, round);
+        if (round % 49)
+            continue;
+        compare(chain, 11, w, MOST, round);
+        compare(choice[4], 6, many[next() % 7], MOST, round);
     }
     for (unsigned mode = 0; mode < MODES; mode++)
         is_u64(bad[mode], 0, "%d traces have the places of a slow list: %s", ROUNDS,

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * allassoc.c - misses of every associativity in one pass (see allassoc.h): the plain code, and
- * what surrounds that of allassoc_simd.c.
- *
- * A list stands in an array of twice its length. It begins at `head`, so that a new line is put in
- * front by writing it there; where there is no room in front, the list moves to the array's end.
- *
- * Take numbers of sets that divide each other. The place of a line in its list falls, or stays, as
- * the sets become more. So a reference is looked for from the most sets to the fewest: as long as
- * the line comes first, nothing changes; then it is found further back, and moves to the front;
- * and once it is not found, it will not be found in what remains either, and is put in front.
+ * allassoc.c - misses of every associativity in one pass (see allassoc.h): the lists, made and
+ * freed, and the counts; how references move in them is in allassoc_simd.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +15,6 @@ static void *all_ones(size_t bytes)
     bytes = (bytes + 63) / 64 * 64;
     p = aligned_alloc(64, bytes);
     return p ? memset(p, 0xff, bytes) : NULL;
-}
-
-/* Empty lists of lines. -1 without memory. */
-static int make_lines(struct cf_allassoc_sets *s, uint32_t room)
-{
-    s->line = all_ones((size_t)s->sets * 2 * room * sizeof(*s->line));
-    s->head = malloc(s->sets * sizeof(*s->head));
-    if (!s->line || !s->head)
-        return -1;
-    for (uint32_t i = 0; i < s->sets; i++)
-        s->head[i] = (uint16_t)room;
-    return 0;
 }
 
 /* Empty lists of names; for the most sets that share names, those of the empty ways. `fewest` are
@@ -85,13 +65,11 @@ static int make_sets(struct cf_allassoc *a, const uint32_t *sets)
         s->sets = sets[k];
         s->index = cf_sets(sets[k]);
         s->top = k + 1 < a->count && sets[k + 1] % sets[k] == 0 ? s[1].top : k;
-        s->found = calloc(a->room, sizeof(*s->found));
-        if (!s->found || (!a->vector && make_lines(s, a->room) != 0))
+        s->found = calloc(a->room + 1, sizeof(*s->found));
+        if (!s->found)
             return -1;
     }
-    for (unsigned k = 0; k < a->count; k++)
-        a->set[k].bottom = k && a->set[k - 1].top >= k ? a->set[k - 1].bottom : k;
-    for (int k = 0; a->vector && k < (int)a->count; k++) {
+    for (int k = 0; k < (int)a->count; k++) {
         k = share_names(a, (unsigned)k);
         if (k < 0)
             return -1;
@@ -112,12 +90,13 @@ struct cf_allassoc *cf_allassoc_new(const uint32_t *sets, unsigned count, uint32
     if (!a)
         return NULL;
     a->count = count;
-    a->ways = a->room = ways;
+    a->ways = ways;
+    a->run = CF_SIMD_CHOICE(cf_allassoc_run);
+    for (a->room = 16; a->room < ways;)
+        a->room *= 2;
 #ifdef __x86_64__
-    if (cf_cpu() >= CF_CPU_AVX2 && ways <= 64) {
-        a->vector = cf_cpu() == CF_CPU_AVX2 ? cf_allassoc_vectors_avx2 : cf_allassoc_vectors_avx512;
-        a->room = ways <= 32 ? 32 : 64;
-    }
+    if (a->room == 16 && cf_cpu() == CF_CPU_AVX512) /* half a vector */
+        a->run = cf_allassoc_run_avx2;
 #endif
     if (make_sets(a, sets) != 0) {
         cf_allassoc_free(a);
@@ -131,8 +110,6 @@ void cf_allassoc_free(struct cf_allassoc *a)
     if (!a)
         return;
     for (unsigned k = 0; k < a->count; k++) {
-        free(a->set[k].line);
-        free(a->set[k].head);
         free(a->set[k].name);
         free(a->set[k].way);
         free(a->set[k].tag);
@@ -141,80 +118,17 @@ void cf_allassoc_free(struct cf_allassoc *a)
     free(a);
 }
 
-/* Looks for a line behind the first and moves it to the front: its place, or 0. */
-static inline uint32_t find(uint64_t *list, uint32_t room, uint64_t line)
-{
-    for (uint32_t place = 1; place < room; place++)
-        if (list[place] == line) {
-            memmove(list + 1, list, place * sizeof(*list));
-            list[0] = line;
-            return place;
-        }
-    return 0;
-}
-
-/* Puts a line in front of a list that does not hold it. */
-static inline void push(uint64_t *array, uint32_t room, uint16_t *head, uint64_t line)
-{
-    if (!*head) {
-        memcpy(array + room, array, room * sizeof(*array));
-        *head = (uint16_t)room;
-    }
-    array[--*head] = line;
-}
-
-/* One reference in the chain of numbers of sets from `bottom` to `top`. */
-static inline void one_reference(struct cf_allassoc_sets *set, int bottom, int top, uint32_t room,
-                                 uint64_t line)
-{
-    int k = top;
-
-    for (; k >= bottom; k--) {
-        const uint64_t i = cf_sets_index(&set[k].index, line);
-
-        if (set[k].line[2 * room * i + set[k].head[i]] != line)
-            break;
-    }
-    if (k < top)
-        set[k + 1].first++;
-    for (; k >= bottom; k--) {
-        const uint64_t i = cf_sets_index(&set[k].index, line);
-        const uint32_t place = find(set[k].line + 2 * room * i + set[k].head[i], room, line);
-
-        if (!place)
-            break;
-        set[k].found[place]++;
-    }
-    for (; k >= bottom; k--) {
-        const uint64_t i = cf_sets_index(&set[k].index, line);
-
-        push(set[k].line + 2 * room * i, room, &set[k].head[i], line);
-    }
-}
-
 void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count)
 {
     a->references += count;
-    if (a->vector) {
-        a->vector(a, line, count);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        for (unsigned k = 0; k < a->count; k = a->set[k].top + 1)
-            one_reference(a->set, (int)k, (int)a->set[k].top, a->room, line[i]);
+    a->run(a, line, count);
 }
 
 uint64_t cf_allassoc_at(const struct cf_allassoc *a, unsigned k, uint32_t place)
 {
-    const struct cf_allassoc_sets *set = a->set;
-    uint64_t sum;
-
     if (place >= a->ways)
         return place == a->ways ? cf_allassoc_misses(a, k, place) : 0;
-    sum = set[k].found[place];
-    for (unsigned fewer = set[k].bottom; !place && fewer <= k; fewer++)
-        sum += set[fewer].first;
-    return sum;
+    return a->set[k].found[place];
 }
 
 uint64_t cf_allassoc_misses(const struct cf_allassoc *a, unsigned k, uint32_t ways)

@@ -15,8 +15,8 @@
  * Compulsory misses are among the misses; counting them apart takes memory for every line that
  * was ever seen, and is left to the caller.
  *
- * Memory, whatever the trace: 2 to 12 bytes a line of the largest cache of each number of sets with
- * vector code, where the ways count as 32 or 64; 16 without.
+ * Memory, whatever the trace: 2 to 12 bytes a line of the largest cache of each number of sets,
+ * where the ways count as a power of two from 16.
  */
 #ifndef CF_ALLASSOC_H
 #define CF_ALLASSOC_H

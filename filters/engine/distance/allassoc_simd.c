@@ -9,293 +9,215 @@
  * its line falls out of the list for the most sets; from all others the line has fallen out by
  * then, or falls out with the same reference.
  *
- * A list always begins at the same place, and moving all of it costs little: the names up to the
- * one that was found, or all, take the name of their left neighbour. There is no branch that
- * depends on the outcome, and places are counted in a vector that has a counter for each.
+ * A list always begins at the same place, and moving it costs little: the names up to the one that
+ * was found, or all, take the name of their left neighbour. As long as a list is one block of
+ * names, no branch depends on the outcome.
  *
- * References are taken in batches, the most sets first, then a few numbers of sets at a time so
- * that their work overlaps, from the fewest sets; those that came first in their list are left out
- * for the rest of the chain.
- *
- * With these cf-sweep takes 2.5 to 4 times (AVX-512) or 1.7 to 2 times (AVX2) less than without.
- * By vectors of 128 bits it took 1.4 times as long: there is the plain code alone.
+ * References are taken in batches, the most sets first, where nearly all come first in their list;
+ * then several numbers of sets at a time so that their work overlaps, from the fewest sets; those
+ * that came first in their list are left out for the rest of the chain.
  */
 #include "filters/engine/distance/allassoc_parts.h"
 #include "formats/base/cf_simd.h"
 
-#if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
-
 enum {
-    NAMES = 32, /* that are looked at at a time: one vector or several */
     BATCH = 1024,
-    GROUP = 5,
+    GROUP = 7, /* numbers of sets */
+    LANES = CF_LANES * 4,
+    BLOCK = LANES > 16 ? LANES : 16, /* names that are looked at at a time: a vector or two */
+    PARTS = BLOCK / LANES,
+#ifdef CF_SIMD_AVX2
+    BITS = 2, /* of what equal() returns, for each name */
+#else
+    BITS = 1,
+#endif
 };
 
 /* What is looked for when a line is nowhere: no list has this name. */
 #define NOWHERE 0xfffe
 
-/* References that are still looked for. */
+/* References, and which of them are still looked for. */
 struct batch {
     uint32_t count;
-    uint64_t line[BATCH + 1];
-    uint16_t wanted[BATCH + 1]; /* name to look for */
-    uint16_t name[BATCH + 1];   /* name to put in front: the same, unless that is NOWHERE */
+    uint16_t left[BATCH + 1];
+    const uint64_t *line;
+    uint16_t wanted[BATCH]; /* name to look for */
+    uint16_t name[BATCH];   /* name to put in front: the same, unless that is NOWHERE */
 };
 
 typedef int16_t lanes __attribute__((vector_size(CF_LANES * 8), may_alias));
 
-enum { LANES = CF_LANES * 4, PARTS = NAMES / LANES };
-
-/* Names, and for each lane of them all ones or zeros. */
-struct names {
-    lanes v[PARTS];
-};
-
-/* References of one batch by place. */
-struct places {
-    struct names count[2];
-};
-
-CF_INLINE struct names load(const uint16_t *list)
+/* BITS bits for each name of a block that is the one that is wanted. */
+CF_INLINE uint32_t equal(const uint16_t *list, uint16_t wanted)
 {
-    struct names n;
-
-#pragma GCC unroll 2
-    for (unsigned i = 0; i < PARTS; i++)
-        n.v[i] = ((const lanes *)list)[i];
-    return n;
-}
-
-CF_INLINE void store(uint16_t *list, struct names n)
-{
-#pragma GCC unroll 2
-    for (unsigned i = 0; i < PARTS; i++)
-        ((lanes *)list)[i] = n.v[i];
-}
-
-#ifdef CF_SIMD_AVX512
-/* A bit for each name that is the one that is wanted, which are counted. */
-CF_INLINE uint32_t equal(struct names n, uint16_t wanted, struct names *count)
-{
-    const uint32_t at =
-        _mm512_cmpeq_epi16_mask((__m512i)n.v[0], _mm512_set1_epi16((int16_t)wanted));
-
-    if (count)
-        count->v[0] = (lanes)_mm512_mask_sub_epi16((__m512i)count->v[0], at, (__m512i)count->v[0],
-                                                   _mm512_set1_epi16(-1));
-    return at;
-}
-
-/* The names whose bits are set take that of their left neighbour, the first the last of `left`,
-   which becomes what the next names need. */
-CF_INLINE struct names move(struct names n, uint32_t bits, lanes *left)
-{
-    const lanes by_one = {31, 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,
-                          15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30};
-    const __m512i turned = _mm512_permutexvar_epi16((__m512i)by_one, (__m512i)n.v[0]);
-
-    n.v[0] = (lanes)_mm512_mask_mov_epi16((__m512i)n.v[0], bits,
-                                          _mm512_mask_mov_epi16(turned, 1, (__m512i)*left));
-    *left = (lanes)turned;
-    return n;
-}
+    const lanes all = (lanes){0} + (int16_t)wanted, *n = (const lanes *)list;
+#if defined(CF_SIMD_AVX512)
+    return _mm512_cmpeq_epi16_mask((__m512i)*n, (__m512i)all);
+#elif defined(CF_SIMD_AVX2)
+    return (uint32_t)_mm256_movemask_epi8((__m256i)(*n == all));
+#elif defined(__x86_64__)
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_packs_epi16((__m128i)(n[0] == all), (__m128i)(n[1] == all)));
 #else
-CF_INLINE uint32_t equal(struct names n, uint16_t wanted, struct names *count)
-{
-#pragma GCC unroll 2
-    for (unsigned i = 0; i < PARTS; i++) {
-        n.v[i] = n.v[i] == (int16_t)wanted;
-        if (count)
-            count->v[i] -= n.v[i];
-    }
-    return (uint32_t)_mm256_movemask_epi8(_mm256_permute4x64_epi64(
-        _mm256_packs_epi16((__m256i)n.v[0], (__m256i)n.v[1]), _MM_SHUFFLE(3, 1, 2, 0)));
+    typedef int8_t bytes __attribute__((vector_size(8)));
+    const uint64_t each = 0x8040201008040201u, ones = 0x0101010101010101u;
+    const uint64_t low = (uint64_t) __builtin_convertvector(n[0] == all, bytes),
+                   high = (uint64_t) __builtin_convertvector(n[1] == all, bytes);
+
+    return (uint32_t)((low & each) * ones >> 56 | (high & each) * ones >> 56 << 8);
+#endif
 }
 
-CF_INLINE struct names move(struct names n, uint32_t bits, lanes *left)
+/* The place of the first name that is the wanted one, or BLOCK. */
+CF_INLINE uint32_t first(uint32_t bits)
 {
-    static const int16_t place[NAMES] __attribute__((aligned(64))) = {
-        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-    };
-    const int16_t end = (int16_t)__builtin_ctzll(~(uint64_t)bits);
+    return (uint32_t)__builtin_ctzll(bits | (uint64_t)1 << BLOCK * BITS) / BITS;
+}
 
-#pragma GCC unroll 2
+/* The names up to `place` take that of their left neighbour, the first the last of `left`, which
+   becomes what the next block needs. */
+CF_INLINE void move(uint16_t *list, uint32_t place, cf_vec *left)
+{
+    static const int16_t upto[2 * BLOCK] = {[0 ... BLOCK] = -1};
+
     for (unsigned i = 0; i < PARTS; i++) {
-        const lanes here = n.v[i];
-        const lanes moved = __builtin_shufflevector(*left, here, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-                                                    24, 25, 26, 27, 28, 29, 30);
-        n.v[i] ^= (moved ^ here) & (((const lanes *)place)[i] < end);
+        cf_vec *part = (cf_vec *)list + i;
+        const cf_vec here = *part, before = cf_vec_shift(*left, here);
+        cf_vec mask;
+
+        memcpy(&mask, upto + BLOCK - place + i * LANES, sizeof(mask));
+        *part = cf_vec_blend(mask, here << 16 | before >> 48, here);
         *left = here;
     }
-    return n;
-}
-#endif
-
-CF_INLINE void add_places(uint64_t *found, const struct places *p, unsigned vectors)
-{
-    const uint16_t *count = (const uint16_t *)p;
-
-    for (unsigned j = 0; j < vectors * NAMES; j++)
-        found[j] += count[j];
 }
 
-/* Looks for `wanted` and moves it to the front, or puts `name` there: returns a bit for the place
-   where it was, 0 for none. */
-CF_INLINE uint64_t to_front(uint16_t *list, unsigned vectors, uint16_t wanted, uint16_t name,
-                            struct places *p)
+/* Looks for `wanted` and moves it to the front, or puts `name` there: returns the place where it
+   was. */
+CF_INLINE uint32_t to_front(uint16_t *list, unsigned blocks, uint16_t wanted, uint16_t name)
 {
-    struct names n[2];
-    lanes left = (lanes){0} + (int16_t)name;
-    uint64_t m = 0, upto;
+    cf_vec left = (cf_vec)((lanes){0} + (int16_t)name);
 
-#pragma GCC unroll 2
-    for (unsigned j = 0; j < vectors; j++) {
-        n[j] = load(list + NAMES * j);
-        m |= (uint64_t)equal(n[j], wanted, &p->count[j]) << NAMES * j;
+    for (uint32_t j = 0;; j++, list += BLOCK) {
+        const uint32_t place = first(equal(list, wanted));
+
+        move(list, place, &left);
+        if (j + 1 == blocks || place < BLOCK)
+            return BLOCK * j + place;
     }
-    upto = m ^ (m - 1);
-#pragma GCC unroll 2
-    for (unsigned j = 0; j < vectors; j++) {
-        n[j] = move(n[j], (uint32_t)(upto >> NAMES * j), &left);
-        store(list + NAMES * j, n[j]);
-    }
-    return m;
 }
 
 /* The way of a line in its set, or `room`. */
 CF_INLINE uint32_t find(const uint64_t *way, const uint16_t *tags, uint16_t tag, uint64_t line,
-                        unsigned vectors)
+                        uint32_t room)
 {
-    uint64_t m = 0;
-
-#pragma GCC unroll 2
-    for (unsigned j = 0; j < vectors; j++)
-        m |= (uint64_t)equal(load(tags + NAMES * j), tag, NULL) << NAMES * j;
-    for (; m; m &= m - 1)
-        if (__builtin_expect(way[__builtin_ctzll(m)] == line, 1))
-            return (uint32_t)__builtin_ctzll(m);
-    return vectors * NAMES;
+    for (uint32_t j = 0; j < room; j += BLOCK)
+        for (uint32_t bits = equal(tags + j, tag); bits; bits &= bits - 1)
+            if (__builtin_expect(way[j + first(bits)] == line, 1))
+                return j + first(bits);
+    return room;
 }
 
 /* Looks the lines of a batch up for the most sets, and names them. */
-CF_INLINE void look_up(struct cf_allassoc_sets *s, struct batch *b, unsigned vectors)
+CF_INLINE void look_up(struct cf_allassoc_sets *s, struct batch *b, unsigned blocks)
 {
-    const uint32_t room = vectors * NAMES;
-    struct places p = {0};
+    const uint32_t room = blocks * BLOCK;
 
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint64_t line = b->line[i], at = (uint64_t)cf_sets_index(&s->index, line) * room;
-        const uint16_t tag = (uint16_t)(line * 0x9e3779b97f4a7c15u >> 48);
-        const uint32_t way = find(s->way + at, s->tag + at, tag, line, vectors);
-        uint16_t *list = s->name + at;
-        uint16_t name;
+        const uint32_t r = b->left[i];
+        const uint64_t line = b->line[r], at = (uint64_t)cf_sets_index(&s->index, line) * room;
+        uint16_t *list = s->name + at, tag;
+        uint32_t way;
 
-        if (way < room) {
-            name = (uint16_t)(list[0] / room * room + way);
-            b->wanted[i] = name;
-        } else {
-            const uint32_t last = list[room - 1];
-
-            s->way[at + last % room] = line;
-            s->tag[at + last % room] = tag;
-            name = (uint16_t)last;
-            b->wanted[i] = NOWHERE;
+        b->wanted[r] = b->name[r] = list[0];
+        if (__builtin_expect(s->way[at + (list[0] & (room - 1))] == line, 1)) {
+            s->found[0]++;
+            continue;
         }
-        b->name[i] = name;
-        to_front(list, vectors, b->wanted[i], name, &p);
+        tag = (uint16_t)(line * 0x9e3779b97f4a7c15u >> 48);
+        way = find(s->way + at, s->tag + at, tag, line, room);
+        if (way < room) {
+            b->wanted[r] = b->name[r] = (uint16_t)((list[0] & ~(room - 1)) + way);
+        } else {
+            b->wanted[r] = NOWHERE;
+            b->name[r] = list[room - 1];
+            way = b->name[r] & (room - 1);
+            s->way[at + way] = line;
+            s->tag[at + way] = tag;
+        }
+        s->found[to_front(list, blocks, b->wanted[r], b->name[r])]++;
     }
-    add_places(s->found, &p, vectors);
 }
 
 /* One batch for `levels` numbers of sets; references that came first for the last of them leave the
    batch. `powers`: all are powers of two. */
-CF_INLINE void group(struct cf_allassoc_sets *s, unsigned levels, struct batch *b, unsigned vectors,
+CF_INLINE void group(struct cf_allassoc_sets *s, unsigned levels, struct batch *b, unsigned blocks,
                      int powers)
 {
-    struct places p[GROUP] = {0};
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint16_t wanted = b->wanted[i], name = b->name[i];
-        const uint64_t line = b->line[i];
-        uint64_t place = 0;
+        const uint16_t r = b->left[i], wanted = b->wanted[r], name = b->name[r];
+        const uint64_t line = b->line[r];
+        uint32_t place = 0;
 
-#pragma GCC unroll 5
+#pragma GCC unroll 7
         for (unsigned k = 0; k < levels; k++) {
-            const uint64_t set =
+            const size_t set =
                 powers ? (uint32_t)line & (s[k].sets - 1) : cf_sets_index(&s[k].index, line);
 
-            place = to_front(s[k].name + set * vectors * NAMES, vectors, wanted, name, &p[k]);
+            place = to_front(s[k].name + set * blocks * BLOCK, blocks, wanted, name);
+            s[k].found[place]++;
         }
-        b->line[kept] = line;
-        b->wanted[kept] = wanted;
-        b->name[kept] = name;
-        kept += ~place & 1;
+        b->left[kept] = r;
+        kept += place != 0;
     }
     b->count = kept;
-    for (unsigned k = 0; k < levels; k++)
-        add_places(s[k].found, &p[k], vectors);
-}
-
-CF_INLINE void groups(struct cf_allassoc_sets *s, unsigned levels, struct batch *b,
-                      unsigned vectors, int powers)
-{
-    if (levels == 1)
-        group(s, 1, b, vectors, powers);
-    else if (levels == 2)
-        group(s, 2, b, vectors, powers);
-    else if (levels == 3)
-        group(s, 3, b, vectors, powers);
-    else if (levels == 4)
-        group(s, 4, b, vectors, powers);
-    else
-        group(s, GROUP, b, vectors, powers);
 }
 
 /* One batch, of which what came first has left already, for the numbers of sets that share names,
    from the k-th to the `most`-th: the most first. */
 CF_INLINE void share(struct cf_allassoc *a, unsigned k, unsigned most, struct batch *b,
-                     unsigned vectors)
+                     unsigned blocks)
 {
-    look_up(&a->set[most], b, vectors);
+    look_up(&a->set[most], b, blocks);
     for (unsigned levels; k < most; k += levels) {
         const uint32_t before = b->count;
 
         levels = most - k < GROUP ? most - k : GROUP;
         if (a->set[most].index.inverse)
-            groups(a->set + k, levels, b, vectors, 0);
+            group(a->set + k, levels, b, blocks, 0);
+        else if (levels == GROUP)
+            group(a->set + k, GROUP, b, blocks, 1);
         else
-            groups(a->set + k, levels, b, vectors, 1);
+            group(a->set + k, levels, b, blocks, 1);
         for (unsigned j = k + levels; j < most; j++)
             a->set[j].found[0] += before - b->count;
     }
 }
 
-CF_INLINE void run(struct cf_allassoc *a, const uint64_t *line, uint32_t count, unsigned vectors)
+CF_INLINE void run(struct cf_allassoc *a, const uint64_t *line, uint32_t count, unsigned blocks)
 {
-    struct batch b;
+    struct batch b = {0};
 
     for (uint32_t done = 0, take; done < count; done += take) {
         take = count - done < BATCH ? count - done : BATCH;
+        b.line = line + done;
         for (unsigned k = 0, most; k < a->count; k = most + 1) {
             most = a->set[k].share;
-            if (k == a->set[k].bottom) {
-                memcpy(b.line, line + done, take * sizeof(*line));
-                b.count = take;
-            }
+            if (!k || a->set[k - 1].top < k) /* begins a chain */
+                for (b.count = 0; b.count < take; b.count++)
+                    b.left[b.count] = (uint16_t)b.count;
             for (unsigned j = k; j <= most; j++)
                 a->set[j].found[0] += take - b.count;
-            share(a, k, most, &b, vectors);
+            share(a, k, most, &b, blocks);
         }
     }
 }
 
-void CF_SIMD(cf_allassoc_vectors)(struct cf_allassoc *a, const uint64_t *line, uint32_t count)
+void CF_SIMD(cf_allassoc_run)(struct cf_allassoc *a, const uint64_t *line, uint32_t count)
 {
-    if (a->room == NAMES)
+    if (a->room == BLOCK)
         run(a, line, count, 1);
     else
-        run(a, line, count, 2);
+        run(a, line, count, a->room / BLOCK);
 }
-#endif
