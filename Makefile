@@ -4,6 +4,7 @@
 #
 # Targets
 #   make             build every program into build/bin
+#   make tests       build what the tests are made of, for tests/run
 #   make demo        install what is needed, build, record a real program and show the result
 #   make check       install what is needed, build, run all tests (six minutes; the first time
 #                    it fetches Debian kernels to test in, 250 MB, into ~/.cache/cacheflow)

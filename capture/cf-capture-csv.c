@@ -41,11 +41,16 @@ static unsigned find_table(struct cf_csv_import *m, const char *option, const ch
 {
     unsigned table = cf_table_find(name);
 
-    if (table < CF_TASK || table == CF_END)
-        cf_die(&m->tool, CF_EXIT_USAGE,
-               "%s: no table '%s': give access, line, snapshot, map, object, task, stack, switch, "
-               "page or probe",
-               option, name);
+    if (table < CF_TASK || table == CF_END) {
+        char list[256] = "";
+        size_t at = 0;
+
+        for (unsigned i = CF_TASK; i < 64; i++)
+            if (i != CF_END && cf_table_name(i))
+                at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "",
+                                       cf_table_name(i));
+        cf_die(&m->tool, CF_EXIT_USAGE, "%s: no table '%s': give one of %s", option, name, list);
+    }
     return table;
 }
 

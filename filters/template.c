@@ -11,7 +11,6 @@
  * prints a result instead of a stream has no writer: it prints CSV with the functions cf_csv_*()
  * and hands NULL to cf_tool_finish().
  */
-#include <stdlib.h>
 
 #include "formats/stream/cf.h"
 #include "formats/program/cf_options.h"

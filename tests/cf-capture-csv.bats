@@ -286,7 +286,7 @@ END
 @test "rows arrive while the input is silent" {
     importing csv 'addr\n0x20\n' 0x20
     exec 8>&-
-    wait "$pid"
+    wait "$pid" "$copy"
     cf-cat --verify t.cf
 }
 
@@ -304,7 +304,8 @@ END
     run -2 cf-capture csv --with =a.csv
     run -2 cf-capture csv --with map=
     run -2 cf-capture csv --with nonsense=a.csv
-    has "no table 'nonsense'"
+    has "no table 'nonsense': give one of task, "
+    has ", bus"
     run -2 cf-capture csv --with string=a.csv
     run -2 cf-capture csv --with map=a.csv --with map=a.csv
     has 'two files for the table map'

@@ -248,7 +248,7 @@ store,0x3000'
 @test "rows arrive while the input is silent" {
     importing lackey 'I  10,2\n L 20,4\nI  12,2\n' 0x20
     exec 8>&-
-    wait "$pid"
+    wait "$pid" "$copy"
     cf-cat --verify t.cf
 }
 
@@ -259,6 +259,7 @@ store,0x3000'
     status=0
     wait "$pid" || status=$?
     exec 8>&-
+    wait "$copy"
     [ "$status" -eq 143 ] || fail "status $status"
     run -0 cf-cat --verify t.cf
     run -0 cf-cat --csv --columns addr t.cf

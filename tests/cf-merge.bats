@@ -681,6 +681,19 @@ task() {
     [[ $(rows line c.cf) == "" ]]
 }
 
+@test "--interleave: what has a time but no thread is left out, table by table, with a message" {
+    printf 'time,cpu,op,size,pc\n0,0,load,4,0x10\n5,0,load,4,0x10\n' >u.csv
+    printf 'time,op,size,addr\n3,load,32,0x40\n' >b.csv
+    two_threads --with unplaced=u.csv --with bus=b.csv
+    run -0 --separate-stderr cf-merge --interleave -o c.cf a.cf
+    has 'a.cf: rows of unplaced belong to no thread: they are left out' "$stderr"
+    has 'a.cf: rows of bus belong to no thread: they are left out' "$stderr"
+    [[ $(grep -c 'left out' <<<"$stderr") == 2 ]]
+    cf-cat --verify c.cf
+    [[ ! $(rows unplaced c.cf) && ! $(rows bus c.cf) ]]
+    same <(rows access c.cf) <(two_threads && cf-merge --interleave a.cf | cf-cat --csv --table access)
+}
+
 @test "wrong options" {
     run -2 cf-merge --schedule best </dev/null
     run -2 cf-merge --schedule fair:0 </dev/null

@@ -66,9 +66,12 @@ stream() {
 # when t.cf holds a row with that address, which must not take the end of the input. Puts the
 # importer's process into $pid; the pipe is descriptor 8.
 importing() {
-    mkfifo in
+    mkfifo in out
     exec 8<>in
-    cf-capture "$1" <in 8>&- 3>&- > >(cat >t.cf) &
+    cat <out >t.cf 8>&- 3>&- &
+    # shellcheck disable=SC2034 # the caller waits for it
+    copy=$!
+    cf-capture "$1" <in 8>&- 3>&- >out &
     pid=$!
     # shellcheck disable=SC2059 # the escapes in TEXT are meant
     printf "$2" >&8

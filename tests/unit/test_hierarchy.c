@@ -73,7 +73,7 @@ static void make_machine(struct set *s, enum style style)
                         : next(6) == 0 ? CF_MASTER_INDEX
                                        : CF_LRU;
             if (style == POLICIES)
-                l->policy = (enum cf_replacement)next(CF_MASTER_INDEX + 1);
+                l->policy = (enum cf_replacement)next(CF_POLICY_COUNT);
             if (l->policy == CF_TREE_PLRU)
                 l->ways = 1u << next(4);
             l->size = (uint64_t)l->sets * l->ways * l->line;

@@ -98,8 +98,9 @@ struct source {
     unsigned fifos;
     struct cf_counts *snapshot; /* time + 1 by number; NULL: none so far */
     uint64_t last;              /* largest time that source_order() saw */
-    int order_warned, snapshots_warned;
-    struct part part; /* accesses or lines that wait; rows == at when there are none */
+    int order_warned;
+    uint64_t left_out; /* tables of which it was said */
+    struct part part;  /* accesses or lines that wait; rows == at when there are none */
     const void *original[CF_MAX_COLUMNS]; /* values of its columns before translation */
     uint32_t *translated[CF_MAX_COLUMNS];
     size_t translated_room[CF_MAX_COLUMNS];
@@ -123,8 +124,8 @@ void source_check_again(const struct source *s);
 /* Notes the times of a frame. 1 where they go back, of which it warns once. */
 int source_order(struct source *s, const struct cf_frame *f);
 
-/* Warns once that snapshots are left out, which belong to no thread or task. */
-void source_leave_out(struct source *s, const char *owner);
+/* Warns once that rows of a table are left out, which belong to no thread or task. */
+void source_leave_out(struct source *s, unsigned table, const char *owner);
 
 /* Makes the frame of accesses or lines the one that waits. Its rows from..from+n must be
    translated before they go out. */

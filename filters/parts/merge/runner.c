@@ -102,6 +102,8 @@ static int load(struct play *p, struct thread *th)
         case CF_SWITCH: /* written anew */
         case CF_SNAPSHOT:
         case CF_LINE:
+        case CF_UNPLACED:
+        case CF_BUS:
             break;
         case CF_TASK:
         case CF_MAP:

@@ -79,7 +79,7 @@ static int load(struct machine *m, struct job *j)
         switch (f->table) {
         case CF_SNAPSHOT:
         case CF_LINE:
-            source_leave_out(s, "task");
+            source_leave_out(s, f->table, "task");
             break;
         case CF_ACCESS:
             if (!time) {

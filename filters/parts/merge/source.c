@@ -131,12 +131,15 @@ int source_order(struct source *s, const struct cf_frame *f)
     return falls;
 }
 
-void source_leave_out(struct source *s, const char *owner)
+void source_leave_out(struct source *s, unsigned table, const char *owner)
 {
-    if (!s->snapshots_warned)
-        cf_warn(&s->merge->tool, "%s: snapshots belong to no %s: they are left out", s->input->name,
-                owner);
-    s->snapshots_warned = 1;
+    const int snapshot = table == CF_SNAPSHOT || table == CF_LINE;
+    const uint64_t bit = (uint64_t)1 << (snapshot ? CF_SNAPSHOT : table);
+
+    if (!(s->left_out & bit))
+        cf_warn(&s->merge->tool, "%s: %s%s belong to no %s: they are left out", s->input->name,
+                snapshot ? "" : "rows of ", snapshot ? "snapshots" : cf_table_name(table), owner);
+    s->left_out |= bit;
 }
 
 /* Describes a frame's decoded columns. */

@@ -212,7 +212,9 @@ static int take_frame(struct threads *t, struct source *s, const struct cf_frame
         break;
     case CF_SNAPSHOT:
     case CF_LINE:
-        source_leave_out(s, "thread");
+    case CF_UNPLACED:
+    case CF_BUS:
+        source_leave_out(s, f->table, "thread");
     }
     return 0;
 }
