@@ -231,22 +231,24 @@ static int plain(const uint8_t *op, uint32_t rows)
     return !(any & ~EIGHT(CF_STORE - CF_LOAD));
 }
 
-/* 0 for rows that take part, CF_DIST_NONE for the others. Returns whether there may be flushes. */
+/* 0 for rows that take part, CF_DIST_NONE for the others. Returns whether there are flushes. */
 static int preset(const struct cf_runs *r, const uint8_t *op, uint32_t rows, uint64_t *dist)
 {
     const uint64_t data = r->options & CF_RUNS_DATA ? 0 : CF_DIST_NONE;
     const uint64_t fetch = r->options & CF_RUNS_FETCHES ? 0 : CF_DIST_NONE;
+    uint64_t take[256]; /* by op */
 
     if (!data && (!op || plain(op, rows))) {
         memset(dist, 0, rows * sizeof(*dist));
         return 0;
     }
-    for (uint32_t i = 0; i < rows; i++) {
-        const uint8_t what = op ? op[i] : CF_LOAD;
-
-        dist[i] = what == CF_IFETCH ? fetch : what == CF_FLUSH ? CF_DIST_NONE : data;
-    }
-    return 1;
+    for (unsigned i = 0; i < 256; i++)
+        take[i] = data;
+    take[CF_IFETCH] = fetch;
+    take[CF_FLUSH] = CF_DIST_NONE;
+    for (uint32_t i = 0; i < rows; i++)
+        dist[i] = take[op ? op[i] : CF_LOAD];
+    return op && memchr(op, CF_FLUSH, rows);
 }
 
 /* The greatest of the lines that a row touches; those in the sample count, where some are. */
