@@ -7,6 +7,12 @@
 
 #include "formats/program/cf_processes.h"
 
+/* `rows` is above 0. */
+static int all_are(const uint32_t *id, uint32_t rows, uint32_t value)
+{
+    return *id == value && memcmp(id, id + 1, (rows - 1) * sizeof(*id)) == 0;
+}
+
 void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const struct cf_frame *f,
                         const char *what)
 {
@@ -17,7 +23,7 @@ void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const s
     if (!p->begun)
         p->pid = pid[0];
     p->begun = 1;
-    if (pid[0] == p->pid && memcmp(pid, pid + 1, (f->rows - 1) * sizeof(*pid)) == 0)
+    if (all_are(pid, f->rows, p->pid))
         return;
     p->warned = 1;
     cf_warn(t, "several processes: %s", what);
@@ -33,7 +39,7 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
     if (f->table == CF_HEADER)
         *turns = (struct cf_turns){0};
     turns->switched |= f->table == CF_SWITCH;
-    if (f->table != CF_ACCESS || !turns->switched || cf_u32(f, CF_CPU))
+    if (f->table != CF_ACCESS || !f->rows || !turns->switched || cf_u32(f, CF_CPU))
         return;
     tid = cf_u32(f, CF_TID);
     if (!tid)
@@ -41,8 +47,7 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
     if (tid && !turns->begun)
         turns->tid = tid[0];
     turns->begun |= tid != NULL;
-    for (uint32_t i = 0; tid && i < f->rows && !turns->warned; i++)
-        turns->warned = tid[i] != turns->tid;
+    turns->warned = tid && !all_are(tid, f->rows, turns->tid);
     if (turns->warned)
         cf_warn(t,
                 "threads took turns in this recording: what they share, or evict of each other, is "
