@@ -101,11 +101,12 @@ zeta                                                ready: always'
 }
 
 @test "--list: a source that hangs is given up, and its children with it" {
-    printf '#!/bin/sh\nsleep 98761 &\nsleep 98761\n' >x/bin/cf-capture-slow
+    printf '#!/bin/sh\nsleep 9876.%d &\nsleep 9876.%d\n' $$ $$ >x/bin/cf-capture-slow
     chmod +x x/bin/cf-capture-slow
     run -0 only --list
     has 'slow                                               gives no answer to --probe in 5 seconds'
-    run ! pgrep -f 'sleep 98761'
+    over() { ! pgrep -fx "sleep 9876.$$"; }
+    eventually over
 }
 
 @test "no source: trace if it is ready" {
