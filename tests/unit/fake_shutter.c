@@ -146,6 +146,7 @@ static uint64_t ran(pid_t pid)
 static void note_process(const char *who, pid_t pid, uint64_t before_ns)
 {
     const uint64_t ran_ns = ran(pid);
+    const char state = state_of(pid, NULL);
     static const char *const policies[] = {"other", "fifo", "rr"};
     const int policy = sched_getscheduler(pid) & 3;
     struct sched_param sp = {0};
@@ -167,7 +168,7 @@ static void note_process(const char *who, pid_t pid, uint64_t before_ns)
         fclose(f);
     }
     fprintf(notes, "%s,%" PRIu64 ",%d,%s,%c,%s:%d,%d of %d,%" PRIu64 ",%" PRIu64 "\n", who, number,
-            pid, name, state_of(pid, NULL), policies[policy < 3 ? policy : 0], sp.sched_priority,
+            pid, name, state ? state : '-', policies[policy < 3 ? policy : 0], sp.sched_priority,
             first, CPU_COUNT(&cpus), ran_ns - before_ns, ran_ns);
 }
 
