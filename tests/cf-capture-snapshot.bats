@@ -189,7 +189,7 @@ is_state() {
 
 @test "descendants are stopped too, also those that leave their parents" {
     # until each has been seen
-    calm 0 -p 10ms -- sh -c "setsid sleep 600 & ($W u 4 notes >/dev/null &)
+    calm 0 -p 10ms -- sh -c "setsid sleep 600 >/dev/null 2>&1 3>&- & ($W u 4 notes >/dev/null &)
         until grep -q ,sleep, notes && grep -q ,work, notes; do sleep 0.01; done
         $W u 4 notes >/dev/null; kill \$!"
     at_rest TD 1000000000
