@@ -72,6 +72,41 @@ as_awk() {
     ((kept > 10))
 }
 
+@test "whose they are, why they missed, what served them" {
+    awk 'BEGIN { srand(5)
+        print "time,op,addr,object,site,symbol,source,class,hit"
+        split("none compulsory capacity conflict", class, " ")
+        for (i = 0; i < 5000; i++) { o = int(rand() * 9); c = rand() < .4 ? 1 + int(rand() * 3) : 0
+            printf "%d,load,%d,%d,%s,%s,f%d.c:%d,%d,%d\n", i, i * 8, o, o ? "main t.c:" o % 3 : "",
+                rand() < .3 ? "v" int(rand() * 4) : "", rand() * 3, rand() * 20, c, c ? (rand() < .5 ? 255 : 2) : 1 } }' >k.csv
+    stream k.cf k.csv
+    picks() { # AWK-CONDITION OPTION...
+        local condition=$1
+        shift
+        awk -F, "NR > 1 && ($condition) { print \$1 }" k.csv >want
+        [[ -s want ]]
+        cf-select "$@" k.cf | cf-cat --csv --columns time | tail -n +2 | same want - || fail "$*"
+    }
+    picks '$4 == 3 || $4 >= 7' --object 3,7-
+    picks '$4 == 0' --object 0
+    picks '$5 == "main t.c:1"' --site '*:1'
+    picks '$6 == "v2" || $6 == ""' --symbol v2 --symbol ''
+    picks '$7 ~ /^f1[.]c:/' --source 'f1.c:*'
+    picks '$8 == 3 || $8 == 1' --class conflict,compulsory
+    picks '$8 == 0' --class none
+    picks '$9 == 255' --hit memory
+    picks '$9 == 1 || $9 == 255' --hit 1,memory
+    picks '$7 ~ /^f2/ && $5 ~ /:0$/ && $6 == "v1"' --source 'f2*' --site '*:0' --symbol v1
+    run -2 cf-select --class good k.cf
+    run -2 cf-select --hit main k.cf
+    printf 'op,addr\nload,1\n' | stream bare.cf
+    local option
+    for option in object=1 site=x symbol=x source=x class=none hit=1; do
+        run -1 --separate-stderr cf-select --$option bare.cf
+        has "'${option%=*}'" "$stderr"
+    done
+}
+
 @test "an option again is an alternative, another option a further condition" {
     as_awk '($7 < 256 || $7 >= 65000) && $5 == "store"' --addr -255 --op store --addr 65000-
     as_awk '($5 == "load" || $5 == "store") && ($3 == 100 || $3 == 102) && $6 <= 4' \

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * conditions.h - which rows of a frame meet all conditions. Those of one column are alternatives.
+ * Memory: one byte a row of a frame, and 128 KiB for verdicts on the strings of each column that
+ * patterns are for.
+ */
+#ifndef CONDITIONS_H
+#define CONDITIONS_H
+
+#include "formats/program/cf_tool.h"
+
+enum { MAX_TESTS = 256 };
+
+/* One alternative of a condition: a range of a number, or a pattern of a string. */
+struct test {
+    unsigned column;
+    uint64_t from, to;
+    const char *glob;
+    struct memo *memo; /* of all patterns of the column */
+};
+
+struct conditions {
+    struct test test[MAX_TESTS]; /* those of one column stand together */
+    unsigned tests;
+    uint8_t *any; /* rows for which one of the alternatives holds */
+};
+
+/* For CF_CALL: the option is called as the column. */
+void conditions_add(const struct cf_tool *t, void *conditions, const char *option, char *text);
+/* Asks the reader for the columns. */
+void conditions_begin(struct conditions *c, struct cf_tool *t, struct cf_reader *r);
+/* From here on numbers mean other strings. */
+void conditions_forget(struct conditions *c);
+/* mask[i] = whether row i meets all of them. Returns how many columns of the frame they concern. */
+unsigned conditions_mask(const struct conditions *c, const struct cf_reader *r,
+                         const struct cf_frame *f, uint8_t *mask);
+void conditions_free(struct conditions *c);
+
+#endif
