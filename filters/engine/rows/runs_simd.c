@@ -100,9 +100,10 @@ CF_INLINE uint64_t equal(cf_vec a, cf_vec was_a, cf_vec b, cf_vec was_b)
 #if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
     return cf_vec_equal(a, was_a) | (uint64_t)cf_vec_equal(b, was_b) << CF_LANES;
 #else
-    const cf_vec x = a ^ was_a, y = b ^ was_b;
+    const halves x = (halves)(a ^ was_a), y = (halves)(b ^ was_b); /* SSE2 compares halves */
 
-    return tops((halves)((low(x, y) | low(x >> 32, y >> 32)) == 0)); /* SSE2 compares halves */
+    return tops((halves)((__builtin_shufflevector(x, y, 0, 2, 4, 6) |
+                          __builtin_shufflevector(x, y, 1, 3, 5, 7)) == 0));
 #endif
 }
 
@@ -242,14 +243,14 @@ CF_INLINE struct found find(struct cf_runs *r, const uint64_t *addr, const struc
     return (struct found){begins, stores & ~lead, part & ~begins & ~lead, fetches};
 }
 
-#if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
-/* A bit a run: one of its rows has its bit in `rows`. Adding them to the rows before the last one
-   of each run carries into that one's bit. */
+/* At the last row of each run (`ends`): one of its rows has its bit in `rows`. Adding these to the
+   rows before the last one carries into that one's bit. */
 CF_INLINE uint64_t any_of(uint64_t rows, uint64_t ends)
 {
-    return _pext_u64(((rows & ~ends) + ~ends) | rows, ends);
+    return ((rows & ~ends) + ~ends) | rows;
 }
 
+#if defined(CF_SIMD_AVX512) || defined(CF_SIMD_AVX2)
 #ifdef CF_SIMD_AVX512
 /* Half k & 1 of some lines, each and the one behind it. */
 CF_INLINE cf_vec two_lines(cf_vec l, unsigned k)
@@ -350,8 +351,8 @@ CF_INLINE void put(struct cf_runs *r, const struct block *b, const cf_vec *line,
         lines += __builtin_popcount(those);
         rows += __builtin_popcount(those);
     }
-    put_flags(r->flags + r->count, any_of(f->stores, ends), any_of(f->again, ends),
-              _pext_u64(f->fetches, f->begins),
+    put_flags(r->flags + r->count, _pext_u64(any_of(f->stores, ends), ends),
+              _pext_u64(any_of(f->again, ends), ends), _pext_u64(f->fetches, f->begins),
               doubled ? _pext_u64(0xaaaaaaaaaaaaaaaau, f->begins) : 0, count);
     r->count += count;
 }
@@ -377,30 +378,28 @@ CF_INLINE void put(struct cf_runs *r, const struct block *b, const cf_vec *line,
     uint64_t *const lines = r->line;
     uint32_t *const rows = r->row;
     uint8_t *const flags = r->flags, flag[ROWS];
-    uint64_t stores = f->stores, again = f->again, within = ~(f->begins >> 1);
+    const uint64_t ends = (f->begins & (f->begins - 1)) >> 1 | (uint64_t)1 << 63;
+    const uint64_t stores = any_of(f->stores, ends), again = any_of(f->again, ends);
     uint32_t n = r->count;
 
     (void)line;
-    /* down to the row that begins the run */
-#pragma GCC unroll 6
-    for (unsigned by = 1; by < ROWS; by *= 2) {
-        stores |= stores >> by & within;
-        again |= again >> by & within;
-        within &= within >> by;
-    }
 #pragma GCC unroll 4
     for (unsigned k = 0; k < ROWS; k += 16) {
-        const bytes all = flags_of(stores >> k, CF_RUN_STORE) | flags_of(again >> k, CF_RUN_AGAIN) |
-                          flags_of(f->fetches >> k, CF_RUN_FETCH);
+        bytes all = flags_of(stores >> k, CF_RUN_STORE) | flags_of(again >> k, CF_RUN_AGAIN);
 
+        if (f->fetches)
+            all |= flags_of(any_of(f->fetches & f->begins, ends) >> k, CF_RUN_FETCH);
         memcpy(flag + k, &all, sizeof all);
     }
-    for (uint64_t left = f->begins; left; left &= left - 1, n++) {
+    for (uint64_t left = f->begins; left; n++) {
         const unsigned k = (unsigned)__builtin_ctzll(left);
+        unsigned end;
 
+        left &= left - 1;
+        end = left ? (unsigned)__builtin_ctzll(left) - 1 : ROWS - 1;
         lines[n] = ((b->addr[k >> doubled] >> shift) + (k & doubled)) ^ space;
         rows[n] = row + (k >> doubled);
-        flags[n] = flag[k] | (k & doubled ? CF_RUN_PART : 0);
+        flags[n] = flag[end] | (k & doubled ? CF_RUN_PART : 0);
     }
     r->count = n;
 }
