@@ -142,6 +142,87 @@ strings() {
     has "more than 4 keys"
 }
 
+@test "--before: what changed most first, keys that came and went, and the sum of all" {
+    printf 'time,op,addr,function,hit,cost\n1,load,1,a,255,9\n2,load,1,a,1,4\n3,load,1,b,255,9\n4,store,1,gone,255,7\n' >old.csv
+    printf 'time,op,addr,function,hit,cost\n1,load,1,b,255,9\n2,load,1,new,1,3\n3,load,1,b,255,9\n4,store,1,b,255,8\n5,load,1,a,255,9\n6,load,1,a,1,4\n' >now.csv
+    stream old.cf old.csv
+    stream now.cf now.csv
+    run -0 --separate-stderr cf-rank --value misses,accesses,ratio --before old.cf now.cf
+    is "rank,function,misses_before,misses_after,accesses_before,accesses_after,miss_ratio_before,miss_ratio_after,difference,ratio
+1,b,1,3,1,3,1.000000,1.000000,2,3.0000
+2,gone,1,0,1,0,1.000000,,-1,0.0000
+3,a,1,1,2,2,0.500000,0.500000,0,1.0000
+4,new,0,0,0,1,,0.000000,0,"
+    [[ $stderr == "cf-rank: misses of all: 3 before, 4 after, +33.33 %" ]]
+    run -0 --separate-stderr cf-rank -q --value cost --before old.cf --top 2 --fail-above 45 now.cf
+    is "rank,function,cost_cycles_before,cost_cycles_after,difference,ratio
+1,b,9,26,17,2.8889
+2,gone,7,0,-7,0.0000"
+    [[ ! $stderr ]]
+    run -1 --separate-stderr cf-rank -q --value cost --before old.cf --fail-above 44.8 now.cf
+    has "cost_cycles of all: 29 before, 42 after, +44.83 %" "$stderr"
+    has "more than the 44.8 % of --fail-above" "$stderr"
+    [[ ${#lines[@]} == 5 ]]
+    # it was more before: nothing fails; nothing before: any growth is too much
+    run -0 cf-rank -q --value cost --before now.cf --fail-above 0 old.cf
+    printf 'time,op,addr,function,hit,cost\n' | stream none.cf
+    run -1 cf-rank -q --before none.cf --fail-above 1000 now.cf
+    run -0 cf-rank -q --before none.cf --fail-above 0 none.cf
+    # a ratio is compared as such
+    run -0 --separate-stderr cf-rank --value ratio,accesses --before old.cf --top 1 now.cf
+    is "rank,function,miss_ratio_before,miss_ratio_after,accesses_before,accesses_after,difference,ratio
+1,gone,1.000000,,1,0,-1.000000,0.0000"
+    has "miss_ratio of all: 0.75 before, 0.6666666667 after, -11.11 %" "$stderr"
+    # standard input may be either
+    same <(cf-rank -q --before old.cf now.cf) <(cf-rank -q --before old.cf <now.cf)
+    same <(cf-rank -q --before old.cf now.cf) <(cf-rank -q --before - now.cf <old.cf)
+    run -2 cf-rank --before - - <old.cf
+}
+
+@test "--before: random rows, against the two rankings" {
+    awk -F, 'NR == 1 || rand() < .7' "$D/in.csv" | sed '2,$s/,f1[0-9],/,g5,/' >half.csv
+    stream half.cf half.csv
+    local f
+    for f in "$D/in.cf" half.cf; do
+        cf-rank -q --by function,op --value accesses "$f" | tail -n +2 | cut -d, -f2-4 | sort >"$(basename "$f").sums"
+    done
+    join -t: -a 1 -a 2 -e 0 -o 0,1.2,2.2 <(sed 's/,\([^,]*\)$/:\1/' in.cf.sums | sort -t: -k1,1) \
+        <(sed 's/,\([^,]*\)$/:\1/' half.cf.sums | sort -t: -k1,1) |
+        awk -F: '{ d = $3 - $2; print (d < 0 ? -d : d) ":" $1 "," $2 "," $3 "," d }' |
+        sort -t: -k1,1nr | cut -d: -f2 >want
+    cf-rank -q --by function,op --before "$D/in.cf" half.cf | tail -n +2 | cut -d, -f2-6 >got
+    same <(sort want) <(sort got)
+    same <(cut -d, -f5 want) <(cut -d, -f5 got)
+    (($(wc -l <want) > 100))
+}
+
+@test "--before: a file that cannot be compared is told" {
+    printf 'time,op,addr,function,hit\n1,load,1,a,255\n' | stream a.cf
+    printf 'time,op,addr\n1,load,1\n' | stream bare.cf
+    run -1 --separate-stderr cf-rank --before bare.cf a.cf
+    has "'function'" "$stderr"
+    [[ ! $output ]]
+    run -1 cf-rank --before missing.cf a.cf
+    cf-cat a.cf -o p.cf
+    head -c -40 p.cf >cut.cf
+    run -1 cf-rank --before cut.cf a.cf
+    run -1 cf-rank --before a.cf cut.cf
+    # of other machines
+    cf-cache -q -m raspberry-pi-4 bare.cf -o one.cf
+    cf-cache -q -m leon4-n2x bare.cf -o two.cf
+    run -0 --separate-stderr cf-rank --by op --value hits --before one.cf two.cf
+    has "column hit has different facts in the inputs" "$stderr"
+    local by
+    for by in object thread process cache-line; do
+        run -2 cf-rank --by $by --before a.cf a.cf
+        has "mean others in each recording"
+    done
+    run -2 cf-rank --fail-above 5 a.cf
+    run -2 cf-rank --before a.cf --cover a.cf
+    run -2 cf-rank --before a.cf --picture p.png a.cf
+    run -2 cf-rank --before a.cf --fail-above -1 a.cf
+}
+
 @test "a ratio of no accesses is empty; of a ratio there is no share, no cover and no picture" {
     printf 'time,op,addr,function,hit,insns\n1,load,1,a,255,0\n2,load,1,a,1,0\n3,ifetch,1,b,1,5\n4,load,9,c,1,0\n' >a.csv
     stream a.cf a.csv

@@ -88,7 +88,7 @@ static void want(struct rank *k, enum by by)
 
 void rank_begin(struct rank *k)
 {
-    struct cf_tool *t = &k->tool;
+    struct cf_tool *t = k->tool;
 
     cf_reader_unify(k->reader);
     values_want(k);
@@ -292,7 +292,7 @@ int rank_accesses(struct rank *k, const struct cf_frame *f)
 {
     k->seen = f->last > k->seen ? f->last : k->seen;
     if (by_mapping(k))
-        cf_processes_check(&k->processes, &k->tool, f,
+        cf_processes_check(&k->processes, k->tool, f,
                            "mappings of one name are added up; choose a process by 'cf-select "
                            "--pid'");
     if (values_find(k, f) != 0)
@@ -330,6 +330,15 @@ static int by_key(const struct key *i, const struct key *j)
     return order ? order : (i->b > j->b) - (i->b < j->b);
 }
 
+int rank_by_key(const struct options *o, const struct key *x, const struct key *y)
+{
+    int order = 0;
+
+    for (unsigned part = 0; !order && part < o->keys; part++)
+        order = by_key(&x[part], &y[part]);
+    return order;
+}
+
 static int by_value(const void *x, const void *y, void *options)
 {
     const struct options *o = options;
@@ -338,9 +347,7 @@ static int by_value(const void *x, const void *y, void *options)
                     ? (i->ratio < j->ratio) - (i->ratio > j->ratio)
                     : (i->sum[o->sort] < j->sum[o->sort]) - (i->sum[o->sort] > j->sum[o->sort]);
 
-    for (unsigned part = 0; !order && part < o->keys; part++)
-        order = by_key(&i->key[part], &j->key[part]);
-    return order;
+    return order ? order : rank_by_key(o, i->key, j->key);
 }
 
 /* The keys of a table by their number; NULL where there is no table. */
@@ -351,8 +358,8 @@ static struct cf_count *by_number(const struct rank *k, const struct cf_counts *
 
     if (!c)
         return NULL;
-    any = cf_need(&k->tool, calloc(size + 1, sizeof(*any)));
-    list = cf_need(&k->tool, calloc(size + 1, sizeof(*list)));
+    any = cf_need(k->tool, calloc(size + 1, sizeof(*any)));
+    list = cf_need(k->tool, calloc(size + 1, sizeof(*list)));
     cf_counts_copy(c, any);
     for (size_t i = 0; i < size; i++)
         list[any[i].value - 1] = any[i];
@@ -382,7 +389,7 @@ struct ranking rank_items(const struct rank *k)
     struct cf_count *joined[MOST_KEYS], *numbers[MOST_KEYS];
     struct ranking r = {.count = 0};
 
-    r.item = cf_need(&k->tool, calloc(k->sums + 1, sizeof(*r.item)));
+    r.item = cf_need(k->tool, calloc(k->sums + 1, sizeof(*r.item)));
     for (size_t i = 0; i < k->sums; i++) {
         const uint64_t *sum = k->sum + i * values;
         uint64_t some = 0;
@@ -392,7 +399,7 @@ struct ranking rank_items(const struct rank *k)
         if (some)
             r.item[r.count++].sum = sum;
     }
-    r.keys = cf_need(&k->tool, calloc(r.count * keys + 1, sizeof(*r.keys)));
+    r.keys = cf_need(k->tool, calloc(r.count * keys + 1, sizeof(*r.keys)));
     for (unsigned i = 0; i < keys; i++) {
         joined[i] = by_number(k, k->joined[i]);
         numbers[i] = by_number(k, k->numbers[i]);

@@ -79,12 +79,15 @@ struct options {
     uint32_t *cover;    /* millionths, NULL = a ranking */
     unsigned covers;
     struct cf_output output;
+    const char *before; /* what to compare with, or NULL */
+    double fail_above;
+    int fails;
 };
 
 struct objects; /* address, size and site of heap objects */
 
 struct rank {
-    struct cf_tool tool;
+    struct cf_tool *tool;
     struct cf_mix mix;
     struct cf_processes processes;
     struct options o;
@@ -123,6 +126,10 @@ struct ranking {
     struct key *keys;
 };
 
+/* ---- rank_options.c ---- */
+
+void rank_options(struct rank *k, int argc, char **argv);
+
 /* ---- values.c: what is added up ---- */
 
 void values_want(struct rank *k);
@@ -143,6 +150,8 @@ void rank_begin(struct rank *k);
 int rank_accesses(struct rank *k, const struct cf_frame *f) CF_MUST_CHECK;
 /* Remembers names of processes and threads. -1 without memory. */
 int rank_tasks(struct rank *k, const struct cf_frame *f) CF_MUST_CHECK;
+/* By the parts of the key, as texts or numbers: < 0, 0, > 0. */
+int rank_by_key(const struct options *o, const struct key *x, const struct key *y);
 /* Sorts what was counted; ends the program without memory. */
 struct ranking rank_items(const struct rank *k);
 void rank_end(struct rank *k);
@@ -176,7 +185,15 @@ void rank_draw(const struct rank *k, const struct ranking *r);
 const char *task_name(const struct rank *k, enum by by, const struct key *i);
 /* What is ranked, in the plural. */
 const char *rank_plural(const struct rank *k);
+void print_key_names(const struct rank *k);
+void print_keys(const struct rank *k, const struct key *key);
 void print_ranking(const struct rank *k, const struct ranking *r);
 void print_cover(const struct rank *k, const struct ranking *r);
+
+/* ---- rank_before.c ---- */
+
+/* What has changed, the most first. CF_EXIT_INPUT where it is more than --fail-above allows. */
+int print_changes(const struct rank *old, const struct ranking *before, const struct rank *k,
+                  const struct ranking *after);
 
 #endif

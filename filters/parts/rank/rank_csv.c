@@ -37,11 +37,16 @@ static int says_pid(const struct rank *k, unsigned part)
     return by_kinds[k->o.by[part]].pid;
 }
 
-static void csv_head(const struct rank *k)
+void print_key_names(const struct rank *k)
 {
     fputs("rank", stdout);
     for (unsigned i = 0; i < k->o.keys; i++)
         printf("%s,%s", says_pid(k, i) ? ",pid" : "", by_kinds[k->o.by[i]].words);
+}
+
+static void csv_head(const struct rank *k)
+{
+    print_key_names(k);
     for (unsigned v = 0; v < k->o.shown; v++)
         printf(",%s", value_name(&k->o.value[v]));
     puts(has_shares(k) ? ",share_percent,cumulative_percent,knee" : "");
@@ -99,6 +104,12 @@ static void csv_key(const struct rank *k, unsigned part, const struct key *i)
     }
 }
 
+void print_keys(const struct rank *k, const struct key *key)
+{
+    for (unsigned part = 0; part < k->o.keys; part++)
+        csv_key(k, part, &key[part]);
+}
+
 static void csv_values(const struct rank *k, const struct item *i)
 {
     for (unsigned v = 0; v < k->o.shown; v++)
@@ -111,7 +122,7 @@ static void csv_values(const struct rank *k, const struct item *i)
 /* The value that sorts, of each. */
 static uint64_t *values_of(const struct rank *k, const struct ranking *r)
 {
-    uint64_t *value = cf_need(&k->tool, calloc(r->count + 1, sizeof(*value)));
+    uint64_t *value = cf_need(k->tool, calloc(r->count + 1, sizeof(*value)));
 
     for (size_t i = 0; i < r->count; i++)
         value[i] = r->item[i].sum[k->o.sort];
@@ -123,21 +134,21 @@ static void remarks(const struct rank *k, size_t count, size_t knee, double at_k
 {
     const char *name = value_name(&k->o.value[k->o.sort]), *plural = rank_plural(k);
 
-    if (k->tool.quiet || count == 0)
+    if (k->tool->quiet || count == 0)
         return;
     if (k->o.top_assumed && count > k->o.top)
-        cf_warn(&k->tool, "%zu more %s: --top %zu prints all", count - (size_t)k->o.top, plural,
+        cf_warn(k->tool, "%zu more %s: --top %zu prints all", count - (size_t)k->o.top, plural,
                 count);
     if (!has_shares(k))
         return;
     if (count == 1)
-        cf_warn(&k->tool, "knee: none: everything is of one %s",
+        cf_warn(k->tool, "knee: none: everything is of one %s",
                 k->o.keys == 1 ? by_kinds[k->o.by[0]].name : "key");
     else if (knee)
-        cf_warn(&k->tool, "knee: the first %zu of %zu %s make %.1f %% of the %s", knee, count,
+        cf_warn(k->tool, "knee: the first %zu of %zu %s make %.1f %% of the %s", knee, count,
                 plural, at_knee, name);
     else
-        cf_warn(&k->tool, "knee: none: all %zu %s have as many %s", count, plural, name);
+        cf_warn(k->tool, "knee: none: all %zu %s have as many %s", count, plural, name);
 }
 
 void print_ranking(const struct rank *k, const struct ranking *r)
@@ -156,8 +167,7 @@ void print_ranking(const struct rank *k, const struct ranking *r)
         if (i >= k->o.top)
             continue;
         cf_csv_u64(stdout, 1, i + 1);
-        for (unsigned part = 0; part < k->o.keys; part++)
-            csv_key(k, part, &r->item[i].key[part]);
+        print_keys(k, r->item[i].key);
         csv_values(k, &r->item[i]);
         if (has_shares(k)) {
             cf_csv_f64(stdout, 0, 100 * (double)value[i] / total, 3);

@@ -43,13 +43,13 @@ static char *name_of(const struct rank *k, const struct item *i)
 {
     char *name = NULL;
     size_t length;
-    FILE *out = cf_need(&k->tool, open_memstream(&name, &length));
+    FILE *out = cf_need(k->tool, open_memstream(&name, &length));
 
     for (unsigned part = 0; part < k->o.keys; part++) {
         fputs(part ? ", " : "", out);
         print_name(out, k, k->o.by[part], &i->key[part]);
     }
-    return fclose(out) == 0 ? name : cf_need(&k->tool, NULL);
+    return fclose(out) == 0 ? name : cf_need(k->tool, NULL);
 }
 
 static int no_page(const void *what, FILE *out)
@@ -81,7 +81,7 @@ void rank_draw(const struct rank *k, const struct ranking *r)
     b.title = title;
     b.name = (const char *const *)name;
     b.value = value;
-    cf_output_draw(&k->tool, &k->o.output, &b, &drawings);
+    cf_output_draw(k->tool, &k->o.output, &b, &drawings);
     for (size_t i = 0; i < b.count; i++)
         free(name[i]);
 }

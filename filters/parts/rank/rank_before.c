@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rank_before.c - two recordings compared: the values of each key before and after.
+ * Memory: 40 bytes a key.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "filters/parts/rank/rank.h"
+
+struct change {
+    const struct item *item[2]; /* before and after; that of a key which is not there has no sums */
+    const struct key *key;
+    double value[2]; /* that sorts */
+};
+
+static double value_of(const struct rank *k, const struct item *i, unsigned v)
+{
+    return k->o.value[v].kind == VALUE_RATIO ? value_ratio(k, i) : (double)i->sum[v];
+}
+
+static int by_key(const void *x, const void *y, void *options)
+{
+    return rank_by_key(options, ((const struct item *)x)->key, ((const struct item *)y)->key);
+}
+
+static int by_difference(const void *x, const void *y, void *options)
+{
+    const struct change *c = x, *d = y;
+    const double a = fabs(c->value[1] - c->value[0]), b = fabs(d->value[1] - d->value[0]);
+
+    return a != b ? (a < b) - (a > b) : rank_by_key(options, c->key, d->key);
+}
+
+/* Pairs the keys of both, which it sorts by key. */
+static size_t pair(const struct rank *k, const struct ranking *before, const struct ranking *after,
+                   struct change *change)
+{
+    static const uint64_t nothing[MOST_VALUES];
+    static const struct item none = {.sum = nothing};
+    size_t n = 0;
+
+    qsort_r(before->item, before->count, sizeof *before->item, by_key, (void *)&k->o);
+    qsort_r(after->item, after->count, sizeof *after->item, by_key, (void *)&k->o);
+    for (size_t b = 0, a = 0; b < before->count || a < after->count; n++) {
+        const int order = b == before->count ? 1
+                          : a == after->count
+                              ? -1
+                              : rank_by_key(&k->o, before->item[b].key, after->item[a].key);
+        struct change *c = &change[n];
+
+        c->item[0] = order <= 0 ? &before->item[b++] : &none;
+        c->item[1] = order >= 0 ? &after->item[a++] : &none;
+        c->key = (order <= 0 ? c->item[0] : c->item[1])->key;
+        for (int i = 0; i < 2; i++) {
+            c->value[i] = value_of(k, c->item[i], k->o.sort);
+            c->value[i] = isnan(c->value[i]) ? 0 : c->value[i];
+        }
+    }
+    qsort_r(change, n, sizeof *change, by_difference, (void *)&k->o);
+    return n;
+}
+
+static void print_change(const struct rank *k, const struct change *c)
+{
+    print_keys(k, c->key);
+    for (unsigned v = 0; v < k->o.shown; v++)
+        for (int i = 0; i < 2; i++)
+            if (k->o.value[v].kind == VALUE_RATIO)
+                cf_csv_f64(stdout, 0, value_ratio(k, c->item[i]), 6);
+            else
+                cf_csv_u64(stdout, 0, c->item[i]->sum[v]);
+    if (k->o.value[k->o.sort].kind == VALUE_RATIO)
+        cf_csv_f64(stdout, 0, c->value[1] - c->value[0], 6);
+    else
+        printf(",%" PRId64, (int64_t)(c->item[1]->sum[k->o.sort] - c->item[0]->sum[k->o.sort]));
+    cf_csv_f64(stdout, 0, c->value[0] > 0 ? c->value[1] / c->value[0] : NAN, 4);
+    cf_csv_end(stdout);
+}
+
+/* The sum of all keys. */
+static double total(const struct rank *k, const struct ranking *r)
+{
+    uint64_t sum[MOST_VALUES] = {0};
+    const struct item all = {.sum = sum};
+    double value;
+
+    for (size_t i = 0; i < r->count; i++)
+        for (unsigned v = 0; v < k->o.values; v++)
+            sum[v] += r->item[i].sum[v];
+    value = value_of(k, &all, k->o.sort);
+    return isnan(value) ? 0 : value;
+}
+
+/* What all of them did, and whether it is too much. */
+static int judge(const struct rank *k, double before, double after)
+{
+    const char *name = value_name(&k->o.value[k->o.sort]);
+    const double percent = before > 0 ? 100 * (after / before - 1) : after > 0 ? INFINITY : 0;
+    const int fails = k->o.fails && percent > k->o.fail_above;
+
+    if (!k->tool->quiet || fails)
+        cf_warn(k->tool, "%s of all: %.10g before, %.10g after, %+.2f %%", name, before, after,
+                percent);
+    if (fails)
+        cf_warn(k->tool, "that is more than the %.10g %% of --fail-above", k->o.fail_above);
+    return fails ? CF_EXIT_INPUT : CF_EXIT_OK;
+}
+
+int print_changes(const struct rank *old, const struct ranking *before, const struct rank *k,
+                  const struct ranking *after)
+{
+    struct change *change =
+        cf_need(k->tool, calloc(before->count + after->count + 1, sizeof *change));
+    const size_t count = pair(k, before, after, change);
+
+    print_key_names(k);
+    for (unsigned v = 0; v < k->o.shown; v++) {
+        const char *name = value_name(&k->o.value[v]);
+
+        printf(",%s_before,%s_after", name, name);
+    }
+    puts(",difference,ratio");
+    for (size_t i = 0; i < count && i < k->o.top; i++) {
+        cf_csv_u64(stdout, 1, i + 1);
+        print_change(k, &change[i]);
+    }
+    free(change);
+    if (k->o.top_assumed && count > k->o.top && !k->tool->quiet)
+        cf_warn(k->tool, "%zu more %s: --top %zu prints all", count - (size_t)k->o.top,
+                rank_plural(k), count);
+    return judge(k, total(old, before), total(k, after));
+}
