@@ -27,6 +27,7 @@ static const char usage[] =
     "      --json           the same as an object a row\n"
     "      --table NAME     of these: this table, by name or number  [access]\n"
     "      --columns A,B    of these: these columns  [those of the table's first frame]\n"
+    "      --decimal        of these: addresses as decimal numbers, as pandas and databases read\n"
     "      --dump           headers, dictionary, every frame with its columns and rows\n"
     "  -n, --rows N         with --dump: at most N rows of each frame  [10]\n"
     "      --verify         decode everything and print 'FILE: ok, ...' or the first damage\n"
@@ -45,7 +46,7 @@ enum mode { STREAM, CSV, DUMP, VERIFY, INFO };
 struct options {
     enum mode mode;
     const char *output, *table, *columns;
-    int sliced;
+    int sliced, decimal;
     uint64_t from, to, rows;
 };
 
@@ -59,6 +60,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"json", 0, CF_FLAG(&json)},
         {"table", 0, CF_TEXT(&o->table)},
         {"columns", 0, CF_TEXT(&o->columns)},
+        {"decimal", 0, CF_FLAG(&o->decimal)},
         {"dump", 0, CF_FLAG(&dump)},
         {"rows", 'n', CF_NUMBER(&o->rows, 0, UINT64_MAX), .given = &rows_given},
         {"verify", 0, CF_FLAG(&verify)},
@@ -73,8 +75,8 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     if (json)
         t->form = CF_OPT_JSON;
     o->mode = csv || json ? CSV : dump ? DUMP : verify ? VERIFY : info ? INFO : STREAM;
-    if ((o->table || o->columns) && o->mode != CSV)
-        cf_die(t, CF_EXIT_USAGE, "--table and --columns belong to --csv and --json");
+    if ((o->table || o->columns || o->decimal) && o->mode != CSV)
+        cf_die(t, CF_EXIT_USAGE, "--table, --columns and --decimal belong to --csv and --json");
     if (rows_given && o->mode != DUMP)
         cf_die(t, CF_EXIT_USAGE, "--rows belongs to --dump");
     if (o->output && o->mode != STREAM)
@@ -182,7 +184,7 @@ int main(int argc, char **argv)
         setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     }
     if (o.mode == CSV)
-        out.csv = csv_new(&t, o.table ? o.table : "access", o.columns);
+        out.csv = csv_new(&t, o.table ? o.table : "access", o.columns, o.decimal);
     if (o.sliced) {
         out.slice = cf_need(&t, slice_new(o.from, o.to, send, &out));
         cf_reader_range(out.reader, o.from, o.to);

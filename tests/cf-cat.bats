@@ -45,6 +45,21 @@ random_csv() { # ROWS SEED: accesses in the order of time
     same m.csv out.csv
 }
 
+@test "--decimal: addresses as numbers, in CSV and JSON, and it can be imported again" {
+    printf 'time,op,addr,pc\n1,load,0xffffffffffffffff,0x10\n2,store,0x0,0x1f\n' | stream d.cf
+    run -0 cf-cat --csv --decimal d.cf
+    is 'time,op,addr,pc
+1,load,18446744073709551615,16
+2,store,0,31'
+    run -0 cf-cat --json --decimal d.cf
+    is '{"time":1,"op":"load","addr":18446744073709551615,"pc":16}
+{"time":2,"op":"store","addr":0,"pc":31}'
+    cf-cat --csv --decimal d.cf | stream again.cf
+    same <(cf-cat --csv d.cf) <(cf-cat --csv again.cf)
+    run -2 cf-cat --decimal d.cf
+    has "--table, --columns and --decimal belong to --csv and --json"
+}
+
 @test "what --csv prints can be imported again: 40000 random rows" {
     random_csv 40000 1 >r.csv
     stream r.packed.cf r.csv

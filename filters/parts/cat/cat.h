@@ -28,10 +28,10 @@ int slice_flush(struct slice *s) CF_MUST_CHECK;
 
 /* ---- cat_csv.c ---- */
 
-/* Value `row` of a decoded column as a CSV field: addresses in hex, operations by name, strings as
-   text, all else as decimal numbers. */
+/* Value `row` of a decoded column as a CSV field: addresses in hex unless `decimal`, operations by
+   name, strings as text, all else as decimal numbers. */
 void print_field(FILE *out, int first, const struct cf_reader *r, const struct cf_data *c,
-                 uint32_t row);
+                 uint32_t row, int decimal);
 
 /* Text made safe as by cf_text_safe(), in double quotes, with a backslash before those inside. */
 void print_quoted(FILE *out, const char *text, size_t length);
@@ -42,7 +42,8 @@ const char *print_table_name(const struct cf_reader *r, unsigned table);
 
 /* A table as CSV. The columns are those of its first frame, or `wanted`: names with commas. */
 struct csv;
-struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted) CF_MUST_CHECK;
+struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted,
+                    int decimal) CF_MUST_CHECK;
 void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *f);
 /* Frees. 0, or -1 after a message when the input has no such table. */
 int csv_end(struct csv *c);

@@ -44,7 +44,7 @@ void print_quoted(FILE *out, const char *text, size_t length)
 }
 
 void print_field(FILE *out, int first, const struct cf_reader *r, const struct cf_data *c,
-                 uint32_t row)
+                 uint32_t row, int decimal)
 {
     uint64_t number = 0;
 
@@ -64,8 +64,8 @@ void print_field(FILE *out, int first, const struct cf_reader *r, const struct c
         break;
     case CF_U64:
         number = ((const uint64_t *)c->values)[row];
-        if (c->id == CF_ADDR || c->id == CF_PHYS || c->id == CF_PC || c->id == CF_START ||
-            c->id == CF_STOP) {
+        if (!decimal && (c->id == CF_ADDR || c->id == CF_PHYS || c->id == CF_PC ||
+                         c->id == CF_START || c->id == CF_STOP)) {
             cf_csv_hex(out, first, number);
             return;
         }
@@ -92,16 +92,18 @@ struct csv {
     const char **name; /* of each column, in wanted or in names */
     char *names;
     unsigned columns;
+    int decimal;                  /* addresses too */
     uint8_t seen[CF_MAX_COLUMNS]; /* some frame has had the column */
     int began, warned, found;
 };
 
-struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted)
+struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted, int decimal)
 {
     struct csv *c = cf_need(t, calloc(1, sizeof(*c)));
 
     c->tool = t;
     c->table = table;
+    c->decimal = decimal;
     c->wanted = wanted ? cf_need(t, strdup(wanted)) : NULL;
     c->name = cf_need(t, calloc(CF_MAX_COLUMNS, sizeof(*c->name)));
     for (char *p = c->wanted; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
@@ -204,7 +206,7 @@ void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *
     for (uint32_t row = 0; row < f->rows; row++) {
         for (unsigned i = 0; i < c->columns; i++) {
             if (column[i])
-                print_field(stdout, i == 0, r, column[i], row);
+                print_field(stdout, i == 0, r, column[i], row, c->decimal);
             else if (i)
                 putchar(',');
         }

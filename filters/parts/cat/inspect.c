@@ -89,7 +89,7 @@ static void dump_row(const struct cf_reader *r, const struct cf_frame *f, uint32
                 fputs("...", stdout);
             }
         } else {
-            print_field(stdout, 1, r, c, row);
+            print_field(stdout, 1, r, c, row, 0);
         }
     }
     putchar('\n');
