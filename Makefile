@@ -6,7 +6,7 @@
 #   make             build every program into build/bin
 #   make tests       build what the tests are made of, for tests/run
 #   make demo        install what is needed, build, record a real program and show the result
-#   make check       install what is needed, build, run all tests (six minutes; the first time
+#   make check       install what is needed, build, run all tests (three to six minutes; at first
 #                    it fetches Debian kernels to test in, 250 MB, into ~/.cache/cacheflow)
 #   make check-long  the tests that take long: fuzzing, calls that fail one by one in every program, a
 #                    trace of many gigabytes of addresses, and `make mutate`

@@ -182,9 +182,9 @@ static uint32_t unwind_word(const char *at, int swap)
     return swap ? __builtin_bswap32(word) : word;
 }
 
-/* Functions that no symbol names, by the table of the unwinder (Linux Standard Base 5.0, Core,
-   section 10.6.2): "program+0x1040", where the function begins. It is sorted, and refers to its own
-   address with 32 bits in every program that a compiler for Linux makes. */
+/* Where functions begin that no symbol names, by the unwinder's table (Linux Standard Base 5.0,
+   Core, 10.6.2). It is sorted, and refers to its own address with 32 bits in every program that a
+   compiler for Linux makes. Where they end it does not say: see unnamed(). */
 static void read_unwind_table(struct symbols *s)
 {
     enum { HEAD = 12, ENTRY = 8, PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b };
@@ -215,15 +215,28 @@ static void read_unwind_table(struct symbols *s)
             i + 1 < count
                 ? h.p_vaddr + (uint64_t)(int32_t)unwind_word(table + (i + 1) * ENTRY, swap)
                 : symbols_end(s);
-        char *name = NULL;
-        if (start >= end || end > symbols_end(s) || span_find(&s->stubs, start) ||
-            span_find(&s->functions, start) ||
-            asprintf(&name, "%s+0x%llx", s->name, (unsigned long long)start) < 0)
-            continue;
-        span_add(&s->unnamed,
-                 (struct span){.start = start, .end = end, .name = texts_keep(&s->kept, name)});
+        if (start < end && end <= symbols_end(s))
+            span_add(&s->unnamed, (struct span){.start = start, .end = end});
     }
     spans_disjoin(&s->unnamed);
+}
+
+/* "program+0x1040": the beginning of a function that no symbol names, if the unwinder knows the
+   address; code that was written without a word for it belongs to no function before it. */
+static const char *unnamed(struct symbols *s, uint64_t address)
+{
+    const struct span *f = span_find(&s->unnamed, address);
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *cfi = f ? dwfl_module_eh_cfi(s->module, &bias) : NULL;
+    Dwarf_Frame *frame = NULL;
+    char *name;
+
+    if (!cfi || dwarf_cfi_addrframe(cfi, address + s->bias - bias, &frame) != 0)
+        return NULL;
+    free(frame);
+    return asprintf(&name, "%s+0x%llx", s->name, (unsigned long long)f->start) < 0
+               ? NULL
+               : texts_keep(&s->recent, name);
 }
 
 static void read_symbols(struct symbols *s)
@@ -300,9 +313,7 @@ unsigned symbols_places(struct symbols *s, uint64_t address, struct place *place
         const struct span *f = span_find(&s->functions, address);
         if (!f)
             f = span_find(&s->stubs, address);
-        if (!f)
-            f = span_find(&s->unnamed, address);
-        places[count - 1].function = f ? f->name : NULL;
+        places[count - 1].function = f ? f->name : unnamed(s, address);
     }
     return count;
 }
