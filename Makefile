@@ -83,7 +83,7 @@ LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stre
 LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
-LIBSURVEY_SOURCES  := $(wildcard filters/survey/*.c)
+LIBSHARED_SOURCES  := $(wildcard filters/ranking/*.c filters/survey/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) $(wildcard capture/record/*.c)
 
 LIBCF      := $(B)/lib/libcf.a
@@ -91,7 +91,7 @@ LIBPROGRAM := $(B)/lib/libprogram.a
 LIBFORMATS := $(LIBPROGRAM) $(LIBCF)
 LIBENGINE  := $(B)/lib/libengine.a
 LIBPICTURE := $(B)/lib/libpicture.a
-LIBSURVEY  := $(B)/lib/libsurvey.a
+LIBSHARED  := $(B)/lib/libshared.a
 LIBCAPTURE := $(B)/lib/libcapture.a
 
 MACHINES   := $(wildcard formats/machines/*.yaml)
@@ -187,7 +187,7 @@ $(eval $(call archive,libcf,$(LIBCF_SOURCES)))
 $(eval $(call archive,libprogram,$(LIBPROGRAM_SOURCES)))
 $(eval $(call archive,libengine,$(LIBENGINE_SOURCES)))
 $(eval $(call archive,libpicture,$(LIBPICTURE_SOURCES)))
-$(eval $(call archive,libsurvey,$(LIBSURVEY_SOURCES)))
+$(eval $(call archive,libshared,$(LIBSHARED_SOURCES)))
 $(eval $(call archive,libcapture,$(LIBCAPTURE_SOURCES)))
 
 # $(1) is the program, $(2) its sources, $(3) the archives before those of formats/.
@@ -196,7 +196,7 @@ $(B)/bin/$(1): $(call objects,$(2)) $(3) $(LIBFORMATS)
 	$$(linked)
 endef
 $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
-	$(call parts,filters/parts/$(p:cf-%=%)),$(LIBSURVEY) $(LIBPICTURE) $(LIBENGINE))))
+	$(call parts,filters/parts/$(p:cf-%=%)),$(LIBSHARED) $(LIBPICTURE) $(LIBENGINE))))
 $(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
 	$(if $(filter cf-capture-%,$p),$(call parts,capture/$(p:cf-capture-%=%))),$(LIBCAPTURE))))
 

@@ -20,11 +20,12 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --by KEY,...     page, region, object, site, source, function, symbol (these after\n"
-    "                       cf-resolve), thread, process, cache-line, op, class; several\n"
-    "                       make one key of up to 4 parts  [function]\n"
+    "                       cf-resolve), thread, process, cache-line, address, op, class;\n"
+    "                       several make one key of up to 4 parts  [function]\n"
     "      --value VALUE,...  accesses, bytes, loads, stores, misses, hits, ratio (misses an\n"
-    "                       access), cost (cycles, of column cost), fetches (instructions) or\n"
-    "                       the misses of a class: compulsory, conflict, ...  [accesses]\n"
+    "                       access), cost (cycles, of column cost), fetches (instructions),\n"
+    "                       the misses of a level, l1-misses to l4-misses, or of a class:\n"
+    "                       compulsory, conflict, ...  [accesses]\n"
     "      --sort VALUE     the greatest of this one first  [the first of --value]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
     "      --level N        a miss is an access that no level up to N served  [one that memory\n"
@@ -58,25 +59,18 @@ static int run(struct rank *k)
     struct cf_frame *f;
     int status = CF_EXIT_OK;
 
-    while (cf_reader_next(k->reader, &f) > 0) {
-        int bad = 0;
-
-        cf_tool_progress(k->tool, k->reader);
-        if (f->table == CF_HEADER) {
+    while (cf_reader_next(k->c.reader, &f) > 0) {
+        cf_tool_progress(k->tool, k->c.reader);
+        if (f->table == CF_HEADER)
             cf_mix_check(&k->mix, k->tool, f->header);
-            k->segment++;
-            k->seen = 0;
-        } else if (f->table == CF_ACCESS) {
-            bad = rank_accesses(k, f);
-        } else if (f->table == CF_TASK) {
-            bad = rank_tasks(k, f);
-        } else if (f->table == CF_OBJECT && rank_part(k, BY_OBJECT) >= 0) {
-            bad = objects_frame(k->objects, f, k->segment, k->seen,
-                                k->numbers[rank_part(k, BY_OBJECT)]);
-        }
-        if (bad < 0)
+        if (cf_ranking_note(&k->c, f) != 0)
             cf_out_of_memory(k->tool);
-        if (bad > 0 && !status) {
+        if (f->table != CF_ACCESS)
+            continue;
+        if (cf_sums_find(&k->sums, f) == 0) {
+            if (cf_ranking_add(&k->c, f) != 0)
+                cf_out_of_memory(k->tool);
+        } else if (!status) {
             cf_warn(k->tool, "the accesses have none of the columns class, hit and level, which "
                              "say what missed");
             status = CF_EXIT_INPUT;
@@ -86,31 +80,33 @@ static int run(struct rank *k)
 }
 
 /* Reads all; the exit status so far. */
-static int count(struct rank *k, char *const *files, int number, struct ranking *r)
+static int count(struct rank *k, char *const *files, int number, struct cf_ranked *r)
 {
     int status;
 
-    k->reader = cf_tool_reader(k->tool, files, number);
-    cf_reader_pieces(k->reader);
-    rank_begin(k);
+    k->c.reader = cf_tool_reader(k->tool, files, number);
+    cf_reader_pieces(k->c.reader);
+    k->c.sums = &k->sums;
+    cf_ranking_begin(&k->c);
+    cf_sums_begin(&k->sums, k->c.reader);
+    memcpy(k->mix.column, k->sums.mixed, sizeof k->mix.column);
     status = run(k);
-    cf_tool_fit(k->tool, k->reader);
-    *r = rank_items(k);
+    cf_tool_fit(k->tool, k->c.reader);
+    *r = cf_ranking_sort(&k->c, k->o.sort);
     return status;
 }
 
-static void release(struct rank *k, struct ranking *r)
+static void release(struct rank *k, struct cf_ranked *r)
 {
-    free(r->item);
-    free(r->keys);
-    rank_end(k);
+    cf_ranked_free(r);
+    cf_ranking_end(&k->c);
 }
 
 int main(int argc, char **argv)
 {
     static struct cf_tool tool;
     static struct rank k, old;
-    struct ranking now, before = {NULL, 0, NULL};
+    struct cf_ranked now, before = {NULL, 0, NULL};
     int status, end;
 
     k.tool = &tool;
@@ -131,13 +127,13 @@ int main(int argc, char **argv)
         status = end > status ? end : status;
     }
     release(&k, &now);
-    if (old.reader) {
+    if (old.c.reader) {
         release(&old, &before);
-        end = cf_tool_problems(&tool, old.reader);
+        end = cf_tool_problems(&tool, old.c.reader);
         status = end > status ? end : status;
-        cf_reader_close(old.reader);
+        cf_reader_close(old.c.reader);
     }
-    end = cf_tool_finish(&tool, k.reader, NULL);
+    end = cf_tool_finish(&tool, k.c.reader, NULL);
     cf_mix_free(&k.mix);
     free(k.o.cover);
     return end > status ? end : status;

@@ -203,7 +203,7 @@ END
     done
     run -2 cf-select --op load, </dev/null
     taken cf-select --op load,flush
-    refused 'give one of page, region, object, site, source, function, symbol, thread, process, cache-line, op' \
+    refused 'give one of page, region, object, site, source, function, symbol, thread, process, cache-line, address, op' \
         cf-rank --by pages
     refused 'must be from 1 to 1024' cf-sweep --ways 0
     run -2 cf-sweep --ways 1,2, </dev/null

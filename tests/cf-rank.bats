@@ -251,6 +251,33 @@ strings() {
     has "'class'"
 }
 
+@test "misses of each level stand beside each other, whatever a miss is" {
+    by_awk '$12' '$7 * ($15 > 1)' "$DATA" >l1
+    by_awk '$12' '$7 * ($15 > 2)' "$DATA" >l2
+    cf-rank -q --value l1-misses,l2-misses,misses --level 2 --sort l2-misses "$D/in.cf" >out.csv
+    same <(head -1 out.csv) - <<<"rank,function,l1_misses,l2_misses,misses,share_percent,cumulative_percent,knee"
+    tail -n +2 out.csv | awk -F, '$4 { print $2, $4 }' | sort | same - <(sort l2)
+    tail -n +2 out.csv | awk -F, '$3 { print $2, $3 }' | sort | same - <(sort l1)
+    awk -F, 'NR > 1 && $4 != $5' out.csv | same - /dev/null
+    run -2 cf-rank --value l5-misses "$D/in.cf"
+    run -2 cf-rank --value l0-misses "$D/in.cf"
+    cut -d, -f1-14,16- "$D/in.csv" >no.csv
+    cf-capture csv -q no.csv >no.cf
+    run -1 --separate-stderr cf-rank -q --value l1-misses no.cf
+    has "class, hit and level" "$stderr"
+}
+
+@test "exact addresses are not cut into lines, and count once" {
+    by_awk '$2 " " $6' '$7' "$DATA" | sort >want
+    cf-rank -q --by address "$D/in.cf" >out.csv
+    same <(head -1 out.csv) - <<<"rank,pid,address,accesses,share_percent,cumulative_percent,knee"
+    tail -n +2 out.csv | while IFS=, read -r _ pid address sum _; do
+        echo "$pid $((address)) $sum"
+    done | sort | same - want
+    run -2 cf-rank --by address,cache-line "$D/in.cf"
+    has "column in common" "$output"
+}
+
 @test "misses without classes are those that went to memory; hardware's level is taken last" {
     printf 'time,op,addr,function,hit\n1,load,1,a,255\n2,load,1,b,1\n3,store,1,b,255\n4,load,1,b,255\n' >a.csv
     stream a.cf a.csv

@@ -10,44 +10,47 @@
 #include "filters/parts/rank/rank.h"
 
 struct change {
-    const struct item *item[2]; /* before and after; that of a key which is not there has no sums */
-    const struct key *key;
+    const struct cf_rank_item
+        *item[2]; /* before and after; that of a key which is not there has no sums */
+    const struct cf_rank_key *key;
     double value[2]; /* that sorts */
 };
 
-static double value_of(const struct rank *k, const struct item *i, unsigned v)
+static double value_of(const struct rank *k, const struct cf_rank_item *i, unsigned v)
 {
-    return k->o.value[v].kind == VALUE_RATIO ? value_ratio(k, i) : (double)i->sum[v];
+    return k->sums.list[v].kind == CF_SUM_RATIO ? cf_sums_ratio(&k->sums, i->sum)
+                                                : (double)i->sum[v];
 }
 
-static int by_key(const void *x, const void *y, void *options)
+static int by_key(const void *x, const void *y, void *ranking)
 {
-    return rank_by_key(options, ((const struct item *)x)->key, ((const struct item *)y)->key);
+    return cf_ranking_order(ranking, ((const struct cf_rank_item *)x)->key,
+                            ((const struct cf_rank_item *)y)->key);
 }
 
-static int by_difference(const void *x, const void *y, void *options)
+static int by_difference(const void *x, const void *y, void *ranking)
 {
     const struct change *c = x, *d = y;
     const double a = fabs(c->value[1] - c->value[0]), b = fabs(d->value[1] - d->value[0]);
 
-    return a != b ? (a < b) - (a > b) : rank_by_key(options, c->key, d->key);
+    return a != b ? (a < b) - (a > b) : cf_ranking_order(ranking, c->key, d->key);
 }
 
 /* Pairs the keys of both, which it sorts by key. */
-static size_t pair(const struct rank *k, const struct ranking *before, const struct ranking *after,
-                   struct change *change)
+static size_t pair(const struct rank *k, const struct cf_ranked *before,
+                   const struct cf_ranked *after, struct change *change)
 {
-    static const uint64_t nothing[MOST_VALUES];
-    static const struct item none = {.sum = nothing};
+    static const uint64_t nothing[CF_MOST_SUMS];
+    static const struct cf_rank_item none = {.sum = nothing};
     size_t n = 0;
 
-    qsort_r(before->item, before->count, sizeof *before->item, by_key, (void *)&k->o);
-    qsort_r(after->item, after->count, sizeof *after->item, by_key, (void *)&k->o);
+    qsort_r(before->item, before->count, sizeof *before->item, by_key, (void *)&k->c);
+    qsort_r(after->item, after->count, sizeof *after->item, by_key, (void *)&k->c);
     for (size_t b = 0, a = 0; b < before->count || a < after->count; n++) {
         const int order = b == before->count ? 1
                           : a == after->count
                               ? -1
-                              : rank_by_key(&k->o, before->item[b].key, after->item[a].key);
+                              : cf_ranking_order(&k->c, before->item[b].key, after->item[a].key);
         struct change *c = &change[n];
 
         c->item[0] = order <= 0 ? &before->item[b++] : &none;
@@ -58,20 +61,20 @@ static size_t pair(const struct rank *k, const struct ranking *before, const str
             c->value[i] = isnan(c->value[i]) ? 0 : c->value[i];
         }
     }
-    qsort_r(change, n, sizeof *change, by_difference, (void *)&k->o);
+    qsort_r(change, n, sizeof *change, by_difference, (void *)&k->c);
     return n;
 }
 
 static void print_change(const struct rank *k, const struct change *c)
 {
     print_keys(k, c->key);
-    for (unsigned v = 0; v < k->o.shown; v++)
+    for (unsigned v = 0; v < k->sums.shown; v++)
         for (int i = 0; i < 2; i++)
-            if (k->o.value[v].kind == VALUE_RATIO)
-                cf_csv_f64(stdout, 0, value_ratio(k, c->item[i]), 6);
+            if (k->sums.list[v].kind == CF_SUM_RATIO)
+                cf_csv_f64(stdout, 0, cf_sums_ratio(&k->sums, c->item[i]->sum), 6);
             else
                 cf_csv_u64(stdout, 0, c->item[i]->sum[v]);
-    if (k->o.value[k->o.sort].kind == VALUE_RATIO)
+    if (k->sums.list[k->o.sort].kind == CF_SUM_RATIO)
         cf_csv_f64(stdout, 0, c->value[1] - c->value[0], 6);
     else
         printf(",%" PRId64, (int64_t)(c->item[1]->sum[k->o.sort] - c->item[0]->sum[k->o.sort]));
@@ -80,14 +83,14 @@ static void print_change(const struct rank *k, const struct change *c)
 }
 
 /* The sum of all keys. */
-static double total(const struct rank *k, const struct ranking *r)
+static double total(const struct rank *k, const struct cf_ranked *r)
 {
-    uint64_t sum[MOST_VALUES] = {0};
-    const struct item all = {.sum = sum};
+    uint64_t sum[CF_MOST_SUMS] = {0};
+    const struct cf_rank_item all = {.sum = sum};
     double value;
 
     for (size_t i = 0; i < r->count; i++)
-        for (unsigned v = 0; v < k->o.values; v++)
+        for (unsigned v = 0; v < k->sums.count; v++)
             sum[v] += r->item[i].sum[v];
     value = value_of(k, &all, k->o.sort);
     return isnan(value) ? 0 : value;
@@ -96,7 +99,7 @@ static double total(const struct rank *k, const struct ranking *r)
 /* What all of them did, and whether it is too much. */
 static int judge(const struct rank *k, double before, double after)
 {
-    const char *name = value_name(&k->o.value[k->o.sort]);
+    const char *name = cf_sum_name(&k->sums.list[k->o.sort]);
     const double percent = before > 0 ? 100 * (after / before - 1) : after > 0 ? INFINITY : 0;
     const int fails = k->o.fails && percent > k->o.fail_above;
 
@@ -108,16 +111,16 @@ static int judge(const struct rank *k, double before, double after)
     return fails ? CF_EXIT_INPUT : CF_EXIT_OK;
 }
 
-int print_changes(const struct rank *old, const struct ranking *before, const struct rank *k,
-                  const struct ranking *after)
+int print_changes(const struct rank *old, const struct cf_ranked *before, const struct rank *k,
+                  const struct cf_ranked *after)
 {
     struct change *change =
         cf_need(k->tool, calloc(before->count + after->count + 1, sizeof *change));
     const size_t count = pair(k, before, after, change);
 
     print_key_names(k);
-    for (unsigned v = 0; v < k->o.shown; v++) {
-        const char *name = value_name(&k->o.value[v]);
+    for (unsigned v = 0; v < k->sums.shown; v++) {
+        const char *name = cf_sum_name(&k->sums.list[v]);
 
         printf(",%s_before,%s_after", name, name);
     }

@@ -8,16 +8,9 @@
 
 #include "filters/parts/rank/rank.h"
 
-const char *task_name(const struct rank *k, enum by by, const struct key *i)
-{
-    uint64_t pid = by == BY_THREAD ? i->a : i->b;
-
-    return cf_reader_text(k->reader, (uint32_t)cf_counts_get(k->names, pid, i->b));
-}
-
 const char *rank_plural(const struct rank *k)
 {
-    return k->o.keys == 1 ? by_kinds[k->o.by[0]].plural : "keys";
+    return k->c.keys == 1 ? cf_rank_kinds[k->c.by[0]].plural : "keys";
 }
 
 /* ---- CSV ---- */
@@ -25,30 +18,30 @@ const char *rank_plural(const struct rank *k)
 /* Shares are of a sum, which a ratio has not. */
 static int has_shares(const struct rank *k)
 {
-    return k->o.value[k->o.sort].kind != VALUE_RATIO;
+    return k->sums.list[k->o.sort].kind != CF_SUM_RATIO;
 }
 
 /* Whether the part of the key is the first with a process. */
 static int says_pid(const struct rank *k, unsigned part)
 {
     for (unsigned i = 0; i < part; i++)
-        if (by_kinds[k->o.by[i]].pid)
+        if (cf_rank_kinds[k->c.by[i]].pid)
             return 0;
-    return by_kinds[k->o.by[part]].pid;
+    return cf_rank_kinds[k->c.by[part]].pid;
 }
 
 void print_key_names(const struct rank *k)
 {
     fputs("rank", stdout);
-    for (unsigned i = 0; i < k->o.keys; i++)
-        printf("%s,%s", says_pid(k, i) ? ",pid" : "", by_kinds[k->o.by[i]].words);
+    for (unsigned i = 0; i < k->c.keys; i++)
+        printf("%s,%s", says_pid(k, i) ? ",pid" : "", cf_rank_kinds[k->c.by[i]].words);
 }
 
 static void csv_head(const struct rank *k)
 {
     print_key_names(k);
-    for (unsigned v = 0; v < k->o.shown; v++)
-        printf(",%s", value_name(&k->o.value[v]));
+    for (unsigned v = 0; v < k->sums.shown; v++)
+        printf(",%s", cf_sum_name(&k->sums.list[v]));
     puts(has_shares(k) ? ",share_percent,cumulative_percent,knee" : "");
 }
 
@@ -60,43 +53,44 @@ static void csv_code(const char *name, uint64_t code)
         cf_csv_u64(stdout, 0, code);
 }
 
-static void csv_key(const struct rank *k, unsigned part, const struct key *i)
+static void csv_key(const struct rank *k, unsigned part, const struct cf_rank_key *i)
 {
-    const enum by by = k->o.by[part];
+    const enum cf_rank_by by = k->c.by[part];
 
     if (says_pid(k, part))
-        cf_csv_u64(stdout, 0, by == BY_PROCESS ? i->b : i->a);
+        cf_csv_u64(stdout, 0, by == CF_RANK_PROCESS ? i->b : i->a);
     switch (by) {
-    case BY_PAGE:
+    case CF_RANK_PAGE:
         cf_csv_text(stdout, 0, i->text);
         cf_csv_u64(stdout, 0, i->b);
         break;
-    case BY_OBJECT: {
-        const struct details *d = objects_get(k->objects, i->a, i->b);
+    case CF_RANK_OBJECT: {
+        const struct cf_object_details *d = cf_objects_get(k->c.objects, i->a, i->b);
 
         cf_csv_u64(stdout, 0, i->b);
         if (d) {
             cf_csv_hex(stdout, 0, d->addr);
             cf_csv_u64(stdout, 0, d->bytes);
-            cf_csv_text(stdout, 0, cf_reader_text(k->reader, d->site));
+            cf_csv_text(stdout, 0, cf_reader_text(k->c.reader, d->site));
         } else {
             fputs(",,,", stdout);
         }
         break;
     }
-    case BY_THREAD:
+    case CF_RANK_THREAD:
         cf_csv_u64(stdout, 0, i->b);
         /* fallthrough */
-    case BY_PROCESS:
-        cf_csv_text(stdout, 0, task_name(k, by, i));
+    case CF_RANK_PROCESS:
+        cf_csv_text(stdout, 0, cf_rank_task(&k->c, by, i));
         break;
-    case BY_LINE:
+    case CF_RANK_LINE:
+    case CF_RANK_ADDRESS:
         cf_csv_hex(stdout, 0, i->b);
         break;
-    case BY_OP:
+    case CF_RANK_OP:
         csv_code(cf_op_name((unsigned)i->a), i->a);
         break;
-    case BY_CLASS:
+    case CF_RANK_CLASS:
         csv_code(cf_class_name((unsigned)i->a), i->a);
         break;
     default:
@@ -104,23 +98,23 @@ static void csv_key(const struct rank *k, unsigned part, const struct key *i)
     }
 }
 
-void print_keys(const struct rank *k, const struct key *key)
+void print_keys(const struct rank *k, const struct cf_rank_key *key)
 {
-    for (unsigned part = 0; part < k->o.keys; part++)
+    for (unsigned part = 0; part < k->c.keys; part++)
         csv_key(k, part, &key[part]);
 }
 
-static void csv_values(const struct rank *k, const struct item *i)
+static void csv_values(const struct rank *k, const struct cf_rank_item *i)
 {
-    for (unsigned v = 0; v < k->o.shown; v++)
-        if (k->o.value[v].kind == VALUE_RATIO)
-            cf_csv_f64(stdout, 0, value_ratio(k, i), 6);
+    for (unsigned v = 0; v < k->sums.shown; v++)
+        if (k->sums.list[v].kind == CF_SUM_RATIO)
+            cf_csv_f64(stdout, 0, cf_sums_ratio(&k->sums, i->sum), 6);
         else
             cf_csv_u64(stdout, 0, i->sum[v]);
 }
 
 /* The value that sorts, of each. */
-static uint64_t *values_of(const struct rank *k, const struct ranking *r)
+static uint64_t *values_of(const struct rank *k, const struct cf_ranked *r)
 {
     uint64_t *value = cf_need(k->tool, calloc(r->count + 1, sizeof(*value)));
 
@@ -132,7 +126,7 @@ static uint64_t *values_of(const struct rank *k, const struct ranking *r)
 /* Says on stderr how many were left out, and where the knee is. */
 static void remarks(const struct rank *k, size_t count, size_t knee, double at_knee)
 {
-    const char *name = value_name(&k->o.value[k->o.sort]), *plural = rank_plural(k);
+    const char *name = cf_sum_name(&k->sums.list[k->o.sort]), *plural = rank_plural(k);
 
     if (k->tool->quiet || count == 0)
         return;
@@ -143,7 +137,7 @@ static void remarks(const struct rank *k, size_t count, size_t knee, double at_k
         return;
     if (count == 1)
         cf_warn(k->tool, "knee: none: everything is of one %s",
-                k->o.keys == 1 ? by_kinds[k->o.by[0]].name : "key");
+                k->c.keys == 1 ? cf_rank_kinds[k->c.by[0]].name : "key");
     else if (knee)
         cf_warn(k->tool, "knee: the first %zu of %zu %s make %.1f %% of the %s", knee, count,
                 plural, at_knee, name);
@@ -151,7 +145,7 @@ static void remarks(const struct rank *k, size_t count, size_t knee, double at_k
         cf_warn(k->tool, "knee: none: all %zu %s have as many %s", count, plural, name);
 }
 
-void print_ranking(const struct rank *k, const struct ranking *r)
+void print_ranking(const struct rank *k, const struct cf_ranked *r)
 {
     uint64_t *value = values_of(k, r);
     size_t knee = cf_counts_knee(value, r->count);
@@ -181,27 +175,29 @@ void print_ranking(const struct rank *k, const struct ranking *r)
 }
 
 /* Bytes of the first n items; 0 where an item has no size. */
-static uint64_t size_of(const struct rank *k, const struct item *item, size_t n)
+static uint64_t size_of(const struct rank *k, const struct cf_rank_item *item, size_t n)
 {
     uint64_t bytes = 0;
 
-    if (k->o.by[0] == BY_PAGE)
+    if (k->c.by[0] == CF_RANK_PAGE)
         return n * k->o.page_size;
-    if (k->o.by[0] == BY_LINE)
-        return n * k->o.line_size;
-    for (size_t i = 0; i < n && k->o.by[0] == BY_OBJECT; i++) {
-        const struct details *d = objects_get(k->objects, item[i].key->a, item[i].key->b);
+    if (k->c.by[0] == CF_RANK_LINE)
+        return n * k->c.line_size;
+    for (size_t i = 0; i < n && k->c.by[0] == CF_RANK_OBJECT; i++) {
+        const struct cf_object_details *d =
+            cf_objects_get(k->c.objects, item[i].key->a, item[i].key->b);
 
         bytes += d ? d->bytes : 0;
     }
     return bytes;
 }
 
-void print_cover(const struct rank *k, const struct ranking *r)
+void print_cover(const struct rank *k, const struct cf_ranked *r)
 {
     uint64_t *value = values_of(k, r);
-    const enum by by = k->o.by[0];
-    int sized = k->o.keys == 1 && (by == BY_PAGE || by == BY_LINE || by == BY_OBJECT);
+    const enum cf_rank_by by = k->c.by[0];
+    int sized =
+        k->c.keys == 1 && (by == CF_RANK_PAGE || by == CF_RANK_LINE || by == CF_RANK_OBJECT);
 
     printf("share_percent,count,of%s\n", sized ? ",size_bytes" : "");
     for (unsigned i = 0; i < k->o.covers; i++) {

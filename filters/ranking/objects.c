@@ -10,17 +10,17 @@
 #include <stdlib.h>
 
 #include "formats/base/cf_memory.h"
-#include "filters/parts/rank/rank.h"
+#include "filters/ranking/ranking.h"
 
-struct objects {
-    struct details *list;
+struct cf_objects {
+    struct cf_object_details *list;
     size_t count, room;
     struct cf_counts *index; /* place in the list, from 1, by segment and object */
 };
 
-struct objects *objects_new(void)
+struct cf_objects *cf_objects_new(void)
 {
-    struct objects *o = calloc(1, sizeof(*o));
+    struct cf_objects *o = calloc(1, sizeof(*o));
 
     if (!o)
         return NULL;
@@ -32,7 +32,7 @@ struct objects *objects_new(void)
     return o;
 }
 
-void objects_free(struct objects *o)
+void cf_objects_free(struct cf_objects *o)
 {
     if (o) {
         cf_counts_free(o->index);
@@ -42,7 +42,7 @@ void objects_free(struct objects *o)
 }
 
 /* Drops what no result can need. -1 without memory. */
-static int prune(struct objects *o, uint64_t seen, const struct cf_counts *counts)
+static int prune(struct cf_objects *o, uint64_t seen, const struct cf_counts *counts)
 {
     struct cf_counts *index = cf_counts_new();
     size_t kept = 0;
@@ -50,7 +50,7 @@ static int prune(struct objects *o, uint64_t seen, const struct cf_counts *count
     if (!index)
         return -1;
     for (size_t i = 0; i < o->count; i++) {
-        const struct details *d = &o->list[i];
+        const struct cf_object_details *d = &o->list[i];
         uint64_t *place;
 
         if (d->freed < seen && cf_counts_get(counts, d->segment, d->object) == 0)
@@ -69,7 +69,7 @@ static int prune(struct objects *o, uint64_t seen, const struct cf_counts *count
     return 0;
 }
 
-static int make_room(struct objects *o, uint64_t seen, const struct cf_counts *counts)
+static int make_room(struct cf_objects *o, uint64_t seen, const struct cf_counts *counts)
 {
     if (o->count < o->room)
         return 0;
@@ -80,8 +80,8 @@ static int make_room(struct objects *o, uint64_t seen, const struct cf_counts *c
     return cf_array_room(&o->list, &o->room, o->room + 1, sizeof(*o->list));
 }
 
-int objects_frame(struct objects *o, const struct cf_frame *f, uint64_t segment, uint64_t seen,
-                  const struct cf_counts *counts)
+int cf_objects_frame(struct cf_objects *o, const struct cf_frame *f, uint64_t segment,
+                     uint64_t seen, const struct cf_counts *counts)
 {
     const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
     const uint64_t *bytes = cf_u64(f, CF_BYTES);
@@ -109,7 +109,7 @@ int objects_frame(struct objects *o, const struct cf_frame *f, uint64_t segment,
             return -1;
         if (!*place)
             *place = ++o->count;
-        o->list[*place - 1] = (struct details){
+        o->list[*place - 1] = (struct cf_object_details){
             .segment = segment,
             .object = object[i],
             .addr = addr ? addr[i] : 0,
@@ -121,7 +121,8 @@ int objects_frame(struct objects *o, const struct cf_frame *f, uint64_t segment,
     return 0;
 }
 
-const struct details *objects_get(const struct objects *o, uint64_t segment, uint64_t object)
+const struct cf_object_details *cf_objects_get(const struct cf_objects *o, uint64_t segment,
+                                               uint64_t object)
 {
     uint64_t at = cf_counts_get(o->index, segment, object);
 

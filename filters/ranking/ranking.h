@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ranking.h - sums of accesses, misses, cycles, ... for each distinct key: function, source line,
+ * page, heap object, thread, ..., or several of these together.
+ *
+ * Sums are found once a frame, and any number of rankings by other keys may share them:
+ *
+ *     cf_sums_begin(&sums, reader); cf_ranking_begin(&ranking);
+ *     each frame: cf_ranking_note(); of table access: cf_sums_find(), then cf_ranking_add()
+ *     ranked = cf_ranking_sort(&ranking, sort);
+ */
+#ifndef CF_RANKING_H
+#define CF_RANKING_H
+
+#include "formats/stream/cf.h"
+#include "formats/program/cf_options.h"
+#include "formats/program/cf_processes.h"
+#include "formats/program/cf_tool.h"
+
+#include "filters/engine/rows/counts.h"
+
+/* ---- sums.c: what is added up ---- */
+
+enum cf_sum_kind {
+    CF_SUM_ACCESSES,
+    CF_SUM_BYTES,
+    CF_SUM_LOADS,
+    CF_SUM_STORES,
+    CF_SUM_MISSES,
+    CF_SUM_HITS,
+    CF_SUM_COST,
+    CF_SUM_FETCHES,
+    CF_SUM_RATIO, /* misses / accesses: its sum is not used */
+    CF_SUM_CLASS, /* misses of a class */
+    CF_SUM_LEVEL, /* accesses that no level up to this one served */
+    CF_SUM_KINDS
+};
+
+enum { CF_MOST_SUMS = 24 };
+
+struct cf_sum {
+    enum cf_sum_kind kind;
+    unsigned number; /* of the class or level */
+    uint8_t op[256]; /* 1 = the operation counts */
+};
+
+struct cf_sums {
+    struct cf_tool *tool;
+    struct cf_reader *reader;
+    struct cf_sum list[CF_MOST_SUMS]; /* those that the user asked for, and what they are made of */
+    unsigned shown, count;
+    unsigned misses, accesses; /* which they are, for CF_SUM_RATIO */
+    unsigned level;            /* a hit level above it is a miss */
+    uint64_t dist;             /* lines: a distance from here up is a miss */
+    int level_given, dist_given, classes_given, ops_given;
+    uint8_t class[256];            /* 1 = misses of the class count */
+    uint8_t op[256];               /* of sums that are of no certain operation */
+    int of_lines;                  /* a ranking by cache line shares bytes out itself */
+    unsigned mixed[4];             /* columns that they are made of, for cf_mix_check() */
+    uint64_t *value[CF_MOST_SUMS]; /* of each row */
+    uint64_t *some;                /* != 0: a value of the row is not 0 */
+};
+
+/* As before any option: accesses. */
+void cf_sums_init(struct cf_sums *s, struct cf_tool *t);
+
+/* Options that say what is added up; after all options cf_sums_check() exits with CF_EXIT_USAGE
+   where they do not go together. */
+#define CF_SUM_OPTIONS(s)                                                                          \
+    {"value", 0, CF_CALL(cf_sums_values, (s))},                                                    \
+        {"op", 0, CF_OPS((s)->op), .given = &(s)->ops_given},                                      \
+        {"level", 0, CF_NUMBER(&(s)->level, 1, 254), .given = &(s)->level_given},                  \
+        {"class", 0, CF_CALL(cf_sums_classes, (s)), .given = &(s)->classes_given},                 \
+    {                                                                                              \
+        "dist", 0, CF_NUMBER(&(s)->dist, 1, UINT32_MAX), .given = &(s)->dist_given                 \
+    }
+void cf_sums_values(const struct cf_tool *t, void *sums, const char *option, char *text);
+void cf_sums_classes(const struct cf_tool *t, void *sums, const char *option, char *text);
+void cf_sums_check(struct cf_sums *s);
+
+/* The place of a sum, by its word, among those that are added up; appended where it is new. */
+unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word);
+int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind);
+
+/* Asks the reader for the columns, and makes room. */
+void cf_sums_begin(struct cf_sums *s, struct cf_reader *r);
+/* Fills value[] and some[] of a frame of accesses. 1 when it lacks what they need. */
+int cf_sums_find(struct cf_sums *s, const struct cf_frame *f) CF_MUST_CHECK;
+/* As a column, and for people. */
+const char *cf_sum_name(const struct cf_sum *sum);
+/* Misses / accesses of sums that were added up; NAN where there was no access. */
+double cf_sums_ratio(const struct cf_sums *s, const uint64_t *sum);
+
+/* ---- keys.c: from rows to sums ---- */
+
+enum cf_rank_by {
+    CF_RANK_PAGE,
+    CF_RANK_REGION,
+    CF_RANK_OBJECT,
+    CF_RANK_SITE,
+    CF_RANK_SOURCE,
+    CF_RANK_FUNCTION,
+    CF_RANK_SYMBOL,
+    CF_RANK_THREAD,
+    CF_RANK_PROCESS,
+    CF_RANK_LINE,
+    CF_RANK_ADDRESS,
+    CF_RANK_OP,
+    CF_RANK_CLASS,
+    CF_RANK_KINDS
+};
+
+enum { CF_MOST_KEYS = 4 };
+
+struct cf_rank_kind {
+    const char *name, *plural;
+    unsigned column;   /* its values are the keys */
+    int pid;           /* the column pid comes first, unless an earlier part has it */
+    const char *words; /* further columns of CSV */
+};
+
+extern const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS];
+
+struct cf_objects; /* address, size and site of heap objects */
+
+/* Set tool, reader, sums, by, keys and line_size. */
+struct cf_ranking {
+    struct cf_tool *tool;
+    struct cf_reader *reader;
+    struct cf_sums *sums;
+    enum cf_rank_by by[CF_MOST_KEYS]; /* the key has these parts */
+    unsigned keys;
+    uint64_t line_size; /* bytes, a power of two */
+
+    uint64_t segment; /* number of the segment, from 1: object numbers hold within one */
+    uint64_t seen;    /* largest time of an access so far */
+    uint64_t *sum;    /* of each value, by the number of the key */
+    size_t room;
+    struct cf_counts *numbers[CF_MOST_KEYS]; /* of parts that have no small numbers by themselves */
+    struct cf_counts *joined[CF_MOST_KEYS];  /* of the parts before it and this one */
+    struct cf_processes processes;
+    struct cf_counts *names; /* string id of the name, by process and thread */
+    struct cf_objects *objects;
+    uint64_t *word[2];
+    uint32_t *number[CF_MOST_KEYS]; /* of each part's key in each row */
+    uint32_t *total;                /* of the whole key */
+};
+
+/* A part of a key. */
+struct cf_rank_key {
+    uint64_t a, b;    /* string id, operation or class, or the words of the key */
+    const char *text; /* of a string id; NULL where it is a number */
+};
+
+/* An entry of the ranking. */
+struct cf_rank_item {
+    const struct cf_rank_key *key; /* its parts */
+    const uint64_t *sum;           /* its values */
+    double ratio;                  /* what it is sorted by, of CF_SUM_RATIO */
+};
+
+struct cf_ranked {
+    struct cf_rank_item *item; /* the greatest first, ties by key */
+    size_t count;
+    struct cf_rank_key *keys;
+};
+
+/* Which part of the key is this, -1 = none. */
+int cf_ranking_part(const struct cf_ranking *k, enum cf_rank_by by);
+/* Asks the reader for the columns of the key, and makes the tables. Before cf_sums_begin(). */
+void cf_ranking_begin(struct cf_ranking *k);
+/* Remembers what frames of any table say of segments, names of threads, and objects. -1 without
+   memory. */
+int cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f) CF_MUST_CHECK;
+/* Adds a frame of accesses, of which cf_sums_find() has found the values. -1 without memory. */
+int cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f) CF_MUST_CHECK;
+/* By the parts of the key, as texts or numbers: < 0, 0, > 0. */
+int cf_ranking_order(const struct cf_ranking *k, const struct cf_rank_key *x,
+                     const struct cf_rank_key *y);
+/* Sorts what was counted by a sum; ends the program without memory. */
+struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort);
+void cf_ranked_free(struct cf_ranked *r);
+void cf_ranking_end(struct cf_ranking *k);
+
+/* ---- objects.c ---- */
+
+struct cf_object_details {
+    uint64_t segment;
+    uint64_t addr, bytes;
+    uint64_t freed; /* time; UINT64_MAX while it lives */
+    uint32_t object, site;
+};
+
+struct cf_objects *cf_objects_new(void) CF_MUST_CHECK;
+void cf_objects_free(struct cf_objects *o);
+/* Takes a frame of table object. Drops objects that were released before `seen` and have no
+   counter in `counts`. -1 without memory. */
+int cf_objects_frame(struct cf_objects *o, const struct cf_frame *f, uint64_t segment,
+                     uint64_t seen, const struct cf_counts *counts) CF_MUST_CHECK;
+/* NULL where nothing is known. */
+const struct cf_object_details *cf_objects_get(const struct cf_objects *o, uint64_t segment,
+                                               uint64_t object);
+
+/* ---- names.c ---- */
+
+/* The name of a thread or a process, by the part of the key that is it. */
+const char *cf_rank_task(const struct cf_ranking *k, enum cf_rank_by by,
+                         const struct cf_rank_key *key);
+/* A key for people, with ", " between its parts; to be freed. */
+char *cf_rank_text(const struct cf_ranking *k, const struct cf_rank_key *key);
+
+#endif

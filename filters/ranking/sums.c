@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sums.c - what a ranking adds up: for each row of a frame the accesses that it stands for, or
+ * their bytes, misses, cycles, ...
+ */
+#include <math.h>
+#include <string.h>
+
+#include "filters/ranking/ranking.h"
+
+enum { MOST_LEVELS = 4 }; /* that have a word of their own */
+
+static const char words[] = "accesses bytes loads stores misses hits cost fetches ratio";
+
+const char *cf_sum_name(const struct cf_sum *sum)
+{
+    static const char *const name[] = {"accesses",    "bytes",        "loads",
+                                       "stores",      "misses",       "hits",
+                                       "cost_cycles", "instructions", "miss_ratio"};
+    static const char *const level[MOST_LEVELS] = {"l1_misses", "l2_misses", "l3_misses",
+                                                   "l4_misses"};
+
+    return sum->kind == CF_SUM_CLASS   ? cf_class_name(sum->number)
+           : sum->kind == CF_SUM_LEVEL ? level[sum->number - 1]
+                                       : name[sum->kind];
+}
+
+double cf_sums_ratio(const struct cf_sums *s, const uint64_t *sum)
+{
+    const uint64_t accesses = sum[s->accesses];
+
+    return accesses ? (double)sum[s->misses] / (double)accesses : NAN;
+}
+
+int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind)
+{
+    for (unsigned v = 0; v < s->count; v++)
+        if (s->list[v].kind == kind)
+            return 1;
+    return 0;
+}
+
+/* ---- options ---- */
+
+void cf_sums_init(struct cf_sums *s, struct cf_tool *t)
+{
+    *s = (struct cf_sums){.tool = t, .list[0].kind = CF_SUM_ACCESSES, .shown = 1, .count = 1};
+    memset(s->class + 1, 1, sizeof(s->class) - 1);
+}
+
+unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word)
+{
+    const unsigned class = cf_class_find(word);
+    struct cf_sum sum = {.kind = CF_SUM_CLASS, .number = class};
+    unsigned v;
+
+    if (strlen(word) == strlen("l1-misses") && word[0] == 'l' && !strcmp(word + 2, "-misses") &&
+        word[1] > '0' && word[1] <= '0' + MOST_LEVELS)
+        sum = (struct cf_sum){.kind = CF_SUM_LEVEL, .number = (unsigned)(word[1] - '0')};
+    else if (class == CF_CLASSES || class == CF_CLASS_NONE)
+        sum = (struct cf_sum){.kind = cf_parse_word(s->tool, option, word, words)};
+    for (v = 0; v < s->count; v++)
+        if (s->list[v].kind == sum.kind && s->list[v].number == sum.number)
+            return v;
+    if (v == CF_MOST_SUMS)
+        cf_die(s->tool, CF_EXIT_USAGE, "%s: more than %d values", option, CF_MOST_SUMS);
+    s->list[s->count++] = sum;
+    return v;
+}
+
+void cf_sums_values(const struct cf_tool *t, void *sums, const char *option, char *text)
+{
+    struct cf_sums *s = sums;
+    char *rest;
+
+    (void)t;
+    s->count = 0;
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
+        (void)cf_sums_pick(s, option, part);
+    s->shown = s->count;
+}
+
+void cf_sums_classes(const struct cf_tool *t, void *sums, const char *option, char *text)
+{
+    struct cf_sums *s = sums;
+    char *rest;
+
+    memset(s->class, 0, sizeof(s->class));
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+        unsigned class = cf_class_find(part);
+
+        if (class == CF_CLASSES || class == CF_CLASS_NONE)
+            cf_die(t, CF_EXIT_USAGE, "%s '%s': no class of misses", option, part);
+        s->class[class] = 1;
+    }
+}
+
+void cf_sums_check(struct cf_sums *s)
+{
+    struct cf_tool *t = s->tool;
+    const int ratio = cf_sums_has(s, CF_SUM_RATIO);
+    const int misses = ratio || cf_sums_has(s, CF_SUM_MISSES);
+
+    if (ratio) {
+        s->misses = cf_sums_pick(s, "--value", "misses");
+        s->accesses = cf_sums_pick(s, "--value", "accesses");
+    }
+    if (s->ops_given && (cf_sums_has(s, CF_SUM_LOADS) || cf_sums_has(s, CF_SUM_STORES)))
+        cf_die(t, CF_EXIT_USAGE, "--op does not go with --value loads or stores");
+    if (s->dist_given + s->classes_given + s->level_given > 1)
+        cf_die(t, CF_EXIT_USAGE, "of --level, --class and --dist only one can say what a miss is");
+    if (s->classes_given && !misses)
+        cf_die(t, CF_EXIT_USAGE, "--class goes with --value misses");
+    if (s->dist_given && !misses && !cf_sums_has(s, CF_SUM_HITS))
+        cf_die(t, CF_EXIT_USAGE, "--dist goes with --value misses or hits");
+    if (!s->ops_given)
+        s->op[CF_LOAD] = s->op[CF_STORE] = 1;
+    for (unsigned v = 0; v < s->count; v++) {
+        struct cf_sum *sum = &s->list[v];
+
+        memcpy(sum->op, s->op, sizeof sum->op);
+        if (sum->kind == CF_SUM_FETCHES && !s->ops_given)
+            sum->op[CF_LOAD] = sum->op[CF_STORE] = 0, sum->op[CF_IFETCH] = 1;
+        else if (sum->kind == CF_SUM_LOADS || sum->kind == CF_SUM_STORES)
+            sum->op[sum->kind == CF_SUM_LOADS ? CF_STORE : CF_LOAD] = 0;
+    }
+}
+
+/* ---- reading ---- */
+
+void cf_sums_begin(struct cf_sums *s, struct cf_reader *r)
+{
+    unsigned *mixed = s->mixed;
+    const int misses = cf_sums_has(s, CF_SUM_MISSES) || cf_sums_has(s, CF_SUM_HITS);
+    const int classes = cf_sums_has(s, CF_SUM_CLASS), levels = cf_sums_has(s, CF_SUM_LEVEL);
+    const int ops = s->ops_given || cf_sums_has(s, CF_SUM_LOADS) || cf_sums_has(s, CF_SUM_STORES) ||
+                    cf_sums_has(s, CF_SUM_FETCHES);
+
+    cf_reader_want(r, CF_ACCESS, CF_OP, ops ? CF_REQUIRED : CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
+    if (cf_sums_has(s, CF_SUM_BYTES))
+        cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_REQUIRED);
+    if (cf_sums_has(s, CF_SUM_COST)) {
+        *mixed++ = CF_COST;
+        cf_reader_want(r, CF_ACCESS, CF_COST, CF_REQUIRED);
+    }
+    if (cf_sums_has(s, CF_SUM_FETCHES))
+        cf_reader_want(r, CF_ACCESS, CF_INSNS, CF_REQUIRED);
+    if (misses || levels) {
+        *mixed++ = s->dist_given && !levels ? CF_DIST : CF_HIT;
+        cf_reader_want(r, CF_ACCESS, CF_HIT, CF_OPTIONAL);
+        cf_reader_want(r, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);
+    }
+    if (s->dist_given)
+        cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
+    if (classes || (misses && !s->dist_given && !s->level_given)) {
+        *mixed++ = CF_CLASS;
+        cf_reader_want(r, CF_ACCESS, CF_CLASS,
+                       s->classes_given || classes ? CF_REQUIRED : CF_OPTIONAL);
+    }
+    for (unsigned v = 0; v < s->count; v++)
+        s->value[v] = cf_column_room(s->tool, sizeof(**s->value));
+    s->some = s->count > 1 ? cf_column_room(s->tool, sizeof(*s->some)) : s->value[0];
+}
+
+/* value[i] *= whether the access missed, or hit, by its distance. */
+static void take_distances(const struct cf_sums *s, const uint64_t *dist, uint32_t rows, int hits,
+                           uint64_t *value)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        int known = dist[i] != CF_DIST_NONE && dist[i] != CF_DIST_UNSAMPLED;
+
+        value[i] *= known && (dist[i] < s->dist) == hits;
+    }
+}
+
+/* The same by what a cache did: whether no level up to `above` served the access. A level of 0 is
+   not known: no hit, no miss. */
+static void take_levels(const uint8_t *level, unsigned above, uint32_t rows, int hits,
+                        uint64_t *value)
+{
+    if (!hits)
+        for (uint32_t i = 0; i < rows; i++)
+            value[i] *= level[i] > above;
+    else
+        for (uint32_t i = 0; i < rows; i++)
+            value[i] *= level[i] != 0 && level[i] <= above;
+}
+
+/* 1 when there is no column that says what missed. */
+static int take_misses(const struct cf_sums *s, const struct cf_frame *f, int hits, uint64_t *value)
+{
+    const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS);
+    const uint8_t *level = cf_u8(f, CF_HIT);
+
+    if (s->dist_given) {
+        take_distances(s, cf_u64(f, CF_DIST), f->rows, hits, value);
+        return 0;
+    }
+    level = level ? level : class ? NULL : cf_u8(f, CF_LEVEL);
+    if (!class && !level)
+        return 1;
+    if (class && !hits)
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] *= s->class[class[i]];
+    else if (class)
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] *= class[i] == 0 && (!level || level[i] != 0);
+    else
+        take_levels(level, s->level_given ? s->level : CF_FROM_MEMORY - 1, f->rows, hits, value);
+    return 0;
+}
+
+static void multiply(uint64_t *value, const uint32_t *by, uint32_t rows)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        value[i] *= by[i];
+}
+
+static void weigh(const struct cf_frame *f, const uint8_t *take, uint64_t *value)
+{
+    const uint8_t *op = cf_u8(f, CF_OP);
+    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
+
+    if (op && weight)
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] = weight[i] * take[op[i]];
+    else if (op)
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] = take[op[i]];
+    else
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] = weight ? weight[i] : 1;
+}
+
+static int find(struct cf_sums *s, const struct cf_frame *f, const struct cf_sum *sum,
+                uint64_t *value)
+{
+    const uint8_t *class = cf_u8(f, CF_CLASS), *level = cf_u8(f, CF_HIT);
+
+    level = level ? level : cf_u8(f, CF_LEVEL);
+    weigh(f, sum->op, value);
+    switch (sum->kind) {
+    case CF_SUM_BYTES:
+        if (!s->of_lines)
+            multiply(value, cf_u32(f, CF_SIZE), f->rows);
+        return 0;
+    case CF_SUM_COST:
+        multiply(value, cf_u32(f, CF_COST), f->rows);
+        return 0;
+    case CF_SUM_FETCHES:
+        multiply(value, cf_u32(f, CF_INSNS), f->rows);
+        return 0;
+    case CF_SUM_CLASS:
+        for (uint32_t i = 0; i < f->rows; i++)
+            value[i] *= class[i] == sum->number;
+        return 0;
+    case CF_SUM_LEVEL:
+        if (!level)
+            return 1;
+        take_levels(level, sum->number, f->rows, 0, value);
+        return 0;
+    case CF_SUM_RATIO:
+        memset(value, 0, f->rows * sizeof *value);
+        return 0;
+    case CF_SUM_MISSES:
+    case CF_SUM_HITS:
+        return take_misses(s, f, sum->kind == CF_SUM_HITS, value);
+    default:
+        return 0;
+    }
+}
+
+int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
+{
+    for (unsigned v = 0; v < s->count; v++)
+        if (find(s, f, &s->list[v], s->value[v]) != 0)
+            return 1;
+    for (unsigned v = 0; v < s->count && s->count > 1; v++)
+        for (uint32_t i = 0; i < f->rows; i++)
+            s->some[i] = (v ? s->some[i] : 0) | s->value[v][i];
+    return 0;
+}
