@@ -9,6 +9,8 @@
 #   make -f pipelines/leon4.mk tables                   misses by class and their cost, as the LEON4
 #                                                       profiling tool's paper has them, of all
 #                                                       programs: fits is its test case 2, overflow 3
+#   make -f pipelines/leon4.mk tables L2=off            the same of a board whose second level is off,
+#                                                       as after reset and in the paper's test case 3
 #   make -f pipelines/leon4.mk samples                  rewrites the stored ones in samples/leon4
 #
 # A result's name says what it is: PROGRAM.hist, .inst and .ahb as GRMON shows them; .STYLE.hist,
@@ -17,17 +19,20 @@
 # fetches between them; .counters what the statistics unit would have counted. PROGRAM is fits, overflow, windows, or two: fits on CPU 0 beside windows
 # on CPU 1.
 #
-# OUT       where results go                                          [build/leon4]
+# OUT       where results go                       [build/leon4, with L2=off build/leon4-l2-off]
+# L2        on, off                                                   [on]
 # FORMS     the program that makes the forms                          [build/test/leon4-forms]
-# FORMSARGS options for it: --bus, --latency, --post, --lock, --start, --single, --from, --count
+# FORMSARGS options for it: --bus, --latency, --post, --lock, --l2-off, --start, --single, --from, --count
 # LEON      prefix of the cross compiler                              [sparc64-linux-gnu-]
 # QEMU      the emulator                                              [qemu-system-sparc]
 # BIN       where the suite's programs are, for the tables            [build/bin]
 
 B         ?= build
-OUT       ?= $(B)/leon4
+L2        ?= on
+OUT       ?= $(B)/leon4$(if $(filter off,$(L2)),-l2-off)
 FORMS     ?= $(B)/test/leon4-forms
-FORMSARGS ?=
+FORMSARGS ?= $(if $(filter off,$(L2)),--l2-off)
+MACHINE   := leon4-n2x$(if $(filter off,$(L2)),-l2-off)
 LEON      ?= sparc64-linux-gnu-
 QEMU      ?= qemu-system-sparc
 SOURCE    := samples/leon4
@@ -108,9 +113,9 @@ $(foreach p,$(PROGRAMS) two,$(call forms,$p))
 # load only where it is of the load's line), with classes by Hill and Smith; and misses of the true
 # addresses, which no trace has.
 BIN    ?= $(B)/bin
-REPORT  = $(BIN)/cf-latency -q -m leon4-n2x | $(BIN)/cf-report -q --leon4 --counters $(OUT)/$$p.counters
+REPORT  = $(BIN)/cf-latency -q -m $(MACHINE) | $(BIN)/cf-report -q --leon4 -m $(MACHINE) --counters $(OUT)/$$p.counters
 CAPTURE = $(BIN)/cf-capture leon4 -q -r -b $(OUT)/$$p.ahb.raw $(OUT)/$$p.inst.raw
-CLASS   = $(BIN)/cf-classify -q -m leon4-n2x
+CLASS   = $(BIN)/cf-classify -q -m $(MACHINE)
 tables: $(foreach p,$(PROGRAMS),$(foreach e,inst.raw ahb.raw stream.csv counters,$(OUT)/$p.$e))
 	@for p in $(PROGRAMS); do r=$(OUT)/$$p.report; \
 	    { echo "$$p, by the paper's procedure:"; \

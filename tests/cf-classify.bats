@@ -589,6 +589,7 @@ L2,store,2,1,1,0,0,0,0"
     run -2 cf-classify --rule leon4 -m ./u.yaml a.cf
     has 'instruction cache'
     machine n.yaml 'name: I, kind: instruction, size: 4KiB, ways: 4' 'name: D, kind: data, size: 4KiB, ways: 4'
+    sed -i '$a\  - {name: L2, kind: data, size: 8KiB, ways: 4}' n.yaml
     run -2 cf-classify --rule leon4 -m ./n.yaml a.cf
     has 'unified cache'
     machine l.yaml 'name: I, kind: instruction, size: 4KiB, ways: 4' 'name: D, kind: data, size: 4KiB, ways: 4' \
@@ -598,6 +599,27 @@ L2,store,2,1,1,0,0,0,0"
     run -2 cf-classify --rule leon4 -m leon4-n2x --level L2 a.cf
     run -2 cf-classify --rule hill -m leon4-n2x --no-addresses a.cf
     has '--rule leon4'
+}
+
+@test "rule leon4, second level off: the classes of the first level are the same, and memory serves all misses" {
+    local m=$ROOT/samples/leon4/middle-windows rule
+    cf-capture leon4 -q "$m.hist" >run.cf
+    for rule in leon4 'leon4 --no-addresses'; do
+        # shellcheck disable=SC2086
+        for machine in leon4-n2x leon4-n2x-l2-off; do
+            cf-classify -q --rule $rule -m $machine -o $machine.cf run.cf
+            cf-cat --csv --table access --columns op,class,hit,class_behind $machine.cf >$machine.csv
+            cf-cat --csv --table unplaced --columns op,class,hit,class_behind $machine.cf >>$machine.csv
+            cf-classify -q --rule $rule -m $machine --summary run.cf >$machine.sums
+        done
+        same <(cut -d, -f1,2 leon4-n2x.csv) <(cut -d, -f1,2 leon4-n2x-l2-off.csv)
+        # on the board with a second level some load that misses is served by nobody known
+        awk -F, '/^op/ { next } { n[$1, $3]++ } $3 == 2 || $4 { bad++ } $2 && $3 != 255 { bad++ } $1 == "store" && $3 != 255 { bad++ }
+            END { exit bad || !n["load", 1] || !n["load", 255] || !n["store", 255] }' leon4-n2x-l2-off.csv
+        same <(grep -v ^L2 leon4-n2x.sums) leon4-n2x-l2-off.sums
+    done
+    cf-cat --info leon4-n2x-l2-off.cf >info
+    grep -q 'class_behind: .*level: "none"' info || grep -q none info
 }
 
 @test "rule hill adds column hit where the machine states latencies: what cf-cache says" {

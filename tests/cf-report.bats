@@ -121,6 +121,39 @@ Total cost: 10.480 us"
     has 'dcache_conflict,687,'
 }
 
+@test "case 3 of the paper, the second level off: as after reset, its counter stands at 0 and so does the report" {
+    local rule
+    sed '/external event 1/s/[0-9]*$/0000000000/' "$S/overflow.counters" >off.counters
+    for rule in "leon4 --no-addresses" leon4 hill; do
+        # shellcheck disable=SC2086
+        cf-capture leon4 -q -r -b "$S/overflow.ahb.raw" "$S/overflow.inst.raw" |
+            cf-classify -q -m leon4-n2x-l2-off --rule $rule | cf-latency -q -m leon4-n2x-l2-off >run.cf
+        run -0 --separate-stderr cf-report --leon4 -m leon4-n2x-l2-off --counters off.counters run.cf
+        [[ -z $stderr ]] || fail "$stderr"
+        for counter in 'icache miss' 'dcache miss' 'external event 1'; do
+            grep -qE "^$counter +[0-9]+ +[0-9]+  0$" <<<"$output" || fail "$rule: $output"
+        done
+        grep -qE '^misses +1328 +1408 +0$' <<<"$output" || fail "$output"
+        grep -qE '^conflict +[0-9]+ +52[02] +-$' <<<"$output" || fail "$output"
+        has 'Second level: off'
+        # 48 cycles of each read, 2 of each store
+        stores=$(cf-cat --csv --table access --columns op,hit run.cf | grep -c store,255)
+        unplaced=$(cf-cat --csv --table unplaced --columns op,cost run.cf | awk -F, '$1 == "store" { n += $2 } END { print n + 0 }')
+        has "Total cost: $((48 * 2736 + 2 * stores + unplaced)) cycles"
+        run -0 cf-report --leon4 --csv --counters off.counters run.cf
+        has 'l2cache_misses,0,,'
+        has_not l2cache_compulsory
+        has 'external event 1,0,0,0'
+        # judged as if it was on: a warning says what is odd
+        annotated overflow $rule
+        run -0 --separate-stderr cf-report --leon4 --counters off.counters run.cf
+        has leon4-n2x-l2-off "$stderr"
+        has_not 'Second level: off'
+    done
+    run -0 --separate-stderr cf-report --leon4 --counters "$S/overflow.counters" run.cf
+    [[ -z $stderr ]] || fail "$stderr"
+}
+
 @test "the report is the sum of the columns; text, list and raw words of one run give the same" {
     local form m=$S/middle-windows
     cf-capture leon4 -q "$m.hist" >text.cf

@@ -119,6 +119,24 @@ leon4() {
     grep -qE '^conflict +0 +522 +2 +conflict +687 +522 +2$' said
 }
 
+@test "the tables of a board whose second level is off: its counter and the misses stand at 0" {
+    tools
+    leon4 tables BIN="$B/bin" L2=off OUT="$BATS_FILE_TMPDIR/off" >said
+    local p kind counter
+    for p in fits overflow windows; do
+        for kind in paper leon4 hill; do
+            for counter in 'icache miss' 'dcache miss' 'external event 1'; do
+                grep -qE "^$counter +[0-9]+ +[0-9]+  0$" "$BATS_FILE_TMPDIR/off/$p.report.$kind.txt" ||
+                    fail "$p $counter" "$(cat "$BATS_FILE_TMPDIR/off/$p.report.$kind.txt")"
+            done
+        done
+    done
+    (($(grep -c 'Second level: off.*Second level: off' said) == 3))
+    grep -qE '^external event 1 +0 +0  0 +external event 1 +0 +0  0$' said
+    run -0 make -n -C "$ROOT" -f pipelines/leon4.mk B="$B" L2=off tables
+    has build/leon4-l2-off
+}
+
 @test "a log that is cut off, or does not tell the truth, is refused with its line" {
     tools
     leon4 "$BATS_FILE_TMPDIR"/out/windows.{log,bin,lst}

@@ -65,9 +65,13 @@ static int yaml_file(const struct dirent *e)
     return n > 5 && e->d_name[0] != '.' && strcmp(e->d_name + n - 5, ".yaml") == 0;
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b)
+/* Without the endings, or "a-b" would come before "a". */
+static int by_name(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
+    const size_t n = strlen((*a)->d_name) - 5, m = strlen((*b)->d_name) - 5;
+    const int differ = memcmp((*a)->d_name, (*b)->d_name, n < m ? n : m);
+
+    return differ ? differ : (n > m) - (n < m);
 }
 
 /* The installed names, each followed by a comma. */
@@ -83,7 +87,7 @@ static char *list_names(void)
         return NULL;
     errno = 0;
     if (machines_dir(dir, sizeof dir) == 0)
-        count = scandir(dir, &entry, yaml_file, by_bytes);
+        count = scandir(dir, &entry, yaml_file, by_name);
     if (count < 0 && cf_is_refusal(errno)) {
         fclose(out);
         free(text);

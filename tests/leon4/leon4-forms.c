@@ -33,6 +33,7 @@ static const char usage[] =
     "      --latency N      cycles from a miss to its first data                [10]\n"
     "      --post N         cycles that a store waits in the write buffer        [2]\n"
     "      --lock           loads of atomic instructions always use the bus\n"
+    "      --l2-off         no second level, as after reset: it counts no misses\n"
     "  -q, --quiet          no summary\n"
     "  -h, --help           show this text\n"
     "      --version        show the version\n";
@@ -72,6 +73,7 @@ int main(int argc, char **argv)
         {"latency", 0, CF_NUMBER(&m.latency, 0, 1000)},
         {"post", 0, CF_NUMBER(&m.post, 0, 1000)},
         {"lock", 0, CF_FLAG(&m.lock)},
+        {"l2-off", 0, CF_FLAG(&m.l2_off)},
         CF_END_OPTIONS,
     };
 

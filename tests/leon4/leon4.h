@@ -72,6 +72,7 @@ struct model {
     uint32_t latency; /* cycles from a miss to the first data */
     uint32_t post;    /* cycles that a store waits in the write buffer */
     int lock;         /* atomic loads always go to the bus */
+    int l2_off;       /* there is no second level */
     uint64_t start;   /* time of the first instruction, before it is cut to 30 bits */
 };
 

@@ -89,6 +89,8 @@ static void second_level(struct machine *x, uint32_t addr, int store)
 {
     uint64_t victim;
 
+    if (x->m->l2_off)
+        return;
     if (cf_cache_access(x->l2, addr / LINE, store ? CF_RUN_STORE : 0, CF_CACHE_ALL_WAYS, &victim))
         x->out->counters.l2++;
 }

@@ -82,8 +82,10 @@ static struct want plain(const struct cf_leon4_config *c, const struct cf_leon4_
     if (!a->placed && !(a->op == CF_LOAD && a->seen == CF_LEON4_MISS && a->addr)) {
         if (a->op == CF_LOAD && a->seen == CF_LEON4_HIT)
             w.hit = 1;
-        if (a->op == CF_LOAD && a->seen == CF_LEON4_MISS)
+        if (a->op == CF_LOAD && a->seen == CF_LEON4_MISS) {
             w.class = c->data_compulsory ? 1 : 16;
+            w.hit = c->second.sets ? 0 : 255;
+        }
         return w;
     }
     if (a->op == CF_IFETCH) {
@@ -120,6 +122,10 @@ static struct want plain(const struct cf_leon4_config *c, const struct cf_leon4_
     }
     if (!w.class && a->op != CF_STORE) {
         w.hit = 1;
+        return w;
+    }
+    if (!c->second.sets) {
+        w.hit = 255;
         return w;
     }
     w.second = use(second, line);
@@ -222,6 +228,9 @@ int main(void)
     one("a data cache that writes back and allocates", &c, 60);
     c.allocate = 0;
     one("writes back and does not allocate", &c, 60);
+    c.write_back = 0;
+    c.second.sets = c.second.ways = 0;
+    one("a second level that is off", &c, 120);
     c = (struct cf_leon4_config){.cores = 1,
                                  .line_shift = 5,
                                  .fetch = {128, 4},

@@ -413,9 +413,9 @@ static void states_all(const struct cf_machine *m, const char *name)
 
 static void installed_ones(void)
 {
-    static const char *const wanted[] = {"atom-d525",      "leon4-n2x", "odroid-xu4",
-                                         "raspberry-pi-4", "tegra-x1",  "zynq-ultrascale",
-                                         "xeon-6230"};
+    static const char *const wanted[] = {"atom-d525",  "leon4-n2x",      "leon4-n2x-l2-off",
+                                         "odroid-xu4", "raspberry-pi-4", "tegra-x1",
+                                         "xeon-6230",  "zynq-ultrascale"};
     char *list = installed(), *save = NULL, before[256] = "";
     struct cf_machine *m;
     int count = 0;

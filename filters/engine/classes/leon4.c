@@ -36,8 +36,10 @@ struct cf_leon4 *cf_leon4_new(const struct cf_leon4_config *config)
 
         o->fetch = cf_setstack_new(l->c.fetch.sets);
         o->data = cf_setstack_new(l->c.data.sets);
-        o->second = i && !l->c.second_own ? l->core[0].second : cf_setstack_new(l->c.second.sets);
-        if (!o->fetch || !o->data || !o->second) {
+        if (l->c.second.sets)
+            o->second =
+                i && !l->c.second_own ? l->core[0].second : cf_setstack_new(l->c.second.sets);
+        if (!o->fetch || !o->data || (l->c.second.sets && !o->second)) {
             cf_leon4_free(l);
             return NULL;
         }
@@ -97,6 +99,10 @@ static int to_second(struct cf_leon4 *l, struct core *o, const struct place *p, 
     uint64_t distance;
     uint8_t class;
 
+    if (!o->second) {
+        r->hit = CF_FROM_MEMORY;
+        return 0;
+    }
     if (cf_setstack_touch(o->second, (uint32_t)(p->line % l->c.second.sets), p->key, &distance) < 0)
         return -1;
     class = (uint8_t)cf_setstack_class(distance, l->c.second.ways, l->c.second.sets);
@@ -199,6 +205,7 @@ static void nowhere(struct cf_leon4 *l, const struct cf_leon4_access *a, struct 
     if (a->op == CF_LOAD && a->seen == CF_LEON4_MISS) {
         r->class = l->c.data_compulsory ? CF_CLASS_COMPULSORY : CF_CLASS_UNCLASSIFIED;
         n->misses[CF_LOAD][r->class]++;
+        r->hit = l->c.second.sets ? 0 : CF_FROM_MEMORY;
     } else if (a->op == CF_LOAD && a->seen == CF_LEON4_HIT) {
         r->hit = 1;
     } else {

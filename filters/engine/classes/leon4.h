@@ -18,7 +18,7 @@
  *             data cache holds, and bring lines in where it allocates. The paper's figure 2 has
  *             more misses of the second level, 325, than of both first levels, 266.
  *   second    sees the misses of both and the stores, by distance; under the master-index policy
- *             each core has one way of its own.
+ *             each core has one way of its own. Where it is off, memory serves them.
  *
  * Memory: that of the stacks, 8 to 16 bytes a distinct line and cache.
  */
@@ -34,7 +34,7 @@ struct cf_leon4_config {
     unsigned line_shift; /* bits of a byte's place in its line, of all caches */
     struct {
         uint32_t sets, ways;
-    } fetch, data, second;
+    } fetch, data, second;    /* second: no sets where it is off */
     int second_own;           /* each core has a way of the second level to itself */
     int allocate, write_back; /* of the data cache, at stores */
     int data_compulsory;      /* the paper's: addresses of loads are not used to classify them */

@@ -38,14 +38,21 @@ static const struct need needs[] = {
 
 /* ---- the machine ---- */
 
+/* Only a machine that has nothing after the first level does without a second one: it is off. */
 static const struct cf_level *find_level(const struct leon4 *l, enum cf_kind kind, unsigned depth)
 {
-    for (unsigned i = 0; i < l->m->levels; i++)
+    int deeper = depth == 1;
+
+    for (unsigned i = 0; i < l->m->levels; i++) {
         if (l->m->level[i].kind == kind && l->m->level[i].depth == depth)
             return &l->m->level[i];
+        deeper |= l->m->level[i].depth >= depth;
+    }
+    if (!deeper)
+        return NULL;
     cf_die(&l->c->tool, CF_EXIT_USAGE,
            "%s has no %s at depth %u: rule leon4 wants a first level of two caches, for "
-           "instructions and data, and a unified second level",
+           "instructions and data, and a unified second level or none",
            l->m->file,
            kind == CF_UNIFIED      ? "unified cache"
            : kind == CF_DATA_CACHE ? "data cache"
@@ -62,24 +69,27 @@ static void find_caches(struct leon4 *l, struct cf_leon4_config *g)
     l->level[CF_LEON4_FETCH] = fetch;
     l->level[CF_LEON4_DATA] = data;
     l->level[CF_LEON4_SECOND] = second;
-    if (fetch->line != data->line || data->line != second->line)
+    if (fetch->line != data->line || (second && data->line != second->line))
         cf_die(&l->c->tool, CF_EXIT_USAGE, "%s: rule leon4 wants lines of one size in all caches",
                l->m->file);
     if (fetch->shared_by != 1 || data->shared_by != 1 ||
-        (second->shared_by < l->core_count && second->policy != CF_MASTER_INDEX))
+        (second && second->shared_by < l->core_count && second->policy != CF_MASTER_INDEX))
         cf_die(&l->c->tool, CF_EXIT_USAGE,
                "%s: rule leon4 wants a first level for each core and a second level for all: take "
                "fewer --cores",
                l->m->file);
     *g = (struct cf_leon4_config){.cores = l->core_count,
-                                  .line_shift = (unsigned)__builtin_ctz(second->line),
+                                  .line_shift = (unsigned)__builtin_ctz(data->line),
                                   .fetch = {fetch->sets, fetch->ways},
                                   .data = {data->sets, data->ways},
-                                  .second = {second->sets, second->ways},
-                                  .second_own = second->policy == CF_MASTER_INDEX,
                                   .allocate = data->write_allocate,
                                   .write_back = data->write_back,
                                   .data_compulsory = l->c->o.no_addresses};
+    if (second) {
+        g->second.sets = second->sets;
+        g->second.ways = second->ways;
+        g->second_own = second->policy == CF_MASTER_INDEX;
+    }
 }
 
 static void *begin(struct classify *c)
@@ -98,7 +108,8 @@ static void *begin(struct classify *c)
     cf_made_by(&c->made, &c->tool, l->m, l->core_count);
     snprintf(c->level, sizeof(c->level), "%s, %s", l->level[CF_LEON4_DATA]->name,
              l->level[CF_LEON4_FETCH]->name);
-    snprintf(c->behind, sizeof(c->behind), "%s", l->level[CF_LEON4_SECOND]->name);
+    snprintf(c->behind, sizeof(c->behind), "%s",
+             l->level[CF_LEON4_SECOND] ? l->level[CF_LEON4_SECOND]->name : "none");
     l->model = cf_need(&l->c->tool, cf_leon4_new(&g));
     l->cores = cf_need(&l->c->tool, cf_cores_new(l->core_count));
     l->hit = cf_column_room(&l->c->tool, 1);
@@ -259,7 +270,7 @@ static void summary(void *state)
     struct leon4 *l = state;
 
     puts("level,op,references,misses,compulsory,capacity,conflict,unclassified,unknown");
-    for (unsigned i = 0; i < CF_LEON4_CACHES; i++)
+    for (unsigned i = 0; i < CF_LEON4_CACHES && l->level[i]; i++)
         for (unsigned op = CF_LOAD; op <= CF_IFETCH; op++)
             print_row(l->level[i]->name, op, cf_leon4_counts(l->model, i));
 }

@@ -33,6 +33,7 @@ struct leon4 {
     char machine[128]; /* that the costs are of, "" = not stated */
     struct cf_mix mix;
     int has_cost, has_behind, seen;
+    int off; /* there is no second level, as after reset: memory serves all misses */
 };
 
 static const char *const cache_names[CACHES] = {"dcache", "icache", "l2cache"};
@@ -77,6 +78,24 @@ void leon4_want(struct cf_reader *in)
     }
 }
 
+static unsigned entries(const char *list)
+{
+    unsigned n = 1;
+
+    for (; *list; list++)
+        n += *list == ',';
+    return n;
+}
+
+/* Whether what made the columns had no caches but those whose misses have classes. */
+static int is_off(const struct cf_header *h)
+{
+    const char *caches = cf_header_fact(h, "hit", "caches");
+    const char *first = cf_header_fact(h, "class", "level");
+
+    return caches && first && entries(caches) <= entries(first);
+}
+
 void leon4_frame(struct leon4 *l, const struct cf_frame *f)
 {
     const uint8_t *op = cf_u8(f, CF_OP), *class = cf_u8(f, CF_CLASS), *hit = cf_u8(f, CF_HIT),
@@ -90,6 +109,7 @@ void leon4_frame(struct leon4 *l, const struct cf_frame *f)
         cf_mix_check(&l->mix, &l->r->tool, h);
         if (machine)
             snprintf(l->machine, sizeof(l->machine), "%s", machine);
+        l->off = is_off(h);
         if (h->clock_hz && h->clock_unit && !strcmp(h->clock_unit, "cycles"))
             l->clock_hz = h->clock_hz;
         return;
@@ -115,7 +135,7 @@ void leon4_frame(struct leon4 *l, const struct cf_frame *f)
             else if (!hit || hit[i] == 0)
                 s->unknown++;
         }
-        if (hit && hit[i] == CF_FROM_MEMORY)
+        if (hit && hit[i] == CF_FROM_MEMORY && !l->off)
             l->sums[SECOND].misses[behind ? behind[i] : 0]++;
     }
 }
@@ -148,7 +168,7 @@ static int is_rare(const struct leon4 *l, const struct row *row)
 /* Whether the stream has the classes of this cache. */
 static int has_classes(const struct leon4 *l, unsigned cache)
 {
-    return cache != SECOND || l->has_behind || !l->seen;
+    return cache != SECOND || (l->has_behind && !l->off) || !l->seen;
 }
 
 /* What each counter is of ours. */
@@ -229,6 +249,8 @@ static void print_text(const struct leon4 *l)
     if (l->sums[DATA].unknown || l->sums[FETCH].unknown)
         printf("%-14s %12" PRIu64 " %12" PRIu64 " %12s\n", "hit or miss?", l->sums[DATA].unknown,
                l->sums[FETCH].unknown, "-");
+    if (l->off)
+        puts("Second level: off, memory serves what misses the first");
     if (!l->has_cost && l->seen) {
         puts("Total cost: unknown, since there is no column cost, which cf-latency adds");
     } else {
@@ -282,11 +304,18 @@ static void print_csv(const struct leon4 *l)
 
 void leon4_print(const struct leon4 *l)
 {
+    const struct counter *counter = counters_find(&l->counters, l->r->o.l2_event);
+
     if (l->has_cost && !l->clock_hz && *l->machine && strcmp(l->machine, l->r->machine->name) != 0)
         cf_warn(&l->r->tool,
                 "column cost is of machine '%s', and its time by the clock of '%s': give the first "
                 "with -m",
                 l->machine, l->r->machine->name);
+    if (l->seen && counter && !counter->value && misses(l, SECOND))
+        cf_warn(&l->r->tool,
+                "counter '%s' stands at 0: was the second level off, as after reset? Then give all "
+                "programs -m leon4-n2x-l2-off",
+                counter->name);
     if (l->r->o.csv)
         print_csv(l);
     else
