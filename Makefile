@@ -83,7 +83,7 @@ LIBCF_SOURCES      := $(wildcard formats/base/*.c formats/codec/*.c formats/stre
 LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
-LIBSHARED_SOURCES  := $(wildcard filters/ranking/*.c filters/survey/*.c)
+LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) $(wildcard capture/record/*.c)
 
 LIBCF      := $(B)/lib/libcf.a
@@ -171,7 +171,7 @@ endef
 $(foreach s,$(SIMD),$(eval $(call simd,$s)))
 
 # Taken in by .incbin, of which the compiler does not tell.
-$(B)/obj/filters/parts/heatmap/render_html.o: filters/parts/heatmap/page.html
+$(B)/obj/filters/heat/render_html.o: filters/heat/page.html
 $(B)/obj/filters/picture/chart_html.o: filters/picture/chart.html
 
 # An archive is made anew when a source was added, changed or removed.

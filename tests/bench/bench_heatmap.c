@@ -17,7 +17,7 @@
 #include "formats/stream/cf.h"
 
 /* The programs of this directory link with the library alone, and this is what is measured. */
-#include "filters/parts/heatmap/count.c"
+#include "filters/heat/count.c"
 
 enum { BLOCK = 1 << 18, BLOCKS = 200 };
 

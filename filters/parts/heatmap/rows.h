@@ -8,7 +8,7 @@
 #include "formats/program/cf_made.h"
 #include "formats/program/cf_processes.h"
 #include "formats/program/cf_tool.h"
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 #include "filters/picture/output.h"
 
 enum value { ACCESSES, BYTES, LOADS, STORES, MISSES, COST };

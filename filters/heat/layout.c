@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 
 enum { SHORT_HOLE = 3 };
 

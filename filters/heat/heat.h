@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heat.h - the parts of cf-heatmap: a counter that bins amounts by page and time in one pass, the
+ * heat.h - a map of pages over time: a counter that bins amounts by page and time in one pass, the
  * finished map that it turns into, and three ways to draw that map.
  *
  * A "page" is known by (region, page number). Region 0 is what was not resolved: its page numbers

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 
 enum { BOTTOM = 44, BETWEEN = 6, MOST = 14, NAME_X = 14, LINE = CF_LINE_HEIGHT };
 

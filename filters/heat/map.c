@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/parts/heatmap/heat_parts.h"
+#include "filters/heat/heat_parts.h"
 
 struct place {
     uint64_t page, total;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 
 enum { GUTTER = 15 };
 

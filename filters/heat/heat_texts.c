@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 
 const struct cf_rgb heat_ground = {17, 18, 26};
 const struct cf_rgb heat_gap = {96, 98, 112};

@@ -8,7 +8,7 @@
 
 #include "formats/base/cf_number.h"
 #include "filters/engine/rows/counts.h"
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 
 enum {
     CHUNK_SHIFT = 6,

@@ -10,12 +10,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "heat_page:\n"
-        ".incbin \"filters/parts/heatmap/page.html\"\n"
+        ".incbin \"filters/heat/page.html\"\n"
         ".byte 0\n"
         ".previous\n");
 extern const char heat_page[];

@@ -10,7 +10,7 @@
 #include "formats/base/cf_memory.h"
 #include "formats/program/cf_tool.h"
 
-#include "filters/parts/heatmap/heat.h"
+#include "filters/heat/heat.h"
 
 /* The first two fields of all rows of a page, quoted once: to look for quotes in each row costs
    more than its numbers do. NULL without memory. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/parts/heatmap/heat_parts.h"
+#include "filters/heat/heat_parts.h"
 #include "formats/base/cf_memory.h"
 
 enum { TIMES = 32 }; /* that are compared at once */
