@@ -387,7 +387,7 @@ END
         go "$p" -q "$STREAMS/bare.cf"
         case $p in
         # what needs none of the columns, or takes a line without an owner for nobody's
-        cf-cat | cf-merge | cf-resolve | cf-occupancy | cf-sets | cf-clash)
+        cf-cat | cf-export | cf-merge | cf-resolve | cf-occupancy | cf-sets | cf-clash)
             expect "$p" 0 "for accesses that have a time only"
             ;;
         *)
@@ -679,6 +679,8 @@ name: "m\e\u009B\u202E"' >evil.yaml
         mv out known
         go "$p" "$STREAMS/unknown.cf"
         expect "$p" 0 "for a stream with unknown tables and columns"
+        # which writes all columns
+        [[ $p != cf-export ]] || { grep -q their_number out && sed -i 's/,"their_number":.*/}/' out; }
         cmp -s known out || complain "$p" "says something else when unknown columns are there"
     done
     verdict

@@ -371,6 +371,7 @@ cf-sets              reducer
 cf-clash             reducer    --lines 128 --names program
 cf-rank              reducer
 cf-histogram         reducer
+cf-export            reducer    --format jsonl
 cf-mrc               reducer
 cf-sweep             reducer
 cf-report            reducer    --leon4

@@ -14,7 +14,8 @@
  *   empty    a header and an end frame
  *
  *   unknown  as full, with two columns that are in no list (a number and a string), a column of
- *            floating-point numbers, and two tables that are in no list, one of them without a name
+ *            floating-point numbers, and two tables that are in no list, one of them without a name.
+ *            The variable THEIR_NUMBER names the first of these columns
  *
  *   cut      as plain, without the end frame
  *
@@ -158,6 +159,7 @@ static int make(const char *kind, const char *file)
     struct cf_writer *w = cf_writer_open(file, "make_stream");
     const int unknown = !strcmp(kind, "unknown");
     const int full = unknown || !strcmp(kind, "full");
+    const char *const their = getenv("THEIR_NUMBER");
     char problem[512] = "", text[64];
     uint32_t words[13];
 
@@ -192,7 +194,7 @@ static int make(const char *kind, const char *file)
             pageno[i] = (uint32_t)((addr[i] - 0x10000) / 4096);
         }
         if (unknown) {
-            must(cf_writer_name(w, NUMBER, CF_U64, "their_number"), w);
+            must(cf_writer_name(w, NUMBER, CF_U64, their ? their : "their_number"), w);
             must(cf_writer_name(w, WORD, CF_STR, "their_word"), w);
             must(cf_writer_name(w, REAL, CF_F64, "their_real"), w);
             must(cf_writer_name(w, NAMED_TABLE + TABLE_BIT, CF_U64, "their_table"), w);

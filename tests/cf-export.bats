@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-export: each form holds what the stream holds, as the programs read it that the form is for.
+load lib
+
+setup_file() {
+    export STREAMS=$BATS_FILE_TMPDIR
+    cd "$STREAMS" || return 1
+    "$B/test/make_stream" unknown >unknown.cf
+    # times and addresses that a double does not hold, two processes, a source line
+    printf '%s\n' time,pid,op,size,addr,pc,function,source \
+        '9007199254740993,7,load,8,0xfffffffffffffff8,0x10,main,a.c:1' \
+        '9007199254740994,7,store,4,0x1000,0x14,main,a.c:2' \
+        '9007199254740995,8,load,8,0x1008,0x20,"f,<""x"">",b.c:9' | cf-capture csv -q -o exact.cf
+    # no column function here, but dist and class
+    printf '%s\n' time,pid,op,size,addr,dist,class 1,7,load,8,0x40,18446744073709551615,1 \
+        2,7,load,8,0x44,3,0 | cf-capture csv -q -o other.cf
+}
+
+setup() {
+    lib_setup
+}
+
+# numpy: skips where the system's Python has none. It is a package of `make deps`.
+numpy() {
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "no python3-numpy"
+}
+
+# back FOLDER TABLE: the table of a folder of arrays as CSV, as `cf-cat --csv --decimal` prints it.
+back() {
+    /usr/bin/python3 - "$@" <<'END'
+import csv, json, sys
+import numpy
+folder, name = sys.argv[1:]
+schema = json.load(open(folder + '/schema.json'))
+strings = json.load(open(folder + '/strings.json'))
+table = schema['tables'][name]
+columns = []
+for c in table['columns'].values():
+    a = numpy.load(folder + '/' + c['file'])
+    assert a.dtype == numpy.dtype(c['dtype']) and len(a) == table['rows'], c
+    values = a.tolist()
+    if c['type'] == 'string':
+        values = [strings[i] for i in values]
+    elif c['file'].endswith('.op.npy'):
+        values = [c['words'][str(i)] for i in values]
+    elif c['type'] == 'f64':
+        values = ['%.17g' % v for v in values]
+    for first, end in c['missing']:
+        assert not a[first:end].any()
+        values[first:end] = [''] * (end - first)
+    columns.append(values)
+out = csv.writer(sys.stdout, lineterminator='\n')
+out.writerow(table['columns'])
+out.writerows(zip(*columns))
+END
+}
+
+@test "npy: NumPy reads every row of every table of a recording" {
+    numpy
+    cf-resolve -q "$ROOT/samples/sort.cf" | cf-cache -q -m raspberry-pi-4 | cf-classify -q -m raspberry-pi-4 -o all.cf
+    cf-export --format npy -o cols all.cf
+    local t
+    for t in access map object task stack switch; do
+        cf-cat --csv --decimal --table $t all.cf >want.csv
+        [[ $(wc -l <want.csv) -gt 1 ]]
+        back cols $t >got.csv
+        cmp want.csv got.csv
+    done
+    # nothing beside them, and each file belongs to a column
+    [[ $(ls) == $'all.cf\ncols\ngot.csv\nwant.csv' ]] || fail "$(ls)"
+    [[ $(ls cols/*.npy | wc -l) == $(grep -o '"file"' cols/schema.json | wc -l) ]]
+}
+
+@test "npy: a file is what the format says, byte for byte, and as many bytes as rows" {
+    cf-export --format npy --table access -o cols "$STREAMS/exact.cf"
+    run -0 od -An -v -tx1 -w16 cols/access.time.npy
+    [[ ${lines[0]} == ' 93 4e 55 4d 50 59 01 00 76 00 '* ]] || fail "${lines[0]}"
+    run -0 bash -c "head -c 128 cols/access.time.npy | tail -c +11"
+    is "{'descr': '<u8', 'fortran_order': False, 'shape': (3,), }$(printf '%60s' '')"
+    [[ $(tail -c +129 cols/access.time.npy | od -An -v -tu8 -w8) == *9007199254740993*9007199254740994*9007199254740995 ]]
+    [[ $(tail -c +129 cols/access.addr.npy | od -An -v -tx8 -w8 | head -n 1) == ' fffffffffffffff8' ]]
+    [[ $(stat -c %s cols/access.op.npy cols/access.size.npy cols/access.addr.npy) == $'131\n140\n152' ]]
+    # the table that was asked for, and the strings and the schema
+    [[ -z $(ls cols | grep -v '^access\.\|^schema.json$\|^strings.json$') ]] || fail "$(ls cols)"
+}
+
+@test "npy: rows that lack a column are stated, be they first, in the middle or last" {
+    numpy
+    cat "$STREAMS/other.cf" "$STREAMS/exact.cf" "$STREAMS/other.cf" "$STREAMS/other.cf" >all.cf
+    cf-export --format npy -o cols all.cf
+    back cols access >got.csv
+    cf-cat --csv --decimal --columns "$(head -n 1 got.csv)" all.cf >want.csv
+    # a class is a number there
+    same want.csv got.csv
+    run -0 /usr/bin/python3 -c "
+import json
+s = json.load(open('cols/schema.json'))
+c = s['tables']['access']['columns']
+print(c['function']['missing'], c['dist']['missing'], c['time']['missing'])
+print([x['first_row'].get('access') for x in s['segments']])
+print(c['dist']['words'], c['class']['words']['1'])"
+    is "[[0, 2], [5, 9]] [[2, 5]] []
+[None, 2, 5, 7]
+{'18446744073709551615': 'compulsory', '18446744073709551614': 'beyond', '18446744073709551613': 'none', '18446744073709551612': 'unsampled'} compulsory"
+}
+
+@test "npy: tables and columns that the stream itself declares" {
+    numpy
+    cf-export --format npy -o cols "$STREAMS/unknown.cf"
+    cf-cat --csv --decimal "$STREAMS/unknown.cf" >want.csv
+    back cols access >got.csv
+    cmp want.csv got.csv
+    [[ -s cols/access.their_number.npy && -s cols/access.their_word.npy ]]
+}
+
+@test "npy: a name that is a path, or too long, becomes a number" {
+    local n
+    for n in ../their 'a b' "$(printf '%0200d' 0)"; do
+        rm -rf cols
+        THEIR_NUMBER=$n "$B/test/make_stream" unknown >named.cf
+        cf-export --format npy -o cols named.cf
+        [[ -s cols/access.column_40000.npy ]] || fail "$n: $(ls . cols)"
+        grep -q '"column_40000": {"file": "access.column_40000.npy"' cols/schema.json
+        cf-export --format jsonl named.cf >rows.jsonl
+        grep -q '"column_40000":' rows.jsonl
+        [[ $(ls) == $'cols\nnamed.cf\nrows.jsonl' ]] || fail "$(ls)"
+    done
+}
+
+@test "npy: texts that are no UTF-8, or command a terminal, come back as they were" {
+    printf 'time,op,addr,function\n1,load,64,a\xff\xc3(\xed\xa0\x80b\n2,load,64,\x1b[1m\xe2\x80\xae"\\\xc3\xa4\n' |
+        cf-capture csv -q -o t.cf
+    cf-export --format npy -o cols t.cf
+    run -0 python3 -c "
+import json, sys
+for s in json.load(open('cols/strings.json')):
+    print(s.encode('utf-8', 'surrogateescape'))"
+    has "b'a\\xff\\xc3(\\xed\\xa0\\x80b'"
+    has "b'\\x1b[1m\\xe2\\x80\\xae\"\\\\\\xc3\\xa4'"
+    run -1 grep -q $'\x1b' cols/strings.json
+    cf-export --format jsonl t.cf >rows.jsonl
+    [[ $(python3 -c "
+import json
+print([json.loads(l)['function'].encode('utf-8', 'surrogateescape') for l in open('rows.jsonl')])") == "[b'a\\xff\\xc3(\\xed\\xa0\\x80b', b'\\x1b[1m\\xe2\\x80\\xae\"\\\\\\xc3\\xa4']" ]]
+}
+
+@test "npy: what is there is left alone, and what fails leaves nothing" {
+    mkdir cols
+    run -3 cf-export --format npy -o cols/ "$STREAMS/exact.cf"
+    has "cols: is there already: remove it, or name another folder"
+    [[ -z $(ls cols) && $(ls) == cols ]] || fail "$(ls . cols)"
+    touch file
+    run -3 cf-export --format npy -o file "$STREAMS/exact.cf"
+    has "is there already"
+    # a file that grows too large: of 20000 rows it is that of an address
+    run -3 bash -c 'trap "" XFSZ; ulimit -f 100; exec cf-export --format npy -o new "$STREAMS/unknown.cf"'
+    has "cannot be written: File too large"
+    run -3 bash -c 'ulimit -n 12; exec cf-export --format npy -o new "$STREAMS/unknown.cf"'
+    has "cannot be written: Too many open files"
+    # what is asked for is not there, and neither is a stream
+    run -1 cf-export --format npy -o new --table nosuch "$STREAMS/exact.cf"
+    has "--table 'nosuch': the input has no such table"
+    run -1 cf-export --format npy -o new /dev/null
+    [[ $(ls) == $'cols\nfile' ]] || fail "$(ls)"
+}
+
+@test "npy: of a damaged stream what is whole, and status 1" {
+    numpy
+    "$B/test/make_stream" cut >cut.cf
+    run -1 cf-export --format npy -o cols cut.cf
+    has "cut off"
+    cf-cat -q --csv --decimal cut.cf >want.csv 2>said || :
+    back cols access >got.csv
+    cmp want.csv got.csv
+}
+
+@test "npy: the folder is named, and is no standard output" {
+    run -2 cf-export --format npy "$STREAMS/exact.cf"
+    has "--format npy: is a folder: name it with -o"
+    run -2 cf-export --format npy -o - "$STREAMS/exact.cf"
+    run -2 cf-export "$STREAMS/exact.cf"
+    has "no format: give one"
+    run -2 cf-export --format arrow "$STREAMS/exact.cf"
+    has "give one of"
+}
+
+@test "jsonl: an object a row, numbers to the last digit, words for codes" {
+    run -0 cf-export --format jsonl "$STREAMS/exact.cf"
+    is '{"time":9007199254740993,"pid":7,"op":"load","size":8,"addr":18446744073709551608,"pc":16,"function":"main","source":"a.c:1"}
+{"time":9007199254740994,"pid":7,"op":"store","size":4,"addr":4096,"pc":20,"function":"main","source":"a.c:2"}
+{"time":9007199254740995,"pid":8,"op":"load","size":8,"addr":4104,"pc":32,"function":"f,<\"x\">","source":"b.c:9"}'
+    run -0 cf-export --format jsonl "$STREAMS/other.cf"
+    is '{"time":1,"pid":7,"op":"load","size":8,"addr":64,"dist":18446744073709551615,"class":"compulsory"}
+{"time":2,"pid":7,"op":"load","size":8,"addr":68,"dist":3,"class":"none"}'
+}
+
+@test "jsonl: a row has the columns that it has" {
+    cf-export --format jsonl "$STREAMS/other.cf" "$STREAMS/exact.cf" -o rows.jsonl
+    [[ $(wc -l <rows.jsonl) == 5 && $(grep -c '"function"' rows.jsonl) == 3 && $(grep -c '"dist"' rows.jsonl) == 2 ]]
+    [[ $(ls) == rows.jsonl ]] || fail "$(ls)"
+}
+
+@test "jsonl: every row of a recording, as CSV has it" {
+    cf-resolve -q "$ROOT/samples/sort.cf" -o all.cf
+    local t
+    for t in access map; do
+        cf-export --format jsonl --table $t all.cf >rows.jsonl
+        cf-cat --csv --decimal --table $t all.cf >want.csv
+        python3 -c "
+import csv, json, sys
+out = csv.writer(sys.stdout, lineterminator='\n')
+for i, line in enumerate(open('rows.jsonl')):
+    row = json.loads(line)
+    if not i:
+        out.writerow(row)
+    out.writerow(row.values())" >got.csv
+        cmp want.csv got.csv
+    done
+}
+
+@test "jsonl: a table that is not there" {
+    run -1 cf-export --format jsonl --table nosuch "$STREAMS/exact.cf" -o rows.jsonl
+    has "--table 'nosuch': the input has no such table"
+    cf-cache -q -m raspberry-pi-4 --snapshot-every 1 "$STREAMS/exact.cf" -o snapshots.cf
+    run -1 cf-export --format jsonl snapshots.cf -o rows.jsonl
+    has "none of table access"
+    [[ ! -e rows.jsonl ]]
+    # one that streams may have
+    run -0 cf-export --format jsonl --table object "$STREAMS/exact.cf"
+    is ""
+}
+
+@test "jsonl: a file takes its name when it is whole" {
+    echo old >rows.jsonl
+    run -3 bash -c 'trap "" XFSZ; ulimit -f 10; exec cf-export --format jsonl -o rows.jsonl "$STREAMS/unknown.cf"'
+    has "rows.jsonl: cannot be written: File too large"
+    [[ $(cat rows.jsonl) == old && $(ls) == rows.jsonl ]] || fail "$(ls)"
+}
+
+@test "memory does not grow with the rows" {
+    ! sanitized || skip "the sanitizer has its own memory"
+    local n rss=()
+    cf-cat "$ROOT/samples/sort.cf" >one.cf
+    for n in 1 5; do
+        for ((i = 0; i < n; i++)); do cat one.cf; done >many.cf
+        rm -rf cols
+        rss+=("$(peak cf-export -q --format npy -o cols many.cf)")
+        rss+=("$(peak cf-export -q --format jsonl -o rows.jsonl many.cf)")
+    done
+    [[ ${rss[2]} -lt $((rss[0] * 5 / 4 + 2000)) && ${rss[3]} -lt $((rss[1] * 5 / 4 + 2000)) ]] || fail "${rss[*]} KiB"
+}
+
+# peak COMMAND...: KiB of memory that it took.
+peak() {
+    python3 -c 'import os, resource, sys
+pid = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+_, status, use = os.wait4(pid, 0)
+print(use.ru_maxrss)
+sys.exit(status != 0)' "$@"
+}
