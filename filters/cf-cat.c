@@ -19,8 +19,8 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
-    "      --slice A-B      only what happened from time A to time B, both included;\n"
-    "                       earlier mappings, objects and tasks are kept\n"
+    "      --slice A-B      only what happened from time A to time B, both included, or\n"
+    "                       10%-20% of the time; earlier mappings, objects, tasks are kept\n"
     "\n"
     "Instead of a stream, text on standard output:\n"
     "      --csv            a table as CSV, which cf-capture csv reads back\n"
@@ -47,15 +47,21 @@ struct options {
     enum mode mode;
     const char *output, *table, *columns;
     int sliced, decimal;
-    uint64_t from, to, rows;
+    struct cf_span slice;
+    uint64_t rows;
 };
+
+static void set_slice(const struct cf_tool *t, void *slice, const char *option, char *text)
+{
+    cf_parse_span(t, option, text, slice);
+}
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     int rows_given = 0, csv = 0, json = 0, dump = 0, verify = 0, info = 0;
     const struct cf_option table[] = {
         {"output", 'o', CF_TEXT(&o->output)},
-        {"slice", 0, CF_RANGE(&o->from, &o->to), .given = &o->sliced},
+        {"slice", 0, CF_CALL(set_slice, &o->slice), .given = &o->sliced},
         {"csv", 0, CF_FLAG(&csv)},
         {"json", 0, CF_FLAG(&json)},
         {"table", 0, CF_TEXT(&o->table)},
@@ -186,8 +192,9 @@ int main(int argc, char **argv)
     if (o.mode == CSV)
         out.csv = csv_new(&t, o.table ? o.table : "access", o.columns, o.decimal);
     if (o.sliced) {
-        out.slice = cf_need(&t, slice_new(o.from, o.to, send, &out));
-        cf_reader_range(out.reader, o.from, o.to);
+        cf_tool_span(&t, out.reader, "--slice", &o.slice);
+        out.slice = cf_need(&t, slice_new(o.slice.from, o.slice.to, send, &out));
+        cf_reader_range(out.reader, o.slice.from, o.slice.to);
     }
     run(&out);
     if (out.csv && csv_end(out.csv) != 0)

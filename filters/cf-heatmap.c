@@ -30,7 +30,8 @@ static const char usage[] =
     "\n"
     "  -b, --bins N         at most N time bins, of equal width                        [200]\n"
     "  -w, --bin-width W    bins of W ticks of the clock instead\n"
-    "      --time A-B       only from A to B, both included; also A+LENGTH, A-, -B\n"
+    "      --time A-B       only from A to B, both included; also A+LENGTH, A-, -B; or of a\n"
+    "                       stored file 10%-20% of its time\n"
     "      --from A, --to B the same as two options\n"
     "      --value WHAT     accesses, bytes, loads, stores, misses, cost            [accesses]\n"
     "      --op LIST        load, store, ifetch, prefetch, flush         [all but ifetch]\n"
@@ -59,7 +60,9 @@ static void set_time(const struct cf_tool *t, void *options, const char *option,
 {
     struct options *o = options;
 
-    cf_parse_range(t, option, text, &o->from, &o->to);
+    cf_parse_span(t, option, text, &o->span);
+    o->from = o->span.from;
+    o->to = o->span.parts ? UINT64_MAX : o->span.to;
     o->from_given = text[0] != '-';
 }
 
@@ -107,8 +110,11 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
             o->ops[op] = o->ops[op] && op == only;
     }
     /* times that are asked for are times of accesses: snapshots have numbers */
-    if (!o->table && (o->from || o->to != UINT64_MAX || o->value != ACCESSES))
+    if (!o->table && (o->span.parts || o->from || o->to != UINT64_MAX || o->value != ACCESSES))
         o->table = CF_ACCESS;
+    if (o->table == CF_LINE && o->span.parts)
+        cf_die(t, CF_EXIT_USAGE,
+               "--time: of lines it is numbers of snapshots, of which there are no parts");
     if (o->table == CF_LINE && o->value != ACCESSES)
         cf_die(t, CF_EXIT_USAGE, "--value: of snapshots only lines are counted");
     cf_output_check(t, &o->output);
@@ -234,6 +240,11 @@ int main(int argc, char **argv)
     w.tool = &tool;
     w.o = &o;
     w.reader = cf_tool_reader(&tool, argv + optind, argc - optind);
+    if (o.span.parts) {
+        cf_tool_span(&tool, w.reader, "--time", &o.span);
+        o.from = o.span.from;
+        o.to = o.span.to;
+    }
     rows_want(&w);
     make_heats(&w);
     while (cf_reader_next(w.reader, &f) > 0) {

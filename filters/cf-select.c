@@ -29,7 +29,8 @@ static const char usage[] =
     "      --addr A-B        virtual address (of the first byte) from A to B, both included;\n"
     "                        also A+LENGTH, A-, -B, A\n"
     "      --pc A-B          address of the instruction\n"
-    "      --time A-B        time, in units of the stream's clock\n"
+    "      --time A-B        time, in units of the stream's clock; or of a stored file as\n"
+    "                        10%-20% of its time\n"
     "      --size A-B        bytes accessed\n"
     "      --region GLOB     mapping, such as '*libc*'\n"
     "      --function GLOB, --source GLOB  of the instruction, such as 'main' and '*/sort.c:*'\n"
@@ -50,7 +51,7 @@ static const char usage[] =
 struct select {
     struct cf_tool tool;
     const char *output;
-    int invert;
+    int invert, timed; /* timed: rows of other times may not even be read */
     struct conditions conditions;
     struct cf_reader *reader;
     struct cf_writer *writer;
@@ -154,7 +155,9 @@ static void run(struct select *s)
         bad = flush(s);
     if (bad && errno == ENOMEM)
         cf_out_of_memory(&s->tool);
-    if (!bad && s->rows && !s->kept && !s->tool.quiet)
+    if (!bad && s->timed && !s->kept && !s->tool.quiet)
+        cf_warn(&s->tool, "nothing was selected; cf-cat --info prints the first and last time");
+    else if (!bad && s->rows && !s->kept && !s->tool.quiet)
         cf_warn(&s->tool, "nothing was selected out of %llu rows", (unsigned long long)s->rows);
 }
 
@@ -171,7 +174,7 @@ int main(int argc, char **argv)
     s.line = cf_need(&s.tool, cf_gather_new(send, s.writer));
     /* a row that is kept takes all of its columns along */
     cf_reader_want_all(s.reader);
-    conditions_begin(&s.conditions, &s.tool, s.reader);
+    s.timed = conditions_begin(&s.conditions, &s.tool, s.reader, s.invert);
     cf_reader_want(s.reader, CF_LINE, 0, CF_REQUIRED); /* is chosen from, too */
     cf_reader_idle(s.reader, idle, &s);
     run(&s);

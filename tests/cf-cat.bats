@@ -32,6 +32,24 @@ random_csv() { # ROWS SEED: accesses in the order of time
         } }'
 }
 
+@test "--slice of a part of the time: the same as by its ticks" {
+    cf-cat --slice 25%-75% "$ROOT/samples/sort.cf" -o part.cf
+    # from 1 on, as many ticks as the last one says
+    local last
+    last=$(cf-cat --info "$ROOT/samples/sort.cf" | sed -n 's/.*"access".*last: \([0-9]*\),.*/\1/p')
+    cf-cat --slice $((1 + last / 4))-$((1 + last * 3 / 4 - 1)) "$ROOT/samples/sort.cf" -o ticks.cf
+    cmp <(cf-cat --csv part.cf) <(cf-cat --csv ticks.cf)
+    cmp <(cf-cat --csv --table map part.cf) <(cf-cat --csv --table map ticks.cf)
+    # snapshots have times, too
+    cf-cache -q -m raspberry-pi-4 --snapshot-every 10000 -o snapshots.cf "$ROOT/samples/sort.cf"
+    cf-cat --slice 50%- --csv --table snapshot snapshots.cf >half.csv
+    cf-cat --csv --table snapshot snapshots.cf >all.csv
+    [[ $(wc -l <half.csv) -gt 5 && $(wc -l <half.csv) -lt $(wc -l <all.csv) ]]
+    cmp <(tail -n +2 half.csv) <(tail -n $(($(wc -l <half.csv) - 1)) all.csv)
+    run -2 bash -c "cat part.cf | cf-cat --slice 25%-75%"
+    has "--slice: a part of the time needs a file with an index"
+}
+
 @test "--csv prints what was imported, from a pipe and from a packed file" {
     small a.cf
     small a.packed.cf

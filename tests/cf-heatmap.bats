@@ -42,6 +42,22 @@ coarser() {
         END { for (i = 1; i <= m; i++) print order[i] "," n[order[i]] }' "$1"
 }
 
+@test "--time as a part of the time: the same as by its ticks" {
+    local last
+    last=$(cf-cat --info "$ROOT/samples/sort.cf" | sed -n 's/.*"access".*last: \([0-9]*\),.*/\1/p')
+    cf-heatmap -q --csv --time 25%-75% "$ROOT/samples/sort.cf" >part.csv
+    cf-heatmap -q --csv --time $((1 + last / 4))-$((last * 3 / 4)) "$ROOT/samples/sort.cf" >ticks.csv
+    [[ $(wc -l <part.csv) -gt 100 ]]
+    cmp part.csv ticks.csv
+    cf-heatmap -q --csv --time -75% "$ROOT/samples/sort.cf" >part.csv
+    cf-heatmap -q --csv --time -$((last * 3 / 4)) "$ROOT/samples/sort.cf" >ticks.csv
+    cmp part.csv ticks.csv
+    run -2 bash -c "cf-cat '$ROOT/samples/sort.cf' | cf-heatmap -q --csv --time 25%-75%"
+    has "--time: a part of the time needs a file with an index"
+    run -2 cf-heatmap -q --csv --table line --time 25%-75% "$ROOT/samples/sort.cf"
+    has "--time: of lines it is numbers of snapshots, of which there are no parts"
+}
+
 @test "counts data accesses by page and time, the largest mapping first" {
     small
     run -0 cf-heatmap small.cf

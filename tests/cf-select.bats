@@ -49,6 +49,79 @@ as_awk() {
     kept=$(($(wc -l <want.csv) - 1))
 }
 
+@test "a part of the time: parts that meet share no row, and together are all" {
+    local f n parts
+    # first 0 and last T: part A to B are the ticks from floor(A (T + 1)) on, below floor(B (T + 1))
+    for f in in.packed.cf; do
+        parts=0
+        for n in 0 1 2 3 4 5 6 7 8 9; do
+            cf-select --time $((10 * n))%-$((10 * n + 10))% "$D/$f" | cf-cat --csv >part$n.csv
+            [[ $(wc -l <part$n.csv) -gt 1000 ]]
+            parts=$((parts + $(wc -l <part$n.csv) - 1))
+        done
+        [[ $parts == 60000 ]] || fail "$parts rows"
+        { cat part0.csv && tail -q -n +2 part[1-9].csv; } >got.csv
+        cf-cat --csv "$D/$f" | cmp - got.csv
+    done
+    read -r first last < <(cf-cat --info "$D/in.packed.cf" | sed -n 's/.*"access".*first: \([0-9]*\), last: \([0-9]*\),.*/\1 \2/p')
+    from=$(awk "BEGIN { print $first + int(0.125 * ($last - $first + 1)) }")
+    to=$(awk "BEGIN { print $first + int(0.5 * ($last - $first + 1)) - 1 }")
+    for f in 12.5%-50% .; do
+        [[ $f != . ]] || f=$from-$to
+        cf-select --time "$f" "$D/in.packed.cf" | cf-cat --csv >"$f.csv"
+    done
+    cmp 12.5%-50%.csv "$from-$to.csv"
+    cf-select --time 90%- "$D/in.packed.cf" | cf-cat --csv | cmp - part9.csv
+    cf-select --time -10% "$D/in.packed.cf" | cf-cat --csv | cmp - part0.csv
+    # as alternatives, and inverted
+    cf-select --time -10%,90%- "$D/in.packed.cf" | cf-cat --csv >got.csv
+    { cat part0.csv && tail -n +2 part9.csv; } | cmp - got.csv
+    cf-select --invert --time 10%-90% "$D/in.packed.cf" | cf-cat --csv | cmp - got.csv
+    # standard input that is a file has an index, too
+    cf-select --time -10% <"$D/in.packed.cf" | cf-cat --csv | cmp - part0.csv
+    # two inputs: of the time of both
+    cf-select --time 0%-100% "$D/in.packed.cf" "$D/in.packed.cf" | cf-cat --csv | wc -l >n
+    [[ $(cat n) == 120001 ]]
+}
+
+@test "a part of the time of what has no index is refused, and so is what is no part" {
+    run -2 bash -c "cat '$D/in.packed.cf' | cf-select --time 10%-20% >out"
+    has "--time: a part of the time needs a file with an index"
+    [[ ! -s out ]]
+    cf-cat "$D/in.cf" | cat >raw.cf
+    run -2 bash -c "cf-select --time 10%-20% raw.cf >out"
+    has "store it by 'cf-cat -o FILE'"
+    head -c -64 "$D/in.packed.cf" >cut.cf
+    run -2 bash -c "cf-select --time 10%-20% cut.cf >out"
+    has "needs a file with an index"
+    local bad
+    for bad in 10%-101% 20%-10% 10%-10% 10%-20 10-20% %-% 5% nan%-20% -5%-10% 10%-20%x; do
+        run -2 bash -c "cf-select --time '$bad' '$D/in.packed.cf' >out"
+        has "--time '$bad': "
+    done
+    run -2 bash -c "cf-select --addr 10%-20% '$D/in.packed.cf' >out"
+    run -2 bash -c "cf-select --time 0.0001%-0.0002% '$D/in.packed.cf' >out"
+    has "shorter than a tick of the clock"
+}
+
+@test "a time is found by the index: what lies elsewhere in the file is not read" {
+    # a damaged frame before the time is no hindrance, and one in it is reported
+    cf-cat --dump -n 0 "$D/in.packed.cf" | sed -n 's/^frame [0-9]* at byte \([0-9]*\): table access.*/\1/p' >frames
+    local at
+    at=$(head -n 1 frames)
+    cf-cat --csv --columns time,op,addr,size "$D/in.packed.cf" | awk -F, -v OFS=, 'NR > 1 { $1 += 1000000 } 1' |
+        cf-capture csv -q -o late.cf
+    cat "$D/in.packed.cf" late.cf >both.cf
+    printf 'x' | dd of=both.cf bs=1 seek=$((at + 2000)) conv=notrunc status=none
+    run -1 cf-cat --verify both.cf
+    run -0 --separate-stderr cf-select --time 1000000- -o out.cf both.cf
+    [[ -z $stderr ]] || fail "$stderr"
+    [[ $(cf-cat --csv out.cf | wc -l) == 60001 ]]
+    run -1 cf-select --time 0- -o out.cf both.cf
+    run -0 --separate-stderr cf-select --time 5000000- -o out.cf late.cf
+    [[ $stderr == *"nothing was selected; cf-cat --info prints the first and last time"* ]] || fail "$stderr"
+}
+
 @test "one condition each" {
     as_awk '$5 == "load"' --op load
     ((kept > 10000))

@@ -147,6 +147,21 @@ void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8
 void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
                     uint64_t *to);
 
+/* A span of time as an option gives it: in ticks of the clock, as by cf_parse_range(), or as
+   "10%-20%", "10%-" or "-20%" of the recording's time, of which the ends are not known before its
+   index is read. */
+struct cf_span {
+    uint64_t from, to; /* both included */
+    double part_from, part_to;
+    int parts; /* the parts, from 0 to 1, are what was given */
+};
+void cf_parse_span(const struct cf_tool *t, const char *option, const char *text,
+                   struct cf_span *span);
+/* Turns parts into ticks: those from a share of the time on and before the other, so that spans
+   that meet have no tick in common. Exits where the inputs have no index, as pipes have none. */
+void cf_tool_span(const struct cf_tool *t, const struct cf_reader *r, const char *option,
+                  struct cf_span *span);
+
 /* One CSV field with the quotes that RFC 4180 wants (by libcsv), and the separator before it unless
    it is the first. Rows end with cf_csv_end(). What is no finite number is an empty field; names
    of columns that need no quotes may be printed as they are. The bytes stay as they are, but to

@@ -200,3 +200,71 @@ void cf_parse_range(const struct cf_tool *t, const char *option, const char *tex
     if (*to < *from)
         cf_die(t, CF_EXIT_USAGE, "%s '%s': the range ends before it begins", option, text);
 }
+
+/* A share of the whole, with the sign behind it, into *part; what stands behind, or NULL. */
+static const char *scan_part(const char *text, double *part)
+{
+    char *end;
+
+    if (*text != '.' && (*text < '0' || *text > '9'))
+        return NULL;
+    *part = strtod(text, &end) / 100;
+    return *end == '%' && *part <= 1 ? end + 1 : NULL;
+}
+
+void cf_parse_span(const struct cf_tool *t, const char *option, const char *text,
+                   struct cf_span *span)
+{
+    const char *p = text;
+
+    *span = (struct cf_span){.part_to = 1, .parts = strchr(text, '%') != NULL};
+    if (!span->parts) {
+        cf_parse_range(t, option, text, &span->from, &span->to);
+        return;
+    }
+    if (*p != '-')
+        p = scan_part(p, &span->part_from);
+    if (p && *p == '-' && p[1])
+        p = scan_part(p + 1, &span->part_to);
+    else if (p)
+        p = *p == '-' && p != text ? p + 1 : NULL;
+    if (!p || *p)
+        cf_die(t, CF_EXIT_USAGE,
+               "%s '%s': not a part of the time: give 10%%-20%%, 10%%- or -20%%, of 100%%", option,
+               text);
+    if (span->part_to <= span->part_from)
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': the range ends before it begins", option, text);
+}
+
+/* The tick with which a share of the time begins. */
+static uint64_t tick_of(double part, uint64_t first, uint64_t last)
+{
+    const double ticks = (double)(last - first) + 1;
+
+    return part * ticks >= (double)UINT64_MAX ? UINT64_MAX : first + (uint64_t)(part * ticks);
+}
+
+void cf_tool_span(const struct cf_tool *t, const struct cf_reader *r, const char *option,
+                  struct cf_span *span)
+{
+    uint64_t first, last;
+    int any;
+
+    if (!span->parts)
+        return;
+    any = cf_reader_times(r, &first, &last);
+    if (any < 0)
+        cf_die(t, CF_EXIT_USAGE,
+               "%s: a part of the time needs a file with an index, which says when the recording "
+               "ends: store it by 'cf-cat -o FILE', and name that",
+               option);
+    span->parts = 0;
+    if (!any) { /* nothing is in any part of it */
+        first = 0;
+        last = UINT64_MAX;
+    }
+    span->from = tick_of(span->part_from, first, last);
+    span->to = span->part_to < 1 ? tick_of(span->part_to, first, last) : last;
+    if (span->part_to < 1 && span->to-- <= span->from)
+        cf_die(t, CF_EXIT_USAGE, "%s: the part is shorter than a tick of the clock", option);
+}

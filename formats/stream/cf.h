@@ -167,6 +167,11 @@ void cf_reader_pieces(struct cf_reader *r);
    not read. Rows outside may still come in the frames at the edges. */
 void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to);
 
+/* The times of the first and last access of all inputs, or of snapshots where there are no
+   accesses, by their indexes and without reading the rest: 1, 0 where there are neither, -1 where
+   an input is a pipe, has no index or cannot be read. */
+int cf_reader_times(const struct cf_reader *r, uint64_t *first, uint64_t *last) CF_MUST_CHECK;
+
 /* Only the bytes [from, to) of the one file, which must be a regular one: a segment's, for a
    program that knows where it begins and ends. Call before the first cf_reader_next(). */
 void cf_reader_span(struct cf_reader *r, uint64_t from, uint64_t to);

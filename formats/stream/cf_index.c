@@ -5,7 +5,9 @@
  * used; then the heads of all frames are read.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,15 +100,13 @@ static int take_entries(struct cf_reader *r, const uint8_t *frame, uint64_t end)
     return 0;
 }
 
-void cfr_load_index(struct cf_reader *r)
+/* Takes in the index frames from `at` on of a segment that ends at `end`; none where they are
+   damaged. */
+static void load_entries(struct cf_reader *r, uint64_t at, uint64_t end)
 {
-    uint64_t at = 0, end = 0;
     int good = 1;
 
     r->entries = 0;
-    r->next_entry = 0;
-    if (!r->ranged || !r->seekable || find_index(r, &at, &end) != 0)
-        return;
     while (good && at + CF_FRAME_HEAD < end) {
         uint8_t head[CF_FRAME_HEAD], *frame;
         const char *why;
@@ -125,6 +125,80 @@ void cfr_load_index(struct cf_reader *r)
     }
     if (!good)
         r->entries = 0;
+}
+
+void cfr_load_index(struct cf_reader *r)
+{
+    uint64_t at = 0, end = 0;
+
+    r->entries = 0;
+    r->next_entry = 0;
+    if (r->ranged && r->seekable && find_index(r, &at, &end) == 0)
+        load_entries(r, at, end);
+}
+
+/* Widens [*first, *last] by the frames of a table of the segments of a file, from its last to its
+   first. 1 where there are any, 0 where there are none, -1 without an index. */
+static int times_of(struct cf_reader *r, unsigned table, uint64_t *first, uint64_t *last)
+{
+    uint64_t stop = r->size;
+    int any = 0;
+
+    while (stop) {
+        uint8_t trailer[CF_TRAILER_BYTES];
+        uint64_t back, bytes;
+
+        if (stop < sizeof(trailer) ||
+            read_at(r, trailer, sizeof(trailer), stop - sizeof(trailer)) != 0 ||
+            memcmp(trailer + 24, CF_TRAILER_MAGIC, 8) != 0)
+            return -1;
+        back = cf_get64(trailer);
+        bytes = cf_get64(trailer + 8);
+        if (bytes < CF_TRAILER_BYTES || bytes > stop || back > bytes || !back)
+            return -1;
+        r->segment_start = stop - bytes;
+        load_entries(r, stop - back, stop);
+        if (!r->entries)
+            return -1;
+        for (size_t i = 0; i < r->entries; i++) {
+            const struct cf_index_entry *e = &r->entry[i];
+
+            if (e->table != table)
+                continue;
+            any = 1;
+            *first = e->first < *first ? e->first : *first;
+            *last = e->last > *last ? e->last : *last;
+        }
+        stop -= bytes;
+    }
+    return any;
+}
+
+int cf_reader_times(const struct cf_reader *r, uint64_t *first, uint64_t *last)
+{
+    static const unsigned table[] = {CF_ACCESS, CF_SNAPSHOT};
+    int any = 0;
+
+    *first = UINT64_MAX;
+    *last = 0;
+    for (unsigned t = 0; t < sizeof(table) / sizeof(table[0]) && !any; t++)
+        for (int i = 0; i < r->count && any >= 0; i++) {
+            const int standard = !strcmp(r->files[i], "-");
+            struct cf_reader one = {.fd = standard ? STDIN_FILENO
+                                                   : open(r->files[i], O_RDONLY | O_CLOEXEC)};
+            struct stat st;
+            int has = -1;
+
+            if (one.fd >= 0 && fstat(one.fd, &st) == 0 && S_ISREG(st.st_mode)) {
+                one.size = (uint64_t)st.st_size;
+                has = times_of(&one, table[t], first, last);
+            }
+            any = has < 0 ? -1 : any | has;
+            free(one.entry);
+            if (one.fd >= 0 && !standard)
+                close(one.fd);
+        }
+    return any;
 }
 
 int cfr_out_of_range(const struct cf_reader *r, unsigned table, uint64_t first, uint64_t last)

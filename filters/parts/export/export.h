@@ -23,9 +23,9 @@ int export_npy(struct export *e);
 
 /* ---- export_text.c ---- */
 
-/* A text in quotes, as JSON (RFC 8259). What commands a terminal is an escape, and a byte that is no
-   UTF-8 one of \udc80 to \udcff, as Python's error handler "surrogateescape" (PEP 383) has it: so
-   nothing is lost. */
+/* A text in quotes, as JSON (RFC 8259). What commands a terminal is an escape, and a byte that is
+   no UTF-8 one of \udc80 to \udcff, as Python's error handler "surrogateescape" (PEP 383) has it:
+   so nothing is lost. */
 void export_text(FILE *out, const char *text);
 /* Name of a table or column, "table_N" and "column_N" where there is none. In `room`. */
 enum { EXPORT_NAME = 256 };

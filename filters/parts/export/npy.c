@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * npy.c - a folder with a file for each column of each table, in the form of NumPy's arrays ("NEP 1:
- * A simple file format for NumPy arrays", version 1.0), the strings, and what each means.
+ * npy.c - a folder with a file for each column of each table, in the form of NumPy's arrays
+ * ("NEP 1: A simple file format for NumPy arrays", version 1.0), the strings, and what each means.
  *
  * The head of such a file states how many rows follow, so it is written last. Rows that lack the
  * column are a hole in the file, which reads as zeros, and stand in the schema. The folder is made

@@ -16,6 +16,7 @@ enum value { ACCESSES, BYTES, LOADS, STORES, MISSES, COST };
 struct options {
     uint32_t bins, top; /* top 0: not given */
     uint64_t width, from, to;
+    struct cf_span span; /* of --time: from and to, once they are known */
     enum value value;
     uint8_t ops[256]; /* 1 for each that counts */
     uint8_t levels[256];

@@ -50,6 +50,8 @@ void conditions_add(const struct cf_tool *t, void *conditions, const char *optio
             new.from = new.to = cf_class_find(part);
         else if (new.column == CF_CLASS)
             cf_die(t, CF_EXIT_USAGE, "%s '%s': no class of misses", option, part);
+        else if (new.column == CF_TIME)
+            cf_parse_span(t, option, part, &new.span);
         else
             cf_parse_range(t, option, part, &new.from, &new.to);
         add_test(t, conditions, new);
@@ -127,11 +129,27 @@ unsigned conditions_mask(const struct conditions *c, const struct cf_reader *r,
     return applied;
 }
 
-void conditions_begin(struct conditions *c, struct cf_tool *t, struct cf_reader *r)
+int conditions_begin(struct conditions *c, struct cf_tool *t, struct cf_reader *r, int inverted)
 {
+    uint64_t from = UINT64_MAX, to = 0;
+
     c->any = cf_column_room(t, sizeof *c->any);
-    for (unsigned i = 0; i < c->tests; i++)
-        cf_reader_want(r, CF_ACCESS, c->test[i].column, CF_REQUIRED);
+    for (unsigned i = 0; i < c->tests; i++) {
+        struct test *test = &c->test[i];
+
+        cf_reader_want(r, CF_ACCESS, test->column, CF_REQUIRED);
+        if (test->column != CF_TIME)
+            continue;
+        cf_tool_span(t, r, "--time", &test->span);
+        test->from = test->span.from;
+        test->to = test->span.to;
+        from = test->from < from ? test->from : from;
+        to = test->to > to ? test->to : to;
+    }
+    if (from > to || inverted)
+        return 0;
+    cf_reader_range(r, from, to);
+    return 1;
 }
 
 void conditions_forget(struct conditions *c)

@@ -15,6 +15,7 @@ enum { MAX_TESTS = 256 };
 struct test {
     unsigned column;
     uint64_t from, to;
+    struct cf_span span; /* of a time: what they come from */
     const char *glob;
     struct memo *memo; /* of all patterns of the column */
 };
@@ -27,8 +28,9 @@ struct conditions {
 
 /* For CF_CALL: the option is called as the column. */
 void conditions_add(const struct cf_tool *t, void *conditions, const char *option, char *text);
-/* Asks the reader for the columns. */
-void conditions_begin(struct conditions *c, struct cf_tool *t, struct cf_reader *r);
+/* Asks the reader for the columns, and unless the conditions are `inverted` for the frames of the
+   times alone that they allow. Whether there are such. */
+int conditions_begin(struct conditions *c, struct cf_tool *t, struct cf_reader *r, int inverted);
 /* From here on numbers mean other strings. */
 void conditions_forget(struct conditions *c);
 /* mask[i] = whether row i meets all of them. Returns how many columns of the frame they concern. */
