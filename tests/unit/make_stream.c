@@ -14,8 +14,8 @@
  *   empty    a header and an end frame
  *
  *   unknown  as full, with two columns that are in no list (a number and a string), a column of
- *            floating-point numbers, and two tables that are in no list, one of them without a name;
- *            the variable THEIR_NUMBER names the first of these columns
+ *            floating-point numbers, and two tables that are in no list, one of them without a
+ *            name; the variable THEIR_NUMBER names the first of these columns
  *
  *   cut      as plain, without the end frame
  *
