@@ -117,7 +117,7 @@ static int next(struct work *w, struct side *s)
         if (cf_reader_next(s->reader, &f) > 0) {
             r = cf_snaps_frame(s->snaps, f);
             if (f->table == CF_TASK && s == &w->a)
-                r |= cf_tasks_frame(w->tasks, f);
+                r |= cf_tasks_frame(w->tasks, 0, f);
         } else {
             s->over = 1;
             cf_snaps_end(s->snaps);

@@ -209,6 +209,11 @@ static void output(struct work *w)
     map.command = w->command ? w->command : "";
     map.top = o->top ? o->top : 12;
     map.linear = o->linear;
+    map.clock = w->unit ? w->unit : "";
+    if (!snapshots || w->segment > 1 ||
+        !cf_times_even(w->snapshots.number, w->snapshots.time, w->snapshots.count, &map.zero,
+                       &map.period))
+        map.period = 0;
     if (w->fine && !snapshots) {
         fine = (struct heat_map){.what = map.what,
                                  .unit = map.unit,
@@ -250,6 +255,8 @@ int main(int argc, char **argv)
     while (cf_reader_next(w.reader, &f) > 0) {
         if (f->table == CF_HEADER)
             rows_header(&w, f->header);
+        else if (f->table == CF_SNAPSHOT)
+            rows_snapshots(&w, f);
         else if ((f->table == CF_ACCESS || f->table == CF_LINE) &&
                  (!o.table || o.table == f->table))
             rows_add(&w, f);
@@ -265,6 +272,8 @@ int main(int argc, char **argv)
     heat_free(w.accesses);
     heat_free(w.lines);
     heat_free(w.fine);
+    free(w.snapshots.number);
+    free(w.snapshots.time);
     free(w.unit);
     free(w.command);
     return status;

@@ -27,6 +27,7 @@ static const char usage[] =
     "                                                         [CSV all, pictures 10]\n"
     "      --wide           one row per snapshot and one column per process\n"
     "      --lines N        lines of the cache, where snapshots do not state its size\n"
+    "      --colours LIST   names of processes in the order of the pictures' colours\n"
     "      --csv, --term, --json\n"
     "                       the form of the output  [a drawing on a terminal, else CSV]\n"
     "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard\n"
@@ -121,7 +122,7 @@ static void group_values(const struct cf_survey *s, uint32_t group)
     switch (s->o.by) {
     case CF_CENSUS_REGION:
     case CF_CENSUS_PROCESS:
-        cf_csv_print(stdout, ",%u,%s", g.pid, cf_survey_process(s, g.pid));
+        cf_csv_print(stdout, ",%u,%s", g.pid, cf_survey_process(s, g));
         if (s->o.by == CF_CENSUS_REGION)
             cf_csv_text(stdout, 0, cf_survey_region(s, g.value));
         break;
@@ -213,8 +214,8 @@ static void draw(const struct cf_survey *s)
     if (c.chart.whole)
         snprintf(size, sizeof size, " of %llu lines", (unsigned long long)c.chart.whole);
     snprintf(c.chart.summary, sizeof c.chart.summary,
-             "%u snapshot%s of level %u%s; on average %s %s", c.chart.points,
-             c.chart.points == 1 ? "" : "s", c.level, size, mean,
+             "%u snapshot%s of level %u%s; on average %s %s", c.snapshots,
+             c.snapshots == 1 ? "" : "s", c.level, size, mean,
              c.chart.whole ? "in use" : "lines in use");
     cf_output_draw(&s->tool, &s->o.output, &c.chart, &drawings);
     cf_survey_chart_free(&c);

@@ -23,13 +23,15 @@ static const char usage[] =
     "Usage: cf-sets [OPTION]... [FILE]...\n"
     "Print the active and the reused set quota of each process for each snapshot: the lines\n"
     "that it has in the cache, and those of them that were in the previous snapshot too, as\n"
-    "shares of the whole cache. For snapshots of flush mode. Writes CSV.\n"
+    "shares of the whole cache. For snapshots of flush mode. Writes CSV. Several streams are\n"
+    "several programs: each has its own snapshots, and a column says of which file it is.\n"
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --summary        one row per process: mean and largest quotas\n"
     "      --level N        only cache level N      [CSV all, the picture the last one]\n"
     "  -n, --top N          only the N processes with most lines   [CSV all, picture 8]\n"
     "      --lines N        lines of the cache, where snapshots do not state its size\n"
+    "      --colours LIST   names of processes in the order of the pictures' colours\n"
     "      --picture FILE   also a picture, .png, .svg or .pdf; - is PNG on standard\n"
     "                       output, then without CSV\n"
     "      --html FILE      also a page to explore in a browser, in one file\n"
@@ -84,6 +86,14 @@ static void hints(const struct cf_survey *s)
 
 enum { LEVELS = 256 };
 
+/* The last column, where there are several streams. */
+static void file_name(const struct cf_survey *s, uint32_t stream)
+{
+    if (s->streams > 1)
+        cf_csv_text(stdout, 0, cf_survey_file(s, stream));
+    cf_csv_end(stdout);
+}
+
 /* A row also where the process has no line: a profile has no holes. */
 static void print_profiles(const struct cf_survey *s)
 {
@@ -91,7 +101,8 @@ static void print_profiles(const struct cf_survey *s)
     const struct cf_census_snapshot *one = s->census->snapshot;
 
     cf_survey_heads(s);
-    puts(",pid,name,active_lines,reused_lines,active_quota,reused_quota");
+    fputs(",pid,name,active_lines,reused_lines,active_quota,reused_quota", stdout);
+    puts(s->streams > 1 ? ",file" : "");
     for (size_t i = 0; i < s->census->snapshots; i++) {
         const double whole = (double)cf_survey_whole(s, &one[i].is);
 
@@ -99,12 +110,15 @@ static void print_profiles(const struct cf_survey *s)
         for (uint32_t k = 0; k < r.shown; k++) {
             const uint32_t active = r.cell[k] ? r.cell[k]->lines : 0;
             const uint32_t reused = r.cell[k] ? r.cell[k]->reused : 0;
-            const uint32_t pid = cf_census_group(s->census, r.order[k]).pid;
+            const struct cf_census_group g = cf_census_group(s->census, r.order[k]);
 
+            if (g.stream != one[i].is.segment)
+                continue;
             cf_survey_when(&one[i].is);
             /* the quotas are empty where the whole is not known */
-            cf_csv_print(stdout, ",%u,%s,%u,%u,%.9f,%.9f\n", pid, cf_survey_process(s, pid), active,
+            cf_csv_print(stdout, ",%u,%s,%u,%u,%.9f,%.9f", g.pid, cf_survey_process(s, g), active,
                          reused, active / whole, reused / whole);
+            file_name(s, g.stream);
         }
     }
     cf_ranks_free(&r);
@@ -114,9 +128,9 @@ struct sum {
     double active, active_most, reused, reused_most; /* quotas */
 };
 
-/* One level. A snapshot without a known geometry leaves the quotas empty. */
-static void print_level(const struct cf_survey *s, unsigned level, struct cf_ranks *r,
-                        struct sum *sum)
+/* One level of one stream. A snapshot without a known geometry leaves the quotas empty. */
+static void print_level(const struct cf_survey *s, unsigned level, uint32_t stream,
+                        struct cf_ranks *r, struct sum *sum)
 {
     const struct cf_census_snapshot *one = s->census->snapshot;
     uint64_t snapshots = 0;
@@ -127,7 +141,7 @@ static void print_level(const struct cf_survey *s, unsigned level, struct cf_ran
     for (size_t i = 0; i < s->census->snapshots; i++) {
         const double whole = (double)cf_survey_whole(s, &one[i].is), unit = whole > 0 ? whole : 1;
 
-        if (one[i].is.level != level)
+        if (one[i].is.level != level || one[i].is.segment != stream)
             continue;
         snapshots++;
         known = whole > 0 ? known : 0;
@@ -144,33 +158,38 @@ static void print_level(const struct cf_survey *s, unsigned level, struct cf_ran
         }
     }
     for (uint32_t k = 0; k < r->shown; k++) {
-        uint32_t pid;
+        const struct cf_census_group g = cf_census_group(s->census, r->order[k]);
 
         if (!r->total[k])
             continue;
-        pid = cf_census_group(s->census, r->order[k]).pid;
-        cf_csv_print(stdout, "%u,%u,%s,%" PRIu64 ",%.9f,%.9f,%.9f,%.9f\n", level, pid,
-                     cf_survey_process(s, pid), snapshots,
+        cf_csv_print(stdout, "%u,%u,%s,%" PRIu64 ",%.9f,%.9f,%.9f,%.9f", level, g.pid,
+                     cf_survey_process(s, g), snapshots,
                      sum[k].active / (known * (double)snapshots), sum[k].active_most / known,
                      sum[k].reused / (known * (double)snapshots), sum[k].reused_most / known);
+        file_name(s, stream);
     }
 }
 
 static void print_summary(const struct cf_survey *s)
 {
-    uint8_t there[LEVELS] = {0};
     struct cf_ranks r = cf_survey_ranks(s, -1);
     const struct cf_census_snapshot *one = s->census->snapshot;
     struct sum *sum;
 
     sum = cf_need(&s->tool, calloc((size_t)r.groups + 1, sizeof *sum));
     cf_rows_begin(&s->tool);
-    puts("level,pid,name,snapshots,active_mean,active_max,reused_mean,reused_max");
-    for (size_t i = 0; i < s->census->snapshots; i++)
-        there[one[i].is.level] = 1;
-    for (unsigned level = 0; level < LEVELS; level++)
-        if (there[level])
-            print_level(s, level, &r, sum);
+    fputs("level,pid,name,snapshots,active_mean,active_max,reused_mean,reused_max", stdout);
+    puts(s->streams > 1 ? ",file" : "");
+    /* streams as they come, each with all its levels */
+    for (size_t i = 0, end; i < s->census->snapshots; i = end) {
+        uint8_t there[LEVELS] = {0};
+
+        for (end = i; end < s->census->snapshots && one[end].is.segment == one[i].is.segment; end++)
+            there[one[end].is.level] = 1;
+        for (unsigned level = 0; level < LEVELS; level++)
+            if (there[level])
+                print_level(s, level, one[i].is.segment, &r, sum);
+    }
     free(sum);
     cf_ranks_free(&r);
 }
@@ -189,9 +208,10 @@ static void draw(const struct cf_survey *s)
     c.chart.panel[0].title = c.chart.whole ? "active set quota, of the cache" : "active set, lines";
     c.chart.panel[1].title = c.chart.whole ? "reused set quota, of the cache" : "reused set, lines";
     snprintf(c.chart.summary, sizeof c.chart.summary,
-             "%" PRIu32 " snapshot%s of level %u; active: lines in the cache; reused: those that "
+             "%" PRIu32 " snapshot%s of level %u%s; active: lines in the cache; reused: those that "
              "the snapshot before had too",
-             c.chart.points, c.chart.points == 1 ? "" : "s", c.level);
+             c.snapshots, c.snapshots == 1 ? "" : "s", c.level,
+             s->streams > 1 ? " of several runs, each from its beginning" : "");
     cf_output_draw(&s->tool, &s->o.output, &c.chart, &drawings);
     cf_survey_chart_free(&c);
 }

@@ -611,6 +611,48 @@ END
     [[ $(total out.csv) == 3 ]]
 }
 
+# timed TIME...: timed.cf and timed.html, snapshots 1, 2, ... at these times, of one line each
+timed() {
+    local i=0 t
+    echo snapshot,time >snapshots.csv
+    echo snapshot,addr >lines.csv
+    for t in "$@"; do
+        echo "$((++i)),$t" >>snapshots.csv
+        echo "$i,0x1000" >>lines.csv
+    done
+    stream timed.cf -t line --clock cycles --with snapshot=snapshots.csv lines.csv
+    cf-heatmap -q --html timed.html timed.cf >rows.csv
+}
+
+@test "snapshots at even times, or nearly, have an axis of time; others are counted" {
+    timed 100 200 300 400
+    grep -q '"title":"Cached lines of each page, over time"' timed.html
+    grep -q '"zero":0,"period":100,"clock":"cycles"' timed.html
+    # a timer that is late, and a last one that comes with the end of the program
+    timed 1000 1130 1200 1290 1400 1420
+    grep -q '"zero":900,"period":100,"clock":"cycles"' timed.html
+    # no row has a time: what is counted is the same
+    [[ $(sed -n 2p rows.csv) == '[unresolved],1,1,1' ]]
+    for times in '100 200 900 1000' '100 100 100' '5' '100 200 300 550'; do
+        # shellcheck disable=SC2086
+        timed $times
+        grep -q '"title":"Cached lines of each page, by snapshot"' timed.html || fail "$times"
+        ! grep -q '"period"' timed.html || fail "$times"
+    done
+    # numbers of snapshots that were lost leave a gap in time
+    printf 'snapshot,time\n1,100\n2,200\n7,700\n8,800\n' >snapshots.csv
+    printf 'snapshot,addr\n1,0x1000\n8,0x1000\n' | stream gap.cf -t line --with snapshot=snapshots.csv
+    cf-heatmap -q --html gap.html gap.cf >/dev/null
+    grep -q '"zero":0,"period":100' gap.html
+    # two streams have two beginnings
+    cat gap.cf gap.cf | cf-heatmap -q --html two.html >/dev/null
+    ! grep -q '"period"' two.html || fail "two streams"
+    # on a terminal
+    timed 1000000 2000000 3000000
+    COLUMNS=100 run -0 cf-heatmap --term timed.cf
+    has 'time (thousand cycles)'
+}
+
 @test "snapshots: lines of which only the physical address is known are at that" {
     printf 'snapshot,phys,addr,pid\n1,0x5040,0,0\n1,0,0x9000,7\n' | stream m.cf -t line
     run -0 --separate-stderr cf-heatmap -q m.cf

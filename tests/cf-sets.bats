@@ -80,8 +80,61 @@ END
     small
     cf-sets -q small.cf >one.csv
     cat small.cf small.cf | cf-sets -q >two.csv
-    { cat one.csv && tail -n +2 one.csv; } >want.csv
+    { sed '1s/$/,file/; 1!s/$/,standard input/' one.csv && sed '1d; s/$/,standard input:2/' one.csv; } >want.csv
     same want.csv two.csv
+}
+
+# short LINES NAME PID: a run of three snapshots of a program that has so many lines in each.
+short() {
+    printf 'snapshot,time,mode,level,sets,ways\n1,10,1,2,4,2\n2,20,1,2,4,2\n3,30,1,2,4,2\n' >snapshots.csv
+    printf 'time,pid,tid,op,label\n0,%d,%d,begin,%s\n' "$3" "$3" "$2" >tasks.csv
+    { echo snapshot,level,phys,pid
+      for s in 1 2 3; do for ((i = 0; i < $1; i++)); do printf '%d,2,0x%x,%d\n' $s $((i * 64)) "$3"; done; done; } |
+        stream "$2.cf" -t line --clock cycles --with snapshot=snapshots.csv --with task=tasks.csv
+}
+
+@test "several files are several programs: each has its own snapshots, means, name and file" {
+    small
+    short 4 gzip 7 # the pid of small's sort
+    run -0 --separate-stderr cf-sets --summary small.cf gzip.cf
+    is 'level,pid,name,snapshots,active_mean,active_max,reused_mean,reused_max,file
+2,7,sort,4,0.187500000,0.250000000,0.062500000,0.250000000,small.cf
+2,8,,4,0.031250000,0.125000000,0.000000000,0.000000000,small.cf
+2,7,gzip,3,0.500000000,0.500000000,0.333333333,0.500000000,gzip.cf'
+    cf-sets -q small.cf gzip.cf >both.csv
+    { cf-sets small.cf | sed '1s/$/,file/; 1!s/$/,small.cf/' && cf-sets gzip.cf | sed '1d; s/$/,gzip.cf/'; } | same - both.csv
+    # one file that holds both
+    cat small.cf gzip.cf >joined.cf
+    cf-sets -q joined.cf | sed 's/joined.cf:2$/gzip.cf/; s/joined.cf$/small.cf/' | same both.csv -
+    # the picture: both begin at 0, and where one has ended there is nothing, not 0
+    cf-sets -q --top 2 --html sets.html --picture sets.png small.cf gzip.cf >/dev/null
+    grep -q '"time":\[10,20,30,40\]' sets.html
+    grep -q '"title":"active set quota, of the cache","stacked":false,"lines":\[\[4,4,4,null\],' sets.html
+    grep -q '^\[2,2,0,2\]' sets.html
+    # times that differ: each value is of all the time since the snapshot before
+    printf 'snapshot,time,mode,level,sets,ways\n1,5015,1,2,4,2\n2,5030,1,2,4,2\n' >snapshots.csv
+    printf 'snapshot,level,phys,pid\n1,2,0x40,9\n2,2,0x40,9\n2,2,0x80,9\n' |
+        stream late.cf -t line --clock cycles --with snapshot=snapshots.csv
+    cf-sets -q --html sets.html gzip.cf late.cf >/dev/null
+    grep -q '"time":\[10,15,20,30\]' sets.html
+    grep -q '"lines":\[\[4,4,4,4\],' sets.html
+    grep -q '^\[1,1,2,2\]' sets.html
+}
+
+@test "two programs of one name are told by their files; --colours: the same in every picture" {
+    short 2 gzip 7
+    mv gzip.cf a.cf
+    short 3 gzip 7
+    short 1 sort 9
+    cf-sets -q --html sets.html --colours cc1,sort a.cf gzip.cf sort.cf >/dev/null
+    grep -q '"name":"gzip of a.cf"' sets.html
+    grep -q '"name":"gzip of gzip.cf"' sets.html
+    # the second colour
+    grep -q '"name":"sort","colour":"#e69f00"' sets.html
+    cf-occupancy -q --html one.html --colours cc1,sort sort.cf >/dev/null
+    grep -q '"name":"sort","colour":"#e69f00"' one.html
+    # and no other has it
+    [[ $(grep -o '"colour":"#[0-9a-f]*"' sets.html | sort -u | wc -l) == 3 ]]
 }
 
 @test "transparent snapshots are told, and a cache of unknown size" {

@@ -98,7 +98,17 @@ struct heat_map {
     uint32_t top;                /* bands to draw */
     int linear;                  /* scale of the colours, else logarithmic */
     const struct heat_map *fine; /* what a page shows instead, or NULL */
+    /* of snapshots at even times: number n was taken at zero + n * period; period 0: unknown */
+    double zero, period;
+    const char *clock; /* the unit of these */
 };
+
+/* The axis below a map: times, or numbers of snapshots whose times are not known or not even. */
+struct heat_axis {
+    uint64_t start, end;
+    const char *unit;
+};
+void heat_axis(const struct heat_map *map, struct heat_axis *axis);
 
 /* Turns what was counted into a map; `name` gives the name of a region. The heat is freed of its
    bins on the way and can only be freed afterwards. 0, or HEAT_NO_MEMORY. */

@@ -25,6 +25,19 @@ double heat_scale(const struct heat_map *map, uint64_t value)
     return value > 1 ? log((double)value) / log((double)map->peak) : 0;
 }
 
+/* A snapshot shows what happened in the period before it. */
+void heat_axis(const struct heat_map *map, struct heat_axis *axis)
+{
+    const double start = map->zero + ((double)map->start - 1) * map->period;
+
+    *axis = (struct heat_axis){map->start, heat_bin_start(map, map->bins), map->unit};
+    if (!(map->period > 0))
+        return;
+    axis->start = start > 0 ? (uint64_t)(start + 0.5) : 0;
+    axis->end = axis->start + (uint64_t)(map->bins * map->period + 0.5);
+    axis->unit = map->clock;
+}
+
 void heat_page_name(char *out, size_t size, const struct heat_map *map, uint32_t row)
 {
     uint64_t page = map->row[row].page;
@@ -38,7 +51,8 @@ void heat_page_name(char *out, size_t size, const struct heat_map *map, uint32_t
 void heat_title(const struct heat_map *map, char *out, size_t size)
 {
     if (!strcmp(map->unit, "snapshot"))
-        snprintf(out, size, "Cached lines of each page, by snapshot");
+        snprintf(out, size, "Cached lines of each page, %s",
+                 map->period > 0 ? "over time" : "by snapshot");
     else
         snprintf(out, size, "%s of each page over time", map->what);
     if (out[0] >= 'a' && out[0] <= 'z')

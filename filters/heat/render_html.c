@@ -87,6 +87,10 @@ static void write_data(const void *what, FILE *out)
     cf_json_text(out, "what", map->what);
     fputc(',', out);
     cf_json_text(out, "unit", map->unit);
+    if (map->period > 0) {
+        fprintf(out, ",\"zero\":%.17g,\"period\":%.17g,", map->zero, map->period);
+        cf_json_text(out, "clock", map->clock);
+    }
     fprintf(out,
             ",\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"bins\":%" PRIu32 ",\"total\":%" PRIu64
             ",\"peak\":%" PRIu64 ",\"rows\":%" PRIu32 ",\"cells\":%" PRIu64 ",\"top\":%" PRIu32

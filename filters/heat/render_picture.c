@@ -178,6 +178,7 @@ static int draw_bands(struct drawing *d, uint32_t shown, double room)
     const uint32_t between = cf_canvas_dots(d->p, BETWEEN);
     uint32_t *height = calloc((size_t)shown + 1, sizeof *height);
     uint32_t at = 0;
+    struct heat_axis axis;
     int status = height ? 0 : -1;
 
     some.top = shown;
@@ -190,8 +191,9 @@ static int draw_bands(struct drawing *d, uint32_t shown, double room)
         at += height[b] + between;
     }
     free(height);
-    cf_canvas_time(d->p, d->left, d->width, d->top + units(d, at - between) + 3, d->map->start,
-                   heat_bin_start(d->map, d->map->bins), d->map->unit);
+    heat_axis(d->map, &axis);
+    cf_canvas_time(d->p, d->left, d->width, d->top + units(d, at - between) + 3, axis.start,
+                   axis.end, axis.unit);
     return status;
 }
 

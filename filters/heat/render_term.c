@@ -117,40 +117,6 @@ static int put_band(FILE *out, const struct heat_map *map, const struct cf_termi
     return 0;
 }
 
-static void put_axis(FILE *out, const struct heat_map *map, const struct cf_terminal *t,
-                     uint32_t width)
-{
-    struct cf_time_axis axis;
-    double first, last;
-    unsigned at = 0;
-
-    cf_time_axis(map->start, heat_bin_start(map, map->bins), map->unit, width / 12, &axis);
-    first = (double)(map->start - axis.zero) / axis.divisor;
-    last = (double)(heat_bin_start(map, map->bins) - axis.zero) / axis.divisor;
-    fprintf(out, "%*s", GUTTER, "");
-    for (uint64_t k = (uint64_t)(first / axis.step); (double)k * axis.step <= last; k++) {
-        double time = (double)k * axis.step;
-        char number[40];
-        unsigned x;
-        int n = snprintf(number, sizeof number, "%.*f", axis.digits, time);
-
-        if (time < first)
-            continue;
-        x = (unsigned)((time - first) / (last - first) * width);
-        if (x < at || x + 1 + (unsigned)n > width)
-            continue;
-        fprintf(out, "%*s%s%s", (int)(x - at), "", t->utf8 ? "\xe2\x94\x94" : "'", number);
-        at = x + 2 + (unsigned)n;
-        if (at <= width)
-            fputc(' ', out);
-        else
-            break;
-    }
-    fprintf(out, "\n%*s", GUTTER, "");
-    cf_terminal_text(out, t, axis.title, width);
-    fputc('\n', out);
-}
-
 static void put_legend(FILE *out, const struct heat_map *map, const struct cf_terminal *t)
 {
     char peak[32];
@@ -180,6 +146,7 @@ int heat_term(const void *what, FILE *out, const struct cf_terminal *t)
     uint32_t room = t->lines > 6 ? t->lines - 6 : 0, lines;
     struct heat_map some = *map;
     uint32_t *height;
+    struct heat_axis axis;
     char title[128], words[512];
 
     heat_title(map, title, sizeof title);
@@ -203,7 +170,8 @@ int heat_term(const void *what, FILE *out, const struct cf_terminal *t)
         }
     }
     free(height);
-    put_axis(out, map, t, width);
+    heat_axis(map, &axis);
+    cf_terminal_time(out, t, GUTTER, width, axis.start, axis.end, axis.unit);
     put_legend(out, map, t);
     if (shown < map->bands)
         fprintf(out, "%" PRIu32 " smaller mappings are not shown\n", map->bands - shown);

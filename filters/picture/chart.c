@@ -79,13 +79,17 @@ double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, 
 {
     const double *v = c->panel[panel].value + (size_t)series * c->points;
     double sum = 0;
+    uint32_t n = 0;
 
     *most = 0;
     for (uint32_t p = from; p < to; p++) {
+        if (isnan(v[p]))
+            continue;
+        n++;
         sum += v[p];
         *most = v[p] > *most ? v[p] : *most;
     }
-    return to > from ? sum / (to - from) : 0;
+    return n ? sum / n : to > from ? NAN : 0;
 }
 
 void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double value)

@@ -65,7 +65,8 @@ uint64_t cf_chart_start(const struct cf_chart *c);
 uint32_t cf_chart_step(const struct cf_chart *c, unsigned marks);
 int cf_chart_mark(const struct cf_chart *c, uint32_t i, uint32_t step, uint32_t *mark);
 
-/* Mean of a series over points [from, to), and its largest value. */
+/* Mean of a series over those of the points [from, to) where it has a value, and the largest of
+   these; NAN where it has none. */
 double cf_chart_mean(const struct cf_chart *c, unsigned panel, unsigned series, uint32_t from,
                      uint32_t to, double *most);
 

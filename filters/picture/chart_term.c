@@ -105,7 +105,7 @@ int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t)
     const unsigned others = 4 + c->series;
     const unsigned rows = !t->lines ? 20 : t->lines > others + 6 ? t->lines - others : 6;
     const double top = cf_chart_top(c);
-    double *upto;
+    double *upto, zero, period;
 
     cf_terminal_head(out, t, c->title, c->summary);
     if (!c->points) {
@@ -131,7 +131,10 @@ int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t)
         put_row(c, out, t, upto, width, top * r / rows, top / rows);
     }
     free(upto);
-    put_axis(c, out, width);
+    if (c->time && cf_times_even(NULL, c->time, c->points, &zero, &period))
+        cf_terminal_time(out, t, GUTTER, width, cf_chart_start(c), c->time[c->points - 1], c->unit);
+    else
+        put_axis(c, out, width);
     put_legend(c, out, t);
     return ferror(out) ? -1 : 0;
 }

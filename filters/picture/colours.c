@@ -80,6 +80,30 @@ double cf_axis_step(double least, double most, unsigned marks)
     return 10 * power;
 }
 
+int cf_times_even(const uint32_t *number, const uint64_t *time, size_t count, double *zero,
+                  double *period)
+{
+    /* the last one comes with the end, within its period */
+    const size_t last = count > 2 ? count - 2 : 1;
+    double from, steps;
+
+    if (count < 2)
+        return 0;
+    from = number ? number[0] : 0;
+    steps = (number ? number[last] : (double)last) - from;
+    if (steps <= 0 || time[last] <= time[0])
+        return 0;
+    *period = (double)(time[last] - time[0]) / steps;
+    *zero = (double)time[0] - from * *period;
+    for (size_t i = 0; i < count; i++) {
+        const double late = (double)time[i] - *zero - (number ? number[i] : (double)i) * *period;
+
+        if (late > *period / 2 || late < -*period / (i > last ? 1 : 2))
+            return 0;
+    }
+    return 1;
+}
+
 void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks,
                   struct cf_time_axis *axis)
 {

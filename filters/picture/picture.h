@@ -48,6 +48,12 @@ struct cf_time_axis {
 void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks,
                   struct cf_time_axis *axis);
 
+/* Whether snapshots came at even times: each `*period` after the one before it, none further than
+   half of that from `*zero` + its number * `*period`; the last may come sooner. `number` NULL: 0,
+   1, 2, ... */
+int cf_times_even(const uint32_t *number, const uint64_t *time, size_t count, double *zero,
+                  double *period);
+
 /* ---- a canvas (canvas.c): PNG, SVG or PDF ---- */
 
 enum cf_form { CF_PNG, CF_SVG, CF_PDF };
@@ -137,6 +143,10 @@ void cf_terminal_colour(FILE *out, const struct cf_terminal *t, int ground, stru
 /* Writes text that is safe for a terminal, at most `width` columns of it: the beginning and, after
    "..", the end. Returns the columns. */
 unsigned cf_terminal_text(FILE *out, const struct cf_terminal *t, const char *text, unsigned width);
+
+/* An axis of time below `width` columns that begin at `gutter`, and its title. */
+void cf_terminal_time(FILE *out, const struct cf_terminal *t, unsigned gutter, uint32_t width,
+                      uint64_t start, uint64_t end, const char *unit);
 
 /* Title and summary, cut to the width. */
 void cf_terminal_head(FILE *out, const struct cf_terminal *t, const char *title,

@@ -104,3 +104,37 @@ struct cf_terminal cf_terminal_here(void)
             depth && (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit")) ? 1 << 24 : 256;
     return t;
 }
+
+void cf_terminal_time(FILE *out, const struct cf_terminal *t, unsigned gutter, uint32_t width,
+                      uint64_t start, uint64_t end, const char *unit)
+{
+    struct cf_time_axis axis;
+    double first, last;
+    unsigned at = 0;
+
+    cf_time_axis(start, end, unit, width / 12, &axis);
+    first = (double)(start - axis.zero) / axis.divisor;
+    last = (double)(end - axis.zero) / axis.divisor;
+    fprintf(out, "%*s", gutter, "");
+    for (uint64_t k = (uint64_t)(first / axis.step); (double)k * axis.step <= last; k++) {
+        double time = (double)k * axis.step;
+        char number[40];
+        unsigned x;
+        int n = snprintf(number, sizeof number, "%.*f", axis.digits, time);
+
+        if (time < first)
+            continue;
+        x = (unsigned)((time - first) / (last - first) * width);
+        if (x < at || x + 1 + (unsigned)n > width)
+            continue;
+        fprintf(out, "%*s%s%s", (int)(x - at), "", t->utf8 ? "\xe2\x94\x94" : "'", number);
+        at = x + 2 + (unsigned)n;
+        if (at <= width)
+            fputc(' ', out);
+        else
+            break;
+    }
+    fprintf(out, "\n%*s", gutter, "");
+    cf_terminal_text(out, t, axis.title, width);
+    fputc('\n', out);
+}

@@ -13,8 +13,24 @@
 
 /* ---- reading ---- */
 
+/* Numbers of a file that holds several streams begin at its second. */
+static void note_stream(struct cf_survey *s)
+{
+    const char *file = cf_reader_file(s->reader);
+    char *name;
+
+    s->of_file =
+        s->streams && !strcmp(s->stream[s->streams - s->of_file], file) ? s->of_file + 1 : 1;
+    s->stream = cf_need(&s->tool, reallocarray(s->stream, s->streams + 1, sizeof *s->stream));
+    if ((s->of_file > 1 ? asprintf(&name, "%s:%zu", file, s->of_file)
+                        : asprintf(&name, "%s", file)) < 0)
+        cf_out_of_memory(&s->tool);
+    s->stream[s->streams++] = name;
+}
+
 static void note_header(struct cf_survey *s, const struct cf_header *h)
 {
+    note_stream(s);
     if (!s->unit && h->clock_unit)
         s->unit = cf_need(&s->tool, strdup(h->clock_unit));
     else if (s->unit && h->clock_unit && strcmp(s->unit, h->clock_unit) != 0)
@@ -29,6 +45,7 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
 
     s->reader = cf_tool_reader(&s->tool, files, count);
     s->census = cf_need(&s->tool, cf_census_new(s->o.by, s->o.reuse, s->o.level));
+    s->census->apart = s->o.reuse;
     s->tasks = cf_need(&s->tool, cf_counts_new());
     cf_census_want(s->census, s->reader);
     cf_tasks_want(s->reader);
@@ -38,7 +55,7 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
         if (f->table == CF_HEADER)
             note_header(s, f->header);
         if (f->table == CF_TASK)
-            bad = cf_tasks_frame(s->tasks, f);
+            bad = cf_tasks_frame(s->tasks, s->o.reuse ? (uint32_t)s->streams : 0, f);
         else
             bad = cf_census_frame(s->census, f);
     }
@@ -81,6 +98,9 @@ int cf_survey_finish(struct cf_survey *s)
 
     cf_census_free(s->census);
     cf_counts_free(s->tasks);
+    for (size_t i = 0; i < s->streams; i++)
+        free(s->stream[i]);
+    free(s->stream);
     free(s->unit);
     free(s->command);
     return status;
@@ -95,9 +115,15 @@ uint64_t cf_survey_whole(const struct cf_survey *s, const struct cf_snapshot *on
 
 /* ---- names ---- */
 
-const char *cf_survey_process(const struct cf_survey *s, uint32_t pid)
+const char *cf_survey_process(const struct cf_survey *s, struct cf_census_group g)
 {
-    return pid ? cf_reader_text(s->reader, cf_tasks_name(s->tasks, pid)) : "[unknown]";
+    return g.pid ? cf_reader_text(s->reader, cf_tasks_name(s->tasks, g.stream, g.pid))
+                 : "[unknown]";
+}
+
+const char *cf_survey_file(const struct cf_survey *s, uint32_t stream)
+{
+    return stream && stream <= s->streams ? s->stream[stream - 1] : cf_reader_file(s->reader);
 }
 
 const char *cf_survey_region(const struct cf_survey *s, uint32_t region)
@@ -107,9 +133,10 @@ const char *cf_survey_region(const struct cf_survey *s, uint32_t region)
     return *name ? name : "[unresolved]";
 }
 
-static void process_label(const struct cf_survey *s, uint32_t pid, char *out)
+static void process_label(const struct cf_survey *s, struct cf_census_group g, char *out)
 {
-    const char *name = cf_survey_process(s, pid);
+    const char *name = cf_survey_process(s, g);
+    const uint32_t pid = g.pid;
 
     if (!pid)
         snprintf(out, CF_LABEL_BYTES, "%s", name);
@@ -126,10 +153,10 @@ void cf_survey_label(const struct cf_survey *s, uint32_t group, char *out)
 
     switch (s->o.by) {
     case CF_CENSUS_PROCESS:
-        process_label(s, g.pid, out);
+        process_label(s, g, out);
         break;
     case CF_CENSUS_REGION:
-        process_label(s, g.pid, process);
+        process_label(s, g, process);
         snprintf(out, CF_LABEL_BYTES, "%.200s of %.230s", cf_survey_region(s, g.value), process);
         break;
     case CF_CENSUS_CPU:

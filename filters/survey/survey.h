@@ -15,10 +15,11 @@
 
 struct cf_survey_options {
     enum cf_census_by by;
-    int reuse;      /* count reused lines too */
-    uint8_t level;  /* 0 = all, the chart: the last */
-    uint32_t top;   /* 0 = not given */
-    uint64_t lines; /* of the cache, where snapshots do not state them */
+    int reuse;           /* count reused lines too */
+    uint8_t level;       /* 0 = all, the chart: the last */
+    const char *colours; /* names in the order of the colours, or NULL */
+    uint32_t top;        /* 0 = not given */
+    uint64_t lines;      /* of the cache, where snapshots do not state them */
     struct cf_output output;
 };
 
@@ -30,6 +31,8 @@ struct cf_survey {
     struct cf_counts *tasks;
     char *unit, *command; /* NULL: not stated */
     int units_differ;
+    char **stream; /* file of each stream, by number from 1, with ":2" for the second of a file */
+    size_t streams, of_file; /* how many of the last are of one file */
 };
 
 /* ---- options: --level, -n, --lines, and those of pictures ---- */
@@ -37,7 +40,8 @@ struct cf_survey {
 #define CF_SURVEY_OPTIONS(s)                                                                       \
     {"level", 0, CF_NUMBER(&(s)->o.level, 1, 255)},                                                \
         {"top", 'n', CF_NUMBER(&(s)->o.top, 1, UINT32_MAX)},                                       \
-        {"lines", 0, CF_NUMBER(&(s)->o.lines, 1, UINT32_MAX)}, CF_PICTURE_OPTIONS(&(s)->o.output)
+        {"lines", 0, CF_NUMBER(&(s)->o.lines, 1, UINT32_MAX)},                                     \
+        {"colours", 0, CF_TEXT(&(s)->o.colours)}, CF_PICTURE_OPTIONS(&(s)->o.output)
 
 /* ---- reading ---- */
 
@@ -61,8 +65,11 @@ enum { CF_LABEL_BYTES = 512 };
 /* "sort (1234)", "pid 1234", "[unknown]", "[heap] of sort (1234)", "cpu 3", "modified". */
 void cf_survey_label(const struct cf_survey *s, uint32_t group, char *out);
 
-/* Name of a process, "[unknown]" for 0, "" where none is known. */
-const char *cf_survey_process(const struct cf_survey *s, uint32_t pid);
+/* Name of a process, "[unknown]" for pid 0, "" where none is known. */
+const char *cf_survey_process(const struct cf_survey *s, struct cf_census_group g);
+
+/* The file of a stream. */
+const char *cf_survey_file(const struct cf_survey *s, uint32_t stream);
 
 /* "[unresolved]" for none. */
 const char *cf_survey_region(const struct cf_survey *s, uint32_t region);
@@ -95,12 +102,15 @@ void cf_survey_when(const struct cf_snapshot *one);
 
 /* ---- the chart ---- */
 
-/* Of one level and the groups with most lines: `most` of them where --top says nothing; the others
+/* Of streams that are apart each begins at time 0.
+
+   Of one level and the groups with most lines: `most` of them where --top says nothing; the others
    together as "[other]" with `others`. Panel 0 is of lines, panel 1, where the survey has it, of
    reused ones; titles and summary are the caller's. `mean`: lines of the level in a snapshot. */
 struct cf_survey_chart {
     struct cf_chart chart;
     uint8_t level;
+    uint32_t snapshots; /* of all streams */
     double mean;
     /* owned */
     struct cf_chart_series *series;

@@ -2,8 +2,9 @@
 /*
  * survey_chart.c - the chart of a survey: one level, the groups with most lines (see survey.h).
  *
- * Memory: 12 bytes a snapshot, and 8 a snapshot, series and panel.
+ * Memory: 12 bytes a snapshot and 24 while the chart is made, and 8 a point, series and panel.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,27 +38,70 @@ static int by_name(const void *a, const void *b)
                   (*(struct cf_chart_series *const *)b)->name);
 }
 
-/* A name has the same colour in all pictures, unless another one of the picture has it. */
+/* Place of a series' name in --colours, or -1. */
+static int chosen_colour(const struct cf_survey *s, const char *name)
+{
+    const size_t n = strcspn(name, " ");
+    int at = 0;
+
+    for (const char *p = s->o.colours; p && *p; p += *p == ',', at++) {
+        const size_t length = strcspn(p, ",");
+
+        if (length == n && !strncmp(p, name, n))
+            return at;
+        p += length;
+    }
+    return -1;
+}
+
+/* By --colours, or else a name has the same colour in all pictures, unless another one of the
+   picture has it. */
 static void colour_series(const struct cf_survey *s, struct cf_survey_chart *c, uint32_t count)
 {
     struct cf_chart_series **sorted = need(s, count, sizeof *sorted);
     uint32_t taken = 0;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        const int chosen = chosen_colour(s, c->series[i].name);
+
         sorted[i] = &c->series[i];
+        if (chosen >= 0)
+            taken |= 1u << chosen % CF_SERIES_COLOURS;
+    }
     qsort(sorted, count, sizeof *sorted, by_name);
     for (uint32_t i = 0; i < count; i++) {
+        const int chosen = chosen_colour(s, sorted[i]->name);
         uint32_t hash = 2166136261u, at;
 
+        if (chosen >= 0) {
+            sorted[i]->colour = cf_series_colour((unsigned)chosen % CF_SERIES_COLOURS);
+            continue;
+        }
+        taken = taken + 1 == 1u << CF_SERIES_COLOURS ? 0 : taken;
         for (const char *t = sorted[i]->name; *t; t++)
             hash = (hash ^ (uint8_t)*t) * 16777619u;
         for (at = hash % CF_SERIES_COLOURS; taken >> at & 1;)
             at = (at + 5) % CF_SERIES_COLOURS;
         taken |= 1u << at;
-        taken = taken + 1 == 1u << CF_SERIES_COLOURS ? 0 : taken;
         sorted[i]->colour = cf_series_colour(at);
     }
     free(sorted);
+}
+
+/* Two programs of one name are told by their files. */
+static void tell_apart(const struct cf_survey *s, const struct cf_ranks *r,
+                       struct cf_survey_chart *c, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char *name = c->names + (size_t)i * CF_LABEL_BYTES;
+        int same = 0;
+
+        for (uint32_t k = 0; k < count; k++)
+            same |= k != i && !strncmp(c->series[k].name, name, strcspn(name, " ") + 1);
+        if (same)
+            snprintf(name + strcspn(name, " "), 250, " of %.230s",
+                     cf_survey_file(s, cf_census_group(s->census, r->order[i]).stream));
+    }
 }
 
 static void name_series(const struct cf_survey *s, const struct cf_ranks *r, uint32_t shown,
@@ -74,6 +118,8 @@ static void name_series(const struct cf_survey *s, const struct cf_ranks *r, uin
     }
     if (s->o.by == CF_CENSUS_PROCESS && shown < 1000)
         shorten(c, shown);
+    if (s->o.reuse && s->streams > 1 && shown < 1000)
+        tell_apart(s, r, c, shown);
     colour_series(s, c, shown);
     for (uint32_t i = 0; i < c->chart.series; i++)
         if (i == shown)
@@ -82,23 +128,81 @@ static void name_series(const struct cf_survey *s, const struct cf_ranks *r, uin
             c->series[i].colour = (struct cf_rgb){120, 122, 134};
 }
 
-/* Whether each snapshot has a time of its own. */
-static int times_rise(const struct cf_survey_chart *c)
+/* ---- the points: one a snapshot, or of several streams, whose times begin together, one wherever
+   any of them has one ---- */
+
+/* A snapshot of the level. */
+struct point {
+    uint64_t at; /* its time, or its place in the stream */
+    const struct cf_census_snapshot *is;
+    uint32_t stream; /* 0 where streams are not apart */
+};
+
+static size_t gather(const struct cf_survey *s, unsigned level, struct point *point)
 {
-    for (uint32_t i = 1; i < c->chart.points; i++)
-        if (c->time[i] <= c->time[i - 1])
-            return 0;
-    return c->chart.points > 1;
+    const struct cf_census_snapshot *one = s->census->snapshot;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->census->snapshots; i++)
+        if (one[i].is.level == level)
+            point[n++] = (struct point){one[i].is.announced ? one[i].is.time : 0, &one[i],
+                                        s->o.reuse ? one[i].is.segment : 0};
+    return n;
 }
 
-/* Column `p` of the panels. */
-static void fill(const struct cf_survey *s, const struct cf_census_snapshot *one,
-                 const struct cf_ranks *r, uint32_t shown, uint32_t p, struct cf_survey_chart *c)
+/* Whether each snapshot has a time of its own, later than the one before it. */
+static int times_rise(const struct point *point, size_t n)
+{
+    int alone = n > 0;
+
+    for (size_t i = 1; i < n; i++) {
+        const int same = point[i].stream == point[i - 1].stream;
+
+        if (same && point[i].at <= point[i - 1].at)
+            return 0;
+        alone &= !same;
+    }
+    return n && !alone;
+}
+
+/* Places instead of times where they are not known; and where several streams are shown, each
+   begins at 0: as long before its first snapshot as the second comes after it. */
+static void place(struct point *point, size_t n, int timed)
+{
+    const int several = n && point[0].stream != point[n - 1].stream;
+
+    for (size_t i = 0, end; i < n; i = end) {
+        uint64_t start = 0, gap;
+
+        for (end = i + 1; end < n && point[end].stream == point[i].stream; end++)
+            ;
+        gap = end - i > 1 ? point[i + 1].at - point[i].at : point[i].at;
+        if (timed && several && gap < point[i].at)
+            start = point[i].at - gap;
+        for (size_t k = i; k < end; k++)
+            point[k].at = timed ? point[k].at - start : k - i + 1;
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Column `p` of the panels, for the series of the snapshot's stream. */
+static void fill(const struct cf_survey *s, const struct point *of, const struct cf_ranks *r,
+                 uint32_t shown, uint32_t p, struct cf_survey_chart *c)
 {
     const struct cf_census_cell *cells = s->census->cell;
 
-    for (uint32_t k = 0; k < one->cells; k++) {
-        const struct cf_census_cell *cell = &cells[one->first + k];
+    for (uint32_t i = 0; i < c->chart.series; i++)
+        for (unsigned k = 0; k < c->chart.panels; k++)
+            if (i == shown || cf_census_group(s->census, r->order[i]).stream == of->stream)
+                c->lines[k][(size_t)i * c->chart.points + p] = 0;
+    for (uint32_t k = 0; k < of->is->cells; k++) {
+        const struct cf_census_cell *cell = &cells[of->is->first + k];
         const uint32_t rank = r->rank[cell->group], series = rank < shown ? rank : shown;
         const size_t at = (size_t)series * c->chart.points + p;
 
@@ -110,49 +214,80 @@ static void fill(const struct cf_survey *s, const struct cf_census_snapshot *one
     }
 }
 
+/* What a snapshot shows is of all the time since the one before it; after the last one of its
+   stream nothing is known. */
+static void fill_all(const struct cf_survey *s, const struct point *point, size_t n,
+                     const struct cf_ranks *r, uint32_t shown, struct cf_survey_chart *c)
+{
+    for (unsigned k = 0; k < c->chart.panels; k++) {
+        c->lines[k] = need(s, (size_t)c->chart.series * c->chart.points, sizeof **c->lines);
+        for (size_t i = 0; i < (size_t)c->chart.series * c->chart.points; i++)
+            c->lines[k][i] = NAN;
+    }
+    for (size_t i = 0, p = 0; i < n; i++) {
+        if (i && point[i].stream != point[i - 1].stream)
+            p = 0;
+        for (; p < c->chart.points && c->time[p] <= point[i].at; p++)
+            fill(s, &point[i], r, shown, (uint32_t)p, c);
+    }
+}
+
+static void make_points(const struct cf_survey *s, const struct cf_ranks *r, uint32_t shown,
+                        struct cf_survey_chart *c)
+{
+    struct cf_chart *chart = &c->chart;
+    struct point *point = need(s, s->census->snapshots, sizeof *point);
+    const size_t n = gather(s, c->level, point);
+    const int timed = times_rise(point, n);
+    uint64_t all = 0;
+
+    place(point, n, timed);
+    c->time = need(s, n, sizeof *c->time);
+    c->snapshot = need(s, n, sizeof *c->snapshot);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t whole = cf_survey_whole(s, &point[i].is->is);
+
+        chart->whole = whole > chart->whole ? whole : chart->whole;
+        all += point[i].is->lines;
+        c->time[i] = point[i].at;
+    }
+    qsort(c->time, n, sizeof *c->time, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (!chart->points || c->time[i] != c->time[chart->points - 1])
+            c->time[chart->points++] = c->time[i];
+    for (uint32_t p = 0; p < chart->points; p++)
+        c->snapshot[p] = chart->points == n ? point[p].is->is.number : p + 1;
+    c->snapshots = (uint32_t)n;
+    c->mean = n ? (double)all / (double)n : 0;
+    chart->snapshot = c->snapshot;
+    chart->time = timed ? c->time : NULL;
+    fill_all(s, point, n, r, shown, c);
+    free(point);
+}
+
 void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,
                      struct cf_survey_chart *c)
 {
     const struct cf_census_snapshot *one = s->census->snapshot;
     struct cf_chart *chart = &c->chart;
     struct cf_ranks r;
-    uint32_t shown = 0, p = 0;
-    uint64_t all = 0;
+    uint32_t shown = 0;
 
     *c = (struct cf_survey_chart){.chart = {.command = s->command ? s->command : ""}};
     for (size_t i = 0; i < s->census->snapshots; i++)
         c->level = one[i].is.level > c->level ? one[i].is.level : c->level;
-    for (size_t i = 0; i < s->census->snapshots; i++)
-        chart->points += one[i].is.level == c->level;
     r = cf_survey_ranks(s, c->level);
     most = s->o.top ? s->o.top : most;
     while (shown < r.groups && shown < most && r.total[r.order[shown]])
         shown++;
     chart->series = shown + (others && shown < r.groups && r.total[r.order[shown]]);
     chart->panels = s->o.reuse ? 2 : 1;
+    chart->unit = s->unit ? s->unit : "";
     c->series = need(s, chart->series, sizeof *c->series);
     c->names = need(s, chart->series, CF_LABEL_BYTES);
-    c->time = need(s, chart->points, sizeof *c->time);
-    c->snapshot = need(s, chart->points, sizeof *c->snapshot);
-    for (unsigned k = 0; k < chart->panels; k++)
-        c->lines[k] = need(s, (size_t)chart->series * chart->points, sizeof **c->lines);
     name_series(s, &r, shown, c);
-    for (size_t i = 0; i < s->census->snapshots; i++) {
-        const uint64_t whole = cf_survey_whole(s, &one[i].is);
-
-        if (one[i].is.level != c->level)
-            continue;
-        chart->whole = whole > chart->whole ? whole : chart->whole;
-        all += one[i].lines;
-        c->snapshot[p] = one[i].is.number;
-        c->time[p] = one[i].is.announced ? one[i].is.time : 0;
-        fill(s, &one[i], &r, shown, p++, c);
-    }
-    c->mean = chart->points ? (double)all / chart->points : 0;
     chart->name = c->series;
-    chart->snapshot = c->snapshot;
-    chart->time = times_rise(c) ? c->time : NULL;
-    chart->unit = s->unit ? s->unit : "";
+    make_points(s, &r, shown, c);
     for (unsigned k = 0; k < chart->panels; k++)
         chart->panel[k].value = c->lines[k];
     cf_ranks_free(&r);

@@ -147,6 +147,9 @@ void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum c
    For programs that would print a result of nothing. */
 unsigned cf_reader_lacks(const struct cf_reader *r);
 
+/* The input that the last frame came from: a file's name or "standard input". */
+const char *cf_reader_file(const struct cf_reader *r);
+
 /* The input for messages: a file's name, "standard input" or, of several, "the inputs". */
 const char *cf_reader_input(const struct cf_reader *r);
 

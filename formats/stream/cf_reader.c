@@ -427,6 +427,11 @@ unsigned cf_reader_lacks(const struct cf_reader *r)
     return r->missing || (r->kinds & ~1u && !(r->kinds & kinds)) ? first : 0;
 }
 
+const char *cf_reader_file(const struct cf_reader *r)
+{
+    return r->name && strcmp(r->name, "-") != 0 ? r->name : "standard input";
+}
+
 const char *cf_reader_input(const struct cf_reader *r)
 {
     if (r->count > 1)

@@ -109,14 +109,17 @@ static int number(struct cf_groups *g, const uint32_t *column, uint32_t from, ui
     return cf_groups_number(g, column ? column + from : none, sizeof *column, n, to);
 }
 
-/* c->group of n rows, n at most SLICE. */
-static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t from, uint32_t n)
+/* c->group of n rows of a segment, n at most SLICE. */
+static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t segment,
+                         uint32_t from, uint32_t n)
 {
     const uint8_t *state = cf_u8(f, CF_STATE);
     int bad;
 
     switch (c->by) {
     case CF_CENSUS_PROCESS:
+        if (c->apart)
+            break;
         return number(c->groups, cf_u32(f, CF_PID), from, n, c->group);
     case CF_CENSUS_CPU:
         return number(c->groups, cf_u32(f, CF_CPU), from, n, c->group);
@@ -128,8 +131,11 @@ static int number_groups(struct cf_census *c, const struct cf_frame *f, uint32_t
         break;
     }
     bad = number(c->pids, cf_u32(f, CF_PID), from, n, c->pid);
+    for (uint32_t i = 0; c->apart && i < n; i++)
+        c->value[i] = segment;
     if (!bad)
-        bad = number(c->values, cf_u32(f, CF_REGION), from, n, c->value);
+        bad = c->apart ? number(c->values, c->value, 0, n, c->value)
+                       : number(c->values, cf_u32(f, CF_REGION), from, n, c->value);
     if (bad)
         return bad;
     for (uint32_t i = 0; i < n; i++)
@@ -190,7 +196,7 @@ static int rows(struct cf_census *c, const struct cf_snapshot *s, const struct c
         int bad;
 
         n = to - from < SLICE ? to - from : SLICE;
-        bad = number_groups(c, f, from, n);
+        bad = number_groups(c, f, s->segment, from, n);
         if (!bad && cpu)
             bad = number(l->cpus, cpu, from, n, c->cpu);
         if (!bad && l->lines) {
@@ -306,7 +312,12 @@ struct cf_census_group cf_census_group(const struct cf_census *c, uint32_t group
 
     switch (c->by) {
     case CF_CENSUS_PROCESS:
-        return (struct cf_census_group){.pid = value};
+        if (!c->apart)
+            return (struct cf_census_group){.pid = value};
+        return (struct cf_census_group){
+            .stream = (uint32_t)cf_groups_value(c->values, value & 0xffff),
+            .pid = (uint32_t)cf_groups_value(c->pids, value >> 16),
+        };
     case CF_CENSUS_REGION:
         return (struct cf_census_group){
             .pid = (uint32_t)cf_groups_value(c->pids, value >> 16),
@@ -338,6 +349,8 @@ static int by_total(const void *a, const void *b)
 
     if (x->total != y->total)
         return x->total > y->total ? -1 : 1;
+    if (x->is.stream != y->is.stream)
+        return x->is.stream < y->is.stream ? -1 : 1;
     if (x->is.pid != y->is.pid)
         return x->is.pid < y->is.pid ? -1 : 1;
     return x->is.value < y->is.value ? -1 : x->is.value > y->is.value;

@@ -36,8 +36,9 @@ struct cf_census_snapshot {
 
 /* Groups are numbered in the order in which they appear. */
 struct cf_census_group {
-    uint32_t pid;   /* by process or region */
-    uint32_t value; /* the region's string, the core's number, the state */
+    uint32_t stream; /* segment of the snapshots, where streams are apart */
+    uint32_t pid;    /* by process or region */
+    uint32_t value;  /* the region's string, the core's number, the state */
 };
 
 enum { CF_CENSUS_SLICE = 4096 /* rows that are looked at together */, CF_CENSUS_LEVELS = 256 };
@@ -53,6 +54,7 @@ struct cf_census {
     /* its own */
     enum cf_census_by by;
     int reuse;
+    int apart; /* by process: those of each stream are others; set it before the first frame */
     struct cf_groups *pids, *values;
     struct cf_census_level *level[CF_CENSUS_LEVELS];
     size_t snapshot_room, cell_room;

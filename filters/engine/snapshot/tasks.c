@@ -14,7 +14,7 @@ void cf_tasks_want(struct cf_reader *r)
     cf_reader_want(r, CF_TASK, CF_LABEL, CF_OPTIONAL);
 }
 
-int cf_tasks_frame(struct cf_counts *names, const struct cf_frame *f)
+int cf_tasks_frame(struct cf_counts *names, uint32_t stream, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID), *name = cf_u32(f, CF_LABEL);
 
@@ -23,14 +23,14 @@ int cf_tasks_frame(struct cf_counts *names, const struct cf_frame *f)
 
         if (!name[i] || (tid && tid[i] != pid[i] && tid[i]))
             continue;
-        if (!(at = cf_counts_at(names, 0, pid[i])))
+        if (!(at = cf_counts_at(names, stream, pid[i])))
             return -1;
         *at = name[i];
     }
     return 0;
 }
 
-uint32_t cf_tasks_name(const struct cf_counts *names, uint32_t pid)
+uint32_t cf_tasks_name(const struct cf_counts *names, uint32_t stream, uint32_t pid)
 {
-    return (uint32_t)cf_counts_get(names, 0, pid);
+    return (uint32_t)cf_counts_get(names, stream, pid);
 }

@@ -97,7 +97,8 @@ void diff_print_sums(const struct diff_sums *s, const struct cf_counts *tasks,
     for (uint32_t i = 0; i < n; i++) {
         cf_csv_u64(stdout, 1, key[i].value);
         if (tasks)
-            cf_csv_text(stdout, 0, cf_reader_text(r, cf_tasks_name(tasks, (uint32_t)key[i].value)));
+            cf_csv_text(stdout, 0,
+                        cf_reader_text(r, cf_tasks_name(tasks, 0, (uint32_t)key[i].value)));
         for (int k = 0; k < CF_CHANGE_KINDS; k++)
             cf_csv_u64(stdout, 0, s->sums[key[i].number].count[k]);
         cf_csv_end(stdout);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 #include "filters/parts/heatmap/rows.h"
 
@@ -148,6 +149,28 @@ void rows_add(struct work *w, const struct cf_frame *f)
     }
 }
 
+/* One with several levels is announced for each. */
+void rows_snapshots(struct work *w, const struct cf_frame *f)
+{
+    const uint32_t *number = cf_u32(f, CF_SNAP);
+    const uint64_t *time = cf_u64(f, CF_TIME);
+
+    for (uint32_t i = 0; number && time && i < f->rows; i++) {
+        const size_t n = w->snapshots.count;
+
+        if (n && w->snapshots.number[n - 1] == number[i])
+            continue;
+        if (cf_array_room(&w->snapshots.number, &w->snapshots.room, n + 1,
+                          sizeof *w->snapshots.number) != 0 ||
+            cf_array_room(&w->snapshots.time, &w->snapshots.time_room, n + 1,
+                          sizeof *w->snapshots.time) != 0)
+            cf_out_of_memory(w->tool);
+        w->snapshots.number[n] = number[i];
+        w->snapshots.time[n] = time[i];
+        w->snapshots.count++;
+    }
+}
+
 void rows_header(struct work *w, const struct cf_header *h)
 {
     const char *unit = h->clock_unit ? h->clock_unit : "";
@@ -181,6 +204,8 @@ void rows_want(struct work *w)
     cf_reader_want(w->reader, CF_ACCESS, CF_OP, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_LINE, CF_SNAP, CF_OPTIONAL);
+    cf_reader_want(w->reader, CF_SNAPSHOT, CF_SNAP, CF_OPTIONAL);
+    cf_reader_want(w->reader, CF_SNAPSHOT, CF_TIME, CF_OPTIONAL);
     if (o->level_given)
         cf_reader_want(w->reader, CF_LINE, CF_LEVEL, CF_REQUIRED);
     if (o->value == BYTES)

@@ -41,6 +41,11 @@ struct work {
     int no_place[2];                /* accesses, lines came without an address */
     uint64_t segment, line_segment; /* of the stream; the last that had lines */
     unsigned line_segments;         /* that had any, 2 = several */
+    struct {
+        uint32_t *number;
+        uint64_t *time;
+        size_t count, room, time_room;
+    } snapshots; /* as they were announced */
     uint64_t amount[HEAT_SLICE];
     uint8_t counts[HEAT_SLICE];
 };
@@ -49,6 +54,8 @@ struct work {
 void rows_want(struct work *w);
 /* Takes in the header of a segment. */
 void rows_header(struct work *w, const struct cf_header *h);
+/* Notes when snapshots were taken. */
+void rows_snapshots(struct work *w, const struct cf_frame *f);
 /* Counts the rows of a frame of accesses or lines. */
 void rows_add(struct work *w, const struct cf_frame *f);
 /* Ends the program with a message where a function of heat.h has failed. */
