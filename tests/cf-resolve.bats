@@ -709,15 +709,32 @@ work,0
     resolve in.cf --sysroot "$PWD/root"
     run -0 shown region,function,source
     is "/opt/prog r-x,work,src/prog.c:22"
+    # which file that is, and when the program was linked; once
+    touch -d @1700000000 root/opt/prog
+    resolve in.cf --sysroot "$PWD/root"
+    run -0 rows file resolved.cf
+    is "source,label,built
+src/prog.c,$PWD/src/prog.c,1700000000"
+    cf-cat --verify resolved.cf >said || fail "$(cat said)"
     resolve in.cf --sysroot "$PWD/root" --path-parts 0
     run -0 shown source
     is "$PWD/src/prog.c:22"
+    run -0 rows file resolved.cf
+    is "source,label,built
+$PWD/src/prog.c,$PWD/src/prog.c,1700000000"
     resolve in.cf --sysroot "$PWD/root" --path-parts 1
     run -0 shown source
     is "prog.c:22"
     resolve in.cf
     run -0 shown function,source
     is ","
+    run -0 rows file resolved.cf
+    has_not prog.c
+    # of each segment, whose strings are its own
+    cat in.cf in.cf >two.cf
+    resolve two.cf --sysroot "$PWD/root"
+    run -0 rows file resolved.cf
+    [[ $(grep -c "^src/prog.c,$PWD/src/prog.c,1700000000$" <<<"$output") == 2 ]]
 }
 
 @test "variables: data, zero-filled data beyond the file, constants, statics; none in gaps and code" {

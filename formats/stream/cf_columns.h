@@ -41,6 +41,8 @@ enum cf_table_trait {
     T(CF_SNAPSHOT, 21, "snapshot", CF_TABLE_EVENT)                                                 \
     /* time cpu op size pc level phys: a memory access whose address is not known */               \
     T(CF_UNPLACED, 22, "unplaced", CF_TABLE_EVENT)                                                 \
+    /* source label built: the path of a source file */                                            \
+    T(CF_FILE, 23, "file", CF_TABLE_BEFORE)                                                        \
     /* time cpu pid tid op size addr phys pc level weight insns: a memory access */                \
     T(CF_ACCESS, 32, "access", CF_TABLE_TIMED)                                                     \
     /* snapshot level cpu set way state phys addr pid: a valid line in a snapshot */               \
@@ -93,13 +95,15 @@ enum cf_type {
     /* byte offset in the mapped file; in an index, in the segment */                              \
     C(CF_OFFSET, 18, "offset", CF_U64, NULL)                                                       \
     C(CF_PERMS, 19, "perms", CF_U8, NULL)     /* enum cf_perms */                                  \
-    C(CF_LABEL, 20, "label", CF_STR, NULL)    /* name of a mapping, task or column */              \
+    C(CF_LABEL, 20, "label", CF_STR, NULL)    /* name of a mapping, task or column; a path */      \
     C(CF_BYTES, 21, "bytes", CF_U64, NULL)    /* size of a heap object in bytes */                 \
     C(CF_STACK_ID, 22, "stack", CF_U32, NULL) /* node of the calling-context tree, 0 = unknown */  \
     /* parent node (0 = root), or parent process of a task */                                      \
     C(CF_PARENT, 23, "parent", CF_U32, NULL)                                                       \
-    C(CF_COUNT, 24, "count", CF_U64, NULL)   /* instructions that a thread has executed */         \
-    C(CF_BUILD, 25, "build", CF_STR, NULL)   /* which build of a file is mapped */                 \
+    C(CF_COUNT, 24, "count", CF_U64, NULL) /* instructions that a thread has executed */           \
+    C(CF_BUILD, 25, "build", CF_STR, NULL) /* which build of a file is mapped */                   \
+    /* when the program was linked that a source file is of: seconds since 1970, 0 = unknown */    \
+    C(CF_BUILT, 26, "built", CF_U64, NULL)                                                         \
     C(CF_SNAP, 32, "snapshot", CF_U32, NULL) /* number of a snapshot */                            \
     C(CF_SET, 33, "set", CF_U32, NULL)                                                             \
     C(CF_WAY, 34, "way", CF_U32, NULL)                                                             \

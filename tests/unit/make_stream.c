@@ -245,8 +245,12 @@ static int make(const char *kind, const char *file)
             must(cf_writer_rows(w, CF_ACCESS, ROWS, c, unknown ? 21 : full ? 18 : 7, NULL), w);
         }
         if (full) {
+            const struct cf_values c[] = {
+                {CF_SOURCE, NULL, map}, {CF_LABEL, NULL, map}, {CF_BUILT, NULL, 1}};
+
             make_snapshots(w);
             make_timings(w);
+            must(cf_writer_rows(w, CF_FILE, 1, c, 3, NULL), w);
         }
     }
     if (cf_writer_close(w, strcmp(kind, "cut") != 0, problem, sizeof(problem))) {

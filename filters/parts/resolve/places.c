@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_strings.h"
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/resolve/resolve.h"
 
@@ -53,6 +54,7 @@ struct places {
     /* places in these lists, from 1: by name, address, and whether what is known is of a return
        address or of a pc; by process and number */
     struct cf_counts *known_at, *node_at;
+    struct cf_strings *files; /* that table file has: path and time of the program */
 };
 
 struct places *places_new(struct resolver *r, const struct place_options *options)
@@ -65,7 +67,8 @@ struct places *places_new(struct resolver *r, const struct place_options *option
     p->o = *options;
     p->known_at = cf_counts_new();
     p->node_at = cf_counts_new();
-    if (p->known_at && p->node_at)
+    p->files = cf_strings_new();
+    if (p->known_at && p->node_at && p->files)
         return p;
     places_free(p);
     return NULL;
@@ -81,6 +84,7 @@ void places_free(struct places *p)
     free(p->node);
     cf_counts_free(p->known_at);
     cf_counts_free(p->node_at);
+    cf_strings_free(p->files);
     free(p);
 }
 
@@ -99,12 +103,34 @@ static const char *shorten(const struct places *p, const char *path)
     return path;
 }
 
-static uint32_t source_id(struct places *p, const struct place *place)
+/* Says in table file which one it is, once. */
+static void state_file(struct places *p, const char *path, uint64_t built)
+{
+    struct cf_writer *w = p->r->w;
+    char *key;
+    int fresh = 0, length = asprintf(&key, "%llu %s", (unsigned long long)built, path);
+
+    if (length < 0 || !cf_strings_number(p->files, key, (size_t)length, &fresh))
+        p->r->failed = 1;
+    if (length >= 0)
+        free(key);
+    if (fresh) {
+        const struct cf_values row[] = {{CF_SOURCE, NULL, cf_writer_string(w, shorten(p, path))},
+                                        {CF_LABEL, NULL, cf_writer_string(w, path)},
+                                        {CF_BUILT, NULL, built}};
+
+        cf_writer_rows(w, CF_FILE, 1, row, 3, NULL);
+    }
+}
+
+/* Of a place in the file that `s` are the symbols of. */
+static uint32_t source_id(struct places *p, const struct symbols *s, const struct place *place)
 {
     char *text;
 
     if (!place->file || !place->line)
         return 0;
+    state_file(p, place->file, symbols_built(s));
     if (asprintf(&text, "%s:%u", shorten(p, place->file), place->line) < 0) {
         p->r->failed = 1;
         return 0;
@@ -185,7 +211,7 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
         unsigned count = symbols_places(g->symbols, pc - g->bias, places);
         const char *function = symbols_readable(g->symbols, places[count - 1].function);
         k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
-        k->place.source = source_id(p, &places[0]);
+        k->place.source = source_id(p, g->symbols, &places[0]);
     }
     return k->place;
 }
@@ -311,7 +337,7 @@ static struct known *frame_of(struct places *p, const struct region *g, uint64_t
         p->r->failed = 1;
     const char *function = symbols_readable(g->symbols, places[count - 1].function);
     k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
-    k->place.source = source_id(p, &places[from]);
+    k->place.source = source_id(p, g->symbols, &places[from]);
     return k;
 }
 

@@ -57,6 +57,9 @@ void symbols_close(struct symbols *s);
 int symbols_bias(const struct symbols *s, uint64_t start, uint64_t offset, unsigned perms,
                  const uint64_t *near, uint64_t *bias);
 
+/* When the file was last written, as a rule by the linker: seconds since 1970. */
+uint64_t symbols_built(const struct symbols *s);
+
 /* First virtual address after the image in memory, zero-filled data included. */
 uint64_t symbols_end(const struct symbols *s);
 

@@ -223,6 +223,18 @@ static int open_build(struct symbols *s, const char *build, int *other)
     return fd;
 }
 
+static uint64_t time_of(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && st.st_mtime > 0 ? (uint64_t)st.st_mtime : 0;
+}
+
+uint64_t symbols_built(const struct symbols *s)
+{
+    return s->built;
+}
+
 struct symbols *symbols_open(const char *path, const char *build, const struct where *where,
                              int *other)
 {
@@ -247,6 +259,7 @@ struct symbols *symbols_open(const char *path, const char *build, const struct w
     };
     elf_version(EV_CURRENT);
     fd = s->debug_path ? open_build(s, build, other) : -1;
+    s->built = fd >= 0 ? time_of(fd) : 0;
     if (fd >= 0 && read_segments(s, fd) < 0) {
         close(fd);
         fd = -1;

@@ -47,6 +47,7 @@ struct symbols {
     char *file;  /* as it was opened, or found */
     char *name;  /* the last component of the path that was asked for */
     int refused; /* where->refused() was called */
+    uint64_t built;
     struct segment *segments;
     unsigned segment_count;
     int debug_only; /* a separate debug file: the offsets of its segments are not the program's */
