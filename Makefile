@@ -171,6 +171,7 @@ endef
 $(foreach s,$(SIMD),$(eval $(call simd,$s)))
 
 # Taken in by .incbin, of which the compiler does not tell.
+$(B)/obj/filters/parts/annotate/annotate_html.o: filters/parts/annotate/page.html
 $(B)/obj/filters/heat/render_html.o: filters/heat/page.html
 $(B)/obj/filters/picture/chart_html.o: filters/picture/chart.html
 

@@ -177,3 +177,58 @@ cells ["$(awk -F, '$2 == 1 && $3 == 1024 { print $6 }' sweep.csv)",""]
 faults []
 END
 }
+
+@test "annotated source: sorted files, another heat, a link to a line, text that is no mark-up" {
+    mkdir n
+    printf 'int a;\n\tif (a < 1 && b) </script><b id="x">\x1b[1m%s\n}\n' "'\"&amp;" >n/x.c
+    {
+        echo time,addr,source,hit,function
+        awk 'BEGIN { for (i = 0; i < 900; i++) print i ",0x10,n/x.c:2," (i % 2 ? 255 : 1) ",f"
+            for (i = 0; i < 90; i++) print 900 + i ",0x10,n/x.c:3,1,f"
+            for (i = 0; i < 2000; i++) print 990 + i ",0x10,<i>.c:7,1,g"
+            print "9999,0x10,,1,"
+            print "9999,0x10,few.c:1,1," }'
+    } | stream in.cf
+    cf-annotate -q --html a.html --context 1 in.cf >rows.csv
+    in_browser a.html <<END
+  const texts = (id, k) => [...\$(id).querySelectorAll('tbody tr')].map(r => r.cells[r.cells.length - k].textContent);
+  got.summary = \$('summary').textContent;
+  got.totals = [...\$('totals').tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent.replace(/ +/g, ' ')));
+  got.files = texts('files', 1);
+  \$('files').tHead.rows[0].cells[0].querySelector('button').click();
+  got.sorted = texts('files', 1);
+  got.hot = texts('hot', 1);
+  got.marks = document.querySelectorAll('b, i').length;
+  const rows = [...document.querySelectorAll('.source tbody tr')];
+  got.source = rows.map(r => [r.id, ...[...r.cells].slice(-2).map(c => c.textContent)]);
+  const ground = rows.map(r => r.querySelector('.number').style.background);
+  got.ground = [ground.filter(g => g).length, new Set(ground).size];
+  \$('heat').value = 0;
+  \$('heat').dispatchEvent(new Event('change'));
+  got.hotter = [\$('hot-title').textContent, ...texts('hot', 1)];
+  $contrast
+  got.heat = data.colours.every((c, i) => {
+    const [a, b] = [light(c), light(inkOn(i / (data.colours.length - 1)))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05) >= 4.5;
+  });
+  got.link = document.getElementById(\$('hot').querySelector('a').getAttribute('href').slice(1)).cells[0].textContent;
+END
+    same - got <<'END'
+summary "3 of 4 counted lines in 2 of 3 files: those with 0.1 % of a value"
+totals [["2,992 (100.0 %)","450 (100.0 %)","all"],["2,990 ( 99.9 %)","450 (100.0 %)","lines below"],["1 ( 0.0 %)",".","lines under the threshold"],["1 ( 0.0 %)",".","without source line"]]
+files ["n/x.c","<i>.c not found","1 more, of which no line is shown"]
+sorted ["<i>.c not found","n/x.c","1 more, of which no line is shown"]
+hot ["n/x.c:2  if (a < 1 && b) </script><b id=\"x\">\\x1b[1m'\"&amp;"]
+marks 0
+source [["f0-1","1","int a;"],["f0-2","2","        if (a < 1 && b) </script><b id=\"x\">\\x1b[1m'\"&amp;"],["f0-3","3","}"],["f1-7","7",""]]
+ground [1,2]
+hotter ["Hottest lines by accesses","<i>.c:7","n/x.c:2  if (a < 1 && b) </script><b id=\"x\">\\x1b[1m'\"&amp;","n/x.c:3  }"]
+schemes 3
+readable true
+heat true
+link "2,000 ( 66.8 %)"
+faults []
+END
+    # the rows are of all that was counted, whatever the page shows
+    [[ $(awk -F, 'NR > 1 { sum += $3 } END { print sum }' rows.csv) == 2992 ]]
+}
