@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,6 +41,8 @@ static const char usage[] =
     "                             runs in its place; say which ran\n"
     "      --function NAME        record accesses only while function NAME is on the stack\n"
     "  -n, --limit N              record N accesses; PROGRAM then continues unrecorded\n"
+    "      --calls[=DEPTH]        keep the calls that led to each access, the outermost DEPTH:\n"
+    "                             column stack\n"
     "      --stack-depth N        callers kept for each heap block, 0 to 64  [8]\n"
     "      --fetch-line BYTES     with -i: the order of fetches and data is exact for cache\n"
     "                             lines of this size and above  [64]\n"
@@ -57,6 +60,8 @@ static const char usage[] =
 struct options {
     const char *output, *command_output, *function;
     int resolve;
+    const char *calls_depth;
+    int calls;
     uint32_t stack_depth, max_threads;
     struct cf_trace_options read;
 };
@@ -186,6 +191,8 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     line[n++] = threads;
     if (limit.rlim_cur > 16 << 20)
         line[n++] = stack;
+    if (o->calls)
+        line[n++] = "--calls=yes";
     if (o->read.follow) {
         line[n++] = "--follow=yes";
         line[n++] = "--trace-children=yes";
@@ -320,6 +327,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"no-follow", 0, CF_FLAG(&alone)},
         {"function", 0, CF_TEXT(&o->function)},
         {"limit", 'n', CF_NUMBER(&o->read.decode.limit, 1, UINT64_MAX)},
+        {"calls", 0, CF_TEXT(&o->calls_depth), .given = &o->calls, .may_lack = 1},
         {"stack-depth", 0, CF_NUMBER(&o->stack_depth, 0, 64)},
         {"fetch-line", 0, CF_POWER(&fetch_line, 1, 1 << 20)},
         {"max-threads", 0, CF_NUMBER(&o->max_threads, 100, 100000)},
@@ -331,6 +339,11 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     *o = (struct options){.stack_depth = 8, .max_threads = MAX_THREADS};
     cf_options_read(t, argc, argv, table);
     o->read.follow = !alone;
+    if (o->calls)
+        o->read.decode.calls = CF_DECODE_DEPTH;
+    if (o->calls_depth)
+        o->read.decode.calls =
+            (uint32_t)cf_parse_u64(t, "--calls", o->calls_depth, 1, CF_DECODE_DEPTH);
     if (follow && alone)
         cf_die(t, CF_EXIT_USAGE, "--follow and --no-follow: give one of them");
     if (probe && !find_tool(&why)) {
@@ -371,6 +384,15 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
         cf_elf_static(path))
         cf_warn(k->tool, "no heap block was seen: the program is linked statically, and calls no "
                          "allocation function that is known by its name");
+    if (cf_decode_contexts_cut(decoder) && !k->tool->quiet)
+        cf_warn(k->tool,
+                "more than a million paths of calls: what is called on others has no path of its "
+                "own (%" PRIu64 " calls; pc 0 in table stack): give --calls=DEPTH",
+                cf_decode_contexts_cut(decoder));
+    if (cf_decode_stacks_lost(decoder) && !k->tool->quiet)
+        cf_warn(k->tool,
+                "the callers of %" PRIu64 " threads, processes or coroutines are not known",
+                cf_decode_stacks_lost(decoder));
     if (!begun || census.all == census.unrecorded)
         cf_writer_cut(k->writer);
     /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */
@@ -438,6 +460,8 @@ int main(int argc, char **argv)
     k.writer = cf_tool_recording(&tool, run.output);
     header.command = cf_command_quoted(argv + optind);
     cf_command_prepare(&run);
+    if (o.calls && cf_writer_number(k.writer, "stack", "depth", o.read.decode.calls) != 0)
+        return cf_tool_finish(&tool, NULL, k.writer);
     status = cf_writer_header(k.writer, &header);
     free(header.command);
     if (status != 0)

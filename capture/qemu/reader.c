@@ -330,7 +330,7 @@ struct cfq_reader *cfq_reader_open(const struct cfq_options *options, struct cf_
     d->shared->version = CF_WIRE_VERSION;
     d->shared->reader = (uint32_t)getpid();
     if (cf_decode_init(&d->decode, &options->decode, writer) == 0 &&
-        cf_decode_process_init(&d->process) == 0) {
+        cf_decode_process_init(&d->decode, &d->process) == 0) {
         d->decode.map = put_map;
         return d;
     }

@@ -61,6 +61,16 @@ int cf_decode_was_refused(const struct cf_decode *t)
     return t->refused;
 }
 
+uint64_t cf_decode_contexts_cut(const struct cf_decode *t)
+{
+    return t->calls.cut;
+}
+
+uint64_t cf_decode_stacks_lost(const struct cf_decode *t)
+{
+    return t->calls.lost_stacks;
+}
+
 uint64_t cf_decode_objects(const struct cf_decode *t)
 {
     return t->objects;
@@ -72,32 +82,58 @@ int cf_decode_init(struct cf_decode *t, const struct cf_decode_options *options,
     t->options = *options;
     t->writer = writer;
     t->map = cf_decode_map;
-    return cf_rows_init(&t->rows, options, writer);
+    if (options->calls && cf_calls_init(&t->calls, options->calls, &t->last_context) != 0) {
+        cf_calls_free(&t->calls);
+        return -1;
+    }
+    if (cf_rows_init(&t->rows, options, writer) == 0)
+        return 0;
+    cf_calls_free(&t->calls);
+    return -1;
 }
 
 void cf_decode_free(struct cf_decode *t)
 {
     cf_rows_free(&t->rows);
+    cf_calls_free(&t->calls);
 }
 
-int cf_decode_process_init(struct cf_decode_process *p)
+/* The program that a process runs, and where calls are followed, how its first thread begins. */
+static int begin_calls(struct cf_decode *t, struct cf_decode_process *p,
+                       struct cf_decode_process *parent, uint32_t fork)
+{
+    uint32_t nodes = 0;
+
+    if (!t->options.calls)
+        return 0;
+    if (parent && !cf_calls_forked(&parent->forks, fork, &p->first, &nodes))
+        t->calls.lost_stacks++;
+    p->image = cf_calls_image(&t->calls, p->pid, parent ? parent->image : 0, nodes);
+    return p->image && (p->first.stacks || cf_calls_thread_init(&p->first) == 0) ? 0 : -1;
+}
+
+int cf_decode_process_init(struct cf_decode *t, struct cf_decode_process *p)
 {
     p->running = CF_DECODE_NO_THREAD;
     p->n_contexts = 1;
+    if (begin_calls(t, p, NULL, 0) != 0)
+        return -1;
     return cf_array_cleared(&p->contexts, &p->contexts_room, 1024, sizeof(*p->contexts)) != 0 ||
                    cf_rows_code_init(&p->code) != 0
                ? -1
                : 0;
 }
 
-int cf_decode_process_inherit(struct cf_decode_process *p, const struct cf_decode_process *parent,
-                              uint32_t outcomes, uint32_t contexts)
+int cf_decode_process_inherit(struct cf_decode *t, struct cf_decode_process *p,
+                              struct cf_decode_process *parent, uint32_t outcomes,
+                              uint32_t contexts, uint32_t fork)
 {
     p->running = CF_DECODE_NO_THREAD;
     if (outcomes < 1 || outcomes > parent->code.outcomes || contexts < 1 ||
         contexts > parent->n_contexts)
         return -2;
-    if (cf_array_room(&p->contexts, &p->contexts_room, contexts, sizeof(*p->contexts)) != 0 ||
+    if (begin_calls(t, p, parent, fork) != 0 ||
+        cf_array_room(&p->contexts, &p->contexts_room, contexts, sizeof(*p->contexts)) != 0 ||
         cf_rows_code_inherit(&p->code, &parent->code, outcomes) != 0)
         return -1;
     memcpy(p->contexts, parent->contexts, contexts * sizeof(*p->contexts));
@@ -108,6 +144,10 @@ int cf_decode_process_inherit(struct cf_decode_process *p, const struct cf_decod
 void cf_decode_process_free(struct cf_decode_process *p)
 {
     cf_rows_code_free(&p->code);
+    for (int i = 0; i < p->n_threads; i++)
+        cf_calls_thread_free(&p->threads[i].calls);
+    cf_calls_thread_free(&p->first);
+    cf_calls_forks_free(&p->forks);
     free(p->contexts);
     free(p->threads);
 }
@@ -115,6 +155,7 @@ void cf_decode_process_free(struct cf_decode_process *p)
 int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *from,
                     const uint8_t *end)
 {
+    struct cf_rows_thread thread;
     int r = 0;
 
     if (t->current != p) {
@@ -133,7 +174,11 @@ int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint
             if (r != 0 || from == end || t->stopping)
                 break;
         }
-        switch (cf_rows_expand(&t->rows, &p->code, &from, end, &t->out, &t->time, &staged)) {
+        if (t->calls.nodes - t->calls.told >= CF_DECODE_CONTEXTS && cf_decode_flush(t) != 0)
+            return -1;
+        thread = cf_decode_running(t);
+        switch (
+            cf_rows_expand(&t->rows, &p->code, &thread, &from, end, &t->out, &t->time, &staged)) {
         case CF_ROWS_DONE:
             break;
         case CF_ROWS_EVENT:

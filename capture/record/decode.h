@@ -24,9 +24,12 @@
 
 #include "formats/stream/cf.h"
 
+enum { CF_DECODE_DEPTH = 65534 };
+
 struct cf_decode_options {
     int instructions;    /* also rows for instruction runs, and column insns */
     int processors;      /* accesses have column cpu */
+    uint32_t calls;      /* column stack: the outermost so many calls, at most CF_DECODE_DEPTH */
     uint32_t fetch_line; /* bytes, a power of two from 1 on; 0: 64 */
     uint64_t limit;      /* access rows after which nothing more is decoded; 0: none */
 };
@@ -40,6 +43,11 @@ int cf_decode_flush(struct cf_decode *t) CF_MUST_CHECK;
 
 uint64_t cf_decode_rows(const struct cf_decode *t);    /* accesses and runs so far, */
 uint64_t cf_decode_objects(const struct cf_decode *t); /* and events of heap blocks */
+
+/* With calls: contexts of accesses that stand for what is called from there, since there were too
+ * many to be told apart; and threads whose stack was not known from some point on. */
+uint64_t cf_decode_contexts_cut(const struct cf_decode *t);
+uint64_t cf_decode_stacks_lost(const struct cf_decode *t);
 
 /* The first thing that went wrong, or NULL; and whether memory or descriptors were wanting: then
  * the record is not to blame. */

@@ -25,10 +25,19 @@ static struct cf_decode_thread *find_thread(struct cf_decode *t, struct cf_decod
         cf_decode_no_memory(t);
         return NULL;
     }
-    if (!th)
+    if (th)
+        cf_calls_thread_free(&th->calls);
+    else
         th = &p->threads[p->n_threads++];
     memset(th, 0, sizeof(*th));
     th->tid = tid;
+    if (p->first.stacks) {
+        th->calls = p->first;
+        memset(&p->first, 0, sizeof(p->first));
+    } else if (t->options.calls && cf_calls_thread_init(&th->calls) != 0) {
+        cf_decode_no_memory(t);
+        return NULL;
+    }
     return th;
 }
 
@@ -133,6 +142,8 @@ static int new_task(struct cf_decode *t, struct cf_decode_process *p, const uint
     if (!th)
         return -1;
     snprintf(th->name, sizeof(th->name), "%.*s", (int)sizeof(th->name) - 1, name);
+    if (known && !th->alive && p->running != th - p->threads)
+        cf_calls_unknown(&th->calls); /* its number is used again */
     switch (wire.kind) {
     case CF_WIRE_TASK_START:
     case CF_WIRE_TASK_MADE:
@@ -190,6 +201,36 @@ static int new_thread(struct cf_decode *t, struct cf_decode_process *p, const ui
     return cf_decode_run(t, p, wire.tid, 0);
 }
 
+/* What happens to the running thread's stack without a call or return. */
+static int change_stack(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
+                        const struct cf_wire_event_header *header)
+{
+    const struct cf_rows_thread thread = cf_decode_running(t);
+    struct cf_wire_signal signal;
+    struct cf_wire_fork fork;
+    int r = 0;
+
+    if (header->bytes != (header->type == CF_WIRE_SIGNAL  ? sizeof(signal)
+                          : header->type == CF_WIRE_FORKS ? sizeof(fork)
+                                                          : sizeof(*header)))
+        return -2;
+    if (!thread.thread)
+        return 0;
+    cf_rows_stack(&t->out, cf_calls_now(thread.calls, thread.thread));
+    if (header->type == CF_WIRE_SIGNAL) {
+        memcpy(&signal, event, sizeof(signal));
+        r = cf_calls_signal(thread.calls, thread.thread, thread.image, &signal);
+    } else if (header->type == CF_WIRE_FORKS) {
+        memcpy(&fork, event, sizeof(fork));
+        r = cf_calls_fork(thread.calls, &p->forks, fork.number, thread.thread);
+    } else if (header->type == CF_WIRE_HANDLED) {
+        cf_calls_handled(thread.thread);
+    } else {
+        cf_calls_unknown(thread.thread);
+    }
+    return r == 0 ? 0 : cf_decode_no_memory(t);
+}
+
 int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint8_t **from,
                     const uint8_t *end)
 {
@@ -224,6 +265,11 @@ int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint
         return new_object(t, p, e, header.bytes);
     case CF_WIRE_CONTEXT:
         return new_context(t, p, e, header.bytes);
+    case CF_WIRE_SIGNAL:
+    case CF_WIRE_HANDLED:
+    case CF_WIRE_UNKNOWN:
+    case CF_WIRE_FORKS:
+        return change_stack(t, p, e, &header);
     case CF_WIRE_LOST:
         cf_decode_problem(t, "process %u ran more different code than can be recorded", p->pid);
         return 0;

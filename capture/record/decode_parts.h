@@ -9,13 +9,14 @@
 
 #include "capture/cf_builds.h"
 #include "decode.h"
+#include "decode_calls.h"
 #include "decode_rows.h"
 #include "protocol.h"
 
 enum {
-    CF_DECODE_OBJECTS = 4096, /* kept back at most */
-    CF_DECODE_CONTEXTS = 1024,
-    CF_DECODE_THREADS = 1024, /* of a process, remembered after their end at least */
+    CF_DECODE_OBJECTS = 4096,  /* kept back at most */
+    CF_DECODE_CONTEXTS = 1024, /* and these, about */
+    CF_DECODE_THREADS = 1024,  /* of a process, remembered after their end at least */
     CF_DECODE_NO_THREAD = -1,
 };
 
@@ -29,6 +30,7 @@ struct cf_decode_thread {
     struct cf_rows_block *listed;
     uint64_t start;
     uint32_t step;
+    struct cf_calls_thread calls; /* zero where they are not followed */
 };
 
 struct cf_decode_process {
@@ -40,6 +42,10 @@ struct cf_decode_process {
     struct cf_decode_thread *threads;
     size_t threads_room;
     int n_threads, running;
+    /* Where calls are followed: */
+    uint32_t image;
+    struct cf_calls_forks forks;
+    struct cf_calls_thread first; /* the stack of its first thread, from before the fork */
 };
 
 struct cf_decode {
@@ -58,6 +64,7 @@ struct cf_decode {
     uint64_t run_from; /* when the running thread began to run */
     struct cf_decode_process *current;
     uint32_t last_context;
+    struct cf_calls calls;
     struct cf_builds builds;
 
     uint32_t n_objects, objects_pid;
@@ -85,11 +92,13 @@ void cf_decode_free(struct cf_decode *t);
 int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *from,
                     const uint8_t *end);
 
-/* A process that is zero: a new one, or a child that knows its parent's outcomes and contexts below
- * these. -1 without memory, -2: the parent knows no such. To be freed in any case. */
-int cf_decode_process_init(struct cf_decode_process *p);
-int cf_decode_process_inherit(struct cf_decode_process *p, const struct cf_decode_process *parent,
-                              uint32_t outcomes, uint32_t contexts);
+/* A process that has a pid and is zero else: a new one, or a child that knows its parent's outcomes
+ * and contexts below these, and begins with the stack of this FORKS event. -1 without memory, -2:
+ * the parent knows no such. To be freed in any case. */
+int cf_decode_process_init(struct cf_decode *t, struct cf_decode_process *p);
+int cf_decode_process_inherit(struct cf_decode *t, struct cf_decode_process *p,
+                              struct cf_decode_process *parent, uint32_t outcomes,
+                              uint32_t contexts, uint32_t fork);
 void cf_decode_process_free(struct cf_decode_process *p);
 
 /* Keeps the first problem. */
@@ -126,6 +135,9 @@ int cf_decode_task(struct cf_decode *t, const struct cf_decode_process *p, uint3
                    unsigned op, const char *name);
 int cf_decode_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *map,
                   const char *name);
+
+/* Whose rows are made now: of the current process's running thread. */
+struct cf_rows_thread cf_decode_running(struct cf_decode *t);
 
 /* ---- decode_listed.c ---- */
 

@@ -7,12 +7,34 @@
 
 #include "decode_parts.h"
 
+struct cf_rows_thread cf_decode_running(struct cf_decode *t)
+{
+    struct cf_decode_process *p = t->current;
+    struct cf_rows_thread thread = {.calls = &t->calls};
+
+    if (t->options.calls && p && p->running != CF_DECODE_NO_THREAD) {
+        thread.thread = &p->threads[p->running].calls;
+        thread.image = p->image;
+    }
+    return thread;
+}
+
+/* The id of the running thread's context. */
+static uint32_t context_now(struct cf_decode *t)
+{
+    const struct cf_rows_thread thread = cf_decode_running(t);
+
+    return thread.thread ? cf_calls_now(thread.calls, thread.thread) : 0;
+}
+
 int cf_decode_close_place(struct cf_decode *t)
 {
     uint32_t rows = t->out.rows;
     int open = t->out.room > 0;
 
-    t->out.rows = t->out.room = 0;
+    cf_rows_stack(&t->out, context_now(t));
+    t->out.rows = t->out.room = t->out.stacked = 0;
+    t->out.stack = NULL;
     if (!open || t->stopped)
         return t->stopped ? -1 : 0;
     t->total += rows;
@@ -27,6 +49,31 @@ static int put_rows(struct cf_decode *t, unsigned table, uint32_t rows, const st
                     unsigned columns)
 {
     return rows ? cf_decode_called(t, cf_writer_rows(t->writer, table, rows, v, columns, NULL)) : 0;
+}
+
+/* The contexts of calls that are not written yet. */
+static int put_nodes(struct cf_decode *t)
+{
+    enum { AT_ONCE = 256 };
+    struct cf_calls *c = &t->calls;
+    uint32_t pid[AT_ONCE], id[AT_ONCE], parent[AT_ONCE], n;
+    uint64_t pc[AT_ONCE];
+    const struct cf_values v[] = {
+        {CF_PID, pid, 0}, {CF_STACK_ID, id, 0}, {CF_PARENT, parent, 0}, {CF_PC, pc, 0}};
+
+    while (c->told < c->nodes) {
+        for (n = 0; n < AT_ONCE && c->told < c->nodes; n++, c->told++) {
+            const struct cf_calls_node *node = &c->node[c->told];
+
+            pid[n] = c->image[node->image].pid;
+            id[n] = node->id;
+            parent[n] = c->node[node->parent].id;
+            pc[n] = node->pc;
+        }
+        if (put_rows(t, CF_STACK, n, v, 4) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 int cf_decode_flush(struct cf_decode *t)
@@ -46,7 +93,7 @@ int cf_decode_flush(struct cf_decode *t)
         return -1;
     t->n_contexts = t->n_objects = 0;
     t->objects += n_objects;
-    return put_rows(t, CF_STACK, n_contexts, contexts, 4) != 0 ||
+    return put_rows(t, CF_STACK, n_contexts, contexts, 4) != 0 || put_nodes(t) != 0 ||
                    put_rows(t, CF_OBJECT, n_objects, objects, 7) != 0
                ? -1
                : 0;
@@ -63,30 +110,33 @@ static int open_place(struct cf_decode *t)
                                      {CF_OP, CF_BY_KIND, 0},
                                      {CF_SIZE, CF_BY_KIND, 0},
                                      {CF_PC, CF_BY_KIND, 0}};
-    struct cf_place places[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}};
+    struct cf_place places[] = {{CF_TIME, NULL}, {CF_ADDR, NULL}, {CF_STACK_ID, NULL}};
     uint32_t rows = 0, *hint;
-    unsigned n = 5;
+    unsigned n = 5, m = t->options.calls ? 3 : 2;
 
     if (t->options.instructions)
         constants[n++] = (struct cf_values){CF_INSNS, CF_BY_KIND, 0};
     if (t->options.processors)
         constants[n++] = (struct cf_values){CF_CPU, NULL, th->cpu};
     if (cf_decode_called(
-            t, cf_writer_place(t->writer, CF_ACCESS, constants, n, places, 2, &hint, &rows)) != 0)
+            t, cf_writer_place(t->writer, CF_ACCESS, constants, n, places, m, &hint, &rows)) != 0)
         return -1;
     if (t->options.limit && rows > t->options.limit - t->total)
         rows = (uint32_t)(t->options.limit - t->total);
-    t->out = (struct cf_rows_output){{places[0].values, places[1].values, hint}, 0, rows};
+    t->out = (struct cf_rows_output){
+        {places[0].values, places[1].values, hint}, 0, rows, places[2].values, 0};
     return 0;
 }
 
 int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
 {
     const struct cf_rows_columns *s = &t->rows.staging;
+    const uint32_t context = context_now(t); /* after them, perhaps */
     uint32_t done = 0;
 
     /* A full place may go on its way at once: what was kept back must go before it. */
-    if (staged >= t->out.room - t->out.rows && (t->n_objects || t->n_contexts) &&
+    if (staged >= t->out.room - t->out.rows &&
+        (t->n_objects || t->n_contexts || t->calls.told < t->calls.nodes) &&
         cf_decode_flush(t) != 0)
         return -1;
     while (done < staged) {
@@ -104,7 +154,9 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
         memcpy(c->time + row, s->time + done, n * sizeof(*c->time));
         memcpy(c->addr + row, s->addr + done, n * sizeof(*c->addr));
         memcpy(c->hint + row, s->hint + done, n * sizeof(*c->hint));
+        cf_rows_stack(&t->out, context);
         t->out.rows += n;
+        cf_rows_stack(&t->out, t->rows.context);
         done += n;
         if (t->out.rows == t->out.room && cf_decode_close_place(t) != 0)
             return -1;
@@ -118,6 +170,7 @@ int cf_decode_end_repeat(struct cf_decode *t)
 
     if (!t->current || !t->current->code.repeat.pc)
         return 0;
+    t->rows.context = context_now(t);
     if (cf_rows_repeat_end(&t->rows, &t->current->code, &staged) == CF_ROWS_MEMORY)
         return cf_decode_no_memory(t);
     return cf_decode_put_staged(t, staged);
@@ -141,6 +194,7 @@ void cf_decode_pause(struct cf_decode *t)
     if (t->current && t->current->running != CF_DECODE_NO_THREAD)
         t->current->threads[t->current->running].count += t->time - t->run_from;
     t->run_from = t->time;
+    cf_rows_stack(&t->out, context_now(t));
 }
 
 /* The current process's running thread runs from now on. */

@@ -43,6 +43,13 @@ static inline uint32_t load32(const uint8_t *p)
     return v;
 }
 
+void cf_rows_stack(struct cf_rows_output *out, uint32_t context)
+{
+    for (uint32_t i = out->stacked; out->stack && i < out->rows; i++)
+        out->stack[i] = context;
+    out->stacked = out->rows;
+}
+
 static ALWAYS void put_group(const struct cf_rows_columns *c, uint32_t row,
                              const struct cf_rows_group *g, const uint8_t *record, uint64_t time)
 {
@@ -211,13 +218,34 @@ static ALWAYS void follow(struct cf_rows_code *code, struct walk *w, const uint8
     }
 }
 
+/* What the end of a record, whose last byte stands before `end`, does to the stack. */
+static enum cf_rows_result follow_end(const struct cf_rows_thread *thread,
+                                      const struct cf_rows_block *b, const uint8_t *end,
+                                      struct cf_rows_output *out)
+{
+    const uint64_t value = load64(end - (b->slots - b->end.slot) * (ptrdiff_t)CF_WIRE_SLOT_BYTES);
+    struct cf_calls *c = thread->calls;
+
+    if (!thread->thread)
+        return CF_ROWS_DONE;
+    cf_rows_stack(out, cf_calls_now(c, thread->thread));
+    return cf_calls_end(c, thread->thread, thread->image, &b->end,
+                        (value + b->end.offset) & CF_WIRE_ADDRESS_MASK) == 0
+               ? CF_ROWS_DONE
+               : CF_ROWS_MEMORY;
+}
+
 /* A record that is cut, repeats an instruction, or has no room in the rows. */
 static enum cf_rows_result stage(struct cf_rows *r, struct cf_rows_code *code,
+                                 const struct cf_rows_thread *thread,
                                  const struct cf_rows_template *t, const uint8_t **p,
-                                 const uint8_t *end, uint64_t *now, uint32_t *staged)
+                                 const uint8_t *end, struct cf_rows_output *out, uint64_t *now,
+                                 uint32_t *staged)
 {
     const uint8_t *const record = *p;
 
+    if (thread->thread)
+        r->context = cf_calls_now(thread->calls, thread->thread);
     if (t->flags & CF_ROWS_CUT) {
         *p += t->bytes;
         return stage_cut(r, code, code->blocks[t->block], record, p, end, now, staged);
@@ -227,11 +255,15 @@ static enum cf_rows_result stage(struct cf_rows *r, struct cf_rows_code *code,
     *staged = cf_rows_stage(r, t, record, *now);
     *now += t->insns;
     *p += t->bytes;
+    if (t->flags & CF_ROWS_END &&
+        follow_end(thread, code->blocks[t->block], *p, out) != CF_ROWS_DONE)
+        return CF_ROWS_MEMORY;
     return CF_ROWS_STAGED;
 }
 
 /* Static: clang gives the clones of what is not a name that other files do not find. */
 static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows_code *code,
+                                               const struct cf_rows_thread *thread,
                                                const uint8_t **from, const uint8_t *end,
                                                struct cf_rows_output *out, uint64_t *time,
                                                uint32_t *staged)
@@ -265,8 +297,9 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
             break;
         }
         t = at_place(&w, where);
-        if (__builtin_expect(t->flags || t->padded > room - row, 0)) {
-            result = stage(r, code, t, &p, end, &now, staged);
+        if (__builtin_expect(t->flags & ~CF_ROWS_END || t->padded > room - row, 0)) {
+            out->rows = row;
+            result = stage(r, code, thread, t, &p, end, out, &now, staged);
             break;
         }
         put_group(&columns, row, &t->group[0], p, now);
@@ -275,6 +308,12 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
         p += bytes;
         row += t->rows;
         now += t->insns;
+        if (t->flags) {
+            out->rows = row;
+            result = follow_end(thread, code->blocks[t->block], p, out);
+            if (__builtin_expect(result != CF_ROWS_DONE, 0))
+                break;
+        }
     }
     *from = p;
     *time = now;
@@ -283,8 +322,11 @@ static MULTIVERSION enum cf_rows_result expand(struct cf_rows *r, struct cf_rows
 }
 
 enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
-                                   const uint8_t **from, const uint8_t *end,
-                                   struct cf_rows_output *out, uint64_t *time, uint32_t *staged)
+                                   const struct cf_rows_thread *thread, const uint8_t **from,
+                                   const uint8_t *end, struct cf_rows_output *out, uint64_t *time,
+                                   uint32_t *staged)
 {
-    return expand(r, code, from, end, out, time, staged);
+    if (thread->thread)
+        r->context = cf_calls_now(thread->calls, thread->thread);
+    return expand(r, code, thread, from, end, out, time, staged);
 }

@@ -7,6 +7,7 @@
 #define CF_RECORD_DECODE_ROWS_H
 
 #include "cf_repeat.h"
+#include "decode_calls.h"
 #include "decode.h"
 #include "formats/base/cf_strings.h"
 #include "protocol.h"
@@ -27,6 +28,7 @@ struct cf_rows_block {
     struct cf_wire_access *access;
     struct cf_wire_exit *exit;
     struct cf_wire_section *section;
+    struct cf_wire_end end; /* of kind 0: none */
     /* Of a translation block: what the last load and the last store of each instruction were
      * (decode_listed.c); the last run from each, as the index after it << 32 | hint; and those that
      * begin or reach into another fetch line than the one before. */
@@ -78,11 +80,20 @@ struct cf_rows_columns {
 struct cf_rows_output {
     struct cf_rows_columns columns;
     uint32_t rows, room;
+    uint32_t *stack; /* places for the context, or NULL; so many of them are filled in */
+    uint32_t stacked;
+};
+
+/* Whose rows they are. */
+struct cf_rows_thread {
+    struct cf_calls *calls;
+    struct cf_calls_thread *thread; /* NULL: calls are not followed */
+    uint32_t image;
 };
 
 /* What all processes share. */
 struct cf_rows {
-    int instructions;
+    int instructions, calls;
     uint32_t fetch_line;
     struct cf_writer *writer;
     struct cf_strings *origins; /* numbered by hints */
@@ -90,6 +101,7 @@ struct cf_rows {
     /* Rows of one superblock, for whatever does not go straight to its place. */
     struct cf_rows_columns staging;
     struct cf_rows_row *work;
+    uint32_t context; /* of the rows in staging */
 };
 
 enum cf_rows_result {
@@ -118,11 +130,16 @@ int cf_rows_describe(const struct cf_rows *r, struct cf_rows_code *c, const uint
 
 /* Expands records from *from up to `end`, which must have CF_ROWS_TAIL more readable bytes behind
  * it. Stops before an event, or after a record whose rows did not fit or need care: then *staged
- * tells how many there are. *time advances by the instructions executed. */
+ * tells how many there are. *time advances by the instructions executed. Calls and returns of
+ * `thread` are followed. */
 enum { CF_ROWS_TAIL = 8 };
 enum cf_rows_result cf_rows_expand(struct cf_rows *r, struct cf_rows_code *code,
-                                   const uint8_t **from, const uint8_t *end,
-                                   struct cf_rows_output *out, uint64_t *time, uint32_t *staged);
+                                   const struct cf_rows_thread *thread, const uint8_t **from,
+                                   const uint8_t *end, struct cf_rows_output *out, uint64_t *time,
+                                   uint32_t *staged);
+
+/* The rows so far without a context get this one. */
+void cf_rows_stack(struct cf_rows_output *out, uint32_t context);
 
 /* The string instruction that is being executed goes on no more, as far as this process's rows are
  * concerned: *staged tells how many rows of it are in staging. CF_ROWS_STAGED or CF_ROWS_MEMORY. */

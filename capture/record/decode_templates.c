@@ -30,6 +30,7 @@ int cf_rows_init(struct cf_rows *r, const struct cf_decode_options *options,
 
     memset(r, 0, sizeof(*r));
     r->instructions = options->instructions;
+    r->calls = options->calls != 0;
     r->writer = writer;
     r->fetch_line = options->fetch_line ? options->fetch_line : 64;
     r->staging.time = malloc(n * sizeof(*r->staging.time));
@@ -76,7 +77,7 @@ static int valid(const struct cf_rows_block *b)
     for (uint32_t i = 0; i < b->sections; i++)
         if (b->section[i].first > b->section[i].last || b->section[i].last >= b->insns)
             return 0;
-    return 1;
+    return !b->end.kind || (b->end.kind <= CF_WIRE_MOVES && b->end.slot < b->slots);
 }
 
 /* The last instruction may repeat itself, and then stand there more than once. */
@@ -138,6 +139,8 @@ static struct cf_rows_block *new_block(const struct cf_wire_block *wire, const u
     b->exit = (struct cf_wire_exit *)(b->access + b->accesses);
     b->section = (struct cf_wire_section *)(b->exit + b->exits);
     memcpy(b->insn, rest, bytes);
+    if (wire->ends)
+        memcpy(&b->end, b->section + b->sections, sizeof(b->end));
     if (wire->listed) {
         b->known = (uint64_t *)(b->insn + b->insns);
         b->run = b->known + 2 * (size_t)b->insns;
@@ -158,14 +161,16 @@ int cf_rows_describe(const struct cf_rows *r, struct cf_rows_code *c, const uint
     memcpy(&wire, event, sizeof(wire));
     if (wire.insns < 1 || wire.insns > CF_WIRE_MAX_INSNS || wire.accesses > CF_WIRE_MAX_ACCESSES ||
         wire.slots > CF_WIRE_MAX_SLOTS || wire.exits > CF_WIRE_MAX_EXITS ||
-        wire.sections > CF_WIRE_MAX_SECTIONS)
+        wire.sections > CF_WIRE_MAX_SECTIONS || wire.ends > 1)
         return -1;
     if (bytes != sizeof(wire) + wire.insns * sizeof(struct cf_wire_insn) +
                      wire.accesses * sizeof(struct cf_wire_access) +
                      wire.exits * sizeof(struct cf_wire_exit) +
-                     wire.sections * sizeof(struct cf_wire_section))
+                     wire.sections * sizeof(struct cf_wire_section) +
+                     wire.ends * sizeof(struct cf_wire_end))
         return -1;
-    if ((wire.listed && (wire.accesses || wire.slots || wire.exits || wire.sections)) ||
+    if ((wire.listed &&
+         (wire.accesses || wire.slots || wire.exits || wire.sections || wire.ends)) ||
         (c->n_blocks && c->listed != !!wire.listed))
         return -1;
     outcomes = wire.listed ? 1 : (wire.exits + 2u) << wire.sections;
@@ -374,6 +379,8 @@ int cf_rows_template(struct cf_rows *r, struct cf_rows_code *c, uint32_t outcome
         t->flags |= CF_ROWS_CUT;
     if (repeats)
         t->flags |= CF_ROWS_REPEAT;
+    else if (e == 0 && b->end.kind && r->calls)
+        t->flags |= CF_ROWS_END;
     for (uint32_t i = 0; i < rows; i++) {
         struct cf_rows_row *row = &r->work[i];
         struct cf_rows_group *g = &t->group[i / CF_ROWS_GROUP];
@@ -406,7 +413,7 @@ void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
         return;
     second = c->map[outcome];
     u = cf_rows_at(c, second);
-    if (t->flags || u->flags || slots == CF_WIRE_SLOTS_LONG ||
+    if (t->flags || u->flags & ~CF_ROWS_END || slots == CF_WIRE_SLOTS_LONG ||
         u->bytes != 4 + CF_WIRE_SLOT_BYTES * slots || t->rows + u->rows > CHAIN_ROWS ||
         t->records >= CHAIN_RECORDS)
         return;
@@ -420,6 +427,8 @@ void cf_rows_chain(struct cf_rows_code *c, uint32_t first, uint32_t word)
     both->insns = t->insns + u->insns;
     both->bytes = t->bytes + u->bytes;
     both->records = t->records + 1;
+    both->flags = u->flags;
+    both->block = u->block;
     for (uint32_t i = 0; i < t->rows + u->rows; i++) {
         int second_part = i >= t->rows;
         uint32_t j = second_part ? i - t->rows : i;

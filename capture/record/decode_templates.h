@@ -22,6 +22,8 @@ enum {
     CF_ROWS_CONDITIONAL = 1,  /* flags of a template: some accesses may not have happened, */
     CF_ROWS_CUT = 2,          /* a fault cut the superblock short */
     CF_ROWS_REPEAT = 4,       /* it has the rows up to a string instruction that repeats itself */
+    CF_ROWS_END = 8,          /* its end is a call or return, which is followed; of a sequence, the
+                                 last one's */
     CF_ROWS_CHAIN_AFTER = 64, /* wrong turns before a link is made */
 };
 
@@ -35,7 +37,7 @@ struct cf_rows_template {
     uint16_t flags;
     uint32_t next_word; /* header of the record that often comes next, or CF_ROWS_NO_WORD; */
     uint32_t next;      /* the template with it appended, units of 64 bytes */
-    uint32_t block;     /* its superblock; of a sequence: unused */
+    uint32_t block;     /* its superblock; of a sequence that of the last record */
     uint16_t records;
     uint16_t turns; /* how often another one came */
     struct cf_rows_group group[];

@@ -26,6 +26,11 @@
  * An access has the address (slot value + offset) mod 2^48, or the constant `offset` if it has no
  * slot. The slot of a conditional access holds 2^48-1 if the access did not happen.
  *
+ * Where calls are asked for, the description of a superblock says what its end does to the call
+ * stack, and the record holds the stack pointer that this leaves, often in a slot that an access
+ * has anyway. So calls and returns are no records of their own: the decoder follows them
+ * (decode_calls.h).
+ *
  * A translation block, of the QEMU plugin, does not say beforehand what it accesses. It owns one
  * outcome, `first`, and its record lists the accesses that happened, each a word of its own:
  *
@@ -43,7 +48,7 @@
 #include <stdint.h>
 
 enum {
-    CF_WIRE_VERSION = 5,
+    CF_WIRE_VERSION = 6,
     CF_WIRE_SLOT_BITS = 6,
     CF_WIRE_SLOTS_LONG = 63, /* in a header: see the superblock's description */
     CF_WIRE_EVENTS = 64,     /* headers below this are events */
@@ -84,6 +89,11 @@ enum cf_wire_event {
     CF_WIRE_FREE,    /* struct cf_wire_object */
     CF_WIRE_CONTEXT, /* struct cf_wire_context */
     CF_WIRE_LOST,    /* the tool ran out of outcomes and records no more */
+    /* Of the running thread's call stack: */
+    CF_WIRE_SIGNAL,  /* struct cf_wire_signal: a handler is about to run */
+    CF_WIRE_HANDLED, /* it has returned to where the signal came */
+    CF_WIRE_UNKNOWN, /* calls and returns were not recorded: what is known of it is no more so */
+    CF_WIRE_FORKS,   /* struct cf_wire_fork: a child begins with it */
 };
 
 /* Every event begins so. */
@@ -93,8 +103,8 @@ struct cf_wire_event_header {
 };
 
 /* Description of a superblock. After it: insns x cf_wire_insn, accesses x cf_wire_access,
- * exits x cf_wire_exit, sections x cf_wire_section. Of a translation block, which is listed: insns
- * x cf_wire_insn alone. */
+ * exits x cf_wire_exit, sections x cf_wire_section, ends x cf_wire_end. Of a translation block,
+ * which is listed: insns x cf_wire_insn alone. */
 struct cf_wire_block {
     struct cf_wire_event_header header;
     uint32_t first; /* its first outcome */
@@ -104,6 +114,8 @@ struct cf_wire_block {
     uint16_t exits;
     uint16_t sections;
     uint16_t listed;
+    uint16_t ends; /* 0 or 1 */
+    uint16_t reserved[3];
 };
 
 /* A string instruction with a repeat prefix stands last in its superblock. Superblocks that begin
@@ -136,6 +148,21 @@ struct cf_wire_exit {
 struct cf_wire_section {
     uint16_t first; /* instructions first..last */
     uint16_t last;
+};
+
+/* What the end of a superblock does to the call stack, when it runs so far. */
+enum cf_wire_end_kind {
+    CF_WIRE_CALLS = 1,
+    CF_WIRE_RETURNS,
+    CF_WIRE_MOVES, /* gives the stack pointer a value that it does not have from itself */
+};
+
+struct cf_wire_end {
+    uint64_t offset; /* to be added to the slot: the stack pointer then; of a call, before it */
+    uint64_t back;   /* CALLS: where it returns to */
+    uint16_t slot;
+    uint16_t kind;   /* enum cf_wire_end_kind */
+    uint32_t pushes; /* CALLS: the return address is on the stack */
 };
 
 /* Right after the record that a fault cut short. */
@@ -181,6 +208,18 @@ struct cf_wire_object {
     uint64_t addr;
     uint64_t size;    /* bytes; of the released block too */
     uint32_t context; /* call stack: a CONTEXT's id, 0 unknown */
+    uint32_t reserved;
+};
+
+struct cf_wire_signal {
+    struct cf_wire_event_header header;
+    uint64_t sp, pc;    /* as the signal found them */
+    uint64_t low, high; /* the handler has this stack of its own; both 0: it has not */
+};
+
+struct cf_wire_fork {
+    struct cf_wire_event_header header;
+    uint32_t number; /* which of the process, from 1: the START of the child has it */
     uint32_t reserved;
 };
 

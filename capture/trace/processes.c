@@ -241,10 +241,10 @@ int cf_trace_start(struct cf_trace *t, const struct cf_wire_token *token)
     if (token->origin == CF_WIRE_FORK && parent)
         parent->coming--;
     if (token->origin != CF_WIRE_FORK || t->decode.stopping) /* its parent was not read on */
-        r = cf_decode_process_init(&p->record);
+        r = cf_decode_process_init(&t->decode, &p->record);
     else
-        r = parent ? cf_decode_process_inherit(&p->record, &parent->record, token->outcomes,
-                                               token->contexts)
+        r = parent ? cf_decode_process_inherit(&t->decode, &p->record, &parent->record,
+                                               token->outcomes, token->contexts, token->fork)
                    : -2;
     if (r == -1)
         return cf_decode_no_memory(&t->decode);

@@ -52,7 +52,7 @@ struct cf_wire_ring {
 };
 
 enum cf_wire_token_type {
-    CF_WIRE_TOKEN_START = 1, /* pid, ring, parent, origin, outcomes, contexts, value */
+    CF_WIRE_TOKEN_START = 1, /* pid, ring, parent, origin, outcomes, contexts, fork, value */
     CF_WIRE_TOKEN_BLOCK,     /* pid, ring, sequence, bytes */
     CF_WIRE_TOKEN_END,       /* pid, ring; the blocks before it are complete */
     CF_WIRE_TOKEN_FORKED,    /* pid, ring: it has a child, which will send a START by fork */
@@ -87,6 +87,7 @@ struct cf_wire_token {
     uint32_t origin;   /* START: enum cf_wire_origin */
     uint32_t outcomes; /* START by fork: first outcome that is not the parent's */
     uint32_t contexts; /* START by fork: first context that is not the parent's */
+    uint32_t fork;     /* START by fork: number of its FORKS event, 0 if there is none */
     uint32_t sequence; /* BLOCK: counts from 0; its place is sequence % blocks */
     uint32_t bytes;    /* BLOCK: bytes in it */
     uint32_t value;    /* START: 1 the ring is in the second directory; EXEC: enum cf_wire_exec */

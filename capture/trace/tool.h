@@ -9,6 +9,7 @@
  *     tool_exec.c        other programs in a process's place, Valgrind's log
  *     tool_heap.c        heap blocks and their call stacks
  *     tool_own.c         heap blocks of programs that are linked statically
+ *     tool_calls.c       what happens to call stacks but for calls and returns
  *     tool_transport.c   blocks of the ring, tokens, fork, stopping
  *     tool_ring.c        making the ring
  */
@@ -70,7 +71,7 @@ struct cf_tool_options {
     const HChar *spare;    /* where rings are that find no room there, or NULL */
     const HChar *function; /* or NULL */
     Int stack_depth;
-    Bool follow;
+    Bool follow, calls;
 };
 extern struct cf_tool_options cf_tool_options;
 
@@ -131,6 +132,13 @@ UInt cf_heap_contexts(void);      /* first unused context */
 UInt cf_heap_stack(ThreadId tid); /* context of the call stack of an allocation function */
 void cf_heap_obtained(Addr block, SizeT size, UInt context);
 SizeT cf_heap_released(Addr block); /* its size; 0 if there is no such block */
+
+/* tool_calls.c */
+void cf_calls_track(void);   /* before options */
+void cf_calls_begin(void);   /* after options */
+void cf_calls_unknown(void); /* the running thread's stack is not followed any more */
+UInt cf_calls_fork(void);    /* a fork is about to happen: its number, or 0 */
+void cf_calls_signal(ThreadId tid, Bool alt_stack); /* a handler is about to run */
 
 /* tool_own.c */
 extern Bool cf_own_heap; /* the program is linked statically: entries and returns are looked at */

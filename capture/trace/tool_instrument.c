@@ -192,6 +192,16 @@ static IRExpr *stack_pointer(IRSB *sb, const VexGuestLayout *layout)
     return assign(sb, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64));
 }
 
+/* At the end: the stack pointer, where no access has its slot. */
+static void emit_top(IRSB *sb, const VexGuestLayout *layout, IRExpr *record)
+{
+    if (cf_plan.end.kind && cf_plan.top.opens) {
+        if (cf_plan.top_in_register)
+            cf_plan.top.base = stack_pointer(sb, layout)->Iex.RdTmp.tmp;
+        emit_slot(sb, record, &cf_plan.top);
+    }
+}
+
 /* At a return: the stack is not below what `threshold` holds. */
 static IRExpr *has_left(IRSB *sb, IRExpr *sp, const void *threshold)
 {
@@ -233,7 +243,7 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
     if (i == in->stmts_used)
         return in;
 
-    cf_plan_make(in, i);
+    cf_plan_make(in, i, cf_tool_options.calls, layout->offset_SP);
     outcomes = (cf_plan.n_exits + 2) << cf_plan.n_sections;
     if (next_outcome + outcomes > CF_WIRE_OUTCOMES) {
         cf_transport_event(CF_WIRE_LOST, sizeof(struct cf_wire_event_header));
@@ -270,6 +280,7 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
             emit_header(out, record, exit < cf_plan.n_exits ? exit + 1 : 0, closed, executed);
         }
     }
+    emit_top(out, layout, record);
     if (cf_tool_options.function && (in->jumpkind == Ijk_Ret || in->next->tag == Iex_RdTmp))
         emit_leave(out, layout);
     if (cf_own_heap && in->jumpkind == Ijk_Ret)

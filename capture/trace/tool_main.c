@@ -56,8 +56,12 @@ void cf_function_new_thread(ThreadId tid)
 VG_REGPARM(0) void cf_function_enter(Addr sp)
 {
     /* An inner call changes nothing; a stack that went up without a return was left by longjmp. */
-    if (cf_tool_hot.leave_sp == ~(Addr)0 || sp + RETURN_POPS > cf_tool_hot.leave_sp)
-        switch_to(sp + RETURN_POPS);
+    if (cf_tool_hot.leave_sp != ~(Addr)0 && sp + RETURN_POPS <= cf_tool_hot.leave_sp)
+        return;
+    switch_to(sp + RETURN_POPS);
+    cf_transport_leave(current);
+    cf_calls_unknown();
+    cf_transport_enter(current);
 }
 
 VG_REGPARM(0) void cf_function_leave(Addr sp)
@@ -112,8 +116,9 @@ static void client_stops(ThreadId tid, ULong blocks_done)
 
 static void before_signal(ThreadId tid, Int signal, Bool alt_stack)
 {
-    (void)signal, (void)alt_stack;
+    (void)signal;
     leave_client(tid, True);
+    cf_calls_signal(tid, alt_stack);
 }
 
 static Bool process_option(const HChar *arg)
@@ -123,6 +128,7 @@ static Bool process_option(const HChar *arg)
     } else if VG_STR_CLO (arg, "--function", cf_tool_options.function) {
     } else if VG_BINT_CLO (arg, "--stack-depth", cf_tool_options.stack_depth, 0, 64) {
     } else if VG_BOOL_CLO (arg, "--follow", cf_tool_options.follow) {
+    } else if VG_BOOL_CLO (arg, "--calls", cf_tool_options.calls) {
     } else
         return VG_(replacement_malloc_process_cmd_line_option)(arg);
     return True;
@@ -135,7 +141,8 @@ static void print_usage(void)
      "    --spare=DIR            where there is room for memory if it has none\n"
      "    --function=NAME        record accesses only while NAME is on the stack\n"
      "    --stack-depth=N        frames of an allocation's call stack [%d]\n"
-     "    --follow=no|yes        record forked children, too [no]\n",
+     "    --follow=no|yes        record forked children, too [no]\n"
+     "    --calls=no|yes         record what calls and returns do to the stack, too [no]\n",
      DEFAULT_STACK_DEPTH);
 }
 
@@ -160,6 +167,7 @@ static void after_options(void)
     }
     cf_exec_log();
     cf_own_begin();
+    cf_calls_begin();
     cf_events_register();
     cf_transport_open();
 }
@@ -187,6 +195,7 @@ static void before_options(void)
     VG_(track_pre_deliver_signal)(before_signal);
     cf_events_track();
     cf_heap_track();
+    cf_calls_track();
 }
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -211,6 +211,19 @@ static UInt close_sections(const IRExpr *guard, UInt open)
     return 1;
 }
 
+/* The slot of an earlier access that has the same base; False if there is none. */
+static Bool share_slot(struct cf_plan_access *a, UInt before)
+{
+    UInt k;
+
+    for (k = 0; k < before; k++)
+        if (cf_plan.accesses[k].base == a->base && cf_plan.accesses[k].guard == IRTemp_INVALID) {
+            a->wire.slot = cf_plan.accesses[k].wire.slot;
+            return True;
+        }
+    return False;
+}
+
 static void assign_slots(void)
 {
     UInt i, k;
@@ -242,15 +255,8 @@ static void assign_slots(void)
         } else if (a->base == IRTemp_INVALID) {
             a->wire.slot = CF_WIRE_NO_SLOT;
             continue;
-        } else {
-            for (k = 0; k < i; k++)
-                if (cf_plan.accesses[k].base == a->base &&
-                    cf_plan.accesses[k].guard == IRTemp_INVALID)
-                    break;
-            if (k < i) {
-                a->wire.slot = cf_plan.accesses[k].wire.slot;
-                continue;
-            }
+        } else if (share_slot(a, i)) {
+            continue;
         }
         a->opens = True;
         a->wire.slot = cf_plan.n_slots++;
@@ -258,7 +264,74 @@ static void assign_slots(void)
     }
 }
 
-void cf_plan_make(const IRSB *sb, Int start)
+/* Whether a value is the stack pointer as it was, moved by what is added or masked out: not one
+ * that was kept elsewhere. */
+static Bool from_stack_pointer(const IRExpr *e, Int sp)
+{
+    for (;;) {
+        const IRExpr *d = definition(e);
+
+        if (!d)
+            return False;
+        if (d->tag == Iex_Get)
+            return d->Iex.Get.offset == sp;
+        if (d->tag == Iex_RdTmp)
+            e = d;
+        else if (d->tag == Iex_Binop && d->Iex.Binop.arg1->tag == Iex_RdTmp &&
+                 (d->Iex.Binop.op == Iop_Add64 || d->Iex.Binop.op == Iop_Sub64 ||
+                  d->Iex.Binop.op == Iop_And64))
+            e = d->Iex.Binop.arg1;
+        else
+            return False;
+    }
+}
+
+/* What the end does to the call stack. The slot of the stack pointer is often one of a push. */
+static void plan_end(const IRSB *sb, Int start, Int sp)
+{
+    const IRExpr *value = NULL;
+    const struct cf_wire_insn *last = &cf_plan.insns[cf_plan.n_insns - 1];
+    Addr back = (last->pc_length & CF_WIRE_PC_MASK) + (last->pc_length >> 56 & CF_WIRE_LENGTH_MASK);
+    Bool moved = False;
+    Int i;
+
+    for (i = start; i < sb->stmts_used; i++)
+        if (sb->stmts[i]->tag == Ist_Put && sb->stmts[i]->Ist.Put.offset == sp) {
+            value = sb->stmts[i]->Ist.Put.data;
+            moved |= !from_stack_pointer(value, sp);
+        }
+    if (sb->jumpkind == Ijk_Ret)
+        cf_plan.end.kind = CF_WIRE_RETURNS;
+    else if (sb->jumpkind == Ijk_Call &&
+             !(sb->next->tag == Iex_Const && sb->next->Iex.Const.con->Ico.U64 == back))
+        cf_plan.end.kind = CF_WIRE_CALLS; /* but for code that asks where it is */
+    else if (moved)
+        cf_plan.end.kind = CF_WIRE_MOVES;
+    else
+        return;
+    VG_(memset)(&cf_plan.top, 0, sizeof cf_plan.top);
+    cf_plan.top.guard = IRTemp_INVALID;
+    cf_plan.top.base = IRTemp_INVALID;
+    cf_plan.top_in_register = !value;
+    if (value)
+        resolve(value, &cf_plan.top);
+    cf_plan.top.opens =
+        cf_plan.top.base == IRTemp_INVALID || !share_slot(&cf_plan.top, cf_plan.n_accesses);
+    if (cf_plan.top.opens)
+        cf_plan.top.wire.slot = cf_plan.n_slots++;
+    tl_assert(cf_plan.n_slots <= CF_WIRE_MAX_SLOTS);
+    cf_plan.end.slot = cf_plan.top.wire.slot;
+    cf_plan.end.offset = cf_plan.top.wire.offset;
+    if (cf_plan.end.kind == CF_WIRE_CALLS) {
+        cf_plan.end.back = back;
+#if defined(VGA_amd64)
+        cf_plan.end.pushes = 1;
+        cf_plan.end.offset += 8;
+#endif
+    }
+}
+
+void cf_plan_make(const IRSB *sb, Int start, Bool calls, Int sp)
 {
     static IRExpr **definitions;
     static Int *defined_at;
@@ -317,6 +390,9 @@ void cf_plan_make(const IRSB *sb, Int start)
         }
     }
     assign_slots();
+    VG_(memset)(&cf_plan.end, 0, sizeof cf_plan.end);
+    if (calls)
+        plan_end(sb, start, sp);
 }
 
 void cf_plan_describe(void)
@@ -326,11 +402,13 @@ void cf_plan_describe(void)
                                   .accesses = cf_plan.n_accesses,
                                   .slots = cf_plan.n_slots,
                                   .exits = cf_plan.n_exits,
-                                  .sections = cf_plan.n_sections};
+                                  .sections = cf_plan.n_sections,
+                                  .ends = cf_plan.end.kind != 0};
     UInt bytes = sizeof block + cf_plan.n_insns * sizeof(struct cf_wire_insn) +
                  cf_plan.n_accesses * sizeof(struct cf_wire_access) +
                  cf_plan.n_exits * sizeof(struct cf_wire_exit) +
-                 cf_plan.n_sections * sizeof(struct cf_wire_section);
+                 cf_plan.n_sections * sizeof(struct cf_wire_section) +
+                 block.ends * sizeof(struct cf_wire_end);
     UChar *p = cf_transport_event(CF_WIRE_BLOCK, bytes);
     UInt i;
 
@@ -346,4 +424,5 @@ void cf_plan_describe(void)
         VG_(memcpy)(p, &cf_plan.exits[i].wire, sizeof(struct cf_wire_exit));
     for (i = 0; i < cf_plan.n_sections; i++, p += sizeof(struct cf_wire_section))
         VG_(memcpy)(p, &cf_plan.sections[i].wire, sizeof(struct cf_wire_section));
+    VG_(memcpy)(p, &cf_plan.end, block.ends * sizeof cf_plan.end);
 }

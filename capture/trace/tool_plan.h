@@ -41,11 +41,15 @@ struct cf_plan {
     IRExpr **definitions; /* of each temporary, or NULL */
     Int *defined_at;      /* statement */
     Int temporaries;
+    struct cf_wire_end end;    /* of kind 0: nothing */
+    struct cf_plan_access top; /* where its stack pointer is found */
+    Bool top_in_register;      /* at the end of the superblock */
 };
 extern struct cf_plan cf_plan;
 
-/* Fills in the plan of a superblock, whose first instruction is statement `start`. */
-void cf_plan_make(const IRSB *sb, Int start);
+/* Fills in the plan of a superblock, whose first instruction is statement `start`; with its end's
+ * effect on the call stack, whose pointer is in the register at `sp`, if `calls`. */
+void cf_plan_make(const IRSB *sb, Int start, Bool calls, Int sp);
 
 /* Records what the superblock is, by its first outcome. */
 void cf_plan_describe(void);

@@ -371,13 +371,16 @@ static struct cf_wire_token forked;
 
 static void before_fork(ThreadId tid)
 {
+    const UInt number = cf_calls_fork();
+
     (void)tid;
     /* The child inherits what the parent described: the reader must have that first. */
     cf_transport_hand_over();
     forked = (struct cf_wire_token){.origin = CF_WIRE_FORK,
                                     .parent = VG_(getpid)(),
                                     .outcomes = cf_instrument_outcomes(),
-                                    .contexts = cf_heap_contexts()};
+                                    .contexts = cf_heap_contexts(),
+                                    .fork = number};
 }
 
 static void in_parent(ThreadId tid)

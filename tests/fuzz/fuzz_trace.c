@@ -35,7 +35,8 @@ static uint32_t pid_of(unsigned who)
 }
 
 static uint64_t time_of[ROOM], addr[ROOM];
-static uint32_t hints[ROOM];
+static uint32_t hints[ROOM], stacks[ROOM], last_node;
+static int with_calls;
 
 /* What takes the writer's place. */
 
@@ -57,7 +58,9 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
                     unsigned constant_count, struct cf_place *columns, unsigned count,
                     uint32_t **hint, uint32_t *rows)
 {
-    (void)w, (void)table, (void)count;
+    (void)w, (void)table;
+    if (count > 2)
+        columns[2].values = stacks;
     for (unsigned i = 0; i < constant_count; i++)
         sum += constants[i].constant;
     columns[0].values = time_of;
@@ -74,6 +77,8 @@ int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t rows)
         abort();
     for (uint32_t i = 0; i < rows; i++) {
         sum += time_of[i] + addr[i] + hints[i];
+        if (with_calls && rows == ROOM && stacks[i] > last_node)
+            abort(); /* a full place goes on its way: nodes must have come before */
         if (i && time_of[i] < time_of[i - 1])
             abort(); /* rows come in the order of time */
     }
@@ -86,6 +91,13 @@ int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t rows,
     (void)w, (void)hint;
     if (table == CF_MAP && columns[4].constant < columns[3].constant)
         abort();
+    for (uint32_t k = 0; table == CF_STACK && k < rows; k++) {
+        const uint32_t *id = columns[1].values, *parent = columns[2].values;
+
+        if (parent[k] >= id[k])
+            abort();
+        last_node = id[k] > last_node ? id[k] : last_node;
+    }
     for (unsigned i = 0; i < count; i++)
         for (uint32_t k = 0; k < rows && columns[i].values; k++)
             sum += ((const uint8_t *)columns[i].values)[k];
@@ -129,6 +141,7 @@ static void message(struct cf_trace *t, int fd, unsigned what, unsigned who, con
         token.parent = n ? pid_of(bytes[0]) : 0;
         token.outcomes = n > 2 ? bytes[1] | bytes[2] << 8 : 1;
         token.contexts = n > 3 ? bytes[3] : 1;
+        token.fork = n > 4 ? bytes[4] : 0;
         break;
     case BLOCK:
     case PUBLISH:
@@ -170,6 +183,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.decode.instructions = data[0] & 1;
     options.follow = 0;
     options.decode.limit = data[0] & 2 ? 100 : 0;
+    with_calls = data[0] & 4;
+    options.decode.calls = !with_calls ? 0 : data[0] & 8 ? 3 : CF_DECODE_DEPTH;
+    last_node = 0;
     t = cf_trace_open(folder, &options, NULL, problem, sizeof problem);
     if (!t) {
         fprintf(stderr, "%s\n", problem);
@@ -245,13 +261,9 @@ static void address(uint64_t a)
    a load, a conditional store and an exit; a child of it. */
 static void write_seed(const char *where, int how)
 {
-    struct cf_wire_block b = {EVENT(CF_WIRE_BLOCK, b),
-                              .first = 1,
-                              .insns = 2,
-                              .accesses = 2,
-                              .slots = 2,
-                              .exits = 1,
-                              .sections = 1};
+    struct cf_wire_block b = {EVENT(CF_WIRE_BLOCK, b), .first = 1, .insns = 2,
+                              .accesses = 2,           .slots = 2, .exits = 1,
+                              .sections = 1,           .ends = 1};
     struct cf_wire_insn insn[2] = {{UINT64_C(4) << 56 | 0x1000}, {UINT64_C(4) << 56 | 0x1004}};
     struct cf_wire_access access[2] = {{8, 0, 0, 8, CF_WIRE_LOAD, 0},
                                        {0, 1, 1, 4, CF_WIRE_STORE | CF_WIRE_CONDITIONAL, 0}};
@@ -264,6 +276,10 @@ static void write_seed(const char *where, int how)
     struct cf_wire_context c = {EVENT(CF_WIRE_CONTEXT, c), 1, 0, 0x1004};
     struct cf_wire_object o = {EVENT(CF_WIRE_ALLOC, o), 0x5000, 64, 1, 0};
     struct cf_wire_cut cut = {EVENT(CF_WIRE_CUT, cut), 1, 0, 0x1004};
+    struct cf_wire_end calls = {0, 0x1008, 1, how & 16 ? CF_WIRE_RETURNS : CF_WIRE_CALLS, 1};
+    struct cf_wire_signal signal = {EVENT(CF_WIRE_SIGNAL, signal), 0x2000, 0x1004, 0, 0};
+    struct cf_wire_event_header handled = EVENT(CF_WIRE_HANDLED, handled);
+    struct cf_wire_fork forks = {EVENT(CF_WIRE_FORKS, forks), 1, 0};
     char path[4096];
     uint32_t header;
 
@@ -280,12 +296,13 @@ static void write_seed(const char *where, int how)
     add("/ab", 4);
     add(&c, sizeof c);
     add(&o, sizeof o);
-    b.header.bytes += sizeof insn + sizeof access + sizeof out + sizeof section;
+    b.header.bytes += sizeof insn + sizeof access + sizeof out + sizeof section + sizeof calls;
     add(&b, sizeof b);
     add(insn, sizeof insn);
     add(access, sizeof access);
     add(&out, sizeof out);
     add(&section, sizeof section);
+    add(&calls, sizeof calls);
     for (uint32_t outcome = 1; outcome < 7; outcome++) {
         header = outcome << CF_WIRE_SLOT_BITS | 2;
         add(&header, sizeof header);
@@ -295,13 +312,17 @@ static void write_seed(const char *where, int how)
             add(&cut, sizeof cut);
     }
     send(BLOCK, 0);
+    signal.high = how & 8 ? 0x9000 : 0;
+    add(&signal, sizeof signal);
+    add(&handled, sizeof handled);
+    add(&forks, sizeof forks);
     o.header.type = CF_WIRE_FREE;
     add(&o, sizeof o);
     m.header.type = CF_WIRE_UNMAP;
     m.header.bytes = sizeof m;
     add(&m, sizeof m);
     send(PUBLISH, 0);
-    add("\0\7\0\2", 4);
+    add("\0\7\0\2\1", 5);
     send(FORK, 1);
     add(&thread, sizeof thread);
     header = 1 << CF_WIRE_SLOT_BITS | 2;
@@ -319,7 +340,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 
     if (*argc > 1 && strncmp((*argv)[1], "--seeds=", 8) == 0) {
-        for (int how = 0; how < 4; how++)
+        for (int how = 0; how < 32; how++)
             write_seed((*argv)[1] + 8, how);
         exit(0);
     }

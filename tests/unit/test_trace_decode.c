@@ -15,7 +15,8 @@ static int tokens;
 
 /* What came. */
 static uint64_t times[65536], addrs[65536];
-static uint32_t hints[65536], rows, exits, unmaps;
+static uint32_t hints[65536], stacks[65536], rows, exits, unmaps, nodes;
+static int with_calls; /* the next begin() follows them */
 
 /* The calls of what takes the writer's place, and after which of them it takes no more. */
 static unsigned calls, most_calls;
@@ -45,6 +46,8 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
     (void)w, (void)table, (void)constants, (void)constant_count, (void)count;
     columns[0].values = times + rows;
     columns[1].values = addrs + rows;
+    if (count > 2)
+        columns[2].values = stacks + rows;
     *hint = hints + rows;
     *room = 4096;
     return called();
@@ -60,7 +63,8 @@ int cf_writer_placed(struct cf_writer *w, unsigned table, uint32_t n)
 int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t n, const struct cf_values *columns,
                    unsigned count, const uint32_t *hint)
 {
-    (void)w, (void)n, (void)count, (void)hint;
+    (void)w, (void)count, (void)hint;
+    nodes += table == CF_STACK ? n : 0;
     exits += table == CF_TASK && columns[4].constant == CF_EXIT;
     unmaps += table == CF_MAP && columns[2].constant == CF_UNMAPPED;
     return called();
@@ -68,10 +72,11 @@ int cf_writer_rows(struct cf_writer *w, unsigned table, uint32_t n, const struct
 
 static void begin(void)
 {
-    const struct cf_trace_options options = {.follow = 1};
+    const struct cf_trace_options options = {.follow = 1,
+                                             .decode.calls = with_calls ? CF_DECODE_DEPTH : 0};
     char path[PATH_MAX], text[200];
 
-    rows = exits = unmaps = calls = 0;
+    rows = exits = unmaps = nodes = calls = 0;
     trace = cf_trace_open(directory, &options, NULL, text, sizeof(text));
     snprintf(path, sizeof(path), "%s/tokens", directory);
     tokens = trace ? open(path, O_WRONLY | O_CLOEXEC) : -1;
@@ -345,6 +350,146 @@ static void test_strings(void)
        "at the time of the instruction");
 }
 
+/* Superblocks of a load each, which end with this (outcomes from `first` on, of two each). */
+static uint8_t *put_ends(uint8_t *p, uint32_t first, const struct cf_wire_end *end, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        const struct cf_wire_insn insn = {UINT64_C(4) << 56 | (0x3000 + 16 * i)};
+        const struct cf_wire_access access = {.size = 8, .op = CF_WIRE_LOAD};
+        struct cf_wire_block block = {
+            .first = first + 2 * i, .insns = 1, .accesses = 1, .slots = 1, .ends = 1};
+
+        block.header.type = CF_WIRE_BLOCK;
+        block.header.bytes = sizeof(block) + sizeof(insn) + sizeof(access) + sizeof(*end);
+        p = put(put(p, &block, sizeof(block)), &insn, sizeof(insn));
+        p = put(put(p, &access, sizeof(access)), &end[i], sizeof(*end));
+    }
+    return p;
+}
+
+/* Calls and returns: each access has the context that it had, whether it goes straight to its place
+ * or not, and however often a sequence came before. */
+static void test_contexts(void)
+{
+    enum { TIMES = 1500 }; /* over a place of 4096 rows, and sequences become templates */
+    const struct cf_wire_end ends[] = {{.kind = CF_WIRE_CALLS, .back = 0x3004, .pushes = 1},
+                                       {.kind = CF_WIRE_RETURNS, .offset = 8},
+                                       {.kind = CF_WIRE_MOVES}};
+    struct cf_wire_ring *ring;
+    int right = 1;
+    uint8_t *p;
+
+    for (with_calls = 0; with_calls < 2; with_calls++) {
+        begin();
+        ring = make_ring(100);
+        p = put_ends(put_start(first_block(ring), 100), 3, ends, 3);
+        for (unsigned i = 0; i < TIMES; i++) {
+            p = put_record(p, 3, 0x9000); /* a call */
+            p = put_record(p, 1, 0x2000); /* what is called, and the way back */
+            if (i % 3 == 0)
+                p = put_record(p, 7, 0x8ff0); /* no way back yet */
+            p = i % 3 ? put_record(p, 5, 0x8ff8) : put_record(p, 7, 0x9000);
+            p = put_record(p, 1, 0x2008); /* outside */
+        }
+        start(100);
+        hand_over(100, (uint32_t)(p - first_block(ring)));
+        munmap(ring, CF_WIRE_RING_BYTES);
+        right = end() == 0;
+        for (unsigned i = 0, k = 0; right && with_calls && i < TIMES; i++) {
+            right = right && stacks[k++] == 0; /* the call itself is its caller's */
+            right = right && stacks[k++] == 1 && stacks[k++] == 1;
+            right = right && (i % 3 || stacks[k++] == 1) && stacks[k++] == 0;
+        }
+        ok(right, "%s",
+           with_calls ? "contexts of accesses" : "what is not asked for is no problem");
+        is_u64(nodes, with_calls, "nodes are written");
+    }
+    with_calls = 0;
+}
+
+/* Ends of superblocks that contradict themselves, and events of another size. */
+static void test_wrong_ends(void)
+{
+    static const struct cf_wire_end wrong[] = {{.kind = CF_WIRE_CALLS, .slot = 1},
+                                               {.kind = CF_WIRE_MOVES + 1},
+                                               {.kind = CF_WIRE_RETURNS, .slot = UINT16_MAX}};
+    static const uint32_t events[] = {CF_WIRE_SIGNAL, CF_WIRE_HANDLED, CF_WIRE_UNKNOWN,
+                                      CF_WIRE_FORKS};
+
+    with_calls = 1;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong) + 1; i++) {
+        const struct cf_wire_end right = {.kind = CF_WIRE_CALLS, .back = 0x3004};
+        struct cf_wire_ring *ring;
+        uint8_t *p;
+
+        begin();
+        ring = make_ring(100);
+        p = put_ends(put_start(first_block(ring), 100), 3, i ? &wrong[i - 1] : &right, 1);
+        start(100);
+        hand_over(100, (uint32_t)(p - first_block(ring)));
+        munmap(ring, CF_WIRE_RING_BYTES);
+        is_u64(trace->dropped, i > 0, "the end of a superblock, %zu", i);
+        end();
+    }
+    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+        const struct {
+            struct cf_wire_event_header header;
+            uint64_t more;
+        } event = {{events[i], sizeof(event)}, 0};
+        const int sized = events[i] == CF_WIRE_FORKS;
+
+        if (sized)
+            continue; /* it has this size */
+        begin();
+        wrong_process(100, &event, sizeof(event));
+        ok(trace->dropped == 1 && end() == 1, "event %u of a wrong size", events[i]);
+    }
+    with_calls = 0;
+}
+
+/* A child begins with the stack that its parent had, whatever that has done since. */
+static void test_forked_stack(void)
+{
+    const struct cf_wire_end ends[] = {{.kind = CF_WIRE_CALLS, .back = 0x3004, .pushes = 1},
+                                       {.kind = CF_WIRE_RETURNS, .offset = 8}};
+    const struct cf_wire_fork forks = {{CF_WIRE_FORKS, sizeof(forks)}, 1, 0};
+    const struct cf_wire_task begun = {{CF_WIRE_TASK, sizeof(begun)}, 200, CF_WIRE_TASK_START};
+    const struct cf_wire_thread runs = {{CF_WIRE_THREAD, sizeof(runs)}, 200, 0};
+
+    with_calls = 1;
+    for (uint32_t number = 1; number < 3; number++) {
+        struct cf_wire_ring *ring;
+        uint8_t *p;
+
+        begin();
+        ring = make_ring(100);
+        p = put_ends(put_start(first_block(ring), 100), 3, ends, 2);
+        p = put_record(p, 3, 0x9000);
+        p = put(p, &forks, sizeof(forks));
+        p = put_record(p, 5, 0x8ff8);
+        start(100);
+        hand_over(100, (uint32_t)(p - first_block(ring)));
+        munmap(ring, CF_WIRE_RING_BYTES);
+        ring = make_ring(200);
+        p = put(first_block(ring), &begun, sizeof(begun));
+        p = put(p, &runs, sizeof(runs));
+        p = put_record(p, 1, 0x2000);
+        send((struct cf_wire_token){.type = CF_WIRE_TOKEN_START,
+                                    .pid = 200,
+                                    .origin = CF_WIRE_FORK,
+                                    .parent = 100,
+                                    .outcomes = 7,
+                                    .contexts = 1,
+                                    .fork = number});
+        hand_over(200, (uint32_t)(p - first_block(ring)));
+        munmap(ring, CF_WIRE_RING_BYTES);
+        is_u64(cf_decode_stacks_lost(&trace->decode), number > 1,
+               "a stack that is not known is counted");
+        ok(end() == 0 && rows == 3 && stacks[2] == (number == 1), "a child's stack");
+    }
+    with_calls = 0;
+}
+
 static void test_events(void)
 {
     const struct cf_wire_event_header none = {CF_WIRE_MAP, 0}, far = {CF_WIRE_MAP, 1 << 20},
@@ -438,13 +583,18 @@ static void test_noise(void)
     uint64_t x = 88172645463325252u;
     int whole = 1;
 
-    for (uint32_t round = 0; round < 200; round++) {
+    for (uint32_t round = 0; round < 400; round++) {
+        static const struct cf_wire_end ends[] = {
+            {.kind = CF_WIRE_CALLS, .back = 0x3004, .pushes = 1},
+            {.kind = CF_WIRE_RETURNS},
+            {.kind = CF_WIRE_MOVES}};
         struct cf_wire_ring *ring;
         uint8_t *p;
 
+        with_calls = round & 1;
         begin();
         ring = make_ring(100);
-        p = put_strings(put_start(first_block(ring), 100));
+        p = put_ends(put_strings(put_start(first_block(ring), 100)), 9, ends, 3);
         while (p < first_block(ring) + 4096) {
             x ^= x << 13;
             x ^= x >> 7;
@@ -452,9 +602,11 @@ static void test_noise(void)
             if (x % 16 < 4) {
                 p = put_moves(p, x & 64 ? 6 : 3, x & 64 ? 3 : 1, x >> 16, x >> 24);
             } else if (x % 16 < 14) {
-                p = put_record(p, (uint32_t)(x >> 8) % 100 ? 1 : 2, x >> 16);
+                const uint32_t which = (uint32_t)(x >> 8) % 100;
+
+                p = put_record(p, which < 40 ? 9 + which % 6 : which ? 1 : 2, x >> 16);
             } else {
-                const struct cf_wire_event_header header = {(uint32_t)(x >> 8) % 12,
+                const struct cf_wire_event_header header = {(uint32_t)(x >> 8) % 16,
                                                             8 + (uint32_t)(x >> 16) % 48};
 
                 p = put(p, &header, sizeof(header));
@@ -470,6 +622,7 @@ static void test_noise(void)
         whole = end() >= 0 && whole;
     }
     ok(whole, "noise is survived");
+    with_calls = 0;
 }
 
 /* A child may send its start when its parent has long ended. */
@@ -701,6 +854,9 @@ int main(void)
     test_dropped();
     test_tokens();
     test_strings();
+    test_contexts();
+    test_wrong_ends();
+    test_forked_stack();
     test_events();
     test_late_child();
     test_child_beyond_limit();

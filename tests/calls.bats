@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2154 # bats sets output, status and lines
+#
+# cf-capture-trace --calls: contexts of accesses, held against the call stacks that Valgrind unwinds
+# for heap blocks, and against paths that are known (calls.cc). Run by `bats`, with CF_B the build
+# directory if that is not build/.
+
+load lib
+
+setup_file() {
+    command -v valgrind >/dev/null || skip "no Valgrind"
+    cf-capture-trace --probe
+    cd "$BATS_FILE_TMPDIR" || return 1
+    c++ -O1 -g -fno-optimize-sibling-calls -pthread -o p "$ROOT/capture/trace/test/calls.cc" -ldl
+    c++ -O1 -g -shared -fPIC -DPLUGIN -o plugin.so "$ROOT/capture/trace/test/calls.cc"
+}
+
+setup() {
+    export P=$BATS_FILE_TMPDIR
+    lib_setup
+}
+
+record() {
+    cf-capture-trace -q --calls --stack-depth 64 -o t.cf "$P/p" "$@"
+}
+
+# unwound: of each heap block, whether the context of the last access of its thread is the path that
+# Valgrind found by unwinding, with recursion folded: prints how many are, and those that are not.
+unwound() {
+    cf-cat --csv --table stack --columns stack,parent,pc t.cf >nodes.csv
+    cf-cat --csv --table object --columns time,pid,tid,op,stack t.cf >objects.csv
+    cf-cat --csv --columns time,pid,tid,stack t.cf >accesses.csv
+    awk -F , '
+        function path(node, fold,    text, n, i, k, kept, pcs) {
+            for (n = 0; node; node = parent[node]) pcs[++n] = pc[node]
+            for (kept = 0; n; n--) {
+                for (k = 1; k <= kept && list[k] != pcs[n]; k++) ;
+                if (!fold || k > kept) list[++kept] = pcs[n]; else kept = k
+            }
+            for (i = 1; i <= kept; i++) text = text " " list[i]
+            return text
+        }
+        FNR == 1 { file++; next }
+        file == 1 { parent[$1] = $2; pc[$1] = $3 }
+        file == 2 && $4 == "alloc" {
+            thread = $2 "," $3
+            at[thread, ++blocks[thread]] = $1
+            stack[thread, blocks[thread]] = $5
+        }
+        file == 3 {
+            thread = $2 "," $3
+            for (i = next_[thread] + 1; i <= blocks[thread] && at[thread, i] <= $1; i++) {
+                next_[thread] = i
+                if (!(thread in last)) continue # what a child has of its parent
+                want = path(stack[thread, i], 1)
+                got = path(last[thread], 0)
+                if (want == got) good++
+                else if (bad++ < 5) print "at " at[thread, i] ":" got ", unwound" want
+            }
+            last[thread] = $4
+        }
+        END { print good + 0 " as unwound, " bad + 0 " not" }' nodes.csv objects.csv accesses.csv
+}
+
+@test "contexts are those that Valgrind unwinds: recursion, longjmp, exceptions, qsort, threads, children" {
+    for mode in recursion longjmp exception pointers threads fork plugin; do
+        (cd "$P" && cf-capture-trace -q --calls --stack-depth 64 -o "$BATS_TEST_TMPDIR/t.cf" ./p $mode)
+        cf-cat --verify t.cf
+        run -0 unwound
+        [[ ${lines[-1]} =~ ^[0-9]+\ as\ unwound,\ 0\ not$ ]] || { echo "$mode: $output"; false; }
+        [ "${lines[-1]%% *}" -ge 20 ]
+    done
+}
+
+@test "those of programs as they come" {
+    cf-capture-trace -q --calls --stack-depth 64 -o t.cf --command-output out -- \
+        sh -c "sort -r '$ROOT/README.md' | awk '{ n[\$1]++ } END { for (i in n) print i, n[i] }'"
+    cf-cat --verify t.cf
+    run -0 unwound
+    # where unwinding fails, in code without unwind tables, or at a stack deeper than 64
+    [[ ${lines[-1]} =~ ^([0-9]+)\ as\ unwound,\ ([0-9]+)\ not$ ]]
+    [ "${BASH_REMATCH[1]}" -gt 300 ]
+    [ "${BASH_REMATCH[2]}" -le $((BASH_REMATCH[1] / 100)) ]
+}
+
+@test "without --calls there is no such column, and nothing else is different" {
+    cf-capture-trace -q -o plain.cf "$P/p" recursion
+    record recursion
+    run -0 cf-cat --csv plain.cf
+    [[ ${lines[0]} != *stack* ]]
+    run ! grep -q depth <(cf-cat --info plain.cf)
+    cf-cat --info t.cf | grep -F 'stack: {depth: 65534}'
+    # Valgrind leaves out loads whose value nobody uses, and knows of more such in longer superblocks
+    for file in plain t; do
+        cf-cat --csv --columns op,pc,addr,size $file.cf >$file.csv
+        grep -c ^load $file.csv >$file.loads
+        grep ^store $file.csv | cut -d , -f 1,2,4 | cmp - <(grep ^store plain.csv | cut -d , -f 1,2,4)
+    done
+    [ $(($(cat t.loads) - $(cat plain.loads))) -ge 0 ]
+    [ $(($(cat t.loads) - $(cat plain.loads))) -lt $(($(cat t.loads) / 10000)) ]
+}
+
+@test "--calls=DEPTH: the outermost calls, and one node for what is beyond" {
+    cf-capture-trace -q --calls=3 --stack-depth 0 -o t.cf "$P/p" recursion
+    cf-cat --verify t.cf
+    cf-cat --info t.cf | grep -F 'stack: {depth: 3}'
+    cf-cat --csv --table stack --columns stack,parent,pc t.cf | awk -F , '
+        NR > 1 { depth[$1] = depth[$2] + 1; if (depth[$1] > most) most = depth[$1]
+                 if (($3 == "0x0") != (depth[$1] == 4)) wrong = 1; n += $3 == "0x0" }
+        END { exit !(most == 4 && n > 0 && !wrong) }'
+    for bad in 0 x 65535 -1; do
+        run cf-capture-trace --calls=$bad -o bad.cf true
+        [ "$status" -eq 2 ]
+        [ ! -e bad.cf ]
+    done
+}
+
+@test "a part of a recording, and recordings merged, have the nodes that they need" {
+    record fork
+    cf-cat --slice 3000000-3100000 -o part.cf t.cf
+    cf-cat --verify part.cf
+    cf-merge --renumber -o both.cf t.cf t.cf
+    cf-cat --verify both.cf
+    cat t.cf part.cf >two.cf
+    cf-cat --verify two.cf
+    record threads
+    cf-merge --interleave --cores 2 -o side.cf t.cf
+    cf-cat --verify side.cf
+    cf-select --op store -o stores.cf side.cf
+    cf-cat --verify stores.cf
+}
