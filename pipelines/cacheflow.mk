@@ -2,22 +2,26 @@
 #
 # Snapshots: regenerates the figures and tables of "Observing the Invisible", section 7, on this
 # machine. Programs are recorded with every access that they make; the recordings run through the
-# model of a Tegra X1, which writes what a shutter would have read there.
+# model of a Tegra X1, which writes what a shutter would have read there. Or, with DEVICE, on a
+# board whose cache the kernel module reads (cacheflow-board.mk).
 #
-#   make -j2 -f pipelines/cacheflow.mk                  all of it, in build/cacheflow: four minutes
+#   make -j2 -f pipelines/cacheflow.mk                  all of it, in build/cacheflow: five minutes
 #   make -f pipelines/cacheflow.mk build/cacheflow/fig4.png         one of them
+#   make -f pipelines/cacheflow.mk DEVICE=/dev/cacheflow PROGRAMS="gzip a b c" COMMAND_a='./a -x'
 #
-#   fig4, fig5   SYNTH, lines of each page: flush mode, transparent mode
-#   fig6         fig4 on an Odroid XU4, whose second level has the same geometry
-#   fig7, fig8   two real programs in flush mode: sort, a compiler
-#   fig9         lines of four programs that take turns on one processor
+#   fig4, fig5   SYNTH, lines of each page: flush mode; transparent mode, after BOMB filled the cache
+#   fig6         fig4 on another board, a Raspberry Pi 4: its second level is half as large, and in
+#                the same 2 ms its slower clock ticks less often. (The paper's Odroid XU4 has a
+#                second level of the Tegra's geometry, of which a model says what it says of that.)
+#   fig7, fig8   two real programs in flush mode: the second and the last of PROGRAMS
+#   fig9         lines of the programs that take turns on one processor
 #   fig10        the same by fixed priority; fig11: on three processors
-#   fig12        active and reused sets of the four and BOMB
+#   fig12        active and reused sets of the programs and BOMB, each alone
 #   fig13        how many of 16 lines of a set survive 1 to 8 rounds over them
 #   fig14        which way a new line takes; policies.csv: which policy predicts that
 #   table2       what changes between two snapshots back to back
 #   table3       slowdown of each by each, the two metrics that predict it, and their correlation
-#   schedules    cycles of the four programs under the schedules of fig9 to fig11
+#   schedules    cycles of the programs under the schedules of fig9 to fig11
 #
 # Each is a .csv, a figure also a .png; table3 is a .txt too.
 #
@@ -25,34 +29,43 @@
 # (Table 2 has both: here transparent snapshots change nothing, and a flush changes what was there);
 # how much slower stores are than loads (time counts instructions); other processes and the kernel.
 # The paper's programs (SD-VBS) are not in Debian: gzip, sort, sqlite3 and a compiler stand in.
+# They run for some 10 ms where the paper's take seconds, and touch less: so in figures 9 to 12 and
+# table3, which are about programs that compete, the second level has 512 KiB.
 #
+# PROGRAMS     names; of one that is not among the four, COMMAND_name is its command line [its name]
 # OUT          where results go                                     [build/cacheflow]
 # BIN          where the programs are                               [build/bin]
-# MACHINE      the model                                            [tegra-x1]
+# MACHINE      the model, one of formats/machines                   [tegra-x1]
+# MACHINE6     that of fig6                                         [raspberry-pi-4]
+# L2           second level of the model where programs compete     [512KiB]
 # LIMIT        accesses to record of a real program                 [15000000]
 # TIME         instructions of each that the experiments take       [20000000]
-# PERIOD       instructions from snapshot to snapshot of programs   [500000]
-# SLICE        of fair scheduling, in instructions                  [1500000]
+# PERIOD       instructions from snapshot to snapshot of programs   [1000000]
+# SLICE        of fair scheduling, in instructions                  [400000]
 # TEXT, ROWS, UNIT   what they work on: lines to compress and to sort, rows of the
-#              database, source to compile                          [60000, 8000, filters/cf-merge.c]
+#              database, source to compile                          [60000, 12000, filters/cf-merge.c]
 # SYNTH_BYTES, SYNTH_PERIOD  a buffer of SYNTH; between snapshots   [524288, 32768]
+# FILL         how often BOMB reads its buffer before SYNTH          [2]
 # REPL_SETS, REPL_TIMES      experiments of fig13, of fig14         [1000, 2000]
-# LATENCY      cycles beyond a hit in the first level, of the second level and of memory: not
-#              stated for this chip, chosen                         [17 176]
+# LATENCY      cycles beyond a hit in the first level, of the second level and of memory
+#                                                                   [17 176]
 # PICTURES     0: CSV only, for which gnuplot is not needed         [1]
 
 B            ?= build
 OUT          ?= $(B)/cacheflow
 BIN          ?= $(B)/bin
 MACHINE      ?= tegra-x1
+MACHINE6     ?= raspberry-pi-4
+L2           ?= 512KiB
 LIMIT        ?= 15000000
 TIME         ?= 20000000
 TEXT         ?= 60000
-ROWS         ?= 8000
-PERIOD       ?= 500000
-SLICE        ?= 1500000
+ROWS         ?= 12000
+PERIOD       ?= 1000000
+SLICE        ?= 400000
 SYNTH_BYTES  ?= 524288
 SYNTH_PERIOD ?= 32768
+FILL         ?= 2
 REPL_SETS    ?= 1000
 REPL_TIMES   ?= 2000
 LATENCY      ?= 17 176
@@ -65,10 +78,17 @@ UNIT         ?= $(SCRIPTS)../filters/cf-merge.c
 SHELL       := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 export PATH := $(abspath $(BIN)):$(PATH)
+export LC_ALL := C
 
-PROGRAMS := gzip sort sqlite3 cc1
+PROGRAMS ?= gzip sort sqlite3 cc1
 FIGURES  := 4 5 6 7 8 9 10 11 12 13 14
-RESULTS  := $(FIGURES:%=fig%.csv) table2.csv table3.csv table3.txt correlation.csv policies.csv schedules.csv
+RESULTS  := $(FIGURES:%=fig%.csv) policies.csv schedules.csv
+TABLES   := table2.csv table3.csv table3.txt correlation.csv
+ifneq ($(DEVICE),)
+FIGURES  := 4 5 7 8 9 10 11 12
+RESULTS  := $(FIGURES:%=fig%.csv)
+endif
+RESULTS  += $(TABLES)
 IMAGES   := $(if $(filter-out 0,$(PICTURES)),$(FIGURES:%=fig%.png))
 
 all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
@@ -79,22 +99,23 @@ all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 png  = $(if $(filter-out 0,$(PICTURES)),--picture $(@:.csv=.png))
+# One program has one colour in all of them.
+ALL   := $(PROGRAMS) bomb
+comma := ,
+empty :=
+named  = --colours $(subst $(empty) ,$(comma),$(ALL)) $(png) --title '$(1)'
 draw = gnuplot -e "dir='$(SCRIPTS)'; name='$(MACHINE)'; data='$<'; out='$@.tmp'" $(SCRIPTS)$(1) && $(done)
 
 # ---- programs and their recordings ----
 
 # Instruction fetches too: the second level holds code as well. What a program prints is dropped.
 record = cf-capture trace -q -i -o $@ --command-output /dev/null
+# of names without a rule below, which are given on the command line
+command = $(or $(COMMAND_$(1)),$(1))
 
 $(OUT)/%: $(SOURCE)/%.c $(SOURCE)/kernel.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -o $@ $<
-
-$(OUT)/synth.cf: $(OUT)/synth
-	$(record) -- $< $(SYNTH_BYTES)
-
-$(OUT)/bomb.cf: $(OUT)/bomb
-	$(record) -n $(LIMIT) -- $<
 
 # Lines of words, which are as random on every machine.
 RANDOM_AWK := function any(n) { s = s * 16807 % 2147483647; return int(n * s / 2147483647) }
@@ -111,28 +132,46 @@ $(OUT)/script.sql:
 	    for (i = 0; i < $(ROWS); i++) print "insert into t values(" i "," q "name " any(100000) q "," any(1000) ");"; \
 	    print "commit;\ncreate index i on t(c);"; \
 	    print "select c, count(*), avg(a) from t group by c order by 2 desc limit 5;"; \
-	    print "select sum(x.a) from t x join t y on x.c = y.c where x.a < 4000;"; \
+	    print "select sum(y.c) from t x join t y on y.a = (x.a * 7919) % $(ROWS);"; \
 	    print "select b from t order by b limit 5;" }' $(to)
 
 $(OUT)/unit.i: $(UNIT)
 	@mkdir -p $(@D)
 	$(CC) -E -D_GNU_SOURCE -I$(SCRIPTS).. $< $(to)
 
-$(OUT)/gzip.cf: $(OUT)/text.txt
-	$(record) -n $(LIMIT) -- gzip -9 -c $<
+COMMAND_gzip    ?= gzip -9 -c $(OUT)/text.txt
+COMMAND_sort    ?= sort --parallel=1 -S 16M $(OUT)/text.txt
+COMMAND_sqlite3 ?= sqlite3 :memory: '.read $(OUT)/script.sql'
+COMMAND_cc1     ?= $$(gcc -print-prog-name=cc1) -quiet -O2 -o /dev/null $(OUT)/unit.i
+COMMAND_bomb    ?= $(OUT)/bomb
+INPUTS          := $(OUT)/text.txt $(OUT)/script.sql $(OUT)/unit.i
 
-$(OUT)/sort.cf: $(OUT)/text.txt
-	LC_ALL=C $(record) -n $(LIMIT) -- sort --parallel=1 -S 16M $<
+ifneq ($(DEVICE),)
+include $(SCRIPTS)cacheflow-board.mk
+else
 
-$(OUT)/sqlite3.cf: $(OUT)/script.sql
-	$(record) -n $(LIMIT) -- sqlite3 :memory: ".read $<"
+$(PROGRAMS:%=$(OUT)/%.cf): $(OUT)/%.cf: $(INPUTS)
+	$(record) -n $(LIMIT) -- $(call command,$*)
 
-$(OUT)/cc1.cf: $(OUT)/unit.i
-	$(record) -n $(LIMIT) -- $$(gcc -print-prog-name=cc1) -quiet -O2 -o /dev/null $<
+$(OUT)/synth.cf: $(OUT)/synth
+	$(record) -- $< $(SYNTH_BYTES)
+
+$(OUT)/bomb.cf: $(OUT)/bomb
+	$(record) -n $(LIMIT) -- $<
+
+# BOMB, only as long as it takes to fill the cache.
+$(OUT)/fill.cf: $(OUT)/bomb
+	$(record) -- $< 2621440 $(FILL)
+
+# The same with a smaller second level.
+MODEL := $(OUT)/$(MACHINE).yaml
+$(MODEL): $(SCRIPTS)../formats/machines/$(MACHINE).yaml
+	@mkdir -p $(@D)
+	sed 's/^\(name: .*\)/\1, second level of $(L2)/; s/\(name: L2,.* size: \)[^,]*/\1$(L2)/' $< $(to)
 
 # Heat maps, sets and clashes take the same time of each program.
 $(OUT)/%.cut.cf: $(OUT)/%.cf
-	cf-select -q --time -$(TIME) -o $@ $<
+	cf-select -q --time -$$(($(TIME) - 1)) -o $@ $<
 
 # ---- heat maps ----
 
@@ -145,17 +184,22 @@ four      = -n 4 --picture-size 1200x500
 $(OUT)/fig4.csv: $(OUT)/synth.cf
 	$(call snapshots,$(SYNTH_PERIOD)) --flush $< | $(call heat,$(four))
 
-$(OUT)/fig5.csv: $(OUT)/synth.cf
-	$(call snapshots,$(SYNTH_PERIOD)) $< | $(call heat,$(four))
+# SYNTH alone is shown, the second of the two processes, and as in the paper its buffers.
+$(OUT)/fig5.csv: $(OUT)/fill.cf $(OUT)/synth.cf
+	cf-merge -q --schedule fifo $^ | $(call snapshots,$(SYNTH_PERIOD)) | cf-resolve -q | \
+	    cf-select -q --pid $$((10000000 + $$(cf-cat -q --csv --table task --columns pid $(OUT)/synth.cf | sed -n 2p))) | \
+	    cf-heatmap -q --table line --csv -n 1 --picture-size 1200x500 --scale linear $(png) $(to)
 
+clock = $(shell sed -n 's/^clock_hz: *//p' $(SCRIPTS)../formats/machines/$(1).yaml)
 $(OUT)/fig6.csv: $(OUT)/synth.cf
-	$(call snapshots,$(SYNTH_PERIOD),odroid-xu4) --flush $< | $(call heat,$(four))
+	$(call snapshots,$$(($(SYNTH_PERIOD) * $(call clock,$(MACHINE6)) / $(call clock,$(MACHINE)))),$(MACHINE6)) --flush $< | \
+	    $(call heat,$(four))
 
-$(OUT)/fig7.csv: $(OUT)/sort.cut.cf
-	$(call snapshots,$$(($(PERIOD) / 4))) --flush $< | $(call heat)
+$(OUT)/fig7.csv: $(OUT)/$(word 2,$(PROGRAMS)).cut.cf
+	$(call snapshots,$$(($(PERIOD) / 8))) --flush $< | $(call heat)
 
-$(OUT)/fig8.csv: $(OUT)/cc1.cut.cf
-	$(call snapshots,$$(($(PERIOD) / 4))) --flush $< | $(call heat)
+$(OUT)/fig8.csv: $(OUT)/$(lastword $(PROGRAMS)).cut.cf
+	$(call snapshots,$$(($(PERIOD) / 8))) --flush $< | $(call heat)
 
 # ---- who occupies the cache ----
 
@@ -164,25 +208,25 @@ RUNS := $(PROGRAMS:%=$(OUT)/%.cf)
 fair1 := --schedule fair:$(SLICE)
 fifo1 := --schedule fifo
 fifo3 := --schedule fifo --cores 3
-occupancy = cf-merge -q $(1) $(RUNS) | $(call snapshots,$(PERIOD)) --flush | \
-            cf-occupancy -q --csv $(png) $(to)
+occupancy = cf-merge -q $(1) $(RUNS) | $(call snapshots,$(PERIOD),$(MODEL)) --flush | \
+            cf-occupancy -q --csv $(call named,Occupancy: $(2)) $(to)
 
-$(OUT)/fig9.csv: $(RUNS)
-	$(call occupancy,$(fair1))
+$(OUT)/fig9.csv: $(RUNS) $(MODEL)
+	$(call occupancy,$(fair1),fair turns on one processor)
 
-$(OUT)/fig10.csv: $(RUNS)
-	$(call occupancy,$(fifo1))
+$(OUT)/fig10.csv: $(RUNS) $(MODEL)
+	$(call occupancy,$(fifo1),fixed priorities on one processor)
 
-$(OUT)/fig11.csv: $(RUNS)
-	$(call occupancy,$(fifo3))
+$(OUT)/fig11.csv: $(RUNS) $(MODEL)
+	$(call occupancy,$(fifo3),fixed priorities on three processors)
 
 # Cycles: an instruction takes one, and what the second level and memory serve takes more.
-costs = cf-cache -q -m $(MACHINE) | cf-latency -q -m $(MACHINE) --latency L1I=0 --latency L1D=0 \
+costs = cf-cache -q -m $(MODEL) | cf-latency -q -m $(MODEL) --latency L1I=0 --latency L1D=0 \
         --latency L2=$(word 1,$(LATENCY)) --latency memory=$(word 2,$(LATENCY))
 # instructions of a recording
 instructions = $$(cf-cat --info $(1) | sed -n 's/.*"access": .* last: \([0-9]*\),.*/\1/p')
 
-$(OUT)/schedules.csv: $(RUNS)
+$(OUT)/schedules.csv: $(RUNS) $(MODEL)
 	(echo schedule,instructions,stall_cycles,cycles; \
 	n=0; for f in $(RUNS); do n=$$((n + $(call instructions,$$f))); done; \
 	for s in '$(fair1)' '$(fifo1)' '$(fifo3)'; do \
@@ -192,13 +236,8 @@ $(OUT)/schedules.csv: $(RUNS)
 
 # ---- sets, and programs that clash ----
 
-ALL := $(PROGRAMS) bomb
-
-$(OUT)/%.alone.cf: $(OUT)/%.cut.cf
-	$(call snapshots,$(PERIOD)) --flush -o $@ $<
-
-$(OUT)/fig12.csv: $(ALL:%=$(OUT)/%.alone.cf)
-	cf-sets -q $(png) $^ $(to)
+$(OUT)/%.alone.cf: $(OUT)/%.cut.cf $(MODEL)
+	$(call snapshots,$(PERIOD),$(MODEL)) --flush -o $@ $<
 
 # Cycles of each of two programs that run side by side on a processor each, and of each alone. Those
 # of the second input are the processes from 10,000,000 on.
@@ -207,12 +246,12 @@ cycles = cf-rank -q --csv --by process --value cost --op load,store,ifetch | \
              NR > 1 { if ($$2 < 10000000) a += $$4; else b += $$4 } \
              END { print first "," second "," na + a; if (second != "" && second != first) print second "," first "," nb + b }'
 define pair
-$(OUT)/pairs/$(1)+$(2).csv: $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf
+$(OUT)/pairs/$(1)+$(2).csv: $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf $(MODEL)
 	@mkdir -p $$(@D)
 	cf-merge -q --schedule fifo --cores 2 $(OUT)/$(1).cut.cf $(OUT)/$(2).cut.cf | $$(costs) | $$(call cycles,$(1),$(2)) $$(to)
 endef
 define alone
-$(OUT)/pairs/$(1).csv: $(OUT)/$(1).cut.cf
+$(OUT)/pairs/$(1).csv: $(OUT)/$(1).cut.cf $(MODEL)
 	@mkdir -p $$(@D)
 	cf-cat -q $$< | $$(costs) | $$(call cycles,$(1)) $$(to)
 endef
@@ -227,13 +266,6 @@ $(OUT)/slowdown.csv: $(ALL:%=$(OUT)/pairs/%.csv) $(PAIRS:%=$(OUT)/pairs/%.csv)
 	awk -F, 'BEGIN { print "observed,interfering,slowdown" } $$2 == "" { alone[$$1] = $$3; next } \
 	    $$1 != "bomb" { printf "%s,%s,%.4f\n", $$1, $$2, $$3 / alone[$$1] }' $^ $(to)
 
-CLASH = cf-clash -q --slowdown $< $(foreach p,$(ALL),$p=$(OUT)/$p.alone.cf)
-table3.csv := --csv
-table3.txt := --table
-correlation.csv := --correlation --csv
-$(addprefix $(OUT)/,table3.csv table3.txt correlation.csv): $(OUT)/slowdown.csv $(ALL:%=$(OUT)/%.alone.cf)
-	$(CLASH) $($(@F)) $(to)
-
 # Two snapshots back to back: the second one comes as soon as the program has gone on for a moment.
 LEAD := $(shell echo $$(($(TIME) / 2)))
 $(OUT)/table2.csv: $(ALL:%=$(OUT)/%.cut.cf)
@@ -246,7 +278,7 @@ $(OUT)/table2.csv: $(ALL:%=$(OUT)/%.cut.cf)
 # Huge pages, so that lines a way apart are in one set; only the accesses to the lines of REPL.
 REGION  := 0x40000000-0x405fffff
 LINES   := 0x40000000-0x401fffff
-HUGE    := --page 2MiB --frames sequential
+HUGE    := --page-size 2MiB --frames sequential
 ROUNDS  := 1 2 3 4 5 6 7 8
 NEVER   := 1000000000000
 
@@ -277,10 +309,24 @@ $(OUT)/fig13.png: $(OUT)/fig13.csv
 $(OUT)/fig14.png: $(OUT)/fig14.csv
 	$(call draw,ways.gp)
 
+endif
+
+# ---- of both, models and boards ----
+
+$(OUT)/fig12.csv: $(ALL:%=$(OUT)/%.alone.cf)
+	cf-sets -q $(call named,Active and reused sets) $^ $(to)
+
+CLASH = cf-clash -q --slowdown $< $(foreach p,$(ALL),$p=$(OUT)/$p.alone.cf)
+table3.csv := --csv
+table3.txt := --term
+correlation.csv := --correlation --csv
+$(addprefix $(OUT)/,table3.csv table3.txt correlation.csv): $(OUT)/slowdown.csv $(ALL:%=$(OUT)/%.alone.cf)
+	$(CLASH) $($(@F)) $(to)
+
 # These are made with their table; one that is missing is made again with it. (By a name of its own,
 # or `make -n` would run the line.)
 again = $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST))
-$(foreach n,4 5 6 7 8 9 10 11 12,$(OUT)/fig$n.png): %.png: %.csv
+$(foreach n,$(filter-out 13 14,$(FIGURES)),$(OUT)/fig$n.png): %.png: %.csv
 	@[ -e $@ ] || { rm $< && $(again) $<; }
 
 .SECONDARY:

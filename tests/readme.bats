@@ -51,6 +51,7 @@ works() {
     while IFS= read -r line <&9; do
         case $line in
         make*) continue ;; # below
+        sudo* | *tx1.cf*) continue ;; # a board: suites kmod-*, cf-capture-snapshot and cacheflow
         esac
         works "$line"
         n=$((n + 1))
