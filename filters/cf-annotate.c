@@ -165,6 +165,9 @@ static void remarks(const struct annotate *a)
 {
     const struct options *o = &a->o;
 
+    if (!o->files && !o->functions && !a->files && a->sum[UNKNOWN][0])
+        cf_warn(a->tool,
+                "no access is of a known source line: compile with -g, and see cf-resolve(1)");
     if ((o->files || o->functions) && !a->files && !a->tool->quiet)
         cf_warn(a->tool, "nothing was counted in a %s of that name: 'cf-rank --by %s' lists them",
                 o->files ? "file" : "function", o->files ? "source" : "function");

@@ -454,6 +454,11 @@ END
     run --separate-stderr cf-annotate plain.cf
     [[ $status == 1 && -z $output ]]
     has "has no column 'source': first run the stream through cf-resolve" "$stderr"
+    printf '%s\n' time,source 1, 2, | at none.cf
+    run -0 --separate-stderr cf-annotate none.cf
+    is 'file,line,accesses,text
+,,2,'
+    [[ $stderr == "cf-annotate: no access is of a known source line: compile with -g, and see cf-resolve(1)" ]]
     printf '%s\n' time,source 1,a.c:1 | at in.cf
     run -1 --separate-stderr cf-annotate --value misses in.cf
     has 'the accesses have none of the columns class, hit and level' "$stderr"
