@@ -220,7 +220,10 @@ END
     [[ ! -s err ]]
     cd n
     [[ $(text ../../plain.cf) == 'n/x.c,1,1,int here;' ]]
-    cd ../..
+    # one of that name in a directory of another name is another one
+    cd ../../other
+    [[ $(text ../plain.cf) == n/x.c,1,1, ]]
+    cd ..
     [[ $(text stated.cf) == 'n/x.c,1,1,int there;' ]]
     # what the user says comes first
     [[ $(text --source-dir here stated.cf) == 'n/x.c,1,1,int here;' ]]
@@ -313,6 +316,14 @@ n/x.c,1,1,'
     [[ -z $stderr ]]
     touch -d @1700000250 n/x.c
     run --separate-stderr cf-annotate --file x.c r.cf
+    has "$T/n/x.c: newer than the recording: its lines may have moved since" "$stderr"
+    # of two recordings the first, wherever it stands
+    SOURCE_DATE_EPOCH=1700000300 cf-capture trace --resolve -o later.cf -- ./prog 2>/dev/null
+    run --separate-stderr cf-annotate --file x.c later.cf
+    [[ -z $stderr ]]
+    cat later.cf r.cf >both.cf
+    run --separate-stderr cf-annotate --file x.c both.cf
+    has 'n/x.c,4,4,'
     has "$T/n/x.c: newer than the recording: its lines may have moved since" "$stderr"
 }
 
@@ -488,4 +499,19 @@ a.c,2,2,1,'
     [[ $(grep -v 'not found' <<<"$stderr") == "$(sed 's/^cf-rank/cf-annotate/' said)" && -s said ]]
     run --separate-stderr cf-annotate both.cf
     [[ $(grep -v 'not found' <<<"$stderr") == "$(sed 's/^cf-rank/cf-annotate/' said)" ]]
+}
+
+@test "of many files that are not what was compiled, ten are named and the rest counted" {
+    mkdir n
+    local i
+    for i in {10..22}; do
+        echo 'int x;' >"n/$i.c"
+        echo "n/$i.c,$T/n/$i.c,1000" >>files
+    done
+    (echo source,label,built && cat files) >files.csv
+    (echo time,source && for i in {10..22}; do echo "$i,n/$i.c:1"; done) | at many.cf --with file=files.csv
+    cf-annotate --html page.html many.cf 2>err >out
+    [[ $(grep -c 'int x;' out) == 13 && $(grep -c 'newer than the program' err) == 10 ]]
+    grep -qx 'cf-annotate: 3 more files are not what was compiled, or not known' err
+    [[ $(wc -l <err) == 11 ]]
 }

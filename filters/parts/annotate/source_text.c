@@ -125,7 +125,6 @@ static int read_file(struct text *t, int fd)
         if (n > 0)
             take(t, piece, (size_t)n);
         done += n > 0 ? (uint64_t)n : 0;
-        (void)is_near(t); /* drops what is behind us */
     }
     if (n == 0 && t->begun)
         end_line(t);
