@@ -30,6 +30,8 @@ static const char usage[] =
     "  -a, --add LIST       which columns, comma-separated, of: region page object site symbol\n"
     "                       function source  [all that the stream has the tables for]\n"
     "  -p, --page-size N    bytes in a page, a power of two  [4096]\n"
+    "      --physical[=OFFSET]  mappings are found by physical address plus OFFSET, and whose\n"
+    "                       they are, as without an MMU or where it maps all alike  [0]\n"
     "      --site-depth N   functions in an allocation site, with its callers  [1]\n"
     "      --skip NAME      never an allocation site: name the caller instead; may be repeated\n"
     "      --path-parts N   components of a source path to show, 0 for all  [2]\n"
@@ -63,7 +65,7 @@ static void process(struct state *s)
         {CF_ACCESS, CF_TIME},   {CF_ACCESS, CF_PID},   {CF_ACCESS, CF_OP},
         {CF_ACCESS, CF_ADDR},   {CF_ACCESS, CF_PC},    {CF_SNAPSHOT, CF_SNAP},
         {CF_SNAPSHOT, CF_TIME}, {CF_LINE, CF_SNAP},    {CF_LINE, CF_ADDR},
-        {CF_LINE, CF_PID},
+        {CF_LINE, CF_PID},      {CF_LINE, CF_PHYS},    {CF_ACCESS, CF_PHYS},
     };
     struct cf_frame *f;
 
@@ -169,6 +171,16 @@ static void set_add(const struct cf_tool *t, void *options, const char *option, 
             1u << cf_parse_word(t, option, word, "region page object site symbol function source");
 }
 
+/* Of 64 bits with or without a sign: from physical to virtual addresses. */
+static void set_physical(const struct cf_tool *t, void *options, const char *option, char *text)
+{
+    struct options *o = options;
+    const int minus = text && *text == '-';
+
+    o->offset = text ? cf_parse_u64(t, option, text + minus, 0, UINT64_MAX) : 0;
+    o->offset = minus ? -o->offset : o->offset;
+}
+
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
     static char debug_dir[PATH_MAX];
@@ -176,6 +188,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     const char **skip = cf_need(t, calloc((size_t)argc + 1, sizeof *skip));
     const struct cf_option table[] = {
         {"add", 'a', CF_CALL(set_add, o)},
+        {"physical", 0, CF_CALL(set_physical, o), .given = &o->physical, .may_lack = 1},
         {"page-size", 'p', CF_POWER(&o->page_size, 1, UINT64_MAX)},
         {"site-depth", 0, CF_NUMBER(&o->places.depth, 1, 256)},
         {"skip", 0, CF_TEXTS(skip, &o->places.skips, (unsigned)argc)},
@@ -228,6 +241,8 @@ int main(int argc, char **argv)
     s.page_shift = (unsigned)__builtin_ctzll(o.page_size);
     for (int k = 0; k < ADDED; k++)
         s.column[k] = cf_column_room(&tool, sizeof *s.column[k]);
+    s.place = cf_column_room(&tool, sizeof *s.place);
+    s.owner = cf_column_room(&tool, sizeof *s.owner);
     s.in = cf_tool_reader(&tool, argv + optind, argc - optind);
     s.out = o.recording ? cf_tool_recording(&tool, o.output) : cf_tool_writer(&tool, o.output);
     if (timeline_begin(&s.t, s.out, &o.where, &o.places) < 0)

@@ -1389,3 +1389,45 @@ two_programs() {
     cf-cat --verify whole.cf
     [[ ! -e whole.cf.partial ]]
 }
+
+# A system without address translation: two tasks and the kernel in one memory map.
+flat() {
+    printf '%s\n' "$maps_header" "0,7,map,0x1000,0x3000,0,3,[control]" "0,9,map,0x8000,0xa000,0,3,[logger]" \
+        "0,0,map,0x100000,0x101000,0,5,[kernel]" "20,9,unmap,0x9000,0xa000,0,0," "20,11,map,0x9000,0xa000,0,3,[late]" >flat.maps
+    printf 'snapshot,time\n1,10\n2,30\n' >flat.snapshots
+    printf 'snapshot,set,way,phys\n1,0,0,0x1040\n1,1,0,0x2000\n1,2,0,0x9000\n1,3,0,0x100000\n1,4,0,0x5000\n2,2,0,0x9000\n' |
+        stream flat.cf -t line --clock ticks --with map=flat.maps --with snapshot=flat.snapshots
+}
+
+@test "--physical: without address translation, lines belong to whose memory they are in" {
+    flat
+    run -0 cf-resolve -q --physical -o resolved.cf flat.cf
+    run -0 cf-cat --csv --table line --columns snapshot,pid,phys,region,page resolved.cf
+    is 'snapshot,pid,phys,region,page
+1,7,0x1040,[control],0
+1,7,0x2000,[control],1
+1,9,0x9000,[logger],1
+1,0,0x100000,[kernel],0
+1,0,0x5000,,0
+2,11,0x9000,[late],0'
+    # without it nothing says so
+    cf-resolve -q flat.cf | cf-cat --csv --table line >plain
+    run ! grep -F control plain
+    # whose memory it is, counted
+    cf-occupancy -q --csv --lines 16 resolved.cf | awk -F, '{ print $1, $4, $6 }' >got
+    printf '%s\n' 'snapshot pid lines' '1 7 2' '1 0 2' '1 9 1' '2 11 1' | sort | same - <(sort got)
+}
+
+@test "--physical=OFFSET: memory that is mapped a constant distance away; what has a process keeps it" {
+    printf '%s\n' "$maps_header" "0,7,map,0xc0001000,0xc0003000,0,3,[control]" "0,9,map,0xc0001000,0xc0002000,0,3,[other]" >m.csv
+    printf 'snapshot,phys,pid,addr\n1,0x1040,0,0\n1,0x1040,9,0\n1,0,7,0xc0002040\n1,0x9040,0,0\n' | stream o.cf -t line --with map=m.csv
+    cf-resolve -q --physical=0xc0000000 o.cf | cf-cat --csv --table line --columns pid,region,page >got
+    printf '%s\n' pid,region,page '7,[control],0' '9,[other],0' '7,[control],1' '0,,0' | same - got
+    # the same with a negative distance, of accesses
+    printf '%s\n' "$maps_header" "0,7,map,0x1000,0x3000,0,3,[control]" >m.csv
+    printf 'time,op,addr,phys\n1,load,0x77,0x40001040\n2,store,0x78,0x40002040\n' | stream a.cf --with map=m.csv
+    cf-resolve -q --physical=-0x40000000 a.cf | cf-cat --csv --columns pid,region,page >got
+    printf '%s\n' pid,region,page '7,[control],0' '7,[control],1' | same - got
+    run -2 cf-resolve --physical=x a.cf
+    run -2 cf-resolve --physical=- a.cf
+}

@@ -20,12 +20,40 @@ static unsigned wanted(const struct state *s, const struct cf_frame *f)
     if (add)
         return f->table == CF_LINE ? add & ~code : add;
     if (s->t.has_maps)
-        can |= (cf_u64(f, CF_ADDR) ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
+        can |= (s->places ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
     /* With mappings too: the first allocation may come after the first accesses, or never, and
        a ranking of sites needs the column in every frame. Empty it takes no room. */
-    if ((s->t.has_maps || s->t.has_objects) && cf_u64(f, CF_ADDR))
+    if ((s->t.has_maps || s->t.has_objects) && s->places)
         can |= 1 << OBJECT | 1 << SITE;
     return can;
+}
+
+/* ---- addresses, and whose they are ---- */
+
+/* Where each row's address lies in its mappings: column addr, or with --physical column phys and
+   the offset, but where only addr is known. NULL: not known of any row. */
+static const uint64_t *places_of(struct state *s, const struct cf_frame *f)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR), *phys = cf_u64(f, CF_PHYS);
+
+    if (!s->o->physical || !phys)
+        return addr;
+    for (uint32_t i = 0; i < f->rows; i++)
+        s->place[i] = !phys[i] && addr && addr[i] ? addr[i] : phys[i] + s->o->offset;
+    return s->place;
+}
+
+/* The process whose mappings hold an address: of several the one with the smallest number, 0 where
+   there is none. */
+static uint32_t owner_of(const struct world *w, uint64_t addr)
+{
+    uint32_t owner = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        if (w->space[i]->maps && cf_intervals_overlap(w->space[i]->maps->set, addr, addr) &&
+            (!owner || w->space[i]->pid < owner))
+            owner = w->space[i]->pid;
+    return owner;
 }
 
 static void clear_run(struct state *s, uint32_t from, uint32_t count)
@@ -105,7 +133,7 @@ static void find_objects(struct state *s, struct space *space, const uint64_t *a
 static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
                         struct space *space, uint32_t from, uint32_t end)
 {
-    const uint64_t *addr = cf_u64(f, CF_ADDR), *pc = cf_u64(f, CF_PC);
+    const uint64_t *addr = s->places, *pc = cf_u64(f, CF_PC);
     const uint8_t *op = cf_u8(f, CF_OP);
 
     if (!space) {
@@ -126,6 +154,27 @@ static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
         if (p && add & (1 << FUNCTION | 1 << SOURCE))
             places_find_many(s->t.places, space, p, n, s->column[FUNCTION] + i,
                              s->column[SOURCE] + i);
+    }
+}
+
+/* Rows of one process at one time. With --physical those without one are of whose mappings hold
+   them. */
+static void resolve_rows(struct state *s, const struct cf_frame *f, unsigned add,
+                         const struct world *w, uint32_t pid, uint32_t from, uint32_t end)
+{
+    if (!s->o->physical || pid || !s->places) {
+        for (uint32_t i = from; s->o->physical && i < end; i++)
+            s->owner[i] = pid;
+        resolve_run(s, f, add, world_space(w, pid), from, end);
+        return;
+    }
+    for (uint32_t i = from, next; i < end; i = next) {
+        for (next = i; next < end; next++) {
+            s->owner[next] = owner_of(w, s->places[next]);
+            if (s->owner[next] != s->owner[i])
+                break;
+        }
+        resolve_run(s, f, add, world_space(w, s->owner[i]), i, next);
     }
 }
 
@@ -165,8 +214,10 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
         if (late) {
             s->t.odd.late += end - i;
             clear_run(s, i, end - i);
+            for (uint32_t k = i; s->o->physical && k < end; k++)
+                s->owner[k] = pid;
         } else {
-            resolve_run(s, f, add, world_space(&s->t.r.now, pid), i, end);
+            resolve_rows(s, f, add, &s->t.r.now, pid, i, end);
         }
     }
     if (time && time[f->rows - 1] > s->reached)
@@ -209,7 +260,7 @@ static void take_lines(struct state *s, const struct cf_frame *f, unsigned add)
             if ((pids && pids[end] != pid) || (number && number[end] != number[i]))
                 break;
         timeline_advance_lines(&s->t, time);
-        resolve_run(s, f, add, world_space(&s->t.r.lines, pid), i, end);
+        resolve_rows(s, f, add, &s->t.r.lines, pid, i, end);
     }
     s->line_rows += f->rows;
     count_found(s, f, add, s->line_found);
@@ -233,6 +284,7 @@ void columns_take(struct state *s, struct cf_frame *f)
     case CF_OBJECT:
     case CF_ACCESS:
     case CF_LINE:
+        s->places = places_of(s, f);
         add = wanted(s, f);
         if (f->table == CF_OBJECT)
             timeline_take_objects(&s->t, f, &to);
@@ -243,6 +295,8 @@ void columns_take(struct state *s, struct cf_frame *f)
         for (int k = 0; k < ADDED; k++)
             if (add & 1u << k && cf_frame_set(f, added_column[k], s->column[k]) < 0)
                 s->crowded = 1;
+        if (s->o->physical && f->table != CF_OBJECT && cf_frame_set(f, CF_PID, s->owner) < 0)
+            s->crowded = 1;
         return;
     default:
         timeline_take(&s->t, s->in, f);

@@ -21,6 +21,8 @@ struct options {
     int recording; /* the input cannot be made again */
     unsigned add;  /* bits of enum added, 0 = what the input makes possible */
     uint64_t page_size;
+    int physical;    /* look at column phys, */
+    uint64_t offset; /* and add this, which gives the address in its mapping */
     struct where where;
     struct place_options places;
 };
@@ -34,6 +36,9 @@ struct state {
     unsigned page_shift;
     int crowded; /* a frame had no place for a column */
     uint32_t *column[ADDED];
+    uint64_t *place;        /* with --physical, of the rows of a frame: addresses, */
+    uint32_t *owner;        /* and whose they are */
+    const uint64_t *places; /* of the frame at hand: `place` or a column, NULL: none */
     uint32_t slots[CHUNK];
     uint64_t rows, found[ADDED];           /* accesses */
     uint64_t line_rows, line_found[ADDED]; /* lines of snapshots */
