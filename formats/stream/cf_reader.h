@@ -17,7 +17,6 @@ enum {
     OVERDUE_MS = 1000,     /* for what a program holds back while input keeps coming */
     LOST_PROGRAMS = 16,    /* in the chain of a header that stands in for a lost one */
     MAX_STRINGS = 1 << 30, /* bytes for strings, where no others are stated */
-    WANT_TABLES = 64,
     ID_SPACE = 1 << CF_CHAIN_SHIFT,
 };
 

@@ -58,7 +58,6 @@ static void random_trace(enum cf_frame_order order, unsigned shift, const char *
     ok(owned, "%s, pages of %u bytes: frames tell their owners", name, 1u << shift);
     if (order == CF_FRAMES_COLOURED)
         ok(coloured, "%s, pages of %u bytes: frames have the pages' low bits", name, 1u << shift);
-    is_u64(cf_frames_count(f), known, "%s, pages of %u bytes: frames given", name, 1u << shift);
     cf_frames_free(f);
 }
 

@@ -313,8 +313,7 @@ static int against_each_other(const struct set *s, enum ops ops, unsigned cpu)
     }
     for (unsigned k = 0; k < 2; k++)
         for (unsigned i = 0; i < s->m.levels; i++)
-            wrong += (misses ? cf_hierarchy_watch_misses(h[k], i, listen, &told[k][i])
-                             : cf_hierarchy_watch(h[k], i, listen, &told[k][i])) != 0;
+            wrong += cf_hierarchy_watch(h[k], i, listen, &told[k][i], misses) != 0;
     for (unsigned frame = 0; frame < FRAMES; frame++) {
         make_rows(s->o.cores, ops);
         for (unsigned k = 0; k < 2; k++)

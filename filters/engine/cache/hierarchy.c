@@ -305,6 +305,7 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
                                       size_t size)
 {
     struct cf_hierarchy *h = calloc(1, sizeof *h);
+    int bad;
 
     if (!h) {
         no_memory(problem, size, NULL);
@@ -312,29 +313,26 @@ struct cf_hierarchy *cf_hierarchy_new(const struct cf_machine *m,
     }
     h->cores = o->cores ? o->cores : 1;
     h->levels = m->levels;
-    if (h->cores > CF_MAX_CORES || h->levels > CF_MAX_LEVELS) {
-        refuse(problem, size, "at most %d cores and %d levels", CF_MAX_CORES, CF_MAX_LEVELS);
-        free(h);
-        return NULL;
-    }
-    if (make_tiers(h, m, o, problem, size) != 0) {
-        cf_hierarchy_free(h);
-        return NULL;
-    }
-    if (make_runs(h) != 0) {
-        no_memory(problem, size, NULL);
-        cf_hierarchy_free(h);
-        return NULL;
-    }
-    h->pipeline = cf_cpu() != CF_CPU_NONE && simple(h);
+    h->forget = 1;
     h->serial = CF_SIMD_CHOICE(cfh_serial);
     h->serial_rows = CF_SIMD_CHOICE(cfh_serial_rows);
-    if (h->pipeline && h->split && make_apart(h) != 0) {
-        no_memory(problem, size, NULL);
+    if (h->cores > CF_MAX_CORES || h->levels > CF_MAX_LEVELS) {
+        h->levels = 0;
+        bad = refuse(problem, size, "at most %d cores and %d levels", CF_MAX_CORES, CF_MAX_LEVELS);
+    } else {
+        bad = make_tiers(h, m, o, problem, size);
+    }
+    if (!bad && make_runs(h) != 0)
+        bad = no_memory(problem, size, NULL);
+    if (!bad) {
+        h->pipeline = cf_cpu() != CF_CPU_NONE && simple(h);
+        if (h->pipeline && h->split && make_apart(h) != 0)
+            bad = no_memory(problem, size, NULL);
+    }
+    if (bad) {
         cf_hierarchy_free(h);
         return NULL;
     }
-    h->forget = 1;
     return h;
 }
 
@@ -415,13 +413,8 @@ void cfh_watch_flush(struct tier *t)
     w->count = 0;
 }
 
-unsigned cf_hierarchy_first(const struct cf_hierarchy *h, int ifetch)
-{
-    return h->first_depth[ifetch ? KIND_FETCH : KIND_DATA];
-}
-
-static int watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg,
-                 int misses)
+int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg,
+                       int misses)
 {
     struct tier *t = &h->tier[level];
 
@@ -439,15 +432,4 @@ static int watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f,
     t->watch->misses = misses;
     t->watch->count = 0;
     return 0;
-}
-
-int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg)
-{
-    return watch(h, level, f, arg, 0);
-}
-
-int cf_hierarchy_watch_misses(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f,
-                              void *arg)
-{
-    return watch(h, level, f, arg, 1);
 }

@@ -95,10 +95,6 @@ void cf_hierarchy_count(const struct cf_hierarchy *h, unsigned level,
    stores that reached memory. Only loads, stores, ifetches, prefetches and writes are set. */
 void cf_hierarchy_memory(const struct cf_hierarchy *h, struct cf_hierarchy_counts *counts);
 
-/* Depth of the first level that serves loads and stores, or (ifetch != 0) instruction fetches;
-   CF_FROM_MEMORY if there is none. */
-unsigned cf_hierarchy_first(const struct cf_hierarchy *h, int ifetch);
-
 /* ---- contents ---- */
 
 /* How many caches level `level` (index) has; cache k is that of cores k * n up to k * n + n - 1,
@@ -134,13 +130,11 @@ struct cf_hierarchy_refs {
 typedef void (*cf_hierarchy_watcher)(void *arg, const struct cf_hierarchy_refs *refs);
 
 /* Has `f` called with every run that reaches level `level` (index), before the cf_hierarchy_run()
-   that caused it returns. A run is that of runs.h: repeated references to the line referenced just
-   before are dropped, they hit; none is with a prefetcher. One watcher a level; NULL ends it. Call
-   before the first access. -1 without memory. */
-int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg);
-
-/* The same with the references that missed only, which spares the others most of the work. */
-int cf_hierarchy_watch_misses(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f,
-                              void *arg);
+   that caused it returns; with `misses` only with those that missed, which spares the others most
+   of the work. A run is that of runs.h: repeated references to the line referenced just before are
+   dropped, they hit; none is with a prefetcher. One watcher a level; NULL ends it. Call before the
+   first access. -1 without memory. */
+int cf_hierarchy_watch(struct cf_hierarchy *h, unsigned level, cf_hierarchy_watcher f, void *arg,
+                       int misses);
 
 #endif

@@ -35,11 +35,6 @@ static int room_for(struct cf_hierarchy *h, uint32_t count)
     return 0;
 }
 
-static int list_room(struct cf_cache_list *l, uint32_t count)
-{
-    return l->capacity < count ? cf_cache_list_room(l, count) : 0;
-}
-
 struct run_of_level {
     const uint64_t *line;
     const uint32_t *row;
@@ -212,7 +207,7 @@ static int merge(struct cf_hierarchy *h, struct cf_cache_list *l, const struct c
     struct cf_cache_list *to = &h->merged, swap;
     uint32_t a = 0, b = 0, n = 0;
 
-    if (list_room(to, l->count + more->count) != 0)
+    if (cf_cache_list_room(to, l->count + more->count) != 0)
         return -1;
     while (a < l->count || b < more->count) {
         const int first = b == more->count || (a < l->count && l->row[a] < more->row[b]);
@@ -239,7 +234,7 @@ static int run_level(struct cf_hierarchy *h, int level, struct run_of_level *r, 
     struct cf_cache_list *to = next == MEMORY || h->in[next].count ? &h->out : &h->in[next];
 
     if (r->count > UINT32_MAX / 4 || room_for(h, r->count) != 0 ||
-        list_room(to, r->count * 3 + 2) != 0)
+        cf_cache_list_room(to, r->count * 3 + 2) != 0)
         return -1;
     r->misses = cf_cache_batch(t->cache[t->at], r->line, r->flags, r->count, t->ways[h->core],
                                h->miss, h->victim);

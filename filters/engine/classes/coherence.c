@@ -338,8 +338,3 @@ const struct cf_class_counts *cf_coherence_counts(const struct cf_coherence *c)
 {
     return &c->counts;
 }
-
-uint64_t cf_coherence_invalidations(const struct cf_coherence *c)
-{
-    return c->invalidations;
-}

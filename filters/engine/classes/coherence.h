@@ -87,7 +87,4 @@ int cf_coherence_run(struct cf_coherence *c, const struct cf_coherence_rows *in,
 /* Line references by operation and class so far. */
 const struct cf_class_counts *cf_coherence_counts(const struct cf_coherence *c);
 
-/* Copies that cores lost because another wrote; 0 where the caller knows what misses. */
-uint64_t cf_coherence_invalidations(const struct cf_coherence *c);
-
 #endif

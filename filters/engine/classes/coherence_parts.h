@@ -46,7 +46,6 @@ struct cf_coherence {
     struct cf_sets index;
     int one_core;        /* all rows so far are of one core: no core has news of a line, */
     uint32_t first_core; /* this one; CF_COHERENCE_CORES where none came */
-    uint64_t invalidations;
     struct cf_class_counts counts;
 
     /* runs of the batch, up to a flush, or a flush alone */

@@ -120,24 +120,22 @@ CF_INLINE int to_front(uint64_t *set, uint32_t places, uint32_t ways, uint64_t l
 }
 
 /* A line leaves a set if it is there and `leaves`; no branch depends on that, which cannot be
-   predict. Returns whether it did. */
-CF_INLINE uint32_t take(uint64_t *set, uint32_t ways, uint64_t line, int leaves)
+   predicted. */
+CF_INLINE void take(uint64_t *set, uint32_t ways, uint64_t line, int leaves)
 {
     const uint32_t at = cf_ways_place(set, ways, line);
-    const int found = (at < ways) & leaves;
     uint64_t spare;
 
-    *(found ? set + at : &spare) = CF_NO_LINE;
-    return (uint32_t)found;
+    *((at < ways) & leaves ? set + at : &spare) = CF_NO_LINE;
 }
 
-/* The numbers are c's, in constants where those are usual. */
-CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const uint32_t places,
-                            const struct cf_sets index, const int stays_out)
+void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c)
 {
+    const uint32_t cores = c->g.cores, places = c->places;
+    const struct cf_sets index = c->index;
+    const int stays_out = c->g.no_allocate;
     const uint32_t runs = c->runs, ways = c->g.ways;
     uint64_t *const first = c->ways;
-    uint64_t invalidations = 0;
 
     for (uint32_t from = 0; from < runs; from += 64) {
         const uint32_t end = runs - from < 64 ? runs : from + 64;
@@ -153,22 +151,13 @@ CF_INLINE void through_sets(struct cf_coherence *c, const uint32_t cores, const 
                 (uint64_t)!to_front(set + core * places, places, ways, line, !stays_out || !write)
                 << (i - from);
             if (cores == 2) {
-                invalidations += take(set + !core * places, places, line, write != 0);
+                take(set + !core * places, places, line, write != 0);
                 continue;
             }
             for (uint32_t k = write ? *known & ~me : 0; k; k &= k - 1)
-                invalidations += take(set + (uint32_t)__builtin_ctz(k) * places, places, line, 1);
+                take(set + (uint32_t)__builtin_ctz(k) * places, places, line, 1);
             *known |= me;
         }
         c->missed[from / 64] = missed;
     }
-    c->invalidations += invalidations;
-}
-
-void CF_SIMD(cf_coherence_through_sets)(struct cf_coherence *c)
-{
-    if (c->places == COHERENCE_PLACES && c->g.cores == 2 && !c->index.inverse && !c->g.no_allocate)
-        through_sets(c, 2, COHERENCE_PLACES, (struct cf_sets){c->g.sets, 0}, 0);
-    else
-        through_sets(c, c->g.cores, c->places, c->index, c->g.no_allocate);
 }

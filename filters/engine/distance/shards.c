@@ -58,15 +58,6 @@ static double misses(const struct shards *h, unsigned group, unsigned bits)
     return sum;
 }
 
-double shards_misses(const struct shards *h, unsigned bits)
-{
-    double sum = 0;
-
-    for (unsigned g = 0; g < SHARDS_GROUPS; g++)
-        sum += misses(h, g, bits);
-    return h->references ? sum / (double)h->references : 0;
-}
-
 double shards_error(const struct shards *h, uint64_t *from)
 {
     double greatest = 0;

@@ -73,7 +73,4 @@ void shards_scale(struct shards *h, const uint64_t *line, uint64_t *dist, uint32
    the sample can resolve: from *from lines, at least 16/R. */
 double shards_error(const struct shards *h, uint64_t *from);
 
-/* The miss ratio of a cache of 1 << bits lines, estimated as above. */
-double shards_misses(const struct shards *h, unsigned bits);
-
 #endif

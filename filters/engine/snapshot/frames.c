@@ -73,11 +73,6 @@ void cf_frames_free(struct cf_frames *f)
     free(f);
 }
 
-uint32_t cf_frames_count(const struct cf_frames *f)
-{
-    return f->count;
-}
-
 /* A permutation of the numbers of `bits` bits: each step can be undone. */
 static uint64_t shuffle(const struct cf_frames *f, uint64_t x)
 {

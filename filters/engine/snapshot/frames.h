@@ -46,7 +46,4 @@ int cf_frames_learn(struct cf_frames *f, uint32_t process, const uint64_t *addr,
    has no owner. */
 int cf_frames_owner(struct cf_frames *f, uint64_t phys, uint32_t *process, uint64_t *addr);
 
-/* Pages that have a frame. */
-uint32_t cf_frames_count(const struct cf_frames *f);
-
 #endif

@@ -169,10 +169,9 @@ static void make_model(struct hill *h)
         cf_die(&h->c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
     for (unsigned i = 0; i < h->watches; i++)
         if (!h->watch[i].own &&
-            (h->watch[i].shares ? cf_hierarchy_watch_misses(h->model, h->watch[i].level,
-                                                            hill_see_shared, &h->watch[i])
-                                : cf_hierarchy_watch(h->model, h->watch[i].level, hill_see_alone,
-                                                     &h->watch[i])) != 0)
+            cf_hierarchy_watch(h->model, h->watch[i].level,
+                               h->watch[i].shares ? hill_see_shared : hill_see_alone, &h->watch[i],
+                               h->watch[i].shares != NULL) != 0)
             cf_out_of_memory(&h->c->tool);
 }
 
