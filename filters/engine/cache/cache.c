@@ -10,9 +10,6 @@
 #include "filters/engine/cache/cache_steps.h"
 
 enum {
-    NEWEST = 256,          /* most lines that are remembered to drop repeats */
-    FEWEST = 8,            /* with fewer, runs.h has dropped nearly all repeats */
-    WAIT = 32,             /* batches that are taken as they are, where repeats are few */
     LARGE = 1 << 20,       /* lines from which on sets are emptied when they are reached, */
     BLOCK_LINES = 1 << 15, /* about so many at a time */
 };
@@ -22,10 +19,7 @@ static cf_cache_runner *choose_runner(struct cf_cache *c)
 {
     if (c->physical)
         return CF_SIMD_CHOICE(cf_ways_runner)(c);
-    if (c->ways > CF_WAYS_MOST)
-        return NULL;
-    c->direct = c->policy == CF_LRU && (c->ways <= 8 || (c->ways <= 16 && c->sets > NEWEST));
-    return CF_SIMD_CHOICE(cf_ordered_runner)(c);
+    return c->ways > CF_WAYS_MOST ? NULL : CF_SIMD_CHOICE(cf_ordered_runner)(c);
 }
 
 void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)
@@ -91,9 +85,6 @@ struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g)
     for (uint32_t w = 0; w < g->ways; w++)
         c->way_mask[w / 64] |= (uint64_t)1 << w % 64;
     c->words = cf_policy_bits(c->policy) * ((c->leaves + 63) / 64);
-    c->newest = c->sets & -c->sets;
-    if (c->newest > NEWEST)
-        c->newest = NEWEST;
     lines = (size_t)c->sets * c->ways;
     c->fetch_ahead = lines > 1u << 16; /* half a megabyte */
     c->line = cf_memory_take(lines * sizeof(uint64_t) + CF_WAYS_BEHIND);
@@ -117,7 +108,6 @@ void cf_cache_free(struct cf_cache *c)
     free(c->emptied);
     free(c->word);
     free(c->rank);
-    cf_cache_list_free(&c->kept);
     free(c);
 }
 
@@ -173,69 +163,20 @@ int cf_cache_access(struct cf_cache *c, uint64_t line, unsigned flags, uint64_t 
     return 1;
 }
 
-/*
- * Keeps in c->kept what is no repeat: a reference to the line that was referenced last in its set.
- * Like the repeats that runs.h drops it cannot change what the cache holds; that it was there, or
- * was a store, is added to the flags of the reference that is kept. One line is remembered for each
- * remainder by a power of two that divides the number of sets: lines of one set have the same.
- * Most references of usual programs go away here, without a branch, whatever the policy.
- */
-static void drop_repeats(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
-                         uint32_t count)
-{
-    struct {
-        uint64_t line;
-        uint64_t place; /* in the list that is kept */
-    } last[NEWEST];
-    uint64_t *const kept_line = c->kept.line;
-    uint32_t *const kept_row = c->kept.row;
-    uint8_t *const kept_flags = c->kept.flags;
-    const uint32_t mask = c->newest - 1;
-    uint32_t n = 0;
-
-    memset(last, 0xff, c->newest * sizeof(last[0]));
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t l = line[i];
-        const uint32_t at = (uint32_t)l & mask;
-        const int again = last[at].line == l;
-        const uint64_t place = n + ((last[at].place - n) & -(uint64_t)again);
-        const unsigned before = (kept_flags[place] | CF_RUN_AGAIN) & -(unsigned)again;
-
-        kept_line[n] = l;
-        kept_row[n] = i;
-        kept_flags[place] = (uint8_t)(before | flags[i]);
-        last[at].line = l;
-        last[at].place = place;
-        n += !again;
-    }
-    c->kept.count = n;
-}
-
 uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t *flags,
                         uint32_t count, uint64_t ways, uint32_t *miss, uint64_t *victim)
 {
     const unsigned any = cf_runs_flags(flags, count);
     uint32_t n = 0;
 
-    if (!c->run || (any & CF_RUN_FLUSH) || (!c->allocate && (any & CF_RUN_STORE))) {
-        for (uint32_t i = 0; i < count; i++) {
-            miss[n] = i;
-            n += (uint32_t)cf_cache_access(c, line[i], flags[i], ways, &victim[n]);
-        }
-        return n;
-    }
-    cf_cache_reach_all(c, line, count);
-    if (c->direct || c->skip_filter_batches || c->newest < FEWEST ||
-        cf_cache_list_room(&c->kept, count) != 0) {
-        c->skip_filter_batches -= c->skip_filter_batches != 0;
+    if (c->run && !(any & CF_RUN_FLUSH) && (c->allocate || !(any & CF_RUN_STORE))) {
+        cf_cache_reach_all(c, line, count);
         return c->run(c, line, flags, count, ways, miss, victim);
     }
-    drop_repeats(c, line, flags, count);
-    if (c->kept.count > count / 2 && count > NEWEST)
-        c->skip_filter_batches = WAIT;
-    n = c->run(c, c->kept.line, c->kept.flags, c->kept.count, ways, miss, victim);
-    for (uint32_t k = 0; k < n; k++)
-        miss[k] = c->kept.row[miss[k]];
+    for (uint32_t i = 0; i < count; i++) {
+        miss[n] = i;
+        n += (uint32_t)cf_cache_access(c, line[i], flags[i], ways, &victim[n]);
+    }
     return n;
 }
 

@@ -51,7 +51,7 @@ struct cf_cache_geometry {
 struct cf_cache;
 
 /* NULL without memory, or for a geometry that is out of bounds. Memory: 8 to 10 bytes a line and up
-   to 16 a set, never more than 16 bytes a line; and 25 bytes a reference of the largest batch. */
+   to 16 a set, never more than 16 bytes a line. */
 struct cf_cache *cf_cache_new(const struct cf_cache_geometry *g);
 void cf_cache_free(struct cf_cache *c);
 

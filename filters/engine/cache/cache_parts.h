@@ -34,15 +34,11 @@ struct cf_cache {
     uint64_t random;  /* state of the generator */
     uint64_t invalid; /* ways of a physical cache that hold no line */
     cf_cache_runner *run;
-    struct cf_cache_list kept;    /* the batch at hand without repeats; row = index in the batch */
-    uint32_t newest;              /* the last lines are looked up by so many remainders */
-    uint32_t skip_filter_batches; /* so many batches to come are taken with their repeats */
     uint64_t way_mask[CF_MAX_WAYS / 64];    /* the ways that exist */
     uint64_t touch_keep[64], touch_set[64]; /* tree-PLRU up to 64 ways: the path to a way */
     enum cf_replacement policy;
     uint32_t leaves; /* of the tree: ways, rounded up to a power of two */
     uint8_t physical, through, allocate;
-    uint8_t direct;      /* a repeat costs the runner less than finding it would */
     uint8_t settled;     /* few references of the last batch missed */
     uint8_t fetch_ahead; /* the lines do not stay in the processor's own cache */
 };
