@@ -126,7 +126,9 @@ static const struct cf_runs *merge_kinds(struct apart *a)
     struct cf_runs *both = a->both;
     uint32_t d = 0, f = 0, n = 0;
 
-    for (; d < data->count && f < fetches->count; n++) {
+    /* the row behind the last of a list is above all */
+    data->row[data->count] = fetches->row[fetches->count] = UINT32_MAX;
+    for (; d < data->count || f < fetches->count; n++) {
         const uint64_t data_line = data->line[d], fetch_line = fetches->line[f];
         const uint32_t data_row = data->row[d], fetch_row = fetches->row[f];
         const uint8_t data_flags = data->flags[d], fetch_flags = fetches->flags[f] | CF_RUN_FETCH;
@@ -137,16 +139,6 @@ static const struct cf_runs *merge_kinds(struct apart *a)
         both->flags[n] = fetch ? fetch_flags : data_flags;
         f += (uint32_t)fetch;
         d += (uint32_t)!fetch;
-    }
-    for (; d < data->count; d++, n++) {
-        both->line[n] = data->line[d];
-        both->row[n] = data->row[d];
-        both->flags[n] = data->flags[d];
-    }
-    for (; f < fetches->count; f++, n++) {
-        both->line[n] = fetches->line[f];
-        both->row[n] = fetches->row[f];
-        both->flags[n] = fetches->flags[f] | CF_RUN_FETCH;
     }
     both->count = n;
     return both;
