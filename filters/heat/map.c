@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "filters/heat/heat_parts.h"
+#include "formats/base/cf_number.h"
 
 struct place {
     uint64_t page, total;
@@ -36,9 +37,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
 
-    if (x->band != y->band)
-        return x->band < y->band ? -1 : 1;
-    return x->page < y->page ? -1 : x->page > y->page;
+    return cf_order(x->band, y->band) ?: cf_order(x->page, y->page);
 }
 
 /* One band a region that has a chunk, in the order of the regions. */

@@ -40,6 +40,12 @@ static inline uint64_t cf_product(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+/* As qsort() wants it. */
+static inline int cf_order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 static inline int cf_is_power_of_two(uint64_t n)
 {
     return n && !(n & (n - 1));

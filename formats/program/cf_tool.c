@@ -39,8 +39,8 @@ enum { MESSAGE = 8192 };
 static struct {
     int decided; /* whether to show anything was looked at */
     int wanted;
-    int shown; /* a progress line stands on the terminal */
-    struct timespec next;
+    int shown;    /* a progress line stands on the terminal */
+    int64_t next; /* milliseconds of a monotonic clock */
 } progress;
 
 static void progress_clear(void)
@@ -324,36 +324,27 @@ unsigned cf_tool_columns(void)
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static int later(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec >= b->tv_nsec;
-}
-
 /* Of the programs in a pipeline only one that reads files of known size shows its progress, so
    that they do not write over each other. */
 void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r)
 {
-    struct timespec now;
+    struct timespec clock;
     uint64_t size, bytes;
+    int64_t now;
 
     if (progress.decided && !progress.wanted)
         return;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &clock);
+    now = (int64_t)clock.tv_sec * 1000 + clock.tv_nsec / 1000000;
     if (!progress.decided) {
         progress.decided = 1;
         progress.wanted = !t->quiet && isatty(STDERR_FILENO) && cf_reader_size(r) > 0;
-        progress.next = now;
-        progress.next.tv_sec++;
+        progress.next = now + 1000;
         return;
     }
-    if (!later(&now, &progress.next))
+    if (now < progress.next)
         return;
-    progress.next = now;
-    progress.next.tv_nsec += 200000000;
-    if (progress.next.tv_nsec >= 1000000000) {
-        progress.next.tv_nsec -= 1000000000;
-        progress.next.tv_sec++;
-    }
+    progress.next = now + 200;
     size = cf_reader_size(r);
     bytes = cf_reader_bytes(r);
     if (size == 0)

@@ -86,9 +86,7 @@ uint32_t cf_parse_list(const struct cf_tool *t, const char *option, const char *
 
 static int by_value(const void *x, const void *y)
 {
-    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-    return (a > b) - (a < b);
+    return cf_order(*(const uint64_t *)x, *(const uint64_t *)y);
 }
 
 uint32_t cf_list_rising(uint64_t *value, uint32_t count)

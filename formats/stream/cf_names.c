@@ -37,12 +37,14 @@ static const char *const classes[CF_CLASS_UNCLASSIFIED + 1] = {
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
+static const struct name nothing;
+
 static const struct name *by_id(const struct name *list, size_t count, unsigned id)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i].id == id)
             return &list[i];
-    return NULL;
+    return &nothing;
 }
 
 static unsigned by_name(const struct name *list, size_t count, const char *name)
@@ -55,37 +57,27 @@ static unsigned by_name(const struct name *list, size_t count, const char *name)
 
 const char *cf_table_name(unsigned table)
 {
-    const struct name *n = by_id(tables, COUNT(tables), table);
-
-    return n ? n->name : NULL;
+    return by_id(tables, COUNT(tables), table)->name;
 }
 
 unsigned cf_table_traits(unsigned table)
 {
-    const struct name *n = by_id(tables, COUNT(tables), table);
-
-    return n ? n->is : 0;
+    return by_id(tables, COUNT(tables), table)->is;
 }
 
 const char *cf_column_name(unsigned column)
 {
-    const struct name *n = by_id(columns, COUNT(columns), column);
-
-    return n ? n->name : NULL;
+    return by_id(columns, COUNT(columns), column)->name;
 }
 
 enum cf_type cf_column_type(unsigned column)
 {
-    const struct name *n = by_id(columns, COUNT(columns), column);
-
-    return n ? n->is : 0;
+    return by_id(columns, COUNT(columns), column)->is;
 }
 
 const char *cf_op_name(unsigned op)
 {
-    const struct name *n = by_id(ops, COUNT(ops), op);
-
-    return n ? n->name : NULL;
+    return by_id(ops, COUNT(ops), op)->name;
 }
 
 const char *cf_class_name(unsigned code)
@@ -132,9 +124,7 @@ unsigned cf_op_find(const char *name)
 
 const char *cf_column_adder(unsigned column)
 {
-    const struct name *n = by_id(columns, COUNT(columns), column);
-
-    return n ? n->adder : NULL;
+    return by_id(columns, COUNT(columns), column)->adder;
 }
 
 size_t cf_type_width(enum cf_type type)

@@ -16,48 +16,42 @@
 
 static int write_index(struct cf_writer *w, uint64_t *start)
 {
-    size_t done = 0;
-
     *start = 0;
-    while (done < w->indexed) {
-        size_t n = w->indexed - done < CF_FILE_ROWS ? w->indexed - done : CF_FILE_ROWS;
-        uint64_t *wide = malloc(n * 3 * sizeof(*wide));
-        uint32_t *slim = malloc(n * 2 * sizeof(*slim));
-        uint32_t bytes = (uint32_t)n * 8;
-        const struct cf_coded coded[] = {
-            {CF_OFFSET, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)wide},
-            {CF_ID, CF_U32, CF_RAW, bytes / 2, 0, (const uint8_t *)slim},
-            {CF_ROWS, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)(wide + n)},
-            {CF_FIRST, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)(wide + 2 * n)},
-        };
-        struct cf_coded all[5];
-        uint64_t *last = malloc(n * sizeof(*last));
-        int result = -1;
+    for (size_t done = 0, n; done < w->indexed; done += n) {
+        int bad;
 
-        if (wide && slim && last) {
-            for (size_t i = 0; i < n; i++) {
-                const struct cf_index_entry *e = &w->index[done + i];
-
-                wide[i] = e->offset;
-                slim[i] = e->table;
-                wide[n + i] = e->rows;
-                wide[2 * n + i] = e->first;
-                last[i] = e->last;
-            }
-            memcpy(all, coded, sizeof(coded));
-            all[4] = (struct cf_coded){CF_LAST, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)last};
-            if (!done)
-                *start = w->bytes;
-            result = cfw_write_frame(w, CF_INDEX, (uint32_t)n, 0, 0, all, 5);
-        } else {
+        n = w->indexed - done < CF_FILE_ROWS ? w->indexed - done : CF_FILE_ROWS;
+        const uint32_t bytes = (uint32_t)n * 8;
+        uint64_t *const offset = malloc(n * (4 * sizeof *offset + sizeof(uint32_t)));
+        if (!offset) {
             cfw_fail(w, "out of memory");
-        }
-        free(wide);
-        free(slim);
-        free(last);
-        if (result != 0)
             return -1;
-        done += n;
+        }
+        uint64_t *const rows = offset + n, *const first = rows + n, *const last = first + n;
+        uint32_t *const id = (uint32_t *)(last + n);
+        const struct cf_coded coded[] = {
+            {CF_OFFSET, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)offset},
+            {CF_ID, CF_U32, CF_RAW, bytes / 2, 0, (const uint8_t *)id},
+            {CF_ROWS, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)rows},
+            {CF_FIRST, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)first},
+            {CF_LAST, CF_U64, CF_RAW, bytes, 0, (const uint8_t *)last},
+        };
+
+        for (size_t i = 0; i < n; i++) {
+            const struct cf_index_entry *e = &w->index[done + i];
+
+            offset[i] = e->offset;
+            id[i] = e->table;
+            rows[i] = e->rows;
+            first[i] = e->first;
+            last[i] = e->last;
+        }
+        if (!done)
+            *start = w->bytes;
+        bad = cfw_write_frame(w, CF_INDEX, (uint32_t)n, 0, 0, coded, 5);
+        free(offset);
+        if (bad)
+            return -1;
     }
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "filters/engine/replacement/gamma.h"
 #include "filters/engine/replacement/candidates_parts.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 
 /* The i-th deterministic candidate. */
 static enum cf_replacement candidate_at(int i)
@@ -97,7 +98,7 @@ static int by_line(const void *x, const void *y)
 {
     const struct member *a = x, *b = y;
 
-    return (a->line > b->line) - (a->line < b->line);
+    return cf_order(a->line, b->line);
 }
 
 int cfc_number_of(const struct cf_candidates *r, uint64_t line)
@@ -271,9 +272,7 @@ static int by_when(const void *x, const void *y)
 {
     const struct held *a = x, *b = y;
 
-    if (a->when != b->when)
-        return a->when < b->when ? -1 : 1;
-    return (a->way > b->way) - (a->way < b->way);
+    return cf_order(a->when, b->when) ?: cf_order(a->way, b->way);
 }
 
 static void empty_set(struct cf_cache *c, uint32_t set, uint32_t ways)
@@ -411,7 +410,7 @@ static int by_likelihood(const void *x, const void *y)
 
     if (a->log_likelihood != b->log_likelihood)
         return a->log_likelihood > b->log_likelihood ? -1 : 1;
-    return (a->policy > b->policy) - (a->policy < b->policy);
+    return cf_order(a->policy, b->policy);
 }
 
 static int index_of(enum cf_replacement policy)

@@ -11,6 +11,7 @@
 
 #include "filters/engine/rows/counts.h"
 #include "filters/engine/replacement/placement.h"
+#include "formats/base/cf_number.h"
 
 struct cf_survivors {
     int found;
@@ -125,11 +126,8 @@ static int by_row(const void *x, const void *y)
 {
     const struct cf_survivors_row *a = x, *b = y;
 
-    if (a->rounds != b->rounds)
-        return a->rounds < b->rounds ? -1 : 1;
-    if (a->lines != b->lines)
-        return a->lines < b->lines ? -1 : 1;
-    return (a->cached > b->cached) - (a->cached < b->cached);
+    return cf_order(a->rounds, b->rounds)
+               ?: cf_order(a->lines, b->lines) ?: cf_order(a->cached, b->cached);
 }
 
 static struct cf_count *copied(const struct cf_counts *c)

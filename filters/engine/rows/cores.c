@@ -24,14 +24,12 @@ struct cf_cores *cf_cores_new(unsigned cores)
 {
     struct cf_cores *c = calloc(1, sizeof *c);
 
-    if (!c)
-        return NULL;
-    c->cores = cores ? cores : 1;
-    c->number = cf_counts_new();
-    if (!c->number) {
+    if (c && !(c->number = cf_counts_new())) {
         free(c);
-        return NULL;
+        c = NULL;
     }
+    if (c)
+        c->cores = cores ? cores : 1;
     return c;
 }
 

@@ -14,6 +14,7 @@
 #include "filters/engine/rows/counts.h"
 #include "filters/engine/rows/groups.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 
 enum {
     RECENT_BITS = 12,
@@ -37,12 +38,9 @@ struct cf_groups *cf_groups_new(void)
 {
     struct cf_groups *g = calloc(1, sizeof(*g));
 
-    if (!g)
-        return NULL;
-    g->numbers = cf_counts_new();
-    if (!g->numbers) {
-        cf_groups_free(g);
-        return NULL;
+    if (g && !(g->numbers = cf_counts_new())) {
+        free(g);
+        g = NULL;
     }
     return g;
 }
@@ -145,7 +143,7 @@ static int by_text_or_value(const void *x, const void *y)
 
     if (i->text && j->text)
         return strcmp(i->text, j->text);
-    return (i->value > j->value) - (i->value < j->value);
+    return cf_order(i->value, j->value);
 }
 
 struct cf_group *cf_groups_sorted(const struct cf_groups *g, const struct cf_reader *texts)

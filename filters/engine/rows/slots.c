@@ -29,12 +29,9 @@ struct cf_slots *cf_slots_new(void)
 {
     struct cf_slots *s = calloc(1, sizeof(*s));
 
-    if (!s)
-        return NULL;
-    s->number = cf_counts_new();
-    if (!s->number) {
+    if (s && !(s->number = cf_counts_new())) {
         free(s);
-        return NULL;
+        s = NULL;
     }
     return s;
 }

@@ -11,6 +11,7 @@
 #include "filters/engine/snapshot/census.h"
 #include "filters/engine/snapshot/lineset.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 
 enum {
     SLICE = CF_CENSUS_SLICE,
@@ -347,13 +348,7 @@ static int by_total(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    if (x->is.stream != y->is.stream)
-        return x->is.stream < y->is.stream ? -1 : 1;
-    if (x->is.pid != y->is.pid)
-        return x->is.pid < y->is.pid ? -1 : 1;
-    return x->is.value < y->is.value ? -1 : x->is.value > y->is.value;
+    return cf_order(y->total, x->total) ?: cf_order(x->is.stream, y->is.stream) ?: cf_order(x->is.pid, y->is.pid) ?: cf_order(x->is.value, y->is.value);
 }
 
 int cf_census_rank(const struct cf_census *c, int level, uint32_t *order, uint64_t *total)

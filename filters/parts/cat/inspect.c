@@ -9,6 +9,7 @@
 
 #include "filters/parts/cat/cat.h"
 #include "formats/codec/cf_codec.h"
+#include "formats/base/cf_number.h"
 
 enum { FRAME_HEAD = 40, DESCRIPTOR = 24, MAX_TABLES = 64 };
 
@@ -166,7 +167,7 @@ static int by_id(const void *a, const void *b)
 {
     const struct table *x = a, *y = b;
 
-    return (x->id > y->id) - (x->id < y->id);
+    return cf_order(x->id, y->id);
 }
 
 /* The problem of a reader without the input's name in front, which stands there already. */

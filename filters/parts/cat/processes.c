@@ -9,6 +9,7 @@
 
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/cat/cat.h"
+#include "formats/base/cf_number.h"
 
 struct processes {
     struct cf_tool *tool;
@@ -127,8 +128,7 @@ static int by_accesses(const void *a, const void *b)
 {
     const struct cf_count *x = a, *y = b;
 
-    return x->value != y->value ? (x->value < y->value) - (x->value > y->value)
-                                : (x->b > y->b) - (x->b < y->b);
+    return cf_order(y->value, x->value) ?: cf_order(x->b, y->b);
 }
 
 void processes_print(struct processes *p, const struct cf_reader *r)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/histogram/histogram.h"
 
@@ -226,9 +227,7 @@ static int by_key(const void *x, const void *y)
 {
     const struct cf_count *i = x, *j = y;
 
-    if (i->a != j->a)
-        return i->a < j->a ? -1 : 1;
-    return (i->b > j->b) - (i->b < j->b);
+    return cf_order(i->a, j->a) ?: cf_order(i->b, j->b);
 }
 
 int bins_finish(struct bins *b)

@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 
+#include "formats/base/cf_number.h"
 #include "filters/parts/merge/merge.h"
 
 /* Index + 1 of a key; a new one gets the number `next`. */
@@ -264,18 +265,14 @@ static int by_birth(const void *a, const void *b)
 {
     const struct thread *x = a, *y = b;
 
-    if (x->born != y->born)
-        return x->born < y->born ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    return cf_order(x->born, y->born) ?: cf_order(x->index, y->index);
 }
 
 static int by_own(const void *a, const void *b)
 {
     const struct child *x = a, *y = b;
 
-    if (x->own != y->own)
-        return x->own < y->own ? -1 : 1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
+    return cf_order(x->own, y->own) ?: cf_order(x->thread, y->thread);
 }
 
 /* Numbers the threads in the order of their birth. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
 #include "filters/parts/resolve/symbols_parts.h"
 
 void span_add(struct spans *s, struct span span)
@@ -18,15 +19,10 @@ static int span_order(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
 
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->end != y->end)
-        return x->end > y->end ? -1 : 1;
-    if (x->name && y->name)
-        return strcmp(x->name, y->name);
-    return x->die < y->die ? -1 : x->die > y->die;
+    return cf_order(x->start, y->start)
+               ?: cf_order(x->rank, y->rank)
+               ?: cf_order(y->end, x->end)
+               ?: x->name && y->name ? strcmp(x->name, y->name) : cf_order(x->die, y->die);
 }
 
 int spans_sort(struct spans *s)
