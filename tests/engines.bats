@@ -299,7 +299,7 @@ agree() {
             agree "$s" 1 $m --cores 1
         done
     done
-    for policy in lru fifo random tree-plru bit-plru nru srrip master-index; do
+    for policy in $(policies); do
         m=$(one 16 4 64 unified $policy)
         for s in random flush sqlite; do
             agree $s 1 "$m"

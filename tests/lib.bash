@@ -425,6 +425,15 @@ program_args() {
     done
 }
 
+# policies: the words of all replacement policies, as a refused description lists them.
+policies() {
+    local all
+    all=$(cf-cache -m /dev/stdin /dev/null 2>&1 \
+        <<<'{line_size: 64, levels: [{name: L1, size: 64, ways: 1, policy: none}]}') || :
+    all=${all##*give one of }
+    echo "${all//,/}"
+}
+
 # a_machine: file name of a small machine description, made when first asked for.
 a_machine() {
     local file=$BATS_TEST_TMPDIR/machine.yaml

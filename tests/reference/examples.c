@@ -130,22 +130,22 @@ static const struct example examples[] = {
      .hit = "255 3 1 3",
      .counts = {COUNT(0, WRITEBACKS, 2), COUNT(0, INVALIDATIONS, 1)}},
     {.name = "bit-plru: the last bit that is set clears the others",
-     .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = BIT_PLRU)},
+     .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = CF_BIT_PLRU)},
      .rows = "load 0 1 0,load 64 1 0,load 128 1 0,load 192 1 0,load 256 1 0,load 64 1 0,"
              "load 320 1 0,load 192 1 0,load 128 1 0,load 64 1 0,load 256 1 0",
      .hit = "255 255 255 255 255 1 255 1 255 1 255"},
     {.name = "nru: bits are cleared when a way is wanted and none is clear",
-     .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = NRU)},
+     .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = CF_NRU)},
      .rows = "load 0 1 0,load 64 1 0,load 128 1 0,load 192 1 0,load 256 1 0,load 64 1 0,"
              "load 320 1 0,load 192 1 0,load 128 1 0,load 256 1 0,load 64 1 0",
      .hit = "255 255 255 255 255 1 255 1 255 255 255"},
     {.name = "srrip: 2 for what comes in, 0 for a hit, and the lowest 3 goes",
-     .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = SRRIP)},
+     .level = {CACHE(UNIFIED, 1, 4, 64, 1, .policy = CF_SRRIP)},
      .rows = "load 0 1 0,load 64 1 0,load 128 1 0,load 192 1 0,load 64 1 0,load 256 1 0,"
              "load 320 1 0,load 192 1 0,load 384 1 0,load 256 1 0,load 64 1 0",
      .hit = "255 255 255 255 1 255 255 1 255 255 1"},
     {.name = "a free way is taken before any line is replaced",
-     .level = {CACHE(UNIFIED, 1, 2, 64, 1, .policy = NRU)},
+     .level = {CACHE(UNIFIED, 1, 2, 64, 1, .policy = CF_NRU)},
      .rows =
          "load 0 1 0,load 64 1 0,flush 64 1 0,load 128 1 0,load 0 1 0,load 192 1 0,load 128 1 0",
      .hit = "255 255 1 255 1 255 1",

@@ -26,7 +26,7 @@ static int may_fill(const struct model *m, int level, unsigned way)
 {
     const struct level *l = &m->machine.level[level];
 
-    if (l->policy == MASTER_INDEX)
+    if (l->policy == CF_MASTER_INDEX)
         return way == m->core % l->ways;
     return !l->mask[m->core] || (l->mask[m->core] >> way & 1);
 }
@@ -69,7 +69,7 @@ void policy_touched(struct model *m, int level, unsigned cache, struct way *w, i
     tree_touched(c->upper_older + first, l->ways, at - first);
     for (unsigned i = first; i < first + l->ways; i++)
         clear += !c->way[i].bit;
-    for (unsigned i = first; l->policy == BIT_PLRU && !clear && i < first + l->ways; i++)
+    for (unsigned i = first; l->policy == CF_BIT_PLRU && !clear && i < first + l->ways; i++)
         c->way[i].bit = &c->way[i] == w;
 }
 
@@ -155,18 +155,21 @@ struct way *policy_choose(struct model *m, int level, unsigned cache, unsigned s
         if (usable[i] && !way[i].valid)
             return &way[i];
     switch (l->policy) {
-    case RANDOM:
+    case CF_RANDOM:
         return way + (l->ways > 1 ? random_choose(c, usable, l->ways) : 0);
-    case TREE_PLRU:
+    case CF_TREE_PLRU:
         return way + tree_choose(c->upper_older + (size_t)set * l->ways, usable, l->ways);
-    case BIT_PLRU:
-    case NRU:
-        return way + bit_choose(way, usable, l->ways, l->policy == NRU);
-    case SRRIP:
+    case CF_BIT_PLRU:
+    case CF_NRU:
+        return way + bit_choose(way, usable, l->ways, l->policy == CF_NRU);
+    case CF_SRRIP:
         return way + srrip_choose(way, usable, l->ways);
-    default:
-        return way + oldest(way, usable, l->ways, l->policy == FIFO);
+    case CF_LRU:
+    case CF_FIFO:
+    case CF_MASTER_INDEX:
+        break;
     }
+    return way + oldest(way, usable, l->ways, l->policy == CF_FIFO);
 }
 
 /* ---- prefetchers ---- */

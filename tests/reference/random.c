@@ -42,16 +42,16 @@ static void random_level(struct machine *m, int i, int plain)
     l->sets = few_sets[below(14)];
     if (plain)
         return;
-    l->policy = percent(45) ? LRU : (enum policy)below(POLICIES);
-    while (l->policy == TREE_PLRU && l->ways & (l->ways - 1))
+    l->policy = percent(45) ? CF_LRU : (enum cf_replacement)below(CF_POLICY_COUNT);
+    while (l->policy == CF_TREE_PLRU && l->ways & (l->ways - 1))
         l->ways &= l->ways - 1;
-    while (l->policy == MASTER_INDEX && l->ways > 64)
+    while (l->policy == CF_MASTER_INDEX && l->ways > 64)
         l->ways /= 2;
     l->through = percent(15);
     l->no_allocate = percent(20);
     l->inclusion = percent(55) ? NON_INCLUSIVE : percent(50) ? INCLUSIVE : EXCLUSIVE;
     l->prefetcher = percent(12) ? (enum prefetcher)(1 + below(2)) : NO_PREFETCHER;
-    if (l->ways > 64 || l->policy == MASTER_INDEX || percent(92))
+    if (l->ways > 64 || l->policy == CF_MASTER_INDEX || percent(92))
         return;
     for (unsigned c = 0; c < m->cores; c++)
         if (percent(70)) {
@@ -149,9 +149,6 @@ static int random_classify_level(const struct machine *m)
     return may_classify(m, level) ? level : -2;
 }
 
-static const char *const policies[] = {"lru",      "fifo", "random", "tree-plru",
-                                       "bit-plru", "nru",  "srrip",  "master-index"};
-
 void print_machine(FILE *out, const struct machine *m)
 {
     static const char *const kinds[] = {"unified", "data", "instruction"};
@@ -168,7 +165,7 @@ void print_machine(FILE *out, const struct machine *m)
 
         fprintf(out, "  - {name: L%u, kind: %s, size: %u, ways: %u, line_size: %u, shared_by: %u",
                 i, kinds[l->kind], l->sets * l->ways * l->line, l->ways, l->line, l->shared_by);
-        fprintf(out, ", policy: %s", policies[l->policy]);
+        fprintf(out, ", policy: %s", cf_policy_name(l->policy));
         if (l->through)
             fprintf(out, ", write: through");
         if (l->no_allocate)

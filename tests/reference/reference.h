@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * reference.h - a slow model of caches, written from the manuals to be obviously right, and what
- * compares the programs with it. It shares no code with the engines: a set is an array of ways, a
- * way a struct, every rule a function that names the section of the manual that it follows.
+ * compares the programs with it. It shares no code with the engines, only the list of policies: a
+ * set is an array of ways, a way a struct, every rule a function that names the section of the
+ * manual that it follows.
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H
@@ -10,11 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "formats/machine/cf_machine.h"
+
 enum { LEVELS = 16, CORES = 64, MEMORY = -1, FROM_MEMORY = 255 };
 
 enum op { LOAD = 1, STORE, IFETCH, PREFETCH, FLUSH, OPS };
 enum kind { UNIFIED, DATA, INSTRUCTION };
-enum policy { LRU, FIFO, RANDOM, TREE_PLRU, BIT_PLRU, NRU, SRRIP, MASTER_INDEX, POLICIES };
 enum inclusion { NON_INCLUSIVE, INCLUSIVE, EXCLUSIVE };
 enum prefetcher { NO_PREFETCHER, NEXT_LINE, STRIDE };
 enum miss { NO_MISS, COMPULSORY, CAPACITY, CONFLICT, TRUE_SHARING, FALSE_SHARING, CLASSES };
@@ -24,7 +26,7 @@ struct level {
     enum kind kind;
     unsigned ways, sets, line; /* line: bytes */
     unsigned shared_by;
-    enum policy policy;
+    enum cf_replacement policy;
     int through, no_allocate;
     enum inclusion inclusion;
     unsigned depth;

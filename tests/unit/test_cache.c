@@ -441,14 +441,8 @@ static void edges(void)
 
 int main(void)
 {
-    policy(CF_LRU, 900);
-    policy(CF_FIFO, 400);
-    policy(CF_RANDOM, 200);
-    policy(CF_TREE_PLRU, 300);
-    policy(CF_BIT_PLRU, 300);
-    policy(CF_NRU, 300);
-    policy(CF_SRRIP, 300);
-    policy(CF_MASTER_INDEX, 200);
+    for (unsigned i = 0; i < CF_POLICY_COUNT; i++)
+        policy((enum cf_replacement)i, i == CF_LRU ? 900 : 300);
     edges();
     return done();
 }
