@@ -198,14 +198,14 @@ static void one(const char *name, const struct cf_leon4_config *c, unsigned line
 /* Every side of every threshold. */
 static void thresholds(void)
 {
-    is_u64(cf_setstack_class(3, 4, 128), CF_CLASS_NONE, "3 of 4 ways: hit");
-    is_u64(cf_setstack_class(4, 4, 128), CF_CLASS_CONFLICT, "4 of 4 ways: conflict");
-    is_u64(cf_setstack_class(127, 4, 128), CF_CLASS_CONFLICT, "127 of 128 sets: conflict");
-    is_u64(cf_setstack_class(128, 4, 128), CF_CLASS_UNCLASSIFIED, "128 of 128 sets: no class");
-    is_u64(cf_setstack_class(129, 4, 128), CF_CLASS_CAPACITY, "129 of 128 sets: capacity");
-    is_u64(cf_setstack_class(0, 1, 2048), CF_CLASS_NONE, "0 of 1 way: hit");
-    is_u64(cf_setstack_class(1, 1, 2048), CF_CLASS_CONFLICT, "1 of 1 way: conflict");
-    is_u64(cf_setstack_class(CF_DIST_COMPULSORY, 4, 128), CF_CLASS_COMPULSORY, "infinite: cold");
+    is_u64(cf_leon4_class(3, 4, 128), CF_CLASS_NONE, "3 of 4 ways: hit");
+    is_u64(cf_leon4_class(4, 4, 128), CF_CLASS_CONFLICT, "4 of 4 ways: conflict");
+    is_u64(cf_leon4_class(127, 4, 128), CF_CLASS_CONFLICT, "127 of 128 sets: conflict");
+    is_u64(cf_leon4_class(128, 4, 128), CF_CLASS_UNCLASSIFIED, "128 of 128 sets: no class");
+    is_u64(cf_leon4_class(129, 4, 128), CF_CLASS_CAPACITY, "129 of 128 sets: capacity");
+    is_u64(cf_leon4_class(0, 1, 2048), CF_CLASS_NONE, "0 of 1 way: hit");
+    is_u64(cf_leon4_class(1, 1, 2048), CF_CLASS_CONFLICT, "1 of 1 way: conflict");
+    is_u64(cf_leon4_class(CF_DIST_COMPULSORY, 4, 128), CF_CLASS_COMPULSORY, "infinite: cold");
 }
 
 int main(void)

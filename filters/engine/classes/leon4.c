@@ -1,15 +1,103 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* leon4.c - the procedure of the LEON4 profiling tool (see leon4.h). */
+/*
+ * leon4.c - the procedure of the LEON4 profiling tool (see leon4.h).
+ *
+ * Each set of a cache has an LRU stack, which is searched from its top. The distance of a reference
+ * is the number of distinct other lines of its set that were placed or touched since the line
+ * itself was (Mattson, Gecsei, Slutz, Traiger: Evaluation techniques for storage hierarchies, IBM
+ * Systems Journal 9(2), 1970), which an LRU cache of W ways hits exactly when it is below W. stack.h
+ * has the same faster, in a tree, where all references enter. A store to a cache that does not
+ * allocate touches a line only where the cache holds it, so that the stack's first W lines remain
+ * what the cache has; that needs the list itself.
+ *
+ * A stack is an array whose last element is its top, so that it grows at the end and a search for a
+ * recent line ends soon. Moving a line to the top moves the lines above it down by one. Memory: 8 to
+ * 16 bytes a distinct line, 128 at least a set that is used.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/classes/leon4.h"
+#include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
 enum { READS = 8, NO_LINE = 0 };
 
+struct one {
+    uint64_t *line;
+    uint32_t count;
+    size_t room;
+};
+
+struct setstack {
+    uint32_t sets;
+    struct one set[];
+};
+
+static struct setstack *setstack_new(uint32_t sets)
+{
+    struct setstack *s = calloc(1, sizeof(*s) + sets * sizeof(s->set[0]));
+
+    if (s)
+        s->sets = sets;
+    return s;
+}
+
+static void setstack_free(struct setstack *s)
+{
+    for (uint32_t i = 0; s && i < s->sets; i++)
+        free(s->set[i].line);
+    free(s);
+}
+
+/* Brings a line to the top, if it is one of the first `most` from there: its place before, counted
+   from the top, else UINT32_MAX. */
+static uint32_t to_top(struct one *o, uint64_t line, uint32_t most)
+{
+    const uint32_t end = o->count > most ? o->count - most : 0;
+
+    for (uint32_t i = o->count; i > end; i--)
+        if (o->line[i - 1] == line) {
+            memmove(o->line + i - 1, o->line + i, (o->count - i) * sizeof(*o->line));
+            o->line[o->count - 1] = line;
+            return o->count - i;
+        }
+    return UINT32_MAX;
+}
+
+struct place {
+    uint64_t line, key; /* key: of its stacks, the line and its space */
+};
+
+enum cf_class cf_leon4_class(uint64_t distance, uint32_t ways, uint32_t sets)
+{
+    if (distance == CF_DIST_COMPULSORY)
+        return CF_CLASS_COMPULSORY;
+    if (distance < ways)
+        return CF_CLASS_NONE;
+    if (distance < sets)
+        return CF_CLASS_CONFLICT;
+    return distance > sets ? CF_CLASS_CAPACITY : CF_CLASS_UNCLASSIFIED;
+}
+
+/* The class of a reference to a cache of so many ways, whose line is then at the top; -1 without
+   memory. */
+static int classify(struct setstack *s, uint32_t ways, const struct place *p)
+{
+    struct one *o = &s->set[p->line % s->sets];
+    const uint32_t distance = to_top(o, p->key, o->count);
+
+    if (distance != UINT32_MAX)
+        return (int)cf_leon4_class(distance, ways, s->sets);
+    if (o->count == UINT32_MAX ||
+        cf_array_room(&o->line, &o->room, o->count + (size_t)1, sizeof(*o->line)) != 0)
+        return -1;
+    o->line[o->count++] = p->key;
+    return CF_CLASS_COMPULSORY;
+}
+
 struct core {
-    struct cf_setstack *fetch, *data, *second;
+    struct setstack *fetch, *data, *second;
     uint64_t read[READS]; /* lines + 1 that the bus read for no known access, the oldest first */
     unsigned reads;
     uint64_t awaited; /* line + 1 that a load missed and whose read has not come */
@@ -34,11 +122,10 @@ struct cf_leon4 *cf_leon4_new(const struct cf_leon4_config *config)
     for (unsigned i = 0; i < l->c.cores; i++) {
         struct core *o = &l->core[i];
 
-        o->fetch = cf_setstack_new(l->c.fetch.sets);
-        o->data = cf_setstack_new(l->c.data.sets);
+        o->fetch = setstack_new(l->c.fetch.sets);
+        o->data = setstack_new(l->c.data.sets);
         if (l->c.second.sets)
-            o->second =
-                i && !l->c.second_own ? l->core[0].second : cf_setstack_new(l->c.second.sets);
+            o->second = i && !l->c.second_own ? l->core[0].second : setstack_new(l->c.second.sets);
         if (!o->fetch || !o->data || (l->c.second.sets && !o->second)) {
             cf_leon4_free(l);
             return NULL;
@@ -50,10 +137,10 @@ struct cf_leon4 *cf_leon4_new(const struct cf_leon4_config *config)
 void cf_leon4_free(struct cf_leon4 *l)
 {
     for (unsigned i = 0; l && i < l->c.cores; i++) {
-        cf_setstack_free(l->core[i].fetch);
-        cf_setstack_free(l->core[i].data);
+        setstack_free(l->core[i].fetch);
+        setstack_free(l->core[i].data);
         if (i == 0 || l->c.second_own)
-            cf_setstack_free(l->core[i].second);
+            setstack_free(l->core[i].second);
     }
     free(l);
 }
@@ -88,49 +175,42 @@ void cf_leon4_bus(struct cf_leon4 *l, unsigned core, uint64_t addr)
 
 /* ---- one line ---- */
 
-struct place {
-    uint64_t line, key; /* key: of its stacks, the line and its space */
-};
-
 static int to_second(struct cf_leon4 *l, struct core *o, const struct place *p, unsigned op,
                      struct cf_leon4_result *r)
 {
     struct cf_leon4_counts *n = &l->counts[CF_LEON4_SECOND];
-    uint64_t distance;
-    uint8_t class;
+    int class;
 
     if (!o->second) {
         r->hit = CF_FROM_MEMORY;
         return 0;
     }
-    if (cf_setstack_touch(o->second, (uint32_t)(p->line % l->c.second.sets), p->key, &distance) < 0)
+    class = classify(o->second, l->c.second.ways, p);
+    if (class < 0)
         return -1;
-    class = (uint8_t)cf_setstack_class(distance, l->c.second.ways, l->c.second.sets);
     n->references[op]++;
     n->misses[op][class] += class != CF_CLASS_NONE;
-    cf_class_raise(&r->second, class);
+    cf_class_raise(&r->second, (uint8_t) class);
     cf_class_raise(&r->hit, class ? CF_FROM_MEMORY : 2);
     return 0;
 }
 
-static int missed(struct cf_leon4 *l, struct core *o, const struct place *p, unsigned op,
-                  uint8_t class, struct cf_leon4_result *r)
+static int missed(struct cf_leon4 *l, struct core *o, const struct place *p, unsigned op, int class,
+                  struct cf_leon4_result *r)
 {
+    if (class < 0)
+        return -1;
     l->counts[op == CF_IFETCH ? CF_LEON4_FETCH : CF_LEON4_DATA].misses[op][class]++;
-    cf_class_raise(&r->class, class);
+    cf_class_raise(&r->class, (uint8_t) class);
     return to_second(l, o, p, op, r);
 }
 
 static int fetch(struct cf_leon4 *l, struct core *o, const struct place *p,
                  struct cf_leon4_result *r)
 {
-    uint64_t distance;
-    uint8_t class;
     const int read = o->reads && was_read(o, p->line);
+    const int class = classify(o->fetch, l->c.fetch.ways, p);
 
-    if (cf_setstack_touch(o->fetch, (uint32_t)(p->line % l->c.fetch.sets), p->key, &distance) < 0)
-        return -1;
-    class = (uint8_t)cf_setstack_class(distance, l->c.fetch.ways, l->c.fetch.sets);
     l->counts[CF_LEON4_FETCH].references[CF_IFETCH]++;
     if (class == CF_CLASS_NONE && !read) {
         cf_class_raise(&r->hit, 1);
@@ -144,8 +224,7 @@ static int load(struct cf_leon4 *l, struct core *o, const struct place *p, unsig
                 struct cf_leon4_result *r)
 {
     struct cf_leon4_counts *n = &l->counts[CF_LEON4_DATA];
-    uint64_t distance;
-    uint8_t class;
+    int class;
 
     n->references[CF_LOAD]++;
     if (seen == CF_LEON4_MISS && !was_read(o, p->line))
@@ -157,13 +236,11 @@ static int load(struct cf_leon4 *l, struct core *o, const struct place *p, unsig
         cf_class_raise(&r->hit, seen == CF_LEON4_HIT);
         return 0;
     }
-    if (cf_setstack_touch(o->data, (uint32_t)(p->line % l->c.data.sets), p->key, &distance) < 0)
-        return -1;
-    class = (uint8_t)cf_setstack_class(distance, l->c.data.ways, l->c.data.sets);
+    class = classify(o->data, l->c.data.ways, p);
     if (seen == CF_LEON4_MISS && !class)
         class = CF_CLASS_UNCLASSIFIED;
-    l->against += seen == CF_LEON4_HIT && class;
-    if (seen == CF_LEON4_HIT || !class) {
+    l->against += seen == CF_LEON4_HIT && class > 0;
+    if (class >= 0 && (seen == CF_LEON4_HIT || !class)) {
         cf_class_raise(&r->hit, 1);
         return 0;
     }
@@ -174,22 +251,14 @@ static int store(struct cf_leon4 *l, struct core *o, const struct place *p,
                  struct cf_leon4_result *r)
 {
     struct cf_leon4_counts *n = &l->counts[CF_LEON4_DATA];
-    const uint32_t set = (uint32_t)(p->line % l->c.data.sets);
-    uint64_t distance;
-    uint8_t class = CF_CLASS_NONE;
-    int held;
+    const int class = l->c.allocate ? classify(o->data, l->c.data.ways, p) : CF_CLASS_NONE;
+    int held = 1;
 
     n->references[CF_STORE]++;
-    if (l->c.allocate) {
-        if (cf_setstack_touch(o->data, set, p->key, &distance) < 0)
-            return -1;
-        class = (uint8_t)cf_setstack_class(distance, l->c.data.ways, l->c.data.sets);
-        held = !class;
-    } else {
-        held = cf_setstack_touch_held(o->data, set, p->key, l->c.data.ways);
-    }
     if (class)
         return missed(l, o, p, CF_STORE, class, r);
+    if (!l->c.allocate) /* it brings nothing in, but touches what is held */
+        held = to_top(&o->data->set[p->line % o->data->sets], p->key, l->c.data.ways) != UINT32_MAX;
     if (!held || !l->c.write_back)
         return to_second(l, o, p, CF_STORE, r);
     cf_class_raise(&r->hit, 1);
