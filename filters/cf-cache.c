@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "filters/parts/cache/model.h"
-#include "filters/parts/cache/summary.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
@@ -156,7 +155,7 @@ static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer
         cf_tool_progress(&c->tool, r);
         cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
         if (f->table == CF_HEADER)
-            failed = snapshots_begin(c->snapshots);
+            failed = snapshots_end(c->snapshots);
         if (f->table == CF_ACCESS)
             snapshot_frame(c, f);
         else if (!failed)

@@ -136,14 +136,10 @@ static __attribute__((noinline)) uint64_t *find_chunk(struct heat *h, uint64_t k
 static void restore_counters(struct heat *h, struct bin *b)
 {
     for (size_t i = 0; i < b->cells; i++) {
-        uint32_t page = b->cell[i].page & ~HIGH_PART;
-        uint64_t amount = b->cell[i].amount;
-        uint64_t *live = live_of(h, page >> CHUNK_SHIFT) + (page & (CHUNK - 1));
+        uint64_t *live = counter_of(h, &b->cell[i]);
 
-        if (b->cell[i].page & HIGH_PART)
-            amount <<= 32;
-        *live = cf_sum(*live, amount);
-        mark(h, page >> CHUNK_SHIFT);
+        *live = cf_sum(*live, amount_of(&b->cell[i]));
+        mark(h, (b->cell[i].page & ~HIGH_PART) >> CHUNK_SHIFT);
     }
     h->cells -= b->cells;
     b->cells = b->merged = 0;

@@ -78,6 +78,19 @@ static inline uint64_t *live_of(const struct heat *h, uint32_t chunk)
     return h->slab[chunk >> SLAB_SHIFT] + (size_t)(chunk & ((1u << SLAB_SHIFT) - 1)) * CHUNK;
 }
 
+/* The counter of a cell's page, and what the cell counts. */
+static inline uint64_t *counter_of(const struct heat *h, const struct cell *c)
+{
+    const uint32_t page = c->page & ~HIGH_PART;
+
+    return live_of(h, page >> CHUNK_SHIFT) + (page & (CHUNK - 1));
+}
+
+static inline uint64_t amount_of(const struct cell *c)
+{
+    return (uint64_t)c->amount << (c->page & HIGH_PART ? 32 : 0);
+}
+
 static inline uint32_t region_of(uint64_t key)
 {
     return key & UNRESOLVED ? 0 : (uint32_t)(key >> (32 - CHUNK_SHIFT));

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filters/heat/heat.h"
+#include "filters/heat/heat_parts.h"
+#include "formats/base/cf_number.h"
 
 enum { SHORT_HOLE = 3 };
 
@@ -76,9 +77,7 @@ uint32_t heat_heights(const struct heat_map *map, uint32_t lines, uint32_t least
 
 static int by_size(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x > y ? -1 : x < y;
+    return cf_order(*(const uint64_t *)b, *(const uint64_t *)a);
 }
 
 /* Writes the entries of a band. Holes of at least `least` pages get a mark, while `marks` last;

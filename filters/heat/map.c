@@ -18,19 +18,14 @@ struct place {
 
 static int by_region(const void *a, const void *b)
 {
-    uint32_t x = ((const struct heat_band *)a)->region, y = ((const struct heat_band *)b)->region;
-
-    return x < y ? -1 : x > y;
+    return cf_order(((const struct heat_band *)a)->region, ((const struct heat_band *)b)->region);
 }
 
 static int by_total(const void *a, const void *b)
 {
     const struct heat_band *x = a, *y = b;
-    int order = x->total > y->total ? -1 : x->total < y->total;
 
-    if (!order)
-        order = strcmp(x->name, y->name);
-    return order ? order : by_region(a, b);
+    return cf_order(y->total, x->total) ?: strcmp(x->name, y->name) ?: by_region(a, b);
 }
 
 static int by_place(const void *a, const void *b)
@@ -69,15 +64,10 @@ static struct place *make_places(struct heat *h, struct heat_map *map)
 
     for (size_t b = 0; b < h->used; b++) {
         for (size_t i = 0; i < h->bin[b].cells; i++) {
-            const struct cell *cell = &h->bin[b].cell[i];
-            uint32_t page = cell->page & ~HIGH_PART;
-            uint64_t *live = live_of(h, page >> CHUNK_SHIFT) + (page & (CHUNK - 1));
-            uint64_t amount = cell->amount;
+            uint64_t *live = counter_of(h, &h->bin[b].cell[i]);
 
-            if (cell->page & HIGH_PART)
-                amount <<= 32;
             n += *live == 0;
-            *live = cf_sum(*live, amount);
+            *live = cf_sum(*live, amount_of(&h->bin[b].cell[i]));
         }
     }
     if (!(place = malloc((n + 1) * sizeof *place)))
@@ -155,12 +145,9 @@ static int deal(struct heat *h, struct heat_map *map, const struct place *place)
         map->row[i].band = place[i].band;
         live_of(h, id >> CHUNK_SHIFT)[id & (CHUNK - 1)] = i;
     }
-    for (size_t b = 0; b < h->used; b++) {
-        for (size_t i = 0; i < h->bin[b].cells; i++) {
-            uint32_t page = h->bin[b].cell[i].page & ~HIGH_PART;
-            map->row[live_of(h, page >> CHUNK_SHIFT)[page & (CHUNK - 1)]].first++;
-        }
-    }
+    for (size_t b = 0; b < h->used; b++)
+        for (size_t i = 0; i < h->bin[b].cells; i++)
+            map->row[*counter_of(h, &h->bin[b].cell[i])].first++;
     for (uint32_t i = 0; i < map->rows; i++) {
         uint64_t room = map->row[i].first;
         map->row[i].first = first;
@@ -169,13 +156,9 @@ static int deal(struct heat *h, struct heat_map *map, const struct place *place)
     for (size_t b = 0; b < h->used; b++) {
         for (size_t i = 0; i < h->bin[b].cells; i++) {
             const struct cell *cell = &h->bin[b].cell[i];
-            uint32_t page = cell->page & ~HIGH_PART;
-            struct heat_row *row = &map->row[live_of(h, page >> CHUNK_SHIFT)[page & (CHUNK - 1)]];
-            uint64_t at = row->first + row->cells;
-            uint64_t amount = cell->amount;
+            struct heat_row *row = &map->row[*counter_of(h, cell)];
+            uint64_t at = row->first + row->cells, amount = amount_of(cell);
 
-            if (cell->page & HIGH_PART)
-                amount <<= 32;
             if (row->cells && map->bin[at - 1] == b) {
                 at--;
                 map->value[at] = cf_sum(map->value[at], amount);

@@ -12,9 +12,7 @@
 
 static void *need(const struct cf_survey *s, size_t count, size_t size)
 {
-    void *p = cf_need(&s->tool, calloc(count + 1, size));
-
-    return p;
+    return cf_need(&s->tool, calloc(count + 1, size));
 }
 
 /* Without the process number, where no other has the name. */

@@ -67,35 +67,35 @@ void cf_csv_text(FILE *out, int first, const char *text)
         csv_field(out, text);
 }
 
+/* By hand, and in one piece: printing is most of the time of a program that writes a number a line.
+   The base is a constant where it is called. */
+static inline __attribute__((always_inline)) void digits(FILE *out, int first, uint64_t value,
+                                                         unsigned base)
+{
+    char text[24];
+    size_t at = sizeof text;
+
+    do {
+        text[--at] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value);
+    if (base == 16) {
+        text[--at] = 'x';
+        text[--at] = '0';
+    }
+    if (!first)
+        text[--at] = ',';
+    fwrite(text + at, 1, sizeof text - at, out);
+}
+
 void cf_csv_u64(FILE *out, int first, uint64_t value)
 {
-    char digits[21];
-    size_t at = sizeof digits;
-
-    /* By hand, and in one piece: printing is most of the time of a program that writes a number a
-       line. */
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    if (!first)
-        digits[--at] = ',';
-    fwrite(digits + at, 1, sizeof digits - at, out);
+    digits(out, first, value, 10);
 }
 
 void cf_csv_hex(FILE *out, int first, uint64_t value)
 {
-    char digits[18];
-    size_t at = sizeof digits;
-
-    separate(out, first);
-    do {
-        digits[--at] = "0123456789abcdef"[value & 15];
-        value >>= 4;
-    } while (value);
-    digits[--at] = 'x';
-    digits[--at] = '0';
-    fwrite(digits + at, 1, sizeof digits - at, out);
+    digits(out, first, value, 16);
 }
 
 void cf_csv_f64(FILE *out, int first, double value, int digits)

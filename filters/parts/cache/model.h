@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* model.h - the options and the state of cf-cache, and how its model is made. */
+/* model.h - the options and the state of cf-cache, how its model is made, and the summary. */
 #ifndef CACHE_MODEL_H
 #define CACHE_MODEL_H
 
@@ -37,5 +37,14 @@ struct cache {
 
 /* Loads the machine and makes c->model and c->cores. Exits where options do not fit the machine. */
 void make_model(struct cache *c);
+
+/* ---- summary.c: what each level counted ---- */
+
+/* One CSV row a level, and one for memory. */
+void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h);
+
+/* The same for a terminal, without the columns that are zero everywhere. */
+void summary_table(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h,
+                   unsigned cores);
 
 #endif

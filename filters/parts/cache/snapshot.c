@@ -29,7 +29,7 @@ struct snapshots {
     uint32_t size[CF_FILE_ROWS];
     uint8_t hit[CF_FILE_ROWS]; /* of no interest */
     uint32_t lines;
-    struct line_rows {
+    struct line_rows { /* one piece of memory, from `phys` on */
         uint64_t *phys, *addr;
         uint32_t *set, *way, *pid, *cpu;
         uint8_t *state;
@@ -42,6 +42,7 @@ struct snapshots *snapshots_new(const struct snapshot_options *o, const struct c
     const struct cf_level *l = &m->level[o->level];
     const size_t most = (size_t)l->sets * l->ways * cf_hierarchy_caches(h, o->level);
     struct snapshots *s = calloc(1, sizeof *s);
+    struct line_rows *r = &s->row;
 
     if (!s)
         return NULL;
@@ -51,14 +52,17 @@ struct snapshots *snapshots_new(const struct snapshot_options *o, const struct c
     s->cores = cores;
     s->writer = w;
     s->frames = cf_frames_new(o->order, o->page_shift, o->frame_bits, o->seed);
-    s->row =
-        (struct line_rows){malloc(most * 8), malloc(most * 8), malloc(most * 4), malloc(most * 4),
-                           malloc(most * 4), malloc(most * 4), malloc(most)};
-    if (!s->frames || !s->row.phys || !s->row.addr || !s->row.set || !s->row.way || !s->row.pid ||
-        !s->row.cpu || !s->row.state) {
+    r->phys = malloc(most * (2 * sizeof *r->phys + 4 * sizeof *r->set + 1));
+    if (!s->frames || !r->phys) {
         snapshots_free(s);
         return NULL;
     }
+    r->addr = r->phys + most;
+    r->set = (uint32_t *)(r->addr + most);
+    r->way = r->set + most;
+    r->pid = r->way + most;
+    r->cpu = r->pid + most;
+    r->state = (uint8_t *)(r->cpu + most);
     return s;
 }
 
@@ -68,12 +72,6 @@ void snapshots_free(struct snapshots *s)
         return;
     cf_frames_free(s->frames);
     free(s->row.phys);
-    free(s->row.addr);
-    free(s->row.set);
-    free(s->row.way);
-    free(s->row.pid);
-    free(s->row.cpu);
-    free(s->row.state);
     free(s->pid);
     free(s);
 }
@@ -141,11 +139,6 @@ int snapshots_end(struct snapshots *s)
     return due ? take(s, s->last + (s->last < UINT64_MAX)) : 0;
 }
 
-int snapshots_begin(struct snapshots *s)
-{
-    return snapshots_end(s);
-}
-
 /* ---- accesses ---- */
 
 /* Remembers whose number the process has; numbers are dense. */
@@ -157,14 +150,10 @@ static int note_pid(struct snapshots *s, uint32_t process, uint32_t pid)
     return 0;
 }
 
-/* Number of the process that has this key: see cf_space_key(). */
+/* Number of the process that has this key, which is its bits in the other order. */
 static uint32_t process_of(uint64_t space)
 {
-    uint32_t number = 0;
-
-    for (unsigned bit = 0; bit < 32; bit++)
-        number |= (uint32_t)(space >> (62 - bit) & 1) << bit;
-    return number;
+    return (uint32_t)(cf_space_key((uint32_t)(space >> 31)) >> 31);
 }
 
 /* 0, -1 without memory, 1 where no frame is left. */

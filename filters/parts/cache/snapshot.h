@@ -34,14 +34,12 @@ struct snapshots *snapshots_new(const struct snapshot_options *o, const struct c
                                 struct cf_writer *w);
 void snapshots_free(struct snapshots *s);
 
-/* A trace begins: its clock is another, while the caches stay as they are. */
-int snapshots_begin(struct snapshots *s);
-
 /* Runs the accesses of a frame and writes the snapshots that become due. 0, or -1 with *problem,
    which is NULL where the writer knows what is wrong. */
 int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **problem);
 
-/* The last snapshot, of the period that has begun. */
+/* The last snapshot of a trace, of the period that has begun. The clock of the next is another,
+   while the caches stay as they are. */
 int snapshots_end(struct snapshots *s);
 
 #endif

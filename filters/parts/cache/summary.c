@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "filters/parts/cache/summary.h"
+#include "filters/parts/cache/model.h"
 #include "formats/base/cf_text.h"
-#include "formats/program/cf_tool.h"
 
 struct row {
     const char *name, *kind;

@@ -306,7 +306,7 @@ struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count)
     return list;
 }
 
-uint64_t bins_special(const struct bins *b, uint32_t group, unsigned below)
+uint64_t bins_special(const struct bins *b, uint32_t group, uint64_t value)
 {
-    return group < b->groups ? b->named[(size_t)group * BINS_SPECIALS + below] : 0;
+    return group < b->groups ? b->named[(size_t)group * BINS_SPECIALS + (UINT64_MAX - value)] : 0;
 }

@@ -46,8 +46,8 @@ int bins_finish(struct bins *b) CF_MUST_CHECK;
    the lowest to the highest such. The caller frees; NULL without memory. */
 struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count) CF_MUST_CHECK;
 
-/* What was counted for the special value UINT64_MAX - `below`. */
-uint64_t bins_special(const struct bins *b, uint32_t group, unsigned below);
+/* What was counted for a special value. */
+uint64_t bins_special(const struct bins *b, uint32_t group, uint64_t value);
 
 /* ---- histogram_csv.c ---- */
 
@@ -73,9 +73,6 @@ struct histogram {
     uint64_t *value, *weights; /* of each row of a frame */
     uint32_t *group;
 };
-
-/* Name of the special value UINT64_MAX - `below` of column dist, NULL where there is none. */
-const char *special_name(unsigned below);
 
 void print_histogram(const struct histogram *h);
 

@@ -16,27 +16,20 @@
 
 enum { LABEL_WIDTH = 33, BAR_WIDTH = 30 };
 
-const char *special_name(unsigned below)
-{
-    switch (UINT64_MAX - below) {
-    case CF_DIST_COMPULSORY:
-        return "first_access";
-    case CF_DIST_BEYOND:
-        return "beyond";
-    case CF_DIST_UNSAMPLED:
-        return "not_sampled";
-    case CF_DIST_NONE:
-        return "none";
-    default:
-        return NULL;
-    }
-}
+/* What column dist says instead of a distance, in the order of rows; `unknown`: that nothing is known
+   of a row, so that it has no share. */
+static const struct {
+    uint64_t value;
+    const char *name;
+    int unknown;
+} specials[] = {
+    {CF_DIST_BEYOND, "beyond", 0},
+    {CF_DIST_COMPULSORY, "first_access", 0},
+    {CF_DIST_UNSAMPLED, "not_sampled", 1},
+    {CF_DIST_NONE, "none", 1},
+};
 
-/* 1 for what says that nothing is known of a row: it has no share. */
-static int unknown(unsigned below)
-{
-    return UINT64_MAX - below == CF_DIST_UNSAMPLED || UINT64_MAX - below == CF_DIST_NONE;
-}
+enum { SPECIALS = sizeof(specials) / sizeof(specials[0]) };
 
 /* ---- labels ---- */
 
@@ -190,8 +183,6 @@ static struct bin *sort_texts(const struct histogram *h, const struct bin *list,
 
 static void print_group(const struct histogram *h, uint32_t group, const char *by)
 {
-    static const unsigned last[] = {UINT64_MAX - CF_DIST_BEYOND, UINT64_MAX - CF_DIST_COMPULSORY,
-                                    UINT64_MAX - CF_DIST_UNSAMPLED, UINT64_MAX - CF_DIST_NONE};
     struct row r = {.h = h, .by = by};
     uint64_t total = 0, so_far = 0, most = 0;
     char low[32], high[32];
@@ -208,13 +199,11 @@ static void print_group(const struct histogram *h, uint32_t group, const char *b
         total += list[i].count;
         most = list[i].count > most ? list[i].count : most;
     }
-    for (unsigned s = 0; s < BINS_SPECIALS; s++) {
-        uint64_t n = bins_special(h->bins, group, s);
+    for (unsigned s = 0; s < SPECIALS; s++) {
+        uint64_t n = specials[s].unknown ? 0 : bins_special(h->bins, group, specials[s].value);
 
-        if (!unknown(s)) {
-            total += n;
-            most = n > most ? n : most;
-        }
+        total += n;
+        most = n > most ? n : most;
     }
     r.widest = total ? (double)most / (double)total : 0;
     for (size_t i = 0; i < count; i++) {
@@ -229,17 +218,17 @@ static void print_group(const struct histogram *h, uint32_t group, const char *b
         put_row(&r);
     }
     free(list);
-    for (unsigned i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
-        unsigned s = last[i];
+    for (unsigned s = 0; s < SPECIALS; s++) {
+        const double known = specials[s].unknown ? NAN : 1;
 
-        r.count = bins_special(h->bins, group, s);
+        r.count = bins_special(h->bins, group, specials[s].value);
         if (!r.count)
             continue;
-        so_far += unknown(s) ? 0 : r.count;
-        r.low = special_name(s);
+        so_far += specials[s].unknown ? 0 : r.count;
+        r.low = specials[s].name;
         r.high = NULL;
-        r.share = unknown(s) ? NAN : (double)r.count / (double)total;
-        r.so_far = unknown(s) ? NAN : (double)so_far / (double)total;
+        r.share = known * (double)r.count / (double)total;
+        r.so_far = known * (double)so_far / (double)total;
         put_row(&r);
     }
 }

@@ -93,8 +93,6 @@ struct space {
     int dying;
 };
 
-enum { EVENT_FORGET = 255 };
-
 /* A row of map, object or task that waits for its time. */
 struct event {
     uint64_t time;
