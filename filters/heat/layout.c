@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filters/heat/heat_parts.h"
+#include "filters/heat/heat.h"
 #include "formats/base/cf_number.h"
 
 enum { SHORT_HOLE = 3 };
