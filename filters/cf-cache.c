@@ -7,9 +7,13 @@
  * the same with the column, or CSV (--summary). Memory: the tags of the modelled caches, at most 16
  * bytes a line (see hierarchy.h), a few tens of bytes a thread, and one column of one frame.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "filters/parts/cache/model.h"
+#include "filters/parts/cache/cache_parts.h"
+#include "formats/program/cf_made.h"
+#include "formats/program/cf_processes.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
@@ -39,6 +43,33 @@ static const char usage[] =
     "\n"
     "Example:\n"
     "  cf-capture trace -i -- ls | cf-cache -m host --summary\n";
+
+enum { MASKS = 1024 };
+
+struct options {
+    const char *machine, *output, *summary_file;
+    int summary, physical;
+    unsigned cores; /* 0: the machine's */
+    uint64_t seed;
+    const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
+    unsigned prefetches, masks;
+    const char *snapshot_level;
+    int frames, ram, page_size;       /* options for frames that are given */
+    struct snapshot_options snapshot; /* every 0: none */
+};
+
+struct cache {
+    struct cf_tool tool;
+    struct options o;
+    struct cf_machine *machine;
+    struct cf_hierarchy *model;
+    struct cf_cores *cores;
+    struct snapshots *snapshots;
+    struct cf_made made; /* column hit */
+    struct cf_turns turns;
+    struct cf_way_mask mask[MASKS];
+    uint8_t hit[CF_FILE_ROWS]; /* the reader never hands out a longer frame */
+};
 
 /* How many page frames there are, as a power of two. */
 static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
@@ -100,6 +131,81 @@ static void parse(struct cache *c, int argc, char **argv)
                                    : "--page-size");
 }
 
+/* ---- the model of the machine's caches that the options ask for ---- */
+
+/* Index of the level of this name. */
+static unsigned find_level(const struct cache *c, const char *option, const char *name)
+{
+    for (unsigned i = 0; i < c->machine->levels; i++)
+        if (!strcmp(c->machine->level[i].name, name))
+            return i;
+    cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no level '%s'", option, c->machine->name, name);
+}
+
+static unsigned data_level(const struct cache *c, const char *option, int last)
+{
+    unsigned found = CF_MAX_LEVELS;
+
+    for (unsigned i = 0; i < c->machine->levels; i++)
+        if (c->machine->level[i].kind != CF_INSTRUCTION_CACHE && (last || found == CF_MAX_LEVELS))
+            found = i;
+    if (found == CF_MAX_LEVELS)
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no data cache: name a level", option,
+               c->machine->name);
+    return found;
+}
+
+static void set_prefetch(struct cache *c, const char *text, struct cf_hierarchy_options *h)
+{
+    const char *colon = strchr(text, ':');
+    char *kind = cf_need(&c->tool, strndup(text, strcspn(text, ":")));
+    const unsigned level =
+        colon ? find_level(c, "--prefetch", colon + 1) : data_level(c, "--prefetch", 0);
+
+    h->prefetch[level] = cf_parse_word(&c->tool, "--prefetch", kind, "none next-line stride");
+    free(kind);
+}
+
+static void set_mask(struct cache *c, const char *text, struct cf_way_mask *mask)
+{
+    char *copy = cf_need(&c->tool, strdup(text)), *ways = strchr(copy, ':'), *level = NULL;
+
+    if (!ways)
+        cf_die(&c->tool, CF_EXIT_USAGE, "--way-mask '%s': give CORE:MASK, such as 0:0xf", text);
+    *ways++ = '\0';
+    if ((level = strchr(ways, ':')))
+        *level++ = '\0';
+    mask->core = (unsigned)cf_parse_u64(&c->tool, "--way-mask", copy, 0, CF_MAX_CORES - 1);
+    mask->ways = cf_parse_u64(&c->tool, "--way-mask", ways, 1, UINT64_MAX);
+    mask->level = level ? find_level(c, "--way-mask", level) : data_level(c, "--way-mask", 1);
+    free(copy);
+}
+
+/* Loads the machine and makes c->model and c->cores. Exits where options do not fit the machine. */
+static void make_model(struct cache *c)
+{
+    struct cf_hierarchy_options h = {.seed = c->o.seed, .masks = c->mask};
+    char problem[512];
+
+    c->machine = cf_tool_machine(&c->tool, c->o.machine);
+    h.cores = c->o.cores = cf_tool_cores(c->machine, c->o.cores);
+    for (unsigned i = 0; i < c->o.prefetches; i++)
+        set_prefetch(c, c->o.prefetch[i], &h);
+    for (unsigned i = 0; i < c->o.masks; i++)
+        set_mask(c, c->o.mask[i], &c->mask[h.mask_count++]);
+    if (c->o.snapshot.every) {
+        c->o.snapshot.level = c->o.snapshot_level
+                                  ? find_level(c, "--snapshot-level", c->o.snapshot_level)
+                                  : data_level(c, "--snapshot-every", 1);
+        h.placed = 1u << c->o.snapshot.level;
+    }
+    c->model = cf_hierarchy_new(c->machine, &h, problem, sizeof problem);
+    if (!c->model)
+        cf_die(&c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s: %s",
+               c->o.machine, problem);
+    c->cores = cf_need(&c->tool, cf_cores_new(c->o.cores));
+}
+
 static void model_frame(struct cache *c, struct cf_frame *f)
 {
     const uint64_t *addr = cf_u64(f, c->o.physical ? CF_PHYS : CF_ADDR);
@@ -131,20 +237,11 @@ static void want(const struct cache *c, struct cf_reader *r)
     }
 }
 
-static void snapshot_frame(struct cache *c, const struct cf_frame *f)
-{
-    const char *problem;
-
-    if (snapshots_frame(c->snapshots, f, &problem) != 0 && problem)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s", problem);
-}
-
 static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
     struct cf_frame *f;
 
-    c->snapshots =
-        cf_need(&c->tool, snapshots_new(&c->o.snapshot, c->machine, c->model, c->cores, w));
+    c->snapshots = snapshots_new(&c->tool, &c->o.snapshot, c->machine, c->model, c->cores, w);
     cf_reader_want(r, CF_ACCESS, CF_TIME, CF_REQUIRED);
     cf_reader_want(r, CF_ACCESS, CF_ADDR, c->o.physical ? CF_OPTIONAL : CF_REQUIRED);
     want(c, r);
@@ -157,10 +254,10 @@ static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer
         if (f->table == CF_HEADER)
             failed = snapshots_end(c->snapshots);
         if (f->table == CF_ACCESS)
-            snapshot_frame(c, f);
+            failed = snapshots_frame(c->snapshots, f);
         else if (!failed)
             failed = cf_writer_frame(w, f);
-        if (failed || cf_writer_problem(w))
+        if (failed)
             return; /* cf_tool_finish() reports why */
     }
     (void)snapshots_end(c->snapshots); /* the same */

@@ -10,12 +10,14 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "filters/engine/rows/groups.h"
 #include "filters/engine/snapshot/changes.h"
 #include "filters/engine/snapshot/tags.h"
 #include "filters/engine/snapshot/tasks.h"
-#include "filters/parts/diff/diff_sums.h"
 #include "filters/survey/problems.h"
+#include "formats/base/cf_memory.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
@@ -55,7 +57,12 @@ struct side {
     int over;
 };
 
-enum { MODES = 8 };
+/* A direct-mapped cache of recent numbers: the lines of several processes or sets take turns. */
+struct recent {
+    uint32_t key, known; /* number + 1, 0 = none */
+};
+
+enum { MODES = 8, RECENT_BITS = 8 };
 
 struct work {
     int headed; /* the first line of the CSV is printed */
@@ -66,7 +73,10 @@ struct work {
     uint64_t index; /* of the snapshot in its segment, from 1 */
     uint64_t pairs, left_over;
     struct cf_moments polluted[MODES], cost[MODES];
-    struct diff_sums *sums;  /* of processes or sets */
+    struct cf_groups *groups;          /* processes or sets */
+    uint64_t (*sums)[CF_CHANGE_KINDS]; /* of each, by number */
+    size_t room;
+    struct recent recent[1 << RECENT_BITS];
     struct cf_counts *tasks; /* names of processes, of the first stream */
 };
 
@@ -131,6 +141,54 @@ static int next(struct work *w, struct side *s)
     return r;
 }
 
+/* ---- sums ---- */
+
+/* The number of a process or set, for which there are sums then: 0, or -1 without memory. */
+static int find_sums(struct work *w, uint32_t key, struct recent *recent)
+{
+    uint32_t n;
+    int r;
+
+    if ((r = cf_groups_number(w->groups, &key, sizeof key, 1, &n)) != 0) {
+        if (r > 0)
+            cf_die(&w->tool, CF_EXIT_INPUT, "--by: there are over %d of them", CF_GROUPS_MOST);
+        return -1;
+    }
+    *recent = (struct recent){key, n + 1};
+    return cf_array_cleared(&w->sums, &w->room, n + (size_t)1, sizeof *w->sums);
+}
+
+static int take(void *work, const struct cf_tags *t, size_t slot, uint32_t set, enum cf_change kind)
+{
+    struct work *w = work;
+    const uint32_t key = w->o.by == BY_SET ? set : t->pid[slot];
+    struct recent *r = &w->recent[key * 0x9e3779b1u >> (32 - RECENT_BITS)];
+
+    if ((r->key != key || !r->known) && find_sums(w, key, r) != 0)
+        return -1;
+    w->sums[r->known - 1][kind]++;
+    return 0;
+}
+
+static void print_sums(const struct work *w)
+{
+    struct cf_group *key = cf_need(&w->tool, cf_groups_sorted(w->groups, NULL));
+
+    cf_rows_begin(&w->tool);
+    printf("%s,same,other_state,other_way,only_a,only_b\n", w->o.by == BY_SET ? "set" : "pid,name");
+    for (uint32_t i = 0; i < cf_groups_count(w->groups); i++) {
+        cf_csv_u64(stdout, 1, key[i].value);
+        if (w->o.by == BY_PROCESS)
+            cf_csv_text(
+                stdout, 0,
+                cf_reader_text(w->a.reader, cf_tasks_name(w->tasks, 0, (uint32_t)key[i].value)));
+        for (int k = 0; k < CF_CHANGE_KINDS; k++)
+            cf_csv_u64(stdout, 0, w->sums[key[i].number][k]);
+        cf_csv_end(stdout);
+    }
+    free(key);
+}
+
 /* ---- what a pair gives ---- */
 
 static unsigned mode_index(unsigned mode)
@@ -169,9 +227,6 @@ static void print_pair(const struct cf_snapshot *a, const struct cf_snapshot *b,
 static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snapshot *a,
                     const struct cf_tags *tb, const struct cf_snapshot *b)
 {
-    cf_change_taker *take = w->o.by == BY_PROCESS ? diff_take_processes
-                            : w->o.by == BY_SET   ? diff_take_set
-                                                  : NULL;
     const uint64_t in_a = cf_tags_capacity(ta), in_b = cf_tags_capacity(tb);
     const uint64_t lines = in_a > in_b ? in_a : in_b;
     /* a model knows of no security */
@@ -179,7 +234,7 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
                                (a->mode ^ b->mode) & CF_MODE_MODEL ? CF_STATE_NON_SECURE : 0};
     double percent;
 
-    if (cf_changes_add(&c, ta, tb, take, w->sums) != 0)
+    if (cf_changes_add(&c, ta, tb, w->o.by >= BY_PROCESS ? take : NULL, w) != 0)
         cf_out_of_memory(&w->tool);
     w->pairs++;
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
@@ -263,7 +318,7 @@ int main(int argc, char **argv)
     cf_tool_init(&w.tool, argc, argv, "cf-diff", usage);
     parse(&w, argc, argv);
     open_side(&w, &w.a, argv + optind, argc - optind);
-    w.sums = diff_sums_new(&w.tool);
+    w.groups = cf_need(&w.tool, cf_groups_new());
     w.tasks = cf_need(&w.tool, cf_counts_new());
     if (w.o.by == BY_PROCESS) {
         cf_reader_unify(w.a.reader);
@@ -284,12 +339,13 @@ int main(int argc, char **argv)
         head(&w);
     if (w.o.by == BY_MODE)
         print_modes(&w);
-    if (w.o.by == BY_PROCESS || w.o.by == BY_SET)
-        diff_print_sums(w.sums, w.o.by == BY_PROCESS ? w.tasks : NULL, w.a.reader);
+    if (w.o.by >= BY_PROCESS)
+        print_sums(&w);
     bad |= cf_snaps_problems(w.a.snaps, &w.tool, NULL);
     status = cf_tool_finish(&w.tool, w.a.reader, NULL);
     cf_snaps_free(w.a.snaps);
-    diff_sums_free(w.sums);
+    cf_groups_free(w.groups);
+    free(w.sums);
     cf_counts_free(w.tasks);
     return status > bad ? status : bad;
 }

@@ -8,12 +8,14 @@
  * sets, its ways a power of two from 16, and 32 bytes a process; nothing grows with the stream.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/distance/allassoc.h"
 #include "filters/engine/rows/cores.h"
-#include "filters/parts/sweep/sweep.h"
-
+#include "filters/engine/rows/runs.h"
+#include "filters/picture/chart.h"
 #include "formats/base/cf_number.h"
 #include "formats/stream/cf.h"
 #include "formats/program/cf_rows.h"
@@ -45,6 +47,40 @@ static const char usage[] =
     "Examples:\n"
     "  cf-sweep trace.cf > sweep.csv\n"
     "  cf-sweep --line-size 32,64,128 --ways 4 --min 16K --max 64K trace.cf\n";
+
+enum {
+    BATCH = 1 << 14, /* line references handed to the simulation at once */
+    MOST_SHIFT = 16, /* log2 of the longest line */
+    MOST_WAYS = 1024,
+    MOST_SETS_SHIFT = 24, /* log2 of the most sets */
+    MOST_LIST = 32,
+};
+
+struct list {
+    uint64_t least, most;
+    uint64_t value[MOST_LIST]; /* rising, without doubles */
+    unsigned count;
+};
+
+struct options {
+    unsigned what;         /* enum cf_runs_option */
+    struct list line_size; /* bytes */
+    struct list ways;
+    struct list sets; /* where it is empty: the powers of two within */
+    uint64_t sets_from, sets_to;
+    uint64_t least, most; /* bytes */
+    struct cf_output output;
+};
+
+/* The simulation of one line size. */
+struct size {
+    uint64_t line; /* bytes */
+    uint32_t sets[MOST_LIST];
+    unsigned count;   /* of them */
+    uint64_t flushes; /* lines that were passed over */
+    struct cf_runs *runs;
+    struct cf_allassoc *all;
+};
 
 static void set_list(const struct cf_tool *t, void *list, const char *option, char *text)
 {
@@ -98,10 +134,18 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
 /* ---- which caches ---- */
 
+/* Whether a cache is among those that were asked for. */
+static int is_wanted(const struct options *o, uint64_t line, uint64_t sets, uint64_t ways)
+{
+    const uint64_t size = line * sets * ways;
+
+    return size >= o->least && size <= o->most;
+}
+
 static void try_sets(const struct options *o, struct size *s, uint64_t sets)
 {
     for (unsigned w = 0; w < o->ways.count; w++)
-        if (sweep_wanted(o, s->line, sets, o->ways.value[w])) {
+        if (is_wanted(o, s->line, sets, o->ways.value[w])) {
             s->sets[s->count++] = (uint32_t)sets;
             return;
         }
@@ -178,7 +222,7 @@ static void print(const struct options *o, const struct size *s)
         for (unsigned i = 0; i < s->count; i++) {
             uint64_t sets = s->sets[i], ways = o->ways.value[w], misses;
 
-            if (!sweep_wanted(o, s->line, sets, ways))
+            if (!is_wanted(o, s->line, sets, ways))
                 continue;
             misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
             cf_csv_print(stdout,
@@ -187,6 +231,67 @@ static void print(const struct options *o, const struct size *s)
                          sets, ways, sets * ways * s->line, s->line, references, misses,
                          (double)misses / (double)references);
         }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Misses over the size of the cache, over all sizes that any line has; a line for each line size and
+   number of ways. Memory: 8 bytes a size and line. */
+static void draw(const struct cf_tool *t, const struct options *o, const struct size *size)
+{
+    static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};
+    const unsigned lines = o->line_size.count, ways = o->ways.count;
+    double *at = cf_need(t, calloc(lines * MOST_LIST * ways, sizeof *at)), *value;
+    struct cf_chart_series *series = cf_need(t, calloc(lines * ways, sizeof *series));
+    char(*name)[64] = cf_need(t, calloc(lines * ways, sizeof *name));
+    struct cf_chart c = {.title = "Misses by cache size", .command = "", .panels = 1};
+    uint32_t n = 0;
+
+    for (unsigned k = 0; k < lines * ways; k++)
+        for (unsigned i = 0; i < size[k / ways].count; i++)
+            if (is_wanted(o, size[k / ways].line, size[k / ways].sets[i], o->ways.value[k % ways]))
+                at[n++] = (double)(size[k / ways].line * size[k / ways].sets[i] *
+                                   o->ways.value[k % ways]);
+    qsort(at, n, sizeof *at, by_size);
+    for (uint32_t i = 0; i < n; i++)
+        if (!i || at[i] != at[c.points - 1])
+            at[c.points++] = at[i];
+    value = cf_need(t, calloc((size_t)lines * ways * c.points, sizeof *value));
+    for (unsigned k = 0; k < lines * ways; k++) {
+        const struct size *s = &size[k / ways];
+        const uint32_t w = (uint32_t)o->ways.value[k % ways];
+
+        snprintf(name[k], sizeof *name, lines > 1 ? "%u way%s, lines of %llu" : "%u way%s", w,
+                 w == 1 ? "" : "s", (unsigned long long)s->line);
+        series[k] = (struct cf_chart_series){name[k], cf_series_colour(k)};
+        for (uint32_t p = 0; p < c.points; p++)
+            value[(size_t)k * c.points + p] = NAN;
+        for (unsigned i = 0; i < s->count; i++) {
+            const double bytes = (double)(s->line * s->sets[i] * w);
+            const double *p = bsearch(&bytes, at, c.points, sizeof *at, by_size);
+
+            if (p && is_wanted(o, s->line, s->sets[i], w))
+                value[(size_t)k * c.points + (size_t)(p - at)] =
+                    (double)cf_allassoc_misses(s->all, i, w);
+        }
+    }
+    if (lines == 1)
+        snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes",
+                 (unsigned long long)size[0].line);
+    c.series = lines * ways;
+    c.name = series;
+    c.size = at;
+    c.panel[0] = (struct cf_chart_panel){.title = "misses", .value = value};
+    cf_output_draw(t, &o->output, &c, &drawings);
+    free(at);
+    free(value);
+    free(series);
+    free(name);
 }
 
 int main(int argc, char **argv)
@@ -214,7 +319,7 @@ int main(int argc, char **argv)
     run(&t, r, size, o.line_size.count);
     cf_tool_fit(&t, r);
     if (o.output.picture || o.output.html)
-        sweep_draw(&t, &o, size);
+        draw(&t, &o, size);
     if (cf_output_stdout(&t, &o.output) != CF_STDOUT_PICTURE) {
         cf_rows_begin(&t);
         printf("sets,ways,size_bytes,line_size_bytes,references,misses,miss_ratio\n");

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "formats/base/cf_memory.h"
-#include "filters/parts/cache/snapshot.h"
+#include "filters/parts/cache/cache_parts.h"
 #include "filters/engine/cache/cache.h"
 
 struct snapshots {
+    const struct cf_tool *tool;
     struct snapshot_options o;
     const struct cf_machine *machine;
     struct cf_hierarchy *model;
@@ -36,27 +37,23 @@ struct snapshots {
     } row;
 };
 
-struct snapshots *snapshots_new(const struct snapshot_options *o, const struct cf_machine *m,
-                                struct cf_hierarchy *h, struct cf_cores *cores, struct cf_writer *w)
+struct snapshots *snapshots_new(const struct cf_tool *t, const struct snapshot_options *o,
+                                const struct cf_machine *m, struct cf_hierarchy *h,
+                                struct cf_cores *cores, struct cf_writer *w)
 {
     const struct cf_level *l = &m->level[o->level];
     const size_t most = (size_t)l->sets * l->ways * cf_hierarchy_caches(h, o->level);
-    struct snapshots *s = calloc(1, sizeof *s);
+    struct snapshots *s = cf_need(t, calloc(1, sizeof *s));
     struct line_rows *r = &s->row;
 
-    if (!s)
-        return NULL;
+    s->tool = t;
     s->o = *o;
     s->machine = m;
     s->model = h;
     s->cores = cores;
     s->writer = w;
-    s->frames = cf_frames_new(o->order, o->page_shift, o->frame_bits, o->seed);
-    r->phys = malloc(most * (2 * sizeof *r->phys + 4 * sizeof *r->set + 1));
-    if (!s->frames || !r->phys) {
-        snapshots_free(s);
-        return NULL;
-    }
+    s->frames = cf_need(t, cf_frames_new(o->order, o->page_shift, o->frame_bits, o->seed));
+    r->phys = cf_need(t, malloc(most * (2 * sizeof *r->phys + 4 * sizeof *r->set + 1)));
     r->addr = r->phys + most;
     r->set = (uint32_t *)(r->addr + most);
     r->way = r->set + most;
@@ -141,40 +138,35 @@ int snapshots_end(struct snapshots *s)
 
 /* ---- accesses ---- */
 
-/* Remembers whose number the process has; numbers are dense. */
-static int note_pid(struct snapshots *s, uint32_t process, uint32_t pid)
-{
-    if (cf_array_cleared(&s->pid, &s->pids, process + (size_t)1, sizeof *s->pid) != 0)
-        return -1;
-    s->pid[process] = pid;
-    return 0;
-}
-
 /* Number of the process that has this key, which is its bits in the other order. */
 static uint32_t process_of(uint64_t space)
 {
     return (uint32_t)(cf_space_key((uint32_t)(space >> 31)) >> 31);
 }
 
-/* 0, -1 without memory, 1 where no frame is left. */
+/* Where the rows of a process lie in memory. 0, or -1 without memory. */
 static int place(struct snapshots *s, const struct cf_frame *f, uint32_t from, uint32_t to,
                  uint32_t process)
 {
     const uint64_t *addr = cf_u64(f, CF_ADDR), *phys = cf_u64(f, CF_PHYS);
-    const uint32_t *size = cf_u32(f, CF_SIZE);
+    const uint32_t *size = cf_u32(f, CF_SIZE), *pid = cf_u32(f, CF_PID);
     const uint64_t page = (uint64_t)1 << s->o.page_shift;
+    int64_t done;
 
+    if (cf_array_cleared(&s->pid, &s->pids, process + (size_t)1, sizeof *s->pid) != 0)
+        return -1;
+    s->pid[process] = pid ? pid[from] : 0;
     if (s->o.physical) {
         memcpy(s->phys + from, phys + from, (to - from) * sizeof *phys);
         if (addr && cf_frames_learn(s->frames, process, addr + from, phys + from, to - from) != 0)
             return -1;
     } else {
-        int64_t done = cf_frames_place(s->frames, process, addr + from, to - from, s->phys + from);
-
+        done = cf_frames_place(s->frames, process, addr + from, to - from, s->phys + from);
         if (done < 0)
             return -1;
         if (done != to - from)
-            return 1;
+            cf_die(s->tool, CF_EXIT_ENVIRONMENT,
+                   "more pages are touched than there is memory: give a larger --ram");
     }
     for (uint32_t i = from; i < to; i++) {
         const uint64_t left = page - (s->phys[i] & (page - 1)), want = size ? size[i] : 1;
@@ -208,17 +200,15 @@ static int begin_period(struct snapshots *s, uint64_t time)
     return 0;
 }
 
-int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **problem)
+int snapshots_frame(struct snapshots *s, const struct cf_frame *f)
 {
     const uint32_t *cpu = cf_u32(f, CF_CPU), *tid = cf_u32(f, CF_TID), *pid = cf_u32(f, CF_PID);
     const uint64_t *time = cf_u64(f, CF_TIME);
     uint32_t end, period = 0; /* `period`: the end of its rows */
 
-    *problem = NULL;
     for (uint32_t from = 0; from < f->rows; from = end) {
         uint32_t core;
         uint64_t space;
-        int result = -1;
 
         if (from >= period) {
             if (begin_period(s, time[from]) != 0)
@@ -228,17 +218,10 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f, const char **
                 period = f->rows; /* no later time can be written */
         }
         end = cf_cores_piece(s->cores, cpu, pid, tid, from, period, &core, &space);
-        if (end > from && note_pid(s, process_of(space), pid ? pid[from] : 0) == 0)
-            result = place(s, f, from, end, process_of(space));
-        if (result > 0) {
-            *problem = "more pages are touched than there is memory: give a larger --ram";
-            return -1;
-        }
-        if (result < 0 || cf_hierarchy_run(s->model, s->phys, cf_u8(f, CF_OP), s->size, from, end,
-                                           core, 0, s->hit) != 0) {
-            *problem = "out of memory";
-            return -1;
-        }
+        if (end <= from || place(s, f, from, end, process_of(space)) != 0 ||
+            cf_hierarchy_run(s->model, s->phys, cf_u8(f, CF_OP), s->size, from, end, core, 0,
+                             s->hit) != 0)
+            cf_out_of_memory(s->tool);
         s->touched = 1;
         s->last = time[end - 1];
     }

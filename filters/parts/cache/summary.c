@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "filters/parts/cache/model.h"
+#include "filters/parts/cache/cache_parts.h"
 #include "formats/base/cf_text.h"
 
 struct row {

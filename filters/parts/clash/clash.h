@@ -52,10 +52,4 @@ void read_profile(struct clash *c, struct profile *p, const char *file);
 /* observed, interfering, slowdown into the pairs. */
 void read_slowdowns(struct clash *c, const char *file);
 
-/* ---- clash_table.c ---- */
-
-void print_pairs(const struct clash *c);
-void print_table(const struct clash *c);
-void print_correlation(const struct clash *c);
-
 #endif

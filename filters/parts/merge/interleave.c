@@ -6,17 +6,310 @@
  * instructions as it had when the row was recorded. A thread starts when its creator is where it
  * was when it created the thread. Each processor runs one thread at a time; threads that share one
  * take turns of a quantum. Events (rows, births, ends of turns) are taken in the order of time,
- * and rows of one thread that come before anything else go out in one run. What a thread does next
- * is found in runner.c; whose turn it is on a processor, in turns.c.
+ * and rows of one thread that come before anything else go out in one run.
  *
  * Every thread reads the input for itself through a reader of its own, which skips what is not the
  * thread's. Memory: a part of a frame and its dictionary for each thread that lives, bounded by
  * --memory.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
-#include "filters/parts/merge/interleave.h"
+#include "filters/parts/merge/merge.h"
+
+enum event { BIRTH, OTHER_ROW, ACCESSES, END };
+
+/* A thread that lives. */
+struct runner {
+    struct source source;
+    const uint64_t *time; /* of the waiting accesses */
+    const uint32_t *pid, *tid;
+    uint32_t stop;  /* the rows of the thread from part.at on end here: its clock is steady there */
+    uint64_t shift; /* own clock - time, for these rows */
+    size_t stretch; /* the next one */
+    size_t born;    /* children so far */
+    enum event next; /* the thread's next event, and its clock then */
+    uint64_t next_own;
+    uint64_t own;   /* its clock now */
+    uint64_t turn;  /* its clock when its turn began */
+    uint64_t ahead; /* time - own clock, while it runs */
+    struct fifo *fifo;
+    size_t memory; /* that its reader holds */
+};
+
+struct cpu {
+    struct thread *running;      /* NULL: idle */
+    struct thread *first, *last; /* of the others that could run */
+    size_t waiting;              /* how many these are */
+    uint64_t clock;              /* when it became free */
+    /* while it runs a thread: */
+    uint64_t next; /* when that does something next */
+    int turn_ends; /* and whether that is the end of its turn */
+};
+
+struct play {
+    struct merge *merge;
+    struct threads *threads;
+    struct cpu *cpu;
+    uint32_t cpus;
+    struct cpu **order; /* those that run a thread, the next event first */
+    size_t busy;
+    size_t memory; /* that the readers hold */
+    size_t lives;  /* threads that live */
+    size_t roots;  /* threads without creator that were looked at so far */
+    uint64_t now;  /* time of the last row */
+};
+
+/* ---- what a thread that lives does next: its rows and accesses, read for itself alone ---- */
+
+/* Every thread that lives reads for itself, so what that takes is bounded as a whole. */
+static void count_memory(struct play *p, struct runner *r)
+{
+    size_t now = cf_reader_memory(r->source.reader);
+
+    p->memory += now - r->memory;
+    r->memory = now;
+    if (p->memory > p->merge->o.memory)
+        cf_die(
+            &p->merge->tool, CF_EXIT_ENVIRONMENT,
+            "to read %zu threads at once takes more than %llu bytes: interleave fewer inputs, or "
+            "raise --memory",
+            p->lives, (unsigned long long)p->merge->o.memory);
+}
+
+/* Queues the rows of a frame that are the thread's own doing. */
+static void queue_rows(struct play *p, struct thread *th, const struct cf_frame *f)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    uint32_t *row, rows = 0;
+    uint64_t *key;
+
+    if (!time || !pid)
+        return;
+    row = merge_alloc(p->merge, f->rows, sizeof(*row));
+    key = merge_alloc(p->merge, f->rows, sizeof(*key));
+    for (uint32_t i = 0; i < f->rows; i++) {
+        struct thread *by = NULL;
+
+        if (pid[i] != th->pid)
+            continue;
+        /* an exit is recorded when another thread runs already */
+        if (tid && f->table != CF_MAP)
+            by = threads_get(p->threads, th->input, pid[i], tid[i]);
+        if (!by)
+            by = threads_running(p->threads, th->input, pid[i], time[i]);
+        if (by != th)
+            continue;
+        row[rows] = i;
+        key[rows] = thread_clock(th, time[i]);
+        rows++;
+    }
+    source_queue(&th->runner->source, f, row, rows, key);
+    free(row);
+    free(key);
+}
+
+/* Finds the next rows of the thread in the waiting frame: from part.at to stop. */
+static int find_rows(struct thread *th)
+{
+    struct runner *r = th->runner;
+    struct part *part = &r->source.part;
+    uint32_t i = part->at;
+    uint64_t until;
+
+    while (i < part->rows && (r->tid[i] != th->tid || r->pid[i] != th->pid))
+        i++;
+    part->at = i;
+    if (i == part->rows)
+        return 0;
+    while (r->stretch < th->stretches && th->stretch[r->stretch].time <= r->time[i])
+        r->stretch++;
+    /* the clock is steady up to the next switch, and is looked at again after a long gap */
+    until = r->time[i] < UINT64_MAX - (1u << 31) ? r->time[i] + (1u << 31) : UINT64_MAX;
+    if (r->stretch < th->stretches && th->stretch[r->stretch].time < until)
+        until = th->stretch[r->stretch].time;
+    r->shift = thread_clock(th, r->time[i]) - r->time[i];
+    do
+        i++;
+    while (i < part->rows && r->tid[i] == th->tid && r->pid[i] == th->pid && r->time[i] < until &&
+           r->time[i] >= r->time[i - 1]);
+    r->stop = i;
+    source_translate(&r->source, part->at, i - part->at);
+    return 1;
+}
+
+/* Makes accesses of the thread wait, or finds that there are none any more. -1 when output
+   failed. */
+static int load(struct play *p, struct thread *th)
+{
+    struct runner *r = th->runner;
+    struct source *s = &r->source;
+    struct cf_frame *f;
+
+    if (r->stop > s->part.at)
+        return 0;
+    if (s->part.at < s->part.rows && find_rows(th))
+        return 0;
+    output_settle(p->merge->out); /* what is read now takes the place of what waited */
+    while (source_next(s, &f)) {
+        switch (f->table) {
+        case CF_STACK:  /* went out before */
+        case CF_SWITCH: /* written anew */
+        case CF_SNAPSHOT:
+        case CF_LINE:
+        case CF_UNPLACED:
+        case CF_BUS:
+            break;
+        case CF_TASK:
+        case CF_MAP:
+        case CF_OBJECT:
+            queue_rows(p, th, f);
+            break;
+        case CF_ACCESS:
+            source_take(s, f);
+            count_memory(p, r);
+            r->stop = 0;
+            r->time = cf_u64(f, CF_TIME);
+            r->pid = cf_u32(f, CF_PID);
+            r->tid = cf_u32(f, CF_TID);
+            if (!r->time || !r->pid || !r->tid)
+                s->part.rows = 0; /* was reported at the first reading */
+            if (find_rows(th))
+                return 0;
+            break;
+        default:
+            /* what we do not know goes out once, as it is */
+            if (!th->passes)
+                break;
+            if (source_pass(s, f) != 0)
+                return -1;
+        }
+    }
+    s->part.rows = s->part.at = r->stop = 0;
+    return 0;
+}
+
+/* Looks what the thread does next. -1 when output failed. */
+static int runner_look(struct play *p, struct thread *th)
+{
+    struct runner *r = th->runner;
+
+    if (load(p, th) != 0)
+        return -1;
+    r->next = END;
+    r->next_own = r->own;
+    if (r->stop > r->source.part.at) {
+        r->next = ACCESSES;
+        r->next_own = r->time[r->source.part.at] + r->shift;
+    }
+    r->fifo = source_first(&r->source);
+    if (r->fifo && (r->next == END || fifo_key(r->fifo) <= r->next_own)) {
+        r->next = OTHER_ROW;
+        r->next_own = fifo_key(r->fifo);
+    }
+    if (r->born < th->children && (r->next == END || th->child[r->born].own <= r->next_own)) {
+        r->next = BIRTH;
+        r->next_own = th->child[r->born].own;
+    }
+    /* a clock that goes back is damage; time never does */
+    r->next_own = r->next_own > r->own ? r->next_own : r->own;
+    return 0;
+}
+
+/* ---- processors: which of their threads runs, and which of them does something first ---- */
+
+/* At equal times the older thread goes first. */
+static int cpu_before(const struct cpu *a, const struct cpu *b)
+{
+    return a->next < b->next || (a->next == b->next && a->running->index < b->running->index);
+}
+
+/* Something about what the processor runs has changed. */
+static void cpu_reorder(struct play *p, struct cpu *c)
+{
+    const struct runner *r;
+    size_t at = 0;
+
+    while (at < p->busy && p->order[at] != c)
+        at++;
+    if (!c->running) {
+        if (at < p->busy)
+            memmove(&p->order[at], &p->order[at + 1], (--p->busy - at) * sizeof(*p->order));
+        return;
+    }
+    /* a turn ends only if another thread waits */
+    r = c->running->runner;
+    c->turn_ends = c->waiting && r->next != END && r->next_own - r->turn >= p->merge->o.quantum;
+    c->next = (c->turn_ends ? r->turn + p->merge->o.quantum : r->next_own) + r->ahead;
+    p->busy += at == p->busy;
+    for (; at + 1 < p->busy && cpu_before(p->order[at + 1], c); at++)
+        p->order[at] = p->order[at + 1];
+    for (; at && cpu_before(c, p->order[at - 1]); at--)
+        p->order[at] = p->order[at - 1];
+    p->order[at] = c;
+}
+
+/* The thread runs from `time` on, as a row of table switch says. -1 when output failed. */
+static int turn_begin(struct play *p, struct thread *th, uint64_t time)
+{
+    struct runner *r = th->runner;
+    const struct source *s = &r->source;
+    uint32_t cpu = th->index % p->cpus;
+
+    time = time > p->now ? time : p->now;
+    p->now = time;
+    p->cpu[cpu].running = th;
+    r->turn = r->own;
+    r->ahead = time - r->own;
+    return output_switch(p->merge->out, s, time, source_process(s, th->pid),
+                         source_process(s, th->tid), cpu, r->own);
+}
+
+/* Puts a thread after those that wait for the processor. */
+static void turn_wait(struct cpu *c, struct thread *th)
+{
+    th->after = NULL;
+    if (c->waiting++)
+        c->last->after = th;
+    else
+        c->first = th;
+    c->last = th;
+}
+
+/* The turn of the first that waits. */
+static int turn_next(struct play *p, struct cpu *c, uint64_t time)
+{
+    struct thread *th = c->first;
+
+    c->first = th->after;
+    c->waiting--;
+    return turn_begin(p, th, time);
+}
+
+/* The turn of the running thread is over at `time`. Where no thread of this processor does anything
+   for whole rounds, and nothing else happens before `limit`, these are skipped. -1 when output
+   failed. */
+static int turn_rotate(struct play *p, struct cpu *c, uint64_t limit)
+{
+    struct runner *r = c->running->runner;
+    uint64_t quantum = p->merge->o.quantum, time = r->turn + quantum + r->ahead, rounds;
+
+    r->own = r->turn + quantum;
+    turn_wait(c, c->running);
+    rounds = limit > time ? (limit - time) / quantum / c->waiting : 0;
+    for (const struct thread *th = c->first; th && rounds; th = th->after) {
+        uint64_t idle = (th->runner->next_own - th->runner->own) / quantum;
+
+        rounds = idle < rounds ? idle : rounds;
+    }
+    for (const struct thread *th = c->first; th && rounds; th = th->after)
+        th->runner->own += rounds * quantum;
+    return turn_next(p, c, time + rounds * quantum * c->waiting);
+}
+
+/* ---- events ---- */
 
 /* The thread can run from `time` on. -1 when output failed. */
 static int start(struct play *p, struct thread *th, uint64_t time)
@@ -64,7 +357,7 @@ static int end(struct play *p, struct cpu *c)
     free(th->runner);
     th->runner = NULL;
     c->running = NULL;
-    return c->waiting ? turn_begin(p, turn_next(c), c->clock) : 0;
+    return c->waiting ? turn_next(p, c, c->clock) : 0;
 }
 
 /* Sends the accesses of the thread that come before anything else. */
@@ -169,20 +462,10 @@ static int step(struct play *p)
     return 1;
 }
 
-/* Each thread that lives has the file open: as many as the system lets us. */
-static void allow_files(void)
-{
-    struct rlimit files;
-
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-        return;
-    files.rlim_cur = files.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int merge_interleaved(struct merge *m)
 {
     struct play p = {.merge = m};
+    struct rlimit files;
     int result = 1;
 
     p.threads = threads_find(m);
@@ -193,7 +476,11 @@ int merge_interleaved(struct merge *m)
     p.cpus = m->o.cpus ? m->o.cpus : (uint32_t)p.threads->count;
     p.cpu = merge_alloc(m, p.cpus, sizeof(*p.cpu));
     p.order = merge_alloc(m, p.cpus, sizeof(struct cpu *));
-    allow_files();
+    /* each thread that lives has the file open: as many as the system lets us */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
     while (result > 0)
         result = step(&p);
     if (result == 0)

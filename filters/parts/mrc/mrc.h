@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mrc.h - the parts of cf-mrc: what is read, and printing the curves (mrc_csv.c). */
+/* mrc.h - the state of cf-mrc, and printing the curves (mrc_csv.c). */
 #ifndef MRC_H
 #define MRC_H
 
@@ -51,31 +51,8 @@ struct mrc {
     uint32_t *part;
 };
 
-/* ---- mrc_header.c ---- */
-
-/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. NULL
-   without memory. */
-uint64_t *mrc_points(uint64_t points, uint64_t most, size_t *count) CF_MUST_CHECK;
-/* Takes in what a header states of column dist; the first one decides on the sizes. */
-void mrc_header(struct mrc *m, const struct cf_header *h);
-
-/* One group's curve. */
-struct line {
-    uint64_t accesses, compulsory;
-    double rate;      /* part of the accesses that was sampled, 1 without samples */
-    uint64_t *misses; /* by point, compulsory ones too */
-    double *error;    /* of the miss ratio, by point */
-};
-
-/* ---- mrc_picture.c ---- */
-
-/* Draws what was asked for. `line` is by the numbers of the groups. */
-void mrc_draw(const struct mrc *m, const struct line *line, const struct cf_group *group,
-              size_t groups, size_t points);
-
-/* ---- mrc_csv.c ---- */
-
-/* Prints all curves. -1 when the curve does not reach a size that was asked for. */
+/* mrc_csv.c: draws and prints all curves. -1 when the curve does not reach a size that was asked
+   for. */
 int print_curves(const struct mrc *m) CF_MUST_CHECK;
 
 #endif

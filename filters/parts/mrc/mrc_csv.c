@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mrc_csv.c - miss-ratio curves as CSV, with the error where distances are sampled.
+ * mrc_csv.c - miss-ratio curves as CSV, with the error where distances are sampled, and as a chart.
  *
  * A sample of lines errs in two ways, which are added as independent standard errors:
  * - Lines differ in how often they miss. The sampled lines are divided among PARTS by a hash of
@@ -13,7 +13,7 @@
  *   earlier or later. Where it falls in steps, as in walks over the same lines, which all have one
  *   distance, its slope at a size says nothing of a step nearby: what counts is how much it changes
  *   within two such errors.
- * Memory: a few words a point.
+ * Memory: a few words a point, for the chart 8 bytes a point and line.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,6 +21,14 @@
 
 #include "filters/parts/mrc/mrc.h"
 #include "formats/program/cf_rows.h"
+
+/* One group's curve. */
+struct line {
+    uint64_t accesses, compulsory;
+    double rate;      /* part of the accesses that was sampled, 1 without samples */
+    uint64_t *misses; /* by point, compulsory ones too */
+    double *error;    /* of the miss ratio, by point */
+};
 
 /* All misses of a part at all points: distances, those beyond the bound, and first accesses. */
 static uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points)
@@ -167,14 +175,12 @@ static size_t useful_points(const struct mrc *m, size_t groups, const struct lin
 
 /* ---- CSV ---- */
 
-static void put_key(const struct mrc *m, uint64_t value)
+/* What a group is called, NULL where its number says it. */
+static const char *word_of(const struct mrc *m, uint64_t value)
 {
     if (cf_column_type(m->by) == CF_STR)
-        cf_csv_text(stdout, 1, cf_reader_text(m->reader, (uint32_t)value));
-    else if (m->by == CF_OP && cf_op_name((unsigned)value))
-        cf_csv_text(stdout, 1, cf_op_name((unsigned)value));
-    else
-        cf_csv_u64(stdout, 1, value);
+        return cf_reader_text(m->reader, (uint32_t)value);
+    return m->by == CF_OP ? cf_op_name((unsigned)value) : NULL;
 }
 
 static void put_line(const struct mrc *m, const struct line *l, const uint64_t *key, size_t points)
@@ -182,8 +188,10 @@ static void put_line(const struct mrc *m, const struct line *l, const uint64_t *
     for (size_t i = 0; i < points; i++) {
         uint64_t lines = m->lines[i] * m->sets;
 
-        if (key)
-            put_key(m, *key);
+        if (key && word_of(m, *key))
+            cf_csv_text(stdout, 1, word_of(m, *key));
+        else if (key)
+            cf_csv_u64(stdout, 1, *key);
         cf_csv_u64(stdout, !key, lines * m->line_size);
         cf_csv_u64(stdout, 0, lines);
         if (m->sets > 1)
@@ -210,6 +218,86 @@ static void put_all(const struct mrc *m, const struct line *line, const struct c
         put_line(m, &line[group[g].number], m->by ? &group[g].value : NULL, points);
 }
 
+/* ---- picture ---- */
+
+enum { MOST = 12 };
+
+/* The caches of the machine that hold data, by size. */
+static unsigned find_signs(const struct cf_machine *machine, struct cf_chart_sign *sign)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 0; machine && i < machine->levels; i++) {
+        const struct cf_level *level = &machine->level[i];
+        unsigned at = n;
+
+        if (level->kind == CF_INSTRUCTION_CACHE)
+            continue;
+        for (n++; at && sign[at - 1].size > (double)level->size; at--)
+            sign[at] = sign[at - 1];
+        sign[at] = (struct cf_chart_sign){(double)level->size, level->name};
+    }
+    return n;
+}
+
+/* A line for each of the groups with most accesses, and the caches of a machine. `line` is by the
+   numbers of the groups. */
+static void draw(const struct mrc *m, const struct line *line, const struct cf_group *group,
+                 size_t groups, size_t points)
+{
+    static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};
+    char names[MOST][512];
+    struct cf_chart_series series[MOST];
+    struct cf_chart_sign sign[CF_MAX_LEVELS];
+    double *value = cf_need(&m->tool, calloc(MOST * points + 1, sizeof *value));
+    double *size = cf_need(&m->tool, calloc(points + 1, sizeof *size));
+    char *drawn = cf_need(&m->tool, calloc(groups + 1, 1));
+    struct cf_machine *machine = m->o.machine ? cf_tool_machine(&m->tool, m->o.machine) : NULL;
+    struct cf_chart c = {.title = "Miss-ratio curve", .command = "", .points = (uint32_t)points};
+    size_t at;
+
+    c.series = groups < MOST ? (unsigned)groups : MOST;
+    for (unsigned s = 0; s < c.series; s++) {
+        size_t next = groups;
+
+        for (size_t g = 0; g < groups; g++)
+            if (!drawn[g] && (next == groups ||
+                              line[group[g].number].accesses > line[group[next].number].accesses))
+                next = g;
+        drawn[next] = 1;
+        if (word_of(m, group[next].value))
+            snprintf(names[s], sizeof *names, "%s", word_of(m, group[next].value));
+        else
+            snprintf(names[s], sizeof *names, "%s %llu", m->o.by,
+                     (unsigned long long)group[next].value);
+        series[s] = (struct cf_chart_series){names[s], cf_series_colour(s)};
+        for (size_t i = 0; i < points; i++)
+            value[s * points + i] = (double)line[group[next].number].misses[i] /
+                                    (double)line[group[next].number].accesses;
+    }
+    for (size_t i = 0; i < points; i++)
+        size[i] = (double)(m->lines[i] * m->sets * m->line_size);
+    if (!m->by)
+        snprintf(names[0], sizeof *names, "all accesses");
+    at = (size_t)snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes",
+                          (unsigned long long)m->line_size);
+    if (groups > c.series)
+        snprintf(c.summary + at, sizeof c.summary - at, "; the %u of %zu with most accesses",
+                 c.series, groups);
+    c.whole = 1;
+    c.panels = 1;
+    c.name = series;
+    c.size = size;
+    c.sign = sign;
+    c.signs = find_signs(machine, sign);
+    c.panel[0] = (struct cf_chart_panel){.title = "miss ratio", .value = value};
+    cf_output_draw(&m->tool, &m->o.output, &c, &drawings);
+    cf_machine_free(machine);
+    free(value);
+    free(size);
+    free(drawn);
+}
+
 int print_curves(const struct mrc *m)
 {
     size_t groups = !m->exact ? 0 : m->by ? cf_groups_count(m->groups) : 1, known, points;
@@ -225,7 +313,7 @@ int print_curves(const struct mrc *m)
     known = m->exact ? known_points(m, groups, line) : 0;
     points = useful_points(m, groups, line, known);
     if (m->o.output.picture || m->o.output.html)
-        mrc_draw(m, line, group, groups, points);
+        draw(m, line, group, groups, points);
     if (cf_output_stdout(&m->tool, &m->o.output) != CF_STDOUT_PICTURE)
         put_all(m, line, group, groups, points);
     if (m->by)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * accesses.c - the second stream of cf-policy, read as far as each snapshot reaches.
+ * accesses.c - the second stream of cf-policy, read as far as each snapshot reaches, and given to
+ * every policy that could explain the snapshots.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,24 +28,15 @@ struct accesses {
     uint64_t unplaced;
 };
 
-struct accesses *accesses_open(struct cf_tool *t, const char *file, unsigned level)
+/* `level`: what inner levels served is left out. */
+static struct accesses *open_accesses(struct cf_tool *t, const char *file, unsigned level)
 {
     static const unsigned optional[] = {CF_PHYS, CF_PID, CF_OP, CF_SIZE, CF_HIT, CF_LEVEL};
-    struct accesses *a = calloc(1, sizeof *a);
+    struct accesses *a = cf_need(t, calloc(1, sizeof *a));
 
-    if (!a)
-        return NULL;
-    a->file = strdup(file);
-    a->frames = cf_counts_new();
-    if (!a->file || !a->frames) {
-        free(a->file);
-        cf_counts_free(a->frames);
-        free(a);
-        return NULL;
-    }
-    a->tool = t;
-    a->level = level;
-    a->wanted = 1;
+    *a = (struct accesses){.tool = t, .level = level};
+    a->file = cf_need(t, strdup(file));
+    a->frames = cf_need(t, cf_counts_new());
     a->reader = cf_tool_reader(t, &a->file, 1);
     cf_reader_want(a->reader, CF_ACCESS, CF_TIME, CF_REQUIRED);
     cf_reader_want(a->reader, CF_ACCESS, CF_ADDR, CF_REQUIRED);
@@ -53,7 +45,8 @@ struct accesses *accesses_open(struct cf_tool *t, const char *file, unsigned lev
     return a;
 }
 
-int accesses_learn(struct accesses *a, uint32_t pid, uint64_t addr, uint64_t phys)
+/* Page of a process as a snapshot shows it. -1 without memory. */
+static int learn(struct accesses *a, uint32_t pid, uint64_t addr, uint64_t phys)
 {
     uint64_t *frame = cf_counts_at(a->frames, pid, (addr >> PAGE_SHIFT) + 1);
 
@@ -123,20 +116,95 @@ static int add_row(struct accesses *a, struct cf_candidates *candidates, unsigne
     }
 }
 
-int accesses_until(struct accesses *a, struct cf_candidates *candidates, unsigned line_shift,
-                   uint64_t time)
+static void give_up(struct work *w, const char *why)
 {
-    while (more(a) && cf_u64(a->frame, CF_TIME)[a->at] < time) {
-        if (add_row(a, candidates, line_shift) != 0)
-            return -1;
-        a->at++;
-    }
+    cf_warn(&w->tool, "--accesses: %s: no policy is named", why);
+    w->no_candidates = 1;
+}
+
+static int begin_candidates(struct work *w)
+{
+    const struct cf_tags *t = &w->snaps->now;
+
+    if (t->caches > 1)
+        give_up(w, "snapshots of several caches: choose one with cf-select");
+    else if (t->ways > CF_CANDIDATES_WAYS)
+        give_up(w, "over 64 ways");
+    else if (!t->sets || !t->ways || !w->snaps->info.sets)
+        give_up(w, "no row of table snapshot states sets and ways");
+    if (w->no_candidates)
+        return 0;
+    w->judged_sets = t->sets;
+    w->judged_ways = t->ways;
+    w->numbers = malloc((size_t)t->sets * t->ways * sizeof *w->numbers);
+    w->candidates = cf_candidates_new(t->sets, t->ways,
+                                      w->snaps->info.mode & CF_MODE_MODEL && w->snaps->count == 1);
+    w->accesses = open_accesses(&w->tool, w->o.accesses, w->snaps->level);
+    if (!w->numbers || !w->candidates)
+        return -1;
+    for (uint32_t set = 0; set < t->sets; set++)
+        if (set < w->o.set_from || set > w->o.set_to)
+            cf_candidates_leave_out(w->candidates, set);
     return 0;
 }
 
-void accesses_segment(struct accesses *a, uint64_t segment)
+/* Lines of the snapshot by number; the pages of those that are new. */
+static int take_lines(struct work *w, unsigned shift)
 {
-    a->wanted = segment;
+    const struct cf_tags *now = &w->snaps->now, *before = &w->snaps->before;
+
+    for (uint32_t set = 0; set < w->judged_sets; set++)
+        for (uint32_t way = 0; way < w->judged_ways; way++) {
+            const size_t slot = cf_tags_slot(now, 0, set) + way;
+            uint64_t number = now->line[slot];
+
+            if (number == CF_TAGS_NONE) {
+                number = CF_CACHE_NONE;
+            } else {
+                w->no_frame |= cf_line_is_virtual(number);
+                if (number != before->line[slot] &&
+                    learn(w->accesses, now->pid[slot], now->addr[slot], number) != 0)
+                    return -1;
+                number >>= shift;
+                w->misplaced += number % w->judged_sets != set;
+            }
+            w->numbers[(size_t)set * w->judged_ways + way] = number;
+        }
+    return 0;
+}
+
+int judge_candidates(struct work *w)
+{
+    const unsigned shift = (unsigned)__builtin_ctzll(w->line_size);
+    const struct cf_tags *t = &w->snaps->now;
+    struct accesses *a;
+
+    if (!w->candidates && begin_candidates(w) != 0)
+        return -1;
+    if (w->no_candidates)
+        return 0;
+    if (t->sets != w->judged_sets || t->ways != w->judged_ways || t->caches > 1) {
+        give_up(w, "the snapshots are of different caches");
+        return 0;
+    }
+    a = w->accesses;
+    a->wanted = w->snaps->info.segment;
+    if (take_lines(w, shift) != 0)
+        return -1;
+    if (w->no_frame) {
+        give_up(w, "lines of the snapshots have no physical address, which would show where "
+                   "accesses go");
+        return 0;
+    }
+    if (w->misplaced) {
+        give_up(w, "the cache does not choose sets by (address / line size) mod sets");
+        return 0;
+    }
+    for (; more(a) && cf_u64(a->frame, CF_TIME)[a->at] < w->snaps->info.time; a->at++)
+        if (add_row(a, w->candidates, shift) != 0)
+            return -1;
+    return cf_candidates_snapshot(w->candidates, w->numbers, w->judged_ways,
+                                  w->snaps->info.mode & CF_MODE_FLUSH);
 }
 
 uint64_t accesses_unplaced(const struct accesses *a)

@@ -41,16 +41,11 @@ struct options {
 /* ---- accesses.c ---- */
 
 struct accesses;
+struct work;
 
-/* NULL without memory. `level`: what inner levels served is left out. */
-struct accesses *accesses_open(struct cf_tool *t, const char *file, unsigned level);
-/* Page of a process as a snapshot shows it. -1 without memory. */
-int accesses_learn(struct accesses *a, uint32_t pid, uint64_t addr, uint64_t phys);
-/* Gives the candidates all accesses before `time`. -1 without memory. */
-int accesses_until(struct accesses *a, struct cf_candidates *candidates, unsigned line_shift,
-                   uint64_t time);
-/* Goes to the segment of that number (from 1). */
-void accesses_segment(struct accesses *a, uint64_t segment);
+/* Runs the accesses up to the snapshot that came, and compares. Where that is impossible, warns
+   and sets no_candidates. -1 without memory. */
+int judge_candidates(struct work *w) CF_MUST_CHECK;
 /* Accesses to pages that no snapshot has shown so far. */
 uint64_t accesses_unplaced(const struct accesses *a);
 /* Closes; returns the exit status. */
@@ -75,12 +70,6 @@ struct work {
     uint64_t *numbers; /* the lines of a snapshot, by number */
     uint8_t mark[CF_FILE_ROWS];
 };
-
-/* ---- policy_candidates.c ---- */
-
-/* Runs the accesses up to the snapshot that came, and compares. Where that is impossible, warns
-   and sets no_candidates. -1 without memory. */
-int judge_candidates(struct work *w) CF_MUST_CHECK;
 
 /* ---- policy_csv.c ---- */
 
