@@ -249,8 +249,8 @@ static void rows_by_time(struct latency *l, const struct cf_frame *f, const uint
     } while ((from = to) < f->rows);
 }
 
-/* The same for table unplaced, which has no column of the thread and no weight. 1 when its rows wait
-   for the accesses of their time. */
+/* The same for table unplaced, which has no column of the thread and no weight. 1 when its rows
+   wait for the accesses of their time. */
 static int add_to_unplaced(struct latency *l, struct cf_frame *f)
 {
     const uint8_t *level = cf_u8(f, l->column), *op = cf_u8(f, CF_OP);

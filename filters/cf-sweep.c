@@ -240,8 +240,8 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Misses over the size of the cache, over all sizes that any line has; a line for each line size and
-   number of ways. Memory: 8 bytes a size and line. */
+/* Misses over the size of the cache, over all sizes that any line has; a line for each line size
+   and number of ways. Memory: 8 bytes a size and line. */
 static void draw(const struct cf_tool *t, const struct options *o, const struct size *size)
 {
     static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};

@@ -5,14 +5,14 @@
  * Each set of a cache has an LRU stack, which is searched from its top. The distance of a reference
  * is the number of distinct other lines of its set that were placed or touched since the line
  * itself was (Mattson, Gecsei, Slutz, Traiger: Evaluation techniques for storage hierarchies, IBM
- * Systems Journal 9(2), 1970), which an LRU cache of W ways hits exactly when it is below W. stack.h
- * has the same faster, in a tree, where all references enter. A store to a cache that does not
- * allocate touches a line only where the cache holds it, so that the stack's first W lines remain
- * what the cache has; that needs the list itself.
+ * Systems Journal 9(2), 1970), which an LRU cache of W ways hits exactly when it is below W.
+ * stack.h has the same faster, in a tree, where all references enter. A store to a cache that does
+ * not allocate touches a line only where the cache holds it, so that the stack's first W lines
+ * remain what the cache has; that needs the list itself.
  *
  * A stack is an array whose last element is its top, so that it grows at the end and a search for a
- * recent line ends soon. Moving a line to the top moves the lines above it down by one. Memory: 8 to
- * 16 bytes a distinct line, 128 at least a set that is used.
+ * recent line ends soon. Moving a line to the top moves the lines above it down by one. Memory: 8
+ * to 16 bytes a distinct line, 128 at least a set that is used.
  */
 #include <stdlib.h>
 #include <string.h>

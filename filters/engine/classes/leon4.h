@@ -84,8 +84,8 @@ void cf_leon4_bus(struct cf_leon4 *l, unsigned core, uint64_t addr);
 
 const struct cf_leon4_counts *cf_leon4_counts(const struct cf_leon4 *l, enum cf_leon4_cache cache);
 
-/* The class by distance, as in the paper, III.A. None below `ways`; conflict from there to below the
-   number of sets (the paper says "greater than the number of ways" and "less than 4" for a hit,
+/* The class by distance, as in the paper, III.A. None below `ways`; conflict from there to below
+   the number of sets (the paper says "greater than the number of ways" and "less than 4" for a hit,
    which leaves 4 itself out; an LRU cache of 4 ways misses it); capacity above the number of sets;
    compulsory ("cold") if infinite. A distance of just the number of sets has no class in the paper
    and is unclassified here. */

@@ -347,8 +347,10 @@ struct ranked {
 static int by_total(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
+    int order = cf_order(y->total, x->total) ?: cf_order(x->is.stream, y->is.stream);
 
-    return cf_order(y->total, x->total) ?: cf_order(x->is.stream, y->is.stream) ?: cf_order(x->is.pid, y->is.pid) ?: cf_order(x->is.value, y->is.value);
+    order = order ?: cf_order(x->is.pid, y->is.pid);
+    return order ?: cf_order(x->is.value, y->is.value);
 }
 
 int cf_census_rank(const struct cf_census *c, int level, uint32_t *order, uint64_t *total)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_parts.h - the summary of cf-cache (summary.c), and what the modelled caches hold, as the stream of snapshots that a shutter reading
- * their tags would have made (CacheFlow, "Observing the Invisible", section 6;
- * snapshot.c).
+ * cache_parts.h - the summary of cf-cache (summary.c), and what the modelled caches hold, as the
+ * stream of snapshots that a shutter reading their tags would have made (CacheFlow, "Observing the
+ * Invisible", section 6; snapshot.c).
  *
  * The caches are indexed by physical addresses: those of the trace, or of frames that processes get
  * as they touch pages (frames.h). Periods are counted from the first access.

@@ -16,8 +16,8 @@
 
 enum { LABEL_WIDTH = 33, BAR_WIDTH = 30 };
 
-/* What column dist says instead of a distance, in the order of rows; `unknown`: that nothing is known
-   of a row, so that it has no share. */
+/* What column dist says instead of a distance, in the order of rows; `unknown`: that nothing is
+   known of a row, so that it has no share. */
 static const struct {
     uint64_t value;
     const char *name;

@@ -187,10 +187,10 @@ void output_settle(struct output *out);
 /* Sends what was filled. */
 int output_flush(struct output *out);
 
-/* Takes in what a header of an input states of its columns, which goes into the one header that goes
-   out; ends the program where that is not what the inputs so far state, or comes when that header
-   was written. The headers of files are read before anything is written, those of pipes as they
-   come. */
+/* Takes in what a header of an input states of its columns, which goes into the one header that
+   goes out; ends the program where that is not what the inputs so far state, or comes when that
+   header was written. The headers of files are read before anything is written, those of pipes as
+   they come. */
 void merge_facts(struct merge *m, const char *input, const struct cf_header *h, int began);
 
 /* ---- the three ways ---- */
