@@ -123,6 +123,7 @@ LIBS_cf-occupancy := $(DRAW_LIBS)
 LIBS_cf-sets := $(DRAW_LIBS)
 LIBS_cf-mrc := $(DRAW_LIBS)
 LIBS_cf-rank := $(DRAW_LIBS)
+LIBS_cf-report := $(DRAW_LIBS)
 LIBS_cf-sweep := $(DRAW_LIBS)
 
 Q   := $(if $(filter-out 0,$(V)),,@)
@@ -173,6 +174,7 @@ $(foreach s,$(SIMD),$(eval $(call simd,$s)))
 # Taken in by .incbin, of which the compiler does not tell.
 $(B)/obj/filters/parts/annotate/annotate_html.o: filters/parts/annotate/page.html
 $(B)/obj/filters/heat/render_html.o: filters/heat/page.html
+$(B)/obj/filters/parts/report/page_json.o: filters/parts/report/page.html
 $(B)/obj/filters/picture/chart_html.o: filters/picture/chart.html
 
 # An archive is made anew when a source was added, changed or removed.

@@ -21,7 +21,7 @@ static const char usage[] =
     "\n"
     "      --by KEY,...     page, region, object, site, source, function, symbol (these after\n"
     "                       cf-resolve), thread, process, cache-line, address, op, class;\n"
-    "                       several make one key of up to 4 parts  [function]\n"
+    "                       several make one key of up to 5 parts  [function]\n"
     "      --value VALUE,...  accesses, bytes, loads, stores, misses, hits, ratio (misses an\n"
     "                       access), cost (cycles, of column cost), fetches (instructions),\n"
     "                       the misses of a level, l1-misses to l4-misses, or of a class:\n"

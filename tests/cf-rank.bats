@@ -138,8 +138,8 @@ strings() {
     has "page and region have a column in common"
     run -2 cf-rank --by thread,process
     run -2 cf-rank --by function,function
-    run -2 cf-rank --by function,source,op,class,thread
-    has "more than 4 keys"
+    run -2 cf-rank --by function,source,op,class,thread,symbol
+    has "more than 5 keys"
 }
 
 @test "--before: what changed most first, keys that came and went, and the sum of all" {

@@ -229,7 +229,7 @@ Total cost: 10.480 us"
 }
 
 @test "wrong usage" {
-    run -2 cf-report
+    run -2 cf-report --counters x a.cf
     has '--leon4'
     run -2 cf-report --leon4 -m ./none.yaml
     run -2 cf-report --leon4 --cpu x

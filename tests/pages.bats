@@ -232,3 +232,28 @@ END
     # the rows are of all that was counted, whatever the page shows
     [[ $(awk -F, 'NR > 1 { sum += $3 } END { print sum }' rows.csv) == 2992 ]]
 }
+
+@test "the report: tables, curve and map of it, and colours that can be read" {
+    awk 'BEGIN { print "time,pid,tid,op,addr,size,region,page,function,source"
+        for (i = 0; i < 4000; i++) printf "%d,7,7,load,%d,8,[heap],%d,\"<b>f\",x.c:1\n", i, i * 32, int(i * 32 / 4096) }' | stream map.cf
+    cf-report -q -m raspberry-pi-4 --html page.html map.cf
+    in_browser page.html <<END
+  got.heads = [...document.querySelectorAll('h2')].map(e => e.textContent.slice(0, 14));
+  got.name = document.querySelector('section:nth-of-type(3) td.name code').textContent;
+  got.curve = document.querySelectorAll('svg circle').length > 10;
+  got.marks = [...document.querySelectorAll('svg text')].some(e => e.textContent.startsWith('L1D'));
+  const c = document.querySelector('canvas'), image = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+  got.drawn = image.some((v, i) => i % 4 < 3 && v > 150);
+  $contrast
+END
+    same - got <<'END'
+heads ["Levels","Why the first ","Functions that","Source lines t","Misses of load","Pages over tim"]
+name "<b>f"
+curve true
+marks true
+drawn true
+schemes 3
+readable true
+faults []
+END
+}

@@ -60,12 +60,13 @@ static int by_mapping(const struct cf_ranking *k)
 static void want(struct cf_ranking *k, enum cf_rank_by by)
 {
     static const unsigned column[] = {CF_TIME, CF_OP, CF_ADDR, CF_BYTES, CF_OBJ, CF_SITE};
+    const enum cf_need need = k->lenient ? CF_OPTIONAL : CF_REQUIRED;
     struct cf_reader *r = k->reader;
 
-    cf_reader_want(r, CF_ACCESS, cf_rank_kinds[by].column, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, cf_rank_kinds[by].column, need);
     switch (by) {
     case CF_RANK_PAGE:
-        cf_reader_want(r, CF_ACCESS, CF_REGION, CF_REQUIRED);
+        cf_reader_want(r, CF_ACCESS, CF_REGION, need);
         break;
     case CF_RANK_LINE:
         cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
@@ -74,7 +75,7 @@ static void want(struct cf_ranking *k, enum cf_rank_by by)
         cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
         break;
     case CF_RANK_THREAD:
-        cf_reader_want(r, CF_ACCESS, CF_PID, CF_REQUIRED);
+        cf_reader_want(r, CF_ACCESS, CF_PID, need);
         /* fallthrough */
     case CF_RANK_PROCESS:
         cf_reader_want(r, CF_TASK, CF_PID, CF_OPTIONAL);
@@ -143,8 +144,11 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
     uint64_t *a = k->word[0], *b = k->word[1];
     const uint64_t *addr;
 
-    if (by_string(by))
-        return cf_u32(f, cf_rank_kinds[by].column);
+    if (by_string(by)) {
+        const uint32_t *id = cf_u32(f, cf_rank_kinds[by].column);
+
+        return id ? id : k->number[part]; /* zeros */
+    }
     if (by_code(by)) {
         const uint8_t *code = cf_u8(f, cf_rank_kinds[by].column);
 

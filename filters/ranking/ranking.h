@@ -110,7 +110,7 @@ enum cf_rank_by {
     CF_RANK_KINDS
 };
 
-enum { CF_MOST_KEYS = 4 };
+enum { CF_MOST_KEYS = 5 };
 
 struct cf_rank_kind {
     const char *name, *plural;
@@ -123,7 +123,7 @@ extern const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS];
 
 struct cf_objects; /* address, size and site of heap objects */
 
-/* Set tool, reader, sums, by, keys and line_size. */
+/* Set tool, reader, sums, by, keys, line_size and lenient. */
 struct cf_ranking {
     struct cf_tool *tool;
     struct cf_reader *reader;
@@ -131,6 +131,7 @@ struct cf_ranking {
     enum cf_rank_by by[CF_MOST_KEYS]; /* the key has these parts */
     unsigned keys;
     uint64_t line_size; /* bytes, a power of two */
+    int lenient;        /* frames without a column of the key count as the key without a name */
 
     uint64_t segment; /* number of the segment, from 1: object numbers hold within one */
     uint64_t seen;    /* largest time of an access so far */

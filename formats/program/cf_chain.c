@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cf_chain.c - see cf_chain.h. Memory: none. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/program/cf_chain.h"
+#include "formats/base/cf_suite.h"
+
+void cf_chain_add(struct cf_chain *c, const char *const *words)
+{
+    const char **to = c->program[c->programs++];
+    unsigned n = 0;
+
+    *to++ = words[n++];
+    if (c->tool->quiet)
+        *to++ = "-q";
+    while (words[n])
+        *to++ = words[n++];
+}
+
+/* In a child. */
+static void become(const struct cf_tool *t, const char *const *words, int in, int out)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", cf_suite_dir("bin"), words[0]);
+    if ((in == STDIN_FILENO || dup2(in, STDIN_FILENO) >= 0) &&
+        (out == STDOUT_FILENO || dup2(out, STDOUT_FILENO) >= 0))
+        execv(path, (char *const *)(uintptr_t)words);
+    cf_warn(t, "%s: %s", path, strerror(errno));
+    _exit(CF_EXIT_ENVIRONMENT);
+}
+
+void cf_chain_begin(struct cf_chain *c)
+{
+    int in = STDIN_FILENO;
+
+    fflush(NULL);
+    for (unsigned i = 0; i < c->programs; i++) {
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC) != 0 || (c->child[i] = fork()) < 0)
+            cf_die(c->tool, CF_EXIT_ENVIRONMENT, "%s: %s", c->program[i][0], strerror(errno));
+        if (c->child[i] == 0)
+            become(c->tool, c->program[i], in, ends[1]);
+        close(ends[1]);
+        if (in != STDIN_FILENO)
+            close(in);
+        in = ends[0];
+    }
+    if (dup2(in, STDIN_FILENO) < 0)
+        cf_die(c->tool, CF_EXIT_ENVIRONMENT, "%s", strerror(errno));
+    close(in);
+}
+
+static int reap(const struct cf_tool *t, pid_t child, const char *name)
+{
+    int status;
+
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return CF_EXIT_ENVIRONMENT;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    if (WTERMSIG(status) == SIGPIPE)
+        return CF_EXIT_OK;
+    cf_warn(t, "%s was ended by signal %d", name, WTERMSIG(status));
+    return CF_EXIT_ENVIRONMENT;
+}
+
+int cf_chain_end(struct cf_chain *c)
+{
+    int status = CF_EXIT_OK;
+
+    close(STDIN_FILENO);
+    for (unsigned i = 0; i < c->programs; i++) {
+        const int its = reap(c->tool, c->child[i], c->program[i][0]);
+
+        status = its > status ? its : status;
+    }
+    return status;
+}
+
+int cf_chain_run(const struct cf_tool *t, const char *const *words)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before[2];
+    pid_t child;
+    int status;
+
+    fflush(NULL);
+    sigaction(SIGINT, &ignore, &before[0]);
+    sigaction(SIGQUIT, &ignore, &before[1]);
+    child = fork();
+    if (child < 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "%s: %s", words[0], strerror(errno));
+    if (child == 0) {
+        sigaction(SIGINT, &before[0], NULL);
+        sigaction(SIGQUIT, &before[1], NULL);
+        become(t, words, STDIN_FILENO, STDOUT_FILENO);
+    }
+    status = reap(t, child, words[0]);
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGQUIT, &before[1], NULL);
+    return status;
+}

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-report's page: each of its figures against the program that computes it alone, programs whose
+# trouble is known, and what is no recording.
+load lib
+
+setup() {
+    lib_setup
+    a_machine >/dev/null
+    M=$BATS_TEST_TMPDIR/machine.yaml
+}
+
+# accesses_of N: accesses of two functions, three source lines, heap memory and a variable
+accesses_of() {
+    awk -v n="$1" 'BEGIN {
+        srand(5); print "time,pid,tid,op,addr,size,region,page,object,site,function,source,symbol"
+        for (i = 0; i < n; i++) {
+            k = int(rand() * 3); a = k == 0 ? i * 8 % 40960 : k == 1 ? int(rand() * 64) * 1024 : int(rand() * 128) * 8
+            printf "%d,7,7,%s,%d,8,%s,%d,%d,%s,%s,%s,%s\n", i, rand() < .3 ? "store" : "load", 65536 * (k + 1) + a,
+                k == 2 ? "[heap]" : "prog", int(a / 4096), k == 2, k == 2 ? "main a.c:9" : "",
+                k ? "walk" : "scan", k ? "a.c:" 10 + k : "a.c:1", k == 1 ? "table" : ""
+        } }'
+}
+
+# page ARGUMENT...: the page as JSON, one value a line: PATH VALUE
+page() {
+    cf-report -q --json "$@" >page.json || return
+    python3 - <<'END' >page.txt
+import json
+def walk(path, v):
+    if isinstance(v, dict):
+        for k in v: walk(path + [k], v[k])
+    elif isinstance(v, list):
+        for i, x in enumerate(v): walk(path + [str(i)], x)
+    else:
+        print('.'.join(path), v)
+walk([], json.load(open('page.json')))
+END
+}
+
+# value PATH
+value() {
+    sed -n "s/^${1//./\\.} //p" page.txt
+}
+
+# equal PATH VALUE
+equal() {
+    [[ $(value "$1") == "$2" ]] || fail "$1 is $(value "$1") and not $2"
+}
+
+@test "levels, classes, tables and curve are those of the programs that compute them alone" {
+    accesses_of 20000 | stream a.cf
+    page -m "$M" a.cf
+    cf-cache -q -m "$M" a.cf | cf-classify -q -m "$M" >b.cf
+    equal levels.0.name L1D
+    for f in 'functions function' 'source_lines source' 'sites site' 'symbols symbol'; do
+        cf-rank -q --by "${f#* }" --value misses,accesses,l2-misses,compulsory,capacity,conflict b.cf |
+            awk -F, -v t="${f% *}" 'NR > 1 && $2 != "" && $3 { i = n++
+                print t "." i ".name " $2; print t "." i ".accesses " $4; print t "." i ".misses " $3
+                print t "." i ".last_level_misses " $5; print t "." i ".compulsory " $6
+                print t "." i ".capacity " $7; print t "." i ".conflict " $8 }' >want
+        [[ -s want ]]
+        grep "^${f% *}\." page.txt | grep -v 'advice\|sharing' | same - want
+    done
+    cf-rank -q --by class b.cf --csv | tail -n +2 | while IFS=, read -r _ class sum _; do
+        [[ $class == none ]] || equal "classes.$class" "$sum"
+    done
+    cf-rank -q --by op --value accesses,l1-misses,l2-misses b.cf | awk -F, 'NR > 1 { a += $3; b += $4; c += $5 }
+        END { print a, b, b, c }' | same - <(echo "$(value levels.0.accesses) $(value levels.0.misses)" \
+        "$(value levels.1.accesses) $(value levels.1.misses)")
+    python3 -c 'import json
+for size, ratio in json.load(open("page.json"))["curve"]:
+    if size in (1024, 8192, 32768): print(size, "%.6f" % ratio)' >got
+    cf-distance -q a.cf | cf-mrc -q --csv --at 1K,8K,32K >mrc.csv
+    python3 - <<'END' | same got -
+import csv
+for r in csv.DictReader(open('mrc.csv')): print(r['size_bytes'], '%.6f' % float(r['miss_ratio']))
+END
+    equal touched_bytes "$(($(cf-rank -q --by cache-line a.cf | tail -n +2 | wc -l) * 64))"
+    equal instructions ''
+    equal interleaved False
+}
+
+@test "a program is recorded first, keeps its input and output, and leaves no file behind" {
+    printf '#include <stdio.h>\nint main(void) { int c, n = 0; while ((c = getchar()) != EOF) n += c == 10; printf("%%d lines\\n", n); return 0; }\n' >count.c
+    gcc -O1 -g -o count count.c
+    mkdir tmp
+    TMPDIR=$PWD/tmp run -0 --separate-stderr cf-report -q -m "$M" -- ./count < <(printf 'a\nb\n')
+    has '2 lines' "$output"
+    has './count' "$output"
+    has 'Functions that miss most' "$output"
+    [[ -z $(ls tmp) ]]
+    run -0 --separate-stderr cf-report -q -m "$M" --record kept.cf -- ./count </dev/null
+    cf-cat --verify kept.cf
+    rm kept.cf
+    run -2 cf-report --record kept.cf x.cf
+    run -2 cf-report -m "$M" x.cf -- ./count
+    run -2 cf-report -m "$M" --
+    TMPDIR=/nonexistent run -3 --separate-stderr cf-report -q -m "$M" -- ./count </dev/null
+    has /nonexistent "$stderr"
+    run ! cf-report -q -m "$M" -- ./no-such-program
+    has_not 'Functions' "$output"
+}
+
+@test "false sharing is found, with line, offsets, threads and variable; padded, it is gone" {
+    cat >share.c <<'END'
+#include <pthread.h>
+#ifndef STEP
+#define STEP 1
+#endif
+_Alignas(64) volatile long counts[4 * STEP];
+static void *work(void *at) { volatile long *n = at; for (int i = 0; i < 20000; i++) ++*n; return 0; }
+int main(void) {
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)&counts[i * STEP]);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 0;
+}
+END
+    sed 's/^cpus: 1/cpus: 4/; s/^\(  - {name: L1.*\)}/\1, shared_by: 1}/; s/^\(  - {name: L2.*\)}/\1, shared_by: 4}/' "$M" >four.yaml
+    gcc -O1 -g -pthread -o share share.c
+    gcc -O1 -g -pthread -DSTEP=8 -o apart share.c
+    cf-capture trace -q -o share.cf -- ./share
+    cf-capture trace -q -o apart.cf -- ./apart
+    page -m ./four.yaml share.cf
+    equal interleaved True
+    equal functions.0.name work
+    equal symbols.0.name counts
+    (($(value classes.false_sharing) > 40000))
+    equal symbols.0.advice 'threads write neighbouring words: put them on lines of their own'
+    for i in 0 1 2 3; do
+        equal "shared_lines.$i.offset" $((i * 8))
+        equal "shared_lines.$i.name" counts
+        equal "shared_lines.$i.line" "$(value shared_lines.0.line)"
+    done
+    printf 'int main(void) { return 3; }\n' >three.c
+    gcc -o three three.c
+    run -3 --separate-stderr cf-report -q -m ./four.yaml -- ./three
+    has 'Levels' "$output"
+    has 'ended with status 3' "$stderr"
+    [[ $(for i in 0 1 2 3; do value shared_lines.$i.tid; done | sort -u | wc -l) == 4 ]]
+    equal thread_count 5
+    page -m ./four.yaml apart.cf
+    (($(value classes.false_sharing) < 1000))
+    has_not counts "$(grep shared_lines page.txt)"
+    page -m ./four.yaml --cores 1 share.cf
+    equal interleaved False
+    equal classes.false_sharing 0
+}
+
+@test "names are made where there are none, and kept where there are some" {
+    cf-report -q --json -m "$M" "$ROOT/samples/sort.cf" >a.json
+    cf-resolve -q "$ROOT/samples/sort.cf" | cf-report -q --json -m "$M" >b.json
+    same a.json b.json
+    cf-select -q --op load "$ROOT/samples/sort.cf" >loads.cf
+    page -m "$M" loads.cf
+    equal stores 0
+}
+
+@test "standard input, and accesses without names, mappings or threads" {
+    printf 'time,op,addr,size\n' >a.csv
+    awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%d,load,%d,4\n", i, i * 4 }' >>a.csv
+    stream a.cf a.csv
+    run -0 --separate-stderr cf-report -q -m "$M" <a.cf
+    has 'Levels' "$output"
+    has_not 'Functions' "$output"
+    has_not 'source line' "$output"
+    cf-report -q -m "$M" a.cf | same - <(cf-report -q -m "$M" - <a.cf)
+}
+
+@test "what is no recording of accesses gives one message and no page" {
+    printf 'snapshot,set,way,addr\n1,0,0,64\n' >l.csv
+    cf-capture csv -q --table line l.csv >lines.cf
+    for f in lines.cf /dev/null missing.cf; do
+        run -1 --separate-stderr cf-report -q -m "$M" "$f"
+        is "" "$output"
+        [[ ${#stderr_lines[@]} == 1 ]] || fail "$stderr"
+    done
+    run -1 --separate-stderr cf-report -q -m "$M" --html out.html lines.cf
+    [[ ! -e out.html ]]
+    run -2 cf-report -m "$M" lines.cf lines.cf
+    has 'more than one recording' "$output"
+}
+
+@test "of a recording that was cut off the page is of what there is, and says so" {
+    accesses_of 30000 | stream a.cf
+    cf-cat a.cf -o packed.cf
+    head -c $(($(stat -c %s a.cf) * 2 / 3)) a.cf >cut.cf
+    run -1 --separate-stderr cf-report -q -m "$M" cut.cf
+    has 'Functions that miss most' "$output"
+    has 'cut' "$stderr"
+    run -3 --separate-stderr bash -c "cf-report -q -m '$M' a.cf >/dev/full"
+    run -3 cf-report -q -m "$M" --html /dev/full a.cf
+    run -0 bash -c "cf-report -q -m '$M' a.cf | head -n 1"
+}
+
+@test "names from anywhere command no terminal and no page" {
+    accesses_of 2000 | sed "s/walk/ev\x1b[31mil<script>/; s/a\.c:1[12]/<b>'/" | stream a.cf
+    run -0 --separate-stderr cf-report -q --term -m "$M" a.cf
+    NO_COLOR=1 cf-report -q --term -m "$M" a.cf >term
+    run ! grep -q $'\33' term
+    cf-report -q -m "$M" --html a.html a.cf
+    run ! grep -qF '<script>"' a.html
+    run ! grep -q 'il<script>' a.html
+    grep -q 'il\\u003cscript\\u003e' a.html
+}
+
+@test "options of one kind of report do not go with the other" {
+    run -2 cf-report --csv x.cf
+    has '--csv goes with --leon4' "$output"
+    run -2 cf-report --leon4 --html x.html x.cf
+    has '--html goes not with --leon4' "$output"
+    run -2 cf-report --cpu 1 x.cf
+    run -2 cf-report --leon4 -- ls
+    run -2 cf-report --html a.html --json x.cf
+}
