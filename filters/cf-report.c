@@ -25,6 +25,7 @@ static const char usage[] =
     "  -n, --top N            entries of each table  [5]\n"
     "      --html FILE        write a page for a browser instead, in one file\n"
     "      --json             print JSON instead\n"
+    "      --term             print text with colours  [on a terminal]\n"
     "      --record FILE      keep the recording of PROGRAM\n"
     "\n"
     "      --leon4            misses of data cache, instruction cache and second level\n"
