@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf-export - writes a stream in forms that other programs read: JSON Lines, and a folder of NumPy
- * arrays.
+ * cf-export - writes a stream in forms that other programs read: profiles for KCachegrind, JSON
+ * Lines, and a folder of NumPy arrays.
  *
  * In: any stream. Out: a file, a folder, or text on standard output. Memory: one frame and the
- * strings, however long the stream is.
+ * strings, and of a profile its source lines, however long the stream is.
  */
 #include <string.h>
 
@@ -16,7 +16,8 @@ static const char usage[] =
     "Write a stream in a form that other programs read.\n"
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
-    "      --format FORMAT   jsonl: a JSON object a row, for DuckDB, jq and data frames\n"
+    "      --format FORMAT   callgrind: accesses and misses of each source line, for KCachegrind\n"
+    "                        jsonl: a JSON object a row, for DuckDB, jq and data frames\n"
     "                        npy: a folder with a NumPy array for each column\n"
     "  -o, --output FILE     write this file, or with npy this folder  [standard output]\n"
     "      --table NAME      this table only, such as map  [jsonl: access; npy: all]\n"
@@ -25,12 +26,13 @@ static const char usage[] =
     "\n"
     "Examples:\n"
     "  cf-export --format npy -o columns trace.cf\n"
-    "  cf-resolve trace.cf | cf-export --format jsonl -o rows.jsonl\n";
+    "  cf-resolve trace.cf | cf-cache -m host | cf-export --format callgrind -o callgrind.out\n";
 
 static const struct form {
     const char *name;
     int (*run)(struct export *e);
 } forms[] = {
+    {"callgrind", export_callgrind},
     {"jsonl", export_jsonl},
     {"npy", export_npy},
 };
@@ -56,6 +58,8 @@ static const struct form *parse(struct cf_tool *t, struct export *e, int argc, c
     cf_options_read(t, argc, argv, table);
     if (!form)
         cf_die(t, CF_EXIT_USAGE, "no format: give one, such as --format npy: see --help");
+    if (form->run == export_callgrind && e->table)
+        cf_die(t, CF_EXIT_USAGE, "--table does not go with --format callgrind");
     if (form->run == export_npy && (!e->output || !strcmp(e->output, "-")))
         cf_die(t, CF_EXIT_USAGE, "--format npy: is a folder: name it with -o");
     return form;

@@ -238,6 +238,111 @@ for i, line in enumerate(open('rows.jsonl')):
     [[ $(cat rows.jsonl) == old && $(ls) == rows.jsonl ]] || fail "$(ls)"
 }
 
+# events FILE: name and total of each.
+events() {
+    awk '/^events: / { n = split($0, name, " ") }
+        /^totals: / { split($0, total, " "); for (i = 2; i <= n; i++) print name[i], total[i] }' "$1"
+}
+
+@test "callgrind: totals and functions are those of cf-rank" {
+    cf-resolve -q "$ROOT/samples/sort.cf" | cf-cache -q -m raspberry-pi-4 |
+        cf-classify -q -m raspberry-pi-4 | cf-latency -q -m raspberry-pi-4 -o all.cf
+    cf-export --format callgrind -o callgrind.out all.cf
+    events callgrind.out >got
+    cf-rank -q --csv --by op --value loads,stores,bytes,l1-misses,l2-misses,misses,compulsory,capacity,conflict,cost all.cf |
+        awk -F, 'NR > 1 { for (i = 3; i <= 12; i++) sum[i] += $i } END { for (i = 3; i <= 12; i++) print sum[i] }' >sums
+    paste -d ' ' <(printf '%s\n' Ld St Bytes L1m L2m Miss Compulsory Capacity Conflict Cost) sums >want
+    same want got
+    # the summary at the top is the totals at the bottom
+    [[ $(grep '^summary:' callgrind.out | cut -d' ' -f2-) == $(grep '^totals:' callgrind.out | cut -d' ' -f2-) ]]
+    # each function, over all of its lines
+    awk '/^fn=/ { fn = substr($0, 4); if (fn == "???") fn = "" } /^[0-9]/ { ld[fn] += $2; l1[fn] += $5; cost[fn] += $11 }
+        END { for (fn in ld) print fn "," ld[fn] "," l1[fn] "," cost[fn] }' callgrind.out | sort >got
+    cf-rank -q --csv --by function --value loads,l1-misses,cost all.cf | tail -n +2 | cut -d, -f2-5 | sort >want
+    [[ $(wc -l <want) -gt 50 ]]
+    # cf-rank leaves out what has none of these
+    comm -13 got want >missing
+    [[ ! -s missing ]] || fail "$(cat missing)"
+    # each source line
+    awk '/^f[li]=/ { file = substr($0, 4) } /^[0-9]/ && file != "???" { st[file ":" $1] += $3 }
+        END { for (l in st) if (st[l]) print l "," st[l] }' callgrind.out | sort >got
+    cf-rank -q --csv --by source --value stores all.cf | tail -n +2 | cut -d, -f2,3 | grep -v '^,' | sort >want
+    same want got
+}
+
+@test "callgrind: callgrind_annotate opens it" {
+    cf-export --format callgrind "$STREAMS/exact.cf" -o callgrind.out
+    # a reader of the file that is no program of ours
+    run -0 callgrind_annotate --threshold=100 callgrind.out
+    has "Events recorded:  Ld St Bytes"
+    [[ $output =~ 2\ .*1\ .*20\ .*PROGRAM\ TOTALS ]] || fail "$output"
+    has "a.c:main"
+    has 'b.c:f,<"x">'
+}
+
+@test "callgrind: a function with lines of other files, without a file, and names that mean something else" {
+    printf '%s\n' time,op,size,addr,pc,function,source 1,load,8,64,1,f,a.c:10 2,load,8,64,2,f,b.h:3 \
+        3,load,8,64,3,f,a.c:11 4,store,4,64,4,f, 5,load,8,64,5,'(1) g','dir:7/x.c:5' 6,load,8,64,6,,nolines \
+        '7,load,8,64,7,"new
+line",a.c:99999999999999999999' | cf-capture csv -q -o t.cf
+    run -0 cf-export --format callgrind t.cf
+    is "# callgrind format
+version: 1
+creator: cf-export
+cmd: 
+positions: line
+event: Ld : Loads
+event: St : Stores
+event: Bytes : Bytes loaded and stored
+events: Ld St Bytes
+summary: 6 1 52
+
+fl=nolines
+fn=???
+0 1 0 8
+
+fl=dir:7/x.c
+fn=_(1) g
+5 1 0 8
+
+fl=a.c
+fn=f
+fi=???
+0 0 1 4
+fi=a.c
+10 1 0 8
+11 1 0 8
+fi=b.h
+3 1 0 8
+
+fl=a.c
+fn=new\x0aline
+9999999999 1 0 8
+
+totals: 6 1 52"
+}
+
+@test "callgrind: what is missing is said, and there is no file" {
+    run -1 cf-export --format callgrind -o callgrind.out "$ROOT/samples/sort.cf"
+    has "table access has no column 'function': first run the stream through cf-resolve"
+    cf-cache -q -m raspberry-pi-4 --snapshot-every 1 "$STREAMS/exact.cf" -o snapshots.cf
+    run -1 cf-export --format callgrind snapshots.cf -o callgrind.out
+    has "none of table access"
+    [[ ! -e callgrind.out ]]
+    run -2 cf-export --format callgrind --table map "$STREAMS/exact.cf"
+    has "--table does not go with --format callgrind"
+    # a machine's columns and another's
+    for m in tegra-x1 raspberry-pi-4; do
+        cf-cache -q -m $m "$STREAMS/exact.cf" -o $m.cf
+    done
+    run -0 cf-export --format callgrind tegra-x1.cf raspberry-pi-4.cf -o callgrind.out
+    has "column hit has different facts in the inputs"
+    # of the first columns, what later ones lack
+    cf-select --op load,store tegra-x1.cf | cat - "$STREAMS/exact.cf" >both.cf
+    run -1 cf-export --format callgrind both.cf -o callgrind.out
+    has "the accesses have no column that says what missed, unlike those before"
+}
+
 @test "memory does not grow with the rows" {
     ! sanitized || skip "the sanitizer has its own memory"
     local n rss=()

@@ -18,6 +18,7 @@ struct export
 
 /* Each reads all of the input and writes its form. The exit status, where that is not the
    reader's. */
+int export_callgrind(struct export *e);
 int export_jsonl(struct export *e);
 int export_npy(struct export *e);
 

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * callgrind.c - what each source line of each function did, as KCachegrind and callgrind_annotate
+ * read it ("Callgrind Format Specification" in Valgrind's manual, version 1).
+ *
+ * The stream has no calls, so all costs are of the functions themselves. Events are sums by the
+ * rules of cf-rank, of the columns that the first accesses have; those that are 0 are left out, and
+ * so are levels that have all the misses of the level before.
+ *
+ * Memory: that of a ranking by function and source line, and 48 bytes for each such pair.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/export/export.h"
+#include "filters/ranking/ranking.h"
+#include "formats/base/cf_text.h"
+#include "formats/program/cf_made.h"
+
+/* An event, the value of cf-rank that it is, and the columns of which the stream has one. */
+static const struct event {
+    const char *name, *value, *words;
+    unsigned column, other;
+} events[] = {
+    {"Ld", "loads", "Loads", CF_OP, 0},
+    {"St", "stores", "Stores", CF_OP, 0},
+    {"Ir", "fetches", "Instructions fetched", CF_INSNS, 0},
+    {"Bytes", "bytes", "Bytes loaded and stored", CF_SIZE, 0},
+    {"L1m", "l1-misses", "Misses of level 1", CF_HIT, CF_LEVEL},
+    {"L2m", "l2-misses", "Misses of levels 1 and 2", CF_HIT, CF_LEVEL},
+    {"L3m", "l3-misses", "Misses of levels 1 to 3", CF_HIT, CF_LEVEL},
+    {"L4m", "l4-misses", "Misses of levels 1 to 4", CF_HIT, CF_LEVEL},
+    {"Miss", "misses", "Misses", CF_CLASS, CF_HIT},
+    {"Compulsory", "compulsory", "Compulsory misses", CF_CLASS, 0},
+    {"Capacity", "capacity", "Capacity misses", CF_CLASS, 0},
+    {"Conflict", "conflict", "Conflict misses", CF_CLASS, 0},
+    {"TrueSharing", "true_sharing", "Misses by true sharing", CF_CLASS, 0},
+    {"FalseSharing", "false_sharing", "Misses by false sharing", CF_CLASS, 0},
+    {"Unclassified", "unclassified", "Misses of no class", CF_CLASS, 0},
+    {"Cost", "cost", "Cycles", CF_COST, 0},
+};
+
+enum { EVENTS = sizeof events / sizeof events[0] };
+
+/* What one source line of a function did. */
+struct line {
+    const char *function, *file;
+    size_t file_length;
+    uint64_t line;
+    const uint64_t *sum;
+};
+
+struct callgrind {
+    struct export *e;
+    struct cf_mix mix;
+    struct cf_sums sums;
+    struct cf_ranking ranking;
+    int begun;
+    const struct event *event[EVENTS]; /* by the place of its sum */
+    int shown[EVENTS];
+    char *command;
+    struct line *line;
+    size_t lines;
+    uint64_t total[EVENTS];
+};
+
+static int has_column(const struct cf_frame *f, unsigned column)
+{
+    for (unsigned i = 0; f && i < f->columns; i++)
+        if (column && f->column[i].id == column)
+            return 1;
+    return 0;
+}
+
+/* With the first accesses, or NULL where there are none. */
+static void begin(struct callgrind *c, const struct cf_frame *f)
+{
+    cf_sums_init(&c->sums, c->e->tool);
+    c->sums.count = 0;
+    for (unsigned i = 0; i < EVENTS; i++)
+        if (has_column(f, events[i].column) || has_column(f, events[i].other)) {
+            c->event[c->sums.count] = &events[i];
+            (void)cf_sums_pick(&c->sums, "--format", events[i].value);
+        }
+    if (!c->sums.count) { /* accesses of which nothing more is known */
+        static const struct event accesses = {.name = "Acc", .words = "Accesses"};
+
+        c->event[0] = &accesses;
+        (void)cf_sums_pick(&c->sums, "--format", "accesses");
+    }
+    cf_sums_check(&c->sums);
+    c->ranking = (struct cf_ranking){.tool = c->e->tool,
+                                     .reader = c->e->reader,
+                                     .sums = &c->sums,
+                                     .by = {CF_RANK_FUNCTION, CF_RANK_SOURCE},
+                                     .keys = 2,
+                                     .line_size = 64};
+    cf_ranking_begin(&c->ranking);
+    cf_sums_begin(&c->sums, c->e->reader);
+    memcpy(c->mix.column, c->sums.mixed, sizeof c->mix.column);
+    if (f)
+        cf_mix_check(&c->mix, c->e->tool, f->header);
+    c->begun = 1;
+}
+
+static void want(struct cf_reader *r)
+{
+    static const unsigned optional[] = {CF_OP,    CF_SIZE,  CF_INSNS, CF_HIT,
+                                        CF_LEVEL, CF_CLASS, CF_COST,  CF_WEIGHT};
+
+    cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_SOURCE, CF_REQUIRED);
+    for (unsigned i = 0; i < sizeof optional / sizeof optional[0]; i++)
+        cf_reader_want(r, CF_ACCESS, optional[i], CF_OPTIONAL);
+    cf_reader_unify(r);
+    cf_reader_pieces(r);
+}
+
+static int count(struct callgrind *c)
+{
+    struct cf_frame *f;
+    int status = CF_EXIT_OK;
+
+    while (cf_reader_next(c->e->reader, &f) > 0) {
+        cf_tool_progress(c->e->tool, c->e->reader);
+        if (f->table == CF_HEADER && !c->command && f->header->command)
+            c->command = cf_need(c->e->tool, strdup(f->header->command));
+        if (f->table == CF_HEADER && c->begun)
+            cf_mix_check(&c->mix, c->e->tool, f->header);
+        if (f->table != CF_ACCESS)
+            continue;
+        if (!c->begun)
+            begin(c, f);
+        if (cf_sums_find(&c->sums, f) != 0) {
+            cf_warn(c->e->tool,
+                    "frame %" PRIu64 ": the accesses have no column that says what "
+                    "missed, unlike those before: left out",
+                    f->number);
+            status = CF_EXIT_INPUT;
+        } else if (cf_ranking_add(&c->ranking, f) != 0) {
+            cf_out_of_memory(c->e->tool);
+        }
+    }
+    cf_tool_fit(c->e->tool, c->e->reader);
+    if (!c->begun)
+        begin(c, NULL);
+    return status;
+}
+
+/* ---- lines in their order ---- */
+
+/* "FILE:LINE" into its parts; what is none is a file, and line 0. */
+static void split(struct line *l, const char *source)
+{
+    const char *colon = strrchr(source, ':');
+    uint64_t number = 0;
+
+    l->file = source;
+    l->file_length = strlen(source);
+    if (!colon || !isdigit((unsigned char)colon[1]) || colon[1 + strspn(colon + 1, "0123456789")])
+        return;
+    for (const char *p = colon + 1; *p && number < UINT32_MAX; p++)
+        number = 10 * number + (uint64_t)(*p - '0');
+    l->file_length = (size_t)(colon - source);
+    l->line = number;
+}
+
+static int by_file(const struct line *x, const struct line *y)
+{
+    const size_t n = x->file_length < y->file_length ? x->file_length : y->file_length;
+    const int order = memcmp(x->file, y->file, n);
+
+    return order ? order : (x->file_length > y->file_length) - (x->file_length < y->file_length);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    int order = strcmp(x->function, y->function);
+
+    order = order ? order : by_file(x, y);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static void sort_lines(struct callgrind *c, const struct cf_ranked *r)
+{
+    const unsigned sums = c->sums.count;
+
+    c->lines = r->count;
+    c->line = cf_need(c->e->tool, calloc(r->count + 1, sizeof *c->line));
+    for (size_t i = 0; i < r->count; i++) {
+        struct line *l = &c->line[i];
+
+        l->function = r->item[i].key[0].text;
+        l->sum = r->item[i].sum;
+        split(l, r->item[i].key[1].text);
+        for (unsigned v = 0; v < sums; v++)
+            c->total[v] += l->sum[v];
+    }
+    for (unsigned v = 0; v < sums; v++) {
+        const int level = v && c->event[v]->other == CF_LEVEL && c->event[v - 1]->other == CF_LEVEL;
+
+        /* of a level that is not there, the misses are those of the one before it */
+        c->shown[v] = !v || (c->total[v] && !(level && c->total[v] == c->total[v - 1]));
+    }
+    qsort(c->line, c->lines, sizeof *c->line, by_place);
+}
+
+/* ---- the file ---- */
+
+/* What begins like the number of a name, "(1)", would be taken for one. */
+static void print_name(FILE *out, const char *what, const char *name, size_t length)
+{
+    fprintf(out, "%s=", what);
+    if (!length)
+        fputs("\?\?\?", out);
+    if (length > 1 && name[0] == '(' && isdigit((unsigned char)name[1]))
+        putc('_', out);
+    cf_text_print(out, name, length, "");
+    putc('\n', out);
+}
+
+static void print_sums(FILE *out, const struct callgrind *c, const uint64_t *sum,
+                       const char *before)
+{
+    fputs(before, out);
+    for (unsigned v = 0; v < c->sums.count; v++)
+        if (c->shown[v])
+            fprintf(out, " %" PRIu64, sum[v]);
+    putc('\n', out);
+}
+
+static void print_head(FILE *out, const struct callgrind *c)
+{
+    fputs("# callgrind format\nversion: 1\ncreator: cf-export\ncmd: ", out);
+    cf_text_print(out, c->command ? c->command : "", c->command ? strlen(c->command) : 0, "");
+    fputs("\npositions: line\n", out);
+    for (unsigned v = 0; v < c->sums.count; v++)
+        if (c->shown[v])
+            fprintf(out, "event: %s : %s\n", c->event[v]->name, c->event[v]->words);
+    fputs("events:", out);
+    for (unsigned v = 0; v < c->sums.count; v++)
+        if (c->shown[v])
+            fprintf(out, " %s", c->event[v]->name);
+    print_sums(out, c, c->total, "\nsummary:");
+}
+
+/* The function is said to be in the file of which most of its first event is; what lies elsewhere
+   was inlined, or has a name that several have. */
+static const struct line *home(const struct line *l, const struct line *end)
+{
+    const struct line *best = l;
+    uint64_t most = 0;
+
+    while (l < end) {
+        const struct line *file = l;
+        uint64_t sum = 0;
+
+        for (; l < end && !by_file(l, file); l++)
+            sum += l->sum[0];
+        if (sum > most && file->file_length) {
+            most = sum;
+            best = file;
+        }
+    }
+    return best;
+}
+
+/* For cf_tool_file(). */
+static int print(const void *what, FILE *out)
+{
+    const struct callgrind *c = what;
+    const struct line *l = c->line, *const last = l + c->lines;
+
+    print_head(out, c);
+    while (l < last) {
+        const struct line *end = l, *in;
+        char number[32];
+
+        while (end < last && !strcmp(end->function, l->function))
+            end++;
+        in = home(l, end);
+        putc('\n', out);
+        print_name(out, "fl", in->file, in->file_length);
+        print_name(out, "fn", l->function, strlen(l->function));
+        for (; l < end; l++) {
+            if (by_file(l, in))
+                print_name(out, "fi", l->file, l->file_length);
+            in = l;
+            snprintf(number, sizeof number, "%" PRIu64, l->line);
+            print_sums(out, c, l->sum, number);
+        }
+    }
+    print_sums(out, c, c->total, "\ntotals:");
+    return ferror(out) ? -1 : 0;
+}
+
+int export_callgrind(struct export *e)
+{
+    struct callgrind c = {.e = e};
+    struct cf_ranked ranked;
+    int status;
+
+    want(e->reader);
+    status = count(&c);
+    ranked = cf_ranking_sort(&c.ranking, 0);
+    sort_lines(&c, &ranked);
+    if (!cf_reader_refused(e->reader))
+        cf_tool_file(e->tool, e->output ? e->output : "-", print, &c);
+    free(c.line);
+    free(c.command);
+    cf_ranked_free(&ranked);
+    cf_ranking_end(&c.ranking);
+    cf_mix_free(&c.mix);
+    return status;
+}
