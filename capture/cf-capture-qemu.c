@@ -204,7 +204,10 @@ static int record(struct cf_command *run, struct cfq_reader *d, struct cf_writer
             break;
         if (r < 0)
             return 0;
-        if (cf_command_flush_due(run) && cf_decode_flush(cfq_reader_decoder(d)) == 0)
+        if (!cf_command_flush_due(run))
+            continue;
+        cf_command_show(run, w, cf_decode_rows(cfq_reader_decoder(d)));
+        if (cf_decode_flush(cfq_reader_decoder(d)) == 0)
             (void)cf_writer_flush(w);
     }
     cfq_reader_finish(d);
@@ -316,6 +319,7 @@ int main(int argc, char **argv)
     struct cf_command run;
     char text[512];
     pid_t child;
+    uint64_t rows;
     int status = CF_EXIT_OK, ended = 0, whole;
 
     cf_tool_init(&tool, argc, argv, "cf-capture-qemu", usage);
@@ -354,6 +358,7 @@ int main(int argc, char **argv)
     }
     whole = record(&run, d, writer, child, &ended);
     status = how_it_went(&tool, d, emulator.argv0, whole);
+    rows = cf_decode_rows(cfq_reader_decoder(d));
     if (!whole || !cfq_reader_begun(d))
         cf_writer_cut(writer);
     cfq_reader_close(d);
@@ -364,5 +369,7 @@ int main(int argc, char **argv)
         cf_warn(&tool, "the program runs on, unrecorded");
     if (!whole)
         (void)cf_command_reap(child, &ended, 0);
+    if (rows && !run.failed)
+        cf_command_tell(&run, o.output, rows);
     return cf_command_finish(&run, status, ended);
 }

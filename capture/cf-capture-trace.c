@@ -301,6 +301,7 @@ static void record(struct capture *k, struct cf_command *run)
         if (!cf_command_flush_due(run))
             continue;
         tell_late(k);
+        cf_command_show(run, k->writer, cf_decode_rows(cf_trace_decoder(k->trace)));
         if (cf_decode_flush(cf_trace_decoder(k->trace)) != 0 || cf_writer_flush(k->writer) != 0) {
             r = CF_TRACE_STOPPED;
             break;
@@ -368,6 +369,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     const struct cf_trace_census census = cf_trace_census(k->trace);
     const struct cf_decode *decoder = cf_trace_decoder(k->trace);
     const char *problem = cf_decode_trouble(decoder);
+    const uint64_t rows = cf_decode_rows(decoder);
     int begun = cf_trace_begun(k->trace), status = problem ? CF_EXIT_INPUT : CF_EXIT_OK;
 
     if (cf_decode_was_refused(decoder))
@@ -377,7 +379,7 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
         cf_warn(k->tool, "%s", problem);
     if (cf_missing_tell(k->tool, k->trace) != CF_EXIT_OK)
         status = CF_EXIT_INPUT;
-    if (begun && o->function && cf_decode_rows(decoder) == 0 && !k->tool->quiet)
+    if (begun && o->function && rows == 0 && !k->tool->quiet)
         cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
                 o->function);
     if (begun && !cf_decode_objects(decoder) && !o->read.decode.limit && !k->tool->quiet &&
@@ -419,6 +421,8 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
             cf_warn(k->tool, "%s: could not be removed", k->directory[i]);
     if (!begun)
         status = CF_EXIT_ENVIRONMENT;
+    else if (rows && !run->failed)
+        cf_command_tell(run, o->output, rows);
     return cf_command_finish(run, status, k->status);
 }
 

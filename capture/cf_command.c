@@ -156,6 +156,7 @@ pid_t cf_command_fork(struct cf_command *c)
         handed_on[COMMAND] = child;
         cf_command_catch(on_signal, SA_RESTART);
         clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
+        c->begun = c->flushed;
     }
     sigprocmask(SIG_SETMASK, &c->mask, NULL);
     return child;
@@ -194,6 +195,39 @@ int cf_command_flush_due(struct cf_command *c)
         return 0;
     c->flushed = now;
     return 1;
+}
+
+/* "1.2 M accesses, 0.3 MiB, 0.4 M accesses a second" */
+static char *recorded(const struct cf_command *c, char text[128], uint64_t accesses, uint64_t bytes)
+{
+    struct timespec now;
+    double seconds;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    seconds =
+        (double)(now.tv_sec - c->begun.tv_sec) + (double)(now.tv_nsec - c->begun.tv_nsec) / 1e9;
+    snprintf(text, 128, "%.2f M accesses, %.2f MiB, %.1f s, %.2f M accesses a second",
+             (double)accesses / 1e6, (double)bytes / 1048576.0, seconds,
+             seconds > 0 ? (double)accesses / 1e6 / seconds : 0.0);
+    return text;
+}
+
+void cf_command_show(struct cf_command *c, const struct cf_writer *w, uint64_t accesses)
+{
+    char text[128];
+
+    if ((c->command_output || (c->output && !isatty(STDOUT_FILENO))) && cf_tool_due(c->tool))
+        cf_tool_show(c->tool, "%s", recorded(c, text, accesses, cf_writer_bytes(w)));
+}
+
+void cf_command_tell(const struct cf_command *c, const char *file, uint64_t accesses)
+{
+    struct stat st;
+    char text[128];
+
+    if (file && !c->tool->quiet && isatty(STDERR_FILENO) && stat(file, &st) == 0 &&
+        S_ISREG(st.st_mode))
+        cf_warn(c->tool, "%s: %s", file, recorded(c, text, accesses, (uint64_t)st.st_size));
 }
 
 void cf_command_beside(pid_t process)

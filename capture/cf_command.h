@@ -41,7 +41,7 @@ struct cf_command {
     /* What follows belongs to the functions below. */
     sigset_t mask;
     void (*pipe_action)(int);
-    struct timespec flushed;
+    struct timespec begun, flushed;
     int failed, signalled;
 };
 
@@ -98,6 +98,13 @@ int cf_command_status(int ended);
 
 /* Ends this process by the signal. */
 void cf_command_raise(int number);
+
+/* While it records, on a terminal where what the command prints does not stand too: accesses, bytes
+ * and how fast. */
+void cf_command_show(struct cf_command *c, const struct cf_writer *w, uint64_t accesses);
+
+/* The same at the end, on a terminal, of what became this file (or NULL: none). */
+void cf_command_tell(const struct cf_command *c, const char *file, uint64_t accesses);
 
 /* The same for a capture of one command, at the end of the recording. */
 void cf_command_end(struct cf_command *c, struct cf_writer *w);

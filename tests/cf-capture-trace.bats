@@ -105,6 +105,26 @@ canonical_ours() {
     rows access --columns op,addr,size,time | "$P/canonical" ours "$@"
 }
 
+@test "on a terminal, a recording says how many accesses it has, how large it is and how fast that was" {
+    need script 'makes a terminal'
+    script -qefc "cf-capture trace -o t.cf -- true" log </dev/null >/dev/null
+    grep -qE 'cf-capture-trace: t.cf: 0\.[0-9]{2} M accesses, 0\.[0-9]{2} MiB, [0-9.]+ s, [0-9.]+ M accesses a second' log ||
+        fail "$(cat log)"
+    # not into a pipe, not with -q, and not where standard error is none
+    script -qefc "cf-capture trace -q -o t.cf -- true; cf-capture trace -- true | cat >p.cf" log </dev/null >/dev/null
+    run ! grep 'M accesses' log
+    run -0 cf-capture trace -o t.cf -- true
+    is ""
+    # while it lasts: a program that waits for us, and prints nothing here
+    mkfifo go
+    script -qefc "cf-capture trace --command-output out -o t.cf -- sh -c 'read x <go; echo \$x'" log </dev/null >/dev/null 3>&- &
+    local pid=$!
+    eventually grep -qE $'\r''cf-capture-trace: 0\.[0-9]{2} M accesses, [0-9.]+ MiB, [0-9.]+ s' log
+    echo done >go
+    wait $pid
+    [[ $(cat out) == done ]]
+}
+
 @test "every access, in lackey's order" {
     for program in static pie; do
         both $program

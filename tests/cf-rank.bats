@@ -59,6 +59,27 @@ strings() {
     done
 }
 
+@test "on a terminal, what takes long shows how far it is and when it will be done" {
+    need script 'makes a terminal'
+    cf-cat --slice 0-60 -o small.cf "$ROOT/samples/sort.cf"
+    mkfifo slow
+    # it waits for as long as we like: for the next piece of the first input
+    script -qefc "cf-rank --by op --csv slow '$ROOT/samples/gzip.cf' >out.csv" log </dev/null >/dev/null 8>&- 3>&- &
+    local pid=$!
+    exec 8>slow
+    piece() {
+        cat small.cf >&8
+        grep -qE 'cf-rank: +[0-9]+ % of 0.7 MiB, [0-9]+:[0-9][0-9] left' log
+    }
+    eventually piece
+    exec 8>&-
+    wait $pid
+    # nothing of it stands there in the end, nor without a terminal
+    [[ $(tail -c 4 log) == *$'\e[K'* ]] || tail -n 1 log | grep -q 'COMMAND_EXIT_CODE' || fail "$(od -c log | tail)"
+    run -0 --separate-stderr cf-rank --by op --csv "$ROOT/samples/gzip.cf"
+    has_not left "$stderr"
+}
+
 @test "strings, by accesses: as awk" {
     strings region 8 accesses '$7' "$DATA"
     strings function 12 accesses '$7' "$DATA"

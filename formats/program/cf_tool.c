@@ -39,8 +39,9 @@ enum { MESSAGE = 8192 };
 static struct {
     int decided; /* whether to show anything was looked at */
     int wanted;
-    int shown;    /* a progress line stands on the terminal */
-    int64_t next; /* milliseconds of a monotonic clock */
+    int shown;           /* a progress line stands on the terminal */
+    int64_t begun, next; /* milliseconds of a monotonic clock */
+    double seconds;      /* since it has begun, when it was last due */
 } progress;
 
 static void progress_clear(void)
@@ -324,36 +325,65 @@ unsigned cf_tool_columns(void)
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* Of the programs in a pipeline only one that reads files of known size shows its progress, so
-   that they do not write over each other. */
-void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r)
+int cf_tool_due(const struct cf_tool *t)
 {
     struct timespec clock;
-    uint64_t size, bytes;
     int64_t now;
 
     if (progress.decided && !progress.wanted)
-        return;
+        return 0;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &clock);
     now = (int64_t)clock.tv_sec * 1000 + clock.tv_nsec / 1000000;
     if (!progress.decided) {
         progress.decided = 1;
-        progress.wanted = !t->quiet && isatty(STDERR_FILENO) && cf_reader_size(r) > 0;
+        progress.wanted = !t->quiet && isatty(STDERR_FILENO);
+        progress.begun = now;
         progress.next = now + 1000;
-        return;
+        return 0;
     }
     if (now < progress.next)
-        return;
+        return 0;
+    progress.seconds = (double)(now - progress.begun) / 1000;
     progress.next = now + 200;
+    return 1;
+}
+
+void cf_tool_show(const struct cf_tool *t, const char *format, ...)
+{
+    va_list list;
+
+    fprintf(stderr, "\r%s: ", t->name);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputs("\033[K", stderr);
+    progress.shown = 1;
+}
+
+/* Of the programs in a pipeline only one that reads files of known size shows its progress, so
+   that they do not write over each other. */
+void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r)
+{
+    uint64_t size, bytes;
+    double part, left;
+
+    if (!progress.decided && !cf_reader_size(r)) {
+        progress.decided = 1;
+        return;
+    }
+    if (!cf_tool_due(t))
+        return;
     size = cf_reader_size(r);
     bytes = cf_reader_bytes(r);
     if (size == 0)
         return;
-    if (bytes > size)
-        bytes = size;
-    fprintf(stderr, "\r%s: %3.0f %% of %.1f MiB\033[K", t->name,
-            100.0 * (double)bytes / (double)size, (double)size / 1048576.0);
-    progress.shown = 1;
+    part = bytes < size ? (double)bytes / (double)size : 1;
+    left = part > 0 ? progress.seconds * (1 - part) / part : 1e6;
+    if (progress.seconds < 2 || left > 1e5) /* too early to say */
+        cf_tool_show(t, "%3.0f %% of %.1f MiB", 100 * part, (double)size / 1048576.0);
+    else
+        cf_tool_show(t, "%3.0f %% of %.1f MiB, %u:%02u left", 100 * part, (double)size / 1048576.0,
+                     (unsigned)left / 60, (unsigned)left % 60);
 }
 
 int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)

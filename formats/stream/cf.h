@@ -337,6 +337,9 @@ int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const ch
    the file of a recording only what is some seconds old. */
 int cf_writer_flush(struct cf_writer *w);
 
+/* Bytes written so far. */
+uint64_t cf_writer_bytes(const struct cf_writer *w);
+
 const char *cf_writer_problem(const struct cf_writer *w);
 
 /* Writes index and end frame, closes and frees. `complete` 0: the stream ends without an end

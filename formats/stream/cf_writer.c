@@ -369,6 +369,11 @@ int cf_writer_name(struct cf_writer *w, unsigned id, enum cf_type type, const ch
     return cfw_flush_for(w, CF_NAME);
 }
 
+uint64_t cf_writer_bytes(const struct cf_writer *w)
+{
+    return w->bytes;
+}
+
 const char *cf_writer_problem(const struct cf_writer *w)
 {
     return w->failed ? w->problem : NULL;
