@@ -54,9 +54,7 @@ static void set_rule(const struct cf_tool *t, void *run, const char *option, cha
 {
     struct run *r = run;
 
-    r->rule = find_rule(text);
-    if (!r->rule)
-        cf_die(t, CF_EXIT_USAGE, "%s '%s': no such rule: see --help", option, text);
+    r->rule = find_rule(t, option, text);
 }
 
 static void parse(struct run *r, int argc, char **argv)

@@ -57,7 +57,7 @@ static void set_schedule(const struct cf_tool *t, void *merge, const char *optio
         if (text[4])
             o->slice = cf_parse_u64(t, "--schedule fair:", text + 5, 1, (uint64_t)1 << 40);
     } else {
-        cf_die(t, CF_EXIT_USAGE, "%s: '%s' is none of fair, fair:SLICE, fifo", option, text);
+        cf_die(t, CF_EXIT_USAGE, "%s '%s': give one of fair, fair:SLICE, fifo", option, text);
     }
 }
 

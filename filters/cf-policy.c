@@ -60,7 +60,7 @@ static void set_group(const struct cf_tool *t, void *work, const char *option, c
         o->group = cf_parse_u64(t, option, text + 6, 1, UINT32_MAX);
         return;
     }
-    cf_die(t, CF_EXIT_USAGE, "%s '%s': none of file, cycle:N and block:N", option, text);
+    cf_die(t, CF_EXIT_USAGE, "%s '%s': give one of file, cycle:N, block:N", option, text);
 }
 
 static void set_watch(const struct cf_tool *t, void *work, const char *option, char *text)

@@ -350,7 +350,7 @@ END
     has 'description with -m'
     run -2 cf-classify -m ./none.yaml a.cf
     run -2 cf-classify -m ./p.yaml --rule nonsense a.cf
-    has "no such rule"
+    has "--rule 'nonsense': give one of hill, leon4"
     run -2 cf-classify -m ./p.yaml --level L9 a.cf
     has "no such level"
     run -2 cf-classify -m ./p.yaml --cores 0 a.cf

@@ -127,6 +127,67 @@ END
         has "$(basename "$f" .yaml)"
     done
     has host
+    # words that options take, from the programs' own lists
+    run -0 complete_words cf-rank --by ''
+    has function
+    has cache-line
+    run -0 complete_words cf-rank --by fu
+    is function
+    run -0 complete_words cf-rank --by function,so
+    is function,source
+    run -0 complete_words cf-rank --by = fu
+    is function
+    run -0 complete_words cf-rank --by =
+    has function
+    run -0 complete_words cf-rank --value l1
+    is l1-misses
+    run -0 complete_words cf-rank --value conf
+    is conflict
+    run -0 complete_words cf-select --op load,ife
+    is load,ifetch
+    run -0 complete_words cf-select --class comp
+    is compulsory
+    run -0 complete_words cf-export --format call
+    is callgrind
+    run -0 complete_words cf-classify --rule le
+    is leon4
+    run -0 complete_words cf-cache --prefetch ''
+    has stride
+    run -0 complete_words cf-policy --group cy
+    is cycle:
+    run -0 complete_words cf-cat --csv --table swi
+    is switch
+    # columns are those of the recording
+    cp "$STREAMS/full.cf" r.cf
+    run -0 complete_words cf-histogram r.cf --column func
+    is function
+    run -0 complete_words cf-cat --csv --table map r.cf --columns start,la
+    is start,label
+    # files where a file is meant, and nothing is written for asking
+    touch here.csv
+    run -0 complete_words cf-cat -o he
+    is here.csv
+    run -0 complete_words cf-cat --output he
+    is here.csv
+    run -0 complete_words cf-policy --survivors he
+    is here.csv
+    [[ $(ls) == $'cf\nhere.csv\nr.cf' ]] || fail "$(ls)"
+}
+
+@test "every word that a list of values offers is taken" {
+    local option word words
+    for option in --by --value --op --class; do
+        words=$(cf-rank $option '?' 2>&1 </dev/null | sed -n 's/.*: give one of //p' | tr -d ,)
+        [[ $(wc -w <<<"$words") -ge 5 ]] || fail "$option: $words"
+        for word in $words; do
+            if [[ $option == --class ]]; then
+                run -0 cf-rank -q --value misses $option "$word" --by op "$STREAMS/full.cf"
+            else
+                run cf-rank -q $option "$word" "$STREAMS/full.cf"
+                [[ $status != 2 ]] || fail "$option $word: $output"
+            fi
+        done
+    done
 }
 
 @test "uninstall leaves nothing behind" {

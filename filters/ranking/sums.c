@@ -10,7 +10,11 @@
 
 enum { MOST_LEVELS = 4 }; /* that have a word of their own */
 
-static const char words[] = "accesses bytes loads stores misses hits cost fetches ratio";
+/* As enum cf_sum_kind up to CF_SUM_RATIO; then, for the message, those of levels and classes,
+   which are found by themselves. */
+static const char words[] = "accesses bytes loads stores misses hits cost fetches ratio "
+                            "l1-misses l2-misses l3-misses l4-misses compulsory capacity conflict "
+                            "true_sharing false_sharing unclassified";
 
 const char *cf_sum_name(const struct cf_sum *sum)
 {
@@ -86,13 +90,8 @@ void cf_sums_classes(const struct cf_tool *t, void *sums, const char *option, ch
     char *rest;
 
     memset(s->class, 0, sizeof(s->class));
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
-        unsigned class = cf_class_find(part);
-
-        if (class == CF_CLASSES || class == CF_CLASS_NONE)
-            cf_die(t, CF_EXIT_USAGE, "%s '%s': no class of misses", option, part);
-        s->class[class] = 1;
-    }
+    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
+        s->class[cf_parse_class(t, option, part, 0)] = 1;
 }
 
 void cf_sums_check(struct cf_sums *s)

@@ -147,6 +147,8 @@ unsigned cf_parse_name(const struct cf_tool *t, const char *option, const char *
 unsigned cf_parse_op(const struct cf_tool *t, const char *option, const char *text);
 /* Sets op[o] to 1 for each such operation of a list with commas, which is taken to pieces. */
 void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8_t *op);
+/* A class of misses by its name; `none` says whether that is one, too. */
+unsigned cf_parse_class(const struct cf_tool *t, const char *option, const char *text, int none);
 /* "A-B", "A-", "-B", "A+LENGTH" or "A" into [*from, *to], both included. */
 void cf_parse_range(const struct cf_tool *t, const char *option, const char *text, uint64_t *from,
                     uint64_t *to);

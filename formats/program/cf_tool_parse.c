@@ -162,6 +162,20 @@ void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8
         op[cf_parse_op(t, option, part)] = 1;
 }
 
+unsigned cf_parse_class(const struct cf_tool *t, const char *option, const char *text, int none)
+{
+    const char *name[CF_CLASS_UNCLASSIFIED + 1];
+    uint8_t class[CF_CLASS_UNCLASSIFIED + 1];
+    unsigned count = 0;
+
+    for (unsigned i = none ? CF_CLASS_NONE : CF_CLASS_NONE + 1; i <= CF_CLASS_UNCLASSIFIED; i++)
+        if (cf_class_name(i)) {
+            class[count] = (uint8_t)i;
+            name[count++] = cf_class_name(i);
+        }
+    return class[cf_parse_name(t, option, text, name, sizeof *name, count)];
+}
+
 /* A range into [*from, *to]: 0, or -1 when it is none. */
 static int scan_range(const char *text, uint64_t *from, uint64_t *to)
 {

@@ -60,7 +60,7 @@ struct rule {
 };
 
 extern const struct rule *const rules[]; /* NULL at the end */
-const struct rule *find_rule(const char *name);
+const struct rule *find_rule(const struct cf_tool *t, const char *option, const char *name);
 
 /* The header, and a row for each operation that has references. */
 void print_counts_header(void);

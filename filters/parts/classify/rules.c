@@ -8,12 +8,16 @@
 
 const struct rule *const rules[] = {&rule_hill, &rule_leon4, NULL};
 
-const struct rule *find_rule(const char *name)
+const struct rule *find_rule(const struct cf_tool *t, const char *option, const char *name)
 {
-    for (unsigned i = 0; rules[i]; i++)
-        if (!strcmp(rules[i]->name, name))
-            return rules[i];
-    return NULL;
+    const char *names[8];
+    unsigned count = 0;
+
+    while (rules[count]) {
+        names[count] = rules[count]->name;
+        count++;
+    }
+    return rules[cf_parse_name(t, option, name, names, sizeof *names, count)];
 }
 
 void print_counts_header(void)

@@ -46,10 +46,8 @@ void conditions_add(const struct cf_tool *t, void *conditions, const char *optio
             new.from = new.to = cf_parse_op(t, option, part);
         else if (new.column == CF_HIT && !strcmp(part, "memory"))
             new.from = new.to = CF_FROM_MEMORY;
-        else if (new.column == CF_CLASS && cf_class_find(part) != CF_CLASSES)
-            new.from = new.to = cf_class_find(part);
         else if (new.column == CF_CLASS)
-            cf_die(t, CF_EXIT_USAGE, "%s '%s': no class of misses", option, part);
+            new.from = new.to = cf_parse_class(t, option, part, 1);
         else if (new.column == CF_TIME)
             cf_parse_span(t, option, part, &new.span);
         else
