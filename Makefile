@@ -15,7 +15,7 @@
 #   make lint        formatting, static analysis, headers, man pages, shell scripts
 #   make golden      write the expected results under tests/golden anew and show what changed
 #   make kmod        cacheflow.ko for the running kernel, into build/kmod (needs its headers)
-#   make install     programs, man pages, machine descriptions, library and header into PREFIX
+#   make install     programs, man pages, machines, pipelines, library and header into PREFIX
 #   make uninstall   remove what install has put there
 #   make deps        install the packages that the build and the tests need (Debian, Ubuntu)
 #   make clean       remove build/
@@ -99,6 +99,9 @@ MAN        := $(sort $(wildcard */*.[1457] */*/*.[1457]))
 UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion
+# What runs from anywhere, and the programs that it records.
+PIPELINES  := pipelines/explore.mk pipelines/cacheflow.mk $(wildcard pipelines/*.gp)
+RECORDED   := $(wildcard samples/cacheflow/*.[ch])
 
 comma     := ,
 OWN_FLAGS := -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror)
@@ -330,11 +333,13 @@ install: all
 # Without a build: what is there is put in place.
 install-files:
 	$(no_dollar)$(Q)install -d -- $(call D,$(bindir)) $(call D,$(libdir)/pkgconfig) $(call D,$(incdir)) \
-	    $(call D,$(shrdir)/machines)
+	    $(call D,$(shrdir)/machines) $(call D,$(shrdir)/pipelines) $(call D,$(shrdir)/samples/cacheflow)
 	$(Q)install -m 755 -- $(PROGRAMS:%=$(B)/bin/%) $(call D,$(bindir))
 	$(Q)install -m 644 -- $(LIBCF) $(call D,$(libdir))
 	$(Q)install -m 644 -- formats/stream/cf.h formats/stream/cf_columns.h $(call D,$(incdir))
 	$(Q)install -m 644 -- $(MACHINES) $(call D,$(shrdir)/machines)
+	$(Q)install -m 644 -- $(PIPELINES) $(call D,$(shrdir)/pipelines)
+	$(Q)install -m 644 -- $(RECORDED) $(call D,$(shrdir)/samples/cacheflow)
 	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
 	    'libdir=$${prefix}/lib' '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \

@@ -34,7 +34,7 @@
 #
 # PROGRAMS     names; of one that is not among the four, COMMAND_name is its command line [its name]
 # OUT          where results go                                     [build/cacheflow]
-# BIN          where the programs are                               [build/bin]
+# BIN          where the programs are                               [build/bin, else where they were installed]
 # MACHINE      the model, one of formats/machines                   [tegra-x1]
 # MACHINE6     that of fig6                                         [raspberry-pi-4]
 # L2           second level of the model where programs compete     [512KiB]
@@ -43,7 +43,7 @@
 # PERIOD       instructions from snapshot to snapshot of programs   [1000000]
 # SLICE        of fair scheduling, in instructions                  [400000]
 # TEXT, ROWS, UNIT   what they work on: lines to compress and to sort, rows of the
-#              database, source to compile                          [60000, 12000, filters/cf-merge.c]
+#              database, source to compile   [60000, 12000, filters/cf-merge.c, installed repl.c]
 # SYNTH_BYTES, SYNTH_PERIOD  a buffer of SYNTH; between snapshots   [524288, 32768]
 # FILL         how often BOMB reads its buffer before SYNTH          [2]
 # REPL_SETS, REPL_TIMES      experiments of fig13, of fig14         [1000, 2000]
@@ -53,7 +53,7 @@
 
 B            ?= build
 OUT          ?= $(B)/cacheflow
-BIN          ?= $(B)/bin
+BIN          ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
 MACHINE      ?= tegra-x1
 MACHINE6     ?= raspberry-pi-4
 L2           ?= 512KiB
@@ -72,7 +72,7 @@ LATENCY      ?= 17 176
 PICTURES     ?= 1
 SCRIPTS      := $(dir $(lastword $(MAKEFILE_LIST)))
 SOURCE       := $(SCRIPTS)../samples/cacheflow
-UNIT         ?= $(SCRIPTS)../filters/cf-merge.c
+UNIT         ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/repl.c))
 
 # A pipeline fails when any part of it does.
 SHELL       := /bin/bash

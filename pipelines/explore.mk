@@ -11,7 +11,7 @@
 # TRACES    folder with traces, or one trace                    [samples]
 # OUT       where results go: a folder for each trace           [build/explore]
 # MACHINES  machine descriptions; the first one is that of the rankings
-# BIN       where the programs are                              [build/bin]
+# BIN       where the programs are                              [build/bin, else where they were installed]
 # PICTURES  0: CSV only, for which gnuplot is not needed        [1]
 #
 # A result is made anew when its trace is newer. Names of traces and folders hold no blanks and none
@@ -19,7 +19,7 @@
 # need the recorded program as it was, with debug information.
 
 B        ?= build
-BIN      ?= $(B)/bin
+BIN      ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
 TRACES   ?= samples
 OUT      ?= $(B)/explore
 MACHINES ?= raspberry-pi-4 xeon-6230 zynq-ultrascale

@@ -190,6 +190,33 @@ END
     done
 }
 
+@test "installed pipelines run in any folder, with the programs beside them" {
+    need gnuplot "what the pipeline draws with"
+    put PREFIX="$T/cf"
+    local at=$T/cf/share/cacheflow
+    for f in explore.mk cacheflow.mk mrc.gp rank.gp; do
+        [[ -f $at/pipelines/$f ]] || fail "$f is missing"
+    done
+    # those that need the tree stay there
+    [[ ! -e $at/pipelines/leon4.mk && ! -e $at/pipelines/samples.mk && ! -e $at/pipelines/demo.mk ]]
+    [[ -f $at/samples/cacheflow/synth.c ]]
+    mkdir work && cd work
+    cf-cat --slice 0-30000 -o one.cf "$ROOT/samples/sort.cf"
+    run -0 env -u B PATH=/usr/bin:/bin make -s -f "$at/pipelines/explore.mk" TRACES=one.cf OUT=out MACHINES=raspberry-pi-4
+    has "1 traces explored: results in out"
+    [[ -s out/one/curve.csv && -s out/one/curve.png && -s out/one/functions.csv ]]
+    # the other one finds what it would build and call: nothing of it is missing
+    run -0 env -u B PATH=/usr/bin:/bin make -n -f "$at/pipelines/cacheflow.mk"
+    has "$(cd "$at" && pwd)/pipelines/../samples/cacheflow/synth.c"
+    # a build here comes before what is installed
+    mkdir -p build/bin
+    printf '#!/bin/sh\nexit 9\n' >build/bin/cf-cat
+    for f in distance mrc sweep classify rank resolve cache latency; do cp build/bin/cf-cat build/bin/cf-$f; done
+    chmod +x build/bin/*
+    run env -u B PATH=/usr/bin:/bin make -s -f "$at/pipelines/explore.mk" TRACES=one.cf OUT=other MACHINES=raspberry-pi-4
+    [[ $status != 0 ]]
+}
+
 @test "uninstall leaves nothing behind" {
     put DESTDIR="$T/root" PREFIX=/usr
     mkdir -p root/usr/bin
