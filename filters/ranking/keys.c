@@ -19,7 +19,7 @@ enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is
 
 const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_PAGE] = {"page", "pages", CF_PAGENO, 0, "region,page"},
-    [CF_RANK_REGION] = {"region", "regions", CF_REGION, 0, "region"},
+    [CF_RANK_REGION] = {"region", "mappings", CF_REGION, 0, "region"},
     [CF_RANK_OBJECT] = {"object", "objects", CF_OBJ, 0, "object,address,size_bytes,site"},
     [CF_RANK_SITE] = {"site", "sites", CF_SITE, 0, "site"},
     [CF_RANK_SOURCE] = {"source", "source lines", CF_SOURCE, 0, "source"},
