@@ -286,10 +286,11 @@ events() {
         '7,load,8,64,7,"new
 line",a.c:99999999999999999999' | cf-capture csv -q -o t.cf
     run -0 cf-export --format callgrind t.cf
+    local blank=' '
     is "# callgrind format
 version: 1
 creator: cf-export
-cmd: 
+cmd:${blank}
 positions: line
 event: Ld : Loads
 event: St : Stores

@@ -78,8 +78,8 @@ void cf_tool_idle(struct cf_reader *r, struct cf_writer *w);
 /* cf_frame_set(); exits with CF_EXIT_INPUT where the frame has no room for one more column. */
 void cf_tool_set(const struct cf_tool *t, struct cf_frame *f, unsigned column, const void *values);
 
-/* Shows progress, and when it will be done, on standard error when it is a terminal, -q is not given and the work takes more
-   than a second. Call once a frame; cheap. */
+/* Shows progress, and when it will be done, on standard error when it is a terminal, -q is not
+   given and the work takes more than a second. Call once a frame; cheap. */
 void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r);
 
 /* The same for work of which nobody knows the end: whether it is time for a line, and the line. */

@@ -165,7 +165,7 @@ void cf_parse_ops(const struct cf_tool *t, const char *option, char *list, uint8
 unsigned cf_parse_class(const struct cf_tool *t, const char *option, const char *text, int none)
 {
     const char *name[CF_CLASS_UNCLASSIFIED + 1];
-    uint8_t class[CF_CLASS_UNCLASSIFIED + 1];
+    uint8_t class[CF_CLASS_UNCLASSIFIED + 1] = {0};
     unsigned count = 0;
 
     for (unsigned i = none ? CF_CLASS_NONE : CF_CLASS_NONE + 1; i <= CF_CLASS_UNCLASSIFIED; i++)
