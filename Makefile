@@ -100,7 +100,7 @@ UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion
 # What runs from anywhere, and the programs that it records.
-PIPELINES  := pipelines/explore.mk pipelines/cacheflow.mk $(wildcard pipelines/*.gp)
+PIPELINES  := pipelines/explore.mk $(wildcard pipelines/cacheflow*.mk pipelines/*.gp)
 RECORDED   := $(wildcard samples/cacheflow/*.[ch])
 
 comma     := ,
@@ -339,6 +339,7 @@ install-files:
 	$(Q)install -m 644 -- formats/stream/cf.h formats/stream/cf_columns.h $(call D,$(incdir))
 	$(Q)install -m 644 -- $(MACHINES) $(call D,$(shrdir)/machines)
 	$(Q)install -m 644 -- $(PIPELINES) $(call D,$(shrdir)/pipelines)
+	$(Q)install -m 755 -- $(wildcard pipelines/*.sh) $(call D,$(shrdir)/pipelines)
 	$(Q)install -m 644 -- $(RECORDED) $(call D,$(shrdir)/samples/cacheflow)
 	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
 	    'libdir=$${prefix}/lib' '' \

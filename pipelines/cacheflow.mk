@@ -72,6 +72,7 @@ LATENCY      ?= 17 176
 PICTURES     ?= 1
 SCRIPTS      := $(dir $(lastword $(MAKEFILE_LIST)))
 SOURCE       := $(SCRIPTS)../samples/cacheflow
+DESCRIPTIONS := $(firstword $(wildcard $(SCRIPTS)../formats/machines $(SCRIPTS)../machines))
 UNIT         ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/repl.c))
 
 # A pipeline fails when any part of it does.
@@ -165,7 +166,7 @@ $(OUT)/fill.cf: $(OUT)/bomb
 
 # The same with a smaller second level.
 MODEL := $(OUT)/$(MACHINE).yaml
-$(MODEL): $(SCRIPTS)../formats/machines/$(MACHINE).yaml
+$(MODEL): $(DESCRIPTIONS)/$(MACHINE).yaml
 	@mkdir -p $(@D)
 	sed 's/^\(name: .*\)/\1, second level of $(L2)/; s/\(name: L2,.* size: \)[^,]*/\1$(L2)/' $< $(to)
 
@@ -190,7 +191,7 @@ $(OUT)/fig5.csv: $(OUT)/fill.cf $(OUT)/synth.cf
 	    cf-select -q --pid $$((10000000 + $$(cf-cat -q --csv --table task --columns pid $(OUT)/synth.cf | sed -n 2p))) | \
 	    cf-heatmap -q --table line --csv -n 1 --picture-size 1200x500 --scale linear $(png) $(to)
 
-clock = $(shell sed -n 's/^clock_hz: *//p' $(SCRIPTS)../formats/machines/$(1).yaml)
+clock = $(shell sed -n 's/^clock_hz: *//p' $(DESCRIPTIONS)/$(1).yaml)
 $(OUT)/fig6.csv: $(OUT)/synth.cf
 	$(call snapshots,$$(($(SYNTH_PERIOD) * $(call clock,$(MACHINE6)) / $(call clock,$(MACHINE)))),$(MACHINE6)) --flush $< | \
 	    $(call heat,$(four))

@@ -194,12 +194,12 @@ END
     need gnuplot "what the pipeline draws with"
     put PREFIX="$T/cf"
     local at=$T/cf/share/cacheflow
-    for f in explore.mk cacheflow.mk mrc.gp rank.gp; do
+    for f in explore.mk cacheflow.mk cacheflow-board.mk mrc.gp rank.gp; do
         [[ -f $at/pipelines/$f ]] || fail "$f is missing"
     done
     # those that need the tree stay there
     [[ ! -e $at/pipelines/leon4.mk && ! -e $at/pipelines/samples.mk && ! -e $at/pipelines/demo.mk ]]
-    [[ -f $at/samples/cacheflow/synth.c ]]
+    [[ -f $at/samples/cacheflow/synth.c && -x $at/pipelines/cacheflow-time.sh ]]
     mkdir work && cd work
     cf-cat --slice 0-30000 -o one.cf "$ROOT/samples/sort.cf"
     run -0 env -u B PATH=/usr/bin:/bin make -s -f "$at/pipelines/explore.mk" TRACES=one.cf OUT=out MACHINES=raspberry-pi-4
