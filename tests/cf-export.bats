@@ -69,7 +69,7 @@ END
     done
     # nothing beside them, and each file belongs to a column
     [[ $(ls) == $'all.cf\ncols\ngot.csv\nwant.csv' ]] || fail "$(ls)"
-    [[ $(ls cols/*.npy | wc -l) == $(grep -o '"file"' cols/schema.json | wc -l) ]]
+    [[ $(ls cols/*.npy | wc -l) == $(grep -o '"file": "' cols/schema.json | wc -l) ]]
 }
 
 @test "npy: a file is what the format says, byte for byte, and as many bytes as rows" {
