@@ -76,11 +76,11 @@ static uint64_t access_of(unsigned insn, unsigned kind, uint64_t addr)
 /* Four instructions of four bytes, the last in another line. */
 static void describe(uint32_t outcome)
 {
-    uint64_t words[7] = {event(CF_WIRE_BLOCK, 7), listed(outcome, 4), LISTED};
+    uint64_t words[8] = {event(CF_WIRE_BLOCK, 8), listed(outcome, 4), LISTED};
 
     for (unsigned i = 0; i < 4; i++)
-        words[i + 3] = (UINT64_C(0x1000) + 0x34 + 4 * i) | UINT64_C(4) << 56;
-    add(outcome, 0, words, 7);
+        words[i + 4] = (UINT64_C(0x1000) + 0x34 + 4 * i) | UINT64_C(4) << 56;
+    add(outcome, 0, words, 8);
 }
 
 static void test_right(void)
@@ -151,15 +151,15 @@ static void test_wrong(void)
     refused("a mapping without its fields", (uint64_t[]){event(CF_WIRE_MAP, 3), 1, 5}, 3);
     refused("a name that goes on", (uint64_t[]){event(CF_WIRE_TASK, 1)}, 1);
     refused("a description of what is known",
-            (uint64_t[]){event(CF_WIRE_BLOCK, 4), listed(1, 1), LISTED, insn}, 4);
+            (uint64_t[]){event(CF_WIRE_BLOCK, 5), listed(1, 1), LISTED, 0, insn}, 5);
     refused("a description of no instruction",
-            (uint64_t[]){event(CF_WIRE_BLOCK, 3), listed(2, 0), LISTED}, 3);
+            (uint64_t[]){event(CF_WIRE_BLOCK, 4), listed(2, 0), LISTED, 0}, 4);
     refused("a description ahead of the others",
-            (uint64_t[]){event(CF_WIRE_BLOCK, 4), listed(3, 1), LISTED, insn}, 4);
+            (uint64_t[]){event(CF_WIRE_BLOCK, 5), listed(3, 1), LISTED, 0, insn}, 5);
     refused("a superblock among translation blocks",
-            (uint64_t[]){event(CF_WIRE_BLOCK, 4), listed(2, 1), 0, insn}, 4);
+            (uint64_t[]){event(CF_WIRE_BLOCK, 5), listed(2, 1), 0, 0, insn}, 5);
     refused("a translation block with slots",
-            (uint64_t[]){event(CF_WIRE_BLOCK, 4), listed(2, 1), LISTED | 1, insn}, 4);
+            (uint64_t[]){event(CF_WIRE_BLOCK, 5), listed(2, 1), LISTED | 1, 0, insn}, 5);
     refused("a thread of no number",
             (uint64_t[]){event(CF_WIRE_TASK, 2), (uint64_t)CF_WIRE_TASK_MADE << 32}, 2);
     refused("an unknown word", (uint64_t[]){UINT64_MAX >> 1}, 1);
