@@ -178,6 +178,17 @@ static void resolve_rows(struct state *s, const struct cf_frame *f, unsigned add
     }
 }
 
+/* Rows of table stack are kept back until they are used, since that is when their code is known. */
+static void name_nodes(struct state *s, const struct cf_frame *f, struct space *space, uint32_t pid,
+                       uint32_t from, uint32_t end)
+{
+    const uint32_t *node = s->nodes ? cf_u32(f, CF_STACK_ID) : NULL;
+
+    for (uint32_t i = from; node && i < end; i++)
+        if (node[i] && (i == from || node[i] != node[i - 1]))
+            places_name_node(s->t.places, space, pid, node[i]);
+}
+
 /* For the last message: how many rows of a frame got something in each column. */
 static void count_found(const struct state *s, const struct cf_frame *f, unsigned add,
                         uint64_t *sum)
@@ -214,9 +225,11 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
         if (late) {
             s->t.odd.late += end - i;
             clear_run(s, i, end - i);
+            name_nodes(s, f, NULL, pid, i, end);
             for (uint32_t k = i; s->o->physical && k < end; k++)
                 s->owner[k] = pid;
         } else {
+            name_nodes(s, f, world_space(&s->t.r.now, pid), pid, i, end);
             resolve_rows(s, f, add, &s->t.r.now, pid, i, end);
         }
     }
@@ -277,6 +290,9 @@ void columns_take(struct state *s, struct cf_frame *f)
         if (timeline_begin(&s->t, s->out, &s->o->where, &s->o->places) < 0)
             s->t.r.failed = 1;
         s->snapshots = s->reached = 0;
+        s->nodes = cf_header_fact(f->header, "stack", "depth") != NULL;
+        if (s->nodes && s->t.places)
+            places_tell_nodes(s->t.places);
         return;
     case CF_SNAPSHOT:
         take_snapshots(s, f);

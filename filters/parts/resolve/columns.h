@@ -35,6 +35,7 @@ struct state {
     struct timeline t;
     unsigned page_shift;
     int crowded; /* a frame had no place for a column */
+    int nodes;   /* accesses of the segment have column stack: we write the rows of table stack */
     uint32_t *column[ADDED];
     uint64_t *place;        /* with --physical, of the rows of a frame: addresses, */
     uint32_t *owner;        /* and whose they are */

@@ -37,7 +37,8 @@ struct known {
 };
 
 struct node {
-    uint32_t parent;
+    uint32_t pid, id, parent;
+    int told; /* its row is written */
     uint64_t pc;
     uint64_t code; /* for which `site` holds */
     struct site site;
@@ -51,6 +52,9 @@ struct places {
     size_t known_count, known_room;
     struct node *node;
     size_t nodes, node_room;
+    struct node **path; /* for places_name_node() */
+    size_t path_room;
+    int telling;
     /* places in these lists, from 1: by name, address, and whether what is known is of a return
        address or of a pc; by process and number */
     struct cf_counts *known_at, *node_at;
@@ -82,6 +86,7 @@ void places_free(struct places *p)
         free(p->known[i].text);
     free(p->known);
     free(p->node);
+    free(p->path);
     cf_counts_free(p->known_at);
     cf_counts_free(p->node_at);
     cf_strings_free(p->files);
@@ -243,13 +248,12 @@ void places_node(struct places *p, uint32_t pid, uint32_t id, uint32_t parent, u
     }
     if (!*at)
         *at = ++p->nodes;
-    p->node[*at - 1] = (struct node){.parent = parent, .pc = pc};
+    p->node[*at - 1] = (struct node){.pid = pid, .id = id, .parent = parent, .pc = pc};
 }
 
 /* A forked process goes on with its parent's nodes, which are not sent again. */
-static struct node *node_find(const struct places *p, const struct space *s, uint32_t id)
+static struct node *node_find(const struct places *p, uint32_t pid, uint32_t id)
 {
-    uint32_t pid = s->pid;
 
     for (int i = 0; i < 16 && id; i++) {
         const uint64_t place = cf_counts_get(p->node_at, pid, id);
@@ -262,6 +266,58 @@ static struct node *node_find(const struct places *p, const struct space *s, uin
     }
     return NULL;
 }
+
+/* ---- nodes with names ---- */
+
+void places_tell_nodes(struct places *p)
+{
+    p->telling = 1;
+}
+
+static void tell_node(struct places *p, struct node *n, struct code_place place)
+{
+    const struct cf_values row[] = {
+        {CF_PID, NULL, n->pid},
+        {CF_STACK_ID, NULL, n->id},
+        {CF_PARENT, NULL, n->parent},
+        {CF_PC, NULL, n->pc},
+        {CF_FUNCTION, NULL, n->pc ? place.function : cf_writer_string(p->r->w, "[deeper]")},
+        {CF_SOURCE, NULL, place.source}};
+
+    n->told = 1;
+    (void)cf_writer_rows(p->r->w, CF_STACK, 1, row, 6, NULL); /* the writer keeps its problem */
+}
+
+void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t id)
+{
+    size_t n = 0;
+
+    /* A parent has a lower number, but a stream may say anything. */
+    for (struct node *at = node_find(p, pid, id); p->telling && at && !at->told; n++) {
+        if (cf_array_room(&p->path, &p->path_room, n + 1, sizeof *p->path) != 0) {
+            p->r->failed = 1;
+            return;
+        }
+        at->told = 1;
+        p->path[n] = at;
+        at = node_find(p, pid, at->parent);
+    }
+    while (n-- > 0) {
+        const struct code_place none = {0, 0};
+        struct node *at = p->path[n];
+
+        tell_node(p, at, s && at->pc ? place_of(p, s, at->pc - 1) : none);
+    }
+}
+
+void places_rest_of_nodes(struct places *p)
+{
+    for (size_t i = 0; p && p->telling && i < p->nodes; i++)
+        if (!p->node[i].told)
+            tell_node(p, &p->node[i], (struct code_place){0, 0});
+}
+
+/* ---- sites ---- */
 
 struct text {
     char *at;
@@ -358,7 +414,7 @@ static unsigned levels_add(struct text *t, const char *text, unsigned most, char
 
 struct site places_site(struct places *p, struct space *s, uint32_t id)
 {
-    struct node *leaf = node_find(p, s, id), *n, *start = NULL, *second = NULL;
+    struct node *leaf = node_find(p, s->pid, id), *n, *start = NULL, *second = NULL;
     char buffer[MAX_SITE], frame[MAX_SITE], part[MAX_SITE];
     struct site site = {0, 0, 0};
     struct text t = {buffer, 0};
@@ -371,7 +427,7 @@ struct site places_site(struct places *p, struct space *s, uint32_t id)
     /* The first frame that is none of an allocator; if all are, the first whose function is not
        called like one, as when the C library allocates for itself; else the first of all. */
     n = leaf;
-    for (int i = 0; n && i < DEEPEST && !start; i++, n = node_find(p, s, n->parent)) {
+    for (int i = 0; n && i < DEEPEST && !start; i++, n = node_find(p, s->pid, n->parent)) {
         struct region *g = space_region(p->r, s, n->pc - 1, n->pc);
         struct known *k = g ? frame_of(p, g, n->pc - 1, frame) : NULL;
         if (!k || !k->skipped)
@@ -383,7 +439,8 @@ struct site places_site(struct places *p, struct space *s, uint32_t id)
         start = second ? second : leaf;
     buffer[0] = '\0';
     n = start;
-    for (int i = 0; n && i < DEEPEST && depth < p->o.depth; i++, n = node_find(p, s, n->parent)) {
+    for (int i = 0; n && i < DEEPEST && depth < p->o.depth;
+         i++, n = node_find(p, s->pid, n->parent)) {
         struct region *g = space_region(p->r, s, n->pc - 1, n->pc);
         struct known *k = g ? frame_of(p, g, n->pc - 1, frame) : NULL;
         const char *text = k && k->text ? k->text : frame;

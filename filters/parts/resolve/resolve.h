@@ -195,6 +195,15 @@ void places_find_many(struct places *p, struct space *s, const uint64_t *pc, siz
 /* One row of table stack. */
 void places_node(struct places *p, uint32_t pid, uint32_t node, uint32_t parent, uint64_t pc);
 
+/* From now on, until places_free(): rows of nodes are written by us, each with its function and
+   source line, before the first row that uses it. */
+void places_tell_nodes(struct places *p);
+/* Writes the row of the node and those of its callers, if that was not done, as the code is mapped
+   in `s` (NULL: it is not known) now. */
+void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t node);
+/* Writes those that nobody used. */
+void places_rest_of_nodes(struct places *p);
+
 /* Allocation site of a call stack, seen with the mappings that `s` has. */
 struct site places_site(struct places *p, struct space *s, uint32_t node);
 

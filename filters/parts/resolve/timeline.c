@@ -309,6 +309,7 @@ void timeline_take_objects(struct timeline *t, const struct cf_frame *f,
         struct event *e = now.a ? queue_add(t, OBJECTS) : NULL;
         if (e)
             *e = now;
+        places_name_node(t->places, world_space(&t->r.ahead, now.pid), now.pid, u32_at(stack, i));
         to->object[i] = now.a;
         to->site[i] = site.text;
         to->function[i] = site.function;
