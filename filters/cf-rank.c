@@ -20,7 +20,8 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --by KEY,...     page, region, object, site, source, function, symbol (these after\n"
-    "                       cf-resolve), thread, process, cache-line, address, op, class;\n"
+    "                       cf-resolve), stack (the same: functions that called each other,\n"
+    "                       as main;f;g), thread, process, cache-line, address, op, class;\n"
     "                       several make one key of up to 5 parts  [function]\n"
     "      --value VALUE,...  accesses, bytes, loads, stores, misses, hits, ratio (misses an\n"
     "                       access), cost (cycles, of column cost), fetches (instructions),\n"
@@ -106,7 +107,7 @@ int main(int argc, char **argv)
 {
     static struct cf_tool tool;
     static struct rank k, old;
-    struct cf_ranked now, before = {NULL, 0, NULL};
+    struct cf_ranked now, before = {.count = 0};
     int status, end;
 
     k.tool = &tool;

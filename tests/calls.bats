@@ -130,3 +130,101 @@ unwound() {
     cf-select --op store -o stores.cf side.cf
     cf-cat --verify stores.cf
 }
+
+# stacks MODE: the paths of the stores to each mark, as `mark path` with the library's functions left
+# out, each path once.
+stacks() {
+    (cd "$P" && cf-capture-trace -q --calls -o "$BATS_TEST_TMPDIR/t.cf" ./p "$1")
+    cf-resolve -q -o r.cf t.cf
+    cf-cat --verify r.cf >/dev/null
+    cf-select --op store --symbol 'mark_*' r.cf | cf-rank -q --by symbol,stack --csv |
+        sed -n 's/^[0-9]*,mark_\([a-z]*\),"\{0,1\}\([^"]*\)"\{0,1\},[0-9]*,[0-9.]*,[0-9.]*,[0-9]*$/\1 \2/p' |
+        sed 's/(anonymous namespace)//; s/([^;]*)//g' |
+        awk '{
+            n = split($2, f, ";"); path = ""
+            for (i = 1; i <= n; i++)
+                if (f[i] ~ /^(main|self|even|odd|pointers|compare|from_table|circle::draw|land|deep|outer|catcher|thrower|at_end|jumper|worker|work|in_child|forks|interrupted|on_signal|on_alternate|on_left|coroutine|yield|resume|plugged|plugins|use)$/)
+                    path = path (path == "" ? "" : ";") f[i]
+            print $1, path }' | sort -u
+}
+
+@test "paths that are known: recursion, pointers, longjmp, exceptions, tail calls" {
+    run -0 stacks recursion
+    is "$output" "direct main;self;self;use
+direct main;self;use
+even main;even;odd;even;use
+even main;even;use
+inner main;self;self;use"
+    run -0 stacks pointers
+    is "$output" "method main;pointers;circle::draw;use
+sorted main;pointers;compare;use
+table main;pointers;from_table;use"
+    run -0 stacks longjmp
+    is "$output" "direct main;self;self;use
+direct main;self;use
+inner main;self;self;use
+landed main;land;use"
+    run -0 stacks exception
+    is "$output" "again main;outer;use
+caught main;outer;catcher;use
+thrown main;outer;catcher;thrower;thrower;use
+thrown main;outer;catcher;thrower;use"
+    run -0 stacks tail
+    is "$output" "tail main;at_end;use"
+}
+
+@test "paths that are known: threads, children, libraries that come and go" {
+    run -0 stacks threads
+    is "$output" "direct worker;self;self;use
+direct worker;self;use
+inner worker;self;self;use
+worker worker;work;use"
+    run -0 stacks fork
+    is "$output" "child main;forks;in_child;use
+child main;forks;use
+direct main;forks;in_child;self;self;use
+direct main;forks;in_child;self;use
+direct main;forks;self;self;use
+direct main;forks;self;use
+direct main;self;self;use
+direct main;self;use
+grandchild main;forks;in_child;use
+inner main;forks;in_child;self;self;use
+inner main;forks;self;self;use
+inner main;self;self;use
+parent main;forks;use"
+    run -0 stacks plugin
+    is "$output" "plugin main;plugins;plugged;use"
+}
+
+@test "paths that are known: signal handlers and coroutines" {
+    # raise() in a handler of raise() is recursion, and folded
+    run -0 stacks signal
+    is "$output" "after main;interrupted;use
+alternate main;interrupted;on_alternate;use
+handler main;interrupted;on_signal;use
+left main;interrupted;on_left;use
+nested main;interrupted;on_alternate;use"
+    run -0 stacks coroutine
+    is "$output" "coroutine main;resume;coroutine;yield;use
+resumer main;resume;use"
+}
+
+@test "a program that runs another: each has its own functions; cf-resolve leaves other streams as they are" {
+    cf-capture-trace -q --calls -o t.cf -- sh -c "'$P/p' recursion; exec '$P/p' pointers"
+    cf-resolve -q -o r.cf t.cf
+    cf-cat --verify r.cf
+    [ "$(cf-cat --csv --table stack r.cf | wc -l)" = "$(cf-cat --csv --table stack t.cf | wc -l)" ]
+    # main of either program is below its own _start only
+    cf-rank -q --by stack --csv r.cf >ranked.csv
+    run ! grep -E 'main;(self|pointers).*;main;' ranked.csv
+    grep -q ';main;self;' ranked.csv
+    grep -q ';main;pointers' ranked.csv
+    cf-capture-trace -q -o plain.cf "$P/p" recursion
+    cf-resolve -q -o named.cf plain.cf
+    run ! grep -q function <(cf-cat --csv --table stack named.cf | head -1)
+    run -1 cf-rank -q --by stack named.cf
+    [[ $output == *"stack"* ]]
+    cf-capture-trace -q --calls=3 -o few.cf "$P/p" recursion
+    cf-resolve -q few.cf | cf-rank -q --by stack --csv | grep -F '[deeper];self'
+}

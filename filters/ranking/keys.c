@@ -31,6 +31,7 @@ const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_ADDRESS] = {"address", "addresses", CF_ADDR, 1, "address"},
     [CF_RANK_OP] = {"op", "operations", CF_OP, 0, "op"},
     [CF_RANK_CLASS] = {"class", "classes", CF_CLASS, 0, "class"},
+    [CF_RANK_STACK] = {"stack", "stacks", CF_STACK_ID, 0, "stack"},
 };
 
 static int by_string(enum cf_rank_by by)
@@ -82,6 +83,17 @@ static void want(struct cf_ranking *k, enum cf_rank_by by)
         cf_reader_want(r, CF_TASK, CF_TID, CF_OPTIONAL);
         cf_reader_want(r, CF_TASK, CF_LABEL, CF_OPTIONAL);
         break;
+    case CF_RANK_STACK:
+        cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_REQUIRED);
+        cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
+        cf_reader_want(r, CF_STACK, CF_FUNCTION, CF_OPTIONAL);
+        cf_reader_want(r, CF_STACK, CF_PID, CF_OPTIONAL);
+        cf_reader_want(r, CF_STACK, CF_STACK_ID, CF_OPTIONAL);
+        cf_reader_want(r, CF_STACK, CF_PARENT, CF_OPTIONAL);
+        cf_reader_want(r, CF_TASK, CF_PID, CF_OPTIONAL);
+        cf_reader_want(r, CF_TASK, CF_OP, CF_OPTIONAL);
+        cf_reader_want(r, CF_TASK, CF_PARENT, CF_OPTIONAL);
+        break;
     case CF_RANK_OBJECT:
         for (unsigned i = 0; i < sizeof(column) / sizeof(column[0]); i++)
             cf_reader_want(r, CF_OBJECT, column[i], CF_OPTIONAL);
@@ -111,10 +123,15 @@ void cf_ranking_begin(struct cf_ranking *k)
     k->total = cf_column_room(t, sizeof(*k->total));
     k->names = cf_need(t, cf_counts_new());
     k->objects = cf_need(t, cf_objects_new());
+    if (cf_ranking_part(k, CF_RANK_STACK) >= 0)
+        k->paths = cf_need(t, cf_paths_new(k->reader));
 }
 
 void cf_ranked_free(struct cf_ranked *r)
 {
+    for (size_t i = 0; i < r->texts; i++)
+        free(r->text[i]);
+    free(r->text);
     free(r->item);
     free(r->keys);
 }
@@ -127,6 +144,7 @@ void cf_ranking_end(struct cf_ranking *k)
     }
     cf_counts_free(k->names);
     cf_objects_free(k->objects);
+    cf_paths_free(k->paths);
     free(k->sum);
 }
 
@@ -169,6 +187,10 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
     case CF_RANK_THREAD:
         widen(a, cf_u32(f, CF_PID), f->rows);
         widen(b, cf_u32(f, CF_TID), f->rows);
+        break;
+    case CF_RANK_STACK:
+        cf_paths_of(k->paths, f, a);
+        widen(b, cf_u32(f, CF_FUNCTION), f->rows);
         break;
     case CF_RANK_PROCESS:
         widen(a, NULL, f->rows);
@@ -325,6 +347,8 @@ int cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f)
 {
     const int objects = cf_ranking_part(k, CF_RANK_OBJECT);
 
+    if (k->paths && cf_paths_frame(k->paths, f) != 0)
+        return -1;
     switch (f->table) {
     case CF_HEADER:
         k->segment++;
@@ -402,7 +426,8 @@ static struct cf_count *by_number(const struct cf_ranking *k, const struct cf_co
 
 /* The parts of the key with a number. */
 static void take_apart(const struct cf_ranking *k, struct cf_count *const *joined,
-                       struct cf_count *const *numbers, uint64_t number, struct cf_rank_key *key)
+                       struct cf_count *const *numbers, uint64_t number, struct cf_ranked *r,
+                       struct cf_rank_key *key)
 {
     for (unsigned part = k->keys; part-- > 0;) {
         const enum cf_rank_by by = k->by[part];
@@ -414,6 +439,9 @@ static void take_apart(const struct cf_ranking *k, struct cf_count *const *joine
                         : (struct cf_rank_key){.a = own};
         if (by_string(by) || by == CF_RANK_PAGE)
             key[part].text = cf_reader_text(k->reader, (uint32_t)key[part].a);
+        if (by == CF_RANK_STACK)
+            key[part].text = r->text[r->texts++] =
+                cf_need(k->tool, cf_paths_text(k->paths, key[part].a, key[part].b));
     }
 }
 
@@ -435,6 +463,7 @@ struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort)
             r.item[r.count++].sum = sum;
     }
     r.keys = cf_need(k->tool, calloc(r.count * keys + 1, sizeof(*r.keys)));
+    r.text = cf_need(k->tool, calloc(k->paths ? r.count + 1 : 1, sizeof(*r.text)));
     for (unsigned i = 0; i < keys; i++) {
         joined[i] = by_number(k, k->joined[i]);
         numbers[i] = by_number(k, k->numbers[i]);
@@ -443,7 +472,8 @@ struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort)
         struct cf_rank_item *item = &r.item[i];
 
         item->key = &r.keys[i * keys];
-        take_apart(k, joined, numbers, (uint64_t)(item->sum - k->sum) / values, &r.keys[i * keys]);
+        take_apart(k, joined, numbers, (uint64_t)(item->sum - k->sum) / values, &r,
+                   &r.keys[i * keys]);
         item->ratio = s.ratio ? cf_sums_ratio(k->sums, item->sum) : 0;
         item->ratio = item->ratio >= 0 ? item->ratio : -1; /* of none */
     }

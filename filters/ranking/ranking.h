@@ -107,6 +107,7 @@ enum cf_rank_by {
     CF_RANK_ADDRESS,
     CF_RANK_OP,
     CF_RANK_CLASS,
+    CF_RANK_STACK,
     CF_RANK_KINDS
 };
 
@@ -122,6 +123,7 @@ struct cf_rank_kind {
 extern const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS];
 
 struct cf_objects; /* address, size and site of heap objects */
+struct cf_paths;   /* of calls */
 
 /* Set tool, reader, sums, by, keys, line_size and lenient. */
 struct cf_ranking {
@@ -142,6 +144,7 @@ struct cf_ranking {
     struct cf_processes processes;
     struct cf_counts *names; /* string id of the name, by process and thread */
     struct cf_objects *objects;
+    struct cf_paths *paths; /* NULL where the key has none */
     uint64_t *word[2];
     uint32_t *number[CF_MOST_KEYS]; /* of each part's key in each row */
     uint32_t *total;                /* of the whole key */
@@ -150,7 +153,7 @@ struct cf_ranking {
 /* A part of a key. */
 struct cf_rank_key {
     uint64_t a, b;    /* string id, operation or class, or the words of the key */
-    const char *text; /* of a string id; NULL where it is a number */
+    const char *text; /* of a string id or path; NULL where it is a number */
 };
 
 /* An entry of the ranking. */
@@ -164,6 +167,8 @@ struct cf_ranked {
     struct cf_rank_item *item; /* the greatest first, ties by key */
     size_t count;
     struct cf_rank_key *keys;
+    char **text; /* those that were made for keys */
+    size_t texts;
 };
 
 /* Which part of the key is this, -1 = none. */
@@ -201,6 +206,18 @@ int cf_objects_frame(struct cf_objects *o, const struct cf_frame *f, uint64_t se
 /* NULL where nothing is known. */
 const struct cf_object_details *cf_objects_get(const struct cf_objects *o, uint64_t segment,
                                                uint64_t object);
+
+/* ---- paths.c ---- */
+
+struct cf_paths *cf_paths_new(struct cf_reader *r) CF_MUST_CHECK;
+void cf_paths_free(struct cf_paths *p);
+/* Takes what a frame says of segments, processes and nodes. -1 without memory. */
+int cf_paths_frame(struct cf_paths *p, const struct cf_frame *f) CF_MUST_CHECK;
+/* The number of each access's callers; 0: none. */
+void cf_paths_of(const struct cf_paths *p, const struct cf_frame *f, uint64_t *path);
+/* "main;f;g", of the callers and the string id of the function; to be freed. NULL without memory.
+ */
+char *cf_paths_text(const struct cf_paths *p, uint64_t path, uint64_t function);
 
 /* ---- names.c ---- */
 
