@@ -134,7 +134,7 @@ leon4() {
     (($(grep -c 'Second level: off.*Second level: off' said) == 3))
     grep -qE '^external event 1 +0 +0  0 +external event 1 +0 +0  0$' said
     run -0 make -n -C "$ROOT" -f pipelines/leon4.mk B="$B" L2=off tables
-    has build/leon4-l2-off
+    has /leon4-l2-off
 }
 
 @test "a log that is cut off, or does not tell the truth, is refused with its line" {

@@ -38,6 +38,8 @@ static void remove_beside(void)
 
     while (d && (entry = readdir(d)))
         (void)unlinkat(beside.fd, entry->d_name, 0);
+    if (d)
+        closedir(d);
     if (beside.path && beside.owner == getpid())
         (void)rmdir(beside.path);
 }
