@@ -175,10 +175,12 @@ endef
 $(foreach s,$(SIMD),$(eval $(call simd,$s)))
 
 # Taken in by .incbin, of which the compiler does not tell.
-$(B)/obj/filters/parts/annotate/annotate_html.o: filters/parts/annotate/page.html
-$(B)/obj/filters/heat/render_html.o: filters/heat/page.html
-$(B)/obj/filters/parts/report/page_json.o: filters/parts/report/page.html
-$(B)/obj/filters/picture/chart_html.o: filters/picture/chart.html
+page_files = $(wildcard $(foreach kind,html css js,filters/$(1)*.$(kind)))
+$(B)/obj/filters/parts/annotate/annotate_html.o: $(call page_files,parts/annotate/page)
+$(B)/obj/filters/heat/render_html.o: $(call page_files,heat/page)
+$(B)/obj/filters/parts/report/page_json.o: $(call page_files,parts/report/page)
+$(B)/obj/filters/picture/chart_html.o: $(call page_files,picture/chart)
+$(B)/obj/filters/picture/file.o: $(call page_files,picture/page)
 
 # An archive is made anew when a source was added, changed or removed.
 define archive

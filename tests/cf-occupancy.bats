@@ -179,7 +179,7 @@ END
     cat >want <<'END'
 003959 sort, 2 of 8 in snapshot 1
 003959 also
-e69f00 gzip above it, the third by rank
+bc8200 gzip above it, the third by rank
 f3f4f7 empty
 787a86 nobody's, in snapshot 2
 f3f4f7 snapshot 3

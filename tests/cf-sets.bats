@@ -130,9 +130,9 @@ short() {
     grep -q '"name":"gzip of a.cf"' sets.html
     grep -q '"name":"gzip of gzip.cf"' sets.html
     # the second colour
-    grep -q '"name":"sort","colour":"#e69f00"' sets.html
+    grep -q '"name":"sort","colour":"#bc8200"' sets.html
     cf-occupancy -q --html one.html --colours cc1,sort sort.cf >/dev/null
-    grep -q '"name":"sort","colour":"#e69f00"' one.html
+    grep -q '"name":"sort","colour":"#bc8200"' one.html
     # and no other has it
     [[ $(grep -o '"colour":"#[0-9a-f]*"' sets.html | sort -u | wc -l) == 3 ]]
 }

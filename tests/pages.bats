@@ -6,8 +6,9 @@
 
 load lib
 
-# in_browser PAGE.html: runs the body of an async function, on standard input, in the page; it fills
+# [SCHEME=0] in_browser PAGE.html: runs the body of an async function, on standard input, in the page; it fills
 # in the object `got`, which is printed as JSON, one member a line. A fault of the page is an error.
+# SCHEME 0 is the dark one.
 in_browser() {
     local browser
     browser=$(command -v chromium-headless-shell || command -v chromium || command -v google-chrome) ||
@@ -36,7 +37,7 @@ addEventListener('load', async () => {
 open(sys.argv[2], 'w').write(page)
 END
     timeout 300 "$browser" --no-sandbox --disable-gpu --hide-scrollbars --window-size=1300,900 \
-        --virtual-time-budget=10000 --enable-logging=stderr --user-data-dir="$PWD/profile" \
+        ${SCHEME:+--blink-settings=preferredColorScheme=$SCHEME} --virtual-time-budget=10000 --enable-logging=stderr --user-data-dir="$PWD/profile" \
         --dump-dom "file://$PWD/probed.html" >dom 2>console </dev/null || fail "$(tail -n 5 console)" || return
     ! grep -E 'CONSOLE' console || fail "the console says so" || return
     grep -oE 'GOT[A-Za-z0-9+/=]*END' dom | sed 's/^GOT//; s/END$//' | base64 -d >got
@@ -44,21 +45,57 @@ END
     grep -qxF 'faults []' got || fail "$(cat got)"
 }
 
-# Of the colours of both schemes, those of text on their grounds, by WCAG 2.1, 1.4.3.
-contrast='
-  const light = c => c.match(/\w\w/g).map(h => parseInt(h, 16) / 255)
+# What holds of every page. The colours of its three schemes by WCAG 2.1: those of text on each of
+# their grounds (1.4.3), those of what is drawn (1.4.11). What paper shows: the rules of the style for
+# it, as if the page were printed.
+all_pages='
+  const lightness = c => c.match(/\w\w/g).map(h => parseInt(h, 16) / 255)
     .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const schemes = [...document.styleSheets[0].cssRules].flatMap(r => r.cssRules?.length ? [...r.cssRules] : [r])
-    .filter(r => r.selectorText === ":root").map(r => {
-      const v = n => { const c = r.style.getPropertyValue(n).trim(); return c.length === 4 ? c.replace(/\w/g, "$&$&") : c; };
-      return ["--ink", "--pale", "--accent"].flatMap(t => ["--paper", "--side"].map(g => {
-        const [a, b] = [light(v(t)), light(v(g))].sort((x, y) => y - x);
-        return (a + 0.05) / (b + 0.05);
-      }));
-    });
-  got.schemes = schemes.length;
-  got.readable = Math.min(...schemes.flat()) >= 4.5;'
+  const ratio = (x, y) => { const [a, b] = [x, y].map(lightness).sort((p, q) => q - p); return (a + 0.05) / (b + 0.05); };
+  const sheet = [...document.styleSheets[0].cssRules], schemes = [];
+  for (const media of ["", "(prefers-color-scheme: dark)", "print"]) {
+    const scheme = {...schemes[0]}, rules = media ? sheet.filter(r => r.media?.mediaText === media).flatMap(r => [...r.cssRules]) : sheet;
+    for (const r of rules.filter(r => r.selectorText === ":root")) for (const name of r.style) scheme[name] = r.style.getPropertyValue(name).trim();
+    schemes.push(scheme);
+  }
+  const low = [], must = (what, x, y, least) => { if (!(ratio(x, y) >= least)) low.push([what, x, y, ratio(x, y).toFixed(2)].join(" ")); };
+  schemes.forEach((c, k) => {
+    for (const ground of ["--paper", "--side"]) {
+      for (const text of ["--ink", "--pale", "--accent"]) must(k + text, c[text], c[ground], 4.5);
+      for (const drawn in c) if (!["--paper", "--side", "--rule", "--bar"].includes(drawn)) must(k + drawn, c[drawn], c[ground], 3);
+    }
+    must(k + "--bar", c["--ink"], c["--bar"], 4.5);
+  });
+  for (let i = 0; i < 256; i++) must("heat " + i, RAMP.substr(6 * i, 6), GROUNDS.substr(0, 6), 3);
+  must("gap", GROUNDS.substr(6), GROUNDS.substr(0, 6), 3);
+  got.schemes = schemes.map(c => c["--paper"]);
+  got.low = low;
+  const paper = document.createElement("style");
+  paper.textContent = sheet.filter(r => r.media?.mediaText === "print").flatMap(r => [...r.cssRules]).map(r => r.cssText).join("\n");
+  document.head.append(paper);
+  const seen = e => e.getClientRects().length > 0;
+  got.printed = [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,
+    [...document.querySelectorAll("button, input, select, #help, #tip, .save")].filter(seen).length,
+    seen($("title")) && seen(document.querySelector("main"))];
+  paper.remove();
+  const click = HTMLAnchorElement.prototype.click;
+  got.saved = [];
+  HTMLAnchorElement.prototype.click = function () { got.saved.push(this.download, this.href.slice(0, 5)); };
+  for (const button of document.querySelectorAll(".save button")) { button.click(); await drawn(); }
+  await drawn();
+  HTMLAnchorElement.prototype.click = click;'
+
+# holds_of_all FILE...: the page is as all are, and saves these files; the other lines stay in `got`.
+holds_of_all() {
+    same - <(grep -E '^(schemes|low|printed|saved) ' got) <<END
+schemes ["#ffffff","#16171d","#ffffff"]
+low []
+printed ["rgb(255, 255, 255)","rgb(0, 0, 0)",0,true]
+saved [$(printf '"%s","blob:"\n' "$@" | paste -sd,)]
+END
+    sed -i -E '/^(schemes|low|printed|saved|faults) /d' got
+}
 
 @test "the map: hover, zoom, search, save, and colours that can be read" {
     awk 'BEGIN { print "time,addr,region,page"
@@ -85,20 +122,18 @@ contrast='
   got.dragged = view.x1 - view.x0 > 1 && view.x1 - view.x0 < full.x1;
   await drawn();
   \$('reset').click();
-  got.csv = file('csv')[0];
+  got.csv = files.csv();
   got.fewer = part < got.csv.length;
-  const image = file('svg')[0], tree = new DOMParser().parseFromString(image, 'image/svg+xml');
+  const image = files.svg(), tree = new DOMParser().parseFromString(image, 'image/svg+xml');
   got.svg = [tree.querySelectorAll('parsererror').length, tree.querySelectorAll('image').length];
   got.names = [...tree.querySelectorAll('text')].map(t => t.textContent).filter(t => t.includes('heap') || t.includes('lib'));
-  got.png = [...file('png')[0].slice(1, 4)];
-  got.files = [];
-  HTMLAnchorElement.prototype.click = function () { got.files.push(this.download, this.href.slice(0, 5)); };
-  for (const button of document.querySelectorAll('#save button')) button.click();
+  got.png = [...files.png().slice(1, 4)];
   \$('search').value = 'HEA';
   \$('search').dispatchEvent(new Event('input'));
   got.found = shown.map(b => b.name);
-  $contrast
+  $all_pages
 END
+    holds_of_all heatmap.png heatmap.svg heatmap.csv
     diff -u - <(grep -v '^csv ' got) <<'END'
 tip ["[heap]","page 0","16 – 32 records","12 accesses, 0.30 % of all","page in all: 300 accesses, 10.0 % of its mapping"]
 merged [4000,16,12]
@@ -112,11 +147,7 @@ fewer true
 svg [0,1]
 names ["[heap]","lib, \"so\""]
 png [80,78,71]
-files ["heatmap.png","blob:","heatmap.svg","blob:","heatmap.csv","blob:"]
 found ["[heap]"]
-schemes 3
-readable true
-faults []
 END
     # all of the map in view: the rows of the program
     sed -n 's/^csv //p' got | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))' >saved.csv
@@ -139,26 +170,66 @@ END
   plot.dispatchEvent(new PointerEvent('pointermove', lean(at(4), y)));
   got.where = \$('where').textContent;
   got.cell = cells[0][0].textContent;
-  plot.setPointerCapture = () => {}; // a made-up event has no pointer
+  got.tip = [...\$('tip').children].map(e => e.textContent);
   plot.dispatchEvent(new PointerEvent('pointerdown', lean(at(5), y)));
   plot.dispatchEvent(new PointerEvent('pointermove', lean(at(9), y)));
   plot.dispatchEvent(new PointerEvent('pointerup', lean(at(9), y)));
   got.view = view;
+  got.rows = files.csv().split('\\n').length - 2;
   \$('reset').click();
   got.whole = view;
   document.querySelector('#list input').click();
   got.shown = shown;
-  $contrast
+  got.csv = files.csv();
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml');
+  got.svg = [tree.querySelectorAll('parsererror').length, tree.querySelectorAll('path').length];
+  got.texts = [...tree.querySelectorAll('text')].map(t => t.textContent).filter(t => !/^[0-9]/.test(t));
+  got.png = [...(await files.png()).slice(1, 4)];
+  $all_pages
 END
-    same - got <<'END'
+    holds_of_all chart.png chart.svg chart.csv
+    # the series that is left is that of the second box, since the first area lies below
+    same - <(grep -v '^csv ' got) <<'END'
 where "snapshot 5, 500 cycles"
 cell "12.5 %"
+tip ["snapshot 5, 500 cycles","pid 7: 12.5 %","pid 8: 12.5 %"]
 view [5,10]
+rows 10
 whole [0,20]
 shown [true,false]
-schemes 2
-readable true
-faults []
+svg [0,1]
+texts ["Cache occupancy by process","time (cycles)","share of the cache","pid 7"]
+png [80,78,71]
+END
+    sed -n 's/^csv //p' got | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))' | head -n 3 >saved.csv
+    same saved.csv - <<'END'
+snapshot,time,series,share_percent
+1,100,pid 7,12.5
+2,200,pid 7,12.5
+END
+}
+
+@test "a chart of many series: all stand out, in the light and in the dark" {
+    awk 'BEGIN { print "time,addr"; for (i = 0; i < 3000; i++) printf "%d,%d\n", i, i * 64 % 12800 }' | stream walk.cf
+    cf-sweep -q --ways "$(seq -s, 21)" --min 1K --max 4K --html chart.html walk.cf >/dev/null
+    for scheme in 0 1; do
+        SCHEME=$scheme in_browser chart.html <<END
+  $all_pages
+  got.ground = css('--side');
+  got.low = data.series.filter(s => ratio(s.drawn, css('--side')) < 3).map(s => s.drawn);
+  got.series = new Set(data.series.map(s => s.colour)).size;
+  // on light paper they are what a picture has
+  got.same = data.series.every(s => s.drawn === s.colour);
+END
+        holds_of_all chart.png chart.svg chart.csv
+        grep -v '^series' got >>schemes
+        grep '^series' got | awk '{ exit !($2 >= 21) }'
+    done
+    same - schemes <<'END'
+ground "#1e2028"
+same false
+ground "#f5f6f9"
+same true
 END
 }
 
@@ -175,6 +246,18 @@ END
 where "1 KiB"
 cells ["$(awk -F, '$2 == 1 && $3 == 1024 { print $6 }' sweep.csv)",""]
 faults []
+END
+    # the caches of a machine stand on the curve, each at its size
+    awk 'BEGIN { print "time,addr"; for (i = 0; i < 40000; i++) printf "%d,%d\n", i, i * 64 % 1280000 }' | stream long.cf
+    cf-distance -q long.cf | cf-mrc -q -m raspberry-pi-4 --html mrc.html >mrc.csv
+    in_browser mrc.html <<END
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml');
+  got.texts = [...tree.querySelectorAll('text')].map(t => t.textContent).filter(t => /^L/.test(t));
+  $all_pages
+END
+    holds_of_all chart.png chart.svg chart.csv
+    same - got <<'END'
+texts ["L1D","L2"]
 END
 }
 
@@ -206,14 +289,21 @@ END
   \$('heat').value = 0;
   \$('heat').dispatchEvent(new Event('change'));
   got.hotter = [\$('hot-title').textContent, ...texts('hot', 1)];
-  $contrast
-  got.heat = data.colours.every((c, i) => {
-    const [a, b] = [light(c), light(inkOn(i / (data.colours.length - 1)))].sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05) >= 4.5;
-  });
+  $all_pages
+  got.heat = [...Array(101).keys()].every(t => ratio(heatColour(t / 100), inkOn(heatColour(t / 100))) >= 4.5);
+  // text on the paler colour of a hot line
+  got.behind = schemes.every(c => [...Array(101).keys()].every(t => ratio(c['--ink'], blend(heatColour(t / 100), c['--paper'], 0.16)) >= 4.5));
+  rows[1].dispatchEvent(new PointerEvent('pointermove', lean(50, 50)));
+  got.tip = [...\$('tip').children].map(e => e.textContent);
+  got.csv = csv();
+  const find = text => { \$('search').value = text; \$('search').dispatchEvent(new Event('input')); };
+  find('IF (');
+  got.found = [\$('found').textContent, rows.filter(r => r.offsetParent).map(r => r.id).join(), csv().split('\\n').length - 2];
+  find('');
   got.link = document.getElementById(\$('hot').querySelector('a').getAttribute('href').slice(1)).cells[0].textContent;
 END
-    same - got <<'END'
+    holds_of_all source.csv
+    same - <(grep -v '^csv ' got) <<'END'
 summary "3 of 4 counted lines in 2 of 3 files: those with 0.1 % of a value"
 totals [["2,992 (100.0 %)","450 (100.0 %)","all"],["2,990 ( 99.9 %)","450 (100.0 %)","lines below"],["1 ( 0.0 %)",".","lines under the threshold"],["1 ( 0.0 %)",".","without source line"]]
 files ["n/x.c","<i>.c not found","1 more, of which no line is shown"]
@@ -223,11 +313,19 @@ marks 0
 source [["f0-1","1","int a;"],["f0-2","2","        if (a < 1 && b) </script><b id=\"x\">\\x1b[1m'\"&amp;"],["f0-3","3","}"],["f1-7","7",""]]
 ground [1,2]
 hotter ["Hottest lines by accesses","<i>.c:7","n/x.c:2  if (a < 1 && b) </script><b id=\"x\">\\x1b[1m'\"&amp;","n/x.c:3  }"]
-schemes 3
-readable true
 heat true
+behind true
+tip ["n/x.c:2","accesses: 900, 30.1 % of all","misses: 450, 100.0 % of all"]
+found ["1 line","f0-2",1]
 link "2,000 ( 66.8 %)"
-faults []
+END
+    sed -n 's/^csv //p' got | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))' >saved.csv
+    same saved.csv - <<'END'
+file,line,accesses,misses,text
+n/x.c,1,,,int a;
+n/x.c,2,900,450,"        if (a < 1 && b) </script><b id=""x"">\x1b[1m'""&amp;"
+n/x.c,3,90,0,}
+<i>.c,7,2000,0,
 END
     # the rows are of all that was counted, whatever the page shows
     [[ $(awk -F, 'NR > 1 { sum += $3 } END { print sum }' rows.csv) == 2992 ]]
@@ -244,16 +342,35 @@ END
   got.marks = [...document.querySelectorAll('svg text')].some(e => e.textContent.startsWith('L1D'));
   const c = document.querySelector('canvas'), image = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
   got.drawn = image.some((v, i) => i % 4 < 3 && v > 150);
-  $contrast
+  const told = () => [...\$('tip').children].map(e => e.textContent);
+  const point = (e, x, y) => {
+    const r = e.getBoundingClientRect();
+    e.dispatchEvent(new PointerEvent('pointermove', lean(r.left + x * r.width, r.top + y * r.height)));
+    return told();
+  };
+  got.cell = point(c, 0.001, 0.01);
+  got.point = point(document.querySelector('svg'), 0, 0.5);
+  got.bar = point(document.querySelector('.bar'), 0.1, 0.5);
+  got.tables = files.tables().split('\\n').slice(0, 2);
+  got.curveRows = files.curve().split('\\n')[0];
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml');
+  got.svg = [tree.querySelectorAll('parsererror').length, files.svg().includes('var('), tree.querySelectorAll('circle').length > 10];
+  got.png = [...(await files.png()).slice(1, 4)];
+  $all_pages
 END
+    holds_of_all report.csv curve.png curve.svg curve.csv
     same - got <<'END'
 heads ["Levels","Why the first ","Functions that","Source lines t","Misses of load","Pages over tim"]
 name "<b>f"
 curve true
 marks true
 drawn true
-schemes 3
-readable true
-faults []
+cell ["[heap]","0 – 48 records","48 accesses of the hottest page here"]
+point ["1 KiB","50.000 % of loads and stores miss"]
+bar ["compulsory: 2 000, 100.00 %","capacity: 0, 0.00 %","conflict: 0, 0.00 %"]
+tables ["table,name,accesses,misses,last_level_misses,compulsory,capacity,conflict,true_sharing,false_sharing","functions,<b>f,4000,2000,2000,2000,0,0,0,0"]
+curveRows "size_bytes,miss_ratio"
+svg [0,false,true]
+png [80,78,71]
 END
 }

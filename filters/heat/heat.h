@@ -142,8 +142,6 @@ void heat_columns(const struct heat_map *map, const struct heat_line *line, uint
 
 /* ---- colours, numbers and texts for people (heat_texts.c) ---- */
 
-extern const struct cf_rgb heat_ground;                        /* where nothing was counted */
-extern const struct cf_rgb heat_gap;                           /* pages left out */
 double heat_scale(const struct heat_map *map, uint64_t value); /* 0..1 for a value above 0 */
 
 /* "123", or for a page that was not resolved its address, "0x7b000". */

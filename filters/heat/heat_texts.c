@@ -13,9 +13,6 @@
 
 #include "filters/heat/heat.h"
 
-const struct cf_rgb heat_ground = {17, 18, 26};
-const struct cf_rgb heat_gap = {96, 98, 112};
-
 double heat_scale(const struct heat_map *map, uint64_t value)
 {
     if (value >= map->peak)

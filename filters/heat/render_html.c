@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * render_html.c - the map as one page for a browser: page.html, which is linked into the program,
- * with the data in place of its mark. Nothing is loaded from elsewhere.
+ * render_html.c - the map as one page for a browser, page.html with its style and scripts.
  *
- * The data is JSON with the cells as base64 of small numbers (page.html has their order), about
+ * The data is JSON with the cells as base64 of small numbers (page_map.js has their order), about
  * four bytes a cell. In JSON strings whatever could end the element that holds them, or is no
  * clean UTF-8, is written as an escape. Memory: 4 KiB.
  */
@@ -12,13 +11,8 @@
 
 #include "filters/heat/heat.h"
 
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "heat_page:\n"
-        ".incbin \"filters/heat/page.html\"\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const char heat_page[];
+CF_PAGE(heat_page, CF_PAGE_FILE("filters/heat/page.css"), CF_PAGE_FILE("filters/heat/page.html"),
+        CF_PAGE_FILE("filters/heat/page_map.js") CF_PAGE_FILE("filters/heat/page.js"));
 
 /* Numbers of 7 bits a byte, and those in base64. */
 struct packer {
@@ -73,17 +67,11 @@ static void write_cells(const struct heat_map *map, FILE *out)
 static void write_data(const void *what, FILE *out)
 {
     const struct heat_map *map = what;
-    char words[512];
+    char title[128], summary[512];
 
-    fputc('{', out);
-    heat_title(map, words, sizeof words);
-    cf_json_text(out, "title", words);
-    fputc(',', out);
-    heat_summary(map, words, sizeof words);
-    cf_json_text(out, "summary", words);
-    fputc(',', out);
-    cf_json_text(out, "command", map->command);
-    fputc(',', out);
+    heat_title(map, title, sizeof title);
+    heat_summary(map, summary, sizeof summary);
+    cf_page_head(out, title, map->command, summary);
     cf_json_text(out, "what", map->what);
     fputc(',', out);
     cf_json_text(out, "unit", map->unit);
@@ -94,14 +82,9 @@ static void write_data(const void *what, FILE *out)
     fprintf(out,
             ",\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"bins\":%" PRIu32 ",\"total\":%" PRIu64
             ",\"peak\":%" PRIu64 ",\"rows\":%" PRIu32 ",\"cells\":%" PRIu64 ",\"top\":%" PRIu32
-            ",\"linear\":%s,\"ramp\":\"",
+            ",\"linear\":%s,\n\"bands\":[",
             map->start, map->width, map->bins, map->total, map->peak, map->rows, map->cells,
             map->top, map->linear ? "true" : "false");
-    for (int i = 0; i < 256; i++) {
-        struct cf_rgb c = cf_heat_colour(i / 255.0);
-        fprintf(out, "%02x%02x%02x", c.r, c.g, c.b);
-    }
-    fputs("\",\n\"bands\":[", out);
     for (uint32_t b = 0; b < map->bands; b++) {
         fputs(b ? ",\n[" : "[", out);
         cf_json_text(out, "", map->band[b].name);
@@ -117,5 +100,5 @@ int heat_html(const void *what, FILE *out)
 {
     const struct heat_map *map = what;
 
-    return cf_page(out, heat_page, write_data, map->fine ? map->fine : map);
+    return cf_page(out, &heat_page, write_data, map->fine ? map->fine : map);
 }

@@ -107,12 +107,12 @@ static int draw_band(const struct drawing *d, const struct heat_band *band, doub
         }
         heat_columns(d->map, &line[i], column, width);
         for (uint32_t x = 0; x < width; x++)
-            row[x] =
-                column[x] ? d->ramp[lround(heat_scale(d->map, column[x]) * 255)] : rgb(heat_ground);
+            row[x] = column[x] ? d->ramp[lround(heat_scale(d->map, column[x]) * 255)]
+                               : rgb(cf_heat_ground);
     }
     cf_canvas_image(d->p, d->left, y, d->width, units(d, lines), pixels, width, lines);
     /* a broken line in the middle of what is left out */
-    cf_canvas_colour(d->p, heat_gap);
+    cf_canvas_colour(d->p, cf_heat_gap);
     cairo_set_line_width(d->p->cr, 1);
     cairo_set_dash(d->p->cr, (double[]){3}, 1, 0);
     for (uint32_t i = 0; i < lines; i++)

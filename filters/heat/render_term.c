@@ -25,7 +25,7 @@ static struct cf_rgb colour_of(const struct heat_map *map, const struct heat_lin
 {
     if (line->skipped)
         return left_out;
-    return value ? cf_heat_colour(heat_scale(map, value)) : heat_ground;
+    return value ? cf_heat_colour(heat_scale(map, value)) : cf_heat_ground;
 }
 
 static int same(struct cf_rgb a, struct cf_rgb b)

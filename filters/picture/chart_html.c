@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chart_html.c - a chart as one page for a browser: chart.html, which is linked into the program,
- * with the data in place of its mark. Nothing is loaded from elsewhere.
+ * chart_html.c - a chart as one page for a browser, chart.html with its style and script.
  *
  * The data is JSON; counts are lists of numbers. Memory: none.
  */
@@ -10,13 +9,8 @@
 
 #include "filters/picture/chart.h"
 
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "chart_page:\n"
-        ".incbin \"filters/picture/chart.html\"\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const char chart_page[];
+CF_PAGE(chart_page, CF_PAGE_FILE("filters/picture/chart.css"),
+        CF_PAGE_FILE("filters/picture/chart.html"), CF_PAGE_FILE("filters/picture/chart.js"));
 
 /* Of one of the two. */
 static void write_numbers(FILE *out, const uint32_t *number, const double *value, uint32_t count)
@@ -37,13 +31,8 @@ static void write_numbers(FILE *out, const uint32_t *number, const double *value
 static void write_data(const void *what, FILE *out)
 {
     const struct cf_chart *c = what;
-    fputc('{', out);
-    cf_json_text(out, "title", c->title);
-    fputc(',', out);
-    cf_json_text(out, "summary", c->summary);
-    fputc(',', out);
-    cf_json_text(out, "command", c->command);
-    fprintf(out, ",\"whole\":%" PRIu64 ",\"top\":%.9g,\n\"%s\":", c->whole, cf_chart_top(c),
+    cf_page_head(out, c->title, c->command, c->summary);
+    fprintf(out, "\"whole\":%" PRIu64 ",\"top\":%.9g,\n\"%s\":", c->whole, cf_chart_top(c),
             c->size ? "size" : "snapshot");
     write_numbers(out, c->snapshot, c->size, c->points);
     if (c->time) {
@@ -53,7 +42,13 @@ static void write_data(const void *what, FILE *out)
         fputs("],", out);
         cf_json_text(out, "unit", *c->unit ? c->unit : "ticks");
     }
-    fputs(",\n\"series\":[", out);
+    fputs(",\n\"signs\":[", out);
+    for (unsigned i = 0; i < c->signs; i++) {
+        fprintf(out, "%s[%.9g,", i ? "," : "", c->sign[i].size);
+        cf_json_text(out, "", c->sign[i].name);
+        fputc(']', out);
+    }
+    fputs("],\n\"series\":[", out);
     for (unsigned s = 0; s < c->series; s++) {
         const struct cf_rgb *rgb = &c->name[s].colour;
 
@@ -77,5 +72,5 @@ static void write_data(const void *what, FILE *out)
 
 int cf_chart_html(const void *what, FILE *out)
 {
-    return cf_page(out, chart_page, write_data, what);
+    return cf_page(out, &chart_page, write_data, what);
 }

@@ -4,9 +4,11 @@
  *
  * The map of colours for heat runs from violet over blue and green to yellow. Its lightness grows
  * evenly, so that it can be read without colour vision and in grey: its anchors were computed in
- * the OKLab space (Bjoern Ottosson, "A perceptual color space for image processing", 2020). The
- * colours of series are those of Okabe and Ito, which people without full colour vision can
- * distinguish ("Color Universal Design", 2008), and then the same, lighter and darker.
+ * the OKLab space (Bjoern Ottosson, "A perceptual color space for image processing", 2020), from
+ * the least lightness that stands out from the ground. The colours of series are those of Okabe
+ * and Ito, which people without full colour vision can distinguish ("Color Universal Design",
+ * 2008), and then the same, darker and lighter. What stands out has three times the contrast of
+ * its ground, the paper or that of the map (WCAG 2.1, 1.4.11): light ones are darker than theirs.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,12 +17,15 @@
 
 #include "filters/picture/picture.h"
 
+const struct cf_rgb cf_heat_ground = {17, 18, 26};
+const struct cf_rgb cf_heat_gap = {96, 98, 112};
+
 struct cf_rgb cf_heat_colour(double t)
 {
     static const uint8_t anchor[][3] = {
-        {77, 34, 120},   {76, 61, 141},  {70, 86, 163},  {57, 114, 169},
-        {26, 142, 173},  {44, 166, 163}, {64, 189, 150}, {118, 207, 131},
-        {162, 224, 104}, {210, 235, 98}, {255, 244, 90},
+        {130, 68, 194},  {117, 96, 211},  {101, 122, 220}, {91, 148, 206},
+        {67, 171, 203},  {75, 190, 187},  {87, 208, 168},  {132, 221, 144},
+        {170, 232, 112}, {214, 239, 102}, {255, 244, 90},
     };
     const int last = (int)(sizeof anchor / sizeof *anchor) - 1;
     const double x = t < 0 ? 0 : t > 1 ? last : t * last;
@@ -35,15 +40,14 @@ struct cf_rgb cf_heat_colour(double t)
 struct cf_rgb cf_series_colour(unsigned series)
 {
     static const struct cf_rgb colour[] = {
-        {0, 114, 178},  {230, 159, 0}, {0, 158, 115},  {204, 121, 167},
-        {86, 180, 233}, {213, 94, 0},  {240, 228, 66},
+        {0, 114, 178},  {188, 130, 0},  {0, 158, 115},   {195, 116, 160}, {71, 149, 193},
+        {213, 94, 0},   {151, 143, 41}, {0, 57, 89},     {115, 79, 0},    {0, 79, 57},
+        {102, 60, 83},  {43, 90, 116},  {106, 47, 0},    {120, 114, 33},  {102, 147, 173},
+        {162, 138, 85}, {93, 151, 135}, {163, 133, 149}, {114, 146, 163}, {177, 132, 97},
+        {146, 142, 94},
     };
-    const unsigned count = sizeof colour / sizeof *colour;
-    const unsigned shade = series / count % 3, part = shade ? 2 : 1, more = shade == 2 ? 128 : 0;
-    const struct cf_rgb c = colour[series % count];
 
-    return (struct cf_rgb){(uint8_t)(c.r / part + more), (uint8_t)(c.g / part + more),
-                           (uint8_t)(c.b / part + more)};
+    return colour[series % (sizeof colour / sizeof *colour)];
 }
 
 void cf_text_number(char *out, size_t size, double value)

@@ -24,7 +24,9 @@ struct cf_rgb {
     uint8_t r, g, b;
 };
 
-struct cf_rgb cf_heat_colour(double t); /* 0 cold .. 1 hot */
+struct cf_rgb cf_heat_colour(double t);    /* 0 cold .. 1 hot */
+extern const struct cf_rgb cf_heat_ground; /* where nothing was counted */
+extern const struct cf_rgb cf_heat_gap;    /* what is left out */
 /* 21 that differ, then again; the first 14 are good for lines, too. */
 enum { CF_SERIES_COLOURS = 14 };
 struct cf_rgb cf_series_colour(unsigned series);
@@ -158,9 +160,28 @@ void cf_terminal_head(FILE *out, const struct cf_terminal *t, const char *title,
    it, or is no clean UTF-8, is written as an escape. */
 void cf_json_text(FILE *out, const char *name, const char *text);
 
-/* Writes a page with what `data` writes in place of the word @DATA@, which must be there. */
-int cf_page(FILE *out, const char *page, void (*data)(const void *what, FILE *out),
+/* The parts of a page that are its own; what all pages have in common is in page.html, page.css and
+   page.js, by the order of style, body, data and script. */
+struct cf_page {
+    const char *style, *body, *script;
+};
+
+/* Defines a struct cf_page `page` of files that are linked into the program, each part as one or
+   more CF_PAGE_FILE(name from the top of the tree). The Makefile has a line for its object, since
+   the compiler tells of no file that is taken in so. */
+#define CF_PAGE_FILE(name) ".incbin \"" name "\"\n"
+#define CF_PAGE(page, style, body, script)                                                         \
+    __asm__(".section .rodata\n" #page "_style:\n" style ".byte 0\n" #page "_body:\n" body         \
+            ".byte 0\n" #page "_script:\n" script ".byte 0\n.previous\n");                         \
+    extern const char page##_style[], page##_body[], page##_script[];                              \
+    static const struct cf_page page = {page##_style, page##_body, page##_script}
+
+/* Writes a page with what `data` writes, a JSON object, as its constant `data`. */
+int cf_page(FILE *out, const struct cf_page *page, void (*data)(const void *what, FILE *out),
             const void *what) CF_MUST_CHECK;
+
+/* What the head of a page shows, as the first members of the object: {"title":...,. */
+void cf_page_head(FILE *out, const char *title, const char *command, const char *summary);
 
 /* Adds the command of a further stream to those that a picture names, `*line`, which is NULL at
    first and the caller's to free; one that stands there already is not added, nor are those behind

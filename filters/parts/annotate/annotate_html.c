@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * annotate_html.c - the annotated source as one page for a browser: page.html, which is linked
- * into the program, with the data as JSON in place of its mark. Nothing is loaded from elsewhere.
- * Memory: one line.
+ * annotate_html.c - the annotated source as one page for a browser, page.html with its style and
+ * script. Memory: one line.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -10,15 +9,9 @@
 
 #include "filters/parts/annotate/annotate.h"
 
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "annotate_page:\n"
-        ".incbin \"filters/parts/annotate/page.html\"\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const char annotate_page[];
-
-enum { COLOURS = 32 };
+CF_PAGE(annotate_page, CF_PAGE_FILE("filters/parts/annotate/page.css"),
+        CF_PAGE_FILE("filters/parts/annotate/page.html"),
+        CF_PAGE_FILE("filters/parts/annotate/page.js"));
 
 static void write_values(FILE *out, const struct annotate *a, const uint64_t *sum)
 {
@@ -87,13 +80,6 @@ static void write_names(FILE *out, const struct annotate *a)
     for (unsigned i = 0; i < a->columns; i++)
         if (a->column[i] == a->sort)
             fprintf(out, "%u", i);
-    fputs(",\n\"colours\":[", out);
-    for (int i = 0; i < COLOURS; i++) {
-        const struct cf_rgb c = cf_heat_colour((double)i / (COLOURS - 1));
-
-        fprintf(out, "%s\"#%02x%02x%02x\"", i ? "," : "", c.r, c.g, c.b);
-    }
-    fputc(']', out);
 }
 
 /* The files of which no line is shown. */
@@ -111,16 +97,12 @@ static void write_data(const void *what, FILE *out)
     const struct annotate *a = what;
     const char *title = a->o.output.sheet.title;
     char summary[512];
+    char *command = text_safe(a, a->command ? a->command : "");
     int any = 0;
 
     lines_summary(a, summary, sizeof summary);
-    fputc('{', out);
-    cf_json_text(out, "title", title ? title : "Annotated source");
-    fputc(',', out);
-    write_safe(out, a, "command", a->command ? a->command : "");
-    fputc(',', out);
-    cf_json_text(out, "summary", summary);
-    fputs(",\n", out);
+    cf_page_head(out, title ? title : "Annotated source", command, summary);
+    free(command);
     write_names(out, a);
     fputs(",\n\"totals\":[", out);
     for (int part = 0; part < PARTS; part++) {
@@ -144,5 +126,5 @@ static void write_data(const void *what, FILE *out)
 
 int write_html(const void *annotate, FILE *out)
 {
-    return cf_page(out, annotate_page, write_data, annotate);
+    return cf_page(out, &annotate_page, write_data, annotate);
 }

@@ -15,13 +15,9 @@ const char *const page_titles[PAGE_TABLES] = {
 const char *const page_names[PAGE_TABLES] = {"function", "source line", "allocated in", "variable",
                                              "thread"};
 
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "report_page:\n"
-        ".incbin \"filters/parts/report/page.html\"\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const char report_page[];
+CF_PAGE(report_page, CF_PAGE_FILE("filters/parts/report/page.css"),
+        CF_PAGE_FILE("filters/parts/report/page.html"),
+        CF_PAGE_FILE("filters/parts/report/page.js"));
 
 static void text(FILE *out, const char *name, const char *value)
 {
@@ -232,5 +228,5 @@ static void write_data(const void *what, FILE *out)
 
 int page_html(const struct page *p, FILE *out)
 {
-    return cf_page(out, report_page, write_data, p);
+    return cf_page(out, &report_page, write_data, p);
 }

@@ -1,0 +1,272 @@
+const names = data.size || data.snapshot, points = names.length, shown = data.series.map(() => true);
+let view = [0, points], hover = -1, drag = null;
+
+// Times are shown in thousands, millions or billions of their unit.
+const longest = data.time ? data.time[points - 1] : 0;
+const power = longest < 1e4 ? 0 : longest < 1e7 ? 1 : longest < 1e10 ? 2 : 3, scale = 1000 ** power;
+const timeTitle = data.unit === 'nanoseconds' ? 'time (' + ['ns', 'us', 'ms', 's'][power] + ')'
+  : 'time (' + ['', 'thousand ', 'million ', 'billion '][power] + data.unit + ')';
+const point = data.size ? 'cache size' : 'snapshot';
+const say = v => v == null ? '' : data.whole ? (100 * v / data.whole).toFixed(1) + ' %' : Math.round(v).toString();
+const where = i => data.size ? bytes(data.size[i])
+  : 'snapshot ' + data.snapshot[i] + (data.time ? ', ' + data.time[i] + ' ' + data.unit : '');
+
+$('reset').textContent = data.size ? 'All sizes' : 'All snapshots';
+$('help').textContent = `Point at a ${point} to read it; the table then shows its values, else the means. `
+  + 'Drag to zoom. Keys: arrows go from one to the next, 0 shows all. Untick a series to leave it out.';
+
+const cells = data.series.map((s, i) => {
+  const row = $('list').insertRow(), label = document.createElement('label');
+  const box = document.createElement('input'), dot = document.createElement('i');
+  box.type = 'checkbox';
+  box.checked = true;
+  box.onchange = () => { shown[i] = box.checked; row.classList.toggle('left', !box.checked); draw(); };
+  s.dot = dot;
+  label.append(box, dot, s.name);
+  row.insertCell().append(label);
+  return data.panels.map(() => row.insertCell());
+});
+const columnName = k => data.panels.length > 1 ? (k ? 'reused' : 'active') : data.size ? 'misses' : 'share';
+const panels = data.panels.map((p, k) => {
+  const figure = add($('charts'), 'figure');
+  add(figure, 'figcaption', p.title);
+  const canvas = add(figure, 'canvas');
+  canvas.tabIndex = 0;
+  canvas.setAttribute('role', 'img');
+  canvas.setAttribute('aria-label', p.title);
+  add($('head'), 'th', columnName(k)).scope = 'col';
+  return {canvas, ...p};
+});
+// The areas lie one on the other with the first series below: the table has it below, too.
+if (panels[0].stacked) $('list').append(...[...$('list').rows].reverse());
+
+const LEFT = 52, BOTTOM = 34, TOP = 8, RIGHT = 8, FONT = '12px system-ui, sans-serif';
+
+function mean(lines, from, to) {
+  let sum = 0, n = 0;
+  for (let i = from; i < to; i++) if (lines[i] != null) { sum += lines[i]; n++; }
+  return n ? sum / n : to > from ? null : 0;
+}
+
+// The columns that are drawn: as many as there are points in view, but none narrower than a pixel.
+function columns(width) {
+  const count = view[1] - view[0], drawn = Math.min(count, width);
+  return Array.from({length: drawn}, (_, c) => {
+    const from = view[0] + Math.floor(c * count / drawn);
+    return {from, to: Math.max(from + 1, view[0] + Math.floor((c + 1) * count / drawn)),
+      left: LEFT + c * width / drawn, right: LEFT + (c + 1) * width / drawn};
+  });
+}
+
+// Areas from the uppermost down, each covering what lies below it, or lines, the first on top.
+function drawSeries(g, p, width, y) {
+  const all = columns(width), sums = all.map(() => 0), tops = [];
+  data.series.forEach((s, i) => {
+    tops.push(all.map(({from, to}, c) => {
+      const v = shown[i] ? mean(p.lines[i], from, to) : p.stacked ? 0 : null;
+      return p.stacked ? (sums[c] += v) : v;
+    }));
+  });
+  for (let i = data.series.length; i-- > 0;) {
+    if (!shown[i]) continue;
+    g.fillStyle = g.strokeStyle = data.series[i].drawn;
+    g.lineWidth = 1.6;
+    g.beginPath();
+    let broken = true; // no value before this one
+    all.forEach(({left, right}, c) => {
+      const v = tops[i][c], middle = (left + right) / 2;
+      if (v != null && p.stacked) { g.lineTo(left, y(v)); g.lineTo(right, y(v)); }
+      else if (v != null) g[broken ? 'moveTo' : 'lineTo'](middle, y(v));
+      if (v != null && broken && !p.stacked && tops[i][c + 1] == null) g.lineTo(middle + 2, y(v)); // a dot
+      broken = v == null;
+    });
+    if (p.stacked) { g.lineTo(LEFT + width, y(0)); g.lineTo(LEFT, y(0)); g.fill(); } else g.stroke();
+  }
+}
+
+function drawUpright(g, height, y) {
+  const unit = data.whole ? data.whole / 100 : 1, up = step(data.top / unit, height / 40);
+  g.fillStyle = css('--pale');
+  g.textAlign = 'right';
+  for (let v = 0; v * unit <= data.top * (1 + 1e-9); v += up) {
+    g.fillRect(LEFT - 4, y(v * unit), 4, 1);
+    g.fillText(+v.toFixed(6) + (data.whole ? ' %' : ''), LEFT - 7, y(v * unit) + 4);
+  }
+}
+
+// The caches of a machine, between the two sizes beside each.
+function drawSigns(g, width, bottom) {
+  let end = 0, row = 0;
+  g.textAlign = 'left';
+  for (const [size, name] of data.signs || []) {
+    const above = data.size.findIndex(v => v >= size), below = data.size[above - 1];
+    if (above < 0 || (above === 0 && data.size[0] > size)) continue;
+    const at = above - (below ? Math.log2(data.size[above] / size) / Math.log2(data.size[above] / below) : 0);
+    const x = LEFT + (at - view[0] + 0.5) * width / (view[1] - view[0]), room = g.measureText(name).width;
+    if (x < LEFT || x > LEFT + width) continue;
+    const from = Math.min(x + 4, LEFT + width - room);
+    row = from < end ? row + 15 : 0;
+    end = from + room;
+    g.fillRect(x, TOP, 1, bottom - TOP);
+    g.fillText(name, from, TOP + 12 + row);
+  }
+  g.textAlign = 'center';
+}
+
+function drawLevel(g, width, bottom) {
+  const count = view[1] - view[0];
+  let before = -99;
+  const mark = (x, text, room) => {
+    if (x < before + room) return;
+    before = x;
+    g.fillRect(x, bottom, 1, 4);
+    g.fillText(text, x, bottom + 16);
+  };
+  g.textAlign = 'center';
+  for (let i = view[0]; data.size && i < view[1]; i++)
+    if (Number.isInteger(Math.log2(data.size[i]))) mark(LEFT + (i - view[0] + 0.5) * width / count, bytes(data.size[i]), 60);
+  const along = data.time ? step((data.time[view[1] - 1] - (data.time[view[0]])) / scale || 1, width / 70)
+    : Math.max(1, Math.floor(step(count, width / 70)));
+  const places = data.time ? data.time.map(t => t / scale) : data.snapshot;
+  const block = i => Math.floor(places[i] / along);
+  for (let i = view[0]; !data.size && i < view[1]; i++) {
+    const anew = i > view[0] && places[i] < places[i - 1]; // another stream
+    if (!anew && (i > view[0] ? block(i) === block(i - 1) : places[i] % along)) continue;
+    // a snapshot ends at its time
+    mark(LEFT + (i - view[0] + (data.time ? 1 : 0.5)) * width / count,
+      anew ? places[i] : +(block(i) * along).toPrecision(6), 40);
+  }
+  drawSigns(g, width, bottom);
+  g.fillText(data.size ? 'cache size' : data.time ? timeTitle : 'snapshot', LEFT + width / 2, bottom + 31);
+}
+
+// One panel on a canvas of that size.
+function drawPanel(p, g, outer, height) {
+  const width = Math.max(1, Math.floor(outer - LEFT - RIGHT)), count = view[1] - view[0];
+  const y = v => TOP + height * (1 - v / data.top);
+  g.font = FONT;
+  g.fillStyle = css('--side');
+  g.fillRect(LEFT, TOP, width, height);
+  if (!count) return;
+  drawSeries(g, p, width, y);
+  drawUpright(g, height, y);
+  drawLevel(g, width, TOP + height);
+  g.globalAlpha = 0.35;
+  if (hover >= view[0] && hover < view[1])
+    g.fillRect(LEFT + (hover - view[0]) * width / count, TOP, Math.max(1, width / count), height);
+  if (drag && drag[0] !== drag[1]) {
+    const [a, b] = [Math.min(...drag), Math.max(...drag) + 1];
+    g.fillRect(LEFT + (a - view[0]) * width / count, TOP, (b - a) * width / count, height);
+  }
+  g.globalAlpha = 1;
+}
+
+function draw() {
+  for (const s of data.series) s.dot.style.background = s.drawn = distinct(s.colour);
+  for (const p of panels) {
+    const ratio = devicePixelRatio || 1, box = p.canvas.getBoundingClientRect();
+    p.canvas.width = Math.round(box.width * ratio);
+    p.canvas.height = Math.round(box.height * ratio);
+    const g = p.canvas.getContext('2d');
+    g.scale(ratio, ratio);
+    drawPanel(p, g, box.width, box.height - TOP - BOTTOM);
+  }
+  cells.forEach((row, s) => row.forEach((cell, k) => {
+    const lines = panels[k].lines[s];
+    cell.textContent = say(hover < 0 ? mean(lines, view[0], view[1]) : lines[hover]);
+  }));
+  $('where').textContent = hover < 0 ? '' : where(hover);
+}
+
+// ---- hover, zoom ----
+function pointAt(canvas, event) {
+  const box = canvas.getBoundingClientRect(), count = view[1] - view[0];
+  const x = (event.clientX - box.left - LEFT) / Math.max(1, Math.floor(box.width - LEFT - RIGHT));
+  return x < 0 || x >= 1 || !count ? -1 : view[0] + Math.floor(x * count);
+}
+
+function tell(event, k) {
+  if (hover < 0) return hideTip();
+  const lines = [['b', where(hover)]];
+  data.series.forEach((s, i) => {
+    const v = panels[k].lines[i][hover];
+    if (shown[i] && v != null && lines.length < 22) lines.push(['div', s.name + ': ' + say(v)]);
+  });
+  showTip(event, lines);
+}
+
+panels.forEach(({canvas}, k) => {
+  canvas.onpointerdown = e => {
+    const at = pointAt(canvas, e);
+    if (at < 0) return;
+    try { canvas.setPointerCapture(e.pointerId); } catch (err) { /* a made-up event has no pointer */ }
+    drag = [at, at];
+  };
+  canvas.onpointermove = e => {
+    hover = pointAt(canvas, e);
+    if (drag && hover >= 0) drag[1] = hover;
+    draw();
+    tell(e, k);
+  };
+  canvas.onpointerup = () => {
+    if (drag && drag[0] !== drag[1]) view = [Math.min(...drag), Math.max(...drag) + 1];
+    drag = null;
+    draw();
+  };
+  canvas.onpointercancel = () => { drag = null; draw(); };
+  canvas.onpointerleave = () => { hover = -1; hideTip(); draw(); };
+  canvas.onkeydown = e => {
+    if (e.key === 'ArrowRight') hover = Math.min(view[1] - 1, Math.max(hover, view[0] - 1) + 1);
+    else if (e.key === 'ArrowLeft') hover = Math.max(view[0], (hover < 0 ? view[1] : hover) - 1);
+    else if (e.key === 'Escape' || e.key === '0') { hover = -1; view = [0, points]; }
+    else return;
+    e.preventDefault();
+    draw();
+  };
+});
+$('reset').onclick = () => { view = [0, points]; hover = -1; draw(); };
+
+// ---- save as: what is in view, with its legend ----
+const WIDTH = 640, HEIGHT = 400, LEGEND = 220, ROW = 18, HEAD = 30;
+function svg() {
+  hover = -1;
+  const g = new Recorder(panels[0].canvas.getContext('2d')), out = [];
+  panels.forEach((p, k) => {
+    g.out = [];
+    drawPanel(p, g, WIDTH, HEIGHT - TOP - BOTTOM);
+    g.fillStyle = css('--pale');
+    g.textAlign = 'left';
+    g.fillText(p.title, LEFT, -4);
+    out.push(`<g transform="translate(${k * WIDTH} ${HEAD + 20})">`, ...g.out, '</g>');
+  });
+  const series = data.series.filter((_, i) => shown[i]);
+  if (panels[0].stacked) series.reverse();
+  g.out = [];
+  series.forEach((s, i) => {
+    g.fillStyle = s.drawn;
+    g.fillRect(0, ROW * i, 12, 12);
+    g.fillStyle = css('--ink');
+    g.fillText(s.name, 18, ROW * i + 10);
+  });
+  out.push(`<g transform="translate(${panels.length * WIDTH + 10} ${HEAD + 30})">`, ...g.out, '</g>');
+  return svgText(panels.length * WIDTH + LEGEND, Math.max(HEIGHT + HEAD + 20, ROW * series.length + HEAD + 40), out.join('\n'));
+}
+// Fractions of the whole where there is one.
+function csv() {
+  let out = csvRow([data.size ? 'size_bytes' : 'snapshot', ...data.time ? ['time'] : [], 'series',
+    ...panels.map((_, k) => columnName(k) + (data.whole ? '_percent' : ''))]);
+  for (let i = view[0]; i < view[1]; i++)
+    data.series.forEach((s, n) => {
+      if (shown[n]) out += csvRow([names[i], ...data.time ? [data.time[i]] : [], s.name, ...panels.map(p => {
+        const v = p.lines[n][i];
+        return v == null ? '' : data.whole ? +(100 * v / data.whole).toPrecision(9) : v;
+      })]);
+    });
+  return out;
+}
+const files = {png: () => painted(svg()), svg, csv};
+saveAs($('tools'), 'chart', files);
+
+onresize = draw;
+onColours(draw);
+draw();
