@@ -386,15 +386,8 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
         cf_elf_static(path))
         cf_warn(k->tool, "no heap block was seen: the program is linked statically, and calls no "
                          "allocation function that is known by its name");
-    if (cf_decode_contexts_cut(decoder) && !k->tool->quiet)
-        cf_warn(k->tool,
-                "more than a million paths of calls: what is called on others has no path of its "
-                "own (%" PRIu64 " calls; pc 0 in table stack): give --calls=DEPTH",
-                cf_decode_contexts_cut(decoder));
-    if (cf_decode_stacks_lost(decoder) && !k->tool->quiet)
-        cf_warn(k->tool,
-                "the callers of %" PRIu64 " threads, processes or coroutines are not known",
-                cf_decode_stacks_lost(decoder));
+    if (!k->tool->quiet)
+        cf_missing_calls(k->tool, decoder, o->read.decode.calls);
     if (!begun || census.all == census.unrecorded)
         cf_writer_cut(k->writer);
     /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */

@@ -116,6 +116,69 @@ unwound() {
     done
 }
 
+@test "calls that are deeper than is kept are counted, and said" {
+    # main calls forks and self, which calls itself and use, which calls malloc and free
+    run -0 --separate-stderr cf-capture-trace --calls=3 --stack-depth 0 --function main -o t.cf "$P/p" recursion
+    [[ ${stderr_lines[0]} =~ ^cf-capture-trace:\ ([0-9]+)\ calls\ were\ deeper\ than\ the\ 3\ that\ are\ kept ]]
+    local said=${BASH_REMATCH[1]} depth last=0
+    # the deeper, the fewer; at the greatest depth none, and no word
+    for depth in 4 5 20; do
+        run -0 --separate-stderr cf-capture-trace --calls=$depth --stack-depth 0 --function main -o t.cf "$P/p" recursion
+        [[ ${stderr_lines[0]} =~ ([0-9]+)\ calls\ were\ deeper ]] && last=${BASH_REMATCH[1]} || last=0
+        [[ $last -lt $said ]]
+        said=$last
+    done
+    [[ $last == 0 ]]
+    run -0 --separate-stderr cf-capture-trace --calls --function main -o t.cf "$P/p" recursion
+    [[ $stderr != *deeper* ]]
+    run -0 --separate-stderr cf-capture-trace -q --calls=3 -o t.cf "$P/p" recursion
+    [[ -z $stderr ]]
+}
+
+# below FUNCTION: folded stacks on standard input, from this function inwards.
+below() {
+    awk -v f="$1" '{
+        value = $NF
+        sub(/ [0-9]+$/, "")
+        n = split($0, part, ";")
+        for (i = 1; i <= n && part[i] != f; i++) ;
+        if (i > n) next
+        path = f
+        while (++i <= n) path = path ";" part[i]
+        sum[path] += value
+    }
+    END { for (path in sum) print path, sum[path] }' | LC_ALL=C sort
+}
+
+# Only for functions that are not called below themselves, where recursion is folded otherwise.
+@test "--calls with --function: the paths below the function are those of the whole recording" {
+    local mode functions f
+    while read -r mode functions; do
+        record $mode
+        cf-resolve -q t.cf | cf-fold >whole
+        for f in $functions; do
+            cf-capture-trace -q --calls --function "$f" -o part.cf "$P/p" $mode
+            cf-cat --verify part.cf
+            cf-resolve -q part.cf | cf-fold >part
+            below "$f" <whole >want
+            [[ -s want ]]
+            LC_ALL=C sort part | same want - || fail "$mode, $f"
+        done
+    done <<'END'
+recursion main self even use
+longjmp land deep
+exception outer catcher thrower
+pointers pointers compare
+threads worker work use
+fork forks in_child self
+signal interrupted on_signal on_left use
+END
+    # whoever switches away from a function has left it
+    cf-capture-trace -q --calls --function coroutine -o part.cf "$P/p" coroutine
+    cf-resolve -q part.cf | cf-fold >part
+    run -1 grep -v '^coroutine' part
+}
+
 @test "a part of a recording, and recordings merged, have the nodes that they need" {
     record fork
     cf-cat --slice 3000000-3100000 -o part.cf t.cf

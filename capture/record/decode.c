@@ -61,9 +61,14 @@ int cf_decode_was_refused(const struct cf_decode *t)
     return t->refused;
 }
 
-uint64_t cf_decode_contexts_cut(const struct cf_decode *t)
+uint64_t cf_decode_calls_cut(const struct cf_decode *t)
 {
     return t->calls.cut;
+}
+
+uint64_t cf_decode_calls_deeper(const struct cf_decode *t)
+{
+    return t->calls.deeper;
 }
 
 uint64_t cf_decode_stacks_lost(const struct cf_decode *t)

@@ -44,9 +44,10 @@ int cf_decode_flush(struct cf_decode *t) CF_MUST_CHECK;
 uint64_t cf_decode_rows(const struct cf_decode *t);    /* accesses and runs so far, */
 uint64_t cf_decode_objects(const struct cf_decode *t); /* and events of heap blocks */
 
-/* With calls: contexts of accesses that stand for what is called from there, since there were too
- * many to be told apart; and threads whose stack was not known from some point on. */
-uint64_t cf_decode_contexts_cut(const struct cf_decode *t);
+/* With calls: those without a context of their own, since there were too many contexts; those that
+ * were deeper than is kept; and threads whose stack was not known from some point on. */
+uint64_t cf_decode_calls_cut(const struct cf_decode *t);
+uint64_t cf_decode_calls_deeper(const struct cf_decode *t);
 uint64_t cf_decode_stacks_lost(const struct cf_decode *t);
 
 /* The first thing that went wrong, or NULL; and whether memory or descriptors were wanting: then

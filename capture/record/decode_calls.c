@@ -148,14 +148,22 @@ static int64_t callee(struct cf_calls *c, uint32_t image, uint32_t from, uint64_
     if (!to && pc) {
         const int full = c->nodes - c->stubs >= CF_CALLS_NODES;
 
-        if (full || c->node[from].depth >= c->depth) {
-            c->cut += full;
+        if (full || c->node[from].depth >= c->depth)
             to = callee(c, image, from, 0);
-        }
     }
     if (!to)
         to = new_node(c, image, from, pc);
     return to < 0 || remember(c, image, from, pc, (uint32_t)to) != 0 ? -1 : to;
+}
+
+/* The same for a call that happens now. */
+static int64_t called(struct cf_calls *c, uint32_t image, uint32_t from, uint64_t pc)
+{
+    const int64_t to = callee(c, image, from, pc);
+
+    if (to > 0 && __builtin_expect(!c->node[to].pc, 0))
+        ++*(c->node[to].depth > c->depth ? &c->deeper : &c->cut);
+    return to;
 }
 
 /* ---- stacks ---- */
@@ -332,7 +340,7 @@ int cf_calls_end(struct cf_calls *c, struct cf_calls_thread *t, uint32_t image,
         pop(s);
     if (end->kind != CF_WIRE_CALLS)
         return 0;
-    node = callee(c, image, s->node, end->back);
+    node = called(c, image, s->node, end->back);
     if (node < 0 || push(s, sp, 0) != 0)
         return -1;
     s->node = (uint32_t)node;
@@ -346,7 +354,7 @@ int cf_calls_signal(struct cf_calls *c, struct cf_calls_thread *t, uint32_t imag
     int64_t node;
 
     settle(s, signal->sp, 0);
-    node = callee(c, image, s->node, signal->pc + 1);
+    node = called(c, image, s->node, signal->pc + 1);
     if (node < 0)
         return -1;
     if (signal->high)

@@ -56,7 +56,8 @@ struct cf_calls {
     size_t nodes, nodes_room, images, images_room, edges, edges_room;
     size_t stubs;         /* nodes without a pc */
     size_t told;          /* nodes that are written */
-    uint64_t cut;         /* contexts that stand for others since nodes were used up */
+    uint64_t cut;         /* calls without a context of their own since nodes were used up, */
+    uint64_t deeper;      /* and those that were deeper than is kept */
     uint64_t lost_stacks; /* threads and processes whose stack was not known */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * missing.c - which processes a recording lacks, in words.
+ * missing.c - which processes and calls a recording lacks, in words.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,4 +82,24 @@ int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace)
             status = CF_EXIT_INPUT;
     }
     return status;
+}
+
+void cf_missing_calls(const struct cf_tool *t, const struct cf_decode *decoder, uint32_t depth)
+{
+    const uint64_t cut = cf_decode_calls_cut(decoder), deeper = cf_decode_calls_deeper(decoder);
+    const uint64_t lost = cf_decode_stacks_lost(decoder);
+
+    if (deeper)
+        cf_warn(t,
+                "%" PRIu64 " calls were deeper than the %" PRIu32 " that are kept: they have "
+                "no path of their own (pc 0 in table stack)",
+                deeper, depth);
+    if (cut)
+        cf_warn(t,
+                "more than a million paths of calls: what is called on others has no path of its "
+                "own (%" PRIu64 " calls; pc 0 in table stack): give --calls=DEPTH",
+                cut);
+    if (lost)
+        cf_warn(t, "the callers of %" PRIu64 " threads, processes or coroutines are not known",
+                lost);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * missing.h - says which processes a recording lacks, and why.
+ * missing.h - says which processes and calls a recording lacks, and why.
  */
 #ifndef CF_TRACE_MISSING_H
 #define CF_TRACE_MISSING_H
@@ -11,5 +11,9 @@
 /* One warning for each reason. CF_EXIT_INPUT where processes are missing that were to be recorded:
  * those that are not followed are none. After the end of the recording. */
 int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace);
+
+/* One warning for each reason why calls are not on the paths of a recording that keeps the
+ * outermost `depth`. */
+void cf_missing_calls(const struct cf_tool *t, const struct cf_decode *decoder, uint32_t depth);
 
 #endif

@@ -66,10 +66,12 @@ VG_REGPARM(0) void cf_function_enter(Addr sp)
 
 VG_REGPARM(0) void cf_function_leave(Addr sp)
 {
-    Addr low = VG_(thread_get_altstack_min)(current);
+    const Addr low = VG_(thread_get_altstack_min)(current);
+    const SizeT size = VG_(thread_get_altstack_size)(current);
 
-    /* A signal handler on a stack of its own has not left the function. */
-    if (sp >= low && sp < low + VG_(thread_get_altstack_size)(current))
+    /* A signal handler on a stack of its own has not left the function, unless that was called
+       there. */
+    if (sp - low < size && cf_tool_hot.leave_sp - low >= size)
         return;
     switch_to(~(Addr)0);
 }

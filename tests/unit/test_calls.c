@@ -182,7 +182,8 @@ static void test_depth(void)
     is_path("a b 0", "beyond the depth one node stands for all");
     call(0xd00, 0xd);
     is_path("a b 0", "however deep");
-    ok(calls.cut == 0, "as was asked for");
+    call(0xd00, 0xd);
+    ok(calls.deeper == 3 && calls.cut == 0, "each such call is counted, as what was asked for");
     ret(0xd00);
     ret(0xe00);
     is_path("a b", "returns count there, too");
@@ -201,6 +202,7 @@ static void test_full(void)
     is_path("5 0", "no more nodes: one stands for all");
     ok(calls.cut == 1, "which is counted");
     call(0xe00, 7);
+    ok(calls.cut == 2 && calls.deeper == 0, "and so is what is called from there");
     ret(0xe00);
     ret(0xf00);
     call(0xf00, 8);
