@@ -8,7 +8,6 @@
  * other keys; by object also the objects that live or were counted.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/parts/rank/rank.h"
 #include "formats/program/cf_rows.h"
@@ -54,45 +53,14 @@ static const char usage[] =
     "  cf-resolve trace.cf | cf-cache -m raspberry-pi-4 |\n"
     "    cf-rank --by function,source --value accesses,misses,ratio --sort misses --top 10\n";
 
-/* 0, or the exit status when a frame lacked what the value needs. */
-static int run(struct rank *k)
-{
-    struct cf_frame *f;
-    int status = CF_EXIT_OK;
-
-    while (cf_reader_next(k->c.reader, &f) > 0) {
-        cf_tool_progress(k->tool, k->c.reader);
-        if (f->table == CF_HEADER)
-            cf_mix_check(&k->mix, k->tool, f->header);
-        if (cf_ranking_note(&k->c, f) != 0)
-            cf_out_of_memory(k->tool);
-        if (f->table != CF_ACCESS)
-            continue;
-        if (cf_sums_find(&k->sums, f) == 0) {
-            if (cf_ranking_add(&k->c, f) != 0)
-                cf_out_of_memory(k->tool);
-        } else if (!status) {
-            cf_warn(k->tool, "the accesses have none of the columns class, hit and level, which "
-                             "say what missed");
-            status = CF_EXIT_INPUT;
-        }
-    }
-    return status;
-}
-
 /* Reads all; the exit status so far. */
 static int count(struct rank *k, char *const *files, int number, struct cf_ranked *r)
 {
     int status;
 
     k->c.reader = cf_tool_reader(k->tool, files, number);
-    cf_reader_pieces(k->c.reader);
     k->c.sums = &k->sums;
-    cf_ranking_begin(&k->c);
-    cf_sums_begin(&k->sums, k->c.reader);
-    memcpy(k->mix.column, k->sums.mixed, sizeof k->mix.column);
-    status = run(k);
-    cf_tool_fit(k->tool, k->c.reader);
+    status = cf_ranking_read(&k->c, &k->mix);
     *r = cf_ranking_sort(&k->c, k->o.sort);
     return status;
 }

@@ -392,7 +392,7 @@ END
             ;;
         *)
             expect "$p" 1 "for accesses that have a time only"
-            grep -qE "^$p: .*table (access|line) has no column '(addr|op|set|dist|hit|class|function|source)'" err ||
+            grep -qE "^$p: .*table (access|line) has no column '(addr|op|set|dist|hit|class|function|source|stack)'" err ||
                 complain "$p" "does not name the column" err
             ;;
         esac

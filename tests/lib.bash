@@ -370,6 +370,7 @@ cf-occupancy         reducer
 cf-sets              reducer
 cf-clash             reducer    --lines 128 --names program
 cf-rank              reducer
+cf-fold              reducer
 cf-annotate          reducer
 cf-histogram         reducer
 cf-export            reducer    --format jsonl

@@ -188,6 +188,14 @@ struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort);
 void cf_ranked_free(struct cf_ranked *r);
 void cf_ranking_end(struct cf_ranking *k);
 
+/* ---- read.c ---- */
+
+struct cf_mix;
+
+/* Begins the ranking and its sums, and adds all that the reader has. The exit status so far: an
+   input of the wrong kind ends the program. */
+int cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix) CF_MUST_CHECK;
+
 /* ---- objects.c ---- */
 
 struct cf_object_details {

@@ -137,8 +137,9 @@ int cfr_decode(struct cf_reader *r)
                 return -1;
             cfr_damage(r, f->offset, "table %s has no column '%s': %s%s", cf_table_name(f->table),
                        cf_column_name(column),
-                       adder ? "first run the stream through "
-                             : "what made the stream did not record it",
+                       adder                   ? "first run the stream through "
+                       : column == CF_STACK_ID ? "record it with 'cf-capture trace --calls'"
+                                               : "what made the stream did not record it",
                        adder ? adder : "");
             return -1;
         }

@@ -151,7 +151,7 @@ static int make(const char *kind, const char *file)
     static uint8_t op[ROWS];
     static double real[ROWS];
     static uint64_t dist[ROWS];
-    static uint32_t pageno[ROWS], cost[ROWS];
+    static uint32_t pageno[ROWS], cost[ROWS], node[ROWS];
     static uint8_t hit[ROWS], class[ROWS];
     const struct cf_header header = {.clock_unit = (char *)"instructions",
                                      .source = (char *)"make_stream",
@@ -190,6 +190,7 @@ static int make(const char *kind, const char *file)
             dist[i] = i % 5 ? i % 200 : UINT64_MAX;
             hit[i] = dist[i] < 16 ? 1 : dist[i] < 128 ? 2 : 255;
             class[i] = i % 5 ? i % 4 : 1;
+            node[i] = 1 + i % 2;
             cost[i] = hit[i] == 1 ? 4 : hit[i] == 2 ? 20 : 180;
             pageno[i] = (uint32_t)((addr[i] - 0x10000) / 4096);
         }
@@ -232,17 +233,24 @@ static int make(const char *kind, const char *file)
                                               {CF_ADDR, addr, 0}};
                 must(cf_writer_rows(w, t, UNLISTED_ROWS, c, 4, NULL), w);
             }
+        for (uint32_t i = 1; full && i <= 2; i++) {
+            const struct cf_values c[] = {{CF_PID, NULL, 7},         {CF_STACK_ID, NULL, i},
+                                          {CF_PARENT, NULL, i - 1},  {CF_PC, NULL, 0x401000 + i},
+                                          {CF_FUNCTION, NULL, task}, {CF_SOURCE, NULL, map}};
+            must(cf_writer_rows(w, CF_STACK, 1, c, 6, NULL), w);
+        }
         {
             /* what every stream has, what filters add, what is in no list */
             const struct cf_values c[] = {
-                {CF_TIME, time, 0},      {CF_PID, NULL, 7},        {CF_TID, NULL, 7},
-                {CF_OP, op, 0},          {CF_SIZE, size, 0},       {CF_ADDR, addr, 0},
-                {CF_PC, pc, 0},          {CF_REGION, NULL, heap},  {CF_PAGENO, pageno, 0},
-                {CF_OBJ, NULL, 1},       {CF_SITE, NULL, map},     {CF_FUNCTION, NULL, task},
-                {CF_SOURCE, NULL, map},  {CF_SYMBOL, NULL, 0},     {CF_DIST, dist, 0},
-                {CF_HIT, hit, 0},        {CF_CLASS, class, 0},     {CF_COST, cost, 0},
-                {CF_RUNTIME, number, 0}, {CF_EXPERIMENT, word, 0}, {CF_PARAMETER, real, 0}};
-            must(cf_writer_rows(w, CF_ACCESS, ROWS, c, unknown ? 21 : full ? 18 : 7, NULL), w);
+                {CF_TIME, time, 0},     {CF_PID, NULL, 7},       {CF_TID, NULL, 7},
+                {CF_OP, op, 0},         {CF_SIZE, size, 0},      {CF_ADDR, addr, 0},
+                {CF_PC, pc, 0},         {CF_REGION, NULL, heap}, {CF_PAGENO, pageno, 0},
+                {CF_OBJ, NULL, 1},      {CF_SITE, NULL, map},    {CF_FUNCTION, NULL, task},
+                {CF_SOURCE, NULL, map}, {CF_SYMBOL, NULL, 0},    {CF_DIST, dist, 0},
+                {CF_HIT, hit, 0},       {CF_CLASS, class, 0},    {CF_COST, cost, 0},
+                {CF_STACK_ID, node, 0}, {CF_RUNTIME, number, 0}, {CF_EXPERIMENT, word, 0},
+                {CF_PARAMETER, real, 0}};
+            must(cf_writer_rows(w, CF_ACCESS, ROWS, c, unknown ? 22 : full ? 19 : 7, NULL), w);
         }
         if (full) {
             const struct cf_values c[] = {
