@@ -9,8 +9,9 @@
  * One pass. Memory: 8 bytes a page that was touched and fine time bin (four a bin) in which it
  * was, and 512 bytes for each 64 neighbouring pages; it depends on the pages and the number of
  * bins, not on the length of the trace. The end takes about 20 bytes more a page and final bin.
- * A page of --html has finer bins, which are counted beside. Rows are taken in heatmap/rows.c and
- * counted in heatmap/count.c; the pictures are in heatmap/render_*.c.
+ * A page of --html has finer bins and the functions of cells (30 MB at most), counted beside.
+ * Rows are taken in heatmap/rows.c and counted in filters/heat/count.c; the pictures are in
+ * filters/heat/render_*.c.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -157,6 +158,8 @@ static void make_heats(struct work *w)
     w->lines = cf_need(w->tool, heat_new(1, 1, 0));
     if (o->region)
         heat_filter(w->lines, region_wanted, w);
+    if (o->output.html)
+        w->names = cf_need(w->tool, heat_names_new(o->region ? region_wanted : NULL, w));
     if (o->output.html && !o->width && o->bins < HEAT_FINE_BINS) {
         w->fine = make_heat(w, HEAT_FINE_BINS);
         heat_bound(w->fine, HEAT_FINE_CELLS);
@@ -195,6 +198,20 @@ static void hints(const struct work *w)
         cf_warn(w->tool, "the streams count time in different units: their times do not compare");
 }
 
+static const char *function_name(void *reader, uint32_t function)
+{
+    return cf_reader_text(reader, function);
+}
+
+static void name_cells(struct work *w, struct heat_map *map)
+{
+    if (!heat_names_finish(w->names))
+        return;
+    map->names = w->names;
+    map->function = function_name;
+    map->reader = w->reader;
+}
+
 static void output(struct work *w)
 {
     const struct options *o = w->o;
@@ -223,6 +240,8 @@ static void output(struct work *w)
         rows_check(w, heat_finish(w->fine, region_name, w->reader, &fine), 0);
         map.fine = &fine;
     }
+    if (w->names && !snapshots)
+        name_cells(w, w->fine ? &fine : &map);
     cf_output_draw(w->tool, &o->output, &map, &drawings);
     if (cf_output_stdout(w->tool, &o->output) == CF_STDOUT_CSV) {
         cf_rows_begin(w->tool);
@@ -272,6 +291,7 @@ int main(int argc, char **argv)
     heat_free(w.accesses);
     heat_free(w.lines);
     heat_free(w.fine);
+    heat_names_free(w.names);
     free(w.snapshots.number);
     free(w.snapshots.time);
     free(w.unit);

@@ -154,6 +154,85 @@ END
     same <(cf-heatmap -q --bins 4096 map.cf | sed 's/_records//g') saved.csv
 }
 
+# hovers PAGE.html PAGE BIN...: what the tip says of page number PAGE of the first mapping at each bin.
+hovers() {
+    local page=$1 row=$2
+    shift 2
+    in_browser "$page" <<END
+  got.tips = [$(printf '%s\n' "$@" | paste -sd,)].map(bin => {
+    const box = canvas.getBoundingClientRect(), b = shown[0], at = b.y[$row] + b.pitch / 2;
+    canvas.dispatchEvent(new PointerEvent('pointermove', lean(
+      box.left + LEFT + (bin + 0.5 - view.x0) / (view.x1 - view.x0) * plotWidth(),
+      box.top + TOP + (at - view.y0) / (view.y1 - view.y0) * height)));
+    return [...\$('tip').children].map(e => e.textContent).filter(t => t.startsWith('by ')).join() || 'nothing';
+  });
+END
+    sed -n 's/^tips //p' got
+}
+
+@test "the map names the functions of a cell, those of most first; without names it says nothing" {
+    # page 0: f and g, then h alone, then no function; page 1: seventy that count little, and one that counts much
+    awk 'BEGIN { print "time,addr,region,page,function"
+        for (i = 0; i < 256; i++) print i ",0x1000,m,0," (i < 64 ? (i % 4 ? "f" : "\"<g,\"\"i>\"") : i < 128 ? "h" : "")
+        for (i = 256; i < 512; i++) print i ",0x2000,m,1," (i % 3 ? "s" i % 70 : "much") }' | stream named.cf
+    cf-heatmap -q --bins 4 --bin-width 64 --html named.html named.cf >/dev/null
+    run -0 hovers named.html 0 0 1 2
+    is '["by f (75 %), <g,\"i> (25 %)","by h (100 %)","nothing"]'
+    # a third of all is found whatever comes between, and is stated as no more than it is
+    run -0 hovers named.html 1 4 7
+    [[ $output =~ ^\[\"by\ much\ \(([0-9]+)\ %\) && ${BASH_REMATCH[1]} -ge 13 && ${BASH_REMATCH[1]} -le 34 ]] || fail "$output"
+    # what does not count is not named: operations, times, mappings
+    awk 'BEGIN { print "time,op,addr,region,page,function"
+        for (i = 0; i < 64; i++) print i ",load,0x1000,m,0,f\n" i ",store,0x1000,m,0,g\n" i ",store,0x1000,other,0,x" }' | stream ops.cf
+    cf-heatmap -q --op store --region m --bin-width 64 --html ops.html ops.cf >/dev/null
+    run -0 hovers ops.html 0 0
+    is '["by g (100 %)"]'
+    run ! grep -q '"list":.*"[fx]"' ops.html
+    cut -d, -f1-4 <(cf-cat --csv --columns time,addr,region,page named.cf) | stream nameless.cf
+    cf-heatmap -q --html nameless.html nameless.cf >/dev/null
+    run -0 hovers nameless.html 0 0
+    is '["nothing"]'
+}
+
+@test "the functions of cells take no more memory or page than is said, and names of any length are cut" {
+    # 300,000 pages, each in eight bins by functions of its own: more cells than are kept
+    awk 'BEGIN { print "time,addr,function"
+        for (t = 0; t < 4; t++) for (i = 0; i < 75000; i++) printf "%d,%.0f,f%d\n", t * 75000 + i, i * 4096, i }' | stream wide.cf
+    cf-heatmap -q --html wide.html wide.cf >/dev/null
+    [[ $(stat -c %s wide.html) -lt 8000000 ]]
+    python3 - wide.html <<'END'
+import base64, json, sys
+page = open(sys.argv[1]).read()
+data = json.loads(page.split('id="data">')[1].split('</script>')[0])
+raw, at = base64.b64decode(data['names']['cells']), 0
+def number():
+    global at
+    value = shift = 0
+    while True:
+        byte, at = raw[at], at + 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value
+cells = named = 0
+for row in range(data['rows']):
+    for cell in range(number()):
+        cells += 1
+        number(), number()
+        count = number()
+        named += count
+        for i in range(count):
+            assert number() < len(data['names']['list'])
+            number()
+assert at == len(raw)
+assert 65536 <= cells <= 131072, cells
+assert len(data['names']['list']) == 4096 <= named
+END
+    { echo time,addr,function; printf '1,4096,%0500d\n' 7; } | stream long.cf
+    cf-heatmap -q --html long.html long.cf >/dev/null
+    grep -qE '"list":\["0{252}\.\.\."\]' long.html
+}
+
 @test "a chart: hover, zoom, a series left out" {
     printf 'snapshot,time,mode,level,sets,ways\n' >snapshots.csv
     printf 'snapshot,level,pid\n' >lines.csv

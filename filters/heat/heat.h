@@ -63,6 +63,40 @@ int heat_add(struct heat *h, const struct heat_rows *rows) CF_MUST_CHECK;
 
 void heat_free(struct heat *h);
 
+/* ---- the functions of a page and a stretch of time (names.c) ---- */
+
+enum { HEAT_NAMED = 4 };
+
+struct heat_named {
+    uint64_t place, bin; /* the bin is of 1 << heat_names_shift() ticks, from time 0 */
+    uint64_t total;
+    uint64_t count[HEAT_NAMED]; /* at least so much of it is of a function; 0: no function */
+    uint32_t function[HEAT_NAMED];
+};
+
+/* A page as a key. */
+static inline uint64_t heat_place(uint32_t region, uint64_t page)
+{
+    return region ? (uint64_t)region << 32 | (uint32_t)page : 1ull << 63 | page;
+}
+
+struct heat_names;
+
+/* With the filter of heat_filter(), or NULL. NULL without memory. */
+struct heat_names *heat_names_new(int (*filter)(void *, uint32_t region), void *arg) CF_MUST_CHECK;
+void heat_names_free(struct heat_names *n);
+
+/* Takes in rows that heat_add() counts, with the function of each. 0, or HEAT_NO_MEMORY. */
+int heat_names_add(struct heat_names *n, const struct heat_rows *rows,
+                   const uint32_t *function) CF_MUST_CHECK;
+
+/* After the last row: the functions of a cell stand with the greatest first. 0 without any cell. */
+int heat_names_finish(struct heat_names *n);
+
+/* The cells of a page, by time. */
+const struct heat_named *heat_names_of(const struct heat_names *n, uint64_t place, size_t *count);
+unsigned heat_names_shift(const struct heat_names *n);
+
 /* ---- the finished map (map.c) ---- */
 
 struct heat_row {
@@ -98,6 +132,9 @@ struct heat_map {
     uint32_t top;                /* bands to draw */
     int linear;                  /* scale of the colours, else logarithmic */
     const struct heat_map *fine; /* what a page shows instead, or NULL */
+    const struct heat_names *names;            /* of its cells, or NULL */
+    const char *(*function)(void *, uint32_t); /* the name of one */
+    void *reader;                              /* which is the first argument */
     /* of snapshots at even times: number n was taken at zero + n * period; period 0: unknown */
     double zero, period;
     const char *clock; /* the unit of these */

@@ -2,10 +2,10 @@ const map = data;
 
 // The cells: for each row the step of its page number, how many cells, and for each of them the
 // step of its bin and its value, all as numbers of 7 bits a byte, lowest first.
-function decode() {
-  const text = atob(map.data);
+function numbers(base64) {
+  const text = atob(base64);
   let at = 0;
-  const next = () => {
+  return () => {
     let value = 0, unit = 1, byte;
     do {
       byte = text.charCodeAt(at++);
@@ -14,6 +14,9 @@ function decode() {
     } while (byte > 127);
     return value;
   };
+}
+function decode() {
+  const next = numbers(map.data);
   map.page = new Float64Array(map.rows);
   map.rowTotal = new Float64Array(map.rows);
   map.first = new Float64Array(map.rows + 1);
@@ -38,6 +41,38 @@ function decode() {
   delete map.data;
 }
 decode();
+
+// The functions of a page's cells, which may be wider than bins: for each row how many cells, and for
+// each of them the step of its bin, its sum, how many functions, and of each its number and its part.
+function decodeNames() {
+  const next = numbers(map.names.cells);
+  map.named = Array.from({length: map.rows}, () => {
+    const cells = [];
+    for (let count = next(), bin = 0; count--;) {
+      const cell = {bin: bin += next(), total: next(), parts: []};
+      for (let parts = next(); parts--;) cell.parts.push([next(), next()]);
+      cells.push(cell);
+    }
+    return cells;
+  });
+  delete map.names.cells;
+}
+if (map.names) decodeNames();
+
+// What is known of the functions of a row from one time to another, those of most first, as a text;
+// or '', where none is known.
+function functionsAt(row, from, to) {
+  const width = map.names?.width, part = {};
+  const cells = (map.named?.[row] || []).filter(c => c.bin * width < to && (c.bin + 1) * width > from);
+  const total = cells.reduce((sum, c) => sum + c.total, 0);
+  for (const c of cells) for (const [i, count] of c.parts) part[i] = (part[i] || 0) + count;
+  const most = Object.entries(part).sort((a, b) => b[1] - a[1]).slice(0, 3);
+  if (!most.length) return '';
+  const start = cells[0].bin * width, end = (cells[cells.length - 1].bin + 1) * width;
+  // a part is no less than that, and may be more where a cell has many functions
+  const named = most.map(([i, count]) => map.names.list[i] + ' (' + (100 * count / total).toFixed(0) + ' %)').join(', ');
+  return named + (start < from || end > to ? ', from ' + exact(start) + ' to ' + exact(end) : '');
+}
 
 // Pixels as a canvas holds them.
 const pixel = hex => rgb(hex).reduce((all, v, k) => all + v * 256 ** k, 0xff000000);

@@ -7,12 +7,24 @@
  * clean UTF-8, is written as an escape. Memory: 4 KiB.
  */
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/rows/counts.h"
 #include "filters/heat/heat.h"
+#include "formats/base/cf_number.h"
 
 CF_PAGE(heat_page, CF_PAGE_FILE("filters/heat/page.css"), CF_PAGE_FILE("filters/heat/page.html"),
         CF_PAGE_FILE("filters/heat/page_map.js") CF_PAGE_FILE("filters/heat/page.js"));
+
+/* Of the functions of cells: in a cell, in all, bytes of a name. */
+enum { SHOWN_NAMES = 3, MOST_NAMES = 4096, LONGEST_NAME = 256 };
+
+static uint64_t place_of(const struct heat_map *map, uint32_t row)
+{
+    return heat_place(map->band[map->row[row].band].region, map->row[row].page);
+}
 
 /* Numbers of 7 bits a byte, and those in base64. */
 struct packer {
@@ -64,6 +76,110 @@ static void write_cells(const struct heat_map *map, FILE *out)
         put_held(&p);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const struct cf_count *x = a, *y = b;
+
+    return cf_order(y->value, x->value) ?: cf_order(x->b, y->b);
+}
+
+/* The functions that are named, those that count most first: [*list] of `count` of them, and the
+   number of each, plus one. NULL without memory. */
+static struct cf_counts *number_names(const struct heat_map *map, struct cf_count **list,
+                                      size_t *count)
+{
+    struct cf_counts *number = cf_counts_new();
+    size_t cells;
+
+    *count = 0;
+    *list = NULL;
+    for (uint32_t r = 0; number && r < map->rows; r++) {
+        const struct heat_named *c = heat_names_of(map->names, place_of(map, r), &cells);
+
+        for (; cells; cells--, c++)
+            for (unsigned i = 0; i < SHOWN_NAMES && c->count[i]; i++) {
+                uint64_t *sum = cf_counts_at(number, 0, c->function[i]);
+
+                if (!sum) {
+                    cf_counts_free(number);
+                    return NULL;
+                }
+                *sum = cf_sum(*sum, c->count[i]);
+            }
+    }
+    if (number && !(*list = malloc((cf_counts_size(number) + 1) * sizeof **list))) {
+        cf_counts_free(number);
+        return NULL;
+    }
+    if (!number)
+        return NULL;
+    cf_counts_copy(number, *list);
+    qsort(*list, cf_counts_size(number), sizeof **list, by_value);
+    *count = cf_counts_size(number) < MOST_NAMES ? cf_counts_size(number) : MOST_NAMES;
+    for (size_t i = 0; i < cf_counts_size(number); i++)
+        *cf_counts_at(number, 0, (*list)[i].b) = i < *count ? i + 1 : 0;
+    return number;
+}
+
+/* The cells of each page: how many; and for each the step of its bin, its sum, how many functions,
+   and of each its number in the list and its part. */
+static void write_named(const struct heat_map *map, const struct cf_counts *number, FILE *out)
+{
+    struct packer p = {.out = out};
+
+    for (uint32_t r = 0; r < map->rows; r++) {
+        size_t cells;
+        const struct heat_named *c = heat_names_of(map->names, place_of(map, r), &cells);
+        uint64_t bin = 0;
+
+        put_number(&p, cells);
+        for (; cells; cells--, c++) {
+            unsigned shown = 0;
+
+            while (shown < SHOWN_NAMES && c->count[shown] &&
+                   cf_counts_get(number, 0, c->function[shown]))
+                shown++;
+            put_number(&p, c->bin - bin);
+            put_number(&p, c->total);
+            put_number(&p, shown);
+            for (unsigned i = 0; i < shown; i++) {
+                put_number(&p, cf_counts_get(number, 0, c->function[i]) - 1);
+                put_number(&p, c->count[i]);
+            }
+            bin = c->bin;
+        }
+    }
+    if (p.count)
+        put_held(&p);
+}
+
+static void write_names(const struct heat_map *map, FILE *out)
+{
+    struct cf_count *list;
+    size_t count;
+    struct cf_counts *number = number_names(map, &list, &count);
+
+    if (!number)
+        return; /* a page without names is none the worse */
+    fprintf(out, ",\n\"names\":{\"width\":%.17g,\"list\":[",
+            ldexp(1, (int)heat_names_shift(map->names)));
+    for (size_t i = 0; i < count; i++) {
+        char name[LONGEST_NAME];
+        const int n =
+            snprintf(name, sizeof name, "%s", map->function(map->reader, (uint32_t)list[i].b));
+
+        if (n >= (int)sizeof name)
+            strcpy(name + sizeof name - 4, "...");
+        fputs(i ? "," : "", out);
+        cf_json_text(out, "", name);
+    }
+    fputs("],\n\"cells\":\"", out);
+    write_named(map, number, out);
+    fputs("\"}", out);
+    cf_counts_free(number);
+    free(list);
+}
+
 static void write_data(const void *what, FILE *out)
 {
     const struct heat_map *map = what;
@@ -93,7 +209,10 @@ static void write_data(const void *what, FILE *out)
     }
     fputs("],\n\"data\":\"", out);
     write_cells(map, out);
-    fputs("\"}", out);
+    fputc('"', out);
+    if (map->names)
+        write_names(map, out);
+    fputc('}', out);
 }
 
 int heat_html(const void *what, FILE *out)

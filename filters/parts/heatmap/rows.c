@@ -98,7 +98,7 @@ void rows_add(struct work *w, const struct cf_frame *f)
     const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
     const uint64_t *phys = cf_u64(f, CF_PHYS);
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
-    const uint32_t *snapshot = cf_u32(f, CF_SNAP);
+    const uint32_t *snapshot = cf_u32(f, CF_SNAP), *function = cf_u32(f, CF_FUNCTION);
     const uint8_t *op = cf_u8(f, CF_OP), *level = cf_u8(f, CF_LEVEL);
     struct heat_rows r = {.from = w->o->from, .to = w->o->to};
 
@@ -133,6 +133,8 @@ void rows_add(struct work *w, const struct cf_frame *f)
             rows_check(w, heat_add(w->accesses, &r), 0);
             if (w->fine)
                 rows_check(w, heat_add(w->fine, &r), 0);
+            if (w->names && function)
+                rows_check(w, heat_names_add(w->names, &r, function + at), 0);
         } else {
             r.time = snapshot ? snapshot[at] : 0;
             if (addr && phys && addr != phys)
@@ -202,6 +204,8 @@ void rows_want(struct work *w)
     if (!w->tool->quiet)
         cf_reader_want(w->reader, CF_ACCESS, CF_PID, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_ACCESS, CF_OP, CF_OPTIONAL);
+    if (o->output.html)
+        cf_reader_want(w->reader, CF_ACCESS, CF_FUNCTION, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_LINE, CF_SNAP, CF_OPTIONAL);
     cf_reader_want(w->reader, CF_SNAPSHOT, CF_SNAP, CF_OPTIONAL);

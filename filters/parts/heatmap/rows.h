@@ -33,6 +33,7 @@ struct work {
     const struct options *o;
     struct cf_reader *reader;
     struct heat *accesses, *lines, *fine; /* fine: accesses for a page, or NULL */
+    struct heat_names *names;             /* of accesses, for a page, or NULL */
     uint64_t access_rows, line_rows, unresolved_rows;
     char *unit, *command;
     int units_differ, no_misses;
