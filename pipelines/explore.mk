@@ -12,7 +12,7 @@
 # OUT       where results go: a folder for each trace           [build/explore]
 # MACHINES  machine descriptions; the first one is that of the rankings
 # BIN       where the programs are                              [build/bin, else where they were installed]
-# PICTURES  0: CSV only, for which gnuplot is not needed        [1]
+# PICTURES  0: CSV only, for which gnuplot is not needed (it draws the classes)   [1]
 #
 # A result is made anew when its trace is newer. Names of traces and folders hold no blanks and none
 # of the characters that the shell or make takes for its own: such a name is refused. Source lines
@@ -44,33 +44,36 @@ NAMES  := $(basename $(notdir $(filter %.cf,$(if $(filter %.cf,$(TRACES)),$(TRAC
 MACHINE := $(firstword $(MACHINES))
 
 TABLES := curve.csv curve-by-op.csv curve-fetches.csv sweep.csv classes.csv lines.csv functions.csv
-IMAGES := $(if $(filter-out 0,$(PICTURES)),curve.png sweep.png classes.png lines.png functions.png)
+IMAGES := $(if $(filter-out 0,$(PICTURES)),$(TABLES:.csv=.png))
 
 all: $(foreach n,$(NAMES),$(TABLES:%=$(OUT)/$n/%) $(IMAGES:%=$(OUT)/$n/%))
 	$(if $(NAMES),@echo "$(words $(NAMES)) traces explored: results in $(OUT)",$(error no traces (*.cf) in '$(TRACES)'))
 
-# Results are made under another name and renamed, so that a stopped run leaves no half of one.
-done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
-to   = >$@.tmp && $(done)
-draw = gnuplot -e "dir='$(SCRIPTS)'; name='$*'; out='$@.tmp'; $(1)" $(SCRIPTS)$(2) && $(done)
+# Results are made under another name and renamed, so that a stopped run leaves no half of one. The
+# programs that make a table draw it, too: $(call png,TITLE).
+done  = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+both  = mv $(@:.csv=.tmp.png) $(@:.csv=.png) && mv $@.tmp $@ || { rm -f $@.tmp $(@:.csv=.tmp.png); exit 1; }
+to    = >$@.tmp && $(if $(filter %/classes.csv,$@),$(done),$(if $(filter-out 0,$(PICTURES)),$(both),$(done)))
+png   = $(if $(filter-out 0,$(PICTURES)),--picture $(@:.csv=.tmp.png) --picture-size 1120x640 --title '$(1): $*')
+of    = of the first level of $(MACHINE)
 
 # ---- tables ----
 
 $(OUT)/%/curve.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-distance -q $< | cf-mrc -q $(to)
+	cf-distance -q $< | cf-mrc -q -m $(MACHINE) $(call png,Miss ratio of loads and stores) $(to)
 
 $(OUT)/%/curve-by-op.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-distance -q $< | cf-mrc -q --by op $(to)
+	cf-distance -q $< | cf-mrc -q --by op -m $(MACHINE) $(call png,Miss ratio by operation) $(to)
 
 $(OUT)/%/curve-fetches.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-distance -q --for fetches $< | cf-mrc -q $(to)
+	cf-distance -q --for fetches $< | cf-mrc -q $(call png,Miss ratio of instruction fetches) $(to)
 
 $(OUT)/%/sweep.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-sweep -q $< $(to)
+	cf-sweep -q $(call png,Misses by size and associativity) $< $(to)
 
 # One table for all machines, whose name comes first; a kind of access that is not there is left out.
 $(OUT)/%/classes.csv: $(FOLDER)/%.cf
@@ -83,28 +86,23 @@ $(OUT)/%/classes.csv: $(FOLDER)/%.cf
 
 $(OUT)/%/lines.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-resolve -q $< | cf-classify -q -m $(MACHINE) | cf-rank -q --by source --value misses $(to)
+	cf-resolve -q $< | cf-classify -q -m $(MACHINE) | cf-rank -q --by source --value misses $(call png,Source lines by misses $(of)) $(to)
 
 $(OUT)/%/functions.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	cf-resolve -q $< | cf-classify -q -m $(MACHINE) | cf-rank -q --by function --value misses $(to)
+	cf-resolve -q $< | cf-classify -q -m $(MACHINE) | cf-rank -q --by function --value misses $(call png,Functions by misses $(of)) $(to)
 
 # ---- pictures ----
 
-$(OUT)/%/curve.png: $(OUT)/%/curve.csv $(OUT)/%/curve-by-op.csv $(OUT)/%/curve-fetches.csv
-	$(call draw,all='$(word 1,$^)'; ops='$(word 2,$^)'; fetches='$(word 3,$^)',mrc.gp)
-
-$(OUT)/%/sweep.png: $(OUT)/%/sweep.csv $(OUT)/%/curve.csv
-	$(call draw,data='$(word 1,$^)'; full='$(word 2,$^)',sweep.gp)
-
+# No program draws the classes of several machines side by side.
 $(OUT)/%/classes.png: $(OUT)/%/classes.csv
-	$(call draw,data='$<',classes.gp)
+	gnuplot -e "dir='$(SCRIPTS)'; name='$*'; out='$@.tmp'; data='$<'" $(SCRIPTS)classes.gp && $(done)
 
-$(OUT)/%/lines.png: $(OUT)/%/lines.csv
-	$(call draw,data='$<'; what='misses'; title='Source lines by misses of the first level of $(MACHINE)',rank.gp)
-
-$(OUT)/%/functions.png: $(OUT)/%/functions.csv
-	$(call draw,data='$<'; what='misses'; title='Functions by misses of the first level of $(MACHINE)',rank.gp)
+# The others are made with their table; one that is missing is made again with it. (By a name of its
+# own, or `make -n` would run the line.)
+again = $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST))
+$(OUT)/%.png: $(OUT)/%.csv
+	@[ -e $@ ] || { rm $< && $(again) $<; }
 
 .DELETE_ON_ERROR:
 .PHONY: all

@@ -269,3 +269,10 @@ misses() {
     [[ $(head -c 5 none.pdf) == %PDF- ]]
     grep -q '"lines":\[\[null\]\]' none.html
 }
+
+@test "--by op --html: what has no distance has no curve, and no line in the legend" {
+    printf 'time,op,addr\n1,load,64\n2,load,64\n3,ifetch,64\n4,ifetch,128\n' | stream a.cf
+    cf-distance -q a.cf | cf-mrc -q --by op --html by.html >/dev/null
+    grep -q '"name":"load"' by.html
+    run ! grep -q '"name":"ifetch"' by.html
+}

@@ -566,6 +566,16 @@ strings() {
     same <(echo ffffff) edges
 }
 
+@test "--picture says how many entries it does not show, of all that there are" {
+    for n in 60 160; do
+        awk -v n=$n 'BEGIN { print "time,addr,function,weight"
+            for (i = 0; i < n; i++) printf "%d,64,f%03d,%d\n", i, i, i < 50 ? 1000000 : 1 }' | stream $n.cf
+        cf-rank -q --title '' --picture-size 900x1200 --picture $n.svg $n.cf >/dev/null
+    done
+    # the entries that are shown are the same, what is said of the rest is not
+    run ! cmp -s 60.svg 160.svg
+}
+
 @test "--by line is a cache line, which it says" {
     printf 'time,op,addr\n1,load,64\n2,load,65\n3,load,192\n' | stream a.cf
     run -0 --separate-stderr cf-rank -q --by line a.cf

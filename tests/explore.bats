@@ -34,9 +34,9 @@ picture() {
     has "2 traces explored"
     local n f
     for n in cc1 two-threads; do
-        [[ $(ls "$T/out/$n" | paste -sd' ') == "classes.csv classes.png curve-by-op.csv curve-fetches.csv curve.csv curve.png functions.csv functions.png lines.csv lines.png sweep.csv sweep.png" ]] ||
+        [[ $(ls "$T/out/$n" | paste -sd' ') == "classes.csv classes.png curve-by-op.csv curve-by-op.png curve-fetches.csv curve-fetches.png curve.csv curve.png functions.csv functions.png lines.csv lines.png sweep.csv sweep.png" ]] ||
             fail "$(ls "$T/out/$n")"
-        for f in curve sweep classes functions lines; do picture "$T/out/$n/$f.png"; done
+        for f in curve curve-by-op sweep classes functions lines; do picture "$T/out/$n/$f.png"; done
     done
     cd out/cc1
     # the parts agree with each other: of the curve, by operation, sum up to all
@@ -46,6 +46,10 @@ picture() {
     # the sweep has both ends
     grep -q '^[0-9]*,1,1024,64,' sweep.csv
     grep -q '^[0-9]*,16,4194304,64,' sweep.csv
+    # drawn with its table, and again where the picture alone is missing
+    rm "$T/out/cc1/sweep.png"
+    explore TRACES="$D/traces"
+    picture "$T/out/cc1/sweep.png"
     # this trace has instructions
     (($(wc -l <curve-fetches.csv) > 10))
     [[ $(head -n 1 functions.csv) == rank,function,misses,share_percent,cumulative_percent,knee ]]

@@ -194,7 +194,7 @@ END
     need gnuplot "what the pipeline draws with"
     put PREFIX="$T/cf"
     local at=$T/cf/share/cacheflow
-    for f in explore.mk cacheflow.mk cacheflow-board.mk mrc.gp rank.gp; do
+    for f in explore.mk cacheflow.mk cacheflow-board.mk classes.gp common.gp; do
         [[ -f $at/pipelines/$f ]] || fail "$f is missing"
     done
     # those that need the tree stay there

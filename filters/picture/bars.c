@@ -20,7 +20,9 @@ int cf_bars_picture(const void *what, const struct cf_sheet *sheet, FILE *out)
         return -1;
     y = cf_canvas_head(p, b->title, "", b->summary) + 10;
     fit = (size_t)fmax(1, (p->height - y - 6) / ROW);
-    shown = b->count > fit ? fit - 1 : b->count; /* the last row says that there are more */
+    shown = b->count < fit ? b->count : fit;
+    if (shown == fit && shown < b->all)
+        shown--; /* for the row that says that there are more */
     for (size_t i = 0; i < shown; i++)
         names = fmax(names, cf_canvas_text_width(p, b->name[i]));
     names = fmin(names, (p->width - LEFT - VALUE) * 0.6);
@@ -35,8 +37,8 @@ int cf_bars_picture(const void *what, const struct cf_sheet *sheet, FILE *out)
         snprintf(words, sizeof words, "%s, %.1f %%", number, 100 * b->value[i] / b->total);
         cf_canvas_text(p, left + bar + 6, y + 3, 0, cf_pale_ink, words);
     }
-    snprintf(words, sizeof words, "and %zu more", b->count - shown);
-    if (shown < b->count || !b->count)
+    snprintf(words, sizeof words, "and %zu more", b->all - shown);
+    if (shown < b->all || !b->count)
         cf_canvas_text(p, LEFT, y + 3, 0, cf_pale_ink, b->count ? words : "nothing was counted");
     return cf_canvas_finish(p);
 }

@@ -83,7 +83,7 @@ int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t) CF_
 struct cf_bars {
     const char *title;
     char summary[256];
-    size_t count;
+    size_t count, all; /* given; and how many the ranking has */
     const char *const *name;
     const double *value; /* none greater than the one before it */
     double total;        /* what shares are of */

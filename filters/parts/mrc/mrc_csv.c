@@ -254,9 +254,13 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
     char *drawn = cf_need(&m->tool, calloc(groups + 1, 1));
     struct cf_machine *machine = m->o.machine ? cf_tool_machine(&m->tool, m->o.machine) : NULL;
     struct cf_chart c = {.title = "Miss-ratio curve", .command = "", .points = (uint32_t)points};
-    size_t at;
+    size_t at, given = 0;
 
-    c.series = groups < MOST ? (unsigned)groups : MOST;
+    for (size_t g = 0; g < groups; g++)
+        given += line[group[g].number].accesses > 0;
+    c.series = given < MOST ? (unsigned)given : MOST;
+    if (!given && groups)
+        c.series = 1; /* which is empty */
     for (unsigned s = 0; s < c.series; s++) {
         size_t next = groups;
 
@@ -281,9 +285,9 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
         snprintf(names[0], sizeof *names, "all accesses");
     at = (size_t)snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes",
                           (unsigned long long)m->line_size);
-    if (groups > c.series)
+    if (given > c.series)
         snprintf(c.summary + at, sizeof c.summary - at, "; the %u of %zu with most accesses",
-                 c.series, groups);
+                 c.series, given);
     c.whole = 1;
     c.panels = 1;
     c.name = series;

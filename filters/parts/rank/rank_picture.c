@@ -19,7 +19,7 @@ void rank_draw(const struct rank *k, const struct cf_ranked *r)
     static const struct cf_drawings drawings = {cf_bars_picture, no_page, NULL};
     const size_t most = k->o.top < BARS ? (size_t)k->o.top : BARS;
     const char *value_of = cf_sum_name(&k->sums.list[k->o.sort]);
-    struct cf_bars b = {.count = r->count < most ? r->count : most};
+    struct cf_bars b = {.count = r->count < most ? r->count : most, .all = r->count};
     char title[128], *name[BARS];
     double value[BARS];
 
