@@ -28,12 +28,13 @@ static const char usage[] =
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "  -a, --add LIST       which columns, comma-separated, of: region page object site symbol\n"
-    "                       function source  [all that the stream has the tables for]\n"
+    "                       function source inlined  [all that the stream has the tables for]\n"
     "  -p, --page-size N    bytes in a page, a power of two  [4096]\n"
     "      --physical[=OFFSET]  mappings are found by physical address plus OFFSET, and whose\n"
     "                       they are, as without an MMU or where it maps all alike  [0]\n"
     "      --site-depth N   functions in an allocation site, with its callers  [1]\n"
     "      --skip NAME      never an allocation site: name the caller instead; may be repeated\n"
+    "      --no-inline      name the function that code was inlined into, not the inlined one\n"
     "      --path-parts N   components of a source path to show, 0 for all  [2]\n"
     "      --sysroot DIR    the observed machine's files are below DIR\n"
     "      --debug-dir DIR  separate debug files are below DIR (and /usr/lib/debug)\n"
@@ -96,8 +97,8 @@ static void print_found(const struct state *s, const char *rows_are, uint64_t ro
                         const uint64_t *found, int code)
 {
     static const char *const what[ADDED] = {
-        "in a mapping",    NULL, "in a heap object", NULL, "in a variable", "with function",
-        "with source line"};
+        "in a mapping",     NULL, "in a heap object", NULL, "in a variable", "with function",
+        "with source line", NULL};
     char text[1024];
     int n = snprintf(text, sizeof text, "%llu %s", (unsigned long long)rows, rows_are);
 
@@ -173,8 +174,8 @@ static void set_add(const struct cf_tool *t, void *options, const char *option, 
     char *word;
 
     while ((word = strsep(&text, ",")))
-        o->add |=
-            1u << cf_parse_word(t, option, word, "region page object site symbol function source");
+        o->add |= 1u << cf_parse_word(t, option, word,
+                                      "region page object site symbol function source inlined");
 }
 
 /* Of 64 bits with or without a sign: from physical to virtual addresses. */
@@ -198,6 +199,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"page-size", 'p', CF_POWER(&o->page_size, 1, UINT64_MAX)},
         {"site-depth", 0, CF_NUMBER(&o->places.depth, 1, 256)},
         {"skip", 0, CF_TEXTS(skip, &o->places.skips, (unsigned)argc)},
+        {"no-inline", 0, CF_FLAG(&o->places.no_inline)},
         {"path-parts", 0, CF_NUMBER(&o->places.components, 0, 4096)},
         {"sysroot", 0, CF_TEXT(&o->where.sysroot)},
         {"debug-dir", 0, CF_TEXT(&o->where.debug_dir)},
@@ -209,6 +211,9 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 
     *o = (struct options){.page_size = 4096, .places = {.components = 2, .depth = 1, .skip = skip}};
     cf_options_read(t, argc, argv, table);
+    o->places.inlined = (o->add & 1 << INLINED) != 0;
+    if (o->places.inlined && o->places.no_inline)
+        cf_die(t, CF_EXIT_USAGE, "--no-inline does not go with --add inlined");
     /* libdwfl would look for a relative one beside each program. */
     if (o->where.debug_dir && !realpath(o->where.debug_dir, debug_dir))
         cf_die(t, CF_EXIT_USAGE, "--debug-dir %s: %s", o->where.debug_dir, strerror(errno));

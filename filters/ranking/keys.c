@@ -85,8 +85,10 @@ static void want(struct cf_ranking *k, enum cf_rank_by by)
         break;
     case CF_RANK_STACK:
         cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_REQUIRED);
+        cf_reader_want(r, CF_ACCESS, CF_INLINED, CF_OPTIONAL);
         cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
         cf_reader_want(r, CF_STACK, CF_FUNCTION, CF_OPTIONAL);
+        cf_reader_want(r, CF_STACK, CF_INLINED, CF_OPTIONAL);
         cf_reader_want(r, CF_STACK, CF_PID, CF_OPTIONAL);
         cf_reader_want(r, CF_STACK, CF_STACK_ID, CF_OPTIONAL);
         cf_reader_want(r, CF_STACK, CF_PARENT, CF_OPTIONAL);
@@ -189,8 +191,9 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
         widen(b, cf_u32(f, CF_TID), f->rows);
         break;
     case CF_RANK_STACK:
-        cf_paths_of(k->paths, f, a);
-        widen(b, cf_u32(f, CF_FUNCTION), f->rows);
+        if (cf_paths_of(k->paths, f, k->sums->some, a) != 0)
+            return NULL;
+        widen(b, NULL, f->rows);
         break;
     case CF_RANK_PROCESS:
         widen(a, NULL, f->rows);
@@ -441,7 +444,7 @@ static void take_apart(const struct cf_ranking *k, struct cf_count *const *joine
             key[part].text = cf_reader_text(k->reader, (uint32_t)key[part].a);
         if (by == CF_RANK_STACK)
             key[part].text = r->text[r->texts++] =
-                cf_need(k->tool, cf_paths_text(k->paths, key[part].a, key[part].b));
+                cf_need(k->tool, cf_paths_text(k->paths, key[part].a));
     }
 }
 

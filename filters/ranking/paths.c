@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * paths.c - paths of calls, by the functions on them: nodes of table stack with the same names, of
- * whatever process or segment, are one path.
+ * paths.c - paths of calls, by the names of the functions on them: nodes of table stack with the
+ * same names, of whatever process or segment, are one path, and so is what was inlined.
  *
- * Memory: 43 to 85 bytes a node, as many and 8 a distinct path.
+ * Memory: 43 to 85 bytes a node and a pair of node and function, as many and 8 a distinct path; the
+ * names.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/ranking/ranking.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_strings.h"
 
 enum { MOST_PARENTS = 64 }; /* processes whose nodes one may use */
 
 struct path {
-    uint32_t callers, function; /* a path, string id */
+    uint32_t callers, name; /* a path, number in `names` */
 };
 
 struct cf_paths {
     struct cf_reader *reader;
     struct cf_counts *nodes;   /* path by process and node */
     struct cf_counts *parents; /* process + 1, by process */
-    struct cf_counts *paths;   /* number by callers and function */
+    struct cf_counts *paths;   /* number by callers and name, */
+    struct cf_counts *whole;   /* and by callers and string ids */
+    struct cf_strings *names;  /* of functions, as they stand in a path */
     struct path *path;         /* by number; 0 is the empty one */
     size_t count, room;
 };
@@ -37,7 +41,9 @@ struct cf_paths *cf_paths_new(struct cf_reader *r)
     p->nodes = cf_counts_new();
     p->parents = cf_counts_new();
     p->paths = cf_counts_new();
-    if (p->nodes && p->parents && p->paths &&
+    p->whole = cf_counts_new();
+    p->names = cf_strings_new();
+    if (p->nodes && p->parents && p->paths && p->whole && p->names &&
         cf_array_cleared(&p->path, &p->room, 1, sizeof(*p->path)) == 0)
         return p;
     cf_paths_free(p);
@@ -51,6 +57,8 @@ void cf_paths_free(struct cf_paths *p)
     cf_counts_free(p->nodes);
     cf_counts_free(p->parents);
     cf_counts_free(p->paths);
+    cf_counts_free(p->whole);
+    cf_strings_free(p->names);
     free(p->path);
     free(p);
 }
@@ -68,30 +76,52 @@ static uint32_t find(const struct cf_paths *p, uint32_t pid, uint32_t node)
     return 0;
 }
 
-static int add_node(struct cf_paths *p, uint32_t pid, uint32_t node, uint32_t callers,
-                    uint32_t function)
+/* The path that goes on with a function; 0 without memory. Between two functions stands a
+   semicolon, and so in none of them. */
+static uint64_t step(struct cf_paths *p, uint64_t callers, const char *name, size_t length)
 {
-    uint64_t *number = cf_counts_at(p->paths, callers, function), *of;
+    char *copy = length ? strndup(name, length) : strdup("[unknown]");
+    uint64_t *number = NULL;
+    uint32_t id = 0;
+    int fresh;
 
-    if (!number)
-        return -1;
-    if (!*number) {
-        if (p->count == UINT32_MAX ||
-            cf_array_room(&p->path, &p->room, p->count + 1, sizeof(*p->path)) != 0)
-            return -1;
-        p->path[p->count] = (struct path){callers, function};
-        *number = p->count++;
+    for (char *c = copy; c && *c; c++)
+        *c = *c == ';' || *c == '\n' ? ':' : *c;
+    if (copy && (id = cf_strings_number(p->names, copy, strlen(copy), &fresh)))
+        number = cf_counts_at(p->paths, callers, id);
+    free(copy);
+    if (!number || *number)
+        return number ? *number : 0;
+    if (p->count == UINT32_MAX ||
+        cf_array_room(&p->path, &p->room, p->count + 1, sizeof(*p->path)) != 0)
+        return 0;
+    p->path[p->count] = (struct path){(uint32_t)callers, id};
+    return *number = p->count++;
+}
+
+/* The path that goes on with functions by their string ids: one, and those it was inlined into. */
+static uint64_t extend(struct cf_paths *p, uint64_t callers, uint32_t inlined, uint32_t function)
+{
+    uint64_t *whole = cf_counts_at(p->whole, callers, (uint64_t)inlined << 32 | function);
+    const char *at = cf_reader_text(p->reader, inlined);
+
+    if (!whole || *whole)
+        return whole ? *whole : 0;
+    for (size_t n; *at; at += n + (at[n] == ';')) {
+        n = strcspn(at, ";");
+        callers = step(p, callers, at, n);
+        if (!callers)
+            return 0;
     }
-    of = cf_counts_at(p->nodes, pid, node);
-    if (of)
-        *of = *number;
-    return of ? 0 : -1;
+    at = cf_reader_text(p->reader, function);
+    return *whole = step(p, callers, at, strlen(at));
 }
 
 int cf_paths_frame(struct cf_paths *p, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *node = cf_u32(f, CF_STACK_ID);
     const uint32_t *parent = cf_u32(f, CF_PARENT), *function = cf_u32(f, CF_FUNCTION);
+    const uint32_t *inlined = cf_u32(f, CF_INLINED);
     const uint8_t *op = cf_u8(f, CF_OP);
 
     if (f->table == CF_HEADER) {
@@ -111,32 +141,41 @@ int cf_paths_frame(struct cf_paths *p, const struct cf_frame *f)
                 *of = (uint64_t)parent[i] + 1;
         }
     for (uint32_t i = 0; f->table == CF_STACK && node && function && i < f->rows; i++) {
-        const uint32_t of = pid ? pid[i] : 0;
+        const uint32_t of = pid ? pid[i] : 0, callers = parent ? find(p, of, parent[i]) : 0;
+        uint64_t path, *to;
 
-        if (node[i] && add_node(p, of, node[i], parent ? find(p, of, parent[i]) : 0, function[i]))
+        if (!node[i])
+            continue;
+        path = extend(p, callers, inlined ? inlined[i] : 0, function[i]);
+        to = path ? cf_counts_at(p->nodes, of, node[i]) : NULL;
+        if (!to)
             return -1;
+        *to = path;
     }
     return 0;
 }
 
-void cf_paths_of(const struct cf_paths *p, const struct cf_frame *f, uint64_t *path)
+int cf_paths_of(struct cf_paths *p, const struct cf_frame *f, const uint64_t *some, uint64_t *path)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *node = cf_u32(f, CF_STACK_ID);
+    const uint32_t *function = cf_u32(f, CF_FUNCTION), *inlined = cf_u32(f, CF_INLINED);
+    uint64_t callers = 0;
 
-    for (uint32_t i = 0; i < f->rows; i++)
-        path[i] = i && node[i] == node[i - 1] && (!pid || pid[i] == pid[i - 1])
-                      ? path[i - 1]
-                      : find(p, pid ? pid[i] : 0, node[i]);
+    for (uint32_t i = 0, last = UINT32_MAX; i < f->rows; i++) {
+        path[i] = 0;
+        if (!some[i])
+            continue;
+        if (last == UINT32_MAX || node[i] != node[last] || (pid && pid[i] != pid[last]))
+            callers = find(p, pid ? pid[i] : 0, node[i]);
+        path[i] = extend(p, callers, inlined ? inlined[i] : 0, function[i]);
+        if (!path[i])
+            return -1;
+        last = i;
+    }
+    return 0;
 }
 
-/* Between two functions stands a semicolon, and so in none of them. */
-static void put_function(FILE *out, const char *name)
-{
-    for (name = *name ? name : "[unknown]"; *name; name++)
-        fputc(*name == ';' || *name == '\n' ? ':' : *name, out);
-}
-
-char *cf_paths_text(const struct cf_paths *p, uint64_t path, uint64_t function)
+char *cf_paths_text(const struct cf_paths *p, uint64_t path)
 {
     size_t depth = 0, size;
     uint32_t *list;
@@ -152,12 +191,9 @@ char *cf_paths_text(const struct cf_paths *p, uint64_t path, uint64_t function)
         return NULL;
     }
     for (size_t i = depth; i-- > 0; path = p->path[path].callers)
-        list[i] = p->path[path].function;
-    for (size_t i = 0; i < depth; i++) {
-        put_function(out, cf_reader_text(p->reader, list[i]));
-        fputc(';', out);
-    }
-    put_function(out, cf_reader_text(p->reader, (uint32_t)function));
+        list[i] = p->path[path].name;
+    for (size_t i = 0; i < depth; i++)
+        fprintf(out, "%s%s", i ? ";" : "", cf_strings_text(p->names, list[i]));
     free(list);
     return cf_memory_text(out, &text);
 }

@@ -221,11 +221,12 @@ struct cf_paths *cf_paths_new(struct cf_reader *r) CF_MUST_CHECK;
 void cf_paths_free(struct cf_paths *p);
 /* Takes what a frame says of segments, processes and nodes. -1 without memory. */
 int cf_paths_frame(struct cf_paths *p, const struct cf_frame *f) CF_MUST_CHECK;
-/* The number of each access's callers; 0: none. */
-void cf_paths_of(const struct cf_paths *p, const struct cf_frame *f, uint64_t *path);
-/* "main;f;g", of the callers and the string id of the function; to be freed. NULL without memory.
- */
-char *cf_paths_text(const struct cf_paths *p, uint64_t path, uint64_t function);
+/* The number of the path of each access, its function included, that has some[i] != 0; of others 0.
+   -1 without memory. */
+int cf_paths_of(struct cf_paths *p, const struct cf_frame *f, const uint64_t *some,
+                uint64_t *path) CF_MUST_CHECK;
+/* "main;f;g", to be freed. NULL without memory. */
+char *cf_paths_text(const struct cf_paths *p, uint64_t path);
 
 /* ---- names.c ---- */
 

@@ -130,6 +130,8 @@ enum cf_type {
     C(CF_FUNCTION, 68, "function", CF_STR, "cf-resolve") /* function of pc */                      \
     C(CF_SOURCE, 69, "source", CF_STR, "cf-resolve")     /* file:line of pc */                     \
     C(CF_SYMBOL, 70, "symbol", CF_STR, "cf-resolve")     /* global variable at addr */             \
+    /* functions into which `function` was inlined there: "main;outer" */                          \
+    C(CF_INLINED, 71, "inlined", CF_STR, "cf-resolve")                                             \
     /* reuse distance in lines; marks from CF_DIST_LEAST */                                        \
     C(CF_DIST, 72, "dist", CF_U64, "cf-distance")                                                  \
     C(CF_HIT, 73, "hit", CF_U8, "cf-cache") /* level that served the access: 1.., 255 = memory */  \

@@ -242,15 +242,15 @@ static int make(const char *kind, const char *file)
         {
             /* what every stream has, what filters add, what is in no list */
             const struct cf_values c[] = {
-                {CF_TIME, time, 0},     {CF_PID, NULL, 7},       {CF_TID, NULL, 7},
-                {CF_OP, op, 0},         {CF_SIZE, size, 0},      {CF_ADDR, addr, 0},
-                {CF_PC, pc, 0},         {CF_REGION, NULL, heap}, {CF_PAGENO, pageno, 0},
-                {CF_OBJ, NULL, 1},      {CF_SITE, NULL, map},    {CF_FUNCTION, NULL, task},
-                {CF_SOURCE, NULL, map}, {CF_SYMBOL, NULL, 0},    {CF_DIST, dist, 0},
-                {CF_HIT, hit, 0},       {CF_CLASS, class, 0},    {CF_COST, cost, 0},
-                {CF_STACK_ID, node, 0}, {CF_RUNTIME, number, 0}, {CF_EXPERIMENT, word, 0},
-                {CF_PARAMETER, real, 0}};
-            must(cf_writer_rows(w, CF_ACCESS, ROWS, c, unknown ? 22 : full ? 19 : 7, NULL), w);
+                {CF_TIME, time, 0},       {CF_PID, NULL, 7},        {CF_TID, NULL, 7},
+                {CF_OP, op, 0},           {CF_SIZE, size, 0},       {CF_ADDR, addr, 0},
+                {CF_PC, pc, 0},           {CF_REGION, NULL, heap},  {CF_PAGENO, pageno, 0},
+                {CF_OBJ, NULL, 1},        {CF_SITE, NULL, map},     {CF_FUNCTION, NULL, task},
+                {CF_SOURCE, NULL, map},   {CF_SYMBOL, NULL, 0},     {CF_DIST, dist, 0},
+                {CF_HIT, hit, 0},         {CF_CLASS, class, 0},     {CF_COST, cost, 0},
+                {CF_STACK_ID, node, 0},   {CF_INLINED, NULL, task}, {CF_RUNTIME, number, 0},
+                {CF_EXPERIMENT, word, 0}, {CF_PARAMETER, real, 0}};
+            must(cf_writer_rows(w, CF_ACCESS, ROWS, c, unknown ? 23 : full ? 20 : 7, NULL), w);
         }
         if (full) {
             const struct cf_values c[] = {

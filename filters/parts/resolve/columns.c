@@ -7,20 +7,21 @@
 
 #include "filters/parts/resolve/columns.h"
 
-static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,   CF_SITE,
-                                             CF_SYMBOL, CF_FUNCTION, CF_SOURCE};
+static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,    CF_SITE,
+                                             CF_SYMBOL, CF_FUNCTION, CF_SOURCE, CF_INLINED};
 
 static unsigned wanted(const struct state *s, const struct cf_frame *f)
 {
     unsigned maps = 1 << REGION | 1 << PAGE | 1 << SYMBOL, code = 1 << FUNCTION | 1 << SOURCE;
     unsigned add = s->o->add, can = 0;
+    const unsigned inlined = s->nodes && !s->o->places.no_inline ? 1 << INLINED : 0;
 
     if (f->table == CF_OBJECT)
         return (add ? add : ~0u) & (1 << OBJECT | 1 << SITE | code);
     if (add)
-        return f->table == CF_LINE ? add & ~code : add;
+        return f->table == CF_LINE ? add & ~(code | 1 << INLINED) : add;
     if (s->t.has_maps)
-        can |= (s->places ? maps : 0) | (cf_u64(f, CF_PC) ? code : 0);
+        can |= (s->places ? maps : 0) | (cf_u64(f, CF_PC) ? code | inlined : 0);
     /* With mappings too: the first allocation may come after the first accesses, or never, and
        a ranking of sites needs the column in every frame. Empty it takes no room. */
     if ((s->t.has_maps || s->t.has_objects) && s->places)
@@ -151,9 +152,10 @@ static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
             find_symbols(s, a, p, op ? op + i : NULL, i, n);
         if (a && add & (1 << OBJECT | 1 << SITE))
             find_objects(s, space, a, p, i, n, f->rows - i - n);
-        if (p && add & (1 << FUNCTION | 1 << SOURCE))
+        if (p && add & (1 << FUNCTION | 1 << SOURCE | 1 << INLINED))
             places_find_many(s->t.places, space, p, n, s->column[FUNCTION] + i,
-                             s->column[SOURCE] + i);
+                             s->column[SOURCE] + i,
+                             add & 1 << INLINED ? s->column[INLINED] + i : NULL);
     }
 }
 

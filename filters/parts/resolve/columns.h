@@ -9,7 +9,7 @@
 #include "filters/parts/resolve/timeline.h"
 #include "formats/program/cf_tool.h"
 
-enum added { REGION, PAGE, OBJECT, SITE, SYMBOL, FUNCTION, SOURCE, ADDED };
+enum added { REGION, PAGE, OBJECT, SITE, SYMBOL, FUNCTION, SOURCE, INLINED, ADDED };
 
 enum {
     CHUNK = 1024,     /* accesses resolved at once: their slots stay in the cache */

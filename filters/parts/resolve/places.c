@@ -198,6 +198,17 @@ static struct known *known_find(struct places *p, uint32_t name, uint64_t addres
     return &p->known[*at - 1];
 }
 
+static void name_ids(struct places *p, struct symbols *s, const struct place *places,
+                     unsigned count, struct code_place *ids)
+{
+    const unsigned at = p->o.no_inline ? count - 1 : symbols_innermost(places, count);
+    const char *name = symbols_readable(s, places[at].function);
+
+    ids->function = name ? cf_writer_string(p->r->w, name) : 0;
+    name = p->telling || p->o.inlined ? symbols_around(s, places, at, count) : NULL;
+    ids->inlined = name ? cf_writer_string(p->r->w, name) : 0;
+}
+
 static struct code_place place_of(struct places *p, struct space *s, uint64_t pc)
 {
     struct region *g = space_region(p->r, s, pc, pc);
@@ -207,22 +218,21 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
     if (!g || !g->symbols) {
         if (g)
             names_missed(&p->r->names, g->name);
-        return (struct code_place){0, 0};
+        return (struct code_place){.function = 0};
     }
     struct known *k = known_find(p, g->name, pc - g->bias, 0, &is_new);
     if (!k)
-        return (struct code_place){0, 0};
+        return (struct code_place){.function = 0};
     if (is_new) {
         unsigned count = symbols_places(g->symbols, pc - g->bias, places);
-        const char *function = symbols_readable(g->symbols, places[count - 1].function);
-        k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
+        name_ids(p, g->symbols, places, count, &k->place);
         k->place.source = source_id(p, g->symbols, &places[0]);
     }
     return k->place;
 }
 
 void places_find_many(struct places *p, struct space *s, const uint64_t *pc, size_t count,
-                      uint32_t *function, uint32_t *source)
+                      uint32_t *function, uint32_t *source, uint32_t *inlined)
 {
     for (size_t i = 0; i < count; i++) {
         struct fast *f = &p->fast[(pc[i] * 0x9e3779b97f4a7c15u) >> 50];
@@ -230,6 +240,8 @@ void places_find_many(struct places *p, struct space *s, const uint64_t *pc, siz
             *f = (struct fast){pc[i], s->code, place_of(p, s, pc[i])};
         function[i] = f->place.function;
         source[i] = f->place.source;
+        if (inlined)
+            inlined[i] = f->place.inlined;
     }
 }
 
@@ -282,10 +294,12 @@ static void tell_node(struct places *p, struct node *n, struct code_place place)
         {CF_PARENT, NULL, n->parent},
         {CF_PC, NULL, n->pc},
         {CF_FUNCTION, NULL, n->pc ? place.function : cf_writer_string(p->r->w, "[deeper]")},
-        {CF_SOURCE, NULL, place.source}};
+        {CF_SOURCE, NULL, place.source},
+        {CF_INLINED, NULL, place.inlined}};
 
     n->told = 1;
-    (void)cf_writer_rows(p->r->w, CF_STACK, 1, row, 6, NULL); /* the writer keeps its problem */
+    (void)cf_writer_rows(p->r->w, CF_STACK, 1, row, p->o.no_inline ? 6 : 7,
+                         NULL); /* the writer keeps its problem */
 }
 
 void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t id)
@@ -303,7 +317,7 @@ void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t 
         at = node_find(p, pid, at->parent);
     }
     while (n-- > 0) {
-        const struct code_place none = {0, 0};
+        const struct code_place none = {.function = 0};
         struct node *at = p->path[n];
 
         tell_node(p, at, s && at->pc ? place_of(p, s, at->pc - 1) : none);
@@ -314,7 +328,7 @@ void places_rest_of_nodes(struct places *p)
 {
     for (size_t i = 0; p && p->telling && i < p->nodes; i++)
         if (!p->node[i].told)
-            tell_node(p, &p->node[i], (struct code_place){0, 0});
+            tell_node(p, &p->node[i], (struct code_place){.function = 0});
 }
 
 /* ---- sites ---- */
@@ -391,7 +405,8 @@ static struct known *frame_of(struct places *p, const struct region *g, uint64_t
     k->text = strdup(buffer);
     if (!k->text)
         p->r->failed = 1;
-    const char *function = symbols_readable(g->symbols, places[count - 1].function);
+    const unsigned at = p->o.no_inline ? count - 1 : from;
+    const char *function = symbols_readable(g->symbols, places[at].function);
     k->place.function = function ? cf_writer_string(p->r->w, function) : 0;
     k->place.source = source_id(p, g->symbols, &places[from]);
     return k;

@@ -170,6 +170,7 @@ void region_drop(struct resolver *r, uint32_t index);
 
 struct code_place {
     uint32_t function, source; /* string ids */
+    uint32_t inlined;          /* the same, of the functions that it was inlined into */
 };
 
 struct site {
@@ -183,14 +184,17 @@ struct place_options {
     unsigned depth;      /* frames in a site */
     const char **skip;   /* functions that are no allocation sites */
     unsigned skips;
+    int no_inline; /* the function is the one that really contains the instruction */
+    int inlined;   /* code_place.inlined is wanted, also without places_tell_nodes() */
 };
 
 struct places *places_new(struct resolver *r, const struct place_options *options);
 void places_free(struct places *p);
 
-/* Function and source line of a pc, as ids in place[i], for `count` accesses of one process. */
+/* Function and source line of a pc, as ids, for `count` accesses of one process; into `inlined`, if
+   not NULL, the functions that it was inlined into. */
 void places_find_many(struct places *p, struct space *s, const uint64_t *pc, size_t count,
-                      uint32_t *function, uint32_t *source);
+                      uint32_t *function, uint32_t *source, uint32_t *inlined);
 
 /* One row of table stack. */
 void places_node(struct places *p, uint32_t pid, uint32_t node, uint32_t parent, uint64_t pc);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "filters/parts/resolve/symbols_parts.h"
+#include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
 void symbols_close(struct symbols *s)
@@ -280,6 +281,33 @@ const char *symbols_readable(struct symbols *s, const char *name)
     }
     made = texts_keep(&s->recent, demangle ? demangle(name, NULL, NULL, &status) : NULL);
     return made ? made : name;
+}
+
+unsigned symbols_innermost(const struct place *places, unsigned count)
+{
+    unsigned i = 0;
+
+    while (i + 1 < count && !places[i].function)
+        i++;
+    return i;
+}
+
+const char *symbols_around(struct symbols *s, const struct place *places, unsigned at,
+                           unsigned count)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    for (unsigned i = count; out && i-- > at + 1;) {
+        const char *name = symbols_readable(s, places[i].function);
+
+        if (name && ftell(out) > 0)
+            putc(';', out);
+        for (; name && *name; name++)
+            putc(*name == ';' || *name == '\n' ? ':' : *name, out);
+    }
+    return out && cf_memory_text(out, &text) ? texts_keep(&s->recent, text) : NULL;
 }
 
 uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key)

@@ -71,6 +71,14 @@ unsigned symbols_places(struct symbols *s, uint64_t address, struct place *place
    are. The text lasts until the next call of symbols_places(). */
 const char *symbols_readable(struct symbols *s, const char *name);
 
+/* The innermost of these places whose function has a name; the last where none has. */
+unsigned symbols_innermost(const struct place *places, unsigned count);
+
+/* "main;outer": the functions around place `at`, the outermost first; NULL: there are none. A
+   semicolon in a name is a colon. The text lasts until the next call of symbols_places(). */
+const char *symbols_around(struct symbols *s, const struct place *places, unsigned at,
+                           unsigned count);
+
 /* String id of the name of the variable at the address, 0 if none. `w` is always the same. */
 uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key);
 
