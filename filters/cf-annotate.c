@@ -104,14 +104,11 @@ static void take_header(struct annotate *a, const struct cf_header *h)
         a->recorded = (uint64_t)at;
 }
 
-/* 0, or the exit status when a frame lacked what the values need. */
-static int run(struct annotate *a)
+static void run(struct annotate *a)
 {
     struct cf_frame *f;
-    int status = CF_EXIT_OK;
 
-    while (cf_reader_next(a->c.reader, &f) > 0) {
-        cf_tool_progress(a->tool, a->c.reader);
+    while (cf_tool_next(a->tool, a->c.reader, &f) > 0) {
         if (f->table == CF_HEADER) {
             take_header(a, f->header);
             if (a->begun)
@@ -119,45 +116,30 @@ static int run(struct annotate *a)
         }
         if (f->table == CF_FILE)
             sources_take(a->sources, f);
-        if (cf_ranking_note(&a->c, f) != 0)
-            cf_out_of_memory(a->tool);
-        if (f->table != CF_ACCESS)
-            continue;
-        values_begin(a, f);
-        if (cf_sums_find(&a->sums, f) == 0) {
-            if (cf_ranking_add(&a->c, f) != 0)
-                cf_out_of_memory(a->tool);
-        } else if (!status) {
-            cf_warn(a->tool, "the accesses have none of the columns class, hit and level, which "
-                             "say what missed");
-            status = CF_EXIT_INPUT;
-        }
+        if (f->table == CF_ACCESS)
+            values_begin(a, f);
+        cf_ranking_take(&a->c, f);
     }
-    return status;
 }
 
-static int count(struct annotate *a, char *const *files, int number)
+static void count(struct annotate *a, char *const *files, int number)
 {
-    static const unsigned column[] = {CF_SOURCE, CF_LABEL, CF_BUILT};
     struct cf_ranked r;
-    int status;
 
     a->c.reader = cf_tool_reader(a->tool, files, number);
     cf_reader_pieces(a->c.reader);
     cf_ranking_begin(&a->c);
-    for (unsigned i = 0; i < sizeof column / sizeof *column; i++)
-        cf_reader_want(a->c.reader, CF_FILE, column[i], CF_OPTIONAL);
+    cf_reader_want_each(a->c.reader, CF_FILE, CF_OPTIONAL, CF_SOURCE, CF_LABEL, CF_BUILT);
     if (a->assumed && !a->sums.dist_given)
         values_want(a);
     else
         values_begin(a, NULL);
-    status = run(a);
+    run(a);
     cf_tool_fit(a->tool, a->c.reader);
     values_begin(a, NULL); /* there were no accesses */
     r = cf_ranking_sort(&a->c, 0);
     lines_make(a, &r);
     cf_ranked_free(&r);
-    return status;
 }
 
 /* What --file and --function have left. */
@@ -200,25 +182,23 @@ int main(int argc, char **argv)
 {
     static struct cf_tool tool;
     static struct annotate a;
-    int status, end;
+    int status;
 
     a.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-annotate", usage);
     parse(&a, argc, argv);
     a.sources = sources_new(&tool);
-    status = count(&a, argv + optind, argc - optind);
+    count(&a, argv + optind, argc - optind);
     print(&a);
     /* what was printed stands before what is said of it; a failure shows again at the end */
     if (cf_rows_flush() == 0)
         (void)fflush(stdout);
     remarks(&a);
-    if (a.refused)
-        status = CF_EXIT_ENVIRONMENT;
     lines_free(&a);
     sources_free(a.sources);
     cf_ranking_end(&a.c);
-    end = cf_tool_finish(&tool, a.c.reader, NULL);
+    status = cf_tool_finish(&tool, a.c.reader, NULL);
     cf_mix_free(&a.mix);
     free(a.command);
-    return end > status ? end : status;
+    return status;
 }

@@ -115,7 +115,7 @@ static void rename_programs(struct clash *c)
 
 static void make_pairs(struct clash *c)
 {
-    c->pair = cf_need(&c->tool, calloc((size_t)c->profiles * c->profiles + 1, sizeof *c->pair));
+    c->pair = cf_tool_room(&c->tool, (size_t)c->profiles * c->profiles, sizeof *c->pair);
     for (uint32_t i = 0; i < c->profiles; i++)
         for (uint32_t o = 0; o < c->profiles; o++) {
             const struct profile *observed = &c->profile[o], *other = &c->profile[i];
@@ -259,7 +259,7 @@ static void print_table(const struct clash *c)
 int main(int argc, char **argv)
 {
     static struct clash c;
-    int files, status;
+    int files;
 
     cf_tool_init(&c.tool, argc, argv, "cf-clash", usage);
     parse(&c.tool, &c.o, argc, argv);
@@ -267,11 +267,11 @@ int main(int argc, char **argv)
     if (files > MOST_PROGRAMS)
         cf_die(&c.tool, CF_EXIT_USAGE, "%d programs: at most %d", files, MOST_PROGRAMS);
     c.profiles = files ? (uint32_t)files : 1;
-    c.profile = cf_need(&c.tool, calloc(c.profiles, sizeof *c.profile));
+    c.profile = cf_tool_room(&c.tool, c.profiles, sizeof *c.profile);
     for (uint32_t i = 0; i < c.profiles; i++)
         read_program(&c, &c.profile[i], files ? argv[optind + (int)i] : NULL);
-    if (c.status == CF_EXIT_ENVIRONMENT)
-        return c.status; /* what is missing would be taken for another number of programs */
+    if (c.tool.status == CF_EXIT_ENVIRONMENT)
+        return c.tool.status; /* what is missing would be taken for another number of programs */
     if (c.o.names)
         rename_programs(&c);
     make_pairs(&c);
@@ -283,13 +283,10 @@ int main(int argc, char **argv)
         print_table(&c);
     else
         print_pairs(&c);
-    status = cf_tool_finish(&c.tool, NULL, NULL);
     for (uint32_t i = 0; i < c.profiles; i++) {
         free(c.profile[i].name);
         free(c.profile[i].active);
         free(c.profile[i].reused);
     }
-    free(c.profile);
-    free(c.pair);
-    return status > c.status ? status : c.status;
+    return cf_tool_finish(&c.tool, NULL, NULL);
 }

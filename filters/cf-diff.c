@@ -136,8 +136,7 @@ static int next(struct work *w, struct side *s)
         if (r < 0)
             break;
     }
-    if (r < 0)
-        cf_out_of_memory(&w->tool);
+    cf_must(&w->tool, r < 0);
     return r;
 }
 
@@ -234,8 +233,7 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
                                (a->mode ^ b->mode) & CF_MODE_MODEL ? CF_STATE_NON_SECURE : 0};
     double percent;
 
-    if (cf_changes_add(&c, ta, tb, w->o.by >= BY_PROCESS ? take : NULL, w) != 0)
-        cf_out_of_memory(&w->tool);
+    cf_must(&w->tool, cf_changes_add(&c, ta, tb, w->o.by >= BY_PROCESS ? take : NULL, w));
     w->pairs++;
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
     if (w->o.by == BY_PAIR) {
@@ -295,25 +293,22 @@ static void print_modes(const struct work *w)
     }
 }
 
-static int close_second(const struct work *w)
+static void close_second(struct work *w)
 {
-    int status = cf_snaps_problems(w->b.snaps, &w->tool, w->o.against), problems;
-
-    if (w->left_over) {
-        cf_warn(&w->tool, "%s: one of the streams has %llu snapshots more: these were not compared",
-                w->o.against, (unsigned long long)w->left_over);
-        status = CF_EXIT_INPUT;
-    }
-    problems = cf_tool_problems(&w->tool, w->b.reader);
+    cf_tool_note(&w->tool, cf_snaps_problems(w->b.snaps, &w->tool, w->o.against));
+    if (w->left_over)
+        cf_fail(&w->tool, CF_EXIT_INPUT,
+                "%s: one of the streams has %" PRIu64 " snapshots more: these were not compared",
+                w->o.against, w->left_over);
+    cf_tool_note(&w->tool, cf_tool_problems(&w->tool, w->b.reader));
     cf_reader_close(w->b.reader);
     cf_snaps_free(w->b.snaps);
-    return problems > status ? problems : status;
 }
 
 int main(int argc, char **argv)
 {
     static struct work w;
-    int status, bad = CF_EXIT_OK;
+    int status;
 
     cf_tool_init(&w.tool, argc, argv, "cf-diff", usage);
     parse(&w, argc, argv);
@@ -327,10 +322,8 @@ int main(int argc, char **argv)
     if (w.o.against) {
         w.against[0] = (char *)w.o.against;
         open_side(&w, &w.b, w.against, 1);
-    }
-    if (w.o.against) {
         run_two(&w);
-        bad = close_second(&w);
+        close_second(&w);
     } else {
         run_one(&w);
     }
@@ -341,11 +334,11 @@ int main(int argc, char **argv)
         print_modes(&w);
     if (w.o.by >= BY_PROCESS)
         print_sums(&w);
-    bad |= cf_snaps_problems(w.a.snaps, &w.tool, NULL);
+    cf_tool_note(&w.tool, cf_snaps_problems(w.a.snaps, &w.tool, NULL));
     status = cf_tool_finish(&w.tool, w.a.reader, NULL);
     cf_snaps_free(w.a.snaps);
     cf_groups_free(w.groups);
     free(w.sums);
     cf_counts_free(w.tasks);
-    return status > bad ? status : bad;
+    return status;
 }

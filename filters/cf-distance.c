@@ -156,8 +156,7 @@ static void stacks_one(struct distance *d, const struct cf_frame *f)
         uint64_t space;
 
         to = cf_cores_piece(d->cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
-        if (!to)
-            cf_out_of_memory(&d->tool);
+        cf_must(&d->tool, !to);
         piece(d, f, 0, from, to, space);
     }
 }
@@ -172,8 +171,7 @@ static uint32_t find_units(struct distance *d, const struct cf_frame *f)
     for (uint32_t i = 0; i < f->rows; i++)
         d->thread[i] = (uint64_t)(pid ? pid[i] : 0) << 32 | (d->per == PER_THREAD ? tid[i] : 0);
     status = cf_groups_number(d->units, d->thread, sizeof(*d->thread), f->rows, d->unit);
-    if (status < 0)
-        cf_out_of_memory(&d->tool);
+    cf_must(&d->tool, status < 0);
     if (status > 0)
         cf_die(&d->tool, CF_EXIT_ENVIRONMENT,
                "more than %d processes or threads: take a part with cf-select", CF_GROUPS_MOST);
@@ -255,8 +253,7 @@ static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
     if (d->per == PER_THREAD)
         cf_reader_want(r, CF_ACCESS, CF_TID, CF_REQUIRED);
     cf_tool_idle(r, w);
-    while (cf_reader_next(r, &f) > 0) {
-        cf_tool_progress(&d->tool, r);
+    while (cf_tool_next(&d->tool, r, &f) > 0) {
         if (f->table == CF_ACCESS && f->rows) {
             if (d->per == PER_ALL)
                 stacks_one(d, f);

@@ -70,12 +70,10 @@ int main(int argc, char **argv)
     static struct cf_tool tool;
     struct export e = {.tool = &tool};
     const struct form *form;
-    int status, end;
 
     cf_tool_init(&tool, argc, argv, "cf-export", usage);
     form = parse(&tool, &e, argc, argv);
     e.reader = cf_tool_reader(&tool, argv + optind, argc - optind);
-    status = form->run(&e);
-    end = cf_tool_finish(&tool, e.reader, NULL);
-    return end > status ? end : status;
+    cf_tool_note(&tool, form->run(&e));
+    return cf_tool_finish(&tool, e.reader, NULL);
 }

@@ -181,10 +181,11 @@ static void hints(const struct work *w)
     const char *placeless = lacks_place(w);
 
     if (placeless)
-        cf_warn(w->tool, "table %s has no column 'addr': what made the stream did not record it",
-                placeless);
+        cf_fail(w->tool, CF_EXIT_INPUT,
+                "table %s has no column 'addr': what made the stream did not record it", placeless);
     if (w->no_misses && w->access_rows)
-        cf_warn(w->tool, "there is no column hit, class or level, which say what missed");
+        cf_fail(w->tool, CF_EXIT_INPUT,
+                "there is no column hit, class or level, which say what missed");
     if (w->tool->quiet)
         return;
     if (w->unresolved_rows)
@@ -271,7 +272,7 @@ int main(int argc, char **argv)
     }
     rows_want(&w);
     make_heats(&w);
-    while (cf_reader_next(w.reader, &f) > 0) {
+    while (cf_tool_next(&tool, w.reader, &f) > 0) {
         if (f->table == CF_HEADER)
             rows_header(&w, f->header);
         else if (f->table == CF_SNAPSHOT)
@@ -279,14 +280,11 @@ int main(int argc, char **argv)
         else if ((f->table == CF_ACCESS || f->table == CF_LINE) &&
                  (!o.table || o.table == f->table))
             rows_add(&w, f);
-        cf_tool_progress(&tool, w.reader);
     }
     cf_tool_fit(&tool, w.reader);
     hints(&w);
     output(&w);
     status = cf_tool_finish(&tool, w.reader, NULL);
-    if (((w.no_misses && w.access_rows) || lacks_place(&w)) && status == CF_EXIT_OK)
-        status = CF_EXIT_INPUT;
     cf_mix_free(&w.mix);
     heat_free(w.accesses);
     heat_free(w.lines);

@@ -199,8 +199,7 @@ static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f
     return h->weights;
 }
 
-/* 0; 1 when the frame lacks a column that only the stream could name. */
-static int count_frame(struct histogram *h, const struct cf_frame *f)
+static void count_frame(struct histogram *h, const struct cf_frame *f)
 {
     const struct options *o = &h->o;
     const struct cf_data *column = find(h, f, o->column), *by = NULL, *weight = NULL;
@@ -212,11 +211,11 @@ static int count_frame(struct histogram *h, const struct cf_frame *f)
     if (!o->weight || strcmp(o->weight, "none") != 0)
         weight = find(h, f, o->weight ? o->weight : "weight");
     if (!column || (o->by && !by) || (o->weight && strcmp(o->weight, "none") != 0 && !weight)) {
-        cf_warn(&h->tool, "table %s has no column '%s'", o->table,
+        cf_fail(&h->tool, CF_EXIT_INPUT, "table %s has no column '%s'", o->table,
                 !column          ? o->column
                 : (o->by && !by) ? o->by
                                  : o->weight);
-        return 1;
+        return;
     }
     if (!o->weight && (column == weight || weight == by))
         weight = NULL;
@@ -239,35 +238,31 @@ static int count_frame(struct histogram *h, const struct cf_frame *f)
             cf_die(&h->tool, CF_EXIT_INPUT, "--by '%s': more than %d values: choose another column",
                    o->by, CF_GROUPS_MOST);
     }
-    if (bad || bins_add(h->bins, value, by ? h->group : NULL, weights, f->rows,
-                        by ? cf_groups_count(h->groups) : 1) != 0)
-        cf_out_of_memory(&h->tool);
-    return 0;
+    cf_must(&h->tool, bad || bins_add(h->bins, value, by ? h->group : NULL, weights, f->rows,
+                                      by ? cf_groups_count(h->groups) : 1) != 0);
 }
 
-static int run(struct histogram *h)
+/* A frame that lacks a column that only the stream could name is the last that counts. */
+static void run(struct histogram *h)
 {
     struct cf_frame *f;
-    int status = CF_EXIT_OK;
 
-    while (cf_reader_next(h->reader, &f) > 0) {
+    while (cf_tool_next(&h->tool, h->reader, &f) > 0) {
         const char *name = cf_reader_table_name(h->reader, f->table);
 
-        cf_tool_progress(&h->tool, h->reader);
         if (f->table == CF_HEADER)
             cf_mix_check(&h->mix, &h->tool, f->header);
         if (f->table == CF_HEADER || !name || strcmp(name, h->o.table) != 0)
             continue;
-        if (!status && count_frame(h, f) != 0)
-            status = CF_EXIT_INPUT;
+        if (!h->tool.status)
+            count_frame(h, f);
     }
-    return status;
 }
 
 int main(int argc, char **argv)
 {
     static struct histogram h;
-    int status, end;
+    int status;
 
     cf_tool_init(&h.tool, argc, argv, "cf-histogram", usage);
     parse(&h, argc, argv);
@@ -278,14 +273,13 @@ int main(int argc, char **argv)
     h.group = cf_column_room(&h.tool, sizeof(*h.group));
     want(&h);
     h.mix = (struct cf_mix){.column = {h.column, h.by, h.weight}};
-    status = run(&h);
+    run(&h);
     cf_tool_fit(&h.tool, h.reader);
-    if (h.bins && bins_finish(h.bins) != 0)
-        cf_out_of_memory(&h.tool);
+    cf_must(&h.tool, h.bins && bins_finish(h.bins) != 0);
     print_histogram(&h);
-    end = cf_tool_finish(&h.tool, h.reader, NULL);
+    status = cf_tool_finish(&h.tool, h.reader, NULL);
     bins_free(h.bins);
     cf_mix_free(&h.mix);
     cf_groups_free(h.groups);
-    return end > status ? end : status;
+    return status;
 }

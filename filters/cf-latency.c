@@ -67,7 +67,6 @@ struct latency {
     struct cf_made made;      /* column cost */
     struct cf_aside unplaced; /* rows that wait for the accesses of their time */
     uint64_t unknown;         /* rows of unknown level or operation */
-    int status;
 };
 
 static void set_latency(struct latency *l, const char *text)
@@ -172,12 +171,11 @@ static int check_keys(struct latency *l, const struct cf_frame *f, const uint8_t
             no_latency(l, key);
             break;
         case CF_LACKS_LEVEL:
-            cf_warn(&l->tool,
+            cf_fail(&l->tool, CF_EXIT_INPUT,
                     "frame %" PRIu64 ": column %s has a %s that level %u served, which %s does not"
                     " have for it: give the machine that the column was made for",
                     f->number, cf_column_name(l->column), cf_op_name(key & 7), key >> 3,
                     l->machine->file);
-            l->status = CF_EXIT_INPUT;
             break;
         default:
             break;
@@ -259,8 +257,7 @@ static int add_to_unplaced(struct latency *l, struct cf_frame *f)
     if (!level || !op)
         return 0;
     if (cf_latencies_depend(l->model)) {
-        if (cf_aside_take(&l->unplaced, f) < 0)
-            cf_out_of_memory(&l->tool);
+        cf_must(&l->tool, cf_aside_take(&l->unplaced, f));
         return 1;
     }
     cf_latencies_rows(l->model, level, op, NULL, f->rows, l->cost, seen);
@@ -293,9 +290,8 @@ static void add_to_accesses(struct latency *l, struct cf_frame *f)
     uint8_t seen[CF_LATENCY_KEYS] = {0};
 
     if (l->cores) {
-        if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID),
-                          f->rows, l->core, l->space) < 0)
-            cf_out_of_memory(&l->tool);
+        cf_must(&l->tool, cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID),
+                                        cf_u32(f, CF_TID), f->rows, l->core, l->space));
         core = l->core;
     }
     rows_by_time(l, f, level, op, core, seen);
@@ -315,17 +311,13 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
     cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
     if (l->summary)
         cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
-    if (l->cores) {
-        cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
-        cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
-        cf_reader_want(r, CF_ACCESS, CF_TID, CF_OPTIONAL);
-    }
+    if (l->cores)
+        cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_CPU, CF_PID, CF_TID);
     cf_made_by(&l->made, &l->tool, l->machine, cf_latencies_depend(l->model) ? l->core_count : 0);
     if (w)
         cf_made_state(&l->made, w, CF_COST);
     cf_tool_idle(r, w);
-    while (cf_reader_next(r, &f) > 0) {
-        cf_tool_progress(&l->tool, r);
+    while (cf_tool_next(&l->tool, r, &f) > 0) {
         if (f->table == CF_HEADER) {
             end_unplaced(l, f, w);
             if (l->column == CF_HIT)
@@ -407,5 +399,5 @@ int main(int argc, char **argv)
     cf_cores_free(l.cores);
     cf_latencies_free(l.model);
     cf_machine_free(l.machine);
-    return status > l.status ? status : l.status;
+    return status;
 }

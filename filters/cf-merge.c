@@ -99,8 +99,7 @@ char *merge_name(struct merge *m, const char *format, ...)
     char *name;
 
     va_start(args, format);
-    if (vasprintf(&name, format, args) < 0)
-        cf_out_of_memory(&m->tool);
+    cf_must(&m->tool, vasprintf(&name, format, args) < 0);
     va_end(args);
     merge_room(m, &m->owned, &m->own_room, m->owns + 1, sizeof(*m->owned));
     m->owned[m->owns++] = name;
@@ -234,10 +233,8 @@ static int add_segments(struct merge *m, const struct input *in)
         one->name = merge_name(m, "%s (segment %zu)", in->name, k + 1);
         one->warned = cf_reader_problem(r) != NULL;
     }
-    if (n > 1 && cf_reader_problem(r)) {
-        cf_warn(&m->tool, "%s", cf_reader_problem(r));
-        m->status = CF_EXIT_INPUT;
-    }
+    if (n > 1 && cf_reader_problem(r))
+        cf_fail(&m->tool, CF_EXIT_INPUT, "%s", cf_reader_problem(r));
     cf_reader_close(r);
     free(at);
     return n > 1;
@@ -276,8 +273,7 @@ int main(int argc, char **argv)
     failed = m.o.schedule     ? merge_scheduled(&m)
              : m.o.interleave ? merge_interleaved(&m)
                               : merge_by_time(&m);
-    if (failed && m.status < CF_EXIT_ENVIRONMENT)
-        m.status = CF_EXIT_ENVIRONMENT;
+    cf_tool_note(&m.tool, failed ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK);
     output_free(m.out);
     status = cf_tool_finish(&m.tool, NULL, m.writer);
     while (m.owns)
@@ -285,5 +281,5 @@ int main(int argc, char **argv)
     free(m.owned);
     free(m.stated.facts.fact);
     free(m.input);
-    return status > m.status ? status : m.status;
+    return status;
 }

@@ -123,8 +123,7 @@ static void make_points(struct mrc *m)
         m->lines = make_sizes(m->o.points, m->o.most ? m->o.most / unit : UINT64_MAX, &m->points);
     }
     m->exact = m->lines ? cf_curve_new(m->lines, m->points) : NULL;
-    if (!m->exact)
-        cf_out_of_memory(&m->tool);
+    cf_must(&m->tool, !m->exact);
 }
 
 /* A fact of column dist, from 1 to `most`; 0 where the header does not state it. */
@@ -205,9 +204,8 @@ static void make_room(struct mrc *m, size_t groups)
 {
     size_t room = m->room;
 
-    if (cf_array_cleared(&m->accesses, &room, groups, sizeof(*m->accesses)) != 0 ||
-        cf_array_cleared(&m->samples, &m->room, groups, sizeof(*m->samples)) != 0)
-        cf_out_of_memory(&m->tool);
+    cf_must(&m->tool, cf_array_cleared(&m->accesses, &room, groups, sizeof(*m->accesses)));
+    cf_must(&m->tool, cf_array_cleared(&m->samples, &m->room, groups, sizeof(*m->samples)));
 }
 
 /* Another hash than the one that chose the sample, which sampled lines have in common. */
@@ -284,8 +282,7 @@ static void count_frame(struct mrc *m, const struct cf_frame *f)
         bad = stands_for
                   ? add_sampled(m, f, group, weight, stands_for, groups)
                   : cf_curve_add(m->exact, cf_u64(f, CF_DIST), group, weight, f->rows, groups);
-    if (bad)
-        cf_out_of_memory(&m->tool);
+    cf_must(&m->tool, bad);
 }
 
 static void run(struct mrc *m)
@@ -295,14 +292,11 @@ static void run(struct mrc *m)
 
     cf_reader_unify(r);
     cf_reader_pieces(r);
-    cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
-    cf_reader_want(r, CF_ACCESS, CF_DIST_WEIGHT, CF_OPTIONAL);
+    cf_reader_want_each(r, CF_ACCESS, CF_REQUIRED, CF_DIST, CF_ADDR);
+    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_WEIGHT, CF_DIST_WEIGHT);
     if (m->by)
         cf_reader_want(r, CF_ACCESS, m->by, CF_REQUIRED);
-    while (cf_reader_next(r, &f) > 0) {
-        cf_tool_progress(&m->tool, r);
+    while (cf_tool_next(&m->tool, r, &f) > 0) {
         if (f->table == CF_HEADER)
             take_header(m, f->header);
         else if (f->table == CF_ACCESS)
@@ -313,7 +307,7 @@ static void run(struct mrc *m)
 int main(int argc, char **argv)
 {
     static struct mrc m;
-    int status = CF_EXIT_OK, end;
+    int status;
 
     cf_tool_init(&m.tool, argc, argv, "cf-mrc", usage);
     parse(&m, argc, argv);
@@ -325,9 +319,8 @@ int main(int argc, char **argv)
     m.weight = cf_column_room(&m.tool, sizeof(*m.weight));
     run(&m);
     cf_tool_fit(&m.tool, m.reader);
-    if (print_curves(&m) != 0)
-        status = CF_EXIT_INPUT;
-    end = cf_tool_finish(&m.tool, m.reader, NULL);
+    print_curves(&m);
+    status = cf_tool_finish(&m.tool, m.reader, NULL);
     cf_groups_free(m.groups);
     cf_curve_free(m.exact);
     cf_curve_free(m.sampled);
@@ -337,5 +330,5 @@ int main(int argc, char **argv)
     free(m.lines);
     free(m.fine_lines);
     free(m.o.at);
-    return end > status ? end : status;
+    return status;
 }

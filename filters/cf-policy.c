@@ -213,8 +213,7 @@ static void run(struct work *w)
         }
         while (r == 0 && (r = cf_snaps_next(w->snaps)) > 0)
             r = take_snapshot(w);
-        if (r < 0)
-            cf_out_of_memory(&w->tool);
+        cf_must(&w->tool, r < 0);
         cf_tool_progress(&w->tool, w->reader);
     }
 }
@@ -245,8 +244,7 @@ static void output(struct work *w)
     if (o->survivors) {
         struct cf_survivors_row *row = cf_survivors_rows(w->survivors, &f.survivors);
 
-        if (!row && w->snaps->count)
-            cf_out_of_memory(&w->tool);
+        cf_must(&w->tool, !row && w->snaps->count);
         f.survivor = row;
         cf_tool_file(&w->tool, o->survivors, print_survivors, &f);
         free(row);
@@ -260,7 +258,7 @@ static void output(struct work *w)
 int main(int argc, char **argv)
 {
     static struct work w;
-    int status, bad;
+    int status;
 
     cf_tool_init(&w.tool, argc, argv, "cf-policy", usage);
     parse(&w, argc, argv);
@@ -280,18 +278,15 @@ int main(int argc, char **argv)
         cf_reader_want(w.reader, CF_LINE, CF_PID, CF_OPTIONAL);
     run(&w);
     cf_tool_fit(&w.tool, w.reader);
-    bad = w.no_candidates | (cf_snaps_problems(w.snaps, &w.tool, NULL) != CF_EXIT_OK);
+    cf_tool_note(&w.tool, cf_snaps_problems(w.snaps, &w.tool, NULL));
     output(&w);
-    if (w.accesses) {
-        int s = accesses_close(w.accesses);
-
-        bad = s > bad ? s : bad;
-    }
+    if (w.accesses)
+        accesses_close(w.accesses);
     status = cf_tool_finish(&w.tool, w.reader, NULL);
     cf_snaps_free(w.snaps);
     cf_survivors_free(w.survivors);
     cf_placement_free(&w.placement);
     cf_candidates_free(w.candidates);
     free(w.numbers);
-    return status > bad ? status : bad;
+    return status;
 }

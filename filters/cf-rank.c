@@ -53,16 +53,12 @@ static const char usage[] =
     "  cf-resolve trace.cf | cf-cache -m raspberry-pi-4 |\n"
     "    cf-rank --by function,source --value accesses,misses,ratio --sort misses --top 10\n";
 
-/* Reads all; the exit status so far. */
-static int count(struct rank *k, char *const *files, int number, struct cf_ranked *r)
+static void count(struct rank *k, char *const *files, int number, struct cf_ranked *r)
 {
-    int status;
-
     k->c.reader = cf_tool_reader(k->tool, files, number);
     k->c.sums = &k->sums;
-    status = cf_ranking_read(&k->c, &k->mix);
+    cf_tool_note(k->tool, cf_ranking_read(&k->c, &k->mix));
     *r = cf_ranking_sort(&k->c, k->o.sort);
-    return status;
 }
 
 static void release(struct rank *k, struct cf_ranked *r)
@@ -76,34 +72,33 @@ int main(int argc, char **argv)
     static struct cf_tool tool;
     static struct rank k, old;
     struct cf_ranked now, before = {.count = 0};
-    int status, end;
+    int status;
 
     k.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-rank", usage);
     rank_options(&k, argc, argv);
     old = k;
-    status = old.o.before ? count(&old, (char *const *)&old.o.before, 1, &before) : 0;
+    if (old.o.before)
+        count(&old, (char *const *)&old.o.before, 1, &before);
     k.mix = old.mix; /* so that it is told when these were made of other machines */
-    end = count(&k, argv + optind, argc - optind, &now);
-    status = end > status ? end : status;
+    count(&k, argv + optind, argc - optind, &now);
     if (k.o.output.picture)
         rank_draw(&k, &now);
     if (cf_output_stdout(&tool, &k.o.output) != CF_STDOUT_PICTURE) {
         cf_rows_begin(&tool);
-        end = k.o.before ? print_changes(&old, &before, &k, &now) : 0;
-        if (!k.o.before)
+        if (k.o.before)
+            cf_tool_note(&tool, print_changes(&old, &before, &k, &now));
+        else
             (k.o.cover ? print_cover : print_ranking)(&k, &now);
-        status = end > status ? end : status;
     }
     release(&k, &now);
     if (old.c.reader) {
         release(&old, &before);
-        end = cf_tool_problems(&tool, old.c.reader);
-        status = end > status ? end : status;
+        cf_tool_note(&tool, cf_tool_problems(&tool, old.c.reader));
         cf_reader_close(old.c.reader);
     }
-    end = cf_tool_finish(&tool, k.c.reader, NULL);
+    status = cf_tool_finish(&tool, k.c.reader, NULL);
     cf_mix_free(&k.mix);
     free(k.o.cover);
-    return end > status ? end : status;
+    return status;
 }

@@ -132,20 +132,16 @@ static int leon4_report(struct report *r, char *const *files, int count)
     struct leon4 *l = leon4_begin(r);
     struct cf_reader *in = cf_tool_reader(&r->tool, files, count);
     struct cf_frame *f;
-    int status;
 
     cf_reader_pieces(in);
     leon4_want(in);
-    while (cf_reader_next(in, &f) > 0) {
-        cf_tool_progress(&r->tool, in);
+    while (cf_tool_next(&r->tool, in, &f) > 0)
         leon4_frame(l, f);
-    }
     cf_tool_fit(&r->tool, in);
     leon4_print(l);
     leon4_end(l);
     cf_machine_free(r->machine);
-    status = cf_tool_finish(&r->tool, in, NULL);
-    return status > r->status ? status : r->status;
+    return cf_tool_finish(&r->tool, in, NULL);
 }
 
 static int write_page(const void *page, FILE *out)
@@ -158,7 +154,6 @@ static int page_report(struct report *r, const struct page_options *o, char *con
 {
     static struct page p;
     struct cf_chain chain;
-    int status, end;
 
     p.tool = &r->tool;
     p.o = *o;
@@ -167,7 +162,7 @@ static int page_report(struct report *r, const struct page_options *o, char *con
     chain = page_chain(&p, files, count);
     p.reader = cf_tool_reader(&r->tool, NULL, 0);
     page_read(&p);
-    status = cf_chain_end(&chain);
+    cf_tool_note(&r->tool, cf_chain_end(&chain));
     cf_tool_fit(&r->tool, p.reader);
     page_finish(&p);
     if (o->html)
@@ -176,11 +171,9 @@ static int page_report(struct report *r, const struct page_options *o, char *con
         page_json(&p, stdout), putchar('\n');
     else
         page_print(&p, stdout);
-    end = cf_tool_finish(&r->tool, p.reader, NULL);
     page_free(&p);
     cf_machine_free(r->machine);
-    status = end > status ? end : status;
-    return p.status > status ? p.status : status;
+    return cf_tool_finish(&r->tool, p.reader, NULL);
 }
 
 int main(int argc, char **argv)

@@ -140,8 +140,7 @@ static void run(struct select *s)
     int bad = 0;
 
     errno = 0;
-    while (!bad && cf_reader_next(s->reader, &f) > 0) {
-        cf_tool_progress(&s->tool, s->reader);
+    while (!bad && cf_tool_next(&s->tool, s->reader, &f) > 0) {
         if (f->table == CF_HEADER) {
             bad = flush(s);
             conditions_forget(&s->conditions);

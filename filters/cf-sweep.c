@@ -194,18 +194,14 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
     struct cf_frame *f;
 
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
-    cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
-    cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
-    while (cf_reader_next(r, &f) > 0) {
-        cf_tool_progress(t, r);
+    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_PID);
+    while (cf_tool_next(t, r, &f) > 0) {
         for (uint32_t from = 0, to; f->table == CF_ACCESS && from < f->rows; from = to) {
             uint64_t space;
             uint32_t core;
 
             to = cf_cores_piece(cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
-            if (to == 0)
-                cf_out_of_memory(t);
+            cf_must(t, to == 0);
             for (unsigned i = 0; i < count; i++)
                 if (size[i].count)
                     simulate(&size[i], f, from, to, space);

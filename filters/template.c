@@ -68,8 +68,7 @@ static void run(struct cf_tool *t, const struct options *o, struct cf_reader *r,
     (void)cf_writer_number(w, "set", "line_size", o->line_size);
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
     cf_tool_idle(r, w);
-    while (cf_reader_next(r, &f) > 0) {
-        cf_tool_progress(t, r);
+    while (cf_tool_next(t, r, &f) > 0) {
         if (f->table == CF_ACCESS) {
             find_sets(o, cf_u64(f, CF_ADDR), set, f->rows);
             cf_tool_set(t, f, CF_SET, set);

@@ -72,7 +72,7 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
 {
     enum { MOST = 4096 }; /* no picture has room for more */
     const size_t n = command ? strlen(command) : 0;
-    char *longer = NULL;
+    char *longer;
 
     for (const char *p = *line; p && n; p++) {
         p = strstr(p, command);
@@ -83,8 +83,7 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
     }
     if (!n || (*line && strlen(*line) > MOST))
         return;
-    if (asprintf(&longer, "%s%s%s", *line ? *line : "", *line ? ", " : "", command) < 0)
-        cf_out_of_memory(t);
+    longer = cf_tool_text(t, "%s%s%s", *line ? *line : "", *line ? ", " : "", command);
     free(*line);
     *line = longer;
 }

@@ -60,7 +60,6 @@ static int by_mapping(const struct cf_ranking *k)
 
 static void want(struct cf_ranking *k, enum cf_rank_by by)
 {
-    static const unsigned column[] = {CF_TIME, CF_OP, CF_ADDR, CF_BYTES, CF_OBJ, CF_SITE};
     const enum cf_need need = k->lenient ? CF_OPTIONAL : CF_REQUIRED;
     struct cf_reader *r = k->reader;
 
@@ -79,26 +78,18 @@ static void want(struct cf_ranking *k, enum cf_rank_by by)
         cf_reader_want(r, CF_ACCESS, CF_PID, need);
         /* fallthrough */
     case CF_RANK_PROCESS:
-        cf_reader_want(r, CF_TASK, CF_PID, CF_OPTIONAL);
-        cf_reader_want(r, CF_TASK, CF_TID, CF_OPTIONAL);
-        cf_reader_want(r, CF_TASK, CF_LABEL, CF_OPTIONAL);
+        cf_reader_want_each(r, CF_TASK, CF_OPTIONAL, CF_PID, CF_TID, CF_LABEL);
         break;
     case CF_RANK_STACK:
         cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_REQUIRED);
-        cf_reader_want(r, CF_ACCESS, CF_INLINED, CF_OPTIONAL);
-        cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
-        cf_reader_want(r, CF_STACK, CF_FUNCTION, CF_OPTIONAL);
-        cf_reader_want(r, CF_STACK, CF_INLINED, CF_OPTIONAL);
-        cf_reader_want(r, CF_STACK, CF_PID, CF_OPTIONAL);
-        cf_reader_want(r, CF_STACK, CF_STACK_ID, CF_OPTIONAL);
-        cf_reader_want(r, CF_STACK, CF_PARENT, CF_OPTIONAL);
-        cf_reader_want(r, CF_TASK, CF_PID, CF_OPTIONAL);
-        cf_reader_want(r, CF_TASK, CF_OP, CF_OPTIONAL);
-        cf_reader_want(r, CF_TASK, CF_PARENT, CF_OPTIONAL);
+        cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_INLINED, CF_PID);
+        cf_reader_want_each(r, CF_STACK, CF_OPTIONAL, CF_FUNCTION, CF_INLINED, CF_PID, CF_STACK_ID,
+                            CF_PARENT);
+        cf_reader_want_each(r, CF_TASK, CF_OPTIONAL, CF_PID, CF_OP, CF_PARENT);
         break;
     case CF_RANK_OBJECT:
-        for (unsigned i = 0; i < sizeof(column) / sizeof(column[0]); i++)
-            cf_reader_want(r, CF_OBJECT, column[i], CF_OPTIONAL);
+        cf_reader_want_each(r, CF_OBJECT, CF_OPTIONAL, CF_TIME, CF_OP, CF_ADDR, CF_BYTES, CF_OBJ,
+                            CF_SITE);
         break;
     default:;
     }
@@ -323,6 +314,19 @@ int cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
         }
     }
     return 0;
+}
+
+void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
+{
+    cf_must(k->tool, cf_ranking_note(k, f));
+    if (f->table != CF_ACCESS)
+        return;
+    if (cf_sums_find(k->sums, f) == 0)
+        cf_must(k->tool, cf_ranking_add(k, f));
+    else if (!k->lacking++)
+        cf_fail(k->tool, CF_EXIT_INPUT,
+                "the accesses have none of the columns class, hit and level, which say what "
+                "missed");
 }
 
 static int note_names(struct cf_ranking *k, const struct cf_frame *f)

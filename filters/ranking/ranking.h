@@ -135,6 +135,7 @@ struct cf_ranking {
     uint64_t line_size; /* bytes, a power of two */
     int lenient;        /* frames without a column of the key count as the key without a name */
 
+    unsigned lacking; /* frames of accesses that lacked what the sums need */
     uint64_t segment; /* number of the segment, from 1: object numbers hold within one */
     uint64_t seen;    /* largest time of an access so far */
     uint64_t *sum;    /* of each value, by the number of the key */
@@ -180,6 +181,9 @@ void cf_ranking_begin(struct cf_ranking *k);
 int cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f) CF_MUST_CHECK;
 /* Adds a frame of accesses, of which cf_sums_find() has found the values. -1 without memory. */
 int cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f) CF_MUST_CHECK;
+/* Does all that with a frame of any table, of rankings that share no sums; ends the program without
+   memory, and fails, once, where accesses lack what the sums need. */
+void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f);
 /* By the parts of the key, as texts or numbers: < 0, 0, > 0. */
 int cf_ranking_order(const struct cf_ranking *k, const struct cf_rank_key *x,
                      const struct cf_rank_key *y);

@@ -147,8 +147,7 @@ void cf_sums_begin(struct cf_sums *s, struct cf_reader *r)
         cf_reader_want(r, CF_ACCESS, CF_INSNS, CF_REQUIRED);
     if (misses || levels) {
         *mixed++ = s->dist_given && !levels ? CF_DIST : CF_HIT;
-        cf_reader_want(r, CF_ACCESS, CF_HIT, CF_OPTIONAL);
-        cf_reader_want(r, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);
+        cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_LEVEL);
     }
     if (s->dist_given)
         cf_reader_want(r, CF_ACCESS, CF_DIST, CF_REQUIRED);

@@ -17,15 +17,12 @@
 static void note_stream(struct cf_survey *s)
 {
     const char *file = cf_reader_file(s->reader);
-    char *name;
 
     s->of_file =
         s->streams && !strcmp(s->stream[s->streams - s->of_file], file) ? s->of_file + 1 : 1;
     s->stream = cf_need(&s->tool, reallocarray(s->stream, s->streams + 1, sizeof *s->stream));
-    if ((s->of_file > 1 ? asprintf(&name, "%s:%zu", file, s->of_file)
-                        : asprintf(&name, "%s", file)) < 0)
-        cf_out_of_memory(&s->tool);
-    s->stream[s->streams++] = name;
+    s->stream[s->streams++] = s->of_file > 1 ? cf_tool_text(&s->tool, "%s:%zu", file, s->of_file)
+                                             : cf_need(&s->tool, strdup(file));
 }
 
 static void note_header(struct cf_survey *s, const struct cf_header *h)
@@ -50,8 +47,7 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
     cf_census_want(s->census, s->reader);
     cf_tasks_want(s->reader);
     cf_reader_unify(s->reader);
-    while (!bad && cf_reader_next(s->reader, &f) > 0) {
-        cf_tool_progress(&s->tool, s->reader);
+    while (!bad && cf_tool_next(&s->tool, s->reader, &f) > 0) {
         if (f->table == CF_HEADER)
             note_header(s, f->header);
         if (f->table == CF_TASK)
@@ -65,8 +61,7 @@ void cf_survey_read(struct cf_survey *s, char *const *files, int count)
         cf_die(&s->tool, CF_EXIT_INPUT,
                "over %d different %s: choose some by cf-select, or fewer by --by", 1 << 16,
                s->o.by == CF_CENSUS_PROCESS ? "processes" : "owners");
-    if (bad)
-        cf_out_of_memory(&s->tool);
+    cf_must(&s->tool, bad);
     cf_tool_fit(&s->tool, s->reader);
 }
 
@@ -180,8 +175,7 @@ struct cf_ranks cf_survey_ranks(const struct cf_survey *s, int level)
     r.rank = cf_need(&s->tool, calloc(n, sizeof *r.rank));
     r.total = cf_need(&s->tool, calloc(n, sizeof *r.total));
     r.cell = cf_need(&s->tool, calloc(n, sizeof *r.cell));
-    if (cf_census_rank(s->census, level, r.order, r.total) != 0)
-        cf_out_of_memory(&s->tool);
+    cf_must(&s->tool, cf_census_rank(s->census, level, r.order, r.total));
     for (uint32_t i = 0; i < r.groups; i++)
         r.rank[r.order[i]] = i;
     return r;

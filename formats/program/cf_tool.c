@@ -85,6 +85,21 @@ void cf_die(const struct cf_tool *t, int status, const char *format, ...)
     exit(status);
 }
 
+void cf_tool_note(struct cf_tool *t, int status)
+{
+    t->status = status > t->status ? status : t->status;
+}
+
+void cf_fail(struct cf_tool *t, int status, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    warn_list(t, format, list);
+    va_end(list);
+    cf_tool_note(t, status);
+}
+
 /* ---- memory ---- */
 
 void cf_out_of_memory(const struct cf_tool *t)
@@ -99,18 +114,41 @@ void *cf_need(const struct cf_tool *t, void *memory)
     return memory;
 }
 
+void cf_must(const struct cf_tool *t, int result)
+{
+    if (result != 0)
+        cf_out_of_memory(t);
+}
+
+char *cf_tool_text(const struct cf_tool *t, const char *format, ...)
+{
+    va_list list;
+    char *text;
+
+    va_start(list, format);
+    cf_must(t, vasprintf(&text, format, list) < 0);
+    va_end(list);
+    return text;
+}
+
 struct cf_room {
     struct cf_room *next;
-    _Alignas(max_align_t) uint64_t column[];
+    _Alignas(max_align_t) uint64_t memory[];
 };
 
-void *cf_column_room(struct cf_tool *t, size_t width)
+void *cf_tool_room(struct cf_tool *t, size_t count, size_t width)
 {
-    struct cf_room *room = cf_need(t, calloc(1, sizeof(*room) + CF_FILE_ROWS * width));
+    const uint64_t bytes = cf_sum(cf_product(count, width), sizeof(struct cf_room));
+    struct cf_room *room = cf_need(t, calloc(1, bytes));
 
     room->next = t->rooms;
     t->rooms = room;
-    return room->column;
+    return room->memory;
+}
+
+void *cf_column_room(struct cf_tool *t, size_t width)
+{
+    return cf_tool_room(t, CF_FILE_ROWS, width);
 }
 
 /* ---- command line ---- */
@@ -386,6 +424,15 @@ void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r)
                      (unsigned)left / 60, (unsigned)left % 60);
 }
 
+int cf_tool_next(struct cf_tool *t, struct cf_reader *r, struct cf_frame **f)
+{
+    const int came = cf_reader_next(r, f);
+
+    if (came > 0)
+        cf_tool_progress(t, r);
+    return came;
+}
+
 int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r)
 {
     const char *problem = cf_reader_problem(r);
@@ -451,7 +498,8 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
     }
     free(t->line);
     t->line = NULL;
-    return status;
+    cf_tool_note(t, status);
+    return t->status;
 }
 
 void cf_tool_fit(struct cf_tool *t, struct cf_reader *r)

@@ -24,6 +24,7 @@ struct cf_tool {
     char *line; /* the command line, quoted for a shell: the chain's entry; freed at finish */
     void (*child_action)(int); /* what SIGCHLD did before, for programs that we start */
     int quiet;
+    int status;           /* the worst so far of what was wrong, for cf_tool_finish() */
     int form;             /* of what is printed: 0, or such an option */
     int stdin_taken;      /* a reader reads it */
     uint64_t max_strings; /* bytes, see cf_reader_max_strings(); 0: not stated */
@@ -44,14 +45,24 @@ void cf_warn(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3);
 void cf_die(const struct cf_tool *t, int status, const char *format, ...) CF_PRINTF(3, 4)
     __attribute__((noreturn));
 
+/* Warns, and notes the status. */
+void cf_fail(struct cf_tool *t, int status, const char *format, ...) CF_PRINTF(3, 4);
+/* Notes an exit status: the worst one is the program's. */
+void cf_tool_note(struct cf_tool *t, int status);
+
 /* Exits with CF_EXIT_ENVIRONMENT: "out of memory". */
 void cf_out_of_memory(const struct cf_tool *t) __attribute__((noreturn));
 
 /* What an allocation returned; where that is NULL, the program ends as above. */
 void *cf_need(const struct cf_tool *t, void *memory);
+/* The result of what fails only without memory; where it is not 0, the program ends as above. */
+void cf_must(const struct cf_tool *t, int result);
+/* A text as by printf(), to be freed; exits as above. */
+char *cf_tool_text(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3) CF_MUST_CHECK;
 
-/* Zeroed room for a column of the longest frame that a reader hands out, until cf_tool_finish();
-   exits as above. `width` is in bytes a row. */
+/* Zeroed room for `count` elements of `width` bytes, until cf_tool_finish(); exits as above. */
+void *cf_tool_room(struct cf_tool *t, size_t count, size_t width) CF_MUST_CHECK;
+/* The same for a column of the longest frame that a reader hands out. */
 void *cf_column_room(struct cf_tool *t, size_t width) CF_MUST_CHECK;
 
 /* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
@@ -81,6 +92,8 @@ void cf_tool_set(const struct cf_tool *t, struct cf_frame *f, unsigned column, c
 /* Shows progress, and when it will be done, on standard error when it is a terminal, -q is not
    given and the work takes more than a second. Call once a frame; cheap. */
 void cf_tool_progress(struct cf_tool *t, const struct cf_reader *r);
+/* cf_reader_next(), and progress. */
+int cf_tool_next(struct cf_tool *t, struct cf_reader *r, struct cf_frame **f);
 
 /* The same for work of which nobody knows the end: whether it is time for a line, and the line. */
 int cf_tool_due(const struct cf_tool *t);
@@ -95,7 +108,7 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r) CF_MUST
 void cf_tool_fit(struct cf_tool *t, struct cf_reader *r);
 
 /* Closes what is given (either may be NULL), and standard output if there is no writer; prints the
-   problems; returns the exit status. A damaged input gives CF_EXIT_INPUT, and the end frame is
+   problems; returns the exit status, the worst of these and of what was noted before. A damaged input gives CF_EXIT_INPUT, and the end frame is
    still written since the damage was reported, and so does an output that was cut off. An input
    that the environment refused, and failed output, give CF_EXIT_ENVIRONMENT; the first leaves out
    the end frame, and a file without its name. */

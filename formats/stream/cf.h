@@ -140,6 +140,11 @@ struct cf_reader *cf_reader_open(char *const *files, int count) CF_MUST_CHECK;
    the frame is not handed out and the problem names the column and the program that adds it. Column
    0: none in particular, but the table, see cf_reader_lacks(). */
 void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum cf_need need);
+/* The same for each of several columns, which end with a 0. */
+void cf_reader_want_list(struct cf_reader *r, unsigned table, enum cf_need need,
+                         const unsigned *column);
+#define cf_reader_want_each(r, table, need, ...)                                                   \
+    cf_reader_want_list(r, table, need, (const unsigned[]){__VA_ARGS__, 0})
 
 /* Where what is required did not come, though records did: of another kind of recording (snapshots
    instead of accesses), or without a column, or where not even a header came, which is a problem

@@ -79,6 +79,13 @@ void cf_reader_want(struct cf_reader *r, unsigned table, unsigned column, enum c
         r->want[r->wants++] = (struct want){(uint16_t)table, (uint16_t)column, need};
 }
 
+void cf_reader_want_list(struct cf_reader *r, unsigned table, enum cf_need need,
+                         const unsigned *column)
+{
+    while (*column)
+        cf_reader_want(r, table, *column++, need);
+}
+
 void cf_reader_want_all(struct cf_reader *r)
 {
     r->want_all = 1;

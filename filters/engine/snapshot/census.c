@@ -270,9 +270,7 @@ void cf_census_want(const struct cf_census *c, struct cf_reader *r)
     if (c->by == CF_CENSUS_PROCESS || c->by == CF_CENSUS_REGION)
         cf_reader_want(r, CF_LINE, CF_PID, CF_OPTIONAL);
     if (c->reuse) {
-        cf_reader_want(r, CF_LINE, CF_PID, CF_OPTIONAL);
-        cf_reader_want(r, CF_LINE, CF_PHYS, CF_OPTIONAL);
-        cf_reader_want(r, CF_LINE, CF_ADDR, CF_OPTIONAL);
+        cf_reader_want_each(r, CF_LINE, CF_OPTIONAL, CF_PID, CF_PHYS, CF_ADDR);
     }
 }
 

@@ -58,14 +58,10 @@ void cf_snapshots_free(struct cf_snapshots *s)
 
 void cf_snapshots_want(struct cf_reader *r)
 {
-    static const unsigned snapshot[] = {CF_SNAP,       CF_TIME, CF_MODE, CF_LEVEL,
-                                        CF_COST_TOTAL, CF_SETS, CF_WAYS};
-
-    for (unsigned i = 0; i < sizeof snapshot / sizeof *snapshot; i++)
-        cf_reader_want(r, CF_SNAPSHOT, snapshot[i], CF_OPTIONAL);
+    cf_reader_want_each(r, CF_SNAPSHOT, CF_OPTIONAL, CF_SNAP, CF_TIME, CF_MODE, CF_LEVEL,
+                        CF_COST_TOTAL, CF_SETS, CF_WAYS);
     cf_reader_want(r, CF_LINE, 0, CF_REQUIRED);
-    cf_reader_want(r, CF_LINE, CF_SNAP, CF_OPTIONAL);
-    cf_reader_want(r, CF_LINE, CF_LEVEL, CF_OPTIONAL);
+    cf_reader_want_each(r, CF_LINE, CF_OPTIONAL, CF_SNAP, CF_LEVEL);
 }
 
 unsigned cf_snapshots_level(const struct cf_snapshots *s)

@@ -70,8 +70,7 @@ void cf_snaps_want(const struct cf_snaps *s, struct cf_reader *r)
     const int virtual = (s->own->keep & CF_TAGS_VIRTUAL) != 0;
 
     cf_snapshots_want(r);
-    cf_reader_want(r, CF_LINE, CF_SET, CF_REQUIRED);
-    cf_reader_want(r, CF_LINE, CF_WAY, CF_REQUIRED);
+    cf_reader_want_each(r, CF_LINE, CF_REQUIRED, CF_SET, CF_WAY);
     cf_reader_want(r, CF_LINE, CF_CPU, CF_OPTIONAL);
     /* each column that is not decoded makes reading a fifth faster: the other address comes late,
        in frames of which some lines lack this one */

@@ -9,9 +9,7 @@
 
 void cf_tasks_want(struct cf_reader *r)
 {
-    cf_reader_want(r, CF_TASK, CF_PID, CF_OPTIONAL);
-    cf_reader_want(r, CF_TASK, CF_TID, CF_OPTIONAL);
-    cf_reader_want(r, CF_TASK, CF_LABEL, CF_OPTIONAL);
+    cf_reader_want_each(r, CF_TASK, CF_OPTIONAL, CF_PID, CF_TID, CF_LABEL);
 }
 
 int cf_tasks_frame(struct cf_counts *names, uint32_t stream, const struct cf_frame *f)

@@ -71,7 +71,6 @@ struct annotate {
     struct cf_sums sums;
     struct cf_ranking c;
     int assumed, begun; /* no values were asked for; the sums have begun */
-    int refused;        /* the environment did not let a file be read */
     char *command;      /* what was recorded */
     uint64_t recorded;  /* when: seconds since 1970, 0 = not known */
     struct sources *sources;

@@ -62,8 +62,7 @@ static void show(struct text *t, uint64_t number, const uint64_t *sum, const cha
     struct shown *last = f->shown_lines ? &f->shown[f->shown_lines - 1] : NULL;
     const int gap = !last || number - last->number > 1;
 
-    if (cf_array_room(&f->shown, &f->room, f->shown_lines + 1, sizeof *f->shown) != 0)
-        cf_out_of_memory(t->a->tool);
+    cf_must(t->a->tool, cf_array_room(&f->shown, &f->room, f->shown_lines + 1, sizeof *f->shown));
     f->shown[f->shown_lines++] =
         (struct shown){number, sum, words ? cf_need(t->a->tool, strdup(words)) : NULL, gap};
 }
@@ -150,7 +149,8 @@ static int open_source(const char *path)
 static void lacks(struct annotate *a, struct file *f, int error)
 {
     f->lack = error ? "cannot be read" : "holds no text";
-    a->refused |= error && cf_is_refusal(error);
+    if (error && cf_is_refusal(error))
+        cf_tool_note(a->tool, CF_EXIT_ENVIRONMENT);
     if (!f->warned)
         cf_warn(a->tool, "%s: %s: its lines have no text", f->path,
                 error ? strerror(error) : "holds zero bytes: it is no source");
@@ -216,8 +216,7 @@ char *text_safe(const struct annotate *a, const char *text)
             column += (*text & 0xc0) != 0x80; /* the first byte of a character */
         }
     }
-    if (fclose(out) != 0)
-        cf_out_of_memory(a->tool);
+    cf_must(a->tool, fclose(out));
     length = 12 * length + 1; /* an escape a byte */
     safe = cf_text_safe(cf_need(a->tool, malloc(length)), length, plain);
     free(plain);

@@ -81,8 +81,7 @@ void sources_take(struct sources *s, const struct cf_frame *f)
         const uint64_t when = built ? built[i] : 0;
 
         if (!*at) {
-            if (cf_array_cleared(&s->known, &s->room, s->count + 1, sizeof *s->known) != 0)
-                cf_out_of_memory(s->tool);
+            cf_must(s->tool, cf_array_cleared(&s->known, &s->room, s->count + 1, sizeof *s->known));
             s->known[s->count++] = (struct known){source[i], path[i], when};
             *at = s->count;
         }
@@ -166,9 +165,8 @@ static void add_candidate(struct sources *s, const FTSENT *e)
             s->candidate[i].direct |= e->fts_level == 1;
             return;
         }
-    if (cf_array_cleared(&s->candidate, &s->candidate_room, s->candidates + 1,
-                         sizeof *s->candidate) != 0)
-        cf_out_of_memory(s->tool);
+    cf_must(s->tool, cf_array_cleared(&s->candidate, &s->candidate_room, s->candidates + 1,
+                                      sizeof *s->candidate));
     s->candidate[s->candidates++] = (struct candidate){cf_need(s->tool, strdup(e->fts_path)),
                                                        e->fts_level == 1, st.st_dev, st.st_ino};
 }
@@ -280,8 +278,8 @@ static char *from_here(const struct annotate *a, const char *name)
 
     for (const char *at = name; here && *at && !found; at += strcspn(at, "/")) {
         at += strspn(at, "/");
-        if (*at && *name != '/' && asprintf(&found, "%s/%s", here, at) < 0)
-            cf_out_of_memory(a->tool);
+        if (*at && *name != '/')
+            found = cf_tool_text(a->tool, "%s/%s", here, at);
         if (found && (in_common(found, name) < parts_of(name) || !is_file(found, &st))) {
             free(found);
             found = NULL;

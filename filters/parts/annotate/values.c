@@ -38,10 +38,8 @@ static void assume(struct annotate *a, const struct cf_frame *f)
 
 void values_want(struct annotate *a)
 {
-    static const unsigned column[] = {CF_OP, CF_WEIGHT, CF_HIT, CF_LEVEL, CF_CLASS, CF_COST};
-
-    for (unsigned i = 0; i < sizeof column / sizeof *column; i++)
-        cf_reader_want(a->c.reader, CF_ACCESS, column[i], CF_OPTIONAL);
+    cf_reader_want_each(a->c.reader, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_WEIGHT, CF_HIT, CF_LEVEL,
+                        CF_CLASS, CF_COST);
 }
 
 void values_begin(struct annotate *a, const struct cf_frame *f)

@@ -45,8 +45,8 @@ struct csv;
 struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted,
                     int decimal) CF_MUST_CHECK;
 void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *f);
-/* Frees. 0, or -1 after a message when the input has no such table. */
-int csv_end(struct csv *c);
+/* Frees; fails with a message when the input has no such table. */
+void csv_end(struct csv *c);
 
 /* ---- order.c ---- */
 
@@ -74,8 +74,8 @@ void processes_free(struct processes *p);
 /* Prints one frame in full, at most `rows` of its rows. */
 void dump_frame(const struct cf_reader *r, const struct cf_frame *f, uint64_t rows);
 
-/* One line or one YAML document a file on standard output. Return the exit status. */
-int verify_file(struct cf_tool *t, char *const *file);
-int info_file(struct cf_tool *t, char *const *file);
+/* One line or one YAML document a file on standard output; notes the exit status. */
+void verify_file(struct cf_tool *t, char *const *file);
+void info_file(struct cf_tool *t, char *const *file);
 
 #endif

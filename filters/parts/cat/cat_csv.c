@@ -214,15 +214,11 @@ void csv_frame(struct csv *c, const struct cf_reader *r, const struct cf_frame *
     }
 }
 
-int csv_end(struct csv *c)
+void csv_end(struct csv *c)
 {
-    int status = 0;
-
-    if (!c->found && !cf_table_find(c->table)) {
-        cf_warn(c->tool, "--table '%s': the input has no such table: --info lists those it has",
-                c->table);
-        status = -1;
-    }
+    if (!c->found && !cf_table_find(c->table))
+        cf_fail(c->tool, CF_EXIT_INPUT,
+                "--table '%s': the input has no such table: --info lists those it has", c->table);
     for (unsigned i = 0; i < c->columns && c->began && c->wanted; i++) {
         const char *adder = cf_column_adder(cf_column_find(c->name[i]));
 
@@ -235,5 +231,4 @@ int csv_end(struct csv *c)
     free(c->names);
     free(c->name);
     free(c);
-    return status;
 }

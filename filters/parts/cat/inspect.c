@@ -185,7 +185,7 @@ static const char *input_name(const char *file)
     return strcmp(file, "-") == 0 ? "standard input" : file;
 }
 
-int verify_file(struct cf_tool *t, char *const *file)
+void verify_file(struct cf_tool *t, char *const *file)
 {
     struct cf_reader *r = cf_tool_reader(t, file, 1);
     struct tables all = {.count = 0};
@@ -193,11 +193,10 @@ int verify_file(struct cf_tool *t, char *const *file)
     struct order *order = order_new(t);
     const char *first = NULL;
     unsigned damages;
-    int status = CF_EXIT_OK;
 
     cf_reader_want_all(r);
     cf_reader_check_index(r);
-    while (cf_reader_next(r, &f) > 0) {
+    while (cf_tool_next(t, r, &f) > 0) {
         if (f->table != CF_HEADER)
             count_frame(&all, r, f);
         order_frame(order, r, f);
@@ -205,13 +204,12 @@ int verify_file(struct cf_tool *t, char *const *file)
                 : order_problem(order) ? order_problem(order)
                 : cf_reader_damages(r) ? problem_of(r, input_name(*file))
                                        : NULL;
-        cf_tool_progress(t, r);
     }
     damages = cf_reader_damages(r);
     if (cf_reader_refused(r)) {
-        status = cf_tool_problems(t, r);
+        cf_tool_note(t, cf_tool_problems(t, r));
     } else if (first || damages) {
-        status = CF_EXIT_INPUT;
+        cf_tool_note(t, CF_EXIT_INPUT);
         cf_text_print(stdout, input_name(*file), strlen(input_name(*file)), "");
         if (!first)
             first = problem_of(r, input_name(*file));
@@ -227,11 +225,10 @@ int verify_file(struct cf_tool *t, char *const *file)
         for (unsigned i = 0; i < all.count; i++)
             printf(", %" PRIu64 " rows of %s", all.table[i].rows, safe_name(all.table[i].name));
     }
-    if (status != CF_EXIT_ENVIRONMENT)
+    if (!cf_reader_refused(r))
         putchar('\n');
     order_free(order);
     cf_reader_close(r);
-    return status;
 }
 
 static void print_tables(struct tables *all)
@@ -252,21 +249,19 @@ static void print_tables(struct tables *all)
     *all = (struct tables){.count = 0};
 }
 
-int info_file(struct cf_tool *t, char *const *file)
+void info_file(struct cf_tool *t, char *const *file)
 {
     struct cf_reader *r = cf_tool_reader(t, file, 1);
     struct tables all = {.count = 0};
     struct processes *processes = processes_new(t, r);
     struct cf_frame *f;
     unsigned segment = 0;
-    int status;
 
     cf_reader_unify(r); /* the names of a segment are printed when the next one has begun */
-    while (cf_reader_next(r, &f) > 0) {
+    while (cf_tool_next(t, r, &f) > 0) {
         if (f->table != CF_HEADER) {
             count_frame(&all, r, f);
             processes_frame(processes, f);
-            cf_tool_progress(t, r);
             continue;
         }
         if (segment++) {
@@ -283,7 +278,6 @@ int info_file(struct cf_tool *t, char *const *file)
         processes_print(processes, r);
     }
     processes_free(processes);
-    status = cf_tool_problems(t, r);
+    cf_tool_note(t, cf_tool_problems(t, r));
     cf_reader_close(r);
-    return status;
 }

@@ -38,15 +38,12 @@ static void forget(struct processes *p)
 
 struct processes *processes_new(struct cf_tool *t, struct cf_reader *r)
 {
-    static const unsigned task[] = {CF_PID, CF_TID, CF_PARENT, CF_OP, CF_LABEL};
     struct processes *p = cf_need(t, calloc(1, sizeof(*p)));
 
     p->tool = t;
     forget(p);
-    for (unsigned i = 0; i < sizeof(task) / sizeof(task[0]); i++)
-        cf_reader_want(r, CF_TASK, task[i], CF_OPTIONAL);
-    cf_reader_want(r, CF_SWITCH, CF_TIME, CF_OPTIONAL);
-    cf_reader_want(r, CF_SWITCH, CF_PID, CF_OPTIONAL);
+    cf_reader_want_each(r, CF_TASK, CF_OPTIONAL, CF_PID, CF_TID, CF_PARENT, CF_OP, CF_LABEL);
+    cf_reader_want_each(r, CF_SWITCH, CF_OPTIONAL, CF_TIME, CF_PID);
     cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
     return p;
 }

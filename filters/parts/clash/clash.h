@@ -34,7 +34,6 @@ struct clash {
     uint32_t profiles;
     struct pair *pair; /* interfering by interfering */
     uint32_t pairs;
-    int status; /* the worst so far */
 };
 
 /* The pair of two programs, NULL where it was left out. */

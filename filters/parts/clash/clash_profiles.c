@@ -22,16 +22,10 @@ static void add_point(const struct clash *c, struct profile *p, double active, d
 {
     size_t room = p->room;
 
-    if (cf_array_room(&p->active, &room, p->count + 1, sizeof *p->active) != 0 ||
-        cf_array_room(&p->reused, &p->room, p->count + 1, sizeof *p->reused) != 0)
-        cf_out_of_memory(&c->tool);
+    cf_must(&c->tool, cf_array_room(&p->active, &room, p->count + 1, sizeof *p->active));
+    cf_must(&c->tool, cf_array_room(&p->reused, &p->room, p->count + 1, sizeof *p->reused));
     p->active[p->count] = active;
     p->reused[p->count++] = reused;
-}
-
-static void wrong(struct clash *c, int status)
-{
-    c->status = status > c->status ? status : c->status;
 }
 
 /* ---- streams ---- */
@@ -71,19 +65,16 @@ static void use_census(struct clash *c, struct profile *p, const struct cf_censu
         if (room)
             add_point(c, p, (double)active / (double)room, (double)reused / (double)room);
     }
-    if (without) {
-        cf_warn(&c->tool, "%s: %zu snapshots do not state the size of the cache: give --lines",
-                file, without);
-        wrong(c, CF_EXIT_INPUT);
-    }
+    if (without)
+        cf_fail(&c->tool, CF_EXIT_INPUT,
+                "%s: %zu snapshots do not state the size of the cache: give --lines", file,
+                without);
     if (transparent && !c->tool.quiet)
         cf_warn(&c->tool,
                 "%s: %zu of %zu snapshots are transparent: the metrics are for flush mode", file,
                 transparent, points);
-    if (!p->count || empty == p->count) {
-        cf_warn(&c->tool, "%s: no lines of a program in any snapshot", file);
-        wrong(c, CF_EXIT_INPUT);
-    }
+    if (!p->count || empty == p->count)
+        cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no lines of a program in any snapshot", file);
 }
 
 void read_stream(struct clash *c, struct profile *p, char *file)
@@ -94,19 +85,16 @@ void read_stream(struct clash *c, struct profile *p, char *file)
     int bad = 0;
 
     cf_census_want(census, r);
-    while (!bad && cf_reader_next(r, &f) > 0) {
-        cf_tool_progress(&c->tool, r);
+    while (!bad && cf_tool_next(&c->tool, r, &f) > 0)
         bad = cf_census_frame(census, f);
-    }
     cf_tool_fit(&c->tool, r);
     if (!bad)
         bad = cf_census_end(census);
-    if (bad == CF_CENSUS_NO_MEMORY)
-        cf_out_of_memory(&c->tool);
+    cf_must(&c->tool, bad == CF_CENSUS_NO_MEMORY);
     if (bad)
         cf_die(&c->tool, CF_EXIT_INPUT, "%s: over %d processes: choose some by cf-select", p->name,
                1 << 16);
-    wrong(c, cf_tool_problems(&c->tool, r));
+    cf_tool_note(&c->tool, cf_tool_problems(&c->tool, r));
     use_census(c, p, census, file && strcmp(file, "-") != 0 ? file : "standard input");
     cf_reader_close(r);
     cf_census_free(census);
@@ -196,7 +184,7 @@ static int number_of(struct table *t, const char *name, double *value)
         cf_warn(&t->c->tool, "%s: row %llu: column %s is '%s', which is no number%s", t->file,
                 (unsigned long long)t->row + 1, name, text ? text : "",
                 t->warned == REPORTED ? "; further such rows are not reported" : "");
-    wrong(t->c, CF_EXIT_INPUT);
+    cf_tool_note(&t->c->tool, CF_EXIT_INPUT);
     return -1;
 }
 
@@ -215,8 +203,7 @@ static void read_table(struct clash *c, const char *file, void (*take)(struct ta
     c->tool.stdin_taken |= in == stdin;
     if (!in)
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
-        cf_out_of_memory(&c->tool);
+    cf_must(&c->tool, csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI));
     t->c = c;
     t->file = file;
     t->take = take;
@@ -226,9 +213,8 @@ static void read_table(struct clash *c, const char *file, void (*take)(struct ta
         if (csv_parse(&parser, block, n, take_field, take_row, t) != n)
             break;
     if (n || csv_fini(&parser, take_field, take_row, t) != 0) {
-        cf_warn(&c->tool, "%s: row %llu: %s", file, (unsigned long long)t->row + 1,
+        cf_fail(&c->tool, CF_EXIT_INPUT, "%s: row %llu: %s", file, (unsigned long long)t->row + 1,
                 csv_strerror(csv_error(&parser)));
-        wrong(c, CF_EXIT_INPUT);
     }
     if (ferror(in))
         cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
@@ -280,10 +266,8 @@ void read_profile(struct clash *c, struct profile *p, const char *file)
     struct adding a = {.p = p, .level = -1};
 
     read_table(c, file, take_point, &a, needs);
-    if (!p->count) {
-        cf_warn(&c->tool, "%s: no snapshots", file);
-        wrong(c, CF_EXIT_INPUT);
-    }
+    if (!p->count)
+        cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no snapshots", file);
 }
 
 static void take_slowdown(struct table *t)
@@ -311,11 +295,10 @@ void read_slowdowns(struct clash *c, const char *file)
     read_table(c, file, take_slowdown, NULL, needs);
     for (uint32_t i = 0; i < c->pairs; i++)
         without += isnan(c->pair[i].slowdown) != 0;
-    if (without == c->pairs) {
-        cf_warn(&c->tool, "%s: no slowdown of any pair of these programs: names must be the same",
-                file);
-        wrong(c, CF_EXIT_INPUT);
-    } else if (without && !c->tool.quiet) {
+    if (without == c->pairs)
+        cf_fail(&c->tool, CF_EXIT_INPUT,
+                "%s: no slowdown of any pair of these programs: names must be the same", file);
+    else if (without && !c->tool.quiet) {
         cf_warn(&c->tool, "%s: %u of %u pairs have no slowdown; correlation is over the others",
                 file, without, c->pairs);
     }

@@ -114,8 +114,7 @@ static void share(struct hill *h, struct watched *w, const uint64_t *addr, const
 
     for (uint32_t i = 0; w->shared > 1 && i < rows; i++)
         h->cache[i] = w->cache_of[h->core[i]];
-    if (cf_coherence_run(w->shares, &in, h->class) != 0)
-        cf_out_of_memory(&h->c->tool);
+    cf_must(&h->c->tool, cf_coherence_run(w->shares, &in, h->class));
 }
 
 /* Whether the model has something to say about one of the rows. */

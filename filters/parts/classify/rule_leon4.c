@@ -138,8 +138,7 @@ static uint8_t seen(uint8_t level)
 
 static void step(struct leon4 *l, const struct cf_leon4_access *a, struct cf_leon4_result *r)
 {
-    if (cf_leon4_access(l->model, a, r) != 0)
-        cf_out_of_memory(&l->c->tool);
+    cf_must(&l->c->tool, cf_leon4_access(l->model, a, r));
 }
 
 static void bus_read(struct leon4 *l, const struct cf_aside_row *row)
@@ -203,9 +202,8 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
     struct cf_leon4_access a = {.placed = 1, .size = 1, .op = CF_LOAD};
     struct cf_leon4_result r;
 
-    if (cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID), f->rows,
-                      l->core, l->space) != 0)
-        cf_out_of_memory(&l->c->tool);
+    cf_must(&l->c->tool, cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID),
+                                       cf_u32(f, CF_TID), f->rows, l->core, l->space));
     for (uint32_t i = 0; i < f->rows; i++) {
         until(l, time[i]);
         a.addr = addr[i];

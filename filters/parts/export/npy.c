@@ -61,14 +61,12 @@ static void make_folder(struct npy *n)
     if (lstat(n->folder, &st) == 0)
         cf_die(n->e->tool, CF_EXIT_ENVIRONMENT,
                "%s: is there already: remove it, or name another folder", n->folder);
-    if (asprintf(&beside.path, "%s.%ld.tmp", n->folder, (long)getpid()) < 0)
-        cf_out_of_memory(n->e->tool);
+    beside.path = cf_tool_text(n->e->tool, "%s.%ld.tmp", n->folder, (long)getpid());
     if (mkdir(beside.path, 0777) != 0)
         fail(n, NULL);
     beside.fd = open(beside.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     beside.owner = getpid();
-    if (atexit(remove_beside) != 0)
-        cf_out_of_memory(n->e->tool);
+    cf_must(n->e->tool, atexit(remove_beside));
     if (beside.fd < 0)
         fail(n, NULL);
 }
@@ -124,8 +122,8 @@ static struct npy_table *find_table(struct npy *n, unsigned id)
     for (size_t i = 0; i < n->tables; i++)
         if (!strcmp(n->table[i].name, name))
             return &n->table[i];
-    if (cf_array_cleared(&n->table, &n->table_room, n->tables + 1, sizeof *n->table) != 0)
-        cf_out_of_memory(n->e->tool);
+    cf_must(n->e->tool,
+            cf_array_cleared(&n->table, &n->table_room, n->tables + 1, sizeof *n->table));
     t = &n->table[n->tables++];
     t->name = cf_need(n->e->tool, strdup(name));
     return t;
@@ -140,14 +138,13 @@ static struct npy_column *find_column(struct npy *n, struct npy_table *t, const 
     for (size_t i = 0; i < t->columns; i++)
         if (!strcmp(t->column[i].name, name))
             return &t->column[i];
-    if (cf_array_cleared(&t->column, &t->column_room, t->columns + 1, sizeof *t->column) != 0)
-        cf_out_of_memory(n->e->tool);
+    cf_must(n->e->tool,
+            cf_array_cleared(&t->column, &t->column_room, t->columns + 1, sizeof *t->column));
     new = &t->column[t->columns++];
     new->id = c->id;
     new->type = c->type;
     new->name = cf_need(n->e->tool, strdup(name));
-    if (asprintf(&new->file, "%s.%s.npy", t->name, name) < 0)
-        cf_out_of_memory(n->e->tool);
+    new->file = cf_tool_text(n->e->tool, "%s.%s.npy", t->name, name);
     new->fd = make_file(n, new->file);
     return new;
 }
@@ -157,8 +154,8 @@ static void miss(struct npy *n, struct npy_column *c, uint64_t to)
 {
     if (c->rows == to)
         return;
-    if (cf_array_room(&c->missing, &c->missing_room, c->misses + 1, sizeof *c->missing) != 0)
-        cf_out_of_memory(n->e->tool);
+    cf_must(n->e->tool,
+            cf_array_room(&c->missing, &c->missing_room, c->misses + 1, sizeof *c->missing));
     c->missing[c->misses++] = (struct npy_rows){c->rows, to};
     c->rows = to;
 }
@@ -260,8 +257,7 @@ int export_npy(struct export *e)
     cf_reader_pieces(e->reader);
     if (e->table && cf_table_find(e->table))
         cf_reader_want(e->reader, cf_table_find(e->table), 0, CF_REQUIRED);
-    while (cf_reader_next(e->reader, &f) > 0) {
-        cf_tool_progress(e->tool, e->reader);
+    while (cf_tool_next(e->tool, e->reader, &f) > 0) {
         if (!n.folder) {
             make_folder(&n);
             schema_begin(&n);

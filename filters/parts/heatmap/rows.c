@@ -54,8 +54,7 @@ void rows_check(struct work *w, int status, int snapshots)
         cf_die(w->tool, CF_EXIT_USAGE,
                "--bin-width: the stream spans more than %d bins: choose wider ones, or --bins",
                HEAT_MOST_BINS);
-    if (status)
-        cf_out_of_memory(w->tool);
+    cf_must(w->tool, status);
 }
 
 /* How many of the first rows are of the same snapshot. A snapshot has thousands of them. */
@@ -162,11 +161,10 @@ void rows_snapshots(struct work *w, const struct cf_frame *f)
 
         if (n && w->snapshots.number[n - 1] == number[i])
             continue;
-        if (cf_array_room(&w->snapshots.number, &w->snapshots.room, n + 1,
-                          sizeof *w->snapshots.number) != 0 ||
-            cf_array_room(&w->snapshots.time, &w->snapshots.time_room, n + 1,
-                          sizeof *w->snapshots.time) != 0)
-            cf_out_of_memory(w->tool);
+        cf_must(w->tool, cf_array_room(&w->snapshots.number, &w->snapshots.room, n + 1,
+                                       sizeof *w->snapshots.number));
+        cf_must(w->tool, cf_array_room(&w->snapshots.time, &w->snapshots.time_room, n + 1,
+                                       sizeof *w->snapshots.time));
         w->snapshots.number[n] = number[i];
         w->snapshots.time[n] = time[i];
         w->snapshots.count++;
@@ -189,27 +187,21 @@ void rows_header(struct work *w, const struct cf_header *h)
 
 void rows_want(struct work *w)
 {
-    static const unsigned both[] = {CF_ADDR, CF_PHYS, CF_REGION, CF_PAGENO};
     const struct options *o = w->o;
 
-    for (unsigned i = 0; i < sizeof both / sizeof both[0]; i++) {
-        cf_reader_want(w->reader, CF_ACCESS, both[i], CF_OPTIONAL);
-        cf_reader_want(w->reader, CF_LINE, both[i], CF_OPTIONAL);
-    }
+    cf_reader_want_each(w->reader, CF_ACCESS, CF_OPTIONAL, CF_ADDR, CF_PHYS, CF_REGION, CF_PAGENO,
+                        CF_TIME, CF_OP, CF_WEIGHT);
+    cf_reader_want_each(w->reader, CF_LINE, CF_OPTIONAL, CF_ADDR, CF_PHYS, CF_REGION, CF_PAGENO,
+                        CF_SNAP);
     if (o->table != CF_LINE)
         cf_reader_want(w->reader, CF_ACCESS, 0, CF_REQUIRED);
     if (o->table != CF_ACCESS)
         cf_reader_want(w->reader, CF_LINE, 0, CF_REQUIRED);
-    cf_reader_want(w->reader, CF_ACCESS, CF_TIME, CF_OPTIONAL);
     if (!w->tool->quiet)
         cf_reader_want(w->reader, CF_ACCESS, CF_PID, CF_OPTIONAL);
-    cf_reader_want(w->reader, CF_ACCESS, CF_OP, CF_OPTIONAL);
     if (o->output.html)
         cf_reader_want(w->reader, CF_ACCESS, CF_FUNCTION, CF_OPTIONAL);
-    cf_reader_want(w->reader, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
-    cf_reader_want(w->reader, CF_LINE, CF_SNAP, CF_OPTIONAL);
-    cf_reader_want(w->reader, CF_SNAPSHOT, CF_SNAP, CF_OPTIONAL);
-    cf_reader_want(w->reader, CF_SNAPSHOT, CF_TIME, CF_OPTIONAL);
+    cf_reader_want_each(w->reader, CF_SNAPSHOT, CF_OPTIONAL, CF_SNAP, CF_TIME);
     if (o->level_given)
         cf_reader_want(w->reader, CF_LINE, CF_LEVEL, CF_REQUIRED);
     if (o->value == BYTES)
@@ -221,9 +213,7 @@ void rows_want(struct work *w)
     if (o->value == MISSES) {
         w->mix.column[0] = CF_HIT;
         w->mix.column[1] = CF_CLASS;
-        cf_reader_want(w->reader, CF_ACCESS, CF_HIT, CF_OPTIONAL);
-        cf_reader_want(w->reader, CF_ACCESS, CF_CLASS, CF_OPTIONAL);
-        cf_reader_want(w->reader, CF_ACCESS, CF_LEVEL, CF_OPTIONAL);
+        cf_reader_want_each(w->reader, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_CLASS, CF_LEVEL);
     }
     cf_reader_unify(w->reader);
     cf_reader_pieces(w->reader);

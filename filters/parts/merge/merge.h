@@ -47,7 +47,6 @@ struct merge {
     struct output *out;
     struct cf_header stated; /* its facts: of columns, of all inputs so far */
     size_t fact_room;
-    int status; /* the worst so far */
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */

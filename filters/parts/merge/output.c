@@ -234,10 +234,9 @@ void output_map(struct output *out, const struct source *s, struct part *p)
         if ((k < t->columns && t->column[k].type != c->type) ||
             (!cf_column_name(c->id) &&
              declare(out, s, c->id, c->type, cf_reader_column_name(s->reader, c->id)) != 0)) {
-            cf_warn(&out->merge->tool,
+            cf_fail(&out->merge->tool, CF_EXIT_INPUT,
                     "%s: column %u is something else in the inputs before: it is left out",
                     s->input->name, c->id);
-            out->merge->status = CF_EXIT_INPUT;
             c->id = 0;
             continue;
         }

@@ -84,11 +84,10 @@ static int load(struct machine *m, struct job *j)
         case CF_ACCESS:
             if (!time) {
                 if (!j->time_warned)
-                    cf_warn(&m->merge->tool,
+                    cf_fail(&m->merge->tool, CF_EXIT_INPUT,
                             "%s: frame %llu: accesses without column 'time' are left out",
                             j->input->name, (unsigned long long)f->number);
                 j->time_warned = 1;
-                m->merge->status = CF_EXIT_INPUT;
                 break;
             }
             (void)source_order(s, f);

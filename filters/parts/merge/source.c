@@ -22,8 +22,7 @@ void *merge_alloc(const struct merge *m, size_t count, size_t width)
 
 void merge_room(const struct merge *m, void *array, size_t *room, size_t count, size_t width)
 {
-    if (cf_array_cleared(array, room, count, width) != 0)
-        cf_out_of_memory(&m->tool);
+    cf_must(&m->tool, cf_array_cleared(array, room, count, width));
 }
 
 void source_open(struct source *s, struct merge *m, const struct input *input, uint64_t from,
@@ -80,10 +79,8 @@ void source_warn(const struct source *s)
     if (!in->warned)
         cf_warn(&s->merge->tool, "%s", problem);
     in->warned = 1;
-    if (cf_reader_refused(s->reader))
-        s->merge->status = CF_EXIT_ENVIRONMENT;
-    else if (s->merge->status < CF_EXIT_INPUT)
-        s->merge->status = CF_EXIT_INPUT;
+    cf_tool_note(&s->merge->tool,
+                 cf_reader_refused(s->reader) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT);
 }
 
 void source_check_again(const struct source *s)
@@ -122,8 +119,7 @@ int source_order(struct source *s, const struct cf_frame *f)
     }
     if (falls && !s->order_warned) {
         s->order_warned = 1;
-        s->merge->status = CF_EXIT_INPUT;
-        cf_warn(&s->merge->tool,
+        cf_fail(&s->merge->tool, CF_EXIT_INPUT,
                 "%s: frame %llu: time goes back: inputs must be in the order of time (a pipe must "
                 "not hold several streams: name files)",
                 s->input->name, (unsigned long long)f->number);

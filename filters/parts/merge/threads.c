@@ -249,13 +249,11 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
     source_warn(s);
     if (!output_needs(m->out, s->reader))
         source_close(s);
-    if (accesses && !switches) {
-        cf_warn(&m->tool,
+    if (accesses && !switches)
+        cf_fail(&m->tool, CF_EXIT_INPUT,
                 "%s: there is no table switch, so the instructions of each thread are not known: "
                 "its threads keep their times (cf-capture trace records it)",
                 input->name);
-        m->status = m->status < CF_EXIT_INPUT ? CF_EXIT_INPUT : m->status;
-    }
     return bad;
 }
 

@@ -302,18 +302,16 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
     free(drawn);
 }
 
-int print_curves(const struct mrc *m)
+void print_curves(struct mrc *m)
 {
     size_t groups = !m->exact ? 0 : m->by ? cf_groups_count(m->groups) : 1, known, points;
     struct line *line = cf_need(&m->tool, calloc(groups + 1, sizeof(*line)));
     const struct cf_reader *texts = cf_column_type(m->by) == CF_STR ? m->reader : NULL;
     struct cf_group all = {0}, *group = m->by ? cf_groups_sorted(m->groups, texts) : &all;
-    int cut;
 
     cf_need(&m->tool, group);
     for (size_t g = 0; g < groups; g++)
-        if (make_line(m, g, &line[g]) != 0)
-            cf_out_of_memory(&m->tool);
+        cf_must(&m->tool, make_line(m, g, &line[g]));
     known = m->exact ? known_points(m, groups, line) : 0;
     points = useful_points(m, groups, line, known);
     if (m->o.output.picture || m->o.output.html)
@@ -322,19 +320,16 @@ int print_curves(const struct mrc *m)
         put_all(m, line, group, groups, points);
     if (m->by)
         free(group);
-    cut = known < m->points;
-    if (cut && (m->o.at || m->o.most || !m->tool.quiet)) {
-        cf_warn(&m->tool,
+    if (known < m->points && (m->o.at || m->o.most || !m->tool.quiet))
+        cf_fail(&m->tool, m->o.at || m->o.most ? CF_EXIT_INPUT : CF_EXIT_OK,
                 "larger caches are left out: the stream has no distance beyond %" PRIu64
                 " lines: run cf-distance with a larger --bound",
                 m->bound ? m->bound
                 : known  ? m->lines[known - 1]
                          : 0);
-    }
     for (size_t g = 0; g < groups; g++) {
         free(line[g].misses);
         free(line[g].error);
     }
     free(line);
-    return cut && (m->o.at || m->o.most) ? -1 : 0;
 }

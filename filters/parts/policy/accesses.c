@@ -31,17 +31,15 @@ struct accesses {
 /* `level`: what inner levels served is left out. */
 static struct accesses *open_accesses(struct cf_tool *t, const char *file, unsigned level)
 {
-    static const unsigned optional[] = {CF_PHYS, CF_PID, CF_OP, CF_SIZE, CF_HIT, CF_LEVEL};
     struct accesses *a = cf_need(t, calloc(1, sizeof *a));
 
     *a = (struct accesses){.tool = t, .level = level};
     a->file = cf_need(t, strdup(file));
     a->frames = cf_need(t, cf_counts_new());
     a->reader = cf_tool_reader(t, &a->file, 1);
-    cf_reader_want(a->reader, CF_ACCESS, CF_TIME, CF_REQUIRED);
-    cf_reader_want(a->reader, CF_ACCESS, CF_ADDR, CF_REQUIRED);
-    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
-        cf_reader_want(a->reader, CF_ACCESS, optional[i], CF_OPTIONAL);
+    cf_reader_want_each(a->reader, CF_ACCESS, CF_REQUIRED, CF_TIME, CF_ADDR);
+    cf_reader_want_each(a->reader, CF_ACCESS, CF_OPTIONAL, CF_PHYS, CF_PID, CF_OP, CF_SIZE, CF_HIT,
+                        CF_LEVEL);
     return a;
 }
 
@@ -118,7 +116,7 @@ static int add_row(struct accesses *a, struct cf_candidates *candidates, unsigne
 
 static void give_up(struct work *w, const char *why)
 {
-    cf_warn(&w->tool, "--accesses: %s: no policy is named", why);
+    cf_fail(&w->tool, CF_EXIT_INPUT, "--accesses: %s: no policy is named", why);
     w->no_candidates = 1;
 }
 
@@ -212,18 +210,16 @@ uint64_t accesses_unplaced(const struct accesses *a)
     return a->unplaced;
 }
 
-int accesses_close(struct accesses *a)
+void accesses_close(struct accesses *a)
 {
     struct cf_frame *f;
-    int status;
 
     /* damage is reported wherever it is */
     while (cf_reader_next(a->reader, &f) > 0)
         ;
-    status = cf_tool_problems(a->tool, a->reader);
+    cf_tool_note(a->tool, cf_tool_problems(a->tool, a->reader));
     cf_reader_close(a->reader);
     cf_counts_free(a->frames);
     free(a->file);
     free(a);
-    return status;
 }

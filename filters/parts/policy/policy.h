@@ -48,8 +48,8 @@ struct work;
 int judge_candidates(struct work *w) CF_MUST_CHECK;
 /* Accesses to pages that no snapshot has shown so far. */
 uint64_t accesses_unplaced(const struct accesses *a);
-/* Closes; returns the exit status. */
-int accesses_close(struct accesses *a);
+/* Closes; says what was wrong with it. */
+void accesses_close(struct accesses *a);
 
 enum { LEAST_LINE = 4, MOST_LINE = 4096 };
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "filters/parts/report/report.h"
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_number.h"
 
 enum { MOST_COUNTERS = 1024 };
@@ -61,7 +62,7 @@ static int parse_line(const char *p, uint64_t *cpu, struct counter *c)
 
 static void add(struct report *r, struct counters *c, const struct counter *new)
 {
-    for (unsigned i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (!strcmp(c->counter[i].name, new->name)) {
             c->counter[i].value = cf_sum(c->counter[i].value, new->value);
             return;
@@ -69,7 +70,7 @@ static void add(struct report *r, struct counters *c, const struct counter *new)
     if (c->count == MOST_COUNTERS)
         cf_die(&r->tool, CF_EXIT_INPUT, "%s:%" PRIu64 ": more than %d counters", r->o.counters,
                new->at, MOST_COUNTERS);
-    c->counter = cf_need(&r->tool, reallocarray(c->counter, c->count + 1, sizeof(*c->counter)));
+    cf_must(&r->tool, cf_array_room(&c->counter, &c->room, c->count + 1, sizeof(*c->counter)));
     c->counter[c->count++] = *new;
 }
 
@@ -83,7 +84,7 @@ void counters_read(struct report *r, const char *file, struct counters *c)
     ssize_t n;
     int bad = 0;
 
-    *c = (struct counters){NULL, 0};
+    *c = (struct counters){NULL, 0, 0};
     if (!in)
         cf_die(&r->tool, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT, "%s: %s", file,
                strerror(errno));
@@ -121,14 +122,14 @@ void counters_read(struct report *r, const char *file, struct counters *c)
     if (c->count == 0 && !bad)
         cf_warn(&r->tool, "%s: no counter in it, as in '0: 0  icache miss  0000000246'", file);
     if (c->count == 0 || bad)
-        r->status = CF_EXIT_INPUT;
+        cf_tool_note(&r->tool, CF_EXIT_INPUT);
     free(line);
     fclose(in);
 }
 
 const struct counter *counters_find(const struct counters *c, const char *name)
 {
-    for (unsigned i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (!strcasecmp(c->counter[i].name, name))
             return &c->counter[i];
     return NULL;

@@ -46,7 +46,6 @@ struct page {
     unsigned cores;
     struct cf_reader *reader;
     int interleaved; /* threads stand side by side */
-    int status;
 
     char *command, *unit, *source;
     char *recorded[CF_RECORDED];

@@ -59,10 +59,10 @@ static void record(struct page *p, const char *file)
     words[n++] = file;
     words[n++] = "--";
     memcpy(words + n, p->o.command, count * sizeof *words);
-    p->status = cf_chain_run(p->tool, words);
-    if (p->status && access(file, R_OK) == 0)
+    cf_tool_note(p->tool, cf_chain_run(p->tool, words));
+    if (p->tool->status && access(file, R_OK) == 0)
         cf_warn(p->tool, "the recording ended with status %d: the page is of what there is",
-                p->status);
+                p->tool->status);
     free(words);
 }
 
@@ -74,8 +74,7 @@ static int look_at_kind(struct page *p, char *const *file)
     int lacks = 1;
 
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_OPTIONAL);
-    cf_reader_want(r, CF_ACCESS, CF_REGION, CF_OPTIONAL);
+    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_FUNCTION, CF_REGION);
     cf_reader_pieces(r);
     while (cf_reader_next(r, &f) > 0)
         if (f->table == CF_ACCESS) {
@@ -114,7 +113,7 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
     const char *machine = p->o.machine;
     const char *file = p->o.record ? p->o.record : count ? files[0] : "-";
     struct cf_chain c = {.tool = p->tool};
-    int lacks_names, from_stdin = 0;
+    int lacks_names;
 
     if (p->o.command) {
         file = p->o.record ? p->o.record : make_temporary(p->tool);
@@ -126,12 +125,10 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
             cf_die(p->tool, CF_EXIT_USAGE,
                    "no recording: give a FILE, or a program after --: see --help");
         file = temporary;
-        p->status = cf_chain_run(p->tool, words);
-        from_stdin = 1;
+        cf_tool_note(p->tool, cf_chain_run(p->tool, words));
     }
-    if (p->status && access(file, R_OK) != 0)
-        exit(p->status);
-    (void)from_stdin;
+    if (p->tool->status && access(file, R_OK) != 0)
+        exit(p->tool->status);
     lacks_names = look_at_kind(p, (char *const *)&file);
     p->interleaved = p->cores > 1 && look_at_threads(p, (char *const *)&file);
     if (freopen(file, "r", stdin) == NULL)

@@ -202,8 +202,7 @@ static void map(const struct page *p, FILE *out)
             m->start, m->width, m->bins, m->peak, m->total);
     for (uint32_t b = 0; b < m->bands && b < m->top; b++) {
         fputs(b ? ",\n" : "", out);
-        if (band(m, b, height[b], out) != 0)
-            cf_out_of_memory(p->tool);
+        cf_must(p->tool, band(m, b, height[b], out));
     }
     fputs("]}", out);
     free(height);

@@ -98,14 +98,10 @@ static void want_sums(struct page *p)
 
 static void begin(struct page *p)
 {
-    static const unsigned column[] = {CF_TIME,   CF_OP,  CF_ADDR,   CF_WEIGHT,
-                                      CF_PAGENO, CF_HIT, CF_REGION, CF_CLASS};
-
     cf_reader_pieces(p->reader);
-    for (unsigned i = 0; i < sizeof column / sizeof *column; i++)
-        cf_reader_want(p->reader, CF_ACCESS, column[i], CF_OPTIONAL);
-    cf_reader_want(p->reader, CF_ACCESS, CF_HIT, CF_REQUIRED);
-    cf_reader_want(p->reader, CF_ACCESS, CF_DIST, CF_REQUIRED);
+    cf_reader_want_each(p->reader, CF_ACCESS, CF_OPTIONAL, CF_TIME, CF_OP, CF_ADDR, CF_WEIGHT,
+                        CF_PAGENO, CF_REGION, CF_CLASS);
+    cf_reader_want_each(p->reader, CF_ACCESS, CF_REQUIRED, CF_HIT, CF_DIST);
     cf_reader_want(p->reader, CF_UNPLACED, CF_OP, CF_OPTIONAL);
     want_sums(p);
     make_curve(p);
@@ -209,8 +205,7 @@ void page_read(struct page *p)
             bad |= cf_ranking_note(&p->sharing, f);
         if (f->table == CF_ACCESS)
             bad |= accesses(p, f);
-        if (bad)
-            cf_out_of_memory(p->tool);
+        cf_must(p->tool, bad);
     }
     if (p->end >= p->begin)
         p->ticks += p->end - p->begin;
@@ -318,8 +313,7 @@ void page_finish(struct page *p)
     cf_curve_misses(p->curve, 0, p->curve_misses);
     p->compulsory = cf_curve_named(p->curve, 0, CF_DIST_COMPULSORY);
     p->curve_all = cf_curve_total(p->curve, 0) + p->compulsory;
-    if (heat_finish(p->heat, region_name, p->reader, &p->map) != 0)
-        cf_out_of_memory(p->tool);
+    cf_must(p->tool, heat_finish(p->heat, region_name, p->reader, &p->map));
     p->map.what = "accesses";
     p->map.unit = p->unit ? p->unit : "";
     p->map.command = p->command ? p->command : "";

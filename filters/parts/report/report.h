@@ -20,7 +20,6 @@ struct report {
     struct cf_tool tool;
     struct report_options o;
     struct cf_machine *machine;
-    int status; /* of what was wrong with its own inputs */
 };
 
 /* ---- report_leon4.c: the report of the LEON4 profiling tool ---- */
@@ -44,11 +43,11 @@ struct counter {
 
 struct counters {
     struct counter *counter;
-    unsigned count;
+    size_t count, room;
 };
 
 /* Reads a screen with lines "N: CPU NAME VALUE"; lines of other kinds are passed over. One that
-   begins so and goes on otherwise, and a file without counters, is reported and sets r->status. */
+   begins so and goes on otherwise, and a file without counters, is reported and fails. */
 void counters_read(struct report *r, const char *file, struct counters *c);
 /* NULL where there is none of this name. */
 const struct counter *counters_find(const struct counters *c, const char *name);

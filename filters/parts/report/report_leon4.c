@@ -69,12 +69,8 @@ void leon4_want(struct cf_reader *in)
     for (unsigned i = 0; i < 2; i++) {
         const enum cf_need need = tables[i] == CF_ACCESS ? CF_REQUIRED : CF_OPTIONAL;
 
-        cf_reader_want(in, tables[i], CF_OP, CF_OPTIONAL);
-        cf_reader_want(in, tables[i], CF_CPU, CF_OPTIONAL);
-        cf_reader_want(in, tables[i], CF_CLASS, need);
-        cf_reader_want(in, tables[i], CF_HIT, need);
-        cf_reader_want(in, tables[i], CF_CLASS_BEHIND, CF_OPTIONAL);
-        cf_reader_want(in, tables[i], CF_COST, CF_OPTIONAL);
+        cf_reader_want_each(in, tables[i], CF_OPTIONAL, CF_OP, CF_CPU, CF_CLASS_BEHIND, CF_COST);
+        cf_reader_want_each(in, tables[i], need, CF_CLASS, CF_HIT);
     }
 }
 
