@@ -182,7 +182,6 @@ int main(int argc, char **argv)
 {
     static struct cf_tool tool;
     static struct annotate a;
-    int status;
 
     a.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-annotate", usage);
@@ -197,8 +196,7 @@ int main(int argc, char **argv)
     lines_free(&a);
     sources_free(a.sources);
     cf_ranking_end(&a.c);
-    status = cf_tool_finish(&tool, a.c.reader, NULL);
     cf_mix_free(&a.mix);
     free(a.command);
-    return status;
+    return cf_tool_finish(&tool, a.c.reader, NULL);
 }

@@ -171,8 +171,8 @@ static void print_pairs(const struct clash *c)
 /* Over the pairs that have both, and how many these are. */
 static double correlation(const struct clash *c, enum metric m, size_t *n)
 {
-    double *x = cf_need(&c->tool, calloc(c->pairs + 1, sizeof *x));
-    double *y = cf_need(&c->tool, calloc(c->pairs + 1, sizeof *y)), r;
+    double *x = cf_tool_room(&c->tool, c->pairs, sizeof *x);
+    double *y = cf_tool_room(&c->tool, c->pairs, sizeof *y);
 
     *n = 0;
     for (uint32_t i = 0; i < c->pairs; i++) {
@@ -181,10 +181,7 @@ static double correlation(const struct clash *c, enum metric m, size_t *n)
         x[*n] = value_of(&c->pair[i], m);
         y[(*n)++] = c->pair[i].slowdown;
     }
-    r = cf_clash_correlation(x, y, *n);
-    free(x);
-    free(y);
-    return r;
+    return cf_clash_correlation(x, y, *n);
 }
 
 static void print_correlation(const struct clash *c)

@@ -308,7 +308,6 @@ static void close_second(struct work *w)
 int main(int argc, char **argv)
 {
     static struct work w;
-    int status;
 
     cf_tool_init(&w.tool, argc, argv, "cf-diff", usage);
     parse(&w, argc, argv);
@@ -335,10 +334,9 @@ int main(int argc, char **argv)
     if (w.o.by >= BY_PROCESS)
         print_sums(&w);
     cf_tool_note(&w.tool, cf_snaps_problems(w.a.snaps, &w.tool, NULL));
-    status = cf_tool_finish(&w.tool, w.a.reader, NULL);
     cf_snaps_free(w.a.snaps);
     cf_groups_free(w.groups);
     free(w.sums);
     cf_counts_free(w.tasks);
-    return status;
+    return cf_tool_finish(&w.tool, w.a.reader, NULL);
 }

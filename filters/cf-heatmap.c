@@ -121,18 +121,11 @@ static void parse_options(struct cf_tool *t, struct options *o, int argc, char *
     cf_output_check(t, &o->output);
 }
 
-static const char *region_name(void *arg, uint32_t region)
-{
-    const char *name = region ? cf_reader_text(arg, region) : "";
-
-    return *name ? name : "[unresolved]";
-}
-
 static int region_wanted(void *arg, uint32_t region)
 {
     const struct work *w = arg;
 
-    return fnmatch(w->o->region, region_name(w->reader, region), 0) == 0;
+    return fnmatch(w->o->region, heat_region_name(w->reader, region), 0) == 0;
 }
 
 static struct heat *make_heat(struct work *w, uint32_t bins)
@@ -144,7 +137,7 @@ static struct heat *make_heat(struct work *w, uint32_t bins)
     /* with both ends known, the bins can be as wide as they have to be from the beginning */
     if (!width && o->from_given && o->to != UINT64_MAX)
         width = (o->to - o->from) / bins + 1;
-    h = cf_need(w->tool, heat_new(bins, width, o->from));
+    h = heat_new(w->tool, bins, width, o->from);
     if (o->region)
         heat_filter(h, region_wanted, w);
     return h;
@@ -155,11 +148,11 @@ static void make_heats(struct work *w)
     const struct options *o = w->o;
 
     w->accesses = make_heat(w, o->bins);
-    w->lines = cf_need(w->tool, heat_new(1, 1, 0));
+    w->lines = heat_new(w->tool, 1, 1, 0);
     if (o->region)
         heat_filter(w->lines, region_wanted, w);
     if (o->output.html)
-        w->names = cf_need(w->tool, heat_names_new(o->region ? region_wanted : NULL, w));
+        w->names = heat_names_new(w->tool, o->region ? region_wanted : NULL, w);
     if (o->output.html && !o->width && o->bins < HEAT_FINE_BINS) {
         w->fine = make_heat(w, HEAT_FINE_BINS);
         heat_bound(w->fine, HEAT_FINE_CELLS);
@@ -220,8 +213,7 @@ static void output(struct work *w)
     static const struct cf_drawings drawings = {heat_picture, heat_html, heat_term};
     struct heat_map map = {0}, fine = {0};
 
-    rows_check(w, heat_finish(snapshots ? w->lines : w->accesses, region_name, w->reader, &map),
-               snapshots);
+    heat_finish(snapshots ? w->lines : w->accesses, heat_region_name, w->reader, &map);
     map.what = snapshots ? "lines" : o->value == COST ? "cycles" : value_names[o->value];
     map.unit = snapshots ? "snapshot" : w->unit ? w->unit : "";
     map.command = w->command ? w->command : "";
@@ -238,7 +230,7 @@ static void output(struct work *w)
                                  .command = map.command,
                                  .top = map.top,
                                  .linear = map.linear};
-        rows_check(w, heat_finish(w->fine, region_name, w->reader, &fine), 0);
+        heat_finish(w->fine, heat_region_name, w->reader, &fine);
         map.fine = &fine;
     }
     if (w->names && !snapshots)
@@ -258,7 +250,6 @@ int main(int argc, char **argv)
     struct options o;
     struct cf_tool tool;
     struct cf_frame *f;
-    int status;
 
     cf_tool_init(&tool, argc, argv, "cf-heatmap", usage);
     parse_options(&tool, &o, argc, argv);
@@ -284,7 +275,6 @@ int main(int argc, char **argv)
     cf_tool_fit(&tool, w.reader);
     hints(&w);
     output(&w);
-    status = cf_tool_finish(&tool, w.reader, NULL);
     cf_mix_free(&w.mix);
     heat_free(w.accesses);
     heat_free(w.lines);
@@ -294,5 +284,5 @@ int main(int argc, char **argv)
     free(w.snapshots.time);
     free(w.unit);
     free(w.command);
-    return status;
+    return cf_tool_finish(&tool, w.reader, NULL);
 }

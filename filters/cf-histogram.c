@@ -94,8 +94,8 @@ static void begin(struct histogram *h, unsigned column, enum cf_type type)
                " can be made",
                h->o.column);
     h->one = column == CF_DIST ? FIXED : 1;
-    h->bins = cf_need(
-        &h->tool, bins_new(h->o.bins, h->o.most, column == CF_DIST ? CF_DIST_LEAST : 0, h->one));
+    h->bins =
+        bins_new(&h->tool, h->o.bins, h->o.most, column == CF_DIST ? CF_DIST_LEAST : 0, h->one);
 }
 
 /* Columns and tables that this suite does not list are known by the names that the stream gives
@@ -238,8 +238,9 @@ static void count_frame(struct histogram *h, const struct cf_frame *f)
             cf_die(&h->tool, CF_EXIT_INPUT, "--by '%s': more than %d values: choose another column",
                    o->by, CF_GROUPS_MOST);
     }
-    cf_must(&h->tool, bad || bins_add(h->bins, value, by ? h->group : NULL, weights, f->rows,
-                                      by ? cf_groups_count(h->groups) : 1) != 0);
+    cf_must(&h->tool, bad);
+    bins_add(h->bins, value, by ? h->group : NULL, weights, f->rows,
+             by ? cf_groups_count(h->groups) : 1);
 }
 
 /* A frame that lacks a column that only the stream could name is the last that counts. */
@@ -262,7 +263,6 @@ static void run(struct histogram *h)
 int main(int argc, char **argv)
 {
     static struct histogram h;
-    int status;
 
     cf_tool_init(&h.tool, argc, argv, "cf-histogram", usage);
     parse(&h, argc, argv);
@@ -275,11 +275,12 @@ int main(int argc, char **argv)
     h.mix = (struct cf_mix){.column = {h.column, h.by, h.weight}};
     run(&h);
     cf_tool_fit(&h.tool, h.reader);
-    cf_must(&h.tool, h.bins && bins_finish(h.bins) != 0);
+    if (h.bins)
+        bins_finish(h.bins);
     print_histogram(&h);
-    status = cf_tool_finish(&h.tool, h.reader, NULL);
-    bins_free(h.bins);
+    if (h.bins)
+        bins_free(h.bins);
     cf_mix_free(&h.mix);
     cf_groups_free(h.groups);
-    return status;
+    return cf_tool_finish(&h.tool, h.reader, NULL);
 }

@@ -86,7 +86,7 @@ static void set_latency(struct latency *l, const char *text)
 
 static void parse(struct latency *l, int argc, char **argv)
 {
-    const char **stated = cf_need(&l->tool, calloc((size_t)argc, sizeof *stated));
+    const char **stated = cf_tool_room(&l->tool, (size_t)argc, sizeof *stated);
     unsigned count = 0, level_column = 0;
     const struct cf_option table[] = {
         {"machine", 'm', CF_TEXT(&l->machine_name)},
@@ -105,7 +105,6 @@ static void parse(struct latency *l, int argc, char **argv)
     l->core_count = cf_tool_cores(l->machine, l->core_count);
     for (unsigned i = 0; i < count; i++)
         set_latency(l, stated[i]);
-    free(stated);
     if (l->machine->latency_of && !l->tool.quiet)
         cf_warn(&l->tool,
                 "the latencies are those of %s, the nearest core that is described, and not this "

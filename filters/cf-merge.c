@@ -262,7 +262,7 @@ static void set_inputs(struct merge *m, char **files, int count)
 int main(int argc, char **argv)
 {
     static struct merge m;
-    int status, failed;
+    int failed;
 
     cf_tool_init(&m.tool, argc, argv, "cf-merge", usage);
     parse(&m, argc, argv);
@@ -275,11 +275,10 @@ int main(int argc, char **argv)
                               : merge_by_time(&m);
     cf_tool_note(&m.tool, failed ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK);
     output_free(m.out);
-    status = cf_tool_finish(&m.tool, NULL, m.writer);
     while (m.owns)
         free(m.owned[--m.owns]);
     free(m.owned);
     free(m.stated.facts.fact);
     free(m.input);
-    return status;
+    return cf_tool_finish(&m.tool, NULL, m.writer);
 }

@@ -57,8 +57,7 @@ static void set_at(const struct cf_tool *t, void *mrc, const char *option, char 
 {
     struct mrc *m = mrc;
 
-    free(m->o.at);
-    m->o.at = cf_need(t, calloc(strlen(text) + 1, sizeof(*m->o.at)));
+    m->o.at = cf_tool_room(t, strlen(text) + 1, sizeof(*m->o.at));
     m->o.at_count =
         cf_list_rising(m->o.at, cf_parse_list(t, option, text, 1, UINT64_MAX, UINT32_MAX, m->o.at));
 }
@@ -87,14 +86,13 @@ static void parse(struct mrc *m, int argc, char **argv)
 
 /* ---- of what the distances are, and the sizes of caches that follow from that ---- */
 
-/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. NULL
-   without memory. */
-static uint64_t *make_sizes(uint64_t points, uint64_t most, size_t *count)
+/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. */
+static uint64_t *make_sizes(struct cf_tool *t, uint64_t points, uint64_t most, size_t *count)
 {
-    uint64_t last = 0, *result = malloc(64 * points * sizeof(*result));
+    uint64_t last = 0, *result = cf_tool_room(t, 64 * points, sizeof(*result));
 
     *count = 0;
-    for (unsigned k = 0; k < 48 && result; k++)
+    for (unsigned k = 0; k < 48; k++)
         for (uint64_t j = 0; j < points; j++) {
             uint64_t base = (uint64_t)1 << k, lines = base + base * j / points;
 
@@ -109,8 +107,8 @@ static void make_points(struct mrc *m)
     uint64_t unit = m->line_size * m->sets; /* bytes of one way */
 
     if (m->o.at) {
-        m->lines = malloc(m->o.at_count * sizeof(*m->lines));
-        for (size_t i = 0; i < m->o.at_count && m->lines; i++) {
+        m->lines = cf_tool_room(&m->tool, m->o.at_count, sizeof(*m->lines));
+        for (size_t i = 0; i < m->o.at_count; i++) {
             if (m->o.at[i] % unit != 0)
                 cf_die(&m->tool, CF_EXIT_USAGE,
                        "--at: %llu bytes are no whole number of ways of %llu bytes: %llu sets of"
@@ -120,10 +118,10 @@ static void make_points(struct mrc *m)
             m->lines[m->points++] = m->o.at[i] / unit;
         }
     } else {
-        m->lines = make_sizes(m->o.points, m->o.most ? m->o.most / unit : UINT64_MAX, &m->points);
+        m->lines = make_sizes(&m->tool, m->o.points, m->o.most ? m->o.most / unit : UINT64_MAX,
+                              &m->points);
     }
-    m->exact = m->lines ? cf_curve_new(m->lines, m->points) : NULL;
-    cf_must(&m->tool, !m->exact);
+    m->exact = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
 }
 
 /* A fact of column dist, from 1 to `most`; 0 where the header does not state it. */
@@ -228,7 +226,7 @@ static int add_sampled(struct mrc *m, const struct cf_frame *f, const uint32_t *
 
     if (!m->sampled) {
         m->sampled = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
-        m->fine_lines = cf_need(&m->tool, make_sizes(FINE, UINT64_MAX, &m->fine_points));
+        m->fine_lines = make_sizes(&m->tool, FINE, UINT64_MAX, &m->fine_points);
         m->fine = cf_need(&m->tool, cf_curve_new(m->fine_lines, m->fine_points));
     }
     make_room(m, groups);
@@ -307,7 +305,6 @@ static void run(struct mrc *m)
 int main(int argc, char **argv)
 {
     static struct mrc m;
-    int status;
 
     cf_tool_init(&m.tool, argc, argv, "cf-mrc", usage);
     parse(&m, argc, argv);
@@ -320,15 +317,11 @@ int main(int argc, char **argv)
     run(&m);
     cf_tool_fit(&m.tool, m.reader);
     print_curves(&m);
-    status = cf_tool_finish(&m.tool, m.reader, NULL);
     cf_groups_free(m.groups);
     cf_curve_free(m.exact);
     cf_curve_free(m.sampled);
     cf_curve_free(m.fine);
     free(m.accesses);
     free(m.samples);
-    free(m.lines);
-    free(m.fine_lines);
-    free(m.o.at);
-    return status;
+    return cf_tool_finish(&m.tool, m.reader, NULL);
 }

@@ -160,7 +160,6 @@ static void print_long(const struct cf_survey *s)
             cf_csv_print(stdout, ",%" PRIu64 ",%.6f\n", lines, (double)lines / (double)whole);
         }
     }
-    cf_ranks_free(&r);
 }
 
 static void print_wide(const struct cf_survey *s)
@@ -191,7 +190,6 @@ static void print_wide(const struct cf_survey *s)
             cf_csv_text(stdout, 0, "");
         cf_csv_end(stdout);
     }
-    cf_ranks_free(&r);
 }
 
 /* ---- the chart ---- */
@@ -218,7 +216,6 @@ static void draw(const struct cf_survey *s)
              c.snapshots == 1 ? "" : "s", c.level, size, mean,
              c.chart.whole ? "in use" : "lines in use");
     cf_output_draw(&s->tool, &s->o.output, &c.chart, &drawings);
-    cf_survey_chart_free(&c);
 }
 
 int main(int argc, char **argv)

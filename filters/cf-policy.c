@@ -258,7 +258,6 @@ static void output(struct work *w)
 int main(int argc, char **argv)
 {
     static struct work w;
-    int status;
 
     cf_tool_init(&w.tool, argc, argv, "cf-policy", usage);
     parse(&w, argc, argv);
@@ -282,11 +281,10 @@ int main(int argc, char **argv)
     output(&w);
     if (w.accesses)
         accesses_close(w.accesses);
-    status = cf_tool_finish(&w.tool, w.reader, NULL);
     cf_snaps_free(w.snaps);
     cf_survivors_free(w.survivors);
     cf_placement_free(&w.placement);
     cf_candidates_free(w.candidates);
     free(w.numbers);
-    return status;
+    return cf_tool_finish(&w.tool, w.reader, NULL);
 }

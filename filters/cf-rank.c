@@ -72,7 +72,6 @@ int main(int argc, char **argv)
     static struct cf_tool tool;
     static struct rank k, old;
     struct cf_ranked now, before = {.count = 0};
-    int status;
 
     k.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-rank", usage);
@@ -97,8 +96,7 @@ int main(int argc, char **argv)
         cf_tool_note(&tool, cf_tool_problems(&tool, old.c.reader));
         cf_reader_close(old.c.reader);
     }
-    status = cf_tool_finish(&tool, k.c.reader, NULL);
     cf_mix_free(&k.mix);
     free(k.o.cover);
-    return status;
+    return cf_tool_finish(&tool, k.c.reader, NULL);
 }

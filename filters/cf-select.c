@@ -163,7 +163,6 @@ static void run(struct select *s)
 int main(int argc, char **argv)
 {
     static struct select s;
-    int status;
 
     cf_tool_init(&s.tool, argc, argv, "cf-select", usage);
     parse(&s, argc, argv);
@@ -177,9 +176,7 @@ int main(int argc, char **argv)
     cf_reader_want(s.reader, CF_LINE, 0, CF_REQUIRED); /* is chosen from, too */
     cf_reader_idle(s.reader, idle, &s);
     run(&s);
-    status = cf_tool_finish(&s.tool, s.reader, s.writer);
     cf_gather_free(s.access);
     cf_gather_free(s.line);
-    conditions_free(&s.conditions);
-    return status;
+    return cf_tool_finish(&s.tool, s.reader, s.writer);
 }

@@ -121,7 +121,6 @@ static void print_profiles(const struct cf_survey *s)
             file_name(s, g.stream);
         }
     }
-    cf_ranks_free(&r);
 }
 
 struct sum {
@@ -174,9 +173,8 @@ static void print_summary(const struct cf_survey *s)
 {
     struct cf_ranks r = cf_survey_ranks(s, -1);
     const struct cf_census_snapshot *one = s->census->snapshot;
-    struct sum *sum;
+    struct sum *sum = cf_tool_room(&s->tool, r.groups, sizeof *sum);
 
-    sum = cf_need(&s->tool, calloc((size_t)r.groups + 1, sizeof *sum));
     cf_rows_begin(&s->tool);
     fputs("level,pid,name,snapshots,active_mean,active_max,reused_mean,reused_max", stdout);
     puts(s->streams > 1 ? ",file" : "");
@@ -190,8 +188,6 @@ static void print_summary(const struct cf_survey *s)
             if (there[level])
                 print_level(s, level, one[i].is.segment, &r, sum);
     }
-    free(sum);
-    cf_ranks_free(&r);
 }
 
 /* ---- the chart ---- */
@@ -213,7 +209,6 @@ static void draw(const struct cf_survey *s)
              c.snapshots, c.snapshots == 1 ? "" : "s", c.level,
              s->streams > 1 ? " of several runs, each from its beginning" : "");
     cf_output_draw(&s->tool, &s->o.output, &c.chart, &drawings);
-    cf_survey_chart_free(&c);
 }
 
 int main(int argc, char **argv)

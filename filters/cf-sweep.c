@@ -242,9 +242,9 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
 {
     static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};
     const unsigned lines = o->line_size.count, ways = o->ways.count;
-    double *at = cf_need(t, calloc(lines * MOST_LIST * ways, sizeof *at)), *value;
-    struct cf_chart_series *series = cf_need(t, calloc(lines * ways, sizeof *series));
-    char(*name)[64] = cf_need(t, calloc(lines * ways, sizeof *name));
+    double *at = cf_tool_room(t, lines * MOST_LIST * ways, sizeof *at), *value;
+    struct cf_chart_series *series = cf_tool_room(t, lines * ways, sizeof *series);
+    char(*name)[64] = cf_tool_room(t, lines * ways, sizeof *name);
     struct cf_chart c = {.title = "Misses by cache size", .command = "", .panels = 1};
     uint32_t n = 0;
 
@@ -257,7 +257,7 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
     for (uint32_t i = 0; i < n; i++)
         if (!i || at[i] != at[c.points - 1])
             at[c.points++] = at[i];
-    value = cf_need(t, calloc((size_t)lines * ways * c.points, sizeof *value));
+    value = cf_tool_room(t, (size_t)lines * ways * c.points, sizeof *value);
     for (unsigned k = 0; k < lines * ways; k++) {
         const struct size *s = &size[k / ways];
         const uint32_t w = (uint32_t)o->ways.value[k % ways];
@@ -284,10 +284,6 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
     c.size = at;
     c.panel[0] = (struct cf_chart_panel){.title = "misses", .value = value};
     cf_output_draw(t, &o->output, &c, &drawings);
-    free(at);
-    free(value);
-    free(series);
-    free(name);
 }
 
 int main(int argc, char **argv)
@@ -300,7 +296,7 @@ int main(int argc, char **argv)
 
     cf_tool_init(&t, argc, argv, "cf-sweep", usage);
     parse(&t, &o, argc, argv);
-    size = cf_need(&t, calloc(o.line_size.count, sizeof(*size)));
+    size = cf_tool_room(&t, o.line_size.count, sizeof(*size));
     for (unsigned i = 0; i < o.line_size.count; i++) {
         begin(&t, &o, &size[i], o.line_size.value[i]);
         any += size[i].count;
@@ -326,6 +322,5 @@ int main(int argc, char **argv)
         cf_runs_free(size[i].runs);
         cf_allassoc_free(size[i].all);
     }
-    free(size);
     return cf_tool_finish(&t, r, NULL);
 }

@@ -27,45 +27,35 @@ static uint32_t place_of(uint64_t key)
     return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - RECENT_SHIFT));
 }
 
-static int new_chunk(struct heat *h, uint64_t key, uint32_t *chunk)
+static uint32_t new_chunk(struct heat *h, uint64_t key)
 {
-    uint32_t c = h->chunks;
+    const struct cf_tool *t = h->tool;
+    const uint32_t c = h->chunks, slab = c >> SLAB_SHIFT;
 
-    if (cf_array_room(&h->chunk, &h->chunk_room, c + (size_t)1, sizeof *h->chunk) != 0 ||
-        cf_array_room(&h->slab, &h->slab_room, (c >> SLAB_SHIFT) + (size_t)1, sizeof *h->slab) !=
-            0 ||
-        cf_array_room(&h->dirty, &h->dirty_room, c + (size_t)1, sizeof *h->dirty) != 0)
-        return HEAT_NO_MEMORY;
+    cf_must(t, cf_array_room(&h->chunk, &h->chunk_room, c + (size_t)1, sizeof *h->chunk));
+    cf_must(t, cf_array_room(&h->slab, &h->slab_room, slab + (size_t)1, sizeof *h->slab));
+    cf_must(t, cf_array_room(&h->dirty, &h->dirty_room, c + (size_t)1, sizeof *h->dirty));
     /* bit 31 of a page in a cell has another meaning */
-    if (c >= HIGH_PART / CHUNK)
-        return HEAT_NO_MEMORY;
-    if (c % (1u << SLAB_SHIFT) == 0 &&
-        !(h->slab[c >> SLAB_SHIFT] = calloc((size_t)CHUNK << SLAB_SHIFT, sizeof(uint64_t))))
-        return HEAT_NO_MEMORY;
+    cf_must(t, c >= HIGH_PART / CHUNK);
+    if (c % (1u << SLAB_SHIFT) == 0)
+        h->slab[slab] = cf_need(t, calloc((size_t)CHUNK << SLAB_SHIFT, sizeof **h->slab));
     h->chunk[c] = (struct chunk){.key = key};
-    h->chunks++;
-    *chunk = c;
-    return 0;
+    return h->chunks++;
 }
 
-struct heat *heat_new(uint32_t bins, uint64_t width, uint64_t origin)
+struct heat *heat_new(const struct cf_tool *t, uint32_t bins, uint64_t width, uint64_t origin)
 {
-    struct heat *h = calloc(1, sizeof *h);
-    uint32_t dustbin;
+    struct heat *h = cf_need(t, calloc(1, sizeof *h));
 
-    if (!h)
-        return NULL;
+    h->tool = t;
     h->wanted = bins ? bins : 1;
     h->width = width;
     h->origin = origin;
     h->most = width ? HEAT_MOST_BINS : (size_t)h->wanted * FINER;
     for (size_t i = 0; i < sizeof h->recent / sizeof h->recent[0]; i++)
         h->recent[i].key = NOWHERE;
-    h->number = cf_counts_new();
-    if (!h->number || new_chunk(h, NOWHERE, &dustbin)) {
-        heat_free(h);
-        return NULL;
-    }
+    h->number = cf_need(t, cf_counts_new());
+    (void)new_chunk(h, NOWHERE);
     return h;
 }
 
@@ -89,9 +79,8 @@ void heat_free(struct heat *h)
     if (!h)
         return;
     heat_free_bins(h);
-    if (h->slab)
-        for (uint32_t c = 0; c < h->chunks; c += 1u << SLAB_SHIFT)
-            free(h->slab[c >> SLAB_SHIFT]);
+    for (uint32_t c = 0; c < h->chunks; c += 1u << SLAB_SHIFT)
+        free(h->slab[c >> SLAB_SHIFT]);
     free(h->slab);
     free(h->chunk);
     free(h->dirty);
@@ -107,19 +96,15 @@ static void mark(struct heat *h, uint32_t chunk)
     }
 }
 
-/* The counters of the chunk of a key, which becomes a recent one and is listed as dirty; NULL
- * without memory. */
+/* The counters of the chunk of a key, which becomes a recent one and is listed as dirty. */
 static __attribute__((noinline)) uint64_t *find_chunk(struct heat *h, uint64_t key)
 {
     struct recent *recent = &h->recent[place_of(key)];
-    uint64_t *number = cf_counts_at(h->number, 0, key);
+    uint64_t *number = cf_need(h->tool, cf_counts_at(h->number, 0, key));
     uint32_t c;
 
-    if (!number)
-        return NULL;
     if (!*number) {
-        if (new_chunk(h, key, &c))
-            return NULL;
+        c = new_chunk(h, key);
         *number = c + 1;
         h->chunk[c].ignored = h->filter && !h->filter(h->filter_arg, region_of(key));
     }
@@ -145,24 +130,18 @@ static void restore_counters(struct heat *h, struct bin *b)
     b->cells = b->merged = 0;
 }
 
-static int room_for(struct bin *b, size_t more)
+/* A bin is filled once as a rule: only one that grows again gets room to spare. */
+static void room_for(struct heat *h, struct bin *b, size_t more)
 {
-    size_t room = b->cells + more;
-    struct cell *cell;
+    const size_t least = b->cells + more, room = b->cells ? least + least / 2 : least;
 
-    if (room <= b->room)
-        return 0;
-    /* a bin is filled once as a rule: only one that grows again gets room to spare */
-    if (b->cells)
-        room += room / 2;
-    if (!(cell = realloc(b->cell, room * sizeof *cell)))
-        return HEAT_NO_MEMORY;
-    b->cell = cell;
+    if (least <= b->room)
+        return;
+    b->cell = cf_need(h->tool, realloc(b->cell, room * sizeof *b->cell));
     b->room = room;
-    return 0;
 }
 
-int heat_flush(struct heat *h, struct bin *b)
+void heat_flush(struct heat *h, struct bin *b)
 {
     int fresh = b->cells == 0;
     size_t cells = 0;
@@ -172,8 +151,7 @@ int heat_flush(struct heat *h, struct bin *b)
         for (unsigned i = 0; i < CHUNK; i++)
             cells += ((uint32_t)live[i] != 0) + (live[i] >> 32 != 0);
     }
-    if (room_for(b, cells))
-        return HEAT_NO_MEMORY;
+    room_for(h, b, cells);
     for (uint32_t d = 0; d < h->dirties; d++) {
         uint32_t c = h->dirty[d];
         uint64_t *live = live_of(h, c), key = h->chunk[c].key;
@@ -196,10 +174,9 @@ int heat_flush(struct heat *h, struct bin *b)
     h->cells += cells;
     if (fresh)
         b->merged = b->cells;
-    return 0;
 }
 
-int heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
+void heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
 {
     struct bin one = {0};
     size_t filled = 0;
@@ -221,11 +198,12 @@ int heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count)
         from[i] = (struct bin){0};
     }
     *to = one;
-    return filled > 1 ? heat_flush(h, to) : 0;
+    if (filled > 1)
+        heat_flush(h, to);
 }
 
 /* Doubles the width of the bins. The counters are empty when it is called. */
-static int fold(struct heat *h)
+static void fold(struct heat *h)
 {
     uint64_t base = h->base >> 1;
     size_t used = (size_t)(((h->base + h->used - 1) >> 1) - base) + 1;
@@ -233,17 +211,15 @@ static int fold(struct heat *h)
     for (size_t to = 0, from = 0; to < used; to++) {
         /* an odd first bin has no partner */
         size_t count = (to == 0 && (h->base & 1)) || from + 1 == h->used ? 1 : 2;
-        if (heat_merge(h, &h->bin[to], &h->bin[from], count))
-            return HEAT_NO_MEMORY;
+        heat_merge(h, &h->bin[to], &h->bin[from], count);
         from += count;
     }
     h->base = base;
     h->used = used;
     h->shift++;
-    return 0;
 }
 
-/* Makes room for bins so that there is one with the number `bin`. */
+/* Makes room for bins so that there is one with the number `bin`. -1 where that are too many. */
 static int reach(struct heat *h, uint64_t bin)
 {
     uint64_t first = h->used && h->base < bin ? h->base : bin;
@@ -251,11 +227,10 @@ static int reach(struct heat *h, uint64_t bin)
     size_t count, before;
 
     if (last - first >= h->most)
-        return HEAT_TOO_MANY_BINS;
+        return -1;
     count = (size_t)(last - first) + 1;
     before = h->used ? (size_t)(h->base - first) : 0;
-    if (cf_array_room(&h->bin, &h->room, count, sizeof *h->bin) != 0)
-        return HEAT_NO_MEMORY;
+    cf_must(h->tool, cf_array_room(&h->bin, &h->room, count, sizeof *h->bin));
     if (before)
         memmove(h->bin + before, h->bin, h->used * sizeof *h->bin);
     memset(h->bin, 0, before * sizeof *h->bin);
@@ -265,29 +240,23 @@ static int reach(struct heat *h, uint64_t bin)
     return 0;
 }
 
-/* Makes the bin of a time the current one. */
+/* Makes the bin of a time the current one. -1 as above. */
 static int enter(struct heat *h, uint64_t time)
 {
     uint64_t bin;
-    int status;
 
-    if (h->inside && heat_flush(h, &h->bin[h->current]))
-        return HEAT_NO_MEMORY;
+    if (h->inside)
+        heat_flush(h, &h->bin[h->current]);
     h->inside = 0;
     if (h->width) {
         bin = (time - h->origin) / h->width;
-        if ((status = reach(h, bin)))
-            return status;
+        if (reach(h, bin) != 0)
+            return -1;
         h->low = h->origin + bin * h->width;
         h->span = h->width;
     } else {
-        while ((status = reach(h, time >> h->shift)) == HEAT_TOO_MANY_BINS ||
-               (!status && h->cells > FOLD_CELLS && h->used > h->wanted)) {
-            if ((status = fold(h)))
-                return status;
-        }
-        if (status)
-            return status;
+        while (reach(h, time >> h->shift) != 0 || (h->cells > FOLD_CELLS && h->used > h->wanted))
+            fold(h);
         bin = time >> h->shift;
         h->low = bin << h->shift;
         h->span = 1ull << h->shift;
@@ -302,10 +271,10 @@ static int enter(struct heat *h, uint64_t time)
 /* Counts rows of one bin, those of h->chosen or `count` of them from `first` on; the loop that all
    the work is in. The flags are constants where it is called, so that each use becomes a loop of
    its own. */
-static inline __attribute__((always_inline)) int count_rows(struct heat *h,
-                                                            const struct heat_rows *r,
-                                                            uint32_t first, uint32_t count,
-                                                            int chosen, int resolved, int weighted)
+static inline __attribute__((always_inline)) void count_rows(struct heat *h,
+                                                             const struct heat_rows *r,
+                                                             uint32_t first, uint32_t count,
+                                                             int chosen, int resolved, int weighted)
 {
     const uint32_t *region = r->region, *page = r->page;
     const uint64_t *addr = r->addr;
@@ -323,27 +292,25 @@ static inline __attribute__((always_inline)) int count_rows(struct heat *h,
             key = UNRESOLVED | number >> CHUNK_SHIFT;
         }
         recent = &h->recent[place_of(key)];
-        live = recent->live;
-        if (recent->key != key && !(live = find_chunk(h, key)))
-            return HEAT_NO_MEMORY;
+        live = recent->key == key ? recent->live : find_chunk(h, key);
         live += number & (CHUNK - 1);
         *live = weighted ? cf_sum(*live, r->amount[i]) : *live + 1;
     }
-    return 0;
 }
 
-static inline __attribute__((always_inline)) int
+static inline __attribute__((always_inline)) void
 count_any(struct heat *h, const struct heat_rows *r, uint32_t first, uint32_t count, int chosen)
 {
     int resolved = r->region && r->page;
 
     if (resolved && !r->amount)
-        return count_rows(h, r, first, count, chosen, 1, 0);
-    if (resolved)
-        return count_rows(h, r, first, count, chosen, 1, 1);
-    if (!r->amount)
-        return count_rows(h, r, first, count, chosen, 0, 0);
-    return count_rows(h, r, first, count, chosen, 0, 1);
+        count_rows(h, r, first, count, chosen, 1, 0);
+    else if (resolved)
+        count_rows(h, r, first, count, chosen, 1, 1);
+    else if (!r->amount)
+        count_rows(h, r, first, count, chosen, 0, 0);
+    else
+        count_rows(h, r, first, count, chosen, 0, 1);
 }
 
 /* The first row from `a` on whose time is not in the current bin, or not wanted. Mostly there is
@@ -370,8 +337,6 @@ static uint32_t bin_end(const struct heat *h, const struct heat_rows *r, uint32_
 
 int heat_add(struct heat *h, const struct heat_rows *r)
 {
-    int status;
-
     for (uint32_t a = 0, b; a < r->rows; a = b) {
         uint64_t time = r->times ? r->times[a] : r->time;
         uint32_t chosen = 0;
@@ -380,16 +345,17 @@ int heat_add(struct heat *h, const struct heat_rows *r)
             b = r->times ? a + 1 : r->rows;
             continue;
         }
-        if ((!h->inside || time - h->low >= h->span) && (status = enter(h, time)))
-            return status;
+        if ((!h->inside || time - h->low >= h->span) && enter(h, time) != 0)
+            return -1;
         b = r->times ? bin_end(h, r, a) : r->rows;
         for (uint32_t i = a; r->kind && i < b; i++) {
             h->chosen[chosen] = (uint16_t)i;
             chosen += r->pass[r->kind[i]];
         }
-        status = r->kind ? count_any(h, r, 0, chosen, 1) : count_any(h, r, a, b - a, 0);
-        if (status)
-            return status;
+        if (r->kind)
+            count_any(h, r, 0, chosen, 1);
+        else
+            count_any(h, r, a, b - a, 0);
     }
     return 0;
 }

@@ -30,8 +30,9 @@ enum {
 struct heat;
 
 /* Bins of adaptive width, in the end at most `bins` of them; or of `width` ticks each where that
-   is not 0, from the time `origin` on. NULL without memory. */
-struct heat *heat_new(uint32_t bins, uint64_t width, uint64_t origin) CF_MUST_CHECK;
+   is not 0, from the time `origin` on. Without memory, counting and finishing end the program. */
+struct heat *heat_new(const struct cf_tool *t, uint32_t bins, uint64_t width,
+                      uint64_t origin) CF_MUST_CHECK;
 
 /* The finished map has at most so many cells, if need be of fewer bins, down to 256. */
 void heat_bound(struct heat *h, uint64_t cells);
@@ -56,9 +57,7 @@ struct heat_rows {
     uint64_t from, to;
 };
 
-enum { HEAT_NO_MEMORY = -1, HEAT_TOO_MANY_BINS = -2 };
-
-/* 0, or one of the two above, after which the heat may only be freed. */
+/* 0, or -1 where there would be more than HEAT_MOST_BINS, after which the heat may only be freed. */
 int heat_add(struct heat *h, const struct heat_rows *rows) CF_MUST_CHECK;
 
 void heat_free(struct heat *h);
@@ -82,13 +81,14 @@ static inline uint64_t heat_place(uint32_t region, uint64_t page)
 
 struct heat_names;
 
-/* With the filter of heat_filter(), or NULL. NULL without memory. */
-struct heat_names *heat_names_new(int (*filter)(void *, uint32_t region), void *arg) CF_MUST_CHECK;
+/* With the filter of heat_filter(), or NULL. Without memory, all these end the program. */
+struct heat_names *heat_names_new(const struct cf_tool *t,
+                                  int (*filter)(void *, uint32_t region), void *arg) CF_MUST_CHECK;
+/* Before cf_tool_finish(). */
 void heat_names_free(struct heat_names *n);
 
-/* Takes in rows that heat_add() counts, with the function of each. 0, or HEAT_NO_MEMORY. */
-int heat_names_add(struct heat_names *n, const struct heat_rows *rows,
-                   const uint32_t *function) CF_MUST_CHECK;
+/* Takes in rows that heat_add() counts, with the function of each. */
+void heat_names_add(struct heat_names *n, const struct heat_rows *rows, const uint32_t *function);
 
 /* After the last row: the functions of a cell stand with the greatest first. 0 without any cell. */
 int heat_names_finish(struct heat_names *n);
@@ -148,9 +148,11 @@ struct heat_axis {
 void heat_axis(const struct heat_map *map, struct heat_axis *axis);
 
 /* Turns what was counted into a map; `name` gives the name of a region. The heat is freed of its
-   bins on the way and can only be freed afterwards. 0, or HEAT_NO_MEMORY. */
-int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
-                struct heat_map *map) CF_MUST_CHECK;
+   bins on the way and can only be freed afterwards. */
+void heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
+                 struct heat_map *map);
+/* Such a name, of a region that `reader` has as a string: "[unresolved]" for none. */
+const char *heat_region_name(void *reader, uint32_t region);
 void heat_map_free(struct heat_map *map);
 
 /* First and last time of a bin, the end not included; saturates at the largest time. */

@@ -46,6 +46,7 @@ struct recent {
 };
 
 struct heat {
+    const struct cf_tool *tool;
     struct recent recent[1 << RECENT_SHIFT];
     uint16_t chosen[HEAT_SLICE];
     /* the current bin, as times */
@@ -96,12 +97,12 @@ static inline uint32_t region_of(uint64_t key)
     return key & UNRESOLVED ? 0 : (uint32_t)(key >> (32 - CHUNK_SHIFT));
 }
 
-/* Moves the counters into the cells of a bin. 0, or HEAT_NO_MEMORY, as below. */
-int heat_flush(struct heat *h, struct bin *b);
+/* Moves the counters into the cells of a bin. */
+void heat_flush(struct heat *h, struct bin *b);
 
 /* Merges `from`[0..count) into one bin, whose place may be one of them; by the counters, which must
    be empty. */
-int heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count);
+void heat_merge(struct heat *h, struct bin *to, struct bin *from, size_t count);
 
 void heat_free_bins(struct heat *h);
 

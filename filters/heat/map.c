@@ -36,12 +36,11 @@ static int by_place(const void *a, const void *b)
 }
 
 /* One band a region that has a chunk, in the order of the regions. */
-static int make_bands(struct heat *h, struct heat_map *map)
+static void make_bands(struct heat *h, struct heat_map *map)
 {
     uint32_t n = 0;
 
-    if (!(map->band = calloc((size_t)h->chunks, sizeof *map->band)))
-        return HEAT_NO_MEMORY;
+    map->band = cf_need(h->tool, calloc((size_t)h->chunks, sizeof *map->band));
     for (uint32_t c = 1; c < h->chunks; c++) {
         uint32_t region = region_of(h->chunk[c].key);
         if (!h->chunk[c].ignored && (!n || map->band[n - 1].region != region))
@@ -52,7 +51,6 @@ static int make_bands(struct heat *h, struct heat_map *map)
         if (!map->bands || map->band[map->bands - 1].region != map->band[b].region)
             map->band[map->bands++] = map->band[b];
     }
-    return 0;
 }
 
 /* Adds up the cells by page into places (one a page that has any), and by band. The counters hold
@@ -70,8 +68,7 @@ static struct place *make_places(struct heat *h, struct heat_map *map)
             *live = cf_sum(*live, amount_of(&h->bin[b].cell[i]));
         }
     }
-    if (!(place = malloc((n + 1) * sizeof *place)))
-        return NULL;
+    place = cf_need(h->tool, malloc((n + 1) * sizeof *place));
     map->rows = n;
     n = 0;
     for (uint32_t c = 1; c < h->chunks; c++) {
@@ -100,14 +97,12 @@ static struct place *make_places(struct heat *h, struct heat_map *map)
 }
 
 /* Orders the bands by their totals and drops those that have no rows. */
-static int order_bands(struct heat_map *map, struct place *place,
-                       const char *(*name)(void *, uint32_t), void *arg)
+static void order_bands(const struct cf_tool *t, struct heat_map *map, struct place *place,
+                        const char *(*name)(void *, uint32_t), void *arg)
 {
-    uint32_t *rank = malloc((map->bands + 1) * sizeof *rank);
+    uint32_t *rank = cf_need(t, malloc((map->bands + 1) * sizeof *rank));
     uint32_t first = 0;
 
-    if (!rank)
-        return HEAT_NO_MEMORY;
     for (uint32_t b = 0; b < map->bands; b++) {
         map->band[b].name = name(arg, map->band[b].region);
         map->band[b].first = b;
@@ -124,20 +119,17 @@ static int order_bands(struct heat_map *map, struct place *place,
         map->bands--;
     qsort(place, map->rows, sizeof *place, by_place);
     free(rank);
-    return 0;
 }
 
 /* Deals the cells out to their rows. The counter of a page holds its row and then, as a bin's low
    and high part of one page follow each other, nothing else is needed. */
-static int deal(struct heat *h, struct heat_map *map, const struct place *place)
+static void deal(struct heat *h, struct heat_map *map, const struct place *place)
 {
     uint64_t first = 0;
 
-    map->row = calloc((size_t)map->rows + 1, sizeof *map->row);
-    map->bin = malloc((h->cells + 1) * sizeof *map->bin);
-    map->value = malloc((h->cells + 1) * sizeof *map->value);
-    if (!map->row || !map->bin || !map->value)
-        return HEAT_NO_MEMORY;
+    map->row = cf_need(h->tool, calloc((size_t)map->rows + 1, sizeof *map->row));
+    map->bin = cf_need(h->tool, malloc((h->cells + 1) * sizeof *map->bin));
+    map->value = cf_need(h->tool, malloc((h->cells + 1) * sizeof *map->value));
     for (uint32_t i = 0; i < map->rows; i++) {
         uint32_t id = place[i].id;
         map->row[i].page = place[i].page;
@@ -174,7 +166,6 @@ static int deal(struct heat *h, struct heat_map *map, const struct place *place)
         free(h->bin[b].cell);
         h->bin[b] = (struct bin){0};
     }
-    return 0;
 }
 
 void heat_bound(struct heat *h, uint64_t cells)
@@ -182,40 +173,42 @@ void heat_bound(struct heat *h, uint64_t cells)
     h->bound = cells;
 }
 
-/* Puts fine bins together, so that at most the wanted number remain and cells are one a page. */
-static int settle(struct heat *h, uint64_t *group)
+/* Puts fine bins together, so that at most the wanted number remain and cells are one a page;
+   returns how many make one. */
+static uint64_t settle(struct heat *h)
 {
-    uint64_t step;
+    uint64_t group = h->width || !h->used ? 1 : (h->used + h->wanted - 1) / h->wanted;
 
-    *group = h->width ? 1 : (h->used + h->wanted - 1) / h->wanted;
-    if (!*group)
-        *group = 1;
-    for (step = *group;; step = 2, *group *= 2) {
+    for (uint64_t step = group;; step = 2, group *= 2) {
         size_t bins = 0;
 
         for (size_t b = 0; b < h->used; b += step) {
             size_t count = h->used - b < step ? h->used - b : (size_t)step;
-            if (heat_merge(h, &h->bin[bins++], &h->bin[b], count))
-                return HEAT_NO_MEMORY;
+            heat_merge(h, &h->bin[bins++], &h->bin[b], count);
         }
         h->used = bins;
         if (!h->bound || h->cells <= h->bound || bins <= 256)
-            return 0;
+            return group;
     }
 }
 
-int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
-                struct heat_map *map)
+const char *heat_region_name(void *reader, uint32_t region)
 {
-    uint64_t group;
-    struct place *place;
-    int status = HEAT_NO_MEMORY;
+    const char *name = region ? cf_reader_text(reader, region) : "";
 
-    if (h->inside && heat_flush(h, &h->bin[h->current]))
-        return HEAT_NO_MEMORY;
+    return *name ? name : "[unresolved]";
+}
+
+void heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), void *arg,
+                 struct heat_map *map)
+{
+    struct place *place;
+    uint64_t group;
+
+    if (h->inside)
+        heat_flush(h, &h->bin[h->current]);
     h->inside = 0;
-    if (settle(h, &group))
-        return HEAT_NO_MEMORY;
+    group = settle(h);
     map->bins = (uint32_t)h->used;
     if (h->width) {
         map->start = h->origin + h->base * h->width;
@@ -224,13 +217,12 @@ int heat_finish(struct heat *h, const char *(*name)(void *, uint32_t region), vo
         map->start = h->base << h->shift;
         map->width = group << h->shift >> h->shift == group ? group << h->shift : UINT64_MAX;
     }
-    if (make_bands(h, map) || !(place = make_places(h, map)))
-        return HEAT_NO_MEMORY;
-    if (!order_bands(map, place, name, arg) && !deal(h, map, place))
-        status = 0;
+    make_bands(h, map);
+    place = make_places(h, map);
+    order_bands(h->tool, map, place, name, arg);
+    deal(h, map, place);
     free(place);
     heat_free_bins(h);
-    return status;
 }
 
 void heat_map_free(struct heat_map *map)

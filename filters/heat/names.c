@@ -23,6 +23,7 @@
 enum { BINS = 256, FEWEST = 8, CELLS = 1 << 17, RECENT_SHIFT = 10, RECENT = 1 << RECENT_SHIFT };
 
 struct heat_names {
+    const struct cf_tool *tool;
     struct heat_named *cell;
     size_t cells, room;
     struct cf_counts *number; /* of the cell of a place and bin, plus one */
@@ -34,14 +35,14 @@ struct heat_names {
     void *filter_arg;
 };
 
-struct heat_names *heat_names_new(int (*filter)(void *, uint32_t region), void *arg)
+struct heat_names *heat_names_new(const struct cf_tool *t,
+                                  int (*filter)(void *, uint32_t region), void *arg)
 {
-    struct heat_names *n = calloc(1, sizeof *n);
+    struct heat_names *n = cf_tool_room(t, 1, sizeof *n);
 
-    if (!n || !(n->number = cf_counts_new()) || !(n->wanted = cf_counts_new())) {
-        heat_names_free(n);
-        return NULL;
-    }
+    n->tool = t;
+    n->number = cf_need(t, cf_counts_new());
+    n->wanted = cf_need(t, cf_counts_new());
     n->filter = filter;
     n->filter_arg = arg;
     return n;
@@ -54,7 +55,6 @@ void heat_names_free(struct heat_names *n)
     cf_counts_free(n->number);
     cf_counts_free(n->wanted);
     free(n->cell);
-    free(n);
 }
 
 /* Frequent counting with HEAT_NAMED counters. */
@@ -84,61 +84,48 @@ static void add_function(struct heat_named *c, uint32_t function, uint64_t amoun
     c->count[i] = cf_sum(c->count[i], amount);
 }
 
-/* The cell of a place and bin; *cell is NULL where there is no room. -1 without memory. */
-static int find_cell(struct heat_names *n, uint64_t place, uint64_t bin, struct heat_named **cell)
+/* The cell of a place and bin; NULL where there is no room. */
+static struct heat_named *find_cell(struct heat_names *n, uint64_t place, uint64_t bin)
 {
-    uint64_t *number = NULL;
+    uint64_t *number;
 
-    *cell = NULL;
-    if (n->cells < CELLS)
-        number = cf_counts_at(n->number, place, bin);
-    else if (!cf_counts_get(n->number, place, bin))
-        return 0;
-    else
-        number = cf_counts_at(n->number, place, bin);
-    if (!number)
-        return -1;
+    if (n->cells >= CELLS && !cf_counts_get(n->number, place, bin))
+        return NULL;
+    number = cf_need(n->tool, cf_counts_at(n->number, place, bin));
     if (!*number) {
-        if (cf_array_room(&n->cell, &n->room, n->cells + 1, sizeof *n->cell) != 0)
-            return -1;
+        cf_must(n->tool, cf_array_room(&n->cell, &n->room, n->cells + 1, sizeof *n->cell));
         n->low = n->cells && n->low < bin ? n->low : bin;
         n->high = n->cells && n->high > bin ? n->high : bin;
         n->cell[n->cells] = (struct heat_named){.place = place, .bin = bin};
         *number = ++n->cells;
     }
-    *cell = &n->cell[*number - 1];
-    return 0;
+    return &n->cell[*number - 1];
 }
 
 /* Doubles the width of the bins. */
-static int widen(struct heat_names *n)
+static void widen(struct heat_names *n)
 {
     const size_t before = n->cells;
 
     cf_counts_free(n->number);
-    n->number = cf_counts_new();
+    n->number = cf_need(n->tool, cf_counts_new());
     n->cells = 0;
     memset(n->recent, 0, sizeof n->recent);
     n->shift++;
-    if (!n->number)
-        return -1;
     /* a cell comes to stand where it was, or before that */
     for (size_t i = 0; i < before; i++) {
         const struct heat_named old = n->cell[i];
-        struct heat_named *to;
+        struct heat_named *to = find_cell(n, old.place, old.bin >> 1);
 
-        if (find_cell(n, old.place, old.bin >> 1, &to) != 0)
-            return -1;
         to->total = cf_sum(to->total, old.total);
         for (unsigned k = 0; k < HEAT_NAMED; k++)
             if (old.count[k])
                 add_function(to, old.function[k], old.count[k]);
     }
-    return 0;
 }
 
 /* The cell of a row, with bins as wide as it takes. */
-static int enter(struct heat_names *n, uint64_t place, uint64_t time, struct heat_named **cell)
+static struct heat_named *enter(struct heat_names *n, uint64_t place, uint64_t time)
 {
     for (;;) {
         const uint64_t bin = time >> n->shift;
@@ -146,48 +133,40 @@ static int enter(struct heat_names *n, uint64_t place, uint64_t time, struct hea
         const uint64_t high = n->cells && n->high > bin ? n->high : bin;
 
         if (high - low < BINS && (n->cells < CELLS || n->high - n->low < FEWEST))
-            return find_cell(n, place, bin, cell);
+            return find_cell(n, place, bin);
         if (high - low < BINS && cf_counts_get(n->number, place, bin))
-            return find_cell(n, place, bin, cell);
-        if (widen(n) != 0)
-            return -1;
+            return find_cell(n, place, bin);
+        widen(n);
     }
 }
 
-/* 1, 0, or -1 without memory. */
 static int wanted(struct heat_names *n, uint32_t region)
 {
     uint64_t *known;
 
     if (!n->filter)
         return 1;
-    if (!(known = cf_counts_at(n->wanted, 0, region)))
-        return -1;
+    known = cf_need(n->tool, cf_counts_at(n->wanted, 0, region));
     if (!*known)
         *known = n->filter(n->filter_arg, region) ? 1 : 2;
     return *known == 1;
 }
 
-/* The cell of a row that counts, among those of late or another; *cell is NULL where there is none.
-   -1 without memory. */
-static int cell_of(struct heat_names *n, uint32_t region, uint64_t place, uint64_t time,
-                   struct heat_named **cell)
+/* The cell of a row that counts, among those of late or another; NULL where there is none. */
+static struct heat_named *cell_of(struct heat_names *n, uint32_t region, uint64_t place,
+                                  uint64_t time)
 {
     uint32_t *recent = &n->recent[(place * 0x9e3779b97f4a7c15u) >> (64 - RECENT_SHIFT)];
-    int counts;
+    struct heat_named *cell = *recent ? &n->cell[*recent - 1] : NULL;
 
-    *cell = *recent ? &n->cell[*recent - 1] : NULL;
-    if (*cell && (*cell)->place == place && (*cell)->bin == time >> n->shift)
-        return 0;
-    *cell = NULL;
-    counts = wanted(n, region);
-    if (counts < 0 || (counts && enter(n, place, time, cell) != 0))
-        return -1;
-    *recent = *cell ? (uint32_t)(*cell - n->cell) + 1 : 0;
-    return 0;
+    if (cell && cell->place == place && cell->bin == time >> n->shift)
+        return cell;
+    cell = wanted(n, region) ? enter(n, place, time) : NULL;
+    *recent = cell ? (uint32_t)(cell - n->cell) + 1 : 0;
+    return cell;
 }
 
-int heat_names_add(struct heat_names *n, const struct heat_rows *r, const uint32_t *function)
+void heat_names_add(struct heat_names *n, const struct heat_rows *r, const uint32_t *function)
 {
     for (uint32_t i = 0; i < r->rows; i++) {
         const uint64_t time = r->times ? r->times[i] : r->time;
@@ -201,15 +180,13 @@ int heat_names_add(struct heat_names *n, const struct heat_rows *r, const uint32
 
         if (time < r->from || time > r->to || (r->kind && !r->pass[r->kind[i]]) || !amount)
             continue;
-        if (cell_of(n, region, heat_place(region, number), time, &cell) != 0)
-            return HEAT_NO_MEMORY;
+        cell = cell_of(n, region, heat_place(region, number), time);
         if (!cell)
             continue;
         cell->total = cf_sum(cell->total, amount);
         if (function[i])
             add_function(cell, function[i], amount);
     }
-    return 0;
 }
 
 static int by_place(const void *a, const void *b)

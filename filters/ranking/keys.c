@@ -147,8 +147,7 @@ static void widen(uint64_t *to, const uint32_t *from, uint32_t rows)
         to[i] = from ? from[i] : 0;
 }
 
-/* The numbers of a part of the key: those of the frame, or in k->number[part]. NULL without
-   memory. */
+/* The numbers of a part of the key: those of the frame, or in k->number[part]. */
 static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *f, unsigned part)
 {
     const enum cf_rank_by by = k->by[part];
@@ -196,12 +195,12 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
         for (uint32_t i = 0; i < f->rows; i++)
             b[i] = by == CF_RANK_LINE ? addr[i] & ~(k->line_size - 1) : addr[i];
     }
-    return cf_counts_number(k->numbers[part], a, b, k->sums->some, f->rows, k->number[part]) == 0
-               ? k->number[part]
-               : NULL;
+    cf_must(k->tool,
+            cf_counts_number(k->numbers[part], a, b, k->sums->some, f->rows, k->number[part]));
+    return k->number[part];
 }
 
-/* The numbers of the whole keys, by those of their parts in `number`. NULL without memory. */
+/* The numbers of the whole keys, by those of their parts in `number`. */
 static const uint32_t *join(struct cf_ranking *k, const uint32_t *const *number,
                             const uint64_t *some, uint32_t rows, uint32_t *total)
 {
@@ -210,15 +209,14 @@ static const uint32_t *join(struct cf_ranking *k, const uint32_t *const *number,
     for (unsigned i = 1; i < k->keys; i++) {
         widen(k->word[0], left, rows);
         widen(k->word[1], number[i], rows);
-        if (cf_counts_number(k->joined[i], k->word[0], k->word[1], some, rows, total) != 0)
-            return NULL;
+        cf_must(k->tool, cf_counts_number(k->joined[i], k->word[0], k->word[1], some, rows, total));
         left = total;
     }
     return left;
 }
 
 /* Room for the sums of all numbers that there are. */
-static int sum_room(struct cf_ranking *k)
+static void sum_room(struct cf_ranking *k)
 {
     const unsigned last = k->keys - 1;
     const struct cf_counts *c = last ? k->joined[last] : k->numbers[0];
@@ -226,12 +224,13 @@ static int sum_room(struct cf_ranking *k)
                      : by_code(k->by[0]) ? 256
                                          : (size_t)cf_reader_strings(k->reader) + 1;
 
-    return cf_array_cleared(&k->sum, &k->room, numbers, k->sums->count * sizeof(*k->sum));
+    cf_must(k->tool,
+            cf_array_cleared(&k->sum, &k->room, numbers, k->sums->count * sizeof(*k->sum)));
 }
 
 /* The lines of an access that follow its first, with what is left of its bytes. */
-static int add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t at, uint64_t rest,
-                    const uint32_t *const *number)
+static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t at, uint64_t rest,
+                     const uint32_t *const *number)
 {
     const uint64_t line = k->line_size, one = 1;
     const int lines = cf_ranking_part(k, CF_RANK_LINE);
@@ -245,24 +244,21 @@ static int add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t a
             id[i] = number[i][row];
             of[i] = &id[i];
         }
-        if (cf_counts_number(k->numbers[lines], &pid, &at, &one, 1, &id[lines]) != 0)
-            return -1;
+        cf_must(k->tool, cf_counts_number(k->numbers[lines], &pid, &at, &one, 1, &id[lines]));
         whole = join(k, of, &one, 1, &total);
-        if (!whole || sum_room(k) != 0)
-            return -1;
+        sum_room(k);
         for (unsigned v = 0; v < k->sums->count; v++)
             if (k->sums->list[v].kind < CF_SUM_MISSES)
                 k->sum[*whole * (size_t)k->sums->count + v] +=
                     k->sums->value[v][row] * (k->sums->list[v].kind == CF_SUM_BYTES ? here : 1);
         rest -= here;
     }
-    return 0;
 }
 
 /* Accesses and bytes belong to all lines touched; of misses, cost and instructions the share is not
    known, and they stay with the first. */
-static int add_straddles(struct cf_ranking *k, const struct cf_frame *f,
-                         const uint32_t *const *number)
+static void add_straddles(struct cf_ranking *k, const struct cf_frame *f,
+                          const uint32_t *const *number)
 {
     const uint64_t *addr = cf_u64(f, CF_ADDR), line = k->line_size;
     const uint32_t *size = cf_u32(f, CF_SIZE), *pid = cf_u32(f, CF_PID);
@@ -270,9 +266,8 @@ static int add_straddles(struct cf_ranking *k, const struct cf_frame *f,
     for (uint32_t i = 0; i < f->rows; i++) {
         const uint64_t inside = line - (addr[i] & (line - 1));
 
-        if (size[i] > inside && k->sums->some[i] &&
-            add_rest(k, i, pid ? pid[i] : 0, addr[i] + inside, size[i] - inside, number) != 0)
-            return -1;
+        if (size[i] > inside && k->sums->some[i])
+            add_rest(k, i, pid ? pid[i] : 0, addr[i] + inside, size[i] - inside, number);
     }
     for (unsigned v = 0; v < k->sums->count; v++)
         for (uint32_t i = 0; k->sums->list[v].kind == CF_SUM_BYTES && i < f->rows; i++) {
@@ -280,26 +275,19 @@ static int add_straddles(struct cf_ranking *k, const struct cf_frame *f,
 
             k->sums->value[v][i] *= size[i] < inside ? size[i] : inside;
         }
-    return 0;
 }
 
-int cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
+void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
 {
     const uint32_t *number[CF_MOST_KEYS] = {NULL}, *total;
     const size_t values = k->sums->count;
 
-    for (unsigned i = 0; i < k->keys; i++) {
+    for (unsigned i = 0; i < k->keys; i++)
         number[i] = number_part(k, f, i);
-        if (!number[i])
-            return -1;
-    }
     total = join(k, number, k->sums->some, f->rows, k->total);
-    if (!total)
-        return -1;
-    if ((cf_ranking_part(k, CF_RANK_LINE) >= 0 && cf_u32(f, CF_SIZE) &&
-         add_straddles(k, f, number) != 0) ||
-        sum_room(k) != 0)
-        return -1;
+    if (cf_ranking_part(k, CF_RANK_LINE) >= 0 && cf_u32(f, CF_SIZE))
+        add_straddles(k, f, number);
+    sum_room(k);
     for (size_t v = 0; v < values; v++) {
         const uint64_t *value = k->sums->value[v];
         uint64_t *sum = k->sum + v;
@@ -313,69 +301,61 @@ int cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
             sum[key * values] += run;
         }
     }
-    return 0;
 }
 
 void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
 {
-    cf_must(k->tool, cf_ranking_note(k, f));
+    cf_ranking_note(k, f);
     if (f->table != CF_ACCESS)
         return;
     if (cf_sums_find(k->sums, f) == 0)
-        cf_must(k->tool, cf_ranking_add(k, f));
+        cf_ranking_add(k, f);
     else if (!k->lacking++)
         cf_fail(k->tool, CF_EXIT_INPUT,
                 "the accesses have none of the columns class, hit and level, which say what "
                 "missed");
 }
 
-static int note_names(struct cf_ranking *k, const struct cf_frame *f)
+static void note_names(struct cf_ranking *k, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
     const uint32_t *label = cf_u32(f, CF_LABEL);
 
-    if (!pid || !label)
-        return 0;
-    for (uint32_t i = 0; i < f->rows; i++) {
-        uint32_t thread = tid && tid[i] ? tid[i] : pid[i];
-        uint64_t *name;
+    for (uint32_t i = 0; pid && label && i < f->rows; i++) {
+        const uint32_t thread = tid && tid[i] ? tid[i] : pid[i];
 
-        if (!label[i])
-            continue;
-        name = cf_counts_at(k->names, pid[i], thread);
-        if (!name)
-            return -1;
-        *name = label[i];
+        if (label[i])
+            *(uint64_t *)cf_need(k->tool, cf_counts_at(k->names, pid[i], thread)) = label[i];
     }
-    return 0;
 }
 
-int cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f)
+void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f)
 {
     const int objects = cf_ranking_part(k, CF_RANK_OBJECT);
 
-    if (k->paths && cf_paths_frame(k->paths, f) != 0)
-        return -1;
+    if (k->paths)
+        cf_must(k->tool, cf_paths_frame(k->paths, f));
     switch (f->table) {
     case CF_HEADER:
         k->segment++;
         k->seen = 0;
-        return 0;
+        break;
     case CF_ACCESS:
         k->seen = f->last > k->seen ? f->last : k->seen;
         if (by_mapping(k))
             cf_processes_check(&k->processes, k->tool, f,
                                "mappings of one name are added up; choose a process by "
                                "'cf-select --pid'");
-        return 0;
+        break;
     case CF_TASK:
-        return note_names(k, f);
+        note_names(k, f);
+        break;
     case CF_OBJECT:
-        return objects < 0
-                   ? 0
-                   : cf_objects_frame(k->objects, f, k->segment, k->seen, k->numbers[objects]);
-    default:
-        return 0;
+        if (objects >= 0)
+            cf_must(k->tool,
+                    cf_objects_frame(k->objects, f, k->segment, k->seen, k->numbers[objects]));
+        break;
+    default:;
     }
 }
 

@@ -80,7 +80,6 @@ void cf_sums_check(struct cf_sums *s);
 
 /* The place of a sum, by its word, among those that are added up; appended where it is new. */
 unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word);
-int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind);
 
 /* Asks the reader for the columns, and makes room. */
 void cf_sums_begin(struct cf_sums *s, struct cf_reader *r);
@@ -176,18 +175,18 @@ struct cf_ranked {
 int cf_ranking_part(const struct cf_ranking *k, enum cf_rank_by by);
 /* Asks the reader for the columns of the key, and makes the tables. Before cf_sums_begin(). */
 void cf_ranking_begin(struct cf_ranking *k);
-/* Remembers what frames of any table say of segments, names of threads, and objects. -1 without
-   memory. */
-int cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f) CF_MUST_CHECK;
-/* Adds a frame of accesses, of which cf_sums_find() has found the values. -1 without memory. */
-int cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f) CF_MUST_CHECK;
-/* Does all that with a frame of any table, of rankings that share no sums; ends the program without
-   memory, and fails, once, where accesses lack what the sums need. */
+/* Remembers what frames of any table say of segments, names of threads, and objects; ends the
+   program without memory, as all these do. */
+void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f);
+/* Adds a frame of accesses, of which cf_sums_find() has found the values. */
+void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f);
+/* Does all that with a frame of any table, of rankings that share no sums; fails, once, where
+   accesses lack what the sums need. */
 void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f);
 /* By the parts of the key, as texts or numbers: < 0, 0, > 0. */
 int cf_ranking_order(const struct cf_ranking *k, const struct cf_rank_key *x,
                      const struct cf_rank_key *y);
-/* Sorts what was counted by a sum; ends the program without memory. */
+/* Sorts what was counted by a sum. */
 struct cf_ranked cf_ranking_sort(const struct cf_ranking *k, unsigned sort);
 void cf_ranked_free(struct cf_ranked *r);
 void cf_ranking_end(struct cf_ranking *k);

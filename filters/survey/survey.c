@@ -89,8 +89,6 @@ void cf_survey_hints(const struct cf_survey *s, const char *shares)
 
 int cf_survey_finish(struct cf_survey *s)
 {
-    const int status = cf_tool_finish(&s->tool, s->reader, NULL);
-
     cf_census_free(s->census);
     cf_counts_free(s->tasks);
     for (size_t i = 0; i < s->streams; i++)
@@ -98,7 +96,7 @@ int cf_survey_finish(struct cf_survey *s)
     free(s->stream);
     free(s->unit);
     free(s->command);
-    return status;
+    return cf_tool_finish(&s->tool, s->reader, NULL);
 }
 
 uint64_t cf_survey_whole(const struct cf_survey *s, const struct cf_snapshot *one)
@@ -171,22 +169,14 @@ struct cf_ranks cf_survey_ranks(const struct cf_survey *s, int level)
     const size_t n = (size_t)r.groups + 1;
 
     r.shown = s->o.top && s->o.top < r.groups ? s->o.top : r.groups;
-    r.order = cf_need(&s->tool, calloc(n, sizeof *r.order));
-    r.rank = cf_need(&s->tool, calloc(n, sizeof *r.rank));
-    r.total = cf_need(&s->tool, calloc(n, sizeof *r.total));
-    r.cell = cf_need(&s->tool, calloc(n, sizeof *r.cell));
+    r.order = cf_tool_room(&s->tool, n, sizeof *r.order);
+    r.rank = cf_tool_room(&s->tool, n, sizeof *r.rank);
+    r.total = cf_tool_room(&s->tool, n, sizeof *r.total);
+    r.cell = cf_tool_room(&s->tool, n, sizeof *r.cell);
     cf_must(&s->tool, cf_census_rank(s->census, level, r.order, r.total));
     for (uint32_t i = 0; i < r.groups; i++)
         r.rank[r.order[i]] = i;
     return r;
-}
-
-void cf_ranks_free(struct cf_ranks *r)
-{
-    free(r->order);
-    free(r->rank);
-    free(r->total);
-    free(r->cell);
 }
 
 void cf_ranks_fill(const struct cf_survey *s, const struct cf_census_snapshot *one,

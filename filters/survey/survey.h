@@ -88,7 +88,6 @@ struct cf_ranks {
 
 /* Of one level, or of all where it is negative. */
 struct cf_ranks cf_survey_ranks(const struct cf_survey *s, int level);
-void cf_ranks_free(struct cf_ranks *r);
 
 /* Sets r->cell to those of a snapshot. */
 void cf_ranks_fill(const struct cf_survey *s, const struct cf_census_snapshot *one,
@@ -112,7 +111,6 @@ struct cf_survey_chart {
     uint8_t level;
     uint32_t snapshots; /* of all streams */
     double mean;
-    /* owned */
     struct cf_chart_series *series;
     char *names;
     double *lines[CF_CHART_PANELS];
@@ -122,6 +120,5 @@ struct cf_survey_chart {
 
 void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,
                      struct cf_survey_chart *c);
-void cf_survey_chart_free(struct cf_survey_chart *c);
 
 #endif

@@ -10,11 +10,6 @@
 
 #include "filters/survey/survey.h"
 
-static void *need(const struct cf_survey *s, size_t count, size_t size)
-{
-    return cf_need(&s->tool, calloc(count + 1, size));
-}
-
 /* Without the process number, where no other has the name. */
 static void shorten(struct cf_survey_chart *c, uint32_t count)
 {
@@ -56,7 +51,7 @@ static int chosen_colour(const struct cf_survey *s, const char *name)
    picture has it. */
 static void colour_series(const struct cf_survey *s, struct cf_survey_chart *c, uint32_t count)
 {
-    struct cf_chart_series **sorted = need(s, count, sizeof *sorted);
+    struct cf_chart_series **sorted = cf_tool_room(&s->tool, count, sizeof *sorted);
     uint32_t taken = 0;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -83,7 +78,6 @@ static void colour_series(const struct cf_survey *s, struct cf_survey_chart *c, 
         taken |= 1u << at;
         sorted[i]->colour = cf_series_colour(at);
     }
-    free(sorted);
 }
 
 /* Two programs of one name are told by their files. */
@@ -182,13 +176,6 @@ static void place(struct point *point, size_t n, int timed)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Column `p` of the panels, for the series of the snapshot's stream. */
 static void fill(const struct cf_survey *s, const struct point *of, const struct cf_ranks *r,
                  uint32_t shown, uint32_t p, struct cf_survey_chart *c)
@@ -218,7 +205,8 @@ static void fill_all(const struct cf_survey *s, const struct point *point, size_
                      const struct cf_ranks *r, uint32_t shown, struct cf_survey_chart *c)
 {
     for (unsigned k = 0; k < c->chart.panels; k++) {
-        c->lines[k] = need(s, (size_t)c->chart.series * c->chart.points, sizeof **c->lines);
+        c->lines[k] =
+            cf_tool_room(&s->tool, (size_t)c->chart.series * c->chart.points, sizeof **c->lines);
         for (size_t i = 0; i < (size_t)c->chart.series * c->chart.points; i++)
             c->lines[k][i] = NAN;
     }
@@ -234,14 +222,14 @@ static void make_points(const struct cf_survey *s, const struct cf_ranks *r, uin
                         struct cf_survey_chart *c)
 {
     struct cf_chart *chart = &c->chart;
-    struct point *point = need(s, s->census->snapshots, sizeof *point);
+    struct point *point = cf_tool_room(&s->tool, s->census->snapshots, sizeof *point);
     const size_t n = gather(s, c->level, point);
     const int timed = times_rise(point, n);
     uint64_t all = 0;
 
     place(point, n, timed);
-    c->time = need(s, n, sizeof *c->time);
-    c->snapshot = need(s, n, sizeof *c->snapshot);
+    c->time = cf_tool_room(&s->tool, n, sizeof *c->time);
+    c->snapshot = cf_tool_room(&s->tool, n, sizeof *c->snapshot);
     for (size_t i = 0; i < n; i++) {
         const uint64_t whole = cf_survey_whole(s, &point[i].is->is);
 
@@ -249,10 +237,7 @@ static void make_points(const struct cf_survey *s, const struct cf_ranks *r, uin
         all += point[i].is->lines;
         c->time[i] = point[i].at;
     }
-    qsort(c->time, n, sizeof *c->time, by_number);
-    for (size_t i = 0; i < n; i++)
-        if (!chart->points || c->time[i] != c->time[chart->points - 1])
-            c->time[chart->points++] = c->time[i];
+    chart->points = cf_list_rising(c->time, (uint32_t)n);
     for (uint32_t p = 0; p < chart->points; p++)
         c->snapshot[p] = chart->points == n ? point[p].is->is.number : p + 1;
     c->snapshots = (uint32_t)n;
@@ -260,7 +245,6 @@ static void make_points(const struct cf_survey *s, const struct cf_ranks *r, uin
     chart->snapshot = c->snapshot;
     chart->time = timed ? c->time : NULL;
     fill_all(s, point, n, r, shown, c);
-    free(point);
 }
 
 void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,
@@ -281,22 +265,11 @@ void cf_survey_chart(const struct cf_survey *s, uint32_t most, int others,
     chart->series = shown + (others && shown < r.groups && r.total[r.order[shown]]);
     chart->panels = s->o.reuse ? 2 : 1;
     chart->unit = s->unit ? s->unit : "";
-    c->series = need(s, chart->series, sizeof *c->series);
-    c->names = need(s, chart->series, CF_LABEL_BYTES);
+    c->series = cf_tool_room(&s->tool, chart->series, sizeof *c->series);
+    c->names = cf_tool_room(&s->tool, chart->series, CF_LABEL_BYTES);
     name_series(s, &r, shown, c);
     chart->name = c->series;
     make_points(s, &r, shown, c);
     for (unsigned k = 0; k < chart->panels; k++)
         chart->panel[k].value = c->lines[k];
-    cf_ranks_free(&r);
-}
-
-void cf_survey_chart_free(struct cf_survey_chart *c)
-{
-    free(c->series);
-    free(c->names);
-    free(c->snapshot);
-    free(c->time);
-    for (int k = 0; k < CF_CHART_PANELS; k++)
-        free(c->lines[k]);
 }

@@ -131,22 +131,22 @@ char *cf_tool_text(const struct cf_tool *t, const char *format, ...)
     return text;
 }
 
-struct cf_room {
-    struct cf_room *next;
+/* Of the process, too. */
+static struct room {
+    struct room *next;
     _Alignas(max_align_t) uint64_t memory[];
-};
+} * rooms;
 
-void *cf_tool_room(struct cf_tool *t, size_t count, size_t width)
+void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width)
 {
-    const uint64_t bytes = cf_sum(cf_product(count, width), sizeof(struct cf_room));
-    struct cf_room *room = cf_need(t, calloc(1, bytes));
+    struct room *room = cf_need(t, calloc(1, cf_sum(cf_product(count, width), sizeof(*room))));
 
-    room->next = t->rooms;
-    t->rooms = room;
+    room->next = rooms;
+    rooms = room;
     return room->memory;
 }
 
-void *cf_column_room(struct cf_tool *t, size_t width)
+void *cf_column_room(const struct cf_tool *t, size_t width)
 {
     return cf_tool_room(t, CF_FILE_ROWS, width);
 }
@@ -492,9 +492,9 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
         cf_warn(t, "standard output: %s", strerror(errno));
         status = CF_EXIT_ENVIRONMENT;
     }
-    for (struct cf_room *next; t->rooms; t->rooms = next) {
-        next = t->rooms->next;
-        free(t->rooms);
+    for (struct room *next; rooms; rooms = next) {
+        next = rooms->next;
+        free(rooms);
     }
     free(t->line);
     t->line = NULL;

@@ -18,9 +18,8 @@ enum { CF_OPT_CSV = 1002, CF_OPT_TERM, CF_OPT_JSON };
 struct cf_machine;
 
 struct cf_tool {
-    const char *name;      /* of the program, in messages */
-    const char *usage;     /* text of --help, fits a screen */
-    struct cf_room *rooms; /* see cf_column_room() */
+    const char *name;  /* of the program, in messages */
+    const char *usage; /* text of --help, fits a screen */
     char *line; /* the command line, quoted for a shell: the chain's entry; freed at finish */
     void (*child_action)(int); /* what SIGCHLD did before, for programs that we start */
     int quiet;
@@ -61,9 +60,9 @@ void cf_must(const struct cf_tool *t, int result);
 char *cf_tool_text(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3) CF_MUST_CHECK;
 
 /* Zeroed room for `count` elements of `width` bytes, until cf_tool_finish(); exits as above. */
-void *cf_tool_room(struct cf_tool *t, size_t count, size_t width) CF_MUST_CHECK;
+void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width) CF_MUST_CHECK;
 /* The same for a column of the longest frame that a reader hands out. */
-void *cf_column_room(struct cf_tool *t, size_t width) CF_MUST_CHECK;
+void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
 
 /* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
    standard input is asked for and is a terminal, or another reader took it. */

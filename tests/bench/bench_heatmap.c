@@ -110,15 +110,14 @@ static int generate(uint64_t rows)
 static double counting(const char *what, int kind, int resolved, int weighted)
 {
     static uint8_t pass[256];
-    struct heat *h = heat_new(200, 0, 0);
+    static const struct cf_tool tool = {.name = "bench_heatmap"};
+    struct heat *h = heat_new(&tool, 200, 0, 0);
     double spent = 0, reading = 0, start;
     struct heat_rows r = {.from = 0, .to = UINT64_MAX, .pass = pass};
 
     memset(pass, 1, sizeof pass);
     pass[CF_IFETCH] = 0;
     now_time = 0;
-    if (!h)
-        return 0;
     for (int b = 0; b < BLOCKS; b++) {
         volatile uint64_t sink;
         uint64_t sum = 0;

@@ -80,7 +80,6 @@ struct annotate {
     struct file *file;                      /* the greatest first */
     size_t files;
     uint64_t sum[PARTS][CF_MOST_SUMS];
-    uint64_t *store;  /* all other sums */
     double threshold; /* of what is laid out */
 };
 

@@ -145,13 +145,12 @@ static int by_rank(const void *x, const void *y, void *annotate)
 
 void lines_make(struct annotate *a, const struct cf_ranked *r)
 {
-    struct place *place = cf_need(a->tool, calloc(r->count + 1, sizeof *place));
+    struct place *place = cf_tool_room(a->tool, r->count, sizeof *place);
     const size_t count = take_places(a, r, place);
-    uint64_t *store = cf_need(a->tool, calloc(2 * count + 1, a->sums.count * sizeof *store));
+    uint64_t *store = cf_tool_room(a->tool, 2 * count, a->sums.count * sizeof *store);
 
     values_choose(a, a->sum[ALL]);
-    a->store = store;
-    a->file = cf_need(a->tool, calloc(count + 1, sizeof *a->file));
+    a->file = cf_tool_room(a->tool, count, sizeof *a->file);
     for (size_t i = 0; i < count;) {
         struct file *f = &a->file[a->files];
 
@@ -164,7 +163,6 @@ void lines_make(struct annotate *a, const struct cf_ranked *r)
         free(f->name);
         free(f->line);
     }
-    free(place);
     qsort_r(a->file, a->files, sizeof *a->file, by_rank, a);
 }
 
@@ -185,8 +183,6 @@ void lines_free(struct annotate *a)
         free(a->file[i].path);
         free(a->file[i].line);
     }
-    free(a->file);
-    free(a->store);
 }
 
 /* ---- what is shown ---- */

@@ -48,7 +48,7 @@ struct sources {
 
 struct sources *sources_new(const struct cf_tool *t)
 {
-    struct sources *s = cf_need(t, calloc(1, sizeof *s));
+    struct sources *s = cf_tool_room(t, 1, sizeof *s);
 
     s->tool = t;
     s->at = cf_need(t, cf_counts_new());
@@ -68,7 +68,6 @@ void sources_free(struct sources *s)
     cf_counts_free(s->at);
     free(s->candidate);
     free(s->known);
-    free(s);
 }
 
 void sources_take(struct sources *s, const struct cf_frame *f)

@@ -99,13 +99,13 @@ struct csv {
 
 struct csv *csv_new(struct cf_tool *t, const char *table, const char *wanted, int decimal)
 {
-    struct csv *c = cf_need(t, calloc(1, sizeof(*c)));
+    struct csv *c = cf_tool_room(t, 1, sizeof(*c));
 
     c->tool = t;
     c->table = table;
     c->decimal = decimal;
     c->wanted = wanted ? cf_need(t, strdup(wanted)) : NULL;
-    c->name = cf_need(t, calloc(CF_MAX_COLUMNS, sizeof(*c->name)));
+    c->name = cf_tool_room(t, CF_MAX_COLUMNS, sizeof(*c->name));
     for (char *p = c->wanted; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         if (c->columns == CF_MAX_COLUMNS)
             cf_die(t, CF_EXIT_USAGE, "--columns '%s': more than %d", wanted, CF_MAX_COLUMNS);
@@ -229,6 +229,4 @@ void csv_end(struct csv *c)
     }
     free(c->wanted);
     free(c->names);
-    free(c->name);
-    free(c);
 }

@@ -36,7 +36,7 @@ struct order {
 
 struct order *order_new(struct cf_tool *t)
 {
-    struct order *o = cf_need(t, calloc(1, sizeof(*o)));
+    struct order *o = cf_tool_room(t, 1, sizeof(*o));
 
     o->tool = t;
     return o;
@@ -45,7 +45,6 @@ struct order *order_new(struct cf_tool *t)
 void order_free(struct order *o)
 {
     cf_counts_free(o->known);
-    free(o);
 }
 
 const char *order_problem(const struct order *o)

@@ -38,7 +38,7 @@ static void forget(struct processes *p)
 
 struct processes *processes_new(struct cf_tool *t, struct cf_reader *r)
 {
-    struct processes *p = cf_need(t, calloc(1, sizeof(*p)));
+    struct processes *p = cf_tool_room(t, 1, sizeof(*p));
 
     p->tool = t;
     forget(p);
@@ -50,9 +50,7 @@ struct processes *processes_new(struct cf_tool *t, struct cf_reader *r)
 
 static void add(struct processes *p, struct cf_counts *to, uint32_t pid, uint64_t n)
 {
-    uint64_t *at = cf_need(p->tool, cf_counts_at(to, 0, pid));
-
-    *at += n;
+    *(uint64_t *)cf_need(p->tool, cf_counts_at(to, 0, pid)) += n;
 }
 
 static void set(struct processes *p, struct cf_counts *to, uint32_t pid, uint64_t value)
@@ -162,5 +160,4 @@ void processes_free(struct processes *p)
     cf_counts_free(p->instructions);
     cf_counts_free(p->named);
     cf_counts_free(p->parent);
-    free(p);
 }

@@ -139,8 +139,8 @@ static int count(struct callgrind *c)
                     "missed, unlike those before: left out",
                     f->number);
             status = CF_EXIT_INPUT;
-        } else if (cf_ranking_add(&c->ranking, f) != 0) {
-            cf_out_of_memory(c->e->tool);
+        } else {
+            cf_ranking_add(&c->ranking, f);
         }
     }
     cf_tool_fit(c->e->tool, c->e->reader);

@@ -44,17 +44,18 @@ static const uint8_t *find_misses(struct work *w, const struct cf_frame *f, uint
     return w->counts;
 }
 
-void rows_check(struct work *w, int status, int snapshots)
+/* Exits where there would be too many bins. */
+static void add(struct work *w, struct heat *h, const struct heat_rows *r)
 {
-    if (status == HEAT_TOO_MANY_BINS && snapshots)
+    if (heat_add(h, r) == 0)
+        return;
+    if (h == w->lines)
         cf_die(w->tool, CF_EXIT_INPUT,
                "the numbers of snapshots span more than %d: choose some by cf-select",
                HEAT_MOST_BINS);
-    if (status == HEAT_TOO_MANY_BINS)
-        cf_die(w->tool, CF_EXIT_USAGE,
-               "--bin-width: the stream spans more than %d bins: choose wider ones, or --bins",
-               HEAT_MOST_BINS);
-    cf_must(w->tool, status);
+    cf_die(w->tool, CF_EXIT_USAGE,
+           "--bin-width: the stream spans more than %d bins: choose wider ones, or --bins",
+           HEAT_MOST_BINS);
 }
 
 /* How many of the first rows are of the same snapshot. A snapshot has thousands of them. */
@@ -129,18 +130,18 @@ void rows_add(struct work *w, const struct cf_frame *f)
                 r.kind = find_misses(w, f, at, n);
                 r.pass = as_is;
             }
-            rows_check(w, heat_add(w->accesses, &r), 0);
+            add(w, w->accesses, &r);
             if (w->fine)
-                rows_check(w, heat_add(w->fine, &r), 0);
+                add(w, w->fine, &r);
             if (w->names && function)
-                rows_check(w, heat_names_add(w->names, &r, function + at), 0);
+                heat_names_add(w->names, &r, function + at);
         } else {
             r.time = snapshot ? snapshot[at] : 0;
             if (addr && phys && addr != phys)
                 r.addr = addresses(w, addr + at, phys + at, n);
             r.kind = w->o->level_given && level ? level + at : NULL;
             r.pass = w->o->levels;
-            rows_check(w, heat_add(w->lines, &r), 1);
+            add(w, w->lines, &r);
         }
     }
     *(f->table == CF_ACCESS ? &w->access_rows : &w->line_rows) += f->rows;

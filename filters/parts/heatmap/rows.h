@@ -59,7 +59,5 @@ void rows_header(struct work *w, const struct cf_header *h);
 void rows_snapshots(struct work *w, const struct cf_frame *f);
 /* Counts the rows of a frame of accesses or lines. */
 void rows_add(struct work *w, const struct cf_frame *f);
-/* Ends the program with a message where a function of heat.h has failed. */
-void rows_check(struct work *w, int status, int snapshots);
 
 #endif

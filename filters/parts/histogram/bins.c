@@ -21,6 +21,7 @@
 enum { LOG2_BINS = 65, SMALL_VALUES = 256 };
 
 struct bins {
+    struct cf_tool *tool;
     enum bins_kind kind;
     unsigned most;
     uint64_t special, one;
@@ -37,52 +38,38 @@ struct bins {
     uint32_t *group;
 };
 
-struct bins *bins_new(enum bins_kind kind, unsigned most, uint64_t special, uint64_t one)
+struct bins *bins_new(struct cf_tool *t, enum bins_kind kind, unsigned most, uint64_t special,
+                      uint64_t one)
 {
-    struct bins *b = calloc(1, sizeof(*b));
+    struct bins *b = cf_tool_room(t, 1, sizeof(*b));
 
-    if (!b)
-        return NULL;
-    b->kind = kind;
-    b->most = most;
-    b->special = special;
-    b->one = one;
+    *b = (struct bins){.tool = t, .kind = kind, .most = most, .special = special, .one = one};
     b->stride = kind == BINS_LOG2 ? LOG2_BINS : kind == BINS_EXACT ? SMALL_VALUES : 1;
     while (kind == BINS_EQUAL && b->stride < most)
         b->stride *= 2;
-    b->large = cf_counts_new();
-    b->value = malloc(CF_FILE_ROWS * sizeof(*b->value));
-    b->weight = malloc(CF_FILE_ROWS * sizeof(*b->weight));
-    b->wide = malloc(CF_FILE_ROWS * sizeof(*b->wide));
-    b->group = malloc(CF_FILE_ROWS * sizeof(*b->group));
-    if (b->large && b->value && b->weight && b->wide && b->group)
-        return b;
-    bins_free(b);
-    return NULL;
+    b->large = cf_need(t, cf_counts_new());
+    b->value = cf_column_room(t, sizeof(*b->value));
+    b->weight = cf_column_room(t, sizeof(*b->weight));
+    b->wide = cf_column_room(t, sizeof(*b->wide));
+    b->group = cf_column_room(t, sizeof(*b->group));
+    return b;
 }
 
 void bins_free(struct bins *b)
 {
-    if (b) {
-        cf_counts_free(b->large);
-        free(b->sorted);
-        free(b->count);
-        free(b->named);
-        free(b->value);
-        free(b->weight);
-        free(b->wide);
-        free(b->group);
-        free(b);
-    }
+    cf_counts_free(b->large);
+    free(b->sorted);
+    free(b->count);
+    free(b->named);
 }
 
-static int make_groups(struct bins *b, size_t groups)
+static void make_groups(struct bins *b, size_t groups)
 {
     size_t room = b->groups;
 
-    if (cf_array_cleared(&b->count, &room, groups, b->stride * sizeof(*b->count)) != 0)
-        return -1;
-    return cf_array_cleared(&b->named, &b->groups, groups, BINS_SPECIALS * sizeof(*b->named));
+    cf_must(b->tool, cf_array_cleared(&b->count, &room, groups, b->stride * sizeof(*b->count)));
+    cf_must(b->tool,
+            cf_array_cleared(&b->named, &b->groups, groups, BINS_SPECIALS * sizeof(*b->named)));
 }
 
 /* Takes special values out; what is left stands in b->value, b->group and b->weight. Free of
@@ -108,13 +95,11 @@ static uint32_t split(struct bins *b, const uint64_t *value, const uint32_t *gro
 
 /* ---- equal bins ---- */
 
-static int widen(struct bins *b, unsigned shift)
+static void widen(struct bins *b, unsigned shift)
 {
     size_t mask = b->stride - 1;
-    uint64_t *sum = malloc(b->stride * sizeof(*sum));
+    uint64_t *sum = cf_need(b->tool, malloc(b->stride * sizeof(*sum)));
 
-    if (!sum)
-        return -1;
     for (size_t g = 0; g < b->groups; g++) {
         uint64_t *count = b->count + g * b->stride, last = b->high >> b->shift;
 
@@ -127,10 +112,9 @@ static int widen(struct bins *b, unsigned shift)
         memcpy(count, sum, b->stride * sizeof(*sum));
     }
     free(sum);
-    return 0;
 }
 
-static int fit(struct bins *b, const uint64_t *value, uint32_t rows)
+static void fit(struct bins *b, const uint64_t *value, uint32_t rows)
 {
     uint64_t low = b->seen ? b->low : value[0], high = b->seen ? b->high : value[0];
     unsigned shift = b->shift;
@@ -141,13 +125,12 @@ static int fit(struct bins *b, const uint64_t *value, uint32_t rows)
     }
     while ((high >> shift) - (low >> shift) >= b->most)
         shift++;
-    if (b->seen && shift != b->shift && widen(b, shift) != 0)
-        return -1;
+    if (b->seen && shift != b->shift)
+        widen(b, shift);
     b->low = low;
     b->high = high;
     b->shift = shift;
     b->seen = 1;
-    return 0;
 }
 
 /* ---- counting ---- */
@@ -174,8 +157,8 @@ static inline __attribute__((always_inline)) void count(struct bins *b, enum bin
 }
 
 /* Small values have counters, others are hashed. */
-static int count_exact(struct bins *b, const uint64_t *value, const uint32_t *group,
-                       const uint64_t *weight, uint32_t rows)
+static void count_exact(struct bins *b, const uint64_t *value, const uint32_t *group,
+                        const uint64_t *weight, uint32_t rows)
 {
     uint32_t n = 0;
 
@@ -192,14 +175,13 @@ static int count_exact(struct bins *b, const uint64_t *value, const uint32_t *gr
             b->wide[n++] = g;
         }
     }
-    return cf_counts_add(b->large, b->wide, b->value, b->weight, n);
+    cf_must(b->tool, cf_counts_add(b->large, b->wide, b->value, b->weight, n));
 }
 
-int bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const uint64_t *weight,
-             uint32_t rows, uint32_t groups)
+void bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const uint64_t *weight,
+              uint32_t rows, uint32_t groups)
 {
-    if (make_groups(b, groups) != 0)
-        return -1;
+    make_groups(b, groups);
     if (b->special) {
         rows = split(b, value, group, weight, rows);
         value = b->value;
@@ -207,18 +189,17 @@ int bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const
         group = group ? b->group : NULL;
     }
     if (rows == 0)
-        return 0;
+        return;
+    if (b->kind == BINS_EQUAL)
+        fit(b, value, rows);
     if (b->kind == BINS_EXACT)
-        return count_exact(b, value, group, weight, rows);
-    if (b->kind == BINS_EQUAL && fit(b, value, rows) != 0)
-        return -1;
-    if (b->kind == BINS_LOG2 && !group && !weight)
-        count(b, BINS_LOG2, value, NULL, NULL, rows);
-    else if (b->kind == BINS_LOG2)
+        count_exact(b, value, group, weight, rows);
+    else if (b->kind == BINS_EQUAL)
+        count(b, BINS_EQUAL, value, group, weight, rows);
+    else if (group || weight)
         count(b, BINS_LOG2, value, group, weight, rows);
     else
-        count(b, BINS_EQUAL, value, group, weight, rows);
-    return 0;
+        count(b, BINS_LOG2, value, NULL, NULL, rows);
 }
 
 /* ---- results ---- */
@@ -230,16 +211,13 @@ static int by_key(const void *x, const void *y)
     return cf_order(i->a, j->a) ?: cf_order(i->b, j->b);
 }
 
-int bins_finish(struct bins *b)
+void bins_finish(struct bins *b)
 {
     size_t all = cf_counts_size(b->large);
 
-    b->sorted = malloc((all + 1) * sizeof(*b->sorted));
-    if (!b->sorted)
-        return -1;
+    b->sorted = cf_need(b->tool, malloc((all + 1) * sizeof(*b->sorted)));
     cf_counts_copy(b->large, b->sorted);
     qsort(b->sorted, all, sizeof(*b->sorted), by_key);
-    return 0;
 }
 
 static struct bin *exact_list(const struct bins *b, uint32_t group, size_t *count)
@@ -257,9 +235,7 @@ static struct bin *exact_list(const struct bins *b, uint32_t group, size_t *coun
     }
     for (high = low; high < all && b->sorted[high].a == group;)
         high++;
-    list = malloc((high - low + SMALL_VALUES) * sizeof(*list));
-    if (!list)
-        return NULL;
+    list = cf_need(b->tool, malloc((high - low + SMALL_VALUES) * sizeof(*list)));
     for (uint64_t v = 0; v < SMALL_VALUES; v++)
         if (b->count[group * b->stride + v])
             list[n++] = (struct bin){v, v, b->count[group * b->stride + v]};
@@ -277,16 +253,14 @@ struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count)
 
     *count = 0;
     if (group >= b->groups) /* nothing was counted at all */
-        return calloc(1, sizeof(*list));
+        return cf_need(b->tool, calloc(1, sizeof(*list)));
     if (b->kind == BINS_EXACT)
         return exact_list(b, group, count);
     from = b->count + group * b->stride;
     most = b->kind == BINS_LOG2 ? LOG2_BINS
            : b->seen            ? (size_t)((b->high >> b->shift) - (b->low >> b->shift)) + 1
                                 : 0;
-    list = calloc(most + 1, sizeof(*list));
-    if (!list)
-        return NULL;
+    list = cf_need(b->tool, calloc(most + 1, sizeof(*list)));
     for (size_t i = 0; i < most; i++) {
         uint64_t bin = (b->low >> b->shift) + i;
         struct bin *to = &list[n];

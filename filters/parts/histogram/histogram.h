@@ -29,21 +29,22 @@ struct bin {
 
 /* `most` is the number of bins of BINS_EQUAL. The values from `special` up, of which there may be
    BINS_SPECIALS up to UINT64_MAX, are names and not numbers, and are counted apart; 0 = there are
-   none such. A row without a weight counts `one`. NULL without memory. */
-struct bins *bins_new(enum bins_kind kind, unsigned most, uint64_t special,
+   none such. A row without a weight counts `one`. Without memory, all these end the program. */
+struct bins *bins_new(struct cf_tool *t, enum bins_kind kind, unsigned most, uint64_t special,
                       uint64_t one) CF_MUST_CHECK;
+/* Before cf_tool_finish(). */
 void bins_free(struct bins *b);
 
 /* Counts `rows` values, row i with weight[i] (NULL: `one`) for group[i] (NULL: 0); all groups are
-   below `groups`. -1 without memory. */
-int bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const uint64_t *weight,
-             uint32_t rows, uint32_t groups) CF_MUST_CHECK;
+   below `groups`. */
+void bins_add(struct bins *b, const uint64_t *value, const uint32_t *group, const uint64_t *weight,
+              uint32_t rows, uint32_t groups);
 
-/* To be called once, when all is counted. -1 without memory. */
-int bins_finish(struct bins *b) CF_MUST_CHECK;
+/* To be called once, when all is counted. */
+void bins_finish(struct bins *b);
 
 /* The bins of a group by rising value: with BINS_EXACT those that were counted in, else all from
-   the lowest to the highest such. The caller frees; NULL without memory. */
+   the lowest to the highest such. The caller frees. */
 struct bin *bins_list(const struct bins *b, uint32_t group, size_t *count) CF_MUST_CHECK;
 
 /* What was counted for a special value. */

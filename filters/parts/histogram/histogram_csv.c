@@ -77,13 +77,9 @@ static uint64_t rounded(const struct row *r)
 
 static void csv_row(const struct row *r)
 {
-    int first = 1;
-
-    if (r->by) {
+    if (r->by)
         cf_csv_text(stdout, 1, r->by);
-        first = 0;
-    }
-    cf_csv_text(stdout, first, r->low);
+    cf_csv_text(stdout, !r->by, r->low);
     if (r->h->o.bins != BINS_EXACT)
         cf_csv_text(stdout, 0, r->high ? r->high : "");
     cf_csv_u64(stdout, 0, rounded(r));
@@ -153,7 +149,7 @@ static void head(const struct histogram *h)
 
 struct text_bin {
     const char *text;
-    const struct bin *bin;
+    struct bin bin;
 };
 
 static int by_text(const void *x, const void *y)
@@ -161,24 +157,17 @@ static int by_text(const void *x, const void *y)
     return strcmp(((const struct text_bin *)x)->text, ((const struct text_bin *)y)->text);
 }
 
-/* Texts in their order; ids are numbered as they came. NULL without memory. */
-static struct bin *sort_texts(const struct histogram *h, const struct bin *list, size_t count)
+/* Texts in their order; ids are numbered as they came. */
+static void sort_texts(const struct histogram *h, struct bin *list, size_t count)
 {
-    struct text_bin *t = malloc((count + 1) * sizeof(*t));
-    struct bin *out = malloc((count + 1) * sizeof(*out));
+    struct text_bin *t = cf_need(&h->tool, malloc((count + 1) * sizeof(*t)));
 
-    for (size_t i = 0; i < count && t; i++)
-        t[i] = (struct text_bin){cf_reader_text(h->reader, (uint32_t)list[i].low), &list[i]};
-    if (t && out) {
-        qsort(t, count, sizeof(*t), by_text);
-        for (size_t i = 0; i < count; i++)
-            out[i] = *t[i].bin;
-    } else {
-        free(out);
-        out = NULL;
-    }
+    for (size_t i = 0; i < count; i++)
+        t[i] = (struct text_bin){cf_reader_text(h->reader, (uint32_t)list[i].low), list[i]};
+    qsort(t, count, sizeof(*t), by_text);
+    for (size_t i = 0; i < count; i++)
+        list[i] = t[i].bin;
     free(t);
-    return out;
 }
 
 static void print_group(const struct histogram *h, uint32_t group, const char *by)
@@ -187,14 +176,10 @@ static void print_group(const struct histogram *h, uint32_t group, const char *b
     uint64_t total = 0, so_far = 0, most = 0;
     char low[32], high[32];
     size_t count;
-    struct bin *list = cf_need(&h->tool, bins_list(h->bins, group, &count));
+    struct bin *list = bins_list(h->bins, group, &count);
 
-    if (h->type == CF_STR) {
-        struct bin *sorted = cf_need(&h->tool, sort_texts(h, list, count));
-
-        free(list);
-        list = sorted;
-    }
+    if (h->type == CF_STR)
+        sort_texts(h, list, count);
     for (size_t i = 0; i < count; i++) {
         total += list[i].count;
         most = list[i].count > most ? list[i].count : most;

@@ -82,17 +82,13 @@ static void find_errors(const struct mrc *m, const uint64_t *part, const uint64_
     }
 }
 
-/* Adds what samples say to `l`. -1 without memory. */
-static int add_samples(const struct mrc *m, size_t group, struct line *l)
+/* Adds what samples say to `l`. */
+static void add_samples(const struct mrc *m, size_t group, struct line *l)
 {
-    uint64_t *part = malloc((PARTS * m->points + 1) * sizeof(*part)), compulsory = 0;
-    uint64_t *fine = malloc(m->fine_points * sizeof(*fine)), accesses = m->accesses[group];
+    uint64_t *part = cf_need(&m->tool, malloc((PARTS * m->points + 1) * sizeof(*part)));
+    uint64_t *fine = cf_need(&m->tool, malloc(m->fine_points * sizeof(*fine)));
+    uint64_t accesses = m->accesses[group], compulsory = 0;
 
-    if (!part || !fine) {
-        free(part);
-        free(fine);
-        return -1;
-    }
     for (unsigned p = 0; p < PARTS; p++)
         compulsory += part_misses(m->sampled, group * PARTS + p, part + p * m->points, m->points);
     for (size_t i = 0; i < m->points; i++) {
@@ -110,20 +106,18 @@ static int add_samples(const struct mrc *m, size_t group, struct line *l)
     find_errors(m, part, fine, l);
     free(part);
     free(fine);
-    return 0;
 }
 
-static int make_line(const struct mrc *m, size_t group, struct line *l)
+static void make_line(const struct mrc *m, size_t group, struct line *l)
 {
-    *l = (struct line){.rate = 1};
-    l->misses = calloc(m->points + 1, sizeof(*l->misses));
-    l->error = calloc(m->points + 1, sizeof(*l->error));
-    if (!l->misses || !l->error)
-        return -1;
+    *l = (struct line){.rate = 1,
+                       .misses = cf_tool_room(&m->tool, m->points, sizeof(*l->misses)),
+                       .error = cf_tool_room(&m->tool, m->points, sizeof(*l->error))};
     l->compulsory = part_misses(m->exact, group, l->misses, m->points);
     l->accesses = cf_curve_total(m->exact, group) + l->compulsory +
                   cf_curve_named(m->exact, group, CF_DIST_BEYOND);
-    return m->sampled && group < m->room ? add_samples(m, group, l) : 0;
+    if (m->sampled && group < m->room)
+        add_samples(m, group, l);
 }
 
 /* ---- where the curves end ---- */
@@ -249,9 +243,9 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
     char names[MOST][512];
     struct cf_chart_series series[MOST];
     struct cf_chart_sign sign[CF_MAX_LEVELS];
-    double *value = cf_need(&m->tool, calloc(MOST * points + 1, sizeof *value));
-    double *size = cf_need(&m->tool, calloc(points + 1, sizeof *size));
-    char *drawn = cf_need(&m->tool, calloc(groups + 1, 1));
+    double *value = cf_tool_room(&m->tool, MOST * points + 1, sizeof *value);
+    double *size = cf_tool_room(&m->tool, points + 1, sizeof *size);
+    char *drawn = cf_tool_room(&m->tool, groups, 1);
     struct cf_machine *machine = m->o.machine ? cf_tool_machine(&m->tool, m->o.machine) : NULL;
     struct cf_chart c = {.title = "Miss-ratio curve", .command = "", .points = (uint32_t)points};
     size_t at, given = 0;
@@ -297,21 +291,18 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
     c.panel[0] = (struct cf_chart_panel){.title = "miss ratio", .value = value};
     cf_output_draw(&m->tool, &m->o.output, &c, &drawings);
     cf_machine_free(machine);
-    free(value);
-    free(size);
-    free(drawn);
 }
 
 void print_curves(struct mrc *m)
 {
     size_t groups = !m->exact ? 0 : m->by ? cf_groups_count(m->groups) : 1, known, points;
-    struct line *line = cf_need(&m->tool, calloc(groups + 1, sizeof(*line)));
+    struct line *line = cf_tool_room(&m->tool, groups, sizeof(*line));
     const struct cf_reader *texts = cf_column_type(m->by) == CF_STR ? m->reader : NULL;
     struct cf_group all = {0}, *group = m->by ? cf_groups_sorted(m->groups, texts) : &all;
 
     cf_need(&m->tool, group);
     for (size_t g = 0; g < groups; g++)
-        cf_must(&m->tool, make_line(m, g, &line[g]));
+        make_line(m, g, &line[g]);
     known = m->exact ? known_points(m, groups, line) : 0;
     points = useful_points(m, groups, line, known);
     if (m->o.output.picture || m->o.output.html)
@@ -327,9 +318,4 @@ void print_curves(struct mrc *m)
                 m->bound ? m->bound
                 : known  ? m->lines[known - 1]
                          : 0);
-    for (size_t g = 0; g < groups; g++) {
-        free(line[g].misses);
-        free(line[g].error);
-    }
-    free(line);
 }

@@ -31,7 +31,7 @@ struct accesses {
 /* `level`: what inner levels served is left out. */
 static struct accesses *open_accesses(struct cf_tool *t, const char *file, unsigned level)
 {
-    struct accesses *a = cf_need(t, calloc(1, sizeof *a));
+    struct accesses *a = cf_tool_room(t, 1, sizeof *a);
 
     *a = (struct accesses){.tool = t, .level = level};
     a->file = cf_need(t, strdup(file));
@@ -221,5 +221,4 @@ void accesses_close(struct accesses *a)
     cf_reader_close(a->reader);
     cf_counts_free(a->frames);
     free(a->file);
-    free(a);
 }

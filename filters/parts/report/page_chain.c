@@ -50,7 +50,7 @@ static void record(struct page *p, const char *file)
 
     while (p->o.command[count])
         count++;
-    words = cf_need(p->tool, calloc(count + 8, sizeof *words));
+    words = cf_tool_room(p->tool, count + 8, sizeof *words);
     words[n++] = "cf-capture";
     words[n++] = "trace";
     if (p->tool->quiet)
@@ -63,7 +63,6 @@ static void record(struct page *p, const char *file)
     if (p->tool->status && access(file, R_OK) == 0)
         cf_warn(p->tool, "the recording ended with status %d: the page is of what there is",
                 p->tool->status);
-    free(words);
 }
 
 /* Exits where it is no recording of accesses. 1 when names are missing. */

@@ -193,7 +193,7 @@ static int band(const struct heat_map *map, uint32_t b, uint32_t height, FILE *o
 static void map(const struct page *p, FILE *out)
 {
     const struct heat_map *m = &p->map;
-    uint32_t *height = cf_need(p->tool, calloc(m->bands + 1, sizeof *height));
+    uint32_t *height = cf_tool_room(p->tool, m->bands, sizeof *height);
 
     (void)heat_heights(m, MAP_HEIGHT, 2, 2, height);
     fprintf(out,
@@ -205,7 +205,6 @@ static void map(const struct page *p, FILE *out)
         cf_must(p->tool, band(m, b, height[b], out));
     }
     fputs("]}", out);
-    free(height);
 }
 
 void page_json(const struct page *p, FILE *out)

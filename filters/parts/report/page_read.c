@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/parts/report/page.h"
+#include "formats/base/cf_number.h"
 
 enum { LEAST_SHARE = 1000 };              /* what has fewer misses of all is not shown */
 enum { SMALLEST = 1024, DOUBLINGS = 24 }; /* of the curve's sizes, bytes */
@@ -15,30 +16,22 @@ enum { SMALLEST = 1024, DOUBLINGS = 24 }; /* of the curve's sizes, bytes */
 static const enum cf_rank_by keys[PAGE_TABLES] = {CF_RANK_FUNCTION, CF_RANK_SOURCE, CF_RANK_SITE,
                                                   CF_RANK_SYMBOL, CF_RANK_THREAD};
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* 1 KiB, 1.5 KiB, 2 KiB, ... and the sizes of the machine's caches. */
 static void make_curve(struct page *p)
 {
     const uint32_t line = p->machine->line_size;
-    size_t n = 0;
+    uint32_t n = 0;
 
-    p->size = cf_need(p->tool, calloc(2 * DOUBLINGS + CF_MAX_LEVELS, sizeof *p->size));
+    p->size = cf_tool_room(p->tool, 2 * DOUBLINGS + CF_MAX_LEVELS, sizeof *p->size);
     for (unsigned i = 0; i < DOUBLINGS; i++) {
         p->size[n++] = ((uint64_t)SMALLEST << i) / line;
         p->size[n++] = ((uint64_t)SMALLEST << i) / 2 * 3 / line;
     }
     for (unsigned i = 0; i < p->machine->levels; i++)
         p->size[n++] = p->machine->level[i].size / line;
-    qsort(p->size, n, sizeof *p->size, by_number);
-    for (size_t i = 0; i < n; i++)
-        if (p->size[i] && (!p->sizes || p->size[i] != p->size[p->sizes - 1]))
-            p->size[p->sizes++] = p->size[i];
+    p->sizes = cf_list_rising(p->size, n);
+    if (!p->size[0])
+        memmove(p->size, p->size + 1, --p->sizes * sizeof *p->size);
     p->curve = cf_need(p->tool, cf_curve_new(p->size, p->sizes));
 }
 
@@ -105,7 +98,7 @@ static void begin(struct page *p)
     cf_reader_want(p->reader, CF_UNPLACED, CF_OP, CF_OPTIONAL);
     want_sums(p);
     make_curve(p);
-    p->heat = cf_need(p->tool, heat_new(PAGE_BINS, 0, 0));
+    p->heat = heat_new(p->tool, PAGE_BINS, 0, 0);
     p->begin = UINT64_MAX;
 }
 
@@ -146,7 +139,7 @@ static void count_served(struct page *p, const struct cf_frame *f)
     }
 }
 
-static int count_pages(struct page *p, const struct cf_frame *f)
+static void count_pages(struct page *p, const struct cf_frame *f)
 {
     static const uint8_t data[256] = {[CF_LOAD] = 1, [CF_STORE] = 1};
     const uint64_t *time = cf_u64(f, CF_TIME), *addr = cf_u64(f, CF_ADDR);
@@ -156,35 +149,32 @@ static int count_pages(struct page *p, const struct cf_frame *f)
 
     for (uint32_t at = 0, n; at < f->rows; at += n) {
         n = f->rows - at < HEAT_SLICE ? f->rows - at : HEAT_SLICE;
-        if (heat_add(p->heat, &(struct heat_rows){.rows = n,
-                                                  .times = time ? time + at : NULL,
-                                                  .region = region && page ? region + at : NULL,
-                                                  .page = region && page ? page + at : NULL,
-                                                  .addr = addr ? addr + at : NULL,
-                                                  .kind = op ? op + at : NULL,
-                                                  .pass = data,
-                                                  .amount = weight ? weight + at : NULL,
-                                                  .to = UINT64_MAX}) != 0)
-            return -1;
+        (void)!heat_add(p->heat, &(struct heat_rows){.rows = n,
+                                                     .times = time ? time + at : NULL,
+                                                     .region = region && page ? region + at : NULL,
+                                                     .page = region && page ? page + at : NULL,
+                                                     .addr = addr ? addr + at : NULL,
+                                                     .kind = op ? op + at : NULL,
+                                                     .pass = data,
+                                                     .amount = weight ? weight + at : NULL,
+                                                     .to = UINT64_MAX});
     }
-    return 0;
 }
 
-static int accesses(struct page *p, const struct cf_frame *f)
+static void accesses(struct page *p, const struct cf_frame *f)
 {
-    int bad = 0;
-
     p->begin = f->first < p->begin ? f->first : p->begin;
     p->end = f->last > p->end ? f->last : p->end;
     count_served(p, f);
     if (cf_sums_find(&p->sums, f) != 0)
-        return 0;
+        return;
     for (unsigned i = 0; i < PAGE_TABLES; i++)
-        bad |= cf_ranking_add(&p->table[i], f);
+        cf_ranking_add(&p->table[i], f);
     if (p->interleaved && cf_sums_find(&p->sharing_sums, f) == 0)
-        bad |= cf_ranking_add(&p->sharing, f);
-    bad |= cf_curve_add(p->curve, cf_u64(f, CF_DIST), NULL, cf_u64(f, CF_WEIGHT), f->rows, 1);
-    return bad | count_pages(p, f);
+        cf_ranking_add(&p->sharing, f);
+    cf_must(p->tool,
+            cf_curve_add(p->curve, cf_u64(f, CF_DIST), NULL, cf_u64(f, CF_WEIGHT), f->rows, 1));
+    count_pages(p, f);
 }
 
 void page_read(struct page *p)
@@ -193,32 +183,22 @@ void page_read(struct page *p)
 
     begin(p);
     while (cf_reader_next(p->reader, &f) > 0) {
-        int bad = 0;
-
         if (f->table == CF_HEADER)
             header(p, f->header);
         else if (f->table == CF_UNPLACED)
             p->unplaced += f->rows;
         for (unsigned i = 0; i < PAGE_TABLES; i++)
-            bad |= cf_ranking_note(&p->table[i], f);
+            cf_ranking_note(&p->table[i], f);
         if (p->interleaved)
-            bad |= cf_ranking_note(&p->sharing, f);
+            cf_ranking_note(&p->sharing, f);
         if (f->table == CF_ACCESS)
-            bad |= accesses(p, f);
-        cf_must(p->tool, bad);
+            accesses(p, f);
     }
     if (p->end >= p->begin)
         p->ticks += p->end - p->begin;
 }
 
 /* ---- what comes of it ---- */
-
-static const char *region_name(void *reader, uint32_t region)
-{
-    const char *name = region ? cf_reader_text(reader, region) : "";
-
-    return *name ? name : "[unresolved]";
-}
 
 static uint64_t all(const struct page_fight *f)
 {
@@ -229,14 +209,9 @@ static int by_place(const void *x, const void *y)
 {
     const struct page_fight *a = x, *b = y;
 
-    if (a->pid != b->pid)
-        return (a->pid > b->pid) - (a->pid < b->pid);
-    if (a->line != b->line)
-        return (a->line > b->line) - (a->line < b->line);
-    if (a->addr != b->addr)
-        return (a->addr > b->addr) - (a->addr < b->addr);
-    return a->tid != b->tid ? (a->tid > b->tid) - (a->tid < b->tid)
-                            : (all(a) < all(b)) - (all(a) > all(b));
+    return cf_order(a->pid, b->pid)
+               ?: cf_order(a->line, b->line)
+               ?: cf_order(a->addr, b->addr) ?: cf_order(a->tid, b->tid) ?: cf_order(all(b), all(a));
 }
 
 /* A line's addresses, and how many. */
@@ -250,14 +225,14 @@ static int by_sum(const void *x, const void *y)
 {
     const struct contended *a = x, *b = y;
 
-    return a->sum != b->sum ? (a->sum < b->sum) - (a->sum > b->sum) : by_place(a->first, b->first);
+    return cf_order(b->sum, a->sum) ?: by_place(a->first, b->first);
 }
 
 /* Puts the lines with most first, of each its addresses in their order. */
 static void sort_lines(struct page *p)
 {
-    struct contended *line = cf_need(p->tool, calloc(p->fights + 1, sizeof *line));
-    struct page_fight *sorted = cf_need(p->tool, calloc(p->fights + 1, sizeof *sorted));
+    struct contended *line = cf_tool_room(p->tool, p->fights, sizeof *line);
+    struct page_fight *sorted = cf_tool_room(p->tool, p->fights, sizeof *sorted);
     size_t lines = 0, n = 0;
     uint64_t sum = 0;
 
@@ -276,8 +251,6 @@ static void sort_lines(struct page *p)
         memcpy(sorted + n, line[i].first, line[i].count * sizeof *sorted);
         n += line[i].count;
     }
-    free(line);
-    free(p->fight);
     p->fight = sorted;
     p->fights = n;
 }
@@ -286,7 +259,7 @@ static void find_lines(struct page *p)
 {
     struct cf_ranked r = cf_ranking_sort(&p->sharing, 0);
 
-    p->fight = cf_need(p->tool, calloc(r.count + 1, sizeof *p->fight));
+    p->fight = cf_tool_room(p->tool, r.count, sizeof *p->fight);
     for (; p->fights < r.count; p->fights++) {
         const struct cf_rank_item *i = &r.item[p->fights];
 
@@ -309,11 +282,11 @@ void page_finish(struct page *p)
         p->ranked[i] = cf_ranking_sort(&p->table[i], i == PAGE_THREADS ? 0 : p->misses);
     if (p->interleaved)
         find_lines(p);
-    p->curve_misses = cf_need(p->tool, calloc(p->sizes, sizeof *p->curve_misses));
+    p->curve_misses = cf_tool_room(p->tool, p->sizes, sizeof *p->curve_misses);
     cf_curve_misses(p->curve, 0, p->curve_misses);
     p->compulsory = cf_curve_named(p->curve, 0, CF_DIST_COMPULSORY);
     p->curve_all = cf_curve_total(p->curve, 0) + p->compulsory;
-    cf_must(p->tool, heat_finish(p->heat, region_name, p->reader, &p->map));
+    heat_finish(p->heat, heat_region_name, p->reader, &p->map);
     p->map.what = "accesses";
     p->map.unit = p->unit ? p->unit : "";
     p->map.command = p->command ? p->command : "";
@@ -336,9 +309,6 @@ void page_free(struct page *p)
     free(p->command);
     free(p->unit);
     free(p->source);
-    free(p->fight);
-    free(p->size);
-    free(p->curve_misses);
 }
 
 /* ---- questions ---- */

@@ -53,7 +53,7 @@ static const struct row {
 
 struct leon4 *leon4_begin(struct report *r)
 {
-    struct leon4 *l = cf_need(&r->tool, calloc(1, sizeof(*l)));
+    struct leon4 *l = cf_tool_room(&r->tool, 1, sizeof(*l));
 
     l->r = r;
     l->mix = (struct cf_mix){.column = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND, CF_COST}};
@@ -322,5 +322,4 @@ void leon4_end(struct leon4 *l)
 {
     cf_mix_free(&l->mix);
     counters_free(&l->counters);
-    free(l);
 }

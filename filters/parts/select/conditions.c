@@ -25,7 +25,7 @@ static void add_test(const struct cf_tool *t, struct conditions *c, struct test 
         if (c->test[i].column == new.column)
             at = i;
     if (new.glob)
-        new.memo = at < c->tests ? c->test[at].memo : cf_need(t, calloc(MEMO, sizeof *new.memo));
+        new.memo = at < c->tests ? c->test[at].memo : cf_tool_room(t, MEMO, sizeof *new.memo);
     memmove(&c->test[at + 1], &c->test[at], (c->tests - at) * sizeof(new));
     c->test[at] = new;
     c->tests++;
@@ -155,11 +155,4 @@ void conditions_forget(struct conditions *c)
     for (unsigned i = 0; i < c->tests; i++)
         if (c->test[i].memo)
             memset(c->test[i].memo, 0, MEMO * sizeof *c->test[i].memo);
-}
-
-void conditions_free(struct conditions *c)
-{
-    for (unsigned i = 0; i < c->tests; i++)
-        if (!i || c->test[i].memo != c->test[i - 1].memo)
-            free(c->test[i].memo);
 }

@@ -36,6 +36,5 @@ void conditions_forget(struct conditions *c);
 /* mask[i] = whether row i meets all of them. Returns how many columns of the frame they concern. */
 unsigned conditions_mask(const struct conditions *c, const struct cf_reader *r,
                          const struct cf_frame *f, uint8_t *mask);
-void conditions_free(struct conditions *c);
 
 #endif
