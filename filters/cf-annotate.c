@@ -197,6 +197,5 @@ int main(int argc, char **argv)
     sources_free(a.sources);
     cf_ranking_end(&a.c);
     cf_mix_free(&a.mix);
-    free(a.command);
     return cf_tool_finish(&tool, a.c.reader, NULL);
 }

@@ -11,6 +11,7 @@
  * One pass over each input. Memory: 16 bytes a snapshot, and while a stream is read what
  * census.h says. The metrics are in clash.c, input and output in clash/.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,15 +81,14 @@ static void read_program(struct clash *c, struct profile *p, char *argument)
 
     if (is && is != argument && (!slash || slash > is)) {
         file = is + 1;
-        p->name = cf_need(&c->tool, strndup(argument, (size_t)(is - argument)));
+        p->name = cf_tool_text(&c->tool, "%.*s", (int)(is - argument), argument);
     } else if (!file || !strcmp(file, "-")) {
-        p->name = cf_need(&c->tool, strdup("-"));
+        p->name = cf_tool_text(&c->tool, "-");
     } else {
         const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+        const char *dot = strrchr(base, '.');
 
-        p->name =
-            cf_need(&c->tool, strndup(base, strrchr(base, '.') ? (size_t)(strrchr(base, '.') - base)
-                                                               : strlen(base)));
+        p->name = cf_tool_text(&c->tool, "%.*s", (int)(dot ? dot - base : INT_MAX), base);
     }
     if (file && ends_with(file, ".csv"))
         read_profile(c, p, file);
@@ -99,7 +99,7 @@ static void read_program(struct clash *c, struct profile *p, char *argument)
 /* The names of --names, of which there must be one a program. */
 static void rename_programs(struct clash *c)
 {
-    char *copy = cf_need(&c->tool, strdup(c->o.names)), *rest = copy;
+    char *rest = cf_tool_text(&c->tool, "%s", c->o.names);
 
     for (uint32_t i = 0; i < c->profiles; i++) {
         const char *name = strsep(&rest, ",");
@@ -107,10 +107,8 @@ static void rename_programs(struct clash *c)
         if (!name || (i + 1 == c->profiles && rest))
             cf_die(&c->tool, CF_EXIT_USAGE, "--names '%s': not one for each of %u programs",
                    c->o.names, c->profiles);
-        free(c->profile[i].name);
-        c->profile[i].name = cf_need(&c->tool, strdup(name));
+        c->profile[i].name = cf_tool_text(&c->tool, "%s", name);
     }
-    free(copy);
 }
 
 static void make_pairs(struct clash *c)
@@ -281,7 +279,6 @@ int main(int argc, char **argv)
     else
         print_pairs(&c);
     for (uint32_t i = 0; i < c.profiles; i++) {
-        free(c.profile[i].name);
         free(c.profile[i].active);
         free(c.profile[i].reused);
     }

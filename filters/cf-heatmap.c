@@ -282,7 +282,5 @@ int main(int argc, char **argv)
     heat_names_free(w.names);
     free(w.snapshots.number);
     free(w.snapshots.time);
-    free(w.unit);
-    free(w.command);
     return cf_tool_finish(&tool, w.reader, NULL);
 }

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -93,19 +92,6 @@ static void parse(struct merge *m, int argc, char **argv)
     o->renumber |= o->schedule != SCHEDULE_NONE;
 }
 
-char *merge_name(struct merge *m, const char *format, ...)
-{
-    va_list args;
-    char *name;
-
-    va_start(args, format);
-    cf_must(&m->tool, vasprintf(&name, format, args) < 0);
-    va_end(args);
-    merge_room(m, &m->owned, &m->own_room, m->owns + 1, sizeof(*m->owned));
-    m->owned[m->owns++] = name;
-    return name;
-}
-
 /* Interleaving reads an input several times at once, so a pipe is taken into memory as it comes,
    and read as the file that it then is. */
 static void take_in(struct merge *m, struct input *in)
@@ -123,7 +109,7 @@ static void take_in(struct merge *m, struct input *in)
         if (from != STDIN_FILENO)
             close(from);
         else if (S_ISREG(st.st_mode))
-            in->file = merge_name(m, "/proc/self/fd/0"); /* can be opened more than once */
+            in->file = cf_tool_text(&m->tool, "/proc/self/fd/0"); /* can be opened more than once */
         return;
     }
     to = memfd_create("cf-merge", MFD_CLOEXEC);
@@ -152,7 +138,7 @@ static void take_in(struct merge *m, struct input *in)
     free(buffer);
     if (from != STDIN_FILENO)
         close(from);
-    in->file = merge_name(m, "/proc/self/fd/%d", to);
+    in->file = cf_tool_text(&m->tool, "/proc/self/fd/%d", to);
 }
 
 static void take_fact(struct merge *m, const struct cf_header *h, const struct cf_fact *f)
@@ -161,9 +147,9 @@ static void take_fact(struct merge *m, const struct cf_header *h, const struct c
     uint64_t number;
 
     merge_room(m, &all->fact, &m->fact_room, all->count + (size_t)1, sizeof(*all->fact));
-    all->fact[all->count++] = (struct cf_fact){.column = merge_name(m, "%s", f->column),
-                                               .key = merge_name(m, "%s", f->key),
-                                               .value = merge_name(m, "%s", f->value)};
+    all->fact[all->count++] = (struct cf_fact){.column = cf_tool_text(&m->tool, "%s", f->column),
+                                               .key = cf_tool_text(&m->tool, "%s", f->key),
+                                               .value = cf_tool_text(&m->tool, "%s", f->value)};
     /* a failure shows again when the writer is closed */
     if (cf_header_number(h, f->column, f->key, &number) > 0)
         (void)cf_writer_number(m->writer, f->column, f->key, number);
@@ -230,7 +216,7 @@ static int add_segments(struct merge *m, const struct input *in)
 
         one->from = at[k];
         one->to = k + 1 < n ? at[k + 1] : (uint64_t)st.st_size;
-        one->name = merge_name(m, "%s (segment %zu)", in->name, k + 1);
+        one->name = cf_tool_text(&m->tool, "%s (segment %zu)", in->name, k + 1);
         one->warned = cf_reader_problem(r) != NULL;
     }
     if (n > 1 && cf_reader_problem(r))
@@ -262,22 +248,19 @@ static void set_inputs(struct merge *m, char **files, int count)
 int main(int argc, char **argv)
 {
     static struct merge m;
-    int failed;
 
     cf_tool_init(&m.tool, argc, argv, "cf-merge", usage);
     parse(&m, argc, argv);
     m.writer = cf_tool_writer(&m.tool, m.o.output);
     set_inputs(&m, argv + optind, argc - optind);
     m.out = output_new(&m);
-    /* cf_tool_finish() reports why the output failed, if it did */
-    failed = m.o.schedule     ? merge_scheduled(&m)
-             : m.o.interleave ? merge_interleaved(&m)
-                              : merge_by_time(&m);
-    cf_tool_note(&m.tool, failed ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK);
+    if (m.o.schedule)
+        merge_scheduled(&m);
+    else if (m.o.interleave)
+        merge_interleaved(&m);
+    else
+        merge_by_time(&m);
     output_free(m.out);
-    while (m.owns)
-        free(m.owned[--m.owns]);
-    free(m.owned);
     free(m.stated.facts.fact);
     free(m.input);
     return cf_tool_finish(&m.tool, NULL, m.writer);

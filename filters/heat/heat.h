@@ -57,7 +57,7 @@ struct heat_rows {
     uint64_t from, to;
 };
 
-/* 0, or -1 where there would be more than HEAT_MOST_BINS, after which the heat may only be freed. */
+/* 0, or -1 where there would be over HEAT_MOST_BINS, after which the heat may only be freed. */
 int heat_add(struct heat *h, const struct heat_rows *rows) CF_MUST_CHECK;
 
 void heat_free(struct heat *h);

@@ -2,7 +2,6 @@
 /*
  * file.c - what goes into pictures and pages: texts, data, the commands of the streams.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/picture/picture.h"
@@ -72,7 +71,6 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
 {
     enum { MOST = 4096 }; /* no picture has room for more */
     const size_t n = command ? strlen(command) : 0;
-    char *longer;
 
     for (const char *p = *line; p && n; p++) {
         p = strstr(p, command);
@@ -83,7 +81,5 @@ void cf_picture_command(const struct cf_tool *t, char **line, const char *comman
     }
     if (!n || (*line && strlen(*line) > MOST))
         return;
-    longer = cf_tool_text(t, "%s%s%s", *line ? *line : "", *line ? ", " : "", command);
-    free(*line);
-    *line = longer;
+    *line = cf_tool_text(t, "%s%s%s", *line ? *line : "", *line ? ", " : "", command);
 }

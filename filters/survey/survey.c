@@ -22,14 +22,14 @@ static void note_stream(struct cf_survey *s)
         s->streams && !strcmp(s->stream[s->streams - s->of_file], file) ? s->of_file + 1 : 1;
     s->stream = cf_need(&s->tool, reallocarray(s->stream, s->streams + 1, sizeof *s->stream));
     s->stream[s->streams++] = s->of_file > 1 ? cf_tool_text(&s->tool, "%s:%zu", file, s->of_file)
-                                             : cf_need(&s->tool, strdup(file));
+                                             : cf_tool_text(&s->tool, "%s", file);
 }
 
 static void note_header(struct cf_survey *s, const struct cf_header *h)
 {
     note_stream(s);
     if (!s->unit && h->clock_unit)
-        s->unit = cf_need(&s->tool, strdup(h->clock_unit));
+        s->unit = cf_tool_text(&s->tool, "%s", h->clock_unit);
     else if (s->unit && h->clock_unit && strcmp(s->unit, h->clock_unit) != 0)
         s->units_differ = 1;
     cf_picture_command(&s->tool, &s->command, h->command);
@@ -91,11 +91,7 @@ int cf_survey_finish(struct cf_survey *s)
 {
     cf_census_free(s->census);
     cf_counts_free(s->tasks);
-    for (size_t i = 0; i < s->streams; i++)
-        free(s->stream[i]);
     free(s->stream);
-    free(s->unit);
-    free(s->command);
     return cf_tool_finish(&s->tool, s->reader, NULL);
 }
 

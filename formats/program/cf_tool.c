@@ -120,17 +120,6 @@ void cf_must(const struct cf_tool *t, int result)
         cf_out_of_memory(t);
 }
 
-char *cf_tool_text(const struct cf_tool *t, const char *format, ...)
-{
-    va_list list;
-    char *text;
-
-    va_start(list, format);
-    cf_must(t, vasprintf(&text, format, list) < 0);
-    va_end(list);
-    return text;
-}
-
 /* Of the process, too. */
 static struct room {
     struct room *next;
@@ -144,6 +133,22 @@ void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width)
     room->next = rooms;
     rooms = room;
     return room->memory;
+}
+
+char *cf_tool_text(const struct cf_tool *t, const char *format, ...)
+{
+    va_list list, again;
+    size_t size;
+    char *text;
+
+    va_start(list, format);
+    va_copy(again, list);
+    size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
+    text = cf_tool_room(t, size, 1);
+    vsnprintf(text, size, format, again);
+    va_end(again);
+    va_end(list);
+    return text;
 }
 
 void *cf_column_room(const struct cf_tool *t, size_t width)

@@ -56,11 +56,10 @@ void cf_out_of_memory(const struct cf_tool *t) __attribute__((noreturn));
 void *cf_need(const struct cf_tool *t, void *memory);
 /* The result of what fails only without memory; where it is not 0, the program ends as above. */
 void cf_must(const struct cf_tool *t, int result);
-/* A text as by printf(), to be freed; exits as above. */
-char *cf_tool_text(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3) CF_MUST_CHECK;
-
 /* Zeroed room for `count` elements of `width` bytes, until cf_tool_finish(); exits as above. */
 void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width) CF_MUST_CHECK;
+/* The same for a text as by printf(). */
+char *cf_tool_text(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3) CF_MUST_CHECK;
 /* The same for a column of the longest frame that a reader hands out. */
 void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
 
@@ -107,10 +106,10 @@ int cf_tool_problems(const struct cf_tool *t, const struct cf_reader *r) CF_MUST
 void cf_tool_fit(struct cf_tool *t, struct cf_reader *r);
 
 /* Closes what is given (either may be NULL), and standard output if there is no writer; prints the
-   problems; returns the exit status, the worst of these and of what was noted before. A damaged input gives CF_EXIT_INPUT, and the end frame is
-   still written since the damage was reported, and so does an output that was cut off. An input
-   that the environment refused, and failed output, give CF_EXIT_ENVIRONMENT; the first leaves out
-   the end frame, and a file without its name. */
+   problems; returns the exit status, the worst of these and of what was noted before. A damaged
+   input gives CF_EXIT_INPUT, and the end frame is still written since the damage was reported, and
+   so does an output that was cut off. An input that the environment refused, and failed output,
+   give CF_EXIT_ENVIRONMENT; the first leaves out the end frame, and a file without its name. */
 int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w);
 
 /* Whether what goes to standard output is for people, a table or a drawing, and not CSV or JSON: as

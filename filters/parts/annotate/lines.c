@@ -87,7 +87,8 @@ static size_t take_file(struct annotate *a, const struct place *p, size_t count,
     const size_t values = a->sums.count;
     size_t n = 0;
 
-    *f = (struct file){.name = cf_need(a->tool, strndup(p->name, p->length)), .sum = *store};
+    *f = (struct file){.name = cf_tool_text(a->tool, "%.*s", (int)p->length, p->name),
+                       .sum = *store};
     *store += values;
     while (n < count && same_file(p, p + n))
         n++;
@@ -160,7 +161,6 @@ void lines_make(struct annotate *a, const struct cf_ranked *r)
             continue;
         }
         add(a, a->sum[NOT_CHOSEN], f->sum);
-        free(f->name);
         free(f->line);
     }
     qsort_r(a->file, a->files, sizeof *a->file, by_rank, a);
@@ -179,8 +179,6 @@ void lines_free(struct annotate *a)
 {
     for (size_t i = 0; i < a->files; i++) {
         drop_shown(&a->file[i]);
-        free(a->file[i].name);
-        free(a->file[i].path);
         free(a->file[i].line);
     }
 }

@@ -55,16 +55,8 @@ struct sources *sources_new(const struct cf_tool *t)
     return s;
 }
 
-static void drop_candidates(struct sources *s)
-{
-    for (size_t i = 0; i < s->candidates; i++)
-        free(s->candidate[i].path);
-    s->candidates = 0;
-}
-
 void sources_free(struct sources *s)
 {
-    drop_candidates(s);
     cf_counts_free(s->at);
     free(s->candidate);
     free(s->known);
@@ -166,7 +158,7 @@ static void add_candidate(struct sources *s, const FTSENT *e)
         }
     cf_must(s->tool, cf_array_cleared(&s->candidate, &s->candidate_room, s->candidates + 1,
                                       sizeof *s->candidate));
-    s->candidate[s->candidates++] = (struct candidate){cf_need(s->tool, strdup(e->fts_path)),
+    s->candidate[s->candidates++] = (struct candidate){cf_tool_text(s->tool, "%s", e->fts_path),
                                                        e->fts_level == 1, st.st_dev, st.st_ino};
 }
 
@@ -269,7 +261,7 @@ static const char *below(const struct annotate *a, const char *name, const char 
 }
 
 /* From the working directory: the name, or the last components of it where the directory's own path
-   ends with those before them. NULL, or to be freed. */
+   ends with those before them. NULL: none. */
 static char *from_here(const struct annotate *a, const char *name)
 {
     char *here = realpath(".", NULL), *found = NULL;
@@ -279,10 +271,8 @@ static char *from_here(const struct annotate *a, const char *name)
         at += strspn(at, "/");
         if (*at && *name != '/')
             found = cf_tool_text(a->tool, "%s/%s", here, at);
-        if (found && (in_common(found, name) < parts_of(name) || !is_file(found, &st))) {
-            free(found);
+        if (found && (in_common(found, name) < parts_of(name) || !is_file(found, &st)))
             found = NULL;
-        }
     }
     free(here);
     return found;
@@ -330,11 +320,11 @@ static void find(struct annotate *a, struct file *f)
         return;
     }
     if (best)
-        f->path = cf_need(a->tool, strdup(best));
+        f->path = cf_tool_text(a->tool, "%s", best);
     else if (path && *path == '/' && is_file(path, &st))
-        f->path = cf_need(a->tool, strdup(path));
+        f->path = cf_tool_text(a->tool, "%s", path);
     else if (*f->name == '/' && is_file(f->name, &st))
-        f->path = cf_need(a->tool, strdup(f->name));
+        f->path = cf_tool_text(a->tool, "%s", f->name);
     else
         f->path = from_here(a, f->name);
     if (f->path)
@@ -354,7 +344,7 @@ void sources_find(struct annotate *a)
     for (size_t i = 0; i < a->files; i++)
         if (a->file[i].wanted && !a->file[i].sought)
             find(a, &a->file[i]);
-    drop_candidates(a->sources);
+    a->sources->candidates = 0;
 }
 
 void sources_remarks(const struct annotate *a)

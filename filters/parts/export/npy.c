@@ -57,11 +57,12 @@ static void make_folder(struct npy *n)
 
     while (length > 1 && n->e->output[length - 1] == '/')
         length--;
-    n->folder = cf_need(n->e->tool, strndup(n->e->output, length));
+    n->folder = cf_tool_text(n->e->tool, "%.*s", (int)length, n->e->output);
     if (lstat(n->folder, &st) == 0)
         cf_die(n->e->tool, CF_EXIT_ENVIRONMENT,
                "%s: is there already: remove it, or name another folder", n->folder);
-    beside.path = cf_tool_text(n->e->tool, "%s.%ld.tmp", n->folder, (long)getpid());
+    /* which remove_beside() may need when all other memory is freed */
+    cf_must(n->e->tool, asprintf(&beside.path, "%s.%ld.tmp", n->folder, (long)getpid()) < 0);
     if (mkdir(beside.path, 0777) != 0)
         fail(n, NULL);
     beside.fd = open(beside.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -125,7 +126,7 @@ static struct npy_table *find_table(struct npy *n, unsigned id)
     cf_must(n->e->tool,
             cf_array_cleared(&n->table, &n->table_room, n->tables + 1, sizeof *n->table));
     t = &n->table[n->tables++];
-    t->name = cf_need(n->e->tool, strdup(name));
+    t->name = cf_tool_text(n->e->tool, "%s", name);
     return t;
 }
 
@@ -143,7 +144,7 @@ static struct npy_column *find_column(struct npy *n, struct npy_table *t, const 
     new = &t->column[t->columns++];
     new->id = c->id;
     new->type = c->type;
-    new->name = cf_need(n->e->tool, strdup(name));
+    new->name = cf_tool_text(n->e->tool, "%s", name);
     new->file = cf_tool_text(n->e->tool, "%s.%s.npy", t->name, name);
     new->fd = make_file(n, new->file);
     return new;
@@ -226,16 +227,11 @@ static void end_column(struct npy *n, const struct npy_table *t, struct npy_colu
 static void release(struct npy *n)
 {
     for (size_t i = 0; i < n->tables; i++) {
-        for (size_t k = 0; k < n->table[i].columns; k++) {
-            free(n->table[i].column[k].name);
-            free(n->table[i].column[k].file);
+        for (size_t k = 0; k < n->table[i].columns; k++)
             free(n->table[i].column[k].missing);
-        }
         free(n->table[i].column);
-        free(n->table[i].name);
     }
     free(n->table);
-    free(n->folder);
 }
 
 static int wanted(const struct npy *n, const struct cf_frame *f)

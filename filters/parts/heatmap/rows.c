@@ -179,11 +179,9 @@ void rows_header(struct work *w, const struct cf_header *h)
     cf_picture_command(w->tool, &w->command, h->command);
     w->segment++;
     cf_mix_check(&w->mix, w->tool, h);
-    if (!w->unit) {
-        w->unit = cf_need(w->tool, strdup(unit));
-    } else if (strcmp(w->unit, unit)) {
-        w->units_differ = 1;
-    }
+    if (!w->unit)
+        w->unit = cf_tool_text(w->tool, "%s", unit);
+    w->units_differ |= strcmp(w->unit, unit) != 0;
 }
 
 void rows_want(struct work *w)

@@ -140,18 +140,15 @@ static int find_rows(struct thread *th)
     return 1;
 }
 
-/* Makes accesses of the thread wait, or finds that there are none any more. -1 when output
-   failed. */
-static int load(struct play *p, struct thread *th)
+/* Makes accesses of the thread wait, or finds that there are none any more. */
+static void load(struct play *p, struct thread *th)
 {
     struct runner *r = th->runner;
     struct source *s = &r->source;
     struct cf_frame *f;
 
-    if (r->stop > s->part.at)
-        return 0;
-    if (s->part.at < s->part.rows && find_rows(th))
-        return 0;
+    if (r->stop > s->part.at || (s->part.at < s->part.rows && find_rows(th)))
+        return;
     output_settle(p->merge->out); /* what is read now takes the place of what waited */
     while (source_next(s, &f)) {
         switch (f->table) {
@@ -177,27 +174,23 @@ static int load(struct play *p, struct thread *th)
             if (!r->time || !r->pid || !r->tid)
                 s->part.rows = 0; /* was reported at the first reading */
             if (find_rows(th))
-                return 0;
+                return;
             break;
         default:
             /* what we do not know goes out once, as it is */
-            if (!th->passes)
-                break;
-            if (source_pass(s, f) != 0)
-                return -1;
+            if (th->passes)
+                source_pass(s, f);
         }
     }
     s->part.rows = s->part.at = r->stop = 0;
-    return 0;
 }
 
-/* Looks what the thread does next. -1 when output failed. */
-static int runner_look(struct play *p, struct thread *th)
+/* Looks what the thread does next. */
+static void runner_look(struct play *p, struct thread *th)
 {
     struct runner *r = th->runner;
 
-    if (load(p, th) != 0)
-        return -1;
+    load(p, th);
     r->next = END;
     r->next_own = r->own;
     if (r->stop > r->source.part.at) {
@@ -215,7 +208,6 @@ static int runner_look(struct play *p, struct thread *th)
     }
     /* a clock that goes back is damage; time never does */
     r->next_own = r->next_own > r->own ? r->next_own : r->own;
-    return 0;
 }
 
 /* ---- processors: which of their threads runs, and which of them does something first ---- */
@@ -251,8 +243,8 @@ static void cpu_reorder(struct play *p, struct cpu *c)
     p->order[at] = c;
 }
 
-/* The thread runs from `time` on, as a row of table switch says. -1 when output failed. */
-static int turn_begin(struct play *p, struct thread *th, uint64_t time)
+/* The thread runs from `time` on, as a row of table switch says. */
+static void turn_begin(struct play *p, struct thread *th, uint64_t time)
 {
     struct runner *r = th->runner;
     const struct source *s = &r->source;
@@ -263,8 +255,8 @@ static int turn_begin(struct play *p, struct thread *th, uint64_t time)
     p->cpu[cpu].running = th;
     r->turn = r->own;
     r->ahead = time - r->own;
-    return output_switch(p->merge->out, s, time, source_process(s, th->pid),
-                         source_process(s, th->tid), cpu, r->own);
+    output_switch(p->merge->out, s, time, source_process(s, th->pid), source_process(s, th->tid),
+                  cpu, r->own);
 }
 
 /* Puts a thread after those that wait for the processor. */
@@ -279,19 +271,18 @@ static void turn_wait(struct cpu *c, struct thread *th)
 }
 
 /* The turn of the first that waits. */
-static int turn_next(struct play *p, struct cpu *c, uint64_t time)
+static void turn_next(struct play *p, struct cpu *c, uint64_t time)
 {
     struct thread *th = c->first;
 
     c->first = th->after;
     c->waiting--;
-    return turn_begin(p, th, time);
+    turn_begin(p, th, time);
 }
 
 /* The turn of the running thread is over at `time`. Where no thread of this processor does anything
-   for whole rounds, and nothing else happens before `limit`, these are skipped. -1 when output
-   failed. */
-static int turn_rotate(struct play *p, struct cpu *c, uint64_t limit)
+   for whole rounds, and nothing else happens before `limit`, these are skipped. */
+static void turn_rotate(struct play *p, struct cpu *c, uint64_t limit)
 {
     struct runner *r = c->running->runner;
     uint64_t quantum = p->merge->o.quantum, time = r->turn + quantum + r->ahead, rounds;
@@ -306,13 +297,13 @@ static int turn_rotate(struct play *p, struct cpu *c, uint64_t limit)
     }
     for (const struct thread *th = c->first; th && rounds; th = th->after)
         th->runner->own += rounds * quantum;
-    return turn_next(p, c, time + rounds * quantum * c->waiting);
+    turn_next(p, c, time + rounds * quantum * c->waiting);
 }
 
 /* ---- events ---- */
 
-/* The thread can run from `time` on. -1 when output failed. */
-static int start(struct play *p, struct thread *th, uint64_t time)
+/* The thread can run from `time` on. */
+static void start(struct play *p, struct thread *th, uint64_t time)
 {
     struct cpu *c = &p->cpu[th->index % p->cpus];
     struct runner *r = merge_alloc(p->merge, 1, sizeof(*r));
@@ -323,13 +314,11 @@ static int start(struct play *p, struct thread *th, uint64_t time)
     cf_reader_want_all(r->source.reader);
     r->own = thread_clock(th, th->born);
     p->lives++;
-    if (runner_look(p, th) != 0)
-        return -1;
+    runner_look(p, th);
     if (!c->running) {
-        if (turn_begin(p, th, time > c->clock ? time : c->clock) != 0)
-            return -1;
+        turn_begin(p, th, time > c->clock ? time : c->clock);
         cpu_reorder(p, c);
-        return 0;
+        return;
     }
     if (!c->waiting) {
         /* turns were not counted as long as the running thread was alone */
@@ -341,10 +330,9 @@ static int start(struct play *p, struct thread *th, uint64_t time)
     }
     turn_wait(c, th);
     cpu_reorder(p, c);
-    return 0;
 }
 
-static int end(struct play *p, struct cpu *c)
+static void end(struct play *p, struct cpu *c)
 {
     struct thread *th = c->running;
 
@@ -357,11 +345,12 @@ static int end(struct play *p, struct cpu *c)
     free(th->runner);
     th->runner = NULL;
     c->running = NULL;
-    return c->waiting ? turn_next(p, c, c->clock) : 0;
+    if (c->waiting)
+        turn_next(p, c, c->clock);
 }
 
 /* Sends the accesses of the thread that come before anything else. */
-static int play_accesses(struct play *p, struct cpu *c, uint64_t limit)
+static void play_accesses(struct play *p, struct cpu *c, uint64_t limit)
 {
     struct thread *th = c->running;
     struct runner *r = th->runner;
@@ -386,36 +375,32 @@ static int play_accesses(struct play *p, struct cpu *c, uint64_t limit)
     p->now = r->time[to - 1] + shift;
     first = part->at;
     part->at = to;
-    return output_rows(p->merge->out, &r->source, part, (uint32_t)first, to - (uint32_t)first,
-                       shift, th->index % p->cpus, 1);
+    output_rows(p->merge->out, &r->source, part, (uint32_t)first, to - (uint32_t)first, shift,
+                th->index % p->cpus, 1);
 }
 
-static int play_other(struct play *p, struct cpu *c)
+static void play_other(struct play *p, struct cpu *c)
 {
     struct runner *r = c->running->runner;
     struct block *b = r->fifo->first;
     struct part *part = &b->part;
     const uint64_t *was = part_values(part, CF_TIME);
     uint64_t time = r->next_own + r->ahead;
-    int bad;
 
     time = time > p->now ? time : p->now;
     p->now = time;
     r->own = r->next_own;
-    bad = output_rows(p->merge->out, &r->source, part, part->at, 1, time - was[part->at], KEEP_CPU,
-                      0);
+    output_rows(p->merge->out, &r->source, part, part->at, 1, time - was[part->at], KEEP_CPU, 0);
     fifo_advance(r->fifo, 1);
-    return bad;
 }
 
-/* The next event. 1, or 0 when there is none, -1 when output failed. */
+/* The next event. 1, or 0 when there is none. */
 static int step(struct play *p)
 {
     struct threads *t = p->threads;
     struct cpu *c = p->busy ? p->order[0] : NULL;
     const struct cpu *second = p->busy > 1 ? p->order[1] : NULL;
     uint64_t time = c ? c->next : UINT64_MAX, limit = UINT64_MAX;
-    int bad = 0;
     struct runner *r;
 
     /* at equal times the older thread goes first, so its time is later than ours */
@@ -428,7 +413,8 @@ static int step(struct play *p)
 
         if (!c || root->born <= time) {
             p->roots++;
-            return start(p, root, root->born) != 0 ? -1 : 1;
+            start(p, root, root->born);
+            return 1;
         }
         limit = root->born - 1 < limit ? root->born - 1 : limit;
     }
@@ -436,65 +422,44 @@ static int step(struct play *p)
         return 0;
     r = c->running->runner;
     if (c->turn_ends) {
-        bad = turn_rotate(p, c, limit);
-        cpu_reorder(p, c);
-        return bad ? -1 : 1;
+        turn_rotate(p, c, limit);
+    } else if (r->next == END) {
+        end(p, c);
+    } else {
+        r->own = r->next == BIRTH ? r->next_own : r->own;
+        if (r->next == ACCESSES)
+            play_accesses(p, c, limit);
+        else if (r->next == OTHER_ROW)
+            play_other(p, c);
+        else
+            start(p, &t->thread[c->running->child[r->born++].thread], time);
+        runner_look(p, c->running);
     }
-    switch (r->next) {
-    case ACCESSES:
-        bad = play_accesses(p, c, limit);
-        break;
-    case OTHER_ROW:
-        bad = play_other(p, c);
-        break;
-    case BIRTH:
-        r->own = r->next_own;
-        bad = start(p, &t->thread[c->running->child[r->born++].thread], time);
-        break;
-    default:
-        bad = end(p, c);
-        cpu_reorder(p, c);
-        return bad ? -1 : 1;
-    }
-    if (bad || runner_look(p, c->running) != 0)
-        return -1;
     cpu_reorder(p, c);
     return 1;
 }
 
-int merge_interleaved(struct merge *m)
+void merge_interleaved(struct merge *m)
 {
     struct play p = {.merge = m};
     struct rlimit files;
-    int result = 1;
 
     p.threads = threads_find(m);
     if (p.threads->count == 0) {
         threads_free(p.threads);
-        return merge_by_time(m);
+        merge_by_time(m);
+        return;
     }
     p.cpus = m->o.cpus ? m->o.cpus : (uint32_t)p.threads->count;
-    p.cpu = merge_alloc(m, p.cpus, sizeof(*p.cpu));
-    p.order = merge_alloc(m, p.cpus, sizeof(struct cpu *));
+    p.cpu = cf_tool_room(&m->tool, p.cpus, sizeof(*p.cpu));
+    p.order = cf_tool_room(&m->tool, p.cpus, sizeof(struct cpu *));
     /* each thread that lives has the file open: as many as the system lets us */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
-    while (result > 0)
-        result = step(&p);
-    if (result == 0)
-        result = output_flush(m->out);
-    free(p.cpu);
-    free(p.order);
-    for (size_t i = 0; i < p.threads->count; i++) {
-        struct runner *r = p.threads->thread[i].runner;
-
-        if (r) {
-            source_close(&r->source);
-            free(r);
-        }
-    }
+    while (step(&p))
+        ;
+    output_flush(m->out);
     threads_free(p.threads);
-    return result;
 }

@@ -41,8 +41,6 @@ struct merge {
     struct input *input;
     unsigned inputs;
     size_t input_room;
-    char **owned; /* names that were made */
-    size_t owns, own_room;
     struct cf_writer *writer;
     struct output *out;
     struct cf_header stated; /* its facts: of columns, of all inputs so far */
@@ -139,8 +137,8 @@ const void *part_values(const struct part *p, unsigned id);
 void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *row, uint32_t rows,
                   const uint64_t *key);
 
-/* Hands on the rows of a frame at once. -1 when output failed. */
-int source_pass(struct source *s, const struct cf_frame *f) CF_MUST_CHECK;
+/* Hands on the rows of a frame at once. */
+void source_pass(struct source *s, const struct cf_frame *f);
 
 /* The queue whose head has the smallest key (the lowest table first), NULL when all are empty. */
 struct fifo *source_first(struct source *s);
@@ -152,7 +150,7 @@ uint64_t source_snapshot_time(struct source *s, uint32_t id, uint64_t before);
 /* The number of a process or thread in the output. */
 uint32_t source_process(const struct source *s, uint32_t id);
 
-/* ---- output.c: tables that are being filled ---- */
+/* ---- output.c: tables that are being filled; where output fails, the program ends ---- */
 
 enum { KEEP_CPU = -1 };
 
@@ -171,20 +169,20 @@ void output_map(struct output *out, const struct source *s, struct part *p);
 
 /* Appends rows from..from+n, translated. `s` is named in messages. `delta` is added to the time;
    `cpu` unless KEEP_CPU is the processor. `later`: the values stay where they are until
-   output_settle(), which spares much where runs are short. -1 when output fails. */
-int output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
-                uint32_t n, uint64_t delta, int64_t cpu, int later) CF_MUST_CHECK;
+   output_settle(), which spares much where runs are short. */
+void output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
+                 uint32_t n, uint64_t delta, int64_t cpu, int later);
 
 /* Appends a row to table switch: a thread, by its numbers in the output, runs on a processor from
-   `time` on, after `count` instructions. As output_rows(). */
-int output_switch(struct output *out, const struct source *s, uint64_t time, uint32_t pid,
-                  uint32_t tid, uint32_t cpu, uint64_t count) CF_MUST_CHECK;
+   `time` on, after `count` instructions. */
+void output_switch(struct output *out, const struct source *s, uint64_t time, uint32_t pid,
+                   uint32_t tid, uint32_t cpu, uint64_t count);
 
 /* Takes the values of all rows that were appended. */
 void output_settle(struct output *out);
 
 /* Sends what was filled. */
-int output_flush(struct output *out);
+void output_flush(struct output *out);
 
 /* Takes in what a header of an input states of its columns, which goes into the one header that
    goes out; ends the program where that is not what the inputs so far state, or comes when that
@@ -194,13 +192,10 @@ void merge_facts(struct merge *m, const char *input, const struct cf_header *h, 
 
 /* ---- the three ways ---- */
 
-/* -1 when output failed. */
-int merge_by_time(struct merge *m) CF_MUST_CHECK;
-int merge_interleaved(struct merge *m) CF_MUST_CHECK;
-int merge_scheduled(struct merge *m) CF_MUST_CHECK;
+void merge_by_time(struct merge *m);
+void merge_interleaved(struct merge *m);
+void merge_scheduled(struct merge *m);
 
-/* A text that lives as long as the merge. */
-char *merge_name(struct merge *m, const char *format, ...) CF_PRINTF(2, 3);
 /* Zeroed; exits without memory. */
 void *merge_alloc(const struct merge *m, size_t count, size_t width) CF_MUST_CHECK;
 /* cf_array_cleared(), which exits without memory. */

@@ -65,7 +65,7 @@ struct output {
 
 struct output *output_new(struct merge *m)
 {
-    struct output *out = merge_alloc(m, 1, sizeof(*out));
+    struct output *out = cf_tool_room(&m->tool, 1, sizeof(*out));
 
     out->merge = m;
     return out;
@@ -73,16 +73,7 @@ struct output *output_new(struct merge *m)
 
 void output_free(struct output *out)
 {
-    for (unsigned i = 0; i < out->tables; i++) {
-        for (unsigned k = 0; k < out->table[i]->columns; k++)
-            free(out->table[i]->column[k].values);
-        free(out->table[i]);
-    }
-    for (size_t i = 0; i < out->names; i++)
-        free(out->named[i].name);
     free(out->named);
-    free(out->clock_unit);
-    free(out);
 }
 
 static const char *clock_text(const char *unit, uint64_t hz, char *text, size_t size)
@@ -103,7 +94,7 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
     merge_facts(out->merge, s->input->name, h, out->began);
     if (!out->began) {
         out->began = 1;
-        out->clock_unit = cf_need(&out->merge->tool, strdup(unit));
+        out->clock_unit = cf_tool_text(&out->merge->tool, "%s", unit);
         out->clock_hz = h->clock_hz;
         out->frame.header = h;
         out->frame.reader = s->reader;
@@ -138,7 +129,7 @@ static int declare(struct output *out, const struct source *s, uint32_t id, unsi
             return name && out->named[i].name && strcmp(name, out->named[i].name) ? -1 : 0;
     merge_room(out->merge, &out->named, &out->named_room, out->names + 1, sizeof(*p));
     p = &out->named[out->names++];
-    *p = (struct named){id, name ? cf_need(&s->merge->tool, strdup(name)) : NULL};
+    *p = (struct named){id, name ? cf_tool_text(&s->merge->tool, "%s", name) : NULL};
     if (name)
         (void)cf_writer_name(out->merge->writer, id, type, name);
     return 0;
@@ -169,7 +160,7 @@ static struct out_table *table_of(struct output *out, const struct source *s, un
         declare(out, s, id + 65536, 0, cf_reader_table_name(s->reader, id)) != 0)
         cf_die(&out->merge->tool, CF_EXIT_INPUT,
                "%s: table %u has another name in the inputs before", s->input->name, id);
-    t = merge_alloc(out->merge, 1, sizeof(*t));
+    t = cf_tool_room(&out->merge->tool, 1, sizeof(*t));
     t->id = id;
     t->version = 1;
     memmove(&out->table[i + 1], &out->table[i], (out->tables - i) * sizeof(t));
@@ -193,7 +184,7 @@ static struct out_column *add_column(struct output *out, struct out_table *t, un
         return NULL;
     *c = (struct out_column){
         .id = (uint16_t)id, .type = (uint8_t)type, .width = (uint8_t)cf_type_width(type)};
-    c->values = merge_alloc(out->merge, CF_WIRE_ROWS, c->width);
+    c->values = cf_tool_room(&out->merge->tool, CF_WIRE_ROWS, c->width);
     for (uint32_t i = 0; i < t->rows && value; i++)
         memcpy(c->values + i * c->width, &value, c->width);
     t->columns++;
@@ -263,13 +254,13 @@ void output_map(struct output *out, const struct source *s, struct part *p)
 
 static void settle(struct output *out, struct out_table *t);
 
-static int send_table(struct output *out, struct out_table *t)
+static void send_table(struct output *out, struct out_table *t)
 {
     struct cf_frame *f = &out->frame;
 
     settle(out, t);
     if (!t->rows)
-        return 0;
+        return;
     f->table = t->id;
     f->rows = t->rows;
     f->columns = 0;
@@ -289,15 +280,14 @@ static int send_table(struct output *out, struct out_table *t)
     }
     t->total += t->rows;
     t->rows = 0;
-    return cf_writer_frame(out->merge->writer, f);
+    if (cf_writer_frame(out->merge->writer, f) != 0)
+        exit(cf_tool_finish(&out->merge->tool, NULL, out->merge->writer)); /* says why */
 }
 
-int output_flush(struct output *out)
+void output_flush(struct output *out)
 {
     for (unsigned i = 0; i < out->tables; i++)
-        if (send_table(out, out->table[i]) != 0)
-            return -1;
-    return 0;
+        send_table(out, out->table[i]);
 }
 
 /* Values of a part for the i-th column that goes out, NULL where it lacks it. */
@@ -410,8 +400,8 @@ void output_settle(struct output *out)
         settle(out, out->table[i]);
 }
 
-int output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
-                uint32_t n, uint64_t delta, int64_t cpu, int later)
+void output_rows(struct output *out, const struct source *s, struct part *p, uint32_t from,
+                 uint32_t n, uint64_t delta, int64_t cpu, int later)
 {
     struct out_table *t = p->out ? p->out : table_of(out, s, p->table);
 
@@ -434,14 +424,15 @@ int output_rows(struct output *out, const struct source *s, struct part *p, uint
             settle(out, t);
         if (t->rows + t->pending < CF_WIRE_ROWS)
             continue;
-        if ((t->id == CF_ACCESS || t->id == CF_LINE ? output_flush(out) : send_table(out, t)) != 0)
-            return -1;
+        if (t->id == CF_ACCESS || t->id == CF_LINE)
+            output_flush(out);
+        else
+            send_table(out, t);
     }
-    return 0;
 }
 
-int output_switch(struct output *out, const struct source *s, uint64_t time, uint32_t pid,
-                  uint32_t tid, uint32_t cpu, uint64_t count)
+void output_switch(struct output *out, const struct source *s, uint64_t time, uint32_t pid,
+                   uint32_t tid, uint32_t cpu, uint64_t count)
 {
     const struct part_column column[] = {
         {CF_TIME, CF_U64, &time}, {CF_PID, CF_U32, &pid},     {CF_TID, CF_U32, &tid},
@@ -450,5 +441,5 @@ int output_switch(struct output *out, const struct source *s, uint64_t time, uin
     struct part row = {.table = CF_SWITCH, .rows = 1, .columns = 5};
 
     memcpy(row.column, column, sizeof(column));
-    return output_rows(out, s, &row, 0, 1, 0, KEEP_CPU, 0);
+    output_rows(out, s, &row, 0, 1, 0, KEEP_CPU, 0);
 }

@@ -77,8 +77,8 @@ static void set_order(struct plain *p, struct lane *l, const struct cf_frame *f)
     l->source.last = last;
 }
 
-/* Reads until accesses or lines wait, or the input ends. -1 when output failed. */
-static int load(struct plain *p, struct lane *l)
+/* Reads until accesses or lines wait, or the input ends. */
+static void load(struct plain *p, struct lane *l)
 {
     struct source *s = &l->source;
     struct cf_frame *f;
@@ -101,22 +101,20 @@ static int load(struct plain *p, struct lane *l)
             source_translate(s, 0, f->rows);
             output_map(p->merge->out, s, &s->part);
             l->pending = 1;
-            return 0;
+            return;
         default:
             if (time && f->table != CF_PROBE) {
                 source_queue(s, f, NULL, f->rows, time);
                 p->next_other = 0;
                 break;
             }
-            if (source_pass(s, f) != 0)
-                return -1;
+            source_pass(s, f);
         }
     }
-    return 0;
 }
 
 /* Sends the waiting rows of other tables with a time up to `to`, table by table in time order. */
-static int send_others(struct plain *p, uint64_t to)
+static void send_others(struct plain *p, uint64_t to)
 {
     for (;;) {
         struct fifo *first = NULL;
@@ -136,12 +134,11 @@ static int send_others(struct plain *p, uint64_t to)
         }
         p->next_other = least;
         if (!first || least > to)
-            return 0;
+            return;
         b = first->first;
         for (n = 1; b->part.at + n < b->part.rows && b->key[b->part.at + n] == least;)
             n++;
-        if (output_rows(p->merge->out, from, &b->part, b->part.at, n, 0, KEEP_CPU, 0) != 0)
-            return -1;
+        output_rows(p->merge->out, from, &b->part, b->part.at, n, 0, KEEP_CPU, 0);
         fifo_advance(first, n);
     }
 }
@@ -162,7 +159,7 @@ static uint32_t run_length(const uint64_t *time, uint32_t at, uint32_t rows, uin
     return low - at + 1;
 }
 
-/* One run. 1, or 0 when all inputs have ended, -1 when output failed. */
+/* One run. 1, or 0 when all inputs have ended. */
 static int step(struct plain *p)
 {
     struct lane *l = NULL;
@@ -177,8 +174,10 @@ static int step(struct plain *p)
             (!l || other->time[other->source.part.at] < l->time[l->source.part.at]))
             l = other;
     }
-    if (!l)
-        return send_others(p, UINT64_MAX);
+    if (!l) {
+        send_others(p, UINT64_MAX);
+        return 0;
+    }
     for (unsigned i = 0; i < p->merge->inputs; i++) {
         struct lane *other = &p->lane[i];
         uint64_t head;
@@ -192,12 +191,13 @@ static int step(struct plain *p)
     }
     part = &l->source.part;
     n = run_length(l->time, part->at, part->rows, to);
-    if ((p->next_other <= l->time[part->at + n - 1] &&
-         send_others(p, l->time[part->at + n - 1]) != 0) ||
-        output_rows(p->merge->out, &l->source, part, part->at, n, 0, KEEP_CPU, 1) != 0)
-        return -1;
+    if (p->next_other <= l->time[part->at + n - 1])
+        send_others(p, l->time[part->at + n - 1]);
+    output_rows(p->merge->out, &l->source, part, part->at, n, 0, KEEP_CPU, 1);
     part->at += n;
-    return part->at == part->rows && load(p, l) != 0 ? -1 : 1;
+    if (part->at == part->rows)
+        load(p, l);
+    return 1;
 }
 
 /* An input is waiting: what is complete goes out. */
@@ -205,34 +205,29 @@ static void idle(void *arg)
 {
     struct merge *m = arg;
 
-    if (output_flush(m->out) == 0)
-        (void)cf_writer_flush(m->writer);
+    output_flush(m->out);
+    (void)cf_writer_flush(m->writer);
 }
 
-int merge_by_time(struct merge *m)
+void merge_by_time(struct merge *m)
 {
     struct plain p = {.merge = m};
-    int result = 1;
 
-    p.lane = merge_alloc(m, m->inputs, sizeof(*p.lane));
+    p.lane = cf_tool_room(&m->tool, m->inputs, sizeof(*p.lane));
     p.owner = cf_need(&m->tool, cf_counts_new());
-    for (unsigned i = 0; i < m->inputs && result > 0; i++) {
+    for (unsigned i = 0; i < m->inputs; i++) {
         source_open(&p.lane[i].source, m, &m->input[i], 0, UINT64_MAX);
         cf_reader_want_all(p.lane[i].source.reader);
-        result = load(&p, &p.lane[i]) != 0 ? -1 : 1;
+        load(&p, &p.lane[i]);
         cf_reader_idle(p.lane[i].source.reader, idle, m);
     }
-    while (result > 0)
-        result = step(&p);
-    if (result == 0)
-        result = output_flush(m->out);
+    while (step(&p))
+        ;
+    output_flush(m->out);
     for (unsigned i = 0; i < m->inputs; i++) {
         source_warn(&p.lane[i].source);
-        if (p.lane[i].source.reader)
-            source_close(&p.lane[i].source);
+        source_close(&p.lane[i].source);
         free(p.lane[i].order);
     }
-    free(p.lane);
     cf_counts_free(p.owner);
-    return result;
 }

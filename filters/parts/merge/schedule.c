@@ -63,8 +63,8 @@ static void note_switches(struct job *j, const struct part *p, uint32_t row)
     j->knows_thread = 1;
 }
 
-/* Reads until accesses wait, or the input ends. -1 when output failed. */
-static int load(struct machine *m, struct job *j)
+/* Reads until accesses wait, or the input ends. */
+static void load(struct machine *m, struct job *j)
 {
     struct source *s = &j->source;
     struct cf_frame *f;
@@ -96,16 +96,15 @@ static int load(struct machine *m, struct job *j)
             output_map(m->merge->out, s, &s->part);
             j->accesses = 1;
             j->time = time;
-            return 0;
+            return;
         default:
             if (time && f->table != CF_PROBE)
                 source_queue(s, f, NULL, f->rows, time);
-            else if (source_pass(s, f) != 0)
-                return -1;
+            else
+                source_pass(s, f);
         }
     }
     s->part.rows = s->part.at = 0;
-    return 0;
 }
 
 /* The task's clock at a time of its trace; a clock that goes back is damage. */
@@ -118,20 +117,20 @@ static uint64_t own_at(const struct job *j, uint64_t time)
     return own > j->own ? own : j->own;
 }
 
-/* Looks what the task does next. -1 when output failed. */
-static int look(struct machine *m, struct job *j)
+/* Looks what the task does next. */
+static void look(struct machine *m, struct job *j)
 {
     struct part *part = &j->source.part;
     uint64_t key;
 
-    if (part->at == part->rows && load(m, j) != 0)
-        return -1;
+    if (part->at == part->rows)
+        load(m, j);
     j->has_rows = part->at < part->rows;
     j->fifo = source_first(&j->source);
     if (!j->has_rows && !j->fifo) {
         /* the last instruction takes its tick, too */
         j->next_own = j->own + (j->state == READY);
-        return 0;
+        return;
     }
     key = j->fifo ? fifo_key(j->fifo) : 0;
     if (j->state == FRESH) {
@@ -149,13 +148,12 @@ static int look(struct machine *m, struct job *j)
         key = 0;
     j->has_rows = 1;
     j->next_own = own_at(j, key);
-    return 0;
 }
 
 /* ---- processors ---- */
 
-/* The task has the processor from `time` on. -1 when output failed. */
-static int dispatch(struct machine *m, uint32_t cpu, struct job *j, uint64_t time)
+/* The task has the processor from `time` on. */
+static void dispatch(struct machine *m, uint32_t cpu, struct job *j, uint64_t time)
 {
     int fresh = j->state == FRESH;
 
@@ -163,8 +161,7 @@ static int dispatch(struct machine *m, uint32_t cpu, struct job *j, uint64_t tim
     if (fresh) {
         source_open(&j->source, m->merge, j->input, 0, UINT64_MAX);
         cf_reader_want_all(j->source.reader);
-        if (look(m, j) != 0)
-            return -1;
+        look(m, j);
     }
     j->ahead = time - j->own;
     j->slice_end = j->own + m->merge->o.slice;
@@ -174,9 +171,8 @@ static int dispatch(struct machine *m, uint32_t cpu, struct job *j, uint64_t tim
         uint64_t count = j->count + (ran > j->since ? ran - j->since : 0);
 
         m->now = at;
-        return output_switch(m->merge->out, &j->source, at, j->pid, j->tid, cpu, count);
+        output_switch(m->merge->out, &j->source, at, j->pid, j->tid, cpu, count);
     }
-    return 0;
 }
 
 static void wait_turn(struct machine *m, struct job *j)
@@ -208,7 +204,7 @@ static uint64_t next_time(const struct machine *m, uint32_t cpu)
 }
 
 /* Accesses of the task that come before anything else happens. */
-static int play_accesses(struct machine *m, uint32_t cpu, uint64_t limit)
+static void play_accesses(struct machine *m, uint32_t cpu, uint64_t limit)
 {
     struct job *j = m->cpu[cpu];
     struct part *part = &j->source.part;
@@ -230,28 +226,27 @@ static int play_accesses(struct machine *m, uint32_t cpu, uint64_t limit)
     j->own = j->next_own > j->own ? j->next_own : j->own;
     m->now = j->own + j->ahead;
     part->at = to;
-    return output_rows(m->merge->out, &j->source, part, from, to - from, shift, cpu, 1);
+    output_rows(m->merge->out, &j->source, part, from, to - from, shift, cpu, 1);
 }
 
-static int play_other(struct machine *m, uint32_t cpu)
+static void play_other(struct machine *m, uint32_t cpu)
 {
     struct job *j = m->cpu[cpu];
     struct part *part = &j->fifo->first->part;
     uint64_t was = j->fifo->first->key[part->at];
-    int switches = part->table == CF_SWITCH, bad;
+    int switches = part->table == CF_SWITCH;
 
     j->own = j->next_own;
     m->now = j->own + j->ahead > m->now ? j->own + j->ahead : m->now;
     if (switches)
         note_switches(j, part, part->at);
-    bad = output_rows(m->merge->out, &j->source, part, part->at, 1, m->now - was,
-                      switches || part->table == CF_UNPLACED ? (int64_t)cpu : KEEP_CPU, 0);
+    output_rows(m->merge->out, &j->source, part, part->at, 1, m->now - was,
+                switches || part->table == CF_UNPLACED ? (int64_t)cpu : KEEP_CPU, 0);
     fifo_advance(j->fifo, 1);
-    return bad;
 }
 
 /* The task has ended, and the next one in the queue gets its processor. */
-static int end(struct machine *m, uint32_t cpu)
+static void end(struct machine *m, uint32_t cpu)
 {
     struct job *j = m->cpu[cpu];
     uint64_t time = j->next_own + j->ahead;
@@ -262,16 +257,16 @@ static int end(struct machine *m, uint32_t cpu)
         source_close(&j->source);
     j->state = ENDED;
     m->cpu[cpu] = NULL;
-    return m->waiting ? dispatch(m, cpu, next_turn(m), time) : 0;
+    if (m->waiting)
+        dispatch(m, cpu, next_turn(m), time);
 }
 
-/* The next event. 1, or 0 when there is none, -1 when output failed. */
+/* The next event. 1, or 0 when there is none. */
 static int step(struct machine *m)
 {
     uint64_t time = UINT64_MAX, limit = UINT64_MAX;
     uint32_t cpu = UINT32_MAX;
     struct job *j;
-    int bad;
 
     for (uint32_t i = 0; i < m->merge->o.cpus; i++) {
         uint64_t at = m->cpu[i] ? next_time(m, i) : UINT64_MAX;
@@ -294,39 +289,40 @@ static int step(struct machine *m)
     if (gives_way(m, j)) {
         j->own = j->slice_end;
         wait_turn(m, j);
-        return dispatch(m, cpu, next_turn(m), time) != 0 ? -1 : 1;
+        dispatch(m, cpu, next_turn(m), time);
+        return 1;
     }
-    if (!j->has_rows)
-        return end(m, cpu) != 0 ? -1 : 1;
-    bad = j->fifo ? play_other(m, cpu) : play_accesses(m, cpu, limit);
-    return bad || look(m, j) != 0 ? -1 : 1;
+    if (!j->has_rows) {
+        end(m, cpu);
+        return 1;
+    }
+    if (j->fifo)
+        play_other(m, cpu);
+    else
+        play_accesses(m, cpu, limit);
+    look(m, j);
+    return 1;
 }
 
-int merge_scheduled(struct merge *merge)
+void merge_scheduled(struct merge *merge)
 {
     struct machine m = {.merge = merge};
     uint32_t cpus = merge->o.cpus ? merge->o.cpus : 1;
-    int result = 1;
 
     merge->o.cpus = cpus;
-    m.job = merge_alloc(merge, merge->inputs, sizeof(*m.job));
-    m.queue = merge_alloc(merge, merge->inputs, sizeof(struct job *));
-    m.cpu = merge_alloc(merge, cpus, sizeof(struct job *));
+    m.job = cf_tool_room(&merge->tool, merge->inputs, sizeof(*m.job));
+    m.queue = cf_tool_room(&merge->tool, merge->inputs, sizeof(struct job *));
+    m.cpu = cf_tool_room(&merge->tool, cpus, sizeof(struct job *));
     for (unsigned i = 0; i < merge->inputs; i++) {
         m.job[i].input = &merge->input[i];
         wait_turn(&m, &m.job[i]);
     }
-    for (uint32_t i = 0; i < cpus && m.waiting && result > 0; i++)
-        result = dispatch(&m, i, next_turn(&m), 0) != 0 ? -1 : 1;
-    while (result > 0)
-        result = step(&m);
-    if (result == 0)
-        result = output_flush(merge->out);
+    for (uint32_t i = 0; i < cpus && m.waiting; i++)
+        dispatch(&m, i, next_turn(&m), 0);
+    while (step(&m))
+        ;
+    output_flush(merge->out);
     for (unsigned i = 0; i < merge->inputs; i++)
         if (m.job[i].source.reader)
             source_close(&m.job[i].source);
-    free(m.job);
-    free(m.queue);
-    free(m.cpu);
-    return result;
 }

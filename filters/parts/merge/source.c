@@ -376,13 +376,12 @@ void source_queue(struct source *s, const struct cf_frame *f, const uint32_t *ro
     q->last = &b->next;
 }
 
-int source_pass(struct source *s, const struct cf_frame *f)
+void source_pass(struct source *s, const struct cf_frame *f)
 {
     struct block *b = copy_rows(s, f, NULL, f->rows);
-    int bad = output_rows(s->merge->out, s, &b->part, 0, f->rows, 0, KEEP_CPU, 0);
 
+    output_rows(s->merge->out, s, &b->part, 0, f->rows, 0, KEEP_CPU, 0);
     free(b);
-    return bad;
 }
 
 struct fifo *source_first(struct source *s)

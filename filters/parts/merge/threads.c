@@ -31,7 +31,7 @@ static struct process *process_of(struct threads *t, const struct input *input, 
         struct process *p;
 
         merge_room(t->merge, &t->process, &t->process_room, t->processes + 1, sizeof(*t->process));
-        p = merge_alloc(t->merge, 1, sizeof(*p));
+        p = cf_tool_room(&t->merge->tool, 1, sizeof(*p));
         *p = (struct process){.input = input, .pid = pid, .first_thread = -1};
         t->process[t->processes++] = p;
         *at = t->processes;
@@ -186,8 +186,7 @@ static void take_accesses(struct threads *t, const struct input *input, const st
     }
 }
 
-/* -1 when output failed. */
-static int take_frame(struct threads *t, struct source *s, const struct cf_frame *f)
+static void take_frame(struct threads *t, struct source *s, const struct cf_frame *f)
 {
     const struct input *input = s->input;
     const uint32_t *pid = cf_u32(f, CF_PID);
@@ -204,7 +203,8 @@ static int take_frame(struct threads *t, struct source *s, const struct cf_frame
         break;
     case CF_STACK:
         /* without a time, it must be there before what refers to it */
-        return source_pass(s, f);
+        source_pass(s, f);
+        break;
     case CF_MAP:
     case CF_OBJECT:
         for (uint32_t i = 0; pid && i < f->rows; i++)
@@ -217,10 +217,9 @@ static int take_frame(struct threads *t, struct source *s, const struct cf_frame
     case CF_BUS:
         source_leave_out(s, f->table, "thread");
     }
-    return 0;
 }
 
-static int read_input(struct threads *t, struct source *s, const struct input *input)
+static void read_input(struct threads *t, struct source *s, const struct input *input)
 {
     static const struct {
         uint16_t table, column, need;
@@ -234,17 +233,16 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
     };
     struct merge *m = t->merge;
     uint64_t accesses = 0, switches = 0;
-    int bad = 0;
     struct cf_frame *f;
 
     source_open(s, m, input, 0, UINT64_MAX);
     for (unsigned i = 0; i < sizeof(want) / sizeof(want[0]); i++)
         cf_reader_want(s->reader, want[i].table, want[i].column, want[i].need);
-    while (!bad && source_next(s, &f)) {
+    while (source_next(s, &f)) {
         cf_tool_progress(&m->tool, s->reader);
         accesses += f->table == CF_ACCESS ? f->rows : 0;
         switches += f->table == CF_SWITCH ? f->rows : 0;
-        bad = take_frame(t, s, f);
+        take_frame(t, s, f);
     }
     source_warn(s);
     if (!output_needs(m->out, s->reader))
@@ -254,7 +252,6 @@ static int read_input(struct threads *t, struct source *s, const struct input *i
                 "%s: there is no table switch, so the instructions of each thread are not known: "
                 "its threads keep their times (cf-capture trace records it)",
                 input->name);
-    return bad;
 }
 
 /* ---- births ---- */
@@ -327,15 +324,14 @@ static int creator_of(const struct threads *t, const struct thread *th)
 
 struct threads *threads_find(struct merge *m)
 {
-    struct threads *t = merge_alloc(m, 1, sizeof(*t));
-    int bad = 0;
+    struct threads *t = cf_tool_room(&m->tool, 1, sizeof(*t));
 
     t->merge = m;
     t->thread_at = cf_need(&m->tool, cf_counts_new());
     t->process_at = cf_need(&m->tool, cf_counts_new());
-    t->source = merge_alloc(m, m->inputs, sizeof(*t->source));
-    for (unsigned i = 0; i < m->inputs && !bad; i++)
-        bad = read_input(t, &t->source[i], &m->input[i]);
+    t->source = cf_tool_room(&m->tool, m->inputs, sizeof(*t->source));
+    for (unsigned i = 0; i < m->inputs; i++)
+        read_input(t, &t->source[i], &m->input[i]);
     /* a process of which only mappings are known has done that by some thread */
     for (size_t i = 0; i < t->processes; i++)
         if (t->process[i]->first_thread < 0)
@@ -365,10 +361,8 @@ void threads_free(struct threads *t)
         free(t->thread[i].stretch);
         free(t->thread[i].child);
     }
-    for (size_t i = 0; i < t->processes; i++) {
+    for (size_t i = 0; i < t->processes; i++)
         free(t->process[i]->running);
-        free(t->process[i]);
-    }
     for (unsigned i = 0; i < t->merge->inputs; i++)
         if (t->source[i].reader)
             source_close(&t->source[i]);
@@ -376,6 +370,4 @@ void threads_free(struct threads *t)
     cf_counts_free(t->process_at);
     free(t->thread);
     free(t->process);
-    free(t->source);
-    free(t);
 }

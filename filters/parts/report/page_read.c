@@ -112,10 +112,10 @@ static void header(struct page *p, const struct cf_header *h)
     cf_picture_command(p->tool, &p->command, h->command);
     for (unsigned i = 0; i < sizeof text / sizeof *text; i++)
         if (!*text[i].to && text[i].from)
-            *text[i].to = cf_need(p->tool, strdup(text[i].from));
+            *text[i].to = cf_tool_text(p->tool, "%s", text[i].from);
     for (unsigned i = 0; i < CF_RECORDED; i++)
         if (!p->recorded[i] && h->recorded[i])
-            p->recorded[i] = cf_need(p->tool, strdup(h->recorded[i]));
+            p->recorded[i] = cf_tool_text(p->tool, "%s", h->recorded[i]);
     if (p->segments++)
         p->ticks += p->end - p->begin;
     p->begin = UINT64_MAX;
@@ -208,10 +208,9 @@ static uint64_t all(const struct page_fight *f)
 static int by_place(const void *x, const void *y)
 {
     const struct page_fight *a = x, *b = y;
+    const int place = cf_order(a->pid, b->pid) ?: cf_order(a->line, b->line);
 
-    return cf_order(a->pid, b->pid)
-               ?: cf_order(a->line, b->line)
-               ?: cf_order(a->addr, b->addr) ?: cf_order(a->tid, b->tid) ?: cf_order(all(b), all(a));
+    return place ?: cf_order(a->addr, b->addr) ?: cf_order(a->tid, b->tid) ?: cf_order(all(b), all(a));
 }
 
 /* A line's addresses, and how many. */
@@ -304,11 +303,6 @@ void page_free(struct page *p)
     cf_curve_free(p->curve);
     heat_free(p->heat);
     heat_map_free(&p->map);
-    for (unsigned i = 0; i < CF_RECORDED; i++)
-        free(p->recorded[i]);
-    free(p->command);
-    free(p->unit);
-    free(p->source);
 }
 
 /* ---- questions ---- */
