@@ -124,7 +124,6 @@ int main(int argc, char **argv)
     static struct cf_tool tool;
     static struct fold k;
     struct cf_ranked ranked;
-    int status, end;
 
     k.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-fold", usage);
@@ -135,12 +134,11 @@ int main(int argc, char **argv)
                                     .by = {CF_RANK_STACK},
                                     .keys = 1,
                                     .line_size = 64};
-    status = cf_ranking_read(&k.ranking, &k.mix);
+    cf_ranking_read(&k.ranking, &k.mix);
     ranked = cf_ranking_sort(&k.ranking, 0);
     print(&ranked);
     cf_ranked_free(&ranked);
     cf_ranking_end(&k.ranking);
-    end = cf_tool_finish(&tool, k.ranking.reader, NULL);
     cf_mix_free(&k.mix);
-    return end > status ? end : status;
+    return cf_tool_finish(&tool, k.ranking.reader, NULL);
 }

@@ -57,7 +57,7 @@ static void count(struct rank *k, char *const *files, int number, struct cf_rank
 {
     k->c.reader = cf_tool_reader(k->tool, files, number);
     k->c.sums = &k->sums;
-    cf_tool_note(k->tool, cf_ranking_read(&k->c, &k->mix));
+    cf_ranking_read(&k->c, &k->mix);
     *r = cf_ranking_sort(&k->c, k->o.sort);
 }
 

@@ -303,19 +303,6 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
     }
 }
 
-void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f)
-{
-    cf_ranking_note(k, f);
-    if (f->table != CF_ACCESS)
-        return;
-    if (cf_sums_find(k->sums, f) == 0)
-        cf_ranking_add(k, f);
-    else if (!k->lacking++)
-        cf_fail(k->tool, CF_EXIT_INPUT,
-                "the accesses have none of the columns class, hit and level, which say what "
-                "missed");
-}
-
 static void note_names(struct cf_ranking *k, const struct cf_frame *f)
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);

@@ -81,6 +81,8 @@ void cf_sums_check(struct cf_sums *s);
 /* The place of a sum, by its word, among those that are added up; appended where it is new. */
 unsigned cf_sums_pick(struct cf_sums *s, const char *option, const char *word);
 
+int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind);
+
 /* Asks the reader for the columns, and makes room. */
 void cf_sums_begin(struct cf_sums *s, struct cf_reader *r);
 /* Fills value[] and some[] of a frame of accesses. 1 when it lacks what they need. */
@@ -180,9 +182,6 @@ void cf_ranking_begin(struct cf_ranking *k);
 void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f);
 /* Adds a frame of accesses, of which cf_sums_find() has found the values. */
 void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f);
-/* Does all that with a frame of any table, of rankings that share no sums; fails, once, where
-   accesses lack what the sums need. */
-void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f);
 /* By the parts of the key, as texts or numbers: < 0, 0, > 0. */
 int cf_ranking_order(const struct cf_ranking *k, const struct cf_rank_key *x,
                      const struct cf_rank_key *y);
@@ -195,9 +194,12 @@ void cf_ranking_end(struct cf_ranking *k);
 
 struct cf_mix;
 
-/* Begins the ranking and its sums, and adds all that the reader has. The exit status so far: an
-   input of the wrong kind ends the program. */
-int cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix) CF_MUST_CHECK;
+/* Notes a frame of any table, and adds what it has of accesses; fails, once, where these lack what
+   the sums need. Not for rankings that share sums. */
+void cf_ranking_take(struct cf_ranking *k, const struct cf_frame *f);
+/* Begins the ranking and its sums, and takes all that the reader has. An input of the wrong kind
+   ends the program. */
+void cf_ranking_read(struct cf_ranking *k, struct cf_mix *mix);
 
 /* ---- objects.c ---- */
 

@@ -208,9 +208,10 @@ static uint64_t all(const struct page_fight *f)
 static int by_place(const void *x, const void *y)
 {
     const struct page_fight *a = x, *b = y;
-    const int place = cf_order(a->pid, b->pid) ?: cf_order(a->line, b->line);
+    const int line = cf_order(a->pid, b->pid) ?: cf_order(a->line, b->line);
+    const int place = line ?: cf_order(a->addr, b->addr);
 
-    return place ?: cf_order(a->addr, b->addr) ?: cf_order(a->tid, b->tid) ?: cf_order(all(b), all(a));
+    return place ?: cf_order(a->tid, b->tid) ?: cf_order(all(b), all(a));
 }
 
 /* A line's addresses, and how many. */
