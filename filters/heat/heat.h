@@ -82,8 +82,8 @@ static inline uint64_t heat_place(uint32_t region, uint64_t page)
 struct heat_names;
 
 /* With the filter of heat_filter(), or NULL. Without memory, all these end the program. */
-struct heat_names *heat_names_new(const struct cf_tool *t,
-                                  int (*filter)(void *, uint32_t region), void *arg) CF_MUST_CHECK;
+struct heat_names *heat_names_new(const struct cf_tool *t, int (*filter)(void *, uint32_t region),
+                                  void *arg) CF_MUST_CHECK;
 /* Before cf_tool_finish(). */
 void heat_names_free(struct heat_names *n);
 

@@ -35,8 +35,8 @@ struct heat_names {
     void *filter_arg;
 };
 
-struct heat_names *heat_names_new(const struct cf_tool *t,
-                                  int (*filter)(void *, uint32_t region), void *arg)
+struct heat_names *heat_names_new(const struct cf_tool *t, int (*filter)(void *, uint32_t region),
+                                  void *arg)
 {
     struct heat_names *n = cf_tool_room(t, 1, sizeof *n);
 

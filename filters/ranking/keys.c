@@ -238,7 +238,7 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
     for (unsigned part = 0; rest && part < MOST_PARTS; part++, at += line) {
         const uint64_t here = rest < line ? rest : line;
         uint32_t id[CF_MOST_KEYS], total;
-        const uint32_t *of[CF_MOST_KEYS], *whole;
+        const uint32_t *of[CF_MOST_KEYS] = {NULL}, *whole;
 
         for (unsigned i = 0; i < k->keys; i++) {
             id[i] = number[i][row];
