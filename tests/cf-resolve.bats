@@ -542,11 +542,11 @@ random_streams() {
             what = r(12); p = 1 + r(P)
             if (what == 0) {
                 s = r(N); e = s + 1 + r(N - s)
-                print t ",1,map," 64 * s "," 64 * e ",0,1,/f" t >"maps.csv"
+                print t ",1,map," 8 * s "," 8 * e ",0,1,/f" t >"maps.csv"
                 for (b = s; b < e; b++) { where[1, b] = t; base[1, b] = s }
             } else if (what == 1 && alive[p]) {
                 s = r(N); e = s + 1 + r(12); if (e > N) e = N
-                print t "," p ",unmap," 64 * s "," 64 * e ",,," >"maps.csv"
+                print t "," p ",unmap," 8 * s "," 8 * e ",,," >"maps.csv"
                 unmap(p, s, e)
             } else if (what == 2 && p > 1) {
                 if (alive[p]) {
@@ -564,7 +564,7 @@ random_streams() {
                 }
             } else if (what < 7 && alive[p]) {
                 s = r(N); n = 1 + r(6); if (s + n > N) n = N - s
-                print t "," p ",alloc," 64 * s "," 64 * n >"objects.csv"
+                print t "," p ",alloc," 8 * s "," 8 * n >"objects.csv"
                 for (b = s; b < s + n; b++)
                     if ((p, b) in obj) {
                         o = obj[p, b]
@@ -575,7 +575,7 @@ random_streams() {
                 first[p, number] = s
             } else if (what < 10 && alive[p]) {
                 s = r(N)
-                print t "," p ",free," 64 * s ",0" >"objects.csv"
+                print t "," p ",free," 8 * s ",0" >"objects.csv"
                 if ((p, s) in obj && first[p, obj[p, s]] == s) {
                     o = obj[p, s]
                     for (q = 0; q < N; q++) if ((p, q) in obj && obj[p, q] == o) delete obj[p, q]
@@ -585,7 +585,7 @@ random_streams() {
                 p = 1 + r(P); b = r(N)
                 # An exit spares what happens at its own moment.
                 if (what == 2 && !alive[p]) continue
-                print t "," p ",load,1," 64 * b + r(64) >"a.csv"
+                print t "," p ",load,1," 8 * b + r(8) >"a.csv"
                 print ((p, b) in where ? "/f" where[p, b] " r--," b - base[p, b] : ",0") "," \
                     ((p, b) in obj ? obj[p, b] : 0) >"want"
             }
@@ -598,7 +598,7 @@ random_streams() {
     for seed in 1 2 3 4 5; do
         random_streams $seed
         stream in.cf --with map=maps.csv --with task=tasks.csv --with object=objects.csv <a.csv
-        resolve in.cf --page-size 64 --add region,page,object
+        resolve in.cf --page-size 8 --add region,page,object
         shown region,page,object >got
         same want got
     done
@@ -763,9 +763,12 @@ time,pid,op,size,addr
 1,1,ifetch,4,$((base + $(address $f work)))
 1,1,load,4,$((base + $(address $f work)))
 1,1,load,4,$((base + $(address $f table) - 1))
+1,1,ifetch,4,$((base + $(address $f counter)))
+1,1,load,4,$((base + $(address $f counter)))
 END
         resolve in.cf
         run -0 shown symbol
+        [[ $(shown symbol | sed -n 9,10p) == $'\ncounter' ]] # code is no variable
         [[ ${lines[*]} == "table table counter buffer squares"* ]]
         [[ $(shown symbol | sed -n 6,7p) == "" ]]
         [[ $(shown symbol | sed -n 8p) != table ]]

@@ -173,7 +173,7 @@ int main(int argc, char **argv)
         for (uint32_t r = 0; r < rounds; r++) {
             fill(hows[h], r);
             t = now();
-            cf_intervals_find_many(v, addr, key, BATCH, 0, slots);
+            cf_intervals_find_many(v, addr, key, BATCH, slots);
             fast += now() - t;
             if (r % 16)
                 continue;

@@ -99,25 +99,51 @@ static void remove_one(struct cf_intervals *v, struct reference *r)
     r->slot[value] = 0;
 }
 
+/* The stretch around an address of unit `at` ends where the owner does, and never widens. */
+static int around_agrees(struct cf_intervals *v, const struct reference *r, const struct space *s,
+                         uint64_t addr, uint32_t at)
+{
+    uint64_t first = 0, last = UINT64_MAX, low = addr, high = addr;
+
+    cf_intervals_around(v, addr, &first, &last);
+    cf_intervals_around(v, addr, &low, &high);
+    if (low != addr || high != addr || first > addr || last < addr)
+        return 0;
+    for (uint32_t u = 0; u < UNITS; u++) {
+        const int inside = first_byte(s, u) >= first && last_byte(s, u) <= last;
+        const int beside = (first && last_byte(s, u) == first - 1) ||
+                           (last != UINT64_MAX && first_byte(s, u) == last + 1);
+
+        if ((inside && r->owner[u] != r->owner[at]) || (beside && r->owner[u] == r->owner[at]) ||
+            (u == at && !inside))
+            return 0;
+    }
+    return 1;
+}
+
 static int finds_agree(struct cf_intervals *v, const struct reference *r, const struct space *s)
 {
     uint64_t addr[77], key[77];
-    uint32_t want[77], got[77], n = 1 + (uint32_t)rnd(77), near = (uint32_t)rnd(UNITS);
+    uint32_t want[77], got[77], unit_of[77], n = 1 + (uint32_t)rnd(77), near = (uint32_t)rnd(UNITS);
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t unit = rnd(3) ? (near + (uint32_t)rnd(9)) % UNITS : (uint32_t)rnd(UNITS);
         addr[i] = first_byte(s, unit) + rnd(s->scale);
         key[i] = rnd(5);
         want[i] = r->owner[unit];
+        unit_of[i] = unit;
     }
-    cf_intervals_find_many(v, addr, rnd(4) ? key : NULL, n / 2, n - n / 2, got);
-    cf_intervals_find_many(v, addr + n / 2, key, n - n / 2, 0, got + n / 2);
+    cf_intervals_find_many(v, addr, rnd(4) ? key : NULL, n / 2, got);
+    cf_intervals_find_many(v, addr + n / 2, key, n - n / 2, got + n / 2);
     for (uint32_t i = 0; i < n; i++) {
         if (cf_intervals_slots(v)[got[i]].value != want[i])
             return 0;
         if (got[i] != cf_intervals_find(v, addr[i], key[i]))
             return 0;
     }
+    for (uint32_t i = 0; i < n; i += 16)
+        if (!around_agrees(v, r, s, addr[i], unit_of[i]))
+            return 0;
     uint32_t from = (uint32_t)rnd(UNITS), to = from + (uint32_t)rnd(UNITS - from), first = 0;
     for (uint32_t u = from; u <= to && !first; u++)
         first = r->owner[u];

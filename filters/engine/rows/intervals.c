@@ -345,7 +345,7 @@ uint32_t cf_intervals_find(struct cf_intervals *v, uint64_t addr, uint64_t key)
 {
     uint32_t slot;
 
-    cf_intervals_find_many(v, &addr, &key, 1, 0, &slot);
+    cf_intervals_find_many(v, &addr, &key, 1, &slot);
     return slot;
 }
 
@@ -363,7 +363,7 @@ static inline uint32_t find_one(struct cf_intervals *v, uint64_t addr, uint64_t 
 }
 
 void cf_intervals_find_many(struct cf_intervals *v, const uint64_t *addr, const uint64_t *key,
-                            size_t count, size_t more, uint32_t *slots)
+                            size_t count, uint32_t *slots)
 {
     if (v->near_bits < NEAR_LOOKUP && v->count)
         hints_make(v, NEAR_LOOKUP);
@@ -380,14 +380,31 @@ void cf_intervals_find_many(struct cf_intervals *v, const uint64_t *addr, const 
         return;
     }
     for (size_t i = 0; i < count; i += FLIGHT) {
-        size_t all = count + more, n = i + FLIGHT < count ? i + FLIGHT : count;
-        for (size_t k = i + 2 * FLIGHT; k < i + 3 * FLIGHT && k < all; k++)
+        size_t n = i + FLIGHT < count ? i + FLIGHT : count;
+        for (size_t k = i + 2 * FLIGHT; k < i + 3 * FLIGHT && k < count; k++)
             __builtin_prefetch(&v->near[hash_near(v, addr[k])], 1);
-        for (size_t k = i + FLIGHT; k < i + 2 * FLIGHT && k < all; k++)
+        for (size_t k = i + FLIGHT; k < i + 2 * FLIGHT && k < count; k++)
             __builtin_prefetch(&v->slots[v->near[hash_near(v, addr[k])]]);
         for (size_t k = i; k < n; k++)
             slots[k] = find_one(v, addr[k], key ? key[k] : 0);
     }
+}
+
+void cf_intervals_around(struct cf_intervals *v, uint64_t addr, uint64_t *first, uint64_t *last)
+{
+    const uint32_t slot = cf_intervals_before(v, addr);
+    const struct cf_interval *i = &v->slots[slot];
+    const int inside = slot && addr <= i->last;
+    uint64_t from = 0, to = UINT64_MAX;
+
+    if (slot)
+        from = inside ? i->start : i->last + 1;
+    if (inside)
+        to = i->last;
+    else if (i->next)
+        to = v->slots[i->next].start - 1;
+    *first = from > *first ? from : *first;
+    *last = to < *last ? to : *last;
 }
 
 void cf_intervals_soon(const struct cf_intervals *v, uint64_t addr, unsigned stage)

@@ -53,10 +53,13 @@ uint32_t cf_intervals_before(struct cf_intervals *v, uint64_t addr);
 uint32_t cf_intervals_find(struct cf_intervals *v, uint64_t addr, uint64_t key);
 
 /* The same for many addresses at once, which hides the latency of memory: slots[i] gets the slot
-   for addr[i]. `key` may be NULL. Behind the `count` addresses stand `more` that will likely be
-   asked for next. */
+   for addr[i]. `key` may be NULL. */
 void cf_intervals_find_many(struct cf_intervals *v, const uint64_t *addr, const uint64_t *key,
-                            size_t count, size_t more, uint32_t *slots);
+                            size_t count, uint32_t *slots);
+
+/* Narrows [*first, *last], which holds the address, to those around it for which the answer is the
+   same: to the range that holds it, or to the gap between two. */
+void cf_intervals_around(struct cf_intervals *v, uint64_t addr, uint64_t *first, uint64_t *last);
 
 /* Says that the address will soon be asked for or changed: call with stage 0, somewhat later with
    1, then 2. Only makes it faster. */

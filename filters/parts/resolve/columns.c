@@ -63,70 +63,134 @@ static void clear_run(struct state *s, uint32_t from, uint32_t count)
         memset(s->column[k] + from, 0, count * sizeof **s->column);
 }
 
-static void find_regions(struct state *s, struct space *space, const uint64_t *addr,
-                         const uint64_t *pc, uint32_t from, uint32_t count, uint32_t more)
-{
-    uint32_t *text = s->column[REGION] + from, *page = s->column[PAGE] + from;
-    const struct cf_interval *slots;
+enum { SOON = 16 };
+/* What is asked for at once: places that no recent access was near. */
+struct asked {
+    uint32_t count;
+    uint32_t row[CHUNK]; /* of the run at hand */
+    uint64_t addr[CHUNK], key[CHUNK];
+    uint64_t first[CHUNK], last[CHUNK]; /* addresses around it with the same answer */
+    uint32_t value[CHUNK][RECENT];
+    uint32_t slots[CHUNK];
+};
 
-    if (!space->maps) {
-        memset(s->slots, 0, count * sizeof *s->slots);
-        memset(text, 0, count * sizeof *text);
-        memset(page, 0, count * sizeof *page);
+/* Narrows what is found at an address to its page, as far as pages of that region are numbered. */
+static void find_page(const struct state *s, const struct region *g, struct asked *q, uint32_t i)
+{
+    const uint64_t inside = ((uint64_t)1 << s->page_shift) - 1, from = q->addr[i] - g->base;
+    const uint64_t number = (from ^ g->flip) >> s->page_shift;
+    const uint64_t before = from & inside, after = inside - before;
+
+    q->value[i][RECENT_PAGE] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+    if (q->addr[i] - q->first[i] > before)
+        q->first[i] = q->addr[i] - before;
+    if (q->last[i] - q->addr[i] > after)
+        q->last[i] = q->addr[i] + after;
+}
+
+/* The variable at an address of a region's file. */
+static void find_symbol(struct state *s, const struct region *g, struct asked *q, uint32_t i)
+{
+    const uint64_t at = q->addr[i] - g->bias;
+    uint64_t first = at - (q->addr[i] - q->first[i]), last = at + (q->last[i] - q->addr[i]);
+
+    if (!g->symbols) {
+        names_missed(&s->t.r.names, g->name);
         return;
     }
-    cf_intervals_find_many(space->maps->set, addr, pc, count, more, s->slots);
-    slots = cf_intervals_slots(space->maps->set);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = slots[s->slots[i]].value;
-        if (__builtin_expect(index == 0, 0)) {
-            text[i] = page[i] = s->slots[i] = 0;
-            continue;
-        }
+    first = first > at ? at : first; /* no further than the file's addresses go */
+    last = last < at ? at : last;
+    q->value[i][RECENT_SYMBOL] = symbols_variable(g->symbols, s->out, at, q->key[i], &first, &last);
+    q->first[i] = q->addr[i] - (at - first);
+    q->last[i] = q->addr[i] + (last - at);
+}
+
+static void find_regions(struct state *s, struct space *space, unsigned add, struct asked *q)
+{
+    struct cf_intervals *maps = space->maps ? space->maps->set : NULL;
+
+    if (!maps)
+        return;
+    cf_intervals_find_many(maps, q->addr, q->key, q->count, q->slots);
+    for (uint32_t i = 0; i < q->count; i++) {
+        const uint32_t index = cf_intervals_slots(maps)[q->slots[i]].value;
         struct region *g = &s->t.r.regions[index];
-        uint64_t number = ((addr[i] - g->base) ^ g->flip) >> s->page_shift;
-        text[i] = __builtin_expect(g->text != 0, 1) ? g->text : region_text(&s->t.r, g);
-        page[i] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-        s->slots[i] = index;
+
+        cf_intervals_around(maps, q->addr[i], &q->first[i], &q->last[i]);
+        if (index == 0)
+            continue;
+        q->value[i][RECENT_REGION] = region_text(&s->t.r, g);
+        find_page(s, g, q, i);
+        if (add & 1 << SYMBOL)
+            find_symbol(s, g, q, i);
     }
 }
 
-/* Variables at the addresses, whose regions stand in s->slots. Code is no variable. */
-static void find_symbols(struct state *s, const uint64_t *addr, const uint64_t *pc,
-                         const uint8_t *op, uint32_t from, uint32_t count)
+static void find_objects(struct space *space, struct asked *q)
 {
-    uint32_t *symbol = s->column[SYMBOL] + from;
+    struct cf_intervals *objects = space->objects ? space->objects->set : NULL;
 
-    for (uint32_t i = 0; i < count; i++) {
-        symbol[i] = 0;
-        if (s->slots[i] == 0 || (op && op[i] == CF_IFETCH))
-            continue;
-        const struct region *g = &s->t.r.regions[s->slots[i]];
-        if (!g->symbols) {
-            names_missed(&s->t.r.names, g->name);
-            continue;
-        }
-        uint64_t at = addr[i] - g->bias;
-        symbol[i] = symbols_variable(g->symbols, s->out, at, pc ? pc[i] : 0);
-    }
-}
-
-static void find_objects(struct state *s, struct space *space, const uint64_t *addr,
-                         const uint64_t *pc, uint32_t from, uint32_t count, uint32_t more)
-{
-    uint32_t *object = s->column[OBJECT] + from, *site = s->column[SITE] + from;
-    const struct cf_interval *slots;
-
-    if (!space->objects) {
-        memset(object, 0, count * sizeof *object);
-        memset(site, 0, count * sizeof *site);
+    if (!objects)
         return;
+    cf_intervals_find_many(objects, q->addr, q->key, q->count, q->slots);
+    for (uint32_t i = 0; i < q->count; i++) {
+        const struct cf_interval *slot = &cf_intervals_slots(objects)[q->slots[i]];
+
+        q->value[i][RECENT_OBJECT] = slot->value;
+        q->value[i][RECENT_SITE] = slot->extra;
+        cf_intervals_around(objects, q->addr[i], &q->first[i], &q->last[i]);
     }
-    cf_intervals_find_many(space->objects->set, addr, pc, count, more, s->slots);
-    slots = cf_intervals_slots(space->objects->set);
-    for (uint32_t i = 0; i < count; i++) {
-        object[i] = slots[s->slots[i]].value;
-        site[i] = slots[s->slots[i]].extra;
+}
+
+/* Fills in what recent accesses found. Goes out: how many rows are left to be asked for. */
+static uint32_t find_recent(struct state *s, const struct space *space, uint32_t from, uint32_t end,
+                            uint32_t *left)
+{
+    struct recent *const recent = s->t.r.recent;
+    const uint64_t layout = space->layout, *addr = s->places;
+    uint32_t *region = s->column[REGION], *page = s->column[PAGE], *object = s->column[OBJECT];
+    uint32_t *site = s->column[SITE], *symbol = s->column[SYMBOL], count = 0;
+
+    for (uint32_t i = from; i < end; i++) {
+        const struct recent_entry *e = recent_find(recent, layout, addr[i]);
+
+        if (e) {
+            region[i] = e->value[RECENT_REGION];
+            page[i] = e->value[RECENT_PAGE];
+            object[i] = e->value[RECENT_OBJECT];
+            site[i] = e->value[RECENT_SITE];
+            symbol[i] = e->value[RECENT_SYMBOL];
+        } else {
+            left[count++] = i;
+        }
+    }
+    return count;
+}
+
+/* Columns by address, of `count` rows from `from` on. */
+static void find_places(struct state *s, struct space *space, unsigned add, const uint64_t *pc,
+                        uint32_t from, uint32_t count)
+{
+    static struct asked q;
+    uint32_t *const column[RECENT] = {s->column[REGION], s->column[PAGE], s->column[OBJECT],
+                                      s->column[SITE], s->column[SYMBOL]};
+
+    q.count = find_recent(s, space, from, from + count, q.row);
+    for (uint32_t i = 0; i < q.count; i++) {
+        q.addr[i] = s->places[q.row[i]];
+        q.key[i] = pc ? pc[q.row[i]] : 0;
+        q.first[i] = q.addr[i] & ~(uint64_t)(RECENT_BYTES - 1);
+        q.last[i] = q.addr[i] | (RECENT_BYTES - 1);
+    }
+    memset(q.value, 0, q.count * sizeof *q.value);
+    if (add & (1 << REGION | 1 << PAGE | 1 << SYMBOL))
+        find_regions(s, space, add, &q);
+    if (add & (1 << OBJECT | 1 << SITE))
+        find_objects(space, &q);
+    for (uint32_t i = 0; i < q.count; i++) {
+        recent_keep(s->t.r.recent, space->layout, q.first[i], q.last[i], q.value[i]);
+        for (int k = 0; k < RECENT; k++)
+            column[k][q.row[i]] = q.value[i][k];
     }
 }
 
@@ -143,15 +207,13 @@ static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
     }
     for (uint32_t i = from, n; i < end; i += n) {
         n = end - i < CHUNK ? end - i : CHUNK;
-        const uint64_t *a = addr ? addr + i : NULL, *p = pc ? pc + i : NULL;
-        if (!a || !p)
+        const uint64_t *p = pc ? pc + i : NULL;
+        if (!addr || !pc)
             clear_run(s, i, n);
-        if (a && add & (1 << REGION | 1 << PAGE | 1 << SYMBOL))
-            find_regions(s, space, a, p, i, n, f->rows - i - n);
-        if (a && add & 1 << SYMBOL)
-            find_symbols(s, a, p, op ? op + i : NULL, i, n);
-        if (a && add & (1 << OBJECT | 1 << SITE))
-            find_objects(s, space, a, p, i, n, f->rows - i - n);
+        if (addr)
+            find_places(s, space, add, pc, i, n);
+        for (uint32_t k = i; op && k < i + n; k++) /* code is no variable */
+            s->column[SYMBOL][k] = op[k] == CF_IFETCH ? 0 : s->column[SYMBOL][k];
         if (p && add & (1 << FUNCTION | 1 << SOURCE | 1 << INLINED))
             places_find_many(s->t.places, space, p, n, s->column[FUNCTION] + i,
                              s->column[SOURCE] + i,

@@ -12,7 +12,7 @@
 enum added { REGION, PAGE, OBJECT, SITE, SYMBOL, FUNCTION, SOURCE, INLINED, ADDED };
 
 enum {
-    CHUNK = 1024,     /* accesses resolved at once: their slots stay in the cache */
+    CHUNK = 256,      /* accesses resolved at once */
     SNAPSHOTS = 1024, /* whose lines may still come */
 };
 
@@ -37,11 +37,10 @@ struct state {
     int crowded; /* a frame had no place for a column */
     int nodes;   /* accesses of the segment have column stack: we write the rows of table stack */
     uint32_t *column[ADDED];
-    uint64_t *place;        /* with --physical, of the rows of a frame: addresses, */
-    uint32_t *owner;        /* and whose they are */
-    const uint64_t *places; /* of the frame at hand: `place` or a column, NULL: none */
-    uint32_t slots[CHUNK];
-    uint64_t rows, found[ADDED];           /* accesses */
+    uint64_t *place;             /* with --physical, of the rows of a frame: addresses, */
+    uint32_t *owner;             /* and whose they are */
+    const uint64_t *places;      /* of the frame at hand: `place` or a column, NULL: none */
+    uint64_t rows, found[ADDED]; /* accesses */
     uint64_t line_rows, line_found[ADDED]; /* lines of snapshots */
     struct {
         uint32_t number;

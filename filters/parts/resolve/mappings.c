@@ -249,8 +249,9 @@ void space_map(struct world *w, struct space *s, const struct event *e)
     else
         r->failed = 1;
     region_drop(r, index);
+    s->layout = ++r->codes;
     if (code || g.perms & CF_PERM_X)
-        s->code = ++r->codes;
+        s->code = s->layout;
 }
 
 void space_unmap(struct world *w, struct space *s, const struct event *e)
@@ -260,13 +261,15 @@ void space_unmap(struct world *w, struct space *s, const struct event *e)
 
     if (s->maps && cf_intervals_overlap(s->maps->set, e->start, e->last)) {
         struct cf_intervals *maps = shared_own(r, &s->maps, 1);
+        s->layout = ++r->codes;
         if (maps && cut(r, maps, e->start, e->last))
-            s->code = ++r->codes;
+            s->code = s->layout;
     }
     if (s->objects && cf_intervals_overlap(s->objects->set, e->start, e->last)) {
         struct cf_intervals *objects = shared_own(r, &s->objects, 0);
         while (objects && (slot = cf_intervals_overlap(objects, e->start, e->last)))
             cf_intervals_remove(objects, slot);
+        s->layout = ++r->codes;
     }
 }
 

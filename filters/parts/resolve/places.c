@@ -17,7 +17,7 @@
 #include "filters/parts/resolve/resolve.h"
 
 enum {
-    FAST = 1 << 14,   /* entries in the cache by pc */
+    FAST_BITS = 17,   /* binary logarithm of the entries in the cache by pc */
     DEEPEST = 256,    /* frames of a call stack that are looked at */
     MAX_SITE = 16384, /* bytes in the text of a site */
 };
@@ -47,7 +47,7 @@ struct node {
 struct places {
     struct resolver *r;
     struct place_options o;
-    struct fast fast[FAST];
+    struct fast fast[1 << FAST_BITS];
     struct known *known;
     size_t known_count, known_room;
     struct node *node;
@@ -235,7 +235,7 @@ void places_find_many(struct places *p, struct space *s, const uint64_t *pc, siz
                       uint32_t *function, uint32_t *source, uint32_t *inlined)
 {
     for (size_t i = 0; i < count; i++) {
-        struct fast *f = &p->fast[(pc[i] * 0x9e3779b97f4a7c15u) >> 50];
+        struct fast *f = &p->fast[(pc[i] * 0x9e3779b97f4a7c15u) >> (64 - FAST_BITS)];
         if (f->pc != pc[i] || f->code != s->code)
             *f = (struct fast){pc[i], s->code, place_of(p, s, pc[i])};
         function[i] = f->place.function;

@@ -16,6 +16,7 @@
 #define CF_RESOLVE_H
 
 #include "filters/engine/rows/intervals.h"
+#include "filters/parts/resolve/recent.h"
 #include "filters/parts/resolve/symbols.h"
 #include "formats/stream/cf.h"
 
@@ -85,6 +86,7 @@ enum { FIRSTS = 32 };
 
 struct space {
     uint32_t pid, parent, threads;
+    uint64_t layout;        /* changes whenever its mappings do; never twice the same */
     uint64_t code;          /* changes whenever its executable mappings do; never twice the same */
     struct shared *maps;    /* value = number of the region */
     struct shared *objects; /* value = number of the object, extra = string id of its site */
@@ -134,8 +136,9 @@ struct resolver {
     struct region *regions; /* 0 = none */
     uint32_t region_count, region_free;
     size_t region_room;
-    uint64_t codes; /* last value given to space.code */
+    uint64_t codes; /* last value given to a space's layout or code */
     struct world now, ahead, lines;
+    struct recent *recent;
     struct oddities *odd;
     int failed; /* out of memory */
 };

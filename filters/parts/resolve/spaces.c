@@ -101,7 +101,7 @@ static struct space *space_make(struct world *w, uint32_t pid)
         return NULL;
     }
     s->pid = pid;
-    s->code = ++w->r->codes;
+    s->code = s->layout = ++w->r->codes;
     w->space[w->count++] = s;
     *at = w->count;
     return s;
@@ -113,7 +113,7 @@ static void space_empty(struct resolver *r, struct space *s)
     shared_drop(r, s->objects, 0);
     s->maps = s->objects = NULL;
     s->first_count = 0;
-    s->code = ++r->codes;
+    s->code = s->layout = ++r->codes;
 }
 
 static void space_drop(struct world *w, uint32_t pid)
@@ -255,6 +255,22 @@ static void apply_task(struct world *w, const struct event *e)
 
 /* ---- heap objects ---- */
 
+/* The world ahead is asked for no accesses. */
+static void forget(const struct world *w, const struct space *s, uint64_t start, uint64_t last)
+{
+    if (w != &w->r->ahead)
+        recent_forget(w->r->recent, s->layout, start, last);
+}
+
+static void object_remove(const struct world *w, const struct space *s,
+                          struct cf_intervals *objects, uint32_t slot)
+{
+    const struct cf_interval *i = &cf_intervals_slots(objects)[slot];
+
+    forget(w, s, i->start, i->last);
+    cf_intervals_remove(objects, slot);
+}
+
 static void apply_object(struct world *w, struct space *s, const struct event *e)
 {
     struct cf_intervals *objects;
@@ -265,7 +281,7 @@ static void apply_object(struct world *w, struct space *s, const struct event *e
         if (slot && cf_intervals_slots(s->objects->set)[slot].value == e->a) {
             objects = shared_own(w->r, &s->objects, 0);
             if (objects)
-                cf_intervals_remove(objects, slot);
+                object_remove(w, s, objects, slot);
         }
         return;
     }
@@ -274,12 +290,13 @@ static void apply_object(struct world *w, struct space *s, const struct event *e
         return;
     /* No allocator gives out memory twice: the release of what is here was not seen. */
     while ((slot = cf_intervals_overlap(objects, e->start, e->last))) {
-        cf_intervals_remove(objects, slot);
+        object_remove(w, s, objects, slot);
         if (w == &w->r->ahead)
             w->r->odd->overlaps++;
     }
     if (!cf_intervals_insert(objects, e->start, e->last, e->a, e->b))
         w->r->failed = 1;
+    forget(w, s, e->start, e->last);
 }
 
 void world_apply(struct world *w, const struct event *e)
@@ -318,6 +335,7 @@ void resolver_clear(struct resolver *r)
     world_clear(&r->lines);
     names_clear(&r->names);
     free(r->regions);
+    free(r->recent);
     *r = (struct resolver){.w = r->w, .odd = r->odd, .names.where = r->names.where};
     r->now.r = r->ahead.r = r->lines.r = r;
 }

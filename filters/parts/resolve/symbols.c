@@ -310,12 +310,14 @@ const char *symbols_around(struct symbols *s, const struct place *places, unsign
     return out && cf_memory_text(out, &text) ? texts_keep(&s->recent, text) : NULL;
 }
 
-uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key)
+uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key,
+                          uint64_t *first, uint64_t *last)
 {
     read_symbols(s);
     if (!s->variable_set)
         return 0;
     uint32_t slot = cf_intervals_find(s->variable_set, address, key);
+    cf_intervals_around(s->variable_set, address, first, last);
     if (slot == 0)
         return 0;
     struct span *v = &s->variables.at[cf_intervals_slots(s->variable_set)[slot].value];

@@ -79,7 +79,9 @@ unsigned symbols_innermost(const struct place *places, unsigned count);
 const char *symbols_around(struct symbols *s, const struct place *places, unsigned at,
                            unsigned count);
 
-/* String id of the name of the variable at the address, 0 if none. `w` is always the same. */
-uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key);
+/* String id of the name of the variable at the address, 0 if none. `w` is always the same.
+   [*first, *last] around the address is narrowed to where the answer is the same. */
+uint32_t symbols_variable(struct symbols *s, struct cf_writer *w, uint64_t address, uint64_t key,
+                          uint64_t *first, uint64_t *last);
 
 #endif

@@ -338,7 +338,8 @@ int timeline_begin(struct timeline *t, struct cf_writer *w, const struct where *
     t->has_maps = t->has_objects = t->has_lines = 0;
     t->horizon = t->objects = 0;
     t->places = places_new(&t->r, places);
-    return t->places ? 0 : -1;
+    t->r.recent = calloc(1, sizeof *t->r.recent);
+    return t->places && t->r.recent ? 0 : -1;
 }
 
 void timeline_end(struct timeline *t)
