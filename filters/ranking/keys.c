@@ -292,6 +292,11 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
         const uint64_t *value = k->sums->value[v];
         uint64_t *sum = k->sum + v;
 
+        if (cf_sums_listed(k->sums, v)) {
+            for (uint32_t i = 0; i < k->sums->misses_found; i++)
+                sum[total[k->sums->missing[i]] * values] += value[i];
+            continue;
+        }
         for (uint32_t i = 0; i < f->rows;) {
             const uint32_t key = total[i];
             uint64_t run = value[i];

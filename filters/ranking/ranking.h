@@ -53,12 +53,13 @@ struct cf_sums {
     unsigned level;            /* a hit level above it is a miss */
     uint64_t dist;             /* lines: a distance from here up is a miss */
     int level_given, dist_given, classes_given, ops_given;
-    uint8_t class[256];            /* 1 = misses of the class count */
-    uint8_t op[256];               /* of sums that are of no certain operation */
-    int of_lines;                  /* a ranking by cache line shares bytes out itself */
-    unsigned mixed[4];             /* columns that they are made of, for cf_mix_check() */
-    uint64_t *value[CF_MOST_SUMS]; /* of each row */
-    uint64_t *some;                /* != 0: a value of the row is not 0 */
+    uint8_t class[256];              /* 1 = misses of the class count */
+    uint8_t op[256];                 /* of sums that are of no certain operation */
+    int of_lines;                    /* a ranking by cache line shares bytes out itself */
+    unsigned mixed[4];               /* columns that they are made of, for cf_mix_check() */
+    uint64_t *value[CF_MOST_SUMS];   /* of each row; of sums of misses: of each that may be one, */
+    uint32_t *missing, misses_found; /* of which these are the rows */
+    uint64_t *some;                  /* != 0: a value of the row is not 0 */
 };
 
 /* As before any option: accesses. */
@@ -87,6 +88,8 @@ int cf_sums_has(const struct cf_sums *s, enum cf_sum_kind kind);
 void cf_sums_begin(struct cf_sums *s, struct cf_reader *r);
 /* Fills value[] and some[] of a frame of accesses. 1 when it lacks what they need. */
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f) CF_MUST_CHECK;
+/* Whether a sum is 0 of accesses that the first level served: then it has values of misses only. */
+int cf_sums_listed(const struct cf_sums *s, unsigned v);
 /* As a column, and for people. */
 const char *cf_sum_name(const struct cf_sum *sum);
 /* Misses / accesses of sums that were added up; NAN where there was no access. */

@@ -158,7 +158,15 @@ void cf_sums_begin(struct cf_sums *s, struct cf_reader *r)
     }
     for (unsigned v = 0; v < s->count; v++)
         s->value[v] = cf_column_room(s->tool, sizeof(**s->value));
-    s->some = s->count > 1 ? cf_column_room(s->tool, sizeof(*s->some)) : s->value[0];
+    s->some = cf_column_room(s->tool, sizeof(*s->some));
+    s->missing = cf_column_room(s->tool, sizeof(*s->missing));
+}
+
+static const uint8_t *level_of(const struct cf_frame *f)
+{
+    const uint8_t *hit = cf_u8(f, CF_HIT);
+
+    return hit ? hit : cf_u8(f, CF_LEVEL);
 }
 
 /* value[i] *= whether the access missed, or hit, by its distance. */
@@ -172,41 +180,19 @@ static void take_distances(const struct cf_sums *s, const uint64_t *dist, uint32
     }
 }
 
-/* The same by what a cache did: whether no level up to `above` served the access. A level of 0 is
-   not known: no hit, no miss. */
-static void take_levels(const uint8_t *level, unsigned above, uint32_t rows, int hits,
-                        uint64_t *value)
-{
-    if (!hits)
-        for (uint32_t i = 0; i < rows; i++)
-            value[i] *= level[i] > above;
-    else
-        for (uint32_t i = 0; i < rows; i++)
-            value[i] *= level[i] != 0 && level[i] <= above;
-}
-
-/* 1 when there is no column that says what missed. */
-static int take_misses(const struct cf_sums *s, const struct cf_frame *f, int hits, uint64_t *value)
+/* value[i] *= whether the access hit. A level of 0 is not known: no hit, no miss. 1 when there is no
+   column that says what missed. */
+static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t *value)
 {
     const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS);
-    const uint8_t *level = cf_u8(f, CF_HIT);
+    const uint8_t *level = level_of(f);
+    const unsigned above = s->level_given ? s->level : CF_FROM_MEMORY - 1;
 
-    if (s->dist_given) {
-        take_distances(s, cf_u64(f, CF_DIST), f->rows, hits, value);
-        return 0;
-    }
-    level = level ? level : class ? NULL : cf_u8(f, CF_LEVEL);
-    if (!class && !level)
-        return 1;
-    if (class && !hits)
-        for (uint32_t i = 0; i < f->rows; i++)
-            value[i] *= s->class[class[i]];
-    else if (class)
-        for (uint32_t i = 0; i < f->rows; i++)
-            value[i] *= class[i] == 0 && (!level || level[i] != 0);
-    else
-        take_levels(level, s->level_given ? s->level : CF_FROM_MEMORY - 1, f->rows, hits, value);
-    return 0;
+    for (uint32_t i = 0; class && i < f->rows; i++)
+        value[i] *= class[i] == 0 && (!level || level[i] != 0);
+    for (uint32_t i = 0; !class && level && i < f->rows; i++)
+        value[i] *= level[i] != 0 && level[i] <= above;
+    return !class && !level;
 }
 
 static void multiply(uint64_t *value, const uint32_t *by, uint32_t rows)
@@ -234,9 +220,6 @@ static void weigh(const struct cf_frame *f, const uint8_t *take, uint64_t *value
 static int find(struct cf_sums *s, const struct cf_frame *f, const struct cf_sum *sum,
                 uint64_t *value)
 {
-    const uint8_t *class = cf_u8(f, CF_CLASS), *level = cf_u8(f, CF_HIT);
-
-    level = level ? level : cf_u8(f, CF_LEVEL);
     weigh(f, sum->op, value);
     switch (sum->kind) {
     case CF_SUM_BYTES:
@@ -249,33 +232,81 @@ static int find(struct cf_sums *s, const struct cf_frame *f, const struct cf_sum
     case CF_SUM_FETCHES:
         multiply(value, cf_u32(f, CF_INSNS), f->rows);
         return 0;
-    case CF_SUM_CLASS:
-        for (uint32_t i = 0; i < f->rows; i++)
-            value[i] *= class[i] == sum->number;
-        return 0;
-    case CF_SUM_LEVEL:
-        if (!level)
-            return 1;
-        take_levels(level, sum->number, f->rows, 0, value);
-        return 0;
     case CF_SUM_RATIO:
         memset(value, 0, f->rows * sizeof *value);
         return 0;
-    case CF_SUM_MISSES:
+    case CF_SUM_MISSES: /* by distance: else cf_sums_listed() */
     case CF_SUM_HITS:
-        return take_misses(s, f, sum->kind == CF_SUM_HITS, value);
+        if (!s->dist_given)
+            return take_hits(s, f, value);
+        take_distances(s, cf_u64(f, CF_DIST), f->rows, sum->kind == CF_SUM_HITS, value);
+        return 0;
     default:
         return 0;
     }
 }
 
+int cf_sums_listed(const struct cf_sums *s, unsigned v)
+{
+    const struct cf_sum *sum = &s->list[v];
+
+    return sum->kind == CF_SUM_CLASS || sum->kind == CF_SUM_LEVEL ||
+           (sum->kind == CF_SUM_MISSES && !s->dist_given);
+}
+
+/* Whether a row counts in such a sum. A level of 0 is not known: no miss. */
+static int missed(const struct cf_sums *s, const struct cf_sum *sum, unsigned class, unsigned level,
+                  int by_class)
+{
+    if (sum->kind == CF_SUM_CLASS)
+        return class == sum->number;
+    if (sum->kind == CF_SUM_LEVEL)
+        return level > sum->number;
+    return by_class ? s->class[class] : level > (s->level_given ? s->level : CF_FROM_MEMORY - 1);
+}
+
+/* 1 when there is no column that says what missed. */
+static int find_misses(struct cf_sums *s, const struct cf_frame *f)
+{
+    const uint8_t *class = cf_u8(f, CF_CLASS), *level = level_of(f), *op = cf_u8(f, CF_OP);
+    const uint64_t *weight = cf_u64(f, CF_WEIGHT);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        s->missing[n] = i;
+        n += (class && class[i]) || (level && level[i] > 1);
+    }
+    s->misses_found = n;
+    for (unsigned v = 0; v < s->count; v++) {
+        const struct cf_sum *sum = &s->list[v];
+        const int by_class = class && !s->level_given;
+
+        if (!cf_sums_listed(s, v))
+            continue;
+        if (!level && (sum->kind == CF_SUM_LEVEL || (sum->kind == CF_SUM_MISSES && !by_class)))
+            return 1;
+        for (uint32_t j = 0; j < n; j++) {
+            const uint32_t i = s->missing[j];
+
+            s->value[v][j] = 0;
+            if (missed(s, sum, class ? class[i] : 0, level ? level[i] : 0, by_class))
+                s->value[v][j] = (weight ? weight[i] : 1) * (op ? sum->op[op[i]] : 1);
+            s->some[i] |= s->value[v][j];
+        }
+    }
+    return 0;
+}
+
 int cf_sums_find(struct cf_sums *s, const struct cf_frame *f)
 {
-    for (unsigned v = 0; v < s->count; v++)
+    memset(s->some, 0, f->rows * sizeof *s->some);
+    for (unsigned v = 0; v < s->count; v++) {
+        if (cf_sums_listed(s, v))
+            continue;
         if (find(s, f, &s->list[v], s->value[v]) != 0)
             return 1;
-    for (unsigned v = 0; v < s->count && s->count > 1; v++)
         for (uint32_t i = 0; i < f->rows; i++)
-            s->some[i] = (v ? s->some[i] : 0) | s->value[v][i];
-    return 0;
+            s->some[i] |= s->value[v][i];
+    }
+    return find_misses(s, f);
 }
