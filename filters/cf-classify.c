@@ -28,6 +28,8 @@ static const char usage[] =
     "                         addresses of loads: all their misses are compulsory\n"
     "      --level LEVEL      misses of this level, by name or depth  [the first for data\n"
     "                         and the first for code]\n"
+    "      --hit              add column 'hit' too, as cf-cache does  [where the machine\n"
+    "                         states latencies and the stream has no such column]\n"
     "      --cores N          as given to cf-cache  [CPUs of the machine]\n"
     "      --seed N           seed of random replacement, as given to cf-cache  [1]\n"
     "      --summary          print counts by level and operation as CSV; and no\n"
@@ -69,6 +71,7 @@ static void parse(struct run *r, int argc, char **argv)
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"summary", 0, CF_FLAG(&r->summary)},
         {"output", 'o', CF_TEXT(&r->output)},
+        {"hit", 0, CF_FLAG(&o->hit)},
         {"no-addresses", 0, CF_FLAG(&o->no_addresses)},
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
@@ -80,14 +83,17 @@ static void parse(struct run *r, int argc, char **argv)
     o->streams = !r->summary || r->output;
     if (r->c.o.no_addresses && r->rule != &rule_leon4)
         cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
+    if (o->hit && (r->rule != &rule_hill || !o->streams))
+        cf_die(t, CF_EXIT_USAGE, "--hit is for --rule hill, and for a stream");
 }
 
 /* For the header of a segment, before it is handed on. Failures show when the writer is closed. */
 static void state_facts(struct run *r, const struct cf_header *h, struct cf_writer *out)
 {
+    static const unsigned with_hit[] = {CF_CLASS, CF_HIT, 0};
     struct classify *c = &r->c;
 
-    cf_made_check(&c->made, h, CF_CLASS, r->rule->adds);
+    cf_made_check(&c->made, h, CF_CLASS, c->o.hit ? with_hit : r->rule->adds);
     for (const unsigned *column = r->rule->adds; *column; column++) {
         const char *name = cf_column_name(*column);
 
@@ -97,7 +103,7 @@ static void state_facts(struct run *r, const struct cf_header *h, struct cf_writ
         (void)cf_writer_fact(out, name, "rule", r->rule->name);
         (void)cf_writer_fact(out, name, "level", *column == CF_CLASS ? c->level : c->behind);
     }
-    c->hit_stated = c->adds_hit && !cf_header_fact(h, "hit", "machine");
+    c->hit_stated = c->adds_hit && (c->o.hit || !cf_header_fact(h, "hit", "machine"));
     if (c->hit_stated)
         cf_made_state(&c->made, out, CF_HIT);
     else if (c->adds_hit)

@@ -639,6 +639,30 @@ L2,store,2,1,1,0,0,0,0"
     cf-classify -q -m leon4-n2x cache.cf | cf-cat --csv --columns hit | same want -
 }
 
+@test "--hit adds the column of any machine, in place of one that is there" {
+    local s=$ROOT/samples/threads.cf
+    cf-select --time -200000 "$s" >part.cf
+    sed '/^latency/,$d' "$ROOT/formats/machines/tegra-x1.yaml" >none.yaml
+    for cores in 1 4; do
+        cf-cache -q -m none.yaml --cores $cores part.cf | cf-cat --csv --columns hit >want
+        cf-cache -q -m leon4-n2x --cores 2 part.cf >other.cf
+        for from in part.cf other.cf; do
+            run -0 --separate-stderr cf-classify --hit -m none.yaml --cores $cores -o out.cf $from
+            [[ $stderr != *"another machine"* && $stderr != *leon4-n2x* ]]
+            cf-cat --csv --columns hit out.cf | same want -
+            cf-cache -q -m none.yaml --cores $cores part.cf | cf-classify -q -m none.yaml --cores $cores |
+                cf-cat --csv --columns hit,class >both
+            cf-cat --csv --columns hit,class out.cf | same both -
+        done
+    done
+    run -0 cf-cat --info out.cf
+    has_not leon4-n2x
+    run -2 cf-classify --hit --rule leon4 -m leon4-n2x part.cf
+    has "--hit is for"
+    run -2 cf-classify --hit --summary -m leon4-n2x part.cf
+    has "--hit is for"
+}
+
 @test "an operation that does not exist is a load, with its classes in the summary" {
     machine m.yaml 'name: L1, size: 128, ways: 1'
     printf 'time,op,addr\n1,9,0\n2,0,128\n3,load,0\n' | stream a.cf

@@ -20,6 +20,7 @@ struct options {
     unsigned cores;      /* --cores, 0 = not given */
     uint64_t seed;       /* --seed */
     int no_addresses;    /* --no-addresses */
+    int hit;             /* --hit */
     int streams;         /* a stream is written, not a summary alone */
 };
 
@@ -30,7 +31,7 @@ struct classify {
     /* what the rule adds, for the header; set by its begin() */
     struct cf_made made;
     char level[80], behind[80]; /* of class and class_behind, by name */
-    int adds_hit;               /* where the stream has none */
+    int adds_hit;               /* where the stream has none, or always with --hit */
     int hit_stated;             /* of this segment: we state the facts of hit */
 };
 

@@ -6,8 +6,8 @@
  * the references that reach the level: where one core uses it, or all share it, and for
  * instructions, threec.h has the class; between private caches of several cores, coherence.h.
  *
- * Where the machine states latencies and the stream has no column hit, all levels are modelled and
- * the column is added as cf-cache does, for cf-latency.
+ * Where the machine states latencies and the stream has no column hit, or with --hit, all levels are
+ * modelled and the column is added as cf-cache does, for cf-latency.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ void *hill_begin(struct classify *c)
     h->m = cf_tool_machine(&c->tool, c->o.machine);
     h->core_count = cf_tool_cores(h->m, c->o.cores);
     h->shortest = shortest_line(h->m);
-    h->all_levels = c->adds_hit = c->o.streams && states_latencies(h->m);
+    h->all_levels = c->adds_hit = c->o.streams && (c->o.hit || states_latencies(h->m));
     cf_made_by(&c->made, &c->tool, h->m, h->core_count);
     if (h->all_levels)
         h->hits = cf_column_room(&h->c->tool, 1);

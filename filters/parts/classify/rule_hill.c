@@ -159,14 +159,15 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         if (h->all_levels)
             memcpy(h->hits + from, h->hit, n);
     }
-    if (h->c->hit_stated && cf_u8(f, CF_HIT) && !h->hit_warned && !h->c->tool.quiet) {
+    if (h->c->hit_stated && !h->c->o.hit && cf_u8(f, CF_HIT) && !h->hit_warned &&
+        !h->c->tool.quiet) {
         h->hit_warned = 1;
         cf_warn(&h->c->tool,
                 "the accesses have a column hit already, of which no machine is stated: it stays, "
                 "and is taken to be of '%s'",
                 h->c->made.machine);
     }
-    if (h->all_levels && !cf_u8(f, CF_HIT))
+    if (h->all_levels && (h->c->o.hit || !cf_u8(f, CF_HIT)))
         cf_tool_set(&h->c->tool, f, CF_HIT, h->hits);
 }
 

@@ -2,7 +2,7 @@
 /*
  * page_chain.c - a recording on its way to the page: cf-capture, where a program is to be recorded;
  * then cf-merge where threads are to stand side by side, cf-resolve where there are no names yet,
- * cf-cache, cf-classify and cf-distance, side by side as in a shell.
+ * cf-classify, which says what cf-cache does too, and cf-distance, side by side as in a shell.
  *
  * Two looks at the file come first: at its kind and columns, and at its threads.
  */
@@ -137,8 +137,8 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
         cf_chain_add(&c, (const char *[]){"cf-merge", "--interleave", "--cores", cores, NULL});
     if (lacks_names)
         cf_chain_add(&c, (const char *[]){"cf-resolve", NULL});
-    cf_chain_add(&c, (const char *[]){"cf-cache", "-m", machine, "--cores", cores, NULL});
-    cf_chain_add(&c, (const char *[]){"cf-classify", "-m", machine, "--cores", cores, NULL});
+    cf_chain_add(&c,
+                 (const char *[]){"cf-classify", "--hit", "-m", machine, "--cores", cores, NULL});
     cf_chain_add(&c, (const char *[]){"cf-distance", NULL});
     cf_chain_begin(&c);
     return c;
