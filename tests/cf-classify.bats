@@ -655,8 +655,9 @@ L2,store,2,1,1,0,0,0,0"
             cf-cat --csv --columns hit,class out.cf | same both -
         done
     done
-    run -0 cf-cat --info out.cf
-    has_not leon4-n2x
+    run -0 bash -c "cf-cat --info out.cf | grep '^  hit:'"
+    has 'by: "cf-classify"'
+    has_not LEON4
     run -2 cf-classify --hit --rule leon4 -m leon4-n2x part.cf
     has "--hit is for"
     run -2 cf-classify --hit --summary -m leon4-n2x part.cf
