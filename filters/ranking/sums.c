@@ -180,8 +180,8 @@ static void take_distances(const struct cf_sums *s, const uint64_t *dist, uint32
     }
 }
 
-/* value[i] *= whether the access hit. A level of 0 is not known: no hit, no miss. 1 when there is no
-   column that says what missed. */
+/* value[i] *= whether the access hit. A level of 0 is not known: no hit, no miss. 1 when there is
+   no column that says what missed. */
 static int take_hits(const struct cf_sums *s, const struct cf_frame *f, uint64_t *value)
 {
     const uint8_t *class = s->level_given ? NULL : cf_u8(f, CF_CLASS);

@@ -6,8 +6,8 @@
  * the references that reach the level: where one core uses it, or all share it, and for
  * instructions, threec.h has the class; between private caches of several cores, coherence.h.
  *
- * Where the machine states latencies and the stream has no column hit, or with --hit, all levels are
- * modelled and the column is added as cf-cache does, for cf-latency.
+ * Where the machine states latencies and the stream has no column hit, or with --hit, all levels
+ * are modelled and the column is added as cf-cache does, for cf-latency.
  */
 #include <errno.h>
 #include <stdlib.h>

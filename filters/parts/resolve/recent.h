@@ -9,6 +9,7 @@
 #ifndef CF_RESOLVE_RECENT_H
 #define CF_RESOLVE_RECENT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum recent_column {
