@@ -120,6 +120,7 @@ LIBS_cf-capture-snapshot := -lelf
 LIBS_cf-capture-trace := -lelf
 LIBS_test_qemu_decode := -lelf
 LIBS_test_trace_decode := -lelf
+LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
 LIBS_cf-heatmap := $(DRAW_LIBS)
 LIBS_cf-occupancy := $(DRAW_LIBS)
