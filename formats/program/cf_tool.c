@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -105,55 +104,6 @@ void cf_fail(struct cf_tool *t, int status, const char *format, ...)
 void cf_out_of_memory(const struct cf_tool *t)
 {
     cf_die(t, CF_EXIT_ENVIRONMENT, "out of memory");
-}
-
-void *cf_need(const struct cf_tool *t, void *memory)
-{
-    if (!memory)
-        cf_out_of_memory(t);
-    return memory;
-}
-
-void cf_must(const struct cf_tool *t, int result)
-{
-    if (result != 0)
-        cf_out_of_memory(t);
-}
-
-/* Of the process, too. */
-static struct room {
-    struct room *next;
-    _Alignas(max_align_t) uint64_t memory[];
-} * rooms;
-
-void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width)
-{
-    struct room *room = cf_need(t, calloc(1, cf_sum(cf_product(count, width), sizeof(*room))));
-
-    room->next = rooms;
-    rooms = room;
-    return room->memory;
-}
-
-char *cf_tool_text(const struct cf_tool *t, const char *format, ...)
-{
-    va_list list, again;
-    size_t size;
-    char *text;
-
-    va_start(list, format);
-    va_copy(again, list);
-    size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
-    text = cf_tool_room(t, size, 1);
-    vsnprintf(text, size, format, again);
-    va_end(again);
-    va_end(list);
-    return text;
-}
-
-void *cf_column_room(const struct cf_tool *t, size_t width)
-{
-    return cf_tool_room(t, CF_FILE_ROWS, width);
 }
 
 /* ---- command line ---- */
@@ -497,10 +447,7 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
         cf_warn(t, "standard output: %s", strerror(errno));
         status = CF_EXIT_ENVIRONMENT;
     }
-    for (struct room *next; rooms; rooms = next) {
-        next = rooms->next;
-        free(rooms);
-    }
+    cf_tool_release();
     free(t->line);
     t->line = NULL;
     cf_tool_note(t, status);

@@ -62,6 +62,8 @@ void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width) CF_MUST_
 char *cf_tool_text(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3) CF_MUST_CHECK;
 /* The same for a column of the longest frame that a reader hands out. */
 void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
+/* Takes all of it back, as cf_tool_finish() does. */
+void cf_tool_release(void);
 
 /* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
    standard input is asked for and is a terminal, or another reader took it. */

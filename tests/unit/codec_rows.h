@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * codec_rows.h - rows of many kinds for the codecs: made at random, encoded into columns that lie in
- * memory of exactly their size, decoded again and held against what they were.
+ * codec_rows.h - rows of many kinds for the codecs: made at random, encoded into columns that lie
+ * in memory of exactly their size, decoded again and held against what they were.
  */
 #ifndef CODEC_ROWS_H
 #define CODEC_ROWS_H

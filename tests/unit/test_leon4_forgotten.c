@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_leon4_forgotten.c - registers and addresses out of a trace: what must be known at a place, and
- * what must be forgotten, one case after the other.
+ * test_leon4_forgotten.c - registers and addresses out of a trace: what must be known at a place,
+ * and what must be forgotten, one case after the other.
  */
 #include "registers_machine.h"
 

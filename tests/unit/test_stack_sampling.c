@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sampled stack distances against a list of the sampled lines, and their curves against exact ones. */
+/* Sampled stack distances against a list of the sampled lines, their curves against exact ones. */
 #include <math.h>
 
 #include "filters/engine/distance/shards.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_trace_processes: what cf-capture-trace makes of noise, of children and rings that come late or
- * never, of processes that are not recorded, of a writer that takes no more, and of messages that
- * were lost.
+ * test_trace_processes: what cf-capture-trace makes of noise, of children and rings that come late
+ * or never, of processes that are not recorded, of a writer that takes no more, and of messages
+ * that were lost.
  */
 #include "trace_rings.h"
 
