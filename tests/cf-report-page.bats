@@ -189,6 +189,7 @@ END
     run -1 --separate-stderr cf-report -q -m "$M" cut.cf
     has 'Functions that miss most' "$output"
     has 'cut' "$stderr"
+    has 'the recording is damaged: cut.cf' "$output"
     run -3 --separate-stderr bash -c "cf-report -q -m '$M' a.cf >/dev/full"
     run -3 cf-report -q -m "$M" --html /dev/full a.cf
     run -0 bash -c "cf-report -q -m '$M' a.cf | head -n 1"
@@ -213,4 +214,104 @@ END
     run -2 cf-report --cpu 1 x.cf
     run -2 cf-report --leon4 -- ls
     run -2 cf-report --html a.html --json x.cf
+}
+
+@test "threads side by side: instructions are those of the recording, and one that is side by side stays so" {
+    cat >share.c <<'END'
+#include <pthread.h>
+_Alignas(64) volatile long counts[4];
+static void *work(void *at) { volatile long *n = at; for (int i = 0; i < 20000; i++) ++*n; return 0; }
+int main(void) {
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)&counts[i]);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 0;
+}
+END
+    gcc -O1 -g -pthread -o share share.c
+    cf-capture trace -q -o share.cf -- ./share
+    last=$(cf-cat --csv --columns time share.cf | tail -n 1)
+    page -m raspberry-pi-4 --cores 1 share.cf
+    (($(value instructions) >= last - 10 && $(value instructions) <= last + 100))
+    alone=$(value instructions)
+    page -m raspberry-pi-4 share.cf
+    equal interleaved True
+    equal instructions "$alone"
+    grep '^classes' page.txt >want
+    # merged before, it is not merged again; its threads' times overlap, and do not add up
+    cf-merge -q --interleave --cores 4 -o side.cf share.cf
+    page -m raspberry-pi-4 side.cf
+    equal interleaved True
+    grep '^classes' page.txt | same want -
+    (($(value classes.false_sharing) > 40000))
+    equal instructions ''
+}
+
+@test "several processes: instructions, accesses and misses of each; those without accesses" {
+    printf '%s\n' time,pid,tid,op,addr >a.csv
+    awk 'BEGIN { for (i = 0; i < 1000; i++) printf "%d,%d,%d,load,%d\n", i, i < 600 ? 7 : 8, i < 600 ? 7 : 8, i * 64 }' >>a.csv
+    printf 'time,pid,tid,parent,op,label\n0,7,7,0,begin,first\n600,8,8,7,begin,second\n700,9,9,7,begin,third\n' >tasks.csv
+    printf 'time,pid,tid,cpu,count\n0,7,7,0,0\n600,8,8,0,0\n' >turns.csv
+    stream a.cf --clock instructions --with task=tasks.csv --with switch=turns.csv a.csv
+    page -m "$M" --cores 1 a.cf
+    equal processes 2
+    equal processes_without_accesses 1
+    grep '^process_list' page.txt | grep -v misses | same - <(printf 'process_list.%s\n' '0.pid 7' '0.name first' '0.instructions 600' \
+        '0.accesses 600' '1.pid 8' '1.name second' '1.instructions 399' '1.accesses 400' '2.pid 9' '2.name ' '2.instructions 0' '2.accesses 0')
+    [[ $(($(value process_list.0.misses) + $(value process_list.1.misses))) == "$(value misses)" ]]
+    run -0 --separate-stderr cf-report -q -m "$M" a.cf
+    has '1 process began of which no access is recorded' "$output"
+    has 'second' "$output"
+}
+
+@test "threads of which nothing says when they ran: a warning, and a word on the page" {
+    awk 'BEGIN { print "time,pid,tid,op,addr"; for (i = 0; i < 1000; i++) printf "%d,7,%d,store,%d\n", i, 7 + i % 2, 64 + 8 * (i % 2) }' | stream two.cf
+    run -0 --separate-stderr cf-report -q -m raspberry-pi-4 two.cf
+    has 'does not say when each of them ran' "$stderr"
+    has 'threads took turns' "$output"
+    page -m raspberry-pi-4 --cores 1 two.cf 2>err
+    [[ ! -s err ]] || fail "$(cat err)"
+    equal threads_in_turns False
+    # two processes of one thread each share nothing
+    awk 'BEGIN { print "time,pid,tid,op,addr"; for (i = 0; i < 1000; i++) printf "%d,%d,%d,store,64\n", i, 7 + i % 2, 7 + i % 2 }' | stream apart.cf
+    page -m raspberry-pi-4 apart.cf 2>err
+    [[ ! -s err ]] || fail "$(cat err)"
+}
+
+@test "segments that do not go together are told" {
+    accesses_of 3000 >a.csv
+    stream a.cf --clock instructions a.csv
+    stream b.cf --clock cycles a.csv
+    run -0 --separate-stderr bash -c "cat a.cf b.cf | cf-report -q --json -m '$M'"
+    has "different units, 'instructions' and 'cycles'" "$stderr"
+    has_not '"instructions":' "$output"
+    run -0 --separate-stderr bash -c "cat a.cf a.cf | cf-report -q --json -m '$M'"
+    [[ ! $stderr ]]
+    has '"instructions":' "$output"
+}
+
+@test "recordings of several computers: the page names one, and says so" {
+    unshare -r -u sh -c 'hostname other' 2>/dev/null || skip "a name of its own for a process is not allowed here"
+    cf-capture trace -q -o a.cf -- true
+    unshare -r -u sh -c 'hostname other; exec cf-capture trace -q -o b.cf -- true'
+    run -0 --separate-stderr bash -c "cat a.cf b.cf | cf-report -q -m '$M'"
+    has 'several computers' "$stderr"
+    has 'further parts were recorded on other computers' "$output"
+    run -0 --separate-stderr bash -c "cat a.cf a.cf | cf-report -q -m '$M'"
+    has_not 'computers' "$output$stderr"
+}
+
+@test "a signal ends what it runs, and leaves no file" {
+    mkdir tmp
+    mkfifo in
+    exec 8<>in
+    for sig in TERM HUP; do
+        TMPDIR=$T/tmp cf-report -q -m "$M" <in >out 2>err 8>&- 3>&- &
+        pid=$!
+        eventually pgrep -P "$pid" >child
+        kill -$sig "$pid"
+        wait "$pid" && fail "status 0"
+        [[ -z $(ls tmp) ]] || fail "$(ls tmp)"
+        eventually gone "$(cat child)"
+    done
 }

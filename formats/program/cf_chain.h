@@ -20,8 +20,8 @@ struct cf_chain {
     pid_t child[CF_CHAIN_MOST];
 };
 
-/* Appends a program; its arguments are words up to a NULL, which stay the caller's. -q is added
-   where this program is quiet. */
+/* Appends a program; its arguments are words up to a NULL, which stay the caller's. -q and
+   --max-strings are added where this program has them. */
 void cf_chain_add(struct cf_chain *c, const char *const *words);
 
 /* Starts them: the first reads what is standard input now, which from here on is what the last one
@@ -35,5 +35,9 @@ int cf_chain_end(struct cf_chain *c);
 /* Runs one program, words up to a NULL, with our standard input and output, and waits; meanwhile we
    take no signal from the terminal. Its exit status, or as above. */
 int cf_chain_run(const struct cf_tool *t, const char *const *words);
+
+/* Signals that end this program (HUP, INT, TERM) end those that it runs, too, and remove a file,
+   whose name stays the caller's. */
+void cf_chain_guard(const char *file);
 
 #endif

@@ -21,6 +21,12 @@ struct page_options {
     char **command; /* what is to be recorded, or NULL */
 };
 
+/* A process that ran. Without table switch its instructions are not known, and 0. */
+struct page_process {
+    uint64_t pid, instructions, accesses, misses;
+    const char *name;
+};
+
 /* Rankings that share the sums. */
 enum page_table {
     PAGE_FUNCTIONS,
@@ -49,10 +55,21 @@ struct page {
 
     char *command, *unit, *source;
     char *recorded[CF_RECORDED];
-    uint64_t segments, begin, end, ticks;   /* of time: first, last; all of the segments */
+    /* of the recording, before it is annotated */
+    uint64_t ticks;               /* of time, in all segments */
+    struct page_process *process; /* by pid */
+    size_t processes;
+    char *problem;                  /* what is wrong with it, or NULL */
+    int lacks_names;                /* function or mapping */
+    int placed;                     /* accesses say on which CPU they were */
+    int several;                    /* threads */
+    int units_differ, hosts_differ; /* of its segments */
+
     uint64_t served[PAGE_OPS][PAGE_LEVELS]; /* accesses by what served them */
     uint64_t class[CF_CLASSES];
     uint64_t unplaced; /* rows of accesses without an address */
+    int threads;       /* a process has several with accesses */
+    int in_turns;      /* they could not be put side by side */
 
     struct cf_sums sums, sharing_sums;
     unsigned misses, last_misses, classes[CF_CLASSES]; /* which sums they are; 0: none */
@@ -75,6 +92,18 @@ struct page {
    others make of it. */
 struct cf_chain page_chain(struct page *p, char *const *files, int count);
 
+/* ---- page_look.c ---- */
+
+/* Exits where it is no recording of accesses; finds out what columns it has. */
+void page_look_at_kind(struct page *p, char *const *file);
+/* Finds out the rest that is said above; warns of segments that do not go together. */
+void page_look_through(struct page *p, char *const *file);
+
+/* ---- page_processes.c ---- */
+
+/* From the ranking of threads: what each process did; the first of its threads names it. */
+void page_make_processes(struct page *p);
+
 /* ---- page_read.c ---- */
 
 void page_read(struct page *p);
@@ -91,7 +120,9 @@ struct page_level {
 unsigned page_levels(const struct page *p, struct page_level *out);
 /* Instructions of the recording, 0 where its clock counts something else. */
 uint64_t page_instructions(const struct page *p);
+/* Processes with accesses; those that began and have none. */
 uint64_t page_processes(const struct page *p);
+uint64_t page_silent(const struct page *p);
 /* What helps against the class of which most misses are. */
 const char *page_advice(const struct page *p, const uint64_t *sum);
 /* The entries of a table that are shown, without the key that has no name; next one from *at on. */

@@ -58,7 +58,13 @@ function overview() {
   $("summary").textContent = where.filter(x => x).join(", ");
   put(page, make("p", "on the caches of " + data.machine + (data.machine_source ? ": " + data.machine_source : ""), "pale"));
   if (data.interleaved) put(page, make("p", `threads side by side on ${data.cores} cores`, "pale"));
-  if (data.unplaced) put(page, make("p", `${data.unplaced} accesses without an address are not in this page`));
+  const rest = [
+    data.unplaced && `${data.unplaced} accesses without an address are not on this page`,
+    data.processes_without_accesses && `${data.processes_without_accesses} process${data.processes_without_accesses > 1 ? "es" : ""} began of which no access is recorded`,
+    data.threads_in_turns && "threads took turns, and when is not known: nothing is said of lines that they share",
+    data.other_computers && "further parts were recorded on other computers",
+    data.problem && "the recording is damaged: " + data.problem];
+  for (const line of rest.filter(x => x)) put(page, make("p", line, "warning"));
   const tiles = make("div", undefined, "tiles");
   const tile = (v, what) => tiles.append(put(make("div"), make("b", v), make("span", what, "pale")));
   if (data.instructions) tile(short(data.instructions), "instructions");
@@ -69,6 +75,14 @@ function overview() {
   tile(data.processes, data.processes === 1 ? "process" : "processes");
   tile(data.thread_count, data.thread_count === 1 ? "thread" : "threads");
   page.append(tiles);
+}
+
+function processes() {
+  if (data.processes < 2) return;
+  const per = data.instructions;
+  rows(section("Processes"), ["name", "process"].concat(per ? ["instructions"] : [], "accesses", "misses"),
+    data.process_list.map(p => cells([name(p.name), String(p.pid)].concat(per ? [short(p.instructions)] : [],
+      short(p.accesses), short(p.misses)))));
 }
 
 function levels() {
@@ -201,6 +215,7 @@ function map() {
 }
 
 overview();
+processes();
 levels();
 why();
 table("Functions that miss most", "function", data.functions);

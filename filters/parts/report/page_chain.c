@@ -4,7 +4,7 @@
  * then cf-merge where threads are to stand side by side, cf-resolve where there are no names yet,
  * cf-classify, which says what cf-cache does too, and cf-distance, side by side as in a shell.
  *
- * Two looks at the file come first: at its kind and columns, and at its threads.
+ * Two looks at the file come first (page_look.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +39,7 @@ static const char *make_temporary(const struct cf_tool *t)
     }
     close(fd);
     atexit(remove_temporary);
+    cf_chain_guard(temporary);
     return temporary;
 }
 
@@ -65,77 +66,37 @@ static void record(struct page *p, const char *file)
                 p->tool->status);
 }
 
-/* Exits where it is no recording of accesses. 1 when names are missing. */
-static int look_at_kind(struct page *p, char *const *file)
-{
-    struct cf_reader *r = cf_tool_reader(p->tool, file, 1);
-    struct cf_frame *f;
-    int lacks = 1;
-
-    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
-    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_FUNCTION, CF_REGION);
-    cf_reader_pieces(r);
-    while (cf_reader_next(r, &f) > 0)
-        if (f->table == CF_ACCESS) {
-            lacks = !cf_u32(f, CF_FUNCTION) || !cf_u32(f, CF_REGION);
-            cf_reader_close(r);
-            return lacks;
-        }
-    cf_tool_fit(p->tool, r);
-    exit(cf_tool_finish(p->tool, r, NULL));
-}
-
-/* Whether more than one thread ran, and where is not known yet. */
-static int look_at_threads(struct page *p, char *const *file)
-{
-    struct cf_reader *r = cf_tool_reader(p->tool, file, 1);
-    struct cf_frame *f;
-    uint32_t first = 0;
-    int several = 0;
-
-    cf_reader_want(r, CF_SWITCH, CF_TID, CF_OPTIONAL);
-    while (cf_reader_next(r, &f) > 0) {
-        const uint32_t *tid = f->table == CF_SWITCH ? cf_u32(f, CF_TID) : NULL;
-
-        for (uint32_t i = 0; tid && i < f->rows; i++) {
-            first = first ? first : tid[i];
-            several |= tid[i] != first;
-        }
-    }
-    cf_reader_close(r);
-    return several;
-}
-
 struct cf_chain page_chain(struct page *p, char *const *files, int count)
 {
     static char cores[16];
     const char *machine = p->o.machine;
     const char *file = p->o.record ? p->o.record : count ? files[0] : "-";
     struct cf_chain c = {.tool = p->tool};
-    int lacks_names;
 
     if (p->o.command) {
         file = p->o.record ? p->o.record : make_temporary(p->tool);
         record(p, file);
     } else if (!strcmp(file, "-")) {
-        const char *words[] = {"cf-cat", "-o", make_temporary(p->tool), NULL};
+        struct cf_chain cat = {.tool = p->tool};
 
         if (isatty(STDIN_FILENO))
             cf_die(p->tool, CF_EXIT_USAGE,
                    "no recording: give a FILE, or a program after --: see --help");
-        file = temporary;
-        cf_tool_note(p->tool, cf_chain_run(p->tool, words));
+        file = make_temporary(p->tool);
+        cf_chain_add(&cat, (const char *[]){"cf-cat", "-o", file, NULL});
+        cf_tool_note(p->tool, cf_chain_run(p->tool, cat.program[0]));
     }
     if (p->tool->status && access(file, R_OK) != 0)
         exit(p->tool->status);
-    lacks_names = look_at_kind(p, (char *const *)&file);
-    p->interleaved = p->cores > 1 && look_at_threads(p, (char *const *)&file);
+    page_look_at_kind(p, (char *const *)&file);
+    page_look_through(p, (char *const *)&file);
+    p->interleaved = p->cores > 1 && p->several;
     if (freopen(file, "r", stdin) == NULL)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", file, strerror(errno));
     snprintf(cores, sizeof cores, "%u", p->cores);
-    if (p->interleaved)
+    if (p->interleaved && !p->placed)
         cf_chain_add(&c, (const char *[]){"cf-merge", "--interleave", "--cores", cores, NULL});
-    if (lacks_names)
+    if (p->lacks_names)
         cf_chain_add(&c, (const char *[]){"cf-resolve", NULL});
     cf_chain_add(&c,
                  (const char *[]){"cf-classify", "--hit", "-m", machine, "--cores", cores, NULL});

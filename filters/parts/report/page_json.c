@@ -61,6 +61,10 @@ static void overview(const struct page *p, FILE *out)
     number(out, "processes", page_processes(p));
     number(out, "thread_count", p->ranked[PAGE_THREADS].count);
     number(out, "unplaced", p->unplaced);
+    number(out, "processes_without_accesses", page_silent(p));
+    fprintf(out, "\"threads_in_turns\":%s,\"other_computers\":%s,", p->in_turns ? "true" : "false",
+            p->hosts_differ ? "true" : "false");
+    text(out, "problem", p->problem);
     number(out, "touched_bytes", p->compulsory * p->machine->line_size);
     number(out, "line_size", p->machine->line_size);
     text(out, "machine", p->machine->name);
@@ -125,6 +129,23 @@ static void tables(const struct page *p, FILE *out)
         }
         fputs("],\n", out);
     }
+}
+
+static void processes(const struct page *p, FILE *out)
+{
+    fputs("\"process_list\":[", out);
+    for (size_t i = 0; i < p->processes; i++) {
+        const struct page_process *o = &p->process[i];
+
+        fputs(i ? ",\n{" : "{", out);
+        number(out, "pid", o->pid);
+        text(out, "name", o->name);
+        if (page_instructions(p))
+            number(out, "instructions", o->instructions);
+        number(out, "accesses", o->accesses);
+        fprintf(out, "\"misses\":%" PRIu64 "}", o->misses);
+    }
+    fputs("],\n", out);
 }
 
 static void fights(const struct page *p, FILE *out)
@@ -212,6 +233,7 @@ void page_json(const struct page *p, FILE *out)
     fputc('{', out);
     overview(p, out);
     levels(p, out);
+    processes(p, out);
     tables(p, out);
     fights(p, out);
     curve(p, out);

@@ -99,7 +99,6 @@ static void begin(struct page *p)
     want_sums(p);
     make_curve(p);
     p->heat = heat_new(p->tool, PAGE_BINS, 0, 0);
-    p->begin = UINT64_MAX;
 }
 
 static void header(struct page *p, const struct cf_header *h)
@@ -116,10 +115,6 @@ static void header(struct page *p, const struct cf_header *h)
     for (unsigned i = 0; i < CF_RECORDED; i++)
         if (!p->recorded[i] && h->recorded[i])
             p->recorded[i] = cf_tool_text(p->tool, "%s", h->recorded[i]);
-    if (p->segments++)
-        p->ticks += p->end - p->begin;
-    p->begin = UINT64_MAX;
-    p->end = 0;
 }
 
 static void count_served(struct page *p, const struct cf_frame *f)
@@ -163,11 +158,9 @@ static void count_pages(struct page *p, const struct cf_frame *f)
 
 static void accesses(struct page *p, const struct cf_frame *f)
 {
-    p->begin = f->first < p->begin ? f->first : p->begin;
-    p->end = f->last > p->end ? f->last : p->end;
     count_served(p, f);
     if (cf_sums_find(&p->sums, f) != 0)
-        return;
+        cf_die(p->tool, CF_EXIT_INPUT, "accesses lack what says whether they missed");
     for (unsigned i = 0; i < PAGE_TABLES; i++)
         cf_ranking_add(&p->table[i], f);
     if (p->interleaved && cf_sums_find(&p->sharing_sums, f) == 0)
@@ -194,8 +187,6 @@ void page_read(struct page *p)
         if (f->table == CF_ACCESS)
             accesses(p, f);
     }
-    if (p->end >= p->begin)
-        p->ticks += p->end - p->begin;
 }
 
 /* ---- what comes of it ---- */
@@ -276,6 +267,17 @@ static void find_lines(struct page *p)
     sort_lines(p);
 }
 
+/* What the page leaves out or cannot know. */
+static void warn_of_rest(struct page *p)
+{
+    p->in_turns = p->threads && p->cores > 1 && !p->interleaved && !p->placed;
+    if (p->in_turns)
+        cf_warn(p->tool,
+                "the recording has several threads and does not say when each of them ran (table "
+                "switch): they cannot be put side by side, and what they take from each other is "
+                "not on the page");
+}
+
 void page_finish(struct page *p)
 {
     for (unsigned i = 0; i < PAGE_TABLES; i++)
@@ -286,6 +288,8 @@ void page_finish(struct page *p)
     cf_curve_misses(p->curve, 0, p->curve_misses);
     p->compulsory = cf_curve_named(p->curve, 0, CF_DIST_COMPULSORY);
     p->curve_all = cf_curve_total(p->curve, 0) + p->compulsory;
+    page_make_processes(p);
+    warn_of_rest(p);
     heat_finish(p->heat, heat_region_name, p->reader, &p->map);
     p->map.what = "accesses";
     p->map.unit = p->unit ? p->unit : "";
@@ -304,28 +308,18 @@ void page_free(struct page *p)
     cf_curve_free(p->curve);
     heat_free(p->heat);
     heat_map_free(&p->map);
+    free(p->process);
 }
 
 /* ---- questions ---- */
 
 uint64_t page_instructions(const struct page *p)
 {
-    return p->unit && !strcmp(p->unit, "instructions") ? p->ticks : 0;
-}
-
-uint64_t page_processes(const struct page *p)
-{
-    const struct cf_ranked *r = &p->ranked[PAGE_THREADS];
-    uint64_t processes = 0;
-
-    for (size_t i = 0; i < r->count; i++) {
-        size_t j = 0;
-
-        while (j < i && r->item[j].key->a != r->item[i].key->a)
-            j++;
-        processes += j == i;
-    }
-    return processes;
+    /* side by side, times of threads overlap */
+    return p->unit && !strcmp(p->unit, "instructions") && !p->units_differ &&
+                   !(p->several && p->placed)
+               ? p->ticks
+               : 0;
 }
 
 uint64_t page_sum(const struct page *p, unsigned sum)

@@ -5,7 +5,7 @@
 
 #include "filters/parts/report/page.h"
 
-enum { BAR = 30, SHOWN_LINES = 4, MAP_LINES = 16 };
+enum { BAR = 30, SHOWN_LINES = 4, MAP_LINES = 16, MOST_PROCESSES = 20 };
 
 struct text {
     const struct page *p;
@@ -19,24 +19,23 @@ static void heading(const struct text *x, const char *title)
             x->t.colours ? "\33[0m" : "");
 }
 
-static const char *number(uint64_t value)
+/* A text for one line of the page: number(v), size_of(v). */
+struct words {
+    char text[32];
+};
+
+static struct words number_text(uint64_t value)
 {
-    static char text[8][32];
-    static unsigned at;
-    char *to = text[at++ % 8];
+    struct words to = {"."};
 
     if (value)
-        cf_text_number(to, sizeof *text, (double)value);
-    else
-        strcpy(to, ".");
+        cf_text_number(to.text, sizeof to.text, (double)value);
     return to;
 }
 
-static const char *size_of(uint64_t bytes)
+static struct words size_text(uint64_t bytes)
 {
-    static char text[4][32];
-    static unsigned at;
-    char *to = text[at++ % 4];
+    struct words to;
     unsigned unit = 0;
 
     while (bytes >= 1024 && bytes % 512 == 0 && unit < 4) {
@@ -45,16 +44,41 @@ static const char *size_of(uint64_t bytes)
             unit++;
             continue;
         }
-        snprintf(to, sizeof *text, "%.1f %ciB", (double)bytes / 1024, " KMGT"[unit + 1]);
+        snprintf(to.text, sizeof to.text, "%.1f %ciB", (double)bytes / 1024, " KMGT"[unit + 1]);
         return to;
     }
-    snprintf(to, sizeof *text, unit ? "%" PRIu64 " %ciB" : "%" PRIu64 " B", bytes, " KMGT"[unit]);
+    snprintf(to.text, sizeof to.text, unit ? "%" PRIu64 " %ciB" : "%" PRIu64 " B", bytes,
+             " KMGT"[unit]);
     return to;
 }
+
+#define number(value)  (number_text(value).text)
+#define size_of(bytes) (size_text(bytes).text)
 
 static double percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* What is not on the page. */
+static void rest(const struct text *x)
+{
+    const struct page *p = x->p;
+
+    if (page_silent(p))
+        fprintf(x->out, "%" PRIu64 " process%s began of which no access is recorded\n",
+                page_silent(p), page_silent(p) == 1 ? "" : "es");
+    if (p->in_turns)
+        fputs(
+            "threads took turns, and when is not known: nothing is said of lines that they share\n",
+            x->out);
+    if (p->hosts_differ)
+        fputs("further parts were recorded on other computers\n", x->out);
+    if (p->problem) {
+        fputs("the recording is damaged: ", x->out);
+        cf_terminal_text(x->out, &x->t, p->problem, 400);
+        fputc('\n', x->out);
+    }
 }
 
 static void overview(const struct text *x)
@@ -97,6 +121,29 @@ static void overview(const struct text *x)
     fputc('\n', x->out);
     if (p->interleaved)
         fprintf(x->out, "threads side by side on %u cores\n", p->cores);
+    rest(x);
+}
+
+static void processes(const struct text *x)
+{
+    const struct page *p = x->p;
+
+    if (page_processes(p) < 2)
+        return;
+    heading(x, "Processes");
+    fprintf(x->out, "  %10s %12s %10s %10s  %s\n", "process", "instructions", "accesses", "misses",
+            "name");
+    for (size_t i = 0; i < p->processes && i < MOST_PROCESSES; i++) {
+        const struct page_process *o = &p->process[i];
+
+        fprintf(x->out, "  %10" PRIu64 " %12s %10s %10s  ", o->pid,
+                number(page_instructions(p) ? o->instructions : 0), number(o->accesses),
+                number(o->misses));
+        cf_terminal_text(x->out, &x->t, o->name ? o->name : "", 80);
+        fputc('\n', x->out);
+    }
+    if (p->processes > MOST_PROCESSES)
+        fprintf(x->out, "  and %zu more\n", p->processes - MOST_PROCESSES);
 }
 
 static void levels(const struct text *x)
@@ -111,7 +158,7 @@ static void levels(const struct text *x)
             instructions ? "  per 1,000 instructions" : "");
     for (unsigned i = 0; i < count; i++) {
         const struct page_level *l = &level[i];
-        char name[64];
+        char name[128];
 
         snprintf(name, sizeof name, "%s, %s", l->level->name, size_of(l->level->size));
         fprintf(x->out, "  %-24s %10s %10s %6.2f %%", name, number(l->accesses), number(l->misses),
@@ -270,6 +317,7 @@ void page_print(const struct page *p, FILE *out)
     if (!cf_tool_term(p->tool))
         x.t.colours = 0;
     overview(&x);
+    processes(&x);
     levels(&x);
     classes(&x);
     for (unsigned i = 0; i < PAGE_THREADS; i++)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * page_look.c - two looks at a recording before it is annotated: at its kind and columns, and, over
+ * all of it without its accesses' columns, at threads, instructions and what is wrong with it.
+ *
+ * How long each process ran follows from table switch: the time until the next turn. This is known
+ * of the recording only: where threads stand side by side, their times overlap.
+ * Memory: 100 bytes a process.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/rows/counts.h"
+#include "filters/parts/report/page.h"
+#include "formats/base/cf_memory.h"
+
+struct look {
+    struct page *p;
+    struct cf_reader *reader;
+    struct cf_counts *number; /* of the entry of a pid, plus one */
+    size_t room;
+    uint64_t first, last, since; /* of the segment; of the turn */
+    uint32_t running, thread;    /* now; the first */
+    int ran, several, begun;
+    char *unit, *host, *cpu; /* of the first header */
+    unsigned segments;
+};
+
+/* Exits where it is no recording of accesses. */
+void page_look_at_kind(struct page *p, char *const *file)
+{
+    struct cf_reader *r = cf_tool_reader(p->tool, file, 1);
+    struct cf_frame *f;
+
+    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_REQUIRED);
+    cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_REGION, CF_OPTIONAL);
+    cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
+    cf_reader_pieces(r);
+    while (cf_reader_next(r, &f) > 0)
+        if (f->table == CF_ACCESS) {
+            p->lacks_names = !cf_u32(f, CF_FUNCTION) || !cf_u32(f, CF_REGION);
+            p->placed = cf_u32(f, CF_CPU) != NULL;
+            cf_reader_close(r);
+            return;
+        }
+    cf_tool_fit(p->tool, r);
+    exit(cf_tool_finish(p->tool, r, NULL));
+}
+
+static struct page_process *process(struct look *l, uint32_t pid)
+{
+    struct page *p = l->p;
+    uint64_t *number = cf_need(p->tool, cf_counts_at(l->number, 0, pid));
+
+    if (!*number) {
+        if (cf_array_room(&p->process, &l->room, p->processes + 1, sizeof *p->process) != 0)
+            cf_out_of_memory(p->tool);
+        p->process[p->processes] = (struct page_process){.pid = pid};
+        *number = ++p->processes;
+    }
+    return &p->process[*number - 1];
+}
+
+/* Until `time` ran who ran. */
+static void until(struct look *l, uint64_t time)
+{
+    if (l->ran && time > l->since)
+        process(l, l->running)->instructions += time - l->since;
+}
+
+static void switches(struct look *l, const struct cf_frame *f)
+{
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        if (tid && !l->thread)
+            l->thread = tid[i];
+        l->several |= tid && tid[i] != l->thread;
+        if (!time || !pid)
+            continue;
+        until(l, time[i]);
+        l->ran = 1;
+        l->since = time[i];
+        l->running = pid[i];
+    }
+}
+
+static void tasks(struct look *l, const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+    const uint8_t *op = cf_u8(f, CF_OP);
+
+    for (uint32_t i = 0; pid && op && i < f->rows; i++)
+        if (op[i] == CF_BEGIN && (!tid || !tid[i] || tid[i] == pid[i]))
+            (void)process(l, pid[i]);
+}
+
+static void end_segment(struct look *l)
+{
+    until(l, l->last);
+    if (l->begun)
+        l->p->ticks += l->last - l->first;
+    l->begun = l->ran = 0;
+    l->first = l->last = 0;
+}
+
+/* Warns once of each thing in which segments differ. */
+static void compare(struct look *l, const struct cf_header *h)
+{
+    struct cf_tool *t = l->p->tool;
+    const char *unit = h->clock_unit ? h->clock_unit : "";
+    const char *host = h->recorded[CF_RECORDED_HOST] ? h->recorded[CF_RECORDED_HOST] : "";
+    const char *cpu = h->recorded[CF_RECORDED_CPU] ? h->recorded[CF_RECORDED_CPU] : "";
+
+    if (!l->segments++) {
+        l->unit = cf_tool_text(t, "%s", unit);
+        l->host = cf_tool_text(t, "%s", host);
+        l->cpu = cf_tool_text(t, "%s", cpu);
+        return;
+    }
+    if (strcmp(unit, l->unit) != 0 && !l->p->units_differ) {
+        l->p->units_differ = 1;
+        cf_warn(t,
+                "the recording counts time in different units, '%s' and '%s': the page states no "
+                "instructions, and its map mixes them",
+                l->unit, unit);
+    }
+    if (*host && *l->host && (strcmp(host, l->host) != 0 || strcmp(cpu, l->cpu) != 0) &&
+        !l->p->hosts_differ) {
+        l->p->hosts_differ = 1;
+        cf_warn(t, "the recording is of several computers: the page names the first, '%s'",
+                *l->host ? l->host : l->cpu);
+    }
+}
+
+void page_look_through(struct page *p, char *const *file)
+{
+    struct look l = {.p = p, .reader = cf_tool_reader(p->tool, file, 1)};
+    static const unsigned task[] = {CF_PID, CF_TID, CF_OP};
+    static const unsigned turn[] = {CF_TIME, CF_PID, CF_TID};
+    const char *problem;
+    struct cf_frame *f;
+
+    l.number = cf_need(p->tool, cf_counts_new());
+    for (unsigned i = 0; i < 3; i++) {
+        cf_reader_want(l.reader, CF_TASK, task[i], CF_OPTIONAL);
+        cf_reader_want(l.reader, CF_SWITCH, turn[i], CF_OPTIONAL);
+    }
+    while (cf_reader_next(l.reader, &f) > 0) {
+        if (f->table == CF_HEADER) {
+            end_segment(&l);
+            compare(&l, f->header);
+        }
+        if (f->table == CF_ACCESS && f->rows) {
+            l.first = l.begun && l.first < f->first ? l.first : f->first;
+            l.begun = 1;
+        }
+        l.last = f->last > l.last ? f->last : l.last;
+        if (f->table == CF_SWITCH)
+            switches(&l, f);
+        else if (f->table == CF_TASK)
+            tasks(&l, f);
+    }
+    end_segment(&l);
+    p->several = l.several;
+    problem = cf_reader_problem(l.reader);
+    p->problem = problem ? cf_tool_text(p->tool, "%s", problem) : NULL;
+    cf_reader_close(l.reader);
+    cf_counts_free(l.number);
+}
