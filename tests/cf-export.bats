@@ -280,6 +280,70 @@ events() {
     has 'b.c:f,<"x">'
 }
 
+# inclusive VALUE: of each function, what was done while it was on the stack, of fold.cf.
+inclusive() {
+    cf-fold --value "$1" fold.cf | awk '{
+        n = split(substr($0, 1, length($0) - length($NF) - 1), f, ";")
+        split("", seen)
+        for (i = 1; i <= n; i++) if (!seen[f[i]]++) sum[f[i]] += $NF
+    } END { for (name in sum) print name, sum[name] }' | LC_ALL=C sort
+}
+
+# annotated EVENT: the same as callgrind_annotate says. Lines of other files than its own a function
+# has in rows of their own.
+annotated() {
+    callgrind_annotate --inclusive=yes --threshold=100 --show="$1" callgrind.out 2>messages |
+        sed -n 's/^ *\([0-9,]*\) *([^)]*) *[^:]*:\([^[]*\).*/\1 \2/p' |
+        awk '{ gsub(",", "", $1); n = $1 + 0; $1 = ""; f = substr($0, 2); if (n > most[f]) most[f] = n }
+            END { for (f in most) if (f != "(root)") print f, most[f] }' | LC_ALL=C sort
+}
+
+@test "callgrind: calls, with inclusive sums that callgrind_annotate adds up as the paths have them" {
+    local value
+    # recursion of one function and of two, a name that a path cannot have, two roots, a function
+    # without accesses of its own
+    printf '%s\n' pid,stack,parent,pc,function 7,1,0,1,main 7,2,1,2,self 7,3,2,3,self 7,4,1,4,even 7,5,4,5,odd \
+        7,6,5,6,even '7,7,1,7,"a;b"' 7,8,0,8,worker >stack.csv
+    printf '%s\n' time,pid,op,size,addr,stack,function,source,hit 1,7,load,8,64,0,main,m.c:1,1 \
+        2,7,load,8,64,1,self,m.c:5,255 3,7,load,8,64,3,use,u.c:1,255 4,7,load,8,64,2,use,u.c:2,1 \
+        5,7,store,8,64,6,use,u.c:1,255 6,7,load,8,64,5,even,m.c:9,1 7,7,load,8,64,7,use,u.c:1,1 \
+        8,7,load,8,64,8,main,m.c:2,1 9,7,load,8,64,1,"a;b",m.c:20,255 |
+        cf-capture csv -q -w stack=stack.csv -o fold.cf
+    cf-export -q --format callgrind -o callgrind.out fold.cf
+    for value in loads:Ld bytes:Bytes l1-misses:L1m; do
+        inclusive ${value%:*} >want
+        annotated ${value#*:} | sed 's/a;b/a:b/' | same want -
+        [[ ! -s messages ]]
+    done
+    run -0 grep -A 4 '^fn=(root)' callgrind.out
+    has 'cfn=main'
+    has 'cfn=worker'
+    # totals are those of the functions themselves, however deep they were called
+    [[ $(grep '^totals:' callgrind.out) == 'totals: 8 1 72 4 4' ]]
+    # without the column there are no calls
+    cf-cat --csv fold.cf | cut -d, -f1-5,7- >flat.csv
+    head -n 1 flat.csv | grep -vq stack
+    cf-capture csv -q flat.csv | cf-export -q --format callgrind -o flat.out
+    run ! grep -q 'calls=\|root' flat.out
+}
+
+@test "callgrind: calls of a recording, with threads and exceptions" {
+    command -v valgrind >/dev/null || skip "no Valgrind"
+    c++ -O1 -g -fno-optimize-sibling-calls -pthread -o p "$ROOT/capture/trace/test/calls.cc" -ldl
+    local mode
+    for mode in recursion threads; do
+        cf-capture-trace -q --calls -o t.cf ./p $mode
+        cf-resolve -q t.cf -o fold.cf
+        cf-export -q --format callgrind -o callgrind.out fold.cf
+        # names of C++ have blanks and brackets, on which the two listings differ
+        inclusive loads | sed 's/^\[unknown\]/???/' | grep -v '[(<[].* ' | LC_ALL=C sort >want
+        annotated Ld | grep -v '[(<[].* ' | LC_ALL=C sort >got
+        [[ $(wc -l <want) -gt 100 ]]
+        LC_ALL=C comm -23 want got >missing
+        [[ ! -s missing ]] || fail "$(cat missing)"
+    done
+}
+
 @test "callgrind: a function with lines of other files, without a file, and names that mean something else" {
     printf '%s\n' time,op,size,addr,pc,function,source 1,load,8,64,1,f,a.c:10 2,load,8,64,2,f,b.h:3 \
         3,load,8,64,3,f,a.c:11 4,store,4,64,4,f, 5,load,8,64,5,'(1) g','dir:7/x.c:5' 6,load,8,64,6,,nolines \

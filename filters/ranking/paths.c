@@ -165,7 +165,9 @@ int cf_paths_of(struct cf_paths *p, const struct cf_frame *f, const uint64_t *so
         path[i] = 0;
         if (!some[i])
             continue;
-        if (last == UINT32_MAX || node[i] != node[last] || (pid && pid[i] != pid[last]))
+        if (!node)
+            callers = 0;
+        else if (last == UINT32_MAX || node[i] != node[last] || (pid && pid[i] != pid[last]))
             callers = find(p, pid ? pid[i] : 0, node[i]);
         path[i] = extend(p, callers, inlined ? inlined[i] : 0, function[i]);
         if (!path[i])

@@ -3,7 +3,8 @@
  * callgrind.c - what each source line of each function did, as KCachegrind and callgrind_annotate
  * read it ("Callgrind Format Specification" in Valgrind's manual, version 1).
  *
- * The stream has no calls, so all costs are of the functions themselves. Events are sums by the
+ * Calls are those on the paths of column stack; without it all costs are of the functions
+ * themselves. Events are sums by the
  * rules of cf-rank, of the columns that the first accesses have; those that are 0 are left out, and
  * so are levels that have all the misses of the level before.
  *
@@ -16,6 +17,7 @@
 
 #include "filters/parts/export/export.h"
 #include "filters/ranking/ranking.h"
+#include "formats/base/cf_memory.h"
 #include "formats/base/cf_text.h"
 #include "formats/program/cf_made.h"
 
@@ -56,8 +58,12 @@ struct callgrind {
     struct export *e;
     struct cf_mix mix;
     struct cf_sums sums;
-    struct cf_ranking ranking;
-    int begun;
+    struct cf_ranking ranking, paths;
+    int begun, calls; /* calls: accesses have column stack */
+    struct export_calls *edges;
+    struct cf_strings *homes; /* functions by name, */
+    const struct line **home; /* and a line of the file that each is in */
+    size_t home_room;
     const struct event *event[EVENTS]; /* by the place of its sum */
     int shown[EVENTS];
     char *command;
@@ -105,8 +111,9 @@ static void begin(struct callgrind *c, const struct cf_frame *f)
     c->begun = 1;
 }
 
-static void want(struct cf_reader *r)
+static void want(struct callgrind *c)
 {
+    struct cf_reader *r = c->e->reader;
     static const unsigned optional[] = {CF_OP,    CF_SIZE,  CF_INSNS, CF_HIT,
                                         CF_LEVEL, CF_CLASS, CF_COST,  CF_WEIGHT};
 
@@ -116,6 +123,14 @@ static void want(struct cf_reader *r)
         cf_reader_want(r, CF_ACCESS, optional[i], CF_OPTIONAL);
     cf_reader_unify(r);
     cf_reader_pieces(r);
+    c->paths = (struct cf_ranking){.tool = c->e->tool,
+                                   .reader = r,
+                                   .sums = &c->sums,
+                                   .by = {CF_RANK_STACK},
+                                   .keys = 1,
+                                   .line_size = 64,
+                                   .lenient = 1};
+    cf_ranking_begin(&c->paths);
 }
 
 static int count(struct callgrind *c)
@@ -129,6 +144,7 @@ static int count(struct callgrind *c)
             c->command = cf_need(c->e->tool, strdup(f->header->command));
         if (f->table == CF_HEADER && c->begun)
             cf_mix_check(&c->mix, c->e->tool, f->header);
+        cf_ranking_note(&c->paths, f);
         if (f->table != CF_ACCESS)
             continue;
         if (!c->begun)
@@ -140,7 +156,10 @@ static int count(struct callgrind *c)
                     f->number);
             status = CF_EXIT_INPUT;
         } else {
+            c->calls |= has_column(f, CF_STACK_ID);
             cf_ranking_add(&c->ranking, f);
+            if (c->calls)
+                cf_ranking_add(&c->paths, f);
         }
     }
     cf_tool_fit(c->e->tool, c->e->reader);
@@ -268,6 +287,66 @@ static const struct line *home(const struct line *l, const struct line *end)
     return best;
 }
 
+/* The function as paths have it: a semicolon and a new line in it are colons. */
+static uint32_t home_number(const struct callgrind *c, const char *name)
+{
+    char *copy = cf_need(c->e->tool, strdup(*name ? name : "[unknown]"));
+    uint32_t number;
+    int fresh;
+
+    for (char *at = copy; (at = strpbrk(at, ";\n")); at++)
+        *at = ':';
+    number = cf_strings_number(c->homes, copy, strlen(copy), &fresh);
+    free(copy);
+    if (!number)
+        cf_out_of_memory(c->e->tool);
+    return number;
+}
+
+/* Remembers in which file each function is, and under which name. */
+static void find_homes(struct callgrind *c)
+{
+    const struct line *l = c->line, *const last = l + c->lines;
+
+    c->homes = cf_need(c->e->tool, cf_strings_new());
+    for (const struct line *end = l; l < last; l = end) {
+        const uint32_t number = home_number(c, l->function);
+
+        while (end < last && !strcmp(end->function, l->function))
+            end++;
+        if (cf_array_cleared(&c->home, &c->home_room, number + (size_t)1, sizeof *c->home) != 0)
+            cf_out_of_memory(c->e->tool);
+        if (!c->home[number])
+            c->home[number] = home(l, end);
+    }
+}
+
+/* "fl=" and "fn=", or "cfi=" and "cfn=", of a function that a path has. */
+static void print_function(FILE *out, const struct callgrind *c, const char *file, const char *what,
+                           const char *name)
+{
+    const uint32_t number = home_number(c, name);
+    const struct line *l = number < c->home_room ? c->home[number] : NULL;
+
+    if (l)
+        name = l->function;
+    print_name(out, file, l ? l->file : "", l ? l->file_length : 0);
+    print_name(out, what, name, strlen(name));
+}
+
+static void print_calls(FILE *out, const struct callgrind *c)
+{
+    struct export_call call;
+
+    for (size_t i = 0; c->edges && i < export_calls_get(c->edges, i, &call); i++) {
+        putc('\n', out);
+        print_function(out, c, "fl", "fn", call.caller);
+        print_function(out, c, "cfi", "cfn", call.callee);
+        fputs("calls=1 0\n", out); /* how often it was called is not recorded */
+        print_sums(out, c, call.sum, "0");
+    }
+}
+
 /* For cf_tool_file(). */
 static int print(const void *what, FILE *out)
 {
@@ -293,6 +372,7 @@ static int print(const void *what, FILE *out)
             print_sums(out, c, l->sum, number);
         }
     }
+    print_calls(out, c);
     print_sums(out, c, c->total, "\ntotals:");
     return ferror(out) ? -1 : 0;
 }
@@ -300,17 +380,25 @@ static int print(const void *what, FILE *out)
 int export_callgrind(struct export *e)
 {
     struct callgrind c = {.e = e};
-    struct cf_ranked ranked;
+    struct cf_ranked ranked, paths;
     int status;
 
-    want(e->reader);
+    want(&c);
     status = count(&c);
     ranked = cf_ranking_sort(&c.ranking, 0);
     sort_lines(&c, &ranked);
+    find_homes(&c);
+    paths = cf_ranking_sort(&c.paths, 0);
+    c.edges = export_calls_new(e->tool, &paths, c.sums.count);
     if (!cf_reader_refused(e->reader))
         cf_tool_file(e->tool, e->output ? e->output : "-", print, &c);
+    export_calls_free(c.edges);
+    cf_strings_free(c.homes);
+    free(c.home);
     free(c.line);
     free(c.command);
+    cf_ranked_free(&paths);
+    cf_ranking_end(&c.paths);
     cf_ranked_free(&ranked);
     cf_ranking_end(&c.ranking);
     cf_mix_free(&c.mix);
