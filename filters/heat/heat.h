@@ -84,7 +84,6 @@ struct heat_names;
 /* With the filter of heat_filter(), or NULL. Without memory, all these end the program. */
 struct heat_names *heat_names_new(const struct cf_tool *t, int (*filter)(void *, uint32_t region),
                                   void *arg) CF_MUST_CHECK;
-/* Before cf_tool_finish(). */
 void heat_names_free(struct heat_names *n);
 
 /* Takes in rows that heat_add() counts, with the function of each. */

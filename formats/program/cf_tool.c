@@ -447,7 +447,6 @@ int cf_tool_finish(struct cf_tool *t, struct cf_reader *r, struct cf_writer *w)
         cf_warn(t, "standard output: %s", strerror(errno));
         status = CF_EXIT_ENVIRONMENT;
     }
-    cf_tool_release();
     free(t->line);
     t->line = NULL;
     cf_tool_note(t, status);

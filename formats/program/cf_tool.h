@@ -56,14 +56,13 @@ void cf_out_of_memory(const struct cf_tool *t) __attribute__((noreturn));
 void *cf_need(const struct cf_tool *t, void *memory);
 /* The result of what fails only without memory; where it is not 0, the program ends as above. */
 void cf_must(const struct cf_tool *t, int result);
-/* Zeroed room for `count` elements of `width` bytes, until cf_tool_finish(); exits as above. */
+/* Zeroed room for `count` elements of `width` bytes, which last as long as the program; exits as
+   above. */
 void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width) CF_MUST_CHECK;
 /* The same for a text as by printf(). */
 char *cf_tool_text(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3) CF_MUST_CHECK;
 /* The same for a column of the longest frame that a reader hands out. */
 void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
-/* Takes all of it back, as cf_tool_finish() does. */
-void cf_tool_release(void);
 
 /* Opens the inputs; exits with CF_EXIT_ENVIRONMENT without memory, and with CF_EXIT_USAGE when
    standard input is asked for and is a terminal, or another reader took it. */

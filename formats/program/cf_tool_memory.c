@@ -20,7 +20,8 @@ void cf_must(const struct cf_tool *t, int result)
         cf_out_of_memory(t);
 }
 
-/* Of the process. */
+/* Of the process, which takes it along: what other memory hangs from it may still be in use when a
+   program exits. */
 static struct room {
     struct room *next;
     _Alignas(max_align_t) uint64_t memory[];
@@ -54,12 +55,4 @@ char *cf_tool_text(const struct cf_tool *t, const char *format, ...)
 void *cf_column_room(const struct cf_tool *t, size_t width)
 {
     return cf_tool_room(t, CF_FILE_ROWS, width);
-}
-
-void cf_tool_release(void)
-{
-    for (struct room *next; rooms; rooms = next) {
-        next = rooms->next;
-        free(rooms);
-    }
 }

@@ -61,8 +61,7 @@ static void make_folder(struct npy *n)
     if (lstat(n->folder, &st) == 0)
         cf_die(n->e->tool, CF_EXIT_ENVIRONMENT,
                "%s: is there already: remove it, or name another folder", n->folder);
-    /* which remove_beside() may need when all other memory is freed */
-    cf_must(n->e->tool, asprintf(&beside.path, "%s.%ld.tmp", n->folder, (long)getpid()) < 0);
+    beside.path = cf_tool_text(n->e->tool, "%s.%ld.tmp", n->folder, (long)getpid());
     if (mkdir(beside.path, 0777) != 0)
         fail(n, NULL);
     beside.fd = open(beside.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -279,7 +278,6 @@ int export_npy(struct export *e)
         schema_end(&n);
         if (rename(beside.path, n.folder) != 0)
             fail(&n, NULL);
-        free(beside.path);
         beside.path = NULL;
         close(beside.fd);
     }

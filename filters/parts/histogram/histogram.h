@@ -32,7 +32,6 @@ struct bin {
    none such. A row without a weight counts `one`. Without memory, all these end the program. */
 struct bins *bins_new(struct cf_tool *t, enum bins_kind kind, unsigned most, uint64_t special,
                       uint64_t one) CF_MUST_CHECK;
-/* Before cf_tool_finish(). */
 void bins_free(struct bins *b);
 
 /* Counts `rows` values, row i with weight[i] (NULL: `one`) for group[i] (NULL: 0); all groups are
