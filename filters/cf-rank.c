@@ -72,6 +72,7 @@ int main(int argc, char **argv)
     static struct cf_tool tool;
     static struct rank k, old;
     struct cf_ranked now, before = {.count = 0};
+    int nothing; /* no access of a recording has what the sums need: there is no ranking */
 
     k.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-rank", usage);
@@ -81,9 +82,10 @@ int main(int argc, char **argv)
         count(&old, (char *const *)&old.o.before, 1, &before);
     k.mix = old.mix; /* so that it is told when these were made of other machines */
     count(&k, argv + optind, argc - optind, &now);
-    if (k.o.output.picture)
+    nothing = (k.c.lacking && !now.count) || (old.c.lacking && !before.count);
+    if (k.o.output.picture && !nothing)
         rank_draw(&k, &now);
-    if (cf_output_stdout(&tool, &k.o.output) != CF_STDOUT_PICTURE) {
+    if (!nothing && cf_output_stdout(&tool, &k.o.output) != CF_STDOUT_PICTURE) {
         cf_rows_begin(&tool);
         if (k.o.before)
             cf_tool_note(&tool, print_changes(&old, &before, &k, &now));

@@ -526,6 +526,22 @@ strings() {
     [[ $(cf-rank -q a.cf | wc -l) == 25 ]]
 }
 
+@test "accesses of which nothing says what missed: no header, no picture, status 1" {
+    printf 'time,op,addr\n1,load,64\n2,load,128\n' | stream a.cf
+    for value in misses ratio l1-misses hits accesses,misses; do
+        run -1 --separate-stderr cf-rank --by cache-line --value $value --picture a.svg a.cf
+        [[ -z $output && ! -e a.svg ]]
+        has 'none of the columns class, hit and level' "$stderr"
+    done
+    run -1 --separate-stderr cf-rank --by cache-line --value misses --before a.cf a.cf
+    [[ -z $output ]]
+    # of two segments, the one that has them is ranked
+    cf-cache -q -m raspberry-pi-4 a.cf >b.cf
+    cat a.cf b.cf >both.cf
+    run -1 --separate-stderr cf-rank --by cache-line --value misses both.cf
+    [[ ${#lines[@]} == 3 ]]
+}
+
 @test "wrong options" {
     run -2 cf-rank --by nonsense </dev/null
     run -2 cf-rank --value nonsense </dev/null
