@@ -528,13 +528,15 @@ strings() {
 
 @test "accesses of which nothing says what missed: no header, no picture, status 1" {
     printf 'time,op,addr\n1,load,64\n2,load,128\n' | stream a.cf
-    for value in misses ratio l1-misses hits accesses,misses; do
+    for value in misses ratio l1-misses hits; do
         run -1 --separate-stderr cf-rank --by cache-line --value $value --picture a.svg a.cf
         [[ -z $output && ! -e a.svg ]]
         has 'none of the columns class, hit and level' "$stderr"
     done
-    run -1 --separate-stderr cf-rank --by cache-line --value misses --before a.cf a.cf
-    [[ -z $output ]]
+    for options in '--value misses --before a.cf' '--value accesses,misses'; do
+        run -1 --separate-stderr cf-rank --by cache-line $options a.cf
+        [[ -z $output ]]
+    done
     # of two segments, the one that has them is ranked
     cf-cache -q -m raspberry-pi-4 a.cf >b.cf
     cat a.cf b.cf >both.cf
