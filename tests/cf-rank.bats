@@ -528,12 +528,12 @@ strings() {
 
 @test "accesses of which nothing says what missed: no header, no picture, status 1" {
     printf 'time,op,addr\n1,load,64\n2,load,128\n' | stream a.cf
-    for value in misses ratio l1-misses hits; do
+    for value in misses l1-misses hits; do
         run -1 --separate-stderr cf-rank --by cache-line --value $value --picture a.svg a.cf
         [[ -z $output && ! -e a.svg ]]
         has 'none of the columns class, hit and level' "$stderr"
     done
-    for options in '--value misses --before a.cf' '--value accesses,misses'; do
+    for options in '--value misses --before a.cf' '--value accesses,misses' '--value ratio'; do
         run -1 --separate-stderr cf-rank --by cache-line $options a.cf
         [[ -z $output ]]
     done
