@@ -533,10 +533,12 @@ strings() {
         [[ -z $output && ! -e a.svg ]]
         has 'none of the columns class, hit and level' "$stderr"
     done
-    for options in '--value misses --before a.cf' '--value accesses,misses' '--value ratio'; do
-        run -1 --separate-stderr cf-rank --by cache-line $options a.cf
-        [[ -z $output ]]
-    done
+    run -1 --separate-stderr cf-rank --by op --value misses --before a.cf a.cf
+    [[ -z $output ]]
+    run -1 --separate-stderr cf-rank --by cache-line --value accesses,misses a.cf
+    [[ -z $output ]]
+    run -1 --separate-stderr cf-rank --by cache-line --value ratio a.cf
+    [[ -z $output ]]
     # of two segments, the one that has them is ranked
     cf-cache -q -m raspberry-pi-4 a.cf >b.cf
     cat a.cf b.cf >both.cf
