@@ -54,6 +54,10 @@ b,b,0.000000,0.000000'
     same want.csv got.csv
     # something clashes
     awk -F, 'NR > 1 { e += $3; v += $4 } END { exit !(e > 0.1 && v > 0.1) }' want.csv
+    # profiles of two files in one are nobody's
+    cf-sets gzip.cf sort.cf >two.csv
+    run -1 --separate-stderr cf-clash two.csv sqlite.csv
+    [[ -z $output && $stderr == *'two.csv: row '*' is of sort.cf, the rows before are of gzip.cf: a profile is of one program'* ]]
     # from standard input, and with names
     cf-clash zip=gzip.cf - <sort.cf >named.csv
     [[ $(sed -n '2p' named.csv) == "zip,zip,$(sed -n '2s/^gzip,gzip,//p' want.csv)" ]]

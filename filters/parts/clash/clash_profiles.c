@@ -230,7 +230,22 @@ static void read_table(struct clash *c, const char *file, void (*take)(struct ta
 struct adding {
     struct profile *p;
     double snapshot, level;
+    char file[FIELD_BYTES]; /* of cf-sets: the snapshots' */
 };
+
+/* A profile is of one program in isolation. */
+static void check_file(struct table *t, struct adding *a)
+{
+    const char *file = text_of(t, "file");
+
+    if (file && t->row > 1 && strcmp(file, a->file) != 0)
+        cf_die(&t->c->tool, CF_EXIT_INPUT,
+               "%s: row %llu is of %s, the rows before are of %s: a profile is of one program; run "
+               "cf-sets for each file",
+               t->file, (unsigned long long)t->row + 1, file, a->file);
+    if (file)
+        snprintf(a->file, sizeof a->file, "%s", file);
+}
 
 static void take_point(struct table *t)
 {
@@ -238,6 +253,7 @@ static void take_point(struct table *t)
     const char *pid = text_of(t, "pid");
     double snapshot, active, reused, level = 0;
 
+    check_file(t, a);
     if (number_of(t, "snapshot", &snapshot) || number_of(t, "active_quota", &active) ||
         number_of(t, "reused_quota", &reused))
         return;
