@@ -306,7 +306,8 @@ END
     mkfifo in
     exec 8<>in
     for sig in TERM HUP; do
-        TMPDIR=$T/tmp cf-report -q -m "$M" <in >out 2>err 8>&- 3>&- &
+        # that it is not ignored, as below nohup
+        TMPDIR=$T/tmp env --default-signal=$sig cf-report -q -m "$M" <in >out 2>err 8>&- 3>&- &
         pid=$!
         eventually pgrep -P "$pid" >child
         kill -$sig "$pid"
