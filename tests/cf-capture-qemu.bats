@@ -212,7 +212,7 @@ load to+101 1
 load to+102 1
 END2
     for f in t v; do
-        cf-resolve -q -o r.cf $f.cf
+        cf-resolve -q --no-inline -o r.cf $f.cf
         { nm strings; cf-cat --csv --table access --columns op,addr,size,symbol,function r.cf; } | awk '
             function hex(s,    i, n) {
                 for (i = 1; i <= length(s); i++)
