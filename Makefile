@@ -251,10 +251,10 @@ $(B)/test/test_reference: $(call objects,$(REFERENCE_SOURCES)) $(LIBFORMATS)
 	$(linked)
 
 # What lets calls of the programs fail; the sanitizers have allocators of their own.
-$(B)/test/faults: $(B)/obj/tests/faults/drive.o
+$(B)/test/faults: $(B)/obj/tests/faults/drive.o $(B)/obj/tests/faults/one_run.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link) -o $@.new $< $(LDLIBS) && mv $@.new $@
+	$(Q)$(link) -o $@.new $^ $(LDLIBS) && mv $@.new $@
 
 $(B)/test/faults.so: tests/faults/preload.c tests/faults/faults.h $(B)/flags
 	$(call say,LD,$@)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Owners: lines of the pages of real processes are put into the tags, and what the module finds for
- * each of them is held against the slow way: /proc/PID/maps and /proc/PID/pagemap of every process.
+ * each of them is held against the slow way (check_pagemap.h).
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,70 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/guest/check.h"
-
-#define PAGES_MAX 4096u
-#define REFS_MAX  65536u
-
-enum kind {
-    ANON,
-    FORKED,
-    FILE_PRIVATE,
-    FILE_SHARED,
-    SHARED,
-    LEADERLESS,
-    HUGETLB,
-    WRITTEN,
-    LARGE,
-    TEXT,
-    CACHED,
-    KERNEL,
-    DEVICE,
-    OFFLINE,
-    KINDS
-};
-static const char *const kind_name[] = {
-    "anonymous",     "fork-shared", "private file", "shared file", "shared memory",
-    "leaderless",    "hugetlb",     "copied file",  "large",       "text",
-    "unmapped file", "kernel",      "no memory",    "offline"};
-
-/* A page whose lines are put into the tags. */
-static struct page {
-    uint64_t frame; /* number */
-    enum kind kind;
-} pages[PAGES_MAX];
-static uint32_t page_count;
-
-/* One mapping of such a page, found the slow way. */
-static struct reference {
-    uint64_t frame, virt;
-    uint32_t pid;
-} references[REFS_MAX];
-static uint32_t reference_count;
-
-static uint64_t frame_of(int pagemap, uint64_t virt)
-{
-    uint64_t entry = 0;
-
-    if (pread(pagemap, &entry, sizeof entry, (off_t)(virt / PAGE * sizeof entry)) != sizeof entry)
-        return 0;
-    return entry >> 63 ? entry & ((1ull << 55) - 1) : 0;
-}
-
-static void add_pages(const void *at, uint32_t count, enum kind kind)
-{
-    int pagemap = open("/proc/self/pagemap", O_RDONLY);
-
-    MUST(pagemap >= 0, "pagemap: %s", strerror(errno));
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t frame = frame_of(pagemap, (uint64_t)(uintptr_t)at + (uint64_t)i * PAGE);
-
-        MUST(frame, "page %u of %s is not there", i, kind_name[kind]);
-        MUST(page_count < PAGES_MAX, "too many pages");
-        pages[page_count++] = (struct page){frame, kind};
-    }
-    close(pagemap);
-}
+#include "tests/guest/check_pagemap.h"
 
 static char *map_touched(size_t size, int flags, int file, bool write)
 {
@@ -94,103 +30,6 @@ static char *map_touched(size_t size, int flags, int file, bool write)
             (void)touch[i];
     }
     return at;
-}
-
-static int by_frame(const void *a, const void *b)
-{
-    const struct page *x = a, *y = b;
-
-    return x->frame < y->frame ? -1 : x->frame > y->frame;
-}
-
-static int by_mapping(const void *a, const void *b)
-{
-    const struct reference *x = a, *y = b;
-
-    if (x->frame != y->frame)
-        return x->frame < y->frame ? -1 : 1;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    return x->virt < y->virt ? -1 : x->virt > y->virt;
-}
-
-static void scan_range(int pagemap, uint64_t from, uint64_t to, uint32_t pid)
-{
-    static uint64_t entries[4096];
-
-    while (from < to) {
-        uint64_t count = (to - from) / PAGE < 4096 ? (to - from) / PAGE : 4096;
-        ssize_t got = pread(pagemap, entries, count * sizeof *entries,
-                            (off_t)(from / PAGE * sizeof *entries));
-
-        if (got <= 0)
-            return;
-        for (uint64_t i = 0; i < (uint64_t)got / sizeof *entries; i++, from += PAGE) {
-            struct page want = {.frame = entries[i] >> 63 ? entries[i] & ((1ull << 55) - 1) : 0};
-
-            if (!want.frame || !bsearch(&want, pages, page_count, sizeof *pages, by_frame))
-                continue;
-            MUST(reference_count < REFS_MAX, "too many mappings");
-            references[reference_count++] = (struct reference){want.frame, from, pid};
-        }
-    }
-}
-
-/* The lists of a thread, which those of its process are as long as its first one lives. */
-static bool scan_thread(uint32_t pid, const char *thread)
-{
-    char path[64], line[512];
-    bool any = false;
-    FILE *maps;
-    int pagemap;
-
-    snprintf(path, sizeof path, "/proc/%u/task/%.20s/maps", pid, thread);
-    maps = fopen(path, "r");
-    snprintf(path, sizeof path, "/proc/%u/task/%.20s/pagemap", pid, thread);
-    pagemap = open(path, O_RDONLY);
-    while (maps && pagemap >= 0 && fgets(line, sizeof line, maps)) {
-        unsigned long long from, to;
-
-        any = true;
-        if (sscanf(line, "%llx-%llx", &from, &to) == 2 && !strstr(line, "[vsyscall]"))
-            scan_range(pagemap, from, to, pid);
-    }
-    if (maps)
-        fclose(maps);
-    if (pagemap >= 0)
-        close(pagemap);
-    return any;
-}
-
-static void scan_process(uint32_t pid)
-{
-    const struct dirent *entry;
-    char path[64];
-    DIR *threads;
-
-    snprintf(path, sizeof path, "/proc/%u/task", pid);
-    threads = opendir(path);
-    while (threads && (entry = readdir(threads)))
-        if (entry->d_name[0] != '.' && scan_thread(pid, entry->d_name))
-            break;
-    if (threads)
-        closedir(threads);
-}
-
-static void scan_all(void)
-{
-    DIR *proc = opendir("/proc");
-    const struct dirent *entry;
-
-    MUST(proc, "/proc: %s", strerror(errno));
-    while ((entry = readdir(proc))) {
-        uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-
-        if (pid)
-            scan_process(pid);
-    }
-    closedir(proc);
-    qsort(references, reference_count, sizeof *references, by_mapping);
 }
 
 static int by_place(const void *a, const void *b)

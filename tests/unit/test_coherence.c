@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Private caches under invalidation against a model without any trick: caches are lists with the
- * time of the last use, and who wrote what is kept byte by byte. Then the same with the model's own
- * misses given, as a caller does who has the caches elsewhere.
+ * Private caches under invalidation against a model without any trick (naive_coherence.h). Then the
+ * same with the model's own misses given, as a caller does who has the caches elsewhere.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "filters/engine/rows/runs.h"
 #include "formats/stream/cf.h"
 #include "cpus.h"
+#include "naive_coherence.h"
 #include "tap.h"
 
 static uint64_t state = 1;
@@ -21,173 +21,13 @@ static uint32_t next(void)
     return (uint32_t)(state >> 33);
 }
 
-enum { MOST = 2500, MISSES = 20 * MOST, LINES = 600, CORES = CF_COHERENCE_CORES };
+enum { MOST = 2500, MISSES = 20 * MOST };
 
 static struct {
     uint64_t addr[MOST], space[MOST], miss_line[MISSES];
     uint32_t size[MOST], miss_row[MISSES], misses;
     uint8_t op[MOST], core[MOST], class[MOST], missed[MOST];
 } t;
-
-/* What is known of a line: its number, and for each core when it last referenced it, whether it
-   holds it, and the bytes that others wrote since. */
-struct line {
-    uint64_t number;
-    struct {
-        unsigned used;      /* time of its place in the cache's order */
-        unsigned full_used; /* likewise, in the fully associative cache */
-        char held, in_full, known;
-        char *written; /* a byte of the line */
-    } at[CORES];
-};
-
-struct model {
-    struct cf_coherence_geometry g;
-    struct line line[LINES];
-    char *bytes;
-    unsigned lines, now, row;
-    struct cf_class_counts counts;
-};
-
-static struct line *find(struct model *m, uint64_t number)
-{
-    size_t width = (size_t)1 << m->g.line_shift;
-    struct line *l;
-
-    for (unsigned i = 0; i < m->lines; i++)
-        if (m->line[i].number == number)
-            return &m->line[i];
-    if (m->lines == LINES)
-        exit(1);
-    l = &m->line[m->lines];
-    memset(l, 0, sizeof(*l));
-    l->number = number;
-    for (unsigned k = 0; k < m->g.cores; k++) {
-        l->at[k].written = m->bytes + ((size_t)m->lines * m->g.cores + k) * width;
-        memset(l->at[k].written, 0, width);
-    }
-    m->lines++;
-    return l;
-}
-
-/* Makes room for one line of a core in the set of `number`. */
-static void replace(struct model *m, unsigned core, uint64_t number)
-{
-    struct line *oldest = NULL;
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < m->lines; i++) {
-        struct line *l = &m->line[i];
-
-        if (!l->at[core].held || l->number % m->g.sets != number % m->g.sets)
-            continue;
-        count++;
-        if (!oldest || l->at[core].used < oldest->at[core].used)
-            oldest = l;
-    }
-    if (count == m->g.ways)
-        oldest->at[core].held = 0;
-}
-
-static int full_hits(struct model *m, unsigned core, struct line *line, int allocate)
-{
-    struct line *oldest = NULL;
-    uint64_t count = 0;
-    int hit = line->at[core].in_full;
-
-    if (hit || allocate) {
-        for (unsigned i = 0; i < m->lines && !hit; i++) {
-            struct line *l = &m->line[i];
-
-            if (!l->at[core].in_full)
-                continue;
-            count++;
-            if (!oldest || l->at[core].full_used < oldest->at[core].full_used)
-                oldest = l;
-        }
-        if (count == (uint64_t)m->g.sets * m->g.ways)
-            oldest->at[core].in_full = 0;
-        line->at[core].in_full = 1;
-        line->at[core].full_used = m->now;
-    }
-    return hit;
-}
-
-/* Bytes `from` to `to` of a line, widened to what counts as a word. */
-static unsigned one_line(struct model *m, unsigned core, unsigned op, uint64_t number,
-                         uint64_t from, uint64_t to)
-{
-    struct line *l = find(m, number);
-    uint64_t width = (uint64_t)1 << m->g.line_shift, word = width > 256 ? width / 64 : 4;
-    unsigned class = CF_CLASS_NONE;
-    int hit = l->at[core].held, full, fresh = 0, lost = 0;
-
-    m->now++;
-    m->counts.references[op]++;
-    if (op == CF_FLUSH) {
-        for (unsigned k = 0; k < m->g.cores; k++)
-            l->at[k].held = l->at[k].in_full = 0;
-        return CF_CLASS_NONE;
-    }
-    full = full_hits(m, core, l, !(op == CF_STORE && m->g.no_allocate));
-    from = from / word * word;
-    to = to / word * word + word - 1;
-    for (uint64_t b = from; b <= to; b++)
-        fresh |= l->at[core].written[b];
-    for (uint64_t b = 0; b < width; b++)
-        lost |= l->at[core].written[b];
-    if (!hit) {
-        if (!l->at[core].known)
-            class = CF_CLASS_COMPULSORY;
-        else if (lost)
-            class = fresh ? CF_CLASS_TRUE_SHARING : CF_CLASS_FALSE_SHARING;
-        else
-            class = full ? CF_CLASS_CONFLICT : CF_CLASS_CAPACITY;
-        m->counts.misses[op][class]++;
-        t.miss_row[t.misses] = m->row;
-        t.miss_line[t.misses++] = number;
-        t.missed[m->row] = 1;
-    }
-    if (hit || op != CF_STORE || !m->g.no_allocate) {
-        if (!hit)
-            replace(m, core, number);
-        l->at[core].held = l->at[core].known = 1;
-        l->at[core].used = m->now;
-        memset(l->at[core].written, 0, width);
-    }
-    for (unsigned k = 0; k < m->g.cores && op == CF_STORE; k++) {
-        if (k == core)
-            continue;
-        l->at[k].held = 0;
-        for (uint64_t b = from; b <= to && l->at[k].known; b++)
-            l->at[k].written[b] = 1;
-    }
-    return class;
-}
-
-static unsigned access(struct model *m, unsigned core, unsigned op, uint64_t addr, uint32_t size,
-                       uint64_t space)
-{
-    uint64_t width = (uint64_t)1 << m->g.line_shift;
-    uint64_t last = addr + (size ? size - 1 : 0), line;
-    unsigned class = CF_CLASS_NONE;
-
-    if (!op || op >= CF_CLASS_OPS)
-        op = CF_LOAD;
-    if (op == CF_IFETCH && !m->g.fetches)
-        return class;
-    if (last < addr)
-        last = UINT64_MAX;
-    for (line = addr / width;; line++) {
-        unsigned found =
-            one_line(m, core, op, line ^ space, line == addr / width ? addr % width : 0,
-                     line == last / width ? last % width : width - 1);
-
-        class = found > class ? found : class;
-        if (line == last / width)
-            return class;
-    }
-}
 
 static unsigned traces, bad_traces, classes[CF_CLASSES];
 
@@ -278,7 +118,7 @@ static int run_outside(struct cf_coherence *c, unsigned rows)
     return 0;
 }
 
-static int check(const struct model *m, const struct cf_coherence *c, const uint8_t *want,
+static int check(const struct naive_coherence *m, const struct cf_coherence *c, const uint8_t *want,
                  unsigned rows)
 {
     int bad = memcmp(&m->counts, cf_coherence_counts(c), sizeof(m->counts)) != 0;
@@ -291,7 +131,7 @@ static int check(const struct model *m, const struct cf_coherence *c, const uint
 
 static void compare(const struct cf_coherence_geometry *g, unsigned how, unsigned rows, int special)
 {
-    static struct model m;
+    static struct naive_coherence m;
     static uint8_t want[MOST];
     struct cf_coherence_geometry outside = *g;
     struct cf_coherence *c = cf_coherence_new(g), *d;
@@ -303,20 +143,23 @@ static void compare(const struct cf_coherence_geometry *g, unsigned how, unsigne
         exit(1);
     memset(&m, 0, sizeof(m));
     m.g = *g;
-    m.bytes = malloc((size_t)LINES * g->cores << g->line_shift);
+    m.bytes = malloc((size_t)NAIVE_LINES * g->cores << g->line_shift);
     make(g, how, rows, special);
     if (plain) {
         memset(t.core, 0, sizeof(t.core));
         memset(t.space, 0, sizeof(t.space));
     }
-    t.misses = 0;
     memset(t.missed, 0, sizeof(t.missed));
+    m.miss.line = t.miss_line;
+    m.miss.row = t.miss_row;
+    m.miss.missed = t.missed;
     for (m.row = 0; m.row < rows; m.row++) {
         unsigned i = m.row;
 
-        want[i] = (uint8_t)access(&m, t.core[i], t.op[i], t.addr[i], t.size[i], t.space[i]);
+        want[i] = (uint8_t)naive_access(&m, t.core[i], t.op[i], t.addr[i], t.size[i], t.space[i]);
         classes[want[i]]++;
     }
+    t.misses = m.miss.count;
     bad = run(c, rows, plain) != 0 || check(&m, c, want, rows);
     bad |= run_outside(d, rows) != 0 || check(&m, d, want, rows);
     if (bad && !bad_traces)
