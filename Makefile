@@ -236,6 +236,9 @@ benches: $(BENCH:%=$(B)/bench/%)
 $(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)
 
+# Numbers of pictures; nothing of it draws.
+$(B)/test/test_axis: $(LIBPICTURE)
+
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
 	$(linked)

@@ -154,7 +154,11 @@ static int draw_legend(const struct drawing *d, double y)
         next = step * ceil(v / step - 1);
         for (uint64_t ten = 1; !d->map->linear && (double)ten < v; ten *= 10)
             next = (double)ten;
-        cf_text_number(words, sizeof words, v);
+        if (v >= (double)d->map->peak)
+            cf_text_number(words, sizeof words, v);
+        else
+            cf_axis_number(words, sizeof words, v, d->map->linear ? step : v,
+                           d->map->linear ? (double)d->map->peak : v);
         if (x + cf_canvas_text_width(d->p, words) / 2 > end - 5)
             continue;
         end = x - cf_canvas_text_width(d->p, words) / 2;

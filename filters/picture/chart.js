@@ -90,7 +90,7 @@ function drawUpright(g, height, y) {
   g.textAlign = 'right';
   for (let v = 0; v * unit <= data.top * (1 + 1e-9); v += up) {
     g.fillRect(LEFT - 4, y(v * unit), 4, 1);
-    g.fillText(+v.toFixed(6) + (data.whole ? ' %' : ''), LEFT - 7, y(v * unit) + 4);
+    g.fillText(data.whole ? +v.toFixed(6) + ' %' : axisNumber(v, data.top), LEFT - 7, y(v * unit) + 4);
   }
 }
 

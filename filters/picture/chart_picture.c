@@ -87,7 +87,7 @@ static void draw_upright(struct cf_canvas *p, const struct cf_chart *c, const st
         if (c->whole)
             snprintf(number, sizeof number, "%g %%", v);
         else
-            cf_text_number(number, sizeof number, v);
+            cf_axis_number(number, sizeof number, v, step, f->top);
         cf_canvas_text(p, f->x - 8, y - 4, 1, cf_ink, number);
     }
 }

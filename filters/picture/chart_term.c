@@ -31,6 +31,14 @@ static struct cf_rgb colour_of(const struct cf_chart *c, unsigned s)
     return s < c->series ? c->name[s].colour : ground;
 }
 
+static void put_height(const struct cf_chart *c, char *out, size_t size, double value, double top)
+{
+    if (c->whole)
+        cf_chart_value(c, out, size, value);
+    else
+        cf_axis_number(out, size, value, top / 10, top);
+}
+
 static void put_row(const struct cf_chart *c, FILE *out, const struct cf_terminal *t,
                     const double *upto, uint32_t width, double low, double step)
 {
@@ -126,7 +134,7 @@ int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t)
         char number[32] = "";
 
         if (r + 1 == rows || r + 1 == rows / 2)
-            cf_chart_value(c, number, sizeof number, top * (r + 1) / rows);
+            put_height(c, number, sizeof number, top * (r + 1) / rows, top);
         fprintf(out, "%*s ", GUTTER - 1, number);
         put_row(c, out, t, upto, width, top * r / rows, top / rows);
     }

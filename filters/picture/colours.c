@@ -108,6 +108,22 @@ int cf_times_even(const uint32_t *number, const uint64_t *time, size_t count, do
     return 1;
 }
 
+void cf_axis_number(char *out, size_t size, double value, double step, double most)
+{
+    static const char prefix[] = " kMGTPE";
+    int i = 0, digits = 0;
+
+    for (; most >= 1000 && prefix[i + 1]; i++) {
+        value /= 1000;
+        step /= 1000;
+        most /= 1000;
+    }
+    for (double s = step; digits < 6 && s < 0.999; s *= 10)
+        digits++;
+    snprintf(out, size, i && value > 0 ? "%.*f %c" : "%.*f", value > 0 ? digits : 0, value,
+             prefix[i]);
+}
+
 void cf_time_axis(uint64_t start, uint64_t end, const char *unit, unsigned marks,
                   struct cf_time_axis *axis)
 {

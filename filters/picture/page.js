@@ -28,6 +28,12 @@ function bytes(value) {
   while (value >= 1024 && i < 6) { value /= 1024; i++; }
   return +value.toFixed(1) + ' ' + ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][i] + 'B';
 }
+// What stands at a mark of an axis up to `most`: all in one unit.
+function axisNumber(value, most) {
+  let i = 0;
+  for (; most >= 1000 && i < 6; i++) { value /= 1000; most /= 1000; }
+  return +value.toFixed(6) + (i && value > 0 ? ' ' + ' kMGTPE'.charAt(i) : '');
+}
 // The step of an axis: 1, 2 or 5 times a power of ten.
 function step(range, marks) {
   const rough = range / Math.max(1, marks), power = 10 ** Math.floor(Math.log10(rough));

@@ -38,6 +38,10 @@ void cf_text_number(char *out, size_t size, double value);
    most `marks` of them. */
 double cf_axis_step(double least, double most, unsigned marks);
 
+/* What stands at a mark of an axis with marks `step` apart up to `most`: all of them in one unit and
+   with as many digits, such as "50 k" and "100 k". */
+void cf_axis_number(char *out, size_t size, double value, double step, double most);
+
 /* An axis of time: what to subtract and to divide by before a time is printed, and its title.
    `unit` is that of the times, "snapshot" for numbers of snapshots, or "". */
 struct cf_time_axis {
