@@ -96,7 +96,7 @@ static void take_header(struct annotate *a, const struct cf_header *h)
     struct tm tm = {0};
     time_t at;
 
-    cf_picture_command(a->tool, &a->command, h->command);
+    cf_tool_command(a->tool, &a->command, h->command);
     if (!date || !strptime(date, "%Y-%m-%dT%H:%M:%SZ", &tm))
         return;
     at = timegm(&tm);

@@ -208,6 +208,7 @@ static int add_segments(struct merge *m, const struct input *in)
         if (f->table != CF_HEADER)
             continue;
         merge_facts(m, in->name, f->header, 0);
+        cf_tool_command(&m->tool, &m->command, f->header->command);
         merge_room(m, &at, &room, n + 1, sizeof(*at));
         at[n++] = f->offset;
     }

@@ -694,6 +694,16 @@ task() {
     same <(rows access c.cf) <(two_threads && cf-merge --interleave a.cf | cf-cat --csv --table access)
 }
 
+@test "the command is that of all inputs, each once" {
+    local a="sort /usr/share/common-licenses/GPL-3" b
+    b=$(cf-cat --info "$ROOT/samples/gzip.cf" | sed -n 's/^command: "\(.*\)"$/\1/p')
+    cf-merge -q --schedule fifo -o m.cf "$ROOT"/samples/{sort,gzip,sort}.cf
+    [[ $b && $(cf-cat --info m.cf) == *$'\n'"command: \"$a, $b\""$'\n'* ]] || fail "$(cf-cat --info m.cf)"
+    # of one input alone nothing changes
+    cf-merge -q -o m.cf "$ROOT/samples/sort.cf"
+    cmp <(cf-cat --info m.cf | sed -n '/^cacheflow/,/^chain/p') <(cf-cat --info "$ROOT/samples/sort.cf" | sed -n '/^cacheflow/,/^chain/p')
+}
+
 @test "wrong options" {
     run -2 cf-merge --schedule best </dev/null
     run -2 cf-merge --schedule fair:0 </dev/null

@@ -19,7 +19,7 @@ const struct cf_rgb cf_ink = {28, 30, 38};
 const struct cf_rgb cf_pale_ink = {96, 99, 112};
 const struct cf_rgb cf_rule = {196, 198, 206};
 
-enum { TEXT = 12, CAPITAL = 8, PNG_HEADER = 33, LOW = 230 };
+enum { TEXT = 12, CAPITAL = 8, PNG_HEADER = 33, LOW = 230, COMMAND_LINES = 2 };
 
 /* One unit in a picture whose size is given in millimetres: text is of 7.5 points then. */
 static const double unit_mm = 7.5 / TEXT * 25.4 / 72;
@@ -189,12 +189,11 @@ void cf_canvas_text(struct cf_canvas *p, double x, double y, double align, struc
     cairo_new_path(p->cr); /* a line does not begin where the text ends */
 }
 
-void cf_canvas_text_cut(struct cf_canvas *p, double x, double y, double width, struct cf_rgb colour,
-                        const char *text)
+/* The beginning and the end of what is too long. */
+static void text_ends(struct cf_canvas *p, double x, double y, double width, struct cf_rgb colour,
+                      const char *text)
 {
-    const char *const path = *text == '/' ? strrchr(text, '/') + 1 : text;
-    const int fits = cf_canvas_text_width(p, text) <= width + 0.1;
-    const struct ascii a = in_ascii(fits ? text : path);
+    const struct ascii a = in_ascii(text);
     struct ascii cut = a;
     const size_t n = strlen(a.text);
 
@@ -207,6 +206,14 @@ void cf_canvas_text_cut(struct cf_canvas *p, double x, double y, double width, s
                  a.text + n - tail);
     }
     cf_canvas_text(p, x, y, 0, colour, cut.text);
+}
+
+void cf_canvas_text_cut(struct cf_canvas *p, double x, double y, double width, struct cf_rgb colour,
+                        const char *text)
+{
+    const int whole = *text != '/' || cf_canvas_text_width(p, text) <= width + 0.1;
+
+    text_ends(p, x, y, width, colour, whole ? text : strrchr(text, '/') + 1);
 }
 
 void cf_canvas_mark(struct cf_canvas *p, double x, double y, const char *text, double *end)
@@ -244,7 +251,7 @@ void cf_canvas_time(struct cf_canvas *p, double x, double width, double y, uint6
 }
 
 double cf_canvas_paragraph(struct cf_canvas *p, double x, double y, double width,
-                           struct cf_rgb colour, const char *text)
+                           struct cf_rgb colour, unsigned most, const char *text)
 {
     const struct ascii all = in_ascii(text);
     const double top = y;
@@ -253,9 +260,11 @@ double cf_canvas_paragraph(struct cf_canvas *p, double x, double y, double width
         struct ascii line = in_ascii(rest);
         char *blank;
 
-        while (cf_canvas_text_width(p, line.text) > width && (blank = strrchr(line.text, ' ')))
+        while (most != 1 && cf_canvas_text_width(p, line.text) > width &&
+               (blank = strrchr(line.text, ' ')))
             *blank = '\0';
-        cf_canvas_text_cut(p, x, y, width, colour, line.text);
+        text_ends(p, x, y, width, colour, line.text);
+        most -= most > 1;
         rest += strlen(line.text);
         rest += *rest == ' ';
     }
@@ -279,16 +288,13 @@ double cf_canvas_head(struct cf_canvas *p, const char *title, const char *comman
                            CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(p->cr, p->width < CF_NARROW ? 14 : 18);
     used = cf_canvas_text_width(p, title);
-    y += cf_canvas_paragraph(p, x, y + 3, room, cf_ink, title) + (p->width < CF_NARROW ? 4 : 8);
+    y += cf_canvas_paragraph(p, x, y + 3, room, cf_ink, 0, title) + (p->width < CF_NARROW ? 4 : 8);
     cairo_restore(p->cr);
     if (p->height < LOW)
         return y;
-    if (*command && used + 150 < room) {
-        cf_canvas_text_cut(p, x + used + 14, y - CF_LINE_HEIGHT - 2, room - used - 14, cf_pale_ink,
-                           command);
-    } else if (*command) {
-        cf_canvas_text_cut(p, x, y, room, cf_pale_ink, command);
-        y += CF_LINE_HEIGHT;
-    }
-    return y + cf_canvas_paragraph(p, x, y, room, cf_pale_ink, summary);
+    if (used + 14 + cf_canvas_text_width(p, command) < room)
+        cf_canvas_text(p, x + used + 14, y - CF_LINE_HEIGHT - 2, 0, cf_pale_ink, command);
+    else
+        y += cf_canvas_paragraph(p, x, y, room, cf_pale_ink, COMMAND_LINES, command);
+    return y + cf_canvas_paragraph(p, x, y, room, cf_pale_ink, 0, summary);
 }

@@ -234,7 +234,7 @@ int cf_chart_picture(const void *chart, const struct cf_sheet *sheet, FILE *out)
     /* over the panels what they show, in as many lines as the longest takes */
     for (unsigned k = 0; k < c->panels; k++)
         words = fmax(words, cf_canvas_paragraph(p, LEFT + k * (f.width + LEFT + 4), y, f.width,
-                                                cf_pale_ink, c->panel[k].title));
+                                                cf_pale_ink, 0, c->panel[k].title));
     f.y = y + words;
     if (p->width < CF_NARROW)
         legend = draw_legend(p, c, 0, p->height * 0.25, 0) + 4;

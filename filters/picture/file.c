@@ -66,20 +66,3 @@ void cf_page_head(FILE *out, const char *title, const char *command, const char 
     cf_json_text(out, "summary", summary);
     fputc(',', out);
 }
-
-void cf_picture_command(const struct cf_tool *t, char **line, const char *command)
-{
-    enum { MOST = 4096 }; /* no picture has room for more */
-    const size_t n = command ? strlen(command) : 0;
-
-    for (const char *p = *line; p && n; p++) {
-        p = strstr(p, command);
-        if (!p)
-            break;
-        if ((p == *line || p[-1] == ' ') && (!p[n] || p[n] == ','))
-            return;
-    }
-    if (!n || (*line && strlen(*line) > MOST))
-        return;
-    *line = cf_tool_text(t, "%s%s%s", *line ? *line : "", *line ? ", " : "", command);
-}

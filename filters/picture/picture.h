@@ -123,9 +123,9 @@ void cf_canvas_mark(struct cf_canvas *p, double x, double y, const char *text, d
 void cf_canvas_time(struct cf_canvas *p, double x, double width, double y, uint64_t start,
                     uint64_t end, const char *unit);
 
-/* Text in as many lines as it takes; returns their height. */
+/* Text in as many lines as it takes, or at most `most` where that is not 0; returns their height. */
 double cf_canvas_paragraph(struct cf_canvas *p, double x, double y, double width,
-                           struct cf_rgb colour, const char *text);
+                           struct cf_rgb colour, unsigned most, const char *text);
 
 /* Title, what was observed ("" for nothing) and summary at the top; the title alone where the
    picture is low. Returns where they end. */
@@ -186,10 +186,5 @@ int cf_page(FILE *out, const struct cf_page *page, void (*data)(const void *what
 
 /* What the head of a page shows, as the first members of the object: {"title":...,. */
 void cf_page_head(FILE *out, const char *title, const char *command, const char *summary);
-
-/* Adds the command of a further stream to those that a picture names, `*line`, which is NULL at
-   first and the caller's to free; one that stands there already is not added, nor are those behind
-   the first 4,096 bytes. Exits without memory. */
-void cf_picture_command(const struct cf_tool *t, char **line, const char *command);
 
 #endif

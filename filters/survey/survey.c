@@ -32,7 +32,7 @@ static void note_header(struct cf_survey *s, const struct cf_header *h)
         s->unit = cf_tool_text(&s->tool, "%s", h->clock_unit);
     else if (s->unit && h->clock_unit && strcmp(s->unit, h->clock_unit) != 0)
         s->units_differ = 1;
-    cf_picture_command(&s->tool, &s->command, h->command);
+    cf_tool_command(&s->tool, &s->command, h->command);
 }
 
 void cf_survey_read(struct cf_survey *s, char *const *files, int count)

@@ -61,6 +61,9 @@ void cf_must(const struct cf_tool *t, int result);
 void *cf_tool_room(const struct cf_tool *t, size_t count, size_t width) CF_MUST_CHECK;
 /* The same for a text as by printf(). */
 char *cf_tool_text(const struct cf_tool *t, const char *format, ...) CF_PRINTF(2, 3) CF_MUST_CHECK;
+/* Adds the command of a further stream to those that were observed, `*line`, which is NULL at
+   first; one that stands there already is not added, nor are those behind the first 4,096 bytes. */
+void cf_tool_command(const struct cf_tool *t, char **line, const char *command);
 /* The same for a column of the longest frame that a reader hands out. */
 void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_tool.h"
@@ -55,4 +56,21 @@ char *cf_tool_text(const struct cf_tool *t, const char *format, ...)
 void *cf_column_room(const struct cf_tool *t, size_t width)
 {
     return cf_tool_room(t, CF_FILE_ROWS, width);
+}
+
+void cf_tool_command(const struct cf_tool *t, char **line, const char *command)
+{
+    enum { MOST = 4096 }; /* nobody has room for more */
+    const size_t n = command ? strlen(command) : 0;
+
+    for (const char *p = *line; p && n; p++) {
+        p = strstr(p, command);
+        if (!p)
+            break;
+        if ((p == *line || p[-1] == ' ') && (!p[n] || p[n] == ','))
+            return;
+    }
+    if (!n || (*line && strlen(*line) > MOST))
+        return;
+    *line = cf_tool_text(t, "%s%s%s", *line ? *line : "", *line ? ", " : "", command);
 }

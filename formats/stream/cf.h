@@ -102,6 +102,7 @@ struct cf_header {
     char *yaml;            /* the whole document, with what we do not know */
     size_t yaml_bytes;
     size_t facts_at, facts_end; /* of yaml: where `columns` stands, or could */
+    size_t command_at, command_end;
 };
 
 struct cf_data {
@@ -295,6 +296,9 @@ int cf_writer_fact(struct cf_writer *w, const char *column, const char *key, con
 int cf_writer_number(struct cf_writer *w, const char *column, const char *key, uint64_t value);
 /* States nothing of the column any more. */
 void cf_writer_forget(struct cf_writer *w, const char *column);
+
+/* Headers that are handed on from now on state this command, instead of their own. */
+void cf_writer_command(struct cf_writer *w, const char *command);
 
 /* Hands a frame on, with the columns that were set in it. Headers get our line in their chain.
    Where a column that was not wanted must be decoded for it and is damaged, the frame is left out

@@ -23,6 +23,7 @@ struct parse {
     size_t bytes;
     int chain_last;
     int columns; /* 1: in `columns`; 2: after it */
+    int command; /* the same */
     const char *problem;
     size_t line; /* of the problem, 0: of none */
     int no_memory;
@@ -94,27 +95,35 @@ static size_t place_of(struct parse *p, const struct cf_yaml *key)
         if ((p->text[at] & 0xc0) != 0x80 && n++ == key->at)
             break;
     if (at && p->text[at - 1] != '\n')
-        refuse(p, key, "'columns', what follows it and 'chain' must begin a line");
+        refuse(p, key, "'command', 'columns', what follows them and 'chain' must begin a line");
     return at;
 }
 
-/* A key of the document. */
+/* A key of the document may begin what we can replace, end it, or be 'chain', before which it can
+   stand; `in` is what the keys before were, see struct parse. */
+static int mark(struct parse *p, const struct cf_yaml *key, int begins, int in, size_t *at,
+                size_t *end)
+{
+    if (begins)
+        *at = place_of(p, key);
+    else if (in == 1)
+        *end = place_of(p, key);
+    else if (p->chain_last && !in)
+        *at = *end = place_of(p, key);
+    return begins ? 1 : in ? 2 : 0;
+}
+
 static void top_key(struct parse *p, const struct cf_yaml *key)
 {
-    const int columns = !strcmp(key->text, "columns");
+    const int columns = !strcmp(key->text, "columns"), command = !strcmp(key->text, "command");
 
     if (p->chain_last)
         refuse(p, key, "'chain' must be the last key");
     p->chain_last = !strcmp(key->text, "chain");
     if (columns && p->columns)
         refuse(p, key, "'columns' stands twice");
-    else if (columns)
-        p->h->facts_at = place_of(p, key);
-    else if (p->columns == 1)
-        p->h->facts_end = place_of(p, key);
-    else if (p->chain_last && !p->columns)
-        p->h->facts_at = p->h->facts_end = place_of(p, key);
-    p->columns = columns ? 1 : p->columns ? 2 : 0;
+    p->columns = mark(p, key, columns, p->columns, &p->h->facts_at, &p->h->facts_end);
+    p->command = mark(p, key, command, p->command, &p->h->command_at, &p->h->command_end);
 }
 
 static void take_fact(struct parse *p, const struct cf_yaml *column, const struct cf_yaml *key)
@@ -230,7 +239,7 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
     if (result != 0)
         return result;
     /* A chain written in another style could not take the line of the next program. */
-    text = cf_header_text(NULL, h, NULL, "x", &n);
+    text = cf_header_text(NULL, h, NULL, NULL, "x", &n);
     memset(&longer, 0, sizeof(longer));
     result = text ? parse(&longer, text, n, 1, problem, size) : -2;
     if (result == 0 && longer.chain != h->chain + 1)
@@ -336,7 +345,8 @@ static void write_facts(FILE *out, const struct cf_facts *l)
 }
 
 char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
-                     const struct cf_facts *facts, const char *program, size_t *bytes)
+                     const struct cf_facts *facts, const char *command, const char *program,
+                     size_t *bytes)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, bytes);
@@ -344,12 +354,20 @@ char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
     if (!out)
         return NULL;
     if (from && from->yaml_bytes) {
-        const size_t at = facts ? from->facts_at : 0, end = facts ? from->facts_end : 0;
+        const int facts_first = from->facts_at < from->command_at;
+        size_t done = 0;
 
-        fwrite(from->yaml, 1, at, out);
-        if (facts)
-            write_facts(out, facts);
-        fwrite(from->yaml + end, 1, from->yaml_bytes - end, out);
+        for (int k = 0; k < 2; k++)
+            if ((k == 0) == facts_first && facts) {
+                fwrite(from->yaml + done, 1, from->facts_at - done, out);
+                write_facts(out, facts);
+                done = from->facts_end;
+            } else if ((k == 0) != facts_first && command) {
+                fwrite(from->yaml + done, 1, from->command_at - done, out);
+                entry(out, "command", command);
+                done = from->command_end;
+            }
+        fwrite(from->yaml + done, 1, from->yaml_bytes - done, out);
     } else {
         fprintf(out, "cacheflow: %d\n", CF_STREAM_VERSION);
         if (h && (h->clock_unit || h->clock_hz)) {

@@ -54,6 +54,7 @@ static void free_writer(struct cf_writer *w)
     free(w->string_text.data);
     free(w->index);
     free(w->program);
+    free(w->command);
     free(w->path);
     free(w->temp);
     free(w);
@@ -85,6 +86,14 @@ struct cf_writer *cf_writer_open(const char *path, const char *program)
         return NULL;
     }
     return w;
+}
+
+void cf_writer_command(struct cf_writer *w, const char *command)
+{
+    free(w->command);
+    w->command = strdup(command);
+    if (!w->command)
+        cfw_fail(w, "%s: out of memory", cfw_target(w));
 }
 
 void cf_writer_private(struct cf_writer *w)

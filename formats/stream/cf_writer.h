@@ -62,7 +62,7 @@ struct batch {
 };
 
 struct cf_writer {
-    char *program;
+    char *program, *command; /* NULL: that of the header */
     char *path, *temp; /* temp NULL: unnamed, or written in place */
     int fd, owned, unnamed, packed, opened, private;
     int regular;            /* a file that gets its name at the end */

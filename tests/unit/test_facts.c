@@ -177,6 +177,28 @@ static void test_refused(void)
        "one more of one program: %s", problem);
 }
 
+/* style.cf, of a header alone, whose document is three pieces of text. */
+static void write_document(const char *a, const char *b, const char *c)
+{
+    static uint8_t bytes[4096];
+    FILE *out = fopen(file_of("style.cf"), "wb");
+    size_t n;
+
+    memset(bytes, 0, sizeof(bytes));
+    memcpy(bytes,
+           "\x89"
+           "CFL\r\n\x1a\n\x01",
+           9);
+    n = (size_t)snprintf((char *)bytes + RESEAL_SEGMENT, sizeof(bytes) - RESEAL_SEGMENT, "%s%s%s",
+                         a, b, c);
+    bytes[12] = (uint8_t)n;
+    bytes[13] = (uint8_t)(n >> 8);
+    n = RESEAL_SEGMENT + ((n + 7) & ~(size_t)7);
+    reseal_one(bytes, n);
+    if (!out || fwrite(bytes, 1, n, out) != n || fclose(out))
+        abort();
+}
+
 /* Documents as others may write them: what stands in the place of `columns` goes, and no other
    byte. */
 static void test_styles(void)
@@ -210,28 +232,13 @@ static void test_styles(void)
     };
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
-        static uint8_t bytes[4096];
         const int has = strstr(styles[i].columns, "dist") != NULL;
         char expected[4096];
-        size_t n;
-        FILE *out = fopen(file_of("style.cf"), "wb");
         struct cf_writer *w;
         struct cf_frame *f;
         struct cf_reader *in;
 
-        memset(bytes, 0, sizeof(bytes));
-        memcpy(bytes,
-               "\x89"
-               "CFL\r\n\x1a\n\x01",
-               9);
-        n = (size_t)snprintf((char *)bytes + RESEAL_SEGMENT, sizeof(bytes) - RESEAL_SEGMENT,
-                             "%s%s%s", styles[i].before, styles[i].columns, styles[i].after);
-        bytes[12] = (uint8_t)n;
-        bytes[13] = (uint8_t)(n >> 8);
-        n = RESEAL_SEGMENT + ((n + 7) & ~(size_t)7);
-        reseal_one(bytes, n);
-        if (!out || fwrite(bytes, 1, n, out) != n || fclose(out))
-            abort();
+        write_document(styles[i].before, styles[i].columns, styles[i].after);
         in = first("style.cf", &f);
         ok(number(f->header, "dist", "line_size") == (has ? 32 : -1) &&
                !cf_header_fact(f->header, "old", "a") == !has,
@@ -251,6 +258,46 @@ static void test_styles(void)
     }
 }
 
+/* A command that is stated anew, wherever the old one stands; with facts, and without. */
+static void test_commands(void)
+{
+    static const char *const documents[][2] = {
+        {"a: 1\ncolumns: {hit: {by: x}}\nchain:\n  - \"x\"\n",
+         "a: 1\nFACTScommand: \"new\"\nchain:\n  - \"x\"\n"},
+        {"command: old\na: 1\ncolumns: {hit: {by: x}}\nb: 2\nchain:\n  - \"x\"\n",
+         "command: \"new\"\na: 1\nFACTSb: 2\nchain:\n  - \"x\"\n"},
+        {"columns: {hit: {by: x}}\n'command': old and\n  more\nb: 2\nchain:\n  - \"x\"\n",
+         "FACTScommand: \"new\"\nb: 2\nchain:\n  - \"x\"\n"},
+        {"b: {command: old}\nchain:\n  - \"x\"\n",
+         "b: {command: old}\ncommand: \"new\"\nFACTSchain:\n  - \"x\"\n"},
+    };
+
+    for (size_t i = 0; i < 2 * sizeof(documents) / sizeof(*documents); i++) {
+        const char *old = documents[i / 2][0], *new = documents[i / 2][1];
+        const char *hit = strstr(old, "columns: ") ? "columns: {hit: {by: x}}\n" : "";
+        const char *facts = i % 2 ? "columns:\n  hit: {by: \"y\"}\n" : hit;
+        char expected[256];
+        struct cf_writer *w = cf_writer_open(file_of("new.cf"), "y");
+        struct cf_frame *f;
+        struct cf_reader *in;
+
+        write_document(old, "", "");
+        if (i % 2)
+            cf_writer_fact(w, "hit", "by", "y");
+        cf_writer_command(w, "once");
+        cf_writer_command(w, "new");
+        hand_on("style.cf", w);
+        if (cf_writer_close(w, 1, problem, sizeof(problem)) != 0)
+            abort();
+        snprintf(expected, sizeof(expected), "%.*s%s%s  - \"y\"\n",
+                 (int)(strstr(new, "FACTS") - new), new, facts, strstr(new, "FACTS") + 5);
+        in = first("new.cf", &f);
+        is_text(f->header->yaml, expected, "the command is replaced");
+        is_text(f->header->command, "new", "and read");
+        cf_reader_close(in);
+    }
+}
+
 int main(void)
 {
     begin_streams();
@@ -258,5 +305,6 @@ int main(void)
     test_pass();
     test_refused();
     test_styles();
+    test_commands();
     return end_streams();
 }

@@ -176,7 +176,7 @@ void rows_header(struct work *w, const struct cf_header *h)
 {
     const char *unit = h->clock_unit ? h->clock_unit : "";
 
-    cf_picture_command(w->tool, &w->command, h->command);
+    cf_tool_command(w->tool, &w->command, h->command);
     w->segment++;
     cf_mix_check(&w->mix, w->tool, h);
     if (!w->unit)

@@ -45,6 +45,7 @@ struct merge {
     struct output *out;
     struct cf_header stated; /* its facts: of columns, of all inputs so far */
     size_t fact_room;
+    char *command; /* those of all inputs so far */
 };
 
 /* Rows of one table as columns: those of a frame, or a copy. */

@@ -98,6 +98,9 @@ void output_header(struct output *out, const struct source *s, const struct cf_f
         out->clock_hz = h->clock_hz;
         out->frame.header = h;
         out->frame.reader = s->reader;
+        cf_tool_command(&out->merge->tool, &out->merge->command, h->command);
+        if (out->merge->command && (!h->command || strcmp(out->merge->command, h->command) != 0))
+            cf_writer_command(out->merge->writer, out->merge->command);
         (void)cf_writer_frame(out->merge->writer, f); /* a failure shows at the next write */
         return;
     }

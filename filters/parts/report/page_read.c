@@ -108,7 +108,7 @@ static void header(struct page *p, const struct cf_header *h)
         const char *from;
     } text[] = {{&p->unit, h->clock_unit}, {&p->source, h->source}};
 
-    cf_picture_command(p->tool, &p->command, h->command);
+    cf_tool_command(p->tool, &p->command, h->command);
     for (unsigned i = 0; i < sizeof text / sizeof *text; i++)
         if (!*text[i].to && text[i].from)
             *text[i].to = cf_tool_text(p->tool, "%s", text[i].from);
