@@ -38,8 +38,8 @@ void cf_text_number(char *out, size_t size, double value);
    most `marks` of them. */
 double cf_axis_step(double least, double most, unsigned marks);
 
-/* What stands at a mark of an axis with marks `step` apart up to `most`: all of them in one unit and
-   with as many digits, such as "50 k" and "100 k". */
+/* What stands at a mark of an axis with marks `step` apart up to `most`: all of them in one unit
+   and with as many digits, such as "50 k" and "100 k". */
 void cf_axis_number(char *out, size_t size, double value, double step, double most);
 
 /* An axis of time: what to subtract and to divide by before a time is printed, and its title.
@@ -123,7 +123,8 @@ void cf_canvas_mark(struct cf_canvas *p, double x, double y, const char *text, d
 void cf_canvas_time(struct cf_canvas *p, double x, double width, double y, uint64_t start,
                     uint64_t end, const char *unit);
 
-/* Text in as many lines as it takes, or at most `most` where that is not 0; returns their height. */
+/* Text in as many lines as it takes, or `most` at most where that is not 0; returns their height.
+ */
 double cf_canvas_paragraph(struct cf_canvas *p, double x, double y, double width,
                            struct cf_rgb colour, unsigned most, const char *text);
 

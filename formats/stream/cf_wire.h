@@ -92,8 +92,8 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
 void cf_header_clear(struct cf_header *h);
 
 /* New YAML: of `h` without chain (from == NULL), or that of `from`; with `facts` and `command` in
-   place of its own where these are not NULL, and with `program` at the end of its chain. malloced; NULL without
-   memory. */
+   place of its own where these are not NULL, and with `program` at the end of its chain. malloced;
+   NULL without memory. */
 char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
                      const struct cf_facts *facts, const char *command, const char *program,
                      size_t *bytes);
