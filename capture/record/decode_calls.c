@@ -190,7 +190,7 @@ void cf_calls_thread_free(struct cf_calls_thread *t)
     memset(t, 0, sizeof(*t));
 }
 
-int cf_calls_thread_copy(struct cf_calls_thread *to, const struct cf_calls_thread *from)
+static int thread_copy(struct cf_calls_thread *to, const struct cf_calls_thread *from)
 {
     *to = (struct cf_calls_thread){.now = from->now, .switches = from->switches};
     if (cf_array_cleared(&to->stack, &to->stacks_room, from->stacks, sizeof(*to->stack)) != 0)
@@ -406,7 +406,7 @@ int cf_calls_fork(const struct cf_calls *c, struct cf_calls_forks *f, uint32_t n
         return -1;
     new = &f->fork[f->count++];
     *new = (struct cf_calls_fork){.number = number, .nodes = (uint32_t)c->nodes};
-    return cf_calls_thread_copy(&new->thread, t);
+    return thread_copy(&new->thread, t);
 }
 
 int cf_calls_forked(struct cf_calls_forks *f, uint32_t number, struct cf_calls_thread *t,

@@ -104,7 +104,6 @@ void cf_calls_free(struct cf_calls *c);
 uint32_t cf_calls_image(struct cf_calls *c, uint32_t pid, uint32_t parent, uint32_t nodes);
 
 int cf_calls_thread_init(struct cf_calls_thread *t);
-int cf_calls_thread_copy(struct cf_calls_thread *to, const struct cf_calls_thread *from);
 void cf_calls_thread_free(struct cf_calls_thread *t);
 
 /* The end of a superblock, which leaves this stack pointer; a signal and its end; nothing is known

@@ -114,9 +114,6 @@ int cf_decode_no_memory(struct cf_decode *t);
 
 /* ---- decode_place.c ---- */
 
-/* The accesses so far are written; what comes next gets a place of its own. */
-int cf_decode_close_place(struct cf_decode *t);
-
 /* Takes over the accesses that were expanded into the staging area. */
 int cf_decode_put_staged(struct cf_decode *t, uint32_t staged);
 

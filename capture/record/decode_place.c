@@ -27,7 +27,8 @@ static uint32_t context_now(struct cf_decode *t)
     return thread.thread ? cf_calls_now(thread.calls, thread.thread) : 0;
 }
 
-int cf_decode_close_place(struct cf_decode *t)
+/* The accesses so far are written; what comes next gets a place of its own. */
+static int close_place(struct cf_decode *t)
 {
     uint32_t rows = t->out.rows;
     int open = t->out.room > 0;
@@ -89,7 +90,7 @@ int cf_decode_flush(struct cf_decode *t)
         {CF_STACK_ID, t->object_stack, 0}};
     uint32_t n_contexts = t->n_contexts, n_objects = t->n_objects;
 
-    if (cf_decode_close_place(t) != 0)
+    if (close_place(t) != 0)
         return -1;
     t->n_contexts = t->n_objects = 0;
     t->objects += n_objects;
@@ -158,7 +159,7 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
         t->out.rows += n;
         cf_rows_stack(&t->out, t->rows.context);
         done += n;
-        if (t->out.rows == t->out.room && cf_decode_close_place(t) != 0)
+        if (t->out.rows == t->out.room && close_place(t) != 0)
             return -1;
     }
     return 0;
@@ -186,7 +187,7 @@ int cf_decode_leave(struct cf_decode *t, const struct cf_decode_process *p)
         return -1;
     cf_decode_pause(t);
     t->current = NULL;
-    return cf_decode_close_place(t);
+    return close_place(t);
 }
 
 void cf_decode_pause(struct cf_decode *t)
@@ -205,9 +206,9 @@ int cf_decode_resume(struct cf_decode *t)
 
     t->run_from = t->time;
     if (p->running == CF_DECODE_NO_THREAD)
-        return cf_decode_close_place(t);
+        return close_place(t);
     th = &p->threads[p->running];
-    if (cf_decode_close_place(t) != 0)
+    if (close_place(t) != 0)
         return -1;
     const struct cf_values v[] = {{CF_TIME, NULL, t->time},
                                   {CF_PID, NULL, p->pid},

@@ -154,6 +154,15 @@ static void count_silent(struct cf_trace *t)
             t->killed++;
 }
 
+/* No more recording: the program runs on, as fast as it can. */
+static void stop(struct cf_trace *t)
+{
+    t->decode.stopping = 1;
+    for (struct cf_trace_process *p = t->processes; p; p = p->next)
+        if (p->alive)
+            cf_trace_refuse(p);
+}
+
 int cf_trace_read(struct cf_trace *t, int milliseconds)
 {
     struct cf_wire_token tokens[TOKENS];
@@ -163,7 +172,7 @@ int cf_trace_read(struct cf_trace *t, int milliseconds)
     if (t->decode.stopped)
         return CF_TRACE_STOPPED;
     if (t->decode.stopping) /* for the limit, perhaps */
-        cf_trace_stop(t);
+        stop(t);
     n = poll(&p, 1, milliseconds);
     if (n < 0 && errno != EINTR) {
         cf_decode_refused(&t->decode, "poll", errno);
@@ -214,14 +223,6 @@ int cf_trace_finish(struct cf_trace *t)
     return cf_decode_flush(&t->decode) == 0 ? CF_TRACE_END : CF_TRACE_STOPPED;
 }
 
-void cf_trace_stop(struct cf_trace *t)
-{
-    t->decode.stopping = 1;
-    for (struct cf_trace_process *p = t->processes; p; p = p->next)
-        if (p->alive)
-            cf_trace_refuse(p);
-}
-
 struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_options *options,
                                struct cf_writer *writer, char *text, size_t size)
 {
@@ -255,7 +256,7 @@ void cf_trace_close(struct cf_trace *t)
     if (!t)
         return;
     t->decode.stopped = 1;
-    cf_trace_stop(t);
+    stop(t);
     snprintf(path, sizeof(path), "%s/tokens", t->directory);
     unlink(path); /* first: a FIFO that nobody reads means that we were killed */
     close(t->fd);

@@ -54,9 +54,6 @@ int cf_trace_silent(const struct cf_trace *t, uint32_t pid);
 /* Processes that are being recorded. */
 unsigned cf_trace_alive(const struct cf_trace *t);
 
-/* No more recording: the program runs on, as fast as it can. */
-void cf_trace_stop(struct cf_trace *t);
-
 /* Hands over the rest, and ends the processes that could not say so. As cf_trace_read(). */
 int cf_trace_finish(struct cf_trace *t);
 

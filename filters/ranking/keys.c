@@ -45,7 +45,8 @@ static int by_code(enum cf_rank_by by)
     return cf_column_type(cf_rank_kinds[by].column) == CF_U8;
 }
 
-int cf_ranking_part(const struct cf_ranking *k, enum cf_rank_by by)
+/* Which part of the key is this, -1 = none. */
+static int part_of(const struct cf_ranking *k, enum cf_rank_by by)
 {
     for (unsigned i = 0; i < k->keys; i++)
         if (k->by[i] == by)
@@ -55,7 +56,7 @@ int cf_ranking_part(const struct cf_ranking *k, enum cf_rank_by by)
 
 static int by_mapping(const struct cf_ranking *k)
 {
-    return cf_ranking_part(k, CF_RANK_PAGE) >= 0 || cf_ranking_part(k, CF_RANK_REGION) >= 0;
+    return part_of(k, CF_RANK_PAGE) >= 0 || part_of(k, CF_RANK_REGION) >= 0;
 }
 
 static void want(struct cf_ranking *k, enum cf_rank_by by)
@@ -100,7 +101,7 @@ void cf_ranking_begin(struct cf_ranking *k)
     struct cf_tool *t = k->tool;
 
     cf_reader_unify(k->reader);
-    k->sums->of_lines |= cf_ranking_part(k, CF_RANK_LINE) >= 0;
+    k->sums->of_lines |= part_of(k, CF_RANK_LINE) >= 0;
     for (unsigned i = 0; i < k->keys; i++) {
         want(k, k->by[i]);
         k->number[i] = cf_column_room(t, sizeof(**k->number));
@@ -116,7 +117,7 @@ void cf_ranking_begin(struct cf_ranking *k)
     k->total = cf_column_room(t, sizeof(*k->total));
     k->names = cf_need(t, cf_counts_new());
     k->objects = cf_need(t, cf_objects_new());
-    if (cf_ranking_part(k, CF_RANK_STACK) >= 0)
+    if (part_of(k, CF_RANK_STACK) >= 0)
         k->paths = cf_need(t, cf_paths_new(k->reader));
 }
 
@@ -233,7 +234,7 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
                      const uint32_t *const *number)
 {
     const uint64_t line = k->line_size, one = 1;
-    const int lines = cf_ranking_part(k, CF_RANK_LINE);
+    const int lines = part_of(k, CF_RANK_LINE);
 
     for (unsigned part = 0; rest && part < MOST_PARTS; part++, at += line) {
         const uint64_t here = rest < line ? rest : line;
@@ -285,7 +286,7 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
     for (unsigned i = 0; i < k->keys; i++)
         number[i] = number_part(k, f, i);
     total = join(k, number, k->sums->some, f->rows, k->total);
-    if (cf_ranking_part(k, CF_RANK_LINE) >= 0 && cf_u32(f, CF_SIZE))
+    if (part_of(k, CF_RANK_LINE) >= 0 && cf_u32(f, CF_SIZE))
         add_straddles(k, f, number);
     sum_room(k);
     for (size_t v = 0; v < values; v++) {
@@ -323,7 +324,7 @@ static void note_names(struct cf_ranking *k, const struct cf_frame *f)
 
 void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f)
 {
-    const int objects = cf_ranking_part(k, CF_RANK_OBJECT);
+    const int objects = part_of(k, CF_RANK_OBJECT);
 
     if (k->paths)
         cf_must(k->tool, cf_paths_frame(k->paths, f));

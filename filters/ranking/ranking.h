@@ -176,8 +176,6 @@ struct cf_ranked {
     size_t texts;
 };
 
-/* Which part of the key is this, -1 = none. */
-int cf_ranking_part(const struct cf_ranking *k, enum cf_rank_by by);
 /* Asks the reader for the columns of the key, and makes the tables. Before cf_sums_begin(). */
 void cf_ranking_begin(struct cf_ranking *k);
 /* Remembers what frames of any table say of segments, names of threads, and objects; ends the

@@ -12,6 +12,7 @@
 
 #include "filters/engine/rows/intervals.h"
 #include "formats/stream/cf.h"
+#include "tests/unit/intervals_bytes.h"
 
 enum { OBJECTS = 1000000, STEP = 64, LENGTH = 48, BATCH = 4096, ROUNDS = 5000 };
 
@@ -199,7 +200,7 @@ int main(int argc, char **argv)
         slot[o] = cf_intervals_insert(v, starts[o], starts[o] + LENGTH - 1, o + 1, 0);
     }
     printf("free_and_alloc_random_M_per_s,%.1f\n", 2.0 * OBJECTS / (now() - t) / 1e6);
-    printf("bytes_per_object,%.1f\n", (double)cf_intervals_bytes(v) / OBJECTS);
+    printf("bytes_per_object,%.1f\n", (double)intervals_bytes(v) / OBJECTS);
     cf_intervals_free(v);
     free(slot);
     return 0;

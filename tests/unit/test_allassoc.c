@@ -106,8 +106,9 @@ static void compare(const uint32_t *sets, unsigned n, uint32_t ways, uint32_t co
             int good = cf_allassoc_misses(a[mode], k, ways) == at[ways] &&
                        cf_allassoc_misses(a[mode], k, 0) == count;
 
-            for (uint32_t p = 0; p <= ways; p++)
-                good &= cf_allassoc_at(a[mode], k, p) == at[p];
+            for (uint32_t p = 0; p < ways; p++)
+                good &= cf_allassoc_misses(a[mode], k, p) - cf_allassoc_misses(a[mode], k, p + 1) ==
+                        at[p];
             if (!good && !bad[mode]++)
                 note("%s: round %u, %u sets, %u ways", mode_name[mode], round, sets[k], ways);
         }

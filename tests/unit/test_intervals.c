@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/engine/rows/intervals.h"
+#include "tests/unit/intervals_bytes.h"
 #include "tests/unit/tap.h"
 
 enum { UNITS = 1 << 14 };
@@ -247,7 +248,7 @@ static void memory(void)
     for (uint32_t i = 0; i < MANY; i++)
         missing += !(slot[i] = cf_intervals_insert(v, i * 64ull, i * 64ull + 47, i, 0));
     is_u64(missing, 0, "a million ranges");
-    full = cf_intervals_bytes(v);
+    full = intervals_bytes(v);
     ok(full < MANY * 100ull, "take less than 100 bytes each");
     for (uint32_t i = 0; i < MANY; i++)
         if (i % 100)
@@ -258,7 +259,7 @@ static void memory(void)
         for (uint32_t i = 1; i < MANY; i += 100)
             cf_intervals_remove(v, slot[i]);
     }
-    thin = cf_intervals_bytes(v);
+    thin = intervals_bytes(v);
     ok(thin <= full, "memory does not grow with ranges that come and go: %zu, %zu", full, thin);
     is_u64(cf_intervals_count(v), MANY / 100, "the rest is there");
     cf_intervals_free(v);

@@ -366,10 +366,50 @@ static void test_damage_passed(void)
     }
 }
 
+/* A column that is a filter's own: it is declared after the header, and whoever reads finds it. */
+static void test_own_column(void)
+{
+    enum { ROWS = 100, MINE = 40001 };
+    static uint32_t mine[ROWS];
+    struct cf_writer *w = start("other.cf", 1, "test_stream");
+    const struct cf_values column = {CF_ADDR, g_addr, 0};
+    int status = cf_writer_header(w, &plain_header);
+    uint64_t rows = 0, wrong = 0;
+    struct cf_reader *in;
+    struct cf_frame *f;
+
+    for (uint32_t i = 0; i < ROWS; i++)
+        mine[i] = i * i;
+    status |= cf_writer_rows(w, CF_ACCESS, ROWS, &column, 1, NULL) | finish(w, 1);
+    in = open_one("other.cf");
+    w = start("own.cf", 1, "test_stream own");
+    while (cf_reader_next(in, &f) > 0) {
+        if (f->table == CF_ACCESS)
+            status |= cf_frame_set_as(f, MINE, CF_U32, mine);
+        status |= cf_writer_frame(w, f);
+        if (f->table == CF_HEADER)
+            status |= cf_writer_name(w, MINE, CF_U32, "mine");
+    }
+    cf_reader_close(in);
+    ok(!(finish(w, 1) | status), "a column of its own is set");
+    in = open_one("own.cf");
+    cf_reader_want_all(in);
+    while (cf_reader_next(in, &f) > 0) {
+        const uint32_t *got = f->table == CF_ACCESS ? cf_values(f, MINE) : NULL;
+
+        for (uint32_t i = 0; got && i < f->rows; i++, rows++)
+            wrong += got[i] != mine[i] || cf_u64(f, CF_ADDR)[i] != g_addr[i];
+    }
+    ok(rows == ROWS && !wrong && !cf_reader_damages(in), "and read: %llu rows",
+       (unsigned long long)rows);
+    cf_reader_close(in);
+}
+
 int main(void)
 {
     begin_streams();
     test_annotate();
+    test_own_column();
     test_drop_packed();
     test_blob_beside_packed();
     test_types_change();

@@ -34,7 +34,7 @@ void cf_cache_empty_block(const struct cf_cache *c, uint32_t block)
         c->emptied[block] = 1;
 }
 
-void cf_cache_reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count)
+static void reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count)
 {
     for (uint32_t i = 0; c->emptied && i < count; i++)
         cf_cache_reach(c, cf_cache_index(c, line[i] & ~CF_CACHE_DIRTY));
@@ -170,7 +170,7 @@ uint32_t cf_cache_batch(struct cf_cache *c, const uint64_t *line, const uint8_t 
     uint32_t n = 0;
 
     if (c->run && !(any & CF_RUN_FLUSH) && (c->allocate || !(any & CF_RUN_STORE))) {
-        cf_cache_reach_all(c, line, count);
+        reach_all(c, line, count);
         return c->run(c, line, flags, count, ways, miss, victim);
     }
     for (uint32_t i = 0; i < count; i++) {

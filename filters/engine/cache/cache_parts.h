@@ -50,9 +50,8 @@ static inline uint32_t cf_cache_index(const struct cf_cache *c, uint64_t line)
 
 /* A large cache is emptied block by block, each when it is first reached: to write all of a last
    level, most of which short programs never see, takes longer than they run. Code that reads
-   or changes a set calls one of these before. Lines may have CF_CACHE_DIRTY. */
+   or changes a set calls cf_cache_reach() before. */
 void cf_cache_empty_block(const struct cf_cache *c, uint32_t block);
-void cf_cache_reach_all(const struct cf_cache *c, const uint64_t *line, uint32_t count);
 static inline void cf_cache_reach(const struct cf_cache *c, uint32_t set)
 {
     if (c->emptied && !c->emptied[set >> c->block])

@@ -69,17 +69,6 @@ struct place {
     uint64_t line, key; /* key: of its stacks, the line and its space */
 };
 
-enum cf_class cf_leon4_class(uint64_t distance, uint32_t ways, uint32_t sets)
-{
-    if (distance == CF_DIST_COMPULSORY)
-        return CF_CLASS_COMPULSORY;
-    if (distance < ways)
-        return CF_CLASS_NONE;
-    if (distance < sets)
-        return CF_CLASS_CONFLICT;
-    return distance > sets ? CF_CLASS_CAPACITY : CF_CLASS_UNCLASSIFIED;
-}
-
 /* The class of a reference to a cache of so many ways, whose line is then at the top; -1 without
    memory. */
 static int classify(struct setstack *s, uint32_t ways, const struct place *p)
@@ -88,7 +77,10 @@ static int classify(struct setstack *s, uint32_t ways, const struct place *p)
     const uint32_t distance = to_top(o, p->key, o->count);
 
     if (distance != UINT32_MAX)
-        return (int)cf_leon4_class(distance, ways, s->sets);
+        return distance < ways      ? CF_CLASS_NONE
+               : distance < s->sets ? CF_CLASS_CONFLICT
+               : distance > s->sets ? CF_CLASS_CAPACITY
+                                    : CF_CLASS_UNCLASSIFIED;
     if (o->count == UINT32_MAX ||
         cf_array_room(&o->line, &o->room, o->count + (size_t)1, sizeof(*o->line)) != 0)
         return -1;

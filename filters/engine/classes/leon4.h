@@ -4,7 +4,11 @@
  * Nikolaidis: Cache activity profiling tool for the LEON4 processor, sections III.A to III.C.
  *
  * An instruction cache and a data cache for each core stand before a second level. Each has LRU
- * stacks by set, whose distances give hit or miss and the class of a miss.
+ * stacks by set, whose distances give hit or miss and the class of a miss, as in III.A: none below
+ * the number of ways; conflict from there to below the number of sets (the paper says "greater than
+ * the number of ways" and "less than 4" for a hit, which leaves 4 itself out; an LRU cache of 4
+ * ways misses it); capacity above the number of sets; compulsory ("cold") if infinite. A distance
+ * of just the number of sets has no class in the paper and is unclassified here.
  *
  *   fetches   by distance. Where the bus read the line of a fetch that should have hit, the line
  *             was not there yet: a miss of no class ("some memory blocks needed more than one
@@ -83,13 +87,6 @@ int cf_leon4_access(struct cf_leon4 *l, const struct cf_leon4_access *a,
 void cf_leon4_bus(struct cf_leon4 *l, unsigned core, uint64_t addr);
 
 const struct cf_leon4_counts *cf_leon4_counts(const struct cf_leon4 *l, enum cf_leon4_cache cache);
-
-/* The class by distance, as in the paper, III.A. None below `ways`; conflict from there to below
-   the number of sets (the paper says "greater than the number of ways" and "less than 4" for a hit,
-   which leaves 4 itself out; an LRU cache of 4 ways misses it); capacity above the number of sets;
-   compulsory ("cold") if infinite. A distance of just the number of sets has no class in the paper
-   and is unclassified here. */
-enum cf_class cf_leon4_class(uint64_t distance, uint32_t ways, uint32_t sets);
 
 /* Loads that hardware was seen to hit where the distance speaks of a miss. */
 uint64_t cf_leon4_against(const struct cf_leon4 *l);

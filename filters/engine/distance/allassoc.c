@@ -124,18 +124,11 @@ void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count
     a->run(a, line, count);
 }
 
-uint64_t cf_allassoc_at(const struct cf_allassoc *a, unsigned k, uint32_t place)
-{
-    if (place >= a->ways)
-        return place == a->ways ? cf_allassoc_misses(a, k, place) : 0;
-    return a->set[k].found[place];
-}
-
 uint64_t cf_allassoc_misses(const struct cf_allassoc *a, unsigned k, uint32_t ways)
 {
     uint64_t misses = a->references;
 
     for (uint32_t place = 0; place < ways && place < a->ways; place++)
-        misses -= cf_allassoc_at(a, k, place);
+        misses -= a->set[k].found[place];
     return misses;
 }

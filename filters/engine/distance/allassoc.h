@@ -38,12 +38,8 @@ void cf_allassoc_free(struct cf_allassoc *a);
 /* References to lines (numbers below 2^63 - 1), as runs.h makes them. */
 void cf_allassoc_run(struct cf_allassoc *a, const uint64_t *line, uint32_t count);
 
-/* Of the references so far, those that found their line at `place` (from 0) of the list of its
-   set, for the k-th number of sets; place == ways: those that did not find it. What runs.h dropped
-   would have been at place 0. */
-uint64_t cf_allassoc_at(const struct cf_allassoc *a, unsigned k, uint32_t place);
-
-/* Misses of a cache with the k-th number of sets and `ways` ways. */
+/* Misses of a cache with the k-th number of sets and `ways` ways, among the references so far. What
+   runs.h dropped hits in any. */
 uint64_t cf_allassoc_misses(const struct cf_allassoc *a, unsigned k, uint32_t ways);
 
 #endif

@@ -70,7 +70,4 @@ void cf_intervals_soon(const struct cf_intervals *v, uint64_t addr, unsigned sta
 const struct cf_interval *cf_intervals_slots(const struct cf_intervals *v);
 uint32_t cf_intervals_count(const struct cf_intervals *v);
 
-/* Bytes that the set takes. */
-size_t cf_intervals_bytes(const struct cf_intervals *v);
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * intervals_state.c - a set of address ranges, made, copied and freed, and the memory that it
- * takes.
+ * intervals_state.c - a set of address ranges, made, copied and freed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,12 +73,4 @@ struct cf_intervals *cf_intervals_copy(const struct cf_intervals *v)
         return NULL;
     }
     return c;
-}
-
-size_t cf_intervals_bytes(const struct cf_intervals *v)
-{
-    size_t hints = v->near ? (((size_t)1 << v->near_bits) + KEYS) * sizeof *v->near : 0;
-    return sizeof *v + v->slots_room * (sizeof *v->slots + sizeof *v->home) +
-           v->blocks_room * (sizeof *v->first + sizeof *v->order) + v->pool_room * sizeof *v->pool +
-           hints;
 }

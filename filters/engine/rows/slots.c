@@ -45,11 +45,6 @@ void cf_slots_free(struct cf_slots *s)
     free(s);
 }
 
-uint32_t cf_slots_count(const struct cf_slots *s)
-{
-    return s->pages * CF_SLOTS_PAGE;
-}
-
 static int new_region(struct cf_slots *s, uint64_t region, uint32_t *number)
 {
     uint64_t *at = cf_counts_at(s->number, 0, region);
@@ -95,7 +90,7 @@ int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32
 
 int cf_slots_array(const struct cf_slots *s, void **array, uint32_t *room, size_t width)
 {
-    uint32_t want = cf_slots_count(s), more = *room ? *room : 16 * CF_SLOTS_PAGE;
+    uint32_t want = s->pages * CF_SLOTS_PAGE, more = *room ? *room : 16 * CF_SLOTS_PAGE;
     const size_t old = *room * width;
     void *p;
 

@@ -25,12 +25,9 @@ struct cf_slots;
 struct cf_slots *cf_slots_new(void);
 void cf_slots_free(struct cf_slots *s);
 
-/* slot[i] of line[i], below cf_slots_count(). -1 without memory, or when there would be more than
-   CF_SLOTS_MOST slots. */
+/* slot[i] of line[i]; each new page adds CF_SLOTS_PAGE. -1 without memory, or when there would be
+   more than CF_SLOTS_MOST slots. */
 int cf_slots_find(struct cf_slots *s, const uint64_t *line, size_t count, uint32_t *slot);
-
-/* Slots given so far, a multiple of CF_SLOTS_PAGE. */
-uint32_t cf_slots_count(const struct cf_slots *s);
 
 /* Makes the array at *array have elements of `width` bytes for all slots, new ones 0: *room is the
    number of slots that it has room for. -1 without memory; the array is then as it was. */

@@ -153,7 +153,6 @@ void world_bury(struct world *w, uint64_t time);
 uint64_t world_next_death(const struct world *w);
 /* Makes the empty world `to` equal to another; they share what neither changes. */
 void world_copy(struct world *to, const struct world *from);
-void world_clear(struct world *w);
 
 void resolver_clear(struct resolver *r);
 

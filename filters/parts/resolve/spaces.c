@@ -134,7 +134,7 @@ static void space_drop(struct world *w, uint32_t pid)
     free(s);
 }
 
-void world_clear(struct world *w)
+static void world_clear(struct world *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         space_empty(w->r, w->space[i]);
