@@ -100,7 +100,7 @@ UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion
 # What runs from anywhere, and the programs that it records.
-PIPELINES  := pipelines/explore.mk $(wildcard pipelines/cacheflow*.mk pipelines/*.gp)
+PIPELINES  := pipelines/explore.mk $(wildcard pipelines/cacheflow*.mk)
 RECORDED   := $(wildcard samples/cacheflow/*.[ch])
 
 comma     := ,
@@ -126,6 +126,8 @@ LIBS_cf-heatmap := $(DRAW_LIBS)
 LIBS_cf-occupancy := $(DRAW_LIBS)
 LIBS_cf-sets := $(DRAW_LIBS)
 LIBS_cf-mrc := $(DRAW_LIBS)
+LIBS_cf-policy := $(DRAW_LIBS)
+LIBS_cf-classify := $(DRAW_LIBS)
 LIBS_cf-rank := $(DRAW_LIBS)
 LIBS_cf-report := $(DRAW_LIBS)
 LIBS_cf-sweep := $(DRAW_LIBS)

@@ -19,7 +19,8 @@ static const char usage[] =
     "2 capacity, 3 conflict, 4 true sharing, 5 false sharing, 16 unclassified.\n"
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
-    "  -m, --machine MACHINE  the caches: a description's name, FILE.yaml or host\n"
+    "  -m, --machine MACHINE  the caches: a description's name, FILE.yaml or host; several\n"
+    "                         times, for a summary of each\n"
     "      --rule RULE        hill: compulsory, capacity and conflict after Hill and\n"
     "                         Smith, and sharing between cores  [hill]\n"
     "                         leon4: as the LEON4 profiling tool, by distance in\n"
@@ -34,6 +35,10 @@ static const char usage[] =
     "      --seed N           seed of random replacement, as given to cf-cache  [1]\n"
     "      --summary          print counts by level and operation as CSV; and no\n"
     "                         stream, unless -o is given\n"
+    "      --picture FILE     draw the summary, too: .png, .svg or .pdf; - is PNG on\n"
+    "                         standard output, then without CSV\n"
+    "      --picture-size WxH in pixels, or in millimetres as WxHmm  [900x500]\n"
+    "      --title TEXT       of the picture, instead of its own; '' for none\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
     "      --csv, --term, --json\n"
     "                         the form of the summary  [a table on a terminal, else CSV]\n"
@@ -44,13 +49,27 @@ static const char usage[] =
     "  cf-classify -m tegra-x1 --summary trace.cf\n"
     "  cf-resolve trace.cf | cf-classify -m host | cf-rank --by source --value misses\n";
 
+enum { MOST_MACHINES = 16 };
+
 struct run {
-    struct classify c;
+    struct cf_tool tool;
+    struct classify c[MOST_MACHINES]; /* more than one for a summary alone */
+    void *state[MOST_MACHINES];
+    unsigned machines;
     const struct rule *rule;
-    void *state;
     const char *output;
     int summary;
+    struct cf_output picture;
 };
+
+static void add_machine(const struct cf_tool *t, void *run, const char *option, char *text)
+{
+    struct run *r = run;
+
+    if (r->machines == MOST_MACHINES)
+        cf_die(t, CF_EXIT_USAGE, "%s: more than %d machines", option, MOST_MACHINES);
+    r->c[r->machines++].o.machine = text;
+}
 
 static void set_rule(const struct cf_tool *t, void *run, const char *option, char *text)
 {
@@ -61,10 +80,10 @@ static void set_rule(const struct cf_tool *t, void *run, const char *option, cha
 
 static void parse(struct run *r, int argc, char **argv)
 {
-    struct cf_tool *t = &r->c.tool;
-    struct options *o = &r->c.o;
+    struct cf_tool *t = &r->tool;
+    struct options *o = &r->c[0].o;
     const struct cf_option table[] = {
-        {"machine", 'm', CF_TEXT(&o->machine)},
+        {"machine", 'm', CF_CALL(add_machine, r)},
         {"rule", 0, CF_CALL(set_rule, r)},
         {"level", 0, CF_TEXT(&o->level)},
         {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
@@ -73,25 +92,40 @@ static void parse(struct run *r, int argc, char **argv)
         {"output", 'o', CF_TEXT(&r->output)},
         {"hit", 0, CF_FLAG(&o->hit)},
         {"no-addresses", 0, CF_FLAG(&o->no_addresses)},
+        CF_DRAW_OPTIONS(&r->picture),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
     r->rule = rules[0];
     o->seed = 1;
+    r->picture.sheet = (struct cf_sheet){.width = 900, .height = 500};
     cf_options_read(t, argc, argv, table);
+    cf_output_check(t, &r->picture);
     o->streams = !r->summary || r->output;
-    if (r->c.o.no_addresses && r->rule != &rule_leon4)
+    if (o->no_addresses && r->rule != &rule_leon4)
         cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
     if (o->hit && (r->rule != &rule_hill || !o->streams))
         cf_die(t, CF_EXIT_USAGE, "--hit is for --rule hill, and for a stream");
+    if (r->machines > 1 && (r->rule != &rule_hill || o->streams))
+        cf_die(t, CF_EXIT_USAGE, "several machines are for a --summary alone, of --rule hill");
+    if (r->picture.picture && !r->summary)
+        cf_die(t, CF_EXIT_USAGE, "--picture draws the --summary");
+    r->machines += !r->machines; /* the rule says that there is none */
+    for (unsigned i = 0; i < r->machines; i++) {
+        const char *machine = r->c[i].o.machine;
+
+        r->c[i].o = *o;
+        r->c[i].o.machine = machine;
+        r->c[i].tool = t;
+    }
 }
 
 /* For the header of a segment, before it is handed on. Failures show when the writer is closed. */
 static void state_facts(struct run *r, const struct cf_header *h, struct cf_writer *out)
 {
     static const unsigned with_hit[] = {CF_CLASS, CF_HIT, 0};
-    struct classify *c = &r->c;
+    struct classify *c = &r->c[0];
 
     cf_made_check(&c->made, h, CF_CLASS, c->o.hit ? with_hit : r->rule->adds);
     for (const unsigned *column = r->rule->adds; *column; column++) {
@@ -112,32 +146,53 @@ static void state_facts(struct run *r, const struct cf_header *h, struct cf_writ
 
 static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
 {
-    uint8_t *class = cf_column_room(&r->c.tool, 1);
+    uint8_t *class = cf_column_room(&r->tool, 1);
     struct cf_turns turns = {0};
+    unsigned cores = 0;
     struct cf_frame *f;
 
+    for (unsigned i = 0; i < r->machines; i++)
+        cores = r->c[i].made.cores > cores ? r->c[i].made.cores : cores;
     for (const struct need *n = r->rule->needs; n->column; n++)
         cf_reader_want(in, CF_ACCESS, n->column, n->need);
     if (r->rule->open)
-        r->rule->open(r->state, in, out);
+        r->rule->open(r->state[0], in, out);
     cf_tool_idle(in, out);
     while (cf_reader_next(in, &f) > 0) {
-        cf_tool_progress(&r->c.tool, in);
-        cf_turns_check(&turns, &r->c.tool, f, r->c.made.cores);
+        cf_tool_progress(&r->tool, in);
+        cf_turns_check(&turns, &r->tool, f, cores);
         if (f->table == CF_HEADER && out)
             state_facts(r, f->header, out);
         if (f->table == CF_ACCESS) {
-            r->rule->frame(r->state, f, class);
+            for (unsigned i = 0; i < r->machines; i++)
+                r->rule->frame(r->state[i], f, class);
             if (out)
-                cf_tool_set(&r->c.tool, f, CF_CLASS, class);
-        } else if (r->rule->other && r->rule->other(r->state, f)) {
+                cf_tool_set(&r->tool, f, CF_CLASS, class);
+        } else if (r->rule->other && r->rule->other(r->state[0], f)) {
             continue;
         }
         if (out && cf_writer_frame(out, f) != 0)
             break; /* cf_tool_finish() reports why */
     }
     if (r->rule->finish)
-        r->rule->finish(r->state);
+        r->rule->finish(r->state[0]);
+}
+
+static void summarize(struct run *r)
+{
+    struct summary s = {.tool = &r->tool, .rule = r->rule, .machines = r->machines};
+
+    for (unsigned i = 0; i < r->machines; i++) {
+        s.machine = r->c[i].o.machine;
+        r->rule->summary(r->state[i], &s);
+    }
+    if (r->picture.picture)
+        summary_draw(&s, &r->picture);
+    if (cf_output_stdout(&r->tool, &r->picture) != CF_STDOUT_PICTURE) {
+        cf_rows_begin(&r->tool);
+        summary_print(&s);
+    }
+    free(s.row);
 }
 
 int main(int argc, char **argv)
@@ -146,18 +201,18 @@ int main(int argc, char **argv)
     struct cf_reader *in;
     struct cf_writer *out;
 
-    cf_tool_init(&r.c.tool, argc, argv, "cf-classify", usage);
+    cf_tool_init(&r.tool, argc, argv, "cf-classify", usage);
     parse(&r, argc, argv);
-    r.state = r.rule->begin(&r.c);
-    in = cf_tool_reader(&r.c.tool, argv + optind, argc - optind);
-    out = r.c.o.streams ? cf_tool_writer(&r.c.tool, r.output) : NULL;
+    for (unsigned i = 0; i < r.machines; i++)
+        r.state[i] = r.rule->begin(&r.c[i]);
+    in = cf_tool_reader(&r.tool, argv + optind, argc - optind);
+    out = r.c[0].o.streams ? cf_tool_writer(&r.tool, r.output) : NULL;
     run(&r, in, out);
     if (!out)
-        cf_tool_fit(&r.c.tool, in);
-    if (r.summary) {
-        cf_rows_begin(&r.c.tool);
-        r.rule->summary(r.state);
-    }
-    r.rule->end(r.state);
-    return cf_tool_finish(&r.c.tool, in, out);
+        cf_tool_fit(&r.tool, in);
+    if (r.summary)
+        summarize(&r);
+    for (unsigned i = 0; i < r.machines; i++)
+        r.rule->end(r.state[i]);
+    return cf_tool_finish(&r.tool, in, out);
 }

@@ -14,7 +14,6 @@
 #include "formats/base/cf_number.h"
 #include "filters/survey/problems.h"
 #include "filters/parts/policy/policy.h"
-#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -36,6 +35,10 @@ static const char usage[] =
     "      --level N         cache level  [that of the first snapshot]\n"
     "      --line-size SIZE  bytes of a line  [the stream's, else 64]\n"
     "      --alpha P         error of the tests  [0.01]\n"
+    "      --picture FILE    also draw the survivors, if these are asked for, else the\n"
+    "                        choices: .png, .svg or .pdf; - is PNG on standard output\n"
+    "      --picture-size WxH  in pixels, or in millimetres as WxHmm  [900x500]\n"
+    "      --title TEXT      of the picture, instead of its own; '' for none\n"
     "      --csv, --term, --json\n"
     "                        the form of the output  [a table on a terminal, else CSV]\n"
     "  -q, --quiet           no progress, no hints\n"
@@ -93,6 +96,11 @@ static void check(struct work *w)
     if (o->to_stdout > 1)
         cf_die(&w->tool, CF_EXIT_USAGE,
                "only one of --choices, --survivors and --policies may be -");
+    if (o->output.picture && o->ways && o->survivors)
+        cf_die(&w->tool, CF_EXIT_USAGE,
+               "--picture: only one of --choices and --survivors is drawn");
+    if (o->output.picture && !strcmp(o->output.picture, "-") && o->to_stdout)
+        cf_die(&w->tool, CF_EXIT_USAGE, "only one result or picture may be -");
     if (o->policies && !o->accesses)
         cf_die(&w->tool, CF_EXIT_USAGE, "--policies: needs --accesses TRACE");
 }
@@ -117,13 +125,18 @@ static void parse(struct work *w, int argc, char **argv)
         {"level", 0, CF_NUMBER(&o->level, 1, 254)},
         {"line-size", 0, CF_POWER(&o->line_size, LEAST_LINE, MOST_LINE)},
         {"alpha", 0, CF_FRACTION(&o->alpha, 0, 1, CF_ABOVE | CF_BELOW)},
+        CF_DRAW_OPTIONS(&o->output),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
 
-    *o = (struct options){.to = UINT64_MAX, .set_to = UINT64_MAX, .alpha = 0.01};
+    *o = (struct options){.to = UINT64_MAX,
+                          .set_to = UINT64_MAX,
+                          .alpha = 0.01,
+                          .output.sheet = {.width = 900, .height = 500}};
     cf_options_read(&w->tool, argc, argv, table);
     o->filtered |= o->pid_given | o->region_given;
+    cf_output_check(&w->tool, &o->output);
     check(w);
 }
 
@@ -218,43 +231,6 @@ static void run(struct work *w)
     }
 }
 
-/* ---- results ---- */
-
-static void output(struct work *w)
-{
-    const struct options *o = &w->o;
-    struct cf_candidates_score score[CF_CANDIDATES_ALL];
-    struct findings f = {
-        .snapshots = w->snaps->count,
-        .sets = w->snaps->now.sets,
-        .ways = w->snaps->now.ways,
-        .placement = &w->placement,
-        .alpha = o->alpha,
-    };
-
-    if (w->candidates && !w->no_candidates) {
-        cf_candidates_rank(w->candidates, score);
-        f.score = score;
-        f.totals = cf_candidates_totals(w->candidates);
-        f.unplaced = accesses_unplaced(w->accesses);
-    }
-    cf_rows_begin(&w->tool);
-    if (o->ways)
-        cf_tool_file(&w->tool, o->ways, print_ways, &f);
-    if (o->survivors) {
-        struct cf_survivors_row *row = cf_survivors_rows(w->survivors, &f.survivors);
-
-        cf_must(&w->tool, !row && w->snaps->count);
-        f.survivor = row;
-        cf_tool_file(&w->tool, o->survivors, print_survivors, &f);
-        free(row);
-    }
-    if (o->policies && f.score)
-        cf_tool_file(&w->tool, o->policies, print_policies, &f);
-    if (!o->to_stdout)
-        print_summary(stdout, &f);
-}
-
 int main(int argc, char **argv)
 {
     static struct work w;
@@ -278,7 +254,7 @@ int main(int argc, char **argv)
     run(&w);
     cf_tool_fit(&w.tool, w.reader);
     cf_tool_note(&w.tool, cf_snaps_problems(w.snaps, &w.tool, NULL));
-    output(&w);
+    print_results(&w);
     if (w.accesses)
         accesses_close(w.accesses);
     cf_snaps_free(w.snaps);

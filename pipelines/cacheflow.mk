@@ -49,7 +49,7 @@
 # REPL_SETS, REPL_TIMES      experiments of fig13, of fig14         [1000, 2000]
 # LATENCY      cycles beyond a hit in the first level, of the second level and of memory
 #                                                                   [17 176]
-# PICTURES     0: CSV only, for which gnuplot is not needed         [1]
+# PICTURES     0: CSV only                                          [1]
 
 B            ?= build
 OUT          ?= $(B)/cacheflow
@@ -105,7 +105,6 @@ ALL   := $(PROGRAMS) bomb
 comma := ,
 empty :=
 named  = --colours $(subst $(empty) ,$(comma),$(ALL)) $(png) --title '$(1)'
-draw = gnuplot -e "dir='$(SCRIPTS)'; name='$(MACHINE)'; data='$<'; out='$@.tmp'" $(SCRIPTS)$(1) && $(done)
 
 # ---- programs and their recordings ----
 
@@ -290,7 +289,7 @@ $(OUT)/rounds-%.cf: $(OUT)/repl-%.cf
 	cf-select -q --addr $(REGION) $< | $(call snapshots,$(NEVER)) --seed $* $(HUGE) -o $@
 
 $(OUT)/fig13.csv: $(ROUNDS:%=$(OUT)/rounds-%.cf)
-	cf-policy -q --addr $(LINES) --survivors - $^ $(to)
+	cf-policy -q --addr $(LINES) --survivors - $(png) --title 'Lines of a set of $(MACHINE) that are still cached' $^ $(to)
 
 $(OUT)/steps.cf: $(OUT)/repl
 	cf-capture trace -q -- $< 1 1 $(REPL_TIMES) | cf-select -q --addr $(REGION) -o $@
@@ -299,16 +298,10 @@ $(OUT)/steps.snapshots.cf: $(OUT)/steps.cf
 	$(call snapshots,1) $(HUGE) -o $@ $<
 
 $(OUT)/fig14.csv: $(OUT)/steps.snapshots.cf
-	cf-policy -q --addr $(LINES) --choices - $< $(to)
+	cf-policy -q --addr $(LINES) --choices - $(png) --title 'Ways of $(MACHINE) that are chosen for new lines' $< $(to)
 
 $(OUT)/policies.csv: $(OUT)/steps.snapshots.cf $(OUT)/steps.cf
 	cf-policy -q --policies - --accesses $(OUT)/steps.cf $< $(to)
-
-$(OUT)/fig13.png: $(OUT)/fig13.csv
-	$(call draw,survivors.gp)
-
-$(OUT)/fig14.png: $(OUT)/fig14.csv
-	$(call draw,ways.gp)
 
 endif
 
@@ -327,7 +320,7 @@ $(addprefix $(OUT)/,table3.csv table3.txt correlation.csv): $(OUT)/slowdown.csv 
 # These are made with their table; one that is missing is made again with it. (By a name of its own,
 # or `make -n` would run the line.)
 again = $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST))
-$(foreach n,$(filter-out 13 14,$(FIGURES)),$(OUT)/fig$n.png): %.png: %.csv
+$(FIGURES:%=$(OUT)/fig%.png): %.png: %.csv
 	@[ -e $@ ] || { rm $< && $(again) $<; }
 
 .SECONDARY:

@@ -12,7 +12,7 @@
 # OUT       where results go: a folder for each trace           [build/explore]
 # MACHINES  machine descriptions; the first one is that of the rankings
 # BIN       where the programs are                              [build/bin, else where they were installed]
-# PICTURES  0: CSV only, for which gnuplot is not needed (it draws the classes)   [1]
+# PICTURES  0: CSV only                                     [1]
 #
 # A result is made anew when its trace is newer. Names of traces and folders hold no blanks and none
 # of the characters that the shell or make takes for its own: such a name is refused. Source lines
@@ -53,7 +53,7 @@ all: $(foreach n,$(NAMES),$(TABLES:%=$(OUT)/$n/%) $(IMAGES:%=$(OUT)/$n/%))
 # programs that make a table draw it, too: $(call png,TITLE).
 done  = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 both  = mv $(@:.csv=.tmp.png) $(@:.csv=.png) && mv $@.tmp $@ || { rm -f $@.tmp $(@:.csv=.tmp.png); exit 1; }
-to    = >$@.tmp && $(if $(filter %/classes.csv,$@),$(done),$(if $(filter-out 0,$(PICTURES)),$(both),$(done)))
+to    = >$@.tmp && $(if $(filter-out 0,$(PICTURES)),$(both),$(done))
 png   = $(if $(filter-out 0,$(PICTURES)),--picture $(@:.csv=.tmp.png) --picture-size 1120x640 --title '$(1): $*')
 of    = of the first level of $(MACHINE)
 
@@ -75,14 +75,10 @@ $(OUT)/%/sweep.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
 	cf-sweep -q $(call png,Misses by size and associativity) $< $(to)
 
-# One table for all machines, whose name comes first; a kind of access that is not there is left out.
+# One table for all machines.
 $(OUT)/%/classes.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
-	(for m in $(MACHINES); do \
-	    cf-classify -q -m $$m --summary $< | awk -F, -v OFS=, -v m=$$m ' \
-	        NR == 1 { for (i = 1; i <= NF; i++) if ($$i == "references") c = i; if (m == "$(MACHINE)") print "machine", $$0; next } \
-	        $$c > 0 { print m, $$0 }' || exit 1; \
-	done) $(to)
+	cf-classify -q $(MACHINES:%=-m %) --summary $(call png,Why accesses miss) $< $(to)
 
 $(OUT)/%/lines.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
@@ -92,13 +88,7 @@ $(OUT)/%/functions.csv: $(FOLDER)/%.cf
 	@mkdir -p $(@D)
 	cf-resolve -q $< | cf-classify -q -m $(MACHINE) | cf-rank -q --by function --value misses $(call png,Functions by misses $(of)) $(to)
 
-# ---- pictures ----
-
-# No program draws the classes of several machines side by side.
-$(OUT)/%/classes.png: $(OUT)/%/classes.csv
-	gnuplot -e "dir='$(SCRIPTS)'; name='$*'; out='$@.tmp'; data='$<'" $(SCRIPTS)classes.gp && $(done)
-
-# The others are made with their table; one that is missing is made again with it. (By a name of its
+# Pictures are made with their table; one that is missing is made again with it. (By a name of its
 # own, or `make -n` would run the line.)
 again = $(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST))
 $(OUT)/%.png: $(OUT)/%.csv

@@ -768,3 +768,22 @@ END
     run bash -c 'cf-classify -q -m raspberry-pi-4 --cores 2 t.cf 2>/dev/null | cf-cat --csv --columns class | grep -c "^\(5\|false\)"'
     ((output < 100)) || fail "$output misses by false sharing while they take turns"
 }
+
+@test "several machines: the summary of each, drawn side by side; for a summary of rule hill alone" {
+    local s=$ROOT/samples/threads.cf m
+    {
+        echo "machine,$(cf-classify -q -m tegra-x1 --summary "$s" | head -n 1)"
+        for m in tegra-x1 leon4-n2x; do cf-classify -q -m $m --summary "$s" | sed "1d; s/^/$m,/"; done
+    } >want.csv
+    cf-classify -q -m tegra-x1 -m leon4-n2x --summary --picture both.svg "$s" | same want.csv -
+    cf-classify -q -m tegra-x1 --summary --picture one.svg "$s" >out
+    (($(grep -c '<use ' both.svg) > $(grep -c '<use ' one.svg)))
+    cf-classify -q -m tegra-x1 --summary --picture - "$s" >one.png
+    [[ $(file one.png) == *"PNG image data, 900 x 500"* ]]
+    run -2 cf-classify -m tegra-x1 -m leon4-n2x "$s"
+    run -2 cf-classify -m tegra-x1 -m leon4-n2x --summary -o x.cf "$s"
+    run -2 cf-classify --rule leon4 -m leon4-n2x -m leon4-n2x --summary "$s"
+    run -2 cf-classify -m tegra-x1 --picture x.png "$s"
+    # shellcheck disable=SC2046 # words are meant
+    run -2 cf-classify $(printf -- '-m tegra-x1 %.0s' {1..17}) --summary "$s"
+}

@@ -312,19 +312,31 @@ choices() {
     has /nowhere/x "$stderr"
 }
 
+# picture FILE: a PNG that is not empty paper
+picture() {
+    [[ $(file "$1") == *"PNG image data, 900 x 500"* ]] || fail "$(file "$1")"
+    (($(stat -c %s "$1") > 5000)) || fail "$1 shows nothing: $(stat -c %s "$1") bytes"
+}
+
 @test "pictures of both experiments" {
-    need gnuplot "make deps brings it"
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl1.cf" >1.cf
     cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1000 "$D/repl8.cf" >8.cf
-    cf-policy -q --addr "$A" --rounds 1,8 --survivors s.csv --choices none.csv 1.cf 8.cf >out
-    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" |
-        cf-policy -q --addr "$A" --choices w.csv >out
-    # where nothing was decided there is a picture too
-    for p in survivors:s ways:w ways:none; do
-        gnuplot -e "data='${p#*:}.csv'; name='L2'; dir='$ROOT/pipelines'; out='${p%:*}.png'" "$ROOT/pipelines/${p%:*}.gp" 2>err
-        [[ ! -s err ]] || fail "$(cat err)"
-        [[ $(file "${p%:*}.png") == *"PNG image data, 1120 x"* ]]
-    done
+    cf-cache -q -m "$(machine random 64KiB 16)" --snapshot-every 1 "$D/steps.cf" >steps.cf
+    run -0 cf-policy -q --addr "$A" --rounds 1,8 --survivors - --picture 13.png 1.cf 8.cf
+    [[ ${lines[0]} == rounds,* ]]
+    picture 13.png
+    run -0 cf-policy -q --addr "$A" --choices w.csv --picture 14.png steps.cf
+    [[ ${lines[0]} == result,value ]]
+    picture 14.png
+    # the axis ends above the highest bar with its spread, and says the chances
+    cf-policy -q --addr "$A" --picture 14.svg --title '' steps.cf >out
+    [[ $(grep -c '<path' 14.svg) -gt 20 ]]
+    # where nothing was decided there is a picture too; on standard output it stands alone
+    cf-policy -q --addr "$A" --picture - 1.cf >none.png
+    [[ $(file none.png) == *"PNG image data"* ]]
+    run -2 cf-policy --picture x.png --choices a --survivors b 1.cf
+    run -2 cf-policy --picture - --choices - 1.cf
+    run -2 cf-policy --picture x.gif 1.cf
 }
 
 @test "lines without a physical address: ways and survivors by process and address, but no policy" {

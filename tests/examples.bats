@@ -71,7 +71,7 @@ examples() {
     [[ $1 != *.7 ]] || all=1
     [[ $1 != */cf-machine.5 && $1 != */cf-stream.5 ]] || return 0
     awk -v all=$all -f "$ROOT/tests/examples.awk" "$1" |
-        grep -E '^(# )?(cf-|valgrind|make|for |env |zcat|cat |gnuplot|insmod|dmesg|mkdir|aarch64)'
+        grep -E '^(# )?(cf-|valgrind|make|for |env |zcat|cat |insmod|dmesg|mkdir|aarch64)'
 }
 
 # why COMMAND: the reason for not running it, or nothing; the line of the list is marked as used.

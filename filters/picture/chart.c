@@ -25,7 +25,8 @@ double cf_chart_top(const struct cf_chart *c)
 
                 sum = c->panel[k].stacked ? sum + v : v > sum ? v : sum;
             }
-            top = sum > top ? sum : top;
+            sum += c->panel[k].spread ? c->panel[k].spread[p] : 0;
+            top = fmax(top, fmax(sum, c->panel[k].level));
         }
     step = cf_axis_step(0, top / unit, 5);
     return fmax(1, ceil(top / unit / step - 1e-9)) * step * unit;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * chart.h - values of several series over a row of snapshots, as areas that lie one on the other or
- * as lines, or over sizes of caches, as lines; on a canvas, a terminal or a page.
+ * as lines, or over sizes of caches, as lines; on a canvas, a terminal or a page. Over anything
+ * that has names, as bars or lines; on a canvas.
  *
  * A series is a process, as a rule; a point is a snapshot or a size. Where the whole is known, such
  * as the lines of the cache, the axis is labelled in percent of it.
@@ -23,6 +24,9 @@ struct cf_chart_panel {
     const char *title;
     int stacked;         /* areas, the first series below; else a line each */
     const double *value; /* of series s at point p: value[s * points + p]; NAN for none, of lines */
+    /* of points with names: */
+    const double *spread; /* the first series may be as much more or less; or NULL */
+    double level;         /* a dashed line across at this value; 0 = none */
 };
 
 /* A size that is marked, such as that of a machine's cache. */
@@ -42,6 +46,9 @@ struct cf_chart {
     const uint64_t *time;     /* of each snapshot, rising; NULL where it is not known */
     const char *unit;         /* of the times */
     const double *size;       /* of the cache at each point, in bytes, rising; on a log scale */
+    const char *const *label; /* or the name of each point, such as a way, */
+    const char *const *group; /* and of what it is of, such as a machine; NULL for none */
+    const char *axis;         /* what the names are */
     unsigned signs;
     const struct cf_chart_sign *sign; /* rising */
     struct cf_chart_panel panel[CF_CHART_PANELS];

@@ -8,10 +8,14 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "filters/picture/chart.h"
 
 enum { LEFT = 50, RIGHT = 228, BOTTOM = 46, SWATCH = 16, BETWEEN = 14 };
+
+/* On both sides of a bar, of its room. */
+static const double GAP = 0.14;
 
 struct frame {
     double x, y, width, height;
@@ -59,8 +63,17 @@ static void draw_series(struct cf_canvas *p, const struct cf_chart *c, unsigned 
                 cairo_new_sub_path(p->cr);
                 continue;
             }
+            if (areas && c->label) { /* bars: with something between them */
+                const double gap = (right - left) * GAP;
+
+                left += gap;
+                right -= gap;
+                cairo_line_to(p->cr, left, bottom);
+            }
             cairo_line_to(p->cr, left, y);
             cairo_line_to(p->cr, right, y);
+            if (areas && c->label)
+                cairo_line_to(p->cr, right, bottom);
         }
         cf_canvas_colour(p, c->name[s].colour);
         if (!areas) {
@@ -70,6 +83,40 @@ static void draw_series(struct cf_canvas *p, const struct cf_chart *c, unsigned 
         cairo_line_to(p->cr, f->x + f->width, bottom);
         cairo_line_to(p->cr, f->x, bottom);
         cairo_fill(p->cr);
+    }
+}
+
+/* Over bars their height, or what it may differ by. */
+static void draw_heights(struct cf_canvas *p, const struct cf_chart *c, unsigned k,
+                         const struct frame *f)
+{
+    const double slot = f->width / c->points, *spread = c->panel[k].spread;
+
+    for (uint32_t i = 0; i < c->points; i++) {
+        const double x = f->x + (i + 0.5) * slot;
+        double sum = 0, most;
+        char number[48];
+
+        for (unsigned s = 0; s < c->series; s++)
+            sum += cf_chart_mean(c, k, s, i, i + 1, &most);
+        if (spread) {
+            const double low = at_height(f, fmax(0, sum - spread[i])),
+                         high = at_height(f, sum + spread[i]);
+
+            cf_canvas_box(p, x, high, 1, low - high, cf_ink);
+            cf_canvas_box(p, x - 3, high, 7, 1, cf_ink);
+            cf_canvas_box(p, x - 3, low, 7, 1, cf_ink);
+            continue;
+        }
+        cf_chart_value(c, number, sizeof number, sum);
+        if (cf_canvas_text_width(p, number) < slot - 2)
+            cf_canvas_text(p, x, fmax(f->y - 13, at_height(f, sum) - 14), 0.5, cf_ink, number);
+    }
+    if (c->panel[k].level > 0) {
+        const double y = at_height(f, c->panel[k].level);
+
+        for (double x = f->x; x < f->x + f->width; x += 10)
+            cf_canvas_box(p, x, y, fmin(6, f->x + f->width - x), 1.6, cf_ink);
     }
 }
 
@@ -115,6 +162,29 @@ static void draw_level(struct cf_canvas *p, const struct cf_chart *c, const stru
     cf_canvas_text(p, f->x + f->width / 2, bottom + 26, 0.5, cf_pale_ink, "snapshot");
 }
 
+/* The names of points, and once below those of a group what they are of. */
+static void draw_names(struct cf_canvas *p, const struct cf_chart *c, const struct frame *f)
+{
+    const double bottom = f->y + f->height, slot = f->width / c->points;
+    double end = 0;
+
+    for (uint32_t i = 0, first = 0; i < c->points; i++) {
+        double width;
+
+        cf_canvas_mark(p, f->x + (i + 0.5) * slot, bottom, c->label[i], &end);
+        if (!c->group || (i + 1 < c->points && !strcmp(c->group[i], c->group[i + 1])))
+            continue;
+        width = fmin(cf_canvas_text_width(p, c->group[i]), (i + 1 - first) * slot - 6);
+        cf_canvas_text_cut(p, f->x + (first + i + 1) * slot / 2 - width / 2, bottom + 26, width,
+                           cf_ink, c->group[i]);
+        if (first)
+            cf_canvas_box(p, f->x + first * slot, f->y, 1, f->height + 38, cf_rule);
+        first = i + 1;
+    }
+    if (!c->group)
+        cf_canvas_text(p, f->x + f->width / 2, bottom + 26, 0.5, cf_pale_ink, c->axis);
+}
+
 /* Powers of two, and the sizes that are marked. */
 static void draw_sizes(struct cf_canvas *p, const struct cf_chart *c, const struct frame *f)
 {
@@ -153,12 +223,14 @@ static void draw_panel(struct cf_canvas *p, const struct cf_chart *c, unsigned k
     cf_canvas_box(p, f->x, f->y, f->width, f->height, ground);
     if (!c->points) {
         cf_canvas_text_cut(p, f->x + 14, f->y + 20, f->width - 20, cf_pale_ink,
-                           c->size ? "nothing was counted" : "no snapshot");
+                           c->size || c->label ? "nothing was counted" : "no snapshot");
         return;
     }
     draw_upright(p, c, f);
-    (c->size ? draw_sizes : draw_level)(p, c, f);
+    (c->label ? draw_names : c->size ? draw_sizes : draw_level)(p, c, f);
     draw_series(p, c, k, f);
+    if (c->label && c->panel[k].stacked)
+        draw_heights(p, c, k, f);
 }
 
 /* What the legend says of a series in panel k. */
@@ -183,7 +255,8 @@ static double draw_legend(struct cf_canvas *p, const struct cf_chart *c, double 
 {
     const int rows = p->width < CF_NARROW;
     const double left = rows ? 12 : p->width - RIGHT + 22, right = p->width - 8, top = y;
-    const double full = CF_LINE_HEIGHT * (c->size ? 1 : 1 + c->panels) + 2;
+    const int values = !c->size && !c->label;
+    const double full = CF_LINE_HEIGHT * (values ? 1 + c->panels : 1) + 2;
     const double step = rows || full * c->series > bottom - y ? CF_LINE_HEIGHT : full;
     double x = left;
 
@@ -209,7 +282,7 @@ static double draw_legend(struct cf_canvas *p, const struct cf_chart *c, double 
             cf_canvas_box(p, x, y - 2, 11, 11, c->name[s].colour);
             cf_canvas_text_cut(p, x + SWATCH, y, room, cf_ink, c->name[s].name);
         }
-        for (unsigned k = 0; draw && step == full && !c->size && k < c->panels; k++) {
+        for (unsigned k = 0; draw && step == full && values && k < c->panels; k++) {
             describe(c, s, k, words, sizeof words);
             cf_canvas_text(p, x + SWATCH, y + CF_LINE_HEIGHT * (1 + k), 0, cf_pale_ink, words);
         }

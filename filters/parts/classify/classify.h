@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "filters/engine/classes/classes.h"
+#include "filters/picture/output.h"
 #include "formats/stream/cf.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_made.h"
@@ -26,7 +27,7 @@ struct options {
 
 /* What rules work with. They say what is wrong by cf_die(). */
 struct classify {
-    struct cf_tool tool;
+    struct cf_tool *tool;
     struct options o;
     /* what the rule adds, for the header; set by its begin() */
     struct cf_made made;
@@ -34,6 +35,8 @@ struct classify {
     int adds_hit;               /* where the stream has none, or always with --hit */
     int hit_stated;             /* of this segment: we state the facts of hit */
 };
+
+struct summary;
 
 struct need {
     unsigned column; /* of table access; 0 ends a list */
@@ -55,17 +58,41 @@ struct rule {
     void (*frame)(void *state, struct cf_frame *f, uint8_t *class);
     /* May be NULL: the input has ended. */
     void (*finish)(void *state);
-    /* --summary: rows of CSV by print_counts(). */
-    void (*summary)(void *state);
+    /* --summary: rows by summary_add(), with the misses of these classes, up to a 0, and whether
+       more is said of references that are not known. */
+    void (*summary)(void *state, struct summary *s);
+    const uint8_t *classes;
+    int unknown;
     void (*end)(void *state);
 };
 
 extern const struct rule *const rules[]; /* NULL at the end */
 const struct rule *find_rule(const struct cf_tool *t, const char *option, const char *name);
 
-/* The header, and a row for each operation that has references. */
-void print_counts_header(void);
-void print_counts(const char *level, const struct cf_class_counts *counts);
+/* ---- summary.c ---- */
+
+struct summary_row {
+    const char *machine, *level; /* which stay where they are */
+    unsigned op;
+    uint64_t references, unknown;
+    uint64_t misses[CF_CLASS_UNCLASSIFIED + 1]; /* by class */
+};
+
+struct summary {
+    const struct cf_tool *tool;
+    const struct rule *rule;
+    const char *machine; /* of the rows that are added */
+    unsigned machines;
+    struct summary_row *row;
+    size_t rows, room;
+};
+
+/* A row, unless there are no references. `misses` has those of each class. */
+void summary_add(struct summary *s, const char *level, unsigned op, uint64_t references,
+                 const uint64_t *misses, uint64_t unknown);
+/* CSV; column machine where there are several. */
+void summary_print(const struct summary *s);
+void summary_draw(const struct summary *s, const struct cf_output *o);
 
 extern const struct rule rule_hill, rule_leon4;
 

@@ -65,7 +65,7 @@ static int reaches_back(const struct hill *h, unsigned depth)
    an instruction cache. */
 static void watch_level(struct hill *h, unsigned level, int data, int fetches, int alone)
 {
-    const struct cf_tool *t = &h->c->tool;
+    const struct cf_tool *t = h->c->tool;
     const struct cf_level *l = &h->m->level[level];
     struct watched *w = &h->watch[h->watches++];
     const uint64_t lines = (uint64_t)l->sets * l->ways;
@@ -110,11 +110,11 @@ static void watch_level(struct hill *h, unsigned level, int data, int fetches, i
                    "level %s: sharing is classified between up to %d caches, not %u: "
                    "take fewer --cores",
                    l->name, CF_COHERENCE_CORES, w->caches);
-        w->shares = cf_need(&h->c->tool, cf_coherence_new(&g));
+        w->shares = cf_need(h->c->tool, cf_coherence_new(&g));
     } else {
-        w->three = cf_need(&h->c->tool, calloc(w->caches, sizeof(struct cf_threec *)));
+        w->three = cf_need(h->c->tool, calloc(w->caches, sizeof(struct cf_threec *)));
         for (unsigned i = 0; i < w->caches; i++)
-            w->three[i] = cf_need(&h->c->tool, cf_threec_new(lines, !l->write_allocate));
+            w->three[i] = cf_need(h->c->tool, cf_threec_new(lines, !l->write_allocate));
     }
 }
 
@@ -166,13 +166,13 @@ static void make_model(struct hill *h)
     h->key_shift = (unsigned)__builtin_ctz(first_line(h->m) / h->shortest);
     h->model = cf_hierarchy_new(h->m, &o, problem, sizeof(problem));
     if (!h->model)
-        cf_die(&h->c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
+        cf_die(h->c->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
     for (unsigned i = 0; i < h->watches; i++)
         if (!h->watch[i].own &&
             cf_hierarchy_watch(h->model, h->watch[i].level,
                                h->watch[i].shares ? hill_see_shared : hill_see_alone, &h->watch[i],
                                h->watch[i].shares != NULL) != 0)
-            cf_out_of_memory(&h->c->tool);
+            cf_out_of_memory(h->c->tool);
 }
 
 /* Where a machine states latencies, accesses can have costs, which need to know the level that
@@ -188,19 +188,19 @@ static int states_latencies(const struct cf_machine *m)
 
 void *hill_begin(struct classify *c)
 {
-    struct hill *h = cf_need(&c->tool, calloc(1, sizeof(*h)));
+    struct hill *h = cf_need(c->tool, calloc(1, sizeof(*h)));
     uint64_t depth = 0;
     unsigned named = 0;
     int data, fetch;
 
     h->c = c;
-    h->m = cf_tool_machine(&c->tool, c->o.machine);
+    h->m = cf_tool_machine(c->tool, c->o.machine);
     h->core_count = cf_tool_cores(h->m, c->o.cores);
     h->shortest = shortest_line(h->m);
     h->all_levels = c->adds_hit = c->o.streams && (c->o.hit || states_latencies(h->m));
-    cf_made_by(&c->made, &c->tool, h->m, h->core_count);
+    cf_made_by(&c->made, c->tool, h->m, h->core_count);
     if (h->all_levels)
-        h->hits = cf_column_room(&h->c->tool, 1);
+        h->hits = cf_column_room(h->c->tool, 1);
     while (c->o.level && named < h->m->levels && strcmp(h->m->level[named].name, c->o.level) != 0)
         named++;
     if (c->o.level && named < h->m->levels) {
@@ -212,7 +212,7 @@ void *hill_begin(struct classify *c)
         data = level_at(h->m, depth, CF_DATA_CACHE);
         fetch = level_at(h->m, depth, CF_INSTRUCTION_CACHE);
         if (data < 0 && fetch < 0)
-            cf_die(&c->tool, CF_EXIT_USAGE, "--level '%s': %s has no such level", c->o.level,
+            cf_die(c->tool, CF_EXIT_USAGE, "--level '%s': %s has no such level", c->o.level,
                    h->m->name);
         /* where the model is for instructions alone, their level's place is lost, on which random
            numbers depend, flushes take its lines and not the data's, and no level after it is there
@@ -229,6 +229,6 @@ void *hill_begin(struct classify *c)
     snprintf(c->level, sizeof(c->level), "%s%s%s", h->watch[0].name, h->watches > 1 ? ", " : "",
              h->watches > 1 ? h->watch[1].name : "");
     make_model(h);
-    h->cores = cf_need(&h->c->tool, cf_cores_new(h->core_count));
+    h->cores = cf_need(h->c->tool, cf_cores_new(h->core_count));
     return h;
 }

@@ -114,7 +114,7 @@ static void share(struct hill *h, struct watched *w, const uint64_t *addr, const
 
     for (uint32_t i = 0; w->shared > 1 && i < rows; i++)
         h->cache[i] = w->cache_of[h->core[i]];
-    cf_must(&h->c->tool, cf_coherence_run(w->shares, &in, h->class));
+    cf_must(h->c->tool, cf_coherence_run(w->shares, &in, h->class));
 }
 
 /* Whether the model has something to say about one of the rows. */
@@ -152,7 +152,7 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
             (is_for_model(h, n) && cf_hierarchy_rows(h->model, addr + from, ops, sizes, n, h->core,
                                                      keys(h, h->key_shift, n), h->hit) != 0) ||
             h->failed)
-            cf_out_of_memory(&h->c->tool);
+            cf_out_of_memory(h->c->tool);
         for (unsigned i = 0; i < h->watches; i++)
             if (h->watch[i].shares)
                 share(h, &h->watch[i], addr + from, ops, sizes, n);
@@ -160,22 +160,21 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
             memcpy(h->hits + from, h->hit, n);
     }
     if (h->c->hit_stated && !h->c->o.hit && cf_u8(f, CF_HIT) && !h->hit_warned &&
-        !h->c->tool.quiet) {
+        !h->c->tool->quiet) {
         h->hit_warned = 1;
-        cf_warn(&h->c->tool,
+        cf_warn(h->c->tool,
                 "the accesses have a column hit already, of which no machine is stated: it stays, "
                 "and is taken to be of '%s'",
                 h->c->made.machine);
     }
     if (h->all_levels && (h->c->o.hit || !cf_u8(f, CF_HIT)))
-        cf_tool_set(&h->c->tool, f, CF_HIT, h->hits);
+        cf_tool_set(h->c->tool, f, CF_HIT, h->hits);
 }
 
-static void summary(void *state)
+static void summary(void *state, struct summary *s)
 {
     struct hill *h = state;
 
-    print_counts_header();
     for (unsigned i = 0; i < h->watches; i++) {
         struct watched *w = &h->watch[i];
         struct cf_class_counts counts = w->shares ? *cf_coherence_counts(w->shares) : w->counts;
@@ -190,7 +189,8 @@ static void summary(void *state)
             counts.references[CF_IFETCH] = w->fetches ? n.ifetches : 0;
             counts.references[CF_PREFETCH] = w->data ? n.prefetches : 0;
         }
-        print_counts(w->name, &counts);
+        for (unsigned op = CF_LOAD; op < CF_CLASS_OPS; op++)
+            summary_add(s, w->name, op, counts.references[op], counts.misses[op], 0);
     }
 }
 
@@ -214,10 +214,14 @@ static void end(void *state)
     free(h);
 }
 
+static const uint8_t classes[] = {CF_CLASS_COMPULSORY,   CF_CLASS_CAPACITY,      CF_CLASS_CONFLICT,
+                                  CF_CLASS_TRUE_SHARING, CF_CLASS_FALSE_SHARING, 0};
+
 const struct rule rule_hill = {.name = "hill",
                                .needs = needs,
                                .adds = {CF_CLASS},
                                .begin = hill_begin,
                                .frame = frame,
                                .summary = summary,
+                               .classes = classes,
                                .end = end};

@@ -50,7 +50,7 @@ static const struct cf_level *find_level(const struct leon4 *l, enum cf_kind kin
     }
     if (!deeper)
         return NULL;
-    cf_die(&l->c->tool, CF_EXIT_USAGE,
+    cf_die(l->c->tool, CF_EXIT_USAGE,
            "%s has no %s at depth %u: rule leon4 wants a first level of two caches, for "
            "instructions and data, and a unified second level or none",
            l->m->file,
@@ -70,11 +70,11 @@ static void find_caches(struct leon4 *l, struct cf_leon4_config *g)
     l->level[CF_LEON4_DATA] = data;
     l->level[CF_LEON4_SECOND] = second;
     if (fetch->line != data->line || (second && data->line != second->line))
-        cf_die(&l->c->tool, CF_EXIT_USAGE, "%s: rule leon4 wants lines of one size in all caches",
+        cf_die(l->c->tool, CF_EXIT_USAGE, "%s: rule leon4 wants lines of one size in all caches",
                l->m->file);
     if (fetch->shared_by != 1 || data->shared_by != 1 ||
         (second && second->shared_by < l->core_count && second->policy != CF_MASTER_INDEX))
-        cf_die(&l->c->tool, CF_EXIT_USAGE,
+        cf_die(l->c->tool, CF_EXIT_USAGE,
                "%s: rule leon4 wants a first level for each core and a second level for all: take "
                "fewer --cores",
                l->m->file);
@@ -98,24 +98,24 @@ static void *begin(struct classify *c)
     struct cf_leon4_config g;
 
     if (c->o.level)
-        cf_die(&c->tool, CF_EXIT_USAGE,
+        cf_die(c->tool, CF_EXIT_USAGE,
                "--level does not go with rule leon4, which classifies all levels");
-    l = cf_need(&c->tool, calloc(1, sizeof(*l)));
+    l = cf_need(c->tool, calloc(1, sizeof(*l)));
     l->c = c;
-    l->m = cf_tool_machine(&c->tool, c->o.machine);
+    l->m = cf_tool_machine(c->tool, c->o.machine);
     l->core_count = cf_tool_cores(l->m, c->o.cores);
     find_caches(l, &g);
-    cf_made_by(&c->made, &c->tool, l->m, l->core_count);
+    cf_made_by(&c->made, c->tool, l->m, l->core_count);
     snprintf(c->level, sizeof(c->level), "%s, %s", l->level[CF_LEON4_DATA]->name,
              l->level[CF_LEON4_FETCH]->name);
     snprintf(c->behind, sizeof(c->behind), "%s",
              l->level[CF_LEON4_SECOND] ? l->level[CF_LEON4_SECOND]->name : "none");
-    l->model = cf_need(&l->c->tool, cf_leon4_new(&g));
-    l->cores = cf_need(&l->c->tool, cf_cores_new(l->core_count));
-    l->hit = cf_column_room(&l->c->tool, 1);
-    l->behind = cf_column_room(&l->c->tool, 1);
-    l->core = cf_column_room(&l->c->tool, 1);
-    l->space = cf_column_room(&l->c->tool, sizeof(*l->space));
+    l->model = cf_need(l->c->tool, cf_leon4_new(&g));
+    l->cores = cf_need(l->c->tool, cf_cores_new(l->core_count));
+    l->hit = cf_column_room(l->c->tool, 1);
+    l->behind = cf_column_room(l->c->tool, 1);
+    l->core = cf_column_room(l->c->tool, 1);
+    l->space = cf_column_room(l->c->tool, sizeof(*l->space));
     return l;
 }
 
@@ -138,7 +138,7 @@ static uint8_t seen(uint8_t level)
 
 static void step(struct leon4 *l, const struct cf_leon4_access *a, struct cf_leon4_result *r)
 {
-    cf_must(&l->c->tool, cf_leon4_access(l->model, a, r));
+    cf_must(l->c->tool, cf_leon4_access(l->model, a, r));
 }
 
 static void bus_read(struct leon4 *l, const struct cf_aside_row *row)
@@ -202,8 +202,8 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
     struct cf_leon4_access a = {.placed = 1, .size = 1, .op = CF_LOAD};
     struct cf_leon4_result r;
 
-    cf_must(&l->c->tool, cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID),
-                                       cf_u32(f, CF_TID), f->rows, l->core, l->space));
+    cf_must(l->c->tool, cf_cores_rows(l->cores, cf_u32(f, CF_CPU), cf_u32(f, CF_PID),
+                                      cf_u32(f, CF_TID), f->rows, l->core, l->space));
     for (uint32_t i = 0; i < f->rows; i++) {
         until(l, time[i]);
         a.addr = addr[i];
@@ -218,8 +218,8 @@ static void frame(void *state, struct cf_frame *f, uint8_t *class)
         l->behind[i] = r.second;
     }
     send_asides(l);
-    cf_tool_set(&l->c->tool, f, CF_HIT, l->hit);
-    cf_tool_set(&l->c->tool, f, CF_CLASS_BEHIND, l->behind);
+    cf_tool_set(l->c->tool, f, CF_HIT, l->hit);
+    cf_tool_set(l->c->tool, f, CF_CLASS_BEHIND, l->behind);
 }
 
 static void finish(void *state)
@@ -239,46 +239,30 @@ static int other(void *state, const struct cf_frame *f)
     if (f->table != CF_UNPLACED && f->table != CF_BUS)
         return 0;
     if (cf_aside_take(f->table == CF_BUS ? &l->bus : &l->unplaced, f) != 0)
-        cf_out_of_memory(&l->c->tool);
+        cf_out_of_memory(l->c->tool);
     return f->table == CF_UNPLACED;
 }
 
 /* ---- sums ---- */
 
-static void print_row(const char *level, unsigned op, const struct cf_leon4_counts *n)
-{
-    static const uint8_t classes[] = {CF_CLASS_COMPULSORY, CF_CLASS_CAPACITY, CF_CLASS_CONFLICT,
-                                      CF_CLASS_UNCLASSIFIED};
-    uint64_t misses = 0;
-
-    if (!n->references[op])
-        return;
-    for (unsigned i = 0; i < sizeof(classes); i++)
-        misses += n->misses[op][classes[i]];
-    cf_csv_print(stdout, "%s,%s,%" PRIu64 ",%" PRIu64, level, cf_op_name(op), n->references[op],
-                 misses);
-    for (unsigned i = 0; i < sizeof(classes); i++)
-        cf_csv_u64(stdout, 0, n->misses[op][classes[i]]);
-    cf_csv_u64(stdout, 0, n->unknown[op]);
-    cf_csv_end(stdout);
-}
-
-static void summary(void *state)
+static void summary(void *state, struct summary *s)
 {
     struct leon4 *l = state;
 
-    puts("level,op,references,misses,compulsory,capacity,conflict,unclassified,unknown");
     for (unsigned i = 0; i < CF_LEON4_CACHES && l->level[i]; i++)
-        for (unsigned op = CF_LOAD; op <= CF_IFETCH; op++)
-            print_row(l->level[i]->name, op, cf_leon4_counts(l->model, i));
+        for (unsigned op = CF_LOAD; op <= CF_IFETCH; op++) {
+            const struct cf_leon4_counts *n = cf_leon4_counts(l->model, i);
+
+            summary_add(s, l->level[i]->name, op, n->references[op], n->misses[op], n->unknown[op]);
+        }
 }
 
 static void end(void *state)
 {
     struct leon4 *l = state;
 
-    if (cf_leon4_against(l->model) && !l->c->tool.quiet)
-        cf_warn(&l->c->tool,
+    if (cf_leon4_against(l->model) && !l->c->tool->quiet)
+        cf_warn(l->c->tool,
                 "%" PRIu64 " loads hit where the distance speaks of a miss: they count as hits",
                 cf_leon4_against(l->model));
     cf_aside_end(&l->unplaced);
@@ -289,6 +273,9 @@ static void end(void *state)
     free(l);
 }
 
+static const uint8_t classes[] = {CF_CLASS_COMPULSORY, CF_CLASS_CAPACITY, CF_CLASS_CONFLICT,
+                                  CF_CLASS_UNCLASSIFIED, 0};
+
 const struct rule rule_leon4 = {.name = "leon4",
                                 .needs = needs,
                                 .adds = {CF_HIT, CF_CLASS, CF_CLASS_BEHIND},
@@ -298,4 +285,6 @@ const struct rule rule_leon4 = {.name = "leon4",
                                 .frame = frame,
                                 .finish = finish,
                                 .summary = summary,
+                                .classes = classes,
+                                .unknown = 1,
                                 .end = end};

@@ -14,6 +14,7 @@
 #include "filters/engine/replacement/placement.h"
 #include "filters/engine/replacement/candidates.h"
 #include "filters/engine/snapshot/tags.h"
+#include "filters/picture/output.h"
 #include "formats/program/cf_tool.h"
 
 enum { LINES_MOST = 1024, ROUNDS_MOST = 1024 };
@@ -36,6 +37,7 @@ struct options {
     const char *survivors, *ways, *policies, *accesses;
     int to_stdout; /* of these results, one goes to standard output */
     double alpha;
+    struct cf_output output;
 };
 
 /* ---- accesses.c ---- */
@@ -86,10 +88,12 @@ struct findings {
     double alpha;
 };
 
-void print_summary(FILE *out, const struct findings *f);
-/* For cf_tool_file(), of struct findings. */
-int print_ways(const void *findings, FILE *out);
-int print_survivors(const void *findings, FILE *out);
-int print_policies(const void *findings, FILE *out);
+/* Prints and draws what was asked for. */
+void print_results(struct work *w);
+
+/* ---- policy_picture.c: for --picture ---- */
+
+void draw_ways(const struct work *w, const struct findings *f);
+void draw_survivors(const struct work *w, const struct findings *f);
 
 #endif

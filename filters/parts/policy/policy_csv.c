@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy_csv.c - the answers of cf-policy as CSV.
+ * policy_csv.c - the answers of cf-policy as CSV, and what draws them.
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "filters/parts/policy/policy.h"
+#include "formats/program/cf_rows.h"
 
 static void test(FILE *out, const char *name, const struct cf_chi_squared *c, double alpha,
                  const char *verdict, const char *holds, const char *fails)
@@ -33,7 +35,7 @@ static void print_best(FILE *out, const struct findings *f)
     cf_csv_print(out, "policy,%s\n", n ? names : "no evidence");
 }
 
-void print_summary(FILE *out, const struct findings *f)
+static void print_summary(FILE *out, const struct findings *f)
 {
     const struct cf_placement *p = f->placement;
     const struct cf_chi_squared ways = cf_placement_ways(p), steps = cf_placement_steps(p);
@@ -55,7 +57,7 @@ void print_summary(FILE *out, const struct findings *f)
     print_best(out, f);
 }
 
-int print_ways(const void *findings, FILE *out)
+static int print_ways(const void *findings, FILE *out)
 {
     const struct cf_placement *p = ((const struct findings *)findings)->placement;
 
@@ -68,7 +70,7 @@ int print_ways(const void *findings, FILE *out)
     return 0;
 }
 
-int print_survivors(const void *findings, FILE *out)
+static int print_survivors(const void *findings, FILE *out)
 {
     const struct findings *f = findings;
     const struct cf_survivors_row *row = f->survivor;
@@ -81,7 +83,7 @@ int print_survivors(const void *findings, FILE *out)
     return 0;
 }
 
-int print_policies(const void *findings, FILE *out)
+static int print_policies(const void *findings, FILE *out)
 {
     const struct findings *f = findings;
     static const char *const verdicts[] = {"no evidence", "best", "cannot be told apart", "worse"};
@@ -104,4 +106,41 @@ int print_policies(const void *findings, FILE *out)
                      s->differs);
     }
     return 0;
+}
+
+void print_results(struct work *w)
+{
+    const struct options *o = &w->o;
+    struct cf_candidates_score score[CF_CANDIDATES_ALL];
+    struct cf_survivors_row *row = NULL;
+    struct findings f = {
+        .snapshots = w->snaps->count,
+        .sets = w->snaps->now.sets,
+        .ways = w->snaps->now.ways,
+        .placement = &w->placement,
+        .alpha = o->alpha,
+    };
+
+    if (w->candidates && !w->no_candidates) {
+        cf_candidates_rank(w->candidates, score);
+        f.score = score;
+        f.totals = cf_candidates_totals(w->candidates);
+        f.unplaced = accesses_unplaced(w->accesses);
+    }
+    cf_rows_begin(&w->tool);
+    if (o->ways)
+        cf_tool_file(&w->tool, o->ways, print_ways, &f);
+    if (o->survivors) {
+        row = cf_survivors_rows(w->survivors, &f.survivors);
+        cf_must(&w->tool, !row && w->snaps->count);
+        f.survivor = row;
+        cf_tool_file(&w->tool, o->survivors, print_survivors, &f);
+    }
+    if (o->output.picture)
+        (o->survivors ? draw_survivors : draw_ways)(w, &f);
+    if (o->policies && f.score)
+        cf_tool_file(&w->tool, o->policies, print_policies, &f);
+    if (!o->to_stdout && cf_output_stdout(&w->tool, &o->output) != CF_STDOUT_PICTURE)
+        print_summary(stdout, &f);
+    free(row);
 }
