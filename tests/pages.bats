@@ -428,6 +428,23 @@ END
     return told();
   };
   got.cell = point(c, 0.001, 0.01);
+  const box = c.getBoundingClientRect(), drag = (kind, x) => c.dispatchEvent(new PointerEvent(kind, lean(box.left + x * box.width, box.top + 2)));
+  const wide = c.width;
+  drag('pointerdown', 0.5); drag('pointermove', 0.6); drag('pointerup', 0.6);
+  got.zoomed = [c.width < wide / 4, point(c, 0.001, 0.01)[1]];
+  drag('pointerdown', 0.5); drag('pointerup', 0.5);
+  got.clicked = c.width < wide / 4; // is no drag
+  const reset = [...document.querySelectorAll('button')].find(b => b.textContent === 'All times');
+  got.reset = [reset.disabled, (reset.click(), c.width === wide), reset.disabled];
+  drag('pointerdown', 0.5); drag('pointermove', 0.6); drag('pointerup', 0.6);
+  c.dispatchEvent(new KeyboardEvent('keydown', {key: '0'}));
+  got.keys = c.width === wide;
+  const named = () => [...document.querySelectorAll('td.name')].filter(e => e.getClientRects().length).map(e => e.textContent);
+  const look = text => { \$('search').value = text; \$('search').dispatchEvent(new Event('input')); return [named(), \$('search').parentNode.textContent.trim()]; };
+  got.every = named().length;
+  got.found = look('X.C:');
+  got.none = look('nowhere');
+  got.again = look('')[0].length === got.every;
   got.point = point(document.querySelector('svg'), 0, 0.5);
   got.bar = point(document.querySelector('.bar'), 0.1, 0.5);
   got.tables = files.tables().split('\\n').slice(0, 2);
@@ -445,6 +462,14 @@ curve true
 marks true
 drawn true
 cell ["[heap]","0 – 48 records","48 accesses of the hottest page here"]
+zoomed [true,"2 016 – 2 064 records"]
+clicked true
+reset [false,true,true]
+keys true
+every 4
+found [["x.c:1first touches: touch less memory, or prefetch it"],"1 row"]
+none [[],"0 rows"]
+again true
 point ["1 KiB","50.000 % of loads and stores miss"]
 bar ["compulsory: 2 000, 100.00 %","capacity: 0, 0.00 %","conflict: 0, 0.00 %"]
 tables ["table,name,accesses,misses,last_level_misses,compulsory,capacity,conflict,true_sharing,false_sharing","functions,<b>f,4000,2000,2000,2000,0,0,0,0"]

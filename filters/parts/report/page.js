@@ -185,36 +185,82 @@ function map() {
   const m = data.map;
   if (!m.bands.length) return;
   const s = section("Pages over time");
-  s.append(make("p", `time from left to right, ${m.start} to ${m.start + m.bins * m.width} ${data.unit || "ticks"}; the brighter, the more accesses (log scale, at most ${short(m.peak)} in a cell)`, "pale"));
+  const unit = data.unit || "ticks", time = x => m.start + x * m.width, span = (a, b) => exact(time(a)) + " \u2013 " + exact(time(b)) + " " + unit;
+  const says = make("p", "", "pale"), all = make("button", "All times", "control"), drawn = [];
+  let view = [0, m.bins], drag = null; // bins, the last one exclusive
+  const chosen = () => [Math.min(...drag), Math.max(...drag) + 1];
+  const paint = () => {
+    says.textContent = `time from left to right, ${span(...view)}; the brighter, the more accesses (log scale, at most ${short(m.peak)} in a cell)`;
+    all.disabled = view[1] - view[0] === m.bins;
+    for (const [b, c, g] of drawn) {
+      const count = c.width = view[1] - view[0], image = g.createImageData(count, c.height);
+      b.lines.forEach((l, row) => {
+        for (let x = 0; x < count; x++) {
+          const v = l ? l[view[0] + x] : 0;
+          const hex = !l ? GAP : v ? heatColour(m.peak > 1 ? Math.log(v) / Math.log(m.peak) : 1) : GROUND;
+          image.data.set([...rgb(hex), 255], 4 * (row * count + x));
+        }
+      });
+      g.putImageData(image, 0, 0);
+      g.fillStyle = "#ffffff60";
+      if (drag) g.fillRect(chosen()[0] - view[0], 0, chosen()[1] - chosen()[0], c.height);
+    }
+  };
+  const show = range => { view = range; drag = null; paint(); };
+  all.onclick = () => show([0, m.bins]);
+  put(s, says, put(make("p", "Drag over a map to see that time alone; 0 shows all again. ", "pale control"), all));
   for (const b of m.bands) {
     const box = make("div", undefined, "band"), c = make("canvas");
     put(box, make("div", `${b.name}: ${short(b.total)} accesses, ${share(b.total, m.total)}, ${b.pages} pages`), c);
-    c.width = m.bins;
+    c.tabIndex = 0;
     c.height = Math.max(1, b.lines.length);
     c.style.aspectRatio = "auto";
     c.style.height = Math.max(6, 4 * b.lines.length) + "px";
-    const g = c.getContext("2d"), image = g.createImageData(c.width, c.height);
-    b.lines.forEach((l, row) => {
-      for (let x = 0; x < m.bins; x++) {
-        const v = l ? l[x] : 0;
-        const hex = !l ? GAP : v ? heatColour(m.peak > 1 ? Math.log(v) / Math.log(m.peak) : 1) : GROUND;
-        image.data.set([...rgb(hex), 255], 4 * (row * m.bins + x));
-      }
+    drawn.push([b, c, c.getContext("2d")]);
+    const at = e => {
+      const r = c.getBoundingClientRect(), count = view[1] - view[0];
+      return view[0] + Math.min(count - 1, Math.max(0, Math.floor((e.clientX - r.left) / r.width * count)));
+    };
+    c.addEventListener("pointerdown", e => {
+      try { c.setPointerCapture(e.pointerId); } catch (err) { /* a made-up event has no pointer */ }
+      drag = [at(e), at(e)];
     });
-    g.putImageData(image, 0, 0);
     c.addEventListener("pointermove", e => {
-      const r = c.getBoundingClientRect();
-      const x = Math.min(m.bins - 1, Math.max(0, Math.floor((e.clientX - r.left) / r.width * m.bins)));
+      const r = c.getBoundingClientRect(), x = at(e);
       const l = b.lines[Math.min(b.lines.length - 1, Math.max(0, Math.floor((e.clientY - r.top) / r.height * b.lines.length)))];
-      showTip(e, [["b", b.name], ["div", exact(m.start + x * m.width) + " \u2013 " + exact(m.start + (x + 1) * m.width) + " " + (data.unit || "ticks")],
+      if (drag) { drag[1] = x; paint(); }
+      showTip(e, drag ? [["b", span(...chosen())]] : [["b", b.name], ["div", span(x, x + 1)],
         ["div", l ? exact(l[x]) + " accesses" + (l[x] ? " of the hottest page here" : "") : "pages left out: nobody touched them"]]);
     });
+    c.addEventListener("pointerup", () => show(drag && drag[0] !== drag[1] ? chosen() : view));
+    c.addEventListener("pointercancel", () => show(view));
     c.addEventListener("pointerleave", hideTip);
+    c.addEventListener("keydown", e => { if (e.key === "0" || e.key === "Escape") show([0, m.bins]); });
     s.append(box);
   }
+  paint();
+}
+
+// Only the rows of all tables that hold a text.
+function search() {
+  const box = put(page, make("p", undefined, "control")).lastChild, input = make("input"), says = make("span", "", "pale");
+  input.id = input.type = "search";
+  input.placeholder = "Search all tables";
+  input.setAttribute("aria-label", input.placeholder);
+  put(box, input, " ", says);
+  input.addEventListener("input", () => {
+    const want = input.value.trim().toLowerCase();
+    let found = 0;
+    for (const row of document.querySelectorAll("section tr:has(td)")) {
+      row.hidden = !row.textContent.toLowerCase().includes(want);
+      found += !row.hidden;
+    }
+    says.textContent = want && `${found} row${found === 1 ? "" : "s"}`;
+  });
 }
 
 overview();
+search();
 processes();
 levels();
 why();
