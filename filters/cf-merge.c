@@ -96,10 +96,10 @@ static void parse(struct merge *m, int argc, char **argv)
    and read as the file that it then is. */
 static void take_in(struct merge *m, struct input *in)
 {
+    static char buffer[1 << 20];
     int from = strcmp(in->file, "-") ? open(in->file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
     uint64_t bytes = 0;
     struct stat st;
-    char *buffer;
     ssize_t n;
     int to;
 
@@ -115,8 +115,7 @@ static void take_in(struct merge *m, struct input *in)
     to = memfd_create("cf-merge", MFD_CLOEXEC);
     if (to < 0)
         cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "no memory for a pipe: %s", strerror(errno));
-    buffer = merge_alloc(m, 1, 1 << 20);
-    while ((n = read(from, buffer, 1 << 20)) != 0) {
+    while ((n = read(from, buffer, sizeof(buffer))) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -135,7 +134,6 @@ static void take_in(struct merge *m, struct input *in)
             done += put > 0 ? put : 0;
         }
     }
-    free(buffer);
     if (from != STDIN_FILENO)
         close(from);
     in->file = cf_tool_text(&m->tool, "/proc/self/fd/%d", to);
