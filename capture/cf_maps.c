@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "capture/cf_builds.h"
 #include "capture/cf_maps.h"
 
 struct mapping {
     uint64_t start, end, offset;
-    uint8_t perms; /* enum cf_perms */
+    uint64_t device, inode; /* of the file */
+    uint8_t perms;          /* enum cf_perms */
     char *name;
 };
 
@@ -157,6 +159,7 @@ static const char *hex(const char *p, const char *end, uint64_t *value)
    memory, which need not be distinguished. */
 static int scan(const char *p, const char *end, struct mapping *map)
 {
+    uint64_t of_driver, number;
     size_t length;
 
     *map = (struct mapping){0};
@@ -171,14 +174,13 @@ static int scan(const char *p, const char *end, struct mapping *map)
     p = hex(p + 6, end, &map->offset);
     if (!p)
         return -1;
-    for (int field = 0; field < 2; field++) { /* device, inode */
-        while (p < end && *p == ' ')
-            p++;
-        if (p == end)
-            return -1;
-        while (p < end && *p != ' ')
-            p++;
-    }
+    p = p < end && *p == ' ' ? hex(p + 1, end, &of_driver) : NULL;
+    p = p && p < end && *p == ':' ? hex(p + 1, end, &number) : NULL;
+    if (!p || end - p < 2 || p[0] != ' ' || p[1] < '0' || p[1] > '9')
+        return -1;
+    map->device = makedev((unsigned)of_driver, (unsigned)number);
+    for (p++; p < end && *p >= '0' && *p <= '9'; p++)
+        map->inode = map->inode * 10 + (unsigned)(*p - '0');
     while (p < end && *p == ' ')
         p++;
     length = (size_t)(end - p) < CF_MAX_TEXT ? (size_t)(end - p) : CF_MAX_TEXT;
@@ -229,25 +231,28 @@ static int same(const struct mapping *a, const struct mapping *b)
 }
 
 /* By its name, or, where the process has mounts of its own (a container), below its root, as
-   proc_pid_root(5) shows it. */
-static const char *build_of(struct cf_maps *m, uint32_t pid, const char *name)
+   proc_pid_root(5) shows it. Of a process that has ended: by its name, if that is still the file
+   which was mapped. */
+static const char *build_of(struct cf_maps *m, uint32_t pid, const struct mapping *a)
 {
     char path[PATH_MAX + 32];
     struct stat its, ours;
 
-    if (name[0] != '/')
+    if (a->name[0] != '/')
         return "";
     snprintf(path, sizeof path, "/proc/%u/ns/mnt", pid);
-    if (stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino)
-        return cf_builds_find(&m->builds, name, 0, 0);
-    snprintf(path, sizeof path, "/proc/%u/root%s", pid, name);
+    if (stat(path, &its) != 0)
+        return cf_builds_find(&m->builds, a->name, a->device, a->inode);
+    if (stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino)
+        return cf_builds_find(&m->builds, a->name, 0, 0);
+    snprintf(path, sizeof path, "/proc/%u/root%s", pid, a->name);
     return cf_builds_find(&m->builds, path, 0, 0);
 }
 
 static int row(struct cf_maps *m, struct cf_writer *w, uint64_t time, uint32_t pid,
                const struct mapping *a, int gone)
 {
-    const char *build = gone || !m->live ? "" : build_of(m, pid, a->name);
+    const char *build = gone || !m->live ? "" : build_of(m, pid, a);
     const struct cf_values v[] = {{CF_TIME, NULL, time},
                                   {CF_PID, NULL, pid},
                                   {CF_OP, NULL, gone ? CF_UNMAPPED : CF_MAPPED},

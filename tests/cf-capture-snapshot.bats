@@ -481,6 +481,16 @@ thrash,4,8192,4,4'
     rows map s.cf | grep -q '/root/bin/true,build-id:c0ffee$'
 }
 
+@test "mappings: the build, too, where snapshots are read after the program has ended; none of another file" {
+    cc -O1 -pthread -Wl,--build-id=0xc0ffee -o own "$D/work.c"
+    run -5 snap -t -e signal -m -- ./own m 1 notes
+    rows map s.cf | grep -q '/own,build-id:c0ffee$'
+    ! rows map s.cf | grep '/own' | grep -v 'build-id:c0ffee$' || false
+    run -5 snap -t -e signal -m -- ./own m 1 notes -- sh -c 'until grep -q ^client notes; do sleep .01; done; cp own other && mv other own'
+    rows map s.cf | grep -q '/own,unknown$'
+    ! rows map s.cf | grep '/own' | grep -v ',unknown$' || false
+}
+
 @test "a delay before the first" {
     run -5 snap -d 60ms -p 1ms -n 2 -- "$W" u 2 notes
     run -0 bash -c "cf-cat --csv --table snapshot s.cf | sed -n 2p | cut -d, -f2"
