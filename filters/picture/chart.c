@@ -28,7 +28,7 @@ double cf_chart_top(const struct cf_chart *c)
             sum += c->panel[k].spread ? c->panel[k].spread[p] : 0;
             top = fmax(top, fmax(sum, c->panel[k].level));
         }
-    step = cf_axis_step(0, top / unit, 5);
+    step = cf_axis_step(0, top / unit, 12);
     return fmax(1, ceil(top / unit / step - 1e-9)) * step * unit;
 }
 
