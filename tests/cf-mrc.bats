@@ -268,6 +268,8 @@ misses() {
     cf-distance -q none.cf | cf-mrc -q --picture none.pdf --html none.html >/dev/null
     [[ $(head -c 5 none.pdf) == %PDF- ]]
     grep -q '"lines":\[\[null\]\]' none.html
+    grep -q 'bytes; no accesses' none.html
+    run ! grep -q 'no accesses' c.html
 }
 
 @test "--by op --html: what has no distance has no curve, and no line in the legend" {

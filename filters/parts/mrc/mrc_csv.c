@@ -277,8 +277,8 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
         size[i] = (double)(m->lines[i] * m->sets * m->line_size);
     if (!m->by)
         snprintf(names[0], sizeof *names, "all accesses");
-    at = (size_t)snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes",
-                          (unsigned long long)m->line_size);
+    at = (size_t)snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes%s",
+                          (unsigned long long)m->line_size, given ? "" : "; no accesses");
     if (given > c.series)
         snprintf(c.summary + at, sizeof c.summary - at, "; the %u of %zu with most accesses",
                  c.series, given);
