@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Snapshots of a board: what cacheflow.mk takes instead of a model where DEVICE is given. Programs run
-# as they are, and the kernel module reads the cache (see cacheflow(4)); this takes root. Figures 4, 5, 7
-# to 12 and the tables 2 and 3 are made; fig6 is fig4 on another board.
+# as they are, and the kernel module reads the cache (see cacheflow(4)); this takes root. Not made are
+# fig6, which is fig4 on another board; policies.csv, for which one has to know every access; and
+# schedules.csv, whose cycles are those of a model. fig13 and fig14 take huge pages, three of 2 MB
+# (sysctl vm.nr_hugepages=3), and a buffer of the module that holds 17 snapshots, 64 MB; without huge
+# pages they are left out, and the last line that is printed says so.
 #
 # DEVICE       of the kernel module, /dev/cacheflow
 # SNAP         time from snapshot to snapshot of programs           [10ms]
@@ -24,7 +27,10 @@ OWN        ?= 0
 OTHER      ?= 1
 THREE      ?= 0-2
 
-shoot = cf-capture snapshot -q --device $(DEVICE) --command-output /dev/null -o $@
+# Figures are of the programs: lines of other processes and of the kernel are left out.
+shoot = cf-capture snapshot -q --device $(DEVICE) --command-output /dev/null -o $@.all
+ours  = && cf-select -q -o $@ --pid $$(cf-cat -q --csv --table task --columns pid $@.all | \
+        sed 1d | sort -u | paste -sd,) $@.all && rm $@.all
 every = $(foreach p,$(PROGRAMS),-- $(call command,$p))
 heat  = cf-resolve -q $< | cf-heatmap -q --table line --csv $(1) $(png) $(to)
 four  = -n 4 --picture-size 1200x500
@@ -35,22 +41,23 @@ four  = -n 4 --picture-size 1200x500
 # ---- heat maps ----
 
 $(OUT)/fig4.cf: $(OUT)/synth
-	$(shoot) -r -m -p $(SYNTH_SNAP) -c $(OWN) -- $< $(SYNTH_BYTES)
+	$(shoot) -r -m -p $(SYNTH_SNAP) -c $(OWN) -- $< $(SYNTH_BYTES) $(ours)
 
 $(OUT)/fig5.cf: $(OUT)/synth $(OUT)/bomb
-	$(shoot) -r -m -t -p $(SYNTH_SNAP) -c $(OWN) -- /bin/sh -c '$(OUT)/bomb 2621440 $(FILL); exec $< $(SYNTH_BYTES)'
+	$(shoot) -r -m -t -p $(SYNTH_SNAP) -c $(OWN) -- /bin/sh -c '$(OUT)/bomb 2621440 $(FILL); exec $< $(SYNTH_BYTES)' $(ours)
 
 $(OUT)/fig4.csv: $(OUT)/fig4.cf
 	$(call heat,$(four))
 
-# The shell has become SYNTH; its lines alone are shown, and of them those of the buffers.
+# The shell has become SYNTH; the lines of its buffers alone are shown.
 $(OUT)/fig5.csv: $(OUT)/fig5.cf
 	cf-resolve -q $< | \
-	    cf-select -q --pid $$(cf-cat -q --csv --table task --columns pid,label $< | sed -n '/,synth$$/s/,.*//p' | tail -n 1) | \
+	    cf-select -q --pid $$(cf-cat -q --csv --table task --columns pid,label $< | sed -n '/,synth$$/s/,.*//p' | tail -n 1) \
+	        --region '[[]anon*' | \
 	    cf-heatmap -q --table line --csv -n 1 --picture-size 1200x500 --scale linear $(png) $(to)
 
 $(ALL:%=$(OUT)/%.alone.cf): $(OUT)/%.alone.cf: $(INPUTS) $(OUT)/bomb
-	$(shoot) -r -m -p $(SNAP) -c $(OWN) -- $(call command,$*)
+	$(shoot) -r -m -p $(SNAP) -c $(OWN) -- $(call command,$*) $(ours)
 
 $(OUT)/fig7.csv: $(OUT)/$(word 2,$(PROGRAMS)).alone.cf
 	$(call heat)
@@ -64,13 +71,13 @@ $(OUT)/fig8.csv: $(OUT)/$(lastword $(PROGRAMS)).alone.cf
 FIFO := -s $(shell i=50; for p in $(PROGRAMS); do printf '%s' "$${s:-}fifo:$$i"; i=$$((i - 1)); s=,; done)
 
 $(OUT)/fig9.cf: $(INPUTS)
-	$(shoot) -r -p $(SNAP) -c $(OWN) $(every)
+	$(shoot) -r -p $(SNAP) -c $(OWN) $(every) $(ours)
 
 $(OUT)/fig10.cf: $(INPUTS)
-	$(shoot) -r -p $(SNAP) -c $(OWN) $(FIFO) $(every)
+	$(shoot) -r -p $(SNAP) -c $(OWN) $(FIFO) $(every) $(ours)
 
 $(OUT)/fig11.cf: $(INPUTS)
-	taskset -c $(THREE) $(shoot) -r -p $(SNAP) $(FIFO) $(every)
+	taskset -c $(THREE) $(shoot) -r -p $(SNAP) $(FIFO) $(every) $(ours)
 
 TITLE9  := fair turns on one processor
 TITLE10 := fixed priorities on one processor
@@ -98,3 +105,19 @@ $(OUT)/slowdown.csv: $(INPUTS) $(OUT)/bomb
 	    alone=$$($(time) "$(call command,$a)") || exit 1; $(foreach b,$(ALL), \
 	    beside=$$($(time) "$(call command,$a)" "$(call command,$b)") || exit 1; \
 	    awk -v a=$$alone -v b=$$beside 'BEGIN { printf "%s,%s,%.4f\n", "$a", "$b", b / a }';))) $(to)
+
+# ---- the replacement policy ----
+
+# REPL stops itself where a snapshot is due, which is transparent: after a flush nothing is left.
+$(OUT)/rounds-%.cf: $(OUT)/repl
+	$(shoot) -t -r -e stop -c $(OWN) -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS) 1 $(ours)
+
+# Of all snapshots the set of REPL's lines alone, each of which is at the beginning of a way.
+$(OUT)/fig14.csv: $(OUT)/repl
+	for i in $$(seq $(REPL_TIMES)); do \
+	    cf-capture snapshot -q --device $(DEVICE) --command-output /dev/null -t -r -e stop -c $(OWN) -- \
+	        $< 1 1 1 $(WAY_BYTES) $(WAYS) 2 || exit 1; \
+	done | $(choices) --set 0 $(to)
+
+LEFT_OUT := Not made: fig6, which is fig4 on another board; policies.csv and schedules.csv, which need a model$(if \
+    $(REPLACED),,; fig13 and fig14, for which there are too few huge pages: sysctl vm.nr_hugepages=3)

@@ -47,6 +47,7 @@
 # SYNTH_BYTES, SYNTH_PERIOD  a buffer of SYNTH; between snapshots   [524288, 32768]
 # FILL         how often BOMB reads its buffer before SYNTH          [2]
 # REPL_SETS, REPL_TIMES      experiments of fig13, of fig14         [1000, 2000]
+# WAY_BYTES, WAYS            of the cache, for these; fewer bytes than 64 * REPL_SETS do not do  [131072, 16]
 # LATENCY      cycles beyond a hit in the first level, of the second level and of memory
 #                                                                   [17 176]
 # PICTURES     0: CSV only                                          [1]
@@ -68,6 +69,8 @@ SYNTH_PERIOD ?= 32768
 FILL         ?= 2
 REPL_SETS    ?= 1000
 REPL_TIMES   ?= 2000
+WAY_BYTES    ?= 131072
+WAYS         ?= 16
 LATENCY      ?= 17 176
 PICTURES     ?= 1
 SCRIPTS      := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -86,7 +89,10 @@ FIGURES  := 4 5 6 7 8 9 10 11 12 13 14
 RESULTS  := $(FIGURES:%=fig%.csv) policies.csv schedules.csv
 TABLES   := table2.csv table3.csv table3.txt correlation.csv
 ifneq ($(DEVICE),)
-FIGURES  := 4 5 7 8 9 10 11 12
+# 13 and 14 where there are huge pages for the memory of REPL
+REPLACED := $(shell awk '/^HugePages_Free:/ { n = $$2 } /^Hugepagesize:/ { kb = $$2 } \
+		END { if (n * kb * 1024 >= 3 * $(WAY_BYTES) * $(WAYS)) print 13, 14 }' /proc/meminfo)
+FIGURES  := 4 5 7 8 9 10 11 12 $(REPLACED)
 RESULTS  := $(FIGURES:%=fig%.csv)
 endif
 RESULTS  += $(TABLES)
@@ -94,6 +100,7 @@ IMAGES   := $(if $(filter-out 0,$(PICTURES)),$(FIGURES:%=fig%.png))
 
 all: $(RESULTS:%=$(OUT)/%) $(IMAGES:%=$(OUT)/%)
 	@echo "results in $(OUT)"; cat $(OUT)/table3.txt $(OUT)/correlation.csv
+	$(if $(DEVICE),@echo "$(LEFT_OUT)")
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one. A
 # recipe whose picture is made beside its table asks for it by $(png).
@@ -146,6 +153,12 @@ COMMAND_cc1     ?= $$(gcc -print-prog-name=cc1) -quiet -O2 -o /dev/null $(OUT)/u
 COMMAND_bomb    ?= $(OUT)/bomb
 INPUTS          := $(OUT)/text.txt $(OUT)/script.sql $(OUT)/unit.i
 
+# The lines of REPL, and which way each new one of them takes.
+LINES   := 0x40000000-$(shell printf %#x $$((0x40000000 + $(WAYS) * $(WAY_BYTES) - 1)))
+ROUNDS  := 1 2 3 4 5 6 7 8
+CACHE   := $(if $(DEVICE),the board,$(MACHINE))
+choices  = cf-policy -q --addr $(LINES) --choices - $(png) --title 'Ways of $(CACHE) that are chosen for new lines'
+
 ifneq ($(DEVICE),)
 include $(SCRIPTS)cacheflow-board.mk
 else
@@ -176,7 +189,8 @@ $(OUT)/%.cut.cf: $(OUT)/%.cf
 # ---- heat maps ----
 
 snapshots = cf-cache -q -m $(or $(2),$(MACHINE)) --snapshot-every $(1)
-heat      = cf-resolve -q | cf-heatmap -q --table line --csv $(1) $(png) $(to)
+# The recorder's own library, which stands in a program for its allocation functions, is left out.
+heat      = cf-resolve -q | cf-select -q --invert --region '*/vgpreload_*' | cf-heatmap -q --table line --csv $(1) $(png) $(to)
 
 # As in the paper, the four regions that have most lines.
 four      = -n 4 --picture-size 1200x500
@@ -276,29 +290,24 @@ $(OUT)/table2.csv: $(ALL:%=$(OUT)/%.cut.cf)
 # ---- the replacement policy ----
 
 # Huge pages, so that lines a way apart are in one set; only the accesses to the lines of REPL.
-REGION  := 0x40000000-0x405fffff
-LINES   := 0x40000000-0x401fffff
+REGION  := 0x40000000+$(shell echo $$((3 * $(WAYS) * $(WAY_BYTES))))
 HUGE    := --page-size 2MiB --frames sequential
-ROUNDS  := 1 2 3 4 5 6 7 8
 NEVER   := 1000000000000
 
 $(OUT)/repl-%.cf: $(OUT)/repl
-	cf-capture trace -q -o $@ -- $< $* $(REPL_SETS)
+	cf-capture trace -q -o $@ -- $< $* $(REPL_SETS) 1 $(WAY_BYTES) $(WAYS)
 
 $(OUT)/rounds-%.cf: $(OUT)/repl-%.cf
 	cf-select -q --addr $(REGION) $< | $(call snapshots,$(NEVER)) --seed $* $(HUGE) -o $@
 
-$(OUT)/fig13.csv: $(ROUNDS:%=$(OUT)/rounds-%.cf)
-	cf-policy -q --addr $(LINES) --survivors - $(png) --title 'Lines of a set of $(MACHINE) that are still cached' $^ $(to)
-
 $(OUT)/steps.cf: $(OUT)/repl
-	cf-capture trace -q -- $< 1 1 $(REPL_TIMES) | cf-select -q --addr $(REGION) -o $@
+	cf-capture trace -q -- $< 1 1 $(REPL_TIMES) $(WAY_BYTES) $(WAYS) | cf-select -q --addr $(REGION) -o $@
 
 $(OUT)/steps.snapshots.cf: $(OUT)/steps.cf
 	$(call snapshots,1) $(HUGE) -o $@ $<
 
 $(OUT)/fig14.csv: $(OUT)/steps.snapshots.cf
-	cf-policy -q --addr $(LINES) --choices - $(png) --title 'Ways of $(MACHINE) that are chosen for new lines' $< $(to)
+	$(choices) $< $(to)
 
 $(OUT)/policies.csv: $(OUT)/steps.snapshots.cf $(OUT)/steps.cf
 	cf-policy -q --policies - --accesses $(OUT)/steps.cf $< $(to)
@@ -306,6 +315,9 @@ $(OUT)/policies.csv: $(OUT)/steps.snapshots.cf $(OUT)/steps.cf
 endif
 
 # ---- of both, models and boards ----
+
+$(OUT)/fig13.csv: $(ROUNDS:%=$(OUT)/rounds-%.cf)
+	cf-policy -q --addr $(LINES) --survivors - $(png) --title 'Lines of a set of $(CACHE) that are still cached' $^ $(to)
 
 $(OUT)/fig12.csv: $(ALL:%=$(OUT)/%.alone.cf)
 	cf-sets -q $(call named,Active and reused sets) $^ $(to)

@@ -191,8 +191,11 @@ board() {
 
 @test "a board: the figures and tables are made of its snapshots, under the programs' own names" {
     [[ $(id -u) == 0 ]] || skip "only root may set priorities and read page frames"
-    board
+    run -0 board
     local f
+    has 'Not made: fig6'
+    # fig13 and fig14: tests/kmod-pipeline.bats
+    [[ -e board/fig13.csv ]] || has 'fig14, for which there are too few huge pages: sysctl vm.nr_hugepages=3'
     for f in 4 5 7 8 9 10 11 12; do [[ -s board/fig$f.csv ]] || fail "fig$f"; done
     run ! test -e board/fig6.csv
     # SYNTH's buffers alone, after the shell in which BOMB ran has become SYNTH

@@ -31,16 +31,18 @@ static inline size_t argument(int argc, char **argv, int n, size_t otherwise)
     return value;
 }
 
-/* Anonymous memory of so many bytes, at `place` unless NULL. Exits with 3 where there is none. */
-static inline volatile uint64_t *memory(const char *name, void *place, size_t bytes)
+/* Anonymous memory of so many bytes, at `place` unless NULL, with these flags too. Exits with 3
+   where there is none. */
+static inline volatile uint64_t *memory(const char *name, void *place, size_t bytes, int more)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED_NOREPLACE : 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED_NOREPLACE : 0) | more;
     /* anonymous memory has no file */
     /* cppcheck-suppress invalidFunctionArg */
     void *p = mmap(place, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 
     if (p == MAP_FAILED || (place && p != place)) {
-        fprintf(stderr, "%s: no memory of %zu bytes\n", name, bytes);
+        fprintf(stderr, "%s: no memory of %zu bytes%s\n", name, bytes,
+                more & MAP_HUGETLB ? " in huge pages: see /proc/sys/vm/nr_hugepages" : "");
         exit(3);
     }
     return p;

@@ -31,7 +31,7 @@ static uint64_t pass_read(const volatile uint64_t *buffer, size_t words)
 int main(int argc, char **argv)
 {
     size_t words = argument(argc, argv, 1, 512 << 10) / sizeof(uint64_t);
-    volatile uint64_t *buffer = memory(argv[0], NULL, 2 * words * sizeof(uint64_t));
+    volatile uint64_t *buffer = memory(argv[0], NULL, 2 * words * sizeof(uint64_t), 0);
     uint64_t want = words ? (uint64_t)words * (words - 1) / 2 : 0;
 
     for (int which = 0; which < 2; which++) {

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pipelines/cacheflow.mk with DEVICE in a guest, whose kernel has cacheflow.ko: make, the programs and the
+# module are the real ones, on x86, whose cache is a table in memory (backend=model) that
+# tests/guest/occupy.c fills with lines of the programs that run.
+# Takes long: a guest.
+load lib
+load guest/suite
+
+# pipeline_files: what make and the recipes take, into the guest's files; kernels and inputs are built here
+pipeline_files() {
+    local x=$G/amd64/extra file
+    mkdir -p "$x/bin" "$x/suite/formats" "$x/suite/samples" "$x/out"
+    cp -r "$ROOT/pipelines" "$x/suite" && cp -r "$ROOT/samples/cacheflow" "$x/suite/samples" &&
+        cp -r "$ROOT/formats/machines" "$x/suite/formats"
+    gcc -O2 -static -Wall -Wextra -Werror -I"$ROOT" -o "$x/bin/occupy" "$ROOT/tests/guest/occupy.c"
+    cp -L "$B"/bin/cf-{capture,capture-snapshot,cat,resolve,heatmap,select,occupancy,sets,clash,diff,policy} "$x/bin"
+    for file in awk bash cat date gzip make mv paste rm sed seq setsid sleep sort tail taskset wc; do
+        cp -L "$(command -v "$file")" "$x/bin"
+    done
+    strip "$x"/bin/cf-*
+    for file in "$x"/bin/*; do ldd "$file" 2>/dev/null | grep -oE '/[^ ]+\.so[^ ]*'; done | sort -u | while read -r file; do
+        mkdir -p "$x/${file%/*}" && cp -L "$file" "$x/$file"
+    done
+    make -s -C "$ROOT" -f pipelines/cacheflow.mk OUT="$x/out" TEXT=3000 ROWS=10 UNIT="$ROOT/samples/cacheflow/repl.c" \
+        "$x"/out/{synth,bomb,repl,text.txt,script.sql,unit.i}
+}
+
+setup_file() {
+    guest_build amd64
+    [[ -z $WHY ]] || return 0
+    [[ $(uname -m) == x86_64 ]] || { WHY="the programs of this build do not run in a guest of x86-64" && return; }
+    pipeline_files
+    guest_boot amd64 board -smp 2 -m 1024 <<'END'
+insmod /cacheflow.ko backend=model model_sets=512 size=67108864
+insmod /tagram.ko
+echo 3 >/proc/sys/vm/nr_hugepages
+taskset 2 occupy 512 16 &
+occupy=$!
+cd /suite
+# a way is as large as 512 sets make it
+make -s -f pipelines/cacheflow.mk BIN=/bin OUT=/out DEVICE=/dev/cacheflow PICTURES=0 PROGRAMS="gzip mine" \
+    COMMAND_mine="sort /out/text.txt" COMMAND_bomb="/out/bomb 2621440 20" UNIT=samples/cacheflow/repl.c SYNTH_SNAP=5ms SNAP=20ms LEAD=10ms PASSES2=100 \
+    PAIRS2=1 RUNS=1 THREE=0-1 WAY_BYTES=32768 REPL_SETS=512 REPL_TIMES=5 >/tmp/said 2>&1
+status=$?
+kill $occupy
+cat /tmp/said
+[ $status = 0 ] && echo "CHECK ok made: $(tail -n 1 /tmp/said)" || echo "CHECK FAILED made: status $status"
+cd /out
+for f in *.csv; do sed "s/^/ROW $f /" "$f"; done
+END
+}
+
+# rows FILE: its lines without the header
+rows() {
+    tr -d '\r' <"$G/board.console" | sed -n "s/^ROW $1 //p" | tail -n +2
+}
+
+@test "a board: make ends well, and says what it has not made" {
+    passed board made
+    tr -d '\r' <"$G/board.console" | grep 'CHECK ok made' | grep -v 'huge pages' | grep -q 'Not made: fig6'
+    passed board kernel-log
+}
+
+@test "heat maps are of the programs alone, whatever else is in the cache" {
+    guest_here
+    rows fig4.csv | grep -q .
+    run ! grep -q unresolved <(rows fig4.csv; rows fig5.csv; rows fig7.csv; rows fig8.csv)
+    # the buffers of SYNTH
+    rows fig5.csv | grep -q .
+    [[ $(rows fig5.csv | cut -d, -f1 | sort -u) == '[anon]'* ]] || fail "$(rows fig5.csv | head -n 3)"
+}
+
+@test "who occupies the cache: the programs by their names" {
+    guest_here
+    local f
+    for f in 9 10 11; do
+        [[ $(rows fig$f.csv | cut -d, -f5 | sort -u | paste -sd' ') == 'gzip sort' ]] || fail "fig$f" "$(rows fig$f.csv)"
+    done
+    [[ $(rows fig12.csv | cut -d, -f5 | sort -u | paste -sd' ') == 'bomb gzip sort' ]] || fail "$(rows fig12.csv)"
+}
+
+@test "BOMB's buffer is memory of its own: none of its lines is counted twice" {
+    guest_here
+    rows fig12.csv | awk -F, '$8 > 1 { print; bad = 1 } $5 == "bomb" && $8 > most { most = $8 } END { exit bad || most < .3 }'
+}
+
+@test "the replacement policy: lines of REPL after each number of rounds, and each way" {
+    guest_here
+    [[ $(rows fig13.csv | cut -d, -f1 | sort -u | paste -sd' ') == '1 2 3 4 5 6 7 8' ]]
+    [[ $(rows fig14.csv | wc -l) == 16 ]]
+}
+
+@test "tables: five modes, and each of two programs by each of three" {
+    guest_here
+    [[ $(rows table2.csv | wc -l) == 5 ]]
+    [[ $(rows slowdown.csv | wc -l) == 6 ]]
+    rows table3.csv | awk -F, '$3 > 1 { print; exit 1 }'
+}
