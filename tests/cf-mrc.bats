@@ -263,6 +263,10 @@ misses() {
     cf-mrc --picture - d.cf | cmp - c.png
     run -2 cf-mrc --picture c.jpg d.cf
     run -2 cf-mrc -m no-such-machine --picture c.png d.cf
+    # the axis of 67 % ends at 70 %
+    awk 'BEGIN { print "time,addr"; for (i = 0; i < 3000; i++) printf "%d,%d\n", i, (i - (i && i % 3 == 0)) * 64 }' | stream axis.cf
+    cf-distance -q axis.cf | cf-mrc -q --html axis.html >/dev/null
+    grep -q '"top":0.7,' axis.html
     # no access at all
     printf 'time,addr\n' | stream none.cf
     cf-distance -q none.cf | cf-mrc -q --picture none.pdf --html none.html >/dev/null
