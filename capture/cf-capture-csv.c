@@ -88,7 +88,8 @@ static void add_with(const struct cf_tool *t, void *import, const char *option, 
     add_input(m, find_table(m, option, name), equals + 1);
 }
 
-static int finish_inputs(struct cf_csv_import *m)
+/* Closes all; returns the exit status. */
+static int finish(struct cf_csv_import *m)
 {
     int status = CF_EXIT_OK, headed = 0;
 
@@ -104,12 +105,9 @@ static int finish_inputs(struct cf_csv_import *m)
         csv_free(&in->csv);
         free(in);
     }
-    if (!headed) {
-        cf_warn(&m->tool, "no records: the input is empty; it begins with a row of column names");
-        cf_writer_cut(m->out);
-        status |= CF_EXIT_INPUT;
-    }
-    return status;
+    return cf_lines_close(&m->tool, m->out, status,
+                          headed ? NULL
+                                 : "the input is empty; it begins with a row of column names");
 }
 
 /* What stands behind the options. */
@@ -147,7 +145,6 @@ int main(int argc, char **argv)
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };
-    int status, bad;
 
     cf_tool_init(&m.tool, argc, argv, "cf-capture-csv", usage);
     cf_options_read(&m.tool, argc, argv, options);
@@ -161,8 +158,5 @@ int main(int argc, char **argv)
         cf_lines_idle(&m.input[i]->lines, cf_csv_import_idle, &m);
     }
     cf_csv_import_merge(&m);
-    bad = finish_inputs(&m);
-    status = cf_tool_finish(&m.tool, NULL, m.out);
-    cf_lines_raise();
-    return status | bad; /* 0, 1 or 3 */
+    return finish(&m);
 }

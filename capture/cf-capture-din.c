@@ -167,7 +167,7 @@ int main(int argc, char **argv)
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };
-    int status, bad;
+    int bad;
 
     cf_tool_init(&t, argc, argv, "cf-capture-din", usage);
     cf_options_read(&t, argc, argv, options);
@@ -178,12 +178,6 @@ int main(int argc, char **argv)
     cf_lines_idle(&lines, idle, &m);
     import(&m, &lines);
     bad = cf_lines_finish(&lines);
-    if (m.records == 0) {
-        cf_warn(&t, "no records: the input holds no line 'LABEL ADDRESS'");
-        cf_writer_cut(m.out);
-        bad |= CF_EXIT_INPUT; /* or worse */
-    }
-    status = cf_tool_finish(&t, NULL, m.out);
-    cf_lines_raise();
-    return status | bad; /* 0, 1 or 3 */
+    return cf_lines_close(&t, m.out, bad,
+                          m.records ? NULL : "the input holds no line 'LABEL ADDRESS'");
 }

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     static struct cf_dumpcache m;
     struct cf_tool t;
     const char *output;
-    int status, bad;
+    int bad;
 
     cf_tool_init(&t, argc, argv, "cf-capture-dumpcache", usage);
     m.tool = &t;
@@ -91,8 +91,6 @@ int main(int argc, char **argv)
     cf_dumpcache_open(&m, argv + optind, argc - optind);
     m.out = cf_tool_recording(&t, output);
     bad = cf_dumpcache_run(&m);
-    status = cf_tool_finish(&t, NULL, m.out);
     cf_dumpcache_free(&m);
-    cf_lines_raise();
-    return status | bad; /* 0, 1 or 3 */
+    return cf_lines_close(&t, m.out, bad, NULL);
 }

@@ -263,7 +263,7 @@ int main(int argc, char **argv)
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
     };
-    int status, bad;
+    int bad;
 
     cf_tool_init(&t, argc, argv, "cf-capture-lackey", usage);
     cf_options_read(&t, argc, argv, options);
@@ -273,14 +273,10 @@ int main(int argc, char **argv)
     cf_lines_idle(&lines, idle, &m);
     import(&m, &lines);
     bad = cf_lines_finish(&lines);
-    if (m.executed == 0 && !m.data) {
-        cf_warn(&t, "no records: the input holds no line of lackey's trace; trace with "
-                    "--trace-mem=yes");
-        cf_writer_cut(m.out);
-        bad |= CF_EXIT_INPUT; /* or worse */
-    }
-    status = cf_tool_finish(&t, NULL, m.out);
     free(m.command);
-    cf_lines_raise();
-    return status | bad; /* 0, 1 or 3 */
+    return cf_lines_close(&t, m.out, bad,
+                          m.executed || m.data
+                              ? NULL
+                              : "the input holds no line of lackey's trace; trace with "
+                                "--trace-mem=yes");
 }

@@ -203,7 +203,7 @@ int main(int argc, char **argv)
     static struct setup s = {.m = &m};
     static struct cf_scan trace, bus;
     struct cf_scan_options bus_options;
-    int status, bad;
+    int bad;
 
     cf_tool_init(&s.tool, argc, argv, "cf-capture-leon4", usage);
     parse(&s, argc, argv);
@@ -223,13 +223,9 @@ int main(int argc, char **argv)
     bad = cf_scan_close(&trace);
     if (s.bus)
         bad |= cf_scan_close(&bus);
-    if (m.counts.instructions == 0 && m.counts.transfers == 0) {
-        cf_warn(&s.tool, "no records: the input holds no entry of an instruction or bus trace");
-        cf_writer_cut(m.out);
-        bad |= CF_EXIT_INPUT; /* or worse */
-    }
-    status = cf_tool_finish(&s.tool, NULL, m.out);
     cf_leon4_free(&m);
-    cf_lines_raise();
-    return status | bad; /* 0, 1 or 3 */
+    return cf_lines_close(&s.tool, m.out, bad,
+                          m.counts.instructions || m.counts.transfers
+                              ? NULL
+                              : "the input holds no entry of an instruction or bus trace");
 }

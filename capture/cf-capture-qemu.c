@@ -308,8 +308,6 @@ static int how_it_went(const struct cf_tool *t, struct cfq_reader *d, const char
 
 int main(int argc, char **argv)
 {
-    struct cf_header header = {
-        .clock_unit = "instructions", .source = "cf-capture-qemu", .here = 1};
     struct emulator emulator = {0};
     struct cf_resolved resolved = {0};
     struct options o;
@@ -334,12 +332,8 @@ int main(int argc, char **argv)
     if (o.resolve)
         cf_resolved_begin(&resolved, &run);
     writer = cf_tool_recording(&tool, run.output);
-    header.command = cf_command_quoted(argv);
-    header.machine = emulator.machine;
     cf_command_prepare(&run);
-    status = cf_writer_header(writer, &header);
-    free(header.command);
-    if (status != 0) {
+    if (cf_command_header(&run, writer, emulator.machine, argv) != 0) {
         free_emulator(&emulator);
         return cf_tool_finish(&tool, NULL, writer);
     }

@@ -422,8 +422,6 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
 int main(int argc, char **argv)
 {
     struct capture k = {0};
-    struct cf_header header = {
-        .clock_unit = "instructions", .source = "cf-capture-trace", .here = 1};
     struct options o;
     struct cf_tool tool;
     char path[PATH_MAX], problem[512];
@@ -455,13 +453,9 @@ int main(int argc, char **argv)
     if (o.resolve)
         cf_resolved_begin(&k.resolved, &run);
     k.writer = cf_tool_recording(&tool, run.output);
-    header.command = cf_command_quoted(argv + optind);
     cf_command_prepare(&run);
-    if (o.calls && cf_writer_number(k.writer, "stack", "depth", o.read.decode.calls) != 0)
-        return cf_tool_finish(&tool, NULL, k.writer);
-    status = cf_writer_header(k.writer, &header);
-    free(header.command);
-    if (status != 0)
+    if ((o.calls && cf_writer_number(k.writer, "stack", "depth", o.read.decode.calls) != 0) ||
+        cf_command_header(&run, k.writer, NULL, argv + optind) != 0)
         return cf_tool_finish(&tool, NULL, k.writer);
     if (make_directories(&k) != 0)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "no directory for temporary files: set TMPDIR");

@@ -89,7 +89,8 @@ void cf_command_print(FILE *f, char *const *argv)
     }
 }
 
-char *cf_command_quoted(char *const *argv)
+/* As a string, which the caller frees; NULL: out of memory. */
+static char *quoted(char *const *argv)
 {
     char *line = NULL;
     size_t size;
@@ -99,6 +100,20 @@ char *cf_command_quoted(char *const *argv)
         return NULL;
     cf_command_print(f, argv);
     return cf_memory_text(f, &line);
+}
+
+int cf_command_header(const struct cf_command *run, struct cf_writer *w, const char *machine,
+                      char *const *argv)
+{
+    const struct cf_header header = {.clock_unit = (char *)"instructions",
+                                     .source = (char *)run->tool->name,
+                                     .machine = (char *)machine,
+                                     .command = quoted(argv),
+                                     .here = 1};
+    const int status = cf_writer_header(w, &header);
+
+    free(header.command);
+    return status;
 }
 
 void cf_command_prepare(struct cf_command *c)

@@ -51,8 +51,10 @@ int cf_command_find(const char *name, char *path, size_t size);
 /* Writes the words so that a shell reads them back, separated by blanks. */
 void cf_command_print(FILE *f, char *const *argv);
 
-/* The same as a string, which the caller frees; NULL: out of memory. */
-char *cf_command_quoted(char *const *argv);
+/* The header of what the program itself records of a command that runs here and counts
+   instructions; `machine` may be NULL. -1 when it could not be written. */
+int cf_command_header(const struct cf_command *run, struct cf_writer *w, const char *machine,
+                      char *const *argv);
 
 /* To be called before the first byte is written: a reader that goes away becomes an error of the
  * writer, so that the command runs on. */

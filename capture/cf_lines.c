@@ -50,12 +50,6 @@ static void on_signal(int number, siginfo_t *info, void *context)
         caught = number;
 }
 
-void cf_lines_raise(void)
-{
-    if (caught)
-        cf_command_raise(caught);
-}
-
 void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, int count)
 {
     static char *const standard_input[] = {(char *)"-", NULL};
@@ -369,4 +363,19 @@ int cf_lines_finish(struct cf_lines *l)
     free(m);
     l->more = NULL;
     return l->failed ? l->failed : l->bad ? CF_EXIT_INPUT : CF_EXIT_OK;
+}
+
+int cf_lines_close(struct cf_tool *t, struct cf_writer *w, int bad, const char *none)
+{
+    int status;
+
+    if (none) {
+        cf_warn(t, "no records: %s", none);
+        cf_writer_cut(w);
+        bad |= CF_EXIT_INPUT; /* or worse */
+    }
+    status = cf_tool_finish(t, NULL, w);
+    if (caught)
+        cf_command_raise(caught);
+    return status | bad; /* 0, 1 or 3 */
 }

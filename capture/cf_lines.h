@@ -34,7 +34,7 @@ struct cf_lines {
 
 /* The inputs one after the other; "-" or count 0 is standard input, which must not be a terminal
    (CF_EXIT_USAGE). The signals that ask captures to end (cf_command.h) end the input from now on,
-   so that what came until then is written; cf_lines_raise() passes them on. Exits with
+   so that what came until then is written; cf_lines_close() passes them on. Exits with
    CF_EXIT_ENVIRONMENT without memory. */
 void cf_lines_open(struct cf_lines *l, struct cf_tool *t, char *const *files, int count);
 
@@ -95,7 +95,9 @@ void cf_lines_bad(struct cf_lines *l, unsigned column, const char *format, ...) 
    be read or was cut off, else CF_EXIT_OK. */
 int cf_lines_finish(struct cf_lines *l);
 
-/* When a signal ended the input, dies by it. Call last. */
-void cf_lines_raise(void);
+/* The last of a program: where `none` says why there are no records, warns and keeps the output
+   from its name; closes the output; when a signal ended the input, dies by it. Returns the exit
+   status, `bad` being that of the inputs. */
+int cf_lines_close(struct cf_tool *t, struct cf_writer *w, int bad, const char *none);
 
 #endif

@@ -331,14 +331,12 @@ static void plan_end(const IRSB *sb, Int start, Int sp)
     }
 }
 
-void cf_plan_make(const IRSB *sb, Int start, Bool calls, Int sp)
+/* An empty plan. */
+static void begin(const IRSB *sb)
 {
     static IRExpr **definitions;
     static Int *defined_at;
     static Int room;
-    UInt open = 0; /* sections begun */
-    Bool branch_pending = False;
-    Int i;
 
     if (sb->tyenv->types_used > room) {
         room = 2 * sb->tyenv->types_used;
@@ -351,7 +349,15 @@ void cf_plan_make(const IRSB *sb, Int start, Bool calls, Int sp)
     cf_plan.defined_at = defined_at;
     cf_plan.n_insns = cf_plan.n_accesses = cf_plan.n_exits = cf_plan.n_sections = cf_plan.n_slots =
         0;
+}
 
+void cf_plan_make(const IRSB *sb, Int start, Bool calls, Int sp)
+{
+    UInt open = 0; /* sections begun */
+    Bool branch_pending = False;
+    Int i;
+
+    begin(sb);
     for (i = start; i < sb->stmts_used; i++) {
         const IRStmt *st = sb->stmts[i];
 
@@ -383,8 +389,8 @@ void cf_plan_make(const IRSB *sb, Int start, Bool calls, Int sp)
             }
         } else {
             if (st->tag == Ist_WrTmp) {
-                definitions[st->Ist.WrTmp.tmp] = st->Ist.WrTmp.data;
-                defined_at[st->Ist.WrTmp.tmp] = i;
+                cf_plan.definitions[st->Ist.WrTmp.tmp] = st->Ist.WrTmp.data;
+                cf_plan.defined_at[st->Ist.WrTmp.tmp] = i;
             }
             plan_statement(sb, st, i);
         }

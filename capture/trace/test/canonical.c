@@ -110,12 +110,32 @@ static uint64_t number(const char **at, int base, char end)
     return value;
 }
 
+/* A row of our trace; `now` is the time of the one before. */
+static void take_ours(const char *text, uint64_t *now)
+{
+    const char *at = strchr(text, ',');
+    uint64_t addr, size, time;
+
+    if (!at++)
+        fail(text);
+    addr = number(&at, 16, ',');
+    size = number(&at, 10, ',');
+    time = number(&at, 10, '\n');
+    if (time != *now)
+        end_instruction();
+    *now = time;
+    if (strncmp(text, "ifetch,", 7) == 0)
+        fetch(addr, size);
+    else
+        data(op_named(text), addr, size);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     const int again = strcmp(what, "again") == 0, ours = strcmp(what, "ours") == 0;
     struct code *code = NULL;
-    uint64_t pc = 0, addr, size, now = 0, time;
+    uint64_t pc = 0, addr, size, now = 0;
     const char *at;
     char text[256];
 
@@ -124,19 +144,7 @@ int main(int argc, char **argv)
         fail("lackey, ours or again");
     while (fgets(text, sizeof text, stdin)) {
         if (ours) {
-            at = strchr(text, ',');
-            if (!at++)
-                fail(text);
-            addr = number(&at, 16, ',');
-            size = number(&at, 10, ',');
-            time = number(&at, 10, '\n');
-            if (time != now)
-                end_instruction();
-            now = time;
-            if (strncmp(text, "ifetch,", 7) == 0)
-                fetch(addr, size);
-            else
-                data(op_named(text), addr, size);
+            take_ours(text, &now);
             continue;
         }
         if (strncmp(text, "I  ", 3) != 0 &&
