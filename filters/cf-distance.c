@@ -124,13 +124,13 @@ static void release(struct distance *d)
 
 /* ---- distances of a frame: in one stack, in which a process is a space, or in one a unit ---- */
 
-/* Rows of one unit and space. Taken in shares that stay in the cache. */
+/* Rows from `at` up to `to`, of one unit and space. Taken in shares that stay in the cache. */
 static void rows(struct distance *d, uint32_t unit, const uint64_t *addr, const uint8_t *op,
-                 const uint32_t *size, uint32_t count, uint64_t space, uint64_t *dist,
+                 const uint32_t *size, uint32_t at, uint32_t to, uint64_t space, uint64_t *dist,
                  double *weight)
 {
-    for (uint32_t at = 0, n; at < count; at += n) {
-        n = count - at < CF_WIRE_ROWS ? count - at : CF_WIRE_ROWS;
+    for (uint32_t n; at < to; at += n) {
+        n = to - at < CF_WIRE_ROWS ? to - at : CF_WIRE_ROWS;
         if (cf_stack_rows(d->stack, d->runs, unit, addr + at, op ? op + at : NULL,
                           size ? size + at : NULL, n, space, dist + at,
                           weight ? weight + at : NULL) != 0)
@@ -138,15 +138,12 @@ static void rows(struct distance *d, uint32_t unit, const uint64_t *addr, const 
     }
 }
 
-/* Rows from `from` up to `to` of a frame. */
+/* The same of a frame. */
 static void piece(struct distance *d, const struct cf_frame *f, uint32_t unit, uint32_t from,
                   uint32_t to, uint64_t space)
 {
-    const uint8_t *op = cf_u8(f, CF_OP);
-    const uint32_t *size = cf_u32(f, CF_SIZE);
-
-    rows(d, unit, cf_u64(f, CF_ADDR) + from, op ? op + from : NULL, size ? size + from : NULL,
-         to - from, space, d->dist + from, d->weight ? d->weight + from : NULL);
+    rows(d, unit, cf_u64(f, CF_ADDR), cf_u8(f, CF_OP), cf_u32(f, CF_SIZE), from, to, space, d->dist,
+         d->weight);
 }
 
 static void stacks_one(struct distance *d, const struct cf_frame *f)
@@ -155,7 +152,7 @@ static void stacks_one(struct distance *d, const struct cf_frame *f)
         uint32_t core;
         uint64_t space;
 
-        to = cf_cores_piece(d->cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
+        to = cf_cores_next(d->cores, f, from, f->rows, &core, &space);
         cf_must(&d->tool, !to);
         piece(d, f, 0, from, to, space);
     }
@@ -201,8 +198,8 @@ static void gathered(struct distance *d, const struct cf_frame *f)
     if (size)
         cf_gather_values(d->size, size, sizeof(*size), d->index, f->rows);
     for (uint32_t u = 0, from = 0; u < units; from = end[u++])
-        rows(d, u, d->addr + from, op ? d->op + from : NULL, size ? d->size + from : NULL,
-             end[u] - from, 0, d->part + from, NULL);
+        rows(d, u, d->addr, op ? d->op : NULL, size ? d->size : NULL, from, end[u], 0, d->part,
+             NULL);
     for (uint32_t i = 0; i < f->rows; i++)
         d->dist[d->index[i]] = d->part[i];
     free(end);
@@ -222,15 +219,6 @@ static void stacks_units(struct distance *d, const struct cf_frame *f)
             to++;
         piece(d, f, d->unit[from], from, to, 0);
     }
-}
-
-static void add_columns(struct distance *d, struct cf_frame *f)
-{
-    /* that of an earlier cf-distance, which is not true of the new distances */
-    cf_frame_drop(f, CF_DIST_WEIGHT);
-    cf_tool_set(&d->tool, f, CF_DIST, d->dist);
-    if (d->sampling)
-        cf_tool_set(&d->tool, f, CF_DIST_WEIGHT, d->weight);
 }
 
 /* A failure shows again when the writer is closed. */
@@ -255,11 +243,12 @@ static void run(struct distance *d, struct cf_reader *r, struct cf_writer *w)
     cf_tool_idle(r, w);
     while (cf_tool_next(&d->tool, r, &f) > 0) {
         if (f->table == CF_ACCESS && f->rows) {
-            if (d->per == PER_ALL)
-                stacks_one(d, f);
-            else
-                stacks_units(d, f);
-            add_columns(d, f);
+            (d->per == PER_ALL ? stacks_one : stacks_units)(d, f);
+            /* that of an earlier cf-distance, which is not true of the new distances */
+            cf_frame_drop(f, CF_DIST_WEIGHT);
+            cf_tool_set(&d->tool, f, CF_DIST, d->dist);
+            if (d->sampling)
+                cf_tool_set(&d->tool, f, CF_DIST_WEIGHT, d->weight);
         }
         if (cf_writer_frame(w, f) != 0)
             break; /* cf_tool_finish() reports why */

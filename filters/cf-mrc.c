@@ -6,13 +6,12 @@
  * only if its distance is n or more (Mattson, Gecsei, Slutz, Traiger 1970), so the curve is a sum
  * over a histogram: see curve.h. Sampled distances (SHARDS: Waldspurger, Park, Garthwaite, Ahmad,
  * "Efficient MRC construction with SHARDS", FAST 2015) count as what they stand for, and an error
- * is printed: see mrc/mrc_csv.c. Memory: some 2 KiB a curve, 39 times that with samples; nothing
+ * is printed: see mrc_samples.c. Memory: some 2 KiB a curve, 39 times that with samples; nothing
  * that grows with the stream.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cf_memory.h"
 #include "filters/parts/mrc/mrc.h"
 #include "formats/program/cf_options.h"
 
@@ -53,22 +52,13 @@ static void set_by(const struct cf_tool *t, void *mrc, const char *option, char 
         cf_die(t, CF_EXIT_USAGE, "%s '%s': no such column", option, text);
 }
 
-static void set_at(const struct cf_tool *t, void *mrc, const char *option, char *text)
-{
-    struct mrc *m = mrc;
-
-    m->o.at = cf_tool_room(t, strlen(text) + 1, sizeof(*m->o.at));
-    m->o.at_count =
-        cf_list_rising(m->o.at, cf_parse_list(t, option, text, 1, UINT64_MAX, UINT32_MAX, m->o.at));
-}
-
 static void parse(struct mrc *m, int argc, char **argv)
 {
     const struct cf_option table[] = {
         {"by", 0, CF_CALL(set_by, m)},
         {"points", 0, CF_NUMBER(&m->o.points, 1, 1024)},
         {"max", 0, CF_NUMBER(&m->o.most, 1, UINT64_MAX)},
-        {"at", 0, CF_CALL(set_at, m)},
+        {"at", 0, CF_CALL(cf_parse_rising, &m->o.at)},
         {"line-size", 0, CF_POWER(&m->o.line_size, 1, UINT64_MAX)},
         {"sets", 0, CF_NUMBER(&m->o.sets, 1, UINT32_MAX)},
         {"machine", 'm', CF_TEXT(&m->o.machine)},
@@ -77,17 +67,18 @@ static void parse(struct mrc *m, int argc, char **argv)
         CF_END_INPUT_OPTIONS,
     };
 
-    m->o = (struct options){.points = 4, .output.sheet = {.width = 900, .height = 540}};
+    m->o = (struct options){.points = 4,
+                            .at = {1, UINT64_MAX, UINT32_MAX, 0, NULL},
+                            .output.sheet = {.width = 900, .height = 540}};
     cf_options_read(&m->tool, argc, argv, table);
-    if (m->o.at && m->o.most)
+    if (m->o.at.count && m->o.most)
         cf_die(&m->tool, CF_EXIT_USAGE, "--at does not go with --max");
     cf_output_check(&m->tool, &m->o.output);
 }
 
 /* ---- of what the distances are, and the sizes of caches that follow from that ---- */
 
-/* 1, 2, 3, ... up to `points` and from there so many in each doubling, as lines of a set. */
-static uint64_t *make_sizes(struct cf_tool *t, uint64_t points, uint64_t most, size_t *count)
+uint64_t *make_sizes(struct cf_tool *t, uint64_t points, uint64_t most, size_t *count)
 {
     uint64_t last = 0, *result = cf_tool_room(t, 64 * points, sizeof(*result));
 
@@ -106,16 +97,16 @@ static void make_points(struct mrc *m)
 {
     uint64_t unit = m->line_size * m->sets; /* bytes of one way */
 
-    if (m->o.at) {
-        m->lines = cf_tool_room(&m->tool, m->o.at_count, sizeof(*m->lines));
-        for (size_t i = 0; i < m->o.at_count; i++) {
-            if (m->o.at[i] % unit != 0)
+    if (m->o.at.count) {
+        m->lines = cf_tool_room(&m->tool, m->o.at.count, sizeof(*m->lines));
+        for (size_t i = 0; i < m->o.at.count; i++) {
+            if (m->o.at.value[i] % unit != 0)
                 cf_die(&m->tool, CF_EXIT_USAGE,
                        "--at: %llu bytes are no whole number of ways of %llu bytes: %llu sets of"
                        " %llu-byte lines",
-                       (unsigned long long)m->o.at[i], (unsigned long long)unit,
+                       (unsigned long long)m->o.at.value[i], (unsigned long long)unit,
                        (unsigned long long)m->sets, (unsigned long long)m->line_size);
-            m->lines[m->points++] = m->o.at[i] / unit;
+            m->lines[m->points++] = m->o.at.value[i] / unit;
         }
     } else {
         m->lines = make_sizes(&m->tool, m->o.points, m->o.most ? m->o.most / unit : UINT64_MAX,
@@ -198,67 +189,6 @@ static void take_header(struct mrc *m, const struct cf_header *h)
 
 /* ---- counting ---- */
 
-static void make_room(struct mrc *m, size_t groups)
-{
-    size_t room = m->room;
-
-    cf_must(&m->tool, cf_array_cleared(&m->accesses, &room, groups, sizeof(*m->accesses)));
-    cf_must(&m->tool, cf_array_cleared(&m->samples, &m->room, groups, sizeof(*m->samples)));
-}
-
-/* Another hash than the one that chose the sample, which sampled lines have in common. */
-static inline uint32_t part_of(uint64_t line)
-{
-    uint64_t h = (line ^ line >> 31) * 0xbf58476d1ce4e5b9u;
-
-    h = (h ^ h >> 29) * 0x94d049bb133111ebu;
-    return (uint32_t)(h >> 32) % PARTS;
-}
-
-/* `stands_for` is what each sampled row stands for. */
-static int add_sampled(struct mrc *m, const struct cf_frame *f, const uint32_t *group,
-                       const uint64_t *weight, const double *stands_for, size_t groups)
-{
-    const uint64_t *dist = cf_u64(f, CF_DIST), *addr = cf_u64(f, CF_ADDR);
-    const unsigned shift = 63 - (unsigned)__builtin_clzll(m->line_size);
-    uint64_t *accesses;
-    uint32_t n = 0, none = 0;
-
-    if (!m->sampled) {
-        m->sampled = cf_need(&m->tool, cf_curve_new(m->lines, m->points));
-        m->fine_lines = make_sizes(&m->tool, FINE, UINT64_MAX, &m->fine_points);
-        m->fine = cf_need(&m->tool, cf_curve_new(m->fine_lines, m->fine_points));
-    }
-    make_room(m, groups);
-    accesses = m->accesses;
-    /* a few rows among the others: no branch, which would be foreseen badly */
-    for (uint32_t i = 0; i < f->rows; i++) {
-        m->part[n] = i;
-        n += dist[i] - CF_DIST_UNSAMPLED > 1; /* NONE is the next value */
-        if (group || weight)
-            accesses[group ? group[i] : 0] += dist[i] != CF_DIST_NONE ? weight ? weight[i] : 1 : 0;
-        else
-            none += dist[i] == CF_DIST_NONE;
-    }
-    if (!group && !weight)
-        accesses[0] += f->rows - none;
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t i = m->part[k], g = group ? group[i] : 0;
-        const uint64_t w = weight ? weight[i] : 1;
-        const double s = stands_for[i];
-
-        m->samples[g] += w;
-        m->dist[k] = dist[i];
-        m->weight[k] = w * (s >= 1 && s < 1e12 ? (uint64_t)(s * FIXED + 0.5) : FIXED);
-        m->part[k] = g * PARTS + part_of(addr[i] >> shift);
-    }
-    if (cf_curve_add(m->sampled, m->dist, m->part, m->weight, n, groups * PARTS) != 0)
-        return -1;
-    for (uint32_t i = 0; group && i < n; i++)
-        m->part[i] /= PARTS;
-    return cf_curve_add(m->fine, m->dist, group ? m->part : NULL, m->weight, n, groups);
-}
-
 static void count_frame(struct mrc *m, const struct cf_frame *f)
 {
     const uint64_t *weight = cf_u64(f, CF_WEIGHT);
@@ -278,7 +208,7 @@ static void count_frame(struct mrc *m, const struct cf_frame *f)
     }
     if (!bad)
         bad = stands_for
-                  ? add_sampled(m, f, group, weight, stands_for, groups)
+                  ? samples_count(m, f, group, weight, stands_for, groups)
                   : cf_curve_add(m->exact, cf_u64(f, CF_DIST), group, weight, f->rows, groups);
     cf_must(&m->tool, bad);
 }

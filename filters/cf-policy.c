@@ -66,15 +66,6 @@ static void set_group(const struct cf_tool *t, void *work, const char *option, c
     cf_die(t, CF_EXIT_USAGE, "%s '%s': give one of file, cycle:N, block:N", option, text);
 }
 
-static void set_watch(const struct cf_tool *t, void *work, const char *option, char *text)
-{
-    struct work *w = work;
-    struct options *o = &w->o;
-
-    o->lines =
-        cf_list_rising(o->line, cf_parse_list(t, option, text, 0, UINT64_MAX, LINES_MOST, o->line));
-}
-
 static void set_rounds(const struct cf_tool *t, void *work, const char *option, char *text)
 {
     struct work *w = work;
@@ -114,7 +105,7 @@ static void parse(struct work *w, int argc, char **argv)
         {"survivors", 0, CF_TEXT(&o->survivors)},
         {"accesses", 0, CF_TEXT(&o->accesses)},
         {"policies", 0, CF_TEXT(&o->policies)},
-        {"watch", 0, CF_CALL(set_watch, w), .given = &o->filtered},
+        {"watch", 0, CF_CALL(cf_parse_rising, &o->line), .given = &o->filtered},
         {"lines", 0, CF_OLD("watch")},
         {"pid", 0, CF_NUMBER(&o->pid, 0, UINT32_MAX), .given = &o->pid_given},
         {"addr", 0, CF_RANGE(&o->from, &o->to), .given = &o->region_given},
@@ -133,6 +124,7 @@ static void parse(struct work *w, int argc, char **argv)
     *o = (struct options){.to = UINT64_MAX,
                           .set_to = UINT64_MAX,
                           .alpha = 0.01,
+                          .line = {0, UINT64_MAX, LINES_MOST, 0, NULL},
                           .output.sheet = {.width = 900, .height = 500}};
     cf_options_read(&w->tool, argc, argv, table);
     o->filtered |= o->pid_given | o->region_given;
@@ -144,7 +136,7 @@ static void parse(struct work *w, int argc, char **argv)
 
 static int named(const struct options *o, uint64_t address)
 {
-    return cf_list_has(o->line, o->lines, address);
+    return cf_list_has(o->line.value, o->line.count, address);
 }
 
 /* One pass a condition, so that each is a loop without branches. */
@@ -163,7 +155,7 @@ static void mark_rows(struct work *w, const struct cf_frame *f)
         mark[i] &= (pid ? pid[i] : 0) == o->pid;
     for (uint32_t i = 0; i < f->rows && o->region_given; i++)
         mark[i] &= addr && (addr[i] >= o->from) & (addr[i] <= o->to);
-    for (uint32_t i = 0; i < f->rows && o->lines; i++)
+    for (uint32_t i = 0; i < f->rows && o->line.count; i++)
         mark[i] = mark[i] && ((addr && named(o, addr[i])) || (phys && named(o, phys[i])));
     cf_snaps_marks(w->snaps, mark);
 }
@@ -243,11 +235,11 @@ int main(int argc, char **argv)
         &w.tool, cf_snaps_new(w.o.level, (w.o.accesses ? CF_TAGS_OWNER : 0) |
                                              (w.o.filtered || w.o.survivors ? CF_TAGS_MARK : 0)));
     if (w.o.survivors)
-        w.survivors = cf_need(&w.tool, cf_survivors_new(!w.o.lines, w.o.lines));
+        w.survivors = cf_need(&w.tool, cf_survivors_new(!w.o.line.count, w.o.line.count));
     cf_snaps_want(w.snaps, w.reader);
-    if (w.o.lines)
+    if (w.o.line.count)
         cf_reader_want(w.reader, CF_LINE, CF_PHYS, CF_OPTIONAL);
-    if (w.o.lines || w.o.region_given)
+    if (w.o.line.count || w.o.region_given)
         cf_reader_want(w.reader, CF_LINE, CF_ADDR, CF_OPTIONAL);
     if (w.o.pid_given)
         cf_reader_want(w.reader, CF_LINE, CF_PID, CF_OPTIONAL);

@@ -196,7 +196,6 @@ static void print_summary(const struct cf_survey *s)
 static void draw(const struct cf_survey *s)
 {
     enum { SHOWN = 8 };
-    static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};
     struct cf_survey_chart c;
 
     cf_survey_chart(s, SHOWN, 0, &c);
@@ -208,7 +207,7 @@ static void draw(const struct cf_survey *s)
              "the snapshot before had too",
              c.snapshots, c.snapshots == 1 ? "" : "s", c.level,
              s->streams > 1 ? " of several runs, each from its beginning" : "");
-    cf_output_draw(&s->tool, &s->o.output, &c.chart, &drawings);
+    cf_output_draw(&s->tool, &s->o.output, &c.chart, &cf_chart_drawings);
 }
 
 int main(int argc, char **argv)

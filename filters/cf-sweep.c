@@ -9,7 +9,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/distance/allassoc.h"
@@ -17,7 +16,6 @@
 #include "filters/engine/rows/runs.h"
 #include "filters/picture/chart.h"
 #include "formats/base/cf_number.h"
-#include "formats/stream/cf.h"
 #include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
@@ -49,24 +47,16 @@ static const char usage[] =
     "  cf-sweep --line-size 32,64,128 --ways 4 --min 16K --max 64K trace.cf\n";
 
 enum {
-    BATCH = 1 << 14, /* line references handed to the simulation at once */
-    MOST_SHIFT = 16, /* log2 of the longest line */
-    MOST_WAYS = 1024,
+    BATCH = 1 << 14,      /* line references handed to the simulation at once */
     MOST_SETS_SHIFT = 24, /* log2 of the most sets */
     MOST_LIST = 32,
 };
 
-struct list {
-    uint64_t least, most;
-    uint64_t value[MOST_LIST]; /* rising, without doubles */
-    unsigned count;
-};
-
 struct options {
-    unsigned what;         /* enum cf_runs_option */
-    struct list line_size; /* bytes */
-    struct list ways;
-    struct list sets; /* where it is empty: the powers of two within */
+    unsigned what;            /* enum cf_runs_option */
+    struct cf_list line_size; /* bytes */
+    struct cf_list ways;
+    struct cf_list sets; /* where it is empty: the powers of two within */
     uint64_t sets_from, sets_to;
     uint64_t least, most; /* bytes */
     struct cf_output output;
@@ -82,14 +72,6 @@ struct size {
     struct cf_allassoc *all;
 };
 
-static void set_list(const struct cf_tool *t, void *list, const char *option, char *text)
-{
-    struct list *l = list;
-
-    l->count = cf_list_rising(
-        l->value, cf_parse_list(t, option, text, l->least, l->most, MOST_LIST, l->value));
-}
-
 static void set_sets(const struct cf_tool *t, void *options, const char *option, char *text)
 {
     struct options *o = options;
@@ -98,15 +80,16 @@ static void set_sets(const struct cf_tool *t, void *options, const char *option,
     if (strchr(text, '-'))
         cf_parse_range(t, option, text, &o->sets_from, &o->sets_to);
     else
-        set_list(t, &o->sets, option, text);
+        cf_parse_rising(t, &o->sets, option, text);
 }
 
 static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 {
+    static uint64_t line_size[] = {64}, ways[] = {1, 2, 4, 8, 16};
     const struct cf_option table[] = {
         {"for", 0, CF_WORD(&o->what, "data fetches unified", CF_RUNS_DATA)},
-        {"line-size", 0, CF_CALL(set_list, &o->line_size)},
-        {"ways", 0, CF_CALL(set_list, &o->ways)},
+        {"line-size", 0, CF_CALL(cf_parse_rising, &o->line_size)},
+        {"ways", 0, CF_CALL(cf_parse_rising, &o->ways)},
         {"sets", 0, CF_CALL(set_sets, o)},
         {"min", 0, CF_SIZE_OF(&o->least)},
         {"max", 0, CF_SIZE_OF(&o->most)},
@@ -116,9 +99,9 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
     };
 
     *o = (struct options){.what = CF_RUNS_DATA,
-                          .line_size = {4, 1 << MOST_SHIFT, {64}, 1},
-                          .ways = {1, MOST_WAYS, {1, 2, 4, 8, 16}, 5},
-                          .sets = {1, 1 << MOST_SETS_SHIFT, {0}, 0},
+                          .line_size = {4, 65536, MOST_LIST, 1, line_size},
+                          .ways = {1, 1024, MOST_LIST, 5, ways},
+                          .sets = {1, 1 << MOST_SETS_SHIFT, MOST_LIST, 0, NULL},
                           .sets_from = 1,
                           .sets_to = UINT64_MAX,
                           .least = 1 << 10,
@@ -135,17 +118,15 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 /* ---- which caches ---- */
 
 /* Whether a cache is among those that were asked for. */
-static int is_wanted(const struct options *o, uint64_t line, uint64_t sets, uint64_t ways)
+static int is_wanted(const struct options *o, uint64_t bytes)
 {
-    const uint64_t size = line * sets * ways;
-
-    return size >= o->least && size <= o->most;
+    return bytes >= o->least && bytes <= o->most;
 }
 
 static void try_sets(const struct options *o, struct size *s, uint64_t sets)
 {
     for (unsigned w = 0; w < o->ways.count; w++)
-        if (is_wanted(o, s->line, sets, o->ways.value[w])) {
+        if (is_wanted(o, s->line * sets * o->ways.value[w])) {
             s->sets[s->count++] = (uint32_t)sets;
             return;
         }
@@ -200,7 +181,7 @@ static void run(struct cf_tool *t, struct cf_reader *r, struct size *size, unsig
             uint64_t space;
             uint32_t core;
 
-            to = cf_cores_piece(cores, NULL, cf_u32(f, CF_PID), NULL, from, f->rows, &core, &space);
+            to = cf_cores_next(cores, f, from, f->rows, &core, &space);
             cf_must(t, to == 0);
             for (unsigned i = 0; i < count; i++)
                 if (size[i].count)
@@ -216,65 +197,57 @@ static void print(const struct options *o, const struct size *s)
 
     for (unsigned w = 0; w < o->ways.count; w++)
         for (unsigned i = 0; i < s->count; i++) {
-            uint64_t sets = s->sets[i], ways = o->ways.value[w], misses;
+            const uint64_t sets = s->sets[i], ways = o->ways.value[w];
+            const uint64_t misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
 
-            if (!is_wanted(o, s->line, sets, ways))
-                continue;
-            misses = cf_allassoc_misses(s->all, i, (uint32_t)ways);
-            cf_csv_print(stdout,
-                         "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                         ",%.9f\n",
-                         sets, ways, sets * ways * s->line, s->line, references, misses,
-                         (double)misses / (double)references);
+            if (is_wanted(o, s->line * sets * ways))
+                cf_csv_print(stdout,
+                             "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                             ",%.9f\n",
+                             sets, ways, sets * ways * s->line, s->line, references, misses,
+                             (double)misses / (double)references);
         }
 }
 
-static int by_size(const void *a, const void *b)
+/* Of the cache of so many bytes; NAN where no number of sets gives that. */
+static double misses_at(const struct size *s, uint32_t ways, uint64_t bytes)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->line * s->sets[i] * ways == bytes)
+            return (double)cf_allassoc_misses(s->all, i, ways);
+    return NAN;
 }
 
 /* Misses over the size of the cache, over all sizes that any line has; a line for each line size
    and number of ways. Memory: 8 bytes a size and line. */
 static void draw(const struct cf_tool *t, const struct options *o, const struct size *size)
 {
-    static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};
     const unsigned lines = o->line_size.count, ways = o->ways.count;
-    double *at = cf_tool_room(t, lines * MOST_LIST * ways, sizeof *at), *value;
+    uint64_t *bytes = cf_tool_room(t, lines * MOST_LIST * ways + 1, sizeof *bytes);
+    double *at, *value;
     struct cf_chart_series *series = cf_tool_room(t, lines * ways, sizeof *series);
-    char(*name)[64] = cf_tool_room(t, lines * ways, sizeof *name);
     struct cf_chart c = {.title = "Misses by cache size", .command = "", .panels = 1};
     uint32_t n = 0;
 
     for (unsigned k = 0; k < lines * ways; k++)
-        for (unsigned i = 0; i < size[k / ways].count; i++)
-            if (is_wanted(o, size[k / ways].line, size[k / ways].sets[i], o->ways.value[k % ways]))
-                at[n++] = (double)(size[k / ways].line * size[k / ways].sets[i] *
-                                   o->ways.value[k % ways]);
-    qsort(at, n, sizeof *at, by_size);
-    for (uint32_t i = 0; i < n; i++)
-        if (!i || at[i] != at[c.points - 1])
-            at[c.points++] = at[i];
+        for (unsigned i = 0; i < size[k / ways].count; i++) {
+            bytes[n] = size[k / ways].line * size[k / ways].sets[i] * o->ways.value[k % ways];
+            n += is_wanted(o, bytes[n]);
+        }
+    c.points = cf_list_rising(bytes, n);
+    at = cf_tool_room(t, c.points, sizeof *at);
+    for (uint32_t p = 0; p < c.points; p++)
+        at[p] = (double)bytes[p];
     value = cf_tool_room(t, (size_t)lines * ways * c.points, sizeof *value);
     for (unsigned k = 0; k < lines * ways; k++) {
         const struct size *s = &size[k / ways];
         const uint32_t w = (uint32_t)o->ways.value[k % ways];
 
-        snprintf(name[k], sizeof *name, lines > 1 ? "%u way%s, lines of %llu" : "%u way%s", w,
-                 w == 1 ? "" : "s", (unsigned long long)s->line);
-        series[k] = (struct cf_chart_series){name[k], cf_series_colour(k)};
+        series[k].name = cf_tool_text(t, lines > 1 ? "%u way%s, lines of %llu" : "%u way%s", w,
+                                      w == 1 ? "" : "s", (unsigned long long)s->line);
+        series[k].colour = cf_series_colour(k);
         for (uint32_t p = 0; p < c.points; p++)
-            value[(size_t)k * c.points + p] = NAN;
-        for (unsigned i = 0; i < s->count; i++) {
-            const double bytes = (double)(s->line * s->sets[i] * w);
-            const double *p = bsearch(&bytes, at, c.points, sizeof *at, by_size);
-
-            if (p && is_wanted(o, s->line, s->sets[i], w))
-                value[(size_t)k * c.points + (size_t)(p - at)] =
-                    (double)cf_allassoc_misses(s->all, i, w);
-        }
+            value[(size_t)k * c.points + p] = misses_at(s, w, bytes[p]);
     }
     if (lines == 1)
         snprintf(c.summary, sizeof c.summary, "LRU caches of lines of %llu bytes",
@@ -283,7 +256,7 @@ static void draw(const struct cf_tool *t, const struct options *o, const struct 
     c.name = series;
     c.size = at;
     c.panel[0] = (struct cf_chart_panel){.title = "misses", .value = value};
-    cf_output_draw(t, &o->output, &c, &drawings);
+    cf_output_draw(t, &o->output, &c, &cf_chart_drawings);
 }
 
 int main(int argc, char **argv)
@@ -303,8 +276,7 @@ int main(int argc, char **argv)
     }
     if (!any)
         cf_die(&t, CF_EXIT_USAGE,
-               "no cache of such sets, ways and line sizes has from %llu to %llu"
-               " bytes",
+               "no cache of such sets, ways and line sizes has from %llu to %llu bytes",
                (unsigned long long)o.least, (unsigned long long)o.most);
     r = cf_tool_reader(&t, argv + optind, argc - optind);
     cf_reader_pieces(r);

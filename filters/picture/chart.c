@@ -11,6 +11,8 @@
 
 #include "filters/picture/chart.h"
 
+const struct cf_drawings cf_chart_drawings = {cf_chart_picture, cf_chart_html, NULL};
+
 double cf_chart_top(const struct cf_chart *c)
 {
     const double unit = c->whole ? (double)c->whole / 100 : 1;

@@ -83,6 +83,7 @@ void cf_chart_value(const struct cf_chart *c, char *out, size_t size, double val
 /* Of a struct cf_chart. 0, or -1 when `out` could not be written or memory is short. */
 int cf_chart_picture(const void *chart, const struct cf_sheet *sheet, FILE *out) CF_MUST_CHECK;
 int cf_chart_html(const void *chart, FILE *out) CF_MUST_CHECK;
+extern const struct cf_drawings cf_chart_drawings; /* those two, for cf_output_draw() */
 int cf_chart_term(const void *chart, FILE *out, const struct cf_terminal *t) CF_MUST_CHECK;
 
 /* ---- a ranking (bars.c) ---- */

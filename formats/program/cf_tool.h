@@ -146,6 +146,14 @@ double cf_parse_f64(const struct cf_tool *t, const char *option, const char *tex
    there are, at least 1. */
 uint32_t cf_parse_list(const struct cf_tool *t, const char *option, const char *text,
                        uint64_t least, uint64_t most, uint32_t room, uint64_t *value);
+/* The same into memory that lasts as long as the program, each number once, in rising order. `list`
+   is a struct cf_list, and may have numbers already, which go: for CF_CALL() of cf_options.h. */
+struct cf_list {
+    uint64_t least, most;
+    uint32_t room, count;
+    uint64_t *value;
+};
+void cf_parse_rising(const struct cf_tool *t, void *list, const char *option, char *text);
 /* Puts numbers into rising order, each once; returns how many are left. */
 uint32_t cf_list_rising(uint64_t *value, uint32_t count);
 /* Whether a number is one of such. */

@@ -100,6 +100,15 @@ uint32_t cf_list_rising(uint64_t *value, uint32_t count)
     return kept;
 }
 
+void cf_parse_rising(const struct cf_tool *t, void *list, const char *option, char *text)
+{
+    struct cf_list *l = list;
+
+    l->value = cf_tool_room(t, strlen(text) / 2 + 1, sizeof *l->value); /* each has a comma */
+    l->count = cf_list_rising(l->value,
+                              cf_parse_list(t, option, text, l->least, l->most, l->room, l->value));
+}
+
 int cf_list_has(const uint64_t *value, uint32_t count, uint64_t wanted)
 {
     return bsearch(&wanted, value, count, sizeof wanted, by_value) != NULL;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "filters/engine/rows/runs.h"
+#include "formats/stream/cf.h"
 
 struct cf_cores;
 
@@ -28,6 +29,14 @@ void cf_cores_free(struct cf_cores *c);
 uint32_t cf_cores_piece(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid,
                         const uint32_t *tid, uint32_t from, uint32_t rows, uint32_t *core,
                         uint64_t *space);
+
+/* The same of a frame: its columns cpu, pid and tid where they were asked for. */
+static inline uint32_t cf_cores_next(struct cf_cores *c, const struct cf_frame *f, uint32_t from,
+                                     uint32_t to, uint32_t *core, uint64_t *space)
+{
+    return cf_cores_piece(c, cf_u32(f, CF_CPU), cf_u32(f, CF_PID), cf_u32(f, CF_TID), from, to,
+                          core, space);
+}
 
 /* The same row by row, for threads that take turns at every access. core[i] and space[i] for all
    rows. -1 without memory. */

@@ -202,7 +202,6 @@ static int begin_period(struct snapshots *s, uint64_t time)
 
 int snapshots_frame(struct snapshots *s, const struct cf_frame *f)
 {
-    const uint32_t *cpu = cf_u32(f, CF_CPU), *tid = cf_u32(f, CF_TID), *pid = cf_u32(f, CF_PID);
     const uint64_t *time = cf_u64(f, CF_TIME);
     uint32_t end, period = 0; /* `period`: the end of its rows */
 
@@ -217,7 +216,7 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f)
             if (period == from)
                 period = f->rows; /* no later time can be written */
         }
-        end = cf_cores_piece(s->cores, cpu, pid, tid, from, period, &core, &space);
+        end = cf_cores_next(s->cores, f, from, period, &core, &space);
         if (end <= from || place(s, f, from, end, process_of(space)) != 0 ||
             cf_hierarchy_run(s->model, s->phys, cf_u8(f, CF_OP), s->size, from, end, core, 0,
                              s->hit) != 0)

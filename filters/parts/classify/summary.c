@@ -60,7 +60,6 @@ void summary_print(const struct summary *s)
 /* A bar a row: the classes, as shares of its references. */
 void summary_draw(const struct summary *s, const struct cf_output *o)
 {
-    static const struct cf_drawings drawings = {cf_chart_picture, NULL, NULL};
     struct cf_chart_series series[CF_CLASS_UNCLASSIFIED];
     const char **label = cf_tool_room(s->tool, s->rows, sizeof *label);
     const char **group = cf_tool_room(s->tool, s->rows, sizeof *group);
@@ -86,5 +85,5 @@ void summary_draw(const struct summary *s, const struct cf_output *o)
     }
     c.panel[0] = (struct cf_chart_panel){
         .title = "misses, share of the references", .stacked = 1, .value = value};
-    cf_output_draw(s->tool, o, &c, &drawings);
+    cf_output_draw(s->tool, o, &c, &cf_chart_drawings);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mrc.h - the state of cf-mrc, and printing the curves (mrc_csv.c). */
+/* mrc.h - the state of cf-mrc, samples (mrc_samples.c), and printing the curves (mrc_csv.c). */
 #ifndef MRC_H
 #define MRC_H
 
@@ -13,10 +13,9 @@
 
 struct options {
     const char *by;
-    uint64_t points; /* a doubling */
-    uint64_t most;   /* bytes; 0 = where the curves end */
-    uint64_t *at;    /* bytes, rising; NULL = all points */
-    size_t at_count;
+    uint64_t points;          /* a doubling */
+    uint64_t most;            /* bytes; 0 = where the curves end */
+    struct cf_list at;        /* bytes; empty: all points */
     uint64_t line_size, sets; /* 0 = as the stream says */
     const char *machine;      /* whose caches the picture marks, or NULL */
     struct cf_output output;
@@ -50,6 +49,26 @@ struct mrc {
     uint64_t *dist, *weight;
     uint32_t *part;
 };
+
+/* Sizes of caches in lines: 1, 2, 3, ... up to `points` and from there so many in each doubling. */
+uint64_t *make_sizes(struct cf_tool *t, uint64_t points, uint64_t most, size_t *count);
+
+/* One group's curve. */
+struct line {
+    uint64_t accesses, compulsory;
+    double rate;      /* part of the accesses that was sampled, 1 without samples */
+    uint64_t *misses; /* by point, compulsory ones too */
+    double *error;    /* of the miss ratio, by point */
+};
+
+/* Counts a frame. `stands_for` is what each sampled row stands for. -1 without memory. */
+int samples_count(struct mrc *m, const struct cf_frame *f, const uint32_t *group,
+                  const uint64_t *weight, const double *stands_for, size_t groups) CF_MUST_CHECK;
+/* Adds what they say to `l`, and its error. */
+void samples_add(const struct mrc *m, size_t group, struct line *l);
+/* All misses of a part at all points: distances, those beyond the bound, and first accesses, which
+   are returned. */
+uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points);
 
 /* mrc_csv.c: draws and prints all curves; fails where they do not reach a size that was asked for.
  */

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mrc_csv.c - miss-ratio curves as CSV, with the error where distances are sampled, and as a chart.
+ * mrc_csv.c - miss-ratio curves as CSV and as a chart.
  *
- * A sample of lines errs in two ways, which are added as independent standard errors:
- * - Lines differ in how often they miss. The sampled lines are divided among PARTS by a hash of
- *   their own; each part's misses are one of PARTS equal draws, so the variance of their sum is
- *   PARTS / (PARTS - 1) times the sum of squares about their mean, and the part of the lines that
- *   was sampled takes away as much of it (W. G. Cochran, "Sampling Techniques", 3rd edition 1977,
- *   chapters 2 and 9).
- * - A distance of n lines is inferred from n * rate sampled ones (SHARDS, section 3: cf-mrc.c), a
- *   binomial count: n errs by sqrt(n * (1 - rate) / rate), so that the curve may fall so much
- *   earlier or later. Where it falls in steps, as in walks over the same lines, which all have one
- *   distance, its slope at a size says nothing of a step nearby: what counts is how much it changes
- *   within two such errors.
  * Memory: a few words a point, for the chart 8 bytes a point and line.
  */
 #include <inttypes.h>
@@ -21,92 +10,6 @@
 
 #include "filters/parts/mrc/mrc.h"
 #include "formats/program/cf_rows.h"
-
-/* One group's curve. */
-struct line {
-    uint64_t accesses, compulsory;
-    double rate;      /* part of the accesses that was sampled, 1 without samples */
-    uint64_t *misses; /* by point, compulsory ones too */
-    double *error;    /* of the miss ratio, by point */
-};
-
-/* All misses of a part at all points: distances, those beyond the bound, and first accesses. */
-static uint64_t part_misses(const struct cf_curve *c, size_t group, uint64_t *misses, size_t points)
-{
-    uint64_t compulsory = cf_curve_named(c, group, CF_DIST_COMPULSORY);
-    uint64_t always = compulsory + cf_curve_named(c, group, CF_DIST_BEYOND);
-
-    cf_curve_misses(c, group, misses);
-    for (size_t i = 0; i < points; i++)
-        misses[i] += always;
-    return compulsory;
-}
-
-/* How far the curve may lie off at a size, in misses, since distances are estimates: half of what
-   it changes up to two standard errors of the size, on the side where it changes more. `fine`:
-   sampled misses by fine size; there, in FIXED, are `here` at `lines` and `all` without a cache. */
-static double sideways(const struct mrc *m, const uint64_t *fine, double lines, double here,
-                       double all, double rate)
-{
-    const double two = 2 * sqrt(lines * (1 - rate) / rate);
-    double below = all, above = here;
-    size_t i = 0;
-
-    for (; i < m->fine_points && (double)m->fine_lines[i] <= lines - two; i++)
-        below = (double)fine[i];
-    while (i + 1 < m->fine_points && (double)m->fine_lines[i] < lines + two)
-        i++;
-    if (i < m->fine_points)
-        above = (double)fine[i];
-    return fmax(below - here, here - above) / 2 / FIXED;
-}
-
-static void find_errors(const struct mrc *m, const uint64_t *part, const uint64_t *fine,
-                        struct line *l)
-{
-    double left = 1 - l->rate, all = (double)l->accesses;
-
-    for (size_t i = 0; i < m->points; i++) {
-        double mean = 0, squares = 0, off;
-
-        for (unsigned p = 0; p < PARTS; p++)
-            mean += (double)part[p * m->points + i] / FIXED / PARTS;
-        for (unsigned p = 0; p < PARTS; p++) {
-            off = (double)part[p * m->points + i] / FIXED - mean;
-            squares += off * off;
-        }
-        off = l->rate > 0 && left > 0 ? sideways(m, fine, (double)m->lines[i], mean * PARTS * FIXED,
-                                                 all * FIXED, l->rate)
-                                      : 0;
-        l->error[i] = all > 0 ? sqrt(left * squares * PARTS / (PARTS - 1) + off * off) / all : NAN;
-    }
-}
-
-/* Adds what samples say to `l`. */
-static void add_samples(const struct mrc *m, size_t group, struct line *l)
-{
-    uint64_t *part = cf_need(&m->tool, malloc((PARTS * m->points + 1) * sizeof(*part)));
-    uint64_t *fine = cf_need(&m->tool, malloc(m->fine_points * sizeof(*fine)));
-    uint64_t accesses = m->accesses[group], compulsory = 0;
-
-    for (unsigned p = 0; p < PARTS; p++)
-        compulsory += part_misses(m->sampled, group * PARTS + p, part + p * m->points, m->points);
-    for (size_t i = 0; i < m->points; i++) {
-        uint64_t sum = 0;
-
-        for (unsigned p = 0; p < PARTS; p++)
-            sum += part[p * m->points + i];
-        sum = (sum + FIXED / 2) / FIXED;
-        l->misses[i] += sum < accesses ? sum : accesses;
-    }
-    l->accesses += accesses;
-    l->compulsory += (compulsory + FIXED / 2) / FIXED;
-    l->rate = accesses ? (double)m->samples[group] / (double)accesses : 1;
-    part_misses(m->fine, group, fine, m->fine_points);
-    find_errors(m, part, fine, l);
-    free(part);
-    free(fine);
-}
 
 static void make_line(const struct mrc *m, size_t group, struct line *l)
 {
@@ -117,7 +20,7 @@ static void make_line(const struct mrc *m, size_t group, struct line *l)
     l->accesses = cf_curve_total(m->exact, group) + l->compulsory +
                   cf_curve_named(m->exact, group, CF_DIST_BEYOND);
     if (m->sampled && group < m->room)
-        add_samples(m, group, l);
+        samples_add(m, group, l);
 }
 
 /* ---- where the curves end ---- */
@@ -158,7 +61,7 @@ static size_t useful_points(const struct mrc *m, size_t groups, const struct lin
 {
     size_t useful = n ? 1 : 0;
 
-    if (m->o.at || m->o.most || n < m->points)
+    if (m->o.at.count || m->o.most || n < m->points)
         return n;
     for (size_t g = 0; g < groups; g++)
         for (size_t i = useful; i < n; i++)
@@ -239,7 +142,6 @@ static unsigned find_signs(const struct cf_machine *machine, struct cf_chart_sig
 static void draw(const struct mrc *m, const struct line *line, const struct cf_group *group,
                  size_t groups, size_t points)
 {
-    static const struct cf_drawings drawings = {cf_chart_picture, cf_chart_html, NULL};
     char names[MOST][512];
     struct cf_chart_series series[MOST];
     struct cf_chart_sign sign[CF_MAX_LEVELS];
@@ -289,7 +191,7 @@ static void draw(const struct mrc *m, const struct line *line, const struct cf_g
     c.sign = sign;
     c.signs = find_signs(machine, sign);
     c.panel[0] = (struct cf_chart_panel){.title = "miss ratio", .value = value};
-    cf_output_draw(&m->tool, &m->o.output, &c, &drawings);
+    cf_output_draw(&m->tool, &m->o.output, &c, &cf_chart_drawings);
     cf_machine_free(machine);
 }
 
@@ -311,8 +213,8 @@ void print_curves(struct mrc *m)
         put_all(m, line, group, groups, points);
     if (m->by)
         free(group);
-    if (known < m->points && (m->o.at || m->o.most || !m->tool.quiet))
-        cf_fail(&m->tool, m->o.at || m->o.most ? CF_EXIT_INPUT : CF_EXIT_OK,
+    if (known < m->points && (m->o.at.count || m->o.most || !m->tool.quiet))
+        cf_fail(&m->tool, m->o.at.count || m->o.most ? CF_EXIT_INPUT : CF_EXIT_OK,
                 "larger caches are left out: the stream has no distance beyond %" PRIu64
                 " lines: run cf-distance with a larger --bound",
                 m->bound ? m->bound

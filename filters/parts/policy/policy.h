@@ -25,8 +25,7 @@ struct options {
     unsigned level;
     uint64_t line_size; /* bytes; 0: the stream's, else 64 */
     int filtered;       /* some lines only */
-    uint64_t line[LINES_MOST];
-    uint32_t lines;
+    struct cf_list line;
     int pid_given, region_given;
     uint32_t pid;
     uint64_t from, to; /* virtual addresses */

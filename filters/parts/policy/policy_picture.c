@@ -10,8 +10,6 @@
 #include "filters/parts/policy/policy.h"
 #include "filters/picture/chart.h"
 
-static const struct cf_drawings drawings = {cf_chart_picture, NULL, NULL};
-
 /* "0", "1", ... */
 static const char *const *numbers(const struct work *w, uint32_t count)
 {
@@ -53,7 +51,7 @@ void draw_ways(const struct work *w, const struct findings *f)
                                          .value = value,
                                          .spread = spread,
                                          .level = all / p->ways};
-    cf_output_draw(&w->tool, &w->o.output, &c, &drawings);
+    cf_output_draw(&w->tool, &w->o.output, &c, &cf_chart_drawings);
 }
 
 /* A line for each number of rounds. Of sets with fewer lines nothing is drawn. */
@@ -89,5 +87,5 @@ void draw_survivors(const struct work *w, const struct findings *f)
     c.label = numbers(w, c.points);
     c.axis = "lines cached";
     c.panel[0] = (struct cf_chart_panel){.title = "probability", .value = value};
-    cf_output_draw(&w->tool, &w->o.output, &c, &drawings);
+    cf_output_draw(&w->tool, &w->o.output, &c, &cf_chart_drawings);
 }
