@@ -48,9 +48,8 @@ enum { MASKS = 1024 };
 
 struct options {
     const char *machine, *output, *summary_file;
-    int summary, physical;
+    int summary;
     unsigned cores; /* 0: the machine's */
-    uint64_t seed;
     const char *prefetch[CF_MAX_LEVELS], *mask[MASKS];
     unsigned prefetches, masks;
     const char *snapshot_level;
@@ -76,7 +75,7 @@ static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
 {
     struct snapshot_options *s = &c->o.snapshot;
 
-    if (c->o.physical && (c->o.frames || c->o.ram))
+    if (s->physical && (c->o.frames || c->o.ram))
         cf_die(&c->tool, CF_EXIT_USAGE, "%s: with --physical the trace states the frames",
                c->o.frames ? "--frames" : "--ram");
     if (memory / page < 1u << CF_FRAME_COLOUR_BITS || memory / page > 1u << CF_FRAMES_MOST_BITS)
@@ -84,8 +83,6 @@ static void check_frames(struct cache *c, uint64_t memory, uint64_t page)
                1 << CF_FRAME_COLOUR_BITS, 1 << CF_FRAMES_MOST_BITS, (unsigned long long)page);
     s->page_shift = (unsigned)__builtin_ctzll(page);
     s->frame_bits = (unsigned)__builtin_ctzll(memory / page);
-    s->physical = c->o.physical;
-    s->seed = c->o.seed;
 }
 
 static void parse(struct cache *c, int argc, char **argv)
@@ -101,8 +98,8 @@ static void parse(struct cache *c, int argc, char **argv)
         {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
         {"prefetch", 0, CF_TEXTS(o->prefetch, &o->prefetches, CF_MAX_LEVELS)},
         {"way-mask", 0, CF_TEXTS(o->mask, &o->masks, MASKS)},
-        {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
-        {"physical", 0, CF_FLAG(&o->physical)},
+        {"seed", 0, CF_NUMBER(&s->seed, 0, UINT64_MAX)},
+        {"physical", 0, CF_FLAG(&s->physical)},
         {"snapshot-every", 0, CF_NUMBER(&s->every, 1, UINT64_MAX)},
         {"snapshot-level", 0, CF_TEXT(&o->snapshot_level)},
         {"flush", 0, CF_FLAG(&s->flush)},
@@ -115,8 +112,7 @@ static void parse(struct cache *c, int argc, char **argv)
         CF_END_INPUT_OPTIONS,
     };
 
-    o->seed = 1;
-    *s = (struct snapshot_options){.page_shift = 12, .frame_bits = 20};
+    *s = (struct snapshot_options){.seed = 1, .page_shift = 12, .frame_bits = 20};
     cf_options_read(t, argc, argv, table);
     if (o->summary_file && t->form == CF_OPT_JSON)
         cf_die(t, CF_EXIT_USAGE, "--json is for standard output: give --summary without a FILE");
@@ -133,58 +129,47 @@ static void parse(struct cache *c, int argc, char **argv)
 
 /* ---- the model of the machine's caches that the options ask for ---- */
 
-/* Index of the level of this name. */
-static unsigned find_level(const struct cache *c, const char *option, const char *name)
+/* Index of the level of this name; without one, of the first or last level for data. */
+static unsigned find_level(const struct cache *c, const char *option, const char *name, int last)
 {
-    for (unsigned i = 0; i < c->machine->levels; i++)
-        if (!strcmp(c->machine->level[i].name, name))
-            return i;
-    cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no level '%s'", option, c->machine->name, name);
-}
+    const struct cf_machine *m = c->machine;
+    unsigned found = name ? cf_machine_level(m, name) : m->levels;
 
-static unsigned data_level(const struct cache *c, const char *option, int last)
-{
-    unsigned found = CF_MAX_LEVELS;
-
-    for (unsigned i = 0; i < c->machine->levels; i++)
-        if (c->machine->level[i].kind != CF_INSTRUCTION_CACHE && (last || found == CF_MAX_LEVELS))
+    if (name && found == m->levels)
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no level '%s'", option, m->name, name);
+    for (unsigned i = 0; !name && i < m->levels; i++)
+        if (m->level[i].kind != CF_INSTRUCTION_CACHE && (last || found == m->levels))
             found = i;
-    if (found == CF_MAX_LEVELS)
-        cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no data cache: name a level", option,
-               c->machine->name);
+    if (found == m->levels)
+        cf_die(&c->tool, CF_EXIT_USAGE, "%s: %s has no data cache: name a level", option, m->name);
     return found;
 }
 
 static void set_prefetch(struct cache *c, const char *text, struct cf_hierarchy_options *h)
 {
-    const char *colon = strchr(text, ':');
-    char *kind = cf_need(&c->tool, strndup(text, strcspn(text, ":")));
-    const unsigned level =
-        colon ? find_level(c, "--prefetch", colon + 1) : data_level(c, "--prefetch", 0);
+    char *name = cf_tool_text(&c->tool, "%s", text);
+    const char *kind = strsep(&name, ":");
+    const unsigned level = find_level(c, "--prefetch", name, 0);
 
     h->prefetch[level] = cf_parse_word(&c->tool, "--prefetch", kind, "none next-line stride");
-    free(kind);
 }
 
 static void set_mask(struct cache *c, const char *text, struct cf_way_mask *mask)
 {
-    char *copy = cf_need(&c->tool, strdup(text)), *ways = strchr(copy, ':'), *level = NULL;
+    char *name = cf_tool_text(&c->tool, "%s", text);
+    const char *core = strsep(&name, ":"), *ways = strsep(&name, ":");
 
     if (!ways)
         cf_die(&c->tool, CF_EXIT_USAGE, "--way-mask '%s': give CORE:MASK, such as 0:0xf", text);
-    *ways++ = '\0';
-    if ((level = strchr(ways, ':')))
-        *level++ = '\0';
-    mask->core = (unsigned)cf_parse_u64(&c->tool, "--way-mask", copy, 0, CF_MAX_CORES - 1);
+    mask->core = (unsigned)cf_parse_u64(&c->tool, "--way-mask", core, 0, CF_MAX_CORES - 1);
     mask->ways = cf_parse_u64(&c->tool, "--way-mask", ways, 1, UINT64_MAX);
-    mask->level = level ? find_level(c, "--way-mask", level) : data_level(c, "--way-mask", 1);
-    free(copy);
+    mask->level = find_level(c, "--way-mask", name, 1);
 }
 
 /* Loads the machine and makes c->model and c->cores. Exits where options do not fit the machine. */
 static void make_model(struct cache *c)
 {
-    struct cf_hierarchy_options h = {.seed = c->o.seed, .masks = c->mask};
+    struct cf_hierarchy_options h = {.seed = c->o.snapshot.seed, .masks = c->mask};
     char problem[512];
 
     c->machine = cf_tool_machine(&c->tool, c->o.machine);
@@ -194,9 +179,10 @@ static void make_model(struct cache *c)
     for (unsigned i = 0; i < c->o.masks; i++)
         set_mask(c, c->o.mask[i], &c->mask[h.mask_count++]);
     if (c->o.snapshot.every) {
-        c->o.snapshot.level = c->o.snapshot_level
-                                  ? find_level(c, "--snapshot-level", c->o.snapshot_level)
-                                  : data_level(c, "--snapshot-every", 1);
+        const char *name = c->o.snapshot_level;
+
+        c->o.snapshot.level =
+            find_level(c, name ? "--snapshot-level" : "--snapshot-every", name, 1);
         h.placed = 1u << c->o.snapshot.level;
     }
     c->model = cf_hierarchy_new(c->machine, &h, problem, sizeof problem);
@@ -208,16 +194,15 @@ static void make_model(struct cache *c)
 
 static void model_frame(struct cache *c, struct cf_frame *f)
 {
-    const uint64_t *addr = cf_u64(f, c->o.physical ? CF_PHYS : CF_ADDR);
-    const uint32_t *cpu = cf_u32(f, CF_CPU), *tid = cf_u32(f, CF_TID), *pid = cf_u32(f, CF_PID);
+    const uint64_t *addr = cf_u64(f, c->o.snapshot.physical ? CF_PHYS : CF_ADDR);
     uint32_t end;
 
     for (uint32_t from = 0; from < f->rows; from = end) {
         uint32_t core;
         uint64_t space;
 
-        end = cf_cores_piece(c->cores, cpu, pid, tid, from, f->rows, &core, &space);
-        if (c->o.physical)
+        end = cf_cores_next(c->cores, f, from, f->rows, &core, &space);
+        if (c->o.snapshot.physical)
             space = 0; /* processes share memory */
         if (end <= from || cf_hierarchy_run(c->model, addr, cf_u8(f, CF_OP), cf_u32(f, CF_SIZE),
                                             from, end, core, space, c->hit) != 0)
@@ -227,66 +212,49 @@ static void model_frame(struct cache *c, struct cf_frame *f)
 
 static void want(const struct cache *c, struct cf_reader *r)
 {
-    cf_reader_want(r, CF_ACCESS, c->o.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_OP, CF_OPTIONAL);
-    cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
-    cf_reader_want(r, CF_ACCESS, CF_PID, CF_OPTIONAL);
-    if (c->o.cores > 1) {
-        cf_reader_want(r, CF_ACCESS, CF_CPU, CF_OPTIONAL);
-        cf_reader_want(r, CF_ACCESS, CF_TID, CF_OPTIONAL);
-    }
+    cf_reader_want(r, CF_ACCESS, c->o.snapshot.physical ? CF_PHYS : CF_ADDR, CF_REQUIRED);
+    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_PID);
+    if (c->o.cores > 1)
+        cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_CPU, CF_TID);
 }
 
-static void run_snapshots(struct cache *c, struct cf_reader *r, struct cf_writer *w)
+/* Models a frame and hands it on. -1 where the writer failed. */
+static int take_frame(struct cache *c, struct cf_frame *f, struct cf_writer *w)
 {
-    struct cf_frame *f;
-
-    c->snapshots = snapshots_new(&c->tool, &c->o.snapshot, c->machine, c->model, c->cores, w);
-    cf_reader_want(r, CF_ACCESS, CF_TIME, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_ADDR, c->o.physical ? CF_OPTIONAL : CF_REQUIRED);
-    want(c, r);
-    cf_tool_idle(r, w);
-    while (cf_reader_next(r, &f) > 0) {
-        int failed = 0;
-
-        cf_tool_progress(&c->tool, r);
-        cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
-        if (f->table == CF_HEADER)
-            failed = snapshots_end(c->snapshots);
-        if (f->table == CF_ACCESS)
-            failed = snapshots_frame(c->snapshots, f);
-        else if (!failed)
-            failed = cf_writer_frame(w, f);
-        if (failed)
-            return; /* cf_tool_finish() reports why */
+    cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
+    if (c->snapshots && f->table == CF_ACCESS)
+        return snapshots_frame(c->snapshots, f);
+    if (c->snapshots && f->table == CF_HEADER && snapshots_end(c->snapshots) != 0)
+        return -1;
+    if (!c->snapshots && w && f->table == CF_HEADER)
+        cf_made_check(&c->made, f->header, CF_HIT, NULL);
+    if (f->table == CF_ACCESS) {
+        model_frame(c, f);
+        if (w)
+            cf_tool_set(&c->tool, f, CF_HIT, c->hit);
     }
-    (void)snapshots_end(c->snapshots); /* the same */
+    return w ? cf_writer_frame(w, f) : 0;
 }
 
 static void run(struct cache *c, struct cf_reader *r, struct cf_writer *w)
 {
-    static const unsigned own[] = {CF_HIT, 0};
     struct cf_frame *f;
 
-    want(c, r);
-    if (w) {
+    if (w && c->o.snapshot.every) {
+        c->snapshots = snapshots_new(&c->tool, &c->o.snapshot, c->machine, c->model, c->cores, w);
+        cf_reader_want(r, CF_ACCESS, CF_TIME, CF_REQUIRED);
+        cf_reader_want(r, CF_ACCESS, CF_ADDR, c->o.snapshot.physical ? CF_OPTIONAL : CF_REQUIRED);
+    } else if (w) {
         cf_made_by(&c->made, &c->tool, c->machine, c->o.cores);
         cf_made_state(&c->made, w, CF_HIT);
     }
+    want(c, r);
     cf_tool_idle(r, w);
-    while (cf_reader_next(r, &f) > 0) {
-        cf_tool_progress(&c->tool, r);
-        cf_turns_check(&c->turns, &c->tool, f, c->o.cores);
-        if (w && f->table == CF_HEADER)
-            cf_made_check(&c->made, f->header, CF_HIT, own);
-        if (f->table == CF_ACCESS) {
-            model_frame(c, f);
-            if (w)
-                cf_tool_set(&c->tool, f, CF_HIT, c->hit);
-        }
-        if (w && cf_writer_frame(w, f) != 0)
-            break; /* cf_tool_finish() reports why */
-    }
+    while (cf_tool_next(&c->tool, r, &f) > 0)
+        if (take_frame(c, f, w) != 0)
+            return; /* cf_tool_finish() reports why */
+    if (c->snapshots)
+        (void)snapshots_end(c->snapshots); /* the same */
 }
 
 static int print_summary(const void *cache, FILE *out)
@@ -315,10 +283,7 @@ int main(int argc, char **argv)
         w = cf_tool_writer(&c.tool, c.o.output);
     else
         cf_reader_pieces(r);
-    if (c.o.snapshot.every && w)
-        run_snapshots(&c, r, w);
-    else
-        run(&c, r, w);
+    run(&c, r, w);
     if (c.o.summary && !c.o.summary_file && c.tool.form == CF_OPT_JSON)
         cf_rows_begin(&c.tool);
     if (c.o.summary)

@@ -171,3 +171,12 @@ void cf_machine_free(struct cf_machine *m)
     free(m->file);
     free(m);
 }
+
+uint32_t cf_machine_level(const struct cf_machine *m, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < m->levels && strcmp(m->level[i].name, name) != 0)
+        i++;
+    return i;
+}

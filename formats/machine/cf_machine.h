@@ -112,6 +112,12 @@ int64_t cf_latency_cycles(const struct cf_latency *l, unsigned op, unsigned prev
 /* Does any operation depend on the one before? */
 int cf_latency_has_previous(const struct cf_latency *l);
 
+/* Index of the level of this name; m->levels where there is none. */
+uint32_t cf_machine_level(const struct cf_machine *m, const char *name);
+/* Name and latencies of a level; level m->levels is the memory. */
+const char *cf_machine_level_name(const struct cf_machine *m, uint32_t level);
+const struct cf_latency *cf_machine_latency(const struct cf_machine *m, uint32_t level);
+
 /* States a latency as a description would: `what` is LEVEL (load, store and ifetch, whatever came
    before) or LEVEL.KEY, where KEY is as in cf-machine(5). -1 with "what is wrong: what to do" in
    `problem` when there is no such level or key. */

@@ -50,14 +50,6 @@ static int find_nearest(const char **found)
     return refused ? -1 : 0;
 }
 
-static const struct cf_level *named(const struct cf_machine *m, const char *name)
-{
-    for (uint32_t i = 0; i < m->levels; i++)
-        if (strcmp(m->level[i].name, name) == 0)
-            return &m->level[i];
-    return NULL;
-}
-
 int cfm_borrow_latencies(const struct report *to, struct cf_machine *m)
 {
     const char *name;
@@ -78,10 +70,10 @@ int cfm_borrow_latencies(const struct report *to, struct cf_machine *m)
     }
     status = 0;
     for (uint32_t i = 0; i < m->levels; i++) {
-        const struct cf_level *l = named(from, m->level[i].name);
+        const uint32_t same = cf_machine_level(from, m->level[i].name);
 
-        if (l)
-            m->level[i].latency = l->latency;
+        if (same < from->levels)
+            m->level[i].latency = from->level[same].latency;
     }
     m->memory = from->memory;
     m->latency_rule = from->latency_rule;

@@ -76,17 +76,26 @@ static int parse_key(const char *key, unsigned *op, unsigned *previous)
 static const char known_keys[] = "load, store, ifetch, prefetch, flush, and each of them after"
                                  " another, as in store_after_load";
 
-static struct cf_latency *table_of(struct cf_machine *m, uint32_t level)
+const char *cf_machine_level_name(const struct cf_machine *m, uint32_t level)
+{
+    return level == m->levels ? "memory" : m->level[level].name;
+}
+
+const struct cf_latency *cf_machine_latency(const struct cf_machine *m, uint32_t level)
 {
     return level == m->levels ? &m->memory : &m->level[level].latency;
+}
+
+static struct cf_latency *table_of(struct cf_machine *m, uint32_t level)
+{
+    return (struct cf_latency *)cf_machine_latency(m, level);
 }
 
 /* Names of the levels and of memory, which is level m->levels; returns how many. */
 static uint32_t level_names(const struct cf_machine *m, const char *names[CF_MAX_LEVELS + 1])
 {
-    for (uint32_t i = 0; i < m->levels; i++)
-        names[i] = m->level[i].name;
-    names[m->levels] = "memory";
+    for (uint32_t i = 0; i <= m->levels; i++)
+        names[i] = cf_machine_level_name(m, i);
     return m->levels + 1;
 }
 

@@ -93,10 +93,11 @@ void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned col
                                .machine = made->machine,
                                .caches = made->caches,
                                .cores = made->cores};
+    const unsigned own[] = {column, 0};
 
     for (unsigned i = 0; i < MODELLED; i++) {
         const struct found theirs = find(h, modelled[i]);
-        const unsigned *replaced = but;
+        const unsigned *replaced = but ? but : own;
 
         while (*replaced && *replaced != modelled[i])
             replaced++;

@@ -28,7 +28,7 @@ void cf_made_state(const struct cf_made *made, struct cf_writer *w, unsigned col
 
 /* Warns of those of the columns hit, class and cost that a header says were made of another
    machine, or for other cores, than `column` that this program makes. `but`, up to a 0: columns
-   that it replaces. */
+   that it replaces; NULL for that one alone. */
 void cf_made_check(struct cf_made *made, const struct cf_header *h, unsigned column,
                    const unsigned *but);
 

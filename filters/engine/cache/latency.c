@@ -53,11 +53,6 @@ static void find_path(const struct cf_machine *m, int instructions, struct path 
     p->depth[p->count++] = CF_FROM_MEMORY;
 }
 
-static const struct cf_latency *table_of(const struct cf_machine *m, uint32_t level)
-{
-    return level == m->levels ? &m->memory : &m->level[level].latency;
-}
-
 /* How far on its path an access comes that position `served` has served. */
 static unsigned reach(const struct cf_machine *m, const struct path *p, unsigned served,
                       unsigned op)
@@ -83,11 +78,11 @@ static void fill_entry(const struct cf_machine *m, const struct path *p, unsigne
 
     *e = (struct entry){.level = (int8_t)p->level[served]};
     for (unsigned i = 0; i <= end; i++)
-        if (cf_latency_has_previous(table_of(m, p->level[i])))
+        if (cf_latency_has_previous(cf_machine_latency(m, p->level[i])))
             e->comes |= UINT32_C(1) << p->level[i];
     for (unsigned i = from; i <= served; i++) {
         uint32_t level = p->level[i];
-        int64_t cycles = cf_latency_cycles(table_of(m, level), op, 0);
+        int64_t cycles = cf_latency_cycles(cf_machine_latency(m, level), op, 0);
 
         if (cycles < 0) {
             e->lack = CF_LACKS_LATENCY;
@@ -127,7 +122,7 @@ struct cf_latencies *cf_latencies_new(const struct cf_machine *m)
     for (unsigned key = 0; key < CF_LATENCY_KEYS; key++)
         l->plain[key] = l->entry[key].fixed;
     for (uint32_t i = 0; i <= m->levels; i++) {
-        const struct cf_latency *t = table_of(m, i);
+        const struct cf_latency *t = cf_machine_latency(m, i);
 
         if (!cf_latency_has_previous(t))
             continue;

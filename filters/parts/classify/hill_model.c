@@ -190,7 +190,7 @@ void *hill_begin(struct classify *c)
 {
     struct hill *h = cf_need(c->tool, calloc(1, sizeof(*h)));
     uint64_t depth = 0;
-    unsigned named = 0;
+    unsigned named;
     int data, fetch;
 
     h->c = c;
@@ -201,9 +201,8 @@ void *hill_begin(struct classify *c)
     cf_made_by(&c->made, c->tool, h->m, h->core_count);
     if (h->all_levels)
         h->hits = cf_column_room(h->c->tool, 1);
-    while (c->o.level && named < h->m->levels && strcmp(h->m->level[named].name, c->o.level) != 0)
-        named++;
-    if (c->o.level && named < h->m->levels) {
+    named = c->o.level ? cf_machine_level(h->m, c->o.level) : h->m->levels;
+    if (named < h->m->levels) {
         watch_level(h, named, 1, 1, 1);
     } else {
         if (c->o.level &&
