@@ -12,13 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filters/engine/rows/groups.h"
-#include "filters/engine/snapshot/changes.h"
-#include "filters/engine/snapshot/tags.h"
-#include "filters/engine/snapshot/tasks.h"
+#include "filters/parts/diff/diff.h"
 #include "filters/survey/problems.h"
 #include "formats/base/cf_memory.h"
-#include "formats/program/cf_rows.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -41,44 +37,6 @@ static const char usage[] =
     "Examples:\n"
     "  cf-diff --pairs --summary overhead.cf\n"
     "  cf-diff --against model.cf --by set board.cf\n";
-
-enum by { BY_PAIR, BY_MODE, BY_PROCESS, BY_SET };
-
-struct options {
-    int pairs, virtual;
-    const char *against;
-    enum by by;
-    unsigned level;
-};
-
-struct side {
-    struct cf_reader *reader;
-    struct cf_snaps *snaps;
-    int over;
-};
-
-/* A direct-mapped cache of recent numbers: the lines of several processes or sets take turns. */
-struct recent {
-    uint32_t key, known; /* number + 1, 0 = none */
-};
-
-enum { MODES = 8, RECENT_BITS = 8 };
-
-struct work {
-    int headed; /* the first line of the CSV is printed */
-    struct cf_tool tool;
-    struct options o;
-    char *against[1];
-    struct side a, b;
-    uint64_t index; /* of the snapshot in its segment, from 1 */
-    uint64_t pairs, left_over;
-    struct cf_moments polluted[MODES], cost[MODES];
-    struct cf_groups *groups;          /* processes or sets */
-    uint64_t (*sums)[CF_CHANGE_KINDS]; /* of each, by number */
-    size_t room;
-    struct recent recent[1 << RECENT_BITS];
-    struct cf_counts *tasks; /* names of processes, of the first stream */
-};
 
 static void parse(struct work *w, int argc, char **argv)
 {
@@ -140,88 +98,22 @@ static int next(struct work *w, struct side *s)
     return r;
 }
 
-/* ---- sums ---- */
-
-/* The number of a process or set, for which there are sums then: 0, or -1 without memory. */
-static int find_sums(struct work *w, uint32_t key, struct recent *recent)
-{
-    uint32_t n;
-    int r;
-
-    if ((r = cf_groups_number(w->groups, &key, sizeof key, 1, &n)) != 0) {
-        if (r > 0)
-            cf_die(&w->tool, CF_EXIT_INPUT, "--by: there are over %d of them", CF_GROUPS_MOST);
-        return -1;
-    }
-    *recent = (struct recent){key, n + 1};
-    return cf_array_cleared(&w->sums, &w->room, n + (size_t)1, sizeof *w->sums);
-}
-
 static int take(void *work, const struct cf_tags *t, size_t slot, uint32_t set, enum cf_change kind)
 {
     struct work *w = work;
     const uint32_t key = w->o.by == BY_SET ? set : t->pid[slot];
-    struct recent *r = &w->recent[key * 0x9e3779b1u >> (32 - RECENT_BITS)];
+    uint32_t n;
+    const int r = cf_groups_number(w->groups, &key, sizeof key, 1, &n);
 
-    if ((r->key != key || !r->known) && find_sums(w, key, r) != 0)
+    if (r > 0)
+        cf_die(&w->tool, CF_EXIT_INPUT, "--by: there are over %d of them", CF_GROUPS_MOST);
+    if (r < 0 || cf_array_cleared(&w->sums, &w->room, n + (size_t)1, sizeof *w->sums) != 0)
         return -1;
-    w->sums[r->known - 1][kind]++;
+    w->sums[n][kind]++;
     return 0;
 }
 
-static void print_sums(const struct work *w)
-{
-    struct cf_group *key = cf_need(&w->tool, cf_groups_sorted(w->groups, NULL));
-
-    cf_rows_begin(&w->tool);
-    printf("%s,same,other_state,other_way,only_a,only_b\n", w->o.by == BY_SET ? "set" : "pid,name");
-    for (uint32_t i = 0; i < cf_groups_count(w->groups); i++) {
-        cf_csv_u64(stdout, 1, key[i].value);
-        if (w->o.by == BY_PROCESS)
-            cf_csv_text(
-                stdout, 0,
-                cf_reader_text(w->a.reader, cf_tasks_name(w->tasks, 0, (uint32_t)key[i].value)));
-        for (int k = 0; k < CF_CHANGE_KINDS; k++)
-            cf_csv_u64(stdout, 0, w->sums[key[i].number][k]);
-        cf_csv_end(stdout);
-    }
-    free(key);
-}
-
 /* ---- what a pair gives ---- */
-
-static unsigned mode_index(unsigned mode)
-{
-    return (mode & CF_MODE_FLUSH ? 4 : 0) | (mode & CF_MODE_RESOLVED ? 2 : 0) |
-           (mode & CF_MODE_LAYOUT ? 1 : 0);
-}
-
-/* As the paper calls them; it has flush mode only with both. */
-static const char *const mode_names[MODES] = {
-    "full transparent", "layout",        "resolve",    "resolve+layout", "flush",
-    "flush+layout",     "flush+resolve", "full flush",
-};
-
-/* Once, and not before there is a pair, or it is known that the input is of the right kind. */
-static void head(struct work *w)
-{
-    if (w->headed++)
-        return;
-    cf_rows_begin(&w->tool);
-    puts("snapshot_a,snapshot_b,time,mode,lines,valid_a,valid_b,same,other_state,other_way,"
-         "only_a,only_b,changed,changed_percent,cost_cycles");
-}
-
-static void print_pair(const struct cf_snapshot *a, const struct cf_snapshot *b,
-                       const struct cf_changes *c, uint64_t lines, double percent)
-{
-    cf_csv_print(stdout, "%u,%u,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64, a->number,
-                 b->number, a->time, mode_names[mode_index(a->mode)], lines, c->valid_a,
-                 c->valid_b);
-    for (int k = 0; k < CF_CHANGE_KINDS; k++)
-        cf_csv_u64(stdout, 0, c->count[k]);
-    cf_csv_print(stdout, ",%" PRIu64 ",%.4f,%" PRIu64 "\n", c->ways, percent, a->cost);
-}
 
 static void compare(struct work *w, const struct cf_tags *ta, const struct cf_snapshot *a,
                     const struct cf_tags *tb, const struct cf_snapshot *b)
@@ -234,12 +126,9 @@ static void compare(struct work *w, const struct cf_tags *ta, const struct cf_sn
     double percent;
 
     cf_must(&w->tool, cf_changes_add(&c, ta, tb, w->o.by >= BY_PROCESS ? take : NULL, w));
-    w->pairs++;
     percent = lines ? 100.0 * (double)c.ways / (double)lines : NAN;
-    if (w->o.by == BY_PAIR) {
-        head(w);
-        print_pair(a, b, &c, lines, percent);
-    }
+    if (w->o.by == BY_PAIR)
+        print_pair(w, a, b, &c, lines, percent);
     if (w->o.by == BY_MODE && lines) {
         cf_moments_add(&w->polluted[mode_index(a->mode)], percent);
         cf_moments_add(&w->cost[mode_index(a->mode)], (double)a->cost);
@@ -261,36 +150,13 @@ static void run_two(struct work *w)
 {
     int a, b;
 
-    for (;;) {
-        a = next(w, &w->a);
-        b = next(w, &w->b);
-        if (!a || !b)
-            break;
+    while (a = next(w, &w->a), b = next(w, &w->b), a && b)
         compare(w, &w->a.snaps->now, &w->a.snaps->info, &w->b.snaps->now, &w->b.snaps->info);
-    }
     /* the rest is read for its damage and its number */
     for (; a; a = next(w, &w->a))
         w->left_over++;
     for (; b; b = next(w, &w->b))
         w->left_over++;
-}
-
-/* ---- results ---- */
-
-static void print_modes(const struct work *w)
-{
-    cf_rows_begin(&w->tool);
-    puts("mode,pairs,changed_percent_mean,changed_percent_stddev,changed_percent_max,"
-         "cost_cycles_mean,cost_cycles_stddev,cost_cycles_max");
-    /* in the order of the paper's table: what does most first */
-    for (int k = MODES - 1; k >= 0; k--) {
-        const struct cf_moments *p = &w->polluted[k], *c = &w->cost[k];
-
-        if (p->n)
-            cf_csv_print(stdout, "%s,%" PRIu64 ",%.4f,%.4f,%.4f,%.2f,%.2f,%.2f\n", mode_names[k],
-                         p->n, p->mean, cf_moments_deviation(p), p->most, c->mean,
-                         cf_moments_deviation(c), c->most);
-    }
 }
 
 static void close_second(struct work *w)
@@ -319,8 +185,7 @@ int main(int argc, char **argv)
         cf_tasks_want(w.a.reader);
     }
     if (w.o.against) {
-        w.against[0] = (char *)w.o.against;
-        open_side(&w, &w.b, w.against, 1);
+        open_side(&w, &w.b, (char *const *)&w.o.against, 1);
         run_two(&w);
         close_second(&w);
     } else {
@@ -328,7 +193,7 @@ int main(int argc, char **argv)
     }
     cf_tool_fit(&w.tool, w.a.reader);
     if (w.o.by == BY_PAIR)
-        head(&w);
+        print_head(&w);
     if (w.o.by == BY_MODE)
         print_modes(&w);
     if (w.o.by >= BY_PROCESS)
