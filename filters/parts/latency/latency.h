@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* latency.h - the state of cf-latency, and the costs of a frame (latency_costs.c). */
+#ifndef LATENCY_H
+#define LATENCY_H
+
+#include "filters/engine/cache/latency.h"
+#include "filters/engine/rows/cores.h"
+#include "formats/program/cf_aside.h"
+#include "formats/program/cf_made.h"
+
+struct sum {
+    uint64_t accesses, cycles; /* stay at UINT64_MAX when they come there */
+};
+
+struct latency {
+    struct cf_tool tool;
+    struct cf_machine *machine;
+    const char *machine_name; /* as given */
+    const char *output;
+    unsigned column;     /* of the level */
+    unsigned core_count; /* 0: as many as the machine has CPUs */
+    int summary;
+    struct cf_latencies *model;
+    struct cf_cores *cores;
+    uint32_t *cost;
+    uint8_t *core;
+    uint64_t *space;
+    struct sum sum[CF_LATENCY_KEYS];
+    uint8_t warned[CF_LATENCY_KEYS];
+    struct cf_made made;      /* column cost */
+    struct cf_aside unplaced; /* rows that wait for the accesses of their time */
+    uint64_t unknown;         /* rows of unknown level or operation */
+};
+
+/* Adds column cost to a frame of accesses; writes the rows of table unplaced that come before. `w`
+   may be NULL. */
+void add_to_accesses(struct latency *l, struct cf_frame *f, struct cf_writer *w);
+
+/* The same for table unplaced, which has no column of the thread and no weight. 1 when its rows
+   wait for the accesses of their time. */
+int add_to_unplaced(struct latency *l, struct cf_frame *f);
+
+/* The rows that wait, at the end of the input (f NULL) or of a segment, whose times begin anew. */
+void end_unplaced(struct latency *l, const struct cf_frame *f, struct cf_writer *w);
+
+#endif
