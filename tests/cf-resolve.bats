@@ -1438,3 +1438,42 @@ flat() {
     run -2 cf-resolve --physical=x a.cf
     run -2 cf-resolve --physical=- a.cf
 }
+
+@test "two libraries in turn at one address: each access has the function that stood there then, also within a frame" {
+    need valgrind "it records the program"
+    # what the columns of a frame are looked up by, pc, is the same for both
+    echo 'int NAME(int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }' >lib.c
+    cat >main.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    static int data[1000];
+    const char *name[] = {"first", "second"};
+    int sum = 0;
+    for (int i = 0; i < 6; i++) {
+        char file[64];
+        sprintf(file, "./lib%s.so", name[i % 2]);
+        void *lib = dlopen(file, RTLD_NOW);
+        int (*work)(int *, int) = (int (*)(int *, int))dlsym(lib, name[i % 2]);
+        printf("%p\n", (void *)work);
+        sum += work(data, 1000);
+        dlclose(lib);
+    }
+    return sum;
+}
+C
+    for name in first second; do
+        gcc -g -O1 -fno-inline -shared -fPIC -DNAME=$name lib.c -o lib$name.so
+    done
+    gcc -g -O1 main.c -o main -ldl
+    cf-capture trace -q -o x.cf -- ./main >places
+    [ "$(sort -u places | wc -l)" -eq 1 ]
+    resolve x.cf
+    shown time,function,source | awk -F, '$2 ~ /^(first|second)$/ && $3 ~ /lib.c:1$/ {
+        if ($2 != last) printf "%s%s", n ? n "\n" : "", $2 " "; n = $2 == last ? n + 1 : 1; last = $2 }
+        END { print n }' >got
+    [ "$(wc -l <got)" -eq 6 ]
+    [ "$(sed -n '1s/ .*//p;2s/ .*//p' got | paste -sd,)" = first,second ]
+    run -0 awk '$2 < 1000 { exit 1 }' got
+}

@@ -96,9 +96,14 @@ void cf_numbering_free(struct cf_numbering *n);
 int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, const uint32_t *hint,
                           size_t rows, uint32_t most, uint16_t *code);
 
+/* Writes one value a kind to `scratch`, which holds 9 bytes a kind and 16 more, as CF_BYCODE or
+   CF_CONST. The id and type of `out` are the caller's. */
+void cf_encode_of_kind(const uint64_t *values, uint32_t kinds, uint8_t *scratch,
+                       struct cf_coded *out);
+
 /* Writes what the numbered kinds say of column pc, op, size or insns to `scratch`, which holds 9
    bytes a kind and 16 more: as CF_BYCODE or CF_CONST. The id and type of `out` are the caller's. */
-void cf_numbering_column(const struct cf_numbering *n, const struct cf_kinds *k, unsigned column,
+void cf_numbering_column(struct cf_numbering *n, const struct cf_kinds *k, unsigned column,
                          uint8_t *scratch, struct cf_coded *out);
 
 /* Writes what the kinds of the hints say of column pc, op, size or insns to `to`. */
@@ -142,6 +147,13 @@ size_t cf_decoder_piece(struct cf_decoder *d, size_t first, size_t most);
    encoding or memory is missing: see cf_decoder_problem(). */
 const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes);
 const char *cf_decoder_problem(const struct cf_decoder *d);
+
+/* The kinds of a frame's rows and the pc of each (see cf_frame_kinds()): 1, 0 where the frame does
+   not state them so, -1 where it is damaged. */
+int cf_decoder_kinds(struct cf_decoder *d, struct cf_row_kinds *k);
+/* One value a kind becomes one of `width` bytes a row. After cf_decoder_kinds(). -1 without memory.
+ */
+int cf_decoder_spread(struct cf_decoder *d, const uint64_t *values, unsigned width, void *out);
 
 /* The problem where memory is missing. */
 extern const char cf_no_memory[];

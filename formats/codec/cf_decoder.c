@@ -165,6 +165,31 @@ static const void *constant(struct cf_decoder *d, unsigned width, uint64_t value
     return oldest->memory.data;
 }
 
+/* Takes in the codes of the rows. */
+static int begin_codes(struct cf_decoder *d)
+{
+    struct unpacker *u = &d->unpacker;
+    const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
+    const bool runs = codes;
+    if (d->has_codes)
+        return 0;
+    if (!runs)
+        codes = find_column(d, CF_CODE, CF_ROWCODES);
+    if (!codes || !codes->bytes)
+        return cfu_fail(u, "packed column without codes");
+    if ((runs ? cfu_codes : cfu_row_codes)(u, d->rows, codes) < 0)
+        return -1;
+    d->has_codes = true;
+    return 0;
+}
+
+/* The column of pc, where it is one value a kind. */
+static const struct cf_coded *find_pcs(const struct cf_decoder *d)
+{
+    const struct cf_coded *pc = find_column(d, CF_PC, CF_BYCODE);
+    return pc && pc->bytes && pc->type == CF_U64 ? pc : NULL;
+}
+
 /* Takes in the i-th column, after the codes. */
 static int begin_packed(struct cf_decoder *d, unsigned i, unsigned width)
 {
@@ -172,21 +197,28 @@ static int begin_packed(struct cf_decoder *d, unsigned i, unsigned width)
     struct unpacker *u = &d->unpacker;
     if (!c->bytes)
         return cfu_fail(u, "packed column is empty");
-    if (!d->has_codes) {
-        const struct cf_coded *codes = find_column(d, CF_CODE, CF_CODES);
-        const bool runs = codes;
-        if (!runs)
-            codes = find_column(d, CF_CODE, CF_ROWCODES);
-        if (!codes || !codes->bytes)
-            return cfu_fail(u, "packed column without codes");
-        if ((runs ? cfu_codes : cfu_row_codes)(u, d->rows, codes) < 0)
-            return -1;
-        d->has_codes = true;
+    if (begin_codes(d) < 0)
+        return -1;
+    return cf_packed_begin(&d->packed[i], u, c, find_pcs(d), width);
+}
+
+int cf_decoder_kinds(struct cf_decoder *d, struct cf_row_kinds *k)
+{
+    struct unpacker *u = &d->unpacker;
+    const struct cf_coded *pc = find_pcs(d);
+    if (!pc)
+        return 0;
+    if (begin_codes(d) < 0 || cfu_pcs(u, pc) < 0) {
+        d->problem = u->problem;
+        return -1;
     }
-    const struct cf_coded *pc = find_column(d, CF_PC, CF_BYCODE);
-    if (pc && (!pc->bytes || pc->type != CF_U64))
-        pc = NULL;
-    return cf_packed_begin(&d->packed[i], u, c, pc, width);
+    *k = (struct cf_row_kinds){u->kinds, u->codes, u->table, u->kind, u->code};
+    return 1;
+}
+
+int cf_decoder_spread(struct cf_decoder *d, const uint64_t *values, unsigned width, void *out)
+{
+    return cfu_spread(&d->unpacker, values, width, out);
 }
 
 /* Values of the i-th column for the rows at hand; those before that were not asked for are passed

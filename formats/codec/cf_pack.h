@@ -23,7 +23,6 @@
 #endif
 
 enum {
-    CF_MAX_CODES = 65535, /* in a frame: a code plus one fits 16 bits */
     CF_AT_PC = 1,         /* flag of a kind: its address starts out as its pc */
     CF_RECENT = 8,        /* first addresses that the next one may refer to */
     CF_DIFFERENCES = 128, /* flag of a table: it holds differences */

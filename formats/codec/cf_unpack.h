@@ -88,6 +88,11 @@ struct cf_packed {
 int cf_packed_begin(struct cf_packed *p, struct unpacker *u, const struct cf_coded *c,
                     const struct cf_coded *pc, unsigned width) CF_MUST_CHECK;
 
+/* Makes the pc of each kind u->table. */
+int cfu_pcs(struct unpacker *u, const struct cf_coded *pc) CF_MUST_CHECK;
+/* One value a kind to one of `width` bytes a row. */
+int cfu_spread(struct unpacker *u, const uint64_t *values, unsigned width, void *out) CF_MUST_CHECK;
+
 /* Writes the values of the next n rows to `out`. */
 void cf_packed_rows(struct cf_packed *p, const struct unpacker *u, size_t n, void *out);
 void cf_packed_free(struct cf_packed *p);

@@ -22,8 +22,7 @@ static int whole_table(struct unpacker *u, const struct cf_coded *c, size_t n, u
     return in.at == in.end ? 0 : cfu_fail(u, "length of a table is wrong");
 }
 
-/* Makes the pc of each kind u->table. */
-static int pc_table(struct unpacker *u, const struct cf_coded *pc)
+int cfu_pcs(struct unpacker *u, const struct cf_coded *pc)
 {
     if (!u->has_pcs && whole_table(u, pc, u->kinds, 8, &u->pcs) < 0)
         return -1;
@@ -71,11 +70,21 @@ CF_WIDTHS(BY_KIND)
 static int begin_by_kind(struct cf_packed *p, struct unpacker *u, const struct cf_coded *c,
                          const struct cf_coded *pc)
 {
-    if ((c == pc ? pc_table(u, c) : whole_table(u, c, u->kinds, p->width, &u->values)) < 0 ||
+    if ((c == pc ? cfu_pcs(u, c) : whole_table(u, c, u->kinds, p->width, &u->values)) < 0 ||
         cfu_room(u, &p->tables, (size_t)p->width * u->codes) < 0)
         return -1;
     CF_OF_WIDTH(values, p->width, u, (void *)p->tables.data);
     p->value = p->tables.data;
+    return 0;
+}
+
+int cfu_spread(struct unpacker *u, const uint64_t *values, unsigned width, void *out)
+{
+    if (cfu_room(u, &u->values, (size_t)width * u->codes) < 0)
+        return -1;
+    u->table = values;
+    CF_OF_WIDTH(values, width, u, (void *)u->values.data);
+    CF_OF_WIDTH(by_kind, width, (const void *)u->values.data, u->code, u->rows, out);
     return 0;
 }
 
@@ -157,7 +166,7 @@ static int begin_addresses(struct cf_packed *p, struct unpacker *u, const struct
     p->ahead = p->last + kinds;
     p->info = (struct cf_info *)(void *)(p->ahead + kinds);
     if (pc) {
-        if (pc_table(u, pc) < 0)
+        if (cfu_pcs(u, pc) < 0)
             return -1;
         pcs = u->table;
     }

@@ -46,8 +46,9 @@ enum {
     CF_WIRE_ROWS = 1 << 14, /* rows in a frame of a pipe: 16,384 stay inside a second-level cache */
     CF_PIECE_ROWS = 1 << 13, /* rows of a packed frame that programs without output get at once */
     CF_FILE_ROWS =
-        1 << 19,         /* rows in a frame of a packed file, and the most that a frame may have */
-    CF_MAX_COLUMNS = 64, /* columns in a frame */
+        1 << 19,          /* rows in a frame of a packed file, and the most that a frame may have */
+    CF_MAX_COLUMNS = 64,  /* columns in a frame */
+    CF_MAX_CODES = 65535, /* codes in a packed frame, and kinds: a code plus one fits 16 bits */
     CF_MAX_TEXT = 1 << 16,   /* bytes in one string */
     CF_MAX_HEADER = 1 << 20, /* bytes in the YAML of a header */
     CF_MAX_FACTS = 1024,     /* facts of columns in a header, */
@@ -112,8 +113,9 @@ struct cf_data {
     uint32_t bytes;
     uint64_t base;
     uint64_t sum;
-    const void *wire;   /* encoded, bytes long and padded to 8; NULL for a column set by us */
-    const void *values; /* decoded: rows values of its type; NULL when not wanted */
+    const void *wire;        /* encoded, bytes long and padded to 8; NULL for a column set by us */
+    const void *values;      /* decoded: rows values of its type; NULL when not wanted */
+    const uint64_t *of_kind; /* set by kind; else NULL */
 };
 
 struct cf_frame {
@@ -254,6 +256,21 @@ int cf_frame_set(struct cf_frame *f, unsigned column, const void *values);
 /* The same for a column that cf_columns.h does not list; see cf_writer_name(). */
 int cf_frame_set_as(struct cf_frame *f, unsigned column, enum cf_type type, const void *values);
 void cf_frame_drop(struct cf_frame *f, unsigned column);
+
+/* Many frames of accesses state pc, op, size and insns once a kind of row, not once a row
+   (cf-stream(5), "PACKED FRAMES"): row i is of kind[code[i]], which has pc[kind[code[i]]]. */
+struct cf_row_kinds {
+    uint32_t kinds, codes;
+    const uint64_t *pc;
+    const uint16_t *kind; /* of each code */
+    const uint16_t *code; /* of each row */
+};
+/* Whether a frame does so, and comes whole (see cf_reader_pieces()); what it gives is good until
+   the next frame. Where it is damaged, that is a problem of the reader. */
+int cf_frame_kinds(const struct cf_frame *f, struct cf_row_kinds *k);
+/* Adds or replaces a column of such a frame by one value a kind, which goes out as such where the
+   frame does. As cf_frame_set(); the reader gives no values of the column. */
+int cf_frame_set_of_kind(struct cf_frame *f, unsigned column, const uint64_t *values);
 
 /* ---- writing ---- */
 

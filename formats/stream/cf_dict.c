@@ -136,7 +136,7 @@ const void *cf_frame_decode(const struct cf_frame *f, unsigned i, size_t *blob_b
     const struct cf_reader *r = f->reader;
 
     if (!f->column[i].wire)
-        return f->column[i].values;
+        return f->column[i].of_kind ? cfr_spread(f, i) : f->column[i].values;
     for (unsigned k = 0; k < r->coded_columns; k++) /* columns may have been dropped since */
         if (r->coded[k].id == f->column[i].id)
             return cf_decoder_column(r->decoder, k, blob_bytes);

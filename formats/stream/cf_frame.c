@@ -69,6 +69,7 @@ void cfr_describe(struct cf_reader *r, size_t total)
         c->sum = cf_get64(d + 16);
         c->wire = p + at;
         c->values = NULL;
+        c->of_kind = NULL;
         r->coded[i] = (struct cf_coded){c->id,    c->type, c->codec,
                                         c->bytes, c->base, (const uint8_t *)c->wire};
         at += cf_pad8(c->bytes);
@@ -100,6 +101,16 @@ static void unify(const struct cf_reader *r, const uint32_t *id, uint32_t rows, 
         }
         number[k] = known[at];
     }
+}
+
+/* Room for values of the i-th column that the decoder does not hold. */
+static void *column_room(struct cf_reader *r, unsigned i, size_t width)
+{
+    r->made[i].used = 0;
+    if (cf_bytes_room(&r->made[i], r->frame.rows * width) == 0)
+        return r->made[i].data;
+    cfr_refuse(r, ENOMEM);
+    return NULL;
 }
 
 /* The i-th column that came, decoded; NULL when that cannot be done, which is then noted. */
@@ -156,18 +167,12 @@ int cfr_decode(struct cf_reader *r)
         if (c->type == CF_STR && r->unify) {
             const uint32_t *id = c->values;
 
-            if (r->unified_room[i] < f->rows) {
-                free(r->unified[i]);
-                r->unified_room[i] = 0;
-                r->unified[i] = malloc(f->rows * sizeof(uint32_t));
-                if (!r->unified[i]) {
-                    cfr_refuse(r, ENOMEM);
-                    return -1;
-                }
-                r->unified_room[i] = f->rows;
-            }
-            unify(r, id, f->rows, r->unified[i]);
-            c->values = r->unified[i];
+            uint32_t *number = column_room(r, i, sizeof *number);
+
+            if (!number)
+                return -1;
+            unify(r, id, f->rows, number);
+            c->values = number;
         }
     }
     return 0;
@@ -246,7 +251,37 @@ int cf_frame_set_as(struct cf_frame *f, unsigned column, enum cf_type type, cons
     f->column[i].id = (uint16_t)column;
     f->column[i].wire = NULL;
     f->column[i].values = values;
+    f->column[i].of_kind = NULL;
     return 0;
+}
+
+int cf_frame_kinds(const struct cf_frame *f, struct cf_row_kinds *k)
+{
+    const int result = f->reader->pieces ? 0 : cf_decoder_kinds(f->reader->decoder, k);
+
+    if (result < 0)
+        cfr_not_decoded(f->reader, CF_PC);
+    return result > 0;
+}
+
+int cf_frame_set_of_kind(struct cf_frame *f, unsigned column, const uint64_t *values)
+{
+    if (cf_frame_set(f, column, NULL) != 0)
+        return -1;
+    f->column[cfr_column_at(f, column)].of_kind = values;
+    return 0;
+}
+
+const void *cfr_spread(const struct cf_frame *f, unsigned i)
+{
+    struct cf_reader *r = f->reader;
+    const unsigned width = (unsigned)cf_type_width(f->column[i].type);
+    void *values = column_room(r, i, width);
+
+    if (values && cf_decoder_spread(r->decoder, f->column[i].of_kind, width, values) == 0)
+        return values;
+    cfr_refuse(r, ENOMEM);
+    return NULL;
 }
 
 void cf_frame_drop(struct cf_frame *f, unsigned column)

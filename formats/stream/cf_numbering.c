@@ -4,7 +4,7 @@
  * kinds (cf-stream(5), codec rowcodes): two bytes a row in place of pc, op, size and insns, which a
  * reader looks up only if it wants them.
  *
- * Memory: 4 bytes a hint, 4 a kind of the frame at hand.
+ * Memory: 4 bytes a hint, 12 a kind of the frame at hand.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ struct cf_numbering {
     size_t room;
     uint32_t frame; /* below FRAMES */
     uint32_t kinds;
-    uint32_t hint[CF_MAX_CODES]; /* of each kind */
+    uint32_t hint[CF_MAX_CODES];  /* of each kind, */
+    uint64_t value[CF_MAX_CODES]; /* and what it says of the column at hand */
 };
 
 struct cf_numbering *cf_numbering_new(void)
@@ -58,36 +59,40 @@ int32_t cf_numbering_rows(struct cf_numbering *n, const struct cf_kinds *k, cons
     return (int32_t)n->kinds;
 }
 
-void cf_numbering_column(const struct cf_numbering *n, const struct cf_kinds *k, unsigned column,
-                         uint8_t *scratch, struct cf_coded *out)
+void cf_encode_of_kind(const uint64_t *values, uint32_t kinds, uint8_t *scratch,
+                       struct cf_coded *out)
 {
-    const uint64_t first = cf_kind_value(cf_kind_of(k, n->hint[0]), column);
     uint64_t all = 0, differ = 0;
-    for (uint32_t c = 0; c < n->kinds; c++) {
-        uint64_t v = cf_kind_value(cf_kind_of(k, n->hint[c]), column);
-        all |= v;
-        differ |= v ^ first;
+    for (uint32_t c = 0; c < kinds; c++) {
+        all |= values[c];
+        differ |= values[c] ^ values[0];
     }
     if (!differ) {
         out->codec = CF_CONST;
-        out->base = first;
+        out->base = kinds ? values[0] : 0;
         out->bytes = 0;
         out->data = NULL;
         return;
     }
     const unsigned planes = 1 + cf_more_bytes(all);
-    const size_t bytes = (size_t)planes * n->kinds;
+    const size_t bytes = (size_t)planes * kinds;
     uint8_t *at = scratch;
     *at++ = (uint8_t)planes;
     at = cf_put_varint(at, bytes);
     at = cf_put_varint(at, bytes); /* equal lengths: not compressed */
-    for (uint32_t c = 0; c < n->kinds; c++) {
-        uint64_t v = cf_kind_value(cf_kind_of(k, n->hint[c]), column);
-        for (unsigned b = 0; b < planes; b++)
-            at[b * n->kinds + c] = (uint8_t)(v >> 8 * b);
-    }
+    for (unsigned b = 0; b < planes; b++)
+        for (uint32_t c = 0; c < kinds; c++)
+            *at++ = (uint8_t)(values[c] >> 8 * b);
     out->codec = CF_BYCODE;
     out->base = 0;
-    out->bytes = (uint32_t)((size_t)(at - scratch) + bytes);
+    out->bytes = (uint32_t)(at - scratch);
     out->data = scratch;
+}
+
+void cf_numbering_column(struct cf_numbering *n, const struct cf_kinds *k, unsigned column,
+                         uint8_t *scratch, struct cf_coded *out)
+{
+    for (uint32_t c = 0; c < n->kinds; c++)
+        n->value[c] = cf_kind_value(cf_kind_of(k, n->hint[c]), column);
+    cf_encode_of_kind(n->value, n->kinds, scratch, out);
 }

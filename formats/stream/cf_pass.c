@@ -25,7 +25,10 @@ static int no_values(struct cf_writer *w, const struct cf_frame *f, unsigned i)
         cf_frame_damaged(f, i);
         return 0;
     }
-    cfw_fail(w, "%s: column %u was set without values", cfw_target(w), f->column[i].id);
+    if (f->column[i].of_kind)
+        cfw_fail(w, "out of memory");
+    else
+        cfw_fail(w, "%s: column %u was set without values", cfw_target(w), f->column[i].id);
     return -1;
 }
 
@@ -35,6 +38,7 @@ static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
 {
     struct cf_coded coded[CF_MAX_COLUMNS];
     const int intact = cf_frame_intact(f);
+    struct cf_row_kinds kinds = {.kinds = 0};
     unsigned n = 0;
 
     for (unsigned i = 0; i < f->columns; i++) {
@@ -49,14 +53,21 @@ static int pass_columns(struct cf_writer *w, const struct cf_frame *f)
         }
         if (c->id == CF_CODE)
             continue;
-        if (c->wire)
-            values = cf_frame_decode(f, i, NULL);
-        if (!values)
-            return no_values(w, f, i);
-        place = cfw_scratch(w, n, (size_t)f->rows * 4);
-        if (!place)
-            return -1;
-        cf_encode_wire(c->type, values, f->rows, place, &coded[n]);
+        if (c->of_kind && intact && cf_frame_kinds(f, &kinds)) {
+            place = cfw_scratch(w, n, 9 * (size_t)kinds.kinds + 16);
+            if (!place)
+                return -1;
+            cf_encode_of_kind(c->of_kind, kinds.kinds, place, &coded[n]);
+        } else {
+            if (!values)
+                values = cf_frame_decode(f, i, NULL);
+            if (!values)
+                return no_values(w, f, i);
+            place = cfw_scratch(w, n, (size_t)f->rows * 4);
+            if (!place)
+                return -1;
+            cf_encode_wire(c->type, values, f->rows, place, &coded[n]);
+        }
         coded[n].id = c->id;
         coded[n++].type = c->type;
     }

@@ -60,7 +60,7 @@ void cf_reader_close(struct cf_reader *r)
     if (r->fd >= 0 && r->owned)
         close(r->fd);
     for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
-        free(r->unified[i]);
+        free(r->made[i].data);
     cf_strings_free(r->strings);
     cf_decoder_free(r->decoder);
     free(r->dict);
@@ -134,7 +134,7 @@ size_t cf_reader_memory(const struct cf_reader *r)
     size_t bytes = r->cap + cf_decoder_memory(r->decoder);
 
     for (unsigned i = 0; i < CF_MAX_COLUMNS; i++)
-        bytes += r->unified_room[i] * sizeof(uint32_t);
+        bytes += r->made[i].room;
     return bytes;
 }
 

@@ -5,6 +5,7 @@
 #ifndef CF_READER_H
 #define CF_READER_H
 
+#include "formats/base/cf_memory.h"
 #include "cf_wire.h"
 
 enum {
@@ -89,8 +90,7 @@ struct cf_reader {
     struct cf_frame frame;
     struct cf_coded coded[CF_MAX_COLUMNS]; /* the frame's columns as they came */
     unsigned coded_columns;
-    uint32_t *unified[CF_MAX_COLUMNS];
-    size_t unified_room[CF_MAX_COLUMNS];
+    struct cf_bytes made[CF_MAX_COLUMNS]; /* values that the decoder does not hold */
     uint64_t number;
     size_t frame_bytes, frame_rows, taken; /* of the packed frame before pos, and rows handed out */
 
@@ -162,6 +162,8 @@ int cfr_bad_column(const struct cf_frame *f);
 /* Adds unified ids or plain values for what is wanted. 0; -1 when the frame cannot be handed out.
  */
 int cfr_decode(struct cf_reader *r);
+/* The i-th column, which was set by kind, as one value a row; NULL without memory. */
+const void *cfr_spread(const struct cf_frame *f, unsigned i);
 /* Whether a frame is unpacked row by row, so that pieces of it save memory. */
 int cfr_in_pieces(const struct cf_frame *f);
 

@@ -10,6 +10,11 @@
 static const unsigned added_column[ADDED] = {CF_REGION, CF_PAGENO,   CF_OBJ,    CF_SITE,
                                              CF_SYMBOL, CF_FUNCTION, CF_SOURCE, CF_INLINED};
 
+static int has_code(const struct state *s)
+{
+    return s->code.pc || s->code.rows.kinds;
+}
+
 static unsigned wanted(const struct state *s, const struct cf_frame *f)
 {
     unsigned maps = 1 << REGION | 1 << PAGE | 1 << SYMBOL, code = 1 << FUNCTION | 1 << SOURCE;
@@ -21,7 +26,7 @@ static unsigned wanted(const struct state *s, const struct cf_frame *f)
     if (add)
         return f->table == CF_LINE ? add & ~(code | 1 << INLINED) : add;
     if (s->t.has_maps)
-        can |= (s->places ? maps : 0) | (cf_u64(f, CF_PC) ? code | inlined : 0);
+        can |= (s->places ? maps : 0) | (has_code(s) ? code | inlined : 0);
     /* With mappings too: the first allocation may come after the first accesses, or never, and
        a ranking of sites needs the column in every frame. Empty it takes no room. */
     if ((s->t.has_maps || s->t.has_objects) && s->places)
@@ -57,13 +62,19 @@ static uint32_t owner_of(const struct world *w, uint64_t addr)
     return owner;
 }
 
-static void clear_run(struct state *s, uint32_t from, uint32_t count)
+static void clear_places(struct state *s, uint32_t from, uint32_t end)
 {
-    for (int k = 0; k < ADDED; k++)
-        memset(s->column[k] + from, 0, count * sizeof **s->column);
+    for (int k = 0; k < FUNCTION; k++)
+        memset(s->column[k] + from, 0, (end - from) * sizeof **s->column);
 }
 
-enum { SOON = 16 };
+static void clear_run(struct state *s, unsigned add, uint32_t from, uint32_t end)
+{
+    clear_places(s, from, end);
+    code_none(s, add, from, end);
+}
+
+enum { SOON = 16 }; /* so many rows ahead is asked for what is recent */
 /* What is asked for at once: places that no recent access was near. */
 struct asked {
     uint32_t count;
@@ -154,6 +165,7 @@ static uint32_t find_recent(struct state *s, const struct space *space, uint32_t
     for (uint32_t i = from; i < end; i++) {
         const struct recent_entry *e = recent_find(recent, layout, addr[i]);
 
+        recent_soon(recent, layout, addr[i + SOON < end ? i + SOON : i]);
         if (e) {
             region[i] = e->value[RECENT_REGION];
             page[i] = e->value[RECENT_PAGE];
@@ -168,8 +180,8 @@ static uint32_t find_recent(struct state *s, const struct space *space, uint32_t
 }
 
 /* Columns by address, of `count` rows from `from` on. */
-static void find_places(struct state *s, struct space *space, unsigned add, const uint64_t *pc,
-                        uint32_t from, uint32_t count)
+static void find_places(struct state *s, struct space *space, unsigned add, uint32_t from,
+                        uint32_t count)
 {
     static struct asked q;
     uint32_t *const column[RECENT] = {s->column[REGION], s->column[PAGE], s->column[OBJECT],
@@ -178,7 +190,7 @@ static void find_places(struct state *s, struct space *space, unsigned add, cons
     q.count = find_recent(s, space, from, from + count, q.row);
     for (uint32_t i = 0; i < q.count; i++) {
         q.addr[i] = s->places[q.row[i]];
-        q.key[i] = pc ? pc[q.row[i]] : 0;
+        q.key[i] = code_pc(s, q.row[i]);
         q.first[i] = q.addr[i] & ~(uint64_t)(RECENT_BYTES - 1);
         q.last[i] = q.addr[i] | (RECENT_BYTES - 1);
     }
@@ -198,27 +210,24 @@ static void find_places(struct state *s, struct space *space, unsigned add, cons
 static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
                         struct space *space, uint32_t from, uint32_t end)
 {
-    const uint64_t *addr = s->places, *pc = cf_u64(f, CF_PC);
     const uint8_t *op = cf_u8(f, CF_OP);
 
     if (!space) {
-        clear_run(s, from, end - from);
+        clear_run(s, add, from, end);
         return;
     }
-    for (uint32_t i = from, n; i < end; i += n) {
+    if (!s->places)
+        clear_places(s, from, end);
+    for (uint32_t i = from, n; s->places && i < end; i += n) {
         n = end - i < CHUNK ? end - i : CHUNK;
-        const uint64_t *p = pc ? pc + i : NULL;
-        if (!addr || !pc)
-            clear_run(s, i, n);
-        if (addr)
-            find_places(s, space, add, pc, i, n);
+        find_places(s, space, add, i, n);
         for (uint32_t k = i; op && k < i + n; k++) /* code is no variable */
             s->column[SYMBOL][k] = op[k] == CF_IFETCH ? 0 : s->column[SYMBOL][k];
-        if (p && add & (1 << FUNCTION | 1 << SOURCE | 1 << INLINED))
-            places_find_many(s->t.places, space, p, n, s->column[FUNCTION] + i,
-                             s->column[SOURCE] + i,
-                             add & 1 << INLINED ? s->column[INLINED] + i : NULL);
     }
+    if (has_code(s))
+        code_run(s, add, space, from, end);
+    else
+        code_none(s, add, from, end);
 }
 
 /* Rows of one process at one time. With --physical those without one are of whose mappings hold
@@ -254,10 +263,12 @@ static void name_nodes(struct state *s, const struct cf_frame *f, struct space *
 }
 
 /* For the last message: how many rows of a frame got something in each column. */
-static void count_found(const struct state *s, const struct cf_frame *f, unsigned add,
-                        uint64_t *sum)
+static void count_found(struct state *s, const struct cf_frame *f, unsigned add, uint64_t *sum)
 {
-    for (int k = 0; k < ADDED && !s->tool->quiet; k++) {
+    if (s->tool->quiet)
+        return;
+    add = code_count(s, add, f->rows, sum);
+    for (int k = 0; k < ADDED; k++) {
         uint32_t found = 0;
         for (uint32_t i = 0; add & 1u << k && i < f->rows; i++)
             found += s->column[k][i] != 0;
@@ -288,7 +299,7 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
         }
         if (late) {
             s->t.odd.late += end - i;
-            clear_run(s, i, end - i);
+            clear_run(s, add, i, end);
             name_nodes(s, f, NULL, pid, i, end);
             for (uint32_t k = i; s->o->physical && k < end; k++)
                 s->owner[k] = pid;
@@ -365,6 +376,7 @@ void columns_take(struct state *s, struct cf_frame *f)
     case CF_ACCESS:
     case CF_LINE:
         s->places = places_of(s, f);
+        code_begin(s, f);
         add = wanted(s, f);
         if (f->table == CF_OBJECT)
             timeline_take_objects(&s->t, f, &to);
@@ -373,7 +385,7 @@ void columns_take(struct state *s, struct cf_frame *f)
         else
             take_accesses(s, f, add);
         for (int k = 0; k < ADDED; k++)
-            if (add & 1u << k && cf_frame_set(f, added_column[k], s->column[k]) < 0)
+            if (add & 1u << k && code_set(s, f, added_column[k], k) < 0)
                 s->crowded = 1;
         if (s->o->physical && f->table != CF_OBJECT && cf_frame_set(f, CF_PID, s->owner) < 0)
             s->crowded = 1;

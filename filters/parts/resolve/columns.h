@@ -27,6 +27,16 @@ struct options {
     struct place_options places;
 };
 
+/* Where the pcs of the frame at hand stand, and the columns that depend on them (code.c). */
+struct code {
+    struct cf_row_kinds rows; /* without kinds: */
+    const uint64_t *pc;       /* one a row; NULL: none */
+    int by_row;               /* the columns stand in state.column; else: */
+    uint64_t seen;            /* space.code of all rows so far, 0 before the first */
+    uint64_t of_kind[ADDED - FUNCTION][CF_MAX_CODES];
+    uint64_t has[CF_MAX_CODES]; /* of each code: which columns its rows have */
+};
+
 struct state {
     struct cf_tool *tool;
     const struct options *o;
@@ -37,6 +47,7 @@ struct state {
     int crowded; /* a frame had no place for a column */
     int nodes;   /* accesses of the segment have column stack: we write the rows of table stack */
     uint32_t *column[ADDED];
+    struct code code;
     uint64_t *place;             /* with --physical, of the rows of a frame: addresses, */
     uint32_t *owner;             /* and whose they are */
     const uint64_t *places;      /* of the frame at hand: `place` or a column, NULL: none */
@@ -55,5 +66,20 @@ struct state {
 /* Fills in the columns of a frame that is about to go out, or takes in what the frame says of those
    to come. Without memory s->t.r.failed. */
 void columns_take(struct state *s, struct cf_frame *f);
+
+/* ---- code.c ---- */
+
+/* Looks for the pcs of a frame, before anything else is done with it. */
+void code_begin(struct state *s, const struct cf_frame *f);
+uint64_t code_pc(const struct state *s, uint32_t row); /* 0 where it is not known */
+/* Fills in the columns for the rows [from, end), of one process between two events; or says that
+   nothing is known of their code. Of the columns those in `add`; rows come in their order. */
+void code_run(struct state *s, unsigned add, struct space *space, uint32_t from, uint32_t end);
+void code_none(struct state *s, unsigned add, uint32_t from, uint32_t end);
+/* Sets the k-th of the added columns in the frame; -1 when it has no place left. */
+int code_set(struct state *s, struct cf_frame *f, unsigned column, int k);
+/* Adds to found[] how many rows have a value in those columns that are not by row; gives what is
+   left of `add`. */
+unsigned code_count(struct state *s, unsigned add, uint32_t rows, uint64_t *found);
 
 #endif

@@ -41,6 +41,12 @@ static inline struct recent_entry *recent_place(struct recent *r, uint64_t layou
     return &r->entry[(granule + layout) * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
 }
 
+/* An address that will be asked for: the table is larger than the first-level cache. */
+static inline void recent_soon(struct recent *r, uint64_t layout, uint64_t addr)
+{
+    __builtin_prefetch(recent_place(r, layout, addr / RECENT_BYTES));
+}
+
 /* The entry that knows the address, NULL if none does. */
 static inline const struct recent_entry *recent_find(struct recent *r, uint64_t layout,
                                                      uint64_t addr)
