@@ -6,11 +6,8 @@
  * annotated source on a terminal, a page for a browser. Memory: the sums of each counted line, the
  * texts of those that are shown.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "filters/parts/annotate/annotate.h"
 #include "formats/program/cf_options.h"
@@ -59,7 +56,7 @@ static void parse(struct annotate *a, int argc, char **argv)
     const struct cf_option table[] = {
         CF_SUM_OPTIONS(&a->sums),
         {"sort", 0, CF_TEXT(&o->sort_by)},
-        {"source-dir", 0, CF_TEXTS(o->dir, &o->dirs, MOST_GLOBS)},
+        {"source-dir", 0, CF_TEXTS(o->dir, &o->dirs, CF_SOURCE_DIRS)},
         {"file", 0, CF_TEXTS(o->file, &o->files, MOST_GLOBS)},
         {"function", 0, CF_TEXTS(o->function, &o->functions, MOST_GLOBS)},
         {"threshold", 0, CF_FRACTION(&o->threshold, 0, 100, 0), .given = &o->threshold_given},
@@ -69,39 +66,18 @@ static void parse(struct annotate *a, int argc, char **argv)
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
-    struct stat st;
 
     cf_sums_init(&a->sums, a->tool);
     a->sums.count = 0; /* --value says otherwise */
     cf_options_read(a->tool, argc, argv, table);
     a->assumed = !a->sums.count;
     cf_output_check(a->tool, &o->output);
-    for (unsigned i = 0; i < o->dirs; i++) {
-        const int bad = stat(o->dir[i], &st) != 0;
-
-        if (bad || !S_ISDIR(st.st_mode))
-            cf_die(a->tool, CF_EXIT_USAGE, "--source-dir %s: %s", o->dir[i],
-                   strerror(bad ? errno : ENOTDIR));
-    }
-    a->c = (struct cf_ranking){.tool = a->tool, .sums = &a->sums, .line_size = 64};
+    a->sources = cf_sources_new(a->tool, "--source-dir", o->dir, o->dirs);
+    a->c = (struct cf_ranking){
+        .tool = a->tool, .sums = &a->sums, .line_size = 64, .sources = a->sources};
     if (o->functions)
         a->c.by[a->c.keys++] = CF_RANK_FUNCTION;
     a->c.by[a->c.keys++] = CF_RANK_SOURCE;
-}
-
-/* The command, and the earliest time at which one of the inputs was recorded. */
-static void take_header(struct annotate *a, const struct cf_header *h)
-{
-    const char *date = h->recorded[CF_RECORDED_DATE];
-    struct tm tm = {0};
-    time_t at;
-
-    cf_tool_command(a->tool, &a->command, h->command);
-    if (!date || !strptime(date, "%Y-%m-%dT%H:%M:%SZ", &tm))
-        return;
-    at = timegm(&tm);
-    if (at > 0 && (!a->recorded || (uint64_t)at < a->recorded))
-        a->recorded = (uint64_t)at;
 }
 
 static void run(struct annotate *a)
@@ -110,12 +86,10 @@ static void run(struct annotate *a)
 
     while (cf_tool_next(a->tool, a->c.reader, &f) > 0) {
         if (f->table == CF_HEADER) {
-            take_header(a, f->header);
+            cf_tool_command(a->tool, &a->command, f->header->command);
             if (a->begun)
                 cf_mix_check(&a->mix, a->tool, f->header);
         }
-        if (f->table == CF_FILE)
-            sources_take(a->sources, f);
         if (f->table == CF_ACCESS)
             values_begin(a, f);
         cf_ranking_take(&a->c, f);
@@ -129,7 +103,6 @@ static void count(struct annotate *a, char *const *files, int number)
     a->c.reader = cf_tool_reader(a->tool, files, number);
     cf_reader_pieces(a->c.reader);
     cf_ranking_begin(&a->c);
-    cf_reader_want_each(a->c.reader, CF_FILE, CF_OPTIONAL, CF_SOURCE, CF_LABEL, CF_BUILT);
     if (a->assumed && !a->sums.dist_given)
         values_want(a);
     else
@@ -154,7 +127,7 @@ static void remarks(const struct annotate *a)
         cf_warn(a->tool, "nothing was counted in a %s of that name: 'cf-rank --by %s' lists them",
                 o->files ? "file" : "function", o->files ? "source" : "function");
     if (!a->tool->quiet)
-        sources_remarks(a);
+        files_remarks(a);
 }
 
 static void print(struct annotate *a)
@@ -186,7 +159,6 @@ int main(int argc, char **argv)
     a.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-annotate", usage);
     parse(&a, argc, argv);
-    a.sources = sources_new(&tool);
     count(&a, argv + optind, argc - optind);
     print(&a);
     /* what was printed stands before what is said of it; a failure shows again at the end */
@@ -194,7 +166,7 @@ int main(int argc, char **argv)
         (void)fflush(stdout);
     remarks(&a);
     lines_free(&a);
-    sources_free(a.sources);
+    cf_sources_free(a.sources);
     cf_ranking_end(&a.c);
     cf_mix_free(&a.mix);
     return cf_tool_finish(&tool, a.c.reader, NULL);

@@ -39,6 +39,9 @@ static const char usage[] =
     "      --cover[=LIST]   print how many keys make up LIST percent instead  [90,95,99]\n"
     "      --before FILE    compare with this recording: values before and after, and what\n"
     "                       changed most first\n"
+    "      --before-source-dir DIR  source files as they were then are below DIR, by which lines\n"
+    "                       that moved are found (--by source, site); may be repeated\n"
+    "      --source-dir DIR the present ones are below DIR; may be repeated\n"
     "      --fail-above PERCENT  with it: exit with 1 where the sum grew by more\n"
     "      --csv, --term, --json\n"
     "                       the form of the output  [a table on a terminal, else CSV]\n"
@@ -65,6 +68,8 @@ static void release(struct rank *k, struct cf_ranked *r)
 {
     cf_ranked_free(r);
     cf_ranking_end(&k->c);
+    if (k->c.sources)
+        cf_sources_free(k->c.sources);
 }
 
 int main(int argc, char **argv)
@@ -78,6 +83,9 @@ int main(int argc, char **argv)
     cf_tool_init(&tool, argc, argv, "cf-rank", usage);
     rank_options(&k, argc, argv);
     old = k;
+    if (k.c.sources)
+        old.c.sources =
+            cf_sources_new(&tool, "--before-source-dir", k.o.before_dir, k.o.before_dirs);
     if (old.o.before)
         count(&old, (char *const *)&old.o.before, 1, &before);
     k.mix = old.mix; /* so that it is told when these were made of other machines */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "filters/ranking/ranking.h"
+#include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
 
 enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
@@ -117,6 +118,8 @@ void cf_ranking_begin(struct cf_ranking *k)
     k->total = cf_column_room(t, sizeof(*k->total));
     k->names = cf_need(t, cf_counts_new());
     k->objects = cf_need(t, cf_objects_new());
+    if (k->sources)
+        cf_sources_begin(k->sources, k->reader);
     if (part_of(k, CF_RANK_STACK) >= 0)
         k->paths = cf_need(t, cf_paths_new(k->reader));
 }
@@ -328,6 +331,8 @@ void cf_ranking_note(struct cf_ranking *k, const struct cf_frame *f)
 
     if (k->paths)
         cf_must(k->tool, cf_paths_frame(k->paths, f));
+    if (k->sources)
+        cf_sources_frame(k->sources, f);
     switch (f->table) {
     case CF_HEADER:
         k->segment++;

@@ -128,16 +128,18 @@ extern const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS];
 
 struct cf_objects; /* address, size and site of heap objects */
 struct cf_paths;   /* of calls */
+struct cf_sources; /* source files: sources.h */
 
-/* Set tool, reader, sums, by, keys, line_size and lenient. */
+/* Set tool, reader, sums, by, keys, line_size, sources and lenient. */
 struct cf_ranking {
     struct cf_tool *tool;
     struct cf_reader *reader;
     struct cf_sums *sums;
     enum cf_rank_by by[CF_MOST_KEYS]; /* the key has these parts */
     unsigned keys;
-    uint64_t line_size; /* bytes, a power of two */
-    int lenient;        /* frames without a column of the key count as the key without a name */
+    uint64_t line_size;         /* bytes, a power of two */
+    struct cf_sources *sources; /* takes what the stream says of source files; NULL: nobody asks */
+    int lenient; /* frames without a column of the key count as the key without a name */
 
     unsigned lacking; /* frames of accesses that lacked what the sums need */
     uint64_t segment; /* number of the segment, from 1: object numbers hold within one */

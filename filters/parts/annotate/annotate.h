@@ -5,7 +5,7 @@
  *
  *     values.c        the values that are shown where none are asked for
  *     lines.c         counted lines by file, those that are shown, sums of those that are not
- *     sources.c       which file a name of column source is
+ *     files.c         where those are of which something is shown
  *     source_text.c   the text of its lines
  *     annotate_csv.c, annotate_term.c, annotate_html.c    output
  */
@@ -18,6 +18,7 @@
 
 #include "filters/picture/output.h"
 #include "filters/ranking/ranking.h"
+#include "filters/ranking/sources.h"
 
 enum { MOST_GLOBS = 64, MOST_TEXT = 4096 /* bytes of a line that are kept */ };
 
@@ -26,7 +27,7 @@ struct options {
     double threshold; /* percent */
     uint32_t context; /* lines */
     int threshold_given, context_given;
-    const char *file[MOST_GLOBS], *function[MOST_GLOBS], *dir[MOST_GLOBS];
+    const char *file[MOST_GLOBS], *function[MOST_GLOBS], *dir[CF_SOURCE_DIRS];
     unsigned files, functions, dirs;
     struct cf_output output;
 };
@@ -47,7 +48,7 @@ struct shown {
 
 struct file {
     char *name;         /* as in column source */
-    char *path;         /* NULL: not found */
+    const char *path;   /* NULL: not found */
     const char *lack;   /* why there is no text, or NULL */
     int wanted, sought; /* its text is needed; its path was looked for */
     int warned;         /* of what its text is not */
@@ -62,8 +63,6 @@ struct file {
 /* Sums of all lines, and of which groups they are made. */
 enum part { ALL, SHOWN, BELOW, UNKNOWN, NOT_CHOSEN, PARTS };
 
-struct sources;
-
 struct annotate {
     struct cf_tool *tool;
     struct cf_mix mix;
@@ -72,8 +71,7 @@ struct annotate {
     struct cf_ranking c;
     int assumed, begun; /* no values were asked for; the sums have begun */
     char *command;      /* what was recorded */
-    uint64_t recorded;  /* when: seconds since 1970, 0 = not known */
-    struct sources *sources;
+    struct cf_sources *sources;
 
     unsigned column[CF_MOST_SUMS], columns; /* the sums that are shown */
     unsigned sort;                          /* of them the one that sorts, by its number in sums */
@@ -112,16 +110,12 @@ size_t lines_rest(const struct annotate *a, uint64_t *sum);
 /* One sentence on what is shown. */
 void lines_summary(const struct annotate *a, char *text, size_t size);
 
-/* ---- sources.c ---- */
+/* ---- files.c ---- */
 
-struct sources *sources_new(const struct cf_tool *t);
-void sources_free(struct sources *s);
-/* Takes a frame of table file in. */
-void sources_take(struct sources *s, const struct cf_frame *f);
 /* Finds the files of those of which something is over the threshold; says what is wrong. */
-void sources_find(struct annotate *a);
+void files_find(struct annotate *a);
 /* What could not be found, once for all. */
-void sources_remarks(const struct annotate *a);
+void files_remarks(const struct annotate *a);
 
 /* ---- source_text.c ---- */
 

@@ -4,7 +4,6 @@
  *
  * Memory: the sums of each counted line, and the texts of those that are shown.
  */
-#include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
@@ -24,20 +23,11 @@ struct place {
     const uint64_t *sum;
 };
 
-/* "FILE:LINE". What has no line is a file by itself. */
 static struct place place_of(const char *text, const uint64_t *sum)
 {
-    const char *colon = strrchr(text, ':');
-    struct place p = {text, strlen(text), 0, sum};
+    struct place p = {.name = text, .sum = sum};
 
-    if (!colon || !isdigit((unsigned char)colon[1]) || strlen(colon) > 20)
-        return p;
-    for (const char *c = colon + 1; *c; c++) {
-        if (!isdigit((unsigned char)*c))
-            return p;
-        p.number = 10 * p.number + (unsigned)(*c - '0');
-    }
-    p.length = (size_t)(colon - text);
+    p.number = cf_source_line(text, strlen(text), &p.length);
     return p;
 }
 
@@ -249,7 +239,7 @@ void layout_make(struct annotate *a, double threshold, uint32_t context)
         f->over = cf_need(a->tool, calloc(f->lines + 1, 1));
         f->wanted = mark(a, f, threshold);
     }
-    sources_find(a);
+    files_find(a);
     for (size_t i = 0; i < a->files; i++) {
         struct file *f = &a->file[i];
 

@@ -5,10 +5,8 @@
  * kept. Lines end with LF or CR LF, and the last one where the file does. Memory: what is shown.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "filters/parts/annotate/annotate.h"
@@ -130,21 +128,6 @@ static int read_file(struct text *t, int fd)
     return n < 0 ? -1 : n > 0;
 }
 
-/* Only regular files, since the path comes from a stream: no device is touched, nothing waited for.
- */
-static int open_source(const char *path)
-{
-    struct stat st;
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        errno = EINVAL;
-        return -1;
-    }
-    return fd;
-}
-
 /* Says once why the file's text is missing. */
 static void lacks(struct annotate *a, struct file *f, int error)
 {
@@ -173,7 +156,7 @@ static void check_end(struct annotate *a, struct file *f, uint64_t lines)
 void text_take(struct annotate *a, struct file *f, uint32_t context)
 {
     struct text *t = cf_need(a->tool, calloc(1, sizeof *t));
-    const int fd = f->path ? open_source(f->path) : -1;
+    const int fd = f->path ? cf_source_open(f->path) : -1;
     int end = f->path && fd < 0 ? -1 : 1, error = errno;
     size_t from;
 

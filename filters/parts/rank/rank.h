@@ -10,6 +10,7 @@
 
 #include "filters/picture/output.h"
 #include "filters/ranking/ranking.h"
+#include "filters/ranking/sources.h"
 
 struct options {
     unsigned sort;       /* by this value */
@@ -23,6 +24,8 @@ struct options {
     const char *before; /* what to compare with, or NULL */
     double fail_above;
     int fails;
+    const char *dir[CF_SOURCE_DIRS], *before_dir[CF_SOURCE_DIRS]; /* with sources */
+    unsigned dirs, before_dirs;
 };
 
 struct rank {
@@ -47,14 +50,30 @@ void rank_draw(const struct rank *k, const struct cf_ranked *r);
 /* What is ranked, in the plural. */
 const char *rank_plural(const struct rank *k);
 void print_key_names(const struct rank *k);
-void print_keys(const struct rank *k, const struct cf_rank_key *key);
+/* `was`: as it was before, where it was there; of a ranking NULL. */
+void print_keys(const struct rank *k, const struct cf_rank_key *key, const struct cf_rank_key *was);
 void print_ranking(const struct rank *k, const struct cf_ranked *r);
 void print_cover(const struct rank *k, const struct cf_ranked *r);
+
+/* ---- rank_moved.c ---- */
+
+struct moved;
+
+enum { RANK_GONE = 1 }; /* b of a text in a key: a line of it is there no more */
+
+/* Whether such a part of a key has source lines. */
+int rank_has_lines(enum cf_rank_by by);
+/* Turns the lines in the keys of an earlier ranking into those of the present source, where there
+   are sources; else NULL. Warns of files whose lines cannot be matched. */
+struct moved *rank_moved(const struct rank *old, struct cf_ranked *before, const struct rank *k,
+                         const struct cf_ranked *after);
+/* A key that was turned, as it was. */
+const struct cf_rank_key *rank_moved_from(const struct moved *m, const struct cf_rank_key *key);
 
 /* ---- rank_before.c ---- */
 
 /* What has changed, the most first. CF_EXIT_INPUT where it is more than --fail-above allows. */
-int print_changes(const struct rank *old, const struct cf_ranked *before, const struct rank *k,
+int print_changes(const struct rank *old, struct cf_ranked *before, const struct rank *k,
                   const struct cf_ranked *after);
 
 #endif

@@ -65,9 +65,11 @@ static size_t pair(const struct rank *k, const struct cf_ranked *before,
     return n;
 }
 
-static void print_change(const struct rank *k, const struct change *c)
+static void print_change(const struct rank *k, const struct moved *moved, const struct change *c)
 {
-    print_keys(k, c->key);
+    const struct cf_rank_key *old = c->item[0]->key;
+
+    print_keys(k, c->key, moved && old ? rank_moved_from(moved, old) : old);
     for (unsigned v = 0; v < k->sums.shown; v++)
         for (int i = 0; i < 2; i++)
             if (k->sums.list[v].kind == CF_SUM_RATIO)
@@ -111,11 +113,12 @@ static int judge(const struct rank *k, double before, double after)
     return fails ? CF_EXIT_INPUT : CF_EXIT_OK;
 }
 
-int print_changes(const struct rank *old, const struct cf_ranked *before, const struct rank *k,
+int print_changes(const struct rank *old, struct cf_ranked *before, const struct rank *k,
                   const struct cf_ranked *after)
 {
     struct change *change =
         cf_need(k->tool, calloc(before->count + after->count + 1, sizeof *change));
+    const struct moved *moved = rank_moved(old, before, k, after);
     const size_t count = pair(k, before, after, change);
 
     print_key_names(k);
@@ -127,7 +130,7 @@ int print_changes(const struct rank *old, const struct cf_ranked *before, const 
     puts(",difference,ratio");
     for (size_t i = 0; i < count && i < k->o.top; i++) {
         cf_csv_u64(stdout, 1, i + 1);
-        print_change(k, &change[i]);
+        print_change(k, moved, &change[i]);
     }
     free(change);
     if (k->o.top_assumed && count > k->o.top && !k->tool->quiet)

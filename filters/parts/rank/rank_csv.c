@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/parts/rank/rank.h"
 
@@ -30,11 +31,22 @@ static int says_pid(const struct rank *k, unsigned part)
     return cf_rank_kinds[k->c.by[part]].pid;
 }
 
+/* Whether a column says where the part was before. */
+static int says_before(const struct rank *k, unsigned part)
+{
+    return k->c.sources && rank_has_lines(k->c.by[part]);
+}
+
 void print_key_names(const struct rank *k)
 {
     fputs("rank", stdout);
-    for (unsigned i = 0; i < k->c.keys; i++)
-        printf("%s,%s", says_pid(k, i) ? ",pid" : "", cf_rank_kinds[k->c.by[i]].words);
+    for (unsigned i = 0; i < k->c.keys; i++) {
+        const char *words = cf_rank_kinds[k->c.by[i]].words;
+
+        printf("%s,%s", says_pid(k, i) ? ",pid" : "", words);
+        if (says_before(k, i))
+            printf(",%s_before", words);
+    }
 }
 
 static void csv_head(const struct rank *k)
@@ -98,10 +110,18 @@ static void csv_key(const struct rank *k, unsigned part, const struct cf_rank_ke
     }
 }
 
-void print_keys(const struct rank *k, const struct cf_rank_key *key)
+void print_keys(const struct rank *k, const struct cf_rank_key *key, const struct cf_rank_key *was)
 {
-    for (unsigned part = 0; part < k->c.keys; part++)
-        csv_key(k, part, &key[part]);
+    for (unsigned part = 0; part < k->c.keys; part++) {
+        struct cf_rank_key is = key[part];
+        const int before = says_before(k, part), gone = before && is.b == RANK_GONE;
+
+        is.text = gone ? "" : is.text;
+        csv_key(k, part, &is);
+        if (before)
+            cf_csv_text(stdout, 0,
+                        was && (gone || strcmp(was[part].text, is.text)) ? was[part].text : "");
+    }
 }
 
 static void csv_values(const struct rank *k, const struct cf_rank_item *i)
@@ -161,7 +181,7 @@ void print_ranking(const struct rank *k, const struct cf_ranked *r)
         if (i >= k->o.top)
             continue;
         cf_csv_u64(stdout, 1, i + 1);
-        print_keys(k, r->item[i].key);
+        print_keys(k, r->item[i].key, NULL);
         csv_values(k, &r->item[i]);
         if (has_shares(k)) {
             cf_csv_f64(stdout, 0, 100 * (double)value[i] / total, 3);

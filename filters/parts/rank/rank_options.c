@@ -75,6 +75,31 @@ static void check_sums(struct rank *k)
                o->cover ? "cover" : "picture");
 }
 
+/* What goes with --before. */
+static void check_before(struct rank *k)
+{
+    const struct options *o = &k->o;
+    int lines = 0;
+
+    if (o->before && (o->cover || o->output.picture))
+        cf_die(k->tool, CF_EXIT_USAGE, "--before does not go with --cover or --picture");
+    if (o->fails && !o->before)
+        cf_die(k->tool, CF_EXIT_USAGE, "--fail-above: needs --before FILE");
+    for (unsigned i = 0; i < k->c.keys && o->before; i++) {
+        lines |= rank_has_lines(k->c.by[i]);
+        if (k->c.by[i] == CF_RANK_OBJECT || cf_rank_kinds[k->c.by[i]].pid)
+            cf_die(k->tool, CF_EXIT_USAGE,
+                   "--before does not go with --by %s, whose numbers mean others in each recording",
+                   cf_rank_kinds[k->c.by[i]].name);
+    }
+    if (lines)
+        k->c.sources = cf_sources_new(k->tool, "--source-dir", o->dir, o->dirs);
+    else if (o->dirs || o->before_dirs)
+        cf_die(k->tool, CF_EXIT_USAGE,
+               "--%ssource-dir: needs --before FILE and --by source or site",
+               o->dirs ? "" : "before-");
+}
+
 void rank_options(struct rank *k, int argc, char **argv)
 {
     struct options *o = &k->o;
@@ -86,6 +111,8 @@ void rank_options(struct rank *k, int argc, char **argv)
         {"page-size", 0, CF_POWER(&o->page_size, 1, UINT64_MAX)},
         {"top", 'n', CF_NUMBER(&o->top, 1, UINT64_MAX)},
         {"before", 0, CF_TEXT(&o->before)},
+        {"before-source-dir", 0, CF_TEXTS(o->before_dir, &o->before_dirs, CF_SOURCE_DIRS)},
+        {"source-dir", 0, CF_TEXTS(o->dir, &o->dirs, CF_SOURCE_DIRS)},
         {"fail-above", 0, CF_FRACTION(&o->fail_above, 0, 1e9, 0), .given = &o->fails},
         {"cover", 0, CF_CALL(set_cover, k), .may_lack = 1},
         CF_DRAW_OPTIONS(&o->output),
@@ -104,14 +131,6 @@ void rank_options(struct rank *k, int argc, char **argv)
     cf_output_check(k->tool, &o->output);
     if (o->output.picture && o->cover)
         cf_die(k->tool, CF_EXIT_USAGE, "--picture does not go with --cover");
-    if (o->before && (o->cover || o->output.picture))
-        cf_die(k->tool, CF_EXIT_USAGE, "--before does not go with --cover or --picture");
-    if (o->fails && !o->before)
-        cf_die(k->tool, CF_EXIT_USAGE, "--fail-above: needs --before FILE");
-    for (unsigned i = 0; i < k->c.keys && o->before; i++)
-        if (k->c.by[i] == CF_RANK_OBJECT || cf_rank_kinds[k->c.by[i]].pid)
-            cf_die(k->tool, CF_EXIT_USAGE,
-                   "--before does not go with --by %s, whose numbers mean others in each recording",
-                   cf_rank_kinds[k->c.by[i]].name);
+    check_before(k);
     check_sums(k);
 }
