@@ -11,13 +11,13 @@ load lib
 # What a page's reader has: small recordings, texts, programs, and the source tree's folders.
 setup_file() {
     command -v valgrind >/dev/null || skip "no Valgrind"
-    mkdir -p "$BATS_FILE_TMPDIR/have" && cd "$BATS_FILE_TMPDIR/have" || return 1
+    mkdir -p "$BATS_FILE_TMPDIR/have/version1" && cd "$BATS_FILE_TMPDIR/have" || return 1
     local f
     ln -s "$ROOT/samples" "$ROOT/pipelines" "$ROOT/Makefile" "$ROOT/formats" .
     cf-resolve -q "$ROOT/samples/gzip.cf" | cf-cat --slice 980000-1030000 -o trace.cf
     cf-cat --slice 0-60000 -o b.cf "$ROOT/samples/sort.cf"
     cf-cat --slice 0-60000 -o threads.cf "$ROOT/samples/threads.cf"
-    for f in a c resolved sort program board r; do cp trace.cf $f.cf; done
+    for f in a c resolved sort program board r old now; do cp trace.cf $f.cf; done
     cf-cat --csv --columns time,op,addr,size trace.cf | sed '1s/$/,pid/; 1!s/$/,7/' | head -n 30000 |
         cf-capture csv -q -o seven.cf
     cf-cache -q -m raspberry-pi-4 --snapshot-level L2 --snapshot-every 5000 -o steps.cf seven.cf
@@ -40,6 +40,7 @@ setup_file() {
     printf '%s\n' pid,op,start,end,perms,name '7,map,0x1000,0x3000,rw-p,[heap]' >m.csv
     printf '%s\n' observed,interfering,slowdown a,b,1.4 b,a,1.1 a,c,1.2 >measured.csv
     for f in filter simulation server prog; do cp program $f; done
+    cp filter.c program.c version1
     sed 's/^ *//' >why <<'END'
         cf-capture snapshot	needs a board, and the kernel module
         cf-resolve s.cf | cf-heatmap --picture heat.png	shows what the command before it recorded
