@@ -56,18 +56,18 @@ enum { REFUSALS = 10 }; /* files named one by one of those that could not be rea
 static void process(struct state *s)
 {
     static const unsigned wants[][2] = {
-        {CF_TASK, CF_TIME},   {CF_TASK, CF_PID},      {CF_TASK, CF_TID},
-        {CF_TASK, CF_OP},     {CF_TASK, CF_PARENT},   {CF_MAP, CF_TIME},
-        {CF_MAP, CF_PID},     {CF_MAP, CF_OP},        {CF_MAP, CF_START},
-        {CF_MAP, CF_STOP},    {CF_MAP, CF_OFFSET},    {CF_MAP, CF_PERMS},
-        {CF_MAP, CF_LABEL},   {CF_MAP, CF_BUILD},     {CF_STACK, CF_PID},
-        {CF_STACK, CF_PC},    {CF_STACK, CF_PARENT},  {CF_STACK, CF_STACK_ID},
-        {CF_OBJECT, CF_TIME}, {CF_OBJECT, CF_PID},    {CF_OBJECT, CF_OP},
-        {CF_OBJECT, CF_ADDR}, {CF_OBJECT, CF_BYTES},  {CF_OBJECT, CF_STACK_ID},
-        {CF_ACCESS, CF_TIME}, {CF_ACCESS, CF_PID},    {CF_ACCESS, CF_OP},
-        {CF_ACCESS, CF_ADDR}, {CF_SNAPSHOT, CF_SNAP}, {CF_SNAPSHOT, CF_TIME},
-        {CF_LINE, CF_SNAP},   {CF_LINE, CF_ADDR},     {CF_LINE, CF_PID},
-        {CF_LINE, CF_PHYS},   {CF_ACCESS, CF_PHYS},   {CF_ACCESS, CF_STACK_ID},
+        {CF_TASK, CF_TIME},     {CF_TASK, CF_PID},        {CF_TASK, CF_TID},
+        {CF_TASK, CF_OP},       {CF_TASK, CF_PARENT},     {CF_MAP, CF_TIME},
+        {CF_MAP, CF_PID},       {CF_MAP, CF_OP},          {CF_MAP, CF_START},
+        {CF_MAP, CF_STOP},      {CF_MAP, CF_OFFSET},      {CF_MAP, CF_PERMS},
+        {CF_MAP, CF_LABEL},     {CF_MAP, CF_BUILD},       {CF_STACK, CF_PID},
+        {CF_STACK, CF_PC},      {CF_STACK, CF_PARENT},    {CF_STACK, CF_STACK_ID},
+        {CF_OBJECT, CF_TIME},   {CF_OBJECT, CF_PID},      {CF_OBJECT, CF_OP},
+        {CF_OBJECT, CF_ADDR},   {CF_OBJECT, CF_BYTES},    {CF_OBJECT, CF_STACK_ID},
+        {CF_ACCESS, CF_PID},    {CF_ACCESS, CF_OP},       {CF_ACCESS, CF_ADDR},
+        {CF_SNAPSHOT, CF_SNAP}, {CF_SNAPSHOT, CF_TIME},   {CF_LINE, CF_SNAP},
+        {CF_LINE, CF_ADDR},     {CF_LINE, CF_PID},        {CF_LINE, CF_PHYS},
+        {CF_ACCESS, CF_PHYS},   {CF_ACCESS, CF_STACK_ID},
     };
     struct cf_frame *f;
 

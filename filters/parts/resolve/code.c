@@ -98,14 +98,12 @@ int code_set(struct state *s, struct cf_frame *f, unsigned column, int k)
                : cf_frame_set_of_kind(f, column, s->code.of_kind[k - FUNCTION]);
 }
 
-unsigned code_count(struct state *s, unsigned add, uint32_t rows, uint64_t *found)
+static void count_kinds(struct state *s, unsigned add, uint32_t rows)
 {
     enum { BITS = 21 }; /* CF_FILE_ROWS fits */
     const struct cf_row_kinds *r = &s->code.rows;
     uint64_t sum = 0;
 
-    if (s->code.by_row || !(add & NAMED))
-        return add;
     memset(s->code.has, 0, r->codes * sizeof *s->code.has);
     for (int k = FUNCTION; k < ADDED; k++)
         for (uint32_t c = 0; add & 1u << k && c < r->codes; c++)
@@ -114,6 +112,17 @@ unsigned code_count(struct state *s, unsigned add, uint32_t rows, uint64_t *foun
     for (uint32_t i = 0; i < rows; i++)
         sum += s->code.has[r->code[i]];
     for (int k = FUNCTION; k < ADDED; k++)
-        found[k] += sum >> (k - FUNCTION) * BITS & ((1 << BITS) - 1);
-    return add & ~NAMED;
+        s->count[k] += sum >> (k - FUNCTION) * BITS & ((1 << BITS) - 1);
+}
+
+void code_count(struct state *s, unsigned add, uint32_t rows)
+{
+    if (!s->code.by_row && add & NAMED)
+        count_kinds(s, add, rows);
+    for (int k = FUNCTION; s->code.by_row && k < ADDED; k++) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; add & 1u << k && i < rows; i++)
+            found += s->column[k][i] != 0;
+        s->count[k] += found;
+    }
 }

@@ -74,7 +74,6 @@ static void clear_run(struct state *s, unsigned add, uint32_t from, uint32_t end
     code_none(s, add, from, end);
 }
 
-enum { SOON = 16 }; /* so many rows ahead is asked for what is recent */
 /* What is asked for at once: places that no recent access was near. */
 struct asked {
     uint32_t count;
@@ -153,29 +152,59 @@ static void find_objects(struct space *space, struct asked *q)
     }
 }
 
+/* How many rows of a chunk have a value in each of the columns of a place, which come in the order
+   of enum recent_column: COUNT_BITS for each, in one word that every row is added to. */
+enum { COUNT_BITS = 12 };
+_Static_assert(CHUNK < 1 << COUNT_BITS && RECENT * COUNT_BITS <= 64 && (int)SYMBOL == RECENT_SYMBOL,
+               "");
+
+/* Bit k to bit k * COUNT_BITS: the product has k + j * (COUNT_BITS - 1) for all k and j, no two of
+   which are alike, and the mask keeps j = k. */
+static inline uint64_t counts_of(uint8_t has)
+{
+    const uint64_t copies = (1 | 1 << 11 | 1 << 22 | (uint64_t)1 << 33 | (uint64_t)1 << 44);
+    const uint64_t kept = (1 | 1 << 12 | 1 << 24 | (uint64_t)1 << 36 | (uint64_t)1 << 48);
+
+    return has * copies & kept;
+}
+
+static void count_places(struct state *s, unsigned add, uint64_t counts)
+{
+    for (unsigned k = 0; k < RECENT; k++)
+        if (add & 1u << k)
+            s->count[k] += counts >> k * COUNT_BITS & ((1u << COUNT_BITS) - 1);
+}
+
 /* Fills in what recent accesses found. Goes out: how many rows are left to be asked for. */
-static uint32_t find_recent(struct state *s, const struct space *space, uint32_t from, uint32_t end,
-                            uint32_t *left)
+static uint32_t find_recent(struct state *s, const struct space *space, unsigned add, uint32_t from,
+                            uint32_t end, uint32_t *left)
 {
     struct recent *const recent = s->t.r.recent;
     const uint64_t layout = space->layout, *addr = s->places;
     uint32_t *region = s->column[REGION], *page = s->column[PAGE], *object = s->column[OBJECT];
     uint32_t *site = s->column[SITE], *symbol = s->column[SYMBOL], count = 0;
+    uint32_t index[CHUNK];
+    uint64_t counts = 0;
 
     for (uint32_t i = from; i < end; i++) {
-        const struct recent_entry *e = recent_find(recent, layout, addr[i]);
+        index[i - from] = recent_index(layout, addr[i] / RECENT_BYTES);
+        __builtin_prefetch(&recent->entry[index[i - from]]);
+    }
+    for (uint32_t i = from; i < end; i++) {
+        const struct recent_entry *e = &recent->entry[index[i - from]];
 
-        recent_soon(recent, layout, addr[i + SOON < end ? i + SOON : i]);
-        if (e) {
+        if (recent_knows(e, layout, addr[i])) {
             region[i] = e->value[RECENT_REGION];
             page[i] = e->value[RECENT_PAGE];
             object[i] = e->value[RECENT_OBJECT];
             site[i] = e->value[RECENT_SITE];
             symbol[i] = e->value[RECENT_SYMBOL];
+            counts += counts_of(e->has);
         } else {
             left[count++] = i;
         }
     }
+    count_places(s, add, counts);
     return count;
 }
 
@@ -187,7 +216,9 @@ static void find_places(struct state *s, struct space *space, unsigned add, uint
     uint32_t *const column[RECENT] = {s->column[REGION], s->column[PAGE], s->column[OBJECT],
                                       s->column[SITE], s->column[SYMBOL]};
 
-    q.count = find_recent(s, space, from, from + count, q.row);
+    uint64_t counts = 0;
+
+    q.count = find_recent(s, space, add, from, from + count, q.row);
     for (uint32_t i = 0; i < q.count; i++) {
         q.addr[i] = s->places[q.row[i]];
         q.key[i] = code_pc(s, q.row[i]);
@@ -203,6 +234,22 @@ static void find_places(struct state *s, struct space *space, unsigned add, uint
         recent_keep(s->t.r.recent, space->layout, q.first[i], q.last[i], q.value[i]);
         for (int k = 0; k < RECENT; k++)
             column[k][q.row[i]] = q.value[i][k];
+        counts += counts_of(recent_has(q.value[i]));
+    }
+    count_places(s, add, counts);
+}
+
+/* Code is no variable. */
+static void clear_code(struct state *s, unsigned add, const uint8_t *op, uint32_t from,
+                       uint32_t end)
+{
+    uint32_t *const symbol = s->column[SYMBOL];
+
+    for (uint32_t i = from; i < end; i++) {
+        if (op[i] != CF_IFETCH || !symbol[i])
+            continue;
+        symbol[i] = 0;
+        s->count[SYMBOL] -= (add & 1 << SYMBOL) != 0;
     }
 }
 
@@ -221,8 +268,8 @@ static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
     for (uint32_t i = from, n; s->places && i < end; i += n) {
         n = end - i < CHUNK ? end - i : CHUNK;
         find_places(s, space, add, i, n);
-        for (uint32_t k = i; op && k < i + n; k++) /* code is no variable */
-            s->column[SYMBOL][k] = op[k] == CF_IFETCH ? 0 : s->column[SYMBOL][k];
+        if (op && memchr(op + i, CF_IFETCH, n))
+            clear_code(s, add, op, i, i + n);
     }
     if (has_code(s))
         code_run(s, add, space, from, end);
@@ -262,41 +309,75 @@ static void name_nodes(struct state *s, const struct cf_frame *f, struct space *
             places_name_node(s->t.places, space, pid, node[i]);
 }
 
-/* For the last message: how many rows of a frame got something in each column. */
-static void count_found(struct state *s, const struct cf_frame *f, unsigned add, uint64_t *sum)
+/* A row belongs to those from `from` on: of the same process, at a time from `least` to before
+   `next`. The columns may be NULL. */
+static int belongs(const uint32_t *pids, const uint64_t *time, uint64_t least, uint64_t next,
+                   uint32_t from, uint32_t row)
 {
-    if (s->tool->quiet)
-        return;
-    add = code_count(s, add, f->rows, sum);
-    for (int k = 0; k < ADDED; k++) {
-        uint32_t found = 0;
-        for (uint32_t i = 0; add & 1u << k && i < f->rows; i++)
-            found += s->column[k][i] != 0;
-        sum[k] += found;
-    }
+    return !(pids && pids[row] != pids[from]) && !(time && time[row] - least >= next - least);
+}
+
+enum { BLOCK = 64 }; /* rows looked at without a branch, by what compilers make vectors of */
+
+static int other_process(const uint32_t *pids, uint32_t pid)
+{
+    uint32_t other = 0;
+
+    for (uint32_t k = 0; k < BLOCK; k++)
+        other |= pids[k] ^ pid;
+    return other != 0;
+}
+
+/* Bit 63 is set where a time is before `least` or more than `span` after it, or so far away that it
+   takes a closer look. */
+static int other_time(const uint64_t *time, uint64_t least, uint64_t span)
+{
+    uint64_t outside = 0;
+
+    for (uint32_t k = 0; k < BLOCK; k++)
+        outside |= (time[k] - least) | (span - (time[k] - least));
+    return outside >> 63;
+}
+
+/* Where these rows end. */
+static uint32_t end_of_run(const uint32_t *pids, const uint64_t *time, uint64_t least,
+                           uint64_t next, uint32_t from, uint32_t rows)
+{
+    const uint64_t most = INT64_MAX, span = next - least - 1 < most ? next - least - 1 : most;
+    uint32_t end = from + 1;
+
+    while (rows - end >= BLOCK && !(pids && other_process(pids + end, pids[from])) &&
+           !(time && other_time(time + end, least, span)))
+        end += BLOCK;
+    while (end < rows && belongs(pids, time, least, next, from, end))
+        end++;
+    return end;
 }
 
 static void take_accesses(struct state *s, const struct cf_frame *f, unsigned add)
 {
-    const uint64_t *time = cf_u64(f, CF_TIME);
     const uint32_t *pids = cf_u32(f, CF_PID);
-    uint64_t next = 0;
+    /* Accesses without a time come after all that the stream had before them. */
+    uint64_t whole = f->last ? f->first : UINT64_MAX, next;
+    const uint64_t *time = NULL;
 
     /* No more lines come of what was before this frame, or they are looked at as of then. */
     if (s->t.has_lines)
         timeline_advance_lines(&s->t, s->reached);
+    next = f->last ? timeline_advance(&s->t, f->first) : 0;
+    /* Where nothing happens within a frame, its times need not be unpacked. */
+    if (f->last >= next || f->first < s->t.horizon)
+        time = cf_late_values(f, CF_TIME);
     for (uint32_t i = 0, end; i < f->rows; i = end) {
-        /* Accesses without a time come after all that the stream had before them. */
-        uint64_t t = time ? time[i] : UINT64_MAX;
+        uint64_t t = time ? time[i] : whole;
         uint32_t pid = pids ? pids[i] : 0;
         if (t >= next)
             next = timeline_advance(&s->t, t);
         int late = t < s->t.horizon;
-        for (end = i + 1; end < f->rows; end++) {
-            if ((pids && pids[end] != pid) ||
-                (time && (time[end] >= next || (time[end] < s->t.horizon) != late)))
-                break;
-        }
+        if (late)
+            end = end_of_run(pids, time, 0, s->t.horizon < next ? s->t.horizon : next, i, f->rows);
+        else
+            end = end_of_run(pids, time, s->t.horizon, next, i, f->rows);
         if (late) {
             s->t.odd.late += end - i;
             clear_run(s, add, i, end);
@@ -308,10 +389,11 @@ static void take_accesses(struct state *s, const struct cf_frame *f, unsigned ad
             resolve_rows(s, f, add, &s->t.r.now, pid, i, end);
         }
     }
-    if (time && time[f->rows - 1] > s->reached)
-        s->reached = time[f->rows - 1];
+    if (f->last > s->reached)
+        s->reached = f->last;
     s->rows += f->rows;
-    count_found(s, f, add, s->found);
+    if (!s->tool->quiet)
+        code_count(s, add, f->rows);
 }
 
 static void take_snapshots(struct state *s, const struct cf_frame *f)
@@ -351,7 +433,6 @@ static void take_lines(struct state *s, const struct cf_frame *f, unsigned add)
         resolve_rows(s, f, add, &s->t.r.lines, pid, i, end);
     }
     s->line_rows += f->rows;
-    count_found(s, f, add, s->line_found);
 }
 
 void columns_take(struct state *s, struct cf_frame *f)
@@ -376,6 +457,7 @@ void columns_take(struct state *s, struct cf_frame *f)
     case CF_ACCESS:
     case CF_LINE:
         s->places = places_of(s, f);
+        s->count = f->table == CF_LINE ? s->line_found : s->found;
         code_begin(s, f);
         add = wanted(s, f);
         if (f->table == CF_OBJECT)

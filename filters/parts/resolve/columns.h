@@ -51,8 +51,9 @@ struct state {
     uint64_t *place;             /* with --physical, of the rows of a frame: addresses, */
     uint32_t *owner;             /* and whose they are */
     const uint64_t *places;      /* of the frame at hand: `place` or a column, NULL: none */
-    uint64_t rows, found[ADDED]; /* accesses */
+    uint64_t rows, found[ADDED]; /* accesses, and those with a value in each column */
     uint64_t line_rows, line_found[ADDED]; /* lines of snapshots */
+    uint64_t *count;                       /* of the frame at hand: found or line_found */
     struct {
         uint32_t number;
         uint64_t time;
@@ -78,8 +79,7 @@ void code_run(struct state *s, unsigned add, struct space *space, uint32_t from,
 void code_none(struct state *s, unsigned add, uint32_t from, uint32_t end);
 /* Sets the k-th of the added columns in the frame; -1 when it has no place left. */
 int code_set(struct state *s, struct cf_frame *f, unsigned column, int k);
-/* Adds to found[] how many rows have a value in those columns that are not by row; gives what is
-   left of `add`. */
-unsigned code_count(struct state *s, unsigned add, uint32_t rows, uint64_t *found);
+/* Counts the rows of a whole frame with a value in those columns of `add` that depend on the pc. */
+void code_count(struct state *s, unsigned add, uint32_t rows);
 
 #endif

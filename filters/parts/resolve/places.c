@@ -17,7 +17,7 @@
 #include "filters/parts/resolve/resolve.h"
 
 enum {
-    FAST_BITS = 17,   /* binary logarithm of the entries in the cache by pc */
+    FAST_BITS = 19,   /* binary logarithm of the entries in the cache by pc */
     DEEPEST = 256,    /* frames of a call stack that are looked at */
     MAX_SITE = 16384, /* bytes in the text of a site */
 };

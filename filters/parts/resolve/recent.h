@@ -29,6 +29,7 @@ enum {
 struct recent_entry {
     uint64_t granule, layout; /* layout 0: empty */
     uint8_t first, last;      /* offsets in the granule, both included */
+    uint8_t has;              /* bit k: value[k] is not 0 */
     uint32_t value[RECENT];
 };
 
@@ -36,28 +37,28 @@ struct recent {
     struct recent_entry entry[1 << RECENT_BITS];
 };
 
-static inline struct recent_entry *recent_place(struct recent *r, uint64_t layout, uint64_t granule)
+static inline uint32_t recent_index(uint64_t layout, uint64_t granule)
 {
-    return &r->entry[(granule + layout) * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+    return (uint32_t)((granule + layout) * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS));
 }
 
-/* An address that will be asked for: the table is larger than the first-level cache. */
-static inline void recent_soon(struct recent *r, uint64_t layout, uint64_t addr)
+/* Bits of those of RECENT values that are not 0. */
+static inline uint8_t recent_has(const uint32_t *value)
 {
-    __builtin_prefetch(recent_place(r, layout, addr / RECENT_BYTES));
+    unsigned has = 0;
+
+    for (unsigned k = 0; k < RECENT; k++)
+        has |= (unsigned)(value[k] != 0) << k;
+    return (uint8_t)has;
 }
 
-/* The entry that knows the address, NULL if none does. */
-static inline const struct recent_entry *recent_find(struct recent *r, uint64_t layout,
-                                                     uint64_t addr)
+/* Whether the entry at the address's index knows it. */
+static inline int recent_knows(const struct recent_entry *e, uint64_t layout, uint64_t addr)
 {
-    const struct recent_entry *e = recent_place(r, layout, addr / RECENT_BYTES);
     const unsigned at = addr % RECENT_BYTES;
 
-    return e->granule == addr / RECENT_BYTES && e->layout == layout && at >= e->first &&
-                   at <= e->last
-               ? e
-               : NULL;
+    return !((e->granule ^ addr / RECENT_BYTES) | (e->layout ^ layout) | (at < e->first) |
+             (at > e->last));
 }
 
 /* Keeps what holds for all of [first, last], which lie in one granule. */
