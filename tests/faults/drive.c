@@ -134,26 +134,28 @@ static int kind_named(const char *text)
     return -1;
 }
 
-int main(int argc, char **argv)
+struct options {
+    unsigned chosen; /* kinds, bit by bit; 0: all that fit */
+    uint64_t most, only;
+};
+
+/* -1: wrong usage. */
+static int parse(int argc, char **argv, struct options *o)
 {
-    unsigned chosen = 0;
-    uint64_t most = 0, only = 0;
-    char self[4096];
-    int option, fd;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 32);
+    int option;
 
     while ((option = getopt(argc, argv, "+k:m:n:f:i:b:c:asx:")) != -1) {
         switch (option) {
         case 'k':
             if (kind_named(optarg) < 0)
-                return 2;
-            chosen |= 1u << kind_named(optarg);
+                return -1;
+            o->chosen |= 1u << kind_named(optarg);
             break;
         case 'm':
-            most = strtoull(optarg, NULL, 10);
+            o->most = strtoull(optarg, NULL, 10);
             break;
         case 'n':
-            only = strtoull(optarg, NULL, 10);
+            o->only = strtoull(optarg, NULL, 10);
             break;
         case 'f':
             if (setup.file_count < FILES)
@@ -179,11 +181,41 @@ int main(int argc, char **argv)
                 excused[excuses++] = optarg;
             break;
         default:
-            return 2;
+            return -1;
         }
     }
     setup.command = argv + optind;
-    if (!setup.command[0] || n <= 0) {
+    return setup.command[0] ? 0 : -1;
+}
+
+/* Each fault that is asked for, against a run without any. */
+static int all_runs(const struct options *o)
+{
+    struct run whole = run_once(FAULT_MALLOC, UINT64_MAX);
+    if (!WIFEXITED(whole.status) || WEXITSTATUS(whole.status) != 0 || page->armed != 1) {
+        fprintf(stderr, "faults: %s fails without a fault: status 0x%x: %s", name,
+                (unsigned)whole.status, whole.err.bytes ? whole.err.bytes : "\n");
+        return 3;
+    }
+    for (int k = 0; k < KINDS; k++)
+        if (o->chosen ? o->chosen & 1u << k : !setup.started || kinds[k].error) {
+            if (o->only)
+                try((enum fault_kind)k, o->only, &whole);
+            else
+                try_all((enum fault_kind)k, o->most, &whole);
+        }
+    printf("%s: %" PRIu64 " runs, %" PRIu64 " wrong\n", name, runs, bad);
+    return bad ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {0};
+    char self[4096];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 32);
+    int fd, status;
+
+    if (parse(argc, argv, &o) != 0 || n <= 0) {
         fprintf(stderr,
                 "usage: faults [-k KIND] [-m MOST] [-n NTH] [-f FILE]... [-i FILE] [-b COMMAND] "
                 "[-c COMMAND] [-a] [-s] [-x TEXT]... -- PROGRAM [ARGUMENT]...\n");
@@ -199,21 +231,7 @@ int main(int argc, char **argv)
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED)
         die("mmap");
-    struct run whole = run_once(FAULT_MALLOC, UINT64_MAX);
-    if (!WIFEXITED(whole.status) || WEXITSTATUS(whole.status) != 0 || page->armed != 1) {
-        fprintf(stderr, "faults: %s fails without a fault: status 0x%x: %s", name,
-                (unsigned)whole.status, whole.err.bytes ? whole.err.bytes : "\n");
-        unlink(setup.page_name);
-        return 3;
-    }
-    for (int k = 0; k < KINDS; k++)
-        if (chosen ? chosen & 1u << k : !setup.started || kinds[k].error) {
-            if (only)
-                try((enum fault_kind)k, only, &whole);
-            else
-                try_all((enum fault_kind)k, most, &whole);
-        }
-    printf("%s: %" PRIu64 " runs, %" PRIu64 " wrong\n", name, runs, bad);
+    status = all_runs(&o);
     unlink(setup.page_name);
-    return bad ? 1 : 0;
+    return status;
 }

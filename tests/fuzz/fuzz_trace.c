@@ -257,9 +257,8 @@ static void address(uint64_t a)
         .type = (kind), .bytes = (uint32_t)(sizeof(more))                                          \
     }
 
-/* A process with a thread, a mapping, contexts, heap objects, a superblock of two instructions with
-   a load, a conditional store and an exit; a child of it. */
-static void write_seed(const char *where, int how)
+/* A superblock of two instructions with a load, a conditional store and an exit, */
+static void add_block(int how)
 {
     struct cf_wire_block b = {EVENT(CF_WIRE_BLOCK, b), .first = 1, .insns = 2,
                               .accesses = 2,           .slots = 2, .exits = 1,
@@ -269,14 +268,43 @@ static void write_seed(const char *where, int how)
                                        {0, 1, 1, 4, CF_WIRE_STORE | CF_WIRE_CONDITIONAL, 0}};
     struct cf_wire_exit out = {0, 1};
     struct cf_wire_section section = {1, 1};
+    struct cf_wire_end calls = {0, 0x1008, 1, how & 16 ? CF_WIRE_RETURNS : CF_WIRE_CALLS, 1};
+
+    b.header.bytes += sizeof insn + sizeof access + sizeof out + sizeof section + sizeof calls;
+    add(&b, sizeof b);
+    add(insn, sizeof insn);
+    add(access, sizeof access);
+    add(&out, sizeof out);
+    add(&section, sizeof section);
+    add(&calls, sizeof calls);
+}
+
+/* and its runs, with every outcome. */
+static void add_outcomes(void)
+{
+    struct cf_wire_cut cut = {EVENT(CF_WIRE_CUT, cut), 1, 0, 0x1004};
+
+    for (uint32_t outcome = 1; outcome < 7; outcome++) {
+        const uint32_t header = outcome << CF_WIRE_SLOT_BITS | 2;
+
+        add(&header, sizeof header);
+        address(0x2000);
+        address(0x2008);
+        if (outcome >= 5)
+            add(&cut, sizeof cut);
+    }
+}
+
+/* A process with a thread, a mapping, contexts, heap objects, a superblock of two instructions with
+   a load, a conditional store and an exit; a child of it. */
+static void write_seed(const char *where, int how)
+{
     struct cf_wire_thread thread = {EVENT(CF_WIRE_THREAD, thread), pid_of(0), 0};
     struct cf_wire_task task_event = {
         {CF_WIRE_TASK, sizeof task_event + 4}, pid_of(0), CF_WIRE_TASK_START};
     struct cf_wire_map m = {{CF_WIRE_MAP, sizeof m + 4}, 0x1000, 0x3000, 0, 5, 0, 0, 0};
     struct cf_wire_context c = {EVENT(CF_WIRE_CONTEXT, c), 1, 0, 0x1004};
     struct cf_wire_object o = {EVENT(CF_WIRE_ALLOC, o), 0x5000, 64, 1, 0};
-    struct cf_wire_cut cut = {EVENT(CF_WIRE_CUT, cut), 1, 0, 0x1004};
-    struct cf_wire_end calls = {0, 0x1008, 1, how & 16 ? CF_WIRE_RETURNS : CF_WIRE_CALLS, 1};
     struct cf_wire_signal signal = {EVENT(CF_WIRE_SIGNAL, signal), 0x2000, 0x1004, 0, 0};
     struct cf_wire_event_header handled = EVENT(CF_WIRE_HANDLED, handled);
     struct cf_wire_fork forks = {EVENT(CF_WIRE_FORKS, forks), 1, 0};
@@ -296,21 +324,8 @@ static void write_seed(const char *where, int how)
     add("/ab", 4);
     add(&c, sizeof c);
     add(&o, sizeof o);
-    b.header.bytes += sizeof insn + sizeof access + sizeof out + sizeof section + sizeof calls;
-    add(&b, sizeof b);
-    add(insn, sizeof insn);
-    add(access, sizeof access);
-    add(&out, sizeof out);
-    add(&section, sizeof section);
-    add(&calls, sizeof calls);
-    for (uint32_t outcome = 1; outcome < 7; outcome++) {
-        header = outcome << CF_WIRE_SLOT_BITS | 2;
-        add(&header, sizeof header);
-        address(0x2000);
-        address(0x2008);
-        if (outcome >= 5)
-            add(&cut, sizeof cut);
-    }
+    add_block(how);
+    add_outcomes();
     send(BLOCK, 0);
     signal.high = how & 8 ? 0x9000 : 0;
     add(&signal, sizeof signal);

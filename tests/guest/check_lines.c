@@ -120,6 +120,26 @@ static uint64_t sum_of(const char *bytes, uint64_t count)
     return sum;
 }
 
+enum { MOST_SHOTS = 4096 };
+
+/* Snapshots until one is refused, and their bytes; errno says why it was. */
+static uint32_t fill_buffer(int device, uint64_t first, struct cacheflow_shot *shots,
+                            uint64_t *used)
+{
+    uint32_t taken = 0;
+
+    *used = 0;
+    while (ioctl(device, CACHEFLOW_SNAPSHOT, &shots[taken]) == 0) {
+        MUST(shots[taken].number == first + taken + 1, "number %llu follows %llu",
+             (unsigned long long)shots[taken].number, (unsigned long long)(first + taken));
+        MUST(shots[taken].offset == *used, "a snapshot at %llu and not %llu",
+             (unsigned long long)shots[taken].offset, (unsigned long long)*used);
+        *used += shots[taken].bytes;
+        MUST(++taken < MOST_SHOTS, "no end");
+    }
+    return taken;
+}
+
 /* full RAM: a full buffer says so and keeps what it has, under every number of snapshots */
 void check_full(int argc, char **argv)
 {
@@ -127,11 +147,11 @@ void check_full(int argc, char **argv)
     int device = device_open(id, CACHEFLOW_CPU_ANY, 0);
     struct cacheflow_ram ram = geometry(device, id);
     struct cacheflow_line *lines = calloc(ram.sets * ram.ways, sizeof *lines);
-    struct cacheflow_shot shots[4096];
+    struct cacheflow_shot shots[MOST_SHOTS];
     struct cacheflow_state state;
     struct cacheflow_info info;
-    uint32_t count, taken = 0;
-    uint64_t used = 0, sum, first;
+    uint32_t count, taken;
+    uint64_t used, sum, first;
 
     MUST(ioctl(device, CACHEFLOW_DISCARD) == 0, "DISCARD: %s", strerror(errno));
     MUST(ioctl(device, CACHEFLOW_STATE, &state) == 0, "STATE: %s", strerror(errno));
@@ -142,14 +162,7 @@ void check_full(int argc, char **argv)
     count = random_lines(&ram, id, 6, lines);
     tags_fill(id, lines, count, 1);
 
-    while (ioctl(device, CACHEFLOW_SNAPSHOT, &shots[taken]) == 0) {
-        MUST(shots[taken].number == first + taken + 1, "number %llu follows %llu",
-             (unsigned long long)shots[taken].number, (unsigned long long)(first + taken));
-        MUST(shots[taken].offset == used, "a snapshot at %llu and not %llu",
-             (unsigned long long)shots[taken].offset, (unsigned long long)used);
-        used += shots[taken].bytes;
-        MUST(++taken < 4096, "no end");
-    }
+    taken = fill_buffer(device, first, shots, &used);
     MUST(errno == ENOSPC, "a full buffer says: %s", strerror(errno));
     MUST(taken >= info.snapshots && taken >= 2, "full after %u, of %u promised", taken,
          info.snapshots);

@@ -186,6 +186,88 @@ static void no_text(void)
 {
 }
 
+/* A large page. */
+static char *map_large(void)
+{
+    char *large = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0);
+
+    MUST(large != MAP_FAILED, "mmap: %s", strerror(errno));
+    large = (char *)(((uintptr_t)large + (2 << 20) - 1) & ~(uintptr_t)((2 << 20) - 1));
+    madvise(large, 2 << 20, MADV_HUGEPAGE);
+    memset(large, 1, 2 << 20);
+    note("%llu kB in large pages, ",
+         (unsigned long long)file_number("/proc/self/smaps_rollup", "AnonHugePages:"));
+    return large;
+}
+
+/* Pages of a file that are cached and mapped by nobody. */
+static void add_cached(int file)
+{
+    char *cached = mmap(NULL, 8 * PAGE, PROT_READ, MAP_SHARED, file, 32 * PAGE);
+
+    MUST(cached != MAP_FAILED, "mmap: %s", strerror(errno));
+    for (uint32_t i = 0; i < 8; i++)
+        (void)*(volatile char *)(cached + i * PAGE);
+    add_pages(cached, 8, CACHED);
+    munmap(cached, 8 * PAGE);
+}
+
+static uint64_t kernel_code(void)
+{
+    FILE *iomem = fopen("/proc/iomem", "r");
+    char text[256];
+    unsigned long long from = 0;
+
+    while (iomem && !from && fgets(text, sizeof text, iomem)) {
+        if (strstr(text, "Kernel code"))
+            sscanf(text, " %llx", &from);
+    }
+    if (iomem)
+        fclose(iomem);
+    MUST(from, "/proc/iomem does not tell where the kernel is");
+    return from;
+}
+
+/* Pages of the kernel, of no memory and, if there is one, of memory that is not in use. */
+static void add_unmapped(uint64_t offline)
+{
+    pages[page_count++] = (struct page){kernel_code() / PAGE + 3, KERNEL};
+    pages[page_count++] = (struct page){0xf0000000000ull / PAGE, DEVICE};
+    if (offline)
+        pages[page_count++] = (struct page){offline + 5, OFFLINE};
+}
+
+static void end_child(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+/* Each line came out, with the owners that pagemap has for its page. */
+static void check_all_lines(const struct snapshot *s, const struct cacheflow_line *lines,
+                            uint32_t count, uint64_t offline)
+{
+    uint32_t owners = 0, kinds[KINDS] = {0};
+
+    MUST(s->header->flags & CACHEFLOW_SNAP_RESOLVED &&
+             !(s->header->flags & CACHEFLOW_SNAP_TRUNCATED),
+         "flags 0x%x", s->header->flags);
+    MUST(s->header->entries == count && memcmp(lines, s->lines, count * sizeof *lines) == 0,
+         "other lines came out");
+    for (uint32_t i = 0; i < count; i++) {
+        MUST(owners < s->header->owners && s->owners[owners].entry == i, "line %u has no owner", i);
+        kinds[kind_of(cacheflow_line_phys(&lines[i]) / PAGE)]++;
+        owners += check_line(s, i, owners);
+    }
+    MUST(owners == s->header->owners, "%u owners too many", s->header->owners - owners);
+    for (int kind = 0; kind < KINDS; kind++) {
+        MUST(kinds[kind] || (kind == OFFLINE && !offline), "no line of a %s page was looked at",
+             kind_name[kind]);
+        note("%u %s%s", kinds[kind], kind_name[kind], kind == KINDS - 1 ? "" : ", ");
+    }
+    note(" lines, %u owners in %.2f ms", owners, (double)s->header->resolve_ns / 1e6);
+}
+
 void check_owners(int argc, char **argv)
 {
     (void)argv;
@@ -194,7 +276,7 @@ void check_owners(int argc, char **argv)
     int huge_file, file = make_file(file_name, 40), other = make_file(other_name, 16);
     struct cacheflow_info info;
     struct cacheflow_line *lines;
-    uint32_t count, owners = 0, kinds[KINDS] = {0};
+    uint32_t count;
     pid_t child, leaderless;
     uint64_t offline = offline_frame();
 
@@ -214,14 +296,7 @@ void check_owners(int argc, char **argv)
     child = fork_waiting(copied, shared, 16, huge);
     /* Only now, so that the child does not have it. */
     char *anon = map_touched(64 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
-    char *large = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0);
-
-    MUST(large != MAP_FAILED, "mmap: %s", strerror(errno));
-    large = (char *)(((uintptr_t)large + (2 << 20) - 1) & ~(uintptr_t)((2 << 20) - 1));
-    madvise(large, 2 << 20, MADV_HUGEPAGE);
-    memset(large, 1, 2 << 20);
-    note("%llu kB in large pages, ",
-         (unsigned long long)file_number("/proc/self/smaps_rollup", "AnonHugePages:"));
+    char *large = map_large();
 
     add_pages(forked, 32, FORKED);
     add_pages(copied, 16, ANON);
@@ -234,30 +309,9 @@ void check_owners(int argc, char **argv)
     add_pages(anon, 64, ANON);
     add_pages(large, 512, LARGE);
     add_pages((const void *)((uintptr_t)no_text & ~(uintptr_t)(PAGE - 1)), 1, TEXT);
-    char *cached = mmap(NULL, 8 * PAGE, PROT_READ, MAP_SHARED, file, 32 * PAGE);
-
-    MUST(cached != MAP_FAILED, "mmap: %s", strerror(errno));
-    for (uint32_t i = 0; i < 8; i++)
-        (void)*(volatile char *)(cached + i * PAGE);
-    add_pages(cached, 8, CACHED);
-    munmap(cached, 8 * PAGE);
-
-    FILE *iomem = fopen("/proc/iomem", "r");
-    char text[256];
-    unsigned long long from = 0;
-
-    while (iomem && !from && fgets(text, sizeof text, iomem)) {
-        if (strstr(text, "Kernel code"))
-            sscanf(text, " %llx", &from);
-    }
-    if (iomem)
-        fclose(iomem);
-    MUST(from, "/proc/iomem does not tell where the kernel is");
-    pages[page_count++] = (struct page){from / PAGE + 3, KERNEL};
-    pages[page_count++] = (struct page){0xf0000000000ull / PAGE, DEVICE};
+    add_cached(file);
     MUST(argc == 0 || offline, "there is no memory that is not in use");
-    if (offline)
-        pages[page_count++] = (struct page){offline + 5, OFFLINE};
+    add_unmapped(offline);
 
     qsort(pages, page_count, sizeof *pages, by_frame);
     lines = calloc(ram->sets * ram->ways, sizeof *lines);
@@ -267,53 +321,19 @@ void check_owners(int argc, char **argv)
     struct snapshot s = snapshot_take(device);
 
     scan_all();
-    MUST(s.header->flags & CACHEFLOW_SNAP_RESOLVED && !(s.header->flags & CACHEFLOW_SNAP_TRUNCATED),
-         "flags 0x%x", s.header->flags);
-    MUST(s.header->entries == count && memcmp(lines, s.lines, count * sizeof *lines) == 0,
-         "other lines came out");
-    for (uint32_t i = 0; i < count; i++) {
-        MUST(owners < s.header->owners && s.owners[owners].entry == i, "line %u has no owner", i);
-        kinds[kind_of(cacheflow_line_phys(&lines[i]) / PAGE)]++;
-        owners += check_line(&s, i, owners);
-    }
-    MUST(owners == s.header->owners, "%u owners too many", s.header->owners - owners);
-    for (int kind = 0; kind < KINDS; kind++) {
-        MUST(kinds[kind] || (kind == OFFLINE && !offline), "no line of a %s page was looked at",
-             kind_name[kind]);
-        note("%u %s%s", kinds[kind], kind_name[kind], kind == KINDS - 1 ? "" : ", ");
-    }
-    note(" lines, %u owners in %.2f ms", owners, (double)s.header->resolve_ns / 1e6);
+    check_all_lines(&s, lines, count, offline);
     check_addresses(device);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    kill(leaderless, SIGKILL);
-    waitpid(leaderless, NULL, 0);
+    end_child(child);
+    end_child(leaderless);
     unlink(file_name);
     unlink(other_name);
 }
 
-/* truncated: more owners than the buffer has room for are counted, and no line is lost. Needs a
-   small buffer. */
-void check_truncated(int argc, char **argv)
+/* Every way of every set with a line of the pages, as far as these go; how many they are. */
+static uint32_t fill_sets(const struct cacheflow_ram *ram, struct cacheflow_line *lines)
 {
-    enum { CHILDREN = 24 };
-    (void)argc, (void)argv;
-    int device = device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_RESOLVE);
-    struct cacheflow_info info;
-    pid_t children[CHILDREN];
+    uint32_t n = 0;
 
-    MUST(ioctl(device, CACHEFLOW_INFO, &info) == 0, "INFO: %s", strerror(errno));
-    const struct cacheflow_ram *ram = &info.ram[CACHEFLOW_L2_TAG];
-    uint32_t count = ram->sets * ram->ways, n = 0;
-    size_t size = (size_t)count * 64;
-    struct cacheflow_line *lines = calloc(count, sizeof *lines);
-    char *forked = map_touched(size, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
-
-    MUST(ioctl(device, CACHEFLOW_DISCARD) == 0, "DISCARD: %s", strerror(errno));
-    for (int i = 0; i < CHILDREN; i++)
-        children[i] = fork_waiting(NULL, NULL, 0, NULL);
-    add_pages(forked, (uint32_t)(size / PAGE), FORKED);
-    qsort(pages, page_count, sizeof *pages, by_frame);
     for (uint32_t set = 0; set < ram->sets; set++) {
         uint32_t way = 0;
 
@@ -331,12 +351,12 @@ void check_truncated(int argc, char **argv)
             lines[n++].state = CACHEFLOW_M | CACHEFLOW_E;
         }
     }
-    tags_fill(CACHEFLOW_L2_TAG, lines, n, 3);
-    struct snapshot s = snapshot_take(device);
+    return n;
+}
 
-    MUST(s.header->entries == n && memcmp(lines, s.lines, n * sizeof *lines) == 0,
-         "other lines came out");
-    scan_all();
+/* The mappings of the pages of all lines, as pagemap has them. */
+static uint64_t all_owners(const struct cacheflow_line *lines, uint32_t n)
+{
     uint64_t want = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -354,6 +374,40 @@ void check_truncated(int argc, char **argv)
         while (low < reference_count && references[low++].frame == frame)
             want++;
     }
+    return want;
+}
+
+/* truncated: more owners than the buffer has room for are counted, and no line is lost. Needs a
+   small buffer. */
+void check_truncated(int argc, char **argv)
+{
+    enum { CHILDREN = 24 };
+    (void)argc, (void)argv;
+    int device = device_open(CACHEFLOW_L2_TAG, CACHEFLOW_CPU_ANY, CACHEFLOW_RESOLVE);
+    struct cacheflow_info info;
+    pid_t children[CHILDREN];
+
+    MUST(ioctl(device, CACHEFLOW_INFO, &info) == 0, "INFO: %s", strerror(errno));
+    const struct cacheflow_ram *ram = &info.ram[CACHEFLOW_L2_TAG];
+    uint32_t count = ram->sets * ram->ways, n;
+    size_t size = (size_t)count * 64;
+    struct cacheflow_line *lines = calloc(count, sizeof *lines);
+    char *forked = map_touched(size, MAP_PRIVATE | MAP_ANONYMOUS, 0, true);
+
+    MUST(ioctl(device, CACHEFLOW_DISCARD) == 0, "DISCARD: %s", strerror(errno));
+    for (int i = 0; i < CHILDREN; i++)
+        children[i] = fork_waiting(NULL, NULL, 0, NULL);
+    add_pages(forked, (uint32_t)(size / PAGE), FORKED);
+    qsort(pages, page_count, sizeof *pages, by_frame);
+    n = fill_sets(ram, lines);
+    tags_fill(CACHEFLOW_L2_TAG, lines, n, 3);
+    struct snapshot s = snapshot_take(device);
+
+    MUST(s.header->entries == n && memcmp(lines, s.lines, n * sizeof *lines) == 0,
+         "other lines came out");
+    scan_all();
+    const uint64_t want = all_owners(lines, n);
+
     MUST((uint64_t)s.header->owners + s.header->owners_missing == want,
          "%u owners and %u missing, and pagemap has %llu", s.header->owners,
          s.header->owners_missing, (unsigned long long)want);
@@ -361,8 +415,6 @@ void check_truncated(int argc, char **argv)
          "flags 0x%x with %u missing", s.header->flags, s.header->owners_missing);
     MUST(s.header->owners_missing > 0, "the buffer is too large for this check");
     note("%u owners kept, %u missing", s.header->owners, s.header->owners_missing);
-    for (int i = 0; i < CHILDREN; i++) {
-        kill(children[i], SIGKILL);
-        waitpid(children[i], NULL, 0);
-    }
+    for (int i = 0; i < CHILDREN; i++)
+        end_child(children[i]);
 }

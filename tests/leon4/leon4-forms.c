@@ -50,6 +50,19 @@ static void check(struct cf_tool *t, const struct print *p)
         cf_die(t, CF_EXIT_USAGE, "this style shows 32 bits of data: use --bus 32");
 }
 
+static void print_form(struct cf_tool *t, const struct print *p, struct trace *trace,
+                       const struct counters *counters, const uint8_t *const *hit)
+{
+    if (p->form == COUNTERS)
+        print_counters(counters, p->cpus, stdout);
+    else if (p->form == ACCESSES || p->form == STREAM)
+        print_accesses(p, &trace[0], hit, stdout);
+    else if (p->style == RAW || p->style == WORDS)
+        print_raw(p, &trace[0], stdout);
+    else if (print_text(p, &trace[0], stdout) < 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "no memory for %zu lines", trace[0].entries);
+}
+
 int main(int argc, char **argv)
 {
     struct model m = {.bus = 128, .latency = 10, .post = 2};
@@ -103,14 +116,7 @@ int main(int argc, char **argv)
     if (p.cpus == 2)
         model_interleave(&t, &trace[0], &trace[1], m.start);
 
-    if (p.form == COUNTERS)
-        print_counters(counters, p.cpus, stdout);
-    else if (p.form == ACCESSES || p.form == STREAM)
-        print_accesses(&p, &trace[0], hit, stdout);
-    else if (p.style == RAW || p.style == WORDS)
-        print_raw(&p, &trace[0], stdout);
-    else if (print_text(&p, &trace[0], stdout) < 0)
-        cf_die(&t, CF_EXIT_ENVIRONMENT, "no memory for %zu lines", trace[0].entries);
+    print_form(&t, &p, trace, counters, hit);
     for (unsigned i = 0; i < p.cpus; i++) {
         trace_free(&trace[i]);
         run_free(&run[i]);

@@ -236,17 +236,36 @@ static uint64_t (*const generators[])(size_t) = {zero,       any,   extreme, asc
                                                  descending, small, wide,    rare};
 enum { GENERATORS = sizeof generators / sizeof *generators };
 
-/* A made-up program: blocks of instructions that branch to few others, each access with a stride, a
-   field of the object before it, or anything. `noise` of 1000 rows break the rules. */
-static inline void program(struct rows *r, size_t rows, unsigned noise, unsigned columns, int runs)
+/* Those of eight columns whose bits are set, and cpu; the others are freed. */
+static inline void keep_columns(struct rows *r, unsigned columns, const struct cf_values *all)
 {
-    enum { BLOCKS = 40, LONGEST = 12 };
-    static unsigned length[BLOCKS], kind[BLOCKS][LONGEST];
+    for (unsigned i = 0; i < 8; i++) {
+        if (columns & 1u << i)
+            r->column[r->count++] = all[i];
+        else
+            free((void *)(uintptr_t)all[i].values);
+    }
+    r->column[r->count++] = (struct cf_values){CF_CPU, NULL, 3};
+}
+
+enum { BLOCKS = 40, LONGEST = 12 };
+
+/* Accesses of each block, and how each finds its address. */
+static inline void make_blocks(unsigned *length, unsigned (*kind)[LONGEST])
+{
     for (int b = 0; b < BLOCKS; b++) {
         length[b] = 1 + (unsigned)below(LONGEST);
         for (int q = 0; q < LONGEST; q++)
             kind[b][q] = (unsigned)below(5);
     }
+}
+
+/* A made-up program: blocks of instructions that branch to few others, each access with a stride, a
+   field of the object before it, or anything. `noise` of 1000 rows break the rules. */
+static inline void program(struct rows *r, size_t rows, unsigned noise, unsigned columns, int runs)
+{
+    static unsigned length[BLOCKS], kind[BLOCKS][LONGEST];
+    make_blocks(length, kind);
     *r = (struct rows){.rows = rows, .table = CF_ACCESS};
     uint64_t *time = get(rows * 8), *addr = get(rows * 8), *pc = get(rows * 8);
     uint32_t *size = get(rows * 4), *insns = get(rows * 4), *tid = get(rows * 4);
@@ -291,16 +310,15 @@ static inline void program(struct rows *r, size_t rows, unsigned noise, unsigned
             b = (unsigned)below(4) ? (b + 1) % BLOCKS : (unsigned)below(BLOCKS);
         }
     }
-    const struct cf_values all[] = {
-        {CF_TIME, time, 0}, {CF_PC, pc, 0},   {CF_OP, op, 0},       {CF_ADDR, addr, 0},
-        {CF_SIZE, size, 0}, {CF_TID, tid, 0}, {CF_INSNS, insns, 0}, {CF_FUNCTION, function, 0}};
-    for (unsigned i = 0; i < 8; i++) {
-        if (columns & 1u << i)
-            r->column[r->count++] = all[i];
-        else
-            free((void *)(uintptr_t)all[i].values);
-    }
-    r->column[r->count++] = (struct cf_values){CF_CPU, NULL, 3};
+    keep_columns(r, columns,
+                 (struct cf_values[]){{CF_TIME, time, 0},
+                                      {CF_PC, pc, 0},
+                                      {CF_OP, op, 0},
+                                      {CF_ADDR, addr, 0},
+                                      {CF_SIZE, size, 0},
+                                      {CF_TID, tid, 0},
+                                      {CF_INSNS, insns, 0},
+                                      {CF_FUNCTION, function, 0}});
 }
 
 static inline uint64_t random_addr(size_t row)

@@ -360,6 +360,32 @@ static int needed(unsigned label)
     return table == CF_STRING || table == CF_STACK || table == CF_SNAPSHOT;
 }
 
+/* Frame i in the place of each other. */
+static void make_moves(const char *dir, unsigned i)
+{
+    unsigned order[MOST + 1];
+    char what[64];
+
+    for (unsigned k = 0; k < frames; k++) {
+        unsigned n = 0;
+        int bad;
+
+        for (unsigned f = 0; f < frames; f++) {
+            if (f == i)
+                continue;
+            if (n == k)
+                order[n++] = i;
+            order[n++] = f;
+        }
+        if (n < frames)
+            order[n++] = i;
+        bad = breaks(order, frames);
+        snprintf(what, sizeof(what), "move-%u-to-%u", i + 1, k + 1);
+        if (k + 1 < i || k > i + 1) /* a neighbour's place is a swap */
+            make(dir, what, order, frames, bad);
+    }
+}
+
 static void make_all(const char *dir)
 {
     unsigned order[MOST + 1];
@@ -380,24 +406,7 @@ static void make_all(const char *dir)
             order[i] = i;
             order[k] = k;
         }
-        for (unsigned k = 0; k < frames; k++) {
-            unsigned n = 0;
-            int bad;
-
-            for (unsigned f = 0; f < frames; f++) {
-                if (f == i)
-                    continue;
-                if (n == k)
-                    order[n++] = i;
-                order[n++] = f;
-            }
-            if (n < frames)
-                order[n++] = i;
-            bad = breaks(order, frames);
-            snprintf(what, sizeof(what), "move-%u-to-%u", i + 1, k + 1);
-            if (k + 1 < i || k > i + 1) /* a neighbour's place is a swap */
-                make(dir, what, order, frames, bad);
-        }
+        make_moves(dir, i);
         for (unsigned f = 0, n = 0; f < frames; f++) {
             order[n++] = f;
             if (f == i)

@@ -164,36 +164,38 @@ static void advance(struct machine *m, uint32_t npc)
     m->npc = npc;
 }
 
-static void access_memory(struct machine *m, uint32_t word, uint32_t a, uint32_t b)
+static unsigned size_of(unsigned op3)
 {
-    const unsigned op3 = word >> 19 & 63, rd = word >> 25 & 31, plain = op3 & 15;
-    const int is_float = op3 >= 0x20 && op3 < 0x30, cas = op3 == 0x3c;
-    const int both = cas || (op3 < 0x20 && (plain == 13 || plain == 15));
-    const int store = both || (plain & 4);
-    const unsigned size = cas                                       ? 4
-                          : is_float                                ? ((plain & 3) == 3 ? 8 : 4)
-                          : plain == 3 || plain == 7                ? 8
-                          : plain == 0 || plain == 4 || plain == 15 ? 4
-                          : plain == 2 || plain == 6 || plain == 10 ? 2
-                                                                    : 1;
-    const uint32_t address = cas ? a : a + b, line = address / 32;
-    int stored = store;
-    uint32_t old, new, result[4];
-    unsigned words = 0, shift = (4 - size - (address & 3)) * 8;
+    const unsigned plain = op3 & 15;
 
-    if (address & (size - 1)) {
-        trap(m, word, 3);
-        return;
-    }
-    if (size >= 4)
-        shift = 0;
-    old = *at(address) >> shift;
-    if (size < 4)
-        old &= (1U << 8 * size) - 1;
-    if ((plain == 9 && old >> 7) || (plain == 10 && old >> 15))
-        old |= ~0U << 8 * size;
-    new = is_float ? random32() : *reg(m, rd);
-    if (store && !both) {
+    if (op3 == 0x3c) /* casa */
+        return 4;
+    if (op3 >= 0x20 && op3 < 0x30)
+        return (plain & 3) == 3 ? 8 : 4;
+    return plain == 3 || plain == 7                  ? 8
+           : plain == 0 || plain == 4 || plain == 15 ? 4
+           : plain == 2 || plain == 6 || plain == 10 ? 2
+                                                     : 1;
+}
+
+static void put_part(uint32_t address, unsigned size, unsigned shift, uint32_t value)
+{
+    const uint32_t mask = size < 4 ? (1U << 8 * size) - 1 : ~0U;
+
+    *at(address) = (*at(address) & ~(mask << shift)) | (value & mask) << shift;
+}
+
+/* The words that the trace shows of an access; how many they are. */
+static unsigned results(struct machine *m, uint32_t word, uint32_t address, uint32_t old,
+                        uint32_t new, uint32_t *result)
+{
+    const unsigned op3 = word >> 19 & 63, rd = word >> 25 & 31, plain = op3 & 15,
+                   size = size_of(op3);
+    const int is_float = op3 >= 0x20 && op3 < 0x30;
+    const int both = op3 == 0x3c || (op3 < 0x20 && (plain == 13 || plain == 15));
+    unsigned words = 0;
+
+    if ((plain & 4) && !both) {
         if (o.store != 'd')
             result[words++] = address;
         if (o.store != 'a')
@@ -207,6 +209,34 @@ static void access_memory(struct machine *m, uint32_t word, uint32_t a, uint32_t
         else if (size == 8)
             result[words++] = *at(address + 4);
     }
+    return words;
+}
+
+static void access_memory(struct machine *m, uint32_t word, uint32_t a, uint32_t b)
+{
+    const unsigned op3 = word >> 19 & 63, rd = word >> 25 & 31, plain = op3 & 15;
+    const int is_float = op3 >= 0x20 && op3 < 0x30, cas = op3 == 0x3c;
+    const int both = cas || (op3 < 0x20 && (plain == 13 || plain == 15));
+    const int store = both || (plain & 4);
+    const unsigned size = size_of(op3);
+    const uint32_t address = cas ? a : a + b, line = address / 32;
+    int stored = store;
+    uint32_t old, new, result[4];
+    unsigned words, shift = (4 - size - (address & 3)) * 8;
+
+    if (address & (size - 1)) {
+        trap(m, word, 3);
+        return;
+    }
+    if (size >= 4)
+        shift = 0;
+    old = *at(address) >> shift;
+    if (size < 4)
+        old &= (1U << 8 * size) - 1;
+    if ((plain == 9 && old >> 7) || (plain == 10 && old >> 15))
+        old |= ~0U << 8 * size;
+    new = is_float ? random32() : *reg(m, rd);
+    words = results(m, word, address, old, new, result);
     entry(m, word, result, words, 0);
     if (!store || both)
         truth(m, 0, size, address);
@@ -214,10 +244,7 @@ static void access_memory(struct machine *m, uint32_t word, uint32_t a, uint32_t
     if (stored)
         truth(m, 1, size, address);
     if (stored) {
-        const uint32_t mask = size < 4 ? (1U << 8 * size) - 1 : ~0U;
-
-        *at(address) = (*at(address) & ~(mask << shift)) | ((plain == 13 ? ~0U : new) & mask)
-                                                               << shift;
+        put_part(address, size, shift, plain == 13 ? ~0U : new);
         if (size == 8 && !is_float)
             *at(address + 4) = *reg(m, rd | 1);
     }

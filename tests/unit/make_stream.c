@@ -144,123 +144,150 @@ static void make_timings(struct cf_writer *w)
     }
 }
 
+/* What the accesses hold. */
+static struct {
+    uint64_t time[ROWS], addr[ROWS], pc[ROWS], number[ROWS], dist[ROWS];
+    uint32_t word[ROWS], size[ROWS], pageno[ROWS], cost[ROWS], node[ROWS];
+    uint8_t op[ROWS], hit[ROWS], class[ROWS];
+    double real[ROWS];
+} row;
+
+static void fill_rows(const uint32_t *words)
+{
+    for (uint64_t i = 0; i < ROWS; i++) {
+        row.time[i] = 10 + i * 3;
+        /* strides over 64 KiB, every address once */
+        row.addr[i] = 0x10000 + (i % 128) * 512 + (i / 128) * 8;
+        row.pc[i] = 0x401000 + (i % 16) * 4;
+        row.size[i] = 8;
+        row.op[i] = i % 3 == 2 ? CF_STORE : CF_LOAD;
+        row.number[i] = number_of(row.addr[i]);
+        row.word[i] = words[row.addr[i] % 13];
+        row.real[i] = real_of(row.addr[i]);
+        row.dist[i] = i % 5 ? i % 200 : UINT64_MAX;
+        row.hit[i] = row.dist[i] < 16 ? 1 : row.dist[i] < 128 ? 2 : 255;
+        row.class[i] = i % 5 ? i % 4 : 1;
+        row.node[i] = 1 + i % 2;
+        row.cost[i] = row.hit[i] == 1 ? 4 : row.hit[i] == 2 ? 20 : 180;
+        row.pageno[i] = (uint32_t)((row.addr[i] - 0x10000) / 4096);
+    }
+}
+
+/* A process, its two mappings, a heap object. */
+static void make_events(struct cf_writer *w, uint32_t task, uint32_t map, uint32_t heap)
+{
+    uint64_t zero = 0;
+    const struct cf_values begin[] = {{CF_TIME, &zero, 0},  {CF_PID, NULL, 7},
+                                      {CF_TID, NULL, 7},    {CF_OP, NULL, CF_BEGIN},
+                                      {CF_PARENT, NULL, 1}, {CF_LABEL, NULL, task}};
+    const struct cf_values alloc[] = {{CF_TIME, &zero, 0},      {CF_PID, NULL, 7},
+                                      {CF_TID, NULL, 7},        {CF_OP, NULL, CF_ALLOC},
+                                      {CF_ADDR, NULL, 0x10000}, {CF_BYTES, NULL, 4096},
+                                      {CF_STACK_ID, NULL, 0}};
+
+    must(cf_writer_rows(w, CF_TASK, 1, begin, 6, NULL), w);
+    for (int i = 0; i < 2; i++) {
+        const struct cf_values c[] = {
+            {CF_TIME, &zero, 0},
+            {CF_PID, NULL, 7},
+            {CF_OP, NULL, CF_MAPPED},
+            {CF_START, NULL, i ? 0x10000 : 0x400000},
+            {CF_STOP, NULL, i ? 0x40000 : 0x410000},
+            {CF_OFFSET, NULL, 0},
+            {CF_PERMS, NULL, i ? CF_PERM_R | CF_PERM_W : CF_PERM_R | CF_PERM_X},
+            {CF_LABEL, NULL, i ? heap : map}};
+
+        must(cf_writer_rows(w, CF_MAP, 1, c, 8, NULL), w);
+    }
+    must(cf_writer_rows(w, CF_OBJECT, 1, alloc, 7, NULL), w);
+}
+
+/* Columns and a table that are in no list; the strings of the first in `words`. */
+static void name_unknown(struct cf_writer *w, uint32_t *words)
+{
+    const char *const their = getenv("THEIR_NUMBER");
+    char text[64];
+
+    for (uint64_t i = 0; i < 13; i++) {
+        word_of(i, text, sizeof(text));
+        words[i] = cf_writer_string(w, text);
+    }
+    must(cf_writer_name(w, NUMBER, CF_U64, their ? their : "their_number"), w);
+    must(cf_writer_name(w, WORD, CF_STR, "their_word"), w);
+    must(cf_writer_name(w, REAL, CF_F64, "their_real"), w);
+    must(cf_writer_name(w, NAMED_TABLE + TABLE_BIT, CF_U64, "their_table"), w);
+}
+
+static void unlisted_tables(struct cf_writer *w)
+{
+    for (unsigned t = NAMED_TABLE; t <= NAMELESS_TABLE; t++) {
+        const struct cf_values c[] = {{CF_TIME, row.time, 0},
+                                      {CF_RUNTIME, row.number, 0},
+                                      {CF_EXPERIMENT, row.word, 0},
+                                      {CF_ADDR, row.addr, 0}};
+
+        must(cf_writer_rows(w, t, UNLISTED_ROWS, c, 4, NULL), w);
+    }
+}
+
+static void make_contents(struct cf_writer *w, int unknown, int full)
+{
+    const uint32_t task = cf_writer_string(w, "demo"), map = cf_writer_string(w, "/bin/demo"),
+                   heap = cf_writer_string(w, "[heap]");
+    uint32_t words[13] = {0};
+    /* what every stream has, what filters add, what is in no list */
+    const struct cf_values access[] = {{CF_TIME, row.time, 0},      {CF_PID, NULL, 7},
+                                       {CF_TID, NULL, 7},           {CF_OP, row.op, 0},
+                                       {CF_SIZE, row.size, 0},      {CF_ADDR, row.addr, 0},
+                                       {CF_PC, row.pc, 0},          {CF_REGION, NULL, heap},
+                                       {CF_PAGENO, row.pageno, 0},  {CF_OBJ, NULL, 1},
+                                       {CF_SITE, NULL, map},        {CF_FUNCTION, NULL, task},
+                                       {CF_SOURCE, NULL, map},      {CF_SYMBOL, NULL, 0},
+                                       {CF_DIST, row.dist, 0},      {CF_HIT, row.hit, 0},
+                                       {CF_CLASS, row.class, 0},    {CF_COST, row.cost, 0},
+                                       {CF_STACK_ID, row.node, 0},  {CF_INLINED, NULL, task},
+                                       {CF_RUNTIME, row.number, 0}, {CF_EXPERIMENT, row.word, 0},
+                                       {CF_PARAMETER, row.real, 0}};
+    const struct cf_values source[] = {
+        {CF_SOURCE, NULL, map}, {CF_LABEL, NULL, map}, {CF_BUILT, NULL, 1}};
+
+    if (unknown)
+        name_unknown(w, words);
+    fill_rows(words);
+    make_events(w, task, map, heap);
+    if (unknown)
+        unlisted_tables(w);
+    for (uint32_t i = 1; full && i <= 2; i++) {
+        const struct cf_values c[] = {{CF_PID, NULL, 7},         {CF_STACK_ID, NULL, i},
+                                      {CF_PARENT, NULL, i - 1},  {CF_PC, NULL, 0x401000 + i},
+                                      {CF_FUNCTION, NULL, task}, {CF_SOURCE, NULL, map}};
+
+        must(cf_writer_rows(w, CF_STACK, 1, c, 6, NULL), w);
+    }
+    must(cf_writer_rows(w, CF_ACCESS, ROWS, access, unknown ? 23 : full ? 20 : 7, NULL), w);
+    if (full) {
+        make_snapshots(w);
+        make_timings(w);
+        must(cf_writer_rows(w, CF_FILE, 1, source, 3, NULL), w);
+    }
+}
+
 static int make(const char *kind, const char *file)
 {
-    static uint64_t time[ROWS], addr[ROWS], pc[ROWS], number[ROWS];
-    static uint32_t word[ROWS], size[ROWS];
-    static uint8_t op[ROWS];
-    static double real[ROWS];
-    static uint64_t dist[ROWS];
-    static uint32_t pageno[ROWS], cost[ROWS], node[ROWS];
-    static uint8_t hit[ROWS], class[ROWS];
     const struct cf_header header = {.clock_unit = (char *)"instructions",
                                      .source = (char *)"make_stream",
                                      .command = (char *)"none"};
     struct cf_writer *w = cf_writer_open(file, "make_stream");
     const int unknown = !strcmp(kind, "unknown");
-    const int full = unknown || !strcmp(kind, "full");
-    const char *const their = getenv("THEIR_NUMBER");
-    char problem[512] = "", text[64];
-    uint32_t words[13];
+    char problem[512] = "";
 
     if (!w)
         return 1;
     must(cf_writer_header(w, &header), w);
-    if (!strcmp(kind, "bare")) {
+    if (!strcmp(kind, "bare"))
         make_bare(w);
-    } else if (strcmp(kind, "empty")) {
-        uint64_t zero = 0;
-        const uint32_t task = cf_writer_string(w, "demo"), map = cf_writer_string(w, "/bin/demo"),
-                       heap = cf_writer_string(w, "[heap]");
-
-        for (uint64_t i = 0; i < 13; i++) {
-            word_of(i, text, sizeof(text));
-            words[i] = unknown ? cf_writer_string(w, text) : 0;
-        }
-        for (uint64_t i = 0; i < ROWS; i++) {
-            time[i] = 10 + i * 3;
-            /* strides over 64 KiB, every address once */
-            addr[i] = 0x10000 + (i % 128) * 512 + (i / 128) * 8;
-            pc[i] = 0x401000 + (i % 16) * 4;
-            size[i] = 8;
-            op[i] = i % 3 == 2 ? CF_STORE : CF_LOAD;
-            number[i] = number_of(addr[i]);
-            word[i] = words[addr[i] % 13];
-            real[i] = real_of(addr[i]);
-            dist[i] = i % 5 ? i % 200 : UINT64_MAX;
-            hit[i] = dist[i] < 16 ? 1 : dist[i] < 128 ? 2 : 255;
-            class[i] = i % 5 ? i % 4 : 1;
-            node[i] = 1 + i % 2;
-            cost[i] = hit[i] == 1 ? 4 : hit[i] == 2 ? 20 : 180;
-            pageno[i] = (uint32_t)((addr[i] - 0x10000) / 4096);
-        }
-        if (unknown) {
-            must(cf_writer_name(w, NUMBER, CF_U64, their ? their : "their_number"), w);
-            must(cf_writer_name(w, WORD, CF_STR, "their_word"), w);
-            must(cf_writer_name(w, REAL, CF_F64, "their_real"), w);
-            must(cf_writer_name(w, NAMED_TABLE + TABLE_BIT, CF_U64, "their_table"), w);
-        }
-        {
-            const struct cf_values c[] = {{CF_TIME, &zero, 0},  {CF_PID, NULL, 7},
-                                          {CF_TID, NULL, 7},    {CF_OP, NULL, CF_BEGIN},
-                                          {CF_PARENT, NULL, 1}, {CF_LABEL, NULL, task}};
-            must(cf_writer_rows(w, CF_TASK, 1, c, 6, NULL), w);
-        }
-        for (int i = 0; i < 2; i++) {
-            const struct cf_values c[] = {
-                {CF_TIME, &zero, 0},
-                {CF_PID, NULL, 7},
-                {CF_OP, NULL, CF_MAPPED},
-                {CF_START, NULL, i ? 0x10000 : 0x400000},
-                {CF_STOP, NULL, i ? 0x40000 : 0x410000},
-                {CF_OFFSET, NULL, 0},
-                {CF_PERMS, NULL, i ? CF_PERM_R | CF_PERM_W : CF_PERM_R | CF_PERM_X},
-                {CF_LABEL, NULL, i ? heap : map}};
-            must(cf_writer_rows(w, CF_MAP, 1, c, 8, NULL), w);
-        }
-        {
-            const struct cf_values c[] = {{CF_TIME, &zero, 0},      {CF_PID, NULL, 7},
-                                          {CF_TID, NULL, 7},        {CF_OP, NULL, CF_ALLOC},
-                                          {CF_ADDR, NULL, 0x10000}, {CF_BYTES, NULL, 4096},
-                                          {CF_STACK_ID, NULL, 0}};
-            must(cf_writer_rows(w, CF_OBJECT, 1, c, 7, NULL), w);
-        }
-        if (unknown)
-            for (unsigned t = NAMED_TABLE; t <= NAMELESS_TABLE; t++) {
-                const struct cf_values c[] = {{CF_TIME, time, 0},
-                                              {CF_RUNTIME, number, 0},
-                                              {CF_EXPERIMENT, word, 0},
-                                              {CF_ADDR, addr, 0}};
-                must(cf_writer_rows(w, t, UNLISTED_ROWS, c, 4, NULL), w);
-            }
-        for (uint32_t i = 1; full && i <= 2; i++) {
-            const struct cf_values c[] = {{CF_PID, NULL, 7},         {CF_STACK_ID, NULL, i},
-                                          {CF_PARENT, NULL, i - 1},  {CF_PC, NULL, 0x401000 + i},
-                                          {CF_FUNCTION, NULL, task}, {CF_SOURCE, NULL, map}};
-            must(cf_writer_rows(w, CF_STACK, 1, c, 6, NULL), w);
-        }
-        {
-            /* what every stream has, what filters add, what is in no list */
-            const struct cf_values c[] = {
-                {CF_TIME, time, 0},       {CF_PID, NULL, 7},        {CF_TID, NULL, 7},
-                {CF_OP, op, 0},           {CF_SIZE, size, 0},       {CF_ADDR, addr, 0},
-                {CF_PC, pc, 0},           {CF_REGION, NULL, heap},  {CF_PAGENO, pageno, 0},
-                {CF_OBJ, NULL, 1},        {CF_SITE, NULL, map},     {CF_FUNCTION, NULL, task},
-                {CF_SOURCE, NULL, map},   {CF_SYMBOL, NULL, 0},     {CF_DIST, dist, 0},
-                {CF_HIT, hit, 0},         {CF_CLASS, class, 0},     {CF_COST, cost, 0},
-                {CF_STACK_ID, node, 0},   {CF_INLINED, NULL, task}, {CF_RUNTIME, number, 0},
-                {CF_EXPERIMENT, word, 0}, {CF_PARAMETER, real, 0}};
-            must(cf_writer_rows(w, CF_ACCESS, ROWS, c, unknown ? 23 : full ? 20 : 7, NULL), w);
-        }
-        if (full) {
-            const struct cf_values c[] = {
-                {CF_SOURCE, NULL, map}, {CF_LABEL, NULL, map}, {CF_BUILT, NULL, 1}};
-
-            make_snapshots(w);
-            make_timings(w);
-            must(cf_writer_rows(w, CF_FILE, 1, c, 3, NULL), w);
-        }
-    }
+    else if (strcmp(kind, "empty"))
+        make_contents(w, unknown, unknown || !strcmp(kind, "full"));
     if (cf_writer_close(w, strcmp(kind, "cut") != 0, problem, sizeof(problem))) {
         fprintf(stderr, "make_stream: %s\n", problem);
         return 1;

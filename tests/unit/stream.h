@@ -93,10 +93,22 @@ static uint8_t g_op[ROUND_ROWS], g_level[ROUND_ROWS];
 
 enum shape { LOOPS, NOISE, EXTREMES, CONSTANT, BACKWARDS };
 
-static inline void fill(enum shape shape, uint32_t rows)
+static inline void fill_extreme(uint32_t i, uint32_t rows, uint64_t r)
 {
     static const uint64_t edge[] = {0,          1,          255,        256,        65535, 65536,
                                     UINT32_MAX, 1ull << 32, 1ull << 63, UINT64_MAX, 127,   128};
+
+    g_time[i] = i < rows / 2 ? 0 : UINT64_MAX;
+    g_pc[i] = edge[r % 12];
+    g_addr[i] = edge[(r >> 8) % 12];
+    g_op[i] = (uint8_t)(r >> 16);
+    g_size[i] = (uint32_t)edge[(r >> 24) % 12];
+    g_insns[i] = (uint32_t)edge[(r >> 32) % 12];
+    g_tid[i] = (uint32_t)edge[(r >> 40) % 12];
+}
+
+static inline void fill(enum shape shape, uint32_t rows)
+{
     uint64_t state = 88172645463325252ull + shape, now = 0;
 
     for (uint32_t i = 0; i < rows; i++) {
@@ -125,13 +137,7 @@ static inline void fill(enum shape shape, uint32_t rows)
             g_tid[i] = (uint32_t)r;
             break;
         case EXTREMES:
-            g_time[i] = i < rows / 2 ? 0 : UINT64_MAX;
-            g_pc[i] = edge[r % 12];
-            g_addr[i] = edge[(r >> 8) % 12];
-            g_op[i] = (uint8_t)(r >> 16);
-            g_size[i] = (uint32_t)edge[(r >> 24) % 12];
-            g_insns[i] = (uint32_t)edge[(r >> 32) % 12];
-            g_tid[i] = (uint32_t)edge[(r >> 40) % 12];
+            fill_extreme(i, rows, r);
             break;
         case CONSTANT:
             g_time[i] = 42;

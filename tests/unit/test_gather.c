@@ -53,45 +53,54 @@ static int refuse(void *arg, struct cf_frame *f)
     return -1;
 }
 
-int main(void)
+static uint64_t time[ROWS];
+static uint32_t pid[ROWS];
+static uint16_t half[ROWS];
+static uint8_t op[ROWS];
+static const char blob[] = "blob";
+
+static const struct cf_frame rows = {
+    .table = CF_ACCESS,
+    .rows = ROWS,
+    .columns = 6,
+    .column = {{.id = CF_TIME, .type = CF_U64, .values = time},
+               {.id = CF_PID, .type = CF_U32, .values = pid},
+               {.id = 40000, .type = CF_BLOB, .values = blob},
+               {.id = 40001, .type = CF_U16, .values = half},
+               {.id = CF_OP, .type = CF_U8, .values = op},
+               {.id = CF_ADDR, .type = CF_U64, .values = NULL}},
+};
+
+/* Rows of which a few are kept, in later rounds nearly all. 0 when they were taken. */
+static int one_round(struct cf_gather *g, unsigned round)
 {
-    static uint64_t time[ROWS];
-    static uint32_t pid[ROWS];
-    static uint16_t half[ROWS];
-    static uint8_t op[ROWS];
-    static const char blob[] = "blob";
-    struct cf_frame f = {.table = CF_ACCESS, .rows = ROWS, .columns = 6};
+    uint8_t *mask = cf_gather_mask(g, ROWS);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < ROWS; i++) {
+        time[i] = round * ROWS + i;
+        pid[i] = next();
+        half[i] = (uint16_t)next();
+        op[i] = (uint8_t)next();
+        mask[i] = next() % 30 < round;
+        kept += mask[i];
+        if (mask[i]) {
+            want[0][wanted] = time[i];
+            want[1][wanted] = pid[i];
+            want[2][wanted] = half[i];
+            want[3][wanted++] = op[i];
+        }
+    }
+    return cf_gather_count(mask, ROWS) != kept || cf_gather_rows(g, &rows, mask) != 0;
+}
+
+static void kept_rows(void)
+{
     struct cf_gather *g = cf_gather_new(take, NULL);
-    uint8_t *mask;
     int bad = 0;
 
-    f.column[0] = (struct cf_data){.id = CF_TIME, .type = CF_U64, .values = time};
-    f.column[1] = (struct cf_data){.id = CF_PID, .type = CF_U32, .values = pid};
-    f.column[2] = (struct cf_data){.id = 40000, .type = CF_BLOB, .values = blob};
-    f.column[3] = (struct cf_data){.id = 40001, .type = CF_U16, .values = half};
-    f.column[4] = (struct cf_data){.id = CF_OP, .type = CF_U8, .values = op};
-    f.column[5] = (struct cf_data){.id = CF_ADDR, .type = CF_U64, .values = NULL};
-    for (unsigned round = 0; round < 30; round++) {
-        uint32_t kept = 0;
-
-        mask = cf_gather_mask(g, ROWS);
-        for (uint32_t i = 0; i < ROWS; i++) {
-            time[i] = round * ROWS + i;
-            pid[i] = next();
-            half[i] = (uint16_t)next();
-            op[i] = (uint8_t)next();
-            mask[i] = next() % 30 < round;
-            kept += mask[i];
-            if (mask[i]) {
-                want[0][wanted] = time[i];
-                want[1][wanted] = pid[i];
-                want[2][wanted] = half[i];
-                want[3][wanted++] = op[i];
-            }
-        }
-        bad |= cf_gather_count(mask, ROWS) != kept;
-        bad |= cf_gather_rows(g, &f, mask) != 0;
-    }
+    for (unsigned round = 0; round < 30; round++)
+        bad |= one_round(g, round);
     ok(!bad, "counts the rows of a mask");
     is_u64(small, 0, "frames are sent when they are full");
     ok(frames > 2, "and not later");
@@ -101,8 +110,14 @@ int main(void)
     frames = 0;
     ok(cf_gather_flush(g) == 0 && frames == 0, "nothing goes twice");
     cf_gather_free(g);
+}
 
-    g = cf_gather_new(refuse, NULL);
+static void refused_rows(void)
+{
+    struct cf_gather *g = cf_gather_new(refuse, NULL);
+    struct cf_frame f = rows;
+    uint8_t *mask;
+
     f.rows = 10;
     mask = cf_gather_mask(g, 10);
     memset(mask, 1, 10);
@@ -120,5 +135,11 @@ int main(void)
     f.rows = 0;
     ok(cf_gather_rows(g, &f, mask) == 0, "no rows do nothing");
     cf_gather_free(g);
+}
+
+int main(void)
+{
+    kept_rows();
+    refused_rows();
     return done();
 }

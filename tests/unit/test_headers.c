@@ -101,23 +101,10 @@ static void passed(const char *what, const char *yaml)
     cf_reader_close(r);
 }
 
-int main(void)
+static void documents(void)
 {
-    static char deep[4096], wide[(1 << 20) + 64];
-    const struct rlimit memory = {1u << 30, 1u << 30};
-    size_t n = 0;
-
-    /* the sanitizers reserve more than any limit that would mean something */
-#ifndef CF_SANITIZED
-    setrlimit(RLIMIT_AS, &memory);
-#else
-    (void)memory;
-#endif
-    if (!mkdtemp(folder))
-        abort();
-    snprintf(good, sizeof(good), "%s/good.cf", folder);
-    snprintf(bad, sizeof(bad), "%s/bad.cf", folder);
-    make_good();
+    static char deep[4096];
+    size_t n;
 
     text("a YAML bomb",
          "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
@@ -148,6 +135,10 @@ int main(void)
     refused("no YAML at all", "", 0, 1, "header");
     refused("a zero byte", "a: \0\nchain:\n  - x\n", 17, 1, "header");
     refused("another version", "chain:\n  - \"x\"\n", 15, 2, "version 2");
+}
+
+static void facts(void)
+{
     text("facts that are no mapping", "columns: 1\nchain:\n  - \"x\"\n", "is no mapping");
     text("a list of facts", "columns: [dist]\nchain:\n  - \"x\"\n", "is no mapping");
     text("a column without facts", "columns: {dist: 1}\nchain:\n  - \"x\"\n", "is no mapping");
@@ -182,6 +173,13 @@ int main(void)
          "begin a line");
     text("facts behind which there is no chain", "columns: {dist: {a: 1}}\n",
          "must be the last key");
+}
+
+static void limits(void)
+{
+    static char wide[(1 << 20) + 64];
+    size_t n;
+
     n = (size_t)snprintf(wide, sizeof(wide), "columns:\n");
     for (int i = 0; i <= CF_MAX_FACTS; i++)
         n += (size_t)snprintf(wide + n, sizeof(wide) - n, "  c%d: {a: 1}\n", i);
@@ -203,6 +201,27 @@ int main(void)
     text("a directive", "%YAML 1.1\n---\nchain:\n  - \"x\"\n", "directives (%) are not allowed");
     memset(wide, 'a', sizeof(wide));
     refused("a header over its limit", wide, sizeof(wide), 1, "claims");
+}
+
+int main(void)
+{
+    const struct rlimit memory = {1u << 30, 1u << 30};
+
+    /* the sanitizers reserve more than any limit that would mean something */
+#ifndef CF_SANITIZED
+    setrlimit(RLIMIT_AS, &memory);
+#else
+    (void)memory;
+#endif
+    if (!mkdtemp(folder))
+        abort();
+    snprintf(good, sizeof(good), "%s/good.cf", folder);
+    snprintf(bad, sizeof(bad), "%s/bad.cf", folder);
+    make_good();
+
+    documents();
+    facts();
+    limits();
 
     unlink(good);
     unlink(bad);

@@ -10,6 +10,7 @@
 #include "naive_hierarchy.h"
 #include "cpus.h"
 #include "machine_text.h"
+#include "random_machine.h"
 #include "tap.h"
 
 #ifdef CF_SANITIZED /* is after wrong code, of which there is the same in fewer machines */
@@ -17,117 +18,6 @@ enum { ROWS = 600, FRAMES = 2, MACHINES = 3000, MACHINES_LONG = 20000 };
 #else
 enum { ROWS = 600, FRAMES = 2, MACHINES = 8000, MACHINES_LONG = 100000 };
 #endif
-
-static uint64_t state = 11;
-
-static uint32_t next(uint32_t below)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 33) % below;
-}
-
-struct set {
-    struct cf_machine m;
-    struct cf_hierarchy_options o;
-    struct cf_way_mask mask[8];
-};
-
-enum style { ANY, SIMPLE, POLICIES, PLAIN, LEAN, SEVERAL };
-
-static void make_machine(struct set *s, enum style style)
-{
-    static const uint32_t sets[] = {1, 1, 2, 3, 4, 7, 8, 16};
-    unsigned depth = 0, line = next(8) ? 16u << next(3) : 4, shared = 1, i = 0,
-             levels = 1 + next(4);
-    int exclusive_allowed = style == ANY, inclusive;
-
-    memset(s, 0, sizeof *s);
-    s->o.cores = style == ANY ? 1 + next(4) : 1;
-    s->o.seed = next(1000);
-    s->m.cpus = 4;
-    s->m.line_size = line;
-    while (i < levels) {
-        struct cf_level *l = &s->m.level[i];
-        unsigned kinds = i == 0 ? next(4) : next(12); /* 0, 1: a pair of split caches */
-
-        depth++;
-        if (i && style == ANY && next(4) == 0)
-            line *= 2;
-        if (next(3) == 0 && shared < 4)
-            shared *= 2;
-        for (unsigned k = kinds < 2 ? 0 : 1; k < 2; k++, i++, l++) {
-            snprintf(l->name, sizeof l->name, "L%u", i);
-            l->kind = kinds >= 2 ? CF_UNIFIED : k ? CF_DATA_CACHE : CF_INSTRUCTION_CACHE;
-            if (kinds == 2 && i == 0)
-                l->kind = next(2) ? CF_DATA_CACHE : CF_INSTRUCTION_CACHE;
-            l->line = line;
-            if (i == 0 && kinds < 2 && style == ANY && next(4) == 0 && line > 4)
-                l->line = line / 2;
-            l->sets = sets[next(8)];
-            l->ways = 1 + next(5);
-            l->size = (uint64_t)l->sets * l->ways * l->line;
-            l->depth = depth;
-            l->shared_by = shared;
-            l->policy = next(3) == 0   ? CF_FIFO
-                        : next(6) == 0 ? CF_NRU
-                        : next(6) == 0 ? CF_MASTER_INDEX
-                                       : CF_LRU;
-            if (style == POLICIES)
-                l->policy = (enum cf_replacement)next(CF_POLICY_COUNT);
-            if (l->policy == CF_TREE_PLRU)
-                l->ways = 1u << next(4);
-            l->size = (uint64_t)l->sets * l->ways * l->line;
-            l->write_back = next(5) != 0;
-            l->write_allocate = next(5) != 0;
-            if (style == ANY && next(3) == 0)
-                l->inclusion = CF_INCLUSIVE;
-            else if (exclusive_allowed && next(4) == 0 && i && l->write_back)
-                l->inclusion = CF_EXCLUSIVE;
-            if (style == ANY && next(8) == 0 && l->policy != CF_MASTER_INDEX &&
-                l->policy != CF_NRU && s->o.mask_count < 8) {
-                struct cf_way_mask *w = &s->mask[s->o.mask_count++];
-
-                *w = (struct cf_way_mask){.level = i, .core = next(s->o.cores)};
-                w->ways = 1 + next((1u << l->ways) - 1);
-            }
-        }
-    }
-    s->m.levels = i;
-    s->o.masks = s->mask;
-    /* levels in the order of age, with ways for several vectors */
-    for (unsigned k = 0; style == PLAIN && k < i; k++) {
-        struct cf_level *l = &s->m.level[k];
-
-        l->policy = next(3) ? CF_LRU : CF_FIFO;
-        l->ways = next(6) ? l->ways : 6 + next(59);
-        l->size = (uint64_t)l->sets * l->ways * l->line;
-        l->write_back = l->write_allocate = 1;
-        l->inclusion = next(3) ? CF_INCLUSIVE : CF_NON_INCLUSIVE;
-    }
-    /* LRU of up to 16 ways, lines of one size: what vectors take fastest */
-    inclusive = style == LEAN && next(2);
-    for (unsigned k = 0; style == LEAN && k < i; k++) {
-        struct cf_level *l = &s->m.level[k];
-
-        l->policy = CF_LRU;
-        l->sets = k && next(4) == 0 ? sets[next(8)] : 1u << next(5);
-        l->ways = next(2) ? 8 + 8 * next(2) : 1 + next(16);
-        l->size = (uint64_t)l->sets * l->ways * l->line;
-        l->write_back = l->write_allocate = 1;
-        l->inclusion = inclusive && next(4) ? CF_INCLUSIVE : CF_NON_INCLUSIVE;
-    }
-    /* at times so large that its sets are emptied when they are reached */
-    if (i && style != ANY && next(60) == 0) {
-        struct cf_level *l = &s->m.level[i - 1];
-
-        l->sets = (1u << 20) / l->ways + 1 + next(2);
-        l->size = (uint64_t)l->sets * l->ways * l->line;
-    }
-    if (style == PLAIN)
-        s->o.cores = next(2) ? 1 : 2 + next(3);
-    if (style == SEVERAL)
-        s->o.cores = 2 + next(3);
-}
 
 static uint64_t addr[ROWS], space[ROWS];
 static uint8_t op[ROWS], core[ROWS];
@@ -291,6 +181,34 @@ static void listen(void *arg, const struct cf_hierarchy_refs *r)
     }
 }
 
+/* What one level of both counted, and what was said of its references. */
+static unsigned different_level(struct cf_hierarchy *const *h, unsigned i, const struct told *one,
+                                const struct told *other, int misses)
+{
+    struct cf_hierarchy_counts a, b;
+    unsigned wrong = 0;
+
+    cf_hierarchy_count(h[0], i, &a);
+    cf_hierarchy_count(h[1], i, &b);
+    if (!same_counts(&a, &b)) {
+        wrong++;
+        note("level %u", i);
+        print_counts("one  ", &a);
+        print_counts("other", &b);
+    }
+    if (memcmp(one, other, sizeof *one) != 0) {
+        wrong++;
+        note("level %u: watchers are told %llu and %llu", i, (unsigned long long)one->refs,
+             (unsigned long long)other->refs);
+    }
+    if (one->read_misses != a.load_misses + a.store_misses + a.ifetch_misses + a.prefetch_misses ||
+        (!misses && one->writes != a.writes) || one->write_misses != a.write_misses) {
+        wrong++;
+        note("level %u: the counts are not what the watcher saw", i);
+    }
+    return wrong;
+}
+
 /* The code of a processor and the definition. */
 static int against_each_other(const struct set *s, enum ops ops, unsigned cpu)
 {
@@ -299,6 +217,7 @@ static int against_each_other(const struct set *s, enum ops ops, unsigned cpu)
     static uint8_t hit[2][ROWS];
     unsigned wrong = 0;
     const int misses = next(2) == 0;
+    struct cf_hierarchy_counts a, b;
     char problem[256];
 
     memset(told, 0, sizeof told);
@@ -325,37 +244,11 @@ static int against_each_other(const struct set *s, enum ops ops, unsigned cpu)
                     break;
                 }
     }
-    for (unsigned i = 0; i < s->m.levels; i++) {
-        struct cf_hierarchy_counts a, b;
-
-        cf_hierarchy_count(h[0], i, &a);
-        cf_hierarchy_count(h[1], i, &b);
-        if (!same_counts(&a, &b)) {
-            wrong++;
-            note("level %u", i);
-            print_counts("one  ", &a);
-            print_counts("other", &b);
-        }
-        if (memcmp(&told[0][i], &told[1][i], sizeof told[0][i]) != 0) {
-            wrong++;
-            note("level %u: watchers are told %llu and %llu", i,
-                 (unsigned long long)told[0][i].refs, (unsigned long long)told[1][i].refs);
-        }
-        if (told[0][i].read_misses !=
-                a.load_misses + a.store_misses + a.ifetch_misses + a.prefetch_misses ||
-            (!misses && told[0][i].writes != a.writes) ||
-            told[0][i].write_misses != a.write_misses) {
-            wrong++;
-            note("level %u: the counts are not what the watcher saw", i);
-        }
-    }
-    {
-        struct cf_hierarchy_counts a, b;
-
-        cf_hierarchy_memory(h[0], &a);
-        cf_hierarchy_memory(h[1], &b);
-        wrong += !same_counts(&a, &b);
-    }
+    for (unsigned i = 0; i < s->m.levels; i++)
+        wrong += different_level(h, i, &told[0][i], &told[1][i], misses);
+    cf_hierarchy_memory(h[0], &a);
+    cf_hierarchy_memory(h[1], &b);
+    wrong += !same_counts(&a, &b);
     cf_hierarchy_free(h[0]);
     cf_hierarchy_free(h[1]);
     if (wrong)

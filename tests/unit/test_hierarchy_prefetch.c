@@ -49,23 +49,50 @@ static void bring_in(struct brought *set, unsigned ways, uint64_t line, uint64_t
     *oldest = (struct brought){line, now, 1, fresh};
 }
 
+static struct {
+    uint64_t page, last;
+    int64_t step;
+} pages[64];
+
+/* Where two equal steps in a page lead; UINT64_MAX without them. */
+static uint64_t after_stride(uint64_t line)
+{
+    uint64_t wanted = UINT64_MAX;
+    const uint64_t number = line / 64, k = number % 64;
+    const int64_t step = (int64_t)(line - pages[k].last);
+
+    if (pages[k].page == number && step && step == pages[k].step)
+        wanted = line + (uint64_t)step;
+    pages[k].step = pages[k].page != number ? 0 : step ? step : pages[k].step;
+    pages[k].page = number;
+    pages[k].last = line;
+    return wanted;
+}
+
+static void make_strides(void)
+{
+    for (uint32_t i = 0, stride = 1; i < ROWS; i++) {
+        if (next(9) == 0)
+            stride = next(5);
+        addr[i] = i && next(12) ? (addr[i - 1] + stride * 64) % (1 << 16) : next(1 << 16);
+        op[i] = (uint8_t)(CF_LOAD + next(2));
+        size[i] = 1;
+    }
+}
+
 static unsigned prefetch_round(enum cf_prefetcher kind)
 {
     struct cf_machine m = {.levels = 1, .line_size = 64};
     struct cf_hierarchy_options o = {.cores = 1, .prefetch = {kind}};
     unsigned ways = 1 + next(4), sets = 1 + next(20), wrong = 0;
     uint64_t issued = 0, useful = 0, now = 0;
-    struct {
-        uint64_t page, last;
-        int64_t step;
-    } page[64];
     struct brought *cache = calloc((size_t)sets * ways, sizeof *cache);
     static uint8_t hit[ROWS];
     struct cf_hierarchy *h;
     struct cf_hierarchy_counts c;
     char problem[256];
 
-    memset(page, 0xff, sizeof page);
+    memset(pages, 0xff, sizeof pages);
     m.level[0] = (struct cf_level){.size = (uint64_t)sets * ways * 64,
                                    .ways = ways,
                                    .line = 64,
@@ -75,13 +102,7 @@ static unsigned prefetch_round(enum cf_prefetcher kind)
                                    .write_back = 1,
                                    .write_allocate = 1};
     h = cf_hierarchy_new(&m, &o, problem, sizeof problem);
-    for (uint32_t i = 0, stride = 1; i < ROWS; i++) {
-        if (next(9) == 0)
-            stride = next(5);
-        addr[i] = i && next(12) ? (addr[i - 1] + stride * 64) % (1 << 16) : next(1 << 16);
-        op[i] = (uint8_t)(CF_LOAD + next(2));
-        size[i] = 1;
-    }
+    make_strides();
     if (!h || cf_hierarchy_run(h, addr, op, size, 0, ROWS, 0, 0, hit) != 0)
         return 1;
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -100,16 +121,8 @@ static unsigned prefetch_round(enum cf_prefetcher kind)
         }
         if (kind == CF_PREFETCH_NEXT_LINE && (!x || fresh))
             wanted = line + 1;
-        if (kind == CF_PREFETCH_STRIDE) {
-            const uint64_t number = line / 64, k = number % 64;
-            const int64_t step = (int64_t)(line - page[k].last);
-
-            if (page[k].page == number && step && step == page[k].step)
-                wanted = line + (uint64_t)step;
-            page[k].step = page[k].page != number ? 0 : step ? step : page[k].step;
-            page[k].page = number;
-            page[k].last = line;
-        }
+        if (kind == CF_PREFETCH_STRIDE)
+            wanted = after_stride(line);
         if (wanted == UINT64_MAX || wanted / 64 != line / 64 ||
             find_brought(cache + wanted % sets * ways, ways, wanted))
             continue;

@@ -284,10 +284,8 @@ static void operands(void)
        "a word that was stored, and no pair");
 }
 
-static void flow(void)
+static void branches(void)
 {
-    struct cf_registers_entry e = {.insn = &decoded};
-
     begin((struct cf_registers_options){0});
     shown = ALL;
     execute_set(1, BASE);
@@ -323,8 +321,12 @@ static void flow(void)
         ok(is_known(ld(1), BASE) == there && r.counts.gaps == (uint64_t)!there, "a call %s",
            there ? "goes to its target" : "goes nowhere else");
     }
+}
 
+static void jumps(void)
+{
     begin((struct cf_registers_options){0});
+    shown = ALL;
     execute_set(1, BASE);
     execute_set(9, PC + 4096);
     step(three(2, 0x38, 0, 9, 1, 8), 0, 0, 0, 0); /* jmp %o1 + 8 */
@@ -341,8 +343,14 @@ static void flow(void)
     pc += 56;
     ld(1);
     is_u64(r.counts.gaps, 2, "a branch that never is");
+}
+
+static void traps(void)
+{
+    struct cf_registers_entry e = {.insn = &decoded};
 
     begin((struct cf_registers_options){0});
+    shown = ALL;
     execute_set(1, BASE);
     cf_sparc_decode(three(3, LD, 2, 1, 1, 1), pc, &decoded);
     e.pc = pc;
@@ -368,7 +376,9 @@ int main(void)
     recalled();
     windows();
     operands();
-    flow();
+    branches();
+    jumps();
+    traps();
     free(memory_of_r);
     return done();
 }

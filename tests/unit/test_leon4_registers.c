@@ -18,6 +18,20 @@ static void check(uint64_t got, uint32_t address)
         wrong++;
 }
 
+static void execute_pair(uint32_t word, uint32_t address, unsigned rd)
+{
+    const uint32_t a = slow_get(address, 4), b = slow_get(address + 4, 4);
+
+    *slow(rd) = rd ? a : 0;
+    *slow(rd | 1) = b;
+    check(step(word,
+               shown == NOTHING  ? 0
+               : shown == SINGLE ? 1
+                                 : 2,
+               shown == SINGLE ? b : a, b, 0),
+          address);
+}
+
 static void execute_access(unsigned op3, unsigned size, unsigned rd, unsigned rs1)
 {
     const int alternate = (op3 & 0x30) == 0x10, asi = 0xa;
@@ -52,16 +66,7 @@ static void execute_access(unsigned op3, unsigned size, unsigned rd, unsigned rs
               address);
         return;
     case 3: /* LDD */
-        a = slow_get(address, 4);
-        b = slow_get(address + 4, 4);
-        *slow(rd) = rd ? a : 0;
-        *slow(rd | 1) = b;
-        check(step(word,
-                   shown == NOTHING  ? 0
-                   : shown == SINGLE ? 1
-                                     : 2,
-                   shown == SINGLE ? b : a, b, 0),
-              address);
+        execute_pair(word, address, rd);
         return;
     case 13: /* LDSTUB, SWAP */
     case 15:

@@ -12,7 +12,7 @@
 
 #include "tests/unit/machine_file.h"
 
-static void good_ones(void)
+static void smallest(void)
 {
     struct cf_machine *m = load(SMALL);
 
@@ -27,6 +27,11 @@ static void good_ones(void)
     is_text(m->name, "m", "the name is the file's by default");
     round_trip(m, "smallest");
     cf_machine_free(m);
+}
+
+static void full(void)
+{
+    struct cf_machine *m;
 
     m = load("name: 'Full: \"one\", \\ and \xc3\xa9'\nsource: >\n  two\n  lines\n\n  and \"more\"\n"
              "cpus: 4\nclock_hz: 1900000000\nline_size: 32\nlevels:\n"
@@ -65,6 +70,12 @@ static void good_ones(void)
     is_u64(m->level[3].sets, 4096, "3M of 12 ways");
     round_trip(m, "full");
     cf_machine_free(m);
+}
+
+/* How a description may be written. */
+static void forms(void)
+{
+    struct cf_machine *m;
 
     m = load("name: \"a\\N\\L\\uFEFF\\t\\x01\"\n" SMALL);
     need(m != NULL, "a name with control characters loads: %s", problem);
@@ -84,45 +95,12 @@ static void good_ones(void)
     ok(cf_policy_name((enum cf_replacement)99) == NULL, "no name for no policy");
 }
 
-#define LATENCY "latency:\n"
-
-static void latencies(void)
+/* As --latency does, from the latencies that latencies() has. */
+static void change_latencies(struct cf_machine *m)
 {
-    struct cf_machine *m =
-        load(HEAD "  - {name: I.1, size: 1KiB, ways: 2, kind: instruction}\n"
-                  "  - {name: D, size: 1KiB, ways: 2, kind: data}\n"
-                  "  - {name: L2, size: 4KiB, ways: 2}\n"
-                  "latency: {I.1: 0, D: {load: 1, store: 0, flush: 5},\n"
-                  "  L2: {load: 21, store: 12, store_after_store: 9, load_after_ifetch: 22,\n"
-                  "       ifetch: 20, prefetch: 3, prefetch_after_prefetch: 2},\n"
-                  "  memory: {load: 1000000000}}\nlatency_rule: added\n");
-    struct cf_latency *l;
+    const struct cf_latency *l = &m->level[2].latency;
     char *text;
 
-    need(m != NULL, "latencies by operation load: %s", problem);
-    ok(m->latency_rule == CF_LATENCY_ADDED, "the rule");
-    ok(cf_latency_cycles(&m->level[0].latency, CF_IFETCH, 0) == 0, "0 cycles are stated cycles");
-    l = &m->level[1].latency;
-    ok(cf_latency_cycles(l, CF_LOAD, 0) == 1 && cf_latency_cycles(l, CF_STORE, CF_LOAD) == 0 &&
-           cf_latency_cycles(l, CF_FLUSH, 0) == 5 && cf_latency_cycles(l, CF_IFETCH, 0) == -1,
-       "by operation");
-    ok(!cf_latency_has_previous(l), "which depends on nothing else");
-    l = &m->level[2].latency;
-    ok(cf_latency_has_previous(l), "and this one does");
-    ok(cf_latency_cycles(l, CF_STORE, CF_STORE) == 9 &&
-           cf_latency_cycles(l, CF_STORE, CF_LOAD) == 12 &&
-           cf_latency_cycles(l, CF_STORE, 0) == 12 &&
-           cf_latency_cycles(l, CF_LOAD, CF_STORE) == 21 &&
-           cf_latency_cycles(l, CF_LOAD, CF_IFETCH) == 22 &&
-           cf_latency_cycles(l, CF_PREFETCH, CF_PREFETCH) == 2 &&
-           cf_latency_cycles(l, CF_PREFETCH, CF_LOAD) == 3,
-       "by the operation before, else whatever came before");
-    ok(cf_latency_cycles(l, 0, 0) == -1 && cf_latency_cycles(l, 6, 0) == -1 &&
-           cf_latency_cycles(l, CF_LOAD, 6) == -1 && cf_latency_cycles(l, 255, 255) == -1,
-       "none for what is no operation");
-    ok(cf_latency_cycles(&m->memory, CF_LOAD, 0) == 1000000000, "the most that there may be");
-    ok(cf_latency_cycles(&m->memory, CF_STORE, 0) == -1, "a store is not stated by a load");
-    round_trip(m, "latencies by operation");
     text = machine_text(m);
     ok(text && strstr(text, "store_after_store: 9") && strstr(text, "\"I.1\": 0") &&
            strstr(text, "latency_rule: added"),
@@ -162,7 +140,53 @@ static void latencies(void)
        "too many cycles: %s", problem);
     ok(cf_machine_set_latency(m, "", 8, problem, sizeof problem) == -1, "nothing: %s", problem);
     ok(cf_machine_set_latency(m, ".", 8, problem, sizeof problem) == -1, "a dot: %s", problem);
+}
+
+static void latencies(void)
+{
+    struct cf_machine *m =
+        load(HEAD "  - {name: I.1, size: 1KiB, ways: 2, kind: instruction}\n"
+                  "  - {name: D, size: 1KiB, ways: 2, kind: data}\n"
+                  "  - {name: L2, size: 4KiB, ways: 2}\n"
+                  "latency: {I.1: 0, D: {load: 1, store: 0, flush: 5},\n"
+                  "  L2: {load: 21, store: 12, store_after_store: 9, load_after_ifetch: 22,\n"
+                  "       ifetch: 20, prefetch: 3, prefetch_after_prefetch: 2},\n"
+                  "  memory: {load: 1000000000}}\nlatency_rule: added\n");
+    struct cf_latency *l;
+
+    need(m != NULL, "latencies by operation load: %s", problem);
+    ok(m->latency_rule == CF_LATENCY_ADDED, "the rule");
+    ok(cf_latency_cycles(&m->level[0].latency, CF_IFETCH, 0) == 0, "0 cycles are stated cycles");
+    l = &m->level[1].latency;
+    ok(cf_latency_cycles(l, CF_LOAD, 0) == 1 && cf_latency_cycles(l, CF_STORE, CF_LOAD) == 0 &&
+           cf_latency_cycles(l, CF_FLUSH, 0) == 5 && cf_latency_cycles(l, CF_IFETCH, 0) == -1,
+       "by operation");
+    ok(!cf_latency_has_previous(l), "which depends on nothing else");
+    l = &m->level[2].latency;
+    ok(cf_latency_has_previous(l), "and this one does");
+    ok(cf_latency_cycles(l, CF_STORE, CF_STORE) == 9 &&
+           cf_latency_cycles(l, CF_STORE, CF_LOAD) == 12 &&
+           cf_latency_cycles(l, CF_STORE, 0) == 12 &&
+           cf_latency_cycles(l, CF_LOAD, CF_STORE) == 21 &&
+           cf_latency_cycles(l, CF_LOAD, CF_IFETCH) == 22 &&
+           cf_latency_cycles(l, CF_PREFETCH, CF_PREFETCH) == 2 &&
+           cf_latency_cycles(l, CF_PREFETCH, CF_LOAD) == 3,
+       "by the operation before, else whatever came before");
+    ok(cf_latency_cycles(l, 0, 0) == -1 && cf_latency_cycles(l, 6, 0) == -1 &&
+           cf_latency_cycles(l, CF_LOAD, 6) == -1 && cf_latency_cycles(l, 255, 255) == -1,
+       "none for what is no operation");
+    ok(cf_latency_cycles(&m->memory, CF_LOAD, 0) == 1000000000, "the most that there may be");
+    ok(cf_latency_cycles(&m->memory, CF_STORE, 0) == -1, "a store is not stated by a load");
+    round_trip(m, "latencies by operation");
+    change_latencies(m);
     cf_machine_free(m);
+}
+
+#define LATENCY "latency:\n"
+
+static void bad_latencies(void)
+{
+    struct cf_machine *m;
 
     refused(SMALL "latency: 4\n", 4, "'latency' is a value");
     refused(SMALL "latency: [4]\n", 4, "'latency' is a list");
@@ -197,11 +221,8 @@ static void latencies(void)
             "'latency_rule: sum' is not known: give one of total, added");
 }
 
-static void bad_ones(void)
+static void bad_levels(void)
 {
-    static char text[3 << 20];
-    size_t at;
-
     refused("", 0, "is empty");
     refused("# only a comment\n", 0, "is empty");
     refused("- 1\n", 1, "is a list");
@@ -249,6 +270,10 @@ static void bad_ones(void)
     refused(HEAD L1 "  - {name: L2, size: 1KiB, ways: 2, depth: 1}\n", 4, "from the core outwards");
     refused(HEAD "  - {name: L1, size: 1KiB, ways: 2, shared_by: 4}\ncpus: 2\n", 4,
             "shared by 4 of 2 CPUs");
+}
+
+static void bad_documents(void)
+{
     refused("line_size: 0\nlevels:\n" L1, 1, "out of range");
     refused("line_size: 100\nlevels:\n" L1, 1, "no power of two");
     refused(SMALL "clock_hz: 1.9e9\n", 4, "is not a whole number");
@@ -265,6 +290,12 @@ static void bad_ones(void)
     refused("line_size: \xff\xfe\n", 0, "byte 11: ");
     refused("\n%YAML 1.1\n---\n" SMALL, 2, "directives (%) are not allowed: remove the line");
     refused("%TAG ! b\n---\n" SMALL, 1, "directives (%)");
+}
+
+static void too_much(void)
+{
+    static char text[3 << 20];
+    size_t at;
 
     at = (size_t)sprintf(text, "line_size: 64\nlevels:\n");
     for (int i = 0; i < 17; i++)
@@ -283,7 +314,10 @@ static void bad_ones(void)
     memset(text, '#', (1 << 20) + 1);
     text[(1 << 20) + 1] = '\0';
     refused(text, 0, "over 1 MiB");
+}
 
+static void no_files(void)
+{
     ok(!load_bytes("line_size: 64\0\nlevels:\n", 23), "a zero byte in the file: %s", problem);
     ok(!cf_machine_load("/nonexistent/x.yaml", problem, sizeof problem) &&
            strstr(problem, "/nonexistent/x.yaml: No such file"),
@@ -433,9 +467,15 @@ int main(int argc, char **argv)
     if (argc > 1)
         return show(argc - 1, argv + 1);
     make_directory();
-    good_ones();
+    smallest();
+    full();
+    forms();
     latencies();
-    bad_ones();
+    bad_latencies();
+    bad_levels();
+    bad_documents();
+    too_much();
+    no_files();
     installed_ones();
     damaged_ones();
     remove_directory();

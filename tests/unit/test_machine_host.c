@@ -55,11 +55,10 @@ static void host_refused(const char *what)
     sys_clear();
 }
 
-static void hosts(void)
+static void complete(void)
 {
     struct cf_machine *m;
 
-    setenv("CF_SYSFS", dir, 1);
     host_refused("shows no cache of any CPU");
 
     sys_cache(0, 0, "1\n", "Data\n", "48K\n", "12\n", "64\n", "64\n", "0,2\n");
@@ -89,8 +88,13 @@ static void hosts(void)
     round_trip(m, "host");
     cf_machine_free(m);
     sys_clear();
+}
 
-    /* What device trees often leave out. */
+/* What device trees often leave out. */
+static void left_out(void)
+{
+    struct cf_machine *m;
+
     sys_cache(3, 0, "1\n", "Data\n", "32K\n", NULL, "64\n", "256\n", NULL);
     sys_cache(3, 1, "1\n", "Instruction\n", NULL, "3\n", "64\n", "256\n", NULL);
     sys_cache(3, 2, "2\n", "Unified\n", "1M\n", "16\n", NULL, "1024\n", NULL);
@@ -122,6 +126,11 @@ static void hosts(void)
 #endif
     cf_machine_free(m);
     sys_clear();
+}
+
+static void contradictions(void)
+{
+    struct cf_machine *m;
 
     sys_cache(0, 0, "1\n", "Data\n", "32K\n", "0\n", "64\n", NULL, NULL);
     host_refused("does not say how many ways L1D has");
@@ -148,9 +157,12 @@ static void hosts(void)
     ok(m && m->level[0].shared_by == 1, "a list of sharers that is none");
     cf_machine_free(m);
     sys_clear();
-    unsetenv("CF_SYSFS");
+}
 
-    m = cf_machine_load("host", problem, sizeof problem);
+static void this_machine(void)
+{
+    struct cf_machine *m = cf_machine_load("host", problem, sizeof problem);
+
     ok(m ? m->levels > 0 && m->line_size > 0 && m->name[0] : problem[0] != '\0', "this machine: %s",
        m ? m->name : problem);
     cf_machine_free(m);
@@ -159,7 +171,12 @@ static void hosts(void)
 int main(void)
 {
     make_directory();
-    hosts();
+    setenv("CF_SYSFS", dir, 1);
+    complete();
+    left_out();
+    contradictions();
+    unsetenv("CF_SYSFS");
+    this_machine();
     remove_directory();
     return done();
 }

@@ -166,46 +166,53 @@ static void growth(void)
     }
 }
 
+/* Lines into `line`, and their distances into `want`, by a tree over time (Fenwick, A new data
+   structure for cumulative frequency tables, 1994). Returns the number of different lines. */
+static uint64_t large_trace(unsigned kind)
+{
+    uint64_t *place = calloc(1 << 18, sizeof(*place)), live = 0;
+    uint32_t *tree = calloc(BIG + 1, sizeof(*tree));
+
+    need(place && tree, "memory");
+    for (uint32_t i = 0; i < BIG; i++) {
+        const uint32_t lines = kind == 0 ? 1 << 18 : kind == 1 ? 1000 : 150000;
+        uint64_t x = next() % lines;
+
+        if (kind == 2)
+            x = i % lines;
+        if (kind == 3 && i / 60000 % 2)
+            x = x % 20;
+        want[i] = CF_DIST_COMPULSORY;
+        if (place[x]) {
+            uint64_t before = 0;
+
+            for (uint64_t k = place[x]; k; k &= k - 1)
+                before += tree[k];
+            want[i] = live - before;
+            for (uint64_t k = place[x]; k <= BIG; k += k & -k)
+                tree[k]--;
+        }
+        live += !place[x];
+        place[x] = i + 1;
+        for (uint64_t k = i + 1; k <= BIG; k += k & -k)
+            tree[k]++;
+        line[i] = x << 20 ^ x;
+    }
+    free(place);
+    free(tree);
+    return live;
+}
+
 /* Traces that grow the table, compact it, and switch the front off and on. */
 static void large_traces(void)
 {
     const struct cf_stack_config config = {0};
-    uint64_t *place = calloc(1 << 18, sizeof(*place));
-    uint32_t *tree = calloc(BIG + 1, sizeof(*tree));
 
     for (unsigned kind = 0; kind < 4; kind++) {
         struct cf_stack *a = new_stack(&config, 0), *b = new_stack(&config, CODES - 1);
         struct cf_stack_stats stats;
-        uint64_t live = 0, cold = 0;
+        const uint64_t cold = large_trace(kind);
 
-        memset(place, 0, (1 << 18) * sizeof(*place));
-        memset(tree, 0, (BIG + 1) * sizeof(*tree));
-        for (uint32_t i = 0; i < BIG; i++) {
-            const uint32_t lines = kind == 0 ? 1 << 18 : kind == 1 ? 1000 : 150000;
-            uint64_t x = next() % lines;
-
-            if (kind == 2)
-                x = i % lines;
-            if (kind == 3 && i / 60000 % 2)
-                x = x % 20;
-            /* Fenwick, A new data structure for cumulative frequency tables, 1994 */
-            want[i] = CF_DIST_COMPULSORY;
-            if (place[x]) {
-                uint64_t before = 0;
-
-                for (uint64_t k = place[x]; k; k &= k - 1)
-                    before += tree[k];
-                want[i] = live - before;
-                for (uint64_t k = place[x]; k <= BIG; k += k & -k)
-                    tree[k]--;
-            }
-            live += !place[x];
-            cold += !place[x];
-            place[x] = i + 1;
-            for (uint64_t k = i + 1; k <= BIG; k += k & -k)
-                tree[k]++;
-            line[i] = x << 20 ^ x;
-        }
         need(a && b && !reference(a, 0, line, BIG, got) && !reference(b, 0, line, BIG, again),
              "large trace %u runs", kind);
         is_u64(differences(got, want, BIG), 0, "large trace %u: as a tree over time says", kind);
@@ -228,8 +235,6 @@ static void large_traces(void)
         cf_stack_free(a);
         cf_stack_free(b);
     }
-    free(place);
-    free(tree);
 }
 
 static void units(void)

@@ -352,7 +352,7 @@ static int same_placement(const struct cf_placement *p, int by_mark)
            p->fills == want.fills && p->steps == want.steps && p->several == want.several;
 }
 
-int main(void)
+static void against_slow_ones(void)
 {
     int good[4] = {1, 1, 1, 1}, counted = 1;
 
@@ -367,8 +367,7 @@ int main(void)
         named = cf_survivors_new(0, SLOTS);
         good_tables = good_changes = 1;
         taken = 0;
-        if (!s || !found || !named)
-            return 1;
+        need(s && found && named, "memory");
         feed_header(s);
         for (int from = 0, to; from < SNAPS; from = to) {
             to = from + 1 + (int)any(5);
@@ -398,34 +397,45 @@ int main(void)
     ok(good[1], "changes");
     ok(good[2] && counted, "ways and steps");
     ok(good[3], "k of n lines");
-    {
-        struct cf_snaps *s = cf_snaps_new(0, 0);
-        uint32_t number[] = {1, 1, 1, 1}, set[] = {0, UINT32_MAX, 5, 1u << 24},
-                 way[] = {1, 0, UINT32_MAX, 0};
-        uint64_t phys[] = {64, 128, UINT64_MAX, 0};
-        struct cf_frame f = {.table = CF_LINE, .rows = 4};
-        int r;
+}
 
-        need(s != NULL, "memory");
-        cf_frame_set(&f, CF_SNAP, number);
-        cf_frame_set(&f, CF_SET, set);
-        cf_frame_set(&f, CF_WAY, way);
-        cf_frame_set(&f, CF_PHYS, phys);
-        r = cf_snaps_frame(s, &f) | cf_snaps_next(s);
-        cf_snaps_end(s);
-        ok(r == 0 && cf_snaps_next(s) == 1 && s->refused == 3 && s->worst_set == UINT32_MAX &&
-               cf_tags_capacity(&s->now) == 2 && s->now.line[cf_tags_slot(&s->now, 0, 0) + 1] == 64,
-           "sets and ways that no cache has are refused");
-        cf_snaps_free(s);
-    }
-    {
-        struct cf_moments m = {0};
+static void impossible_places(void)
+{
+    struct cf_snaps *s = cf_snaps_new(0, 0);
+    uint32_t number[] = {1, 1, 1, 1}, set[] = {0, UINT32_MAX, 5, 1u << 24},
+             way[] = {1, 0, UINT32_MAX, 0};
+    uint64_t phys[] = {64, 128, UINT64_MAX, 0};
+    struct cf_frame f = {.table = CF_LINE, .rows = 4};
+    int r;
 
-        for (int i = 0; i < 8; i++)
-            cf_moments_add(&m, "\2\4\4\4\5\5\7\11"[i]);
-        ok(m.n == 8 && fabs(m.mean - 5) < 1e-12 && m.most == 9 &&
-               fabs(cf_moments_deviation(&m) - sqrt(32.0 / 7)) < 1e-12,
-           "mean, deviation, largest");
-    }
+    need(s != NULL, "memory");
+    cf_frame_set(&f, CF_SNAP, number);
+    cf_frame_set(&f, CF_SET, set);
+    cf_frame_set(&f, CF_WAY, way);
+    cf_frame_set(&f, CF_PHYS, phys);
+    r = cf_snaps_frame(s, &f) | cf_snaps_next(s);
+    cf_snaps_end(s);
+    ok(r == 0 && cf_snaps_next(s) == 1 && s->refused == 3 && s->worst_set == UINT32_MAX &&
+           cf_tags_capacity(&s->now) == 2 && s->now.line[cf_tags_slot(&s->now, 0, 0) + 1] == 64,
+       "sets and ways that no cache has are refused");
+    cf_snaps_free(s);
+}
+
+static void moments(void)
+{
+    struct cf_moments m = {0};
+
+    for (int i = 0; i < 8; i++)
+        cf_moments_add(&m, "\2\4\4\4\5\5\7\11"[i]);
+    ok(m.n == 8 && fabs(m.mean - 5) < 1e-12 && m.most == 9 &&
+           fabs(cf_moments_deviation(&m) - sqrt(32.0 / 7)) < 1e-12,
+       "mean, deviation, largest");
+}
+
+int main(void)
+{
+    against_slow_ones();
+    impossible_places();
+    moments();
     return done();
 }

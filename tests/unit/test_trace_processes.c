@@ -128,7 +128,6 @@ static void test_rings(void)
 static void test_unrecorded(void)
 {
     struct cf_trace_census c;
-    char path[64];
 
     begin();
     right_process(100);
@@ -167,6 +166,13 @@ static void test_unrecorded(void)
        "an image that never came is told");
     ok(c.killed == 1, "and a process that is gone without a word");
     end();
+}
+
+/* A ring whose process sent nothing. */
+static void test_found(void)
+{
+    struct cf_trace_census c;
+    char path[64];
 
     begin();
     right_process(100);
@@ -284,6 +290,7 @@ int main(void)
     test_lost();
     test_rings();
     test_unrecorded();
+    test_found();
     test_stopped();
     test_noise();
     rmdir(directory);
