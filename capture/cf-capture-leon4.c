@@ -45,7 +45,7 @@ struct setup {
     struct cf_tool tool;
     struct cf_scan_options scan;
     const char *output, *bus;
-    struct cf_leon4 *m;
+    struct cf_import *m;
 };
 
 /* --inst-fields and --bus-fields */
@@ -72,7 +72,7 @@ static void raw(const struct cf_tool *t, void *scan, const char *option, char *t
 
 static void masters(const struct cf_tool *t, void *options, const char *option, char *text)
 {
-    struct cf_leon4_options *o = options;
+    struct cf_import_options *o = options;
     uint64_t list[CF_SCAN_CPUS];
     unsigned n;
 
@@ -96,7 +96,7 @@ static void address_spaces(const struct cf_tool *t, void *options, const char *o
 
 static void parse(struct setup *s, int argc, char **argv)
 {
-    struct cf_leon4_options *o = &s->m->o;
+    struct cf_import_options *o = &s->m->o;
     struct cf_registers_options *r = &o->registers;
     uint64_t line_size = 32;
     const struct cf_option table[] = {
@@ -139,15 +139,15 @@ static void parse(struct setup *s, int argc, char **argv)
 
 static void idle(void *arg)
 {
-    cf_leon4_flush(arg);
+    cf_import_flush(arg);
 }
 
 /* Time of an entry; one that lies before the last is bad, and gets the last one's. */
-static uint64_t time_of(struct cf_leon4 *m, struct cf_leon4_clock *c, struct cf_scan *s,
+static uint64_t time_of(struct cf_import *m, struct cf_import_clock *c, struct cf_scan *s,
                         const struct cf_scan_row *row)
 {
     int backward;
-    const uint64_t time = cf_leon4_time(c, row->tag, m->o.time_bits, &backward);
+    const uint64_t time = cf_import_time(c, row->tag, m->o.time_bits, &backward);
 
     if (backward)
         cf_lines_bad(&s->lines, 0,
@@ -157,7 +157,7 @@ static uint64_t time_of(struct cf_leon4 *m, struct cf_leon4_clock *c, struct cf_
     return time;
 }
 
-static void import(struct cf_leon4 *m, struct cf_scan *trace, struct cf_scan *bus)
+static void import(struct cf_import *m, struct cf_scan *trace, struct cf_scan *bus)
 {
     struct cf_scan_row row, next = {0};
     uint64_t bus_time = 0;
@@ -170,7 +170,7 @@ static void import(struct cf_leon4 *m, struct cf_scan *trace, struct cf_scan *bu
             bus_begun = 1;
             bus_left = cf_scan_next(bus, &next);
             if (bus_left) {
-                cf_leon4_start(m, row.tag, next.tag);
+                cf_import_start(m, row.tag, next.tag);
                 bus_time = time_of(m, &m->bus_clock, bus, &next);
             }
         }
@@ -178,28 +178,28 @@ static void import(struct cf_leon4 *m, struct cf_scan *trace, struct cf_scan *bu
         /* at the same time the instruction comes first: the transfer may be what it asked for */
         while (bus_left && bus_time < time) {
             if (next.bus)
-                cf_leon4_row(m, bus, &next, bus_time);
+                cf_import_row(m, bus, &next, bus_time);
             bus_left = cf_scan_next(bus, &next);
             if (bus_left)
                 bus_time = time_of(m, &m->bus_clock, bus, &next);
         }
-        cf_leon4_row(m, trace, &row, time);
+        cf_import_row(m, trace, &row, time);
     }
     while (!m->failed && bus && (bus_left || !bus_begun)) {
         if (bus_begun && next.bus)
-            cf_leon4_row(m, bus, &next, bus_time);
+            cf_import_row(m, bus, &next, bus_time);
         bus_begun = 1;
         bus_left = cf_scan_next(bus, &next);
         if (bus_left)
             bus_time = time_of(m, &m->bus_clock, bus, &next);
     }
     m->counts.wraps = m->clock.wraps > m->bus_clock.wraps ? m->clock.wraps : m->bus_clock.wraps;
-    cf_leon4_end(m);
+    cf_import_end(m);
 }
 
 int main(int argc, char **argv)
 {
-    static struct cf_leon4 m;
+    static struct cf_import m;
     static struct setup s = {.m = &m};
     static struct cf_scan trace, bus;
     struct cf_scan_options bus_options;
@@ -216,14 +216,14 @@ int main(int argc, char **argv)
         cf_scan_open(&bus, &s.tool, &bus_options, (char *const *)&s.bus, 1);
     m.out = cf_tool_recording(&s.tool, s.output);
     cf_lines_idle(&trace.lines, idle, &m);
-    cf_leon4_begin(&m, NULL);
+    cf_import_begin(&m, NULL);
     import(&m, &trace, s.bus ? &bus : NULL);
     if (!s.tool.quiet && trace.entries)
-        cf_leon4_report(&m);
+        cf_import_report(&m);
     bad = cf_scan_close(&trace);
     if (s.bus)
         bad |= cf_scan_close(&bus);
-    cf_leon4_free(&m);
+    cf_import_free(&m);
     return cf_lines_close(&s.tool, m.out, bad,
                           m.counts.instructions || m.counts.transfers
                               ? NULL

@@ -15,7 +15,7 @@
 
 #include "capture/leon4/import.h"
 
-void cf_leon4_begin(struct cf_leon4 *m, const char *command)
+void cf_import_begin(struct cf_import *m, const char *command)
 {
     struct cf_header h = {.clock_unit = (char *)"cycles",
                           .clock_hz = m->o.clock_hz,
@@ -31,13 +31,13 @@ static uint64_t period_mask(unsigned bits)
     return bits ? (1ULL << bits) - 1 : ~0ULL;
 }
 
-void cf_leon4_start(struct cf_leon4 *m, uint64_t tag, uint64_t bus_tag)
+void cf_import_start(struct cf_import *m, uint64_t tag, uint64_t bus_tag)
 {
     const uint64_t mask = period_mask(m->o.time_bits), behind = (tag - bus_tag) & mask;
 
     if (!m->o.time_bits) /* they do not wrap */
         return;
-    m->clock = (struct cf_leon4_clock){.started = 1, .now = tag & mask};
+    m->clock = (struct cf_import_clock){.started = 1, .now = tag & mask};
     m->bus_clock = m->clock;
     if (behind > mask / 2) /* the bus begins later */
         return;
@@ -46,7 +46,7 @@ void cf_leon4_start(struct cf_leon4 *m, uint64_t tag, uint64_t bus_tag)
     m->bus_clock.now = m->clock.now - behind;
 }
 
-uint64_t cf_leon4_time(struct cf_leon4_clock *c, uint64_t tag, unsigned bits, int *backward)
+uint64_t cf_import_time(struct cf_import_clock *c, uint64_t tag, unsigned bits, int *backward)
 {
     const uint64_t mask = period_mask(bits);
     uint64_t step;
@@ -70,7 +70,7 @@ uint64_t cf_leon4_time(struct cf_leon4_clock *c, uint64_t tag, unsigned bits, in
 
 /* ---- rows ---- */
 
-static void send(struct cf_leon4 *m, struct rows *r, const struct cf_values *columns,
+static void send(struct cf_import *m, struct rows *r, const struct cf_values *columns,
                  unsigned count, unsigned table)
 {
     if (r->count && cf_writer_rows(m->out, table, r->count, columns, count,
@@ -81,7 +81,7 @@ static void send(struct cf_leon4 *m, struct rows *r, const struct cf_values *col
 }
 
 /* First what must stand before the accesses. */
-static void send_all(struct cf_leon4 *m)
+static void send_all(struct cf_import *m)
 {
     const struct cf_values unplaced[] = {
         {CF_TIME, m->unplaced.time, 0}, {CF_CPU, m->unplaced.cpu, 0},
@@ -105,7 +105,7 @@ static void send_all(struct cf_leon4 *m)
     send(m, &m->rows, access, sizeof access / sizeof *access, CF_ACCESS);
 }
 
-static inline uint32_t row_for(struct cf_leon4 *m, struct rows *r, uint64_t time, uint32_t cpu,
+static inline uint32_t row_for(struct cf_import *m, struct rows *r, uint64_t time, uint32_t cpu,
                                uint8_t op, uint32_t size, uint64_t addr)
 {
     uint32_t i;
@@ -122,7 +122,7 @@ static inline uint32_t row_for(struct cf_leon4 *m, struct rows *r, uint64_t time
 }
 
 /* Each instruction of the program has four kinds of rows. */
-static inline void access_row(struct cf_leon4 *m, const struct held *h, uint8_t op, uint32_t size,
+static inline void access_row(struct cf_import *m, const struct held *h, uint8_t op, uint32_t size,
                               uint64_t addr, uint8_t level)
 {
     const uint32_t i = row_for(m, &m->rows, h->time, h->row.cpu, op, size, addr);
@@ -134,7 +134,7 @@ static inline void access_row(struct cf_leon4 *m, const struct held *h, uint8_t 
     m->rows.unhinted |= h->row.number == 0;
 }
 
-static void unplaced_row(struct cf_leon4 *m, const struct held *h, uint8_t op, uint8_t level,
+static void unplaced_row(struct cf_import *m, const struct held *h, uint8_t op, uint8_t level,
                          uint32_t bus)
 {
     const uint32_t i = row_for(m, &m->unplaced, h->time, h->row.cpu, op, h->row.insn.size, bus);
@@ -146,7 +146,7 @@ static void unplaced_row(struct cf_leon4 *m, const struct held *h, uint8_t op, u
 /* ---- instructions ---- */
 
 /* Whether a bus read shows that this load missed; *bus gets its address, 0 where none does. */
-static int missed(const struct cf_leon4 *m, const struct held *h, uint64_t address, uint32_t *bus)
+static int missed(const struct cf_import *m, const struct held *h, uint64_t address, uint32_t *bus)
 {
     const uint32_t line = ~(m->o.line_size - 1);
 
@@ -169,7 +169,7 @@ static int missed(const struct cf_leon4 *m, const struct held *h, uint64_t addre
 }
 
 /* 0 unknown, 1 a hit, 2 served by what is behind the first level. */
-static uint8_t level_of(struct cf_leon4 *m, const struct held *h, uint64_t address, uint32_t *bus)
+static uint8_t level_of(struct cf_import *m, const struct held *h, uint64_t address, uint32_t *bus)
 {
     *bus = 0;
     if (!m->bus_seen)
@@ -186,7 +186,7 @@ static uint8_t level_of(struct cf_leon4 *m, const struct held *h, uint64_t addre
     return 1;
 }
 
-static void memory(struct cf_leon4 *m, const struct held *h, uint64_t address)
+static void memory(struct cf_import *m, const struct held *h, uint64_t address)
 {
     const struct cf_sparc_insn *n = &h->row.insn;
     const int known = address >> 32 & 1;
@@ -220,13 +220,13 @@ static void memory(struct cf_leon4 *m, const struct held *h, uint64_t address)
     }
 }
 
-static void overwritten(struct cf_leon4 *m, uint32_t address, unsigned size)
+static void overwritten(struct cf_import *m, uint32_t address, unsigned size)
 {
     for (uint32_t at = 0; m->memory && (at < size || at == 0); at += 4)
         cf_registers_remember(m->memory, address + at, 0, 4);
 }
 
-static void commit(struct cf_leon4 *m, const struct held *h)
+static void commit(struct cf_import *m, const struct held *h)
 {
     const struct cf_scan_row *row = &h->row;
     struct cf_registers_entry e = {
@@ -252,7 +252,7 @@ static void commit(struct cf_leon4 *m, const struct held *h)
 }
 
 /* Commits from the front what waits for nothing, and at least `least`. */
-static void drain(struct cf_leon4 *m, unsigned least)
+static void drain(struct cf_import *m, unsigned least)
 {
     while (m->waiting && (!m->held[m->first].open || least)) {
         struct held *h = &m->held[m->first];
@@ -270,7 +270,7 @@ static void drain(struct cf_leon4 *m, unsigned least)
 
 /* Some monitors show each entry of an instruction as if it were one of its own: whether this one
    may continue the one before. */
-static int repeats(const struct cf_leon4 *m, const struct held *h, const struct cf_scan_row *row,
+static int repeats(const struct cf_import *m, const struct held *h, const struct cf_scan_row *row,
                    int input)
 {
     const struct cf_sparc_insn *a = &h->row.insn, *b = &row->insn;
@@ -284,7 +284,7 @@ static int repeats(const struct cf_leon4 *m, const struct held *h, const struct 
 /* It is certain where all instructions are in the trace, not loads and stores alone (the trace
    buffer can filter them): then none follows itself unless a branch before its delay slot goes
    there. */
-static int continues(struct cf_leon4 *m, const struct held *h, const struct cf_scan_row *row,
+static int continues(struct cf_import *m, const struct held *h, const struct cf_scan_row *row,
                      int input)
 {
     if (!h || !repeats(m, h, row, input))
@@ -295,7 +295,8 @@ static int continues(struct cf_leon4 *m, const struct held *h, const struct cf_s
     return 0;
 }
 
-static void instruction(struct cf_leon4 *m, const struct cf_scan_row *row, uint64_t time, int input)
+static void instruction(struct cf_import *m, const struct cf_scan_row *row, uint64_t time,
+                        int input)
 {
     const unsigned cpu = row->cpu;
     struct held *h = m->open[cpu];
@@ -335,7 +336,7 @@ static void instruction(struct cf_leon4 *m, const struct cf_scan_row *row, uint6
 
 /* ---- the bus ---- */
 
-static void note_transfer(struct cf_leon4 *m, struct held *h, unsigned cpu,
+static void note_transfer(struct cf_import *m, struct held *h, unsigned cpu,
                           const struct cf_scan_row *row)
 {
     const uint8_t what = row->write ? 2 : 1;
@@ -350,7 +351,7 @@ static void note_transfer(struct cf_leon4 *m, struct held *h, unsigned cpu,
 }
 
 /* Somebody else writes; what waits is done before that. */
-static void foreign_write(struct cf_leon4 *m, const struct cf_scan_row *row)
+static void foreign_write(struct cf_import *m, const struct cf_scan_row *row)
 {
     struct held *h = m->last;
 
@@ -362,7 +363,7 @@ static void foreign_write(struct cf_leon4 *m, const struct cf_scan_row *row)
     h->written_at = row->address;
 }
 
-static void transfer(struct cf_leon4 *m, const struct cf_scan_row *row, uint64_t time)
+static void transfer(struct cf_import *m, const struct cf_scan_row *row, uint64_t time)
 {
     const uint32_t i = row_for(m, &m->bus, time, row->master, row->write ? CF_STORE : CF_LOAD,
                                row->size, row->address);
@@ -388,8 +389,8 @@ static void transfer(struct cf_leon4 *m, const struct cf_scan_row *row, uint64_t
         foreign_write(m, row);
 }
 
-void cf_leon4_row(struct cf_leon4 *m, struct cf_scan *scan, const struct cf_scan_row *row,
-                  uint64_t time)
+void cf_import_row(struct cf_import *m, struct cf_scan *scan, const struct cf_scan_row *row,
+                   uint64_t time)
 {
     if (row->bus) {
         transfer(m, row, time);
@@ -412,19 +413,19 @@ void cf_leon4_row(struct cf_leon4 *m, struct cf_scan *scan, const struct cf_scan
     instruction(m, row, time, scan->lines.input);
 }
 
-void cf_leon4_flush(struct cf_leon4 *m)
+void cf_import_flush(struct cf_import *m)
 {
     send_all(m);
     (void)cf_writer_flush(m->out);
 }
 
-void cf_leon4_end(struct cf_leon4 *m)
+void cf_import_end(struct cf_import *m)
 {
     drain(m, m->waiting);
     send_all(m);
 }
 
-void cf_leon4_free(struct cf_leon4 *m)
+void cf_import_free(struct cf_import *m)
 {
     for (unsigned i = 0; i < CF_SCAN_CPUS; i++)
         free(m->registers[i]);
@@ -439,15 +440,15 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)(part * 10000 / whole) / 100 : 0;
 }
 
-static void say(const struct cf_leon4 *m, uint64_t count, const char *what)
+static void say(const struct cf_import *m, uint64_t count, const char *what)
 {
     if (count)
         cf_warn(m->tool, "%" PRIu64 " %s", count, what);
 }
 
-void cf_leon4_report(const struct cf_leon4 *m)
+void cf_import_report(const struct cf_import *m)
 {
-    const struct cf_leon4_counts *c = &m->counts;
+    const struct cf_import_counts *c = &m->counts;
     struct cf_registers_counts r = {0};
 
     for (unsigned i = 0; i < CF_SCAN_CPUS; i++)

@@ -11,11 +11,11 @@
 enum { CF_LEON4_BATCH = 4096, CF_LEON4_HELD = 64, CF_LEON4_READS = 4 };
 
 /* Where the bus read stands that shows a miss of the data cache. */
-enum cf_leon4_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE };
+enum cf_import_miss { CF_READ_AFTER, CF_READ_BEFORE, CF_READ_LINE };
 
-struct cf_leon4_options {
+struct cf_import_options {
     struct cf_registers_options registers;
-    enum cf_leon4_miss miss;
+    enum cf_import_miss miss;
     uint32_t line_size;
     unsigned time_bits;           /* 0: the time does not wrap */
     int any_master;               /* a transfer of any master is one of the processor's */
@@ -24,7 +24,7 @@ struct cf_leon4_options {
     uint64_t warm_up; /* first loads, which the share of known addresses leaves out */
 };
 
-struct cf_leon4_counts {
+struct cf_import_counts {
     uint64_t instructions, trapped, unknown, orphans;
     uint64_t alike; /* entries of which it is not certain that they continue the one before */
     uint64_t transfers, cut; /* cut: loads without the entry after them */
@@ -35,7 +35,7 @@ struct cf_leon4_counts {
 };
 
 /* Unwraps time tags. */
-struct cf_leon4_clock {
+struct cf_import_clock {
     uint64_t now;
     uint64_t wraps;
     int started;
@@ -64,12 +64,12 @@ struct rows {
     int unhinted;
 };
 
-struct cf_leon4 {
-    struct cf_leon4_options o;
+struct cf_import {
+    struct cf_import_options o;
     struct cf_tool *tool;
     struct cf_writer *out;
-    struct cf_leon4_counts counts;
-    struct cf_leon4_clock clock, bus_clock;
+    struct cf_import_counts counts;
+    struct cf_import_clock clock, bus_clock;
     int failed;                      /* the output takes no more */
     int bus_seen;                    /* the trace has transfers */
     int grouped;                     /* the input whose rows show all words of an instruction */
@@ -86,27 +86,27 @@ struct cf_leon4 {
 };
 
 /* Writes the header. */
-void cf_leon4_begin(struct cf_leon4 *m, const char *command);
+void cf_import_begin(struct cf_import *m, const char *command);
 
 /* Starts the clocks of two buffers together by their first tags, of which the bus's may lie before
    the other one and a wrap between them: at most half a period apart. */
-void cf_leon4_start(struct cf_leon4 *m, uint64_t tag, uint64_t bus_tag);
+void cf_import_start(struct cf_import *m, uint64_t tag, uint64_t bus_tag);
 
 /* Time of an entry in the order of a trace. A tag of `bits` bits goes forwards, by less than a
    period; but one that lies before the last by less than 1/64 of a period (or, with no bits, at
    all) is out of order: it gets the time of the last one, and *backward says so. */
-uint64_t cf_leon4_time(struct cf_leon4_clock *c, uint64_t tag, unsigned bits, int *backward);
+uint64_t cf_import_time(struct cf_import_clock *c, uint64_t tag, unsigned bits, int *backward);
 
 /* Takes an entry in. `scan` is where it came from, for messages. */
-void cf_leon4_row(struct cf_leon4 *m, struct cf_scan *scan, const struct cf_scan_row *row,
-                  uint64_t time);
+void cf_import_row(struct cf_import *m, struct cf_scan *scan, const struct cf_scan_row *row,
+                   uint64_t time);
 
 /* The end of the trace, or of all that came so far (`flush`). */
-void cf_leon4_end(struct cf_leon4 *m);
-void cf_leon4_flush(struct cf_leon4 *m);
+void cf_import_end(struct cf_import *m);
+void cf_import_flush(struct cf_import *m);
 
 /* Reports on standard error what was found. */
-void cf_leon4_report(const struct cf_leon4 *m);
-void cf_leon4_free(struct cf_leon4 *m);
+void cf_import_report(const struct cf_import *m);
+void cf_import_free(struct cf_import *m);
 
 #endif

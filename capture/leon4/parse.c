@@ -12,17 +12,17 @@
 
 #include "capture/leon4/parse.h"
 
-struct cf_scan {
+struct cursor {
     const char *at, *end;
 };
 
-static void blanks(struct cf_scan *s)
+static void blanks(struct cursor *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
         s->at++;
 }
 
-static int take(struct cf_scan *s, char c)
+static int take(struct cursor *s, char c)
 {
     blanks(s);
     if (s->at == s->end || *s->at != c)
@@ -46,7 +46,7 @@ static int digit(char c)
 }
 
 /* A number with sign: decimal, or hex after 0x. */
-static int number(struct cf_scan *s, uint32_t *value)
+static int number(struct cursor *s, uint32_t *value)
 {
     int minus = 0, base = 10;
     const char *start;
@@ -71,7 +71,7 @@ static int number(struct cf_scan *s, uint32_t *value)
 }
 
 /* What follows a %: a register, a state register, or %hi(...), %lo(...). */
-static int percent(struct cf_scan *s, struct operand *o)
+static int percent(struct cursor *s, struct operand *o)
 {
     static const char *const states[] = {"y", "psr", "wim", "tbr", "fsr", "fq", "csr", "cq"};
     static const char bank[] = "goli";
@@ -122,7 +122,7 @@ static int percent(struct cf_scan *s, struct operand *o)
 }
 
 /* A register, a number, or the sum of a register and one of both. */
-static int sum(struct cf_scan *s, struct operand *o)
+static int sum(struct cursor *s, struct operand *o)
 {
     struct operand more = {0};
 
@@ -138,7 +138,7 @@ static int sum(struct cf_scan *s, struct operand *o)
         return 1;
     o->is_sum = 1;
     if (*s->at == '+') {
-        struct cf_scan after = {s->at + 1, s->end};
+        struct cursor after = {s->at + 1, s->end};
 
         if (take(&after, '%')) {
             *s = after;
@@ -154,9 +154,9 @@ static int sum(struct cf_scan *s, struct operand *o)
     return number(s, &o->value);
 }
 
-static int operand(struct cf_scan *s, struct operand *o)
+static int operand(struct cursor *s, struct operand *o)
 {
-    struct cf_scan start;
+    struct cursor start;
     uint32_t asi;
 
     *o = (struct operand){0};
@@ -194,7 +194,7 @@ static int operand(struct cf_scan *s, struct operand *o)
 
 void cf_sparc_parse(const char *text, size_t length, struct cf_sparc_insn *i)
 {
-    struct cf_scan s = {text, text + length};
+    struct cursor s = {text, text + length};
     struct operand o[3] = {{0}};
     unsigned count = 0;
     int annul = 0;

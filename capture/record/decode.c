@@ -179,7 +179,7 @@ int cf_decode_block(struct cf_decode *t, struct cf_decode_process *p, const uint
             if (r != 0 || from == end || t->stopping)
                 break;
         }
-        if (t->calls.nodes - t->calls.told >= CF_DECODE_CONTEXTS && cf_decode_flush(t) != 0)
+        if (t->calls.nodes - t->calls.written >= CF_DECODE_CONTEXTS && cf_decode_flush(t) != 0)
             return -1;
         thread = cf_decode_running(t);
         switch (

@@ -31,7 +31,7 @@ int cf_calls_init(struct cf_calls *c, uint32_t depth, uint32_t *ids)
     if (!c->edge || cf_array_cleared(&c->node, &c->nodes_room, 1024, sizeof(*c->node)) != 0 ||
         cf_array_cleared(&c->image, &c->images_room, 16, sizeof(*c->image)) != 0)
         return -1;
-    c->nodes = c->told = c->images = 1;
+    c->nodes = c->written = c->images = 1;
     return 0;
 }
 

@@ -3,7 +3,7 @@
  * decode_calls.h - private to the decoder: the call stack of each thread, and the tree of calling
  * contexts.
  *
- * A call or return is told by the stack pointer that it leaves (struct cf_wire_end): a frame is on
+ * A call or return shows in the stack pointer that it leaves (struct cf_wire_end): a frame is on
  * the stack as long as the pointer is below where it was before the frame's call. So what leaves
  * frames without a return - longjmp(), an exception, a handler that does not return - is found as
  * soon as the stack pointer is known again, and a jump in place of a call and return (a tail call)
@@ -55,7 +55,7 @@ struct cf_calls {
     struct cf_calls_edge *edge; /* a hash table */
     size_t nodes, nodes_room, images, images_room, edges, edges_room;
     size_t stubs;         /* nodes without a pc */
-    size_t told;          /* nodes that are written */
+    size_t written;       /* nodes that are written */
     uint64_t cut;         /* calls without a context of their own since nodes were used up, */
     uint64_t deeper;      /* and those that were deeper than is kept */
     uint64_t lost_stacks; /* threads and processes whose stack was not known */

@@ -62,9 +62,9 @@ static int put_nodes(struct cf_decode *t)
     const struct cf_values v[] = {
         {CF_PID, pid, 0}, {CF_STACK_ID, id, 0}, {CF_PARENT, parent, 0}, {CF_PC, pc, 0}};
 
-    while (c->told < c->nodes) {
-        for (n = 0; n < AT_ONCE && c->told < c->nodes; n++, c->told++) {
-            const struct cf_calls_node *node = &c->node[c->told];
+    while (c->written < c->nodes) {
+        for (n = 0; n < AT_ONCE && c->written < c->nodes; n++, c->written++) {
+            const struct cf_calls_node *node = &c->node[c->written];
 
             pid[n] = c->image[node->image].pid;
             id[n] = node->id;
@@ -137,7 +137,7 @@ int cf_decode_put_staged(struct cf_decode *t, uint32_t staged)
 
     /* A full place may go on its way at once: what was kept back must go before it. */
     if (staged >= t->out.room - t->out.rows &&
-        (t->n_objects || t->n_contexts || t->calls.told < t->calls.nodes) &&
+        (t->n_objects || t->n_contexts || t->calls.written < t->calls.nodes) &&
         cf_decode_flush(t) != 0)
         return -1;
     while (done < staged) {

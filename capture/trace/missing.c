@@ -15,7 +15,7 @@ enum { NAMES_SHOWN = 8 };
 static int could_not(const struct cf_tool *tool, const struct cf_trace *trace)
 {
     const struct cf_trace_census c = cf_trace_census(trace);
-    char list[CF_TRACE_TOLD * 12] = "";
+    char list[CF_TRACE_LISTED * 12] = "";
     size_t at = 0;
 
     if (c.killed && !tool->quiet)
@@ -23,10 +23,10 @@ static int could_not(const struct cf_tool *tool, const struct cf_trace *trace)
                 c.killed, c.killed > 1 ? "es" : "");
     if (!c.unrecorded)
         return CF_EXIT_OK;
-    for (unsigned i = 0; i < c.unrecorded && i < CF_TRACE_TOLD; i++)
+    for (unsigned i = 0; i < c.unrecorded && i < CF_TRACE_LISTED; i++)
         at += (size_t)snprintf(list + at, sizeof(list) - at, " %u", c.unrecorded_pid[i]);
     cf_warn(tool, "%u of %u processes could not be recorded:%s%s: %s", c.unrecorded, c.all, list,
-            c.unrecorded > CF_TRACE_TOLD ? " ..." : "",
+            c.unrecorded > CF_TRACE_LISTED ? " ..." : "",
             c.why == EFBIG ? "raise the limit of file sizes (ulimit -f)"
             : c.why == EIO ? "the pipe to this program failed"
             : c.why        ? "no room for shared memory: make some in /dev/shm, or set TMPDIR"

@@ -167,7 +167,7 @@ void cf_trace_not_recorded(struct cf_trace *t, uint32_t pid, uint32_t error)
 {
     if (t->unrecorded == 0)
         t->unrecorded_error = error;
-    if (t->unrecorded < CF_TRACE_TOLD)
+    if (t->unrecorded < CF_TRACE_LISTED)
         t->unrecorded_pid[t->unrecorded] = pid;
     t->unrecorded++;
 }

@@ -61,9 +61,9 @@ int cf_trace_finish(struct cf_trace *t);
 struct cf_decode *cf_trace_decoder(struct cf_trace *t);
 
 /* What became of the processes: how many there were, of which some were not recorded at all (the
- * first CF_TRACE_TOLD of them, and why: errno of the first, 0 if what it went on as by exec cannot
- * be), and some were killed, so that what they did last is missing. */
-enum { CF_TRACE_TOLD = 8 };
+ * first CF_TRACE_LISTED of them, and why: errno of the first, 0 if what it went on as by exec
+ * cannot be), and some were killed, so that what they did last is missing. */
+enum { CF_TRACE_LISTED = 8 };
 struct cf_trace_census {
     unsigned all, unrecorded, killed;
     const uint32_t *unrecorded_pid;

@@ -35,7 +35,7 @@ struct cf_trace {
     unsigned dropped; /* processes, for what they sent */
     unsigned seen, unrecorded, killed;
     uint32_t unrecorded_error; /* errno of the first; 0: by an exec */
-    uint32_t unrecorded_pid[CF_TRACE_TOLD];
+    uint32_t unrecorded_pid[CF_TRACE_LISTED];
     struct cf_trace_process *processes;
     struct cf_trace_left *left;
     size_t lefts, left_room;

@@ -67,10 +67,10 @@ static void thread_made(UInt tid)
 
 static void thread_started(ThreadId tid)
 {
-    UInt told = threads[tid].tid;
+    UInt known = threads[tid].tid;
 
     threads[tid].tid = VG_(gettid)();
-    if (announced && !told)
+    if (announced && !known)
         emit_task(threads[tid].tid, CF_WIRE_TASK_START, threads[tid].name);
 }
 

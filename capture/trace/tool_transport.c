@@ -33,12 +33,12 @@ struct cf_tool_hot cf_tool_hot = {.advance = ~(UWord)0, .leave_sp = ~(Addr)0, .c
 Bool cf_tool_recording = False;
 
 static struct cf_ring ring;
-static UChar *block_start;       /* of the current block */
-static UChar *region;            /* where the place-holder of the unpublished part is; NULL: none */
-static UInt sequence;            /* of the current block */
-static Bool unrecorded;          /* there was no room for a ring */
-static Bool alone;               /* a child that is not followed */
-static Int fifo = -1, told = -1; /* told: standard error as the program got it */
+static UChar *block_start; /* of the current block */
+static UChar *region;      /* where the place-holder of the unpublished part is; NULL: none */
+static UInt sequence;      /* of the current block */
+static Bool unrecorded;    /* there was no room for a ring */
+static Bool alone;         /* a child that is not followed */
+static Int fifo = -1, error_output = -1; /* error_output: as the program got it */
 static Bool discard_pending;
 
 /* A place-holder opens each part that is handed over or published: growth of the stack, which
@@ -114,8 +114,8 @@ static void lost(void)
     UInt i;
 
     if (ring.memory && !__atomic_load_n(&ring.memory->stop, __ATOMIC_SEQ_CST) &&
-        (first || !cf_tool_options.follow) && told >= 0 &&
-        sr_isError(VG_(do_syscall)(__NR_write, told, (Addr)text, sizeof text - 1, 0, 0, 0)))
+        (first || !cf_tool_options.follow) && error_output >= 0 &&
+        sr_isError(VG_(do_syscall)(__NR_write, error_output, (Addr)text, sizeof text - 1, 0, 0, 0)))
         take_back_pipe();
     for (i = 0; i < 2 && directories[i]; i++) {
         remove_from(directories[i], "%s/ring.%d.%u");
@@ -429,7 +429,7 @@ void cf_transport_open(void)
     if (!sr_isError(r)) {
         r = VG_(dup)(2);
         if (!sr_isError(r))
-            told = VG_(safe_fd)(sr_Res(r));
+            error_output = VG_(safe_fd)(sr_Res(r));
     } else if (sr_Err(r) != VKI_ENXIO && sr_Err(r) != VKI_ENOENT) {
         /* there is a reader, who finds a ring that nobody announced */
         VG_(sprintf)(path, "%s/ring.%d.0", cf_tool_options.directory, VG_(getpid)());

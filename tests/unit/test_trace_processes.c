@@ -136,14 +136,15 @@ static void test_unrecorded(void)
     send((struct cf_wire_token){.type = CF_WIRE_TOKEN_EXEC, .pid = 101, .value = 1});
     send((struct cf_wire_token){
         .type = CF_WIRE_TOKEN_UNRECORDED, .pid = 101, .origin = CF_WIRE_FIRST, .value = ENOSPC});
-    for (uint32_t i = 0; i < 2 * CF_TRACE_TOLD; i++)
+    for (uint32_t i = 0; i < 2 * CF_TRACE_LISTED; i++)
         send((struct cf_wire_token){.type = CF_WIRE_TOKEN_UNRECORDED,
                                     .pid = 200 + i,
                                     .origin = CF_WIRE_FORK,
                                     .parent = 101,
                                     .value = EFBIG});
     c = cf_trace_census(trace);
-    ok(c.all == 2 + 2 * CF_TRACE_TOLD && c.unrecorded == 1 + 2 * CF_TRACE_TOLD && c.why == ENOSPC,
+    ok(c.all == 2 + 2 * CF_TRACE_LISTED && c.unrecorded == 1 + 2 * CF_TRACE_LISTED &&
+           c.why == ENOSPC,
        "those without a ring are counted, and the first reason kept");
     ok(c.unrecorded_pid[0] == 101 && c.unrecorded_pid[1] == 200, "and the first of them");
     ok(cf_trace_alive(trace) == 0, "none of them is waited for");

@@ -448,7 +448,7 @@ void columns_take(struct state *s, struct cf_frame *f)
         s->snapshots = s->reached = 0;
         s->nodes = cf_header_fact(f->header, "stack", "depth") != NULL;
         if (s->nodes && s->t.places)
-            places_tell_nodes(s->t.places);
+            places_write_nodes(s->t.places);
         return;
     case CF_SNAPSHOT:
         take_snapshots(s, f);

@@ -38,7 +38,7 @@ struct known {
 
 struct node {
     uint32_t pid, id, parent;
-    int told; /* its row is written */
+    int written; /* its row is written */
     uint64_t pc;
     uint64_t code; /* for which `site` holds */
     struct site site;
@@ -54,7 +54,7 @@ struct places {
     size_t nodes, node_room;
     struct node **path; /* for places_name_node() */
     size_t path_room;
-    int telling;
+    int writes_nodes;
     /* places in these lists, from 1: by name, address, and whether what is known is of a return
        address or of a pc; by process and number */
     struct cf_counts *known_at, *node_at;
@@ -205,7 +205,7 @@ static void name_ids(struct places *p, struct symbols *s, const struct place *pl
     const char *name = symbols_readable(s, places[at].function);
 
     ids->function = name ? cf_writer_string(p->r->w, name) : 0;
-    name = p->telling || p->o.inlined ? symbols_around(s, places, at, count) : NULL;
+    name = p->writes_nodes || p->o.inlined ? symbols_around(s, places, at, count) : NULL;
     ids->inlined = name ? cf_writer_string(p->r->w, name) : 0;
 }
 
@@ -281,12 +281,12 @@ static struct node *node_find(const struct places *p, uint32_t pid, uint32_t id)
 
 /* ---- nodes with names ---- */
 
-void places_tell_nodes(struct places *p)
+void places_write_nodes(struct places *p)
 {
-    p->telling = 1;
+    p->writes_nodes = 1;
 }
 
-static void tell_node(struct places *p, struct node *n, struct code_place place)
+static void write_node(struct places *p, struct node *n, struct code_place place)
 {
     const struct cf_values row[] = {
         {CF_PID, NULL, n->pid},
@@ -297,7 +297,7 @@ static void tell_node(struct places *p, struct node *n, struct code_place place)
         {CF_SOURCE, NULL, place.source},
         {CF_INLINED, NULL, place.inlined}};
 
-    n->told = 1;
+    n->written = 1;
     (void)cf_writer_rows(p->r->w, CF_STACK, 1, row, p->o.no_inline ? 6 : 7,
                          NULL); /* the writer keeps its problem */
 }
@@ -307,12 +307,12 @@ void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t 
     size_t n = 0;
 
     /* A parent has a lower number, but a stream may say anything. */
-    for (struct node *at = node_find(p, pid, id); p->telling && at && !at->told; n++) {
+    for (struct node *at = node_find(p, pid, id); p->writes_nodes && at && !at->written; n++) {
         if (cf_array_room(&p->path, &p->path_room, n + 1, sizeof *p->path) != 0) {
             p->r->failed = 1;
             return;
         }
-        at->told = 1;
+        at->written = 1;
         p->path[n] = at;
         at = node_find(p, pid, at->parent);
     }
@@ -320,15 +320,15 @@ void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t 
         const struct code_place none = {.function = 0};
         struct node *at = p->path[n];
 
-        tell_node(p, at, s && at->pc ? place_of(p, s, at->pc - 1) : none);
+        write_node(p, at, s && at->pc ? place_of(p, s, at->pc - 1) : none);
     }
 }
 
 void places_rest_of_nodes(struct places *p)
 {
-    for (size_t i = 0; p && p->telling && i < p->nodes; i++)
-        if (!p->node[i].told)
-            tell_node(p, &p->node[i], (struct code_place){.function = 0});
+    for (size_t i = 0; p && p->writes_nodes && i < p->nodes; i++)
+        if (!p->node[i].written)
+            write_node(p, &p->node[i], (struct code_place){.function = 0});
 }
 
 /* ---- sites ---- */

@@ -187,7 +187,7 @@ struct place_options {
     const char **skip;   /* functions that are no allocation sites */
     unsigned skips;
     int no_inline; /* the function is the one that really contains the instruction */
-    int inlined;   /* code_place.inlined is wanted, also without places_tell_nodes() */
+    int inlined;   /* code_place.inlined is wanted, also without places_write_nodes() */
 };
 
 struct places *places_new(struct resolver *r, const struct place_options *options);
@@ -203,7 +203,7 @@ void places_node(struct places *p, uint32_t pid, uint32_t node, uint32_t parent,
 
 /* From now on, until places_free(): rows of nodes are written by us, each with its function and
    source line, before the first row that uses it. */
-void places_tell_nodes(struct places *p);
+void places_write_nodes(struct places *p);
 /* Writes the row of the node and those of its callers, if that was not done, as the code is mapped
    in `s` (NULL: it is not known) now. */
 void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t node);
