@@ -284,6 +284,7 @@ int main(int argc, char **argv)
     else
         cf_reader_pieces(r);
     run(&c, r, w);
+    c.o.summary &= !cf_reader_lacks(r);
     if (c.o.summary && !c.o.summary_file && c.tool.form == CF_OPT_JSON)
         cf_rows_begin(&c.tool);
     if (c.o.summary)

@@ -208,9 +208,7 @@ int main(int argc, char **argv)
     in = cf_tool_reader(&r.tool, argv + optind, argc - optind);
     out = r.c[0].o.streams ? cf_tool_writer(&r.tool, r.output) : NULL;
     run(&r, in, out);
-    if (!out)
-        cf_tool_fit(&r.tool, in);
-    if (r.summary)
+    if (r.summary && !cf_reader_lacks(in))
         summarize(&r);
     for (unsigned i = 0; i < r.machines; i++)
         r.rule->end(r.state[i]);

@@ -161,6 +161,8 @@ static void run_two(struct work *w)
 
 static void close_second(struct work *w)
 {
+    cf_tool_fit(&w->tool, w->a.reader);
+    cf_tool_fit(&w->tool, w->b.reader);
     cf_tool_note(&w->tool, cf_snaps_problems(w->b.snaps, &w->tool, w->o.against));
     if (w->left_over)
         cf_fail(&w->tool, CF_EXIT_INPUT,
@@ -190,8 +192,8 @@ int main(int argc, char **argv)
         close_second(&w);
     } else {
         run_one(&w);
+        cf_tool_fit(&w.tool, w.a.reader);
     }
-    cf_tool_fit(&w.tool, w.a.reader);
     if (w.o.by == BY_PAIR)
         print_head(&w);
     if (w.o.by == BY_MODE)

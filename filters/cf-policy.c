@@ -246,6 +246,8 @@ int main(int argc, char **argv)
     run(&w);
     cf_tool_fit(&w.tool, w.reader);
     cf_tool_note(&w.tool, cf_snaps_problems(w.snaps, &w.tool, NULL));
+    if (w.accesses)
+        accesses_read_out(w.accesses);
     print_results(&w);
     if (w.accesses)
         accesses_close(w.accesses);

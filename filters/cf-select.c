@@ -57,7 +57,7 @@ struct select {
     struct cf_writer *writer;
     struct cf_gather *access, *line; /* rows that are being collected */
     uint64_t rows, kept;             /* of table access and line */
-    int blob_warned;
+    int blob_warned, applied;        /* applied: a condition, to some row */
 };
 
 static void parse(struct select *s, int argc, char **argv)
@@ -96,6 +96,7 @@ static int select_rows(struct select *s, struct cf_frame *f)
     uint32_t kept = f->rows;
 
     if (conditions_mask(&s->conditions, s->reader, f, mask) != 0) {
+        s->applied = 1;
         for (uint32_t i = 0; s->invert && i < f->rows; i++)
             mask[i] ^= 1;
         kept = cf_gather_count(mask, f->rows);
@@ -158,6 +159,9 @@ static void run(struct select *s)
         cf_warn(&s->tool, "nothing was selected; cf-cat --info prints the first and last time");
     else if (!bad && s->rows && !s->kept && !s->tool.quiet)
         cf_warn(&s->tool, "nothing was selected out of %llu rows", (unsigned long long)s->rows);
+    else if (!bad && s->rows && !s->applied && s->conditions.tests && !s->tool.quiet)
+        cf_warn(&s->tool, "all there is are cached lines without a column of the conditions: all "
+                          "are kept");
 }
 
 int main(int argc, char **argv)

@@ -267,6 +267,21 @@ END
         told "${p%% *}" "without its column"
         [[ ! -s out ]] || complain "$p" "prints a result without its column" out
     done
+    # also as a second input, and beside the stream of an annotator
+    printf 'snapshot,time,mode,level,sets,ways\n1,100,33,2,4,2\n' >snapshots.csv
+    printf 'snapshot,set,way,state,phys,addr,pid\n1,1,0,E,64,64,7\n' |
+        stream filled.cf --table line --with snapshot=snapshots.csv
+    for p in 'cf-diff --against accesses.cf filled.cf' 'cf-policy --accesses filled.cf filled.cf' \
+        'cf-cache --summary filled.cf' 'cf-cache --summary -o o.cf filled.cf' \
+        'cf-classify --summary -o o.cf filled.cf'; do
+        # shellcheck disable=SC2086 # a program and its options
+        go $p
+        expect "$p" 1 "with an input of the wrong kind"
+        [[ $(<err) == *'none of table '* && ! -s out ]] || complain "$p" "takes an input of the wrong kind" out err
+    done
+    go cf-select --function main filled.cf
+    expect cf-select 0 "for lines without the column of a condition"
+    told cf-select "for lines without the column of a condition"
     # rows whose addresses are not known, and transfers, belong to accesses, in whatever part of them
     printf 'time,op,size,pc\n1,load,4,64\n' | stream unplaced.cf --table unplaced
     printf 'snapshot,time,mode,level,sets,ways\n1,100,33,2,4,2\n' >snapshots.csv

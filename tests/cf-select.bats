@@ -235,12 +235,13 @@ as_awk() {
     is "addr
 0x10
 0x30"
-    # no column op: the condition says nothing of lines
-    run -0 bash -c 'cf-select --op load l.cf | cf-cat --csv --table line --columns addr'
+    # no column op: the condition says nothing of lines, which a warning says
+    run -0 --separate-stderr bash -c 'cf-select --op load l.cf | cf-cat --csv --table line --columns addr'
     is "addr
 0x10
 0x20
 0x30"
+    has 'without a column of the conditions' "$stderr"
     run -0 bash -c 'cf-select --op load --addr 0x20-0x2f l.cf | cf-cat --csv --table line --columns addr'
     is "addr
 0x20"

@@ -210,13 +210,17 @@ uint64_t accesses_unplaced(const struct accesses *a)
     return a->unplaced;
 }
 
-void accesses_close(struct accesses *a)
+void accesses_read_out(struct accesses *a)
 {
     struct cf_frame *f;
 
-    /* damage is reported wherever it is */
     while (cf_reader_next(a->reader, &f) > 0)
         ;
+    cf_tool_fit(a->tool, a->reader);
+}
+
+void accesses_close(struct accesses *a)
+{
     cf_tool_note(a->tool, cf_tool_problems(a->tool, a->reader));
     cf_reader_close(a->reader);
     cf_counts_free(a->frames);

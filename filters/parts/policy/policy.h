@@ -49,6 +49,8 @@ struct work;
 int judge_candidates(struct work *w) CF_MUST_CHECK;
 /* Accesses to pages that no snapshot has shown so far. */
 uint64_t accesses_unplaced(const struct accesses *a);
+/* Reads the rest, since damage is reported wherever it is. Exits where there are no accesses. */
+void accesses_read_out(struct accesses *a);
 /* Closes; says what was wrong with it. */
 void accesses_close(struct accesses *a);
 
