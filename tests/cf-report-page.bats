@@ -316,3 +316,11 @@ END
         eventually gone "$(cat child)"
     done
 }
+
+@test "a recording without accesses: no page, and a word" {
+    printf 'time,op,addr,size\n' | stream none.cf
+    run -0 --separate-stderr cf-report -m $M --html none.html none.cf
+    is "" "$output"
+    has 'none.cf: no accesses were recorded, or kept: there is no page' "$stderr"
+    [[ ! -e none.html ]]
+}

@@ -45,6 +45,8 @@ void page_look_at_kind(struct page *p, char *const *file)
             return;
         }
     cf_tool_fit(p->tool, r);
+    cf_warn(p->tool, "%s: no accesses were recorded, or kept: there is no page",
+            cf_reader_input(r));
     exit(cf_tool_finish(p->tool, r, NULL));
 }
 
