@@ -189,8 +189,7 @@ $(OUT)/%.cut.cf: $(OUT)/%.cf
 # ---- heat maps ----
 
 snapshots = cf-cache -q -m $(or $(2),$(MACHINE)) --snapshot-every $(1)
-# The recorder's own library, which stands in a program for its allocation functions, is left out.
-heat      = cf-resolve -q | cf-select -q --invert --region '*/vgpreload_*' | cf-heatmap -q --table line --csv $(1) $(png) $(to)
+heat      = cf-resolve -q | cf-heatmap -q --table line --csv $(1) $(png) $(to)
 
 # As in the paper, the four regions that have most lines.
 four      = -n 4 --picture-size 1200x500

@@ -468,6 +468,51 @@ END
     grep -qF "$P/p" labels
 }
 
+@test "what Valgrind loads into a program is left out: its mappings, its code, accesses to it" {
+    cat >c.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/wait.h>
+
+static char *volatile kept;
+
+int main(void)
+{
+    pid_t child = fork();
+
+    for (int i = 0; i < 1000; i++) {
+        kept = malloc(100);
+        *kept = 1;
+        free(kept);
+    }
+    return child && wait(NULL) != child;
+}
+END
+    printf '#include <map>\nint main()\n{\n    std::map<int, int> m;\n    for (int i = 0; i < 1000; i++)\n        m[i * 7919 %% 1000] = i;\n    try {\n        throw 1;\n    } catch (int) {\n        return 0;\n    }\n}\n' >cc.cc
+    cc -O1 -g -o c c.c
+    "${CXX:-c++}" -O1 -g -o cc cc.cc
+    for program in c cc; do
+        capture -i --calls "./$program"
+        rows map --columns label >labels
+        grep -q '/libc' labels
+        run ! grep vgpreload labels
+        # Nothing lies outside of the mappings, as it would where they alone were left out.
+        cf-resolve -q -o r.cf t.cf
+        cf-rank -q --by region,function --op load,store,ifetch --csv r.cf | tail -n +2 >ranking
+        run ! grep -E 'vgpreload|^[0-9]*,,' ranking
+        # Without instructions of its own time is that of the others.
+        last=$(rows task --columns time,op | hawk -F , '$2 == "exit" && $1 > n { n = $1 } END { print n }')
+        [ "$(rows access --columns op,insns | hawk -F , '{ n += $2 } END { print n }')" = "$last" ]
+    done
+    # Calls return from it; its heap blocks are known.
+    capture --calls ./c
+    cf-resolve -q -o r.cf t.cf
+    [ "$(rows object --columns op,bytes | sort | uniq -c | awk '$2 ~ /,100$/ { print $1 $2 }' | paste -sd' ')" = "2000alloc,100 2000free,100" ]
+    run -0 cf-rank -q --by source,stack --op store --csv r.cf
+    [ "$(grep -c 'c.c:13,' <<<"$output")" = 1 ]
+    [[ $output =~ c.c:13,[a-zA-Z_0-9\;]*\;__libc_start_call_main\;main,2000, ]] || fail "$output"
+}
+
 @test "mappings and heap blocks at many points are those that the program finds itself" {
     cc -O1 -no-pie -pthread -o replay "$ROOT/capture/trace/test/replay.c"
     for what in maps 'maps x' heap family; do

@@ -209,7 +209,7 @@ column() {
 
 # replayed RECORDING PROGRAM OUTPUT TOP [EMULATED]: replays the rows of map and object of a recording of
 # capture/trace/test/replay.c and compares, at each point that the program told of in OUTPUT, the
-# mappings below TOP (hexadecimal, less the main stack) with /proc/self/maps there, and the live heap
+# mappings below TOP (hexadecimal, less the main stack and what Valgrind loads) with /proc/self/maps there, and the live heap
 # blocks with those that the program held. Blocks of others than the program, which have other sizes
 # than it allocates, are passed over. Shows what differs. Valgrind keeps pages behind the break mapped,
 # so what is there of them follows from the break.
@@ -299,7 +299,7 @@ replayed() {
             } else if (w[1] == "held") { held[pid, p, hex(w[2])] = w[3]; ours[w[3]] = 1 }
             else {
                 split(w[1], r, "-")
-                if (hex(r[1]) >= limit || w[6] == "[stack]") next
+                if (hex(r[1]) >= limit || w[6] == "[stack]" || w[6] ~ /\/vgpreload_/) next
                 i = ++real[pid, p]
                 rfrom[pid, p, i] = hex(r[1]); rto[pid, p, i] = hex(r[2])
                 is[pid, p, i] = kind((w[2] ~ /^r/) + 2 * (w[2] ~ /^.w/) + 4 * (w[2] ~ /^..x/),

@@ -43,6 +43,21 @@ static struct cf_decode_thread *find_thread(struct cf_decode *t, struct cf_decod
 
 /* Events. Functions return 0; -1: stop; -2: invalid. */
 
+static int new_block(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
+                     uint32_t bytes)
+{
+    struct cf_rows_block *b;
+    int r = cf_rows_describe(&t->rows, &p->code, event, bytes);
+
+    if (r != 0)
+        return r == -1 ? -2 : cf_decode_no_memory(t);
+    b = p->code.blocks[p->code.n_blocks - 1];
+    b->left_out = cf_decode_is_left_out(&p->left_out, cf_rows_pc(b, 0));
+    if (b->left_out)
+        b->repeat = 0;
+    return 0;
+}
+
 static int new_context(struct cf_decode *t, struct cf_decode_process *p, const uint8_t *event,
                        uint32_t bytes)
 {
@@ -251,8 +266,7 @@ int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint
     case CF_WIRE_PAD:
         return 0;
     case CF_WIRE_BLOCK:
-        r = cf_rows_describe(&t->rows, &p->code, e, header.bytes);
-        return r == 0 ? 0 : r == -1 ? -2 : cf_decode_no_memory(t);
+        return new_block(t, p, e, header.bytes);
     case CF_WIRE_THREAD:
         return new_thread(t, p, e, header.bytes);
     case CF_WIRE_TASK:

@@ -18,6 +18,7 @@ enum {
     CF_DECODE_CONTEXTS = 1024, /* and these, about */
     CF_DECODE_THREADS = 1024,  /* of a process, remembered after their end at least */
     CF_DECODE_NO_THREAD = -1,
+    CF_DECODE_LEFT_OUT = 16, /* ranges of a process */
 };
 
 struct cf_decode_thread {
@@ -33,10 +34,17 @@ struct cf_decode_thread {
     struct cf_calls_thread calls; /* zero where they are not followed */
 };
 
+/* Memory that belongs to the recorder: code in it is not recorded, nor are accesses to it. */
+struct cf_decode_left_out {
+    unsigned ranges;
+    uint64_t start[CF_DECODE_LEFT_OUT], end[CF_DECODE_LEFT_OUT];
+};
+
 struct cf_decode_process {
     uint32_t pid, parent;
     int execed; /* the pid ran another image before */
     struct cf_rows_code code;
+    struct cf_decode_left_out left_out;
     uint32_t *contexts; /* by its own id: ours */
     size_t n_contexts, contexts_room;
     struct cf_decode_thread *threads;
@@ -59,7 +67,8 @@ struct cf_decode {
     char problem[512];
 
     struct cf_rows rows;
-    struct cf_rows_output out; /* room 0: no place is open */
+    struct cf_rows_output out;                 /* room 0: no place is open */
+    const struct cf_decode_left_out *left_out; /* of the process that it is open for */
     uint64_t time, total;
     uint64_t run_from; /* when the running thread began to run */
     struct cf_decode_process *current;
@@ -132,6 +141,11 @@ int cf_decode_task(struct cf_decode *t, const struct cf_decode_process *p, uint3
                    unsigned op, const char *name);
 int cf_decode_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *map,
                   const char *name);
+
+/* Leaves a range of the current process out from now on, or does so no more. What was recorded of it
+ * must be written. */
+void cf_decode_leave_out(struct cf_decode *t, uint64_t start, uint64_t end, int out);
+int cf_decode_is_left_out(const struct cf_decode_left_out *l, uint64_t addr);
 
 /* Whose rows are made now: of the current process's running thread. */
 struct cf_rows_thread cf_decode_running(struct cf_decode *t);

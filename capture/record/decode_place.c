@@ -27,13 +27,74 @@ static uint32_t context_now(struct cf_decode *t)
     return thread.thread ? cf_calls_now(thread.calls, thread.thread) : 0;
 }
 
+/* ---- what is left out ---- */
+
+int cf_decode_is_left_out(const struct cf_decode_left_out *l, uint64_t addr)
+{
+    for (unsigned i = 0; i < l->ranges; i++)
+        if (addr - l->start[i] < l->end[i] - l->start[i])
+            return 1;
+    return 0;
+}
+
+void cf_decode_leave_out(struct cf_decode *t, uint64_t start, uint64_t end, int out)
+{
+    struct cf_decode_left_out *l = &t->current->left_out, old = *l;
+
+    l->ranges = 0;
+    for (unsigned i = 0; i < old.ranges; i++) {
+        const uint64_t parts[][2] = {{old.start[i], old.end[i] < start ? old.end[i] : start},
+                                     {old.start[i] > end ? old.start[i] : end, old.end[i]}};
+
+        for (unsigned k = 0; k < 2; k++)
+            if (parts[k][0] < parts[k][1] && l->ranges < CF_DECODE_LEFT_OUT) {
+                l->start[l->ranges] = parts[k][0];
+                l->end[l->ranges++] = parts[k][1];
+            }
+    }
+    if (out && l->ranges < CF_DECODE_LEFT_OUT) {
+        l->start[l->ranges] = start;
+        l->end[l->ranges++] = end;
+    }
+}
+
+/* Takes the rows of accesses to what is left out away; how many stay. Most places have none: so all
+   addresses are first looked at in a way that costs next to nothing. */
+static uint32_t rows_kept(const struct cf_rows_output *out, const struct cf_decode_left_out *l)
+{
+    const struct cf_rows_columns *c = &out->columns;
+    uint64_t low = UINT64_MAX, high = 0;
+    uint32_t any = 0, kept = 0;
+
+    for (unsigned i = 0; i < l->ranges; i++) {
+        low = l->start[i] < low ? l->start[i] : low;
+        high = l->end[i] > high ? l->end[i] : high;
+    }
+    for (uint32_t i = 0; high && i < out->rows; i++)
+        any |= c->addr[i] - low < high - low;
+    if (!any)
+        return out->rows;
+    for (uint32_t i = 0; i < out->rows; i++) {
+        if (cf_decode_is_left_out(l, c->addr[i]))
+            continue;
+        c->time[kept] = c->time[i];
+        c->addr[kept] = c->addr[i];
+        c->hint[kept] = c->hint[i];
+        if (out->stack)
+            out->stack[kept] = out->stack[i];
+        kept++;
+    }
+    return kept;
+}
+
 /* The accesses so far are written; what comes next gets a place of its own. */
 static int close_place(struct cf_decode *t)
 {
-    uint32_t rows = t->out.rows;
     int open = t->out.room > 0;
+    uint32_t rows;
 
     cf_rows_stack(&t->out, context_now(t));
+    rows = open ? rows_kept(&t->out, t->left_out) : 0;
     t->out.rows = t->out.room = t->out.stacked = 0;
     t->out.stack = NULL;
     if (!open || t->stopped)
@@ -124,6 +185,7 @@ static int open_place(struct cf_decode *t)
         return -1;
     if (t->options.limit && rows > t->options.limit - t->total)
         rows = (uint32_t)(t->options.limit - t->total);
+    t->left_out = &p->left_out;
     t->out = (struct cf_rows_output){
         {places[0].values, places[1].values, hint}, 0, rows, places[2].values, 0};
     return 0;

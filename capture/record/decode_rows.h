@@ -20,6 +20,7 @@ enum {
 /* A superblock or translation block as described. */
 struct cf_rows_block {
     uint32_t users; /* processes */
+    int left_out;   /* it makes no rows, and its instructions do not count */
     uint32_t first;
     uint16_t insns, accesses, slots, exits, sections;
     uint16_t repeat;        /* a string instruction that repeats itself: its index + 1, or 0; */

@@ -223,6 +223,9 @@ uint32_t cf_rows_make(struct cf_rows *r, const struct cf_rows_block *b, uint32_t
     uint64_t line = r->fetch_line;
     int data = 0; /* since the run began */
 
+    *executed = 0;
+    if (b->left_out)
+        return 0;
     for (uint32_t i = 0; i < insns; i++) {
         uint64_t pc = cf_rows_pc(b, i);
         uint32_t length = cf_rows_length(b, i);

@@ -223,6 +223,22 @@ int cf_trace_finish(struct cf_trace *t)
     return cf_decode_flush(&t->decode) == 0 ? CF_TRACE_END : CF_TRACE_STOPPED;
 }
 
+/* Valgrind's libraries, which it has the dynamic linker load into each program, are left out, and
+   what the linker maps over them without a name: their zeroed data. */
+static int map(struct cf_decode *d, uint32_t pid, const struct cf_wire_map *event, const char *name)
+{
+    const struct cf_decode_left_out *left = &d->current->left_out;
+    const int inside =
+        cf_decode_is_left_out(left, event->start) && cf_decode_is_left_out(left, event->end - 1);
+    const int out =
+        event->header.type == CF_WIRE_MAP && (strstr(name, "/vgpreload_") || (inside && !*name));
+
+    cf_decode_leave_out(d, event->start, event->end, out);
+    return out || (inside && event->header.type == CF_WIRE_UNMAP)
+               ? 0
+               : cf_decode_map(d, pid, event, name);
+}
+
 struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_options *options,
                                struct cf_writer *writer, char *text, size_t size)
 {
@@ -234,6 +250,7 @@ struct cf_trace *cf_trace_open(const char *directory, const struct cf_trace_opti
         free(t);
         return NULL;
     }
+    t->decode.map = map;
     t->follow = options->follow;
     snprintf(t->directory, sizeof(t->directory), "%s", directory);
     snprintf(t->spare, sizeof(t->spare), "%s", options->spare ? options->spare : "");
