@@ -53,8 +53,11 @@ static int new_block(struct cf_decode *t, struct cf_decode_process *p, const uin
         return r == -1 ? -2 : cf_decode_no_memory(t);
     b = p->code.blocks[p->code.n_blocks - 1];
     b->left_out = cf_decode_is_left_out(&p->left_out, cf_rows_pc(b, 0));
-    if (b->left_out)
-        b->repeat = 0;
+    if (!b->left_out)
+        return 0;
+    b->repeat = 0;
+    if (b->end.kind == CF_WIRE_CALLS)
+        b->end.kind = CF_WIRE_MOVES; /* as if its caller had called */
     return 0;
 }
 
@@ -251,7 +254,6 @@ int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint
 {
     struct cf_wire_event_header header;
     const uint8_t *e = *from;
-    int r;
 
     if ((size_t)(end - e) < sizeof(header))
         return -2;

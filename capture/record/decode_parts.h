@@ -142,8 +142,8 @@ int cf_decode_task(struct cf_decode *t, const struct cf_decode_process *p, uint3
 int cf_decode_map(struct cf_decode *t, uint32_t pid, const struct cf_wire_map *map,
                   const char *name);
 
-/* Leaves a range of the current process out from now on, or does so no more. What was recorded of it
- * must be written. */
+/* Leaves a range of the current process out from now on, or does so no more. What was recorded of
+ * it must be written. */
 void cf_decode_leave_out(struct cf_decode *t, uint64_t start, uint64_t end, int out);
 int cf_decode_is_left_out(const struct cf_decode_left_out *l, uint64_t addr);
 
