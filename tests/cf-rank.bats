@@ -346,10 +346,27 @@ strings() {
     run -0 bash -c 'cf-rank -q --value hits --level 1 b.cf | cut -d, -f1-3'
     is "rank,function,hits
 1,a,1"
+    # levels that served them
+    run -0 bash -c 'cf-rank -q --by hit,function b.cf | cut -d, -f1-4'
+    is "rank,hit,function,accesses
+1,0,a,1
+2,1,a,1
+3,2,a,1
+4,255,a,1"
     run -1 --separate-stderr cf-rank --value misses --dist 10 b.cf
     has "'dist'" "$stderr"
     run -1 --separate-stderr cf-rank --value misses --class conflict b.cf
     has "'class'" "$stderr"
+}
+
+@test "a key without a name is [unknown] for people, and empty in CSV" {
+    printf 'time,op,addr,function\n1,load,1,\n' >c.csv
+    stream c.cf c.csv
+    run -0 cf-rank -q --term c.cf
+    [[ ${lines[1]} =~ ^\ *1\ +\[unknown\]\ +1\  ]]
+    run -0 bash -c 'cf-rank -q c.cf | cut -d, -f1-3'
+    is "rank,function,accesses
+1,,1"
 }
 
 @test "other keys: as awk" {

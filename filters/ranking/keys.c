@@ -32,6 +32,7 @@ const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_ADDRESS] = {"address", "addresses", CF_ADDR, 1, "address"},
     [CF_RANK_OP] = {"op", "operations", CF_OP, 0, "op"},
     [CF_RANK_CLASS] = {"class", "classes", CF_CLASS, 0, "class"},
+    [CF_RANK_HIT] = {"hit", "levels", CF_HIT, 0, "hit"},
     [CF_RANK_STACK] = {"stack", "stacks", CF_STACK_ID, 0, "stack"},
 };
 

@@ -111,6 +111,7 @@ enum cf_rank_by {
     CF_RANK_ADDRESS,
     CF_RANK_OP,
     CF_RANK_CLASS,
+    CF_RANK_HIT,
     CF_RANK_STACK,
     CF_RANK_KINDS
 };

@@ -105,6 +105,9 @@ static void csv_key(const struct rank *k, unsigned part, const struct cf_rank_ke
     case CF_RANK_CLASS:
         csv_code(cf_class_name((unsigned)i->a), i->a);
         break;
+    case CF_RANK_HIT:
+        cf_csv_u64(stdout, 0, i->a);
+        break;
     default:
         cf_csv_text(stdout, 0, i->text);
     }
@@ -116,7 +119,10 @@ void print_keys(const struct rank *k, const struct cf_rank_key *key, const struc
         struct cf_rank_key is = key[part];
         const int before = says_before(k, part), gone = before && is.b == RANK_GONE;
 
-        is.text = gone ? "" : is.text;
+        if (gone)
+            is.text = "";
+        else if (is.text && !*is.text && cf_tool_term(k->c.tool))
+            is.text = "[unknown]";
         csv_key(k, part, &is);
         if (before)
             cf_csv_text(stdout, 0,

@@ -98,6 +98,11 @@ int code_set(struct state *s, struct cf_frame *f, unsigned column, int k)
                : cf_frame_set_of_kind(f, column, s->code.of_kind[k - FUNCTION]);
 }
 
+static int counts(const struct state *s, int k, uint32_t id)
+{
+    return k == FUNCTION ? resolver_names(&s->t.r, id) : id != 0;
+}
+
 static void count_kinds(struct state *s, unsigned add, uint32_t rows)
 {
     enum { BITS = 21 }; /* CF_FILE_ROWS fits */
@@ -107,8 +112,9 @@ static void count_kinds(struct state *s, unsigned add, uint32_t rows)
     memset(s->code.has, 0, r->codes * sizeof *s->code.has);
     for (int k = FUNCTION; k < ADDED; k++)
         for (uint32_t c = 0; add & 1u << k && c < r->codes; c++)
-            s->code.has[c] |= (uint64_t)(s->code.of_kind[k - FUNCTION][r->kind[c]] != 0)
-                              << (k - FUNCTION) * BITS;
+            s->code.has[c] |=
+                (uint64_t)counts(s, k, (uint32_t)s->code.of_kind[k - FUNCTION][r->kind[c]])
+                << (k - FUNCTION) * BITS;
     for (uint32_t i = 0; i < rows; i++)
         sum += s->code.has[r->code[i]];
     for (int k = FUNCTION; k < ADDED; k++)
@@ -120,9 +126,12 @@ void code_count(struct state *s, unsigned add, uint32_t rows)
     if (!s->code.by_row && add & NAMED)
         count_kinds(s, add, rows);
     for (int k = FUNCTION; s->code.by_row && k < ADDED; k++) {
-        uint32_t found = 0;
-        for (uint32_t i = 0; add & 1u << k && i < rows; i++)
-            found += s->column[k][i] != 0;
+        uint32_t found = 0, last = 0, one = 0;
+        for (uint32_t i = 0; add & 1u << k && i < rows; i++) {
+            if (s->column[k][i] != last)
+                one = (uint32_t)counts(s, k, last = s->column[k][i]);
+            found += one;
+        }
         s->count[k] += found;
     }
 }

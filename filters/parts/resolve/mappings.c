@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/cf_memory.h"
 #include "filters/parts/resolve/resolve.h"
@@ -76,6 +77,36 @@ uint32_t region_text(struct resolver *r, struct region *g)
     g->text = cf_writer_string(r->w, text);
     free(text);
     return g->text;
+}
+
+uint32_t region_code(struct resolver *r, struct region *g, uint64_t pc)
+{
+    const struct name *n = &r->names.at[g->name];
+    const char *slash = strrchr(n->text, '/'), *file = slash ? slash + 1 : n->text;
+    char *text = NULL;
+    uint32_t id = 0;
+    int length = 0;
+
+    if (g->symbols)
+        length = asprintf(&text, "%s+0x%llx", file, (unsigned long long)(pc - g->bias));
+    else if (g->kind == KIND_FILE)
+        length = asprintf(&text, "%s (%s)", file, n->other ? "another build" : "no symbols");
+    else
+        id = region_text(r, g);
+    if (length > 0) {
+        id = cf_writer_string(r->w, text);
+        free(text);
+    }
+    if (length < 0 || cf_array_cleared(&r->unnamed, &r->unnamed_room, id + (size_t)1, 1) != 0)
+        r->failed = 1;
+    else
+        r->unnamed[id] = 1;
+    return id;
+}
+
+int resolver_names(const struct resolver *r, uint32_t function)
+{
+    return function && !(function < r->unnamed_room && r->unnamed[function]);
 }
 
 static uint32_t slot_at(struct cf_intervals *maps, uint64_t addr)

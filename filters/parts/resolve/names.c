@@ -67,9 +67,9 @@ void names_missed(struct names *n, uint32_t name)
 {
     struct name *m = &n->at[name];
 
-    if (m->other)
+    if (m->other && !m->said)
         n->where->changed(n->where->arg, m->text);
-    m->other = 0;
+    m->said = 1;
 }
 
 struct symbols *names_symbols(struct names *n, uint32_t name)

@@ -215,10 +215,11 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
     struct place places[MAX_PLACES];
     int is_new;
 
-    if (!g || !g->symbols) {
-        if (g)
-            names_missed(&p->r->names, g->name);
+    if (!g)
         return (struct code_place){.function = 0};
+    if (!g->symbols) {
+        names_missed(&p->r->names, g->name);
+        return (struct code_place){.function = region_code(p->r, g, pc)};
     }
     struct known *k = known_find(p, g->name, pc - g->bias, 0, &is_new);
     if (!k)
@@ -226,6 +227,8 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
     if (is_new) {
         unsigned count = symbols_places(g->symbols, pc - g->bias, places);
         name_ids(p, g->symbols, places, count, &k->place);
+        if (!k->place.function)
+            k->place.function = region_code(p->r, g, pc);
         k->place.source = source_id(p, g->symbols, &places[0]);
     }
     return k->place;

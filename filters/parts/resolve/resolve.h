@@ -35,7 +35,8 @@ struct name {
     enum kind kind;    /* FILE, ANON, STACK or NAMED */
     const char *build; /* of the file, as it was recorded */
     int opened;        /* `symbols` was tried */
-    int other;         /* the file is another build: not said yet */
+    int other;         /* the file is another build */
+    int said;          /* where->changed() was called, if it had to be */
     int allocator;     /* its functions allocate for others: C and C++ library, loader */
     struct symbols *symbols;
     uint16_t seen;      /* permissions that a region of this name had, bit = enum cf_perms */
@@ -140,6 +141,8 @@ struct resolver {
     struct world now, ahead, lines;
     struct recent *recent;
     struct oddities *odd;
+    uint8_t *unnamed; /* by string id: it is from region_code() */
+    size_t unnamed_room;
     int failed; /* out of memory */
 };
 
@@ -165,13 +168,19 @@ void space_unmap(struct world *w, struct space *s, const struct event *e);
 struct region *space_region(struct resolver *r, struct space *s, uint64_t addr, uint64_t key);
 /* String id of a region's text. */
 uint32_t region_text(struct resolver *r, struct region *g);
+/* String id of what stands for the function at a pc where nothing names one: "file+0x1040", the
+   address in the file; of a file that names cannot be taken from, "file (another build)" or
+   "file (no symbols)"; else the region's text. */
+uint32_t region_code(struct resolver *r, struct region *g, uint64_t pc);
+/* Whether a function is one: its id is not 0, nor from region_code(). */
+int resolver_names(const struct resolver *r, uint32_t function);
 /* Counts a mapping less; the number of a region without any is given out anew. */
 void region_drop(struct resolver *r, uint32_t index);
 
 /* ---- places.c ---- */
 
 struct code_place {
-    uint32_t function, source; /* string ids */
+    uint32_t function, source; /* string ids; of what nothing names, see region_code() */
     uint32_t inlined;          /* the same, of the functions that it was inlined into */
 };
 

@@ -336,6 +336,7 @@ void resolver_clear(struct resolver *r)
     names_clear(&r->names);
     free(r->regions);
     free(r->recent);
+    free(r->unnamed);
     *r = (struct resolver){.w = r->w, .odd = r->odd, .names.where = r->names.where};
     r->now.r = r->ahead.r = r->lines.r = r;
 }
