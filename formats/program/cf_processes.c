@@ -52,6 +52,6 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
         cf_warn(t,
                 "threads took turns in this recording: what they share, or evict of each other, is "
                 "far less than on %u cores; put them side by side first, by 'cf-merge --interleave "
-                "--cores %u', or give --cores 1",
+                "--cores %u', or model one core, by --cores 1",
                 cores, cores);
 }

@@ -90,8 +90,9 @@ enum cf_type {
     C(CF_LEVEL, 10, "level", CF_U8, NULL)                                                          \
     C(CF_WEIGHT, 11, "weight", CF_U64, NULL) /* events that a sample stands for; absent = 1 */     \
     C(CF_INSNS, 12, "insns", CF_U32, NULL)   /* instructions in an instruction run; 0 for data */  \
-    C(CF_START, 16, "start", CF_U64, NULL)   /* first byte of a mapping */                         \
-    C(CF_STOP, 17, "end", CF_U64, NULL)      /* first byte after a mapping */                      \
+    C(CF_STAGE, 13, "stage", CF_U8, "cf-sample") /* enum cf_stage, of a sample */                  \
+    C(CF_START, 16, "start", CF_U64, NULL)       /* first byte of a mapping */                     \
+    C(CF_STOP, 17, "end", CF_U64, NULL)          /* first byte after a mapping */                  \
     /* byte offset in the mapped file; in an index, in the segment */                              \
     C(CF_OFFSET, 18, "offset", CF_U64, NULL)                                                       \
     C(CF_PERMS, 19, "perms", CF_U8, NULL)     /* enum cf_perms */                                  \
@@ -168,6 +169,12 @@ enum cf_op {
     CF_BEGIN = 20, /* table task */
     CF_EXIT = 21,
     CF_NAMED = 22,
+};
+
+/* Column stage: what a sample is of (cf-sample(1)); 0 is no sample. */
+enum cf_stage {
+    CF_STAGE_COARSE = 1, /* it stands for as many accesses as column weight says */
+    CF_STAGE_FINE = 2,   /* every access of an instruction for a while; weight 0 */
 };
 
 /* How a snapshot came to be: the modes of "Observing the Invisible", sections 5 and 6. */

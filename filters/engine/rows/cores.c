@@ -83,10 +83,9 @@ static int goes_on(const uint32_t *column, uint32_t from, uint32_t rows)
     return memcmp(column + from, column + from - 1, rows * sizeof *column) == 0;
 }
 
-/* The first row from `from` on where one of two columns differs from its value in row `from`; at
-   most `rows`. Both are looked at together: one after the other, a column that never changes would
+/* Both columns are looked at together: one after the other, a column that never changes would
    be read to its end for each change of the other. */
-static uint32_t same(const uint32_t *a, const uint32_t *b, uint32_t from, uint32_t rows)
+uint32_t cf_cores_same(const uint32_t *a, const uint32_t *b, uint32_t from, uint32_t rows)
 {
     uint32_t value_a = a[from], value_b = b[from], i = from + 1;
     uint32_t end = i + FEW < rows ? i + FEW : rows;
@@ -120,7 +119,7 @@ uint32_t cf_cores_piece(struct cf_cores *c, const uint32_t *cpu, const uint32_t 
         uint32_t next_core;
         uint64_t next_space;
 
-        end = same(by ? by : pid, pid ? pid : by, end, rows);
+        end = cf_cores_same(by ? by : pid, pid ? pid : by, end, rows);
         if (end == rows)
             return end;
         /* two threads may well be on one core and in one space */
@@ -142,7 +141,7 @@ int cf_cores_rows(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid, 
 
         if (ask(c, cpu, pid, tid, i, &at, &in) != 0)
             return -1;
-        end = by || pid ? same(by ? by : pid, pid ? pid : by, i, rows) : rows;
+        end = by || pid ? cf_cores_same(by ? by : pid, pid ? pid : by, i, rows) : rows;
         memset(core + i, (int)at, end - i);
         for (uint32_t k = i; k < end; k++)
             space[k] = in;

@@ -43,4 +43,8 @@ static inline uint32_t cf_cores_next(struct cf_cores *c, const struct cf_frame *
 int cf_cores_rows(struct cf_cores *c, const uint32_t *cpu, const uint32_t *pid, const uint32_t *tid,
                   uint32_t rows, uint8_t *core, uint64_t *space);
 
+/* The first row from `from` on where one of two columns, which may be the same, differs from its
+   value in row `from`; at most `rows`. */
+uint32_t cf_cores_same(const uint32_t *a, const uint32_t *b, uint32_t from, uint32_t rows);
+
 #endif

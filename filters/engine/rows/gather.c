@@ -104,11 +104,12 @@ static int has_row_values(const struct cf_data *c)
     return c->values && cf_type_width(c->type);
 }
 
-/* Whether rows of `f` can follow what was collected. */
-static int fits(const struct cf_gather *g, const struct cf_frame *f)
+int cf_gather_fits(const struct cf_gather *g, const struct cf_frame *f)
 {
     unsigned n = 0;
 
+    if (!g->frame.rows)
+        return 1;
     if (g->frame.table != f->table || g->frame.header != f->header)
         return 0;
     for (unsigned i = 0; i < f->columns; i++) {
@@ -158,31 +159,34 @@ static int make_room(struct cf_gather *g, uint32_t rows)
 
 int cf_gather_rows(struct cf_gather *g, const struct cf_frame *f, const uint8_t *mask)
 {
-    unsigned n = 0;
-    uint32_t kept;
-
     if (cf_array_room(&g->index, &g->index_room, f->rows, sizeof(*g->index)) != 0)
         return no_memory();
-    kept = f->rows ? number_rows(mask, f->rows, g->index) : 0;
-    if (!kept)
+    return cf_gather_list(g, f, g->index, f->rows ? number_rows(mask, f->rows, g->index) : 0);
+}
+
+int cf_gather_list(struct cf_gather *g, const struct cf_frame *f, const uint32_t *index,
+                   uint32_t count)
+{
+    unsigned n = 0;
+
+    if (!count)
         return 0;
-    if (g->frame.rows && !fits(g, f) && cf_gather_flush(g) != 0)
+    if (!cf_gather_fits(g, f) && cf_gather_flush(g) != 0)
         return -1;
     if (!g->frame.rows)
         begin(g, f);
-    if (make_room(g, kept) != 0)
+    if (make_room(g, count) != 0)
         return -1;
     for (unsigned i = 0; i < f->columns; i++) {
         const struct cf_data *c = &f->column[i];
         size_t width = cf_type_width(c->type);
 
         if (has_row_values(c)) {
-            cf_gather_values(g->column[n] + g->frame.rows * width, c->values, width, g->index,
-                             kept);
+            cf_gather_values(g->column[n] + g->frame.rows * width, c->values, width, index, count);
             n++;
         }
     }
-    g->frame.rows += kept;
+    g->frame.rows += count;
     return g->frame.rows >= CF_WIRE_ROWS ? cf_gather_flush(g) : 0;
 }
 
