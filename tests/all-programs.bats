@@ -249,7 +249,7 @@ END
     printf 'time,op,addr,size\n1,load,64,8\n2,store,128,8\n' | stream accesses.cf
     printf 'snapshot,set,way,state,phys,pid\n1,0,0,1,64,7\n' >lines.csv
     stream lines.cf --table line lines.csv
-    for p in cf-cache cf-classify cf-distance cf-latency cf-histogram cf-mrc cf-rank cf-report cf-sweep \
+    for p in cf-cache cf-classify cf-distance cf-latency cf-sample cf-histogram cf-mrc cf-rank cf-report cf-sweep \
         cf-clash cf-diff cf-occupancy cf-policy cf-sets; do
         kind=lines
         [[ ! $p =~ clash|diff|occupancy|policy|sets ]] || kind=accesses

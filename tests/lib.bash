@@ -365,6 +365,7 @@ cf-distance          annotator
 cf-cache             annotator  -m M
 cf-classify          annotator  -m M
 cf-latency           annotator  -m M
+cf-sample            annotator  -m M
 cf-heatmap           reducer
 cf-occupancy         reducer
 cf-sets              reducer

@@ -9,7 +9,7 @@
 #include "filters/engine/sample/sampler.h"
 #include "tap.h"
 
-enum { ROWS = 60000, THREADS = 5, CODES = 24 };
+enum { ROWS = 60000, THREADS = 600, CODES = 24 };
 
 static uint64_t state = 11;
 
@@ -25,7 +25,7 @@ static uint64_t time[ROWS], addr[ROWS], pc[ROWS];
 static uint32_t pid[ROWS], tid[ROWS];
 static uint8_t op[ROWS], hit[ROWS];
 
-static void make_rows(uint32_t rows)
+static void make_rows(uint32_t rows, uint32_t threads)
 {
     const uint32_t stay = 1 + next(300), lines = 1 + next(300), fetches = next(3), steps = next(3);
     uint32_t thread = 0;
@@ -33,13 +33,13 @@ static void make_rows(uint32_t rows)
 
     for (uint32_t i = 0; i < rows; i++) {
         if (next(stay) == 0)
-            thread = next(THREADS);
+            thread = next(threads);
         now += steps ? next(steps * 3) : 1;
         if (next(5000) == 0)
             now += 3000;
         time[i] = now;
-        pid[i] = 100 + thread / 3;
-        tid[i] = 7 + thread % 3;
+        pid[i] = 100 + thread % 2;
+        tid[i] = 7 + thread / 2;
         op[i] = (uint8_t)(1 + next(2));
         if (next(10) < fetches)
             op[i] = CF_IFETCH;
@@ -75,7 +75,10 @@ static struct slow {
     uint64_t left[THREADS][2], drawn[THREADS][2], generator[THREADS][2];
     uint64_t last[THREADS]; /* pc of the last access */
     int fetched[THREADS];
-    uint32_t sets[THREADS][ROWS], misses[THREADS];
+    struct {
+        uint32_t thread, set;
+    } miss[ROWS]; /* sampled */
+    uint32_t misses;
     struct waits waits[ROWS];
     uint32_t waiting;
     struct {
@@ -152,14 +155,18 @@ static void slow_deliver(uint32_t t, uint32_t process, uint64_t code_pc, uint64_
                          uint64_t now)
 {
     const struct cf_fine_options *f = &m.o.fine;
-    uint32_t c = 0, same = 0, queued = 0;
+    uint32_t c = 0, same = 0, queued = 0, looked = 0;
 
     if (!f->most)
         return;
-    if (missed)
-        m.sets[t][m.misses[t]++] = set_of(a);
-    for (uint32_t k = 1; missed && k <= f->set_window && k <= m.misses[t]; k++)
-        same += m.sets[t][m.misses[t] - k] == set_of(a);
+    if (missed) {
+        m.miss[m.misses].thread = t;
+        m.miss[m.misses++].set = set_of(a);
+    }
+    for (uint32_t k = m.misses; missed && k-- && looked < f->set_window;) {
+        looked += m.miss[k].thread == t;
+        same += m.miss[k].thread == t && m.miss[k].set == set_of(a);
+    }
     if (!code_pc)
         return;
     while (c < m.codes && (m.code[c].pid != process || m.code[c].pc != code_pc))
@@ -337,7 +344,7 @@ static int equal(void)
 
 static uint64_t coarse, fine, moved, turned; /* so that the test shows that it tests something */
 
-static int random_case(const struct cf_sampler_options *o, uint32_t rows)
+static int random_case(const struct cf_sampler_options *o, uint32_t rows, uint32_t threads)
 {
     const uint32_t cut = 1 + next(next(2) ? 200 : 20000), half = 1 + next(rows - 1);
     struct cf_sampler *s = cf_sampler_new(o);
@@ -346,7 +353,7 @@ static int random_case(const struct cf_sampler_options *o, uint32_t rows)
     memset(&m, 0, sizeof(m));
     m.o = *o;
     fast_count = fast_settled = 0;
-    make_rows(rows);
+    make_rows(rows, threads);
     for (uint32_t at = 0, to; at < rows && same; at = to) {
         const uint32_t end = at < half ? half : rows;
 
@@ -398,7 +405,7 @@ static void weights(void)
     int good = 1;
 
     fast_count = fast_settled = 0;
-    make_rows(ROWS);
+    make_rows(ROWS, 6);
     good = s && run_array(s, 0, ROWS);
     for (uint32_t i = 0, k = 0; i < ROWS && good; i++) {
         const uint32_t p = pid[i] - 100, t = tid[i] - 7;
@@ -422,25 +429,31 @@ static void weights(void)
 
 int main(void)
 {
-    const unsigned cases = thorough() ? 2000 : 200;
-    const struct cf_sampler_options dense = {
-        .loads = 1,
-        .stores = 2,
-        .skid = 3,
-        .fine = {.most = 64, .same_set = 8, .misses = 2, .sets = 64, .line_size = 64}};
-    unsigned wrong = 0;
+    const unsigned cases = thorough() ? 2000 : 200, full = cases / 25;
+    unsigned wrong = 0, batches = 0;
 
     for (unsigned i = 0; i < cases; i++) {
         const struct cf_sampler_options o = random_options();
 
-        wrong += !random_case(&o, 2 + next(8000));
+        wrong += !random_case(&o, 2 + next(8000), i % 20 ? 5 : THREADS);
     }
     is_u64(wrong, 0, "%u random cases as the slow model has them", cases);
     ok(coarse > 1000 && fine > 1000 && moved > 1000 && turned > 1000,
        "with coarse samples (%u), fine ones (%u), skid (%u)", (unsigned)coarse, (unsigned)fine,
        (unsigned)moved);
-    ok(random_case(&dense, ROWS), "more rows than are held, of which each fourth waits");
-    ok(m.count > 2 * CF_SAMPLER_BATCH, "more than twice as many");
+    wrong = 0;
+    for (unsigned i = 0; i < full; i++) {
+        struct cf_sampler_options o = random_options();
+
+        o.loads = 1;
+        o.stores = 1 + next(3);
+        o.skid = 1 + next(30);
+        o.fine.misses = 1;
+        wrong += !random_case(&o, 30000, 5);
+        batches += m.count > CF_SAMPLER_BATCH;
+    }
+    is_u64(wrong, 0, "%u cases of more rows than are held while samples wait", full);
+    ok(batches > full / 2, "%u of them are", batches);
     weights();
     return done();
 }
