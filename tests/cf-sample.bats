@@ -148,7 +148,8 @@ END
     [ "$(fine --set-misses 3 --set-window 0)" = "" ]
     [ "$(fine --set-misses 2 --set-window 3)" = 0x140,0x3 ]
     cf-cat --csv in.cf | awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        $at["op"] == "load" && $at["addr"] == "0x140" { $at["tid"] = 2 } 1' | stream in.cf
+        $at["op"] == "load" && $at["addr"] == "0x140" { $at["tid"] = 2 } 1' >other.csv
+    stream in.cf <other.csv
     [ "$(fine --set-misses 3 --set-window 4)" = "" ]
 }
 
