@@ -229,6 +229,7 @@ int main(int argc, char **argv)
     if (fd < 0 || ftruncate(fd, 4096) < 0)
         die(setup.page_name);
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
     if (page == MAP_FAILED)
         die("mmap");
     status = all_runs(&o);

@@ -103,8 +103,10 @@ static unsigned prefetch_round(enum cf_prefetcher kind)
                                    .write_allocate = 1};
     h = cf_hierarchy_new(&m, &o, problem, sizeof problem);
     make_strides();
-    if (!h || cf_hierarchy_run(h, addr, op, size, 0, ROWS, 0, 0, hit) != 0)
+    if (!h || cf_hierarchy_run(h, addr, op, size, 0, ROWS, 0, 0, hit) != 0) {
+        free(cache);
         return 1;
+    }
     for (uint32_t i = 0; i < ROWS; i++) {
         const uint64_t line = addr[i] / 64;
         struct brought *set = cache + line % sets * ways, *x = find_brought(set, ways, line);

@@ -183,7 +183,7 @@ static uint32_t find_recent(struct state *s, const struct space *space, unsigned
     const uint64_t layout = space->layout, *addr = s->places;
     uint32_t *region = s->column[REGION], *page = s->column[PAGE], *object = s->column[OBJECT];
     uint32_t *site = s->column[SITE], *symbol = s->column[SYMBOL], count = 0;
-    uint32_t index[CHUNK];
+    uint32_t index[CHUNK] = {0};
     uint64_t counts = 0;
 
     for (uint32_t i = from; i < end; i++) {
