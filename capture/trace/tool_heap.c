@@ -291,18 +291,25 @@ static void tool_free_aligned(ThreadId tid, void *p, SizeT align)
 static void *tool_realloc(ThreadId tid, void *p, SizeT n)
 {
     SizeT size;
-    void *q;
+    void *q = p;
 
     if (!p)
         return tool_malloc(tid, n);
     if (!find_block((Addr)p) || too_big(n))
         return NULL;
-    q = VG_(cli_realloc)(p, n);
-    if (!q)
-        return NULL;
+    /* Valgrind's own realloc writes to address 0 where there is no memory. */
+    if (VG_(cli_malloc_usable_size)(p) < n) {
+        q = VG_(cli_malloc)(VG_(clo_alignment), n);
+        if (!q)
+            return NULL;
+    }
     size = cf_heap_released((Addr)p);
-    if (cf_tool_recording && size >= BIG_BLOCK && q != p)
-        cf_events_heap_released((Addr)p);
+    if (q != p) {
+        VG_(memcpy)(q, p, size);
+        VG_(cli_free)(p);
+        if (cf_tool_recording && size >= BIG_BLOCK)
+            cf_events_heap_released((Addr)p);
+    }
     return allocated(tid, q, n);
 }
 
