@@ -43,6 +43,7 @@ static const char usage[] =
     "  -n, --limit N              record N accesses; PROGRAM then continues unrecorded\n"
     "      --calls[=DEPTH]        keep the calls that led to each access, the outermost DEPTH:\n"
     "                             column stack\n"
+    "      --own-allocator        leave PROGRAM its allocator, which Valgrind else replaces\n"
     "      --stack-depth N        callers kept for each heap block, 0 to 64  [8]\n"
     "      --fetch-line BYTES     with -i: the order of fetches and data is exact for cache\n"
     "                             lines of this size and above  [64]\n"
@@ -61,7 +62,7 @@ struct options {
     const char *output, *command_output, *function;
     int resolve;
     const char *calls_depth;
-    int calls;
+    int calls, own_allocator;
     uint32_t stack_depth, max_threads;
     struct cf_trace_options read;
 };
@@ -179,7 +180,7 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
     snprintf(stack, sizeof(stack), "--main-stacksize=%llu", (unsigned long long)limit.rlim_cur);
     line[n++] = "valgrind";
     line[n++] = "--command-line-only=yes";
-    line[n++] = "--tool=cftrace";
+    line[n++] = o->own_allocator ? "--tool=cftraceown" : "--tool=cftrace";
     line[n++] = "-q";
     line[n++] = "--sigill-diagnostics=yes";
     line[n++] = "--vgdb=no";
@@ -193,6 +194,8 @@ static void run_child(const struct capture *k, struct cf_command *run, const str
         line[n++] = stack;
     if (o->calls)
         line[n++] = "--calls=yes";
+    if (o->own_allocator)
+        line[n++] = "--own-allocator=yes";
     if (o->read.follow) {
         line[n++] = "--follow=yes";
         line[n++] = "--trace-children=yes";
@@ -329,6 +332,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
         {"function", 0, CF_TEXT(&o->function)},
         {"limit", 'n', CF_NUMBER(&o->read.decode.limit, 1, UINT64_MAX)},
         {"calls", 0, CF_TEXT(&o->calls_depth), .given = &o->calls, .may_lack = 1},
+        {"own-allocator", 0, CF_FLAG(&o->own_allocator)},
         {"stack-depth", 0, CF_NUMBER(&o->stack_depth, 0, 64)},
         {"fetch-line", 0, CF_POWER(&fetch_line, 1, 1 << 20)},
         {"max-threads", 0, CF_NUMBER(&o->max_threads, 100, 100000)},
@@ -363,8 +367,7 @@ static void parse(struct cf_tool *t, struct options *o, int argc, char **argv)
 }
 
 /* Tells how it went; the exit status. */
-static int finish(struct capture *k, struct cf_command *run, const struct options *o,
-                  const char *path)
+static int finish(struct capture *k, struct cf_command *run, const struct options *o)
 {
     const struct cf_trace_census census = cf_trace_census(k->trace);
     const struct cf_decode *decoder = cf_trace_decoder(k->trace);
@@ -382,12 +385,10 @@ static int finish(struct capture *k, struct cf_command *run, const struct option
     if (begun && o->function && rows == 0 && !k->tool->quiet)
         cf_warn(k->tool, "--function '%s': never called, inlined everywhere, or without a symbol",
                 o->function);
-    if (begun && !cf_decode_objects(decoder) && !o->read.decode.limit && !k->tool->quiet &&
-        cf_elf_static(path))
-        cf_warn(k->tool, "no heap block was seen: the program is linked statically, and calls no "
-                         "allocation function that is known by its name");
-    if (!k->tool->quiet)
+    if (!k->tool->quiet) {
+        cf_missing_heaps(k->tool, decoder);
         cf_missing_calls(k->tool, decoder, o->read.decode.calls);
+    }
     if (!begun || census.all == census.unrecorded)
         cf_writer_cut(k->writer);
     /* Before the program has ended: if it still runs, it does so unrecorded and must not wait. */
@@ -474,5 +475,5 @@ int main(int argc, char **argv)
     if (k.child == 0)
         run_child(&k, &run, &o, directory, argv + optind);
     record(&k, &run);
-    return finish(&k, &run, &o, path);
+    return finish(&k, &run, &o);
 }

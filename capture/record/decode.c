@@ -76,9 +76,9 @@ uint64_t cf_decode_stacks_lost(const struct cf_decode *t)
     return t->calls.lost_stacks;
 }
 
-uint64_t cf_decode_objects(const struct cf_decode *t)
+uint64_t cf_decode_heapless(const struct cf_decode *t)
 {
-    return t->objects;
+    return t->heapless;
 }
 
 int cf_decode_init(struct cf_decode *t, const struct cf_decode_options *options,

@@ -41,8 +41,10 @@ struct cf_decode;
  * 0, or -1 when the writer takes no more. */
 int cf_decode_flush(struct cf_decode *t) CF_MUST_CHECK;
 
-uint64_t cf_decode_rows(const struct cf_decode *t);    /* accesses and runs so far, */
-uint64_t cf_decode_objects(const struct cf_decode *t); /* and events of heap blocks */
+uint64_t cf_decode_rows(const struct cf_decode *t); /* accesses and runs so far */
+
+/* Processes of whose program no allocation function is known. */
+uint64_t cf_decode_heapless(const struct cf_decode *t);
 
 /* With calls: those without a context of their own, since there were too many contexts; those that
  * were deeper than is kept; and threads whose stack was not known from some point on. */

@@ -286,6 +286,9 @@ int cf_decode_event(struct cf_decode *t, struct cf_decode_process *p, const uint
     case CF_WIRE_UNKNOWN:
     case CF_WIRE_FORKS:
         return change_stack(t, p, e, &header);
+    case CF_WIRE_NO_HEAP:
+        t->heapless++;
+        return header.bytes == sizeof(header) ? 0 : -2;
     case CF_WIRE_LOST:
         cf_decode_problem(t, "process %u ran more different code than can be recorded", p->pid);
         return 0;

@@ -84,7 +84,7 @@ struct cf_decode {
     uint32_t n_contexts;
     uint32_t context_pid[CF_DECODE_CONTEXTS], context_id[CF_DECODE_CONTEXTS],
         context_parent[CF_DECODE_CONTEXTS];
-    uint64_t context_pc[CF_DECODE_CONTEXTS], objects;
+    uint64_t context_pc[CF_DECODE_CONTEXTS], heapless;
 };
 
 /* Functions that return an int return 0, or -1 when nothing more is to be written. */

@@ -155,7 +155,6 @@ int cf_decode_flush(struct cf_decode *t)
     if (close_place(t) != 0)
         return -1;
     t->n_contexts = t->n_objects = 0;
-    t->objects += n_objects;
     return put_rows(t, CF_STACK, n_contexts, contexts, 4) != 0 || put_nodes(t) != 0 ||
                    put_rows(t, CF_OBJECT, n_objects, objects, 7) != 0
                ? -1

@@ -32,8 +32,9 @@ VG_CFLAGS := $(VG_CFLAGS_$(VG_ARCH)) -O2 -g -std=gnu11 -Wall -Wextra -fno-strict
 VG_OUT := $(B)/libexec/cacheflow/valgrind
 VG_SUFFIX := $(VG_ARCH)-linux
 
-CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main plan instrument events exec heap own calls transport ring)
+CFT_TOOL_OBJS := $(patsubst %,$(B)/obj/trace/tool_%.o,main plan instrument events exec heap own allocators calls transport ring)
 CFT_OUT := $(VG_OUT)/cftrace-$(VG_SUFFIX) $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so \
+    $(VG_OUT)/cftraceown-$(VG_SUFFIX) \
     $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so
 
 .PHONY: cftrace
@@ -69,6 +70,11 @@ $(VG_OUT)/vgpreload_cftrace-$(VG_SUFFIX).so:
 	$(CFT_Q)$(VG_CC) $(VG_CFLAGS_$(VG_ARCH)) -shared -nodefaultlibs -Wl,-z,interpose,-z,initfirst \
 	    -Wl,-z,noexecstack -o $@ -Wl,--whole-archive \
 	    $(VG_LIB)/libreplacemalloc_toolpreload-$(VG_SUFFIX).a -Wl,--no-whole-archive
+
+# The tool by a name that no preload library has: no replacement of malloc gets into the program.
+$(VG_OUT)/cftraceown-$(VG_SUFFIX):
+	@mkdir -p $(@D)
+	$(CFT_Q)ln -sf cftrace-$(VG_SUFFIX) $@
 
 $(VG_OUT)/default.supp $(VG_OUT)/vgpreload_core-$(VG_SUFFIX).so:
 	@mkdir -p $(@D)

@@ -84,6 +84,18 @@ int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace)
     return status;
 }
 
+void cf_missing_heaps(const struct cf_tool *t, const struct cf_decode *decoder)
+{
+    const uint64_t n = cf_decode_heapless(decoder);
+
+    if (n)
+        cf_warn(t,
+                "no heap block was seen of %" PRIu64
+                " process%s: linked statically, and without an "
+                "allocation function that is known by its name",
+                n, n > 1 ? "es" : "");
+}
+
 void cf_missing_calls(const struct cf_tool *t, const struct cf_decode *decoder, uint32_t depth)
 {
     const uint64_t cut = cf_decode_calls_cut(decoder), deeper = cf_decode_calls_deeper(decoder);

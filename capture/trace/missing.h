@@ -12,6 +12,9 @@
  * those that are not followed are none. After the end of the recording. */
 int cf_missing_tell(const struct cf_tool *tool, const struct cf_trace *trace);
 
+/* A warning where processes have no allocation function that is known. */
+void cf_missing_heaps(const struct cf_tool *t, const struct cf_decode *decoder);
+
 /* One warning for each reason why calls are not on the paths of a recording that keeps the
  * outermost `depth`. */
 void cf_missing_calls(const struct cf_tool *t, const struct cf_decode *decoder, uint32_t depth);

@@ -8,7 +8,8 @@
  *     tool_events.c      threads, mappings
  *     tool_exec.c        other programs in a process's place, Valgrind's log
  *     tool_heap.c        heap blocks and their call stacks
- *     tool_own.c         heap blocks of programs that are linked statically
+ *     tool_own.c         heap blocks of the program's own allocator
+ *     tool_allocators.c  which functions those of an allocator are
  *     tool_calls.c       what happens to call stacks but for calls and returns
  *     tool_transport.c   blocks of the ring, tokens, fork, stopping
  *     tool_ring.c        making the ring
@@ -60,7 +61,7 @@ struct cf_tool_hot {
     UChar *limit;  /* past it there is not surely room for a record */
     UWord advance; /* all ones; 0 while --function keeps recording off */
     Addr leave_sp; /* the running thread leaves the function when its stack is not below */
-    Addr call_sp;  /* the same for an allocation function of its own */
+    Addr call_sp;  /* the same for an allocation function of the program's own */
 };
 extern struct cf_tool_hot cf_tool_hot;
 #define CF_TOOL_SHADOW_CURSOR 0
@@ -71,7 +72,7 @@ struct cf_tool_options {
     const HChar *spare;    /* where rings are that find no room there, or NULL */
     const HChar *function; /* or NULL */
     Int stack_depth;
-    Bool follow, calls;
+    Bool follow, calls, own_allocator;
 };
 extern struct cf_tool_options cf_tool_options;
 
@@ -132,6 +133,7 @@ UInt cf_heap_contexts(void);      /* first unused context */
 UInt cf_heap_stack(ThreadId tid); /* context of the call stack of an allocation function */
 void cf_heap_obtained(Addr block, SizeT size, UInt context);
 SizeT cf_heap_released(Addr block); /* its size; 0 if there is no such block */
+UInt cf_heap_serial(Addr block);    /* of the live block there; 0 if there is none */
 
 /* tool_calls.c */
 void cf_calls_track(void);   /* before options */
@@ -140,14 +142,29 @@ void cf_calls_unknown(void); /* the running thread's stack is not followed any m
 UInt cf_calls_fork(void);    /* a fork is about to happen: its number, or 0 */
 void cf_calls_signal(ThreadId tid, Bool alt_stack); /* a handler is about to run */
 
+/* tool_allocators.c */
+enum cf_allocator { /* what its arguments are */
+    CF_ALLOCATOR_NONE,
+    CF_ALLOCATOR_MALLOC,         /* (size, ...) */
+    CF_ALLOCATOR_CALLOC,         /* (count, size) */
+    CF_ALLOCATOR_REALLOC,        /* (block, size) */
+    CF_ALLOCATOR_REALLOCARRAY,   /* (block, count, size) */
+    CF_ALLOCATOR_MEMALIGN,       /* (alignment, size) */
+    CF_ALLOCATOR_POSIX_MEMALIGN, /* (where the result goes, alignment, size) */
+    CF_ALLOCATOR_FREE,           /* (block, ...) */
+};
+enum cf_allocator cf_allocators_entry(Addr pc); /* what function begins here */
+/* Whether the program, of which pc is the first instruction, has none that is known. */
+Bool cf_allocators_missing(Addr pc);
+
 /* tool_own.c */
-extern Bool cf_own_heap; /* the program is linked statically: entries and returns are looked at */
+extern Bool cf_own_heap; /* entries and returns of allocation functions are looked at */
 void cf_own_begin(void); /* before the first superblock is translated */
 void cf_own_new_thread(ThreadId tid);
 void cf_own_run(ThreadId tid);
-UInt cf_own_entry(Addr pc); /* what allocation function begins here; 0: none */
-VG_REGPARM(2) void cf_own_enter(UWord function, Addr sp);
-VG_REGPARM(0) void cf_own_leave(void);
+UInt cf_own_entry(Addr pc); /* enum cf_allocator of what begins here */
+VG_REGPARM(2) void cf_own_enter(UWord kind, Addr sp);
+VG_REGPARM(3) void cf_own_leave(Addr sp, Addr to, UWord by_return);
 
 /* tool_main.c */
 VG_REGPARM(0) void cf_function_enter(Addr sp);

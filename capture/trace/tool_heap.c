@@ -114,9 +114,11 @@ struct heap_block {
     Addr addr; /* 0: free entry */
     SizeT size;
     UInt context;
+    UInt serial; /* tells it from others that are there before and after */
 };
 static struct heap_block *heap_blocks;
 static UWord heap_mask, n_heap_blocks;
+static UInt serials;
 
 static UWord hash_block(Addr addr)
 {
@@ -135,7 +137,7 @@ static struct heap_block *find_block(Addr addr)
     return NULL;
 }
 
-static void insert_block(Addr addr, SizeT size, UInt context)
+static void insert_block(struct heap_block block)
 {
     UWord h;
 
@@ -148,15 +150,13 @@ static void insert_block(Addr addr, SizeT size, UInt context)
         n_heap_blocks = 0;
         for (i = 0; i < entries; i++)
             if (old[i].addr)
-                insert_block(old[i].addr, old[i].size, old[i].context);
+                insert_block(old[i]);
         if (old)
             VG_(am_munmap_valgrind)((Addr)old, entries * sizeof *old);
     }
-    for (h = hash_block(addr) & heap_mask; heap_blocks[h].addr; h = (h + 1) & heap_mask)
+    for (h = hash_block(block.addr) & heap_mask; heap_blocks[h].addr; h = (h + 1) & heap_mask)
         ;
-    heap_blocks[h].addr = addr;
-    heap_blocks[h].size = size;
-    heap_blocks[h].context = context;
+    heap_blocks[h] = block;
     n_heap_blocks++;
 }
 
@@ -192,12 +192,21 @@ UInt cf_heap_stack(ThreadId tid)
     return cf_tool_recording ? call_stack(tid) : 0;
 }
 
+UInt cf_heap_serial(Addr block)
+{
+    const struct heap_block *b = find_block(block);
+
+    return b ? b->serial : 0;
+}
+
 void cf_heap_obtained(Addr block, SizeT size, UInt context)
 {
+    if (!++serials)
+        serials = 1;
     cf_heap_released(block); /* if nobody said so */
     if (cf_tool_recording)
         emit_object(CF_WIRE_ALLOC, block, size, context);
-    insert_block(block, size, context);
+    insert_block((struct heap_block){block, size, context, serials});
 }
 
 SizeT cf_heap_released(Addr block)

@@ -225,6 +225,24 @@ static void emit_own_enter(IRSB *sb, const VexGuestLayout *layout, UInt function
     addStmtToIRSB(sb, IRStmt_Dirty(d));
 }
 
+/* At a return, and at a jump to where a register says, which longjmp is. Where a call leaves the stack
+ * pointer as it is, that of a function to its end is one, too, and cannot be told from it. */
+static void emit_own_leave(IRSB *sb, const VexGuestLayout *layout)
+{
+    const Bool returns = sb->jumpkind == Ijk_Ret;
+    IRExpr *sp = stack_pointer(sb, layout);
+    IRDirty *d;
+
+#if !defined(VGA_amd64)
+    if (!returns)
+        return;
+#endif
+    d = unsafeIRDirty_0_N(3, "cf_own_leave", VG_(fnptr_to_fnentry)(&cf_own_leave),
+                          mkIRExprVec_3(sp, sb->next, u64(returns)));
+    d->guard = has_left(sb, sp, &cf_tool_hot.call_sp);
+    addStmtToIRSB(sb, IRStmt_Dirty(d));
+}
+
 IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                     const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                     IRType host_word)
@@ -260,7 +278,7 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
     pc = in->stmts[i]->Ist.IMark.addr;
     if (cf_tool_options.function && cf_function_is_entry(pc))
         call(out, "cf_function_enter", &cf_function_enter, stack_pointer(out, layout), NULL);
-    if (cf_own_heap && (function = cf_own_entry(pc)) != 0)
+    if (cf_own_heap && (function = cf_own_entry(pc)) != CF_ALLOCATOR_NONE)
         emit_own_enter(out, layout, function, pc);
     record = emit_prologue(out, layout);
     emit_header(out, record, cf_plan.n_exits ? 1 : 0, 0, NULL);
@@ -283,8 +301,8 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
     emit_top(out, layout, record);
     if (cf_tool_options.function && (in->jumpkind == Ijk_Ret || in->next->tag == Iex_RdTmp))
         emit_leave(out, layout);
-    if (cf_own_heap && in->jumpkind == Ijk_Ret)
-        call(out, "cf_own_leave", &cf_own_leave, NULL,
-             has_left(out, stack_pointer(out, layout), &cf_tool_hot.call_sp));
+    if (cf_own_heap &&
+        (in->jumpkind == Ijk_Ret || (in->jumpkind == Ijk_Boring && in->next->tag == Iex_RdTmp)))
+        emit_own_leave(out, layout);
     return out;
 }

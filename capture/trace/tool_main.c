@@ -131,6 +131,7 @@ static Bool process_option(const HChar *arg)
     } else if VG_BINT_CLO (arg, "--stack-depth", cf_tool_options.stack_depth, 0, 64) {
     } else if VG_BOOL_CLO (arg, "--follow", cf_tool_options.follow) {
     } else if VG_BOOL_CLO (arg, "--calls", cf_tool_options.calls) {
+    } else if VG_BOOL_CLO (arg, "--own-allocator", cf_tool_options.own_allocator) {
     } else
         return VG_(replacement_malloc_process_cmd_line_option)(arg);
     return True;
@@ -144,7 +145,8 @@ static void print_usage(void)
      "    --function=NAME        record accesses only while NAME is on the stack\n"
      "    --stack-depth=N        frames of an allocation's call stack [%d]\n"
      "    --follow=no|yes        record forked children, too [no]\n"
-     "    --calls=no|yes         record what calls and returns do to the stack, too [no]\n",
+     "    --calls=no|yes         record what calls and returns do to the stack, too [no]\n"
+     "    --own-allocator=no|yes the program's allocator runs [no]\n",
      DEFAULT_STACK_DEPTH);
 }
 
