@@ -220,7 +220,11 @@ enum cf_class {
     CF_CLASS_CONFLICT = 3,      /* it would have hit */
     CF_CLASS_TRUE_SHARING = 4,  /* lost to another core, which wrote what is accessed now */
     CF_CLASS_FALSE_SHARING = 5, /* lost to another core, which wrote only other words */
-    CF_CLASSES = 6,
+    /* of lines or objects that the allocator placed (cacheperf) */
+    CF_CLASS_ALLOCATOR_CONFLICT = 6,
+    CF_CLASS_ALLOCATOR_FALSE_SHARING = 7,
+    CF_CLASSES = 8,
+    CF_CLASSES_MODELLED = CF_CLASS_ALLOCATOR_CONFLICT, /* those before it, of modelled caches */
     CF_CLASS_UNCLASSIFIED = 16, /* hardware missed though the model hits; or of no class (leon4) */
 };
 

@@ -32,6 +32,8 @@ static const char *const classes[CF_CLASS_UNCLASSIFIED + 1] = {
     [CF_CLASS_CONFLICT] = "conflict",
     [CF_CLASS_TRUE_SHARING] = "true_sharing",
     [CF_CLASS_FALSE_SHARING] = "false_sharing",
+    [CF_CLASS_ALLOCATOR_CONFLICT] = "allocator_conflict",
+    [CF_CLASS_ALLOCATOR_FALSE_SHARING] = "allocator_false_sharing",
     [CF_CLASS_UNCLASSIFIED] = "unclassified",
 };
 

@@ -66,13 +66,13 @@ struct page {
     int units_differ, hosts_differ; /* of its segments */
 
     uint64_t served[PAGE_OPS][PAGE_LEVELS]; /* accesses by what served them */
-    uint64_t class[CF_CLASSES];
+    uint64_t class[CF_CLASSES_MODELLED];
     uint64_t unplaced; /* rows of accesses without an address */
     int threads;       /* a process has several with accesses */
     int in_turns;      /* they could not be put side by side */
 
     struct cf_sums sums, sharing_sums;
-    unsigned misses, last_misses, classes[CF_CLASSES]; /* which sums they are; 0: none */
+    unsigned misses, last_misses, classes[CF_CLASSES_MODELLED]; /* which sums they are; 0: none */
     struct cf_ranking table[PAGE_TABLES], sharing;
     struct cf_ranked ranked[PAGE_TABLES];
     struct page_fight *fight; /* the line with most first */

@@ -87,7 +87,7 @@ static void levels(const struct page *p, FILE *out)
         fprintf(out, "\"misses\":%" PRIu64 "}", level[i].misses);
     }
     fputs("],\n\"classes\":{", out);
-    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES; c++)
+    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES_MODELLED; c++)
         fprintf(out, "%s\"%s\":%" PRIu64, c > CF_CLASS_COMPULSORY ? "," : "", cf_class_name(c),
                 p->class[c]);
     fputs("},\n", out);
@@ -105,7 +105,7 @@ static void item(const struct page *p, unsigned table, const struct cf_rank_item
     number(out, "misses", i->sum[p->misses]);
     if (p->last_misses)
         number(out, "last_level_misses", i->sum[p->last_misses]);
-    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES; c++)
+    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES_MODELLED; c++)
         number(out, cf_class_name(c), i->sum[p->classes[c]]);
     cf_json_text(out, "advice", page_advice(p, i->sum));
     fputc('}', out);

@@ -56,7 +56,7 @@ static void want_sums(struct page *p)
         word[1] = (char)('0' + depth);
         p->last_misses = cf_sums_pick(&p->sums, "", word);
     }
-    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES; c++)
+    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES_MODELLED; c++)
         p->classes[c] = cf_sums_pick(&p->sums, "", cf_class_name(c));
     cf_sums_check(&p->sums);
     cf_sums_begin(&p->sums, p->reader);
@@ -129,7 +129,7 @@ static void count_served(struct page *p, const struct cf_frame *f)
         if (o >= PAGE_OPS)
             continue;
         p->served[o][hit[i]] += w;
-        if (class && (o == CF_LOAD || o == CF_STORE) && class[i] < CF_CLASSES)
+        if (class && (o == CF_LOAD || o == CF_STORE) && class[i] < CF_CLASSES_MODELLED)
             p->class[class[i]] += w;
     }
 }
@@ -356,7 +356,7 @@ unsigned page_levels(const struct page *p, struct page_level *out)
 
 const char *page_advice(const struct page *p, const uint64_t *sum)
 {
-    static const char *const advice[CF_CLASSES] = {
+    static const char *const advice[CF_CLASSES_MODELLED] = {
         [CF_CLASS_COMPULSORY] = "first touches: touch less memory, or prefetch it",
         [CF_CLASS_CAPACITY] = "its data does not fit: work in blocks, or keep hot fields together",
         [CF_CLASS_CONFLICT] =
@@ -367,7 +367,7 @@ const char *page_advice(const struct page *p, const uint64_t *sum)
     };
     unsigned most = CF_CLASS_COMPULSORY;
 
-    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES; c++)
+    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES_MODELLED; c++)
         if (sum[p->classes[c]] > sum[p->classes[most]])
             most = c;
     return sum[p->classes[most]] ? advice[most] : "";

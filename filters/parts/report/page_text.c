@@ -174,10 +174,10 @@ static void classes(const struct text *x)
     const struct page *p = x->p;
     uint64_t misses = 0;
 
-    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES; c++)
+    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES_MODELLED; c++)
         misses += p->class[c];
     heading(x, "Why the first level missed loads and stores");
-    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES; c++) {
+    for (unsigned c = CF_CLASS_COMPULSORY; c < CF_CLASSES_MODELLED; c++) {
         const double part = percent(p->class[c], misses);
 
         if (c >= CF_CLASS_TRUE_SHARING && !p->interleaved)
@@ -209,7 +209,7 @@ static void table(const struct text *x, enum page_table which)
     unsigned shown = 0;
 
     while (shown < p->o.top && (i = page_item(p, which, &at)) != NULL) {
-        const unsigned classes = p->interleaved ? CF_CLASSES : CF_CLASS_TRUE_SHARING;
+        const unsigned classes = p->interleaved ? CF_CLASSES_MODELLED : CF_CLASS_TRUE_SHARING;
         const char *advice = page_advice(p, i->sum);
 
         if (!shown++) {
