@@ -16,7 +16,8 @@
 static const char usage[] =
     "Usage: cf-classify -m MACHINE [OPTION]... [FILE]...\n"
     "Add column 'class' to each access, why it missed: 0 no miss, 1 compulsory,\n"
-    "2 capacity, 3 conflict, 4 true sharing, 5 false sharing, 16 unclassified.\n"
+    "2 capacity, 3 conflict, 4 true sharing, 5 false sharing, 6 and 7 conflict and\n"
+    "false sharing by the allocator, 16 unclassified.\n"
     "With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "  -m, --machine MACHINE  the caches: a description's name, FILE.yaml or host; several\n"
@@ -25,23 +26,25 @@ static const char usage[] =
     "                         Smith, and sharing between cores  [hill]\n"
     "                         leon4: as the LEON4 profiling tool, by distance in\n"
     "                         each set; adds 'hit' and 'class_behind'\n"
-    "      --no-addresses     leon4: the tool's own procedure, which does not use the\n"
-    "                         addresses of loads: all their misses are compulsory\n"
-    "      --level LEVEL      misses of this level, by name or depth  [the first for data\n"
-    "                         and the first for code]\n"
+    "                         cacheperf: as CachePerf, samples of cf-sample or cf-capture perf\n"
+    "      --no-addresses     leon4: the tool's own procedure: all misses of loads are compulsory\n"
+    "      --window N, --window-ratio PERCENT, --same-set N, --load-misses PERCENT,\n"
+    "      --store-misses PERCENT, --instruction-accesses PERCENT, --instruction-misses PERCENT,\n"
+    "      --line-misses PERCENT, --set-misses PERCENT\n"
+    "                         cacheperf: what is left out  [1000, 0.5, 8, 3, 1, 0.01, 1, 1, 1]\n"
+    "      --literal          cacheperf: Algorithm 1 as printed\n"
+    "      --level LEVEL      misses of this level, by name or depth  [the first ones]\n"
     "      --hit              add column 'hit' too, as cf-cache does  [where the machine\n"
     "                         states latencies and the stream has no such column]\n"
     "      --cores N          as given to cf-cache  [CPUs of the machine]\n"
     "      --seed N           seed of random replacement, as given to cf-cache  [1]\n"
-    "      --summary          print counts by level and operation as CSV; and no\n"
-    "                         stream, unless -o is given\n"
+    "      --summary          print counts by level and operation; no stream, unless -o is given\n"
     "      --picture FILE     draw the summary, too: .png, .svg or .pdf; - is PNG on\n"
     "                         standard output, then without CSV\n"
     "      --picture-size WxH in pixels, or in millimetres as WxHmm  [900x500]\n"
     "      --title TEXT       of the picture, instead of its own; '' for none\n"
     "  -o, --output FILE      write a packed file instead of standard output\n"
-    "      --csv, --term, --json\n"
-    "                         the form of the summary  [a table on a terminal, else CSV]\n"
+    "      --csv, --term, --json  the form of the summary  [a table on a terminal, else CSV]\n"
     "  -q, --quiet            no progress\n"
     "  -h, --help, --version, --max-strings SIZE\n"
     "\n"
@@ -82,16 +85,29 @@ static void parse(struct run *r, int argc, char **argv)
 {
     struct cf_tool *t = &r->tool;
     struct options *o = &r->c[0].o;
+    struct cf_cacheperf_config *p = &o->cacheperf;
+    int *set = &o->cacheperf_given;
     const struct cf_option table[] = {
         {"machine", 'm', CF_CALL(add_machine, r)},
         {"rule", 0, CF_CALL(set_rule, r)},
         {"level", 0, CF_TEXT(&o->level)},
-        {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES)},
+        {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES), .given = &o->cores_given},
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"summary", 0, CF_FLAG(&r->summary)},
         {"output", 'o', CF_TEXT(&r->output)},
         {"hit", 0, CF_FLAG(&o->hit)},
         {"no-addresses", 0, CF_FLAG(&o->no_addresses)},
+        {"literal", 0, CF_FLAG(&p->literal), .given = set},
+        {"window", 0, CF_NUMBER(&p->window, 1, 1 << 30), .given = set},
+        {"window-ratio", 0, CF_FRACTION(&p->window_ratio, 0, 100, CF_FROM_TO), .given = set},
+        {"same-set", 0, CF_NUMBER(&p->same_set, 2, 64), .given = set},
+        {"load-misses", 0, CF_FRACTION(&p->load_misses, 0, 100, CF_FROM_TO), .given = set},
+        {"store-misses", 0, CF_FRACTION(&p->store_misses, 0, 100, CF_FROM_TO), .given = set},
+        {"instruction-accesses", 0, CF_FRACTION(&p->code_accesses, 0, 100, CF_FROM_TO),
+         .given = set},
+        {"instruction-misses", 0, CF_FRACTION(&p->code_misses, 0, 100, CF_FROM_TO), .given = set},
+        {"line-misses", 0, CF_FRACTION(&p->line_misses, 0, 100, CF_FROM_TO), .given = set},
+        {"set-misses", 0, CF_FRACTION(&p->set_misses, 0, 100, CF_FROM_TO), .given = &o->sets_given},
         CF_DRAW_OPTIONS(&r->picture),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
@@ -99,12 +115,23 @@ static void parse(struct run *r, int argc, char **argv)
 
     r->rule = rules[0];
     o->seed = 1;
+    *p = (struct cf_cacheperf_config){.window = 1000,
+                                      .same_set = 8,
+                                      .window_ratio = 0.5,
+                                      .load_misses = 3,
+                                      .store_misses = 1,
+                                      .code_accesses = 0.01,
+                                      .code_misses = 1,
+                                      .line_misses = 1,
+                                      .set_misses = 1};
     r->picture.sheet = (struct cf_sheet){.width = 900, .height = 500};
     cf_options_read(t, argc, argv, table);
     cf_output_check(t, &r->picture);
     o->streams = !r->summary || r->output;
     if (o->no_addresses && r->rule != &rule_leon4)
         cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
+    if ((o->cacheperf_given || o->sets_given) && r->rule != &rule_cacheperf)
+        cf_die(t, CF_EXIT_USAGE, "filters, windows and --literal are for --rule cacheperf alone");
     if (o->hit && (r->rule != &rule_hill || !o->streams))
         cf_die(t, CF_EXIT_USAGE, "--hit is for --rule hill, and for a stream");
     if (r->machines > 1 && (r->rule != &rule_hill || o->streams))
@@ -166,6 +193,8 @@ static void run(struct run *r, struct cf_reader *in, struct cf_writer *out)
         if (f->table == CF_ACCESS) {
             for (unsigned i = 0; i < r->machines; i++)
                 r->rule->frame(r->state[i], f, class);
+            if (r->rule->holds)
+                continue;
             if (out)
                 cf_tool_set(&r->tool, f, CF_CLASS, class);
         } else if (r->rule->other && r->rule->other(r->state[0], f)) {
@@ -208,7 +237,7 @@ int main(int argc, char **argv)
     in = cf_tool_reader(&r.tool, argv + optind, argc - optind);
     out = r.c[0].o.streams ? cf_tool_writer(&r.tool, r.output) : NULL;
     run(&r, in, out);
-    if (r.summary && !cf_reader_lacks(in))
+    if (r.summary && !cf_reader_lacks(in) && !r.tool.status)
         summarize(&r);
     for (unsigned i = 0; i < r.machines; i++)
         r.rule->end(r.state[i]);

@@ -8,7 +8,7 @@
 #include "cacheperf_rows.h"
 
 /* Nothing is left out but what a case sets. */
-static void lenient(void)
+__attribute__((unused)) static void lenient(void)
 {
     defaults();
     g.window_ratio = g.load_misses = g.store_misses = g.code_accesses = g.code_misses = 0;
@@ -47,7 +47,7 @@ __attribute__((unused)) static void hits(unsigned n, unsigned op)
 }
 
 /* The class of the last row that missed. */
-static unsigned verdict(void)
+__attribute__((unused)) static unsigned verdict(void)
 {
     unsigned last = 0;
 
@@ -60,7 +60,7 @@ static unsigned verdict(void)
 static const uint64_t LINE = 0x1000;
 
 /* Two threads that load and store, at these places of the line. */
-static void contend(unsigned times, uint64_t one, uint64_t two)
+__attribute__((unused)) static void contend(unsigned times, uint64_t one, uint64_t two)
 {
     for (unsigned i = 0; i < times; i++) {
         add(1, CF_LOAD, LINE + one, 1, 2);
@@ -71,7 +71,7 @@ static void contend(unsigned times, uint64_t one, uint64_t two)
 }
 
 /* Misses of an instruction on as many sets, and fine samples of it at a stride. */
-static void walk(unsigned misses, unsigned samples, uint64_t stride)
+__attribute__((unused)) static void walk(unsigned misses, unsigned samples, uint64_t stride)
 {
     for (unsigned i = 0; i < misses; i++)
         add(1, CF_LOAD, 0x100000 + 64 * i, 5, 2);

@@ -71,7 +71,7 @@ static void release(struct cf_cacheperf_rows *part)
     free((void *)part->op);
 }
 
-static void engine(unsigned cut)
+__attribute__((unused)) static void engine(unsigned cut)
 {
     struct cf_cacheperf *c = cf_cacheperf_new(&g);
     struct cf_cacheperf_rows part[2] = {columns(0, cut), columns(cut, rows - cut)};
@@ -90,7 +90,7 @@ static void engine(unsigned cut)
     release(&part[1]);
 }
 
-static void defaults(void)
+__attribute__((unused)) static void defaults(void)
 {
     g = (struct cf_cacheperf_config){.line_shift = 6,
                                      .sets = 64,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * naive_cacheperf.h - CachePerf's classes by a slow model that is written from the paper's words and
- * the decisions of cf-classify(1): it keeps all samples in one array, and counts anew whatever it
- * wants to know.
+ * naive_cacheperf.h - CachePerf's classes by a slow model that is written from the paper's words
+ * and the decisions of cf-classify(1): it keeps all samples in one array, and counts anew whatever
+ * it wants to know.
  */
 #ifndef NAIVE_CACHEPERF_H
 #define NAIVE_CACHEPERF_H
@@ -253,14 +253,21 @@ static int heavy_set(uint32_t of)
 /* A run of fine samples: 0 too short, 1 no conflict, 2 conflict, 3 on several objects. */
 static int see_run(const unsigned *run, unsigned n)
 {
-    int result = 1;
+    int result = 1, enough = 0, unclear = 0;
 
     if (n < g.same_set)
         return 0;
     for (uint32_t s = 0; s < g.sets; s++) {
-        unsigned hits = 0;
+        unsigned hits = 0, all = 0, of_all = 0, last = 0;
         int mixed = 0;
 
+        for (unsigned i = 0; i < n; i++)
+            if (set(run[i]) == s) {
+                all += of_all && line(run[i]) != line(last);
+                last = run[i];
+                of_all++;
+            }
+        unclear |= all && all + 1 >= g.same_set;
         for (uint32_t t = 0; t < THREADS; t++) {
             unsigned mine[MOST], k = 0, changes = 0;
 
@@ -276,10 +283,11 @@ static int see_run(const unsigned *run, unsigned n)
                 mixed |= set(run[i]) == s && set(run[k]) == s && row[run[i]].object &&
                          row[run[k]].object && row[run[i]].object != row[run[k]].object &&
                          (g.literal || row[run[i]].tid == row[run[k]].tid);
+        enough |= hits >= g.same_set;
         if (hits >= g.same_set && heavy_set(s))
             result = mixed || result == 3 ? 3 : 2;
     }
-    return result;
+    return unclear && !enough && !g.literal ? 0 : result;
 }
 
 static int class_of_spots(unsigned of)
@@ -374,7 +382,7 @@ static void by_equal(uint8_t *result, int (*same)(unsigned, unsigned), int (*of)
     }
 }
 
-static void model(void)
+__attribute__((unused)) static void model(void)
 {
     static uint8_t statement[MOST];
 

@@ -179,9 +179,18 @@ static void runs(void)
     is_u64(verdict(), CF_CLASS_CAPACITY, "a run has 64 accesses");
     lenient();
     walk(64, 0, 0);
-    for (unsigned i = 0; i < 64; i++) /* 16 threads, each in a line of its own */
+    for (unsigned i = 0; i < 64; i++) /* each in a line of its own */
         fine(1 + i % 4, 0x200000 + 4096 * (i % 4) + i / 4 * 4, 5);
     is_u64(verdict(), CF_CLASS_CAPACITY, "threads that walk through a line each");
+    for (unsigned sets = 1; sets <= 64; sets += 63) {
+        lenient();
+        for (unsigned i = 0; i < 64; i++)
+            add(1, CF_LOAD, 0x100000 + (sets == 1 ? 4096 : 64) * i, 5, 2);
+        for (unsigned i = 0; i < 8; i++) /* four threads, each stays in its line */
+            fine(1 + i % 4, 0x200000 + 4096 * (i % 4), 5);
+        is_u64(verdict(), sets == 1 ? CF_CLASS_CONFLICT : CF_CLASS_CAPACITY,
+               "a run that says nothing: misses on %u sets decide", sets);
+    }
     lenient();
     walk(64, 0, 0);
     for (unsigned i = 0; i < 8; i++)

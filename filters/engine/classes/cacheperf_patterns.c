@@ -12,19 +12,30 @@
 #include "filters/engine/classes/cacheperf_parts.h"
 
 /* Does access i of the run go to another line of its set than the one before it there, or is it
-   the first of a thread that does so later? */
-static int counts(const struct cfp_access *run, unsigned length, unsigned i)
+   the first and one of them does? Of its thread alone, or of all threads. */
+static int counts(const struct cfp_access *run, unsigned length, unsigned i, int all)
 {
     unsigned other = i;
 
     while (other > 0)
-        if (run[--other].set == run[i].set && run[other].thread == run[i].thread)
+        if (run[--other].set == run[i].set && (all || run[other].thread == run[i].thread))
             return run[other].line != run[i].line;
     for (other = i + 1; other < length; other++)
-        if (run[other].set == run[i].set && run[other].thread == run[i].thread &&
+        if (run[other].set == run[i].set && (all || run[other].thread == run[i].thread) &&
             run[other].line != run[i].line)
             return 1;
     return 0;
+}
+
+/* How many of those in `which` are on the set. */
+static unsigned on_set(const struct cfp_access *run, unsigned length, const uint8_t *which,
+                       uint32_t set)
+{
+    unsigned hits = 0;
+
+    for (unsigned i = 0; i < length; i++)
+        hits += run[i].set == set && which[i];
+    return hits;
 }
 
 /* Whether access i goes to another object than one before it of its set and thread. */
@@ -48,24 +59,29 @@ void cfp_end_run(struct cf_cacheperf *c)
     const unsigned length = c->run_length;
     const struct cfp_access *run = c->run;
     struct cfp_code *code = length >= c->c.same_set ? cfp_code_of(c, &of) : NULL;
-    uint8_t counted[CFP_RUN];
-    int same = 0, mixed = 0;
+    uint8_t own[CFP_RUN], all[CFP_RUN];
+    int same = 0, mixed = 0, enough = 0, unclear = 0;
 
     c->run_length = 0;
     if (!code)
         return;
-    for (unsigned i = 0; i < length; i++)
-        counted[i] = (uint8_t)(c->c.literal || counts(run, length, i));
     for (unsigned i = 0; i < length; i++) {
-        unsigned hits = 0;
-
-        for (unsigned k = 0; k < length; k++)
-            hits += run[k].set == run[i].set && counted[k];
-        if (hits < c->c.same_set || !set_is_heavy(c, run[i].set))
-            continue;
-        same = 1;
-        mixed |= is_mixed(c, run, i);
+        own[i] = (uint8_t)(c->c.literal || counts(run, length, i, 0));
+        all[i] = (uint8_t)(c->c.literal || counts(run, length, i, 1));
     }
+    for (unsigned i = 0; i < length; i++) {
+        if (on_set(run, length, own, run[i].set) < c->c.same_set) {
+            unclear |= on_set(run, length, all, run[i].set) >= c->c.same_set;
+            continue;
+        }
+        enough = 1;
+        if (set_is_heavy(c, run[i].set)) {
+            same = 1;
+            mixed |= is_mixed(c, run, i);
+        }
+    }
+    if (unclear && !enough)
+        return; /* each thread had too few, of a conflict or of a line of its own */
     code->runs++;
     code->same += (unsigned)same;
     code->mixed += (unsigned)mixed;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "filters/engine/classes/cacheperf.h"
 #include "filters/engine/classes/classes.h"
 #include "filters/picture/output.h"
 #include "formats/stream/cf.h"
@@ -19,9 +20,13 @@ struct options {
     const char *machine; /* -m, or NULL */
     const char *level;   /* --level, or NULL */
     unsigned cores;      /* --cores, 0 = not given */
-    uint64_t seed;       /* --seed */
-    int no_addresses;    /* --no-addresses */
-    int hit;             /* --hit */
+    int cores_given;
+    uint64_t seed;    /* --seed */
+    int no_addresses; /* --no-addresses */
+    int hit;          /* --hit */
+    struct cf_cacheperf_config cacheperf;
+    int cacheperf_given; /* an option of that rule, */
+    int sets_given;      /* and --set-misses */
     int streams;         /* a stream is written, not a summary alone */
 };
 
@@ -47,6 +52,7 @@ struct rule {
     const char *name;
     const struct need *needs;
     unsigned adds[4]; /* columns that all accesses get, up to a 0 */
+    int holds;        /* frames of accesses are kept, and handed on by the rule itself */
     /* Looks at the options and makes the rule's state. */
     void *(*begin)(struct classify *c);
     /* May be NULL: asks for columns of other tables. `out` is NULL where no stream is wanted. */
@@ -54,7 +60,8 @@ struct rule {
     /* May be NULL: looks at a frame of another table, or the header of the next segment. Returns 1
        when the rule hands it on by itself. */
     int (*other)(void *state, const struct cf_frame *f);
-    /* Fills in the class of every row of a frame of accesses; may set further columns. */
+    /* Fills in the class of every row of a frame of accesses; may set further columns. A rule that
+       holds frames takes the columns, and leaves `class` alone. */
     void (*frame)(void *state, struct cf_frame *f, uint8_t *class);
     /* May be NULL: the input has ended. */
     void (*finish)(void *state);
@@ -94,6 +101,6 @@ void summary_add(struct summary *s, const char *level, unsigned op, uint64_t ref
 void summary_print(const struct summary *s);
 void summary_draw(const struct summary *s, const struct cf_output *o);
 
-extern const struct rule rule_hill, rule_leon4;
+extern const struct rule rule_hill, rule_leon4, rule_cacheperf;
 
 #endif

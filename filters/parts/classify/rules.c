@@ -2,7 +2,7 @@
 /* rules.c - the table of rules. */
 #include "filters/parts/classify/classify.h"
 
-const struct rule *const rules[] = {&rule_hill, &rule_leon4, NULL};
+const struct rule *const rules[] = {&rule_hill, &rule_leon4, &rule_cacheperf, NULL};
 
 const struct rule *find_rule(const struct cf_tool *t, const char *option, const char *name)
 {
