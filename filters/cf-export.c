@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "filters/parts/export/export.h"
+#include "filters/ranking/callgrind.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
@@ -27,6 +28,19 @@ static const char usage[] =
     "Examples:\n"
     "  cf-export --format npy -o columns trace.cf\n"
     "  cf-resolve trace.cf | cf-cache -m host | cf-export --format callgrind -o callgrind.out\n";
+
+static int export_callgrind(struct export *e)
+{
+    struct cf_callgrind *c = cf_callgrind_new(e->tool, e->reader);
+    struct cf_frame *f;
+
+    while (cf_tool_next(e->tool, e->reader, &f) > 0)
+        cf_callgrind_frame(c, f);
+    cf_tool_fit(e->tool, e->reader);
+    cf_callgrind_write(c, e->output ? e->output : "-");
+    cf_callgrind_free(c);
+    return CF_EXIT_OK;
+}
 
 static const struct form {
     const char *name;

@@ -9,8 +9,6 @@
 #include "formats/program/cf_tool.h"
 #include "formats/base/cf_strings.h"
 
-#include "filters/ranking/ranking.h"
-
 struct export
 {
     struct cf_tool *tool;
@@ -21,27 +19,8 @@ struct export
 
 /* Each reads all of the input and writes its form. The exit status, where that is not the
    reader's. */
-int export_callgrind(struct export *e);
 int export_jsonl(struct export *e);
 int export_npy(struct export *e);
-
-/* ---- callgrind_calls.c ---- */
-
-#define EXPORT_ROOT "(root)" /* calls what no function of a path calls */
-
-struct export_calls;
-
-struct export_call {
-    const char *caller, *callee; /* as they stand in paths */
-    const uint64_t *sum;         /* of what the callee did, with all that it called */
-};
-
-/* The calls on these paths, with `sums` sums each; ends the program without memory. */
-struct export_calls *export_calls_new(const struct cf_tool *t, const struct cf_ranked *paths,
-                                      unsigned sums);
-void export_calls_free(struct export_calls *c);
-/* How many there are, and the one with this number. */
-size_t export_calls_get(const struct export_calls *c, size_t i, struct export_call *call);
 
 /* ---- export_text.c ---- */
 

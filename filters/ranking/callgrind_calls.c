@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/parts/export/export.h"
+#include "filters/ranking/callgrind.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_strings.h"
 
 struct edge {
     uint32_t caller, callee; /* numbers of names */
 };
 
-struct export_calls {
+struct cf_calls {
     const struct cf_tool *tool;
     unsigned sums;
     struct cf_strings *names;
@@ -32,7 +33,7 @@ struct export_calls {
     size_t seen_room, paths;
 };
 
-static uint64_t *edge_sums(struct export_calls *c, uint32_t caller, uint32_t callee)
+static uint64_t *edge_sums(struct cf_calls *c, uint32_t caller, uint32_t callee)
 {
     uint64_t *number = cf_need(c->tool, cf_counts_at(c->numbers, caller, callee));
 
@@ -46,7 +47,7 @@ static uint64_t *edge_sums(struct export_calls *c, uint32_t caller, uint32_t cal
     return c->sum + (*number - 1) * c->sums;
 }
 
-static uint32_t name_number(struct export_calls *c, const char *name, size_t length)
+static uint32_t name_number(struct cf_calls *c, const char *name, size_t length)
 {
     int fresh;
     const uint32_t number = cf_strings_number(c->names, name, length, &fresh);
@@ -57,9 +58,9 @@ static uint32_t name_number(struct export_calls *c, const char *name, size_t len
     return number;
 }
 
-static void add_path(struct export_calls *c, const char *path, const uint64_t *sum)
+static void add_path(struct cf_calls *c, const char *path, const uint64_t *sum)
 {
-    uint32_t caller = name_number(c, EXPORT_ROOT, strlen(EXPORT_ROOT));
+    uint32_t caller = name_number(c, CF_CALLS_ROOT, strlen(CF_CALLS_ROOT));
 
     c->paths++;
     for (size_t n;; path += n + 1) {
@@ -76,10 +77,9 @@ static void add_path(struct export_calls *c, const char *path, const uint64_t *s
     }
 }
 
-struct export_calls *export_calls_new(const struct cf_tool *t, const struct cf_ranked *paths,
-                                      unsigned sums)
+struct cf_calls *cf_calls_new(const struct cf_tool *t, const struct cf_ranked *paths, unsigned sums)
 {
-    struct export_calls *c = cf_need(t, calloc(1, sizeof *c));
+    struct cf_calls *c = cf_need(t, calloc(1, sizeof *c));
 
     c->tool = t;
     c->sums = sums;
@@ -90,7 +90,7 @@ struct export_calls *export_calls_new(const struct cf_tool *t, const struct cf_r
     return c;
 }
 
-void export_calls_free(struct export_calls *c)
+void cf_calls_free(struct cf_calls *c)
 {
     cf_strings_free(c->names);
     cf_counts_free(c->numbers);
@@ -100,11 +100,11 @@ void export_calls_free(struct export_calls *c)
     free(c);
 }
 
-size_t export_calls_get(const struct export_calls *c, size_t i, struct export_call *call)
+size_t cf_calls_get(const struct cf_calls *c, size_t i, struct cf_call *call)
 {
     if (i < c->count)
-        *call = (struct export_call){cf_strings_text(c->names, c->edge[i].caller),
-                                     cf_strings_text(c->names, c->edge[i].callee),
-                                     c->sum + i * c->sums};
+        *call =
+            (struct cf_call){cf_strings_text(c->names, c->edge[i].caller),
+                             cf_strings_text(c->names, c->edge[i].callee), c->sum + i * c->sums};
     return c->count;
 }

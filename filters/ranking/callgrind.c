@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/parts/export/export.h"
-#include "filters/ranking/ranking.h"
+#include "filters/ranking/callgrind.h"
 #include "formats/base/cf_memory.h"
+#include "formats/base/cf_strings.h"
 #include "formats/base/cf_text.h"
 #include "formats/program/cf_made.h"
 
@@ -40,6 +40,9 @@ static const struct event {
     {"Conflict", "conflict", "Conflict misses", CF_CLASS, 0},
     {"TrueSharing", "true_sharing", "Misses by true sharing", CF_CLASS, 0},
     {"FalseSharing", "false_sharing", "Misses by false sharing", CF_CLASS, 0},
+    {"AllocatorConflict", "allocator_conflict", "Conflict misses by the allocator", CF_CLASS, 0},
+    {"AllocatorFalseSharing", "allocator_false_sharing", "Misses by the allocator's false sharing",
+     CF_CLASS, 0},
     {"Unclassified", "unclassified", "Misses of no class", CF_CLASS, 0},
     {"Cost", "cost", "Cycles", CF_COST, 0},
 };
@@ -54,13 +57,14 @@ struct line {
     const uint64_t *sum;
 };
 
-struct callgrind {
-    struct export *e;
+struct cf_callgrind {
+    struct cf_tool *tool;
+    struct cf_reader *reader;
     struct cf_mix mix;
     struct cf_sums sums;
     struct cf_ranking ranking, paths;
     int begun, calls; /* calls: accesses have column stack */
-    struct export_calls *edges;
+    struct cf_calls *edges;
     struct cf_strings *homes; /* functions by name, */
     const struct line **home; /* and a line of the file that each is in */
     size_t home_room;
@@ -81,9 +85,9 @@ static int has_column(const struct cf_frame *f, unsigned column)
 }
 
 /* With the first accesses, or NULL where there are none. */
-static void begin(struct callgrind *c, const struct cf_frame *f)
+static void begin(struct cf_callgrind *c, const struct cf_frame *f)
 {
-    cf_sums_init(&c->sums, c->e->tool);
+    cf_sums_init(&c->sums, c->tool);
     c->sums.count = 0;
     for (unsigned i = 0; i < EVENTS; i++)
         if (has_column(f, events[i].column) || has_column(f, events[i].other)) {
@@ -97,33 +101,32 @@ static void begin(struct callgrind *c, const struct cf_frame *f)
         (void)cf_sums_pick(&c->sums, "--format", "accesses");
     }
     cf_sums_check(&c->sums);
-    c->ranking = (struct cf_ranking){.tool = c->e->tool,
-                                     .reader = c->e->reader,
+    c->ranking = (struct cf_ranking){.tool = c->tool,
+                                     .reader = c->reader,
                                      .sums = &c->sums,
                                      .by = {CF_RANK_FUNCTION, CF_RANK_SOURCE},
                                      .keys = 2,
                                      .line_size = 64};
     cf_ranking_begin(&c->ranking);
-    cf_sums_begin(&c->sums, c->e->reader);
+    cf_sums_begin(&c->sums, c->reader);
     memcpy(c->mix.column, c->sums.mixed, sizeof c->mix.column);
     if (f)
-        cf_mix_check(&c->mix, c->e->tool, f->header);
+        cf_mix_check(&c->mix, c->tool, f->header);
     c->begun = 1;
 }
 
-static void want(struct callgrind *c)
+struct cf_callgrind *cf_callgrind_new(struct cf_tool *t, struct cf_reader *r)
 {
-    struct cf_reader *r = c->e->reader;
-    static const unsigned optional[] = {CF_OP,    CF_SIZE,  CF_INSNS, CF_HIT,
-                                        CF_LEVEL, CF_CLASS, CF_COST,  CF_WEIGHT};
+    struct cf_callgrind *c = cf_need(t, calloc(1, sizeof *c));
 
-    cf_reader_want(r, CF_ACCESS, CF_FUNCTION, CF_REQUIRED);
-    cf_reader_want(r, CF_ACCESS, CF_SOURCE, CF_REQUIRED);
-    for (unsigned i = 0; i < sizeof optional / sizeof optional[0]; i++)
-        cf_reader_want(r, CF_ACCESS, optional[i], CF_OPTIONAL);
+    c->tool = t;
+    c->reader = r;
+    cf_reader_want_each(r, CF_ACCESS, CF_REQUIRED, CF_FUNCTION, CF_SOURCE);
+    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_SIZE, CF_INSNS, CF_HIT, CF_LEVEL,
+                        CF_CLASS, CF_COST, CF_WEIGHT);
     cf_reader_unify(r);
     cf_reader_pieces(r);
-    c->paths = (struct cf_ranking){.tool = c->e->tool,
+    c->paths = (struct cf_ranking){.tool = t,
                                    .reader = r,
                                    .sums = &c->sums,
                                    .by = {CF_RANK_STACK},
@@ -131,41 +134,31 @@ static void want(struct callgrind *c)
                                    .line_size = 64,
                                    .lenient = 1};
     cf_ranking_begin(&c->paths);
+    return c;
 }
 
-static int count(struct callgrind *c)
+void cf_callgrind_frame(struct cf_callgrind *c, const struct cf_frame *f)
 {
-    struct cf_frame *f;
-    int status = CF_EXIT_OK;
-
-    while (cf_reader_next(c->e->reader, &f) > 0) {
-        cf_tool_progress(c->e->tool, c->e->reader);
-        if (f->table == CF_HEADER && !c->command && f->header->command)
-            c->command = cf_need(c->e->tool, strdup(f->header->command));
-        if (f->table == CF_HEADER && c->begun)
-            cf_mix_check(&c->mix, c->e->tool, f->header);
-        cf_ranking_note(&c->paths, f);
-        if (f->table != CF_ACCESS)
-            continue;
-        if (!c->begun)
-            begin(c, f);
-        if (cf_sums_find(&c->sums, f) != 0) {
-            cf_warn(c->e->tool,
-                    "frame %" PRIu64 ": the accesses have no column that says what "
-                    "missed, unlike those before: left out",
-                    f->number);
-            status = CF_EXIT_INPUT;
-        } else {
-            c->calls |= has_column(f, CF_STACK_ID);
-            cf_ranking_add(&c->ranking, f);
-            if (c->calls)
-                cf_ranking_add(&c->paths, f);
-        }
-    }
-    cf_tool_fit(c->e->tool, c->e->reader);
+    if (f->table == CF_HEADER && !c->command && f->header->command)
+        c->command = cf_need(c->tool, strdup(f->header->command));
+    if (f->table == CF_HEADER && c->begun)
+        cf_mix_check(&c->mix, c->tool, f->header);
+    cf_ranking_note(&c->paths, f);
+    if (f->table != CF_ACCESS)
+        return;
     if (!c->begun)
-        begin(c, NULL);
-    return status;
+        begin(c, f);
+    if (cf_sums_find(&c->sums, f) != 0) {
+        cf_fail(c->tool, CF_EXIT_INPUT,
+                "frame %" PRIu64 ": the accesses have no column that says what missed, unlike "
+                "those before: left out",
+                f->number);
+        return;
+    }
+    c->calls |= has_column(f, CF_STACK_ID);
+    cf_ranking_add(&c->ranking, f);
+    if (c->calls)
+        cf_ranking_add(&c->paths, f);
 }
 
 /* ---- lines in their order ---- */
@@ -203,12 +196,12 @@ static int by_place(const void *a, const void *b)
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-static void sort_lines(struct callgrind *c, const struct cf_ranked *r)
+static void sort_lines(struct cf_callgrind *c, const struct cf_ranked *r)
 {
     const unsigned sums = c->sums.count;
 
     c->lines = r->count;
-    c->line = cf_need(c->e->tool, calloc(r->count + 1, sizeof *c->line));
+    c->line = cf_need(c->tool, calloc(r->count + 1, sizeof *c->line));
     for (size_t i = 0; i < r->count; i++) {
         struct line *l = &c->line[i];
 
@@ -241,7 +234,7 @@ static void print_name(FILE *out, const char *what, const char *name, size_t len
     putc('\n', out);
 }
 
-static void print_sums(FILE *out, const struct callgrind *c, const uint64_t *sum,
+static void print_sums(FILE *out, const struct cf_callgrind *c, const uint64_t *sum,
                        const char *before)
 {
     fputs(before, out);
@@ -251,9 +244,10 @@ static void print_sums(FILE *out, const struct callgrind *c, const uint64_t *sum
     putc('\n', out);
 }
 
-static void print_head(FILE *out, const struct callgrind *c)
+static void print_head(FILE *out, const struct cf_callgrind *c)
 {
-    fputs("# callgrind format\nversion: 1\ncreator: cf-export\ncmd: ", out);
+    fputs("# callgrind format\nversion: 1\ncreator: ", out);
+    fprintf(out, "%s\ncmd: ", c->tool->name);
     cf_text_print(out, c->command ? c->command : "", c->command ? strlen(c->command) : 0, "");
     fputs("\npositions: line\n", out);
     for (unsigned v = 0; v < c->sums.count; v++)
@@ -288,9 +282,9 @@ static const struct line *home(const struct line *l, const struct line *end)
 }
 
 /* The function as paths have it: a semicolon and a new line in it are colons. */
-static uint32_t home_number(const struct callgrind *c, const char *name)
+static uint32_t home_number(const struct cf_callgrind *c, const char *name)
 {
-    char *copy = cf_need(c->e->tool, strdup(*name ? name : "[unknown]"));
+    char *copy = cf_need(c->tool, strdup(*name ? name : "[unknown]"));
     uint32_t number;
     int fresh;
 
@@ -299,31 +293,31 @@ static uint32_t home_number(const struct callgrind *c, const char *name)
     number = cf_strings_number(c->homes, copy, strlen(copy), &fresh);
     free(copy);
     if (!number)
-        cf_out_of_memory(c->e->tool);
+        cf_out_of_memory(c->tool);
     return number;
 }
 
 /* Remembers in which file each function is, and under which name. */
-static void find_homes(struct callgrind *c)
+static void find_homes(struct cf_callgrind *c)
 {
     const struct line *l = c->line, *const last = l + c->lines;
 
-    c->homes = cf_need(c->e->tool, cf_strings_new());
+    c->homes = cf_need(c->tool, cf_strings_new());
     for (const struct line *end = l; l < last; l = end) {
         const uint32_t number = home_number(c, l->function);
 
         while (end < last && !strcmp(end->function, l->function))
             end++;
         if (cf_array_cleared(&c->home, &c->home_room, number + (size_t)1, sizeof *c->home) != 0)
-            cf_out_of_memory(c->e->tool);
+            cf_out_of_memory(c->tool);
         if (!c->home[number])
             c->home[number] = home(l, end);
     }
 }
 
 /* "fl=" and "fn=", or "cfi=" and "cfn=", of a function that a path has. */
-static void print_function(FILE *out, const struct callgrind *c, const char *file, const char *what,
-                           const char *name)
+static void print_function(FILE *out, const struct cf_callgrind *c, const char *file,
+                           const char *what, const char *name)
 {
     const uint32_t number = home_number(c, name);
     const struct line *l = number < c->home_room ? c->home[number] : NULL;
@@ -334,11 +328,11 @@ static void print_function(FILE *out, const struct callgrind *c, const char *fil
     print_name(out, what, name, strlen(name));
 }
 
-static void print_calls(FILE *out, const struct callgrind *c)
+static void print_calls(FILE *out, const struct cf_callgrind *c)
 {
-    struct export_call call;
+    struct cf_call call;
 
-    for (size_t i = 0; c->edges && i < export_calls_get(c->edges, i, &call); i++) {
+    for (size_t i = 0; c->edges && i < cf_calls_get(c->edges, i, &call); i++) {
         putc('\n', out);
         print_function(out, c, "fl", "fn", call.caller);
         print_function(out, c, "cfi", "cfn", call.callee);
@@ -350,7 +344,7 @@ static void print_calls(FILE *out, const struct callgrind *c)
 /* For cf_tool_file(). */
 static int print(const void *what, FILE *out)
 {
-    const struct callgrind *c = what;
+    const struct cf_callgrind *c = what;
     const struct line *l = c->line, *const last = l + c->lines;
 
     print_head(out, c);
@@ -377,30 +371,32 @@ static int print(const void *what, FILE *out)
     return ferror(out) ? -1 : 0;
 }
 
-int export_callgrind(struct export *e)
+void cf_callgrind_write(struct cf_callgrind *c, const char *path)
 {
-    struct callgrind c = {.e = e};
     struct cf_ranked ranked, paths;
-    int status;
 
-    want(&c);
-    status = count(&c);
-    ranked = cf_ranking_sort(&c.ranking, 0);
-    sort_lines(&c, &ranked);
-    find_homes(&c);
-    paths = cf_ranking_sort(&c.paths, 0);
-    c.edges = export_calls_new(e->tool, &paths, c.sums.count);
-    if (!cf_reader_refused(e->reader))
-        cf_tool_file(e->tool, e->output ? e->output : "-", print, &c);
-    export_calls_free(c.edges);
-    cf_strings_free(c.homes);
-    free(c.home);
-    free(c.line);
-    free(c.command);
+    if (!c->begun)
+        begin(c, NULL);
+    ranked = cf_ranking_sort(&c->ranking, 0);
+    sort_lines(c, &ranked);
+    find_homes(c);
+    paths = cf_ranking_sort(&c->paths, 0);
+    c->edges = cf_calls_new(c->tool, &paths, c->sums.count);
+    if (!cf_reader_refused(c->reader))
+        cf_tool_file(c->tool, path, print, c);
+    cf_calls_free(c->edges);
     cf_ranked_free(&paths);
-    cf_ranking_end(&c.paths);
     cf_ranked_free(&ranked);
-    cf_ranking_end(&c.ranking);
-    cf_mix_free(&c.mix);
-    return status;
+}
+
+void cf_callgrind_free(struct cf_callgrind *c)
+{
+    cf_strings_free(c->homes);
+    free(c->home);
+    free(c->line);
+    free(c->command);
+    cf_ranking_end(&c->paths);
+    cf_ranking_end(&c->ranking);
+    cf_mix_free(&c->mix);
+    free(c);
 }
