@@ -61,4 +61,14 @@ int cf_source_same(const char *path, const char *other);
    -1 with errno. */
 int cf_source_open(const char *path);
 
+/* ---- source_text.c ---- */
+
+/* Hands the lines of a file to `line`, as they stand there but for their ends, until it returns
+   another value than 0. Of a line 4,096 bytes are kept, and "..." then; a zero byte is a question
+   mark. 1: `line` had enough, 0: the file ended before; -1 with errno, 0 where it is no text. */
+int cf_source_read(const char *path, int (*line)(void *to, uint64_t number, const char *text),
+                   void *to) CF_MUST_CHECK;
+/* A text for people: tabs are blanks, and nothing commands a terminal. To be freed. */
+char *cf_source_safe(const struct cf_tool *t, const char *text);
+
 #endif

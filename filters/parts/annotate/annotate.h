@@ -20,7 +20,7 @@
 #include "filters/ranking/ranking.h"
 #include "filters/ranking/sources.h"
 
-enum { MOST_GLOBS = 64, MOST_TEXT = 4096 /* bytes of a line that are kept */ };
+enum { MOST_GLOBS = 64 };
 
 struct options {
     const char *sort_by;
@@ -122,8 +122,6 @@ void files_remarks(const struct annotate *a);
 /* Fills in `shown` of a file: its lines within `context` of those that are marked in `over`, with
    their texts, and the marked ones that it has not. */
 void text_take(struct annotate *a, struct file *f, uint32_t context);
-/* A text for people: tabs are blanks, and nothing commands a terminal. To be freed. */
-char *text_safe(const struct annotate *a, const char *text);
 
 /* ---- output ---- */
 

@@ -33,7 +33,7 @@ static void write_values(FILE *out, const struct annotate *a, const uint64_t *su
 
 static void write_safe(FILE *out, const struct annotate *a, const char *name, const char *text)
 {
-    char *safe = text_safe(a, text);
+    char *safe = cf_source_safe(a->tool, text);
 
     cf_json_text(out, name, safe);
     free(safe);
@@ -97,7 +97,7 @@ static void write_data(const void *what, FILE *out)
     const struct annotate *a = what;
     const char *title = a->o.output.sheet.title;
     char summary[512];
-    char *command = text_safe(a, a->command ? a->command : "");
+    char *command = cf_source_safe(a->tool, a->command ? a->command : "");
     int any = 0;
 
     lines_summary(a, summary, sizeof summary);

@@ -112,7 +112,7 @@ static void put_text(const struct page *p, const char *text, unsigned used)
     const unsigned room = !p->most                      ? UINT32_MAX
                           : p->most < used + LEAST_TEXT ? LEAST_TEXT
                                                         : p->most - used;
-    char *safe = text_safe(p->a, text);
+    char *safe = cf_source_safe(p->a->tool, text);
     unsigned columns = 0;
     size_t fits = 0;
 
@@ -134,7 +134,7 @@ static void put_text(const struct page *p, const char *text, unsigned used)
 
 static void put_rule(const struct page *p, const char *what, const char *more)
 {
-    char *safe = text_safe(p->a, what), *beside = text_safe(p->a, more);
+    char *safe = cf_source_safe(p->a->tool, what), *beside = cf_source_safe(p->a->tool, more);
     const size_t used = strlen(safe) + strlen(beside) + 4;
 
     fprintf(p->out, "\n%s-- %s%s ", p->t->colours ? "\33[1m" : "", safe, beside);
