@@ -182,6 +182,7 @@ page_files = $(wildcard $(foreach kind,html css js,filters/$(1)*.$(kind)))
 $(B)/obj/filters/parts/annotate/annotate_html.o: $(call page_files,parts/annotate/page)
 $(B)/obj/filters/heat/render_html.o: $(call page_files,heat/page)
 $(B)/obj/filters/parts/report/page_json.o: $(call page_files,parts/report/page)
+$(B)/obj/filters/parts/report/findings_json.o: $(call page_files,parts/report/findings) filters/parts/report/page.html
 $(B)/obj/filters/picture/chart_html.o: $(call page_files,picture/chart)
 $(B)/obj/filters/picture/file.o: $(call page_files,picture/page)
 

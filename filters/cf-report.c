@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cf-report - the first answer: what a recording is, where it misses, why, and what would help, on
- * one page; or the LEON4 profiling tool's report.
+ * one page; or the LEON4 profiling tool's report; or the cache misses worth fixing, by CachePerf.
  *
- * In: a recording, or a program to record; for --leon4 a stream with the columns that it needs.
- * Out: text, JSON or a page for a browser. Memory: see filters/parts/report/page.h.
+ * In: a recording, or a program to record; for --leon4 and --cacheperf a stream with the columns
+ * that they need. Out: text, JSON, CSV or a page for a browser. Memory: see page.h and findings.h
+ * in filters/parts/report.
  */
 #include <string.h>
 
+#include "filters/parts/report/findings.h"
 #include "filters/parts/report/page.h"
 #include "filters/parts/report/report.h"
+#include "filters/ranking/callgrind.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
     "Usage: cf-report [OPTION]... [FILE]\n"
     "  or:  cf-report [OPTION]... -- PROGRAM [ARGUMENT]...\n"
+    "  or:  cf-report --cacheperf [OPTION]... [FILE]...\n"
     "  or:  cf-report --leon4 [OPTION]... [FILE]...\n"
     "Say on one page what a recording is, where it misses the caches of a machine, why,\n"
     "and what would help. With a PROGRAM, record it first.\n"
@@ -24,58 +28,76 @@ static const char usage[] =
     "      --cores N          cores that run the threads  [the machine's CPUs]\n"
     "  -n, --top N            entries of each table  [5]\n"
     "      --html FILE        write a page for a browser instead, in one file\n"
-    "      --json             print JSON instead\n"
-    "      --term             print text with colours  [on a terminal]\n"
+    "      --json, --term     print JSON instead, or text with colours  [on a terminal]\n"
     "      --record FILE      keep the recording of PROGRAM\n"
     "\n"
-    "      --leon4            misses of data cache, instruction cache and second level\n"
-    "                         by class, and their cost, as the LEON4 profiling tool\n"
-    "                         prints them; needs columns hit and class, and cost if any\n"
-    "      --counters FILE    compare with what the statistics unit counted\n"
-    "      --l2-event NAME    the counter of the second level's misses\n"
-    "                         [external event 1]\n"
-    "      --cpu N            this processor only  [all]\n"
-    "      --csv              CSV instead of text; -m is the machine whose clock converts\n"
-    "                         cycles, where the stream does not state it  [leon4-n2x]\n"
+    "      --cacheperf        the misses worth fixing, by cf-classify --rule cacheperf:\n"
+    "                         type, instructions, objects, gain, what mends them; also --csv\n"
+    "      --ratio N          a miss costs N hits  [the latencies of -m, else of the\n"
+    "                         machine that the stream states, else 200]\n"
+    "      --callgrind FILE   also write a profile for KCachegrind\n"
+    "      --source-dir DIR   source files are below DIR; may be repeated\n"
     "\n"
-    "  -q, --quiet            no progress\n"
-    "  -h, --help, --version, --max-strings SIZE\n"
+    "      --leon4            misses of data cache, instruction cache and second level by\n"
+    "                         class, and their cost, as the LEON4 profiling tool prints them\n"
+    "      --counters FILE    compare with what the statistics unit counted\n"
+    "      --l2-event NAME    the counter of the second level's misses  [external event 1]\n"
+    "      --cpu N            this processor only  [all]\n"
+    "      --csv              CSV instead; -m has the clock of cycles  [leon4-n2x]\n"
+    "\n"
+    "  -q, --quiet, -h, --help, --version, --max-strings SIZE\n"
     "\n"
     "Examples:\n"
-    "  cf-report -m raspberry-pi-4 trace.cf\n"
-    "  cf-report --html report.html -- ls -l\n"
-    "  cf-classify --rule leon4 -m leon4-n2x run.cf | cf-latency -m leon4-n2x |\n"
-    "      cf-report --leon4 --counters run.counters\n";
+    "  cf-report -m raspberry-pi-4 --html report.html -- ls -l\n"
+    "  cf-classify --rule cacheperf -m xeon-6230 samples.cf | cf-report --cacheperf\n";
+
+/* The kinds of report, as bits, since an option may be of several. */
+enum { PAGE = 1, LEON4 = 2, CACHEPERF = 4 };
 
 struct given {
-    int leon4, cpu, record, html, cores, top, counters, event;
+    int leon4, cacheperf, cpu, record, html, cores, top, counters, event, ratio, machine;
 };
 
-/* Options of one kind of report that were given for the other. */
-static void check(const struct cf_tool *t, const struct given *g, int command)
+/* Options of one kind of report that were given for another. */
+static void check(const struct cf_tool *t, const struct given *g, const struct findings_options *f,
+                  int kind, int command)
 {
+    static const char *const name[] = {[LEON4] = "--leon4", [CACHEPERF] = "--cacheperf"};
     const struct {
-        int given, leon4;
+        int given, kinds;
         const char *name;
-    } option[] = {{g->cpu, 1, "--cpu"},
-                  {g->counters, 1, "--counters"},
-                  {g->event, 1, "--l2-event"},
-                  {t->form == CF_OPT_CSV, 1, "--csv"},
-                  {g->record, 0, "--record"},
-                  {g->html, 0, "--html"},
-                  {g->cores, 0, "--cores"},
-                  {g->top, 0, "--top"},
-                  {t->form == CF_OPT_JSON, 0, "--json"},
-                  {command, 0, "a program"}};
+    } option[] = {{g->cpu, LEON4, "--cpu"},
+                  {g->counters, LEON4, "--counters"},
+                  {g->event, LEON4, "--l2-event"},
+                  {t->form == CF_OPT_CSV, LEON4 | CACHEPERF, "--csv"},
+                  {g->ratio, CACHEPERF, "--ratio"},
+                  {f->callgrind != NULL, CACHEPERF, "--callgrind"},
+                  {f->dirs != 0, CACHEPERF, "--source-dir"},
+                  {g->record, PAGE, "--record"},
+                  {g->html, PAGE | CACHEPERF, "--html"},
+                  {g->cores, PAGE, "--cores"},
+                  {g->top, PAGE | CACHEPERF, "--top"},
+                  {t->form == CF_OPT_JSON, PAGE | CACHEPERF, "--json"},
+                  {command, PAGE, "a program"}};
 
+    if (g->leon4 && g->cacheperf)
+        cf_die(t, CF_EXIT_USAGE, "--leon4 and --cacheperf are different reports: give one of them");
     for (unsigned i = 0; i < sizeof option / sizeof *option; i++)
-        if (option[i].given && option[i].leon4 != g->leon4)
-            cf_die(t, CF_EXIT_USAGE, "%s goes %s --leon4", option[i].name,
-                   g->leon4 ? "not with" : "with");
+        if (option[i].given && !(option[i].kinds & kind))
+            cf_die(t, CF_EXIT_USAGE, "%s goes %s%s%s%s", option[i].name,
+                   kind == PAGE ? "with " : "not with ",
+                   kind != PAGE                  ? name[kind]
+                   : option[i].kinds & CACHEPERF ? name[CACHEPERF]
+                                                 : "",
+                   kind == PAGE && option[i].kinds == (LEON4 | CACHEPERF) ? " and " : "",
+                   kind == PAGE && option[i].kinds & LEON4 ? name[LEON4] : "");
     if (g->record && !command)
         cf_die(t, CF_EXIT_USAGE, "--record: there is no program to record: give one after --");
-    if (g->html && t->form == CF_OPT_JSON)
-        cf_die(t, CF_EXIT_USAGE, "--html does not go with --json");
+    if (g->html && (t->form == CF_OPT_JSON || t->form == CF_OPT_CSV))
+        cf_die(t, CF_EXIT_USAGE, "--html does not go with --json and --csv");
+    if (g->ratio && g->machine)
+        cf_die(t, CF_EXIT_USAGE,
+               "--ratio does not go with -m: its latencies say what a miss costs");
 }
 
 /* The place of "--", behind which a program stands, or argc. */
@@ -88,17 +110,23 @@ static int find_command(int argc, char **argv)
     return at;
 }
 
-static void parse(struct report *r, struct page_options *o, int argc, char **argv, int *leon4)
+static int parse(struct report *r, struct page_options *o, struct findings_options *f, int argc,
+                 char **argv)
 {
     struct given g = {0};
     uint32_t cpu = 0;
+    int kind;
     const int end = find_command(argc, argv);
     const struct cf_option table[] = {
         {"leon4", 0, CF_FLAG(&g.leon4)},
+        {"cacheperf", 0, CF_FLAG(&g.cacheperf)},
         {"counters", 0, CF_TEXT(&r->o.counters), .given = &g.counters},
         {"l2-event", 0, CF_TEXT(&r->o.l2_event), .given = &g.event},
         {"cpu", 0, CF_NUMBER(&cpu, 0, UINT32_MAX), .given = &g.cpu},
-        {"machine", 'm', CF_TEXT(&r->o.machine)},
+        {"machine", 'm', CF_TEXT(&r->o.machine), .given = &g.machine},
+        {"ratio", 0, CF_FRACTION(&f->ratio, 1, 1e6, 0), .given = &g.ratio},
+        {"callgrind", 0, CF_TEXT(&f->callgrind)},
+        {"source-dir", 0, CF_TEXTS(f->dir, &f->dirs, CF_SOURCE_DIRS)},
         {"cores", 0, CF_NUMBER(&o->cores, 1, CF_MAX_CORES), .given = &g.cores},
         {"top", 'n', CF_NUMBER(&o->top, 1, 1000), .given = &g.top},
         {"html", 0, CF_TEXT(&o->html), .given = &g.html},
@@ -110,21 +138,25 @@ static void parse(struct report *r, struct page_options *o, int argc, char **arg
     r->o.l2_event = "external event 1";
     *o = (struct page_options){.top = 5};
     cf_options_read(&r->tool, end, argv, table);
+    kind = g.leon4 ? LEON4 : g.cacheperf ? CACHEPERF : PAGE;
     if (end < argc - 1)
         o->command = argv + end + 1;
     else if (end < argc)
         cf_die(&r->tool, CF_EXIT_USAGE, "there is no program after --");
-    check(&r->tool, &g, o->command != NULL);
-    if (!g.leon4 && end - optind > (o->command == NULL))
+    check(&r->tool, &g, f, kind, o->command != NULL);
+    if (kind == PAGE && end - optind > (o->command == NULL))
         cf_die(&r->tool, CF_EXIT_USAGE,
                o->command ? "a FILE and a program do not go together"
                           : "more than one recording: cf-cat or cf-merge makes one of them");
+    f->machine = r->o.machine;
+    f->top = o->top;
+    f->html = o->html;
     if (!r->o.machine)
-        r->o.machine = g.leon4 ? "leon4-n2x" : "host";
+        r->o.machine = kind == LEON4 ? "leon4-n2x" : "host";
     o->machine = r->o.machine;
     r->o.cpu = g.cpu ? (int64_t)cpu : -1;
     r->o.csv = r->tool.form == CF_OPT_CSV;
-    *leon4 = g.leon4;
+    return kind;
 }
 
 static int leon4_report(struct report *r, char *const *files, int count)
@@ -176,16 +208,48 @@ static int page_report(struct report *r, const struct page_options *o, char *con
     return cf_tool_finish(&r->tool, p.reader, NULL);
 }
 
+static int findings_report(struct cf_tool *t, const struct findings_options *o, char *const *files,
+                           int count)
+{
+    struct findings f = {.tool = t, .o = *o};
+    struct cf_callgrind *profile = NULL;
+    struct cf_frame *frame;
+
+    f.machine = o->machine ? cf_tool_machine(t, o->machine) : NULL;
+    f.sources = cf_sources_new(t, "--source-dir", o->dir, o->dirs);
+    f.reader = cf_tool_reader(t, files, count);
+    findings_begin(&f);
+    if (o->callgrind)
+        profile = cf_callgrind_new(t, f.reader);
+    while (cf_tool_next(t, f.reader, &frame) > 0) {
+        findings_frame(&f, frame);
+        if (profile)
+            cf_callgrind_frame(profile, frame);
+    }
+    cf_tool_fit(t, f.reader);
+    findings_group(&f);
+    if (profile) {
+        cf_callgrind_write(profile, o->callgrind);
+        cf_callgrind_free(profile);
+    }
+    findings_print(&f);
+    findings_free(&f);
+    return cf_tool_finish(t, f.reader, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static struct report r;
     struct page_options o;
+    struct findings_options f = {0};
     const int end = find_command(argc, argv);
-    int leon4;
+    int kind;
 
     cf_tool_init(&r.tool, argc, argv, "cf-report", usage);
-    parse(&r, &o, argc, argv, &leon4);
+    kind = parse(&r, &o, &f, argc, argv);
+    if (kind == CACHEPERF)
+        return findings_report(&r.tool, &f, argv + optind, end - optind);
     r.machine = cf_tool_machine(&r.tool, r.o.machine);
-    return leon4 ? leon4_report(&r, argv + optind, end - optind)
-                 : page_report(&r, &o, argv + optind, end - optind);
+    return kind == LEON4 ? leon4_report(&r, argv + optind, end - optind)
+                         : page_report(&r, &o, argv + optind, end - optind);
 }

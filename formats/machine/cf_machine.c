@@ -161,6 +161,24 @@ struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size)
     return m;
 }
 
+struct cf_machine *cf_machine_titled(const char *name)
+{
+    char *names = list_names(), *rest = names, problem[256];
+    struct cf_machine *m = NULL;
+
+    for (const char *one; !m && (one = strsep(&rest, ", "));)
+        if (*one && (m = cf_machine_load(one, problem, sizeof problem)) && strcmp(m->name, name)) {
+            cf_machine_free(m);
+            m = NULL;
+        }
+    free(names);
+    if (!m && (m = cf_machine_load("host", problem, sizeof problem)) && strcmp(m->name, name)) {
+        cf_machine_free(m);
+        m = NULL;
+    }
+    return m;
+}
+
 void cf_machine_free(struct cf_machine *m)
 {
     if (!m)

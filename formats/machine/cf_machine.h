@@ -98,6 +98,9 @@ struct cf_machine {
    "host". NULL when it does not exist or breaks the schema; `problem` then holds
    "FILE:LINE: what is wrong: what to do", and errno is 0, or says why the environment refused. */
 struct cf_machine *cf_machine_load(const char *name, char *problem, size_t size) CF_MUST_CHECK;
+/* The same of the installed description, or the host, whose key `name` this is, which is not how a
+   user calls it; NULL where there is none, or it cannot be read. */
+struct cf_machine *cf_machine_titled(const char *name) CF_MUST_CHECK;
 void cf_machine_free(struct cf_machine *m);
 
 const char *cf_policy_name(enum cf_replacement policy);

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * findings_read.c - from sampled accesses to cells. Misses by sharing are counted by cache line,
+ * which is what threads fight over; others by statement, since a pattern of accesses is that of an
+ * instruction (CachePerf, section 3.5, Algorithm 1).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/report/findings.h"
+#include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
+
+static const char rule[] = "cacheperf";
+
+void findings_begin(struct findings *f)
+{
+    struct cf_reader *r = f->reader;
+
+    cf_reader_want_each(r, CF_ACCESS, CF_REQUIRED, CF_CLASS, CF_ADDR, CF_LEVEL);
+    cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_PID, CF_TID, CF_PC, CF_WEIGHT, CF_OBJ,
+                        CF_SYMBOL, CF_REGION, CF_FUNCTION, CF_SOURCE);
+    cf_reader_want_each(r, CF_OBJECT, CF_OPTIONAL, CF_OP, CF_PID, CF_TID, CF_BYTES, CF_STACK_ID,
+                        CF_OBJ, CF_SITE, CF_FUNCTION, CF_SOURCE);
+    cf_reader_want_each(r, CF_STACK, CF_OPTIONAL, CF_PID, CF_STACK_ID, CF_PARENT, CF_PC,
+                        CF_FUNCTION, CF_SOURCE);
+    cf_reader_want_each(r, CF_TASK, CF_OPTIONAL, CF_PID, CF_PARENT, CF_OP);
+    cf_reader_unify(r);
+    cf_reader_pieces(r);
+    cf_sources_begin(f->sources, r);
+    f->mix = (struct cf_mix){.column = {CF_CLASS}};
+    f->at = cf_need(f->tool, cf_counts_new());
+    f->parents = cf_need(f->tool, cf_counts_new());
+    for (unsigned p = 0; p < FINDING_PARTS; p++) {
+        f->numbers[p] = cf_need(f->tool, cf_counts_new());
+        f->list[p].at = cf_need(f->tool, cf_counts_new());
+    }
+}
+
+static void take_header(struct findings *f, const struct cf_header *h)
+{
+    const char *of = cf_header_fact(h, "class", "rule");
+    const char *machine = cf_header_fact(h, "class", "machine");
+
+    if (of && strcmp(of, rule) != 0)
+        cf_die(f->tool, CF_EXIT_INPUT,
+               "%s: column class is of rule %s: --cacheperf takes that of cf-classify --rule %s",
+               cf_reader_file(f->reader), of, rule);
+    cf_mix_check(&f->mix, f->tool, h);
+    cf_tool_command(f->tool, &f->command, h->command);
+    if (machine && !f->machine_name) {
+        f->machine_name = cf_tool_text(f->tool, "%s", machine);
+        if (!f->machine)
+            f->machine = cf_machine_titled(machine);
+        else if (strcmp(f->machine->name, machine) != 0)
+            cf_warn(f->tool,
+                    "column class is of machine '%s', and what a miss costs of '%s': give the "
+                    "first with -m, or no -m",
+                    machine, f->machine->name);
+    }
+    if (!f->line_size)
+        f->line_size = f->machine ? f->machine->line_size : h->line_size ? h->line_size : 64;
+    f->segment++;
+}
+
+/* ---- cells ---- */
+
+struct columns {
+    const uint8_t *class, *op, *level;
+    const uint64_t *addr, *pc, *weight;
+    const uint32_t *pid, *tid, *object, *symbol, *region, *function, *source;
+};
+
+static uint32_t at(const uint32_t *column, uint32_t row)
+{
+    return column ? column[row] : 0;
+}
+
+/* The number of a key among those of a part; where it is new, an element of `array` is made. */
+static uint32_t number(struct findings *f, enum finding_part part, uint64_t a, uint64_t b,
+                       void *array, size_t *count, size_t *room, size_t width, int *fresh)
+{
+    uint64_t *place = cf_need(f->tool, cf_counts_at(f->numbers[part], a, b));
+
+    *fresh = !*place;
+    if (*fresh) {
+        cf_must(f->tool, cf_array_cleared(array, room, *count + 1, width));
+        *place = ++*count;
+    }
+    return (uint32_t)(*place - 1);
+}
+
+static uint32_t statement(struct findings *f, const struct columns *c, uint32_t i)
+{
+    const uint32_t source = at(c->source, i), function = at(c->function, i);
+    const uint64_t pc = c->pc ? c->pc[i] : 0;
+    int fresh;
+    const uint32_t n =
+        number(f, FINDING_STATEMENTS, source ? UINT64_MAX : function, source ? source : pc,
+               &f->statement, &f->statements, &f->statement_room, sizeof *f->statement, &fresh);
+
+    if (fresh)
+        f->statement[n] =
+            (struct finding_statement){.source = source, .function = function, .pc = pc};
+    return n;
+}
+
+static uint32_t owner(struct findings *f, const struct columns *c, uint32_t i)
+{
+    struct finding_owner o = {.kind = FINDING_NOWHERE};
+    int fresh;
+    uint32_t n;
+
+    if ((o.id = at(c->object, i)))
+        o.kind = FINDING_HEAP;
+    else if ((o.id = at(c->symbol, i)))
+        o.kind = FINDING_SYMBOL;
+    else if ((o.id = at(c->region, i)))
+        o.kind = FINDING_REGION;
+    o.segment = o.kind == FINDING_HEAP ? f->segment : 0;
+    n = number(f, FINDING_OWNERS, (uint64_t)o.segment << 32 | o.kind, o.id, &f->owner, &f->owners,
+               &f->owner_room, sizeof *f->owner, &fresh);
+    if (fresh)
+        f->owner[n] = o;
+    return n;
+}
+
+static uint32_t thread(struct findings *f, const struct columns *c, uint32_t i)
+{
+    const struct finding_thread t = {at(c->pid, i), at(c->tid, i)};
+    int fresh;
+    const uint32_t n = number(f, FINDING_THREADS, t.pid, t.tid, &f->thread, &f->threads,
+                              &f->thread_room, sizeof *f->thread, &fresh);
+
+    if (fresh)
+        f->thread[n] = t;
+    return n;
+}
+
+static uint32_t cell(struct findings *f, const struct columns *c, uint32_t i, uint32_t statement)
+{
+    const unsigned class = c->class[i];
+    const int shared = class == CF_CLASS_TRUE_SHARING || class == CF_CLASS_FALSE_SHARING ||
+                       class == CF_CLASS_ALLOCATOR_FALSE_SHARING;
+    const uint64_t a =
+        shared ? (uint64_t)f->segment << 36 | (uint64_t)at(c->pid, i) << 4 | class : class;
+    uint64_t *place =
+        cf_need(f->tool, cf_counts_at(f->at, a, shared ? c->addr[i] / f->line_size : statement));
+
+    if (!*place) {
+        cf_must(f->tool, cf_array_cleared(&f->finding, &f->room, f->count + 1, sizeof *f->finding));
+        f->finding[f->count] =
+            (struct finding){.class = class, .into = (uint32_t)f->count, .lines = shared};
+        *place = ++f->count;
+    }
+    return (uint32_t)(*place - 1);
+}
+
+static void add(struct findings *f, enum finding_part part, uint32_t of, uint32_t id,
+                uint64_t misses)
+{
+    struct finding_list *l = &f->list[part];
+    uint64_t *place = cf_need(f->tool, cf_counts_at(l->at, of, id));
+
+    if (!*place) {
+        cf_must(f->tool, cf_array_room(&l->share, &l->room, l->count + 1, sizeof *l->share));
+        l->share[l->count] = (struct finding_share){of, id, 0, 0};
+        *place = ++l->count;
+    }
+    l->share[*place - 1].misses = cf_sum(l->share[*place - 1].misses, misses);
+    l->share[*place - 1].samples++;
+}
+
+static unsigned served_by(uint8_t level)
+{
+    return level == CF_FROM_MEMORY  ? FINDING_MEMORY
+           : level < FINDING_MEMORY ? level
+                                    : FINDING_MEMORY - 1;
+}
+
+static void take_row(struct findings *f, const struct columns *c, uint32_t i)
+{
+    const enum finding_op op = c->op && c->op[i] == CF_STORE ? FINDING_STORE : FINDING_LOAD;
+    const unsigned by = served_by(c->level[i]), class = c->class[i];
+    const uint64_t weight = c->weight ? c->weight[i] : 1, misses = by > 1 ? weight : 0;
+    struct finding *to;
+    uint32_t of, what;
+
+    f->samples++;
+    f->fine += !weight;
+    f->served[op][by] = cf_sum(f->served[op][by], weight);
+    if (class == CF_CLASS_NONE)
+        return;
+    if (class == CF_CLASS_COMPULSORY || class >= CF_CLASSES) {
+        f->foreign = class;
+        return;
+    }
+    what = statement(f, c, i);
+    of = cell(f, c, i, what);
+    to = &f->finding[of];
+    to->misses = cf_sum(to->misses, misses);
+    to->samples++;
+    to->fine += !weight;
+    to->served[op][by] = cf_sum(to->served[op][by], weight);
+    add(f, FINDING_STATEMENTS, of, what, misses);
+    add(f, FINDING_OWNERS, of, owner(f, c, i), misses);
+    add(f, FINDING_THREADS, of, thread(f, c, i), misses);
+}
+
+static void take_accesses(struct findings *f, const struct cf_frame *frame)
+{
+    const struct columns c = {.class = cf_u8(frame, CF_CLASS),
+                              .op = cf_u8(frame, CF_OP),
+                              .level = cf_u8(frame, CF_LEVEL),
+                              .addr = cf_u64(frame, CF_ADDR),
+                              .pc = cf_u64(frame, CF_PC),
+                              .weight = cf_u64(frame, CF_WEIGHT),
+                              .pid = cf_u32(frame, CF_PID),
+                              .tid = cf_u32(frame, CF_TID),
+                              .object = cf_u32(frame, CF_OBJ),
+                              .symbol = cf_u32(frame, CF_SYMBOL),
+                              .region = cf_u32(frame, CF_REGION),
+                              .function = cf_u32(frame, CF_FUNCTION),
+                              .source = cf_u32(frame, CF_SOURCE)};
+
+    for (uint32_t i = 0; i < frame->rows; i++)
+        if (!c.op || c.op[i] == CF_LOAD || c.op[i] == CF_STORE)
+            take_row(f, &c, i);
+}
+
+void findings_frame(struct findings *f, const struct cf_frame *frame)
+{
+    cf_sources_frame(f->sources, frame);
+    switch (frame->table) {
+    case CF_HEADER:
+        take_header(f, frame->header);
+        return;
+    case CF_TASK:
+        findings_take_tasks(f, frame);
+        return;
+    case CF_STACK:
+        findings_take_nodes(f, frame);
+        return;
+    case CF_OBJECT:
+        findings_take_objects(f, frame);
+        return;
+    case CF_ACCESS:
+        take_accesses(f, frame);
+        return;
+    default:
+        return;
+    }
+}
+
+uint64_t findings_accesses(const struct findings *f, enum finding_op op)
+{
+    uint64_t sum = 0;
+
+    for (unsigned by = 1; by < FINDING_SERVED; by++)
+        sum = cf_sum(sum, f->served[op][by]);
+    return sum;
+}
+
+uint64_t findings_misses(const struct findings *f, enum finding_op op)
+{
+    uint64_t sum = 0;
+
+    for (unsigned by = 2; by < FINDING_SERVED; by++)
+        sum = cf_sum(sum, f->served[op][by]);
+    return sum;
+}
+
+void findings_free(struct findings *f)
+{
+    for (size_t i = 0; i < f->statements; i++) {
+        for (unsigned k = 0; k < f->statement[i].lines; k++)
+            free(f->statement[i].text[k]);
+        free(f->statement[i].text);
+    }
+    for (unsigned p = 0; p < FINDING_PARTS; p++) {
+        cf_counts_free(f->numbers[p]);
+        cf_counts_free(f->list[p].at);
+        free(f->list[p].share);
+    }
+    cf_counts_free(f->at);
+    cf_counts_free(f->parents);
+    free(f->finding);
+    free(f->statement);
+    free(f->owner);
+    free(f->thread);
+    free(f->object);
+    free(f->node);
+    cf_sources_free(f->sources);
+    cf_mix_free(&f->mix);
+    cf_machine_free(f->machine);
+}
