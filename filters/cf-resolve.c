@@ -86,7 +86,7 @@ static void process(struct state *s)
         columns_take(s, f);
         if (s->t.r.failed)
             cf_out_of_memory(s->tool);
-        if (f->table != CF_HEADER && !(f->table == CF_STACK && s->nodes) &&
+        if (f->table != CF_HEADER && f->table != CF_STACK && /* which we write */
             cf_writer_frame(s->out, f) < 0)
             break;
     }

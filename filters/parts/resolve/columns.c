@@ -447,8 +447,8 @@ void columns_take(struct state *s, struct cf_frame *f)
             s->t.r.failed = 1;
         s->snapshots = s->reached = 0;
         s->nodes = cf_header_fact(f->header, "stack", "depth") != NULL;
-        if (s->nodes && s->t.places)
-            places_write_nodes(s->t.places);
+        if (s->t.places)
+            places_write_nodes(s->t.places, s->nodes);
         return;
     case CF_SNAPSHOT:
         take_snapshots(s, f);

@@ -45,7 +45,7 @@ struct state {
     struct timeline t;
     unsigned page_shift;
     int crowded; /* a frame had no place for a column */
-    int nodes;   /* accesses of the segment have column stack: we write the rows of table stack */
+    int nodes;   /* accesses of the segment have column stack */
     uint32_t *column[ADDED];
     struct code code;
     uint64_t *place;             /* with --physical, of the rows of a frame: addresses, */

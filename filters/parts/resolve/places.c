@@ -54,7 +54,7 @@ struct places {
     size_t nodes, node_room;
     struct node **path; /* for places_name_node() */
     size_t path_room;
-    int writes_nodes;
+    int writes_nodes, around; /* the functions that a place was inlined into are wanted */
     /* places in these lists, from 1: by name, address, and whether what is known is of a return
        address or of a pc; by process and number */
     struct cf_counts *known_at, *node_at;
@@ -205,7 +205,7 @@ static void name_ids(struct places *p, struct symbols *s, const struct place *pl
     const char *name = symbols_readable(s, places[at].function);
 
     ids->function = name ? cf_writer_string(p->r->w, name) : 0;
-    name = p->writes_nodes || p->o.inlined ? symbols_around(s, places, at, count) : NULL;
+    name = p->around || p->o.inlined ? symbols_around(s, places, at, count) : NULL;
     ids->inlined = name ? cf_writer_string(p->r->w, name) : 0;
 }
 
@@ -284,9 +284,10 @@ static struct node *node_find(const struct places *p, uint32_t pid, uint32_t id)
 
 /* ---- nodes with names ---- */
 
-void places_write_nodes(struct places *p)
+void places_write_nodes(struct places *p, int inlined)
 {
     p->writes_nodes = 1;
+    p->around = inlined && !p->o.no_inline;
 }
 
 static void write_node(struct places *p, struct node *n, struct code_place place)
@@ -301,7 +302,7 @@ static void write_node(struct places *p, struct node *n, struct code_place place
         {CF_INLINED, NULL, place.inlined}};
 
     n->written = 1;
-    (void)cf_writer_rows(p->r->w, CF_STACK, 1, row, p->o.no_inline ? 6 : 7,
+    (void)cf_writer_rows(p->r->w, CF_STACK, 1, row, p->around ? 7 : 6,
                          NULL); /* the writer keeps its problem */
 }
 

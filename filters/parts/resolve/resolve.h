@@ -211,8 +211,9 @@ void places_find_many(struct places *p, struct space *s, const uint64_t *pc, siz
 void places_node(struct places *p, uint32_t pid, uint32_t node, uint32_t parent, uint64_t pc);
 
 /* From now on, until places_free(): rows of nodes are written by us, each with its function and
-   source line, before the first row that uses it. */
-void places_write_nodes(struct places *p);
+   source line, and where `inlined` the functions that it was inlined into, before the first row
+   that uses it. */
+void places_write_nodes(struct places *p, int inlined);
 /* Writes the row of the node and those of its callers, if that was not done, as the code is mapped
    in `s` (NULL: it is not known) now. */
 void places_name_node(struct places *p, struct space *s, uint32_t pid, uint32_t node);
