@@ -478,3 +478,52 @@ svg [0,false,true]
 png [80,78,71]
 END
 }
+
+@test "the findings: chosen by type and text, saved, and colours that can be read" {
+    printf '%s\n' time,pid,tid,op,addr,bytes,stack,object,site,function,source '0,7,1,alloc,0x1000,8,0,1,<i> x.c:8,<i>,x.c:8' \
+        '0,7,2,alloc,0x1008,8,0,2,<i> x.c:8,<i>,x.c:8' >objects.csv
+    stream a.cf -w object=objects.csv <<'END'
+time,pid,tid,op,addr,size,pc,level,weight,class,object,site,symbol,region,function,source
+1,7,1,store,0x1000,8,0x400,2,300,7,1,<i> x.c:8,,[heap],f,x.c:2
+2,7,2,store,0x1008,8,0x400,2,300,7,2,<i> x.c:8,,[heap],f,x.c:2
+3,7,1,load,0x9000,8,0x500,memory,200,2,0,,"</script><b>v",/bin/x,g,x.c:3
+4,7,1,load,0x8000,8,0x600,1,900,0,0,,,/bin/x,g,x.c:4
+END
+    printf '%s\n' 'int a;' 'if (a < 1 && b) </script><b>' '}' >x.c
+    cf-report --cacheperf --html page.html a.cf
+    in_browser page.html <<END
+  const shown = () => [...document.querySelectorAll('section')].filter(s => s.getClientRects().length).map(s => s.querySelector('h2').textContent);
+  got.tiles = [...document.querySelectorAll('.tiles b')].map(e => e.textContent);
+  got.all = shown();
+  got.first = [...document.querySelector('section').querySelectorAll('p, li code, ul > li')].map(e => e.textContent);
+  got.source = [...document.querySelector('pre').children].map(e => e.textContent);
+  got.hot = document.querySelector('pre .hot').textContent;
+  got.marks = document.querySelectorAll('section b').length;
+  got.tip = (document.querySelector('.bar').dispatchEvent(new PointerEvent('pointermove', lean(50, 50))), [...\$('tip').children].map(e => e.textContent));
+  const find = text => { \$('search').value = text; \$('search').dispatchEvent(new Event('input')); return [...shown(), \$('found').textContent]; };
+  got.found = find('<B>V');
+  got.rows = csv().split('\\n').length - 2;
+  got.none = find('nowhere');
+  find('');
+  \$('type').value = 'allocator_false_sharing';
+  \$('type').dispatchEvent(new Event('change'));
+  got.type = shown();
+  \$('type').value = '';
+  \$('type').dispatchEvent(new Event('change'));
+  $all_pages
+END
+    holds_of_all findings.csv
+    same - got <<'END'
+tiles ["4","18.2 %","100.0 %","2"]
+all ["1. Allocator's false sharing","2. Application's capacity misses"]
+first ["75.0 % of all misses, in 2 samples of 1 cache line; without them the time for memory shrinks by at most 74.2 %","x.c:2, f","1 heap object (8 bytes), allocated by thread 1 atx.c:8, <i>","x.c:8, <i>","1 heap object (8 bytes), allocated by thread 2 atx.c:8, <i>","x.c:8, <i>","Threads: 1 (50.0 %), 2 (50.0 %)","To mend it: the allocator placed objects of several threads on one line: use another allocator, or align these objects to a line and pad them to a whole one"]
+source ["     1  int a;","     2  if (a < 1 && b) </script><b>","     3  }"]
+hot "     2  if (a < 1 && b) </script><b>"
+marks 0
+tip ["Allocator's false sharing","600 misses, 75.0 % of all"]
+found ["2. Application's capacity misses","1 finding"]
+rows 1
+none ["0 findings"]
+type ["1. Allocator's false sharing"]
+END
+}

@@ -17,7 +17,7 @@ if (data.stores) tile(percent(data.store_misses / data.stores), 'of the stores m
 tile(exact(list.length), list.length === 1 ? 'finding' : 'findings');
 if (!list.length) add(page, 'p', 'No finding: ' + data.no_finding + '.');
 
-const controls = add(page, 'div');
+const controls = add(page, 'div', undefined, 'control');
 controls.id = 'controls';
 const search = add(controls, 'input');
 search.id = 'search';

@@ -135,6 +135,11 @@ static void heap(const struct findings *f, const struct finding *of,
         all.least = list[i].least < all.least ? list[i].least : all.least;
         all.most = list[i].most > all.most ? list[i].most : all.most;
     }
+    if (!all.most && !list->object) {
+        fprintf(out, "Related to %s of which nothing is known\n",
+                objects > 1 ? "heap objects" : "a heap object");
+        return;
+    }
     fputs(objects > 1 ? "Related to multiple heap objects (" : "Related to the heap object (", out);
     size_of(&all, out);
     fprintf(out, ") allocated %s\n",
@@ -226,8 +231,9 @@ static void one(const struct findings *f, size_t i, int bold, FILE *out)
 {
     const struct finding *of = &f->finding[i];
 
-    fprintf(out, "\n%sFinding %zu: %.1f %% of all misses (%" PRIu64 " samples",
-            bold ? "\33[1m" : "", i + 1, 100 * findings_share(f, of->misses), of->samples);
+    fprintf(out, "\n%sFinding %zu: %.1f %% of all misses (%" PRIu64 " sample%s",
+            bold ? "\33[1m" : "", i + 1, 100 * findings_share(f, of->misses), of->samples,
+            of->samples > 1 ? "s" : "");
     if (of->lines)
         fprintf(out, ", %" PRIu64 " cache line%s", of->lines, of->lines > 1 ? "s" : "");
     fprintf(out, ")%s\n", bold ? "\33[0m" : "");
