@@ -31,7 +31,7 @@ static const char usage[] =
     "      --json, --term     print JSON instead, or text with colours  [on a terminal]\n"
     "      --record FILE      keep the recording of PROGRAM\n"
     "\n"
-    "      --cacheperf        the misses worth fixing, by cf-classify --rule cacheperf:\n"
+    "      --cacheperf        the misses worth fixing, by the classes of CachePerf:\n"
     "                         type, instructions, objects, gain, what mends them; also --csv\n"
     "      --ratio N          a miss costs N hits  [the latencies of -m, else of the\n"
     "                         machine that the stream states, else 200]\n"
@@ -62,7 +62,9 @@ struct given {
 static void check(const struct cf_tool *t, const struct given *g, const struct findings_options *f,
                   int kind, int command)
 {
-    static const char *const name[] = {[LEON4] = "--leon4", [CACHEPERF] = "--cacheperf"};
+    static const char *const name[] = {[LEON4] = "--leon4",
+                                       [CACHEPERF] = "--cacheperf",
+                                       [LEON4 | CACHEPERF] = "--leon4 or --cacheperf"};
     const struct {
         int given, kinds;
         const char *name;
@@ -84,13 +86,8 @@ static void check(const struct cf_tool *t, const struct given *g, const struct f
         cf_die(t, CF_EXIT_USAGE, "--leon4 and --cacheperf are different reports: give one of them");
     for (unsigned i = 0; i < sizeof option / sizeof *option; i++)
         if (option[i].given && !(option[i].kinds & kind))
-            cf_die(t, CF_EXIT_USAGE, "%s goes %s%s%s%s", option[i].name,
-                   kind == PAGE ? "with " : "not with ",
-                   kind != PAGE                  ? name[kind]
-                   : option[i].kinds & CACHEPERF ? name[CACHEPERF]
-                                                 : "",
-                   kind == PAGE && option[i].kinds == (LEON4 | CACHEPERF) ? " and " : "",
-                   kind == PAGE && option[i].kinds & LEON4 ? name[LEON4] : "");
+            cf_die(t, CF_EXIT_USAGE, "%s goes %s %s", option[i].name,
+                   kind == PAGE ? "with" : "not with", name[kind == PAGE ? option[i].kinds : kind]);
     if (g->record && !command)
         cf_die(t, CF_EXIT_USAGE, "--record: there is no program to record: give one after --");
     if (g->html && (t->form == CF_OPT_JSON || t->form == CF_OPT_CSV))

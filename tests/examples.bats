@@ -39,6 +39,8 @@ setup_file() {
     { echo pid,tid,op,size,addr,pc,level,weight,source && seq 100 |
         awk '{print "7,1,load,8," $1 * 4096 ",1,memory,20000,a.c:1"}'; } >samples.csv
     printf '%s\n' op,addr,size load,0x1000,8 store,0x1008,8 load,0x2000,8 >a.csv
+    printf '%s\n' op,addr,level,weight,class,function,source load,0x1000,2,900,2,solve,hello.c:4 load,0x2000,1,100,0,main,hello.c:5 |
+        cf-capture csv -o classified.cf
     printf '%s\n' pid,op,start,end,perms,name '7,map,0x1000,0x3000,rw-p,[heap]' >m.csv
     printf '%s\n' observed,interfering,slowdown a,b,1.4 b,a,1.1 a,c,1.2 >measured.csv
     for f in filter simulation server prog; do cp program $f; done
