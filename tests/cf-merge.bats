@@ -459,6 +459,14 @@ many_threads() {
     [[ ${lines[8]} == 0x260,f ]]
 }
 
+@test "--interleave: the names of calls come along" {
+    printf '%s\n' time,pid,tid,op,addr,size 5,1,1,load,0x1000,8 >a.csv
+    printf '%s\n' time,pid,tid,count 0,1,1,0 >switch.csv
+    printf '%s\n' pid,stack,parent,pc,function,source,inlined 1,1,0,0x10,main,x.c:1,outer >stack.csv
+    stream a.cf -w switch=switch.csv -w stack=stack.csv a.csv
+    cf-merge --interleave --cores 2 a.cf | rows stack | same stack.csv -
+}
+
 @test "--interleave of two programs at once" {
     two_threads
     run -0 bash -c 'cf-merge --interleave --renumber a.cf a.cf | cf-cat --csv --columns time,pid,tid,cpu'

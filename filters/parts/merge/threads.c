@@ -224,12 +224,13 @@ static void read_input(struct threads *t, struct source *s, const struct input *
     static const struct {
         uint16_t table, column, need;
     } want[] = {
-        {CF_ACCESS, CF_TIME, 1}, {CF_ACCESS, CF_PID, 1},     {CF_ACCESS, CF_TID, 1},
-        {CF_TASK, CF_TIME, 0},   {CF_TASK, CF_PID, 0},       {CF_TASK, CF_TID, 0},
-        {CF_TASK, CF_OP, 0},     {CF_TASK, CF_PARENT, 0},    {CF_SWITCH, CF_TIME, 1},
-        {CF_SWITCH, CF_PID, 1},  {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1},
-        {CF_STACK, CF_PID, 0},   {CF_STACK, CF_STACK_ID, 0}, {CF_STACK, CF_PARENT, 0},
-        {CF_STACK, CF_PC, 0},    {CF_MAP, CF_PID, 0},        {CF_OBJECT, CF_PID, 0},
+        {CF_ACCESS, CF_TIME, 1},    {CF_ACCESS, CF_PID, 1},     {CF_ACCESS, CF_TID, 1},
+        {CF_TASK, CF_TIME, 0},      {CF_TASK, CF_PID, 0},       {CF_TASK, CF_TID, 0},
+        {CF_TASK, CF_OP, 0},        {CF_TASK, CF_PARENT, 0},    {CF_SWITCH, CF_TIME, 1},
+        {CF_SWITCH, CF_PID, 1},     {CF_SWITCH, CF_TID, 1},     {CF_SWITCH, CF_COUNT, 1},
+        {CF_STACK, CF_PID, 0},      {CF_STACK, CF_STACK_ID, 0}, {CF_STACK, CF_PARENT, 0},
+        {CF_STACK, CF_PC, 0},       {CF_MAP, CF_PID, 0},        {CF_OBJECT, CF_PID, 0},
+        {CF_STACK, CF_FUNCTION, 0}, {CF_STACK, CF_SOURCE, 0},   {CF_STACK, CF_INLINED, 0},
     };
     struct merge *m = t->merge;
     uint64_t accesses = 0, switches = 0;
