@@ -144,14 +144,14 @@ void cf_calls_signal(ThreadId tid, Bool alt_stack); /* a handler is about to run
 
 /* tool_allocators.c */
 enum cf_allocator { /* what its arguments are */
-    CF_ALLOCATOR_NONE,
-    CF_ALLOCATOR_MALLOC,         /* (size, ...) */
-    CF_ALLOCATOR_CALLOC,         /* (count, size) */
-    CF_ALLOCATOR_REALLOC,        /* (block, size) */
-    CF_ALLOCATOR_REALLOCARRAY,   /* (block, count, size) */
-    CF_ALLOCATOR_MEMALIGN,       /* (alignment, size) */
-    CF_ALLOCATOR_POSIX_MEMALIGN, /* (where the result goes, alignment, size) */
-    CF_ALLOCATOR_FREE,           /* (block, ...) */
+                    CF_ALLOCATOR_NONE,
+                    CF_ALLOCATOR_MALLOC,         /* (size, ...) */
+                    CF_ALLOCATOR_CALLOC,         /* (count, size) */
+                    CF_ALLOCATOR_REALLOC,        /* (block, size) */
+                    CF_ALLOCATOR_REALLOCARRAY,   /* (block, count, size) */
+                    CF_ALLOCATOR_MEMALIGN,       /* (alignment, size) */
+                    CF_ALLOCATOR_POSIX_MEMALIGN, /* (where the result goes, alignment, size) */
+                    CF_ALLOCATOR_FREE,           /* (block, ...) */
 };
 enum cf_allocator cf_allocators_entry(Addr pc); /* what function begins here */
 /* Whether the program, of which pc is the first instruction, has none that is known. */

@@ -225,8 +225,8 @@ static void emit_own_enter(IRSB *sb, const VexGuestLayout *layout, UInt function
     addStmtToIRSB(sb, IRStmt_Dirty(d));
 }
 
-/* At a return, and at a jump to where a register says, which longjmp is. Where a call leaves the stack
- * pointer as it is, that of a function to its end is one, too, and cannot be told from it. */
+/* At a return, and at a jump to where a register says, which longjmp is. Where a call leaves the
+ * stack pointer as it is, a jump from the end of one function to another looks like that. */
 static void emit_own_leave(IRSB *sb, const VexGuestLayout *layout)
 {
     const Bool returns = sb->jumpkind == Ijk_Ret;

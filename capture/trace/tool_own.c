@@ -5,9 +5,9 @@
  * names (tool_allocators.c), and tell what they were called with at their entries and what they
  * gave when they return.
  *
- * The outermost call makes the block. What it obtains inside, such as operator new by malloc, is the
- * same block if the result lies in it; else it is a block of its own, such as what a new-handler or
- * an exception obtains.
+ * The outermost call makes the block. What it obtains inside, such as operator new by malloc, is
+ * the same block if the result lies in it; else it is a block of its own, such as what a
+ * new-handler or an exception obtains.
  */
 #include "tool.h"
 
@@ -232,8 +232,8 @@ static void returned(struct thread *t, const struct call *c)
         obtained(t, result, size);
 }
 
-/* Takes the calls that the stack has no room for any more out of the list. One whose own return this
- * is has a result; others were left by longjmp or an exception. */
+/* Takes the calls that the stack has no room for any more out of the list. One whose own return
+ * this is has a result; others were left by longjmp or an exception. */
 static void leave(struct thread *t, Addr sp, Addr to, Bool by_return)
 {
     while (t->depth && has_left(&t->calls[t->depth - 1], sp)) {
@@ -253,8 +253,8 @@ VG_REGPARM(2) void cf_own_enter(UWord kind, Addr sp)
     struct call *c;
 
     cf_transport_leave(current);
-    /* Nothing tells of every way to leave a function. At an equal stack pointer it is the same call,
-       which jumps to its end, as operator new[] does to operator new. */
+    /* Nothing tells of every way to leave a function. At an equal stack pointer it is the same
+       call, at whose end another function goes on, as operator new does for operator new[]. */
     while (t->depth && has_left(&t->calls[t->depth - 1], after) &&
            (t->calls[t->depth - 1].sp != after || t->calls[t->depth - 1].back != back))
         t->depth--;
