@@ -49,7 +49,7 @@ struct sample {
     struct cf_tool tool;
     const char *machine_name, *output;
     struct cf_sampler_options o;
-    uint32_t expire; /* milliseconds */
+    double expire; /* milliseconds */
     struct cf_machine *machine;
     struct cf_made made;
     struct cf_turns turns;
@@ -75,7 +75,7 @@ static void parse(struct sample *s, int argc, char **argv)
         {"seed", 0, CF_NUMBER(&s->o.seed, 0, UINT64_MAX)},
         {"fine", 0, CF_NUMBER(&f->most, 0, UINT32_MAX)},
         {"same-set", 0, CF_NUMBER(&f->same_set, 1, UINT32_MAX)},
-        {"expire", 0, CF_NUMBER(&s->expire, 0, UINT32_MAX)},
+        {"expire", 0, CF_FRACTION(&s->expire, 0, 1e9, CF_FROM_TO)},
         {"misses", 0, CF_NUMBER(&f->misses, 1, UINT32_MAX)},
         {"set-misses", 0, CF_NUMBER(&f->set_misses, 1, UINT32_MAX)},
         {"set-window", 0, CF_NUMBER(&f->set_window, 0, 65536)},
@@ -127,7 +127,7 @@ static void state_facts(struct sample *s)
     cf_made_state(&s->made, w, CF_STAGE);
     (void)cf_writer_number(w, "stage", "fine", o->fine.most);
     (void)cf_writer_number(w, "stage", "same_set", o->fine.same_set);
-    (void)cf_writer_number(w, "stage", "expire_ms", s->expire);
+    (void)cf_writer_number(w, "stage", "expire_us", (uint64_t)(s->expire * 1000 + 0.5));
     (void)cf_writer_number(w, "stage", "misses", o->fine.misses);
     (void)cf_writer_number(w, "stage", "set_misses", o->fine.set_misses);
     (void)cf_writer_number(w, "stage", "set_window", o->fine.set_window);
@@ -157,10 +157,10 @@ static uint64_t ticks_per_second(struct sample *s, const struct cf_header *h)
 
 static void take_header(struct sample *s, const struct cf_header *h)
 {
-    const unsigned __int128 expire = (unsigned __int128)ticks_per_second(s, h) * s->expire / 1000;
+    const double expire = (double)ticks_per_second(s, h) * s->expire / 1000;
     uint64_t cores;
 
-    cf_sampler_clock(s->sampler, expire > UINT64_MAX ? UINT64_MAX : (uint64_t)expire);
+    cf_sampler_clock(s->sampler, expire < 1e19 ? (uint64_t)expire : UINT64_MAX);
     cf_made_check(&s->made, h, CF_LEVEL, NULL);
     s->cores = cf_tool_cores(s->machine, 0);
     if (cf_header_number(h, "hit", "cores", &cores) > 0 && cores <= CF_MAX_CORES)
@@ -245,6 +245,12 @@ static void run(struct sample *s)
                 "none of %" PRIu64 " accesses was sampled: give shorter periods, by --loads and "
                 "--stores",
                 s->rows);
+    if (!bad && cf_sampler_waiting(s->sampler) && !s->tool.quiet)
+        cf_warn(
+            &s->tool,
+            "instructions that still waited for the breakpoint at the end: %u; a short recording "
+            "wants --expire as much shorter as its periods are",
+            cf_sampler_waiting(s->sampler));
 }
 
 /* Nothing comes at the moment. Samples that wait for their instruction stay. A failure shows again

@@ -165,6 +165,14 @@ END
     [ "$(sampled time,stage $options --expire 50 | tr ' ' '\n' | grep -m 1 ',2$')" = 52,2 ]
     # shellcheck disable=SC2086
     [ "$(sampled time,stage $options --expire 0 | tr ' ' '\n' | grep -m 1 ',2$')" = 4,2 ]
+    # shellcheck disable=SC2086
+    [ "$(sampled time,stage $options --expire 50.7 | tr ' ' '\n' | grep -m 1 ',2$')" = 52,2 ]
+    # shellcheck disable=SC2086
+    run -0 --separate-stderr cf-sample $options -m m.yaml in.cf
+    [ -z "$stderr" ]
+    # shellcheck disable=SC2086
+    run -0 --separate-stderr cf-sample $options --expire 1000 -m m.yaml in.cf
+    [[ $stderr == "cf-sample: instructions that still waited for the breakpoint at the end: 1; "*"--expire"* ]]
     # the stream's clock says how long that is
     cf-cat --csv in.cf >in.csv
     stream in.cf --clock nanoseconds <in.csv
@@ -175,7 +183,7 @@ END
     stream in.cf --clock instructions <in.csv
     # shellcheck disable=SC2086
     run -0 --separate-stderr cf-sample $options -m m.yaml in.cf
-    [[ $stderr == *"states no clock_hz: --expire takes it to be 1 GHz" ]]
+    [[ $stderr == *"states no clock_hz: --expire takes it to be 1 GHz"* ]]
 }
 
 @test "an instruction that had its turn gets another when none waits and --expire has passed" {
@@ -219,7 +227,7 @@ END
     cf-sample -q -m m.yaml --loads 2 --seed 5 --skid 1 in.cf | cf-cat --info >info
     grep -q 'weight: {by: "cf-sample", loads: 2, stores: 50000, jitter_percent: 10, skid: 1, seed: 5}' info
     grep -q 'level: {by: "cf-sample", machine: "small", caches: "L1 512/2/64/1 lru"}' info
-    grep -q 'stage: {by: "cf-sample", machine: "small", caches: "L1 512/2/64/1 lru", fine: 64, same_set: 8, expire_ms: 100, misses: 2, set_misses: 8, set_window: 64}' info
+    grep -q 'stage: {by: "cf-sample", machine: "small", caches: "L1 512/2/64/1 lru", fine: 64, same_set: 8, expire_us: 100000, misses: 2, set_misses: 8, set_window: 64}' info
     # column hit of another machine
     cf-cache -q -m raspberry-pi-4 in.cf >hit.cf
     run -0 --separate-stderr cf-sample -m m.yaml --loads 2 hit.cf

@@ -208,6 +208,11 @@ int cf_sampler_full(const struct cf_sampler *s)
     return s->out.first + s->out.count == CF_SAMPLER_BATCH;
 }
 
+uint32_t cf_sampler_waiting(const struct cf_sampler *s)
+{
+    return s->fine.waiting;
+}
+
 int cf_sampler_settle(struct cf_sampler *s)
 {
     const uint32_t kept = s->out.first + s->out.count;

@@ -71,6 +71,9 @@ const struct cf_sampled *cf_sampler_take(struct cf_sampler *s, const struct cf_s
 /* Whether so many rows are kept that they must be settled. */
 int cf_sampler_full(const struct cf_sampler *s);
 
+/* Instructions that wait for the breakpoint. */
+uint32_t cf_sampler_waiting(const struct cf_sampler *s);
+
 /* Nothing of what is kept changes any more. -1 without memory. */
 int cf_sampler_settle(struct cf_sampler *s) CF_MUST_CHECK;
 
