@@ -14,7 +14,8 @@ static double all_accesses, all_misses;
 
 static int takes_part(unsigned i)
 {
-    return row[i].op != CF_IFETCH && row[i].op != CF_PREFETCH && row[i].op != CF_FLUSH;
+    return row[i].stage && row[i].op != CF_IFETCH && row[i].op != CF_PREFETCH &&
+           row[i].op != CF_FLUSH;
 }
 static int is_fine(unsigned i)
 {

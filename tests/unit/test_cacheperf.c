@@ -69,8 +69,10 @@ static void random_rows(void)
         r->source = (uint32_t)r->pc % 3; /* a statement has some instructions of its own */
         r->level = r->level > 1 && next(2) ? CF_FROM_MEMORY : r->level;
         fine = fine ? fine - 1 : stage && !next(10) ? next(90) : 0;
-        if (!fine)
+        if (!fine) {
+            r->stage = next(25) ? r->stage : 0;
             continue;
+        }
         r->stage = CF_STAGE_FINE;
         r->weight = 0;
         r->pc = next(50) && i ? row[i - 1].pc : r->pc;

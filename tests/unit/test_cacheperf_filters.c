@@ -180,6 +180,10 @@ static void odd_rows(void)
     g.load_misses = 0;
     engine(0);
     is_u64(got[2] << 8 | got[3], CF_CLASS_CAPACITY << 8, "a fetch takes no part");
+    row[3].op = CF_LOAD;
+    row[3].stage = 0;
+    engine(0);
+    is_u64(got[2] << 8 | got[3], CF_CLASS_CAPACITY << 8, "nor does what is no sample");
     lenient();
     contend(10, 8, 8);
     for (unsigned i = 0; i < rows; i++)

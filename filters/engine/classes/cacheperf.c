@@ -75,7 +75,7 @@ int cfp_sample(const struct cf_cacheperf *c, const struct cf_cacheperf_rows *par
     const uint64_t weight = part->weight ? part->weight[i] : 1;
     const unsigned level = part->level ? part->level[i] : 0;
 
-    if (op == CF_IFETCH || op == CF_PREFETCH || op == CF_FLUSH)
+    if (op == CF_IFETCH || op == CF_PREFETCH || op == CF_FLUSH || (part->stage && !part->stage[i]))
         return 0;
     *s = (struct cfp_sample){
         .addr = part->addr[i],

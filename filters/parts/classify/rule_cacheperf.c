@@ -190,7 +190,7 @@ static void add_up(struct cacheperf *p, const struct cf_cacheperf_rows *r, const
 {
     for (uint32_t i = 0; i < r->rows; i++) {
         const unsigned op = r->op && r->op[i] < CF_CLASS_OPS && r->op[i] ? r->op[i] : CF_LOAD;
-        const uint64_t weight = r->weight ? r->weight[i] : r->stage[i] != CF_STAGE_FINE;
+        const uint64_t weight = r->weight ? r->weight[i] : r->stage[i] == CF_STAGE_COARSE;
 
         p->references[op] += weight;
         p->unknown[op] += r->level[i] ? 0 : weight;
