@@ -71,8 +71,8 @@ EXTRA :=
 
 # One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
 # capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
-# capture/, and those of capture/record/, are shared by the captures. Where a directory has a build.mk, tool*.c and plugin*.c are
-# its.
+# capture/, and those of capture/record/ and capture/alloc/, are shared by the captures. Where a directory
+# has a build.mk, tool*.c, plugin*.c and shim_*.c are its.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
 PROGRAMS := $(FILTERS) $(CAPTURES)
@@ -84,7 +84,8 @@ LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)
-LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) $(wildcard capture/record/*.c)
+LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) $(wildcard capture/record/*.c) \
+	$(filter-out capture/alloc/shim_%,$(wildcard capture/alloc/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
 LIBPROGRAM := $(B)/lib/libprogram.a
@@ -113,6 +114,7 @@ OWN_LIBS  := -lcsv $(LIBCF_LIBS)
 DRAW_LIBS := -lcairo
 # Libraries that few programs need: those that read executables, and those that draw.
 LIBS_cf-resolve := -ldw -lelf -ldl
+LIBS_alloc_shim := -lelf
 LIBS_cf-capture := -lelf
 LIBS_cf-capture-dumpcache := -lelf
 LIBS_cf-capture-qemu := -lelf
@@ -234,7 +236,7 @@ $(B)/man.list: $(MAN) FORCE
 tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-template) \
 	$(B)/test/leon4-forms $(B)/test/test_reference \
 	$(if $(SANFLAGS),,$(B)/test/faults $(B)/test/faults.so)
-benches: $(BENCH:%=$(B)/bench/%)
+benches: $(BENCH:%=$(B)/bench/%) $(B)/test/alloc_shim
 
 $(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)

@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# libcf-alloc.so and what reads its records, by alloc_shim: what programs say they allocate is recorded,
+# with the calls that led there, over several allocators; and no program does anything else for it.
+
+load lib
+
+PRELOADS=('' libtcmalloc_minimal.so.4 libjemalloc.so.2)
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    local s=$BATS_TEST_DIRNAME/alloc f
+    for f in known stress sites scribble; do
+        gcc -O2 -g -pthread -D_GNU_SOURCE -o "$f" "$s/$f.c" || return 1
+    done
+    gcc -O2 -pthread -D_GNU_SOURCE -static -o static "$s/sites.c"
+    gcc -O2 -pthread -D_GNU_SOURCE -fno-builtin -o own "$s/known.c" "$s/bump.c"
+    gcc -O2 -fno-builtin -fPIC -shared -o bump.so "$s/bump.c"
+    g++ -O2 -g -std=c++17 -D_GNU_SOURCE -o operators "$s/operators.cc"
+    g++ -O2 -g -std=c++17 -fPIC -shared -o plugin.so "$s/plugin.cc"
+}
+
+setup() {
+    lib_setup
+    P=$BATS_FILE_TMPDIR
+    A=$BATS_TEST_DIRNAME/alloc
+}
+
+# recorded OPTION... -- COMMAND...: records into t.cf; rows into objects.csv and stacks.csv, and
+# what became of it into result.
+recorded() {
+    local -a options=()
+    while [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    alloc_shim -o t.cf "${options[@]}" "$@" 9>result || return
+    cf-cat --verify t.cf >verified || return
+    rows object t.cf >objects.csv
+    rows stack t.cf >stacks.csv
+}
+
+# value NAME: of the last recording.
+value() {
+    sed -n "s/^$1=//p" result
+}
+
+nothing_lost() {
+    local name
+    for name in lost nested unplaced unknown late damaged own; do
+        [[ $(value $name) = 0 ]] || fail "$name: $(value $name)"
+    done
+}
+
+@test "objects and their stacks are those that the program states, of threads, over each allocator" {
+    for l in "${PRELOADS[@]}"; do
+        LD_PRELOAD=$l recorded -- "$P/known" log 3 3000
+        nothing_lost
+        python3 "$A/agree.py" log objects.csv stacks.csv
+    done
+}
+
+@test "so are those of operators new and delete" {
+    for l in "${PRELOADS[@]}"; do
+        LD_PRELOAD=$l recorded -- "$P/operators" log 3000
+        nothing_lost
+        python3 "$A/agree.py" log objects.csv stacks.csv
+    done
+}
+
+@test "stacks are as deep as asked for" {
+    for depth in 1 4 64; do
+        recorded -d $depth -- "$P/known" log 1 3000
+        python3 "$A/agree.py" log objects.csv stacks.csv $depth
+        awk -F, -v most=$depth 'NR > 1 { d[$2] = d[$3] + 1; if (d[$2] > most) exit 1; if (d[$2] > deepest) deepest = d[$2] }
+            END { exit deepest != most && most < 64 }' stacks.csv
+    done
+    run alloc_shim -d 65 true
+    [[ $status = 3 && $output = *'a depth over 64'* ]]
+}
+
+@test "threads, fork, dlopen and signals: the program's result is the same, and addresses are consistent" {
+    for l in "${PRELOADS[@]}"; do
+        LD_PRELOAD=$l "$P/stress" "$P/plugin.so" >without
+        LD_PRELOAD=$l recorded -- "$P/stress" "$P/plugin.so" >with
+        same without with
+        nothing_lost
+        # itself, 12 children, and 12 shells
+        [[ $(value processes) = 25 ]]
+        python3 "$A/consistent.py" objects.csv stacks.csv
+    done
+}
+
+@test "a signal handler that allocates amidst a record is let through; a child of clone() is itself" {
+    LD_PRELOAD=$P/bump.so "$P/stress" "$P/plugin.so" signals >without
+    LD_PRELOAD=$P/bump.so recorded -- "$P/stress" "$P/plugin.so" signals >with
+    same without with
+    # 12 more children, of which the C library does not know
+    [[ $(value processes) = 37 && $(value lost) = 0 ]]
+    python3 "$A/consistent.py" objects.csv stacks.csv
+}
+
+@test "a small ring that is read seldom lets the program wait; nothing is lost" {
+    recorded -r 8192 -n 30 -- "$P/known" log 3 2000
+    nothing_lost
+    python3 "$A/agree.py" log objects.csv stacks.csv
+}
+
+@test "a capture that reads no more loses records, which are counted; the program ends as ever" {
+    "$P/stress" "$P/plugin.so" >without
+    recorded -q -r 8192 -- "$P/stress" "$P/plugin.so" >with
+    same without with
+    [[ $(value lost) -gt 50000 ]]
+    python3 "$A/consistent.py" objects.csv stacks.csv
+}
+
+@test "a capture that dies lets the program run on" {
+    "$P/stress" "$P/plugin.so" >without
+    mkfifo out
+    alloc_shim -k -o t.cf "$P/stress" "$P/plugin.so" >out 3>&- &
+    cat out >with
+    status=0
+    wait $! || status=$?
+    [[ $status = 137 ]]
+    same without with
+}
+
+@test "the library goes before others that are preloaded, and both to children, through exec" {
+    LD_PRELOAD=$P/bump.so recorded -- sh -c 'exec env sh -c "printenv LD_PRELOAD"' >preload
+    [[ $(<preload) = *libexec/cacheflow/libcf-alloc.so:$P/bump.so ]]
+    # sh, env, sh and printenv, of two processes at most that ran them in turn
+    [[ $(value processes) -ge 4 ]]
+}
+
+@test "the program has the descriptors that it would have" {
+    ls -l /proc/self/fd 9>result | wc -l >without
+    recorded -- ls -l /proc/self/fd >list
+    wc -l <list >with
+    same without with
+    ! grep cf-alloc list
+}
+
+@test "a site that is left out is recorded no more, and nobody takes its place" {
+    recorded -- "$P/sites" 1
+    node=$(awk -F, '$4 == "alloc" && $6 == 1000 { print $7; exit }' objects.csv)
+    [[ $(awk -F, '$6 == 1000' objects.csv | wc -l) = 1000 && $(value left_out) = 0 ]]
+    recorded -x "$node" -- "$P/sites" 1000
+    n=$(awk -F, '$6 == 1000' objects.csv | wc -l)
+    [[ $n -ge 11 && $n -lt 1000 && $(value sites) = 1 && $(value left_out) = $((1000 - n)) ]]
+    [[ $(awk -F, '$6 == 2000' objects.csv | wc -l) = 1000 ]]
+    python3 "$A/consistent.py" objects.csv stacks.csv
+    # its releases need no rows either
+    [[ $(grep -c ,free, objects.csv) -le $((3000 - 1000 + n + 50)) ]]
+}
+
+@test "programs into which nothing is preloaded are refused" {
+    run alloc_shim "$P/static"
+    [[ $status = 3 && $output = *'is linked statically'* ]]
+    aarch64-linux-gnu-gcc -o arm64 "$A/sites.c"
+    run alloc_shim ./arm64
+    [[ $status = 3 && $output = *'another architecture'* ]]
+    [[ $(id -u) = 0 ]] || skip 'only root can make a program of somebody else'
+    cp "$P/sites" setuid
+    chown nobody setuid
+    chmod u+s setuid
+    run alloc_shim ./setuid
+    [[ $status = 3 && $output = *'setuid'* ]]
+}
+
+@test "a program with an allocator of its own is reported" {
+    recorded -- "$P/own" log 1 100
+    [[ $(value own) = 1 ]]
+    recorded -- "$P/known" log 1 100
+    [[ $(value own) = 0 ]]
+}
+
+@test "what a program writes into the shared memory does the capture no harm" {
+    for seed in {1..12}; do
+        alloc_shim -o t.cf "$P/scribble" $seed 9>result
+        cf-cat --verify t.cf
+    done
+}
