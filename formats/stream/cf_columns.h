@@ -91,6 +91,7 @@ enum cf_type {
     C(CF_WEIGHT, 11, "weight", CF_U64, NULL) /* events that a sample stands for; absent = 1 */     \
     C(CF_INSNS, 12, "insns", CF_U32, NULL)   /* instructions in an instruction run; 0 for data */  \
     C(CF_STAGE, 13, "stage", CF_U8, "cf-sample") /* enum cf_stage, of a sample */                  \
+    C(CF_DATA_SRC, 14, "data_src", CF_U64, NULL) /* raw PERF_SAMPLE_DATA_SRC of a sample */        \
     C(CF_START, 16, "start", CF_U64, NULL)       /* first byte of a mapping */                     \
     C(CF_STOP, 17, "end", CF_U64, NULL)          /* first byte after a mapping */                  \
     /* byte offset in the mapped file; in an index, in the segment */                              \
@@ -207,7 +208,10 @@ enum cf_state {
 
 enum {
     CF_FROM_MEMORY = 255, /* in columns hit and level: no cache served the access */
-    CF_MAX_CORES = 256,   /* that a model of caches may have: a row's core is cpu modulo cores */
+    /* in column level: the first level missed, and no level of this core's is known to have served
+       it, such as a fill buffer or another core's cache */
+    CF_FROM_BEYOND = 254,
+    CF_MAX_CORES = 256, /* that a model of caches may have: a row's core is cpu modulo cores */
 };
 
 /* Columns class and class_behind: why an access missed. Codes below 16 are in the order in which

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf_samples.c - from samples to rows. The numbers of data_src are those of linux/perf_event.h.
+ */
+#include "capture/cf_samples.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <strings.h>
+
+/* Later than the oldest header that the suite is built with. */
+enum { LEVEL_NUMBER_CXL = 0x09, LEVEL_NUMBER_IO = 0x0a, NUMBER_SHIFT = 33, HOPS_SHIFT = 43 };
+
+unsigned cf_data_src_op(uint64_t data_src, int *both)
+{
+    const uint64_t op = data_src & 31;
+
+    *both = (op & PERF_MEM_OP_LOAD) && (op & PERF_MEM_OP_STORE);
+    if (op & PERF_MEM_OP_STORE)
+        return CF_STORE;
+    if (op & PERF_MEM_OP_LOAD)
+        return CF_LOAD;
+    return op & PERF_MEM_OP_PFETCH ? CF_PREFETCH : 0;
+}
+
+/* Where the older bits say that the access was served, or missed. */
+static unsigned place_of_bits(uint64_t lvl)
+{
+    if (lvl & (PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2 |
+               PERF_MEM_LVL_IO | PERF_MEM_LVL_UNC))
+        return CF_FROM_MEMORY;
+    if (lvl & (PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2))
+        return CF_FROM_BEYOND;
+    if (lvl & PERF_MEM_LVL_L3)
+        return 3;
+    if (lvl & PERF_MEM_LVL_L2)
+        return 2;
+    if (lvl & PERF_MEM_LVL_LFB)
+        return CF_FROM_BEYOND;
+    return lvl & PERF_MEM_LVL_L1 ? 1 : 0;
+}
+
+static unsigned place_of_number(unsigned number)
+{
+    switch (number) {
+    case PERF_MEM_LVLNUM_L1:
+    case PERF_MEM_LVLNUM_L2:
+    case PERF_MEM_LVLNUM_L3:
+    case PERF_MEM_LVLNUM_L4:
+        return number;
+    case LEVEL_NUMBER_CXL:
+    case LEVEL_NUMBER_IO:
+    case PERF_MEM_LVLNUM_RAM:
+    case PERF_MEM_LVLNUM_PMEM:
+        return CF_FROM_MEMORY;
+    case PERF_MEM_LVLNUM_ANY_CACHE:
+    case PERF_MEM_LVLNUM_LFB:
+        return CF_FROM_BEYOND;
+    default:
+        return 0;
+    }
+}
+
+unsigned cf_data_src_level(uint64_t data_src)
+{
+    const uint64_t lvl = data_src >> PERF_MEM_LVL_SHIFT & 0x3fff;
+    const unsigned number = data_src >> NUMBER_SHIFT & 15;
+    const int remote = (data_src >> PERF_MEM_REMOTE_SHIFT & 1) || (data_src >> HOPS_SHIFT & 7);
+    const unsigned place =
+        number == 0 || number == PERF_MEM_LVLNUM_NA ? place_of_bits(lvl) : place_of_number(number);
+
+    if (place == 0 || place >= CF_FROM_BEYOND)
+        return place;
+    if ((lvl & PERF_MEM_LVL_MISS) && !(lvl & PERF_MEM_LVL_HIT))
+        return place >= 3 && !remote ? CF_FROM_MEMORY : CF_FROM_BEYOND;
+    return remote ? CF_FROM_BEYOND : place;
+}
+
+static int holds(const char *name, size_t length, const char *word)
+{
+    const size_t n = strlen(word);
+
+    for (size_t i = 0; i + n <= length; i++)
+        if (strncasecmp(name + i, word, n) == 0)
+            return 1;
+    return 0;
+}
+
+unsigned cf_event_op(const char *name, size_t length)
+{
+    const int load = holds(name, length, "load"), store = holds(name, length, "store");
+
+    return load == store ? 0 : load ? CF_LOAD : CF_STORE;
+}
+
+void cf_samples_send(struct cf_samples *s)
+{
+    struct cf_values columns[16] = {
+        {CF_TIME, s->time, 0},   {CF_OP, s->op_of, 0},      {CF_ADDR, s->addr, 0},
+        {CF_LEVEL, s->level, 0}, {CF_WEIGHT, s->weight, 0}, {CF_STAGE, NULL, CF_STAGE_COARSE},
+    };
+    const struct {
+        unsigned has;
+        struct cf_values values;
+    } more[] = {
+        {CF_SAMPLES_TASK, {CF_PID, s->pid, 0}},
+        {CF_SAMPLES_TASK, {CF_TID, s->tid, 0}},
+        {CF_SAMPLES_CPU, {CF_CPU, s->cpu, 0}},
+        {CF_SAMPLES_PC, {CF_PC, s->pc, 0}},
+        {CF_SAMPLES_PHYS, {CF_PHYS, s->phys, 0}},
+        {CF_SAMPLES_DATA_SRC, {CF_DATA_SRC, s->data_src, 0}},
+        {CF_SAMPLES_COST, {CF_COST, s->cost, 0}},
+    };
+    unsigned count = 6;
+
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (s->has & more[i].has)
+            columns[count++] = more[i].values;
+    if (s->rows && cf_writer_rows(s->out, CF_ACCESS, s->rows, columns, count, NULL) < 0)
+        s->failed = 1; /* reported when the writer is closed */
+    s->rows = 0;
+}
+
+/* Whether another event has reported the access of this sample, as those do that are synthesised
+   from one record of ARM's SPE; notes it else. */
+static int is_repeat(struct cf_samples *s, const struct cf_sample *sample)
+{
+    if (!s->timed)
+        return 0;
+    if (s->near_time != sample->time)
+        s->near = 0;
+    s->near_time = sample->time;
+    for (unsigned i = 0; i < s->near; i++) {
+        const struct cf_sample *l = &s->last[i];
+
+        if (l->addr == sample->addr && l->pc == sample->pc && l->tid == sample->tid &&
+            l->data_src == sample->data_src && l->event != sample->event)
+            return 1;
+    }
+    if (s->near == CF_SAMPLES_NEAR) {
+        memmove(s->last, s->last + 1, (CF_SAMPLES_NEAR - 1) * sizeof *s->last);
+        s->near--;
+    }
+    s->last[s->near++] = *sample;
+    return 0;
+}
+
+static void add_row(struct cf_samples *s, const struct cf_sample *sample, unsigned op)
+{
+    unsigned i;
+
+    if (s->rows == CF_SAMPLES_BATCH)
+        cf_samples_send(s);
+    i = s->rows++;
+    s->time[i] = sample->time;
+    s->addr[i] = sample->addr;
+    s->phys[i] = sample->phys;
+    s->pc[i] = sample->pc;
+    s->weight[i] = sample->period;
+    s->data_src[i] = sample->data_src;
+    s->pid[i] = sample->pid;
+    s->tid[i] = sample->tid;
+    s->cpu[i] = sample->cpu;
+    s->cost[i] = sample->latency;
+    s->op_of[i] = (uint8_t)op;
+    s->level[i] = (uint8_t)cf_data_src_level(sample->data_src);
+}
+
+void cf_samples_add(struct cf_samples *s, const struct cf_sample *sample)
+{
+    int both = 0;
+    unsigned op = cf_data_src_op(sample->data_src, &both);
+
+    if (sample->addr == 0) {
+        s->no_addr++;
+        return;
+    }
+    if (op == 0 && sample->data_src == 0)
+        op = sample->op;
+    if (op == 0)
+        op = s->op;
+    if (op == 0) {
+        s->no_op++;
+        return;
+    }
+    if (is_repeat(s, sample)) {
+        s->repeats++;
+        return;
+    }
+    s->taken++;
+    if (both)
+        add_row(s, sample, CF_LOAD);
+    add_row(s, sample, op);
+}
+
+void cf_samples_report(const struct cf_samples *s, const struct cf_tool *t)
+{
+    if (s->no_addr)
+        cf_warn(t, "%" PRIu64 " samples left out that have no address", s->no_addr);
+    if (s->no_op)
+        cf_warn(t, "%" PRIu64 " samples left out that state no operation: --op gives them one",
+                s->no_op);
+    if (s->repeats)
+        cf_warn(t, "%" PRIu64 " samples left out that repeat an access for another event",
+                s->repeats);
+}

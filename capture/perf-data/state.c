@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * state.c - records of tasks and mappings: COMM, FORK, EXIT, MMAP and MMAP2 (linux/perf_event.h).
+ */
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+/* Later than the oldest header that the suite is built with. */
+enum { MISC_MMAP_BUILD_ID = 1 << 14, THREADS_MOST = 1 << 24 };
+
+static struct perf_thread *place_of(const struct perf_file *f, uint32_t pid, uint32_t tid)
+{
+    size_t at = cf_hash(f->seed, pid, tid) & (f->thread_room - 1);
+
+    while (f->thread[at].used && (f->thread[at].pid != pid || f->thread[at].tid != tid))
+        at = (at + 1) & (f->thread_room - 1);
+    return &f->thread[at];
+}
+
+static struct perf_thread *find_thread(struct perf_file *f, uint32_t pid, uint32_t tid)
+{
+    struct perf_thread *place;
+
+    if (2 * (f->threads + 1) > f->thread_room) {
+        struct perf_thread *old = f->thread;
+        const size_t room = f->thread_room;
+
+        f->thread_room = room ? 2 * room : 64;
+        f->thread = cf_need(f->tool, calloc(f->thread_room, sizeof *f->thread));
+        if (!room)
+            f->seed = cf_seed(f);
+        for (size_t i = 0; i < room; i++)
+            if (old[i].used)
+                *place_of(f, old[i].pid, old[i].tid) = old[i];
+        free(old);
+    }
+    place = place_of(f, pid, tid);
+    f->threads += !place->used;
+    if (!place->used)
+        *place = (struct perf_thread){.pid = pid, .tid = tid, .used = 1};
+    return place;
+}
+
+static void put_task(struct perf_file *f, uint64_t time, const struct perf_thread *t, unsigned op,
+                     uint32_t parent)
+{
+    const struct perf_state s = {.time = time,
+                                 .table = CF_TASK,
+                                 .pid = t->pid,
+                                 .tid = t->tid,
+                                 .parent = parent,
+                                 .label = t->label,
+                                 .op = (uint8_t)op};
+
+    perf_order_state(&f->order, &s);
+}
+
+/* A text of the record from byte `from` on, up to a zero; what has none is cut at `to`. */
+static const char *text_in(struct perf_file *f, const uint8_t *record, size_t from, size_t to,
+                           char **copy)
+{
+    *copy = cf_need(f->tool, strndup((const char *)record + from, to - from));
+    return *copy;
+}
+
+static int comm(struct perf_file *f, const uint8_t *record, size_t end, uint64_t time)
+{
+    const int exec = perf_u16(&f->events, record + 4) & PERF_RECORD_MISC_COMM_EXEC;
+    struct perf_thread *t;
+    char *name;
+
+    if (end < 17)
+        return -1;
+    t = find_thread(f, perf_u32(&f->events, record + 8), perf_u32(&f->events, record + 12));
+    t->label = cf_writer_string(f->out, text_in(f, record, 16, end, &name));
+    free(name);
+    put_task(f, time, t, exec || !t->alive ? CF_BEGIN : CF_NAMED, 0);
+    t->alive = 1;
+    return 0;
+}
+
+static int fork_or_exit(struct perf_file *f, unsigned type, const uint8_t *record, size_t end)
+{
+    const struct perf_events *e = &f->events;
+    struct perf_thread *t;
+    uint32_t pid, parent, label = 0;
+    uint64_t time;
+
+    if (end < 32)
+        return -1;
+    pid = perf_u32(e, record + 8);
+    parent = perf_u32(e, record + 12);
+    time = perf_u64(e, record + 24);
+    if (!f->timed)
+        time = f->now;
+    if (type == PERF_RECORD_FORK)
+        label = find_thread(f, parent, perf_u32(e, record + 20))->label;
+    t = find_thread(f, pid, perf_u32(e, record + 16));
+    if (type == PERF_RECORD_EXIT) {
+        put_task(f, time, t, CF_EXIT, 0);
+        t->alive = 0;
+    } else if (!t->alive) {
+        t->label = label;
+        put_task(f, time, t, CF_BEGIN, parent == pid ? 0 : parent);
+        t->alive = 1;
+    }
+    return 0;
+}
+
+static int mmap(struct perf_file *f, unsigned type, const uint8_t *record, size_t end,
+                uint64_t time)
+{
+    const struct perf_events *e = &f->events;
+    const int two = type == PERF_RECORD_MMAP2;
+    const size_t name_at = two ? 72 : 40;
+    const uint16_t misc = perf_u16(e, record + 4);
+    struct perf_state s = {.time = time, .table = CF_MAP, .op = CF_MAPPED};
+    const char *build;
+    char *name;
+
+    if (end < name_at + 1)
+        return -1;
+    s.pid = perf_u32(e, record + 8);
+    s.start = perf_u64(e, record + 16);
+    s.end = s.start + perf_u64(e, record + 24);
+    s.offset = perf_u64(e, record + 32);
+    if (s.pid == UINT32_MAX || s.end <= s.start)
+        return 0; /* the kernel's own, or of no bytes */
+    if (two)      /* bits of PROT_ and MAP_SHARED */
+        s.perms = (uint8_t)((perf_u32(e, record + 64) & (CF_PERM_R | CF_PERM_W | CF_PERM_X)) |
+                            (perf_u32(e, record + 68) & 1 ? CF_PERM_SHARED : 0));
+    else
+        s.perms = misc & PERF_RECORD_MISC_MMAP_DATA ? CF_PERM_R | CF_PERM_W : CF_PERM_R | CF_PERM_X;
+    text_in(f, record, name_at, end, &name);
+    if (two && misc & MISC_MMAP_BUILD_ID)
+        perf_events_build(&f->events, name, record + 44, record[40]);
+    build = perf_build_of(&f->events, name);
+    s.label = cf_writer_string(f->out, strcmp(name, "//anon") == 0 ? "" : name);
+    s.build = cf_writer_string(f->out, build);
+    free(name);
+    perf_order_state(&f->order, &s);
+    return 0;
+}
+
+int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record, size_t bytes)
+{
+    const struct perf_event_of *v = perf_record_event(f, record, bytes);
+    size_t end;
+    uint64_t time;
+
+    if (!v)
+        return -1;
+    end = bytes - perf_record_tail(v);
+    time = perf_record_time(f, v, record, bytes);
+    if (f->threads == THREADS_MOST)
+        return -1;
+    switch (type) {
+    case PERF_RECORD_COMM:
+        return comm(f, record, end, time);
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        return fork_or_exit(f, type, record, end);
+    default:
+        return mmap(f, type, record, end, time);
+    }
+}
