@@ -153,18 +153,19 @@ static char *new_document(struct cf_writer *w, const struct cf_header *h,
 {
     const struct cf_facts none = {0};
     struct cf_facts all = {0};
+    const int here = h && h->here;
     struct cf_header recorded = h ? *h : (struct cf_header){0};
     char *text = NULL;
 
-    memset(recorded.recorded, 0, sizeof(recorded.recorded));
-
-    if (h && h->here && fill_recorded(recorded.recorded) != 0)
+    if (here)
+        memset(recorded.recorded, 0, sizeof(recorded.recorded));
+    if (here && fill_recorded(recorded.recorded) != 0)
         cfw_fail(w, "%s: its header: %s", cfw_target(w),
                  errno == EINVAL ? "SOURCE_DATE_EPOCH: no seconds since 1970" : strerror(errno));
     else if (cf_facts_join(&all, from ? &from->facts : &none, &w->facts) == 0)
         text = cf_header_text(h ? &recorded : NULL, from, w->facts.count ? &all : NULL, w->command,
                               w->program, bytes);
-    for (unsigned i = 0; i < CF_RECORDED; i++)
+    for (unsigned i = 0; here && i < CF_RECORDED; i++)
         free(recorded.recorded[i]);
     if (!text)
         cfw_fail(w, "%s: out of memory", cfw_target(w));
