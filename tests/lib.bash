@@ -389,6 +389,9 @@ cf-capture-din       importer
 cf-capture-dumpcache importer
 cf-capture-lackey    importer
 cf-capture-leon4     importer
+cf-capture-perf-data importer
+cf-capture-perf-mem  importer
+cf-capture-perf-script importer
 cf-template          annotator
 '
 program_table() {

@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-capture perf-data: files of perf record, as make_perf_data writes them and as the kernel does.
+load lib
+
+# What perf script prints of m.data, as the rows that it stands for: a second opinion, which takes
+# operation and level from perf's words. -v: with physical addresses.
+by_perf() {
+    local fields=pid,tid,cpu,time,period,event,addr,data_src,weight,ip
+    [[ ${1:-} != -v ]] || fields+=,phys_addr
+    need perf "linux-perf"
+    need python3 'reads what perf script prints'
+    perf script -i m.data -F "$fields" 2>/dev/null >script.txt
+    python3 - script.txt <<'END'
+import re, sys
+form = re.compile(r'\s*(\d+)/(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d+):\s+(\d+)\s+(\S+):\s+([0-9a-f]+)\s+([0-9a-f]+) '
+                  r'\|OP ([^|]*)\|LVL ([^|]*)\|.*?\s(\d+)\s+([0-9a-f]+)(?:\s+([0-9a-f]+))?\s*$')
+seen = set()
+for line in open(sys.argv[1]):
+    pid, tid, cpu, s, us, period, event, addr, src, op, lvl, weight, ip, phys = form.match(line).groups()
+    level = (255 if 'RAM' in lvl or lvl == 'L3 miss' else 254 if 'LFB' in lvl or lvl == 'L1 miss' else
+             0 if lvl.startswith('N/A') else int(re.match(r'L(\d)', lvl).group(1)))
+    key = (s, us, tid, ip, addr)
+    if addr == '0' or op == 'N/A' or key in seen:
+        continue
+    seen.add(key)
+    row = [s + us, op.lower(), '0x' + addr, str(level), period, pid, tid, str(int(cpu)), '0x' + ip,
+           str(int(src, 16)), weight]
+    print(','.join(row + (['0x' + phys] if phys else [])))
+END
+}
+
+# The same of our rows, with times in microseconds, as perf prints them.
+by_us() {
+    local columns=time,op,addr,level,weight,pid,tid,cpu,pc,data_src,cost
+    [[ ${1:-} != -v ]] || columns+=,phys
+    cf-cat --csv --columns "$columns" m.cf | tail -n +2 | awk -F, -v OFS=, '{ $1 = substr($1, 1, length($1) - 3); print }'
+}
+
+@test "Intel, AMD and SPE, both endiannesses: the rows that perf script prints" {
+    local layout endian v
+    for layout in intel amd spe; do
+        v=
+        [[ $layout != intel ]] || v=-v
+        for endian in little big; do
+            make_perf_data $layout $endian file 500 7 >m.data
+            cf-capture perf-data -o m.cf m.data
+            by_perf $v | sort >theirs
+            by_us $v | sort >ours
+            [[ $(wc -l <ours) -gt 250 ]]
+            same theirs ours
+        done
+    done
+}
+
+@test "the form for pipes: the same rows, and in the order of time" {
+    local layout endian
+    for layout in intel amd spe; do
+        for endian in little big; do
+            make_perf_data $layout $endian file 500 7 >m.data
+            make_perf_data $layout $endian pipe 500 7 >p.data
+            cf-capture perf-data m.data | cf-cat --csv >file.csv
+            cf-capture perf-data <p.data | cf-cat --csv >pipe.csv
+            same file.csv pipe.csv
+            column time file.csv | tail -n +2 >times
+            sort -n times | cmp - times
+        done
+    done
+    # a file through a pipe, too
+    cat m.data | cf-capture perf-data | cf-cat --csv >pipe.csv
+    same file.csv pipe.csv
+}
+
+@test "header, tasks and mappings" {
+    make_perf_data intel big file 20 1 >m.data
+    cf-capture perf-data -o m.cf m.data
+    run -0 cf-cat --info m.cf
+    has 'unit: "nanoseconds", hz: 1000000000'
+    has 'host: "bench1"'
+    run -0 rows task m.cf
+    is 'time,pid,tid,parent,op,label
+123456788000,4242,4242,0,begin,demo app
+123456788000,4242,4243,0,begin,demo app
+123456809000,4242,4243,0,exit,demo app
+123456809000,4242,4242,0,exit,demo app'
+    run -0 rows map m.cf
+    is 'time,pid,op,start,end,offset,perms,label,build
+123456788000,4242,map,0x400000,0x402000,0,5,/opt/demo app,build-id:a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3'
+}
+
+@test "what is lost or throttled is counted and reported" {
+    make_perf_data amd little file 50 1 lost >m.data
+    run -0 --separate-stderr cf-capture perf-data -o m.cf m.data
+    has 'm.data: perf lost 7 records and 5 samples' "$stderr"
+    has 'throttled the events 1 times' "$stderr"
+    has 'samples left out that have no address' "$stderr"
+    has 'samples left out that state no operation' "$stderr"
+    # --op gives one to those that state none
+    run -0 --separate-stderr cf-capture perf-data --op load -o o.cf m.data
+    has_not 'no operation' "$stderr"
+    [[ $(rows access o.cf | wc -l) -gt $(rows access m.cf | wc -l) ]]
+}
+
+@test "newer kernels: fields and records that are not known are passed over, data_src stays, its level does not" {
+    make_perf_data intel little file 50 1 strange >m.data
+    run -0 --separate-stderr cf-capture perf-data -o m.cf m.data
+    has 'samples of event 1 have fields that are not known (bits 0x10000000000 of sample_type)' "$stderr"
+    has '2 records of types that are not known' "$stderr"
+    [[ $(rows access m.cf | wc -l) == 51 ]]
+    [[ $(cf-cat --csv --columns level m.cf | sort -u | tr '\n' ' ') == '0 level ' ]]
+    cf-cat --csv --columns data_src m.cf | awk 'NR > 1 && $1 < 2 ^ 60 { exit 1 }'
+}
+
+@test "a frequency without periods is not taken for a period" {
+    make_perf_data intel little file 5 1 frequency >m.data
+    cf-capture perf-data -o m.cf m.data
+    cf-cat --csv --columns weight m.cf | awk 'NR > 1 && $1 < 1000 { exit 1 }'
+}
+
+@test "samples out of order: put in order, or left out with a message beyond --hold" {
+    make_perf_data intel little file 500 3 late >m.data
+    cf-capture perf-data -o m.cf m.data
+    cf-cat --csv --columns time m.cf | tail -n +2 >times
+    [[ $(wc -l <times) == 500 ]]
+    sort -n times | cmp - times
+    run -1 --separate-stderr cf-capture perf-data --hold 64 -o n.cf m.data
+    has 'samples left out that stand behind later ones: raise --hold' "$stderr"
+    cf-cat --csv --columns time n.cf | tail -n +2 >times
+    sort -n times | cmp - times
+    # rounds need no more than what stands between two of them
+    make_perf_data intel little file 500 3 >m.data
+    run -0 cf-capture perf-data --hold 64 -o n.cf m.data
+}
+
+@test "a file that ends anywhere: one message with its place, status 1, and all whole records" {
+    make_perf_data intel little file 14 5 >m.data
+    local n bytes least=0 rows
+    bytes=$(stat -c %s m.data)
+    for ((n = 0; n < bytes; n++)); do
+        head -c $n m.data >cut.data
+        status=0
+        cf-capture-perf-data cut.data >cut.cf 2>err || status=$?
+        [[ $status == 1 && $(wc -l <err) == 1 ]] || fail "cut at $n: status $status" "$(<err)"
+        grep -q "cut.data: byte [0-9]*: " err || fail "cut at $n" "$(<err)"
+        ((n % 16)) || {
+            rows=$({ cf-cat --csv cut.cf 2>/dev/null || :; } | grep -c 0x7f || :)
+            ((rows >= least)) || fail "cut at $n: $rows rows, and fewer bytes gave $least"
+            least=$rows
+        }
+    done
+    [[ $least == 14 ]]
+}
+
+@test "the form for pipes that ends anywhere: a message; between two records nobody can know" {
+    make_perf_data amd big pipe 6 5 >m.data
+    local n bytes
+    bytes=$(stat -c %s m.data)
+    for ((n = 0; n < bytes; n += 3)); do
+        status=0
+        head -c $n m.data | cf-capture-perf-data >cut.cf 2>err || status=$?
+        [[ $status == 1 || ($status == 0 && $(<err) == *'may have been cut off'*) ]] || fail "cut at $n: status $status" "$(<err)"
+        [[ -s err ]]
+    done
+}
+
+@test "no such file: text, an older version, a head that lies" {
+    printf 'demo 1 [000] 1.0: 1 event: 10 20\n' >t.txt
+    run -1 cf-capture-perf-data t.txt
+    has 'this is no perf.data file: for perf'"'"'s text there are cf-capture perf-script and perf-mem'
+    printf 'PERFFILE0000000000000000' >t.data
+    run -1 cf-capture-perf-data t.data
+    has 'version 1'
+    make_perf_data intel little file 4 5 >m.data
+    for at in 16 24 32 40 48; do
+        cp m.data l.data
+        printf '\377\377\377\377\377\377\377\177' | dd of=l.data bs=1 seek=$at conv=notrunc status=none
+        run -1 cf-capture-perf-data l.data
+        has 'l.data: byte'
+    done
+}
+
+@test "the kernel's own files: page faults with mappings, compressed, and through a pipe" {
+    need perf "linux-perf"
+    perf record -q -e page-faults -c 1 -d -o m.data -- ls / >/dev/null 2>&1 || skip "perf record is refused here"
+    run -0 --separate-stderr cf-capture perf-data --op load -o m.cf m.data
+    [[ $(rows access m.cf | wc -l) -gt 50 ]]
+    run -0 --separate-stderr cf-resolve -q m.cf
+    cf-resolve -q m.cf | cf-cat --csv --columns region | grep -q '/ls'
+    run -0 cf-cat --info m.cf
+    has 'command: "ls /"'
+    has "tool: \"perf "
+    run -1 --separate-stderr cf-capture perf-data m.data
+    has 'state no operation' "$stderr"
+    perf script -i m.data -F time,addr 2>/dev/null | awk '{ print "0x" $NF }' >theirs
+    cf-cat --csv --columns addr m.cf | tail -n +2 >ours
+    same theirs ours
+    if perf record -q -z -e page-faults -c 1 -d -o z.data -- ls / >/dev/null 2>&1; then
+        perf script -i z.data -F time,addr 2>/dev/null | awk '{ print "0x" $NF }' >theirs
+        cf-capture perf-data --op load z.data | cf-cat --csv --columns addr | tail -n +2 >ours
+        same theirs ours
+        head -c $(($(stat -c %s z.data) / 2)) z.data >y.data
+        run -1 --separate-stderr cf-capture perf-data --op load -o y.cf y.data
+        has 'y.data: byte' "$stderr"
+    fi
+    perf record -q -e page-faults -c 1 -d -o - -- ls / 2>/dev/null >p.data
+    perf script -i p.data -F time,addr 2>/dev/null | awk '{ print "0x" $NF }' >theirs
+    cf-capture perf-data --op load <p.data | cf-cat --csv --columns addr | tail -n +2 >ours
+    same theirs ours
+}
+
+@test "damage anywhere: no crash, status 0 or 1" {
+    make_perf_data spe little file 30 5 >m.data
+    local i bytes
+    bytes=$(stat -c %s m.data)
+    RANDOM=1
+    for ((i = 0; i < 150; i++)); do
+        cp m.data d.data
+        for _ in 1 2 3; do
+            # shellcheck disable=SC2059 # the escape is made here
+            printf "\\x$(printf %x $((RANDOM % 256)))" |
+                dd of=d.data bs=1 seek=$((RANDOM * 32768 % bytes + RANDOM % 300)) conv=notrunc status=none
+        done
+        status=0
+        cf-capture-perf-data d.data >d.cf 2>err || status=$?
+        ((status <= 1)) || fail "$i: status $status" "$(<err)"
+    done
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-capture perf-script: the text of perf script.
+load lib
+
+# What perf 6.1 printed by default of a program whose name has a blank.
+sample() {
+    cat <<'END'
+        demo app  4242 [000]   123.456789:       1000 cpu/mem-loads,ldlat=30/P:     7ffd10001234       269100142 |OP LOAD|LVL L1 or L1 hit|SNP None|TLB L1 or L2 hit|LCK N/A|BLK  N/A               7           401136 [unknown] (demo)
+        demo app  4242 [001]   123.456790:       1000 cpu/mem-loads,ldlat=30/P:     7ffd10002240       469100442 |OP LOAD|LVL L2 or L2 hit|SNP None|TLB L1 or L2 hit|LCK N/A|BLK  N/A              15           40113a [unknown] (demo)
+        demo app  4242 [000]   123.456793:       1000 cpu/mem-loads,ldlat=30/P:     7f1122335470     21869080242 |OP LOAD|LVL LFB/MAB or LFB/MAB hit|SNP N/A|TLB L1 or L2 hit|LCK N/A|BLK  Data              40           401146 [unknown] (demo)
+        demo app  4242 [001]   123.456794:       1000 cpu/mem-loads,ldlat=30/P:     7f1122336480    103a6a802042 |OP LOAD|LVL Remote node, same socket RAM hit|SNP HitM|TLB L1 or L2 hit|LCK Yes|BL             620           40114a [unknown] (demo)
+        demo app  4242 [001]   123.456796:       1000         cpu/mem-stores/P:     7ffd10003238        51080184 |OP STORE|LVL L1 miss|SNP N/A|TLB L2 miss|LCK N/A|BLK  N/A                                       0           401154 [unknown] (demo)
+        demo app  4242 [000]   123.456797:       1000 cpu/mem-loads,ldlat=30/P: ffff888012345678      1e05080021 |OP N/A|LVL N/A or N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A                                         22 ffffffff81000100 [unknown] ([unknown])
+END
+}
+
+@test "perf's default fields" {
+    sample >s.txt
+    run -0 --separate-stderr cf-capture perf-script -o s.cf s.txt
+    has '1 samples left out that state no operation' "$stderr"
+    run -0 cf-cat --csv --columns time,op,addr,level,weight,stage,pid,tid,cpu,pc,data_src,cost s.cf
+    is 'time,op,addr,level,weight,stage,pid,tid,cpu,pc,data_src,cost
+123456789000,load,0x7ffd10001234,1,1000,1,4242,4242,0,0x401136,10352591170,7
+123456790000,load,0x7ffd10002240,2,1000,1,4242,4242,1,0x40113a,18942526530,15
+123456793000,load,0x7f1122335470,254,1000,1,4242,4242,0,0x401146,2303864603202,40
+123456794000,load,0x7f1122336480,255,1000,1,4242,4242,1,0x40114a,17841968914498,620
+123456796000,store,0x7ffd10003238,254,1000,1,4242,4242,1,0x401154,1359479172,0'
+}
+
+@test "-F: the fields that perf script was given" {
+    cat >s.txt <<'END'
+ 4242   123.456789:     7ffd10001234       269100142 |OP LOAD|LVL L1 or L1 hit|SNP None|TLB L1 or L2 hit|LCK N/A|BLK  N/A               7           401136       123451234 4K
+ 4242   123.456790:     7ffd10002240       469100442 |OP LOAD|LVL L2 or L2 hit|SNP None|TLB L1 or L2 hit|LCK N/A|BLK  N/A              15           40113a       123452240 4K
+END
+    cf-capture perf-script -F tid,time,ip,addr,weight,data_src,phys_addr,data_page_size -o s.cf --period 77 s.txt
+    run -0 cf-cat --csv --columns addr,weight,pid,pc,phys,cost s.cf
+    is 'addr,weight,pid,pc,phys,cost
+0x7ffd10001234,77,4242,0x401136,0x123451234,7
+0x7ffd10002240,77,4242,0x40113a,0x123452240,15'
+    echo ' 4242   123.456789: cpu/mem-loads,ldlat=30/P:     7ffd10001234       269100142 |OP LOAD|LVL L1 or L1 hit|LCK N/A|BLK  N/A               7              10' >s.txt
+    cf-capture perf-script -F tid,time,event,addr,weight,ins_lat,data_src -o s.cf s.txt
+    run -0 cf-cat --csv --columns addr,cost s.cf
+    is 'addr,cost
+0x7ffd10001234,7'
+    echo '        demo app  4242/4243  [001]   123.456789: cpu/mem-loads,ldlat=30/P:     7ffd10001234       269100142 |OP LOAD|LVL L1 hit|LCK N/A|BLK  N/A               7           401136 operator|(int, int)       123451234' >s.txt
+    cf-capture perf-script -F comm,pid,tid,cpu,time,event,addr,data_src,weight,ip,sym,phys_addr -o s.cf s.txt
+    run -0 cf-cat --csv --columns addr,pid,tid,cpu,pc,phys s.cf
+    is 'addr,pid,tid,cpu,pc,phys
+0x7ffd10001234,4242,4243,1,0x401136,0x123451234'
+    # no times: the number of the sample
+    echo ' 4242 7ffd10001234 269100142 |OP LOAD|LVL L1 hit|LCK N/A' >s.txt
+    cf-capture perf-script -F tid,addr,data_src s.txt | cf-cat --csv --columns time,addr,tid >s.csv
+    run -0 tail -n 1 s.csv
+    is '1,0x7ffd10001234,4242'
+}
+
+@test "texts of newer and older versions, of hybrid processors, and SPE" {
+    printf '%s\n' 'chromium-browse   46572 [002] 544966.882384:      10000 	cpu_core/MEM_UOPS_RETIRED.LOAD_LATENCY/: 7ffdf1391b0c     10268100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK    N/A    5   7    0   7fad7c47425d [unknown] (/x)' \
+        'ls 14753 [011]  544967.072400:          1      l1d-miss:  ffff1234       88000182 |OP LOAD|LVL L1 miss|SNP N/A|TLB Walker hit|LCK No|BLK  N/A ffffa7c22b4b2a00 [unknown] ([kernel.kallsyms])' \
+        'ls 14753 [011]  544967.072400:          1    l1d-access:  ffff1234       88000182 |OP LOAD|LVL L1 miss|SNP N/A|TLB Walker hit|LCK No|BLK  N/A ffffa7c22b4b2a00 [unknown] ([kernel.kallsyms])' \
+        'ls 14753 [011]  544968.072400:          1 mem:  ffff1234       88000144 |OP STORE SIMD|LVL L1 hit|SNP N/A|AFF PRED SG     0 ffffa7c22b4b2a00 [unknown] (x)' >s.txt
+    run -0 --separate-stderr cf-capture perf-script -o s.cf s.txt
+    has '1 samples left out that repeat an access for another event' "$stderr"
+    run -0 cf-cat --csv --columns time,op,addr,level,weight,cpu,pc,cost s.cf
+    is 'time,op,addr,level,weight,cpu,pc,cost
+544966882384000,load,0x7ffdf1391b0c,1,10000,2,0x7fad7c47425d,5
+544967072400000,load,0xffff1234,254,1,11,0xffffa7c22b4b2a00,0
+544968072400000,store,0xffff1234,1,1,11,0xffffa7c22b4b2a00,0'
+}
+
+@test "the operation of an event's name where there is no data_src, else --op" {
+    echo 'a 1 [000] 1.000001: 5 cpu/mem-stores/P: 1000 401000 f+0x1 (x)' >s.txt
+    echo 'a 1 [000] 1.000002: 5 page-faults: 1008 401000 f+0x1 (x)' >>s.txt
+    run -0 --separate-stderr cf-capture perf-script --op load -o s.cf s.txt
+    run -0 cf-cat --csv --columns op,addr,pc s.cf
+    is 'op,addr,pc
+store,0x1000,0x401000
+load,0x1008,0x401000'
+}
+
+@test "the same rows as perf-data of the same file" {
+    need perf "linux-perf"
+    local layout fields=pid,tid,cpu,time,period,event,addr,data_src,weight,ip
+    for layout in intel amd spe; do
+        make_perf_data $layout little file 500 9 >m.data
+        perf script --ns -i m.data -F "$fields" 2>/dev/null >m.txt
+        cf-capture perf-data -o m.cf m.data
+        cf-capture perf-script -F "$fields" -o s.cf m.txt
+        for f in m s; do
+            cf-cat --csv --columns time,op,addr,level,weight,stage,pid,tid,cpu,pc,data_src,cost $f.cf >$f.csv
+        done
+        same m.csv s.csv
+    done
+}
+
+@test "bad lines are reported with their place, the rest is imported" {
+    { sample | head -n 1; echo 'no such line'; sample | sed -n 2p; sample | head -n 1; } >s.txt
+    run -1 --separate-stderr cf-capture perf-script -o s.cf s.txt
+    has "s.txt:2: 'no such line' has not the fields of perf's default: give -F the list" "$stderr"
+    has '2 lines were bad in all' "$stderr" # the time of the last one falls
+    [[ $(rows access s.cf | wc -l) == 3 ]]
+    run -2 cf-capture perf-script -F comm,addr s.txt
+    has 'without time'
+    run -2 cf-capture perf-script -F comm,time s.txt
+    has 'without addr'
+    run -2 cf-capture perf-script -F adr s.txt
+    has 'give one of comm, pid'
+}
+
+@test "a pipe that stays open: rows come without its end" {
+    importing perf-script '%s' "$(sample | head -n 1)
+x" 0x7ffd10001234 || fail "no row"
+    kill "$pid"
+    wait "$pid" || true
+}
