@@ -133,7 +133,7 @@ by_us() {
 }
 
 @test "a file that ends anywhere: one message with its place, status 1, and all whole records" {
-    make_perf_data intel little file 14 5 >m.data
+    make_perf_data intel little file 5 5 >m.data
     local n bytes least=0 rows
     bytes=$(stat -c %s m.data)
     for ((n = 0; n < bytes; n++)); do
@@ -148,14 +148,14 @@ by_us() {
             least=$rows
         }
     done
-    [[ $least == 14 ]]
+    [[ $least == 5 ]]
 }
 
 @test "the form for pipes that ends anywhere: a message; between two records nobody can know" {
     make_perf_data amd big pipe 6 5 >m.data
     local n bytes
     bytes=$(stat -c %s m.data)
-    for ((n = 0; n < bytes; n += 3)); do
+    for ((n = 0; n < bytes - 8; n += 3)); do # its last record ends a round of nothing
         status=0
         head -c $n m.data | cf-capture-perf-data >cut.cf 2>err || status=$?
         [[ $status == 1 || ($status == 0 && $(<err) == *'may have been cut off'*) ]] || fail "cut at $n: status $status" "$(<err)"

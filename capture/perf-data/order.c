@@ -153,12 +153,12 @@ static void send(struct perf_order *o, uint64_t up_to, size_t least)
 
 void perf_order_sample(struct perf_order *o, const struct cf_sample *sample)
 {
+    if (o->held == o->most)
+        send(o, 0, o->most / 2 + 1);
     if (o->any_sent && sample->time < o->sent) {
         o->late++;
         return;
     }
-    if (o->held == o->most)
-        send(o, 0, o->most / 2 + 1);
     cf_must(o->tool, cf_array_room(&o->sample, &o->room, o->held + 1, sizeof *o->sample));
     cf_must(o->tool, cf_array_room(&o->key, &o->key_room, o->held + 1, sizeof *o->key));
     o->sample[o->held] = *sample;
