@@ -39,8 +39,10 @@ static void idle(void *arg)
 {
     struct perf_file *f = arg;
 
-    if (f->begun)
+    if (f->begun) {
+        cf_samples_send(&f->samples);
         (void)cf_writer_flush(f->out);
+    }
 }
 
 /* What the recording lacks. */

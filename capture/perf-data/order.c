@@ -148,7 +148,6 @@ static void send(struct perf_order *o, uint64_t up_to, size_t least)
         up_to = k[n - 1].time;
     send_states(o, up_to);
     send_samples(o, k, n);
-    cf_samples_send(o->samples);
 }
 
 void perf_order_sample(struct perf_order *o, const struct cf_sample *sample)
@@ -191,4 +190,5 @@ void perf_order_round(struct perf_order *o)
 void perf_order_end(struct perf_order *o)
 {
     send(o, UINT64_MAX, 0);
+    cf_samples_send(o->samples);
 }
