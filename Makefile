@@ -71,8 +71,8 @@ EXTRA :=
 
 # One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
 # capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
-# capture/, and those of capture/record/ and capture/alloc/, are shared by the captures. Where a directory
-# has a build.mk, tool*.c, plugin*.c and shim_*.c are its.
+# capture/, and those of capture/record/, capture/operands/ and capture/alloc/, are shared by the captures.
+# Where a directory has a build.mk, tool*.c, plugin*.c and shim_*.c are its.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
 PROGRAMS := $(FILTERS) $(CAPTURES)
@@ -84,7 +84,8 @@ LIBPROGRAM_SOURCES := $(wildcard formats/machine/*.c formats/program/*.c)
 LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)
-LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) $(wildcard capture/record/*.c) \
+LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) \
+	$(wildcard capture/record/*.c capture/operands/*.c) \
 	$(filter-out capture/alloc/shim_%,$(wildcard capture/alloc/*.c))
 
 LIBCF      := $(B)/lib/libcf.a
@@ -117,6 +118,7 @@ LIBS_cf-resolve := -ldw -lelf -ldl
 LIBS_alloc_shim := -lelf
 LIBS_cf-capture := -lelf
 LIBS_cf-capture-dumpcache := -lelf
+LIBS_cf-capture-perf := -lZydis -lelf
 LIBS_cf-capture-qemu := -lelf
 LIBS_cf-capture-snapshot := -lelf
 LIBS_cf-capture-trace := -lelf
@@ -124,6 +126,8 @@ LIBS_test_qemu_decode := -lelf
 LIBS_test_trace_decode := -lelf
 LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
+LIBS_test_operands := -lZydis
+LIBS_step_operands := -lZydis
 LIBS_cf-heatmap := $(DRAW_LIBS)
 LIBS_cf-occupancy := $(DRAW_LIBS)
 LIBS_cf-sets := $(DRAW_LIBS)

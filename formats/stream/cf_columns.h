@@ -43,6 +43,8 @@ enum cf_table_trait {
     T(CF_UNPLACED, 22, "unplaced", CF_TABLE_EVENT)                                                 \
     /* source label built: the path of a source file */                                            \
     T(CF_FILE, 23, "file", CF_TABLE_BEFORE)                                                        \
+    /* time cpu pid tid count label: samples that the kernel lost, or throttled */                 \
+    T(CF_LOST, 24, "lost", CF_TABLE_EVENT)                                                         \
     /* time cpu pid tid op size addr phys pc level weight insns: a memory access */                \
     T(CF_ACCESS, 32, "access", CF_TABLE_TIMED)                                                     \
     /* snapshot level cpu set way state phys addr pid: a valid line in a snapshot */               \

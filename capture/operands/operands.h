@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * operands.h - the memory that an instruction accesses, from its bytes and the registers before it
+ * runs. x86-64 in 64-bit mode, decoded by Zydis.
+ */
+#ifndef CF_OPERANDS_H
+#define CF_OPERANDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CF_OPERANDS_BYTES = 15, /* of an instruction, at most */
+    CF_OPERANDS_MOST = 34,  /* accesses of an instruction, at most: scatters of 16 and more */
+    CF_OPERANDS_PLACES = 4, /* operands in memory */
+};
+
+/* Registers by their numbers in instructions: 0 rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, 8 r8 to
+   r15. `vector` and `mask` are NULL where they are not known; what needs them is then refused. */
+struct cf_operands_state {
+    uint64_t general[16];
+    uint64_t pc, flags;
+    uint64_t fs_base, gs_base;
+    const uint8_t (*vector)[64]; /* 32: xmm, ymm or zmm of each number, the lowest byte first */
+    const uint64_t *mask;        /* 8: k0 to k7 */
+};
+
+/* What an instruction needs beside general registers. */
+enum cf_operands_needs { CF_OPERANDS_SEGMENT = 1, CF_OPERANDS_VECTOR = 2 };
+
+struct cf_access {
+    uint64_t addr;
+    uint32_t size; /* bytes */
+    uint8_t op;    /* enum cf_op */
+};
+
+struct cf_operand {
+    uint64_t displacement;
+    int8_t base, index;    /* register number, -1 none; base -2: the next instruction */
+    uint8_t scale;         /* of the index */
+    uint8_t segment;       /* 0, 1 fs, 2 gs */
+    uint8_t loads, stores; /* 1: it does */
+    uint8_t op;            /* instead of these: prefetch or flush, or 0 */
+    uint8_t element;       /* bytes of an element that a mask chooses, a lane gathers */
+    uint8_t index_bytes;   /* of an index in a vector; 0: the index is a general register */
+    uint8_t lanes;         /* elements */
+    int8_t bit;            /* number of the register that holds a bit's number, or -1 */
+    uint32_t size;         /* bytes */
+};
+
+/* A decoded instruction. */
+struct cf_operands {
+    uint8_t length, needs; /* bytes; enum cf_operands_needs */
+    uint8_t places;        /* operands in memory */
+    uint8_t address_bits;  /* 64 or 32 */
+    uint8_t repeats;       /* enum: how often a string instruction runs */
+    int8_t mask;           /* number of the mask: k1 to k7, or of a vector register, or -1 */
+    uint8_t mask_is_vector;
+    uint8_t packed; /* the elements that the mask chooses lie side by side */
+    struct cf_operand place[CF_OPERANDS_PLACES];
+};
+
+/* Decodes the instruction at `code`: 0, or -1 where it is none that Zydis knows, or cut off. */
+int cf_operands_decode(struct cf_operands *o, const uint8_t *code, size_t length);
+
+/* Its accesses, loads before stores, at most CF_OPERANDS_MOST; -1 where the state lacks registers
+   that it needs. A string instruction with a prefix is one access of all that it may touch, as one
+   that compares is of its first element. */
+int cf_operands_accesses(const struct cf_operands *o, const struct cf_operands_state *s,
+                         struct cf_access *access);
+
+#endif
