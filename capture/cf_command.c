@@ -177,6 +177,13 @@ pid_t cf_command_fork(struct cf_command *c)
     return child;
 }
 
+void cf_command_attached(struct cf_command *c)
+{
+    cf_command_catch(on_signal, SA_RESTART);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
+    c->begun = c->flushed;
+}
+
 void cf_command_exec(struct cf_command *c, const char *const *argv)
 {
     int out = c->standard_output ? c->standard_output : STDERR_FILENO;

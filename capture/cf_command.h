@@ -74,6 +74,9 @@ int cf_command_own_limit(const siginfo_t *info);
  * SIGKILL. The child gets 0. */
 pid_t cf_command_fork(struct cf_command *c);
 
+/* Instead of the fork, where what is recorded runs already: it gets no signals of ours. */
+void cf_command_attached(struct cf_command *c);
+
 /* A further process that gets them; 0: none. */
 void cf_command_beside(pid_t process);
 

@@ -383,6 +383,7 @@ cf-diff              reducer
 cf-capture           capture
 cf-capture-trace     capture
 cf-capture-qemu      capture
+cf-capture-perf      capture
 cf-capture-snapshot  capture
 cf-capture-csv       importer
 cf-capture-din       importer

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-capture-perf - samples the loads and stores of a program by the processor's counters, and
+ * records each access of instructions that miss, by hardware breakpoints: the sampling of
+ * "CachePerf", sections 3.1 to 3.3.
+ *
+ * In: a program, or a process that runs. Out: tables access (columns level, weight, stage, data_src
+ * beside the usual ones), task, map and lost; time counts nanoseconds.
+ * Memory: the kernel's rings, the records of two readings, the mappings of the processes.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/cf_command.h"
+#include "capture/cf_elf.h"
+#include "capture/perf/earlier.h"
+#include "capture/perf/opened.h"
+#include "capture/perf/options.h"
+#include "capture/perf/samples.h"
+#include "formats/program/cf_options.h"
+
+enum { TURN_MS = 10 }; /* between two readings of the rings */
+
+static volatile sig_atomic_t segment_due;
+
+struct capture {
+    struct cf_tool *tool;
+    struct cf_perf_options o;
+    struct cf_command run;
+    struct cf_writer *writer;
+    struct cf_records *records;
+    struct cf_tasks *tasks;
+    struct cf_fine *fine;
+    struct cf_samples samples;
+    uint64_t start_ns;
+    pid_t child; /* 0: attached */
+    int status, reaped, failed;
+    char *command;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void on_usr1(int s)
+{
+    (void)s;
+    segment_due = 1;
+}
+
+static int header(struct capture *k)
+{
+    const struct cf_header h = {.clock_unit = (char *)"nanoseconds",
+                                .clock_hz = 1000000000,
+                                .line_size = k->o.fine.line_size,
+                                .source = (char *)k->tool->name,
+                                .command = k->command,
+                                .here = 1};
+
+    return cf_writer_header(k->writer, &h);
+}
+
+/* A program's words, or the name of the process. */
+static char *command_of(const struct capture *k, char **argv)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *f = open_memstream(&line, &size);
+
+    if (f && k->o.pid)
+        fprintf(f, "--pid %u", k->o.pid);
+    else if (f)
+        cf_command_print(f, argv);
+    if (!f || fclose(f) != 0)
+        cf_out_of_memory(k->tool);
+    return line;
+}
+
+/* ---- recording ---- */
+
+static void take(struct capture *k, int all)
+{
+    struct cf_record r;
+
+    while (!k->failed && cf_records_next(k->records, all, &r))
+        if (r.type == PERF_RECORD_SAMPLE)
+            k->failed = cf_samples_take(&k->samples, &r) != 0;
+        else if (cf_samples_note(&k->samples, &r) != 0 || cf_tasks_record(k->tasks, &r) != 0)
+            k->failed = 1;
+}
+
+static int ended(struct capture *k)
+{
+    if (k->o.pid)
+        return cf_command_caught() || (kill((pid_t)k->o.pid, 0) != 0 && errno == ESRCH);
+    if (!k->reaped)
+        k->reaped = cf_command_reap(k->child, &k->status, WNOHANG);
+    return k->reaped;
+}
+
+static void read_rings(struct capture *k)
+{
+    const uint64_t now = now_ns();
+
+    if (cf_records_read(k->records, now) != 0) {
+        cf_warn(k->tool, "out of memory: what comes is not recorded");
+        k->failed = 1;
+    }
+    take(k, 0);
+    cf_fine_turn(k->fine, now);
+}
+
+static void new_segment(struct capture *k)
+{
+    segment_due = 0;
+    if (header(k) != 0 || cf_tasks_repeat(k->tasks, cf_samples_time(&k->samples)) != 0 ||
+        cf_writer_flush(k->writer) != 0)
+        k->failed = 1;
+}
+
+static void record(struct capture *k)
+{
+    const struct timespec turn = {0, TURN_MS * 1000000};
+    int last = 0;
+
+    while (!k->failed && !last) {
+        last = ended(k);
+        if (!last)
+            nanosleep(&turn, NULL);
+        read_rings(k);
+        if (segment_due)
+            new_segment(k);
+        if (!cf_command_flush_due(&k->run))
+            continue;
+        cf_command_show(&k->run, k->writer, k->samples.rows);
+        if (cf_writer_flush(k->writer) != 0)
+            k->failed = 1;
+    }
+    cf_fine_stop(k->fine);
+    if (!k->failed && cf_records_read(k->records, now_ns()) == 0)
+        take(k, 1);
+    if (k->failed)
+        cf_writer_cut(k->writer);
+}
+
+/* ---- what is to be said ---- */
+
+static void tell_fine(const struct capture *k)
+{
+    const struct cf_fine_census c = cf_fine_census(k->fine);
+    char text[256];
+
+    if (c.error)
+        cf_warn(k->tool, "breakpoints could not be set: %s",
+                cf_perf_why(c.error, text, sizeof text));
+    if (c.segments)
+        cf_warn(k->tool,
+                "%llu threads: their segment bases could not be read: ptrace is not permitted (see "
+                "kernel.yama.ptrace_scope), or they ended",
+                (unsigned long long)c.segments);
+    if (c.vectors)
+        cf_warn(k->tool,
+                "%llu instructions address memory by vector registers (gathers, masks), which the "
+                "kernel does not sample: their accesses are missing",
+                (unsigned long long)c.vectors);
+    if (c.unknown)
+        cf_warn(k->tool, "%llu instructions could not be read or decoded",
+                (unsigned long long)c.unknown);
+    if (k->tool->quiet)
+        return;
+    if (k->o.fine.most)
+        cf_warn(k->tool,
+                "breakpoints on %llu instructions: %llu saw all accesses that were asked for, %llu "
+                "ended early on one set, %llu expired; %llu accesses",
+                (unsigned long long)c.installed, (unsigned long long)c.full,
+                (unsigned long long)c.early, (unsigned long long)c.expired,
+                (unsigned long long)c.accesses);
+}
+
+static void tell(const struct capture *k)
+{
+    const struct cf_samples *s = &k->samples;
+
+    if (s->lost)
+        cf_warn(k->tool,
+                "%llu records were lost since a ring was full: give a larger --buffer (%llu bytes)",
+                (unsigned long long)s->lost, (unsigned long long)k->o.buffer);
+    if (s->throttled)
+        cf_warn(k->tool,
+                "the kernel throttled sampling %llu times: raise kernel.perf_event_max_sample_rate "
+                "or the periods",
+                (unsigned long long)s->throttled);
+    if (s->placeless && !k->tool->quiet)
+        cf_warn(k->tool, "%llu samples without address or operation were left out",
+                (unsigned long long)s->placeless);
+    if (cf_records_bad(k->records))
+        cf_warn(k->tool, "%llu records were not understood",
+                (unsigned long long)cf_records_bad(k->records));
+    tell_fine(k);
+    if (!k->o.pid && cf_tasks_alive(k->tasks) && !k->tool->quiet)
+        cf_warn(k->tool, "the program has ended; %u processes that it started run on, unrecorded",
+                cf_tasks_alive(k->tasks));
+}
+
+/* What will be missing of such a program. */
+static void tell_program(const struct capture *k, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
+        cf_warn(k->tool,
+                "%s changes its user or group when it starts: the kernel then ends the recording; "
+                "record as root",
+                path);
+    if (!k->tool->quiet && cf_elf_static(path))
+        cf_warn(k->tool,
+                "%s is linked statically: it is recorded like any other, but no heap "
+                "objects can be",
+                path);
+}
+
+/* ---- start and end ---- */
+
+static void open_all(struct capture *k, pid_t pid)
+{
+    struct cf_opened_options o = {
+        .percent = k->o.jitter, .seed = k->o.seed, .pid = pid, .attached = k->o.pid != 0};
+    char why[512];
+
+    o.count = cf_perf_events(&k->o, o.event);
+    if (cf_opened_all(k->records, &o, why, sizeof why) != 0) {
+        if (!k->o.pid)
+            kill(pid, SIGKILL);
+        cf_die(k->tool, CF_EXIT_ENVIRONMENT, "%s", why);
+    }
+}
+
+/* The program waits at the pipe until its events are open. */
+static void start(struct capture *k, char **argv)
+{
+    int gate[2];
+    char c;
+
+    if (pipe(gate) != 0)
+        cf_die(k->tool, CF_EXIT_ENVIRONMENT, "pipe: %s", strerror(errno));
+    k->child = cf_command_fork(&k->run);
+    if (k->child < 0)
+        cf_die(k->tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
+    if (k->child == 0) {
+        close(gate[1]);
+        while (read(gate[0], &c, 1) < 0 && errno == EINTR)
+            ;
+        close(gate[0]);
+        cf_command_exec(&k->run, (const char *const *)argv);
+    }
+    close(gate[0]);
+    open_all(k, k->child);
+    close(gate[1]);
+}
+
+static int finish(struct capture *k)
+{
+    if (k->failed && !k->reaped && k->child)
+        k->reaped = cf_command_reap(k->child, &k->status, 0);
+    tell(k);
+    cf_command_end(&k->run, k->writer);
+    cf_fine_free(k->fine);
+    cf_tasks_free(k->tasks);
+    cf_records_free(k->records);
+    free(k->command);
+    if (k->samples.rows && !k->run.failed)
+        cf_command_tell(&k->run, k->o.output, k->samples.rows);
+    return cf_command_finish(&k->run, k->failed ? CF_EXIT_ENVIRONMENT : CF_EXIT_OK, k->status);
+}
+
+int main(int argc, char **argv)
+{
+    struct cf_tool tool;
+    struct capture k = {.tool = &tool};
+    char path[PATH_MAX];
+    int status;
+
+    cf_tool_init(&tool, argc, argv, "cf-capture-perf", cf_perf_usage);
+    cf_perf_options(&tool, &k.o, argc, argv);
+    status = k.o.pid ? 0 : cf_command_find(argv[optind], path, sizeof path);
+    if (status)
+        cf_die(&tool, status, "%s: %s", argv[optind],
+               status == CF_COMMAND_NOT_FOUND ? "no such program" : "cannot be executed");
+    if (k.o.pid && kill((pid_t)k.o.pid, 0) != 0)
+        cf_die(&tool, CF_EXIT_ENVIRONMENT, "--pid %u: %s", k.o.pid, strerror(errno));
+    k.run = (struct cf_command){
+        .tool = &tool, .output = k.o.output, .command_output = k.o.command_output};
+    k.command = command_of(&k, argv + optind);
+    k.start_ns = now_ns();
+    k.records = cf_need(&tool, cf_records_new(k.o.buffer));
+    k.writer = cf_tool_recording(&tool, k.o.output);
+    k.tasks = cf_need(&tool, cf_tasks_new(k.writer, k.start_ns));
+    k.fine = cf_need(&tool, cf_fine_new(&k.o.fine, k.records, k.tasks));
+    if (k.o.file && cf_earlier_read(&tool, k.o.file, k.fine) == 0)
+        cf_die(&tool, CF_EXIT_INPUT, "%s: has no misses in files that were mapped", k.o.file);
+    cf_samples_begin(&k.samples, k.writer, k.fine, k.start_ns);
+    cf_command_prepare(&k.run);
+    if (header(&k) != 0)
+        return cf_tool_finish(&tool, NULL, k.writer);
+    signal(SIGUSR1, on_usr1);
+    if (k.o.pid) {
+        cf_command_attached(&k.run);
+        open_all(&k, (pid_t)k.o.pid);
+        if (cf_tasks_attach(k.tasks, k.o.pid) != 0)
+            cf_die(&tool, CF_EXIT_ENVIRONMENT, "/proc/%u/maps: %s", k.o.pid, strerror(errno));
+    } else {
+        tell_program(&k, path);
+        start(&k, argv + optind);
+    }
+    record(&k);
+    return finish(&k);
+}

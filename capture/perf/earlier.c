@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * earlier.c - instructions of an earlier stream. See earlier.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/perf/earlier.h"
+#include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
+
+enum { INSTRUCTIONS_MOST = 1 << 22 };
+
+struct place {
+    uint32_t file; /* string, 0 empty */
+    uint64_t offset, misses;
+};
+
+struct mapping {
+    uint32_t pid, file;
+    uint64_t start, end, offset;
+};
+
+struct earlier {
+    struct cf_tool *tool;
+    struct place *place; /* by hash */
+    size_t count, room;
+    struct mapping *map; /* later ones hide earlier ones */
+    size_t maps, maps_room, last;
+};
+
+static void take_maps(struct earlier *e, const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID), *label = cf_u32(f, CF_LABEL);
+    const uint64_t *start = cf_u64(f, CF_START), *end = cf_u64(f, CF_STOP),
+                   *offset = cf_u64(f, CF_OFFSET);
+    const uint8_t *op = cf_u8(f, CF_OP), *perms = cf_u8(f, CF_PERMS);
+
+    for (uint32_t i = 0; pid && i < f->rows; i++) {
+        if (op[i] != CF_MAPPED || !(perms[i] & CF_PERM_X))
+            continue;
+        cf_must(e->tool, cf_array_room(&e->map, &e->maps_room, e->maps + 1, sizeof *e->map));
+        e->map[e->maps++] = (struct mapping){pid[i], label[i], start[i], end[i], offset[i]};
+    }
+}
+
+static const struct mapping *mapped(struct earlier *e, uint32_t pid, uint64_t pc)
+{
+    const struct mapping *m = e->maps ? &e->map[e->last] : NULL;
+
+    if (m && m->pid == pid && m->start <= pc && pc < m->end)
+        return m;
+    for (size_t i = e->maps; i-- > 0;)
+        if (e->map[i].pid == pid && e->map[i].start <= pc && pc < e->map[i].end) {
+            e->last = i;
+            return &e->map[i];
+        }
+    return NULL;
+}
+
+static struct place *slot(const struct earlier *e, uint32_t file, uint64_t offset)
+{
+    size_t at = ((uint64_t)file << 40 ^ offset) * 0x9e3779b97f4a7c15u >> 20 & (e->room - 1);
+
+    while (e->place[at].file && (e->place[at].file != file || e->place[at].offset != offset))
+        at = (at + 1) & (e->room - 1);
+    return &e->place[at];
+}
+
+static void grow(struct earlier *e)
+{
+    struct earlier old = *e;
+
+    e->room = old.room ? 2 * old.room : 1024;
+    e->place = cf_need(e->tool, calloc(e->room, sizeof *e->place));
+    for (size_t i = 0; i < old.room; i++)
+        if (old.place[i].file)
+            *slot(e, old.place[i].file, old.place[i].offset) = old.place[i];
+    free(old.place);
+}
+
+static void take_accesses(struct earlier *e, const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID);
+    const uint64_t *pc = cf_u64(f, CF_PC), *weight = cf_u64(f, CF_WEIGHT);
+    const uint8_t *op = cf_u8(f, CF_OP), *hit = cf_u8(f, CF_HIT), *level = cf_u8(f, CF_LEVEL);
+
+    if (!hit)
+        hit = level;
+    for (uint32_t i = 0; i < f->rows; i++) {
+        const struct mapping *m;
+        struct place *p;
+
+        if ((op[i] != CF_LOAD && op[i] != CF_STORE) || (hit && hit[i] <= 1))
+            continue;
+        m = mapped(e, pid[i], pc[i]);
+        if (!m || !m->file)
+            continue;
+        if (2 * e->count >= e->room && e->count < INSTRUCTIONS_MOST)
+            grow(e);
+        p = slot(e, m->file, pc[i] - m->start + m->offset);
+        if (!p->file && e->count >= INSTRUCTIONS_MOST)
+            continue;
+        e->count += !p->file;
+        p->file = m->file;
+        p->offset = pc[i] - m->start + m->offset;
+        p->misses = cf_sum(p->misses, weight ? weight[i] : 1);
+    }
+}
+
+static int worst_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return x->misses != y->misses ? cf_order(y->misses, x->misses)
+           : x->file != y->file   ? cf_order(x->file, y->file)
+                                  : cf_order(x->offset, y->offset);
+}
+
+size_t cf_earlier_read(struct cf_tool *t, char *file, struct cf_fine *fine)
+{
+    struct earlier e = {.tool = t};
+    struct cf_reader *in = cf_tool_reader(t, &file, 1);
+    struct cf_frame *f;
+    size_t n = 0;
+    int status;
+
+    cf_reader_unify(in);
+    cf_reader_want_each(in, CF_MAP, CF_REQUIRED, CF_PID, CF_OP, CF_START, CF_STOP, CF_OFFSET,
+                        CF_PERMS, CF_LABEL);
+    cf_reader_want_each(in, CF_ACCESS, CF_REQUIRED, CF_PID, CF_PC, CF_OP);
+    cf_reader_want_each(in, CF_ACCESS, CF_OPTIONAL, CF_HIT, CF_LEVEL, CF_WEIGHT);
+    grow(&e);
+    while (cf_reader_next(in, &f))
+        if (f->table == CF_MAP)
+            take_maps(&e, f);
+        else if (f->table == CF_ACCESS)
+            take_accesses(&e, f);
+    status = cf_tool_problems(t, in);
+    if (status != CF_EXIT_OK)
+        exit(status);
+    for (size_t i = 0; i < e.room; i++)
+        if (e.place[i].file)
+            e.place[n++] = e.place[i];
+    qsort(e.place, n, sizeof *e.place, worst_first);
+    for (size_t i = 0; i < n; i++)
+        cf_must(t, cf_fine_place(fine, cf_reader_text(in, e.place[i].file), e.place[i].offset));
+    cf_reader_close(in);
+    free(e.place);
+    free(e.map);
+    return n;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fine.c - one breakpoint at a time. See fine.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "capture/perf/code.h"
+#include "capture/perf/fine.h"
+#include "formats/base/cf_memory.h"
+
+enum {
+    WAITING_MOST = 64,   /* suspects; a program has few that matter */
+    PLACES_MOST = 10000, /* of an earlier stream */
+    SAMPLE_BYTES = 256,  /* of a breakpoint, at most */
+    KEPT = 4096,         /* instructions that have been watched, by hash */
+    RECENT = 1024,       /* threads whose last miss is remembered, by hash */
+};
+
+struct suspect {
+    uint32_t pid; /* 0: wherever the file is mapped */
+    uint64_t at;  /* address, or offset in the file */
+    char *file;
+    uint32_t seen; /* accesses */
+};
+
+struct watched { /* a thread with the breakpoint */
+    uint32_t pid, tid;
+    uint64_t addr;
+    int fd;
+};
+
+struct bases {
+    uint32_t tid;
+    uint64_t fs, gs;
+};
+
+struct recent {
+    uint32_t tid, run; /* misses one after the other on one set */
+    uint64_t pc, set;
+};
+
+struct cf_fine {
+    struct cf_fine_options o;
+    struct cf_records *records;
+    struct cf_tasks *tasks;
+    struct cf_code *code;
+    struct suspect *waiting;
+    size_t waits, waits_room, next;
+    struct suspect now; /* being watched, if active */
+    struct watched *watched;
+    size_t count, room;
+    struct cf_operands operands; /* of the instruction */
+    int active, known, unsuitable, set_once;
+    uint64_t *why;     /* it is being taken away, for this; counted */
+    uint64_t stopped;  /* since then */
+    size_t ring_bytes; /* of a thread */
+    struct bases bases[RECENT];
+    uint64_t until, set;
+    uint32_t seen, run;
+    uint64_t kept[KEPT]; /* hash of pid and pc */
+    struct recent recent[RECENT];
+    struct cf_fine_census census;
+};
+
+struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *records,
+                            struct cf_tasks *tasks)
+{
+    struct cf_fine *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return NULL;
+    f->o = *o;
+    f->records = records;
+    f->tasks = tasks;
+    f->ring_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    while (f->ring_bytes < (size_t)o->most * SAMPLE_BYTES)
+        f->ring_bytes *= 2;
+    f->code = cf_code_new();
+    if (!f->code) {
+        free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void cf_fine_free(struct cf_fine *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->waits; i++)
+        free(f->waiting[i].file);
+    free(f->waiting);
+    free(f->now.file);
+    free(f->watched);
+    cf_code_free(f->code);
+    free(f);
+}
+
+/* ---- suspects ---- */
+
+static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t at)
+{
+    char *name = NULL;
+
+    if (!f->o.most)
+        return 0;
+    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0 ||
+        (file && !(name = strdup(file))))
+        return -1;
+    f->waiting[f->waits++] = (struct suspect){pid, at, name, 0};
+    return 0;
+}
+
+int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset)
+{
+    return f->waits < PLACES_MOST ? wait_for(f, 0, file, offset) : 0;
+}
+
+static uint64_t hashed(uint32_t pid, uint64_t pc)
+{
+    return ((uint64_t)pid << 48 ^ pc) * 0x9e3779b97f4a7c15u | 1;
+}
+
+int cf_fine_sampled(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t pc, uint64_t addr,
+                    int missed)
+{
+    struct recent *r = &f->recent[tid % RECENT];
+    const uint64_t set = addr / f->o.line_size % f->o.sets, key = hashed(pid, pc);
+    int suspect;
+
+    if (!missed || r->tid != tid) {
+        *r = (struct recent){.tid = tid, .pc = missed ? pc : 0, .set = set, .run = missed != 0};
+        return 0;
+    }
+    r->run = r->set == set ? r->run + 1 : 1;
+    suspect = r->pc == pc || r->run >= f->o.same_set;
+    r->pc = pc;
+    r->set = set;
+    if (!suspect || f->waits >= WAITING_MOST || f->kept[key % KEPT] == key)
+        return 0;
+    f->kept[key % KEPT] = key;
+    return wait_for(f, pid, NULL, pc);
+}
+
+/* ---- the breakpoint ---- */
+
+static int watches(const struct cf_fine *f, uint32_t tid, uint64_t addr)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->watched[i].tid == tid && f->watched[i].addr == addr)
+            return 1;
+    return 0;
+}
+
+static void watch_thread(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t addr)
+{
+    struct perf_event_attr attr;
+    struct watched w = {.pid = pid, .tid = tid, .addr = addr};
+
+    if (watches(f, tid, addr) || cf_array_room(&f->watched, &f->room, f->count + 1, sizeof w) != 0)
+        return;
+    cf_perf_breakpoint(&attr, addr);
+    w.fd = cf_perf_open(&attr, (pid_t)tid, -1);
+    if (w.fd >= 0 &&
+        cf_records_add(f->records, w.fd, CF_PERF_BREAKPOINT, 0, -1, f->ring_bytes) != 0) {
+        f->census.error = errno;
+        close(w.fd);
+        return;
+    }
+    if (w.fd < 0) {
+        if (errno != ESRCH)
+            f->census.error = errno;
+        return;
+    }
+    if (f->operands.needs & CF_OPERANDS_SEGMENT) {
+        struct bases *b = &f->bases[tid % RECENT];
+
+        b->tid = tid;
+        if (cf_code_bases((pid_t)tid, &b->fs, &b->gs) != 0) {
+            f->census.segments++;
+            cf_records_remove(f->records, w.fd);
+            return;
+        }
+    }
+    f->census.installed += !f->set_once;
+    f->set_once = 1;
+    f->watched[f->count++] = w;
+    ioctl(w.fd, PERF_EVENT_IOC_REFRESH, (int)f->o.most);
+}
+
+static void watch_process(void *arg, uint32_t pid, uint64_t addr)
+{
+    struct cf_fine *f = arg;
+    const struct dirent *e;
+    char path[64];
+    DIR *d;
+
+    if (f->unsuitable)
+        return;
+    if (!f->known) {
+        if (cf_code_read(f->code, f->tasks, pid, addr, &f->operands) != 0) {
+            f->census.unknown++;
+            f->unsuitable = 1;
+            return;
+        }
+        if (f->operands.needs & CF_OPERANDS_VECTOR) {
+            f->census.vectors++;
+            f->unsuitable = 1;
+            return;
+        }
+        f->known = 1;
+    }
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    d = opendir(path);
+    while (d && (e = readdir(d)) != NULL)
+        if (e->d_name[0] != '.')
+            watch_thread(f, pid, (uint32_t)strtoul(e->d_name, NULL, 10), addr);
+    if (d)
+        closedir(d);
+}
+
+/* All threads of now; those that came since the last time too. */
+static void watch(struct cf_fine *f)
+{
+    if (f->now.file)
+        cf_tasks_places(f->tasks, f->now.file, f->now.at, watch_process, f);
+    else
+        watch_process(f, f->now.pid, f->now.at);
+}
+
+void cf_fine_stop(struct cf_fine *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        cf_records_remove(f->records, f->watched[i].fd);
+    f->count = 0;
+}
+
+/* The breakpoint is gone; what it has seen is on its way still. */
+static void leave(struct cf_fine *f, uint64_t *why, uint64_t now)
+{
+    cf_fine_stop(f);
+    f->why = why;
+    f->stopped = now;
+}
+
+static void left(struct cf_fine *f)
+{
+    ++*f->why;
+    /* A place of a file that has not run may belong to a later phase. */
+    if (f->why == &f->census.expired && f->now.file && !f->seen &&
+        wait_for(f, 0, f->now.file, f->now.at) != 0)
+        f->census.error = ENOMEM;
+    free(f->now.file);
+    f->now.file = NULL;
+    f->why = NULL;
+    f->active = 0;
+}
+
+static void next(struct cf_fine *f, uint64_t now)
+{
+    if (f->next == f->waits)
+        return;
+    f->now = f->waiting[f->next];
+    f->waiting[f->next++].file = NULL;
+    if (f->next > 1024 && f->next * 2 > f->waits) { /* those before are done with */
+        memmove(f->waiting, f->waiting + f->next, (f->waits - f->next) * sizeof *f->waiting);
+        f->waits -= f->next;
+        f->next = 0;
+    }
+    f->count = f->seen = f->run = 0;
+    f->known = f->unsuitable = f->set_once = 0;
+    f->active = 1;
+    f->until = now + f->o.expire_ns;
+    watch(f);
+}
+
+void cf_fine_turn(struct cf_fine *f, uint64_t now)
+{
+    if (f->active && f->why) {
+        if (cf_records_sure(f->records) >= f->stopped)
+            left(f);
+    } else if (f->active) {
+        if (f->unsuitable)
+            leave(f, &f->census.unsuitable, now);
+        else if (f->seen >= f->o.most)
+            leave(f, &f->census.full, now);
+        else if (f->o.same_set && f->run >= f->o.same_set)
+            leave(f, &f->census.early, now);
+        else if (now >= f->until)
+            leave(f, &f->census.expired, now);
+        else
+            watch(f);
+    }
+    if (!f->active)
+        next(f, now);
+}
+
+/* ---- samples ---- */
+
+int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_access *access)
+{
+    struct cf_operands_state state = r->state;
+    struct cf_operands o;
+    int n;
+
+    if (f->bases[r->tid % RECENT].tid == r->tid) {
+        state.fs_base = f->bases[r->tid % RECENT].fs;
+        state.gs_base = f->bases[r->tid % RECENT].gs;
+    }
+    state.pc = r->ip;
+    if (!r->has_state || cf_code_read(f->code, f->tasks, r->pid, r->ip, &o) != 0)
+        return 0;
+    n = cf_operands_accesses(&o, &state, access);
+    if (n <= 0 || f->seen >= f->o.most) /* threads beside each other see more */
+        return 0;
+    f->seen++;
+    f->census.accesses++;
+    f->run = access[0].addr / f->o.line_size % f->o.sets == f->set ? f->run + 1 : 1;
+    f->set = access[0].addr / f->o.line_size % f->o.sets;
+    return n;
+}
+
+int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_access *access)
+{
+    struct cf_access all[CF_OPERANDS_MOST];
+    struct cf_operands_state state = r->state;
+    struct cf_operands o;
+    int n;
+
+    state.pc = r->ip;
+    if (cf_code_read(f->code, f->tasks, r->pid, r->ip, &o) != 0)
+        return 0;
+    n = cf_operands_accesses(&o, &state, all);
+    if (n <= 0)
+        return 0;
+    *access = all[0];
+    for (int i = 0; r->has_state && i < n; i++)
+        if (all[i].addr <= r->addr && r->addr - all[i].addr < all[i].size) {
+            *access = all[i];
+            break;
+        }
+    access->addr = r->addr;
+    return 1;
+}
+
+int cf_fine_active(const struct cf_fine *f)
+{
+    return f->active || f->next < f->waits;
+}
+
+struct cf_fine_census cf_fine_census(const struct cf_fine *f)
+{
+    return f->census;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fine.h - the fine stage: section 3.3 of "CachePerf". An instruction that is suspected gets the one
+ * breakpoint, for all threads, until enough of its accesses were seen or time is up.
+ *
+ * Memory: the instructions that wait, and a small ring for each thread that is watched.
+ */
+#ifndef CF_PERF_FINE_H
+#define CF_PERF_FINE_H
+
+#include "capture/perf/records.h"
+#include "capture/perf/tasks.h"
+#include "formats/program/cf_tool.h"
+
+struct cf_fine_options {
+    uint32_t most;      /* accesses of an instruction, 0: no fine stage */
+    uint32_t same_set;  /* so many running on one set end it early */
+    uint64_t expire_ns; /* a breakpoint's time */
+    uint32_t sets, line_size;
+};
+
+struct cf_fine_census {
+    uint64_t installed, full, early, expired; /* breakpoints, and how they ended */
+    uint64_t unsuitable;                      /* none was set */
+    uint64_t accesses;                        /* that they have seen */
+    uint64_t vectors;                         /* instructions that address by vector registers */
+    uint64_t unknown;                         /* that could not be read or decoded */
+    uint64_t segments;                        /* threads whose segment bases could not be read */
+    int error;                                /* errno of one that could not be set, or 0 */
+};
+
+struct cf_fine;
+
+struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *records,
+                            struct cf_tasks *tasks);
+void cf_fine_free(struct cf_fine *f);
+
+/* A place of a file is to be watched wherever it is mapped, in the order of the calls, until all
+   have been; what did not run in its time gets its turn again. -1 without memory. */
+int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset);
+
+/* A sampled access; a suspect is watched when its turn comes. -1 without memory. */
+int cf_fine_sampled(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t pc, uint64_t addr,
+                    int missed);
+
+/* The accesses of a breakpoint's sample, as by cf_operands_accesses(). */
+int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_access *access);
+
+/* The first access of an instruction at which the kernel sampled, to address `addr` if that is not
+   0: by the sample's registers, if it has some; 0 when its bytes cannot be read. */
+int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_access *access);
+
+/* Sets, moves and takes away the breakpoint as is due. */
+void cf_fine_turn(struct cf_fine *f, uint64_t now);
+/* Takes it away. */
+void cf_fine_stop(struct cf_fine *f);
+
+int cf_fine_active(const struct cf_fine *f);
+struct cf_fine_census cf_fine_census(const struct cf_fine *f);
+
+#endif

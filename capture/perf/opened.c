@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * opened.c - events on all CPUs. See opened.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "capture/perf/opened.h"
+
+enum { THREADS_MOST = 4096, ROUNDS = 8 };
+
+struct opening {
+    struct cf_records *records;
+    const struct cf_opened_options *o;
+    uint64_t seed;
+    int *ring; /* event that owns it, of each CPU, or -1 */
+    int cpus;
+    pid_t tid[THREADS_MOST];
+    unsigned tids;
+};
+
+/* 0, 1 where the CPU is offline or the thread has ended, -1. */
+static int open_one(struct opening *g, struct perf_event_attr *attr, enum cf_perf_kind kind,
+                    uint64_t period, pid_t tid, int cpu)
+{
+    int fd;
+
+    attr->enable_on_exec = !g->o->attached;
+    fd = cf_perf_open(attr, tid, cpu);
+    if (fd < 0)
+        return errno == ENODEV || errno == ESRCH ? 1 : -1;
+    if (cf_records_add(g->records, fd, kind, period, g->ring[cpu], 0) != 0) {
+        const int error = errno;
+
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    if (g->ring[cpu] < 0)
+        g->ring[cpu] = fd;
+    if (g->o->attached)
+        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    return 0;
+}
+
+static int open_thread(struct opening *g, pid_t tid)
+{
+    for (int cpu = 0; cpu < g->cpus; cpu++) {
+        struct perf_event_attr track;
+        int status;
+
+        cf_perf_track(&track);
+        status = open_one(g, &track, CF_PERF_TRACK, 0, tid, cpu);
+        if (status < 0)
+            return -1;
+        for (unsigned i = 0; !status && i < g->o->count; i++) {
+            struct perf_event_attr attr = g->o->event[i].attr;
+
+            attr.sample_period = cf_perf_jitter(&g->o->event[i], g->o->percent, &g->seed);
+            if (open_one(g, &attr, g->o->event[i].kind, attr.sample_period, tid, cpu) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int is_open(const struct opening *g, pid_t tid)
+{
+    for (unsigned i = 0; i < g->tids; i++)
+        if (g->tid[i] == tid)
+            return 1;
+    return 0;
+}
+
+/* Threads of the process without events; returns how many there were, -1 on failure. */
+static int open_threads(struct opening *g)
+{
+    const struct dirent *e;
+    char path[64];
+    int found = 0;
+    DIR *d;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)g->o->pid);
+    d = opendir(path);
+    if (!d)
+        return -1;
+    while (found >= 0 && (e = readdir(d)) != NULL) {
+        const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+
+        if (e->d_name[0] == '.' || is_open(g, tid) || g->tids == THREADS_MOST)
+            continue;
+        g->tid[g->tids++] = tid;
+        found = open_thread(g, tid) != 0 ? -1 : found + 1;
+    }
+    closedir(d);
+    return found;
+}
+
+int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char *why, size_t size)
+{
+    static struct opening g;
+    char text[256];
+    int status = 0;
+
+    g = (struct opening){.records = r, .o = o, .seed = o->seed};
+    g.cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+    g.ring = malloc((size_t)g.cpus * sizeof *g.ring);
+    if (!g.ring) {
+        snprintf(why, size, "out of memory");
+        return -1;
+    }
+    for (int i = 0; i < g.cpus; i++)
+        g.ring[i] = -1;
+    if (!o->attached)
+        status = open_thread(&g, o->pid);
+    /* Threads that begin meanwhile are of one that has events by then, or come in a later round. */
+    for (int round = 0; o->attached && round < ROUNDS; round++) {
+        status = open_threads(&g);
+        if (status <= 0)
+            break;
+        status = 0;
+    }
+    if (status < 0)
+        snprintf(why, size, "%s%s", cf_perf_why(errno, text, sizeof text),
+                 errno == EPERM ? "; or --buffer is more than kernel.perf_event_mlock_kb allows"
+                                : "");
+    free(g.ring);
+    return status < 0 ? -1 : 0;
+}

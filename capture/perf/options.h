@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * options.h - the command line of cf-capture-perf, and whether this machine can do it.
+ */
+#ifndef CF_PERF_OPTIONS_H
+#define CF_PERF_OPTIONS_H
+
+#include "capture/perf/events.h"
+#include "capture/perf/fine.h"
+#include "formats/program/cf_tool.h"
+
+extern const char cf_perf_usage[];
+
+struct cf_perf_options {
+    const char *output, *command_output;
+    uint32_t pid; /* to attach to, or 0 */
+    uint64_t loads, stores;
+    uint32_t jitter; /* percent */
+    uint64_t seed;
+    uint64_t buffer;    /* bytes of a ring */
+    const char *coarse; /* NULL: the PMU; page-faults, or a stream */
+    enum cf_perf_vendor vendor;
+    struct cf_fine_options fine;
+    int faults; /* coarse samples are page faults */
+    char *file; /* the earlier stream, or NULL */
+};
+
+/* Exits after --probe and --dry-run, and where the machine cannot do what is asked for. */
+void cf_perf_options(struct cf_tool *t, struct cf_perf_options *o, int argc, char **argv);
+
+/* The sampled events that the options ask for; returns how many. */
+unsigned cf_perf_events(const struct cf_perf_options *o, struct cf_perf_event *event);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * records.h - records of the kernel's rings: read in whatever ring they are, handed out in the order
+ * of time.
+ *
+ * A ring is written on one CPU or for one thread, and its records are in order but for what an
+ * interrupt puts between; those of different rings are put into order here. What was read before
+ * the last reading began is handed out, since all that happened before that has come by now.
+ * Memory: the rings, and the records of two readings.
+ */
+#ifndef CF_PERF_RECORDS_H
+#define CF_PERF_RECORDS_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/operands/operands.h"
+#include "capture/perf/events.h"
+
+#ifdef __x86_64__
+#include <asm/perf_regs.h>
+#define CF_RECORD_REGISTERS                                                                        \
+    ((1ull << PERF_REG_X86_AX | 1ull << PERF_REG_X86_BX | 1ull << PERF_REG_X86_CX |                \
+      1ull << PERF_REG_X86_DX | 1ull << PERF_REG_X86_SI | 1ull << PERF_REG_X86_DI |                \
+      1ull << PERF_REG_X86_BP | 1ull << PERF_REG_X86_SP | 1ull << PERF_REG_X86_IP |                \
+      1ull << PERF_REG_X86_FLAGS | 0xffull << PERF_REG_X86_R8))
+#else
+#define CF_RECORD_REGISTERS 1ull
+#endif
+
+/* A record, taken apart as far as all kinds have it. */
+struct cf_record {
+    uint32_t type, misc;
+    uint64_t time;
+    uint32_t pid, tid, cpu;
+    enum cf_perf_kind kind; /* of its event */
+    uint64_t period;        /* of its event */
+    /* of a sample */
+    uint64_t ip, addr, latency, data_src;
+    int has_state;
+    struct cf_operands_state state; /* general registers, pc and flags */
+    /* of others: what follows the head, without what the kernel puts behind */
+    const uint8_t *body;
+    size_t length;
+};
+
+struct cf_records;
+
+/* Rings of so many bytes, a power of two pages. NULL without memory. */
+struct cf_records *cf_records_new(size_t bytes);
+void cf_records_free(struct cf_records *r);
+
+/* Takes over the event `fd`: its records come through a ring of its own, of `bytes` (0: as stated
+   before), or through that of the event `into`, if that is not -1. -1 with errno: nothing was
+   taken. */
+int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_t period, int into,
+                   size_t bytes);
+/* Reads what is left of such an event with a ring of its own, and closes it. */
+void cf_records_remove(struct cf_records *r, int fd);
+
+/* Reads all rings. -1 without memory. `now`: CLOCK_MONOTONIC before that. */
+int cf_records_read(struct cf_records *r, uint64_t now);
+
+/* The next record in the order of time; all: also of those that may have earlier ones to come. 0
+   when there is none. Valid until the next call of any function here. */
+int cf_records_next(struct cf_records *r, int all, struct cf_record *record);
+
+/* All records of before this time have been handed out, or are there. */
+uint64_t cf_records_sure(const struct cf_records *r);
+
+/* Records that are none, or are of unknown events. */
+uint64_t cf_records_bad(const struct cf_records *r);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tasks.c - processes, threads, mappings. See tasks.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "capture/cf_builds.h"
+#include "capture/perf/tasks.h"
+#include "formats/base/cf_memory.h"
+
+struct mapping {
+    uint64_t start, end, offset;
+    uint8_t perms;
+    char *name, *build;
+};
+
+struct process {
+    uint32_t pid, parent;
+    char name[16];
+    struct mapping *map;
+    size_t count, room;
+};
+
+struct cf_tasks {
+    struct cf_writer *out;
+    uint64_t start_ns;
+    struct process *process;
+    size_t count, room;
+    struct cf_builds builds;
+};
+
+struct cf_tasks *cf_tasks_new(struct cf_writer *w, uint64_t start_ns)
+{
+    struct cf_tasks *t = calloc(1, sizeof *t);
+
+    if (t) {
+        t->out = w;
+        t->start_ns = start_ns;
+    }
+    return t;
+}
+
+static void clear(struct process *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        free(p->map[i].name);
+        free(p->map[i].build);
+    }
+    p->count = 0;
+}
+
+void cf_tasks_free(struct cf_tasks *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->count; i++) {
+        clear(&t->process[i]);
+        free(t->process[i].map);
+    }
+    free(t->process);
+    free(t);
+}
+
+static struct process *find(const struct cf_tasks *t, uint32_t pid)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->process[i].pid == pid)
+            return &t->process[i];
+    return NULL;
+}
+
+static struct process *add_process(struct cf_tasks *t, uint32_t pid, uint32_t parent,
+                                   const char *name)
+{
+    struct process *p = find(t, pid);
+
+    if (!p) {
+        if (cf_array_cleared(&t->process, &t->room, t->count + 1, sizeof *p) != 0)
+            return NULL;
+        p = &t->process[t->count++];
+    }
+    clear(p);
+    p->pid = pid;
+    p->parent = parent;
+    snprintf(p->name, sizeof p->name, "%s", name);
+    return p;
+}
+
+/* ---- rows ---- */
+
+static int task_row(struct cf_tasks *t, uint64_t time, uint32_t pid, uint32_t tid, uint32_t parent,
+                    enum cf_op op, const char *name)
+{
+    const struct cf_values v[] = {
+        {CF_TIME, NULL, time}, {CF_PID, NULL, pid},
+        {CF_TID, NULL, tid},   {CF_PARENT, NULL, parent},
+        {CF_OP, NULL, op},     {CF_LABEL, NULL, cf_writer_string(t->out, name)}};
+
+    return cf_writer_rows(t->out, CF_TASK, 1, v, 6, NULL);
+}
+
+static int map_row(struct cf_tasks *t, uint64_t time, uint32_t pid, const struct mapping *m)
+{
+    const struct cf_values v[] = {{CF_TIME, NULL, time},
+                                  {CF_PID, NULL, pid},
+                                  {CF_OP, NULL, CF_MAPPED},
+                                  {CF_START, NULL, m->start},
+                                  {CF_STOP, NULL, m->end},
+                                  {CF_OFFSET, NULL, m->offset},
+                                  {CF_PERMS, NULL, m->perms},
+                                  {CF_LABEL, NULL, cf_writer_string(t->out, m->name)},
+                                  {CF_BUILD, NULL, cf_writer_string(t->out, m->build)}};
+
+    return cf_writer_rows(t->out, CF_MAP, 1, v, 9, NULL);
+}
+
+/* ---- mappings ---- */
+
+static int append(struct process *p, const struct mapping *m, uint64_t start, uint64_t end)
+{
+    struct mapping *to;
+
+    if (start >= end)
+        return 0;
+    if (cf_array_room(&p->map, &p->room, p->count + 1, sizeof *to) != 0)
+        return -1;
+    to = &p->map[p->count];
+    *to = *m;
+    to->start = start;
+    to->end = end;
+    to->offset += start - m->start;
+    to->name = strdup(m->name);
+    to->build = strdup(m->build);
+    if (!to->name || !to->build) {
+        free(to->name);
+        free(to->build);
+        return -1;
+    }
+    p->count++;
+    return 0;
+}
+
+/* What lies where m is to be makes place for it. */
+static int place(struct process *p, const struct mapping *m)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        struct mapping old = p->map[i];
+        int failed;
+
+        if (old.end <= m->start || old.start >= m->end)
+            continue;
+        p->map[i--] = p->map[--p->count];
+        failed = append(p, &old, old.start, m->start) != 0 ||
+                 append(p, &old, m->end > old.start ? m->end : old.start, old.end) != 0;
+        free(old.name);
+        free(old.build);
+        if (failed)
+            return -1;
+    }
+    return append(p, m, m->start, m->end);
+}
+
+static int add_mapping(struct cf_tasks *t, uint64_t time, struct process *p, struct mapping *m,
+                       uint64_t device, uint64_t inode)
+{
+    struct rlimit limit;
+
+    if (m->end <= m->start)
+        return 0;
+    if (strcmp(m->name, "//anon") == 0)
+        m->name = (char *)"";
+    if (strcmp(m->name, "[stack]") == 0 && getrlimit(RLIMIT_STACK, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < m->end &&
+        m->end - limit.rlim_cur < m->start)
+        m->start = m->end - limit.rlim_cur;
+    m->build = (char *)cf_builds_find(&t->builds, m->name, device, inode);
+    return place(p, m) != 0 || map_row(t, time, p->pid, m) != 0 ? -1 : 0;
+}
+
+/* ---- processes that run already ---- */
+
+static int attach_maps(struct cf_tasks *t, struct process *p)
+{
+    char path[64], line[4352], name[4097];
+    int status = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%u/maps", p->pid);
+    f = fopen(path, "r");
+    if (!f)
+        return -1;
+    while (status == 0 && fgets(line, sizeof line, f)) {
+        unsigned long long start, end, offset, inode;
+        unsigned of, minor;
+        char perms[5];
+        struct mapping m;
+
+        name[0] = '\0';
+        if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %4096[^\n]", &start, &end, perms, &offset,
+                   &of, &minor, &inode, name) < 7)
+            continue;
+        m = (struct mapping){
+            start,
+            end,
+            offset,
+            (uint8_t)((perms[0] == 'r' ? CF_PERM_R : 0) | (perms[1] == 'w' ? CF_PERM_W : 0) |
+                      (perms[2] == 'x' ? CF_PERM_X : 0) | (perms[3] == 's' ? CF_PERM_SHARED : 0)),
+            name,
+            NULL};
+        status = add_mapping(t, 0, p, &m, makedev(of, minor), inode);
+    }
+    fclose(f);
+    return status;
+}
+
+int cf_tasks_attach(struct cf_tasks *t, uint32_t pid)
+{
+    char path[64], name[16] = "";
+    struct process *p;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%u/comm", pid);
+    f = fopen(path, "r");
+    if (f) {
+        if (fgets(name, sizeof name, f))
+            name[strcspn(name, "\n")] = '\0';
+        fclose(f);
+    }
+    p = add_process(t, pid, 0, name);
+    if (!p || task_row(t, 0, pid, pid, 0, CF_BEGIN, name) != 0)
+        return -1;
+    return attach_maps(t, p);
+}
+
+/* ---- records ---- */
+
+static uint32_t half(const uint8_t *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint64_t word(const uint8_t *at)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* pid tid addr len pgoff maj min ino ino_generation prot flags filename */
+static int mapped(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
+{
+    const uint8_t *b = r->body;
+    struct process *p;
+    struct mapping m;
+    uint32_t prot;
+
+    if (r->length < 65 || !memchr(b + 64, '\0', r->length - 64))
+        return 0;
+    p = find(t, half(b));
+    if (!p)
+        p = add_process(t, half(b), 0, "");
+    if (!p)
+        return -1;
+    prot = half(b + 56);
+    m = (struct mapping){.start = word(b + 8),
+                         .end = word(b + 8) + word(b + 16),
+                         .offset = word(b + 24),
+                         .perms = (uint8_t)((prot & PROT_READ ? CF_PERM_R : 0) |
+                                            (prot & PROT_WRITE ? CF_PERM_W : 0) |
+                                            (prot & PROT_EXEC ? CF_PERM_X : 0) |
+                                            (half(b + 60) & MAP_SHARED ? CF_PERM_SHARED : 0)),
+                         .name = (char *)b + 64};
+    if (m.name[0] != '/' || m.name[1] == '/')
+        m.offset = 0; /* of what is no file the kernel states the address here */
+    return add_mapping(t, time, p, &m, makedev(half(b + 32), half(b + 36)), word(b + 40));
+}
+
+static int named(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
+{
+    const uint8_t *b = r->body;
+    const uint32_t pid = r->length > 8 ? half(b) : 0, tid = r->length > 8 ? half(b + 4) : 0;
+    struct process *p;
+
+    if (r->length < 9 || !memchr(b + 8, '\0', r->length - 8))
+        return 0;
+    if (r->misc & PERF_RECORD_MISC_COMM_EXEC) {
+        p = find(t, pid);
+        if (!add_process(t, pid, p ? p->parent : 0, (const char *)b + 8))
+            return -1;
+        p = find(t, pid);
+        return task_row(t, time, pid, pid, p ? p->parent : 0, CF_BEGIN, (const char *)b + 8);
+    }
+    p = find(t, pid);
+    if (p && pid == tid)
+        snprintf(p->name, sizeof p->name, "%s", (const char *)b + 8);
+    return task_row(t, time, pid, tid, 0, CF_NAMED, (const char *)b + 8);
+}
+
+/* pid ppid tid ptid time */
+static int forked(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
+{
+    const uint8_t *b = r->body;
+    struct process *from, *p;
+
+    if (r->length < 24)
+        return 0;
+    if (half(b) == half(b + 4)) /* a thread */
+        return task_row(t, time, half(b), half(b + 8), 0, CF_BEGIN, "");
+    from = find(t, half(b + 4));
+    p = add_process(t, half(b), half(b + 4), from ? from->name : "");
+    from = find(t, half(b + 4));
+    if (!p)
+        return -1;
+    for (size_t i = 0; from && i < from->count; i++)
+        if (append(p, &from->map[i], from->map[i].start, from->map[i].end) != 0)
+            return -1;
+    return task_row(t, time, p->pid, p->pid, p->parent, CF_BEGIN, p->name);
+}
+
+static int ended(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
+{
+    const uint8_t *b = r->body;
+    struct process *p;
+
+    if (r->length < 24)
+        return 0;
+    p = find(t, half(b));
+    if (p && half(b) == half(b + 8)) {
+        clear(p);
+        free(p->map);
+        *p = t->process[--t->count];
+        memset(&t->process[t->count], 0, sizeof *p);
+    }
+    return task_row(t, time, half(b), half(b + 8), 0, CF_EXIT, "");
+}
+
+int cf_tasks_record(struct cf_tasks *t, const struct cf_record *r)
+{
+    const uint64_t time = r->time > t->start_ns ? r->time - t->start_ns : 0;
+
+    switch (r->type) {
+    case PERF_RECORD_MMAP2:
+        return mapped(t, time, r);
+    case PERF_RECORD_COMM:
+        return named(t, time, r);
+    case PERF_RECORD_FORK:
+        return forked(t, time, r);
+    case PERF_RECORD_EXIT:
+        return ended(t, time, r);
+    default:
+        return 0;
+    }
+}
+
+int cf_tasks_repeat(struct cf_tasks *t, uint64_t time)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const struct process *p = &t->process[i];
+
+        if (task_row(t, time, p->pid, p->pid, p->parent, CF_BEGIN, p->name) != 0)
+            return -1;
+        for (size_t k = 0; k < p->count; k++)
+            if (map_row(t, time, p->pid, &p->map[k]) != 0)
+                return -1;
+    }
+    return 0;
+}
+
+/* ---- questions ---- */
+
+unsigned cf_tasks_alive(const struct cf_tasks *t)
+{
+    return (unsigned)t->count;
+}
+
+const char *cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, uint64_t *offset)
+{
+    const struct process *p = find(t, pid);
+
+    for (size_t i = 0; p && i < p->count; i++)
+        if (p->map[i].start <= addr && addr < p->map[i].end && p->map[i].name[0] == '/') {
+            *offset = addr - p->map[i].start + p->map[i].offset;
+            return p->map[i].name;
+        }
+    return NULL;
+}
+
+void cf_tasks_places(const struct cf_tasks *t, const char *file, uint64_t offset,
+                     void (*f)(void *arg, uint32_t pid, uint64_t addr), void *arg)
+{
+    for (size_t i = 0; i < t->count; i++)
+        for (size_t k = 0; k < t->process[i].count; k++) {
+            const struct mapping *m = &t->process[i].map[k];
+
+            if (m->perms & CF_PERM_X && m->offset <= offset &&
+                offset - m->offset < m->end - m->start && strcmp(m->name, file) == 0)
+                f(arg, t->process[i].pid, offset - m->offset + m->start);
+        }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tasks.h - processes, threads and mappings that the kernel's records announce: rows of tables task
+ * and map, and what is mapped now.
+ *
+ * The kernel announces no unmapping and no growth of a stack: a mapping stays until another takes
+ * its place, and a stack is noted as large as it may become.
+ */
+#ifndef CF_PERF_TASKS_H
+#define CF_PERF_TASKS_H
+
+#include "capture/perf/records.h"
+#include "formats/stream/cf.h"
+
+struct cf_tasks;
+
+struct cf_tasks *cf_tasks_new(struct cf_writer *w, uint64_t start_ns);
+void cf_tasks_free(struct cf_tasks *t);
+
+/* A process that runs already, as /proc shows it. -1 where there is none, or without memory. */
+int cf_tasks_attach(struct cf_tasks *t, uint32_t pid);
+
+/* Takes in a record that is no sample. -1 when the output takes no more, or without memory. */
+int cf_tasks_record(struct cf_tasks *t, const struct cf_record *r);
+
+/* In a segment that has just begun: all that is there, as rows of this time. */
+int cf_tasks_repeat(struct cf_tasks *t, uint64_t time);
+
+/* Processes that are alive. */
+unsigned cf_tasks_alive(const struct cf_tasks *t);
+
+/* Where the address lies in a file: its name and *offset, NULL where it does in none. */
+const char *cf_tasks_file(const struct cf_tasks *t, uint32_t pid, uint64_t addr, uint64_t *offset);
+
+/* Calls f for each process that maps that place of a file, with its address there. */
+void cf_tasks_places(const struct cf_tasks *t, const char *file, uint64_t offset,
+                     void (*f)(void *arg, uint32_t pid, uint64_t addr), void *arg);
+
+#endif
