@@ -16,8 +16,8 @@
  * allocation after it was obtained. So samples with that clock (perf_event_attr.use_clockid) and
  * objects can be ordered. Of a release, bytes and stack are 0: its address says of what.
  *
- * A capture that does not read soon enough lets the program wait, for a second at most: then records
- * are lost, and counted. One that ends or dies lets it run on, unrecorded.
+ * A capture that does not read soon enough lets the program wait, for a second at most: then
+ * records are lost, and counted. One that ends or dies lets it run on, unrecorded.
  *
  * Memory: 128 KiB a thread that runs (see ring_bytes), 24 bytes a stack and 16 to 32 a node of the
  * tree of calling contexts, of which there are CF_ALLOC_NODES at most.
@@ -63,7 +63,8 @@ struct cf_alloc_result {
    ELF file, such as a script, whose interpreter decides. */
 const char *cf_alloc_refuses(const char *path);
 
-/* Makes the shared memory. NULL, and a message in `text`, where that cannot be. The writer gets rows
+/* Makes the shared memory. NULL, and a message in `text`, where that cannot be. The writer gets
+   rows
    in the calls below; its segment must have begun by then. */
 struct cf_alloc *cf_alloc_begin(const struct cf_alloc_options *o, struct cf_writer *w, char *text,
                                 size_t size) CF_MUST_CHECK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rings.c - what the rings hold, up to when they are complete, and whose thread or process has gone.
+ * rings.c - what the rings hold, up to when they are complete, and whose thread or process has
+ * gone.
  */
 #include <errno.h>
 #include <fcntl.h>

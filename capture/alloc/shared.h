@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shared.h - the memory that libcf-alloc.so and a capture share: who runs, a ring of records for each
- * thread, and which sites are left out.
+ * shared.h - the memory that libcf-alloc.so and a capture share: who runs, a ring of records for
+ * each thread, and which sites are left out.
  *
- * It is a file without a name (memfd), which a process maps by the path in CFA_VARIABLE. It holds, in
- * this order: struct cfa_header on a page; a struct cfa_process for each process; a struct cfa_ring
- * for each thread; for each process a bit for each of its stacks, which is 1 when what they allocate
- * is left out; and the words of the rings. Pages that nobody touches take no memory.
+ * It is a file without a name (memfd), which a process maps by the path in CFA_VARIABLE. It holds,
+ * in this order: struct cfa_header on a page; a struct cfa_process for each process; a struct
+ * cfa_ring for each thread; for each process a bit for each of its stacks, which is 1 when what
+ * they allocate is left out; and the words of the rings. Pages that nobody touches take no memory.
  *
  * A ring has one writer, the thread, and one reader, the capture. Positions count words from the
  * ring's first use and only grow. A record is
@@ -15,9 +15,9 @@
  *     word 1    time, CLOCK_MONOTONIC in nanoseconds
  *     word 2... as its kind says
  *
- * Times in a ring do not decrease. While a thread is about to take the time of a record, `open` says
- * so: so the capture knows up to when the rings are complete. Whoever waits does so for a limited
- * time. Only 64-bit little-endian machines, where a word is written at once.
+ * Times in a ring do not decrease. While a thread is about to take the time of a record, `open`
+ * says so: so the capture knows up to when the rings are complete. Whoever waits does so for a
+ * limited time. Only 64-bit little-endian machines, where a word is written at once.
  */
 #ifndef CF_ALLOC_SHARED_H
 #define CF_ALLOC_SHARED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shim_calls.c - malloc and its kin, as the program calls them: each calls the next allocator, that of
- * another preloaded library or the C library's. dlsym(), which finds it, may allocate itself: what
- * comes before it is found is taken from a buffer, and stays there.
+ * shim_calls.c - malloc and its kin, as the program calls them: each calls the next allocator,
+ * that of another preloaded library or the C library's. dlsym(), which finds it, may allocate
+ * itself: what comes before it is found is taken from a buffer, and stays there.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -209,7 +209,8 @@ SHIM_EXPORT void *pvalloc(size_t bytes)
     return found() ? got(shim_next.pvalloc(bytes), bytes, calls, SHIM_CALLER) : NULL;
 }
 
-/* Other code may come to stand where this stood. No frame of what its destructors allocate is ours. */
+/* Other code may come to stand where this stood. No frame of what its destructors allocate is
+   ours. */
 __attribute__((visibility("default"))) int dlclose(void *library)
 {
     int r = -1;

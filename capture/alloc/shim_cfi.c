@@ -173,7 +173,8 @@ static const uint8_t *find_fde(const uint8_t *header, uintptr_t pc)
     return header + table[2 * low + 1];
 }
 
-/* Its length is before it, and then what tells it apart: the record's reader, or one of no bytes. */
+/* Its length is before it, and then what tells it apart: the record's reader, or one of no bytes.
+   */
 static struct reader record_of(const uint8_t *at)
 {
     struct reader r = {.at = at, .end = at + 12};
@@ -265,7 +266,38 @@ static int by_fp(struct reader *r, int64_t *offset, int deref)
     return (!deref || fixed(&e, 1) == 6) && e.at == e.end && !e.bad;
 }
 
-/* An instruction with its operand in the second byte or behind; -1: not known. */
+/* What says where the frame ends; -1: not known. */
+static int ends(struct reader *r, const struct cie *c, uint8_t op, struct row *row)
+{
+    uint64_t reg;
+
+    switch (op) {
+    case 0x0c: /* def_cfa */
+        reg = uleb(r);
+        set_end(row, reg, (int64_t)uleb(r));
+        return 0;
+    case 0x12: /* def_cfa_sf */
+        reg = uleb(r);
+        set_end(row, reg, sleb(r) * c->data_align);
+        return 0;
+    case 0x0d: /* def_cfa_register */
+        set_end(row, uleb(r), row->end);
+        return 0;
+    case 0x0e: /* def_cfa_offset */
+        row->end = (int64_t)uleb(r);
+        return 0;
+    case 0x13: /* def_cfa_offset_sf */
+        row->end = sleb(r) * c->data_align;
+        return 0;
+    case 0x0f: /* def_cfa_expression */
+        row->step = by_fp(r, &row->end, 1) ? SHIM_BY_SLOT : SHIM_END;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+/* An instruction whose operand is not in its first byte; -1: not known. */
 static int extended(struct reader *r, const struct cie *c, uint8_t op, struct row *row)
 {
     int64_t offset = 0;
@@ -296,26 +328,6 @@ static int extended(struct reader *r, const struct cie *c, uint8_t op, struct ro
         set_place(row, uleb(r), LOST, 0);
         (void)uleb(r);
         return 0;
-    case 0x0c: /* def_cfa */
-        reg = uleb(r);
-        set_end(row, reg, (int64_t)uleb(r));
-        return 0;
-    case 0x12: /* def_cfa_sf */
-        reg = uleb(r);
-        set_end(row, reg, sleb(r) * c->data_align);
-        return 0;
-    case 0x0d: /* def_cfa_register */
-        set_end(row, uleb(r), row->end);
-        return 0;
-    case 0x0e: /* def_cfa_offset */
-        row->end = (int64_t)uleb(r);
-        return 0;
-    case 0x13: /* def_cfa_offset_sf */
-        row->end = sleb(r) * c->data_align;
-        return 0;
-    case 0x0f: /* def_cfa_expression */
-        row->step = by_fp(r, &row->end, 1) ? SHIM_BY_SLOT : SHIM_END;
-        return 0;
     case 0x10: /* expression */
         reg = uleb(r);
         if (by_fp(r, &offset, 0))
@@ -333,7 +345,7 @@ static int extended(struct reader *r, const struct cie *c, uint8_t op, struct ro
         (void)by_fp(r, &offset, 0);
         return 0;
     default:
-        return -1;
+        return ends(r, c, op, row);
     }
 }
 

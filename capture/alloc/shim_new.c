@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shim_new.c - C++: operators new and delete. Those of an allocator give memory of their own; those of
- * the C++ library call malloc and free, which record that: so here what was not recorded within is.
- * An exception passes through, since nothing is to be done behind the call. The names are those of the
- * Itanium C++ ABI, with the 64-bit size_t.
+ * shim_new.c - C++: operators new and delete. Those of an allocator give memory of their own;
+ * those of the C++ library call malloc and free, which record that: so here what was not recorded
+ * within is. An exception passes through, since nothing is to be done behind the call. The names
+ * are those of the Itanium C++ ABI, with the 64-bit size_t.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -13,7 +13,8 @@
 
 enum form { PLAIN, NOTHROW, ALIGN, ALIGN_NOTHROW, SIZED, SIZED_ALIGN };
 
-/* A library that was loaded for itself alone is not among the next ones, though its calls come here. */
+/* A library that was loaded for itself alone is not among the next ones, though its calls come
+   here. */
 static void *find(const char *name)
 {
     static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1", "libc++abi.so.1"};

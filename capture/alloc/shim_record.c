@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shim_record.c - what the program allocates and releases, as records. A release has its time before
- * the memory is given back, an allocation after it was obtained: so an address belongs to one
- * object at a time, whichever threads give it to each other.
+ * shim_record.c - what the program allocates and releases, as records. A release has its time
+ * before the memory is given back, an allocation after it was obtained: so an address belongs to
+ * one object at a time, whichever threads give it to each other.
  *
  * A signal handler that allocates amidst a record is let through, and counted.
  */
@@ -85,7 +85,8 @@ static void put_allocation(struct shim_thread *t, const void *p, size_t bytes)
     done(t, large ? 4 : 3);
 }
 
-/* What the program has asked for: the C++ library makes it a multiple of the alignment, and 1 of 0. */
+/* What the program has asked for: the C++ library makes it a multiple of the alignment, and 1 of
+   0. */
 static size_t asked(const struct shim_thread *t, size_t bytes)
 {
     const size_t most = t->asked_align > 2 ? t->asked_align : 2;

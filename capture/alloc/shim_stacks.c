@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shim_stacks.c - numbers of the stacks of a process, by a hash of 64 bits of their return addresses:
- * that two of 100,000 stacks have the same is as likely as 1 to 3 thousand millions. The table is
- * read without a lock; one that is full is replaced by one twice as large and stays for its readers,
- * so that all take at most twice the memory of the last.
+ * shim_stacks.c - numbers of the stacks of a process, by a hash of 64 bits of their return
+ * addresses: that two of 100,000 stacks have the same is as likely as 1 to 3 thousand millions.
+ * The table is read without a lock; one that is full is replaced by one twice as large and stays
+ * for its readers, so that all take at most twice the memory of the last.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -18,7 +18,8 @@
 enum {
     FIRST = 1024, /* entries */
     MOST = (1 << CFA_STACK_BITS) - 1,
-    /* Times to try for the lock, which a signal handler may keep by a jump: at once, and each ms. */
+    /* Times to try for the lock, which a signal handler may keep by a jump: at once, and each ms.
+       */
     SPINS = 32,
     PATIENCE = 1000,
 };
@@ -118,7 +119,8 @@ static uint64_t hash_of(const struct shim_chain *c)
 {
     uint64_t h = c->count, factor = 0x9e3779b97f4a7c15ULL;
 
-    /* Factors that are odd and do not depend on what is before, so that products are independent. */
+    /* Factors that are odd and do not depend on what is before, so that products are independent.
+       */
     for (uint32_t i = 0; i < c->count; i++) {
         h += c->frame[i].pc * factor;
         factor *= 0xd1342543de82ef95ULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shim_walk.c - the call stack of a thread. One is mostly the last one again, or that from some frame
- * on: where pc, stack pointer and frame pointer of a frame are those of a frame of the last stack, and
- * what was read for the frames beyond stands where it stood, these are the same. Only frames before
- * are left by rules.
+ * shim_walk.c - the call stack of a thread. One is mostly the last one again, or that from some
+ * frame on: where pc, stack pointer and frame pointer of a frame are those of a frame of the last
+ * stack, and what was read for the frames beyond stands where it stood, these are the same. Only
+ * frames before are left by rules.
  *
  * Wrong unwind information must not end the program: a page is asked for before it is first read.
  */
@@ -14,7 +14,8 @@
 
 #include "shim.h"
 
-/* The code of what is interposed: one such function may call another, through the next allocator. */
+/* The code of what is interposed: one such function may call another, through the next allocator.
+   */
 extern const char __start_shim_calls[] __attribute__((visibility("hidden")));
 extern const char __stop_shim_calls[] __attribute__((visibility("hidden")));
 
@@ -25,7 +26,8 @@ static int is_ours(uintptr_t pc)
     return pc - (uintptr_t)__start_shim_calls < (uintptr_t)(__stop_shim_calls - __start_shim_calls);
 }
 
-/* Whether memory can be read: the kernel reads the set before it refuses what is to be done with it. */
+/* Whether memory can be read: the kernel reads the set before it refuses what is to be done with
+   it. */
 static int ask(struct shim_walker *w, uintptr_t at)
 {
     const uintptr_t page = at / CFA_PAGE;

@@ -3,9 +3,9 @@
  * sites.h - private to capture/alloc: which allocation sites have so few misses that what they
  * allocate need not be recorded ("CachePerf", section 3.4). A site is a node of table stack.
  *
- * Not every object is kept: one in SITES_KEPT pages has its objects in the table, whichever site they
- * are from, and samples elsewhere are not counted. So it takes 4 bytes an object of the program, and
- * not 32.
+ * Not every object is kept: one in SITES_KEPT pages has its objects in the table, whichever site
+ * they are from, and samples elsewhere are not counted. So it takes 4 bytes an object of the
+ * program, and not 32.
  */
 #ifndef CF_ALLOC_SITES_H
 #define CF_ALLOC_SITES_H

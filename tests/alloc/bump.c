@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocator that never takes memory back and that signal handlers may call: to be preloaded where
- * the one of the C library would not bear what a test does.
+ * An allocator that never takes memory back and that signal handlers may call: to be preloaded
+ * where the one of the C library would not bear what a test does.
  */
 #include <errno.h>
 #include <stdatomic.h>

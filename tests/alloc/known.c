@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * known LOG THREADS COUNT: a program that says what it allocates, by each function of the C library that
- * does, and from which calls. LOG gets a line an event, with the thread:
+ * known LOG THREADS COUNT: a program that says what it allocates, by each function of the C
+ * library that does, and from which calls. LOG gets a line an event, with the thread:
  *
  *     TID alloc ADDRESS BYTES RETURN-ADDRESS...
  *     TID free ADDRESS
  *
- * The return addresses are those of the function that allocates and of its callers, by backtrace(). Sizes
- * are 33 more than a multiple of 64, so that they can be told from those of the C library itself.
+ * The return addresses are those of the function that allocates and of its callers, by
+ * backtrace(). Sizes are 33 more than a multiple of 64, so that they can be told from those of the
+ * C library itself.
  */
 #include <alloca.h>
 #include <execinfo.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * scribble SEED: writes what it likes into the memory that it shares with a capture, amidst allocations.
+ * scribble SEED: writes what it likes into the memory that it shares with a capture, amidst
+ * allocations.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sites [MS]: two sites that allocate in turn, objects of 1000 and of 2000 bytes, some of which come to
- * stand where one of the other site stood; 1000 rounds, between which it sleeps for MS milliseconds
- * after the first ten.
+ * sites [MS]: two sites that allocate in turn, objects of 1000 and of 2000 bytes, some of which
+ * come to stand where one of the other site stood; 1000 rounds, between which it sleeps for MS
+ * milliseconds after the first ten.
  */
 #include <stdlib.h>
 #include <unistd.h>

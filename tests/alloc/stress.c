@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stress PLUGIN [SIGNALS]: threads that allocate, hand memory to each other, fork and wait, and load
- * and unload PLUGIN, while a timer's signal interrupts them; with SIGNALS its handler allocates, too,
- * which needs an allocator that bears it. Prints sums that are always the same.
+ * stress PLUGIN [SIGNALS]: threads that allocate, hand memory to each other, fork and wait, and
+ * load and unload PLUGIN, while a timer's signal interrupts them; with SIGNALS its handler
+ * allocates, too, which needs an allocator that bears it. Prints sums that are always the same.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -84,7 +84,8 @@ static unsigned long wait_for(pid_t child)
     return (unsigned long)WEXITSTATUS(status);
 }
 
-/* A child that allocates and ends; one that the C library does not know of; one that runs a program. */
+/* A child that allocates and ends; one that the C library does not know of; one that runs a
+   program. */
 static unsigned long fork_some(uint64_t seed)
 {
     char *const argv[] = {"sh", "-c", "exit 3", NULL};

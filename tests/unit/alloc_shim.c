@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * alloc_shim [OPTION]... PROGRAM [ARGUMENT]... - runs a program with libcf-alloc.so and writes a stream
- * of what that records; for tests and benchmarks of capture/alloc. Options:
+ * alloc_shim [OPTION]... PROGRAM [ARGUMENT]... - runs a program with libcf-alloc.so and writes a
+ * stream of what that records; for tests and benchmarks of capture/alloc. Options:
  *
  *     -o FILE   the stream; without it none
  *     -d N      frames of a call stack

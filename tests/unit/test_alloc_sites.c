@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which sites are left out: objects found by addresses in them, against a list that is searched; and
- * what samples say of their sites.
+ * Which sites are left out: objects found by addresses in them, against a list that is searched;
+ * and what samples say of their sites.
  */
 #include <string.h>
 
