@@ -59,3 +59,17 @@ int cf_elf_foreign(const char *path)
     cf_elf_close(&its);
     return foreign;
 }
+
+int cf_elf_static(const char *path)
+{
+    struct cf_elf e;
+    GElf_Phdr p;
+    int found = 0;
+
+    if (cf_elf_open(&e, path) != 0)
+        return 0;
+    for (size_t i = 0; i < e.segments && !found; i++)
+        found = gelf_getphdr(e.elf, (int)i, &p) && p.p_type == PT_INTERP;
+    cf_elf_close(&e);
+    return !found;
+}

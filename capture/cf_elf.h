@@ -22,4 +22,7 @@ void cf_elf_close(struct cf_elf *e);
 /* Whether a program is an ELF file made for another machine, word size or byte order than ours. */
 int cf_elf_foreign(const char *path);
 
+/* Whether a program is an ELF file that needs no dynamic linker. */
+int cf_elf_static(const char *path);
+
 #endif
