@@ -9,11 +9,6 @@
 
 enum { ROWS = 32 };
 
-static uint8_t cell(const uint8_t (*m)[WAY], int row, int column)
-{
-    return m[row][column]; /* MISS */
-}
-
 int main(int argc, char **argv)
 {
     const unsigned rounds = repeats(argc, argv, 40);
@@ -24,7 +19,7 @@ int main(int argc, char **argv)
     for (unsigned r = 0; r < rounds; r++)
         for (int i = 0; i < (MENDED ? ROWS : WAY); i++)
             for (int j = 0; j < (MENDED ? WAY : ROWS); j++)
-                note((unsigned)j, sum += MENDED ? cell(m, i, j) : cell(m, j, i));
+                note((unsigned)j, sum += MENDED ? m[i][j] : m[j][i]); /* MISS */
     USE(sum);
     free(m);
     return 0;
