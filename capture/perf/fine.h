@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fine.h - the fine stage: section 3.3 of "CachePerf". An instruction that is suspected gets the one
- * breakpoint, for all threads, until enough of its accesses were seen or time is up.
+ * fine.h - the fine stage: section 3.3 of "CachePerf". An instruction that is suspected gets the
+ * one breakpoint, for all threads, until enough of its accesses were seen or time is up.
  *
  * Memory: the instructions that wait, and a small ring for each thread that is watched.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * records.h - records of the kernel's rings: read in whatever ring they are, handed out in the order
- * of time.
+ * records.h - records of the kernel's rings: read in whatever ring they are, handed out in the
+ * order of time.
  *
  * A ring is written on one CPU or for one thread, and its records are in order but for what an
  * interrupt puts between; those of different rings are put into order here. What was read before
