@@ -155,9 +155,12 @@ by_us() {
     make_perf_data amd big pipe 6 5 >m.data
     local n bytes
     bytes=$(stat -c %s m.data)
-    for ((n = 0; n < bytes - 8; n += 3)); do # its last record ends a round of nothing
+    for ((n = 0; n < bytes; n += 3)); do
         status=0
-        head -c $n m.data | cf-capture-perf-data >cut.cf 2>err || status=$?
+        head -c $n m.data >cut.data
+        # behind a round's end nothing shows that more came
+        [[ $(tail -c 8 cut.data | od -An -tx1) != ' 00 00 00 44 00 00 00 08' ]] || continue
+        cf-capture-perf-data <cut.data >cut.cf 2>err || status=$?
         [[ $status == 1 || ($status == 0 && $(<err) == *'may have been cut off'*) ]] || fail "cut at $n: status $status" "$(<err)"
         [[ -s err ]]
     done
