@@ -95,6 +95,11 @@ by_us() {
     has 'throttled the events 1 times' "$stderr"
     has 'samples left out that have no address' "$stderr"
     has 'samples left out that state no operation' "$stderr"
+    run -0 rows lost --columns time,cpu,pid,tid,count,label m.cf
+    is 'time,cpu,pid,tid,count,label
+123456788000,0,4242,4242,7,lost
+123456788000,0,4242,4242,5,lost
+123456788000,0,4242,4242,1,throttled'
     # --op gives one to those that state none
     run -0 --separate-stderr cf-capture perf-data --op load -o o.cf m.data
     has_not 'no operation' "$stderr"

@@ -82,7 +82,7 @@ size_t perf_record_tail(const struct perf_event_of *event);
 uint64_t perf_record_time(struct perf_file *f, const struct perf_event_of *event,
                           const uint8_t *record, size_t bytes);
 
-/* Records of tasks and mappings: -1 where one is too short. */
+/* Records of tasks, mappings and loss: -1 where one is too short. */
 int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record,
                     size_t bytes) CF_MUST_CHECK;
 

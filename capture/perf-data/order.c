@@ -79,9 +79,16 @@ static void send_state(struct perf_order *o, const struct perf_state *s, uint64_
         {CF_START, NULL, s->start}, {CF_STOP, NULL, s->end},    {CF_OFFSET, NULL, s->offset},
         {CF_PERMS, NULL, s->perms}, {CF_LABEL, NULL, s->label}, {CF_BUILD, NULL, s->build},
     };
-    const int is_task = s->table == CF_TASK;
+    const struct cf_values lost[] = {{CF_TIME, NULL, time},      {CF_CPU, NULL, s->cpu},
+                                     {CF_PID, NULL, s->pid},     {CF_TID, NULL, s->tid},
+                                     {CF_COUNT, NULL, s->count}, {CF_LABEL, NULL, s->label}};
+    const int is_map = s->table == CF_MAP;
 
-    if (cf_writer_rows(o->out, s->table, 1, is_task ? task : map, is_task ? 6 : 9, NULL) < 0)
+    if (cf_writer_rows(o->out, s->table, 1,
+                       is_map                ? map
+                       : s->table == CF_LOST ? lost
+                                             : task,
+                       is_map ? 9 : 6, NULL) < 0)
         o->samples->failed = 1; /* reported when the writer is closed */
 }
 

@@ -19,14 +19,15 @@ struct perf_key {
     uint32_t at; /* place of the record */
 };
 
-/* A row of table task or map. */
+/* A row of table task, map or lost. */
 struct perf_state {
     uint64_t time;
     unsigned table;
-    uint32_t pid, tid, parent;
+    uint32_t pid, tid, parent, cpu;
     uint32_t label, build; /* numbers of the writer's strings */
     uint8_t op, perms;
     uint64_t start, end, offset;
+    uint64_t count; /* of what was lost */
 };
 
 struct perf_order {

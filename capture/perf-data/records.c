@@ -211,20 +211,10 @@ static int kernel_record(struct perf_file *f, unsigned type, const uint8_t *reco
     case PERF_RECORD_EXIT:
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
-        return perf_state_read(f, type, record, bytes);
     case PERF_RECORD_LOST:
-        if (bytes < 24)
-            return -1;
-        f->lost += perf_u64(&f->events, record + 16);
-        return 0;
     case PERF_RECORD_LOST_SAMPLES:
-        if (bytes < 16)
-            return -1;
-        f->lost_samples += perf_u64(&f->events, record + 8);
-        return 0;
     case PERF_RECORD_THROTTLE:
-        f->throttled++;
-        return 0;
+        return perf_state_read(f, type, record, bytes);
     default:
         f->unknown += type > KERNEL_KNOWN || type == 0;
         return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * state.c - records of tasks and mappings: COMM, FORK, EXIT, MMAP and MMAP2 (linux/perf_event.h).
+ * state.c - records of tasks and mappings, COMM, FORK, EXIT, MMAP and MMAP2, and of what was lost
+ * (linux/perf_event.h).
  */
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -145,6 +146,41 @@ static int mmap(struct perf_file *f, unsigned type, const uint8_t *record, size_
     return 0;
 }
 
+/* LOST, LOST_SAMPLES and THROTTLE: one row each. */
+static int lost(struct perf_file *f, unsigned type, const uint8_t *record, size_t end,
+                const struct perf_event_of *v)
+{
+    const int records = type == PERF_RECORD_LOST, throttled = type == PERF_RECORD_THROTTLE;
+    const size_t at = records ? 16 : 8;
+    const uint8_t *tail = record + end;
+    struct perf_state s = {.time = perf_record_time(f, v, record, end + perf_record_tail(v)),
+                           .table = CF_LOST,
+                           .count = 1};
+
+    if (end < at + 8)
+        return -1;
+    if (throttled)
+        f->throttled++;
+    else
+        s.count = perf_u64(&f->events, record + at);
+    if (records)
+        f->lost += s.count;
+    else if (!throttled)
+        f->lost_samples += s.count;
+    if (v->sample_id_all && v->sample_type & PERF_SAMPLE_TID) {
+        s.pid = perf_u32(&f->events, tail);
+        s.tid = perf_u32(&f->events, tail + 4);
+    }
+    if (v->sample_id_all && v->sample_type & PERF_SAMPLE_CPU) {
+        const size_t back = v->sample_type & PERF_SAMPLE_IDENTIFIER ? 16 : 8;
+
+        s.cpu = perf_u32(&f->events, tail + perf_record_tail(v) - back);
+    }
+    s.label = cf_writer_string(f->out, throttled ? "throttled" : "lost");
+    perf_order_state(&f->order, &s);
+    return 0;
+}
+
 int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record, size_t bytes)
 {
     const struct perf_event_of *v = perf_record_event(f, record, bytes);
@@ -158,6 +194,10 @@ int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record, s
     if (f->threads == THREADS_MOST)
         return -1;
     switch (type) {
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+    case PERF_RECORD_THROTTLE:
+        return lost(f, type, record, end, v);
     case PERF_RECORD_COMM:
         return comm(f, record, end, time);
     case PERF_RECORD_FORK:
