@@ -38,7 +38,7 @@ struct capture {
     struct cf_records *records;
     struct cf_tasks *tasks;
     struct cf_fine *fine;
-    struct cf_samples samples;
+    struct cf_perf_rows samples;
     uint64_t start_ns;
     pid_t child; /* 0: attached */
     int status, reaped, failed;
@@ -95,8 +95,8 @@ static void take(struct capture *k, int all)
 
     while (!k->failed && cf_records_next(k->records, all, &r))
         if (r.type == PERF_RECORD_SAMPLE)
-            k->failed = cf_samples_take(&k->samples, &r) != 0;
-        else if (cf_samples_note(&k->samples, &r) != 0 || cf_tasks_record(k->tasks, &r) != 0)
+            k->failed = cf_perf_rows_take(&k->samples, &r) != 0;
+        else if (cf_perf_rows_note(&k->samples, &r) != 0 || cf_tasks_record(k->tasks, &r) != 0)
             k->failed = 1;
 }
 
@@ -124,7 +124,7 @@ static void read_rings(struct capture *k)
 static void new_segment(struct capture *k)
 {
     segment_due = 0;
-    if (header(k) != 0 || cf_tasks_repeat(k->tasks, cf_samples_time(&k->samples)) != 0 ||
+    if (header(k) != 0 || cf_tasks_repeat(k->tasks, cf_perf_rows_time(&k->samples)) != 0 ||
         cf_writer_flush(k->writer) != 0)
         k->failed = 1;
 }
@@ -190,7 +190,7 @@ static void tell_fine(const struct capture *k)
 
 static void tell(const struct capture *k)
 {
-    const struct cf_samples *s = &k->samples;
+    const struct cf_perf_rows *s = &k->samples;
 
     if (s->lost)
         cf_warn(k->tool,
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
     k.fine = cf_need(&tool, cf_fine_new(&k.o.fine, k.records, k.tasks));
     if (k.o.file && cf_earlier_read(&tool, k.o.file, k.fine) == 0)
         cf_die(&tool, CF_EXIT_INPUT, "%s: has no misses in files that were mapped", k.o.file);
-    cf_samples_begin(&k.samples, k.writer, k.fine, k.start_ns);
+    cf_perf_rows_begin(&k.samples, k.writer, k.fine, k.start_ns);
     cf_command_prepare(&k.run);
     if (header(&k) != 0)
         return cf_tool_finish(&tool, NULL, k.writer);

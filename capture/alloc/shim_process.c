@@ -67,6 +67,7 @@ static char *attach(const char *path)
 static struct shim_process *make_process(void)
 {
     struct shim_process *p = mmap(NULL, CFA_PAGE, PROT_READ | PROT_WRITE,
+                                  /* cppcheck-suppress invalidFunctionArg */
                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                         *expected = &none;
 

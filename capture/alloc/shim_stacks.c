@@ -48,6 +48,7 @@ static struct shim_stacks *larger(const struct shim_stacks *old)
 {
     const uint64_t entries = old ? 2 * (old->mask + 1) : FIRST;
     struct shim_stacks *s = mmap(NULL, sizeof(*s) + entries * sizeof(struct entry),
+                                 /* cppcheck-suppress invalidFunctionArg */
                                  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (s == MAP_FAILED)

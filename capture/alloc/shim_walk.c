@@ -23,7 +23,7 @@ enum { BETWEEN = 3 }; /* frames at most from one to the other */
 
 static int is_ours(uintptr_t pc)
 {
-    return pc - (uintptr_t)__start_shim_calls < (uintptr_t)(__stop_shim_calls - __start_shim_calls);
+    return pc >= (uintptr_t)__start_shim_calls && pc < (uintptr_t)__stop_shim_calls;
 }
 
 /* Whether memory can be read: the kernel reads the set before it refuses what is to be done with

@@ -112,7 +112,9 @@ static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t 
     if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0 ||
         (file && !(name = strdup(file))))
         return -1;
-    f->waiting[f->waits++] = (struct suspect){pid, at, name, 0};
+    struct suspect *s = &f->waiting[f->waits++];
+    *s = (struct suspect){pid, at, NULL, 0};
+    s->file = name;
     return 0;
 }
 

@@ -84,7 +84,8 @@ static int map(struct cf_records *r, int fd, size_t bytes)
     memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return -1;
-    r->ring[r->rings++] = (struct ring){fd, memory, bytes};
+    r->ring[r->rings] = (struct ring){.fd = fd, .bytes = bytes};
+    r->ring[r->rings++].page = memory;
     return 0;
 }
 

@@ -4,67 +4,31 @@
  */
 #include <string.h>
 
+#include "capture/cf_samples.h"
 #include "capture/perf/samples.h"
 
 enum { KERNEL_HALF = 63 };
 
-void cf_samples_begin(struct cf_samples *s, struct cf_writer *out, struct cf_fine *fine,
-                      uint64_t start_ns)
+void cf_perf_rows_begin(struct cf_perf_rows *s, struct cf_writer *out, struct cf_fine *fine,
+                        uint64_t start_ns)
 {
-    *s = (struct cf_samples){.out = out, .fine = fine, .start_ns = start_ns, .last_ns = start_ns};
+    *s = (struct cf_perf_rows){.out = out, .fine = fine, .start_ns = start_ns, .last_ns = start_ns};
 }
 
 /* Times that an interrupt put out of order may not go back. */
-static uint64_t time_of(struct cf_samples *s, const struct cf_record *r)
+static uint64_t time_of(struct cf_perf_rows *s, const struct cf_record *r)
 {
     if (r->time > s->last_ns)
         s->last_ns = r->time;
     return s->last_ns - s->start_ns;
 }
 
-uint64_t cf_samples_time(const struct cf_samples *s)
+uint64_t cf_perf_rows_time(const struct cf_perf_rows *s)
 {
     return s->last_ns - s->start_ns;
 }
 
-unsigned cf_samples_level(uint64_t data_src)
-{
-    const union perf_mem_data_src d = {.val = data_src};
-    const unsigned lvl = d.mem_lvl;
-
-    if (lvl & PERF_MEM_LVL_MISS && lvl & PERF_MEM_LVL_L1)
-        return 2;
-    switch (d.mem_lvl_num) {
-    case PERF_MEM_LVLNUM_L1:
-        return 1;
-    case PERF_MEM_LVLNUM_L2:
-        return 2;
-    case PERF_MEM_LVLNUM_L3:
-        return 3;
-    case PERF_MEM_LVLNUM_L4:
-        return 4;
-    case PERF_MEM_LVLNUM_LFB:
-        return 2;
-    case PERF_MEM_LVLNUM_ANY_CACHE:
-        return 2;
-    case 0:
-    case PERF_MEM_LVLNUM_NA:
-        break;
-    default:
-        return CF_FROM_MEMORY;
-    }
-    if (lvl & PERF_MEM_LVL_L1)
-        return 1;
-    if (lvl & (PERF_MEM_LVL_LFB | PERF_MEM_LVL_L2))
-        return 2;
-    if (lvl & PERF_MEM_LVL_L3)
-        return 3;
-    return lvl & ~(unsigned)(PERF_MEM_LVL_NA | PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS)
-               ? CF_FROM_MEMORY
-               : 0;
-}
-
-static int row(struct cf_samples *s, const struct cf_record *r, const struct cf_access *a,
+static int row(struct cf_perf_rows *s, const struct cf_record *r, const struct cf_access *a,
                unsigned level, uint64_t weight, unsigned stage)
 {
     const struct cf_values v[] = {
@@ -77,7 +41,7 @@ static int row(struct cf_samples *s, const struct cf_record *r, const struct cf_
     return cf_writer_rows(s->out, CF_ACCESS, 1, v, 12, NULL);
 }
 
-static int take_fine(struct cf_samples *s, const struct cf_record *r)
+static int take_fine(struct cf_perf_rows *s, const struct cf_record *r)
 {
     struct cf_access all[CF_OPERANDS_MOST];
     const int n = cf_fine_accesses(s->fine, r, all);
@@ -106,7 +70,7 @@ static int operation(const struct cf_record *r, uint8_t *op)
     return 1;
 }
 
-int cf_samples_take(struct cf_samples *s, const struct cf_record *r)
+int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
 {
     struct cf_access a = {.addr = r->addr, .size = 1, .op = CF_LOAD};
     unsigned level = CF_FROM_MEMORY; /* of a page that was not there */
@@ -119,7 +83,7 @@ int cf_samples_take(struct cf_samples *s, const struct cf_record *r)
     known = cf_fine_decode(s->fine, r, &a);
     if (r->kind != CF_PERF_FAULTS) {
         known = operation(r, &a.op);
-        level = cf_samples_level(r->data_src);
+        level = cf_data_src_level(r->data_src);
     }
     if (!r->addr || !known) {
         s->placeless++;
@@ -138,7 +102,7 @@ static uint64_t word(const uint8_t *at)
     return value;
 }
 
-int cf_samples_note(struct cf_samples *s, const struct cf_record *r)
+int cf_perf_rows_note(struct cf_perf_rows *s, const struct cf_record *r)
 {
     struct cf_values v[] = {{CF_TIME, NULL, 0},     {CF_CPU, NULL, r->cpu}, {CF_PID, NULL, r->pid},
                             {CF_TID, NULL, r->tid}, {CF_COUNT, NULL, 1},    {CF_LABEL, NULL, 0}};

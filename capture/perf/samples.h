@@ -8,7 +8,7 @@
 
 #include "capture/perf/fine.h"
 
-struct cf_samples {
+struct cf_perf_rows {
     struct cf_writer *out;
     struct cf_fine *fine;
     uint64_t start_ns, last_ns;
@@ -16,19 +16,15 @@ struct cf_samples {
     uint64_t placeless; /* without address or operation */
 };
 
-void cf_samples_begin(struct cf_samples *s, struct cf_writer *out, struct cf_fine *fine,
-                      uint64_t start_ns);
+void cf_perf_rows_begin(struct cf_perf_rows *s, struct cf_writer *out, struct cf_fine *fine,
+                        uint64_t start_ns);
 
 /* -1 when the output takes no more, or without memory. */
-int cf_samples_take(struct cf_samples *s, const struct cf_record *r);
+int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r);
 /* A record that is no sample. */
-int cf_samples_note(struct cf_samples *s, const struct cf_record *r);
+int cf_perf_rows_note(struct cf_perf_rows *s, const struct cf_record *r);
 
 /* The time that has been written last. */
-uint64_t cf_samples_time(const struct cf_samples *s);
-
-/* Column level from data_src: 1 is a hit in the first level, a fill buffer is beyond it, 255 what
-   is no cache of this processor, 0 where it states nothing. */
-unsigned cf_samples_level(uint64_t data_src);
+uint64_t cf_perf_rows_time(const struct cf_perf_rows *s);
 
 #endif

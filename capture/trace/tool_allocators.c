@@ -4,6 +4,7 @@
  * their files. Valgrind's own tables hold those of the section .text alone, and tcmalloc has its
  * functions in another.
  */
+#include "pub_tool_basics.h"
 #include "tool.h"
 
 #include <elf.h>

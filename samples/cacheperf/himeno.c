@@ -7,19 +7,19 @@
  */
 #include "mini.h"
 
-enum { GRIDS = 12, CELLS = 128, APART = WAY + (MENDED ? 3 * LINE : 0) };
+enum { GRIDS = 12, CELLS = 128, APART = (WAY + (MENDED ? 3 * LINE : 0)) / (int)sizeof(float) };
 
 int main(int argc, char **argv)
 {
     const unsigned rounds = repeats(argc, argv, 3000);
-    char *grids = BLOCK(GRIDS * APART); /* OBJECT */
+    float *grids = BLOCK(GRIDS * APART * sizeof *grids); /* OBJECT */
 
-    memset(grids, 0, GRIDS * APART);
+    memset(grids, 0, GRIDS * APART * sizeof *grids);
     for (unsigned r = 0; r < rounds; r++)
         for (int i = 0; i < CELLS; i += 2) {
             float sum = 0;
             for (int g = 0; g < GRIDS; g++)
-                sum += *(float *)(grids + g * APART + i * (int)sizeof(float)); /* MISS */
+                sum += grids[g * APART + i]; /* MISS */
             note((unsigned)i, sum > 1);
         }
     free(grids);

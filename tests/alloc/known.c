@@ -10,7 +10,6 @@
  * backtrace(). Sizes are 33 more than a multiple of 64, so that they can be told from those of the
  * C library itself.
  */
-#include <alloca.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -116,7 +115,7 @@ __attribute__((noinline)) static void plain(struct thread *t, unsigned left)
 /* Its frame has no size that is known beforehand. */
 __attribute__((noinline)) static void sized(struct thread *t, unsigned left)
 {
-    char *p = alloca(next(t) % 5000 + 1);
+    char p[next(t) % 5000 + 1];
 
     p[0] = 0;
     __asm__ volatile("" ::"r"(p) : "memory");
@@ -128,7 +127,7 @@ __attribute__((noinline)) static void sized(struct thread *t, unsigned left)
 __attribute__((noinline)) static void aligned(struct thread *t, unsigned left)
 {
     char room[64] __attribute__((aligned(128)));
-    char *p = alloca(next(t) % 500 + 1);
+    char p[next(t) % 500 + 1];
 
     room[0] = p[0] = 0;
     __asm__ volatile("" ::"r"(room), "r"(p) : "memory");
@@ -189,6 +188,7 @@ int main(int argc, char **argv)
 {
     const unsigned threads = argc > 3 ? (unsigned)atoi(argv[2]) : 0;
     struct thread *t = mmap(NULL, (threads + 1) * sizeof(*t), PROT_READ | PROT_WRITE,
+                            /* cppcheck-suppress invalidFunctionArg */
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int fd = argc > 3 ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1;
 
@@ -197,6 +197,7 @@ int main(int argc, char **argv)
     count = strtoul(argv[3], NULL, 0);
     for (unsigned i = 0; i < threads; i++) {
         t[i].random = i + 1;
+        /* cppcheck-suppress invalidFunctionArg */
         t[i].log = mmap(NULL, LOG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (t[i].log == MAP_FAILED || pthread_create(&t[i].handle, NULL, run, &t[i]) != 0)
             return 3;

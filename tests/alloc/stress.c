@@ -32,7 +32,9 @@ static void interrupted(int number)
     if (signals) {
         void *p = malloc(100), *q = calloc(3, 7);
 
-        p = realloc(p, 300);
+        void *more = realloc(p, 300);
+        if (more)
+            p = more;
         free(q);
         free(p);
     }
