@@ -95,7 +95,7 @@ works() {
         fail "status $status: $1" "$(head -n 5 err)" || return
     ! grep -E 'warning:|unrecognized|damaged|cut off|earlier name|is now' err || fail "it says so: $1" || return
     # a recording may have no rows of these tables
-    [[ -s out || $1 =~ --table\ (object|unplaced) || $1 =~ (\ -o\ |\>|--picture|log-file|out=) || $1 == mkdir* ]] || fail "brings nothing: $1"
+    [[ -s out || $1 =~ --table\ (object|unplaced) || $1 =~ (\ -o\ |\>|--picture|--html|log-file|out=) || $1 == mkdir* ]] || fail "brings nothing: $1"
 }
 
 # runs PAGE...: the commands of these pages, each in a folder of its own.

@@ -30,10 +30,15 @@ int perf_input_caught(void)
     return caught;
 }
 
-static int note(struct perf_input *in)
+static void report(const struct perf_input *in)
 {
     cf_fail(in->tool, cf_is_refusal(errno) ? CF_EXIT_ENVIRONMENT : CF_EXIT_INPUT, "%s: %s",
             in->name, strerror(errno));
+}
+
+static int note(struct perf_input *in)
+{
+    report(in);
     in->failed = in->ended = 1;
     return -1;
 }
@@ -140,6 +145,8 @@ int perf_input_at(const struct perf_input *in, uint64_t offset, void *bytes, siz
 
         if (r < 0 && errno == EINTR)
             continue;
+        if (r < 0)
+            report(in);
         if (r <= 0)
             return -1;
         done += (size_t)r;

@@ -37,7 +37,8 @@ const uint8_t *perf_input_take(struct perf_input *in, size_t n, size_t *left);
 /* Passes over n bytes: 0, or -1 where there are not so many. */
 int perf_input_skip(struct perf_input *in, uint64_t n) CF_MUST_CHECK;
 
-/* n bytes from `offset` on of an input that is seekable: 0, or -1 where they are not there. */
+/* n bytes from `offset` on of an input that is seekable: 0, or -1 where they are not there, or
+   cannot be read, which is reported. */
 int perf_input_at(const struct perf_input *in, uint64_t offset, void *bytes,
                   size_t n) CF_MUST_CHECK;
 
