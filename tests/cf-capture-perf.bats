@@ -52,10 +52,13 @@ breakpoints() {
 
 @test "a breakpoint sees the addresses one after the other, of two threads and of a thread's own memory" {
     breakpoints
-    run -7 cf-capture-perf --coarse "$D/earlier.cf" --expire 5000 -o t.cf -- "$D/walk" 60000 2
-    cf-cat --csv --columns tid,op,size,addr,pc,stage,weight t.cf >t.csv
-    python3 - <<'END'
-import csv, collections
+    # All 64 accesses may be of the thread that begins first: what is seen must be right each time,
+    # and both threads in one of these runs.
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        run -7 cf-capture-perf --coarse "$D/earlier.cf" --expire 5000 -o t.cf -- "$D/walk" 60000 2
+        cf-cat --csv --columns tid,op,size,addr,pc,stage,weight t.cf >t.csv
+        run python3 - <<'END'
+import csv, collections, sys
 by = collections.defaultdict(list)
 for r in csv.DictReader(open('t.csv')):
     assert (r['stage'], r['weight'], r['size']) == ('2', '0', '8'), r
@@ -65,8 +68,12 @@ for rows in by.values():
     steps = {b[1] - a[1] for a, b in zip(rows, rows[1:])}
     walked += steps <= {8, 8 - 8192} and 8 in steps
     fixed += steps == {0}
-assert walked >= 2 and fixed >= 2, (walked, fixed)
+assert walked >= 1 and fixed >= 1, (walked, fixed)
+sys.exit(0 if walked >= 2 and fixed >= 2 else 9)
 END
+        [[ $status == 9 ]] || break
+    done
+    [[ $status == 0 ]] || fail "status $status" "$output"
 }
 
 @test "what a small ring loses is counted in the stream and reported" {

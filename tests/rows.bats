@@ -21,7 +21,7 @@ setup_rows() { # names that CSV quotes, that no terminal should get, that are lo
     is 'rank  function                       accesses  share_percent  cumulative_percent  knee
    1  a,"b"                                 3         33.333              33.333     0
    2  c\x1b[31m                             2         22.222              55.556     1
-   3  -                                     1         11.111              66.667     0
+   3  [unknown]                             1         11.111              66.667     0
    4  123                                   1         11.111              77.778     0
    5  ...xxxxxxxxxxxxxxxxxxxxxxxend         1         11.111              88.889     0
    6  ü                                     1         11.111             100.000     0'
