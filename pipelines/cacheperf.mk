@@ -104,7 +104,7 @@ rule_same-set-16      = --same-set 16
 
 # findings SETTING: of the trace $<, for each seed, as judged
 findings = read loads stores expire scaling <$(<:.cf=.periods); for seed in $$(seq $(SEEDS)); do \
-	cf-sample -q -m $(MACHINE) --expire $$expire --seed $$seed $(or $(sampler_$(1)),$(sampler_usual)) $< 2>/dev/null | \
+	cf-sample -q -m $(MACHINE) --expire $$expire --seed $$seed $(or $(sampler_$(1)),$(sampler_usual)) $< | \
 	    cf-classify -q --rule cacheperf -m $(MACHINE) $(rule_$(1)) | cf-report -q --cacheperf --csv >$@.found || exit 1; \
 	    $(SCRIPTS)cacheperf-judge.sh $(SOURCE) $(basename $(name)) $(subst .,,$(suffix $(name))) $@.found; done
 
