@@ -306,7 +306,8 @@ int main(void)
 END
     gcc -g -O1 -o lines lines.c
     cf-capture-trace -q -- ./lines | cf-resolve -q | cf-cache -q -m xeon-6230 -o lines.cf
-    cf-sample -q -m xeon-6230 --loads 61 --stores 61 lines.cf >sampled.cf
+    # some 15,000 of the samples miss the last level: by chance a half of them is 0.4 points off
+    cf-sample -q -m xeon-6230 --loads 7 --stores 7 lines.cf >sampled.cf
     [ "$(cf-cat --csv sampled.cf | grep -c ',1$')" -gt 20000 ]
     local level
     for level in 1 3; do
