@@ -383,6 +383,7 @@ int main(int argc, char **argv)
     struct event e[EVENTS_MOST] = {0};
     struct buffer records = {0}, all = {0};
     unsigned events, samples;
+    int failed;
 
     if (argc < 6)
         return 2;
@@ -409,5 +410,7 @@ int main(int argc, char **argv)
     if (!pipe_form)
         put_tail(&all, e, events);
     free(records.data);
-    return fwrite(all.data, 1, all.used, stdout) != all.used || fflush(stdout) != 0;
+    failed = fwrite(all.data, 1, all.used, stdout) != all.used || fflush(stdout) != 0;
+    free(all.data);
+    return failed;
 }
