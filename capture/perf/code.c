@@ -4,13 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/perf/code.h"
@@ -90,36 +86,4 @@ int cf_code_read(struct cf_code *c, const struct cf_tasks *tasks, uint32_t pid, 
     }
     *o = s->o;
     return 0;
-}
-
-int cf_code_bases(pid_t tid, uint64_t *fs, uint64_t *gs)
-{
-#ifdef __x86_64__
-    struct user_regs_struct r;
-    siginfo_t info;
-    int status, known, pass_on = 0;
-
-    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
-        return -1;
-    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-    /* Its end is not ours to take: it may be that of the program. */
-    while (waitid(P_PID, (id_t)tid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) < 0)
-        if (errno != EINTR)
-            return -1;
-    if ((info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) ||
-        waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
-        return -1;
-    known = ptrace(PTRACE_GETREGS, tid, NULL, &r) == 0;
-    if (status >> 16 == 0) /* a signal was on its way, and we must not take it */
-        pass_on = WSTOPSIG(status);
-    ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)pass_on);
-    if (!known)
-        return -1;
-    *fs = r.fs_base;
-    *gs = r.gs_base;
-    return 0;
-#else
-    (void)tid, (void)fs, (void)gs;
-    return -1;
-#endif
 }
