@@ -21,6 +21,7 @@
 #include "filters/parts/resolve/columns.h"
 #include "formats/stream/cf.h"
 #include "formats/program/cf_options.h"
+#include "formats/program/cf_processes.h"
 
 static const char usage[] =
     "Usage: cf-resolve [OPTION]... [FILE]...\n"
@@ -68,8 +69,10 @@ static void process(struct state *s)
         {CF_ACCESS, CF_PID},    {CF_ACCESS, CF_OP},       {CF_ACCESS, CF_ADDR},
         {CF_SNAPSHOT, CF_SNAP}, {CF_SNAPSHOT, CF_TIME},   {CF_LINE, CF_SNAP},
         {CF_LINE, CF_ADDR},     {CF_LINE, CF_PID},        {CF_LINE, CF_PHYS},
-        {CF_ACCESS, CF_PHYS},   {CF_ACCESS, CF_STACK_ID},
+        {CF_ACCESS, CF_PHYS},   {CF_ACCESS, CF_STACK_ID}, {CF_ACCESS, CF_CPU},
+        {CF_SWITCH, CF_PID},    {CF_SWITCH, CF_TID},
     };
+    struct cf_turns turns = {0};
     struct cf_frame *f;
 
     for (unsigned i = 0; i < sizeof wants / sizeof *wants; i++)
@@ -77,6 +80,9 @@ static void process(struct state *s)
     cf_tool_idle(s->in, s->out);
     while (cf_reader_next(s->in, &f) > 0) {
         cf_tool_progress(s->tool, s->in);
+        cf_order_check(&turns, s->tool, f,
+                       "names may be wrong or missing; run cf-resolve before cf-merge "
+                       "--interleave");
         /* A header must have gone out before strings are defined in its segment. */
         if (f->table == CF_HEADER) {
             places_rest_of_nodes(s->t.places);

@@ -1487,3 +1487,16 @@ C
     [ "$(sed -n '1s/ .*//p;2s/ .*//p' got | paste -sd,)" = first,second ]
     run -0 awk '$2 < 1000 { exit 1 }' got
 }
+
+@test "threads that were put side by side before are a warning; those that were not are none" {
+    cf-merge -q --interleave --cores 2 "$ROOT"/samples/threads.cf -o side.cf
+    cf-resolve -q side.cf -o x.cf 2>err
+    grep -q "cf-resolve: threads were put side by side before.*run cf-resolve before cf-merge --interleave" err
+    [ "$(grep -c 'side by side' err)" -eq 1 ]
+    cf-resolve -q "$ROOT"/samples/threads.cf -o x.cf 2>err
+    run ! grep 'side by side' err
+    # one thread a process: cpu alone says nothing
+    cf-merge -q --interleave --cores 2 "$ROOT"/samples/sort.cf -o side.cf
+    cf-resolve -q side.cf -o x.cf 2>err
+    run ! grep 'side by side' err
+}

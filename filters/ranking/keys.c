@@ -116,6 +116,7 @@ void cf_ranking_begin(struct cf_ranking *k)
         cf_reader_want(k->reader, CF_ACCESS, CF_PID, CF_OPTIONAL);
     k->word[0] = cf_column_room(t, sizeof(**k->word));
     k->word[1] = cf_column_room(t, sizeof(**k->word));
+    k->some = cf_column_room(t, sizeof(*k->some));
     k->total = cf_column_room(t, sizeof(*k->total));
     k->names = cf_need(t, cf_counts_new());
     k->objects = cf_need(t, cf_objects_new());
@@ -146,75 +147,97 @@ void cf_ranking_end(struct cf_ranking *k)
     free(k->sum);
 }
 
-static void widen(uint64_t *to, const uint32_t *from, uint32_t rows)
+/* The rows of a frame that count: all, or these. */
+struct rows {
+    const uint32_t *at;
+    uint32_t count;
+    const uint64_t *some; /* of each of them; != 0: a value is not 0 */
+};
+
+static inline uint32_t row(const struct rows *r, uint32_t i)
 {
-    for (uint32_t i = 0; i < rows; i++)
-        to[i] = from ? from[i] : 0;
+    return r->at ? r->at[i] : i;
 }
 
-/* The numbers of a part of the key: those of the frame, or in k->number[part]. */
-static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *f, unsigned part)
+static void widen(uint64_t *to, const uint32_t *from, const struct rows *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        to[i] = from ? from[row(r, i)] : 0;
+}
+
+/* The numbers of a part of the key in these rows: those of the frame, or in k->number[part]. */
+static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *f,
+                                   const struct rows *r, unsigned part)
 {
     const enum cf_rank_by by = k->by[part];
     uint64_t *a = k->word[0], *b = k->word[1];
-    const uint64_t *addr;
+    uint32_t *number = k->number[part];
 
     if (by_string(by)) {
         const uint32_t *id = cf_u32(f, cf_rank_kinds[by].column);
 
-        return id ? id : k->number[part]; /* zeros */
+        if (id && !r->at)
+            return id;
+        for (uint32_t i = 0; i < r->count; i++)
+            number[i] = id ? id[row(r, i)] : 0;
+        return number;
     }
     if (by_code(by)) {
         const uint8_t *code = cf_u8(f, cf_rank_kinds[by].column);
 
-        for (uint32_t i = 0; i < f->rows; i++)
-            k->number[part][i] = code[i];
-        return k->number[part];
+        for (uint32_t i = 0; i < r->count; i++)
+            number[i] = code[row(r, i)];
+        return number;
     }
     switch (by) {
     case CF_RANK_PAGE:
-        widen(a, cf_u32(f, CF_REGION), f->rows);
-        widen(b, cf_u32(f, CF_PAGENO), f->rows);
+        widen(a, cf_u32(f, CF_REGION), r);
+        widen(b, cf_u32(f, CF_PAGENO), r);
         break;
     case CF_RANK_OBJECT:
-        widen(b, cf_u32(f, CF_OBJ), f->rows);
-        for (uint32_t i = 0; i < f->rows; i++)
+        widen(b, cf_u32(f, CF_OBJ), r);
+        for (uint32_t i = 0; i < r->count; i++)
             a[i] = b[i] ? k->segment : 0;
         break;
     case CF_RANK_THREAD:
-        widen(a, cf_u32(f, CF_PID), f->rows);
-        widen(b, cf_u32(f, CF_TID), f->rows);
+        widen(a, cf_u32(f, CF_PID), r);
+        widen(b, cf_u32(f, CF_TID), r);
         break;
     case CF_RANK_STACK:
         if (cf_paths_of(k->paths, f, k->sums->some, a) != 0)
             return NULL;
-        widen(b, NULL, f->rows);
+        for (uint32_t i = 0; r->at && i < r->count; i++)
+            a[i] = a[row(r, i)]; /* rows rise */
+        widen(b, NULL, r);
         break;
     case CF_RANK_PROCESS:
-        widen(a, NULL, f->rows);
-        widen(b, cf_u32(f, CF_PID), f->rows);
+        widen(a, NULL, r);
+        widen(b, cf_u32(f, CF_PID), r);
         break;
     default:
-        widen(a, cf_u32(f, CF_PID), f->rows);
-        addr = cf_u64(f, CF_ADDR);
-        for (uint32_t i = 0; i < f->rows; i++)
-            b[i] = by == CF_RANK_LINE ? addr[i] & ~(k->line_size - 1) : addr[i];
+        widen(a, cf_u32(f, CF_PID), r);
+        for (uint32_t i = 0; i < r->count; i++) {
+            const uint64_t addr = cf_u64(f, CF_ADDR)[row(r, i)];
+
+            b[i] = by == CF_RANK_LINE ? addr & ~(k->line_size - 1) : addr;
+        }
     }
-    cf_must(k->tool,
-            cf_counts_number(k->numbers[part], a, b, k->sums->some, f->rows, k->number[part]));
-    return k->number[part];
+    cf_must(k->tool, cf_counts_number(k->numbers[part], a, b, r->some, r->count, number));
+    return number;
 }
 
 /* The numbers of the whole keys, by those of their parts in `number`. */
 static const uint32_t *join(struct cf_ranking *k, const uint32_t *const *number,
-                            const uint64_t *some, uint32_t rows, uint32_t *total)
+                            const struct rows *r, uint32_t *total)
 {
+    const struct rows all = {.count = r->count};
     const uint32_t *left = number[0];
 
     for (unsigned i = 1; i < k->keys; i++) {
-        widen(k->word[0], left, rows);
-        widen(k->word[1], number[i], rows);
-        cf_must(k->tool, cf_counts_number(k->joined[i], k->word[0], k->word[1], some, rows, total));
+        widen(k->word[0], left, &all);
+        widen(k->word[1], number[i], &all);
+        cf_must(k->tool,
+                cf_counts_number(k->joined[i], k->word[0], k->word[1], r->some, r->count, total));
         left = total;
     }
     return left;
@@ -238,6 +261,7 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
                      const uint32_t *const *number)
 {
     const uint64_t line = k->line_size, one = 1;
+    const struct rows single = {.count = 1, .some = &one};
     const int lines = part_of(k, CF_RANK_LINE);
 
     for (unsigned part = 0; rest && part < MOST_PARTS; part++, at += line) {
@@ -250,7 +274,7 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
             of[i] = &id[i];
         }
         cf_must(k->tool, cf_counts_number(k->numbers[lines], &pid, &at, &one, 1, &id[lines]));
-        whole = join(k, of, &one, 1, &total);
+        whole = join(k, of, &single, &total);
         sum_room(k);
         for (unsigned v = 0; v < k->sums->count; v++)
             if (k->sums->list[v].kind < CF_SUM_MISSES)
@@ -282,34 +306,55 @@ static void add_straddles(struct cf_ranking *k, const struct cf_frame *f,
         }
 }
 
+/* Adds runs of equal keys up before it adds them to a sum. */
+static void add_value(const uint32_t *total, const uint64_t *value, uint32_t rows, uint64_t *sum,
+                      size_t values)
+{
+    for (uint32_t i = 0; i < rows;) {
+        const uint32_t key = total[i];
+        uint64_t run = value[i];
+
+        while (++i < rows && total[i] == key)
+            run += value[i];
+        sum[key * values] += run;
+    }
+}
+
+/* Where all sums are of misses, the other rows need no key. */
+static struct rows rows_of(struct cf_ranking *k, const struct cf_frame *f)
+{
+    const struct cf_sums *s = k->sums;
+    struct rows r = {.count = s->misses_found, .at = s->missing, .some = k->some};
+
+    for (unsigned v = 0; v < s->count; v++)
+        if (!cf_sums_listed(s, v))
+            return (struct rows){.count = f->rows, .some = s->some};
+    for (uint32_t i = 0; i < r.count; i++)
+        k->some[i] = s->some[s->missing[i]];
+    return r;
+}
+
 void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
 {
     const uint32_t *number[CF_MOST_KEYS] = {NULL}, *total;
     const size_t values = k->sums->count;
+    const struct rows r = rows_of(k, f);
 
     for (unsigned i = 0; i < k->keys; i++)
-        number[i] = number_part(k, f, i);
-    total = join(k, number, k->sums->some, f->rows, k->total);
-    if (part_of(k, CF_RANK_LINE) >= 0 && cf_u32(f, CF_SIZE))
+        number[i] = number_part(k, f, &r, i);
+    total = join(k, number, &r, k->total);
+    if (!r.at && part_of(k, CF_RANK_LINE) >= 0 && cf_u32(f, CF_SIZE))
         add_straddles(k, f, number);
     sum_room(k);
     for (size_t v = 0; v < values; v++) {
         const uint64_t *value = k->sums->value[v];
         uint64_t *sum = k->sum + v;
 
-        if (cf_sums_listed(k->sums, v)) {
+        if (r.at || !cf_sums_listed(k->sums, v))
+            add_value(total, value, r.count, sum, values);
+        else
             for (uint32_t i = 0; i < k->sums->misses_found; i++)
                 sum[total[k->sums->missing[i]] * values] += value[i];
-            continue;
-        }
-        for (uint32_t i = 0; i < f->rows;) {
-            const uint32_t key = total[i];
-            uint64_t run = value[i];
-
-            while (++i < f->rows && total[i] == key)
-                run += value[i];
-            sum[key * values] += run;
-        }
     }
 }
 

@@ -153,7 +153,7 @@ struct cf_ranking {
     struct cf_counts *names; /* string id of the name, by process and thread */
     struct cf_objects *objects;
     struct cf_paths *paths; /* NULL where the key has none */
-    uint64_t *word[2];
+    uint64_t *word[2], *some;
     uint32_t *number[CF_MOST_KEYS]; /* of each part's key in each row */
     uint32_t *total;                /* of the whole key */
 };

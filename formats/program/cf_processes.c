@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cf_processes.c - several processes that are counted together, and threads that took turns (see
- * cf_processes.h).
+ * cf_processes.c - several processes that are counted together, and threads that took turns or did
+ * before (see cf_processes.h).
  */
 #include <string.h>
 
@@ -29,6 +29,16 @@ void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const s
     cf_warn(t, "several processes: %s", what);
 }
 
+int cf_switches_threads(const struct cf_frame *f)
+{
+    const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
+
+    for (uint32_t i = 0; f->table == CF_SWITCH && pid && tid && i < f->rows; i++)
+        if (tid[i] && tid[i] != pid[i])
+            return 1;
+    return 0;
+}
+
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
                     unsigned cores)
 {
@@ -54,4 +64,18 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
                 "far less than on %u cores; put them side by side first, by 'cf-merge --interleave "
                 "--cores %u', or model one core, by --cores 1",
                 cores, cores);
+}
+
+void cf_order_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
+                    const char *what)
+{
+    if (turns->warned)
+        return;
+    if (f->table == CF_HEADER)
+        *turns = (struct cf_turns){0};
+    turns->switched |= cf_switches_threads(f);
+    if (f->table != CF_ACCESS || !turns->switched || !cf_u32(f, CF_CPU))
+        return;
+    turns->warned = 1;
+    cf_warn(t, "threads were put side by side before, in an order that no lock kept: %s", what);
 }

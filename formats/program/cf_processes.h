@@ -9,6 +9,8 @@
  * A tracer lets threads take turns of milliseconds, and says so by table switch. Without column
  * cpu, which cf-merge --interleave adds, a model of several cores sees each thread's turn as a
  * whole: lines that threads would fight over change hands once a turn instead of once an access.
+ * With both, rows are no longer in the order in which they were recorded: locks and barriers are
+ * not known, so that a thread may reach what another has not mapped or allocated yet.
  */
 #ifndef CF_PROCESSES_H
 #define CF_PROCESSES_H
@@ -27,7 +29,7 @@ void cf_processes_check(struct cf_processes *p, const struct cf_tool *t, const s
 
 struct cf_turns {
     uint32_t tid;        /* of the first access of the segment */
-    int begun, switched; /* it came; table switch did */
+    int begun, switched; /* it came; table switch did, of several threads for cf_order_check() */
     int warned;
 };
 
@@ -35,5 +37,14 @@ struct cf_turns {
    are several cores. `cores` as in the model: below 2, all is right. */
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
                     unsigned cores);
+
+/* Whether rows of table switch are of a thread beside its process's first. The reader must want
+   pid and tid of it. */
+int cf_switches_threads(const struct cf_frame *f);
+
+/* Looks at a frame; warns once where threads were put side by side: "WARNING: WHAT". The reader must
+   want cpu of table access, and pid and tid of table switch. */
+void cf_order_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
+                    const char *what);
 
 #endif

@@ -166,8 +166,10 @@ int cf_counts_number(struct cf_counts *c, const uint64_t *a, const uint64_t *b,
             any[n] = some[i];
             for (i++; i < rows && b[i] == two && a[i] == one; i++)
                 any[n] |= some[i];
-            at[n] = home(c, one, two);
-            __builtin_prefetch(&c->slot[at[n]], 1);
+            if (any[n]) {
+                at[n] = home(c, one, two);
+                __builtin_prefetch(&c->slot[at[n]], 1);
+            }
         }
         row[n] = i;
         for (size_t k = 0; k < n; k++) {

@@ -62,7 +62,7 @@ struct page {
     char *problem;                  /* what is wrong with it, or NULL */
     int lacks_names;                /* function or mapping */
     int placed;                     /* accesses say on which CPU they were */
-    int several;                    /* threads */
+    int several, threaded;          /* threads; of one process */
     int units_differ, hosts_differ; /* of its segments */
 
     uint64_t served[PAGE_OPS][PAGE_LEVELS]; /* accesses by what served them */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * page_chain.c - a recording on its way to the page: cf-capture, where a program is to be recorded;
- * then cf-merge where threads are to stand side by side, cf-resolve where there are no names yet,
+ * then cf-resolve where there are no names yet, cf-merge where threads are to stand side by side,
  * cf-classify, which says what cf-cache does too, and cf-distance, side by side as in a shell.
+ *
+ * Names come first, since mappings and objects come and go in the order of the recording. Processes
+ * of one thread each stay in that order, on one core: they did run at the same time as far as the
+ * recording shows it, where threads of one process are recorded by turns.
  *
  * Two looks at the file come first (page_look.c).
  */
@@ -90,14 +94,16 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
         exit(p->tool->status);
     page_look_at_kind(p, (char *const *)&file);
     page_look_through(p, (char *const *)&file);
-    p->interleaved = p->cores > 1 && p->several;
+    p->interleaved = p->cores > 1 && p->threaded;
     if (freopen(file, "r", stdin) == NULL)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", file, strerror(errno));
+    if (p->several && !p->threaded && !p->placed)
+        p->cores = 1;
     snprintf(cores, sizeof cores, "%u", p->cores);
-    if (p->interleaved && !p->placed)
-        cf_chain_add(&c, (const char *[]){"cf-merge", "--interleave", "--cores", cores, NULL});
     if (p->lacks_names)
         cf_chain_add(&c, (const char *[]){"cf-resolve", NULL});
+    if (p->interleaved && !p->placed)
+        cf_chain_add(&c, (const char *[]){"cf-merge", "--interleave", "--cores", cores, NULL});
     cf_chain_add(&c,
                  (const char *[]){"cf-classify", "--hit", "-m", machine, "--cores", cores, NULL});
     cf_chain_add(&c, (const char *[]){"cf-distance", NULL});

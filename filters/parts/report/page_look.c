@@ -13,6 +13,7 @@
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/report/page.h"
 #include "formats/base/cf_memory.h"
+#include "formats/program/cf_processes.h"
 
 struct look {
     struct page *p;
@@ -21,7 +22,7 @@ struct look {
     size_t room;
     uint64_t first, last, since; /* of the segment; of the turn */
     uint32_t running, thread;    /* now; the first */
-    int ran, several, begun;
+    int ran, begun;
     char *unit, *host, *cpu; /* of the first header */
     unsigned segments;
 };
@@ -76,10 +77,11 @@ static void switches(struct look *l, const struct cf_frame *f)
     const uint64_t *time = cf_u64(f, CF_TIME);
     const uint32_t *pid = cf_u32(f, CF_PID), *tid = cf_u32(f, CF_TID);
 
+    l->p->threaded |= cf_switches_threads(f);
     for (uint32_t i = 0; i < f->rows; i++) {
         if (tid && !l->thread)
             l->thread = tid[i];
-        l->several |= tid && tid[i] != l->thread;
+        l->p->several |= tid && tid[i] != l->thread;
         if (!time || !pid)
             continue;
         until(l, time[i]);
@@ -166,7 +168,6 @@ void page_look_through(struct page *p, char *const *file)
             tasks(&l, f);
     }
     end_segment(&l);
-    p->several = l.several;
     problem = cf_reader_problem(l.reader);
     p->problem = problem ? cf_tool_text(p->tool, "%s", problem) : NULL;
     cf_reader_close(l.reader);
