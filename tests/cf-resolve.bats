@@ -427,6 +427,21 @@ END
     run ! grep region <(cf-cat --csv resolved.cf)
 }
 
+@test "a child of fork says again what it has from its parent: that is no lost release, other extents are" {
+    printf '%s\n' time,pid,tid,parent,op,label 0,1,1,0,begin,a 5,2,2,1,begin,a >tasks.csv
+    printf '%s\n' time,pid,op,addr,bytes 1,1,alloc,0x1000,64 1,1,alloc,0x2000,64 1,1,alloc,0x3000,64 \
+        5,2,alloc,0x1000,64 5,2,alloc,0x2000,32 6,2,alloc,0x3000,64 6,2,free,0x1000,0 >objects.csv
+    printf '%s\n' time,pid,op,size,addr 7,1,load,1,0x1000 7,2,load,1,0x1000 7,2,load,1,0x3000 |
+        stream in.cf --with task=tasks.csv --with object=objects.csv
+    resolve in.cf
+    has "2 heap objects were still live" "$(cat summary)"
+    has "0 releases of what was not allocated" "$(cat summary)"
+    run -0 shown object
+    is "1
+0
+6"
+}
+
 @test "invalid rows of map are passed over and counted" {
     cat >maps.csv <<END
 $maps_header

@@ -93,6 +93,7 @@ struct space {
     struct shared *objects; /* value = number of the object, extra = string id of its site */
     struct first_of firsts[FIRSTS]; /* regions of kind NAMED and STACK that got the plain name */
     unsigned first_count;
+    uint64_t forked; /* when it inherited, UINT64_MAX: it did not */
     int dying;
 };
 

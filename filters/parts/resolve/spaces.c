@@ -101,6 +101,7 @@ static struct space *space_make(struct world *w, uint32_t pid)
         return NULL;
     }
     s->pid = pid;
+    s->forked = UINT64_MAX;
     s->code = s->layout = ++w->r->codes;
     w->space[w->count++] = s;
     *at = w->count;
@@ -204,6 +205,7 @@ static void fork_space(struct world *w, const struct event *e)
     parent = world_space(w, e->a);
     if (s && parent) {
         s->parent = parent->pid;
+        s->forked = e->time;
         inherit(s, parent);
     }
 }
@@ -216,6 +218,7 @@ void world_copy(struct world *to, const struct world *from)
         if (!s)
             continue;
         s->parent = old->parent;
+        s->forked = old->forked;
         s->threads = old->threads;
         inherit(s, old);
     }
@@ -288,10 +291,14 @@ static void apply_object(struct world *w, struct space *s, const struct event *e
     objects = shared_own(w->r, &s->objects, 0);
     if (!objects)
         return;
-    /* No allocator gives out memory twice: the release of what is here was not seen. */
+    /* No allocator gives out memory twice: the release of what is here was not seen. But a child of
+       fork may say at once what it has from its parent. */
     while ((slot = cf_intervals_overlap(objects, e->start, e->last))) {
+        const struct cf_interval *i = &cf_intervals_slots(objects)[slot];
+        const int again = s->forked == e->time && i->start == e->start && i->last == e->last;
+
         object_remove(w, s, objects, slot);
-        if (w == &w->r->ahead)
+        if (w == &w->r->ahead && !again)
             w->r->odd->overlaps++;
     }
     if (!cf_intervals_insert(objects, e->start, e->last, e->a, e->b))
