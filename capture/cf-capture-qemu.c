@@ -306,6 +306,21 @@ static int how_it_went(const struct cf_tool *t, struct cfq_reader *d, const char
     return CF_EXIT_ENVIRONMENT;
 }
 
+/* Starts the emulator, which the reader hears of by the descriptor; its process. */
+static pid_t start(struct cf_command *run, int descriptor, const char **line)
+{
+    const pid_t child = cf_command_fork(run);
+
+    if (child < 0)
+        cf_die(run->tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
+    if (child == 0) {
+        /* the plugin closes it before the program begins */
+        fcntl(descriptor, F_SETFD, 0);
+        cf_command_exec(run, line);
+    }
+    return child;
+}
+
 int main(int argc, char **argv)
 {
     struct emulator emulator = {0};
@@ -342,14 +357,7 @@ int main(int argc, char **argv)
         cf_die(&tool, CF_EXIT_ENVIRONMENT, "%s", text);
     build_line(&tool, &o, &emulator, cfq_reader_descriptor(d), argv);
     map_images(&tool, &o, d);
-    child = cf_command_fork(&run);
-    if (child < 0)
-        cf_die(&tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
-    if (child == 0) {
-        /* the plugin closes it before the program begins */
-        fcntl(cfq_reader_descriptor(d), F_SETFD, 0);
-        cf_command_exec(&run, emulator.line);
-    }
+    child = start(&run, cfq_reader_descriptor(d), emulator.line);
     whole = record(&run, d, writer, child, &ended);
     status = how_it_went(&tool, d, emulator.argv0, whole);
     rows = cf_decode_rows(cfq_reader_decoder(d));

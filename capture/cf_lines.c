@@ -273,6 +273,15 @@ static const char *whole_lines(struct cf_lines *l, size_t n)
     return last;
 }
 
+static int end_of_lines(struct cf_lines_more *m)
+{
+    if (m->fd > STDIN_FILENO)
+        close(m->fd);
+    m->fd = -1;
+    m->count = 0;
+    return 0;
+}
+
 int cf_lines_fill(struct cf_lines *l)
 {
     struct cf_lines_more *m = l->more;
@@ -293,13 +302,8 @@ int cf_lines_fill(struct cf_lines *l)
             skipping = 0;
             if (last_line(l))
                 break;
-            if (caught || !next_input(l)) {
-                if (m->fd > STDIN_FILENO)
-                    close(m->fd);
-                m->fd = -1;
-                m->count = 0;
-                return 0;
-            }
+            if (caught || !next_input(l))
+                return end_of_lines(m);
             continue;
         }
         m->filled += n;

@@ -81,6 +81,22 @@ static void set_rule(const struct cf_tool *t, void *run, const char *option, cha
     r->rule = find_rule(t, option, text);
 }
 
+static void check(const struct run *r, const struct options *o)
+{
+    const struct cf_tool *t = &r->tool;
+
+    if (o->no_addresses && r->rule != &rule_leon4)
+        cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
+    if ((o->cacheperf_given || o->sets_given) && r->rule != &rule_cacheperf)
+        cf_die(t, CF_EXIT_USAGE, "filters, windows and --literal are for --rule cacheperf alone");
+    if (o->hit && (r->rule != &rule_hill || !o->streams))
+        cf_die(t, CF_EXIT_USAGE, "--hit is for --rule hill, and for a stream");
+    if (r->machines > 1 && (r->rule != &rule_hill || o->streams))
+        cf_die(t, CF_EXIT_USAGE, "several machines are for a --summary alone, of --rule hill");
+    if (r->picture.picture && !r->summary)
+        cf_die(t, CF_EXIT_USAGE, "--picture draws the --summary");
+}
+
 static void parse(struct run *r, int argc, char **argv)
 {
     struct cf_tool *t = &r->tool;
@@ -128,16 +144,7 @@ static void parse(struct run *r, int argc, char **argv)
     cf_options_read(t, argc, argv, table);
     cf_output_check(t, &r->picture);
     o->streams = !r->summary || r->output;
-    if (o->no_addresses && r->rule != &rule_leon4)
-        cf_die(t, CF_EXIT_USAGE, "--no-addresses is for --rule leon4 alone");
-    if ((o->cacheperf_given || o->sets_given) && r->rule != &rule_cacheperf)
-        cf_die(t, CF_EXIT_USAGE, "filters, windows and --literal are for --rule cacheperf alone");
-    if (o->hit && (r->rule != &rule_hill || !o->streams))
-        cf_die(t, CF_EXIT_USAGE, "--hit is for --rule hill, and for a stream");
-    if (r->machines > 1 && (r->rule != &rule_hill || o->streams))
-        cf_die(t, CF_EXIT_USAGE, "several machines are for a --summary alone, of --rule hill");
-    if (r->picture.picture && !r->summary)
-        cf_die(t, CF_EXIT_USAGE, "--picture draws the --summary");
+    check(r, o);
     r->machines += !r->machines; /* the rule says that there is none */
     for (unsigned i = 0; i < r->machines; i++) {
         const char *machine = r->c[i].o.machine;

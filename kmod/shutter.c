@@ -142,6 +142,17 @@ static void describe(struct cacheflow_snapshot *head, const struct cacheflow_ram
     head->owner_bytes = sizeof(struct cacheflow_owner);
 }
 
+/* The magic last: then all of it is there. What follows is not a snapshot yet. */
+static void publish(const struct shutter_buffer *buffer, struct cacheflow_snapshot *header,
+                    const struct cacheflow_snapshot *head)
+{
+    memcpy(header, head, sizeof(*head));
+    if (buffer->size - buffer->used - head->bytes >= sizeof(*header))
+        ((struct cacheflow_snapshot *)((char *)header + head->bytes))->magic = 0;
+    wmb();
+    WRITE_ONCE(header->magic, CACHEFLOW_MAGIC);
+}
+
 int shutter_take(struct shutter_buffer *buffer, const struct shutter_backend *backend,
                  const struct cacheflow_ram *geometry, const struct cacheflow_config *config,
                  u64 number, struct cacheflow_shot *result)
@@ -181,12 +192,7 @@ int shutter_take(struct shutter_buffer *buffer, const struct shutter_backend *ba
     describe(&head, geometry, &shot);
     head.bytes = bytes;
     head.number = number;
-    /* The magic last: then all of it is there. What follows is not a snapshot yet. */
-    memcpy(header, &head, sizeof(head));
-    if (buffer->size - buffer->used - bytes >= sizeof(*header))
-        ((struct cacheflow_snapshot *)((char *)header + bytes))->magic = 0;
-    wmb();
-    WRITE_ONCE(header->magic, CACHEFLOW_MAGIC);
+    publish(buffer, header, &head);
 
     *result = (struct cacheflow_shot){.number = number,
                                       .offset = buffer->used,

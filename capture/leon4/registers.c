@@ -412,12 +412,9 @@ static void trap(struct cf_registers *r, uint32_t pc)
 uint64_t cf_registers_step(struct cf_registers *r, const struct cf_registers_entry *e)
 {
     const struct cf_sparc_insn *n = e->insn;
-    uint64_t a, b, value;
+    const int jumps = n->kind == CF_SPARC_JMPL || n->kind == CF_SPARC_RETT;
+    uint64_t a, b, value = jumps ? sum(*reg(r, n->rs1), second(r, n)) : 0;
 
-    if (n->kind == CF_SPARC_JMPL || n->kind == CF_SPARC_RETT)
-        value = sum(*reg(r, n->rs1), second(r, n));
-    else
-        value = 0;
     if (!cf_registers_follows(r, e, value)) {
         r->counts.gaps++;
         cf_registers_forget(r);

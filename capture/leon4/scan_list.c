@@ -236,11 +236,8 @@ static int entry(struct cf_scan *s, const char *p, const char *end, const struct
             continue;
         if (!element(&p, end, &text, &n)) {
             /* what follows the results may be missing */
-            if (f >= CF_FIELD_SYMBOL && f <= CF_FIELD_MARK && !row->bus)
-                break;
-            if (row->bus && f >= CF_FIELD_LOCK)
-                break;
-            if (row->bus && f == CF_FIELD_MARK)
+            if (row->bus ? f >= CF_FIELD_LOCK || f == CF_FIELD_MARK
+                         : f >= CF_FIELD_SYMBOL && f <= CF_FIELD_MARK)
                 break;
             return 0;
         }

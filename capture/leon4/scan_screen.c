@@ -288,11 +288,9 @@ static int by_header(struct cf_scan *s, const char *line, size_t length, const c
     row->bus = (uint8_t)s->layout_bus;
     for (unsigned i = 0; i < l->fields; i++) {
         const enum cf_scan_field f = l->field[i];
-        const char *start;
+        const char *const start = p = blanks(p);
         size_t n;
 
-        p = blanks(p);
-        start = p;
         while (p < end && *p != ' ' && *p != '\t')
             p++;
         n = (size_t)(p - start);

@@ -243,6 +243,17 @@ static void emit_own_leave(IRSB *sb, const VexGuestLayout *layout)
     addStmtToIRSB(sb, IRStmt_Dirty(d));
 }
 
+/* What may leave a function that is followed. */
+static void emit_leaves(IRSB *sb, const VexGuestLayout *layout)
+{
+    const Bool returns = sb->jumpkind == Ijk_Ret, computed = sb->next->tag == Iex_RdTmp;
+
+    if (cf_tool_options.function && (returns || computed))
+        emit_leave(sb, layout);
+    if (cf_own_heap && (returns || (sb->jumpkind == Ijk_Boring && computed)))
+        emit_own_leave(sb, layout);
+}
+
 IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                     const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                     IRType host_word)
@@ -299,10 +310,6 @@ IRSB *cf_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
         }
     }
     emit_top(out, layout, record);
-    if (cf_tool_options.function && (in->jumpkind == Ijk_Ret || in->next->tag == Iex_RdTmp))
-        emit_leave(out, layout);
-    if (cf_own_heap &&
-        (in->jumpkind == Ijk_Ret || (in->jumpkind == Ijk_Boring && in->next->tag == Iex_RdTmp)))
-        emit_own_leave(out, layout);
+    emit_leaves(out, layout);
     return out;
 }

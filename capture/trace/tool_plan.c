@@ -91,14 +91,13 @@ static void plan_access(UInt op, UInt size, const IRExpr *addr, const IRExpr *gu
 static void plan_statement(const IRSB *sb, const IRStmt *st, Int i)
 {
     switch (st->tag) {
-    case Ist_WrTmp:
-        if (st->Ist.WrTmp.data->tag == Iex_Load) {
-            const IRExpr *load = st->Ist.WrTmp.data;
+    case Ist_WrTmp: {
+        const IRExpr *e = st->Ist.WrTmp.data;
 
-            plan_access(CF_WIRE_LOAD, sizeofIRType(load->Iex.Load.ty), load->Iex.Load.addr, NULL,
-                        i);
-        }
+        if (e->tag == Iex_Load)
+            plan_access(CF_WIRE_LOAD, sizeofIRType(e->Iex.Load.ty), e->Iex.Load.addr, NULL, i);
         break;
+    }
     case Ist_Store:
         plan_access(CF_WIRE_STORE, sizeofIRType(typeOfIRExpr(sb->tyenv, st->Ist.Store.data)),
                     st->Ist.Store.addr, NULL, i);

@@ -356,6 +356,18 @@ static void end_input(struct cf_reader *r)
     cfr_close_input(r);
 }
 
+/* The input does not begin with a header: goes on to one, else to the next input. */
+static void strange_start(struct cf_reader *r)
+{
+    cfr_damage(r, r->base + r->pos,
+               "no cacheflow stream: it does not begin with a header (for text see cf-capture "
+               "--list)");
+    if (cfr_resync(r))
+        r->seen_any = 1;
+    else
+        cfr_close_input(r);
+}
+
 int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
 {
     *frame = &r->frame;
@@ -390,14 +402,7 @@ int cf_reader_next(struct cf_reader *r, struct cf_frame **frame)
             continue;
         }
         if (!r->in_segment && !r->seen_any) {
-            cfr_damage(r, r->base + r->pos,
-                       "no cacheflow stream: it does not begin with a header (for text see "
-                       "cf-capture --list)");
-            if (!cfr_resync(r)) {
-                cfr_close_input(r);
-                continue;
-            }
-            r->seen_any = 1;
+            strange_start(r);
             continue;
         }
         if (!r->in_segment) {
