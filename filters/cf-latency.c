@@ -42,21 +42,6 @@ static const char usage[] =
     "Example:\n"
     "  cf-cache -m tegra-x1 trace.cf | cf-latency -m tegra-x1 --summary\n";
 
-static void set_latency(struct latency *l, const char *text)
-{
-    const char *equal = strrchr(text, '=');
-    char *what, problem[1024];
-    uint32_t cycles;
-
-    if (!equal || equal == text)
-        cf_die(&l->tool, CF_EXIT_USAGE, "--latency '%s': not LEVEL=CYCLES, as in L2=21", text);
-    cycles = (uint32_t)cf_parse_u64(&l->tool, "--latency", equal + 1, 0, CF_MAX_LATENCY);
-    what = cf_need(&l->tool, strndup(text, (size_t)(equal - text)));
-    if (cf_machine_set_latency(l->machine, what, cycles, problem, sizeof problem) < 0)
-        cf_die(&l->tool, CF_EXIT_USAGE, "--latency '%s': %s", text, problem);
-    free(what);
-}
-
 static void parse(struct latency *l, int argc, char **argv)
 {
     const char **stated = cf_tool_room(&l->tool, (size_t)argc, sizeof *stated);
@@ -76,20 +61,7 @@ static void parse(struct latency *l, int argc, char **argv)
     l->column = level_column ? CF_LEVEL : CF_HIT;
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     l->core_count = cf_tool_cores(l->machine, l->core_count);
-    for (unsigned i = 0; i < count; i++)
-        set_latency(l, stated[i]);
-    if (l->machine->latency_of && !l->tool.quiet)
-        cf_warn(&l->tool,
-                "the latencies are those of %s, the nearest core that is described, and not this "
-                "machine's: state those by --latency, or in a copy of a description",
-                l->machine->latency_of);
-    else if (l->machine->latency_source && !count && !l->tool.quiet &&
-             strncmp(l->machine->latency_source, "estimate:", 9) == 0)
-        cf_warn(
-            &l->tool,
-            "the latencies of %s are an estimate: latency_source in its description says of what; "
-            "state others by --latency",
-            l->machine_name);
+    cf_tool_latencies(&l->tool, l->machine, l->machine_name, stated, count);
 }
 
 /* `w` is NULL where only the sums are wanted. */

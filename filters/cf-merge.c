@@ -8,11 +8,8 @@
  * it; interleaving, the same a thread and 40 bytes a thread switch, and pipes as a whole; of a
  * schedule, the same a task.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,51 +89,10 @@ static void parse(struct merge *m, int argc, char **argv)
     o->renumber |= o->schedule != SCHEDULE_NONE;
 }
 
-/* Interleaving reads an input several times at once, so a pipe is taken into memory as it comes,
-   and read as the file that it then is. */
+/* Interleaving reads an input several times at once. */
 static void take_in(struct merge *m, struct input *in)
 {
-    static char buffer[1 << 20];
-    int from = strcmp(in->file, "-") ? open(in->file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-    uint64_t bytes = 0;
-    struct stat st;
-    ssize_t n;
-    int to;
-
-    if (from < 0 || fstat(from, &st) != 0)
-        return; /* the reader reports what is wrong */
-    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || isatty(from)) {
-        if (from != STDIN_FILENO)
-            close(from);
-        else if (S_ISREG(st.st_mode))
-            in->file = cf_tool_text(&m->tool, "/proc/self/fd/0"); /* can be opened more than once */
-        return;
-    }
-    to = memfd_create("cf-merge", MFD_CLOEXEC);
-    if (to < 0)
-        cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "no memory for a pipe: %s", strerror(errno));
-    while ((n = read(from, buffer, sizeof(buffer))) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "%s: %s", in->name, strerror(errno));
-        bytes += (uint64_t)n;
-        if (bytes > m->o.memory)
-            cf_die(&m->tool, CF_EXIT_ENVIRONMENT,
-                   "%s: longer than %llu bytes: interleaving looks far ahead: pack it into a file "
-                   "first (cf-cat -o), or raise --memory",
-                   in->name, (unsigned long long)m->o.memory);
-        for (ssize_t done = 0; done < n;) {
-            ssize_t put = write(to, buffer + done, (size_t)(n - done));
-
-            if (put < 0 && errno != EINTR)
-                cf_die(&m->tool, CF_EXIT_ENVIRONMENT, "no memory for a pipe: %s", strerror(errno));
-            done += put > 0 ? put : 0;
-        }
-    }
-    if (from != STDIN_FILENO)
-        close(from);
-    in->file = cf_tool_text(&m->tool, "/proc/self/fd/%d", to);
+    in->file = cf_tool_again(&m->tool, in->file, m->o.memory, "interleaving looks far ahead");
 }
 
 static void take_fact(struct merge *m, const struct cf_header *h, const struct cf_fact *f)

@@ -215,7 +215,7 @@ END
 
 @test "empty input: status 1 and a message" {
     local p
-    for p in $(programs annotator reducer importer); do
+    for p in $(programs annotator reducer maker importer); do
         go "$p" </dev/null
         expect "$p" 1 "with no input at all"
         told "$p" "with no input at all"
@@ -226,13 +226,13 @@ END
 
 @test "a stream with a header only: status 0, and annotators hand it on" {
     local p
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         go "$p" <"$STREAMS/empty.cf"
         if [[ $status != 0 ]]; then
             # A reducer without a row may have nothing to say, if it says so.
             expect "$p" 1 "for a stream without rows"
             told "$p" "for a stream without rows"
-            program_is "$p" reducer ||
+            program_is "$p" reducer || program_is "$p" maker ||
                 complain "$p" "fails for a stream without rows" err
         fi
         if program_is "$p" annotator; then
@@ -317,7 +317,7 @@ END
 
 @test "a whole stream, raw and packed: status 0, no message, the same result twice and from both" {
     local p
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         # what a program finds remarkable may go to standard error, but not with -q
         go "$p" -q "$STREAMS/full.cf"
         expect "$p" 0 "for a whole stream"
@@ -331,6 +331,12 @@ END
             cmp -s first out || complain "$p" "gives something else for the packed file"
             go "$p" <"$STREAMS/full.cf"
             cmp -s first out || complain "$p" "gives something else from standard input"
+        elif program_is "$p" maker; then
+            cf-cat --csv --table page first >first.csv
+            go "$p" "$STREAMS/full.packed.cf"
+            cf-cat --csv --table page <out | cmp -s first.csv || complain "$p" "gives something else for the packed file"
+            go "$p" <"$STREAMS/full.cf"
+            cf-cat --csv --table page <out | cmp -s first.csv || complain "$p" "gives something else from standard input"
         else
             cf-cat --csv --table access first >first.csv
             go "$p" "$STREAMS/full.packed.cf"
@@ -387,7 +393,7 @@ END
 
 @test "without the columns of other filters: status 0, or status 1 and the missing column is named" {
     local p
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         go "$p" "$STREAMS/plain.cf"
         [[ $status == 0 ]] && continue
         expect "$p" 1 "without the columns of other filters"
@@ -398,7 +404,7 @@ END
 
 @test "accesses and lines of which nothing but the time is known: one message that names what lacks" {
     local p
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         go "$p" -q "$STREAMS/bare.cf"
         case $p in
         # what needs none of the columns, or takes a line without an owner for nobody's
@@ -407,7 +413,7 @@ END
             ;;
         *)
             expect "$p" 1 "for accesses that have a time only"
-            grep -qE "^$p: .*table (access|line) has no column '(addr|op|set|dist|hit|class|function|source|stack)'" err ||
+            grep -qE "^$p: .*table (access|line) has no column '(addr|op|set|dist|hit|class|function|source|stack|region)'" err ||
                 complain "$p" "does not name the column" err
             ;;
         esac
@@ -435,7 +441,7 @@ END
     head -c 100000 /dev/zero >zero.cf
     { printf '\x89CFL\r\n\x1a\n' && head -c 60 /dev/zero; } >head.cf
     { printf '\x89CFL\r\n\x1a\n\xff\xff' && tail -c +11 "$STREAMS/full.cf"; } >newer.cf
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         for file in text.cf zero.cf head.cf newer.cf; do
             go "$p" $file
             expect "$p" 1 "for $file"
@@ -451,7 +457,7 @@ END
 
 @test "a stream cut off at many places: status 1 and a message, annotators end their output well" {
     local p list kind n size
-    mapfile -t list < <(programs annotator reducer)
+    mapfile -t list < <(programs annotator reducer maker)
     for kind in full.cf full.packed.cf; do
         size=$(stat -c %s "$STREAMS/$kind")
         # the first head and frames, places all over, and the last bytes
@@ -476,7 +482,7 @@ END
 
 @test "a stream without its end frame: status 1 and a message" {
     local p
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         for kind in cut.cf cut.packed.cf; do
             go "$p" "$STREAMS/$kind"
             expect "$p" 1 "for $kind"
@@ -488,7 +494,7 @@ END
 
 @test "a byte changed at many places: status 1 and a message" {
     local p list kind n size byte
-    mapfile -t list < <(programs annotator reducer)
+    mapfile -t list < <(programs annotator reducer maker)
     for kind in full.cf full.packed.cf; do
         size=$(stat -c %s "$STREAMS/$kind")
         for n in 9 20 40 200 600 1500 $((size / 5)) $((size / 2)) $((size * 4 / 5)) $((size - 20)); do
@@ -509,7 +515,7 @@ END
 @test "a file that does not exist, a directory: status 1 and a message that names it" {
     local p
     mkdir dir.cf
-    for p in $(programs annotator reducer importer); do
+    for p in $(programs annotator reducer maker importer); do
         for file in none.cf dir.cf; do
             go "$p" $file </dev/null
             expect "$p" 1 "for $file"
@@ -523,7 +529,7 @@ END
 
 @test "standard output on a full disk: status 3 and a message" {
     local p
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         program_args "$p"
         status=0
         timeout 1800 "$p" "${args[@]}" "$STREAMS/full.cf" >/dev/full 2>err || status=$?
@@ -546,7 +552,7 @@ END
 
 @test "the reader of our output has gone: we end at once and say nothing" {
     local p
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         program_args "$p"
         # bats may have told its children to ignore SIGPIPE; a shell does not.
         status=0
@@ -617,7 +623,7 @@ name: "m\e\u009B\u202E"' >evil.yaml
 
 @test "standard input from a terminal: status 2 and a message" {
     local p
-    for p in $(programs annotator reducer importer); do
+    for p in $(programs annotator reducer maker importer); do
         program_args "$p"
         status=0
         timeout 1800 script -qec "$p ${args[*]} >out" /dev/null </dev/null >err 2>&1 || status=$?
@@ -698,12 +704,19 @@ name: "m\e\u009B\u202E"' >evil.yaml
         [[ $p != cf-export ]] || { grep -q their_number out && sed -i 's/,"their_number":.*/}/' out; }
         cmp -s known out || complain "$p" "says something else when unknown columns are there"
     done
+    for p in $(programs maker); do
+        go "$p" "$STREAMS/full.cf"
+        cf-cat --csv --table page out >known
+        go "$p" "$STREAMS/unknown.cf"
+        expect "$p" 0 "for a stream with unknown tables and columns"
+        cf-cat --csv --table page out | cmp -s known || complain "$p" "says something else when unknown columns are there"
+    done
     verdict
 }
 
 @test "annotators add themselves to the chain of the header" {
     local p
-    for p in $(programs annotator); do
+    for p in $(programs annotator maker); do
         go "$p" "$STREAMS/full.cf"
         head -c 4096 out | grep -qa "$p" || complain "$p" "is not in the header of its output"
     done
@@ -713,7 +726,7 @@ name: "m\e\u009B\u202E"' >evil.yaml
 @test "two streams one after the other, as cat gives them, and as two files" {
     local p
     cat "$STREAMS/full.cf" "$STREAMS/full.packed.cf" >two.cf
-    for p in $(programs annotator reducer); do
+    for p in $(programs annotator reducer maker); do
         go "$p" two.cf
         expect "$p" 0 "for two streams in one file"
         mv out one

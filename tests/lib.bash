@@ -351,6 +351,7 @@ reached() {
 # NAME KIND ARGUMENTS: every program stands here once; the loop fails for one that does not.
 #   annotator   stream in, stream out: what it does not know must pass through
 #   reducer     stream in, CSV or text out
+#   maker       stream in, a stream of another table out
 #   importer    foreign text or bytes in, stream out
 #   capture     no input, stream out: needs hardware, rights or a command to run
 # ARGUMENTS are what the program needs beside a stream to do its normal work.
@@ -366,6 +367,7 @@ cf-cache             annotator  -m M
 cf-classify          annotator  -m M
 cf-latency           annotator  -m M
 cf-sample            annotator  -m M
+cf-pages             maker      -m M
 cf-heatmap           reducer
 cf-occupancy         reducer
 cf-sets              reducer

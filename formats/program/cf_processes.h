@@ -42,8 +42,8 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
    pid and tid of it. */
 int cf_switches_threads(const struct cf_frame *f);
 
-/* Looks at a frame; warns once where threads were put side by side: "WARNING: WHAT". The reader must
-   want cpu of table access, and pid and tid of table switch. */
+/* Looks at a frame; warns once where threads were put side by side: "WARNING: WHAT". The reader
+   must want cpu of table access, and pid and tid of table switch. */
 void cf_order_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
                     const char *what);
 

@@ -246,25 +246,6 @@ struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int coun
     return r;
 }
 
-struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
-{
-    char problem[4096];
-    struct cf_machine *m;
-
-    if (!name)
-        cf_die(t, CF_EXIT_USAGE,
-               "no machine: give its description with -m, as in -m host: see --help");
-    m = cf_machine_load(name, problem, sizeof problem);
-    if (!m)
-        cf_die(t, errno ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
-    return m;
-}
-
-unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated)
-{
-    return stated ? stated : m->cpus < CF_MAX_CORES ? m->cpus : CF_MAX_CORES;
-}
-
 struct cf_writer *cf_tool_writer(struct cf_tool *t, const char *path)
 {
     if (path && strcmp(path, "-") == 0)

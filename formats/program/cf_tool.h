@@ -71,9 +71,19 @@ void *cf_column_room(const struct cf_tool *t, size_t width) CF_MUST_CHECK;
    standard input is asked for and is a terminal, or another reader took it. */
 struct cf_reader *cf_tool_reader(struct cf_tool *t, char *const *files, int count);
 
+/* The name of an input that can be opened any number of times: `file` ("-": standard input), or
+   where that is a pipe a copy in memory. Exits with CF_EXIT_ENVIRONMENT where that is of more than
+   `most` bytes: "FILE: longer than MOST bytes: REASON: ...". */
+char *cf_tool_again(const struct cf_tool *t, char *file, uint64_t most, const char *reason);
+
 /* The description of a machine by its name or file, see cf_machine_load(); exits where there is
    none, with CF_EXIT_USAGE where `name` is NULL since option -m was not given. */
 struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF_MUST_CHECK;
+
+/* Takes what options --latency WHAT=CYCLES state (cf_machine_set_latency()), and warns where cycles
+   are estimates or another machine's, unless -q is given. `name`: of option -m. */
+void cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
+                       const char *const *stated, unsigned count);
 
 /* The cores of a model of the machine: `stated` by --cores, or with 0 its CPUs, at most
    CF_MAX_CORES. */

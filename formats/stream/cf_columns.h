@@ -123,10 +123,12 @@ enum cf_type {
     C(CF_PARAMETER, 44, "parameter", CF_U64, NULL)                                                 \
     C(CF_REPEAT, 45, "repeat", CF_U32, NULL)                                                       \
     C(CF_MISSES, 46, "misses", CF_U64, NULL)                                                       \
+    C(CF_BEST, 47, "k", CF_U32, NULL)        /* pages that the policy names, of a page policy */   \
     C(CF_MASTER, 48, "master", CF_U32, NULL) /* number of the bus master */                        \
     /* of an AHB transfer, HTRANS: 0 idle, 1 busy, 2 first, 3 further */                           \
     C(CF_TRANSFER, 49, "transfer", CF_U8, NULL)                                                    \
     C(CF_BURST, 50, "burst", CF_U32, NULL)               /* of an AHB transfer, HBURST */          \
+    C(CF_CALL_NUMBER, 51, "call", CF_U32, NULL)          /* of the observed function, from 1 */    \
     C(CF_REGION, 64, "region", CF_STR, "cf-resolve")     /* mapping that owns the record */        \
     C(CF_PAGENO, 65, "page", CF_U32, "cf-resolve")       /* index of the page in its mapping */    \
     C(CF_OBJ, 66, "object", CF_U32, "cf-resolve")        /* number of the heap object, 0 = none */ \
@@ -191,6 +193,16 @@ enum cf_mode {
 };
 
 /* A line's state in column `state`; 0 is not known. */
+/* Which pages are cached, of table page. */
+enum cf_page_policy {
+    CF_PAGES_NONE = 1,
+    CF_PAGES_ALL = 2,
+    CF_PAGES_ONLY = 3,    /* this page alone */
+    CF_PAGES_BUT = 4,     /* all but this page */
+    CF_PAGES_BEST = 5,    /* the best k */
+    CF_PAGES_MIGRATED = 6 /* the best k have new frames */
+};
+
 enum cf_state {
     CF_STATE_MODIFIED = 1,
     CF_STATE_OWNED = 2,

@@ -32,18 +32,31 @@ static unsigned number_of(struct owner *list, unsigned *count, uint32_t pid, uin
     return (*count)++;
 }
 
+void cores_of(const struct run *r, unsigned *core)
+{
+    const struct stream *s = &r->stream;
+    struct owner *threads = array(1024, sizeof(*threads));
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < s->rows; i++)
+        core[i] = (s->has_cpu ? s->row[i].cpu
+                              : number_of(threads, &count, s->has_pid ? s->row[i].pid : 0,
+                                          s->has_tid ? s->row[i].tid : 0)) %
+                  r->machine.cores;
+    free(threads);
+}
+
 void run_model(struct model *m, struct classes *c, const struct run *r, uint8_t *hit,
                uint8_t *class)
 {
     const struct stream *s = &r->stream;
-    struct owner *threads = array(1024, sizeof(*threads));
     struct owner *processes = array(1024, sizeof(*processes));
-    unsigned thread_count = 0, process_count = 0;
+    unsigned *core = array(s->rows, sizeof(*core)), process_count = 0;
 
+    cores_of(r, core);
     for (unsigned i = 0; i < s->rows; i++) {
         struct row row = s->row[i];
-        const uint32_t pid = s->has_pid ? row.pid : 0, tid = s->has_tid ? row.tid : 0;
-        const unsigned core = s->has_cpu ? row.cpu : number_of(threads, &thread_count, pid, tid);
+        const uint32_t pid = s->has_pid ? row.pid : 0;
         unsigned process = number_of(processes, &process_count, pid, 0);
 
         row.size = s->has_size ? row.size : 1;
@@ -52,11 +65,11 @@ void run_model(struct model *m, struct classes *c, const struct run *r, uint8_t 
             row.addr = row.phys;
             process = 0;
         }
-        hit[i] = (uint8_t)model_row(m, &row, core % r->machine.cores, process);
+        hit[i] = (uint8_t)model_row(m, &row, core[i], process);
         if (c)
             class[i] = (uint8_t)classes_row(c);
     }
-    free(threads);
+    free(core);
     free(processes);
 }
 

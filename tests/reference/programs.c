@@ -48,7 +48,8 @@ void programs_begin(const char *build)
         die("%s", dir);
 }
 
-static const char *const files[] = {"machine.yaml", "in.cf", "out.cf", "summary.csv", "errors"};
+static const char *const files[] = {"machine.yaml", "in.cf",  "out.cf",
+                                    "summary.csv",  "errors", "new.cf"};
 
 void programs_end(void)
 {
@@ -62,7 +63,7 @@ void programs_end(void)
 /* Every column of the stream, as arrays. */
 struct columns {
     uint64_t *time, *addr, *phys;
-    uint32_t *size, *cpu, *pid, *tid;
+    uint32_t *size, *cpu, *pid, *tid, *page;
     uint8_t *op;
 };
 
@@ -79,7 +80,7 @@ static void take_columns(struct columns *c, const struct stream *s)
 {
     const unsigned n = s->rows;
 
-    *c = (struct columns){array(n, 8), array(n, 8), array(n, 8), array(n, 4),
+    *c = (struct columns){array(n, 8), array(n, 8), array(n, 8), array(n, 4), array(n, 4),
                           array(n, 4), array(n, 4), array(n, 4), array(n, 1)};
     for (unsigned i = 0; i < n; i++) {
         c->time[i] = i;
@@ -89,6 +90,7 @@ static void take_columns(struct columns *c, const struct stream *s)
         c->cpu[i] = s->row[i].cpu;
         c->pid[i] = s->row[i].pid;
         c->tid[i] = s->row[i].tid;
+        c->page[i] = s->row[i].page;
         c->op[i] = s->row[i].op;
     }
 }
@@ -102,13 +104,14 @@ static void free_columns(struct columns *c)
     free(c->cpu);
     free(c->pid);
     free(c->tid);
+    free(c->page);
     free(c->op);
 }
 
 static void write_frames(struct cf_writer *w, const struct stream *s, const struct columns *c)
 {
     for (unsigned from = 0, to; from < s->rows; from = to) {
-        struct cf_values v[8];
+        struct cf_values v[10];
         unsigned n = 0;
 
         for (to = from + 1; to < s->rows && !s->row[to - 1].cut; to++)
@@ -127,6 +130,10 @@ static void write_frames(struct cf_writer *w, const struct stream *s, const stru
             v[n++] = (struct cf_values){CF_PID, c->pid + from, 0};
         if (s->has_tid)
             v[n++] = (struct cf_values){CF_TID, c->tid + from, 0};
+        if (s->has_page) {
+            v[n++] = (struct cf_values){CF_REGION, NULL, cf_writer_string(w, "pages")};
+            v[n++] = (struct cf_values){CF_PAGENO, c->page + from, 0};
+        }
         if (cf_writer_rows(w, CF_ACCESS, to - from, v, n, NULL) != 0 || cf_writer_flush(w) != 0)
             die("%s", cf_writer_problem(w));
     }
@@ -290,6 +297,46 @@ uint8_t *read_column(unsigned column, unsigned rows)
     }
     cf_reader_close(in);
     return values;
+}
+
+int read_frames(void (*f)(void *arg, const struct cf_frame *frame), void *arg)
+{
+    char *name = (char *)file_of("out.cf");
+    struct cf_reader *in = cf_reader_open(&name, 1);
+    struct cf_frame *frame;
+    int whole;
+
+    if (!in)
+        abort();
+    for (unsigned c = 0; c < 3; c++)
+        cf_reader_want(in, CF_PAGE, (const unsigned[]){CF_RUNTIME, CF_POLICY, CF_BEST}[c],
+                       CF_OPTIONAL);
+    cf_reader_want(in, CF_PAGE, CF_PAGENO, CF_OPTIONAL);
+    while (cf_reader_next(in, &frame) > 0)
+        f(arg, frame);
+    whole = cf_reader_problem(in) == NULL;
+    cf_reader_close(in);
+    return whole;
+}
+
+int run_other(const char *program, const char *const *options, char *what, size_t size)
+{
+    char *argv[256] = {NULL};
+    int status;
+
+    add(argv, "%s/%s", programs, program);
+    for (; *options; options++)
+        add(argv, "%s", *options);
+    add(argv, "-m%s", file_of("machine.yaml"));
+    add(argv, "-o%s", file_of("new.cf"));
+    status = run_program(argv);
+    read_errors(what, size, status);
+    return status == 0 && rename(file_of("new.cf"), file_of("out.cf")) == 0 ? 0 : -1;
+}
+
+const char *output_file(void)
+{
+    return file_of("out.cf");
 }
 
 int summary_number(const char *key, const char *column, uint64_t *value)

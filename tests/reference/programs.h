@@ -3,6 +3,7 @@
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
 
+#include "formats/stream/cf.h"
 #include "tests/reference/reference.h"
 
 /* Zeroed; ends the program without memory. */
@@ -12,6 +13,11 @@ void *array(unsigned count, size_t size);
 void write_run(const struct run *r);
 /* Runs cf-cache, or cf-classify, over them. -1 when it did not end well; `what` then says how. */
 int run_one(const struct run *r, int classify, char *what, size_t size);
+/* Runs a program with these arguments, up to a NULL; the same. Input and output are theirs too. */
+int run_other(const char *program, const char *const *options, char *what, size_t size);
+const char *output_file(void);
+/* Calls f for each frame of what it wrote. 0 where that is not whole. */
+int read_frames(void (*f)(void *arg, const struct cf_frame *frame), void *arg);
 /* A column of what it wrote, malloc'ed; NULL when it is not there in every row. */
 uint8_t *read_column(unsigned column, unsigned rows);
 /* A number of the summary that it printed: of the row that begins with `key`, in the column of that

@@ -45,7 +45,8 @@ struct row {
     uint64_t addr, phys;
     uint32_t size, cpu, pid, tid;
     uint8_t op;
-    uint8_t cut; /* a frame ends behind it */
+    uint8_t cut;   /* a frame ends behind it */
+    uint32_t page; /* where the stream has pages */
 };
 
 /* The rows, and which columns the stream has. */
@@ -53,6 +54,7 @@ struct stream {
     struct row *row;
     unsigned rows;
     int has_op, has_size, has_cpu, has_pid, has_tid, physical;
+    int has_page; /* and region */
 };
 
 /* ---- model.c: the hierarchy ---- */
@@ -156,6 +158,15 @@ int compare_run(const struct run *r, char *what, size_t size);
    cf-cache. */
 void run_model(struct model *m, struct classes *c, const struct run *r, uint8_t *hit,
                uint8_t *class);
+/* The core of each row. */
+void cores_of(const struct run *r, unsigned *core);
+
+/* ---- pages.c ---- */
+
+/* The same of cf-pages, whose runs are made here one page and one k after the other. 1: the run is
+   none for it. */
+int compare_pages(const struct run *r, char *what, size_t size);
+
 /* Leaves rows out as long as the programs and the model still differ. */
 void shrink_run(struct run *r);
 /* Everything that it takes to see it again, each line behind "# ". */

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     const uint64_t runs = argc > 2 ? strtoull(argv[2], NULL, 0) : 300;
     const uint64_t shown = argc > 3 ? strtoull(argv[3], NULL, 0) : 3;
-    uint64_t rows = 0, differ = 0;
+    uint64_t rows = 0, differ = 0, paged = 0, pages_differ = 0;
 
     programs_begin(build ? build : "build");
     for (unsigned i = 0; argc < 2; i++) {
@@ -43,9 +43,20 @@ int main(int argc, char **argv)
                 print_run(stdout, &r);
             }
         }
+        switch (compare_pages(&r, what, sizeof(what))) {
+        case 0:
+            paged++;
+            break;
+        case -1:
+            note("seed %llu: %s", (unsigned long long)(seed + i), what);
+            pages_differ++;
+        }
         free(r.stream.row);
     }
     programs_end();
+    ok(pages_differ == 0 && paged >= runs / 2,
+       "%llu random programs of some pages: of %llu cf-pages differs from the reference",
+       (unsigned long long)paged + pages_differ, (unsigned long long)pages_differ);
     ok(differ == 0, "%llu random machines, %llu rows: %llu differ from the reference",
        (unsigned long long)runs, (unsigned long long)rows, (unsigned long long)differ);
     return done();

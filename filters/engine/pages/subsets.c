@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * subsets.c - cycles of a trace when a subset of its pages is cached (see pages.h): one simulation
+ * a subset, which sees the accesses of its pages alone.
+ *
+ * Memory: the caches of each simulation (hierarchy.h), and some columns of a frame a thread.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/cache/hierarchy.h"
+#include "filters/engine/pages/pages.h"
+#include "formats/base/cf_memory.h"
+#include "formats/stream/cf.h"
+
+const uint64_t cf_paged_space[CF_FILE_ROWS];
+
+struct one {
+    struct cf_subset of;
+    struct cf_hierarchy *model;
+    uint64_t *cycles; /* by core */
+};
+
+struct cf_subsets {
+    const struct cf_paged_machine *m;
+    const uint32_t *place;
+    struct one *one;
+    size_t count;
+};
+
+/* Rows of a subset. */
+struct room {
+    uint64_t addr[CF_FILE_ROWS];
+    uint32_t size[CF_FILE_ROWS];
+    uint8_t op[CF_FILE_ROWS], core[CF_FILE_ROWS], hit[CF_FILE_ROWS];
+};
+
+uint64_t cf_subset_bytes(const struct cf_paged_machine *m)
+{
+    uint64_t bytes = 1 << 20; /* batches */
+
+    for (unsigned i = 0; i < m->machine->levels; i++)
+        bytes += (uint64_t)m->machine->level[i].sets * m->machine->level[i].ways * 16 *
+                 ((m->cores + m->machine->level[i].shared_by - 1) / m->machine->level[i].shared_by);
+    return bytes;
+}
+
+struct cf_subsets *cf_subsets_new(const struct cf_paged_machine *m, const uint32_t *place,
+                                  const struct cf_subset *subset, size_t count, char *problem,
+                                  size_t size)
+{
+    const struct cf_hierarchy_options o = {.cores = m->cores, .seed = m->seed};
+    struct cf_subsets *s = calloc(1, sizeof *s);
+
+    snprintf(problem, size, "no memory");
+    errno = ENOMEM;
+    if (s)
+        s->one = calloc(count + 1, sizeof *s->one);
+    if (!s || !s->one) {
+        free(s);
+        return NULL;
+    }
+    s->m = m;
+    s->place = place;
+    s->count = count;
+    for (size_t i = 0; i < count; i++) {
+        s->one[i].of = subset[i];
+        s->one[i].cycles = calloc(m->cores, sizeof *s->one[i].cycles);
+        if (s->one[i].cycles)
+            s->one[i].model = cf_hierarchy_new(m->machine, &o, problem, size);
+        if (!s->one[i].model) {
+            cf_subsets_free(s);
+            return NULL;
+        }
+    }
+    return s;
+}
+
+void cf_subsets_free(struct cf_subsets *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        cf_hierarchy_free(s->one[i].model);
+        free(s->one[i].cycles);
+    }
+    free(s->one);
+    free(s);
+}
+
+static int simulate(const struct cf_subsets *s, struct one *one, const struct cf_paged *rows,
+                    struct room *to)
+{
+    const uint32_t *cost = s->m->cost, *of_memory = cost + cf_latency_key(CF_FROM_MEMORY, 0);
+    const uint32_t count = one->of.to - one->of.from;
+    const unsigned others = one->of.others != 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < rows->rows; i++) {
+        const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
+        const unsigned in =
+            !s->place || ((s->place[rows->page[i]] - one->of.from < count) ^ others);
+
+        to->addr[n] = rows->addr[i];
+        to->size[n] = rows->size[i];
+        to->op[n] = rows->op[i];
+        to->core[n] = rows->core[i];
+        n += in;
+        one->cycles[rows->core[i]] += in ? 0 : of_memory[op];
+    }
+    if (n && cf_hierarchy_rows(one->model, to->addr, to->op, to->size, n, to->core, cf_paged_space,
+                               to->hit))
+        return -1;
+    for (uint32_t i = 0; i < n; i++)
+        one->cycles[to->core[i]] += cost[cf_latency_key(to->hit[i], to->op[i])];
+    return 0;
+}
+
+/* What a thread does: of all simulations the next that nobody has taken. */
+struct work {
+    struct cf_subsets *s;
+    const struct cf_paged *rows;
+    size_t *next;
+    struct room *room;
+    int failed;
+};
+
+static void *work(void *arg)
+{
+    struct work *w = arg;
+    size_t i;
+
+    while (!w->failed && (i = __atomic_fetch_add(w->next, 1, __ATOMIC_RELAXED)) < w->s->count)
+        w->failed = simulate(w->s, &w->s->one[i], w->rows, w->room) != 0;
+    return NULL;
+}
+
+enum { THREADS = 64 };
+
+int cf_subsets_rows(struct cf_subsets *s, const struct cf_paged *rows, unsigned threads)
+{
+    pthread_t thread[THREADS];
+    struct work *w;
+    size_t next = 0;
+    unsigned n = threads < s->count ? threads : (unsigned)s->count, begun = 1;
+    int failed = 0;
+
+    n = n > THREADS ? THREADS : n;
+    w = calloc(n + 1, sizeof *w);
+    if (!w)
+        return -1;
+    for (unsigned i = 0; i < n; i++) {
+        w[i] = (struct work){.s = s, .rows = rows, .next = &next};
+        w[i].room = cf_memory_take(sizeof *w[i].room);
+        failed |= !w[i].room;
+    }
+    /* without threads, this one does all */
+    while (!failed && begun < n && pthread_create(&thread[begun], NULL, work, &w[begun]) == 0)
+        begun++;
+    if (!failed && n)
+        work(&w[0]);
+    for (unsigned i = 1; !failed && i < begun; i++)
+        pthread_join(thread[i], NULL);
+    for (unsigned i = 0; i < n; i++) {
+        failed |= w[i].failed;
+        free(w[i].room);
+    }
+    free(w);
+    return failed ? -1 : 0;
+}
+
+uint64_t cf_subsets_cycles(const struct cf_subsets *s, size_t subset, unsigned core)
+{
+    return s->one[subset].cycles[core];
+}
+
+void cf_paged_costs(struct cf_paged_machine *m, struct cf_latencies *l)
+{
+    uint8_t level[CF_LATENCY_KEYS], op[CF_LATENCY_KEYS], seen[CF_LATENCY_KEYS];
+
+    for (unsigned key = 0; key < CF_LATENCY_KEYS; key++) {
+        level[key] = (uint8_t)(key >> 3);
+        op[key] = key & 7;
+    }
+    cf_latencies_rows(l, level, op, NULL, CF_LATENCY_KEYS, m->cost, seen);
+}

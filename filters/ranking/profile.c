@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* profile.c - table page as a profile (see profile.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/ranking/profile.h"
+#include "formats/base/cf_memory.h"
+#include "formats/base/cf_number.h"
+
+void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_reader *r)
+{
+    *p = (struct cf_profile){.tool = t, .reader = r, .number = cf_need(t, cf_counts_new())};
+    cf_reader_unify(r);
+    cf_reader_want_each(r, CF_PAGE, CF_REQUIRED, CF_RUNTIME, CF_POLICY);
+    cf_reader_want_each(r, CF_PAGE, CF_OPTIONAL, CF_REGION, CF_PAGENO, CF_BEST);
+}
+
+double cf_runtimes_mean(const struct cf_runtimes *r)
+{
+    return r->count ? r->sum / (double)r->count : 0;
+}
+
+static void add(struct cf_runtimes *to, uint64_t cycles)
+{
+    to->least = !to->count || cycles < to->least ? cycles : to->least;
+    to->most = cycles > to->most ? cycles : to->most;
+    to->sum += (double)cycles;
+    to->count++;
+}
+
+static struct cf_profile_page *page_of(struct cf_profile *p, uint32_t region, uint32_t page)
+{
+    uint64_t *at = cf_need(p->tool, cf_counts_at(p->number, region, page));
+
+    if (!*at) {
+        cf_must(p->tool, cf_array_cleared(&p->page, &p->page_room, p->pages + 1, sizeof *p->page));
+        p->page[p->pages].region = cf_reader_text(p->reader, region);
+        p->page[p->pages].page = page;
+        *at = ++p->pages;
+    }
+    return &p->page[*at - 1];
+}
+
+static void best(struct cf_profile *p, uint32_t k, uint64_t cycles)
+{
+    enum { MOST = 1 << 26 }; /* a k beyond all pages that a table can name in memory */
+
+    if (k >= MOST) {
+        p->unknown++;
+        return;
+    }
+    cf_must(p->tool, cf_array_cleared(&p->best, &p->best_room, k + (size_t)1, sizeof *p->best));
+    p->ks = k >= p->ks ? k + (size_t)1 : p->ks;
+    add(&p->best[k], cycles);
+}
+
+void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
+{
+    const uint64_t *cycles = cf_u64(f, CF_RUNTIME);
+    const uint8_t *policy = cf_u8(f, CF_POLICY);
+    const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
+    const uint32_t *k = cf_u32(f, CF_BEST);
+
+    for (uint32_t i = 0; f->table == CF_PAGE && cycles && policy && i < f->rows; i++)
+        switch (policy[i]) {
+        case CF_PAGES_NONE:
+            add(&p->none, cycles[i]);
+            break;
+        case CF_PAGES_ALL:
+            add(&p->all, cycles[i]);
+            break;
+        case CF_PAGES_ONLY:
+            add(&page_of(p, region ? region[i] : 0, page ? page[i] : 0)->only, cycles[i]);
+            break;
+        case CF_PAGES_BUT:
+            add(&page_of(p, region ? region[i] : 0, page ? page[i] : 0)->but, cycles[i]);
+            break;
+        case CF_PAGES_BEST:
+            best(p, k ? k[i] : 0, cycles[i]);
+            break;
+        case CF_PAGES_MIGRATED:
+            p->migrated++;
+            break;
+        default:
+            p->unknown++;
+        }
+}
+
+static int by_gain(const void *x, const void *y)
+{
+    const struct cf_profile_page *a = x, *b = y;
+    const int order = (a->gain < b->gain) - (a->gain > b->gain);
+
+    return order ?: strcmp(a->region, b->region) ?: cf_order(a->page, b->page);
+}
+
+void cf_profile_sort(struct cf_profile *p)
+{
+    uint64_t only = 0, but = 0;
+
+    for (size_t i = 0; i < p->pages; i++) {
+        only += p->page[i].only.count;
+        but += p->page[i].but.count;
+    }
+    if (!only && !but)
+        return;
+    p->mode = only ? CF_PAGES_ONLY : CF_PAGES_BUT;
+    if (only ? !p->none.count : !p->all.count)
+        cf_die(p->tool, CF_EXIT_INPUT,
+               "table page has no run with %s: what pages gain is not known without",
+               only ? "no page cached" : "all pages cached");
+    for (size_t i = 0; i < p->pages; i++) {
+        struct cf_profile_page *g = &p->page[i];
+        const struct cf_runtimes *r = only ? &g->only : &g->but;
+        const double base = cf_runtimes_mean(only ? &p->none : &p->all), sign = only ? 1 : -1;
+
+        if (!r->count)
+            continue;
+        g->gain = sign * (base - cf_runtimes_mean(r));
+        g->gain_least = sign * (base - (double)(only ? r->most : r->least));
+        g->gain_most = sign * (base - (double)(only ? r->least : r->most));
+    }
+    qsort(p->page, p->pages, sizeof *p->page, by_gain);
+}
+
+void cf_profile_free(struct cf_profile *p)
+{
+    cf_counts_free(p->number);
+    free(p->page);
+    free(p->best);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profile.h - table page as a profile: how long the observed function ran with no page cached, with
+ * all, with each one alone, with all but each, with the best k.
+ *
+ * What a page gains is the mean runtime with no page cached less that with this page alone; in a
+ * profile of runs without one page, that without it less that with all ("Governing with Insights",
+ * section 4.3). Memory: some 200 bytes a page and k.
+ */
+#ifndef CF_PROFILE_H
+#define CF_PROFILE_H
+
+#include "formats/stream/cf.h"
+#include "formats/program/cf_tool.h"
+
+#include "filters/engine/rows/counts.h"
+
+struct cf_runtimes {
+    uint64_t count, least, most; /* cycles */
+    double sum;
+};
+
+struct cf_profile_page {
+    const char *region;
+    uint32_t page;
+    struct cf_runtimes only, but; /* this page alone is cached; all but this one */
+    double gain;                  /* mean, cycles; least and most by the runs of the page */
+    double gain_least, gain_most;
+};
+
+struct cf_profile {
+    const struct cf_tool *tool;
+    struct cf_reader *reader;
+    struct cf_counts *number; /* of a page, by string and number */
+    struct cf_profile_page *page;
+    size_t pages, page_room;
+    struct cf_runtimes none, all;
+    struct cf_runtimes *best; /* by k */
+    size_t ks, best_room;
+    unsigned mode;     /* enum cf_page_policy: by which runs pages have gains, 0: by none */
+    uint64_t unknown;  /* rows of other policies */
+    uint64_t migrated; /* rows of policy CF_PAGES_MIGRATED */
+};
+
+/* Asks the reader for the columns. */
+void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_reader *r);
+void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f);
+/* Once all is read: gains, and the pages with the greatest first; of equal gains in the order of
+   their regions and numbers. Exits where what gains are made of is missing. */
+void cf_profile_sort(struct cf_profile *p);
+void cf_profile_free(struct cf_profile *p);
+
+double cf_runtimes_mean(const struct cf_runtimes *r);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cf_tool_machine.c - the machine that options -m, --cores and --latency name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/machine/cf_machine.h"
+#include "formats/program/cf_tool.h"
+
+struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name)
+{
+    char problem[4096];
+    struct cf_machine *m;
+
+    if (!name)
+        cf_die(t, CF_EXIT_USAGE,
+               "no machine: give its description with -m, as in -m host: see --help");
+    m = cf_machine_load(name, problem, sizeof problem);
+    if (!m)
+        cf_die(t, errno ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s", problem);
+    return m;
+}
+
+static void set_latency(const struct cf_tool *t, struct cf_machine *m, const char *text)
+{
+    const char *equal = strrchr(text, '=');
+    char *what, problem[1024];
+    uint32_t cycles;
+
+    if (!equal || equal == text)
+        cf_die(t, CF_EXIT_USAGE, "--latency '%s': not LEVEL=CYCLES, as in L2=21", text);
+    cycles = (uint32_t)cf_parse_u64(t, "--latency", equal + 1, 0, CF_MAX_LATENCY);
+    what = cf_need(t, strndup(text, (size_t)(equal - text)));
+    if (cf_machine_set_latency(m, what, cycles, problem, sizeof problem) < 0)
+        cf_die(t, CF_EXIT_USAGE, "--latency '%s': %s", text, problem);
+    free(what);
+}
+
+void cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
+                       const char *const *stated, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        set_latency(t, m, stated[i]);
+    if (m->latency_of && !t->quiet)
+        cf_warn(t,
+                "the latencies are those of %s, the nearest core that is described, and not this "
+                "machine's: state those by --latency, or in a copy of a description",
+                m->latency_of);
+    else if (m->latency_source && !count && !t->quiet &&
+             strncmp(m->latency_source, "estimate:", 9) == 0)
+        cf_warn(t,
+                "the latencies of %s are an estimate: latency_source in its description says of "
+                "what; state others by --latency",
+                name);
+}
+
+unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated)
+{
+    return stated ? stated : m->cpus < CF_MAX_CORES ? m->cpus : CF_MAX_CORES;
+}
