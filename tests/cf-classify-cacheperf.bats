@@ -189,6 +189,31 @@ walk.c:2,capacity,10000000"
     matches "*no column 'level'*" "$stderr"
 }
 
+@test "too few samples: how many, and the periods that give enough" {
+    awk 'BEGIN { print "tid,op,size,addr,pc,hit"
+        for (i = 0; i < 6000; i++) print "1,load,8," 64 * i ",1,255" }' >a.csv
+    stream a.cf a.csv
+    cf-sample -q -m xeon-6230 --loads 10 --stores 25 --jitter 0 --fine 0 --expire 5 -o few.cf a.cf
+    run -0 --separate-stderr classify --summary few.cf
+    has "600 samples: with fewer than 1000 the verdicts depend on chance: record a longer run, or take more samples of this one, by cf-sample --loads 1 --stores 1 --expire 0.15" "$stderr"
+    run -0 --separate-stderr classify -q --summary few.cf
+    same "$stderr" ""
+    cf-sample -q -m xeon-6230 --loads 6 --jitter 0 -o enough.cf a.cf
+    run -0 --separate-stderr classify --summary enough.cf
+    has_not "with fewer than" "$stderr"
+    # each recording by itself; all accesses are samples already
+    head -n 901 a.csv >b.csv
+    stream b.cf b.csv
+    cf-sample -q -m xeon-6230 --loads 1 --stores 0 --jitter 0 -o all.cf b.cf
+    run -0 --separate-stderr classify --summary <(cat enough.cf all.cf)
+    has "900 samples: with fewer than 1000 the verdicts depend on chance: record a longer run" "$stderr"
+    has_not "by cf-sample" "$stderr"
+    head -n 1 a.csv | sed 's/$/,level,weight/' >none.csv
+    stream none.cf none.csv
+    run -0 --separate-stderr classify --summary none.cf
+    has "0 samples: with fewer" "$stderr"
+}
+
 @test "either of weight and stage makes a sample" {
     samples false | cut -d , -f 1-9,11- >weight.csv
     samples false | cut -d , -f 1-8,10- >stage.csv
@@ -216,7 +241,7 @@ walk.c:2,capacity,10000000"
     # a stream that ends before anything was sampled
     head -n 1 b.csv >c.csv
     stream c.cf c.csv
-    run -0 classify --summary c.cf
+    run -0 classify -q --summary c.cf
     same "$(wc -l <<<"$output")" 1
 }
 

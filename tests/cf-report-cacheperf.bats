@@ -274,13 +274,20 @@ assert len(f) == 1 and len(f[0]["statements"]) == 9 and len(f[0]["threads"]) == 
     is "no finding: no access was sampled"
     samples a.cf <<<'1,7,1,load,0x1000,8,0x400,1,100,none,0,,v,/bin/x,f,x.c:1'
     run -0 cf-report --cacheperf a.cf
+    is "no finding: no sampled access missed; too few samples to say more (1): record a longer run, or take more by shorter --loads and --stores"
+    awk 'BEGIN { for (i = 0; i < 1000; i++) print i ",7,1,load,0x1000,8,0x400,1,100,none,0,,v,/bin/x,f,x.c:1" }' | samples a.cf
+    run -0 cf-report --cacheperf a.cf
     is "no finding: no sampled access missed"
+    sed -i 's/,100,0,/,0,0,/' rows.csv # those of a breakpoint do not count
+    stream a.cf rows.csv
+    run -0 cf-report --cacheperf a.cf
+    has "too few samples to say more (0): record a longer run"
     samples b.cf <<'END'
 1,7,1,load,0x1000,8,0x400,2,2,none,0,,v,/bin/x,f,x.c:1
 2,7,1,load,0x1000,8,0x400,1,98,none,0,,v,/bin/x,f,x.c:1
 END
     run -0 cf-report --cacheperf b.cf
-    is "no finding: 2.00 % of the loads and 0.00 % of the stores missed: the program is below the rule's filter, which by default wants 3 % of the loads or 1 % of the stores"
+    has "no finding: 2.00 % of the loads and 0.00 % of the stores missed: the program is below the rule's filter, which by default wants 3 % of the loads or 1 % of the stores; too few samples"
     samples c.cf <<<'1,7,1,load,0x1000,8,0x400,2,2,none,0,,v,/bin/x,f,x.c:1'
     run -0 cf-report --cacheperf c.cf
     has "no finding: 100.00 % of the loads and 0.00 % of the stores missed, but of no line, set or statement"

@@ -32,7 +32,7 @@ setup_file() {
     cp "$ROOT/samples/leon4/fits.counters" run.counters
     cp "$ROOT/samples/leon4/overflow.inst.raw" inst.txt
     cp "$ROOT/samples/leon4/overflow.ahb.raw" ahb.txt
-    printf '#include <stdio.h>\nstatic int a[999];\nvoid solve(void);\nvoid __attribute__((noinline)) solve(void) { for (int i = 0; i < 999; i++) a[i] += i; }\nint main(void) { solve(); puts("x"); return a[3] != 3; }\n' |
+    printf '#include <stdio.h>\n#ifndef N\n#define N 999\n#endif\nstatic int a[N];\nvoid solve(void);\nvoid __attribute__((noinline)) solve(void) { for (int i = 0; i < N; i++) a[i] += i; }\nint main(void) { solve(); puts("x"); return a[3] != 3; }\n' |
         tee filter.c program.c >hello.c
     # static, which Valgrind starts in a third of the time
     cc -g -O1 -static -o program hello.c
@@ -43,7 +43,8 @@ setup_file() {
         cf-capture csv -o classified.cf
     printf '%s\n' pid,op,start,end,perms,name '7,map,0x1000,0x3000,rw-p,[heap]' >m.csv
     printf '%s\n' observed,interfering,slowdown a,b,1.4 b,a,1.1 a,c,1.2 >measured.csv
-    for f in filter simulation server prog; do cp program $f; done
+    for f in filter simulation prog; do cp program $f; done
+    cc -g -O1 -static -DN=99999 -o server hello.c # enough to sample
     cp filter.c program.c version1
     sed 's/^ *//' >why <<'END'
         cf-capture snapshot	needs a board, and the kernel module

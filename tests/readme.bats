@@ -59,6 +59,26 @@ works() {
     [[ $n -ge 40 ]] || fail "only $n commands were found"
 }
 
+@test "its line for CachePerf finds a defect of each type, as typed" {
+    run -0 cf-capture trace --probe
+    local line program class
+    line=$(tour | grep 'cf-report --cacheperf')
+    [[ $(wc -l <<<"$line") == 1 && $line == *"-- ./histogram 180 | "* ]] || fail "$line"
+    while read -r program class <&9; do
+        gcc -O1 -g -D_GNU_SOURCE -pthread -o program "samples/cacheperf/${program%,*}.c"
+        eval "${line/.\/histogram 180/./program ${program#*,}} --csv" >found.csv 2>err
+        [[ $(sed -n 2p found.csv | cut -d, -f2) == "$class" ]] ||
+            fail "$program is $class:" "$(cat found.csv err)"
+    done 9<<'END'
+histogram,60 false_sharing
+scratch,200 allocator_false_sharing
+counter,120 true_sharing
+adi,800 conflict
+objects48,40000 allocator_conflict
+canneal,160 capacity
+END
+}
+
 @test "what it has make do there is: these run in other suites" {
     local line makefile goal n=0
     while IFS= read -r line <&9; do

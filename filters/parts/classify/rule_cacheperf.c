@@ -8,6 +8,8 @@
  *
  * Memory: the columns of the samples of a segment; beside them what cacheperf.h says.
  */
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,8 @@ struct cacheperf {
     struct cf_writer *out; /* or NULL */
     struct cf_turns turns;
     unsigned cores;
-    int refused, warned;
+    int refused, warned, begun;
+    uint64_t samples, period[2], expire_us; /* of the segment: coarse ones; as its header states */
     uint64_t references[CF_CLASS_OPS], unknown[CF_CLASS_OPS];
     uint64_t misses[CF_CLASS_OPS][CF_CLASS_UNCLASSIFIED + 1];
 };
@@ -192,11 +195,37 @@ static void add_up(struct cacheperf *p, const struct cf_cacheperf_rows *r, const
         const unsigned op = r->op && r->op[i] < CF_CLASS_OPS && r->op[i] ? r->op[i] : CF_LOAD;
         const uint64_t weight = r->weight ? r->weight[i] : r->stage[i] == CF_STAGE_COARSE;
 
+        p->samples += weight != 0;
         p->references[op] += weight;
         p->unknown[op] += r->level[i] ? 0 : weight;
         if (r->level[i] > 1)
             p->misses[op][class[i] ? class[i] : CF_CLASS_UNCLASSIFIED] += weight;
     }
+}
+
+/* Says so where a program has too few samples, and how it gets more. */
+static void warn_of_few(const struct cacheperf *p)
+{
+    enum { ENOUGH = 20000 };
+    const double shorter = (double)p->samples / ENOUGH;
+    double period[2];
+    char advice[160] = "";
+
+    if (!p->begun || p->refused || p->c->tool->quiet || p->samples >= CF_CACHEPERF_FEW)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        period[i] = floor((double)p->period[i] * shorter);
+        period[i] = period[i] < 1 && p->period[i] ? 1 : period[i];
+    }
+    if (p->period[0] > 1 || p->period[1] > 1)
+        snprintf(advice, sizeof(advice),
+                 ", or take more samples of this one, by cf-sample --loads %.0f --stores %.0f "
+                 "--expire %.3g",
+                 period[0], period[1], (double)p->expire_us / 1000 * shorter);
+    cf_warn(p->c->tool,
+            "%" PRIu64 " sample%s: with fewer than %d the verdicts depend on chance: record a "
+            "longer run%s",
+            p->samples, p->samples == 1 ? "" : "s", CF_CACHEPERF_FEW, p->samples ? advice : "");
 }
 
 /* The samples of a segment are all there. */
@@ -207,8 +236,10 @@ static void settle(struct cacheperf *p)
     uint32_t most = 0;
 
     cf_must(p->c->tool, cf_gather_flush(p->gather));
-    if (!p->frames)
+    if (!p->frames) {
+        warn_of_few(p);
         return;
+    }
     part = cf_need(p->c->tool, calloc(p->frames, sizeof(*part)));
     for (size_t i = 0; i < p->frames; i++) {
         part[i] = columns(p->held[i]);
@@ -226,6 +257,19 @@ static void settle(struct cacheperf *p)
     free(class);
     free(part);
     drop_frames(p);
+    warn_of_few(p);
+}
+
+static void take_header(struct cacheperf *p, const struct cf_header *h)
+{
+    p->begun = 1;
+    p->samples = 0;
+    if (cf_header_number(h, "weight", "loads", &p->period[0]) <= 0)
+        p->period[0] = 0;
+    if (cf_header_number(h, "weight", "stores", &p->period[1]) <= 0)
+        p->period[1] = 0;
+    if (cf_header_number(h, "stage", "expire_us", &p->expire_us) <= 0)
+        p->expire_us = 0;
 }
 
 static void finish(void *state)
@@ -251,6 +295,7 @@ static int other(void *state, const struct cf_frame *f)
     cf_turns_check(&p->turns, p->c->tool, f, p->cores);
     if (f->table == CF_HEADER) { /* another recording, with numbers of its own */
         settle(p);
+        take_header(p, f->header);
         cf_cacheperf_free(p->model);
         p->model = cf_need(p->c->tool, cf_cacheperf_new(&p->config));
     }

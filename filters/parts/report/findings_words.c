@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/classes/cacheperf.h"
 #include "filters/parts/report/findings.h"
 #include "formats/base/cf_number.h"
 
@@ -138,6 +139,7 @@ static double ratio(const struct findings *f, enum finding_op op)
 void findings_why_none(const struct findings *f, char *text, size_t size)
 {
     const double loads = ratio(f, FINDING_LOAD), stores = ratio(f, FINDING_STORE);
+    size_t at;
 
     if (!f->samples)
         snprintf(text, size, "no access was sampled");
@@ -154,6 +156,11 @@ void findings_why_none(const struct findings *f, char *text, size_t size)
                  "statement are there more misses than the rule's filters want, by default 1 %% of "
                  "all, in windows of which many missed",
                  loads, stores);
+    if (f->samples && f->samples - f->fine < CF_CACHEPERF_FEW && (at = strlen(text)) < size)
+        snprintf(text + at, size - at,
+                 "; too few samples to say more (%" PRIu64 "): record a longer run, or take more "
+                 "by shorter --loads and --stores",
+                 f->samples - f->fine);
 }
 
 void findings_price(const struct findings *f, char *text, size_t size)
