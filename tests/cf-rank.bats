@@ -400,6 +400,57 @@ strings() {
     cf-rank -q --by cache-line --line-size 32 --value bytes "$D/in.cf" | tail -n +2 | cut -d, -f1-4 | same want -
 }
 
+@test "sets: of the first level or that of --level, for each line that an access touches" {
+    printf 'name: odd\nline_size: 32\ncpus: 1\nlevels:\n  - {name: L1I, kind: instruction, size: 4KiB, ways: 1}\n  - {name: L1D, kind: data, size: 768, ways: 2}\n  - {name: L2, size: 4KiB, ways: 2, line_size: 64}\n' >m.yaml
+    local line sets level value
+    while read -r line sets level; do
+        awk -F, -v line="$line" -v sets="$sets" "NR > 1 && ($DATA) {
+            for (a = int(\$6 / line); a <= int((\$6 + \$5 - 1) / line); a++) n[a % sets] += \$7
+            for (b = 0; b < \$5; b++) bytes[int((\$6 + b) / line) % sets] += \$7 }
+            END { for (k in n) print k, n[k], bytes[k] }" "$D/in.csv" | sort -k2,2nr -k1,1n |
+            awk '{ printf "%d,%d,%d,%d\n", NR, $1, $2, $3 }' >want
+        (($(wc -l <want) == sets))
+        # shellcheck disable=SC2086 # two words
+        cf-rank -q --by set -m ./m.yaml $level --value accesses,bytes "$D/in.cf" >got
+        [[ $(head -n 1 got) == rank,set,accesses,bytes,share_percent,cumulative_percent,knee ]]
+        tail -n +2 got | cut -d, -f1-4 | same want -
+    done <<'END'
+32 12 --level=1
+64 32 --level=2
+32 12
+END
+    # with another part that is of lines, and for people
+    cf-rank -q --by set,cache-line -m ./m.yaml "$D/in.cf" >got
+    local set pid address
+    while IFS=, read -r _ set pid address _; do
+        ((address / 32 % 12 == set)) || fail "$address is not in $set"
+    done < <(sed -n 2,300p got)
+    [[ $(tail -n +2 got | cut -d, -f2,5 | awk -F, '{ n[$1] += $2 } END { for (s in n) print s "," n[s] }' | sort) == \
+        "$(tail -n +2 <(cf-rank -q --by set -m ./m.yaml "$D/in.cf") | cut -d, -f2,3 | sort)" ]]
+    run -0 cf-rank -q --by set -m ./m.yaml --term --top 1 "$D/in.cf"
+    has set
+    # names are drawn: those of two sets differ
+    printf '%s\n' op,addr,size load,0,1 >zero.csv
+    printf '%s\n' op,addr,size load,32,1 >one.csv
+    for value in zero one; do
+        stream $value.cf $value.csv
+        cf-rank -q --by set -m ./m.yaml --title x --picture $value.svg $value.cf >got
+    done
+    ! cmp -s zero.svg one.svg || fail "they do not"
+}
+
+@test "sets want a machine, which states their lines" {
+    run -2 --separate-stderr cf-rank --by set "$D/in.cf"
+    [[ $stderr == *'--by set: needs -m MACHINE, whose sets they are'* && -z $output ]] || fail "$stderr"
+    run -2 cf-rank --by address -m xeon-6230 "$D/in.cf"
+    has 'goes with --by set alone'
+    run -2 cf-rank --by set -m xeon-6230 --line-size 64 "$D/in.cf"
+    has '--line-size does not go with --by set'
+    run -2 cf-rank --by set -m xeon-6230 --level 4 "$D/in.cf"
+    has 'no cache for data at level 4'
+    run -2 cf-rank --by set -m no-such-machine "$D/in.cf"
+}
+
 @test "details of objects, names of processes and threads" {
     cf-rank -q --by object "$D/in.cf" >got
     [[ $(head -n 1 got) == rank,object,address,size_bytes,site,accesses,share_percent,cumulative_percent,knee ]]

@@ -183,7 +183,7 @@ END
             if [[ $option == --class ]]; then
                 run -0 cf-rank -q --value misses $option "$word" --by op "$STREAMS/full.cf"
             else
-                run cf-rank -q $option "$word" "$STREAMS/full.cf"
+                run cf-rank -q $option "$word" $([[ $word != set ]] || echo -m xeon-6230) "$STREAMS/full.cf"
                 [[ $status != 2 ]] || fail "$option $word: $output"
             fi
         done

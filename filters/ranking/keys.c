@@ -34,6 +34,7 @@ const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_CLASS] = {"class", "classes", CF_CLASS, 0, "class"},
     [CF_RANK_HIT] = {"hit", "levels", CF_HIT, 0, "hit"},
     [CF_RANK_STACK] = {"stack", "stacks", CF_STACK_ID, 0, "stack"},
+    [CF_RANK_SET] = {"set", "sets", CF_ADDR, 0, "set"},
 };
 
 static int by_string(enum cf_rank_by by)
@@ -56,6 +57,12 @@ static int part_of(const struct cf_ranking *k, enum cf_rank_by by)
     return -1;
 }
 
+/* For whose key an access counts at each line that it touches. */
+static int by_lines(const struct cf_ranking *k)
+{
+    return part_of(k, CF_RANK_LINE) >= 0 || part_of(k, CF_RANK_SET) >= 0;
+}
+
 static int by_mapping(const struct cf_ranking *k)
 {
     return part_of(k, CF_RANK_PAGE) >= 0 || part_of(k, CF_RANK_REGION) >= 0;
@@ -72,6 +79,7 @@ static void want(struct cf_ranking *k, enum cf_rank_by by)
         cf_reader_want(r, CF_ACCESS, CF_REGION, need);
         break;
     case CF_RANK_LINE:
+    case CF_RANK_SET:
         cf_reader_want(r, CF_ACCESS, CF_SIZE, CF_OPTIONAL);
         /* fallthrough */
     case CF_RANK_ADDRESS:
@@ -103,7 +111,7 @@ void cf_ranking_begin(struct cf_ranking *k)
     struct cf_tool *t = k->tool;
 
     cf_reader_unify(k->reader);
-    k->sums->of_lines |= part_of(k, CF_RANK_LINE) >= 0;
+    k->sums->of_lines |= by_lines(k);
     for (unsigned i = 0; i < k->keys; i++) {
         want(k, k->by[i]);
         k->number[i] = cf_column_room(t, sizeof(**k->number));
@@ -157,6 +165,17 @@ struct rows {
 static inline uint32_t row(const struct rows *r, uint32_t i)
 {
     return r->at ? r->at[i] : i;
+}
+
+/* The part of a key that is an address in a process, of its line or of the set of that. */
+static void place(const struct cf_ranking *k, enum cf_rank_by by, uint64_t addr, uint64_t *pid,
+                  uint64_t *of)
+{
+    *of = by == CF_RANK_ADDRESS ? addr : addr & ~(k->line_size - 1);
+    if (by == CF_RANK_SET) {
+        *of = cf_sets_index(&k->sets, *of / k->line_size);
+        *pid = 0; /* processes share a set */
+    }
 }
 
 static void widen(uint64_t *to, const uint32_t *from, const struct rows *r)
@@ -216,11 +235,8 @@ static const uint32_t *number_part(struct cf_ranking *k, const struct cf_frame *
         break;
     default:
         widen(a, cf_u32(f, CF_PID), r);
-        for (uint32_t i = 0; i < r->count; i++) {
-            const uint64_t addr = cf_u64(f, CF_ADDR)[row(r, i)];
-
-            b[i] = by == CF_RANK_LINE ? addr & ~(k->line_size - 1) : addr;
-        }
+        for (uint32_t i = 0; i < r->count; i++)
+            place(k, by, cf_u64(f, CF_ADDR)[row(r, i)], &a[i], &b[i]);
     }
     cf_must(k->tool, cf_counts_number(k->numbers[part], a, b, r->some, r->count, number));
     return number;
@@ -262,7 +278,6 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
 {
     const uint64_t line = k->line_size, one = 1;
     const struct rows single = {.count = 1, .some = &one};
-    const int lines = part_of(k, CF_RANK_LINE);
 
     for (unsigned part = 0; rest && part < MOST_PARTS; part++, at += line) {
         const uint64_t here = rest < line ? rest : line;
@@ -270,10 +285,15 @@ static void add_rest(struct cf_ranking *k, uint32_t row, uint64_t pid, uint64_t 
         const uint32_t *of[CF_MOST_KEYS] = {NULL}, *whole;
 
         for (unsigned i = 0; i < k->keys; i++) {
+            uint64_t a = pid, b;
+
             id[i] = number[i][row];
             of[i] = &id[i];
+            if (k->by[i] != CF_RANK_LINE && k->by[i] != CF_RANK_SET)
+                continue;
+            place(k, k->by[i], at, &a, &b);
+            cf_must(k->tool, cf_counts_number(k->numbers[i], &a, &b, &one, 1, &id[i]));
         }
-        cf_must(k->tool, cf_counts_number(k->numbers[lines], &pid, &at, &one, 1, &id[lines]));
         whole = join(k, of, &single, &total);
         sum_room(k);
         for (unsigned v = 0; v < k->sums->count; v++)
@@ -343,7 +363,7 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
     for (unsigned i = 0; i < k->keys; i++)
         number[i] = number_part(k, f, &r, i);
     total = join(k, number, &r, k->total);
-    if (!r.at && part_of(k, CF_RANK_LINE) >= 0 && cf_u32(f, CF_SIZE))
+    if (!r.at && by_lines(k) && cf_u32(f, CF_SIZE))
         add_straddles(k, f, number);
     sum_room(k);
     for (size_t v = 0; v < values; v++) {

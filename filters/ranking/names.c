@@ -39,6 +39,9 @@ static void print_name(FILE *out, const struct cf_ranking *k, enum cf_rank_by by
     case CF_RANK_ADDRESS:
         fprintf(out, "0x%" PRIx64, i->b);
         break;
+    case CF_RANK_SET:
+        fprintf(out, "%" PRIu64, i->b);
+        break;
     default:
         if (code || i->text)
             fputs(code ? code : *i->text ? i->text : "[unknown]", out);

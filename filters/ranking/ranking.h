@@ -18,6 +18,7 @@
 #include "formats/program/cf_tool.h"
 
 #include "filters/engine/rows/counts.h"
+#include "filters/engine/rows/sets.h"
 
 /* ---- sums.c: what is added up ---- */
 
@@ -113,6 +114,7 @@ enum cf_rank_by {
     CF_RANK_CLASS,
     CF_RANK_HIT,
     CF_RANK_STACK,
+    CF_RANK_SET,
     CF_RANK_KINDS
 };
 
@@ -131,7 +133,7 @@ struct cf_objects; /* address, size and site of heap objects */
 struct cf_paths;   /* of calls */
 struct cf_sources; /* source files: sources.h */
 
-/* Set tool, reader, sums, by, keys, line_size, sources and lenient. */
+/* Set tool, reader, sums, by, keys, line_size, sources and lenient; for CF_RANK_SET also sets. */
 struct cf_ranking {
     struct cf_tool *tool;
     struct cf_reader *reader;
@@ -139,6 +141,7 @@ struct cf_ranking {
     enum cf_rank_by by[CF_MOST_KEYS]; /* the key has these parts */
     unsigned keys;
     uint64_t line_size;         /* bytes, a power of two */
+    struct cf_sets sets;        /* of a cache with such lines */
     struct cf_sources *sources; /* takes what the stream says of source files; NULL: nobody asks */
     int lenient; /* frames without a column of the key count as the key without a name */
 

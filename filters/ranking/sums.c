@@ -14,7 +14,8 @@ enum { MOST_LEVELS = 4 }; /* that have a word of their own */
    which are found by themselves. */
 static const char words[] = "accesses bytes loads stores misses hits cost fetches ratio "
                             "l1-misses l2-misses l3-misses l4-misses compulsory capacity conflict "
-                            "true_sharing false_sharing unclassified";
+                            "true_sharing false_sharing allocator_conflict "
+                            "allocator_false_sharing unclassified";
 
 const char *cf_sum_name(const struct cf_sum *sum)
 {

@@ -99,6 +99,9 @@ static void csv_key(const struct rank *k, unsigned part, const struct cf_rank_ke
     case CF_RANK_ADDRESS:
         cf_csv_hex(stdout, 0, i->b);
         break;
+    case CF_RANK_SET:
+        cf_csv_u64(stdout, 0, i->b);
+        break;
     case CF_RANK_OP:
         csv_code(cf_op_name((unsigned)i->a), i->a);
         break;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "filters/parts/rank/rank.h"
+#include "formats/machine/cf_machine.h"
 #include "formats/program/cf_options.h"
 
 /* Whether two lists of columns have one in common. */
@@ -100,14 +101,47 @@ static void check_before(struct rank *k)
                o->dirs ? "" : "before-");
 }
 
+/* The sets of a ranking by set are those of the first level, or of --level. */
+static void find_sets(struct rank *k, const char *name, int line_size_given)
+{
+    const unsigned depth = k->sums.level_given ? k->sums.level : 1;
+    struct cf_machine *m;
+    unsigned i = 0;
+    int by = 0;
+
+    for (unsigned part = 0; part < k->c.keys; part++)
+        by |= k->c.by[part] == CF_RANK_SET;
+    if (!by && name)
+        cf_die(k->tool, CF_EXIT_USAGE, "-m goes with --by set alone");
+    if (!by)
+        return;
+    if (!name)
+        cf_die(k->tool, CF_EXIT_USAGE, "--by set: needs -m MACHINE, whose sets they are");
+    if (line_size_given)
+        cf_die(k->tool, CF_EXIT_USAGE, "--line-size does not go with --by set: -m states it");
+    m = cf_tool_machine(k->tool, name);
+    while (i < m->levels &&
+           (m->level[i].depth != depth || m->level[i].kind == CF_INSTRUCTION_CACHE))
+        i++;
+    if (i == m->levels)
+        cf_die(k->tool, CF_EXIT_USAGE, "--by set: %s has no cache for data at level %u", m->name,
+               depth);
+    k->c.sets = cf_sets(m->level[i].sets);
+    k->c.line_size = m->level[i].line;
+    cf_machine_free(m);
+}
+
 void rank_options(struct rank *k, int argc, char **argv)
 {
     struct options *o = &k->o;
+    const char *machine = NULL;
+    int line_size = 0;
     const struct cf_option table[] = {
         {"by", 0, CF_CALL(set_by, k)},
+        {"machine", 'm', CF_TEXT(&machine)},
         CF_SUM_OPTIONS(&k->sums),
         {"sort", 0, CF_TEXT(&o->sort_by)},
-        {"line-size", 0, CF_POWER(&k->c.line_size, 1, UINT64_MAX)},
+        {"line-size", 0, CF_POWER(&k->c.line_size, 1, UINT64_MAX), .given = &line_size},
         {"page-size", 0, CF_POWER(&o->page_size, 1, UINT64_MAX)},
         {"top", 'n', CF_NUMBER(&o->top, 1, UINT64_MAX)},
         {"before", 0, CF_TEXT(&o->before)},
@@ -133,4 +167,5 @@ void rank_options(struct rank *k, int argc, char **argv)
         cf_die(k->tool, CF_EXIT_USAGE, "--picture does not go with --cover");
     check_before(k);
     check_sums(k);
+    find_sets(k, machine, line_size);
 }
