@@ -299,6 +299,63 @@ assert d["findings"] == [] and d["no_finding"].startswith("2.00 %"), d'
     grep -q 'the program is below' page.html
 }
 
+@test "samples that were lost: said in each form" {
+    printf '%s\n' time,cpu,pid,tid,count,label 1,0,7,1,300,lost 2,0,7,1,1,throttled 3,0,7,1,1,throttled 4,1,7,2,5,lost >lost.csv
+    local words='305 samples were lost, and sampling was throttled 2 times: all shares are of the samples that are there'
+    samples a.cf -w lost=lost.csv <<<'1,7,1,load,0x1000,8,0x400,2,2,capacity,0,,v,/bin/x,f,x.c:1'
+    run -0 --separate-stderr cf-report --cacheperf a.cf
+    has "by at most"
+    [[ ${lines[2]} == "$words" && -z $stderr ]] || fail "$output"
+    run -0 --separate-stderr cf-report --cacheperf --csv a.cf
+    [[ $stderr == "cf-report: $words" && ${#lines[@]} == 2 ]] || fail "$stderr"
+    run -0 --separate-stderr cf-report -q --cacheperf --csv a.cf
+    [[ -z $stderr ]]
+    cf-report --cacheperf --json a.cf | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert (d["lost_samples"], d["throttled"], d["lost"]) == (305, 2, sys.argv[1]), d' "$words"
+    cf-report --cacheperf --html page.html a.cf
+    grep -qF "\"lost\":\"$words\"" page.html
+    # one of each, or one of them; without a finding; not there
+    printf '%s\n' time,count,label 1,1,lost >lost.csv
+    samples b.cf -w lost=lost.csv </dev/null
+    run -0 cf-report --cacheperf b.cf
+    is "no finding: no access was sampled
+1 sample was lost: all shares are of the samples that are there"
+    printf '%s\n' time,label 1,throttled >lost.csv
+    samples b.cf -w lost=lost.csv </dev/null
+    run -0 cf-report --cacheperf b.cf
+    has "sampling was throttled 1 time: all"
+    has_not lost
+    samples c.cf </dev/null
+    cf-report --cacheperf --json c.cf | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert (d["lost_samples"], d["throttled"], d["lost"]) == (0, 0, ""), d'
+}
+
+@test "streams without object, stack, cpu or level: refused or said" {
+    printf '%s\n' 1,7,1,load,0x1000,8,0x400,2,2,capacity,0,,v,/bin/x,f,x.c:1 2,7,2,load,0x2000,8,0x400,2,2,capacity,0,,,,f,x.c:1 |
+        samples a.cf
+    # without level nothing says what missed
+    cut -d, -f1-7,9- rows.csv >no.csv
+    stream no.cf no.csv
+    run -1 --separate-stderr cf-report --cacheperf no.cf
+    [[ -z $output && $stderr == *"no column 'level'"* ]] || fail "$stderr"
+    # without object memory is named as far as it can be
+    cut -d, -f1-10,12- rows.csv >no.csv
+    stream no.cf no.csv
+    run -0 cf-report --cacheperf no.cf
+    has "Related to the global object:
+  - v"
+    has_not "heap object"
+    # without calls, where an object was allocated is not known
+    printf '%s\n' time,pid,tid,op,addr,bytes,object 0,7,1,alloc,0x1000,64,1 >objects.csv
+    sed 's/,2,2,2,0,/,2,2,2,1,/' rows.csv >one.csv
+    stream one.cf -w object=objects.csv one.csv
+    run -0 cf-report --cacheperf one.cf
+    has "Related to the heap object (64 bytes) allocated at:
+  - a place that is not known"
+}
+
 @test "a stream without classes of the rule is refused, and nothing is printed" {
     samples a.cf <<<'1,7,1,load,0x1000,8,0x400,2,2,capacity,0,,v,/bin/x,f,x.c:1'
     cut -d, -f1-9,11- rows.csv >unclassified.csv

@@ -195,6 +195,26 @@ END
     run -0 bash -c "cf-report -q -m '$M' a.cf | head -n 1"
 }
 
+@test "samples that the kernel lost are spoken of" {
+    accesses_of 1000 >a.csv
+    printf '%s\n' time,cpu,pid,tid,count,label 1,0,7,7,300,lost 2,0,7,7,1,throttled 400,0,7,7,7,lost >lost.csv
+    stream a.cf -w lost=lost.csv a.csv
+    run -0 cf-report -q -m "$M" a.cf
+    has '
+307 samples were lost, and sampling was throttled 1 time: all shares are of the samples that are there
+'
+    page -m "$M" a.cf
+    equal lost_samples 307
+    equal throttled 1
+    cf-report -q -m "$M" --html page.html a.cf
+    grep -q '307 samples were lost, and' page.html
+    stream b.cf a.csv
+    run -0 cf-report -q -m "$M" b.cf
+    has_not lost
+    page -m "$M" b.cf
+    equal lost_samples 0
+}
+
 @test "names from anywhere command no terminal and no page" {
     accesses_of 2000 | sed "s/walk/ev\x1b[31mil<script>/; s/a\.c:1[12]/<b>'/" | stream a.cf
     run -0 --separate-stderr cf-report -q --term -m "$M" a.cf

@@ -17,6 +17,7 @@
 #define FINDINGS_H
 
 #include "filters/engine/rows/counts.h"
+#include "filters/parts/report/lost.h"
 #include "filters/ranking/sources.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_made.h"
@@ -108,6 +109,7 @@ struct findings {
     unsigned foreign;             /* a class that the rule does not give, or 0 */
 
     uint64_t samples, fine;
+    struct lost lost;
     finding_served served; /* by weight */
 
     struct finding *finding; /* cells; after findings_group() findings, the worst first */

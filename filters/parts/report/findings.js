@@ -15,6 +15,7 @@ tile(exact(data.samples), 'samples');
 if (data.loads) tile(percent(data.load_misses / data.loads), 'of the loads missed');
 if (data.stores) tile(percent(data.store_misses / data.stores), 'of the stores missed');
 tile(exact(list.length), list.length === 1 ? 'finding' : 'findings');
+if (data.lost) add(page, 'p', data.lost, 'warning');
 if (!list.length) add(page, 'p', 'No finding: ' + data.no_finding + '.');
 
 const controls = add(page, 'div', undefined, 'control');

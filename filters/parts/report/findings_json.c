@@ -152,6 +152,9 @@ static void body(const struct findings *f, FILE *out)
     number(out, "stores", findings_accesses(f, FINDING_STORE));
     number(out, "store_misses", findings_misses(f, FINDING_STORE));
     number(out, "line_size_bytes", f->line_size);
+    number(out, "lost_samples", f->lost.samples);
+    number(out, "throttled", f->lost.throttled);
+    text(out, "lost", lost_words(&f->lost, words, sizeof words) ? words : "");
     findings_price(f, words, sizeof words);
     text(out, "gains", words);
     if (!f->count)

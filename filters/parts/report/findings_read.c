@@ -25,6 +25,7 @@ void findings_begin(struct findings *f)
     cf_reader_want_each(r, CF_STACK, CF_OPTIONAL, CF_PID, CF_STACK_ID, CF_PARENT, CF_PC,
                         CF_FUNCTION, CF_SOURCE);
     cf_reader_want_each(r, CF_TASK, CF_OPTIONAL, CF_PID, CF_PARENT, CF_OP);
+    lost_want(r);
     cf_reader_unify(r);
     cf_reader_pieces(r);
     cf_sources_begin(f->sources, r);
@@ -231,6 +232,7 @@ static void take_accesses(struct findings *f, const struct cf_frame *frame)
 void findings_frame(struct findings *f, const struct cf_frame *frame)
 {
     cf_sources_frame(f->sources, frame);
+    lost_frame(&f->lost, f->reader, frame);
     switch (frame->table) {
     case CF_HEADER:
         take_header(f, frame->header);

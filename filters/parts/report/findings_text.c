@@ -247,21 +247,28 @@ static void one(const struct findings *f, size_t i, int bold, FILE *out)
 void findings_text(const struct findings *f, FILE *out)
 {
     const int bold = cf_tool_term(f->tool) && cf_terminal_here().colours;
-    char why[512];
+    char words[512];
 
-    if (!f->count) {
-        findings_why_none(f, why, sizeof why);
-        fprintf(out, "no finding: %s\n", why);
-        return;
+    if (f->count) {
+        summary(f, out);
+    } else {
+        findings_why_none(f, words, sizeof words);
+        fprintf(out, "no finding: %s\n", words);
     }
-    summary(f, out);
+    if (lost_words(&f->lost, words, sizeof words))
+        fprintf(out, "%s\n", words);
     for (size_t i = 0; i < f->count; i++)
         one(f, i, bold, out);
 }
 
 void findings_print(struct findings *f)
 {
+    char words[256];
+
     if (f->tool->form == CF_OPT_CSV) {
+        /* a table of findings has no place for it */
+        if (lost_words(&f->lost, words, sizeof words) && !f->tool->quiet)
+            cf_warn(f->tool, "%s", words);
         findings_csv(f, stdout);
         return;
     }

@@ -11,6 +11,7 @@
 
 #include "filters/engine/distance/curve.h"
 #include "filters/heat/heat.h"
+#include "filters/parts/report/lost.h"
 #include "filters/ranking/ranking.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_chain.h"
@@ -68,8 +69,9 @@ struct page {
     uint64_t served[PAGE_OPS][PAGE_LEVELS]; /* accesses by what served them */
     uint64_t class[CF_CLASSES_MODELLED];
     uint64_t unplaced; /* rows of accesses without an address */
-    int threads;       /* a process has several with accesses */
-    int in_turns;      /* they could not be put side by side */
+    struct lost lost;
+    int threads;  /* a process has several with accesses */
+    int in_turns; /* they could not be put side by side */
 
     struct cf_sums sums, sharing_sums;
     unsigned misses, last_misses, classes[CF_CLASSES_MODELLED]; /* which sums they are; 0: none */

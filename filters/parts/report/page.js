@@ -59,6 +59,7 @@ function overview() {
   put(page, make("p", "on the caches of " + data.machine + (data.machine_source ? ": " + data.machine_source : ""), "pale"));
   if (data.interleaved) put(page, make("p", `threads side by side on ${data.cores} cores`, "pale"));
   const rest = [
+    data.lost,
     data.unplaced && `${data.unplaced} accesses without an address are not on this page`,
     data.processes_without_accesses && `${data.processes_without_accesses} process${data.processes_without_accesses > 1 ? "es" : ""} began of which no access is recorded`,
     data.threads_in_turns && "threads took turns, and when is not known: nothing is said of lines that they share",

@@ -42,6 +42,7 @@ static void overview(const struct page *p, FILE *out)
                                              [CF_IFETCH] = "fetches",
                                              [CF_PREFETCH] = "prefetches",
                                              [CF_FLUSH] = "flushes"};
+    char words[256];
 
     text(out, "command", p->command);
     text(out, "source", p->source);
@@ -61,6 +62,9 @@ static void overview(const struct page *p, FILE *out)
     number(out, "processes", page_processes(p));
     number(out, "thread_count", p->ranked[PAGE_THREADS].count);
     number(out, "unplaced", p->unplaced);
+    number(out, "lost_samples", p->lost.samples);
+    number(out, "throttled", p->lost.throttled);
+    text(out, "lost", lost_words(&p->lost, words, sizeof words) ? words : "");
     number(out, "processes_without_accesses", page_silent(p));
     fprintf(out, "\"threads_in_turns\":%s,\"other_computers\":%s,", p->in_turns ? "true" : "false",
             p->hosts_differ ? "true" : "false");

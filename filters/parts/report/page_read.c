@@ -96,6 +96,7 @@ static void begin(struct page *p)
                         CF_PAGENO, CF_REGION, CF_CLASS);
     cf_reader_want_each(p->reader, CF_ACCESS, CF_REQUIRED, CF_HIT, CF_DIST);
     cf_reader_want(p->reader, CF_UNPLACED, CF_OP, CF_OPTIONAL);
+    lost_want(p->reader);
     want_sums(p);
     make_curve(p);
     p->heat = heat_new(p->tool, PAGE_BINS, 0, 0);
@@ -180,6 +181,7 @@ void page_read(struct page *p)
             header(p, f->header);
         else if (f->table == CF_UNPLACED)
             p->unplaced += f->rows;
+        lost_frame(&p->lost, p->reader, f);
         for (unsigned i = 0; i < PAGE_TABLES; i++)
             cf_ranking_note(&p->table[i], f);
         if (p->interleaved)

@@ -64,7 +64,10 @@ static double percent(uint64_t part, uint64_t whole)
 static void rest(const struct text *x)
 {
     const struct page *p = x->p;
+    char words[256];
 
+    if (lost_words(&p->lost, words, sizeof words))
+        fprintf(x->out, "%s\n", words);
     if (page_silent(p))
         fprintf(x->out, "%" PRIu64 " process%s began of which no access is recorded\n",
                 page_silent(p), page_silent(p) == 1 ? "" : "es");

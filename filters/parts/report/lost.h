@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* lost.h - samples that a stream lacks, by its table lost: a report is of the others alone. */
+#ifndef LOST_H
+#define LOST_H
+
+#include "formats/stream/cf.h"
+
+struct lost {
+    uint64_t samples;   /* that the kernel had no room for */
+    uint64_t throttled; /* times that it sampled no more for a while */
+};
+
+void lost_want(struct cf_reader *r);
+/* Takes a frame of any table. */
+void lost_frame(struct lost *l, const struct cf_reader *r, const struct cf_frame *f);
+/* A sentence without its end, and 1; 0 where nothing is lost. */
+int lost_words(const struct lost *l, char *text, size_t size);
+
+#endif
