@@ -185,7 +185,7 @@ static int flush(struct sample *s)
     return 0;
 }
 
-static int take_accesses(struct sample *s, const struct cf_frame *f)
+static int take_accesses(struct sample *s, struct cf_frame *f)
 {
     const struct cf_sampler_rows rows = {f->rows,          cf_u64(f, CF_TIME), cf_u64(f, CF_ADDR),
                                          cf_u64(f, CF_PC), cf_u32(f, CF_PID),  cf_u32(f, CF_TID),
@@ -198,6 +198,8 @@ static int take_accesses(struct sample *s, const struct cf_frame *f)
 
         if (!taken)
             cf_out_of_memory(&s->tool);
+        if (taken->count + taken->moved && cf_frame_all(f) != 0)
+            return flush(s); /* of a damaged frame nothing more is kept */
         bad = kept_rows(&s->kept, f, taken);
         if (!bad && cf_sampler_full(s->sampler))
             bad = flush(s);
@@ -276,9 +278,9 @@ int main(int argc, char **argv)
     kept_begin(&s.kept, &s.tool, s.writer);
     s.sampler = cf_need(&s.tool, cf_sampler_new(&s.o));
     state_facts(&s);
-    /* a row that is kept takes all of its columns along */
-    cf_reader_want_all(s.reader);
     cf_reader_want_each(s.reader, CF_ACCESS, CF_REQUIRED, CF_TIME, CF_OP, CF_ADDR, CF_PC, CF_HIT);
+    cf_reader_want_each(s.reader, CF_ACCESS, CF_OPTIONAL, CF_PID, CF_TID, CF_CPU);
+    cf_reader_pieces(s.reader);
     cf_reader_idle(s.reader, idle, &s);
     run(&s);
     status = cf_tool_finish(&s.tool, s.reader, s.writer);

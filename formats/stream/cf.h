@@ -170,8 +170,8 @@ void cf_reader_unify(struct cf_reader *r);
 
 /* Hands a packed frame out in pieces of CF_PIECE_ROWS, which stay in the second-level cache until
    they are read: each is a cf_frame with rows and values of its own, and with the rest, first, last
-   and number too, of the whole. A frame that is damaged gives no piece. For programs that hand no
-   frame on. */
+   and number too, of the whole. A frame that is damaged gives no piece. For programs that hand on no
+   frame of which they want columns: others come whole. */
 void cf_reader_pieces(struct cf_reader *r);
 
 /* Only frames of access and line that reach into [from, to]; with an index, the rest of a file is
@@ -249,6 +249,9 @@ const void *cf_values(const struct cf_frame *f, unsigned column);
 /* The same for a column that only some frames turn out to need and that was not asked for: it is
    decoded now. No strings. Where it does not decode, that is a problem of the reader. */
 const void *cf_late_values(const struct cf_frame *f, unsigned column);
+/* Decodes all columns that were not wanted, for programs that look at them in few frames. -1 where
+   one is damaged, which is then noted. */
+int cf_frame_all(struct cf_frame *f) CF_MUST_CHECK;
 
 /* Adds or replaces a column by rows values of its type, which stay the caller's and must live
    until the frame was written. -1 when the frame has no place left. */

@@ -178,16 +178,33 @@ int cfr_decode(struct cf_reader *r)
     return 0;
 }
 
+int cf_frame_all(struct cf_frame *f)
+{
+    for (unsigned i = 0; i < f->columns; i++) {
+        struct cf_data *c = &f->column[i];
+        size_t blob;
+
+        if (c->values || !c->wire || c->id == CF_CODE)
+            continue;
+        if (!(c->values = column_values(f->reader, i, &blob)))
+            return -1;
+    }
+    return 0;
+}
+
 int cfr_in_pieces(const struct cf_frame *f)
 {
-    int packed = 0, blobs = 0;
+    const struct cf_reader *r = f->reader;
+    int packed = 0, blobs = 0, wanted = r->want_all;
 
+    for (size_t i = 0; i < r->wants; i++)
+        wanted |= r->want[i].table == f->table;
     for (unsigned i = 0; i < f->columns; i++)
         if (f->column[i].id == CF_CODE)
             packed |= f->column[i].codec == CF_CODES;
         else
             blobs |= f->column[i].type == CF_BLOB;
-    return packed && !blobs && f->rows > CF_PIECE_ROWS;
+    return r->pieces && wanted && packed && !blobs && f->rows > CF_PIECE_ROWS;
 }
 
 const void *cf_values(const struct cf_frame *f, unsigned column)

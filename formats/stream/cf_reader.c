@@ -333,7 +333,7 @@ static int take_frame(struct cf_reader *r)
         cfr_damage(r, offset, "damaged dictionary: frame skipped");
         return 0;
     }
-    if (r->pieces && cfr_in_pieces(f)) {
+    if (cfr_in_pieces(f)) {
         r->frame_bytes = total;
         r->frame_rows = f->rows;
         r->taken = 0;

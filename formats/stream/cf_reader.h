@@ -164,7 +164,7 @@ int cfr_bad_column(const struct cf_frame *f);
 int cfr_decode(struct cf_reader *r);
 /* The i-th column, which was set by kind, as one value a row; NULL without memory. */
 const void *cfr_spread(const struct cf_frame *f, unsigned i);
-/* Whether a frame is unpacked row by row, so that pieces of it save memory. */
+/* Whether a frame goes out in pieces: it is unpacked row by row, so that they save memory. */
 int cfr_in_pieces(const struct cf_frame *f);
 
 /* cf_resync.c */

@@ -77,8 +77,15 @@ struct seen {
     int same;
 };
 
-/* Reads the stream in pieces; with `meddle`, sets and drops columns of every frame. */
-static struct seen read_pieces(const uint8_t *bytes, size_t n, int meddle)
+enum how {
+    ALL,
+    MEDDLE, /* sets and drops columns of every frame */
+    LATE,   /* wants one column, and of every piece the others later */
+    OTHERS, /* wants nothing of the table */
+};
+
+/* Reads the stream in pieces. */
+static struct seen read_pieces(const uint8_t *bytes, size_t n, enum how how)
 {
     struct seen s = {.same = 1};
     char name[64], *files[1] = {name};
@@ -92,12 +99,17 @@ static struct seen read_pieces(const uint8_t *bytes, size_t n, int meddle)
     in = cf_reader_open(files, 1);
     if (!in)
         abort();
-    cf_reader_want_all(in);
+    if (how == ALL || how == MEDDLE)
+        cf_reader_want_all(in);
+    else
+        cf_reader_want(in, how == LATE ? CF_ACCESS : CF_MAP, CF_TIME, CF_OPTIONAL);
     cf_reader_pieces(in);
     while (cf_reader_next(in, &f) > 0) {
         uint32_t at = s.rows, rows = f->rows;
 
         if (f->table != CF_ACCESS)
+            continue;
+        if (how >= LATE && (cf_u32(f, CF_TID) || cf_frame_all(f) != 0))
             continue;
         if (at + rows > ROWS || !cf_u32(f, CF_TID)) {
             s.same = 0;
@@ -111,7 +123,7 @@ static struct seen read_pieces(const uint8_t *bytes, size_t n, int meddle)
                   f->first == times[0] && f->last == times[ROWS - 1];
         s.rows += rows;
         s.largest = rows > s.largest ? rows : s.largest;
-        if (meddle) {
+        if (how == MEDDLE) {
             cf_frame_drop(f, CF_PC);
             s.same &= cf_frame_set(f, CF_COST, addr) == 0 && cf_frame_set(f, CF_ADDR, pc) == 0;
         }
@@ -131,11 +143,13 @@ int main(void)
 
     make_rows();
     n = make_stream(bytes);
-    for (int meddle = 0; meddle < 2; meddle++) {
-        s = read_pieces(bytes, n, meddle);
-        ok(s.rows == ROWS && s.same && !s.damages, "all rows come in pieces%s",
-           meddle ? ", of a frame that the program changes" : "");
-        is_u64(s.largest, CF_PIECE_ROWS, "rows of a piece");
+    for (enum how how = ALL; how <= OTHERS; how++) {
+        static const char *const what[] = {"", ", of a frame that the program changes",
+                                           ", and what is decoded later", ", and others whole"};
+
+        s = read_pieces(bytes, n, how);
+        ok(s.rows == ROWS && s.same && !s.damages, "all rows come in pieces%s", what[how]);
+        is_u64(s.largest, how == OTHERS ? ROWS : CF_PIECE_ROWS, "rows of a piece");
     }
     for (size_t at = 0; (frame = reseal_size(bytes + at, n - at)); at += frame) {
         if (bytes[at] == 0x89 || bytes[at + 8] != CF_ACCESS)
@@ -144,11 +158,13 @@ int main(void)
             memcpy(copy, bytes, n);
             copy[at + k] ^= 1u << k % 8;
             reseal_one(copy + at, frame);
-            s = read_pieces(copy, n, 0);
-            trials++;
-            told += s.damages > 0;
-            if (s.rows != (s.damages ? 0 : ROWS) && !torn++)
-                note("byte %zu changed: %u rows, %u damages", at + k, s.rows, s.damages);
+            for (enum how how = ALL; how <= LATE; how += LATE) {
+                s = read_pieces(copy, n, how);
+                trials++;
+                told += s.damages > 0;
+                if (s.rows != (s.damages ? 0 : ROWS) && !torn++)
+                    note("byte %zu changed: %u rows, %u damages", at + k, s.rows, s.damages);
+            }
         }
     }
     ok(trials > 1000 && told > 100, "%u damaged frames, of which %u are told", trials, told);

@@ -50,9 +50,16 @@ void kept_end(struct kept *k)
     cf_gather_free(k->gather);
 }
 
-int kept_fits(const struct kept *k, const struct cf_frame *f)
+int kept_fits(struct kept *k, const struct cf_frame *f)
 {
-    return cf_gather_fits(k->gather, f);
+    int same = f->columns == k->columns;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        same &= k->column[i] == f->column[i].id;
+        k->column[i] = f->column[i].id;
+    }
+    k->columns = f->columns;
+    return same;
 }
 
 int kept_flush(struct kept *k)

@@ -24,6 +24,8 @@ struct kept {
     struct cf_gather *gather;
     uint64_t rows; /* so far */
     int blob_warned;
+    unsigned columns; /* of the frame before */
+    uint16_t column[CF_MAX_COLUMNS];
     unsigned moved; /* those of named[] that name another instruction */
     uint64_t weight[CF_SAMPLER_BATCH];
     uint8_t stage[CF_SAMPLER_BATCH], level[CF_SAMPLER_BATCH];
@@ -36,10 +38,11 @@ struct kept {
 void kept_begin(struct kept *k, struct cf_tool *t, struct cf_writer *w);
 void kept_end(struct kept *k);
 
-/* Whether rows of the frame can follow those that are collected; else these must be flushed. */
-int kept_fits(const struct kept *k, const struct cf_frame *f);
+/* Whether rows of the frame can follow those that are collected, since it has the columns of the
+   frame before; else these must be flushed. */
+int kept_fits(struct kept *k, const struct cf_frame *f);
 
-/* Collects rows of a frame with pc and hit. -1 where the writer failed, or without memory (errno is
+/* Collects rows of a frame of which all columns are decoded. -1 where the writer failed, or without memory (errno is
    then ENOMEM), as the next. */
 int kept_rows(struct kept *k, const struct cf_frame *f, const struct cf_sampled *taken);
 
