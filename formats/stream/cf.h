@@ -170,8 +170,8 @@ void cf_reader_unify(struct cf_reader *r);
 
 /* Hands a packed frame out in pieces of CF_PIECE_ROWS, which stay in the second-level cache until
    they are read: each is a cf_frame with rows and values of its own, and with the rest, first, last
-   and number too, of the whole. A frame that is damaged gives no piece. For programs that hand on no
-   frame of which they want columns: others come whole. */
+   and number too, of the whole. A frame that is damaged gives no piece. For programs that hand on
+   no frame of which they want columns: others come whole. */
 void cf_reader_pieces(struct cf_reader *r);
 
 /* Only frames of access and line that reach into [from, to]; with an index, the rest of a file is

@@ -42,8 +42,8 @@ void kept_end(struct kept *k);
    frame before; else these must be flushed. */
 int kept_fits(struct kept *k, const struct cf_frame *f);
 
-/* Collects rows of a frame of which all columns are decoded. -1 where the writer failed, or without memory (errno is
-   then ENOMEM), as the next. */
+/* Collects rows of a frame of which all columns are decoded. -1 where the writer failed, or
+   without memory (errno is then ENOMEM), as the next. */
 int kept_rows(struct kept *k, const struct cf_frame *f, const struct cf_sampled *taken);
 
 /* Hands on what was collected. */
