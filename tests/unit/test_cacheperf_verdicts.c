@@ -261,6 +261,26 @@ static void without_patterns(void)
     is_u64(spots(8, 7, 1, 100), CF_CLASS_CAPACITY, "no breakpoint: a set with few misses");
 }
 
+/* Page faults, which lie where they lie for another reason than caches. */
+static void patterns_only(void)
+{
+    lenient();
+    g.patterns_only = 1;
+    contend(10, 8, 8);
+    is_u64(verdict(), CF_CLASS_NONE, "patterns only: no line is shared");
+    lenient();
+    g.patterns_only = 1;
+    is_u64(spots(8, 0, 2, 100), CF_CLASS_NONE, "patterns only: no breakpoint, no class");
+    for (unsigned stride = 64; stride <= 4096; stride += 4032) {
+        lenient();
+        g.patterns_only = 1;
+        g.set_misses = 100; /* no set has so many */
+        walk(10, 64, stride);
+        is_u64(verdict(), stride == 64 ? CF_CLASS_CAPACITY : CF_CLASS_CONFLICT,
+               "patterns only: a stride of %u", stride);
+    }
+}
+
 int main(void)
 {
     sharing();
@@ -271,5 +291,6 @@ int main(void)
     runs();
     objects_of_patterns();
     without_patterns();
+    patterns_only();
     return done();
 }

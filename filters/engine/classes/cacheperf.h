@@ -44,6 +44,8 @@ struct cf_cacheperf_config {
     double line_misses;   /* percent of misses that a line, */
     double set_misses;    /* and a set, must have more than */
     int literal;          /* Algorithm 1 as printed */
+    int patterns_only;    /* coarse samples say nothing of lines and sets, as page faults do: only
+                             what fine samples show is judged */
 };
 
 /* Rows of samples in the order of the stream; each column but addr and pc may be NULL. */

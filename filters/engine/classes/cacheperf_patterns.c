@@ -50,7 +50,8 @@ static int is_mixed(const struct cf_cacheperf *c, const struct cfp_access *run, 
 
 static int set_is_heavy(const struct cf_cacheperf *c, uint32_t set)
 {
-    return cfp_more(c->set[set], c->c.set_misses, c->misses[0] + c->misses[1]);
+    return c->c.patterns_only ||
+           cfp_more(c->set[set], c->c.set_misses, c->misses[0] + c->misses[1]);
 }
 
 void cfp_end_run(struct cf_cacheperf *c)
@@ -105,7 +106,7 @@ int cfp_see_spot(struct cf_cacheperf *c, const struct cfp_sample *s)
     struct cfp_spot *spot;
     uint32_t number, set;
 
-    if (!code || !s->addr || c->code[code - 1].runs ||
+    if (!code || !s->addr || c->c.patterns_only || c->code[code - 1].runs ||
         !c->statement[c->code[code - 1].statement].heavy)
         return 0;
     set = cf_sets_index(&c->sets, s->line);
@@ -135,7 +136,7 @@ static void judge_spot(struct cf_cacheperf *c, const struct cfp_spot *spot)
 /* An instruction with runs: what most of them show; as printed, what one of them shows. */
 static void judge_code(const struct cf_cacheperf *c, struct cfp_code *code)
 {
-    code->class = CF_CLASS_CAPACITY;
+    code->class = c->c.patterns_only && !code->runs ? CF_CLASS_NONE : CF_CLASS_CAPACITY;
     if (code->same && (c->c.literal || code->same >= code->runs - code->same))
         code->class = code->mixed && (c->c.literal || code->mixed >= code->same - code->mixed)
                           ? CF_CLASS_ALLOCATOR_CONFLICT
@@ -160,7 +161,7 @@ int cfp_judge_statements(struct cf_cacheperf *c)
         const uint64_t own = sum[i][CF_CLASS_CONFLICT],
                        others = sum[i][CF_CLASS_ALLOCATOR_CONFLICT];
 
-        if (!s->heavy ||
+        if (!s->heavy || !(own + others + sum[i][CF_CLASS_CAPACITY]) ||
             (s->shared && (c->c.literal || (double)s->shared * CFP_FEW >= (double)s->misses)))
             continue;
         s->class = own + others < sum[i][CF_CLASS_CAPACITY] ? CF_CLASS_CAPACITY

@@ -50,7 +50,8 @@ int cfp_find_heavy(struct cf_cacheperf *c)
     qsort(place, count, sizeof(*place), by_set);
     for (size_t i = 0; i < count; i++) {
         first = place[i].set == place[first].set ? first : i;
-        c->line[place[i].line].heavy = cfp_more(place[i].misses, c->c.line_misses, all) &&
+        c->line[place[i].line].heavy = !c->c.patterns_only &&
+                                       cfp_more(place[i].misses, c->c.line_misses, all) &&
                                        (c->c.literal || !is_crowded(c, place, count, first, i));
     }
     free(place);

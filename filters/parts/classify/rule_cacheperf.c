@@ -296,6 +296,7 @@ static int other(void *state, const struct cf_frame *f)
     if (f->table == CF_HEADER) { /* another recording, with numbers of its own */
         settle(p);
         take_header(p, f->header);
+        p->config.patterns_only = cf_header_fact(f->header, "weight", "event") != NULL;
         cf_cacheperf_free(p->model);
         p->model = cf_need(p->c->tool, cf_cacheperf_new(&p->config));
     }

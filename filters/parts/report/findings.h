@@ -108,6 +108,7 @@ struct findings {
     uint32_t segment;             /* from 1 */
     unsigned foreign;             /* a class that the rule does not give, or 0 */
 
+    const char *event; /* what the coarse samples are, in words; NULL: of a counter */
     uint64_t samples, fine;
     struct lost lost;
     finding_served served; /* by weight */

@@ -38,6 +38,16 @@ void findings_begin(struct findings *f)
     }
 }
 
+static const char *event_of(const struct cf_header *h)
+{
+    const char *event = cf_header_fact(h, "weight", "event");
+
+    return !event ? NULL
+           : strcmp(event, "page-faults") == 0
+               ? "page faults"
+               : "misses that an earlier stream has of the same instructions";
+}
+
 static void take_header(struct findings *f, const struct cf_header *h)
 {
     const char *of = cf_header_fact(h, "class", "rule");
@@ -61,6 +71,8 @@ static void take_header(struct findings *f, const struct cf_header *h)
     }
     if (!f->line_size)
         f->line_size = f->machine ? f->machine->line_size : h->line_size ? h->line_size : 64;
+    if (!f->event)
+        f->event = event_of(h);
     f->segment++;
 }
 

@@ -217,12 +217,14 @@ static void summary(const struct findings *f, FILE *out)
     for (unsigned op = 0; op < FINDING_OPS; op++) {
         const uint64_t all = findings_accesses(f, op), misses = findings_misses(f, op);
 
-        if (all)
+        if (all && !f->event)
             fprintf(out, "%s%.2f %% of the %s", op && findings_accesses(f, 0) ? " and " : "; ",
                     100 * (double)misses / (double)all, name[op]);
     }
     findings_price(f, price, sizeof price);
-    fputs(" missed the first level\nGains are upper bounds ", out);
+    fputs(f->event ? "\nGains are upper bounds "
+                   : " missed the first level\nGains are upper bounds ",
+          out);
     safe(out, price);
     fputs("\n", out);
 }

@@ -143,6 +143,11 @@ void findings_why_none(const struct findings *f, char *text, size_t size)
 
     if (!f->samples)
         snprintf(text, size, "no access was sampled");
+    else if (f->event)
+        snprintf(text, size,
+                 "the samples are %s: of no statement that has 1 %% of them breakpoints showed "
+                 "enough accesses",
+                 f->event);
     else if (loads <= 0 && stores <= 0)
         snprintf(text, size, "no sampled access missed");
     else if (loads < 3 && stores < 1)
@@ -165,8 +170,11 @@ void findings_why_none(const struct findings *f, char *text, size_t size)
 
 void findings_price(const struct findings *f, char *text, size_t size)
 {
+    const char *of = f->event ? f->event : "";
+    const char *and = f->event ? "; the samples are " : "";
+
     if (f->o.ratio <= 0)
-        snprintf(text, size, "by the latencies of %s", f->machine->name);
+        snprintf(text, size, "by the latencies of %s%s%s", f->machine->name, and, of);
     else
-        snprintf(text, size, "for misses that cost %.6g hits each", f->o.ratio);
+        snprintf(text, size, "for misses that cost %.6g hits each%s%s", f->o.ratio, and, of);
 }
