@@ -13,13 +13,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/cf_command.h"
-#include "capture/cf_elf.h"
 #include "capture/perf/earlier.h"
 #include "capture/perf/opened.h"
 #include "capture/perf/options.h"
@@ -39,6 +37,7 @@ struct capture {
     struct cf_tasks *tasks;
     struct cf_fine *fine;
     struct cf_perf_rows samples;
+    struct cf_heap heap;
     uint64_t start_ns;
     pid_t child; /* 0: attached */
     int status, reaped, failed;
@@ -59,6 +58,20 @@ static void on_usr1(int s)
     segment_due = 1;
 }
 
+/* States what weights are of. -1 when it is not taken. */
+static int state_weights(struct capture *k)
+{
+    if (k->o.faults || k->o.file)
+        return cf_writer_fact(k->writer, "weight", "event",
+                              k->o.faults ? "page-faults" : "earlier-stream");
+    return cf_writer_number(k->writer, "weight", "loads", k->o.loads) != 0 ||
+                   cf_writer_number(k->writer, "weight", "stores", k->o.stores) != 0 ||
+                   cf_writer_number(k->writer, "weight", "jitter_percent", k->o.jitter) != 0 ||
+                   cf_writer_number(k->writer, "weight", "seed", k->o.seed) != 0
+               ? -1
+               : 0;
+}
+
 static int header(struct capture *k)
 {
     const struct cf_header h = {.clock_unit = (char *)"nanoseconds",
@@ -68,7 +81,7 @@ static int header(struct capture *k)
                                 .command = k->command,
                                 .here = 1};
 
-    return cf_writer_header(k->writer, &h);
+    return state_weights(k) == 0 ? cf_writer_header(k->writer, &h) : -1;
 }
 
 /* A program's words, or the name of the process. */
@@ -89,6 +102,7 @@ static char *command_of(const struct capture *k, char **argv)
 
 /* ---- recording ---- */
 
+/* Tasks and mappings first, in which call stacks of heap objects are found; then these. */
 static void take(struct capture *k, int all)
 {
     struct cf_record r;
@@ -98,6 +112,10 @@ static void take(struct capture *k, int all)
             k->failed = cf_perf_rows_take(&k->samples, &r) != 0;
         else if (cf_perf_rows_note(&k->samples, &r) != 0 || cf_tasks_record(k->tasks, &r) != 0)
             k->failed = 1;
+    if ((all ? cf_heap_end(&k->heap)
+             : cf_heap_rows(&k->heap, cf_records_sure(k->records), now_ns())) != 0 ||
+        cf_perf_rows_put(&k->samples) != 0)
+        k->failed = 1;
 }
 
 static int ended(struct capture *k)
@@ -113,7 +131,7 @@ static void read_rings(struct capture *k)
 {
     const uint64_t now = now_ns();
 
-    if (cf_records_read(k->records, now) != 0) {
+    if (cf_records_read(k->records, now, cf_heap_known(&k->heap)) != 0) {
         cf_warn(k->tool, "out of memory: what comes is not recorded");
         k->failed = 1;
     }
@@ -125,16 +143,17 @@ static void new_segment(struct capture *k)
 {
     segment_due = 0;
     if (header(k) != 0 || cf_tasks_repeat(k->tasks, cf_perf_rows_time(&k->samples)) != 0 ||
-        cf_writer_flush(k->writer) != 0)
+        cf_heap_repeat(&k->heap) != 0 || cf_writer_flush(k->writer) != 0)
         k->failed = 1;
 }
 
 static void record(struct capture *k)
 {
-    const struct timespec turn = {0, TURN_MS * 1000000};
     int last = 0;
 
     while (!k->failed && !last) {
+        const struct timespec turn = {0, cf_heap_pause(&k->heap, TURN_MS) * 1000000};
+
         last = ended(k);
         if (!last)
             nanosleep(&turn, NULL);
@@ -148,7 +167,7 @@ static void record(struct capture *k)
             k->failed = 1;
     }
     cf_fine_stop(k->fine);
-    if (!k->failed && cf_records_read(k->records, now_ns()) == 0)
+    if (!k->failed && cf_records_read(k->records, now_ns(), UINT64_MAX) == 0)
         take(k, 1);
     if (k->failed)
         cf_writer_cut(k->writer);
@@ -204,6 +223,9 @@ static void tell(const struct capture *k)
     if (s->placeless && !k->tool->quiet)
         cf_warn(k->tool, "%llu samples without address or operation were left out",
                 (unsigned long long)s->placeless);
+    if (s->observer && !k->tool->quiet)
+        cf_warn(k->tool, "%llu samples were left out, of the library that records heap objects",
+                (unsigned long long)s->observer);
     if (cf_records_bad(k->records))
         cf_warn(k->tool, "%llu records were not understood",
                 (unsigned long long)cf_records_bad(k->records));
@@ -213,21 +235,17 @@ static void tell(const struct capture *k)
                 cf_tasks_alive(k->tasks));
 }
 
-/* What will be missing of such a program. */
-static void tell_program(const struct capture *k, const char *path)
+/* What will be missing of a program, or what is, since it has begun. */
+static void tell_program(void *arg, const char *program, int stopped)
 {
-    struct stat st;
+    struct capture *k = arg;
 
-    if (stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
+    if (stopped)
         cf_warn(k->tool,
-                "%s changes its user or group when it starts: the kernel then ends the recording; "
-                "record as root",
-                path);
-    if (!k->tool->quiet && cf_elf_static(path))
-        cf_warn(k->tool,
-                "%s is linked statically: it is recorded like any other, but no heap "
-                "objects can be",
-                path);
+                "%s changes its user or group: the kernel has ended its recording; record as root",
+                program);
+    else
+        cf_heap_program(&k->heap, program);
 }
 
 /* ---- start and end ---- */
@@ -262,6 +280,7 @@ static void start(struct capture *k, char **argv)
         while (read(gate[0], &c, 1) < 0 && errno == EINTR)
             ;
         close(gate[0]);
+        cf_heap_environment(&k->heap);
         cf_command_exec(&k->run, (const char *const *)argv);
     }
     close(gate[0]);
@@ -273,11 +292,14 @@ static int finish(struct capture *k)
 {
     if (k->failed && !k->reaped && k->child)
         k->reaped = cf_command_reap(k->child, &k->status, 0);
+    if (cf_heap_end(&k->heap) != 0)
+        k->failed = 1;
     tell(k);
     cf_command_end(&k->run, k->writer);
     cf_fine_free(k->fine);
     cf_tasks_free(k->tasks);
     cf_records_free(k->records);
+    cf_perf_rows_free(&k->samples);
     free(k->command);
     if (k->samples.rows && !k->run.failed)
         cf_command_tell(&k->run, k->o.output, k->samples.rows);
@@ -309,18 +331,24 @@ int main(int argc, char **argv)
     k.fine = cf_need(&tool, cf_fine_new(&k.o.fine, k.records, k.tasks));
     if (k.o.file && cf_earlier_read(&tool, k.o.file, k.fine) == 0)
         cf_die(&tool, CF_EXIT_INPUT, "%s: has no misses in files that were mapped", k.o.file);
-    cf_perf_rows_begin(&k.samples, k.writer, k.fine, k.start_ns);
+    cf_perf_rows_begin(&k.samples, k.writer, k.fine, k.tasks, &k.heap, k.start_ns);
     cf_command_prepare(&k.run);
     if (header(&k) != 0)
         return cf_tool_finish(&tool, NULL, k.writer);
     signal(SIGUSR1, on_usr1);
+    k.o.heap.none |= k.o.pid != 0;
+    cf_heap_begin(&k.heap, &tool, &k.o.heap, k.writer, k.start_ns);
+    cf_tasks_programs(k.tasks, tell_program, &k);
     if (k.o.pid) {
+        if (!tool.quiet)
+            cf_warn(&tool, "no heap objects are recorded of a process that runs already, into "
+                           "which nothing can be preloaded");
         cf_command_attached(&k.run);
         open_all(&k, (pid_t)k.o.pid);
         if (cf_tasks_attach(k.tasks, k.o.pid) != 0)
             cf_die(&tool, CF_EXIT_ENVIRONMENT, "/proc/%u/maps: %s", k.o.pid, strerror(errno));
     } else {
-        tell_program(&k, path);
+        tell_program(&k, path, 0);
         start(&k, argv + optind);
     }
     record(&k);

@@ -28,6 +28,32 @@ int main(int argc, char **argv)
 }
 END
     gcc -g -O1 -pthread -o "$D/walk" "$D/walk.c"
+    # A walk through one object, and one word each of objects that lie on one set.
+    cat >"$D/heap.c" <<'END'
+#include <stdlib.h>
+enum { OBJECTS = 64, WORDS = 1 << 20 };
+static volatile long *column[OBJECTS];
+int main(int argc, char **argv)
+{
+    volatile long *row = calloc(WORDS, sizeof *row);
+    long rounds = atol(argv[1]);
+    for (int i = 0; i < OBJECTS; i++)
+        column[i] = aligned_alloc(4096, 8192);
+    for (long r = 0; r < rounds; r++) {
+        for (int k = 0; k < 1024; k++)
+            for (int i = 0; i < OBJECTS; i++)
+                *column[i] += r; /* conflict */
+        for (long i = 0; i < WORDS / 16; i++)
+            row[(r * WORDS / 16 + i) % WORDS] += r; /* capacity */
+    }
+    for (int i = 0; i < OBJECTS; i += 2)
+        free((void *)column[i]);
+    return 7;
+}
+END
+    gcc -g -O1 -o "$D/heap" "$D/heap.c"
+    gcc -g -O1 -static -o "$D/static" "$D/heap.c"
+    cf-capture-trace -q --own-allocator -- "$D/heap" 4 | cf-cache -q -m xeon-6230 -o "$D/misses.cf"
     cf-capture-trace -q -o "$D/earlier.cf" -- "$D/walk" 3 || [[ $? == 7 ]]
 }
 
@@ -99,4 +125,186 @@ END
     cf-capture-perf --coarse page-faults -o t.cf -- sh -c 'sleep 0.2; kill -USR1 $PPID; sleep 0.2; ls'
     [[ $(grep -ao 'cacheflow: 1' t.cf | wc -l) == 2 ]]
     cf-cat --verify t.cf
+}
+
+# findings FILE: class and source line of what cf-report finds.
+findings() {
+    cf-resolve -q "$1" | cf-classify -q --rule cacheperf -m xeon-6230 | cf-report -q --cacheperf --json |
+        python3 -c 'import json, sys
+for f in json.load(sys.stdin)["findings"]: print(f["class"], f["statements"][0]["source"])'
+}
+
+# line_of TEXT: of heap.c.
+line_of() {
+    grep -n -- "$1" "$D/heap.c" | sed 's/:.*//; s/^/heap.c:/'
+}
+
+@test "heap objects are those of the program, and accesses at breakpoints lie in them" {
+    breakpoints
+    run -7 cf-capture-perf -q --coarse "$D/misses.cf" -o t.cf -- "$D/heap" 2000
+    cf-cat --verify t.cf
+    [[ $(rows object t.cf | grep -c ,alloc,.*,8192,) == 64 && $(rows object t.cf | grep -c ,free,) == 32 ]]
+    cf-resolve -q t.cf >r.cf
+    cf-rank -q --by site r.cf >sites
+    grep -q "$(line_of aligned_alloc)" sites
+    grep -q "$(line_of calloc)" sites
+    findings t.cf >found
+    grep -q "^allocator_conflict .*$(line_of '/. conflict')" found
+    grep -q "^capacity .*$(line_of '/. capacity')" found
+}
+
+@test "page faults lead to the instructions of a pattern as well" {
+    breakpoints
+    run -7 cf-capture-perf -q --coarse page-faults -o t.cf -- "$D/heap" 2000
+    findings t.cf >found
+    grep -q "^capacity .*$(line_of '/. capacity')" found
+    # without breakpoints nothing is said of patterns
+    run -7 cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- "$D/heap" 200
+    findings t.cf >found
+    [[ ! -s found ]]
+    run -0 bash -c 'cf-resolve -q t.cf | cf-classify -q --rule cacheperf -m xeon-6230 | cf-report --cacheperf'
+    has "page faults"
+}
+
+@test "what runs in the library that records objects is no sample; without objects it is not there" {
+    breakpoints
+    run -7 --separate-stderr cf-capture-perf --coarse page-faults --fine 0 -o t.cf -- "$D/heap" 2
+    has "of the library that records heap objects" "$stderr"
+    [[ $(cf-resolve -q t.cf | cf-rank -q --by function | grep -c shim_) == 0 ]]
+    rows map t.cf | grep -q libcf-alloc.so
+    LD_PRELOAD=/none cf-capture-perf -q --coarse page-faults --no-objects -o t.cf -- \
+        sh -c 'printenv LD_PRELOAD' 2>/dev/null
+    [[ $(rows map t.cf | grep -c libcf-alloc.so) == 0 && $(rows object t.cf | wc -l) -le 1 ]]
+}
+
+@test "what has no heap objects is named: static and setuid programs, also started ones, and --pid" {
+    breakpoints
+    run -7 cf-capture-perf --coarse page-faults -o t.cf -- "$D/static" 2
+    [[ $(grep -c "$D/static is linked statically" <<<"$output") == 1 ]]
+    [[ $(rows access t.cf | wc -l) -gt 64 && $(rows object t.cf | wc -l) -le 1 ]]
+    run -7 cf-capture-perf --coarse page-faults -o t.cf -- sh -c '"$0" 2; "$0" 2' "$D/static"
+    [[ $(grep -c "$D/static is linked statically" <<<"$output") == 1 ]]
+    [[ $(rows object t.cf | wc -l) -gt 1 ]]
+    sleep 60 3>&- &
+    run -0 timeout -s INT 1 cf-capture-perf --coarse page-faults --pid $! -o t.cf || [[ $status == 124 || $status == 130 ]]
+    kill $!
+    has "no heap objects are recorded of a process that runs already"
+}
+
+@test "a program that changes its user ends its recording, which is said" {
+    breakpoints
+    [[ $(id -u) == 0 ]] || skip 'only root can make a program of somebody else'
+    local folder
+    folder=$(mktemp -d /tmp/cf-setuid-XXXXXX)
+    chmod 755 "$folder"
+    cp "$D/heap" "$folder/changes"
+    chmod 4755 "$folder/changes"
+    status=0
+    setpriv --reuid=65534 --clear-groups env PATH="$PATH" cf-capture-perf --coarse page-faults \
+        -- sh -c '"$0" 2; ls /' "$folder/changes" >t.cf 2>said || status=$?
+    rm -r "$folder"
+    [[ $status != 127 && $status != 126 && $status != 3 ]] || skip "$(<said)"
+    [[ $status == 0 ]]
+    grep -q "changes changes its user or group: the kernel has ended its recording" said
+    cf-cat --verify t.cf
+    rows task t.cf | grep -q begin,ls
+}
+
+@test "a process that runs another program has none of the mappings and objects of the one before" {
+    breakpoints
+    run -7 cf-capture-perf -q --coarse page-faults -o t.cf -- bash -c 'a=(); for i in {1..5000}; do a[i]=$i; done; exec "$0" 2' "$D/heap"
+    cf-cat --verify t.cf
+    rows map t.cf >maps
+    grep -q ,unmap,.*/bash maps
+    # all of what was mapped at the exec, of which nothing is left
+    awk -F, '$3 == "map" && /\/bash/ { n++ } $3 == "unmap" && /\/bash/ { m++ } END { exit !(n && m >= n) }' maps
+    run -0 cf-rank -q --by function <(cf-resolve -q t.cf)
+    has main
+    [[ $(rows task t.cf | grep -c ",begin,") == 2 ]]
+}
+
+@test "children are recorded like their parent, and each runs into the breakpoint" {
+    breakpoints
+    run -0 cf-capture-perf -q --coarse "$D/earlier.cf" --expire 60000 --fine 2000 --same-set 2000 -o t.cf -- \
+        sh -c '"$0" 30000 & "$0" 30000 & wait' "$D/walk"
+    cf-cat --verify t.cf
+    cf-resolve -q t.cf | rows access | grep ',work,.*walk.c:8' >walked
+    [[ $(cut -d, -f3 walked | sort | uniq -c | awk '$1 > 10' | wc -l) == 2 ]]
+}
+
+@test "threads that begin late get the breakpoint; more of them than it has registers as well" {
+    breakpoints
+    cat >late.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile long cell[64][64];
+static volatile int end;
+static void *work(void *a) { while (!end) { ++*(volatile long *)a; usleep(1000); } return 0; }
+int main(int argc, char **argv)
+{
+    pthread_t t[32];
+    int n = argc > 1 ? atoi(argv[1]) : 1;
+    for (int i = 0; i < n; i++) { pthread_create(&t[i], 0, work, (void *)cell[i]); usleep(i == n / 2 ? 500000 : 0); }
+    usleep(1000000);
+    end = 1;
+    for (int i = 0; i < n; i++) pthread_join(t[i], 0);
+}
+END
+    gcc -g -O1 -pthread -o late late.c
+    cf-capture-trace -q -- ./late 1 | cf-resolve -q | cf-select --function work -o only.cf
+    # its first instruction alone, which all threads run
+    cf-capture-perf -q --coarse only.cf --fine 100000 --same-set 100000 --expire 60000 -o t.cf -- ./late 12
+    [[ $(rows access t.cf | cut -d, -f4 | sort | uniq -c | awk '$1 > 10' | wc -l) == 12 ]]
+}
+
+@test "a breakpoint that others have taken is reported" {
+    breakpoints
+    cat >taken.c <<'END'
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static volatile long cell;
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 4; i++) {
+        struct perf_event_attr a = {.type = PERF_TYPE_BREAKPOINT, .size = sizeof a, .exclude_kernel = 1,
+            .bp_type = HW_BREAKPOINT_W, .bp_addr = (unsigned long)&cell + 4096 + 8 * i, .bp_len = 8, .sample_period = 1};
+        if (syscall(SYS_perf_event_open, &a, 0, -1, -1, 0) < 0) return 9;
+    }
+    for (int i = 0; i < 300 * atoi(argv[1]); i++) { cell++; usleep(1000); }
+}
+END
+    gcc -g -O1 -o taken taken.c
+    cf-capture-trace -q -o e.cf -- ./taken 1 || true
+    cf-resolve -q e.cf | cf-select --function main -o only.cf
+    run cf-capture-perf --coarse only.cf -o t.cf -- ./taken 2
+    [[ $status != 9 ]] || skip "no four breakpoints"
+    has "breakpoints of this machine are taken"
+}
+
+@test "signal USR1: each segment is a whole one, with tasks, mappings and call stacks" {
+    breakpoints
+    cat >allocates.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+static void *one(void) { return malloc(5000); }
+int main(void)
+{
+    for (int i = 0; i < 1000; i++) { char *p = one(); for (int k = 0; k < 5000; k += 64) p[k] = 1; if (i % 3) free(p); usleep(1000); }
+}
+END
+    gcc -g -O0 -o allocates allocates.c
+    run -0 cf-capture-perf --coarse page-faults -o t.cf -- sh -c './allocates & sleep 0.4; kill -USR1 $PPID; wait'
+    has "not known in the segment that begins"
+    cf-cat --verify t.cf
+    cf-resolve -q t.cf >r.cf
+    cf-cat --info r.cf >info
+    [[ $(grep -c "^input" info) == 2 ]]
+    cf-cat --csv --table object r.cf >objects
+    # objects of the second segment have their site, whose nodes the first one had
+    awk -F, '$4 == "alloc" && $6 == 5000 { n++; named += /allocates.c:3/ } END { exit !(n == 1000 && named == n) }' objects
+    cf-rank -q --by function r.cf | grep -q ,main,
 }

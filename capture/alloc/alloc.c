@@ -35,6 +35,7 @@ static void give_up(struct cf_alloc *a)
     if (a->sites)
         sites_free(a->sites);
     free(a->edge);
+    free(a->image_pid);
     free(a->library);
     free(a->path);
     free(a);
@@ -98,6 +99,7 @@ struct cf_alloc *cf_alloc_begin(const struct cf_alloc_options *o, struct cf_writ
     }
     a->fd = -1;
     a->w = w;
+    a->origin = o->origin;
     a->seed = cf_seed(a);
     a->scanned = a->known = alloc_now();
     if (o->throttle) {
@@ -125,6 +127,11 @@ struct cf_alloc *cf_alloc_begin(const struct cf_alloc_options *o, struct cf_writ
         return NULL;
     }
     return a;
+}
+
+const char *cf_alloc_library(const struct cf_alloc *a)
+{
+    return a->library;
 }
 
 int cf_alloc_environment(const struct cf_alloc *a)

@@ -14,7 +14,8 @@
  *
  * Times are CLOCK_MONOTONIC in nanoseconds: a release has its time before memory is given back, an
  * allocation after it was obtained. So samples with that clock (perf_event_attr.use_clockid) and
- * objects can be ordered. Of a release, bytes and stack are 0: its address says of what.
+ * objects can be ordered; rows have the time since `origin`. Of a release, bytes and stack are 0:
+ * its address says of what.
  *
  * A capture that does not read soon enough lets the program wait, for a second at most: then
  * records are lost, and counted. One that ends or dies lets it run on, unrecorded.
@@ -39,6 +40,7 @@ struct cf_alloc_options {
     uint32_t depth;      /* frames of a call stack, 1 to 64; 0: 16 */
     uint32_t ring_bytes; /* of a thread's ring, a power of two from 8 KiB to 16 MiB; 0: 128 KiB */
     int throttle;        /* for cf_alloc_sampled() and cf_alloc_throttle() */
+    uint64_t origin;     /* the time that is 0 in rows */
 };
 
 /* What became of it. */
@@ -64,10 +66,12 @@ struct cf_alloc_result {
 const char *cf_alloc_refuses(const char *path);
 
 /* Makes the shared memory. NULL, and a message in `text`, where that cannot be. The writer gets
-   rows
-   in the calls below; its segment must have begun by then. */
+   rows in the calls below; its segment must have begun by then. */
 struct cf_alloc *cf_alloc_begin(const struct cf_alloc_options *o, struct cf_writer *w, char *text,
                                 size_t size) CF_MUST_CHECK;
+
+/* The library's file, without links in its path: what runs there is not of the program. */
+const char *cf_alloc_library(const struct cf_alloc *a);
 
 /* In the child, before it becomes the program: LD_PRELOAD, with ours before what is there, and the
    path of the shared memory. Both stay for its children. -1 without memory. */
@@ -76,9 +80,13 @@ int cf_alloc_environment(const struct cf_alloc *a) CF_MUST_CHECK;
 /* Looks at the rings. What happened up to the time it returns, in CLOCK_MONOTONIC, is known. */
 uint64_t cf_alloc_known(struct cf_alloc *a);
 
-/* Writes the rows up to `until`, or up to what is known if that is less. -1: the writer takes no
-   more, or there is no memory. */
+/* Writes the rows up to `until`, or up to what is known if that is less; what comes later than that
+   has a later time. -1: the writer takes no more, or there is no memory. */
 int cf_alloc_rows(struct cf_alloc *a, uint64_t until) CF_MUST_CHECK;
+
+/* In a segment that has just begun: the nodes of table stack, to which later rows refer. Objects
+   that live are not repeated. -1 as before. */
+int cf_alloc_repeat(struct cf_alloc *a) CF_MUST_CHECK;
 
 /* How long the caller may sleep before it looks again, in milliseconds, 1 to 10. */
 int cf_alloc_pause(const struct cf_alloc *a);

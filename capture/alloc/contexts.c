@@ -87,3 +87,32 @@ int64_t alloc_node(struct cf_alloc *a, uint32_t image, uint32_t pid, const uint6
     }
     return node;
 }
+
+/* The nodes by their numbers, of which each is above that of its parent. */
+int cf_alloc_repeat(struct cf_alloc *a)
+{
+    struct alloc_nodes *to = &a->new_nodes;
+    uint32_t *edge = calloc((size_t)a->nodes + 1, sizeof(*edge));
+    uint32_t *pid = calloc((size_t)a->nodes + 1, sizeof(*pid));
+    int r = edge && pid ? 0 : -1;
+
+    to->count = 0;
+    for (size_t i = 0; r == 0 && i < a->edges; i++)
+        if (a->edge[i].node)
+            edge[a->edge[i].node] = (uint32_t)i;
+    for (uint32_t node = 1; r == 0 && node <= a->nodes; node++) {
+        const struct alloc_edge *e = &a->edge[edge[node]];
+        const int root = (e->pc & ALLOC_ROOT) != 0;
+
+        pid[node] = root ? a->image_pid[e->parent] : pid[e->parent];
+        to->pid[to->count] = pid[node];
+        to->node[to->count] = node;
+        to->parent[to->count] = root ? 0 : e->parent;
+        to->pc[to->count] = e->pc & ~ALLOC_ROOT;
+        if (++to->count == ALLOC_BATCH)
+            r = alloc_put_nodes(a);
+    }
+    free(edge);
+    free(pid);
+    return r == 0 ? alloc_put_nodes(a) : -1;
+}

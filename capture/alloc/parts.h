@@ -62,11 +62,14 @@ struct cf_alloc {
     uint32_t ring_words;           /* as in the header, where the program may write */
     uint64_t scanned, known, last; /* times: of the last look, what is known, the last row's */
     uint64_t buried;               /* when it was looked who has gone */
+    uint64_t origin;               /* the time that is 0 in rows */
     struct alloc_ring ring[CFA_RINGS];
     struct alloc_process process[CFA_PROCESSES];
     struct alloc_next heap[CFA_RINGS];
     uint32_t heap_count;
     uint32_t images, nodes, fullest;
+    uint32_t *image_pid; /* of each image, from 1 */
+    size_t image_room;
     struct alloc_edge *edge;
     size_t edges; /* a power of two */
     struct cf_seed seed;

@@ -37,7 +37,7 @@ static int put_object(struct cf_alloc *a, uint64_t owner, enum cf_op op, uint64_
         time = a->last;
     }
     a->last = time;
-    o->time[n] = time;
+    o->time[n] = time > a->origin ? time - a->origin : 0;
     o->pid[n] = (uint32_t)(owner >> 32);
     o->tid[n] = (uint32_t)owner;
     o->op[n] = (uint8_t)op;
@@ -51,18 +51,23 @@ static int put_object(struct cf_alloc *a, uint64_t owner, enum cf_op op, uint64_
     return o->count == ALLOC_BATCH ? put_objects(a) : 0;
 }
 
-/* The place's process, as it is at its first record. */
-static struct alloc_process *process_of(struct cf_alloc *a, unsigned ring)
+/* The place's process, as it is at its first record, in *p; NULL where there is none. */
+static int process_of(struct cf_alloc *a, unsigned ring, struct alloc_process **p)
 {
     const uint32_t number = alloc_ring_of(a, ring)->process;
-    struct alloc_process *p;
 
+    *p = NULL;
     if (!number || number > CFA_PROCESSES)
-        return NULL;
-    p = &a->process[number - 1];
-    if (!p->image)
-        p->image = ++a->images;
-    return p;
+        return 0;
+    *p = &a->process[number - 1];
+    if ((*p)->image)
+        return 0;
+    if (cf_array_room(&a->image_pid, &a->image_room, (size_t)a->images + 2,
+                      sizeof(*a->image_pid)) != 0)
+        return -1;
+    (*p)->image = ++a->images;
+    a->image_pid[a->images] = (uint32_t)(a->ring[ring].owner >> 32);
+    return 0;
 }
 
 static int new_stack(struct cf_alloc *a, struct alloc_process *p, uint64_t owner, uint64_t first,
@@ -91,9 +96,11 @@ static int take(struct cf_alloc *a, unsigned ring, uint64_t first, uint32_t leng
     const uint64_t *words = (const uint64_t *)(a->base + cfa_words_at(ring, a->ring_words));
     const uint64_t mask = a->ring_words - 1, at = a->ring[ring].tail;
     const uint64_t time = words[(at + 1) & mask], owner = a->ring[ring].owner;
-    struct alloc_process *p = process_of(a, ring);
+    struct alloc_process *p;
     uint64_t stack = 0, bytes = 0;
 
+    if (process_of(a, ring, &p) != 0)
+        return -1;
     if (!p)
         return 0;
     switch (first >> 56) {
@@ -187,5 +194,7 @@ int cf_alloc_rows(struct cf_alloc *a, uint64_t until)
     }
     for (uint32_t i = 0; i < a->heap_count; i++)
         alloc_was_read(a, a->heap[i].ring);
+    if (a->last <= until)
+        a->last = until + 1;
     return put_objects(a) != 0 ? -1 : r;
 }

@@ -27,6 +27,7 @@ struct earlier {
     size_t count, room;
     struct mapping *map; /* later ones hide earlier ones */
     size_t maps, maps_room, last;
+    int served; /* it says which accesses missed */
 };
 
 static void take_maps(struct earlier *e, const struct cf_frame *f)
@@ -87,6 +88,7 @@ static void take_accesses(struct earlier *e, const struct cf_frame *f)
 
     if (!hit)
         hit = level;
+    e->served |= hit != NULL;
     for (uint32_t i = 0; i < f->rows; i++) {
         const struct mapping *m;
         struct place *p;
@@ -144,7 +146,8 @@ size_t cf_earlier_read(struct cf_tool *t, char *file, struct cf_fine *fine)
             e.place[n++] = e.place[i];
     qsort(e.place, n, sizeof *e.place, worst_first);
     for (size_t i = 0; i < n; i++)
-        cf_must(t, cf_fine_place(fine, cf_reader_text(in, e.place[i].file), e.place[i].offset));
+        cf_must(t, cf_fine_place(fine, cf_reader_text(in, e.place[i].file), e.place[i].offset,
+                                 e.served ? e.place[i].misses : 0));
     cf_reader_close(in);
     free(e.place);
     free(e.map);

@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,7 +26,7 @@ struct suspect {
     uint32_t pid; /* 0: wherever the file is mapped */
     uint64_t at;  /* address, or offset in the file */
     char *file;
-    uint32_t seen; /* accesses */
+    uint64_t misses; /* of a place, which are still to be stated */
 };
 
 struct watched { /* a thread with the breakpoint */
@@ -103,7 +104,7 @@ void cf_fine_free(struct cf_fine *f)
 
 /* ---- suspects ---- */
 
-static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t at)
+static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t at, uint64_t misses)
 {
     char *name = NULL;
 
@@ -113,14 +114,13 @@ static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t 
         (file && !(name = strdup(file))))
         return -1;
     struct suspect *s = &f->waiting[f->waits++];
-    *s = (struct suspect){pid, at, NULL, 0};
-    s->file = name;
+    *s = (struct suspect){pid, at, name, misses};
     return 0;
 }
 
-int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset)
+int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset, uint64_t misses)
 {
-    return f->waits < PLACES_MOST ? wait_for(f, 0, file, offset) : 0;
+    return f->waits < PLACES_MOST ? wait_for(f, 0, file, offset, misses) : 0;
 }
 
 static uint64_t hashed(uint32_t pid, uint64_t pc)
@@ -146,7 +146,7 @@ int cf_fine_sampled(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t pc, 
     if (!suspect || f->waits >= WAITING_MOST || f->kept[key % KEPT] == key)
         return 0;
     f->kept[key % KEPT] = key;
-    return wait_for(f, pid, NULL, pc);
+    return wait_for(f, pid, NULL, pc, 0);
 }
 
 /* ---- the breakpoint ---- */
@@ -206,7 +206,7 @@ static void watch_process(void *arg, uint32_t pid, uint64_t addr)
         return;
     if (!f->known) {
         if (cf_code_read(f->code, f->tasks, pid, addr, &f->operands) != 0) {
-            f->census.unknown++;
+            f->census.unknown += kill((pid_t)pid, 0) == 0; /* it has not ended meanwhile */
             f->unsuitable = 1;
             return;
         }
@@ -255,7 +255,7 @@ static void left(struct cf_fine *f)
     ++*f->why;
     /* A place of a file that has not run may belong to a later phase. */
     if (f->why == &f->census.expired && f->now.file && !f->seen &&
-        wait_for(f, 0, f->now.file, f->now.at) != 0)
+        wait_for(f, 0, f->now.file, f->now.at, f->now.misses) != 0)
         f->census.error = ENOMEM;
     free(f->now.file);
     f->now.file = NULL;
@@ -304,12 +304,14 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now)
 
 /* ---- samples ---- */
 
-int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_access *access)
+int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_access *access,
+                     uint64_t *misses)
 {
     struct cf_operands_state state = r->state;
     struct cf_operands o;
     int n;
 
+    *misses = 0;
     if (f->bases[r->tid % RECENT].tid == r->tid) {
         state.fs_base = f->bases[r->tid % RECENT].fs;
         state.gs_base = f->bases[r->tid % RECENT].gs;
@@ -322,6 +324,8 @@ int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_acc
         return 0;
     f->seen++;
     f->census.accesses++;
+    *misses = f->now.misses;
+    f->now.misses = 0;
     f->run = access[0].addr / f->o.line_size % f->o.sets == f->set ? f->run + 1 : 1;
     f->set = access[0].addr / f->o.line_size % f->o.sets;
     return n;

@@ -35,16 +35,19 @@ struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *
                             struct cf_tasks *tasks);
 void cf_fine_free(struct cf_fine *f);
 
-/* A place of a file is to be watched wherever it is mapped, in the order of the calls, until all
-   have been; what did not run in its time gets its turn again. -1 without memory. */
-int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset);
+/* A place of a file, with so many misses, is to be watched wherever it is mapped, in the order of
+   the calls, until all have been; what did not run in its time gets its turn again. -1 without
+   memory. */
+int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset, uint64_t misses);
 
 /* A sampled access; a suspect is watched when its turn comes. -1 without memory. */
 int cf_fine_sampled(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t pc, uint64_t addr,
                     int missed);
 
-/* The accesses of a breakpoint's sample, as by cf_operands_accesses(). */
-int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_access *access);
+/* The accesses of a breakpoint's sample, as by cf_operands_accesses(). *misses: those of its place,
+   once, else 0. */
+int cf_fine_accesses(struct cf_fine *f, const struct cf_record *r, struct cf_access *access,
+                     uint64_t *misses);
 
 /* The first access of an instruction at which the kernel sampled, to address `addr` if that is not
    0: by the sample's registers, if it has some; 0 when its bytes cannot be read. */

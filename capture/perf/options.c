@@ -11,6 +11,8 @@
 #include "capture/perf/options.h"
 #include "formats/program/cf_options.h"
 
+enum { SAMPLES_ENOUGH = 100 }; /* of the objects of a site, to leave it out */
+
 const char cf_perf_usage[] =
     "Usage: cf-capture-perf [OPTION]... [--] PROGRAM [ARGUMENT...]\n"
     "       cf-capture-perf [OPTION]... --pid PID\n"
@@ -27,6 +29,10 @@ const char cf_perf_usage[] =
     "      --fine N               accesses recorded of an instruction, 0: none  [64]\n"
     "      --same-set N           so many running on one cache set end it early  [8]\n"
     "      --expire MS            time of an instruction's breakpoint  [100]\n"
+    "      --no-objects           record no heap objects\n"
+    "      --stack-depth N        callers kept for each heap object, 1 to 64  [16]\n"
+    "      --throttle PERCENT     leave out objects of allocation sites whose share of misses is\n"
+    "                             below so much of the mean, 0: none  [10]\n"
     "      --buffer SIZE          of each ring, a power of two from 4K  [512K]\n"
     "      --command-output FILE  where PROGRAM's standard output goes; without -o it\n"
     "                             goes to standard error\n"
@@ -155,6 +161,9 @@ static void read_options(struct cf_tool *t, struct cf_perf_options *o, int argc,
         {"fine", 0, CF_NUMBER(&o->fine.most, 0, 100000)},
         {"same-set", 0, CF_NUMBER(&o->fine.same_set, 2, 100000)},
         {"expire", 0, CF_NUMBER(&expire, 1, 3600000)},
+        {"no-objects", 0, CF_FLAG(&o->heap.none)},
+        {"stack-depth", 0, CF_NUMBER(&o->heap.depth, 1, 64)},
+        {"throttle", 0, CF_NUMBER(&o->heap.throttle, 0, 100)},
         {"buffer", 0, CF_POWER(&o->buffer, 4096, 1 << 30)},
         {"command-output", 0, CF_TEXT(&o->command_output)},
         {"dry-run", 0, CF_FLAG(dry)},
@@ -182,11 +191,13 @@ void cf_perf_options(struct cf_tool *t, struct cf_perf_options *o, int argc, cha
                                   .seed = 1,
                                   .buffer = 512 << 10,
                                   .vendor = cf_perf_vendor(),
+                                  .heap = {.depth = 16, .throttle = 10},
                                   .fine = {.most = 64, .same_set = 8}};
     geometry(&o->fine);
     read_options(t, o, argc, argv, &probe, &dry);
     o->faults = o->coarse && strcmp(o->coarse, "page-faults") == 0;
     o->file = o->coarse && !o->faults ? (char *)o->coarse : NULL;
+    o->heap.least = o->coarse ? 0 : SAMPLES_ENOUGH * o->loads;
     if (probe) {
         const int ready = pmu_ready(o, why, sizeof why);
 

@@ -7,6 +7,7 @@
 
 #include "capture/perf/events.h"
 #include "capture/perf/fine.h"
+#include "capture/perf/heap.h"
 #include "formats/program/cf_tool.h"
 
 extern const char cf_perf_usage[];
@@ -21,6 +22,7 @@ struct cf_perf_options {
     const char *coarse; /* NULL: the PMU; page-faults, or a stream */
     enum cf_perf_vendor vendor;
     struct cf_fine_options fine;
+    struct cf_heap_options heap;
     int faults; /* coarse samples are page faults */
     char *file; /* the earlier stream, or NULL */
 };

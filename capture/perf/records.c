@@ -38,7 +38,8 @@ struct cf_records {
     struct held *held;
     size_t rings, rings_room, events, events_room, count, room, next;
     struct cf_bytes bytes;
-    uint64_t now, sure; /* when the last reading began; records before that are all there */
+    uint64_t now, sure; /* when the last reading began; records before that are all there, */
+    uint64_t handed;    /* and before that all were handed out */
     uint64_t number, bad;
     int sorted;
 };
@@ -225,14 +226,15 @@ static int compact(struct cf_records *r)
     return 0;
 }
 
-int cf_records_read(struct cf_records *r, uint64_t now)
+int cf_records_read(struct cf_records *r, uint64_t now, uint64_t known)
 {
     if (r->next && compact(r) != 0)
         return -1;
     for (size_t i = 0; i < r->rings; i++)
         if (read_ring(r, &r->ring[i]) != 0)
             return -1;
-    r->sure = r->now;
+    r->handed = r->sure;
+    r->sure = r->now < known ? r->now : known;
     r->now = now;
     return 0;
 }
@@ -341,7 +343,7 @@ int cf_records_next(struct cf_records *r, int all, struct cf_record *record)
     memcpy(&head, p, sizeof head);
     *record = (struct cf_record){.type = head.type,
                                  .misc = head.misc,
-                                 .time = h->time,
+                                 .time = h->time < r->handed ? r->handed : h->time,
                                  .kind = h->kind,
                                  .period = h->period};
     if (head.type == PERF_RECORD_SAMPLE) {

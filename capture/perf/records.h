@@ -59,11 +59,13 @@ int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_
 /* Reads what is left of such an event with a ring of its own, and closes it. */
 void cf_records_remove(struct cf_records *r, int fd);
 
-/* Reads all rings. -1 without memory. `now`: CLOCK_MONOTONIC before that. */
-int cf_records_read(struct cf_records *r, uint64_t now);
+/* Reads all rings. -1 without memory. `now`: CLOCK_MONOTONIC before that. What is not before
+   `known`, which never goes back, is not handed out yet. */
+int cf_records_read(struct cf_records *r, uint64_t now, uint64_t known);
 
 /* The next record in the order of time; all: also of those that may have earlier ones to come. 0
-   when there is none. Valid until the next call of any function here. */
+   when there is none. One that came too late has a later time. Valid until the next call of any
+   function here. */
 int cf_records_next(struct cf_records *r, int all, struct cf_record *record);
 
 /* All records of before this time have been handed out, or are there. */

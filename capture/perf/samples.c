@@ -2,17 +2,31 @@
 /*
  * samples.c - rows of samples. See samples.h.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/cf_samples.h"
 #include "capture/perf/samples.h"
+#include "formats/base/cf_memory.h"
 
 enum { KERNEL_HALF = 63 };
 
+struct cf_perf_row {
+    struct cf_access access;
+    uint64_t time, pc, weight, data_src;
+    uint32_t cpu, pid, tid;
+    uint8_t level, stage;
+};
+
 void cf_perf_rows_begin(struct cf_perf_rows *s, struct cf_writer *out, struct cf_fine *fine,
-                        uint64_t start_ns)
+                        struct cf_tasks *tasks, struct cf_heap *heap, uint64_t start_ns)
 {
-    *s = (struct cf_perf_rows){.out = out, .fine = fine, .start_ns = start_ns, .last_ns = start_ns};
+    *s = (struct cf_perf_rows){.out = out,
+                               .fine = fine,
+                               .tasks = tasks,
+                               .heap = heap,
+                               .start_ns = start_ns,
+                               .last_ns = start_ns};
 }
 
 /* Times that an interrupt put out of order may not go back. */
@@ -31,20 +45,50 @@ uint64_t cf_perf_rows_time(const struct cf_perf_rows *s)
 static int row(struct cf_perf_rows *s, const struct cf_record *r, const struct cf_access *a,
                unsigned level, uint64_t weight, unsigned stage)
 {
-    const struct cf_values v[] = {
-        {CF_TIME, NULL, time_of(s, r)}, {CF_CPU, NULL, r->cpu},  {CF_PID, NULL, r->pid},
-        {CF_TID, NULL, r->tid},         {CF_OP, NULL, a->op},    {CF_SIZE, NULL, a->size},
-        {CF_ADDR, NULL, a->addr},       {CF_PC, NULL, r->ip},    {CF_LEVEL, NULL, level},
-        {CF_WEIGHT, NULL, weight},      {CF_STAGE, NULL, stage}, {CF_DATA_SRC, NULL, r->data_src}};
+    if (cf_array_room(&s->kept, &s->room, s->count + 1, sizeof *s->kept) != 0)
+        return -1;
+    s->kept[s->count++] =
+        (struct cf_perf_row){*a,     time_of(s, r), r->ip,  weight,         r->data_src,
+                             r->cpu, r->pid,        r->tid, (uint8_t)level, (uint8_t)stage};
+    return 0;
+}
 
-    s->rows++;
-    return cf_writer_rows(s->out, CF_ACCESS, 1, v, 12, NULL);
+int cf_perf_rows_put(struct cf_perf_rows *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct cf_perf_row *r = &s->kept[i];
+        const struct cf_values v[] = {
+            {CF_TIME, NULL, r->time},        {CF_CPU, NULL, r->cpu},
+            {CF_PID, NULL, r->pid},          {CF_TID, NULL, r->tid},
+            {CF_OP, NULL, r->access.op},     {CF_SIZE, NULL, r->access.size},
+            {CF_ADDR, NULL, r->access.addr}, {CF_PC, NULL, r->pc},
+            {CF_LEVEL, NULL, r->level},      {CF_WEIGHT, NULL, r->weight},
+            {CF_STAGE, NULL, r->stage},      {CF_DATA_SRC, NULL, r->data_src}};
+
+        if (cf_writer_rows(s->out, CF_ACCESS, 1, v, 12, NULL) != 0 ||
+            (r->weight &&
+             cf_heap_sampled(s->heap, r->pid, r->access.addr, r->weight, r->level > 1) != 0))
+            return -1;
+    }
+    s->rows += s->count;
+    s->count = 0;
+    return 0;
+}
+
+void cf_perf_rows_free(struct cf_perf_rows *s)
+{
+    free(s->kept);
 }
 
 static int take_fine(struct cf_perf_rows *s, const struct cf_record *r)
 {
     struct cf_access all[CF_OPERANDS_MOST];
-    const int n = cf_fine_accesses(s->fine, r, all);
+    uint64_t misses;
+    const int n = cf_fine_accesses(s->fine, r, all, &misses);
+
+    /* What an earlier stream knows of the instruction stands at its first access here. */
+    if (misses && row(s, r, &all[0], CF_FROM_BEYOND, misses, CF_STAGE_COARSE) != 0)
+        return -1;
 
     for (int i = 0; i < n; i++)
         if (row(s, r, &all[i], 0, 0, CF_STAGE_FINE) != 0)
@@ -52,43 +96,42 @@ static int take_fine(struct cf_perf_rows *s, const struct cf_record *r)
     return 0;
 }
 
-/* Whether the operation is known, which is then in *op. */
-static int operation(const struct cf_record *r, uint8_t *op)
+/* The operation, 0 where it is not known; *both: it loads first. */
+static unsigned operation(const struct cf_record *r, int *both)
 {
-    const union perf_mem_data_src d = {.val = r->data_src};
+    const unsigned op = cf_data_src_op(r->data_src, both);
 
-    if (d.mem_op & PERF_MEM_OP_LOAD)
-        *op = CF_LOAD;
-    else if (d.mem_op & PERF_MEM_OP_STORE)
-        *op = CF_STORE;
-    else if (d.mem_op & PERF_MEM_OP_PFETCH)
-        *op = CF_PREFETCH;
-    else if (r->kind == CF_PERF_LOADS || r->kind == CF_PERF_STORES)
-        *op = r->kind == CF_PERF_LOADS ? CF_LOAD : CF_STORE;
-    else
-        return 0;
-    return 1;
+    return op ? op : r->kind == CF_PERF_LOADS ? CF_LOAD : r->kind == CF_PERF_STORES ? CF_STORE : 0;
 }
 
 int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
 {
-    struct cf_access a = {.addr = r->addr, .size = 1, .op = CF_LOAD};
+    struct cf_access a = {.addr = r->addr, .size = 1};
     unsigned level = CF_FROM_MEMORY; /* of a page that was not there */
-    int known;
+    int known, both = 0;
+    uint64_t offset;
 
     if (r->kind == CF_PERF_BREAKPOINT)
         return take_fine(s, r);
     if (r->ip >> KERNEL_HALF || (r->kind == CF_PERF_FAULTS && r->addr - r->ip < 16))
         return 0; /* of the kernel, or the instruction's own page */
+    if (cf_heap_is_library(s->heap, cf_tasks_file(s->tasks, r->pid, r->ip, &offset))) {
+        s->observer++;
+        return 0;
+    }
     known = cf_fine_decode(s->fine, r, &a);
     if (r->kind != CF_PERF_FAULTS) {
-        known = operation(r, &a.op);
+        a.op = (uint8_t)operation(r, &both);
+        known = a.op != 0;
         level = cf_data_src_level(r->data_src);
     }
     if (!r->addr || !known) {
         s->placeless++;
         return 0;
     }
+    if (both && row(s, r, &(struct cf_access){a.addr, a.size, CF_LOAD}, level, r->period,
+                    CF_STAGE_COARSE) != 0)
+        return -1;
     if (row(s, r, &a, level, r->period, CF_STAGE_COARSE) != 0)
         return -1;
     return cf_fine_sampled(s->fine, r->pid, r->tid, r->ip, r->addr, level > 1);

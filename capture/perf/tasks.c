@@ -2,6 +2,7 @@
 /*
  * tasks.c - processes, threads, mappings. See tasks.h.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,11 @@ struct mapping {
 struct process {
     uint32_t pid, parent;
     char name[16];
+    uint32_t *tid; /* its threads */
+    size_t tids, tid_room;
     struct mapping *map;
     size_t count, room;
+    int begins; /* it runs a program of which nothing is mapped yet */
 };
 
 struct cf_tasks {
@@ -33,6 +37,8 @@ struct cf_tasks {
     struct process *process;
     size_t count, room;
     struct cf_builds builds;
+    void (*program)(void *arg, const char *program, int ended);
+    void *arg;
 };
 
 struct cf_tasks *cf_tasks_new(struct cf_writer *w, uint64_t start_ns)
@@ -62,6 +68,7 @@ void cf_tasks_free(struct cf_tasks *t)
     for (size_t i = 0; i < t->count; i++) {
         clear(&t->process[i]);
         free(t->process[i].map);
+        free(t->process[i].tid);
     }
     free(t->process);
     free(t);
@@ -73,6 +80,23 @@ static struct process *find(const struct cf_tasks *t, uint32_t pid)
         if (t->process[i].pid == pid)
             return &t->process[i];
     return NULL;
+}
+
+static int add_thread(struct process *p, uint32_t tid)
+{
+    if (cf_array_room(&p->tid, &p->tid_room, p->tids + 1, sizeof *p->tid) != 0)
+        return -1;
+    p->tid[p->tids++] = tid;
+    return 0;
+}
+
+static void remove_thread(struct process *p, uint32_t tid)
+{
+    for (size_t i = 0; i < p->tids; i++)
+        if (p->tid[i] == tid) {
+            p->tid[i] = p->tid[--p->tids];
+            return;
+        }
 }
 
 static struct process *add_process(struct cf_tasks *t, uint32_t pid, uint32_t parent,
@@ -88,8 +112,10 @@ static struct process *add_process(struct cf_tasks *t, uint32_t pid, uint32_t pa
     clear(p);
     p->pid = pid;
     p->parent = parent;
+    p->tids = 0;
+    p->begins = 0;
     snprintf(p->name, sizeof p->name, "%s", name);
-    return p;
+    return add_thread(p, pid) == 0 ? p : NULL;
 }
 
 /* ---- rows ---- */
@@ -105,11 +131,17 @@ static int task_row(struct cf_tasks *t, uint64_t time, uint32_t pid, uint32_t ti
     return cf_writer_rows(t->out, CF_TASK, 1, v, 6, NULL);
 }
 
-static int map_row(struct cf_tasks *t, uint64_t time, uint32_t pid, const struct mapping *m)
+static int thread_row(struct cf_tasks *t, uint64_t time, uint32_t pid, uint32_t tid)
+{
+    return task_row(t, time, pid, tid, 0, CF_BEGIN, "");
+}
+
+static int map_row(struct cf_tasks *t, uint64_t time, uint32_t pid, enum cf_op op,
+                   const struct mapping *m)
 {
     const struct cf_values v[] = {{CF_TIME, NULL, time},
                                   {CF_PID, NULL, pid},
-                                  {CF_OP, NULL, CF_MAPPED},
+                                  {CF_OP, NULL, op},
                                   {CF_START, NULL, m->start},
                                   {CF_STOP, NULL, m->end},
                                   {CF_OFFSET, NULL, m->offset},
@@ -180,7 +212,7 @@ static int add_mapping(struct cf_tasks *t, uint64_t time, struct process *p, str
         m->end - limit.rlim_cur < m->start)
         m->start = m->end - limit.rlim_cur;
     m->build = (char *)cf_builds_find(&t->builds, m->name, device, inode);
-    return place(p, m) != 0 || map_row(t, time, p->pid, m) != 0 ? -1 : 0;
+    return place(p, m) != 0 || map_row(t, time, p->pid, CF_MAPPED, m) != 0 ? -1 : 0;
 }
 
 /* ---- processes that run already ---- */
@@ -219,6 +251,26 @@ static int attach_maps(struct cf_tasks *t, struct process *p)
     return status;
 }
 
+static int attach_threads(struct cf_tasks *t, struct process *p)
+{
+    const struct dirent *e;
+    char path[64];
+    int status = 0;
+    DIR *d;
+
+    snprintf(path, sizeof path, "/proc/%u/task", p->pid);
+    d = opendir(path);
+    while (d && status == 0 && (e = readdir(d)) != NULL) {
+        const uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+        if (tid && tid != p->pid && (add_thread(p, tid) != 0 || thread_row(t, 0, p->pid, tid) != 0))
+            status = -1;
+    }
+    if (d)
+        closedir(d);
+    return status;
+}
+
 int cf_tasks_attach(struct cf_tasks *t, uint32_t pid)
 {
     char path[64], name[16] = "";
@@ -233,7 +285,7 @@ int cf_tasks_attach(struct cf_tasks *t, uint32_t pid)
         fclose(f);
     }
     p = add_process(t, pid, 0, name);
-    if (!p || task_row(t, 0, pid, pid, 0, CF_BEGIN, name) != 0)
+    if (!p || task_row(t, 0, pid, pid, 0, CF_BEGIN, name) != 0 || attach_threads(t, p) != 0)
         return -1;
     return attach_maps(t, p);
 }
@@ -280,8 +332,13 @@ static int mapped(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
                                             (prot & PROT_EXEC ? CF_PERM_X : 0) |
                                             (half(b + 60) & MAP_SHARED ? CF_PERM_SHARED : 0)),
                          .name = (char *)b + 64};
-    if (m.name[0] != '/' || m.name[1] == '/')
+    if (m.name[0] != '/' || m.name[1] == '/') {
         m.offset = 0; /* of what is no file the kernel states the address here */
+    } else if (p->begins) {
+        p->begins = 0;
+        if (t->program)
+            t->program(t->arg, m.name, 0);
+    }
     return add_mapping(t, time, p, &m, makedev(half(b + 32), half(b + 36)), word(b + 40));
 }
 
@@ -293,14 +350,17 @@ static int named(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 
     if (r->length < 9 || !memchr(b + 8, '\0', r->length - 8))
         return 0;
-    if (r->misc & PERF_RECORD_MISC_COMM_EXEC) {
-        p = find(t, pid);
-        if (!add_process(t, pid, p ? p->parent : 0, (const char *)b + 8))
-            return -1;
-        p = find(t, pid);
-        return task_row(t, time, pid, pid, p ? p->parent : 0, CF_BEGIN, (const char *)b + 8);
-    }
     p = find(t, pid);
+    if (r->misc & PERF_RECORD_MISC_COMM_EXEC) {
+        for (size_t i = 0; p && i < p->count; i++)
+            if (map_row(t, time, pid, CF_UNMAPPED, &p->map[i]) != 0)
+                return -1;
+        p = add_process(t, pid, p ? p->parent : 0, (const char *)b + 8);
+        if (!p)
+            return -1;
+        p->begins = 1;
+        return task_row(t, time, pid, pid, p->parent, CF_BEGIN, p->name);
+    }
     if (p && pid == tid)
         snprintf(p->name, sizeof p->name, "%s", (const char *)b + 8);
     return task_row(t, time, pid, tid, 0, CF_NAMED, (const char *)b + 8);
@@ -314,9 +374,12 @@ static int forked(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 
     if (r->length < 24)
         return 0;
-    if (half(b) == half(b + 4)) /* a thread */
-        return task_row(t, time, half(b), half(b + 8), 0, CF_BEGIN, "");
     from = find(t, half(b + 4));
+    if (half(b) == half(b + 4)) { /* a thread */
+        if (from && add_thread(from, half(b + 8)) != 0)
+            return -1;
+        return thread_row(t, time, half(b), half(b + 8));
+    }
     p = add_process(t, half(b), half(b + 4), from ? from->name : "");
     from = find(t, half(b + 4));
     if (!p)
@@ -335,9 +398,14 @@ static int ended(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
     if (r->length < 24)
         return 0;
     p = find(t, half(b));
-    if (p && half(b) == half(b + 8)) {
+    if (p && p->begins && t->program)
+        t->program(t->arg, p->name, 1);
+    if (p)
+        remove_thread(p, half(b + 8));
+    if (p && !p->tids) {
         clear(p);
         free(p->map);
+        free(p->tid);
         *p = t->process[--t->count];
         memset(&t->process[t->count], 0, sizeof *p);
     }
@@ -362,21 +430,34 @@ int cf_tasks_record(struct cf_tasks *t, const struct cf_record *r)
     }
 }
 
+/* All begin before the first has a mapping, which none inherits so. */
 int cf_tasks_repeat(struct cf_tasks *t, uint64_t time)
 {
+    for (size_t i = 0; i < t->count; i++)
+        if (task_row(t, time, t->process[i].pid, t->process[i].pid, t->process[i].parent, CF_BEGIN,
+                     t->process[i].name) != 0)
+            return -1;
     for (size_t i = 0; i < t->count; i++) {
         const struct process *p = &t->process[i];
 
-        if (task_row(t, time, p->pid, p->pid, p->parent, CF_BEGIN, p->name) != 0)
-            return -1;
+        for (size_t k = 0; k < p->tids; k++)
+            if (p->tid[k] != p->pid && thread_row(t, time, p->pid, p->tid[k]) != 0)
+                return -1;
         for (size_t k = 0; k < p->count; k++)
-            if (map_row(t, time, p->pid, &p->map[k]) != 0)
+            if (map_row(t, time, p->pid, CF_MAPPED, &p->map[k]) != 0)
                 return -1;
     }
     return 0;
 }
 
 /* ---- questions ---- */
+
+void cf_tasks_programs(struct cf_tasks *t, void (*f)(void *arg, const char *program, int ended),
+                       void *arg)
+{
+    t->program = f;
+    t->arg = arg;
+}
 
 unsigned cf_tasks_alive(const struct cf_tasks *t)
 {

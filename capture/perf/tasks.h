@@ -26,6 +26,11 @@ int cf_tasks_record(struct cf_tasks *t, const struct cf_record *r);
 /* In a segment that has just begun: all that is there, as rows of this time. */
 int cf_tasks_repeat(struct cf_tasks *t, uint64_t time);
 
+/* Has f called for each program file that a process begins to run, with ended 0; and with 1, and
+   its name alone, where the kernel ended the recording of the process, whose user changes. */
+void cf_tasks_programs(struct cf_tasks *t, void (*f)(void *arg, const char *program, int ended),
+                       void *arg);
+
 /* Processes that are alive. */
 unsigned cf_tasks_alive(const struct cf_tasks *t);
 
