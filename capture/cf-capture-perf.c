@@ -332,6 +332,7 @@ int main(int argc, char **argv)
     if (k.o.file && cf_earlier_read(&tool, k.o.file, k.fine) == 0)
         cf_die(&tool, CF_EXIT_INPUT, "%s: has no misses in files that were mapped", k.o.file);
     cf_perf_rows_begin(&k.samples, k.writer, k.fine, k.tasks, &k.heap, k.start_ns);
+    k.samples.latencies = !k.o.coarse;
     cf_command_prepare(&k.run);
     if (header(&k) != 0)
         return cf_tool_finish(&tool, NULL, k.writer);

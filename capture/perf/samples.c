@@ -13,7 +13,7 @@ enum { KERNEL_HALF = 63 };
 
 struct cf_perf_row {
     struct cf_access access;
-    uint64_t time, pc, weight, data_src;
+    uint64_t time, pc, weight, data_src, latency;
     uint32_t cpu, pid, tid;
     uint8_t level, stage;
 };
@@ -47,9 +47,9 @@ static int row(struct cf_perf_rows *s, const struct cf_record *r, const struct c
 {
     if (cf_array_room(&s->kept, &s->room, s->count + 1, sizeof *s->kept) != 0)
         return -1;
-    s->kept[s->count++] =
-        (struct cf_perf_row){*a,     time_of(s, r), r->ip,  weight,         r->data_src,
-                             r->cpu, r->pid,        r->tid, (uint8_t)level, (uint8_t)stage};
+    s->kept[s->count++] = (struct cf_perf_row){*a,          time_of(s, r),  r->ip,         weight,
+                                               r->data_src, r->latency,     r->cpu,        r->pid,
+                                               r->tid,      (uint8_t)level, (uint8_t)stage};
     return 0;
 }
 
@@ -58,14 +58,21 @@ int cf_perf_rows_put(struct cf_perf_rows *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct cf_perf_row *r = &s->kept[i];
         const struct cf_values v[] = {
-            {CF_TIME, NULL, r->time},        {CF_CPU, NULL, r->cpu},
-            {CF_PID, NULL, r->pid},          {CF_TID, NULL, r->tid},
-            {CF_OP, NULL, r->access.op},     {CF_SIZE, NULL, r->access.size},
-            {CF_ADDR, NULL, r->access.addr}, {CF_PC, NULL, r->pc},
-            {CF_LEVEL, NULL, r->level},      {CF_WEIGHT, NULL, r->weight},
-            {CF_STAGE, NULL, r->stage},      {CF_DATA_SRC, NULL, r->data_src}};
+            {CF_TIME, NULL, r->time},
+            {CF_CPU, NULL, r->cpu},
+            {CF_PID, NULL, r->pid},
+            {CF_TID, NULL, r->tid},
+            {CF_OP, NULL, r->access.op},
+            {CF_SIZE, NULL, r->access.size},
+            {CF_ADDR, NULL, r->access.addr},
+            {CF_PC, NULL, r->pc},
+            {CF_LEVEL, NULL, r->level},
+            {CF_WEIGHT, NULL, r->weight},
+            {CF_STAGE, NULL, r->stage},
+            {CF_DATA_SRC, NULL, r->data_src},
+            {CF_COST, NULL, r->latency < UINT32_MAX ? r->latency : UINT32_MAX}};
 
-        if (cf_writer_rows(s->out, CF_ACCESS, 1, v, 12, NULL) != 0 ||
+        if (cf_writer_rows(s->out, CF_ACCESS, 1, v, s->latencies ? 13 : 12, NULL) != 0 ||
             (r->weight &&
              cf_heap_sampled(s->heap, r->pid, r->access.addr, r->weight, r->level > 1) != 0))
             return -1;

@@ -21,6 +21,7 @@ struct cf_perf_rows {
     struct cf_perf_row *kept;
     size_t count, room;
     uint64_t start_ns, last_ns;
+    int latencies; /* samples have them */
     uint64_t rows, lost, throttled;
     uint64_t placeless; /* without address or operation */
     uint64_t observer;  /* of the library that records heap objects */
