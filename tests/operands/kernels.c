@@ -3,14 +3,25 @@
  * kernels.c - a program whose accesses are the same wherever it runs: without a C library, its
  * stack and all data static, at fixed addresses. It has what compilers make of arrays, structures,
  * jump tables, recursion, floating point, bits, strings, vectors, and by hand the addressing modes
- * of segments and instructions that they rarely emit. Built with -static -nostdlib -fno-pie.
+ * of segments and instructions that they rarely emit. Built with -static -nostdlib -fno-pie, and
+ * -DROUNDS=N; all rounds but the first make the same accesses with -DSAME.
  */
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long u64;
 
-enum { N = 256, ROUNDS = 4 };
+#ifndef ROUNDS
+#define ROUNDS 4
+#endif
+
+#ifdef SAME
+#define VARIED(round) 3u
+#else
+#define VARIED(round) round
+#endif
+
+enum { N = 256 };
 
 struct node {
     u64 key;
@@ -51,6 +62,7 @@ void *memcpy(void *to, const void *from, u64 n)
 }
 
 static u32 seed = 7;
+static volatile u32 rounds = ROUNDS; /* the code is the same whatever it is */
 
 static u32 next(void)
 {
@@ -60,6 +72,10 @@ static u32 next(void)
 
 static __attribute__((noinline)) void fill(void)
 {
+#ifdef SAME
+    seed = 7;
+    own[0] = own[1] = 0;
+#endif
     for (u32 i = 0; i < N; i++) {
         nodes[i] = (struct node){.key = next(), .count = i, .next = &nodes[(i * 37 + 1) % N]};
         nodes[i].weight[i % 3] = i;
@@ -258,15 +274,15 @@ __attribute__((used)) void run(void)
     u64 calls = 0;
 
     begin();
-    for (u32 round = 0; round < ROUNDS; round++) {
+    for (u32 round = 0; round < rounds; round++) {
         fill();
         result += chase(nodes, N);
-        update(1 + round % 5);
+        update(1 + VARIED(round) % 5);
         result += (u64)gather(reals, places);
         spread(floats, floats, places);
         chosen(ints, places);
         for (u32 i = 0; i < N; i++)
-            result += tables(i + round);
+            result += tables(i + VARIED(round));
         result += fibonacci(10, &calls);
         sort(ints, 0, N - 1);
         atomics();
