@@ -19,6 +19,7 @@ setup_file() {
     gcc -O2 -fno-builtin -fPIC -shared -o bump.so "$s/bump.c"
     g++ -O2 -g -std=c++17 -D_GNU_SOURCE -o operators "$s/operators.cc"
     g++ -O2 -g -std=c++17 -fPIC -shared -o plugin.so "$s/plugin.cc"
+    g++ -O1 -g -std=c++17 -o determined "$s/determined.cc"
 }
 
 setup() {
@@ -68,6 +69,24 @@ nothing_lost() {
         nothing_lost
         python3 "$A/agree.py" log objects.csv stacks.csv
     done
+}
+
+# Objects of a stream in their order: size, function and line of the site; what a release is for.
+objects_of() {
+    cf-resolve -q "$1" | cf-cat --csv --table object --columns op,bytes,addr,function,source |
+        awk -F, 'NR == 1 { next }
+            $1 == "alloc" { n[$3] = ++k; print $1, $2, $4, $5; next }
+            { print $1, n[$3]; delete n[$3] }'
+}
+
+@test "objects are those that the tracer records of the same program with its own allocator" {
+    recorded -- "$P/determined" >/dev/null
+    nothing_lost
+    cf-capture-trace -q --own-allocator -o traced.cf -- "$P/determined" >/dev/null || skip "no tracer"
+    objects_of t.cf >ours
+    objects_of traced.cf >theirs
+    [[ $(grep -c ^alloc ours) -gt 15000 ]]
+    same theirs ours
 }
 
 @test "stacks are as deep as asked for" {
