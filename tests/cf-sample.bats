@@ -12,7 +12,7 @@ machine() {
 
 # accesses HEADER: rows on standard input, one a line, that get a time each, into in.cf.
 accesses() {
-    awk -v h="time,$1" 'BEGIN { print h } { print NR - 1 "," $0 }' | stream in.cf --clock instructions
+    awk -v h="time,$1" 'BEGIN { print h } { print NR - 1 "," $0 }' | stream in.cf --clock records
 }
 
 # sampled COLUMNS OPTION...: these columns of the rows that are kept, a row a word.
@@ -91,6 +91,31 @@ END
     [ "$(sampled addr,pc $all --skid 1)" = "0x1,0xa 0x2,0xa 0x3,0x14 0x4,0x14 " ]
     # shellcheck disable=SC2086
     [ "$(sampled addr,pc $all --skid 2)" = "0x1,0x14 0x2,0x14 0x3,0xa 0x4,0x14 " ]
+}
+
+@test "skid: where the clock counts instructions, each count is another one, though its pc is the same" {
+    machine
+    printf '%s\n' time,op,addr,pc,hit 1,load,1,10,1 1,store,1,10,1 2,load,2,10,1 3,load,3,10,1 3,store,3,10,1 \
+        4,load,4,20,1 | stream in.cf --clock instructions
+    local all="--loads 1 --stores 0 --jitter 0 --fine 0"
+    # shellcheck disable=SC2086
+    [ "$(sampled addr,pc $all --skid 1)" = "0x1,0xa 0x2,0xa 0x3,0x14 0x4,0x14 " ]
+    # shellcheck disable=SC2086
+    [ "$(sampled addr,pc $all --skid 2)" = "0x1,0xa 0x2,0x14 0x3,0xa 0x4,0x14 " ]
+    # any other clock says nothing of instructions
+    cf-cat --csv in.cf | stream in2.cf --clock records
+    mv in2.cf in.cf
+    # shellcheck disable=SC2086
+    [ "$(sampled addr,pc $all --skid 1)" = "0x1,0x14 0x2,0x14 0x3,0x14 0x4,0x14 " ]
+}
+
+@test "the breakpoint: what starts up and never runs again holds it once, not once for each instruction" {
+    machine
+    # instructions 1 to 20 miss twice each, then instruction 50 misses for as long as five turns take
+    { for ((i = 1; i <= 20; i++)); do loads 4 "$i" $((i * 8192)) 64 2; done && loads 600 50 0 64 2; } |
+        accesses op,addr,pc,hit,tid
+    sampled pc,stage --loads 2 --stores 0 --jitter 0 --set-window 0 --fine 20 | tr ' ' '\n' | sed -n 's/,2$//p' | sort | uniq -c >n
+    [ "$(awk '$2 == "0x32" { print $1 }' n)" = 20 ] || fail "$(<n)"
 }
 
 @test "the breakpoint: after two misses in a row, at most --fine accesses, weight 0, all threads" {

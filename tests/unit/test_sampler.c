@@ -73,7 +73,8 @@ static struct slow {
     uint32_t count, settled;
     uint32_t seen[THREADS], threads; /* first row of each thread */
     uint64_t left[THREADS][2], drawn[THREADS][2], generator[THREADS][2];
-    uint64_t last[THREADS]; /* pc of the last access */
+    uint64_t last[THREADS], when[THREADS]; /* pc and time of the last access */
+    int instructions;                      /* are what the clock counts */
     int fetched[THREADS];
     struct {
         uint32_t thread, set;
@@ -84,11 +85,11 @@ static struct slow {
     struct {
         uint32_t pid;
         uint64_t pc;
-        uint32_t misses;
+        uint32_t misses, all; /* in a row, and in all */
         int had;
     } code[4 * CODES];
     uint32_t codes;
-    uint32_t queue[4 * CODES], first, end; /* of codes */
+    uint32_t queue[4 * CODES], queued; /* of codes */
     int armed;
     uint32_t now_code;
     uint64_t since, expire, turn[ROWS]; /* addresses of the turn */
@@ -145,6 +146,22 @@ static void slow_arm(uint32_t code, uint64_t now)
     m.code[code].had = 1;
 }
 
+/* The one of those that wait whose turn it is. */
+static void slow_next(uint64_t now)
+{
+    uint32_t best = 0, code;
+
+    for (uint32_t k = 1; k < m.queued; k++) {
+        const uint32_t a = m.queue[k], b = m.queue[best];
+
+        if (m.code[a].all > m.code[b].all || (m.code[a].all == m.code[b].all && a < b))
+            best = k;
+    }
+    code = m.queue[best];
+    m.queue[best] = m.queue[--m.queued];
+    slow_arm(code, now);
+}
+
 static int slow_expired(uint64_t now)
 {
     return now >= m.since && now - m.since >= m.expire;
@@ -174,20 +191,21 @@ static void slow_deliver(uint32_t t, uint32_t process, uint64_t code_pc, uint64_
     if (c == m.codes) {
         m.code[c].pid = process;
         m.code[c].pc = code_pc;
-        m.code[c].misses = 0;
+        m.code[c].misses = m.code[c].all = 0;
         m.code[c].had = 0;
         m.codes++;
     }
     m.code[c].misses = missed ? m.code[c].misses + 1 : 0;
+    m.code[c].all += missed != 0;
     if (!missed ||
         (m.code[c].misses < f->misses && (f->sets == 1 || !f->set_window || same < f->set_misses)))
         return;
-    for (uint32_t k = m.first; k < m.end; k++)
+    for (uint32_t k = 0; k < m.queued; k++)
         queued |= m.queue[k] == c;
-    if (queued || (m.code[c].had && (m.armed || m.first < m.end || !slow_expired(now))))
+    if (queued || (m.code[c].had && (m.armed || m.queued || !slow_expired(now))))
         return;
     if (m.armed)
-        m.queue[m.end++] = c;
+        m.queue[m.queued++] = c;
     else
         slow_arm(c, now);
 }
@@ -214,14 +232,15 @@ static void slow_fine(uint32_t i)
         return;
     m.armed = 0;
     m.since = time[i];
-    if (m.first < m.end)
-        slow_arm(m.queue[m.first++], time[i]);
+    if (m.queued)
+        slow_next(time[i]);
 }
 
 /* Samples of thread t that wait see another instruction. */
 static void slow_step(uint32_t t, uint32_t i)
 {
-    const int other = pc[i] != m.last[t] || m.fetched[t];
+    const int other =
+        pc[i] != m.last[t] || m.fetched[t] || (m.instructions && time[i] != m.when[t]);
 
     for (uint32_t k = 0; k < m.waiting; k++) {
         struct waits *w = &m.waits[k];
@@ -237,6 +256,7 @@ static void slow_step(uint32_t t, uint32_t i)
         slow_deliver(t, pid[i], pc[i], addr[r], hit[r] > 1, time[i]);
     }
     m.last[t] = pc[i];
+    m.when[t] = time[i];
     m.fetched[t] = 0;
 }
 
@@ -259,8 +279,8 @@ static void slow_row(uint32_t i)
     struct kept *kept = &m.kept[m.count];
     unsigned stage = 0;
 
-    if (m.armed && m.first < m.end && slow_expired(time[i]))
-        slow_arm(m.queue[m.first++], time[i]);
+    if (m.armed && m.queued && slow_expired(time[i]))
+        slow_next(time[i]);
     if (op[i] == CF_IFETCH) {
         m.fetched[t] = 1;
         return;
@@ -321,12 +341,13 @@ static int run_array(struct cf_sampler *s, uint32_t from, uint32_t to)
 static int begin_stream(struct cf_sampler *s, uint32_t at)
 {
     m.expire = next(2000);
+    m.instructions = next(2) != 0;
     if (at)
         slow_settle(time[at - 1]);
     fast_settled = fast_count;
     if (cf_sampler_settle(s) != 0)
         return 0;
-    cf_sampler_clock(s, m.expire);
+    cf_sampler_clock(s, m.expire, m.instructions);
     m.since = time[at];
     return 1;
 }

@@ -7,43 +7,98 @@
 #include "filters/engine/sample/fine.h"
 #include "formats/base/cf_memory.h"
 
-/* What is known of an instruction: whether it had a turn or waits for the first, and above that bit
-   how many of its samples missed in a row. */
-enum { KNOWN = 1, MISS = 2 };
+struct cf_fine_code {
+    uint64_t pc, misses; /* sampled */
+    uint32_t pid, row;   /* sampled misses in a row */
+    uint32_t place;      /* in the heap, from 1; 0: does not wait */
+    uint8_t had;         /* a turn, or waits for the first */
+};
 
 int cf_fine_begin(struct cf_fine *f, const struct cf_fine_options *o)
 {
     *f = (struct cf_fine){.o = *o, .sets = cf_sets(o->sets ? o->sets : 1)};
     if (f->sets.sets == 1)
         f->o.same_set = f->o.set_window = 0;
-    f->instructions = cf_counts_new();
-    return f->instructions ? 0 : -1;
+    f->numbers = cf_counts_new();
+    return f->numbers ? 0 : -1;
 }
 
 void cf_fine_end(struct cf_fine *f)
 {
-    cf_counts_free(f->instructions);
+    cf_counts_free(f->numbers);
+    free(f->code);
     free(f->window);
-    free(f->queue);
+    free(f->heap);
 }
 
-static void arm(struct cf_fine *f, uint32_t pid, uint64_t pc, uint64_t time)
+static void arm(struct cf_fine *f, const struct cf_fine_code *c, uint64_t time)
 {
     f->armed = 1;
-    f->pid = pid;
-    f->pc = pc;
+    f->pid = c->pid;
+    f->pc = c->pc;
     f->since = time;
     f->count = f->run = 0;
 }
 
+/* ---- instructions that wait ---- */
+
+/* Is the turn of instruction a before that of b? */
+static int is_before(const struct cf_fine *f, uint32_t a, uint32_t b)
+{
+    const uint64_t more = f->code[a].misses, less = f->code[b].misses;
+
+    return more != less ? more > less : a < b;
+}
+
+static void put(struct cf_fine *f, uint32_t place, uint32_t code)
+{
+    f->heap[place - 1] = code;
+    f->code[code].place = place;
+}
+
+/* Instruction `code` goes to the place or to one nearer to the front. */
+static void move_up(struct cf_fine *f, uint32_t place, uint32_t code)
+{
+    while (place > 1 && is_before(f, code, f->heap[place / 2 - 1])) {
+        put(f, place, f->heap[place / 2 - 1]);
+        place /= 2;
+    }
+    put(f, place, code);
+}
+
+/* Instruction `code` goes to the front, or to the place to which it belongs from there. */
+static void move_down(struct cf_fine *f, uint32_t code)
+{
+    uint32_t place = 1;
+
+    for (uint64_t next; (next = 2 * (uint64_t)place) <= f->waiting; place = (uint32_t)next) {
+        next += next < f->waiting && is_before(f, f->heap[next], f->heap[next - 1]);
+        if (!is_before(f, f->heap[next - 1], code))
+            break;
+        put(f, place, f->heap[next - 1]);
+    }
+    put(f, place, code);
+}
+
+static int wait(struct cf_fine *f, uint32_t code)
+{
+    if (cf_array_room(&f->heap, &f->heap_room, f->waiting + (size_t)1, sizeof(*f->heap)) != 0)
+        return -1;
+    move_up(f, ++f->waiting, code);
+    return 0;
+}
+
 void cf_fine_next(struct cf_fine *f, uint64_t time)
 {
-    const struct cf_fine_waiting w = f->queue[f->head++];
+    struct cf_fine_code *first = &f->code[f->heap[0]];
 
-    if (--f->waiting == 0)
-        f->head = 0;
-    arm(f, w.pid, w.pc, time);
+    first->place = 0;
+    if (--f->waiting)
+        move_down(f, f->heap[f->waiting]);
+    arm(f, first, time);
 }
+
+/* ---- accesses and samples ---- */
 
 void cf_fine_access(struct cf_fine *f, uint64_t addr, uint64_t time)
 {
@@ -84,37 +139,49 @@ static int piles_up(struct cf_fine *f, uint32_t thread, uint64_t addr)
     return found >= f->o.set_misses;
 }
 
-static int wait(struct cf_fine *f, uint32_t pid, uint64_t pc)
+/* The instruction; NULL without memory. */
+static struct cf_fine_code *code_of(struct cf_fine *f, uint32_t pid, uint64_t pc)
 {
-    const size_t tail = f->head + f->waiting;
+    uint64_t *number = cf_counts_at(f->numbers, pid, pc);
 
-    if (cf_array_room(&f->queue, &f->queue_room, tail + 1, sizeof(*f->queue)) != 0)
-        return -1;
-    f->queue[tail] = (struct cf_fine_waiting){pc, pid};
-    f->waiting++;
-    return 0;
+    if (!number)
+        return NULL;
+    if (!*number) {
+        const size_t count = cf_counts_size(f->numbers);
+
+        if (count > UINT32_MAX / 2 ||
+            cf_array_cleared(&f->code, &f->code_room, count, sizeof(*f->code)) != 0)
+            return NULL;
+        *number = count;
+        f->code[count - 1].pid = pid;
+        f->code[count - 1].pc = pc;
+    }
+    return &f->code[*number - 1];
 }
 
 int cf_fine_sample(struct cf_fine *f, uint32_t thread, uint32_t pid, uint64_t pc, uint64_t addr,
                    int missed, uint64_t time)
 {
     const int piled = missed ? piles_up(f, thread, addr) : 0;
-    uint64_t *known = pc ? cf_counts_at(f->instructions, pid, pc) : NULL;
+    struct cf_fine_code *c = pc ? code_of(f, pid, pc) : NULL;
 
-    if (piled < 0 || (pc && !known))
+    if (piled < 0 || (pc && !c))
         return -1;
     if (!pc)
         return 0;
-    *known = missed ? *known + MISS : *known & KNOWN;
-    if (!missed || (!piled && *known / MISS < f->o.misses))
+    c->row = missed ? c->row + (c->row < UINT32_MAX) : 0;
+    c->misses += missed != 0;
+    if (c->place)
+        move_up(f, c->place, (uint32_t)(c - f->code));
+    if (!missed || (!piled && c->row < f->o.misses))
         return 0;
-    if (*known & KNOWN) {
+    if (c->had) {
         if (!f->armed && cf_fine_expired(f, time))
-            arm(f, pid, pc, time);
+            arm(f, c, time);
         return 0;
     }
-    *known |= KNOWN;
-    if (wait(f, pid, pc) != 0)
+    c->had = 1;
+    if (wait(f, (uint32_t)(c - f->code)) != 0)
         return -1;
     if (!f->armed)
         cf_fine_next(f, time);

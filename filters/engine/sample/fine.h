@@ -6,7 +6,9 @@
  * There is one breakpoint for all threads. An instruction of a process wants it when its coarse
  * samples missed several times in a row, or when a sampled miss of it is one of many on the same
  * set of the first-level data cache, among the last sampled misses of its thread. It then waits its
- * turn, in the order of these samples. A turn ends after so many accesses, or after so many in
+ * turn: the next one to get it is that with the most sampled misses, and of several the one that was
+ * sampled first. (So what a program does once, as when it starts, holds up what it goes on to do for
+ * one turn at most.) A turn ends after so many accesses, or after so many in
  * succession that change from line to line of one set, or when another instruction waits and the
  * turn has lasted for the expiry time. An access to the line of the one before neither counts as a
  * further one on the set nor ends the succession: that is how a sequential walk begins, too.
@@ -15,8 +17,8 @@
  * An instruction that had a turn gets another only when none waits, and none had the breakpoint,
  * for the expiry time.
  *
- * Memory: 43 to 85 bytes an instruction that was sampled, 12 to 32 for each that has waited, and
- * four bytes a miss of the window for each thread.
+ * Memory: 75 to 150 bytes an instruction that was sampled, 4 to 8 for each that waits, and four
+ * bytes a miss of the window for each thread.
  */
 #ifndef CF_FINE_H
 #define CF_FINE_H
@@ -48,16 +50,15 @@ struct cf_fine {
 
     struct cf_fine_options o;
     struct cf_sets sets;
-    uint32_t count, run, set; /* of the turn: accesses, those in succession on the set */
-    uint64_t line;            /* of its last access */
-    struct cf_counts *instructions;
+    uint32_t count, run, set;  /* of the turn: accesses, those in succession on the set */
+    uint64_t line;             /* of its last access */
+    struct cf_counts *numbers; /* of instructions, from 1 */
+    struct cf_fine_code *code;
+    size_t code_room;
     uint32_t *window; /* of each thread: where the next miss goes, and the sets + 1 */
     size_t window_room;
-    struct cf_fine_waiting {
-        uint64_t pc;
-        uint32_t pid;
-    } * queue;
-    size_t queue_room, head;
+    uint32_t *heap; /* instructions that wait: none has more misses than that at half its index */
+    size_t heap_room;
 };
 
 /* -1 without memory. */
@@ -70,7 +71,7 @@ static inline int cf_fine_expired(const struct cf_fine *f, uint64_t time)
     return time >= f->since && time - f->since >= f->expire;
 }
 
-/* Gives the breakpoint to the instruction that waits first; f->waiting is not 0. */
+/* Gives the breakpoint to the first of those that wait; f->waiting is not 0. */
 void cf_fine_next(struct cf_fine *f, uint64_t time);
 
 /* Takes an access of the instruction that has the breakpoint. */

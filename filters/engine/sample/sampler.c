@@ -24,7 +24,7 @@ struct counter {
 struct thread {
     struct counter op[2];
     uint32_t number, pid;
-    uint64_t insns, pc; /* while samples wait for instructions: how many came, and the last one */
+    uint64_t insns, pc, time; /* while samples wait for instructions: how many came, the last one */
     uint16_t head, tail;
     uint8_t fetched; /* since its last access */
 };
@@ -48,6 +48,7 @@ struct cf_sampler {
     struct cf_sampler_options o;
     struct cf_fine fine;
     int fresh;                 /* no row of the stream has come */
+    int instructions;          /* are what its clock counts */
     uint64_t now;              /* time of the last row */
     struct cf_counts *numbers; /* number + 1 of each thread */
     struct thread *threads;
@@ -83,9 +84,10 @@ void cf_sampler_free(struct cf_sampler *s)
     free(s);
 }
 
-void cf_sampler_clock(struct cf_sampler *s, uint64_t expire)
+void cf_sampler_clock(struct cf_sampler *s, uint64_t expire, int instructions)
 {
     s->fine.expire = expire;
+    s->instructions = instructions;
     s->fresh = 1;
 }
 
@@ -170,6 +172,7 @@ static void hold(struct cf_sampler *s, struct thread *t, uint32_t number,
     if (t->head == NONE) {
         t->head = (uint16_t)number;
         t->pc = r->pc[i];
+        t->time = r->time[i];
         t->fetched = 0;
     } else {
         s->pending[t->tail].next = (uint16_t)number;
@@ -187,8 +190,9 @@ static void hold(struct cf_sampler *s, struct thread *t, uint32_t number,
 /* Row i of a thread of which samples wait: those whose instruction it is are moved to it. */
 static int step(struct cf_sampler *s, struct thread *t, const struct cf_sampler_rows *r, uint32_t i)
 {
-    t->insns += r->pc[i] != t->pc || t->fetched;
+    t->insns += r->pc[i] != t->pc || t->fetched || (s->instructions && r->time[i] != t->time);
     t->pc = r->pc[i];
+    t->time = r->time[i];
     t->fetched = 0;
     while (t->head != NONE && s->pending[t->head].due <= t->insns) {
         struct pending *p = &s->pending[t->head];

@@ -12,9 +12,9 @@
  *
  * With a skid of N, a coarse sample names the instruction of the N-th access-making one after it in
  * its thread, and only then the fine stage gets to know it. Where two accesses of a thread follow
- * each other, the later one is of another instruction when its pc is another or when the thread has
- * fetched between them. What comes later than CF_SAMPLER_BATCH kept rows, or not at all, leaves a
- * sample its own pc.
+ * each other, the later one is of another instruction when its pc is another, when the thread has
+ * fetched between them, or when the clock counts instructions and has gone on. What comes later than
+ * CF_SAMPLER_BATCH kept rows, or not at all, leaves a sample its own pc.
  *
  * The result does not depend on how the rows are cut into arrays. Memory: some 200 bytes a thread,
  * what fine.h says, and CF_SAMPLER_BATCH rows.
@@ -60,8 +60,9 @@ struct cf_sampler;
 struct cf_sampler *cf_sampler_new(const struct cf_sampler_options *o) CF_MUST_CHECK;
 void cf_sampler_free(struct cf_sampler *s);
 
-/* A stream begins, with a clock of its own: the expiry time in its ticks. */
-void cf_sampler_clock(struct cf_sampler *s, uint64_t expire);
+/* A stream begins, with a clock of its own: the expiry time in its ticks, and whether it counts
+   instructions. */
+void cf_sampler_clock(struct cf_sampler *s, uint64_t expire, int instructions);
 
 /* Takes the rows from *at on, until they end or CF_SAMPLER_BATCH are kept since they were settled;
    *at is then the row that comes next. NULL without memory; else valid until the next call. */
