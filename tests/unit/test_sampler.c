@@ -105,11 +105,13 @@ static uint64_t mix(uint64_t x)
 
 static void slow_draw(uint32_t t, unsigned k)
 {
-    const uint64_t period = k ? m.o.stores : m.o.loads, spread = period * m.o.jitter / 100;
+    const uint64_t period = k ? m.o.stores : m.o.loads;
+    uint64_t spread = period * m.o.jitter / 100 + (period * m.o.jitter % 100 != 0);
 
     m.left[t][k] = 0; /* never */
     if (!period)
         return;
+    spread = spread < period ? spread : period - 1;
     m.generator[t][k] += 0x9e3779b97f4a7c15u;
     m.left[t][k] = period - spread +
                    (uint64_t)(((unsigned __int128)mix(m.generator[t][k]) * (2 * spread + 1)) >> 64);

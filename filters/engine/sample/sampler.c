@@ -104,8 +104,9 @@ static uint64_t mix(uint64_t x)
 
 static void draw(struct counter *c, uint64_t period, uint32_t jitter)
 {
-    const uint64_t spread = period * jitter / 100;
+    uint64_t spread = (period * jitter + 99) / 100;
 
+    spread -= spread && spread == period;
     c->left = UINT64_MAX; /* never full */
     if (period) {
         const uint64_t random = mix(c->state += 0x9e3779b97f4a7c15u);

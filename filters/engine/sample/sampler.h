@@ -5,8 +5,9 @@
  *
  * Loads and stores are counted for each thread, a pair (pid, tid), and each by itself. The access
  * that makes a count full is a coarse sample. The count of the next one is drawn anew, uniformly
- * from the period plus and minus the jitter, by a generator of its own that the seed and the number
- * of the thread in the order of appearance start. The weight of a sample is the count that it
+ * from the period plus and minus the jitter (rounded up, or short periods had none and samples fell
+ * in step with loops; but a count is never 0), by a generator of its own that the seed and the
+ * number of the thread in the order of appearance start. The weight of a sample is the count that it
  * ended. Accesses of the instruction that has the breakpoint are kept, too (fine.h): a row that is
  * both is a coarse sample, and none of the breakpoint's.
  *
