@@ -156,7 +156,7 @@ static void slow_next(uint64_t now)
     for (uint32_t k = 1; k < m.queued; k++) {
         const uint32_t a = m.queue[k], b = m.queue[best];
 
-        if (m.code[a].all > m.code[b].all || (m.code[a].all == m.code[b].all && a < b))
+        if (m.code[a].all > m.code[b].all || (a < b && m.code[a].all == m.code[b].all))
             best = k;
     }
     code = m.queue[best];

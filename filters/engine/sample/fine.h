@@ -6,11 +6,11 @@
  * There is one breakpoint for all threads. An instruction of a process wants it when its coarse
  * samples missed several times in a row, or when a sampled miss of it is one of many on the same
  * set of the first-level data cache, among the last sampled misses of its thread. It then waits its
- * turn: the next one to get it is that with the most sampled misses, and of several the one that was
- * sampled first. (So what a program does once, as when it starts, holds up what it goes on to do for
- * one turn at most.) A turn ends after so many accesses, or after so many in
- * succession that change from line to line of one set, or when another instruction waits and the
- * turn has lasted for the expiry time. An access to the line of the one before neither counts as a
+ * turn: the next one to get it is that with the most sampled misses, and of several the one that
+ * was sampled first. (So what a program does once, as when it starts, holds up what it goes on to
+ * do for one turn at most.) A turn ends after so many accesses, or after so many in succession that
+ * change from line to line of one set, or when another instruction waits and the turn has lasted
+ * for the expiry time. An access to the line of the one before neither counts as a
  * further one on the set nor ends the succession: that is how a sequential walk begins, too.
  *
  * The paper has each instruction keep its pattern of access, so one turn says what there is to see.

@@ -7,15 +7,15 @@
  * that makes a count full is a coarse sample. The count of the next one is drawn anew, uniformly
  * from the period plus and minus the jitter (rounded up, or short periods had none and samples fell
  * in step with loops; but a count is never 0), by a generator of its own that the seed and the
- * number of the thread in the order of appearance start. The weight of a sample is the count that it
- * ended. Accesses of the instruction that has the breakpoint are kept, too (fine.h): a row that is
- * both is a coarse sample, and none of the breakpoint's.
+ * number of the thread in the order of appearance start. The weight of a sample is the count that
+ * it ended. Accesses of the instruction that has the breakpoint are kept, too (fine.h): a row that
+ * is both is a coarse sample, and none of the breakpoint's.
  *
  * With a skid of N, a coarse sample names the instruction of the N-th access-making one after it in
  * its thread, and only then the fine stage gets to know it. Where two accesses of a thread follow
  * each other, the later one is of another instruction when its pc is another, when the thread has
- * fetched between them, or when the clock counts instructions and has gone on. What comes later than
- * CF_SAMPLER_BATCH kept rows, or not at all, leaves a sample its own pc.
+ * fetched between them, or when the clock counts instructions and has gone on. What comes later
+ * than CF_SAMPLER_BATCH kept rows, or not at all, leaves a sample its own pc.
  *
  * The result does not depend on how the rows are cut into arrays. Memory: some 200 bytes a thread,
  * what fine.h says, and CF_SAMPLER_BATCH rows.
