@@ -7,7 +7,7 @@
  */
 #include "mini.h"
 
-enum { BYTES = 512 << 10, POINTS = 1 << 14, TILE = MENDED ? 16 << 10 : BYTES };
+enum { BYTES = 512 << 10, POINTS = 1 << 14, SOME = 8, TILE = MENDED ? 16 << 10 : BYTES };
 
 int main(int argc, char **argv)
 {
@@ -18,10 +18,12 @@ int main(int argc, char **argv)
     memset(picture, 1, BYTES);
     for (unsigned r = 0; r < rounds; r++) {
         const unsigned begin = r * TILE % BYTES;
-        for (int i = 0; i < POINTS; i++) {
-            random = random * 1664525 + 1013904223;
-            sum += picture[begin + (random >> 8) % TILE]; /* MISS */
-            note((unsigned)i, sum);
+        for (int i = 0; i < POINTS; i += SOME) {
+            for (int k = 0; k < SOME; k++) {
+                random = random * 1664525 + 1013904223;
+                sum += picture[begin + (random >> 8) % TILE]; /* MISS */
+            }
+            notes(SOME, sum);
         }
     }
     USE(sum);

@@ -16,7 +16,7 @@ static void *work(void *arg)
 {
     unsigned long *mine = MENDED ? &own[(intptr_t)arg].value : &total.value;
 
-    for (unsigned r = 0; r < rounds * COUNTS; r++)
+    for (unsigned left = rounds * COUNTS; left > 0; left--)
         __atomic_add_fetch(mine, 1, __ATOMIC_RELAXED); /* MISS */
     return NULL;
 }

@@ -27,7 +27,8 @@ int main(int argc, char **argv)
     const unsigned rounds = repeats(argc, argv, 150);
     struct number(*m)[COLUMNS] = BLOCK(SIDE * sizeof *m); /* OBJECT */
 
-    memset(m, 0, SIDE * sizeof *m);
+    for (int i = 0; i < SIDE; i++)
+        memset(m[i], 0, USED * sizeof **m);
     for (unsigned r = 0; r < rounds; r++) {
         for (int column = 0; column < USED; column++)
             for (int half = SIDE / 2; half >= 1; half /= 2)

@@ -17,7 +17,7 @@ static void multiply(double *b, double **d, int from, int to)
 
 int main(int argc, char **argv)
 {
-    const unsigned rounds = repeats(argc, argv, 150);
+    const unsigned rounds = repeats(argc, argv, 300);
     double *b = calloc(CELLS, sizeof *b), *d[ARRAYS];
 
     for (int k = 0; k < ARRAYS; k++) {

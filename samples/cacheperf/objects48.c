@@ -29,11 +29,11 @@ int main(int argc, char **argv)
         n->value[0] = i;
         list = n;
     }
-    for (unsigned r = 0; r < rounds; r++)
-        for (const volatile struct node *n = list; n; n = n->next) { /* MISS */
-            sum += n->value[0];                                      /* MISS */
-            note((unsigned)sum, 1);
-        }
+    for (unsigned r = 0; r < rounds; r++) {
+        for (const volatile struct node *n = list; n; n = n->next) /* MISS */
+            sum += n->value[0];                                    /* MISS */
+        notes(NODES, (unsigned)sum);
+    }
     USE(sum);
     while (list) {
         struct node *next = list->next;
