@@ -102,8 +102,8 @@ UNIT       := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion
 # What runs from anywhere, and the programs that it records.
-PIPELINES  := pipelines/explore.mk $(wildcard pipelines/cacheflow*.mk)
-RECORDED   := $(wildcard samples/cacheflow/*.[ch])
+PIPELINES  := pipelines/explore.mk $(wildcard pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
+RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/*)
 
 comma     := ,
 OWN_FLAGS := -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror)
@@ -348,14 +348,15 @@ install: all
 # Without a build: what is there is put in place.
 install-files:
 	$(no_dollar)$(Q)install -d -- $(call D,$(bindir)) $(call D,$(libdir)/pkgconfig) $(call D,$(incdir)) \
-	    $(call D,$(shrdir)/machines) $(call D,$(shrdir)/pipelines) $(call D,$(shrdir)/samples/cacheflow)
+	    $(call D,$(shrdir)/machines) $(call D,$(shrdir)/pipelines) $(call D,$(shrdir)/samples/cacheflow) \
+	    $(call D,$(shrdir)/samples/cacheperf)
 	$(Q)install -m 755 -- $(PROGRAMS:%=$(B)/bin/%) $(call D,$(bindir))
 	$(Q)install -m 644 -- $(LIBCF) $(call D,$(libdir))
 	$(Q)install -m 644 -- formats/stream/cf.h formats/stream/cf_columns.h $(call D,$(incdir))
 	$(Q)install -m 644 -- $(MACHINES) $(call D,$(shrdir)/machines)
 	$(Q)install -m 644 -- $(PIPELINES) $(call D,$(shrdir)/pipelines)
 	$(Q)install -m 755 -- $(wildcard pipelines/*.sh) $(call D,$(shrdir)/pipelines)
-	$(Q)install -m 644 -- $(RECORDED) $(call D,$(shrdir)/samples/cacheflow)
+	$(Q)for f in $(RECORDED); do install -m 644 -- $$f $(call D,$(shrdir))/$$f || exit 1; done
 	$(Q)printf '%s\n' prefix=$(call quoted,$(PREFIX)) 'includedir=$${prefix}/include' \
 	    'libdir=$${prefix}/lib' '' \
 	    'Name: cacheflow' 'Description: read and write the cacheflow record stream' \

@@ -26,11 +26,11 @@ while IFS=, read -r name row in type origin line object; do
     echo
 done <"$sources/truth.csv" |
     awk -F'\t' -v program="$program" -v mended="$mended" -v findings="$findings" '
-    # Whether one of the numbers in `list` ends a "file:number" of `text`.
+    # Whether one of the numbers in `list` ends a "file:number" of `text`, which may have folders.
     function names(text, list,    part, n, i) {
         n = split(list, part, " ")
         for (i = 1; i <= n; i++)
-            if ((text "; ") ~ (program "[.]c:" part[i] "(;| |$)"))
+            if (text ~ ("(^|[/ ])" program "[.]c:" part[i] "(;| |$)"))
                 return 1
         return 0
     }
@@ -43,6 +43,10 @@ done <"$sources/truth.csv" |
         n = split(head, column, ",")
         for (i = 1; i <= n; i++)
             at[column[i]] = i
+        if (!at["class"] || !at["origin"] || !at["sources"] || !at["memory"]) {
+            print findings ": lacks class, origin, sources or memory" >"/dev/stderr"
+            exit failed = 1
+        }
         while ((getline line < findings) > 0) {
             gsub(/"/, "", line)
             split(line, field, ",")
@@ -66,6 +70,8 @@ done <"$sources/truth.csv" |
         }
     }
     END {
+        if (failed)
+            exit 1
         for (i = 1; i <= f; i++)
             others += !used[i]
         if (!rows)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # cacheperf-table.awk - adds to the judgements of each program: by how much periods were shorter, the
-# class that most misses of the statement have exactly, and how much faster the mended program runs.
+# class that most misses of the statement have exactly, by how many points the sampled share of misses
+# of a source line differs from the exact one at most and how many samples missed, and how much faster
+# the mended program runs.
 #
 # -v out=DIR      what the pipeline made, -v sources=DIR  the programs, -v head=COLUMNS
 BEGIN {
@@ -15,7 +17,7 @@ BEGIN {
         split(line, part, ",")
         mark[part[1] "," part[2]] = part[6]
     }
-    print head, "scaling", "hill", "mended_times_faster"
+    print head, "scaling", "hill", "share_off_points", "missed_samples", "mended_times_faster"
 }
 
 # The class with the most misses on the lines of `program` that the mark stands on.
@@ -50,5 +52,11 @@ function exact(program, mended, mark,    file, line, n, i, head, field, at, want
     getline periods < (out "/trace/" $1 "." $3 ".periods")
     close(out "/trace/" $1 "." $3 ".periods")
     split(periods, part, " ")
-    print $0, part[4], exact($1, $3, mark[$1 "," $2]), $2 != "" || $4 != "nothing" ? faster[$1 "." $3] : ""
+    scaling = part[4]
+    part[1] = part[2] = ""
+    if ($4 != "nothing" && (getline shares < (out "/shares/" $1 "." $3 ".txt")) > 0) {
+        close(out "/shares/" $1 "." $3 ".txt")
+        split(shares, part, " ")
+    }
+    print $0, scaling, exact($1, $3, mark[$1 "," $2]), part[1], part[2], $4 != "nothing" ? faster[$1 "." $3] : ""
 }

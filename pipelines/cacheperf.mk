@@ -4,31 +4,42 @@
 # recorded with its own allocator, the caches of two processors are modelled, and what a performance
 # monitoring unit would have sampled of it is classified and reported.
 #
-#   make -j2 -f pipelines/cacheperf.mk              all of it, in build/cacheperf: some minutes
-#   make -f pipelines/cacheperf.mk SEEDS=20         with 20 seeds of the sampling
+#   make -j2 -f pipelines/cacheperf.mk              all of it, in build/cacheperf: a quarter of an hour
+#   make -f pipelines/cacheperf.mk SEEDS=20         with 20 seeds of the sampling: an hour
+#   make -f pipelines/cacheperf.mk build/cacheperf/table2.csv RUNS=0     one table, no native runs
 #
 #   table2      each defect of the paper's Table 2, and each program that has none: in how many of the
 #               seeds it was found, with what type and origin; by how much periods are shorter than the
-#               paper's; the class that most misses of the statement have by Hill and Smith; how
-#               much faster the mended program runs on this computer
+#               paper's; the class that most misses of the statement have by Hill and Smith; how far
+#               the sampled share of misses of any source line is from the exact one; how much faster
+#               the mended program runs on this computer
 #   allocators  the same of scratch, thrash and objects48, under other allocators
 #   table5      the same with other periods, ratio of a window, accesses to one set that are a conflict,
-#               time of a breakpoint, and skid
+#               time of a breakpoint, and skid; table5-lost has a line for each that is lost
+#   table4      what these settings cost: samples, accesses at breakpoints, time and memory of the rule
+#   table3      time and memory of real programs, and with what runs on this computer; fig10 draws it
+#   report      a page with all of it
+#
+# Each is a .csv, fig10 a .png too, the report a .html.
 #
 # Periods are shorter than the paper's, so that a run has SAMPLES samples: the paper's programs run
-# for minutes. The time of a breakpoint is shorter by the same factor. The cost of sampling (Fig. 10,
-# Tables 3 and 4) is one of hardware, which a model has not.
+# for minutes. The time of a breakpoint is shorter by the same factor. What sampling by counters costs
+# (in the paper's Fig. 10, Tables 3 and 4) is left out: it is one of hardware, which a model has not.
 #
 # OUT          where results go                           [build/cacheperf]
 # BIN          where the programs are                     [build/bin, else where they were installed]
 # MACHINE      whose caches                               [xeon-6230]
 # CORES        processors of the model                    [2]
-# SAMPLES      samples a run, at least                    [20000]
+# ONLY         of samples/cacheperf, those that are run   [all]
+# SAMPLES      samples a run, at least                    [50000]
 # SEEDS        seeds of the sampling: 1, 2, ...           [3]
 # RUNS         of each program for its speed, of which the median counts; 0: none   [5]
 # LONGER       how much longer these are than the recorded ones                     [20]
 # ALLOCATORS   libraries to preload, of which those are taken that are installed
 #              [libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2.0]
+# REAL         real programs, of which those are taken that are installed; of one that is not among
+#              these, COMMAND_name is its command line    [gzip xz sort sqlite3 cc1]
+# TEXT, ROWS   lines that they compress and sort, rows of the database                [40000, 20000]
 
 B          ?= build
 OUT        ?= $(B)/cacheperf
@@ -36,12 +47,16 @@ SCRIPTS    := $(dir $(lastword $(MAKEFILE_LIST)))
 BIN        ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
 MACHINE    ?= xeon-6230
 CORES      ?= 2
-SAMPLES    ?= 20000
+SAMPLES    ?= 50000
 SEEDS      ?= 3
 RUNS       ?= 5
 LONGER     ?= 20
 ALLOCATORS ?= libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2.0
+REAL       ?= gzip xz sort sqlite3 cc1
+TEXT       ?= 40000
+ROWS       ?= 20000
 SOURCE     := $(SCRIPTS)../samples/cacheperf
+UNIT       ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/thrash.c))
 
 # A pipeline fails when any part of it does.
 SHELL       := /bin/bash
@@ -49,25 +64,31 @@ SHELL       := /bin/bash
 export PATH := $(abspath $(BIN)):$(PATH)
 export LC_ALL := C
 
-PROGRAMS  := $(basename $(notdir $(wildcard $(SOURCE)/*.c)))
+EVERY     := $(basename $(notdir $(wildcard $(SOURCE)/*.c)))
+ONLY      ?= $(EVERY)
 # program.0 is it as it is, .1 mended
-VARIANTS  := $(PROGRAMS:%=%.0) $(patsubst %,%.1,$(filter-out clean lucky,$(PROGRAMS))) srad.2
-DEFECTS   := $(shell awk -F, 'NR > 1 && !known[$$1 $$3]++ { print $$1 "." $$3 }' $(SOURCE)/truth.csv)
-SETTINGS  := usual periods-10 periods-tenth ratio-0 ratio-2.5 same-set-4 same-set-16 expire-10 expire-1000 skid-1
+VARIANTS  := $(foreach p,$(ONLY),$p.0 $(if $(filter clean lucky,$p),,$p.1) $(if $(filter srad,$p),srad.2))
+DEFECTS   := $(filter $(VARIANTS),$(shell awk -F, 'NR > 1 && !known[$$1 $$3]++ { print $$1 "." $$3 }' $(SOURCE)/truth.csv))
+OTHERS    := periods-10 periods-tenth ratio-0 ratio-2.5 same-set-4 same-set-16 expire-10 expire-1000 skid-1
+SETTINGS  := usual $(OTHERS)
 LIBRARIES := $(foreach a,$(ALLOCATORS),$(if $(wildcard /usr/lib/*/$a /lib/*/$a),$a))
-PRELOADED := $(foreach l,$(LIBRARIES),$(foreach p,scratch thrash objects48,$p.0-$l))
+PRELOADED := $(foreach l,$(LIBRARIES),$(foreach p,$(filter scratch thrash objects48,$(ONLY)),$p.0-$l))
 COLUMNS   := program,row,mended,type,origin,found,runs,type_found,origin_found,others
 
-.SECONDARY:
-all: $(OUT)/table2.csv $(OUT)/allocators.csv $(OUT)/table5.csv
-	@echo "results in $(OUT)"; cat $(OUT)/table2.csv
+TABLES := $(patsubst %,$(OUT)/%.csv,table2 allocators table5 table5-lost table4 table3)
 
+.SECONDARY:
+all: $(TABLES) $(OUT)/report.html
+	@echo "results in $(OUT), on one page in $(OUT)/report.html"; cat $(OUT)/table2.csv
+
+# Results are made under another name and renamed, so that a stopped run leaves no half of one.
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 to   = >$@.tmp && $(done)
 
 # ---- programs and their recordings ----
 
-$(OUT)/program/%: $(SOURCE)/mini.h $(wildcard $(SOURCE)/*.c)
+.SECONDEXPANSION:
+$(OUT)/program/%: $(SOURCE)/mini.h $(SOURCE)/$$(basename $$*).c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -pthread -DMENDED=$(subst .,,$(suffix $*)) -o $@ $(SOURCE)/$(basename $*).c
 
@@ -75,9 +96,9 @@ $(OUT)/program/%: $(SOURCE)/mini.h $(wildcard $(SOURCE)/*.c)
 # a hyphen.
 name    = $(firstword $(subst -, ,$*))
 library = $(firstword $(wildcard $(if $(findstring -,$*),$(foreach d,/usr/lib /lib,$d/*/$(patsubst $(name)-%,%,$*)))))
-$(OUT)/trace/%.cf: $(VARIANTS:%=$(OUT)/program/%)
+$(OUT)/trace/%.cf: $(OUT)/program/$$(firstword $$(subst -, ,$$*))
 	@mkdir -p $(@D)
-	LD_PRELOAD=$(library) cf-capture trace -q --own-allocator --command-output /dev/null -- $(OUT)/program/$(name) | \
+	LD_PRELOAD=$(library) cf-capture trace -q --own-allocator --command-output /dev/null -- $< | \
 	    cf-resolve -q | cf-merge -q --interleave --cores $(CORES) | cf-cache -q -m $(MACHINE) -o $@.tmp && $(done)
 
 # "LOADS STORES EXPIRE SCALING": two periods in the proportion of the paper's, milliseconds, a factor
@@ -86,6 +107,7 @@ $(OUT)/trace/%.periods: $(OUT)/trace/%.cf
 	    { n += $$at["loads"] + $$at["stores"] / 2.5 } \
 	    END { p = int(n / $(SAMPLES) / 1.05); p = p < 2 ? 2 : p; \
 	        printf "%d %d %.4f %.1f\n", p, 2.5 * p, 100 * p / 20000, 20000 / p }' $(to)
+periods = read loads stores expire scaling <$(<:.cf=.periods)
 
 # ---- findings ----
 
@@ -102,19 +124,22 @@ rule_ratio-2.5        = --window-ratio 2.5
 rule_same-set-4       = --same-set 4
 rule_same-set-16      = --same-set 16
 
+# sample SETTING, classify SETTING: of the trace $<, with $seed
+sample   = cf-sample -q -m $(MACHINE) --expire $$expire --seed $$seed $(or $(sampler_$(1)),$(sampler_usual)) $<
+classify = cf-classify -q --rule cacheperf -m $(MACHINE) $(rule_$(1))
+
 # findings SETTING: of the trace $<, for each seed, as judged
-findings = read loads stores expire scaling <$(<:.cf=.periods); for seed in $$(seq $(SEEDS)); do \
-	cf-sample -q -m $(MACHINE) --expire $$expire --seed $$seed $(or $(sampler_$(1)),$(sampler_usual)) $< | \
-	    cf-classify -q --rule cacheperf -m $(MACHINE) $(rule_$(1)) | cf-report -q --cacheperf --csv >$@.found || exit 1; \
-	    $(SCRIPTS)cacheperf-judge.sh $(SOURCE) $(basename $(name)) $(subst .,,$(suffix $(name))) $@.found; done
+findings = $(periods); for seed in $$(seq $(SEEDS)); do \
+	$(call sample,$(1)) | $(call classify,$(1)) | cf-report -q --cacheperf --csv >$@.found || exit 1; \
+	    $(SCRIPTS)cacheperf-judge.sh $(SOURCE) $(basename $(name)) $(subst .,,$(suffix $(name))) $@.found || exit 1; done
 
 $(OUT)/verdict/%.csv: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
 	@mkdir -p $(@D)
 	{ $(call findings,usual); } $(to); rm -f $@.found
 
-$(OUT)/settings/%.csv: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
+$(OUT)/settings/%.csv: $(OUT)/trace/%.cf $(OUT)/trace/%.periods $(OUT)/verdict/%.csv
 	@mkdir -p $(@D)
-	{ $(foreach s,$(SETTINGS),{ $(call findings,$s); } | sed 's/^/$s,/' &&) :; } $(to); rm -f $@.found
+	{ sed 's/^/usual,/' $(OUT)/verdict/$*.csv; $(foreach s,$(OTHERS),{ $(call findings,$s); } | sed 's/^/$s,/' &&) :; } $(to); rm -f $@.found
 
 # Exact misses of each class on each source line.
 $(OUT)/hill/%.csv: $(OUT)/trace/%.cf
@@ -122,15 +147,88 @@ $(OUT)/hill/%.csv: $(OUT)/trace/%.cf
 	cf-classify -q -m $(MACHINE) --cores $(CORES) --level L1D --hit $< | \
 	    cf-rank -q --by source --value misses,compulsory,capacity,conflict,true_sharing,false_sharing $(to)
 
-# Milliseconds, median of the runs: "program.mended as-it-is mended". Nothing runs beside.
-median = $$(for i in $$(seq $(RUNS)); do s=$$(date +%s%N); $(1) >/dev/null || exit 1; \
-	echo $$((($$(date +%s%N) - s) / 1000000)); done | sort -n | awk '{ t[NR] = $$1 } END { print t[int((NR + 1) / 2)] }')
+# "POINTS MISSES": how far the share of misses of any source line is from the exact one, in any seed,
+# and how many samples missed, at least.
+by_source = cf-rank -q --level 1 --by source --value misses
+$(OUT)/shares/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
+	@mkdir -p $(@D)
+	{ $(by_source) $< && $(periods) && for seed in $$(seq $(SEEDS)); do \
+	    $(call sample,usual) --fine 0 >$@.cf && cf-cat -q --csv --table access --columns level $@.cf | \
+	        awk '$$1 > 1 { n++ } END { print "missed," n + 0 }' && $(by_source) $@.cf || exit 1; \
+	done; rm -f $@.cf; } | awk -f $(SCRIPTS)cacheperf-shares.awk $(to)
+
+# "SETTING COARSE FINE MILLISECONDS KIB": samples of the first seed, what it takes to classify them
+$(OUT)/effort/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods $(OUT)/cost
+	@mkdir -p $(@D)
+	{ $(periods); seed=1; $(foreach s,$(SETTINGS),$(call sample,$s) >$@.cf && \
+	    n=$$(cf-histogram -q --csv --column stage --weight none $@.cf | awk -F, 'NR > 1 { n[$$1] += $$2 } END { print n[1] + 0, n[2] + 0 }') && \
+	    c=$$($(OUT)/cost 1 $(call classify,$s) $@.cf) && echo "$s $$n $$c" &&) rm -f $@.cf; } $(to)
+
+# ---- real programs ----
+
+RANDOM_AWK := function any(n) { s = s * 16807 % 2147483647; return int(n * s / 2147483647) }
+$(OUT)/real/text.txt:
+	@mkdir -p $(@D)
+	awk '$(RANDOM_AWK) BEGIN { s = 7; for (l = 0; l < $(TEXT); l++) { t = ""; \
+	    for (k = any(12) + 3; k; k--) t = t any(4000) * any(4000) " "; print t } }' $(to)
+$(OUT)/real/script.sql:
+	@mkdir -p $(@D)
+	{ echo 'create table t(a integer primary key, b text);'; \
+	  echo 'with recursive n(i) as (values(1) union all select i+1 from n where i < $(ROWS)) insert into t select i, hex(i*7919%4001) from n;'; \
+	  echo 'select count(*), sum(a) from t where b like "3%"; select b from t order by b limit 5;'; } $(to)
+$(OUT)/real/unit.i: $(UNIT)
+	@mkdir -p $(@D)
+	$(CC) -E -D_GNU_SOURCE -I$(SCRIPTS).. $< $(to)
+INPUTS := $(OUT)/real/text.txt $(OUT)/real/script.sql $(OUT)/real/unit.i
+
+COMMAND_gzip    ?= gzip -9 -c $(OUT)/real/text.txt
+COMMAND_xz      ?= xz -1 -T1 -c $(OUT)/real/text.txt
+COMMAND_sort    ?= sort --parallel=1 -S 16M $(OUT)/real/text.txt
+COMMAND_sqlite3 ?= sqlite3 :memory: '.read $(OUT)/real/script.sql'
+COMMAND_cc1     ?= $$(gcc -print-prog-name=cc1) -quiet -O2 -o /dev/null $(OUT)/real/unit.i
+command          = $(or $(COMMAND_$(1)),$(1))
+THERE := $(foreach p,$(REAL),$(if $(shell command -v $(if $(filter cc1,$p),gcc,$(firstword $(call command,$p)))),$p))
+# How they are run: alone; with the library for heap objects, where cf-capture perf has it; with
+# breakpoints on the instructions that missed most in the model, where the kernel permits them (else
+# cf-capture perf says why it does not); under the tracer. Asked for once.
+MODES = $(eval MODES := $$(shell export PATH='$$(PATH)'; f=$$$$(mktemp) && { echo alone; \
+	if why=$$$$(cf-capture perf -q --coarse page-faults -o "$$$$f" -- true 2>&1); then \
+	    cf-capture perf --help | grep -q -e --no-objects && echo objects; echo breakpoints; \
+	else echo "no breakpoints: $$$$why" >&2; fi; echo trace; rm "$$$$f"; }))$(MODES)
+
+$(OUT)/cost: $(SCRIPTS)cacheperf-cost.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -o $@ $<
+
+# Under the tracer, to the samples.
+$(OUT)/real/%.cf: $(OUT)/cost $(INPUTS)
+	$(OUT)/cost 1 bash -o pipefail -c "cf-capture trace -q --own-allocator --command-output /dev/null -- $(call command,$*) | \
+	    cf-resolve -q | cf-cache -q -m $(MACHINE) | cf-sample -q -m $(MACHINE) --loads 2000 --stores 5000 -o $@.tmp" >$@.cost && $(done)
+
+watched          = cf-capture perf -q --command-output /dev/null --coarse $(OUT)/real/$(1).cf -o $(OUT)/real/$(1).perf.cf
+run_alone        = $(OUT)/cost $(RUNS) $(call command,$(1))
+run_objects      = $(OUT)/cost $(RUNS) $(call watched,$(1)) --fine 0 -- $(call command,$(1))
+run_breakpoints  = $(OUT)/cost $(RUNS) $(call watched,$(1)) -- $(call command,$(1))
+run_trace        = cat $(OUT)/real/$(1).cf.cost
+
+# ---- times: nothing runs beside ----
+
+# Milliseconds: "program.mended as-it-is mended".
+PAIRS := $(if $(filter-out 0,$(RUNS)),$(DEFECTS))
 $(OUT)/speed.txt: $(VARIANTS:%=$(OUT)/verdict/%.csv) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/hill/%.csv) \
-		$(PRELOADED:%=$(OUT)/verdict/%.csv)
-	for v in $(if $(filter-out 0,$(RUNS)),$(DEFECTS)); do \
+		$(DEFECTS:%=$(OUT)/shares/%.txt) $(DEFECTS:%=$(OUT)/effort/%.txt) $(PRELOADED:%=$(OUT)/verdict/%.csv) \
+		$(if $(PAIRS),$(THERE:%=$(OUT)/real/%.cf)) $(OUT)/cost
+	for v in $(PAIRS); do \
 	    n=$$(sed -n 's/.*repeats(argc, argv, \([0-9]*\)).*/\1/p' $(SOURCE)/$${v%.*}.c); n=$$((n * $(LONGER))); \
-	    echo "$$v $(call median,$(OUT)/program/$$v $$n) $(call median,$(OUT)/program/$${v%.*}.$$(($${v##*.} + 1)) $$n)"; \
+	    a=$$($(OUT)/cost $(RUNS) $(OUT)/program/$$v $$n) && \
+	    b=$$($(OUT)/cost $(RUNS) $(OUT)/program/$${v%.*}.$$(($${v##*.} + 1)) $$n) || exit 1; \
+	    echo "$$v $${a% *} $${b% *}"; \
 	done $(to)
+
+$(OUT)/table3.csv: $(OUT)/speed.txt
+	{ echo program,mode,milliseconds,kib_of_largest_process,times_longer,times_larger; \
+	  $(if $(PAIRS),$(foreach p,$(THERE),{ $(foreach m,$(MODES),echo "$m $$($(call run_$m,$p))" &&) :; } | \
+	      awk -v OFS=, '$$1 == "alone" { ms = $$2; kb = $$3 } { print "$p", $$1, $$2, $$3, sprintf("%.2f", $$2 / ms), sprintf("%.2f", $$3 / kb) }' &&)) :; } $(to)
 
 # ---- tables ----
 
@@ -144,7 +242,28 @@ $(OUT)/table2.csv: $(OUT)/speed.txt $(SCRIPTS)cacheperf-table.awk
 	    awk -v out=$(OUT) -v sources=$(SOURCE) -v head=$(COLUMNS) -f $(SCRIPTS)cacheperf-table.awk $(to)
 
 $(OUT)/table5.csv: $(DEFECTS:%=$(OUT)/settings/%.csv)
-	{ echo setting,$(COLUMNS); for s in $(SETTINGS); do sed -n "s/^$$s,//p" $^ | awk '$(SUM)' | sed "s/^/$$s,/"; done; } $(to)
+	{ echo setting,$(COLUMNS); for s in $(SETTINGS); do cat $^ | sed -n "s/^$$s,//p" | awk '$(SUM)' | sed "s/^/$$s,/"; done; } $(to)
+
+$(OUT)/table5-lost.csv: $(OUT)/table5.csv
+	awk -F, 'NR == 1 || $$7 < $$8' $< $(to)
+
+$(OUT)/table4.csv: $(DEFECTS:%=$(OUT)/effort/%.txt)
+	cat $^ | awk -v settings='$(SETTINGS)' 'BEGIN { OFS = ","; print "setting", "samples", "breakpoint_accesses", "classify_milliseconds", "classify_kib_at_most" } \
+	    { samples[$$1] += $$2; fine[$$1] += $$3; ms[$$1] += $$4; kb[$$1] = $$5 > kb[$$1] ? $$5 : kb[$$1] } \
+	    END { n = split(settings, s, " "); for (i = 1; i <= n; i++) print s[i], samples[s[i]], fine[s[i]], ms[s[i]], kb[s[i]] }' $(to)
 
 $(OUT)/allocators.csv: $(PRELOADED:%=$(OUT)/verdict/%.csv)
-	{ echo allocator,$(COLUMNS); $(foreach l,$(LIBRARIES),cat $(filter %-$l.csv,$^) | awk '$(SUM)' | sed 's/^/$l,/';) } $(to)
+	{ echo allocator,$(COLUMNS); $(foreach l,$(LIBRARIES),cat $(filter %-$l.csv,$^) /dev/null | awk '$(SUM)' | sed 's/^/$l,/';) } $(to)
+
+# ---- the page ----
+
+# Percent of the time that the program takes alone.
+$(OUT)/fig10.csv: $(OUT)/table3.csv
+	awk -F, 'BEGIN { print "addr,op,function,weight" } NR > 1 && $$2 != "alone" && $$2 != "trace" { \
+	    printf "0,load,%s: %s,%.0f\n", $$1, $$2, 100 * $$5 }' $< | cf-capture csv -q | \
+	    cf-rank -q --csv --by function --picture $(OUT)/fig10.png --picture-size 900x320 --title '' $(to)
+
+$(OUT)/report.html: $(TABLES) $(OUT)/fig10.csv $(SCRIPTS)cacheperf-page.awk
+	awk -v out=$(OUT) -v machine=$(MACHINE) -v seeds=$(SEEDS) -v runs=$(RUNS) -v modes='$(MODES)' \
+	    -v host="$$(uname -m), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $$(uname -r)" \
+	    -v date="$$(date -u +%Y-%m-%d)" -f $(SCRIPTS)cacheperf-page.awk $(to)

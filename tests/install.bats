@@ -193,8 +193,11 @@ END
 @test "installed pipelines run in any folder, with the programs beside them" {
     put PREFIX="$T/cf"
     local at=$T/cf/share/cacheflow
-    for f in explore.mk cacheflow.mk cacheflow-board.mk; do
+    for f in explore.mk cacheflow.mk cacheflow-board.mk cacheperf.mk; do
         [[ -f $at/pipelines/$f ]] || fail "$f is missing"
+    done
+    (cd "$ROOT" && printf '%s\n' samples/cacheperf/* pipelines/cacheperf*) | while read -r f; do
+        cmp "$ROOT/$f" "$at/$f" || exit 1
     done
     # those that need the tree stay there
     [[ ! -e $at/pipelines/leon4.mk && ! -e $at/pipelines/samples.mk && ! -e $at/pipelines/demo.mk ]]
@@ -207,6 +210,10 @@ END
     # the other one finds what it would build and call: nothing of it is missing
     run -0 env -u B PATH=/usr/bin:/bin make -n -f "$at/pipelines/cacheflow.mk"
     has "$(cd "$at" && pwd)/pipelines/../samples/cacheflow/synth.c"
+    need valgrind 'records a program'
+    run -0 env -u B PATH=/usr/bin:/bin make -s -f "$at/pipelines/cacheperf.mk" ONLY=clean SEEDS=1 RUNS=0 OUT=perf perf/table2.csv
+    is "" # nothing to say
+    [[ $(sed -n 2p perf/table2.csv) == clean,,0,nothing,,1,1,* ]] || fail "$(<perf/table2.csv)"
     # a build here comes before what is installed
     mkdir -p build/bin
     printf '#!/bin/sh\nexit 9\n' >build/bin/cf-cat

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pipelines/cacheperf.mk on a program with two defects and on what mends it, with one seed, and its
+# judge by hand: each field of a finding that is wrong is found wrong. All programs and seeds:
+# tests/run-long pipeline.
+load lib
+
+setup() {
+    lib_setup
+    reached "pipelines of programs that have suites"
+}
+
+# ---- the judge ----
+
+# A program with marks, and what is true of it: two rows as it is, none when mended.
+truth() {
+    printf '%s\n' '/* one */' 'x[i]++; /* MISS */' 'a' 'p = malloc(8); /* OBJECT */' 'y++; /* MISS 2 */' \
+        '' '' '' '' '' '' 'z++; /* MISS */' >demo.c
+    printf '%s\n' program,row,mended,type,origin,line,object demo,1,0,conflict,application,MISS,'heap OBJECT' \
+        demo,2,0,false_sharing,allocator,'MISS 2','global total' >truth.csv
+}
+
+# judged MENDED FINDING...: class,origin,sources,memory of each
+judged() {
+    { echo finding,class,origin,misses,sources,memory,fix && printf '%s\n' "${@:2}" |
+        awk -F, -v OFS=, 'NF { print NR, $1, $2, 100, $3, $4, "\"pad it, or not\"" }'; } >found.csv
+    "$ROOT/pipelines/cacheperf-judge.sh" . demo "$1" found.csv
+}
+
+@test "the judge: right findings are found, in any order, with what else they name" {
+    truth
+    run -0 judged 0 'allocator_false_sharing,allocator,lib/demo.c:5,a; total' \
+        'conflict,application,demo.c:1; cacheperf/demo.c:12,main cacheperf/demo.c:4'
+    is $'demo,1,0,conflict,application,1,conflict,application,0\ndemo,2,0,false_sharing,allocator,1,false_sharing,allocator,0'
+    # mended, and nothing is found; or something is
+    run -0 judged 1 ''
+    is demo,,1,nothing,,1,,,0
+    run -0 judged 1 conflict,application,demo.c:2,demo.c:4
+    is demo,,1,nothing,,0,conflict,application,1
+}
+
+@test "the judge: each wrong field is found wrong, and a finding of nothing is counted" {
+    truth
+    # what of the first row's finding is wrong: type, origin, statement, object
+    local wrong
+    for wrong in capacity,application,demo.c:2,demo.c:4 allocator_conflict,allocator,demo.c:2,demo.c:4; do
+        run -0 judged 0 "$wrong" false_sharing,allocator,demo.c:5,total
+        [[ ${lines[0]} == "demo,1,0,conflict,application,0,${wrong%,demo*,*},1" ||
+            ${lines[0]} == "demo,1,0,conflict,application,0,conflict,allocator,1" ]] || fail "$output"
+        [[ ${lines[1]} == demo,2,0,false_sharing,allocator,1,* ]] || fail "$output"
+    done
+    for wrong in conflict,application,demo.c:3,demo.c:4 conflict,application,demo.c:22,demo.c:4 \
+        conflict,application,otherdemo.c:2,demo.c:4 conflict,application,demo.c:1,demo.c:4; do
+        run -0 judged 0 "$wrong"
+        [[ ${lines[0]} == demo,1,0,conflict,application,0,,,1 ]] || fail "$wrong: $output"
+    done
+    for wrong in '' demo.c:3 demo.c:44 total; do
+        run -0 judged 0 "conflict,application,demo.c:2,$wrong"
+        [[ ${lines[0]} == demo,1,0,conflict,application,0,conflict,application,1 ]] || fail "$wrong: $output"
+    done
+    for wrong in '' subtotal totals demo.c:4; do
+        run -0 judged 0 "false_sharing,allocator,demo.c:5,$wrong"
+        [[ ${lines[1]} == demo,2,0,false_sharing,allocator,0,false_sharing,allocator,1 ]] || fail "$wrong: $output"
+    done
+    run -0 judged 0 ''
+    is $'demo,1,0,conflict,application,0,,,0\ndemo,2,0,false_sharing,allocator,0,,,0'
+}
+
+@test "the judge: what is no table of findings is refused, not taken for none" {
+    truth
+    : >found.csv
+    run -1 "$ROOT/pipelines/cacheperf-judge.sh" . demo 1 found.csv
+    has "lacks class"
+    echo finding,class,origin,memory >found.csv
+    run -1 "$ROOT/pipelines/cacheperf-judge.sh" . demo 0 found.csv
+    run -2 "$ROOT/pipelines/cacheperf-judge.sh" . demo 0 missing.csv
+    has "cacheperf-judge.sh SOURCES PROGRAM MENDED FINDINGS.csv"
+    run -2 "$ROOT/pipelines/cacheperf-judge.sh" . demo 0
+}
+
+@test "shares: the most that a source line is off, also one that only one side has" {
+    printf '%s\n' rank,source,misses,share_percent a.c:1,1 1,a.c:1,60,60 2,a.c:2,40,40 \
+        missed,50 rank,source,misses,share_percent 1,a.c:1,6,61.5 2,a.c:2,4,38.5 \
+        missed,40 rank,source,misses,share_percent 1,a.c:1,6,57 2,a.c:2,4,41 3,a.c:3,1,2 |
+        sed 2d >in
+    [ "$(awk -f "$ROOT/pipelines/cacheperf-shares.awk" in)" = "3.00 40 a.c:1" ]
+    head -n 5 in >one
+    [ "$(awk -f "$ROOT/pipelines/cacheperf-shares.awk" one)" = "60.00 50 a.c:1" ]
+    run ! awk -f "$ROOT/pipelines/cacheperf-shares.awk" /dev/null
+}
+
+# ---- the pipeline ----
+
+@test "two defects and a mended twin, one seed: all tables and the page" {
+    need valgrind 'records the programs'
+    seq 3000 >text
+    run -0 make -s -j2 -C "$ROOT" -f pipelines/cacheperf.mk BIN="$B/bin" OUT="$T/out" ONLY=adi SEEDS=1 \
+        RUNS=1 LONGER=1 REAL=mine COMMAND_mine="sort $T/text"
+    cd out
+    is "$(echo "results in $T/out, on one page in $T/out/report.html" && cat table2.csv)"
+    local line
+    awk -F, 'NR > 1 { print $1 "," $2 "," $3 "," $4 "," $5 "," $6 "," $7 "," $10 "," $12 }' table2.csv | same - <(
+        echo adi,6,0,conflict,application,1,1,0,conflict
+        echo adi,7,0,conflict,application,1,1,0,conflict
+        echo adi,,1,nothing,,1,1,0,
+    )
+    # periods are shorter than 20000, by as much as is stated; shares and the speed-up are numbers
+    read -r line _ <trace/adi.0.periods
+    awk -F, -v period="$line" 'NR > 1 && $3 == 0 { n++; bad += $11 < 1 || $11 - 20000 / period > 0.1 || 20000 / period - $11 > 0.1 ||
+        $13 == "" || $13 > 2 || $14 < 10000 || $15 <= 0 } END { exit n != 2 || bad }' table2.csv || fail "$(<table2.csv)"
+    # other settings: skid alone loses a bug, and only the second sweep, which then looks like capacity
+    [ "$(cut -d, -f1 table5.csv | sort -u | wc -l)" = 11 ]
+    same - table5-lost.csv <<END
+setting,program,row,mended,type,origin,found,runs,type_found,origin_found,others
+skid-1,adi,7,0,conflict,application,0,1,capacity,application,1
+END
+    # ten times the samples, or a tenth of them; accesses at breakpoints
+    awk -F, 'NR > 1 { n[$1] = $2; bad += $3 < 8 || $4 <= 0 || $5 < 1000 }
+        END { exit bad || length(n) != 10 || n["usual"] < 50000 || n["periods-tenth"] < 5 * n["usual"] ||
+            n["periods-10"] * 9 > n["usual"] }' table4.csv || fail "$(<table4.csv)"
+    # a real program: alone it takes what it takes
+    grep -q '^mine,alone,[0-9.]*,[0-9]*,1.00,1.00$' table3.csv || fail "$(<table3.csv)"
+    awk -F, '$2 == "trace" { exit !($5 > 1 && $6 > 1) }' table3.csv || fail "$(<table3.csv)"
+    if cf-capture perf -q --coarse page-faults -o t.cf -- true 2>messages; then
+        grep -q '^mine,breakpoints,' table3.csv || fail "$(<table3.csv)"
+        [[ $(file fig10.png) == *"PNG image data"* ]] && grep -q 'mine: breakpoints' fig10.csv
+        grep -q 'src="data:image/png;base64,' report.html
+    fi
+    # the page has them all, and asks nobody for anything
+    grep -q '<td class="n lost">0/1</td>' report.html
+    [ "$(grep -c '<h2>' report.html)" = 5 ]
+    [ "$(grep -c '<tr>' report.html)" -gt 20 ]
+    run ! grep -E 'https?:|<script' report.html
+    # nothing is left over of what was in between
+    [ -z "$(find . -name '*.tmp' -o -name '*.found')" ]
+}
+
+@test "a step that fails fails the pipeline" {
+    mkdir bin && ln -s "$B"/bin/* bin && rm bin/cf-report
+    printf '#!/bin/sh\nexit 1\n' >bin/cf-report && chmod +x bin/cf-report
+    run ! make -s -C "$ROOT" -f pipelines/cacheperf.mk BIN="$T/bin" OUT="$T/out" ONLY=clean SEEDS=1 "$T/out/verdict/clean.0.csv"
+    [ ! -e out/verdict/clean.0.csv ]
+}
