@@ -38,6 +38,19 @@ done <"$sources/truth.csv" |
         return object ~ /^name / ? index("; " memory "; ", "; " substr(object, 6) "; ") > 0 : \
             names(memory, substr(object, 7))
     }
+    # Fields of a line of CSV, in which quotes hold commas together.
+    function split_csv(line, field,    n, i, c, quoted) {
+        field[n = 1] = ""
+        for (i = 1; i <= length(line); i++) {
+            c = substr(line, i, 1)
+            if (c == "\"")
+                quoted = !quoted
+            else if (c == "," && !quoted)
+                field[++n] = ""
+            else
+                field[n] = field[n] c
+        }
+    }
     BEGIN {
         getline head < findings
         n = split(head, column, ",")
@@ -48,8 +61,7 @@ done <"$sources/truth.csv" |
             exit failed = 1
         }
         while ((getline line < findings) > 0) {
-            gsub(/"/, "", line)
-            split(line, field, ",")
+            split_csv(line, field)
             f++
             type[f] = field[at["class"]]
             sub(/^allocator_/, "", type[f])

@@ -97,7 +97,7 @@ BEGIN {
     print "<h2>Table 4: what the settings cost</h2>\n<p>Sums over the programs with a defect, one seed. What hardware costs grows with samples" \
         " and accesses at breakpoints; the model has no counters, so there is no time of theirs.</p>"
     table("table4.csv")
-    print "<h2>Fig. 10 and Table 3: real programs</h2>\n<p>Fig. 10 shows the time in percent of that of the program alone, the median of " runs \
+    print "<h2>Fig. 10 and Table 3: real programs</h2>\n<p>Fig. 10 shows the processor time in percent of that of the program alone, the median of " runs \
         " runs; without what samples by counters, and without the tracer, whose time is in the table. Ways to run: " modes ".</p>"
     if (runs > 0)
         picture("fig10.png")

@@ -11,13 +11,14 @@
 #   table2      each defect of the paper's Table 2, and each program that has none: in how many of the
 #               seeds it was found, with what type and origin; by how much periods are shorter than the
 #               paper's; the class that most misses of the statement have by Hill and Smith; how far
-#               the sampled share of misses of any source line is from the exact one; how much faster
-#               the mended program runs on this computer
+#               the sampled share of misses of any source line is from the exact one; how much less
+#               processor time the mended program takes on this computer
 #   allocators  the same of scratch, thrash and objects48, under other allocators
 #   table5      the same with other periods, ratio of a window, accesses to one set that are a conflict,
 #               time of a breakpoint, and skid; table5-lost has a line for each that is lost
 #   table4      what these settings cost: samples, accesses at breakpoints, time and memory of the rule
-#   table3      time and memory of real programs, and with what runs on this computer; fig10 draws it
+#   table3      processor time and memory of real programs, and with what runs on this computer; fig10
+#               draws it
 #   report      a page with all of it
 #
 # Each is a .csv, fig10 a .png too, the report a .html.
@@ -157,7 +158,7 @@ $(OUT)/shares/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
 	        awk '$$1 > 1 { n++ } END { print "missed," n + 0 }' && $(by_source) $@.cf || exit 1; \
 	done; rm -f $@.cf; } | awk -f $(SCRIPTS)cacheperf-shares.awk $(to)
 
-# "SETTING COARSE FINE MILLISECONDS KIB": samples of the first seed, what it takes to classify them
+# "SETTING COARSE FINE MILLISECONDS MILLISECONDS KIB": samples of the first seed, what it takes to classify them
 $(OUT)/effort/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods $(OUT)/cost
 	@mkdir -p $(@D)
 	{ $(periods); seed=1; $(foreach s,$(SETTINGS),$(call sample,$s) >$@.cf && \
@@ -213,22 +214,22 @@ run_trace        = cat $(OUT)/real/$(1).cf.cost
 
 # ---- times: nothing runs beside ----
 
-# Milliseconds: "program.mended as-it-is mended".
+# Milliseconds of processor time: "program.mended as-it-is mended".
 PAIRS := $(if $(filter-out 0,$(RUNS)),$(DEFECTS))
-$(OUT)/speed.txt: $(VARIANTS:%=$(OUT)/verdict/%.csv) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/hill/%.csv) \
-		$(DEFECTS:%=$(OUT)/shares/%.txt) $(DEFECTS:%=$(OUT)/effort/%.txt) $(PRELOADED:%=$(OUT)/verdict/%.csv) \
-		$(if $(PAIRS),$(THERE:%=$(OUT)/real/%.cf)) $(OUT)/cost
+FOUND := $(VARIANTS:%=$(OUT)/verdict/%.csv) $(DEFECTS:%=$(OUT)/hill/%.csv) $(DEFECTS:%=$(OUT)/shares/%.txt)
+$(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/effort/%.txt) \
+		$(PRELOADED:%=$(OUT)/verdict/%.csv) $(THERE:%=$(OUT)/real/%.cf)) $(OUT)/cost
 	for v in $(PAIRS); do \
 	    n=$$(sed -n 's/.*repeats(argc, argv, \([0-9]*\)).*/\1/p' $(SOURCE)/$${v%.*}.c); n=$$((n * $(LONGER))); \
 	    a=$$($(OUT)/cost $(RUNS) $(OUT)/program/$$v $$n) && \
 	    b=$$($(OUT)/cost $(RUNS) $(OUT)/program/$${v%.*}.$$(($${v##*.} + 1)) $$n) || exit 1; \
-	    echo "$$v $${a% *} $${b% *}"; \
+	    echo "$$v $${a%% *} $${b%% *}"; \
 	done $(to)
 
 $(OUT)/table3.csv: $(OUT)/speed.txt
-	{ echo program,mode,milliseconds,kib_of_largest_process,times_longer,times_larger; \
+	{ echo program,mode,processor_milliseconds,milliseconds,kib_of_largest_process,times_longer,times_larger; \
 	  $(if $(PAIRS),$(foreach p,$(THERE),{ $(foreach m,$(MODES),echo "$m $$($(call run_$m,$p))" &&) :; } | \
-	      awk -v OFS=, '$$1 == "alone" { ms = $$2; kb = $$3 } { print "$p", $$1, $$2, $$3, sprintf("%.2f", $$2 / ms), sprintf("%.2f", $$3 / kb) }' &&)) :; } $(to)
+	      awk -v OFS=, '$$1 == "alone" { ms = $$2; kb = $$4 } { print "$p", $$1, $$2, $$3, $$4, sprintf("%.2f", $$2 / ms), sprintf("%.2f", $$4 / kb) }' &&)) :; } $(to)
 
 # ---- tables ----
 
@@ -237,19 +238,19 @@ SUM := BEGIN { FS = OFS = "," } { k = $$1 FS $$2 FS $$3 FS $$4 FS $$5; if (!runs
 	found[k] += $$6; if ($$7 != "") { type[k] = $$7; origin[k] = $$8 } others[k] += $$9 } \
 	END { for (i = 1; i <= n; i++) { k = key[i]; print k, found[k] + 0, runs[k], type[k], origin[k], others[k] } }
 
-$(OUT)/table2.csv: $(OUT)/speed.txt $(SCRIPTS)cacheperf-table.awk
-	cat $(VARIANTS:%=$(OUT)/verdict/%.csv) | awk '$(SUM)' | \
+$(OUT)/table2.csv: $(FOUND) $(OUT)/speed.txt $(SCRIPTS)cacheperf-table.awk
+	cat $(VARIANTS:%=$(OUT)/verdict/%.csv) /dev/null | awk '$(SUM)' | \
 	    awk -v out=$(OUT) -v sources=$(SOURCE) -v head=$(COLUMNS) -f $(SCRIPTS)cacheperf-table.awk $(to)
 
 $(OUT)/table5.csv: $(DEFECTS:%=$(OUT)/settings/%.csv)
-	{ echo setting,$(COLUMNS); for s in $(SETTINGS); do cat $^ | sed -n "s/^$$s,//p" | awk '$(SUM)' | sed "s/^/$$s,/"; done; } $(to)
+	{ echo setting,$(COLUMNS); for s in $(SETTINGS); do cat $^ /dev/null | sed -n "s/^$$s,//p" | awk '$(SUM)' | sed "s/^/$$s,/"; done; } $(to)
 
 $(OUT)/table5-lost.csv: $(OUT)/table5.csv
 	awk -F, 'NR == 1 || $$7 < $$8' $< $(to)
 
 $(OUT)/table4.csv: $(DEFECTS:%=$(OUT)/effort/%.txt)
-	cat $^ | awk -v settings='$(SETTINGS)' 'BEGIN { OFS = ","; print "setting", "samples", "breakpoint_accesses", "classify_milliseconds", "classify_kib_at_most" } \
-	    { samples[$$1] += $$2; fine[$$1] += $$3; ms[$$1] += $$4; kb[$$1] = $$5 > kb[$$1] ? $$5 : kb[$$1] } \
+	cat $^ /dev/null | awk -v settings='$(SETTINGS)' 'BEGIN { OFS = ","; print "setting", "samples", "breakpoint_accesses", "classify_milliseconds", "classify_kib_at_most" } \
+	    { samples[$$1] += $$2; fine[$$1] += $$3; ms[$$1] += $$4; kb[$$1] = $$6 > kb[$$1] ? $$6 : kb[$$1] } \
 	    END { n = split(settings, s, " "); for (i = 1; i <= n; i++) print s[i], samples[s[i]], fine[s[i]], ms[s[i]], kb[s[i]] }' $(to)
 
 $(OUT)/allocators.csv: $(PRELOADED:%=$(OUT)/verdict/%.csv)
@@ -260,7 +261,7 @@ $(OUT)/allocators.csv: $(PRELOADED:%=$(OUT)/verdict/%.csv)
 # Percent of the time that the program takes alone.
 $(OUT)/fig10.csv: $(OUT)/table3.csv
 	awk -F, 'BEGIN { print "addr,op,function,weight" } NR > 1 && $$2 != "alone" && $$2 != "trace" { \
-	    printf "0,load,%s: %s,%.0f\n", $$1, $$2, 100 * $$5 }' $< | cf-capture csv -q | \
+	    printf "0,load,%s: %s,%.0f\n", $$1, $$2, 100 * $$6 }' $< | cf-capture csv -q | \
 	    cf-rank -q --csv --by function --picture $(OUT)/fig10.png --picture-size 900x320 --title '' $(to)
 
 $(OUT)/report.html: $(TABLES) $(OUT)/fig10.csv $(SCRIPTS)cacheperf-page.awk
