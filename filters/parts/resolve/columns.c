@@ -152,59 +152,60 @@ static void find_objects(struct space *space, struct asked *q)
     }
 }
 
-/* How many rows of a chunk have a value in each of the columns of a place, which come in the order
-   of enum recent_column: COUNT_BITS for each, in one word that every row is added to. */
-enum { COUNT_BITS = 12 };
-_Static_assert(CHUNK < 1 << COUNT_BITS && RECENT * COUNT_BITS <= 64 && (int)SYMBOL == RECENT_SYMBOL,
-               "");
+typedef uint32_t four __attribute__((vector_size(16)));
 
-/* Bit k to bit k * COUNT_BITS: the product has k + j * (COUNT_BITS - 1) for all k and j, no two of
-   which are alike, and the mask keeps j = k. */
-static inline uint64_t counts_of(uint8_t has)
+static inline void store_four(uint32_t *to, four v)
 {
-    const uint64_t copies = (1 | 1 << 11 | 1 << 22 | (uint64_t)1 << 33 | (uint64_t)1 << 44);
-    const uint64_t kept = (1 | 1 << 12 | 1 << 24 | (uint64_t)1 << 36 | (uint64_t)1 << 48);
-
-    return has * copies & kept;
+    memcpy(to, &v, sizeof v);
 }
 
-static void count_places(struct state *s, unsigned add, uint64_t counts)
+/* Four rows with the first four values of each become columns. */
+static inline void store_places(uint32_t *const *column, size_t row, const four *v)
 {
-    for (unsigned k = 0; k < RECENT; k++)
-        if (add & 1u << k)
-            s->count[k] += counts >> k * COUNT_BITS & ((1u << COUNT_BITS) - 1);
+    const four a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+    const four b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    const four c = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+    const four d = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+
+    store_four(column[RECENT_REGION] + row, __builtin_shufflevector(a, b, 0, 1, 4, 5));
+    store_four(column[RECENT_PAGE] + row, __builtin_shufflevector(a, b, 2, 3, 6, 7));
+    store_four(column[RECENT_OBJECT] + row, __builtin_shufflevector(c, d, 0, 1, 4, 5));
+    store_four(column[RECENT_SITE] + row, __builtin_shufflevector(c, d, 2, 3, 6, 7));
 }
 
-/* Fills in what recent accesses found. Goes out: how many rows are left to be asked for. */
-static uint32_t find_recent(struct state *s, const struct space *space, unsigned add, uint32_t from,
-                            uint32_t end, uint32_t *left)
+/* Fills in what recent accesses found, and anything in the other rows. Goes out: how many and which
+   rows are left to be asked for. */
+static uint32_t find_recent(struct state *s, const struct space *space, uint32_t from, uint32_t end,
+                            uint32_t *left)
 {
     struct recent *const recent = s->t.r.recent;
     const uint64_t layout = space->layout, *addr = s->places;
-    uint32_t *region = s->column[REGION], *page = s->column[PAGE], *object = s->column[OBJECT];
-    uint32_t *site = s->column[SITE], *symbol = s->column[SYMBOL], count = 0;
-    uint32_t index[CHUNK] = {0};
-    uint64_t counts = 0;
+    uint32_t *const column[RECENT] = {s->column[REGION], s->column[PAGE], s->column[OBJECT],
+                                      s->column[SITE], s->column[SYMBOL]};
+    uint32_t count = 0;
+    size_t row = from;
 
-    for (uint32_t i = from; i < end; i++) {
-        index[i - from] = recent_index(layout, addr[i] / RECENT_BYTES);
-        __builtin_prefetch(&recent->entry[index[i - from]]);
-    }
-    for (uint32_t i = from; i < end; i++) {
-        const struct recent_entry *e = &recent->entry[index[i - from]];
+    for (; row + 4 <= end; row += 4) {
+        four v[4];
+#pragma GCC unroll 4
+        for (unsigned k = 0; k < 4; k++) {
+            const struct recent_entry *e = recent_at(recent, layout, addr[row + k]);
 
-        if (recent_knows(e, layout, addr[i])) {
-            region[i] = e->value[RECENT_REGION];
-            page[i] = e->value[RECENT_PAGE];
-            object[i] = e->value[RECENT_OBJECT];
-            site[i] = e->value[RECENT_SITE];
-            symbol[i] = e->value[RECENT_SYMBOL];
-            counts += counts_of(e->has);
-        } else {
-            left[count++] = i;
+            if (!recent_knows(e, layout, addr[row + k]))
+                left[count++] = (uint32_t)row + k;
+            memcpy(&v[k], e->value, sizeof v[k]);
+            column[RECENT_SYMBOL][row + k] = e->value[RECENT_SYMBOL];
         }
+        store_places(column, row, v);
     }
-    count_places(s, add, counts);
+    for (; row < end; row++) {
+        const struct recent_entry *e = recent_at(recent, layout, addr[row]);
+
+        if (!recent_knows(e, layout, addr[row]))
+            left[count++] = (uint32_t)row;
+        for (int k = 0; k < RECENT; k++)
+            column[k][row] = e->value[k];
+    }
     return count;
 }
 
@@ -216,9 +217,7 @@ static void find_places(struct state *s, struct space *space, unsigned add, uint
     uint32_t *const column[RECENT] = {s->column[REGION], s->column[PAGE], s->column[OBJECT],
                                       s->column[SITE], s->column[SYMBOL]};
 
-    uint64_t counts = 0;
-
-    q.count = find_recent(s, space, add, from, from + count, q.row);
+    q.count = find_recent(s, space, from, from + count, q.row);
     for (uint32_t i = 0; i < q.count; i++) {
         q.addr[i] = s->places[q.row[i]];
         q.key[i] = code_pc(s, q.row[i]);
@@ -234,23 +233,29 @@ static void find_places(struct state *s, struct space *space, unsigned add, uint
         recent_keep(s->t.r.recent, space->layout, q.first[i], q.last[i], q.value[i]);
         for (int k = 0; k < RECENT; k++)
             column[k][q.row[i]] = q.value[i][k];
-        counts += counts_of(recent_has(q.value[i]));
     }
-    count_places(s, add, counts);
 }
 
 /* Code is no variable. */
-static void clear_code(struct state *s, unsigned add, const uint8_t *op, uint32_t from,
-                       uint32_t end)
+static void clear_code(struct state *s, const uint8_t *op, uint32_t from, uint32_t end)
 {
-    uint32_t *const symbol = s->column[SYMBOL];
+    for (uint32_t i = from; i < end; i++)
+        if (op[i] == CF_IFETCH)
+            s->column[SYMBOL][i] = 0;
+}
 
-    for (uint32_t i = from; i < end; i++) {
-        if (op[i] != CF_IFETCH || !symbol[i])
-            continue;
-        symbol[i] = 0;
-        s->count[SYMBOL] -= (add & 1 << SYMBOL) != 0;
-    }
+enum { BLOCK = 64 }; /* rows looked at without a branch, by what compilers make vectors of */
+
+static uint32_t count_set(const uint32_t *column, uint32_t rows)
+{
+    uint32_t set = 0, i = 0;
+
+    for (; i + BLOCK <= rows; i += BLOCK)
+        for (uint32_t k = 0; k < BLOCK; k++)
+            set += column[i + k] != 0;
+    for (; i < rows; i++)
+        set += column[i] != 0;
+    return set;
 }
 
 /* Accesses of one process between two events. */
@@ -269,7 +274,10 @@ static void resolve_run(struct state *s, const struct cf_frame *f, unsigned add,
         n = end - i < CHUNK ? end - i : CHUNK;
         find_places(s, space, add, i, n);
         if (op && memchr(op + i, CF_IFETCH, n))
-            clear_code(s, add, op, i, i + n);
+            clear_code(s, op, i, i + n);
+        for (int k = 0; k < FUNCTION && !s->tool->quiet; k++)
+            if (add & 1u << k)
+                s->count[k] += count_set(s->column[k] + i, n);
     }
     if (has_code(s))
         code_run(s, add, space, from, end);
@@ -316,8 +324,6 @@ static int belongs(const uint32_t *pids, const uint64_t *time, uint64_t least, u
 {
     return !(pids && pids[row] != pids[from]) && !(time && time[row] - least >= next - least);
 }
-
-enum { BLOCK = 64 }; /* rows looked at without a branch, by what compilers make vectors of */
 
 static int other_process(const uint32_t *pids, uint32_t pid)
 {

@@ -7,13 +7,10 @@
 void recent_keep(struct recent *r, uint64_t layout, uint64_t first, uint64_t last,
                  const uint32_t *value)
 {
-    struct recent_entry *e = &r->entry[recent_index(layout, first / RECENT_BYTES)];
+    struct recent_entry *e = recent_at(r, layout, first);
 
-    e->granule = first / RECENT_BYTES;
-    e->layout = layout;
-    e->first = first % RECENT_BYTES;
-    e->last = last % RECENT_BYTES;
-    e->has = recent_has(value);
+    e->first = first;
+    e->holds = layout * RECENT_BYTES + (last - first);
     memcpy(e->value, value, sizeof e->value);
 }
 
@@ -23,10 +20,12 @@ void recent_forget(struct recent *r, uint64_t layout, uint64_t first, uint64_t l
 
     for (uint64_t i = 0; i <= to - from && i < 1 << RECENT_BITS; i++) {
         /* of more granules than entries: all entries */
-        struct recent_entry *e =
-            &r->entry[to - from < 1 << RECENT_BITS ? recent_index(layout, from + i) : i];
+        struct recent_entry *e = to - from < 1 << RECENT_BITS
+                                     ? recent_at(r, layout, first + i * RECENT_BYTES)
+                                     : &r->entry[i];
 
-        if (e->layout == layout && e->granule >= from && e->granule <= to)
-            e->layout = 0;
+        if (e->holds / RECENT_BYTES == layout && e->first <= last &&
+            first <= e->first + e->holds % RECENT_BYTES)
+            e->holds = 0;
     }
 }

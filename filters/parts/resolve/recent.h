@@ -22,14 +22,14 @@ enum recent_column {
 };
 
 enum {
-    RECENT_BYTES = 64, /* a granule, of which one stretch is known */
-    RECENT_BITS = 14,  /* binary logarithm of the entries */
+    RECENT_BYTES = 256, /* a granule, of which one stretch is known */
+    RECENT_BITS = 14,   /* binary logarithm of the entries */
 };
 
+/* One cache line, of which the values of several rows are loaded at once. */
 struct recent_entry {
-    uint64_t granule, layout; /* layout 0: empty */
-    uint8_t first, last;      /* offsets in the granule, both included */
-    uint8_t has;              /* bit k: value[k] is not 0 */
+    _Alignas(64) uint64_t first;
+    uint64_t holds; /* layout * RECENT_BYTES + bytes after the first; 0: empty */
     uint32_t value[RECENT];
 };
 
@@ -37,28 +37,20 @@ struct recent {
     struct recent_entry entry[1 << RECENT_BITS];
 };
 
-static inline uint32_t recent_index(uint64_t layout, uint64_t granule)
+/* The only entry that may know the address. */
+static inline struct recent_entry *recent_at(struct recent *r, uint64_t layout, uint64_t addr)
 {
-    return (uint32_t)((granule + layout) * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS));
+    const uint64_t place = (addr + layout * RECENT_BYTES) / RECENT_BYTES * 0x9e3779b97f4a7c15u;
+
+    return &r->entry[place >> (64 - RECENT_BITS)];
 }
 
-/* Bits of those of RECENT values that are not 0. */
-static inline uint8_t recent_has(const uint32_t *value)
-{
-    unsigned has = 0;
-
-    for (unsigned k = 0; k < RECENT; k++)
-        has |= (unsigned)(value[k] != 0) << k;
-    return (uint8_t)has;
-}
-
-/* Whether the entry at the address's index knows it. */
+/* Whether it does. */
 static inline int recent_knows(const struct recent_entry *e, uint64_t layout, uint64_t addr)
 {
-    const unsigned at = addr % RECENT_BYTES;
+    const uint64_t after = e->holds ^ layout * RECENT_BYTES;
 
-    return !((e->granule ^ addr / RECENT_BYTES) | (e->layout ^ layout) | (at < e->first) |
-             (at > e->last));
+    return after < RECENT_BYTES && addr - e->first <= after;
 }
 
 /* Keeps what holds for all of [first, last], which lie in one granule. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "filters/parts/resolve/timeline.h"
+#include "formats/base/cf_memory.h"
 
 enum {
     FLIGHT = 4,           /* object events that memory is asked for in advance, in each stage */
@@ -338,8 +339,11 @@ int timeline_begin(struct timeline *t, struct cf_writer *w, const struct where *
     t->has_maps = t->has_objects = t->has_lines = 0;
     t->horizon = t->objects = 0;
     t->places = places_new(&t->r, places);
-    t->r.recent = calloc(1, sizeof *t->r.recent);
-    return t->places && t->r.recent ? 0 : -1;
+    t->r.recent = cf_memory_take(sizeof *t->r.recent);
+    if (!t->places || !t->r.recent)
+        return -1;
+    memset(t->r.recent, 0, sizeof *t->r.recent);
+    return 0;
 }
 
 void timeline_end(struct timeline *t)
