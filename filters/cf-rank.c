@@ -27,7 +27,8 @@ static const char usage[] =
     "      --value VALUE,...  accesses, bytes, loads, stores, misses, hits, ratio (misses an\n"
     "                       access), cost (cycles, of column cost), fetches (instructions),\n"
     "                       the misses of a level, l1-misses to l4-misses, or of a class:\n"
-    "                       compulsory, conflict, ...  [accesses]\n"
+    "                       compulsory, conflict, ...  [accesses]; or gain: of table page,\n"
+    "                       with --by page, --wss PERCENT [2] and --against PROFILE\n"
     "      --sort VALUE     the greatest of this one first  [the first of --value]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
     "      --level N        a miss is an access that no level up to N served  [one that memory\n"
@@ -80,6 +81,11 @@ int main(int argc, char **argv)
     k.tool = &tool;
     cf_tool_init(&tool, argc, argv, "cf-rank", usage);
     rank_options(&k, argc, argv);
+    if (k.o.gain) {
+        rank_profile(&k, argv + optind, argc - optind);
+        cf_mix_free(&k.mix);
+        return cf_tool_finish(&tool, NULL, NULL);
+    }
     old = k;
     if (k.c.sources)
         old.c.sources =

@@ -675,3 +675,92 @@ END
     run -2 cf-rank --by nonsense a.cf
     has 'cache-line'
 }
+
+# page_rows: table page of the rows on standard input, region,page,runtime_cycles,policy,k
+page_rows() {
+    { echo region,page,runtime_cycles,policy,k; cat; } >rows.csv
+    stream "$1" --table page rows.csv
+}
+
+@test "--value gain: pages by what being cached alone gains, with its spread; the knee where no run says more" {
+    printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 a,0,720,3,0 b,3,900,3,0 a,1,1000,3,0 | page_rows p.cf
+    run -0 --separate-stderr cf-rank --by page --value gain p.cf
+    is "rank,region,page,gain_cycles,gain_least,gain_most,runs,share_percent,cumulative_percent,best_k_cycles,working_set
+1,a,0,290,280,300,2,74.359,74.359,,1
+2,b,3,100,100,100,1,25.641,100.000,,0
+3,a,1,0,0,0,1,0.000,100.000,,0"
+    has "working set: 1 of 3 pages, by the knee" "$stderr"
+    run -0 cf-rank -q --by page --value gain --top 1 p.cf
+    [ "${#lines[@]}" -eq 2 ]
+    cf-rank -q --by page --value gain --picture gains.svg p.cf >/dev/null
+    cf-rank -q --by page --value gain --top 1 --picture one.svg p.cf >/dev/null
+    [ -s one.svg ]
+    run ! cmp -s one.svg gains.svg
+}
+
+@test "--value gain: without one page each, what its lack costs" {
+    printf '%s\n' ,0,400,2,0 a,0,700,4,0 a,1,450,4,0 | page_rows p.cf
+    run -0 cf-rank -q --by page --value gain p.cf
+    has "1,a,0,300,300,300,1,85.714,85.714,,1"
+    has "2,a,1,50,"
+}
+
+@test "--value gain: the working set by runs of the best k, within --wss percent" {
+    printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 b,3,900,3,0 a,1,950,3,0 ,0,1000,5,0 ,0,700,5,1 ,0,407,5,2 ,0,400,5,3 | page_rows p.cf
+    run -0 --separate-stderr cf-rank --by page --value gain p.cf
+    has "working set: 2 of 3 pages, whose run is within 2 %" "$stderr"
+    has "1,a,0,300,300,300,1,66.667,66.667,700,1"
+    has "2,b,3,100,100,100,1,22.222,88.889,407,1"
+    has "3,a,1,50,50,50,1,11.111,100.000,400,0"
+    run -0 --separate-stderr cf-rank --by page --value gain --wss 1 p.cf
+    has "working set: 3 of 3 pages" "$stderr"
+    run -0 --separate-stderr cf-rank --by page --value gain --wss 75 p.cf
+    has "working set: 1 of 3 pages" "$stderr"
+}
+
+@test "--against: the same profile agrees, the turned one does not, others have common pages" {
+    for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "a,$i,$((900 - 10 * i)),3,0"; done >up
+    for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "a,$i,$((700 + 10 * i)),3,0"; done >down
+    for name in up down; do { echo ,0,1000,1,0; cat $name; } | page_rows $name.cf; done
+    run -0 cf-rank -q --by page --value gain --against up.cf up.cf
+    is "measure,pages,value
+spearman,12,1.0000
+kendall,12,1.0000
+overlap_of_best,10,1.0000
+overlap_of_best,12,1.0000
+overlap_of_working_set,6,1.0000"
+    run -0 cf-rank -q --by page --value gain --against down.cf up.cf
+    has "spearman,12,-1.0000"
+    has "kendall,12,-1.0000"
+    has "overlap_of_best,10,0.8000"
+    # ties, by hand: pages a and b equal in one, apart in the other
+    printf '%s\n' ,0,100,1,0 a,0,90,3,0 b,0,90,3,0 c,0,50,3,0 | page_rows x.cf
+    printf '%s\n' ,0,100,1,0 a,0,90,3,0 b,0,80,3,0 c,0,50,3,0 d,0,95,3,0 | page_rows y.cf
+    run -0 --separate-stderr cf-rank --by page --value gain --against y.cf x.cf
+    has "0 pages are in one profile, 1 in the other alone" "$stderr"
+    # ranks 2.5 2.5 4 1 and 2 3 4 1; 5 pairs of 6 differ in x, none against
+    has "spearman,4,0.9487"
+    has "kendall,4,0.9129"
+}
+
+@test "--value gain: what does not go together, and profiles without baselines, are refused" {
+    printf '%s\n' ,0,1000,1,0 a,0,700,3,0 | page_rows p.cf
+    printf '%s\n' a,0,700,3,0 | page_rows none.cf
+    printf '%s\n' a,0,700,4,0 | page_rows all.cf
+    printf '%s\n' ,0,700,1,0 ,0,70,2,0 | page_rows base.cf
+    run -1 cf-rank --by page --value gain none.cf
+    has "no run with no page cached"
+    run -1 cf-rank --by page --value gain all.cf
+    has "no run with all pages cached"
+    run -1 cf-rank --by page --value gain base.cf
+    has "no run with one page cached"
+    for o in '--value gain' '--by page,op --value gain' '--by page --value gain --op load' '--by page --value gain --cover' \
+        '--by page --value gain --before p.cf' '--by page --wss 3' '--by page --against p.cf' '--by page --value gain,misses'; do
+        # shellcheck disable=SC2086 # a list of options
+        run -2 cf-rank $o p.cf
+    done
+    printf '%s\n' addr 0 | stream accesses.cf -
+    run -1 --separate-stderr cf-rank --by page --value gain accesses.cf
+    has "none of table page" "$stderr"
+    [ -z "$output" ]
+}

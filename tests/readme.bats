@@ -62,7 +62,7 @@ works() {
 @test "its line for CachePerf finds a defect of each type, as typed" {
     run -0 cf-capture trace --probe
     local line program class
-    line=$(tour | grep 'cf-report --cacheperf')
+    line=$(tour | grep 'own-allocator.*cf-report --cacheperf')
     [[ $(wc -l <<<"$line") == 1 && $line == *"-- ./histogram 180 | "* ]] || fail "$line"
     while read -r program class <&9; do
         gcc -O1 -g -D_GNU_SOURCE -pthread -o program "samples/cacheperf/${program%,*}.c"

@@ -68,9 +68,9 @@ void cf_sums_init(struct cf_sums *s, struct cf_tool *t);
 
 /* Options that say what is added up; after all options cf_sums_check() exits with CF_EXIT_USAGE
    where they do not go together. */
-#define CF_SUM_OPTIONS(s)                                                                          \
-    {"value", 0, CF_CALL(cf_sums_values, (s))},                                                    \
-        {"op", 0, CF_OPS((s)->op), .given = &(s)->ops_given},                                      \
+#define CF_SUM_OPTIONS(s) {"value", 0, CF_CALL(cf_sums_values, (s))}, CF_SUM_OTHER_OPTIONS(s)
+#define CF_SUM_OTHER_OPTIONS(s)                                                                    \
+    {"op", 0, CF_OPS((s)->op), .given = &(s)->ops_given},                                          \
         {"level", 0, CF_NUMBER(&(s)->level, 1, 254), .given = &(s)->level_given},                  \
         {"class", 0, CF_CALL(cf_sums_classes, (s)), .given = &(s)->classes_given},                 \
     {                                                                                              \

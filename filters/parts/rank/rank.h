@@ -24,6 +24,10 @@ struct options {
     const char *before; /* what to compare with, or NULL */
     double fail_above;
     int fails;
+    int gain; /* of pages, by table page; and then */
+    double wss;
+    int wss_given;
+    const char *against;                                          /* another profile, or NULL */
     const char *dir[CF_SOURCE_DIRS], *before_dir[CF_SOURCE_DIRS]; /* with sources */
     unsigned dirs, before_dirs;
 };
@@ -39,6 +43,11 @@ struct rank {
 /* ---- rank_options.c ---- */
 
 void rank_options(struct rank *k, int argc, char **argv);
+
+/* ---- rank_profile.c ---- */
+
+/* What --value gain prints of the inputs. */
+void rank_profile(struct rank *k, char *const *files, int count);
 
 /* ---- rank_picture.c ---- */
 

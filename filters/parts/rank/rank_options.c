@@ -48,6 +48,15 @@ static void set_by(const struct cf_tool *t, void *rank, const char *option, char
     }
 }
 
+static void set_value(const struct cf_tool *t, void *rank, const char *option, char *text)
+{
+    struct rank *k = rank;
+
+    k->o.gain = !strcmp(text, "gain");
+    if (!k->o.gain)
+        cf_sums_values(t, &k->sums, option, text);
+}
+
 static void set_cover(const struct cf_tool *t, void *rank, const char *option, char *text)
 {
     struct rank *k = rank;
@@ -131,6 +140,25 @@ static void find_sets(struct rank *k, const char *name, int line_size_given)
     cf_machine_free(m);
 }
 
+/* What goes with --value gain, which is of table page. */
+static void check_gain(const struct rank *k, const char *machine)
+{
+    const struct options *o = &k->o;
+    const struct cf_sums *s = &k->sums;
+
+    if (!o->gain && (o->wss_given || o->against))
+        cf_die(k->tool, CF_EXIT_USAGE, "--%s goes with --value gain",
+               o->against ? "against" : "wss");
+    if (o->gain && (k->c.keys != 1 || k->c.by[0] != CF_RANK_PAGE))
+        cf_die(k->tool, CF_EXIT_USAGE, "--value gain is of pages: give --by page");
+    if (o->gain && (o->sort_by || o->cover || o->before || o->fails || machine || s->ops_given ||
+                    s->level_given || s->classes_given || s->dist_given))
+        cf_die(k->tool, CF_EXIT_USAGE,
+               "--value gain goes with --by page, --top, --wss, --against and --picture alone");
+    if (o->against && o->output.picture)
+        cf_die(k->tool, CF_EXIT_USAGE, "--picture does not go with --against");
+}
+
 void rank_options(struct rank *k, int argc, char **argv)
 {
     struct options *o = &k->o;
@@ -139,7 +167,10 @@ void rank_options(struct rank *k, int argc, char **argv)
     const struct cf_option table[] = {
         {"by", 0, CF_CALL(set_by, k)},
         {"machine", 'm', CF_TEXT(&machine)},
-        CF_SUM_OPTIONS(&k->sums),
+        {"value", 0, CF_CALL(set_value, k)},
+        CF_SUM_OTHER_OPTIONS(&k->sums),
+        {"wss", 0, CF_FRACTION(&o->wss, 0, 100, CF_FROM_TO), .given = &o->wss_given},
+        {"against", 0, CF_TEXT(&o->against)},
         {"sort", 0, CF_TEXT(&o->sort_by)},
         {"line-size", 0, CF_POWER(&k->c.line_size, 1, UINT64_MAX), .given = &line_size},
         {"page-size", 0, CF_POWER(&o->page_size, 1, UINT64_MAX)},
@@ -154,7 +185,8 @@ void rank_options(struct rank *k, int argc, char **argv)
         CF_END_INPUT_OPTIONS,
     };
 
-    *o = (struct options){.page_size = 4096, .output.sheet = {.width = 900, .height = 500}};
+    *o = (struct options){
+        .page_size = 4096, .wss = 2, .output.sheet = {.width = 900, .height = 500}};
     cf_sums_init(&k->sums, k->tool);
     k->c =
         (struct cf_ranking){.tool = k->tool, .by[0] = CF_RANK_FUNCTION, .keys = 1, .line_size = 64};
@@ -165,6 +197,7 @@ void rank_options(struct rank *k, int argc, char **argv)
     cf_output_check(k->tool, &o->output);
     if (o->output.picture && o->cover)
         cf_die(k->tool, CF_EXIT_USAGE, "--picture does not go with --cover");
+    check_gain(k, machine);
     check_before(k);
     check_sums(k);
     find_sets(k, machine, line_size);
