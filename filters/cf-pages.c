@@ -7,7 +7,6 @@
  * k of another profile for every k (--rank). Memory: by pages, cores and --memory; a pipe that has
  * to be read several times is kept as it came.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -85,137 +84,6 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
     cf_paged_costs(&p->paged, p->latencies);
 }
 
-static void emit(struct cf_writer *w, enum cf_page_policy policy, const struct page_name *name,
-                 uint32_t k, uint64_t cycles)
-{
-    const struct cf_values row[] = {{CF_REGION, NULL, name ? cf_writer_string(w, name->region) : 0},
-                                    {CF_PAGENO, NULL, name ? name->page : 0},
-                                    {CF_SAMPLE, NULL, 1},
-                                    {CF_RUNTIME, NULL, cycles},
-                                    {CF_POLICY, NULL, policy},
-                                    {CF_BEST, NULL, k}};
-
-    (void)cf_writer_rows(w, CF_PAGE, 1, row, 6, NULL); /* the writer keeps its problem */
-}
-
-/* ---- readings ---- */
-
-static struct cf_subsets *simulations(struct pages *p, const uint32_t *place,
-                                      const struct cf_subset *subset, size_t count)
-{
-    char problem[512];
-    struct cf_subsets *s = cf_subsets_new(&p->paged, place, subset, count, problem, sizeof problem);
-
-    if (!s)
-        cf_die(&p->tool, errno == ENOMEM ? CF_EXIT_ENVIRONMENT : CF_EXIT_USAGE, "%s: %s",
-               p->machine->name, problem);
-    return s;
-}
-
-static uint64_t runtime(const struct pages *p, const struct cf_subsets *s, size_t subset)
-{
-    uint64_t cycles[CF_MAX_CORES];
-
-    for (unsigned c = 0; c < p->paged.cores; c++)
-        cycles[c] = cf_subsets_cycles(s, subset, c);
-    return pages_runtime(p, cycles);
-}
-
-/* The first reading finds the pages, and knows the runs with none and with all of them. */
-static struct cf_alone *read_first(struct pages *p, uint64_t *none, uint64_t *all)
-{
-    const struct cf_subset every = {0, 0, 1};
-    struct cf_subsets *s = simulations(p, NULL, &every, 1);
-    struct cf_alone *a = NULL;
-    char problem[512];
-
-    if (p->mode == PAGES_CACHED && cf_alone_frames(&p->paged))
-        a = cf_need(&p->tool, cf_alone_new(&p->paged, problem, sizeof problem));
-    pages_open(p);
-    while (pages_next(p)) {
-        for (uint32_t i = 0; i < p->rows.rows; i++) {
-            const unsigned key = cf_latency_key(CF_FROM_MEMORY, p->op[i]);
-
-            p->base[p->core[i]] += p->paged.cost[key];
-            p->seen[key & 7] = 1;
-        }
-        cf_must(&p->tool, cf_subsets_rows(s, &p->rows, 1));
-        if (a)
-            cf_must(&p->tool, cf_alone_rows(a, &p->rows));
-    }
-    cf_tool_fit(&p->tool, p->reader);
-    cf_tool_note(&p->tool, cf_tool_problems(&p->tool, p->reader));
-    pages_close(p);
-    *none = pages_runtime(p, p->base);
-    *all = runtime(p, s, 0);
-    cf_subsets_free(s);
-    return a;
-}
-
-/* Runs the simulations of all subsets, as many at once as memory holds: their runtimes. */
-static uint64_t *simulate(struct pages *p, const uint32_t *place, const struct cf_subset *subset,
-                          size_t count)
-{
-    uint64_t *result = cf_tool_room(&p->tool, count + 1, sizeof *result);
-    const uint64_t fit = p->memory / cf_subset_bytes(&p->paged);
-    const size_t most = fit ? (size_t)fit : 1;
-
-    for (size_t at = 0, n; at < count; at += n) {
-        struct cf_subsets *s;
-
-        n = count - at < most ? count - at : most;
-        s = simulations(p, place, subset + at, n);
-        pages_open(p);
-        while (pages_next(p))
-            cf_must(&p->tool, cf_subsets_rows(s, &p->rows, p->threads));
-        pages_close(p);
-        for (size_t i = 0; i < n; i++)
-            result[at + i] = runtime(p, s, i);
-        cf_subsets_free(s);
-    }
-    return result;
-}
-
-/* ---- the three kinds of answers ---- */
-
-/* Pages that no reading of all knows have a simulation each. */
-static void one_by_one(struct pages *p, struct cf_writer *w, const struct cf_alone *a)
-{
-    const uint32_t frames = a ? cf_alone_frames(&p->paged) : 0;
-    uint32_t *place = cf_tool_room(&p->tool, p->names + 1, sizeof *place);
-    struct cf_subset *subset = cf_tool_room(&p->tool, p->names + 1, sizeof *subset);
-    uint64_t *result;
-    size_t count = 0;
-
-    for (uint32_t i = 0; i < p->names; i++) {
-        place[i] = i;
-        if (p->name[i].frames > frames)
-            subset[count++] = (struct cf_subset){i, i + 1, p->mode == PAGES_UNCACHED};
-    }
-    result = simulate(p, place, subset, count);
-    for (uint32_t i = 0, next = 0; i < p->names; i++) {
-        uint64_t cycles[CF_MAX_CORES];
-
-        for (unsigned c = 0; c < p->paged.cores && a; c++)
-            cycles[c] = p->base[c] - (uint64_t)cf_alone_gain(a, i, c);
-        emit(w, p->mode == PAGES_UNCACHED ? CF_PAGES_BUT : CF_PAGES_ONLY, &p->name[i], 0,
-             p->name[i].frames > frames ? result[next++] : pages_runtime(p, cycles));
-    }
-}
-
-static void best(struct pages *p, struct cf_writer *w, uint64_t none, uint64_t all)
-{
-    const uint32_t *place = pages_order(p), most = (uint32_t)p->names;
-    struct cf_subset *subset = cf_tool_room(&p->tool, p->names + 1, sizeof *subset);
-    uint64_t *result;
-
-    for (uint32_t k = 1; k < most; k++)
-        subset[k - 1] = (struct cf_subset){0, k, 0};
-    result = simulate(p, place, subset, most ? most - 1 : 0);
-    for (uint32_t k = 0; k <= most; k++)
-        emit(w, CF_PAGES_BEST, NULL, k, !k ? none : k == most ? all : result[k - 1]);
-}
-
 /* What the answer leaves out or does not know. */
 static void remarks(const struct pages *p, uint64_t outside, uint64_t cut)
 {
@@ -255,17 +123,17 @@ int main(int argc, char **argv)
     p.writer = w = cf_tool_writer(&p.tool, output);
     cf_made_by(&made, &p.tool, p.machine, p.paged.cores);
     cf_made_state(&made, w, CF_RUNTIME);
-    a = read_first(&p, &none, &all);
+    a = pages_first(&p, &none, &all);
     if (!p.names && !cf_writer_problem(w))
         cf_die(&p.tool, p.tool.status ? p.tool.status : CF_EXIT_INPUT,
                "no accesses in a mapping: there are no pages (cf-resolve adds mappings)");
     remarks(&p, p.outside, p.cut);
-    emit(w, CF_PAGES_NONE, NULL, 0, none);
-    emit(w, CF_PAGES_ALL, NULL, 0, all);
+    pages_emit(w, CF_PAGES_NONE, NULL, 0, none);
+    pages_emit(w, CF_PAGES_ALL, NULL, 0, all);
     if (p.mode == PAGES_RANK)
-        best(&p, w, none, all);
+        pages_best(&p, w, none, all);
     else
-        one_by_one(&p, w, a);
+        pages_one_by_one(&p, w, a);
     cf_alone_free(a);
     cf_counts_free(p.number);
     cf_counts_free(p.frame);

@@ -131,6 +131,8 @@ END
     printf '%s\n' addr,region,page 0,a,0 512,a,0 0,a,0 512,a,0 | stream in.cf -
     profile --page-size 64 in.cf
     [ "$(tail -n 1 got)" = "a,0,40,3,0" ]
+    run -1 --separate-stderr cf-pages -q -m m.yaml --page-size 64 -o p.cf < <(cat in.cf)
+    has "1 pages lay at several addresses" "$stderr"
     # a page of 1024 bytes does not fit into 512
     printf '%s\n' addr,region,page 0,a,0 512,a,0 0,a,0 64,a,0 64,a,0 | stream in.cf -
     profile --page-size 1024 in.cf

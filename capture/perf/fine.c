@@ -106,15 +106,17 @@ void cf_fine_free(struct cf_fine *f)
 
 static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t at, uint64_t misses)
 {
-    char *name = NULL;
+    struct suspect *s;
 
     if (!f->o.most)
         return 0;
-    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0 ||
-        (file && !(name = strdup(file))))
+    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0)
         return -1;
-    struct suspect *s = &f->waiting[f->waits++];
-    *s = (struct suspect){pid, at, name, misses};
+    s = &f->waiting[f->waits];
+    *s = (struct suspect){pid, at, file ? strdup(file) : NULL, misses};
+    if (file && !s->file)
+        return -1;
+    f->waits++;
     return 0;
 }
 

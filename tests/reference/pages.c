@@ -152,10 +152,33 @@ static int renumber(struct paged *p)
 
     for (unsigned i = 0; i < p->pages; i++)
         for (unsigned k = 0; k < p->pages; k++)
-            place[i] += p->page[k] < p->page[i] || (p->page[k] == p->page[i] && k < i);
+            if (p->page[k] < p->page[i] || (k < i && p->page[k] == p->page[i]))
+                place[i]++;
     for (unsigned i = 0; i < p->run.stream.rows; i++)
         p->run.stream.row[i].page = place[p->run.stream.row[i].page];
     return 1;
+}
+
+/* A machine and rows of which all k are done in one reading. */
+static void make_plain(struct run *r)
+{
+    if (!r->machine.levels || r->machine.level[0].depth != 1)
+        return;
+    for (unsigned i = 0; i < r->machine.levels; i++) {
+        struct level *l = &r->machine.level[i];
+
+        l->policy = CF_LRU;
+        l->through = l->no_allocate = 0;
+        l->inclusion = NON_INCLUSIVE;
+        l->line = r->machine.level[0].line;
+        l->shared_by = 1;
+        if (l->depth > 1)
+            l->kind = UNIFIED;
+    }
+    r->machine.cores = 1;
+    for (unsigned i = 0; i < r->stream.rows; i++)
+        if (r->stream.row[i].op == FLUSH)
+            r->stream.row[i].op = LOAD;
 }
 
 int compare_pages(const struct run *r, char *what, size_t size)
@@ -178,13 +201,15 @@ int compare_pages(const struct run *r, char *what, size_t size)
         options[n] = text[n];
         n++;
     }
+    if (r->seed % 2)
+        make_plain(&p.run);
     p.page_size <<= r->seed % 7;
     while (!number_pages(&p))
         if (!p.run.stream.rows || (p.page_size *= 4) > 1 << 20)
             return 1;
     snprintf(text[n], sizeof text[n], "--page-size=%" PRIu64, p.page_size);
     options[n] = text[n];
-    snprintf(text[n + 1], sizeof text[n], "--cores=%u", r->machine.cores);
+    snprintf(text[n + 1], sizeof text[n], "--cores=%u", p.run.machine.cores);
     options[n + 1] = text[n + 1];
     snprintf(text[n + 2], sizeof text[n], "--seed=%" PRIu64, r->machine.seed);
     options[n + 2] = text[n + 2];

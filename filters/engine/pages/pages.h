@@ -28,7 +28,7 @@ struct cf_paged {
     const uint8_t *op, *core;
     const uint32_t *size;
     const uint32_t *page;  /* its number, below that of pages */
-    const uint32_t *frame; /* number of the address's page; cf_alone alone wants it */
+    const uint32_t *frame; /* number of the address's page; cf_subsets does without */
 };
 
 /* A machine with its costs. Latencies may not depend on earlier accesses (cf_latencies_depend()).
@@ -86,6 +86,26 @@ void cf_subsets_free(struct cf_subsets *s);
 int cf_subsets_rows(struct cf_subsets *s, const struct cf_paged *rows,
                     unsigned threads) CF_MUST_CHECK;
 uint64_t cf_subsets_cycles(const struct cf_subsets *s, size_t subset, unsigned core);
+
+/* ---- nested.c: the best k pages, for every k ---- */
+
+/* All k in one reading, for machines with LRU everywhere, further levels that are unified and
+   neither inclusive nor exclusive, and rows of one core without flushes. */
+struct cf_nested;
+
+/* Whether the machine is such. */
+int cf_nested_fits(const struct cf_paged_machine *m);
+/* The best k are those with places below k; for k in [from, to), of at most `pages`. NULL without
+   memory. */
+struct cf_nested *cf_nested_new(const struct cf_paged_machine *m, const uint32_t *place,
+                                uint32_t pages, uint32_t from, uint32_t to);
+void cf_nested_free(struct cf_nested *n);
+/* As cf_subsets_rows(); `frame` too. */
+int cf_nested_rows(struct cf_nested *n, const struct cf_paged *rows,
+                   unsigned threads) CF_MUST_CHECK;
+uint64_t cf_nested_cycles(const struct cf_nested *n, uint32_t k);
+/* Bytes that one k takes, about. */
+uint64_t cf_nested_bytes(const struct cf_paged_machine *m);
 
 /* Bytes that a simulation takes, about. */
 uint64_t cf_subset_bytes(const struct cf_paged_machine *m);

@@ -142,32 +142,28 @@ enum { THREADS = 64 };
 int cf_subsets_rows(struct cf_subsets *s, const struct cf_paged *rows, unsigned threads)
 {
     pthread_t thread[THREADS];
-    struct work *w;
+    struct work w[THREADS];
     size_t next = 0;
-    unsigned n = threads < s->count ? threads : (unsigned)s->count, begun = 1;
-    int failed = 0;
+    unsigned n = threads < s->count ? threads : (unsigned)s->count;
+    int begun[THREADS] = {0}, failed = 0;
 
     n = n > THREADS ? THREADS : n;
-    w = calloc(n + 1, sizeof *w);
-    if (!w)
-        return -1;
     for (unsigned i = 0; i < n; i++) {
         w[i] = (struct work){.s = s, .rows = rows, .next = &next};
         w[i].room = cf_memory_take(sizeof *w[i].room);
         failed |= !w[i].room;
     }
     /* without threads, this one does all */
-    while (!failed && begun < n && pthread_create(&thread[begun], NULL, work, &w[begun]) == 0)
-        begun++;
+    for (unsigned i = 1; !failed && i < n; i++)
+        begun[i] = pthread_create(&thread[i], NULL, work, &w[i]) == 0;
     if (!failed && n)
         work(&w[0]);
-    for (unsigned i = 1; !failed && i < begun; i++)
-        pthread_join(thread[i], NULL);
     for (unsigned i = 0; i < n; i++) {
+        if (begun[i])
+            pthread_join(thread[i], NULL);
         failed |= w[i].failed;
         free(w[i].room);
     }
-    free(w);
     return failed ? -1 : 0;
 }
 

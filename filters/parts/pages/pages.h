@@ -23,7 +23,7 @@ struct pages {
     struct cf_machine *machine;
     struct cf_paged_machine paged;
     struct cf_latencies *latencies;
-    uint8_t seen[CF_LATENCY_OPS + 1]; /* operations */
+    uint8_t seen[8]; /* operations, by the low bits of cf_latency_key() */
     char *file;
     const char *rank;
     enum pages_mode mode;
@@ -64,6 +64,18 @@ void pages_close(struct pages *p);
 
 /* Cycles of the slowest core, of which core c has cycles[c] of accesses beside its instructions. */
 uint64_t pages_runtime(const struct pages *p, const uint64_t *cycles);
+
+/* ---- runs.c: readings, and the rows that they give ---- */
+
+/* The first reading: finds the pages, and the runtimes with none and with all of them cached; what
+   each gains alone, NULL where a reading cannot say it. */
+struct cf_alone *pages_first(struct pages *p, uint64_t *none, uint64_t *all);
+/* A row of table page; `name` NULL: of no certain page. */
+void pages_emit(struct cf_writer *w, enum cf_page_policy policy, const struct page_name *name,
+                uint32_t k, uint64_t cycles);
+/* The rows of each page, in modes cached and uncached; of the best k, for every k. */
+void pages_one_by_one(struct pages *p, struct cf_writer *w, const struct cf_alone *a);
+void pages_best(struct pages *p, struct cf_writer *w, uint64_t none, uint64_t all);
 
 /* ---- order.c: the best first ---- */
 

@@ -3,8 +3,8 @@
  * rank_profile.c - the pages of table page by what they gain, their working set, and how far two
  * profiles have one order.
  *
- * The working set is the smallest k of whose best k pages the run is within a share of that with all
- * pages cached; without such runs, the knee of the gains (cf_counts_knee()).
+ * The working set is the smallest k of whose best k pages the run is within a share of that with
+ * all pages cached; without such runs, the knee of the gains (cf_counts_knee()).
  * Memory: some 200 bytes a page.
  */
 #include <math.h>
