@@ -249,8 +249,8 @@ const void *cf_values(const struct cf_frame *f, unsigned column);
 /* The same for a column that only some frames turn out to need and that was not asked for: it is
    decoded now. No strings. Where it does not decode, that is a problem of the reader. */
 const void *cf_late_values(const struct cf_frame *f, unsigned column);
-/* Decodes all columns that were not wanted, for programs that look at them in few frames. -1 where
-   one is damaged, which is then noted. */
+/* Decodes all columns that were not wanted, for programs that look at them in few frames, with the
+   string ids of the stream. -1 where one is damaged, which is then noted. */
 int cf_frame_all(struct cf_frame *f) CF_MUST_CHECK;
 
 /* Adds or replaces a column by rows values of its type, which stay the caller's and must live

@@ -10,7 +10,7 @@
  *     findings_words.c     what is said of each, whatever the form
  *     findings_text.c, findings_csv.c, findings_json.c    output
  *
- * Memory: 40 bytes an allocation and a node of a call stack; 200 bytes a cell and 130 for each
+ * Memory: 256 KiB; 40 bytes an allocation and a node of a call stack; 200 bytes a cell and 130 for each
  * statement, object and thread of one.
  */
 #ifndef FINDINGS_H
@@ -96,6 +96,13 @@ struct finding_node {
     uint64_t pc;
 };
 
+/* Where samples of one kind are counted: rows repeat themselves. */
+enum { FINDING_RECENT = 4096 };
+struct finding_recent {
+    uint64_t key[5];
+    uint32_t known, of, share[FINDING_PARTS]; /* the cell, and the place in each list */
+};
+
 struct findings {
     struct cf_tool *tool;
     struct cf_reader *reader;
@@ -116,6 +123,7 @@ struct findings {
     struct finding *finding; /* cells; after findings_group() findings, the worst first */
     size_t count, room;
     struct cf_counts *at; /* place + 1 of a cell, by its key */
+    struct finding_recent *recent;
     struct finding_list list[FINDING_PARTS];
 
     struct finding_statement *statement;

@@ -31,6 +31,7 @@ void findings_begin(struct findings *f)
     cf_sources_begin(f->sources, r);
     f->mix = (struct cf_mix){.column = {CF_CLASS}};
     f->at = cf_need(f->tool, cf_counts_new());
+    f->recent = cf_need(f->tool, calloc(FINDING_RECENT, sizeof *f->recent));
     f->parents = cf_need(f->tool, cf_counts_new());
     for (unsigned p = 0; p < FINDING_PARTS; p++) {
         f->numbers[p] = cf_need(f->tool, cf_counts_new());
@@ -74,6 +75,7 @@ static void take_header(struct findings *f, const struct cf_header *h)
     if (!f->event)
         f->event = event_of(h);
     f->segment++;
+    memset(f->recent, 0, FINDING_RECENT * sizeof *f->recent);
 }
 
 /* ---- cells ---- */
@@ -118,11 +120,9 @@ static uint32_t statement(struct findings *f, const struct columns *c, uint32_t 
     return n;
 }
 
-static uint32_t owner(struct findings *f, const struct columns *c, uint32_t i)
+static struct finding_owner owner_of(const struct findings *f, const struct columns *c, uint32_t i)
 {
     struct finding_owner o = {.kind = FINDING_NOWHERE};
-    int fresh;
-    uint32_t n;
 
     if ((o.id = at(c->object, i)))
         o.kind = FINDING_HEAP;
@@ -131,8 +131,15 @@ static uint32_t owner(struct findings *f, const struct columns *c, uint32_t i)
     else if ((o.id = at(c->region, i)))
         o.kind = FINDING_REGION;
     o.segment = o.kind == FINDING_HEAP ? f->segment : 0;
-    n = number(f, FINDING_OWNERS, (uint64_t)o.segment << 32 | o.kind, o.id, &f->owner, &f->owners,
-               &f->owner_room, sizeof *f->owner, &fresh);
+    return o;
+}
+
+static uint32_t owner(struct findings *f, const struct columns *c, uint32_t i)
+{
+    const struct finding_owner o = owner_of(f, c, i);
+    int fresh;
+    const uint32_t n = number(f, FINDING_OWNERS, (uint64_t)o.segment << 32 | o.kind, o.id,
+                              &f->owner, &f->owners, &f->owner_room, sizeof *f->owner, &fresh);
     if (fresh)
         f->owner[n] = o;
     return n;
@@ -150,11 +157,16 @@ static uint32_t thread(struct findings *f, const struct columns *c, uint32_t i)
     return n;
 }
 
+static int is_shared(unsigned class)
+{
+    return class == CF_CLASS_TRUE_SHARING || class == CF_CLASS_FALSE_SHARING ||
+           class == CF_CLASS_ALLOCATOR_FALSE_SHARING;
+}
+
 static uint32_t cell(struct findings *f, const struct columns *c, uint32_t i, uint32_t statement)
 {
     const unsigned class = c->class[i];
-    const int shared = class == CF_CLASS_TRUE_SHARING || class == CF_CLASS_FALSE_SHARING ||
-                       class == CF_CLASS_ALLOCATOR_FALSE_SHARING;
+    const int shared = is_shared(class);
     const uint64_t a =
         shared ? (uint64_t)f->segment << 36 | (uint64_t)at(c->pid, i) << 4 | class : class;
     uint64_t *place =
@@ -169,8 +181,8 @@ static uint32_t cell(struct findings *f, const struct columns *c, uint32_t i, ui
     return (uint32_t)(*place - 1);
 }
 
-static void add(struct findings *f, enum finding_part part, uint32_t of, uint32_t id,
-                uint64_t misses)
+/* The place of an entry in a list. */
+static uint32_t entry(struct findings *f, enum finding_part part, uint32_t of, uint32_t id)
 {
     struct finding_list *l = &f->list[part];
     uint64_t *place = cf_need(f->tool, cf_counts_at(l->at, of, id));
@@ -180,8 +192,38 @@ static void add(struct findings *f, enum finding_part part, uint32_t of, uint32_
         l->share[l->count] = (struct finding_share){of, id, 0, 0};
         *place = ++l->count;
     }
-    l->share[*place - 1].misses = cf_sum(l->share[*place - 1].misses, misses);
-    l->share[*place - 1].samples++;
+    return (uint32_t)(*place - 1);
+}
+
+/* Where a row is counted. */
+static const struct finding_recent *places(struct findings *f, const struct columns *c, uint32_t i)
+{
+    const struct finding_owner o = owner_of(f, c, i);
+    const uint32_t source = at(c->source, i);
+    const uint64_t key[5] = {is_shared(c->class[i]) ? c->addr[i] / f->line_size : 0,
+                             source  ? source
+                             : c->pc ? c->pc[i]
+                                     : 0,
+                             source ? UINT64_MAX : at(c->function, i),
+                             (uint64_t)o.id << 16 | o.kind << 8 | c->class[i],
+                             (uint64_t)at(c->pid, i) << 32 | at(c->tid, i)};
+    uint64_t hash = 0;
+    struct finding_recent *r;
+    uint32_t what;
+
+    for (unsigned k = 0; k < 5; k++)
+        hash = (hash ^ key[k]) * 0x9e3779b97f4a7c15u;
+    r = &f->recent[hash >> 52];
+    if (r->known && !memcmp(r->key, key, sizeof key))
+        return r;
+    what = statement(f, c, i);
+    r->of = cell(f, c, i, what);
+    r->share[FINDING_STATEMENTS] = entry(f, FINDING_STATEMENTS, r->of, what);
+    r->share[FINDING_OWNERS] = entry(f, FINDING_OWNERS, r->of, owner(f, c, i));
+    r->share[FINDING_THREADS] = entry(f, FINDING_THREADS, r->of, thread(f, c, i));
+    memcpy(r->key, key, sizeof key);
+    r->known = 1;
+    return r;
 }
 
 static unsigned served_by(uint8_t level)
@@ -196,8 +238,8 @@ static void take_row(struct findings *f, const struct columns *c, uint32_t i)
     const enum finding_op op = c->op && c->op[i] == CF_STORE ? FINDING_STORE : FINDING_LOAD;
     const unsigned by = served_by(c->level[i]), class = c->class[i];
     const uint64_t weight = c->weight ? c->weight[i] : 1, misses = by > 1 ? weight : 0;
+    const struct finding_recent *r;
     struct finding *to;
-    uint32_t of, what;
 
     f->samples++;
     f->fine += !weight;
@@ -208,16 +250,18 @@ static void take_row(struct findings *f, const struct columns *c, uint32_t i)
         f->foreign = class;
         return;
     }
-    what = statement(f, c, i);
-    of = cell(f, c, i, what);
-    to = &f->finding[of];
+    r = places(f, c, i);
+    to = &f->finding[r->of];
     to->misses = cf_sum(to->misses, misses);
     to->samples++;
     to->fine += !weight;
     to->served[op][by] = cf_sum(to->served[op][by], weight);
-    add(f, FINDING_STATEMENTS, of, what, misses);
-    add(f, FINDING_OWNERS, of, owner(f, c, i), misses);
-    add(f, FINDING_THREADS, of, thread(f, c, i), misses);
+    for (unsigned p = 0; p < FINDING_PARTS; p++) {
+        struct finding_share *s = &f->list[p].share[r->share[p]];
+
+        s->misses = cf_sum(s->misses, misses);
+        s->samples++;
+    }
 }
 
 static void take_accesses(struct findings *f, const struct cf_frame *frame)
@@ -297,6 +341,7 @@ void findings_free(struct findings *f)
         free(f->list[p].share);
     }
     cf_counts_free(f->at);
+    free(f->recent);
     cf_counts_free(f->parents);
     free(f->finding);
     free(f->statement);
