@@ -30,19 +30,12 @@ static const char usage[] =
     "\n"
     "Example: perf mem record -- ls && cf-capture perf-data perf.data | cf-resolve -o ls.cf\n";
 
-static void set_op(const struct cf_tool *t, void *to, const char *option, char *text)
-{
-    *(unsigned *)to = cf_parse_op(t, option, text);
-}
-
 static void idle(void *arg)
 {
     struct perf_file *f = arg;
 
-    if (f->begun) {
-        cf_samples_send(&f->samples);
-        (void)cf_writer_flush(f->out);
-    }
+    if (f->begun)
+        cf_samples_idle(&f->samples);
 }
 
 /* What the recording lacks. */
@@ -105,7 +98,7 @@ int main(int argc, char **argv)
     const char *output = NULL;
     uint64_t hold = 1 << 22;
     const struct cf_option options[] = {
-        {"op", 0, CF_CALL(set_op, &f.samples.op)},
+        {"op", 0, CF_CALL(cf_samples_set_op, &f.samples)},
         {"hold", 0, CF_NUMBER(&hold, 2, 1 << 30)},
         {"output", 'o', CF_TEXT(&output)},
         {"probe", 0, CF_READY("ready: reads files, needs nothing of this machine")},

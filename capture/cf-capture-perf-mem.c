@@ -41,11 +41,6 @@ struct mem {
     uint8_t column[COLUMNS_MOST]; /* what stands in each */
 };
 
-static void set_op(const struct cf_tool *t, void *to, const char *option, char *text)
-{
-    *(unsigned *)to = cf_parse_op(t, option, text);
-}
-
 static int blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
@@ -197,14 +192,6 @@ static void import(struct mem *m, struct cf_lines *l)
     cf_samples_send(&m->rows);
 }
 
-static void idle(void *arg)
-{
-    struct mem *m = arg;
-
-    cf_samples_send(&m->rows);
-    (void)cf_writer_flush(m->rows.out);
-}
-
 int main(int argc, char **argv)
 {
     static struct mem m = {
@@ -216,7 +203,7 @@ int main(int argc, char **argv)
     const char *output = NULL;
     const struct cf_option options[] = {
         {"period", 0, CF_NUMBER(&m.period, 1, UINT64_MAX)},
-        {"op", 0, CF_CALL(set_op, &m.rows.op)},
+        {"op", 0, CF_CALL(cf_samples_set_op, &m.rows)},
         {"output", 'o', CF_TEXT(&output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
@@ -229,7 +216,7 @@ int main(int argc, char **argv)
     cf_lines_open(&lines, &t, argv + optind, argc - optind);
     m.rows.out = cf_tool_recording(&t, output);
     (void)cf_writer_header(m.rows.out, &header); /* a failure shows when the writer is closed */
-    cf_lines_idle(&lines, idle, &m);
+    cf_lines_idle(&lines, cf_samples_idle, &m.rows);
     import(&m, &lines);
     bad = cf_lines_finish(&lines);
     cf_samples_report(&m.rows, &t);

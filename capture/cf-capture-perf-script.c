@@ -87,11 +87,6 @@ static void set_fields(const struct cf_tool *t, void *to, const char *option, ch
     *(unsigned *)to = fields;
 }
 
-static void set_op(const struct cf_tool *t, void *to, const char *option, char *text)
-{
-    *(unsigned *)to = cf_parse_op(t, option, text);
-}
-
 /* ---- words of a line; its newline stops all loops ---- */
 
 static inline int blank(char c)
@@ -394,14 +389,6 @@ static void import(struct script *s, struct cf_lines *l)
     cf_samples_send(&s->rows);
 }
 
-static void idle(void *arg)
-{
-    struct script *s = arg;
-
-    cf_samples_send(&s->rows);
-    (void)cf_writer_flush(s->rows.out);
-}
-
 int main(int argc, char **argv)
 {
     static struct script s = {.period = 1};
@@ -417,7 +404,7 @@ int main(int argc, char **argv)
     const struct cf_option options[] = {
         {"fields", 'F', CF_CALL(set_fields, &s.fields)},
         {"period", 0, CF_NUMBER(&s.period, 1, UINT64_MAX)},
-        {"op", 0, CF_CALL(set_op, &s.rows.op)},
+        {"op", 0, CF_CALL(cf_samples_set_op, &s.rows)},
         {"output", 'o', CF_TEXT(&output)},
         {"probe", 0, CF_READY("ready: reads text, needs nothing of this machine")},
         CF_END_OPTIONS,
@@ -437,7 +424,7 @@ int main(int argc, char **argv)
     header.clock_unit = (char *)(s.rows.timed ? "nanoseconds" : "records");
     header.clock_hz = s.rows.timed ? 1000000000 : 0;
     (void)cf_writer_header(s.rows.out, &header); /* a failure shows when the writer is closed */
-    cf_lines_idle(&lines, idle, &s);
+    cf_lines_idle(&lines, cf_samples_idle, &s.rows);
     import(&s, &lines);
     bad = cf_lines_finish(&lines);
     cf_samples_report(&s.rows, &t);

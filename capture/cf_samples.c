@@ -194,6 +194,21 @@ void cf_samples_add(struct cf_samples *s, const struct cf_sample *sample)
     add_row(s, sample, op);
 }
 
+void cf_samples_set_op(const struct cf_tool *t, void *samples, const char *option, char *text)
+{
+    struct cf_samples *s = samples;
+
+    s->op = cf_parse_op(t, option, text);
+}
+
+void cf_samples_idle(void *samples)
+{
+    struct cf_samples *s = samples;
+
+    cf_samples_send(s);
+    (void)cf_writer_flush(s->out);
+}
+
 void cf_samples_report(const struct cf_samples *s, const struct cf_tool *t)
 {
     if (s->no_addr)

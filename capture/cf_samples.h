@@ -66,11 +66,17 @@ struct cf_samples {
     uint8_t op_of[CF_SAMPLES_BATCH], level[CF_SAMPLES_BATCH];
 };
 
+/* For CF_CALL(): option --op, of which `samples` takes the operation. */
+void cf_samples_set_op(const struct cf_tool *t, void *samples, const char *option, char *text);
+
 /* Adds the rows of a sample, unless it is one that is left out. Times must not fall. */
 void cf_samples_add(struct cf_samples *s, const struct cf_sample *sample);
 
 /* Hands the rows to the writer. */
 void cf_samples_send(struct cf_samples *s);
+
+/* The same when no input comes, to the end of the pipe. */
+void cf_samples_idle(void *samples);
 
 /* Warns what was left out and why; nothing where that is nothing. */
 void cf_samples_report(const struct cf_samples *s, const struct cf_tool *t);
