@@ -70,6 +70,23 @@ breakpoints() {
     [[ ${lines[0]} == "loads-and-stores: type=ibs_op config=0x80000 "*"sample_period=20000 "* ]]
 }
 
+@test "events by the names of libpfm4: those of Table 1 have its values, others their own" {
+    run -0 cf-capture-perf --dry-run --vendor intel --fine 0
+    local intel=$output
+    run -0 cf-capture-perf --dry-run --fine 0 --event \
+        clx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=3:precise=3,clx::MEM_INST_RETIRED:ALL_STORES:precise=1
+    is "$intel"
+    run -0 cf-capture-perf --dry-run --fine 0 --loads 700 --event nhm::MEM_INST_RETIRED:LATENCY_ABOVE_THRESHOLD:ldlat=9
+    [[ ${#lines[@]} == 1 && ${lines[0]} == "loads: type=4 config=0x100b config1=0x9 sample_period=700 precise_ip=2 "* ]]
+    run -2 cf-capture-perf --dry-run --event clx::NO_SUCH
+    has "'clx::NO_SUCH': event not found"
+    run -2 cf-capture-perf --dry-run --event clx::MEM_INST_RETIRED:ALL_LOADS,
+    run -2 cf-capture-perf --coarse page-faults --event clx::MEM_INST_RETIRED:ALL_LOADS -- true
+    ! cf-capture-perf --probe || skip "this machine has counters"
+    run -3 cf-capture-perf --event clx::MEM_INST_RETIRED:ALL_LOADS -- true
+    has "--coarse page-faults"
+}
+
 @test "without counters it is refused, and the message says what to do" {
     ! cf-capture-perf --probe || skip "this machine has counters"
     run -3 cf-capture-perf -- true

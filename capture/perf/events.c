@@ -13,11 +13,13 @@
 #endif
 
 #include "capture/perf/events.h"
+#include "capture/perf/names.h"
 #include "capture/perf/records.h"
 
 enum {
     INTEL_LOADS = 0x1cd,   /* MEM_TRANS_RETIRED.LOAD_LATENCY */
     INTEL_STORES = 0x82d0, /* MEM_INST_RETIRED.ALL_STORES */
+    NAMED_PRECISE = 2,     /* where a name asks for none: an address wants it */
     IBS_COUNT_OPS = 1 << 19,
     IBS_STEP = 16, /* periods of IBS are multiples of it */
 };
@@ -111,6 +113,35 @@ unsigned cf_perf_sampled(enum cf_perf_vendor v, uint64_t loads, uint64_t stores,
     }
     e[0].attr.type = type_of(e[0].pmu);
     return 1;
+}
+
+static int name_event(struct cf_perf_event *e, const char *name, char *why, size_t size)
+{
+    struct cf_perf_name is;
+
+    if (cf_perf_name(name, &is, why, size) != 0)
+        return -1;
+    e->attr.type = is.type;
+    e->attr.config = is.config;
+    e->attr.config1 = is.config1;
+    e->attr.config2 = is.config2;
+    e->attr.precise_ip = is.precise_ip ? is.precise_ip & 3 : NAMED_PRECISE;
+    return 0;
+}
+
+int cf_perf_named(const char *names, uint64_t loads, uint64_t stores, struct cf_perf_event *e,
+                  char *why, size_t size)
+{
+    const char *comma = strchr(names, ',');
+    char first[256];
+
+    snprintf(first, sizeof first, "%.*s", comma ? (int)(comma - names) : 255, names);
+    sampled(&e[0], CF_PERF_LOADS, "loads", loads);
+    sampled(&e[1], CF_PERF_STORES, "stores", stores);
+    if (name_event(&e[0], first, why, size) != 0 ||
+        (comma && name_event(&e[1], comma + 1, why, size) != 0))
+        return -1;
+    return comma ? 2 : 1;
 }
 
 void cf_perf_faults(struct cf_perf_event *e)

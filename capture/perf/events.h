@@ -37,6 +37,9 @@ enum cf_perf_vendor cf_perf_vendor(void); /* of this machine */
    are this machine's, or UINT32_MAX where it has none. */
 unsigned cf_perf_sampled(enum cf_perf_vendor v, uint64_t loads, uint64_t stores,
                          struct cf_perf_event *event);
+/* The events of LOADS[,STORES], names of libpfm4; how many, or -1 with the reason in `why`. */
+int cf_perf_named(const char *names, uint64_t loads, uint64_t stores, struct cf_perf_event *event,
+                  char *why, size_t size);
 void cf_perf_faults(struct cf_perf_event *event);
 void cf_perf_track(struct perf_event_attr *attr);
 void cf_perf_breakpoint(struct perf_event_attr *attr, uint64_t addr);

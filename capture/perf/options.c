@@ -22,6 +22,7 @@ const char cf_perf_usage[] =
     "  -o, --output FILE          write a packed file; PROGRAM keeps its standard output\n"
     "      --pid PID              record a process that runs, until it ends or an interrupt\n"
     "      --loads N, --stores N  events between two samples  [20000, 50000]\n"
+    "      --event LOADS[,STORES] sample these events, by their names in libpfm4\n"
     "      --jitter PERCENT       by which each period is changed  [10]\n"
     "      --seed N               of the jitter  [1]\n"
     "      --coarse WHAT          page-faults: sample these; or FILE: take instructions from\n"
@@ -74,11 +75,11 @@ static int usable(struct cf_perf_event *e, char *why, size_t size)
 static int pmu_ready(const struct cf_perf_options *o, char *why, size_t size)
 {
     struct cf_perf_event e[CF_PERF_EVENTS];
-    const unsigned n = cf_perf_sampled(o->vendor, o->loads, o->stores, e);
+    const unsigned n = cf_perf_events(o, e);
 
     if (!n)
         snprintf(why, size, "no events are known for the PMU of this processor");
-    if (o->vendor == CF_PERF_ARM && e[0].attr.type != UINT32_MAX) {
+    if (!o->names && o->vendor == CF_PERF_ARM && e[0].attr.type != UINT32_MAX) {
         snprintf(why, size,
                  "the samples of ARM's SPE come in a buffer of their own, which is not decoded");
         return 0;
@@ -93,6 +94,10 @@ unsigned cf_perf_events(const struct cf_perf_options *o, struct cf_perf_event *e
 {
     if (o->file)
         return 0;
+    if (o->names) {
+        memcpy(e, o->named, sizeof o->named);
+        return (unsigned)o->names;
+    }
     if (!o->faults)
         return cf_perf_sampled(o->vendor, o->loads, o->stores, e);
     cf_perf_faults(e);
@@ -155,6 +160,7 @@ static void read_options(struct cf_tool *t, struct cf_perf_options *o, int argc,
         {"pid", 0, CF_NUMBER(&o->pid, 1, INT_MAX)},
         {"loads", 0, CF_NUMBER(&o->loads, 100, UINT32_MAX)},
         {"stores", 0, CF_NUMBER(&o->stores, 100, UINT32_MAX)},
+        {"event", 0, CF_TEXT(&o->event)},
         {"jitter", 0, CF_NUMBER(&o->jitter, 0, 50)},
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"coarse", 0, CF_TEXT(&o->coarse)},
@@ -176,6 +182,8 @@ static void read_options(struct cf_tool *t, struct cf_perf_options *o, int argc,
     o->fine.expire_ns = expire * 1000000ull;
     if (vendor_given && !*dry)
         cf_die(t, CF_EXIT_USAGE, "--vendor: only with --dry-run");
+    if (o->event && (vendor_given || o->coarse))
+        cf_die(t, CF_EXIT_USAGE, "--event: without --coarse and --vendor");
     if (vendor_given)
         o->vendor = (enum cf_perf_vendor)vendor;
 }
@@ -195,6 +203,11 @@ void cf_perf_options(struct cf_tool *t, struct cf_perf_options *o, int argc, cha
                                   .fine = {.most = 64, .same_set = 8}};
     geometry(&o->fine);
     read_options(t, o, argc, argv, &probe, &dry);
+    if (o->event) {
+        o->names = cf_perf_named(o->event, o->loads, o->stores, o->named, why, sizeof why);
+        if (o->names < 0)
+            cf_die(t, CF_EXIT_USAGE, "--event: %s", why);
+    }
     o->faults = o->coarse && strcmp(o->coarse, "page-faults") == 0;
     o->file = o->coarse && !o->faults ? (char *)o->coarse : NULL;
     o->heap.least = o->coarse ? 0 : SAMPLES_ENOUGH * o->loads;

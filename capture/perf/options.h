@@ -20,10 +20,13 @@ struct cf_perf_options {
     uint64_t seed;
     uint64_t buffer;    /* bytes of a ring */
     const char *coarse; /* NULL: the PMU; page-faults, or a stream */
+    const char *event;  /* names of libpfm4, or NULL */
     enum cf_perf_vendor vendor;
     struct cf_fine_options fine;
     struct cf_heap_options heap;
-    int faults; /* coarse samples are page faults */
+    int faults;                                 /* coarse samples are page faults */
+    struct cf_perf_event named[CF_PERF_EVENTS]; /* the events of these names */
+    int names;
     char *file; /* the earlier stream, or NULL */
 };
 
