@@ -223,6 +223,10 @@ static void tell(const struct capture *k)
     if (s->placeless && !k->tool->quiet)
         cf_warn(k->tool, "%llu samples without address or operation were left out",
                 (unsigned long long)s->placeless);
+    if (cf_tasks_unexpected(k->tasks))
+        cf_warn(k->tool,
+                "%llu programs have no heap objects: LD_PRELOAD was taken from their environment",
+                (unsigned long long)cf_tasks_unexpected(k->tasks));
     if (s->observer && !k->tool->quiet)
         cf_warn(k->tool, "%llu samples were left out, of the library that records heap objects",
                 (unsigned long long)s->observer);
@@ -236,16 +240,16 @@ static void tell(const struct capture *k)
 }
 
 /* What will be missing of a program, or what is, since it has begun. */
-static void tell_program(void *arg, const char *program, int stopped)
+static int tell_program(void *arg, const char *program, int stopped)
 {
     struct capture *k = arg;
 
-    if (stopped)
-        cf_warn(k->tool,
-                "%s changes its user or group: the kernel has ended its recording; record as root",
-                program);
-    else
-        cf_heap_program(&k->heap, program);
+    if (!stopped)
+        return cf_heap_program(&k->heap, program);
+    cf_warn(k->tool,
+            "%s changes its user or group: the kernel has ended its recording; record as root",
+            program);
+    return 0;
 }
 
 /* ---- start and end ---- */
@@ -340,6 +344,7 @@ int main(int argc, char **argv)
     k.o.heap.none |= k.o.pid != 0;
     cf_heap_begin(&k.heap, &tool, &k.o.heap, k.writer, k.start_ns);
     cf_tasks_programs(k.tasks, tell_program, &k);
+    cf_tasks_expect(k.tasks, cf_heap_library(&k.heap));
     if (k.o.pid) {
         if (!tool.quiet)
             cf_warn(&tool, "no heap objects are recorded of a process that runs already, into "
@@ -349,7 +354,7 @@ int main(int argc, char **argv)
         if (cf_tasks_attach(k.tasks, k.o.pid) != 0)
             cf_die(&tool, CF_EXIT_ENVIRONMENT, "/proc/%u/maps: %s", k.o.pid, strerror(errno));
     } else {
-        tell_program(&k, path, 0);
+        (void)tell_program(&k, path, 0);
         start(&k, argv + optind);
     }
     record(&k);

@@ -179,6 +179,8 @@ line_of() {
     run -7 cf-capture-perf -q --coarse page-faults --fine 0 -o t.cf -- "$D/heap" 200
     findings t.cf >found
     [[ ! -s found ]]
+    run -0 bash -c 'cf-resolve -q t.cf | cf-classify --rule cacheperf -m xeon-6230 -o c.cf'
+    has_not "depend on chance"
     run -0 bash -c 'cf-resolve -q t.cf | cf-classify -q --rule cacheperf -m xeon-6230 | cf-report --cacheperf'
     has "page faults"
 }
@@ -202,6 +204,9 @@ line_of() {
     run -7 cf-capture-perf --coarse page-faults -o t.cf -- sh -c '"$0" 2; "$0" 2' "$D/static"
     [[ $(grep -c "$D/static is linked statically" <<<"$output") == 1 ]]
     [[ $(rows object t.cf | wc -l) -gt 1 ]]
+    [[ $output != *LD_PRELOAD* ]]
+    run -7 cf-capture-perf --coarse page-faults -o t.cf -- sh -c 'env -i "$0" 2' "$D/heap"
+    has "1 programs have no heap objects: LD_PRELOAD was taken from their environment"
     sleep 60 3>&- &
     run -0 timeout -s INT 1 cf-capture-perf --coarse page-faults --pid $! -o t.cf || [[ $status == 124 || $status == 130 ]]
     kill $!

@@ -24,7 +24,7 @@ void cf_heap_begin(struct cf_heap *h, struct cf_tool *t, const struct cf_heap_op
         cf_warn(t, "no heap objects are recorded: %s", text);
 }
 
-void cf_heap_program(struct cf_heap *h, const char *path)
+int cf_heap_program(struct cf_heap *h, const char *path)
 {
     const char *why = h->alloc ? cf_alloc_refuses(path) : NULL;
     char *file = why ? realpath(path, NULL) : NULL;
@@ -32,14 +32,15 @@ void cf_heap_program(struct cf_heap *h, const char *path)
     for (unsigned i = 0; file && i < h->programs; i++)
         if (strcmp(h->program[i], file) == 0) {
             free(file);
-            return;
+            return 0;
         }
     if (!file || h->programs == CF_HEAP_PROGRAMS) {
         free(file);
-        return;
+        return !why;
     }
     h->program[h->programs++] = file;
     cf_warn(h->tool, "%s %s: its heap objects are missing", path, why);
+    return 0;
 }
 
 void cf_heap_environment(const struct cf_heap *h)
@@ -48,9 +49,9 @@ void cf_heap_environment(const struct cf_heap *h)
         cf_out_of_memory(h->tool);
 }
 
-int cf_heap_is_library(const struct cf_heap *h, const char *file)
+const char *cf_heap_library(const struct cf_heap *h)
 {
-    return h->alloc && file && strcmp(file, cf_alloc_library(h->alloc)) == 0;
+    return h->alloc ? cf_alloc_library(h->alloc) : NULL;
 }
 
 uint64_t cf_heap_known(struct cf_heap *h)

@@ -31,14 +31,15 @@ struct cf_heap {
 void cf_heap_begin(struct cf_heap *h, struct cf_tool *t, const struct cf_heap_options *o,
                    struct cf_writer *w, uint64_t origin);
 
-/* Says of a program file, before or when it runs, that its objects cannot be recorded. */
-void cf_heap_program(struct cf_heap *h, const char *path);
+/* Says of a program file, before or when it runs, that its objects cannot be recorded, and returns
+   0; 1 where they can. */
+int cf_heap_program(struct cf_heap *h, const char *path);
 
 /* In the child. */
 void cf_heap_environment(const struct cf_heap *h);
 
-/* Whether the file, or NULL, is the library, which runs in the program and is not of it. */
-int cf_heap_is_library(const struct cf_heap *h, const char *file);
+/* The library's file, which runs in the program and is not of it; or NULL. */
+const char *cf_heap_library(const struct cf_heap *h);
 
 /* Up to when objects are known, UINT64_MAX where none are recorded. */
 uint64_t cf_heap_known(struct cf_heap *h);

@@ -136,14 +136,6 @@ static const struct event *event_of(const struct cf_records *r, uint64_t id)
     return low < r->events && r->event[low].id == id ? &r->event[low] : NULL;
 }
 
-static uint64_t word(const uint8_t *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 /* Notes a whole record at bytes.data + at. */
 static int hold(struct cf_records *r, size_t at, const struct perf_event_header *h)
 {
@@ -155,14 +147,14 @@ static int hold(struct cf_records *r, size_t at, const struct perf_event_header 
         r->bad++;
         return 0;
     }
-    e = event_of(r, word(sample ? p + 8 : p + h->size - 8));
+    e = event_of(r, cf_record_word(sample ? p + 8 : p + h->size - 8));
     if (!e) {
         r->bad++;
         return 0;
     }
     if (cf_array_room(&r->held, &r->room, r->count + 1, sizeof *r->held) != 0)
         return -1;
-    r->held[r->count++] = (struct held){.time = word(sample ? p + 32 : p + h->size - 24),
+    r->held[r->count++] = (struct held){.time = cf_record_word(sample ? p + 32 : p + h->size - 24),
                                         .number = r->number++,
                                         .at = at,
                                         .kind = e->kind,
@@ -263,14 +255,6 @@ static int by_time(const void *a, const void *b)
     return x->time != y->time ? cf_order(x->time, y->time) : cf_order(x->number, y->number);
 }
 
-static uint32_t half(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 /* User registers in the order of their bits. */
 static size_t take_state(const uint8_t *p, size_t left, struct cf_record *to)
 {
@@ -280,7 +264,7 @@ static size_t take_state(const uint8_t *p, size_t left, struct cf_record *to)
         [PERF_REG_X86_SI] = 6, [PERF_REG_X86_DI] = 7, [PERF_REG_X86_BP] = 5, [PERF_REG_X86_SP] = 4};
     size_t at = 8;
 
-    if (left < 8 || word(p) == PERF_SAMPLE_REGS_ABI_NONE)
+    if (left < 8 || cf_record_word(p) == PERF_SAMPLE_REGS_ABI_NONE)
         return left < 8 ? left : 8;
     for (unsigned bit = 0; bit < 64; bit++) {
         if (!(CF_RECORD_REGISTERS >> bit & 1))
@@ -288,16 +272,16 @@ static size_t take_state(const uint8_t *p, size_t left, struct cf_record *to)
         if (left - at < 8)
             return left;
         if (bit == PERF_REG_X86_IP)
-            to->state.pc = word(p + at);
+            to->state.pc = cf_record_word(p + at);
         else if (bit == PERF_REG_X86_FLAGS)
-            to->state.flags = word(p + at);
+            to->state.flags = cf_record_word(p + at);
         else if (bit >= PERF_REG_X86_R8)
-            to->state.general[bit - PERF_REG_X86_R8 + 8] = word(p + at);
+            to->state.general[bit - PERF_REG_X86_R8 + 8] = cf_record_word(p + at);
         else
-            to->state.general[number[bit]] = word(p + at);
+            to->state.general[number[bit]] = cf_record_word(p + at);
         at += 8;
     }
-    to->has_state = word(p) == PERF_SAMPLE_REGS_ABI_64;
+    to->has_state = cf_record_word(p) == PERF_SAMPLE_REGS_ABI_64;
     return at;
 #else
     (void)p, (void)to;
@@ -309,18 +293,18 @@ static void take_sample(const uint8_t *p, size_t size, struct cf_record *to)
 {
     size_t at = 56;
 
-    to->ip = word(p + 16);
-    to->pid = half(p + 24);
-    to->tid = half(p + 28);
+    to->ip = cf_record_word(p + 16);
+    to->pid = cf_record_half(p + 24);
+    to->tid = cf_record_half(p + 28);
     if (size < at)
         return;
-    to->addr = word(p + 40);
-    to->cpu = half(p + 48);
+    to->addr = cf_record_word(p + 40);
+    to->cpu = cf_record_half(p + 48);
     if (to->kind == CF_PERF_FAULTS || to->kind == CF_PERF_BREAKPOINT) {
         take_state(p + at, size - at, to);
     } else if (size >= at + 16) {
-        to->latency = word(p + at);
-        to->data_src = word(p + at + 8);
+        to->latency = cf_record_word(p + at);
+        to->data_src = cf_record_word(p + at + 8);
     }
 }
 
@@ -349,9 +333,9 @@ int cf_records_next(struct cf_records *r, int all, struct cf_record *record)
     if (head.type == PERF_RECORD_SAMPLE) {
         take_sample(p, head.size, record);
     } else {
-        record->pid = half(p + head.size - 32);
-        record->tid = half(p + head.size - 28);
-        record->cpu = half(p + head.size - 16);
+        record->pid = cf_record_half(p + head.size - 32);
+        record->tid = cf_record_half(p + head.size - 28);
+        record->cpu = cf_record_half(p + head.size - 16);
         record->body = p + sizeof head;
         record->length = head.size - sizeof head - TRAILER;
     }

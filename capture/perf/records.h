@@ -14,6 +14,7 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "capture/operands/operands.h"
 #include "capture/perf/events.h"
@@ -44,6 +45,22 @@ struct cf_record {
     const uint8_t *body;
     size_t length;
 };
+
+static inline uint32_t cf_record_half(const uint8_t *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint64_t cf_record_word(const uint8_t *at)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
 
 struct cf_records;
 

@@ -116,13 +116,15 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
     struct cf_access a = {.addr = r->addr, .size = 1};
     unsigned level = CF_FROM_MEMORY; /* of a page that was not there */
     int known, both = 0;
+    const char *file, *library = cf_heap_library(s->heap);
     uint64_t offset;
 
     if (r->kind == CF_PERF_BREAKPOINT)
         return take_fine(s, r);
     if (r->ip >> KERNEL_HALF || (r->kind == CF_PERF_FAULTS && r->addr - r->ip < 16))
         return 0; /* of the kernel, or the instruction's own page */
-    if (cf_heap_is_library(s->heap, cf_tasks_file(s->tasks, r->pid, r->ip, &offset))) {
+    file = library ? cf_tasks_file(s->tasks, r->pid, r->ip, &offset) : NULL;
+    if (file && strcmp(file, library) == 0) {
         s->observer++;
         return 0;
     }
@@ -144,14 +146,6 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
     return cf_fine_sampled(s->fine, r->pid, r->tid, r->ip, r->addr, level > 1);
 }
 
-static uint64_t word(const uint8_t *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 int cf_perf_rows_note(struct cf_perf_rows *s, const struct cf_record *r)
 {
     struct cf_values v[] = {{CF_TIME, NULL, 0},     {CF_CPU, NULL, r->cpu}, {CF_PID, NULL, r->pid},
@@ -159,11 +153,11 @@ int cf_perf_rows_note(struct cf_perf_rows *s, const struct cf_record *r)
     const char *what = "throttled";
 
     if (r->type == PERF_RECORD_LOST && r->length >= 16) {
-        v[4].constant = word(r->body + 8);
+        v[4].constant = cf_record_word(r->body + 8);
         s->lost += v[4].constant;
         what = "lost";
     } else if (r->type == PERF_RECORD_LOST_SAMPLES && r->length >= 8) {
-        v[4].constant = word(r->body);
+        v[4].constant = cf_record_word(r->body);
         s->lost += v[4].constant;
         what = "lost";
     } else if (r->type == PERF_RECORD_THROTTLE) {

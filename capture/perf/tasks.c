@@ -29,6 +29,7 @@ struct process {
     struct mapping *map;
     size_t count, room;
     int begins; /* it runs a program of which nothing is mapped yet */
+    int lacks;  /* the file that it should map */
 };
 
 struct cf_tasks {
@@ -37,8 +38,10 @@ struct cf_tasks {
     struct process *process;
     size_t count, room;
     struct cf_builds builds;
-    void (*program)(void *arg, const char *program, int ended);
+    int (*program)(void *arg, const char *program, int ended);
     void *arg;
+    const char *expected; /* file, or NULL */
+    uint64_t unexpected;
 };
 
 struct cf_tasks *cf_tasks_new(struct cf_writer *w, uint64_t start_ns)
@@ -113,7 +116,7 @@ static struct process *add_process(struct cf_tasks *t, uint32_t pid, uint32_t pa
     p->pid = pid;
     p->parent = parent;
     p->tids = 0;
-    p->begins = 0;
+    p->begins = p->lacks = 0;
     snprintf(p->name, sizeof p->name, "%s", name);
     return add_thread(p, pid) == 0 ? p : NULL;
 }
@@ -292,22 +295,6 @@ int cf_tasks_attach(struct cf_tasks *t, uint32_t pid)
 
 /* ---- records ---- */
 
-static uint32_t half(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint64_t word(const uint8_t *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 /* pid tid addr len pgoff maj min ino ino_generation prot flags filename */
 static int mapped(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 {
@@ -318,34 +305,38 @@ static int mapped(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 
     if (r->length < 65 || !memchr(b + 64, '\0', r->length - 64))
         return 0;
-    p = find(t, half(b));
+    p = find(t, cf_record_half(b));
     if (!p)
-        p = add_process(t, half(b), 0, "");
+        p = add_process(t, cf_record_half(b), 0, "");
     if (!p)
         return -1;
-    prot = half(b + 56);
-    m = (struct mapping){.start = word(b + 8),
-                         .end = word(b + 8) + word(b + 16),
-                         .offset = word(b + 24),
-                         .perms = (uint8_t)((prot & PROT_READ ? CF_PERM_R : 0) |
-                                            (prot & PROT_WRITE ? CF_PERM_W : 0) |
-                                            (prot & PROT_EXEC ? CF_PERM_X : 0) |
-                                            (half(b + 60) & MAP_SHARED ? CF_PERM_SHARED : 0)),
+    prot = cf_record_half(b + 56);
+    m = (struct mapping){.start = cf_record_word(b + 8),
+                         .end = cf_record_word(b + 8) + cf_record_word(b + 16),
+                         .offset = cf_record_word(b + 24),
+                         .perms =
+                             (uint8_t)((prot & PROT_READ ? CF_PERM_R : 0) |
+                                       (prot & PROT_WRITE ? CF_PERM_W : 0) |
+                                       (prot & PROT_EXEC ? CF_PERM_X : 0) |
+                                       (cf_record_half(b + 60) & MAP_SHARED ? CF_PERM_SHARED : 0)),
                          .name = (char *)b + 64};
     if (m.name[0] != '/' || m.name[1] == '/') {
         m.offset = 0; /* of what is no file the kernel states the address here */
     } else if (p->begins) {
         p->begins = 0;
-        if (t->program)
-            t->program(t->arg, m.name, 0);
+        p->lacks = t->program && t->program(t->arg, m.name, 0) && t->expected;
+    } else if (p->lacks) {
+        p->lacks = strcmp(m.name, t->expected) != 0;
     }
-    return add_mapping(t, time, p, &m, makedev(half(b + 32), half(b + 36)), word(b + 40));
+    return add_mapping(t, time, p, &m, makedev(cf_record_half(b + 32), cf_record_half(b + 36)),
+                       cf_record_word(b + 40));
 }
 
 static int named(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 {
     const uint8_t *b = r->body;
-    const uint32_t pid = r->length > 8 ? half(b) : 0, tid = r->length > 8 ? half(b + 4) : 0;
+    const uint32_t pid = r->length > 8 ? cf_record_half(b) : 0,
+                   tid = r->length > 8 ? cf_record_half(b + 4) : 0;
     struct process *p;
 
     if (r->length < 9 || !memchr(b + 8, '\0', r->length - 8))
@@ -355,6 +346,7 @@ static int named(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
         for (size_t i = 0; p && i < p->count; i++)
             if (map_row(t, time, pid, CF_UNMAPPED, &p->map[i]) != 0)
                 return -1;
+        t->unexpected += p && p->lacks;
         p = add_process(t, pid, p ? p->parent : 0, (const char *)b + 8);
         if (!p)
             return -1;
@@ -374,14 +366,14 @@ static int forked(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 
     if (r->length < 24)
         return 0;
-    from = find(t, half(b + 4));
-    if (half(b) == half(b + 4)) { /* a thread */
-        if (from && add_thread(from, half(b + 8)) != 0)
+    from = find(t, cf_record_half(b + 4));
+    if (cf_record_half(b) == cf_record_half(b + 4)) { /* a thread */
+        if (from && add_thread(from, cf_record_half(b + 8)) != 0)
             return -1;
-        return thread_row(t, time, half(b), half(b + 8));
+        return thread_row(t, time, cf_record_half(b), cf_record_half(b + 8));
     }
-    p = add_process(t, half(b), half(b + 4), from ? from->name : "");
-    from = find(t, half(b + 4));
+    p = add_process(t, cf_record_half(b), cf_record_half(b + 4), from ? from->name : "");
+    from = find(t, cf_record_half(b + 4));
     if (!p)
         return -1;
     for (size_t i = 0; from && i < from->count; i++)
@@ -397,19 +389,20 @@ static int ended(struct cf_tasks *t, uint64_t time, const struct cf_record *r)
 
     if (r->length < 24)
         return 0;
-    p = find(t, half(b));
+    p = find(t, cf_record_half(b));
     if (p && p->begins && t->program)
         t->program(t->arg, p->name, 1);
     if (p)
-        remove_thread(p, half(b + 8));
+        remove_thread(p, cf_record_half(b + 8));
     if (p && !p->tids) {
+        t->unexpected += (uint64_t)p->lacks;
         clear(p);
         free(p->map);
         free(p->tid);
         *p = t->process[--t->count];
         memset(&t->process[t->count], 0, sizeof *p);
     }
-    return task_row(t, time, half(b), half(b + 8), 0, CF_EXIT, "");
+    return task_row(t, time, cf_record_half(b), cf_record_half(b + 8), 0, CF_EXIT, "");
 }
 
 int cf_tasks_record(struct cf_tasks *t, const struct cf_record *r)
@@ -452,11 +445,21 @@ int cf_tasks_repeat(struct cf_tasks *t, uint64_t time)
 
 /* ---- questions ---- */
 
-void cf_tasks_programs(struct cf_tasks *t, void (*f)(void *arg, const char *program, int ended),
+void cf_tasks_programs(struct cf_tasks *t, int (*f)(void *arg, const char *program, int ended),
                        void *arg)
 {
     t->program = f;
     t->arg = arg;
+}
+
+void cf_tasks_expect(struct cf_tasks *t, const char *file)
+{
+    t->expected = file;
+}
+
+uint64_t cf_tasks_unexpected(const struct cf_tasks *t)
+{
+    return t->unexpected;
 }
 
 unsigned cf_tasks_alive(const struct cf_tasks *t)

@@ -28,8 +28,12 @@ int cf_tasks_repeat(struct cf_tasks *t, uint64_t time);
 
 /* Has f called for each program file that a process begins to run, with ended 0; and with 1, and
    its name alone, where the kernel ended the recording of the process, whose user changes. */
-void cf_tasks_programs(struct cf_tasks *t, void (*f)(void *arg, const char *program, int ended),
+void cf_tasks_programs(struct cf_tasks *t, int (*f)(void *arg, const char *program, int ended),
                        void *arg);
+
+/* Counts programs for which f returned 1 and that have run without mapping this file. */
+void cf_tasks_expect(struct cf_tasks *t, const char *file);
+uint64_t cf_tasks_unexpected(const struct cf_tasks *t);
 
 /* Processes that are alive. */
 unsigned cf_tasks_alive(const struct cf_tasks *t);

@@ -211,13 +211,14 @@ static void warn_of_few(const struct cacheperf *p)
     double period[2];
     char advice[160] = "";
 
-    if (!p->begun || p->refused || p->c->tool->quiet || p->samples >= CF_CACHEPERF_FEW)
+    if (!p->begun || p->refused || p->config.patterns_only || p->c->tool->quiet ||
+        p->samples >= CF_CACHEPERF_FEW)
         return;
     for (unsigned i = 0; i < 2; i++) {
         period[i] = floor((double)p->period[i] * shorter);
         period[i] = period[i] < 1 && p->period[i] ? 1 : period[i];
     }
-    if (p->period[0] > 1 || p->period[1] > 1)
+    if (p->expire_us && (p->period[0] > 1 || p->period[1] > 1)) /* of cf-sample */
         snprintf(advice, sizeof(advice),
                  ", or take more samples of this one, by cf-sample --loads %.0f --stores %.0f "
                  "--expire %.3g",
