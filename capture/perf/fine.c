@@ -106,17 +106,16 @@ void cf_fine_free(struct cf_fine *f)
 
 static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t at, uint64_t misses)
 {
-    struct suspect *s;
+    char *name = NULL;
 
     if (!f->o.most)
         return 0;
-    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0)
+    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0 ||
+        (file && !(name = strdup(file))))
         return -1;
-    s = &f->waiting[f->waits];
-    *s = (struct suspect){pid, at, file ? strdup(file) : NULL, misses};
-    if (file && !s->file)
-        return -1;
-    f->waits++;
+    struct suspect *s = &f->waiting[f->waits++];
+    *s = (struct suspect){.pid = pid, .at = at, .misses = misses};
+    s->file = name;
     return 0;
 }
 
