@@ -330,3 +330,18 @@ END
     awk -F, '$4 == "alloc" && $6 == 5000 { n++; named += /allocates.c:3/ } END { exit !(n == 1000 && named == n) }' objects
     cf-rank -q --by function r.cf | grep -q ,main,
 }
+
+@test "signal USR1: what came until then can be read while the program runs on" {
+    breakpoints
+    local pid
+    cf-capture-perf --coarse page-faults -o t.cf -- sh -c '"$0" 50; kill -USR1 $PPID; exec sleep 60' "$D/heap" \
+        2>said 3>&- &
+    pid=$!
+    eventually grep -q "not known in the segment that begins" said
+    eventually test -s t.cf.partial
+    run -1 bash -c 'cf-resolve -q t.cf.partial >r.cf'
+    has "cut off"
+    kill -TERM $pid
+    wait $pid || true
+    [[ $(rows access r.cf | grep -c "$(line_of '/. capacity')") -gt 4000 ]]
+}
