@@ -21,7 +21,7 @@
 #               draws it
 #   report      a page with all of it
 #
-# Each is a .csv, fig10 a .png too, the report a .html.
+# Each is a .csv, fig10 an .svg, the report a .html.
 #
 # Periods are shorter than the paper's, so that a run has SAMPLES samples: the paper's programs run
 # for minutes. The time of a breakpoint is shorter by the same factor. What sampling by counters costs
@@ -35,12 +35,12 @@
 # SAMPLES      samples a run, at least                    [50000]
 # SEEDS        seeds of the sampling: 1, 2, ...           [3]
 # RUNS         of each program for its speed, of which the median counts; 0: none   [5]
-# LONGER       how much longer these are than the recorded ones                     [20]
+# LASTING      milliseconds that such a run of a program as it is takes, at least   [500]
 # ALLOCATORS   libraries to preload, of which those are taken that are installed
 #              [libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2.0]
 # REAL         real programs, of which those are taken that are installed; of one that is not among
 #              these, COMMAND_name is its command line    [gzip xz sort sqlite3 cc1]
-# TEXT, ROWS   lines that they compress and sort, rows of the database                [40000, 20000]
+# TEXT, ROWS   lines that they compress and sort, rows of the database                [40000, 150000]
 
 B          ?= build
 OUT        ?= $(B)/cacheperf
@@ -51,11 +51,11 @@ CORES      ?= 2
 SAMPLES    ?= 50000
 SEEDS      ?= 3
 RUNS       ?= 5
-LONGER     ?= 20
+LASTING    ?= 500
 ALLOCATORS ?= libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2.0
 REAL       ?= gzip xz sort sqlite3 cc1
 TEXT       ?= 40000
-ROWS       ?= 20000
+ROWS       ?= 150000
 SOURCE     := $(SCRIPTS)../samples/cacheperf
 UNIT       ?= $(firstword $(wildcard $(SCRIPTS)../filters/cf-merge.c $(SOURCE)/thrash.c))
 
@@ -159,7 +159,7 @@ $(OUT)/shares/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
 	done; rm -f $@.cf; } | awk -f $(SCRIPTS)cacheperf-shares.awk $(to)
 
 # "SETTING COARSE FINE MILLISECONDS MILLISECONDS KIB": samples of the first seed, what it takes to classify them
-$(OUT)/effort/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods $(OUT)/cost
+$(OUT)/effort/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods | $(OUT)/cost
 	@mkdir -p $(@D)
 	{ $(periods); seed=1; $(foreach s,$(SETTINGS),$(call sample,$s) >$@.cf && \
 	    n=$$(cf-histogram -q --csv --column stage --weight none $@.cf | awk -F, 'NR > 1 { n[$$1] += $$2 } END { print n[1] + 0, n[2] + 0 }') && \
@@ -184,7 +184,7 @@ INPUTS := $(OUT)/real/text.txt $(OUT)/real/script.sql $(OUT)/real/unit.i
 
 COMMAND_gzip    ?= gzip -9 -c $(OUT)/real/text.txt
 COMMAND_xz      ?= xz -1 -T1 -c $(OUT)/real/text.txt
-COMMAND_sort    ?= sort --parallel=1 -S 16M $(OUT)/real/text.txt
+COMMAND_sort    ?= sort --parallel=1 -S 16M $(foreach i,1 2 3 4 5 6 7 8,$(OUT)/real/text.txt)
 COMMAND_sqlite3 ?= sqlite3 :memory: '.read $(OUT)/real/script.sql'
 COMMAND_cc1     ?= $$(gcc -print-prog-name=cc1) -quiet -O2 -o /dev/null $(OUT)/real/unit.i
 command          = $(or $(COMMAND_$(1)),$(1))
@@ -202,7 +202,7 @@ $(OUT)/cost: $(SCRIPTS)cacheperf-cost.c
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -o $@ $<
 
 # Under the tracer, to the samples.
-$(OUT)/real/%.cf: $(OUT)/cost $(INPUTS)
+$(OUT)/real/%.cf: $(INPUTS) | $(OUT)/cost
 	$(OUT)/cost 1 bash -o pipefail -c "cf-capture trace -q --own-allocator --command-output /dev/null -- $(call command,$*) | \
 	    cf-resolve -q | cf-cache -q -m $(MACHINE) | cf-sample -q -m $(MACHINE) --loads 2000 --stores 5000 -o $@.tmp" >$@.cost && $(done)
 
@@ -218,9 +218,10 @@ run_trace        = cat $(OUT)/real/$(1).cf.cost
 PAIRS := $(if $(filter-out 0,$(RUNS)),$(DEFECTS))
 FOUND := $(VARIANTS:%=$(OUT)/verdict/%.csv) $(DEFECTS:%=$(OUT)/hill/%.csv) $(DEFECTS:%=$(OUT)/shares/%.txt)
 $(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/effort/%.txt) \
-		$(PRELOADED:%=$(OUT)/verdict/%.csv) $(THERE:%=$(OUT)/real/%.cf)) $(OUT)/cost
+		$(PRELOADED:%=$(OUT)/verdict/%.csv) $(THERE:%=$(OUT)/real/%.cf)) | $(OUT)/cost
 	for v in $(PAIRS); do \
-	    n=$$(sed -n 's/.*repeats(argc, argv, \([0-9]*\)).*/\1/p' $(SOURCE)/$${v%.*}.c); n=$$((n * $(LONGER))); \
+	    n=$$(sed -n 's/.*repeats(argc, argv, \([0-9]*\)).*/\1/p' $(SOURCE)/$${v%.*}.c); \
+	    a=$$($(OUT)/cost 3 $(OUT)/program/$$v $$n) || exit 1; a=$${a%%.*}; n=$$((n * (a < $(LASTING) ? $(LASTING) / (a + 1) + 1 : 1))); \
 	    a=$$($(OUT)/cost $(RUNS) $(OUT)/program/$$v $$n) && \
 	    b=$$($(OUT)/cost $(RUNS) $(OUT)/program/$${v%.*}.$$(($${v##*.} + 1)) $$n) || exit 1; \
 	    echo "$$v $${a%% *} $${b%% *}"; \
@@ -258,13 +259,10 @@ $(OUT)/allocators.csv: $(PRELOADED:%=$(OUT)/verdict/%.csv)
 
 # ---- the page ----
 
-# Percent of the time that the program takes alone.
-$(OUT)/fig10.csv: $(OUT)/table3.csv
-	awk -F, 'BEGIN { print "addr,op,function,weight" } NR > 1 && $$2 != "alone" && $$2 != "trace" { \
-	    printf "0,load,%s: %s,%.0f\n", $$1, $$2, 100 * $$6 }' $< | cf-capture csv -q | \
-	    cf-rank -q --csv --by function --picture $(OUT)/fig10.png --picture-size 900x320 --title '' $(to)
+$(OUT)/fig10.svg: $(OUT)/table3.csv $(SCRIPTS)cacheperf-fig10.awk
+	awk -f $(SCRIPTS)cacheperf-fig10.awk $< $(to)
 
-$(OUT)/report.html: $(TABLES) $(OUT)/fig10.csv $(SCRIPTS)cacheperf-page.awk
+$(OUT)/report.html: $(TABLES) $(OUT)/fig10.svg $(SCRIPTS)cacheperf-page.awk
 	awk -v out=$(OUT) -v machine=$(MACHINE) -v seeds=$(SEEDS) -v runs=$(RUNS) -v modes='$(MODES)' \
 	    -v host="$$(uname -m), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $$(uname -r)" \
 	    -v date="$$(date -u +%Y-%m-%d)" -f $(SCRIPTS)cacheperf-page.awk $(to)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cacheperf-fig10.awk - draws table3.csv as the paper's Fig. 10: for each program the processor time with
+# each way to record it at nearly its own speed, over that of the program alone, and their geometric means.
+function bar(x, value, mode) {
+    printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"/>", x, y(value), WIDE, y(0) - y(value), colour[mode]
+    printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.2f</text>\n", x + WIDE / 2, y(value) - 4, value
+}
+
+function y(value) {
+    return 30 + HIGH * (1 - value / top)
+}
+
+function line(value, dash) {
+    printf "<line x1=\"40\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#999\"%s/>", right, y(value), y(value), dash
+    printf "<text x=\"34\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", y(value) + 4, value
+}
+
+BEGIN {
+    FS = ","
+    WIDE = 34
+    HIGH = 200
+    split("#4477aa #ee7733 #228833 #aa3377", colours, " ")
+}
+NR > 1 && $2 != "alone" && $2 != "trace" {
+    if (!known[$2]++) {
+        mode[++modes] = $2
+        colour[$2] = colours[(modes - 1) % 4 + 1]
+    }
+    if (!($1 in times))
+        program[++programs] = $1
+    times[$1] = 1
+    value[$1, $2] = $6
+    product[$2] += log($6 > 0 ? $6 : 1)
+    top = $6 > top ? $6 : top
+}
+END {
+    top = top < 1.5 ? 1.5 : int(top * 2 + 1) / 2
+    step = modes * WIDE + 30 < 96 ? 96 : modes * WIDE + 30
+    program[++programs] = "geometric mean"
+    right = 50 + programs * step
+    printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", right, HIGH + 70
+    for (v = 0; v <= top; v += 0.5)
+        line(v, v == 1 ? "" : " stroke-dasharray=\"2 4\"")
+    for (p = 1; p <= programs; p++) {
+        x = 40 + (step - modes * WIDE) / 2 + (p - 1) * step
+        for (m = 1; m <= modes; m++) {
+            v = p == programs ? exp(product[mode[m]] / (programs - 1)) : value[program[p], mode[m]]
+            if (v > 0)
+                bar(x + (m - 1) * WIDE, v, mode[m])
+        }
+        printf "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x + modes * WIDE / 2, y(0) + 16, program[p]
+    }
+    for (m = 1; m <= modes; m++)
+        printf "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", \
+            40 + (m - 1) * 120, HIGH + 55, colour[mode[m]], 56 + (m - 1) * 120, HIGH + 64, mode[m]
+    print "</svg>"
+}
