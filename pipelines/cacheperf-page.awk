@@ -78,7 +78,7 @@ function picture(name,    line) {
 
 BEGIN {
     print "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>CachePerf's tables</title><style>"
-    print "body { font: 14px sans-serif; margin: 2em; max-width: 75em } table { border-collapse: collapse; margin: 1em 0 }"
+    print "body { font: 14px sans-serif; margin: 2em; max-width: 95em } table { border-collapse: collapse; margin: 1em 0 }"
     print "td, th { border: 1px solid #ccc; padding: 2px 7px; text-align: left } td.n { text-align: right }"
     print "td.near { background: #fe9 } td.lost { background: #f99 }</style></head><body>"
     print "<h1>CachePerf's tables</h1>"
@@ -91,7 +91,7 @@ BEGIN {
     table("table2.csv")
     print "<h2>Table 5: what other settings lose</h2>"
     settings()
-    print "<h2>Other allocators</h2>"
+    print "<h2>Other allocators</h2>\n<p>Found says whether the defect is there under that allocator, too: one that lays objects out otherwise has none.</p>"
     if (!table("allocators.csv"))
         print "<p>None is installed.</p>"
     print "<h2>Table 4: what the settings cost</h2>\n<p>Sums over the programs with a defect, one seed. What hardware costs grows with samples" \
@@ -99,7 +99,7 @@ BEGIN {
     table("table4.csv")
     print "<h2>Fig. 10 and Table 3: real programs</h2>\n<p>Processor time over that of the program alone, each the median of " runs \
         " runs; without what samples by counters, which is hardware. The tracer's is in the table only. Ways to run: " modes ".</p>"
-    if (runs > 0 && modes ~ /objects|breakpoints/)
+    if (runs > 0 && modes ~ /breakpoints/)
         picture("fig10.svg")
     table("table3.csv")
     print "</body></html>"

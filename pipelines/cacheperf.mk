@@ -189,12 +189,11 @@ COMMAND_sqlite3 ?= sqlite3 :memory: '.read $(OUT)/real/script.sql'
 COMMAND_cc1     ?= $$(gcc -print-prog-name=cc1) -quiet -O2 -o /dev/null $(OUT)/real/unit.i
 command          = $(or $(COMMAND_$(1)),$(1))
 THERE := $(foreach p,$(REAL),$(if $(shell command -v $(if $(filter cc1,$p),gcc,$(firstword $(call command,$p)))),$p))
-# How they are run: alone; with the library for heap objects, where cf-capture perf has it; with
-# breakpoints on the instructions that missed most in the model, where the kernel permits them (else
-# cf-capture perf says why it does not); under the tracer. Asked for once.
+# How they are run: alone; with the library for heap objects, and samples of page faults; with breakpoints
+# on the instructions that missed most in the model; with both; under the tracer. What the kernel does not
+# permit is left out, and cf-capture perf says why. Asked for once.
 MODES = $(eval MODES := $$(shell export PATH='$$(PATH)'; f=$$$$(mktemp) && { echo alone; \
-	if why=$$$$(cf-capture perf -q --coarse page-faults -o "$$$$f" -- true 2>&1); then \
-	    cf-capture perf --help | grep -q -e --no-objects && echo objects; echo breakpoints; \
+	if why=$$$$(cf-capture perf -q --coarse page-faults -o "$$$$f" -- true 2>&1); then echo objects breakpoints both; \
 	else echo "no breakpoints: $$$$why" >&2; fi; echo trace; rm "$$$$f"; }))$(MODES)
 
 $(OUT)/cost: $(SCRIPTS)cacheperf-cost.c
@@ -206,10 +205,11 @@ $(OUT)/real/%.cf: $(INPUTS) | $(OUT)/cost
 	$(OUT)/cost 1 bash -o pipefail -c "cf-capture trace -q --own-allocator --command-output /dev/null -- $(call command,$*) | \
 	    cf-resolve -q | cf-cache -q -m $(MACHINE) | cf-sample -q -m $(MACHINE) --loads 2000 --stores 5000 -o $@.tmp" >$@.cost && $(done)
 
-watched          = cf-capture perf -q --command-output /dev/null --coarse $(OUT)/real/$(1).cf -o $(OUT)/real/$(1).perf.cf
+perf             = cf-capture perf -q --command-output /dev/null -o $(OUT)/real/$(1).perf.cf --coarse
 run_alone        = $(OUT)/cost $(RUNS) $(call command,$(1))
-run_objects      = $(OUT)/cost $(RUNS) $(call watched,$(1)) --fine 0 -- $(call command,$(1))
-run_breakpoints  = $(OUT)/cost $(RUNS) $(call watched,$(1)) -- $(call command,$(1))
+run_objects      = $(OUT)/cost $(RUNS) $(call perf,$(1)) page-faults --fine 0 -- $(call command,$(1))
+run_breakpoints  = $(OUT)/cost $(RUNS) $(call perf,$(1)) $(OUT)/real/$(1).cf --no-objects -- $(call command,$(1))
+run_both         = $(OUT)/cost $(RUNS) $(call perf,$(1)) $(OUT)/real/$(1).cf -- $(call command,$(1))
 run_trace        = cat $(OUT)/real/$(1).cf.cost
 
 # ---- times: nothing runs beside ----
@@ -229,7 +229,7 @@ $(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DE
 
 $(OUT)/table3.csv: $(OUT)/speed.txt
 	{ echo program,mode,processor_milliseconds,milliseconds,kib_of_largest_process,times_longer,times_larger; \
-	  $(if $(PAIRS),$(foreach p,$(THERE),{ $(foreach m,$(MODES),echo "$m $$($(call run_$m,$p))" &&) :; } | \
+	  $(if $(PAIRS),$(foreach p,$(THERE),{ $(foreach m,$(MODES),c=$$($(call run_$m,$p)) && echo "$m $$c" &&) :; } | \
 	      awk -v OFS=, '$$1 == "alone" { ms = $$2; kb = $$4 } { print "$p", $$1, $$2, $$3, $$4, sprintf("%.2f", $$2 / ms), sprintf("%.2f", $$4 / kb) }' &&)) :; } $(to)
 
 # ---- tables ----
