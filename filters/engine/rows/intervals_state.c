@@ -59,7 +59,7 @@ struct cf_intervals *cf_intervals_copy(const struct cf_intervals *v)
         return NULL;
     *c = *v;
     c->near = c->recent = NULL;
-    c->near_enough = 0;
+    c->near_bits = c->near_enough = 0; /* hints are made when they pay again */
     c->slots = duplicate(v->slots, v->slots_used, sizeof *v->slots, &failed);
     c->home = duplicate(v->home, v->slots_used, sizeof *v->home, &failed);
     c->first = duplicate(v->first, v->blocks, sizeof *v->first, &failed);
