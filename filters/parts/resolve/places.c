@@ -18,6 +18,7 @@
 
 enum {
     FAST_BITS = 19,   /* binary logarithm of the entries in the cache by pc */
+    FLIGHT = 16,      /* lookups that memory is asked for in advance */
     DEEPEST = 256,    /* frames of a call stack that are looked at */
     MAX_SITE = 16384, /* bytes in the text of a site */
 };
@@ -234,11 +235,18 @@ static struct code_place place_of(struct places *p, struct space *s, uint64_t pc
     return k->place;
 }
 
+static inline struct fast *fast_at(struct places *p, uint64_t pc)
+{
+    return &p->fast[(pc * 0x9e3779b97f4a7c15u) >> (64 - FAST_BITS)];
+}
+
 void places_find_many(struct places *p, struct space *s, const uint64_t *pc, size_t count,
                       uint32_t *function, uint32_t *source, uint32_t *inlined)
 {
     for (size_t i = 0; i < count; i++) {
-        struct fast *f = &p->fast[(pc[i] * 0x9e3779b97f4a7c15u) >> (64 - FAST_BITS)];
+        struct fast *f = fast_at(p, pc[i]);
+        if (i + FLIGHT < count)
+            __builtin_prefetch(fast_at(p, pc[i + FLIGHT]));
         if (f->pc != pc[i] || f->code != s->code)
             *f = (struct fast){pc[i], s->code, place_of(p, s, pc[i])};
         function[i] = f->place.function;
