@@ -26,11 +26,16 @@ void code_begin(struct state *s, const struct cf_frame *f)
     }
 }
 
-uint64_t code_pc(const struct state *s, uint32_t row)
+uint64_t code_key(const struct state *s, uint32_t row)
+{
+    return s->code.rows.kinds ? s->code.rows.code[row] : s->code.pc ? s->code.pc[row] : 0;
+}
+
+static uint64_t pc_of(const struct state *s, uint32_t row)
 {
     const struct cf_row_kinds *k = &s->code.rows;
 
-    return k->kinds ? k->pc[k->kind[k->code[row]]] : s->code.pc ? s->code.pc[row] : 0;
+    return k->kinds ? k->pc[k->kind[k->code[row]]] : s->code.pc[row];
 }
 
 static void find(struct state *s, unsigned add, struct space *space, const uint64_t *pc,
@@ -78,7 +83,7 @@ void code_run(struct state *s, unsigned add, struct space *space, uint32_t from,
     for (uint32_t i = from, n; i < end && (s->code.pc || s->code.rows.kinds); i += n) {
         n = end - i < CHUNK ? end - i : CHUNK;
         for (uint32_t k = 0; k < n; k++)
-            pc[k] = code_pc(s, i + k);
+            pc[k] = pc_of(s, i + k);
         find(s, add, space, pc, i, n);
     }
 }

@@ -220,7 +220,7 @@ static void find_places(struct state *s, struct space *space, unsigned add, uint
     q.count = find_recent(s, space, from, from + count, q.row);
     for (uint32_t i = 0; i < q.count; i++) {
         q.addr[i] = s->places[q.row[i]];
-        q.key[i] = code_pc(s, q.row[i]);
+        q.key[i] = code_key(s, q.row[i]);
         q.first[i] = q.addr[i] & ~(uint64_t)(RECENT_BYTES - 1);
         q.last[i] = q.addr[i] | (RECENT_BYTES - 1);
     }

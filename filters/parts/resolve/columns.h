@@ -72,7 +72,9 @@ void columns_take(struct state *s, struct cf_frame *f);
 
 /* Looks for the pcs of a frame, before anything else is done with it. */
 void code_begin(struct state *s, const struct cf_frame *f);
-uint64_t code_pc(const struct state *s, uint32_t row); /* 0 where it is not known */
+/* A number by which rows of a frame that one instruction made may be known, for lookups that it
+   only makes faster. */
+uint64_t code_key(const struct state *s, uint32_t row);
 /* Fills in the columns for the rows [from, end), of one process between two events; or says that
    nothing is known of their code. Of the columns those in `add`; rows come in their order. */
 void code_run(struct state *s, unsigned add, struct space *space, uint32_t from, uint32_t end);
