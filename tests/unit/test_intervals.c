@@ -235,6 +235,21 @@ static void edges(void)
     cf_intervals_free(NULL);
 }
 
+/* A copy has no hints of its own until it is asked, as a new set. */
+static void hints_of_a_copy(void)
+{
+    struct cf_intervals *v = cf_intervals_new(12), *copy;
+    uint32_t slot = v ? cf_intervals_insert(v, 10, 19, 1, 0) : 0;
+
+    need(slot && cf_intervals_find(v, 15, 0) == slot, "a set that was asked");
+    copy = cf_intervals_copy(v);
+    need(copy != NULL, "its copy");
+    is_u64(cf_intervals_find(copy, 15, 0), slot, "finds the same");
+    ok(copy->near != NULL, "and makes hints, so that it need not search each time");
+    cf_intervals_free(copy);
+    cf_intervals_free(v);
+}
+
 /* A million ranges that go again but for one in a hundred leave memory in proportion. */
 static void memory(void)
 {
@@ -282,6 +297,7 @@ int main(void)
         against_reference(&spaces[i], 12);
         against_reference(&spaces[i], 3000);
     }
+    hints_of_a_copy();
     memory();
     return done();
 }
