@@ -608,6 +608,28 @@ random_streams() {
     }'
 }
 
+@test "objects: of one byte of the addresses that recent accesses said something of" {
+    cat >objects.csv <<'END'
+time,pid,op,addr,bytes
+0,1,alloc,0x9000,16
+2,1,alloc,0x10ff,16
+2,1,alloc,0x1ff8,9
+END
+    stream in.cf --with object=objects.csv <<'END'
+time,pid,op,size,addr
+1,1,load,1,0x1010
+1,1,load,1,0x2010
+2,1,load,1,0x10ff
+2,1,load,1,0x2000
+END
+    resolve in.cf
+    run -0 shown object
+    is "0
+0
+2
+3"
+}
+
 @test "random streams agree with a reference that keeps every byte" {
     local seed
     for seed in 1 2 3 4 5; do
