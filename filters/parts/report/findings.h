@@ -10,8 +10,8 @@
  *     findings_words.c     what is said of each, whatever the form
  *     findings_text.c, findings_csv.c, findings_json.c    output
  *
- * Memory: 256 KiB; 40 bytes an allocation and a node of a call stack; 200 bytes a cell and 130 for each
- * statement, object and thread of one.
+ * Memory: 256 KiB; 40 bytes an allocation and a node of a call stack; 200 bytes a cell and 130 for
+ * each statement, object and thread of one.
  */
 #ifndef FINDINGS_H
 #define FINDINGS_H
