@@ -51,6 +51,7 @@ enum { PROBE_MS = 5000 };
 static const struct {
     const char *name, *text;
 } known[] = {
+    {"bbprof", "profiles of pages of the published BBProf tool"},
     {"csv", "any CSV file whose header names our columns"},
     {"din", "traces of Dinero"},
     {"dumpcache", "snapshots of the published CacheFlow tool"},

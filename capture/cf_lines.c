@@ -183,11 +183,11 @@ static size_t read_some(struct cf_lines *l)
     return 0;
 }
 
-/* Text holds no control bytes but blanks and line ends. */
+/* Text holds no control bytes but blanks, line ends, and those that move a terminal's cursor. */
 static int is_binary(const char *p, size_t n)
 {
     for (size_t i = 0; i < n && i < 64; i++)
-        if ((uint8_t)p[i] >= 0x7f || ((uint8_t)p[i] < ' ' && !strchr("\t\n\r", p[i])) || !p[i])
+        if (p[i] == 0x7f || ((uint8_t)p[i] < ' ' && !strchr("\t\n\r\b\033", p[i])) || !p[i])
             return 1;
     return 0;
 }

@@ -61,6 +61,7 @@ setup_file() {
         make -f pipelines/leon4.mk tables	runs an emulator; suite leon4-samples
         make program	stands for the reader's own way to build
         cf-capture dumpcache	needs snapshots of the published tool; its own suite makes some
+        cf-capture bbprof	needs a profile of the published tool; its own suite makes some
         cf-diff --against model.cf	needs a board's snapshots
         cf-resolve --sysroot /srv/board	needs a board's file system
         cf-capture qemu --system	needs a program for a board; suite cf-capture-qemu
