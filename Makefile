@@ -103,7 +103,7 @@ BENCH      := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 COMPLETION := pipelines/cacheflow.bash-completion
 # What runs from anywhere, and the programs that it records.
 PIPELINES  := pipelines/explore.mk $(wildcard pipelines/cache*.mk pipelines/*.awk pipelines/*.c)
-RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/*)
+RECORDED   := $(wildcard samples/cacheflow/*.[ch] samples/cacheperf/* samples/bbprof/*)
 
 comma     := ,
 OWN_FLAGS := -std=gnu11 -Wall -Wextra $(if $(filter-out 0,$(WERROR)),-Werror)
@@ -349,7 +349,7 @@ install: all
 install-files:
 	$(no_dollar)$(Q)install -d -- $(call D,$(bindir)) $(call D,$(libdir)/pkgconfig) $(call D,$(incdir)) \
 	    $(call D,$(shrdir)/machines) $(call D,$(shrdir)/pipelines) $(call D,$(shrdir)/samples/cacheflow) \
-	    $(call D,$(shrdir)/samples/cacheperf)
+	    $(call D,$(shrdir)/samples/cacheperf) $(call D,$(shrdir)/samples/bbprof)
 	$(Q)install -m 755 -- $(PROGRAMS:%=$(B)/bin/%) $(call D,$(bindir))
 	$(Q)install -m 644 -- $(LIBCF) $(call D,$(libdir))
 	$(Q)install -m 644 -- formats/stream/cf.h formats/stream/cf_columns.h $(call D,$(incdir))

@@ -196,7 +196,7 @@ END
     for f in explore.mk cacheflow.mk cacheflow-board.mk cacheperf.mk; do
         [[ -f $at/pipelines/$f ]] || fail "$f is missing"
     done
-    (cd "$ROOT" && printf '%s\n' samples/cacheperf/* pipelines/cacheperf*) | while read -r f; do
+    (cd "$ROOT" && printf '%s\n' samples/cacheperf/* samples/bbprof/* pipelines/cacheperf*) | while read -r f; do
         cmp "$ROOT/$f" "$at/$f" || exit 1
     done
     # those that need the tree stay there
