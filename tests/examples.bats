@@ -58,6 +58,8 @@ setup_file() {
         make -f pipelines/cacheflow.mk	suite cacheflow
         make -j2 -f pipelines/cacheperf.mk	suite cacheperf-pipeline
         make -f pipelines/cacheperf.mk	suite cacheperf-pipeline
+        make -j2 -f pipelines/bbprof.mk	suite bbprof-pipeline
+        make -f pipelines/bbprof.mk	suite bbprof-pipeline
         make -f pipelines/leon4.mk tables	runs an emulator; suite leon4-samples
         make program	stands for the reader's own way to build
         cf-capture dumpcache	needs snapshots of the published tool; its own suite makes some

@@ -193,10 +193,10 @@ END
 @test "installed pipelines run in any folder, with the programs beside them" {
     put PREFIX="$T/cf"
     local at=$T/cf/share/cacheflow
-    for f in explore.mk cacheflow.mk cacheflow-board.mk cacheperf.mk; do
+    for f in explore.mk cacheflow.mk cacheflow-board.mk cacheperf.mk bbprof.mk; do
         [[ -f $at/pipelines/$f ]] || fail "$f is missing"
     done
-    (cd "$ROOT" && printf '%s\n' samples/cacheperf/* samples/bbprof/* pipelines/cacheperf*) | while read -r f; do
+    (cd "$ROOT" && printf '%s\n' samples/cacheperf/* samples/bbprof/* pipelines/cacheperf* pipelines/bbprof*) | while read -r f; do
         cmp "$ROOT/$f" "$at/$f" || exit 1
     done
     # those that need the tree stay there

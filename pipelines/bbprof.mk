@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Figures of BBProf (sections 7.2 of "Governing with Insights") on the programs of samples/bbprof: the
+# profile of each by page, by the model of a machine's caches.
+#
+#   make -j2 -f pipelines/bbprof.mk                 all of it, in build/bbprof: some minutes
+#   make -f pipelines/bbprof.mk build/bbprof/fig6.csv      one figure
+#
+#   fig6        by how much of the runtime each heap page of staircase shortens it when it alone is
+#               cached, the best first
+#   fig7        the same of the heap and stack pages of the three image programs
+#   fig8        runtime with the best k pages cached, as a part of that with the best one, by size
+#   fig9        runtime with the best k pages by the profile of input def, of each input
+#   orders      how far the order of pages for def is that for each input: correlations of the ranks,
+#               and overlap of the best
+#   workingset  the smallest k whose runtime is within 2 % of that with all pages cached
+#
+# Each is a .csv, and the figures a .svg; profile/NAME.png are the 40 best pages of each profile, text and
+# data of the program among them. All runtimes are cycles of the model (cf-pages(1)): none was measured.
+#
+# OUT          where results go                           [build/bbprof]
+# BIN          where the programs are                     [build/bin, else where they were installed]
+# MACHINE      whose caches                               [zynq-ultrascale]
+# PROGRAMS     the image programs                         [disparity regions tracking]
+# SIZES        of their images; the first one is that of figures 7 and 9    [sqcif qcif]
+# INPUTS       beside def                                 [nor1 nor2 deg1 deg2]
+# ITERATIONS   of staircase                               [20]
+# SHIFTS, FRAMES   of disparity and tracking              [4, 1]
+#
+# A figure of k pages takes a simulation for every k: twice the pixels take four times as long.
+
+B          ?= build
+OUT        ?= $(B)/bbprof
+SCRIPTS    := $(dir $(lastword $(MAKEFILE_LIST)))
+BIN        ?= $(dir $(firstword $(wildcard $(B)/bin/cf-cat $(SCRIPTS)../../../bin/cf-cat) $(B)/bin/))
+MACHINE    ?= zynq-ultrascale
+PROGRAMS   ?= disparity regions tracking
+SIZES      ?= sqcif qcif
+INPUTS     ?= nor1 nor2 deg1 deg2
+ITERATIONS ?= 20
+SHIFTS     ?= 4
+FRAMES     ?= 1
+SOURCE     := $(SCRIPTS)../samples/bbprof
+
+# A pipeline fails when any part of it does.
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+export PATH := $(abspath $(BIN)):$(PATH)
+export LC_ALL := C
+
+SMALL   := $(firstword $(SIZES))
+FIGURES := $(patsubst %,$(OUT)/%,fig6 fig7 fig8 fig9)
+NAMES   := staircase $(foreach p,$(PROGRAMS),$(SIZES:%=$p-%-def) $(INPUTS:%=$p-$(SMALL)-%))
+
+.SECONDARY:
+all: $(FIGURES:=.csv) $(FIGURES:=.svg) $(OUT)/orders.csv $(OUT)/workingset.csv $(NAMES:%=$(OUT)/profile/%.png)
+	@echo "results in $(OUT)"; cat $(OUT)/workingset.csv
+
+# Results are made under another name and renamed, so that a stopped run leaves no half of one.
+done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
+to   = >$@.tmp && $(done)
+
+# ---- programs, recordings, profiles: staircase, or PROGRAM-SIZE-INPUT ----
+
+.SECONDEXPANSION:
+$(OUT)/program/%: $(SOURCE)/payload.h $(SOURCE)/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O1 -g -o $@ $(SOURCE)/$*.c
+
+words          = $(subst -, ,$*)
+program        = $(firstword $(words))
+work_disparity = $(SHIFTS)
+work_tracking  = $(FRAMES)
+arguments      = $(if $(filter staircase,$*),$(ITERATIONS),$(wordlist 2,3,$(words)) $(work_$(program)))
+
+# All heap memory is that of brk(), as in the paper.
+$(OUT)/trace/%.cf: $(OUT)/program/$$(firstword $$(subst -, ,$$*))
+	@mkdir -p $(@D)
+	MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=1048576 cf-capture trace -q -i --own-allocator --function observed \
+	    --command-output /dev/null -- $< $(arguments) | cf-resolve -q -o $@.tmp && $(done)
+
+$(OUT)/profile/%.cf: $(OUT)/trace/%.cf
+	@mkdir -p $(@D)
+	cf-pages -q -m $(MACHINE) -o $@.tmp $< && $(done)
+
+$(OUT)/profile/%.png: $(OUT)/profile/%.cf
+	cf-rank -q --by page --value gain --picture $@.tmp.png --title 'Pages of $* by cycles gained, $(MACHINE)' $< >/dev/null && \
+	    mv $@.tmp.png $@
+
+# The best k pages by the program's own profile, and by that of input def.
+$(OUT)/best/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/%.cf
+	@mkdir -p $(@D)
+	cf-pages -q -m $(MACHINE) --rank $(word 2,$^) $< | cat $(word 2,$^) - | cf-rank -q --csv --by page --value gain $(to)
+
+$(OUT)/by-def/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/$$(firstword $$(subst -, ,$$*))-$(SMALL)-def.cf
+	@mkdir -p $(@D)
+	cf-pages -q -m $(MACHINE) --rank $(word 2,$^) $< | cf-cat --csv --table page --columns policy,k,runtime_cycles $(to)
+
+# ---- figures ----
+
+# heap NAME: "rank,region,page,gain_percent" of its heap and stack pages, of the runtime with none cached.
+# The regions of other pages are paths and may hold commas; theirs do not.
+heap = { cf-cat --csv --table page --columns policy,runtime_cycles $(OUT)/profile/$(1).cf | sed 's/^/runtime,/'; \
+	cf-rank -q --csv --by page --value gain $(OUT)/profile/$(1).cf; } | \
+	awk -F, '$$1 == "runtime" { if ($$2 == 1) none = $$3; next } $$2 ~ /^\[(heap|stack)\]$$/ { gsub(/[][]/, "", $$2); \
+	    printf "%d,%s,%d,%.4f\n", ++n[$$2], $$2, $$3, 100 * $$4 / none }'
+
+$(OUT)/fig6.csv: $(OUT)/profile/staircase.cf
+	{ echo rank,region,page,gain_percent; $(call heap,staircase) | grep ,heap,; } $(to)
+
+$(OUT)/fig7.csv: $(PROGRAMS:%=$(OUT)/profile/%-$(SMALL)-def.cf)
+	{ echo program,rank,region,page,gain_percent $(foreach p,$(PROGRAMS),&& $(call heap,$p-$(SMALL)-def) | sed 's/^/$p,/'); } $(to)
+
+# Fields from the end, since a region may hold commas.
+$(OUT)/fig8.csv: $(foreach p,$(PROGRAMS),$(SIZES:%=$(OUT)/best/$p-%-def.csv))
+	{ echo program,size,k,runtime_cycles,runtime_of_best_one $(foreach p,$(PROGRAMS),$(foreach s,$(SIZES),&& \
+	    awk -F, -v OFS=, 'NR > 1 { if (NR == 2) one = $$(NF - 1); print "$p", "$s", $$1, $$(NF - 1), $$(NF - 1) / one }' $(OUT)/best/$p-$s-def.csv)); } $(to)
+
+$(OUT)/workingset.csv: $(OUT)/best/staircase.csv $(foreach p,$(PROGRAMS),$(SIZES:%=$(OUT)/best/$p-%-def.csv))
+	{ echo program,pages,working_set && for f in $^; do \
+	    awk -F, -v OFS=, -v of=$$(basename $$f .csv) 'NR > 1 { set += $$NF } END { print of, NR - 1, set }' $$f || exit 1; done; } $(to)
+
+$(OUT)/fig9.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/by-def/$p-$(SMALL)-%.csv,def $(INPUTS)))
+	{ echo program,input,k,runtime_cycles $(foreach p,$(PROGRAMS),$(foreach i,def $(INPUTS),&& \
+	    awk -F, -v OFS=, '$$1 == 5 { print "$p", "$i", $$2, $$3 }' $(OUT)/by-def/$p-$(SMALL)-$i.csv)); } $(to)
+
+$(OUT)/orders.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/profile/$p-$(SMALL)-%.cf,def $(INPUTS)))
+	{ echo program,input,measure,pages,value $(foreach p,$(PROGRAMS),$(foreach i,$(INPUTS),&& \
+	    cf-rank -q --csv --by page --value gain --against $(OUT)/profile/$p-$(SMALL)-def.cf $(OUT)/profile/$p-$(SMALL)-$i.cf | \
+	        sed '1d; s/^/$p,$i,/')); } $(to)
+
+x_fig6 := rank
+x_fig7 := rank
+x_fig8 := k
+x_fig9 := k
+y_fig6 := gain_percent
+y_fig7 := gain_percent
+y_fig8 := runtime_of_best_one
+y_fig9 := runtime_cycles
+by_fig6 := region
+by_fig7 := program region
+by_fig8 := program size
+by_fig9 := program input
+title_fig6 := STAIRCASE: share of the runtime that each page alone saves
+title_fig7 := Heap and stack pages: share of the runtime that each alone saves
+title_fig8 := Runtime with the best k pages cached, the best one alone: 1
+title_fig9 := Runtime with the best k pages cached, by the order of input def
+
+$(FIGURES:=.svg): $(OUT)/%.svg: $(OUT)/%.csv $(SCRIPTS)bbprof-curves.awk
+	awk -f $(SCRIPTS)bbprof-curves.awk -v x=$(x_$*) -v y=$(y_$*) -v by='$(by_$*)' -v title='$(title_$*), $(MACHINE)' $< $(to)
