@@ -14,9 +14,8 @@
 
 static const char usage[] =
     "Usage: cf-rank [OPTION]... [FILE]...\n"
-    "Rank functions, source lines, pages, heap objects, ... by their accesses, misses or cost.\n"
-    "Writes CSV, or a table where standard output is a terminal.\n"
-    "With no FILE, or when FILE is -, read standard input.\n"
+    "Rank functions, source lines, pages, heap objects, ... by accesses, misses or cost: CSV, or\n"
+    "a table on a terminal. With no FILE, or when FILE is -, read standard input.\n"
     "\n"
     "      --by KEY,...     page, region, object, site, source, function, symbol (these after\n"
     "                       cf-resolve), stack (the same: calls, as main;f;g), thread,\n"

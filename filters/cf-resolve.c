@@ -10,7 +10,7 @@
  * in queues until the accesses have come as far. Memory: the mappings and objects that live at a
  * time, each distinct pc, file, symbol and call stack, and the queues: what happens within the span
  * of one frame of accesses, and never more than 16 M events of a kind (see resolve/timeline.c); at
- * all times some 7 MB for what the last accesses and pcs found, and for the kinds of a frame.
+ * all times some 18 MB for what the last accesses and pcs found, and for the kinds of a frame.
  */
 #include <errno.h>
 #include <limits.h>

@@ -96,6 +96,18 @@ END
                  END { exit !(first == none && last == all && none > all) }'
 }
 
+@test "without a cache each line of an access comes from memory" {
+    machine
+    printf '%s\n' addr,op,size,region,page 0,ifetch,240,a,0 0,ifetch,240,a,0 | stream in.cf -
+    profile in.cf
+    same /dev/stdin got <<'END'
+region,page,runtime_cycles,policy,k
+,0,80,1,0
+,0,11,2,0
+a,0,11,3,0
+END
+}
+
 @test "several cores: each has its clock, and the slowest decides" {
     machine
     printf '%s\n' addr,cpu,region,page 0,0,a,0 64,1,b,1 64,1,b,1 64,1,b,1 | stream in.cf -

@@ -52,21 +52,24 @@ static uint64_t model_cycles(const struct paged *p, enum cf_page_policy policy, 
 {
     const struct stream *s = &p->run.stream;
     struct model *m = model_new(&p->run.machine, NULL, NULL);
+    const unsigned line = p->run.machine.level[0].line; /* the machine's line_size */
     uint64_t cycles[CORES] = {0}, most = 0;
 
     for (unsigned i = 0; i < s->rows; i++) {
         struct row row = s->row[i];
         const uint64_t left = p->page_size - row.addr % p->page_size;
         const unsigned core = p->core[i];
-        unsigned hit = FROM_MEMORY;
+        unsigned hit = FROM_MEMORY, lines = 1;
 
         row.size = s->has_size && row.size ? row.size : 1;
         row.size = row.size > left ? (uint32_t)left : row.size;
         row.op = s->has_op ? row.op : LOAD;
         if (cached(policy, k, row.page))
             hit = model_row(m, &row, core, 0);
+        if (hit == FROM_MEMORY && !cached(policy, k, row.page))
+            lines = (unsigned)((row.addr + row.size - 1) / line - row.addr / line + 1);
         if (row.op >= LOAD && row.op <= IFETCH) /* what a latency is stated of: cf-machine(5) */
-            cycles[core] += cycles_of(&p->run.machine, hit);
+            cycles[core] += cycles_of(&p->run.machine, hit) * lines;
     }
     model_free(m);
     for (unsigned c = 0; c < CORES; c++)

@@ -110,11 +110,10 @@ static int block_rows(struct cf_alone *a, size_t block, const struct cf_paged *r
                                                a->of.core, cf_paged_space, a->of.hit)))
         return -1;
     for (uint32_t i = 0; i < n; i++) {
-        const unsigned memory = cf_latency_key(CF_FROM_MEMORY, a->of.op[i]);
         const unsigned key = cf_latency_key(a->of.hit[i], a->of.op[i]);
 
         a->gain[rows->page[a->of.row[i]] * (size_t)a->m->cores + a->of.core[i]] +=
-            (int64_t)a->m->cost[memory] - (int64_t)a->m->cost[key];
+            (int64_t)cf_paged_uncached(a->m, rows, a->of.row[i]) - (int64_t)a->m->cost[key];
     }
     return 0;
 }

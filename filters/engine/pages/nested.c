@@ -189,11 +189,11 @@ static void emit(struct cf_nested *n, struct event e, uint64_t line)
 }
 
 /* For k in [from, to) cycles are more. */
-static void add(struct cf_nested *n, uint32_t from, uint32_t to, uint32_t cycles)
+static void add(struct cf_nested *n, uint32_t from, uint32_t to, uint64_t cycles)
 {
     if (from < to) {
-        n->change[from] += cycles;
-        n->change[to] -= cycles;
+        n->change[from] += (int64_t)cycles;
+        n->change[to] -= (int64_t)cycles;
     }
 }
 
@@ -289,7 +289,7 @@ static int row(struct cf_nested *n, const struct cf_paged *rows, uint32_t i)
     const uint64_t begin = rows->addr[i] >> n->shift;
     const uint64_t end = (rows->addr[i] + rows->size[i] - 1) >> n->shift;
 
-    add(n, 0, place + 1, n->m->cost[cf_latency_key(CF_FROM_MEMORY, op)]);
+    add(n, 0, place + 1, cf_paged_uncached(n->m, rows, i));
     for (uint64_t line = begin; line <= end; line++) {
         struct event e = {.id = rows->frame[i] * page_lines + (uint32_t)(line % page_lines),
                           .from = place + 1,

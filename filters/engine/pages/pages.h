@@ -41,6 +41,17 @@ struct cf_paged_machine {
     uint32_t cost[CF_LATENCY_KEYS]; /* cycles, by cf_latency_key(); 0 where none is known */
 };
 
+/* What row i costs when its page is not cached: memory is read or written for each line that it
+   touches, as by a processor that can keep none. */
+static inline uint64_t cf_paged_uncached(const struct cf_paged_machine *m,
+                                         const struct cf_paged *rows, uint32_t i)
+{
+    const uint64_t begin = rows->addr[i] / m->machine->line_size;
+    const uint64_t end = (rows->addr[i] + rows->size[i] - 1) / m->machine->line_size;
+
+    return m->cost[cf_latency_key(CF_FROM_MEMORY, rows->op[i])] * (end - begin + 1);
+}
+
 /* The space of all rows: pages are those of one process. */
 extern const uint64_t cf_paged_space[CF_FILE_ROWS];
 

@@ -93,13 +93,12 @@ void cf_subsets_free(struct cf_subsets *s)
 static int simulate(const struct cf_subsets *s, struct one *one, const struct cf_paged *rows,
                     struct room *to)
 {
-    const uint32_t *cost = s->m->cost, *of_memory = cost + cf_latency_key(CF_FROM_MEMORY, 0);
+    const uint32_t *cost = s->m->cost;
     const uint32_t count = one->of.to - one->of.from;
     const unsigned others = one->of.others != 0;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < rows->rows; i++) {
-        const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
         const unsigned in =
             !s->place || ((s->place[rows->page[i]] - one->of.from < count) ^ others);
 
@@ -108,7 +107,7 @@ static int simulate(const struct cf_subsets *s, struct one *one, const struct cf
         to->op[n] = rows->op[i];
         to->core[n] = rows->core[i];
         n += in;
-        one->cycles[rows->core[i]] += in ? 0 : of_memory[op];
+        one->cycles[rows->core[i]] += in ? 0 : cf_paged_uncached(s->m, rows, i);
     }
     if (n && cf_hierarchy_rows(one->model, to->addr, to->op, to->size, n, to->core, cf_paged_space,
                                to->hit))

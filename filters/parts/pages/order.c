@@ -79,10 +79,10 @@ uint32_t *pages_order(struct pages *p)
         if (at != UINT32_MAX)
             place[at] = next++;
     }
-    if (foreign)
+    if (foreign && !p->tool.quiet)
         cf_warn(&p->tool, "%s: %zu of its %zu pages are not in the trace", p->rank, foreign,
                 profile.pages);
-    if (next < p->names)
+    if (next < p->names && !p->tool.quiet)
         cf_warn(&p->tool, "%s: %zu of the %zu pages of the trace are not in it: they come last",
                 p->rank, p->names - next, p->names);
     for (uint32_t i = 0; i < p->names; i++)

@@ -58,10 +58,8 @@ struct cf_alone *pages_first(struct pages *p, uint64_t *none, uint64_t *all)
     pages_open(p);
     while (pages_next(p)) {
         for (uint32_t i = 0; i < p->rows.rows; i++) {
-            const unsigned key = cf_latency_key(CF_FROM_MEMORY, p->op[i]);
-
-            p->base[p->core[i]] += p->paged.cost[key];
-            p->seen[key & 7] = 1;
+            p->base[p->core[i]] += cf_paged_uncached(&p->paged, &p->rows, i);
+            p->seen[cf_latency_key(0, p->op[i])] = 1;
         }
         cf_must(&p->tool, cf_subsets_rows(s, &p->rows, 1));
         if (a)

@@ -308,7 +308,7 @@ void rank_profile(struct rank *k, char *const *files, int count)
     else if (!k->tool->quiet)
         cf_warn(k->tool,
                 "working set: %zu of %zu pages, by the knee of their gains, since there is no "
-                "run with the best k (cf-pages --rank)",
-                set, p.pages);
+                "run with %s",
+                set, p.pages, p.all.count ? "the best k (cf-pages --rank)" : "all pages cached");
     end_profile(k, &p);
 }
