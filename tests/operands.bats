@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Accesses from instructions and registers, against what the tracer records of the same program.
+# Accesses from instructions and registers, against what the tracer records of the same program. All levels of
+# optimisation and a million instructions: tests/run-long operands.
 load lib
 
 BUILD=(-static -nostdlib -fno-pie -no-pie -fno-stack-protector -ffreestanding -mno-red-zone -w)
@@ -31,11 +32,8 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
 }
 
 @test "breakpoints, gcc -O2" { at_breakpoints 30 gcc -O2; }
-@test "breakpoints, clang -O1" { at_breakpoints 30 clang -O1; }
 
 @test "gcc -O0" { against_trace gcc -O0 -DROUNDS=1; }
-@test "gcc -O1" { against_trace gcc -O1; }
 @test "gcc -O2" { against_trace gcc -O2; }
 @test "gcc -O3, AVX2" { against_trace gcc -O3 -march=haswell; }
-@test "clang -O1" { against_trace clang -O1; }
 @test "clang -O3, gathers" { against_trace clang -O3 -march=skylake; }

@@ -4,9 +4,10 @@
  * then cf-resolve where there are no names yet, cf-merge where threads are to stand side by side,
  * cf-classify, which says what cf-cache does too, and cf-distance, side by side as in a shell.
  *
- * Names come first, since mappings and objects come and go in the order of the recording. Processes
- * of one thread each stay in that order, on one core: they did run at the same time as far as the
- * recording shows it, where threads of one process are recorded by turns.
+ * Names come first, since mappings and objects come and go in the order of the recording; they are
+ * kept in a file where cf-merge follows. Processes of one thread each stay in that order, on one
+ * core: they did run at the same time as far as the recording shows it, while threads of one
+ * process are recorded by turns.
  *
  * Two looks at the file come first (page_look.c).
  */
@@ -70,6 +71,27 @@ static void record(struct page *p, const char *file)
                 p->tool->status);
 }
 
+/* Names for threads that are to stand side by side, which takes a file that can be read at several
+   places: one without a name. Returns what opens it. */
+static const char *resolve(const struct page *p, const char *file)
+{
+    const char *dir = getenv("TMPDIR");
+    char *name = cf_tool_text(p->tool, "%s/cf-report.XXXXXX", dir && *dir ? dir : "/tmp");
+    const int to = mkstemp(name), out = dup(STDOUT_FILENO);
+
+    if (to < 0 || out < 0)
+        cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", name, strerror(errno));
+    unlink(name);
+    fflush(stdout);
+    if (dup2(to, STDOUT_FILENO) < 0)
+        cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", name, strerror(errno));
+    cf_tool_note(p->tool, cf_chain_run(p->tool, (const char *[]){"cf-resolve", file, NULL}));
+    if (dup2(out, STDOUT_FILENO) < 0)
+        cf_die(p->tool, CF_EXIT_ENVIRONMENT, "standard output: %s", strerror(errno));
+    close(out);
+    return cf_tool_text(p->tool, "/proc/self/fd/%d", to);
+}
+
 struct cf_chain page_chain(struct page *p, char *const *files, int count)
 {
     static char cores[16];
@@ -95,6 +117,10 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
     page_look_at_kind(p, (char *const *)&file);
     page_look_through(p, (char *const *)&file);
     p->interleaved = p->cores > 1 && p->threaded;
+    if (p->interleaved && !p->placed && p->lacks_names) {
+        file = resolve(p, file);
+        p->lacks_names = 0;
+    }
     if (freopen(file, "r", stdin) == NULL)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", file, strerror(errno));
     if (p->several && !p->threaded && !p->placed)
