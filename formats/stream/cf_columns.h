@@ -192,7 +192,6 @@ enum cf_mode {
     CF_MODE_MODEL = 32,      /* of a modelled cache */
 };
 
-/* A line's state in column `state`; 0 is not known. */
 /* Which pages are cached, of table page. */
 enum cf_page_policy {
     CF_PAGES_NONE = 1,
@@ -203,6 +202,7 @@ enum cf_page_policy {
     CF_PAGES_MIGRATED = 6 /* the best k have new frames */
 };
 
+/* A line's state in column `state`; 0 is not known. */
 enum cf_state {
     CF_STATE_MODIFIED = 1,
     CF_STATE_OWNED = 2,
