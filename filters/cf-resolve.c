@@ -263,6 +263,11 @@ int main(int argc, char **argv)
     s.owner = cf_column_room(&tool, sizeof *s.owner);
     s.in = cf_tool_reader(&tool, argv + optind, argc - optind);
     s.out = o.recording ? cf_tool_recording(&tool, o.output) : cf_tool_writer(&tool, o.output);
+    if (!o.add || o.add & 1u << PAGE) {
+        /* a failure shows again when the writer is closed */
+        (void)cf_writer_fact(s.out, "page", "by", tool.name);
+        (void)cf_writer_number(s.out, "page", "page_size", o.page_size);
+    }
     if (timeline_begin(&s.t, s.out, &o.where, &o.places) < 0)
         cf_out_of_memory(&tool);
     process(&s);

@@ -136,6 +136,27 @@ END
     has "does not count instructions" "$stderr"
 }
 
+@test "recordings one after the other: each has its instructions" {
+    machine
+    printf '%s\n' time,addr,region,page 5,0,a,0 9,0,a,0 | stream in.cf --clock instructions -
+    cat in.cf in.cf >two.cf
+    profile two.cf
+    same /dev/stdin got <<'END'
+region,page,runtime_cycles,policy,k
+,0,50,1,0
+,0,23,2,0
+a,0,23,3,0
+END
+}
+
+@test "pages of another size than the stream states are refused" {
+    machine
+    cf-resolve -q --page-size 65536 "$ROOT/samples/gzip.cf" | cf-select --time 0-100000 -o r.cf
+    run -1 --separate-stderr cf-pages -q -m m.yaml -o p.cf r.cf
+    has "its pages are of 65536 bytes: give --page-size 65536" "$stderr"
+    cf-pages -q -m m.yaml --page-size 65536 -o p.cf r.cf
+}
+
 @test "a page that lies at several addresses, and caches that a page alone overflows, are simulated" {
     machine
     # page 0 lies at two places whose lines fight over one set of one way

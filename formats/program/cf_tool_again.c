@@ -56,7 +56,11 @@ char *cf_tool_again(const struct cf_tool *t, char *file, uint64_t most, const ch
                 standard ? "standard input" : file, (unsigned long long)most, reason);
         put(t, to, buffer, (size_t)n);
     }
-    if (!standard)
+    if (!standard) {
         close(from);
-    return cf_tool_text(t, "/proc/self/fd/%d", to);
+        return cf_tool_text(t, "/proc/self/fd/%d", to);
+    }
+    if (dup2(to, STDIN_FILENO) < 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "standard input: %s", strerror(errno));
+    return same;
 }

@@ -204,7 +204,7 @@ int cfr_open_next(struct cf_reader *r)
         off_t at;
 
         r->owned = strcmp(file, "-") != 0;
-        r->name = r->owned ? file : "standard input";
+        r->name = cfr_name(file);
         r->fd = r->owned ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
         if (r->fd < 0 && cf_is_refusal(errno)) {
             cfr_refuse(r, errno);

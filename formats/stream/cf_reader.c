@@ -441,14 +441,14 @@ unsigned cf_reader_lacks(const struct cf_reader *r)
 
 const char *cf_reader_file(const struct cf_reader *r)
 {
-    return r->name && strcmp(r->name, "-") != 0 ? r->name : "standard input";
+    return r->name ? r->name : "standard input";
 }
 
 const char *cf_reader_input(const struct cf_reader *r)
 {
     if (r->count > 1)
         return "the inputs";
-    return r->count == 0 || !strcmp(r->files[0], "-") ? "standard input" : r->files[0];
+    return r->count == 0 ? "standard input" : cfr_name(r->files[0]);
 }
 
 const char *cf_reader_problem(const struct cf_reader *r)

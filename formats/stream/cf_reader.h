@@ -5,6 +5,8 @@
 #ifndef CF_READER_H
 #define CF_READER_H
 
+#include <string.h>
+
 #include "formats/base/cf_memory.h"
 #include "cf_wire.h"
 
@@ -166,6 +168,12 @@ int cfr_decode(struct cf_reader *r);
 const void *cfr_spread(const struct cf_frame *f, unsigned i);
 /* Whether a frame goes out in pieces: it is unpacked row by row, so that they save memory. */
 int cfr_in_pieces(const struct cf_frame *f);
+
+/* As messages call a file; one name is standard input that is opened once more. */
+static inline const char *cfr_name(const char *file)
+{
+    return !strcmp(file, "-") || !strcmp(file, "/proc/self/fd/0") ? "standard input" : file;
+}
 
 /* cf_resync.c */
 /* Goes to the next place that begins like a frame or segment with a checksum that holds (in a

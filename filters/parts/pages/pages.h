@@ -35,8 +35,10 @@ struct pages {
     struct cf_writer *writer; /* gets the headers; NULL: it has them */
     struct cf_cores *cores;
     struct cf_turns turns;
-    uint64_t first[CF_MAX_CORES], last[CF_MAX_CORES]; /* instructions, by core */
-    int ran[CF_MAX_CORES], counts;                    /* counts: time is instructions */
+    /* by core: its instructions in segments that have ended, and in this one, if it has run */
+    uint64_t before[CF_MAX_CORES], first[CF_MAX_CORES], last[CF_MAX_CORES];
+    uint8_t ran[CF_MAX_CORES], runs[CF_MAX_CORES]; /* ever; in this segment */
+    int counts;                                    /* time is instructions */
     uint64_t outside, cut; /* accesses in no mapping; that reach into the next page */
     int warned;
 
@@ -59,7 +61,7 @@ struct pages {
 void pages_open(struct pages *p);
 /* The next rows; 0: there are none. */
 int pages_next(struct pages *p);
-/* Closes it; the first time, with what is to be said of it. */
+/* Closes it; then pages_runtime() knows. */
 void pages_close(struct pages *p);
 
 /* Cycles of the slowest core, of which core c has cycles[c] of accesses beside its instructions. */

@@ -49,15 +49,25 @@ void pages_open(struct pages *p)
                         CF_CPU, CF_WEIGHT);
     p->cores = cf_need(&p->tool, cf_cores_new(p->paged.cores));
     memset(p->ran, 0, sizeof p->ran);
+    memset(p->before, 0, sizeof p->before);
     p->outside = p->cut = 0;
+}
+
+/* Times begin anew with each segment. */
+static void end_segment(struct pages *p)
+{
+    for (unsigned c = 0; c < p->paged.cores; c++)
+        p->before[c] += p->runs[c] && p->counts ? p->last[c] - p->first[c] + 1 : 0;
+    memset(p->runs, 0, sizeof p->runs);
 }
 
 static void header(struct pages *p, const struct cf_header *h)
 {
     uint64_t size;
 
+    end_segment(p);
     p->counts = h->clock_unit && !strcmp(h->clock_unit, "instructions");
-    if (!p->counts && !p->warned)
+    if (!p->counts && !p->warned && !p->tool.quiet)
         cf_warn(&p->tool, "the stream does not count instructions: cycles are those of accesses "
                           "alone");
     if (cf_header_number(h, "page", "page_size", &size) > 0 && size != p->paged.page_size)
@@ -85,10 +95,11 @@ static uint32_t take(struct pages *p, const struct cf_frame *f)
         if (space)
             cf_die(&p->tool, CF_EXIT_INPUT,
                    "several processes: pages are those of one: choose it by 'cf-select --pid'");
-        if (time && !p->ran[core])
+        if (time && !p->runs[core])
             p->first[core] = time[i];
         if (time)
             p->last[core] = time[end - 1];
+        p->runs[core] = time != NULL;
         p->ran[core] = 1;
         for (uint32_t k = i; k < end; k++) {
             const uint64_t left = within + 1 - (addr[k] & within);
@@ -159,6 +170,7 @@ int pages_next(struct pages *p)
 
 void pages_close(struct pages *p)
 {
+    end_segment(p);
     cf_cores_free(p->cores);
     cf_reader_close(p->reader);
     p->writer = NULL;
@@ -169,9 +181,7 @@ uint64_t pages_runtime(const struct pages *p, const uint64_t *cycles)
     uint64_t most = 0;
 
     for (unsigned c = 0; c < p->paged.cores; c++) {
-        const uint64_t own = p->ran[c] && p->counts ? p->last[c] - p->first[c] + 1 : 0;
-
-        most = own + cycles[c] > most ? own + cycles[c] : most;
+        most = p->before[c] + cycles[c] > most ? p->before[c] + cycles[c] : most;
     }
     return most;
 }
