@@ -121,6 +121,18 @@ b,1,12,3,0
 END
 }
 
+@test "more pages than one block of caches holds: they are the same with more blocks" {
+    machine
+    { echo addr,region,page
+      awk 'BEGIN { for (r = 0; r < 2; r++) for (i = 0; i < 900; i++) print (i * 7 % 900) * 4096 + r * 64 * (i % 3) ",a," i * 7 % 900 }'; } | stream in.cf -
+    profile --cores 1 in.cf
+    mv got few
+    # with so many cores a block has 256 frames
+    profile --cores 256 in.cf
+    same few got
+    [ "$(wc -l <got)" -eq 903 ]
+}
+
 @test "instructions count where the clock does" {
     machine
     printf '%s\n' time,addr,region,page 5,0,a,0 9,0,a,0 | stream in.cf --clock instructions -

@@ -8,7 +8,6 @@
  *
  * Memory: 16 bytes a line of each frame and cache, 8 a page and core.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +16,12 @@
 #include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
-enum { BLOCK = 4096 }; /* frames of a block */
+enum { MOST_FRAMES = 4096, BLOCK_BYTES = 1 << 26 }; /* of a block */
 
 struct cf_alone {
     const struct cf_paged_machine *m;
-    struct cf_machine wide; /* the machine with caches of BLOCK frames */
+    struct cf_machine wide; /* the machine with caches of a block's frames */
+    uint32_t frames;        /* of a block, a power of two */
     struct cf_hierarchy **block;
     size_t blocks;
     int64_t *gain; /* by page and core */
@@ -30,7 +30,9 @@ struct cf_alone {
         uint64_t addr[CF_FILE_ROWS];
         uint32_t size[CF_FILE_ROWS], row[CF_FILE_ROWS];
         uint8_t op[CF_FILE_ROWS], core[CF_FILE_ROWS], hit[CF_FILE_ROWS];
-    } of; /* rows of a block */
+    } of;          /* rows by block */
+    uint32_t *end; /* of each block's among them */
+    size_t ends;
 };
 
 uint32_t cf_alone_frames(const struct cf_paged_machine *m)
@@ -51,24 +53,28 @@ uint32_t cf_alone_frames(const struct cf_paged_machine *m)
     return least;
 }
 
-struct cf_alone *cf_alone_new(const struct cf_paged_machine *m, char *problem, size_t size)
+struct cf_alone *cf_alone_new(const struct cf_paged_machine *m)
 {
     struct cf_alone *a = cf_memory_take(sizeof *a);
+    uint64_t bytes = 0; /* a frame */
 
-    if (!a) {
-        snprintf(problem, size, "no memory");
-        errno = ENOMEM;
+    if (!a)
         return NULL;
-    }
     a->m = m;
     a->wide = *m->machine;
     a->block = NULL;
     a->gain = NULL;
-    a->blocks = a->pages = 0;
+    a->end = NULL;
+    a->blocks = a->pages = a->ends = 0;
+    for (unsigned i = 0; i < a->wide.levels; i++)
+        bytes += (uint64_t)(m->page_size / a->wide.level[i].line) * 16 *
+                 cf_paged_caches(m, &a->wide.level[i]);
+    for (a->frames = MOST_FRAMES; a->frames > 1 && a->frames * bytes > BLOCK_BYTES;)
+        a->frames /= 2;
     for (unsigned i = 0; i < a->wide.levels; i++) {
         struct cf_level *l = &a->wide.level[i];
 
-        l->sets = BLOCK * (m->page_size / l->line);
+        l->sets = a->frames * (m->page_size / l->line);
         l->ways = 1;
         l->policy = CF_LRU;
     }
@@ -83,58 +89,76 @@ void cf_alone_free(struct cf_alone *a)
         cf_hierarchy_free(a->block[i]);
     free(a->block);
     free(a->gain);
+    free(a->end);
     free(a);
 }
 
-static int block_rows(struct cf_alone *a, size_t block, const struct cf_paged *rows)
+/* Sorts the rows by the blocks of their frames. */
+static void sort(struct cf_alone *a, const struct cf_paged *rows, size_t blocks)
+{
+    const uint64_t within = a->m->page_size - 1;
+    uint32_t sum = 0;
+
+    memset(a->end, 0, blocks * sizeof *a->end);
+    for (uint32_t i = 0; i < rows->rows; i++)
+        a->end[rows->frame[i] / a->frames]++;
+    for (size_t b = 0; b < blocks; b++) {
+        const uint32_t count = a->end[b];
+
+        a->end[b] = sum; /* where it begins, until its rows are there */
+        sum += count;
+    }
+    for (uint32_t i = 0; i < rows->rows; i++) {
+        const uint32_t frame = rows->frame[i], to = a->end[frame / a->frames]++;
+
+        a->of.addr[to] = (uint64_t)(frame % a->frames) * a->m->page_size | (rows->addr[i] & within);
+        a->of.size[to] = rows->size[i];
+        a->of.op[to] = rows->op[i];
+        a->of.core[to] = rows->core[i];
+        a->of.row[to] = i;
+    }
+}
+
+static int block_rows(struct cf_alone *a, size_t block, uint32_t from, uint32_t to)
 {
     const struct cf_hierarchy_options o = {.cores = a->m->cores};
-    const uint64_t within = a->m->page_size - 1;
     char problem[512];
-    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < rows->rows; i++) {
-        const uint32_t frame = rows->frame[i];
-
-        a->of.addr[n] = (uint64_t)(frame % BLOCK) * a->m->page_size | (rows->addr[i] & within);
-        a->of.size[n] = rows->size[i];
-        a->of.op[n] = rows->op[i];
-        a->of.core[n] = rows->core[i];
-        a->of.row[n] = i;
-        n += frame / BLOCK == block;
-    }
-    if (n && !a->block[block])
+    if (from < to && !a->block[block])
         a->block[block] = cf_hierarchy_new(&a->wide, &o, problem, sizeof problem);
-    if (n &&
-        (!a->block[block] || cf_hierarchy_rows(a->block[block], a->of.addr, a->of.op, a->of.size, n,
-                                               a->of.core, cf_paged_space, a->of.hit)))
-        return -1;
-    for (uint32_t i = 0; i < n; i++) {
-        const unsigned key = cf_latency_key(a->of.hit[i], a->of.op[i]);
-
-        a->gain[rows->page[a->of.row[i]] * (size_t)a->m->cores + a->of.core[i]] +=
-            (int64_t)cf_paged_uncached(a->m, rows, a->of.row[i]) - (int64_t)a->m->cost[key];
-    }
-    return 0;
+    if (from == to)
+        return 0;
+    return a->block[block] ? cf_hierarchy_rows(a->block[block], a->of.addr + from, a->of.op + from,
+                                               a->of.size + from, to - from, a->of.core + from,
+                                               cf_paged_space, a->of.hit + from)
+                           : -1;
 }
 
 int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
 {
     uint32_t page = 0, frame = 0;
+    size_t blocks;
 
     for (uint32_t i = 0; i < rows->rows; i++) {
         page = rows->page[i] > page ? rows->page[i] : page;
         frame = rows->frame[i] > frame ? rows->frame[i] : frame;
     }
-    if (!rows->rows)
-        return 0;
-    if (cf_array_cleared(&a->gain, &a->pages, page + (size_t)1, a->m->cores * sizeof *a->gain) !=
-            0 ||
-        cf_array_cleared(&a->block, &a->blocks, frame / BLOCK + (size_t)1, sizeof *a->block) != 0)
+    blocks = frame / a->frames + (size_t)1;
+    if (cf_array_cleared(&a->gain, &a->pages, page + (size_t)1, a->m->cores * sizeof *a->gain) ||
+        cf_array_cleared(&a->block, &a->blocks, blocks, sizeof *a->block) ||
+        cf_array_room(&a->end, &a->ends, blocks, sizeof *a->end))
         return -1;
-    for (size_t b = 0; b <= frame / BLOCK; b++)
-        if (block_rows(a, b, rows) != 0)
+    sort(a, rows, blocks);
+    for (size_t b = 0; b < blocks; b++)
+        if (block_rows(a, b, b ? a->end[b - 1] : 0, a->end[b]) != 0)
             return -1;
+    for (uint32_t i = 0; i < rows->rows; i++) {
+        const unsigned key = cf_latency_key(a->of.hit[i], a->of.op[i]);
+        const uint32_t row = a->of.row[i];
+
+        a->gain[rows->page[row] * (size_t)a->m->cores + a->of.core[i]] +=
+            (int64_t)cf_paged_uncached(a->m, rows, row) - (int64_t)a->m->cost[key];
+    }
     return 0;
 }
 

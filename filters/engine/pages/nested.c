@@ -13,7 +13,7 @@
  * What misses, and dirty lines that are replaced, are events for a range of k. Further levels are
  * caches of their own for each k, which see the events that are theirs.
  *
- * Memory: 24 bytes a line in each first level's lists, 4 bytes a line of each further cache and k.
+ * Memory: 32 bytes a line in each first level's lists, 4 bytes a line of each further cache and k.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -198,12 +198,12 @@ static void add(struct cf_nested *n, uint32_t from, uint32_t to, uint64_t cycles
 }
 
 /* What leaves the set for k from `misses` up, and which lines are held for no k any more. The line
-   itself, in the list at `own`, is none. */
-static void replace(struct cf_nested *n, const struct first *f, struct list *l, uint32_t own,
-                    uint32_t misses)
+   itself, in the list at `own`, is none; returns where it is then. */
+static uint32_t replace(struct cf_nested *n, const struct first *f, struct list *l, uint32_t own,
+                        uint32_t misses)
 {
     struct smallest s = {.count = 0};
-    uint32_t kept = 0;
+    uint32_t kept = 0, at = NEVER;
 
     for (uint32_t i = 0; i < l->count; i++) {
         const struct used u = l->used[i];
@@ -217,6 +217,7 @@ static void replace(struct cf_nested *n, const struct first *f, struct list *l, 
 
         if (i != own && u.place >= most)
             continue; /* held for no k */
+        at = i == own ? kept : at;
         l->used[kept++] = u;
         if (i == own)
             continue;
@@ -227,6 +228,7 @@ static void replace(struct cf_nested *n, const struct first *f, struct list *l, 
             emit(n, (struct event){.id = u.id, .from = from, .to = to, .what = WRITE}, u.line);
     }
     l->count = kept;
+    return at;
 }
 
 /* The place of the line in the list, NEVER where it is not; *misses: the smallest k for which the
@@ -262,12 +264,8 @@ static int refer(struct cf_nested *n, const struct first *f, struct event *e, ui
     if (e->what == READ)
         e->from = misses;
     emit(n, *e, line);
-    if (misses <= n->most) {
-        replace(n, f, l, at, misses);
-        for (at = 0; at < l->count && l->used[at].line != line; at++)
-            ;
-        at = at == l->count ? NEVER : at;
-    }
+    if (misses <= n->most)
+        at = replace(n, f, l, at, misses);
     if (at == NEVER) {
         if (cf_array_room(&l->used, &l->room, l->count + (size_t)1, sizeof *l->used) != 0)
             return -1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* nested_levels.c - the levels behind the first, for each k: what they see are events (nested.c).
-   */
-#include <pthread.h>
+/* nested_levels.c - the levels behind the first, for each k; what they see are events (nested.c) */
 #include <string.h>
 
 #include "filters/engine/pages/nested_parts.h"
+#include "filters/engine/pages/share.h"
 
 static void write_on(const struct cf_nested *n, struct with *w, unsigned level, uint32_t id);
 
@@ -83,43 +82,18 @@ static void see(const struct cf_nested *n, struct with *w, uint32_t k, const str
     }
 }
 
-struct share {
-    struct cf_nested *n;
-    uint32_t from, to;
-};
-
-static void *see_all(void *arg)
+static void see_all(void *arg, size_t k, unsigned thread)
 {
-    const struct share *s = arg;
-    const struct cf_nested *n = s->n;
+    struct cf_nested *n = arg;
 
-    for (uint32_t k = s->from; k < s->to; k++)
-        for (uint32_t i = 0; i < n->events; i++)
-            if (k - n->event[i].from < n->event[i].to - n->event[i].from)
-                see(n, &n->with[k - n->from], k, &n->event[i]);
-    return NULL;
+    (void)thread;
+    for (uint32_t i = 0; i < n->events; i++)
+        if (n->from + (uint32_t)k - n->event[i].from < n->event[i].to - n->event[i].from)
+            see(n, &n->with[k], n->from + (uint32_t)k, &n->event[i]);
 }
-
-enum { THREADS = 64 };
 
 void cf_nested_flush(struct cf_nested *n, unsigned threads)
 {
-    struct share share[THREADS];
-    pthread_t thread[THREADS];
-    int begun[THREADS] = {0};
-    const uint32_t all = n->to - n->from;
-
-    threads = threads < 1 ? 1 : threads > THREADS ? THREADS : threads;
-    for (unsigned i = 0; i < threads; i++) {
-        share[i] = (struct share){n, n->from + (uint32_t)((uint64_t)all * i / threads),
-                                  n->from + (uint32_t)((uint64_t)all * (i + 1) / threads)};
-        begun[i] = i && pthread_create(&thread[i], NULL, see_all, &share[i]) == 0;
-    }
-    for (unsigned i = 0; i < threads; i++)
-        if (!begun[i])
-            see_all(&share[i]);
-    for (unsigned i = 0; i < threads; i++)
-        if (begun[i])
-            pthread_join(thread[i], NULL);
+    cf_share(n->to - n->from, threads, see_all, n);
     n->events = 0;
 }

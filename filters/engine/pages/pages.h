@@ -31,8 +31,7 @@ struct cf_paged {
     const uint32_t *frame; /* number of the address's page; cf_subsets does without */
 };
 
-/* A machine with its costs. Latencies may not depend on earlier accesses (cf_latencies_depend()).
-   */
+/* A machine with its costs, which may not depend on earlier accesses (cf_latencies_depend()). */
 struct cf_paged_machine {
     const struct cf_machine *machine;
     unsigned cores;
@@ -40,6 +39,14 @@ struct cf_paged_machine {
     uint32_t page_size;             /* bytes, a power of two */
     uint32_t cost[CF_LATENCY_KEYS]; /* cycles, by cf_latency_key(); 0 where none is known */
 };
+
+/* Caches of a level. */
+static inline unsigned cf_paged_caches(const struct cf_paged_machine *m, const struct cf_level *l)
+{
+    const unsigned shared = l->shared_by ? l->shared_by : 1;
+
+    return (m->cores + shared - 1) / shared;
+}
 
 /* What row i costs when its page is not cached: memory is read or written for each line that it
    touches, as by a processor that can keep none. */
@@ -68,9 +75,8 @@ struct cf_alone;
 /* How many frames a page may have for that: 0: the machine's sets are too few for any page. */
 uint32_t cf_alone_frames(const struct cf_paged_machine *m);
 
-/* NULL where the machine cannot be modelled, with `problem`, or without memory, with errno ENOMEM.
-   */
-struct cf_alone *cf_alone_new(const struct cf_paged_machine *m, char *problem, size_t size);
+/* NULL without memory. */
+struct cf_alone *cf_alone_new(const struct cf_paged_machine *m);
 void cf_alone_free(struct cf_alone *a);
 /* -1 without memory. */
 int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows) CF_MUST_CHECK;
@@ -88,7 +94,8 @@ struct cf_subset {
 /* Simulations beside each other, each of one subset. */
 struct cf_subsets;
 
-/* place[page] of each page that will come; NULL: all are in every subset. As cf_alone_new(). */
+/* place[page] of each page that will come; NULL: all are in every subset. NULL
+   where the machine cannot be modelled, with `problem`, or without memory, with errno ENOMEM. */
 struct cf_subsets *cf_subsets_new(const struct cf_paged_machine *m, const uint32_t *place,
                                   const struct cf_subset *subset, size_t count, char *problem,
                                   size_t size);

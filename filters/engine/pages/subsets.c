@@ -6,12 +6,12 @@
  * Memory: the caches of each simulation (hierarchy.h), and some columns of a frame a thread.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/engine/cache/hierarchy.h"
 #include "filters/engine/pages/pages.h"
+#include "filters/engine/pages/share.h"
 #include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
@@ -41,9 +41,11 @@ uint64_t cf_subset_bytes(const struct cf_paged_machine *m)
 {
     uint64_t bytes = 1 << 20; /* batches */
 
-    for (unsigned i = 0; i < m->machine->levels; i++)
-        bytes += (uint64_t)m->machine->level[i].sets * m->machine->level[i].ways * 16 *
-                 ((m->cores + m->machine->level[i].shared_by - 1) / m->machine->level[i].shared_by);
+    for (unsigned i = 0; i < m->machine->levels; i++) {
+        const struct cf_level *l = &m->machine->level[i];
+
+        bytes += (uint64_t)l->sets * l->ways * 16 * cf_paged_caches(m, l);
+    }
     return bytes;
 }
 
@@ -117,53 +119,36 @@ static int simulate(const struct cf_subsets *s, struct one *one, const struct cf
     return 0;
 }
 
-/* What a thread does: of all simulations the next that nobody has taken. */
 struct work {
     struct cf_subsets *s;
     const struct cf_paged *rows;
-    size_t *next;
-    struct room *room;
+    struct room *room[CF_SHARE_THREADS]; /* of each thread */
     int failed;
 };
 
-static void *work(void *arg)
+static void work(void *arg, size_t i, unsigned thread)
 {
     struct work *w = arg;
-    size_t i;
 
-    while (!w->failed && (i = __atomic_fetch_add(w->next, 1, __ATOMIC_RELAXED)) < w->s->count)
-        w->failed = simulate(w->s, &w->s->one[i], w->rows, w->room) != 0;
-    return NULL;
+    if (simulate(w->s, &w->s->one[i], w->rows, w->room[thread]) != 0)
+        __atomic_store_n(&w->failed, 1, __ATOMIC_RELAXED);
 }
-
-enum { THREADS = 64 };
 
 int cf_subsets_rows(struct cf_subsets *s, const struct cf_paged *rows, unsigned threads)
 {
-    pthread_t thread[THREADS];
-    struct work w[THREADS];
-    size_t next = 0;
-    unsigned n = threads < s->count ? threads : (unsigned)s->count;
-    int begun[THREADS] = {0}, failed = 0;
+    struct work w = {.s = s, .rows = rows};
+    unsigned n = 0;
 
-    n = n > THREADS ? THREADS : n;
-    for (unsigned i = 0; i < n; i++) {
-        w[i] = (struct work){.s = s, .rows = rows, .next = &next};
-        w[i].room = cf_memory_take(sizeof *w[i].room);
-        failed |= !w[i].room;
-    }
-    /* without threads, this one does all */
-    for (unsigned i = 1; !failed && i < n; i++)
-        begun[i] = pthread_create(&thread[i], NULL, work, &w[i]) == 0;
-    if (!failed && n)
-        work(&w[0]);
-    for (unsigned i = 0; i < n; i++) {
-        if (begun[i])
-            pthread_join(thread[i], NULL);
-        failed |= w[i].failed;
-        free(w[i].room);
-    }
-    return failed ? -1 : 0;
+    /* as many threads as there is memory for */
+    while (n < threads && n < s->count && n < CF_SHARE_THREADS &&
+           (w.room[n] = cf_memory_take(sizeof *w.room[n])))
+        n++;
+    if (s->count && !n)
+        return -1;
+    cf_share(s->count, n, work, &w);
+    while (n-- > 0)
+        free(w.room[n]);
+    return w.failed ? -1 : 0;
 }
 
 uint64_t cf_subsets_cycles(const struct cf_subsets *s, size_t subset, unsigned core)

@@ -51,10 +51,9 @@ struct cf_alone *pages_first(struct pages *p, uint64_t *none, uint64_t *all)
     const struct cf_subset every = {0, 0, 1};
     struct cf_subsets *s = simulations(p, NULL, &every, 1);
     struct cf_alone *a = NULL;
-    char problem[512];
 
     if (p->mode == PAGES_CACHED && cf_alone_frames(&p->paged))
-        a = cf_need(&p->tool, cf_alone_new(&p->paged, problem, sizeof problem));
+        a = cf_need(&p->tool, cf_alone_new(&p->paged));
     pages_open(p);
     while (pages_next(p)) {
         for (uint32_t i = 0; i < p->rows.rows; i++) {
