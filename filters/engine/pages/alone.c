@@ -16,12 +16,12 @@
 #include "formats/base/cf_memory.h"
 #include "formats/stream/cf.h"
 
-enum { MOST_FRAMES = 4096, BLOCK_BYTES = 1 << 26 }; /* of a block */
+enum { MOST_SHIFT = 12, BLOCK_BYTES = 1 << 26 }; /* log2 of frames, and bytes, of a block */
 
 struct cf_alone {
     const struct cf_paged_machine *m;
     struct cf_machine wide; /* the machine with caches of a block's frames */
-    uint32_t frames;        /* of a block, a power of two */
+    unsigned shift;         /* log2 of the frames of a block */
     struct cf_hierarchy **block;
     size_t blocks;
     int64_t *gain; /* by page and core */
@@ -69,12 +69,12 @@ struct cf_alone *cf_alone_new(const struct cf_paged_machine *m)
     for (unsigned i = 0; i < a->wide.levels; i++)
         bytes += (uint64_t)(m->page_size / a->wide.level[i].line) * 16 *
                  cf_paged_caches(m, &a->wide.level[i]);
-    for (a->frames = MOST_FRAMES; a->frames > 1 && a->frames * bytes > BLOCK_BYTES;)
-        a->frames /= 2;
+    for (a->shift = MOST_SHIFT; a->shift && bytes << a->shift > BLOCK_BYTES;)
+        a->shift--;
     for (unsigned i = 0; i < a->wide.levels; i++) {
         struct cf_level *l = &a->wide.level[i];
 
-        l->sets = a->frames * (m->page_size / l->line);
+        l->sets = (m->page_size / l->line) << a->shift;
         l->ways = 1;
         l->policy = CF_LRU;
     }
@@ -101,7 +101,7 @@ static void sort(struct cf_alone *a, const struct cf_paged *rows, size_t blocks)
 
     memset(a->end, 0, blocks * sizeof *a->end);
     for (uint32_t i = 0; i < rows->rows; i++)
-        a->end[rows->frame[i] / a->frames]++;
+        a->end[rows->frame[i] >> a->shift]++;
     for (size_t b = 0; b < blocks; b++) {
         const uint32_t count = a->end[b];
 
@@ -109,9 +109,10 @@ static void sort(struct cf_alone *a, const struct cf_paged *rows, size_t blocks)
         sum += count;
     }
     for (uint32_t i = 0; i < rows->rows; i++) {
-        const uint32_t frame = rows->frame[i], to = a->end[frame / a->frames]++;
+        const uint32_t frame = rows->frame[i], to = a->end[frame >> a->shift]++;
 
-        a->of.addr[to] = (uint64_t)(frame % a->frames) * a->m->page_size | (rows->addr[i] & within);
+        a->of.addr[to] =
+            (uint64_t)(frame & ((1u << a->shift) - 1)) * a->m->page_size | (rows->addr[i] & within);
         a->of.size[to] = rows->size[i];
         a->of.op[to] = rows->op[i];
         a->of.core[to] = rows->core[i];
@@ -143,7 +144,7 @@ int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
         page = rows->page[i] > page ? rows->page[i] : page;
         frame = rows->frame[i] > frame ? rows->frame[i] : frame;
     }
-    blocks = frame / a->frames + (size_t)1;
+    blocks = (frame >> a->shift) + (size_t)1;
     if (cf_array_cleared(&a->gain, &a->pages, page + (size_t)1, a->m->cores * sizeof *a->gain) ||
         cf_array_cleared(&a->block, &a->blocks, blocks, sizeof *a->block) ||
         cf_array_room(&a->end, &a->ends, blocks, sizeof *a->end))

@@ -38,6 +38,7 @@ struct cf_paged_machine {
     uint64_t seed;
     uint32_t page_size;             /* bytes, a power of two */
     uint32_t cost[CF_LATENCY_KEYS]; /* cycles, by cf_latency_key(); 0 where none is known */
+    unsigned line_shift;            /* log2 of the machine's line_size */
 };
 
 /* Caches of a level. */
@@ -53,8 +54,8 @@ static inline unsigned cf_paged_caches(const struct cf_paged_machine *m, const s
 static inline uint64_t cf_paged_uncached(const struct cf_paged_machine *m,
                                          const struct cf_paged *rows, uint32_t i)
 {
-    const uint64_t begin = rows->addr[i] / m->machine->line_size;
-    const uint64_t end = (rows->addr[i] + rows->size[i] - 1) / m->machine->line_size;
+    const uint64_t begin = rows->addr[i] >> m->line_shift;
+    const uint64_t end = (rows->addr[i] + rows->size[i] - 1) >> m->line_shift;
 
     return m->cost[cf_latency_key(CF_FROM_MEMORY, rows->op[i])] * (end - begin + 1);
 }
@@ -62,7 +63,7 @@ static inline uint64_t cf_paged_uncached(const struct cf_paged_machine *m,
 /* The space of all rows: pages are those of one process. */
 extern const uint64_t cf_paged_space[CF_FILE_ROWS];
 
-/* Fills cost[]. */
+/* Fills cost[] and line_shift. */
 void cf_paged_costs(struct cf_paged_machine *m, struct cf_latencies *l);
 
 /* ---- alone.c: every page by itself ---- */

@@ -23,18 +23,19 @@ struct one {
     uint64_t *cycles; /* by core */
 };
 
-struct cf_subsets {
-    const struct cf_paged_machine *m;
-    const uint32_t *place;
-    struct one *one;
-    size_t count;
-};
-
 /* Rows of a subset. */
 struct room {
     uint64_t addr[CF_FILE_ROWS];
     uint32_t size[CF_FILE_ROWS];
     uint8_t op[CF_FILE_ROWS], core[CF_FILE_ROWS], hit[CF_FILE_ROWS];
+};
+
+struct cf_subsets {
+    const struct cf_paged_machine *m;
+    const uint32_t *place;
+    struct one *one;
+    size_t count;
+    struct room *room[CF_SHARE_THREADS]; /* of each thread, when it is made */
 };
 
 uint64_t cf_subset_bytes(const struct cf_paged_machine *m)
@@ -88,6 +89,8 @@ void cf_subsets_free(struct cf_subsets *s)
         cf_hierarchy_free(s->one[i].model);
         free(s->one[i].cycles);
     }
+    for (unsigned i = 0; i < CF_SHARE_THREADS; i++)
+        free(s->room[i]);
     free(s->one);
     free(s);
 }
@@ -122,7 +125,6 @@ static int simulate(const struct cf_subsets *s, struct one *one, const struct cf
 struct work {
     struct cf_subsets *s;
     const struct cf_paged *rows;
-    struct room *room[CF_SHARE_THREADS]; /* of each thread */
     int failed;
 };
 
@@ -130,7 +132,7 @@ static void work(void *arg, size_t i, unsigned thread)
 {
     struct work *w = arg;
 
-    if (simulate(w->s, &w->s->one[i], w->rows, w->room[thread]) != 0)
+    if (simulate(w->s, &w->s->one[i], w->rows, w->s->room[thread]) != 0)
         __atomic_store_n(&w->failed, 1, __ATOMIC_RELAXED);
 }
 
@@ -141,13 +143,11 @@ int cf_subsets_rows(struct cf_subsets *s, const struct cf_paged *rows, unsigned 
 
     /* as many threads as there is memory for */
     while (n < threads && n < s->count && n < CF_SHARE_THREADS &&
-           (w.room[n] = cf_memory_take(sizeof *w.room[n])))
+           (s->room[n] || (s->room[n] = cf_memory_take(sizeof *s->room[n]))))
         n++;
     if (s->count && !n)
         return -1;
     cf_share(s->count, n, work, &w);
-    while (n-- > 0)
-        free(w.room[n]);
     return w.failed ? -1 : 0;
 }
 
@@ -165,4 +165,5 @@ void cf_paged_costs(struct cf_paged_machine *m, struct cf_latencies *l)
         op[key] = key & 7;
     }
     cf_latencies_rows(l, level, op, NULL, CF_LATENCY_KEYS, m->cost, seen);
+    m->line_shift = (unsigned)__builtin_ctz(m->machine->line_size);
 }
