@@ -110,8 +110,6 @@ int main(int argc, char **argv)
     static struct pages p;
     static struct cf_made made;
     const char *output = NULL;
-    struct cf_alone *a;
-    struct cf_writer *w;
     uint64_t none, all;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -120,25 +118,25 @@ int main(int argc, char **argv)
     p.threads = cpus > 0 ? (unsigned)cpus : 1;
     if (p.mode != PAGES_CACHED || !cf_alone_frames(&p.paged))
         p.file = cf_tool_again(&p.tool, p.file, p.memory, "it is read several times");
-    p.writer = w = cf_tool_writer(&p.tool, output);
+    p.writer = cf_tool_writer(&p.tool, output);
     cf_made_by(&made, &p.tool, p.machine, p.paged.cores);
-    cf_made_state(&made, w, CF_RUNTIME);
-    a = pages_first(&p, &none, &all);
-    if (!p.names && !cf_writer_problem(w))
+    cf_made_state(&made, p.writer, CF_RUNTIME);
+    pages_first(&p, &none, &all);
+    if (!p.names && !cf_writer_problem(p.writer))
         cf_die(&p.tool, p.tool.status ? p.tool.status : CF_EXIT_INPUT,
                "no accesses in a mapping: there are no pages (cf-resolve adds mappings)");
     remarks(&p, p.outside, p.cut);
-    pages_emit(w, CF_PAGES_NONE, NULL, 0, none);
-    pages_emit(w, CF_PAGES_ALL, NULL, 0, all);
+    pages_emit(&p, CF_PAGES_NONE, NULL, 0, none);
+    pages_emit(&p, CF_PAGES_ALL, NULL, 0, all);
     if (p.mode == PAGES_RANK)
-        pages_best(&p, w, none, all);
+        pages_best(&p, none, all);
     else
-        pages_one_by_one(&p, w, a);
-    cf_alone_free(a);
+        pages_one_by_one(&p);
+    cf_alone_free(p.alone);
     cf_counts_free(p.number);
     cf_counts_free(p.frame);
     free(p.name);
     cf_latencies_free(p.latencies);
     cf_machine_free(p.machine);
-    return cf_tool_finish(&p.tool, NULL, w);
+    return cf_tool_finish(&p.tool, NULL, p.writer);
 }

@@ -32,7 +32,8 @@ struct pages {
 
     /* of a reading */
     struct cf_reader *reader;
-    struct cf_writer *writer; /* gets the headers; NULL: it has them */
+    struct cf_writer *writer;
+    int headers; /* whether the writer has them */
     struct cf_cores *cores;
     struct cf_turns turns;
     /* by core: its instructions in segments that have ended, and in this one, if it has run */
@@ -47,6 +48,7 @@ struct pages {
     struct page_name *name;
     size_t names, name_room;
     uint64_t base[CF_MAX_CORES]; /* cycles of the accesses when no page is cached */
+    struct cf_alone *alone;      /* what each gains alone; NULL where a reading cannot say it */
 
     struct cf_paged rows;
     uint64_t *key[2], *one;
@@ -69,15 +71,14 @@ uint64_t pages_runtime(const struct pages *p, const uint64_t *cycles);
 
 /* ---- runs.c: readings, and the rows that they give ---- */
 
-/* The first reading: finds the pages, and the runtimes with none and with all of them cached; what
-   each gains alone, NULL where a reading cannot say it. */
-struct cf_alone *pages_first(struct pages *p, uint64_t *none, uint64_t *all);
+/* The first reading: finds the pages, and the runtimes with none and with all of them cached. */
+void pages_first(struct pages *p, uint64_t *none, uint64_t *all);
 /* A row of table page; `name` NULL: of no certain page. */
-void pages_emit(struct cf_writer *w, enum cf_page_policy policy, const struct page_name *name,
+void pages_emit(const struct pages *p, enum cf_page_policy policy, const struct page_name *name,
                 uint32_t k, uint64_t cycles);
 /* The rows of each page, in modes cached and uncached; of the best k, for every k. */
-void pages_one_by_one(struct pages *p, struct cf_writer *w, const struct cf_alone *a);
-void pages_best(struct pages *p, struct cf_writer *w, uint64_t none, uint64_t all);
+void pages_one_by_one(struct pages *p);
+void pages_best(struct pages *p, uint64_t none, uint64_t all);
 
 /* ---- order.c: the best first ---- */
 

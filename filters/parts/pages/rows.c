@@ -152,7 +152,7 @@ int pages_next(struct pages *p)
     while (cf_tool_next(&p->tool, p->reader, &f) > 0) {
         if (f->table == CF_HEADER)
             header(p, f->header);
-        if (f->table == CF_HEADER && p->writer && cf_writer_frame(p->writer, f) != 0)
+        if (f->table == CF_HEADER && !p->headers && cf_writer_frame(p->writer, f) != 0)
             return 0; /* cf_tool_finish() reports why */
         cf_turns_check(&p->turns, &p->tool, f, p->paged.cores);
         if (f->table != CF_ACCESS)
@@ -173,7 +173,7 @@ void pages_close(struct pages *p)
     end_segment(p);
     cf_cores_free(p->cores);
     cf_reader_close(p->reader);
-    p->writer = NULL;
+    p->headers = 1;
 }
 
 uint64_t pages_runtime(const struct pages *p, const uint64_t *cycles)

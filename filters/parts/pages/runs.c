@@ -9,9 +9,10 @@
 
 #include "filters/parts/pages/pages.h"
 
-void pages_emit(struct cf_writer *w, enum cf_page_policy policy, const struct page_name *name,
+void pages_emit(const struct pages *p, enum cf_page_policy policy, const struct page_name *name,
                 uint32_t k, uint64_t cycles)
 {
+    struct cf_writer *w = p->writer;
     const struct cf_values row[] = {{CF_REGION, NULL, name ? cf_writer_string(w, name->region) : 0},
                                     {CF_PAGENO, NULL, name ? name->page : 0},
                                     {CF_SAMPLE, NULL, 1},
@@ -46,14 +47,13 @@ static uint64_t runtime(const struct pages *p, const struct cf_subsets *s, size_
 }
 
 /* The first reading finds the pages, and knows the runs with none and with all of them. */
-struct cf_alone *pages_first(struct pages *p, uint64_t *none, uint64_t *all)
+void pages_first(struct pages *p, uint64_t *none, uint64_t *all)
 {
     const struct cf_subset every = {0, 0, 1};
     struct cf_subsets *s = simulations(p, NULL, &every, 1);
-    struct cf_alone *a = NULL;
 
     if (p->mode == PAGES_CACHED && cf_alone_frames(&p->paged))
-        a = cf_need(&p->tool, cf_alone_new(&p->paged));
+        p->alone = cf_need(&p->tool, cf_alone_new(&p->paged));
     pages_open(p);
     while (pages_next(p)) {
         for (uint32_t i = 0; i < p->rows.rows; i++) {
@@ -61,8 +61,8 @@ struct cf_alone *pages_first(struct pages *p, uint64_t *none, uint64_t *all)
             p->seen[cf_latency_key(0, p->op[i])] = 1;
         }
         cf_must(&p->tool, cf_subsets_rows(s, &p->rows, 1));
-        if (a)
-            cf_must(&p->tool, cf_alone_rows(a, &p->rows));
+        if (p->alone)
+            cf_must(&p->tool, cf_alone_rows(p->alone, &p->rows));
     }
     cf_tool_fit(&p->tool, p->reader);
     cf_tool_note(&p->tool, cf_tool_problems(&p->tool, p->reader));
@@ -70,7 +70,6 @@ struct cf_alone *pages_first(struct pages *p, uint64_t *none, uint64_t *all)
     *none = pages_runtime(p, p->base);
     *all = runtime(p, s, 0);
     cf_subsets_free(s);
-    return a;
 }
 
 /* Runs the simulations of all subsets, as many at once as memory holds: their runtimes. */
@@ -100,9 +99,9 @@ static uint64_t *simulate(struct pages *p, const uint32_t *place, const struct c
 /* ---- the three kinds of answers ---- */
 
 /* Pages that no reading of all knows have a simulation each. */
-void pages_one_by_one(struct pages *p, struct cf_writer *w, const struct cf_alone *a)
+void pages_one_by_one(struct pages *p)
 {
-    const uint32_t frames = a ? cf_alone_frames(&p->paged) : 0;
+    const uint32_t frames = p->alone ? cf_alone_frames(&p->paged) : 0;
     uint32_t *place = cf_tool_room(&p->tool, p->names + 1, sizeof *place);
     struct cf_subset *subset = cf_tool_room(&p->tool, p->names + 1, sizeof *subset);
     uint64_t *result;
@@ -122,9 +121,9 @@ void pages_one_by_one(struct pages *p, struct cf_writer *w, const struct cf_alon
     for (uint32_t i = 0, next = 0; i < p->names; i++) {
         uint64_t cycles[CF_MAX_CORES];
 
-        for (unsigned c = 0; c < p->paged.cores && a; c++)
-            cycles[c] = p->base[c] - (uint64_t)cf_alone_gain(a, i, c);
-        pages_emit(w, p->mode == PAGES_UNCACHED ? CF_PAGES_BUT : CF_PAGES_ONLY, &p->name[i], 0,
+        for (unsigned c = 0; c < p->paged.cores && p->alone; c++)
+            cycles[c] = p->base[c] - (uint64_t)cf_alone_gain(p->alone, i, c);
+        pages_emit(p, p->mode == PAGES_UNCACHED ? CF_PAGES_BUT : CF_PAGES_ONLY, &p->name[i], 0,
                    p->name[i].frames > frames ? result[next++] : pages_runtime(p, cycles));
     }
 }
@@ -168,7 +167,7 @@ static uint64_t *nested(struct pages *p, const uint32_t *place, uint32_t most)
     return result;
 }
 
-void pages_best(struct pages *p, struct cf_writer *w, uint64_t none, uint64_t all)
+void pages_best(struct pages *p, uint64_t none, uint64_t all)
 {
     const uint32_t *place = pages_order(p), most = (uint32_t)p->names;
     struct cf_subset *subset = cf_tool_room(&p->tool, p->names + 1, sizeof *subset);
@@ -178,5 +177,5 @@ void pages_best(struct pages *p, struct cf_writer *w, uint64_t none, uint64_t al
         subset[k - 1] = (struct cf_subset){0, k, 0};
     result = fits(p) ? nested(p, place, most) : simulate(p, place, subset, most ? most - 1 : 0);
     for (uint32_t k = 0; k <= most; k++)
-        pages_emit(w, CF_PAGES_BEST, NULL, k, !k ? none : k == most ? all : result[k - 1]);
+        pages_emit(p, CF_PAGES_BEST, NULL, k, !k ? none : k == most ? all : result[k - 1]);
 }
