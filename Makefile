@@ -189,6 +189,7 @@ $(B)/obj/filters/parts/annotate/annotate_html.o: $(call page_files,parts/annotat
 $(B)/obj/filters/heat/render_html.o: $(call page_files,heat/page)
 $(B)/obj/filters/parts/report/page_json.o: $(call page_files,parts/report/page)
 $(B)/obj/filters/parts/report/findings_json.o: $(call page_files,parts/report/findings) filters/parts/report/page.html
+$(B)/obj/filters/parts/rank/rank_html.o: $(call page_files,parts/rank/page)
 $(B)/obj/filters/picture/chart_html.o: $(call page_files,picture/chart)
 $(B)/obj/filters/picture/file.o: $(call page_files,picture/page)
 

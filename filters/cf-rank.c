@@ -44,7 +44,7 @@ static const char usage[] =
     "      --fail-above PERCENT  with it: exit with 1 where the sum grew by more\n"
     "      --csv, --term, --json  the form of the output  [a table on a terminal, else CSV]\n"
     "      --picture FILE   also bars of at most 40, .png, .svg or .pdf; - is PNG on standard\n"
-    "                       output, then without CSV\n"
+    "                       output, then without CSV; --html FILE: a page for a browser\n"
     "      --picture-size WxH  in pixels, or in millimetres as WxHmm  [900x500]\n"
     "      --title TEXT     of the picture, instead of its own; '' for none\n"
     "  -q, --quiet          no message about the knee, no progress\n"
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     k.mix = old.mix; /* so that it is told when these were made of other machines */
     count(&k, argv + optind, argc - optind, &now);
     nothing = (k.c.lacking && !now.count) || (old.c.lacking && !before.count);
-    if (k.o.output.picture && !nothing)
+    if ((k.o.output.picture || k.o.output.html) && !nothing)
         rank_draw(&k, &now);
     if (!nothing && cf_output_stdout(&tool, &k.o.output) != CF_STDOUT_PICTURE) {
         cf_rows_begin(&tool);

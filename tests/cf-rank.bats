@@ -685,10 +685,10 @@ page_rows() {
 @test "--value gain: pages by what being cached alone gains, with its spread; the knee where no run says more" {
     printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 a,0,720,3,0 b,3,900,3,0 a,1,1000,3,0 | page_rows p.cf
     run -0 --separate-stderr cf-rank --by page --value gain p.cf
-    is "rank,region,page,gain_cycles,gain_least,gain_most,runs,share_percent,cumulative_percent,best_k_cycles,working_set
-1,a,0,290,280,300,2,74.359,74.359,,1
-2,b,3,100,100,100,1,25.641,100.000,,0
-3,a,1,0,0,0,1,0.000,100.000,,0"
+    is "rank,region,page,gain_cycles,gain_least,gain_most,runs,share_percent,cumulative_percent,best_k_cycles,moved_k_cycles,working_set
+1,a,0,290,280,300,2,74.359,74.359,,,1
+2,b,3,100,100,100,1,25.641,100.000,,,0
+3,a,1,0,0,0,1,0.000,100.000,,,0"
     has "working set: 1 of 3 pages, by the knee" "$stderr"
     run -0 cf-rank -q --by page --value gain --top 1 p.cf
     [ "${#lines[@]}" -eq 2 ]
@@ -701,7 +701,7 @@ page_rows() {
 @test "--value gain: without one page each, what its lack costs" {
     printf '%s\n' ,0,400,2,0 a,0,700,4,0 a,1,450,4,0 | page_rows p.cf
     run -0 cf-rank -q --by page --value gain p.cf
-    has "1,a,0,300,300,300,1,85.714,85.714,,1"
+    has "1,a,0,300,300,300,1,85.714,85.714,,,1"
     has "2,a,1,50,"
 }
 
@@ -709,13 +709,58 @@ page_rows() {
     printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 b,3,900,3,0 a,1,950,3,0 ,0,1000,5,0 ,0,700,5,1 ,0,407,5,2 ,0,400,5,3 | page_rows p.cf
     run -0 --separate-stderr cf-rank --by page --value gain p.cf
     has "working set: 2 of 3 pages, whose run is within 2 %" "$stderr"
-    has "1,a,0,300,300,300,1,66.667,66.667,700,1"
-    has "2,b,3,100,100,100,1,22.222,88.889,407,1"
-    has "3,a,1,50,50,50,1,11.111,100.000,400,0"
+    has "1,a,0,300,300,300,1,66.667,66.667,700,,1"
+    has "2,b,3,100,100,100,1,22.222,88.889,407,,1"
+    has "3,a,1,50,50,50,1,11.111,100.000,400,,0"
     run -0 --separate-stderr cf-rank --by page --value gain --wss 1 p.cf
     has "working set: 3 of 3 pages" "$stderr"
     run -0 --separate-stderr cf-rank --by page --value gain --wss 75 p.cf
     has "working set: 1 of 3 pages" "$stderr"
+}
+
+@test "--value gain: runs with pages moved stand beside; runs of the other mode and other programs are told of" {
+    printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 b,3,900,3,0 ,0,800,6,1 ,0,600,6,1 ,0,500,6,2 a,0,450,4,0 | page_rows p.cf
+    run -0 --separate-stderr cf-rank --by page --value gain p.cf
+    has "1,a,0,300,300,300,1,75.000,75.000,,700,1"
+    has "2,b,3,100,100,100,1,25.000,100.000,,500,0"
+    has "1 runs with all pages but one cached are left out" "$stderr"
+    ! has "taken for the same" "$stderr" || false
+    for name in one two; do
+        OBSERVED="$name -x" make_stream through x <p.cf >"$name.cf"
+    done
+    OBSERVED="one -y" make_stream through x <p.cf >again.cf
+    run -0 --separate-stderr cf-rank --by page --value gain one.cf two.cf
+    has "runs of one and of two: their pages are taken for the same" "$stderr"
+    run -0 --separate-stderr cf-rank --by page --value gain one.cf again.cf p.cf # the last says nothing of what it observed
+    ! has "taken for the same" "$stderr" || false
+}
+
+@test "--value gain: a picture and a page: bars with what they vary by, the curve of the best k" {
+    printf '%s\n' ,0,1000,1,0 ,0,400,2,0 '[heap],0,700,3,0' '[heap],0,720,3,0' '[stack],3,900,3,0' | page_rows bars.cf
+    printf '%s\n' ,0,1000,5,0 ,0,710,5,1 ,0,400,5,2 | page_rows best.cf
+    cf-rank -q --by page --value gain --picture bars.svg --picture-size 500x400 bars.cf >/dev/null
+    cf-rank -q --by page --value gain --picture both.svg --picture-size 500x400 --html both.html bars.cf best.cf >/dev/null
+    [ "$(grep -c '<path\|<use\|<rect' both.svg)" -gt "$(grep -c '<path\|<use\|<rect' bars.svg)" ]
+    grep -qF '["[heap] 0",290,280,300,"[heap]"]' both.html
+    grep -qF '"best":[[0,1000,1000,1000],[1,710,710,710],[2,400,400,400]]' both.html
+    grep -qF '"none":1000,"every":400' both.html
+    # with a working set of a page that no run is of, none is drawn; with no runs, no curve
+    cf-rank -q --by page --value gain --html - bars.cf | grep -qF '"best":[]'
+    run -2 cf-rank --by page --value gain --against bars.cf --html x.html bars.cf
+    run -2 cf-rank --cover --html x.html bars.cf
+    run -2 cf-rank --before bars.cf --html x.html bars.cf
+}
+
+@test "--html: a page of any ranking; no page where nothing was ranked" {
+    printf '%s\n' addr,function,op 1,f,load 2,f,load '3,"g, ""h"" </script>",load' | stream accesses.cf -
+    cf-rank -q --html page.html accesses.cf >/dev/null
+    grep -qF '["f",2]' page.html
+    [ "$(grep -c '</script>' page.html)" -eq 2 ]
+    cf-rank -q --top 1 --html - accesses.cf >one.html
+    ! grep -qF 'h\"' one.html || false
+    grep -qF '"all":2' one.html
+    run -1 cf-rank --value misses --html none.html accesses.cf
+    [ ! -e none.html ]
 }
 
 @test "--against: the same profile agrees, the turned one does not, others have common pages" {
@@ -740,6 +785,11 @@ overlap_of_working_set,6,1.0000"
     has "0 pages are in one profile, 1 in the other alone" "$stderr"
     # ranks 2.5 2.5 4 1 and 2 3 4 1; 5 pairs of 6 differ in x, none against
     has "spearman,4,0.9487"
+    printf '%s\n' ,0,100,1,0 z,0,90,3,0 | page_rows z.cf
+    run -1 --separate-stderr cf-rank --by page --value gain --against z.cf x.cf
+    has "z.cf: has no page of the other profile" "$stderr"
+    [ -z "$output" ]
+    run -0 --separate-stderr cf-rank --by page --value gain --against y.cf x.cf
     has "kendall,4,0.9129"
 }
 

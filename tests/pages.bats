@@ -97,6 +97,42 @@ END
     sed -i -E '/^(schemes|low|printed|saved|faults) /d' got
 }
 
+@test "a ranking: bars, the curve of the best k, search, table, save" {
+    { echo region,page,runtime_cycles,policy,k
+        printf '%s\n' ,0,1000,1,0 ,0,400,2,0 '[heap],0,700,3,0' '[heap],0,720,3,0' '[stack],3,900,3,0' ,0,1000,5,0 ,0,710,5,1 ,0,400,5,2; } >rows.csv
+    cf-capture csv -q --table page rows.csv | cf-rank -q --by page --value gain --html rank.html >/dev/null
+    in_browser rank.html <<END
+  const box = \$('bars').getBoundingClientRect();
+  \$('bars').dispatchEvent(new PointerEvent('pointermove', lean(box.left + LEFT + 5, box.top + TOP + 5)));
+  got.tip = [...\$('tip').children].map(e => e.textContent);
+  \$('bars').dispatchEvent(new PointerEvent('pointerleave'));
+  got.hidden = \$('tip').style.display;
+  got.table = [...\$('list').rows].map(r => [r.className, ...[...r.cells].map(c => c.textContent)]);
+  got.curve = !\$('runs').hidden;
+  got.csv = files.csv();
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml');
+  got.svg = [tree.querySelectorAll('parsererror').length, tree.querySelectorAll('path').length];
+  got.working = [...tree.querySelectorAll('text')].map(t => t.textContent).filter(t => t.includes('working'));
+  \$('search').value = 'STA';
+  \$('search').dispatchEvent(new Event('input'));
+  got.found = [...\$('list').rows].map(r => r.cells[1].textContent);
+  \$('search').value = '';
+  \$('search').dispatchEvent(new Event('input'));
+  $all_pages
+END
+    holds_of_all ranking.png ranking.svg ranking.csv
+    diff -u - got <<'END'
+tip ["[heap] 0","rank 1: 290 gain_cycles, 74.4 % of all","from 280 to 300"]
+hidden "none"
+table [["set","1","[heap] 0","290","280","300","74.4 %","74.4 %"],["set","2","[stack] 3","100","100","100","25.6 %","100.0 %"]]
+curve true
+csv "rank,page,gain_cycles,least,most,share,cumulative\n1,[heap] 0,290,280,300,0.74359,0.74359\n2,[stack] 3,100,100,100,0.25641,1\n"
+svg [0,1]
+working ["working set: 2"]
+found ["[stack] 3"]
+END
+}
+
 @test "the map: hover, zoom, search, save, and colours that can be read" {
     awk 'BEGIN { print "time,addr,region,page"
         for (i = 0; i < 4000; i++) printf "%d,0x1000,%s,%d\n", i, i % 4 ? "[heap]" : "\"lib, \"\"so\"\"\"", i / 400 }' | stream map.cf

@@ -41,7 +41,8 @@ static struct cf_profile_page *page_of(struct cf_profile *p, uint32_t region, ui
     return &p->page[*at - 1];
 }
 
-static void best(struct cf_profile *p, uint32_t k, uint64_t cycles)
+static void add_k(struct cf_profile *p, struct cf_runtimes **list, size_t *count, size_t *room,
+                  uint32_t k, uint64_t cycles)
 {
     enum { MOST = 1 << 26 }; /* a k beyond all pages that a table can name in memory */
 
@@ -49,9 +50,25 @@ static void best(struct cf_profile *p, uint32_t k, uint64_t cycles)
         p->unknown++;
         return;
     }
-    cf_must(p->tool, cf_array_cleared(&p->best, &p->best_room, k + (size_t)1, sizeof *p->best));
-    p->ks = k >= p->ks ? k + (size_t)1 : p->ks;
-    add(&p->best[k], cycles);
+    cf_must(p->tool, cf_array_cleared(list, room, k + (size_t)1, sizeof **list));
+    *count = k >= *count ? k + (size_t)1 : *count;
+    add(&(*list)[k], cycles);
+}
+
+/* Which program the runs are of: the first word of what was observed. */
+static void header(struct cf_profile *p, const struct cf_header *h)
+{
+    const char *command = h->command ? h->command : "";
+    char *program = cf_need(p->tool, strndup(command, strcspn(command, " \t")));
+
+    if (!*program)
+        free(program);
+    else if (!p->program)
+        p->program = program;
+    else if (!p->other && strcmp(p->program, program) != 0)
+        p->other = program;
+    else
+        free(program);
 }
 
 void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
@@ -61,6 +78,8 @@ void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
     const uint32_t *k = cf_u32(f, CF_BEST);
 
+    if (f->table == CF_HEADER)
+        header(p, f->header);
     for (uint32_t i = 0; f->table == CF_PAGE && cycles && policy && i < f->rows; i++)
         switch (policy[i]) {
         case CF_PAGES_NONE:
@@ -76,10 +95,10 @@ void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
             add(&page_of(p, region ? region[i] : 0, page ? page[i] : 0)->but, cycles[i]);
             break;
         case CF_PAGES_BEST:
-            best(p, k ? k[i] : 0, cycles[i]);
+            add_k(p, &p->best, &p->ks, &p->best_room, k ? k[i] : 0, cycles[i]);
             break;
         case CF_PAGES_MIGRATED:
-            p->migrated++;
+            add_k(p, &p->moved, &p->moves, &p->moved_room, k ? k[i] : 0, cycles[i]);
             break;
         default:
             p->unknown++;
@@ -105,6 +124,7 @@ void cf_profile_sort(struct cf_profile *p)
     if (!only && !but)
         return;
     p->mode = only ? CF_PAGES_ONLY : CF_PAGES_BUT;
+    p->unused = only ? but : 0;
     if (only ? !p->none.count : !p->all.count)
         cf_die(p->tool, CF_EXIT_INPUT,
                "table page has no run with %s: what pages gain is not known without",
@@ -128,4 +148,7 @@ void cf_profile_free(struct cf_profile *p)
     cf_counts_free(p->number);
     free(p->page);
     free(p->best);
+    free(p->moved);
+    free(p->program);
+    free(p->other);
 }

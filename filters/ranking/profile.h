@@ -35,14 +35,18 @@ struct cf_profile {
     struct cf_profile_page *page;
     size_t pages, page_room;
     struct cf_runtimes none, all;
-    struct cf_runtimes *best; /* by k */
+    struct cf_runtimes *best; /* by k: the best k cached */
     size_t ks, best_room;
-    unsigned mode;     /* enum cf_page_policy: by which runs pages have gains, 0: by none */
-    uint64_t unknown;  /* rows of other policies */
-    uint64_t migrated; /* rows of policy CF_PAGES_MIGRATED */
+    struct cf_runtimes *moved; /* by k: the best k migrated */
+    size_t moves, moved_room;
+    unsigned mode;    /* enum cf_page_policy: by which runs pages have gains, 0: by none */
+    uint64_t unknown; /* rows of other policies */
+    uint64_t unused;  /* rows of the mode that pages do not have their gains by */
+    char *program;    /* what the headers say was observed, without its arguments; and another */
+    char *other;
 };
 
-/* Asks the reader for the columns. */
+/* Asks the reader for the columns. The frames are those of all tables. */
 void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_reader *r);
 void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f);
 /* Once all is read: gains, and the pages with the greatest first; of equal gains in the order of

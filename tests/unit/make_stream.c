@@ -25,6 +25,7 @@
  *
  * make_stream through LINE [COLUMN KEY VALUE]...: hands standard input on as a program does whose
  * command line is LINE, and which states these facts of columns. A VALUE of digits is a number.
+ * The variable OBSERVED is what its headers say was observed, instead of what they said.
  *
  * What an unknown column holds is a function of the address, so that it can be checked after rows
  * were dropped or brought into another order. Memory: the rows, some hundred kilobytes.
@@ -424,6 +425,8 @@ static int through(char **argv, int argc)
 
     if (!in || !out)
         return 3;
+    if (getenv("OBSERVED"))
+        cf_writer_command(out, getenv("OBSERVED"));
     for (int i = 1; i + 2 < argc; i += 3) {
         const char *value = argv[i + 2];
 

@@ -8,7 +8,9 @@
 #include "formats/program/cf_made.h"
 #include "formats/program/cf_tool.h"
 
+#include "filters/picture/chart.h"
 #include "filters/picture/output.h"
+#include "filters/ranking/profile.h"
 #include "filters/ranking/ranking.h"
 #include "filters/ranking/sources.h"
 
@@ -49,10 +51,19 @@ void rank_options(struct rank *k, int argc, char **argv);
 /* What --value gain prints of the inputs. */
 void rank_profile(struct rank *k, char *const *files, int count);
 
-/* ---- rank_picture.c ---- */
+/* ---- pictures and pages: rank_picture.c, rank_html.c, rank_profile_picture.c ---- */
 
-enum { BARS = 40 };
+struct rank_drawing {
+    struct cf_bars bars;
+    const char *value;                /* name of what is ranked by */
+    const struct cf_profile *profile; /* whose first pages the bars are, in their order; or NULL */
+    size_t set;                       /* working set of the profile */
+};
+
 void rank_draw(const struct rank *k, const struct cf_ranked *r);
+/* Of a struct rank_drawing; the picture, of one with a profile. */
+int rank_html(const void *what, FILE *out) CF_MUST_CHECK;
+int rank_profile_picture(const void *what, const struct cf_sheet *sheet, FILE *out) CF_MUST_CHECK;
 
 /* ---- rank_csv.c ---- */
 

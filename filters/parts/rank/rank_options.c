@@ -80,9 +80,12 @@ static void check_sums(struct rank *k)
     if (o->sort >= k->sums.shown)
         cf_die(k->tool, CF_EXIT_USAGE, "--sort %s: is none of --value", o->sort_by);
     cf_sums_check(&k->sums);
-    if (k->sums.list[o->sort].kind == CF_SUM_RATIO && (o->output.picture || o->cover))
+    if (k->sums.list[o->sort].kind == CF_SUM_RATIO &&
+        (o->output.picture || o->output.html || o->cover))
         cf_die(k->tool, CF_EXIT_USAGE, "--%s is of a sum: --sort by another value than ratio",
-               o->cover ? "cover" : "picture");
+               o->cover            ? "cover"
+               : o->output.picture ? "picture"
+                                   : "html");
 }
 
 /* What goes with --before. */
@@ -91,8 +94,8 @@ static void check_before(struct rank *k)
     const struct options *o = &k->o;
     int lines = 0;
 
-    if (o->before && (o->cover || o->output.picture))
-        cf_die(k->tool, CF_EXIT_USAGE, "--before does not go with --cover or --picture");
+    if (o->before && (o->cover || o->output.picture || o->output.html))
+        cf_die(k->tool, CF_EXIT_USAGE, "--before does not go with --cover, --picture or --html");
     if (o->fails && !o->before)
         cf_die(k->tool, CF_EXIT_USAGE, "--fail-above: needs --before FILE");
     for (unsigned i = 0; i < k->c.keys && o->before; i++) {
@@ -154,9 +157,11 @@ static void check_gain(const struct rank *k, const char *machine)
     if (o->gain && (o->sort_by || o->cover || o->before || o->fails || machine || s->ops_given ||
                     s->level_given || s->classes_given || s->dist_given))
         cf_die(k->tool, CF_EXIT_USAGE,
-               "--value gain goes with --by page, --top, --wss, --against and --picture alone");
-    if (o->against && o->output.picture)
-        cf_die(k->tool, CF_EXIT_USAGE, "--picture does not go with --against");
+               "--value gain goes with --by page, --top, --wss, --against, --picture and --html "
+               "alone");
+    if (o->against && (o->output.picture || o->output.html))
+        cf_die(k->tool, CF_EXIT_USAGE, "--%s does not go with --against",
+               o->output.picture ? "picture" : "html");
 }
 
 void rank_options(struct rank *k, int argc, char **argv)
@@ -180,7 +185,7 @@ void rank_options(struct rank *k, int argc, char **argv)
         {"source-dir", 0, CF_TEXTS(o->dir, &o->dirs, CF_SOURCE_DIRS)},
         {"fail-above", 0, CF_FRACTION(&o->fail_above, 0, 1e9, 0), .given = &o->fails},
         {"cover", 0, CF_CALL(set_cover, k), .may_lack = 1},
-        CF_DRAW_OPTIONS(&o->output),
+        CF_PICTURE_OPTIONS(&o->output),
         CF_FORM_OPTIONS,
         CF_END_INPUT_OPTIONS,
     };
@@ -195,8 +200,9 @@ void rank_options(struct rank *k, int argc, char **argv)
     if (!o->top)
         o->top = o->top_assumed ? 20 : UINT64_MAX;
     cf_output_check(k->tool, &o->output);
-    if (o->output.picture && o->cover)
-        cf_die(k->tool, CF_EXIT_USAGE, "--picture does not go with --cover");
+    if ((o->output.picture || o->output.html) && o->cover)
+        cf_die(k->tool, CF_EXIT_USAGE, "--%s does not go with --cover",
+               o->output.picture ? "picture" : "html");
     check_gain(k, machine);
     check_before(k);
     check_sums(k);

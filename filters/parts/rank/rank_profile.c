@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "filters/parts/rank/rank.h"
-#include "filters/picture/chart.h"
-#include "filters/ranking/profile.h"
 #include "formats/base/cf_number.h"
 #include "formats/program/cf_rows.h"
 
@@ -35,6 +33,14 @@ static struct cf_profile read_profile(struct rank *k, char *const *files, int co
         cf_die(k->tool, CF_EXIT_INPUT,
                "%s: no run with one page cached, or with all but one: pages have no gains",
                cf_reader_input(p.reader));
+    if (p.other)
+        cf_warn(k->tool, "runs of %s and of %s: their pages are taken for the same", p.program,
+                p.other);
+    if (p.unused)
+        cf_warn(k->tool,
+                "%llu runs with all pages but one cached are left out: gains are those of runs "
+                "with one page cached",
+                (unsigned long long)p.unused);
     if (p.unknown)
         cf_warn(k->tool, "%llu rows of table page are of an unknown policy",
                 (unsigned long long)p.unknown);
@@ -87,7 +93,7 @@ static void print(const struct rank *k, const struct cf_profile *p, size_t set)
     double sum = 0;
 
     puts("rank,region,page,gain_cycles,gain_least,gain_most,runs,share_percent,cumulative_percent,"
-         "best_k_cycles,working_set");
+         "best_k_cycles,moved_k_cycles,working_set");
     for (size_t i = 0; i < p->pages && i < k->o.top; i++) {
         const struct cf_profile_page *g = &p->page[i];
         const double share = all > 0 && g->gain > 0 ? 100 * g->gain / all : 0;
@@ -101,36 +107,36 @@ static void print(const struct rank *k, const struct cf_profile *p, size_t set)
                      sum);
         if (i + 1 < p->ks && p->best[i + 1].count)
             cf_csv_print(stdout, "%.0f", cf_runtimes_mean(&p->best[i + 1]));
+        cf_csv_print(stdout, ",");
+        if (i + 1 < p->moves && p->moved[i + 1].count)
+            cf_csv_print(stdout, "%.0f", cf_runtimes_mean(&p->moved[i + 1]));
         printf(",%d\n", i < set);
     }
 }
 
-static int no_page(const void *what, FILE *out)
+static void draw(const struct rank *k, const struct cf_profile *p, size_t set)
 {
-    (void)what;
-    (void)out;
-    return -1;
-}
+    static const struct cf_drawings drawings = {rank_profile_picture, rank_html, NULL};
+    const size_t count = k->o.top_assumed || k->o.top > p->pages ? p->pages : (size_t)k->o.top;
+    const char **name = cf_tool_room(k->tool, count + 1, sizeof *name);
+    double *value = cf_tool_room(k->tool, count + 1, sizeof *value);
+    struct rank_drawing d = {
+        .bars = {.title = "Pages by cycles that their being cached gains", .all = p->pages},
+        .value = "gain_cycles",
+        .profile = p,
+        .set = set};
 
-static void draw(const struct rank *k, const struct cf_profile *p)
-{
-    static const struct cf_drawings drawings = {cf_bars_picture, no_page, NULL};
-    const size_t most = k->o.top < BARS ? (size_t)k->o.top : BARS;
-    struct cf_bars b = {.title = "Pages by cycles that their being cached gains", .all = p->pages};
-    const char *name[BARS];
-    double value[BARS];
-
-    for (; b.count < most && b.count < p->pages && p->page[b.count].gain > 0; b.count++) {
-        name[b.count] =
-            cf_tool_text(k->tool, "%s %u", p->page[b.count].region, p->page[b.count].page);
-        value[b.count] = p->page[b.count].gain;
+    for (size_t i = 0; i < count; i++) {
+        name[i] = cf_tool_text(k->tool, "%s %u", p->page[i].region, p->page[i].page);
+        value[i] = p->page[i].gain;
     }
-    b.total = total(p);
-    b.name = name;
-    b.value = value;
-    snprintf(b.summary, sizeof b.summary, "the greatest of %zu, with their shares of all gains",
-             p->pages);
-    cf_output_draw(k->tool, &k->o.output, &b, &drawings);
+    d.bars.count = count;
+    d.bars.total = total(p);
+    d.bars.name = name;
+    d.bars.value = value;
+    snprintf(d.bars.summary, sizeof d.bars.summary, "%s: %zu pages, a working set of %zu",
+             p->program ? p->program : "a program", p->pages, set);
+    cf_output_draw(k->tool, &k->o.output, &d, &drawings);
 }
 
 /* ---- two profiles ---- */
@@ -138,6 +144,7 @@ static void draw(const struct rank *k, const struct cf_profile *p)
 /* Gains of the pages that one of two profiles has, in each; 0 where it has not. */
 struct pairs {
     double *x, *y;
+    size_t *worse; /* the later of its places in the two, of those that both have; else SIZE_MAX */
     size_t count, only_x, only_y;
 };
 
@@ -163,13 +170,18 @@ static struct pairs match(const struct rank *k, const struct cf_profile *p,
 {
     const struct cf_profile_page **a = sorted(k, p), **b = sorted(k, q);
     struct pairs r = {.x = cf_tool_room(k->tool, p->pages + q->pages + 1, sizeof *r.x),
-                      .y = cf_tool_room(k->tool, p->pages + q->pages + 1, sizeof *r.y)};
+                      .y = cf_tool_room(k->tool, p->pages + q->pages + 1, sizeof *r.y),
+                      .worse = cf_tool_room(k->tool, p->pages + q->pages + 1, sizeof *r.worse)};
 
     for (size_t i = 0, j = 0; i < p->pages || j < q->pages; r.count++) {
         const int order = i == p->pages ? 1 : j == q->pages ? -1 : by_name(&a[i], &b[j]);
 
         r.only_x += order < 0;
         r.only_y += order > 0;
+        r.worse[r.count] = SIZE_MAX;
+        if (!order)
+            r.worse[r.count] = a[i] - p->page > b[j] - q->page ? (size_t)(a[i] - p->page)
+                                                               : (size_t)(b[j] - q->page);
         r.x[r.count] = order <= 0 ? a[i++]->gain : 0;
         r.y[r.count] = order >= 0 ? b[j++]->gain : 0;
     }
@@ -239,14 +251,12 @@ static double kendall(const struct pairs *p)
 }
 
 /* How many of the best n of one are among the best n of the other. */
-static size_t overlap(const struct cf_profile *p, const struct cf_profile *q, size_t n)
+static size_t overlap(const struct pairs *p, size_t n)
 {
     size_t common = 0;
 
-    for (size_t i = 0; i < n && i < p->pages; i++)
-        for (size_t j = 0; j < n && j < q->pages; j++)
-            if (p->page[i].page == q->page[j].page && !strcmp(p->page[i].region, q->page[j].region))
-                common++;
+    for (size_t i = 0; i < p->count; i++)
+        common += p->worse[i] < n;
     return common;
 }
 
@@ -267,6 +277,9 @@ static void compare(struct rank *k, const struct cf_profile *p, size_t set)
 
     if (q.mode != p->mode)
         cf_die(k->tool, CF_EXIT_INPUT, "%s: its runs are of the other mode", k->o.against);
+    if (r.only_x == p->pages)
+        cf_die(k->tool, CF_EXIT_INPUT,
+               "%s: has no page of the other profile: it is one of another program", k->o.against);
     if ((r.only_x || r.only_y) && !k->tool->quiet)
         cf_warn(k->tool,
                 "%zu pages are in one profile, %zu in the other alone: they gain nothing "
@@ -281,7 +294,7 @@ static void compare(struct rank *k, const struct cf_profile *p, size_t set)
         const size_t n = best[i] < most ? best[i] : most;
 
         print_number(i == 2 ? "overlap_of_working_set" : "overlap_of_best", n,
-                     n ? (double)overlap(p, &q, n) / (double)n : NAN);
+                     n ? (double)overlap(&r, n) / (double)n : NAN);
     }
     end_profile(k, &q);
 }
@@ -292,8 +305,8 @@ void rank_profile(struct rank *k, char *const *files, int count)
     int ran;
     const size_t set = working_set(k, &p, &ran);
 
-    if (k->o.output.picture)
-        draw(k, &p);
+    if (k->o.output.picture || k->o.output.html)
+        draw(k, &p, set);
     if (k->o.against) {
         compare(k, &p, set);
     } else if (cf_output_stdout(k->tool, &k->o.output) != CF_STDOUT_PICTURE) {

@@ -1,0 +1,177 @@
+// Rows are [name, value], and of a profile [name, value, least, most, region]; runs [k, mean, least, most].
+const profile = 'set' in data, MOST_ROWS = 500;
+const LEFT = 64, RIGHT = 8, TOP = 8, BOTTOM = 34, FONT = '12px system-ui, sans-serif';
+const palette = ['#1f5fa8', '#c8502a', '#2f8f4e', '#8c4fa3', '#a07d12', '#3f9aa8', '#6b6b6b', '#c23b78'];
+const base = profile ? data.only ? data.none : data.every : 0;
+const curves = profile ? [['best', 'cached', palette[0]], ['moved', 'moved', palette[1]]].filter(([c]) => data[c].length) : [];
+const rows = data.rows.map((r, i) => ({rank: i + 1, name: r[0], value: r[1], least: r[2] ?? r[1], most: r[3] ?? r[1], region: r[4]}));
+let sum = 0;
+for (const r of rows) {
+  r.share = data.total > 0 && r.value > 0 ? r.value / data.total : 0;
+  r.sum = sum += r.share;
+}
+let shown = rows, hover = -1;
+
+// ---- colours: those of the paper for heap and stack, then one for each region ----
+const regions = [...new Set(rows.map(r => r.region))];
+const colourOf = region => palette[!region || region.startsWith('[heap') ? 0 : region.startsWith('[stack') ? 1
+  : 2 + regions.indexOf(region) % (palette.length - 2)];
+function legend() {
+  $('legend').replaceChildren();
+  for (const r of profile ? regions.slice(0, 8) : []) {
+    const span = add($('legend'), 'span');
+    add(span, 'i').style.background = distinct(colourOf(r));
+    span.append(r);
+  }
+}
+
+// ---- drawing ----
+function axes(g, width, height, most, last, mark, title) {
+  const up = step(most, height / 36), top = Math.ceil(most / up - 1e-9) * up || 1, y = v => TOP + height * (1 - Math.min(Math.max(v, 0), top) / top);
+  g.font = FONT;
+  g.fillStyle = css('--side');
+  g.fillRect(LEFT, TOP, width, height);
+  g.fillStyle = css('--pale');
+  g.textAlign = 'right';
+  for (let v = 0; v <= top * (1 + 1e-9); v += up) {
+    g.fillRect(LEFT - 4, y(v), 4, 1);
+    g.fillText(mark(v, top), LEFT - 7, y(v) + 4);
+  }
+  g.textAlign = 'center';
+  const along = Math.max(1, step(last, width / 70));
+  for (let v = 0; v <= last; v += along) {
+    g.fillRect(LEFT + v * width / last, TOP + height, 1, 4);
+    g.fillText(axisNumber(v, last), LEFT + v * width / last, TOP + height + 16);
+  }
+  g.fillText(title, LEFT + width / 2, TOP + height + 31);
+  return y;
+}
+const inPercent = v => +v.toFixed(3) + ' %';
+
+function drawBars(g, outer, height) {
+  const width = Math.max(1, outer - LEFT - RIGHT), unit = base > 0 ? 100 / base : 1;
+  const most = shown.reduce((m, r) => Math.max(m, unit * r.most), 0);
+  const y = axes(g, width, height, most || 1, shown.length || 1, base > 0 ? inPercent : axisNumber, 'the greatest first');
+  const columns = Math.min(shown.length, Math.floor(width)), slot = width / (columns || 1);
+  for (let c = 0; c < columns; c++) {
+    const i = Math.floor(c * shown.length / columns), r = shown[i], x = LEFT + c * slot, at = y(unit * r.value);
+    g.fillStyle = distinct(colourOf(r.region));
+    g.fillRect(x, at, slot > 3 ? slot - 1 : slot, TOP + height - at);
+    g.fillStyle = css('--ink');
+    if (profile && slot >= 4 && r.most > r.least) g.fillRect(x + slot / 2 - 1, y(unit * r.most), 1, y(unit * r.least) - y(unit * r.most));
+  }
+  if (hover >= 0 && hover < shown.length) {
+    g.globalAlpha = 0.35;
+    g.fillRect(LEFT + hover * width / shown.length, TOP, Math.max(1, width / shown.length), height);
+    g.globalAlpha = 1;
+  }
+}
+
+function drawCurve(g, outer, height) {
+  const width = Math.max(1, outer - LEFT - RIGHT), runs = curves.flatMap(([c]) => data[c]);
+  const first = data.none ?? runs[0][1], unit = first > 0 ? 100 / first : 1, last = Math.max(1, ...curves.map(([c]) => data[c].at(-1)[0]));
+  const most = runs.reduce((m, r) => Math.max(m, unit * r[3]), 0);
+  const y = axes(g, width, height, most, last, inPercent, 'best pages that are ' + curves.map(c => c[1]).join(' or '));
+  g.fillStyle = css('--pale');
+  if ('every' in data) for (let x = LEFT; x < LEFT + width; x += 10) g.fillRect(x, y(unit * data.every), Math.min(6, LEFT + width - x), 1);
+  if (data.best.length && data.set <= last) {
+    const x = LEFT + data.set * width / last, right = x < LEFT + width / 2;
+    g.fillRect(x, TOP, 1, height);
+    g.textAlign = right ? 'left' : 'right';
+    g.fillText('working set: ' + data.set, x + (right ? 5 : -5), TOP + 14);
+  }
+  for (const [c, , colour] of curves) {
+    g.fillStyle = g.strokeStyle = distinct(colour);
+    g.lineWidth = 1.6;
+    g.beginPath();
+    data[c].forEach(([k, mean], i) => g[i ? 'lineTo' : 'moveTo'](LEFT + k * width / last, y(unit * mean)));
+    g.stroke();
+    for (const [k, , low, high] of data[c]) if (high > low) g.fillRect(LEFT + k * width / last, y(unit * high), 1, y(unit * low) - y(unit * high));
+  }
+}
+
+function paint(canvas, by) {
+  const ratio = devicePixelRatio || 1, box = canvas.getBoundingClientRect(), g = canvas.getContext('2d');
+  canvas.width = Math.round(box.width * ratio);
+  canvas.height = Math.round(box.height * ratio);
+  g.scale(ratio, ratio);
+  by(g, box.width, box.height - TOP - BOTTOM);
+}
+function draw() {
+  legend();
+  paint($('bars'), drawBars);
+  if (curves.length) paint($('curve'), drawCurve);
+}
+
+// ---- the table ----
+const columns = ['rank', profile ? 'page' : 'name', data.value, ...profile ? ['least', 'most'] : [], 'share', 'cumulative'];
+for (const c of columns) add($('head'), 'th', c).scope = 'col';
+function list() {
+  $('list').replaceChildren();
+  for (const r of shown.slice(0, MOST_ROWS)) {
+    const row = $('list').insertRow();
+    if (profile && r.rank <= data.set) row.className = 'set';
+    for (const text of [r.rank, r.name, exact(r.value), ...profile ? [exact(r.least), exact(r.most)] : [], percent(r.share), percent(r.sum)])
+      row.insertCell().textContent = text;
+  }
+  const rest = shown.length - MOST_ROWS;
+  $('more').textContent = [rest > 0 ? `and ${rest} more here` : '', data.all > rows.length ? `of ${data.all} in all, ${rows.length} were taken in` : '']
+    .filter(t => t).join('; ');
+}
+function tips(r) {
+  return [['b', r.name], ['div', `rank ${r.rank}: ${exact(r.value)} ${data.value}, ${percent(r.share)} of all`],
+    ...profile ? [['div', `from ${exact(r.least)} to ${exact(r.most)}`]] : []];
+}
+
+$('bars').onpointermove = e => {
+  const box = $('bars').getBoundingClientRect(), x = (e.clientX - box.left - LEFT) / Math.max(1, box.width - LEFT - RIGHT);
+  hover = x < 0 || x >= 1 ? -1 : Math.floor(x * shown.length);
+  draw();
+  if (shown[hover]) showTip(e, tips(shown[hover])); else hideTip();
+};
+$('bars').onpointerleave = () => { hover = -1; hideTip(); draw(); };
+$('bars').onkeydown = e => {
+  if (e.key === 'ArrowRight') hover = Math.min(shown.length - 1, hover + 1);
+  else if (e.key === 'ArrowLeft') hover = Math.max(0, hover - 1);
+  else if (e.key === 'Escape') hover = -1;
+  else return;
+  e.preventDefault();
+  draw();
+  const box = $('bars').getBoundingClientRect();
+  if (shown[hover]) showTip({clientX: box.left + LEFT, clientY: box.top}, tips(shown[hover])); else hideTip();
+};
+$('search').oninput = () => {
+  const text = $('search').value.toLowerCase();
+  shown = rows.filter(r => r.name.toLowerCase().includes(text));
+  hover = -1;
+  list();
+  draw();
+};
+
+// ---- save as ----
+const WIDTH = 900, HEIGHT = 320;
+function svg() {
+  const parts = [drawBars, ...curves.length ? [drawCurve] : []].map((by, i) => {
+    const g = new Recorder($('bars').getContext('2d'));
+    hover = -1;
+    by(g, WIDTH, HEIGHT - TOP - BOTTOM);
+    return `<g transform="translate(0 ${30 + i * HEIGHT})">\n${g.out.join('\n')}\n</g>`;
+  });
+  return svgText(WIDTH, 30 + parts.length * HEIGHT, parts.join('\n'));
+}
+function csv() {
+  return csvRow(columns) + shown.map(r => csvRow([r.rank, r.name, r.value, ...profile ? [r.least, r.most] : [], +r.share.toFixed(6), +r.sum.toFixed(6)])).join('');
+}
+const files = {png: () => painted(svg()), svg, csv};
+saveAs($('tools'), 'ranking', files);
+
+$('barsTitle').textContent = data.value + (base > 0 ? data.only ? ', in percent of the runtime with no page cached'
+  : ', in percent of the runtime with all pages cached' : '');
+$('bars').setAttribute('aria-label', $('barsTitle').textContent);
+$('runs').hidden = !curves.length;
+$('runsTitle').textContent = 'none' in data ? 'runtime, in percent of that with no page cached' : 'runtime, in percent of the first';
+$('curve').setAttribute('aria-label', $('runsTitle').textContent);
+list();
+onresize = draw;
+onColours(draw);
+draw();
