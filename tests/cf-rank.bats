@@ -716,6 +716,11 @@ page_rows() {
     has "working set: 3 of 3 pages" "$stderr"
     run -0 --separate-stderr cf-rank --by page --value gain --wss 75 p.cf
     has "working set: 1 of 3 pages" "$stderr"
+    # the runs go no further than to two
+    printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 b,3,900,3,0 a,1,950,3,0 ,0,700,5,1 ,0,450,5,2 | page_rows short.cf
+    run -0 --separate-stderr cf-rank --by page --value gain short.cf
+    has "working set: not known, taken as all 3 pages: no run with the best k is within 2 %" "$stderr"
+    has "3,a,1,50,50,50,1,11.111,100.000,,,1"
 }
 
 @test "--value gain: runs with pages moved stand beside; runs of the other mode and other programs are told of" {

@@ -1,6 +1,6 @@
 // Rows are [name, value], and of a profile [name, value, least, most, region]; runs [k, mean, least, most].
 const profile = 'set' in data, MOST_ROWS = 500;
-const LEFT = 64, RIGHT = 8, TOP = 8, BOTTOM = 34, FONT = '12px system-ui, sans-serif';
+const LEFT = 64, RIGHT = 18, TOP = 8, BOTTOM = 34, FONT = '12px system-ui, sans-serif';
 const palette = ['#1f5fa8', '#c8502a', '#2f8f4e', '#8c4fa3', '#a07d12', '#3f9aa8', '#6b6b6b', '#c23b78'];
 const base = profile ? data.only ? data.none : data.every : 0;
 const curves = profile ? [['best', 'cached', palette[0]], ['moved', 'moved', palette[1]]].filter(([c]) => data[c].length) : [];

@@ -54,20 +54,26 @@ static void end_profile(struct rank *k, struct cf_profile *p)
     cf_profile_free(p);
 }
 
-/* The working set; *ran: by runs, not by the knee. */
-static size_t working_set(const struct rank *k, const struct cf_profile *p, int *ran)
+/* What says where the working set ends: the knee, a run, or none of the runs. */
+enum set_by { BY_KNEE, BY_RUN, BY_NONE };
+
+static size_t working_set(const struct rank *k, const struct cf_profile *p, enum set_by *by)
 {
     const double enough = cf_runtimes_mean(&p->all) * (1 + k->o.wss / 100);
     uint64_t *gain;
     size_t knee;
 
-    *ran = 0;
+    *by = BY_KNEE;
     for (size_t i = 0; p->all.count && i < p->ks; i++) {
-        *ran |= p->best[i].count != 0;
-        if (p->best[i].count && cf_runtimes_mean(&p->best[i]) <= enough)
-            return i;
+        if (!p->best[i].count)
+            continue;
+        *by = BY_NONE;
+        if (cf_runtimes_mean(&p->best[i]) > enough)
+            continue;
+        *by = BY_RUN;
+        return i;
     }
-    if (*ran) /* of these runs none is enough */
+    if (*by == BY_NONE)
         return p->pages;
     gain = cf_tool_room(k->tool, p->pages + 1, sizeof *gain);
     for (size_t i = 0; i < p->pages; i++)
@@ -299,11 +305,29 @@ static void compare(struct rank *k, const struct cf_profile *p, size_t set)
     end_profile(k, &q);
 }
 
+static void tell_set(const struct rank *k, const struct cf_profile *p, size_t set, enum set_by by)
+{
+    if (by == BY_RUN)
+        cf_warn(k->tool,
+                "working set: %zu of %zu pages, whose run is within %g %% of that with all cached",
+                set, p->pages, k->o.wss);
+    else if (by == BY_NONE)
+        cf_warn(k->tool,
+                "working set: not known, taken as all %zu pages: no run with the best k is within "
+                "%g %% of that with all cached",
+                p->pages, k->o.wss);
+    else
+        cf_warn(k->tool,
+                "working set: %zu of %zu pages, by the knee of their gains, since there is no run "
+                "with %s",
+                set, p->pages, p->all.count ? "the best k (cf-pages --rank)" : "all pages cached");
+}
+
 void rank_profile(struct rank *k, char *const *files, int count)
 {
     struct cf_profile p = read_profile(k, files, count);
-    int ran;
-    const size_t set = working_set(k, &p, &ran);
+    enum set_by by;
+    const size_t set = working_set(k, &p, &by);
 
     if (k->o.output.picture || k->o.output.html)
         draw(k, &p, set);
@@ -313,15 +337,7 @@ void rank_profile(struct rank *k, char *const *files, int count)
         cf_rows_begin(k->tool);
         print(k, &p, set);
     }
-    if (!k->tool->quiet && ran)
-        cf_warn(k->tool,
-                "working set: %zu of %zu pages, whose run is within %g %% of that with all "
-                "cached",
-                set, p.pages, k->o.wss);
-    else if (!k->tool->quiet)
-        cf_warn(k->tool,
-                "working set: %zu of %zu pages, by the knee of their gains, since there is no "
-                "run with %s",
-                set, p.pages, p.all.count ? "the best k (cf-pages --rank)" : "all pages cached");
+    if (!k->tool->quiet)
+        tell_set(k, &p, set, by);
     end_profile(k, &p);
 }
