@@ -162,8 +162,11 @@ static int renumber(struct paged *p)
     return 1;
 }
 
-/* A machine and rows of which all k are done in one reading. */
-static void make_plain(struct run *r)
+/* A machine and rows of which all k are done in one reading, but for one trait that rules it out;
+   others than these come in machines as they are. */
+enum trait { PLAIN, INCLUDING, NOT_ALLOCATING, SPLIT, TRAITS };
+
+static void make_plain(struct run *r, enum trait trait)
 {
     if (!r->machine.levels || r->machine.level[0].depth != 1)
         return;
@@ -171,12 +174,13 @@ static void make_plain(struct run *r)
         struct level *l = &r->machine.level[i];
 
         l->policy = CF_LRU;
-        l->through = l->no_allocate = 0;
-        l->inclusion = NON_INCLUSIVE;
+        l->through = 0;
+        l->no_allocate = trait == NOT_ALLOCATING;
+        l->inclusion = trait == INCLUDING && l->depth > 1 ? INCLUSIVE : NON_INCLUSIVE;
         l->line = r->machine.level[0].line;
         l->shared_by = 1;
         if (l->depth > 1)
-            l->kind = UNIFIED;
+            l->kind = trait == SPLIT ? DATA : UNIFIED;
     }
     r->machine.cores = 1;
     for (unsigned i = 0; i < r->stream.rows; i++)
@@ -205,7 +209,7 @@ int compare_pages(const struct run *r, char *what, size_t size)
         n++;
     }
     if (r->seed % 2)
-        make_plain(&p.run);
+        make_plain(&p.run, r->seed / 2 % 2 ? r->seed / 4 % TRAITS : PLAIN);
     p.page_size <<= r->seed % 7;
     while (!number_pages(&p))
         if (!p.run.stream.rows || (p.page_size *= 4) > 1 << 20)
