@@ -53,6 +53,7 @@ struct page {
     unsigned cores;
     struct cf_reader *reader;
     int interleaved; /* threads stand side by side */
+    int in_order;    /* processes of one thread each, on one core of several */
 
     char *command, *unit, *source;
     char *recorded[CF_RECORDED];

@@ -58,6 +58,7 @@ function overview() {
   $("summary").textContent = where.filter(x => x).join(", ");
   put(page, make("p", "on the caches of " + data.machine + (data.machine_source ? ": " + data.machine_source : ""), "pale"));
   if (data.interleaved) put(page, make("p", `threads side by side on ${data.cores} cores`, "pale"));
+  if (data.in_order) put(page, make("p", "processes one after the other, as recorded, on one core", "pale"));
   const rest = [
     data.lost,
     data.unplaced && `${data.unplaced} accesses without an address are not on this page`,

@@ -74,7 +74,8 @@ static void overview(const struct page *p, FILE *out)
     text(out, "machine", p->machine->name);
     text(out, "machine_source", p->machine->source);
     number(out, "cores", p->cores);
-    fprintf(out, "\"interleaved\":%s,\n", p->interleaved ? "true" : "false");
+    fprintf(out, "\"interleaved\":%s,\"in_order\":%s,\n", p->interleaved ? "true" : "false",
+            p->in_order ? "true" : "false");
 }
 
 static void levels(const struct page *p, FILE *out)

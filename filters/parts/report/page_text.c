@@ -124,6 +124,8 @@ static void overview(const struct text *x)
     fputc('\n', x->out);
     if (p->interleaved)
         fprintf(x->out, "threads side by side on %u cores\n", p->cores);
+    if (p->in_order)
+        fputs("processes one after the other, as recorded, on one core\n", x->out);
     rest(x);
 }
 
