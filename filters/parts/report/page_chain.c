@@ -86,6 +86,10 @@ static const char *resolve(const struct page *p, const char *file)
     if (dup2(to, STDOUT_FILENO) < 0)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "%s: %s", name, strerror(errno));
     cf_tool_note(p->tool, cf_chain_run(p->tool, (const char *[]){"cf-resolve", file, NULL}));
+    if (p->tool->status == CF_EXIT_ENVIRONMENT)
+        cf_die(p->tool, CF_EXIT_ENVIRONMENT,
+               "no names for the threads that are to stand side by side: the variable TMPDIR names "
+               "a folder with room");
     if (dup2(out, STDOUT_FILENO) < 0)
         cf_die(p->tool, CF_EXIT_ENVIRONMENT, "standard output: %s", strerror(errno));
     close(out);
