@@ -14,32 +14,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "clean.h"
 #include "shutter.h"
-
-#if defined(CONFIG_ARM64)
-
-static void clean_page(void *page)
-{
-    u64 ctr, line;
-    char *at = page;
-
-    asm("mrs %0, ctr_el0" : "=r"(ctr));
-    line = 4u << (ctr >> 16 & 0xf);
-    for (; at < (char *)page + PAGE_SIZE; at += line)
-        asm volatile("dc civac, %0" ::"r"(at) : "memory");
-    asm volatile("dsb sy" ::: "memory");
-}
-
-#elif defined(CONFIG_ARM)
-#include <asm/cacheflush.h>
-#include <asm/outercache.h>
-
-static void clean_page(void *page)
-{
-    __cpuc_flush_dcache_area(page, PAGE_SIZE);
-    outer_flush_range(__pa(page), __pa(page) + PAGE_SIZE);
-}
-#endif
 
 #if defined(CONFIG_ARM64) || defined(CONFIG_ARM)
 #define BUFFER_FLAGS      0

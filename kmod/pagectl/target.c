@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A process whose pages are treated. Each such page has a record and is pinned, so that its frame
+ * stays what it is. Pages can still be taken away from their place (munmap, mremap, mprotect, fork,
+ * exec, the end), by the process or by the kernel: whoever changes a part of an address space tells
+ * the MMU notifiers first, and what is treated there is restored before that. So no entry with a
+ * policy of ours is ever moved, copied to a child, or left.
+ *
+ * The kernel may be at changing something while a page is being treated (`changing`): then it is
+ * waited for. After that the page is looked at anew.
+ */
+#include <linux/cred.h>
+#include <linux/list.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/rbtree.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "control.h"
+
+struct record {
+    struct rb_node node;
+    unsigned long address;
+    struct page *page; /* pinned */
+    u8 policy;
+};
+
+struct target {
+    struct mmu_notifier notifier;
+    struct mm_struct *mm; /* mm_count is held by the notifier, mm_users during requests only */
+    struct list_head all;
+    spinlock_t lock; /* of what follows */
+    struct rb_root records;
+    unsigned int changing; /* changes of the address space that are under way */
+};
+
+static DEFINE_MUTEX(targets_lock);
+static LIST_HEAD(targets);
+
+/* How often a page is looked at anew before it counts as one that cannot be held. */
+#define TRIES 100
+
+/* ---- the mmap lock, called otherwise before 5.8 ---- */
+
+static int mm_lock(struct mm_struct *mm)
+{
+#if KERNEL_HAS(5, 8)
+    return mmap_read_lock_killable(mm);
+#else
+    return down_read_killable(&mm->mmap_sem);
+#endif
+}
+
+static void mm_lock_always(struct mm_struct *mm)
+{
+#if KERNEL_HAS(5, 8)
+    mmap_read_lock(mm);
+#else
+    down_read(&mm->mmap_sem);
+#endif
+}
+
+static void mm_unlock(struct mm_struct *mm)
+{
+#if KERNEL_HAS(5, 8)
+    mmap_read_unlock(mm);
+#else
+    up_read(&mm->mmap_sem);
+#endif
+}
+
+/* ---- holding pages ---- */
+
+/* Writing gives the process a page of its own where it would get one later: instead of the page of
+   zeros, of one that it shares with a child, of a private file's. */
+struct page *page_hold(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long address)
+{
+    unsigned int flags = FOLL_SPLIT_PMD;
+    struct page *page;
+    long got;
+
+    if (vma->vm_flags & VM_WRITE)
+        flags |= FOLL_WRITE;
+    else if (!(vma->vm_flags & VM_READ))
+        flags |= FOLL_FORCE; /* it may be executed only */
+#if KERNEL_HAS(6, 5)
+    got = pin_user_pages_remote(mm, address, 1, flags, &page, NULL);
+#elif KERNEL_HAS(5, 9)
+    got = pin_user_pages_remote(mm, address, 1, flags, &page, NULL, NULL);
+#elif KERNEL_HAS(5, 6)
+    got = pin_user_pages_remote(NULL, mm, address, 1, flags, &page, NULL, NULL);
+#else
+    got = get_user_pages_remote(NULL, mm, address, 1, flags, &page, NULL, NULL);
+#endif
+    return got == 1 ? page : NULL;
+}
+
+void page_let_go(struct page *page)
+{
+#if KERNEL_HAS(5, 6)
+    unpin_user_page(page);
+#else
+    put_page(page);
+#endif
+}
+
+/* ---- records: under the target's lock ---- */
+
+/* The one of the lowest address from there on, or NULL. */
+static struct record *record_from(struct target *target, unsigned long address)
+{
+    struct rb_node *node = target->records.rb_node;
+    struct record *found = NULL;
+
+    while (node) {
+        struct record *record = rb_entry(node, struct record, node);
+
+        if (record->address >= address) {
+            found = record;
+            node = node->rb_left;
+        } else {
+            node = node->rb_right;
+        }
+    }
+    return found;
+}
+
+static struct record *record_find(struct target *target, unsigned long address)
+{
+    struct record *record = record_from(target, address);
+
+    return record && record->address == address ? record : NULL;
+}
+
+/* There is none of that address. */
+static void record_insert(struct target *target, struct record *record)
+{
+    struct rb_node **at = &target->records.rb_node, *parent = NULL;
+
+    while (*at) {
+        parent = *at;
+        at = record->address < rb_entry(parent, struct record, node)->address ? &parent->rb_left
+                                                                             : &parent->rb_right;
+    }
+    rb_link_node(&record->node, parent, at);
+    rb_insert_color(&record->node, &target->records);
+}
+
+static void record_free(struct target *target, struct record *record)
+{
+    rb_erase(&record->node, &target->records);
+    page_let_go(record->page);
+    kfree(record);
+}
+
+/* Whether the page is where it was. */
+static bool record_stands(const struct record *record, const struct table *table)
+{
+    pte_t entry = READ_ONCE(*table_entry(table, record->address));
+
+    return pte_present(entry) && pte_pfn(entry) == page_to_pfn(record->page);
+}
+
+/* Restores pages of one page table, the first of which is given, below `end`. */
+static void restore_some(struct target *target, struct record *record, unsigned long end)
+{
+    unsigned long addresses[ENTRIES_MOST], area = record->address & PMD_MASK;
+    struct record *done[ENTRIES_MOST];
+    u32 count = 0, all = 0;
+    struct table table;
+    bool there = table_lock(target->mm, record->address, &table);
+
+    while (record && record->address < end && (record->address & PMD_MASK) == area &&
+           all < ENTRIES_MOST) {
+        if (record->policy != PAGECTL_CACHED) {
+            if (there && record_stands(record, &table))
+                addresses[count++] = record->address;
+            else
+                arch_clean(record->page);
+        }
+        done[all++] = record;
+        record = rb_entry_safe(rb_next(&record->node), struct record, node);
+    }
+    if (count)
+        entries_change(target->mm, &table, addresses, count, PAGECTL_CACHED);
+    if (there)
+        table_unlock(&table);
+    while (all--)
+        record_free(target, done[all]);
+}
+
+static void restore_range(struct target *target, unsigned long start, unsigned long end)
+{
+    struct record *record;
+
+    while ((record = record_from(target, start)) && record->address < end)
+        restore_some(target, record, end);
+}
+
+/* ---- what becomes of the address space ---- */
+
+static int on_change(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
+{
+    struct target *target = container_of(notifier, struct target, notifier);
+
+    spin_lock(&target->lock);
+    target->changing++;
+    restore_range(target, range->start, range->end);
+    spin_unlock(&target->lock);
+    return 0;
+}
+
+static void on_changed(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
+{
+    struct target *target = container_of(notifier, struct target, notifier);
+
+    spin_lock(&target->lock);
+    target->changing--;
+    spin_unlock(&target->lock);
+}
+
+/* The last user is gone, and the pages are about to go. */
+static void on_end(struct mmu_notifier *notifier, struct mm_struct *mm)
+{
+    struct target *target = container_of(notifier, struct target, notifier);
+
+    spin_lock(&target->lock);
+    restore_range(target, 0, ULONG_MAX);
+    spin_unlock(&target->lock);
+}
+
+static const struct mmu_notifier_ops notifier_operations = {
+    .invalidate_range_start = on_change,
+    .invalidate_range_end = on_changed,
+    .release = on_end,
+};
+
+/* ---- making and undoing ---- */
+
+static struct mm_struct *find_mm(pid_t number)
+{
+    struct pid *pid = number > 0 ? find_get_pid(number) : NULL;
+    struct task_struct *task = pid ? get_pid_task(pid, PIDTYPE_PID) : NULL;
+    struct mm_struct *mm = NULL;
+
+    if (task && thread_group_leader(task))
+        mm = get_task_mm(task);
+    if (task)
+        put_task_struct(task);
+    put_pid(pid);
+    return mm;
+}
+
+static bool is_taken(const struct mm_struct *mm)
+{
+    const struct target *other;
+
+    list_for_each_entry(other, &targets, all)
+        if (other->mm == mm)
+            return true;
+    return false;
+}
+
+struct target *target_make(pid_t pid)
+{
+    struct mm_struct *mm = find_mm(pid);
+    struct target *target = NULL;
+    int error;
+
+    if (!mm)
+        return ERR_PTR(-ESRCH);
+    mutex_lock(&targets_lock);
+    /* What ptrace(2) would ask for is not there for modules; this is as strict as it is at most. */
+    error = !ns_capable(mm->user_ns, CAP_SYS_PTRACE) ? -EPERM : is_taken(mm) ? -EBUSY : 0;
+    if (!error) {
+        target = kzalloc(sizeof(*target), GFP_KERNEL);
+        error = target ? 0 : -ENOMEM;
+    }
+    if (!error) {
+        target->mm = mm;
+        spin_lock_init(&target->lock);
+        target->records = RB_ROOT;
+        target->notifier.ops = &notifier_operations;
+        error = mmu_notifier_register(&target->notifier, mm);
+    }
+    if (!error)
+        list_add(&target->all, &targets);
+    mutex_unlock(&targets_lock);
+    mmput(mm);
+    if (!error)
+        return target;
+    kfree(target);
+    return ERR_PTR(error);
+}
+
+long target_restore(struct target *target)
+{
+    struct mm_struct *mm = target->mm;
+    bool lives = mmget_not_zero(mm);
+
+    if (lives) {
+        mm_lock_always(mm);
+        spin_lock(&target->lock);
+        restore_range(target, 0, ULONG_MAX);
+        spin_unlock(&target->lock);
+        mm_unlock(mm);
+        mmput(mm);
+    }
+    if (pool_there() && pool_retake(target, false))
+        return -EBUSY;
+    return lives ? 0 : -ESRCH;
+}
+
+void target_free(struct target *target)
+{
+    target_restore(target);
+    mutex_lock(&targets_lock);
+    list_del(&target->all);
+    mutex_unlock(&targets_lock);
+    /* Where the process is ending, this calls on_end() or waits for it. */
+    mmu_notifier_unregister(&target->notifier, target->mm);
+    if (pool_there()) {
+        pool_retake(target, true);
+        pool_retake(NULL, true); /* and what others could not have back */
+    }
+    kfree(target);
+}
+
+/* ---- mappings ---- */
+
+static u32 mapping_flags(const struct vm_area_struct *vma)
+{
+    return (vma->vm_flags & VM_READ ? PAGECTL_READ : 0) |
+           (vma->vm_flags & VM_WRITE ? PAGECTL_WRITE : 0) |
+           (vma->vm_flags & VM_EXEC ? PAGECTL_EXEC : 0) |
+           (vma->vm_flags & VM_MAYSHARE ? PAGECTL_SHARED : 0);
+}
+
+static long compare(struct mm_struct *mm, const struct pagectl_mapping *mappings, u32 count)
+{
+    unsigned long at = 0;
+    u32 i;
+
+    for (i = 0; i < count; i++) {
+        const struct vm_area_struct *vma = find_vma(mm, at);
+
+        if (!vma || vma->vm_start != mappings[i].start || vma->vm_end != mappings[i].end ||
+            mapping_flags(vma) != mappings[i].flags)
+            return i;
+        at = vma->vm_end;
+    }
+    return find_vma(mm, at) ? i : -1;
+}
+
+/* 0, and the mmap lock and a reference are held, or an error. */
+static long target_enter(struct target *target)
+{
+    if (!mmget_not_zero(target->mm))
+        return -ESRCH;
+    if (!mm_lock(target->mm))
+        return 0;
+    mmput(target->mm);
+    return -EINTR;
+}
+
+static void target_leave(struct target *target)
+{
+    mm_unlock(target->mm);
+    mmput(target->mm);
+}
+
+long target_compare(struct target *target, const struct pagectl_mapping *mappings, u32 count)
+{
+    long result = target_enter(target);
+
+    if (result)
+        return result;
+    result = compare(target->mm, mappings, count);
+    target_leave(target);
+    return result;
+}
+
+static long enter_compared(struct target *target, const struct pagectl_mapping *mappings, u32 total)
+{
+    long error = target_enter(target);
+
+    if (error || compare(target->mm, mappings, total) == -1)
+        return error;
+    target_leave(target);
+    return -ESTALE;
+}
+
+/* ---- single pages: the mmap lock is held ---- */
+
+/* What a page is by its mapping. */
+static enum pagectl_result mapping_kind(struct mm_struct *mm, unsigned long address,
+                                        struct vm_area_struct **found)
+{
+    struct vm_area_struct *vma = find_vma(mm, address);
+
+    if (!vma || vma->vm_start > address || !(vma->vm_flags & (VM_READ | VM_WRITE | VM_EXEC)))
+        return PAGECTL_UNMAPPED;
+    *found = vma;
+    /* Mappings of the kernel's own have a name and no file: vdso, uprobes. */
+    if ((vma->vm_flags & (VM_IO | VM_PFNMAP | VM_MIXEDMAP)) ||
+        (!vma->vm_file && vma->vm_ops && vma->vm_ops->name))
+        return PAGECTL_SPECIAL;
+    return vma->vm_flags & VM_HUGETLB ? PAGECTL_HUGE : PAGECTL_DONE;
+}
+
+/* Gives the page a record of policy "cached", unless it has one. */
+static enum pagectl_result take(struct target *target, unsigned long address)
+{
+    struct vm_area_struct *vma;
+    enum pagectl_result result = mapping_kind(target->mm, address, &vma);
+    struct record *record;
+    struct entry entry;
+    bool there;
+
+    if (result != PAGECTL_DONE)
+        return result;
+    spin_lock(&target->lock);
+    there = record_find(target, address) != NULL;
+    spin_unlock(&target->lock);
+    if (there)
+        return PAGECTL_DONE;
+    record = kzalloc(sizeof(*record), GFP_KERNEL);
+    if (!record)
+        return PAGECTL_NO_MEMORY;
+    record->address = address;
+    record->page = page_hold(target->mm, vma, address);
+    if (!record->page) {
+        kfree(record);
+        return PAGECTL_NO_MEMORY;
+    }
+    entry = entry_read(target->mm, address);
+    if (entry.present && (entry.large || !entry.plain)) {
+        page_let_go(record->page);
+        kfree(record);
+        return entry.large ? PAGECTL_HUGE : PAGECTL_SPECIAL;
+    }
+    spin_lock(&target->lock);
+    record_insert(target, record);
+    spin_unlock(&target->lock);
+    return PAGECTL_DONE;
+}
+
+/* Changes those of the pages, all of one page table, that have a record and stand. The others stay
+   PAGECTL_NOT_TRIED, and have lost their record. */
+static void change(struct target *target, struct pagectl_page *pages, u32 count, u8 policy)
+{
+    unsigned long addresses[ENTRIES_MOST];
+    struct table table;
+    u32 i, k, used = 0;
+
+    spin_lock(&target->lock);
+    if (!target->changing && table_lock(target->mm, pages[0].addr, &table)) {
+        for (i = 0; i < count; i++) {
+            struct record *record = record_find(target, pages[i].addr);
+
+            if (pages[i].result != PAGECTL_NOT_TRIED || !record)
+                continue;
+            for (k = 0; k < used && addresses[k] != record->address; k++)
+                continue;
+            pages[i].result = PAGECTL_DONE;
+            if (k < used)
+                continue; /* it is listed twice */
+            if (record_stands(record, &table)) {
+                record->policy = policy;
+                addresses[used++] = record->address;
+            } else {
+                pages[i].result = PAGECTL_NOT_TRIED;
+                record_free(target, record);
+            }
+        }
+        if (used)
+            entries_change(target->mm, &table, addresses, used, policy);
+        table_unlock(&table);
+    }
+    spin_unlock(&target->lock);
+}
+
+/* Those of one page table. False when the caller is to die. */
+static bool set_some(struct target *target, struct pagectl_page *pages, u32 count, u8 policy)
+{
+    u32 i, tries, left = count;
+
+    for (tries = 0; left && tries < TRIES; tries++) {
+        if (fatal_signal_pending(current))
+            return false;
+        if (tries)
+            schedule_timeout_killable(1);
+        for (i = 0; i < count; i++) {
+            enum pagectl_result result = PAGECTL_DONE;
+
+            if (pages[i].result == PAGECTL_NOT_TRIED)
+                result = take(target, pages[i].addr);
+            if (result != PAGECTL_DONE)
+                pages[i].result = result;
+        }
+        change(target, pages, count, policy);
+        for (i = left = 0; i < count; i++)
+            left += pages[i].result == PAGECTL_NOT_TRIED;
+    }
+    for (i = 0; i < count; i++)
+        if (pages[i].result == PAGECTL_NOT_TRIED)
+            pages[i].result = PAGECTL_NO_MEMORY;
+    return true;
+}
+
+/* What is now. */
+static void report(struct target *target, struct pagectl_pages *pages)
+{
+    u32 i;
+
+    pages->failed = 0;
+    for (i = 0; i < pages->count; i++) {
+        struct entry entry = entry_read(target->mm, pages->page[i].addr);
+
+        pages->page[i].frame = entry.frame;
+        pages->page[i].policy = entry.policy;
+        pages->page[i].pool = entry.present && pool_holds(entry.frame);
+        pages->failed += pages->page[i].result != PAGECTL_DONE;
+    }
+}
+
+/* ---- requests ---- */
+
+long target_set(struct target *target, const struct pagectl_mapping *mappings, u32 total,
+                struct pagectl_pages *pages)
+{
+    long error = enter_compared(target, mappings, total);
+    u32 i, end;
+
+    if (error)
+        return error;
+    for (i = 0; i < pages->count && !error; i = end) {
+        for (end = i + 1; end < pages->count && end - i < ENTRIES_MOST; end++)
+            if ((pages->page[end].addr ^ pages->page[i].addr) & PMD_MASK)
+                break;
+        if (!set_some(target, &pages->page[i], end - i, pages->policy))
+            error = -EINTR;
+        cond_resched();
+    }
+    report(target, pages);
+    target_leave(target);
+    return error;
+}
+
+/* One with a policy has it again in its new place. */
+static bool migrate_one(struct target *target, struct pagectl_page *page)
+{
+    struct vm_area_struct *vma;
+    struct record *record;
+    struct page *held;
+    enum pagectl_result result = mapping_kind(target->mm, page->addr, &vma);
+    bool had;
+    u8 policy = 0;
+
+    if (fatal_signal_pending(current))
+        return false;
+    page->result = result;
+    if (result != PAGECTL_DONE)
+        return true;
+    spin_lock(&target->lock);
+    record = record_find(target, page->addr);
+    had = record != NULL;
+    if (had) {
+        policy = record->policy;
+        restore_range(target, page->addr, page->addr + PAGE_SIZE);
+    }
+    spin_unlock(&target->lock);
+    held = page_hold(target->mm, vma, page->addr);
+    page->result = !held                             ? PAGECTL_NO_MEMORY
+                   : pool_holds(page_to_pfn(held))   ? PAGECTL_DONE
+                   : entry_read(target->mm, page->addr).large ? PAGECTL_HUGE
+                                                     : PAGECTL_NOT_TRIED;
+    if (page->result == PAGECTL_NOT_TRIED)
+        page->result = pool_move(target, held);
+    else if (held)
+        page_let_go(held);
+    if (had) {
+        struct pagectl_page again = {.addr = page->addr, .result = PAGECTL_NOT_TRIED};
+
+        if (!set_some(target, &again, 1, policy))
+            return false;
+        if (again.result != PAGECTL_DONE)
+            page->result = again.result;
+    }
+    return true;
+}
+
+long target_migrate(struct target *target, const struct pagectl_mapping *mappings, u32 total,
+                    struct pagectl_pages *pages)
+{
+    long error = enter_compared(target, mappings, total);
+    u32 i;
+
+    if (error)
+        return error;
+    pool_prepare();
+    for (i = 0; i < pages->count && !error; i++) {
+        if (!migrate_one(target, &pages->page[i]))
+            error = -EINTR;
+        cond_resched();
+    }
+    report(target, pages);
+    target_leave(target);
+    return error;
+}
+
+long target_query(struct target *target, struct pagectl_pages *pages)
+{
+    long error = target_enter(target);
+    struct vm_area_struct *vma;
+    u32 i;
+
+    if (error)
+        return error;
+    for (i = 0; i < pages->count; i++) {
+        struct pagectl_page *page = &pages->page[i];
+
+        page->result = mapping_kind(target->mm, page->addr, &vma);
+        if (page->result == PAGECTL_DONE && entry_read(target->mm, page->addr).large)
+            page->result = PAGECTL_HUGE;
+    }
+    report(target, pages);
+    target_leave(target);
+    return 0;
+}
