@@ -22,7 +22,7 @@
 
 #include "../clean.h"
 
-#define TYPE_OF(entry) ((entry) & PTE_ATTRINDX_MASK)
+#define TYPE_OF(entry) ((entry)&PTE_ATTRINDX_MASK)
 
 u32 arch_policies(void)
 {
@@ -52,7 +52,8 @@ bool arch_plain(pte_t entry)
 
 pte_t arch_with_policy(pte_t entry, u8 policy)
 {
-    u64 type = policy == PAGECTL_NONCACHEABLE ? PTE_ATTRINDX(MT_NORMAL_NC) : PTE_ATTRINDX(MT_NORMAL);
+    u64 type =
+        policy == PAGECTL_NONCACHEABLE ? PTE_ATTRINDX(MT_NORMAL_NC) : PTE_ATTRINDX(MT_NORMAL);
 
     return __pte((pte_val(entry) & ~(u64)PTE_ATTRINDX_MASK) | type);
 }

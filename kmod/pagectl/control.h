@@ -62,6 +62,9 @@ struct entry {
 /* Reads the entry of a page. */
 struct entry entry_read(struct mm_struct *mm, unsigned long address);
 
+/* The page that is there, with a reference (put_page()), or NULL. That of zeros does not count. */
+struct page *entry_page(struct mm_struct *mm, unsigned long address);
+
 /* A page table, locked: its entries do not change, but by hardware that sets bits in them. */
 struct table {
     pte_t *first; /* of the addresses that share PMD_MASK */
@@ -76,8 +79,8 @@ pte_t *table_entry(const struct table *table, unsigned long address);
 
 /* Gives entries of a locked table another policy; all are present and different. */
 #define ENTRIES_MOST 32u /* bounds how long locks are held */
-void entries_change(struct mm_struct *mm, const struct table *table,
-                    const unsigned long *addresses, u32 count, u8 policy);
+void entries_change(struct mm_struct *mm, const struct table *table, const unsigned long *addresses,
+                    u32 count, u8 policy);
 
 /* ---- target.c ---- */
 
@@ -113,7 +116,8 @@ void pool_info(struct pagectl_info *info);
 bool pool_there(void);
 bool pool_holds(u64 frame);
 
-/* Before any number of pool_move(). */
+/* Before any number of pool_move(): after the pages were faulted in, since what a CPU has just used it
+   may still hold. */
 void pool_prepare(void);
 
 /* Moves the page to a frame of the pool, for this owner. The caller has one reference to it, which

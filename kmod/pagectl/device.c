@@ -156,9 +156,9 @@ static long pages_valid(unsigned int command, struct pagectl_pages *pages)
         page->result = PAGECTL_NOT_TRIED;
     }
     if (command != PAGECTL_SET)
-        return pages->policy                                       ? -EINVAL
+        return pages->policy                                 ? -EINVAL
                : command == PAGECTL_MIGRATE && !pool_there() ? -EOPNOTSUPP
-                                                                   : 0;
+                                                             : 0;
     if (pages->policy > PAGECTL_WRITE_COMBINING)
         return -EINVAL;
     return arch_policies() >> pages->policy & 1 ? 0 : -EOPNOTSUPP;

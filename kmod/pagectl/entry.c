@@ -123,12 +123,29 @@ struct entry entry_read(struct mm_struct *mm, unsigned long address)
     return entry;
 }
 
+struct page *entry_page(struct mm_struct *mm, unsigned long address)
+{
+    struct page *page = NULL;
+    struct table table;
+    pte_t found;
+
+    if (!table_lock(mm, address, &table))
+        return NULL;
+    found = READ_ONCE(*table_entry(&table, address));
+    if (pte_present(found) && !pte_special(found)) {
+        page = pfn_to_page(pte_pfn(found));
+        get_page(page);
+    }
+    table_unlock(&table);
+    return page;
+}
+
 /*
  * Nobody sees the entries while they are not valid: a page fault waits for the table's lock and looks
  * again. Hardware may set the bits "accessed" and "dirty" up to the moment when an entry is taken away.
  */
-void entries_change(struct mm_struct *mm, const struct table *table,
-                    const unsigned long *addresses, u32 count, u8 policy)
+void entries_change(struct mm_struct *mm, const struct table *table, const unsigned long *addresses,
+                    u32 count, u8 policy)
 {
     pte_t entries[ENTRIES_MOST];
     u32 i;

@@ -168,7 +168,8 @@ int pool_make(u64 phys, u64 size)
                       "reusable in the device tree), not by mem=, memmap= or no-map",
                       -EINVAL);
     if (!find_functions())
-        return refuse(phys, size, "this kernel's migration of pages cannot be reached", -EOPNOTSUPP);
+        return refuse(phys, size, "this kernel's migration of pages cannot be reached",
+                      -EOPNOTSUPP);
     first = phys >> PAGE_SHIFT;
     kind = is_cma(first) ? KIND_CMA : KIND_PLAIN;
     /* Earlier ones want a whole block to be movable, which frames of ours in it are not. */
@@ -301,7 +302,7 @@ enum pagectl_result pool_move(const void *owner, struct page *page)
         list_add(&page->lru, &list);
     if (result == PAGECTL_DONE)
         mod_node_page_state(page_pgdat(page), NR_ISOLATED_ANON + file_page(page), 1);
-    page_let_go(page);
+    put_page(page);
     if (result != PAGECTL_DONE)
         return result;
 
@@ -310,8 +311,8 @@ enum pagectl_result pool_move(const void *owner, struct page *page)
     failed = kernel.migrate(&list, get_frame, put_frame, (unsigned long)owner, MIGRATE_SYNC,
                             MR_SYSCALL, NULL);
 #else
-    failed = kernel.migrate(&list, get_frame, put_frame, (unsigned long)owner, MIGRATE_SYNC,
-                            MR_SYSCALL);
+    failed =
+        kernel.migrate(&list, get_frame, put_frame, (unsigned long)owner, MIGRATE_SYNC, MR_SYSCALL);
 #endif
     if (failed)
         result = failed == -ENOMEM ? PAGECTL_NO_ROOM : PAGECTL_PINNED;

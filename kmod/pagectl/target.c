@@ -145,7 +145,7 @@ static void record_insert(struct target *target, struct record *record)
     while (*at) {
         parent = *at;
         at = record->address < rb_entry(parent, struct record, node)->address ? &parent->rb_left
-                                                                             : &parent->rb_right;
+                                                                              : &parent->rb_right;
     }
     rb_link_node(&record->node, parent, at);
     rb_insert_color(&record->node, &target->records);
@@ -260,9 +260,7 @@ static bool is_taken(const struct mm_struct *mm)
 {
     const struct target *other;
 
-    list_for_each_entry(other, &targets, all)
-        if (other->mm == mm)
-            return true;
+    list_for_each_entry(other, &targets, all) if (other->mm == mm) return true;
     return false;
 }
 
@@ -354,7 +352,7 @@ static long compare(struct mm_struct *mm, const struct pagectl_mapping *mappings
             return i;
         at = vma->vm_end;
     }
-    return find_vma(mm, at) ? i : -1;
+    return find_vma(mm, at) ? (long)i : -1;
 }
 
 /* 0, and the mmap lock and a reference are held, or an error. */
@@ -552,21 +550,43 @@ long target_set(struct target *target, const struct pagectl_mapping *mappings, u
     return error;
 }
 
+/* Faults a page in that is to move, or says why it cannot. */
+static enum pagectl_result fault_in(struct target *target, unsigned long address)
+{
+    struct vm_area_struct *vma;
+    enum pagectl_result result = mapping_kind(target->mm, address, &vma);
+    struct page *page;
+
+    if (result != PAGECTL_DONE)
+        return result;
+    page = page_hold(target->mm, vma, address);
+    if (!page)
+        return PAGECTL_NO_MEMORY;
+    page_let_go(page);
+    return PAGECTL_NOT_TRIED;
+}
+
+static enum pagectl_result move(struct target *target, unsigned long address)
+{
+    struct entry entry = entry_read(target->mm, address);
+    struct page *page;
+
+    if (entry.large)
+        return PAGECTL_HUGE;
+    if (entry.present && pool_holds(entry.frame))
+        return PAGECTL_DONE;
+    page = entry_page(target->mm, address);
+    return page ? pool_move(target, page) : PAGECTL_PINNED;
+}
+
 /* One with a policy has it again in its new place. */
 static bool migrate_one(struct target *target, struct pagectl_page *page)
 {
-    struct vm_area_struct *vma;
-    struct record *record;
-    struct page *held;
-    enum pagectl_result result = mapping_kind(target->mm, page->addr, &vma);
+    struct pagectl_page again = {.addr = page->addr, .result = PAGECTL_NOT_TRIED};
+    const struct record *record;
     bool had;
     u8 policy = 0;
 
-    if (fatal_signal_pending(current))
-        return false;
-    page->result = result;
-    if (result != PAGECTL_DONE)
-        return true;
     spin_lock(&target->lock);
     record = record_find(target, page->addr);
     had = record != NULL;
@@ -575,23 +595,13 @@ static bool migrate_one(struct target *target, struct pagectl_page *page)
         restore_range(target, page->addr, page->addr + PAGE_SIZE);
     }
     spin_unlock(&target->lock);
-    held = page_hold(target->mm, vma, page->addr);
-    page->result = !held                             ? PAGECTL_NO_MEMORY
-                   : pool_holds(page_to_pfn(held))   ? PAGECTL_DONE
-                   : entry_read(target->mm, page->addr).large ? PAGECTL_HUGE
-                                                     : PAGECTL_NOT_TRIED;
-    if (page->result == PAGECTL_NOT_TRIED)
-        page->result = pool_move(target, held);
-    else if (held)
-        page_let_go(held);
-    if (had) {
-        struct pagectl_page again = {.addr = page->addr, .result = PAGECTL_NOT_TRIED};
-
-        if (!set_some(target, &again, 1, policy))
-            return false;
-        if (again.result != PAGECTL_DONE)
-            page->result = again.result;
-    }
+    page->result = move(target, page->addr);
+    if (!had)
+        return true;
+    if (!set_some(target, &again, 1, policy))
+        return false;
+    if (again.result != PAGECTL_DONE)
+        page->result = again.result;
     return true;
 }
 
@@ -603,9 +613,14 @@ long target_migrate(struct target *target, const struct pagectl_mapping *mapping
 
     if (error)
         return error;
+    for (i = 0; i < pages->count && !fatal_signal_pending(current); i++)
+        pages->page[i].result = fault_in(target, pages->page[i].addr);
     pool_prepare();
     for (i = 0; i < pages->count && !error; i++) {
-        if (!migrate_one(target, &pages->page[i]))
+        struct pagectl_page *page = &pages->page[i];
+
+        if (fatal_signal_pending(current) ||
+            (page->result == PAGECTL_NOT_TRIED && !migrate_one(target, page)))
             error = -EINTR;
         cond_resched();
     }

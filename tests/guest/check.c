@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * check NAME [ARGUMENT...]: one check of cacheflow.ko, inside a guest. Prints one line to the
+ * check NAME [ARGUMENT...]: one check of cacheflow.ko or pagectl.ko, inside a guest. Prints one line to the
  * console, CHECK ok NAME: what was measured     or     CHECK FAILED NAME: what is wrong
  */
 #include <errno.h>
@@ -158,12 +158,38 @@ static const struct {
     const char *name;
     void (*run)(int argc, char **argv);
 } checks[] = {
-    {"info", check_info},       {"fill", check_fill},           {"full", check_full},
-    {"owners", check_owners},   {"freeze", check_freeze},       {"cost", check_cost},
-    {"leak", check_leak},       {"clients", check_clients},     {"unplug", check_unplug},
-    {"fuzz", check_fuzz},       {"rights", check_rights},       {"unload", check_unload},
-    {"map", check_map},         {"truncated", check_truncated}, {"stuck", check_stuck},
-    {"hugetlb", check_hugetlb}, {"geometry", check_geometry},   {"refused", check_refused},
+    {"info", check_info},
+    {"fill", check_fill},
+    {"full", check_full},
+    {"owners", check_owners},
+    {"freeze", check_freeze},
+    {"cost", check_cost},
+    {"leak", check_leak},
+    {"clients", check_clients},
+    {"unplug", check_unplug},
+    {"fuzz", check_fuzz},
+    {"rights", check_rights},
+    {"unload", check_unload},
+    {"map", check_map},
+    {"truncated", check_truncated},
+    {"stuck", check_stuck},
+    {"hugetlb", check_hugetlb},
+    {"geometry", check_geometry},
+    {"refused", check_refused},
+    {"pages_info", check_pages_info},
+    {"pages_set", check_pages_set},
+    {"pages_fault", check_pages_fault},
+    {"pages_data", check_pages_data},
+    {"pages_busy", check_pages_busy},
+    {"pages_change", check_pages_change},
+    {"pages_end", check_pages_end},
+    {"pages_unload", check_pages_unload},
+    {"pages_errors", check_pages_errors},
+    {"pages_rights", check_pages_rights},
+    {"pages_fuzz", check_pages_fuzz},
+    {"pages_leak", check_pages_leak},
+    {"pages_huge", check_pages_huge},
+    {"pages_move", check_pages_move},
 };
 
 int main(int argc, char **argv)

@@ -60,6 +60,10 @@ uint32_t random_u32(void);
 uint64_t now_ns(void);
 uint64_t file_number(const char *path, const char *key); /* of /proc/meminfo and the like */
 
+/* check_leak.c: objects that are allocated, of slab caches whose name begins so, by callers with that
+   in their names. */
+uint32_t slab_objects(const char *cache, const char *caller);
+
 static inline void line_set_phys(struct cacheflow_line *line, uint64_t phys)
 {
     line->frame_low = (uint32_t)(phys >> 6);
@@ -85,5 +89,21 @@ void check_rights(int argc, char **argv);
 void check_unload(int argc, char **argv);
 void check_refused(int argc, char **argv);
 void check_map(int argc, char **argv);
+
+/* Those of pagectl.ko. */
+void check_pages_info(int argc, char **argv);
+void check_pages_set(int argc, char **argv);
+void check_pages_fault(int argc, char **argv);
+void check_pages_data(int argc, char **argv);
+void check_pages_busy(int argc, char **argv);
+void check_pages_change(int argc, char **argv);
+void check_pages_end(int argc, char **argv);
+void check_pages_unload(int argc, char **argv);
+void check_pages_errors(int argc, char **argv);
+void check_pages_rights(int argc, char **argv);
+void check_pages_fuzz(int argc, char **argv);
+void check_pages_leak(int argc, char **argv);
+void check_pages_huge(int argc, char **argv);
+void check_pages_move(int argc, char **argv);
 
 #endif

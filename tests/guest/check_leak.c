@@ -28,7 +28,7 @@ static int64_t free_kb(int64_t *slab)
 
 /* What is allocated and was not freed, of the slab caches whose name begins so, by all or by the
    module: slub_debug=U keeps who has allocated an object. */
-static uint32_t objects(const char *cache, const char *caller)
+uint32_t slab_objects(const char *cache, const char *caller)
 {
     static const char root[] = "/sys/kernel/debug/slab";
     const struct dirent *entry;
@@ -100,7 +100,7 @@ static int32_t tasks_held(void)
 
     do {
         before = after;
-        allocated = objects("task_struct", "");
+        allocated = slab_objects("task_struct", "");
         after = tasks_there();
     } while (before != after);
     return (int32_t)allocated - (int32_t)after;
@@ -143,12 +143,12 @@ void check_leak(int argc, char **argv)
     uint32_t id = (uint32_t)atoi(argv[0]), count = (uint32_t)atoi(argv[1]);
     int device = device_open(id, CACHEFLOW_CPU_ANY, CACHEFLOW_REPLACE);
     int64_t slab_before, slab_after, before, after;
-    uint32_t own, areas, mms = objects("mm_struct", "");
+    uint32_t own, areas, mms = slab_objects("mm_struct", "");
     int32_t held = tasks_held(), more;
     uint64_t deadline;
     pid_t children[4];
 
-    MUST(mms && objects("task_struct", ""), "slabs are not traced: no slub_debug=U?");
+    MUST(mms && slab_objects("task_struct", ""), "slabs are not traced: no slub_debug=U?");
     for (int i = 0; i < 10; i++, usleep(20000)) { /* RCU frees what has just ended */
         more = tasks_held();
         held = more < held ? more : held;
@@ -166,13 +166,14 @@ void check_leak(int argc, char **argv)
     snapshots(device, id, 20); /* all that is made once is made now */
     for (int tries = 4;;) {
         before = free_kb(&slab_before);
-        own = objects("kmalloc", "[cacheflow]");
+        own = slab_objects("kmalloc", "[cacheflow]");
         areas = vmalloc_areas();
         snapshots(device, id, count);
         after = free_kb(&slab_after);
-        MUST(own && areas && objects("kmalloc", "[cacheflow]") == own && vmalloc_areas() == areas,
+        MUST(own && areas && slab_objects("kmalloc", "[cacheflow]") == own &&
+                 vmalloc_areas() == areas,
              "of %u objects and %u areas of the module %u and %u are left", own, areas,
-             objects("kmalloc", "[cacheflow]"), vmalloc_areas());
+             slab_objects("kmalloc", "[cacheflow]"), vmalloc_areas());
         /* less than half a page, and 16 bytes of slab, a snapshot */
         if (before - after < 256 + (int64_t)count * 4 / 8 &&
             slab_after - slab_before < 64 + count / 64)
@@ -184,9 +185,9 @@ void check_leak(int argc, char **argv)
     deadline = now_ns() + PATIENCE;
     /* A CPU that idles keeps the memory of whoever it has run last. */
     mms += (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    while ((more = tasks_held()) > held || objects("mm_struct", "") > mms) {
+    while ((more = tasks_held()) > held || slab_objects("mm_struct", "") > mms) {
         MUST(now_ns() < deadline, "processes that have ended are held: %d of %d, memory %u of %u",
-             more, held, objects("mm_struct", ""), mms);
+             more, held, slab_objects("mm_struct", ""), mms);
         usleep(50000);
     }
     note("%u snapshots, %u objects and %u areas, free memory %+lld kB, slabs %+lld kB", count, own,

@@ -317,29 +317,32 @@ static int unload(void)
     return (int)syscall(SYS_delete_module, "cacheflow", O_NONBLOCK);
 }
 
-static bool load(const char *parameters)
+static bool load(const char *path, const char *parameters)
 {
-    int file = open("/cacheflow.ko", O_RDONLY);
+    int file = open(path, O_RDONLY);
     bool loaded;
 
-    MUST(file >= 0, "/cacheflow.ko: %s", strerror(errno));
+    MUST(file >= 0, "%s: %s", path, strerror(errno));
     loaded = syscall(SYS_finit_module, file, parameters, 0) == 0;
     close(file);
     return loaded;
 }
 
-/* refused WORDS PARAMETERS: the module is not loaded with these, and the kernel's log tells why in
+/* refused WORDS PARAMETERS [MODULE]: it is not loaded with these, and the kernel's log tells why in
    these words. */
 void check_refused(int argc, char **argv)
 {
-    MUST(argc == 2, "refused WORDS PARAMETERS");
+    MUST(argc == 2 || argc == 3, "refused WORDS PARAMETERS [MODULE]");
+    char path[64];
+
+    snprintf(path, sizeof path, "/%s.ko", argc == 3 ? argv[2] : "cacheflow");
     int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
     char record[1024], told[sizeof record] = "";
     bool found = false;
     ssize_t got;
 
     MUST(log >= 0 && lseek(log, 0, SEEK_END) >= 0, "/dev/kmsg: %s", strerror(errno));
-    MUST(!load(argv[1]), "it was accepted");
+    MUST(!load(path, argv[1]), "it was accepted");
     /* One record a read: what it is, a semicolon, the text. */
     while (!found && (got = read(log, record, sizeof record - 1)) > 0) {
         const char *text;
@@ -402,7 +405,7 @@ void check_unload(int argc, char **argv)
         waitpid(child, NULL, 0);
         *taken = 0;
         MUST(access(CACHEFLOW_DEVICE, F_OK) < 0, "the device stays");
-        MUST(load(argv[2]), "loading: %s", strerror(errno));
+        MUST(load("/cacheflow.ko", argv[2]), "loading: %s", strerror(errno));
         deadline = now_ns() + PATIENCE;
         while (access(CACHEFLOW_DEVICE, F_OK) < 0)
             MUST(now_ns() < deadline, "no device after loading");
