@@ -35,7 +35,7 @@ enum pagectl_policy {
 };
 
 #define PAGECTL_MOVES_KERNEL 1u /* pages move by the kernel's own migration */
-#define PAGECTL_MOVES_COPY   2u /* or by copy and remap: anonymous pages of one process only */
+#define PAGECTL_MOVES_COPY   2u /* or by copy and remap, of anonymous pages: no module does it yet */
 
 /* PAGECTL_INFO: what is here. Never fails but with EFAULT. */
 struct pagectl_info {
@@ -46,18 +46,19 @@ struct pagectl_info {
     __u32 moves;      /* PAGECTL_MOVES_*; 0: no pool */
     __u64 pool_phys;  /* physical address of the pool */
     __u64 pool_pages; /* pages of the pool */
-    __u64 pool_free;  /* of them, not in use by any descriptor */
+    __u64 pool_free;  /* of them, not lent to a process, nor lost until RESTORE has them back */
     __u64 reserved[2];
 };
 
 /*
  * PAGECTL_TARGET: the process whose pages this descriptor looks after; what it did to another one
- * before is undone. A descriptor has one process, and a process one descriptor.
+ * before is undone, and the list of PAGECTL_EXPECT forgotten, also where it then fails for another
+ * reason than EINVAL. A descriptor has one process, and a process one descriptor.
  *
- * ESRCH   no such process, it has ended, or it has no memory (a kernel thread)
+ * ESRCH   no such process, it or its first thread has ended, or it has no memory (a kernel thread)
  * EBUSY   another descriptor has it
  * EINVAL  reserved not 0
- * EPERM   the caller may not trace it
+ * EPERM   the caller lacks CAP_SYS_PTRACE in the process's user namespace
  */
 struct pagectl_target {
     __s32 pid;      /* thread group, in the caller's pid namespace; 0: none any more */
@@ -71,8 +72,9 @@ struct pagectl_target {
  * again each time.
  *
  * ESTALE  the complete list does not agree: `differs` says from which mapping on
- * EINVAL  reserved not 0, count over PAGECTL_MAPPINGS, first not the number given so far, end not
- *         above start, not ascending, total other than before or over PAGECTL_MAPPINGS_MOST
+ * EINVAL  reserved not 0, flags unknown, count 0 or over PAGECTL_MAPPINGS, first not the number given
+ *         so far, end not above start, not ascending, total less than those given, other than before
+ *         or over PAGECTL_MAPPINGS_MOST; the list is then as it was
  * ESRCH   no target, or it has ended
  */
 #define PAGECTL_MAPPINGS      500
@@ -98,9 +100,9 @@ struct pagectl_expect {
 enum pagectl_result {
     PAGECTL_DONE = 0,
     PAGECTL_UNMAPPED = 1,    /* no mapping there, or one without any permission (a guard) */
-    PAGECTL_SPECIAL = 2,     /* vdso, vvar, memory of a device */
-    PAGECTL_HUGE = 3,        /* part of a huge page that could not be split */
-    PAGECTL_FILE_PAGE = 4,   /* page of a file's cache: cannot be moved by copy */
+    PAGECTL_SPECIAL = 2,     /* vdso, vvar, memory of a device or with tags (MTE) */
+    PAGECTL_HUGE = 3,        /* part of a huge page that could not be split; MIGRATE splits none */
+    PAGECTL_FILE_PAGE = 4,   /* page of a file's cache: cannot be moved by copy (not given yet) */
     PAGECTL_SHARED_PAGE = 5, /* mapped by another process too */
     PAGECTL_PINNED = 6,      /* held by the kernel or a device: cannot be moved */
     PAGECTL_NO_MEMORY = 7,   /* it could not be faulted in */
@@ -120,9 +122,11 @@ struct pagectl_page {
 /*
  * PAGECTL_SET: pages become cached or not. They are faulted in and pinned; their caches are
  * cleaned and invalidated, and the TLBs of all CPUs, before it returns. A page of which the result
- * is not PAGECTL_DONE is as it was.
+ * is not PAGECTL_DONE is as it was. Whatever changes the address space there (munmap, mremap,
+ * mprotect, fork..., or the kernel on its own account) restores pages first, and unpins them.
  * PAGECTL_MIGRATE: pages move to frames of the pool (`policy` is 0 and stays as it is).
- * PAGECTL_QUERY: attributes and frames as they are. Nothing is faulted in; no EXPECT is needed.
+ * PAGECTL_QUERY: attributes and frames as they are. Nothing is faulted in; no EXPECT is needed. The
+ * result is what the page is, of the first four; PAGECTL_DONE with frame 0 is one not faulted in.
  *
  * EINVAL  count over PAGECTL_PAGES, an address that is no page's, reserved not 0, unknown policy
  * EOPNOTSUPP  a policy, or a pool, that is not offered here
@@ -140,6 +144,12 @@ struct pagectl_pages {
     struct pagectl_page page[PAGECTL_PAGES];
 };
 
+/*
+ * PAGECTL_RESTORE: undoes all that was done to the process.
+ *
+ * ESRCH  no target, or it has ended
+ * EBUSY  the rest is undone, but pages that something holds have stayed in the pool: try again
+ */
 #define PAGECTL_IOC     0xCE
 #define PAGECTL_INFO    _IOR(PAGECTL_IOC, 0, struct pagectl_info)
 #define PAGECTL_TARGET  _IOW(PAGECTL_IOC, 1, struct pagectl_target)
@@ -147,6 +157,6 @@ struct pagectl_pages {
 #define PAGECTL_SET     _IOWR(PAGECTL_IOC, 3, struct pagectl_pages)
 #define PAGECTL_MIGRATE _IOWR(PAGECTL_IOC, 4, struct pagectl_pages)
 #define PAGECTL_QUERY   _IOWR(PAGECTL_IOC, 5, struct pagectl_pages)
-#define PAGECTL_RESTORE _IO(PAGECTL_IOC, 6) /* undoes all that was done; ESRCH: no target */
+#define PAGECTL_RESTORE _IO(PAGECTL_IOC, 6) /* undoes all that was done */
 
 #endif
