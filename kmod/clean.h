@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * clean_page(), for both modules: cleans and invalidates a page in the data caches of all CPUs, up to
- * memory (the point of coherency). `page` is any cacheable kernel address of it.
+ * clean_page(), for both modules: cleans and invalidates a page in the data caches of all CPUs, up
+ * to memory (the point of coherency). `page` is any cacheable kernel address of it.
  */
 #ifndef CACHEFLOW_CLEAN_H
 #define CACHEFLOW_CLEAN_H

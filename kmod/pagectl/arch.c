@@ -2,12 +2,12 @@
 /*
  * What the policies are in an entry of a page table, and how caches and TLBs are made to follow.
  *
- * arm64 (ARM DDI 0487, D8.5 and D8.14): the entry's AttrIndx names one of the memory types that Linux
- * has put into MAIR_EL1; non-cacheable is Normal, Inner and Outer Non-cacheable. Its type may change
- * by break-before-make only, so an entry is first made invalid, then TLBs are invalidated.
+ * arm64 (ARM DDI 0487, D8.5 and D8.14): the entry's AttrIndx names one of the memory types that
+ * Linux has put into MAIR_EL1; non-cacheable is Normal, Inner and Outer Non-cacheable. Its type may
+ * change by break-before-make only, so an entry is first made invalid, then TLBs are invalidated.
  * x86 (Intel SDM volume 3, 12.5.2 and 12.12.4): PCD, PWT and PAT name one of the types in IA32_PAT.
- * Linux has WB, WC, UC-, UC in the first four where pat_enabled(), and WB, WT, UC-, UC where not. The
- * manual, too, has the entry made not present, TLBs and then caches flushed, in that order.
+ * Linux has WB, WC, UC-, UC in the first four where pat_enabled(), and WB, WT, UC-, UC where not.
+ * The manual, too, has the entry made not present, TLBs and then caches flushed, in that order.
  */
 #include <linux/highmem.h>
 #include <linux/smp.h>

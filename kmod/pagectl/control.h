@@ -3,13 +3,14 @@
  * The parts of pagectl.ko and what they ask of each other:
  *
  *   device.c   /dev/pagectl: who may ask for what
- *   target.c   one process: its mappings, the pages that are other than the kernel had them
+ *   target.c   one process: the pages that are other than the kernel had them, and restoring them
+ *   treat.c    the requests that treat its pages
  *   entry.c    entries of page tables, and changing how some of them are cached
  *   arch.c     what a policy is in an entry, caches, TLBs
  *   pool.c     the frames that pages move to
  *
- * Locks, from the outermost: mutex of a descriptor (device.c), list of targets (target.c), mmap lock
- * of the process, mutex of the pool, spin lock of the target, spin lock of the page table.
+ * Locks, from the outermost: mutex of a descriptor (device.c), list of targets (target.c), mmap
+ * lock of the process, mutex of the pool, spin lock of the target, spin lock of the page table.
  */
 #ifndef PAGECTL_CONTROL_H
 #define PAGECTL_CONTROL_H
@@ -71,8 +72,8 @@ struct table {
     spinlock_t *lock;
 };
 
-/* False where there is none. Page tables of that address must not be freed meanwhile: the mmap lock,
-   or a lock of the mapping's reverse map, is held, or the process has ended. */
+/* False where there is none. Page tables of that address must not be freed meanwhile: the mmap
+   lock, or a lock of the mapping's reverse map, is held, or the process has ended. */
 bool table_lock(struct mm_struct *mm, unsigned long address, struct table *table);
 void table_unlock(struct table *table);
 pte_t *table_entry(const struct table *table, unsigned long address);
@@ -82,14 +83,15 @@ pte_t *table_entry(const struct table *table, unsigned long address);
 void entries_change(struct mm_struct *mm, const struct table *table, const unsigned long *addresses,
                     u32 count, u8 policy);
 
-/* ---- target.c ---- */
+/* ---- target.c, treat.c ---- */
 
 struct target;
 
 /* The process of that number in the caller's pid namespace. ERR_PTR as at PAGECTL_TARGET. */
 struct target *target_make(pid_t pid);
 
-/* Undoes everything, and lets go of the process. Without a lock of the target's, mmap lock included.
+/* Undoes everything, and lets go of the process. Without a lock of the target's, mmap lock
+ * included.
  */
 void target_free(struct target *target);
 
@@ -116,8 +118,8 @@ void pool_info(struct pagectl_info *info);
 bool pool_there(void);
 bool pool_holds(u64 frame);
 
-/* Before any number of pool_move(): after the pages were faulted in, since what a CPU has just used it
-   may still hold. */
+/* Before any number of pool_move(): after the pages were faulted in, since what a CPU has just used
+   it may still hold. */
 void pool_prepare(void);
 
 /* Moves the page to a frame of the pool, for this owner. The caller has one reference to it, which
@@ -127,12 +129,5 @@ enum pagectl_result pool_move(const void *owner, struct page *page);
 /* Moves what is in the frames of this owner elsewhere, and has the frames back. The number of those
    where it failed; with `last`, they have the owner NULL then. */
 u32 pool_retake(const void *owner, bool last);
-
-/* ---- what the kernel calls otherwise in other versions ---- */
-
-/* Faults a page in for writing where its mapping allows that, and holds it. The mmap lock is held.
-   NULL where it cannot be. */
-struct page *page_hold(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long address);
-void page_let_go(struct page *page);
 
 #endif

@@ -141,8 +141,9 @@ struct page *entry_page(struct mm_struct *mm, unsigned long address)
 }
 
 /*
- * Nobody sees the entries while they are not valid: a page fault waits for the table's lock and looks
- * again. Hardware may set the bits "accessed" and "dirty" up to the moment when an entry is taken away.
+ * Nobody sees the entries while they are not valid: a page fault waits for the table's lock and
+ * looks again. Hardware may set the bits "accessed" and "dirty" up to the moment when an entry is
+ * taken away.
  */
 void entries_change(struct mm_struct *mm, const struct table *table, const unsigned long *addresses,
                     u32 count, u8 policy)

@@ -35,7 +35,7 @@ enum pagectl_policy {
 };
 
 #define PAGECTL_MOVES_KERNEL 1u /* pages move by the kernel's own migration */
-#define PAGECTL_MOVES_COPY   2u /* or by copy and remap, of anonymous pages: no module does it yet */
+#define PAGECTL_MOVES_COPY   2u /* by copy and remap, of anonymous pages: not done so far */
 
 /* PAGECTL_INFO: what is here. Never fails but with EFAULT. */
 struct pagectl_info {
@@ -72,9 +72,9 @@ struct pagectl_target {
  * again each time.
  *
  * ESTALE  the complete list does not agree: `differs` says from which mapping on
- * EINVAL  reserved not 0, flags unknown, count 0 or over PAGECTL_MAPPINGS, first not the number given
- *         so far, end not above start, not ascending, total less than those given, other than before
- *         or over PAGECTL_MAPPINGS_MOST; the list is then as it was
+ * EINVAL  reserved not 0, flags unknown, count 0 or over PAGECTL_MAPPINGS, first not the number
+ *         given so far, end not above start, not ascending, total less than those given, other than
+ *         before or over PAGECTL_MAPPINGS_MOST; the list is then as it was
  * ESRCH   no target, or it has ended
  */
 #define PAGECTL_MAPPINGS      500

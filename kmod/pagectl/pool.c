@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The pool: frames that are taken from Linux when the module is loaded (alloc_contig_range()), so
- * that none but this module gives them away. Pages move there by the kernel's own migration, the way
- * of move_pages(2) with a frame of ours in place of one of another node; that is what BBProf's
+ * that none but this module gives them away. Pages move there by the kernel's own migration, the
+ * way of move_pages(2) with a frame of ours in place of one of another node; that is what BBProf's
  * move_pages_to_pvtpool() does in a changed kernel (section 5.2).
  *
  * A frame that a page was moved to is lent: it is the process's, and goes back to Linux when that

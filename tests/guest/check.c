@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * check NAME [ARGUMENT...]: one check of cacheflow.ko or pagectl.ko, inside a guest. Prints one line to the
- * console, CHECK ok NAME: what was measured     or     CHECK FAILED NAME: what is wrong
+ * check NAME [ARGUMENT...]: one check of cacheflow.ko or pagectl.ko, inside a guest. Prints one
+ * line to the console, CHECK ok NAME: what was measured     or     CHECK FAILED NAME: what is wrong
  */
 #include <errno.h>
 #include <fcntl.h>

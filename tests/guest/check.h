@@ -60,8 +60,8 @@ uint32_t random_u32(void);
 uint64_t now_ns(void);
 uint64_t file_number(const char *path, const char *key); /* of /proc/meminfo and the like */
 
-/* check_leak.c: objects that are allocated, of slab caches whose name begins so, by callers with that
-   in their names. */
+/* check_leak.c: objects that are allocated, of slab caches whose name begins so, by callers with
+   that in their names. */
 uint32_t slab_objects(const char *cache, const char *caller);
 
 static inline void line_set_phys(struct cacheflow_line *line, uint64_t phys)

@@ -305,8 +305,9 @@ struct pagetab pages_look(pid_t pid, uint64_t address)
     return look;
 }
 
-/* The memory type by the manuals: on arm64 the byte of MAIR_EL1 that bits 4:2 of the entry choose (ARM
-   DDI 0487, D17.2.97), on x86 that of IA32_PAT by PAT, PCD, PWT (Intel SDM volume 3, 12.12.3). */
+/* The memory type by the manuals: on arm64 the byte of MAIR_EL1 that bits 4:2 of the entry choose
+   (ARM DDI 0487, D17.2.97), on x86 that of IA32_PAT by PAT, PCD, PWT (Intel SDM volume 3, 12.12.3).
+ */
 static uint32_t type_of(const struct pagetab *look)
 {
 #ifdef __x86_64__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For the checks of pagectl.ko: a process that is treated, and short forms of the requests. What goes
- * wrong ends the check.
+ * For the checks of pagectl.ko: a process that is treated, and short forms of the requests. What
+ * goes wrong ends the check.
  */
 #ifndef CACHEFLOW_CHECK_PAGES_H
 #define CACHEFLOW_CHECK_PAGES_H
@@ -17,8 +17,9 @@
 struct victim {
     pid_t pid;
     int to, from;
-    /* Where it has VICTIM_PAGES of each: anonymous memory, shared memory, a file of its own as data,
-       which it may write to privately, and as text, which it may not; memory without permission. */
+    /* Where it has VICTIM_PAGES of each: anonymous memory, shared memory, a file of its own as
+       data, which it may write to privately, and as text, which it may not; memory without
+       permission. */
     uint64_t anon, shared, data, text, guard;
 };
 
@@ -48,7 +49,8 @@ void pages_target(int device, pid_t pid);
 /* 0, or what errno is then. */
 int pages_expect(int device, pid_t pid);
 int pages_request(int device, unsigned long request, struct pagectl_pages *pages);
-/* Pages from one address on; each must come out as PAGECTL_DONE. The answer is valid until the next. */
+/* Pages from one address on; each must come out as PAGECTL_DONE. The answer is valid until the
+ * next. */
 struct pagectl_pages *pages_do(int device, unsigned long request, uint64_t address, uint32_t count,
                                uint32_t policy);
 /* The same of one page, which must come out as `result`. */

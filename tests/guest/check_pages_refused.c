@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What pagectl.ko does not take, or cannot treat; lists of whatever there is; what it leaves behind;
- * and pages that move to the pool.
+ * What pagectl.ko does not take, or cannot treat; lists of whatever there is; what it leaves
+ * behind; and pages that move to the pool.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -271,8 +271,8 @@ void check_pages_leak(int argc, char **argv)
             victim_end(&v);
     }
     MUST(slab_objects("kmalloc", "[pagectl]") == own, "the module has left objects");
-    /* RCU frees what has just ended, and an idle CPU may keep the address space that it had last: one
-       that is held for each process that was treated is many more. */
+    /* RCU frees what has just ended, and an idle CPU may keep the address space that it had last:
+       one that is held for each process that was treated is many more. */
     deadline = now_ns() + PATIENCE;
     while ((more = slab_objects("mm_struct", "")) > mms + cpus)
         MUST(now_ns() < deadline, "%u processes are held", more - mms);
