@@ -14,7 +14,8 @@
 #   make bench       measured speed and size, each as a ratio to a baseline of the same run
 #   make lint        formatting, static analysis, headers, man pages, shell scripts
 #   make golden      write the expected results under tests/golden anew and show what changed
-#   make kmod        cacheflow.ko and pagectl.ko for the running kernel, into build/kmod (needs its headers)
+#   make kmod        cacheflow.ko and pagectl.ko for the running kernel (needs its headers), into
+#                    build/kmod
 #   make install     programs, man pages, machines, pipelines, library and header into PREFIX
 #   make uninstall   remove what install has put there
 #   make deps        install the packages that the build and the tests need (Debian, Ubuntu)
