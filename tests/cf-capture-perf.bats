@@ -98,7 +98,7 @@ breakpoints() {
     # All 64 accesses may be of the thread that begins first: what is seen must be right each time,
     # and both threads in one of these runs.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
-        run -7 cf-capture-perf --coarse "$D/earlier.cf" --expire 5000 -o t.cf -- "$D/walk" 60000 2
+        run -7 cf-capture-perf --coarse "$D/earlier.cf" --expire 5000 -o t.cf -- "$D/walk" 200000 2
         cf-cat --csv --columns tid,op,size,addr,pc,stage,weight t.cf >t.csv
         run python3 - <<'END'
 import csv, collections, sys
@@ -343,5 +343,42 @@ END
     has "cut off"
     kill -TERM $pid
     wait $pid || true
-    [[ $(rows access r.cf | grep -c "$(line_of '/. capacity')") -gt 4000 ]]
+    [[ $(rows access r.cf | grep -c "$(line_of '/. capacity')") -gt 1000 ]]
+}
+
+@test "the instruction with the most sampled misses is watched next, however many wait" {
+    breakpoints
+    # 300 instructions that miss twice and never run again; then one that misses again and again,
+    # until it has been seen.
+    python3 - >many.c <<'END'
+print('''#include <sys/mman.h>
+#include <unistd.h>
+static volatile char *fresh(void)
+{
+    return mmap(0, 1 << 21, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+static void __attribute__((noinline)) often(volatile char *p, long n) { for (long i = 0; i < n; i++) p[i << 12] = 1; }
+int main(int argc, char **argv)
+{
+    volatile char *p = fresh();
+    madvise((void *)p, 1 << 21, MADV_NOHUGEPAGE);''')
+for i in range(300):
+    print('    for (long i = 0; i < 2; i++, p += 4096) *p = 1;')
+    if i % 100 == 99:
+        print('    p = fresh(); madvise((void *)p, 1 << 21, MADV_NOHUGEPAGE);')
+print('''    for (long i = 0; i < 200000 && access("seen", F_OK) != 0; i++) {
+        madvise((void *)p, 1 << 21, MADV_DONTNEED);
+        often(p, 64);
+        usleep(100);
+    }
+    return access("seen", F_OK) != 0;
+}''')
+END
+    gcc -g -O0 -o many many.c
+    run -0 bash -c 'cf-capture-perf -q --coarse page-faults --no-objects --expire 1000 -- ./many |
+        cf-resolve -q | tee >(cf-select --function often | cf-cat --csv --columns stage |
+            while read -r s; do [[ $s != 2 ]] || : >seen; done) >t.cf; exit "${PIPESTATUS[0]}"'
+    cf-cat --csv --columns pc,stage t.cf >t.csv
+    # all of those before are suspects
+    [[ $(awk -F, '$2 == 1' t.csv | sort | uniq -c | awk '$1 == 2' | wc -l) -ge 300 ]]
 }

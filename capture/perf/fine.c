@@ -12,19 +12,18 @@
 
 #include "capture/perf/code.h"
 #include "capture/perf/fine.h"
+#include "capture/perf/suspects.h"
 #include "formats/base/cf_memory.h"
 
 enum {
-    WAITING_MOST = 64,   /* suspects; a program has few that matter */
     PLACES_MOST = 10000, /* of an earlier stream */
     SAMPLE_BYTES = 256,  /* of a breakpoint, at most */
-    KEPT = 4096,         /* instructions that have been watched, by hash */
-    RECENT = 1024,       /* threads whose last miss is remembered, by hash */
+    RECENT = 1024,       /* threads whose segment bases are remembered, by hash */
 };
 
-struct suspect {
-    uint32_t pid; /* 0: wherever the file is mapped */
-    uint64_t at;  /* address, or offset in the file */
+struct place {
+    uint32_t pid; /* of an address; 0: an offset, wherever the file is mapped */
+    uint64_t at;
     char *file;
     uint64_t misses; /* of a place, which are still to be stated */
 };
@@ -40,19 +39,15 @@ struct bases {
     uint64_t fs, gs;
 };
 
-struct recent {
-    uint32_t tid, run; /* misses one after the other on one set */
-    uint64_t pc, set;
-};
-
 struct cf_fine {
     struct cf_fine_options o;
     struct cf_records *records;
     struct cf_tasks *tasks;
     struct cf_code *code;
-    struct suspect *waiting;
+    struct cf_suspects *suspects; /* of samples */
+    struct place *waiting;        /* of an earlier stream */
     size_t waits, waits_room, next;
-    struct suspect now; /* being watched, if active */
+    struct place now; /* being watched, if active */
     struct watched *watched;
     size_t count, room;
     struct cf_operands operands; /* of the instruction */
@@ -63,8 +58,7 @@ struct cf_fine {
     struct bases bases[RECENT];
     uint64_t until, set;
     uint32_t seen, run;
-    uint64_t kept[KEPT]; /* hash of pid and pc */
-    struct recent recent[RECENT];
+    uint64_t idle; /* since when nothing is watched */
     struct cf_fine_census census;
 };
 
@@ -82,11 +76,11 @@ struct cf_fine *cf_fine_new(const struct cf_fine_options *o, struct cf_records *
     while (f->ring_bytes < (size_t)o->most * SAMPLE_BYTES)
         f->ring_bytes *= 2;
     f->code = cf_code_new();
-    if (!f->code) {
-        free(f);
-        return NULL;
-    }
-    return f;
+    f->suspects = cf_suspects_new(o->same_set, o->sets, o->line_size);
+    if (f->code && f->suspects)
+        return f;
+    cf_fine_free(f);
+    return NULL;
 }
 
 void cf_fine_free(struct cf_fine *f)
@@ -98,56 +92,34 @@ void cf_fine_free(struct cf_fine *f)
     free(f->waiting);
     free(f->now.file);
     free(f->watched);
+    cf_suspects_free(f->suspects);
     cf_code_free(f->code);
     free(f);
 }
 
-/* ---- suspects ---- */
-
-static int wait_for(struct cf_fine *f, uint32_t pid, const char *file, uint64_t at, uint64_t misses)
-{
-    char *name = NULL;
-
-    if (!f->o.most)
-        return 0;
-    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0 ||
-        (file && !(name = strdup(file))))
-        return -1;
-    struct suspect *s = &f->waiting[f->waits++];
-    *s = (struct suspect){.pid = pid, .at = at, .misses = misses};
-    s->file = name;
-    return 0;
-}
+/* ---- what waits ---- */
 
 int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset, uint64_t misses)
 {
-    return f->waits < PLACES_MOST ? wait_for(f, 0, file, offset, misses) : 0;
+    char *name;
+
+    if (!f->o.most || f->waits - f->next >= PLACES_MOST)
+        return 0;
+    if (cf_array_room(&f->waiting, &f->waits_room, f->waits + 1, sizeof *f->waiting) != 0 ||
+        !(name = strdup(file)))
+        return -1;
+    f->waiting[f->waits++] = (struct place){.at = offset, .file = name, .misses = misses};
+    return 0;
 }
 
-static uint64_t hashed(uint32_t pid, uint64_t pc)
+int cf_fine_sampled(struct cf_fine *f, const struct cf_record *r, int missed)
 {
-    return ((uint64_t)pid << 48 ^ pc) * 0x9e3779b97f4a7c15u | 1;
-}
+    const int again = !f->active && !cf_suspects_waiting(f->suspects) && r->time >= f->idle &&
+                      r->time - f->idle >= f->o.expire_ns;
 
-int cf_fine_sampled(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t pc, uint64_t addr,
-                    int missed)
-{
-    struct recent *r = &f->recent[tid % RECENT];
-    const uint64_t set = addr / f->o.line_size % f->o.sets, key = hashed(pid, pc);
-    int suspect;
-
-    if (!missed || r->tid != tid) {
-        *r = (struct recent){.tid = tid, .pc = missed ? pc : 0, .set = set, .run = missed != 0};
-        return 0;
-    }
-    r->run = r->set == set ? r->run + 1 : 1;
-    suspect = r->pc == pc || r->run >= f->o.same_set;
-    r->pc = pc;
-    r->set = set;
-    if (!suspect || f->waits >= WAITING_MOST || f->kept[key % KEPT] == key)
-        return 0;
-    f->kept[key % KEPT] = key;
-    return wait_for(f, pid, NULL, pc, 0);
+    return f->o.most
+               ? cf_suspects_sampled(f->suspects, r->pid, r->tid, r->ip, r->addr, missed, again)
+               : 0;
 }
 
 /* ---- the breakpoint ---- */
@@ -251,29 +223,41 @@ static void leave(struct cf_fine *f, uint64_t *why, uint64_t now)
     f->stopped = now;
 }
 
-static void left(struct cf_fine *f)
+static void left(struct cf_fine *f, uint64_t now)
 {
     ++*f->why;
     /* A place of a file that has not run may belong to a later phase. */
     if (f->why == &f->census.expired && f->now.file && !f->seen &&
-        wait_for(f, 0, f->now.file, f->now.at, f->now.misses) != 0)
+        cf_fine_place(f, f->now.file, f->now.at, f->now.misses) != 0)
         f->census.error = ENOMEM;
     free(f->now.file);
     f->now.file = NULL;
     f->why = NULL;
     f->active = 0;
+    f->idle = now;
 }
 
-static void next(struct cf_fine *f, uint64_t now)
+/* Of an earlier stream, in its order; there are no samples beside it. */
+static void take_place(struct cf_fine *f)
 {
-    if (f->next == f->waits)
-        return;
     f->now = f->waiting[f->next];
     f->waiting[f->next++].file = NULL;
     if (f->next > 1024 && f->next * 2 > f->waits) { /* those before are done with */
         memmove(f->waiting, f->waiting + f->next, (f->waits - f->next) * sizeof *f->waiting);
         f->waits -= f->next;
         f->next = 0;
+    }
+}
+
+static void next(struct cf_fine *f, uint64_t now)
+{
+    if (f->next < f->waits) {
+        take_place(f);
+    } else if (cf_suspects_waiting(f->suspects)) {
+        f->now = (struct place){0};
+        cf_suspects_next(f->suspects, &f->now.pid, &f->now.at);
+    } else {
+        return;
     }
     f->count = f->seen = f->run = 0;
     f->known = f->unsuitable = f->set_once = 0;
@@ -286,7 +270,7 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now)
 {
     if (f->active && f->why) {
         if (cf_records_sure(f->records) >= f->stopped)
-            left(f);
+            left(f, now);
     } else if (f->active) {
         if (f->unsuitable)
             leave(f, &f->census.unsuitable, now);
@@ -353,11 +337,6 @@ int cf_fine_decode(struct cf_fine *f, const struct cf_record *r, struct cf_acces
         }
     access->addr = r->addr;
     return 1;
-}
-
-int cf_fine_active(const struct cf_fine *f)
-{
-    return f->active || f->next < f->waits;
 }
 
 struct cf_fine_census cf_fine_census(const struct cf_fine *f)

@@ -3,7 +3,7 @@
  * fine.h - the fine stage: section 3.3 of "CachePerf". An instruction that is suspected gets the
  * one breakpoint, for all threads, until enough of its accesses were seen or time is up.
  *
- * Memory: the instructions that wait, and a small ring for each thread that is watched.
+ * Memory: the instructions that missed or wait, and a small ring for each thread that is watched.
  */
 #ifndef CF_PERF_FINE_H
 #define CF_PERF_FINE_H
@@ -40,9 +40,9 @@ void cf_fine_free(struct cf_fine *f);
    memory. */
 int cf_fine_place(struct cf_fine *f, const char *file, uint64_t offset, uint64_t misses);
 
-/* A sampled access; a suspect is watched when its turn comes. -1 without memory. */
-int cf_fine_sampled(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t pc, uint64_t addr,
-                    int missed);
+/* A sampled access; a suspect is watched when its turn comes, and again when nothing has been for
+   the time of a breakpoint. -1 without memory. */
+int cf_fine_sampled(struct cf_fine *f, const struct cf_record *r, int missed);
 
 /* The accesses of a breakpoint's sample, as by cf_operands_accesses(). *misses: those of its place,
    once, else 0. */
@@ -58,7 +58,6 @@ void cf_fine_turn(struct cf_fine *f, uint64_t now);
 /* Takes it away. */
 void cf_fine_stop(struct cf_fine *f);
 
-int cf_fine_active(const struct cf_fine *f);
 struct cf_fine_census cf_fine_census(const struct cf_fine *f);
 
 #endif

@@ -143,7 +143,7 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
         return -1;
     if (row(s, r, &a, level, r->period, CF_STAGE_COARSE) != 0)
         return -1;
-    return cf_fine_sampled(s->fine, r->pid, r->tid, r->ip, r->addr, level > 1);
+    return cf_fine_sampled(s->fine, r, level > 1);
 }
 
 int cf_perf_rows_note(struct cf_perf_rows *s, const struct cf_record *r)

@@ -10,7 +10,6 @@
 struct cf_fine_code {
     uint64_t pc, misses; /* sampled */
     uint32_t pid, row;   /* sampled misses in a row */
-    uint32_t place;      /* in the heap, from 1; 0: does not wait */
     uint8_t had;         /* a turn, or waits for the first */
 };
 
@@ -28,7 +27,7 @@ void cf_fine_end(struct cf_fine *f)
     cf_counts_free(f->numbers);
     free(f->code);
     free(f->window);
-    free(f->heap);
+    cf_queue_free(&f->queue);
 }
 
 static void arm(struct cf_fine *f, const struct cf_fine_code *c, uint64_t time)
@@ -40,62 +39,9 @@ static void arm(struct cf_fine *f, const struct cf_fine_code *c, uint64_t time)
     f->count = f->run = 0;
 }
 
-/* ---- instructions that wait ---- */
-
-/* Is the turn of instruction a before that of b? */
-static int is_before(const struct cf_fine *f, uint32_t a, uint32_t b)
-{
-    const uint64_t more = f->code[a].misses, less = f->code[b].misses;
-
-    return more != less ? more > less : a < b;
-}
-
-static void put(struct cf_fine *f, uint32_t place, uint32_t code)
-{
-    f->heap[place - 1] = code;
-    f->code[code].place = place;
-}
-
-/* Instruction `code` goes to the place or to one nearer to the front. */
-static void move_up(struct cf_fine *f, uint32_t place, uint32_t code)
-{
-    while (place > 1 && is_before(f, code, f->heap[place / 2 - 1])) {
-        put(f, place, f->heap[place / 2 - 1]);
-        place /= 2;
-    }
-    put(f, place, code);
-}
-
-/* Instruction `code` goes to the front, or to the place to which it belongs from there. */
-static void move_down(struct cf_fine *f, uint32_t code)
-{
-    uint32_t place = 1;
-
-    for (uint64_t next; (next = 2 * (uint64_t)place) <= f->waiting; place = (uint32_t)next) {
-        next += next < f->waiting && is_before(f, f->heap[next], f->heap[next - 1]);
-        if (!is_before(f, f->heap[next - 1], code))
-            break;
-        put(f, place, f->heap[next - 1]);
-    }
-    put(f, place, code);
-}
-
-static int wait(struct cf_fine *f, uint32_t code)
-{
-    if (cf_array_room(&f->heap, &f->heap_room, f->waiting + (size_t)1, sizeof(*f->heap)) != 0)
-        return -1;
-    move_up(f, ++f->waiting, code);
-    return 0;
-}
-
 void cf_fine_next(struct cf_fine *f, uint64_t time)
 {
-    struct cf_fine_code *first = &f->code[f->heap[0]];
-
-    first->place = 0;
-    if (--f->waiting)
-        move_down(f, f->heap[f->waiting]);
-    arm(f, first, time);
+    arm(f, &f->code[cf_queue_take(&f->queue)], time);
 }
 
 /* ---- accesses and samples ---- */
@@ -114,7 +60,7 @@ void cf_fine_access(struct cf_fine *f, uint64_t addr, uint64_t time)
         return;
     f->armed = 0;
     f->since = time;
-    if (f->waiting)
+    if (f->queue.waiting)
         cf_fine_next(f, time);
 }
 
@@ -171,8 +117,7 @@ int cf_fine_sample(struct cf_fine *f, uint32_t thread, uint32_t pid, uint64_t pc
         return 0;
     c->row = missed ? c->row + (c->row < UINT32_MAX) : 0;
     c->misses += missed != 0;
-    if (c->place)
-        move_up(f, c->place, (uint32_t)(c - f->code));
+    cf_queue_more(&f->queue, (uint32_t)(c - f->code), c->misses);
     if (!missed || (!piled && c->row < f->o.misses))
         return 0;
     if (c->had) {
@@ -181,7 +126,7 @@ int cf_fine_sample(struct cf_fine *f, uint32_t thread, uint32_t pid, uint64_t pc
         return 0;
     }
     c->had = 1;
-    if (wait(f, (uint32_t)(c - f->code)) != 0)
+    if (cf_queue_put(&f->queue, (uint32_t)(c - f->code), c->misses) != 0)
         return -1;
     if (!f->armed)
         cf_fine_next(f, time);

@@ -17,8 +17,8 @@
  * An instruction that had a turn gets another only when none waits, and none had the breakpoint,
  * for the expiry time.
  *
- * Memory: 75 to 150 bytes an instruction that was sampled, 4 to 8 for each that waits, and four
- * bytes a miss of the window for each thread.
+ * Memory: 75 to 150 bytes an instruction that was sampled, 16 to 32 for each that waits, and
+ * four bytes a miss of the window for each thread.
  */
 #ifndef CF_FINE_H
 #define CF_FINE_H
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "filters/engine/rows/sets.h"
+#include "formats/base/cf_queue.h"
 #include "formats/stream/cf.h"
 
 struct cf_fine_options {
@@ -41,12 +42,12 @@ struct cf_counts;
 
 /* All but the first fields is for fine.c alone. */
 struct cf_fine {
-    int armed;        /* an instruction has the breakpoint: */
-    uint32_t pid;     /* its process, */
-    uint64_t pc;      /* its address, */
-    uint64_t since;   /* and since when; else since when none has it */
-    uint64_t expire;  /* ticks */
-    uint32_t waiting; /* instructions */
+    int armed;             /* an instruction has the breakpoint: */
+    uint32_t pid;          /* its process, */
+    uint64_t pc;           /* its address, */
+    uint64_t since;        /* and since when; else since when none has it */
+    uint64_t expire;       /* ticks */
+    struct cf_queue queue; /* instructions that wait, by their numbers from 0 */
 
     struct cf_fine_options o;
     struct cf_sets sets;
@@ -57,8 +58,6 @@ struct cf_fine {
     size_t code_room;
     uint32_t *window; /* of each thread: where the next miss goes, and the sets + 1 */
     size_t window_room;
-    uint32_t *heap; /* instructions that wait: none has more misses than that at half its index */
-    size_t heap_room;
 };
 
 /* -1 without memory. */
@@ -71,7 +70,7 @@ static inline int cf_fine_expired(const struct cf_fine *f, uint64_t time)
     return time >= f->since && time - f->since >= f->expire;
 }
 
-/* Gives the breakpoint to the first of those that wait; f->waiting is not 0. */
+/* Gives the breakpoint to the first of those that wait; f->queue.waiting is not 0. */
 void cf_fine_next(struct cf_fine *f, uint64_t time);
 
 /* Takes an access of the instruction that has the breakpoint. */

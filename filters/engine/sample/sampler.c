@@ -215,7 +215,7 @@ int cf_sampler_full(const struct cf_sampler *s)
 
 uint32_t cf_sampler_waiting(const struct cf_sampler *s)
 {
-    return s->fine.waiting;
+    return s->fine.queue.waiting;
 }
 
 int cf_sampler_settle(struct cf_sampler *s)
@@ -247,7 +247,7 @@ static int one_row(struct cf_sampler *s, struct thread *t, const struct cf_sampl
     uint8_t stage = 0;
     uint64_t weight = 0;
 
-    if (f->waiting && cf_fine_expired(f, r->time[i]))
+    if (f->queue.waiting && cf_fine_expired(f, r->time[i]))
         cf_fine_next(f, r->time[i]);
     t->fetched |= op == CF_IFETCH;
     if (op == CF_IFETCH)
@@ -295,7 +295,7 @@ static int skip_block(struct cf_sampler *s, struct thread *t, const struct cf_sa
         return 0;
     for (unsigned k = 0; f->armed && t->pid == f->pid && k < BLOCK; k++)
         found |= r->pc[i + k] == f->pc;
-    for (unsigned k = 0; f->waiting && k < BLOCK; k++)
+    for (unsigned k = 0; f->queue.waiting && k < BLOCK; k++)
         found |= (uint64_t)cf_fine_expired(f, r->time[i + k]);
     if (found)
         return 0;
