@@ -14,15 +14,22 @@
 #include "filters/engine/rows/counts.h"
 #include "formats/base/cf_hash.h"
 
-enum { FIRST_SLOTS = 1 << 10, BLOCK = 64 };
+enum { FIRST_SLOTS = 1 << 10, BLOCK = 64, RECENT_BITS = 9 };
 
 struct slot {
     struct cf_count count;
     uint64_t used;
 };
 
+/* A key that was numbered lately; number 0: none. */
+struct recent {
+    uint64_t a, b;
+    uint32_t number; /* + 1 */
+};
+
 struct cf_counts {
     struct slot *slot;
+    struct recent *recent; /* direct-mapped; NULL until keys are numbered */
     size_t slots; /* a power of two */
     size_t size;
     unsigned shift; /* 64 - log2(slots) */
@@ -50,6 +57,7 @@ void cf_counts_free(struct cf_counts *c)
 {
     if (c) {
         free(c->slot);
+        free(c->recent);
         free(c);
     }
 }
@@ -148,37 +156,43 @@ int cf_counts_add(struct cf_counts *c, const uint64_t *a, const uint64_t *b, con
     return 0;
 }
 
+static inline struct recent *recent_of(const struct cf_counts *c, uint64_t a, uint64_t b)
+{
+    return &c->recent[(a + b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd) >>
+                      (64 - RECENT_BITS)];
+}
+
 int cf_counts_number(struct cf_counts *c, const uint64_t *a, const uint64_t *b,
                      const uint64_t *some, size_t rows, uint32_t *number)
 {
-    size_t i = 0;
-
-    while (i < rows) {
-        size_t row[BLOCK + 1], at[BLOCK], n = 0; /* the first of each run of equal keys */
-        uint64_t any[BLOCK];
+    if (!c->recent && !(c->recent = calloc(1 << RECENT_BITS, sizeof *c->recent)))
+        return -1;
+    for (size_t i = 0; i < rows;) {
+        const size_t end = rows - i < BLOCK ? rows : i + BLOCK;
+        size_t row[BLOCK], at[BLOCK], n = 0; /* those that are not among the recent ones */
 
         if (c->size >= UINT32_MAX - BLOCK || make_room(c, BLOCK) != 0)
             return -1;
-        for (; i < rows && n < BLOCK; n++) {
-            const uint64_t one = a[i], two = b[i];
+        for (; i < end; i++) {
+            const struct recent *r = recent_of(c, a[i], b[i]);
 
+            number[i] = r->number - 1;
             row[n] = i;
-            any[n] = some[i];
-            for (i++; i < rows && b[i] == two && a[i] == one; i++)
-                any[n] |= some[i];
-            if (any[n]) {
-                at[n] = home(c, one, two);
-                __builtin_prefetch(&c->slot[at[n]], 1);
-            }
+            n += !r->number || r->a != a[i] || r->b != b[i];
         }
-        row[n] = i;
         for (size_t k = 0; k < n; k++) {
-            uint64_t *value = any[k] ? value_at(c, at[k], a[row[k]], b[row[k]]) : NULL;
+            at[k] = home(c, a[row[k]], b[row[k]]);
+            __builtin_prefetch(&c->slot[at[k]], 1);
+        }
+        for (size_t k = 0; k < n; k++) {
+            const uint64_t one = a[row[k]], two = b[row[k]];
+            uint64_t *value = some[row[k]] ? value_at(c, at[k], one, two) : NULL;
 
             if (value && !*value)
                 *value = c->size;
-            for (size_t r = row[k]; r < row[k + 1]; r++)
-                number[r] = value ? (uint32_t)(*value - 1) : 0;
+            number[row[k]] = value ? (uint32_t)(*value - 1) : 0;
+            if (value)
+                *recent_of(c, one, two) = (struct recent){one, two, (uint32_t)*value};
         }
     }
     return 0;
