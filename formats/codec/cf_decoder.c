@@ -190,16 +190,29 @@ static const struct cf_coded *find_pcs(const struct cf_decoder *d)
     return pc && pc->bytes && pc->type == CF_U64 ? pc : NULL;
 }
 
-/* Takes in the i-th column, after the codes. */
+/* Takes in the i-th column, after the codes, unless that was done. */
 static int begin_packed(struct cf_decoder *d, unsigned i, unsigned width)
 {
     const struct cf_coded *c = &d->column[i];
     struct unpacker *u = &d->unpacker;
+    if (d->begun[i])
+        return 0;
     if (!c->bytes)
         return cfu_fail(u, "packed column is empty");
-    if (begin_codes(d) < 0)
+    if (begin_codes(d) < 0 || cf_packed_begin(&d->packed[i], u, c, find_pcs(d), width) < 0)
         return -1;
-    return cf_packed_begin(&d->packed[i], u, c, find_pcs(d), width);
+    d->begun[i] = true;
+    return 0;
+}
+
+uint32_t *cf_decoder_of_codes(struct cf_decoder *d, unsigned i, size_t *count)
+{
+    const struct cf_coded *c = &d->column[i];
+    if (i >= d->count || c->codec != CF_BYCODE || cf_type_width((enum cf_type)c->type) != 4 ||
+        d->begun[i] || begin_packed(d, i, 4) < 0)
+        return NULL;
+    *count = d->unpacker.codes;
+    return (uint32_t *)(void *)d->packed[i].tables.data;
 }
 
 int cf_decoder_kinds(struct cf_decoder *d, struct cf_row_kinds *k)
@@ -226,9 +239,8 @@ int cf_decoder_spread(struct cf_decoder *d, const uint64_t *values, unsigned wid
 static const void *decode_packed(struct cf_decoder *d, unsigned i, unsigned width)
 {
     struct cf_packed *p = &d->packed[i];
-    if (!d->begun[i] && begin_packed(d, i, width) < 0)
+    if (begin_packed(d, i, width) < 0)
         return problem(d, d->unpacker.problem);
-    d->begun[i] = true;
     if (p->row > d->at)
         return problem(d, "rows were asked for anew");
     d->memory[i].used = 0;

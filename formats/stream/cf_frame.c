@@ -123,6 +123,25 @@ static const void *column_values(struct cf_reader *r, unsigned i, size_t *blob)
     return values;
 }
 
+/* The i-th column, of strings, with the reader's numbers. Values that stand once a code are
+   replaced before they become rows. */
+static const void *unified_values(struct cf_reader *r, unsigned i)
+{
+    size_t codes, blob;
+    uint32_t *of_codes = cf_decoder_of_codes(r->decoder, i, &codes), *number;
+    const uint32_t *id;
+
+    if (of_codes)
+        unify(r, of_codes, (uint32_t)codes, of_codes);
+    id = column_values(r, i, &blob);
+    if (!id || r->frame.column[i].codec == CF_BYCODE)
+        return id;
+    number = column_room(r, i, sizeof *number);
+    if (number)
+        unify(r, id, r->frame.rows, number);
+    return number;
+}
+
 int cfr_decode(struct cf_reader *r)
 {
     struct cf_frame *f = &r->frame;
@@ -162,18 +181,10 @@ int cfr_decode(struct cf_reader *r)
 
         if ((!wanted[i] && !r->want_all) || c->id == CF_CODE)
             continue;
-        if (!(c->values = column_values(r, i, &blob)))
+        c->values =
+            c->type == CF_STR && r->unify ? unified_values(r, i) : column_values(r, i, &blob);
+        if (!c->values)
             return -1;
-        if (c->type == CF_STR && r->unify) {
-            const uint32_t *id = c->values;
-
-            uint32_t *number = column_room(r, i, sizeof *number);
-
-            if (!number)
-                return -1;
-            unify(r, id, f->rows, number);
-            c->values = number;
-        }
     }
     return 0;
 }
