@@ -16,7 +16,7 @@
 #include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
 
-enum { MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
+enum { TOGETHER = 3, MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
 
 const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_PAGE] = {"page", "pages", CF_PAGENO, 0, "region,page"},
@@ -326,18 +326,42 @@ static void add_straddles(struct cf_ranking *k, const struct cf_frame *f,
         }
 }
 
-/* Adds runs of equal keys up before it adds them to a sum. */
-static void add_value(const uint32_t *total, const uint64_t *value, uint32_t rows, uint64_t *sum,
-                      size_t values)
-{
-    for (uint32_t i = 0; i < rows;) {
-        const uint32_t key = total[i];
-        uint64_t run = value[i];
+/* Columns of values that are added up together. */
+struct together {
+    unsigned count;
+    const uint64_t *value[TOGETHER];
+    uint64_t *sum[TOGETHER]; /* of the first key */
+};
 
-        while (++i < rows && total[i] == key)
-            run += value[i];
-        sum[key * values] += run;
+/* Keys come in runs or take turns: either way the branch is foreseen. */
+static inline void add_together(const struct together *g, unsigned count, const uint32_t *total,
+                                uint32_t rows, size_t values)
+{
+    for (uint32_t i = 0, end; i < rows; i = end) {
+        const uint32_t *t = total + i;
+        const int run = rows - i >= 4 && !((t[0] ^ t[1]) | (t[0] ^ t[2]) | (t[0] ^ t[3]));
+
+        end = rows - i < 4 ? rows : i + 4;
+        for (unsigned c = 0; run && c < count; c++) {
+            const uint64_t *value = g->value[c] + i;
+
+            g->sum[c][t[0] * values] += value[0] + value[1] + value[2] + value[3];
+        }
+        for (uint32_t k = i; !run && k < end; k++)
+            for (unsigned c = 0; c < count; c++)
+                g->sum[c][total[k] * values] += g->value[c][k];
     }
+}
+
+static void add_values(struct together *g, const uint32_t *total, uint32_t rows, size_t values)
+{
+    if (g->count == 1)
+        add_together(g, 1, total, rows, values);
+    else if (g->count == 2)
+        add_together(g, 2, total, rows, values);
+    else if (g->count == TOGETHER)
+        add_together(g, TOGETHER, total, rows, values);
+    g->count = 0;
 }
 
 /* Where all sums are of misses, the other rows need no key. */
@@ -359,6 +383,7 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
     const uint32_t *number[CF_MOST_KEYS] = {NULL}, *total;
     const size_t values = k->sums->count;
     const struct rows r = rows_of(k, f);
+    struct together g = {.count = 0};
 
     for (unsigned i = 0; i < k->keys; i++)
         number[i] = number_part(k, f, &r, i);
@@ -370,12 +395,16 @@ void cf_ranking_add(struct cf_ranking *k, const struct cf_frame *f)
         const uint64_t *value = k->sums->value[v];
         uint64_t *sum = k->sum + v;
 
-        if (r.at || !cf_sums_listed(k->sums, v))
-            add_value(total, value, r.count, sum, values);
-        else
+        if (r.at || !cf_sums_listed(k->sums, v)) {
+            g.value[g.count] = value;
+            g.sum[g.count++] = sum;
+            if (g.count == TOGETHER)
+                add_values(&g, total, r.count, values);
+        } else
             for (uint32_t i = 0; i < k->sums->misses_found; i++)
                 sum[total[k->sums->missing[i]] * values] += value[i];
     }
+    add_values(&g, total, r.count, values);
 }
 
 static void note_names(struct cf_ranking *k, const struct cf_frame *f)

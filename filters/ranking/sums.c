@@ -266,17 +266,35 @@ static int missed(const struct cf_sums *s, const struct cf_sum *sum, unsigned cl
     return by_class ? s->class[class] : level > (s->level_given ? s->level : CF_FROM_MEMORY - 1);
 }
 
+/* The rows that may be misses; most are none, and are passed over eight at a time. */
+static uint32_t list_missing(const uint8_t *class, const uint8_t *level, uint32_t rows,
+                             uint32_t *missing)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < rows;) {
+        const uint32_t end = rows - i < 8 ? rows : i + 8;
+        uint64_t classes = 0, levels = 0;
+
+        memcpy(&classes, class ? class + i : (const uint8_t *)&classes, class ? end - i : 0);
+        memcpy(&levels, level ? level + i : (const uint8_t *)&levels, level ? end - i : 0);
+        if (!classes && !(levels & UINT64_C(0xfefefefefefefefe)))
+            i = end;
+        for (; i < end; i++) {
+            missing[n] = i;
+            n += (class && class[i]) || (level && level[i] > 1);
+        }
+    }
+    return n;
+}
+
 /* 1 when there is no column that says what missed. */
 static int find_misses(struct cf_sums *s, const struct cf_frame *f)
 {
     const uint8_t *class = cf_u8(f, CF_CLASS), *level = level_of(f), *op = cf_u8(f, CF_OP);
     const uint64_t *weight = cf_u64(f, CF_WEIGHT);
-    uint32_t n = 0;
+    const uint32_t n = list_missing(class, level, f->rows, s->missing);
 
-    for (uint32_t i = 0; i < f->rows; i++) {
-        s->missing[n] = i;
-        n += (class && class[i]) || (level && level[i] > 1);
-    }
     s->misses_found = n;
     for (unsigned v = 0; v < s->count; v++) {
         const struct cf_sum *sum = &s->list[v];
