@@ -16,7 +16,10 @@
 #include "filters/ranking/sources.h"
 #include "formats/base/cf_memory.h"
 
-enum { TOGETHER = 3, MOST_PARTS = 1024 }; /* lines of one access: longer ones are cut, none is that long */
+enum {
+    TOGETHER = 3,
+    MOST_PARTS = 1024
+}; /* lines of one access: longer ones are cut, none is that long */
 
 const struct cf_rank_kind cf_rank_kinds[CF_RANK_KINDS] = {
     [CF_RANK_PAGE] = {"page", "pages", CF_PAGENO, 0, "region,page"},

@@ -13,10 +13,19 @@
 #include "formats/base/cf_memory.h"
 #include "formats/base/cf_strings.h"
 
-enum { MOST_PARENTS = 64 }; /* processes whose nodes one may use */
+enum {
+    MOST_PARENTS = 64, /* processes whose nodes one may use */
+    RECENT_BITS = 9,   /* log2 of the accesses whose paths are remembered */
+};
 
 struct path {
     uint32_t callers, name; /* a path, number in `names` */
+};
+
+/* The path of an access, by what it is found by; path 0: none. */
+struct recent {
+    uint64_t node, function; /* with the process, and what it was inlined into */
+    uint64_t path;
 };
 
 struct cf_paths {
@@ -28,6 +37,7 @@ struct cf_paths {
     struct cf_strings *names;  /* of functions, as they stand in a path */
     struct path *path;         /* by number; 0 is the empty one */
     size_t count, room;
+    struct recent recent[1 << RECENT_BITS]; /* direct-mapped */
 };
 
 struct cf_paths *cf_paths_new(struct cf_reader *r)
@@ -124,6 +134,8 @@ int cf_paths_frame(struct cf_paths *p, const struct cf_frame *f)
     const uint32_t *inlined = cf_u32(f, CF_INLINED);
     const uint8_t *op = cf_u8(f, CF_OP);
 
+    if (f->table == CF_HEADER || f->table == CF_TASK || f->table == CF_STACK)
+        memset(p->recent, 0, sizeof p->recent);
     if (f->table == CF_HEADER) {
         cf_counts_free(p->nodes);
         cf_counts_free(p->parents);
@@ -159,20 +171,26 @@ int cf_paths_of(struct cf_paths *p, const struct cf_frame *f, const uint64_t *so
 {
     const uint32_t *pid = cf_u32(f, CF_PID), *node = cf_u32(f, CF_STACK_ID);
     const uint32_t *function = cf_u32(f, CF_FUNCTION), *inlined = cf_u32(f, CF_INLINED);
-    uint64_t callers = 0;
 
-    for (uint32_t i = 0, last = UINT32_MAX; i < f->rows; i++) {
+    for (uint32_t i = 0; i < f->rows; i++) {
+        const uint32_t of = pid ? pid[i] : 0, into = inlined ? inlined[i] : 0;
+        const uint64_t a = (uint64_t)of << 32 | (node ? node[i] : 0);
+        const uint64_t b = (uint64_t)into << 32 | function[i];
+        struct recent *r =
+            &p->recent[(a + b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd) >>
+                       (64 - RECENT_BITS)];
+
         path[i] = 0;
         if (!some[i])
             continue;
-        if (!node)
-            callers = 0;
-        else if (last == UINT32_MAX || node[i] != node[last] || (pid && pid[i] != pid[last]))
-            callers = find(p, pid ? pid[i] : 0, node[i]);
-        path[i] = extend(p, callers, inlined ? inlined[i] : 0, function[i]);
-        if (!path[i])
-            return -1;
-        last = i;
+        if (!r->path || r->node != a || r->function != b) {
+            const uint64_t found = extend(p, node ? find(p, of, node[i]) : 0, into, function[i]);
+
+            if (!found)
+                return -1;
+            *r = (struct recent){a, b, found};
+        }
+        path[i] = r->path;
     }
     return 0;
 }

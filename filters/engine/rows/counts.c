@@ -30,7 +30,7 @@ struct recent {
 struct cf_counts {
     struct slot *slot;
     struct recent *recent; /* direct-mapped; NULL until keys are numbered */
-    size_t slots; /* a power of two */
+    size_t slots;          /* a power of two */
     size_t size;
     unsigned shift; /* 64 - log2(slots) */
     struct cf_seed seed;
