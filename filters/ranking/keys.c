@@ -337,22 +337,28 @@ struct together {
 };
 
 /* Keys come in runs or take turns: either way the branch is foreseen. */
-static inline void add_together(const struct together *g, unsigned count, const uint32_t *total,
-                                uint32_t rows, size_t values)
+static inline void add_together(const struct together *columns, unsigned count,
+                                const uint32_t *total, uint32_t rows, size_t values)
 {
+    const struct together g = *columns; /* in registers, for sums may be anywhere */
+
     for (uint32_t i = 0, end; i < rows; i = end) {
         const uint32_t *t = total + i;
         const int run = rows - i >= 4 && !((t[0] ^ t[1]) | (t[0] ^ t[2]) | (t[0] ^ t[3]));
 
         end = rows - i < 4 ? rows : i + 4;
-        for (unsigned c = 0; run && c < count; c++) {
-            const uint64_t *value = g->value[c] + i;
+        if (run)
+#pragma GCC unroll 3
+            for (unsigned c = 0; c < count; c++) {
+                const uint64_t *value = g.value[c] + i;
 
-            g->sum[c][t[0] * values] += value[0] + value[1] + value[2] + value[3];
-        }
-        for (uint32_t k = i; !run && k < end; k++)
-            for (unsigned c = 0; c < count; c++)
-                g->sum[c][total[k] * values] += g->value[c][k];
+                g.sum[c][t[0] * values] += value[0] + value[1] + value[2] + value[3];
+            }
+        else
+            for (uint32_t k = i; k < end; k++)
+#pragma GCC unroll 3
+                for (unsigned c = 0; c < count; c++)
+                    g.sum[c][total[k] * values] += g.value[c][k];
     }
 }
 

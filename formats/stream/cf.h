@@ -132,7 +132,8 @@ struct cf_frame {
 
 /* ---- reading ---- */
 
-enum cf_need { CF_OPTIONAL = 0, CF_REQUIRED = 1 };
+/* CF_LATE: required, but decoded only when cf_late_values() asks for it. */
+enum cf_need { CF_OPTIONAL = 0, CF_REQUIRED = 1, CF_LATE = 2 };
 
 /* The inputs one after the other; "-" or count 0 is standard input. `files` must stay as it is. A
    file that cannot be opened is a problem like a damaged one: reported, the rest is still read.
@@ -247,7 +248,7 @@ const uint64_t *cf_u64(const struct cf_frame *f, unsigned column);
 const void *cf_values(const struct cf_frame *f, unsigned column);
 
 /* The same for a column that only some frames turn out to need and that was not asked for: it is
-   decoded now. No strings. Where it does not decode, that is a problem of the reader. */
+   decoded now. Also for CF_LATE. No strings. Where it does not decode, that is a problem of the reader. */
 const void *cf_late_values(const struct cf_frame *f, unsigned column);
 /* Decodes all columns that were not wanted, for programs that look at them in few frames, with the
    string ids of the stream. -1 where one is damaged, which is then noted. */

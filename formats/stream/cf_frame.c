@@ -153,13 +153,13 @@ int cfr_decode(struct cf_reader *r)
 
         if (r->want[i].table != f->table)
             continue;
-        required |= r->want[i].need == CF_REQUIRED;
+        required |= r->want[i].need != CF_OPTIONAL;
         if (!r->want[i].column)
             continue;
         at = cfr_column_at(f, r->want[i].column);
         if (at >= 0) {
-            wanted[at] = 1;
-        } else if (r->want[i].need == CF_REQUIRED) {
+            wanted[at] |= r->want[i].need != CF_LATE;
+        } else if (r->want[i].need != CF_OPTIONAL) {
             unsigned column = r->want[i].column;
             const char *adder = cf_column_adder(column);
 

@@ -428,7 +428,7 @@ unsigned cf_reader_lacks(const struct cf_reader *r)
     unsigned first = 0, kinds = 0;
 
     for (size_t i = r->wants; i-- > 0;)
-        if (r->want[i].need == CF_REQUIRED) {
+        if (r->want[i].need != CF_OPTIONAL) {
             first = r->want[i].table;
             kinds |= 1u << cfr_kind(first);
         }

@@ -17,7 +17,8 @@ void findings_begin(struct findings *f)
 {
     struct cf_reader *r = f->reader;
 
-    cf_reader_want_each(r, CF_ACCESS, CF_REQUIRED, CF_CLASS, CF_ADDR, CF_LEVEL);
+    cf_reader_want_each(r, CF_ACCESS, CF_REQUIRED, CF_CLASS, CF_LEVEL);
+    cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_LATE);
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_PID, CF_TID, CF_PC, CF_WEIGHT, CF_OBJ,
                         CF_SYMBOL, CF_REGION, CF_FUNCTION, CF_SOURCE);
     cf_reader_want_each(r, CF_OBJECT, CF_OPTIONAL, CF_OP, CF_PID, CF_TID, CF_BYTES, CF_STACK_ID,
@@ -233,19 +234,65 @@ static unsigned served_by(uint8_t level)
                                     : FINDING_MEMORY - 1;
 }
 
-static void take_row(struct findings *f, const struct columns *c, uint32_t i)
+static enum finding_op op_of(const struct columns *c, uint32_t i)
 {
-    const enum finding_op op = c->op && c->op[i] == CF_STORE ? FINDING_STORE : FINDING_LOAD;
+    return c->op && c->op[i] == CF_STORE ? FINDING_STORE : FINDING_LOAD;
+}
+
+static int counts(const struct columns *c, uint32_t i)
+{
+    return !c->op || c->op[i] - (unsigned)CF_LOAD <= CF_STORE - CF_LOAD;
+}
+
+static void add_served(struct findings *f, enum finding_op op, unsigned by, uint64_t weight)
+{
+    f->served[op][by] = cf_sum(f->served[op][by], weight);
+}
+
+/* The sum of weights of which the halves were added up. */
+static uint64_t whole(uint64_t low, uint64_t high)
+{
+    return high >> 32 ? UINT64_MAX : cf_sum(high << 32, low);
+}
+
+/* By which level each row was served: nearly all by the first. */
+static void take_levels(struct findings *f, const struct columns *c, uint32_t rows)
+{
+    uint64_t low[2] = {0, 0}, high[2] = {0, 0}; /* all, stores */
+    uint64_t samples = 0, fine = 0;
+
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint64_t weight = c->weight ? c->weight[i] : 1;
+        const uint64_t store = 0 - (uint64_t)(c->op && c->op[i] == CF_STORE); /* all bits */
+
+        if (!counts(c, i))
+            continue;
+        samples++;
+        fine += !weight;
+        if (c->level[i] == 1) {
+            low[0] += (uint32_t)weight;
+            high[0] += weight >> 32;
+            low[1] += (uint32_t)weight & store;
+            high[1] += weight >> 32 & store;
+        } else {
+            add_served(f, op_of(c, i), served_by(c->level[i]), weight);
+        }
+    }
+    f->samples += samples;
+    f->fine += fine;
+    add_served(f, FINDING_STORE, 1, whole(low[1], high[1]));
+    add_served(f, FINDING_LOAD, 1, whole(low[0] - low[1], high[0] - high[1]));
+}
+
+/* A row with a class. */
+static void take_miss(struct findings *f, const struct columns *c, uint32_t i)
+{
+    const enum finding_op op = op_of(c, i);
     const unsigned by = served_by(c->level[i]), class = c->class[i];
     const uint64_t weight = c->weight ? c->weight[i] : 1, misses = by > 1 ? weight : 0;
     const struct finding_recent *r;
     struct finding *to;
 
-    f->samples++;
-    f->fine += !weight;
-    f->served[op][by] = cf_sum(f->served[op][by], weight);
-    if (class == CF_CLASS_NONE)
-        return;
     if (class == CF_CLASS_COMPULSORY || class >= CF_CLASSES) {
         f->foreign = class;
         return;
@@ -266,23 +313,27 @@ static void take_row(struct findings *f, const struct columns *c, uint32_t i)
 
 static void take_accesses(struct findings *f, const struct cf_frame *frame)
 {
-    const struct columns c = {.class = cf_u8(frame, CF_CLASS),
-                              .op = cf_u8(frame, CF_OP),
-                              .level = cf_u8(frame, CF_LEVEL),
-                              .addr = cf_u64(frame, CF_ADDR),
-                              .pc = cf_u64(frame, CF_PC),
-                              .weight = cf_u64(frame, CF_WEIGHT),
-                              .pid = cf_u32(frame, CF_PID),
-                              .tid = cf_u32(frame, CF_TID),
-                              .object = cf_u32(frame, CF_OBJ),
-                              .symbol = cf_u32(frame, CF_SYMBOL),
-                              .region = cf_u32(frame, CF_REGION),
-                              .function = cf_u32(frame, CF_FUNCTION),
-                              .source = cf_u32(frame, CF_SOURCE)};
+    struct columns c = {.class = cf_u8(frame, CF_CLASS),
+                        .op = cf_u8(frame, CF_OP),
+                        .level = cf_u8(frame, CF_LEVEL),
+                        .pc = cf_u64(frame, CF_PC),
+                        .weight = cf_u64(frame, CF_WEIGHT),
+                        .pid = cf_u32(frame, CF_PID),
+                        .tid = cf_u32(frame, CF_TID),
+                        .object = cf_u32(frame, CF_OBJ),
+                        .symbol = cf_u32(frame, CF_SYMBOL),
+                        .region = cf_u32(frame, CF_REGION),
+                        .function = cf_u32(frame, CF_FUNCTION),
+                        .source = cf_u32(frame, CF_SOURCE)};
 
-    for (uint32_t i = 0; i < frame->rows; i++)
-        if (!c.op || c.op[i] == CF_LOAD || c.op[i] == CF_STORE)
-            take_row(f, &c, i);
+    take_levels(f, &c, frame->rows);
+    for (uint32_t i = 0; i < frame->rows; i++) {
+        if (c.class[i] == CF_CLASS_NONE || !counts(&c, i))
+            continue;
+        if (is_shared(c.class[i]) && !c.addr && !(c.addr = cf_late_values(frame, CF_ADDR)))
+            return; /* the reader reports why */
+        take_miss(f, &c, i);
+    }
 }
 
 void findings_frame(struct findings *f, const struct cf_frame *frame)
