@@ -248,7 +248,7 @@ static const void *decode_packed(struct cf_decoder *d, unsigned i, unsigned widt
         return problem(d, cf_no_memory);
     while (p->row < d->at) {
         size_t n = d->at - p->row < d->here ? d->at - p->row : d->here;
-        cf_packed_rows(p, &d->unpacker, n, d->memory[i].data);
+        cf_packed_skip(p, &d->unpacker, n, d->memory[i].data);
     }
     cf_packed_rows(p, &d->unpacker, d->here, d->memory[i].data);
     return d->values[i] = d->memory[i].data;

@@ -95,6 +95,8 @@ int cfu_spread(struct unpacker *u, const uint64_t *values, unsigned width, void 
 
 /* Writes the values of the next n rows to `out`. */
 void cf_packed_rows(struct cf_packed *p, const struct unpacker *u, size_t n, void *out);
+/* Passes over the next n rows; `scratch` has room for them. */
+void cf_packed_skip(struct cf_packed *p, const struct unpacker *u, size_t n, void *scratch);
 void cf_packed_free(struct cf_packed *p);
 
 /* ---- cf_unpack_lines.c ---- */

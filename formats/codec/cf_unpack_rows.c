@@ -248,6 +248,14 @@ void cf_packed_rows(struct cf_packed *p, const struct unpacker *u, size_t n, voi
     p->row += n;
 }
 
+void cf_packed_skip(struct cf_packed *p, const struct unpacker *u, size_t n, void *scratch)
+{
+    if (p->codec == CF_BYCODE)
+        p->row += n;
+    else
+        cf_packed_rows(p, u, n, scratch);
+}
+
 void cf_packed_free(struct cf_packed *p)
 {
     free(p->tables.data);

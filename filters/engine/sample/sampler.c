@@ -2,9 +2,9 @@
 /*
  * sampler.c - which accesses a performance monitoring unit would have sampled (see sampler.h).
  *
- * Hardly a row in a thousand is kept, so the rows of a thread are counted a block at a time, and
- * looked at one by one where a count becomes full, the breakpoint's instruction may be among them,
- * its turn may end, or a sample waits for its instruction.
+ * Hardly a row in a thousand is kept, so rows are counted a block at a time, also where a few
+ * threads take turns in it, and looked at one by one where a count becomes full, the breakpoint's
+ * instruction may be among them, its turn may end, or a sample waits for its instruction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "filters/engine/sample/sampler.h"
 #include "formats/base/cf_memory.h"
 
-enum { BLOCK = 128, RECENT_BITS = 8, LOADS = 0, STORES = 1, NONE = UINT16_MAX };
+enum { BLOCK = 128, TURNS = 4, RECENT_BITS = 8, LOADS = 0, STORES = 1, NONE = UINT16_MAX };
 
 struct counter {
     uint64_t left, drawn; /* accesses until the count is full, and all of it */
@@ -279,28 +279,98 @@ static int one_row(struct cf_sampler *s, struct thread *t, const struct cf_sampl
     return 0;
 }
 
+/* What a block has of a thread. */
+struct tally {
+    uint8_t rows, loads, stores;
+};
+
+/* Whether the fine stage must look at a row of a block, `ours`: of the breakpoint's process. */
+static int is_fine(const struct cf_fine *f, const struct cf_sampler_rows *r, uint32_t i, int ours)
+{
+    uint64_t found = 0;
+
+    for (unsigned k = 0; f->armed && ours && k < BLOCK; k++)
+        found |= r->pc[i + k] == f->pc;
+    for (unsigned k = 0; f->queue.waiting && k < BLOCK; k++)
+        found |= (uint64_t)cf_fine_expired(f, r->time[i + k]);
+    return found != 0;
+}
+
+static int fills(const struct thread *t, const struct tally *n)
+{
+    return n->loads >= t->op[LOADS].left || n->stores >= t->op[STORES].left;
+}
+
+static void count(struct thread *t, const struct tally *n)
+{
+    t->op[LOADS].left -= n->loads;
+    t->op[STORES].left -= n->stores;
+}
+
 /* Counts a block; 0 where a row of it must be looked at, and then it is not counted. */
 static int skip_block(struct cf_sampler *s, struct thread *t, const struct cf_sampler_rows *r,
                       uint32_t i)
 {
-    const struct cf_fine *f = &s->fine;
-    uint8_t loads = 0, stores = 0;
-    uint64_t found = 0;
+    struct tally n = {0};
 
     for (unsigned k = 0; k < BLOCK; k++) {
-        loads = (uint8_t)(loads + (r->op[i + k] == CF_LOAD));
-        stores = (uint8_t)(stores + (r->op[i + k] == CF_STORE));
+        n.loads = (uint8_t)(n.loads + (r->op[i + k] == CF_LOAD));
+        n.stores = (uint8_t)(n.stores + (r->op[i + k] == CF_STORE));
     }
-    if (loads >= t->op[LOADS].left || stores >= t->op[STORES].left)
+    if (fills(t, &n) || is_fine(&s->fine, r, i, t->pid == s->fine.pid))
         return 0;
-    for (unsigned k = 0; f->armed && t->pid == f->pid && k < BLOCK; k++)
-        found |= r->pc[i + k] == f->pc;
-    for (unsigned k = 0; f->queue.waiting && k < BLOCK; k++)
-        found |= (uint64_t)cf_fine_expired(f, r->time[i + k]);
-    if (found)
+    count(t, &n);
+    return 1;
+}
+
+/* What a block has of the thread of its row `first`, by columns that tell threads apart. */
+static struct tally tally(const uint32_t *a, const uint32_t *b, const uint8_t *op, unsigned first)
+{
+    const uint32_t value_a = a[first], value_b = b[first];
+    unsigned rows = 0, loads = 0, stores = 0;
+
+    for (unsigned k = 0; k < BLOCK; k++) {
+        const unsigned same = !((a[k] ^ value_a) | (b[k] ^ value_b));
+
+        rows += same;
+        loads += same & (op[k] == CF_LOAD);
+        stores += same & (op[k] == CF_STORE);
+    }
+    return (struct tally){(uint8_t)rows, (uint8_t)loads, (uint8_t)stores};
+}
+
+/* As skip_block(), of a block of several threads; -1 without memory. */
+static int skip_turns(struct cf_sampler *s, const struct cf_sampler_rows *r, const uint32_t *a,
+                      const uint32_t *b, uint32_t i)
+{
+    struct tally n[TURNS];
+    uint32_t number[TURNS];
+    unsigned first[TURNS], turns = 0, rows = 0;
+
+    for (unsigned k = 0; rows < BLOCK; k++) { /* by the first row of each thread */
+        const struct thread *t;
+        unsigned seen = 0;
+
+        while (seen < turns && (a[i + k] != a[i + first[seen]] || b[i + k] != b[i + first[seen]]))
+            seen++;
+        if (seen < turns)
+            continue;
+        if (turns == TURNS)
+            return 0;
+        t = find_thread(s, r->pid ? r->pid[i + k] : 0, r->tid ? r->tid[i + k] : 0);
+        if (!t)
+            return -1;
+        first[turns] = k;
+        number[turns] = t->number;
+        n[turns] = tally(a + i, b + i, r->op + i, k);
+        if (t->head != NONE || fills(t, &n[turns]))
+            return 0;
+        rows += n[turns++].rows;
+    }
+    if (is_fine(&s->fine, r, i, 1))
         return 0;
-    t->op[LOADS].left -= loads;
-    t->op[STORES].left -= stores;
+    for (unsigned k = 0; k < turns; k++)
+        count(&s->threads[number[k]], &n[k]);
     return 1;
 }
 
@@ -326,10 +396,33 @@ static uint32_t take_piece(struct cf_sampler *s, struct thread *t, const struct 
     return i;
 }
 
+/* Takes rows of one thread, or a block of several. As take_piece(), with the end of all rows.
+   Blocks before row *looked must be looked at. */
+static uint32_t take_rows(struct cf_sampler *s, const struct cf_sampler_rows *r, uint32_t i,
+                          uint32_t *looked)
+{
+    const uint32_t *a = r->tid ? r->tid : r->pid, *b = r->pid ? r->pid : r->tid;
+    const uint32_t end = a ? cf_cores_same(a, b, i, r->rows) : r->rows;
+    struct thread *t;
+
+    if (end - i < BLOCK && i >= *looked && r->rows - i >= BLOCK) {
+        const int skipped = skip_turns(s, r, a, b, i);
+
+        if (skipped)
+            return skipped > 0 ? i + BLOCK : r->rows + 1;
+        *looked = i + BLOCK;
+    }
+    t = find_thread(s, r->pid ? r->pid[i] : 0, r->tid ? r->tid[i] : 0);
+    if (!t)
+        return r->rows + 1;
+    i = take_piece(s, t, r, i, end);
+    return i > end ? r->rows + 1 : i;
+}
+
 const struct cf_sampled *cf_sampler_take(struct cf_sampler *s, const struct cf_sampler_rows *r,
                                          uint32_t *at)
 {
-    uint32_t i = *at;
+    uint32_t i = *at, looked = i;
 
     s->out.first += s->out.count;
     s->out.count = s->out.moved = 0;
@@ -337,17 +430,10 @@ const struct cf_sampled *cf_sampler_take(struct cf_sampler *s, const struct cf_s
         s->fine.since = r->time[i];
         s->fresh = 0;
     }
-    while (i < r->rows && !cf_sampler_full(s)) {
-        struct thread *t = find_thread(s, r->pid ? r->pid[i] : 0, r->tid ? r->tid[i] : 0);
-        const uint32_t *a = r->tid ? r->tid : r->pid, *b = r->pid ? r->pid : r->tid;
-        const uint32_t end = a ? cf_cores_same(a, b, i, r->rows) : r->rows;
-
-        if (!t)
-            return NULL;
-        i = take_piece(s, t, r, i, end);
-        if (i > end)
-            return NULL;
-    }
+    while (i < r->rows && !cf_sampler_full(s))
+        i = take_rows(s, r, i, &looked);
+    if (i > r->rows)
+        return NULL;
     if (i > *at)
         s->now = r->time[i - 1];
     *at = i;
