@@ -8,8 +8,6 @@
  * through libcsv; a field that is no number is reported with its row. Memory: 16 bytes a snapshot,
  * and for a stream what census.h says.
  */
-#include <csv.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 #include "formats/base/cf_memory.h"
 #include "filters/parts/clash/clash.h"
 #include "filters/engine/snapshot/census.h"
+#include "formats/program/cf_csv.h"
 
 static void add_point(const struct clash *c, struct profile *p, double active, double reused)
 {
@@ -102,77 +101,21 @@ void read_stream(struct clash *c, struct profile *p, char *file)
 
 /* ---- CSV ---- */
 
-enum { FIELDS = 64, FIELD_BYTES = 256 };
-
-/* A file, row by row, with the names of its columns. */
-struct table {
+/* What rows of a file are added to. */
+struct adding {
     struct clash *c;
-    const char *file;
-    char name[FIELDS][FIELD_BYTES], field[FIELDS][FIELD_BYTES];
-    unsigned names, fields;
-    uint64_t row;
-    unsigned warned; /* wrong rows that were reported */
-    const char *const *needs;
-    void (*take)(struct table *t);
-    void *arg;
+    const char *name; /* of the file */
+    unsigned warned;  /* wrong rows that were reported */
+    struct profile *p;
+    double snapshot, level;
+    char file[256]; /* of cf-sets: the snapshots' */
 };
 
-static void take_field(void *text, size_t bytes, void *arg)
-{
-    struct table *t = arg;
-    char *to;
-
-    if (t->fields == FIELDS)
-        return;
-    to = t->row ? t->field[t->fields] : t->name[t->fields];
-    bytes = bytes < FIELD_BYTES - 1 ? bytes : FIELD_BYTES - 1;
-    if (bytes)
-        memcpy(to, text, bytes);
-    to[bytes] = 0;
-    t->fields++;
-}
-
-/* The first row: the names of the columns. */
-static void begin_table(struct table *t)
-{
-    t->names = t->fields;
-    for (const char *const *need = t->needs; *need; need++) {
-        unsigned i = 0;
-
-        while (i < t->names && strcmp(t->name[i], *need) != 0)
-            i++;
-        if (i == t->names)
-            cf_die(&t->c->tool, CF_EXIT_INPUT, "%s: row 1 names no column %s", t->file, *need);
-    }
-}
-
-static void take_row(int end, void *arg)
-{
-    struct table *t = arg;
-
-    (void)end;
-    if (!t->row)
-        begin_table(t);
-    else if (t->fields)
-        t->take(t);
-    t->row++;
-    t->fields = 0;
-}
-
-/* Text of a column in this row, NULL where the file or the row lacks it. */
-static const char *text_of(const struct table *t, const char *name)
-{
-    for (unsigned i = 0; i < t->names; i++)
-        if (!strcmp(t->name[i], name))
-            return i < t->fields ? t->field[i] : NULL;
-    return NULL;
-}
-
 /* 0, or -1 with a message. */
-static int number_of(struct table *t, const char *name, double *value)
+static int number_of(const struct cf_csv *t, struct adding *a, const char *name, double *value)
 {
     enum { REPORTED = 5 };
-    const char *text = text_of(t, name);
+    const char *text = cf_csv_field(t, name);
     char *end;
 
     if (text && *text) {
@@ -180,86 +123,42 @@ static int number_of(struct table *t, const char *name, double *value)
         if (!*end && isfinite(*value) && *value >= 0)
             return 0;
     }
-    if (t->warned++ < REPORTED)
-        cf_warn(&t->c->tool, "%s: row %llu: column %s is '%s', which is no number%s", t->file,
-                (unsigned long long)t->row + 1, name, text ? text : "",
-                t->warned == REPORTED ? "; further such rows are not reported" : "");
-    cf_tool_note(&t->c->tool, CF_EXIT_INPUT);
+    if (a->warned++ < REPORTED)
+        cf_warn(&a->c->tool, "%s: row %llu: column %s is '%s', which is no number%s", a->name,
+                (unsigned long long)cf_csv_row(t), name, text ? text : "",
+                a->warned == REPORTED ? "; further such rows are not reported" : "");
+    cf_tool_note(&a->c->tool, CF_EXIT_INPUT);
     return -1;
 }
 
-static void read_table(struct clash *c, const char *file, void (*take)(struct table *), void *arg,
-                       const char *const *needs)
-{
-    struct table *t = cf_need(&c->tool, calloc(1, sizeof *t));
-    FILE *in = strcmp(file, "-") != 0 ? fopen(file, "re") : stdin;
-    struct csv_parser parser;
-    char block[1 << 14];
-    size_t n;
-
-    if (in == stdin && c->tool.stdin_taken)
-        cf_die(&c->tool, CF_EXIT_USAGE,
-               "standard input cannot be two inputs: name a FILE for one of them");
-    c->tool.stdin_taken |= in == stdin;
-    if (!in)
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
-    cf_must(&c->tool, csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI));
-    t->c = c;
-    t->file = file;
-    t->take = take;
-    t->arg = arg;
-    t->needs = needs;
-    while ((n = fread(block, 1, sizeof block, in)) > 0)
-        if (csv_parse(&parser, block, n, take_field, take_row, t) != n)
-            break;
-    if (n || csv_fini(&parser, take_field, take_row, t) != 0) {
-        cf_fail(&c->tool, CF_EXIT_INPUT, "%s: row %llu: %s", file, (unsigned long long)t->row + 1,
-                csv_strerror(csv_error(&parser)));
-    }
-    if (ferror(in))
-        cf_die(&c->tool, CF_EXIT_ENVIRONMENT, "%s: cannot be read: %s", file, strerror(errno));
-    if (!t->row)
-        begin_table(t); /* an empty file: reports what it lacks */
-    if (in != stdin)
-        (void)fclose(in); /* read only */
-    csv_free(&parser);
-    free(t);
-}
-
-/* Rows of the same snapshot are added up. */
-struct adding {
-    struct profile *p;
-    double snapshot, level;
-    char file[FIELD_BYTES]; /* of cf-sets: the snapshots' */
-};
-
 /* A profile is of one program in isolation. */
-static void check_file(struct table *t, struct adding *a)
+static void check_file(const struct cf_csv *t, struct adding *a)
 {
-    const char *file = text_of(t, "file");
+    const char *file = cf_csv_field(t, "file");
 
-    if (file && t->row > 1 && strcmp(file, a->file) != 0)
-        cf_die(&t->c->tool, CF_EXIT_INPUT,
+    if (file && cf_csv_row(t) > 2 && strcmp(file, a->file) != 0)
+        cf_die(&a->c->tool, CF_EXIT_INPUT,
                "%s: row %llu is of %s, the rows before are of %s: a profile is of one program; run "
                "cf-sets for each file",
-               t->file, (unsigned long long)t->row + 1, file, a->file);
+               a->name, (unsigned long long)cf_csv_row(t), file, a->file);
     if (file)
         snprintf(a->file, sizeof a->file, "%s", file);
 }
 
-static void take_point(struct table *t)
+/* Rows of the same snapshot are added up. */
+static void take_point(const struct cf_csv *t, void *arg)
 {
-    struct adding *a = t->arg;
-    const char *pid = text_of(t, "pid");
+    struct adding *a = arg;
+    const char *pid = cf_csv_field(t, "pid");
     double snapshot, active, reused, level = 0;
 
     check_file(t, a);
-    if (number_of(t, "snapshot", &snapshot) || number_of(t, "active_quota", &active) ||
-        number_of(t, "reused_quota", &reused))
+    if (number_of(t, a, "snapshot", &snapshot) || number_of(t, a, "active_quota", &active) ||
+        number_of(t, a, "reused_quota", &reused))
         return;
-    if (text_of(t, "level") && number_of(t, "level", &level))
+    if (cf_csv_field(t, "level") && number_of(t, a, "level", &level))
         return;
-    if (t->c->o.level && text_of(t, "level") && level != t->c->o.level)
+    if (a->c->o.level && cf_csv_field(t, "level") && level != a->c->o.level)
         return;
     /* the last level of the hierarchy is the one that programs share */
     if (level > a->level)
@@ -267,7 +166,7 @@ static void take_point(struct table *t)
     if (level < a->level)
         return;
     if (!a->p->count || snapshot != a->snapshot || level > a->level)
-        add_point(t->c, a->p, 0, 0);
+        add_point(a->c, a->p, 0, 0);
     a->snapshot = snapshot;
     a->level = level;
     if (pid && !strcmp(pid, "0"))
@@ -279,20 +178,22 @@ static void take_point(struct table *t)
 void read_profile(struct clash *c, struct profile *p, const char *file)
 {
     static const char *const needs[] = {"snapshot", "active_quota", "reused_quota", NULL};
-    struct adding a = {.p = p, .level = -1};
+    struct adding a = {.c = c, .name = file, .p = p, .level = -1};
 
-    read_table(c, file, take_point, &a, needs);
+    cf_csv_read(&c->tool, file, needs, take_point, &a);
     if (!p->count)
         cf_fail(&c->tool, CF_EXIT_INPUT, "%s: no snapshots", file);
 }
 
-static void take_slowdown(struct table *t)
+static void take_slowdown(const struct cf_csv *t, void *arg)
 {
-    const char *observed = text_of(t, "observed"), *interfering = text_of(t, "interfering");
-    struct clash *c = t->c;
+    struct adding *a = arg;
+    const char *observed = cf_csv_field(t, "observed"),
+               *interfering = cf_csv_field(t, "interfering");
+    struct clash *c = a->c;
     double slowdown;
 
-    if (number_of(t, "slowdown", &slowdown) || !observed || !interfering)
+    if (number_of(t, a, "slowdown", &slowdown) || !observed || !interfering)
         return;
     for (uint32_t i = 0; i < c->profiles; i++)
         for (uint32_t o = 0; o < c->profiles && !strcmp(c->profile[i].name, interfering); o++) {
@@ -306,9 +207,10 @@ static void take_slowdown(struct table *t)
 void read_slowdowns(struct clash *c, const char *file)
 {
     static const char *const needs[] = {"observed", "interfering", "slowdown", NULL};
+    struct adding a = {.c = c, .name = file};
     uint32_t without = 0;
 
-    read_table(c, file, take_slowdown, NULL, needs);
+    cf_csv_read(&c->tool, file, needs, take_slowdown, &a);
     for (uint32_t i = 0; i < c->pairs; i++)
         without += isnan(c->pair[i].slowdown) != 0;
     if (without == c->pairs)
