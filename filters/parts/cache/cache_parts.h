@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_parts.h - the summary of cf-cache (summary.c), and what the modelled caches hold, as the
+ * cache_parts.h - parts of cf-cache: its options that name a level (levels.c), accesses by physical
+ * address (placed.c, colours.c), the summary (summary.c), and what the modelled caches hold, as the
  * stream of snapshots that a shutter reading their tags would have made (CacheFlow, "Observing the
  * Invisible", section 6; snapshot.c).
  *
- * The caches are indexed by physical addresses: those of the trace, or of frames that processes get
- * as they touch pages (frames.h). Periods are counted from the first access.
- * A snapshot is taken at the end of each, unless nothing was accessed in it.
+ * Physical addresses are those of the trace, or of frames that processes get as they touch pages
+ * (frames.h). Periods are counted from the first access. A snapshot is taken at the end of each,
+ * unless nothing was accessed in it.
  */
 #ifndef CACHE_PARTS_H
 #define CACHE_PARTS_H
@@ -16,21 +17,88 @@
 #include "filters/engine/cache/hierarchy.h"
 #include "formats/program/cf_tool.h"
 
+/* ---- levels.c; all exit where an option does not fit the machine ---- */
+
+/* Index of the level of this name; without one, of the first or last level for data. */
+unsigned find_level(const struct cf_tool *t, const struct cf_machine *m, const char *option,
+                    const char *name, int last);
+
+/* --prefetch KIND[:LEVEL], and --way-mask CORE:MASK[:LEVEL]. */
+void set_prefetch(const struct cf_tool *t, const struct cf_machine *m, const char *text,
+                  struct cf_hierarchy_options *h);
+void set_mask(const struct cf_tool *t, const struct cf_machine *m, const char *text,
+              struct cf_way_mask *mask);
+
+/* ---- placed.c: where accesses lie in physical memory ---- */
+
+enum { COLOUR_OPTIONS = CF_MAX_CORES, POOLS = 64 };
+
+struct frame_options {
+    int physical; /* the trace has physical addresses */
+    enum cf_frame_order order;
+    unsigned page_shift, frame_bits; /* see frames.h */
+    uint64_t seed;
+    unsigned cores;
+    const char *colours[COLOUR_OPTIONS], *pool[POOLS]; /* as given */
+    unsigned colour_count, pools;
+};
+
+struct placed;
+
+/* `t` and `o` must stay. Exits where colours do not fit the machine or memory, or a list of pages
+   cannot be read. */
+struct placed *placed_new(struct cf_tool *t, const struct frame_options *o,
+                          const struct cf_machine *m);
+void placed_free(struct placed *p);
+
+/* Asks for the columns that are needed. */
+void placed_want(const struct placed *p, struct cf_reader *r);
+
+/* A segment begins: its pages must be those of the frames. */
+void placed_header(const struct placed *p, const struct cf_header *h);
+
+/* Runs rows of one core and space through the model, as cf_hierarchy_run(). An access that crosses
+   the end of a page is one at each. -1 without memory. */
+int placed_run(struct placed *p, struct cf_hierarchy *h, const struct cf_frame *f, uint32_t from,
+               uint32_t to, uint32_t core, uint64_t space, uint8_t *hit);
+
+/* Whose frame holds a physical address: see cf_frames_owner(). */
+int placed_owner(const struct placed *p, uint64_t phys, uint32_t *pid, uint64_t *addr);
+
+/* All is read: warns of pages in lists that were not accessed. */
+void placed_end(const struct placed *p);
+
+/* ---- colours.c: which colours a page may have ---- */
+
+struct colours;
+
+/* NULL where no option asks for any. Exits as placed_new(). */
+struct colours *colours_new(struct cf_tool *t, const struct frame_options *o,
+                            const struct cf_machine *m, struct cf_frames *frames);
+void colours_free(struct colours *c);
+
+/* The set of colours for page `page` of a mapping, NULL where that is not known, of what runs on a
+   core. */
+unsigned colours_of(struct colours *c, uint32_t core, const char *region, uint32_t page);
+
+/* Whether the names of pages are needed. */
+int colours_by_name(const struct colours *c);
+
+void colours_end(const struct colours *c);
+
+/* ---- snapshot.c ---- */
+
 struct snapshot_options {
     unsigned level; /* index into the machine's levels */
     uint64_t every; /* period in ticks of the trace's clock */
     int flush;      /* empty all caches after each */
-    int physical;   /* the trace has physical addresses */
-    enum cf_frame_order order;
-    unsigned page_shift, frame_bits; /* see frames.h */
-    uint64_t seed;
 };
 
 struct snapshots;
 
 struct snapshots *snapshots_new(const struct cf_tool *t, const struct snapshot_options *o,
                                 const struct cf_machine *m, struct cf_hierarchy *h,
-                                struct cf_cores *cores, struct cf_writer *w);
+                                struct cf_cores *cores, struct placed *placed, struct cf_writer *w);
 void snapshots_free(struct snapshots *s);
 
 /* Runs the accesses of a frame and writes the snapshots that become due. -1 where the writer
@@ -40,6 +108,8 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f);
 /* The last snapshot of a trace, of the period that has begun. The clock of the next is another,
    while the caches stay as they are. */
 int snapshots_end(struct snapshots *s);
+
+/* ---- summary.c ---- */
 
 /* One CSV row a level, and one for memory. */
 void summary_csv(FILE *out, const struct cf_machine *m, const struct cf_hierarchy *h);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows run through the model piece by piece, a piece being of one process and one period. Before
- * that their addresses become physical; sizes are cut at the end of the page, since its neighbour
- * is another frame.
+ * Rows run through the model piece by piece, a piece being of one process and one period.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "formats/base/cf_memory.h"
 #include "filters/parts/cache/cache_parts.h"
 #include "filters/engine/cache/cache.h"
 
@@ -18,16 +14,12 @@ struct snapshots {
     struct cf_hierarchy *model;
     struct cf_cores *cores;
     struct cf_writer *writer;
-    struct cf_frames *frames;
-    uint32_t *pid; /* by number of the process */
-    size_t pids;
-    uint32_t number; /* snapshots so far */
-    int started;     /* an access came, which set the clock */
-    int touched;     /* there was one in this period */
-    uint64_t next;   /* end of the period */
-    uint64_t last;   /* time of the last access */
-    uint64_t phys[CF_FILE_ROWS];
-    uint32_t size[CF_FILE_ROWS];
+    struct placed *placed;
+    uint32_t number;           /* snapshots so far */
+    int started;               /* an access came, which set the clock */
+    int touched;               /* there was one in this period */
+    uint64_t next;             /* end of the period */
+    uint64_t last;             /* time of the last access */
     uint8_t hit[CF_FILE_ROWS]; /* of no interest */
     uint32_t lines;
     struct line_rows { /* one piece of memory, from `phys` on */
@@ -39,7 +31,7 @@ struct snapshots {
 
 struct snapshots *snapshots_new(const struct cf_tool *t, const struct snapshot_options *o,
                                 const struct cf_machine *m, struct cf_hierarchy *h,
-                                struct cf_cores *cores, struct cf_writer *w)
+                                struct cf_cores *cores, struct placed *placed, struct cf_writer *w)
 {
     const struct cf_level *l = &m->level[o->level];
     const size_t most = (size_t)l->sets * l->ways * cf_hierarchy_caches(h, o->level);
@@ -52,7 +44,7 @@ struct snapshots *snapshots_new(const struct cf_tool *t, const struct snapshot_o
     s->model = h;
     s->cores = cores;
     s->writer = w;
-    s->frames = cf_need(t, cf_frames_new(o->order, o->page_shift, o->frame_bits, o->seed));
+    s->placed = placed;
     r->phys = cf_need(t, malloc(most * (2 * sizeof *r->phys + 4 * sizeof *r->set + 1)));
     r->addr = r->phys + most;
     r->set = (uint32_t *)(r->addr + most);
@@ -67,9 +59,7 @@ void snapshots_free(struct snapshots *s)
 {
     if (!s)
         return;
-    cf_frames_free(s->frames);
     free(s->row.phys);
-    free(s->pid);
     free(s);
 }
 
@@ -79,16 +69,13 @@ static void add_line(struct snapshots *s, uint64_t entry, uint32_t set, uint32_t
 {
     struct line_rows *r = &s->row;
     const uint32_t i = s->lines++;
-    uint32_t process;
 
     r->phys[i] = (entry & ~CF_CACHE_DIRTY) * s->machine->level[s->o.level].line;
     r->set[i] = set;
     r->way[i] = way;
     r->cpu[i] = cpu;
     r->state[i] = entry & CF_CACHE_DIRTY ? CF_STATE_MODIFIED : CF_STATE_EXCLUSIVE;
-    if (cf_frames_owner(s->frames, r->phys[i], &process, &r->addr[i]))
-        r->pid[i] = process < s->pids ? s->pid[process] : 0;
-    else
+    if (!placed_owner(s->placed, r->phys[i], &r->pid[i], &r->addr[i]))
         r->addr[i] = r->pid[i] = 0;
 }
 
@@ -138,44 +125,6 @@ int snapshots_end(struct snapshots *s)
 
 /* ---- accesses ---- */
 
-/* Number of the process that has this key, which is its bits in the other order. */
-static uint32_t process_of(uint64_t space)
-{
-    return (uint32_t)(cf_space_key((uint32_t)(space >> 31)) >> 31);
-}
-
-/* Where the rows of a process lie in memory. 0, or -1 without memory. */
-static int place(struct snapshots *s, const struct cf_frame *f, uint32_t from, uint32_t to,
-                 uint32_t process)
-{
-    const uint64_t *addr = cf_u64(f, CF_ADDR), *phys = cf_u64(f, CF_PHYS);
-    const uint32_t *size = cf_u32(f, CF_SIZE), *pid = cf_u32(f, CF_PID);
-    const uint64_t page = (uint64_t)1 << s->o.page_shift;
-    int64_t done;
-
-    if (cf_array_cleared(&s->pid, &s->pids, process + (size_t)1, sizeof *s->pid) != 0)
-        return -1;
-    s->pid[process] = pid ? pid[from] : 0;
-    if (s->o.physical) {
-        memcpy(s->phys + from, phys + from, (to - from) * sizeof *phys);
-        if (addr && cf_frames_learn(s->frames, process, addr + from, phys + from, to - from) != 0)
-            return -1;
-    } else {
-        done = cf_frames_place(s->frames, process, addr + from, to - from, s->phys + from);
-        if (done < 0)
-            return -1;
-        if (done != to - from)
-            cf_die(s->tool, CF_EXIT_ENVIRONMENT,
-                   "more pages are touched than there is memory: give a larger --ram");
-    }
-    for (uint32_t i = from; i < to; i++) {
-        const uint64_t left = page - (s->phys[i] & (page - 1)), want = size ? size[i] : 1;
-
-        s->size[i] = (uint32_t)(want < left ? want : left);
-    }
-    return 0;
-}
-
 /* The first row from `from` on that is beyond the period. */
 static uint32_t until(const struct snapshots *s, const uint64_t *time, uint32_t from, uint32_t to)
 {
@@ -217,9 +166,7 @@ int snapshots_frame(struct snapshots *s, const struct cf_frame *f)
                 period = f->rows; /* no later time can be written */
         }
         end = cf_cores_next(s->cores, f, from, period, &core, &space);
-        if (end <= from || place(s, f, from, end, process_of(space)) != 0 ||
-            cf_hierarchy_run(s->model, s->phys, cf_u8(f, CF_OP), s->size, from, end, core, 0,
-                             s->hit) != 0)
+        if (end <= from || placed_run(s->placed, s->model, f, from, end, core, space, s->hit) != 0)
             cf_out_of_memory(s->tool);
         s->touched = 1;
         s->last = time[end - 1];
