@@ -562,7 +562,7 @@ END
 @test "snapshots: options that make no sense, time that jumps to its end" {
     levels 64 'name: L1, size: 128, ways: 2'
     accesses load:0x0:8
-    for bad in '--flush' '--snapshot-level L1' '--frames random' '--snapshot-every 0' \
+    for bad in '--flush' '--snapshot-level L1' '--ram 4MiB' '--page-size 8192' '--snapshot-every 0' \
         '--snapshot-every 5 --frames odd' '--snapshot-every 5 --ram 5000' \
         '--snapshot-every 5 --page-size 1000' '--snapshot-every 5 --snapshot-level L9' \
         '--snapshot-every 5 --physical --ram 1GiB'; do
@@ -606,4 +606,213 @@ instructions() {
         stream in.cf
     run -3 --separate-stderr cf-cache -q -m m.yaml --snapshot-every 9 --ram 4MiB in.cf
     [[ $stderr == *"larger --ram"* ]]
+}
+
+# ---- frames ----
+
+# A plain reference for --frames, --colours and --pool, from cf-cache(1): what it is told on its
+# standard input is rows of time,cpu,pid,tid,op,addr,size,region,page in decimal; it writes rows with
+# phys, an access that crosses pages as one at each, and to rows.txt which row each is of. ORDER,
+# COLOURS of the level; CORE:SET and pool FILE:SET[@CORE] with a set as numbers with blanks between.
+placed() {
+    awk -F, -v order="$1" -v colours="$2" -v limits="$3" -v pools="$4" '
+        function colour_set(core, region, page,  i, k) {
+            for (i = 1; i <= npools; i++)
+                if ((i, region, page) in listed && (pool_core[i] == "" || pool_core[i] == core))
+                    return pool_set[i]
+            return core in limit ? limit[core] : every
+        }
+        function frame(core, pid, vpage, region, page,  s, n, list, c) {
+            if ((pid, vpage) in has)
+                return has[pid, vpage]
+            s = colour_set(core, region, page)
+            n = split(s, list, " ")
+            c = list[(order == "sequential" ? turn[s]++ : vpage) % n + 1]
+            return has[pid, vpage] = 1048576 + c + colours * given[c]++
+        }
+        BEGIN {
+            for (i = 0; i < colours; i++)
+                every = every i " "
+            n = split(limits, a, ";")
+            for (i = 1; i <= n; i++) {
+                split(a[i], b, ":")
+                limit[b[1]] = b[2]
+            }
+            npools = split(pools, a, ";")
+            for (i = 1; i <= npools; i++) {
+                split(a[i], b, "[:@]")
+                pool_set[i] = b[2]
+                pool_core[i] = b[3]
+                while ((getline line <b[1]) > 0) {
+                    split(line, c, ",")
+                    listed[i, c[1], c[2]] = 1
+                }
+            }
+            print "time,cpu,pid,tid,op,addr,phys,size"
+        }
+        NR > 1 {
+            at = $6
+            left = $7
+            for (k = 0; left > 0; k++) {
+                part = 4096 - at % 4096 < left ? 4096 - at % 4096 : left
+                p = frame($2, $3, int(at / 4096), $8, $8 == "[stack]" ? $9 - k : $9 + k) * 4096 + at % 4096
+                printf "%d,%d,%d,%d,%s,%.0f,%.0f,%d\n", $1, $2, $3, $4, $5, at, p, part
+                print NR - 2 >"rows.txt"
+                at += part
+                left -= part
+            }
+        }'
+}
+
+# A random program of two processes on three cores: a text and a stack of some pages each.
+pages_of() {
+    awk -v seed="$1" 'BEGIN {
+        srand(seed)
+        print "time,cpu,pid,tid,op,addr,size,region,page"
+        for (i = 0; i < 3000; i++) {
+            core = int(rand() * 3)
+            pid = core == 2 ? 8 : 7
+            stack = rand() < .3
+            page = int(rand() * (stack ? 6 : 24))
+            inside = rand() < .2 ? 4090 : int(rand() * 3) * 64
+            base = stack ? 1000000 - 1 - page : 1000 + page
+            printf "%d,%d,%d,%d,%s,%.0f,%d,%s,%d\n", i, core, pid, pid, rand() < .3 ? "store" : "load",
+                base * 4096 + inside, rand() < .01 ? 9000 : 8, stack ? "[stack]" : "/bin/x", page
+        }
+    }'
+}
+
+@test "frames: hits as of a plain reference that states each page's frame" {
+    levels 64 'name: L1, size: 4KiB, ways: 2' 'name: L2, size: 64KiB, ways: 2, shared_by: 4'
+    printf '/bin/x,%d\n' 3 4 5 20 >some.txt
+    { echo region,page && cat some.txt; } >some.csv
+    { echo '[stack],0' && echo '[stack],1'; } >top.txt
+    # the columns of another program, in another order
+    { echo rank,page,other,region && echo '1,0,"x,y",[stack]' && echo '2,1,,[stack]'; } >top.csv
+    local seed order o hits
+    for seed in 1 2; do
+        pages_of $seed >in.csv
+        stream in.cf <in.csv
+        for order in sequential coloured; do
+            for o in '||' '0:1 2 3|0:1-3|' '0:5;2:0 1 6 7|0:5,2:0-1,6-|' \
+                '1:7|1:7|some.txt:2 3' '|;|some.txt:0;top.txt:1 4@2'; do
+                IFS='|' read -r limits given pools <<<"$o"
+                [ "$limits" = ';' ] && limits=
+                placed $order 8 "$limits" "$pools" <in.csv | stream phys.cf
+                args=(--frames $order)
+                case $given in
+                0:1-3) args+=(--colours 0:1-3) ;;
+                0:5,*) args+=(--colours 0:5 --colours 2:0-1,6-) ;;
+                1:7) args+=(--colours 1:7 --pool some.csv:2-3) ;;
+                ';') args+=(--pool some.csv:0 --pool top.csv:1,4@2) ;;
+                esac
+                # without colours the order is that of all frames: the same, as 8 divides them
+                cf-cache -q -m m.yaml --cores 3 "${args[@]}" in.cf >out.cf
+                cf-cache -q -m m.yaml --cores 3 --physical phys.cf >want.cf
+                diff <(cf-cat --csv --table access --columns hit out.cf | tail -n +2) \
+                    <(paste -d, rows.txt <(cf-cat --csv --table access --columns hit want.cf | tail -n +2) |
+                        awk -F, '{ if ($2 > most[$1]) most[$1] = $2 } END { for (i = 0; i in most; i++) print most[i] }') ||
+                    fail "seed $seed: ${args[*]}"
+            done
+        done
+    done
+    hits=$(cf-cat --csv --table access --columns hit out.cf | sort | uniq -c)
+    [ "$(awk '$1 > 100' <<<"$hits" | wc -l)" = 3 ] || fail "few hits or misses: the test shows nothing: $hits"
+}
+
+@test "colours: what runs on other colours loses nothing; with the same ones it does" {
+    levels 64 'name: L1, size: 128, ways: 2' 'name: L2, size: 128KiB, ways: 2, shared_by: 2'
+    # 16 colours of 2 pages: 8 pages again and again, and a flood of 200
+    awk 'BEGIN { print "time,cpu,pid,op,addr,size"
+        for (i = 0; i < 40000; i++)
+            if (i % 4) printf "%d,1,2,store,%d,8\n", i, int(i * .75) % 12800 * 64
+            else printf "%d,0,1,load,%d,8\n", i, i / 4 % 512 * 64 }' | stream in.cf
+    # misses OPTION...: of the first process
+    misses() {
+        cf-cache -q -m m.yaml "$@" in.cf | cf-cat --csv --table access --columns cpu,hit | grep -c '^0,255$'
+    }
+    [ "$(misses --frames sequential --colours 0:0-3 --colours 1:4-15)" = 512 ]
+    [ "$(misses --frames random --colours 0:0-7 --colours 1:8-)" -lt "$(misses --frames random)" ]
+    [ "$(misses --frames sequential --colours 0:0-3)" -gt 5000 ]
+    [ "$(misses --frames sequential)" -gt 5000 ]
+    # --colours alone is of the random order
+    [ "$(misses --colours 0:0-3)" = "$(misses --frames random --colours 0:0-3)" ]
+    [ "$(misses --colours 0:0-3 --seed 2)" != "$(misses --colours 0:0-3)" ]
+    # other frames of the stream change nothing
+    cf-cache -q -m m.yaml --colours 0:0-3 -o a.cf in.cf
+    diff <(cf-cat --csv --table access a.cf) <(cat in.cf | cf-cache -q -m m.yaml --colours 0:0-3 | cf-cat --csv --table access)
+    # snapshots are of the same caches
+    cf-cache -q -m m.yaml --snapshot-every 50000 --frames sequential --colours 0:0-3 --colours 1:4-15 in.cf |
+        cf-cat --csv --table line --columns pid,phys >lines.csv
+    local pid phys ours=0
+    while IFS=, read -r pid phys; do
+        ((pid != 1)) || ((ours++ || 1))
+        (((pid == 1) == (phys / 4096 % 16 < 4))) || fail "a line of $pid at $phys"
+    done < <(tail -n +2 lines.csv)
+    [ $ours = 512 ]
+}
+
+@test "frames: an access that crosses pages is in both, in snapshots too" {
+    levels 64 'name: L1, size: 8KiB, ways: 2'
+    printf 'time,op,addr,size\n0,load,0x1ffc,8\n1,load,0x2000,8\n2,load,0x1fc0,8\n3,load,0xff8,5000\n4,load,0x1000,8\n5,load,0x2300,1\n' |
+        stream in.cf
+    [ "$(hits --frames sequential)" = "255 1 1 255 1 1 " ]
+    cf-cache -q -m m.yaml --snapshot-every 3 --frames coloured in.cf | cf-cat --csv --table line --columns snapshot,addr |
+        grep '^1,' | sort >got.csv
+    printf '1,0x1fc0\n1,0x2000\n' | cmp - got.csv
+}
+
+@test "frames: what does not fit the machine, the list or the other options is refused" {
+    levels 64 'name: L1, size: 128, ways: 2' 'name: L2, size: 64KiB, ways: 2'
+    printf 'time,op,addr,size,region,page\n0,load,0x1000,8,/bin/x,1\n' | stream in.cf
+    printf 'region,page\n/bin/x,1\n' >p.csv
+    for bad in '--colours 0' '--colours 0:' '--colours 0:8' '--colours 0:3-9' '--colours 1:0' '--colours x:0' \
+        '--colours 0:1 --colours 0:2' '--pool p.csv' '--pool p.csv:9' '--pool p.csv:1@1' '--pool :1' \
+        '--physical --colours 0:1' '--physical --pool p.csv:1' '--physical --frames random' '--frames odd' \
+        '--colours 0:1 --ram 4K'; do
+        # shellcheck disable=SC2086
+        run -2 cf-cache -m m.yaml $bad in.cf
+    done
+    run -2 cf-cache -m m.yaml --colours 0:8 in.cf
+    has "L2 has the colours 0 to 7"
+    run -3 cf-cache -m m.yaml --pool none.csv:1 in.cf
+    printf 'region,side\n/bin/x,1\n' >bad.csv
+    run -1 cf-cache -m m.yaml --pool bad.csv:1 in.cf
+    has "names no column page"
+    for row in ',1' '/bin/x,' '/bin/x,-1' '/bin/x,4294967296' '/bin/x,0x1' '/bin/x'; do
+        printf 'region,page\n%s\n' "$row" >bad.csv
+        run -1 cf-cache -m m.yaml --pool bad.csv:1 in.cf
+        has "row 2"
+    done
+    printf 'region,page\n"/bin/x' >bad.csv
+    run -1 cf-cache -m m.yaml --pool bad.csv:1 -o out.cf in.cf
+    # a level whose ways are smaller than two pages, or of half a page
+    levels 64 'name: L1, size: 8KiB, ways: 2'
+    run -2 cf-cache -m m.yaml --colours 0:0 in.cf
+    has "2 to 65536 whole pages"
+    levels 64 'name: L1, size: 20KiB, ways: 2'
+    run -2 cf-cache -m m.yaml --colours 0:0 in.cf
+    # pages are needed, and of one size
+    levels 64 'name: L1, size: 64KiB, ways: 2'
+    accesses load:0:8
+    run -1 cf-cache -m m.yaml --pool p.csv:1 in.cf
+    has cf-resolve
+    cf-resolve -q --page-size 8192 in.cf >big.cf
+    run -1 cf-cache -m m.yaml --pool p.csv:1 big.cf
+    has "--page-size 8192"
+}
+
+@test "pool: pages that are never accessed are counted; frames of a colour run out" {
+    levels 64 'name: L1, size: 64KiB, ways: 2'
+    printf 'time,op,addr,size,region,page\n0,load,0x1000,8,/bin/x,1\n1,load,0x2000,8,/bin/x,2\n' | stream in.cf
+    printf 'region,page\n/bin/x,1\n/bin/x,7\n/bin/y,2\n/bin/x,1\n' >p.csv
+    run -0 --separate-stderr cf-cache -m m.yaml --pool p.csv:1 --summary in.cf
+    [ "$stderr" = "cf-cache: --pool: p.csv: 2 of its 3 pages were not accessed" ]
+    run -0 --separate-stderr cf-cache -q -m m.yaml --pool p.csv:1 --summary in.cf
+    [ -z "$stderr" ]
+    # 1024 frames, 128 of each colour
+    awk 'BEGIN { print "op,addr,size"; for (i = 0; i < 129; i++) printf "load,0x%x,8\n", i * 4096 }' | stream in.cf
+    run -3 --separate-stderr cf-cache -q -m m.yaml --colours 0:3 --ram 4MiB in.cf
+    [[ $stderr == *"of their colours"* ]]
+    run -0 --separate-stderr cf-cache -q -m m.yaml --colours 0:3-4 --ram 4MiB --summary in.cf
 }

@@ -40,7 +40,8 @@ struct cf_frames *cf_frames_new(enum cf_frame_order order, unsigned page_shift, 
                                 uint64_t seed);
 void cf_frames_free(struct cf_frames *f);
 
-/* Before the first page: there are so many colours, at most as many as frames. -1 without memory. */
+/* Before the first page: there are so many colours, at most as many as frames. -1 without
+   memory. */
 int cf_frames_colours(struct cf_frames *f, uint32_t colours);
 
 /* A set of `count` colours, from 1, each below their number. Returns its number: 1, 2, ...; 0
