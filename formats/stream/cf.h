@@ -104,6 +104,7 @@ struct cf_header {
     size_t yaml_bytes;
     size_t facts_at, facts_end; /* of yaml: where `columns` stands, or could */
     size_t command_at, command_end;
+    size_t clock_at, clock_end;
 };
 
 struct cf_data {
@@ -320,6 +321,8 @@ void cf_writer_forget(struct cf_writer *w, const char *column);
 
 /* Headers that are handed on from now on state this command, instead of their own. */
 void cf_writer_command(struct cf_writer *w, const char *command);
+/* The same of their clock; hz 0: its frequency is not stated. */
+void cf_writer_clock(struct cf_writer *w, const char *unit, uint64_t hz);
 
 /* Hands a frame on, with the columns that were set in it. Headers get our line in their chain.
    Where a column that was not wanted must be decoded for it and is damaged, the frame is left out

@@ -24,6 +24,7 @@ struct parse {
     int chain_last;
     int columns; /* 1: in `columns`; 2: after it */
     int command; /* the same */
+    int clock;   /* the same */
     const char *problem;
     size_t line; /* of the problem, 0: of none */
     int no_memory;
@@ -95,7 +96,8 @@ static size_t place_of(struct parse *p, const struct cf_yaml *key)
         if ((p->text[at] & 0xc0) != 0x80 && n++ == key->at)
             break;
     if (at && p->text[at - 1] != '\n')
-        refuse(p, key, "'command', 'columns', what follows them and 'chain' must begin a line");
+        refuse(p, key,
+               "'clock', 'command', 'columns', what follows them and 'chain' must begin a line");
     return at;
 }
 
@@ -116,6 +118,7 @@ static int mark(struct parse *p, const struct cf_yaml *key, int begins, int in, 
 static void top_key(struct parse *p, const struct cf_yaml *key)
 {
     const int columns = !strcmp(key->text, "columns"), command = !strcmp(key->text, "command");
+    const int clock = !strcmp(key->text, "clock");
 
     if (p->chain_last)
         refuse(p, key, "'chain' must be the last key");
@@ -124,6 +127,7 @@ static void top_key(struct parse *p, const struct cf_yaml *key)
         refuse(p, key, "'columns' stands twice");
     p->columns = mark(p, key, columns, p->columns, &p->h->facts_at, &p->h->facts_end);
     p->command = mark(p, key, command, p->command, &p->h->command_at, &p->h->command_end);
+    p->clock = mark(p, key, clock, p->clock, &p->h->clock_at, &p->h->clock_end);
 }
 
 static void take_fact(struct parse *p, const struct cf_yaml *column, const struct cf_yaml *key)
@@ -239,7 +243,7 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
     if (result != 0)
         return result;
     /* A chain written in another style could not take the line of the next program. */
-    text = cf_header_text(NULL, h, NULL, NULL, "x", &n);
+    text = cf_header_text(NULL, h, NULL, "x", &n);
     memset(&longer, 0, sizeof(longer));
     result = text ? parse(&longer, text, n, 1, problem, size) : -2;
     if (result == 0 && longer.chain != h->chain + 1)
@@ -344,9 +348,53 @@ static void write_facts(FILE *out, const struct cf_facts *l)
     }
 }
 
+static void write_clock(FILE *out, const char *unit, uint64_t hz)
+{
+    fputs("clock: {unit: ", out);
+    quoted(out, unit ? unit : "unknown");
+    if (hz)
+        fprintf(out, ", hz: %llu", (unsigned long long)hz);
+    fputs("}\n", out);
+}
+
+/* The document of `from` but its last line, with the edits. */
+static void edit(FILE *out, const struct cf_header *from, const struct cf_edits *e)
+{
+    enum { CLOCK, COMMAND, FACTS, PLACES };
+    struct place {
+        int what;
+        size_t at, end;
+    } place[PLACES] = {{CLOCK, from->clock_at, from->clock_end},
+                       {COMMAND, from->command_at, from->command_end},
+                       {FACTS, from->facts_at, from->facts_end}};
+    size_t done = 0;
+
+    for (int i = 1; i < PLACES; i++)
+        for (int k = i; k > 0 && place[k].at < place[k - 1].at; k--) {
+            const struct place p = place[k];
+
+            place[k] = place[k - 1];
+            place[k - 1] = p;
+        }
+    for (const struct place *p = place; p < place + PLACES; p++) {
+        if (!(p->what == CLOCK     ? e->clock_unit != NULL
+              : p->what == COMMAND ? e->command != NULL
+                                   : e->facts != NULL))
+            continue;
+        fwrite(from->yaml + done, 1, p->at - done, out);
+        done = p->end;
+        if (p->what == CLOCK)
+            write_clock(out, e->clock_unit, e->clock_hz);
+        else if (p->what == COMMAND)
+            entry(out, "command", e->command);
+        else
+            write_facts(out, e->facts);
+    }
+    fwrite(from->yaml + done, 1, from->yaml_bytes - done, out);
+}
+
 char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
-                     const struct cf_facts *facts, const char *command, const char *program,
-                     size_t *bytes)
+                     const struct cf_edits *edits, const char *program, size_t *bytes)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, bytes);
@@ -354,29 +402,13 @@ char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
     if (!out)
         return NULL;
     if (from && from->yaml_bytes) {
-        const int facts_first = from->facts_at < from->command_at;
-        size_t done = 0;
+        const struct cf_edits none = {0};
 
-        for (int k = 0; k < 2; k++)
-            if ((k == 0) == facts_first && facts) {
-                fwrite(from->yaml + done, 1, from->facts_at - done, out);
-                write_facts(out, facts);
-                done = from->facts_end;
-            } else if ((k == 0) != facts_first && command) {
-                fwrite(from->yaml + done, 1, from->command_at - done, out);
-                entry(out, "command", command);
-                done = from->command_end;
-            }
-        fwrite(from->yaml + done, 1, from->yaml_bytes - done, out);
+        edit(out, from, edits ? edits : &none);
     } else {
         fprintf(out, "cacheflow: %d\n", CF_STREAM_VERSION);
-        if (h && (h->clock_unit || h->clock_hz)) {
-            fputs("clock: {unit: ", out);
-            quoted(out, h->clock_unit ? h->clock_unit : "unknown");
-            if (h->clock_hz)
-                fprintf(out, ", hz: %llu", (unsigned long long)h->clock_hz);
-            fputs("}\n", out);
-        }
+        if (h && (h->clock_unit || h->clock_hz))
+            write_clock(out, h->clock_unit, h->clock_hz);
         if (h) {
             entry(out, "machine", h->machine);
             if (h->line_size)
@@ -385,8 +417,8 @@ char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
             entry(out, "command", h->command);
             write_recorded(out, h->recorded);
         }
-        if (facts)
-            write_facts(out, facts);
+        if (edits && edits->facts)
+            write_facts(out, edits->facts);
         fputs("chain:\n", out);
     }
     fputs("  - ", out);

@@ -162,9 +162,12 @@ static char *new_document(struct cf_writer *w, const struct cf_header *h,
     if (here && fill_recorded(recorded.recorded) != 0)
         cfw_fail(w, "%s: its header: %s", cfw_target(w),
                  errno == EINVAL ? "SOURCE_DATE_EPOCH: no seconds since 1970" : strerror(errno));
-    else if (cf_facts_join(&all, from ? &from->facts : &none, &w->facts) == 0)
-        text = cf_header_text(h ? &recorded : NULL, from, w->facts.count ? &all : NULL, w->command,
-                              w->program, bytes);
+    else if (cf_facts_join(&all, from ? &from->facts : &none, &w->facts) == 0) {
+        const struct cf_edits edits = {w->facts.count ? &all : NULL, w->command, w->clock_unit,
+                                       w->clock_hz};
+
+        text = cf_header_text(h ? &recorded : NULL, from, &edits, w->program, bytes);
+    }
     for (unsigned i = 0; here && i < CF_RECORDED; i++)
         free(recorded.recorded[i]);
     if (!text)

@@ -91,12 +91,17 @@ int cf_header_parse(struct cf_header *h, const char *yaml, size_t bytes, char *p
                     size_t size);
 void cf_header_clear(struct cf_header *h);
 
-/* New YAML: of `h` without chain (from == NULL), or that of `from`; with `facts` and `command` in
-   place of its own where these are not NULL, and with `program` at the end of its chain. malloced;
-   NULL without memory. */
+/* What takes the place of what a document states; NULL: nothing does. */
+struct cf_edits {
+    const struct cf_facts *facts;
+    const char *command, *clock_unit;
+    uint64_t clock_hz; /* 0: not stated */
+};
+
+/* New YAML: of `h` without chain (from == NULL), or that of `from`; with the edits, which may be
+   NULL, and with `program` at the end of its chain. malloced; NULL without memory. */
 char *cf_header_text(const struct cf_header *h, const struct cf_header *from,
-                     const struct cf_facts *facts, const char *command, const char *program,
-                     size_t *bytes);
+                     const struct cf_edits *edits, const char *program, size_t *bytes);
 
 /* Appends a copy. -1 without memory. */
 int cf_facts_add(struct cf_facts *l, const char *column, const char *key, const char *value,

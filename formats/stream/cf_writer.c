@@ -55,6 +55,7 @@ static void free_writer(struct cf_writer *w)
     free(w->index);
     free(w->program);
     free(w->command);
+    free(w->clock_unit);
     free(w->path);
     free(w->temp);
     free(w);
@@ -93,6 +94,15 @@ void cf_writer_command(struct cf_writer *w, const char *command)
     free(w->command);
     w->command = strdup(command);
     if (!w->command)
+        cfw_fail(w, "%s: out of memory", cfw_target(w));
+}
+
+void cf_writer_clock(struct cf_writer *w, const char *unit, uint64_t hz)
+{
+    free(w->clock_unit);
+    w->clock_unit = strdup(unit);
+    w->clock_hz = hz;
+    if (!w->clock_unit)
         cfw_fail(w, "%s: out of memory", cfw_target(w));
 }
 

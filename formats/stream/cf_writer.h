@@ -63,7 +63,9 @@ struct batch {
 
 struct cf_writer {
     char *program, *command; /* NULL: that of the header */
-    char *path, *temp;       /* temp NULL: unnamed, or written in place */
+    char *clock_unit;        /* the same */
+    uint64_t clock_hz;
+    char *path, *temp; /* temp NULL: unnamed, or written in place */
     int fd, owned, unnamed, packed, opened, private;
     int regular;            /* a file that gets its name at the end */
     int recording, partial; /* it is kept when it is cut off; `temp` is the name that it has then */

@@ -298,6 +298,58 @@ static void test_commands(void)
     }
 }
 
+/* A clock that is stated anew, with the other edits; each stands where it stood, else before the
+   chain. */
+static void test_clocks(void)
+{
+    static const char *const documents[][2] = {
+        {"a: 1\nclock: {unit: old, hz: 5}\ncommand: old\nb: 2\nchain:\n  - \"x\"\n",
+         "a: 1\nCLOCKcommand: \"new\"\nb: 2\nchain:\n  - \"x\"\n"},
+        {"columns: {hit: {by: x}}\ncommand: old\nclock:\n  unit: old\nchain:\n  - \"x\"\n",
+         "FACTScommand: \"new\"\nCLOCKchain:\n  - \"x\"\n"},
+        {"chain:\n  - \"x\"\n", "CLOCKcommand: \"new\"\nFACTSchain:\n  - \"x\"\n"},
+        {"b: {clock: old}\nchain:\n  - \"x\"\n",
+         "b: {clock: old}\nCLOCKcommand: \"new\"\nFACTSchain:\n  - \"x\"\n"},
+    };
+
+    for (size_t i = 0; i < 2 * sizeof(documents) / sizeof(*documents); i++) {
+        const char *clock =
+            i % 2 ? "clock: {unit: \"cycles\", hz: 7}\n" : "clock: {unit: \"cycles\"}\n";
+        char expected[256] = "";
+        struct cf_writer *w = cf_writer_open(file_of("new.cf"), "y");
+        struct cf_frame *f;
+        struct cf_reader *in;
+
+        write_document(documents[i / 2][0], "", "");
+        cf_writer_command(w, "new");
+        cf_writer_clock(w, "once", 9);
+        cf_writer_clock(w, "cycles", i % 2 ? 7 : 0);
+        if (strstr(documents[i / 2][1], "FACTS"))
+            cf_writer_fact(w, "hit", "by", "y");
+        hand_on("style.cf", w);
+        if (cf_writer_close(w, 1, problem, sizeof(problem)) != 0)
+            abort();
+        for (const char *at = documents[i / 2][1]; *at;) {
+            const int is_clock = !strncmp(at, "CLOCK", 5), facts = !strncmp(at, "FACTS", 5);
+            const size_t n = strlen(expected);
+
+            snprintf(expected + n, sizeof(expected) - n, "%s",
+                     is_clock ? clock
+                     : facts  ? "columns:\n  hit: {by: \"y\"}\n"
+                              : "");
+            if (!is_clock && !facts)
+                snprintf(expected + n, sizeof(expected) - n, "%c", *at);
+            at += is_clock || facts ? 5 : 1;
+        }
+        strcat(expected, "  - \"y\"\n");
+        in = first("new.cf", &f);
+        is_text(f->header->yaml, expected, "the clock is replaced");
+        is_text(f->header->clock_unit, "cycles", "and read");
+        is_u64(f->header->clock_hz, i % 2 ? 7 : 0, "with its frequency");
+        cf_reader_close(in);
+    }
+}
+
 int main(void)
 {
     begin_streams();
@@ -306,5 +358,6 @@ int main(void)
     test_refused();
     test_styles();
     test_commands();
+    test_clocks();
     return end_streams();
 }
