@@ -24,10 +24,10 @@
 #include "formats/base/cf_memory.h"
 
 #include "capture/cf_command.h"
-#include "capture/snapshot/device.h"
+#include "capture/cf_device.h"
 #include "capture/snapshot/note.h"
 #include "capture/snapshot/options.h"
-#include "capture/snapshot/reap.h"
+#include "capture/watch/reap.h"
 
 struct taken { /* a snapshot that is still in the Shutter's buffer */
     struct cacheflow_shot shot;
@@ -484,7 +484,7 @@ int main(int argc, char **argv)
     open_device(&k);
     make_thrash(&k);
     if (k.o.points) {
-        k.watch = cf_need(&k.tool, cf_watch_new(&k.tool, k.o.point, k.o.points));
+        k.watch = cf_need(&k.tool, cf_watch_new(&k.tool, "--event", k.o.point, k.o.points));
     }
     begin(&k);
     start(&k, &set);

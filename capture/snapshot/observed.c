@@ -375,13 +375,6 @@ static int stands(const struct cf_observed *t, pid_t pid)
     return still;
 }
 
-char cf_observed_state(pid_t tid)
-{
-    struct stat_line s;
-
-    return (char)(read_stat_of(tid, &s) ? s.state : 0);
-}
-
 /* To this process and no other: its number may be another's by now, which a pidfd that was opened
    before we look rules out. Linux before 5.3 has none. */
 static void send_signal(struct cf_observed_task *o, int number)

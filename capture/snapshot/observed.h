@@ -69,10 +69,6 @@ void cf_observed_kill(struct cf_observed *t, int number);
    cannot be read to its end, or there is no memory. */
 char *cf_observed_read(const char *path, size_t *length);
 
-/* The state of a thread as in /proc/PID/stat: R where it runs or could, S where it waits in the
-   kernel, D where no signal reaches it meanwhile; 0 when it is gone. */
-char cf_observed_state(pid_t tid);
-
 /* A child has ended: notes it. */
 void cf_observed_ended(struct cf_observed *t, pid_t pid, int status);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "capture/cf_command.h"
-#include "capture/snapshot/device.h"
+#include "capture/cf_device.h"
 #include "capture/snapshot/options.h"
 #include "formats/program/cf_options.h"
 

@@ -7,7 +7,7 @@
 
 #include "capture/snapshot/emit.h"
 #include "capture/snapshot/observed.h"
-#include "capture/snapshot/watch.h"
+#include "capture/watch/watch.h"
 
 enum { COMMANDS_MOST = 64, PRIORITY_NONE = -1 };
 

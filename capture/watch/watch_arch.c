@@ -13,7 +13,7 @@
 #include <asm/ptrace.h>
 #endif
 
-#include "capture/snapshot/watch_arch.h"
+#include "capture/watch/watch_arch.h"
 
 #if defined(__x86_64__)
 
@@ -41,6 +41,29 @@ int cf_watch_arch_pc(pid_t tid, uint64_t *pc)
 int cf_watch_arch_set_pc(pid_t tid, uint64_t pc)
 {
     return (int)ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), pc);
+}
+
+int cf_watch_arch_sp(pid_t tid, uint64_t *sp)
+{
+    long value;
+
+    errno = 0;
+    value = ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user, regs.rsp), NULL);
+    *sp = (uint64_t)value;
+    return errno ? -1 : 0;
+}
+
+int cf_watch_arch_call(pid_t tid, uint64_t *to, uint64_t *sp)
+{
+    long value;
+
+    if (cf_watch_arch_sp(tid, sp) != 0)
+        return -1;
+    errno = 0;
+    value = ptrace(PTRACE_PEEKDATA, tid, *sp, NULL); /* the call has put it there */
+    *to = (uint64_t)value;
+    *sp += sizeof value;
+    return errno ? -1 : 0;
 }
 
 unsigned cf_watch_arch_behind(void)
@@ -116,6 +139,27 @@ int cf_watch_arch_set_pc(pid_t tid, uint64_t pc)
     return registers(PTRACE_SETREGSET, tid, &r);
 }
 
+int cf_watch_arch_sp(pid_t tid, uint64_t *sp)
+{
+    struct user_pt_regs r;
+
+    if (registers(PTRACE_GETREGSET, tid, &r) != 0)
+        return -1;
+    *sp = r.sp;
+    return 0;
+}
+
+int cf_watch_arch_call(pid_t tid, uint64_t *to, uint64_t *sp)
+{
+    struct user_pt_regs r;
+
+    if (registers(PTRACE_GETREGSET, tid, &r) != 0)
+        return -1;
+    *to = r.regs[30];
+    *sp = r.sp;
+    return 0;
+}
+
 unsigned cf_watch_arch_behind(void)
 {
     return 0;
@@ -173,6 +217,20 @@ int cf_watch_arch_pc(pid_t tid, uint64_t *pc)
 int cf_watch_arch_set_pc(pid_t tid, uint64_t pc)
 {
     (void)tid, (void)pc;
+    errno = ENOSYS;
+    return -1;
+}
+
+int cf_watch_arch_sp(pid_t tid, uint64_t *sp)
+{
+    (void)tid, (void)sp;
+    errno = ENOSYS;
+    return -1;
+}
+
+int cf_watch_arch_call(pid_t tid, uint64_t *to, uint64_t *sp)
+{
+    (void)tid, (void)to, (void)sp;
     errno = ENOSYS;
     return -1;
 }

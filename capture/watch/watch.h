@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * watch.h - events inside the commands, without a change to them: the execution of an instruction
+ * watch.h - events inside programs, without a change to them: the execution of an instruction
  * and accesses to data, by ptrace.
  *
  * The paper leaves them for later ("Observing the Invisible", section 6.2). An instruction is
@@ -8,8 +8,8 @@
  * processes and threads that come of the commands. What is traced is also stopped by ptrace and
  * not by SIGSTOP, since the tracer would only see that as one more event.
  */
-#ifndef CF_SNAPSHOT_WATCH_H
-#define CF_SNAPSHOT_WATCH_H
+#ifndef CF_WATCH_H
+#define CF_WATCH_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,8 +21,9 @@ enum cf_watch_kind { CF_WATCH_BREAK, CF_WATCH_WRITE, CF_WATCH_ACCESS };
 
 struct cf_watch_point {
     enum cf_watch_kind kind;
-    const char *symbol; /* NULL: `offset` is an address */
+    const char *symbol; /* NULL: `offset` is an address, 0: the trap comes by cf_watch_move() */
     uint64_t offset;
+    int linked;     /* that address is one of the program's file, wherever it was loaded */
     unsigned bytes; /* of data: 1, 2, 4 or 8; 0: what fits the symbol */
 };
 
@@ -36,9 +37,9 @@ int cf_watch_parse(char *text, struct cf_watch_point *p);
 /* Why this cannot be had here at all, or NULL. */
 const char *cf_watch_unable(const struct cf_watch_point *point, unsigned points);
 
-/* NULL without memory. `point` must stay. */
-struct cf_watch *cf_watch_new(struct cf_tool *tool, const struct cf_watch_point *point,
-                              unsigned points);
+/* NULL without memory. `point` must stay; `option` is the one that asks for it, in messages. */
+struct cf_watch *cf_watch_new(struct cf_tool *tool, const char *option,
+                              const struct cf_watch_point *point, unsigned points);
 void cf_watch_free(struct cf_watch *w);
 
 /* Takes a command over that has not run its program yet. -1 with errno. */
@@ -62,6 +63,30 @@ void cf_watch_release(struct cf_watch *w);
 /* Lets all go that are left, since who is traced ends with us. Waits for them ten seconds at most
    and returns the number of threads that did not stop. */
 size_t cf_watch_end(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status), void *arg);
+
+/* ---- for one who measures: the thread that has hit, and where traps are ---- */
+
+struct cf_watch_hit {
+    pid_t tid, pid;
+    unsigned point; /* its number */
+};
+
+/* Returns when a child has something to report, which it leaves there: 0, or -1 with errno. */
+int cf_watch_wait(void);
+
+/* The thread whose hit of a trap is to be served, after cf_watch_handle() returned 1. -1: none. */
+int cf_watch_get_hit(const struct cf_watch *w, struct cf_watch_hit *hit);
+
+/* Puts the trap of a point of the thread's process elsewhere, or with 0 takes it out. Others must
+   stand still, see cf_watch_stop(). -1 with errno. */
+int cf_watch_move(struct cf_watch *w, pid_t tid, unsigned point, uint64_t addr);
+
+/* How long it takes a thread to go on, hit the trap at which it stands, and have it reported: the
+   least of so many tries, in units of `clock`. 0 where none was like that. */
+uint64_t cf_watch_least(struct cf_watch *w, pid_t tid, unsigned tries, uint64_t (*clock)(void));
+
+/* How many places a point was found at in one program: 0, 1, or 2 for several. */
+unsigned cf_watch_found(const struct cf_watch *w, unsigned point);
 
 /* Warns of symbols that were found nowhere, and what was missed. */
 void cf_watch_tell(struct cf_watch *w);

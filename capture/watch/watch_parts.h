@@ -3,11 +3,11 @@
  * watch_parts.h - private to the watch: the state that watch.c, watch_threads.c and watch_traps.c
  * share.
  */
-#ifndef CF_SNAPSHOT_WATCH_PARTS_H
-#define CF_SNAPSHOT_WATCH_PARTS_H
+#ifndef CF_WATCH_PARTS_H
+#define CF_WATCH_PARTS_H
 
-#include "capture/snapshot/watch.h"
-#include "capture/snapshot/watch_arch.h"
+#include "capture/watch/watch.h"
+#include "capture/watch/watch_arch.h"
 
 enum hit { NO_HIT, HIT_TRAP, HIT_DATA };
 enum step { NO_STEP, STEP_TO_MAKE, STEP_MADE /* its SIGTRAP is to come */ };
@@ -41,21 +41,26 @@ struct thread {
 
 struct cf_watch {
     struct cf_tool *tool;
+    const char *option; /* that asked for the points, for messages */
     const struct cf_watch_point *point;
     unsigned points;
     struct process *process;
     struct thread *thread;
     size_t processes, process_room, threads, thread_room;
     int stopping;
-    int released;           /* nothing is watched any more: who stops is detached */
-    unsigned found, warned; /* bits of points */
-    uint64_t shared;        /* accesses that another one's snapshot has to serve */
+    int released;                    /* nothing is watched any more: who stops is detached */
+    unsigned found, several, warned; /* bits of points */
+    uint64_t shared;                 /* accesses that another one's snapshot has to serve */
 };
 
 /* ---- watch_threads.c; processes are known as long as they have a thread ---- */
 
 struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid);
 struct thread *cf_watch_find_thread(struct cf_watch *w, pid_t tid);
+
+/* The state of a thread as in /proc/PID/stat: R where it runs or could, S where it waits in the
+   kernel, D where no signal reaches it meanwhile; 0 when it is gone. */
+char cf_watch_state(pid_t tid);
 
 /* Adds it, unless it is known, and its process. Like cf_watch_drop_thread() it moves the lists. */
 struct thread *cf_watch_add_thread(struct cf_watch *w, pid_t tid);

@@ -4,8 +4,24 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "capture/snapshot/watch_parts.h"
+#include "capture/watch/watch_parts.h"
+
+char cf_watch_state(pid_t tid)
+{
+    char path[64], line[512] = "", state = 0;
+    const char *behind;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", tid);
+    f = fopen(path, "re");
+    if (f && fgets(line, sizeof line, f) && (behind = strrchr(line, ')')) != NULL)
+        (void)sscanf(behind + 1, " %c", &state);
+    if (f)
+        fclose(f);
+    return state;
+}
 
 struct process *cf_watch_find_process(struct cf_watch *w, pid_t pid)
 {

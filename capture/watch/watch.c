@@ -14,9 +14,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "capture/snapshot/reap.h"
-#include "capture/snapshot/observed.h"
-#include "capture/snapshot/watch_parts.h"
+#include "capture/watch/reap.h"
+#include "capture/watch/watch_parts.h"
 #include "formats/base/cf_number.h"
 
 enum { WAIT_MS = 100, POLL_US = 20, END_MS = 10000 };
@@ -70,13 +69,14 @@ const char *cf_watch_unable(const struct cf_watch_point *point, unsigned points)
     return data > CF_WATCH_DATA_MOST ? "processors watch four places of data at most" : NULL;
 }
 
-struct cf_watch *cf_watch_new(struct cf_tool *tool, const struct cf_watch_point *point,
-                              unsigned points)
+struct cf_watch *cf_watch_new(struct cf_tool *tool, const char *option,
+                              const struct cf_watch_point *point, unsigned points)
 {
     struct cf_watch *w = calloc(1, sizeof *w);
 
     if (w) {
         w->tool = tool;
+        w->option = option;
         w->point = point;
         w->points = points;
     }
@@ -97,9 +97,9 @@ void cf_watch_tell(struct cf_watch *w)
     for (unsigned i = 0; i < w->points; i++)
         if (!(w->found >> i & 1) && w->point[i].symbol)
             cf_warn(w->tool,
-                    "--event: no program that ran has a symbol '%s', nor its libraries: is it "
+                    "%s: no program that ran has a symbol '%s', nor its libraries: is it "
                     "stripped?",
-                    w->point[i].symbol);
+                    w->option, w->point[i].symbol);
     if (w->shared && !w->tool->quiet)
         cf_warn(w->tool, "%llu accesses came while another was served and share its snapshot",
                 (unsigned long long)w->shared);
@@ -333,7 +333,7 @@ unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, i
         (void)cf_watch_handle(w, ended, arg);
         moving = 0;
         for (size_t i = 0; i < w->threads; i++)
-            moving += !w->thread[i].stopped && cf_observed_state(w->thread[i].tid) != 'D';
+            moving += !w->thread[i].stopped && cf_watch_state(w->thread[i].tid) != 'D';
         if (!moving || now_ms() >= until)
             return moving;
         rest();
@@ -360,7 +360,7 @@ static void step_over(struct thread *t)
             (info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED))
             return; /* it has ended, as cf_watch_handle() will find */
         if (info.si_pid == 0) {
-            const char state = now_ms() < until ? 'R' : cf_observed_state(t->tid);
+            const char state = now_ms() < until ? 'R' : cf_watch_state(t->tid);
 
             if (state == 'S' || state == 'D') {
                 t->stopped = 0;

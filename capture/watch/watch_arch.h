@@ -4,13 +4,13 @@
  * debug registers. x86-64: Intel SDM, volume 3B, chapter "Debug, branch profile, TSC". AArch64: Arm
  * ARM (DDI 0487), self-hosted debug; ptrace's NT_ARM_HW_WATCH.
  */
-#ifndef CF_SNAPSHOT_WATCH_ARCH_H
-#define CF_SNAPSHOT_WATCH_ARCH_H
+#ifndef CF_WATCH_ARCH_H
+#define CF_WATCH_ARCH_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "capture/snapshot/watch.h"
+#include "capture/watch/watch.h"
 
 struct cf_watch_data {
     uint64_t addr;
@@ -25,6 +25,10 @@ unsigned cf_watch_arch_trap(uint64_t *value);
 /* Program counter of a thread that stands still: 0, or -1 with errno. */
 int cf_watch_arch_pc(pid_t tid, uint64_t *pc);
 int cf_watch_arch_set_pc(pid_t tid, uint64_t pc);
+int cf_watch_arch_sp(pid_t tid, uint64_t *sp);
+/* At the first instruction of a function: where it returns to, and the stack pointer when it has
+   returned; -1 with errno. System V ABI of x86-64, 3.2; AAPCS64, 6.1. */
+int cf_watch_arch_call(pid_t tid, uint64_t *to, uint64_t *sp);
 /* How far the program counter is behind a trap instruction that was executed. */
 unsigned cf_watch_arch_behind(void);
 /* Watches these data, at most CF_WATCH_DATA_MOST; count 0 ends it. */

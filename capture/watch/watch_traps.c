@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#include "capture/snapshot/watch_parts.h"
-#include "capture/snapshot/watch_symbol.h"
+#include "capture/watch/watch_parts.h"
+#include "capture/watch/watch_symbol.h"
 
 int cf_watch_poke(pid_t tid, struct trap *trap, int in)
 {
@@ -29,7 +29,7 @@ int cf_watch_poke(pid_t tid, struct trap *trap, int in)
 static void warn_once(struct cf_watch *w, unsigned i, const char *what)
 {
     if (!(w->warned >> i & 1))
-        cf_warn(w->tool, "--event: %s+0x%llx: %s",
+        cf_warn(w->tool, "%s: %s+0x%llx: %s", w->option,
                 w->point[i].symbol ? w->point[i].symbol : "address",
                 (unsigned long long)w->point[i].offset, what);
     w->warned |= 1u << i;
@@ -53,12 +53,22 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
         const struct cf_watch_point *point = &w->point[i];
         uint64_t addr = 0, bytes = UINT64_MAX;
 
-        if (p->placed >> i & 1 || (point->symbol && cf_watch_symbol(p->pid, point->symbol,
-                                                                    libraries, &addr, &bytes) != 0))
+        unsigned places = 1;
+
+        if (p->placed >> i & 1)
+            continue;
+        if (point->symbol)
+            places = cf_watch_symbol(p->pid, point->symbol, libraries, &addr, &bytes);
+        else if (point->linked)
+            places = !libraries && cf_watch_bias(p->pid, &addr) == 0;
+        if (!places)
             continue;
         w->found |= 1u << i;
+        w->several |= (unsigned)(places > 1) << i;
         p->placed |= 1u << i;
         addr += point->offset;
+        if (!addr)
+            continue;
         if (point->kind == CF_WATCH_BREAK) {
             p->trap[i].addr = addr;
             if (cf_watch_poke(tid, &p->trap[i], 1) != 0) {
@@ -94,7 +104,7 @@ void cf_watch_arm(struct cf_watch *w, const struct thread *t, int on)
     if (p && p->data_count &&
         cf_watch_arch_data(t->tid, p->data, on && !w->released ? p->data_count : 0) != 0 &&
         errno != ESRCH)
-        cf_warn(w->tool, "--event: debug registers: %s", strerror(errno));
+        cf_warn(w->tool, "%s: debug registers: %s", w->option, strerror(errno));
 }
 
 int cf_watch_on_entry(struct cf_watch *w, struct thread *t)

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/snapshot/watch_symbol.h"
+#include "capture/watch/watch_debug.h"
+#include "capture/watch/watch_symbol.h"
 
 /* A file in a process's memory: its path there, the first address of its first mapping, and the
    place in the file that stands there. */
@@ -81,52 +82,85 @@ static int counts(const GElf_Sym *s, Elf_Data *version, int i)
            !(version && gelf_getversym(version, i, &v) && (v & 0x8000));
 }
 
-static int in_table(Elf_Scn *section, const GElf_Shdr *h, Elf *elf, const char *name, GElf_Sym *s)
+/* What is asked for, and what was found. */
+struct wanted {
+    const char *name;
+    int libraries;
+    unsigned places; /* that differ, up to 2 */
+    uint64_t addr, bytes;
+};
+
+static void note(struct wanted *w, uint64_t addr, uint64_t bytes)
+{
+    if (w->places && addr == w->addr)
+        return; /* another table has it, too */
+    if (!w->places) {
+        w->addr = addr;
+        w->bytes = bytes;
+    }
+    w->places = w->places ? 2 : 1;
+}
+
+static void in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *h, uint64_t add, struct wanted *w)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     Elf_Data *version = h->sh_type == SHT_DYNSYM ? versions(elf) : NULL;
     const size_t count = data && h->sh_entsize ? h->sh_size / h->sh_entsize : 0;
+    GElf_Sym s;
 
     for (size_t i = 0; i < count && i <= INT_MAX; i++) {
         const char *text;
 
-        if (!gelf_getsym(data, (int)i, s) || !counts(s, version, (int)i))
+        if (!gelf_getsym(data, (int)i, &s) || !counts(&s, version, (int)i))
             continue;
-        text = elf_strptr(elf, h->sh_link, s->st_name);
-        if (text && strcmp(text, name) == 0)
-            return 1;
+        text = elf_strptr(elf, h->sh_link, s.st_name);
+        if (text && strcmp(text, w->name) == 0)
+            note(w, s.st_value + add, s.st_size);
     }
-    return 0;
 }
 
-static int in_file(int fd, const struct mapped *m, const char *name, uint64_t *addr,
-                   uint64_t *bytes)
+/* The tables of a file, whose addresses lie so much higher in memory. 1: one of them is that of all
+   symbols. */
+static int in_tables(Elf *elf, uint64_t add, struct wanted *w)
+{
+    Elf_Scn *section = NULL;
+    int all = 0;
+    GElf_Shdr h;
+
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        if (!gelf_getshdr(section, &h) || (h.sh_type != SHT_SYMTAB && h.sh_type != SHT_DYNSYM))
+            continue;
+        all |= h.sh_type == SHT_SYMTAB;
+        in_table(elf, section, &h, add, w);
+    }
+    return all;
+}
+
+static void in_file(int fd, const struct mapped *m, struct wanted *w)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    Elf_Scn *section = NULL;
-    int result = -1;
-    GElf_Shdr h;
-    GElf_Sym s;
+    uint64_t add;
 
-    while (elf && result != 0 && (section = elf_nextscn(elf, section)) != NULL) {
-        uint64_t add;
+    /* Of libraries what they export counts: ld.so has a memcpy() for itself alone. */
+    if (elf && bias(elf, m, &add) == 0 && !in_tables(elf, add, w) && !w->libraries) {
+        const int debug = cf_watch_debug_file(elf, fd, m->path);
+        Elf *more = debug < 0 ? NULL : elf_begin(debug, ELF_C_READ, NULL);
 
-        if (!gelf_getshdr(section, &h) || (h.sh_type != SHT_SYMTAB && h.sh_type != SHT_DYNSYM) ||
-            !in_table(section, &h, elf, name, &s) || bias(elf, m, &add) != 0)
-            continue;
-        *addr = s.st_value + add;
-        *bytes = s.st_size;
-        result = 0;
+        if (more)
+            (void)in_tables(more, add, w);
+        elf_end(more);
+        if (debug >= 0)
+            close(debug);
     }
     elf_end(elf);
-    return result;
 }
 
-int cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr, uint64_t *bytes)
+/* Calls f with each file of the process's memory, those of the program itself or all others. */
+static void each_file(pid_t pid, int libraries,
+                      void (*f)(int fd, const struct mapped *m, struct wanted *w), struct wanted *w)
 {
     char path[PATH_MAX + 64], exe[PATH_MAX];
     struct mapped m = {.path = ""};
-    int result = -1;
     FILE *maps;
     ssize_t n;
 
@@ -137,7 +171,7 @@ int cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr, 
     if (n <= 0 || !maps || elf_version(EV_CURRENT) == EV_NONE)
         n = 0;
     exe[n] = '\0';
-    while (n && result != 0 && next_mapped(maps, &m)) {
+    while (n && next_mapped(maps, &m)) {
         const int itself = strcmp(m.path, exe) == 0;
         int fd;
 
@@ -151,12 +185,42 @@ int cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr, 
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
             continue;
-        result = in_file(fd, &m, name, addr, bytes);
+        f(fd, &m, w);
         close(fd);
     }
     if (maps)
         fclose(maps);
-    return result;
+}
+
+unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr,
+                         uint64_t *bytes)
+{
+    struct wanted w = {.name = name, .libraries = libraries};
+
+    each_file(pid, libraries, in_file, &w);
+    if (w.places) {
+        *addr = w.addr;
+        *bytes = w.bytes;
+    }
+    return w.places;
+}
+
+static void bias_of(int fd, const struct mapped *m, struct wanted *w)
+{
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+
+    if (elf && !w->places && bias(elf, m, &w->addr) == 0)
+        w->places = 1;
+    elf_end(elf);
+}
+
+int cf_watch_bias(pid_t pid, uint64_t *value)
+{
+    struct wanted w = {.places = 0};
+
+    each_file(pid, 0, bias_of, &w);
+    *value = w.addr;
+    return w.places ? 0 : -1;
 }
 
 uint64_t cf_watch_entry(pid_t pid)

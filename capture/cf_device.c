@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * device.c - calls of the Shutter. See device.h.
+ * cf_device.c - calls of a device. See cf_device.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "capture/snapshot/device.h"
+#include "capture/cf_device.h"
 
 static int open_socket(const char *path)
 {

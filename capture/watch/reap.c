@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "capture/snapshot/reap.h"
+#include "capture/watch/reap.h"
 
 static pid_t release(pid_t pid, int *status, int options)
 {

@@ -9,8 +9,8 @@
  * both stay there for ever, and no signal ends it. So the dead are released with ordinary priority,
  * which lets the thread finish first.
  */
-#ifndef CF_SNAPSHOT_REAP_H
-#define CF_SNAPSHOT_REAP_H
+#ifndef CF_WATCH_REAP_H
+#define CF_WATCH_REAP_H
 
 #include <sys/types.h>
 
