@@ -119,6 +119,8 @@ LIBS_cf-resolve := -ldw -lelf -ldl
 LIBS_alloc_shim := -lelf
 LIBS_cf-capture := -lelf
 LIBS_cf-capture-dumpcache := -lelf
+LIBS_cf-capture-pages := -lelf
+LIBS_cf-capture-pages-told := -lelf
 LIBS_cf-capture-perf := -lZydis -lelf -lpfm
 LIBS_cf-capture-qemu := -lelf
 LIBS_cf-capture-snapshot := -lelf
@@ -240,7 +242,7 @@ $(B)/man.list: $(MAN) FORCE
 # Tests and benchmarks are one file each. They may use the library and the engines, and those of
 # kmod/ the headers that kernel and user side share.
 tests: $(UNIT:%=$(B)/test/%) $(if $(wildcard filters/template.c),$(B)/test/cf-template) \
-	$(B)/test/leon4-forms $(B)/test/test_reference \
+	$(B)/test/leon4-forms $(B)/test/test_reference $(B)/test/cf-capture-pages-told \
 	$(if $(SANFLAGS),,$(B)/test/faults $(B)/test/faults.so)
 benches: $(BENCH:%=$(B)/bench/%) $(B)/test/alloc_shim
 
@@ -252,6 +254,11 @@ $(B)/test/test_axis: $(LIBPICTURE)
 
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
+	$(linked)
+
+# cf-capture pages with a clock of the tests: the time is what the timed program says.
+TOLD_SOURCES := capture/cf-capture-pages.c $(filter-out %/clock.c,$(wildcard capture/pages/*.c)) tests/told/clock.c
+$(B)/test/cf-capture-pages-told: $(call objects,$(TOLD_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)
 
 # What makes the samples of LEON, of several files.

@@ -149,6 +149,11 @@ int cf_command_own_limit(const siginfo_t *info)
     return info->si_signo == SIGXFSZ && info->si_pid == getpid();
 }
 
+void cf_command_ended(void)
+{
+    handed_on[COMMAND] = 0;
+}
+
 int cf_command_caught(void)
 {
     return caught;

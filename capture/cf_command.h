@@ -84,6 +84,9 @@ void cf_command_beside(pid_t process);
  * is WNOHANG. Signals are not handed on to it any more. */
 int cf_command_reap(pid_t child, int *ended, int options);
 
+/* The same for one that was reaped otherwise. */
+void cf_command_ended(void);
+
 /* The signal that asked us to end since the fork, or 0. */
 int cf_command_caught(void);
 

@@ -290,6 +290,8 @@ unsigned cf_watch_handle(struct cf_watch *w, void (*ended)(void *arg, pid_t pid,
             cf_watch_drop_thread(w, tid);
             ended(arg, tid, status);
         }
+        if (w->single && !w->stopping)
+            break;
     }
     return hits;
 }

@@ -74,6 +74,10 @@ struct cf_watch_hit {
 /* Returns when a child has something to report, which it leaves there: 0, or -1 with errno. */
 int cf_watch_wait(void);
 
+/* From now on cf_watch_handle() handles one event, so that the time when cf_watch_wait() returned is
+   that event's. */
+void cf_watch_single(struct cf_watch *w);
+
 /* The thread whose hit of a trap is to be served, after cf_watch_handle() returned 1. -1: none. */
 int cf_watch_get_hit(const struct cf_watch *w, struct cf_watch_hit *hit);
 
@@ -82,8 +86,11 @@ int cf_watch_get_hit(const struct cf_watch *w, struct cf_watch_hit *hit);
 int cf_watch_move(struct cf_watch *w, pid_t tid, unsigned point, uint64_t addr);
 
 /* How long it takes a thread to go on, hit the trap at which it stands, and have it reported: the
-   least of so many tries, in units of `clock`. 0 where none was like that. */
+   least of so many tries, in units of `clock`. UINT64_MAX where none was like that. */
 uint64_t cf_watch_least(struct cf_watch *w, pid_t tid, unsigned tries, uint64_t (*clock)(void));
+
+/* How many programs have begun. */
+unsigned cf_watch_begun(const struct cf_watch *w);
 
 /* How many places a point was found at in one program: 0, 1, or 2 for several. */
 unsigned cf_watch_found(const struct cf_watch *w, unsigned point);

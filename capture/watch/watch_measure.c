@@ -17,6 +17,11 @@ int cf_watch_wait(void)
     return waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
 }
 
+void cf_watch_single(struct cf_watch *w)
+{
+    w->single = 1;
+}
+
 int cf_watch_get_hit(const struct cf_watch *w, struct cf_watch_hit *hit)
 {
     for (size_t i = 0; i < w->threads; i++) {
@@ -57,7 +62,7 @@ int cf_watch_move(struct cf_watch *w, pid_t tid, unsigned point, uint64_t addr)
     return 0;
 }
 
-/* One try; 0 where something else came between. */
+/* One try; UINT64_MAX where something else came between. */
 static uint64_t once(struct thread *t, uint64_t addr, uint64_t (*clock)(void))
 {
     uint64_t from, to, pc;
@@ -67,33 +72,38 @@ static uint64_t once(struct thread *t, uint64_t addr, uint64_t (*clock)(void))
     from = clock();
     if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) != 0 ||
         waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0)
-        return 0;
+        return UINT64_MAX;
     to = clock();
     if (cf_reap_stop(t->tid, &status, __WALL) == 0)
-        return 0; /* it has ended */
+        return UINT64_MAX; /* it has ended */
     if (status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP && cf_watch_arch_pc(t->tid, &pc) == 0 &&
         pc == addr + cf_watch_arch_behind()) {
         (void)cf_watch_arch_set_pc(t->tid, addr);
-        return to > from ? to - from : 1;
+        return to - from;
     }
     if (status >> 16 == 0) /* a signal of its own, before it hit: kept until it goes on */
         t->signal = WSTOPSIG(status);
-    return 0;
+    return UINT64_MAX;
 }
 
 uint64_t cf_watch_least(struct cf_watch *w, pid_t tid, unsigned tries, uint64_t (*clock)(void))
 {
     struct thread *t = cf_watch_find_thread(w, tid);
-    uint64_t addr, least = 0;
+    uint64_t addr, least = UINT64_MAX;
 
     if (!t || cf_watch_arch_pc(tid, &addr) != 0)
-        return 0;
+        return UINT64_MAX;
     for (unsigned i = 0; i < tries && !t->signal; i++) {
         const uint64_t took = once(t, addr, clock);
 
-        least = took && (!least || took < least) ? took : least;
+        least = took < least ? took : least;
     }
     return least;
+}
+
+unsigned cf_watch_begun(const struct cf_watch *w)
+{
+    return w->begun;
 }
 
 unsigned cf_watch_found(const struct cf_watch *w, unsigned point)

@@ -48,6 +48,8 @@ struct cf_watch {
     struct thread *thread;
     size_t processes, process_room, threads, thread_room;
     int stopping;
+    int single;                      /* see cf_watch_single() */
+    unsigned begun;                  /* programs */
     int released;                    /* nothing is watched any more: who stops is detached */
     unsigned found, several, warned; /* bits of points */
     uint64_t shared;                 /* accesses that another one's snapshot has to serve */

@@ -89,6 +89,7 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
 void cf_watch_begin(struct cf_watch *w, struct process *p, pid_t tid)
 {
     *p = (struct process){.pid = p->pid};
+    w->begun++;
     place(w, p, tid, 0);
     if (p->placed == (1u << w->points) - 1 || w->released)
         return;

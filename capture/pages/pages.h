@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pages.h - the parts of cf-capture-pages, the UProfiler of BBProf: the mappings of a program and
+ * its pages, one run of it, what the module does to its pages, and which runs are made.
+ */
+#ifndef CF_PAGES_PAGES_H
+#define CF_PAGES_PAGES_H
+
+#include <sys/types.h>
+
+#include "capture/cf_command.h"
+#include "capture/cf_device.h"
+#include "capture/watch/watch.h"
+#include "formats/program/cf_tool.h"
+#include "kmod/pagectl/pagectl.h"
+
+enum { PAGES_SHIFT = 12, PAGES_SIZE = 1 << PAGES_SHIFT };
+
+/* As --regions names them. */
+enum pages_kind {
+    PAGES_TEXT,
+    PAGES_RODATA,
+    PAGES_DATA,
+    PAGES_BSS,
+    PAGES_HEAP,
+    PAGES_STACK,
+    PAGES_ANON,
+    PAGES_LIB,
+    PAGES_KINDS,
+    PAGES_NO_KIND = PAGES_KINDS /* shared, of the kernel, a guard, a file that is no program */
+};
+
+struct pages_mapping {
+    uint64_t start, end; /* bytes */
+    uint64_t offset;     /* in the file */
+    uint64_t base;       /* from where pages count; of a stack its end */
+    unsigned flags;      /* PAGECTL_READ ... */
+    enum pages_kind kind;
+    const char *name; /* as in maps, "" without */
+    char *region;     /* as cf-resolve has it; NULL without a kind */
+};
+
+/* The mappings of a process, as /proc/PID/maps lists them. */
+struct pages_layout {
+    char *text, *names; /* as read; the same, cut into names */
+    size_t bytes;
+    struct pages_mapping *mapping;
+    size_t count, room;
+};
+
+/* A page that is looked into, or with --group several; it is the same in every run. */
+struct pages_page {
+    uint32_t mapping; /* its number in the layout */
+    uint32_t number;  /* in its region */
+    uint32_t unit;    /* what it is changed with */
+};
+struct pages_unit {
+    uint32_t mapping, number; /* of its first page */
+    uint32_t pages;
+    uint32_t place; /* in the order of --rank */
+};
+
+struct pages_options {
+    const char *device, *output, *function, *rank;
+    uint32_t call, samples, group, migrate; /* migrate 0: not asked for */
+    unsigned mode;                          /* enum cf_page_policy: CF_PAGES_ONLY or CF_PAGES_BUT */
+    unsigned kinds;                         /* bits of enum pages_kind */
+    int bisect, resume;
+    int cpu, priority; /* -1, 0: not asked for */
+    char **argv;       /* of the program */
+};
+
+/* What a run is for. */
+enum pages_purpose {
+    PAGES_MEMORY, /* how much memory the program takes */
+    PAGES_LAYOUT, /* which mappings and pages it has then */
+    PAGES_SAMPLE  /* time */
+};
+
+struct pages_row { /* of an earlier output */
+    const char *region;
+    uint32_t page, sample, best, call;
+    uint64_t cycles;
+    uint8_t policy;
+};
+
+struct pages {
+    struct cf_tool tool;
+    struct pages_options o;
+    struct cf_command command;
+    struct cf_watch_point point[2]; /* entry of the function, and its return */
+    struct cf_device device;
+    struct pagectl_info info;
+    unsigned uncached; /* enum pagectl_policy */
+    struct cf_writer *writer;
+    off_t input;  /* where standard input begins, -1: it cannot be read twice */
+    uint64_t pad; /* bytes of heap from the begin */
+    struct pages_layout layout;
+    struct pages_page *page;
+    size_t pages, page_room;
+    struct pages_unit *unit;
+    size_t units, unit_room;
+    uint64_t untouched, refused[PAGECTL_NOT_TRIED + 1], other; /* pages that are left out */
+    uint64_t dropped;                                          /* samples */
+    struct pages_row *earlier;
+    size_t earlier_rows, earlier_room;
+    uint64_t rows; /* written */
+    int ended;     /* of the last run, as by waitpid() */
+};
+
+/* What one run has its pages like, and what came of it. */
+struct pages_run {
+    enum pages_purpose purpose;
+    const uint8_t *off;   /* by unit: it is not cached; NULL: all are */
+    const uint32_t *move; /* units that are migrated, or NULL */
+    size_t moves;
+    uint64_t cycles;
+    char why[256]; /* the sample is none; "": it is one */
+};
+
+/* ---- clock.c ---- */
+
+/* Ticks of the counter that is read at entry and return. */
+uint64_t pages_clock(void);
+/* Which one it is, and its ticks a second. */
+const char *pages_clock_name(void);
+uint64_t pages_clock_hz(void);
+
+/* ---- layout.c, layout_list.c ---- */
+
+/* 0; -1 when the process is gone or there is no memory. */
+int pages_layout_read(struct pages_layout *l, pid_t pid);
+void pages_layout_free(struct pages_layout *l);
+/* Whether two runs of a program have the same mappings, wherever these are; else says in `why` what
+   differs. */
+int pages_layout_same(const struct pages_layout *a, const struct pages_layout *b, char *why,
+                      size_t size);
+/* Whether the mappings of one process have changed meanwhile; says in `why` what has. */
+int pages_layout_changed(const struct pages_layout *before, const struct pages_layout *now,
+                         char *why, size_t size);
+/* Bytes that the process has taken at most for its heap and for memory without a name. */
+uint64_t pages_memory(pid_t pid, const struct pages_layout *l);
+uint64_t pages_address(const struct pages_layout *l, const struct pages_page *p);
+/* The pages of k->layout that the process has in memory; those of no kind that is asked for are left
+   out. */
+void pages_list(struct pages *k, pid_t pid);
+/* Numbers what pages are changed together. */
+void pages_units(struct pages *k);
+/* The unit of that name, or k->units. */
+size_t pages_find_unit(const struct pages *k, const char *region, uint32_t number);
+
+/* ---- attributes.c: calls of the module; each exits with CF_EXIT_ENVIRONMENT where it refuses ---- */
+
+void pages_open_device(struct pages *k);
+void pages_target(struct pages *k, pid_t pid, const struct pages_layout *l);
+/* Changes what the run asks for. -1 with run->why where a page could not be changed. */
+int pages_apply(struct pages *k, const struct pages_layout *l, struct pages_run *run);
+/* Tries all pages, and leaves those out that cannot be changed. */
+void pages_try(struct pages *k);
+void pages_restore(struct pages *k);
+
+/* ---- run.c ---- */
+
+/* Runs the program once: 0; or -1 when a signal asked us to end. Exits where no run can succeed. */
+int pages_run(struct pages *k, struct pages_run *run);
+
+/* ---- order.c ---- */
+
+/* Gives each unit its place by --rank. */
+void pages_order(struct pages *k);
+
+/* ---- plan.c ---- */
+
+/* Makes all runs but the first two. */
+void pages_plan(struct pages *k);
+void pages_bisect(struct pages *k);
+void pages_emit(struct pages *k, enum cf_page_policy policy, const struct pages_unit *unit,
+                uint32_t best, uint32_t sample, uint64_t cycles);
+/* One run; its row, or why it is none. Returns whether to go on. */
+int pages_measure(struct pages *k, struct pages_run *run, size_t number, size_t of);
+
+/* ---- resume.c ---- */
+
+/* Reads the rows of an earlier output into k->earlier: FILE.partial, which was cut off, or FILE. */
+void pages_earlier_read(struct pages *k);
+/* Before the new output is written: FILE.partial is FILE.resumed until pages_earlier_done(). */
+void pages_earlier_keep(struct pages *k);
+void pages_earlier_done(struct pages *k);
+
+/* ---- options.c ---- */
+
+void pages_options(struct pages *k, int argc, char **argv);
+
+#endif

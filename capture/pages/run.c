@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run.c - one run of the program: from its start to its end, with a stop at the entry of the
+ * function and one at its return ("Governing with Insights", sections 4.3.1 and 5.1).
+ *
+ * At the entry all threads stand still; the trap there goes, one is put at the return address, what
+ * is asked for is done to the pages, and the time is taken right before the thread goes on. At the
+ * return it is taken first. What the two stops cost is measured at the entry, by letting the thread
+ * hit its trap again, and subtracted. After the return the program runs on untraced.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/pages/pages.h"
+#include "capture/watch/watch_arch.h"
+
+enum { ENTRY, RETURN, TRIES = 20 };
+
+enum phase { BEFORE, INSIDE, BEHIND };
+
+struct state {
+    struct pages *k;
+    struct pages_run *run;
+    struct cf_watch *w;
+    enum phase phase;
+    pid_t pid, tid; /* of the program, and of the thread that measures */
+    int ended;
+    uint32_t calls;
+    uint64_t to, sp; /* where it returns to, and with which stack pointer */
+    uint64_t start, cost;
+    struct pages_layout before; /* at the entry */
+};
+
+static void on_ended(void *arg, pid_t pid, int status)
+{
+    struct state *s = arg;
+
+    if (pid != s->pid)
+        return;
+    s->k->ended = status;
+    s->ended = 1;
+    cf_command_ended();
+}
+
+/* Ends the program, since no run of it can be of use. */
+static void give_up(struct state *s)
+{
+    kill(s->pid, SIGKILL);
+    while (!s->ended && cf_watch_wait() == 0)
+        if (cf_watch_handle(s->w, on_ended, s))
+            cf_watch_continue(s->w);
+}
+
+static void drop(struct state *s, const char *why)
+{
+    if (!*s->run->why)
+        snprintf(s->run->why, sizeof s->run->why, "%s", why);
+}
+
+/* ---- the entry ---- */
+
+static int read_layout(struct state *s, struct pages_layout *l)
+{
+    if (pages_layout_read(l, s->pid) == 0)
+        return 0;
+    drop(s, "its mappings cannot be read");
+    return -1;
+}
+
+/* Whether the place that a function returns to is code of the program. */
+static int is_code(const struct pages_layout *l, uint64_t addr)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (addr >= l->mapping[i].start && addr < l->mapping[i].end)
+            return (l->mapping[i].flags & PAGECTL_EXEC) != 0;
+    return 0;
+}
+
+/* What is asked for is done to the pages. Traps stand by then: putting one into a page gives the
+   process a page of its own there, which must not happen after its attributes were changed. */
+static void prepare(struct state *s)
+{
+    struct pages *k = s->k;
+
+    if (s->run->purpose == PAGES_LAYOUT) {
+        pages_layout_free(&k->layout);
+        if (pages_layout_read(&k->layout, s->pid) != 0)
+            cf_out_of_memory(&k->tool);
+    }
+    if (s->run->purpose != PAGES_SAMPLE ||
+        !pages_layout_same(&k->layout, &s->before, s->run->why, sizeof s->run->why) ||
+        (!s->run->off && !s->run->move))
+        return;
+    pages_target(k, s->pid, &s->before);
+    (void)pages_apply(k, &s->before, s->run);
+}
+
+static void enter(struct state *s, pid_t tid)
+{
+    struct pages *k = s->k;
+
+    (void)cf_watch_stop(s->w, on_ended, s);
+    if (s->ended || read_layout(s, &s->before) != 0 ||
+        cf_watch_arch_call(tid, &s->to, &s->sp) != 0) {
+        drop(s, "it was gone at the entry");
+        cf_watch_continue(s->w);
+        return;
+    }
+    if (!is_code(&s->before, s->to)) {
+        give_up(s);
+        cf_die(&k->tool, CF_EXIT_USAGE,
+               "--function %s: what it returns to, 0x%llx, is no code: this is not the first "
+               "instruction of a function",
+               k->o.function, (unsigned long long)s->to);
+    }
+    s->cost = cf_watch_least(s->w, tid, TRIES, pages_clock);
+    if (cf_watch_move(s->w, tid, ENTRY, 0) != 0 || cf_watch_move(s->w, tid, RETURN, s->to) != 0) {
+        give_up(s);
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "ptrace: %s", strerror(errno));
+    }
+    s->phase = INSIDE;
+    s->tid = tid;
+    prepare(s);
+    s->start = pages_clock();
+    cf_watch_continue(s->w);
+}
+
+/* ---- the return ---- */
+
+static void leave(struct state *s, uint64_t now)
+{
+    struct pages_layout after = {0};
+    struct pages *k = s->k;
+    char why[sizeof s->run->why];
+    const uint64_t took = now - s->start;
+
+    (void)cf_watch_stop(s->w, on_ended, s);
+    s->phase = BEHIND;
+    if (read_layout(s, &after) == 0 && s->run->purpose != PAGES_MEMORY &&
+        pages_layout_changed(&s->before, &after, why, sizeof why))
+        drop(s, why);
+    if (s->cost == UINT64_MAX)
+        drop(s, "what a stop costs could not be measured");
+    s->run->cycles = took > s->cost ? took - s->cost : 0;
+    if (s->run->purpose == PAGES_MEMORY) {
+        k->pad = pages_memory(s->pid, &after);
+    } else if (s->run->purpose == PAGES_LAYOUT && !*s->run->why) {
+        pages_list(k, s->pid);
+        pages_target(k, s->pid, &after);
+        pages_try(k);
+        pages_restore(k);
+    } else if (s->run->off || s->run->move) {
+        pages_restore(k);
+    }
+    pages_layout_free(&after);
+    cf_watch_release(s->w);
+}
+
+static void on_return(struct state *s, const struct cf_watch_hit *hit, uint64_t now)
+{
+    uint64_t sp = 0;
+
+    if (hit->tid != s->tid || s->phase != INSIDE || cf_watch_arch_sp(hit->tid, &sp) != 0 ||
+        sp < s->sp) {
+        cf_watch_continue(s->w); /* another thread; or a call that the function made of itself */
+        return;
+    }
+    if (sp != s->sp)
+        drop(s, "the function was left by longjmp() or an exception");
+    leave(s, now);
+}
+
+/* ---- all of it ---- */
+
+static void on_hit(struct state *s, uint64_t now)
+{
+    struct cf_watch_hit hit;
+
+    if (cf_watch_get_hit(s->w, &hit) != 0 || hit.pid != s->pid) {
+        cf_watch_continue(s->w); /* in a child: not observed */
+        return;
+    }
+    if (hit.point == RETURN) {
+        on_return(s, &hit, now);
+        return;
+    }
+    if (cf_watch_found(s->w, ENTRY) > 1) {
+        give_up(s);
+        cf_die(&s->k->tool, CF_EXIT_USAGE,
+               "--function %s: there are several of that name: give the address of one, as nm(1) "
+               "prints it, with 0x",
+               s->k->o.function);
+    }
+    if (++s->calls == s->k->o.call)
+        enter(s, hit.tid);
+    else
+        cf_watch_continue(s->w);
+}
+
+static void child(struct pages *k, const struct pages_run *run, int barrier)
+    __attribute__((noreturn));
+
+static void child(struct pages *k, const struct pages_run *run, int barrier)
+{
+    char text[32], byte;
+
+    while (read(barrier, &byte, 1) < 0 && errno == EINTR)
+        ;
+    if (run->purpose != PAGES_MEMORY) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)k->pad);
+        setenv("MALLOC_TOP_PAD_", text, 1);
+        setenv("MALLOC_MMAP_MAX_", "0", 1);
+    }
+    cf_command_exec(&k->command, (const char *const *)k->o.argv);
+}
+
+static void start(struct state *s)
+{
+    struct pages *k = s->k;
+    int barrier[2];
+
+    if (k->input >= 0)
+        (void)lseek(STDIN_FILENO, k->input, SEEK_SET);
+    if (pipe2(barrier, O_CLOEXEC) != 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "pipe: %s", strerror(errno));
+    s->pid = cf_command_fork(&k->command);
+    if (s->pid < 0)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "fork: %s", strerror(errno));
+    if (s->pid == 0) {
+        close(barrier[1]);
+        child(k, s->run, barrier[0]);
+    }
+    close(barrier[0]);
+    if (cf_watch_seize(s->w, s->pid) != 0) {
+        const int why = errno;
+
+        kill(s->pid, SIGKILL);
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "ptrace: %s: programs cannot be traced here",
+               strerror(why));
+    }
+    close(barrier[1]);
+}
+
+/* How the program ended, where it did not get behind the function. */
+static void no_return(struct state *s)
+{
+    struct pages *k = s->k;
+    const char *f = k->o.function;
+
+    if (!cf_watch_begun(s->w)) {
+        cf_warn(&k->tool, "%s: was not executed", k->o.argv[0]);
+        exit(CF_EXIT_ENVIRONMENT);
+    }
+    if (cf_command_caught() || (WIFSIGNALED(k->ended) && s->phase == BEFORE && s->run->purpose)) {
+        drop(s, "the program was ended by a signal");
+    } else if (s->phase == INSIDE && WIFSIGNALED(k->ended)) {
+        cf_warn(&k->tool, "%s: ended by signal %d (%s) in %s", k->o.argv[0], WTERMSIG(k->ended),
+                strsignal(WTERMSIG(k->ended)), f);
+        drop(s, "the program crashed in the function");
+    } else if (s->phase == INSIDE) {
+        drop(s, "the function did not return: left by exit() or longjmp()");
+    } else if (!cf_watch_found(s->w, ENTRY)) {
+        cf_die(&k->tool, CF_EXIT_USAGE,
+               "--function %s: neither the program nor the libraries that it was started with have "
+               "such a function: is it stripped, inlined, or of another name (nm(1))?",
+               f);
+    } else if (!s->calls) {
+        drop(s, "the function was not called");
+    } else {
+        snprintf(s->run->why, sizeof s->run->why, "the function was called %u times, not %u",
+                 s->calls, k->o.call);
+    }
+}
+
+int pages_run(struct pages *k, struct pages_run *run)
+{
+    struct state s = {.k = k, .run = run, .phase = BEFORE};
+
+    run->why[0] = '\0';
+    run->cycles = 0;
+    s.w = cf_need(&k->tool, cf_watch_new(&k->tool, "--function", k->point, 2));
+    cf_watch_single(s.w);
+    start(&s);
+    while (!s.ended && cf_watch_wait() == 0) {
+        const uint64_t now = pages_clock();
+
+        if (cf_watch_handle(s.w, on_ended, &s))
+            on_hit(&s, now);
+    }
+    if (s.phase != BEHIND) {
+        (void)cf_watch_end(s.w, on_ended, &s);
+        no_return(&s);
+    }
+    cf_watch_free(s.w);
+    pages_layout_free(&s.before);
+    return cf_command_caught() ? -1 : 0;
+}
