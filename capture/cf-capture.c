@@ -57,6 +57,7 @@ static const struct {
     {"dumpcache", "snapshots of the published CacheFlow tool"},
     {"lackey", "text of Valgrind's lackey"},
     {"leon4", "instruction and bus trace of a LEON4 board"},
+    {"pages", "run time of a function by which pages are cached"},
     {"perf", "samples of loads and stores, breakpoints"},
     {"perf-data", "samples in files of perf record"},
     {"perf-mem", "samples as perf mem report -D prints them"},

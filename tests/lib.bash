@@ -386,6 +386,7 @@ cf-capture           capture
 cf-capture-trace     capture
 cf-capture-qemu      capture
 cf-capture-perf      capture
+cf-capture-pages     capture
 cf-capture-snapshot  capture
 cf-capture-bbprof    importer
 cf-capture-csv       importer

@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-capture pages against fake_pagectl, which answers the calls of the kernel module at a socket. The
+# timed program adds to a file what its uncached pages cost, and that file is the clock
+# (tests/told/clock.c), so that times are known to the cycle.
+load lib
+
+setup_file() {
+    export D=$BATS_FILE_TMPDIR
+    cat >"$D/hot.c" <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { PAGES = 12 };
+static char area[PAGES * 4096] __attribute__((aligned(4096))) = {1};
+static int state, clock_fd;
+static uint64_t list[8192];
+static uint64_t weight(int page) { return (uint64_t)(page * 5 % PAGES + 1) * 1000; }
+static char *mode;
+static jmp_buf out;
+static int depth;
+__attribute__((noinline, noclone)) void observed(int n)
+{
+    uint64_t now = 0, offs, moved;
+    if (*mode == 'r' && n > 0) { observed(n - 1); return; }
+    pread(state, list, sizeof list, 0);
+    offs = list[0];
+    moved = list[1 + offs];
+    pread(clock_fd, &now, 8, 0);
+    now += 5000;
+    for (int i = 0; i < PAGES; i++) {
+        for (uint64_t j = 0; j < offs; j++)
+            if (list[1 + j] == (uint64_t)(area + 4096 * i)) now += weight(i);
+        for (uint64_t j = 0; j < moved; j++)
+            if (list[2 + offs + j] == (uint64_t)(area + 4096 * i)) now -= 10 * (i + 1);
+    }
+    pwrite(clock_fd, &now, 8, 0);
+    if (*mode == 'j') longjmp(out, 1);
+    if (*mode == 'c') abort();
+    if (*mode == 'x') exit(4);
+    if (*mode == 'm') mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (*mode == 'b') { char *p = malloc(3 << 20); memset(p, 1, 3 << 20); free(p); }
+    __asm__ volatile("");
+}
+static void *thread(void *arg) { for (;;) { usleep(100); if (arg) observed(0); } return NULL; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    (void)argc;
+    mode = argv[1];
+    state = open(argv[2], O_RDONLY);
+    clock_fd = open(argv[3], O_RDWR);
+    for (int i = 0; i < PAGES; i++) area[4096 * i] = (char)i;
+    if (*mode == 'f') { if (fork() == 0) { observed(0); _exit(0); } wait(NULL); system("true"); }
+    if (*mode == 't') { pthread_create(&t, NULL, thread, NULL); }
+    if (*mode == 'n') return 6;
+    if (*mode == 'C') { observed(0); observed(0); }
+    if (*mode == 'j') { if (!setjmp(out)) observed(0); return 5; }
+    observed(*mode == 'r' ? 3 : 0);
+    puts("done");
+    return 5;
+}
+END
+    cc -O1 -g -pthread -w -o "$D/hot" "$D/hot.c"
+    cc -O1 -g -pthread -w -static -o "$D/fixed" "$D/hot.c"
+    objcopy --only-keep-debug "$D/hot" "$D/bare.debug"
+    objcopy --strip-all --add-gnu-debuglink="$D/bare.debug" "$D/hot" "$D/bare"
+}
+
+setup() {
+    lib_setup
+    head -c 8 /dev/zero >clock
+    export CF_TOLD_CLOCK=clock
+}
+
+teardown() {
+    [[ -z ${MODULE:-} ]] || kill "$MODULE" 2>/dev/null || true
+    MODULE=
+}
+
+# pagectl [KEY=VALUE...]: the stand-in, in the background
+pagectl() {
+    teardown
+    rm -f sock
+    fake_pagectl sock notes state "$@" >/dev/null 2>&1 3>&- &
+    MODULE=$!
+    eventually test -S sock
+}
+
+# pages ARGUMENT...: of the data of the program
+pages() {
+    timeout -k 5 600 cf-capture-pages-told -f observed --regions data --device sock "$@" </dev/null
+}
+
+hot() { # hot MODE ARGUMENT...
+    local mode=$1
+    shift
+    pages -n 1 -o p.cf "$@" -- "$D/hot" "$mode" state clock
+}
+
+@test "each page alone, and all but each" {
+    pagectl
+    run -5 --separate-stderr pages -n 2 -o p.cf -- "$D/hot" - state clock
+    [ "$(grep -c done <<<"$output")" = 34 ]
+    cf-rank -q --by page --value gain p.cf | cut -d, -f4,7 | sed -n 2,13p >gains
+    seq 12 -1 1 | sed 's/$/000,2/' | same - gains
+    pagectl
+    run -5 pages -n 1 --mode uncached -o q.cf -- "$D/hot" - state clock
+    cf-rank -q --by page --value gain q.cf | cut -d, -f4 | sed -n 2,13p >gains
+    seq 12 -1 1 | sed 's/$/000/' | same - gains
+    run ! grep -q differ notes
+    # nothing runs while pages change, and all is restored
+    run ! grep -q '^set,.*,[1-9][0-9]*$' notes
+    [ "$(grep -c ^target notes)" = "$(grep -c '^restore,0' notes)" ]
+}
+
+@test "the best k, by a stream and by CSV; migration; resume" {
+    pagectl
+    run -5 hot -
+    cf-rank -q --by page --value gain p.cf >ranked.csv
+    for file in p.cf ranked.csv; do
+        pagectl
+        run -5 pages -n 1 --rank "$file" -o k.cf -- "$D/hot" - state clock
+        rows page k.cf | awk -F, '$5 == 5 { print $6, $4 }' | sort -n >curve
+        awk 'BEGIN { t = 83000; print 0, t; for (k = 1; k <= 14; k++) { t -= k < 13 ? (13 - k) * 1000 : 0; print k, t } }' |
+            same - curve
+    done
+    pagectl moves=1
+    run -5 pages -n 1 --rank p.cf --migrate 1 -o m.cf -- "$D/hot" - state clock
+    rows page m.cf | grep -q ',4[89][0-9][0-9],6,1,1$'
+    pagectl
+    run -3 pages -n 1 --rank p.cf --migrate 1 -o m.cf -- "$D/hot" - state clock
+    has 'no pool'
+    # what is there is not run again
+    pagectl
+    run -5 --separate-stderr pages -n 2 --resume -o p.cf -- "$D/hot" - state clock
+    has '16 of 32 runs are there' "$stderr"
+    [ "$(rows page p.cf | tail -n +2 | wc -l)" = 32 ]
+    pagectl
+    run -1 pages -n 2 --resume -o p.cf -- "$D/hot" C state clock
+    has 'of another program'
+}
+
+@test "functions: none, static, stripped, by address, several calls, recursion, threads, children" {
+    local how
+    for how in r t f b; do
+        pagectl
+        run -5 hot "$how"
+        [ "$(rows page p.cf | sed -n 3p | cut -d, -f4)" = 5000 ]
+    done
+    pagectl
+    run -5 pages -n 1 -o p.cf -- "$D/fixed" - state clock
+    pagectl
+    run -5 pages -n 1 -o p.cf -- "$D/bare" - state clock
+    pagectl
+    run -5 timeout 600 cf-capture-pages-told -f "0x$(nm "$D/hot" | awk '$3 == "observed" { print $1 }')" \
+        --regions data -n 1 --device sock -o p.cf -- "$D/hot" - state clock
+    pagectl
+    run -2 timeout 600 cf-capture-pages-told -f nothing --device sock -o p.cf -- "$D/hot" - state clock
+    has 'such a function'
+    pagectl
+    run -1 hot C --call 9
+    has 'called 3 times, not 9'
+}
+
+@test "what gives no time: not called, left, crashed, mappings that change" {
+    pagectl
+    run -1 hot n
+    has 'was not called'
+    pagectl
+    run -1 hot x
+    has 'did not return'
+    pagectl
+    run -1 hot j
+    has 'did not return'
+    pagectl
+    run -134 hot c
+    has 'crashed'
+    pagectl
+    run -1 hot m
+    has 'in the function'
+}
+
+@test "the module: missing, another version, pages that it refuses" {
+    run -3 pages -o p.cf -- "$D/hot" - state clock
+    has 'pagectl.ko'
+    run -3 cf-capture-pages --probe
+    pagectl abi=9
+    run -3 hot -
+    has 'version 9'
+    pagectl result=/hot:3
+    run -1 hot -
+    has 'left out: in a huge page'
+    pagectl error=3:13
+    run -3 hot -
+    has 'Permission denied'
+}
