@@ -48,6 +48,7 @@ setup_file() {
     cp filter.c program.c version1
     sed 's/^ *//' >why <<'END'
         cf-capture snapshot	needs a board, and the kernel module
+        cf-capture pages	needs the kernel module; its own suite has a stand-in
         cf-resolve s.cf | cf-heatmap --picture heat.png	shows what the command before it recorded
         insmod	needs root
         dmesg	needs root

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bisect.h - the best of many pages by few runs: intervals of pages are measured together, and those
- * that matter are halved.
+ * bisect.h - the best of many pages by few runs: intervals of pages are measured together, and
+ * those that matter are halved.
  *
- * What an interval gains is at least what any of its pages gains, so an interval that gains less than
+ * What an interval gains is at least what any of its pages gains, so an interval that gains less
+ * than
  * the best pages need not be looked into. Which interval or page is measured next is chosen as in
  * LUCB (Kalyanakrishnan et al., "PAC Subset Selection in Stochastic Multi-armed Bandits", ICML
- * 2012): of the best ones that with the lowest lower bound, of the others that with the highest upper
- * bound, until these are apart or the runs are used up.
+ * 2012): of the best ones that with the lowest lower bound, of the others that with the highest
+ * upper bound, until these are apart or the runs are used up.
  *
  * Memory: some 64 bytes an interval, of which there are at most as many as runs.
  */
@@ -22,8 +23,8 @@ struct cf_bisect {
     uint32_t best;    /* how many are looked for */
     uint32_t samples; /* runs of an interval that is new */
     uint64_t most;    /* runs */
-    /* One run in which pages [from, to) are treated: *gain against any run that is the same for all.
-       Less than 0 ends the search. */
+    /* One run in which pages [from, to) are treated: *gain against any run that is the same for
+       all. Less than 0 ends the search. */
     int (*run)(void *arg, uint32_t from, uint32_t to, double *gain);
     void *arg;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * clock.c - the counter by which a function is timed: that of time stamps on x86-64, where it ticks
- * steadily (Intel SDM, volume 3B, "Invariant TSC"), the virtual counter on AArch64 (Arm ARM, CNTVCT,
- * which the published tool reads too), else the kernel's monotonic clock.
+ * steadily (Intel SDM, volume 3B, "Invariant TSC"), the virtual counter on AArch64 (Arm ARM,
+ * CNTVCT, which the published tool reads too), else the kernel's monotonic clock.
  */
 #include <stdio.h>
 #include <string.h>

@@ -92,8 +92,8 @@ void pages_units(struct pages *k)
     }
 }
 
-/* Mappings of one region, such as the parts of the bss, follow each other: the units of a region are
-   few beside all, and are looked for from the first mapping that has the name. */
+/* Mappings of one region, such as the parts of the bss, follow each other: the units of a region
+   are few beside all, and are looked for from the first mapping that has the name. */
 size_t pages_find_unit(const struct pages *k, const char *region, uint32_t number)
 {
     for (uint32_t m = 0; m < k->layout.count; m++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * order.c - which pages are best, by an earlier profile: a stream with table page, or CSV as cf-rank
- * prints it, best first.
+ * order.c - which pages are best, by an earlier profile: a stream with table page, or CSV as
+ * cf-rank prints it, best first.
  *
  * Of a stream, pages with the least mean runtime are best where each was cached alone, those with
  * the greatest where each was not.

@@ -141,15 +141,15 @@ int pages_layout_changed(const struct pages_layout *before, const struct pages_l
 /* Bytes that the process has taken at most for its heap and for memory without a name. */
 uint64_t pages_memory(pid_t pid, const struct pages_layout *l);
 uint64_t pages_address(const struct pages_layout *l, const struct pages_page *p);
-/* The pages of k->layout that the process has in memory; those of no kind that is asked for are left
-   out. */
+/* The pages of k->layout that the process has in memory; those of no kind that is asked for are
+   left out. */
 void pages_list(struct pages *k, pid_t pid);
 /* Numbers what pages are changed together. */
 void pages_units(struct pages *k);
 /* The unit of that name, or k->units. */
 size_t pages_find_unit(const struct pages *k, const char *region, uint32_t number);
 
-/* ---- attributes.c: calls of the module; each exits with CF_EXIT_ENVIRONMENT where it refuses ---- */
+/* ---- attributes.c: calls of the module; each exits where it refuses ---- */
 
 void pages_open_device(struct pages *k);
 void pages_target(struct pages *k, pid_t pid, const struct pages_layout *l);

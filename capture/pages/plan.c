@@ -2,7 +2,8 @@
 /*
  * plan.c - which runs are made, in which order, and the rows that they give.
  *
- * Sample after sample: in each, a run with no page cached, one with all, and one of each kind that is
+ * Sample after sample: in each, a run with no page cached, one with all, and one of each kind that
+ * is
  * asked for. So a machine that becomes slower meanwhile is so for all pages alike, and what was cut
  * off has as many runs of one page as of another.
  */
@@ -236,7 +237,6 @@ void pages_plan(struct pages *k)
         if (!*run.why)
             emit(&p, kind, sample, run.cycles);
     }
-
 }
 
 /* ---- the best few ---- */

@@ -74,8 +74,8 @@ struct cf_watch_hit {
 /* Returns when a child has something to report, which it leaves there: 0, or -1 with errno. */
 int cf_watch_wait(void);
 
-/* From now on cf_watch_handle() handles one event, so that the time when cf_watch_wait() returned is
-   that event's. */
+/* From now on cf_watch_handle() handles one event, so that the time when cf_watch_wait() returned
+   is that event's. */
 void cf_watch_single(struct cf_watch *w);
 
 /* The thread whose hit of a trap is to be served, after cf_watch_handle() returned 1. -1: none. */

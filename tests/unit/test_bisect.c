@@ -44,8 +44,8 @@ static uint32_t somewhere(struct model *m)
     return at;
 }
 
-/* BEST pages gain 1.5 % to 4.5 % of the time each, all others share 20 % by Zipf's law, of which the
-   greatest is 0.6 % and some. */
+/* BEST pages gain 1.5 % to 4.5 % of the time each, all others share 20 % by Zipf's law, of which
+   the greatest is 0.6 % and some. */
 static void scattered(struct model *m)
 {
     double sum = 0;
