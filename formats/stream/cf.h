@@ -249,7 +249,8 @@ const uint64_t *cf_u64(const struct cf_frame *f, unsigned column);
 const void *cf_values(const struct cf_frame *f, unsigned column);
 
 /* The same for a column that only some frames turn out to need and that was not asked for: it is
-   decoded now. Also for CF_LATE. No strings. Where it does not decode, that is a problem of the reader. */
+   decoded now. Also for CF_LATE. No strings. Where it does not decode, that is a problem of the
+   reader. */
 const void *cf_late_values(const struct cf_frame *f, unsigned column);
 /* Decodes all columns that were not wanted, for programs that look at them in few frames, with the
    string ids of the stream. -1 where one is damaged, which is then noted. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rank_profile_picture.c - a profile as a picture: what each page gains, the greatest first, with the
- * least and most of its runs ("Governing with Insights", Figs. 6 and 7), and where it has runs of the
- * best k pages, the runtime by k (Figs. 8 and 9). Memory: that of the canvas.
+ * rank_profile_picture.c - a profile as a picture: what each page gains, the greatest first, with
+ * the least and most of its runs ("Governing with Insights", Figs. 6 and 7), and where it has runs
+ * of the best k pages, the runtime by k (Figs. 8 and 9). Memory: that of the canvas.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static double at(const struct panel *f, double percent)
     return f->y + f->height * (1 - fmin(fmax(percent, 0), f->top) / f->top);
 }
 
-/* Ground, marks of the axis and titles; `most` is what has to fit, `last` stands at the right end. */
+/* Ground, marks of the axis and titles; `most` is what has to fit, `last` stands at the right
+   end. */
 static void frame(struct panel *f, double most, size_t last, const char *upright, const char *level)
 {
     static const struct cf_rgb ground = {243, 244, 247};
