@@ -29,7 +29,7 @@ static const char usage[] =
     "      --group N        treat N adjacent pages as one  [1]\n"
     "      --bisect         find the 10 best pages by some 15 % of the runs\n"
     "      --rank FILE      instead: the best k pages of a profile cached, for every k; FILE has\n"
-    "                       table page, or is what 'cf-rank --by page' printed as CSV\n"
+    "                       table page, or is the CSV that cf-rank prints of one\n"
     "      --migrate K      with --rank instead: the best K pages moved to the module's pool\n"
     "      --resume         go on with an output that was cut off\n"
     "  -c, --cpu N          run on this CPU\n"

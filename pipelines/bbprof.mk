@@ -114,7 +114,7 @@ $(OUT)/fig7.csv: $(PROGRAMS:%=$(OUT)/profile/%-$(SMALL)-def.cf)
 # Fields from the end, since a region may hold commas.
 $(OUT)/fig8.csv: $(foreach p,$(PROGRAMS),$(SIZES:%=$(OUT)/best/$p-%-def.csv))
 	{ echo program,size,k,runtime_cycles,runtime_of_best_one $(foreach p,$(PROGRAMS),$(foreach s,$(SIZES),&& \
-	    awk -F, -v OFS=, 'NR > 1 { if (NR == 2) one = $$(NF - 1); print "$p", "$s", $$1, $$(NF - 1), $$(NF - 1) / one }' $(OUT)/best/$p-$s-def.csv)); } $(to)
+	    awk -F, -v OFS=, 'NR > 1 { if (NR == 2) one = $$(NF - 2); print "$p", "$s", $$1, $$(NF - 2), $$(NF - 2) / one }' $(OUT)/best/$p-$s-def.csv)); } $(to)
 
 $(OUT)/workingset.csv: $(OUT)/best/staircase.csv $(foreach p,$(PROGRAMS),$(SIZES:%=$(OUT)/best/$p-%-def.csv))
 	{ echo program,pages,working_set && for f in $^; do \

@@ -24,7 +24,7 @@ trigger_checks() {
     cat <<'END'
 # same NAME FILE FILE
 same() {
-    if cmp -s "$2" "$3"; then
+    if [ -s "$2" ] && cmp -s "$2" "$3"; then
         echo "CHECK ok trigger.$1: $(wc -l <"$2") lines"
     else
         echo "CHECK FAILED trigger.$1: $(diff "$2" "$3" | head -n 4 | tr '\n' ' ')"
