@@ -103,11 +103,15 @@ static struct seen read_pieces(const uint8_t *bytes, size_t n, enum how how)
         cf_reader_want_all(in);
     else
         cf_reader_want(in, how == LATE ? CF_ACCESS : CF_MAP, CF_TIME, CF_OPTIONAL);
+    if (how == LATE)
+        cf_reader_want(in, CF_ACCESS, CF_ADDR, CF_LATE);
     cf_reader_pieces(in);
     while (cf_reader_next(in, &f) > 0) {
         uint32_t at = s.rows, rows = f->rows;
 
         if (f->table != CF_ACCESS)
+            continue;
+        if (how == LATE && (cf_u64(f, CF_ADDR) || !cf_late_values(f, CF_ADDR)))
             continue;
         if (how >= LATE && (cf_u32(f, CF_TID) || cf_frame_all(f) != 0))
             continue;

@@ -35,9 +35,10 @@ uint64_t cf_counts_get(const struct cf_counts *c, uint64_t a, uint64_t b);
 int cf_counts_add(struct cf_counts *c, const uint64_t *a, const uint64_t *b, const uint64_t *value,
                   size_t rows) __attribute__((warn_unused_result));
 
-/* number[i] = number of the key (a[i], b[i]): 0, 1, 2, ... in the order in which they appear. Equal
-   neighbours that all have some[i] == 0 make no counter, and get 0. The counter holds the number
-   + 1. -1 without memory, or with more than 2^32 - 66 keys. */
+/* number[i] = number of the key (a[i], b[i]): 0, 1, 2, ... in the order in which they appear. Rows
+   that have some[i] == 0 make no counter: they get the number of their key, or 0. The counter holds
+   the number + 1. The first call takes 12 KiB for keys that were numbered lately. -1 without
+   memory, or with more than 2^32 - 66 keys. */
 int cf_counts_number(struct cf_counts *c, const uint64_t *a, const uint64_t *b,
                      const uint64_t *some, size_t rows, uint32_t *number)
     __attribute__((warn_unused_result));
