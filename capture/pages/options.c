@@ -20,9 +20,10 @@ static const char kinds[] = "text rodata data bss heap stack anon lib";
 static void take_regions(const struct cf_tool *t, void *to, const char *option, char *list)
 {
     unsigned *bits = to;
+    char *rest;
 
     *bits = 0;
-    for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
+    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
         *bits |= 1u << cf_parse_word(t, option, word, kinds);
     if (!*bits)
         cf_die(t, CF_EXIT_USAGE, "%s: give some of %s, with commas between", option, kinds);

@@ -109,6 +109,7 @@ static void live(int from, int to)
 
 static uint64_t map(int protection, int flags, int file)
 {
+    /* cppcheck-suppress invalidFunctionArg */
     void *at = mmap(NULL, VICTIM_PAGES * PAGE, protection, flags, file, 0);
 
     MUST(at != MAP_FAILED, "mmap: %s", strerror(errno));

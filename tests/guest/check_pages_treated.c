@@ -252,6 +252,7 @@ void check_pages_busy(int argc, char **argv)
 {
     MUST(argc == 1, "pages_busy ROUNDS");
     void *memory =
+        /* cppcheck-suppress invalidFunctionArg */
         mmap(NULL, VICTIM_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct victim v = {.anon = (uint64_t)(uintptr_t)memory};
     int rounds = atoi(argv[0]), status;

@@ -7,8 +7,8 @@
  *
  * Keys of a trace come in bursts and their counters do not fit the caches, so rows are taken in
  * blocks: equal neighbours are added up, and the slots of a block are fetched before the first is
- * looked at. Keys that are numbered may also take turns, as threads do: those of lately are found in
- * a small table, row by row.
+ * looked at. Keys that are numbered may also take turns, as threads do: those of lately are found
+ * in a small table, row by row.
  */
 #include <stdlib.h>
 
