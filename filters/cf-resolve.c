@@ -166,6 +166,14 @@ static void changed(void *state, const char *file)
                 file);
 }
 
+static void missing(void *state, const char *file)
+{
+    struct state *s = state;
+
+    if (!s->missing++)
+        s->gone = cf_need(s->tool, strdup(file));
+}
+
 static const struct cf_tool *running; /* libdw hands nothing over */
 
 static __attribute__((noreturn)) void no_memory(void)
@@ -251,6 +259,7 @@ int main(int argc, char **argv)
     running = &tool;
     o.where.refused = refused;
     o.where.changed = changed;
+    o.where.missing = missing;
     o.where.arg = &s;
     o.where.no_memory = no_memory;
     open_many();
@@ -280,6 +289,18 @@ int main(int argc, char **argv)
     if (s.changed > REFUSALS)
         cf_warn(&tool, "%llu more files are not the build that was recorded",
                 (unsigned long long)(s.changed - REFUSALS));
+    if (s.missing && !tool.quiet)
+        cf_warn(&tool,
+                "%s%s: not there: names of its functions, lines and variables are missing "
+                "(--sysroot, --debug-dir; 'cf-capture trace --resolve' takes names at once)",
+                s.gone,
+                s.missing > 1 ? cf_tool_text(&tool, ", and %llu more files",
+                                             (unsigned long long)s.missing - 1)
+                              : "");
+    if (s.named && (s.missing || s.changed))
+        cf_warn(&tool, "the input had names from an earlier cf-resolve; those of files that are "
+                       "not there, or are another build, are lost in the output");
+    free(s.gone);
     if (s.refused)
         status = CF_EXIT_ENVIRONMENT;
     if (!tool.quiet && (s.rows || s.line_rows || status == CF_EXIT_OK))

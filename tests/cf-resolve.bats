@@ -770,7 +770,7 @@ $PWD/src/prog.c,$PWD/src/prog.c,1700000000"
     is "prog.c:22"
     resolve in.cf
     run -0 shown function,source
-    is "prog (no symbols),"
+    is "prog (not found),"
     has "0 with function" "$(cat summary)"
     run -0 rows file resolved.cf
     has_not prog.c
@@ -1042,7 +1042,7 @@ text (no symbols),0
 broken (no symbols),0
 tty (no symbols),0
 ${PWD##*/} (no symbols),0
-missing (no symbols),0"
+missing (not found),0"
 }
 
 # stated CSV BUILD: rows of map with a build in them.
@@ -1150,7 +1150,16 @@ found() {
     resolve in.cf
     has_not "not the build" "$(cat summary)"
     run -0 bash -c 'cf-cat --csv --columns function,source resolved.cf | tail -n +2 | sort -u'
-    is "prog (no symbols),"
+    is "prog (not found),"
+    has "$PWD/prog: not there: names of its functions" "$(cat summary)"
+    # and those that it had are lost by that
+    found --debug-dir debug
+    has_not "not there" "$(cat summary)"
+    cp resolved.cf named.cf
+    resolve named.cf
+    has "the input had names from an earlier cf-resolve" "$(cat summary)"
+    resolve named.cf --debug-dir debug
+    has_not "had names" "$(cat summary)"
 
     # Two images in one process; a page of the file in two segments; zero-filled data.
     cp old prog
@@ -1414,10 +1423,10 @@ two_programs() {
     mv cut two
     run -0 --separate-stderr cf-resolve -q -o resolved.cf in.cf
     is ""
-    [[ -z $stderr && $(shown function | paste -sd,) == "one (no symbols),two+0x$(printf %x "$main")" ]]
+    [[ -z $stderr && $(shown function | paste -sd,) == "one (not found),two+0x$(printf %x "$main")" ]]
     head -c 3000 /dev/urandom >two
     run -0 --separate-stderr cf-resolve -q -o resolved.cf in.cf
-    [[ -z $stderr && $(shown function | paste -sd,) == "one (no symbols),two (no symbols)" ]]
+    [[ -z $stderr && $(shown function | paste -sd,) == "one (not found),two (no symbols)" ]]
     rm two
     ln -s two two
     run -0 --separate-stderr cf-resolve -q -o resolved.cf in.cf

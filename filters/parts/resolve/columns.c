@@ -453,6 +453,7 @@ void columns_take(struct state *s, struct cf_frame *f)
             s->t.r.failed = 1;
         s->snapshots = s->reached = 0;
         s->nodes = cf_header_fact(f->header, "stack", "depth") != NULL;
+        s->named |= cf_header_fact(f->header, "page", "by") != NULL;
         if (s->t.places)
             places_write_nodes(s->t.places, s->nodes);
         return;

@@ -60,7 +60,10 @@ struct state {
     } snapshot[SNAPSHOTS]; /* the last ones */
     uint64_t snapshots;
     uint64_t refused; /* files whose names lack since they could not be read, */
-    uint64_t changed; /* and since they are another build than was recorded */
+    uint64_t changed; /* since they are another build than was recorded, */
+    uint64_t missing; /* and since they are not there, the first of them: */
+    char *gone;
+    int named;        /* an earlier cf-resolve has given names, which are made anew */
     uint64_t reached; /* time of the last access of the frames before */
 };
 

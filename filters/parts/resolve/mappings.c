@@ -90,7 +90,10 @@ uint32_t region_code(struct resolver *r, struct region *g, uint64_t pc)
     if (g->symbols)
         length = asprintf(&text, "%s+0x%llx", file, (unsigned long long)(pc - g->bias));
     else if (g->kind == KIND_FILE)
-        length = asprintf(&text, "%s (%s)", file, n->other ? "another build" : "no symbols");
+        length = asprintf(&text, "%s (%s)", file,
+                          n->lack == OTHER_BUILD ? "another build"
+                          : n->lack == NOT_FOUND ? "not found"
+                                                 : "no symbols");
     else
         id = region_text(r, g);
     if (length > 0) {

@@ -67,8 +67,8 @@ void names_missed(struct names *n, uint32_t name)
 {
     struct name *m = &n->at[name];
 
-    if (m->other && !m->said)
-        n->where->changed(n->where->arg, m->text);
+    if (m->lack && !m->said)
+        (m->lack == OTHER_BUILD ? n->where->changed : n->where->missing)(n->where->arg, m->text);
     m->said = 1;
 }
 
@@ -77,7 +77,7 @@ struct symbols *names_symbols(struct names *n, uint32_t name)
     struct name *m = &n->at[name];
 
     if (!m->opened && m->kind == KIND_FILE && m->text[0] == '/')
-        m->symbols = symbols_open(m->text, m->build, n->where, &m->other);
+        m->symbols = symbols_open(m->text, m->build, n->where, &m->lack);
     m->opened = 1;
     return m->symbols;
 }

@@ -35,8 +35,8 @@ struct name {
     enum kind kind;    /* FILE, ANON, STACK or NAMED */
     const char *build; /* of the file, as it was recorded */
     int opened;        /* `symbols` was tried */
-    int other;         /* the file is another build */
-    int said;          /* where->changed() was called, if it had to be */
+    enum lack lack;    /* of the file */
+    int said;          /* where->changed() or missing() was called, if it had to be */
     int allocator;     /* its functions allocate for others: C and C++ library, loader */
     struct symbols *symbols;
     uint16_t seen;      /* permissions that a region of this name had, bit = enum cf_perms */
@@ -54,7 +54,8 @@ struct names {
 uint32_t names_find(struct names *n, const char *text, const char *build);
 /* ELF file of a name, NULL if there is none. */
 struct symbols *names_symbols(struct names *n, uint32_t name);
-/* Nothing of the name's file can be named: says so where the reason is that it changed. */
+/* Nothing of the name's file can be named: says so where the reason is that it changed or is
+   not there. */
 void names_missed(struct names *n, uint32_t name);
 void names_clear(struct names *n);
 
@@ -170,8 +171,8 @@ struct region *space_region(struct resolver *r, struct space *s, uint64_t addr, 
 /* String id of a region's text. */
 uint32_t region_text(struct resolver *r, struct region *g);
 /* String id of what stands for the function at a pc where nothing names one: "file+0x1040", the
-   address in the file; of a file that names cannot be taken from, "file (another build)" or
-   "file (no symbols)"; else the region's text. */
+   address in the file; of a file that names cannot be taken from, "file (another build)",
+   "file (not found)" or "file (no symbols)"; else the region's text. */
 uint32_t region_code(struct resolver *r, struct region *g, uint64_t pc);
 /* Whether a function is one: its id is not 0, nor from region_code(). */
 int resolver_names(const struct resolver *r, uint32_t function);

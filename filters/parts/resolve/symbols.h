@@ -27,6 +27,8 @@ struct where {
     void (*refused)(void *arg, const char *file, const char *why);
     /* Called once a file that is another build than was recorded, when a name of it is missing. */
     void (*changed)(void *arg, const char *file);
+    /* The same of a file that is not there. */
+    void (*missing)(void *arg, const char *file);
     void *arg;
     __attribute__((noreturn)) void (*no_memory)(void); /* where libdw cannot go on */
 };
@@ -42,12 +44,14 @@ enum { MAX_PLACES = 32 };
 
 struct symbols;
 
+/* Why a file that is to be named has no symbols: none of these, or it is no program. */
+enum lack { LACKS_NOTHING, OTHER_BUILD, NOT_FOUND };
+
 /* The file of that path, or where it is not the build that was recorded (as cf_build.h has it, "":
    not known), one of that build from elsewhere. NULL when there is no ELF file that can be read
-   here: where->refused() was called for one that might be, and *other is 1 for one that is another
-   build. Only regular files are opened, since the path comes from a stream. `where` must last. */
+   here: where->refused() was called for one that might be, and *lack says what else is the reason. Only regular files are opened, since the path comes from a stream. `where` must last. */
 struct symbols *symbols_open(const char *path, const char *build, const struct where *where,
-                             int *other);
+                             enum lack *lack);
 void symbols_close(struct symbols *s);
 
 /* *bias = address in memory minus virtual address, of a mapping that begins at `start` with the

@@ -203,16 +203,19 @@ static int find_build(struct symbols *s, const char *build)
     return fd;
 }
 
-/* The file to take names from, or -1. `*other`: the path names another build, which is one more
-   reason to have none. */
-static int open_build(struct symbols *s, const char *build, int *other)
+/* The file to take names from, or -1. `*lack`: what is one more reason to have none. */
+static int open_build(struct symbols *s, const char *build, enum lack *lack)
 {
+    const int gone = access(s->file, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
     int fd = open_regular(s->file), right = fd < 0 || s->where->trust || !*build;
     unsigned char id[CF_BUILD_ID_MOST];
 
+    if (gone)
+        *lack = NOT_FOUND;
     if (fd >= 0 && !right && !is_build(fd, build)) {
         /* Data that a program works on changes, and has no names. */
-        *other = cf_build_id(build, id) > 0 || read_segments(s, fd) == 0;
+        if (cf_build_id(build, id) > 0 || read_segments(s, fd) == 0)
+            *lack = OTHER_BUILD;
         close(fd);
         fd = -1;
     }
@@ -236,12 +239,12 @@ uint64_t symbols_built(const struct symbols *s)
 }
 
 struct symbols *symbols_open(const char *path, const char *build, const struct where *where,
-                             int *other)
+                             enum lack *lack)
 {
     struct symbols *s;
     int fd;
 
-    *other = 0;
+    *lack = LACKS_NOTHING;
     symbols_begin();
     s = calloc(1, sizeof *s);
     if (!s || asprintf(&s->file, "%s%s", where->sysroot ? where->sysroot : "", path) < 0 ||
@@ -258,7 +261,7 @@ struct symbols *symbols_open(const char *path, const char *build, const struct w
         .debuginfo_path = &s->debug_path,
     };
     elf_version(EV_CURRENT);
-    fd = s->debug_path ? open_build(s, build, other) : -1;
+    fd = s->debug_path ? open_build(s, build, lack) : -1;
     s->built = fd >= 0 ? time_of(fd) : 0;
     if (fd >= 0 && read_segments(s, fd) < 0) {
         close(fd);
@@ -271,7 +274,7 @@ struct symbols *symbols_open(const char *path, const char *build, const struct w
         symbols_close(s);
         return NULL;
     }
-    *other = 0;
+    *lack = LACKS_NOTHING;
     return s;
 }
 
