@@ -211,7 +211,8 @@ static void count_frame(struct histogram *h, const struct cf_frame *f)
     if (!o->weight || strcmp(o->weight, "none") != 0)
         weight = find(h, f, o->weight ? o->weight : "weight");
     if (!column || (o->by && !by) || (o->weight && strcmp(o->weight, "none") != 0 && !weight)) {
-        cf_fail(&h->tool, CF_EXIT_INPUT, "table %s has no column '%s'", o->table,
+        cf_fail(&h->tool, CF_EXIT_INPUT, "table %s has no column '%s'; 'cf-cat --info' lists them",
+                o->table,
                 !column          ? o->column
                 : (o->by && !by) ? o->by
                                  : o->weight);
@@ -277,7 +278,8 @@ int main(int argc, char **argv)
     cf_tool_fit(&h.tool, h.reader);
     if (h.bins)
         bins_finish(h.bins);
-    print_histogram(&h);
+    if (h.bins || !h.tool.status) /* else there was no such column */
+        print_histogram(&h);
     if (h.bins)
         bins_free(h.bins);
     cf_mix_free(&h.mix);

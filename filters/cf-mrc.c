@@ -49,7 +49,8 @@ static void set_by(const struct cf_tool *t, void *mrc, const char *option, char 
     m->o.by = text;
     m->by = cf_column_find(text);
     if (!m->by || !cf_type_width(cf_column_type(m->by)) || m->by == CF_DIST)
-        cf_die(t, CF_EXIT_USAGE, "%s '%s': no such column", option, text);
+        cf_die(t, CF_EXIT_USAGE,
+               "%s '%s': no such column; pid is that of processes, tid of threads", option, text);
 }
 
 static void parse(struct mrc *m, int argc, char **argv)

@@ -304,6 +304,13 @@ END
     page -m raspberry-pi-4 --cores 1 two.cf 2>err
     [[ ! -s err ]] || fail "$(cat err)"
     equal threads_in_turns False
+    # where accesses state their CPU, sharing is seen without a word of turns
+    awk 'BEGIN { print "time,pid,tid,cpu,op,addr,size"; for (i = 0; i < 4000; i++) printf "%d,7,%d,%d,store,%d,8\n", i, 7 + i % 2, i % 2, 64 + 8 * (i % 2) }' | stream placed.cf
+    page -m raspberry-pi-4 placed.cf
+    equal classes.false_sharing 3998
+    run -0 cf-report -q -m raspberry-pi-4 placed.cf
+    has 'accesses on the CPUs that the recording states, of 4' "$output"
+    has '[no source line]' "$output"
     # two processes of one thread each share nothing
     awk 'BEGIN { print "time,pid,tid,op,addr"; for (i = 0; i < 1000; i++) printf "%d,%d,%d,store,64\n", i, 7 + i % 2, 7 + i % 2 }' | stream apart.cf
     page -m raspberry-pi-4 apart.cf 2>err

@@ -52,7 +52,7 @@ struct page {
     struct cf_machine *machine;
     unsigned cores;
     struct cf_reader *reader;
-    int interleaved; /* threads stand side by side */
+    int interleaved; /* threads stand side by side, by cf-merge or on the CPUs of the recording */
     int in_order;    /* processes of one thread each, on one core of several */
 
     char *command, *unit, *source;

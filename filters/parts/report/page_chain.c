@@ -120,7 +120,7 @@ struct cf_chain page_chain(struct page *p, char *const *files, int count)
         exit(p->tool->status);
     page_look_at_kind(p, (char *const *)&file);
     page_look_through(p, (char *const *)&file);
-    p->interleaved = p->cores > 1 && p->threaded;
+    p->interleaved = p->cores > 1 && (p->threaded || p->placed);
     if (p->interleaved && !p->placed && p->lacks_names) {
         file = resolve(p, file);
         p->lacks_names = 0;

@@ -262,7 +262,7 @@ static void find_lines(struct page *p)
                                 .addr = i->key[0].b,
                                 .tid = i->key[1].b,
                                 .sharing = {i->sum[0], i->sum[1]},
-                                .source = i->key[2].text,
+                                .source = *i->key[2].text ? i->key[2].text : "[no source line]",
                                 .name = *i->key[3].text ? i->key[3].text : i->key[4].text};
     }
     cf_ranked_free(&r);

@@ -123,7 +123,10 @@ static void overview(const struct text *x)
     cf_terminal_text(x->out, &x->t, p->machine->name, 200);
     fputc('\n', x->out);
     if (p->interleaved)
-        fprintf(x->out, "threads side by side on %u cores\n", p->cores);
+        fprintf(x->out,
+                p->threaded ? "threads side by side on %u cores\n"
+                            : "accesses on the CPUs that the recording states, of %u\n",
+                p->cores);
     if (p->in_order)
         fputs("processes one after the other, as recorded, on one core\n", x->out);
     rest(x);
