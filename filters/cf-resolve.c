@@ -53,8 +53,6 @@ static const char usage[] =
     "  cf-capture trace -- gzip -k file | cf-resolve | cf-rank --by function\n"
     "  cf-resolve --add region,page trace.cf | cf-heatmap > pages.csv\n";
 
-enum { REFUSALS = 10 }; /* files named one by one of those that could not be read */
-
 static void process(struct state *s)
 {
     static const unsigned wants[][2] = {
@@ -143,37 +141,6 @@ static void summary(const struct state *s)
         cf_warn(s->tool, "some frames had no place left for all columns");
 }
 
-/* ---- files that cannot be read ---- */
-
-static void refused(void *state, const char *file, const char *why)
-{
-    struct state *s = state;
-
-    if (s->refused++ < REFUSALS)
-        cf_warn(s->tool, "%s: %s: names of its functions, lines and variables are missing", file,
-                why);
-}
-
-static void changed(void *state, const char *file)
-{
-    struct state *s = state;
-
-    if (s->changed++ < REFUSALS)
-        cf_warn(s->tool,
-                "%s: not the build that was recorded: names of its functions, lines and variables "
-                "are missing (--debug-dir: where that build's debug file is; --trust: take this "
-                "file)",
-                file);
-}
-
-static void missing(void *state, const char *file)
-{
-    struct state *s = state;
-
-    if (!s->missing++)
-        s->gone = cf_need(s->tool, strdup(file));
-}
-
 static const struct cf_tool *running; /* libdw hands nothing over */
 
 static __attribute__((noreturn)) void no_memory(void)
@@ -257,10 +224,7 @@ int main(int argc, char **argv)
     cf_tool_init(&tool, argc, argv, "cf-resolve", usage);
     parse(&tool, &o, argc, argv);
     running = &tool;
-    o.where.refused = refused;
-    o.where.changed = changed;
-    o.where.missing = missing;
-    o.where.arg = &s;
+    files_tell(&s, &o.where);
     o.where.no_memory = no_memory;
     open_many();
     s.tool = &tool;
@@ -283,24 +247,7 @@ int main(int argc, char **argv)
     if (o.recording && cf_reader_problem(s.in))
         cf_writer_cut(s.out); /* as the capture would */
     status = cf_tool_finish(&tool, s.in, s.out);
-    if (s.refused > REFUSALS)
-        cf_warn(&tool, "%llu more files could not be read",
-                (unsigned long long)(s.refused - REFUSALS));
-    if (s.changed > REFUSALS)
-        cf_warn(&tool, "%llu more files are not the build that was recorded",
-                (unsigned long long)(s.changed - REFUSALS));
-    if (s.missing && !tool.quiet)
-        cf_warn(&tool,
-                "%s%s: not there: names of its functions, lines and variables are missing "
-                "(--sysroot, --debug-dir; 'cf-capture trace --resolve' takes names at once)",
-                s.gone,
-                s.missing > 1 ? cf_tool_text(&tool, ", and %llu more files",
-                                             (unsigned long long)s.missing - 1)
-                              : "");
-    if (s.named && (s.missing || s.changed))
-        cf_warn(&tool, "the input had names from an earlier cf-resolve; those of files that are "
-                       "not there, or are another build, are lost in the output");
-    free(s.gone);
+    files_rest(&s);
     if (s.refused)
         status = CF_EXIT_ENVIRONMENT;
     if (!tool.quiet && (s.rows || s.line_rows || status == CF_EXIT_OK))

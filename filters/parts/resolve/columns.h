@@ -71,6 +71,12 @@ struct state {
    to come. Without memory s->t.r.failed. */
 void columns_take(struct state *s, struct cf_frame *f);
 
+/* ---- files.c ---- */
+
+/* Says which files names could not be taken from, the first at once, and at the end the rest. */
+void files_tell(struct state *s, struct where *where);
+void files_rest(struct state *s);
+
 /* ---- code.c ---- */
 
 /* Looks for the pcs of a frame, before anything else is done with it. */

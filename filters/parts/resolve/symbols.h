@@ -49,7 +49,8 @@ enum lack { LACKS_NOTHING, OTHER_BUILD, NOT_FOUND };
 
 /* The file of that path, or where it is not the build that was recorded (as cf_build.h has it, "":
    not known), one of that build from elsewhere. NULL when there is no ELF file that can be read
-   here: where->refused() was called for one that might be, and *lack says what else is the reason. Only regular files are opened, since the path comes from a stream. `where` must last. */
+   here: where->refused() was called for one that might be, and *lack says what else is the reason.
+   Only regular files are opened, since the path comes from a stream. `where` must last. */
 struct symbols *symbols_open(const char *path, const char *build, const struct where *where,
                              enum lack *lack);
 void symbols_close(struct symbols *s);
