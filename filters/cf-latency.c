@@ -4,10 +4,10 @@
  * description, or sums them up by level and operation.
  *
  * In: a stream whose accesses have column `hit` (cf-cache) or `level` (hardware). Out: the same,
- * table access with column `cost`, and so table unplaced where it has that column; or CSV. All
- * other tables and columns pass untouched. Memory: a few columns of one frame, and where latencies
- * depend on earlier accesses 32 bytes a thread and 56 a row of unplaced that waits for the accesses
- * of its time.
+ * table access with column `cost`, and so table unplaced where it has that column; with --retime
+ * in the time that the costs take; or CSV. All other tables and columns pass untouched. Memory: a
+ * few columns of one frame, and where latencies depend on earlier accesses 32 bytes a thread and 56
+ * a row of unplaced that waits for the accesses of its time; --retime as in retime.h.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,6 +31,7 @@ static const char usage[] =
     "      --cores N            cores, as given to cf-cache  [CPUs of the machine]\n"
     "      --level-column NAME  column with the level: hit (from cf-cache) or level\n"
     "                           (from the hardware)  [hit]\n"
+    "      --retime             make time cycles: instructions so far and costs so far\n"
     "      --summary            print cycles by level and operation as CSV; and no\n"
     "                           stream, unless -o is given\n"
     "  -o, --output FILE        write a packed file instead of standard output\n"
@@ -51,6 +52,7 @@ static void parse(struct latency *l, int argc, char **argv)
         {"latency", 0, CF_TEXTS(stated, &count, (unsigned)argc)},
         {"cores", 0, CF_NUMBER(&l->core_count, 1, CF_MAX_CORES)},
         {"level-column", 0, CF_WORD(&level_column, "hit level", 0)},
+        {"retime", 0, CF_FLAG(&l->retimes)},
         {"summary", 0, CF_FLAG(&l->summary)},
         {"output", 'o', CF_TEXT(&l->output)},
         CF_FORM_OPTIONS,
@@ -58,10 +60,46 @@ static void parse(struct latency *l, int argc, char **argv)
     };
 
     cf_options_read(&l->tool, argc, argv, table);
+    if (l->retimes && l->summary && !l->output)
+        cf_die(&l->tool, CF_EXIT_USAGE,
+               "--retime is for a stream, and --summary writes none: give -o");
     l->column = level_column ? CF_LEVEL : CF_HIT;
     l->machine = cf_tool_machine(&l->tool, l->machine_name);
     l->core_count = cf_tool_cores(l->machine, l->core_count);
     cf_tool_latencies(&l->tool, l->machine, l->machine_name, stated, count);
+}
+
+static int begin_segment(struct latency *l, const struct cf_frame *f, struct cf_writer *w)
+{
+    end_unplaced(l, f, w);
+    if (l->column == CF_HIT)
+        cf_made_check(&l->made, f->header, CF_COST, NULL);
+    if (l->retime && retime_end(l->retime, w) != 0)
+        return -1;
+    if (l->retime)
+        retime_begin(l->retime, f->header, w);
+    else if (w)
+        retime_outdate(f->header, w);
+    return 0;
+}
+
+/* -1 where the writer failed. */
+static int take_frame(struct latency *l, struct cf_frame *f, struct cf_writer *w)
+{
+    if (f->table == CF_HEADER && begin_segment(l, f, w) != 0)
+        return -1;
+    if (l->retime && retime_take(l->retime, f))
+        return 0;
+    if (f->table == CF_ACCESS) {
+        const uint32_t *old = l->retime ? cf_u32(f, CF_COST) : NULL;
+
+        add_to_accesses(l, f, w);
+        if (l->retime && retime_accesses(l->retime, f, old, l->cost, w) != 0)
+            return -1;
+    }
+    if (f->table == CF_UNPLACED && add_to_unplaced(l, f))
+        return 0;
+    return w ? cf_writer_frame(w, f) : 0;
 }
 
 /* `w` is NULL where only the sums are wanted. */
@@ -78,24 +116,18 @@ static void run(struct latency *l, struct cf_reader *r, struct cf_writer *w)
         cf_reader_want(r, CF_ACCESS, CF_WEIGHT, CF_OPTIONAL);
     if (l->cores)
         cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_CPU, CF_PID, CF_TID);
+    if (l->retimes)
+        l->retime = retime_new(&l->tool, l->machine->clock_hz, r);
     cf_made_by(&l->made, &l->tool, l->machine, cf_latencies_depend(l->model) ? l->core_count : 0);
     if (w)
         cf_made_state(&l->made, w, CF_COST);
     cf_tool_idle(r, w);
-    while (cf_tool_next(&l->tool, r, &f) > 0) {
-        if (f->table == CF_HEADER) {
-            end_unplaced(l, f, w);
-            if (l->column == CF_HIT)
-                cf_made_check(&l->made, f->header, CF_COST, NULL);
-        }
-        if (f->table == CF_ACCESS)
-            add_to_accesses(l, f, w);
-        if (f->table == CF_UNPLACED && add_to_unplaced(l, f))
-            continue;
-        if (w && cf_writer_frame(w, f) != 0)
+    while (cf_tool_next(&l->tool, r, &f) > 0)
+        if (take_frame(l, f, w) != 0)
             break; /* cf_tool_finish() reports why */
-    }
     end_unplaced(l, NULL, w);
+    if (l->retime)
+        (void)retime_end(l->retime, w); /* the same */
     cf_aside_end(&l->unplaced);
 }
 
@@ -160,6 +192,7 @@ int main(int argc, char **argv)
     if (l.unknown && !l.tool.quiet)
         cf_warn(&l.tool, "%" PRIu64 " accesses of unknown level or operation cost nothing",
                 l.unknown);
+    retime_free(l.retime);
     cf_cores_free(l.cores);
     cf_latencies_free(l.model);
     cf_machine_free(l.machine);

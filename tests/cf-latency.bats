@@ -446,3 +446,72 @@ END
     run -2 env CF_SYSFS=sys cf-latency -q -m host --summary fourth.cf
     has "states no latency of a load at L4"
 }
+
+@test "--retime: time is the instructions and costs so far, of random rows against awk" {
+    sed 1q "$D/in.csv" >rows.csv
+    sed 1d "$D/in.csv" | awk -F, -v OFS=, '{ $1 = 3 * NR; print }' >>rows.csv
+    stream in.cf --clock instructions rows.csv
+    cf-latency -q -m "$D/plain.yaml" --retime -o out.cf in.cf
+    rows access out.cf >out.csv
+    column time out.csv >have
+    paste -d, <(sed 1d rows.csv) <(column cost out.csv) |
+        awk -F, '{ printf "%.0f\n", $1 + sum; sum += $6 * $NF }' | same have -
+    [[ $(cf-cat --info out.cf) == *'clock: {unit: "cycles"'* ]]
+    # again, by other latencies: as if they were the first
+    cf-latency -q -m "$D/plain.yaml" --retime --latency L1D=9 --latency memory=50 in.cf | rows access - >want
+    cf-latency -q -m "$D/plain.yaml" --retime --latency L1D=9 --latency memory=50 out.cf | rows access - | same want -
+}
+
+@test "--retime: rows of other tables get the time of the access that comes next, turns the count of their thread" {
+    printf '%s\n' time,pid,tid,op,addr,hit 10,1,1,load,64,255 20,1,2,load,64,1 30,1,1,load,64,1 40,1,1,load,64,255 >a.csv
+    printf '%s\n' time,pid,tid,cpu,count 10,1,1,0,0 20,1,2,0,0 25,1,1,0,10 >turns.csv
+    printf '%s\n' time,pid,op,addr,bytes 5,1,alloc,64,8 20,1,alloc,128,8 35,1,free,64,0 90,1,free,128,0 >objects.csv
+    stream a.cf --clock instructions --with switch=turns.csv --with object=objects.csv a.csv
+    cf-latency -q -m "$D/plain.yaml" --retime a.cf >out.cf
+    # 180 for memory, 4 for the first level
+    run -0 cf-cat --csv --columns time,cost out.cf
+    is "time,cost
+10,180
+200,4
+214,4
+228,180"
+    run -0 cf-cat --csv --table switch --columns time,tid,count out.cf
+    is "time,tid,count
+10,1,0
+200,2,0
+209,1,190"
+    run -0 cf-cat --csv --table object --columns time,addr out.cf
+    is "time,addr
+5,0x40
+200,0x80
+223,0x40
+458,0x80"
+    cf-cat --verify out.cf
+}
+
+@test "--retime: programs that miss fall behind when they are laid side by side" {
+    for i in 1 2; do
+        awk -v i=$i 'BEGIN { print "time,pid,tid,op,addr,hit"; for (k = 0; k < 100; k++) printf "%d,%d,%d,load,64,%d\n", k, i, i, i == 1 ? 255 : 1 }' |
+            stream in$i.cf --clock instructions
+        cf-latency -q -m "$D/plain.yaml" --retime -o out$i.cf in$i.cf
+    done
+    cf-merge -q out1.cf out2.cf | cf-cat --csv --columns pid - >order
+    # the second is through when the first has made three accesses
+    [[ $(grep -n 2 order | tail -n 1 | cut -d: -f1) == 104 ]] || fail "$(grep -n 2 order | tail -n 1)"
+}
+
+@test "--retime: another clock, several CPUs, processes side by side, and a summary alone are refused" {
+    run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime "$D/in.cf"
+    has "it must count instructions" "$stderr"
+    printf '%s\n' time,pid,tid,cpu,op,addr,hit 10,1,1,0,load,64,255 20,1,1,1,load,64,1 | stream cpus.cf --clock instructions
+    run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime cpus.cf
+    has "accesses of several CPUs" "$stderr"
+    printf '%s\n' addr 64 | stream none.cf --clock instructions
+    run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime none.cf
+    run -2 cf-latency -q -m "$D/plain.yaml" --retime --summary "$D/in.cf"
+    # what was retimed, and then got other costs, has times of costs that nothing states
+    printf '%s\n' time,op,addr,hit 10,load,64,255 20,load,64,1 | stream in.cf --clock instructions
+    cf-latency -q -m "$D/plain.yaml" --retime in.cf | cf-latency -q -m "$D/plain.yaml" --latency memory=7 - >lost.cf
+    run -1 --separate-stderr cf-latency -q -m "$D/plain.yaml" --retime lost.cf
+    has "retime the stream from before" "$stderr"
+}

@@ -5,6 +5,7 @@
 
 #include "filters/engine/cache/latency.h"
 #include "filters/engine/rows/cores.h"
+#include "filters/parts/latency/retime.h"
 #include "formats/program/cf_aside.h"
 #include "formats/program/cf_made.h"
 
@@ -19,7 +20,8 @@ struct latency {
     const char *output;
     unsigned column;     /* of the level */
     unsigned core_count; /* 0: as many as the machine has CPUs */
-    int summary;
+    int summary, retimes;
+    struct retime *retime;
     struct cf_latencies *model;
     struct cf_cores *cores;
     uint32_t *cost;
