@@ -721,6 +721,23 @@ L2,store,2,1,1,0,0,0,0"
     done
 }
 
+@test "processes of one thread each: a warning of their own, once, until one has threads" {
+    printf 'time,pid,tid,op,addr\n1,1,1,load,0\n3,2,2,load,64\n5,1,1,load,128\n' >a.csv
+    printf 'time,pid,tid\n0,1,1\n2,2,2\n4,1,1\n' >switch.csv
+    stream a.cf --with switch=switch.csv a.csv
+    for p in cf-cache cf-classify; do
+        run -0 --separate-stderr bash -c "cat a.cf a.cf | $p -m raspberry-pi-4 --summary"
+        [[ $stderr == *"$p: processes ran one after the other"* && $(grep -c 'processes ran' <<<"$stderr") == 1 ]] || fail "$stderr"
+        ! has "threads took turns" "$stderr" || false
+        run -0 --separate-stderr "$p" -m raspberry-pi-4 --cores 1 --summary a.cf
+        ! has "processes ran" "$stderr" || false
+    done
+    sed 's/^5,1,1/5,1,9/' a.csv | stream b.cf --with switch=switch.csv
+    run -0 --separate-stderr bash -c "cat a.cf b.cf | cf-cache -m raspberry-pi-4 --summary"
+    has "processes ran one after the other" "$stderr"
+    has "threads took turns" "$stderr"
+}
+
 @test "threads that took turns: not where column cpu says where they ran, nor in the next segment" {
     printf 'time,tid\n0,1\n2,2\n' >switch.csv
     printf 'time,cpu,tid,op,addr\n1,0,1,load,0\n3,1,2,load,64\n' | stream placed.cf --with switch=switch.csv

@@ -39,6 +39,12 @@ int cf_switches_threads(const struct cf_frame *f)
     return 0;
 }
 
+/* Whether the rows are of first threads alone, those of which tid and pid are one number. */
+static int firsts(const uint32_t *tid, const uint32_t *pid, uint32_t rows)
+{
+    return pid && (!tid || !memcmp(tid, pid, rows * sizeof *tid));
+}
+
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
                     unsigned cores)
 {
@@ -47,7 +53,7 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
     if (turns->warned || cores <= 1)
         return;
     if (f->table == CF_HEADER)
-        *turns = (struct cf_turns){0};
+        *turns = (struct cf_turns){.apart = turns->apart};
     turns->switched |= f->table == CF_SWITCH;
     if (f->table != CF_ACCESS || !f->rows || !turns->switched || cf_u32(f, CF_CPU))
         return;
@@ -57,7 +63,16 @@ void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struc
     if (tid && !turns->begun)
         turns->tid = tid[0];
     turns->begun |= tid != NULL;
-    turns->warned = tid && !all_are(tid, f->rows, turns->tid);
+    if (!tid || all_are(tid, f->rows, turns->tid))
+        return;
+    turns->warned = !firsts(cf_u32(f, CF_TID), cf_u32(f, CF_PID), f->rows);
+    if (!turns->warned && !turns->apart)
+        cf_warn(t,
+                "processes ran one after the other, or by turns, in this recording: on %u cores "
+                "each finds again what it left; model one core, by --cores 1, or where they ran at "
+                "the same time put them side by side first, by 'cf-merge --interleave --cores %u'",
+                cores, cores);
+    turns->apart |= !turns->warned;
     if (turns->warned)
         cf_warn(t,
                 "threads took turns in this recording: what they share, or evict of each other, is "

@@ -31,10 +31,12 @@ struct cf_turns {
     uint32_t tid;        /* of the first access of the segment */
     int begun, switched; /* it came; table switch did, of several threads for cf_order_check() */
     int warned;
+    int apart; /* warned of processes of one thread each */
 };
 
-/* Looks at a frame; warns once. The reader must want cpu, tid and pid of table access where there
-   are several cores. `cores` as in the model: below 2, all is right. */
+/* Looks at a frame; warns once of threads, and once of processes of one thread each. The reader
+   must want cpu, tid and pid of table access where there are several cores. `cores` as in the
+   model: below 2, all is right. */
 void cf_turns_check(struct cf_turns *turns, const struct cf_tool *t, const struct cf_frame *f,
                     unsigned cores);
 
