@@ -189,6 +189,21 @@ hot() { # hot MODE ARGUMENT...
     has 'in the function'
 }
 
+@test "pages that are cached again, or no more in the pool, when the function returns: no sample" {
+    pagectl forgets=1
+    run -5 --separate-stderr hot -
+    has 'is cached again at the return' "$stderr"
+    has '15 samples were dropped in all' "$stderr"
+    # all of them cached needs nothing of the module
+    rows page p.cf | tail -n +2 | cut -d, -f4,5 | same - <(echo 5000,2)
+    pagectl
+    hot - || true
+    pagectl moves=1 forgets=2
+    run -5 --separate-stderr pages -n 1 --rank p.cf --migrate 1 -o m.cf -- "$D/hot" - state clock
+    has 'not in the pool any more' "$stderr"
+    rows page m.cf | tail -n +2 | cut -d, -f5 | same - <(printf '%s\n' 1 2)
+}
+
 @test "the module: missing, another version, pages that it refuses" {
     run -3 pages -o p.cf -- "$D/hot" - state clock
     has 'pagectl.ko'

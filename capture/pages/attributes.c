@@ -148,6 +148,56 @@ int pages_apply(struct pages *k, const struct pages_layout *l, struct pages_run 
     return status;
 }
 
+/* Which of a batch are not, or not in the pool. The kernel takes back what was done where the
+   process forks or changes permissions. */
+static int query(struct pages *k, struct pagectl_pages *p, const uint32_t *which, int moved,
+                 struct pages_run *run)
+{
+    if (!p->count)
+        return 0;
+    call(k, PAGECTL_QUERY, p, "attributes of pages");
+    for (uint32_t i = 0; i < p->count; i++)
+        if (moved ? !p->page[i].pool : p->page[i].policy != k->uncached) {
+            const struct pages_page *page = &k->page[which[i]];
+
+            snprintf(run->why, sizeof run->why,
+                     "%s page %u: is %s at the return (a fork or mprotect in the function?)",
+                     k->layout.mapping[page->mapping].region, page->number,
+                     moved ? "not in the pool any more" : "cached again");
+            return -1;
+        }
+    memset(p, 0, sizeof *p);
+    return 0;
+}
+
+int pages_held(struct pages *k, const struct pages_layout *l, struct pages_run *run)
+{
+    static struct pagectl_pages p;
+    static uint32_t which[PAGECTL_PAGES];
+    uint8_t *wanted = cf_need(&k->tool, calloc(k->units + 1, 1));
+    int status = 0;
+
+    for (int moved = 0; moved < 2; moved++) {
+        memset(&p, 0, sizeof p);
+        memset(wanted, 0, k->units);
+        if (!moved && run->off)
+            memcpy(wanted, run->off, k->units);
+        for (size_t i = 0; moved && i < run->moves; i++)
+            wanted[run->move[i]] = 1;
+        for (uint32_t i = 0; i < k->pages && !status; i++) {
+            if (!wanted[k->page[i].unit])
+                continue;
+            which[p.count] = i;
+            p.page[p.count++].addr = pages_address(l, &k->page[i]);
+            if (p.count == PAGECTL_PAGES)
+                status = query(k, &p, which, moved, run);
+        }
+        status = status ? status : query(k, &p, which, moved, run);
+    }
+    free(wanted);
+    return status;
+}
+
 void pages_try(struct pages *k)
 {
     uint8_t *result = cf_need(&k->tool, calloc(k->pages + 1, 1));

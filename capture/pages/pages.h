@@ -155,6 +155,8 @@ void pages_open_device(struct pages *k);
 void pages_target(struct pages *k, pid_t pid, const struct pages_layout *l);
 /* Changes what the run asks for. -1 with run->why where a page could not be changed. */
 int pages_apply(struct pages *k, const struct pages_layout *l, struct pages_run *run);
+/* -1 with run->why where pages are not any more as the run asked for. */
+int pages_held(struct pages *k, const struct pages_layout *l, struct pages_run *run);
 /* Tries all pages, and leaves those out that cannot be changed. */
 void pages_try(struct pages *k);
 void pages_restore(struct pages *k);

@@ -145,6 +145,8 @@ static void leave(struct state *s, uint64_t now)
         drop(s, why);
     if (s->cost == UINT64_MAX)
         drop(s, "what a stop costs could not be measured");
+    else if (s->run->purpose == PAGES_SAMPLE && took <= s->cost)
+        drop(s, "the function takes no longer than a stop, whose cost is subtracted");
     s->run->cycles = took > s->cost ? took - s->cost : 0;
     if (s->run->purpose == PAGES_MEMORY) {
         k->pad = pages_memory(s->pid, &after);
@@ -154,6 +156,8 @@ static void leave(struct state *s, uint64_t now)
         pages_try(k);
         pages_restore(k);
     } else if (s->run->off || s->run->move) {
+        if (!*s->run->why)
+            (void)pages_held(k, &s->before, s->run);
         pages_restore(k);
     }
     pages_layout_free(&after);

@@ -11,7 +11,8 @@
  * a test takes its time by that. In LOG it notes each call, whether the mappings that it was given
  * are those of /proc, and how many threads of the process run at a change. Keys: abi, policies,
  * moves, pool (pages), page_size; result=TEXT:N (pages of mappings whose line in maps has the text
- * get this result, may be repeated), late=N (that from the Nth change on), error=CALL:ERRNO.
+ * get this result, may be repeated), late=N (that from the Nth change on), forgets=N (a query finds
+ * all pages cached, 1, or unmoved, 2), error=CALL:ERRNO.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +31,7 @@
 enum { PAGES = 1 << 16, RULES = 8 };
 
 static uint32_t abi = PAGECTL_ABI, policies = 1u << PAGECTL_CACHED | 1u << PAGECTL_UNCACHED, moves,
-                page_size = 4096, late, changes;
+                page_size = 4096, late, forgets, changes;
 static uint64_t pool = 64, off[PAGES], offs, moved[PAGES], moveds;
 static struct pagectl_mapping given[PAGECTL_MAPPINGS_MOST];
 static uint32_t givens, total;
@@ -189,6 +190,27 @@ static int change(struct pagectl_pages *p, int move)
     return 0;
 }
 
+static int among(const uint64_t *list, uint64_t count, uint64_t addr)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (list[i] == addr)
+            return 1;
+    return 0;
+}
+
+static int query(struct pagectl_pages *p)
+{
+    fprintf(notes, "query,%u\n", p->count);
+    if (p->count > PAGECTL_PAGES)
+        return EINVAL;
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->page[i].policy =
+            !(forgets & 1) && among(off, offs, p->page[i].addr) ? PAGECTL_UNCACHED : PAGECTL_CACHED;
+        p->page[i].pool = !(forgets & 2) && among(moved, moveds, p->page[i].addr);
+    }
+    return 0;
+}
+
 static int serve_call(uint32_t call, void *arg)
 {
     static const char *const names[] = {"info",    "target", "expect", "set",
@@ -220,6 +242,8 @@ static int serve_call(uint32_t call, void *arg)
         return change(arg, 0);
     case (uint32_t)PAGECTL_MIGRATE:
         return change(arg, 1);
+    case (uint32_t)PAGECTL_QUERY:
+        return query(arg);
     case (uint32_t)PAGECTL_RESTORE:
         fprintf(notes, "restore,%u\n", running());
         restore();
@@ -251,11 +275,8 @@ static int take_key(char *text)
     static const struct {
         const char *name;
         uint32_t *to;
-    } numbers[] = {{"abi=", &abi},
-                   {"policies=", &policies},
-                   {"moves=", &moves},
-                   {"late=", &late},
-                   {"page_size=", &page_size}};
+    } numbers[] = {{"abi=", &abi},   {"policies=", &policies}, {"moves=", &moves},
+                   {"late=", &late}, {"forgets=", &forgets},   {"page_size=", &page_size}};
     char *value = strchr(text, '='), *colon = value ? strchr(value, ':') : NULL;
 
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
