@@ -46,6 +46,7 @@ __attribute__((noinline, noclone)) void observed(int n)
     if (*mode == 'j') longjmp(out, 1);
     if (*mode == 'c') abort();
     if (*mode == 'x') exit(4);
+    if (*mode == 'e') execl("/bin/true", "true", NULL);
     if (*mode == 'm') mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (*mode == 'b') { char *p = malloc(3 << 20); memset(p, 1, 3 << 20); free(p); }
     __asm__ volatile("");
@@ -149,6 +150,27 @@ hot() { # hot MODE ARGUMENT...
     has 'of another program'
 }
 
+@test "groups, the best by bisection, and where the program writes" {
+    pagectl
+    run -5 --separate-stderr pages -n 1 --group 4 --command-output said -o g.cf -- "$D/hot" - state clock
+    is ""
+    same said - <<<done
+    # pages count from the segment's begin, of which the array has 12: each row counts its pages
+    rows page g.cf | awk -F, '$5 == 3 { pages += $6; bad += $2 % 4 } END { exit bad || pages < 12 }'
+    run -2 pages -n 1 --group 0 -o g.cf -- "$D/hot" - state clock
+    pagectl
+    run -5 --separate-stderr pages -n 2 --bisect -o b.cf -- "$D/hot" - state clock
+    has '--bisect: the 10 best of 14 pages' "$stderr"
+    sed -n 's/^cf-capture-pages: \([0-9]*\): .* page \([0-9]*\)$/\2/p' <<<"$stderr" >found
+    pagectl
+    pages -n 1 -o a.cf -- "$D/hot" - state clock >/dev/null || [ $? -eq 5 ]
+    cf-rank -q --by page --value gain a.cf | sed -n 2,11p | cut -d, -f3 | same found -
+    pagectl
+    run -5 --separate-stderr pages -n 1 --bisect -o b.cf -- "$D/hot" - state clock
+    has 'confidence not known' "$stderr"
+    run -2 pages --bisect --resume -o b.cf -- "$D/hot" - state clock
+}
+
 @test "functions: none, static, stripped, by address, several calls, recursion, threads, children" {
     local how
     for how in r t f b; do
@@ -178,6 +200,9 @@ hot() { # hot MODE ARGUMENT...
     pagectl
     run -1 hot x
     has 'did not return'
+    pagectl
+    run -1 hot e
+    has 'left by exit(), exec or longjmp()'
     pagectl
     run -1 hot j
     has 'did not return'

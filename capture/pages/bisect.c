@@ -157,6 +157,8 @@ static void conclude(struct search *s)
     }
     for (size_t i = best; best && i < s->parts && b->confidence > 0; i++)
         b->confidence = fmin(b->confidence, chance(s, &s->part[best - 1], &s->part[i]));
+    if (s->degrees <= 0 && s->parts > best && b->confidence > 0)
+        b->confidence = -1;
 }
 
 uint64_t cf_bisect_most(uint32_t count, uint32_t best, uint32_t samples)

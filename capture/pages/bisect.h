@@ -4,8 +4,7 @@
  * those that matter are halved.
  *
  * What an interval gains is at least what any of its pages gains, so an interval that gains less
- * than
- * the best pages need not be looked into. Which interval or page is measured next is chosen as in
+ * than the best pages need not be looked into. Which interval or page is measured next is chosen as in
  * LUCB (Kalyanakrishnan et al., "PAC Subset Selection in Stochastic Multi-armed Bandits", ICML
  * 2012): of the best ones that with the lowest lower bound, of the others that with the highest
  * upper bound, until these are apart or the runs are used up.
@@ -29,10 +28,12 @@ struct cf_bisect {
     void *arg;
 
     /* what came of it */
-    uint32_t *page;    /* the best, first the greatest gain; of the caller, has room for `best` */
-    uint32_t found;    /* of them, single pages */
-    uint64_t runs;     /* made */
-    double confidence; /* that the last of them gains more than all others; 0 to 1 */
+    uint32_t *page; /* the best, first the greatest gain; of the caller, has room for `best` */
+    uint32_t found; /* of them, single pages */
+    uint64_t runs;  /* made */
+    /* the chance that the last of them gains more than the strongest of the others, 0 to 1; below 0:
+       not known, since nothing was measured twice */
+    double confidence;
 };
 
 /* The runs that so many pages are given: 15 % of the exhaustive ones, or, where these are few, as

@@ -3,8 +3,7 @@
  * plan.c - which runs are made, in which order, and the rows that they give.
  *
  * Sample after sample: in each, a run with no page cached, one with all, and one of each kind that
- * is
- * asked for. So a machine that becomes slower meanwhile is so for all pages alike, and what was cut
+ * is asked for. So a machine that becomes slower meanwhile is so for all pages alike, and what was cut
  * off has as many runs of one page as of another.
  */
 #include <inttypes.h>
@@ -308,8 +307,10 @@ void pages_bisect(struct pages *k)
     if (status == 0) {
         cf_warn(&k->tool,
                 "--bisect: the %u best of %zu pages by %" PRIu64 " runs of %" PRIu64
-                ": confidence %.0f %% that the last of them is better than all others",
-                b.found, k->units, b.runs, cf_product(k->units, k->o.samples), 100 * b.confidence);
+                ": confidence %s that the last of them gains more than the strongest of the others",
+                b.found, k->units, b.runs, cf_product(k->units, k->o.samples),
+                b.confidence < 0 ? "not known, with one run of each,"
+                                 : cf_tool_text(&k->tool, "%.0f %%", 100 * b.confidence));
         for (uint32_t i = 0; i < b.found && !k->tool.quiet; i++)
             cf_warn(&k->tool, "%u: %s page %u", i + 1,
                     k->layout.mapping[k->unit[page[i]].mapping].region, k->unit[page[i]].number);

@@ -266,7 +266,7 @@ static void no_return(struct state *s)
                 strsignal(WTERMSIG(k->ended)), f);
         drop(s, "the program crashed in the function");
     } else if (s->phase == INSIDE) {
-        drop(s, "the function did not return: left by exit() or longjmp()");
+        drop(s, "the function did not return: left by exit(), exec or longjmp()");
     } else if (!cf_watch_found(s->w, ENTRY)) {
         cf_die(&k->tool, CF_EXIT_USAGE,
                "--function %s: neither the program nor the libraries that it was started with have "

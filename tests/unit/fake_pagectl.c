@@ -6,9 +6,8 @@
  *     fake_pagectl SOCKET LOG STATE [KEY=VALUE]...
  *
  * It serves one client and ends. Into the file STATE it writes which pages are not cached, as
- * numbers
- * of 64 bits: how many, and their addresses; then the same of those that were moved. The program of
- * a test takes its time by that. In LOG it notes each call, whether the mappings that it was given
+ * numbers of 64 bits: how many, and their addresses; then the same of those that were moved. The
+ * program of a test takes its time by that. In LOG it notes each call, whether the mappings that it was given
  * are those of /proc, and how many threads of the process run at a change. Keys: abi, policies,
  * moves, pool (pages), page_size; result=TEXT:N (pages of mappings whose line in maps has the text
  * get this result, may be repeated), late=N (that from the Nth change on), forgets=N (a query finds

@@ -155,6 +155,10 @@ static void unsure(void)
     scattered(&m);
     b.most = 100;
     ok(cf_bisect(&b) == 0 && b.confidence < 0.5, "too few runs: confidence %.2f", b.confidence);
+    b = task(&m, page);
+    b.samples = 1;
+    b.most = PAGES;
+    ok(cf_bisect(&b) == 0 && b.confidence < 0, "one run of each: confidence is not known");
     m.stop = 7;
     m.runs = 0;
     ok(cf_bisect(&b) == -7 && b.runs == 6, "a run that ends the search");
