@@ -199,6 +199,20 @@ static const uint64_t *fix_weights(struct histogram *h, const struct cf_frame *f
     return h->weights;
 }
 
+static void lacks(struct histogram *h, const struct cf_frame *f, const char *column)
+{
+    const char *list = "";
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const char *name = cf_reader_column_name(h->reader, f->column[i].id);
+
+        if (name)
+            list = cf_tool_text(&h->tool, "%s%s%s", list, *list ? ", " : "", name);
+    }
+    cf_fail(&h->tool, CF_EXIT_INPUT, "table %s has no column '%s', it has %s", h->o.table, column,
+            list);
+}
+
 static void count_frame(struct histogram *h, const struct cf_frame *f)
 {
     const struct options *o = &h->o;
@@ -211,11 +225,7 @@ static void count_frame(struct histogram *h, const struct cf_frame *f)
     if (!o->weight || strcmp(o->weight, "none") != 0)
         weight = find(h, f, o->weight ? o->weight : "weight");
     if (!column || (o->by && !by) || (o->weight && strcmp(o->weight, "none") != 0 && !weight)) {
-        cf_fail(&h->tool, CF_EXIT_INPUT, "table %s has no column '%s'; 'cf-cat --info' lists them",
-                o->table,
-                !column          ? o->column
-                : (o->by && !by) ? o->by
-                                 : o->weight);
+        lacks(h, f, !column ? o->column : (o->by && !by) ? o->by : o->weight);
         return;
     }
     if (!o->weight && (column == weight || weight == by))

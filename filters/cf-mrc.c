@@ -50,7 +50,9 @@ static void set_by(const struct cf_tool *t, void *mrc, const char *option, char 
     m->by = cf_column_find(text);
     if (!m->by || !cf_type_width(cf_column_type(m->by)) || m->by == CF_DIST)
         cf_die(t, CF_EXIT_USAGE,
-               "%s '%s': no such column; pid is that of processes, tid of threads", option, text);
+               "%s '%s': give a column of accesses, such as pid, tid, cpu, op, region, object, "
+               "site, symbol, function, source or class",
+               option, text);
 }
 
 static void parse(struct mrc *m, int argc, char **argv)

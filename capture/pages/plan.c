@@ -3,8 +3,8 @@
  * plan.c - which runs are made, in which order, and the rows that they give.
  *
  * Sample after sample: in each, a run with no page cached, one with all, and one of each kind that
- * is asked for. So a machine that becomes slower meanwhile is so for all pages alike, and what was cut
- * off has as many runs of one page as of another.
+ * is asked for. So a machine that becomes slower meanwhile is so for all pages alike, and what was
+ * cut off has as many runs of one page as of another.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,11 +7,11 @@
  *
  * It serves one client and ends. Into the file STATE it writes which pages are not cached, as
  * numbers of 64 bits: how many, and their addresses; then the same of those that were moved. The
- * program of a test takes its time by that. In LOG it notes each call, whether the mappings that it was given
- * are those of /proc, and how many threads of the process run at a change. Keys: abi, policies,
- * moves, pool (pages), page_size; result=TEXT:N (pages of mappings whose line in maps has the text
- * get this result, may be repeated), late=N (that from the Nth change on), forgets=N (a query finds
- * all pages cached, 1, or unmoved, 2), error=CALL:ERRNO.
+ * program of a test takes its time by that. In LOG it notes each call, whether the mappings that
+ * it was given are those of /proc, and how many threads of the process run at a change. Keys:
+ * abi, policies, moves, pool (pages), page_size; result=TEXT:N (pages of mappings whose line in
+ * maps has the text get this result, may be repeated), late=N (that from the Nth change on),
+ * forgets=N (a query finds all pages cached, 1, or unmoved, 2), error=CALL:ERRNO.
  */
 #include <dirent.h>
 #include <errno.h>
