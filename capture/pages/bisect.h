@@ -4,10 +4,10 @@
  * those that matter are halved.
  *
  * What an interval gains is at least what any of its pages gains, so an interval that gains less
- * than the best pages need not be looked into. Which interval or page is measured next is chosen as in
- * LUCB (Kalyanakrishnan et al., "PAC Subset Selection in Stochastic Multi-armed Bandits", ICML
- * 2012): of the best ones that with the lowest lower bound, of the others that with the highest
- * upper bound, until these are apart or the runs are used up.
+ * than the best pages need not be looked into. Which interval or page is measured next is chosen
+ * as in LUCB (Kalyanakrishnan et al., "PAC Subset Selection in Stochastic Multi-armed Bandits",
+ * ICML 2012): of the best ones that with the lowest lower bound, of the others that with the
+ * highest upper bound, until these are apart or the runs are used up.
  *
  * Memory: some 64 bytes an interval, of which there are at most as many as runs.
  */
@@ -31,8 +31,8 @@ struct cf_bisect {
     uint32_t *page; /* the best, first the greatest gain; of the caller, has room for `best` */
     uint32_t found; /* of them, single pages */
     uint64_t runs;  /* made */
-    /* the chance that the last of them gains more than the strongest of the others, 0 to 1; below 0:
-       not known, since nothing was measured twice */
+    /* the chance that the last of them gains more than the strongest of the others, 0 to 1; below
+       0: not known, since nothing was measured twice */
     double confidence;
 };
 
