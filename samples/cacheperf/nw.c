@@ -18,7 +18,7 @@ static int largest(int a, int b, int c)
 
 int main(int argc, char **argv)
 {
-    const unsigned rounds = repeats(argc, argv, 150);
+    const unsigned rounds = repeats(argc, argv, 400);
     int(*m)[COLUMNS] = BLOCK((TILE + 1) * sizeof *m); /* OBJECT */
 
     memset(m, 0, (TILE + 1) * sizeof *m);
