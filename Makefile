@@ -257,7 +257,7 @@ $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
 	$(linked)
 
 # cf-capture pages with a clock of the tests: the time is what the timed program says.
-TOLD_SOURCES := capture/cf-capture-pages.c $(filter-out %/clock.c,$(wildcard capture/pages/*.c)) tests/told/clock.c
+TOLD_SOURCES := capture/cf-capture-pages.c $(wildcard capture/pages/*.c) tests/told/clock.c
 $(B)/test/cf-capture-pages-told: $(call objects,$(TOLD_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "capture/cf_clock.h"
 #include "capture/pages/pages.h"
 
 static const char usage[] =
@@ -47,7 +48,7 @@ static const char usage[] =
 static void header(struct pages *k)
 {
     struct cf_header h = {.clock_unit = (char *)"cycles",
-                          .clock_hz = pages_clock_hz(),
+                          .clock_hz = cf_clock_hz(),
                           .source = (char *)"cf-capture-pages",
                           .here = 1};
     char *line = NULL;
@@ -59,7 +60,7 @@ static void header(struct pages *k)
     if (!f || fclose(f) != 0 || !line)
         cf_out_of_memory(&k->tool);
     h.command = line;
-    (void)cf_writer_fact(k->writer, "runtime_cycles", "clock", pages_clock_name());
+    (void)cf_writer_fact(k->writer, "runtime_cycles", "clock", cf_clock_name());
     (void)cf_writer_fact(k->writer, "runtime_cycles", "function", k->o.function);
     if (cf_writer_header(k->writer, &h) != 0)
         exit(cf_tool_finish(&k->tool, NULL, k->writer));
@@ -91,7 +92,7 @@ static void measure(struct pages *k)
                 "%zu pages; left out are %llu that are not touched, and %llu of other mappings; "
                 "time by %s",
                 k->pages, (unsigned long long)k->untouched, (unsigned long long)k->other,
-                pages_clock_name());
+                cf_clock_name());
     header(k);
     if (k->o.bisect)
         pages_bisect(k);

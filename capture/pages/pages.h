@@ -118,14 +118,6 @@ struct pages_run {
     char why[256]; /* the sample is none; "": it is one */
 };
 
-/* ---- clock.c ---- */
-
-/* Ticks of the counter that is read at entry and return. */
-uint64_t pages_clock(void);
-/* Which one it is, and its ticks a second. */
-const char *pages_clock_name(void);
-uint64_t pages_clock_hz(void);
-
 /* ---- layout.c, layout_list.c ---- */
 
 /* 0; -1 when the process is gone or there is no memory. */

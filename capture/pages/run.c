@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/cf_clock.h"
 #include "capture/pages/pages.h"
 #include "capture/watch/watch_arch.h"
 
@@ -117,7 +118,7 @@ static void enter(struct state *s, pid_t tid)
                "instruction of a function",
                k->o.function, (unsigned long long)s->to);
     }
-    s->cost = cf_watch_least(s->w, tid, TRIES, pages_clock);
+    s->cost = cf_watch_least(s->w, tid, TRIES, cf_clock);
     if (cf_watch_move(s->w, tid, ENTRY, 0) != 0 || cf_watch_move(s->w, tid, RETURN, s->to) != 0) {
         give_up(s);
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "ptrace: %s", strerror(errno));
@@ -125,7 +126,7 @@ static void enter(struct state *s, pid_t tid)
     s->phase = INSIDE;
     s->tid = tid;
     prepare(s);
-    s->start = pages_clock();
+    s->start = cf_clock();
     cf_watch_continue(s->w);
 }
 
@@ -290,7 +291,7 @@ int pages_run(struct pages *k, struct pages_run *run)
     cf_watch_single(s.w);
     start(&s);
     while (!s.ended && cf_watch_wait() == 0) {
-        const uint64_t now = pages_clock();
+        const uint64_t now = cf_clock();
 
         if (cf_watch_handle(s.w, on_ended, &s))
             on_hit(&s, now);

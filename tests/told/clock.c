@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * clock.c - in place of capture/pages/clock.c, for tests: the time is the number in the file that
+ * clock.c - in place of capture/cf_clock.c, for tests: the time is the number in the file that
  * CF_TOLD_CLOCK names, to which the timed function adds what it is to have taken. So a test knows
  * the answer to the cycle, on however busy a machine.
  */
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/pages/pages.h"
+#include "capture/cf_clock.h"
 
-uint64_t pages_clock(void)
+uint64_t cf_clock(void)
 {
     static int fd = -1;
     uint64_t now = 0;
@@ -20,12 +20,12 @@ uint64_t pages_clock(void)
     return pread(fd, &now, sizeof now, 0) == sizeof now ? now : 0;
 }
 
-const char *pages_clock_name(void)
+const char *cf_clock_name(void)
 {
     return "told";
 }
 
-uint64_t pages_clock_hz(void)
+uint64_t cf_clock_hz(void)
 {
     return 1000000000;
 }

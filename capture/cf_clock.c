@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * clock.c - the counter by which a function is timed: that of time stamps on x86-64, where it ticks
- * steadily (Intel SDM, volume 3B, "Invariant TSC"), the virtual counter on AArch64 (Arm ARM,
- * CNTVCT, which the published tool reads too), else the kernel's monotonic clock.
- */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +6,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "capture/pages/pages.h"
+#include "capture/cf_clock.h"
 
 #if !defined(__aarch64__)
 static uint64_t now_ns(void)
@@ -43,7 +38,7 @@ static int steady(void)
     return known;
 }
 
-uint64_t pages_clock(void)
+uint64_t cf_clock(void)
 {
     unsigned cpu;
     uint64_t ticks;
@@ -56,12 +51,12 @@ uint64_t pages_clock(void)
     return ticks;
 }
 
-const char *pages_clock_name(void)
+const char *cf_clock_name(void)
 {
     return steady() ? "tsc" : "clock_monotonic";
 }
 
-uint64_t pages_clock_hz(void)
+uint64_t cf_clock_hz(void)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     uint64_t ns, ticks;
@@ -69,16 +64,16 @@ uint64_t pages_clock_hz(void)
     if (!steady())
         return 1000000000;
     ns = now_ns();
-    ticks = pages_clock();
+    ticks = cf_clock();
     nanosleep(&pause, NULL);
     ns = now_ns() - ns;
-    ticks = pages_clock() - ticks;
+    ticks = cf_clock() - ticks;
     return (uint64_t)((double)ticks * 1e9 / (double)ns / 1e5 + 0.5) * 100000;
 }
 
 #elif defined(__aarch64__)
 
-uint64_t pages_clock(void)
+uint64_t cf_clock(void)
 {
     uint64_t ticks;
 
@@ -86,12 +81,12 @@ uint64_t pages_clock(void)
     return ticks;
 }
 
-const char *pages_clock_name(void)
+const char *cf_clock_name(void)
 {
     return "cntvct";
 }
 
-uint64_t pages_clock_hz(void)
+uint64_t cf_clock_hz(void)
 {
     uint64_t hz;
 
@@ -101,17 +96,17 @@ uint64_t pages_clock_hz(void)
 
 #else
 
-uint64_t pages_clock(void)
+uint64_t cf_clock(void)
 {
     return now_ns();
 }
 
-const char *pages_clock_name(void)
+const char *cf_clock_name(void)
 {
     return "clock_monotonic";
 }
 
-uint64_t pages_clock_hz(void)
+uint64_t cf_clock_hz(void)
 {
     return 1000000000;
 }
