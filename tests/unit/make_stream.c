@@ -138,10 +138,15 @@ static void make_timings(struct cf_writer *w)
                                           {CF_PARAMETER, NULL, 1024ull << i / 4},
                                           {CF_REPEAT, NULL, i % 4},
                                           {CF_MISSES, NULL, i / 4 > 5 ? 1000 : 1},
-                                          {CF_TIME, NULL, i / 4 > 5 ? 40000 : 4000}};
+                                          {CF_TIME, NULL, i / 4 > 5 ? 40000 : 4000},
+                                          {CF_CPU, NULL, 0},
+                                          {CF_LEVEL, NULL, 1},
+                                          {CF_ACCESSES, NULL, 1000},
+                                          {CF_METHOD, NULL, CF_METHOD_COUNTER},
+                                          {CF_SPOILT, NULL, i == 39 ? CF_SPOILT_DRIFT : 0}};
 
         must(cf_writer_rows(w, CF_PAGE, 1, page, 5, NULL), w);
-        must(cf_writer_rows(w, CF_PROBE, 1, probe, 5, NULL), w);
+        must(cf_writer_rows(w, CF_PROBE, 1, probe, 10, NULL), w);
     }
 }
 
