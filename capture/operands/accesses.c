@@ -16,6 +16,8 @@ enum {
 
 static uint64_t wrapped(const struct cf_operands *o, uint64_t address)
 {
+    if (o->address_bits == CF_OPERANDS_TAGGED) /* of a user program's half, where bit 55 is clear */
+        return address >> 55 & 1 ? address : address & (UINT64_MAX >> 8);
     return o->address_bits == 32 ? (uint32_t)address : address;
 }
 
@@ -28,6 +30,23 @@ static uint64_t little(const uint8_t *from, unsigned bytes)
     return value;
 }
 
+static uint64_t index_of(const struct cf_operand *p, const struct cf_operands_state *s)
+{
+    const uint64_t value = p->index >= 0 ? s->general[p->index % CF_OPERANDS_GENERAL] : 0;
+
+    return p->extended == OPERANDS_LOW_HALF      ? (uint32_t)value
+           : p->extended == OPERANDS_SIGNED_HALF ? (uint64_t)(int32_t)value
+                                                 : value;
+}
+
+/* Without the code by which it was signed, and without a tag. */
+static uint64_t authenticated(const struct cf_operands_state *s, uint64_t pointer)
+{
+    const uint64_t address = UINT64_MAX >> (64 - s->pointer_bits);
+
+    return pointer >> 55 & 1 ? pointer | ~address : pointer & address;
+}
+
 /* Without the index of a gather, which each lane has its own. */
 static uint64_t address(const struct cf_operands *o, const struct cf_operand *p,
                         const struct cf_operands_state *s, uint64_t index)
@@ -36,8 +55,10 @@ static uint64_t address(const struct cf_operands *o, const struct cf_operand *p,
 
     if (p->base == OPERANDS_NEXT)
         sum += s->pc + o->length;
+    else if (p->base >= 0 && o->needs & CF_OPERANDS_POINTER)
+        sum += authenticated(s, s->general[p->base % CF_OPERANDS_GENERAL]);
     else if (p->base >= 0)
-        sum += s->general[p->base & 15];
+        sum += s->general[p->base % CF_OPERANDS_GENERAL];
     sum = wrapped(o, sum);
     return sum + (p->segment == 1 ? s->fs_base : p->segment == 2 ? s->gs_base : 0);
 }
@@ -120,14 +141,16 @@ static void add_operand(const struct cf_operands *o, const struct cf_operand *p,
         add_lanes(o, p, s, op, to);
         return;
     }
-    addr = address(o, p, s, p->index >= 0 ? s->general[p->index & 15] : 0);
+    addr = address(o, p, s, index_of(p, s));
     if (p->bit >= 0) { /* the bit may lie anywhere beside the operand */
-        uint64_t bit = s->general[p->bit & 15];
+        uint64_t bit = s->general[p->bit % CF_OPERANDS_GENERAL];
 
         bit = p->size == 2 ? (uint64_t)(int16_t)bit : p->size == 4 ? (uint64_t)(int32_t)bit : bit;
         addr += (uint64_t)((int64_t)bit >> (p->size == 2 ? 4 : p->size == 4 ? 5 : 6)) * p->size;
     }
-    if (o->mask >= 0)
+    if (o->needs & CF_OPERANDS_ZEROED)
+        add(to, addr & ~(uint64_t)(s->zeroed - 1), s->zeroed, op);
+    else if (o->mask >= 0)
         add_masked(o, p, s, addr, op, to);
     else if (o->repeats != OPERANDS_ONCE)
         add_repeated(o, p, s, addr, op, to);
@@ -141,6 +164,9 @@ int cf_operands_accesses(const struct cf_operands *o, const struct cf_operands_s
     struct into to = {access, 0};
 
     if (o->needs & CF_OPERANDS_VECTOR && (!s->vector || (!o->mask_is_vector && !s->mask)))
+        return -1;
+    if ((o->needs & CF_OPERANDS_ZEROED && !s->zeroed) ||
+        (o->needs & CF_OPERANDS_POINTER && (!s->pointer_bits || s->pointer_bits > 55)))
         return -1;
     for (unsigned i = 0; i < o->places; i++)
         if (o->place[i].op)

@@ -7,6 +7,12 @@
 
 enum { OPERANDS_NEXT = -2 }; /* base: address of the next instruction */
 
+enum { /* struct cf_operand, extended */
+       OPERANDS_ALL_BITS,
+       OPERANDS_LOW_HALF,
+       OPERANDS_SIGNED_HALF,
+};
+
 enum { /* struct cf_operands, repeats */
        OPERANDS_ONCE,
        OPERANDS_COUNTED,      /* rcx times */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * decode.c - what an instruction's operands in memory are. See operands.h.
+ * decode_x86.c - what an instruction's operands in memory are. See operands.h.
  */
 #include <string.h>
 
@@ -155,7 +155,7 @@ static void add_place(struct cf_operands *o, const ZydisDecodedInstruction *i,
     on_stack(i, from, to);
 }
 
-int cf_operands_decode(struct cf_operands *o, const uint8_t *code, size_t length)
+int cf_operands_decode_x86(struct cf_operands *o, const uint8_t *code, size_t length)
 {
     ZydisDecoder decoder;
     ZydisDecodedInstruction i;
