@@ -68,8 +68,10 @@ static int exclusive(struct cf_operands *o, uint32_t word)
         o->needs |= CF_OPERANDS_MONITOR;
         return transfer(o, word, direction(word), 1, 1u << size, 0);
     case 1:
-        if (size < 2) /* casp */
-            return lone ? transfer(o, word, BOTH, 2, 4u << size, 0) : -1;
+        if (size < 2) /* casp, of even registers and the next */
+            return lone && !(word & 1) && !bits(word, 16, 16)
+                       ? transfer(o, word, BOTH, 2, 4u << size, 0)
+                       : -1;
         o->needs |= CF_OPERANDS_MONITOR;
         return transfer(o, word, direction(word), 2, 1u << size, 0);
     case 2:

@@ -2,8 +2,8 @@
 /*
  * kernels.c - a program whose accesses are the same wherever it runs: without a C library, its
  * stack and all data static, at fixed addresses. It has what compilers make of arrays, structures,
- * jump tables, recursion, floating point, bits, strings, vectors, and by hand the addressing modes
- * of segments and instructions that they rarely emit. Built with -static -nostdlib -fno-pie, and
+ * jump tables, recursion, floating point, bits, strings, vectors, and by hand (by_hand_ARCH.h) the
+ * addressing modes and instructions that they rarely emit. Built with -static -nostdlib -fno-pie, and
  * -DROUNDS=N; all rounds but the first make the same accesses with -DSAME.
  */
 typedef unsigned char u8;
@@ -32,7 +32,7 @@ struct node {
     double weight[3];
 };
 
-static struct node nodes[N];
+static struct node nodes[N] __attribute__((aligned(64)));
 static u32 ints[N + 16], places[N];
 static double reals[N];
 static float floats[N];
@@ -190,83 +190,9 @@ static __attribute__((noinline)) void atomics(void)
 }
 
 #ifdef __x86_64__
-static __attribute__((noinline)) void by_hand(u64 i)
-{
-    void *to = copy, *from = bytes;
-    u64 n = 40 + i % 7, value = i;
-
-    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-    n = 5;
-    __asm__ volatile("rep stosq" : "+D"(to), "+c"(n) : "a"(value) : "memory");
-    to = copy + 200, from = bytes + 200, n = 9;
-    __asm__ volatile("std; rep movsl; cld" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-    __asm__ volatile("mov %%fs:16, %0; add %0, %%fs:8(,%1,8)"
-                     : "=&r"(value)
-                     : "r"(i % 4)
-                     : "memory");
-    __asm__ volatile("mov %%gs:(%1), %0; incl %%gs:4(%1)"
-                     : "=&r"(value)
-                     : "r"(i % 4 * 8)
-                     : "memory");
-    __asm__ volatile("push %0; popq (%1); pushq 8(%1); popq 8(%1)"
-                     : "+r"(value)
-                     : "r"(own)
-                     : "memory", "cc");
-    __asm__ volatile("sub $32, %%rsp; push %%rcx; popq 8(%%rsp); pushq 8(%%rsp); pop %%rcx;"
-                     "mov %%rcx, 8(%%rsp);"
-                     "add $32, %%rsp"
-                     :
-                     :
-                     : "memory", "cc");
-    __asm__ volatile("mov %2, %%r13; movl %0, (%%r13d,%1,2)"
-                     :
-                     : "r"((u32)i), "r"((u32)i % 16), "r"((u64)bytes)
-                     : "memory", "r13");
-    __asm__ volatile("fldt %0; fstpt %0; movups %1, %%xmm1; movlps %%xmm1, %1; movnti %2, %3"
-                     : "+m"(extended[1]), "+m"(floats[4])
-                     : "r"(i), "m"(own[5])
-                     : "xmm1", "memory");
-    to = copy, from = bytes;
-    __asm__ volatile("movsb; lodsw; stosl" : "+S"(from), "+D"(to) : : "memory", "rax", "cc");
-}
-#define RUN_BY_HAND(i) by_hand(i)
-
-static long call(long number, long a, long b)
-{
-    long r;
-
-    __asm__ volatile("syscall" : "=a"(r) : "a"(number), "D"(a), "S"(b) : "rcx", "r11", "memory");
-    return r;
-}
-
-static void begin(void)
-{
-    call(158, 0x1002, (long)own);  /* arch_prctl: fs */
-    call(158, 0x1001, (long)copy); /* gs */
-}
-
-static void end(void)
-{
-    call(231, 0, 0);
-}
-
-__asm__(
-    ".globl _start\n_start: lea stack+65536-64(%rip), %rsp\n xor %ebp, %ebp\n call run\n hlt\n");
+#include "by_hand_x86.h"
 #else
-#define RUN_BY_HAND(i) (void)(i)
-static void begin(void)
-{
-}
-
-static void end(void)
-{
-    register long number __asm__("x8") = 94, a __asm__("x0") = 0;
-
-    __asm__ volatile("svc 0" : : "r"(number), "r"(a));
-}
-
-__asm__(".globl _start\n_start: adrp x0, stack+32768\n add x0, x0, :lo12:stack+32768\n mov sp, x0\n"
-        " mov x29, 0\n bl run\n");
+#include "by_hand_arm64.h"
 #endif
 
 __attribute__((used)) void run(void)
@@ -287,7 +213,7 @@ __attribute__((used)) void run(void)
         sort(ints, 0, N - 1);
         atomics();
         for (u32 i = 0; i < 20; i++)
-            RUN_BY_HAND(i);
+            by_hand(i);
     }
     end();
 }
