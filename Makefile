@@ -131,6 +131,7 @@ LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
 LIBS_test_operands := -lZydis
 LIBS_step_operands := -lZydis
+LIBS_log_operands := -lZydis
 LIBS_cf-heatmap := $(DRAW_LIBS)
 LIBS_cf-occupancy := $(DRAW_LIBS)
 LIBS_cf-sets := $(DRAW_LIBS)
