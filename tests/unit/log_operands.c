@@ -2,8 +2,8 @@
 /*
  * log_operands PROGRAM <LOG: prints the accesses that capture/operands finds in each instruction of
  * a static program of x86-64 or AArch64 and the registers before it, as CSV: pc, op, addr, size. The
- * log is QEMU's (-singlestep -d cpu,nochain; of x86-64 with vectors fpu beside). Exit status 3 where
- * an instruction is not known or its registers are not.
+ * log is QEMU's (-singlestep -d cpu,nochain). Exit status 3 where an instruction is not known or its
+ * registers are not, such as those of vectors.
  *
  * QEMU makes a store-exclusive a compare-and-swap, which loads too: so it is stated here.
  */
@@ -23,11 +23,10 @@ struct slot {
 };
 
 static struct slot slots[SLOTS];
-static uint8_t program[MOST_BYTES], vector[32][64];
+static uint8_t program[MOST_BYTES];
 static size_t program_bytes;
 static int arm64;
-static struct cf_operands_state state = {.pointer_bits = 48,
-                                         .vector = (const uint8_t (*)[64])vector};
+static struct cf_operands_state state = {.pointer_bits = 48};
 
 static void complain(const char *what)
 {
@@ -121,16 +120,6 @@ static uint64_t hexadecimal(char **p)
     }
 }
 
-static void set_vector(unsigned number, char **p, unsigned words)
-{
-    while (words-- > 0) { /* the highest first */
-        const uint64_t value = hexadecimal(p);
-
-        memcpy(vector[number % 32] + 8 * words, &value, sizeof value);
-        *p += **p == ' ';
-    }
-}
-
 static void set(const char *name, char **p)
 {
     static const char x86[] = "RAXRCXRDXRBXRSPRBPRSIRDIR8 R9 R10R11R12R13R14R15";
@@ -157,17 +146,6 @@ static void take(char *line)
 {
     char *p = line, *sign;
 
-    if (strncmp(line, "YMM", 3) == 0 || strncmp(line, "XMM", 3) == 0) {
-        const unsigned words = line[0] == 'Y' ? 4 : 2;
-
-        for (; strncmp(p, line, 3) == 0; p += *p == ' ') {
-            const unsigned number = (unsigned)strtoul(p + 3, &p, 10);
-
-            p += *p == '=';
-            set_vector(number, &p, words);
-        }
-        return;
-    }
     while ((sign = strchr(p, '=')) != NULL) {
         char *begin = sign, name[4] = "   ";
 
