@@ -193,6 +193,16 @@ static void tell_fine(const struct capture *k)
                 "%llu instructions address memory by vector registers (gathers, masks), which the "
                 "kernel does not sample: their accesses are missing",
                 (unsigned long long)c.vectors);
+    if (c.exclusives)
+        cf_warn(k->tool,
+                "%llu instructions are exclusive loads or stores, which fail while a breakpoint "
+                "interrupts them: none was set there",
+                (unsigned long long)c.exclusives);
+    if (c.authenticated)
+        cf_warn(k->tool,
+                "%llu instructions address memory by signed pointers, of which no sample says how "
+                "many bits are the address: their accesses are missing",
+                (unsigned long long)c.authenticated);
     if (c.unknown)
         cf_warn(k->tool, "%llu instructions could not be read or decoded",
                 (unsigned long long)c.unknown);

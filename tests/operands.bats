@@ -68,3 +68,16 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
     read -r known mnemonics <<<"$output"
     [[ $known -gt 9000 && $mnemonics -gt 140 ]] || fail "$output"
 }
+
+@test "AArch64: cf-capture perf compiles, and takes registers out of a sample" {
+    need qemu-aarch64 "the emulator"
+    need aarch64-linux-gnu-gcc "the cross compiler"
+    local cc=(aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -DCF_VERSION='""' -Wall -Wextra -Werror -I"$ROOT"
+        -idirafter /usr/include) source
+    for source in "$ROOT"/capture/cf-capture-perf.c "$ROOT"/capture/perf/*.c; do
+        "${cc[@]}" -fsyntax-only "$source"
+    done
+    "${cc[@]}" -static -o registers "$ROOT/tests/unit/test_sampled_registers.c" "$ROOT/formats/base/cf_memory.c"
+    run -0 qemu-aarch64 ./registers
+    [[ $output == *"- register 31"* ]]
+}

@@ -82,13 +82,16 @@ struct cf_operands {
 int cf_operands_decode_x86(struct cf_operands *o, const uint8_t *code, size_t length);
 int cf_operands_decode_arm64(struct cf_operands *o, const uint8_t *code, size_t length);
 
-/* Of this machine. */
+/* Of this machine; -1 on those of other architectures. */
 static inline int cf_operands_decode(struct cf_operands *o, const uint8_t *code, size_t length)
 {
-#ifdef __aarch64__
+#if defined(__x86_64__)
+    return cf_operands_decode_x86(o, code, length);
+#elif defined(__aarch64__)
     return cf_operands_decode_arm64(o, code, length);
 #else
-    return cf_operands_decode_x86(o, code, length);
+    (void)o, (void)code, (void)length;
+    return -1;
 #endif
 }
 

@@ -17,8 +17,9 @@
 
 enum {
     PLACES_MOST = 10000, /* of an earlier stream */
-    SAMPLE_BYTES = 256,  /* of a breakpoint, at most */
-    RECENT = 1024,       /* threads whose segment bases are remembered, by hash */
+    /* of a breakpoint, with the state's word for its kind */
+    SAMPLE_BYTES = 64 + 8 * __builtin_popcountll(CF_RECORD_REGISTERS),
+    RECENT = 1024, /* threads whose segment bases are remembered, by hash */
 };
 
 struct place {
@@ -168,6 +169,17 @@ static void watch_thread(struct cf_fine *f, uint32_t pid, uint32_t tid, uint64_t
     ioctl(w.fd, PERF_EVENT_IOC_REFRESH, (int)f->o.most);
 }
 
+/* Whether a breakpoint there would tell nothing, or harm the program; counted. */
+static int is_unsuitable(struct cf_fine *f)
+{
+    const uint8_t needs = f->operands.needs;
+
+    f->census.vectors += (needs & CF_OPERANDS_VECTOR) != 0;
+    f->census.exclusives += (needs & CF_OPERANDS_MONITOR) != 0;
+    f->census.authenticated += (needs & CF_OPERANDS_POINTER) != 0;
+    return (needs & (CF_OPERANDS_VECTOR | CF_OPERANDS_MONITOR | CF_OPERANDS_POINTER)) != 0;
+}
+
 static void watch_process(void *arg, uint32_t pid, uint64_t addr)
 {
     struct cf_fine *f = arg;
@@ -183,11 +195,9 @@ static void watch_process(void *arg, uint32_t pid, uint64_t addr)
             f->unsuitable = 1;
             return;
         }
-        if (f->operands.needs & CF_OPERANDS_VECTOR) {
-            f->census.vectors++;
-            f->unsuitable = 1;
+        f->unsuitable = is_unsuitable(f);
+        if (f->unsuitable)
             return;
-        }
         f->known = 1;
     }
     snprintf(path, sizeof path, "/proc/%u/task", pid);

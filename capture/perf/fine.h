@@ -24,6 +24,8 @@ struct cf_fine_census {
     uint64_t unsuitable;                      /* none was set */
     uint64_t accesses;                        /* that they have seen */
     uint64_t vectors;                         /* instructions that address by vector registers */
+    uint64_t exclusives;                      /* that a breakpoint would let fail */
+    uint64_t authenticated;                   /* whose base is signed */
     uint64_t unknown;                         /* that could not be read or decoded */
     uint64_t segments;                        /* threads whose segment bases could not be read */
     int error;                                /* errno of one that could not be set, or 0 */

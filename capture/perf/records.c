@@ -255,38 +255,67 @@ static int by_time(const void *a, const void *b)
     return x->time != y->time ? cf_order(x->time, y->time) : cf_order(x->number, y->number);
 }
 
-/* User registers in the order of their bits. */
-static size_t take_state(const uint8_t *p, size_t left, struct cf_record *to)
-{
 #ifdef __x86_64__
+static void take_register(struct cf_operands_state *to, unsigned bit, uint64_t value)
+{
     static const uint8_t number[] = {
         [PERF_REG_X86_AX] = 0, [PERF_REG_X86_BX] = 3, [PERF_REG_X86_CX] = 1, [PERF_REG_X86_DX] = 2,
         [PERF_REG_X86_SI] = 6, [PERF_REG_X86_DI] = 7, [PERF_REG_X86_BP] = 5, [PERF_REG_X86_SP] = 4};
+
+    if (bit == PERF_REG_X86_IP)
+        to->pc = value;
+    else if (bit == PERF_REG_X86_FLAGS)
+        to->flags = value;
+    else if (bit >= PERF_REG_X86_R8)
+        to->general[bit - PERF_REG_X86_R8 + 8] = value;
+    else
+        to->general[number[bit]] = value;
+}
+#elif defined(__aarch64__)
+static void take_register(struct cf_operands_state *to, unsigned bit, uint64_t value)
+{
+    if (bit == PERF_REG_ARM64_PC)
+        to->pc = value;
+    else
+        to->general[bit] = value; /* sp is 31 there as here */
+}
+#else
+static void take_register(struct cf_operands_state *to, unsigned bit, uint64_t value)
+{
+    (void)to, (void)bit, (void)value;
+}
+#endif
+
+/* Of a block that dc zva clears (ARM DDI 0487, DCZID_EL0), 0 where there is no such thing. */
+static uint32_t zeroed(void)
+{
+#ifdef __aarch64__
+    uint64_t id;
+
+    __asm__("mrs %0, dczid_el0" : "=r"(id));
+    return id & 16 ? 0 : 4u << (id & 15);
+#else
+    return 0;
+#endif
+}
+
+/* User registers in the order of their bits. */
+static void take_state(const uint8_t *p, size_t left, struct cf_record *to)
+{
     size_t at = 8;
 
     if (left < 8 || cf_record_word(p) == PERF_SAMPLE_REGS_ABI_NONE)
-        return left < 8 ? left : 8;
+        return;
     for (unsigned bit = 0; bit < 64; bit++) {
         if (!(CF_RECORD_REGISTERS >> bit & 1))
             continue;
         if (left - at < 8)
-            return left;
-        if (bit == PERF_REG_X86_IP)
-            to->state.pc = cf_record_word(p + at);
-        else if (bit == PERF_REG_X86_FLAGS)
-            to->state.flags = cf_record_word(p + at);
-        else if (bit >= PERF_REG_X86_R8)
-            to->state.general[bit - PERF_REG_X86_R8 + 8] = cf_record_word(p + at);
-        else
-            to->state.general[number[bit]] = cf_record_word(p + at);
+            return;
+        take_register(&to->state, bit, cf_record_word(p + at));
         at += 8;
     }
+    to->state.zeroed = zeroed();
     to->has_state = cf_record_word(p) == PERF_SAMPLE_REGS_ABI_64;
-    return at;
-#else
-    (void)p, (void)to;
-    return left < 16 ? left : 16;
-#endif
 }
 
 static void take_sample(const uint8_t *p, size_t size, struct cf_record *to)

@@ -26,6 +26,9 @@
       1ull << PERF_REG_X86_DX | 1ull << PERF_REG_X86_SI | 1ull << PERF_REG_X86_DI |                \
       1ull << PERF_REG_X86_BP | 1ull << PERF_REG_X86_SP | 1ull << PERF_REG_X86_IP |                \
       1ull << PERF_REG_X86_FLAGS | 0xffull << PERF_REG_X86_R8))
+#elif defined(__aarch64__)
+#include <asm/perf_regs.h>
+#define CF_RECORD_REGISTERS ((2ull << PERF_REG_ARM64_PC) - 1) /* x0 to x30, sp, pc */
 #else
 #define CF_RECORD_REGISTERS 1ull
 #endif
