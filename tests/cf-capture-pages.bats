@@ -110,7 +110,7 @@ hot() { # hot MODE ARGUMENT...
 @test "each page alone, and all but each" {
     pagectl
     run -5 --separate-stderr pages -n 2 -o p.cf -- "$D/hot" - state clock
-    [ "$(grep -c done <<<"$output")" = 34 ]
+    [ "$(grep -c done <<<"$output")" = 40 ]
     cf-rank -q --by page --value gain p.cf | cut -d, -f4,7 | sed -n 2,13p >gains
     seq 12 -1 1 | sed 's/$/000,2/' | same - gains
     pagectl
@@ -123,6 +123,23 @@ hot() { # hot MODE ARGUMENT...
     [ "$(grep -c ^target notes)" = "$(grep -c '^restore,0' notes)" ]
 }
 
+@test "baselines come first, between the others, and last" {
+    pagectl
+    run -5 hot -
+    rows page p.cf | sed 1d | cut -d, -f3,5 | tr '\n' ' ' >order
+    printf '%s' 1,1 ' ' 1,2 ' ' >want
+    printf '1,3 %.0s' {1..7} >>want
+    printf '2,1 2,2 ' >>want
+    printf '1,3 %.0s' {1..7} >>want
+    printf '3,1 3,2 ' >>want
+    same want order
+    pagectl
+    run -5 pages -n 2 --bisect -o b.cf -- "$D/hot" - state clock
+    rows page b.cf | sed 1d | cut -d, -f5 | uniq | tr '\n' ' ' >order
+    same order - < <(printf '1 2 3 1 2 3 1 2 ')
+    rows page b.cf | awk -F, '$5 < 3 { print $3 "," $5 }' | same - <(printf '%s\n' 1,1 1,2 2,1 2,2 3,1 3,2)
+}
+
 @test "the best k, by a stream and by CSV; migration; resume" {
     pagectl
     run -5 hot -
@@ -130,7 +147,7 @@ hot() { # hot MODE ARGUMENT...
     for file in p.cf ranked.csv; do
         pagectl
         run -5 pages -n 1 --rank "$file" -o k.cf -- "$D/hot" - state clock
-        rows page k.cf | awk -F, '$5 == 5 { print $6, $4 }' | sort -n >curve
+        rows page k.cf | awk -F, '$5 == 5 { print $6, $4 }' | sort -nu >curve
         awk 'BEGIN { t = 83000; print 0, t; for (k = 1; k <= 14; k++) { t -= k < 13 ? (13 - k) * 1000 : 0; print k, t } }' |
             same - curve
     done
@@ -143,8 +160,8 @@ hot() { # hot MODE ARGUMENT...
     # what is there is not run again
     pagectl
     run -5 --separate-stderr pages -n 2 --resume -o p.cf -- "$D/hot" - state clock
-    has '16 of 32 runs are there' "$stderr"
-    [ "$(rows page p.cf | tail -n +2 | wc -l)" = 32 ]
+    has '20 of 38 runs are there' "$stderr"
+    [ "$(rows page p.cf | tail -n +2 | wc -l)" = 38 ]
     pagectl
     run -1 pages -n 2 --resume -o p.cf -- "$D/hot" C state clock
     has 'of another program'
@@ -218,15 +235,15 @@ hot() { # hot MODE ARGUMENT...
     pagectl forgets=1
     run -5 --separate-stderr hot -
     has 'is cached again at the return' "$stderr"
-    has '15 samples were dropped in all' "$stderr"
+    has '17 samples were dropped in all' "$stderr"
     # all of them cached needs nothing of the module
-    rows page p.cf | tail -n +2 | cut -d, -f4,5 | same - <(echo 5000,2)
+    rows page p.cf | tail -n +2 | cut -d, -f4,5 | same - <(printf '%s\n' 5000,2 5000,2 5000,2)
     pagectl
     hot - || true
     pagectl moves=1 forgets=2
     run -5 --separate-stderr pages -n 1 --rank p.cf --migrate 1 -o m.cf -- "$D/hot" - state clock
     has 'not in the pool any more' "$stderr"
-    rows page m.cf | tail -n +2 | cut -d, -f5 | same - <(printf '%s\n' 1 2)
+    rows page m.cf | tail -n +2 | cut -d, -f5 | same - <(printf '%s\n' 1 2 1 2)
 }
 
 @test "the module: missing, another version, pages that it refuses" {

@@ -167,11 +167,15 @@ void pages_order(struct pages *k);
 
 /* Makes all runs but the first two. */
 void pages_plan(struct pages *k);
-void pages_bisect(struct pages *k);
 void pages_emit(struct pages *k, enum cf_page_policy policy, const struct pages_unit *unit,
                 uint32_t best, uint32_t sample, uint64_t cycles);
 /* One run; its row, or why it is none. Returns whether to go on. */
 int pages_measure(struct pages *k, struct pages_run *run, size_t number, size_t of);
+
+/* ---- search.c ---- */
+
+/* The same for --bisect. */
+void pages_bisect(struct pages *k);
 
 /* ---- resume.c ---- */
 

@@ -2,18 +2,17 @@
 /*
  * plan.c - which runs are made, in which order, and the rows that they give.
  *
- * Sample after sample: in each, a run with no page cached, one with all, and one of each kind that
- * is asked for. So a machine that becomes slower meanwhile is so for all pages alike, and what was
- * cut off has as many runs of one page as of another.
+ * Sample after sample: in each, one run of each kind that is asked for. So a machine that becomes
+ * slower meanwhile is so for all pages alike, and what was cut off has as many runs of one page as
+ * of another. Runs with no page cached and with all of them come first, between the others, and
+ * last: every gain is against the mean of these, and if they were made at one time, what the
+ * machine was like then would be a gain, or a loss, of all pages.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "capture/pages/bisect.h"
 #include "capture/pages/pages.h"
-#include "formats/base/cf_number.h"
 
 void pages_emit(struct pages *k, enum cf_page_policy policy, const struct pages_unit *unit,
                 uint32_t best, uint32_t sample, uint64_t cycles)
@@ -73,39 +72,90 @@ int pages_measure(struct pages *k, struct pages_run *run, size_t number, size_t 
 
 /* ---- all of them ---- */
 
-/* A run of the plan: of a unit, or of the best so many. */
+enum { PAIR_EVERY = 128 }; /* so many others there are at most between two pairs */
+
+/* A run of the plan: of a unit, of the best so many, or of the N-th pair of the sample. */
 struct kind {
     enum cf_page_policy policy;
-    uint32_t unit, best;
+    uint32_t unit, best, pair;
 };
 
+/* The runs of all samples are numbered through, `kinds` each; behind them is one more pair. */
 struct plan {
     struct pages *k;
-    struct kind *kind; /* of one sample */
+    struct kind *kind; /* of one sample, in their order */
     size_t kinds;
-    uint32_t *place; /* units in the order of --rank */
-    uint8_t *off;    /* of the next run, by unit */
-    uint8_t *done;   /* by sample and kind: an earlier output has it */
+    uint32_t pairs, others; /* of runs with none and with all cached, in one sample; of the rest */
+    uint32_t *place;        /* units in the order of --rank */
+    uint8_t *off;           /* of the next run, by unit */
+    uint8_t *done;          /* by number of the run: an earlier output has it */
 };
+
+/* How many of the other runs of a sample come before its pair. */
+static size_t before_pair(const struct plan *p, size_t pair)
+{
+    return pair * p->others / p->pairs;
+}
+
+static struct kind other_kind(const struct plan *p, uint32_t i)
+{
+    const struct pages *k = p->k;
+    const uint32_t units = (uint32_t)k->units;
+
+    if (k->o.migrate)
+        return (struct kind){CF_PAGES_MIGRATED, units, k->o.migrate, 0};
+    if (k->o.rank) /* with none and with all of them these are the pairs */
+        return (struct kind){CF_PAGES_BEST, units, i + 1, 0};
+    return (struct kind){k->o.mode, i, k->o.group > 1 ? k->unit[i].pages : 0, 0};
+}
 
 static void make_kinds(struct plan *p)
 {
     struct pages *k = p->k;
     const uint32_t units = (uint32_t)k->units;
+    uint32_t pair = 0;
 
-    p->kind = cf_tool_room(&k->tool, k->units + 3, sizeof *p->kind);
-    p->kind[p->kinds++] = (struct kind){CF_PAGES_NONE, units, 0};
-    p->kind[p->kinds++] = (struct kind){CF_PAGES_ALL, units, 0};
-    for (uint32_t i = 0; i < units && !k->o.rank; i++)
-        p->kind[p->kinds++] = (struct kind){k->o.mode, i, k->o.group > 1 ? k->unit[i].pages : 0};
-    if (k->o.migrate)
-        p->kind[p->kinds++] = (struct kind){CF_PAGES_MIGRATED, units, k->o.migrate};
-    /* with none and with all of them these are the first two */
-    for (uint32_t i = 1; i < units && k->o.rank && !k->o.migrate; i++)
-        p->kind[p->kinds++] = (struct kind){CF_PAGES_BEST, units, i};
+    p->others = k->o.migrate ? 1 : k->o.rank ? units - 1 : units;
+    p->pairs = p->others > 1 ? 2 + p->others / PAIR_EVERY : 1;
+    p->kind = cf_tool_room(&k->tool, p->others + 2 * (size_t)p->pairs, sizeof *p->kind);
+    for (uint32_t i = 0; i < p->others || pair < p->pairs; i++) {
+        for (; pair < p->pairs && before_pair(p, pair) == i; pair++) {
+            p->kind[p->kinds++] = (struct kind){CF_PAGES_NONE, units, 0, pair};
+            p->kind[p->kinds++] = (struct kind){CF_PAGES_ALL, units, 0, pair};
+        }
+        if (i < p->others)
+            p->kind[p->kinds++] = other_kind(p, i);
+    }
     p->place = cf_tool_room(&k->tool, k->units + 1, sizeof *p->place);
     for (uint32_t i = 0; i < units && k->o.rank; i++)
         p->place[k->unit[i].place] = i;
+}
+
+/* The number of that run, from 0: pairs are those of all samples. */
+static size_t pair_at(const struct plan *p, size_t pair, enum cf_page_policy policy)
+{
+    const size_t here = pair % p->pairs;
+
+    return pair / p->pairs * p->kinds + 2 * here + before_pair(p, here) + (policy == CF_PAGES_ALL);
+}
+
+static size_t other_at(const struct plan *p, size_t sample, size_t other)
+{
+    size_t pairs = 0;
+
+    while (pairs < p->pairs && before_pair(p, pairs) <= other)
+        pairs++;
+    return sample * p->kinds + 2 * pairs + other;
+}
+
+static uint32_t sample_of(const struct plan *p, size_t at)
+{
+    const struct kind *kind = &p->kind[at % p->kinds];
+    const size_t sample = at / p->kinds;
+
+    if (kind->policy == CF_PAGES_NONE || kind->policy == CF_PAGES_ALL)
+        return (uint32_t)(sample * p->pairs + kind->pair + 1);
+    return (uint32_t)sample + 1;
 }
 
 /* Which units are not cached in a run of that kind. */
@@ -142,22 +192,17 @@ static void emit(struct plan *p, const struct kind *kind, uint32_t sample, uint6
         pages_emit(k, CF_PAGES_BEST, NULL, (uint32_t)k->units, sample, cycles);
 }
 
-/* The kind of an earlier row, or p->kinds. */
-static size_t find_kind(const struct plan *p, const struct pages_row *row)
+/* Which of the other runs of a sample an earlier row is of, or p->others. */
+static size_t find_other(const struct plan *p, const struct pages_row *row)
 {
     const struct pages *k = p->k;
-    const size_t at = pages_find_unit(k, row->region, row->page);
 
-    if (row->policy == CF_PAGES_NONE || row->policy == CF_PAGES_ALL)
-        return row->policy - CF_PAGES_NONE;
-    if (row->policy == k->o.mode && !k->o.rank)
-        return at < k->units ? 2 + at : p->kinds;
-    if (row->policy == CF_PAGES_MIGRATED && k->o.migrate && row->best == k->o.migrate)
-        return 2;
-    if (row->policy == CF_PAGES_BEST && k->o.rank && !k->o.migrate && row->best > 0 &&
-        row->best < k->units)
-        return 1 + (size_t)row->best;
-    return p->kinds;
+    if (k->o.migrate)
+        return row->policy == CF_PAGES_MIGRATED && row->best == k->o.migrate ? 0 : p->others;
+    if (k->o.rank)
+        return row->policy == CF_PAGES_BEST && row->best > 0 && row->best < k->units ? row->best - 1
+                                                                                     : p->others;
+    return row->policy == k->o.mode ? pages_find_unit(k, row->region, row->page) : p->others;
 }
 
 /* Rows of the best none and the best all come with others. */
@@ -166,15 +211,21 @@ static int derived(const struct plan *p, const struct pages_row *row)
     return row->policy == CF_PAGES_BEST && p->k->o.rank && (!row->best || row->best == p->k->units);
 }
 
-/* The place of a row's run among all runs, or SIZE_MAX. */
+/* The number of a row's run, or SIZE_MAX. */
 static size_t find_place(const struct plan *p, const struct pages_row *row)
 {
-    const size_t at = find_kind(p, row);
+    const struct pages_options *o = &p->k->o;
+    size_t other;
 
-    if (at == p->kinds || !row->sample || row->sample > p->k->o.samples ||
-        row->call != p->k->o.call)
+    if (!row->sample || row->call != o->call)
         return SIZE_MAX;
-    return (row->sample - (size_t)1) * p->kinds + at;
+    if (row->policy == CF_PAGES_NONE || row->policy == CF_PAGES_ALL)
+        return row->sample <= (uint64_t)o->samples * p->pairs + 1
+                   ? pair_at(p, row->sample - 1, row->policy)
+                   : SIZE_MAX;
+    other = find_other(p, row);
+    return other < p->others && row->sample <= o->samples ? other_at(p, row->sample - 1, other)
+                                                          : SIZE_MAX;
 }
 
 /* Takes over what was measured before. */
@@ -203,7 +254,7 @@ static size_t take_over(struct plan *p)
     }
     if (!p->k->tool.quiet)
         cf_warn(&p->k->tool, "--resume: %zu of %zu runs are there", done,
-                p->kinds * p->k->o.samples);
+                p->kinds * p->k->o.samples + 2);
     return done;
 }
 
@@ -218,13 +269,12 @@ void pages_plan(struct pages *k)
         cf_die(&k->tool, CF_EXIT_USAGE, "--migrate %u: there are %zu pages", k->o.migrate,
                k->units);
     make_kinds(&p);
-    all = p.kinds * k->o.samples;
+    all = p.kinds * k->o.samples + 2;
     p.off = cf_tool_room(&k->tool, k->units + 1, 1);
     p.done = cf_tool_room(&k->tool, all, 1);
     if (k->o.resume)
         made = take_over(&p);
     for (size_t at = 0; at < all; at++) {
-        const uint32_t sample = (uint32_t)(at / p.kinds) + 1;
         const struct kind *kind = &p.kind[at % p.kinds];
         struct pages_run run;
 
@@ -234,85 +284,6 @@ void pages_plan(struct pages *k)
         if (!pages_measure(k, &run, made++, all))
             break;
         if (!*run.why)
-            emit(&p, kind, sample, run.cycles);
-    }
-}
-
-/* ---- the best few ---- */
-
-enum { BEST = 10 };
-
-struct search {
-    struct pages *k;
-    uint8_t *off;
-    uint32_t *samples; /* rows so far, by unit */
-    uint64_t most;
-    size_t runs;
-};
-
-static int search_run(void *arg, uint32_t from, uint32_t to, double *gain)
-{
-    struct search *s = arg;
-    struct pages *k = s->k;
-    const int only = k->o.mode == CF_PAGES_ONLY;
-    enum { TRIES = 3 };
-
-    for (unsigned i = 0; i < TRIES; i++) {
-        struct pages_run run = {.purpose = PAGES_SAMPLE, .off = s->off};
-
-        memset(s->off, only, k->units);
-        memset(s->off + from, !only, to - from);
-        if (!pages_measure(k, &run, s->runs++, s->most))
-            return -2;
-        if (*run.why)
-            continue;
-        if (to - from == 1)
-            pages_emit(k, k->o.mode, &k->unit[from], k->o.group > 1 ? k->unit[from].pages : 0,
-                       ++s->samples[from], run.cycles);
-        *gain = (only ? -1.0 : 1.0) * (double)run.cycles;
-        return 0;
-    }
-    cf_warn(&k->tool, "--bisect: a run failed %d times: the search ends", TRIES);
-    return -2;
-}
-
-void pages_bisect(struct pages *k)
-{
-    uint32_t page[BEST];
-    struct search s = {.k = k,
-                       .off = cf_tool_room(&k->tool, k->units + 1, 1),
-                       .samples = cf_tool_room(&k->tool, k->units + 1, sizeof *s.samples)};
-    struct cf_bisect b = {.count = (uint32_t)k->units,
-                          .best = BEST,
-                          .samples = k->o.samples,
-                          .most = cf_bisect_most((uint32_t)k->units, BEST, k->o.samples),
-                          .run = search_run,
-                          .arg = &s,
-                          .page = page};
-    int going = 1, status = -2;
-
-    s.most = b.most + 2 * (uint64_t)k->o.samples;
-    for (uint32_t i = 0; going && i < 2 * k->o.samples; i++) {
-        struct pages_run run = {.purpose = PAGES_SAMPLE, .off = i % 2 ? NULL : s.off};
-
-        memset(s.off, 1, k->units);
-        going = pages_measure(k, &run, s.runs++, s.most);
-        if (going && !*run.why)
-            pages_emit(k, i % 2 ? CF_PAGES_ALL : CF_PAGES_NONE, NULL, 0, i / 2 + 1, run.cycles);
-    }
-    if (going)
-        status = cf_bisect(&b);
-    if (status == -1)
-        cf_out_of_memory(&k->tool);
-    if (status == 0) {
-        cf_warn(&k->tool,
-                "--bisect: the %u best of %zu pages by %" PRIu64 " runs of %" PRIu64
-                ": confidence %s that the last of them gains more than the strongest of the others",
-                b.found, k->units, b.runs, cf_product(k->units, k->o.samples),
-                b.confidence < 0 ? "not known, with one run of each,"
-                                 : cf_tool_text(&k->tool, "%.0f %%", 100 * b.confidence));
-        for (uint32_t i = 0; i < b.found && !k->tool.quiet; i++)
-            cf_warn(&k->tool, "%u: %s page %u", i + 1,
-                    k->layout.mapping[k->unit[page[i]].mapping].region, k->unit[page[i]].number);
+            emit(&p, kind, sample_of(&p, at), run.cycles);
     }
 }
