@@ -119,8 +119,8 @@ LIBS_cf-resolve := -ldw -lelf -ldl
 LIBS_alloc_shim := -lelf
 LIBS_cf-capture := -lelf
 LIBS_cf-capture-dumpcache := -lelf
-LIBS_cf-capture-pages := -lelf
-LIBS_cf-capture-pages-told := -lelf
+LIBS_cf-capture-pages := -lelf -lpfm
+LIBS_cf-capture-pages-told := -lelf -lpfm
 LIBS_cf-capture-perf := -lZydis -lelf -lpfm
 LIBS_cf-capture-qemu := -lelf
 LIBS_cf-capture-snapshot := -lelf
@@ -223,6 +223,10 @@ $(foreach p,$(FILTERS),$(eval $(call program,$p,filters/$p.c \
 $(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
 	$(if $(filter cf-capture-%,$p),$(call parts,capture/$(p:cf-capture-%=%))),$(LIBCAPTURE))))
 
+# Counters of a profile are events by the same names.
+COUNTERS_SOURCES := capture/perf/names.c capture/perf/events.c
+$(B)/bin/cf-capture-pages: $(call objects,$(COUNTERS_SOURCES))
+
 # One that was renamed or removed must not stay.
 $(B)/machines.list: FORCE
 	@mkdir -p $(@D); echo '$(MACHINES)' >$@.$$$$; \
@@ -258,7 +262,8 @@ $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)
 	$(linked)
 
 # cf-capture pages with a clock of the tests: the time is what the timed program says.
-TOLD_SOURCES := capture/cf-capture-pages.c $(wildcard capture/pages/*.c) tests/told/clock.c
+TOLD_SOURCES := capture/cf-capture-pages.c $(wildcard capture/pages/*.c) tests/told/clock.c \
+	$(COUNTERS_SOURCES)
 $(B)/test/cf-capture-pages-told: $(call objects,$(TOLD_SOURCES)) $(LIBCAPTURE) $(LIBFORMATS)
 	$(linked)
 

@@ -32,6 +32,7 @@ static const char usage[] =
     "      --rank FILE      instead: the best k pages of a profile cached, for every k; FILE has\n"
     "                       table page, or is the CSV that cf-rank prints of one\n"
     "      --migrate K      with --rank instead: the best K pages moved to the module's pool\n"
+    "      --counters LIST  count these events too, by their names in libpfm4: a column each\n"
     "      --resume         go on with an output that was cut off\n"
     "  -c, --cpu N          run on this CPU\n"
     "  -s, --sched fifo:N   run with this real-time priority\n"
@@ -62,8 +63,10 @@ static void header(struct pages *k)
     h.command = line;
     (void)cf_writer_fact(k->writer, "runtime_cycles", "clock", cf_clock_name());
     (void)cf_writer_fact(k->writer, "runtime_cycles", "function", k->o.function);
+    pages_counters_fact(k);
     if (cf_writer_header(k->writer, &h) != 0)
         exit(cf_tool_finish(&k->tool, NULL, k->writer));
+    pages_counters_declare(k);
     free(line);
 }
 
@@ -128,6 +131,7 @@ int main(int argc, char **argv)
     free(k.page);
     free(k.unit);
     free(k.earlier);
+    free(k.event);
     cf_device_close(&k.device);
     return cf_command_finish(&k.command, status, k.ended);
 }

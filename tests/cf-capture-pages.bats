@@ -26,7 +26,25 @@ static uint64_t list[8192];
 static uint64_t weight(int page) { return (uint64_t)(page * 5 % PAGES + 1) * 1000; }
 static char *mode;
 static jmp_buf out;
-static int depth;
+static char *fresh;
+static int to[2], from[2], calls;
+static void touch(int n) { while (n--) { *fresh = 1; fresh += 4096; } }
+/* p: faults of its own and of another thread, and waits */
+static void events(void)
+{
+    char c = 0;
+    if (calls++) touch(7);
+    write(to[1], &c, 1);
+    read(from[0], &c, 1);
+    usleep(1000);
+    usleep(1000);
+}
+static void *other(void *arg)
+{
+    char c;
+    while (read(to[0], &c, 1) == 1) { if (calls > 1) touch(5); usleep(2000); write(from[1], &c, 1); }
+    return arg;
+}
 __attribute__((noinline, noclone)) void observed(int n)
 {
     uint64_t now = 0, offs, moved;
@@ -43,6 +61,7 @@ __attribute__((noinline, noclone)) void observed(int n)
             if (list[2 + offs + j] == (uint64_t)(area + 4096 * i)) now -= 10 * (i + 1);
     }
     pwrite(clock_fd, &now, 8, 0);
+    if (*mode == 'p') events();
     if (*mode == 'j') longjmp(out, 1);
     if (*mode == 'c') abort();
     if (*mode == 'x') exit(4);
@@ -63,6 +82,14 @@ int main(int argc, char **argv)
     if (*mode == 'f') { if (fork() == 0) { observed(0); _exit(0); } wait(NULL); system("true"); }
     if (*mode == 't') { pthread_create(&t, NULL, thread, NULL); }
     if (*mode == 'n') return 6;
+    if (*mode == 'p') {
+        fresh = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        madvise(fresh, 1 << 20, MADV_NOHUGEPAGE);
+        pipe(to);
+        pipe(from);
+        pthread_create(&t, NULL, other, NULL);
+        observed(0);
+    }
     if (*mode == 'C') { observed(0); observed(0); }
     if (*mode == 'j') { if (!setjmp(out)) observed(0); return 5; }
     observed(*mode == 'r' ? 3 : 0);
@@ -71,6 +98,7 @@ int main(int argc, char **argv)
 }
 END
     cc -O1 -g -pthread -w -o "$D/hot" "$D/hot.c"
+    cc -O1 -g -pthread -w -Wl,-z,now -o "$D/bound" "$D/hot.c"
     cc -O1 -g -pthread -w -static -o "$D/fixed" "$D/hot.c"
     objcopy --only-keep-debug "$D/hot" "$D/bare.debug"
     objcopy --strip-all --add-gnu-debuglink="$D/bare.debug" "$D/hot" "$D/bare"
@@ -105,6 +133,10 @@ hot() { # hot MODE ARGUMENT...
     local mode=$1
     shift
     pages -n 1 -o p.cf "$@" -- "$D/hot" "$mode" state clock
+}
+
+bound() { # bound ARGUMENT...: of the program without calls that the linker finds later, in mode p
+    pages -n 1 -o p.cf "$@" -- "$D/bound" p state clock
 }
 
 @test "each page alone, and all but each" {
@@ -186,6 +218,67 @@ hot() { # hot MODE ARGUMENT...
     run -5 --separate-stderr pages -n 1 --bisect -o b.cf -- "$D/hot" - state clock
     has 'confidence not known' "$stderr"
     run -2 pages --bisect --resume -o b.cf -- "$D/hot" - state clock
+}
+
+@test "counters: of all threads, without the stops; names, and what is not counted here" {
+    local said
+    said=$(cf-capture-perf --coarse page-faults -q -o needed.cf -- true 2>&1) || skip "perf_event_open: $said"
+    pagectl
+    run -5 bound --call 2 --counters page-faults,context-switches,TASK-CLOCK
+    rows page p.cf >got
+    [ "$(head -1 got)" = region,page,sample,runtime_cycles,policy,k,call,page_faults,context_switches,task_clock ]
+    sed 1d got | cut -d, -f8 | sort -u | same - <(echo 12)
+    # two waits, one for the other thread, which waits once itself; further ones are this machine's
+    [ "$(sed 1d got | cut -d, -f9 | sort -n | head -1)" -ge 4 ]
+    [ "$(sed 1d got | cut -d, -f9 | sort -n | head -1)" -le 6 ]
+    sed 1d got | awk -F, '$10 < 1000 { exit 1 }'
+    cf-cat --dump p.cf | grep 'event: .TASK-CLOCK'
+    # what was counted stays with its row, in whatever order
+    pagectl
+    run -5 bound --call 2 -n 2 --resume --counters task-clock,context-switches,page-faults
+    rows page p.cf | head -n "$(wc -l <got)" | awk -F, -v OFS=, '{ t = $8; $8 = $10; $10 = t; print }' | same got -
+    [ "$(rows page p.cf | sed 1d | cut -d, -f10 | sort | uniq -c | xargs)" = '36 12' ]
+    cp p.cf q.cf
+    for said in task-clock task-clock,context-switches,page-faults,cpu-migrations; do
+        pagectl
+        run -1 bound --call 2 -n 2 --resume --counters "$said"
+        has 'has other counters than --counters'
+        cmp p.cf q.cf
+    done
+    pagectl
+    run -1 bound --call 2 -n 2 --resume
+    has 'has other counters'
+    # by --bisect too, and rows of other counters beside them
+    pagectl
+    run -5 bound --call 2 -n 2 --bisect --counters page-faults
+    rows page p.cf | sed 1d | cut -d, -f8 | sort -u | same - <(echo 12)
+    pagectl
+    run -5 pages -n 1 -o r.cf --counters cpu-migrations -- "$D/bound" - state clock
+    cat p.cf r.cf | cf-cat --csv --table page --columns page_faults,cpu_migrations | sort -u |
+        grep -v ',.' | same - <(echo 12,)
+    run -2 bound --counters nothing
+    has "'nothing': event not found"
+    run -2 bound --counters page-faults,perf::PAGE-FAULTS,page-faults
+    has 'given twice'
+    run -2 bound --counters ,
+    if [[ $(uname -m) == x86_64 ]]; then
+        said=amd64_fam17h_zen2::RETIRED_INSTRUCTIONS
+        ! grep -q AuthenticAMD /proc/cpuinfo || said=skl::INST_RETIRED
+        run -3 bound --counters "$said"
+        has 'is an event of another processor'
+    fi
+    run -2 bound --counters cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults,cycles,instructions
+    has 'at most 8'
+}
+
+@test "a counter that the processor does not have is said before anything runs" {
+    local said
+    said=$(cf-capture-perf --coarse page-faults -q -o needed.cf -- true 2>&1) || skip "perf_event_open: $said"
+    ! cf-capture-perf --probe >/dev/null || skip "this machine has a PMU"
+    pagectl
+    run -3 --separate-stderr hot - --counters page-faults,cycles
+    has '--counters cycles: this processor, or this virtual machine, does not count it' "$stderr"
+    is ''
 }
 
 @test "functions: none, static, stripped, by address, several calls, recursion, threads, children" {

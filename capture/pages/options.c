@@ -166,6 +166,7 @@ void pages_options(struct pages *k, int argc, char **argv)
         {"rank", 0, CF_TEXT(&o->rank)},
         {"migrate", 0, CF_NUMBER(&o->migrate, 1, UINT32_MAX)},
         {"resume", 0, CF_FLAG(&o->resume)},
+        {"counters", 0, CF_TEXT(&o->counters)},
         {"cpu", 'c', CF_CALL(take_cpu, &o->cpu)},
         {"sched", 's', CF_CALL(take_sched, &o->priority)},
         {"device", 0, CF_TEXT(&o->device)},
@@ -189,6 +190,8 @@ void pages_options(struct pages *k, int argc, char **argv)
     if (probing)
         probe(k);
     check(k, mode_given);
+    if (o->counters)
+        pages_counters_take(k, cf_tool_text(&k->tool, "%s", o->counters));
     take_place(k);
     find_input(k);
 }

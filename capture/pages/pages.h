@@ -10,6 +10,7 @@
 
 #include "capture/cf_command.h"
 #include "capture/cf_device.h"
+#include "capture/perf/names.h"
 #include "capture/watch/watch.h"
 #include "formats/program/cf_tool.h"
 #include "kmod/pagectl/pagectl.h"
@@ -61,7 +62,7 @@ struct pages_unit {
 };
 
 struct pages_options {
-    const char *device, *output, *function, *rank;
+    const char *device, *output, *function, *rank, *counters;
     uint32_t call, samples, group, migrate; /* migrate 0: not asked for */
     unsigned mode;                          /* enum cf_page_policy: CF_PAGES_ONLY or CF_PAGES_BUT */
     unsigned kinds;                         /* bits of enum pages_kind */
@@ -77,10 +78,24 @@ enum pages_purpose {
     PAGES_SAMPLE  /* time */
 };
 
+enum { PAGES_COUNTERS = 8 };
+
+struct pages_counter {
+    const char *name;   /* of the event */
+    const char *column; /* the same in letters of a column's name */
+    unsigned id;        /* of the column */
+    struct cf_perf_name is;
+};
+
+/* What one run has measured. */
+struct pages_reading {
+    uint64_t cycles, counter[PAGES_COUNTERS];
+};
+
 struct pages_row { /* of an earlier output */
     const char *region;
     uint32_t page, sample, best, call;
-    uint64_t cycles;
+    struct pages_reading reading;
     uint8_t policy;
 };
 
@@ -102,6 +117,10 @@ struct pages {
     size_t units, unit_room;
     uint64_t untouched, refused[PAGECTL_NOT_TRIED + 1], other; /* pages that are left out */
     uint64_t dropped;                                          /* samples */
+    struct pages_counter counter[PAGES_COUNTERS];
+    unsigned counters;
+    int *event; /* of each thread, one a counter */
+    size_t events, event_room;
     struct pages_row *earlier;
     size_t earlier_rows, earlier_room;
     uint64_t rows; /* written */
@@ -114,11 +133,24 @@ struct pages_run {
     const uint8_t *off;   /* by unit: it is not cached; NULL: all are */
     const uint32_t *move; /* units that are migrated, or NULL */
     size_t moves;
-    uint64_t cycles;
+    struct pages_reading reading;
     char why[256]; /* the sample is none; "": it is one */
 };
 
-/* ---- layout.c, layout_list.c ---- */
+/* ---- counters.c ---- */
+
+/* --counters: names with commas between. Exits where one is unknown, or cannot be counted here. */
+void pages_counters_take(struct pages *k, char *list);
+/* What the stream's columns are, before the first rows: once before the header, and once behind. */
+void pages_counters_fact(struct pages *k);
+void pages_counters_declare(struct pages *k);
+/* Of all threads of the process, which stand. Exits where it cannot be had. */
+void pages_counters_open(struct pages *k, pid_t pid);
+/* The counters so far. -1: one did not count all the time. */
+int pages_counters_read(const struct pages *k, struct pages_reading *r);
+void pages_counters_close(struct pages *k);
+
+/* ---- layout.c, list.c ---- */
 
 /* 0; -1 when the process is gone or there is no memory. */
 int pages_layout_read(struct pages_layout *l, pid_t pid);
@@ -168,7 +200,7 @@ void pages_order(struct pages *k);
 /* Makes all runs but the first two. */
 void pages_plan(struct pages *k);
 void pages_emit(struct pages *k, enum cf_page_policy policy, const struct pages_unit *unit,
-                uint32_t best, uint32_t sample, uint64_t cycles);
+                uint32_t best, uint32_t sample, const struct pages_reading *r);
 /* One run; its row, or why it is none. Returns whether to go on. */
 int pages_measure(struct pages *k, struct pages_run *run, size_t number, size_t of);
 

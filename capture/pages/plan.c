@@ -15,19 +15,21 @@
 #include "capture/pages/pages.h"
 
 void pages_emit(struct pages *k, enum cf_page_policy policy, const struct pages_unit *unit,
-                uint32_t best, uint32_t sample, uint64_t cycles)
+                uint32_t best, uint32_t sample, const struct pages_reading *r)
 {
     struct cf_writer *w = k->writer;
     const char *region = unit ? k->layout.mapping[unit->mapping].region : "";
-    const struct cf_values row[] = {{CF_REGION, NULL, cf_writer_string(w, region)},
-                                    {CF_PAGENO, NULL, unit ? unit->number : 0},
-                                    {CF_SAMPLE, NULL, sample},
-                                    {CF_RUNTIME, NULL, cycles},
-                                    {CF_POLICY, NULL, policy},
-                                    {CF_BEST, NULL, best},
-                                    {CF_CALL_NUMBER, NULL, k->o.call}};
+    struct cf_values row[7 + PAGES_COUNTERS] = {{CF_REGION, NULL, cf_writer_string(w, region)},
+                                                {CF_PAGENO, NULL, unit ? unit->number : 0},
+                                                {CF_SAMPLE, NULL, sample},
+                                                {CF_RUNTIME, NULL, r->cycles},
+                                                {CF_POLICY, NULL, policy},
+                                                {CF_BEST, NULL, best},
+                                                {CF_CALL_NUMBER, NULL, k->o.call}};
 
-    (void)cf_writer_rows(w, CF_PAGE, 1, row, 7, NULL); /* the writer keeps its problem */
+    for (unsigned i = 0; i < k->counters; i++)
+        row[7 + i] = (struct cf_values){k->counter[i].id, NULL, r->counter[i]};
+    (void)cf_writer_rows(w, CF_PAGE, 1, row, 7 + k->counters, NULL); /* it keeps its problem */
     k->rows++;
 }
 
@@ -180,16 +182,17 @@ static void make_run(struct plan *p, const struct kind *kind, struct pages_run *
         p->off[p->place[i]] = 0;
 }
 
-static void emit(struct plan *p, const struct kind *kind, uint32_t sample, uint64_t cycles)
+static void emit(struct plan *p, const struct kind *kind, uint32_t sample,
+                 const struct pages_reading *r)
 {
     struct pages *k = p->k;
 
     pages_emit(k, kind->policy, kind->unit < k->units ? &k->unit[kind->unit] : NULL, kind->best,
-               sample, cycles);
+               sample, r);
     if (k->o.rank && !k->o.migrate && kind->policy == CF_PAGES_NONE)
-        pages_emit(k, CF_PAGES_BEST, NULL, 0, sample, cycles);
+        pages_emit(k, CF_PAGES_BEST, NULL, 0, sample, r);
     if (k->o.rank && !k->o.migrate && kind->policy == CF_PAGES_ALL)
-        pages_emit(k, CF_PAGES_BEST, NULL, (uint32_t)k->units, sample, cycles);
+        pages_emit(k, CF_PAGES_BEST, NULL, (uint32_t)k->units, sample, r);
 }
 
 /* Which of the other runs of a sample an earlier row is of, or p->others. */
@@ -248,7 +251,7 @@ static size_t take_over(struct plan *p)
 
         if (at == SIZE_MAX || p->done[at])
             continue;
-        emit(p, &p->kind[at % p->kinds], row[i].sample, row[i].cycles);
+        emit(p, &p->kind[at % p->kinds], row[i].sample, &row[i].reading);
         p->done[at] = 1;
         done++;
     }
@@ -284,6 +287,6 @@ void pages_plan(struct pages *k)
         if (!pages_measure(k, &run, made++, all))
             break;
         if (!*run.why)
-            emit(&p, kind, sample_of(&p, at), run.cycles);
+            emit(&p, kind, sample_of(&p, at), &run.reading);
     }
 }

@@ -15,8 +15,37 @@ static char *name(const struct pages *k, const char *end)
     return cf_tool_text(&k->tool, "%s%s", k->o.output, end);
 }
 
+/* The counters of a frame, which are the columns that the format has no names for. Exits where they
+   are not those that are asked for. */
+static void take_counters(const struct pages *k, const struct cf_reader *r,
+                          const struct cf_frame *f, const uint64_t **values)
+{
+    unsigned found = 0, others = 0;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const unsigned id = f->column[i].id;
+        const char *name = cf_column_name(id) ? NULL : cf_reader_column_name(r, id);
+        unsigned c = 0;
+
+        if (!name)
+            continue;
+        while (c < k->counters && strcmp(k->counter[c].column, name) != 0)
+            c++;
+        if (c < k->counters && f->column[i].type == CF_U64 && f->column[i].values) {
+            values[c] = f->column[i].values;
+            found++;
+        } else {
+            others++;
+        }
+    }
+    if (found != k->counters || others)
+        cf_die(&k->tool, CF_EXIT_INPUT, "--resume: %s has other counters than --counters",
+               cf_reader_file(r));
+}
+
 static void take_frame(struct pages *k, const struct cf_reader *r, const struct cf_frame *f)
 {
+    const uint64_t *counter[PAGES_COUNTERS];
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO),
                    *sample = cf_u32(f, CF_SAMPLE), *best = cf_u32(f, CF_BEST),
                    *call = cf_u32(f, CF_CALL_NUMBER);
@@ -25,17 +54,23 @@ static void take_frame(struct pages *k, const struct cf_reader *r, const struct 
 
     if (!region || !page || !sample || !best || !call || !cycles || !policy)
         return;
+    take_counters(k, r, f, counter);
     cf_must(&k->tool, cf_array_room(&k->earlier, &k->earlier_room, k->earlier_rows + f->rows,
                                     sizeof *k->earlier));
-    for (uint32_t i = 0; i < f->rows; i++)
-        k->earlier[k->earlier_rows++] =
+    for (uint32_t i = 0; i < f->rows; i++) {
+        struct pages_row *row = &k->earlier[k->earlier_rows++];
+
+        *row =
             (struct pages_row){.region = cf_tool_text(&k->tool, "%s", cf_reader_text(r, region[i])),
                                .page = page[i],
                                .sample = sample[i],
                                .best = best[i],
                                .call = call[i],
-                               .cycles = cycles[i],
+                               .reading.cycles = cycles[i],
                                .policy = policy[i]};
+        for (unsigned c = 0; c < k->counters; c++)
+            row->reading.counter[c] = counter[c][i];
+    }
 }
 
 /* The same program with the same arguments. */
@@ -65,6 +100,7 @@ static int read_one(struct pages *k, char *file)
     r = cf_tool_reader(&k->tool, &file, 1);
     cf_reader_want_each(r, CF_PAGE, CF_REQUIRED, CF_RUNTIME, CF_POLICY, CF_REGION, CF_PAGENO,
                         CF_SAMPLE, CF_BEST, CF_CALL_NUMBER);
+    cf_reader_want_all(r); /* counters are columns that have no fixed number */
     while (cf_reader_next(r, &f) > 0) {
         if (f->table == CF_HEADER)
             check_command(k, f->header, file);

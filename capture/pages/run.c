@@ -31,9 +31,9 @@ struct state {
     pid_t pid, tid; /* of the program, and of the thread that measures */
     int ended;
     uint32_t calls;
-    uint64_t to, sp; /* where it returns to, and with which stack pointer */
-    uint64_t start, cost;
-    struct pages_layout before; /* at the entry */
+    uint64_t to, sp;                  /* where it returns to, and with which stack pointer */
+    struct pages_reading start, cost; /* at the entry; of the stops */
+    struct pages_layout before;       /* at the entry */
 };
 
 static void on_ended(void *arg, pid_t pid, int status)
@@ -100,6 +100,29 @@ static void prepare(struct state *s)
     (void)pages_apply(k, &s->before, s->run);
 }
 
+/* What the two stops add to time and counters: the least of some tries. */
+static void measure_stops(struct state *s, pid_t tid)
+{
+    struct pages *k = s->k;
+    const unsigned once = k->counters ? 1 : TRIES;
+
+    memset(&s->cost, 0xff, sizeof s->cost);
+    for (unsigned i = 0; i < TRIES; i += once) {
+        struct pages_reading before = {0}, behind = {0};
+
+        if (k->counters && pages_counters_read(k, &before) != 0)
+            break;
+        behind.cycles = cf_watch_least(s->w, tid, once, cf_clock);
+        if (behind.cycles == UINT64_MAX || (k->counters && pages_counters_read(k, &behind) != 0))
+            continue;
+        if (behind.cycles < s->cost.cycles)
+            s->cost.cycles = behind.cycles;
+        for (unsigned c = 0; c < k->counters; c++)
+            if (behind.counter[c] - before.counter[c] < s->cost.counter[c])
+                s->cost.counter[c] = behind.counter[c] - before.counter[c];
+    }
+}
+
 static void enter(struct state *s, pid_t tid)
 {
     struct pages *k = s->k;
@@ -118,7 +141,9 @@ static void enter(struct state *s, pid_t tid)
                "instruction of a function",
                k->o.function, (unsigned long long)s->to);
     }
-    s->cost = cf_watch_least(s->w, tid, TRIES, cf_clock);
+    if (s->run->purpose == PAGES_SAMPLE)
+        pages_counters_open(k, s->pid);
+    measure_stops(s, tid);
     if (cf_watch_move(s->w, tid, ENTRY, 0) != 0 || cf_watch_move(s->w, tid, RETURN, s->to) != 0) {
         give_up(s);
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "ptrace: %s", strerror(errno));
@@ -126,29 +151,47 @@ static void enter(struct state *s, pid_t tid)
     s->phase = INSIDE;
     s->tid = tid;
     prepare(s);
-    s->start = cf_clock();
+    if (pages_counters_read(k, &s->start) != 0)
+        drop(s, "a counter did not count all the time: there are too many at once");
+    s->start.cycles = cf_clock();
     cf_watch_continue(s->w);
 }
 
 /* ---- the return ---- */
+
+static void take_counters(struct state *s)
+{
+    struct pages *k = s->k;
+    struct pages_reading *r = &s->run->reading, now = {0};
+
+    if (pages_counters_read(k, &now) != 0)
+        drop(s, "a counter did not count all the time: there are too many at once");
+    for (unsigned i = 0; i < k->counters; i++) {
+        const uint64_t counted = now.counter[i] - s->start.counter[i];
+
+        r->counter[i] = counted > s->cost.counter[i] ? counted - s->cost.counter[i] : 0;
+    }
+    pages_counters_close(k);
+}
 
 static void leave(struct state *s, uint64_t now)
 {
     struct pages_layout after = {0};
     struct pages *k = s->k;
     char why[sizeof s->run->why];
-    const uint64_t took = now - s->start;
+    const uint64_t took = now - s->start.cycles;
 
+    take_counters(s);
     (void)cf_watch_stop(s->w, on_ended, s);
     s->phase = BEHIND;
     if (read_layout(s, &after) == 0 && s->run->purpose != PAGES_MEMORY &&
         pages_layout_changed(&s->before, &after, why, sizeof why))
         drop(s, why);
-    if (s->cost == UINT64_MAX)
+    if (s->cost.cycles == UINT64_MAX)
         drop(s, "what a stop costs could not be measured");
-    else if (s->run->purpose == PAGES_SAMPLE && took <= s->cost)
+    else if (s->run->purpose == PAGES_SAMPLE && took <= s->cost.cycles)
         drop(s, "the function takes no longer than a stop, whose cost is subtracted");
-    s->run->cycles = took > s->cost ? took - s->cost : 0;
+    s->run->reading.cycles = took > s->cost.cycles ? took - s->cost.cycles : 0;
     if (s->run->purpose == PAGES_MEMORY) {
         k->pad = pages_memory(s->pid, &after);
     } else if (s->run->purpose == PAGES_LAYOUT && !*s->run->why) {
@@ -286,7 +329,7 @@ int pages_run(struct pages *k, struct pages_run *run)
     struct state s = {.k = k, .run = run, .phase = BEFORE};
 
     run->why[0] = '\0';
-    run->cycles = 0;
+    run->reading = (struct pages_reading){0};
     s.w = cf_need(&k->tool, cf_watch_new(&k->tool, "--function", k->point, 2));
     cf_watch_single(s.w);
     start(&s);
@@ -300,6 +343,7 @@ int pages_run(struct pages *k, struct pages_run *run)
         (void)cf_watch_end(s.w, on_ended, &s);
         no_return(&s);
     }
+    pages_counters_close(k);
     cf_watch_free(s.w);
     pages_layout_free(&s.before);
     return cf_command_caught() ? -1 : 0;

@@ -35,7 +35,7 @@ static int baselines(struct search *s)
         if (!pages_measure(k, &run, s->runs++, of))
             return 0;
         if (!*run.why)
-            pages_emit(k, all ? CF_PAGES_ALL : CF_PAGES_NONE, NULL, 0, s->pairs, run.cycles);
+            pages_emit(k, all ? CF_PAGES_ALL : CF_PAGES_NONE, NULL, 0, s->pairs, &run.reading);
     }
     return 1;
 }
@@ -62,8 +62,8 @@ static int search_run(void *arg, uint32_t from, uint32_t to, double *gain)
             continue;
         if (to - from == 1)
             pages_emit(k, k->o.mode, &k->unit[from], k->o.group > 1 ? k->unit[from].pages : 0,
-                       ++s->samples[from], run.cycles);
-        *gain = (only ? -1.0 : 1.0) * (double)run.cycles;
+                       ++s->samples[from], &run.reading);
+        *gain = (only ? -1.0 : 1.0) * (double)run.reading.cycles;
         return 0;
     }
     cf_warn(&k->tool, "--bisect: a run failed %d times: the search ends", TRIES);

@@ -12,6 +12,9 @@
 struct cf_perf_name { /* as in struct perf_event_attr */
     uint32_t type, precise_ip;
     uint64_t config, config1, config2;
+    int foreign;            /* no event of this machine's processor */
+    int no_user, no_kernel; /* of these levels it counts nothing: the kernel only where the name
+                               says so, or of the kernel's own events */
 };
 
 /* What an event is, also of another processor than this one: 0, or -1 with the reason in `why`. */
