@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,6 +19,7 @@
 #include "capture/cf_clock.h"
 #include "capture/pages/pages.h"
 #include "capture/watch/watch_arch.h"
+#include "capture/watch/watch_symbol.h"
 
 enum { ENTRY, RETURN, TRIES = 20 };
 
@@ -30,6 +32,7 @@ struct state {
     enum phase phase;
     pid_t pid, tid; /* of the program, and of the thread that measures */
     int ended;
+    int named; /* the function's name was looked at */
     uint32_t calls;
     uint64_t to, sp;                  /* where it returns to, and with which stack pointer */
     struct pages_reading start, cost; /* at the entry; of the stops */
@@ -224,6 +227,32 @@ static void on_return(struct state *s, const struct cf_watch_hit *hit, uint64_t 
 
 /* ---- all of it ---- */
 
+/* Refuses a name that several functions have, as soon as the program has been loaded. */
+static void check_name(struct state *s)
+{
+    const char *name = s->k->o.function;
+    uint64_t addr[CF_WATCH_SEVERAL];
+    unsigned count;
+    char list[CF_WATCH_SEVERAL * 24] = "";
+
+    if (s->named || !cf_watch_found(s->w, ENTRY))
+        return;
+    s->named = 1;
+    if (cf_watch_found(s->w, ENTRY) == 1)
+        return;
+    count = cf_watch_several(s->pid, name, addr);
+    for (unsigned i = 0; i < count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s0x%" PRIx64, i ? ", " : "",
+                 addr[i]);
+    give_up(s);
+    if (count)
+        cf_die(&s->k->tool, CF_EXIT_USAGE,
+               "--function %s: there are several of that name: give the address of one, of %s%s",
+               name, list, count == CF_WATCH_SEVERAL ? " and more" : "");
+    cf_die(&s->k->tool, CF_EXIT_USAGE,
+           "--function %s: several of the program's libraries have one of that name", name);
+}
+
 static void on_hit(struct state *s, uint64_t now)
 {
     struct cf_watch_hit hit;
@@ -235,13 +264,6 @@ static void on_hit(struct state *s, uint64_t now)
     if (hit.point == RETURN) {
         on_return(s, &hit, now);
         return;
-    }
-    if (cf_watch_found(s->w, ENTRY) > 1) {
-        give_up(s);
-        cf_die(&s->k->tool, CF_EXIT_USAGE,
-               "--function %s: there are several of that name: give the address of one, as nm(1) "
-               "prints it, with 0x",
-               s->k->o.function);
     }
     if (++s->calls == s->k->o.call)
         enter(s, hit.tid);
@@ -336,7 +358,10 @@ int pages_run(struct pages *k, struct pages_run *run)
     while (!s.ended && cf_watch_wait() == 0) {
         const uint64_t now = cf_clock();
 
-        if (cf_watch_handle(s.w, on_ended, &s))
+        const unsigned hit = cf_watch_handle(s.w, on_ended, &s);
+
+        check_name(&s);
+        if (hit)
             on_hit(&s, now);
     }
     if (s.phase != BEHIND) {

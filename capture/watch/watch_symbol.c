@@ -86,19 +86,21 @@ static int counts(const GElf_Sym *s, Elf_Data *version, int i)
 struct wanted {
     const char *name;
     int libraries;
-    unsigned places; /* that differ, up to 2 */
-    uint64_t addr, bytes;
+    unsigned places; /* that differ, up to CF_WATCH_SEVERAL */
+    uint64_t addr[CF_WATCH_SEVERAL], in_file[CF_WATCH_SEVERAL], bytes; /* bytes: of the first */
 };
 
-static void note(struct wanted *w, uint64_t addr, uint64_t bytes)
+static void note(struct wanted *w, uint64_t addr, uint64_t in_file, uint64_t bytes)
 {
-    if (w->places && addr == w->addr)
-        return; /* another table has it, too */
-    if (!w->places) {
-        w->addr = addr;
+    for (unsigned i = 0; i < w->places; i++)
+        if (w->addr[i] == addr)
+            return; /* another table has it, too */
+    if (w->places == CF_WATCH_SEVERAL)
+        return;
+    if (!w->places)
         w->bytes = bytes;
-    }
-    w->places = w->places ? 2 : 1;
+    w->in_file[w->places] = in_file;
+    w->addr[w->places++] = addr;
 }
 
 static void in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *h, uint64_t add, struct wanted *w)
@@ -115,7 +117,7 @@ static void in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *h, uint64_t ad
             continue;
         text = elf_strptr(elf, h->sh_link, s.st_name);
         if (text && strcmp(text, w->name) == 0)
-            note(w, s.st_value + add, s.st_size);
+            note(w, s.st_value + add, s.st_value, s.st_size);
     }
 }
 
@@ -199,9 +201,18 @@ unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *a
 
     each_file(pid, libraries, in_file, &w);
     if (w.places) {
-        *addr = w.addr;
+        *addr = w.addr[0];
         *bytes = w.bytes;
     }
+    return w.places;
+}
+
+unsigned cf_watch_several(pid_t pid, const char *name, uint64_t *addr)
+{
+    struct wanted w = {.name = name};
+
+    each_file(pid, 0, in_file, &w);
+    memcpy(addr, w.in_file, w.places * sizeof *addr);
     return w.places;
 }
 
@@ -209,7 +220,7 @@ static void bias_of(int fd, const struct mapped *m, struct wanted *w)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 
-    if (elf && !w->places && bias(elf, m, &w->addr) == 0)
+    if (elf && !w->places && bias(elf, m, &w->addr[0]) == 0)
         w->places = 1;
     elf_end(elf);
 }
@@ -219,7 +230,7 @@ int cf_watch_bias(pid_t pid, uint64_t *value)
     struct wanted w = {.places = 0};
 
     each_file(pid, 0, bias_of, &w);
-    *value = w.addr;
+    *value = w.addr[0];
     return w.places ? 0 : -1;
 }
 

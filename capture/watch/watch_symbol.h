@@ -10,9 +10,14 @@
 
 /* Of the program itself, or of the libraries (and all other files) in its memory, by their symbol
    tables, or those of the program's debug file: the number of places that have the name, of which
-   *addr is the first; 2 stands for more, too. Indirect functions do not count. */
+   *addr is the first, up to CF_WATCH_SEVERAL. Indirect functions do not count. */
+enum { CF_WATCH_SEVERAL = 16 };
 unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr,
                          uint64_t *bytes);
+
+/* The same of the program itself: all these places, as addresses in its file; there is
+   room for CF_WATCH_SEVERAL. */
+unsigned cf_watch_several(pid_t pid, const char *name, uint64_t *addr);
 
 /* What was added to the addresses in the program's file when it was loaded: 0, or -1. */
 int cf_watch_bias(pid_t pid, uint64_t *bias);
