@@ -3,6 +3,8 @@
  * watch_traps.c - where the points are in a program: trap instructions and debug registers.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 
@@ -33,6 +35,25 @@ static void warn_once(struct cf_watch *w, unsigned i, const char *what)
                 w->point[i].symbol ? w->point[i].symbol : "address",
                 (unsigned long long)w->point[i].offset, what);
     w->warned |= 1u << i;
+}
+
+/* Whether a process may execute what is there: elsewhere a trap would be a change of its data. */
+static int is_code(pid_t pid, uint64_t addr)
+{
+    char path[64], line[512];
+    uint64_t start, end;
+    char perms[8] = "";
+    int code = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    f = fopen(path, "re");
+    while (f && !code && fgets(line, sizeof line, f))
+        code = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &start, &end, perms) == 3 &&
+               addr >= start && addr < end && perms[2] == 'x';
+    if (f)
+        fclose(f);
+    return code;
 }
 
 /* Where no size is given: the most that can be watched there of what is left of the symbol. */
@@ -71,9 +92,9 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
             continue;
         if (point->kind == CF_WATCH_BREAK) {
             p->trap[i].addr = addr;
-            if (cf_watch_poke(tid, &p->trap[i], 1) != 0) {
+            if (!is_code(p->pid, addr) || cf_watch_poke(tid, &p->trap[i], 1) != 0) {
                 p->trap[i].addr = 0;
-                warn_once(w, i, "is no memory of the program");
+                warn_once(w, i, "is no code of the program");
             }
             continue;
         }
