@@ -10,10 +10,10 @@
  * 1970, where a stack serves all sizes; here it serves all subsets, since they are nested), and
  * what a miss replaces changes with k in steps. A line is dirty for all k below a bound.
  *
- * What misses, and dirty lines that are replaced, are events for a range of k. Further levels are
- * caches of their own for each k, which see the events that are theirs.
+ * What misses, and dirty lines that are replaced, are events for a range of k, which the further
+ * levels see.
  *
- * Memory: 32 bytes a line in each first level's lists, 4 bytes a line of each further cache and k.
+ * Memory: 32 bytes a line in each first level's lists, and the spans of the further levels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +82,8 @@ static int make_levels(struct cf_nested *n)
         const struct cf_level *l = &machine->level[i];
 
         if (l->depth > 1)
-            n->deeper[n->levels++] = (struct deeper){.sets = cf_sets(l->sets),
-                                                     .ways = l->ways,
-                                                     .depth = l->depth,
-                                                     .lines = (size_t)l->sets * l->ways};
+            n->deeper[n->levels++] =
+                (struct deeper){.sets = cf_sets(l->sets), .ways = l->ways, .depth = l->depth};
         else if (make_first(n, l) != 0)
             return -1;
     }
@@ -93,8 +91,33 @@ static int make_levels(struct cf_nested *n)
     return 0;
 }
 
+/* A share of the range of k for each thread. */
+static int make_parts(struct cf_nested *n, unsigned threads)
+{
+    const uint32_t count = n->to - n->from;
+
+    n->parts = threads < CF_SHARE_THREADS ? threads : CF_SHARE_THREADS;
+    n->parts = n->parts < count ? n->parts : count;
+    for (unsigned i = 0; i < n->parts; i++) {
+        struct part *p = &n->part[i];
+
+        p->from = n->from + (uint32_t)((uint64_t)count * i / n->parts);
+        p->to = n->from + (uint32_t)((uint64_t)count * (i + 1) / n->parts);
+        p->change = calloc(p->to - p->from + (size_t)1, sizeof *p->change);
+        p->slowest = calloc(p->to - p->from, sizeof *p->slowest);
+        if (!p->change || !p->slowest)
+            return -1;
+        for (unsigned level = 0; level < n->levels; level++) {
+            p->level[level].head = calloc(n->deeper[level].sets.sets, sizeof(uint32_t));
+            if (!p->level[level].head)
+                return -1;
+        }
+    }
+    return 0;
+}
+
 struct cf_nested *cf_nested_new(const struct cf_paged_machine *m, const uint32_t *place,
-                                uint32_t pages, uint32_t from, uint32_t to)
+                                uint32_t pages, uint32_t from, uint32_t to, unsigned threads)
 {
     struct cf_nested *n = calloc(1, sizeof *n);
 
@@ -106,31 +129,13 @@ struct cf_nested *cf_nested_new(const struct cf_paged_machine *m, const uint32_t
     n->from = from;
     n->to = to;
     n->shift = (unsigned)__builtin_ctz(m->machine->level[0].line);
-    n->with = calloc(to - from + (size_t)1, sizeof *n->with);
     n->change = calloc(pages + (size_t)3, sizeof *n->change);
-    if (!n->with || !n->change || make_levels(n) != 0) {
+    n->event = malloc(EVENTS * sizeof *n->event);
+    if (!n->change || !n->event || make_levels(n) != 0 || make_parts(n, threads) != 0) {
         cf_nested_free(n);
         return NULL;
     }
-    for (uint32_t k = 0; k < to - from; k++)
-        for (unsigned i = 0; i < n->levels; i++) {
-            n->with[k].line[i] = calloc(n->deeper[i].lines, sizeof **n->with[k].line);
-            if (!n->with[k].line[i]) {
-                cf_nested_free(n);
-                return NULL;
-            }
-        }
     return n;
-}
-
-uint64_t cf_nested_bytes(const struct cf_paged_machine *m)
-{
-    uint64_t bytes = sizeof(struct with);
-
-    for (unsigned i = 0; i < m->machine->levels; i++)
-        if (m->machine->level[i].depth > 1)
-            bytes += (uint64_t)m->machine->level[i].sets * m->machine->level[i].ways * 4;
-    return bytes;
 }
 
 void cf_nested_free(struct cf_nested *n)
@@ -143,10 +148,14 @@ void cf_nested_free(struct cf_nested *n)
                 free(n->first[i].list[s].used);
             free(n->first[i].list);
         }
-    for (uint32_t k = 0; n->with && k < n->to - n->from; k++)
-        for (unsigned i = 0; i < n->levels; i++)
-            free(n->with[k].line[i]);
-    free(n->with);
+    for (unsigned i = 0; i < n->parts; i++) {
+        for (unsigned level = 0; level < n->levels; level++) {
+            free(n->part[i].level[level].head);
+            free(n->part[i].level[level].word);
+        }
+        free(n->part[i].change);
+        free(n->part[i].slowest);
+    }
     free(n->change);
     free(n->line_of);
     free(n->event);
@@ -179,12 +188,11 @@ static void emit(struct cf_nested *n, struct event e, uint64_t line)
     e.to = e.to > n->to ? n->to : e.to;
     if (e.from >= e.to || (e.what == WRITE && !n->levels))
         return;
-    for (unsigned i = 0; i < n->levels; i++)
-        e.set[i] = cf_sets_index(&n->deeper[i].sets, line);
-    if (cf_array_room(&n->event, &n->event_room, n->events + (size_t)1, sizeof *n->event) != 0) {
-        n->failed = 1;
-        return;
-    }
+    if (e.what != END)
+        for (unsigned i = 0; i < n->levels; i++)
+            e.set[i] = cf_sets_index(&n->deeper[i].sets, line);
+    if (n->events == EVENTS)
+        cf_nested_flush(n);
     n->event[n->events++] = e;
 }
 
@@ -251,24 +259,28 @@ static uint32_t look(const struct first *f, const struct list *l, uint64_t line,
     return NEVER;
 }
 
-/* One reference to a line: for which k it misses. -1 without memory. */
-static int refer(struct cf_nested *n, const struct first *f, struct event *e, uint64_t line,
-                 uint32_t place, int store)
+/* One reference to a line: the smallest k for which it misses, beyond `most` where there is none.
+   0 without memory. */
+static uint32_t refer(struct cf_nested *n, const struct first *f, struct event e, uint64_t line,
+                      int store)
 {
     struct list *l = &f->list[cf_sets_index(&f->sets, line)];
-    struct used u = {.line = line, .place = place, .id = e->id, .dirty = 0};
-    uint32_t misses, at = look(f, l, line, place, &misses);
+    struct used u = {.line = line, .place = e.from - 1, .id = e.id, .dirty = 0};
+    uint32_t misses, at;
 
+    if (l->count && l->used[0].line == line) { /* all have it */
+        l->used[0].dirty = store ? NEVER : l->used[0].dirty;
+        return n->most + 1;
+    }
+    at = look(f, l, line, u.place, &misses);
     misses = misses > n->most + 1 ? n->most + 1 : misses;
-    e->misses = misses;
-    if (e->what == READ)
-        e->from = misses;
-    emit(n, *e, line);
+    e.from = misses;
+    emit(n, e, line);
     if (misses <= n->most)
         at = replace(n, f, l, at, misses);
     if (at == NEVER) {
         if (cf_array_room(&l->used, &l->room, l->count + (size_t)1, sizeof *l->used) != 0)
-            return -1;
+            return 0;
         at = l->count++;
     } else {
         u = l->used[at];
@@ -276,7 +288,7 @@ static int refer(struct cf_nested *n, const struct first *f, struct event *e, ui
     u.dirty = store ? NEVER : u.dirty < misses ? u.dirty : misses;
     memmove(l->used + 1, l->used, at * sizeof *l->used);
     l->used[0] = u;
-    return 0;
+    return misses;
 }
 
 static int row(struct cf_nested *n, const struct cf_paged *rows, uint32_t i)
@@ -286,47 +298,76 @@ static int row(struct cf_nested *n, const struct cf_paged *rows, uint32_t i)
     const uint32_t place = n->place[rows->page[i]], page_lines = n->m->page_size >> n->shift;
     const uint64_t begin = rows->addr[i] >> n->shift;
     const uint64_t end = (rows->addr[i] + rows->size[i] - 1) >> n->shift;
+    struct event e = {.from = place + 1,
+                      .to = n->most + 1,
+                      .op = (uint8_t)op,
+                      .depth = (uint8_t)f->depth,
+                      .what = begin == end ? READ : PART};
+    uint32_t least = n->most + 1;
 
     add(n, 0, place + 1, cf_paged_uncached(n->m, rows, i));
     for (uint64_t line = begin; line <= end; line++) {
-        struct event e = {.id = rows->frame[i] * page_lines + (uint32_t)(line % page_lines),
-                          .from = place + 1,
-                          .to = n->most + 1,
-                          .op = (uint8_t)op,
-                          .depth = (uint8_t)f->depth,
-                          .what = begin == end ? READ
-                                  : line < end ? PART
-                                               : LAST_PART};
+        uint32_t misses;
 
+        e.id = rows->frame[i] * page_lines + (uint32_t)(line % page_lines);
         if (e.id >= DIRTY - 1 ||
             cf_array_room(&n->line_of, &n->line_room, e.id + (size_t)1, sizeof *n->line_of) != 0)
             return -1;
         n->line_of[e.id] = line;
-        if (refer(n, f, &e, line, place, op == CF_STORE) != 0)
+        misses = refer(n, f, e, line, op == CF_STORE);
+        if (!misses)
             return -1;
-        if (begin == end)
-            add(n, place + 1, e.misses, n->m->cost[cf_latency_key(f->depth, op)]);
+        least = misses < least ? misses : least;
+    }
+    add(n, place + 1, least, n->m->cost[cf_latency_key(f->depth, op)]);
+    if (begin < end) {
+        e.from = least;
+        e.what = END;
+        emit(n, e, 0);
     }
     return 0;
 }
 
-int cf_nested_rows(struct cf_nested *n, const struct cf_paged *rows, unsigned threads)
+int cf_nested_rows(struct cf_nested *n, const struct cf_paged *rows)
 {
-    for (uint32_t i = 0; i < rows->rows; i++) {
-        if (row(n, rows, i) != 0 || n->failed)
+    for (uint32_t i = 0; i < rows->rows; i++)
+        if (row(n, rows, i) != 0)
             return -1;
-        if (n->events >= EVENTS)
-            cf_nested_flush(n, threads);
+    for (unsigned i = 0; i < n->parts; i++)
+        if (n->part[i].failed)
+            return -1;
+    return 0;
+}
+
+int cf_nested_end(struct cf_nested *n)
+{
+    cf_nested_flush(n);
+    for (uint32_t k = 0; k <= n->most; k++)
+        n->change[k + 1] += n->change[k];
+    for (unsigned i = 0; i < n->parts; i++) {
+        struct part *p = &n->part[i];
+
+        if (p->failed)
+            return -1;
+        for (uint32_t k = p->from; k < p->to; k++) {
+            n->change[k] += p->change[k - p->from];
+            p->change[k - p->from + 1] += p->change[k - p->from];
+        }
     }
-    cf_nested_flush(n, threads);
     return 0;
 }
 
 uint64_t cf_nested_cycles(const struct cf_nested *n, uint32_t k)
 {
-    int64_t cycles = 0;
+    return (uint64_t)n->change[k];
+}
 
-    for (uint32_t i = 0; i <= k; i++)
-        cycles += n->change[i];
-    return (uint64_t)cycles + n->with[k - n->from].cycles;
+uint64_t cf_nested_bytes(const struct cf_nested *n)
+{
+    uint64_t bytes = (n->to - n->from) * (uint64_t)(sizeof(int64_t) + 1);
+
+    for (unsigned i = 0; i < n->parts; i++)
+        for (unsigned level = 0; level < n->levels; level++)
+            bytes += (n->part[i].level[level].room + n->deeper[level].sets.sets) * sizeof(uint32_t);
+    return bytes;
 }

@@ -4,6 +4,7 @@
 #define CF_NESTED_PARTS_H
 
 #include "filters/engine/pages/pages.h"
+#include "filters/engine/pages/share.h"
 #include "filters/engine/rows/sets.h"
 
 enum { DEEPER = 3, MOST_WAYS = 64 };
@@ -28,11 +29,11 @@ struct first {
     struct list *list; /* by set; NULL: no such level */
 };
 
-enum what { READ, WRITE, PART, LAST_PART };
+/* A part is one of several lines of an access: it costs nothing before its END. */
+enum what { READ, WRITE, PART, END };
 
 struct event {
     uint32_t id, from, to; /* for k in [from, to) */
-    uint32_t misses;       /* of a part: it is read further out for k from here up */
     uint32_t set[DEEPER];
     uint8_t what, op, depth; /* depth: of the first level */
 };
@@ -40,14 +41,27 @@ struct event {
 struct deeper {
     struct cf_sets sets;
     uint32_t ways, depth;
-    size_t lines;
 };
 
-/* The further levels with one k. */
-struct with {
-    uint32_t *line[DEEPER]; /* ids + 1, by set, the last one used first; DIRTY */
-    uint64_t cycles;
-    uint8_t slowest; /* of the parts so far */
+/* What a set of a further level holds with k from `from` up to that of the span before it, which is
+   of greater k, in an array of words: from; number of the next one, 0: none; the lines: ids + 1,
+   DIRTY, the last one used first. */
+enum { SPAN_FROM, SPAN_NEXT, SPAN_LINES };
+
+/* The further levels with k in [from, to), which one thread takes. */
+struct part {
+    uint32_t from, to;
+    struct {
+        uint32_t *head; /* by set: its first span, 0: it is empty with all k */
+        uint32_t *word;
+        size_t room, used; /* in words */
+        uint32_t unused;   /* the first span of those that are not in use */
+    } level[DEEPER];
+    int64_t *change;  /* of cycles, from k - from to the next */
+    uint8_t *slowest; /* of the parts so far, by k - from; 0: the first level */
+    int parts;        /* what is read is a part */
+    unsigned op;
+    int failed; /* no memory */
 };
 
 enum { DIRTY = 1u << 31 };
@@ -59,20 +73,17 @@ struct cf_nested {
     unsigned shift;          /* log2 of a line */
     struct first first[2];   /* for data, for fetches */
     int split;
-    unsigned levels;
+    unsigned levels, parts;
     struct deeper deeper[DEEPER];
-    struct with *with; /* by k - from */
+    struct part part[CF_SHARE_THREADS];
     int64_t *change;   /* of cycles, from k to the next */
     uint64_t *line_of; /* by id */
     size_t line_room;
     struct event *event;
-    size_t event_room;
     uint32_t events;
-    int failed; /* no memory for events */
 };
 
-/* Shows all events to the further levels of each k, by at most so many threads; then there are
-   none. */
-void cf_nested_flush(struct cf_nested *n, unsigned threads);
+/* Shows all events to the further levels; then there are none. */
+void cf_nested_flush(struct cf_nested *n);
 
 #endif

@@ -114,17 +114,18 @@ struct cf_nested;
 
 /* Whether the machine is such. */
 int cf_nested_fits(const struct cf_paged_machine *m);
-/* The best k are those with places below k; for k in [from, to), of at most `pages`. NULL without
-   memory. */
+/* The best k are those with places below k; for k in [from, to), of at most `pages`. By at most so
+   many threads. NULL without memory. */
 struct cf_nested *cf_nested_new(const struct cf_paged_machine *m, const uint32_t *place,
-                                uint32_t pages, uint32_t from, uint32_t to);
+                                uint32_t pages, uint32_t from, uint32_t to, unsigned threads);
 void cf_nested_free(struct cf_nested *n);
-/* As cf_subsets_rows(); `frame` too. */
-int cf_nested_rows(struct cf_nested *n, const struct cf_paged *rows,
-                   unsigned threads) CF_MUST_CHECK;
+/* `frame` too. -1 without memory. */
+int cf_nested_rows(struct cf_nested *n, const struct cf_paged *rows) CF_MUST_CHECK;
+/* After the last rows. -1 without memory. */
+int cf_nested_end(struct cf_nested *n) CF_MUST_CHECK;
 uint64_t cf_nested_cycles(const struct cf_nested *n, uint32_t k);
-/* Bytes that one k takes, about. */
-uint64_t cf_nested_bytes(const struct cf_paged_machine *m);
+/* Bytes that the further levels take so far. */
+uint64_t cf_nested_bytes(const struct cf_nested *n);
 
 /* Bytes that a simulation takes, about. */
 uint64_t cf_subset_bytes(const struct cf_paged_machine *m);

@@ -138,31 +138,46 @@ static int fits(const struct pages *p)
     return cores == 1 && !p->seen[CF_FLUSH] && cf_nested_fits(&p->paged);
 }
 
+/* One reading for k in [from, to); 0: it takes more than --memory. */
+static int nested_range(struct pages *p, const uint32_t *place, uint32_t from, uint32_t to,
+                        uint64_t *result)
+{
+    struct cf_nested *n = cf_need(
+        &p->tool, cf_nested_new(&p->paged, place, (uint32_t)p->names, from, to, p->threads));
+    unsigned core = 0;
+    int fits = 1;
+
+    pages_open(p);
+    while (fits && pages_next(p)) {
+        cf_must(&p->tool, cf_nested_rows(n, &p->rows));
+        fits = to - from == 1 || cf_nested_bytes(n) <= p->memory;
+    }
+    pages_close(p);
+    cf_must(&p->tool, cf_nested_end(n));
+    while (!p->ran[core])
+        core++;
+    for (uint32_t k = from; k < to; k++) {
+        uint64_t cycles[CF_MAX_CORES] = {0};
+
+        cycles[core] = cf_nested_cycles(n, k);
+        result[k - 1] = pages_runtime(p, cycles);
+    }
+    cf_nested_free(n);
+    return fits;
+}
+
 /* Runtimes for all k below `most`, as many in one reading as memory holds. */
 static uint64_t *nested(struct pages *p, const uint32_t *place, uint32_t most)
 {
     uint64_t *result = cf_tool_room(&p->tool, most + (size_t)1, sizeof *result);
-    const uint64_t fit = p->memory / cf_nested_bytes(&p->paged);
 
-    for (uint32_t from = 1, to; from < most; from = to) {
-        struct cf_nested *n;
-        unsigned core = 0;
+    for (uint32_t from = 1, count = most - 1; from < most;) {
+        const uint32_t to = most - from < count ? most : from + count;
 
-        to = most - from < fit ? most : from + (fit ? (uint32_t)fit : 1);
-        n = cf_need(&p->tool, cf_nested_new(&p->paged, place, most, from, to));
-        pages_open(p);
-        while (pages_next(p))
-            cf_must(&p->tool, cf_nested_rows(n, &p->rows, p->threads));
-        pages_close(p);
-        while (!p->ran[core])
-            core++;
-        for (uint32_t k = from; k < to; k++) {
-            uint64_t cycles[CF_MAX_CORES] = {0};
-
-            cycles[core] = cf_nested_cycles(n, k);
-            result[k - 1] = pages_runtime(p, cycles);
-        }
-        cf_nested_free(n);
+        if (nested_range(p, place, from, to, result))
+            from = to;
+        else
+            count = (to - from) / 2;
     }
     return result;
 }
