@@ -2,38 +2,61 @@
 /*
  * alone.c - what each page gains when it alone is cached, in one reading (see pages.h).
  *
- * The caches without bounds are those of the machine with one way and a set for every line of a
- * block of frames, so that what the machine says of writes, inclusion and coherence holds. Blocks
- * are made as frames come.
+ * In caches without bounds lines do not touch each other, so what has happened to a line (of the
+ * longest size of the machine's, which may hold several of a shorter one) is a state of few: which
+ * caches hold it, clean or dirty. What an access does in a state is asked once of the hierarchy of
+ * the machine with room for that line alone, so that what the machine says of writes, inclusion and
+ * coherence holds; from then on it is looked up.
  *
- * Memory: 16 bytes a line of each frame and cache, 8 a page and core.
+ * Memory: 4 bytes a line of each frame, 8 a page and core, some hundred a state.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "filters/engine/cache/cache.h"
 #include "filters/engine/cache/hierarchy.h"
 #include "filters/engine/pages/pages.h"
+#include "filters/engine/rows/counts.h"
 #include "formats/base/cf_memory.h"
-#include "formats/stream/cf.h"
 
-enum { MOST_SHIFT = 12, BLOCK_BYTES = 1 << 26 }; /* log2 of frames, and bytes, of a block */
+/* What an access does in a state: the one after it + 1, 0: not known yet. */
+struct step {
+    uint32_t next, hit;
+};
+
+/* How a state came about first. */
+struct origin {
+    uint32_t before, input;
+};
 
 struct cf_alone {
     const struct cf_paged_machine *m;
-    struct cf_machine wide; /* the machine with caches of a block's frames */
-    unsigned shift;         /* log2 of the frames of a block */
-    struct cf_hierarchy **block;
-    size_t blocks;
+    struct cf_machine wide; /* the machine with caches of one line of the longest size */
+    struct cf_hierarchy *model;
+    unsigned shift;             /* log2 of that size */
+    unsigned part[2];           /* log2 of the first level's lines, for data and fetches */
+    unsigned parts, input_bits; /* log2 of the most parts in a line, and of the inputs of a state */
+    uint32_t *state;            /* by frame and line */
+    size_t states;
     int64_t *gain; /* by page and core */
     size_t pages;
-    struct {
-        uint64_t addr[CF_FILE_ROWS];
-        uint32_t size[CF_FILE_ROWS], row[CF_FILE_ROWS];
-        uint8_t op[CF_FILE_ROWS], core[CF_FILE_ROWS], hit[CF_FILE_ROWS];
-    } of;          /* rows by block */
-    uint32_t *end; /* of each block's among them */
-    size_t ends;
+    struct step *step; /* by state and input, which is core, part, operation */
+    size_t steps;
+    struct origin *origin; /* by state */
+    size_t origins;
+    uint32_t known;
+    struct cf_counts *number; /* of a state, plus one, by what the caches hold */
+    uint8_t *held;            /* by cache and line in it: 0: not, 1: clean, 2: dirty */
+    size_t helds;
+    struct path { /* from an empty cache to a state, and one further */
+        uint64_t *addr;
+        uint8_t *op, *core, *hit;
+        size_t addrs, ops, cores, hits;
+    } path;
 };
+
+enum { OP_BITS = 3 };
 
 uint32_t cf_alone_frames(const struct cf_paged_machine *m)
 {
@@ -53,30 +76,54 @@ uint32_t cf_alone_frames(const struct cf_paged_machine *m)
     return least;
 }
 
+/* Parts of an access are those of the first level that it comes to. */
+static unsigned part_shift(const struct cf_alone *a, unsigned other_kind)
+{
+    unsigned shift = a->shift, depth = UINT32_MAX;
+
+    for (unsigned i = 0; i < a->wide.levels; i++) {
+        const struct cf_level *l = &a->wide.level[i];
+
+        if (l->kind != other_kind && l->depth < depth) {
+            depth = l->depth;
+            shift = (unsigned)__builtin_ctz(l->line);
+        }
+    }
+    return shift;
+}
+
 struct cf_alone *cf_alone_new(const struct cf_paged_machine *m)
 {
-    struct cf_alone *a = cf_memory_take(sizeof *a);
-    uint64_t bytes = 0; /* a frame */
+    const struct cf_hierarchy_options o = {.cores = m->cores};
+    struct cf_alone *a = calloc(1, sizeof *a);
+    char problem[512];
 
     if (!a)
         return NULL;
     a->m = m;
     a->wide = *m->machine;
-    a->block = NULL;
-    a->gain = NULL;
-    a->end = NULL;
-    a->blocks = a->pages = a->ends = 0;
     for (unsigned i = 0; i < a->wide.levels; i++)
-        bytes += (uint64_t)(m->page_size / a->wide.level[i].line) * 16 *
-                 cf_paged_caches(m, &a->wide.level[i]);
-    for (a->shift = MOST_SHIFT; a->shift && bytes << a->shift > BLOCK_BYTES;)
-        a->shift--;
+        a->shift = a->wide.level[i].line >> a->shift > 1
+                       ? (unsigned)__builtin_ctz(a->wide.level[i].line)
+                       : a->shift;
     for (unsigned i = 0; i < a->wide.levels; i++) {
         struct cf_level *l = &a->wide.level[i];
 
-        l->sets = (m->page_size / l->line) << a->shift;
+        l->sets = (1u << a->shift) / l->line;
         l->ways = 1;
         l->policy = CF_LRU;
+        a->helds += (size_t)l->sets * cf_paged_caches(m, l);
+    }
+    a->part[0] = part_shift(a, CF_INSTRUCTION_CACHE);
+    a->part[1] = part_shift(a, CF_DATA_CACHE);
+    a->parts = a->shift - (a->part[0] < a->part[1] ? a->part[0] : a->part[1]);
+    a->input_bits = OP_BITS + a->parts;
+    a->model = cf_hierarchy_new(&a->wide, &o, problem, sizeof problem);
+    a->number = cf_counts_new();
+    a->held = malloc(a->helds + 1);
+    if (!a->model || !a->number || !a->held) {
+        cf_alone_free(a);
+        return NULL;
     }
     return a;
 }
@@ -85,80 +132,153 @@ void cf_alone_free(struct cf_alone *a)
 {
     if (!a)
         return;
-    for (size_t i = 0; i < a->blocks; i++)
-        cf_hierarchy_free(a->block[i]);
-    free(a->block);
+    cf_hierarchy_free(a->model);
+    cf_counts_free(a->number);
+    free(a->state);
     free(a->gain);
-    free(a->end);
+    free(a->step);
+    free(a->origin);
+    free(a->held);
+    free(a->path.addr);
+    free(a->path.op);
+    free(a->path.core);
+    free(a->path.hit);
     free(a);
 }
 
-/* Sorts the rows by the blocks of their frames. */
-static void sort(struct cf_alone *a, const struct cf_paged *rows, size_t blocks)
+/* ---- states ---- */
+
+/* Room for the steps of so many states, of inputs of so many bits. */
+static int step_room(struct cf_alone *a, uint32_t states, unsigned bits)
 {
-    const uint64_t within = a->m->page_size - 1;
-    uint32_t sum = 0;
-
-    memset(a->end, 0, blocks * sizeof *a->end);
-    for (uint32_t i = 0; i < rows->rows; i++)
-        a->end[rows->frame[i] >> a->shift]++;
-    for (size_t b = 0; b < blocks; b++) {
-        const uint32_t count = a->end[b];
-
-        a->end[b] = sum; /* where it begins, until its rows are there */
-        sum += count;
-    }
-    for (uint32_t i = 0; i < rows->rows; i++) {
-        const uint32_t frame = rows->frame[i], to = a->end[frame >> a->shift]++;
-
-        a->of.addr[to] =
-            (uint64_t)(frame & ((1u << a->shift) - 1)) * a->m->page_size | (rows->addr[i] & within);
-        a->of.size[to] = rows->size[i];
-        a->of.op[to] = rows->op[i];
-        a->of.core[to] = rows->core[i];
-        a->of.row[to] = i;
-    }
-}
-
-static int block_rows(struct cf_alone *a, size_t block, uint32_t from, uint32_t to)
-{
-    const struct cf_hierarchy_options o = {.cores = a->m->cores};
-    char problem[512];
-
-    if (from < to && !a->block[block])
-        a->block[block] = cf_hierarchy_new(&a->wide, &o, problem, sizeof problem);
-    if (from == to)
+    if (cf_array_cleared(&a->step, &a->steps, (size_t)states << bits, sizeof *a->step) != 0)
+        return -1;
+    if (bits == a->input_bits)
         return 0;
-    return a->block[block] ? cf_hierarchy_rows(a->block[block], a->of.addr + from, a->of.op + from,
-                                               a->of.size + from, to - from, a->of.core + from,
-                                               cf_paged_space, a->of.hit + from)
-                           : -1;
+    for (uint32_t s = a->known; s-- > 1;) { /* the first one stays where it is */
+        struct step *from = a->step + ((size_t)s << a->input_bits);
+        const size_t bytes = sizeof *from << a->input_bits;
+
+        memcpy(a->step + ((size_t)s << bits), from, bytes);
+        memset(from, 0, bytes);
+    }
+    a->input_bits = bits;
+    return 0;
 }
 
-int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
+/* The number of the state that the model is in, plus one; 0 without memory. */
+static uint32_t state_of(struct cf_alone *a, struct origin origin)
 {
-    uint32_t page = 0, frame = 0;
-    size_t blocks;
+    XXH128_hash_t hash;
+    uint64_t *number;
+    size_t n = 0;
+
+    for (unsigned i = 0; i < a->wide.levels; i++)
+        for (unsigned c = 0; c < cf_hierarchy_caches(a->model, i); c++)
+            for (uint32_t set = 0; set < a->wide.level[i].sets; set++) {
+                const uint64_t line = cf_hierarchy_line(a->model, i, c, set, 0);
+
+                a->held[n++] = line == CF_CACHE_NONE ? 0 : line & CF_CACHE_DIRTY ? 2 : 1;
+            }
+    hash = XXH3_128bits(a->held, n);
+    number = cf_counts_at(a->number, hash.low64, hash.high64);
+    if (number && !*number) {
+        if (a->known == UINT32_MAX - 1 || step_room(a, a->known + 1, a->input_bits) != 0 ||
+            cf_array_room(&a->origin, &a->origins, a->known + (size_t)1, sizeof *a->origin) != 0)
+            return 0;
+        a->origin[a->known] = origin;
+        *number = ++a->known;
+    }
+    return number ? (uint32_t)*number : 0;
+}
+
+/* Asks the model what an access does in a state. */
+static int learn(struct cf_alone *a, uint32_t state, uint32_t input)
+{
+    struct path *p = &a->path;
+    size_t n = 1, at;
+    uint32_t next;
+
+    for (uint32_t s = state; s; s = a->origin[s].before)
+        n++;
+    if (n > CF_FILE_ROWS || cf_array_room(&p->addr, &p->addrs, n, sizeof *p->addr) != 0 ||
+        cf_array_room(&p->op, &p->ops, n, 1) != 0 ||
+        cf_array_room(&p->core, &p->cores, n, 1) != 0 ||
+        cf_array_room(&p->hit, &p->hits, n, 1) != 0)
+        return -1;
+    at = n;
+    for (struct origin o = {state, input};; o = a->origin[o.before]) {
+        const unsigned op = o.input & ((1u << OP_BITS) - 1);
+        const uint32_t part = o.input >> OP_BITS & ((1u << a->parts) - 1);
+
+        p->op[--at] = (uint8_t)op;
+        p->addr[at] = (uint64_t)part << a->part[op == CF_IFETCH];
+        p->core[at] = (uint8_t)(o.input >> OP_BITS >> a->parts);
+        if (!at)
+            break;
+    }
+    cf_hierarchy_empty(a->model);
+    if (cf_hierarchy_rows(a->model, p->addr, p->op, NULL, (uint32_t)n, p->core, cf_paged_space,
+                          p->hit) != 0)
+        return -1;
+    next = state_of(a, (struct origin){state, input});
+    a->step[((size_t)state << a->input_bits) + input] = (struct step){next, p->hit[n - 1]};
+    return next ? 0 : -1;
+}
+
+/* ---- rows ---- */
+
+static int make_room(struct cf_alone *a, const struct cf_paged *rows)
+{
+    uint32_t page = 0, frame = 0, core = 0;
+    unsigned bits = OP_BITS + a->parts;
 
     for (uint32_t i = 0; i < rows->rows; i++) {
         page = rows->page[i] > page ? rows->page[i] : page;
         frame = rows->frame[i] > frame ? rows->frame[i] : frame;
+        core = rows->core[i] > core ? rows->core[i] : core;
     }
-    blocks = (frame >> a->shift) + (size_t)1;
-    if (cf_array_cleared(&a->gain, &a->pages, page + (size_t)1, a->m->cores * sizeof *a->gain) ||
-        cf_array_cleared(&a->block, &a->blocks, blocks, sizeof *a->block) ||
-        cf_array_room(&a->end, &a->ends, blocks, sizeof *a->end))
+    while (core >> (bits - OP_BITS - a->parts))
+        bits++;
+    if (!a->known && !state_of(a, (struct origin){0, 0})) /* nothing is cached: the first one */
         return -1;
-    sort(a, rows, blocks);
-    for (size_t b = 0; b < blocks; b++)
-        if (block_rows(a, b, b ? a->end[b - 1] : 0, a->end[b]) != 0)
-            return -1;
-    for (uint32_t i = 0; i < rows->rows; i++) {
-        const unsigned key = cf_latency_key(a->of.hit[i], a->of.op[i]);
-        const uint32_t row = a->of.row[i];
+    if (bits > a->input_bits && step_room(a, a->known, bits) != 0)
+        return -1;
+    return cf_array_cleared(&a->gain, &a->pages, page + (size_t)1, a->m->cores * sizeof *a->gain) ||
+                   cf_array_cleared(&a->state, &a->states,
+                                    (frame + (size_t)1) * (a->m->page_size >> a->shift),
+                                    sizeof *a->state)
+               ? -1
+               : 0;
+}
 
-        a->gain[rows->page[row] * (size_t)a->m->cores + a->of.core[i]] +=
-            (int64_t)cf_paged_uncached(a->m, rows, row) - (int64_t)a->m->cost[key];
+int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
+{
+    const uint32_t within = a->m->page_size - 1, lines = a->m->page_size >> a->shift;
+
+    if (make_room(a, rows) != 0)
+        return -1;
+    for (uint32_t i = 0; i < rows->rows; i++) {
+        const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
+        const unsigned shift = a->part[op == CF_IFETCH], core = rows->core[i];
+        const uint32_t begin = (uint32_t)rows->addr[i] & within, end = begin + rows->size[i] - 1;
+        uint32_t *state = a->state + (size_t)rows->frame[i] * lines;
+        uint32_t hit = 0;
+
+        for (uint32_t part = begin >> shift; part <= end >> shift; part++) {
+            const uint32_t line = part >> (a->shift - shift);
+            const uint32_t in_line = part & ((1u << (a->shift - shift)) - 1);
+            const uint32_t input = (core << a->parts | in_line) << OP_BITS | op;
+            const size_t at = ((size_t)state[line] << a->input_bits) + input;
+
+            if (!a->step[at].next && learn(a, state[line], input) != 0)
+                return -1;
+            state[line] = a->step[at].next - 1;
+            hit = a->step[at].hit > hit ? a->step[at].hit : hit;
+        }
+        a->gain[rows->page[i] * (size_t)a->m->cores + core] +=
+            (int64_t)cf_paged_uncached(a->m, rows, i) -
+            (int64_t)a->m->cost[cf_latency_key(hit, op)];
     }
     return 0;
 }

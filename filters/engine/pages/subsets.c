@@ -95,6 +95,20 @@ void cf_subsets_free(struct cf_subsets *s)
     free(s);
 }
 
+/* Of all pages. */
+static int simulate_all(const struct cf_subsets *s, struct one *one, const struct cf_paged *rows,
+                        uint8_t *hit)
+{
+    const uint32_t *cost = s->m->cost;
+
+    if (cf_hierarchy_rows(one->model, rows->addr, rows->op, rows->size, rows->rows, rows->core,
+                          cf_paged_space, hit))
+        return -1;
+    for (uint32_t i = 0; i < rows->rows; i++)
+        one->cycles[rows->core[i]] += cost[cf_latency_key(hit[i], rows->op[i])];
+    return 0;
+}
+
 static int simulate(const struct cf_subsets *s, struct one *one, const struct cf_paged *rows,
                     struct room *to)
 {
@@ -103,9 +117,10 @@ static int simulate(const struct cf_subsets *s, struct one *one, const struct cf
     const unsigned others = one->of.others != 0;
     uint32_t n = 0;
 
+    if (!s->place)
+        return simulate_all(s, one, rows, to->hit);
     for (uint32_t i = 0; i < rows->rows; i++) {
-        const unsigned in =
-            !s->place || ((s->place[rows->page[i]] - one->of.from < count) ^ others);
+        const unsigned in = (s->place[rows->page[i]] - one->of.from < count) ^ others;
 
         to->addr[n] = rows->addr[i];
         to->size[n] = rows->size[i];

@@ -18,6 +18,13 @@ struct page_name {
     uint32_t frames; /* addresses at which it lay */
 };
 
+/* A page that was accessed lately, where it lies; region 0: none. */
+struct pages_lately {
+    uint64_t at; /* address by the size of a page */
+    uint32_t region, pageno;
+    uint32_t page, frame; /* their numbers */
+};
+
 struct pages {
     struct cf_tool tool;
     struct cf_machine *machine;
@@ -51,7 +58,7 @@ struct pages {
     struct cf_alone *alone;      /* what each gains alone; NULL where a reading cannot say it */
 
     struct cf_paged rows;
-    uint64_t *key[2], *one;
+    struct pages_lately *lately;
     uint64_t *addr;
     uint32_t *size, *page, *frame_of;
     uint8_t *op, *core;

@@ -3,7 +3,7 @@
  * rows.c - from frames to rows of pages: of each access its page, the frame that it lies in, its
  * core and what of it is in the page.
  *
- * Memory: some 250 bytes a page, and columns of one frame.
+ * Memory: some 150 bytes a page, and columns of one frame.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +11,23 @@
 #include "filters/parts/pages/pages.h"
 #include "formats/base/cf_memory.h"
 
+enum { LATELY_BITS = 11, LATELY = 1 << LATELY_BITS };
+
 static void make_room(struct pages *p)
 {
     const struct cf_tool *t = &p->tool;
 
     p->number = cf_need(t, cf_counts_new());
     p->frame = cf_need(t, cf_counts_new());
-    for (unsigned i = 0; i < 2; i++)
-        p->key[i] = cf_column_room(t, sizeof **p->key);
-    p->one = cf_column_room(t, sizeof *p->one);
-    memset(p->one, 1, CF_FILE_ROWS * sizeof *p->one);
+    p->lately = cf_tool_room(t, LATELY, sizeof *p->lately);
     p->addr = cf_column_room(t, sizeof *p->addr);
     p->size = cf_column_room(t, sizeof *p->size);
     p->page = cf_column_room(t, sizeof *p->page);
     p->frame_of = cf_column_room(t, sizeof *p->frame_of);
     p->op = cf_column_room(t, 1);
     p->core = cf_column_room(t, 1);
-    p->rows = (struct cf_paged){.addr = p->addr,
-                                .op = p->op,
-                                .core = p->core,
-                                .size = p->size,
-                                .page = p->page,
-                                .frame = p->frame_of};
+    p->rows =
+        (struct cf_paged){.core = p->core, .size = p->size, .page = p->page, .frame = p->frame_of};
 }
 
 void pages_open(struct pages *p)
@@ -77,15 +72,85 @@ static void header(struct pages *p, const struct cf_header *h)
     p->warned = 1;
 }
 
+/* Looks up a page and its frame among all; what is new is noted. */
+static void look_up(struct pages *p, struct pages_lately *l)
+{
+    const struct cf_tool *t = &p->tool;
+    uint64_t *number = cf_counts_at(p->number, l->region, l->pageno);
+
+    if (!number || p->names >= UINT32_MAX)
+        cf_out_of_memory(t);
+    if (!*number) {
+        cf_must(t, cf_array_cleared(&p->name, &p->name_room, p->names + 1, sizeof *p->name));
+        p->name[p->names++] = (struct page_name){
+            .region = cf_tool_text(t, "%s", cf_reader_text(p->reader, l->region)),
+            .page = l->pageno};
+        *number = p->names;
+    }
+    l->page = (uint32_t)*number - 1;
+    number = cf_counts_at(p->frame, l->page, l->at);
+    if (!number || cf_counts_size(p->frame) >= UINT32_MAX)
+        cf_out_of_memory(t);
+    if (!*number) {
+        *number = cf_counts_size(p->frame);
+        p->name[l->page].frames++;
+    }
+    l->frame = (uint32_t)*number - 1;
+}
+
+/* Rows of one core: their pages, and what lies in them. */
+static void find_pages(struct pages *p, const struct cf_frame *f, uint32_t from, uint32_t to)
+{
+    const uint64_t *addr = cf_u64(f, CF_ADDR), within = p->paged.page_size - 1;
+    const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
+    const uint32_t *size = cf_u32(f, CF_SIZE);
+    const unsigned shift = (unsigned)__builtin_ctz(p->paged.page_size);
+
+    for (uint32_t i = from; i < to; i++) {
+        const uint64_t left = within + 1 - (addr[i] & within), at = addr[i] >> shift;
+        const uint32_t bytes = size && size[i] ? size[i] : 1;
+        struct pages_lately *l = &p->lately[(at ^ at >> LATELY_BITS) % LATELY];
+
+        p->size[i] = bytes > left ? (uint32_t)left : bytes;
+        p->cut += region[i] && bytes > left;
+        if (!region[i])
+            continue;
+        if (l->at != at || l->region != region[i] || l->pageno != page[i]) {
+            *l = (struct pages_lately){.at = at, .region = region[i], .pageno = page[i]};
+            look_up(p, l);
+        }
+        p->page[i] = l->page;
+        p->frame_of[i] = l->frame;
+    }
+}
+
+/* Drops rows in no mapping; how many are left. */
+static uint32_t drop(struct pages *p, const struct cf_frame *f)
+{
+    const uint32_t *region = cf_u32(f, CF_REGION);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        p->addr[n] = p->rows.addr[i];
+        p->op[n] = p->rows.op[i];
+        p->size[n] = p->size[i];
+        p->core[n] = p->core[i];
+        p->page[n] = p->page[i];
+        p->frame_of[n] = p->frame_of[i];
+        n += region[i] != 0;
+    }
+    p->outside += f->rows - n;
+    p->rows.addr = p->addr;
+    p->rows.op = p->op;
+    return n;
+}
+
 /* Accesses with a mapping, each on its core; how many. */
 static uint32_t take(struct pages *p, const struct cf_frame *f)
 {
-    const uint64_t *addr = cf_u64(f, CF_ADDR), *time = cf_u64(f, CF_TIME);
-    const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
-    const uint32_t *size = cf_u32(f, CF_SIZE);
-    const uint8_t *op = cf_u8(f, CF_OP);
-    const uint64_t within = p->paged.page_size - 1;
-    uint32_t n = 0, end, core = 0;
+    const uint64_t *time = cf_u64(f, CF_TIME);
+    const uint32_t *region = cf_u32(f, CF_REGION);
+    uint32_t end, core = 0, outside = 0;
     uint64_t space;
 
     for (uint32_t i = 0; i < f->rows; i = end) {
@@ -101,48 +166,16 @@ static uint32_t take(struct pages *p, const struct cf_frame *f)
             p->last[core] = time[end - 1];
         p->runs[core] = time != NULL;
         p->ran[core] = 1;
-        for (uint32_t k = i; k < end; k++) {
-            const uint64_t left = within + 1 - (addr[k] & within);
-            const uint32_t bytes = size && size[k] ? size[k] : 1;
-
-            p->addr[n] = addr[k];
-            p->size[n] = bytes > left ? (uint32_t)left : bytes;
-            p->op[n] = op ? op[k] : CF_LOAD;
-            p->core[n] = (uint8_t)core;
-            p->key[0][n] = region[k];
-            p->key[1][n] = page[k];
-            p->cut += region[k] && bytes > left;
-            n += region[k] != 0;
-        }
+        memset(p->core + i, (int)core, end - i);
+        find_pages(p, f, i, end);
     }
-    p->outside += f->rows - n;
-    return n;
-}
-
-/* Numbers of pages and frames; what is new is noted. */
-static void number(struct pages *p, uint32_t rows)
-{
-    const struct cf_tool *t = &p->tool;
-    size_t frames;
-
-    cf_must(t, cf_counts_number(p->number, p->key[0], p->key[1], p->one, rows, p->page));
-    cf_must(t, cf_array_cleared(&p->name, &p->name_room, cf_counts_size(p->number) + 1,
-                                sizeof *p->name));
-    for (uint32_t i = 0; i < rows; i++) {
-        if (p->page[i] == p->names)
-            p->name[p->names++] = (struct page_name){
-                .region = cf_tool_text(t, "%s", cf_reader_text(p->reader, (uint32_t)p->key[0][i])),
-                .page = (uint32_t)p->key[1][i]};
-        p->key[0][i] = p->page[i];
-        p->key[1][i] = p->addr[i] / p->paged.page_size;
-    }
-    frames = cf_counts_size(p->frame);
-    cf_must(t, cf_counts_number(p->frame, p->key[0], p->key[1], p->one, rows, p->frame_of));
-    for (uint32_t i = 0; i < rows; i++)
-        if (p->frame_of[i] == frames) {
-            p->name[p->page[i]].frames++;
-            frames++;
-        }
+    p->rows.addr = cf_u64(f, CF_ADDR);
+    p->rows.op = cf_u8(f, CF_OP);
+    if (!p->rows.op)
+        p->rows.op = memset(p->op, CF_LOAD, f->rows);
+    for (uint32_t i = 0; i < f->rows; i++)
+        outside += !region[i];
+    return outside ? drop(p, f) : f->rows;
 }
 
 int pages_next(struct pages *p)
@@ -160,10 +193,8 @@ int pages_next(struct pages *p)
         if (cf_u64(f, CF_WEIGHT))
             cf_die(&p->tool, CF_EXIT_INPUT, "samples: what pages gain takes all accesses");
         p->rows.rows = take(p, f);
-        if (!p->rows.rows)
-            continue;
-        number(p, p->rows.rows);
-        return 1;
+        if (p->rows.rows)
+            return 1;
     }
     return 0;
 }
