@@ -20,9 +20,10 @@
 #include "filters/engine/rows/counts.h"
 #include "formats/base/cf_memory.h"
 
-/* What an access does in a state: the one after it + 1, 0: not known yet. */
+/* What an access does in a state. */
 struct step {
-    uint32_t next, hit;
+    uint32_t next, hit; /* the state after it; the level that serves it, plus one, 0: not known */
+    int64_t gain;       /* if it is of one line of the machine's */
 };
 
 /* How a state came about first. */
@@ -34,7 +35,7 @@ struct cf_alone {
     const struct cf_paged_machine *m;
     struct cf_machine wide; /* the machine with caches of one line of the longest size */
     struct cf_hierarchy *model;
-    unsigned shift;             /* log2 of that size */
+    unsigned shift, lines;      /* log2 of that size, and of the lines of a page */
     unsigned part[2];           /* log2 of the first level's lines, for data and fetches */
     unsigned parts, input_bits; /* log2 of the most parts in a line, and of the inputs of a state */
     uint32_t *state;            /* by frame and line */
@@ -118,6 +119,7 @@ struct cf_alone *cf_alone_new(const struct cf_paged_machine *m)
     a->part[1] = part_shift(a, CF_DATA_CACHE);
     a->parts = a->shift - (a->part[0] < a->part[1] ? a->part[0] : a->part[1]);
     a->input_bits = OP_BITS + a->parts;
+    a->lines = (unsigned)__builtin_ctz(m->page_size) - a->shift;
     a->model = cf_hierarchy_new(&a->wide, &o, problem, sizeof problem);
     a->number = cf_counts_new();
     a->held = malloc(a->helds + 1);
@@ -197,7 +199,7 @@ static int learn(struct cf_alone *a, uint32_t state, uint32_t input)
 {
     struct path *p = &a->path;
     size_t n = 1, at;
-    uint32_t next;
+    uint32_t next, op = input & ((1u << OP_BITS) - 1);
 
     for (uint32_t s = state; s; s = a->origin[s].before)
         n++;
@@ -207,22 +209,21 @@ static int learn(struct cf_alone *a, uint32_t state, uint32_t input)
         cf_array_room(&p->hit, &p->hits, n, 1) != 0)
         return -1;
     at = n;
-    for (struct origin o = {state, input};; o = a->origin[o.before]) {
-        const unsigned op = o.input & ((1u << OP_BITS) - 1);
-        const uint32_t part = o.input >> OP_BITS & ((1u << a->parts) - 1);
-
-        p->op[--at] = (uint8_t)op;
-        p->addr[at] = (uint64_t)part << a->part[op == CF_IFETCH];
+    for (struct origin o = {state, input}; at; o = a->origin[o.before]) {
+        p->op[--at] = o.input & ((1u << OP_BITS) - 1);
+        p->addr[at] = (uint64_t)(o.input >> OP_BITS & ((1u << a->parts) - 1))
+                      << a->part[p->op[at] == CF_IFETCH];
         p->core[at] = (uint8_t)(o.input >> OP_BITS >> a->parts);
-        if (!at)
-            break;
     }
     cf_hierarchy_empty(a->model);
     if (cf_hierarchy_rows(a->model, p->addr, p->op, NULL, (uint32_t)n, p->core, cf_paged_space,
                           p->hit) != 0)
         return -1;
     next = state_of(a, (struct origin){state, input});
-    a->step[((size_t)state << a->input_bits) + input] = (struct step){next, p->hit[n - 1]};
+    a->step[((size_t)state << a->input_bits) + input] =
+        (struct step){next - 1, p->hit[n - 1] + 1u,
+                      (int64_t)a->m->cost[cf_latency_key(CF_FROM_MEMORY, op)] -
+                          (int64_t)a->m->cost[cf_latency_key(p->hit[n - 1], op)]};
     return next ? 0 : -1;
 }
 
@@ -230,55 +231,94 @@ static int learn(struct cf_alone *a, uint32_t state, uint32_t input)
 
 static int make_room(struct cf_alone *a, const struct cf_paged *rows)
 {
-    uint32_t page = 0, frame = 0, core = 0;
     unsigned bits = OP_BITS + a->parts;
 
-    for (uint32_t i = 0; i < rows->rows; i++) {
-        page = rows->page[i] > page ? rows->page[i] : page;
-        frame = rows->frame[i] > frame ? rows->frame[i] : frame;
-        core = rows->core[i] > core ? rows->core[i] : core;
-    }
-    while (core >> (bits - OP_BITS - a->parts))
+    while ((rows->cores - 1) >> (bits - OP_BITS - a->parts))
         bits++;
     if (!a->known && !state_of(a, (struct origin){0, 0})) /* nothing is cached: the first one */
         return -1;
     if (bits > a->input_bits && step_room(a, a->known, bits) != 0)
         return -1;
-    return cf_array_cleared(&a->gain, &a->pages, page + (size_t)1, a->m->cores * sizeof *a->gain) ||
-                   cf_array_cleared(&a->state, &a->states,
-                                    (frame + (size_t)1) * (a->m->page_size >> a->shift),
+    return cf_array_cleared(&a->gain, &a->pages, rows->pages, a->m->cores * sizeof *a->gain) ||
+                   cf_array_cleared(&a->state, &a->states, (size_t)rows->frames << a->lines,
                                     sizeof *a->state)
                ? -1
                : 0;
 }
 
+/* The step that a part of an access makes, which is made; NULL without memory. */
+static inline const struct step *make_step(struct cf_alone *a, uint32_t *state, uint32_t input)
+{
+    const size_t at = ((size_t)*state << a->input_bits) + input;
+
+    if (!a->step[at].hit && learn(a, *state, input) != 0)
+        return NULL;
+    *state = a->step[at].next;
+    return &a->step[at];
+}
+
+/* A row of any parts; its gain, or INT64_MIN without memory. */
+static int64_t any_row(struct cf_alone *a, const struct cf_paged *rows, uint32_t i)
+{
+    const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
+    const unsigned shift = a->part[op == CF_IFETCH];
+    const uint32_t begin = (uint32_t)rows->addr[i] & (a->m->page_size - 1);
+    uint32_t *state = a->state + ((size_t)rows->frame[i] << a->lines);
+    uint32_t hit = 0;
+
+    for (uint32_t part = begin >> shift; part <= (begin + rows->size[i] - 1) >> shift; part++) {
+        const uint32_t in_line = part & ((1u << (a->shift - shift)) - 1);
+        const struct step *step = make_step(a, state + (part >> (a->shift - shift)),
+                                            (rows->core[i] << a->parts | in_line) << OP_BITS | op);
+
+        if (!step)
+            return INT64_MIN;
+        hit = step->hit > hit ? step->hit : hit;
+    }
+    return (int64_t)cf_paged_uncached(a->m, rows, i) -
+           (int64_t)a->m->cost[cf_latency_key(hit - 1, op)];
+}
+
+/* Rows up to `to` where each part is a line of the machine's: as any_row(), but for rows of one
+   part whose step is known the gain is looked up. Returns the first row that is not of that kind. */
+static uint32_t plain_rows(struct cf_alone *a, const struct cf_paged *rows, uint32_t i)
+{
+    const struct step *const steps = a->step;
+    const uint32_t within = a->m->page_size - 1;
+    const unsigned shift = a->shift, lines = a->lines, bits = a->input_bits, cores = a->m->cores;
+    uint32_t *const states = a->state;
+    int64_t *const gain = a->gain;
+
+    for (; i < rows->rows; i++) {
+        const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
+        const uint32_t begin = (uint32_t)rows->addr[i] & within, core = rows->core[i];
+        const uint32_t end = begin + rows->size[i] - 1;
+        uint32_t *state = states + ((size_t)rows->frame[i] << lines) + (begin >> shift);
+        const struct step *step = steps + ((size_t)*state << bits) + (core << OP_BITS | op);
+
+        if (!step->hit || (begin ^ end) >> shift)
+            break;
+        *state = step->next;
+        gain[(size_t)rows->page[i] * cores + core] += step->gain;
+    }
+    return i;
+}
+
 int cf_alone_rows(struct cf_alone *a, const struct cf_paged *rows)
 {
-    const uint32_t within = a->m->page_size - 1, lines = a->m->page_size >> a->shift;
+    const int plain = !a->parts && a->shift == a->m->line_shift;
 
     if (make_room(a, rows) != 0)
         return -1;
     for (uint32_t i = 0; i < rows->rows; i++) {
-        const unsigned op = rows->op[i] < CF_LATENCY_OPS ? rows->op[i] : CF_LATENCY_OPS;
-        const unsigned shift = a->part[op == CF_IFETCH], core = rows->core[i];
-        const uint32_t begin = (uint32_t)rows->addr[i] & within, end = begin + rows->size[i] - 1;
-        uint32_t *state = a->state + (size_t)rows->frame[i] * lines;
-        uint32_t hit = 0;
+        int64_t gain;
 
-        for (uint32_t part = begin >> shift; part <= end >> shift; part++) {
-            const uint32_t line = part >> (a->shift - shift);
-            const uint32_t in_line = part & ((1u << (a->shift - shift)) - 1);
-            const uint32_t input = (core << a->parts | in_line) << OP_BITS | op;
-            const size_t at = ((size_t)state[line] << a->input_bits) + input;
-
-            if (!a->step[at].next && learn(a, state[line], input) != 0)
-                return -1;
-            state[line] = a->step[at].next - 1;
-            hit = a->step[at].hit > hit ? a->step[at].hit : hit;
-        }
-        a->gain[rows->page[i] * (size_t)a->m->cores + core] +=
-            (int64_t)cf_paged_uncached(a->m, rows, i) -
-            (int64_t)a->m->cost[cf_latency_key(hit, op)];
+        if (plain && (i = plain_rows(a, rows, i)) == rows->rows)
+            break;
+        gain = any_row(a, rows, i);
+        if (gain == INT64_MIN)
+            return -1;
+        a->gain[(size_t)rows->page[i] * a->m->cores + rows->core[i]] += gain;
     }
     return 0;
 }

@@ -27,8 +27,10 @@ struct cf_paged {
     const uint64_t *addr;
     const uint8_t *op, *core;
     const uint32_t *size;
-    const uint32_t *page;  /* its number, below that of pages */
+    const uint32_t *page;  /* its number */
     const uint32_t *frame; /* number of the address's page; cf_subsets does without */
+    uint32_t pages, frames;
+    unsigned cores; /* all numbers are below these */
 };
 
 /* A machine with its costs, which may not depend on earlier accesses (cf_latencies_depend()). */
@@ -58,6 +60,16 @@ static inline uint64_t cf_paged_uncached(const struct cf_paged_machine *m,
     const uint64_t end = (rows->addr[i] + rows->size[i] - 1) >> m->line_shift;
 
     return m->cost[cf_latency_key(CF_FROM_MEMORY, rows->op[i])] * (end - begin + 1);
+}
+
+/* The end of the rows from i on that are of one core. */
+static inline uint32_t cf_paged_same_core(const struct cf_paged *rows, uint32_t i)
+{
+    const uint8_t core = rows->core[i++];
+
+    while (i < rows->rows && rows->core[i] == core)
+        i++;
+    return i;
 }
 
 /* The space of all rows: pages are those of one process. */

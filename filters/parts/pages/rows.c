@@ -111,10 +111,13 @@ static void find_pages(struct pages *p, const struct cf_frame *f, uint32_t from,
         const uint32_t bytes = size && size[i] ? size[i] : 1;
         struct pages_lately *l = &p->lately[(at ^ at >> LATELY_BITS) % LATELY];
 
-        p->size[i] = bytes > left ? (uint32_t)left : bytes;
-        p->cut += region[i] && bytes > left;
         if (!region[i])
             continue;
+        p->size[i] = bytes;
+        if (bytes > left) {
+            p->size[i] = (uint32_t)left;
+            p->cut++;
+        }
         if (l->at != at || l->region != region[i] || l->pageno != page[i]) {
             *l = (struct pages_lately){.at = at, .region = region[i], .pageno = page[i]};
             look_up(p, l);
@@ -166,9 +169,12 @@ static uint32_t take(struct pages *p, const struct cf_frame *f)
             p->last[core] = time[end - 1];
         p->runs[core] = time != NULL;
         p->ran[core] = 1;
+        p->rows.cores = core < p->rows.cores ? p->rows.cores : core + 1;
         memset(p->core + i, (int)core, end - i);
         find_pages(p, f, i, end);
     }
+    p->rows.pages = (uint32_t)p->names;
+    p->rows.frames = (uint32_t)cf_counts_size(p->frame);
     p->rows.addr = cf_u64(f, CF_ADDR);
     p->rows.op = cf_u8(f, CF_OP);
     if (!p->rows.op)

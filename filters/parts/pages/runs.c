@@ -46,6 +46,23 @@ static uint64_t runtime(const struct pages *p, const struct cf_subsets *s, size_
     return pages_runtime(p, cycles);
 }
 
+/* The cycles of rows when no page is cached. */
+static void add_base(struct pages *p)
+{
+    const struct cf_paged *rows = &p->rows;
+
+    for (uint32_t i = 0, end; i < rows->rows; i = end) {
+        uint64_t cycles = 0;
+
+        end = cf_paged_same_core(rows, i);
+        for (uint32_t k = i; k < end; k++) {
+            cycles += cf_paged_uncached(&p->paged, rows, k);
+            p->seen[cf_latency_key(0, rows->op[k])] = 1;
+        }
+        p->base[rows->core[i]] += cycles;
+    }
+}
+
 /* The first reading finds the pages, and knows the runs with none and with all of them. */
 void pages_first(struct pages *p, uint64_t *none, uint64_t *all)
 {
@@ -56,10 +73,7 @@ void pages_first(struct pages *p, uint64_t *none, uint64_t *all)
         p->alone = cf_need(&p->tool, cf_alone_new(&p->paged));
     pages_open(p);
     while (pages_next(p)) {
-        for (uint32_t i = 0; i < p->rows.rows; i++) {
-            p->base[p->core[i]] += cf_paged_uncached(&p->paged, &p->rows, i);
-            p->seen[cf_latency_key(0, p->op[i])] = 1;
-        }
+        add_base(p);
         cf_must(&p->tool, cf_subsets_rows(s, &p->rows, 1));
         if (p->alone)
             cf_must(&p->tool, cf_alone_rows(p->alone, &p->rows));
