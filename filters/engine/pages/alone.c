@@ -77,10 +77,10 @@ uint32_t cf_alone_frames(const struct cf_paged_machine *m)
     return least;
 }
 
-/* Parts of an access are those of the first level that it comes to. */
+/* Parts of an access are lines of the first level that it comes to; 0: there is none. */
 static unsigned part_shift(const struct cf_alone *a, unsigned other_kind)
 {
-    unsigned shift = a->shift, depth = UINT32_MAX;
+    unsigned shift = 0, depth = UINT32_MAX;
 
     for (unsigned i = 0; i < a->wide.levels; i++) {
         const struct cf_level *l = &a->wide.level[i];
@@ -117,6 +117,8 @@ struct cf_alone *cf_alone_new(const struct cf_paged_machine *m)
     }
     a->part[0] = part_shift(a, CF_INSTRUCTION_CACHE);
     a->part[1] = part_shift(a, CF_DATA_CACHE);
+    for (unsigned i = 0; i < 2; i++) /* flushes come to all */
+        a->part[i] = a->part[i] ? a->part[i] : a->part[!i];
     a->parts = a->shift - (a->part[0] < a->part[1] ? a->part[0] : a->part[1]);
     a->input_bits = OP_BITS + a->parts;
     a->lines = (unsigned)__builtin_ctz(m->page_size) - a->shift;
