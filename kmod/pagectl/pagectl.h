@@ -35,7 +35,7 @@ enum pagectl_policy {
 };
 
 #define PAGECTL_MOVES_KERNEL 1u /* pages move by the kernel's own migration */
-#define PAGECTL_MOVES_COPY   2u /* by copy and remap, of anonymous pages: not done so far */
+#define PAGECTL_MOVES_COPY   2u /* by copy and remap, of anonymous pages: no module does so far */
 
 /* PAGECTL_INFO: what is here. Never fails but with EFAULT. */
 struct pagectl_info {
@@ -101,7 +101,7 @@ enum pagectl_result {
     PAGECTL_DONE = 0,
     PAGECTL_UNMAPPED = 1,    /* no mapping there, or one without any permission (a guard) */
     PAGECTL_SPECIAL = 2,     /* vdso, vvar, memory of a device or with tags (MTE) */
-    PAGECTL_HUGE = 3,        /* part of a huge page that could not be split; MIGRATE splits none */
+    PAGECTL_HUGE = 3,        /* part of a huge page that could not be split */
     PAGECTL_FILE_PAGE = 4,   /* page of a file's cache: cannot be moved by copy (not given yet) */
     PAGECTL_SHARED_PAGE = 5, /* mapped by another process too */
     PAGECTL_PINNED = 6,      /* held by the kernel or a device: cannot be moved */

@@ -59,6 +59,12 @@ static struct {
     typeof(&migrate_pages) migrate;
     void (*put_back)(struct list_head *pages);
     void (*drain)(void);
+    /* may be NULL: huge pages are not split then */
+#if KERNEL_HAS(6, 9)
+    int (*split)(struct page *page, struct list_head *list, unsigned int order);
+#else
+    int (*split)(struct page *page, struct list_head *list);
+#endif
 #if KERNEL_HAS(6, 3)
     bool (*isolate)(struct folio *folio);
 #else
@@ -99,6 +105,11 @@ static bool find_functions(void)
     kernel.migrate = (void *)lookup("migrate_pages");
     kernel.put_back = (void *)lookup("putback_movable_pages");
     kernel.drain = (void *)lookup("lru_add_drain_all");
+#if KERNEL_HAS(6, 9)
+    kernel.split = (void *)lookup("split_huge_page_to_list_to_order");
+#else
+    kernel.split = (void *)lookup("split_huge_page_to_list");
+#endif
 #if KERNEL_HAS(6, 3)
     kernel.isolate = (void *)lookup("folio_isolate_lru");
 #else
@@ -279,6 +290,24 @@ static void put_frame(struct page *page, unsigned long owner)
 }
 #endif
 
+/* Makes single pages of the transparent huge page that this one is a part of; the caller's is the
+   only reference beside those of page tables. */
+static bool split(struct page *page)
+{
+    int error;
+
+    if (!kernel.split || !PageAnon(page) || PageHuge(page))
+        return false;
+    lock_page(page);
+#if KERNEL_HAS(6, 9)
+    error = kernel.split(page, NULL, 0);
+#else
+    error = kernel.split(page, NULL);
+#endif
+    unlock_page(page);
+    return error == 0;
+}
+
 void pool_prepare(void)
 {
     kernel.drain();
@@ -290,7 +319,7 @@ enum pagectl_result pool_move(const void *owner, struct page *page)
     LIST_HEAD(list);
     int failed;
 
-    if (PageCompound(page))
+    if (PageCompound(page) && !split(page))
         result = PAGECTL_HUGE;
     else if (atomic_read(&page->_mapcount) > 0)
         result = PAGECTL_SHARED_PAGE;

@@ -281,6 +281,37 @@ void check_pages_leak(int argc, char **argv)
     note("%u operations", done);
 }
 
+static void in_pool(const struct pagectl_pages *list, const struct pagectl_info *info, bool in)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint64_t frame = list->page[i].frame - info->pool_phys / PAGE;
+
+        MUST((frame < info->pool_pages) == in && list->page[i].pool == in,
+             "page %u of %u is in frame 0x%llx", i, list->count,
+             (unsigned long long)list->page[i].frame);
+    }
+}
+
+/* Parts of a large page that nothing holds move: it is split. */
+static void move_parts(int device, const struct victim *v, uint64_t at, uint64_t pages)
+{
+    const struct pagectl_info info = pages_info(device);
+
+    victim_ask(v, VICTIM_FILL, at, pages, 8);
+    pages_one(device, PAGECTL_QUERY, at + 5 * PAGE, 0, PAGECTL_HUGE);
+    in_pool(pages_do(device, PAGECTL_MIGRATE, at + 5 * PAGE, 3, 0), &info, true);
+    in_pool(pages_do(device, PAGECTL_QUERY, at + 8 * PAGE, 64, 0), &info, false);
+    pages_are(v->pid, at, 5, PAGECTL_CACHED, false);
+    MUST(!victim_ask(v, VICTIM_VERIFY, at, pages, 8), "data was lost");
+    pages_do(device, PAGECTL_SET, at + 6 * PAGE, 4, pages_policy(0));
+    victim_ask(v, VICTIM_FILL, at, pages, 9);
+    pages_restore(device);
+    in_pool(pages_do(device, PAGECTL_QUERY, at, 64, 0), &info, false);
+    pages_are(v->pid, at, 16, PAGECTL_CACHED, false);
+    MUST(!victim_ask(v, VICTIM_VERIFY, at, pages, 9), "data was lost");
+    MUST(pages_info(device).pool_free == info.pool_free, "frames were not had back");
+}
+
 /* pages_huge: a part of a large page is treated as a page, one of hugetlbfs is not */
 void check_pages_huge(int argc, char **argv)
 {
@@ -294,8 +325,9 @@ void check_pages_huge(int argc, char **argv)
     char *tlb = map_hugetlb(&file);
     struct pagectl_pages *list;
 
-    victim_ask(&v, VICTIM_HUGE, at, large / PAGE, 0);
+    victim_ask(&v, VICTIM_HUGE, at, 2 * large / PAGE, 0);
     victim_ask(&v, VICTIM_FILL, at, large / PAGE, 7);
+    victim_ask(&v, VICTIM_FILL, at + large, large / PAGE, 8);
     /* Its mapping has another flag, and is two now. */
     MUST(pages_expect(device, v.pid) == 0, "EXPECT");
     pages_one(device, PAGECTL_QUERY, at + 5 * PAGE, 0, PAGECTL_HUGE);
@@ -303,11 +335,14 @@ void check_pages_huge(int argc, char **argv)
     MUST(list->page[1].frame == list->page[0].frame + 1, "frames of a large page");
     MUST(pages_look(v.pid, at + 5 * PAGE).pins > 0, "a part of a large page is not pinned");
     pages_are(v.pid, at + 8 * PAGE, 1, PAGECTL_CACHED, false);
+    /* others of it are held */
     if (pages_info(device).moves)
         pages_one(device, PAGECTL_MIGRATE, at + 5 * PAGE, 0, PAGECTL_HUGE);
     MUST(!victim_ask(&v, VICTIM_VERIFY, at, large / PAGE, 7), "data was lost");
     pages_restore(device);
     pages_are(v.pid, at, 16, PAGECTL_CACHED, false);
+    if (pages_info(device).moves)
+        move_parts(device, &v, at + large, large / PAGE);
     victim_end(&v);
 
     tlb[0] = 1;
@@ -319,17 +354,6 @@ void check_pages_huge(int argc, char **argv)
 }
 
 /* ---- the pool ---- */
-
-static void in_pool(const struct pagectl_pages *list, const struct pagectl_info *info, bool in)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        uint64_t frame = list->page[i].frame - info->pool_phys / PAGE;
-
-        MUST((frame < info->pool_pages) == in && list->page[i].pool == in,
-             "page %u of %u is in frame 0x%llx", i, list->count,
-             (unsigned long long)list->page[i].frame);
-    }
-}
 
 /* pages_move: pages are in the pool, with their data and policy, and elsewhere after that */
 void check_pages_move(int argc, char **argv)
