@@ -27,7 +27,7 @@ static const char usage[] =
     "                       access), cost (cycles, of column cost), fetches (instructions),\n"
     "                       the misses of a level, l1-misses to l4-misses, or of a class:\n"
     "                       compulsory, conflict, ...  [accesses]; or gain: of table page,\n"
-    "                       with --by page, --wss PERCENT [2] and --against PROFILE\n"
+    "                       with --by page, --wss PERCENT [2], --against PROFILE, --of COLUMN\n"
     "      --sort VALUE     the greatest of this one first  [the first of --value]\n"
     "      --op LIST        count these operations  [load,store; for fetches ifetch]\n"
     "      --level N        a miss is an access that no level up to N served  [one that memory\n"

@@ -103,6 +103,9 @@ setup_file() {
     [[ $(sed 1d got | cut -d, -f9 | sort -n | head -1) == [45] ]]
     sed 1d got | awk -F, '$10 < 1000 { exit 1 }'
     cf-cat --dump p.cf | grep 'event: .TASK-CLOCK'
+    run -0 cf-rank -q --by page --value gain --of page_faults --top 1 p.cf
+    has 'page,gain_page_faults,'
+    has ',0,0,0,1,0.000,'
     # what was counted stays with its row, in whatever order
     pagectl
     run -5 bound --call 2 -n 2 --resume --counters task-clock,context-switches,page-faults

@@ -682,6 +682,35 @@ page_rows() {
     stream "$1" --table page rows.csv
 }
 
+@test "--value gain --of COLUMN: of what was counted, not of the runtime" {
+    {
+        echo region,page,runtime_cycles,policy,k,misses
+        printf '%s\n' ,0,1000,1,0,90 ,0,400,2,0,10 a,0,700,3,0,80 b,3,900,3,0,40 a,1,1000,3,0,95 ,0,500,5,1,30 \
+            ,0,450,5,2,10
+    } >rows.csv
+    stream p.cf --table page rows.csv
+    run -0 --separate-stderr cf-rank --by page --value gain --of misses p.cf
+    is "rank,region,page,gain_misses,gain_least,gain_most,runs,share_percent,cumulative_percent,best_k_misses,moved_k_misses,working_set
+1,b,3,50,50,50,1,83.333,83.333,30,,1
+2,a,0,10,10,10,1,16.667,100.000,10,,1
+3,a,1,-5,-5,-5,1,0.000,100.000,,,0"
+    has 'working set: 2 of 3 pages' "$stderr"
+    # of the runtime the other one is first
+    cf-rank -q --by page --value gain p.cf | sed -n 2p | cut -d, -f2,3 | same - <(echo a,0)
+    cf-rank -q --by page --value gain --of misses --against p.cf p.cf | sed -n 2p | same - <(echo spearman,3,1.0000)
+    printf '%s\n' ,0,1000,1,0 a,0,700,3,0 | page_rows q.cf
+    run -1 cf-rank --by page --value gain --of misses q.cf
+    has "table page has no column 'misses' of whole numbers"
+    run -1 cf-rank --by page --value gain --of region q.cf
+    cat p.cf q.cf >both.cf
+    run -0 --separate-stderr cf-rank --by page --value gain --of misses both.cf
+    has "2 rows without column 'misses' are left out" "$stderr"
+    has ',b,3,50,50,50,1,'
+    run -2 cf-rank --of misses p.cf
+    run -2 cf-rank --by page --value gain --of misses --picture p.png p.cf
+    run -2 cf-rank --by page --value gain --of mis,ses p.cf
+}
+
 @test "--value gain: pages by what being cached alone gains, with its spread; the knee where no run says more" {
     printf '%s\n' ,0,1000,1,0 ,0,400,2,0 a,0,700,3,0 a,0,720,3,0 b,3,900,3,0 a,1,1000,3,0 | page_rows p.cf
     run -0 --separate-stderr cf-rank --by page --value gain p.cf

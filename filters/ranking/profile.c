@@ -15,6 +15,24 @@ void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_r
     cf_reader_want_each(r, CF_PAGE, CF_OPTIONAL, CF_REGION, CF_PAGENO, CF_BEST);
 }
 
+void cf_profile_of(struct cf_profile *p, const char *column)
+{
+    p->of = column;
+    cf_reader_want_all(p->reader); /* it may have no fixed number */
+}
+
+/* What is taken for the runtime, or NULL. */
+static const uint64_t *values_of(const struct cf_profile *p, const struct cf_frame *f)
+{
+    for (unsigned i = 0; p->of && i < f->columns; i++) {
+        const char *name = cf_reader_column_name(p->reader, f->column[i].id);
+
+        if (name && f->column[i].type == CF_U64 && !strcmp(name, p->of))
+            return f->column[i].values;
+    }
+    return p->of ? NULL : cf_u64(f, CF_RUNTIME);
+}
+
 double cf_runtimes_mean(const struct cf_runtimes *r)
 {
     return r->count ? r->sum / (double)r->count : 0;
@@ -73,13 +91,15 @@ static void header(struct cf_profile *p, const struct cf_header *h)
 
 void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f)
 {
-    const uint64_t *cycles = cf_u64(f, CF_RUNTIME);
+    const uint64_t *cycles = f->table == CF_PAGE ? values_of(p, f) : NULL;
     const uint8_t *policy = cf_u8(f, CF_POLICY);
     const uint32_t *region = cf_u32(f, CF_REGION), *page = cf_u32(f, CF_PAGENO);
     const uint32_t *k = cf_u32(f, CF_BEST);
 
     if (f->table == CF_HEADER)
         header(p, f->header);
+    if (f->table == CF_PAGE && !cycles)
+        p->lacking += f->rows;
     for (uint32_t i = 0; f->table == CF_PAGE && cycles && policy && i < f->rows; i++)
         switch (policy[i]) {
         case CF_PAGES_NONE:

@@ -40,6 +40,8 @@ struct cf_profile {
     struct cf_runtimes *moved; /* by k: the best k migrated */
     size_t moves, moved_room;
     unsigned mode;    /* enum cf_page_policy: by which runs pages have gains, 0: by none */
+    const char *of;   /* the column that is taken for the runtime, or NULL */
+    uint64_t lacking; /* rows without it */
     uint64_t unknown; /* rows of other policies */
     uint64_t unused;  /* rows of the mode that pages do not have their gains by */
     char *program;    /* what the headers say was observed, without its arguments; and another */
@@ -48,6 +50,8 @@ struct cf_profile {
 
 /* Asks the reader for the columns. The frames are those of all tables. */
 void cf_profile_begin(struct cf_profile *p, const struct cf_tool *t, struct cf_reader *r);
+/* After that: instead of the runtime, a column of this name, such as what a counter counted. */
+void cf_profile_of(struct cf_profile *p, const char *column);
 void cf_profile_frame(struct cf_profile *p, const struct cf_frame *f);
 /* Once all is read: gains, and the pages with the greatest first; of equal gains in the order of
    their regions and numbers. Exits where what gains are made of is missing. */

@@ -29,6 +29,7 @@ struct options {
     int gain; /* of pages, by table page; and then */
     double wss;
     int wss_given;
+    const char *of;                                               /* a column, or NULL */
     const char *against;                                          /* another profile, or NULL */
     const char *dir[CF_SOURCE_DIRS], *before_dir[CF_SOURCE_DIRS]; /* with sources */
     unsigned dirs, before_dirs;

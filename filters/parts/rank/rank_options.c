@@ -149,19 +149,23 @@ static void check_gain(const struct rank *k, const char *machine)
     const struct options *o = &k->o;
     const struct cf_sums *s = &k->sums;
 
-    if (!o->gain && (o->wss_given || o->against))
+    if (!o->gain && (o->wss_given || o->against || o->of))
         cf_die(k->tool, CF_EXIT_USAGE, "--%s goes with --value gain",
-               o->against ? "against" : "wss");
+               o->of        ? "of"
+               : o->against ? "against"
+                            : "wss");
     if (o->gain && (k->c.keys != 1 || k->c.by[0] != CF_RANK_PAGE))
         cf_die(k->tool, CF_EXIT_USAGE, "--value gain is of pages: give --by page");
     if (o->gain && (o->sort_by || o->cover || o->before || o->fails || machine || s->ops_given ||
                     s->level_given || s->classes_given || s->dist_given))
         cf_die(k->tool, CF_EXIT_USAGE,
-               "--value gain goes with --by page, --top, --wss, --against, --picture and --html "
-               "alone");
-    if (o->against && (o->output.picture || o->output.html))
-        cf_die(k->tool, CF_EXIT_USAGE, "--%s does not go with --against",
-               o->output.picture ? "picture" : "html");
+               "--value gain goes with --by page, --top, --wss, --against, --of, --picture and "
+               "--html alone");
+    if (o->of && o->of[strcspn(o->of, ",\"\r\n")])
+        cf_die(k->tool, CF_EXIT_USAGE, "--of: '%s' is no name of a column", o->of);
+    if ((o->against || o->of) && (o->output.picture || o->output.html))
+        cf_die(k->tool, CF_EXIT_USAGE, "--%s does not go with --%s",
+               o->output.picture ? "picture" : "html", o->against ? "against" : "of");
 }
 
 void rank_options(struct rank *k, int argc, char **argv)
@@ -176,6 +180,7 @@ void rank_options(struct rank *k, int argc, char **argv)
         CF_SUM_OTHER_OPTIONS(&k->sums),
         {"wss", 0, CF_FRACTION(&o->wss, 0, 100, CF_FROM_TO), .given = &o->wss_given},
         {"against", 0, CF_TEXT(&o->against)},
+        {"of", 0, CF_TEXT(&o->of)},
         {"sort", 0, CF_TEXT(&o->sort_by)},
         {"line-size", 0, CF_POWER(&k->c.line_size, 1, UINT64_MAX), .given = &line_size},
         {"page-size", 0, CF_POWER(&o->page_size, 1, UINT64_MAX)},

@@ -21,6 +21,8 @@ static struct cf_profile read_profile(struct rank *k, char *const *files, int co
     struct cf_frame *f;
 
     cf_profile_begin(&p, k->tool, cf_tool_reader(k->tool, files, count));
+    if (k->o.of)
+        cf_profile_of(&p, k->o.of);
     k->mix.column[0] = CF_RUNTIME;
     while (cf_tool_next(k->tool, p.reader, &f) > 0) {
         if (f->table == CF_HEADER)
@@ -28,6 +30,12 @@ static struct cf_profile read_profile(struct rank *k, char *const *files, int co
         cf_profile_frame(&p, f);
     }
     cf_tool_fit(k->tool, p.reader);
+    if (p.lacking && !p.none.count && !p.all.count && !p.pages)
+        cf_die(k->tool, CF_EXIT_INPUT, "%s: table page has no column '%s' of whole numbers",
+               cf_reader_input(p.reader), p.of);
+    if (p.lacking)
+        cf_warn(k->tool, "%llu rows without column '%s' are left out",
+                (unsigned long long)p.lacking, p.of);
     cf_profile_sort(&p);
     if (!p.mode)
         cf_die(k->tool, CF_EXIT_INPUT,
@@ -95,11 +103,13 @@ static double total(const struct cf_profile *p)
 
 static void print(const struct rank *k, const struct cf_profile *p, size_t set)
 {
+    const char *unit = p->of ? p->of : "cycles";
     const double all = total(p);
     double sum = 0;
 
-    puts("rank,region,page,gain_cycles,gain_least,gain_most,runs,share_percent,cumulative_percent,"
-         "best_k_cycles,moved_k_cycles,working_set");
+    printf("rank,region,page,gain_%s,gain_least,gain_most,runs,share_percent,cumulative_percent,"
+           "best_k_%s,moved_k_%s,working_set\n",
+           unit, unit, unit);
     for (size_t i = 0; i < p->pages && i < k->o.top; i++) {
         const struct cf_profile_page *g = &p->page[i];
         const double share = all > 0 && g->gain > 0 ? 100 * g->gain / all : 0;
