@@ -98,9 +98,8 @@ setup_file() {
     rows page p.cf >got
     [ "$(head -1 got)" = region,page,sample,runtime_cycles,policy,k,call,page_faults,context_switches,task_clock ]
     sed 1d got | cut -d, -f8 | sort -u | same - <(echo 12)
-    # three waits, and two of the other thread, of which the last may come too late; with the stops
-    # one more. Further ones are this machine's, which is not so busy in all runs.
-    [[ $(sed 1d got | cut -d, -f9 | sort -n | head -1) == [45] ]]
+    # three waits, and two of the other thread, of which the last may come too late
+    [ "$(sed 1d got | cut -d, -f9 | sort -n | head -1)" -ge 4 ]
     sed 1d got | awk -F, '$10 < 1000 { exit 1 }'
     cf-cat --dump p.cf | grep 'event: .TASK-CLOCK'
     run -0 cf-rank -q --by page --value gain --of page_faults --top 1 p.cf
@@ -121,6 +120,12 @@ setup_file() {
     pagectl
     run -1 bound --call 2 -n 2 --resume
     has 'has other counters'
+    # a function that waits for nothing is not stopped but by us, in one run of many at least
+    cp p.cf waits.cf
+    pagectl
+    run -5 hot - --counters context-switches
+    rows page p.cf | sed 1d | cut -d, -f8 | sort -n | head -1 | same - <(echo 0)
+    mv waits.cf p.cf
     # by --bisect too, and rows of other counters beside them
     pagectl
     run -5 bound --call 2 -n 2 --bisect --counters page-faults
