@@ -4,34 +4,56 @@
 #
 #   awk -f bbprof-curves.awk -v x=COLUMN -v y=COLUMN -v by="COLUMN..." -v title=TEXT TABLE.csv
 #
-# One curve for each value of the columns `by`, through its rows in their order. Both axes begin at 0.
+# One curve for each value of the columns `by`, through its rows in their order. All axes begin at 0.
+#   xtext, ytext, y2text   what stands at the axes, beside the columns' own names
+#   y2                     a further column: dashed curves of the same colours, by an axis at the right
+#   panel="COLUMN..."      a panel for each value of these, of the same axes
+#   shape=bars             bars beside each other in place of curves, x being names
 BEGIN {
     FS = ","
     keys = split(by, key, " ")
+    panel_keys = split(panel, panel_key, " ")
     colours = split("#1f5fa8 #c8502a #2f8f4e #8c4fa3 #a07d12 #3f9aa8 #6b6b6b #c23b78", colour, " ")
-    width = 900; height = 500; left = 90; top = 40; right = 210; bottom = 55
 }
 NR == 1 {
     for (i = 1; i <= NF; i++)
         at[$i] = i
-    for (i = 1; i <= keys; i++)
-        missing = missing (key[i] in at ? "" : " " key[i])
-    missing = missing (x in at ? "" : " " x) (y in at ? "" : " " y)
+    wanted = split(by " " panel " " x " " y " " y2, want, " ")
+    for (i = 1; i <= wanted; i++)
+        missing = missing (want[i] in at ? "" : " " want[i])
     if (missing != "")
         exit
     next
 }
+function joined(names, count,  text, i) {
+    for (i = 1; i <= count; i++)
+        text = text (i > 1 ? " " : "") $at[names[i]]
+    return text
+}
 {
-    who = ""
-    for (i = 1; i <= keys; i++)
-        who = who (i > 1 ? " " : "") $at[key[i]]
-    if (!(who in points))
+    in_panel = joined(panel_key, panel_keys)
+    if (!(in_panel in panel_at)) {
+        panel_name[++panels] = in_panel
+        panel_at[in_panel] = panels
+    }
+    who = joined(key, keys)
+    if (!(who in known)) {
         name[++series] = who
-    points[who]++
-    px[who, points[who]] = $at[x]
-    py[who, points[who]] = $at[y]
-    most_x = $at[x] + 0 > most_x ? $at[x] + 0 : most_x
+        known[who]
+    }
+    n = ++points[in_panel, who]
+    if (shape == "bars" && !($at[x] in place)) {
+        place[$at[x]] = places
+        place_name[places++] = $at[x]
+    }
+    px[in_panel, who, n] = shape == "bars" ? place[$at[x]] : $at[x]
+    py[in_panel, who, n] = $at[y]
+    most_x = px[in_panel, who, n] + 0 > most_x ? px[in_panel, who, n] + 0 : most_x
     most_y = $at[y] + 0 > most_y ? $at[y] + 0 : most_y
+    if (y2 != "") {
+        py2[in_panel, who, n] = $at[y2]
+        most_y2 = $at[y2] + 0 > most_y2 ? $at[y2] + 0 : most_y2
+    }
 }
 function escaped(text) {
     gsub(/&/, "\\&amp;", text)
@@ -43,43 +65,91 @@ function tick(most,  step) {
     step = 10 ^ int(log(most) / log(10) + 20) / 10 ^ 20
     return most / step < 2 ? step / 5 : most / step < 5 ? step / 2 : step
 }
-function sx(v) { return left + v / most_x * (width - left - right) }
-function sy(v) { return height - bottom - v / most_y * (height - top - bottom) }
+function sx(v) { return left + v / most_x * wide }
+function sy(v, most) { return top + high - v / most * high }
 function label(px, py, anchor, text) {
     printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", px, py, anchor, escaped(text)
 }
+function upright(px, py, text) {
+    printf "<g transform=\"translate(%.1f %.1f) rotate(-90)\">\n", px, py
+    label(0, 0, "middle", text)
+    print "</g>"
+}
+function axes(  v, step) {
+    step = tick(most_x) * (panels > 1 && most_x / tick(most_x) > 6 ? 2 : 1)
+    for (v = 0; shape != "bars" && v <= most_x * 1.0001; v += step) {
+        printf "<path stroke=\"#ddd\" d=\"M%.1f %.1fV%.1f\"/>\n", sx(v), top + high, top
+        label(sx(v), top + high + 18, "middle", v "")
+    }
+    for (v = 0; v < places; v++)
+        label(left + (v + .5) * wide / places, top + high + 18, "middle", place_name[v])
+    for (v = 0; v <= most_y * 1.0001; v += tick(most_y)) {
+        printf "<path stroke=\"#ddd\" d=\"M%d %.1fH%d\"/>\n", left, sy(v, most_y), left + wide
+        label(left - 8, sy(v, most_y) + 4, "end", sprintf("%.6g", v))
+    }
+    for (v = 0; y2 != "" && v <= most_y2 * 1.0001; v += tick(most_y2))
+        label(left + wide + 8, sy(v, most_y2) + 4, "start", sprintf("%.6g", v))
+}
+function curve(in_panel, who, values, most, look,  line, i) {
+    for (i = 1; i <= points[in_panel, who]; i++)
+        line = line (i > 1 ? "L" : "M") \
+            sprintf("%.1f %.1f", sx(px[in_panel, who, i]), sy(values[in_panel, who, i], most))
+    if (points[in_panel, who] == 1)
+        printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", sx(px[in_panel, who, 1]),
+            sy(values[in_panel, who, 1], most), c
+    if (line != "")
+        printf "<path fill=\"none\" stroke-width=\"2\" stroke=\"%s\"%s d=\"%s\"/>\n", c, look, line
+}
+function bars(in_panel, who, s,  i, each, from) {
+    each = wide / places
+    for (i = 1; i <= points[in_panel, who]; i++) {
+        from = left + (px[in_panel, who, i] + .1 + .8 * (s - 1) / series) * each
+        printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from,
+            sy(py[in_panel, who, i], most_y), .8 * each / series, py[in_panel, who, i] / most_y * high, c
+    }
+}
 END {
-    if (missing != "" || !series || most_x <= 0 || most_y <= 0) {
+    if (missing != "" || !series || most_y <= 0 || (shape != "bars" && most_x <= 0) || (y2 != "" && most_y2 <= 0)) {
         print "bbprof-curves.awk: " (missing != "" ? "the table lacks" missing : "the table has nothing to draw") >"/dev/stderr"
         exit 1
     }
+    across = panels > 3 ? 3 : panels
+    down = int((panels + across - 1) / across)
+    wide = panels > 1 ? 240 : 600
+    high = panels > 1 ? 210 : 405
+    gap = panels > 1 ? 75 : 55
+    right = (y2 != "" ? 70 : 0) + 210
+    width = 90 + across * (wide + 30) - 30 + right
+    height = (panels > 1 ? 60 : 40) + down * (high + gap) - gap + 55
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\">\n", width, height
     printf "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height
-    label(left, 24, "start", title)
-    for (v = 0; v <= most_x * 1.0001; v += tick(most_x)) {
-        printf "<path stroke=\"#ddd\" d=\"M%.1f %.1fV%d\"/>\n", sx(v), sy(0), top
-        label(sx(v), sy(0) + 18, "middle", v "")
+    label(90, 24, "start", title)
+    for (p = 1; p <= panels; p++) {
+        left = 90 + (p - 1) % across * (wide + 30)
+        top = (panels > 1 ? 60 : 40) + int((p - 1) / across) * (high + gap)
+        axes()
+        if (panels > 1)
+            label(left + wide / 2, top - 8, "middle", panel_name[p])
+        for (s = 1; s <= series; s++) {
+            c = colour[(s - 1) % colours + 1]
+            dashes = s > colours ? " stroke-dasharray=\"5 3\"" : ""
+            if (shape == "bars")
+                bars(panel_name[p], name[s], s)
+            else
+                curve(panel_name[p], name[s], py, most_y, dashes)
+            if (y2 != "")
+                curve(panel_name[p], name[s], py2, most_y2, " stroke-dasharray=\"2 4\"")
+        }
     }
-    for (v = 0; v <= most_y * 1.0001; v += tick(most_y)) {
-        printf "<path stroke=\"#ddd\" d=\"M%d %.1fH%d\"/>\n", left, sy(v), width - right
-        label(left - 8, sy(v) + 4, "end", sprintf("%.6g", v))
-    }
-    label((left + width - right) / 2, height - 12, "middle", x)
-    printf "<g transform=\"translate(18 %.1f) rotate(-90)\">\n", (top + height - bottom) / 2
-    label(0, 0, "middle", y)
-    print "</g>"
+    label((90 + width - right) / 2, height - 12, "middle", xtext == "" ? x : xtext)
+    upright(18, (40 + height - 55) / 2, ytext == "" ? y : ytext)
+    if (y2 != "")
+        upright(width - 210 + 4, (40 + height - 55) / 2, y2text == "" ? y2 : y2text)
     for (s = 1; s <= series; s++) {
-        who = name[s]
-        line = ""
-        for (i = 1; i <= points[who]; i++)
-            line = line (i > 1 ? "L" : "M") sprintf("%.1f %.1f", sx(px[who, i]), sy(py[who, i]))
         c = colour[(s - 1) % colours + 1]
         dashes = s > colours ? " stroke-dasharray=\"5 3\"" : ""
-        if (points[who] == 1)
-            printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", sx(px[who, 1]), sy(py[who, 1]), c
-        printf "<path fill=\"none\" stroke-width=\"2\" stroke=\"%s\"%s d=\"%s\"/>\n", c, dashes, line
-        printf "<path stroke-width=\"3\" stroke=\"%s\"%s d=\"M%d %dh22\"/>\n", c, dashes, width - right + 14, top + 20 * s - 4
-        label(width - right + 42, top + 20 * s, "start", who)
+        printf "<path stroke-width=\"3\" stroke=\"%s\"%s d=\"M%d %dh22\"/>\n", c, dashes, width - 210 + 14, 40 + 20 * s - 4
+        label(width - 210 + 42, 40 + 20 * s, "start", name[s])
     }
     print "</svg>"
 }
