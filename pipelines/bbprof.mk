@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Figures of BBProf (sections 7.2 of "Governing with Insights") on the programs of samples/bbprof: the
-# profile of each by page, by the model of a machine's caches.
+# Figures of BBProf (section 7 of "Governing with Insights") on the programs of samples/bbprof: the
+# profile of each by page, by the model of a machine's caches; and what co-runners do to it.
 #
-#   make -j2 -f pipelines/bbprof.mk                 all of it, in build/bbprof: some minutes
+#   make -j2 -f pipelines/bbprof.mk                 all of it, in build/bbprof: under a quarter of an hour
 #   make -f pipelines/bbprof.mk build/bbprof/fig6.csv      one figure
 #
 #   fig6        by how much of the runtime each heap page of staircase shortens it when it alone is
@@ -13,10 +13,12 @@
 #   fig9        runtime with the best k pages by the profile of input def, of each input
 #   orders      how far the order of pages for def is that for each input: correlations of the ranks,
 #               and overlap of the best
+#   fig3, fig5, fig10, fig11, fig12   programs beside three co-runners: bbprof-beside.mk
 #   workingset  the smallest k whose runtime is within 2 % of that with all pages cached
 #
 # Each is a .csv, and the figures a .svg; profile/NAME.png are the 40 best pages of each profile, text and
-# data of the program among them. All runtimes are cycles of the model (cf-pages(1)): none was measured.
+# data of the program among them. All runtimes are cycles of the model (cf-pages(1), and for programs
+# beside others cf-cache(1) and cf-latency(1)): none was measured, and no kernel module is needed.
 #
 # OUT          where results go                           [build/bbprof]
 # BIN          where the programs are                     [build/bin, else where they were installed]
@@ -49,7 +51,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export LC_ALL := C
 
 SMALL   := $(firstword $(SIZES))
-FIGURES := $(patsubst %,$(OUT)/%,fig6 fig7 fig8 fig9)
+FIGURES := $(patsubst %,$(OUT)/%,fig3 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12)
 NAMES   := staircase $(foreach p,$(PROGRAMS),$(SIZES:%=$p-%-def) $(INPUTS:%=$p-$(SMALL)-%))
 
 .SECONDARY:
@@ -71,12 +73,17 @@ words          = $(subst -, ,$*)
 program        = $(firstword $(words))
 work_disparity = $(SHIFTS)
 work_tracking  = $(FRAMES)
-arguments      = $(if $(filter staircase,$*),$(ITERATIONS),$(wordlist 2,3,$(words)) $(work_$(program)))
+work_staircase = $(ITERATIONS)
+work_c2isbm    = $(CALLS)
+work_interf    = $$(($(STORES) / (16 * $(word 2,$(words))) + 1))
+arguments      = $(wordlist 2,3,$(words)) $(work_$(program))
+# Of the co-runner nothing but its stores matters.
+fetches        = $(if $(filter interf,$(program)),,-i)
 
 # All heap memory is that of brk(), as in the paper.
 $(OUT)/trace/%.cf: $(OUT)/program/$$(firstword $$(subst -, ,$$*))
 	@mkdir -p $(@D)
-	MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=1048576 cf-capture trace -q -i --own-allocator --function observed \
+	MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=1048576 cf-capture trace -q $(fetches) --own-allocator --function observed \
 	    --command-output /dev/null -- $< $(arguments) | cf-resolve -q -o $@.tmp && $(done)
 
 $(OUT)/profile/%.cf: $(OUT)/trace/%.cf
@@ -95,6 +102,8 @@ $(OUT)/best/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/%.cf
 $(OUT)/by-def/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/$$(firstword $$(subst -, ,$$*))-$(SMALL)-def.cf
 	@mkdir -p $(@D)
 	cf-pages -q -m $(MACHINE) --rank $(word 2,$^) $< | cf-cat --csv --table page --columns policy,k,runtime_cycles $(to)
+
+include $(SCRIPTS)bbprof-beside.mk
 
 # ---- figures ----
 
@@ -129,22 +138,66 @@ $(OUT)/orders.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/profile/$p-$(SMAL
 	    cf-rank -q --csv --by page --value gain --against $(OUT)/profile/$p-$(SMALL)-def.cf $(OUT)/profile/$p-$(SMALL)-$i.cf | \
 	        sed '1d; s/^/$p,$i,/')); } $(to)
 
-x_fig6 := rank
-x_fig7 := rank
-x_fig8 := k
-x_fig9 := k
-y_fig6 := gain_percent
-y_fig7 := gain_percent
-y_fig8 := runtime_of_best_one
-y_fig9 := runtime_cycles
-by_fig6 := region
-by_fig7 := program region
-by_fig8 := program size
-by_fig9 := program input
-title_fig6 := STAIRCASE: share of the runtime that each page alone saves
-title_fig7 := Heap and stack pages: share of the runtime that each alone saves
-title_fig8 := Runtime with the best k pages cached, the best one alone: 1
-title_fig9 := Runtime with the best k pages cached, by the order of input def
+# How each is drawn. All are cycles of the model, which the axes say.
+x_fig3  := corunner_kib
+x_fig5  := colours
+x_fig6  := rank
+x_fig7  := rank
+x_fig8  := k
+x_fig9  := k
+x_fig10 := pages_moved
+x_fig11 := pages_moved_of_each
+x_fig12 := size
+y_fig3  := runtime_of_alone
+y_fig5  := runtime_of_alone
+y_fig6  := gain_percent
+y_fig7  := gain_percent
+y_fig8  := runtime_of_best_one
+y_fig9  := runtime_cycles
+y_fig10 := runtime_of_alone
+y_fig11 := slowdown_left
+y_fig12 := runtime_of_alone
+by_fig3  := policy
+by_fig5  := case
+by_fig6  := region
+by_fig7  := program region
+by_fig8  := program size
+by_fig9  := program input
+by_fig10 := policy
+by_fig11 := program policy
+by_fig12 := case
+also_fig3  = -v y2=memory_mb_per_s -v y2text='traffic of the co-runners with memory, MB/s (dotted)'
+also_fig5  = -v panel='program size'
+also_fig12 = -v panel=program -v shape=bars
+xtext_fig3  := buffer of each of three co-runners, KiB
+xtext_fig5  := page colours of the program, of 16; the co-runners have the rest
+xtext_fig6  := rank of the page
+xtext_fig7  := rank of the page
+xtext_fig8  := pages cached
+xtext_fig9  := pages cached
+xtext_fig10 := pages moved to the pool of 4 colours
+xtext_fig11 := pages moved to the pool of 4 colours, of each of three co-runners
+xtext_fig12 := size of the images
+alone       := runtime, alone: 1 (cycles of the model)
+ytext_fig3  := $(alone)
+ytext_fig5  := $(alone)
+ytext_fig6  := gain, % of the runtime (cycles of the model)
+ytext_fig7  := gain, % of the runtime (cycles of the model)
+ytext_fig8  := runtime, one page: 1 (cycles of the model)
+ytext_fig9  := runtime, cycles of the model
+ytext_fig10 := $(alone)
+ytext_fig11 := slowdown, none moved: 1 (cycles of the model)
+ytext_fig12 := $(alone)
+title_fig3  = $(PROGRAM3) beside three co-runners, by replacement of the second level
+title_fig5  = Programs alone and beside 3 co-runners by colours, second level $(POLICY)
+title_fig6  := STAIRCASE: share of the runtime that each page alone saves
+title_fig7  := Heap and stack pages: share of the runtime that each alone saves
+title_fig8  := Runtime with the best k pages cached, the best one alone: 1
+title_fig9  := Runtime with the best k pages cached, by the order of input def
+title_fig10 = c2isbm beside three co-runners, by replacement of the second level
+title_fig11 := Programs beside three co-runners, by replacement of the second level
+title_fig12 = Ways to share the cache with 3 co-runners, second level $(POLICY)
 
 $(FIGURES:=.svg): $(OUT)/%.svg: $(OUT)/%.csv $(SCRIPTS)bbprof-curves.awk
-	awk -f $(SCRIPTS)bbprof-curves.awk -v x=$(x_$*) -v y=$(y_$*) -v by='$(by_$*)' -v title='$(title_$*), $(MACHINE)' $< $(to)
+	awk -f $(SCRIPTS)bbprof-curves.awk -v x=$(x_$*) -v y=$(y_$*) -v by='$(by_$*)' $(also_$*) -v xtext='$(xtext_$*)' \
+	    -v ytext='$(ytext_$*)' -v title='$(title_$*), $(MACHINE)' $< $(to)

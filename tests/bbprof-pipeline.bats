@@ -28,10 +28,94 @@ curves() {
     is "bbprof-curves.awk: the table has nothing to draw"
 }
 
+@test "curves: panels with the same axes, bars, a second axis at the right" {
+    printf '%s\n' name,k,cycles,size a,0,100,5 a,10,50,10 b,0,20,0 b,10,100,20 >t.csv
+    run -0 curves -v x=k -v y=cycles -v by=k -v panel=name -v title=T t.csv
+    # panels of 240 by 210, the second one 270 further
+    has '<circle cx="90.0" cy="60.0"'
+    has '<circle cx="600.0" cy="60.0"'
+    has '>a<'
+    run -0 curves -v x=name -v y=cycles -v by=k -v shape=bars -v title=T t.csv
+    has '<rect x="120.0" y="40.0" width="120.0" height="405.0"'
+    has '<rect x="540.0" y="40.0" width="120.0" height="405.0"'
+    run -0 curves -v x=k -v y=cycles -v by=name -v y2=size -v y2text='A < B' -v xtext=kilo -v title=T t.csv
+    has 'd="M90.0 343.8L690.0 242.5"'
+    has '>A &lt; B<'
+    has '>kilo<'
+    python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parseString(sys.argv[1])' "$output"
+    run -1 curves -v x=k -v y=cycles -v by=name -v panel=nothing t.csv
+    is "bbprof-curves.awk: the table lacks nothing"
+}
+
+@test "lines: a fetch for each line, with its page and its instructions" {
+    printf '%s\n' time,addr,op,size,pc,insns,page 7,8180,ifetch,160,8180,40,3 9,8200,store,100,8180,0,4 50,64,ifetch,4,64,1,0 >t.csv
+    run -0 awk -f "$ROOT/pipelines/bbprof-lines.awk" t.csv
+    is "time,addr,op,size,pc,insns,page
+7,8180,ifetch,12,8180,3,3
+10,8192,ifetch,64,8192,16,4
+26,8256,ifetch,64,8256,16,4
+42,8320,ifetch,20,8320,5,4
+9,8200,store,100,8180,0,4
+50,64,ifetch,4,64,1,0"
+}
+
+# strides FILE ROWS LINES STEP OP: so many accesses, a line each, round after round over so many lines
+strides() {
+    awk -v rows="$2" -v lines="$3" -v step="$4" -v op="$5" 'BEGIN {
+        print "time,addr,pid,op"
+        for (i = 0; i < rows; i++) print i * step "," 65536 + i % lines * 64 ",1," op }' | cf-capture csv -q -c instructions | cf-cat -q -o "$1"
+}
+
+@test "beside: a program and three that evict its lines, or none; as long as it runs" {
+    cat >m.yaml <<'END'
+cpus: 4
+clock_hz: 1000000000
+line_size: 64
+levels:
+  - {name: L1D, kind: data, size: 64, ways: 1}
+  - {name: L2, size: 256KiB, ways: 2, shared_by: 4}
+latency: {L1D: 1, L2: 10, memory: {load: 100, store: 50}}
+END
+    # the second level has 4096 lines: with 2560 of each of three, each line is evicted before its time comes
+    local beside=$ROOT/pipelines/bbprof-beside.sh alone=$((639 * 2000 + 1 + 64 * 100 + 576 * 10)) k
+    strides p.cf 640 64 2000 load
+    strides many.cf 120000 2560 2 store
+    strides few.cf 120000 64 2 store
+    for k in many few; do
+        cf-cache -q -m m.yaml --frames sequential $k.cf | cf-latency -q -m m.yaml --retime -o $k.beside.cf
+    done
+    local head=runtime_cycles,passes,change_percent,stored_mb_per_s,memory_mb_per_s
+    run -0 --separate-stderr "$beside" m.yaml p.cf
+    is "$head"$'\n'"$alone,1,0,0,0"
+    run -0 --separate-stderr "$beside" -c few.beside.cf m.yaml p.cf
+    # three stores, of a line of 64 bytes each, in 12 ns; from memory and back each of 192 lines once
+    [[ $output == "$head"$'\n'"$alone,2,0.00,159"??",$((2 * 192 * 64 * 1000 / alone))" ]] || fail "$output"
+    run -0 --separate-stderr "$beside" -c many.beside.cf m.yaml p.cf
+    [[ $output == "$head"$'\n'"$((639 * 2000 + 1 + 640 * 100)),"* ]]
+    # without its first 64 accesses, and with half of the colours for the program
+    run -0 --separate-stderr "$beside" -w 64 -c many.beside.cf m.yaml p.cf
+    [[ $output == "$head"$'\n'"$((575 * 2000 + 1 + 576 * 100)),"* ]]
+    run -0 --separate-stderr "$beside" -c many.beside.cf m.yaml p.cf --colours 0:0-15 --colours 1:16-31 --colours 2:16-31 --colours 3:16-31
+    [[ $output == "$head"$'\n'"$alone,"* ]]
+    run -0 --separate-stderr "$beside" -l L2=20 m.yaml p.cf
+    is "$head"$'\n'"$((alone + 576 * 10)),1,0,0,0"
+    # one that ends too early, one that did not settle, and wrong usage
+    cf-cat -q --slice 0-300000 -o short.cf few.beside.cf
+    run -1 --separate-stderr "$beside" -c short.cf m.yaml p.cf
+    [[ $stderr == "bbprof-beside.sh: p.cf: takes "*"the co-runner ends after 29999"?": record more of it" ]] || fail "$stderr"
+    PASSES=1 UNSETTLED=1 run -1 --separate-stderr "$beside" -c many.beside.cf m.yaml p.cf
+    has "it does not settle" "$stderr"
+    run -2 --separate-stderr "$beside" m.yaml
+    has "bbprof-beside.sh [-c CORUNNER.cf]" "$stderr"
+    run -1 --separate-stderr "$beside" -c nothing.cf m.yaml p.cf
+}
+
 @test "staircase and two image programs, one other input: all figures" {
     need valgrind 'records the programs'
     run -0 --separate-stderr make -s -j2 -C "$ROOT" -f pipelines/bbprof.mk BIN="$B/bin" OUT="$T/out" PROGRAMS="disparity tracking" SIZES=sqcif \
-        INPUTS=nor1 ITERATIONS=5 SHIFTS=1
+        INPUTS=nor1 ITERATIONS=5 SHIFTS=1 PROGRAM3=c2isbm PROGRAMS11=c2isbm IMAGES=disparity-sqcif-def POLICIES=lru KIBS="200 344 640" \
+        OWN="0 32 59 64 65" THEIRS="0 41 105" COLOURS="4 12 16" CALLS=3 STORES=250000
+    [ -z "$stderr" ] || fail "$stderr"
     cd out
     is "results in $T/out"$'\n'"$(<workingset.csv)"
     # five steps of 20 heap pages, the best first
@@ -46,9 +130,26 @@ curves() {
     awk -F, '$3 == "spearman" { n++; bad += $5 < .85 } END { exit bad || n != 2 }' orders.csv || fail "$(<orders.csv)"
     awk -F, 'NR > 1 { n++; bad += $3 < 1 || $3 > $2 } END { exit bad || n != 3 }' workingset.csv || fail "$(<workingset.csv)"
     local f
-    for f in fig6 fig7 fig8 fig9; do
+    for f in fig3 fig5 fig6 fig7 fig8 fig9 fig10 fig11; do
         grep -q '^<path fill="none"' $f.svg || fail "$f.svg has no curve"
     done
+    [ "$(grep -c '^<rect x=' fig12.svg)" = 7 ]
+    # beside co-runners: slower as soon as they and the program exceed 1 MiB, and no more beyond
+    value() { awk -F, -v key="^$2," -v at="$3" '$0 ~ key { print $at }' "$1"; }
+    awk -v few="$(value fig3.csv lru,200 4)" -v a="$(value fig3.csv lru,344 4)" -v b="$(value fig3.csv lru,640 4)" 'BEGIN { exit !(few < 1.02 && a > 4 && b > 4 && b <= a) }' || fail "$(<fig3.csv)"
+    # c2isbm: falls until the pages left fit the instruction cache, is flat up to the pool's 64, and rises
+    awk -F, 'NR > 1 { took[$2] = $3 } END { exit !(took[0] > 1.5 * took[32] && took[32] > 3 * took[59] &&
+        took[64] >= took[59] && took[64] < 1.05 * took[59] && took[65] > 1.1 * took[64]) }' fig10.csv || fail "$(<fig10.csv)"
+    awk -F, '$2 == 0 && $4 < 6 { exit 1 }' fig10.csv || fail "$(<fig10.csv)"
+    # co-runners' pages: nothing is gained before at most 192 are left, and all when none is
+    [ "$(value fig11.csv c2isbm,lru,0,315 5)" = "$(value fig11.csv c2isbm,lru,41,192 5)" ]
+    awk -F, '$3 == 105 && ($6 > 1.001 || $4 != 0) { exit 1 }' fig11.csv || fail "$(<fig11.csv)"
+    # colours of its own: co-runners change nothing, to the cycle; nor do those whose pages were moved
+    [ "$(grep -c ,beside, fig5.csv)" = 3 ]
+    diff <(awk -F, '$3 == "alone" && $4 < 16 { print $4, $5 }' fig5.csv) <(awk -F, '$3 == "beside" && $4 < 16 { print $4, $5 }' fig5.csv)
+    awk -F, 'NR > 1 { took[$3] = $4; part[$3] = $5 } END { exit !(took["alone-4-colours"] == took["beside-4-colours"] &&
+        took["alone-12-colours"] == took["beside-12-colours"] && took["beside-moved"] == took["alone-12-colours"] &&
+        part["beside"] > 1.1 && part["alone"] == 1) }' fig12.csv || fail "$(<fig12.csv)"
     [[ $(file profile/staircase.png) == *"PNG image data"* ]]
     [ -z "$(find . -name '*.tmp*')" ]
 }
