@@ -44,7 +44,9 @@ samples() { # samples FILE: "sample,runtime,policy" of its rows
     [ ! -e p.cf ]
     pagectl
     run -2 --separate-stderr capture -o p.cf -- "$D/doubled" clock
-    has "several of the program's libraries have one of that name" "$stderr"
+    [[ $stderr == *"there are several of that name: in $D/lib"*".so, $D/lib"*.so ]]
+    has libone.so "$stderr"
+    has libtwo.so "$stderr"
     # one library's
     pagectl
     run -3 --separate-stderr capture --regions data -n 1 -o p.cf -- "$D/user" clock

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -231,26 +230,18 @@ static void on_return(struct state *s, const struct cf_watch_hit *hit, uint64_t 
 static void check_name(struct state *s)
 {
     const char *name = s->k->o.function;
-    uint64_t addr[CF_WATCH_SEVERAL];
-    unsigned count;
-    char list[CF_WATCH_SEVERAL * 24] = "";
+    char list[1024];
+    int own;
 
     if (s->named || !cf_watch_found(s->w, ENTRY))
         return;
     s->named = 1;
     if (cf_watch_found(s->w, ENTRY) == 1)
         return;
-    count = cf_watch_several(s->pid, name, addr);
-    for (unsigned i = 0; i < count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s0x%" PRIx64, i ? ", " : "",
-                 addr[i]);
+    own = cf_watch_several(s->pid, name, list, sizeof list);
     give_up(s);
-    if (count)
-        cf_die(&s->k->tool, CF_EXIT_USAGE,
-               "--function %s: there are several of that name: give the address of one, of %s%s",
-               name, list, count == CF_WATCH_SEVERAL ? " and more" : "");
-    cf_die(&s->k->tool, CF_EXIT_USAGE,
-           "--function %s: several of the program's libraries have one of that name", name);
+    cf_die(&s->k->tool, CF_EXIT_USAGE, "--function %s: there are several of that name: %s%s", name,
+           own ? "give the address of one, of " : "in ", list);
 }
 
 static void on_hit(struct state *s, uint64_t now)

@@ -88,7 +88,18 @@ struct wanted {
     int libraries;
     unsigned places; /* that differ, up to CF_WATCH_SEVERAL */
     uint64_t addr[CF_WATCH_SEVERAL], in_file[CF_WATCH_SEVERAL], bytes; /* bytes: of the first */
+    char *list; /* of the files that have it, or NULL */
+    size_t size;
 };
+
+/* A further word, where there is room. */
+static void list_word(char *list, size_t size, const char *word)
+{
+    const size_t used = strlen(list);
+
+    if (used + strlen(word) + 3 <= size)
+        snprintf(list + used, size - used, "%s%s", used ? ", " : "", word);
+}
 
 static void note(struct wanted *w, uint64_t addr, uint64_t in_file, uint64_t bytes)
 {
@@ -141,6 +152,7 @@ static int in_tables(Elf *elf, uint64_t add, struct wanted *w)
 static void in_file(int fd, const struct mapped *m, struct wanted *w)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    const unsigned before = w->places;
     uint64_t add;
 
     /* Of libraries what they export counts: ld.so has a memcpy() for itself alone. */
@@ -154,6 +166,8 @@ static void in_file(int fd, const struct mapped *m, struct wanted *w)
         if (debug >= 0)
             close(debug);
     }
+    if (w->list && w->places > before)
+        list_word(w->list, w->size, m->path);
     elf_end(elf);
 }
 
@@ -207,13 +221,22 @@ unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *a
     return w.places;
 }
 
-unsigned cf_watch_several(pid_t pid, const char *name, uint64_t *addr)
+int cf_watch_several(pid_t pid, const char *name, char *list, size_t size)
 {
     struct wanted w = {.name = name};
+    char word[32];
 
+    *list = '\0';
     each_file(pid, 0, in_file, &w);
-    memcpy(addr, w.in_file, w.places * sizeof *addr);
-    return w.places;
+    for (unsigned i = 0; i < w.places; i++) {
+        snprintf(word, sizeof word, "0x%" PRIx64, w.in_file[i]);
+        list_word(list, size, word);
+    }
+    if (w.places)
+        return 1;
+    w = (struct wanted){.name = name, .libraries = 1, .list = list, .size = size};
+    each_file(pid, 1, in_file, &w);
+    return 0;
 }
 
 static void bias_of(int fd, const struct mapped *m, struct wanted *w)

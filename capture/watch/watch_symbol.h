@@ -5,6 +5,7 @@
 #ifndef CF_WATCH_SYMBOL_H
 #define CF_WATCH_SYMBOL_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,9 +16,9 @@ enum { CF_WATCH_SEVERAL = 16 };
 unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr,
                          uint64_t *bytes);
 
-/* The same of the program itself: all these places, as addresses in its file; there is
-   room for CF_WATCH_SEVERAL. */
-unsigned cf_watch_several(pid_t pid, const char *name, uint64_t *addr);
+/* These places, as far as there is room: of the program itself their addresses in its file, which
+   makes 1; else the libraries that have the name. */
+int cf_watch_several(pid_t pid, const char *name, char *list, size_t size);
 
 /* What was added to the addresses in the program's file when it was loaded: 0, or -1. */
 int cf_watch_bias(pid_t pid, uint64_t *bias);
