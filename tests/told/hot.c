@@ -123,7 +123,7 @@ static void in_function(void)
     }
 }
 
-__attribute__((noinline, noclone)) void observed(int deep)
+__attribute__((noinline)) void observed(int deep)
 {
     uint64_t now = 0, offs, moved;
 
