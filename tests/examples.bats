@@ -17,7 +17,7 @@ setup_file() {
     cf-resolve -q "$ROOT/samples/gzip.cf" | cf-cat --slice 980000-1030000 -o trace.cf
     cf-cat --slice 0-60000 -o b.cf "$ROOT/samples/sort.cf"
     cf-cat --slice 0-60000 -o threads.cf "$ROOT/samples/threads.cf"
-    for f in a c resolved sort program board r old now; do cp trace.cf $f.cf; done
+    for f in a c resolved sort program other board r old now; do cp trace.cf $f.cf; done
     cf-cat --csv --columns time,op,addr,size trace.cf | sed '1s/$/,pid/; 1!s/$/,7/' | head -n 30000 |
         cf-capture csv -q -o seven.cf
     cf-cache -q -m raspberry-pi-4 --snapshot-level L2 --snapshot-every 5000 -o steps.cf seven.cf
