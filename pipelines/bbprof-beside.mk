@@ -16,7 +16,8 @@
 # (Cortex-A53 manual DDI0500D, p. 2-5). How much less, no source states: a third is assumed. The
 # model's memory serves everybody at the same speed, so that what programs contend for is the cache.
 # Where the replacement of the shared level is not known, figures 3, 10 and 11 show two: the
-# machine's own, random, is not verified (zynq-ultrascale.yaml).
+# machine's own, random, is not verified (zynq-ultrascale.yaml). MACHINE must have a second level L2
+# of 16 page colours that 4 CPUs share.
 #
 # PROGRAM3     the program of fig3, with size and input              [regions-sqcif-def]
 # PROGRAMS11   those of fig11                                        [PROGRAM3 c2isbm]
