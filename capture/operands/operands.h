@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * operands.h - the memory that an instruction accesses, from its bytes and the registers before it
- * runs: x86-64 in 64-bit mode, decoded by Zydis; AArch64 without SVE and SME by a decoder of our own,
- * since all of its loads and stores lie in one group of encodings, and libraries that know it print
- * text of them, or leave out or misstate what is accessed and how much.
+ * runs: x86-64 in 64-bit mode, decoded by Zydis; AArch64 without SVE and SME by a decoder of our
+ * own: its loads and stores are one group of regular encodings, of which Capstone 4 leaves out the
+ * atomics and misstates what pairs, exclusives and structures access, and how much.
  */
 #ifndef CF_OPERANDS_H
 #define CF_OPERANDS_H
@@ -40,7 +40,7 @@ enum cf_operands_needs {
     CF_OPERANDS_MONITOR = 16, /* an exclusive, not to be stopped at: its store would always fail */
 };
 
-/* Address bits of AArch64 under Linux: the top byte is a tag (ARM DDI 0487, D8, "Address tagging"). */
+/* Address bits of AArch64 under Linux: the top byte is a tag (DDI 0487, D8, "Address tagging"). */
 enum { CF_OPERANDS_TAGGED = 56 };
 
 struct cf_access {
@@ -76,9 +76,9 @@ struct cf_operands {
     struct cf_operand place[CF_OPERANDS_PLACES];
 };
 
-/* Decodes the instruction at `code`: 0, or -1 where it is none that is known, or cut off. Of AArch64
-   those are known that may not access memory, by their group alone. Not known are SVE, SME, what
-   accesses memory's tags alone, copies and fills by one instruction, 64-byte accesses of devices. */
+/* Decodes the instruction at `code`: 0, or -1 where it is none that is known, or cut off. What
+   accesses no memory is known by its group alone in AArch64. Not known there are accesses of SVE
+   and SME, of memory's tags alone, copies and fills by one instruction, 64 bytes of devices. */
 int cf_operands_decode_x86(struct cf_operands *o, const uint8_t *code, size_t length);
 int cf_operands_decode_arm64(struct cf_operands *o, const uint8_t *code, size_t length);
 

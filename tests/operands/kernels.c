@@ -2,9 +2,9 @@
 /*
  * kernels.c - a program whose accesses are the same wherever it runs: without a C library, its
  * stack and all data static, at fixed addresses. It has what compilers make of arrays, structures,
- * jump tables, recursion, floating point, bits, strings, vectors, and by hand (by_hand_ARCH.h) the
- * addressing modes and instructions that they rarely emit. Built with -static -nostdlib -fno-pie, and
- * -DROUNDS=N; all rounds but the first make the same accesses with -DSAME.
+ * jump tables, recursion, floating point, bits, strings, vectors, and by hand (by_hand_ARCH.inc)
+ * the addressing modes and instructions that they rarely emit. Built with -static -nostdlib
+ * -fno-pie, and -DROUNDS=N; all rounds but the first make the same accesses with -DSAME.
  */
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -190,9 +190,9 @@ static __attribute__((noinline)) void atomics(void)
 }
 
 #ifdef __x86_64__
-#include "by_hand_x86.h"
+#include "by_hand_x86.inc"
 #else
-#include "by_hand_arm64.h"
+#include "by_hand_arm64.inc"
 #endif
 
 __attribute__((used)) void run(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * log_operands PROGRAM <LOG: prints the accesses that capture/operands finds in each instruction of
- * a static program of x86-64 or AArch64 and the registers before it, as CSV: pc, op, addr, size. The
- * log is QEMU's (-singlestep -d cpu,nochain). Exit status 3 where an instruction is not known or its
- * registers are not, such as those of vectors.
+ * a static program of x86-64 or AArch64 and the registers before it, as CSV: pc, op, addr, size.
+ * The log is QEMU's (-singlestep -d cpu,nochain). Exit status 3 where an instruction is not known
+ * or its registers are not, such as those of vectors.
  *
  * QEMU makes a store-exclusive a compare-and-swap, which loads too: so it is stated here.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_operands_arm64.c - what loads and stores of AArch64 access: each addressing mode and each group
- * of encodings by an example, assembled by LLVM; what is refused; what a state lacks.
+ * test_operands_arm64.c - what loads and stores of AArch64 access: each addressing mode and each
+ * group of encodings by an example, assembled by LLVM; what is refused; what a state lacks.
  */
 #include <string.h>
 

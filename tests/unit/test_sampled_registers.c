@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_sampled_registers.c - user registers in a sample of the kernel become those that operands are
- * evaluated by. Built for x86-64, and for AArch64 by tests/operands.bats, which runs it in emulation.
+ * test_sampled_registers.c - user registers in a sample of the kernel become those that operands
+ * are evaluated by. Built for this machine, and for AArch64 by tests/operands.bats, which runs it
+ * in emulation.
  */
 #include "capture/perf/records.c"
 #include "tests/unit/tap.h"
