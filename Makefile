@@ -129,7 +129,6 @@ LIBS_test_qemu_decode := -lelf
 LIBS_test_trace_decode := -lelf
 LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
-LIBS_test_operands := -lZydis
 LIBS_step_operands := -lZydis
 LIBS_log_operands := -lZydis
 LIBS_cf-heatmap := $(DRAW_LIBS)

@@ -178,6 +178,8 @@ static const struct {
     {0x0c417040, "ld1 without post-index, but with a register"},
     {0x0d00c040, "st1r"},
     {0x0d405440, "ld1 of an odd half"},
+    {0x0d409440, "ld1 of an odd double word"},
+    {0xd9800041, "ldapur of a sign beyond 64 bits"},
     {0xdc000000, "a literal of no size"},
     {0xe9400440, "a pair of no size"},
     {0x68400c41, "ldnpsw"},
