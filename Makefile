@@ -72,7 +72,7 @@ EXTRA :=
 
 # One list of programs, by pattern: filters/cf-NAME.c with what filters/parts/NAME/ holds is cf-NAME,
 # capture/cf-capture-NAME.c with what capture/NAME/ holds is cf-capture-NAME. Other files of
-# capture/, and those of capture/record/, operands/, watch/ and alloc/, are shared by the captures.
+# capture/, and those of capture/record/, operands/, spe/, watch/ and alloc/, are shared by the captures.
 # Where a directory has a build.mk, tool*.c, plugin*.c and shim_*.c are its.
 FILTERS  := $(patsubst filters/%.c,%,$(wildcard filters/cf-*.c))
 CAPTURES := $(patsubst capture/%.c,%,$(wildcard capture/cf-*.c))
@@ -86,7 +86,7 @@ LIBENGINE_SOURCES  := $(wildcard filters/engine/*/*.c)
 LIBPICTURE_SOURCES := $(wildcard filters/picture/*.c)
 LIBSHARED_SOURCES  := $(wildcard filters/heat/*.c filters/ranking/*.c filters/survey/*.c)
 LIBCAPTURE_SOURCES := $(filter-out capture/cf-%,$(wildcard capture/*.c)) \
-	$(wildcard capture/record/*.c capture/operands/*.c capture/watch/*.c) \
+	$(wildcard capture/record/*.c capture/operands/*.c capture/spe/*.c capture/watch/*.c) \
 	$(filter-out capture/alloc/shim_%,$(wildcard capture/alloc/*.c))
 
 LIBCF      := $(B)/lib/libcf.a

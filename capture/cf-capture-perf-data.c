@@ -59,6 +59,7 @@ static void report(const struct perf_file *f)
     if (f->strangers)
         cf_warn(t, "%s: %" PRIu64 " samples left out whose event is not in the file", f->in.name,
                 f->strangers);
+    perf_aux_report(f);
     cf_samples_report(&f->samples, t);
 }
 
@@ -73,15 +74,17 @@ static int finish(struct perf_file *f)
                 f->in.name, f->order.late);
     if (!f->samples.taken && !f->told && !f->in.failed && !perf_input_caught())
         cf_fail(f->tool, CF_EXIT_INPUT, "%s: no records: %s", f->in.name,
-                f->aux ? "it holds the raw trace of a hardware unit, as ARM's SPE: make samples of "
-                         "it by perf inject --itrace=i1i -o NEW"
-                       : "no sample has an address and an operation; record with perf mem record, "
-                         "or with -d and an event for memory accesses");
+                f->aux.pieces && f->aux.kind != PERF_AUX_SPE
+                    ? "it holds the raw trace of a hardware unit that is not ARM's SPE: perf "
+                      "inject --itrace=i1i -o NEW makes samples of it"
+                    : "no sample has an address and an operation; record with perf mem record, "
+                      "or with -d and an event for memory accesses");
     if (!f->begun || (!f->samples.taken && !f->told))
         cf_writer_cut(f->out);
     status = cf_tool_finish(f->tool, NULL, f->out);
     perf_order_free(&f->order);
     perf_events_free(&f->events);
+    perf_aux_free(&f->aux);
     perf_input_close(&f->in);
     free(f->thread);
     free(f->plain.data);
@@ -115,6 +118,8 @@ int main(int argc, char **argv)
     f.out = f.samples.out = f.order.out = cf_tool_recording(&t, output);
     f.order.samples = &f.samples;
     f.order.most = hold;
+    f.order.owner = perf_aux_owner;
+    f.order.arg = &f;
     f.in.idle = idle;
     f.in.arg = &f;
     if (opened == 0 && perf_file_head(&f) == 0) {

@@ -164,7 +164,7 @@ static void add_row(struct cf_samples *s, const struct cf_sample *sample, unsign
     s->cpu[i] = sample->cpu;
     s->cost[i] = sample->latency;
     s->op_of[i] = (uint8_t)op;
-    s->level[i] = (uint8_t)cf_data_src_level(sample->data_src);
+    s->level[i] = sample->level ? sample->level : (uint8_t)cf_data_src_level(sample->data_src);
 }
 
 void cf_samples_add(struct cf_samples *s, const struct cf_sample *sample)

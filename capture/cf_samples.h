@@ -31,6 +31,8 @@ struct cf_sample {
     uint32_t latency; /* cycles */
     uint32_t event;   /* a number for each event, to find an access that several events report */
     uint8_t op;       /* enum cf_op, as the event or the user states it; 0: not stated */
+    uint8_t level;    /* as column level has it; 0: what data_src says */
+    uint8_t unowned;  /* its source finds the thread later */
 };
 
 enum { CF_SAMPLES_BATCH = 4096, CF_SAMPLES_NEAR = 64 };

@@ -32,6 +32,7 @@ void perf_events_free(struct perf_events *e)
     free(e->version);
     free(e->arch);
     free(e->cpu);
+    free(e->cpuid);
     free(e->command);
     free(e->build);
     if (e->builds)

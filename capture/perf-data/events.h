@@ -39,6 +39,7 @@ enum perf_feature {
     PERF_FEATURE_VERSION = 5,
     PERF_FEATURE_ARCH = 6,
     PERF_FEATURE_CPU = 8,
+    PERF_FEATURE_CPUID = 9,
     PERF_FEATURE_COMMAND = 11,
     PERF_FEATURE_EVENTS = 12,
     PERF_FEATURES = 256,
@@ -53,7 +54,7 @@ struct perf_events {
     struct perf_id *id; /* a hash table */
     size_t ids, id_room;
     struct cf_seed seed;
-    char *host, *kernel, *version, *arch, *cpu, *command; /* or NULL */
+    char *host, *kernel, *version, *arch, *cpu, *cpuid, *command; /* or NULL */
     struct cf_strings *builds; /* "file name", zero byte, build id in hex: see perf_build_of() */
     uint32_t *build;           /* of a number of a file's name in `builds`, that of its build id */
     size_t build_room;

@@ -154,6 +154,8 @@ int perf_events_feature(struct perf_events *e, unsigned feature, const uint8_t *
         return set_text(e, &b, &e->arch);
     case PERF_FEATURE_CPU:
         return set_text(e, &b, &e->cpu);
+    case PERF_FEATURE_CPUID:
+        return set_text(e, &b, &e->cpuid);
     case PERF_FEATURE_COMMAND:
         return take_command(e, &b);
     case PERF_FEATURE_EVENTS:

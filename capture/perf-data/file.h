@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <zstd.h>
 
+#include "aux.h"
 #include "capture/cf_samples.h"
 #include "events.h"
 #include "formats/base/cf_memory.h"
@@ -46,7 +47,8 @@ struct perf_file {
     struct cf_seed seed;
     ZSTD_DStream *zstd;
     struct cf_bytes plain; /* decompressed, from the first record that is not whole */
-    uint64_t records, lost, lost_samples, throttled, strangers, unknown, aux;
+    struct perf_aux aux;
+    uint64_t records, lost, lost_samples, throttled, strangers, unknown;
 };
 
 /* Reads the head up to the first record: 0, or -1 where it is no such file (reported). */
@@ -81,6 +83,9 @@ const struct perf_event_of *perf_record_event(struct perf_file *f, const uint8_t
 size_t perf_record_tail(const struct perf_event_of *event);
 uint64_t perf_record_time(struct perf_file *f, const struct perf_event_of *event,
                           const uint8_t *record, size_t bytes);
+/* The CPU that they state: 0, or -1 where they state none. */
+int perf_record_cpu(const struct perf_file *f, const struct perf_event_of *event,
+                    const uint8_t *record, size_t bytes, uint32_t *cpu);
 
 /* Records of tasks, mappings and loss: -1 where one is too short. */
 int perf_state_read(struct perf_file *f, unsigned type, const uint8_t *record,

@@ -125,6 +125,8 @@ static void send_samples(struct perf_order *o, struct perf_key *k, size_t n)
     for (size_t i = 0; i < n && !o->samples->failed; i++) {
         if (i + 8 < n)
             __builtin_prefetch(&o->sample[k[i + 8].at]);
+        if (o->sample[k[i].at].unowned)
+            o->owner(o->arg, &o->sample[k[i].at]);
         cf_samples_add(o->samples, &o->sample[k[i].at]);
     }
     if (n) {
@@ -190,6 +192,8 @@ void perf_order_state(struct perf_order *o, const struct perf_state *state)
 
 void perf_order_round(struct perf_order *o)
 {
+    if (o->unrounded)
+        return;
     send(o, o->round, 0);
     o->round = o->newest;
 }

@@ -2,7 +2,7 @@
 /*
  * order.h - puts records into the order of time. perf copies the rings of one CPU after the other
  * into a file, so that only rounds of copying are in order: what was recorded before a round began
- * stands before the end of the next one.
+ * stands before the end of the next one. Where that is not so, everything is held.
  *
  * Memory: what stands between the ends of two rounds, at most `most` records (at 116 bytes); then
  * the earlier half goes out.
@@ -35,6 +35,10 @@ struct perf_order {
     struct cf_writer *out;
     struct cf_samples *samples;
     size_t most;
+    /* Completes a sample that is unowned, before it is handed on, or NULL. */
+    void (*owner)(void *arg, struct cf_sample *sample);
+    void *arg;
+    int unrounded;            /* samples come long after their time: rounds say nothing of them */
     struct cf_sample *sample; /* held */
     struct perf_key *key, *spare;
     size_t held, room, key_room, spare_room;

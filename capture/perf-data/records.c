@@ -17,8 +17,10 @@ enum {
     HEADER_TRACING_DATA = 66,
     HEADER_BUILD_ID = 67,
     FINISHED_ROUND = 68,
+    AUXTRACE_INFO = 70,
     AUXTRACE = 71,
     EVENT_UPDATE = 78,
+    TIME_CONV = 79,
     HEADER_FEATURE = 80,
     COMPRESSED = 81,
     FINISHED_INIT = 82,
@@ -180,9 +182,12 @@ static int user_record(struct perf_file *f, unsigned type, const uint8_t *record
     case FINISHED_ROUND:
         perf_order_round(&f->order);
         return 0;
+    case AUXTRACE_INFO:
+        return perf_aux_info(f, record, bytes);
     case AUXTRACE:
-        f->aux++;
-        return bytes < 16 ? -1 : skip_after(f, perf_u64(e, record + 8), at);
+        return perf_aux_trace(f, record, bytes, at);
+    case TIME_CONV:
+        return perf_aux_time(f, record, bytes);
     case EVENT_UPDATE:
         return update_event(f, record, bytes);
     case HEADER_FEATURE:
@@ -215,6 +220,11 @@ static int kernel_record(struct perf_file *f, unsigned type, const uint8_t *reco
     case PERF_RECORD_LOST_SAMPLES:
     case PERF_RECORD_THROTTLE:
         return perf_state_read(f, type, record, bytes);
+    case PERF_RECORD_AUX:
+    case PERF_RECORD_ITRACE_START:
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+        return perf_aux_state(f, type, record, bytes);
     default:
         f->unknown += type > KERNEL_KNOWN || type == 0;
         return 0;

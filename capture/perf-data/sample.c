@@ -222,3 +222,13 @@ uint64_t perf_record_time(struct perf_file *f, const struct perf_event_of *v, co
         return f->now;
     return perf_u64(&f->events, at + (v->sample_type & PERF_SAMPLE_TID ? 8 : 0));
 }
+
+int perf_record_cpu(const struct perf_file *f, const struct perf_event_of *v, const uint8_t *record,
+                    size_t bytes, uint32_t *cpu)
+{
+    if (!v->sample_id_all || !(v->sample_type & PERF_SAMPLE_CPU))
+        return -1;
+    *cpu =
+        perf_u32(&f->events, record + bytes - (v->sample_type & PERF_SAMPLE_IDENTIFIER ? 16 : 8));
+    return 0;
+}

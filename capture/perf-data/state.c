@@ -78,6 +78,7 @@ static int comm(struct perf_file *f, const uint8_t *record, size_t end, uint64_t
     t = find_thread(f, perf_u32(&f->events, record + 8), perf_u32(&f->events, record + 12));
     t->label = cf_writer_string(f->out, text_in(f, record, 16, end, &name));
     free(name);
+    perf_aux_thread(f, t->pid, t->tid, time);
     put_task(f, time, t, exec || !t->alive ? CF_BEGIN : CF_NAMED, 0);
     t->alive = 1;
     return 0;
@@ -105,6 +106,7 @@ static int fork_or_exit(struct perf_file *f, unsigned type, const uint8_t *recor
         t->alive = 0;
     } else if (!t->alive) {
         t->label = label;
+        perf_aux_thread(f, t->pid, t->tid, time);
         put_task(f, time, t, CF_BEGIN, parent == pid ? 0 : parent);
         t->alive = 1;
     }
@@ -171,11 +173,7 @@ static int lost(struct perf_file *f, unsigned type, const uint8_t *record, size_
         s.pid = perf_u32(&f->events, tail);
         s.tid = perf_u32(&f->events, tail + 4);
     }
-    if (v->sample_id_all && v->sample_type & PERF_SAMPLE_CPU) {
-        const size_t back = v->sample_type & PERF_SAMPLE_IDENTIFIER ? 16 : 8;
-
-        s.cpu = perf_u32(&f->events, tail + perf_record_tail(v) - back);
-    }
+    (void)!perf_record_cpu(f, v, record, end + perf_record_tail(v), &s.cpu); /* else it is 0 */
     s.label = cf_writer_string(f->out, throttled ? "throttled" : "lost");
     perf_order_state(&f->order, &s);
     return 0;

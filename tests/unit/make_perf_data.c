@@ -17,12 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUND = 12, EVENTS_MOST = 4, FEATURE_EVENTS = 12, FEATURE_HOST = 3, PID = 4242 };
+#include "perf_bytes.h"
 
-struct buffer {
-    uint8_t *data;
-    size_t used, room;
-};
+enum { ROUND = 12, EVENTS_MOST = 4, FEATURE_EVENTS = 12, FEATURE_HOST = 3, PID = 4242 };
 
 struct event {
     const char *name;
@@ -30,60 +27,8 @@ struct event {
     uint64_t config, sample_type, id;
 };
 
-static int big, pipe_form;
+static int pipe_form;
 static const char *fault = "";
-static uint64_t state;
-
-static uint64_t draw(uint64_t below)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 33) % below;
-}
-
-static void put(struct buffer *b, uint64_t value, unsigned bytes)
-{
-    if (b->used + 8 > b->room) {
-        b->room = 2 * b->room + 4096;
-        b->data = realloc(b->data, b->room);
-        if (!b->data)
-            exit(3);
-    }
-    for (unsigned i = 0; i < bytes; i++)
-        b->data[b->used++] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
-}
-
-static void put_bytes(struct buffer *b, const void *data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        put(b, ((const uint8_t *)data)[i], 1);
-}
-
-/* A text and zeros up to a multiple of 8 bytes, at least one. */
-static void put_text(struct buffer *b, const char *text)
-{
-    put_bytes(b, text, strlen(text) + 1);
-    while (b->used % 8)
-        put(b, 0, 1);
-}
-
-static size_t begin(struct buffer *b, uint32_t type, uint16_t misc)
-{
-    const size_t at = b->used;
-
-    put(b, type, 4);
-    put(b, misc, 2);
-    put(b, 0, 2);
-    return at;
-}
-
-static void end(struct buffer *b, size_t at)
-{
-    const size_t used = b->used;
-
-    b->used = at + 6;
-    put(b, used - at, 2);
-    b->used = used;
-}
 
 /* ---- events ---- */
 
@@ -116,17 +61,13 @@ static void put_attr(struct buffer *b, const struct event *e)
 {
     const uint64_t flags = UINT64_C(1) << 18 | 1 << 8 | 1 << 9; /* sample_id_all, mmap, comm */
     const int frequency = strcmp(fault, "frequency") == 0;
-    uint64_t bits = flags | (frequency ? 1 << 10 : 0), turned = 0;
-
-    for (unsigned i = 0; i < 64; i++)
-        turned |= (bits >> i & 1) << (63 - i);
     put(b, e->type, 4);
     put(b, 128, 4);
     put(b, e->config, 8);
     put(b, frequency ? 4000 : 1000, 8);
     put(b, e->sample_type | (strcmp(fault, "strange") == 0 ? UINT64_C(1) << 40 : 0), 8);
     put(b, 0, 8);
-    put(b, big ? turned : bits, 8);
+    put(b, bit_fields(flags | (frequency ? 1 << 10 : 0)), 8);
     for (unsigned i = 48; i < 128; i += 8)
         put(b, 0, 8);
 }
