@@ -70,7 +70,9 @@ unsigned cf_data_src_level(uint64_t data_src)
     const unsigned place =
         number == 0 || number == PERF_MEM_LVLNUM_NA ? place_of_bits(lvl) : place_of_number(number);
 
-    if (place == 0 || place >= CF_FROM_BEYOND)
+    if (place == 0) /* a remote one is none of the core's, whatever it is */
+        return remote ? CF_FROM_BEYOND : 0;
+    if (place >= CF_FROM_BEYOND)
         return place;
     if ((lvl & PERF_MEM_LVL_MISS) && !(lvl & PERF_MEM_LVL_HIT))
         return place >= 3 && !remote ? CF_FROM_MEMORY : CF_FROM_BEYOND;

@@ -20,6 +20,9 @@ enum {
     VERSION_1 = 16,     /* bytes of its words */
     CPU_PARAMETERS = 3, /* of a CPU in version 2: words before those that are counted */
     CHUNK = 1 << 16,
+    FORGET = 1 << 16, /* samples between two times that earlier owners are forgotten */
+    BY_THREAD = 1,    /* how the owner of a sample is found: by its thread, */
+    BY_CPU = 2,       /* or, where it has none, by its CPU */
     FLAG_OVERWRITE = 2,
     FLAGS_LOSS = 1 | 4, /* truncated, partial */
     FLAG_COLLISION = 8,
@@ -126,7 +129,7 @@ static void take(void *file, const struct cf_spe_record *r)
                           .period = a->period,
                           .latency = r->latency,
                           .event = a->event,
-                          .unowned = 1};
+                          .unowned = BY_THREAD};
 
     if (!r->op) {
         a->others++;
@@ -135,8 +138,10 @@ static void take(void *file, const struct cf_spe_record *r)
     a->samples++;
     s.data_src = cf_spe_data_src(r, a->midr);
     s.level = (uint8_t)cf_spe_level(r, a->midr);
-    s.cpu = a->piece_cpu == UINT32_MAX ? 0 : a->piece_cpu;
-    s.unowned = a->piece_cpu == UINT32_MAX ? 1 : 2;
+    if (a->piece_cpu != UINT32_MAX) {
+        s.cpu = a->piece_cpu;
+        s.unowned = BY_CPU;
+    }
     if (r->has & CF_SPE_CONTEXT)
         s.tid = r->context;
     else if (a->piece_tid != UINT32_MAX)
@@ -156,17 +161,20 @@ void perf_aux_owner(void *file, struct cf_sample *s)
 {
     struct perf_file *f = file;
     struct perf_aux *a = &f->aux;
-    const struct perf_owner *o = s->tid ? perf_owners_find(&a->process, s->tid, s->time, 1)
-                                 : s->unowned == 2
-                                     ? perf_owners_find(&a->running, s->cpu, s->time, 0)
-                                     : NULL;
+    const struct perf_owner *o = NULL;
 
-    if (!o)
+    if (++a->asked % FORGET == 0)
+        perf_owners_forget(&a->running, s->time);
+    if (s->tid)
+        o = perf_owners_find(&a->process, s->tid, s->time, 1);
+    else if (s->unowned == BY_CPU)
+        o = perf_owners_find(&a->running, s->cpu, s->time, 0);
+    if (!o) {
         a->ownerless++;
-    else
-        s->pid = o->pid;
-    if (o && !s->tid)
-        s->tid = o->tid;
+        return;
+    }
+    s->pid = o->pid;
+    s->tid = o->tid;
 }
 
 /* What is known of the piece's processor, and its event. */

@@ -43,6 +43,7 @@ struct perf_aux {
     uint64_t pieces, samples, others; /* others: records of neither load nor store */
     uint64_t truncated, collided;     /* AUX records that state loss, or samples that collided */
     uint64_t timeless, ownerless;     /* samples without time or thread */
+    uint64_t asked;
 };
 
 void perf_aux_free(struct perf_aux *a);

@@ -58,7 +58,7 @@ static uint64_t word_of_source(unsigned source)
     case FROM_SYSTEM:
         return S(LVL, L3) | S(LVL, HIT) | NUMBER(L3) | S(SNOOP, HIT);
     case FROM_REMOTE:
-        return S(LVL, REM_CCE1) | NUMBER(ANY_CACHE) | S(REMOTE, REMOTE) | FROM_PEER;
+        return S(LVL, NA) | NUMBER(NA) | S(REMOTE, REMOTE) | FROM_PEER;
     case FROM_DRAM:
         return S(LVL, LOC_RAM) | S(LVL, HIT) | NUMBER(RAM) | S(SNOOP, NONE);
     default:
@@ -84,7 +84,7 @@ static uint64_t word_of_events(uint64_t events)
         word = S(LVL, L3) | (events & CF_SPE_LLC_REFILL ? S(LVL, MISS) : S(LVL, HIT));
     else if (events & (CF_SPE_L1D_ACCESS | CF_SPE_L1D_REFILL))
         word = S(LVL, L1) | (events & CF_SPE_L1D_REFILL ? S(LVL, MISS) : S(LVL, HIT));
-    return word | (events & CF_SPE_REMOTE ? S(LVL, REM_CCE1) : 0);
+    return word | (events & CF_SPE_REMOTE ? S(REMOTE, REMOTE) : 0);
 }
 
 static int is_neoverse(uint64_t midr)

@@ -59,7 +59,7 @@ void cf_spe_take(struct cf_spe *s, const uint8_t *bytes, size_t n);
 /* It ends: a record that has not ended is dropped. */
 void cf_spe_end(struct cf_spe *s);
 
-/* The record as a word of perf's data_src, as perf makes it (tools/perf/util/arm-spe.c of Linux):
+/* The record as a word of perf's data_src, as perf 6.1 makes it (tools/perf/util/arm-spe.c of Linux):
    by the data source where the processor of that MIDR_EL1 has one that is known, else by the events;
    0 where the operation accesses no memory. */
 uint64_t cf_spe_data_src(const struct cf_spe_record *r, uint64_t midr);

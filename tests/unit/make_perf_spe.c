@@ -29,6 +29,7 @@ enum {
     PID = 4242,
     CPUS = 2,
     PIECES = 3,
+    FEATURE_HOST = 3,
     FEATURE_CPUID = 9,
     FEATURE_AUXTRACE = 18,
     STEP = 25, /* counts between two records, of 40 ns */
@@ -73,6 +74,8 @@ static void put_extended(struct buffer *b, unsigned header, unsigned index, uint
     put_packet(b, header | (index & 7), payload);
 }
 
+static unsigned done; /* records */
+
 static uint64_t draw_events(int access)
 {
     uint64_t events = 2;
@@ -92,10 +95,10 @@ static void put_record(struct buffer *b, uint64_t count, uint32_t tid, unsigned 
     const int access = class == 1, kernel = draw(6) == 0, store = draw(3) == 0;
     const uint64_t pc = kernel ? UINT64_C(0xa0ff800008000000) : UINT64_C(0x8000000000401000);
 
-    if (is(fault, "damaged") && draw(9) == 0)
+    if (is(fault, "damaged") && done % 9 == 8)
         put_le(b, 0x07, 1);
-    if (is(fault, "unknown") && draw(3) == 0)
-        put_packet(b, 0x7f, draw(1 << 30));
+    if (is(fault, "unknown") && done % 3 == 0)
+        put_packet(b, 0x7f, 0xb2b2b2b2);
     put_packet(b, 0xb0, pc + 4 * draw(64));
     if (!is(layout, "switch") && !is(layout, "thread"))
         put_packet(b, 0x64, tid);
@@ -123,7 +126,8 @@ static void put_record(struct buffer *b, uint64_t count, uint32_t tid, unsigned 
     if (draw(7) == 0)
         put_le(b, 0x0022, 2); /* aligned to 8 bytes; what lies between has no meaning */
     while (b->used % 8)
-        put_le(b, b->used % 8 && 0, 1);
+        put_le(b, 0, 1);
+    done++;
 }
 
 /* ---- the head ---- */
@@ -277,10 +281,10 @@ static void put_pieces(struct buffer *b, unsigned records)
 {
     const unsigned each = records / PIECES + 1;
     uint64_t offset[CPUS] = {0};
-    unsigned done = 0;
+    unsigned next = 0;
 
     for (unsigned p = 0; p < PIECES; p++) {
-        const unsigned from = done,
+        const unsigned from = next,
                        to = p == PIECES - 1 || from + each > records ? records : from + each;
 
         for (uint32_t cpu = 0; cpu < (timed ? CPUS : 1); cpu++) {
@@ -305,20 +309,25 @@ static void put_pieces(struct buffer *b, unsigned records)
             free(kernel.data);
         }
         end(b, begin(b, 68, 0));
-        done = to;
+        next = to;
     }
 }
 
 /* ---- the two forms ---- */
 
+static void put_string(struct buffer *b, const char *text)
+{
+    char padded[64] = {0};
+
+    strcpy(padded, text);
+    put(b, sizeof padded, 4);
+    put_bytes(b, padded, sizeof padded);
+}
+
 static void put_cpuid(struct buffer *b)
 {
-    char text[64] = "0x00000000410fd0c1"; /* Neoverse N1 */
-
-    if (is(layout, "generic"))
-        strcpy(text, "0x00000000481fd010");
-    put(b, sizeof text, 4);
-    put_bytes(b, text, sizeof text);
+    /* Neoverse N1; one of HiSilicon */
+    put_string(b, is(layout, "generic") ? "0x00000000481fd010" : "0x00000000410fd0c1");
 }
 
 static void put_pipe_head(struct buffer *b)
@@ -347,7 +356,7 @@ static void put_file_head(struct buffer *b, size_t data)
     put(b, data, 8);
     put(b, 0, 8);
     put(b, 0, 8);
-    put(b, 1 << FEATURE_CPUID | 1 << FEATURE_AUXTRACE, 8);
+    put(b, 1 << FEATURE_HOST | 1 << FEATURE_CPUID | 1 << FEATURE_AUXTRACE, 8);
     for (unsigned i = 0; i < 3; i++)
         put(b, 0, 8);
     put(b, ID, 8);
@@ -361,20 +370,25 @@ static void put_file_head(struct buffer *b, size_t data)
 
 static void put_tail(struct buffer *b, size_t data)
 {
-    struct buffer cpuid = {0};
+    struct buffer section[3] = {{0}};
+    size_t at = b->used + 3 * 16;
 
-    put_cpuid(&cpuid);
-    put(b, b->used + 32, 8);
-    put(b, cpuid.used, 8);
-    put(b, b->used + 16 + cpuid.used, 8);
-    put(b, 8 + 16 * pieces, 8);
-    put_bytes(b, cpuid.data, cpuid.used);
-    put(b, pieces, 8);
+    put_string(&section[0], "bench1");
+    put_cpuid(&section[1]);
+    put(&section[2], pieces, 8);
     for (unsigned i = 0; i < pieces; i++) {
-        put(b, piece[i].at + data, 8);
-        put(b, piece[i].bytes, 8);
+        put(&section[2], piece[i].at + data, 8);
+        put(&section[2], piece[i].bytes, 8);
     }
-    free(cpuid.data);
+    for (unsigned i = 0; i < 3; i++) {
+        put(b, at, 8);
+        put(b, section[i].used, 8);
+        at += section[i].used;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        put_bytes(b, section[i].data, section[i].used);
+        free(section[i].data);
+    }
 }
 
 int main(int argc, char **argv)
