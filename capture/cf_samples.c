@@ -67,11 +67,11 @@ unsigned cf_data_src_level(uint64_t data_src)
     const uint64_t lvl = data_src >> PERF_MEM_LVL_SHIFT & 0x3fff;
     const unsigned number = data_src >> NUMBER_SHIFT & 15;
     const int remote = (data_src >> PERF_MEM_REMOTE_SHIFT & 1) || (data_src >> HOPS_SHIFT & 7);
-    const unsigned place =
-        number == 0 || number == PERF_MEM_LVLNUM_NA ? place_of_bits(lvl) : place_of_number(number);
+    const int numbered = number != 0 && number != PERF_MEM_LVLNUM_NA;
+    const unsigned place = numbered ? place_of_number(number) : place_of_bits(lvl);
 
     if (place == 0) /* a remote one is none of the core's, whatever it is */
-        return remote ? CF_FROM_BEYOND : 0;
+        return remote && !numbered ? CF_FROM_BEYOND : 0;
     if (place >= CF_FROM_BEYOND)
         return place;
     if ((lvl & PERF_MEM_LVL_MISS) && !(lvl & PERF_MEM_LVL_HIT))

@@ -216,13 +216,176 @@ by_us() {
     same theirs ours
 }
 
-@test "damage anywhere: no crash, status 0 or 1" {
-    make_perf_data spe little file 30 5 >m.data
-    local i bytes
+# What perf script makes of the trace of ARM's SPE in m.data: a row for each record that is a load or a
+# store ("M": memory). "-" where perf states no level; the period is 1 in all of them.
+spe_by_perf() { # LAYOUT
+    local fields=pid,tid,cpu,time,addr,data_src,weight,ip,phys_addr
+    [[ $1 != thread ]] || fields=pid,tid,addr,data_src,weight,ip,phys_addr
+    need perf "linux-perf"
+    need python3 'reads what perf script prints'
+    perf script --itrace=M -i m.data -F "$fields" 2>/dev/null >script.txt
+    python3 - script.txt "$1" <<'END'
+import re, sys
+place = '()()()' if sys.argv[2] == 'thread' else r'\[(\d+)\]\s+(\d+)\.(\d+):'
+form = re.compile(r'\s*(\d+)/(\d+)\s+' + place + r'\s+([0-9a-f]+)\s+([0-9a-f]+) \|OP ([^|]*)\|LVL ([^|]*)\|.*?\s(\d+)'
+                  r'\s+([0-9a-f]+)\s+([0-9a-f]+)\s*$')
+for line in open(sys.argv[1]):
+    pid, tid, cpu, s, us, addr, src, op, lvl, weight, ip, phys = form.match(line).groups()
+    if addr == '0':
+        continue
+    level = ('-' if lvl.startswith('N/A') else 254 if 'Remote' in lvl or lvl == 'L1 miss' else
+             255 if 'RAM' in lvl or lvl == 'L3 miss' else int(re.match(r'L(\d)', lvl).group(1)))
+    print(','.join([s + us, op.lower(), '0x' + addr, pid, tid, str(int(cpu or 0)), '0x' + ip, str(int(src, 16)),
+                    weight, '0x' + phys, str(level)]))
+END
+}
+
+# The same of our rows in m.cf, without the levels that perf does not state in theirs: SPE has no data
+# source for stores, but events.
+spe_by_us() { # LAYOUT
+    cf-cat --csv --columns time,op,addr,pid,tid,cpu,pc,data_src,cost,phys,level m.cf 2>/dev/null | tail -n +2 |
+        awk -F, -v OFS=, -v layout="$1" '{
+            if (layout == "thread") { $1 = ""; $6 = 0 } else $1 = substr($1, 1, length($1) - 3); print }' |
+        awk -F, -v OFS=, 'NR == FNR { if ($NF == "-") { $NF = ""; none[$0] = 1 } next }
+            { level = $NF; $NF = ""; if ($0 in none) level = "-"; $NF = level; print }' theirs -
+}
+
+@test "traces of ARM's SPE: a row for each record, as perf script makes them" {
+    local layout endian
+    for layout in context switch generic thread; do
+        for endian in little big; do
+            make_perf_spe $layout $endian file 500 7 >m.data
+            cf-capture perf-data -o m.cf m.data
+            spe_by_perf $layout | sort >theirs
+            spe_by_us $layout | sort >ours
+            [[ $(wc -l <ours) -gt 350 ]]
+            same theirs ours
+            # each stands for a period of operations
+            [[ $(cf-cat --csv --columns weight m.cf | sort -u | tr '\n' ' ') == '1024 weight ' ]]
+        done
+    done
+}
+
+@test "SPE: what perf makes of the same trace for each of its events is taken once, too" {
+    need perf "linux-perf"
+    make_perf_spe generic little file 300 3 >m.data
+    perf inject -i m.data --itrace=fltmM -o i.data 2>/dev/null || skip "perf inject is refused"
+    cf-capture perf-data m.data | cf-cat --csv --columns time,op,addr,tid,pc,data_src >direct.csv
+    run -0 --separate-stderr cf-capture perf-data -o i.cf i.data
+    has 'that repeat an access for another event' "$stderr"
+    cf-cat --csv --columns time,op,addr,tid,pc,data_src i.cf >injected.csv
+    same direct.csv injected.csv
+}
+
+@test "SPE: the form for pipes, and newer metadata, give the same rows" {
+    local layout endian
+    for layout in context switch generic thread; do
+        for endian in little big; do
+            make_perf_spe $layout $endian file 300 5 >m.data
+            make_perf_spe $layout $endian pipe 300 5 >p.data
+            cf-capture perf-data m.data | cf-cat --csv >file.csv
+            cf-capture perf-data <p.data | cf-cat --csv >pipe.csv
+            same file.csv pipe.csv
+            make_perf_spe $layout $endian file 300 5 v2 >v.data
+            cf-capture perf-data v.data | cf-cat --csv >newer.csv
+            # states Neoverse V2 for each CPU, whatever the feature says
+            [[ $layout == generic ]] || same file.csv newer.csv
+            [[ $layout != generic ]] || [[ $(wc -l <file.csv) == $(wc -l <newer.csv) ]]
+            [[ $layout == thread ]] || column time file.csv | tail -n +2 | sort -nc
+        done
+    done
+}
+
+@test "SPE: few samples held, and the thread of each is still right; what comes too late is counted" {
+    make_perf_spe switch little file 3000 5 >m.data
+    cf-capture perf-data m.data | cf-cat --csv >all.csv
+    run -0 --separate-stderr cf-capture perf-data --hold 3000 -o m.cf m.data
+    cf-cat --csv m.cf >some.csv
+    same all.csv some.csv
+    run -1 --separate-stderr cf-capture perf-data --hold 100 -o m.cf m.data
+    has 'raise --hold' "$stderr"
+    cf-cat --csv m.cf | cut -d, -f1,3 >some.csv
+    cut -d, -f1,3 all.csv >all
+    [[ $(wc -l <some.csv) -lt $(wc -l <all) ]]
+    [[ $(grep -vxFf all some.csv) == '' ]]
+}
+
+@test "SPE: what the kernel says is lost is counted, and a clock that is not there is missed" {
+    make_perf_spe context little file 300 5 >m.data
+    cf-capture perf-data m.data 2>/dev/null | cf-cat --csv >all.csv
+    make_perf_spe context little file 300 5 truncated >t.data
+    run -0 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has 't.data: the buffer of SPE was full 6 times, and records were lost' "$stderr"
+    has 't.data: samples of SPE collided and were lost, in 6 parts of the trace' "$stderr"
+    rows lost --columns cpu,pid,tid,count,label t.cf | sort | uniq -c | awk '{ print $1, $2 }' >lost
+    printf '3 0,4242,4242,1,collision\n3 0,4242,4242,1,truncated\n3 1,4242,4242,1,collision\n3 1,4242,4242,1,truncated\n1 cpu,pid,tid,count,label\n' >expected
+    same expected lost
+    cf-cat --csv t.cf >some.csv
+    same all.csv some.csv
+    make_perf_spe context little file 300 5 noclock >t.data
+    run -0 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has 'samples of SPE have no time' "$stderr"
+    [[ $(rows access t.cf | cut -d, -f3 | sort) == $(cut -d, -f3 all.csv | sort) ]]
+    # a trace without any time counts samples
+    make_perf_spe thread little file 30 5 >t.data
+    run -0 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has_not 'no time' "$stderr"
+    run -0 cf-cat --info t.cf
+    has 'unit: "records"'
+}
+
+@test "SPE: unknown packets, damaged ones and snapshots: no row that is not there, and a message" {
+    make_perf_spe context little file 300 5 >m.data
+    cf-capture perf-data m.data 2>/dev/null | cf-cat --csv >all.csv
+    make_perf_spe context little file 300 5 unknown >t.data
+    run -0 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has 't.data: 200 packets of SPE of unknown types were passed over' "$stderr"
+    cf-cat --csv t.cf >some.csv
+    same all.csv some.csv
+    make_perf_spe context little file 300 5 damaged >t.data
+    run -0 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has 't.data: 66 records of SPE left out that are damaged or cut off' "$stderr"
+    cf-cat --csv t.cf >some.csv
+    [[ $(grep -vxFf all.csv some.csv) == '' && $(wc -l <some.csv) -gt 350 ]]
+    make_perf_spe context little file 300 5 snapshot >t.data
+    run -0 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has 'its traces are snapshots, which may have accesses twice' "$stderr"
+    has 'records of SPE left out that are damaged or cut off' "$stderr"
+    cf-cat --csv t.cf >some.csv
+    [[ $(grep -vxFf all.csv some.csv) == '' && $(wc -l <some.csv) -gt 400 ]]
+}
+
+@test "the trace of another unit is refused, with what to do" {
+    make_perf_spe context little file 30 5 pt >t.data
+    run -1 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has "a hardware unit that is not ARM's SPE: perf inject" "$stderr"
+}
+
+@test "SPE: a file that ends anywhere: one place, status 1, and all whole records" {
+    local n bytes rows least=0
+    make_perf_spe context little file 6 5 >m.data
     bytes=$(stat -c %s m.data)
+    for ((n = 500; n < bytes; n += 7)); do
+        head -c $n m.data >cut.data
+        status=0
+        cf-capture-perf-data cut.data >cut.cf 2>err || status=$?
+        [[ $status == 1 && $(grep -c "cut.data: byte [0-9]*: " err) == 1 ]] || fail "cut at $n: status $status" "$(<err)"
+        rows=$({ cf-cat --csv cut.cf 2>/dev/null || :; } | grep -c 0x12 || :)
+        ((rows >= least)) || fail "cut at $n: $rows rows, and fewer bytes gave $least"
+        least=$rows
+    done
+    ((least >= 8))
+}
+
+@test "damage anywhere: no crash, status 0 or 1" {
+    local i bytes
+    make_perf_data spe little file 30 5 >m.data
+    make_perf_spe switch little file 30 5 >s.data
     RANDOM=1
     for ((i = 0; i < 150; i++)); do
         cp m.data d.data
+        ((i % 2)) || cp s.data d.data
+        bytes=$(stat -c %s d.data)
         for _ in 1 2 3; do
             # shellcheck disable=SC2059 # the escape is made here
             printf "\\x$(printf %x $((RANDOM % 256)))" |

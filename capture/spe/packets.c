@@ -5,7 +5,7 @@
  * The header of a packet with a payload states the payload's size (bits 5:4), also that of types
  * that come with later processors: those are passed over, and the rest of their record is good. A
  * header without size that is unknown means that the trace is damaged: what comes up to the next
- * end of a record is dropped.
+ * end of a record is dropped, and more, until a record states its instruction, as all of them do.
  */
 #include <string.h>
 
@@ -37,14 +37,15 @@ void cf_spe_begin(struct cf_spe *s, uint64_t at, int cut)
     s->at = at;
     s->held_bytes = s->skip = 0;
     memset(&s->now, 0, sizeof s->now);
-    s->begun = s->bad = cut;
+    s->begun = s->bad = s->unsure = cut;
 }
 
 static void finish(struct cf_spe *s)
 {
-    if (s->bad) {
+    if (s->bad || (s->unsure && !s->now.pc)) {
         s->dropped++;
     } else {
+        s->unsure = 0;
         s->records++;
         s->take(s->arg, &s->now);
     }
@@ -145,7 +146,7 @@ static void take_packet(struct cf_spe *s, const uint8_t *p, unsigned bytes)
         }
         finish(s);
     } else if (!size) {
-        s->bad = 1;
+        s->bad = s->unsure = 1;
     } else if (extended && (header & 0xf8) != ADDRESS && (header & 0xf8) != COUNTER) {
         s->unknown++;
     } else {

@@ -47,6 +47,7 @@ struct cf_spe {
     unsigned skip; /* padding that has not come */
     int begun;     /* some packet of a record has come */
     int bad;       /* the record cannot be relied on: it is dropped at its end */
+    int unsure;    /* what looked like an end may have been none: a record must state its pc */
     struct cf_spe_record now;
     uint64_t records, dropped; /* records handed out; those damaged or cut off */
     uint64_t unknown;          /* packets of unknown types, which were passed over */

@@ -302,8 +302,12 @@ static void put_pieces(struct buffer *b, unsigned records)
             }
             put_aux(&kernel, time_of(first_count + STEP * (uint64_t)to), cpu, offset[cpu],
                     trace.used);
+            /* The kernel's records stand before or behind it, as may be. */
+            if (p % 2 == 0)
+                put_bytes(b, kernel.data, kernel.used);
             put_trace(b, cpu, &trace, is(fault, "snapshot") ? 5 : 0, offset[cpu]);
-            put_bytes(b, kernel.data, kernel.used); /* behind it, as may be */
+            if (p % 2)
+                put_bytes(b, kernel.data, kernel.used);
             offset[cpu] += trace.used;
             free(trace.data);
             free(kernel.data);

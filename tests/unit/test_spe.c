@@ -141,16 +141,20 @@ static void test_strange(void)
 {
     static const uint8_t newer[] = {0x49, 1, 0x7f, 1, 2,    3,    4, 5,   6,
                                     7,    8, 0x8f, 1, 0x20, 0xc1, 9, 0x01};
-    static const uint8_t none[] = {0x49, 1, 0x07, 0x01, 0x49, 0, 0x01};
-    static const uint8_t torn[] = {0x49, 1, 0x20, 0x07, 0x01, 0x49, 0, 0x01};
+    static const uint8_t none[] = {0x49, 1, 0x07, 0x01,                  /* no packet; the end */
+                                   0x49, 0, 0x01,                        /* without pc */
+                                   0xb0, 9, 0,    0,    0, 0,   0, 0, 0, /* with one, */
+                                   0x49, 0, 0x01, 0x49, 0, 0x01};        /* and again without */
+    static const uint8_t torn[] = {0x49, 1, 0x20, 0x07, 0x01, 0xb0, 9, 0,   0,
+                                   0,    0, 0,    0,    0,    0x49, 0, 0x01};
     static const uint8_t class3[] = {0x4b, 1, 0x01};
     struct cf_spe s = decode(newer, sizeof newer, 1, 0, 0);
 
     ok(count == 1 && got[0].op == CF_STORE && s.unknown == 3,
        "packets of unknown types are passed over");
     s = decode(none, sizeof none, 1, 0, 0);
-    ok(count == 1 && got[0].op == CF_LOAD && s.dropped == 1,
-       "what is no packet costs its record alone");
+    ok(count == 2 && got[0].pc == 9 && s.dropped == 2,
+       "what is no packet costs its record, and what follows without an instruction");
     s = decode(torn, sizeof torn, 3, 0, 0);
     ok(count == 1 && got[0].op == CF_LOAD && s.dropped == 1, "so behind an extended header");
     s = decode(class3, sizeof class3, 3, 0, 0);
