@@ -225,6 +225,16 @@ static void tell(const struct capture *k)
         cf_warn(k->tool,
                 "%llu records were lost since a ring was full: give a larger --buffer (%llu bytes)",
                 (unsigned long long)s->lost, (unsigned long long)k->o.buffer);
+    if (s->truncated)
+        cf_warn(
+            k->tool,
+            "samples were lost %llu times since the ring of their trace was full: give a larger "
+            "--buffer (%llu bytes) or longer periods",
+            (unsigned long long)s->truncated, (unsigned long long)k->o.buffer);
+    if (s->collided)
+        cf_warn(k->tool,
+                "samples collided and were lost, in %llu parts of the trace: give longer periods",
+                (unsigned long long)s->collided);
     if (s->throttled)
         cf_warn(k->tool,
                 "the kernel throttled sampling %llu times: raise kernel.perf_event_max_sample_rate "
@@ -269,13 +279,19 @@ static void open_all(struct capture *k, pid_t pid)
     struct cf_opened_options o = {
         .percent = k->o.jitter, .seed = k->o.seed, .pid = pid, .attached = k->o.pid != 0};
     char why[512];
+    int lacking;
 
     o.count = cf_perf_events(&k->o, o.event);
-    if (cf_opened_all(k->records, &o, why, sizeof why) != 0) {
+    o.trace_bytes = cf_perf_trace_bytes(&k->o);
+    lacking = cf_opened_all(k->records, &o, why, sizeof why);
+    if (lacking < 0) {
         if (!k->o.pid)
             kill(pid, SIGKILL);
         cf_die(k->tool, CF_EXIT_ENVIRONMENT, "%s", why);
     }
+    if (lacking)
+        cf_warn(k->tool, "%d CPUs have no PMU %s: what runs there is not sampled", lacking,
+                o.event[0].pmu);
 }
 
 /* The program waits at the pipe until its events are open. */
@@ -325,6 +341,7 @@ int main(int argc, char **argv)
     struct cf_tool tool;
     struct capture k = {.tool = &tool};
     char path[PATH_MAX];
+    uint64_t trace;
     int status;
 
     cf_tool_init(&tool, argc, argv, "cf-capture-perf", cf_perf_usage);
@@ -339,7 +356,8 @@ int main(int argc, char **argv)
         .tool = &tool, .output = k.o.output, .command_output = k.o.command_output};
     k.command = command_of(&k, argv + optind);
     k.start_ns = now_ns();
-    k.records = cf_need(&tool, cf_records_new(k.o.buffer));
+    trace = cf_perf_trace_bytes(&k.o);
+    k.records = cf_need(&tool, cf_records_new(trace ? trace : k.o.buffer));
     k.writer = cf_tool_recording(&tool, k.o.output);
     k.tasks = cf_need(&tool, cf_tasks_new(k.writer, k.start_ns));
     k.fine = cf_need(&tool, cf_fine_new(&k.o.fine, k.records, k.tasks));

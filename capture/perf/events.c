@@ -21,10 +21,11 @@ enum {
     INTEL_STORES = 0x82d0, /* MEM_INST_RETIRED.ALL_STORES */
     NAMED_PRECISE = 2,     /* where a name asks for none: an address wants it */
     IBS_COUNT_OPS = 1 << 19,
-    IBS_STEP = 16, /* periods of IBS are multiples of it */
+    IBS_STEP = 16,  /* periods of IBS are multiples of it, */
+    SPE_STEP = 256, /* and of SPE */
 };
-/* Formats of arm_spe_0: time stamps, physical addresses, loads, stores. */
-static const uint64_t spe = 1ull << 0 | 1ull << 1 | 1ull << 33 | 1ull << 34;
+/* Formats of arm_spe_0: time stamps, loads, stores. Physical addresses take the rights of root. */
+static const uint64_t spe = 1ull << 0 | 1ull << 33 | 1ull << 34;
 
 static const uint64_t sampled_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
                                      PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU;
@@ -76,7 +77,7 @@ static void common(struct perf_event_attr *a)
 static void sampled(struct cf_perf_event *e, enum cf_perf_kind kind, const char *name,
                     uint64_t period)
 {
-    *e = (struct cf_perf_event){.kind = kind, .name = name};
+    *e = (struct cf_perf_event){.kind = kind, .name = name, .step = 1};
     common(&e->attr);
     e->attr.type = PERF_TYPE_RAW;
     e->attr.inherit = 1;
@@ -100,12 +101,16 @@ unsigned cf_perf_sampled(enum cf_perf_vendor v, uint64_t loads, uint64_t stores,
     case CF_PERF_AMD:
         sampled(&e[0], CF_PERF_BOTH, "loads-and-stores", loads / IBS_STEP * IBS_STEP);
         e[0].pmu = "ibs_op";
+        e[0].step = IBS_STEP;
         e[0].attr.config = IBS_COUNT_OPS;
         e[0].attr.exclude_kernel = e[0].attr.exclude_hv = 0; /* IBS cannot */
         break;
     case CF_PERF_ARM:
-        sampled(&e[0], CF_PERF_BOTH, "loads-and-stores", loads);
+        sampled(&e[0], CF_PERF_BOTH, "loads-and-stores",
+                loads < SPE_STEP ? SPE_STEP : loads / SPE_STEP * SPE_STEP);
         e[0].pmu = "arm_spe_0";
+        e[0].step = SPE_STEP;
+        e[0].traced = 1;
         e[0].attr.config = spe;
         break;
     default:
@@ -184,7 +189,7 @@ uint64_t cf_perf_jitter(const struct cf_perf_event *e, unsigned percent, uint64_
         return period;
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
     drawn = period - reach + (*seed >> 33) % (2 * reach + 1);
-    return e->attr.config == IBS_COUNT_OPS && e->pmu ? drawn / IBS_STEP * IBS_STEP : drawn;
+    return drawn < e->step ? e->step : drawn / e->step * e->step;
 }
 
 void cf_perf_print(FILE *out, const struct cf_perf_event *e)

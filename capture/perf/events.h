@@ -26,6 +26,8 @@ enum cf_perf_kind {
 struct cf_perf_event {
     enum cf_perf_kind kind;
     const char *name, *pmu; /* pmu: whose number `type` is to be, or NULL */
+    unsigned step;          /* its periods are multiples of that */
+    int traced;             /* its samples come in a trace (aux.h) */
     struct perf_event_attr attr;
 };
 

@@ -18,28 +18,32 @@ struct opening {
     const struct cf_opened_options *o;
     uint64_t seed;
     int *ring; /* event that owns it, of each CPU, or -1 */
-    int cpus;
+    int cpus, lacking;
     pid_t tid[THREADS_MOST];
     unsigned tids;
 };
 
-/* 0, 1 where the CPU is offline or the thread has ended, -1. */
-static int open_one(struct opening *g, struct perf_event_attr *attr, enum cf_perf_kind kind,
-                    uint64_t period, pid_t tid, int cpu)
+/* 0, 1 where the CPU is offline or the thread has ended, 2 where the CPU has no such PMU, -1. */
+static int open_one(struct opening *g, const struct cf_perf_event *e, pid_t tid, int cpu)
 {
+    struct perf_event_attr attr = e->attr;
+    const size_t trace = e->traced ? g->o->trace_bytes : 0;
     int fd;
 
-    attr->enable_on_exec = !g->o->attached;
-    fd = cf_perf_open(attr, tid, cpu);
+    attr.enable_on_exec = !g->o->attached;
+    attr.aux_watermark = (uint32_t)(trace / 4);
+    fd = cf_perf_open(&attr, tid, cpu);
     if (fd < 0)
-        return errno == ENODEV || errno == ESRCH ? 1 : -1;
-    if (cf_records_add(g->records, fd, kind, period, g->ring[cpu], 0) != 0) {
+        return errno == ENODEV || errno == ESRCH ? 1 : errno == ENOENT && e->pmu ? 2 : -1;
+    if (cf_records_add(g->records, fd, e->kind, attr.sample_period, g->ring[cpu], 0) != 0) {
         const int error = errno;
 
         close(fd);
         errno = error;
         return -1;
     }
+    if (trace && cf_records_trace(g->records, fd, g->ring[cpu], cpu, trace) != 0)
+        return -1;
     if (g->ring[cpu] < 0)
         g->ring[cpu] = fd;
     if (g->o->attached)
@@ -50,20 +54,24 @@ static int open_one(struct opening *g, struct perf_event_attr *attr, enum cf_per
 static int open_thread(struct opening *g, pid_t tid)
 {
     for (int cpu = 0; cpu < g->cpus; cpu++) {
-        struct perf_event_attr track;
-        int status;
+        struct cf_perf_event e = {.kind = CF_PERF_TRACK};
+        int status, lacks = 0;
 
-        cf_perf_track(&track);
-        status = open_one(g, &track, CF_PERF_TRACK, 0, tid, cpu);
+        cf_perf_track(&e.attr);
+        status = open_one(g, &e, tid, cpu);
         if (status < 0)
             return -1;
         for (unsigned i = 0; !status && i < g->o->count; i++) {
-            struct perf_event_attr attr = g->o->event[i].attr;
+            int each;
 
-            attr.sample_period = cf_perf_jitter(&g->o->event[i], g->o->percent, &g->seed);
-            if (open_one(g, &attr, g->o->event[i].kind, attr.sample_period, tid, cpu) < 0)
+            e = g->o->event[i];
+            e.attr.sample_period = cf_perf_jitter(&e, g->o->percent, &g->seed);
+            each = open_one(g, &e, tid, cpu);
+            if (each < 0)
                 return -1;
+            lacks |= each == 2;
         }
+        g->lacking += lacks && g->tids <= 1; /* the same of each thread */
     }
     return 0;
 }
@@ -129,5 +137,5 @@ int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char 
                  errno == EPERM ? "; or --buffer is more than kernel.perf_event_mlock_kb allows"
                                 : "");
     free(g.ring);
-    return status < 0 ? -1 : 0;
+    return status < 0 ? -1 : g.lacking;
 }

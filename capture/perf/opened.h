@@ -16,10 +16,12 @@ struct cf_opened_options {
     unsigned percent; /* jitter of the periods */
     uint64_t seed;
     pid_t pid;
-    int attached; /* all its threads, from now on; else from its next exec on */
+    int attached;       /* all its threads, from now on; else from its next exec on */
+    size_t trace_bytes; /* of the ring of a traced event */
 };
 
-/* 0, or -1 with the reason in `why`. */
+/* How many CPUs lack a sampled event, as where cores are of several kinds; -1 with the reason in
+   `why`. */
 int cf_opened_all(struct cf_records *r, const struct cf_opened_options *o, char *why, size_t size);
 
 #endif

@@ -79,15 +79,21 @@ static int pmu_ready(const struct cf_perf_options *o, char *why, size_t size)
 
     if (!n)
         snprintf(why, size, "no events are known for the PMU of this processor");
-    if (!o->names && o->vendor == CF_PERF_ARM && e[0].attr.type != UINT32_MAX) {
-        snprintf(why, size,
-                 "the samples of ARM's SPE come in a buffer of their own, which is not decoded");
-        return 0;
-    }
     for (unsigned i = 0; i < n; i++)
         if (!usable(&e[i], why, size))
             return 0;
     return n > 0;
+}
+
+/* A traced event has two rings, which together are as large as others' one: so much may be locked. */
+uint64_t cf_perf_trace_bytes(const struct cf_perf_options *o)
+{
+    struct cf_perf_event e[CF_PERF_EVENTS];
+    const uint64_t least = 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+
+    if (cf_perf_events(o, e) == 0 || !e[0].traced)
+        return 0;
+    return o->buffer / 2 < least ? least : o->buffer / 2;
 }
 
 unsigned cf_perf_events(const struct cf_perf_options *o, struct cf_perf_event *e)

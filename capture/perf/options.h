@@ -36,4 +36,7 @@ void cf_perf_options(struct cf_tool *t, struct cf_perf_options *o, int argc, cha
 /* The sampled events that the options ask for; returns how many. */
 unsigned cf_perf_events(const struct cf_perf_options *o, struct cf_perf_event *event);
 
+/* Bytes of the ring for their traces, and as many are left for records; 0: they have none. */
+uint64_t cf_perf_trace_bytes(const struct cf_perf_options *o);
+
 #endif

@@ -16,6 +16,7 @@ struct ring {
     int fd;
     struct perf_event_mmap_page *page;
     size_t bytes; /* of the data */
+    struct cf_aux aux;
 };
 
 struct event { /* sorted by id, which the kernel counts up */
@@ -42,6 +43,7 @@ struct cf_records {
     uint64_t handed;    /* and before that all were handed out */
     uint64_t number, bad;
     int sorted;
+    struct cf_aux_clock clock; /* when the last reading began */
 };
 
 enum { TRAILER = 32 }; /* pid tid, time, cpu, identifier: sample_id_all */
@@ -55,8 +57,9 @@ struct cf_records *cf_records_new(size_t bytes)
     return r;
 }
 
-static void unmap(const struct ring *ring)
+static void unmap(struct ring *ring)
 {
+    cf_aux_unmap(&ring->aux);
     munmap(ring->page, ring->bytes + (size_t)sysconf(_SC_PAGESIZE));
 }
 
@@ -106,6 +109,16 @@ int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_
         r->event[at] = r->event[at - 1];
     r->event[at] = (struct event){id, period, fd, kind};
     r->events++;
+    return 0;
+}
+
+int cf_records_trace(struct cf_records *r, int fd, int into, int cpu, size_t bytes)
+{
+    const int owner = into >= 0 ? into : fd;
+
+    for (size_t i = 0; i < r->rings; i++)
+        if (r->ring[i].fd == owner && !r->ring[i].aux.bytes)
+            return cf_aux_map(&r->ring[i].aux, fd, r->ring[i].page, r->ring[i].bytes, bytes, cpu);
     return 0;
 }
 
@@ -162,6 +175,23 @@ static int hold(struct cf_records *r, size_t at, const struct perf_event_header 
     return 0;
 }
 
+/* The samples of a trace, of which the record at bytes.data + at says what is new: they are put
+   behind all that was copied. */
+static int take_trace(struct cf_records *r, const struct ring *ring, size_t at, size_t size)
+{
+    const uint8_t *p = r->bytes.data + at, *tail = p + size - TRAILER;
+    struct cf_aux_source from;
+
+    if (size < 8 + 24 + TRAILER)
+        return 0;
+    from = (struct cf_aux_source){.id = cf_record_word(tail + 24),
+                                  .pid = cf_record_half(tail),
+                                  .tid = cf_record_half(tail + 4),
+                                  .cpu = cf_record_half(tail + 16)};
+    return cf_aux_take(&ring->aux, cf_record_word(p + 8), cf_record_word(p + 16), &from, &r->clock,
+                       &r->bytes, &r->bad);
+}
+
 static int read_ring(struct cf_records *r, const struct ring *ring)
 {
     const uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
@@ -187,7 +217,8 @@ static int read_ring(struct cf_records *r, const struct ring *ring)
             r->bad++;
             break;
         }
-        if (hold(r, at, &h) != 0)
+        if (hold(r, at, &h) != 0 ||
+            (h.type == PERF_RECORD_AUX && ring->aux.bytes && take_trace(r, ring, at, h.size) != 0))
             return -1;
         at += h.size;
     }
@@ -222,6 +253,7 @@ int cf_records_read(struct cf_records *r, uint64_t now, uint64_t known)
 {
     if (r->next && compact(r) != 0)
         return -1;
+    r->clock = cf_aux_clock(now);
     for (size_t i = 0; i < r->rings; i++)
         if (read_ring(r, &r->ring[i]) != 0)
             return -1;
@@ -334,6 +366,7 @@ static void take_sample(const uint8_t *p, size_t size, struct cf_record *to)
     } else if (size >= at + 16) {
         to->latency = cf_record_word(p + at);
         to->data_src = cf_record_word(p + at + 8);
+        to->level = size >= at + 24 ? (unsigned)cf_record_word(p + at + 16) : 0; /* of a trace */
     }
 }
 

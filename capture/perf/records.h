@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "capture/operands/operands.h"
+#include "capture/perf/aux.h"
 #include "capture/perf/events.h"
 
 #ifdef __x86_64__
@@ -42,6 +43,7 @@ struct cf_record {
     uint64_t period;        /* of its event */
     /* of a sample */
     uint64_t ip, addr, latency, data_src;
+    unsigned level; /* as column level has it; 0: what data_src says */
     int has_state;
     struct cf_operands_state state; /* general registers, pc and flags */
     /* of others: what follows the head, without what the kernel puts behind */
@@ -76,6 +78,10 @@ void cf_records_free(struct cf_records *r);
    taken. */
 int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_t period, int into,
                    size_t bytes);
+/* The event, of a unit that writes traces, has its trace in a second ring of `bytes` behind the ring
+   that it writes its records to, that of `into` or its own; there is one for all events of that ring.
+   Before it is enabled. -1 with errno. */
+int cf_records_trace(struct cf_records *r, int fd, int into, int cpu, size_t bytes);
 /* Reads what is left of such an event with a ring of its own, and closes it. */
 void cf_records_remove(struct cf_records *r, int fd);
 

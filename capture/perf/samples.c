@@ -132,7 +132,7 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
     if (r->kind != CF_PERF_FAULTS) {
         a.op = (uint8_t)operation(r, &both);
         known = a.op != 0;
-        level = cf_data_src_level(r->data_src);
+        level = r->level ? r->level : cf_data_src_level(r->data_src);
     }
     if (!r->addr || !known) {
         s->placeless++;
@@ -146,26 +146,50 @@ int cf_perf_rows_take(struct cf_perf_rows *s, const struct cf_record *r)
     return cf_fine_sampled(s->fine, r, level > 1);
 }
 
+/* A row of what was lost. */
+static int note(struct cf_perf_rows *s, const struct cf_record *r, uint64_t count, const char *what)
+{
+    const struct cf_values v[] = {
+        {CF_TIME, NULL, time_of(s, r)}, {CF_CPU, NULL, r->cpu},
+        {CF_PID, NULL, r->pid},         {CF_TID, NULL, r->tid},
+        {CF_COUNT, NULL, count},        {CF_LABEL, NULL, cf_writer_string(s->out, what)}};
+
+    return cf_writer_rows(s->out, CF_LOST, 1, v, 6, NULL);
+}
+
+/* Of a part of a trace: how many samples were lost is not known. */
+static int note_trace(struct cf_perf_rows *s, const struct cf_record *r)
+{
+    const uint64_t flags = cf_record_word(r->body + 16);
+    const int truncated = !!(flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL));
+    const int collided = !!(flags & PERF_AUX_FLAG_COLLISION);
+
+    s->truncated += (uint64_t)truncated;
+    s->collided += (uint64_t)collided;
+    return (truncated && note(s, r, 1, "truncated") != 0) ||
+                   (collided && note(s, r, 1, "collision") != 0)
+               ? -1
+               : 0;
+}
+
 int cf_perf_rows_note(struct cf_perf_rows *s, const struct cf_record *r)
 {
-    struct cf_values v[] = {{CF_TIME, NULL, 0},     {CF_CPU, NULL, r->cpu}, {CF_PID, NULL, r->pid},
-                            {CF_TID, NULL, r->tid}, {CF_COUNT, NULL, 1},    {CF_LABEL, NULL, 0}};
-    const char *what = "throttled";
+    uint64_t count;
 
     if (r->type == PERF_RECORD_LOST && r->length >= 16) {
-        v[4].constant = cf_record_word(r->body + 8);
-        s->lost += v[4].constant;
-        what = "lost";
-    } else if (r->type == PERF_RECORD_LOST_SAMPLES && r->length >= 8) {
-        v[4].constant = cf_record_word(r->body);
-        s->lost += v[4].constant;
-        what = "lost";
-    } else if (r->type == PERF_RECORD_THROTTLE) {
-        s->throttled++;
-    } else {
-        return 0;
+        count = cf_record_word(r->body + 8);
+        s->lost += count;
+        return note(s, r, count, "lost");
     }
-    v[0].constant = time_of(s, r);
-    v[5].constant = cf_writer_string(s->out, what);
-    return cf_writer_rows(s->out, CF_LOST, 1, v, 6, NULL);
+    if (r->type == PERF_RECORD_LOST_SAMPLES && r->length >= 8) {
+        count = cf_record_word(r->body);
+        s->lost += count;
+        return note(s, r, count, "lost");
+    }
+    if (r->type == PERF_RECORD_AUX && r->length >= 24)
+        return note_trace(s, r);
+    if (r->type != PERF_RECORD_THROTTLE)
+        return 0;
+    s->throttled++;
+    return note(s, r, 1, "throttled");
 }

@@ -23,8 +23,9 @@ struct cf_perf_rows {
     uint64_t start_ns, last_ns;
     int latencies; /* samples have them */
     uint64_t rows, lost, throttled;
-    uint64_t placeless; /* without address or operation */
-    uint64_t observer;  /* of the library that records heap objects */
+    uint64_t truncated, collided; /* parts of a trace in which samples were lost */
+    uint64_t placeless;           /* without address or operation */
+    uint64_t observer;            /* of the library that records heap objects */
 };
 
 void cf_perf_rows_begin(struct cf_perf_rows *s, struct cf_writer *out, struct cf_fine *fine,
