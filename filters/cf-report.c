@@ -210,6 +210,8 @@ static int findings_report(struct cf_tool *t, const struct findings_options *o, 
 {
     struct findings f = {.tool = t, .o = *o};
     struct cf_callgrind *profile = NULL;
+    struct cf_condense *condense;
+    struct cf_condensed rows;
     struct cf_frame *frame;
 
     f.machine = o->machine ? cf_tool_machine(t, o->machine) : NULL;
@@ -218,11 +220,16 @@ static int findings_report(struct cf_tool *t, const struct findings_options *o, 
     findings_begin(&f);
     if (o->callgrind)
         profile = cf_callgrind_new(t, f.reader);
+    condense = cf_condense_new(t, f.reader, profile ? cf_callgrind_alike : findings_alike,
+                               findings_others);
     while (cf_tool_next(t, f.reader, &frame) > 0) {
-        findings_frame(&f, frame);
+        if (cf_condense_frame(condense, frame, &rows) != 0)
+            continue;
+        findings_frame(&f, &rows);
         if (profile)
-            cf_callgrind_frame(profile, frame);
+            cf_callgrind_frame(profile, rows.sums);
     }
+    cf_condense_free(condense);
     cf_tool_fit(t, f.reader);
     findings_group(&f);
     if (profile) {

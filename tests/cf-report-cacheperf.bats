@@ -541,3 +541,47 @@ assert all(abs(float(r['share_percent']) - (100 * int(r['misses']) / all_misses 
 END
     done
 }
+
+@test "accesses that are summed before they are looked at, as in packed files, change nothing" {
+    for kind in plain 'weights 7' 'weights 0' weights sources costs hits pids stacks 'stacks pids'; do
+        python3 - $kind <<'END'
+import random, sys
+kinds = sys.argv[1:]
+random.seed(' '.join(kinds))
+names = 'time,pid,tid,op,addr,size,pc,level,weight,class,object,symbol,region,function,source'
+names += ',hit' * ('hits' in kinds) + ',cost' * ('costs' in kinds) + ',stack' * ('stacks' in kinds)
+rows = open('r.csv', 'w')
+rows.write(names + '\n')
+for t in range(30000):
+    at = t % 13
+    # most of one place do not differ, others by chance
+    rare, thread = random.random() < 0.03, random.choice([7, 8])
+    level = random.choice([0, 2, 3, 255]) if rare else 1
+    missed = random.choice([0, 2, 3, 4, 5, 6, 7]) if rare or random.random() < 0.002 else 0
+    weight = '7' if '7' in kinds else '0' if '0' in kinds else random.randrange(3) if 'weights' in kinds else 1
+    line = random.randrange(9) if 'sources' in kinds else at % 5
+    row = [t, thread if 'pids' in kinds else 7, thread, 'store' if at % 3 else 'load', 64 * random.randrange(40) + at, 4 << at % 2,
+        4096 + 4 * at, level, weight, missed, random.randrange(3), random.choice(['', 'v', 'w']), f'[m{random.randrange(3)}]',
+        f'f{at % 4}', f'x.c:{line}' if line else '']
+    if 'hits' in kinds: row.append(level if random.random() < 0.95 else random.choice([1, 2, 255]))
+    if 'costs' in kinds: row.append(random.choice([4, 200]))
+    if 'stacks' in kinds: row.append(random.randrange(4))
+    rows.write(','.join(map(str, row)) + '\n')
+with open('s.csv', 'w') as f:
+    f.write('pid,stack,parent,pc,function\n')
+    f.writelines(f'{pid},{n},{n - 1},{n},c{n * pid % 5}\n' for pid in (7, 8) for n in (1, 2, 3))
+END
+        stream plain.cf -w stack=s.csv r.csv
+        cf-cat -q -o packed.cf plain.cf
+        run ! grep -q ' codes ' <(cf-cat --dump -n 0 plain.cf)
+        grep -q ' codes ' <(cf-cat --dump -n 0 packed.cf)
+        for form in '' --csv --json '--csv --callgrind'; do
+            # shellcheck disable=SC2086 # two words and a file
+            cf-report --cacheperf $form ${form:+$([[ $form != *grind ]] || echo a.prof)} plain.cf >a
+            # shellcheck disable=SC2086
+            cf-report --cacheperf $form ${form:+$([[ $form != *grind ]] || echo b.prof)} packed.cf >b
+            same a b
+        done
+        same a.prof b.prof
+    done
+}

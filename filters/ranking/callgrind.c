@@ -115,6 +115,10 @@ static void begin(struct cf_callgrind *c, const struct cf_frame *f)
     c->begun = 1;
 }
 
+const unsigned cf_callgrind_alike[] = {CF_OP,     CF_SIZE,     CF_INSNS,   CF_COST, CF_FUNCTION,
+                                       CF_SOURCE, CF_STACK_ID, CF_INLINED, CF_PID,  CF_WEIGHT,
+                                       0};
+
 struct cf_callgrind *cf_callgrind_new(struct cf_tool *t, struct cf_reader *r)
 {
     struct cf_callgrind *c = cf_need(t, calloc(1, sizeof *c));

@@ -12,6 +12,8 @@ struct cf_callgrind *cf_callgrind_new(struct cf_tool *t, struct cf_reader *r) CF
 /* Takes a frame of any table. Accesses that lack what says what missed, unlike those before, are
    left out, which is a failure. */
 void cf_callgrind_frame(struct cf_callgrind *c, const struct cf_frame *f);
+/* Columns that rows must have in common which become one before they come here: see condense.h. */
+extern const unsigned cf_callgrind_alike[];
 /* Once all is read: writes the profile as by cf_tool_file(). */
 void cf_callgrind_write(struct cf_callgrind *c, const char *path);
 void cf_callgrind_free(struct cf_callgrind *c);

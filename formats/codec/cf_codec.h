@@ -10,6 +10,8 @@
 #ifndef CF_CODEC_H
 #define CF_CODEC_H
 
+#include <stdbool.h>
+
 #include "formats/stream/cf.h"
 
 enum cf_codec {
@@ -146,10 +148,13 @@ size_t cf_decoder_piece(struct cf_decoder *d, size_t first, size_t most);
    for its type where the encoded data is aligned to 8 bytes. NULL when the bytes are no valid
    encoding or memory is missing: see cf_decoder_problem(). */
 const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_bytes);
-/* Of a column of 4 bytes that states its values once a code rather than once a row: these values,
-   as many as *count, to be replaced before the first of its rows is asked for. NULL of other
-   columns, once rows were asked for, and where cf_decoder_column() is NULL too. */
-uint32_t *cf_decoder_of_codes(struct cf_decoder *d, unsigned i, size_t *count);
+/* Of a column that states its values once a code rather than once a row: these values, as many as
+   *count. *fresh: none of the frame's rows of it were asked for, nor these values, so that they may
+   still be replaced. NULL of other columns, and where cf_decoder_column() is NULL too. */
+void *cf_decoder_of_codes(struct cf_decoder *d, unsigned i, size_t *count, bool *fresh);
+/* The code of each row at hand, and how many codes there are: NULL of a frame without, or where it
+   is damaged, which *damaged says. */
+const uint16_t *cf_decoder_codes(struct cf_decoder *d, uint32_t *count, bool *damaged);
 const char *cf_decoder_problem(const struct cf_decoder *d);
 
 /* The kinds of a frame's rows and the pc of each (see cf_frame_kinds()): 1, 0 where the frame does

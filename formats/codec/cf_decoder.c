@@ -205,14 +205,29 @@ static int begin_packed(struct cf_decoder *d, unsigned i, unsigned width)
     return 0;
 }
 
-uint32_t *cf_decoder_of_codes(struct cf_decoder *d, unsigned i, size_t *count)
+void *cf_decoder_of_codes(struct cf_decoder *d, unsigned i, size_t *count, bool *fresh)
 {
     const struct cf_coded *c = &d->column[i];
-    if (i >= d->count || c->codec != CF_BYCODE || cf_type_width((enum cf_type)c->type) != 4 ||
-        d->begun[i] || begin_packed(d, i, 4) < 0)
+    const unsigned width = i < d->count ? (unsigned)cf_type_width((enum cf_type)c->type) : 0;
+    if (!width || c->codec != CF_BYCODE)
+        return NULL;
+    *fresh = !d->begun[i];
+    if (begin_packed(d, i, width) < 0)
         return NULL;
     *count = d->unpacker.codes;
-    return (uint32_t *)(void *)d->packed[i].tables.data;
+    return d->packed[i].tables.data;
+}
+
+const uint16_t *cf_decoder_codes(struct cf_decoder *d, uint32_t *count, bool *damaged)
+{
+    const struct unpacker *u = &d->unpacker;
+    *damaged = false;
+    if (!find_column(d, CF_CODE, CF_CODES) && !find_column(d, CF_CODE, CF_ROWCODES))
+        return NULL;
+    *damaged = begin_codes(d) < 0;
+    d->problem = u->problem;
+    *count = u->codes;
+    return *damaged ? NULL : u->code + d->at;
 }
 
 int cf_decoder_kinds(struct cf_decoder *d, struct cf_row_kinds *k)

@@ -45,6 +45,7 @@
 enum {
     CF_WIRE_ROWS = 1 << 14, /* rows in a frame of a pipe: 16,384 stay inside a second-level cache */
     CF_PIECE_ROWS = 1 << 13, /* rows of a packed frame that programs without output get at once */
+    CF_DEFERRED_ROWS = 1 << 16, /* the same after cf_reader_defer() */
     CF_FILE_ROWS =
         1 << 19,          /* rows in a frame of a packed file, and the most that a frame may have */
     CF_MAX_COLUMNS = 64,  /* columns in a frame */
@@ -176,6 +177,11 @@ void cf_reader_unify(struct cf_reader *r);
    no frame of which they want columns: others come whole. */
 void cf_reader_pieces(struct cf_reader *r);
 
+/* Hands accesses out with no column decoded, for programs that mostly do with what stands once a
+   code (cf_frame_codes()). What is required of a frame, it has: cf_frame_wanted() decodes all that
+   was asked for, cf_late_values() one column. Pieces are of CF_DEFERRED_ROWS. */
+void cf_reader_defer(struct cf_reader *r);
+
 /* Only frames of access and line that reach into [from, to]; with an index, the rest of a file is
    not read. Rows outside may still come in the frames at the edges. */
 void cf_reader_range(struct cf_reader *r, uint64_t from, uint64_t to);
@@ -249,9 +255,12 @@ const uint64_t *cf_u64(const struct cf_frame *f, unsigned column);
 const void *cf_values(const struct cf_frame *f, unsigned column);
 
 /* The same for a column that only some frames turn out to need and that was not asked for: it is
-   decoded now. Also for CF_LATE. No strings. Where it does not decode, that is a problem of the
-   reader. */
+   decoded now. Also for CF_LATE. Strings only after cf_reader_unify(). Where it does not decode,
+   that is a problem of the reader. */
 const void *cf_late_values(const struct cf_frame *f, unsigned column);
+/* After cf_reader_defer(): decodes what was asked for. -1 where a column is damaged, which is then
+   noted. */
+int cf_frame_wanted(struct cf_frame *f) CF_MUST_CHECK;
 /* Decodes all columns that were not wanted, for programs that look at them in few frames, with the
    string ids of the stream. -1 where one is damaged, which is then noted. */
 int cf_frame_all(struct cf_frame *f) CF_MUST_CHECK;
@@ -274,6 +283,14 @@ struct cf_row_kinds {
 /* Whether a frame does so, and comes whole (see cf_reader_pieces()); what it gives is good until
    the next frame. Where it is damaged, that is a problem of the reader. */
 int cf_frame_kinds(const struct cf_frame *f, struct cf_row_kinds *k);
+/* The code of each row, below *codes: NULL where a frame has none. A column may state its values
+   once a code: cf_values_of_codes() is NULL of others, and gives strings only after
+   cf_reader_unify(). Both are good until the next frame or piece, and where the frame is damaged,
+   that is a problem of the reader. */
+const uint16_t *cf_frame_codes(const struct cf_frame *f, uint32_t *codes);
+const void *cf_values_of_codes(const struct cf_frame *f, unsigned column);
+/* Whether a frame states one value for all rows of a column; of strings it is the stream's id. */
+int cf_frame_constant(const struct cf_frame *f, unsigned column, uint64_t *value);
 /* Adds or replaces a column of such a frame by one value a kind, which goes out as such where the
    frame does. As cf_frame_set(); the reader gives no values of the column. */
 int cf_frame_set_of_kind(struct cf_frame *f, unsigned column, const uint64_t *values);

@@ -123,18 +123,29 @@ static const void *column_values(struct cf_reader *r, unsigned i, size_t *blob)
     return values;
 }
 
+/* The values of the i-th column that stand once a code, strings with the reader's numbers; NULL
+   where there are none. */
+static const void *values_of_codes(struct cf_reader *r, unsigned i)
+{
+    size_t codes;
+    bool fresh;
+    void *values = cf_decoder_of_codes(r->decoder, i, &codes, &fresh);
+
+    if (values && fresh && r->unify && r->frame.column[i].type == CF_STR)
+        unify(r, values, (uint32_t)codes, values);
+    return values;
+}
+
 /* The i-th column, of strings, with the reader's numbers. Values that stand once a code are
    replaced before they become rows. */
 static const void *unified_values(struct cf_reader *r, unsigned i)
 {
-    size_t codes, blob;
-    uint32_t *of_codes = cf_decoder_of_codes(r->decoder, i, &codes), *number;
-    const uint32_t *id;
+    const void *of_codes = values_of_codes(r, i);
+    size_t blob;
+    const uint32_t *id = column_values(r, i, &blob);
+    uint32_t *number;
 
-    if (of_codes)
-        unify(r, of_codes, (uint32_t)codes, of_codes);
-    id = column_values(r, i, &blob);
-    if (!id || r->frame.column[i].codec == CF_BYCODE)
+    if (!id || of_codes)
         return id;
     number = column_room(r, i, sizeof *number);
     if (number)
@@ -142,12 +153,31 @@ static const void *unified_values(struct cf_reader *r, unsigned i)
     return number;
 }
 
-int cfr_decode(struct cf_reader *r)
+static int decode(struct cf_reader *r, const uint8_t *wanted)
 {
     struct cf_frame *f = &r->frame;
-    uint8_t wanted[CF_MAX_COLUMNS] = {0};
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        struct cf_data *c = &f->column[i];
+        size_t blob;
+
+        if ((!wanted[i] && !r->want_all) || c->values || !c->wire || c->id == CF_CODE)
+            continue;
+        c->values =
+            c->type == CF_STR && r->unify ? unified_values(r, i) : column_values(r, i, &blob);
+        if (!c->values)
+            return -1;
+    }
+    return 0;
+}
+
+/* Which columns are wanted. -1 where one that is required is not there, which is then noted. */
+static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
+{
+    struct cf_frame *f = &r->frame;
     int required = 0;
 
+    memset(wanted, 0, CF_MAX_COLUMNS);
     for (size_t i = 0; i < r->wants; i++) {
         int at;
 
@@ -175,18 +205,23 @@ int cfr_decode(struct cf_reader *r)
         }
     }
     r->needed_came |= required;
-    for (unsigned i = 0; i < f->columns; i++) {
-        struct cf_data *c = &f->column[i];
-        size_t blob;
-
-        if ((!wanted[i] && !r->want_all) || c->id == CF_CODE)
-            continue;
-        c->values =
-            c->type == CF_STR && r->unify ? unified_values(r, i) : column_values(r, i, &blob);
-        if (!c->values)
-            return -1;
-    }
     return 0;
+}
+
+int cfr_decode(struct cf_reader *r)
+{
+    uint8_t wanted[CF_MAX_COLUMNS];
+
+    if (find_wanted(r, wanted) != 0)
+        return -1;
+    return r->frame.table == CF_ACCESS && r->defer ? 0 : decode(r, wanted);
+}
+
+int cf_frame_wanted(struct cf_frame *f)
+{
+    uint8_t wanted[CF_MAX_COLUMNS];
+
+    return find_wanted(f->reader, wanted) != 0 ? -1 : decode(f->reader, wanted);
 }
 
 int cf_frame_all(struct cf_frame *f)
@@ -215,7 +250,7 @@ int cfr_in_pieces(const struct cf_frame *f)
             packed |= f->column[i].codec == CF_CODES;
         else
             blobs |= f->column[i].type == CF_BLOB;
-    return r->pieces && wanted && packed && !blobs && f->rows > CF_PIECE_ROWS;
+    return r->pieces && wanted && packed && !blobs && f->rows > cfr_piece_rows(r);
 }
 
 const void *cf_values(const struct cf_frame *f, unsigned column)
@@ -225,16 +260,49 @@ const void *cf_values(const struct cf_frame *f, unsigned column)
     return i < 0 ? NULL : f->column[i].values;
 }
 
+/* Whether a column came with the frame, has the type that it should have, and can be given. */
+static int can_decode(const struct cf_frame *f, int i)
+{
+    return i >= 0 && f->column[i].wire && f->column[i].type == cf_column_type(f->column[i].id) &&
+           (f->column[i].type != CF_STR || f->reader->unify);
+}
+
 const void *cf_late_values(const struct cf_frame *f, unsigned column)
 {
     const int i = cfr_column_at(f, column);
     size_t blob;
 
-    if (i < 0 || f->column[i].values || !f->column[i].wire)
+    if (i < 0 || f->column[i].values || !can_decode(f, i))
         return i < 0 ? NULL : f->column[i].values;
-    if (f->column[i].type != cf_column_type(column) || f->column[i].type == CF_STR)
-        return NULL;
-    return column_values(f->reader, (unsigned)i, &blob);
+    return f->column[i].type == CF_STR ? unified_values(f->reader, (unsigned)i)
+                                       : column_values(f->reader, (unsigned)i, &blob);
+}
+
+const uint16_t *cf_frame_codes(const struct cf_frame *f, uint32_t *codes)
+{
+    bool damaged;
+    const uint16_t *code = cf_decoder_codes(f->reader->decoder, codes, &damaged);
+
+    if (damaged)
+        cfr_not_decoded(f->reader, CF_CODE);
+    return code;
+}
+
+const void *cf_values_of_codes(const struct cf_frame *f, unsigned column)
+{
+    const int i = cfr_column_at(f, column);
+
+    return can_decode(f, i) ? values_of_codes(f->reader, (unsigned)i) : NULL;
+}
+
+int cf_frame_constant(const struct cf_frame *f, unsigned column, uint64_t *value)
+{
+    const int i = cfr_column_at(f, column);
+
+    if (i < 0 || !f->column[i].wire || f->column[i].codec != CF_CONST)
+        return 0;
+    *value = f->column[i].base;
+    return 1;
 }
 
 static const void *typed(const struct cf_frame *f, unsigned column, unsigned a, unsigned b)

@@ -106,6 +106,11 @@ void cf_reader_check_index(struct cf_reader *r)
     r->check_index = 1;
 }
 
+void cf_reader_defer(struct cf_reader *r)
+{
+    r->defer = 1;
+}
+
 void cf_reader_pieces(struct cf_reader *r)
 {
     r->pieces = 1;
@@ -240,7 +245,7 @@ static int next_piece(struct cf_reader *r)
     /* the program may have set or dropped columns */
     r->pos -= r->frame_bytes;
     cfr_describe(r, r->frame_bytes);
-    r->frame.rows = (uint32_t)cf_decoder_piece(r->decoder, r->taken, CF_PIECE_ROWS);
+    r->frame.rows = (uint32_t)cf_decoder_piece(r->decoder, r->taken, cfr_piece_rows(r));
     r->taken += r->frame.rows;
     if (r->frame.rows && cfr_decode(r) == 0)
         return 1;

@@ -64,7 +64,7 @@ struct cf_reader {
 
     struct want *want;
     size_t wants, want_room;
-    int want_all, unify, ranged, pieces;
+    int want_all, unify, ranged, pieces, defer;
     uint64_t from, to;
     uint64_t span_from, span_to; /* bytes of the file; to 0: all */
     void (*idle)(void *);
@@ -166,6 +166,12 @@ int cfr_bad_column(const struct cf_frame *f);
 int cfr_decode(struct cf_reader *r);
 /* The i-th column, which was set by kind, as one value a row; NULL without memory. */
 const void *cfr_spread(const struct cf_frame *f, unsigned i);
+/* Rows of a piece: where columns are not decoded, more stay inside the second-level cache. */
+static inline uint32_t cfr_piece_rows(const struct cf_reader *r)
+{
+    return r->defer ? CF_DEFERRED_ROWS : CF_PIECE_ROWS;
+}
+
 /* Whether a frame goes out in pieces: it is unpacked row by row, so that they save memory. */
 int cfr_in_pieces(const struct cf_frame *f);
 

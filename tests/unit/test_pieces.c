@@ -17,11 +17,12 @@
 #include "reseal.h"
 #include "tap.h"
 
-enum { ROWS = 40000, MOST = 1 << 20 };
+enum { ROWS = 70000, FEW = 40000, MOST = 1 << 20 };
 
 static uint64_t times[ROWS], addr[ROWS], pc[ROWS];
 static uint32_t size[ROWS];
 static uint8_t op[ROWS];
+static uint32_t made; /* rows of the stream */
 
 /* Loops over arrays, of which now and then one moves. */
 static void make_rows(void)
@@ -41,8 +42,8 @@ static void make_rows(void)
     }
 }
 
-/* A file with them; returns its bytes. */
-static size_t make_stream(uint8_t *to)
+/* A file with the first `rows` of them; returns its bytes. */
+static size_t make_stream(uint8_t *to, uint32_t rows)
 {
     static const struct cf_header header = {.source = (char *)"test_pieces"};
     const struct cf_values columns[] = {
@@ -61,7 +62,7 @@ static size_t make_stream(uint8_t *to)
     if (!w)
         abort();
     bad = cf_writer_header(w, &header);
-    bad |= cf_writer_rows(w, CF_ACCESS, ROWS, columns, 6, NULL);
+    bad |= cf_writer_rows(w, CF_ACCESS, rows, columns, 6, NULL);
     bad |= cf_writer_close(w, 1, problem, sizeof(problem));
     fd = open(name, O_RDONLY);
     n = fd < 0 ? -1 : read(fd, to, MOST);
@@ -69,6 +70,7 @@ static size_t make_stream(uint8_t *to)
         abort();
     close(fd);
     unlink(name);
+    made = rows;
     return (size_t)n;
 }
 
@@ -81,8 +83,28 @@ enum how {
     ALL,
     MEDDLE, /* sets and drops columns of every frame */
     LATE,   /* wants one column, and of every piece the others later */
+    DEFER,  /* wants all, of each piece when it is there, and codes */
     OTHERS, /* wants nothing of the table */
 };
+
+/* Whether what the codes of a piece say is what its rows, from `at` on, should have. */
+static int same_of_codes(const struct cf_frame *f, uint32_t at)
+{
+    uint32_t codes;
+    uint64_t tid = 0;
+    const uint16_t *code = cf_frame_codes(f, &codes);
+    const uint64_t *pcs = cf_values_of_codes(f, CF_PC);
+    const uint8_t *ops = cf_values_of_codes(f, CF_OP);
+
+    if (!code || !pcs || !ops || cf_values_of_codes(f, CF_TIME) || cf_values_of_codes(f, CF_TID) ||
+        cf_frame_constant(f, CF_PC, &tid) || !cf_frame_constant(f, CF_TID, &tid) || tid != 77)
+        return 0;
+    for (uint32_t i = 0; i < f->rows; i++)
+        if (at + i >= made || code[i] >= codes || pcs[code[i]] != pc[at + i] ||
+            ops[code[i]] != op[at + i])
+            return 0;
+    return 1;
+}
 
 /* Reads the stream in pieces. */
 static struct seen read_pieces(const uint8_t *bytes, size_t n, enum how how)
@@ -99,7 +121,9 @@ static struct seen read_pieces(const uint8_t *bytes, size_t n, enum how how)
     in = cf_reader_open(files, 1);
     if (!in)
         abort();
-    if (how == ALL || how == MEDDLE)
+    if (how == DEFER)
+        cf_reader_defer(in);
+    if (how == ALL || how == MEDDLE || how == DEFER)
         cf_reader_want_all(in);
     else
         cf_reader_want(in, how == LATE ? CF_ACCESS : CF_MAP, CF_TIME, CF_OPTIONAL);
@@ -113,9 +137,14 @@ static struct seen read_pieces(const uint8_t *bytes, size_t n, enum how how)
             continue;
         if (how == LATE && (cf_u64(f, CF_ADDR) || !cf_late_values(f, CF_ADDR)))
             continue;
-        if (how >= LATE && (cf_u32(f, CF_TID) || cf_frame_all(f) != 0))
+        if (how == DEFER) {
+            s.same &= !cf_u64(f, CF_PC) && same_of_codes(f, at);
+            if (cf_frame_wanted(f) != 0)
+                continue;
+        }
+        if ((how == LATE || how == OTHERS) && (cf_u32(f, CF_TID) || cf_frame_all(f) != 0))
             continue;
-        if (at + rows > ROWS || !cf_u32(f, CF_TID)) {
+        if (at + rows > made || !cf_u32(f, CF_TID)) {
             s.same = 0;
             break;
         }
@@ -124,7 +153,7 @@ static struct seen read_pieces(const uint8_t *bytes, size_t n, enum how how)
                   !memcmp(cf_u64(f, CF_PC), pc + at, 8 * rows) &&
                   !memcmp(cf_u32(f, CF_SIZE), size + at, 4 * rows) &&
                   !memcmp(cf_u8(f, CF_OP), op + at, rows) && cf_u32(f, CF_TID)[rows - 1] == 77 &&
-                  f->first == times[0] && f->last == times[ROWS - 1];
+                  f->first == times[0] && f->last == times[made - 1];
         s.rows += rows;
         s.largest = rows > s.largest ? rows : s.largest;
         if (how == MEDDLE) {
@@ -146,15 +175,21 @@ int main(void)
     struct seen s;
 
     make_rows();
-    n = make_stream(bytes);
+    n = make_stream(bytes, ROWS);
     for (enum how how = ALL; how <= OTHERS; how++) {
         static const char *const what[] = {"", ", of a frame that the program changes",
-                                           ", and what is decoded later", ", and others whole"};
+                                           ", and what is decoded later",
+                                           ", and all of it, with codes", ", and others whole"};
 
         s = read_pieces(bytes, n, how);
         ok(s.rows == ROWS && s.same && !s.damages, "all rows come in pieces%s", what[how]);
-        is_u64(s.largest, how == OTHERS ? ROWS : CF_PIECE_ROWS, "rows of a piece");
+        is_u64(s.largest,
+               how == OTHERS  ? ROWS
+               : how == DEFER ? CF_DEFERRED_ROWS
+                              : CF_PIECE_ROWS,
+               "rows of a piece");
     }
+    n = make_stream(bytes, FEW);
     for (size_t at = 0; (frame = reseal_size(bytes + at, n - at)); at += frame) {
         if (bytes[at] == 0x89 || bytes[at + 8] != CF_ACCESS)
             continue;
@@ -162,11 +197,11 @@ int main(void)
             memcpy(copy, bytes, n);
             copy[at + k] ^= 1u << k % 8;
             reseal_one(copy + at, frame);
-            for (enum how how = ALL; how <= LATE; how += LATE) {
+            for (enum how how = ALL; how <= DEFER; how += how == ALL ? LATE : 1) {
                 s = read_pieces(copy, n, how);
                 trials++;
                 told += s.damages > 0;
-                if (s.rows != (s.damages ? 0 : ROWS) && !torn++)
+                if (s.rows != (s.damages ? 0 : made) && !torn++)
                     note("byte %zu changed: %u rows, %u damages", at + k, s.rows, s.damages);
             }
         }

@@ -10,14 +10,15 @@
  *     findings_words.c     what is said of each, whatever the form
  *     findings_text.c, findings_csv.c, findings_json.c    output
  *
- * Memory: 256 KiB; 40 bytes an allocation and a node of a call stack; 200 bytes a cell and 130 for
- * each statement, object and thread of one.
+ * Memory: 256 KiB, and that of condense.h; 40 bytes an allocation and a node of a call stack; 200
+ * bytes a cell and 130 for each statement, object and thread of one.
  */
 #ifndef FINDINGS_H
 #define FINDINGS_H
 
 #include "filters/engine/rows/counts.h"
 #include "filters/parts/report/lost.h"
+#include "filters/ranking/condense.h"
 #include "filters/ranking/sources.h"
 #include "formats/machine/cf_machine.h"
 #include "formats/program/cf_made.h"
@@ -148,7 +149,9 @@ struct findings {
 /* Asks for the columns. */
 void findings_begin(struct findings *f);
 /* Takes a frame of any table. Exits where the classes are of another rule. */
-void findings_frame(struct findings *f, const struct cf_frame *frame);
+void findings_frame(struct findings *f, const struct cf_condensed *rows);
+/* What findings need of accesses, for cf_condense_new(). */
+extern const unsigned findings_alike[], findings_others[];
 void findings_free(struct findings *f);
 /* By weight: all accesses of an operation, those that missed. */
 uint64_t findings_accesses(const struct findings *f, enum finding_op op);

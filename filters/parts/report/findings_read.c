@@ -13,6 +13,10 @@
 
 static const char rule[] = "cacheperf";
 
+const unsigned findings_alike[] = {CF_OP, CF_WEIGHT, 0};
+const unsigned findings_others[] = {CF_PID,    CF_TID,      CF_PC,     CF_OBJ,
+                                    CF_SYMBOL, CF_FUNCTION, CF_SOURCE, 0};
+
 void findings_begin(struct findings *f)
 {
     struct cf_reader *r = f->reader;
@@ -20,7 +24,7 @@ void findings_begin(struct findings *f)
     cf_reader_want_each(r, CF_ACCESS, CF_REQUIRED, CF_CLASS, CF_LEVEL);
     cf_reader_want(r, CF_ACCESS, CF_ADDR, CF_LATE);
     cf_reader_want_each(r, CF_ACCESS, CF_OPTIONAL, CF_OP, CF_PID, CF_TID, CF_PC, CF_WEIGHT, CF_OBJ,
-                        CF_SYMBOL, CF_REGION, CF_FUNCTION, CF_SOURCE);
+                        CF_SYMBOL, CF_FUNCTION, CF_SOURCE);
     cf_reader_want_each(r, CF_OBJECT, CF_OPTIONAL, CF_OP, CF_PID, CF_TID, CF_BYTES, CF_STACK_ID,
                         CF_OBJ, CF_SITE, CF_FUNCTION, CF_SOURCE);
     cf_reader_want_each(r, CF_STACK, CF_OPTIONAL, CF_PID, CF_STACK_ID, CF_PARENT, CF_PC,
@@ -82,10 +86,34 @@ static void take_header(struct findings *f, const struct cf_header *h)
 /* ---- cells ---- */
 
 struct columns {
+    const struct cf_condensed *rows;
     const uint8_t *class, *op, *level;
-    const uint64_t *addr, *pc, *weight;
-    const uint32_t *pid, *tid, *object, *symbol, *region, *function, *source;
+    const uint64_t *pc, *weight;
+    const uint32_t *pid, *tid, *object, *symbol, *function, *source;
+    /* decoded where a row needs them, by rows of the frame as it came */
+    const uint64_t *addr;
+    const uint32_t *region;
+    int no_region; /* there is none */
 };
+
+static uint32_t row_of(const struct columns *c, uint32_t i)
+{
+    return c->rows->row ? c->rows->row[i] : i;
+}
+
+/* The number of the cache line of row i. */
+static uint64_t line_of(const struct findings *f, const struct columns *c, uint32_t i)
+{
+    return c->addr[row_of(c, i)] / f->line_size;
+}
+
+/* The mapping of row i. */
+static uint32_t region_of(struct columns *c, uint32_t i)
+{
+    if (!c->region && !c->no_region)
+        c->no_region = !(c->region = cf_late_values(c->rows->in, CF_REGION));
+    return c->region ? c->region[row_of(c, i)] : 0;
+}
 
 static uint32_t at(const uint32_t *column, uint32_t row)
 {
@@ -121,7 +149,7 @@ static uint32_t statement(struct findings *f, const struct columns *c, uint32_t 
     return n;
 }
 
-static struct finding_owner owner_of(const struct findings *f, const struct columns *c, uint32_t i)
+static struct finding_owner owner_of(const struct findings *f, struct columns *c, uint32_t i)
 {
     struct finding_owner o = {.kind = FINDING_NOWHERE};
 
@@ -129,13 +157,13 @@ static struct finding_owner owner_of(const struct findings *f, const struct colu
         o.kind = FINDING_HEAP;
     else if ((o.id = at(c->symbol, i)))
         o.kind = FINDING_SYMBOL;
-    else if ((o.id = at(c->region, i)))
+    else if ((o.id = region_of(c, i)))
         o.kind = FINDING_REGION;
     o.segment = o.kind == FINDING_HEAP ? f->segment : 0;
     return o;
 }
 
-static uint32_t owner(struct findings *f, const struct columns *c, uint32_t i)
+static uint32_t owner(struct findings *f, struct columns *c, uint32_t i)
 {
     const struct finding_owner o = owner_of(f, c, i);
     int fresh;
@@ -171,7 +199,7 @@ static uint32_t cell(struct findings *f, const struct columns *c, uint32_t i, ui
     const uint64_t a =
         shared ? (uint64_t)f->segment << 36 | (uint64_t)at(c->pid, i) << 4 | class : class;
     uint64_t *place =
-        cf_need(f->tool, cf_counts_at(f->at, a, shared ? c->addr[i] / f->line_size : statement));
+        cf_need(f->tool, cf_counts_at(f->at, a, shared ? line_of(f, c, i) : statement));
 
     if (!*place) {
         cf_must(f->tool, cf_array_cleared(&f->finding, &f->room, f->count + 1, sizeof *f->finding));
@@ -197,11 +225,11 @@ static uint32_t entry(struct findings *f, enum finding_part part, uint32_t of, u
 }
 
 /* Where a row is counted. */
-static const struct finding_recent *places(struct findings *f, const struct columns *c, uint32_t i)
+static const struct finding_recent *places(struct findings *f, struct columns *c, uint32_t i)
 {
     const struct finding_owner o = owner_of(f, c, i);
     const uint32_t source = at(c->source, i);
-    const uint64_t key[5] = {is_shared(c->class[i]) ? c->addr[i] / f->line_size : 0,
+    const uint64_t key[5] = {is_shared(c->class[i]) ? line_of(f, c, i) : 0,
                              source  ? source
                              : c->pc ? c->pc[i]
                                      : 0,
@@ -258,6 +286,7 @@ static uint64_t whole(uint64_t low, uint64_t high)
 /* By which level each row was served: nearly all by the first. */
 static void take_levels(struct findings *f, const struct columns *c, uint32_t rows)
 {
+    const uint64_t each = c->rows->each;
     uint64_t low[2] = {0, 0}, high[2] = {0, 0}; /* all, stores */
     uint64_t samples = 0, fine = 0;
 
@@ -267,7 +296,7 @@ static void take_levels(struct findings *f, const struct columns *c, uint32_t ro
 
         if (!counts(c, i))
             continue;
-        samples++;
+        samples += each ? weight / each : 1;
         fine += !weight;
         if (c->level[i] == 1) {
             low[0] += (uint32_t)weight;
@@ -285,7 +314,7 @@ static void take_levels(struct findings *f, const struct columns *c, uint32_t ro
 }
 
 /* A row with a class. */
-static void take_miss(struct findings *f, const struct columns *c, uint32_t i)
+static void take_miss(struct findings *f, struct columns *c, uint32_t i)
 {
     const enum finding_op op = op_of(c, i);
     const unsigned by = served_by(c->level[i]), class = c->class[i];
@@ -311,9 +340,11 @@ static void take_miss(struct findings *f, const struct columns *c, uint32_t i)
     }
 }
 
-static void take_accesses(struct findings *f, const struct cf_frame *frame)
+static void take_accesses(struct findings *f, const struct cf_condensed *rows)
 {
-    struct columns c = {.class = cf_u8(frame, CF_CLASS),
+    const struct cf_frame *frame = rows->rows;
+    struct columns c = {.rows = rows,
+                        .class = cf_u8(frame, CF_CLASS),
                         .op = cf_u8(frame, CF_OP),
                         .level = cf_u8(frame, CF_LEVEL),
                         .pc = cf_u64(frame, CF_PC),
@@ -322,7 +353,6 @@ static void take_accesses(struct findings *f, const struct cf_frame *frame)
                         .tid = cf_u32(frame, CF_TID),
                         .object = cf_u32(frame, CF_OBJ),
                         .symbol = cf_u32(frame, CF_SYMBOL),
-                        .region = cf_u32(frame, CF_REGION),
                         .function = cf_u32(frame, CF_FUNCTION),
                         .source = cf_u32(frame, CF_SOURCE)};
 
@@ -330,14 +360,16 @@ static void take_accesses(struct findings *f, const struct cf_frame *frame)
     for (uint32_t i = 0; i < frame->rows; i++) {
         if (c.class[i] == CF_CLASS_NONE || !counts(&c, i))
             continue;
-        if (is_shared(c.class[i]) && !c.addr && !(c.addr = cf_late_values(frame, CF_ADDR)))
+        if (is_shared(c.class[i]) && !c.addr && !(c.addr = cf_late_values(rows->in, CF_ADDR)))
             return; /* the reader reports why */
         take_miss(f, &c, i);
     }
 }
 
-void findings_frame(struct findings *f, const struct cf_frame *frame)
+void findings_frame(struct findings *f, const struct cf_condensed *rows)
 {
+    const struct cf_frame *frame = rows->rows;
+
     cf_sources_frame(f->sources, frame);
     lost_frame(&f->lost, f->reader, frame);
     switch (frame->table) {
@@ -354,7 +386,7 @@ void findings_frame(struct findings *f, const struct cf_frame *frame)
         findings_take_objects(f, frame);
         return;
     case CF_ACCESS:
-        take_accesses(f, frame);
+        take_accesses(f, rows);
         return;
     default:
         return;
