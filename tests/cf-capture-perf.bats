@@ -70,6 +70,13 @@ breakpoints() {
     [[ ${lines[0]} == "loads-and-stores: type=ibs_op config=0x80000 "*"sample_period=20000 "* ]]
 }
 
+@test "attributes of ARM: SPE with times, loads and stores, and periods that it has" {
+    run -0 cf-capture-perf --dry-run --vendor arm --fine 0
+    [[ ${lines[0]} == "loads-and-stores: type=arm_spe_0 config=0x600000001 config1=0x0 sample_period=19968 precise_ip=0 "*" exclude_kernel=1" ]]
+    run -0 cf-capture-perf --dry-run --vendor arm --fine 0 --loads 100
+    [[ ${lines[0]} == *" sample_period=256 "* ]]
+}
+
 @test "events by the names of libpfm4: those of Table 1 have its values, others their own" {
     run -0 cf-capture-perf --dry-run --vendor intel --fine 0
     local intel=$output

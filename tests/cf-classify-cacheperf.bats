@@ -186,7 +186,7 @@ walk.c:2,capacity,10000000"
     stream a.cf a.csv
     run -1 --separate-stderr classify --summary a.cf
     same "$output" ""
-    matches "*no column 'level'*" "$stderr"
+    matches "*no column 'level'*cf-cache and cf-sample*" "$stderr"
 }
 
 @test "too few samples: how many, and the periods that give enough" {

@@ -199,7 +199,9 @@ static int find_wanted(struct cf_reader *r, uint8_t wanted[CF_MAX_COLUMNS])
                        cf_column_name(column),
                        adder                   ? "first run the stream through "
                        : column == CF_STACK_ID ? "record it with 'cf-capture trace --calls'"
-                                               : "what made the stream did not record it",
+                       : column == CF_LEVEL && f->table == CF_ACCESS
+                           ? "samples have it: first run the stream through cf-cache and cf-sample"
+                           : "what made the stream did not record it",
                        adder ? adder : "");
             return -1;
         }
