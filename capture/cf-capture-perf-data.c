@@ -63,6 +63,19 @@ static void report(const struct perf_file *f)
     cf_samples_report(&f->samples, t);
 }
 
+/* Why no sample became a row. */
+static const char *why_none(const struct perf_file *f)
+{
+    if (f->aux.pieces && f->aux.kind != PERF_AUX_SPE)
+        return "it holds the raw trace of a hardware unit that is not ARM's SPE: perf inject "
+               "--itrace=i1i -o NEW makes samples of it";
+    if (f->aux.others && !f->aux.samples)
+        return "what SPE sampled are neither loads nor stores: record with load_filter=1 and "
+               "store_filter=1";
+    return "no sample has an address and an operation; record with perf mem record, or with -d and "
+           "an event for memory accesses";
+}
+
 static int finish(struct perf_file *f)
 {
     int status;
@@ -73,12 +86,7 @@ static int finish(struct perf_file *f)
                 "%s: %" PRIu64 " samples left out that stand behind later ones: raise --hold",
                 f->in.name, f->order.late);
     if (!f->samples.taken && !f->told && !f->in.failed && !perf_input_caught())
-        cf_fail(f->tool, CF_EXIT_INPUT, "%s: no records: %s", f->in.name,
-                f->aux.pieces && f->aux.kind != PERF_AUX_SPE
-                    ? "it holds the raw trace of a hardware unit that is not ARM's SPE: perf "
-                      "inject --itrace=i1i -o NEW makes samples of it"
-                    : "no sample has an address and an operation; record with perf mem record, "
-                      "or with -d and an event for memory accesses");
+        cf_fail(f->tool, CF_EXIT_INPUT, "%s: no records: %s", f->in.name, why_none(f));
     if (!f->begun || (!f->samples.taken && !f->told))
         cf_writer_cut(f->out);
     status = cf_tool_finish(f->tool, NULL, f->out);

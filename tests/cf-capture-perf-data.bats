@@ -292,6 +292,9 @@ spe_by_us() { # LAYOUT
             [[ $layout == generic ]] || same file.csv newer.csv
             [[ $layout != generic ]] || [[ $(wc -l <file.csv) == $(wc -l <newer.csv) ]]
             [[ $layout == thread ]] || column time file.csv | tail -n +2 | sort -nc
+            make_perf_spe $layout $endian pipe 300 5 first >f.data
+            cf-capture perf-data <f.data | cf-cat --csv >first.csv
+            same file.csv first.csv
         done
     done
 }
@@ -359,13 +362,16 @@ spe_by_us() { # LAYOUT
     make_perf_spe context little file 30 5 pt >t.data
     run -1 --separate-stderr cf-capture perf-data -o t.cf t.data
     has "a hardware unit that is not ARM's SPE: perf inject" "$stderr"
+    make_perf_spe context little file 30 5 branches >t.data
+    run -1 --separate-stderr cf-capture perf-data -o t.cf t.data
+    has "what SPE sampled are neither loads nor stores: record with load_filter=1" "$stderr"
 }
 
 @test "SPE: a file that ends anywhere: one place, status 1, and all whole records" {
     local n bytes rows least=0
     make_perf_spe context little file 6 5 >m.data
     bytes=$(stat -c %s m.data)
-    for ((n = 500; n < bytes; n += 7)); do
+    for ((n = 500; n < bytes; n += 23)); do
         head -c $n m.data >cut.data
         status=0
         cf-capture-perf-data cut.data >cut.cf 2>err || status=$?

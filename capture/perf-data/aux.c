@@ -23,10 +23,7 @@ enum {
     FORGET = 1 << 16, /* samples between two times that earlier owners are forgotten */
     BY_THREAD = 1,    /* how the owner of a sample is found: by its thread, */
     BY_CPU = 2,       /* or, where it has none, by its CPU */
-    FLAG_OVERWRITE = 2,
-    FLAGS_LOSS = 1 | 4, /* truncated, partial */
-    FLAG_COLLISION = 8,
-    MISC_SWITCH_OUT = 1 << 13,
+    FLAGS_LOSS = PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL,
 };
 
 void perf_aux_free(struct perf_aux *a)
@@ -232,7 +229,7 @@ static void take_bytes(struct perf_file *f, uint64_t n, uint64_t at, int decode)
 int perf_aux_trace(struct perf_file *f, const uint8_t *record, size_t bytes, uint64_t at)
 {
     struct perf_aux *a = &f->aux;
-    const int decode = a->kind == PERF_AUX_SPE && f->events.count;
+    const int decode = a->kind == PERF_AUX_SPE;
     uint64_t n, offset;
 
     a->pieces++;
@@ -247,7 +244,8 @@ int perf_aux_trace(struct perf_file *f, const uint8_t *record, size_t bytes, uin
     a->piece_tid = perf_u32(&f->events, record + 36);
     a->piece_cpu = perf_u32(&f->events, record + 40);
     if (decode) {
-        perf_file_begin(f);
+        if (perf_file_ready(f, at) != 0)
+            return 0;
         find_piece(f);
         a->trace.take = take;
         a->trace.arg = f;
@@ -299,7 +297,7 @@ int perf_aux_state(struct perf_file *f, unsigned type, const uint8_t *record, si
 {
     const struct perf_event_of *v = perf_record_event(f, record, bytes);
     const struct perf_events *e = &f->events;
-    const int is_out = perf_u16(e, record + 4) & MISC_SWITCH_OUT;
+    const int is_out = perf_u16(e, record + 4) & PERF_RECORD_MISC_SWITCH_OUT;
     const uint8_t *tail;
     uint64_t flags;
 
@@ -314,12 +312,12 @@ int perf_aux_state(struct perf_file *f, unsigned type, const uint8_t *record, si
         return 0;
     if (type == PERF_RECORD_AUX) {
         flags = perf_u64(e, record + 24);
-        f->aux.overwrite |= !!(flags & FLAG_OVERWRITE);
+        f->aux.overwrite |= !!(flags & PERF_AUX_FLAG_OVERWRITE);
         f->aux.truncated += !!(flags & FLAGS_LOSS);
-        f->aux.collided += !!(flags & FLAG_COLLISION);
+        f->aux.collided += !!(flags & PERF_AUX_FLAG_COLLISION);
         if (flags & FLAGS_LOSS)
             lost(f, v, record, bytes, "truncated");
-        if (flags & FLAG_COLLISION)
+        if (flags & PERF_AUX_FLAG_COLLISION)
             lost(f, v, record, bytes, "collision");
     } else if (type == PERF_RECORD_ITRACE_START ||
                (type == PERF_RECORD_SWITCH_CPU_WIDE && is_out)) {

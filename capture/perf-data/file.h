@@ -72,6 +72,10 @@ void perf_file_record(struct perf_file *f, const uint8_t *record, size_t bytes, 
 /* Writes the header of the stream, once the events are known. */
 void perf_file_begin(struct perf_file *f);
 
+/* The first record that is not perf's own comes, at byte `at`: 0, or -1 where the events do not
+   permit to read any, which is then reported, and the input ended. */
+int perf_file_ready(struct perf_file *f, uint64_t at) CF_MUST_CHECK;
+
 /* A sample, as far as its bytes reach: 0, or -1 where it is too short for what its event says. */
 int perf_sample_read(struct perf_file *f, const uint8_t *record, size_t bytes) CF_MUST_CHECK;
 

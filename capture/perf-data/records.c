@@ -122,6 +122,24 @@ void perf_file_begin(struct perf_file *f)
     (void)cf_writer_header(f->out, &h); /* a failure shows when the writer is closed */
 }
 
+int perf_file_ready(struct perf_file *f, uint64_t at)
+{
+    if (f->begun)
+        return 0;
+    shape(f);
+    perf_file_begin(f);
+    if (f->events.count && shape_of_ids(f) == 0)
+        return 0;
+    perf_file_bad(f, at,
+                  f->events.count
+                      ? "its events put their ids at different places: whose a record is cannot be "
+                        "known"
+                      : "a record before the events");
+    f->in.ended = 1;
+    f->in.start = f->in.end;
+    return -1;
+}
+
 /* An event of the form for pipes: its attributes, and after them its ids. */
 static int new_event(struct perf_file *f, const uint8_t *record, size_t bytes)
 {
@@ -241,20 +259,8 @@ void perf_file_record(struct perf_file *f, const uint8_t *record, size_t bytes, 
     if (type >= USER_FIRST) {
         result = user_record(f, type, record, bytes, at);
     } else {
-        if (!f->begun) {
-            shape(f);
-            perf_file_begin(f);
-            result = f->events.count ? shape_of_ids(f) : -1;
-            if (result != 0) {
-                perf_file_bad(f, at,
-                              f->events.count ? "its events put their ids at different places: "
-                                                "whose a record is cannot be known"
-                                              : "a record before the events");
-                f->in.ended = 1;
-                f->in.start = f->in.end;
-                return;
-            }
-        }
+        if (perf_file_ready(f, at) != 0)
+            return;
         result = f->events.count ? kernel_record(f, type, record, bytes) : -1;
     }
     if (result != 0)

@@ -11,7 +11,8 @@
  * without times). ENDIAN is little or big, FORM file or pipe. FAULT: v2 (newer metadata, of Neoverse V2),
  * noclock (nothing says what counts mean), truncated (the kernel says that records were lost),
  * snapshot (traces begin anywhere), unknown (packets of newer processors), damaged (a byte that is
- * no packet, now and then), pt (the trace of another unit).
+ * no packet, now and then), branches (nothing else), first (traces come before all other records), pt
+ * (the trace of another unit).
  *
  * Records have packets as DDI 0487 describes them, in the order of Neoverse N1.
  */
@@ -298,15 +299,17 @@ static void put_pieces(struct buffer *b, unsigned records)
                     put_switch(&kernel, time_of(first_count + STEP * (uint64_t)i), cpu,
                                i ? thread_of(part + 1, cpu) : 0, thread_of(part, cpu));
                 put_record(&trace, count, thread_of(part, cpu),
-                           (unsigned)(draw(6) ? 1 : 2 * draw(2)));
+                           is(fault, "branches") ? 2
+                           : draw(6)             ? 1
+                                                 : 2 * (unsigned)draw(2));
             }
             put_aux(&kernel, time_of(first_count + STEP * (uint64_t)to), cpu, offset[cpu],
                     trace.used);
             /* The kernel's records stand before or behind it, as may be. */
-            if (p % 2 == 0)
+            if (p % 2 == 0 && !is(fault, "first"))
                 put_bytes(b, kernel.data, kernel.used);
             put_trace(b, cpu, &trace, is(fault, "snapshot") ? 5 : 0, offset[cpu]);
-            if (p % 2)
+            if (p % 2 || is(fault, "first"))
                 put_bytes(b, kernel.data, kernel.used);
             offset[cpu] += trace.used;
             free(trace.data);
@@ -416,9 +419,12 @@ int main(int argc, char **argv)
     if (pipe_form)
         put_pipe_head(&all);
     put_info(&records);
+    if (is(fault, "first"))
+        put_pieces(&records, count);
     put_comm(&records, time_of(first_count) - 2000);
     put_task(&records, PERF_RECORD_FORK, time_of(first_count) - 1000, PID + 1);
-    put_pieces(&records, count);
+    if (!is(fault, "first"))
+        put_pieces(&records, count);
     put_task(&records, PERF_RECORD_EXIT, time_of(first_count + STEP * (uint64_t)count + 50),
              PID + 1);
     put_task(&records, PERF_RECORD_EXIT, time_of(first_count + STEP * (uint64_t)count + 50), PID);
