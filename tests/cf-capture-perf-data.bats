@@ -299,6 +299,23 @@ spe_by_us() { # LAYOUT
     done
 }
 
+@test "SPE: threads by records, by switches of CPUs and by those of a program are the same" {
+    make_perf_spe context little file 500 5 >m.data
+    cf-capture perf-data m.data | cf-cat --csv >stated.csv
+    [[ $(cut -d, -f8 stated.csv | sort -u | wc -l) == 3 ]]
+    local layout
+    for layout in switch task; do
+        make_perf_spe $layout little file 500 5 >m.data
+        cf-capture perf-data m.data | cf-cat --csv >found.csv
+        same stated.csv found.csv
+    done
+    make_perf_spe switch little file 500 5 nobody >m.data
+    run -0 --separate-stderr cf-capture perf-data -o m.cf m.data
+    has 'samples of SPE the process is not known' "$stderr"
+    [[ $(rows access m.cf | cut -d, -f1-6 | tail -n +2) == $(cut -d, -f1-6 stated.csv | tail -n +2) ]]
+    [[ $(cf-cat --csv --columns pid,tid m.cf | sort -u | tr '\n' ' ') == '0,0 pid,tid ' ]]
+}
+
 @test "SPE: few samples held, and the thread of each is still right; what comes too late is counted" {
     make_perf_spe switch little file 3000 5 >m.data
     cf-capture perf-data m.data | cf-cat --csv >all.csv

@@ -321,6 +321,14 @@ assert (d["lost_samples"], d["throttled"], d["lost"]) == (305, 2, sys.argv[1]), 
     run -0 cf-report --cacheperf b.cf
     is "no finding: no access was sampled
 1 sample was lost: all shares are of the samples that are there"
+    printf '%s\n' time,count,label 1,1,truncated 2,1,collision >lost.csv
+    samples b.cf -w lost=lost.csv </dev/null
+    run -0 cf-report --cacheperf b.cf
+    has "samples were lost in 2 parts of a trace: all shares"
+    printf '%s\n' time,count,label 1,1,truncated 2,9,lost 3,1,throttled >lost.csv
+    samples b.cf -w lost=lost.csv </dev/null
+    run -0 cf-report --cacheperf b.cf
+    has "9 samples were lost, and more in 1 part of a trace, and sampling was throttled 1 time: all shares"
     printf '%s\n' time,label 1,throttled >lost.csv
     samples b.cf -w lost=lost.csv </dev/null
     run -0 cf-report --cacheperf b.cf

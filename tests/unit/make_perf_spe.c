@@ -6,12 +6,12 @@
  *     make_perf_spe LAYOUT ENDIAN FORM RECORDS SEED [FAULT] >FILE
  *
  * LAYOUT is context (a trace for each of two CPUs, whose records state their threads; the data
- * sources of Neoverse N1), switch (the same, where the kernel's records state who runs), generic
+ * sources of Neoverse N1), switch (the same, where the kernel's records state who runs), task (the same of one program's threads), generic
  * (context, of a processor whose data sources are not known) or thread (a trace for one thread,
  * without times). ENDIAN is little or big, FORM file or pipe. FAULT: v2 (newer metadata, of Neoverse V2),
  * noclock (nothing says what counts mean), truncated (the kernel says that records were lost),
  * snapshot (traces begin anywhere), unknown (packets of newer processors), damaged (a byte that is
- * no packet, now and then), branches (nothing else), first (traces come before all other records), pt
+ * no packet, now and then), branches (nothing else), nobody (no switches), first (traces come before all other records), pt
  * (the trace of another unit).
  *
  * Records have packets as DDI 0487 describes them, in the order of Neoverse N1.
@@ -101,7 +101,7 @@ static void put_record(struct buffer *b, uint64_t count, uint32_t tid, unsigned 
     if (is(fault, "unknown") && done % 3 == 0)
         put_packet(b, 0x7f, 0xb2b2b2b2);
     put_packet(b, 0xb0, pc + 4 * draw(64));
-    if (!is(layout, "switch") && !is(layout, "thread"))
+    if (is(layout, "context") || is(layout, "generic"))
         put_packet(b, 0x64, tid);
     put_packet(b, 0x52, draw_events(access));
     put_packet(b, 0x98, 3 + draw(500));
@@ -241,6 +241,28 @@ static void put_switch(struct buffer *b, uint64_t time, uint32_t cpu, uint32_t f
     end(b, at);
 }
 
+/* The same where only the threads of one program are recorded. */
+static void put_own_switch(struct buffer *b, uint64_t time, uint32_t cpu, uint32_t from,
+                           uint32_t to)
+{
+    size_t at;
+
+    if (from) {
+        at = begin(b, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
+        put_id(b, time - 1, from, cpu, ID_DUMMY);
+        end(b, at);
+        at = begin(b, PERF_RECORD_SWITCH, 0);
+        put_id(b, time, to, cpu, ID_DUMMY);
+        end(b, at);
+        return;
+    }
+    at = begin(b, PERF_RECORD_ITRACE_START, 0);
+    put(b, PID, 4);
+    put(b, to, 4);
+    put_id(b, time, to, cpu, ID);
+    end(b, at);
+}
+
 static void put_aux(struct buffer *b, uint64_t time, uint32_t cpu, uint64_t offset, uint64_t bytes)
 {
     const size_t at = begin(b, PERF_RECORD_AUX, 0);
@@ -295,9 +317,11 @@ static void put_pieces(struct buffer *b, unsigned records)
                 const unsigned part = i - from < (to - from) / 2 ? 0 : 1;
                 const uint64_t count = first_count + STEP * (uint64_t)i + 10 * cpu + draw(9);
 
-                if (is(layout, "switch") && (i == from || i == from + (to - from) / 2))
-                    put_switch(&kernel, time_of(first_count + STEP * (uint64_t)i), cpu,
-                               i ? thread_of(part + 1, cpu) : 0, thread_of(part, cpu));
+                if ((is(layout, "switch") || is(layout, "task")) && !is(fault, "nobody") &&
+                    (i == from || i == from + (to - from) / 2))
+                    (is(layout, "task") ? put_own_switch : put_switch)(
+                        &kernel, time_of(first_count + STEP * (uint64_t)i), cpu,
+                        i ? thread_of(part + 1, cpu) : 0, thread_of(part, cpu));
                 put_record(&trace, count, thread_of(part, cpu),
                            is(fault, "branches") ? 2
                            : draw(6)             ? 1

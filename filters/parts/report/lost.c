@@ -18,8 +18,10 @@ void lost_frame(struct lost *l, const struct cf_reader *r, const struct cf_frame
     const uint32_t *label = cf_u32(f, CF_LABEL);
 
     for (uint32_t i = 0; f->table == CF_LOST && i < f->rows; i++) {
-        const int throttled = label && !strcmp(cf_reader_text(r, label[i]), "throttled");
-        uint64_t *sum = throttled ? &l->throttled : &l->samples;
+        const char *what = label ? cf_reader_text(r, label[i]) : "";
+        uint64_t *sum = !strcmp(what, "throttled")                                 ? &l->throttled
+                        : !strcmp(what, "truncated") || !strcmp(what, "collision") ? &l->parts
+                                                                                   : &l->samples;
 
         *sum = cf_sum(*sum, count ? count[i] : 1);
     }
@@ -27,17 +29,20 @@ void lost_frame(struct lost *l, const struct cf_reader *r, const struct cf_frame
 
 int lost_words(const struct lost *l, char *text, size_t size)
 {
-    char samples[64] = "", throttled[96] = "";
+    char samples[64] = "", parts[64] = "", throttled[96] = "";
 
-    if (!l->samples && !l->throttled)
+    if (!l->samples && !l->throttled && !l->parts)
         return 0;
     if (l->samples)
         snprintf(samples, sizeof samples, "%" PRIu64 " sample%s lost", l->samples,
                  l->samples == 1 ? " was" : "s were");
+    if (l->parts)
+        snprintf(parts, sizeof parts, "%s in %" PRIu64 " part%s of a trace",
+                 *samples ? ", and more" : "samples were lost", l->parts, l->parts == 1 ? "" : "s");
     if (l->throttled)
-        snprintf(throttled, sizeof throttled, "sampling was throttled %" PRIu64 " time%s",
-                 l->throttled, l->throttled == 1 ? "" : "s");
-    snprintf(text, size, "%s%s%s: all shares are of the samples that are there", samples,
-             *samples && *throttled ? ", and " : "", throttled);
+        snprintf(throttled, sizeof throttled, "%ssampling was throttled %" PRIu64 " time%s",
+                 *samples || *parts ? ", and " : "", l->throttled, l->throttled == 1 ? "" : "s");
+    snprintf(text, size, "%s%s%s: all shares are of the samples that are there", samples, parts,
+             throttled);
     return 1;
 }

@@ -7,6 +7,7 @@
 
 struct lost {
     uint64_t samples;   /* that the kernel had no room for */
+    uint64_t parts;     /* of traces that lack samples, of which the number is not known */
     uint64_t throttled; /* times that it sampled no more for a while */
 };
 
