@@ -6,13 +6,14 @@
  *     make_perf_spe LAYOUT ENDIAN FORM RECORDS SEED [FAULT] >FILE
  *
  * LAYOUT is context (a trace for each of two CPUs, whose records state their threads; the data
- * sources of Neoverse N1), switch (the same, where the kernel's records state who runs), task (the same of one program's threads), generic
- * (context, of a processor whose data sources are not known) or thread (a trace for one thread,
- * without times). ENDIAN is little or big, FORM file or pipe. FAULT: v2 (newer metadata, of Neoverse V2),
- * noclock (nothing says what counts mean), truncated (the kernel says that records were lost),
- * snapshot (traces begin anywhere), unknown (packets of newer processors), damaged (a byte that is
- * no packet, now and then), branches (nothing else), nobody (no switches), first (traces come before all other records), pt
- * (the trace of another unit).
+ * sources of Neoverse N1), switch (the same, where the kernel's records state who runs), task (the
+ * same of one program's threads), generic (context, of a processor whose data sources are not
+ * known) or thread (a trace for one thread, without times). ENDIAN is little or big, FORM file or
+ * pipe. FAULT: v2 (newer metadata, of Neoverse V2), noclock (nothing says what counts mean),
+ * truncated (the kernel says that records were lost), snapshot (traces begin anywhere), unknown
+ * (packets of newer processors), damaged (a byte that is no packet, now and then), branches
+ * (nothing else), nobody (no switches), first (traces come before all other records), pt (the trace
+ * of another unit).
  *
  * Records have packets as DDI 0487 describes them, in the order of Neoverse N1.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_perf_aux.c - rings of an event that writes a trace, as the kernel and ARM's SPE would fill them:
- * records in one, the trace in the other, both going round.
+ * test_perf_aux.c - rings of an event that writes a trace, as the kernel and ARM's SPE would fill
+ * them: records in one, the trace in the other, both going round.
  */
 #include "capture/perf/aux.c"
 #include "capture/perf/records.c"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets of ARM's SPE to records, in pieces of any size, damaged and cut off; and what a record says
-   of where its access was served. */
+/* Packets of ARM's SPE to records, in pieces of any size, damaged and cut off; and what a record
+   says of where its access was served. */
 #include <linux/perf_event.h>
 #include <string.h>
 
