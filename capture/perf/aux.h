@@ -45,8 +45,8 @@ struct cf_aux_source {
 enum { CF_AUX_SAMPLE = 80 }; /* bytes of a sample that is made */
 
 /* Takes the bytes that a record names, and gives them back to the kernel. Adds its loads and stores
-   to `out` as records PERF_RECORD_SAMPLE of the events' layout, with the level behind. Adds to *bad what
-   was no record of the unit. -1 without memory. */
+   to `out` as records PERF_RECORD_SAMPLE of the events' layout, with the level behind. Adds to *bad
+   what was no record of the unit. -1 without memory. */
 int cf_aux_take(const struct cf_aux *a, uint64_t offset, uint64_t bytes,
                 const struct cf_aux_source *source, const struct cf_aux_clock *clock,
                 struct cf_bytes *out, uint64_t *bad);

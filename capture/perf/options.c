@@ -85,7 +85,7 @@ static int pmu_ready(const struct cf_perf_options *o, char *why, size_t size)
     return n > 0;
 }
 
-/* A traced event has two rings, which together are as large as others' one: so much may be locked. */
+/* A traced event has two rings, together as large as the one of others: so much may be locked. */
 uint64_t cf_perf_trace_bytes(const struct cf_perf_options *o)
 {
     struct cf_perf_event e[CF_PERF_EVENTS];

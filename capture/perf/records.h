@@ -78,9 +78,9 @@ void cf_records_free(struct cf_records *r);
    taken. */
 int cf_records_add(struct cf_records *r, int fd, enum cf_perf_kind kind, uint64_t period, int into,
                    size_t bytes);
-/* The event, of a unit that writes traces, has its trace in a second ring of `bytes` behind the ring
-   that it writes its records to, that of `into` or its own; there is one for all events of that ring.
-   Before it is enabled. -1 with errno. */
+/* The event, of a unit that writes traces, has its trace in a second ring of `bytes` behind the
+   ring that it writes its records to, that of `into` or its own; there is one for all events of
+   that ring. Before it is enabled. -1 with errno. */
 int cf_records_trace(struct cf_records *r, int fd, int into, int cpu, size_t bytes);
 /* Reads what is left of such an event with a ring of its own, and closes it. */
 void cf_records_remove(struct cf_records *r, int fd);

@@ -62,8 +62,8 @@ void cf_spe_end(struct cf_spe *s)
     s->held_bytes = s->skip = 0;
 }
 
-/* The top byte of an address has no part in translation (DDI 0487, "Address tagging"). In place of it,
-   a packet states security and exception level of an instruction, and the tag of data. */
+/* The top byte of an address has no part in translation (DDI 0487, "Address tagging"). In place of
+   it, a packet states security and exception level of an instruction, and the tag of data. */
 static uint64_t whole_address(uint64_t payload, int instruction)
 {
     const uint64_t top = UINT64_C(0xff) << 56, address = payload & ~top;

@@ -37,7 +37,7 @@ struct cf_spe_record {
 
 enum { CF_SPE_PACKET = 10 }; /* bytes of a packet, but for the padding of an Alignment packet */
 
-/* A trace on its way to records. `take` and `arg` are set by who owns it, the rest is zero at first. */
+/* A trace on its way to records. Its owner sets `take` and `arg`, the rest is zero at first. */
 struct cf_spe {
     void (*take)(void *arg, const struct cf_spe_record *record);
     void *arg;
@@ -60,9 +60,9 @@ void cf_spe_take(struct cf_spe *s, const uint8_t *bytes, size_t n);
 /* It ends: a record that has not ended is dropped. */
 void cf_spe_end(struct cf_spe *s);
 
-/* The record as a word of perf's data_src, as perf 6.1 makes it (tools/perf/util/arm-spe.c of Linux):
-   by the data source where the processor of that MIDR_EL1 has one that is known, else by the events;
-   0 where the operation accesses no memory. */
+/* The record as a word of perf's data_src, as perf 6.1 makes it (tools/perf/util/arm-spe.c of
+   Linux): by the data source where the processor of that MIDR_EL1 has one that is known, else by
+   the events; 0 where the operation accesses no memory. */
 uint64_t cf_spe_data_src(const struct cf_spe_record *r, uint64_t midr);
 
 /* Where it was served, as column level has it: by its data source, else by its events. */
