@@ -384,6 +384,49 @@ spe_by_us() { # LAYOUT
     has "what SPE sampled are neither loads nor stores: record with load_filter=1" "$stderr"
 }
 
+# patched TYPE OFFSET VALUE: m.data with 8 bytes of the first record of that type changed, as l.data.
+patched() {
+    python3 - "$@" <<'END'
+import struct, sys
+kind, offset, value = (int(a, 0) for a in sys.argv[1:])
+b = bytearray(open('m.data', 'rb').read())
+at, = struct.unpack_from('<Q', b, 40)
+while struct.unpack_from('<I', b, at)[0] != kind:
+    at += struct.unpack_from('<H', b, at + 6)[0]
+struct.pack_into('<Q', b, at + offset, value)
+open('l.data', 'wb').write(b)
+END
+}
+
+@test "SPE: sizes and counts that lie" {
+    need python3 'changes bytes'
+    local lie
+    make_perf_spe context little file 60 5 v2 >m.data
+    cf-capture perf-data m.data 2>/dev/null | cf-cat --csv >all.csv
+    # bytes of a trace; words of the head, a CPU's parameters and CPUs of the metadata; the clock's shift
+    for lie in '71 8 0xffffffffffffffff' '71 8 0x100000000' '70 24 1000' '70 24 0xffffffffffffffff' '70 64 0xffffffffffffffff' \
+        '70 64 1' '70 40 0xffffffffffffffff' '79 8 64'; do
+        # shellcheck disable=SC2086 # words
+        patched $lie
+        run -1 --separate-stderr cf-capture perf-data -o l.cf l.data
+        has 'l.data: byte ' "$stderr"
+        has 'is damaged' "$stderr"
+    done
+    # a piece that is shorter than it was: what follows is not read as records
+    patched 71 8 3
+    run -1 --separate-stderr cf-capture perf-data -o l.cf l.data
+    # an offset only shifts what alignment packets skip
+    patched 71 16 0x8000000000000000
+    run -0 --separate-stderr cf-capture perf-data -o l.cf l.data
+    cf-cat --csv l.cf >some.csv
+    same all.csv some.csv
+    # metadata that is too short for any version
+    make_perf_spe context little file 60 5 >m.data
+    patched 70 0 $((70 | 24 << 48))
+    run -1 --separate-stderr cf-capture perf-data -o l.cf l.data
+    has 'is damaged' "$stderr"
+}
+
 @test "SPE: a file that ends anywhere: one place, status 1, and all whole records" {
     local n bytes rows least=0
     make_perf_spe context little file 6 5 >m.data
