@@ -12,8 +12,9 @@
  * pipe. FAULT: v2 (newer metadata, of Neoverse V2), noclock (nothing says what counts mean),
  * truncated (the kernel says that records were lost), snapshot (traces begin anywhere), unknown
  * (packets of newer processors), damaged (a byte that is no packet, now and then), branches
- * (nothing else), nobody (no switches), first (traces come before all other records), pt (the trace
- * of another unit).
+ * (nothing else), nobody (no switches), first (traces come before all other records), lag (those of
+ * one CPU come at the end), short (counts of 31 bits, which went round), pt (the trace of another
+ * unit).
  *
  * Records have packets as DDI 0487 describes them, in the order of Neoverse N1.
  */
@@ -49,6 +50,12 @@ static unsigned pieces;
 static int is(const char *word, const char *what)
 {
     return strcmp(word, what) == 0;
+}
+
+/* The bits that the hardware's counter has. */
+static uint64_t count_mask(void)
+{
+    return (UINT64_C(1) << (is(fault, "short") ? 31 : 56)) - 1;
 }
 
 static uint64_t time_of(uint64_t count)
@@ -122,7 +129,7 @@ static void put_record(struct buffer *b, uint64_t count, uint32_t tid, unsigned 
     if (draw(5) == 0)
         put_extended(b, 0x98, 9, draw(100));
     if (timed)
-        put_packet(b, 0x71, count);
+        put_packet(b, 0x71, count & count_mask());
     else
         put_le(b, 0x01, 1);
     if (draw(7) == 0)
@@ -163,8 +170,8 @@ static void put_info(struct buffer *b)
         put(b, 24, 8);
         put(b, UINT64_C(40) << 24, 8);
         put(b, 1000, 8);
-        put(b, 1 << 20, 8);
-        put(b, (UINT64_C(1) << 56) - 1, 8);
+        put(b, first_count - 1000, 8);
+        put(b, count_mask(), 8);
         put(b, 1, 1);
         put(b, 1, 1);
         for (unsigned i = 0; i < 6; i++)
@@ -300,49 +307,69 @@ static uint32_t thread_of(unsigned part, uint32_t cpu)
     return PID + (part + cpu) % 2;
 }
 
-/* Each piece is of two parts, of another thread each. */
+struct part {
+    struct buffer trace, kernel;
+    uint64_t offset;
+};
+
+/* What a CPU records between two rounds, of two threads one after the other. */
+static void make_part(struct part *q, unsigned from, unsigned to, uint32_t cpu)
+{
+    for (unsigned i = from; i < to; i++) {
+        const unsigned half = i - from < (to - from) / 2 ? 0 : 1;
+        const uint64_t count = first_count + STEP * (uint64_t)i + 10 * cpu + draw(9);
+
+        if ((is(layout, "switch") || is(layout, "task")) && !is(fault, "nobody") &&
+            (i == from || i == from + (to - from) / 2))
+            (is(layout, "task") ? put_own_switch : put_switch)(
+                &q->kernel, time_of(first_count + STEP * (uint64_t)i), cpu,
+                i ? thread_of(half + 1, cpu) : 0, thread_of(half, cpu));
+        put_record(&q->trace, count, thread_of(half, cpu),
+                   is(fault, "branches") ? 2
+                   : draw(6)             ? 1
+                                         : 2 * (unsigned)draw(2));
+    }
+    put_aux(&q->kernel, time_of(first_count + STEP * (uint64_t)to), cpu, q->offset, q->trace.used);
+}
+
+static void put_part_trace(struct buffer *b, struct part *q, uint32_t cpu)
+{
+    put_trace(b, cpu, &q->trace, is(fault, "snapshot") ? 5 : 0, q->offset);
+    free(q->trace.data);
+}
+
 static void put_pieces(struct buffer *b, unsigned records)
 {
     const unsigned each = records / PIECES + 1;
-    uint64_t offset[CPUS] = {0};
-    unsigned next = 0;
+    const uint32_t cpus = timed ? CPUS : 1, late = is(fault, "lag") ? 1 : CPUS;
+    struct part part[PIECES][CPUS] = {{{{0}, {0}, 0}}};
 
+    for (unsigned p = 0; p < PIECES; p++)
+        for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+            const unsigned from = each * p < records ? each * p : records;
+
+            if (p)
+                part[p][cpu].offset = part[p - 1][cpu].offset + part[p - 1][cpu].trace.used;
+            make_part(&part[p][cpu], from, from + each > records ? records : from + each, cpu);
+        }
     for (unsigned p = 0; p < PIECES; p++) {
-        const unsigned from = next,
-                       to = p == PIECES - 1 || from + each > records ? records : from + each;
+        for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+            struct part *q = &part[p][cpu];
 
-        for (uint32_t cpu = 0; cpu < (timed ? CPUS : 1); cpu++) {
-            struct buffer trace = {0}, kernel = {0};
-
-            for (unsigned i = from; i < to; i++) {
-                const unsigned part = i - from < (to - from) / 2 ? 0 : 1;
-                const uint64_t count = first_count + STEP * (uint64_t)i + 10 * cpu + draw(9);
-
-                if ((is(layout, "switch") || is(layout, "task")) && !is(fault, "nobody") &&
-                    (i == from || i == from + (to - from) / 2))
-                    (is(layout, "task") ? put_own_switch : put_switch)(
-                        &kernel, time_of(first_count + STEP * (uint64_t)i), cpu,
-                        i ? thread_of(part + 1, cpu) : 0, thread_of(part, cpu));
-                put_record(&trace, count, thread_of(part, cpu),
-                           is(fault, "branches") ? 2
-                           : draw(6)             ? 1
-                                                 : 2 * (unsigned)draw(2));
-            }
-            put_aux(&kernel, time_of(first_count + STEP * (uint64_t)to), cpu, offset[cpu],
-                    trace.used);
             /* The kernel's records stand before or behind it, as may be. */
             if (p % 2 == 0 && !is(fault, "first"))
-                put_bytes(b, kernel.data, kernel.used);
-            put_trace(b, cpu, &trace, is(fault, "snapshot") ? 5 : 0, offset[cpu]);
+                put_bytes(b, q->kernel.data, q->kernel.used);
+            if (cpu < late)
+                put_part_trace(b, q, cpu);
             if (p % 2 || is(fault, "first"))
-                put_bytes(b, kernel.data, kernel.used);
-            offset[cpu] += trace.used;
-            free(trace.data);
-            free(kernel.data);
+                put_bytes(b, q->kernel.data, q->kernel.used);
+            free(q->kernel.data);
         }
         end(b, begin(b, 68, 0));
-        next = to;
     }
+    for (unsigned p = 0; p < PIECES; p++)
+        for (uint32_t cpu = late; cpu < cpus; cpu++)
+            put_part_trace(b, &part[p][cpu], cpu);
 }
 
 /* ---- the two forms ---- */
