@@ -266,6 +266,16 @@ spe_by_us() { # LAYOUT
     done
 }
 
+@test "SPE: stores, of which Neoverse has no data source, have the level that their events say" {
+    local layout
+    for layout in context generic; do
+        make_perf_spe $layout little file 300 7 >m.data
+        cf-capture perf-data m.data | cf-cat --csv --columns time,op,level | grep store >$layout.csv
+    done
+    same generic.csv context.csv
+    [[ $(cut -d, -f3 context.csv | sort -un | tr '\n' ' ') == '0 1 3 254 255 ' ]]
+}
+
 @test "SPE: what perf makes of the same trace for each of its events is taken once, too" {
     need perf "linux-perf"
     make_perf_spe generic little file 300 3 >m.data
