@@ -77,7 +77,8 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
     for source in "$ROOT"/capture/cf-capture-perf.c "$ROOT"/capture/perf/*.c; do
         "${cc[@]}" -fsyntax-only "$source"
     done
-    "${cc[@]}" -static -o registers "$ROOT/tests/unit/test_sampled_registers.c" "$ROOT/formats/base/cf_memory.c"
+    "${cc[@]}" -static -o registers "$ROOT/tests/unit/test_sampled_registers.c" "$ROOT/formats/base/cf_memory.c" \
+        "$ROOT"/capture/spe/*.c "$ROOT/capture/cf_data_src.c"
     run -0 qemu-aarch64 ./registers
     [[ $output == *"- register 31"* ]]
 }

@@ -4,6 +4,7 @@
  * are evaluated by. Built for this machine, and for AArch64 by tests/operands.bats, which runs it
  * in emulation.
  */
+#include "capture/perf/aux.c"
 #include "capture/perf/records.c"
 #include "tests/unit/tap.h"
 
