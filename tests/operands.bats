@@ -69,7 +69,7 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
     [[ $known -gt 9000 && $mnemonics -gt 140 ]] || fail "$output"
 }
 
-@test "AArch64: cf-capture perf compiles, and takes registers out of a sample" {
+@test "AArch64: cf-capture perf compiles, takes registers out of a sample, and samples out of a trace" {
     need qemu-aarch64 "the emulator"
     need aarch64-linux-gnu-gcc "the cross compiler"
     local cc=(aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -DCF_VERSION='""' -Wall -Wextra -Werror -I"$ROOT"
@@ -81,4 +81,8 @@ at_breakpoints() { # INSTRUCTIONS COMPILER...
         "$ROOT"/capture/spe/*.c "$ROOT/capture/cf_data_src.c"
     run -0 qemu-aarch64 ./registers
     [[ $output == *"- register 31"* ]]
+    "${cc[@]}" -static -o traces "$ROOT/tests/unit/test_perf_aux.c" "$ROOT/formats/base/cf_memory.c" \
+        "$ROOT"/capture/spe/*.c "$ROOT/capture/cf_data_src.c"
+    run -0 qemu-aarch64 ./traces
+    [[ $output == *"- the counter of ARM can be read"* && $output != *"not ok"* ]]
 }

@@ -226,6 +226,9 @@ static void test_other(void)
     read_all();
     ok(next().type == PERF_RECORD_AUX && next().type == 0, "a ring without trace");
     ok(cf_aux_clock(5).ns == 5, "a clock is of the time that it is asked for");
+#ifdef __aarch64__
+    ok(cf_aux_clock(5).hz && cf_aux_clock(6).count, "the counter of ARM can be read");
+#endif
     ok(time_of(&(struct cf_aux_clock){.count = 10, .ns = 7}, 3) == 7,
        "a counter without frequency has no times");
     ok(time_of(&(struct cf_aux_clock){.count = 10, .hz = 1000, .ns = 5}, 3) == 0,
