@@ -129,6 +129,7 @@ LIBS_test_qemu_decode := -lelf
 LIBS_test_trace_decode := -lelf
 LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
+LIBS_bench_breakpoint := -lpfm
 LIBS_step_operands := -lZydis
 LIBS_log_operands := -lZydis
 LIBS_cf-heatmap := $(DRAW_LIBS)
@@ -286,6 +287,9 @@ $(B)/test/faults.so: tests/faults/preload.c tests/faults/faults.h $(B)/flags
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(compile) -fPIC -fno-builtin -shared $(LDFLAGS) -o $@.new $< && mv $@.new $@
+
+# Breakpoints as cf-capture perf sets them.
+$(B)/bench/bench_breakpoint: $(call objects,capture/perf/events.c capture/perf/names.c) $(LIBCAPTURE)
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBFORMATS)
 	$(linked)
