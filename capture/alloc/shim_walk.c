@@ -28,7 +28,7 @@ static int is_ours(uintptr_t pc)
 
 /* Whether memory can be read: the kernel reads the set before it refuses what is to be done with
    it. */
-static int ask(struct shim_walker *w, uintptr_t at)
+__attribute__((noinline, cold)) static int ask(struct shim_walker *w, uintptr_t at)
 {
     const uintptr_t page = at / CFA_PAGE;
     const int error = errno;
@@ -41,11 +41,12 @@ static int ask(struct shim_walker *w, uintptr_t at)
     return readable;
 }
 
-static int readable(struct shim_walker *w, uintptr_t at)
+static inline int readable(struct shim_walker *w, uintptr_t at)
 {
     const uintptr_t page = at / CFA_PAGE;
 
-    return at % sizeof(uintptr_t) == 0 && (w->page[page % SHIM_PAGES] == page || ask(w, at));
+    return SHIM_LIKELY(at % sizeof(uintptr_t) == 0) &&
+           (SHIM_LIKELY(w->page[page % SHIM_PAGES] == page) || ask(w, at));
 }
 
 static uintptr_t code_address(uintptr_t pc)
@@ -58,7 +59,8 @@ static uintptr_t code_address(uintptr_t pc)
 }
 
 /* Where a frame ends, or 0. */
-static uintptr_t other_end(struct shim_walker *w, struct shim_chain *c, uint32_t i, uint64_t rule)
+__attribute__((noinline)) static uintptr_t other_end(struct shim_walker *w, struct shim_chain *c,
+                                                     uint32_t i, uint64_t rule)
 {
     const struct shim_frame *f = &c->frame[i];
     uintptr_t slot;
@@ -79,7 +81,8 @@ static uintptr_t other_end(struct shim_walker *w, struct shim_chain *c, uint32_t
 }
 
 /* Frame i + 1 from frame i, and where from. 0 where there is none. */
-static inline int go_on(struct shim_walker *w, struct shim_chain *c, uint32_t i)
+__attribute__((always_inline)) static inline int go_on(struct shim_walker *w, struct shim_chain *c,
+                                                       uint32_t i)
 {
     const struct shim_frame *f = &c->frame[i];
     struct shim_frame *next = &c->frame[i + 1];
@@ -139,7 +142,8 @@ static int same_frame(const struct shim_frame *a, const struct shim_frame *b)
 }
 
 /* The first frame becomes the one that called interposed functions, of which frame n is one. */
-static int step_out(struct shim_walker *w, struct shim_chain *c, uint32_t n)
+__attribute__((noinline)) static int step_out(struct shim_walker *w, struct shim_chain *c,
+                                              uint32_t n)
 {
     w->within = 1;
     c->frame[0] = c->frame[n];
