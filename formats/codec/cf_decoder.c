@@ -33,8 +33,9 @@ struct cf_decoder {
     const void *values[CF_MAX_COLUMNS + 1]; /* of the piece, where they were asked for */
     const void *whole[CF_MAX_COLUMNS + 1];  /* of the frame, where a column is not packed */
     struct cf_packed packed[CF_MAX_COLUMNS + 1];
-    bool begun[CF_MAX_COLUMNS + 1]; /* a packed column: it was taken in */
+    bool begun[CF_MAX_COLUMNS + 1]; /* a packed column, or planes: it was taken in */
     struct cf_bytes memory[CF_MAX_COLUMNS + 1];
+    struct cf_bytes planes[CF_MAX_COLUMNS + 1]; /* of columns that are handed out in pieces */
     struct constant constant[CONSTANTS];
     uint64_t frame; /* number of the frame at hand */
     struct unpacker unpacker;
@@ -53,6 +54,7 @@ void cf_decoder_free(struct cf_decoder *d)
         return;
     for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++) {
         free(d->memory[i].data);
+        free(d->planes[i].data);
         cf_packed_free(&d->packed[i]);
     }
     for (unsigned i = 0; i < CONSTANTS; i++)
@@ -74,8 +76,8 @@ size_t cf_decoder_memory(const struct cf_decoder *d)
                    u->memory.room + d->near.room;
 
     for (unsigned i = 0; i <= CF_MAX_COLUMNS; i++)
-        bytes += d->memory[i].room + d->packed[i].tables.room + d->packed[i].tokens.room +
-                 d->packed[i].misses.room;
+        bytes += d->memory[i].room + d->planes[i].room + d->packed[i].tables.room +
+                 d->packed[i].tokens.room + d->packed[i].misses.room;
     for (unsigned i = 0; i < CONSTANTS; i++)
         bytes += d->constant[i].memory.room;
     for (int i = 0; i < 3; i++)
@@ -269,6 +271,23 @@ static const void *decode_packed(struct cf_decoder *d, unsigned i, unsigned widt
     return d->values[i] = d->memory[i].data;
 }
 
+/* The rows at hand of a column of planes of 4 bytes, which stay planes where no rows are asked for.
+ */
+static const void *decode_planes(struct cf_decoder *d, unsigned i)
+{
+    struct cf_bytes *planes = &d->planes[i], *out = &d->memory[i];
+    planes->used = 0;
+    out->used = 0;
+    if (cf_bytes_room(out, d->here * 4 + SLACK) < 0 ||
+        (!d->begun[i] && cf_bytes_room(planes, d->rows * 4 + SLACK) < 0))
+        return problem(d, cf_no_memory);
+    if (!d->begun[i] && cfu_planes(&d->unpacker, &d->column[i], d->rows * 4, planes->data) < 0)
+        return problem(d, d->unpacker.problem);
+    d->begun[i] = true;
+    cf_from_planes_32(planes->data + d->at, d->rows, d->here, (uint32_t *)(void *)out->data);
+    return d->values[i] = out->data;
+}
+
 static int decode_packed_line(struct cf_decoder *d, const struct cf_coded *c, unsigned width,
                               void *out)
 {
@@ -375,6 +394,8 @@ const void *cf_decoder_column(struct cf_decoder *d, unsigned i, size_t *blob_byt
         return decode_packed(d, i, width);
     if (c->codec == CF_CONST && (d->values[i] = constant(d, width, c->base)))
         return d->values[i];
+    if (c->codec == CF_ZPLANES && width == 4 && d->here < d->rows && !d->whole[i])
+        return decode_planes(d, i);
     if (!d->whole[i])
         d->whole[i] = decode_whole(d, i, width);
     if (!d->whole[i])

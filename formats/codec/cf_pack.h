@@ -41,7 +41,7 @@ typedef void cf_pipe_encoder(unsigned width, const void *values, size_t rows, vo
 CF_SIMD_CODE(cf_pipe_encoder, cf_encode_pipe);
 
 /* out[i] is put together from in[i] as its lowest byte, in[n + i], in[2 * n + i], ... */
-void cf_from_planes_32(const uint8_t *in, size_t n, uint32_t *out);
+void cf_from_planes_32(const uint8_t *in, size_t stride, size_t n, uint32_t *out);
 /* of `planes` planes, 0 to 8; bytes above are 0 */
 void cf_from_planes_64(const uint8_t *in, size_t n, unsigned planes, uint64_t *out);
 

@@ -56,20 +56,20 @@ static inline void quarter(const uint8_t *in, size_t n, unsigned planes, bytes f
     by_two(two[1], two[3], &four[2], &four[3]);
 }
 
-void cf_from_planes_32(const uint8_t *in, size_t n, uint32_t *out)
+void cf_from_planes_32(const uint8_t *in, size_t stride, size_t n, uint32_t *out)
 {
     size_t i = 0;
 
     for (; i + BLOCK <= n; i += BLOCK) {
         bytes four[4];
 
-        quarter(in + i, n, 4, four);
+        quarter(in + i, stride, 4, four);
         memcpy(out + i, four, sizeof four);
     }
     for (; i < n; i++) {
         out[i] = 0;
         for (unsigned b = 0; b < sizeof *out; b++)
-            out[i] |= (uint32_t)in[b * n + i] << 8 * b;
+            out[i] |= (uint32_t)in[b * stride + i] << 8 * b;
     }
 }
 

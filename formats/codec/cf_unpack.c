@@ -92,6 +92,11 @@ static void from_planes_16(const uint8_t *in, size_t n, uint16_t *out)
 
 CF_WIDTHS(DIFFERENCES)
 
+int cfu_planes(struct unpacker *u, const struct cf_coded *c, size_t bytes, uint8_t *out)
+{
+    return unzip(u, c->data, c->bytes, out, bytes);
+}
+
 int cfu_plain(struct unpacker *u, const struct cf_coded *c, unsigned width, size_t n, void *out)
 {
     const int codec = c->codec;
@@ -106,7 +111,7 @@ int cfu_plain(struct unpacker *u, const struct cf_coded *c, unsigned width, size
     else if (planes && width == 2)
         from_planes_16(u->plain[0].data, n, out);
     else if (planes && width == 4)
-        cf_from_planes_32(u->plain[0].data, n, out);
+        cf_from_planes_32(u->plain[0].data, n, n, out);
     else if (planes && width == 8)
         cf_from_planes_64(u->plain[0].data, n, 8, out);
     if (codec == CF_ZDELTA || codec == CF_ZDPLANES)

@@ -59,6 +59,9 @@ int cfu_table(struct unpacker *u, struct cf_input *in, size_t n, unsigned width,
 /* n values of a column by one of CF_ZSTD to CF_ZDPLANES, of `width` bytes. Uses u->plain[0]. */
 int cfu_plain(struct unpacker *u, const struct cf_coded *c, unsigned width, size_t n,
               void *out) CF_MUST_CHECK;
+/* The planes of a column by CF_ZPLANES, `bytes` in all. */
+int cfu_planes(struct unpacker *u, const struct cf_coded *c, size_t bytes,
+               uint8_t *out) CF_MUST_CHECK;
 /* The codes of the rows by CF_CODES, and by CF_ROWCODES: u->rows to u->where. */
 int cfu_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;
 int cfu_row_codes(struct unpacker *u, size_t rows, const struct cf_coded *c) CF_MUST_CHECK;

@@ -20,7 +20,7 @@
 enum { ROWS = 70000, FEW = 40000, MOST = 1 << 20 };
 
 static uint64_t times[ROWS], addr[ROWS], pc[ROWS];
-static uint32_t size[ROWS];
+static uint32_t size[ROWS], object[ROWS];
 static uint8_t op[ROWS];
 static uint32_t made; /* rows of the stream */
 
@@ -39,6 +39,7 @@ static void make_rows(void)
         addr[i] = base + at * 4096 + i / 7 * 8;
         size[i] = 1u << at % 4;
         op[i] = at % 3 ? CF_LOAD : CF_STORE;
+        object[i] = (i * 2654435761u ^ (i * 2654435761u >> 15)) * 2246822519u >> 20; /* in planes */
     }
 }
 
@@ -47,8 +48,8 @@ static size_t make_stream(uint8_t *to, uint32_t rows)
 {
     static const struct cf_header header = {.source = (char *)"test_pieces"};
     const struct cf_values columns[] = {
-        {CF_TIME, times, 0}, {CF_ADDR, addr, 0}, {CF_PC, pc, 0},
-        {CF_SIZE, size, 0},  {CF_OP, op, 0},     {CF_TID, NULL, 77},
+        {CF_TIME, times, 0}, {CF_ADDR, addr, 0}, {CF_PC, pc, 0},      {CF_SIZE, size, 0},
+        {CF_OP, op, 0},      {CF_TID, NULL, 77}, {CF_OBJ, object, 0},
     };
     char name[] = "/tmp/cf-pieces-XXXXXX", problem[256];
     int fd = mkstemp(name), bad;
@@ -62,7 +63,7 @@ static size_t make_stream(uint8_t *to, uint32_t rows)
     if (!w)
         abort();
     bad = cf_writer_header(w, &header);
-    bad |= cf_writer_rows(w, CF_ACCESS, rows, columns, 6, NULL);
+    bad |= cf_writer_rows(w, CF_ACCESS, rows, columns, rows == ROWS ? 7 : 6, NULL);
     bad |= cf_writer_close(w, 1, problem, sizeof(problem));
     fd = open(name, O_RDONLY);
     n = fd < 0 ? -1 : read(fd, to, MOST);
@@ -152,6 +153,7 @@ static struct seen read_pieces(const uint8_t *bytes, size_t n, enum how how)
                   !memcmp(cf_u64(f, CF_ADDR), addr + at, 8 * rows) &&
                   !memcmp(cf_u64(f, CF_PC), pc + at, 8 * rows) &&
                   !memcmp(cf_u32(f, CF_SIZE), size + at, 4 * rows) &&
+                  (made < ROWS || !memcmp(cf_u32(f, CF_OBJ), object + at, 4 * rows)) &&
                   !memcmp(cf_u8(f, CF_OP), op + at, rows) && cf_u32(f, CF_TID)[rows - 1] == 77 &&
                   f->first == times[0] && f->last == times[made - 1];
         s.rows += rows;

@@ -29,7 +29,7 @@ int main(void)
                 four[b * n + i] = (uint8_t)(v[i] >> 8 * b);
         }
         cf_from_planes_64(planes, n, 8, got);
-        cf_from_planes_32(four, n, half);
+        cf_from_planes_32(four, n, n, half);
         for (size_t i = 0; i < n; i++) {
             wrong_64 += got[i] != v[i];
             wrong_32 += half[i] != (uint32_t)v[i];
