@@ -170,6 +170,10 @@ static void make_plain(struct run *r, enum trait trait)
 {
     if (!r->machine.levels || r->machine.level[0].depth != 1)
         return;
+    for (unsigned i = 1; i < r->machine.levels; i++) /* all of one kind need depths that rise */
+        if (r->machine.level[i].depth + (r->machine.level[i].depth == 1) <=
+            r->machine.level[i - 1].depth)
+            return;
     for (unsigned i = 0; i < r->machine.levels; i++) {
         struct level *l = &r->machine.level[i];
 
@@ -186,6 +190,72 @@ static void make_plain(struct run *r, enum trait trait)
     for (unsigned i = 0; i < r->stream.rows; i++)
         if (r->stream.row[i].op == FLUSH)
             r->stream.row[i].op = LOAD;
+}
+
+/* Each of the policies that most processors have, on 1 to 4 cores. */
+static const enum cf_replacement common[] = {CF_LRU, CF_FIFO, CF_TREE_PLRU, CF_RANDOM};
+
+static void make_common(struct run *r)
+{
+    const unsigned cores = 1 + (unsigned)(r->seed / 16 % 4);
+
+    for (unsigned i = 0; i < r->machine.levels; i++) {
+        struct level *l = &r->machine.level[i];
+        const enum cf_replacement policy = common[r->seed / 4 % 4];
+
+        if (policy != CF_TREE_PLRU || !(l->ways & (l->ways - 1)))
+            l->policy = policy;
+        l->shared_by = l->shared_by >= r->machine.cores ? cores : l->shared_by;
+    }
+    r->machine.cores = cores;
+    r->stream.has_cpu = 1;
+    for (unsigned i = 0; i < r->stream.rows; i++)
+        r->stream.row[i].cpu = i / 3 * 7 % 5 % cores;
+}
+
+/* How many of what was compared had caches of a policy, so many of them in a row, so many cores
+   that ran. */
+static unsigned of_policy[CF_POLICY_COUNT], of_depth[LEVELS + 1], of_cores[CORES + 1];
+
+static void note_kind(const struct paged *p)
+{
+    const struct machine *m = &p->run.machine;
+    unsigned had = 0, depth = 0, cores = 0, ran = 0;
+
+    for (unsigned i = 0; i < m->levels; i++) {
+        had |= 1u << m->level[i].policy;
+        depth = m->level[i].depth > depth ? m->level[i].depth : depth;
+    }
+    for (unsigned i = 0; i < p->run.stream.rows; i++)
+        ran |= 1u << p->core[i];
+    for (unsigned i = 0; i < CF_POLICY_COUNT; i++)
+        of_policy[i] += had >> i & 1;
+    for (; ran; ran &= ran - 1)
+        cores++;
+    of_depth[depth]++;
+    of_cores[cores]++;
+}
+
+int compared_pages(char *what, size_t size)
+{
+    unsigned least = UINT32_MAX;
+    size_t at = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        least = of_policy[common[i]] < least ? of_policy[common[i]] : least;
+        at += (size_t)snprintf(what + at, size - at, "%s %u, ", cf_policy_name(common[i]),
+                               of_policy[common[i]]);
+    }
+    for (unsigned i = 1; i <= 2; i++) {
+        least = of_depth[i] < least ? of_depth[i] : least;
+        at += (size_t)snprintf(what + at, size - at, "%u levels %u, ", i, of_depth[i]);
+    }
+    for (unsigned i = 1; i <= 4; i++) {
+        least = of_cores[i] < least ? of_cores[i] : least;
+        at += (size_t)snprintf(what + at, size - at, "%u cores %u%s", i, of_cores[i],
+                               i < 4 ? ", " : "");
+    }
+    return least > 0;
 }
 
 int compare_pages(const struct run *r, char *what, size_t size)
@@ -210,6 +280,8 @@ int compare_pages(const struct run *r, char *what, size_t size)
     }
     if (r->seed % 2)
         make_plain(&p.run, r->seed / 2 % 2 ? r->seed / 4 % TRAITS : PLAIN);
+    else if (r->seed / 2 % 2)
+        make_common(&p.run);
     p.page_size <<= r->seed % 7;
     while (!number_pages(&p))
         if (!p.run.stream.rows || (p.page_size *= 4) > 1 << 20)
@@ -233,6 +305,8 @@ int compare_pages(const struct run *r, char *what, size_t size)
     options[n] = text[n];
     if (!result && renumber(&p))
         result = compare(&p, options, CF_PAGES_BEST, p.pages, what, size);
+    if (!result)
+        note_kind(&p);
     free(p.core);
     return result;
 }

@@ -166,6 +166,8 @@ void cores_of(const struct run *r, unsigned *core);
 /* The same of cf-pages, whose runs are made here one page and one k after the other. 1: the run is
    none for it. */
 int compare_pages(const struct run *r, char *what, size_t size);
+/* How many of these were of which kind; 0: a kind that is to be among them was not. */
+int compared_pages(char *what, size_t size);
 
 /* Leaves rows out as long as the programs and the model still differ. */
 void shrink_run(struct run *r);

@@ -54,6 +54,14 @@ int main(int argc, char **argv)
         free(r.stream.row);
     }
     programs_end();
+    if (runs >= 300) {
+        char what[512];
+        const int all = compared_pages(what, sizeof(what));
+
+        ok(all && paged >= 200,
+           "cf-pages: %llu programs, in modes cached and uncached and by rank: %s",
+           (unsigned long long)paged, what);
+    }
     ok(pages_differ == 0 && paged >= runs / 2,
        "%llu random programs of some pages: of %llu cf-pages differs from the reference",
        (unsigned long long)paged + pages_differ, (unsigned long long)pages_differ);

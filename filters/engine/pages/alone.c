@@ -281,8 +281,8 @@ static int64_t any_row(struct cf_alone *a, const struct cf_paged *rows, uint32_t
            (int64_t)a->m->cost[cf_latency_key(hit - 1, op)];
 }
 
-/* Rows up to `to` where each part is a line of the machine's: as any_row(), but for rows of one
-   part whose step is known the gain is looked up. Returns the first row that is not of that kind. */
+/* As any_row(), where a part is a line of the machine's: the gains of rows of one part, whose step
+   is known, are looked up. Returns the first row that is not such a one. */
 static uint32_t plain_rows(struct cf_alone *a, const struct cf_paged *rows, uint32_t i)
 {
     const struct step *const steps = a->step;
