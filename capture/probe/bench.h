@@ -20,7 +20,7 @@ struct cf_visit {
     uint32_t count;
     uint32_t warm, rounds; /* times around the chain: before, and measured */
     unsigned level;        /* misses of which level are counted: 1, 2, ... */
-    unsigned char each;    /* where misses are not counted: time each access by itself */
+    uint32_t *each;        /* to time each access by itself: ticks of those measured; else NULL */
     unsigned char code;    /* instructions: jumps from node to node */
     unsigned cpu; /* 0: the CPU that the bench has chosen, else 1 + the number of another */
 };

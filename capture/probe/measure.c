@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * measure.c - measurements of a pattern, and whether it fits a level.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/probe/probe.h"
+#include "formats/stream/cf.h"
+
+enum {
+    ORDERS = 8,       /* that are shuffled */
+    GROUPS = 64,      /* orders by line number modulo 2, 3, ... */
+    ENOUGH = 1 << 22, /* accesses for one pattern */
+    TICKS_APART = 8,  /* a level's accesses take up to an eighth more than most do */
+};
+
+uint64_t probe_limit(const struct probe *p, unsigned level)
+{
+    const uint64_t ticks = p->level[level - 1].ticks;
+
+    return ticks + ticks / TICKS_APART;
+}
+
+static int failed(struct probe *p)
+{
+    p->error = errno ? errno : EIO;
+    return -1;
+}
+
+int probe_forget(struct probe *p)
+{
+    if (p->error)
+        return -1;
+    return p->bench->forget(p->bench->self) == 0 ? 0 : failed(p);
+}
+
+int probe_visit(struct probe *p, unsigned level, uint32_t warm, uint32_t rounds,
+                struct cf_measured *sum)
+{
+    struct cf_visit v = {.offset = p->nodes.offset,
+                         .count = (uint32_t)p->nodes.count,
+                         .warm = warm,
+                         .rounds = rounds,
+                         .level = level};
+    const size_t measured = p->nodes.count * rounds;
+    struct cf_measured m = {0};
+
+    if (p->error)
+        return -1;
+    if (p->by_time && level > 1) {
+        if (measured > p->ticks_room) {
+            free(p->ticks);
+            p->ticks = malloc(measured * sizeof *p->ticks);
+            p->ticks_room = p->ticks ? measured : 0;
+            if (!p->ticks)
+                return failed(p);
+        }
+        v.each = p->ticks;
+    }
+    p->accesses += p->nodes.count * (warm + rounds);
+    if (p->bench->run(p->bench->self, &v, &m) != 0)
+        return failed(p);
+    if (v.each) {
+        m.method = CF_METHOD_EACH;
+        m.misses = 0;
+        m.has_misses = 1;
+        for (size_t i = 0; i < measured; i++)
+            m.misses += v.each[i] > probe_limit(p, level);
+    }
+    m.accesses += sum->accesses;
+    m.misses += sum->misses;
+    m.time += sum->time;
+    m.spoilt = m.spoilt ? m.spoilt : sum->spoilt;
+    *sum = m;
+    return 0;
+}
+
+void probe_emit(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
+                uint32_t repeat, const struct cf_measured *m)
+{
+    const struct probe_row row = {experiment, parameter, repeat, level, *m};
+
+    if (p->row)
+        p->row(p->arg, &row);
+}
+
+uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_measured *m)
+{
+    if (m->has_misses)
+        return m->misses;
+    return m->time > m->accesses * p->level[level - 1].ticks;
+}
+
+int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
+               enum probe_effort effort)
+{
+    const uint64_t line = p->level[level - 1].line;
+    struct cf_measured sum = {0};
+    uint64_t misses = 0;
+    uint32_t orders = effort == PROBE_ONCE || level == 1 ? 1 : ORDERS + GROUPS - 1;
+
+    if (probe_forget(p) != 0)
+        return -1;
+    for (uint32_t i = 0; i < orders && !misses; i++) {
+        const uint32_t group = i < ORDERS ? 0 : i - ORDERS + 2;
+
+        if (i && sum.accesses > ENOUGH)
+            break;
+        probe_order(p, line, i ? group : p->group);
+        if (probe_visit(p, level, i == 0, 1, &sum) != 0)
+            return -1;
+        misses = probe_misses(p, level, &sum);
+        if (misses && group)
+            p->group = group;
+    }
+    probe_emit(p, experiment, parameter, level, 0, &sum);
+    return misses == 0;
+}

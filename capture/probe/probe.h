@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe.h - searches for the size, line and ways of each level of a machine's caches, by patterns
+ * that run on a bench (bench.h).
+ *
+ * A pattern fits a level when none of its accesses misses there, after all its lines were taken out
+ * of all caches and visited once. Every cache that fills an empty way first holds a pattern of which
+ * no set gets more lines than it has ways, whatever its policy; and none holds one line more. So a
+ * miss proves that a pattern does not fit. That it had none proves it for the first level alone: a
+ * line that a deeper level lacks may have stayed in one before it, and an exclusive level has its
+ * lines and those of the level before. Other orders of the same lines make that improbable.
+ *
+ * Memory: 16 bytes a node of the longest pattern.
+ */
+#ifndef CF_PROBE_PROBE_H
+#define CF_PROBE_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/probe/bench.h"
+
+enum { PROBE_LEVELS = 8 };
+
+struct probe_row {
+    const char *experiment; /* cf-stream(5) */
+    uint64_t parameter;
+    uint32_t repeat;
+    unsigned level;
+    struct cf_measured m;
+};
+
+/* What was found; 0 where it could not be told. */
+struct probe_level {
+    uint64_t size, line, way_size; /* bytes */
+    uint64_t ticks;                /* of an access that it serves; only by time */
+};
+
+struct probe_nodes {
+    uint64_t *offset;
+    size_t count, room;
+};
+
+struct probe {
+    /* What the caller fills in. */
+    struct cf_bench *bench;
+    uint64_t seed;
+    uint64_t most; /* bytes of the largest cache that is looked for */
+    int by_time;   /* else by misses */
+    void (*row)(void *arg, const struct probe_row *row);
+    void *arg;
+    /* What was found. */
+    struct probe_level level[PROBE_LEVELS];
+    unsigned levels;
+    uint64_t memory_ticks;
+    uint64_t accesses; /* that were made, flushes apart */
+    int error;         /* errno of what ended it, or 0 */
+    /* What belongs to the functions. */
+    struct probe_nodes nodes, spare;
+    uint32_t *ticks; /* of the accesses of a visit */
+    size_t ticks_room;
+    uint32_t group; /* order by line number modulo this one found a miss; 0: none yet */
+};
+
+/* How sure a pattern that fits must be. */
+enum probe_effort {
+    PROBE_ONCE, /* one order */
+    PROBE_ALL,  /* all orders */
+};
+
+/* ---- pattern.c ---- */
+
+void probe_clear(struct probe *p);
+/* Adds nodes from `from` up to before `to`, `step` apart. */
+void probe_add(struct probe *p, uint64_t from, uint64_t to, uint64_t step);
+/* Another random order; with `group`, of lines of these bytes grouped by their number modulo it. */
+void probe_order(struct probe *p, uint64_t line, uint32_t group);
+
+/* ---- measure.c ---- */
+
+/* A visit of the nodes in their order, which adds to `sum`; by time, each access of levels but the
+   first is timed by itself, and misses are counted. 0, or -1 with p->error. */
+int probe_visit(struct probe *p, unsigned level, uint32_t warm, uint32_t rounds,
+                struct cf_measured *sum);
+int probe_forget(struct probe *p);
+void probe_emit(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
+                uint32_t repeat, const struct cf_measured *m);
+/* Whether the nodes fit the level; one row. -1 with p->error. */
+int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
+               enum probe_effort effort);
+/* Ticks above which an access was not served by the level, nor by one before it. */
+uint64_t probe_limit(const struct probe *p, unsigned level);
+/* Misses of a visit of the level, also where only its time is known. */
+uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_measured *m);
+
+/* ---- search.c ---- */
+
+/* Finds level after level until there is no further one, or something cannot be told. 0, or -1 with
+   p->error. */
+int probe_search(struct probe *p);
+void probe_free(struct probe *p);
+
+/* ---- paper.c ---- */
+
+/* The three experiments of "Automatic Cache Modeling by Measurements", section 4, in their order,
+   for the first level: sizes up to `most` bytes. 0, or -1 with p->error. */
+int probe_paper(struct probe *p, uint64_t most, uint32_t ways, uint32_t repeats);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * search.c - level after level: its line, its size, and from these its ways.
+ *
+ * Of the first level all is exact. Sizes are found by doubling a window from offset 0 until it does
+ * not fit, and by halves then. The search takes one order of the window each time, so it may end
+ * too high at a deeper level; all orders of what it ended with find a miss then, and it goes on
+ * below.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/probe/probe.h"
+
+enum { LEAST = 256, LONGEST_LINE = 65536, MOST_WAYS = 1024, ALONE = 64 };
+
+static uint64_t unit(const struct probe *p)
+{
+    return p->level[0].line;
+}
+
+static int window(struct probe *p, uint64_t bytes, unsigned level, enum probe_effort effort)
+{
+    probe_clear(p);
+    probe_add(p, 0, bytes, unit(p));
+    return probe_fits(p, "size", bytes, level, effort);
+}
+
+/* ---- the line: two accesses to one line miss once ---- */
+
+static int find_line(struct probe *p, unsigned level)
+{
+    struct probe_level *l = &p->level[level - 1];
+
+    for (uint64_t d = level > 1 ? p->level[level - 2].line : CF_NODE; d <= LONGEST_LINE; d *= 2) {
+        struct cf_measured m = {0};
+        uint64_t missed;
+
+        probe_clear(p);
+        probe_add(p, 0, d + 1, d);
+        if (probe_forget(p) != 0)
+            return -1;
+        /* one access alone is timed as such */
+        if (p->by_time && level == 1) {
+            p->nodes.count = 1;
+            p->nodes.offset[0] = 0;
+            if (probe_visit(p, 1, 0, 1, &m) != 0)
+                return -1;
+            p->nodes.offset[0] = d;
+            m = (struct cf_measured){0};
+            if (probe_visit(p, 1, 0, 1, &m) != 0)
+                return -1;
+            missed = 1 + probe_misses(p, 1, &m);
+        } else {
+            if (probe_visit(p, level, 0, 1, &m) != 0)
+                return -1;
+            missed = probe_misses(p, level, &m);
+        }
+        probe_emit(p, "pair", d, level, 0, &m);
+        if (missed > 1) {
+            l->line = d;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- the size ---- */
+
+/* `fits` does, and `not` does not; both are multiples of the line. */
+static int halve(struct probe *p, unsigned level, uint64_t fits, uint64_t not, uint64_t *size)
+{
+    const uint64_t line = p->level[level - 1].line;
+
+    while (not -fits > line) {
+        const uint64_t middle = fits + (not -fits) / line / 2 * line;
+        const int now = window(p, middle, level, PROBE_ONCE);
+
+        if (now < 0)
+            return -1;
+        if (now)
+            fits = middle;
+        else
+            not = middle;
+    }
+    *size = fits;
+    return 0;
+}
+
+/* 1: found, 0: it cannot be told, -1: p->error. */
+static int find_size(struct probe *p, unsigned level)
+{
+    struct probe_level *l = &p->level[level - 1];
+    const uint64_t before = level > 1 ? p->level[level - 2].size : 0;
+    uint64_t fits = before / l->line * l->line, not = level > 1 ? 2 * before : LEAST, size;
+    int now;
+
+    not = (not +l->line - 1) / l->line * l->line;
+    while ((now = window(p, not, level, PROBE_ONCE)) > 0) {
+        fits = not ;
+        not *= 2;
+        if (fits >= p->most || not +l->line > p->bench->size)
+            return 0;
+    }
+    for (int again = 0; now >= 0 && again < 32; again++) {
+        uint64_t lower = fits;
+
+        if (halve(p, level, lower, not, &size) != 0)
+            return -1;
+        now = level > 1 && size > before ? window(p, size, level, PROBE_ALL) : 1;
+        if (now < 0)
+            return -1;
+        if (now && size <= before)
+            return 0;
+        if (now) {
+            l->size = size;
+            /* the window that ends a node later does not fit, if the line is right */
+            now = window(p, size + unit(p), level, PROBE_ALL);
+            return now < 0 ? -1 : !now;
+        }
+        not = size;
+        fits = before / l->line * l->line;
+    }
+    return now < 0 ? -1 : 0;
+}
+
+/* ---- the ways ---- */
+
+/* The last `part` bytes of the size moved behind it: each set has as many lines as it has ways where
+   the part is a multiple of the way size, else some have one more. */
+static int moved(struct probe *p, unsigned level, uint64_t part, enum probe_effort effort)
+{
+    const uint64_t size = p->level[level - 1].size;
+
+    probe_clear(p);
+    probe_add(p, 0, size - part, unit(p));
+    probe_add(p, size, size + part, unit(p));
+    return probe_fits(p, "ways", size / part, level, effort);
+}
+
+/* Ways divide the lines, and `moved` says of a divisor whether it divides the ways: so do the
+   powers of each prime. */
+static int find_ways(struct probe *p, unsigned level, enum probe_effort effort)
+{
+    const struct probe_level *l = &p->level[level - 1];
+    uint64_t left = l->size / l->line, ways = 1;
+
+    for (uint64_t prime = 2; left > 1 && prime <= MOST_WAYS; prime++) {
+        int divides = left % prime == 0;
+
+        while (divides && left % prime == 0 && ways * prime <= MOST_WAYS) {
+            const int now = moved(p, level, l->size / (ways * prime), effort);
+
+            if (now < 0)
+                return -1;
+            left /= prime;
+            divides = now;
+            ways *= now ? prime : 1;
+        }
+        while (left % prime == 0)
+            left /= prime;
+    }
+    p->level[level - 1].way_size = l->size / ways;
+    return 0;
+}
+
+/* ---- that it is so, in the patterns that say it plainly ---- */
+
+/* The window without its last `part` bytes, and the line behind it; what the part leaves empty in
+   other sets than that line's is filled, which keeps the levels before it busy. */
+static int shortened(struct probe *p, unsigned level, uint64_t part)
+{
+    const struct probe_level *l = &p->level[level - 1];
+
+    probe_clear(p);
+    probe_add(p, 0, l->size - part, unit(p));
+    probe_add(p, l->size, l->size + unit(p), unit(p));
+    probe_add(p, l->size + l->way_size - (part < l->way_size ? part : l->way_size - l->line),
+              l->size + l->way_size, unit(p));
+    return probe_fits(p, "way-size", part, level, PROBE_ALL);
+}
+
+static int begun_later(struct probe *p, unsigned level, uint64_t from)
+{
+    probe_clear(p);
+    probe_add(p, from, p->level[level - 1].size + unit(p), unit(p));
+    return probe_fits(p, "line", from, level, PROBE_ALL);
+}
+
+/* 1: all as found. */
+static int confirm(struct probe *p, unsigned level)
+{
+    const struct probe_level *l = &p->level[level - 1];
+    int now = begun_later(p, level, l->line);
+
+    if (now > 0)
+        now = begun_later(p, level, l->line - unit(p));
+    if (now != 0 && l->line > unit(p))
+        return now < 0 ? -1 : 0;
+    now = shortened(p, level, l->way_size);
+    if (now != 1)
+        return now;
+    now = shortened(p, level, l->way_size - l->line);
+    return now < 0 ? -1 : !now;
+}
+
+static int find_level(struct probe *p, unsigned level)
+{
+    struct probe_level *l = &p->level[level - 1];
+    int now;
+
+    p->group = 0;
+    if ((now = find_line(p, level)) <= 0 || (now = find_size(p, level)) <= 0)
+        return now;
+    for (int effort = PROBE_ONCE; effort <= PROBE_ALL; effort++) {
+        if (find_ways(p, level, effort) != 0 || (now = confirm(p, level)) < 0)
+            return -1;
+        if (now)
+            return 1;
+    }
+    l->way_size = 0;
+    return 1;
+}
+
+/* ---- which levels there are ---- */
+
+/* By time: what an access to a line that is in the first level takes, and one to memory. */
+static int first_ticks(struct probe *p)
+{
+    struct cf_measured m = {0};
+
+    probe_clear(p);
+    probe_add(p, 0, 1, CF_NODE);
+    if (probe_forget(p) != 0 || probe_visit(p, 1, 0, 1, &m) != 0)
+        return -1;
+    p->memory_ticks = m.time;
+    probe_emit(p, "latency", 0, 255, 0, &m);
+    m = (struct cf_measured){0};
+    if (probe_visit(p, 1, 1, ALONE, &m) != 0)
+        return -1;
+    p->level[0].ticks = m.time / m.accesses;
+    probe_emit(p, "latency", CF_NODE, 1, 0, &m);
+    return p->level[0].ticks < p->memory_ticks;
+}
+
+/* Whether a level after those that were found serves accesses of a window that does not fit them;
+   by time, what they take. */
+static int has_level(struct probe *p, unsigned level)
+{
+    const uint64_t bytes = 2 * p->level[level - 2].size;
+    const uint64_t seed = p->seed;
+    struct cf_measured before = {0}, m = {0};
+    uint64_t least = UINT64_MAX;
+
+    if (bytes > p->bench->size)
+        return 0;
+    probe_clear(p);
+    probe_add(p, 0, bytes, unit(p));
+    probe_order(p, 1, 0);
+    if (probe_forget(p) != 0)
+        return -1;
+    if (p->by_time) {
+        p->level[level - 1].ticks = p->level[level - 2].ticks;
+        if (probe_visit(p, level, 1, 1, &m) != 0)
+            return -1;
+        for (size_t i = 0; i < p->nodes.count; i++)
+            if (p->ticks[i] > probe_limit(p, level - 1) && p->ticks[i] < least)
+                least = p->ticks[i];
+        p->level[level - 1].ticks = least;
+        m.misses = 0;
+        for (size_t i = 0; i < p->nodes.count; i++)
+            m.misses += p->ticks[i] > probe_limit(p, level);
+        probe_emit(p, "latency", bytes, level, 0, &m);
+        return least < p->memory_ticks;
+    }
+    if (probe_visit(p, level - 1, 1, 1, &before) != 0 || probe_forget(p) != 0)
+        return -1;
+    p->seed = seed;
+    if (probe_visit(p, level, 1, 1, &m) != 0)
+        return -1;
+    probe_emit(p, "levels", bytes, level - 1, 0, &before);
+    probe_emit(p, "levels", bytes, level, 0, &m);
+    return m.misses < before.misses;
+}
+
+int probe_search(struct probe *p)
+{
+    int now = p->by_time ? first_ticks(p) : 1;
+
+    for (unsigned level = 1; now > 0 && level <= PROBE_LEVELS; level++) {
+        if (level > 1)
+            now = has_level(p, level);
+        if (now > 0) {
+            p->levels = level;
+            now = find_level(p, level);
+        }
+    }
+    return now < 0 ? -1 : 0;
+}
+
+void probe_free(struct probe *p)
+{
+    free(p->nodes.offset);
+    free(p->spare.offset);
+    free(p->ticks);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_probe.c - the searches of capture/probe on random machines, which the engine of cf-cache
+ * models: size, ways and line of every level exact, by misses and by time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/probe/probe.h"
+#include "filters/engine/cache/hierarchy.h"
+#include "tap.h"
+
+enum { MACHINES = 300, BUFFER = 40 << 20, MOST = 8 << 20 };
+
+static uint64_t state;
+
+static uint32_t next(uint32_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % below);
+}
+
+/* ---- a bench on the engine ---- */
+
+struct model {
+    struct cf_machine m;
+    struct cf_hierarchy *h;
+    uint32_t ticks[PROBE_LEVELS + 1]; /* of each level, and of memory */
+    int by_time;
+    uint64_t *addr;
+    uint8_t *hit;
+    size_t room;
+};
+
+static int forget(void *self)
+{
+    cf_hierarchy_empty(((struct model *)self)->h);
+    return 0;
+}
+
+static uint32_t cost(const struct model *k, uint8_t hit)
+{
+    return k->ticks[hit == CF_FROM_MEMORY ? k->m.levels : hit - 1u];
+}
+
+static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
+{
+    struct model *k = self;
+
+    if (v->count > k->room) {
+        k->room = v->count;
+        k->hit = realloc(k->hit, k->room);
+    }
+    for (uint32_t round = 0; round < v->warm + v->rounds; round++) {
+        if (cf_hierarchy_run(k->h, v->offset, NULL, NULL, 0, v->count, 0, 0, k->hit) != 0)
+            return -1;
+        for (uint32_t i = 0; round >= v->warm && i < v->count; i++) {
+            m->misses += k->hit[i] > v->level;
+            m->time += cost(k, k->hit[i]);
+            if (v->each)
+                v->each[(size_t)(round - v->warm) * v->count + i] = cost(k, k->hit[i]);
+        }
+    }
+    m->accesses = (uint64_t)v->count * v->rounds;
+    m->method = k->by_time ? CF_METHOD_CLOCK : CF_METHOD_COUNTER;
+    m->has_misses = !k->by_time;
+    if (k->by_time)
+        m->misses = 0;
+    return 0;
+}
+
+/* ---- machines ---- */
+
+/* A size from `least` to `most`, all magnitudes alike. */
+static uint64_t magnitude(uint64_t least, uint64_t most)
+{
+    unsigned span = 0;
+
+    while (least << (span + 1) <= most)
+        span++;
+    least <<= next(span + 1);
+    least += (uint64_t)next((uint32_t)(least / 16)) * 16;
+    return least < most ? least : most;
+}
+
+static int make_level(struct cf_machine *m, unsigned i, uint64_t most)
+{
+    struct cf_level *l = &m->level[i];
+    const uint64_t least = i ? 2 * m->level[i - 1].size : 1024;
+
+    if (least > most)
+        return -1;
+    snprintf(l->name, sizeof l->name, "L%u", i + 1);
+    l->depth = i + 1;
+    l->shared_by = 1;
+    l->write_back = l->write_allocate = 1;
+    l->line = i ? m->level[i - 1].line : 16u << next(5);
+    if (i && l->line < 256 && next(4) == 0)
+        l->line *= 2;
+    l->policy = (enum cf_replacement)next(CF_MASTER_INDEX);
+    l->ways = l->policy == CF_TREE_PLRU ? 1u << next(5) : 1 + next(24);
+    l->sets = (uint32_t)(magnitude(least, most) / l->ways / l->line);
+    if (next(2))
+        while (l->sets & (l->sets - 1))
+            l->sets &= l->sets - 1;
+    l->size = (uint64_t)l->sets * l->ways * l->line;
+    if (!l->sets || l->size < least || l->size > most)
+        return -1;
+    l->inclusion = i ? (enum cf_inclusion)next(3) : CF_NON_INCLUSIVE;
+    if (l->inclusion == CF_EXCLUSIVE && l->line != m->level[0].line)
+        l->inclusion = CF_NON_INCLUSIVE;
+    return 0;
+}
+
+static void make_machine(struct model *k)
+{
+    const unsigned levels = 1 + next(3);
+
+    memset(k, 0, sizeof *k);
+    snprintf(k->m.name, sizeof k->m.name, "random");
+    k->m.cpus = 1;
+    k->m.levels = levels;
+    for (unsigned i = 0; i < levels; i++)
+        while (make_level(&k->m, i, MOST >> 2 * (levels - 1 - i)) != 0)
+            ;
+    k->m.line_size = k->m.level[0].line;
+    k->ticks[0] = 1 + next(6);
+    for (unsigned i = 1; i <= levels; i++)
+        k->ticks[i] = k->ticks[i - 1] + k->ticks[i - 1] / 4 + 1 + next(30);
+}
+
+static void describe(const struct model *k)
+{
+    static const char *const inclusion[] = {"", " inclusive", " exclusive"};
+
+    for (unsigned i = 0; i < k->m.levels; i++) {
+        const struct cf_level *l = &k->m.level[i];
+
+        note("L%u: %llu bytes, %u ways of %llu, line %u, %s%s, %u ticks", i + 1,
+             (unsigned long long)l->size, l->ways, (unsigned long long)(l->size / l->ways), l->line,
+             cf_policy_name(l->policy), inclusion[l->inclusion], k->ticks[i]);
+    }
+}
+
+static int found(const struct probe *p, const struct model *k)
+{
+    int good = p->levels == k->m.levels;
+
+    for (unsigned i = 0; i < p->levels && i < k->m.levels; i++)
+        good &= p->level[i].size == k->m.level[i].size && p->level[i].line == k->m.level[i].line &&
+                p->level[i].way_size == k->m.level[i].size / k->m.level[i].ways;
+    return good;
+}
+
+static uint64_t accesses;
+
+static int search(struct model *k, int by_time)
+{
+    struct cf_bench bench = {.self = k, .forget = forget, .run = run, .size = BUFFER};
+    struct probe p = {.bench = &bench, .seed = 1, .most = 2 * MOST, .by_time = by_time};
+    struct cf_hierarchy_options o = {.cores = 1, .seed = 1};
+    char problem[256] = "";
+    int good;
+
+    k->by_time = by_time;
+    k->h = cf_hierarchy_new(&k->m, &o, problem, sizeof problem);
+    if (!k->h) {
+        describe(k);
+        need(0, "a model: %s", problem);
+    }
+    good = probe_search(&p) == 0 && found(&p, k);
+    if (!good) {
+        describe(k);
+        for (unsigned i = 0; i < p.levels; i++)
+            note("found L%u: %llu bytes, way %llu, line %llu, %llu ticks", i + 1,
+                 (unsigned long long)p.level[i].size, (unsigned long long)p.level[i].way_size,
+                 (unsigned long long)p.level[i].line, (unsigned long long)p.level[i].ticks);
+    }
+    if (getenv("V"))
+        note("%llu accesses", (unsigned long long)p.accesses);
+    accesses += p.accesses;
+    probe_free(&p);
+    cf_hierarchy_free(k->h);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    static struct model k;
+    const uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0,
+                   machines = argc > 2 ? (uint32_t)atoi(argv[2]) : MACHINES;
+    uint32_t wrong[2] = {0};
+
+    for (uint32_t i = first; i < first + machines; i++)
+        for (int by_time = 0; by_time < 2; by_time++) {
+            state = i * 7919u + 5;
+            next(1);
+            make_machine(&k);
+            if (!search(&k, by_time)) {
+                note("machine %u by %s", i, by_time ? "time" : "misses");
+                wrong[by_time]++;
+            }
+        }
+    is_u64(wrong[0], 0, "%u machines by misses", machines);
+    is_u64(wrong[1], 0, "%u machines by time", machines);
+    note("%llu accesses", (unsigned long long)accesses);
+    free(k.addr);
+    free(k.hit);
+    return done();
+}
