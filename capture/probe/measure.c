@@ -9,10 +9,10 @@
 #include "formats/stream/cf.h"
 
 enum {
-    ORDERS = 8,       /* that are shuffled */
-    GROUPS = 64,      /* orders by line number modulo 2, 3, ... */
-    ENOUGH = 1 << 22, /* accesses for one pattern */
-    TICKS_APART = 8,  /* a level's accesses take up to an eighth more than most do */
+    SHUFFLED = 6,    /* orders before those by groups */
+    LINES = 16,      /* that a window may be too long, for these */
+    WAYS = 32,       /* of the level, for these */
+    TICKS_APART = 8, /* a level's accesses take up to an eighth more than most do */
 };
 
 uint64_t probe_limit(const struct probe *p, unsigned level)
@@ -92,22 +92,45 @@ uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_mea
     return m->time > m->accesses * p->level[level - 1].ticks;
 }
 
+/* An exclusive level evicts when all lines of a set have left the level before it. So lines of one
+   set are to be visited together, then others: the number of sets follows from the ways and from
+   how many lines the window is longer than the level. The order after `last`, or 0. */
+static uint32_t next_group(const struct probe *p, unsigned level, uint64_t bytes, uint32_t *last)
+{
+    const struct probe_level *l = &p->level[level - 1], *b = l - 1;
+    const uint64_t lines = bytes / l->line;
+
+    if (l->line != p->level[0].line)
+        return 0;
+    while (++*last < LINES * WAYS) {
+        const uint64_t more = *last / WAYS + 1, ways = *last % WAYS + 1;
+
+        if (lines > more && (lines - more) % ways == 0 && (lines - more) / ways > 1 &&
+            (lines - more) / ways < b->reach / l->line)
+            return (uint32_t)((lines - more) / ways);
+    }
+    return 0;
+}
+
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort)
 {
-    const uint64_t line = p->level[level - 1].line;
+    const uint64_t line = p->level[level - 1].line, bytes = p->nodes.count * p->level[0].line;
+    const int shuffled = level == 1 || effort == PROBE_ONCE ? 1 : SHUFFLED;
     struct cf_measured sum = {0};
     uint64_t misses = 0;
-    uint32_t orders = effort == PROBE_ONCE || level == 1 ? 1 : ORDERS + GROUPS - 1;
+    uint32_t last = 0;
 
     if (probe_forget(p) != 0)
         return -1;
-    for (uint32_t i = 0; i < orders && !misses; i++) {
-        const uint32_t group = i < ORDERS ? 0 : i - ORDERS + 2;
+    for (int i = 0; !misses; i++) {
+        uint32_t group = i == shuffled && level > 1 ? p->group : 0;
 
-        if (i && sum.accesses > ENOUGH)
+        if (i >= shuffled && level > 1 && !group && effort == PROBE_ALL)
+            group = next_group(p, level, bytes, &last);
+        if (i >= shuffled && !group)
             break;
-        probe_order(p, line, i ? group : p->group);
+        probe_order(p, line, group);
         if (probe_visit(p, level, i == 0, 1, &sum) != 0)
             return -1;
         misses = probe_misses(p, level, &sum);

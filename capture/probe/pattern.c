@@ -66,14 +66,18 @@ static void shuffle(uint64_t *offset, size_t count, uint64_t *state)
 void probe_order(struct probe *p, uint64_t line, uint32_t group)
 {
     struct probe_nodes *n = &p->nodes;
-    size_t at = 0;
+    size_t *begin;
 
     shuffle(n->offset, n->count, &p->seed);
-    if (!group || room(p, &p->spare, n->count))
+    if (!group || p->error || room(p, &p->spare, n->count + group + 1))
         return;
+    begin = (size_t *)p->spare.offset + n->count;
+    memset(begin, 0, (group + 1) * sizeof *begin);
     memcpy(p->spare.offset, n->offset, n->count * sizeof *n->offset);
-    for (uint32_t g = 0; g < group; g++)
-        for (size_t i = 0; i < n->count; i++)
-            if (p->spare.offset[i] / line % group == g)
-                n->offset[at++] = p->spare.offset[i];
+    for (size_t i = 0; i < n->count; i++)
+        begin[n->offset[i] / line % group + 1]++;
+    for (uint32_t g = 1; g < group; g++)
+        begin[g] += begin[g - 1];
+    for (size_t i = 0; i < n->count; i++)
+        n->offset[begin[p->spare.offset[i] / line % group]++] = p->spare.offset[i];
 }

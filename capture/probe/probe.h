@@ -33,6 +33,7 @@ struct probe_row {
 /* What was found; 0 where it could not be told. */
 struct probe_level {
     uint64_t size, line, way_size; /* bytes */
+    uint64_t reach;                /* of the longest window that fits, with the levels before it */
     uint64_t ticks;                /* of an access that it serves; only by time */
 };
 
@@ -56,8 +57,8 @@ struct probe {
     uint64_t accesses; /* that were made, flushes apart */
     int error;         /* errno of what ended it, or 0 */
     /* What belongs to the functions. */
-    struct probe_nodes nodes, spare;
-    uint32_t *ticks; /* of the accesses of a visit */
+    struct probe_nodes nodes, spare; /* spare: to sort them */
+    uint32_t *ticks;                 /* of the accesses of a visit */
     size_t ticks_room;
     uint32_t group; /* order by line number modulo this one found a miss; 0: none yet */
 };
@@ -65,7 +66,8 @@ struct probe {
 /* How sure a pattern that fits must be. */
 enum probe_effort {
     PROBE_ONCE, /* one order */
-    PROBE_ALL,  /* all orders */
+    PROBE_SOME, /* some */
+    PROBE_ALL,  /* all orders that there are */
 };
 
 /* ---- pattern.c ---- */
@@ -73,7 +75,8 @@ enum probe_effort {
 void probe_clear(struct probe *p);
 /* Adds nodes from `from` up to before `to`, `step` apart. */
 void probe_add(struct probe *p, uint64_t from, uint64_t to, uint64_t step);
-/* Another random order; with `group`, of lines of these bytes grouped by their number modulo it. */
+/* Another random order; with `group`, of lines of these bytes grouped by their number modulo
+   it. */
 void probe_order(struct probe *p, uint64_t line, uint32_t group);
 
 /* ---- measure.c ---- */
@@ -100,10 +103,19 @@ uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_mea
 int probe_search(struct probe *p);
 void probe_free(struct probe *p);
 
+/* ---- inclusion.c ---- */
+
+enum probe_inclusion { PROBE_SETS = 1, PROBE_HOT = 2, PROBE_LEFT = 3 };
+
+/* Where the longest window that fits may be that of this level and the one before it together, finds
+   whether the level is exclusive, and then its size; leaves it 0 where that cannot be told. 1, or -1
+   with p->error. */
+int probe_inclusion(struct probe *p, unsigned level);
+
 /* ---- paper.c ---- */
 
 /* The three experiments of "Automatic Cache Modeling by Measurements", section 4, in their order,
    for the first level: sizes up to `most` bytes. 0, or -1 with p->error. */
-int probe_paper(struct probe *p, uint64_t most, uint32_t ways, uint32_t repeats);
+int probe_paper(struct probe *p, uint64_t most, uint32_t repeats);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "capture/probe/probe.h"
 
-enum { LEAST = 256, LONGEST_LINE = 65536, MOST_WAYS = 1024, ALONE = 64 };
+enum { LEAST = 256, LONGEST_LINE = 65536, MOST_WAYS = 1024, ALONE = 64, ROUND = 6 };
 
 static uint64_t unit(const struct probe *p)
 {
@@ -91,7 +91,7 @@ static int halve(struct probe *p, unsigned level, uint64_t fits, uint64_t not, u
 static int find_size(struct probe *p, unsigned level)
 {
     struct probe_level *l = &p->level[level - 1];
-    const uint64_t before = level > 1 ? p->level[level - 2].size : 0;
+    const uint64_t before = level > 1 ? p->level[level - 2].reach : 0;
     uint64_t fits = before / l->line * l->line, not = level > 1 ? 2 * before : LEAST, size;
     int now;
 
@@ -113,7 +113,7 @@ static int find_size(struct probe *p, unsigned level)
         if (now && size <= before)
             return 0;
         if (now) {
-            l->size = size;
+            l->size = l->reach = size;
             /* the window that ends a node later does not fit, if the line is right */
             now = window(p, size + unit(p), level, PROBE_ALL);
             return now < 0 ? -1 : !now;
@@ -149,7 +149,11 @@ static int find_ways(struct probe *p, unsigned level, enum probe_effort effort)
         int divides = left % prime == 0;
 
         while (divides && left % prime == 0 && ways * prime <= MOST_WAYS) {
-            const int now = moved(p, level, l->size / (ways * prime), effort);
+            int now;
+
+            /* if these are all: lines of a set together, see measure.c */
+            p->group = (uint32_t)(l->size / l->line / ways);
+            now = moved(p, level, l->size / (ways * prime), effort);
 
             if (now < 0)
                 return -1;
@@ -168,7 +172,7 @@ static int find_ways(struct probe *p, unsigned level, enum probe_effort effort)
 
 /* The window without its last `part` bytes, and the line behind it; what the part leaves empty in
    other sets than that line's is filled, which keeps the levels before it busy. */
-static int shortened(struct probe *p, unsigned level, uint64_t part)
+static int shortened(struct probe *p, unsigned level, uint64_t part, enum probe_effort effort)
 {
     const struct probe_level *l = &p->level[level - 1];
 
@@ -177,30 +181,30 @@ static int shortened(struct probe *p, unsigned level, uint64_t part)
     probe_add(p, l->size, l->size + unit(p), unit(p));
     probe_add(p, l->size + l->way_size - (part < l->way_size ? part : l->way_size - l->line),
               l->size + l->way_size, unit(p));
-    return probe_fits(p, "way-size", part, level, PROBE_ALL);
+    return probe_fits(p, "way-size", part, level, effort);
 }
 
-static int begun_later(struct probe *p, unsigned level, uint64_t from)
+static int begun_later(struct probe *p, unsigned level, uint64_t from, enum probe_effort effort)
 {
     probe_clear(p);
     probe_add(p, from, p->level[level - 1].size + unit(p), unit(p));
-    return probe_fits(p, "line", from, level, PROBE_ALL);
+    return probe_fits(p, "line", from, level, effort);
 }
 
 /* 1: all as found. */
 static int confirm(struct probe *p, unsigned level)
 {
     const struct probe_level *l = &p->level[level - 1];
-    int now = begun_later(p, level, l->line);
+    int now = begun_later(p, level, l->line, PROBE_ONCE);
 
     if (now > 0)
-        now = begun_later(p, level, l->line - unit(p));
+        now = begun_later(p, level, l->line - unit(p), PROBE_SOME);
     if (now != 0 && l->line > unit(p))
         return now < 0 ? -1 : 0;
-    now = shortened(p, level, l->way_size);
+    now = shortened(p, level, l->way_size, PROBE_ONCE);
     if (now != 1)
         return now;
-    now = shortened(p, level, l->way_size - l->line);
+    now = shortened(p, level, l->way_size - l->line, PROBE_SOME);
     return now < 0 ? -1 : !now;
 }
 
@@ -212,11 +216,13 @@ static int find_level(struct probe *p, unsigned level)
     p->group = 0;
     if ((now = find_line(p, level)) <= 0 || (now = find_size(p, level)) <= 0)
         return now;
-    for (int effort = PROBE_ONCE; effort <= PROBE_ALL; effort++) {
+    /* only a level with lines of the first one's may be exclusive */
+    for (int effort = level > 1 && l->line == unit(p) ? PROBE_SOME : PROBE_ONCE;
+         effort <= PROBE_SOME; effort++) {
         if (find_ways(p, level, effort) != 0 || (now = confirm(p, level)) < 0)
             return -1;
         if (now)
-            return 1;
+            return level > 1 ? probe_inclusion(p, level) : 1;
     }
     l->way_size = 0;
     return 1;
@@ -247,12 +253,12 @@ static int first_ticks(struct probe *p)
    by time, what they take. */
 static int has_level(struct probe *p, unsigned level)
 {
-    const uint64_t bytes = 2 * p->level[level - 2].size;
+    const uint64_t bytes = 2 * p->level[level - 2].reach;
     const uint64_t seed = p->seed;
     struct cf_measured before = {0}, m = {0};
     uint64_t least = UINT64_MAX;
 
-    if (bytes > p->bench->size)
+    if (!bytes || bytes > p->bench->size)
         return 0;
     probe_clear(p);
     probe_add(p, 0, bytes, unit(p));
@@ -280,7 +286,7 @@ static int has_level(struct probe *p, unsigned level)
         return -1;
     probe_emit(p, "levels", bytes, level - 1, 0, &before);
     probe_emit(p, "levels", bytes, level, 0, &m);
-    return m.misses < before.misses;
+    return m.misses < before.misses - before.misses / 16;
 }
 
 int probe_search(struct probe *p)

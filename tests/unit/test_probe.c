@@ -153,11 +153,24 @@ static int found(const struct probe *p, const struct model *k)
 }
 
 static uint64_t accesses;
+static struct { const char *name; uint64_t sum, n; } tally[64];
+static void row(void *arg, const struct probe_row *r)
+{
+    (void)arg;
+    for (int i = 0; i < 64; i++) {
+        if (!tally[i].name || (!strcmp(tally[i].name, r->experiment))) {
+            tally[i].name = r->experiment;
+            tally[i].sum += r->m.accesses;
+            tally[i].n++;
+            break;
+        }
+    }
+}
 
 static int search(struct model *k, int by_time)
 {
     struct cf_bench bench = {.self = k, .forget = forget, .run = run, .size = BUFFER};
-    struct probe p = {.bench = &bench, .seed = 1, .most = 2 * MOST, .by_time = by_time};
+    struct probe p = {.bench = &bench, .seed = 1, .most = 2 * MOST, .by_time = by_time, .row = row};
     struct cf_hierarchy_options o = {.cores = 1, .seed = 1};
     char problem[256] = "";
     int good;
@@ -192,7 +205,7 @@ int main(int argc, char **argv)
     uint32_t wrong[2] = {0};
 
     for (uint32_t i = first; i < first + machines; i++)
-        for (int by_time = 0; by_time < 2; by_time++) {
+        for (int by_time = argc > 3 ? atoi(argv[3]) : 0; by_time < (argc > 3 ? atoi(argv[3]) + 1 : 2); by_time++) {
             state = i * 7919u + 5;
             next(1);
             make_machine(&k);
@@ -204,6 +217,8 @@ int main(int argc, char **argv)
     is_u64(wrong[0], 0, "%u machines by misses", machines);
     is_u64(wrong[1], 0, "%u machines by time", machines);
     note("%llu accesses", (unsigned long long)accesses);
+    for (int i = 0; i < 64 && tally[i].name; i++)
+        note("%s: %llu in %llu", tally[i].name, (unsigned long long)tally[i].sum, (unsigned long long)tally[i].n);
     free(k.addr);
     free(k.hit);
     return done();

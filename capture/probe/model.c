@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * model.c - patterns that run on a model of a machine. See model.h.
+ *
+ * What goes to cf-cache and what comes back are two pipes, of which each may be full while the other
+ * is: so a thread of its own reads. Frames come back one for one, as soon as cf-cache has them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/cf_command.h"
+#include "capture/probe/model.h"
+#include "formats/base/cf_suite.h"
+
+enum { PROGRAMS = 2, BASE = 1 << 30 }; /* where the buffer begins */
+
+/* What comes back of a visit. */
+struct answer {
+    uint64_t skip, left; /* rows that are not measured, and those that are */
+    unsigned level;
+    uint32_t *each;
+    struct cf_measured m;
+};
+
+struct cf_model {
+    struct cf_tool *tool;
+    struct model_options o;
+    struct cf_bench bench;
+    pid_t child[PROGRAMS];
+    struct cf_writer *out;
+    struct cf_reader *in;
+    pthread_t reader;
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    struct answer answer;
+    int ended;
+    uint64_t *visited; /* a bit a node */
+};
+
+/* ---- what comes back ---- */
+
+static void take(struct cf_model *k, const struct cf_frame *f)
+{
+    const uint8_t *hit = k->o.by_time ? NULL : cf_u8(f, CF_HIT);
+    const uint32_t *cost = k->o.by_time ? cf_u32(f, CF_COST) : NULL;
+    struct answer *a = &k->answer;
+    uint32_t i = a->skip < f->rows ? (uint32_t)a->skip : f->rows;
+
+    a->skip -= i;
+    if (a->left < f->rows - i)
+        return; /* more than was asked for: not of ours */
+    a->left -= f->rows - i;
+    for (; i < f->rows; i++) {
+        a->m.misses += hit && hit[i] > a->level;
+        a->m.time += cost ? cost[i] : 0;
+        if (a->each && cost)
+            *a->each++ = cost[i];
+    }
+}
+
+static void *reading(void *arg)
+{
+    struct cf_model *k = arg;
+    struct cf_frame *f;
+
+    while (cf_reader_next(k->in, &f) > 0) {
+        if (f->table != CF_ACCESS)
+            continue;
+        pthread_mutex_lock(&k->lock);
+        take(k, f);
+        if (!k->answer.skip && !k->answer.left)
+            pthread_cond_signal(&k->done);
+        pthread_mutex_unlock(&k->lock);
+    }
+    pthread_mutex_lock(&k->lock);
+    k->ended = 1;
+    pthread_cond_signal(&k->done);
+    pthread_mutex_unlock(&k->lock);
+    return NULL;
+}
+
+/* Sends rows of one operation; -1 when nobody takes them. */
+static int send_rows(struct cf_model *k, const uint64_t *offset, uint32_t count, enum cf_op op)
+{
+    for (uint32_t at = 0, n; at < count; at += n) {
+        struct cf_place place = {CF_ADDR, NULL};
+        const struct cf_values constant[] = {{CF_OP, NULL, op}};
+        uint64_t *addr;
+
+        n = count - at;
+        if (cf_writer_place(k->out, CF_ACCESS, constant, 1, &place, 1, NULL, &n) != 0)
+            return -1;
+        n = n < count - at ? n : count - at;
+        addr = place.values;
+        for (uint32_t i = 0; i < n; i++)
+            addr[i] = BASE + offset[at + i];
+        if (cf_writer_placed(k->out, CF_ACCESS, n) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int answered(struct cf_model *k)
+{
+    int ended;
+
+    if (cf_writer_flush(k->out) != 0)
+        return -1;
+    pthread_mutex_lock(&k->lock);
+    while (!k->ended && (k->answer.skip || k->answer.left))
+        pthread_cond_wait(&k->done, &k->lock);
+    ended = k->ended;
+    pthread_mutex_unlock(&k->lock);
+    errno = EPIPE;
+    return ended ? -1 : 0;
+}
+
+static void ask(struct cf_model *k, const struct answer *a)
+{
+    pthread_mutex_lock(&k->lock);
+    k->answer = *a;
+    pthread_mutex_unlock(&k->lock);
+}
+
+static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
+{
+    struct cf_model *k = self;
+    const struct answer a = {.skip = (uint64_t)v->warm * v->count,
+                             .left = (uint64_t)v->rounds * v->count,
+                             .level = v->level,
+                             .each = v->each};
+
+    ask(k, &a);
+    for (uint32_t i = 0; i < v->count; i++) {
+        const uint64_t node = v->offset[i] / CF_NODE;
+
+        k->visited[node / 64] |= (uint64_t)1 << node % 64;
+    }
+    for (uint32_t round = 0; round < v->warm + v->rounds; round++)
+        if (send_rows(k, v->offset, v->count, v->code ? CF_IFETCH : CF_LOAD) != 0) {
+            errno = EPIPE;
+            return -1;
+        }
+    if (answered(k) != 0)
+        return -1;
+    *m = k->answer.m;
+    m->accesses = (uint64_t)v->rounds * v->count;
+    m->method = k->o.by_time ? CF_METHOD_CLOCK : CF_METHOD_COUNTER;
+    m->has_misses = !k->o.by_time;
+    return 0;
+}
+
+static int forget(void *self)
+{
+    struct cf_model *k = self;
+    uint64_t offset[4096], rows = 0;
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < k->o.size / CF_NODE / 64; i++)
+        rows += (uint64_t)__builtin_popcountll(k->visited[i]);
+    ask(k, &(struct answer){.skip = rows});
+    for (size_t i = 0; i < k->o.size / CF_NODE / 64; i++) {
+        for (uint64_t bits = k->visited[i]; bits; bits &= bits - 1) {
+            offset[n++] = (64 * i + (unsigned)__builtin_ctzll(bits)) * CF_NODE;
+            if (n == 4096 && send_rows(k, offset, n, CF_FLUSH) != 0)
+                return -1;
+            n = n == 4096 ? 0 : n;
+        }
+        k->visited[i] = 0;
+    }
+    if (send_rows(k, offset, n, CF_FLUSH) != 0)
+        return -1;
+    return rows ? answered(k) : 0;
+}
+
+/* ---- the programs ---- */
+
+static void become(const struct cf_model *k, const char *name, int in, int out)
+{
+    char path[PATH_MAX], seed[32];
+    const char *line[] = {name, "-q", "-m", k->o.machine, NULL, NULL, NULL};
+
+    if (strcmp(name, "cf-cache") == 0) {
+        snprintf(seed, sizeof seed, "--seed=%llu", (unsigned long long)k->o.seed);
+        line[4] = seed;
+        line[5] = "--cores=1";
+    }
+    snprintf(path, sizeof path, "%s/%s", cf_suite_dir("bin"), name);
+    if (access(path, X_OK) != 0 && cf_command_find(name, path, sizeof path) != 0)
+        cf_warn(k->tool, "--on: %s is missing beside this program", name);
+    else if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0) {
+        execv(path, (char *const *)line);
+        cf_warn(k->tool, "%s: %s", path, strerror(errno));
+    }
+    _exit(CF_EXIT_ENVIRONMENT);
+}
+
+/* Starts a program that reads `in`; the descriptor from which its output is read. */
+static int start(struct cf_model *k, unsigned number, const char *name, int in)
+{
+    int ends[2];
+
+    fflush(NULL);
+    if (pipe2(ends, O_CLOEXEC) != 0 || (k->child[number] = fork()) < 0)
+        cf_die(k->tool, CF_EXIT_ENVIRONMENT, "--on: %s", strerror(errno));
+    if (k->child[number] == 0)
+        become(k, name, in, ends[1]);
+    close(in);
+    close(ends[1]);
+    return ends[0];
+}
+
+static char *name_of(const struct cf_tool *t, int fd)
+{
+    return cf_tool_text(t, "/dev/fd/%d", fd);
+}
+
+struct cf_model *cf_model_new(struct cf_tool *t, const struct model_options *o)
+{
+    struct cf_model *k = cf_tool_room(t, 1, sizeof *k);
+    struct cf_header h = {.clock_unit = (char *)"cycles", .source = (char *)"cf-capture-probe"};
+    char *files[1];
+    int ends[2], back;
+
+    k->tool = t;
+    k->o = *o;
+    k->bench = (struct cf_bench){.self = k, .forget = forget, .run = run, .size = o->size};
+    k->visited = cf_tool_room(t, o->size / CF_NODE / 64 + 1, sizeof *k->visited);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "--on: %s", strerror(errno));
+    back = start(k, 0, "cf-cache", ends[0]);
+    if (o->by_time)
+        back = start(k, 1, "cf-latency", back);
+    k->out = cf_need(t, cf_writer_open(name_of(t, ends[1]), t->line));
+    files[0] = name_of(t, back);
+    k->in = cf_tool_reader(t, files, 1);
+    cf_reader_want(k->in, CF_ACCESS, o->by_time ? CF_COST : CF_HIT, CF_REQUIRED);
+    if (cf_writer_header(k->out, &h) != 0 || cf_writer_flush(k->out) != 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "--on: %s", cf_writer_problem(k->out));
+    close(ends[1]);
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_cond_init(&k->done, NULL);
+    if (pthread_create(&k->reader, NULL, reading, k) != 0)
+        cf_die(t, CF_EXIT_ENVIRONMENT, "--on: no thread can be started");
+    return k;
+}
+
+struct cf_bench *cf_model_bench(struct cf_model *m)
+{
+    return &m->bench;
+}
+
+int cf_model_free(struct cf_model *k)
+{
+    char problem[256] = "";
+    int worst = CF_EXIT_OK, ended;
+
+    (void)!cf_writer_close(k->out, 1, problem, sizeof problem);
+    pthread_join(k->reader, NULL);
+    cf_reader_close(k->in);
+    for (unsigned i = 0; i < PROGRAMS; i++)
+        if (k->child[i] && waitpid(k->child[i], &ended, 0) > 0 && cf_command_status(ended) > worst)
+            worst = cf_command_status(ended);
+    pthread_mutex_destroy(&k->lock);
+    pthread_cond_destroy(&k->done);
+    free(k->visited);
+    free(k);
+    return worst;
+}
