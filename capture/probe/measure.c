@@ -12,6 +12,7 @@ enum {
     SHUFFLED = 6,    /* orders before those by groups */
     LINES = 16,      /* that a window may be too long, for these */
     WAYS = 32,       /* of the level, for these */
+    PARTS = 12,      /* of a number of lines, that may be the number of sets */
     TICKS_APART = 8, /* a level's accesses take up to an eighth more than most do */
 };
 
@@ -93,17 +94,23 @@ uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_mea
 }
 
 /* An exclusive level evicts when all lines of a set have left the level before it. So lines of one
-   set are to be visited together, then others: the number of sets follows from the ways and from
-   how many lines the window is longer than the level. The order after `last`, or 0. */
-static uint32_t next_group(const struct probe *p, unsigned level, uint64_t bytes, uint32_t *last)
+   set are to be visited together, then others. How many sets there may be: p->group, or a part of
+   it; or what follows from the ways, and from how many lines a window is longer than the level. The
+   order after `last`, or 0. */
+static uint32_t next_group(const struct probe *p, unsigned level, enum probe_effort effort,
+                           uint32_t *last)
 {
     const struct probe_level *l = &p->level[level - 1], *b = l - 1;
-    const uint64_t lines = bytes / l->line;
+    const uint64_t lines = p->nodes.count * p->level[0].line / l->line;
 
-    if (l->line != p->level[0].line)
+    if (level == 1 || l->line != p->level[0].line)
         return 0;
-    while (++*last < LINES * WAYS) {
-        const uint64_t more = *last / WAYS + 1, ways = *last % WAYS + 1;
+    while (++*last <= PARTS)
+        if (p->group % *last == 0 && p->group / *last > 1 &&
+            p->group / *last < b->reach / l->line && (*last == 1 || effort != PROBE_ONCE))
+            return p->group / *last;
+    while (effort == PROBE_ALL && ++*last < LINES * WAYS + PARTS) {
+        const uint64_t more = (*last - PARTS) / WAYS + 1, ways = (*last - PARTS) % WAYS + 1;
 
         if (lines > more && (lines - more) % ways == 0 && (lines - more) / ways > 1 &&
             (lines - more) / ways < b->reach / l->line)
@@ -115,7 +122,7 @@ static uint32_t next_group(const struct probe *p, unsigned level, uint64_t bytes
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort)
 {
-    const uint64_t line = p->level[level - 1].line, bytes = p->nodes.count * p->level[0].line;
+    const uint64_t line = p->level[level - 1].line;
     const int shuffled = level == 1 || effort == PROBE_ONCE ? 1 : SHUFFLED;
     struct cf_measured sum = {0};
     uint64_t misses = 0;
@@ -124,14 +131,12 @@ int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsi
     if (probe_forget(p) != 0)
         return -1;
     for (int i = 0; !misses; i++) {
-        uint32_t group = i == shuffled && level > 1 ? p->group : 0;
+        uint32_t group = 0;
 
-        if (i >= shuffled && level > 1 && !group && effort == PROBE_ALL)
-            group = next_group(p, level, bytes, &last);
-        if (i >= shuffled && !group)
+        if (i >= shuffled && !(group = next_group(p, level, effort, &last)))
             break;
         probe_order(p, line, group);
-        if (probe_visit(p, level, i == 0, 1, &sum) != 0)
+        if (probe_visit(p, level, i == 0, group ? 2 : 1, &sum) != 0)
             return -1;
         misses = probe_misses(p, level, &sum);
         if (misses && group)

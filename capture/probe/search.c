@@ -165,6 +165,7 @@ static int find_ways(struct probe *p, unsigned level, enum probe_effort effort)
             left /= prime;
     }
     p->level[level - 1].way_size = l->size / ways;
+    p->group = (uint32_t)(l->size / l->line / ways);
     return 0;
 }
 

@@ -157,6 +157,7 @@ static struct { const char *name; uint64_t sum, n; } tally[64];
 static void row(void *arg, const struct probe_row *r)
 {
     (void)arg;
+    if (getenv("V") && r->level == (unsigned)atoi(getenv("V"))) note("%s %llu: %llu of %llu", r->experiment, (unsigned long long)r->parameter, (unsigned long long)r->m.misses, (unsigned long long)r->m.accesses);
     for (int i = 0; i < 64; i++) {
         if (!tally[i].name || (!strcmp(tally[i].name, r->experiment))) {
             tally[i].name = r->experiment;
