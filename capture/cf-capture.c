@@ -62,6 +62,7 @@ static const struct {
     {"perf-data", "samples in files of perf record"},
     {"perf-mem", "samples as perf mem report -D prints them"},
     {"perf-script", "samples as perf script prints them"},
+    {"probe", "what caches a machine has, by measurements"},
     {"qemu", "programs of other architectures"},
     {"snapshot", "contents of a real cache"},
     {"trace", "every access of a program"},

@@ -387,6 +387,7 @@ cf-capture-trace     capture
 cf-capture-qemu      capture
 cf-capture-perf      capture
 cf-capture-pages     capture
+cf-capture-probe     capture
 cf-capture-snapshot  capture
 cf-capture-bbprof    importer
 cf-capture-csv       importer

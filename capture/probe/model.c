@@ -37,6 +37,7 @@ struct cf_model {
     pid_t child[PROGRAMS];
     struct cf_writer *out;
     struct cf_reader *in;
+    char *file; /* its name */
     pthread_t reader;
     pthread_mutex_t lock;
     pthread_cond_t done;
@@ -110,14 +111,18 @@ static int send_rows(struct cf_model *k, const uint64_t *offset, uint32_t count,
 
 static int answered(struct cf_model *k)
 {
+    struct timespec until;
     int ended;
 
     if (cf_writer_flush(k->out) != 0)
         return -1;
     pthread_mutex_lock(&k->lock);
-    while (!k->ended && (k->answer.skip || k->answer.left))
-        pthread_cond_wait(&k->done, &k->lock);
-    ended = k->ended;
+    while (!k->ended && !cf_command_caught() && (k->answer.skip || k->answer.left)) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++; /* a signal may ask us to end */
+        pthread_cond_timedwait(&k->done, &k->lock, &until);
+    }
+    ended = k->ended || cf_command_caught();
     pthread_mutex_unlock(&k->lock);
     errno = EPIPE;
     return ended ? -1 : 0;
@@ -187,7 +192,14 @@ static void become(const struct cf_model *k, const char *name, int in, int out)
 {
     char path[PATH_MAX], seed[32];
     const char *line[] = {name, "-q", "-m", k->o.machine, NULL, NULL, NULL};
+    sigset_t end;
 
+    /* it ends with its input alone */
+    sigemptyset(&end);
+    cf_command_end_signals(&end);
+    for (int s = 1; s < NSIG; s++)
+        if (sigismember(&end, s) == 1)
+            signal(s, SIG_IGN);
     if (strcmp(name, "cf-cache") == 0) {
         snprintf(seed, sizeof seed, "--seed=%llu", (unsigned long long)k->o.seed);
         line[4] = seed;
@@ -218,16 +230,10 @@ static int start(struct cf_model *k, unsigned number, const char *name, int in)
     return ends[0];
 }
 
-static char *name_of(const struct cf_tool *t, int fd)
-{
-    return cf_tool_text(t, "/dev/fd/%d", fd);
-}
-
 struct cf_model *cf_model_new(struct cf_tool *t, const struct model_options *o)
 {
     struct cf_model *k = cf_tool_room(t, 1, sizeof *k);
     struct cf_header h = {.clock_unit = (char *)"cycles", .source = (char *)"cf-capture-probe"};
-    char *files[1];
     int ends[2], back;
 
     k->tool = t;
@@ -239,13 +245,12 @@ struct cf_model *cf_model_new(struct cf_tool *t, const struct model_options *o)
     back = start(k, 0, "cf-cache", ends[0]);
     if (o->by_time)
         back = start(k, 1, "cf-latency", back);
-    k->out = cf_need(t, cf_writer_open(name_of(t, ends[1]), t->line));
-    files[0] = name_of(t, back);
-    k->in = cf_tool_reader(t, files, 1);
+    k->out = cf_need(t, cf_writer_pipe(ends[1], t->line));
+    k->file = cf_tool_text(t, "/dev/fd/%d", back);
+    k->in = cf_tool_reader(t, &k->file, 1);
     cf_reader_want(k->in, CF_ACCESS, o->by_time ? CF_COST : CF_HIT, CF_REQUIRED);
     if (cf_writer_header(k->out, &h) != 0 || cf_writer_flush(k->out) != 0)
         cf_die(t, CF_EXIT_ENVIRONMENT, "--on: %s", cf_writer_problem(k->out));
-    close(ends[1]);
     pthread_mutex_init(&k->lock, NULL);
     pthread_cond_init(&k->done, NULL);
     if (pthread_create(&k->reader, NULL, reading, k) != 0)
@@ -271,7 +276,5 @@ int cf_model_free(struct cf_model *k)
             worst = cf_command_status(ended);
     pthread_mutex_destroy(&k->lock);
     pthread_cond_destroy(&k->done);
-    free(k->visited);
-    free(k);
     return worst;
 }

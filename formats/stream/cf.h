@@ -311,6 +311,10 @@ struct cf_values {
    header's chain gets. NULL without memory; a file that cannot be made shows at the first write. */
 struct cf_writer *cf_writer_open(const char *path, const char *program) CF_MUST_CHECK;
 
+/* The same to a pipe, for a program that was started to read it; the descriptor is the writer's
+   from now on. */
+struct cf_writer *cf_writer_pipe(int fd, const char *program) CF_MUST_CHECK;
+
 /* For what not everybody may know, before anything is written: only the owner may read a file that
    is made. One that has the name already keeps its permissions. */
 void cf_writer_private(struct cf_writer *w);

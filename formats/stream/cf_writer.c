@@ -14,6 +14,7 @@
  * a segment; the strings that this program defined.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,19 @@ struct cf_writer *cf_writer_open(const char *path, const char *program)
         free_writer(w);
         return NULL;
     }
+    return w;
+}
+
+struct cf_writer *cf_writer_pipe(int fd, const char *program)
+{
+    struct cf_writer *w = cf_writer_open(NULL, program);
+
+    if (!w)
+        return NULL;
+    w->fd = fd;
+    w->opened = w->owned = 1;
+    w->packed = 0;
+    (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
     return w;
 }
 

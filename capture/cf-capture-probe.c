@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cf-capture-probe - what caches a machine has, by measurements of synthetic access patterns: the
+ * experiments of Abel and Reineke, "Automatic Cache Modeling by Measurements", and searches for the
+ * size, line and ways of every level.
+ *
+ * In: nothing; with --on a machine description, whose model runs beside. Out: table probe, a row a
+ * measurement. Memory: 16 bytes a node of the longest pattern; the buffer of a model is not there.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/cf_command.h"
+#include "capture/probe/model.h"
+#include "capture/probe/probe.h"
+#include "formats/program/cf_options.h"
+
+static const char usage[] =
+    "Usage: cf-capture probe --on MACHINE [option]...\n"
+    "Measure access patterns that show which caches a machine has: table probe, for cf-infer.\n"
+    "\n"
+    "      --on MACHINE     a model of this machine: an installed description, FILE.yaml or host\n"
+    "      --by WHAT        misses, or time by the latencies of the description  [misses]\n"
+    "      --quick          only what the searches need, without the steps of the paper\n"
+    "      --thorough       more of the paper's steps, and more repeats\n"
+    "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
+    "                       line, ways, way-size, pair, levels, latency, inclusion\n"
+    "      --max SIZE       the largest cache that is looked for  [32M]\n"
+    "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
+    "  -o, --output FILE    write a packed file instead of standard output\n"
+    "      --probe          report whether this source can be used here, and exit\n"
+    "  -q, --quiet          no remarks, no progress\n"
+    "  -h, --help, --version\n"
+    "\n"
+    "Example: cf-capture probe --on atom-d525 -o probe.cf &&\n"
+    "             cf-cat --csv --table probe probe.cf\n";
+
+static const char *const experiments[] = {"capacity", "associativity", "block",    "size",
+                                          "line",     "ways",          "way-size", "pair",
+                                          "levels",   "latency",       "inclusion"};
+
+enum {
+    EXPERIMENTS = sizeof experiments / sizeof *experiments,
+    LONGEST_LINE = 65536,
+    STEPS = 256 << 10, /* bytes that are gone through in steps of 1 KiB */
+    STEPS_THOROUGH = 1 << 20,
+};
+#define MAX_LEAST ((uint64_t)1 << 12)
+#define MAX_MOST  ((uint64_t)1 << 30)
+
+struct options {
+    const char *on, *output;
+    unsigned by_time;
+    int quick, thorough;
+    uint64_t max, seed;
+    unsigned only; /* bits, by number in experiments; 0: all */
+};
+
+struct capture {
+    struct cf_tool tool;
+    struct options o;
+    struct cf_command command;
+    struct cf_writer *writer;
+    struct probe probe;
+    uint32_t id[EXPERIMENTS]; /* of the names in the stream */
+};
+
+/* --only LIST. */
+static void parse_only(const struct cf_tool *t, void *to, const char *option, char *text)
+{
+    unsigned *only = to;
+
+    for (char *word = strtok(text, ","); word; word = strtok(NULL, ","))
+        *only |=
+            1u << cf_parse_name(t, option, word, experiments, sizeof *experiments, EXPERIMENTS);
+    if (!*only)
+        cf_die(t, CF_EXIT_USAGE, "%s: names no experiment", option);
+}
+
+static void parse(struct capture *k, int argc, char **argv)
+{
+    struct options *o = &k->o;
+    const struct cf_option table[] = {
+        {"on", 0, CF_TEXT(&o->on)},
+        {"by", 0, CF_WORD(&o->by_time, "misses time", 0)},
+        {"quick", 0, CF_FLAG(&o->quick)},
+        {"thorough", 0, CF_FLAG(&o->thorough)},
+        {"only", 0, CF_CALL(parse_only, &o->only)},
+        {"max", 0, CF_SIZE_OF(&o->max)},
+        {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
+        {"output", 'o', CF_TEXT(&o->output)},
+        {"probe", 0,
+         CF_READY("models of machines, with --on MACHINE; this machine itself is not "
+                  "measured")},
+        CF_END_OPTIONS,
+    };
+
+    o->max = 32 << 20;
+    o->seed = 1;
+    cf_options_read(&k->tool, argc, argv, table);
+    if (optind < argc)
+        cf_die(&k->tool, CF_EXIT_USAGE, "'%s': takes no input: see --help", argv[optind]);
+    if (o->quick && o->thorough)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--quick and --thorough: give one of them");
+    if (o->max < MAX_LEAST || o->max > MAX_MOST)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--max: must be from 4K to 1G");
+    if (!o->on)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
+               "this machine itself cannot be measured yet: give --on MACHINE, for a model of one");
+}
+
+static unsigned number_of(const char *experiment)
+{
+    unsigned i = 0;
+
+    while (i < EXPERIMENTS - 1 && strcmp(experiments[i], experiment) != 0)
+        i++;
+    return i;
+}
+
+static void write_row(void *arg, const struct probe_row *row)
+{
+    struct capture *k = arg;
+    const unsigned number = number_of(row->experiment);
+    struct cf_values c[10] = {
+        {CF_EXPERIMENT, NULL, k->id[number]}, {CF_PARAMETER, NULL, row->parameter},
+        {CF_REPEAT, NULL, row->repeat},       {CF_LEVEL, NULL, row->level},
+        {CF_ACCESSES, NULL, row->m.accesses}, {CF_CPU, NULL, row->m.cpu},
+        {CF_METHOD, NULL, row->m.method},     {CF_SPOILT, NULL, row->m.spoilt}};
+    unsigned n = 8;
+
+    if (cf_command_caught())
+        k->probe.error = EINTR;
+    if (cf_tool_due(&k->tool))
+        cf_tool_show(&k->tool, "level %u, %s: %.1f M accesses", row->level, row->experiment,
+                     (double)k->probe.accesses / 1e6);
+    if (k->o.only && !(k->o.only >> number & 1))
+        return;
+    if (row->m.has_misses)
+        c[n++] = (struct cf_values){CF_MISSES, NULL, row->m.misses};
+    if (k->o.by_time)
+        c[n++] = (struct cf_values){CF_TIME, NULL, row->m.time};
+    if (cf_writer_rows(k->writer, CF_PROBE, 1, c, n, NULL) != 0)
+        k->probe.error = EPIPE; /* reported when the writer is closed */
+    if (cf_command_flush_due(&k->command))
+        (void)cf_writer_flush(k->writer);
+}
+
+static void header(struct capture *k)
+{
+    char *machine = cf_tool_text(&k->tool, "model:%s", k->o.on);
+    struct cf_header h = {
+        .clock_unit = (char *)"cycles", .source = (char *)"cf-capture-probe", .machine = machine};
+
+    (void)cf_writer_fact(k->writer, "experiment", "machine", machine);
+    (void)cf_writer_fact(k->writer, "experiment", "clock",
+                         k->o.by_time ? "latencies of the description" : "none");
+    (void)cf_writer_number(k->writer, "experiment", "page_bytes", MAX_MOST);
+    (void)cf_writer_number(k->writer, "experiment", "seed", k->o.seed);
+    if (cf_writer_header(k->writer, &h) != 0)
+        exit(cf_tool_finish(&k->tool, NULL, k->writer));
+    for (unsigned i = 0; i < EXPERIMENTS; i++)
+        k->id[i] = cf_writer_string(k->writer, experiments[i]);
+}
+
+/* The exit status but for what the writer has to say. */
+static int measure(struct capture *k)
+{
+    const struct options *o = &k->o;
+    const struct model_options with = {.machine = o->on,
+                                       .size = 2 * o->max + LONGEST_LINE,
+                                       .seed = o->seed,
+                                       .by_time = o->by_time != 0};
+    struct cf_model *model = cf_model_new(&k->tool, &with);
+    struct probe *p = &k->probe;
+    int status;
+
+    *p = (struct probe){.bench = cf_model_bench(model),
+                        .seed = o->seed,
+                        .most = o->max,
+                        .by_time = o->by_time != 0,
+                        .row = write_row,
+                        .arg = k};
+    if (probe_search(p) == 0 && !o->quick)
+        (void)probe_paper(p, o->thorough ? STEPS_THOROUGH : STEPS, o->thorough ? 8 : 3);
+    status = cf_model_free(model);
+    if (status == CF_EXIT_OK && p->error == ENOMEM)
+        cf_out_of_memory(&k->tool);
+    if (status == CF_EXIT_OK && p->error && p->error != EINTR && p->error != EPIPE)
+        cf_fail(&k->tool, CF_EXIT_ENVIRONMENT, "a pattern cannot run: %s", strerror(p->error));
+    if (status == CF_EXIT_OK && !p->error && !p->levels)
+        cf_fail(&k->tool, CF_EXIT_INPUT, "no cache was found: see the rows");
+    if (status || p->error)
+        cf_writer_cut(k->writer);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct capture k;
+    int status;
+
+    cf_tool_init(&k.tool, argc, argv, "cf-capture-probe", usage);
+    k.command.tool = &k.tool;
+    parse(&k, argc, argv);
+    k.command.output = k.o.output;
+    k.writer = cf_tool_recording(&k.tool, k.o.output);
+    cf_command_prepare(&k.command);
+    cf_command_attached(&k.command);
+    header(&k);
+    status = measure(&k);
+    probe_free(&k.probe);
+    cf_command_end(&k.command, k.writer);
+    return cf_command_finish(&k.command, status, 0);
+}
