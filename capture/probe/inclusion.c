@@ -36,7 +36,7 @@ static int one_set(struct probe *p, unsigned level, uint64_t lines)
             return -1;
         misses = probe_misses(p, level, &sum);
     }
-    probe_emit(p, "inclusion", PROBE_SETS, level, 0, &sum);
+    probe_emit(p, "inclusion", PROBE_SETS, level, &sum);
     return misses == 0;
 }
 
@@ -77,8 +77,8 @@ static int trial(struct probe *p, unsigned level, uint64_t ways, uint32_t repeat
     }
     if (one(p, level, 0, &left) != 0)
         return -1;
-    probe_emit(p, "inclusion", PROBE_HOT, level, repeat, &hot);
-    probe_emit(p, "inclusion", PROBE_LEFT, level, repeat, &left);
+    probe_emit(p, "inclusion", PROBE_HOT, level, &hot);
+    probe_emit(p, "inclusion", PROBE_LEFT, level, &left);
     return (probe_misses(p, level - 1, &hot) == 0) | (probe_misses(p, level, &left) != 0) << 1;
 }
 

@@ -78,12 +78,26 @@ int probe_visit(struct probe *p, unsigned level, uint32_t warm, uint32_t rounds,
 }
 
 void probe_emit(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
-                uint32_t repeat, const struct cf_measured *m)
+                const struct cf_measured *m)
 {
-    const struct probe_row row = {experiment, parameter, repeat, level, *m};
+    struct probe_row row = {experiment, parameter, 0, level, *m};
+    struct probe_seen *more;
 
-    if (p->row)
-        p->row(p->arg, &row);
+    for (size_t i = 0; i < p->seen_count; i++)
+        if (p->seen[i].experiment == experiment && p->seen[i].parameter == parameter &&
+            p->seen[i].level == level) {
+            row.repeat = p->seen[i].times++;
+            p->row(p->arg, &row);
+            return;
+        }
+    more = realloc(p->seen, (p->seen_count + 1) * sizeof *more);
+    if (!more) {
+        p->error = ENOMEM;
+        return;
+    }
+    p->seen = more;
+    p->seen[p->seen_count++] = (struct probe_seen){experiment, parameter, level, 1};
+    p->row(p->arg, &row);
 }
 
 uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_measured *m)
@@ -142,6 +156,6 @@ int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsi
         if (misses && group)
             p->group = group;
     }
-    probe_emit(p, experiment, parameter, level, 0, &sum);
+    probe_emit(p, experiment, parameter, level, &sum);
     return misses == 0;
 }

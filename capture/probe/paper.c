@@ -23,7 +23,7 @@ static int measure(struct probe *p, const char *experiment, uint64_t parameter, 
         probe_order(p, p->level[0].line, 0);
         if (probe_visit(p, 1, 1, ROUNDS, &m) != 0)
             return -1;
-        probe_emit(p, experiment, parameter, 1, i, &m);
+        probe_emit(p, experiment, parameter, 1, &m);
     }
     return 0;
 }

@@ -25,7 +25,7 @@ enum { PROBE_LEVELS = 8 };
 struct probe_row {
     const char *experiment; /* cf-stream(5) */
     uint64_t parameter;
-    uint32_t repeat;
+    uint32_t repeat; /* from 0 */
     unsigned level;
     struct cf_measured m;
 };
@@ -35,6 +35,14 @@ struct probe_level {
     uint64_t size, line, way_size; /* bytes */
     uint64_t reach;                /* of the longest window that fits, with the levels before it */
     uint64_t ticks;                /* of an access that it serves; only by time */
+};
+
+/* How often a row was measured. */
+struct probe_seen {
+    const char *experiment;
+    uint64_t parameter;
+    unsigned level;
+    uint32_t times;
 };
 
 struct probe_nodes {
@@ -58,7 +66,9 @@ struct probe {
     int error;         /* errno of what ended it, or 0 */
     /* What belongs to the functions. */
     struct probe_nodes nodes, spare; /* spare: to sort them */
-    uint32_t *ticks;                 /* of the accesses of a visit */
+    struct probe_seen *seen;
+    size_t seen_count;
+    uint32_t *ticks; /* of the accesses of a visit */
     size_t ticks_room;
     uint32_t group; /* order by line number modulo this one found a miss; 0: none yet */
 };
@@ -86,8 +96,9 @@ void probe_order(struct probe *p, uint64_t line, uint32_t group);
 int probe_visit(struct probe *p, unsigned level, uint32_t warm, uint32_t rounds,
                 struct cf_measured *sum);
 int probe_forget(struct probe *p);
+/* A row; it is the repeat of those with the same name, which is a constant, parameter and level. */
 void probe_emit(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
-                uint32_t repeat, const struct cf_measured *m);
+                const struct cf_measured *m);
 /* Whether the nodes fit the level; one row. -1 with p->error. */
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort);

@@ -56,7 +56,7 @@ static int find_line(struct probe *p, unsigned level)
                 return -1;
             missed = probe_misses(p, level, &m);
         }
-        probe_emit(p, "pair", d, level, 0, &m);
+        probe_emit(p, "pair", d, level, &m);
         if (missed > 1) {
             l->line = d;
             return 1;
@@ -241,12 +241,12 @@ static int first_ticks(struct probe *p)
     if (probe_forget(p) != 0 || probe_visit(p, 1, 0, 1, &m) != 0)
         return -1;
     p->memory_ticks = m.time;
-    probe_emit(p, "latency", 0, 255, 0, &m);
+    probe_emit(p, "latency", 0, 255, &m);
     m = (struct cf_measured){0};
     if (probe_visit(p, 1, 1, ALONE, &m) != 0)
         return -1;
     p->level[0].ticks = m.time / m.accesses;
-    probe_emit(p, "latency", CF_NODE, 1, 0, &m);
+    probe_emit(p, "latency", CF_NODE, 1, &m);
     return p->level[0].ticks < p->memory_ticks;
 }
 
@@ -277,7 +277,7 @@ static int has_level(struct probe *p, unsigned level)
         m.misses = 0;
         for (size_t i = 0; i < p->nodes.count; i++)
             m.misses += p->ticks[i] > probe_limit(p, level);
-        probe_emit(p, "latency", bytes, level, 0, &m);
+        probe_emit(p, "latency", bytes, level, &m);
         return least < p->memory_ticks;
     }
     if (probe_visit(p, level - 1, 1, 1, &before) != 0 || probe_forget(p) != 0)
@@ -285,8 +285,8 @@ static int has_level(struct probe *p, unsigned level)
     p->seed = seed;
     if (probe_visit(p, level, 1, 1, &m) != 0)
         return -1;
-    probe_emit(p, "levels", bytes, level - 1, 0, &before);
-    probe_emit(p, "levels", bytes, level, 0, &m);
+    probe_emit(p, "levels", bytes, level - 1, &before);
+    probe_emit(p, "levels", bytes, level, &m);
     return m.misses < before.misses - before.misses / 16;
 }
 
@@ -310,4 +310,5 @@ void probe_free(struct probe *p)
     free(p->nodes.offset);
     free(p->spare.offset);
     free(p->ticks);
+    free(p->seen);
 }

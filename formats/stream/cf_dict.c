@@ -273,7 +273,8 @@ void cfr_check_order(struct cf_reader *r)
     const struct cf_frame *f = &r->frame;
     struct total *t = total_of(r, f->table);
 
-    if (!t || cfr_column_at(f, CF_TIME) < 0)
+    /* that of a probe is how long it took, not when */
+    if (!t || f->table == CF_PROBE || cfr_column_at(f, CF_TIME) < 0)
         return;
     if (f->first > f->last || f->first < t->last)
         disorder(r, f->first > f->last ? f->last : t->last);

@@ -27,7 +27,6 @@ struct model {
     struct cf_hierarchy *h;
     uint32_t ticks[PROBE_LEVELS + 1]; /* of each level, and of memory */
     int by_time;
-    uint64_t *addr;
     uint8_t *hit;
     size_t room;
 };
@@ -142,39 +141,48 @@ static void describe(const struct model *k)
     }
 }
 
-static int found(const struct probe *p, const struct model *k)
-{
-    int good = p->levels == k->m.levels;
-
-    for (unsigned i = 0; i < p->levels && i < k->m.levels; i++)
-        good &= p->level[i].size == k->m.level[i].size && p->level[i].line == k->m.level[i].line &&
-                p->level[i].way_size == k->m.level[i].size / k->m.level[i].ways;
-    return good;
-}
-
-static uint64_t accesses;
-static struct { const char *name; uint64_t sum, n; } tally[64];
 static void row(void *arg, const struct probe_row *r)
 {
-    (void)arg;
-    if (getenv("V") && r->level == (unsigned)atoi(getenv("V"))) note("%s %llu: %llu of %llu", r->experiment, (unsigned long long)r->parameter, (unsigned long long)r->m.misses, (unsigned long long)r->m.accesses);
-    for (int i = 0; i < 64; i++) {
-        if (!tally[i].name || (!strcmp(tally[i].name, r->experiment))) {
-            tally[i].name = r->experiment;
-            tally[i].sum += r->m.accesses;
-            tally[i].n++;
-            break;
-        }
-    }
+    *(uint64_t *)arg += r->m.accesses != 0;
 }
 
-static int search(struct model *k, int by_time)
+/* What came out of a machine. */
+enum outcome { RIGHT, UNTOLD, WRONG };
+
+/* Where an exclusive level has a part of the sets of the level before it, the two may behave as one
+   level that is not exclusive. */
+static int may_be_untold(const struct model *k, unsigned i)
 {
+    return k->m.level[i].inclusion == CF_EXCLUSIVE;
+}
+
+static enum outcome compare(const struct probe *p, const struct model *k)
+{
+    enum outcome all = p->levels == k->m.levels ? RIGHT : WRONG;
+
+    for (unsigned i = 0; i < p->levels && i < k->m.levels; i++) {
+        const struct probe_level *l = &p->level[i];
+        const struct cf_level *is = &k->m.level[i];
+        const int untold = !l->size || !l->way_size;
+
+        if (l->line != is->line || (l->size && l->size != is->size) ||
+            (l->size && l->way_size && l->way_size != is->size / is->ways) ||
+            (untold && !may_be_untold(k, i)))
+            return WRONG;
+        all = untold && all == RIGHT ? UNTOLD : all;
+    }
+    return all;
+}
+
+static enum outcome search(struct model *k, int by_time)
+{
+    uint64_t rows = 0;
     struct cf_bench bench = {.self = k, .forget = forget, .run = run, .size = BUFFER};
-    struct probe p = {.bench = &bench, .seed = 1, .most = 2 * MOST, .by_time = by_time, .row = row};
+    struct probe p = {
+        .bench = &bench, .seed = 1, .most = 2 * MOST, .by_time = by_time, .row = row, .arg = &rows};
     struct cf_hierarchy_options o = {.cores = 1, .seed = 1};
     char problem[256] = "";
-    int good;
+    enum outcome out;
 
     k->by_time = by_time;
     k->h = cf_hierarchy_new(&k->m, &o, problem, sizeof problem);
@@ -182,20 +190,59 @@ static int search(struct model *k, int by_time)
         describe(k);
         need(0, "a model: %s", problem);
     }
-    good = probe_search(&p) == 0 && found(&p, k);
-    if (!good) {
+    out = probe_search(&p) == 0 && rows ? compare(&p, k) : WRONG;
+    if (out != RIGHT) {
+        note("%s:", out == WRONG ? "wrong" : "not told");
         describe(k);
         for (unsigned i = 0; i < p.levels; i++)
             note("found L%u: %llu bytes, way %llu, line %llu, %llu ticks", i + 1,
                  (unsigned long long)p.level[i].size, (unsigned long long)p.level[i].way_size,
                  (unsigned long long)p.level[i].line, (unsigned long long)p.level[i].ticks);
     }
-    if (getenv("V"))
-        note("%llu accesses", (unsigned long long)p.accesses);
-    accesses += p.accesses;
     probe_free(&p);
     cf_hierarchy_free(k->h);
-    return good;
+    return out;
+}
+
+/* What `make check` leaves to check-long: longer searches than it has time for. */
+static int too_long(const struct model *k, int by_time, uint32_t i)
+{
+    const struct cf_level *last = &k->m.level[k->m.levels - 1];
+
+    return last->size / k->m.level[0].line > (by_time ? 4096 : 16384) || (by_time && i % 2);
+}
+
+/* The Atom D525 of the paper. */
+static void atom(struct model *k)
+{
+    for (int by_time = 0; by_time < 2; by_time++) {
+        memset(&k->m, 0, sizeof k->m);
+        k->m.cpus = 1;
+        k->m.levels = 2;
+        k->m.line_size = 64;
+        k->m.level[0] = (struct cf_level){.name = "L1",
+                                          .size = 24 << 10,
+                                          .ways = 6,
+                                          .line = 64,
+                                          .sets = 64,
+                                          .depth = 1,
+                                          .shared_by = 1,
+                                          .write_back = 1,
+                                          .write_allocate = 1};
+        k->m.level[1] = (struct cf_level){.name = "L2",
+                                          .size = 512 << 10,
+                                          .ways = 8,
+                                          .line = 64,
+                                          .sets = 1024,
+                                          .depth = 2,
+                                          .shared_by = 1,
+                                          .write_back = 1,
+                                          .write_allocate = 1};
+        k->ticks[0] = 3;
+        k->ticks[1] = 15;
+        k->ticks[2] = 222;
+        is_u64(search(k, by_time), RIGHT, "the Atom D525 by %s", by_time ? "time" : "misses");
+    }
 }
 
 int main(int argc, char **argv)
@@ -203,24 +250,31 @@ int main(int argc, char **argv)
     static struct model k;
     const uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0,
                    machines = argc > 2 ? (uint32_t)atoi(argv[2]) : MACHINES;
-    uint32_t wrong[2] = {0};
+    uint32_t count[2][WRONG + 1] = {{0}};
 
+    atom(&k);
     for (uint32_t i = first; i < first + machines; i++)
-        for (int by_time = argc > 3 ? atoi(argv[3]) : 0; by_time < (argc > 3 ? atoi(argv[3]) + 1 : 2); by_time++) {
+        for (int by_time = 0; by_time < 2; by_time++) {
+            enum outcome out;
+
             state = i * 7919u + 5;
             next(1);
             make_machine(&k);
-            if (!search(&k, by_time)) {
+            if (!thorough() && too_long(&k, by_time, i))
+                continue;
+            out = search(&k, by_time);
+            count[by_time][out]++;
+            if (out != RIGHT)
                 note("machine %u by %s", i, by_time ? "time" : "misses");
-                wrong[by_time]++;
-            }
         }
-    is_u64(wrong[0], 0, "%u machines by misses", machines);
-    is_u64(wrong[1], 0, "%u machines by time", machines);
-    note("%llu accesses", (unsigned long long)accesses);
-    for (int i = 0; i < 64 && tally[i].name; i++)
-        note("%s: %llu in %llu", tally[i].name, (unsigned long long)tally[i].sum, (unsigned long long)tally[i].n);
-    free(k.addr);
+    for (int by_time = 0; by_time < 2; by_time++) {
+        const uint32_t all = count[by_time][RIGHT] + count[by_time][UNTOLD] + count[by_time][WRONG];
+
+        is_u64(count[by_time][WRONG], 0, "%u machines by %s, none wrong", all,
+               by_time ? "time" : "misses");
+        ok(count[by_time][UNTOLD] * 20 <= all, "%u of them not told in whole",
+           count[by_time][UNTOLD]);
+    }
     free(k.hit);
     return done();
 }

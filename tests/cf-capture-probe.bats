@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# cf-capture-probe on models: what it finds is what the description says. The searches themselves are
+# held against random machines by test_probe.
+
+load lib
+
+# probed FILE COLUMN...: the rows of table probe, without a header line.
+probed() {
+    local file=$1
+    shift
+    cf-cat --csv --table probe --columns "$(IFS=,; echo "$*")" "$file" | tail -n +2
+}
+
+@test "the Atom D525 of the paper, by misses: jumps between 24 and 25 KiB, 6 and 7 ways, a fall at 64" {
+    cf-capture-probe -q --on atom-d525 -o p.cf
+    probed p.cf experiment parameter misses >rows
+    grep -qx 'capacity,24576,0' rows
+    ! grep -qx 'capacity,24576,[1-9].*' rows || fail "misses in 24 KiB"
+    grep -qx 'capacity,25600,[1-9].*' rows
+    ! grep -qx 'capacity,25600,0' rows || fail "no misses in 25 KiB"
+    grep -qx 'associativity,6,0' rows
+    grep -qx 'associativity,7,[1-9].*' rows
+    grep -qx 'block,32,[1-9].*' rows
+    grep -qx 'block,64,0' rows
+    ! grep -qx 'block,64,[1-9].*' rows || fail "misses with the halves a line apart"
+    # the searches, of both levels for data
+    probed p.cf experiment level parameter misses >rows
+    for row in size,1,24576,0 size,1,24640,7 way-size,1,4096,0 way-size,1,4032,7 line,1,64,0 \
+        line,1,0,7 size,2,524288,0 size,2,524352,9 way-size,2,65536,0 way-size,2,65472,9; do
+        grep -qx "$row" rows || fail "no $row" "$(cat rows)"
+    done
+    # no third
+    ! grep -q '^size,3,' rows || fail "a size of a third level"
+}
+
+@test "the same by time: no misses of the first level are known, latencies are those described" {
+    cf-capture-probe -q --by time --quick --on atom-d525 -o p.cf
+    probed p.cf experiment level parameter accesses method time >rows
+    grep -qx 'latency,255,0,1,2,222' rows
+    grep -qx 'latency,1,16,64,2,192' rows # 3 cycles each
+    grep -qx 'latency,2,49152,768,3,11520' rows # 15
+    grep -qx 'size,1,24576,384,2,1152' rows
+    grep -qx 'size,1,24640,385,2,1239' rows # 7 of 15 instead of 3
+    probed p.cf experiment level parameter misses >rows
+    grep -qx 'size,2,524352,9' rows
+    ! grep -q '^size,1,.*,[0-9]' rows || fail "misses that nobody counted"
+}
+
+@test "size by search takes at most a twentieth of the accesses of 1 KiB steps, for 8 MiB" {
+    cat >m.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1, size: 8MiB, ways: 16}
+END
+    cf-capture-probe -q --quick --only size --on ./m.yaml -o p.cf
+    probed p.cf parameter misses accesses >rows
+    grep -q '^8388608,0,' rows
+    grep -q '^8388672,[1-9]' rows
+    # a step of S bytes visits S / 64 lines once to warm up and once to be measured, as ours do
+    awk -F, '{ sum += $3 } END { for (s = 1024; s <= 8388608 + 1024; s += 1024) steps += s / 64
+        if (!sum || sum * 20 > steps) { print sum, steps; exit 1 } }' rows
+}
+
+@test "a level whose size is beyond --max is not told, and none behind it looked for" {
+    cf-capture-probe -q --quick --max 128K --on atom-d525 -o p.cf
+    probed p.cf experiment level parameter misses >rows
+    grep -qx 'size,1,24576,0' rows
+    ! grep -q '^size,2,.*,[1-9]' rows || fail "a window within --max does not fit"
+    ! grep -q '^way-size,2,' rows || fail "ways of a level without a size"
+}
+
+@test "--only, --seed: rows of these experiments; the same seed, the same rows" {
+    cf-capture-probe -q --only block,size --on atom-d525 >p.cf
+    run -0 bash -c "cf-cat --csv --table probe --columns experiment p.cf | tail -n +2 | sort -u"
+    is $'block\nsize'
+    cf-capture-probe -q --quick --seed 7 --on atom-d525 | cf-cat --csv --table probe >a
+    cf-capture-probe -q --quick --seed 7 --on atom-d525 | cf-cat --csv --table probe >b
+    same a b
+}
+
+@test "repeats are numbered, and the header says what was measured" {
+    cf-capture-probe -q --on atom-d525 -o p.cf
+    run -0 bash -c "cf-cat --csv --table probe --columns experiment,parameter,repeat p.cf | grep '^capacity,24576,'"
+    is $'capacity,24576,0\ncapacity,24576,1\ncapacity,24576,2'
+    run -0 cf-cat --info p.cf
+    has 'model:atom-d525'
+}
+
+@test "a machine that does not exist, or has no latencies: said by the model, no rows, no file" {
+    run -2 cf-capture-probe -q --on nothing-such -o p.cf
+    has nothing-such
+    [[ ! -e p.cf ]]
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: 1KiB, ways: 2}\n' >m.yaml
+    run -2 cf-capture-probe -q --on ./m.yaml --by time -o p.cf
+    has latenc
+    [[ ! -e p.cf ]]
+    cf-capture-probe -q --quick --on ./m.yaml -o p.cf
+}
+
+@test "wrong usage, and what is not there" {
+    run -3 cf-capture-probe
+    has '--on MACHINE'
+    run -2 cf-capture-probe --on atom-d525 --quick --thorough -o p.cf
+    run -2 cf-capture-probe --on atom-d525 --max 1K -o p.cf
+    run -2 cf-capture-probe --on atom-d525 --only nothing -o p.cf
+    has capacity
+    run -2 cf-capture-probe --on atom-d525 file
+    run -0 cf-capture-probe --probe
+    has '--on MACHINE'
+}
+
+@test "a reader that goes away ends it; it leaves no process behind" {
+    run unread cf-capture-probe -q --on atom-d525
+    [[ $status == 141 || $status == 3 ]]
+}
