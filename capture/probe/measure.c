@@ -9,6 +9,7 @@
 #include "formats/stream/cf.h"
 
 enum {
+    AWAY = 4,        /* rounds that a group is not visited in */
     SHUFFLED = 6,    /* orders before those by groups */
     LINES = 16,      /* that a window may be too long, for these */
     WAYS = 32,       /* of the level, for these */
@@ -133,6 +134,26 @@ static uint32_t next_group(const struct probe *p, unsigned level, enum probe_eff
     return 0;
 }
 
+/* A round by groups; then the first of them rests, until the level before must have lost its lines
+   (under SRRIP one that was hit stays for three times the ways); then all again. */
+static int visit_groups(struct probe *p, unsigned level, uint32_t group, struct cf_measured *sum)
+{
+    const uint64_t line = p->level[level - 1].line;
+    const struct probe_nodes all = p->nodes;
+    size_t first = 0;
+    int now;
+
+    if (probe_visit(p, level, 0, 1, sum) != 0)
+        return -1;
+    while (first < all.count && all.offset[first] / line % group == 0)
+        first++;
+    p->nodes.offset += first;
+    p->nodes.count -= first;
+    now = p->nodes.count ? probe_visit(p, level, 0, AWAY, sum) : 0;
+    p->nodes = all;
+    return now ? now : probe_visit(p, level, 0, 1, sum);
+}
+
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort)
 {
@@ -150,7 +171,7 @@ int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsi
         if (i >= shuffled && !(group = next_group(p, level, effort, &last)))
             break;
         probe_order(p, line, group);
-        if (probe_visit(p, level, i == 0, group ? 2 : 1, &sum) != 0)
+        if (group ? visit_groups(p, level, group, &sum) : probe_visit(p, level, i == 0, 1, &sum))
             return -1;
         misses = probe_misses(p, level, &sum);
         if (misses && group)

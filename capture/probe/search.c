@@ -226,6 +226,8 @@ static int find_level(struct probe *p, unsigned level)
             return level > 1 ? probe_inclusion(p, level) : 1;
     }
     l->way_size = 0;
+    if (level > 1 && l->line == unit(p))
+        l->size = 0; /* it may be exclusive, and smaller */
     return 1;
 }
 
