@@ -5,10 +5,10 @@
  * An exclusive level holds no line that the level before it holds. Where its way size divides that
  * of the level before it, all lines of a set there belong to one set here, and the two hold together
  * what a level of the size of both would hold. Where the way size is a part, lines of one set there
- * tell: less of them fit. Where both are equal, a line that stays in the level before it, while
- * others pass, tells: a level that is not exclusive loses it, and one that is gets it when it leaves
- * the level before. The level before must keep the line; with FIFO or random replacement it does
- * not, and often both behave alike.
+ * tell: less of them fit. Where both are equal, a line tells that stays in the level before while
+ * others pass: a level that is not exclusive loses it, and one that is gets it when it leaves the
+ * level before. The level before must keep the line; with FIFO or random replacement it does not,
+ * and often both behave alike.
  */
 #include "capture/probe/probe.h"
 
@@ -48,8 +48,8 @@ static int one(struct probe *p, unsigned level, uint64_t at, struct cf_measured 
     return probe_visit(p, level, 0, 1, sum);
 }
 
-/* Line 0 is visited after each other one. Whether the level before kept it all the time, and whether
-   it had gone when it left that at last: bits 1 and 2; -1 with p->error. */
+/* Line 0 is visited after each other one. Whether the level before kept it all the time, and
+   whether it had gone when it left that at last: bits 1 and 2; -1 with p->error. */
 static int trial(struct probe *p, unsigned level, uint64_t ways, uint32_t repeat)
 {
     const struct probe_level *l = &p->level[level - 1], *b = l - 1;

@@ -2,8 +2,9 @@
 /*
  * model.c - patterns that run on a model of a machine. See model.h.
  *
- * What goes to cf-cache and what comes back are two pipes, of which each may be full while the other
- * is: so a thread of its own reads. Frames come back one for one, as soon as cf-cache has them.
+ * What goes to cf-cache and what comes back are two pipes, of which each may be full while the
+ * other is: so a thread of its own reads. Frames come back one for one, as soon as cf-cache has
+ * them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,12 +3,12 @@
  * probe.h - searches for the size, line and ways of each level of a machine's caches, by patterns
  * that run on a bench (bench.h).
  *
- * A pattern fits a level when none of its accesses misses there, after all its lines were taken out
- * of all caches and visited once. Every cache that fills an empty way first holds a pattern of which
- * no set gets more lines than it has ways, whatever its policy; and none holds one line more. So a
- * miss proves that a pattern does not fit. That it had none proves it for the first level alone: a
- * line that a deeper level lacks may have stayed in one before it, and an exclusive level has its
- * lines and those of the level before. Other orders of the same lines make that improbable.
+ * A pattern fits a level when none of its accesses misses there, after all its lines were taken
+ * out of all caches and visited once. Every cache that fills an empty way first holds a pattern of
+ * which no set gets more lines than it has ways, whatever its policy; and none holds one line more.
+ * So a miss proves that a pattern does not fit. That it had none proves it for the first level
+ * alone: a line that a deeper level lacks may have stayed in one before it, and an exclusive level
+ * has its lines and those of the level before. Other orders of the same lines make that improbable.
  *
  * Memory: 16 bytes a node of the longest pattern.
  */
@@ -118,9 +118,9 @@ void probe_free(struct probe *p);
 
 enum probe_inclusion { PROBE_SETS = 1, PROBE_HOT = 2, PROBE_LEFT = 3 };
 
-/* Where the longest window that fits may be that of this level and the one before it together, finds
-   whether the level is exclusive, and then its size; leaves it 0 where that cannot be told. 1, or -1
-   with p->error. */
+/* Where the longest window that fits may be that of this level and the one before it together,
+   finds whether the level is exclusive, and then its size; leaves it 0 where that cannot be told.
+   1, or -1 with p->error. */
 int probe_inclusion(struct probe *p, unsigned level);
 
 /* ---- paper.c ---- */

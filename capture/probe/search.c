@@ -126,8 +126,8 @@ static int find_size(struct probe *p, unsigned level)
 
 /* ---- the ways ---- */
 
-/* The last `part` bytes of the size moved behind it: each set has as many lines as it has ways where
-   the part is a multiple of the way size, else some have one more. */
+/* The last `part` bytes of the size moved behind it: each set has as many lines as it has ways
+   where the part is a multiple of the way size, else some have one more. */
 static int moved(struct probe *p, unsigned level, uint64_t part, enum probe_effort effort)
 {
     const uint64_t size = p->level[level - 1].size;

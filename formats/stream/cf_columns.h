@@ -20,41 +20,40 @@ enum cf_table_trait {
 };
 
 /* Tables: id, number, name, traits. Numbers of 256 and above are free for others. */
-#define CF_TABLES(T)                                                                                 \
-    T(CF_END, 1, "end", 0) /* id rows: rows of each table in the segment */                          \
-    /* offset id rows first last: where each frame of the segment stands */                          \
-    T(CF_INDEX, 2, "index", 0)                                                                       \
-    T(CF_STRING, 3, "string", 0) /* id length text: the dictionary */                                \
-    /* id type label: a column (id) or table (id + 65536) not listed here */                         \
-    T(CF_NAME, 4, "name", 0)                                                                         \
-    /* time pid tid parent op label: a process or thread begins, is named, ends */                   \
-    T(CF_TASK, 16, "task", CF_TABLE_STATE | CF_TABLE_PROCESS | CF_TABLE_FAMILY)                      \
-    /* time pid op start end offset perms label build: a mapping comes or goes */                    \
-    T(CF_MAP, 17, "map", CF_TABLE_STATE | CF_TABLE_PROCESS)                                          \
-    /* pid stack parent pc: one node of the calling-context tree */                                  \
-    T(CF_STACK, 18, "stack", CF_TABLE_BEFORE | CF_TABLE_PROCESS)                                     \
-    /* time pid tid op addr bytes stack: heap memory allocated or released */                        \
-    T(CF_OBJECT, 19, "object", CF_TABLE_STATE)                                                       \
-    /* time pid tid cpu count: tid runs from time on, after count instructions */                    \
-    T(CF_SWITCH, 20, "switch", CF_TABLE_STATE)                                                       \
-    /* snapshot time mode cost_cycles level sets ways: one snapshot of a cache */                    \
-    T(CF_SNAPSHOT, 21, "snapshot", CF_TABLE_EVENT)                                                   \
-    /* time cpu op size pc level phys: a memory access whose address is not known */                 \
-    T(CF_UNPLACED, 22, "unplaced", CF_TABLE_EVENT)                                                   \
-    /* source label built: the path of a source file */                                              \
-    T(CF_FILE, 23, "file", CF_TABLE_BEFORE)                                                          \
-    /* time cpu pid tid count label: samples that the kernel lost, or throttled */                   \
-    T(CF_LOST, 24, "lost", CF_TABLE_EVENT)                                                           \
-    /* time cpu pid tid op size addr phys pc level weight insns: a memory access */                  \
-    T(CF_ACCESS, 32, "access", CF_TABLE_TIMED)                                                       \
-    /* snapshot level cpu set way state phys addr pid: a valid line in a snapshot */                 \
-    T(CF_LINE, 33, "line", 0)                                                                        \
-    /* region page sample runtime_cycles policy: one timing under a page policy */                   \
-    T(CF_PAGE, 34, "page", 0)                                                                        \
-    /* experiment parameter repeat level accesses misses time cpu method spoilt: a measurement of */ \
-    /* an access pattern */                                                                          \
-    T(CF_PROBE, 35, "probe", 0)                                                                      \
-    /* time op size addr master transfer burst: a transfer on a bus */                               \
+#define CF_TABLES(T)                                                                               \
+    T(CF_END, 1, "end", 0) /* id rows: rows of each table in the segment */                        \
+    /* offset id rows first last: where each frame of the segment stands */                        \
+    T(CF_INDEX, 2, "index", 0)                                                                     \
+    T(CF_STRING, 3, "string", 0) /* id length text: the dictionary */                              \
+    /* id type label: a column (id) or table (id + 65536) not listed here */                       \
+    T(CF_NAME, 4, "name", 0)                                                                       \
+    /* time pid tid parent op label: a process or thread begins, is named, ends */                 \
+    T(CF_TASK, 16, "task", CF_TABLE_STATE | CF_TABLE_PROCESS | CF_TABLE_FAMILY)                    \
+    /* time pid op start end offset perms label build: a mapping comes or goes */                  \
+    T(CF_MAP, 17, "map", CF_TABLE_STATE | CF_TABLE_PROCESS)                                        \
+    /* pid stack parent pc: one node of the calling-context tree */                                \
+    T(CF_STACK, 18, "stack", CF_TABLE_BEFORE | CF_TABLE_PROCESS)                                   \
+    /* time pid tid op addr bytes stack: heap memory allocated or released */                      \
+    T(CF_OBJECT, 19, "object", CF_TABLE_STATE)                                                     \
+    /* time pid tid cpu count: tid runs from time on, after count instructions */                  \
+    T(CF_SWITCH, 20, "switch", CF_TABLE_STATE)                                                     \
+    /* snapshot time mode cost_cycles level sets ways: one snapshot of a cache */                  \
+    T(CF_SNAPSHOT, 21, "snapshot", CF_TABLE_EVENT)                                                 \
+    /* time cpu op size pc level phys: a memory access whose address is not known */               \
+    T(CF_UNPLACED, 22, "unplaced", CF_TABLE_EVENT)                                                 \
+    /* source label built: the path of a source file */                                            \
+    T(CF_FILE, 23, "file", CF_TABLE_BEFORE)                                                        \
+    /* time cpu pid tid count label: samples that the kernel lost, or throttled */                 \
+    T(CF_LOST, 24, "lost", CF_TABLE_EVENT)                                                         \
+    /* time cpu pid tid op size addr phys pc level weight insns: a memory access */                \
+    T(CF_ACCESS, 32, "access", CF_TABLE_TIMED)                                                     \
+    /* snapshot level cpu set way state phys addr pid: a valid line in a snapshot */               \
+    T(CF_LINE, 33, "line", 0)                                                                      \
+    /* region page sample runtime_cycles policy: one timing under a page policy */                 \
+    T(CF_PAGE, 34, "page", 0)                                                                      \
+    /* experiment parameter repeat level accesses misses time cpu method spoilt: a measurement */  \
+    T(CF_PROBE, 35, "probe", 0)                                                                    \
+    /* time op size addr master transfer burst: a transfer on a bus */                             \
     T(CF_BUS, 36, "bus", CF_TABLE_EVENT)
 
 #define CF_TABLE_ID(id, number, name, traits) id = number,

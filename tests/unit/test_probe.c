@@ -149,8 +149,8 @@ static void row(void *arg, const struct probe_row *r)
 /* What came out of a machine. */
 enum outcome { RIGHT, UNTOLD, WRONG };
 
-/* An exclusive level may behave as one that is not, and has the ways of the level before it, too; so
-   neither is told. */
+/* An exclusive level may behave as one that is not, and has the ways of the level before it, too:
+   then neither is told. */
 static int may_be_untold(const struct model *k, unsigned i)
 {
     const struct cf_level *l = &k->m.level[i], *b = l - 1;
