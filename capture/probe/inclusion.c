@@ -3,7 +3,7 @@
  * inclusion.c - whether a level is exclusive, where its size hangs on it.
  *
  * An exclusive level holds no line that the level before it holds. Where its way size divides that
- * of the level before it, all lines of a set there belong to one set here, and the two hold together
+ * of the level before it, all lines of a set there belong to one set here, and both hold together
  * what a level of the size of both would hold. Where the way size is a part, lines of one set there
  * tell: less of them fit. Where both are equal, a line tells that stays in the level before while
  * others pass: a level that is not exclusive loses it, and one that is gets it when it leaves the
