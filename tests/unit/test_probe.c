@@ -212,7 +212,7 @@ static int too_long(const struct model *k, int by_time, uint32_t i)
 {
     const struct cf_level *last = &k->m.level[k->m.levels - 1];
 
-    return last->size / k->m.level[0].line > (by_time ? 16384 : 65536) || (by_time && i % 2);
+    return last->size / k->m.level[0].line > (by_time ? 8192 : 16384) || (by_time && i % 2);
 }
 
 /* The Atom D525 of the paper. */
