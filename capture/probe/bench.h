@@ -21,6 +21,7 @@ struct cf_visit {
     uint32_t warm, rounds; /* times around the chain: before, and measured */
     unsigned level;        /* misses of which level are counted: 1, 2, ... */
     uint32_t *each;        /* to time each access by itself: ticks of those measured; else NULL */
+    uint64_t limit;        /* not 0: to time each, too; those that take more ticks are misses */
     unsigned char code;    /* instructions: jumps from node to node */
     unsigned cpu; /* 0: the CPU that the bench has chosen, else 1 + the number of another */
 };
@@ -28,7 +29,7 @@ struct cf_visit {
 struct cf_measured {
     uint64_t accesses;
     uint64_t misses; /* those that `level` did not serve, nor one before it; see has_misses */
-    uint64_t time;   /* of all accesses measured, in ticks of the clock */
+    uint64_t time;   /* of all accesses measured, in ticks of the clock at its best frequency */
     unsigned cpu;    /* as the system numbers it */
     unsigned char method, spoilt; /* enum cf_method, enum cf_spoilt */
     unsigned char has_misses;

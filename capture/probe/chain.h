@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * chain.h - chains of pointers, or of jumps, in a buffer, and going along them: each step needs
+ * the one before it, so that neither prefetchers nor overlapping misses hide what one costs ("Auto-
+ * matic Cache Modeling by Measurements", section 5.3).
+ */
+#ifndef CF_PROBE_CHAIN_H
+#define CF_PROBE_CHAIN_H
+
+#include <stdint.h>
+
+/* Makes nodes at these offsets a ring. */
+void cf_chain_link(unsigned char *base, const uint64_t *offset, uint32_t count);
+
+/* `steps` steps from a node; returns the node after them. */
+void *cf_chain_walk(void *node, uint64_t steps);
+
+/* The same, each step timed by itself. Those that took more than `limit` ticks are counted in
+   `slow`; all add to `time`. `spectrum`, if not NULL, counts the steps by their ticks, the last one
+   of `most` those of as many and more. */
+struct cf_chain_times {
+    uint64_t limit, slow, time;
+    uint32_t *spectrum;
+    unsigned most;
+};
+void *cf_chain_time(void *node, uint64_t steps, struct cf_chain_times *t);
+
+/* Takes these bytes out of all caches. -1 where no instruction does that for a program. */
+int cf_chain_flush(const unsigned char *from, uint64_t bytes);
+
+/* Jumps in place of pointers: from each node to the next, the last one returns. -1 where this
+   processor's are not known, or one is too far away. The buffer is to be executable when
+   cf_chain_run() calls the node at `first`. */
+int cf_chain_jumps(unsigned char *base, const uint64_t *offset, uint32_t count);
+void cf_chain_run(unsigned char *base, uint64_t first, uint64_t rounds);
+
+#endif

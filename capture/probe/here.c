@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * here.c - a visit on the machine at hand.
+ *
+ * What comes between spoils a measurement: another CPU, another program on this one, a clock that
+ * runs at another rate. So before and after it a loop of arithmetic is timed, which needs no
+ * memory, and the switches of the thread are compared. A visit that begins with rounds of its own
+ * is repeated, since what was there before does not matter to it; another is marked. A processor
+ * changes its frequency by some percent all the time, more than what a miss in one set adds to a
+ * visit of the whole cache. So times are those at the frequency at which the loop took its best.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "capture/cf_clock.h"
+#include "capture/probe/buffer.h"
+#include "capture/probe/chain.h"
+#include "capture/probe/counter.h"
+#include "capture/probe/here.h"
+#include "formats/stream/cf.h"
+
+enum {
+    TRIES = 4,          /* of a visit that is spoilt */
+    REFERENCE = 2000,   /* dependent multiplications and additions */
+    DRIFT_PERCENT = 10, /* by which the reference may take longer than at its best */
+    CALIBRATE = 200,    /* times that the clock is read for its step and cost */
+    PAGE = 4096,        /* of what was visited, whatever pages the system has */
+    LEVELS = 4,         /* that have counters of their own; the last one of code */
+};
+
+struct cf_here {
+    struct cf_bench bench;
+    struct cf_buffer buffer;
+    struct cf_counter counter[LEVELS];
+    char why[LEVELS][160];
+    unsigned char asked[LEVELS];
+    struct cf_here_options o;
+    unsigned cpu;           /* on which measurements run */
+    unsigned char *visited; /* by PAGE of the buffer */
+    int executable;         /* the buffer is, and can't be written */
+    uint64_t best;          /* ticks of the reference loop */
+    uint64_t overhead;      /* ticks of a walk without a step */
+    uint64_t step;
+};
+
+/* ---- the CPU ---- */
+
+static int move_to(unsigned cpu)
+{
+    cpu_set_t set;
+
+    if (cpu >= CPU_SETSIZE) {
+        errno = EINVAL;
+        return -1;
+    }
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return sched_setaffinity(0, sizeof set, &set);
+}
+
+static uint64_t reference(void)
+{
+    uint64_t ticks = cf_clock(), x = ticks | 1;
+
+    for (unsigned i = 0; i < REFERENCE; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        __asm__ volatile("" : "+r"(x)); /* each waits for the one before */
+    }
+    return cf_clock() - ticks;
+}
+
+static void calibrate(struct cf_here *h)
+{
+    h->best = h->overhead = h->step = UINT64_MAX;
+    for (unsigned i = 0; i < CALIBRATE; i++) {
+        const uint64_t loop = reference(), begin = cf_clock();
+        uint64_t now = cf_clock();
+
+        h->best = loop < h->best ? loop : h->best;
+        h->overhead = now - begin < h->overhead ? now - begin : h->overhead;
+        while (now == begin)
+            now = cf_clock();
+        h->step = now - begin < h->step ? now - begin : h->step;
+    }
+}
+
+/* ---- a visit ---- */
+
+static long switches(void)
+{
+    struct rusage u;
+
+    return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nvcsw + u.ru_nivcsw : 0;
+}
+
+static int protect(struct cf_here *h, int executable)
+{
+    if (h->executable == executable)
+        return 0;
+    if (mprotect(h->buffer.base, h->buffer.size, PROT_READ | (executable ? PROT_EXEC : PROT_WRITE)))
+        return -1;
+    h->executable = executable;
+    return 0;
+}
+
+static int check(struct cf_here *h, const struct cf_visit *v)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        if (v->offset[i] % CF_NODE || v->offset[i] > h->buffer.size - CF_NODE)
+            return -1;
+        h->visited[v->offset[i] / PAGE] = 1;
+    }
+    return v->count ? 0 : -1;
+}
+
+static int prepare(struct cf_here *h, const struct cf_visit *v)
+{
+    if (protect(h, 0) != 0)
+        return -1;
+    if (!v->code) {
+        cf_chain_link(h->buffer.base, v->offset, v->count);
+        return 0;
+    }
+    if (cf_chain_jumps(h->buffer.base, v->offset, v->count) != 0) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    return protect(h, 1);
+}
+
+static void walk_all(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m)
+{
+    void *node = h->buffer.base + v->offset[0];
+    uint64_t ticks;
+
+    if (v->code) {
+        cf_chain_run(h->buffer.base, v->offset[0], v->warm);
+        ticks = cf_clock();
+        cf_chain_run(h->buffer.base, v->offset[0], v->rounds);
+    } else {
+        node = cf_chain_walk(node, (uint64_t)v->count * v->warm);
+        ticks = cf_clock();
+        node = cf_chain_walk(node, (uint64_t)v->count * v->rounds);
+    }
+    ticks = cf_clock() - ticks;
+    m->time = ticks > h->overhead ? ticks - h->overhead : 0;
+    m->method = CF_METHOD_CLOCK;
+}
+
+static void walk_each(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m)
+{
+    struct cf_chain_times t = {.limit = v->limit, .spectrum = v->spectrum, .most = v->ticks};
+    void *node = cf_chain_walk(h->buffer.base + v->offset[0], (uint64_t)v->count * v->warm);
+
+    (void)cf_chain_time(node, (uint64_t)v->count * v->rounds, &t);
+    m->time = t.time;
+    m->misses = t.slow;
+    m->has_misses = 1;
+    m->method = CF_METHOD_EACH;
+}
+
+static int walk_counted(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m,
+                        const struct cf_counter *c)
+{
+    int status;
+
+    if (v->code)
+        cf_chain_run(h->buffer.base, v->offset[0], v->warm);
+    else
+        (void)cf_chain_walk(h->buffer.base + v->offset[0], (uint64_t)v->count * v->warm);
+    cf_counter_start(c);
+    walk_all(h,
+             &(struct cf_visit){
+                 .offset = v->offset, .count = v->count, .rounds = v->rounds, .code = v->code},
+             m);
+    status = cf_counter_stop(c, &m->misses);
+    if (status < 0)
+        return -1;
+    if (status)
+        m->spoilt = CF_SPOILT_MULTIPLEXED;
+    m->has_misses = 1;
+    m->method = CF_METHOD_COUNTER;
+    return 0;
+}
+
+static const struct cf_counter *counter_of(struct cf_here *h, unsigned level, int code)
+{
+    const unsigned i = code ? LEVELS - 1 : level - 1;
+
+    if (h->o.time || !level || i >= LEVELS)
+        return NULL;
+    if (!h->asked[i]) {
+        h->asked[i] = 1;
+        (void)cf_counter_open(&h->counter[i], level, code, h->o.event, h->why[i], sizeof h->why[i]);
+    }
+    return h->counter[i].fd >= 0 ? &h->counter[i] : NULL;
+}
+
+static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m)
+{
+    const struct cf_counter *counter = counter_of(h, v->level, v->code);
+    const uint64_t limit = h->best + h->best * DRIFT_PERCENT / 100;
+    const long switched = switches();
+    uint64_t loop = reference(), after;
+    int cpu;
+
+    memset(m, 0, sizeof *m);
+    if (prepare(h, v) != 0)
+        return -1;
+    if (counter) {
+        if (walk_counted(h, v, m, counter) != 0)
+            return -1;
+    } else if (v->each && !v->code && h->step * 4 < v->limit)
+        walk_each(h, v, m);
+    else
+        walk_all(h, v, m);
+    after = reference();
+    m->accesses = (uint64_t)v->count * v->rounds;
+    cpu = sched_getcpu();
+    m->cpu = cpu < 0 ? h->cpu : (unsigned)cpu;
+    if (switches() != switched || loop > limit || after > limit)
+        m->spoilt = CF_SPOILT_DRIFT;
+    loop = after < loop ? after : loop;
+    if (m->method == CF_METHOD_CLOCK && loop > h->best)
+        m->time = (uint64_t)((double)m->time * (double)h->best / (double)loop);
+    if (m->cpu != (v->cpu ? v->cpu - 1 : h->cpu))
+        m->spoilt = CF_SPOILT_MIGRATED;
+    return 0;
+}
+
+static int here_run(void *self, const struct cf_visit *v, struct cf_measured *m)
+{
+    struct cf_here *h = self;
+    int status = 0;
+
+    if (check(h, v) != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (v->cpu && move_to(v->cpu - 1) != 0)
+        return -1;
+    for (unsigned i = 0; i < (v->warm ? TRIES : 1); i++) {
+        status = once(h, v, m);
+        if (status != 0 || !m->spoilt)
+            break;
+    }
+    if (v->cpu && move_to(h->cpu) != 0)
+        return -1;
+    return status;
+}
+
+static int here_forget(void *self)
+{
+    struct cf_here *h = self;
+
+    for (uint64_t page = 0; page < h->buffer.size / PAGE; page++) {
+        if (!h->visited[page])
+            continue;
+        if (cf_chain_flush(h->buffer.base + page * PAGE, PAGE) != 0)
+            return -1;
+        h->visited[page] = 0;
+    }
+    return 0;
+}
+
+/* ---- the bench ---- */
+
+static int choose_cpu(struct cf_here *h, char *why, size_t size)
+{
+    const int cpu = h->o.cpu >= 0 ? h->o.cpu : sched_getcpu();
+
+    if (cpu < 0 || move_to((unsigned)cpu) != 0) {
+        snprintf(why, size, "CPU %d: %s: this process may not run on it, or it is not there", cpu,
+                 strerror(errno));
+        return -1;
+    }
+    h->cpu = (unsigned)cpu;
+    return 0;
+}
+
+struct cf_here *cf_here_new(const struct cf_here_options *o, char *why, size_t size)
+{
+    struct cf_here *h = calloc(1, sizeof *h);
+
+    if (!h) {
+        snprintf(why, size, "%s", strerror(errno));
+        return NULL;
+    }
+    h->o = *o;
+    for (unsigned i = 0; i < LEVELS; i++)
+        h->counter[i].fd = -1;
+    if (choose_cpu(h, why, size) != 0) {
+        cf_here_free(h);
+        return NULL;
+    }
+    if (cf_buffer_new(&h->buffer, o->size) != 0 ||
+        !(h->visited = calloc(h->buffer.size / PAGE, 1))) {
+        snprintf(why, size, "a buffer of %" PRIu64 " bytes: %s", o->size, strerror(errno));
+        cf_here_free(h);
+        return NULL;
+    }
+    calibrate(h);
+    h->bench = (struct cf_bench){
+        .self = h, .forget = here_forget, .run = here_run, .size = h->buffer.size};
+    return h;
+}
+
+void cf_here_free(struct cf_here *h)
+{
+    if (!h)
+        return;
+    for (unsigned i = 0; i < LEVELS; i++)
+        cf_counter_close(&h->counter[i]);
+    cf_buffer_free(&h->buffer);
+    free(h->visited);
+    free(h);
+}
+
+const struct cf_bench *cf_here_bench(struct cf_here *h)
+{
+    return &h->bench;
+}
+
+unsigned cf_here_cpu(const struct cf_here *h)
+{
+    return h->cpu;
+}
+
+uint64_t cf_here_page(const struct cf_here *h)
+{
+    return h->buffer.page;
+}
+
+const char *cf_here_pages_why(const struct cf_here *h)
+{
+    return h->buffer.why;
+}
+
+const char *cf_here_event(struct cf_here *h, unsigned level, const char **why)
+{
+    const struct cf_counter *c = counter_of(h, level, 0);
+
+    *why = h->o.time ? "the clock was asked for" : h->why[level - 1];
+    return c ? c->name : NULL;
+}
+
+uint64_t cf_here_step(const struct cf_here *h)
+{
+    return h->step;
+}
