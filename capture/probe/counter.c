@@ -59,7 +59,7 @@ static int open_one(struct cf_counter *c, const char *event, char *why, size_t s
     struct cf_perf_name is;
     char text[128];
 
-    if (cf_perf_name_here(event, &is, why, size) != 0)
+    if (cf_perf_name(event, &is, why, size) != 0)
         return -1;
     attr.type = is.type;
     attr.config = is.config;

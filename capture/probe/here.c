@@ -76,18 +76,21 @@ static uint64_t reference(void)
     return cf_clock() - ticks;
 }
 
+/* The clock's step is what all times between two readings are a multiple of. */
 static void calibrate(struct cf_here *h)
 {
-    h->best = h->overhead = h->step = UINT64_MAX;
+    h->best = h->overhead = UINT64_MAX;
+    h->step = 0;
     for (unsigned i = 0; i < CALIBRATE; i++) {
         const uint64_t loop = reference(), begin = cf_clock();
-        uint64_t now = cf_clock();
+        const uint64_t ticks = cf_clock() - begin;
 
         h->best = loop < h->best ? loop : h->best;
-        h->overhead = now - begin < h->overhead ? now - begin : h->overhead;
-        while (now == begin)
-            now = cf_clock();
-        h->step = now - begin < h->step ? now - begin : h->step;
+        h->overhead = ticks < h->overhead ? ticks : h->overhead;
+        for (uint64_t a = loop, rest; a; a = rest) {
+            rest = h->step % a;
+            h->step = a;
+        }
     }
 }
 

@@ -35,7 +35,7 @@ uint64_t cf_here_page(const struct cf_here *h); /* bytes */
 const char *cf_here_event(struct cf_here *h, unsigned level, const char **why);
 /* Why the pages are no larger, or "". */
 const char *cf_here_pages_why(const struct cf_here *h);
-/* Ticks that the clock needs to tell two times apart: single accesses below that can't be timed. */
+/* Ticks by which the clock advances: what takes less can't be timed by itself. */
 uint64_t cf_here_step(const struct cf_here *h);
 
 #endif

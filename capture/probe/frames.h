@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * frames.h - size and ways of a level that is indexed by physical addresses, where nobody knows
+ * which frames the pages of the buffer have: in a virtual machine even huge pages may be small ones
+ * of the host.
+ *
+ * One line of each page is visited, at the same offset, so that two of them share a set only where
+ * their frames have the same colour. Pages are added as long as all lines stay in the level; a page
+ * whose line does not is left out. When no more fit, the level is full in the sets of that offset:
+ * it holds as many pages as were taken. And the pages without which a refused one fits are those of
+ * its colour: as many as there are ways. Both are eviction sets, which Vila, Köpf and Morales,
+ * "Theory and Practice of Finding Eviction Sets", IEEE S&P 2019, reduce by groups; here each is
+ * tried, which needs no assumption on how frames are mapped to sets.
+ */
+#ifndef CF_PROBE_FRAMES_H
+#define CF_PROBE_FRAMES_H
+
+#include "capture/probe/bench.h"
+
+typedef void (*cf_frames_row)(void *arg, const char *experiment, uint64_t parameter,
+                              uint32_t repeat, const struct cf_measured *m);
+
+struct cf_frames {
+    const struct cf_bench *bench;
+    unsigned level;
+    uint64_t page;    /* bytes: the smallest that a host may have */
+    uint64_t limit;   /* ticks of an access that the level serves, at most */
+    uint32_t refused; /* so many pages one after the other end the search */
+    uint32_t tries;   /* of a visit, before its lines are held not to stay */
+    uint32_t colours; /* refused pages whose colour is looked at */
+    uint64_t seed;
+    cf_frames_row row;
+    void *arg;
+
+    /* what was found */
+    uint32_t *taken;    /* numbers of pages; the caller frees it */
+    uint32_t pages;     /* of them */
+    uint32_t disturbed; /* questions without an answer */
+    int full;           /* the search ended by `refused`, not for another reason */
+};
+
+/* Experiment `pages`: parameter is the number of lines visited, the last one that of the page in
+   question; none misses where it is taken. -1 with errno. */
+int cf_frames_size(struct cf_frames *f);
+
+/* Experiment `page-ways`, for each of `colours` refused pages: parameter is its number, times 2^32,
+   plus that of the page left out in its favour; none misses where both have one colour. */
+int cf_frames_ways(struct cf_frames *f);
+
+#endif
