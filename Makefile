@@ -130,6 +130,7 @@ LIBS_test_trace_decode := -lelf
 LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
 LIBS_bench_breakpoint := -lpfm
+LIBS_test_here := -lpfm
 LIBS_step_operands := -lZydis
 LIBS_log_operands := -lZydis
 LIBS_cf-heatmap := $(DRAW_LIBS)

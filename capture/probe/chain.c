@@ -64,8 +64,8 @@ void *cf_chain_time(void *node, uint64_t steps, struct cf_chain_times *t)
         ticks = cf_clock() - ticks;
         t->time += ticks;
         t->slow += ticks > t->limit;
-        if (t->spectrum)
-            t->spectrum[ticks < t->most ? ticks : t->most - 1]++;
+        if (t->each)
+            t->each[i] = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     }
     return node;
 }

@@ -15,13 +15,11 @@ void cf_chain_link(unsigned char *base, const uint64_t *offset, uint32_t count);
 /* `steps` steps from a node; returns the node after them. */
 void *cf_chain_walk(void *node, uint64_t steps);
 
-/* The same, each step timed by itself. Those that took more than `limit` ticks are counted in
-   `slow`; all add to `time`. `spectrum`, if not NULL, counts the steps by their ticks, the last one
-   of `most` those of as many and more. */
+/* The same, each step timed by itself: each[i], if there is an array, gets the ticks of step i; all
+   add to `time`, and those that took more than `limit` are counted in `slow`. */
 struct cf_chain_times {
     uint64_t limit, slow, time;
-    uint32_t *spectrum;
-    unsigned most;
+    uint32_t *each;
 };
 void *cf_chain_time(void *node, uint64_t steps, struct cf_chain_times *t);
 

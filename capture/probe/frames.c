@@ -51,7 +51,6 @@ static int stay(struct cf_frames *f, const uint32_t *page, uint32_t n, uint64_t 
                                              .warm = WARM,
                                              .rounds = MEASURED,
                                              .level = f->level,
-                                             .each = 1,
                                              .limit = f->limit},
                           &m) != 0)
             return -1;
@@ -80,9 +79,10 @@ static int stay_beside(struct cf_frames *f, const uint32_t *page, uint32_t n, ui
         if (i)
             nanosleep(&pause, NULL);
         status = stay(f, page, n, offset, experiment, parameter);
-        if (status || !f->pages)
+        if (status)
             return status;
-        status = stay(f, f->taken, f->pages, offset, NULL, 0);
+        /* a line alone stays in every cache */
+        status = f->pages ? stay(f, f->taken, f->pages, offset, NULL, 0) : 0;
     }
     if (status)
         return status < 0 ? -1 : 0;

@@ -159,13 +159,13 @@ static void walk_all(struct cf_here *h, const struct cf_visit *v, struct cf_meas
 
 static void walk_each(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m)
 {
-    struct cf_chain_times t = {.limit = v->limit, .spectrum = v->spectrum, .most = v->ticks};
+    struct cf_chain_times t = {.limit = v->limit, .each = v->each};
     void *node = cf_chain_walk(h->buffer.base + v->offset[0], (uint64_t)v->count * v->warm);
 
     (void)cf_chain_time(node, (uint64_t)v->count * v->rounds, &t);
     m->time = t.time;
     m->misses = t.slow;
-    m->has_misses = 1;
+    m->has_misses = v->limit != 0;
     m->method = CF_METHOD_EACH;
 }
 
@@ -217,10 +217,10 @@ static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured 
     memset(m, 0, sizeof *m);
     if (prepare(h, v) != 0)
         return -1;
-    if (counter) {
+    if (counter && !v->each) {
         if (walk_counted(h, v, m, counter) != 0)
             return -1;
-    } else if (v->each && !v->code && h->step * 4 < v->limit)
+    } else if ((v->each || v->limit > 4 * h->step) && !v->code)
         walk_each(h, v, m);
     else
         walk_all(h, v, m);

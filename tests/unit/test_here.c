@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_here.c - the machine at hand as a bench: chains go where they should, what cannot be visited
+ * is refused, counters count. Nothing here is decided by time; the way of a counter through the
+ * program is tested with one that is exact everywhere, page faults, and fresh pages as misses.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/probe/chain.h"
+#include "capture/probe/frames.h"
+#include "capture/probe/here.h"
+#include "formats/stream/cf.h"
+#include "tests/unit/tap.h"
+
+#include "capture/probe/buffer.c"
+#include "capture/probe/chain.c"
+#include "capture/probe/counter.c"
+#include "capture/probe/frames.c"
+#include "capture/probe/here.c"
+
+enum { SIZE = 8 << 20, NODES = 1000, FRESH = 300 };
+
+static uint64_t state = 7;
+
+static void some_nodes(uint64_t *offset, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        offset[i] = (uint64_t)i * 4096 / 16 * 16 + below(&state, 255) * 16;
+    shuffle(&state, offset, n);
+}
+
+static void chains(void)
+{
+    static unsigned char buffer[NODES * 4096] __attribute__((aligned(4096)));
+    struct cf_chain_times t = {0};
+    uint32_t each[NODES + 1] = {0};
+    uint64_t offset[NODES];
+    unsigned char *at = buffer;
+    int right = 1;
+
+    some_nodes(offset, NODES);
+    cf_chain_link(buffer, offset, NODES);
+    for (uint32_t i = 0; i < NODES; i++) {
+        at = cf_chain_walk(buffer + offset[0], i);
+        right &= at == buffer + offset[i];
+    }
+    ok(right, "a walk of any length ends at the node of that number");
+    ok(cf_chain_walk(buffer + offset[0], 3 * NODES) == buffer + offset[0], "a chain is a ring");
+    each[NODES] = 77;
+    t.each = each;
+    t.limit = UINT64_MAX;
+    ok(cf_chain_time(buffer + offset[0], NODES, &t) == buffer + offset[0], "so is a timed one");
+    for (uint32_t i = 0; i < NODES; i++)
+        t.time -= each[i];
+    is_u64(t.time, 0, "the time of a walk is that of its steps");
+    is_u64(t.slow, 0, "none is slower than the greatest limit");
+    is_u64(each[NODES], 77, "no step more is timed");
+    t = (struct cf_chain_times){0};
+    (void)cf_chain_time(buffer + offset[0], NODES, &t);
+    ok(t.slow > NODES / 2, "with a limit of 0 steps are slow");
+}
+
+static int visit(const struct cf_bench *b, const uint64_t *offset, uint32_t n,
+                 struct cf_measured *m)
+{
+    return b->run(
+        b->self,
+        &(struct cf_visit){.offset = offset, .count = n, .warm = 1, .rounds = 3, .level = 1}, m);
+}
+
+static void visits(const struct cf_bench *b)
+{
+    uint64_t offset[NODES], wrong;
+    uint32_t each[NODES];
+    struct cf_measured m;
+
+    some_nodes(offset, NODES);
+    is_u64(b->size, SIZE, "the buffer is as large as was asked for");
+    is_u64(visit(b, offset, NODES, &m), 0, "a visit");
+    is_u64(m.accesses, 3 * NODES, "accesses of all rounds that are measured");
+    ok(m.time > 0, "they take time");
+    wrong = b->size;
+    ok(visit(b, &wrong, 1, &m) == -1 && errno == EINVAL, "a node behind the buffer is refused");
+    wrong = b->size - 8;
+    ok(visit(b, &wrong, 1, &m) == -1 && errno == EINVAL, "so is one that ends behind it");
+    wrong = 24;
+    ok(visit(b, &wrong, 1, &m) == -1 && errno == EINVAL, "one between nodes");
+    ok(visit(b, offset, 0, &m) == -1 && errno == EINVAL, "and none at all");
+    is_u64(b->run(b->self,
+                  &(struct cf_visit){.offset = offset,
+                                     .count = NODES,
+                                     .rounds = 1,
+                                     .level = 2,
+                                     .limit = UINT64_MAX,
+                                     .each = each},
+                  &m),
+           0, "each access by itself");
+    ok(m.has_misses && !m.misses && m.method == CF_METHOD_EACH,
+       "none misses by the greatest limit");
+    ok(b->run(b->self,
+              &(struct cf_visit){.offset = offset, .count = 9, .rounds = 1, .cpu = 1 + 70000},
+              &m) == -1,
+       "a CPU that is not there is refused");
+    ok(b->forget(b->self) == 0 || errno == ENOTSUP, "lines can be taken out, or it is said");
+    is_u64(visit(b, offset, NODES, &m), 0, "and visited again");
+}
+
+static void code(const struct cf_bench *b)
+{
+    uint64_t offset[NODES];
+    struct cf_measured m;
+    int status;
+
+    some_nodes(offset, NODES);
+    errno = 0;
+    status =
+        b->run(b->self,
+               &(struct cf_visit){
+                   .offset = offset, .count = NODES, .warm = 1, .rounds = 2, .level = 1, .code = 1},
+               &m);
+    if (status != 0 && (errno == ENOTSUP || errno == EACCES || errno == EPERM)) {
+        ok(1, "jumps: not on this machine");
+        return;
+    }
+    ok(status == 0 && m.accesses == 2 * NODES, "jumps along all nodes end where they should");
+    is_u64(visit(b, offset, NODES, &m), 0, "and the buffer holds data again");
+}
+
+static void counter(void)
+{
+    const long page = sysconf(_SC_PAGESIZE);
+    struct cf_counter c;
+    unsigned char *fresh;
+    uint64_t count = 0;
+    char why[256] = "";
+
+    ok(cf_counter_open(&c, 1, 0, "NO_SUCH_EVENT", why, sizeof why) == -1 &&
+           strstr(why, "NO_SUCH_EVENT"),
+       "an event that nobody knows is named");
+    ok(cf_counter_open(&c, 1, 0, "PAPI_L9_DCM", why, sizeof why) == -1 && c.fd == -1,
+       "there is no preset for level 9: %s", why);
+    if (cf_counter_open(&c, 1, 0, "PERF_COUNT_SW_PAGE_FAULTS", why, sizeof why) != 0) {
+        ok(1, "page faults are not counted here: %s", why);
+        return;
+    }
+    fresh = mmap(NULL, (size_t)(FRESH * page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                 -1, 0);
+    need(fresh != MAP_FAILED, "fresh pages");
+    (void)madvise(fresh, (size_t)(FRESH * page), MADV_NOHUGEPAGE);
+    for (unsigned again = 0; again < 2; again++) {
+        cf_counter_start(&c);
+        for (long i = 0; i < FRESH; i++)
+            *(volatile unsigned char *)(fresh + i * page) = 1;
+        is_u64(cf_counter_stop(&c, &count), 0, "a counter that counts all the time says so");
+        is_u64(count, again ? 0 : FRESH,
+               again ? "pages that are there do not miss"
+                     : "each fresh page is a miss, and nothing else");
+    }
+    cf_counter_close(&c);
+    ok(c.fd == -1, "a counter is closed");
+    munmap(fresh, (size_t)(FRESH * page));
+}
+
+/* Pages whose colours are known: `page` modulo the number of colours, of which each has WAYS. */
+enum { COLOURS = 8, WAYS = 5, POOL = 400 };
+
+static int coloured(void *self, const struct cf_visit *v, struct cf_measured *m)
+{
+    const unsigned *disturbed = self;
+    unsigned of[COLOURS] = {0};
+
+    *m = (struct cf_measured){.accesses = v->count, .has_misses = 1, .method = CF_METHOD_EACH};
+    for (uint32_t i = 0; i < v->count; i++)
+        of[(v->offset[i] / 4096 * 2654435761u >> 7) % COLOURS]++;
+    for (unsigned i = 0; i < COLOURS; i++)
+        m->misses += of[i] > WAYS ? of[i] : 0;
+    m->misses += *disturbed;
+    return 0;
+}
+
+static unsigned long cures[2];
+
+static void count_rows(void *arg, const char *experiment, uint64_t parameter, uint32_t repeat,
+                       const struct cf_measured *m)
+{
+    (void)arg, (void)repeat;
+    if (!strcmp(experiment, "page-ways") && !m->misses)
+        cures[parameter >> 32]++;
+}
+
+static void frames(void)
+{
+    unsigned disturbed = 0;
+    const struct cf_bench b = {.self = &disturbed, .run = coloured, .size = POOL * 4096};
+    struct cf_frames f = {.bench = &b,
+                          .level = 2,
+                          .page = 4096,
+                          .limit = 1,
+                          .refused = 100,
+                          .tries = 2,
+                          .colours = 2,
+                          .seed = 1,
+                          .row = count_rows};
+
+    is_u64(cf_frames_size(&f), 0, "pages of a level");
+    ok(f.full, "which no further page fits");
+    is_u64(f.pages, COLOURS * WAYS, "as many as it has");
+    is_u64(cf_frames_ways(&f), 0, "and their colours");
+    is_u64(cures[0], WAYS, "as many pages of one colour as there are ways");
+    is_u64(cures[1], WAYS, "and of another");
+    free(f.taken);
+    disturbed = 1;
+    is_u64(cf_frames_size(&f), 0, "of a machine that is always disturbed");
+    ok(!f.full && !f.pages, "nothing is found");
+    free(f.taken);
+}
+
+int main(void)
+{
+    const struct cf_here_options o = {.size = SIZE, .cpu = -1, .time = 1};
+    struct cf_here *h;
+    char why[256];
+    cpu_set_t set;
+
+    chains();
+    counter();
+    frames();
+    ok(!cf_here_new(&(struct cf_here_options){.size = SIZE, .cpu = 70000}, why, sizeof why),
+       "no such CPU: %s", why);
+    ok(!cf_here_new(&(struct cf_here_options){.size = UINT64_MAX, .cpu = -1}, why, sizeof why),
+       "no such buffer: %s", why);
+    need(sched_getaffinity(0, sizeof set, &set) == 0, "CPUs");
+    h = cf_here_new(&o, why, sizeof why);
+    need(h != NULL, "a bench");
+    ok(CPU_ISSET(cf_here_cpu(h), &set), "on a CPU of this process");
+    ok(cf_here_page(h) >= 4096 && (cf_here_pages_why(h)[0] != 0) == (cf_here_page(h) == 4096),
+       "pages of %u bytes: %s", (unsigned)cf_here_page(h), cf_here_pages_why(h));
+    visits(cf_here_bench(h));
+    code(cf_here_bench(h));
+    cf_here_free(h);
+    return done();
+}
