@@ -114,6 +114,11 @@ uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_mea
 int probe_search(struct probe *p);
 void probe_free(struct probe *p);
 
+/* ---- steady.c ---- */
+
+/* The same where a visit may be disturbed: each is measured so often. 0, or -1 with p->error. */
+int probe_steady(struct probe *p, uint32_t repeats);
+
 /* ---- inclusion.c ---- */
 
 enum probe_inclusion { PROBE_SETS = 1, PROBE_HOT = 2, PROBE_LEFT = 3 };
