@@ -131,6 +131,7 @@ LIBS_test_trace_processes := -lelf
 LIBS_test_maps := -lelf
 LIBS_bench_breakpoint := -lpfm
 LIBS_test_here := -lpfm
+LIBS_cf-capture-probe := -lpfm
 LIBS_step_operands := -lZydis
 LIBS_log_operands := -lZydis
 LIBS_cf-heatmap := $(DRAW_LIBS)
@@ -226,7 +227,7 @@ $(foreach p,$(CAPTURES),$(eval $(call program,$p,capture/$p.c \
 
 # Counters of a profile are events by the same names.
 COUNTERS_SOURCES := capture/perf/names.c capture/perf/events.c
-$(B)/bin/cf-capture-pages: $(call objects,$(COUNTERS_SOURCES))
+$(B)/bin/cf-capture-pages $(B)/bin/cf-capture-probe $(B)/test/test_here: $(call objects,$(COUNTERS_SOURCES))
 
 # One that was renamed or removed must not stay.
 $(B)/machines.list: FORCE

@@ -5,27 +5,35 @@
  * size, line and ways of every level.
  *
  * In: nothing; with --on a machine description, whose model runs beside. Out: table probe, a row a
- * measurement. Memory: 16 bytes a node of the longest pattern; the buffer of a model is not there.
+ * measurement. Memory: 16 bytes a node of the longest pattern, and a buffer of twice the largest cache
+ * that is looked for; that of a model is not there.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/cf_command.h"
+#include "capture/cf_clock.h"
+#include "capture/probe/here.h"
 #include "capture/probe/model.h"
 #include "capture/probe/probe.h"
 #include "formats/program/cf_options.h"
 
 static const char usage[] =
-    "Usage: cf-capture probe --on MACHINE [option]...\n"
+    "Usage: cf-capture probe [option]...\n"
     "Measure access patterns that show which caches a machine has: table probe, for cf-infer.\n"
     "\n"
-    "      --on MACHINE     a model of this machine: an installed description, FILE.yaml or host\n"
-    "      --by WHAT        misses, or time by the latencies of the description  [misses]\n"
+    "      --on MACHINE     a model in place of this machine: an installed description, FILE.yaml, "
+    "host\n"
+    "      --by WHAT        misses, or time  [misses where they are counted]\n"
+    "      --event NAME     of libpfm4 or PAPI, that counts misses here\n"
+    "      --cpu N          the CPU that is measured  [the one it runs on]\n"
     "      --quick          only what the searches need, without the steps of the paper\n"
     "      --thorough       more of the paper's steps, and more repeats\n"
     "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
-    "                       line, ways, way-size, pair, levels, latency, inclusion\n"
+    "                       line, ways, way-size, pair, levels, latency, inclusion, pages, "
+    "page-ways\n"
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
     "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
@@ -36,22 +44,26 @@ static const char usage[] =
     "Example: cf-capture probe --on atom-d525 -o probe.cf &&\n"
     "             cf-cat --csv --table probe probe.cf\n";
 
-static const char *const experiments[] = {"capacity", "associativity", "block",    "size",
-                                          "line",     "ways",          "way-size", "pair",
-                                          "levels",   "latency",       "inclusion"};
+static const char *const experiments[] = {
+    "capacity", "associativity", "block",   "size",      "line",  "ways",     "way-size",
+    "pair",     "levels",        "latency", "inclusion", "pages", "page-ways"};
 
 enum {
     EXPERIMENTS = sizeof experiments / sizeof *experiments,
     LONGEST_LINE = 65536,
     STEPS = 256 << 10, /* bytes that are gone through in steps of 1 KiB */
     STEPS_THOROUGH = 1 << 20,
+    ANY_CPU = 0x7fffffff,
 };
 #define MAX_LEAST ((uint64_t)1 << 12)
 #define MAX_MOST  ((uint64_t)1 << 30)
 
+enum by { BY_ANY, BY_MISSES, BY_TIME };
+
 struct options {
-    const char *on, *output;
-    unsigned by_time;
+    const char *on, *output, *event;
+    unsigned by;  /* enum by */
+    uint32_t cpu; /* ANY_CPU: none was named */
     int quick, thorough;
     uint64_t max, seed;
     unsigned only; /* bits, by number in experiments; 0: all */
@@ -63,6 +75,7 @@ struct capture {
     struct cf_command command;
     struct cf_writer *writer;
     struct probe probe;
+    struct cf_here *here;     /* NULL: a model is measured */
     uint32_t id[EXPERIMENTS]; /* of the names in the stream */
 };
 
@@ -83,7 +96,9 @@ static void parse(struct capture *k, int argc, char **argv)
     struct options *o = &k->o;
     const struct cf_option table[] = {
         {"on", 0, CF_TEXT(&o->on)},
-        {"by", 0, CF_WORD(&o->by_time, "misses time", 0)},
+        {"by", 0, CF_WORD(&o->by, "misses time", BY_MISSES)},
+        {"event", 0, CF_TEXT(&o->event)},
+        {"cpu", 'c', CF_NUMBER(&o->cpu, 0, ANY_CPU - 1)},
         {"quick", 0, CF_FLAG(&o->quick)},
         {"thorough", 0, CF_FLAG(&o->thorough)},
         {"only", 0, CF_CALL(parse_only, &o->only)},
@@ -91,12 +106,13 @@ static void parse(struct capture *k, int argc, char **argv)
         {"seed", 0, CF_NUMBER(&o->seed, 0, UINT64_MAX)},
         {"output", 'o', CF_TEXT(&o->output)},
         {"probe", 0,
-         CF_READY("models of machines, with --on MACHINE; this machine itself is not "
-                  "measured")},
+         CF_READY("the caches of this machine, by the clock where no event counts misses; "
+                  "models of machines, with --on MACHINE")},
         CF_END_OPTIONS,
     };
 
     o->max = 32 << 20;
+    o->cpu = ANY_CPU;
     o->seed = 1;
     cf_options_read(&k->tool, argc, argv, table);
     if (optind < argc)
@@ -105,9 +121,12 @@ static void parse(struct capture *k, int argc, char **argv)
         cf_die(&k->tool, CF_EXIT_USAGE, "--quick and --thorough: give one of them");
     if (o->max < MAX_LEAST || o->max > MAX_MOST)
         cf_die(&k->tool, CF_EXIT_USAGE, "--max: must be from 4K to 1G");
-    if (!o->on)
-        cf_die(&k->tool, CF_EXIT_ENVIRONMENT,
-               "this machine itself cannot be measured yet: give --on MACHINE, for a model of one");
+    if (o->on && (o->event || o->cpu != ANY_CPU))
+        cf_die(&k->tool, CF_EXIT_USAGE,
+               "--%s: is for this machine, not for a model: leave --on out",
+               o->event ? "event" : "cpu");
+    if (o->event && o->by == BY_TIME)
+        cf_die(&k->tool, CF_EXIT_USAGE, "--event: counts misses: leave --by time out");
 }
 
 static unsigned number_of(const char *experiment)
@@ -139,7 +158,7 @@ static void write_row(void *arg, const struct probe_row *row)
         return;
     if (row->m.has_misses)
         c[n++] = (struct cf_values){CF_MISSES, NULL, row->m.misses};
-    if (k->o.by_time)
+    if (row->m.time)
         c[n++] = (struct cf_values){CF_TIME, NULL, row->m.time};
     if (cf_writer_rows(k->writer, CF_PROBE, 1, c, n, NULL) != 0)
         k->probe.error = EPIPE; /* reported when the writer is closed */
@@ -147,16 +166,42 @@ static void write_row(void *arg, const struct probe_row *row)
         (void)cf_writer_flush(k->writer);
 }
 
+/* What is measured how, for the stream and for the user. */
+static void state_here(struct capture *k)
+{
+    const char *why, *event = cf_here_event(k->here, 1, &why);
+    const uint64_t page = cf_here_page(k->here);
+
+    (void)cf_writer_fact(k->writer, "experiment", "clock", cf_clock_name());
+    (void)cf_writer_number(k->writer, "experiment", "page_bytes", page);
+    if (event)
+        (void)cf_writer_fact(k->writer, "experiment", "event", event);
+    else if (k->o.by == BY_MISSES || k->o.event)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "misses are not counted here: %s", why);
+    cf_warn(&k->tool, "CPU %u, by %s%s%s%s", cf_here_cpu(k->here), event ? event : cf_clock_name(),
+            event ? "" : ", since misses are not counted here: ", event ? "" : why,
+            k->o.by == BY_TIME ? " (--by time)" : "");
+    if (cf_here_pages_why(k->here)[0])
+        cf_warn(&k->tool, "pages of %" PRIu64 " KiB: %s", page / 1024, cf_here_pages_why(k->here));
+}
+
+static void state_model(struct capture *k)
+{
+    (void)cf_writer_fact(k->writer, "experiment", "clock",
+                         k->o.by == BY_TIME ? "latencies of the description" : "none");
+    (void)cf_writer_number(k->writer, "experiment", "page_bytes", MAX_MOST);
+}
+
 static void header(struct capture *k)
 {
-    char *machine = cf_tool_text(&k->tool, "model:%s", k->o.on);
-    struct cf_header h = {
-        .clock_unit = (char *)"cycles", .source = (char *)"cf-capture-probe", .machine = machine};
+    char *machine = k->o.on ? cf_tool_text(&k->tool, "model:%s", k->o.on) : NULL;
+    struct cf_header h = {.clock_unit = (char *)(k->o.on ? "cycles" : cf_clock_name()),
+                          .clock_hz = k->o.on ? 0 : cf_clock_hz(),
+                          .source = (char *)"cf-capture-probe",
+                          .machine = machine};
 
-    (void)cf_writer_fact(k->writer, "experiment", "machine", machine);
-    (void)cf_writer_fact(k->writer, "experiment", "clock",
-                         k->o.by_time ? "latencies of the description" : "none");
-    (void)cf_writer_number(k->writer, "experiment", "page_bytes", MAX_MOST);
+    (void)cf_writer_fact(k->writer, "experiment", "machine", machine ? machine : "this one");
+    (k->here ? state_here : state_model)(k);
     (void)cf_writer_number(k->writer, "experiment", "seed", k->o.seed);
     if (cf_writer_header(k->writer, &h) != 0)
         exit(cf_tool_finish(&k->tool, NULL, k->writer));
@@ -164,27 +209,35 @@ static void header(struct capture *k)
         k->id[i] = cf_writer_string(k->writer, experiments[i]);
 }
 
+/* ---- measurements ---- */
+
+static void measure_model(struct capture *k)
+{
+    struct probe *p = &k->probe;
+
+    if (probe_search(p) == 0 && !k->o.quick)
+        (void)probe_paper(p, k->o.thorough ? STEPS_THOROUGH : STEPS, k->o.thorough ? 8 : 3);
+}
+
 /* The exit status but for what the writer has to say. */
-static int measure(struct capture *k)
+static int measure(struct capture *k, struct cf_model *model)
 {
     const struct options *o = &k->o;
-    const struct model_options with = {.machine = o->on,
-                                       .size = 2 * o->max + LONGEST_LINE,
-                                       .seed = o->seed,
-                                       .by_time = o->by_time != 0};
-    struct cf_model *model = cf_model_new(&k->tool, &with);
     struct probe *p = &k->probe;
-    int status;
+    int status = CF_EXIT_OK;
 
-    *p = (struct probe){.bench = cf_model_bench(model),
+    *p = (struct probe){.bench = model ? cf_model_bench(model) : cf_here_bench(k->here),
                         .seed = o->seed,
                         .most = o->max,
-                        .by_time = o->by_time != 0,
+                        .by_time = o->by == BY_TIME || k->here,
                         .row = write_row,
                         .arg = k};
-    if (probe_search(p) == 0 && !o->quick)
-        (void)probe_paper(p, o->thorough ? STEPS_THOROUGH : STEPS, o->thorough ? 8 : 3);
-    status = cf_model_free(model);
+    if (model)
+        measure_model(k);
+    else
+        (void)probe_steady(p, o->quick ? 5 : o->thorough ? 25 : 11);
+    if (model)
+        status = cf_model_free(model);
     if (status == CF_EXIT_OK && p->error == ENOMEM)
         cf_out_of_memory(&k->tool);
     if (status == CF_EXIT_OK && p->error && p->error != EINTR && p->error != EPIPE)
@@ -194,6 +247,29 @@ static int measure(struct capture *k)
     if (status || p->error)
         cf_writer_cut(k->writer);
     return status;
+}
+
+static void open_here(struct capture *k)
+{
+    const struct cf_here_options with = {.size = 2 * k->o.max,
+                                         .cpu = k->o.cpu == ANY_CPU ? -1 : (int)k->o.cpu,
+                                         .time = k->o.by == BY_TIME,
+                                         .event = k->o.event};
+    char why[256];
+
+    k->here = cf_here_new(&with, why, sizeof why);
+    if (!k->here)
+        cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "%s", why);
+}
+
+static struct cf_model *open_model(struct capture *k)
+{
+    const struct model_options with = {.machine = k->o.on,
+                                       .size = 2 * k->o.max + LONGEST_LINE,
+                                       .seed = k->o.seed,
+                                       .by_time = k->o.by == BY_TIME};
+
+    return cf_model_new(&k->tool, &with);
 }
 
 int main(int argc, char **argv)
@@ -208,9 +284,12 @@ int main(int argc, char **argv)
     k.writer = cf_tool_recording(&k.tool, k.o.output);
     cf_command_prepare(&k.command);
     cf_command_attached(&k.command);
+    if (!k.o.on)
+        open_here(&k);
     header(&k);
-    status = measure(&k);
+    status = measure(&k, k.o.on ? open_model(&k) : NULL);
     probe_free(&k.probe);
+    cf_here_free(k.here);
     cf_command_end(&k.command, k.writer);
     return cf_command_finish(&k.command, status, 0);
 }

@@ -6,7 +6,6 @@
  * (Intel's event lists, L2_RQSTS and MEM_LOAD_RETIRED; Arm DDI 0487, D13, L1D_CACHE_REFILL and the
  * like). The presets are those that PAPI documents for misses of data and of instructions.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -56,11 +55,15 @@ static int open_one(struct cf_counter *c, const char *event, char *why, size_t s
                                    .exclude_hv = 1,
                                    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                                                   PERF_FORMAT_TOTAL_TIME_RUNNING};
-    struct cf_perf_name is;
+    struct cf_perf_name is = {0};
     char text[128];
 
     if (cf_perf_name(event, &is, why, size) != 0)
         return -1;
+    if (is.foreign) {
+        snprintf(why, size, "%s: is an event of another processor than this one", event);
+        return -1;
+    }
     attr.type = is.type;
     attr.config = is.config;
     attr.config1 = is.config1;

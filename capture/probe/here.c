@@ -9,7 +9,6 @@
  * changes its frequency by some percent all the time, more than what a miss in one set adds to a
  * visit of the whole cache. So times are those at the frequency at which the loop took its best.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -326,7 +325,7 @@ void cf_here_free(struct cf_here *h)
     free(h);
 }
 
-const struct cf_bench *cf_here_bench(struct cf_here *h)
+struct cf_bench *cf_here_bench(struct cf_here *h)
 {
     return &h->bench;
 }

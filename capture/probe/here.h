@@ -25,7 +25,7 @@ struct cf_here *cf_here_new(const struct cf_here_options *o, char *why, size_t s
 void cf_here_free(struct cf_here *h);
 
 /* Its functions; as long as it is there. */
-const struct cf_bench *cf_here_bench(struct cf_here *h);
+struct cf_bench *cf_here_bench(struct cf_here *h);
 
 /* ---- what is measured how, for the header of the stream and for the user ---- */
 

@@ -43,7 +43,7 @@ static double value_of(const struct cf_measured *m)
 
 /* One measurement of the nodes; the value, or NAN where it was spoilt. -1 with p->error. */
 static int once(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
-                uint32_t repeat, double *value)
+                double *value)
 {
     const size_t n = p->nodes.count;
     struct cf_measured m = {0};
@@ -51,7 +51,7 @@ static int once(struct probe *p, const char *experiment, uint64_t parameter, uns
     probe_order(p, p->level[0].line, 0);
     if (probe_visit(p, level, WARM, n < VISITED ? VISITED / (uint32_t)n + 1 : 1, &m) != 0)
         return -1;
-    probe_emit(p, experiment, parameter, level, repeat, &m);
+    probe_emit(p, experiment, parameter, level, &m);
     *value = m.spoilt ? NAN : value_of(&m);
     return 0;
 }
@@ -131,7 +131,7 @@ static int measure(struct probe *p, struct series *s, uint64_t size, nodes_of no
 
             probe_clear(p);
             nodes(p, size, s->parameter[k]);
-            if (once(p, s->experiment, s->parameter[k], 1, i, &value) != 0)
+            if (once(p, s->experiment, s->parameter[k], 1, &value) != 0)
                 return -1;
             s->least[k] = lesser(s->least[k], value);
         }
@@ -288,7 +288,11 @@ static int ticks_at(struct probe *p, uint64_t bytes, unsigned percent, uint64_t 
 static void frames_row(void *arg, const char *experiment, uint64_t parameter, uint32_t repeat,
                        const struct cf_measured *m)
 {
-    probe_emit(arg, experiment, parameter, 2, repeat, m);
+    const struct probe_row row = {experiment, parameter, repeat, 2, *m};
+    struct probe *p = arg;
+
+    p->accesses += m->accesses;
+    p->row(p->arg, &row);
 }
 
 static int latency_of_second(struct probe *p, const struct cf_frames *f, uint32_t repeats)
@@ -300,7 +304,7 @@ static int latency_of_second(struct probe *p, const struct cf_frames *f, uint32_
         probe_clear(p);
         for (uint32_t k = 0; k < f->pages / 2; k++)
             probe_add(p, f->taken[k] * f->page, (f->taken[k] + 1) * f->page, 4 * CF_NODE);
-        if (once(p, "latency", bytes, 2, i, &value) != 0)
+        if (once(p, "latency", bytes, 2, &value) != 0)
             return -1;
     }
     return 0;
@@ -331,6 +335,7 @@ static int second(struct probe *p, uint32_t repeats)
     status = cf_frames_size(&f);
     if (status == 0 && f.full) {
         p->level[1].size = f.pages * f.page;
+        p->levels = 2;
         status = cf_frames_ways(&f);
         if (status == 0)
             status = latency_of_second(p, &f, repeats);
@@ -347,7 +352,7 @@ static int curve(struct probe *p, uint32_t repeats)
         for (uint64_t bytes = SMALLEST; bytes <= p->bench->size; bytes += bytes / 2) {
             probe_clear(p);
             probe_add(p, 0, bytes / CF_NODE * CF_NODE, 4 * CF_NODE);
-            if (once(p, "latency", bytes, 0, i, &value) != 0)
+            if (once(p, "latency", bytes, 0, &value) != 0)
                 return -1;
         }
     return 0;
@@ -373,12 +378,13 @@ int probe_steady(struct probe *p, uint32_t repeats)
         return -1;
     if (!p->level[0].size)
         return 0;
+    p->levels = 1;
     if (ways_of_first(p, repeats) != 0)
         return -1;
     for (uint32_t i = 0; i < repeats; i++) {
         probe_clear(p);
         probe_add(p, 0, p->level[0].size / 2, p->level[0].line);
-        if (once(p, "latency", p->level[0].size / 2, 1, i, &value) != 0)
+        if (once(p, "latency", p->level[0].size / 2, 1, &value) != 0)
             return -1;
     }
     return second(p, repeats) == 0 ? curve(p, repeats / 4 + 1) : -1;

@@ -4,7 +4,6 @@
  * is refused, counters count. Nothing here is decided by time; the way of a counter through the
  * program is tested with one that is exact everywhere, page faults, and fresh pages as misses.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
