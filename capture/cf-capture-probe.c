@@ -195,7 +195,10 @@ static void state_model(struct capture *k)
 static void header(struct capture *k)
 {
     char *machine = k->o.on ? cf_tool_text(&k->tool, "model:%s", k->o.on) : NULL;
-    struct cf_header h = {.clock_unit = (char *)(k->o.on ? "cycles" : cf_clock_name()),
+    const char *unit = k->o.on || !strcmp(cf_clock_name(), "tsc")    ? "cycles"
+                       : !strcmp(cf_clock_name(), "clock_monotonic") ? "ns"
+                                                                     : "ticks";
+    struct cf_header h = {.clock_unit = (char *)unit,
                           .clock_hz = k->o.on ? 0 : cf_clock_hz(),
                           .source = (char *)"cf-capture-probe",
                           .machine = machine};

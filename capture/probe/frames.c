@@ -13,6 +13,7 @@ enum {
     AGAIN = 5,            /* times that a disturbed machine is tried */
     MOST_DISTURBED = 100, /* questions without an answer, after which there is none at all */
     NOBODY_KNOWS = 2,
+    MORE = 4,           /* pages of a colour, than its set has ways */
     PAUSE_NS = 2000000, /* before another try, and longer before each that follows */
     OFFSET = 128, /* of the line in its page: not the first one, which other data have more often */
 };
@@ -34,6 +35,28 @@ static void shuffle(uint64_t *state, uint64_t *offset, uint32_t n)
     }
 }
 
+int cf_frames_visit(struct cf_frames *f, const uint32_t *page, uint32_t n, uint64_t *offset,
+                    struct cf_measured *m)
+{
+    for (uint32_t k = 0; k < n; k++)
+        offset[k] = page[k] * f->page + OFFSET;
+    shuffle(&f->seed, offset, n);
+    if (f->bench->run(f->bench->self,
+                      &(struct cf_visit){.offset = offset,
+                                         .count = n,
+                                         .warm = WARM,
+                                         .rounds = MEASURED,
+                                         .level = f->level,
+                                         .limit = f->limit},
+                      m) != 0)
+        return -1;
+    if (!m->has_misses) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    return 0;
+}
+
 /* Do the lines of these pages stay? 1 or 0, or -1 with errno. Other programs take lines away, but
    none of them brings lines back: one visit without misses is enough. */
 static int stay(struct cf_frames *f, const uint32_t *page, uint32_t n, uint64_t *offset,
@@ -42,22 +65,8 @@ static int stay(struct cf_frames *f, const uint32_t *page, uint32_t n, uint64_t 
     for (uint32_t i = 0; i < f->tries; i++) {
         struct cf_measured m;
 
-        for (uint32_t k = 0; k < n; k++)
-            offset[k] = page[k] * f->page + OFFSET;
-        shuffle(&f->seed, offset, n);
-        if (f->bench->run(f->bench->self,
-                          &(struct cf_visit){.offset = offset,
-                                             .count = n,
-                                             .warm = WARM,
-                                             .rounds = MEASURED,
-                                             .level = f->level,
-                                             .limit = f->limit},
-                          &m) != 0)
+        if (cf_frames_visit(f, page, n, offset, &m) != 0)
             return -1;
-        if (!m.has_misses) {
-            errno = ENOTSUP;
-            return -1;
-        }
         if (experiment)
             f->row(f->arg, experiment, parameter, i, &m);
         if (!m.misses)
@@ -104,7 +113,7 @@ int cf_frames_size(struct cf_frames *f)
         int yes;
 
         f->taken[f->pages] = i;
-        yes = stay_beside(f, f->taken, f->pages + 1, offset, "pages", f->pages + 1);
+        yes = stay_beside(f, f->taken, f->pages + 1, offset, "pages", (f->pages + 1) * f->page);
         if (yes < 0) {
             free(offset);
             return -1;
@@ -122,30 +131,39 @@ int cf_frames_size(struct cf_frames *f)
     return 0;
 }
 
-/* Which of the pages taken make room for page `in`. */
-static int one_colour(struct cf_frames *f, uint32_t in, uint32_t number, uint32_t *page,
-                      uint64_t *offset)
-{
-    for (uint32_t out = 0; out < f->pages && f->disturbed < MOST_DISTURBED; out++) {
-        memcpy(page, f->taken, f->pages * sizeof *page);
-        page[out] = in;
-        if (stay_beside(f, page, f->pages, offset, "page-ways", (uint64_t)number << 32 | out) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-int cf_frames_ways(struct cf_frames *f)
+int cf_frames_colour(struct cf_frames *f, uint32_t *page, uint32_t most)
 {
     const uint32_t after = f->pages ? f->taken[f->pages - 1] + 1 : 0;
-    uint64_t *offset = calloc((size_t)f->pages + 1, sizeof *offset);
-    uint32_t *page = calloc((size_t)f->pages + 1, sizeof *page);
-    int status = offset && page ? 0 : -1;
+    uint64_t *offset = calloc((size_t)f->pages + most + 1, sizeof *offset);
+    uint32_t *with = calloc((size_t)f->pages + 1, sizeof *with);
+    uint32_t n = 0, ways;
+    int status = offset && with ? 0 : -1;
 
+    if (!f->full || status)
+        goto out;
     /* all that come after the last one that was taken were refused */
-    for (uint32_t i = 0; status == 0 && i < f->colours && i < f->refused && f->full; i++)
-        status = one_colour(f, after + i * (f->refused / f->colours), i, page, offset);
+    page[n++] = after;
+    for (uint32_t out = 0; out < f->pages && n < most; out++) {
+        memcpy(with, f->taken, f->pages * sizeof *with);
+        with[out] = after;
+        status = stay_beside(f, with, f->pages, offset, NULL, 0);
+        if (status < 0 || f->disturbed >= MOST_DISTURBED)
+            goto out;
+        if (status == 1)
+            page[n++] = f->taken[out];
+    }
+    ways = n - 1;
+    for (uint32_t i = 1; i < f->refused && n < most && n < ways + MORE; i++) {
+        /* beside the pages of the colour that were taken, which fill its set */
+        memcpy(with, page + 1, ways * sizeof *with);
+        with[ways] = page[n] = after + i;
+        status = stay_beside(f, with, ways + 1, offset, NULL, 0);
+        if (status < 0 || f->disturbed >= MOST_DISTURBED)
+            goto out;
+        n += status == 0;
+    }
+out:
     free(offset);
-    free(page);
-    return status;
+    free(with);
+    return status < 0 ? -1 : f->full && f->disturbed < MOST_DISTURBED ? (int)n : 0;
 }

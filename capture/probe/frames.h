@@ -8,9 +8,9 @@
  * their frames have the same colour. Pages are added as long as all lines stay in the level; a page
  * whose line does not is left out. When no more fit, the level is full in the sets of that offset:
  * it holds as many pages as were taken. And the pages without which a refused one fits are those of
- * its colour: as many as there are ways. Both are eviction sets, which Vila, Köpf and Morales,
- * "Theory and Practice of Finding Eviction Sets", IEEE S&P 2019, reduce by groups; here each is
- * tried, which needs no assumption on how frames are mapped to sets.
+ * its colour: their lines are in one set. Both are eviction sets, which Vila, Köpf and Morales, "Theory
+ * and Practice of Finding Eviction Sets", IEEE S&P 2019, reduce by groups; here each page is tried,
+ * which needs no assumption on how frames are mapped to sets.
  */
 #ifndef CF_PROBE_FRAMES_H
 #define CF_PROBE_FRAMES_H
@@ -27,7 +27,6 @@ struct cf_frames {
     uint64_t limit;   /* ticks of an access that the level serves, at most */
     uint32_t refused; /* so many pages one after the other end the search */
     uint32_t tries;   /* of a visit, before its lines are held not to stay */
-    uint32_t colours; /* refused pages whose colour is looked at */
     uint64_t seed;
     cf_frames_row row;
     void *arg;
@@ -39,12 +38,17 @@ struct cf_frames {
     int full;           /* the search ended by `refused`, not for another reason */
 };
 
-/* Experiment `pages`: parameter is the number of lines visited, the last one that of the page in
-   question; none misses where it is taken. -1 with errno. */
+/* Visits a line of each of these pages, in another order each time; room in `offset` is for as many.
+   -1 with errno. */
+int cf_frames_visit(struct cf_frames *f, const uint32_t *page, uint32_t n, uint64_t *offset,
+                    struct cf_measured *m);
+
+/* Experiment `pages`: parameter is the bytes of the pages of which a line each is visited, the last
+   one that in question; none misses where it is taken. -1 with errno. */
 int cf_frames_size(struct cf_frames *f);
 
-/* Experiment `page-ways`, for each of `colours` refused pages: parameter is its number, times 2^32,
-   plus that of the page left out in its favour; none misses where both have one colour. */
-int cf_frames_ways(struct cf_frames *f);
+/* Up to `most` pages of one colour, a refused one first: those taken, and further refused ones.
+   Returns how many, 0 where nobody knows, or -1 with errno. Without rows. */
+int cf_frames_colour(struct cf_frames *f, uint32_t *page, uint32_t most);
 
 #endif

@@ -29,7 +29,7 @@ enum {
     FRAME = 4096,   /* the smallest page of any host */
     REFUSED = 400,  /* with 64 colours one that is not full is missed once in 500 searches */
     TRIES = 12,
-    LOOKED_AT = 4,  /* colours */
+    COLOUR = 64,    /* pages of one, at most */
     SAMPLES = 4096, /* accesses timed by themselves */
 };
 
@@ -310,6 +310,25 @@ static int latency_of_second(struct probe *p, const struct cf_frames *f, uint32_
     return 0;
 }
 
+/* Lines of one set, one more each time. */
+static int ways_of_second(struct probe *p, struct cf_frames *f, uint32_t repeats)
+{
+    uint64_t offset[COLOUR];
+    uint32_t page[COLOUR];
+    const int n = cf_frames_colour(f, page, COLOUR);
+
+    for (uint32_t i = 0; i < repeats && n > 0; i++)
+        for (uint32_t k = 1; k <= (uint32_t)n; k++) {
+            struct cf_measured m;
+
+            /* those that were taken first: the one that was refused is page[0] */
+            if (cf_frames_visit(f, page + n - k, k, offset, &m) != 0)
+                return -1;
+            frames_row(p, "associativity", k, i, &m);
+        }
+    return n < 0 ? -1 : 0;
+}
+
 /* Ticks of the second level are those of most accesses to four times what the first one holds; what
    takes two fifths more comes from behind it, if a large window has such at all. */
 static int second(struct probe *p, uint32_t repeats)
@@ -319,7 +338,6 @@ static int second(struct probe *p, uint32_t repeats)
                           .page = FRAME,
                           .refused = REFUSED,
                           .tries = TRIES,
-                          .colours = LOOKED_AT,
                           .seed = p->seed,
                           .row = frames_row,
                           .arg = p};
@@ -336,7 +354,7 @@ static int second(struct probe *p, uint32_t repeats)
     if (status == 0 && f.full) {
         p->level[1].size = f.pages * f.page;
         p->levels = 2;
-        status = cf_frames_ways(&f);
+        status = ways_of_second(p, &f, repeats);
         if (status == 0)
             status = latency_of_second(p, &f, repeats);
     }

@@ -169,6 +169,11 @@ static void counter(void)
 /* Pages whose colours are known: `page` modulo the number of colours, of which each has WAYS. */
 enum { COLOURS = 8, WAYS = 5, POOL = 400 };
 
+static unsigned colour_of(uint64_t page)
+{
+    return (unsigned)((page * 2654435761u >> 7) % COLOURS);
+}
+
 static int coloured(void *self, const struct cf_visit *v, struct cf_measured *m)
 {
     const unsigned *disturbed = self;
@@ -176,21 +181,21 @@ static int coloured(void *self, const struct cf_visit *v, struct cf_measured *m)
 
     *m = (struct cf_measured){.accesses = v->count, .has_misses = 1, .method = CF_METHOD_EACH};
     for (uint32_t i = 0; i < v->count; i++)
-        of[(v->offset[i] / 4096 * 2654435761u >> 7) % COLOURS]++;
+        of[colour_of(v->offset[i] / 4096)]++;
     for (unsigned i = 0; i < COLOURS; i++)
         m->misses += of[i] > WAYS ? of[i] : 0;
     m->misses += *disturbed;
     return 0;
 }
 
-static unsigned long cures[2];
+static uint64_t fitted; /* the largest parameter of pages of which all stayed */
 
-static void count_rows(void *arg, const char *experiment, uint64_t parameter, uint32_t repeat,
-                       const struct cf_measured *m)
+static void see_row(void *arg, const char *experiment, uint64_t parameter, uint32_t repeat,
+                    const struct cf_measured *m)
 {
     (void)arg, (void)repeat;
-    if (!strcmp(experiment, "page-ways") && !m->misses)
-        cures[parameter >> 32]++;
+    if (!strcmp(experiment, "pages") && !m->misses && parameter > fitted)
+        fitted = parameter;
 }
 
 static void frames(void)
@@ -203,20 +208,26 @@ static void frames(void)
                           .limit = 1,
                           .refused = 100,
                           .tries = 2,
-                          .colours = 2,
                           .seed = 1,
-                          .row = count_rows};
+                          .row = see_row};
+    uint32_t page[POOL];
+    int n, same = 1;
 
     is_u64(cf_frames_size(&f), 0, "pages of a level");
     ok(f.full, "which no further page fits");
     is_u64(f.pages, COLOURS * WAYS, "as many as it has");
-    is_u64(cf_frames_ways(&f), 0, "and their colours");
-    is_u64(cures[0], WAYS, "as many pages of one colour as there are ways");
-    is_u64(cures[1], WAYS, "and of another");
+    is_u64(fitted, COLOURS * WAYS * 4096, "and rows say so");
+    n = cf_frames_colour(&f, page, POOL);
+    ok(n > WAYS + 1, "pages of one colour, more than there are ways");
+    for (int i = 1; i < n; i++)
+        same &= colour_of(page[i]) == colour_of(page[0]);
+    ok(same, "all of them are of that colour");
+    is_u64((uint64_t)cf_frames_colour(&f, page, 3), 3, "and no more than were asked for");
     free(f.taken);
     disturbed = 1;
     is_u64(cf_frames_size(&f), 0, "of a machine that is always disturbed");
     ok(!f.full && !f.pages, "nothing is found");
+    is_u64((uint64_t)cf_frames_colour(&f, page, POOL), 0, "nor a colour");
     free(f.taken);
 }
 
