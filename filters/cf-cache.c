@@ -158,6 +158,7 @@ static void make_model(struct cache *c)
     char problem[512];
 
     c->machine = cf_tool_machine(&c->tool, c->o.machine);
+    cf_tool_modelled(&c->tool, c->machine);
     h.cores = c->o.cores = cf_tool_cores(c->machine, c->o.cores);
     for (unsigned i = 0; i < c->o.prefetches; i++)
         set_prefetch(&c->tool, c->machine, c->o.prefetch[i], &h);

@@ -71,6 +71,7 @@ static void parse(struct pages *p, int argc, char **argv, const char **output)
     p->mode = p->rank ? PAGES_RANK : (enum pages_mode)mode;
     p->file = argc > optind ? argv[optind] : standard;
     p->machine = cf_tool_machine(t, machine);
+    cf_tool_modelled(t, p->machine);
     cf_tool_latencies(t, p->machine, machine, stated, count);
     p->paged.machine = p->machine;
     p->paged.cores = cf_tool_cores(p->machine, p->paged.cores);

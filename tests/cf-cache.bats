@@ -816,3 +816,20 @@ pages_of() {
     [[ $stderr == *"of their colours"* ]]
     run -0 --separate-stderr cf-cache -q -m m.yaml --colours 0:3-4 --ram 4MiB --summary in.cf
 }
+
+@test "an index that no model has: said once, modelled as plain" {
+    printf '%s\n' addr 0 64 0 | stream in.cf -
+    printf '%s\n' 'line_size: 64' 'levels:' '  - {name: L1, size: 64, ways: 1}' \
+        '  - {name: L2, size: 128, ways: 1, index: hashed}' '  - {name: L3, size: 256, ways: 1, index: hashed}' >hashed.yaml
+    sed 's/index: hashed/index: plain/' hashed.yaml >plain.yaml
+    run -0 --separate-stderr cf-cache -m ./hashed.yaml --summary --csv in.cf
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    has "L2 has index: hashed" "$stderr"
+    has "modelled with plain sets" "$stderr"
+    hashed=$output
+    run -0 --separate-stderr cf-cache -m ./plain.yaml --summary --csv in.cf
+    [ -z "$stderr" ]
+    [ "$output" = "$hashed" ]
+    run -0 --separate-stderr cf-cache -q -m ./hashed.yaml --summary --csv in.cf
+    [ -z "$stderr" ]
+}

@@ -78,7 +78,7 @@ show() {
 @test "a mistake is told with file, line and remedy" {
     printf 'line_size: 64\nlevels:\n  - {name: L1, size: 32KiB, ways: 8, polcy: lru}\n' >m.yaml
     run -1 show ./m.yaml
-    is "./m.yaml:3: unknown key 'polcy' in a level: known are name, kind, size, ways, line_size, shared_by, policy, write, allocate, inclusion, depth"
+    is "./m.yaml:3: unknown key 'polcy' in a level: known are name, kind, size, ways, line_size, shared_by, policy, write, allocate, inclusion, depth, index"
 }
 
 @test "numbers as options take them" {

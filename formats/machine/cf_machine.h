@@ -8,7 +8,13 @@
 
 #include "formats/stream/cf.h"
 
-enum { CF_MAX_LEVELS = 16, CF_MAX_WAYS = 1024, CF_LATENCY_OPS = 6, CF_MAX_LATENCY = 1000000000 };
+enum {
+    CF_MAX_LEVELS = 16,
+    CF_MAX_WAYS = 1024,
+    CF_MAX_TLBS = 16,
+    CF_LATENCY_OPS = 6,
+    CF_MAX_LATENCY = 1000000000
+};
 
 enum cf_kind { CF_UNIFIED = 0, CF_DATA_CACHE = 1, CF_INSTRUCTION_CACHE = 2 };
 
@@ -51,6 +57,9 @@ enum cf_policy_trait {
 enum cf_replacement { CF_POLICIES(CF_POLICY_ID) };
 enum { CF_POLICY_COUNT = 0 CF_POLICIES(CF_POLICY_ONE) };
 enum cf_inclusion { CF_NON_INCLUSIVE, CF_INCLUSIVE, CF_EXCLUSIVE };
+/* How an address becomes a set: line number modulo sets, or a function that is not described, such
+   as the choice of a slice. No model has the second. */
+enum cf_indexing { CF_INDEX_PLAIN, CF_INDEX_HASHED };
 
 /* Cycles of an access by its operation (enum cf_op, load to flush) and by that of the access before
    it at the same level; in column 0, whatever came before. */
@@ -76,7 +85,14 @@ struct cf_level {
     enum cf_inclusion inclusion;
     uint8_t write_back; /* else write-through */
     uint8_t write_allocate;
+    uint8_t indexing; /* enum cf_indexing */
     struct cf_latency latency;
+};
+
+/* A level of the translation lookaside buffer, for pages of one size. */
+struct cf_tlb {
+    uint32_t entries, ways; /* ways 0 = not stated */
+    uint64_t page_size;     /* bytes; entries * page_size is its reach */
 };
 
 struct cf_machine {
@@ -90,6 +106,8 @@ struct cf_machine {
     uint32_t line_size; /* bytes */
     uint32_t levels;
     struct cf_level level[CF_MAX_LEVELS];
+    uint32_t tlbs;
+    struct cf_tlb tlb[CF_MAX_TLBS]; /* from the core outwards */
     struct cf_latency memory;
     enum cf_latency_rule latency_rule;
 };

@@ -19,6 +19,7 @@ static const char *const kind_names[] = {"unified", "data", "instruction"};
 #define NAME(id, name, bits, traits) name,
 static const char *const policy_names[] = {CF_POLICIES(NAME)};
 static const char *const inclusion_names[] = {"non-inclusive", "inclusive", "exclusive"};
+static const char *const index_names[] = {"plain", "hashed"};
 static const char *const write_names[] = {"through", "back"};
 static const char *const bool_names[] = {"false", "true"};
 static const char *const rule_names[] = {"total", "added"};
@@ -77,7 +78,7 @@ int cfm_get_u32(const struct report *to, const struct cf_yaml *key, uint32_t lea
 /* What stands after a key, and where it goes. */
 struct key {
     const char *name;
-    enum { NUMBER, SIZE, POWER, TEXT, CHOICE, OTHER } kind;
+    enum { NUMBER, SIZE, POWER, PAGE, TEXT, CHOICE, OTHER } kind;
     uint8_t required;
     uint16_t bytes; /* of the field; OTHER: none, its reader comes later */
     size_t offset;
@@ -104,6 +105,7 @@ static const struct key machine_keys[] = {
     {.name = "latency", .kind = OTHER},
     {.name = "latency_source", .kind = OTHER},
     KEY("latency_rule", CHOICE, cf_machine, latency_rule, ONE_OF(rule_names)),
+    {.name = "tlb", .kind = OTHER},
 };
 
 static const struct key level_keys[] = {
@@ -119,6 +121,13 @@ static const struct key level_keys[] = {
     KEY("allocate", CHOICE, cf_level, write_allocate, ONE_OF(bool_names)),
     KEY("inclusion", CHOICE, cf_level, inclusion, ONE_OF(inclusion_names)),
     KEY("depth", NUMBER, cf_level, depth, WITHIN(1, CF_MAX_LEVELS)),
+    KEY("index", CHOICE, cf_level, indexing, ONE_OF(index_names)),
+};
+
+static const struct key tlb_keys[] = {
+    KEY("entries", NUMBER, cf_tlb, entries, WITHIN(1, 1 << 24), REQUIRED),
+    KEY("ways", NUMBER, cf_tlb, ways, WITHIN(1, 1 << 24)),
+    KEY("page_size", PAGE, cf_tlb, page_size, WITHIN(512, UINT64_C(1) << 40), REQUIRED),
 };
 
 static int get_text(const struct report *to, const struct cf_yaml *key, const struct key *as,
@@ -166,10 +175,10 @@ static int get_value(const struct report *to, const struct cf_yaml *key, const s
     if (as->kind == CHOICE ? get_choice(to, key, as, &v) < 0
                            : get_number(to, key, as->kind != NUMBER, as->least, as->most, &v) < 0)
         return -1;
-    if (as->kind == POWER && !cf_is_power_of_two(v))
-        return cfm_fail(to, key->next->line,
-                        "'%s: %s' is no power of two: lines are 16, 32, 64, ...", key->text,
-                        key->next->text);
+    if ((as->kind == POWER || as->kind == PAGE) && !cf_is_power_of_two(v))
+        return cfm_fail(
+            to, key->next->line, "'%s: %s' is no power of two: %s", key->text, key->next->text,
+            as->kind == PAGE ? "pages are 4KiB, 2MiB, ..." : "lines are 16, 32, 64, ...");
     if (as->bytes == sizeof(uint64_t))
         memcpy(field, &v, sizeof v);
     else if (as->bytes == sizeof(uint32_t))
@@ -326,6 +335,45 @@ static int read_levels(const struct report *to, const struct cf_yaml *n, struct 
     return 0;
 }
 
+/* A list from the core outwards: of pages of one size, each level has more entries than those
+   before it. */
+static int read_tlbs(const struct report *to, const struct cf_yaml *n, struct cf_machine *m)
+{
+    if (n->kind != CF_YAML_LIST)
+        return cfm_fail(to, n->line, "'tlb' is %s: give a list, one level a line after '- '",
+                        cf_yaml_kinds[n->kind]);
+    for (const struct cf_yaml *e = n->child; e; e = e->next) {
+        const struct cf_yaml *found[COUNT(tlb_keys)] = {NULL};
+        struct cf_tlb *b = &m->tlb[m->tlbs];
+
+        if (m->tlbs == CF_MAX_TLBS)
+            return cfm_fail(to, e->line, "more than %d levels of tlb: remove some", CF_MAX_TLBS);
+        if (e->kind != CF_YAML_MAP)
+            return cfm_fail(to, e->line,
+                            "a level of tlb is %s: give {entries: ..., page_size: ...}",
+                            cf_yaml_kinds[e->kind]);
+        if (read_keys(to, e, "a level of tlb", tlb_keys, COUNT(tlb_keys), b, found) < 0)
+            return -1;
+        for (size_t i = 0; i < COUNT(tlb_keys); i++)
+            if (tlb_keys[i].required && !found[i])
+                return cfm_fail(to, e->line, "a level of tlb has no '%s': add it",
+                                tlb_keys[i].name);
+        if (b->ways && b->entries % b->ways)
+            return cfm_fail(to, e->line,
+                            "tlb: %" PRIu32 " entries are no multiple of %" PRIu32
+                            " ways: correct one of the two",
+                            b->entries, b->ways);
+        for (uint32_t i = 0; i < m->tlbs; i++)
+            if (m->tlb[i].page_size == b->page_size && m->tlb[i].entries >= b->entries)
+                return cfm_fail(to, e->line,
+                                "tlb: a level before it has %" PRIu32
+                                " entries for these pages: list the levels from the core outwards",
+                                m->tlb[i].entries);
+        m->tlbs++;
+    }
+    return 0;
+}
+
 /* A text of any length. */
 static int keep_text(const struct report *to, const struct cf_yaml *key, char **text)
 {
@@ -360,7 +408,7 @@ static int read_latency_source(const struct report *to, const struct cf_yaml *ke
 
 static int read_machine(const struct report *to, const struct cf_yaml *root, struct cf_machine *m)
 {
-    enum { NAME, SOURCE, CPUS, CLOCK, LINE, LEVELS, LATENCY, LATENCY_SOURCE };
+    enum { NAME, SOURCE, CPUS, CLOCK, LINE, LEVELS, LATENCY, LATENCY_SOURCE, RULE, TLB };
     const struct cf_yaml *found[COUNT(machine_keys)] = {NULL};
 
     if (root->kind != CF_YAML_MAP)
@@ -376,7 +424,8 @@ static int read_machine(const struct report *to, const struct cf_yaml *root, str
         (found[LATENCY_SOURCE] && read_latency_source(to, found[LATENCY_SOURCE], m) < 0))
         return -1;
     if (read_levels(to, found[LEVELS]->next, m) < 0 ||
-        (found[LATENCY] && cfm_read_latency(to, found[LATENCY]->next, m) < 0))
+        (found[LATENCY] && cfm_read_latency(to, found[LATENCY]->next, m) < 0) ||
+        (found[TLB] && read_tlbs(to, found[TLB]->next, m) < 0))
         return -1;
     return cfm_settle_cpus(to, found[CPUS] ? found[CPUS]->line : found[LEVELS]->line, m);
 }

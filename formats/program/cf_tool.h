@@ -85,6 +85,9 @@ struct cf_machine *cf_tool_machine(const struct cf_tool *t, const char *name) CF
 void cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char *name,
                        const char *const *stated, unsigned count);
 
+/* Warns, unless -q is given, of what a model of its caches leaves out: a hashed index. */
+void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m);
+
 /* The cores of a model of the machine: `stated` by --cores, or with 0 its CPUs, at most
    CF_MAX_CORES. */
 unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated);

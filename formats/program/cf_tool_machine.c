@@ -54,6 +54,18 @@ void cf_tool_latencies(const struct cf_tool *t, struct cf_machine *m, const char
                 name);
 }
 
+void cf_tool_modelled(const struct cf_tool *t, const struct cf_machine *m)
+{
+    for (uint32_t i = 0; i < m->levels; i++)
+        if (m->level[i].indexing == CF_INDEX_HASHED && !t->quiet) {
+            cf_warn(t,
+                    "%s: %s has index: hashed, by a function that is not described: it is modelled "
+                    "with plain sets, so misses of single sets differ from the machine's",
+                    m->name, m->level[i].name);
+            return;
+        }
+}
+
 unsigned cf_tool_cores(const struct cf_machine *m, unsigned stated)
 {
     return stated ? stated : m->cpus < CF_MAX_CORES ? m->cpus : CF_MAX_CORES;

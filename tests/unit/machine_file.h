@@ -68,7 +68,8 @@ static inline int same(const struct cf_machine *a, const struct cf_machine *b)
                b->latency_source ? b->latency_source : "") ||
         a->cpus != b->cpus || a->clock_hz != b->clock_hz || a->line_size != b->line_size ||
         a->levels != b->levels || a->latency_rule != b->latency_rule ||
-        !same_latency(&a->memory, &b->memory))
+        !same_latency(&a->memory, &b->memory) || a->tlbs != b->tlbs ||
+        memcmp(a->tlb, b->tlb, a->tlbs * sizeof *a->tlb))
         return 0;
     for (uint32_t i = 0; i < a->levels; i++) {
         const struct cf_level *x = &a->level[i], *y = &b->level[i];
@@ -76,8 +77,9 @@ static inline int same(const struct cf_machine *a, const struct cf_machine *b)
         if (strcmp(x->name, y->name) || x->kind != y->kind || x->size != y->size ||
             x->ways != y->ways || x->line != y->line || x->sets != y->sets ||
             x->depth != y->depth || x->shared_by != y->shared_by || x->policy != y->policy ||
-            x->inclusion != y->inclusion || x->write_back != y->write_back ||
-            x->write_allocate != y->write_allocate || !same_latency(&x->latency, &y->latency))
+            x->inclusion != y->inclusion || x->indexing != y->indexing ||
+            x->write_back != y->write_back || x->write_allocate != y->write_allocate ||
+            !same_latency(&x->latency, &y->latency))
             return 0;
     }
     return 1;

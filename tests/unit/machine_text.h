@@ -78,10 +78,11 @@ static void write_level(FILE *out, const struct cf_level *l)
     write_size(out, l->size);
     fprintf(out,
             ", ways: %" PRIu32 ", line_size: %" PRIu32 ", shared_by: %" PRIu32
-            ", policy: %s,\n     write: %s, allocate: %s, inclusion: %s, depth: %" PRIu32 "}\n",
+            ", policy: %s,\n     write: %s, allocate: %s, inclusion: %s, depth: %" PRIu32 "%s}\n",
             l->ways, l->line, l->shared_by, cf_policy_name(l->policy),
             l->write_back ? "back" : "through", l->write_allocate ? "true" : "false",
-            inclusion[l->inclusion], l->depth);
+            inclusion[l->inclusion], l->depth,
+            l->indexing == CF_INDEX_HASHED ? ", index: hashed" : "");
 }
 
 /* The number that state_all() was given, or -1. */
@@ -138,6 +139,18 @@ static void write_latency(FILE *out, const struct cf_machine *m)
         fprintf(out, "latency_rule: %s\n", "added");
 }
 
+static void write_tlbs(FILE *out, const struct cf_machine *m)
+{
+    for (uint32_t i = 0; i < m->tlbs && i < CF_MAX_TLBS; i++) {
+        fprintf(out, "%s  - {entries: %" PRIu32, i ? "" : "tlb:\n", m->tlb[i].entries);
+        if (m->tlb[i].ways)
+            fprintf(out, ", ways: %" PRIu32, m->tlb[i].ways);
+        fputs(", page_size: ", out);
+        write_size(out, m->tlb[i].page_size);
+        fputs("}\n", out);
+    }
+}
+
 static inline char *machine_text(const struct cf_machine *m)
 {
     char *text = NULL;
@@ -164,6 +177,7 @@ static inline char *machine_text(const struct cf_machine *m)
     for (uint32_t i = 0; i < m->levels && i < CF_MAX_LEVELS; i++)
         write_level(out, &m->level[i]);
     write_latency(out, m);
+    write_tlbs(out, m);
     return cf_memory_text(out, &text);
 }
 
