@@ -143,6 +143,7 @@ LIBS_cf-classify := $(DRAW_LIBS)
 LIBS_cf-rank := $(DRAW_LIBS)
 LIBS_cf-report := $(DRAW_LIBS)
 LIBS_cf-sweep := $(DRAW_LIBS)
+LIBS_cf-infer := $(DRAW_LIBS)
 
 Q   := $(if $(filter-out 0,$(V)),,@)
 say  = $(if $(Q),@printf '  %-7s %s\n' $(1) $(2))
@@ -195,6 +196,7 @@ $(B)/obj/filters/parts/annotate/annotate_html.o: $(call page_files,parts/annotat
 $(B)/obj/filters/heat/render_html.o: $(call page_files,heat/page)
 $(B)/obj/filters/parts/report/page_json.o: $(call page_files,parts/report/page)
 $(B)/obj/filters/parts/report/findings_json.o: $(call page_files,parts/report/findings) filters/parts/report/page.html
+$(B)/obj/filters/parts/infer/infer_html.o: $(call page_files,parts/infer/page)
 $(B)/obj/filters/parts/rank/rank_html.o: $(call page_files,parts/rank/page)
 $(B)/obj/filters/picture/chart_html.o: $(call page_files,picture/chart)
 $(B)/obj/filters/picture/file.o: $(call page_files,picture/page)

@@ -411,6 +411,10 @@ END
         cf-cat | cf-export | cf-merge | cf-resolve | cf-occupancy | cf-sets | cf-clash)
             expect "$p" 0 "for accesses that have a time only"
             ;;
+        cf-infer)
+            expect "$p" 1 "for accesses that have a time only"
+            grep -q 'none of table probe' err || complain "$p" "does not name the table" err
+            ;;
         *)
             expect "$p" 1 "for accesses that have a time only"
             grep -qE "^$p: .*table (access|line) has no column '(addr|op|set|dist|hit|class|function|source|stack|region)'" err ||

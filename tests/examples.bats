@@ -24,6 +24,7 @@ setup_file() {
     cf-cache -q -m raspberry-pi-4 --snapshot-every 20000 -o snapshots.cf trace.cf
     for f in round1 round2 round4; do cp steps.cf $f.cf; done
     for f in transparent resolve flush model board-snapshots; do cp snapshots.cf $f.cf; done
+    make_probe latency=1 -- level=2 size=524288 ways=8 hit=15 miss=200 | cat >probe.cf
     cf-cat --csv --table line snapshots.cf >lines.csv
     cf-cat --csv --table snapshot snapshots.cf >s.csv
     zcat -f <<<$'0 1000\n1 1008\n2 400000' | gzip >cc1.din.gz

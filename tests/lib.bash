@@ -381,6 +381,7 @@ cf-mrc               reducer
 cf-sweep             reducer
 cf-report            reducer    --leon4
 cf-policy            reducer
+cf-infer             reducer    --csv
 cf-diff              reducer
 cf-capture           capture
 cf-capture-trace     capture

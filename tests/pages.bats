@@ -563,3 +563,35 @@ none ["0 findings"]
 type ["1. Allocator's false sharing"]
 END
 }
+
+@test "experiments: the tip of a measurement, keys, what is known, save" {
+    make_probe search=0 paper=1 machine='a "machine" <b>' | cat >probe.cf
+    cf-infer -q --csv --html probe.html probe.cf >/dev/null
+    in_browser probe.html <<END
+  const s = data.series[0], box = s.canvas.getBoundingClientRect();
+  s.canvas.dispatchEvent(new PointerEvent('pointermove', lean(box.right - RIGHT, box.top + TOP + 5)));
+  got.tip = [...\$('tip').children].map(e => e.textContent);
+  s.canvas.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft', bubbles: true}));
+  got.before = \$('tip').textContent.split(':')[0];
+  s.canvas.dispatchEvent(new PointerEvent('pointerleave'));
+  got.hidden = \$('tip').style.display;
+  got.title = \$('title').textContent;
+  got.figures = [...document.querySelectorAll('figcaption')].map(e => e.textContent);
+  got.known = [...\$('list').rows].map(r => [...r.cells].slice(0, 4).map(c => c.textContent));
+  got.csv = files.csv().split('\n').slice(0, 2);
+  const tree = new DOMParser().parseFromString(files.svg(), 'image/svg+xml');
+  got.svg = [tree.querySelectorAll('parsererror').length, tree.querySelectorAll('text').length > 20];
+  $all_pages
+END
+    holds_of_all probe.png probe.svg probe.csv
+    diff -u - got <<'END'
+tip ["L1 capacity","32 KiB: 1 misses an access","3 measurements, spread 0"]
+before "L1 capacity31 KiB"
+hidden "none"
+title "a \"machine\" <b>"
+figures ["L1 capacity: misses of an access","L1 associativity: misses of an access","L1 block: misses of an access"]
+known [["L1","size","24576","measured"],["L1","ways","6","measured"],["L1","line_size","64","measured"]]
+csv ["experiment,parameter,value,spread,measurements","L1 capacity,1024,0,0,3"]
+svg [0,true]
+END
+}

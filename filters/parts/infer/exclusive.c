@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * exclusive.c - whether a level holds what the level before it does not hold.
+ *
+ * Lines that fit an exclusive level are those that it and the level before it hold together, if
+ * the way size of that one is a multiple of its own, so that sets of both have the same lines.
+ * Then experiment inclusion asks one of two things. 1: lines of one set of the level before, more
+ * than a set of this one holds of them if it is exclusive, and no more if it is not: they miss,
+ * or fit. Or of a line that is visited after each other one, 2: the level before kept it all the
+ * time, no access of it missed there; 3: when it left that level, this one had it, as an
+ * exclusive one does that got it then, and as another does not.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "filters/parts/infer/infer.h"
+
+enum answer { NONE, IS_EXCLUSIVE, IS_NOT, UNSURE };
+
+/* Of the measurements with a parameter, how many there are, and how many had misses. Times say so
+   only of a model: those of accesses that all took `ticks`. */
+static void count(const struct infer *f, const struct series *s, uint64_t parameter, uint64_t ticks,
+                  size_t *all, size_t *missed)
+{
+    *all = *missed = 0;
+    for (size_t i = 0; i < s->rows; i++) {
+        const struct cf_measurement *m = &f->row[s->from + i];
+
+        if (m->parameter != parameter || m->spoilt || !(m->counted || (ticks && is_model(f))))
+            continue;
+        *all += 1;
+        *missed += m->counted ? m->misses > 0 : m->time / ticks > m->accesses || m->time % ticks;
+    }
+}
+
+static enum answer ask(const struct infer *f, unsigned level, const struct cache *before)
+{
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct series *s = &f->series[i];
+        size_t sets, sets_missed, kept, lost, left, gone;
+
+        if (s->is != X_INCLUSION || s->level != level || s->code)
+            continue;
+        count(f, s, LINES_OF_A_SET, 0, &sets, &sets_missed);
+        count(f, s, LINE_KEPT, before->value[LATENCY].is, &kept, &lost);
+        count(f, s, LINE_LEFT, 0, &left, &gone);
+        if (sets)
+            return sets_missed == sets ? IS_EXCLUSIVE : !sets_missed ? IS_NOT : UNSURE;
+        if (left && 2 * gone > left)
+            return IS_NOT;
+        return left && !gone && kept && !lost ? IS_EXCLUSIVE : UNSURE;
+    }
+    return NONE;
+}
+
+static void take_back(struct value *v, const char *why)
+{
+    if (v->how != MEASURED)
+        return;
+    v->how = NOT_TOLD;
+    v->confidence = 0;
+    snprintf(v->by, sizeof v->by, "%s", why);
+}
+
+void settle_inclusion(const struct infer *f, struct cache *c, const struct cache *before)
+{
+    struct value *size = &c->value[SIZE], *ways = &c->value[WAYS];
+    const struct value *first = before->value;
+    const enum answer is = ask(f, c->level, before);
+    uint64_t way_size;
+
+    if (size->how != MEASURED || ways->how != MEASURED)
+        return;
+    if (first[SIZE].how != MEASURED || first[WAYS].how != MEASURED) {
+        take_back(size, "it may be that of two levels, and the one before is not known");
+        take_back(ways, "it may be that of two levels, and the one before is not known");
+        return;
+    }
+    way_size = size->is / ways->is;
+    if (first[SIZE].is / first[WAYS].is % way_size || size->is <= first[SIZE].is ||
+        c->value[LINE].is != first[LINE].is)
+        return; /* no exclusive level is found so */
+    if (is == IS_NOT) {
+        c->exclusive = 0;
+    } else if (is == IS_EXCLUSIVE) {
+        c->exclusive = 1;
+        size->is -= first[SIZE].is;
+        size->least = size->most = size->is;
+        ways->is = size->is / way_size;
+        ways->least = ways->most = ways->is;
+    } else {
+        const char *why = is == NONE ? "whether the level is exclusive was not measured"
+                                     : "whether the level is exclusive cannot be told";
+
+        take_back(size, why);
+        take_back(ways, why);
+    }
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * known.c - what the series say of each cache: changes, what they agree on, latencies, and what is
+ * assumed where they do not tell.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/parts/infer/infer.h"
+
+const char *const what_names[WHATS] = {"size", "ways", "line_size", "latency"};
+const char *const how_names[] = {"not measured", "cannot tell", "measured", "assumed"};
+
+/* Times of an access that differ by less are of one latency. */
+static const double CLOSE = 0.15;
+
+int is_model(const struct infer *f)
+{
+    return f->machine && !strncmp(f->machine, "model:", 6);
+}
+
+void find_changes(struct infer *f)
+{
+    cf_measurements_sort(f->row, f->rows);
+    for (size_t from = 0, end; from < f->rows; from = end) {
+        struct series *s = &f->series[f->row[from].series];
+        struct cf_change_rule rule = experiment_kinds[s->is].rule;
+
+        for (end = from; end < f->rows && f->row[end].series == f->row[from].series;)
+            end++;
+        s->from = from;
+        s->rows = end - from;
+        rule.behind = s->level > 1;
+        rule.exact = is_model(f);
+        cf_must(&f->tool, cf_points_make(&s->points, f->row + from, end - from,
+                                         rule.behind && experiment_kinds[s->is].use == GEOMETRY));
+        if (experiment_kinds[s->is].use != NO_CHANGE)
+            cf_must(&f->tool, cf_change_find(&s->change, &s->points, rule));
+    }
+}
+
+/* Why no change was found, or none that is sure; "" where one was. */
+static const char *why_not(const struct series *s)
+{
+    switch (s->change.state) {
+    case CF_CHANGE_NONE:
+        return "all measurements are alike, as if the parameters did not reach far enough";
+    case CF_CHANGE_FEW:
+        return s->points.good ? "there are too few measurements" : "all measurements are spoilt";
+    case CF_CHANGE_ONCE:
+        return "each measurement was made once, so noise is not known";
+    case CF_CHANGE_VAGUE:
+        return "noise hides the change";
+    default:
+        return "";
+    }
+}
+
+/* ---- one cache ---- */
+
+struct basis {
+    struct cf_evidence evidence[EVIDENCE_MOST];
+    const struct series *series[EVIDENCE_MOST];
+    unsigned count;
+};
+
+static const enum cf_trait trait_of_measure[] = {
+    [CF_OF_SIZE] = CF_TRAIT_SIZE,
+    [CF_OF_WAYS] = CF_TRAIT_WAYS,
+    [CF_OF_LINE] = CF_TRAIT_LINE,
+    [CF_OF_WAY_SIZE] = CF_TRAIT_WAYS,
+};
+
+/* "size and capacity": experiments by bit. */
+static void name_all(const struct basis *b, unsigned which, char *to, size_t size)
+{
+    unsigned left = (unsigned)__builtin_popcount(which);
+    size_t at = 0;
+
+    to[0] = '\0';
+    for (unsigned i = 0; i < b->count && at < size; i++)
+        if (which >> i & 1) {
+            left--;
+            at += (size_t)snprintf(to + at, size - at, "%s%s", b->evidence[i].name,
+                                   left > 1    ? ", "
+                                   : left == 1 ? " and "
+                                               : "");
+        }
+}
+
+/* A value by all experiments on its cache, and how sure it is. */
+static void take_estimate(const struct infer *f, const struct basis *b, enum cf_trait k,
+                          const struct cf_estimate *e, struct value *v)
+{
+    const char *why = "";
+
+    *v = (struct value){
+        .is = e->value, .least = e->least, .most = e->most, .confidence = e->confidence};
+    for (unsigned i = 0; i < b->count; i++)
+        if (trait_of_measure[b->evidence[i].of] == k) {
+            v->how = NOT_TOLD;
+            why = *why ? why : why_not(b->series[i]);
+        }
+    if (v->how == NOT_MEASURED)
+        return;
+    if (e->value && e->against < 0 && e->confidence >= f->o.least) {
+        v->how = MEASURED;
+        name_all(b, e->by, v->by, sizeof v->by);
+    } else if (e->against >= 0) {
+        snprintf(v->by, sizeof v->by, "experiment %s contradicts %s", b->evidence[e->against].name,
+                 e->with >= 0 ? b->evidence[e->with].name : "the others");
+    } else {
+        snprintf(v->by, sizeof v->by, "%s",
+                 *why        ? why
+                 : !e->value ? "no value fits all experiments"
+                             : "noise hides the change");
+    }
+}
+
+static struct value latency_of(const struct infer *f, const struct series *s)
+{
+    const struct cf_points *p = &s->points;
+    struct value v = {.how = NOT_TOLD};
+    double *value = cf_tool_room(&f->tool, p->count + 1, sizeof *value), median;
+    size_t n = 0, close = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (!isnan(p->point[i].value))
+            value[n++] = p->point[i].value;
+    if (!n) {
+        snprintf(v.by, sizeof v.by, "all measurements are spoilt");
+        return v;
+    }
+    median = cf_median(value, n);
+    for (size_t i = 0; i < n; i++)
+        close += fabs(value[i] - median) <= CLOSE * median;
+    v.is = (uint64_t)fmin(median + 0.5, CF_MAX_LATENCY);
+    v.least = (uint64_t)fmin(floor(value[0]), CF_MAX_LATENCY);
+    v.most = (uint64_t)fmin(ceil(value[n - 1]), CF_MAX_LATENCY);
+    /* in one window, levels before it may have served some */
+    if (n == 1 && s->level > 1 && s->level != CF_FROM_MEMORY)
+        v.most = UINT64_MAX;
+    v.confidence = (double)close / (double)n;
+    if (p->repeats < 2 && !is_model(f)) {
+        v.confidence = fmin(v.confidence, 0.5);
+        snprintf(v.by, sizeof v.by, "each measurement was made once, so noise is not known");
+    } else if (v.confidence < 0.5) {
+        snprintf(v.by, sizeof v.by, "times of %llu to %llu are no one latency",
+                 (unsigned long long)v.least, (unsigned long long)v.most);
+    } else if (!f->unit || (strcmp(f->unit, "cycles") && strcmp(f->unit, "nanoseconds"))) {
+        snprintf(v.by, sizeof v.by, "the header states no clock of cycles or nanoseconds");
+    } else {
+        v.how = MEASURED;
+        snprintf(v.by, sizeof v.by, "latency");
+    }
+    return v;
+}
+
+/* All that the series say of one level, for data or for instructions; 0 where there are none. */
+static int know_cache(const struct infer *f, unsigned level, int code, struct cache *c)
+{
+    const struct cache *before = f->caches ? &f->cache[f->caches - 1] : NULL;
+    const uint64_t line = before && is_told(&before->value[LINE]) ? before->value[LINE].is : 0;
+    struct basis b = {.count = 0};
+    struct cf_estimate is[CF_TRAITS];
+    int any = 0;
+
+    *c = (struct cache){.level = level, .code = code, .exclusive = -1};
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct series *s = &f->series[i];
+        const struct experiment_kind *k = &experiment_kinds[s->is];
+
+        if (s->level != level || s->code != code || !s->points.point)
+            continue;
+        any = any || k->use == GEOMETRY;
+        if (s->is == X_LATENCY)
+            c->value[LATENCY] = latency_of(f, s);
+        if (k->use != GEOMETRY || b.count == EVIDENCE_MOST)
+            continue;
+        b.evidence[b.count] = (struct cf_evidence){k->of, k->name, &s->change};
+        b.series[b.count++] = s;
+    }
+    cf_must(&f->tool, cf_geometry_agree(is, b.evidence, b.count, line));
+    for (unsigned k = 0; k < CF_TRAITS; k++)
+        take_estimate(f, &b, (enum cf_trait)k, &is[k], &c->value[k]);
+    return any;
+}
+
+/* ---- what is assumed ---- */
+
+const struct cf_level *level_like(const struct cf_machine *m, unsigned depth, int code)
+{
+    for (uint32_t i = 0; m && i < m->levels; i++)
+        if (m->level[i].depth == depth && (m->level[i].kind == CF_INSTRUCTION_CACHE) == code)
+            return &m->level[i];
+    return NULL;
+}
+
+/* Where it is not measured, and not against what was. */
+static void assume(const struct infer *f, struct value *v, uint64_t is)
+{
+    if (v->how == MEASURED || !is ||
+        (v->how == NOT_TOLD && v->is && v->confidence > 0 && (is < v->least || is > v->most)))
+        return;
+    *v = (struct value){.how = ASSUMED, .is = is, .least = is, .most = is};
+    snprintf(v->by, sizeof v->by, "%.150s", f->assumed->name);
+}
+
+static void assume_all(const struct infer *f, struct cache *c)
+{
+    const struct cf_level *l = level_like(f->assumed, c->level, c->code);
+    int64_t cycles;
+
+    if (!l)
+        return;
+    c->assumed = l;
+    assume(f, &c->value[SIZE], l->size);
+    assume(f, &c->value[LINE], l->line);
+    if (c->value[SIZE].is % ((uint64_t)l->ways * l->line) == 0)
+        assume(f, &c->value[WAYS], l->ways);
+    cycles = cf_latency_cycles(&l->latency, c->code ? CF_IFETCH : CF_LOAD, 0);
+    /* cycles of another clock would be no latencies of this one */
+    if (f->assumed->clock_hz == f->hz && f->unit && !strcmp(f->unit, "cycles") && cycles > 0)
+        assume(f, &c->value[LATENCY], (uint64_t)cycles);
+}
+
+int is_told(const struct value *v)
+{
+    return v->how == MEASURED || v->how == ASSUMED;
+}
+
+/* ---- all ---- */
+
+/* Adds a cache: its kind and name, and whether there is enough to describe it. */
+static void add_cache(struct infer *f, struct cache *c, int split)
+{
+    const struct cache *before = f->caches ? &f->cache[f->caches - 1] : NULL;
+    struct value *v = c->value;
+
+    c->kind = c->code ? CF_INSTRUCTION_CACHE : split ? CF_DATA_CACHE : CF_UNIFIED;
+    snprintf(c->name, sizeof c->name, "L%u%s", c->level, c->code ? "I" : split ? "D" : "");
+    /* lines of two sizes are rare */
+    if (v[LINE].how == NOT_MEASURED && before && is_told(&before->value[LINE])) {
+        v[LINE] = before->value[LINE];
+        v[LINE].how = ASSUMED;
+        snprintf(v[LINE].by, sizeof v[LINE].by, "%.31s", before->name);
+    }
+    c->whole = is_told(&v[SIZE]) && is_told(&v[WAYS]) && is_told(&v[LINE]) &&
+               v[SIZE].is % (v[WAYS].is * v[LINE].is) == 0 && v[WAYS].is <= CF_MAX_WAYS;
+    if (f->caches < CACHES_MOST - 1)
+        f->cache[f->caches++] = *c;
+}
+
+static void know_level(struct infer *f, unsigned level)
+{
+    struct cache data, code;
+    const int has_code = know_cache(f, level, 1, &code), has_data = know_cache(f, level, 0, &data);
+    const int split = has_code || level_like(f->assumed, level, 1);
+
+    if (level == 1 ? split : has_code && !has_data) {
+        assume_all(f, &code);
+        add_cache(f, &code, 1);
+    }
+    if (has_data || level_like(f->assumed, level, 0)) {
+        if (level > 1 && f->caches && f->cache[f->caches - 1].level == level - 1)
+            settle_inclusion(f, &data, &f->cache[f->caches - 1]);
+        assume_all(f, &data);
+        add_cache(f, &data, level == 1 && split);
+    }
+}
+
+/* A level that costs no more than one before it: one of the two is wrong. */
+static void check_latencies(struct infer *f)
+{
+    const struct value *before = NULL;
+
+    for (unsigned i = 0; i < f->caches; i++) {
+        struct value *v = &f->cache[i].value[LATENCY];
+
+        if (f->cache[i].code || v->how != MEASURED)
+            continue;
+        if (before && v->is <= before->is) {
+            v->how = NOT_TOLD;
+            v->confidence = 0;
+            snprintf(v->by, sizeof v->by, "a level before it takes as long, %llu",
+                     (unsigned long long)before->is);
+        } else {
+            before = v;
+        }
+    }
+}
+
+static void know_memory(struct infer *f)
+{
+    struct cache memory;
+    struct value *v = &memory.value[LATENCY];
+    int64_t cycles = -1;
+
+    (void)know_cache(f, CF_FROM_MEMORY, 0, &memory);
+    snprintf(memory.name, sizeof memory.name, "memory");
+    if (f->assumed)
+        cycles = cf_latency_cycles(&f->assumed->memory, CF_LOAD, 0);
+    if (cycles > 0 && f->assumed->clock_hz == f->hz && f->unit && !strcmp(f->unit, "cycles"))
+        assume(f, v, (uint64_t)cycles);
+    f->cache[f->caches++] = memory;
+}
+
+static void know_tlb(const struct infer *f, const struct series *s, struct tlb *b)
+{
+    const struct cf_change *c = &s->change;
+    const int any = c->state != CF_CHANGE_NONE && c->state != CF_CHANGE_FEW;
+    struct value *v = &b->entries;
+
+    b->page_size = f->page_size;
+    *v = (struct value){.how = NOT_TOLD, .confidence = c->confidence};
+    if (any) {
+        v->is = c->value;
+        v->least = c->least;
+        v->most = c->most;
+    }
+    if (any && c->confidence >= f->o.least && f->page_size && c->beyond == c->value + 1) {
+        v->how = MEASURED;
+        snprintf(v->by, sizeof v->by, "tlb");
+        return;
+    }
+    snprintf(v->by, sizeof v->by, "%s",
+             *why_not(s)                 ? why_not(s)
+             : !f->page_size             ? "the header does not state the size of the pages"
+             : c->beyond != c->value + 1 ? "the parameters leave out what lies between"
+                                         : "noise hides the change");
+}
+
+void know(struct infer *f)
+{
+    for (unsigned level = 1; level <= CF_MAX_LEVELS; level++)
+        know_level(f, level);
+    know_memory(f);
+    check_latencies(f);
+    for (unsigned level = 0; level < CF_FROM_BEYOND; level++)
+        for (unsigned i = 0; i < f->count; i++) {
+            const struct series *s = &f->series[i];
+
+            if (s->level == level && s->is == X_TLB && !s->code && s->points.point &&
+                f->tlbs < CF_MAX_TLBS)
+                know_tlb(f, s, &f->tlb[f->tlbs++]);
+        }
+}

@@ -1,0 +1,371 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cf-infer: descriptions from streams of known caches, what is left out and why, what is assumed,
+# compared, drawn, and streams that must not give an answer. The statistics are test_infer's.
+
+load lib
+
+# probe FILE NAME=VALUE...: a stream of make_probe
+probe() {
+    local file=$1
+    shift
+    make_probe "$@" | cat >"$file"
+}
+
+# Two levels and memory, of the Atom D525.
+atom() {
+    probe atom.cf latency=1 "$@" -- level=2 size=524288 ways=8 hit=15 miss=222 -- level=255 search=0 hit=222
+}
+
+# told FILE: the values that are measured, without their confidence
+told() {
+    cf-infer -q --csv "$1" | awk -F, '$3 == "measured" && $2 != "last" && $2 != "first" { print $1, $2, $4 }'
+}
+
+@test "a description: levels, latencies, and what each value comes from" {
+    atom machine=model:Atom cpu='Intel "Atom"' host=desk tlb=64 page=4096 -- tlb=0
+    run -0 --separate-stderr cf-infer atom.cf
+    [ -z "$stderr" ]
+    echo "$output" >here.yaml
+    has 'name: "model:Atom"'
+    has '  - {name: L1, kind: unified, size: 24KiB, ways: 6}'
+    has '  - {name: L2, kind: unified, size: 512KiB, ways: 8}'
+    has 'latency: {L1: 3, L2: 15, memory: 222}'
+    has '  - {entries: 64, page_size: 4KiB}'
+    has 'clock_hz: 1800000000'
+    flat=$(tr -s '\n ' ' ' <<<"$output")
+    has 'measurements of model:Atom, Intel \"Atom\", host desk' "$flat"
+    has 'size of L1 (0.9' "$flat"
+    has 'by way-size' "$flat"
+    has 'latency of memory (222 to 222)' "$flat"
+    has 'of L2 policy, sharing, inclusion and stores (lru, private, non-inclusive' "$flat"
+    has 'kind, since no instructions were measured' "$flat"
+    has 'latency_source: "measured: by loads' "$flat"
+    # what it says is what a model takes
+    printf '%s\n' addr 0 0 64 | stream in.cf -
+    cf-cache -m ./here.yaml in.cf | cf-latency -m ./here.yaml --summary --csv >summary
+    [ -s summary ]
+    same - <(told atom.cf) <<'END'
+L1 size 24576
+L1 ways 6
+L1 line_size 64
+L1 latency 3
+L2 size 524288
+L2 ways 8
+L2 line_size 64
+L2 latency 15
+memory latency 222
+tlb 1 entries 64
+END
+}
+
+@test "the paper's experiments: 24 KiB, 6 ways, 64 bytes, with bounds of 1 KiB" {
+    probe paper.cf search=0 paper=1
+    same - <(told paper.cf) <<'END'
+L1 size 24576
+L1 ways 6
+L1 line_size 64
+END
+    cf-infer --csv paper.cf >all.csv
+    grep -qE '^L1 capacity,last,measured,24576,24576,25599,0\.9' all.csv
+    grep -qE '^L1 associativity,last,measured,6,' all.csv
+    grep -qE '^L1 block,first,measured,64,' all.csv
+}
+
+@test "noise: by misses with bursts, by time it is right or not told" {
+    for seed in 1 2 3; do
+        probe noisy.cf seed=$seed repeats=5 bursts=0.2 lost=0.3
+        told noisy.cf >got
+        same - got <<'END'
+L1 size 24576
+L1 ways 6
+L1 line_size 64
+END
+        probe timed.cf seed=$seed timed=1 repeats=7 jitter=0.05 bursts=0.1 lost=0.3 paper=1
+        told timed.cf | grep -vxE 'L1 (size 24576|ways 6|line_size 64)' >wrong || :
+        [ ! -s wrong ]
+    done
+}
+
+@test "instructions: two first levels, named and of their kinds" {
+    probe split.cf code=1 size=32768 ways=8 -- code=0 size=24576 ways=6 -- level=2 size=524288 ways=8
+    run -0 --separate-stderr cf-infer split.cf
+    has '{name: L1I, kind: instruction, size: 32KiB, ways: 8}'
+    has '{name: L1D, kind: data, size: 24KiB, ways: 6}'
+    has '{name: L2, kind: unified'
+    has_not 'no instructions'
+}
+
+@test "sets and lines that are no powers of two apart" {
+    probe odd.cf size=$((48 * 5 * 77)) ways=5 line=16
+    told odd.cf >got # 231 sets
+    same - got <<END
+L1 size $((48 * 5 * 77))
+L1 ways 5
+L1 line_size 16
+END
+    probe lines.cf size=4096 ways=2 line=32 -- level=2 size=65536 ways=4 line=128
+    cf-infer -q lines.cf >got
+    grep -qx 'line_size: 32' got
+    grep -q '{name: L2, kind: unified, size: 64KiB, ways: 4, line_size: 128}' got
+}
+
+@test "measured once: found, not told; of a model it is enough" {
+    probe once.cf repeats=1
+    run -1 --separate-stderr cf-infer once.cf
+    [ -z "$output" ]
+    has "size of L1: cannot tell: each measurement was made once, so noise is not known" "$stderr"
+    has "no cache can be described" "$stderr"
+    run -0 --separate-stderr cf-infer --csv once.cf
+    has 'L1,size,cannot tell,24576,'
+    awk -F, '$3 != "how" && $7 > 0.5 { exit 1 }' <<<"$output"
+    probe model.cf machine=model:atom repeats=1
+    same - <(told model.cf) <<'END'
+L1 size 24576
+L1 ways 6
+L1 line_size 64
+END
+}
+
+@test "spoilt measurements are left out; where all are, nothing is told" {
+    atom
+    probe spoilt.cf size=65536 ways=4 spoilt=2
+    cat atom.cf spoilt.cf >both.cf
+    same <(told atom.cf) <(told both.cf)
+    run -1 --separate-stderr cf-infer spoilt.cf
+    [ -z "$output" ]
+    has "all measurements are spoilt" "$stderr"
+    cf-infer both.cf | tr -s '\n ' ' ' | grep -q 'of which [0-9]* were spoilt'
+}
+
+@test "experiments that contradict each other give no description" {
+    probe one.cf
+    probe other.cf search=0 paper=1 size=49152 ways=12 most=64
+    cat one.cf other.cf >both.cf
+    run -1 --separate-stderr cf-infer both.cf
+    [ -z "$output" ]
+    has "size of L1: cannot tell: experiment" "$stderr"
+    has "contradicts" "$stderr"
+    run -0 cf-infer -q --csv both.cf
+    has "L1,size,cannot tell,"
+    has "L1,line_size,measured,64,"
+}
+
+@test "streams of two machines, clocks or page sizes are refused" {
+    probe a.cf machine=one host=a
+    for other in "machine=two host=a" "machine=one host=b" "machine=one host=a cpu=other" \
+        "machine=one host=a unit=nanoseconds" "machine=one host=a hz=7" "machine=one host=a page=4096"; do
+        # shellcheck disable=SC2086 # words
+        probe b.cf $other
+        run -1 --separate-stderr cf-infer a.cf b.cf
+        [ -z "$output" ]
+        has "infer each by itself" "$stderr"
+    done
+    probe b.cf machine=one host=a
+    cf-infer -q a.cf b.cf >/dev/null
+}
+
+@test "unknown experiments are named and left out" {
+    probe known.cf
+    probe strange.cf rename=$'sha\x1bpe' size=4096
+    run -0 --separate-stderr cf-infer known.cf strange.cf
+    has "experiment 'sha\\x1bpe' is not known" "$stderr"
+    has "measurements are left out" "$stderr"
+    has 'size: 24KiB, ways: 6'
+    run -1 --separate-stderr cf-infer strange.cf
+    [ -z "$output" ]
+}
+
+@test "a stream that was cut off says so, in its description too" {
+    atom
+    size=$(stat -c %s atom.cf)
+    head -c $((size - 40)) atom.cf >cut.cf
+    run -1 --separate-stderr cf-infer cut.cf
+    has 'THE RECORDING WAS DAMAGED OR CUT OFF' "$(tr -s '\n ' ' ' <<<"$output")"
+    has "cut.cf" "$stderr"
+    # without the second half of its searches there is less to tell, and nothing wrong
+    head -c $((size / 3)) atom.cf >third.cf
+    run -1 --separate-stderr cf-infer --csv third.cf
+    awk -F, '$1 == "L1" && $3 == "measured" && $2 == "size" && $4 != 24576 { exit 1 }' <<<"$output"
+}
+
+@test "no measurement: nothing to describe, and a word" {
+    make_stream empty >none.cf
+    run -1 --separate-stderr cf-infer none.cf
+    [ -z "$output" ]
+    [ -n "$stderr" ]
+    printf '%s\n' addr 0 64 | stream accesses.cf -
+    run -1 --separate-stderr cf-infer accesses.cf
+    [ -z "$output" ]
+    has "none of table probe" "$stderr"
+}
+
+@test "a series that does not reach far enough tells nothing" {
+    probe short.cf search=0 paper=1 size=65536 ways=4 most=32
+    run -1 --separate-stderr cf-infer short.cf
+    has "all measurements are alike, as if the parameters did not reach far enough" "$stderr"
+    [ -z "$output" ]
+}
+
+@test "assume: what is missing, within the bounds of what is measured" {
+    cat >known.yaml <<'END'
+name: known
+clock_hz: 1800000000
+cpus: 2
+line_size: 64
+levels:
+  - {name: I, kind: instruction, size: 32KiB, ways: 8}
+  - {name: D, kind: data, size: 24KiB, ways: 6, policy: fifo, write: through, allocate: false}
+  - {name: S, size: 512KiB, ways: 8, shared_by: 2, policy: random, inclusion: inclusive, index: hashed}
+latency: {I: 1, D: {load: 4, store: 1}, S: 20, memory: 200}
+END
+    atom
+    run -0 --separate-stderr cf-infer --assume ./known.yaml atom.cf
+    has '{name: L1I, kind: instruction, size: 32KiB, ways: 8}'
+    has '{name: L1D, kind: data, size: 24KiB, ways: 6, policy: fifo, write: through, allocate: false}'
+    has 'shared_by: 2, policy: random, inclusion: inclusive, index: hashed}'
+    has 'latency: {L1I: 1, L1D: 3, L2: 15, memory: 222}' # measured before assumed
+    has 'latency_source: "estimate: '
+    has 'Assumed: size of L1I (that of known)' "$(tr -s '\n ' ' ' <<<"$output")"
+    # a level that cannot be told
+    probe short.cf -- level=2 search=0 paper=1 size=65536 ways=4 most=32
+    run -0 --separate-stderr cf-infer -q short.cf
+    has '# L2 is left out: size cannot be told'
+    run -0 --separate-stderr cf-infer -q --assume ./known.yaml short.cf
+    has '{name: L2, kind: unified, size: 512KiB, ways: 4, shared_by: 2'
+    # what was measured otherwise is not assumed
+    probe vague.cf search=0 paper=1 size=24576 ways=1 line=16
+    sed -i 's/size: 24KiB, ways: 6/size: 32KiB, ways: 8/' known.yaml
+    run -0 --separate-stderr cf-infer -q --csv vague.cf
+    has 'L1,size,cannot tell,'
+    run --separate-stderr cf-infer -q --csv --assume ./known.yaml vague.cf
+    has 'L1D,size,cannot tell,'
+    run -2 cf-infer --assume nothing atom.cf
+    has "no machine of this name"
+}
+
+@test "compare: equal, differs, cannot tell, not measured, not claimed" {
+    cat >claim.yaml <<'END'
+line_size: 64
+levels:
+  - {name: L1, size: 32KiB, ways: 8}
+  - {name: L2, size: 512KiB, ways: 8}
+  - {name: L3, size: 8MiB, ways: 16}
+latency: {L1: 3}
+END
+    atom
+    cf-infer -q --csv --compare ./claim.yaml atom.cf | cut -d, -f1-3,7-8 >got
+    same - got <<'END'
+of,what,measured,claimed,verdict
+L1,size,24576,32768,differs
+L1,ways,6,8,differs
+L1,line_size,64,64,equal
+L1,latency,3,3,equal
+L2,size,524288,524288,equal
+L2,ways,8,8,equal
+L2,line_size,64,64,equal
+L2,latency,15,,not claimed
+memory,latency,222,,not claimed
+L3,size,,8388608,not measured
+L3,ways,,16,not measured
+L3,line_size,,64,not measured
+END
+    probe once.cf repeats=1
+    cf-infer -q --csv --compare ./claim.yaml once.cf >got
+    grep -q '^L1,size,24576,.*,32768,cannot tell,"each measurement' got
+    run -2 cf-infer --compare nothing atom.cf
+    mkdir -p sys/devices/system/cpu/cpu0/cache/index0
+    for f in level:1 type:Data size:24K ways_of_associativity:6 coherency_line_size:64 number_of_sets:64; do
+        echo "${f#*:}" >sys/devices/system/cpu/cpu0/cache/index0/"${f%:*}"
+    done
+    CF_SYSFS=$PWD/sys cf-infer -q --csv --compare host atom.cf >got
+    grep -q '^L1,size,24576,24576,24576,0.9[0-9]*,24576,equal,' got
+}
+
+@test "exclusive levels: what fits is that of both, and not told without the experiment" {
+    rows() { # WHAT-FITS LINES_OF_A_SET
+        for p in 0 16 32 64 128; do echo "line,$p,0,1,100,$((p < 64 ? 9 : 0)),400"; done
+        for p in 4096 8192 8256 16384; do echo "size,$p,0,1,100,$((p > 8192 ? 9 : 0)),400"; done
+        for p in 4032 4096 4160; do echo "way-size,$p,0,1,100,$((p < 4096 ? 9 : 0)),400"; done
+        for p in 0 64 128; do echo "line,$p,0,2,100,$((p < 64 ? 9 : 0)),400"; done
+        for p in 16384 24576 24640 32768; do echo "size,$p,0,2,100,$((p > 24576 ? 9 : 0)),400"; done
+        for p in 1984 2048 2112; do echo "way-size,$p,0,2,100,$((p < 2048 ? 9 : 0)),400"; done
+        [ -z "${1:-}" ] || echo "inclusion,1,0,2,20,$1,400"
+    }
+    rows 3 >both.rows
+    rows 0 >own.rows
+    rows >none.rows
+    probe both.cf machine=model:x rows=both.rows
+    told both.cf | grep L2 >got
+    same - got <<'END'
+L2 size 16384
+L2 ways 8
+L2 line_size 64
+END
+    cf-infer -q both.cf | grep -q 'name: L2.*inclusion: exclusive'
+    probe own.cf machine=model:x rows=own.rows
+    told own.cf | grep -qx 'L2 size 24576'
+    probe none.cf machine=model:x rows=none.rows
+    told none.cf >got
+    ! grep 'L2 size' got || false
+    cf-infer -q --csv none.cf | grep -q 'whether the level is exclusive was not measured'
+}
+
+@test "latencies: none of spoilt clocks, none that falls, none without a unit" {
+    probe falls.cf latency=1 hit=20 -- level=2 size=524288 ways=8 hit=15
+    cf-infer -q --csv falls.cf | grep -q '^L2,latency,cannot tell,.*a level before it takes as long'
+    probe unit.cf latency=1 unit= hz=0
+    cf-infer -q --csv unit.cf | grep -q '^L1,latency,cannot tell,.*no clock of cycles'
+    cf-infer -q unit.cf >got
+    ! grep -E '^(latency|clock_hz)' got
+}
+
+@test "tlb: entries of pages whose size is stated, else not told" {
+    probe tlb.cf tlb=48 page=65536 jitter=0.01 repeats=5
+    cf-infer -q tlb.cf | grep -A1 '^tlb:' | grep -qx '  - {entries: 48, page_size: 64KiB}'
+    probe tlb.cf tlb=48 jitter=0.01 repeats=5
+    cf-infer -q tlb.cf | grep -q '^# tlb 1 is left out: the header does not state the size of the pages'
+}
+
+@test "least: what is told hangs on it" {
+    probe few.cf
+    cf-infer -q --least 0.5 few.cf >/dev/null
+    run -1 cf-infer -q --least 0.99999 few.cf
+    run -2 cf-infer --least 0.4 few.cf
+    run -2 cf-infer --least 2 few.cf
+}
+
+@test "pictures: all on a sheet, or a file each; the change is shaded" {
+    probe p.cf search=0 paper=1
+    cf-infer -q --csv --picture all.png p.cf >/dev/null
+    cf-infer -q --csv --picture 'a-%.svg' --picture-size 600x400 p.cf >/dev/null
+    ls a-*.svg >got
+    same - got <<'END'
+a-L1-associativity.svg
+a-L1-block.svg
+a-L1-capacity.svg
+END
+    cf-infer -q --csv --picture 'a-%.png' p.cf >/dev/null
+    # between 24 and 25 of 1 to 32 KiB: the band, and left of it the ground
+    pixels a-L1-capacity.png 683,300 600,300 >got
+    same - got <<'END'
+fae2c8
+f3f4f7
+END
+    cf-infer -q --csv --picture - p.cf | head -c 4 | grep -q PNG
+    # names come from the stream, paths do not
+    probe bad.cf rename=../../x
+    run cf-infer -q --csv --picture 'b-%.png' bad.cf
+    [ -z "$(ls ./*b-* ../../*b-* 2>/dev/null)" ]
+}
+
+@test "hostile values end in estimates or in a word, never in a description that looks sure" {
+    awk 'BEGIN { srand(7); split("size line way-size capacity associativity block tlb latency inclusion pair", w, " ")
+        for (i = 0; i < 3000; i++)
+            printf "%s,%d,%d,%d,%d,%s,%d\n", w[1 + int(10 * rand())], int(2 ^ (60 * rand())), int(3 * rand()),
+                int(4 * rand()), int(2 ^ (50 * rand())), rand() < 0.3 ? "-" : int(2 ^ (50 * rand())), int(2 ^ (50 * rand())) }' >rows
+    probe hostile.cf rows=rows page=4096
+    run -0 --separate-stderr cf-infer -q --csv hostile.cf
+    run cf-infer -q --picture x.png --html x.html hostile.cf
+    [ "$status" -le 1 ]
+}
