@@ -303,6 +303,9 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $(LIBENGINE) $(LIBFORMATS)
 
 -include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
 
+# It reads the clock that cf-capture pages reads.
+$(B)/bench/bench_observed: $(LIBCAPTURE)
+
 # ---- what people call ----
 
 help:
