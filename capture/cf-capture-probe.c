@@ -5,8 +5,8 @@
  * size, line and ways of every level.
  *
  * In: nothing; with --on a machine description, whose model runs beside. Out: table probe, a row a
- * measurement. Memory: 16 bytes a node of the longest pattern, and a buffer of twice the largest cache
- * that is looked for; that of a model is not there.
+ * measurement. Memory: 16 bytes a node of the longest pattern, and a buffer of twice the largest
+ * cache that is looked for; that of a model is not there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -83,8 +83,9 @@ struct capture {
 static void parse_only(const struct cf_tool *t, void *to, const char *option, char *text)
 {
     unsigned *only = to;
+    char *rest;
 
-    for (char *word = strtok(text, ","); word; word = strtok(NULL, ","))
+    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
         *only |=
             1u << cf_parse_name(t, option, word, experiments, sizeof *experiments, EXPERIMENTS);
     if (!*only)
@@ -178,6 +179,8 @@ static void state_here(struct capture *k)
         (void)cf_writer_fact(k->writer, "experiment", "event", event);
     else if (k->o.by == BY_MISSES || k->o.event)
         cf_die(&k->tool, CF_EXIT_ENVIRONMENT, "misses are not counted here: %s", why);
+    if (k->tool.quiet)
+        return;
     cf_warn(&k->tool, "CPU %u, by %s%s%s%s", cf_here_cpu(k->here), event ? event : cf_clock_name(),
             event ? "" : ", since misses are not counted here: ", event ? "" : why,
             k->o.by == BY_TIME ? " (--by time)" : "");

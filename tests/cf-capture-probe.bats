@@ -95,23 +95,75 @@ END
     printf 'line_size: 64\nlevels:\n  - {name: L1, size: 1KiB, ways: 2}\n' >m.yaml
     run -2 cf-capture-probe -q --on ./m.yaml --by time -o p.cf
     has latenc
+    ! grep -q 'Broken pipe' <<<"$output" || fail "what follows from it is said too" "$output"
     [[ ! -e p.cf ]]
     cf-capture-probe -q --quick --on ./m.yaml -o p.cf
 }
 
-@test "wrong usage, and what is not there" {
-    run -3 cf-capture-probe
-    has '--on MACHINE'
+@test "wrong usage" {
     run -2 cf-capture-probe --on atom-d525 --quick --thorough -o p.cf
     run -2 cf-capture-probe --on atom-d525 --max 1K -o p.cf
     run -2 cf-capture-probe --on atom-d525 --only nothing -o p.cf
     has capacity
     run -2 cf-capture-probe --on atom-d525 file
+    run -2 cf-capture-probe --on atom-d525 --cpu 0 -o p.cf
+    has 'leave --on out'
+    run -2 cf-capture-probe --on atom-d525 --event page-faults -o p.cf
+    has 'leave --on out'
+    run -2 cf-capture-probe --by time --event page-faults -o p.cf
+    has 'leave --by time out'
+    [[ ! -e p.cf ]]
     run -0 cf-capture-probe --probe
     has '--on MACHINE'
 }
 
-@test "a reader that goes away ends it; it leaves no process behind" {
+@test "a CPU or an event that is not there: refused with the reason, no file" {
+    run -3 cf-capture-probe --quick --cpu 70000 -o p.cf
+    has 'CPU 70000'
+    run -3 cf-capture-probe --quick --event no-such-event -o p.cf
+    has no-such-event
+    [[ ! -e p.cf ]]
+}
+
+@test "this machine by the clock: rows of both levels' searches, each whole, on the CPU that was asked for" {
+    cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
+    cf-capture-probe --quick --by time --cpu "$cpu" -o p.cf 2>said
+    grep -q "CPU $cpu, by .*(--by time)" said
+    probed p.cf experiment cpu method >rows
+    for experiment in size associativity block latency; do
+        grep -q "^$experiment," rows || fail "no rows of $experiment"
+    done
+    awk -F, -v cpu="$cpu" '$2 != cpu || ($3 != 2 && $3 != 3) { print; wrong = 1 } END { exit wrong }' rows
+    probed p.cf time accesses >rows
+    awk -F, '$1 + 0 <= 0 || $2 + 0 <= 0 { print NR ": " $0; wrong = 1 } END { exit wrong }' rows
+    # each parameter as often as is documented, or the search did not take it
+    probed p.cf experiment level parameter repeat | grep '^size,1,' | cut -d, -f3 | sort | uniq -c >counts
+    awk '$1 < 5 { print; wrong = 1 } END { exit wrong || NR < 10 }' counts
+    run -0 cf-cat --info p.cf
+    has 'this one' && has 'clock:' && has 'page_bytes:'
+    # -q leaves the remarks out
+    cf-capture-probe -q --quick --by time --max 32K -o p.cf 2>said || [[ $? == 1 ]]
+    ! grep 'CPU [0-9]*, by' said || fail "a remark under -q"
+}
+
+@test "an event that counts nothing finds no cache, and says so; what was measured is there" {
+    run cf-capture-probe -q --quick --max 64K --event page-faults -o p.cf
+    [[ $status != 3 ]] || skip "page faults are not counted here"
+    [[ $status == 1 ]]
+    has 'no cache was found'
+    probed p.cf method misses >rows
+    grep -qx '1,0' rows
+    ! grep -q '^[23],' rows || fail "rows by the clock though an event was asked for"
+    run -1 cf-infer p.cf
+    has 'no cache can be described'
+}
+
+@test "a reader that goes away ends it, and the model with it" {
     run unread cf-capture-probe -q --on atom-d525
     [[ $status == 141 || $status == 3 ]]
+    for _ in $(seq 50); do
+        pgrep -f "cf-cache.* atom-d525" -P 1 >left || break
+        sleep 0.1
+    done
+    [[ ! -s left ]] || fail "left behind: $(cat left)"
 }

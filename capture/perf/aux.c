@@ -52,6 +52,7 @@ int cf_aux_map(struct cf_aux *a, int fd, struct perf_event_mmap_page *page, size
     if (memory == MAP_FAILED)
         return -1;
     *a = (struct cf_aux){page, memory, bytes, midr_of(cpu)};
+    /* cppcheck-suppress memleak */
     return 0;
 }
 

@@ -264,6 +264,9 @@ const char *cf_perf_why(int error, char *text, size_t size)
         return text;
     case EMFILE:
         return "too many open files: raise 'ulimit -n'";
+    case ENOENT:
+    case EOPNOTSUPP:
+        return "neither this processor nor, in a virtual machine, its host counts that";
     case ENOSPC:
         return "the breakpoints of this machine are taken, by a debugger perhaps";
     default:

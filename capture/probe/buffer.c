@@ -49,8 +49,11 @@ static uint64_t huge_bytes(const void *start)
 
 static void *map(uint64_t bytes, int flags)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags,
+                   /* cppcheck-suppress invalidFunctionArg */
+                   -1, 0);
 
+    /* cppcheck-suppress memleak */
     return p == MAP_FAILED ? NULL : p;
 }
 

@@ -80,16 +80,24 @@ static int open_one(struct cf_counter *c, const char *event, char *why, size_t s
 int cf_counter_open(struct cf_counter *c, unsigned level, int code, const char *name, char *why,
                     size_t size)
 {
+    unsigned tried = 0;
+
     c->fd = -1;
     c->name[0] = 0;
     if (name && !is_preset(name, &level, &code))
         return open_one(c, name, why, size);
     snprintf(why, size, "no event is known for misses of %s level %u",
              code ? "instruction cache" : "data cache", level);
-    for (size_t i = 0; i < sizeof misses / sizeof *misses; i++)
-        if (misses[i].level == level && misses[i].code == code &&
-            open_one(c, misses[i].event, why, size) == 0)
+    for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {
+        char text[256];
+
+        if (misses[i].level != level || misses[i].code != code)
+            continue;
+        if (open_one(c, misses[i].event, text, sizeof text) == 0)
             return 0;
+        if (!tried++) /* the most general one says the most */
+            snprintf(why, size, "%s", text);
+    }
     return -1;
 }
 

@@ -106,7 +106,7 @@ int cf_frames_size(struct cf_frames *f)
     uint32_t refused = 0;
 
     f->pages = f->disturbed = 0;
-    f->taken = calloc((size_t)most + 1, sizeof *f->taken);
+    f->taken = calloc((size_t)most + f->refused, sizeof *f->taken);
     for (uint32_t i = 0;
          offset && f->taken && i < most && refused < f->refused && f->disturbed < MOST_DISTURBED;
          i++) {

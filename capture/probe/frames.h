@@ -8,9 +8,9 @@
  * their frames have the same colour. Pages are added as long as all lines stay in the level; a page
  * whose line does not is left out. When no more fit, the level is full in the sets of that offset:
  * it holds as many pages as were taken. And the pages without which a refused one fits are those of
- * its colour: their lines are in one set. Both are eviction sets, which Vila, Köpf and Morales, "Theory
- * and Practice of Finding Eviction Sets", IEEE S&P 2019, reduce by groups; here each page is tried,
- * which needs no assumption on how frames are mapped to sets.
+ * its colour: their lines are in one set. Both are eviction sets, which Vila, Köpf and Morales,
+ * "Theory and Practice of Finding Eviction Sets", IEEE S&P 2019, reduce by groups; here each page
+ * is tried, which needs no assumption on how frames are mapped to sets.
  */
 #ifndef CF_PROBE_FRAMES_H
 #define CF_PROBE_FRAMES_H
@@ -32,14 +32,14 @@ struct cf_frames {
     void *arg;
 
     /* what was found */
-    uint32_t *taken;    /* numbers of pages; the caller frees it */
+    uint32_t *taken;    /* numbers of pages, and room for `refused` more; the caller frees it */
     uint32_t pages;     /* of them */
     uint32_t disturbed; /* questions without an answer */
     int full;           /* the search ended by `refused`, not for another reason */
 };
 
-/* Visits a line of each of these pages, in another order each time; room in `offset` is for as many.
-   -1 with errno. */
+/* Visits a line of each of these pages, in another order each time; room in `offset` is for as
+   many. -1 with errno. */
 int cf_frames_visit(struct cf_frames *f, const uint32_t *page, uint32_t n, uint64_t *offset,
                     struct cf_measured *m);
 

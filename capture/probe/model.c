@@ -201,6 +201,7 @@ static void become(const struct cf_model *k, const char *name, int in, int out)
     for (int s = 1; s < NSIG; s++)
         if (sigismember(&end, s) == 1)
             signal(s, SIG_IGN);
+    signal(SIGPIPE, SIG_DFL); /* the one behind it says why */
     if (strcmp(name, "cf-cache") == 0) {
         snprintf(seed, sizeof seed, "--seed=%llu", (unsigned long long)k->o.seed);
         line[4] = seed;
@@ -267,14 +268,17 @@ struct cf_bench *cf_model_bench(struct cf_model *m)
 int cf_model_free(struct cf_model *k)
 {
     char problem[256] = "";
-    int worst = CF_EXIT_OK, ended;
+    int worst = CF_EXIT_OK, ended, status;
 
     (void)!cf_writer_close(k->out, 1, problem, sizeof problem);
     pthread_join(k->reader, NULL);
     cf_reader_close(k->in);
     for (unsigned i = 0; i < PROGRAMS; i++)
-        if (k->child[i] && waitpid(k->child[i], &ended, 0) > 0 && cf_command_status(ended) > worst)
-            worst = cf_command_status(ended);
+        if (k->child[i] && waitpid(k->child[i], &ended, 0) > 0) {
+            status = cf_command_status(ended);
+            if (status > worst && status != 128 + SIGPIPE)
+                worst = status;
+        }
     pthread_mutex_destroy(&k->lock);
     pthread_cond_destroy(&k->done);
     return worst;

@@ -67,13 +67,13 @@ static int find_line(struct probe *p, unsigned level)
 
 /* ---- the size ---- */
 
-/* `fits` does, and `not` does not; both are multiples of the line. */
-static int halve(struct probe *p, unsigned level, uint64_t fits, uint64_t not, uint64_t *size)
+/* `fits` does, and `beyond` does not; both are multiples of the line. */
+static int halve(struct probe *p, unsigned level, uint64_t fits, uint64_t beyond, uint64_t *size)
 {
     const uint64_t line = p->level[level - 1].line;
 
-    while (not -fits > line) {
-        const uint64_t middle = fits + (not -fits) / line / 2 * line;
+    while (beyond - fits > line) {
+        const uint64_t middle = fits + (beyond - fits) / line / 2 * line;
         const int now = window(p, middle, level, PROBE_ONCE);
 
         if (now < 0)
@@ -81,7 +81,7 @@ static int halve(struct probe *p, unsigned level, uint64_t fits, uint64_t not, u
         if (now)
             fits = middle;
         else
-            not = middle;
+            beyond = middle;
     }
     *size = fits;
     return 0;
@@ -92,20 +92,20 @@ static int find_size(struct probe *p, unsigned level)
 {
     struct probe_level *l = &p->level[level - 1];
     const uint64_t before = level > 1 ? p->level[level - 2].reach : 0;
-    uint64_t fits = before / l->line * l->line, not = level > 1 ? 2 * before : LEAST, size;
+    uint64_t fits = before / l->line * l->line, beyond = level > 1 ? 2 * before : LEAST, size;
     int now;
 
-    not = (not +l->line - 1) / l->line * l->line;
-    while ((now = window(p, not, level, PROBE_ONCE)) > 0) {
-        fits = not ;
-        not *= 2;
-        if (fits >= p->most || not +l->line > p->bench->size)
+    beyond = (beyond + l->line - 1) / l->line * l->line;
+    while ((now = window(p, beyond, level, PROBE_ONCE)) > 0) {
+        fits = beyond;
+        beyond *= 2;
+        if (fits >= p->most || beyond + l->line > p->bench->size)
             return 0;
     }
     for (int again = 0; now >= 0 && again < 32; again++) {
         uint64_t lower = fits;
 
-        if (halve(p, level, lower, not, &size) != 0)
+        if (halve(p, level, lower, beyond, &size) != 0)
             return -1;
         now = level > 1 && size > before ? window(p, size, level, PROBE_ALL) : 1;
         if (now < 0)
@@ -114,11 +114,11 @@ static int find_size(struct probe *p, unsigned level)
             return 0;
         if (now) {
             l->size = l->reach = size;
-            /* the window that ends a node later does not fit, if the line is right */
+            /* the window that ends a node later does beyond fit, if the line is right */
             now = window(p, size + unit(p), level, PROBE_ALL);
             return now < 0 ? -1 : !now;
         }
-        not = size;
+        beyond = size;
         fits = before / l->line * l->line;
     }
     return now < 0 ? -1 : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * steady.c - the same questions to a machine whose other programs, clock and frames nobody controls.
+ * steady.c - the same questions to a machine whose other programs, clock and frames nobody
+ * controls.
  *
  * Each parameter is measured several times, and one parameter after the other, so that what
  * disturbs the machine for a while does not fall on one of them. Others add time: the least decides
@@ -29,6 +30,7 @@ enum {
     FRAME = 4096,   /* the smallest page of any host */
     REFUSED = 400,  /* with 64 colours one that is not full is missed once in 500 searches */
     TRIES = 12,
+    BEYOND = 8,     /* pages more than fit */
     COLOUR = 64,    /* pages of one, at most */
     SAMPLES = 4096, /* accesses timed by themselves */
 };
@@ -49,7 +51,8 @@ static int once(struct probe *p, const char *experiment, uint64_t parameter, uns
     struct cf_measured m = {0};
 
     probe_order(p, p->level[0].line, 0);
-    if (probe_visit(p, level, WARM, n < VISITED ? VISITED / (uint32_t)n + 1 : 1, &m) != 0)
+    /* all accesses together, whichever level serves them */
+    if (probe_visit(p, 1, WARM, n < VISITED ? VISITED / (uint32_t)n + 1 : 1, &m) != 0)
         return -1;
     probe_emit(p, experiment, parameter, level, &m);
     *value = m.spoilt ? NAN : value_of(&m);
@@ -310,6 +313,28 @@ static int latency_of_second(struct probe *p, const struct cf_frames *f, uint32_
     return 0;
 }
 
+/* The search asks once whether one more page fits: here all numbers of pages again, up to some more
+   than fit. */
+static int size_of_second(struct probe *p, struct cf_frames *f, uint32_t repeats)
+{
+    const uint32_t most = f->pages + BEYOND;
+    uint64_t *offset = calloc(most, sizeof *offset);
+    int status = offset ? 0 : -1;
+
+    for (uint32_t i = 0; i < BEYOND; i++)
+        f->taken[f->pages + i] = f->taken[f->pages - 1] + 1 + i;
+    for (uint32_t i = 0; status == 0 && i < repeats; i++)
+        for (uint32_t n = 1; status == 0 && n <= most; n++) {
+            struct cf_measured m;
+
+            status = cf_frames_visit(f, f->taken, n, offset, &m);
+            if (status == 0)
+                frames_row(p, "pages", n * f->page, TRIES + i, &m);
+        }
+    free(offset);
+    return status;
+}
+
 /* Lines of one set, one more each time. */
 static int ways_of_second(struct probe *p, struct cf_frames *f, uint32_t repeats)
 {
@@ -354,7 +379,9 @@ static int second(struct probe *p, uint32_t repeats)
     if (status == 0 && f.full) {
         p->level[1].size = f.pages * f.page;
         p->levels = 2;
-        status = ways_of_second(p, &f, repeats);
+        status = size_of_second(p, &f, repeats);
+        if (status == 0)
+            status = ways_of_second(p, &f, repeats);
         if (status == 0)
             status = latency_of_second(p, &f, repeats);
     }

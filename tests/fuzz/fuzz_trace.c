@@ -65,7 +65,8 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
         sum += constants[i].constant;
     columns[0].values = time_of;
     columns[1].values = addr;
-    *hint = hints;
+    if (hint)
+        *hint = hints;
     *rows = ROOM;
     return 0;
 }

@@ -18,13 +18,13 @@ struct buffer {
 static int big;
 static uint64_t state;
 
-static uint64_t draw(uint64_t below)
+static inline uint64_t draw(uint64_t below)
 {
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (state >> 33) % below;
 }
 
-static void put(struct buffer *b, uint64_t value, unsigned bytes)
+static inline void put(struct buffer *b, uint64_t value, unsigned bytes)
 {
     if (b->used + 8 > b->room) {
         b->room = 2 * b->room + 4096;
@@ -36,21 +36,21 @@ static void put(struct buffer *b, uint64_t value, unsigned bytes)
         b->data[b->used++] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
 }
 
-static void put_bytes(struct buffer *b, const void *data, size_t bytes)
+static inline void put_bytes(struct buffer *b, const void *data, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         put(b, ((const uint8_t *)data)[i], 1);
 }
 
 /* A text and zeros up to a multiple of 8 bytes, at least one. */
-static void put_text(struct buffer *b, const char *text)
+static inline void put_text(struct buffer *b, const char *text)
 {
     put_bytes(b, text, strlen(text) + 1);
     while (b->used % 8)
         put(b, 0, 1);
 }
 
-static size_t begin(struct buffer *b, uint32_t type, uint16_t misc)
+static inline size_t begin(struct buffer *b, uint32_t type, uint16_t misc)
 {
     const size_t at = b->used;
 
@@ -60,7 +60,7 @@ static size_t begin(struct buffer *b, uint32_t type, uint16_t misc)
     return at;
 }
 
-static void end(struct buffer *b, size_t at)
+static inline void end(struct buffer *b, size_t at)
 {
     const size_t used = b->used;
 
@@ -70,7 +70,7 @@ static void end(struct buffer *b, size_t at)
 }
 
 /* Bit fields: a big-endian compiler counts them from the top. */
-static uint64_t bit_fields(uint64_t bits)
+static inline uint64_t bit_fields(uint64_t bits)
 {
     uint64_t turned = 0;
 

@@ -149,6 +149,7 @@ static void counter(void)
         return;
     }
     fresh = mmap(NULL, (size_t)(FRESH * page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                 /* cppcheck-suppress invalidFunctionArg */
                  -1, 0);
     need(fresh != MAP_FAILED, "fresh pages");
     (void)madvise(fresh, (size_t)(FRESH * page), MADV_NOHUGEPAGE);

@@ -66,7 +66,7 @@ static void infer(struct found *f, int model)
                                                    .window = k->of == CF_OF_SIZE,
                                                    .exact = model}) != 0)
             exit(1);
-        f->evidence[f->count] = (struct cf_evidence){k->of, k->name, &f->change[f->count]};
+        f->evidence[f->count] = (struct cf_evidence){k->of, k->name, &f->change[f->count], 1};
         f->count++;
         cf_points_free(&p);
     }

@@ -49,7 +49,8 @@ int cf_writer_place(struct cf_writer *w, unsigned table, const struct cf_values 
     columns[1].values = addrs + rows;
     if (count > 2)
         columns[2].values = stacks + rows;
-    *hint = hints + rows;
+    if (hint)
+        *hint = hints + rows;
     *room = 4096;
     return called();
 }

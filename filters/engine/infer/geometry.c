@@ -107,6 +107,19 @@ static void multiples(struct search *s, uint64_t from, uint64_t to, uint64_t uni
             f(s, k * unit, ways, line);
 }
 
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+
+    while (y) {
+        const uint64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
 /* Has f take, of each span that experiments of a kind allow, the multiples of `unit`. */
 static void each(struct search *s, enum cf_measures of, uint64_t unit, taker *f, uint64_t ways,
                  uint64_t line)
@@ -119,7 +132,8 @@ static void each(struct search *s, enum cf_measures of, uint64_t unit, taker *f,
             continue;
         for (size_t j = 0; j < c->count; j++)
             if (span(c, j, &from, &to))
-                multiples(s, from, to, unit, f, ways, line);
+                multiples(s, from, to, common_multiple(unit, s->e[i].unit ? s->e[i].unit : 1), f,
+                          ways, line);
     }
 }
 
@@ -301,7 +315,7 @@ int cf_geometry_agree(struct cf_estimate *to, const struct cf_evidence *e, unsig
                 take_line(&s, line);
         }
     else
-        take_line(&s, 0);
+        take_line(&s, least_line);
     if (s.used && !s.no_memory) {
         best = weigh(&s);
         for (unsigned k = 0; k < CF_TRAITS; k++)

@@ -26,6 +26,7 @@ struct cf_evidence {
     enum cf_measures of;
     const char *name; /* of the experiment */
     const struct cf_change *change;
+    uint64_t unit; /* of which the size is a multiple; 0 and 1 are the same */
 };
 
 struct cf_estimate {

@@ -22,6 +22,7 @@ enum experiment {
     X_BLOCK,
     X_WAY_SIZE,
     X_PAIR,
+    X_PAGES,
     X_LATENCY,
     X_TLB,
     X_INCLUSION,

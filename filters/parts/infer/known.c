@@ -12,6 +12,8 @@
 const char *const what_names[WHATS] = {"size", "ways", "line_size", "latency"};
 const char *const how_names[] = {"not measured", "cannot tell", "measured", "assumed"};
 
+enum { FRAME = 4096 }; /* of experiment pages */
+
 /* Times of an access that differ by less are of one latency. */
 static const double CLOSE = 0.15;
 
@@ -33,8 +35,10 @@ void find_changes(struct infer *f)
         s->rows = end - from;
         rule.behind = s->level > 1;
         rule.exact = is_model(f);
+        /* of pages, that one does not fit says nothing of others */
         cf_must(&f->tool, cf_points_make(&s->points, f->row + from, end - from,
-                                         rule.behind && experiment_kinds[s->is].use == GEOMETRY));
+                                         rule.behind && s->is != X_PAGES &&
+                                             experiment_kinds[s->is].use == GEOMETRY));
         if (experiment_kinds[s->is].use != NO_CHANGE)
             cf_must(&f->tool, cf_change_find(&s->change, &s->points, rule));
     }
@@ -178,7 +182,8 @@ static int know_cache(const struct infer *f, unsigned level, int code, struct ca
             c->value[LATENCY] = latency_of(f, s);
         if (k->use != GEOMETRY || b.count == EVIDENCE_MOST)
             continue;
-        b.evidence[b.count] = (struct cf_evidence){k->of, k->name, &s->change};
+        b.evidence[b.count] =
+            (struct cf_evidence){k->of, k->name, &s->change, s->is == X_PAGES ? FRAME : 1};
         b.series[b.count++] = s;
     }
     cf_must(&f->tool, cf_geometry_agree(is, b.evidence, b.count, line));

@@ -15,6 +15,7 @@ const struct experiment_kind experiment_kinds[X_KNOWN] = {
     [X_WAY_SIZE] =
         {"way-size", "bytes left out at the end", GEOMETRY, CF_OF_WAY_SIZE, {.falls = 1}},
     [X_PAIR] = {"pair", "bytes between two accesses", GEOMETRY, CF_OF_LINE, {.first = 1}},
+    [X_PAGES] = {"pages", "bytes of the pages of a line each", GEOMETRY, CF_OF_SIZE, {0}},
     [X_LATENCY] = {"latency", "bytes visited", NO_CHANGE, CF_OF_SIZE, {0}},
     [X_TLB] = {"tlb", "pages visited", REACH, CF_OF_SIZE, {0}},
     [X_INCLUSION] = {"inclusion", "question", NO_CHANGE, CF_OF_SIZE, {0}},
