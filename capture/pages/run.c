@@ -18,7 +18,6 @@
 #include "capture/cf_clock.h"
 #include "capture/pages/pages.h"
 #include "capture/watch/watch_arch.h"
-#include "capture/watch/watch_symbol.h"
 
 enum { ENTRY, RETURN, TRIES = 20 };
 
@@ -230,18 +229,15 @@ static void on_return(struct state *s, const struct cf_watch_hit *hit, uint64_t 
 static void check_name(struct state *s)
 {
     const char *name = s->k->o.function;
-    char list[1024];
-    int own;
 
     if (s->named || !cf_watch_found(s->w, ENTRY))
         return;
     s->named = 1;
     if (cf_watch_found(s->w, ENTRY) == 1)
         return;
-    own = cf_watch_several(s->pid, name, list, sizeof list);
     give_up(s);
-    cf_die(&s->k->tool, CF_EXIT_USAGE, "--function %s: there are several of that name: %s%s", name,
-           own ? "give the address of one, of " : "in ", list);
+    cf_die(&s->k->tool, CF_EXIT_USAGE, "--function %s: there are several of that name: %s", name,
+           cf_watch_places(s->w));
 }
 
 static void on_hit(struct state *s, uint64_t now)

@@ -95,6 +95,9 @@ unsigned cf_watch_begun(const struct cf_watch *w);
 /* How many places a point was found at in one program: 0, 1, or 2 for several. */
 unsigned cf_watch_found(const struct cf_watch *w, unsigned point);
 
+/* Where the first point is that is in several: words that end a message. */
+const char *cf_watch_places(const struct cf_watch *w);
+
 /* Warns of symbols that were found nowhere, and what was missed. */
 void cf_watch_tell(struct cf_watch *w);
 

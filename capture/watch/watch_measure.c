@@ -110,3 +110,8 @@ unsigned cf_watch_found(const struct cf_watch *w, unsigned point)
 {
     return !(w->found >> point & 1) ? 0 : w->several >> point & 1 ? 2 : 1;
 }
+
+const char *cf_watch_places(const struct cf_watch *w)
+{
+    return w->places;
+}

@@ -52,6 +52,7 @@ struct cf_watch {
     unsigned begun;                  /* programs */
     int released;                    /* nothing is watched any more: who stops is detached */
     unsigned found, several, warned; /* bits of points */
+    char places[1024];               /* of the first point that is in several */
     uint64_t shared;                 /* accesses that another one's snapshot has to serve */
 };
 

@@ -221,22 +221,24 @@ unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *a
     return w.places;
 }
 
-int cf_watch_several(pid_t pid, const char *name, char *list, size_t size)
+void cf_watch_several(pid_t pid, const char *name, int libraries, char *list, size_t size)
 {
-    struct wanted w = {.name = name};
+    struct wanted w = {.name = name, .libraries = libraries};
+    const int begun =
+        snprintf(list, size, "%s", libraries ? "in " : "give the address of one, of ");
     char word[32];
 
-    *list = '\0';
-    each_file(pid, 0, in_file, &w);
-    for (unsigned i = 0; i < w.places; i++) {
+    list += begun;
+    size -= (size_t)begun;
+    if (libraries) {
+        w.list = list;
+        w.size = size;
+    }
+    each_file(pid, libraries, in_file, &w);
+    for (unsigned i = 0; !libraries && i < w.places; i++) {
         snprintf(word, sizeof word, "0x%" PRIx64, w.in_file[i]);
         list_word(list, size, word);
     }
-    if (w.places)
-        return 1;
-    w = (struct wanted){.name = name, .libraries = 1, .list = list, .size = size};
-    each_file(pid, 1, in_file, &w);
-    return 0;
 }
 
 static void bias_of(int fd, const struct mapped *m, struct wanted *w)

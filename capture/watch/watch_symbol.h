@@ -16,9 +16,9 @@ enum { CF_WATCH_SEVERAL = 16 };
 unsigned cf_watch_symbol(pid_t pid, const char *name, int libraries, uint64_t *addr,
                          uint64_t *bytes);
 
-/* These places, as far as there is room: of the program itself their addresses in its file, which
-   makes 1; else the libraries that have the name. */
-int cf_watch_several(pid_t pid, const char *name, char *list, size_t size);
+/* Words on these places that end a message, as far as there is room: of the program itself their
+   addresses in its file, of libraries which have the name. */
+void cf_watch_several(pid_t pid, const char *name, int libraries, char *list, size_t size);
 
 /* What was added to the addresses in the program's file when it was loaded: 0, or -1. */
 int cf_watch_bias(pid_t pid, uint64_t *bias);

@@ -85,6 +85,8 @@ static void place(struct cf_watch *w, struct process *p, pid_t tid, int librarie
         if (!places)
             continue;
         w->found |= 1u << i;
+        if (places > 1 && !w->several)
+            cf_watch_several(p->pid, point->symbol, libraries, w->places, sizeof w->places);
         w->several |= (unsigned)(places > 1) << i;
         p->placed |= 1u << i;
         addr += point->offset;
