@@ -32,8 +32,7 @@ static const char usage[] =
     "      --quick          only what the searches need, without the steps of the paper\n"
     "      --thorough       more of the paper's steps, and more repeats\n"
     "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
-    "                       line, ways, way-size, pair, levels, latency, inclusion, pages, "
-    "page-ways\n"
+    "                       line, ways, way-size, pair, levels, latency, inclusion, pages\n"
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
     "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
@@ -41,12 +40,12 @@ static const char usage[] =
     "  -q, --quiet          no remarks, no progress\n"
     "  -h, --help, --version\n"
     "\n"
-    "Example: cf-capture probe --on atom-d525 -o probe.cf &&\n"
-    "             cf-cat --csv --table probe probe.cf\n";
+    "Example: cf-capture probe | cf-infer > here.yaml\n"
+    "         cf-capture probe --on atom-d525 -o probe.cf\n";
 
-static const char *const experiments[] = {
-    "capacity", "associativity", "block",   "size",      "line",  "ways",     "way-size",
-    "pair",     "levels",        "latency", "inclusion", "pages", "page-ways"};
+static const char *const experiments[] = {"capacity", "associativity", "block",     "size",
+                                          "line",     "ways",          "way-size",  "pair",
+                                          "levels",   "latency",       "inclusion", "pages"};
 
 enum {
     EXPERIMENTS = sizeof experiments / sizeof *experiments,
@@ -134,8 +133,9 @@ static unsigned number_of(const char *experiment)
 {
     unsigned i = 0;
 
-    while (i < EXPERIMENTS - 1 && strcmp(experiments[i], experiment) != 0)
-        i++;
+    while (strcmp(experiments[i], experiment) != 0)
+        if (++i == EXPERIMENTS)
+            abort(); /* a name that is missing above */
     return i;
 }
 

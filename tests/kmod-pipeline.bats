@@ -22,7 +22,7 @@ pipeline_files() {
     for file in "$x"/bin/*; do ldd "$file" 2>/dev/null | grep -oE '/[^ ]+\.so[^ ]*'; done | sort -u | while read -r file; do
         mkdir -p "$x/${file%/*}" && cp -L "$file" "$x/$file"
     done
-    make -s -C "$ROOT" -f pipelines/cacheflow.mk OUT="$x/out" TEXT=3000 ROWS=10 UNIT="$ROOT/samples/cacheflow/repl.c" \
+    make -s -C "$ROOT" -f pipelines/cacheflow.mk OUT="$x/out" TEXT=12000 ROWS=10 UNIT="$ROOT/samples/cacheflow/repl.c" \
         "$x"/out/{synth,bomb,repl,text.txt,script.sql,unit.i}
 }
 
