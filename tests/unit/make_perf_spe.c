@@ -299,7 +299,8 @@ static void put_trace(struct buffer *b, uint32_t cpu, const struct buffer *trace
     put(b, timed ? cpu : UINT32_MAX, 4);
     put(b, 0, 4);
     end(b, at);
-    put_bytes(b, trace->data + from, trace->used - from);
+    if (trace->used > from)
+        put_bytes(b, trace->data + from, trace->used - from);
 }
 
 static uint32_t thread_of(unsigned part, uint32_t cpu)
