@@ -204,7 +204,8 @@ static void header(struct capture *k)
     struct cf_header h = {.clock_unit = (char *)unit,
                           .clock_hz = k->o.on ? 0 : cf_clock_hz(),
                           .source = (char *)"cf-capture-probe",
-                          .machine = machine};
+                          .machine = machine,
+                          .here = !machine};
 
     (void)cf_writer_fact(k->writer, "experiment", "machine", machine ? machine : "this one");
     (k->here ? state_here : state_model)(k);

@@ -80,12 +80,14 @@ static void scale(struct frame *f, const struct series *s)
     }
     /* most of the points in the upper three quarters: even steps */
     f->log = far * 2 < p->count || f->most > 64 * f->least;
-    if (s->is == X_CAPACITY || s->is == X_ASSOCIATIVITY)
+    if (s->is == X_CAPACITY || s->is == X_ASSOCIATIVITY || s->is == X_PAGES)
         f->log = 0;
     if (!f->log)
         f->least = fmin(f->least, (double)p->point[0].parameter);
-    if (f->most <= f->least)
-        f->most = f->least + 1;
+    if (f->most <= f->least) { /* one point: in the middle */
+        f->least = 0;
+        f->most = fmax(1, 2 * f->most);
+    }
     f->least = f->log ? fmax(f->least, 1) : f->least;
     f->top = f->top > 0 ? f->top * 1.08 : 1;
 }

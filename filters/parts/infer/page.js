@@ -8,7 +8,7 @@ const named = (s, v) => inBytes(s) ? bytes(v) : String(v);
 // Where parameters stand: even steps, or a scale of doublings where few of them lie in the upper part.
 function scale(s) {
   const at = s.points.map(p => p[0]), last = Math.max(...at), first = Math.min(...at.filter(v => v > 0), last) || 1;
-  const far = at.filter(v => 4 * v > last).length, even = / (capacity|associativity)$/.test(s.name);
+  const far = at.filter(v => 4 * v > last).length, even = / (capacity|associativity|pages)$/.test(s.name);
   const doublings = !even && last > first && (2 * far < at.length || last > 64 * first);
   const low = doublings ? first : Math.min(...at);
   const part = doublings ? v => Math.log2(Math.max(v, low) / low) / Math.log2(last / low) : v => last > low ? (v - low) / (last - low) : 0.5;
