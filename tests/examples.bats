@@ -25,6 +25,7 @@ setup_file() {
     for f in round1 round2 round4; do cp steps.cf $f.cf; done
     for f in transparent resolve flush model board-snapshots; do cp snapshots.cf $f.cf; done
     make_probe latency=1 -- level=2 size=524288 ways=8 hit=15 miss=200 | cat >probe.cf
+    cf-capture probe -q --quick --by time --on atom-d525 | cf-infer -q >here.yaml
     cf-cat --csv --table line snapshots.cf >lines.csv
     cf-cat --csv --table snapshot snapshots.cf >s.csv
     zcat -f <<<$'0 1000\n1 1008\n2 400000' | gzip >cc1.din.gz
@@ -62,6 +63,10 @@ setup_file() {
         make -f pipelines/cacheperf.mk	suite cacheperf-pipeline
         make -j2 -f pipelines/bbprof.mk	suite bbprof-pipeline
         make -f pipelines/bbprof.mk	suite bbprof-pipeline
+        make -j2 -f pipelines/modeling.mk	suite modeling-pipeline
+        make -f pipelines/modeling.mk	suite modeling-pipeline
+        cf-capture probe -o probe.cf	measures this machine, however busy it is: suite cf-capture-probe
+        cf-capture probe | cf-infer > here.yaml	likewise
         make -f pipelines/leon4.mk tables	runs an emulator; suite leon4-samples
         make program	stands for the reader's own way to build
         cf-capture dumpcache	needs snapshots of the published tool; its own suite makes some

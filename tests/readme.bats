@@ -20,9 +20,10 @@ setup() {
     done
 }
 
-# tour: its commands, one a line. What stands for a program of the reader's becomes one.
+# tour: its commands, one a line. What stands for a program of the reader's becomes one, and the machine that is
+# measured a model: how busy this one is decides what can be told of it.
 tour() {
-    sed -n 's/^    //p' README.md | sed 's/PROGRAM ARGS/true/'
+    sed -n 's/^    //p' README.md | sed 's/PROGRAM ARGS/true/; s/^cf-capture probe -o/cf-capture probe --on atom-d525 --by time -o/'
 }
 
 # made COMMAND: the files that the command is to write.

@@ -1,0 +1,47 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pipelines/modeling.mk: few machines, and this one quickly. What is measured here depends on the machine; that it is
+# there and whole does not.
+
+load lib
+
+modeling() {
+    make -s -C "$ROOT" -f pipelines/modeling.mk BIN="$B/bin" OUT="$T/out" MACHINES=4 HERE='--quick --max 4M' "$@"
+}
+
+@test "machines: the same number gives the same one, another number another; each is a description" {
+    local n
+    for n in 1 2 3 4 5 6 7 8; do
+        awk -v seed=$n -f "$ROOT/pipelines/modeling-machine.awk" >$n.yaml
+        cf-cache -q -m ./$n.yaml --summary "$ROOT/samples/sort.cf" >/dev/null
+    done
+    awk -v seed=3 -f "$ROOT/pipelines/modeling-machine.awk" | same 3.yaml -
+    [[ $(for n in 1 2 3 4 5 6 7 8; do grep -v ^name $n.yaml | cksum; done | sort -u | wc -l) == 8 ]] || fail "two are alike"
+}
+
+@test "all of it: figures, tables of recovery without a wrong value, this machine, the page" {
+    modeling
+    local f
+    for f in fig1{a,b,c}.{misses,time}; do
+        [[ $(head -c 4 "out/$f.png" | tail -c 3) == PNG ]] || fail "$f is no picture"
+    done
+    head -1 out/recovery.csv | grep -qx by,level,what,right,wrong,not_told
+    awk -F, 'NR > 1 && $5 { print; wrong = 1 } NR > 1 { right += $4 } END { exit wrong || right < 24 }' out/recovery.csv
+    [[ $(awk -F, '$1 == "misses" && $2 == "L1" && $3 == "size" { print $4 + $6 }' out/recovery.csv) == 4 ]]
+    grep -q '^name:' out/here.yaml || grep -q 'no cache can be described' out/here.yaml
+    grep -q '^of,what,measured' out/claimed.csv
+    grep -q '^<!DOCTYPE html>' out/page.html
+    [[ $(grep -c 'data:image/png;base64,iVBOR' out/page.html) -ge 6 ]]
+    ! grep -E 'src="?http|<link|<script src' out/page.html || fail "the page needs a network"
+    # nothing is made twice
+    run -0 modeling
+    ! grep -q '^measure' <<<"$output" || fail "$output"
+}
+
+@test "a step that fails fails the pipeline and leaves nothing under its name" {
+    mkdir bin && ln -s "$B"/bin/* bin && rm bin/cf-infer
+    printf '#!/bin/sh\necho half\nexit 3\n' >bin/cf-infer && chmod +x bin/cf-infer
+    run ! make -s -C "$ROOT" -f pipelines/modeling.mk BIN="$T/bin" OUT="$T/out" MACHINES=1 "$T/out/recovery.csv"
+    [ ! -e out/recovery.csv ] && [ ! -e out/random/1.misses.csv ]
+}
