@@ -16,13 +16,16 @@
 enum { CF_NODE = 16 }; /* bytes: nodes stand at multiples of it */
 
 struct cf_visit {
-    const uint64_t *offset; /* of the nodes in bytes, in the order of the chain; none twice */
+    const uint64_t *offset; /* of the nodes in bytes, in the order of the chain; none twice but on
+                               a model */
     uint32_t count;
     uint32_t warm, rounds; /* times around the chain: before, and measured */
     unsigned level;        /* misses of which level are counted: 1, 2, ... */
     uint32_t *each;        /* to time each access by itself: ticks of those measured; else NULL */
     uint64_t limit;        /* not 0: to time each, too; those that take more ticks are misses */
     unsigned char code;    /* instructions: jumps from node to node */
+    unsigned char fresh;   /* nodes that the bench writes leave all caches after that; with `limit`,
+                              each access is timed, whatever is counted */
     unsigned cpu; /* 0: the CPU that the bench has chosen, else 1 + the number of another */
 };
 

@@ -137,6 +137,17 @@ static int prepare(struct cf_here *h, const struct cf_visit *v)
     return protect(h, 1);
 }
 
+/* The nodes that prepare() wrote. */
+static int take_out(const struct cf_here *h, const struct cf_visit *v)
+{
+    for (uint32_t i = 0; i < v->count; i++)
+        if (cf_chain_flush(h->buffer.base + v->offset[i], CF_NODE) != 0) {
+            errno = ENOTSUP;
+            return -1;
+        }
+    return 0;
+}
+
 static void walk_all(struct cf_here *h, const struct cf_visit *v, struct cf_measured *m)
 {
     void *node = h->buffer.base + v->offset[0];
@@ -214,9 +225,9 @@ static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured 
     int cpu;
 
     memset(m, 0, sizeof *m);
-    if (prepare(h, v) != 0)
+    if (prepare(h, v) != 0 || (v->fresh && take_out(h, v) != 0))
         return -1;
-    if (counter && !v->each) {
+    if (counter && !v->each && !(v->fresh && v->limit)) {
         if (walk_counted(h, v, m, counter) != 0)
             return -1;
     } else if ((v->each || v->limit > 4 * h->step) && !v->code)
@@ -248,7 +259,7 @@ static int here_run(void *self, const struct cf_visit *v, struct cf_measured *m)
     }
     if (v->cpu && move_to(v->cpu - 1) != 0)
         return -1;
-    for (unsigned i = 0; i < (v->warm ? TRIES : 1); i++) {
+    for (unsigned i = 0; i < (v->warm || v->fresh ? TRIES : 1); i++) {
         status = once(h, v, m);
         if (status != 0 || !m->spoilt)
             break;

@@ -128,6 +128,14 @@ enum probe_inclusion { PROBE_SETS = 1, PROBE_HOT = 2, PROBE_LEFT = 3 };
    1, or -1 with p->error. */
 int probe_inclusion(struct probe *p, unsigned level);
 
+/* ---- policy.c ---- */
+
+/* Experiment `policy` of the first level, whose size, line and ways were found: the sequences of
+   cf_sequence.h in up to so many sets, which stand in several places of the cache. An access that
+   takes more ticks than `limit` is a miss; 0: on a model, which counts or has latencies. 0, also
+   where the level is not known or has too many ways, or -1 with p->error. */
+int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t limit);
+
 /* ---- paper.c ---- */
 
 /* The three experiments of "Automatic Cache Modeling by Measurements", section 4, in their order,

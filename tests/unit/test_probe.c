@@ -8,17 +8,10 @@
 
 #include "capture/probe/probe.h"
 #include "filters/engine/cache/hierarchy.h"
+#include "probe_machine.h"
 #include "tap.h"
 
-enum { MACHINES = 300, BUFFER = 40 << 20, MOST = 8 << 20 };
-
-static uint64_t state;
-
-static uint32_t next(uint32_t below)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((state >> 33) % below);
-}
+enum { BUFFER = 40 << 20 };
 
 /* ---- a bench on the engine ---- */
 
@@ -69,64 +62,6 @@ static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
 }
 
 /* ---- machines ---- */
-
-/* A size from `least` to `most`, all magnitudes alike. */
-static uint64_t magnitude(uint64_t least, uint64_t most)
-{
-    unsigned span = 0;
-
-    while (least << (span + 1) <= most)
-        span++;
-    least <<= next(span + 1);
-    least += (uint64_t)next((uint32_t)(least / 16)) * 16;
-    return least < most ? least : most;
-}
-
-static int make_level(struct cf_machine *m, unsigned i, uint64_t most)
-{
-    struct cf_level *l = &m->level[i];
-    const uint64_t least = i ? 2 * m->level[i - 1].size : 1024;
-
-    if (least > most)
-        return -1;
-    snprintf(l->name, sizeof l->name, "L%u", i + 1);
-    l->depth = i + 1;
-    l->shared_by = 1;
-    l->write_back = l->write_allocate = 1;
-    l->line = i ? m->level[i - 1].line : 16u << next(5);
-    if (i && l->line < 256 && next(4) == 0)
-        l->line *= 2;
-    l->policy = (enum cf_replacement)next(CF_MASTER_INDEX);
-    l->ways = l->policy == CF_TREE_PLRU ? 1u << next(5) : 1 + next(24);
-    l->sets = (uint32_t)(magnitude(least, most) / l->ways / l->line);
-    if (next(2))
-        while (l->sets & (l->sets - 1))
-            l->sets &= l->sets - 1;
-    l->size = (uint64_t)l->sets * l->ways * l->line;
-    if (!l->sets || l->size < least || l->size > most)
-        return -1;
-    l->inclusion = i ? (enum cf_inclusion)next(3) : CF_NON_INCLUSIVE;
-    if (l->inclusion == CF_EXCLUSIVE && l->line != m->level[0].line)
-        l->inclusion = CF_NON_INCLUSIVE;
-    return 0;
-}
-
-static void make_machine(struct model *k)
-{
-    const unsigned levels = 1 + next(3);
-
-    memset(k, 0, sizeof *k);
-    snprintf(k->m.name, sizeof k->m.name, "random");
-    k->m.cpus = 1;
-    k->m.levels = levels;
-    for (unsigned i = 0; i < levels; i++)
-        while (make_level(&k->m, i, MOST >> 2 * (levels - 1 - i)) != 0)
-            ;
-    k->m.line_size = k->m.level[0].line;
-    k->ticks[0] = 1 + next(6);
-    for (unsigned i = 1; i <= levels; i++)
-        k->ticks[i] = k->ticks[i - 1] + k->ticks[i - 1] / 4 + 1 + next(30);
-}
 
 static void describe(const struct model *k)
 {
@@ -260,9 +195,7 @@ int main(int argc, char **argv)
         for (int by_time = 0; by_time < 2; by_time++) {
             enum outcome out;
 
-            state = i * 7919u + 5;
-            next(1);
-            make_machine(&k);
+            make_machine(i, &k.m, k.ticks);
             if (!thorough() && too_long(&k, by_time, i))
                 continue;
             out = search(&k, by_time);

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sequences.c - the policy that explains misses of sequences. See sequences.h. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/engine/replacement/sequences.h"
+
+enum { RUNS = 256, ADDED = 2 };
+
+static const double MODES = 0.9, ROWS = 0.5, OF_SETS = 0.75, DEVIATIONS = 4;
+/* Beta distribution of the share that is disturbed. */
+static const double DISTURBED = 1, QUIET = 4;
+
+struct cf_predictions {
+    uint32_t ways, length;
+    unsigned fixed; /* policies that predict a number, by bit */
+    uint32_t misses[CF_POLICY_COUNT][CF_SEQUENCES];
+    uint32_t *runs;                                  /* of random: [number][misses] */
+    double mean[CF_SEQUENCES], spread[CF_SEQUENCES]; /* ln of its chances, and their variance */
+};
+
+/* ---- predictions ---- */
+
+static uint32_t count_misses(const struct cf_predictions *p, enum cf_replacement policy,
+                             uint64_t seed, const uint64_t *line, int *status)
+{
+    static const uint8_t flags[CF_SEQUENCE_LONGEST];
+    uint64_t victim[CF_SEQUENCE_LONGEST + 8];
+    uint32_t miss[CF_SEQUENCE_LONGEST + 8], n = 0;
+    struct cf_cache *c = cf_cache_new(
+        &(struct cf_cache_geometry){.sets = 1, .ways = p->ways, .policy = policy, .seed = seed});
+
+    if (!c) {
+        *status = -1;
+        return 0;
+    }
+    n = cf_cache_batch(c, line, flags, p->length, CF_CACHE_ALL_WAYS, miss, victim);
+    cf_cache_free(c);
+    return n;
+}
+
+static double ln_random(const struct cf_predictions *p, uint32_t number, uint32_t misses)
+{
+    const double more = ADDED / (double)(p->length + 1);
+
+    return log((p->runs[number * (p->length + 1) + misses] + more) / (RUNS + ADDED));
+}
+
+/* How likely random replacement is to itself. */
+static void expect(struct cf_predictions *p, uint32_t number)
+{
+    double mean = 0, square = 0;
+
+    for (uint32_t m = 0; m <= p->length; m++) {
+        const double ln = ln_random(p, number, m), chance = exp(ln);
+
+        mean += chance * ln;
+        square += chance * ln * ln;
+    }
+    p->mean[number] = mean;
+    p->spread[number] = fmax(0, square - mean * mean);
+}
+
+static int predict(struct cf_predictions *p, uint32_t number)
+{
+    uint8_t block[CF_SEQUENCE_LONGEST];
+    uint64_t line[CF_SEQUENCE_LONGEST];
+    int status = 0;
+
+    cf_sequence_make(p->ways, number, block);
+    for (uint32_t i = 0; i < p->length; i++)
+        line[i] = block[i];
+    for (unsigned k = 0; k < CF_POLICY_COUNT; k++)
+        if (p->fixed >> k & 1)
+            p->misses[k][number] = count_misses(p, (enum cf_replacement)k, 0, line, &status);
+    for (uint32_t run = 0; run < RUNS && status == 0; run++)
+        p->runs[number * (p->length + 1) +
+                count_misses(p, CF_RANDOM, (uint64_t)number * RUNS + run, line, &status)]++;
+    expect(p, number);
+    return status;
+}
+
+struct cf_predictions *cf_predictions_new(uint32_t ways)
+{
+    struct cf_predictions *p = ways && ways <= CF_SEQUENCE_WAYS ? calloc(1, sizeof *p) : NULL;
+    int status = 0;
+
+    if (!p)
+        return NULL;
+    p->ways = ways;
+    p->length = cf_sequence_length(ways);
+    p->runs = calloc((size_t)CF_SEQUENCES * (p->length + 1), sizeof *p->runs);
+    for (unsigned k = 0; k < CF_POLICY_COUNT; k++) {
+        const unsigned traits = cf_policy_traits((enum cf_replacement)k);
+
+        if (!(traits & (CF_POLICY_RANDOM | CF_POLICY_BY_CORE)) &&
+            !((traits & CF_POLICY_POWER_OF_TWO) && (ways & (ways - 1))))
+            p->fixed |= 1u << k;
+    }
+    for (uint32_t number = 0; p->runs && status == 0 && number < CF_SEQUENCES; number++)
+        status = predict(p, number);
+    if (!p->runs || status != 0) {
+        cf_predictions_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void cf_predictions_free(struct cf_predictions *p)
+{
+    if (p)
+        free(p->runs);
+    free(p);
+}
+
+uint32_t cf_predictions_misses(const struct cf_predictions *p, enum cf_replacement policy,
+                               uint32_t number)
+{
+    return p->misses[policy][number];
+}
+
+/* ---- one set ---- */
+
+/* Measurements of one set, in the order of numbers and then of misses. */
+struct group {
+    const struct cf_predictions *p;
+    const struct cf_sequence_row *row;
+    size_t count;
+    unsigned measured; /* sequences, by bit */
+    size_t sequences;
+    size_t repeats; /* measurements that have another one of their sequence, */
+    size_t modes;   /* and all that have the most frequent number of misses of theirs */
+    double none;    /* ln of its likelihood */
+};
+
+static size_t end_of(const struct group *g, size_t from)
+{
+    size_t end = from;
+
+    while (end < g->count && g->row[end].number == g->row[from].number)
+        end++;
+    return end;
+}
+
+/* The most that any number of misses occurs among some rows; `of` is that of one number. */
+static size_t most_frequent(const struct group *g, size_t from, size_t end, uint32_t misses,
+                            size_t *of)
+{
+    size_t most = 0;
+
+    *of = 0;
+    for (size_t i = from, same = 0; i < end; i++) {
+        same = i > from && g->row[i].misses == g->row[i - 1].misses ? same + 1 : 1;
+        most = same > most ? same : most;
+        *of += g->row[i].misses == misses;
+    }
+    return most;
+}
+
+static void survey(struct group *g)
+{
+    const double any = 1 / (double)(g->p->length + 1);
+
+    for (size_t from = 0, end, of; from < g->count; from = end) {
+        end = end_of(g, from);
+        g->measured |= 1u << g->row[from].number;
+        g->sequences++;
+        g->modes += most_frequent(g, from, end, 0, &of);
+        g->repeats += end - from > 1 ? end - from : 0;
+        for (size_t i = from, same = 0; i < end; i++) {
+            same = i > from && g->row[i].misses == g->row[i - 1].misses ? same + 1 : 0;
+            g->none += log(((double)same + any) / ((double)(i - from) + 1));
+        }
+    }
+}
+
+/* ln of the likelihood by a policy, and whether it is close enough to be named. */
+static double by_policy(const struct group *g, unsigned policy, int *close)
+{
+    size_t agree = 0, right = 0;
+    double quiet, disturbed;
+
+    for (size_t from = 0, end, of, most; from < g->count; from = end) {
+        end = end_of(g, from);
+        most = most_frequent(g, from, end, g->p->misses[policy][g->row[from].number], &of);
+        agree += of;
+        right += of == most;
+    }
+    quiet = (double)agree;
+    disturbed = (double)(g->count - agree);
+    *close = (double)right >= MODES * (double)g->sequences && quiet >= ROWS * (double)g->count;
+    return lgamma(quiet + QUIET) + lgamma(disturbed + DISTURBED) -
+           lgamma((double)g->count + QUIET + DISTURBED) + lgamma(QUIET + DISTURBED) -
+           lgamma(QUIET) - lgamma(DISTURBED) - disturbed * log((double)g->p->length);
+}
+
+static double by_random(const struct group *g, int *close)
+{
+    double ln = 0, mean = 0, spread = 0;
+
+    for (size_t i = 0; i < g->count; i++) {
+        ln += ln_random(g->p, g->row[i].number, g->row[i].misses);
+        mean += g->p->mean[g->row[i].number];
+        spread += g->p->spread[g->row[i].number];
+    }
+    *close = ln >= mean - DEVIATIONS * sqrt(spread);
+    return ln;
+}
+
+/* Policies that predict the same as one, in the sequences of which the bits are set. */
+static unsigned same_as(const struct cf_predictions *p, unsigned policy, unsigned sequences)
+{
+    unsigned same = 0;
+
+    for (unsigned k = 0; k < CF_POLICY_COUNT; k++) {
+        int equal = p->fixed >> k & 1;
+
+        for (unsigned n = 0; equal && n < CF_SEQUENCES; n++)
+            equal = !(sequences >> n & 1) || p->misses[k][n] == p->misses[policy][n];
+        same |= (unsigned)equal << k;
+    }
+    return same | (p->ways == 1 ? 1u << CF_RANDOM : 0);
+}
+
+/* What speaks for a policy, for random, and in the last place for none. */
+struct hypothesis {
+    unsigned policies, always; /* always: those that no sequence distinguishes from it */
+    double ln;
+    int close;
+};
+
+static unsigned weigh(const struct group *g, struct hypothesis *h)
+{
+    const unsigned all = (1u << CF_SEQUENCES) - 1;
+    unsigned n = 0, seen = 0;
+
+    for (unsigned k = 0; k < CF_POLICY_COUNT; k++) {
+        if (!(g->p->fixed >> k & 1) || (seen >> k & 1))
+            continue;
+        h[n].policies = same_as(g->p, k, g->measured);
+        h[n].always = same_as(g->p, k, all);
+        h[n].ln = by_policy(g, k, &h[n].close);
+        seen |= h[n++].policies;
+    }
+    if (!(seen >> CF_RANDOM & 1)) {
+        h[n].policies = h[n].always = 1u << CF_RANDOM;
+        h[n].ln = by_random(g, &h[n].close);
+        n++;
+    }
+    h[n++] = (struct hypothesis){.ln = g->none};
+    return n;
+}
+
+static struct cf_sequences_verdict judge_set(struct group *g, int exact, double least)
+{
+    struct hypothesis h[CF_POLICY_COUNT + 2];
+    struct cf_sequences_verdict is = {.state = CF_SEQUENCES_NOISE};
+    unsigned best = 0, n;
+    double sum = 0;
+
+    survey(g);
+    n = weigh(g, h);
+    for (unsigned k = 1; k < n; k++)
+        best = h[k].ln > h[best].ln ? k : best;
+    for (unsigned k = 0; k < n; k++)
+        sum += exp(h[k].ln - h[best].ln);
+    is.confidence = 1 / sum;
+    is.policies = h[best].policies;
+    if (!is.policies && ((double)g->modes >= MODES * (double)g->count))
+        is.state = CF_SEQUENCES_OTHER;
+    else if (h[best].close && is.confidence >= least)
+        is.state = h[best].policies == h[best].always ? CF_SEQUENCES_NAMED : CF_SEQUENCES_ALIKE;
+    if (!exact && !g->repeats)
+        is.state = CF_SEQUENCES_ONCE;
+    return is;
+}
+
+/* ---- all ---- */
+
+static int order(const void *a, const void *b)
+{
+    const struct cf_sequence_row *x = a, *y = b;
+
+    if (x->set != y->set)
+        return x->set < y->set ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->misses > y->misses) - (x->misses < y->misses);
+}
+
+static int is_named(const struct cf_sequences_verdict *v)
+{
+    return v->state == CF_SEQUENCES_NAMED || v->state == CF_SEQUENCES_ALIKE;
+}
+
+static struct cf_sequences_verdict together(const struct cf_sequences_set *each, size_t sets)
+{
+    struct cf_sequences_verdict all = {.state = CF_SEQUENCES_NONE, .confidence = 1};
+    size_t count[CF_SEQUENCES_SETS + 1] = {0}, named = 0;
+    unsigned common = UINT_MAX;
+
+    for (size_t i = 0; i < sets; i++) {
+        const struct cf_sequences_verdict *v = &each[i].is;
+
+        count[v->state]++;
+        if (!is_named(v))
+            continue;
+        all.policies |= v->policies;
+        common &= v->policies;
+        all.confidence = fmin(all.confidence, v->confidence);
+        named++;
+    }
+    if (!sets)
+        return all;
+    if (!named)
+        all.confidence = 0;
+    if (!common || (named && (double)named < OF_SETS * (double)sets && count[CF_SEQUENCES_OTHER])) {
+        all.state = CF_SEQUENCES_SETS;
+        return all;
+    }
+    all.policies &= common;
+    if (named && (double)named >= OF_SETS * (double)sets)
+        all.state = count[CF_SEQUENCES_NAMED] ? CF_SEQUENCES_NAMED : CF_SEQUENCES_ALIKE;
+    else if (count[CF_SEQUENCES_OTHER] * 2 >= sets)
+        all.state = CF_SEQUENCES_OTHER;
+    else
+        all.state = count[CF_SEQUENCES_ONCE] ? CF_SEQUENCES_ONCE : CF_SEQUENCES_NOISE;
+    return all;
+}
+
+struct cf_sequences_verdict cf_sequences_judge(const struct cf_predictions *p,
+                                               struct cf_sequence_row *row, size_t count, int exact,
+                                               double least, struct cf_sequences_set *each,
+                                               size_t room, size_t *sets)
+{
+    *sets = 0;
+    if (count)
+        qsort(row, count, sizeof *row, order);
+    for (size_t from = 0, end; from < count && *sets < room; from = end) {
+        struct group g = {.p = p, .row = row + from};
+
+        for (end = from; end < count && row[end].set == row[from].set; end++)
+            ;
+        g.count = end - from;
+        each[*sets].set = row[from].set;
+        each[(*sets)++].is = judge_set(&g, exact, least);
+    }
+    return together(each, *sets);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_policies.c [FIRST [MACHINES]] - the replacement policy of the first level: the sequences, what
+ * measurements of them say, and the whole way on the random machines of test_probe, by misses and
+ * by time, with a matrix of what was taken for what.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/probe/probe.h"
+#include "filters/engine/cache/hierarchy.h"
+#include "filters/engine/replacement/sequences.h"
+#include "probe_machine.h"
+#include "tap.h"
+
+enum { BUFFER = 40 << 20, ROWS = 8192, SETS = 4, NOBODY = CF_POLICY_COUNT, BIT_LRU = 1 << CF_LRU };
+
+static struct cf_predictions *predicted[CF_SEQUENCE_WAYS + 1];
+
+static const struct cf_predictions *predict(uint32_t ways)
+{
+    if (!predicted[ways])
+        predicted[ways] = cf_predictions_new(ways);
+    if (!predicted[ways])
+        need(0, "predictions for %u ways", ways);
+    return predicted[ways];
+}
+
+/* A policy that draws no numbers, and is one with so many ways. */
+static int is_fixed(unsigned policy, uint32_t ways)
+{
+    const unsigned traits = cf_policy_traits((enum cf_replacement)policy);
+
+    return !(traits & (CF_POLICY_RANDOM | CF_POLICY_BY_CORE)) &&
+           !((traits & CF_POLICY_POWER_OF_TWO) && (ways & (ways - 1)));
+}
+
+/* ---- the sequences ---- */
+
+static void sequences(void)
+{
+    unsigned beyond = 0, often = 0, twice = 0, alike = 0, two = 0;
+
+    for (uint32_t ways = 1; ways <= CF_SEQUENCE_WAYS; ways++) {
+        const struct cf_predictions *p = predict(ways);
+
+        for (uint32_t number = 0; number < CF_SEQUENCES; number++) {
+            uint8_t block[CF_SEQUENCE_LONGEST], touches[2 * CF_SEQUENCE_WAYS] = {0};
+
+            cf_sequence_make(ways, number, block);
+            for (uint32_t i = 0; i < cf_sequence_length(ways); i++) {
+                beyond += block[i] >= 2 * ways;
+                twice += i && block[i] == block[i - 1];
+                often += ++touches[block[i] % (2 * CF_SEQUENCE_WAYS)] > CF_SEQUENCE_TOUCHES;
+            }
+        }
+        for (unsigned a = 0; a < CF_POLICY_COUNT; a++)
+            for (unsigned b = 0; ways > 1 && b < a; b++) {
+                int same = is_fixed(a, ways) && is_fixed(b, ways);
+
+                for (uint32_t number = 0; same && number < CF_SEQUENCES; number++)
+                    same = cf_predictions_misses(p, (enum cf_replacement)a, number) ==
+                           cf_predictions_misses(p, (enum cf_replacement)b, number);
+                two += same && ways == 2;
+                alike += same && ways > 2;
+            }
+    }
+    is_u64(beyond, 0, "blocks are below twice the ways");
+    is_u64(often, 0, "a block has no more accesses than nodes");
+    is_u64(twice, 0, "no block is accessed twice in a row");
+    is_u64(alike, 0, "from 3 to 64 ways no two policies predict the same");
+    is_u64(two, 3, "with 2 ways lru, tree-plru and bit-plru do, and no others");
+    ok(!cf_predictions_new(0) && !cf_predictions_new(CF_SEQUENCE_WAYS + 1), "no ways, or too many");
+}
+
+static uint32_t run_from(struct cf_cache *c, const uint8_t *block, uint32_t length)
+{
+    uint64_t victim;
+    uint32_t misses = 0;
+
+    for (uint32_t i = 0; i < length; i++)
+        misses += (uint32_t)cf_cache_access(c, block[i], 0, CF_CACHE_ALL_WAYS, &victim);
+    return misses;
+}
+
+/* What was in a set before does not change what a sequence misses. */
+static void whatever_was_before(void)
+{
+    unsigned wrong = 0;
+
+    state = 3;
+    for (uint32_t trial = 0; trial < 6000; trial++) {
+        const uint32_t ways = 1 + next(trial % 8 ? 12 : CF_SEQUENCE_WAYS),
+                       number = next(CF_SEQUENCES);
+        const enum cf_replacement policy = (enum cf_replacement)next(CF_POLICY_COUNT);
+        struct cf_cache_geometry g = {.sets = 1, .ways = ways, .policy = policy};
+        uint8_t block[CF_SEQUENCE_LONGEST];
+        struct cf_cache *c;
+        uint64_t victim;
+
+        if (!is_fixed(policy, ways))
+            continue;
+        c = cf_cache_new(&g);
+        for (uint32_t i = next(8 * ways); i-- > 0;)
+            cf_cache_access(c, next(3 * ways), 0, CF_CACHE_ALL_WAYS, &victim);
+        for (uint64_t line = 0; line < 3 * ways; line++)
+            cf_cache_access(c, line, CF_RUN_FLUSH, CF_CACHE_ALL_WAYS, &victim);
+        cf_sequence_make(ways, number, block);
+        wrong += run_from(c, block, cf_sequence_length(ways)) !=
+                 cf_predictions_misses(predict(ways), policy, number);
+        cf_cache_free(c);
+    }
+    is_u64(wrong, 0, "the state that a flush leaves makes no difference");
+}
+
+/* ---- what measurements say ---- */
+
+struct rows {
+    struct cf_sequence_row row[ROWS];
+    size_t count;
+    struct cf_sequences_set each[16];
+    size_t sets;
+    unsigned bad; /* rows that are none of a sequence */
+};
+static struct rows rows;
+
+static void add(uint32_t set, uint32_t number, uint32_t misses)
+{
+    rows.row[rows.count++] = (struct cf_sequence_row){set, number, misses};
+}
+
+/* Some repeats of all sequences, of which a share of 100 is disturbed. */
+static void add_set(uint32_t set, uint32_t ways, enum cf_replacement policy, uint32_t repeats,
+                    uint32_t share)
+{
+    const uint32_t length = cf_sequence_length(ways);
+
+    for (uint32_t number = 0; number < CF_SEQUENCES; number++)
+        for (uint32_t i = 0; i < repeats; i++) {
+            uint32_t misses = cf_predictions_misses(predict(ways), policy, number);
+
+            if (next(100) < share)
+                misses = ways + next(length - ways + 1);
+            add(set, number, misses);
+        }
+}
+
+static struct cf_sequences_verdict judge(uint32_t ways, int exact)
+{
+    const struct cf_sequences_verdict v = cf_sequences_judge(
+        predict(ways), rows.row, rows.count, exact, 0.95, rows.each, 16, &rows.sets);
+
+    rows.count = 0;
+    return v;
+}
+
+static void is_verdict(struct cf_sequences_verdict v, enum cf_sequences_state is, unsigned policies,
+                       const char *what)
+{
+    if (!ok(v.state == is && v.policies == policies, "%s", what))
+        note("state %d, policies %x, confidence %g", v.state, v.policies, v.confidence);
+}
+
+static void judged(void)
+{
+    is_verdict(judge(4, 1), CF_SEQUENCES_NONE, 0, "nothing measured, nothing said");
+    add_set(0, 4, CF_LRU, 1, 0);
+    is_verdict(judge(4, 0), CF_SEQUENCES_ONCE, 0, "measured once: not told");
+    add_set(0, 4, CF_LRU, 1, 0);
+    is_verdict(judge(4, 1), CF_SEQUENCES_NAMED, BIT_LRU, "of a model it is");
+    add_set(0, 2, CF_BIT_PLRU, 2, 0);
+    is_verdict(judge(2, 0), CF_SEQUENCES_NAMED, BIT_LRU | 1 << CF_TREE_PLRU | 1 << CF_BIT_PLRU,
+               "2 ways: three policies are one");
+    add_set(0, 1, CF_SRRIP, 2, 0);
+    is_verdict(judge(1, 0), CF_SEQUENCES_NAMED, (1u << CF_MASTER_INDEX) - 1, "1 way: all are one");
+    for (uint32_t number = 0; number < CF_SEQUENCES; number++)
+        if (cf_predictions_misses(predict(4), CF_LRU, number) ==
+            cf_predictions_misses(predict(4), CF_TREE_PLRU, number))
+            for (int i = 0; i < 3; i++)
+                add(0, number, cf_predictions_misses(predict(4), CF_LRU, number));
+    is_verdict(judge(4, 0), CF_SEQUENCES_ALIKE, BIT_LRU | 1 << CF_TREE_PLRU,
+               "sequences that do not distinguish two policies name none");
+    /* sets */
+    for (uint32_t set = 0; set < 8; set++)
+        add_set(set, 8, set % 4 ? CF_LRU : CF_SRRIP, 3, 0);
+    is_verdict(judge(8, 0), CF_SEQUENCES_SETS, BIT_LRU | 1 << CF_SRRIP,
+               "sets of two policies: both, and not one");
+    is_u64(rows.sets, 8, "each set by itself");
+    is_u64(rows.each[4].is.policies, 1 << CF_SRRIP, "and which has which");
+    for (uint32_t set = 0; set < 8; set++)
+        add_set(set, 8, CF_FIFO, 3, set == 5 ? 100 : 0);
+    is_verdict(judge(8, 0), CF_SEQUENCES_NAMED, 1 << CF_FIFO,
+               "one set that cannot be told is no other");
+    for (uint32_t set = 0; set < 8; set++)
+        add_set(set, 8, CF_FIFO, 3, set < 5 ? 100 : 0);
+    is_verdict(judge(8, 0), CF_SEQUENCES_NOISE, 1 << CF_FIFO,
+               "most sets cannot be told: nor can all");
+}
+
+/* Whatever share is disturbed: the policy, or none. */
+static void disturbed(void)
+{
+    unsigned wrong = 0, told[3] = {0}, all[3] = {0};
+
+    for (uint32_t trial = 0; trial < 600; trial++) {
+        const uint32_t ways = 3 + next(14), share = next(100);
+        const enum cf_replacement policy = (enum cf_replacement)next(CF_MASTER_INDEX);
+        struct cf_sequences_verdict v;
+
+        if (!is_fixed(policy, ways))
+            continue;
+        add_set(0, ways, policy, 2 + next(10), share);
+        v = judge(ways, 0);
+        wrong += v.state == CF_SEQUENCES_NAMED && v.policies != 1u << policy;
+        wrong += v.state == CF_SEQUENCES_OTHER || v.state == CF_SEQUENCES_SETS;
+        told[share * 3 / 100] += v.state == CF_SEQUENCES_NAMED;
+        all[share * 3 / 100]++;
+    }
+    note("told: %u of %u where less than a third is disturbed, %u of %u, %u of %u", told[0], all[0],
+         told[1], all[1], told[2], all[2]);
+    is_u64(wrong, 0, "noise never makes another policy, nor none of these");
+    ok(told[0] * 10 >= all[0] * 9, "and hides it only where there is much");
+}
+
+/* Policies that are none of ours: they evict what was used last (MRU), put a line where it goes next
+   (LIP, Qureshi et al.), evict what was hit at last only where all were, or turn from LRU to MRU. */
+static uint32_t other_misses(int kind, uint32_t ways, const uint8_t *block, uint32_t length)
+{
+    uint8_t line[CF_SEQUENCE_WAYS], hit[CF_SEQUENCE_WAYS] = {0};
+    uint32_t n = 0, misses = 0;
+
+    for (uint32_t i = 0; i < length; i++) {
+        uint32_t at = 0, to = 0;
+        uint8_t was;
+
+        while (at < n && line[at] != block[i])
+            at++;
+        if (at < n) { /* line[0] is the newest */
+            was = 1;
+        } else {
+            misses++;
+            was = 0;
+            at = n < ways ? n++ : kind == 0 || (kind == 3 && i >= 4 * ways) ? 0 : n - 1;
+            if (n == ways && kind == 2)
+                for (uint32_t k = n; k-- > 0;)
+                    if (!hit[k]) {
+                        at = k;
+                        break;
+                    }
+            to = kind == 1 ? at : 0;
+        }
+        memmove(line + to + 1, line + to, at - to);
+        memmove(hit + to + 1, hit + to, at - to);
+        line[to] = block[i];
+        hit[to] = was;
+    }
+    return misses;
+}
+
+static void others(void)
+{
+    unsigned named = 0, other = 0, all = 0;
+
+    for (uint32_t ways = 3; ways <= 24; ways++)
+        for (int kind = 0; kind < 4; kind++, all++) {
+            struct cf_sequences_verdict v;
+
+            for (uint32_t number = 0; number < CF_SEQUENCES; number++) {
+                uint8_t block[CF_SEQUENCE_LONGEST];
+
+                cf_sequence_make(ways, number, block);
+                for (int i = 0; i < 3; i++)
+                    add(0, number, other_misses(kind, ways, block, cf_sequence_length(ways)));
+            }
+            v = judge(ways, all % 2);
+            named += v.state == CF_SEQUENCES_NAMED;
+            other += v.state == CF_SEQUENCES_OTHER;
+            if (v.state != CF_SEQUENCES_OTHER)
+                note("%u ways, kind %d: state %d, policies %x", ways, kind, v.state, v.policies);
+        }
+    is_u64(named, 0, "policies that are none of these are not named");
+    ok(other * 10 >= all * 9, "but said to be none of these: %u of %u", other, all);
+}
+
+/* ---- machines ---- */
+
+struct model {
+    struct cf_machine m;
+    struct cf_hierarchy *h;
+    uint32_t ticks[PROBE_LEVELS + 1];
+    int by_time;
+    uint64_t visited[2 * CF_SEQUENCE_LONGEST]; /* since forget() */
+    uint32_t count;
+    uint8_t hit[2 * CF_SEQUENCE_LONGEST];
+};
+
+static int forget(void *self)
+{
+    static uint8_t op[2 * CF_SEQUENCE_LONGEST];
+    struct model *k = self;
+
+    memset(op, CF_FLUSH, sizeof op);
+    if (cf_hierarchy_run(k->h, k->visited, op, NULL, 0, k->count, 0, 0, k->hit) != 0)
+        return -1;
+    k->count = 0;
+    return 0;
+}
+
+static int run(void *self, const struct cf_visit *v, struct cf_measured *m)
+{
+    struct model *k = self;
+
+    if (k->count + v->count > 2 * CF_SEQUENCE_LONGEST ||
+        cf_hierarchy_run(k->h, v->offset, NULL, NULL, 0, v->count, 0, 0, k->hit) != 0)
+        return -1;
+    memcpy(k->visited + k->count, v->offset, v->count * sizeof *v->offset);
+    k->count += v->count;
+    for (uint32_t i = 0; i < v->count; i++) {
+        const uint32_t ticks = k->ticks[k->hit[i] == CF_FROM_MEMORY ? k->m.levels : k->hit[i] - 1u];
+
+        m->misses += k->hit[i] > v->level;
+        m->time += ticks;
+        if (v->each)
+            v->each[i] = ticks;
+    }
+    m->accesses = v->count;
+    m->has_misses = !k->by_time;
+    if (k->by_time)
+        m->misses = 0;
+    return 0;
+}
+
+static void take(void *arg, const struct probe_row *r)
+{
+    const struct model *k = arg;
+
+    rows.bad += strcmp(r->experiment, "policy") != 0 || r->level != 1 || !r->m.has_misses ||
+                r->m.accesses != cf_sequence_length(k->m.level[0].ways) ||
+                r->parameter % CF_SEQUENCE_SET >= CF_SEQUENCES || rows.count == ROWS;
+    if (rows.count < ROWS)
+        add((uint32_t)(r->parameter / CF_SEQUENCE_SET), (uint32_t)(r->parameter % CF_SEQUENCE_SET),
+            (uint32_t)r->m.misses);
+}
+
+static struct cf_sequences_verdict measure(struct model *k, int by_time)
+{
+    const struct cf_level *l = &k->m.level[0];
+    struct cf_bench bench = {.self = k, .forget = forget, .run = run, .size = BUFFER};
+    struct probe p = {.bench = &bench, .seed = 1, .by_time = by_time, .row = take, .arg = k};
+    struct cf_hierarchy_options o = {.cores = 1, .seed = 1};
+    uint64_t before[CF_SEQUENCE_LONGEST];
+    char problem[256] = "";
+
+    k->by_time = by_time;
+    k->h = cf_hierarchy_new(&k->m, &o, problem, sizeof problem);
+    if (!k->h)
+        need(0, "a model: %s", problem);
+    p.level[0] = (struct probe_level){l->size, l->line, l->size / l->ways, l->size, k->ticks[0]};
+    p.levels = 1;
+    for (uint32_t i = 0; i < CF_SEQUENCE_LONGEST; i++)
+        before[i] = next((uint32_t)(2 * l->size));
+    k->count = 0;
+    rows.count = 0;
+    if (cf_hierarchy_run(k->h, before, NULL, NULL, 0, CF_SEQUENCE_LONGEST, 0, 0, k->hit) != 0 ||
+        probe_policy(&p, SETS, 3, 0) != 0)
+        need(0, "measured");
+    probe_free(&p);
+    cf_hierarchy_free(k->h);
+    rows.bad += rows.count != (l->sets < SETS ? l->sets : SETS) * CF_SEQUENCES * 3;
+    return judge(l->ways, 1);
+}
+
+static void print_matrix(unsigned count[CF_POLICY_COUNT + 1][CF_POLICY_COUNT + 1])
+{
+    char line[256];
+
+    note("is          told: lru fifo random tree-plru bit-plru nru srrip, none");
+    for (unsigned is = 0; is < CF_MASTER_INDEX; is++) {
+        int at = snprintf(line, sizeof line, "%-11s", cf_policy_name((enum cf_replacement)is));
+
+        for (unsigned as = 0; as <= NOBODY; as++)
+            if (as != CF_MASTER_INDEX)
+                at += snprintf(line + at, sizeof line - (size_t)at, " %5u", count[is][as]);
+        note("%s", line);
+    }
+}
+
+static void machines(uint32_t first, uint32_t count, int by_time)
+{
+    static unsigned matrix[CF_POLICY_COUNT + 1][CF_POLICY_COUNT + 1];
+    static struct model k;
+    unsigned wrong = 0;
+
+    memset(matrix, 0, sizeof matrix);
+    for (uint32_t i = first; i < first + count; i++) {
+        struct cf_sequences_verdict v;
+        unsigned is, as = NOBODY;
+
+        make_machine(i, &k.m, k.ticks);
+        is = k.m.level[0].policy;
+        v = measure(&k, by_time);
+        if (v.state == CF_SEQUENCES_NAMED)
+            as = v.policies >> is & 1 ? is : (unsigned)__builtin_ctz(v.policies);
+        matrix[is][as]++;
+        wrong += as != is;
+        /* two ways or one have several names, more have not */
+        wrong += as == is && k.m.level[0].ways > 2 && v.policies != 1u << is;
+        if (as != is)
+            note("machine %u, %u ways, %s, %llu bytes, line %u: state %d, policies %x, %g", i,
+                 k.m.level[0].ways, cf_policy_name(k.m.level[0].policy),
+                 (unsigned long long)k.m.level[0].size, k.m.level[0].line, v.state, v.policies,
+                 v.confidence);
+    }
+    print_matrix(matrix);
+    is_u64(wrong, 0, "%u machines by %s: the policy of each", count, by_time ? "time" : "misses");
+    is_u64(rows.bad, 0, "each row is one of a sequence, and none is missing");
+}
+
+int main(int argc, char **argv)
+{
+    const uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0,
+                   count = argc > 2 ? (uint32_t)atoi(argv[2]) : MACHINES;
+
+    if (argc <= 1) {
+        sequences();
+        whatever_was_before();
+        judged();
+        disturbed();
+        others();
+    }
+    for (int by_time = 0; by_time < 2; by_time++)
+        machines(first, count, by_time);
+    for (uint32_t ways = 0; ways <= CF_SEQUENCE_WAYS; ways++)
+        cf_predictions_free(predicted[ways]);
+    return done();
+}
