@@ -32,7 +32,10 @@ static const char usage[] =
     "      --quick          only what the searches need, without the steps of the paper\n"
     "      --thorough       more of the paper's steps, and more repeats\n"
     "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
-    "                       line, ways, way-size, pair, levels, latency, inclusion, pages\n"
+    "                       line, ways, way-size, pair, levels, latency, inclusion, pages,
+    "
+    "                       policy
+    "
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
     "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
@@ -43,15 +46,16 @@ static const char usage[] =
     "Example: cf-capture probe | cf-infer > here.yaml\n"
     "         cf-capture probe --on atom-d525 -o probe.cf\n";
 
-static const char *const experiments[] = {"capacity", "associativity", "block",     "size",
-                                          "line",     "ways",          "way-size",  "pair",
-                                          "levels",   "latency",       "inclusion", "pages"};
+static const char *const experiments[] = {
+    "capacity", "associativity", "block",   "size",      "line",  "ways",  "way-size",
+    "pair",     "levels",        "latency", "inclusion", "pages", "policy"};
 
 enum {
     EXPERIMENTS = sizeof experiments / sizeof *experiments,
     LONGEST_LINE = 65536,
     STEPS = 256 << 10, /* bytes that are gone through in steps of 1 KiB */
     STEPS_THOROUGH = 1 << 20,
+    POLICY_SETS = 4, /* of a model */
     ANY_CPU = 0x7fffffff,
 };
 #define MAX_LEAST ((uint64_t)1 << 12)
@@ -222,7 +226,9 @@ static void measure_model(struct capture *k)
 {
     struct probe *p = &k->probe;
 
-    if (probe_search(p) == 0 && !k->o.quick)
+    if (probe_search(p) != 0 || probe_policy(p, POLICY_SETS, k->o.thorough ? 8 : 3, 0) != 0)
+        return;
+    if (!k->o.quick)
         (void)probe_paper(p, k->o.thorough ? STEPS_THOROUGH : STEPS, k->o.thorough ? 8 : 3);
 }
 

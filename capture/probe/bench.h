@@ -24,8 +24,7 @@ struct cf_visit {
     uint32_t *each;        /* to time each access by itself: ticks of those measured; else NULL */
     uint64_t limit;        /* not 0: to time each, too; those that take more ticks are misses */
     unsigned char code;    /* instructions: jumps from node to node */
-    unsigned char fresh;   /* nodes that the bench writes leave all caches after that; with `limit`,
-                              each access is timed, whatever is counted */
+    unsigned char fresh;   /* nodes that the bench itself writes leave all caches after that */
     unsigned cpu; /* 0: the CPU that the bench has chosen, else 1 + the number of another */
 };
 

@@ -227,7 +227,7 @@ static int once(struct cf_here *h, const struct cf_visit *v, struct cf_measured 
     memset(m, 0, sizeof *m);
     if (prepare(h, v) != 0 || (v->fresh && take_out(h, v) != 0))
         return -1;
-    if (counter && !v->each && !(v->fresh && v->limit)) {
+    if (counter && !v->each) {
         if (walk_counted(h, v, m, counter) != 0)
             return -1;
     } else if ((v->each || v->limit > 4 * h->step) && !v->code)

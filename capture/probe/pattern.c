@@ -9,8 +9,7 @@
 
 #include "capture/probe/probe.h"
 
-/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
-static uint32_t below(uint64_t *state, uint32_t n)
+uint32_t probe_below(uint64_t *state, uint32_t n)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
 
@@ -55,7 +54,7 @@ void probe_add(struct probe *p, uint64_t from, uint64_t to, uint64_t step)
 static void shuffle(uint64_t *offset, size_t count, uint64_t *state)
 {
     for (size_t i = count; i > 1; i--) {
-        const size_t k = below(state, (uint32_t)i);
+        const size_t k = probe_below(state, (uint32_t)i);
         const uint64_t other = offset[k];
 
         offset[k] = offset[i - 1];

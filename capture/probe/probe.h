@@ -82,6 +82,8 @@ enum probe_effort {
 
 /* ---- pattern.c ---- */
 
+/* A random number below n: splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
+uint32_t probe_below(uint64_t *state, uint32_t n);
 void probe_clear(struct probe *p);
 /* Adds nodes from `from` up to before `to`, `step` apart. */
 void probe_add(struct probe *p, uint64_t from, uint64_t to, uint64_t step);
@@ -131,10 +133,13 @@ int probe_inclusion(struct probe *p, unsigned level);
 /* ---- policy.c ---- */
 
 /* Experiment `policy` of the first level, whose size, line and ways were found: the sequences of
-   cf_sequence.h in up to so many sets, which stand in several places of the cache. An access that
-   takes more ticks than `limit` is a miss; 0: on a model, which counts or has latencies. 0, also
-   where the level is not known or has too many ways, or -1 with p->error. */
-int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t limit);
+   cf_sequence.h in up to so many sets, which stand in several places of the cache. On this machine,
+   an access that takes `gap` ticks more than one that hits is a miss; 0: on a model, which counts, or
+   has latencies. 0, also where the level is not known or has too many ways, or -1 with p->error. */
+int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t gap);
+/* The same on this machine, with a gap of half of what the next level takes more. No rows where the
+   clock does not tell them apart, or lines have too few nodes. */
+int probe_policy_steady(struct probe *p, uint32_t repeats);
 
 /* ---- paper.c ---- */
 

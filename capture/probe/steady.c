@@ -35,7 +35,8 @@ enum {
     SAMPLES = 4096, /* accesses timed by themselves */
 };
 
-static const double jump = 1.25, rise = 1.02, slight = 1.003; /* times the base line */
+static const double jump = 1.25, near_jump = 1.1, rise = 1.02,
+                    slight = 1.003; /* times the base line */
 
 static double value_of(const struct cf_measured *m)
 {
@@ -197,6 +198,15 @@ static double base_line(const struct series *s, size_t count)
     return least;
 }
 
+/* The last parameter before the first one that is far above those before it; 0: there is none. */
+static uint64_t last_fit(const struct series *s)
+{
+    for (size_t k = 1; k < s->count; k++)
+        if (s->least[k] > base_line(s, k) * near_jump)
+            return s->parameter[k - 1];
+    return 0;
+}
+
 static int size_of_first(struct probe *p, uint32_t repeats, uint64_t from, uint64_t to)
 {
     const uint64_t line = p->level[0].line;
@@ -236,17 +246,25 @@ static int line_of_first(struct probe *p, uint32_t repeats, uint64_t about)
     return status;
 }
 
-/* Lines a way apart, or several: whole KiB, since what a few misses add is little. */
+/* Lines a way apart, or several: whole KiB, since what a few misses add is little. For the policy,
+   the last number that fits, where the ways divide the size. */
 static int ways_of_first(struct probe *p, uint32_t repeats)
 {
     const uint64_t size = (p->level[0].size + CLOSE / 2) / CLOSE * CLOSE;
     struct series s = {.experiment = "associativity"};
+    uint64_t ways = 0;
     int status = 0;
 
     for (unsigned n = 1; status == 0 && n <= MOST_WAYS && n * size <= p->bench->size; n++)
         status = add_parameter(&s, n);
     if (status == 0)
         status = measure(p, &s, size, ways_nodes, repeats);
+    if (status == 0)
+        ways = last_fit(&s);
+    if (ways && size % (ways * p->level[0].line) == 0) {
+        p->level[0].size = size;
+        p->level[0].way_size = size / ways;
+    }
     free_series(&s);
     return status;
 }
@@ -432,5 +450,7 @@ int probe_steady(struct probe *p, uint32_t repeats)
         if (once(p, "latency", p->level[0].size / 2, 1, &value) != 0)
             return -1;
     }
+    if (probe_policy_steady(p, repeats) != 0)
+        return -1;
     return second(p, repeats) == 0 ? curve(p, repeats / 4 + 1) : -1;
 }
