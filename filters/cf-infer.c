@@ -77,6 +77,8 @@ static void remark(const struct infer *f)
             if (c->value[k].how == NOT_TOLD && left++ < 8)
                 cf_warn(&f->tool, "%s of %s: cannot tell: %s", what_names[k], c->name,
                         c->value[k].by);
+        if (c->policy.how == NOT_TOLD && left++ < 8)
+            cf_warn(&f->tool, "policy of %s: cannot tell: %s", c->name, c->policy.by);
     }
     if (left > 8)
         cf_warn(&f->tool, "and %u more: --csv lists them", left - 8);

@@ -19,31 +19,44 @@
 #include "formats/stream/cf.h"
 
 enum {
-    SETS = 8,   /* of this machine */
+    ALIGNED = 1 << 16,
+    SETS = 16,  /* at most */
+    TRIES = 8,  /* of a sequence that is disturbed */
     FAR = 100,  /* ways' bytes, in which a block has one place: no prefetcher follows so far */
     BEYOND = 3, /* times the first level: a window that mostly misses there, and hits behind */
 };
 
-struct set {
-    uint32_t number, ways;
-    uint64_t block[2 * CF_SEQUENCE_WAYS]; /* offset of each */
+struct sequences {
+    struct probe *p;
+    uint32_t ways, sets;
+    uint64_t gap;         /* 0: of a model */
+    uint32_t part;        /* so many ways' bytes hold one block */
+    unsigned char *room;  /* for ticks: of a way's bytes and more */
+    uint32_t set, *ticks; /* that is measured, and what it takes */
+    uint64_t block[2 * CF_SEQUENCE_WAYS];
 };
 
-/* Lines of the set, in another order each time: one at a random place in each part, of so many ways'
-   bytes, of the buffer. */
-static int choose_blocks(struct probe *p, struct set *s, uint32_t part)
+/* Lines of the set, in another order each time: one at a random place in each part of the buffer. */
+static int choose_blocks(struct sequences *q)
 {
-    const struct probe_level *l = &p->level[0];
-    const uint64_t from = s->number * l->line, bytes = part * l->way_size;
+    const uint64_t way = q->p->level[0].way_size, bytes = q->part * way,
+                   from = q->set * q->p->level[0].line;
 
-    probe_clear(p);
-    probe_add(p, from, from + 2 * s->ways * bytes, bytes);
-    if (p->error)
+    probe_clear(q->p);
+    probe_add(q->p, from, from + 2 * q->ways * bytes, bytes);
+    if (q->p->error)
         return -1;
-    probe_order(p, l->line, 0);
-    for (uint32_t b = 0; b < 2 * s->ways; b++)
-        s->block[b] = p->nodes.offset[b] + probe_below(&p->seed, part) * l->way_size;
+    probe_order(q->p, q->p->level[0].line, 0);
+    for (uint32_t b = 0; b < 2 * q->ways; b++)
+        q->block[b] = q->p->nodes.offset[b] + probe_below(&q->p->seed, q->part) * way;
     return 0;
+}
+
+/* The ticks go to other sets than the one that is measured. */
+static void choose_set(struct sequences *q, uint32_t set)
+{
+    q->set = set;
+    q->ticks = (uint32_t *)(q->room + (set + q->sets / 4 + 1) % q->sets * q->p->level[0].line);
 }
 
 static int order_of_ticks(const void *a, const void *b)
@@ -53,102 +66,116 @@ static int order_of_ticks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Accesses that were not served by the first level. A clock that does not follow the frequency of
-   the processor shows the same access now shorter, now longer: the limit is `gap` above the median of
-   those that every policy hits. */
-static uint64_t count_misses(const struct probe *p, const uint32_t *each, uint32_t ways,
-                             uint64_t gap)
+static uint64_t median(const uint32_t *ticks, uint32_t n)
 {
-    uint32_t hit[CF_SEQUENCE_WAYS];
-    uint64_t limit = gap ? 0 : probe_limit(p, 1), misses = 0;
+    uint32_t sorted[CF_SEQUENCE_WAYS];
 
-    if (gap) {
-        memcpy(hit, each + ways, (ways - 1) * sizeof *hit);
-        qsort(hit, ways - 1, sizeof *hit, order_of_ticks);
-        limit = hit[(ways - 1) / 2] + gap;
-    }
-    for (uint32_t i = 0; i < cf_sequence_length(ways); i++)
-        misses += each[i] > limit;
-    return misses;
+    memcpy(sorted, ticks, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, order_of_ticks);
+    return sorted[n / 2];
 }
 
-static int measure(struct probe *p, const struct set *s, uint32_t number, uint32_t *each,
-                   uint64_t gap)
+static uint64_t count_slow(const uint32_t *ticks, uint32_t n, uint64_t limit)
 {
-    const uint64_t slots = p->level[0].line / CF_NODE;
+    uint64_t slow = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        slow += ticks[i] > limit;
+    return slow;
+}
+
+/* Misses by the ticks of each access. A clock that does not follow the frequency of the processor
+   shows the same access now shorter, now longer: the limit is the gap above the median of those that
+   every policy hits. Where one of these misses, or one that fills the set hits, another program, or
+   what this one itself has in the set, came between. */
+static void judge(const struct sequences *q, struct cf_measured *m)
+{
+    const uint32_t w = q->ways;
+    const uint64_t limit = q->gap ? median(q->ticks + w, w - 1) + q->gap : probe_limit(q->p, 1);
+
+    m->method = CF_METHOD_EACH;
+    m->misses = count_slow(q->ticks, cf_sequence_length(w), limit);
+    m->has_misses = 1;
+    if (q->gap && !m->spoilt &&
+        (count_slow(q->ticks, w, limit) < w || count_slow(q->ticks + w, w - 1, limit)))
+        m->spoilt = CF_SPOILT_DISTURBED;
+}
+
+static int measure(struct sequences *q, uint32_t number)
+{
+    const uint64_t slots = q->p->level[0].line / CF_NODE;
     uint8_t block[CF_SEQUENCE_LONGEST], touches[2 * CF_SEQUENCE_WAYS] = {0};
     uint64_t offset[CF_SEQUENCE_LONGEST];
     struct cf_visit v = {.offset = offset,
-                         .count = cf_sequence_length(s->ways),
+                         .count = cf_sequence_length(q->ways),
                          .rounds = 1,
                          .level = 1,
-                         .each = p->by_time ? each : NULL,
+                         .each = q->p->by_time ? q->ticks : NULL,
                          .fresh = 1};
     struct cf_measured m = {0};
 
-    cf_sequence_make(s->ways, number, block);
+    cf_sequence_make(q->ways, number, block);
     for (uint32_t i = 0; i < v.count; i++)
-        offset[i] = s->block[block[i]] + touches[block[i]]++ % slots * CF_NODE;
-    if (!gap && probe_forget(p) != 0)
-        return -1;
-    if (p->bench->run(p->bench->self, &v, &m) != 0) {
-        p->error = errno ? errno : EIO;
-        return -1;
+        offset[i] = q->block[block[i]] + touches[block[i]]++ % slots * CF_NODE;
+    for (uint32_t i = 0; i == 0 || (m.spoilt && i < TRIES); i++) {
+        m = (struct cf_measured){0};
+        if (!q->gap && probe_forget(q->p) != 0)
+            return -1;
+        if (q->p->bench->run(q->p->bench->self, &v, &m) != 0) {
+            q->p->error = errno ? errno : EIO;
+            return -1;
+        }
+        q->p->accesses += v.count;
+        if (v.each)
+            judge(q, &m);
     }
-    p->accesses += v.count;
-    if (v.each) {
-        m.method = CF_METHOD_EACH;
-        m.misses = count_misses(p, each, s->ways, gap);
-        m.has_misses = 1;
-    }
-    probe_emit(p, "policy", (uint64_t)s->number * CF_SEQUENCE_SET + number, 1, &m);
+    probe_emit(q->p, "policy", (uint64_t)q->set * CF_SEQUENCE_SET + number, 1, &m);
     return 0;
 }
 
-static int measure_set(struct probe *p, struct set *s, uint64_t gap)
+static int measure_all(struct sequences *q, uint32_t *set, uint32_t sets, uint32_t repeats)
 {
-    const struct probe_level *l = &p->level[0];
-    const uint64_t sets = l->way_size / l->line, parts = p->bench->size / (2 * l->size);
-    const uint32_t part = !gap ? 1 : parts < FAR ? (uint32_t)parts : FAR;
-    void *room;
-    int status = 0;
+    const uint32_t part = q->sets / sets;
 
-    /* the ticks go to other sets than the one that is measured */
-    if (posix_memalign(&room, 1 << 16, l->way_size + (1 << 16)) != 0) {
-        p->error = ENOMEM;
-        return -1;
+    for (uint32_t k = 0; k < sets; k++) {
+        set[k] = k * part + (7 * k + 3) % part; /* in each part at another place */
     }
-    for (uint32_t number = 0; status == 0 && number < CF_SEQUENCES; number++) {
-        status = choose_blocks(p, s, part);
-        if (status == 0)
-            status = measure(
-                p, s, number,
-                (uint32_t *)((char *)room + (s->number + sets / 4 + 1) % sets * l->line), gap);
-    }
-    free(room);
-    return status;
+    for (uint32_t i = 0; i < repeats; i++)
+        for (uint32_t k = 0; k < sets; k++) {
+            choose_set(q, set[k]);
+            for (uint32_t number = 0; number < CF_SEQUENCES; number++)
+                if (choose_blocks(q) != 0 || measure(q, number) != 0)
+                    return -1;
+        }
+    return 0;
 }
 
 int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t gap)
 {
     const struct probe_level *l = &p->level[0];
-    const uint64_t ways = l->way_size ? l->size / l->way_size : 0;
-    const uint32_t all = ways ? (uint32_t)(l->way_size / l->line) : 0;
+    const uint64_t ways = l->way_size ? l->size / l->way_size : 0,
+                   parts = l->size ? p->bench->size / (2 * l->size) : 0;
+    const size_t room = l->way_size + CF_SEQUENCE_LONGEST * sizeof(uint32_t);
+    struct sequences q = {.p = p, .ways = (uint32_t)ways, .gap = gap};
+    uint32_t set[SETS];
+    void *memory;
+    int status;
 
-    if (!ways || ways > CF_SEQUENCE_WAYS || l->line < CF_NODE || 2 * l->size > p->bench->size ||
+    if (!ways || ways > CF_SEQUENCE_WAYS || l->line < CF_NODE || !parts ||
         (gap && (ways < 2 || l->line < CF_SEQUENCE_TOUCHES * CF_NODE)))
         return 0;
-    sets = sets < all ? sets : all;
-    for (uint32_t i = 0; i < repeats; i++)
-        for (uint32_t k = 0; k < sets; k++) {
-            const uint32_t part = all / sets;
-            /* in each part at another place */
-            struct set s = {.number = k * part + (7 * k + 3) % part, .ways = (uint32_t)ways};
-
-            if (measure_set(p, &s, gap) != 0)
-                return -1;
-        }
-    return 0;
+    q.sets = (uint32_t)(l->way_size / l->line);
+    q.part = !gap ? 1 : parts < FAR ? (uint32_t)parts : FAR;
+    sets = sets < q.sets ? sets : q.sets;
+    /* its addresses belong to sets, too */
+    if (posix_memalign(&memory, ALIGNED, room) != 0) {
+        p->error = ENOMEM;
+        return -1;
+    }
+    q.room = memset(memory, 0, room);
+    status = measure_all(&q, set, sets < SETS ? sets : SETS, repeats);
+    free(memory);
+    return status;
 }
 
 /* ---- on this machine ---- */

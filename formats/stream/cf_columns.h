@@ -218,6 +218,7 @@ enum cf_spoilt {
     CF_SPOILT_DRIFT = 1,       /* the reference loop took another time than before */
     CF_SPOILT_MIGRATED = 2,    /* the CPU changed meanwhile */
     CF_SPOILT_MULTIPLEXED = 3, /* the counter did not count all the time */
+    CF_SPOILT_DISTURBED = 4,   /* accesses missed that always hit, or the other way round */
 };
 
 /* A line's state in column `state`; 0 is not known. */

@@ -130,8 +130,8 @@ struct group {
     size_t count;
     unsigned measured; /* sequences, by bit */
     size_t sequences;
-    size_t repeats; /* measurements that have another one of their sequence, */
-    size_t modes;   /* and all that have the most frequent number of misses of theirs */
+    size_t repeats; /* measurements beside one of each sequence, */
+    size_t modes;   /* and those with the most frequent number of misses, beside one */
     double none;    /* ln of its likelihood */
 };
 
@@ -167,8 +167,8 @@ static void survey(struct group *g)
         end = end_of(g, from);
         g->measured |= 1u << g->row[from].number;
         g->sequences++;
-        g->modes += most_frequent(g, from, end, 0, &of);
-        g->repeats += end - from > 1 ? end - from : 0;
+        g->modes += most_frequent(g, from, end, 0, &of) - 1;
+        g->repeats += end - from - 1;
         for (size_t i = from, same = 0; i < end; i++) {
             same = i > from && g->row[i].misses == g->row[i - 1].misses ? same + 1 : 0;
             g->none += log(((double)same + any) / ((double)(i - from) + 1));
@@ -268,7 +268,7 @@ static struct cf_sequences_verdict judge_set(struct group *g, int exact, double 
         sum += exp(h[k].ln - h[best].ln);
     is.confidence = 1 / sum;
     is.policies = h[best].policies;
-    if (!is.policies && ((double)g->modes >= MODES * (double)g->count))
+    if (!is.policies && (double)g->modes >= ROWS * (double)g->repeats)
         is.state = CF_SEQUENCES_OTHER;
     else if (h[best].close && is.confidence >= least)
         is.state = h[best].policies == h[best].always ? CF_SEQUENCES_NAMED : CF_SEQUENCES_ALIKE;
@@ -323,7 +323,7 @@ static struct cf_sequences_verdict together(const struct cf_sequences_set *each,
     all.policies &= common;
     if (named && (double)named >= OF_SETS * (double)sets)
         all.state = count[CF_SEQUENCES_NAMED] ? CF_SEQUENCES_NAMED : CF_SEQUENCES_ALIKE;
-    else if (count[CF_SEQUENCES_OTHER] * 2 >= sets)
+    else if (count[CF_SEQUENCES_OTHER] * 4 >= sets)
         all.state = CF_SEQUENCES_OTHER;
     else
         all.state = count[CF_SEQUENCES_ONCE] ? CF_SEQUENCES_ONCE : CF_SEQUENCES_NOISE;

@@ -83,6 +83,14 @@ static void list_values(const struct infer *f, FILE *out, enum how how, const ch
                 fprintf(out, " (that of %s)", v->by);
         }
     }
+    for (unsigned i = 0; how == MEASURED && i < f->caches; i++) {
+        const struct policy *p = &f->cache[i].policy;
+
+        if (p->how != MEASURED || !f->cache[i].whole)
+            continue;
+        next(out, &any, before);
+        fprintf(out, "policy of %s (%.3f, by %s)", f->cache[i].name, p->confidence, p->by);
+    }
     for (unsigned i = 0; i < f->tlbs; i++)
         if (f->tlb[i].entries.how == how) {
             next(out, &any, before);
@@ -103,11 +111,13 @@ static void list_rest(const struct infer *f, FILE *out)
         if (!c->whole)
             continue;
         next(out, &any, "Assumed: ");
-        fprintf(out, "of %s policy, sharing, inclusion and stores", c->name);
+        fprintf(out, "of %s %ssharing, inclusion and stores", c->name,
+                c->policy.how == MEASURED ? "" : "policy, ");
         if (c->assumed)
             fprintf(out, " (those of %s)", f->assumed->name);
         else
-            fprintf(out, " (lru, private, non-inclusive, write-back with allocation)%s",
+            fprintf(out, " (%sprivate, non-inclusive, write-back with allocation)%s",
+                    c->policy.how == MEASURED ? "" : "lru, ",
                     c->kind == CF_UNIFIED && c->level == 1
                         ? " and kind, since no instructions were measured"
                         : "");
@@ -178,6 +188,8 @@ static void put_level(const struct cache *c, uint64_t line, FILE *out)
     static const char *const inclusions[] = {"non-inclusive", "inclusive", "exclusive"};
     const struct cf_level *l = c->assumed;
 
+    if (c->policy.how == NOT_TOLD)
+        fprintf(out, "  # policy of %s cannot be told: %s\n", c->name, c->policy.by);
     fprintf(out, "  - {name: %s, kind: %s, size: ", c->name, kinds[c->kind]);
     put_size(out, c->value[SIZE].is);
     fprintf(out, ", ways: %" PRIu64, c->value[WAYS].is);
@@ -186,7 +198,10 @@ static void put_level(const struct cache *c, uint64_t line, FILE *out)
     if (l && l->shared_by > 1)
         fprintf(out, ", shared_by: %" PRIu32, l->shared_by);
     /* a policy that wants a power of two of ways may not get one */
-    if (l && l->policy != CF_LRU && (c->value[WAYS].is == l->ways || l->policy != CF_TREE_PLRU))
+    if (c->policy.how == MEASURED)
+        fprintf(out, ", policy: %s", cf_policy_name(c->policy.is));
+    else if (l && l->policy != CF_LRU &&
+             (c->value[WAYS].is == l->ways || l->policy != CF_TREE_PLRU))
         fprintf(out, ", policy: %s", cf_policy_name(l->policy));
     if (l && !l->write_back)
         fputs(", write: through", out);

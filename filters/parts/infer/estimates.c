@@ -42,6 +42,23 @@ static void put_value(FILE *out, const char *of, const char *what, const struct 
     cf_csv_end(out);
 }
 
+static void put_policy(FILE *out, const struct cache *c)
+{
+    const struct policy *p = &c->policy;
+
+    if (p->how == NOT_MEASURED)
+        return;
+    cf_csv_text(out, 1, c->name);
+    cf_csv_text(out, 0, "policy");
+    cf_csv_text(out, 0, how_names[p->how]);
+    cf_csv_text(out, 0, p->how == MEASURED ? cf_policy_name(p->is) : "");
+    cf_csv_text(out, 0, "");
+    cf_csv_text(out, 0, "");
+    cf_csv_f64(out, 0, p->confidence, 4);
+    cf_csv_text(out, 0, p->by);
+    cf_csv_end(out);
+}
+
 /* A row an experiment: its change, before the others are asked. */
 static void put_change(const struct infer *f, const struct series *s, FILE *out)
 {
@@ -65,9 +82,11 @@ void print_estimates(const struct infer *f, FILE *out)
     char name[80];
 
     fputs("of,what,how,estimate,least,most,confidence,by\n", out);
-    for (unsigned i = 0; i < f->caches; i++)
+    for (unsigned i = 0; i < f->caches; i++) {
         for (unsigned k = 0; k < WHATS; k++)
             put_value(out, f->cache[i].name, what_names[k], &f->cache[i].value[k]);
+        put_policy(out, &f->cache[i]);
+    }
     for (unsigned i = 0; i < f->tlbs; i++) {
         snprintf(name, sizeof name, "tlb %u", i + 1);
         put_value(out, name, "entries", &f->tlb[i].entries);
@@ -117,13 +136,40 @@ static void compare(FILE *out, const char *of, const char *what, const struct va
     cf_csv_end(out);
 }
 
+/* Linux states no policy. */
+static void compare_policy(const struct infer *f, FILE *out, const struct cache *c)
+{
+    const struct cf_level *l =
+        strcmp(f->o.compare, "host") ? level_like(f->claimed, c->level, c->code) : NULL;
+    const struct policy *p = &c->policy;
+
+    if (p->how == NOT_MEASURED)
+        return;
+    cf_csv_text(out, 1, c->name);
+    cf_csv_text(out, 0, "policy");
+    cf_csv_text(out, 0, p->how == MEASURED ? cf_policy_name(p->is) : "");
+    cf_csv_text(out, 0, "");
+    cf_csv_text(out, 0, "");
+    cf_csv_f64(out, 0, p->confidence, 4);
+    cf_csv_text(out, 0, l ? cf_policy_name(l->policy) : "");
+    cf_csv_text(out, 0,
+                p->how != MEASURED         ? how_names[p->how]
+                : !l                       ? "not claimed"
+                : p->same >> l->policy & 1 ? "equal"
+                                           : "differs");
+    cf_csv_text(out, 0, p->how == NOT_TOLD ? p->by : "");
+    cf_csv_end(out);
+}
+
 void print_comparison(const struct infer *f, FILE *out)
 {
     fputs("of,what,measured,least,most,confidence,claimed,verdict,why\n", out);
-    for (unsigned i = 0; i < f->caches; i++)
+    for (unsigned i = 0; i < f->caches; i++) {
         for (unsigned k = 0; k < WHATS; k++)
             compare(out, f->cache[i].name, what_names[k], &f->cache[i].value[k],
                     claim(f, &f->cache[i], k));
+        compare_policy(f, out, &f->cache[i]);
+    }
     for (unsigned i = 0; i < f->tlbs; i++) {
         char name[32];
 

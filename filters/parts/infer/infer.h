@@ -29,6 +29,7 @@ enum experiment {
     X_WAYS,
     X_LEVELS,
     X_REFERENCE,
+    X_POLICY,
     X_KNOWN,
 };
 
@@ -69,12 +70,22 @@ struct value {
     char by[160]; /* the experiments; of NOT_TOLD, why; of ASSUMED, whose value it is */
 };
 
+/* Its replacement policy. */
+struct policy {
+    enum how how;
+    enum cf_replacement is; /* where it is MEASURED, */
+    unsigned same;          /* and those that are the same with so many ways, by bit; it, too */
+    double confidence;
+    char by[240]; /* the experiment, and what else it may be called; why it cannot be told */
+};
+
 struct cache {
     unsigned level; /* CF_FROM_MEMORY: the memory, which has a latency alone */
     int code;
     enum cf_kind kind;
     char name[32];
     struct value value[WHATS];
+    struct policy policy;
     int exclusive;                  /* as was measured; -1: not, or it cannot be told */
     const struct cf_level *assumed; /* what else is assumed is this one's */
     int whole;                      /* size, ways and line are measured or assumed */
@@ -130,6 +141,11 @@ int is_told(const struct value *v);
 int is_model(const struct infer *f);
 /* Level of this depth, for instructions or else for data, or NULL. */
 const struct cf_level *level_like(const struct cf_machine *m, unsigned depth, int code);
+
+/* ---- policy.c ---- */
+
+/* What the sequences measured say of a cache whose ways are known. */
+void know_policy(const struct infer *f, struct cache *c);
 
 /* ---- exclusive.c ---- */
 

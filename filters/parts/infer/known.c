@@ -251,6 +251,7 @@ static void add_cache(struct infer *f, struct cache *c, int split)
         v[LINE].how = ASSUMED;
         snprintf(v[LINE].by, sizeof v[LINE].by, "%.31s", before->name);
     }
+    know_policy(f, c);
     c->whole = is_told(&v[SIZE]) && is_told(&v[WAYS]) && is_told(&v[LINE]) &&
                v[SIZE].is % (v[WAYS].is * v[LINE].is) == 0 && v[WAYS].is <= CF_MAX_WAYS;
     if (f->caches < CACHES_MOST - 1)
