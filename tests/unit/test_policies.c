@@ -180,6 +180,10 @@ static void judged(void)
                 add(0, number, cf_predictions_misses(predict(4), CF_LRU, number));
     is_verdict(judge(4, 0), CF_SEQUENCES_ALIKE, BIT_LRU | 1 << CF_TREE_PLRU,
                "sequences that do not distinguish two policies name none");
+    for (uint32_t number = 0; number < CF_SEQUENCES / 2 - 1; number++)
+        for (int i = 0; i < 3; i++)
+            add(0, number, cf_predictions_misses(predict(8), CF_SRRIP, number));
+    is_verdict(judge(8, 0), CF_SEQUENCES_FEW, 0, "less than half of the sequences: not told");
     /* sets */
     for (uint32_t set = 0; set < 8; set++)
         add_set(set, 8, set % 4 ? CF_LRU : CF_SRRIP, 3, 0);
@@ -191,6 +195,12 @@ static void judged(void)
         add_set(set, 8, CF_FIFO, 3, set == 5 ? 100 : 0);
     is_verdict(judge(8, 0), CF_SEQUENCES_NAMED, 1 << CF_FIFO,
                "one set that cannot be told is no other");
+    for (uint32_t set = 0; set < 16; set++)
+        add_set(set, 8, set ? CF_FIFO : CF_NRU, 3, 0);
+    is_verdict(judge(8, 0), CF_SEQUENCES_NAMED, 1 << CF_FIFO, "one set of sixteen is noise");
+    for (uint32_t set = 0; set < 16; set++)
+        add_set(set, 8, set > 1 ? CF_FIFO : CF_NRU, 3, 0);
+    is_verdict(judge(8, 0), CF_SEQUENCES_SETS, 1 << CF_FIFO | 1 << CF_NRU, "two sets are not");
     for (uint32_t set = 0; set < 8; set++)
         add_set(set, 8, CF_FIFO, 3, set < 5 ? 100 : 0);
     is_verdict(judge(8, 0), CF_SEQUENCES_NOISE, 1 << CF_FIFO,

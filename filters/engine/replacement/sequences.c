@@ -9,7 +9,8 @@
 
 enum { RUNS = 256, ADDED = 2 };
 
-static const double MODES = 0.9, ROWS = 0.5, OF_SETS = 0.75, DEVIATIONS = 4;
+static const double MODES = 0.9, ROWS = 0.5, OF_SETS = 0.75, OTHERS = 0.25, ALONE = 0.125,
+                    DEVIATIONS = 4;
 /* Beta distribution of the share that is disturbed. */
 static const double DISTURBED = 1, QUIET = 4;
 
@@ -274,6 +275,8 @@ static struct cf_sequences_verdict judge_set(struct group *g, int exact, double 
         is.state = h[best].policies == h[best].always ? CF_SEQUENCES_NAMED : CF_SEQUENCES_ALIKE;
     if (!exact && !g->repeats)
         is.state = CF_SEQUENCES_ONCE;
+    if (g->sequences < CF_SEQUENCES / 2 || (!exact && g->repeats && g->repeats < g->sequences))
+        is.state = CF_SEQUENCES_FEW;
     return is;
 }
 
@@ -295,38 +298,57 @@ static int is_named(const struct cf_sequences_verdict *v)
     return v->state == CF_SEQUENCES_NAMED || v->state == CF_SEQUENCES_ALIKE;
 }
 
+static int is_told(const struct cf_sequences_verdict *v)
+{
+    return is_named(v) || v->state == CF_SEQUENCES_OTHER;
+}
+
+/* One of many sets may be what noise makes of it. */
+static int is_alone(const struct cf_sequences_set *each, size_t sets, size_t i)
+{
+    size_t same = 0;
+
+    for (size_t k = 0; k < sets; k++)
+        same += is_told(&each[k].is) && each[k].is.policies == each[i].is.policies;
+    return (double)same < ALONE * (double)sets;
+}
+
 static struct cf_sequences_verdict together(const struct cf_sequences_set *each, size_t sets)
 {
-    struct cf_sequences_verdict all = {.state = CF_SEQUENCES_NONE, .confidence = 1};
-    size_t count[CF_SEQUENCES_SETS + 1] = {0}, named = 0;
+    struct cf_sequences_verdict all = {.state = CF_SEQUENCES_NONE};
+    size_t count[CF_SEQUENCES_SETS + 1] = {0}, named = 0, other = 0, judged;
     unsigned common = UINT_MAX;
+    double least = 1;
 
     for (size_t i = 0; i < sets; i++) {
         const struct cf_sequences_verdict *v = &each[i].is;
 
         count[v->state]++;
-        if (!is_named(v))
+        if (!is_told(v) || is_alone(each, sets, i))
             continue;
+        least = fmin(least, v->confidence);
         all.policies |= v->policies;
-        common &= v->policies;
-        all.confidence = fmin(all.confidence, v->confidence);
-        named++;
+        common &= v->policies ? v->policies : UINT_MAX;
+        named += v->policies != 0;
+        other += v->policies == 0;
     }
+    judged = sets - count[CF_SEQUENCES_FEW];
+    if (named || other)
+        all.confidence = least;
     if (!sets)
         return all;
-    if (!named)
-        all.confidence = 0;
-    if (!common || (named && (double)named < OF_SETS * (double)sets && count[CF_SEQUENCES_OTHER])) {
+    if (!judged)
+        all.state = CF_SEQUENCES_FEW;
+    else if (!common || (named && other && (double)named < OF_SETS * (double)judged))
         all.state = CF_SEQUENCES_SETS;
-        return all;
-    }
-    all.policies &= common;
-    if (named && (double)named >= OF_SETS * (double)sets)
+    else if (named && (double)named >= OF_SETS * (double)judged)
         all.state = count[CF_SEQUENCES_NAMED] ? CF_SEQUENCES_NAMED : CF_SEQUENCES_ALIKE;
-    else if (count[CF_SEQUENCES_OTHER] * 4 >= sets)
+    else if (!named && (double)other >= OTHERS * (double)judged)
         all.state = CF_SEQUENCES_OTHER;
     else
         all.state = count[CF_SEQUENCES_ONCE] ? CF_SEQUENCES_ONCE : CF_SEQUENCES_NOISE;
+    if (all.state != CF_SEQUENCES_SETS)
+        all.policies &= common;
     return all;
 }
 

@@ -21,8 +21,10 @@
  *
  * Each set is judged by itself, since caches that duel (M. K. Qureshi, A. Jaleel, Y. N. Patt,
  * S. C. Steely, J. Emer, "Adaptive Insertion Policies for High Performance Caching", ISCA 2007)
- * have sets of two policies. All have one policy when three quarters of the sets have, and no set
- * has another one.
+ * have sets of two policies. All have one policy when three quarters of the sets have, and none has
+ * another one; all have none of these when a quarter of the sets has none, and none has one. What less
+ * than an eighth of the sets has is taken for noise. Sets of which less than half of the sequences
+ * were measured, or these less than twice on average, do not count.
  *
  * Memory: 4 bytes for each number of misses that a sequence may have, 37 KiB at most, and 20 bytes
  * a measurement.
@@ -58,6 +60,7 @@ enum cf_sequences_state {
     CF_SEQUENCES_OTHER, /* none of these: repeats agree, and no policy explains them */
     CF_SEQUENCES_NOISE, /* repeats differ, or more than one explains them */
     CF_SEQUENCES_ONCE,  /* without repeats noise is not known */
+    CF_SEQUENCES_FEW,   /* too few measurements */
     CF_SEQUENCES_SETS,  /* sets differ */
 };
 

@@ -107,6 +107,9 @@ static void explain(const struct cf_sequences_verdict *v, const struct cf_sequen
     case CF_SEQUENCES_ONCE:
         snprintf(p->by, sizeof p->by, "each measurement was made once, so noise is not known");
         break;
+    case CF_SEQUENCES_FEW:
+        snprintf(p->by, sizeof p->by, "too few sequences were measured");
+        break;
     case CF_SEQUENCES_SETS:
         name_sets(each, sets, p->by, sizeof p->by);
         break;
