@@ -32,10 +32,8 @@ static const char usage[] =
     "      --quick          only what the searches need, without the steps of the paper\n"
     "      --thorough       more of the paper's steps, and more repeats\n"
     "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
-    "                       line, ways, way-size, pair, levels, latency, inclusion, pages,
-    "
-    "                       policy
-    "
+    "                       line, ways, way-size, pair, levels, latency, inclusion, pages,\n"
+    "                       policy\n"
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
     "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"

@@ -36,7 +36,7 @@ struct sequences {
     uint64_t block[2 * CF_SEQUENCE_WAYS];
 };
 
-/* Lines of the set, in another order each time: one at a random place in each part of the buffer. */
+/* Lines of the set, in another order each time: one at some place in each part of the buffer. */
 static int choose_blocks(struct sequences *q)
 {
     const uint64_t way = q->p->level[0].way_size, bytes = q->part * way,
@@ -85,9 +85,9 @@ static uint64_t count_slow(const uint32_t *ticks, uint32_t n, uint64_t limit)
 }
 
 /* Misses by the ticks of each access. A clock that does not follow the frequency of the processor
-   shows the same access now shorter, now longer: the limit is the gap above the median of those that
-   every policy hits. Where one of these misses, or one that fills the set hits, another program, or
-   what this one itself has in the set, came between. */
+   shows the same access now shorter, now longer: the limit is the gap above the median of those
+   that every policy hits. Where one of these misses, or one that fills the set hits, another
+   program, or what this one itself has in the set, came between. */
 static void judge(const struct sequences *q, struct cf_measured *m)
 {
     const uint32_t w = q->ways;

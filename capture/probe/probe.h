@@ -133,8 +133,8 @@ int probe_inclusion(struct probe *p, unsigned level);
 /* ---- policy.c ---- */
 
 /* Experiment `policy` of the first level, whose size, line and ways were found: the sequences of
-   cf_sequence.h in up to so many sets, which stand in several places of the cache. On this machine,
-   an access that takes `gap` ticks more than one that hits is a miss; 0: on a model, which counts, or
+   cf_sequence.h in up to so many sets, which stand in several places of the cache. On this machine
+   an access misses that takes `gap` ticks more than one that hits; 0: on a model, which counts, or
    has latencies. 0, also where the level is not known or has too many ways, or -1 with p->error. */
 int probe_policy(struct probe *p, uint32_t sets, uint32_t repeats, uint64_t gap);
 /* The same on this machine, with a gap of half of what the next level takes more. No rows where the

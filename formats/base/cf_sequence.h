@@ -11,12 +11,12 @@
  *
  *   blocks 0 to W - 1            fill the set, in a known order where the lowest empty way comes
  *                                first
- *   W - 2 down to 0              hits, which leave one bit of bit-plru whatever it was before:
- *                                filling leaves those from some way on to the highest one, and going
- *                                down ends with a clear one, at way 0
+ *   W - 2 down to 0              hits, which leave one bit of bit-plru set whatever was before:
+ *                                filling leaves those from some way on to the highest one, and the
+ *                                last one that is clear then is that of way 0
  *   W to 2 W - 1                 misses: in tree-plru each takes the place of another line, so that
  *                                up to a symmetry of the tree the order of filling does not matter
- *   3 W more                     random ones among all 2 W blocks where the number is even, and else
+ *   3 W more                     random ones among all 2 W blocks where the number is even, else
  *                                among the last ones: W + 1 at least, half of W more at most
  *
  * No block is accessed more than CF_SEQUENCE_TOUCHES times, nor twice in a row if that can be

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_policies.c [FIRST [MACHINES]] - the replacement policy of the first level: the sequences, what
- * measurements of them say, and the whole way on the random machines of test_probe, by misses and
- * by time, with a matrix of what was taken for what.
+ * test_policies.c [FIRST [MACHINES]] - the replacement policy of the first level: the sequences,
+ * what measurements of them say, and the whole way on the random machines of test_probe, by misses
+ * and by time, with a matrix of what was taken for what. With arguments, only these machines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +232,9 @@ static void disturbed(void)
     ok(told[0] * 10 >= all[0] * 9, "and hides it only where there is much");
 }
 
-/* Policies that are none of ours: they evict what was used last (MRU), put a line where it goes next
-   (LIP, Qureshi et al.), evict what was hit at last only where all were, or turn from LRU to MRU. */
+/* Policies that are none of ours: they evict what was used last (MRU), put a line where it goes
+   next (LIP, Qureshi et al.), evict what was hit last where all were hit, or turn from LRU to
+   MRU. */
 static uint32_t other_misses(int kind, uint32_t ways, const uint8_t *block, uint32_t length)
 {
     uint8_t line[CF_SEQUENCE_WAYS], hit[CF_SEQUENCE_WAYS] = {0};
@@ -290,6 +291,50 @@ static void others(void)
         }
     is_u64(named, 0, "policies that are none of these are not named");
     ok(other * 10 >= all * 9, "but said to be none of these: %u of %u", other, all);
+}
+
+/* Tree-PLRU whose tree also chooses among empty ways, as processors have it. */
+static uint32_t tree_misses(uint32_t ways, const uint8_t *block, uint32_t length)
+{
+    uint8_t line[CF_SEQUENCE_WAYS], older[CF_SEQUENCE_WAYS] = {0, 1, 0, 1, 1};
+    uint32_t misses = 0;
+
+    memset(line, 255, sizeof line);
+    for (uint32_t i = 0; i < length; i++) {
+        uint32_t way = 0, node = 1;
+
+        while (way < ways && line[way] != block[i])
+            way++;
+        if (way == ways) {
+            misses++;
+            while (node < ways)
+                node = 2 * node + older[node];
+            way = node - ways;
+            line[way] = block[i];
+        }
+        for (node = way + ways; node > 1; node /= 2)
+            older[node / 2] = !(node & 1);
+    }
+    return misses;
+}
+
+static void fills_by_tree(void)
+{
+    unsigned right = 0, all = 0;
+
+    for (uint32_t ways = 4; ways <= CF_SEQUENCE_WAYS; ways *= 2, all++) {
+        struct cf_sequences_verdict v;
+
+        for (uint32_t number = 0; number < CF_SEQUENCES; number++) {
+            uint8_t block[CF_SEQUENCE_LONGEST];
+
+            cf_sequence_make(ways, number, block);
+            add(0, number, tree_misses(ways, block, cf_sequence_length(ways)));
+        }
+        v = judge(ways, 1);
+        right += v.state == CF_SEQUENCES_NAMED && v.policies == 1 << CF_TREE_PLRU;
+    }
+    is_u64(right, all, "tree-plru that fills ways in another order is tree-plru");
 }
 
 /* ---- machines ---- */
@@ -437,6 +482,7 @@ int main(int argc, char **argv)
         judged();
         disturbed();
         others();
+        fills_by_tree();
     }
     for (int by_time = 0; by_time < 2; by_time++)
         machines(first, count, by_time);

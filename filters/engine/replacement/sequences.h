@@ -6,9 +6,8 @@
  * Of each sequence the policies of cache.h predict how many accesses miss: one number, or of random
  * replacement a distribution, counted in 256 runs. In one set, the likelihood of its measurements,
  * of n accesses each, is by
- *   a policy      1 - e for what it predicts, and else e / n: a share e of the measurements, of which
- *                 all values from 0 to 1 are as likely (the beta distribution weighs the small
- *                 ones more), is disturbed
+ *   a policy      1 - e for what it predicts, and else e / n: a share e of the measurements is
+ *                 disturbed, which may be any, small ones rather (a beta distribution)
  *   random        the distribution, each number of misses with 2 / (n + 1) runs more
  *   none of these what the other repeats of the sequence showed, and where there were none, any
  *                 number alike (the predictive distribution of Dirichlet's, with concentration 1)
@@ -22,9 +21,9 @@
  * Each set is judged by itself, since caches that duel (M. K. Qureshi, A. Jaleel, Y. N. Patt,
  * S. C. Steely, J. Emer, "Adaptive Insertion Policies for High Performance Caching", ISCA 2007)
  * have sets of two policies. All have one policy when three quarters of the sets have, and none has
- * another one; all have none of these when a quarter of the sets has none, and none has one. What less
- * than an eighth of the sets has is taken for noise. Sets of which less than half of the sequences
- * were measured, or these less than twice on average, do not count.
+ * another one; all have none of these when a quarter of the sets has none, and no set has one. What
+ * less than an eighth of the sets has is taken for noise. Sets of which less than half of the
+ * sequences were measured, or these less than twice on average, do not count.
  *
  * Memory: 4 bytes for each number of misses that a sequence may have, 37 KiB at most, and 20 bytes
  * a measurement.
@@ -75,9 +74,10 @@ struct cf_sequences_set {
     struct cf_sequences_verdict is;
 };
 
-/* `exact`: of a model, of which measuring once is enough. Rows change their order; numbers are below
-   CF_SEQUENCES, misses at most the length. Sets in rising order into each[0] to each[*sets - 1]:
-   there is room for `room`, and further sets are not looked at. */
+/* `exact`: of a model, of which measuring once is enough. `least`: chance of what is named. Rows
+   change their order; numbers are below CF_SEQUENCES, misses at most the length. Sets in rising
+   order into each[0] to each[*sets - 1]: there is room for `room`, and further sets are not looked
+   at. */
 struct cf_sequences_verdict cf_sequences_judge(const struct cf_predictions *p,
                                                struct cf_sequence_row *row, size_t count, int exact,
                                                double least, struct cf_sequences_set *each,

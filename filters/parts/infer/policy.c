@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy.c - the replacement policy of a cache, from experiment policy: what all policies predict is
- * compared with what was measured (sequences.h).
+ * policy.c - the replacement policy of a cache, from experiment policy: what all policies predict
+ * is compared with what was measured (sequences.h).
  */
 #include <stdlib.h>
 #include <string.h>
