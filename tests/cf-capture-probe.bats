@@ -88,6 +88,52 @@ END
     has 'model:atom-d525'
 }
 
+# level POLICY [WAYS [SIZE]]: a description of one level in m.yaml
+level() {
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: %s, ways: %s, policy: %s}\n' "${3:-32KiB}" "${2:-8}" "$1" >m.yaml
+}
+
+@test "policy: each sequence in sets of several places, as often as any other, and as long as documented" {
+    level nru
+    cf-capture-probe -q --only policy --on ./m.yaml -o p.cf
+    probed p.cf experiment level accesses method | sort -u >rows
+    same - rows <<<'policy,1,47,1' # 6 times 8 ways, less 1
+    probed p.cf parameter repeat | awk -F, '{ print int($1 / 1000), $1 % 1000, $2 }' >rows
+    # sets of each quarter of 64
+    cut -d' ' -f1 rows | sort -nu | awk '{ print int($1 / 16) }' | tr '\n' ' ' >quarters
+    [[ $(cat quarters) == '0 1 2 3 ' ]]
+    awk '{ n[$1 " " $2]++; if ($2 > 23) exit 1 } END { for (k in n) { all++; if (n[k] != 3) exit 1 } if (all != 96) exit 1 }' rows
+    cf-capture-probe -q --thorough --only policy --on ./m.yaml -o p.cf
+    [[ $(probed p.cf parameter | wc -l) == $((4 * 24 * 8)) ]]
+}
+
+@test "policy: what a sequence misses does not depend on the seed, nor on the set, but for random" {
+    for policy in bit-plru random; do
+        level $policy 6 24KiB
+        for seed in 1 2; do
+            cf-capture-probe -q --quick --seed $seed --only policy --on ./m.yaml |
+                cf-cat --csv --table probe --columns parameter,misses | tail -n +2
+        done | awk -F, '{ print $1 % 1000, $2 }' | sort -u | wc -l >$policy
+    done
+    [[ $(cat bit-plru) == 24 ]]
+    [[ $(cat random) -gt 48 ]]
+}
+
+@test "policy: by time each access is timed; what it needs and is not there leaves it out" {
+    cf-capture-probe -q --quick --by time --only policy --on atom-d525 -o p.cf
+    probed p.cf accesses method | sort -u >rows
+    same - rows <<<'35,3'
+    cf-capture-probe -q --quick --only policy --on atom-d525 | cf-cat --csv --table probe --columns parameter,repeat,misses >counted
+    cf-cat --csv --table probe --columns parameter,repeat,misses p.cf >timed
+    same counted timed
+    # more ways than sequences are for
+    level lru 65 $((65 * 64 * 4))
+    cf-capture-probe -q --quick --on ./m.yaml -o p.cf
+    probed p.cf experiment >rows
+    grep -qx way-size rows
+    ! grep -qx policy rows || fail "sequences for 65 ways"
+}
+
 @test "a machine that does not exist, or has no latencies: said by the model, no rows, no file" {
     run -2 cf-capture-probe -q --on nothing-such -o p.cf
     has nothing-such
@@ -136,6 +182,9 @@ END
     awk -F, -v cpu="$cpu" '$2 != cpu || ($3 != 2 && $3 != 3) { print; wrong = 1 } END { exit wrong }' rows
     probed p.cf time accesses >rows
     awk -F, '$1 + 0 <= 0 || $2 + 0 <= 0 { print NR ": " $0; wrong = 1 } END { exit wrong }' rows
+    # of the policy's sequences each access, and in none more misses than there are
+    probed p.cf experiment accesses misses method | grep '^policy,' >rows || true
+    awk -F, '$4 != 3 || $2 % 6 != 5 || $3 + 0 > $2 || $3 == "" { print; wrong = 1 } END { exit wrong }' rows
     # each parameter as often as is documented, or the search did not take it
     probed p.cf experiment level parameter repeat | grep '^size,1,' | cut -d, -f3 | sort | uniq -c >counts
     awk '$1 < 5 { print; wrong = 1 } END { exit wrong || NR < 10 }' counts

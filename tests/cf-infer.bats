@@ -369,3 +369,135 @@ END
     run cf-infer -q --picture x.png --html x.html hostile.cf
     [ "$status" -le 1 ]
 }
+
+# ---- replacement policy ----
+
+# machine POLICY [WAYS [SIZE]]: what is measured of a model of one level, in p.cf
+machine() {
+    printf 'line_size: 64\nlevels:\n  - {name: L1, size: %s, ways: %s, policy: %s}\n' "${3:-32KiB}" "${2:-8}" "$1" >m.yaml
+    cf-capture-probe -q --quick --on ./m.yaml -o p.cf
+}
+
+# rows FILE: measurements in the form that make_probe takes; with an awk program that changes them
+rows() {
+    cf-cat --csv --table probe --columns experiment,parameter,repeat,level,accesses,misses "$1" | tail -n +2 |
+        awk -F, -v OFS=, "${2:-1}"' { print $0, 0 }'
+}
+
+# policy: the row of the CSV
+policy() {
+    cf-infer -q --csv "$@" | grep ',policy,'
+}
+
+@test "each policy is told, and written into the description, which is a model of it" {
+    for p in lru fifo random tree-plru bit-plru nru srrip; do
+        machine $p
+        policy p.cf >row
+        grep -q "^L1,policy,measured,$p,,,[01]\.[0-9]*,policy\$" row || fail "$p: $(cat row)"
+        run -0 --separate-stderr cf-infer p.cf
+        has "ways: 8, policy: $p}"
+        has 'policy of L1 (' "$(tr -s '\n ' ' ' <<<"$output")"
+        has_not 'of L1 policy, sharing'
+        cf-infer -q p.cf >here.yaml
+        cf-capture-probe -q --quick --on ./here.yaml | policy | grep -q ",measured,$p,"
+    done
+}
+
+@test "policies that are the same with so many ways are named together" {
+    for p in lru tree-plru bit-plru; do
+        machine $p 2 8KiB
+        policy p.cf >row
+        grep -q ',measured,lru,.*policy; with 2 ways the same: lru or tree-plru or bit-plru' row || fail "$p: $(cat row)"
+        cf-infer --compare ./m.yaml p.cf | grep -q "^L1,policy,lru,,,[01]\.[0-9]*,$p,equal,"
+    done
+    for p in fifo nru srrip random; do
+        machine $p 2 8KiB
+        policy p.cf | grep -q ",measured,$p,.*,policy\$"
+    done
+    machine nru 1 4KiB
+    policy p.cf | grep -q 'with 1 way the same: lru or fifo or random or tree-plru or bit-plru or nru or srrip'
+    # tree-plru is none with 6 ways, and not named with them
+    machine lru 6 24KiB
+    policy p.cf | grep -q ',measured,lru,.*,policy$'
+}
+
+@test "what a description claims: equal, differs; Linux states none" {
+    machine srrip
+    cf-infer --compare ./m.yaml p.cf | grep -q '^L1,policy,srrip,,,[01]\.[0-9]*,srrip,equal,'
+    sed -i 's/srrip/lru/' m.yaml
+    cf-infer --compare ./m.yaml p.cf | grep -q '^L1,policy,srrip,,,[01]\.[0-9]*,lru,differs,'
+    cf-infer --compare host p.cf | grep -q '^L1,policy,srrip,,,[01]\.[0-9]*,,not claimed,'
+    # and none where none was measured
+    probe atom.cf
+    cf-infer --csv atom.cf >all
+    ! grep -q policy all || fail "a policy that was not measured"
+    cf-infer --compare atom-d525 atom.cf >all
+    ! grep -q policy all || fail "a policy that was not measured"
+}
+
+@test "another policy is none of these: said in a comment, not written" {
+    machine lru
+    # misses that no policy has, but the same in all repeats
+    rows p.cf '/^policy/ { $6 = 30 + $2 % 1000 % 7 }' >in
+    probe other.cf machine=model:x rows=in
+    policy other.cf | grep -q ',cannot tell,,.*none of these: lru, fifo'
+    run -0 --separate-stderr cf-infer other.cf
+    has '# policy of L1 cannot be told: none of these'
+    has_not 'policy: '
+    has 'policy of L1: cannot tell: none of these' "$stderr"
+    has 'of L1 policy, sharing' "$(tr -s '\n ' ' ' <<<"$output")"
+    # assumed, it is that of the description
+    machine fifo
+    run -0 cf-infer -q --assume ./m.yaml other.cf
+    has 'policy: fifo'
+}
+
+@test "sets of two policies are both named, and none is written" {
+    machine srrip # of 64 sets, 3, 26, 33 and 56 are measured
+    rows p.cf '/^policy/ && int($2 / 1000) % 2 == 0' >even
+    machine lru
+    rows p.cf '!/^policy/ || int($2 / 1000) % 2' >in
+    cat even >>in
+    probe two.cf machine=model:x rows=in
+    policy two.cf | grep -q ',cannot tell,,.*sets differ: .*lru in 2 of 4 sets (first: 3), srrip in 2 of 4 sets (first: 26)' || fail "$(policy two.cf)"
+    run -0 --separate-stderr cf-infer two.cf
+    has_not 'policy: '
+}
+
+@test "noise: disturbed repeats make no other policy; measured once, or spoilt, none" {
+    for p in nru fifo; do
+        machine $p
+        rows p.cf 'BEGIN { srand(1) } /^policy/ && rand() < 0.2 { $6 = 20 + int(rand() * 20) }' | grep ^policy >in
+        probe noisy.cf size=32768 ways=8 -- rows=in
+        policy noisy.cf | grep -q ",measured,$p,"
+        rows p.cf 'BEGIN { srand(2) } /^policy/ && rand() < 0.9 { $6 = 20 + int(rand() * 20) }' | grep ^policy >in
+        probe noisy.cf size=32768 ways=8 -- rows=in
+        policy noisy.cf | grep -q ',cannot tell,,.*repeats differ'
+    done
+    rows p.cf '/^policy/ && $3 == 0' >in
+    probe once.cf size=32768 ways=8 -- rows=in
+    policy once.cf | grep -q ',cannot tell,,.*made once'
+    rows p.cf '/^policy/' >in
+    probe spoilt.cf size=32768 ways=8 -- spoilt=4 rows=in
+    policy spoilt.cf | grep -q ',cannot tell,,.*all measurements are spoilt'
+}
+
+@test "policy: without ways, with others, without misses, of few sequences it cannot be told" {
+    machine lru
+    rows p.cf '/^policy/' >in
+    probe alone.cf rows=in
+    run -1 cf-infer alone.cf
+    has 'no cache can be described'
+    probe other.cf size=32768 ways=4 machine=model:x -- rows=in
+    policy other.cf | grep -q ',cannot tell,,.*not those for so many ways'
+    sed 's/,[0-9]*,0$/,-,900/' in >timed
+    probe timed.cf size=32768 ways=8 machine=model:x -- rows=timed
+    policy timed.cf | grep -q ',cannot tell,,.*misses of no sequence are known'
+    rows p.cf '/^policy/ && $2 % 1000 < 11' >in
+    probe few.cf size=32768 ways=8 machine=model:x -- rows=in
+    policy few.cf | grep -q ',cannot tell,,.*too few sequences'
+    # numbers that are none, more misses than accesses
+    rows p.cf '/^policy/ { $2 = "18446744073709551615"; $6 = 99 }' >in
+    probe wild.cf size=32768 ways=8 machine=model:x -- rows=in
+    policy wild.cf | grep -q ',cannot tell,'
+}
