@@ -407,8 +407,9 @@ policy() {
     for p in lru tree-plru bit-plru; do
         machine $p 2 8KiB
         policy p.cf >row
-        grep -q ',measured,lru,.*policy; with 2 ways the same: lru or tree-plru or bit-plru' row || fail "$p: $(cat row)"
-        cf-infer --compare ./m.yaml p.cf | grep -q "^L1,policy,lru,,,[01]\.[0-9]*,$p,equal,"
+        grep -q ',measured,lru/tree-plru/bit-plru,.*policy; with 2 ways the same: lru or tree-plru or bit-plru' row || fail "$p: $(cat row)"
+        cf-infer -q p.cf | grep -q 'ways: 2, policy: lru}'
+        cf-infer --compare ./m.yaml p.cf | grep -q "^L1,policy,lru/tree-plru/bit-plru,,,[01]\.[0-9]*,$p,equal,"
     done
     for p in fifo nru srrip random; do
         machine $p 2 8KiB

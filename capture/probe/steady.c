@@ -246,6 +246,15 @@ static int line_of_first(struct probe *p, uint32_t repeats, uint64_t about)
     return status;
 }
 
+/* Of a size that may be some lines too small, the one of so many ways of whole KiB; 0: none is
+   close. */
+static uint64_t whole_ways(uint64_t size, uint64_t ways)
+{
+    const uint64_t unit = ways * CLOSE, whole = (size + unit / 2) / unit * unit;
+
+    return whole > size + size / 32 || size > whole + whole / 32 ? 0 : whole;
+}
+
 /* Lines a way apart, or several: whole KiB, since what a few misses add is little. For the policy,
    the last number that fits, where the ways divide the size. */
 static int ways_of_first(struct probe *p, uint32_t repeats)
@@ -261,9 +270,9 @@ static int ways_of_first(struct probe *p, uint32_t repeats)
         status = measure(p, &s, size, ways_nodes, repeats);
     if (status == 0)
         ways = last_fit(&s);
-    if (ways && size % (ways * p->level[0].line) == 0) {
-        p->level[0].size = size;
-        p->level[0].way_size = size / ways;
+    if (ways && whole_ways(size, ways)) {
+        p->level[0].size = whole_ways(size, ways);
+        p->level[0].way_size = p->level[0].size / ways;
     }
     free_series(&s);
     return status;

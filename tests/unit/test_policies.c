@@ -318,6 +318,37 @@ static uint32_t tree_misses(uint32_t ways, const uint8_t *block, uint32_t length
     return misses;
 }
 
+/* Of a policy that is none of ours, with noise that scatters about it, in many sets, as on a machine
+   at work: never a name. */
+static void others_disturbed(void)
+{
+    unsigned named = 0, all = 0;
+
+    for (uint32_t ways = 3; ways <= 16; ways++)
+        for (uint32_t share = 5; share < 100; share += 10, all++) {
+            const int kind = all % 4;
+
+            for (uint32_t set = 0; set < 8; set++)
+                for (uint32_t number = 0; number < CF_SEQUENCES; number++) {
+                    const uint32_t length = cf_sequence_length(ways);
+                    uint8_t block[CF_SEQUENCE_LONGEST];
+
+                    cf_sequence_make(ways, number, block);
+                    for (int i = 0; i < 11; i++) {
+                        uint32_t misses = other_misses(kind, ways, block, length);
+
+                        while (misses < length && next(100) < share)
+                            misses++;
+                        while (misses > 2 * ways && next(100) < share / 2)
+                            misses--;
+                        add(set, number, misses);
+                    }
+                }
+            named += judge(ways, 0).state == CF_SEQUENCES_NAMED;
+        }
+    is_u64(named, 0, "nor are they with noise about them, in %u machines", all);
+}
+
 static void fills_by_tree(void)
 {
     unsigned right = 0, all = 0;
@@ -482,6 +513,7 @@ int main(int argc, char **argv)
         judged();
         disturbed();
         others();
+        others_disturbed();
         fills_by_tree();
     }
     for (int by_time = 0; by_time < 2; by_time++)

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/engine/replacement/gamma.h"
 #include "filters/engine/replacement/sequences.h"
 
 enum { RUNS = 256, ADDED = 2 };
 
 static const double MODES = 0.9, ROWS = 0.5, OF_SETS = 0.75, OTHERS = 0.25, ALONE = 0.125,
-                    DEVIATIONS = 4;
+                    DEVIATIONS = 4, CHANCE = 1e-4;
+static const double ROUNDED = 1.0 / 12; /* variance that a whole number adds */
 /* Beta distribution of the share that is disturbed. */
 static const double DISTURBED = 1, QUIET = 4;
 
@@ -18,8 +20,10 @@ struct cf_predictions {
     uint32_t ways, length;
     unsigned fixed; /* policies that predict a number, by bit */
     uint32_t misses[CF_POLICY_COUNT][CF_SEQUENCES];
-    uint32_t *runs;                                  /* of random: [number][misses] */
-    double mean[CF_SEQUENCES], spread[CF_SEQUENCES]; /* ln of its chances, and their variance */
+    uint32_t *runs; /* of random: [number][misses] */
+    struct moments {
+        double mean, variance;
+    } ln[CF_SEQUENCES], count[CF_SEQUENCES]; /* of its chances, and of its misses */
 };
 
 /* ---- predictions ---- */
@@ -49,19 +53,21 @@ static double ln_random(const struct cf_predictions *p, uint32_t number, uint32_
     return log((p->runs[number * (p->length + 1) + misses] + more) / (RUNS + ADDED));
 }
 
-/* How likely random replacement is to itself. */
+/* How likely random replacement is to itself, and how many misses it has. */
 static void expect(struct cf_predictions *p, uint32_t number)
 {
-    double mean = 0, square = 0;
+    struct moments *ln = &p->ln[number], *count = &p->count[number];
 
     for (uint32_t m = 0; m <= p->length; m++) {
-        const double ln = ln_random(p, number, m), chance = exp(ln);
+        const double value = ln_random(p, number, m), chance = exp(value);
 
-        mean += chance * ln;
-        square += chance * ln * ln;
+        ln->mean += chance * value;
+        ln->variance += chance * value * value;
+        count->mean += chance * m;
+        count->variance += chance * m * m;
     }
-    p->mean[number] = mean;
-    p->spread[number] = fmax(0, square - mean * mean);
+    ln->variance = fmax(0, ln->variance - ln->mean * ln->mean);
+    count->variance = fmax(0, count->variance - count->mean * count->mean) + ROUNDED;
 }
 
 static int predict(struct cf_predictions *p, uint32_t number)
@@ -197,16 +203,30 @@ static double by_policy(const struct group *g, unsigned policy, int *close)
            lgamma(QUIET) - lgamma(DISTURBED) - disturbed * log((double)g->p->length);
 }
 
+/* Disturbed measurements scatter, too: so what each sequence misses on average is tested, and whether
+   all is as likely as random replacement is to itself, neither less nor more. */
 static double by_random(const struct group *g, int *close)
 {
-    double ln = 0, mean = 0, spread = 0;
+    double ln = 0, mean = 0, variance = 0, squares = 0;
 
-    for (size_t i = 0; i < g->count; i++) {
-        ln += ln_random(g->p, g->row[i].number, g->row[i].misses);
-        mean += g->p->mean[g->row[i].number];
-        spread += g->p->spread[g->row[i].number];
+    for (size_t from = 0, end; from < g->count; from = end) {
+        const struct moments *count = &g->p->count[g->row[from].number],
+                             *likely = &g->p->ln[g->row[from].number];
+        double sum = 0, n;
+
+        end = end_of(g, from);
+        n = (double)(end - from);
+        for (size_t i = from; i < end; i++) {
+            ln += ln_random(g->p, g->row[i].number, g->row[i].misses);
+            sum += g->row[i].misses;
+        }
+        mean += n * likely->mean;
+        variance += n * likely->variance;
+        sum = sum / n - count->mean;
+        squares += sum * sum / (count->variance * (1 / n + 1.0 / RUNS));
     }
-    *close = ln >= mean - DEVIATIONS * sqrt(spread);
+    *close = fabs(ln - mean) <= DEVIATIONS * sqrt(variance) &&
+             cf_gamma_upper((double)g->sequences / 2, squares / 2) >= CHANCE;
     return ln;
 }
 

@@ -42,6 +42,19 @@ static void put_value(FILE *out, const char *of, const char *what, const struct 
     cf_csv_end(out);
 }
 
+/* "lru/tree-plru": those that no sequence distinguishes, or nothing. */
+static void put_policies(FILE *out, const struct policy *p)
+{
+    char names[128] = "";
+    size_t at = 0;
+
+    for (unsigned k = 0; p->how == MEASURED && k < CF_POLICY_COUNT; k++)
+        if (p->same >> k & 1 && at < sizeof names)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? "/" : "",
+                                   cf_policy_name((enum cf_replacement)k));
+    cf_csv_text(out, 0, names);
+}
+
 static void put_policy(FILE *out, const struct cache *c)
 {
     const struct policy *p = &c->policy;
@@ -51,7 +64,7 @@ static void put_policy(FILE *out, const struct cache *c)
     cf_csv_text(out, 1, c->name);
     cf_csv_text(out, 0, "policy");
     cf_csv_text(out, 0, how_names[p->how]);
-    cf_csv_text(out, 0, p->how == MEASURED ? cf_policy_name(p->is) : "");
+    put_policies(out, p);
     cf_csv_text(out, 0, "");
     cf_csv_text(out, 0, "");
     cf_csv_f64(out, 0, p->confidence, 4);
@@ -147,7 +160,7 @@ static void compare_policy(const struct infer *f, FILE *out, const struct cache 
         return;
     cf_csv_text(out, 1, c->name);
     cf_csv_text(out, 0, "policy");
-    cf_csv_text(out, 0, p->how == MEASURED ? cf_policy_name(p->is) : "");
+    put_policies(out, p);
     cf_csv_text(out, 0, "");
     cf_csv_text(out, 0, "");
     cf_csv_f64(out, 0, p->confidence, 4);
