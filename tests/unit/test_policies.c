@@ -318,35 +318,42 @@ static uint32_t tree_misses(uint32_t ways, const uint8_t *block, uint32_t length
     return misses;
 }
 
-/* Of a policy that is none of ours, with noise that scatters about it, in many sets, as on a machine
-   at work: never a name. */
-static void others_disturbed(void)
+/* Misses that scatter about those of one policy or another, in some sets, as on a machine at work:
+   however far, they are not taken for random replacement, nor for a policy of which they are not. */
+static void scattered(void)
 {
     unsigned named = 0, all = 0;
 
     for (uint32_t ways = 3; ways <= 16; ways++)
-        for (uint32_t share = 5; share < 100; share += 10, all++) {
-            const int kind = all % 4;
+        for (uint32_t width = 1; width < 6; width++)
+            for (int kind = 0; kind < 6; kind++, all++) {
+                const uint32_t length = cf_sequence_length(ways);
+                struct cf_sequences_verdict v;
 
-            for (uint32_t set = 0; set < 8; set++)
-                for (uint32_t number = 0; number < CF_SEQUENCES; number++) {
-                    const uint32_t length = cf_sequence_length(ways);
-                    uint8_t block[CF_SEQUENCE_LONGEST];
+                for (uint32_t set = 0; set < 4; set++)
+                    for (uint32_t number = 0; number < CF_SEQUENCES; number++) {
+                        uint8_t block[CF_SEQUENCE_LONGEST];
+                        uint32_t misses;
 
-                    cf_sequence_make(ways, number, block);
-                    for (int i = 0; i < 11; i++) {
-                        uint32_t misses = other_misses(kind, ways, block, length);
-
-                        while (misses < length && next(100) < share)
-                            misses++;
-                        while (misses > 2 * ways && next(100) < share / 2)
-                            misses--;
-                        add(set, number, misses);
+                        cf_sequence_make(ways, number, block);
+                        misses = kind < 4 ? other_misses(kind, ways, block, length)
+                                          : cf_predictions_misses(predict(ways),
+                                                                  kind == 4 ? CF_LRU : CF_BIT_PLRU,
+                                                                  number);
+                        for (int i = 0; i < 11; i++)
+                            add(set, number,
+                                misses - next(misses < width ? misses : width) + next(width + 1));
                     }
-                }
-            named += judge(ways, 0).state == CF_SEQUENCES_NAMED;
-        }
-    is_u64(named, 0, "nor are they with noise about them, in %u machines", all);
+                for (size_t i = 0; i < rows.count; i++)
+                    if (rows.row[i].misses > length)
+                        rows.row[i].misses = length;
+                v = judge(ways, 0);
+                named +=
+                    v.state == CF_SEQUENCES_NAMED && v.policies != (kind == 4   ? 1u << CF_LRU
+                                                                    : kind == 5 ? 1u << CF_BIT_PLRU
+                                                                                : 0);
+            }
+    is_u64(named, 0, "what scatters is not taken for random, in %u caches", all);
 }
 
 static void fills_by_tree(void)
@@ -513,7 +520,7 @@ int main(int argc, char **argv)
         judged();
         disturbed();
         others();
-        others_disturbed();
+        scattered();
         fills_by_tree();
     }
     for (int by_time = 0; by_time < 2; by_time++)
