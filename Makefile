@@ -263,7 +263,7 @@ $(B)/test/test_axis: $(LIBPICTURE)
 
 # The searches of cf-capture-probe, on an engine.
 $(B)/test/test_probe: $(call objects,capture/probe/pattern.c capture/probe/measure.c capture/probe/search.c capture/probe/inclusion.c)
-$(B)/test/test_policies: $(call objects,capture/probe/pattern.c capture/probe/measure.c capture/probe/policy.c capture/probe/search.c capture/probe/inclusion.c)
+$(B)/test/test_probe_policy: $(call objects,capture/probe/pattern.c capture/probe/measure.c capture/probe/policy.c capture/probe/search.c capture/probe/inclusion.c)
 
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)

@@ -203,8 +203,8 @@ static double by_policy(const struct group *g, unsigned policy, int *close)
            lgamma(QUIET) - lgamma(DISTURBED) - disturbed * log((double)g->p->length);
 }
 
-/* Disturbed measurements scatter, too: so what each sequence misses on average is tested, and whether
-   all is as likely as random replacement is to itself, neither less nor more. */
+/* Disturbed measurements scatter, too: so what each sequence misses on average is tested, and
+   whether all is as likely as random replacement is to itself, neither less nor more. */
 static double by_random(const struct group *g, int *close)
 {
     double ln = 0, mean = 0, variance = 0, squares = 0;
