@@ -231,3 +231,23 @@ setup_file() {
     run -3 hot -
     has 'Permission denied'
 }
+
+@test "memory without a name is called as in a trace: profiles are joined, and pools" {
+    command -v valgrind >/dev/null || skip "no Valgrind"
+    gcc -O1 -g -D_GNU_SOURCE -o memory "$BATS_TEST_DIRNAME/told/memory.c"
+    cf-capture trace -i --own-allocator --function observed -q -- ./memory | cf-resolve -q -o t.cf
+    cf-pages -q -m zynq-ultrascale -o model.cf t.cf
+    pagectl
+    run -0 capture -n 1 --regions anon -o p.cf -- ./memory state clock
+    run ! grep -q differ notes
+    # the module is given the mappings that the kernel has, and the right pages are changed
+    grep -q '^expect,.*,agree' notes
+    cf-rank -q --csv --by page --value gain p.cf >native.csv
+    best() { grep -o '\[anon\] [0-9]*,[0-9]*' | head -n 8; }
+    best <native.csv | cut -d, -f2 | xargs | same - <(echo 1 0 0 5 3 1 2 0)
+    cf-rank -q --csv --by page --value gain model.cf | best | same <(best <native.csv) -
+    sed -n '2,9s/^[^,]*,[^,]*,[^,]*,\([0-9]*\),.*/\1/p' native.csv | same - <(seq 8000 -1000 1000)
+    head -n 9 native.csv >pool.csv
+    run -0 --separate-stderr cf-cache -m zynq-ultrascale --pool pool.csv:0-3 --summary t.cf
+    ! grep 'pool' <<<"$stderr"
+}

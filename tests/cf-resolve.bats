@@ -182,7 +182,7 @@ END
 /no/prog r-- +0x5000,0
 /no/prog rw-,0
 [heap],1
-[anon] 0x7000000,1
+[anon] 1,1
 [stack],0
 [stack],1
 /dev/shm/x r--s,0
@@ -228,7 +228,7 @@ END
     resolve in.cf
     run -0 shown region,page
     is "/no/lib r--,5
-[anon] 0x300000,12
+[anon] 1,12
 /no/lib r-x,1
 /no/lib r--,9
 ,0
@@ -236,10 +236,10 @@ END
 /no/lib r--,14
 /no/lib r--,11
 /no/lib r--,3
-[anon] 0x300000,5
-[anon] 0x300000,5
+[anon] 1,5
+[anon] 1,5
 /no/other rw-,0
-[anon] 0x300000,7"
+[anon] 1,7"
 }
 
 @test "page size" {
@@ -320,7 +320,7 @@ END
 ,0,0
 [heap],3,2
 ,0,0
-[anon] 0x40000,0,0"
+[anon] 1,0,0"
     run -0 shown_objects object
     is "1
 2
@@ -987,7 +987,7 @@ END
     resolve in.cf
     run -0 shown function
     is "$(printf 'w+0x%x\n' "$(at known 0)" "$(at known 0)" "$(at unknown 0)" "$(at unknown 4)" "$(at main 0)" &&
-        printf '%s\n' '[anon] 0x9000000' '' '[anon] 0x9000000')"
+        printf '%s\n' '[anon] 1' '' '[anon] 1')"
     has "3 with function (37.5%)" "$(cat summary)"
 }
 

@@ -65,18 +65,26 @@ void pages_target(struct pages *k, pid_t pid, const struct pages_layout *l)
     static struct pagectl_expect e;
     struct pagectl_target t = {.pid = pid};
 
-    call(k, PAGECTL_TARGET, &t, "process");
-    if (l->count > PAGECTL_MAPPINGS_MOST)
-        cf_die(&k->tool, CF_EXIT_INPUT, "over %d mappings", PAGECTL_MAPPINGS_MOST);
-    for (uint32_t at = 0; at < l->count; at += e.count) {
-        memset(&e, 0, sizeof e);
-        e.first = at;
-        e.total = (uint32_t)l->count;
-        while (e.count < PAGECTL_MAPPINGS && at + e.count < l->count) {
-            const struct pages_mapping *m = &l->mapping[at + e.count];
+    uint32_t total = 0;
+    size_t at = 0;
 
-            e.mapping[e.count++] =
+    call(k, PAGECTL_TARGET, &t, "process");
+    for (size_t i = 0; i < l->count; i++)
+        total += !l->mapping[i].part;
+    if (total > PAGECTL_MAPPINGS_MOST)
+        cf_die(&k->tool, CF_EXIT_INPUT, "over %d mappings", PAGECTL_MAPPINGS_MOST);
+    for (uint32_t first = 0; first < total; first += e.count) {
+        memset(&e, 0, sizeof e);
+        e.first = first;
+        e.total = total;
+        while (e.count < PAGECTL_MAPPINGS && at < l->count) {
+            const struct pages_mapping *m = &l->mapping[at++];
+
+            e.mapping[e.count] =
                 (struct pagectl_mapping){.start = m->start, .end = m->end, .flags = m->flags};
+            for (; at < l->count && l->mapping[at].part; at++)
+                e.mapping[e.count].end = l->mapping[at].end;
+            e.count++;
         }
         call(k, PAGECTL_EXPECT, &e, "mappings");
     }

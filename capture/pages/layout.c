@@ -4,8 +4,7 @@
  *
  * Regions have the names of cf-resolve, and pages its numbers: a stack counts from its top, what is
  * written of a file from where its segment begins, though the first pages are only read from once
- * the dynamic linker is done with them. Memory without a name has its place among such, since its
- * address is another one in each run.
+ * the dynamic linker is done with them. Memory without a name is named in anon.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +41,7 @@ static int named(const struct pages_mapping *m, const char *begin)
     return !strncmp(m->name, begin, strlen(begin));
 }
 
-static int anonymous(const struct pages_mapping *m)
+int pages_anonymous(const struct pages_mapping *m)
 {
     return !*m->name || named(m, "[anon");
 }
@@ -84,7 +83,7 @@ static enum pages_kind kind_of(const struct pages_layout *l, const struct pages_
         return PAGES_HEAP;
     if (named(m, "[stack"))
         return PAGES_STACK;
-    if (anonymous(m))
+    if (pages_anonymous(m))
         return PAGES_ANON;
     if (m->name[0] != '/')
         return PAGES_NO_KIND;
@@ -105,7 +104,7 @@ static int is_first(const struct pages_layout *l, const struct pages_mapping *m)
 }
 
 static char *region_of(const struct pages_layout *l, const struct pages_mapping *m,
-                       const struct pages_mapping *bss_of, unsigned *anon)
+                       const struct pages_mapping *bss_of)
 {
     char perms[5] = "---", *text = NULL;
     int n;
@@ -115,8 +114,8 @@ static char *region_of(const struct pages_layout *l, const struct pages_mapping 
     perms[2] = m->flags & PAGECTL_EXEC ? 'x' : '-';
     if (bss_of)
         n = asprintf(&text, "%s [bss]", bss_of->name);
-    else if (anonymous(m))
-        n = asprintf(&text, "[anon] %u", ++*anon);
+    else if (pages_anonymous(m))
+        n = asprintf(&text, "[anon]");
     else if (m->name[0] != '/')
         n = asprintf(&text, "%s", m->name);
     else if (is_first(l, m))
@@ -129,13 +128,11 @@ static char *region_of(const struct pages_layout *l, const struct pages_mapping 
 /* Kinds and names, once all mappings are known. */
 static int describe(struct pages_layout *l, const char *exe)
 {
-    unsigned anon = 0;
-
     for (size_t i = 0; i < l->count; i++) {
         struct pages_mapping *m = &l->mapping[i];
         const struct pages_mapping *before = i ? &l->mapping[i - 1] : NULL, *bss_of = NULL;
 
-        if (before && before->end == m->start && anonymous(m) && before->name[0] == '/' &&
+        if (before && before->end == m->start && pages_anonymous(m) && before->name[0] == '/' &&
             before->flags & PAGECTL_WRITE && is_library(l, before->name))
             bss_of = before;
         m->kind = kind_of(l, m, exe, bss_of);
@@ -148,7 +145,7 @@ static int describe(struct pages_layout *l, const char *exe)
                  before->flags == PAGECTL_READ &&
                  before->offset + (before->end - before->start) == m->offset)
             m->base = before->start;
-        m->region = region_of(l, m, bss_of, &anon);
+        m->region = region_of(l, m, bss_of);
         if (!m->region)
             return -1;
     }

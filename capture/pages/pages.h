@@ -37,6 +37,7 @@ struct pages_mapping {
     uint64_t base;       /* from where pages count; of a stack its end */
     unsigned flags;      /* PAGECTL_READ ... */
     enum pages_kind kind;
+    int part;         /* of the kernel it is one mapping with the one before */
     const char *name; /* as in maps, "" without */
     char *region;     /* as cf-resolve has it; NULL without a kind */
 };
@@ -47,6 +48,19 @@ struct pages_layout {
     size_t bytes;
     struct pages_mapping *mapping;
     size_t count, room;
+};
+
+/* What the program has mapped, by its system calls: see anon.c. */
+struct pages_call {
+    uint64_t start, end;
+    uint64_t base;   /* from where its pages count */
+    uint32_t number; /* of memory without a name, in the order of first mappings; 0: of a file */
+};
+struct pages_calls {
+    struct pages_call *live; /* in the order of addresses */
+    size_t count, room;
+    struct pages_call *first; /* each address at which memory without a name began, in order */
+    size_t firsts, first_room;
 };
 
 /* A page that is looked into, or with --group several; it is the same in every run. */
@@ -111,6 +125,7 @@ struct pages {
     off_t input;  /* where standard input begins, -1: it cannot be read twice */
     uint64_t pad; /* bytes of heap from the begin */
     struct pages_layout layout;
+    struct pages_calls calls; /* of the run that found it */
     struct pages_page *page;
     size_t pages, page_room;
     struct pages_unit *unit;
@@ -152,6 +167,8 @@ void pages_counters_close(struct pages *k);
 
 /* ---- layout.c, list.c ---- */
 
+/* Whether a mapping has no name. */
+int pages_anonymous(const struct pages_mapping *m);
 /* 0; -1 when the process is gone or there is no memory. */
 int pages_layout_read(struct pages_layout *l, pid_t pid);
 void pages_layout_free(struct pages_layout *l);
@@ -172,6 +189,16 @@ void pages_list(struct pages *k, pid_t pid);
 void pages_units(struct pages *k);
 /* The unit of that name, or k->units. */
 size_t pages_find_unit(const struct pages *k, const char *region, uint32_t number);
+
+/* ---- anon.c ---- */
+
+/* A system call of the program has returned. -1 without memory. */
+int pages_calls_take(struct pages_calls *c, const struct cf_watch_call *call);
+/* Divides what the kernel has as one mapping into those that the program made, and names them.
+   -1 without memory. */
+int pages_layout_divide(struct pages_layout *l, const struct pages_calls *c);
+/* Divides the layout of another run of the program likewise, as far as it is the same. */
+int pages_layout_like(struct pages_layout *l, const struct pages_layout *of);
 
 /* ---- attributes.c: calls of the module; each exits where it refuses ---- */
 

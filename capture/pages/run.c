@@ -67,8 +67,11 @@ static void drop(struct state *s, const char *why)
 
 static int read_layout(struct state *s, struct pages_layout *l)
 {
-    if (pages_layout_read(l, s->pid) == 0)
+    if (pages_layout_read(l, s->pid) == 0) {
+        if (s->run->purpose == PAGES_SAMPLE && pages_layout_like(l, &s->k->layout) != 0)
+            cf_out_of_memory(&s->k->tool);
         return 0;
+    }
     drop(s, "its mappings cannot be read");
     return -1;
 }
@@ -90,7 +93,8 @@ static void prepare(struct state *s)
 
     if (s->run->purpose == PAGES_LAYOUT) {
         pages_layout_free(&k->layout);
-        if (pages_layout_read(&k->layout, s->pid) != 0)
+        if (pages_layout_read(&k->layout, s->pid) != 0 ||
+            pages_layout_divide(&k->layout, &k->calls) != 0)
             cf_out_of_memory(&k->tool);
     }
     if (s->run->purpose != PAGES_SAMPLE ||
@@ -129,6 +133,7 @@ static void enter(struct state *s, pid_t tid)
     struct pages *k = s->k;
 
     (void)cf_watch_stop(s->w, on_ended, s);
+    cf_watch_calls(s->w, NULL, NULL);
     if (s->ended || read_layout(s, &s->before) != 0 ||
         cf_watch_arch_call(tid, &s->to, &s->sp) != 0) {
         drop(s, "it was gone at the entry");
@@ -240,6 +245,14 @@ static void check_name(struct state *s)
            cf_watch_places(s->w));
 }
 
+static void on_call(void *arg, const struct cf_watch_call *call)
+{
+    struct state *s = arg;
+
+    if (call->pid == s->pid && pages_calls_take(&s->k->calls, call) != 0)
+        cf_out_of_memory(&s->k->tool);
+}
+
 static void on_hit(struct state *s, uint64_t now)
 {
     struct cf_watch_hit hit;
@@ -341,6 +354,8 @@ int pages_run(struct pages *k, struct pages_run *run)
     run->reading = (struct pages_reading){0};
     s.w = cf_need(&k->tool, cf_watch_new(&k->tool, "--function", k->point, 2));
     cf_watch_single(s.w);
+    if (run->purpose == PAGES_LAYOUT)
+        cf_watch_calls(s.w, on_call, &s);
     start(&s);
     while (!s.ended && cf_watch_wait() == 0) {
         const uint64_t now = cf_clock();

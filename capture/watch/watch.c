@@ -107,7 +107,7 @@ void cf_watch_tell(struct cf_watch *w)
 
 /* ---- stops ---- */
 
-static void go_on(struct thread *t)
+static void go_on(const struct cf_watch *w, struct thread *t)
 {
     const int number = t->signal;
 
@@ -123,7 +123,7 @@ static void go_on(struct thread *t)
         t->group = 0;
         (void)ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
     } else {
-        (void)ptrace(PTRACE_CONT, t->tid, NULL, (long)number);
+        (void)ptrace(w->returned ? PTRACE_SYSCALL : PTRACE_CONT, t->tid, NULL, (long)number);
     }
 }
 
@@ -155,7 +155,7 @@ static void let_go(struct cf_watch *w, struct thread *t)
     if (p && p->entry.addr && !p->entry.out)
         p->entry.out = cf_watch_poke(t->tid, &p->entry, 0) == 0;
     if (has_trap(t->tid)) {
-        go_on(t);
+        go_on(w, t);
         return;
     }
     (void)ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal);
@@ -206,6 +206,32 @@ static int on_late_step(struct cf_watch *w, struct thread *t, int status)
     return own;
 }
 
+/* A system call begins or has returned. */
+static void on_call(struct cf_watch *w, struct thread *t)
+{
+    struct __ptrace_syscall_info info = {0};
+
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, sizeof info, &info) <= 0)
+        return;
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+        t->calls = 1;
+        t->call = (struct cf_watch_call){.pid = t->pid, .number = info.entry.nr};
+        memcpy(t->call.argument, info.entry.args, sizeof t->call.argument);
+    } else if (info.op == PTRACE_SYSCALL_INFO_EXIT && t->calls) {
+        t->calls = 0;
+        t->call.result = info.exit.rval;
+        if (w->returned)
+            w->returned(w->returned_arg, &t->call);
+    }
+}
+
+void cf_watch_calls(struct cf_watch *w,
+                    void (*returned)(void *arg, const struct cf_watch_call *call), void *arg)
+{
+    w->returned = returned;
+    w->returned_arg = arg;
+}
+
 static void on_exec(struct cf_watch *w, struct thread *t)
 {
     const pid_t tid = t->tid, pid = t->pid;
@@ -254,6 +280,10 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
         t->fresh = 0;
         break;
     default:
+        if (number == (SIGTRAP | 0x80)) {
+            on_call(w, t);
+            break;
+        }
         hit = stepped ? 0 : number == SIGTRAP ? on_trap(w, t) : -1;
         if (hit < 0)
             t->signal = number;
@@ -271,7 +301,7 @@ static int on_stop(struct cf_watch *w, pid_t tid, int status)
     if (w->released)
         let_go(w, t);
     else if (!w->stopping)
-        go_on(t);
+        go_on(w, t);
     return 0;
 }
 
@@ -300,7 +330,7 @@ int cf_watch_seize(struct cf_watch *w, pid_t pid)
 {
     if (ptrace(PTRACE_SEIZE, pid, NULL,
                (long)(PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-                      PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL)) != 0)
+                      PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD)) != 0)
         return -1;
     cf_watch_add_thread(w, pid)->fresh = 0;
     return 0;
@@ -376,7 +406,7 @@ static void step_over(struct thread *t)
             continue;
         if (status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP)
             return;
-        if (!(status >> 16))
+        if (!(status >> 16) && WSTOPSIG(status) != (SIGTRAP | 0x80))
             t->signal = WSTOPSIG(status); /* kept until the step is made */
         if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) != 0)
             return;
@@ -420,7 +450,7 @@ void cf_watch_continue(struct cf_watch *w)
     w->stopping = 0;
     for (size_t i = 0; i < w->threads; i++)
         if (w->thread[i].stopped)
-            go_on(&w->thread[i]);
+            go_on(w, &w->thread[i]);
 }
 
 void cf_watch_release(struct cf_watch *w)

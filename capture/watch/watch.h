@@ -89,6 +89,16 @@ int cf_watch_move(struct cf_watch *w, pid_t tid, unsigned point, uint64_t addr);
    least of so many tries, in units of `clock`. UINT64_MAX where none was like that. */
 uint64_t cf_watch_least(struct cf_watch *w, pid_t tid, unsigned tries, uint64_t (*clock)(void));
 
+struct cf_watch_call {
+    pid_t pid;
+    uint64_t number, argument[6];
+    int64_t result; /* -errno where it failed */
+};
+
+/* From now on, `returned` is given each system call that has returned; NULL ends that. */
+void cf_watch_calls(struct cf_watch *w,
+                    void (*returned)(void *arg, const struct cf_watch_call *call), void *arg);
+
 /* How many programs have begun. */
 unsigned cf_watch_begun(const struct cf_watch *w);
 

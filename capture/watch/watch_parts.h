@@ -37,6 +37,8 @@ struct thread {
     enum hit hit;
     enum step step; /* one that it was left alone with, since it waits in the kernel meanwhile */
     uint64_t from;  /* its program counter before that */
+    int calls;      /* is in the system call of number and arguments `call` */
+    struct cf_watch_call call;
 };
 
 struct cf_watch {
@@ -53,7 +55,9 @@ struct cf_watch {
     int released;                    /* nothing is watched any more: who stops is detached */
     unsigned found, several, warned; /* bits of points */
     char places[1024];               /* of the first point that is in several */
-    uint64_t shared;                 /* accesses that another one's snapshot has to serve */
+    void (*returned)(void *arg, const struct cf_watch_call *call); /* of system calls, or NULL */
+    void *returned_arg;
+    uint64_t shared; /* accesses that another one's snapshot has to serve */
 };
 
 /* ---- watch_threads.c; processes are known as long as they have a thread ---- */

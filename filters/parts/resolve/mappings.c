@@ -60,8 +60,7 @@ uint32_t region_text(struct resolver *r, struct region *g)
     if (g->kind == KIND_BSS)
         n = asprintf(&text, "%s [bss]", name);
     else if (g->kind == KIND_ANON)
-        n = asprintf(&text, "%s 0x%llx", *name == '[' ? name : "[anon]",
-                     (unsigned long long)g->start);
+        n = asprintf(&text, "%s %u", *name == '[' ? name : "[anon]", g->number);
     else if (g->kind == KIND_FILE && g->plain)
         n = asprintf(&text, "%s %s", name, perms);
     else if (g->kind == KIND_FILE)
@@ -202,6 +201,22 @@ static int find_bss(struct resolver *r, struct cf_intervals *maps, struct region
     return 1;
 }
 
+/* Memory without a name is called by its place among such, since its address is another one in each
+   run: 1 for the first that the process mapped; at the same address again, it is the same. */
+static uint32_t anon_number(struct resolver *r, struct space *s, uint64_t start)
+{
+    uint32_t slot = s->anon ? cf_intervals_overlap(s->anon->set, start, start) : 0, number;
+    struct cf_intervals *anon;
+
+    if (slot)
+        return cf_intervals_slots(s->anon->set)[slot].value;
+    anon = shared_own(r, &s->anon, 0);
+    number = anon ? cf_intervals_count(anon) + 1 : 0;
+    if (anon && !cf_intervals_insert(anon, start, start, number, 0))
+        r->failed = 1;
+    return number;
+}
+
 /* Number of the region that the new mapping continues, 0 if it is one of its own. */
 static uint32_t continued(struct resolver *r, struct cf_intervals *maps, const struct region *g,
                           uint64_t last)
@@ -248,7 +263,7 @@ void space_map(struct world *w, struct space *s, const struct event *e)
     g.kind = name->kind;
     g.perms = e->perms & 15;
     if (cf_intervals_count(maps) == 0)
-        s->first_count = 0; /* a new program */
+        space_forget_names(r, s); /* a new program */
     index = continued(r, maps, &g, e->last);
     if (index && ((r->regions[index].perms ^ g.perms) & CF_PERM_X)) {
         /* Code or no code must stay visible; all else of the region is kept. */
@@ -269,8 +284,8 @@ void space_map(struct world *w, struct space *s, const struct event *e)
             g.plain = (uint8_t)is_first(s, g.name, g.base);
         } else if (g.kind == KIND_NAMED) {
             g.plain = (uint8_t)is_first(s, g.name, g.base);
-        } else {
-            find_bss(r, maps, &g);
+        } else if (!find_bss(r, maps, &g)) {
+            g.number = anon_number(r, s, g.start);
         }
         index = region_new(r, g);
     }

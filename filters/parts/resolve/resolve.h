@@ -69,6 +69,7 @@ struct region {
     struct symbols *symbols; /* NULL: no ELF file, or no segment of it */
     uint32_t text;           /* string id, 0 = not made yet */
     uint32_t name, refs;
+    uint32_t number;            /* of kind ANON, in its process */
     uint8_t kind, perms, plain; /* plain: the text needs no address to be unique */
     uint64_t start, offset;     /* as it was first mapped */
 };
@@ -94,7 +95,8 @@ struct space {
     struct shared *objects; /* value = number of the object, extra = string id of its site */
     struct first_of firsts[FIRSTS]; /* regions of kind NAMED and STACK that got the plain name */
     unsigned first_count;
-    uint64_t forked; /* when it inherited, UINT64_MAX: it did not */
+    struct shared *anon; /* where memory without a name began; value = its number */
+    uint64_t forked;     /* when it inherited, UINT64_MAX: it did not */
     int dying;
 };
 
@@ -151,6 +153,8 @@ struct resolver {
 struct space *world_space(const struct world *w, uint32_t pid);
 /* The set, to be changed: made when there is none, copied when it is shared. */
 struct cf_intervals *shared_own(struct resolver *r, struct shared **h, int maps);
+/* Its regions are named from the beginning again. */
+void space_forget_names(struct resolver *r, struct space *s);
 /* Makes the event happen. Of a CF_FREE, the object is given; of a CF_ALLOC, number and site. */
 void world_apply(struct world *w, const struct event *e);
 /* Ends the processes whose time was before `time`; and when the next one does. */

@@ -108,12 +108,19 @@ static struct space *space_make(struct world *w, uint32_t pid)
     return s;
 }
 
+void space_forget_names(struct resolver *r, struct space *s)
+{
+    shared_drop(r, s->anon, 0);
+    s->anon = NULL;
+    s->first_count = 0;
+}
+
 static void space_empty(struct resolver *r, struct space *s)
 {
     shared_drop(r, s->maps, 1);
     shared_drop(r, s->objects, 0);
     s->maps = s->objects = NULL;
-    s->first_count = 0;
+    space_forget_names(r, s);
     s->code = s->layout = ++r->codes;
 }
 
@@ -188,6 +195,9 @@ static void inherit(struct space *s, const struct space *from)
 {
     s->maps = from->maps;
     s->objects = from->objects;
+    s->anon = from->anon;
+    if (s->anon)
+        s->anon->refs++;
     if (s->maps)
         s->maps->refs++;
     if (s->objects)
