@@ -58,33 +58,33 @@ comma := ,
 # ---- inputs ----
 
 $(OUT)/machine/%.yaml: $(DESCRIPTIONS)/$(MACHINE).yaml
-	@mkdir -p $(@D)
+	$(call step,machine)
 	sed 's/^\(name: .*\)/\1, second level $*/; s/\(name: L2,.* policy: \)[^},]*/\1$*/' $< $(to)
-	@grep -q 'name: L2,.*policy: $*[},]' $@ || { echo "$(MACHINE): its second level states no policy" >&2; rm $@; exit 1; }
+	grep -q 'name: L2,.*policy: $*[},]' $@ || { echo "$(MACHINE): its second level states no policy" >&2; rm $@; exit 1; }
 
 latencies = $(addprefix $(1) ,$(LATENCY))
 
 # alone/POLICY/interf-KIB.cf: a co-runner, in the cycles that it takes by itself
 $(OUT)/alone/%.cf: $(OUT)/trace/$$(notdir $$*).cf $(OUT)/machine/$$(firstword $$(subst /, ,$$*)).yaml
-	@mkdir -p $(@D)
+	$(call step,alone)
 	cf-cache -q -m $(word 2,$^) --frames sequential $< | \
 	    cf-latency -q -m $(word 2,$^) $(call latencies,--latency) --retime -o $@.tmp && $(done)
 
 $(OUT)/lines/%.cf: $(OUT)/trace/%.cf $(SCRIPTS)bbprof-lines.awk
-	@mkdir -p $(@D)
+	$(call step,lines)
 	cf-cat --csv --decimal --columns time,addr,pid,tid,op,size,pc,insns,function,region,page $< | \
 	    awk -f $(SCRIPTS)bbprof-lines.awk | cf-capture csv -q --clock instructions -o $@.tmp && $(done)
 
 # The first level holds what the others run, so their fetches are left out.
 $(OUT)/data/%.cf: $(OUT)/trace/%.cf
-	@mkdir -p $(@D)
+	$(call step,data)
 	cf-select -q --op load,store -o $@.tmp $< && $(done)
 
 # Pages by what they gain: of the function of c2isbm, and of the co-runner's buffer.
 $(OUT)/list/c2isbm.csv: kind = c2isbm r-x,
 $(OUT)/list/%.csv:      kind = ^[0-9]*,.heap.,
 $(OUT)/list/%.csv: $(OUT)/profile/%.cf
-	@mkdir -p $(@D)
+	$(call step,list)
 	cf-rank -q --csv --by page --value gain $< | sed -n '1p; /$(kind)/p' $(to)
 
 # ---- runs ----
@@ -112,7 +112,7 @@ warm    = $(if $(filter c2isbm,$(call part,4,$*)),-w $$(cf-cat --csv --columns f
     awk '$$1 == "nops" && last != "nops" && ++n == 2 { at = NR - 2 } { last = $$1 } END { print at }'))
 
 $(OUT)/run/%.csv: $$(call needs,$$*) $(SCRIPTS)bbprof-beside.sh
-	@mkdir -p $(@D)
+	$(call step,run)
 	$(if $(filter %.csv,$^),head -n $$(($(count) + 1)) $(filter %.csv,$^) >$@.list)
 	$(SCRIPTS)bbprof-beside.sh $(call latencies,-l) $(warm) $(addprefix -c ,$(filter $(OUT)/alone/%,$^)) \
 	    $(filter %.yaml,$^) $< $(placed) $(to)
@@ -128,6 +128,7 @@ row = && awk -F, -v keys='$(1)' 'FNR == 2 && one { printf "%s,%s,%.4f$(4)\n", ke
 row3 = $(call row,$(1),$(2),$(3),$(comma)%s$(comma)%s,$(comma) $$4$(comma) $$5)
 
 $(OUT)/fig3.csv: $(foreach p,$(POLICIES),$(call by_itself,$p,$(PROGRAM3)) $(foreach k,$(KIBS),$(call run,$p,$k,c16,$(PROGRAM3))))
+	$(call step,table)
 	{ echo policy,corunner_kib,runtime_cycles,runtime_of_alone,stored_mb_per_s,memory_mb_per_s $(foreach p,$(POLICIES),$(foreach k,$(KIBS), \
 	    $(call row3,$p$(comma)$k,$(call by_itself,$p,$(PROGRAM3)),$(call run,$p,$k,c16,$(PROGRAM3))))); } $(to)
 
@@ -135,10 +136,12 @@ keys_of = $(firstword $(subst -, ,$i)),$(word 2,$(subst -, ,$i))
 
 runs5 = $(foreach i,$(IMAGES),$(foreach o,none $(KIB),$(foreach c,$(COLOURS),$(call run,$(POLICY),$o,c$c,$i))))
 $(OUT)/fig5.csv: $(runs5) $(foreach i,$(IMAGES),$(call by_itself,$(POLICY),$i))
+	$(call step,table)
 	{ echo program,size,case,colours,runtime_cycles,runtime_of_alone $(foreach i,$(IMAGES),$(foreach o,none $(KIB),$(foreach c,$(COLOURS), \
 	    $(call row,$(keys_of)$(comma)$(if $(filter none,$o),alone,beside)$(comma)$c,$(call by_itself,$(POLICY),$i),$(call run,$(POLICY),$o,c$c,$i))))); } $(to)
 
 $(OUT)/fig10.csv: $(foreach p,$(POLICIES),$(call by_itself,$p,c2isbm) $(foreach k,$(OWN),$(call run,$p,$(KIB),own$k,c2isbm)))
+	$(call step,table)
 	{ echo policy,pages_moved,runtime_cycles,runtime_of_alone $(foreach p,$(POLICIES),$(foreach k,$(OWN), \
 	    $(call row,$p$(comma)$k,$(call by_itself,$p,c2isbm),$(call run,$p,$(KIB),own$k,c2isbm)))); } $(to)
 
@@ -149,6 +152,7 @@ row11 = && awk -F, -v keys='$i,$p,$k,$(shell echo $$((3 * ($(KIB) / 4 - $k))))' 
     $(call by_itself,$p,$i) $(call run,$p,$(KIB),their$(firstword $(THEIRS)),$i) $(call run,$p,$(KIB),their$k,$i)
 
 $(OUT)/fig11.csv: $(foreach i,$(PROGRAMS11),$(foreach p,$(POLICIES),$(runs11)))
+	$(call step,table)
 	{ echo program,policy,pages_moved_of_each,pages_left,runtime_cycles,runtime_of_alone,slowdown_left \
 	    $(foreach i,$(PROGRAMS11),$(foreach p,$(POLICIES),$(foreach k,$(THEIRS),$(row11)))); } $(to)
 
@@ -157,5 +161,6 @@ cases = alone:none/c16 alone-4-colours:none/c4 alone-12-colours:none/c12 beside:
     beside-12-colours:$(KIB)/c12 beside-moved:$(KIB)/$(everyone)
 case_of = $(OUT)/run/$(POLICY)/$(word 2,$(subst :, ,$(1)))/$(2).csv
 $(OUT)/fig12.csv: $(foreach i,$(IMAGES),$(foreach c,$(cases),$(call case_of,$c,$i)))
+	$(call step,table)
 	{ echo program,size,case,runtime_cycles,runtime_of_alone $(foreach i,$(IMAGES),$(foreach c,$(cases), \
 	    $(call row,$(keys_of)$(comma)$(firstword $(subst :, ,$c)),$(call by_itself,$(POLICY),$i),$(call case_of,$c,$i)))); } $(to)

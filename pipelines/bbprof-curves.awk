@@ -8,6 +8,7 @@
 #   xtext, ytext, y2text   what stands at the axes, beside the columns' own names
 #   y2                     a further column: dashed curves of the same colours, by an axis at the right
 #   panel="COLUMN..."      a panel for each value of these, of the same axes
+#   own=1                  each panel has axes of its own
 #   shape=bars             bars beside each other in place of curves, x being names
 BEGIN {
     FS = ","
@@ -48,12 +49,19 @@ function joined(names, count,  text, i) {
     }
     px[in_panel, who, n] = shape == "bars" ? place[$at[x]] : $at[x]
     py[in_panel, who, n] = $at[y]
-    most_x = px[in_panel, who, n] + 0 > most_x ? px[in_panel, who, n] + 0 : most_x
-    most_y = $at[y] + 0 > most_y ? $at[y] + 0 : most_y
+    raise(most_x_of, in_panel, px[in_panel, who, n])
+    raise(most_y_of, in_panel, $at[y])
     if (y2 != "") {
         py2[in_panel, who, n] = $at[y2]
         most_y2 = $at[y2] + 0 > most_y2 ? $at[y2] + 0 : most_y2
     }
+}
+# The greatest value of a panel, and in [""] of all.
+function raise(of, in_panel, value) {
+    if (value + 0 > of[in_panel])
+        of[in_panel] = value + 0
+    if (value + 0 > of[""])
+        of[""] = value + 0
 }
 function escaped(text) {
     gsub(/&/, "\\&amp;", text)
@@ -64,6 +72,17 @@ function escaped(text) {
 function tick(most,  step) {
     step = 10 ^ int(log(most) / log(10) + 20) / 10 ^ 20
     return most / step < 2 ? step / 5 : most / step < 5 ? step / 2 : step
+}
+# Up to the next tick, so that no curve ends above the last one.
+function whole(most,  step) {
+    step = most > 0 ? tick(most) : 1
+    return int(most / step + .999999) * step
+}
+function number(v) { return v >= 1e6 ? sprintf("%.6g M", v / 1e6) : sprintf("%.6g", v) }
+# The axes of a panel, or of all
+function scale(in_panel) {
+    most_x = most_x_of[in_panel] > 0 ? most_x_of[in_panel] : 1
+    most_y = whole(most_y_of[in_panel])
 }
 function sx(v) { return left + v / most_x * wide }
 function sy(v, most) { return top + high - v / most * high }
@@ -77,6 +96,7 @@ function upright(px, py, text) {
 }
 function axes(  v, step) {
     step = tick(most_x) * (panels > 1 && most_x / tick(most_x) > 6 ? 2 : 1)
+    step = step < 1 && most_x >= 2 ? 1 : step # ranks and numbers of pages are whole
     for (v = 0; shape != "bars" && v <= most_x * 1.0001; v += step) {
         printf "<path stroke=\"#ddd\" d=\"M%.1f %.1fV%.1f\"/>\n", sx(v), top + high, top
         label(sx(v), top + high + 18, "middle", v "")
@@ -85,10 +105,10 @@ function axes(  v, step) {
         label(left + (v + .5) * wide / places, top + high + 18, "middle", place_name[v])
     for (v = 0; v <= most_y * 1.0001; v += tick(most_y)) {
         printf "<path stroke=\"#ddd\" d=\"M%d %.1fH%d\"/>\n", left, sy(v, most_y), left + wide
-        label(left - 8, sy(v, most_y) + 4, "end", sprintf("%.6g", v))
+        label(left - 8, sy(v, most_y) + 4, "end", number(v))
     }
     for (v = 0; y2 != "" && v <= most_y2 * 1.0001; v += tick(most_y2))
-        label(left + wide + 8, sy(v, most_y2) + 4, "start", sprintf("%.6g", v))
+        label(left + wide + 8, sy(v, most_y2) + 4, "start", number(v))
 }
 function curve(in_panel, who, values, most, look,  line, i) {
     for (i = 1; i <= points[in_panel, who]; i++)
@@ -109,24 +129,29 @@ function bars(in_panel, who, s,  i, each, from) {
     }
 }
 END {
-    if (missing != "" || !series || most_y <= 0 || (shape != "bars" && most_x <= 0) || (y2 != "" && most_y2 <= 0)) {
+    scale("")
+    if (missing != "" || !series || most_y_of[""] <= 0 || (shape != "bars" && most_x_of[""] <= 0) || (y2 != "" && most_y2 <= 0)) {
         print "bbprof-curves.awk: " (missing != "" ? "the table lacks" missing : "the table has nothing to draw") >"/dev/stderr"
         exit 1
     }
+    most_y2 = whole(most_y2)
     across = panels > 3 ? 3 : panels
     down = int((panels + across - 1) / across)
     wide = panels > 1 ? 240 : 600
     high = panels > 1 ? 210 : 405
     gap = panels > 1 ? 75 : 55
     right = (y2 != "" ? 70 : 0) + 210
-    width = 90 + across * (wide + 30) - 30 + right
+    beside = own ? 65 : 40
+    width = 90 + across * (wide + beside) - beside + right
     height = (panels > 1 ? 60 : 40) + down * (high + gap) - gap + 55
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\">\n", width, height
     printf "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height
     label(90, 24, "start", title)
     for (p = 1; p <= panels; p++) {
-        left = 90 + (p - 1) % across * (wide + 30)
+        left = 90 + (p - 1) % across * (wide + beside)
         top = (panels > 1 ? 60 : 40) + int((p - 1) / across) * (high + gap)
+        if (own)
+            scale(panel_name[p])
         axes()
         if (panels > 1)
             label(left + wide / 2, top - 8, "middle", panel_name[p])

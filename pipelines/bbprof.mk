@@ -28,6 +28,7 @@
 # INPUTS       beside def                                 [nor1 nor2 deg1 deg2]
 # ITERATIONS   of staircase                               [20]
 # SHIFTS, FRAMES   of disparity and tracking              [4, 1]
+# V            1: the commands are printed
 #
 # A figure of k pages takes a simulation for every k: twice the pixels take four times as long.
 
@@ -54,9 +55,19 @@ SMALL   := $(firstword $(SIZES))
 FIGURES := $(patsubst %,$(OUT)/%,fig3 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12)
 NAMES   := staircase $(foreach p,$(PROGRAMS),$(SIZES:%=$p-%-def) $(INPUTS:%=$p-$(SMALL)-%))
 
-.SECONDARY:
+# What is made on the way is kept.
+.PRECIOUS: $(addprefix $(OUT)/,program/% trace/%.cf profile/%.cf best/%.csv by-def/%.csv machine/%.yaml alone/%.cf lines/%.cf \
+    data/%.cf list/%.csv run/%.csv)
+
+# step WORD: what a recipe begins with. One line says what it makes.
+V    ?= 0
+step  = mkdir -p $(@D)$(if $(findstring s,$(firstword -$(MAKEFLAGS)))$(filter-out 0,$(V)),,; printf '  %-8s %s\n' '$(1)' '$(@:$(OUT)/%=%)')
+ifeq ($(V),0)
+.SILENT:
+endif
+
 all: $(FIGURES:=.csv) $(FIGURES:=.svg) $(OUT)/orders.csv $(OUT)/workingset.csv $(NAMES:%=$(OUT)/profile/%.png)
-	@echo "results in $(OUT)"; cat $(OUT)/workingset.csv
+	echo "results in $(OUT)"; cat $(OUT)/workingset.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
@@ -66,7 +77,7 @@ to   = >$@.tmp && $(done)
 
 .SECONDEXPANSION:
 $(OUT)/program/%: $(SOURCE)/payload.h $(SOURCE)/%.c
-	@mkdir -p $(@D)
+	$(call step,compile)
 	$(CC) -std=c11 -O1 -g -o $@ $(SOURCE)/$*.c
 
 words          = $(subst -, ,$*)
@@ -82,25 +93,26 @@ fetches        = $(if $(filter interf,$(program)),,-i)
 
 # All heap memory is that of brk(), as in the paper.
 $(OUT)/trace/%.cf: $(OUT)/program/$$(firstword $$(subst -, ,$$*))
-	@mkdir -p $(@D)
+	$(call step,record)
 	MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=1048576 cf-capture trace -q $(fetches) --own-allocator --function observed \
 	    --command-output /dev/null -- $< $(arguments) | cf-resolve -q -o $@.tmp && $(done)
 
 $(OUT)/profile/%.cf: $(OUT)/trace/%.cf
-	@mkdir -p $(@D)
+	$(call step,profile)
 	cf-pages -q -m $(MACHINE) -o $@.tmp $< && $(done)
 
 $(OUT)/profile/%.png: $(OUT)/profile/%.cf
+	$(call step,draw)
 	cf-rank -q --by page --value gain --picture $@.tmp.png --title 'Pages of $* by cycles gained, $(MACHINE)' $< >/dev/null && \
 	    mv $@.tmp.png $@
 
 # The best k pages by the program's own profile, and by that of input def.
 $(OUT)/best/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/%.cf
-	@mkdir -p $(@D)
+	$(call step,best k)
 	cf-pages -q -m $(MACHINE) --rank $(word 2,$^) $< | cat $(word 2,$^) - | cf-rank -q --csv --by page --value gain $(to)
 
 $(OUT)/by-def/%.csv: $(OUT)/trace/%.cf $(OUT)/profile/$$(firstword $$(subst -, ,$$*))-$(SMALL)-def.cf
-	@mkdir -p $(@D)
+	$(call step,best k)
 	cf-pages -q -m $(MACHINE) --rank $(word 2,$^) $< | cf-cat --csv --table page --columns policy,k,runtime_cycles $(to)
 
 include $(SCRIPTS)bbprof-beside.mk
@@ -115,25 +127,31 @@ heap = { cf-cat --csv --table page --columns policy,runtime_cycles $(OUT)/profil
 	    printf "%d,%s,%d,%.4f\n", ++n[$$2], $$2, $$3, 100 * $$4 / none }'
 
 $(OUT)/fig6.csv: $(OUT)/profile/staircase.cf
+	$(call step,table)
 	{ echo rank,region,page,gain_percent; $(call heap,staircase) | grep ,heap,; } $(to)
 
 $(OUT)/fig7.csv: $(PROGRAMS:%=$(OUT)/profile/%-$(SMALL)-def.cf)
+	$(call step,table)
 	{ echo program,rank,region,page,gain_percent $(foreach p,$(PROGRAMS),&& $(call heap,$p-$(SMALL)-def) | sed 's/^/$p,/'); } $(to)
 
 # Fields from the end, since a region may hold commas.
 $(OUT)/fig8.csv: $(foreach p,$(PROGRAMS),$(SIZES:%=$(OUT)/best/$p-%-def.csv))
+	$(call step,table)
 	{ echo program,size,k,runtime_cycles,runtime_of_best_one $(foreach p,$(PROGRAMS),$(foreach s,$(SIZES),&& \
 	    awk -F, -v OFS=, 'NR > 1 { if (NR == 2) one = $$(NF - 2); print "$p", "$s", $$1, $$(NF - 2), $$(NF - 2) / one }' $(OUT)/best/$p-$s-def.csv)); } $(to)
 
 $(OUT)/workingset.csv: $(OUT)/best/staircase.csv $(foreach p,$(PROGRAMS),$(SIZES:%=$(OUT)/best/$p-%-def.csv))
+	$(call step,table)
 	{ echo program,pages,working_set && for f in $^; do \
 	    awk -F, -v OFS=, -v of=$$(basename $$f .csv) 'NR > 1 { set += $$NF } END { print of, NR - 1, set }' $$f || exit 1; done; } $(to)
 
 $(OUT)/fig9.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/by-def/$p-$(SMALL)-%.csv,def $(INPUTS)))
+	$(call step,table)
 	{ echo program,input,k,runtime_cycles $(foreach p,$(PROGRAMS),$(foreach i,def $(INPUTS),&& \
 	    awk -F, -v OFS=, '$$1 == 5 { print "$p", "$i", $$2, $$3 }' $(OUT)/by-def/$p-$(SMALL)-$i.csv)); } $(to)
 
 $(OUT)/orders.csv: $(foreach p,$(PROGRAMS),$(patsubst %,$(OUT)/profile/$p-$(SMALL)-%.cf,def $(INPUTS)))
+	$(call step,table)
 	{ echo program,input,measure,pages,value $(foreach p,$(PROGRAMS),$(foreach i,$(INPUTS),&& \
 	    cf-rank -q --csv --by page --value gain --against $(OUT)/profile/$p-$(SMALL)-def.cf $(OUT)/profile/$p-$(SMALL)-$i.cf | \
 	        sed '1d; s/^/$p,$i,/')); } $(to)
@@ -160,14 +178,16 @@ y_fig12 := runtime_of_alone
 by_fig3  := policy
 by_fig5  := case
 by_fig6  := region
-by_fig7  := program region
+by_fig7  := program
 by_fig8  := program size
-by_fig9  := program input
+by_fig9  := input
 by_fig10 := policy
 by_fig11 := program policy
 by_fig12 := case
 also_fig3  = -v y2=memory_mb_per_s -v y2text='traffic of the co-runners with memory, MB/s (dotted)'
 also_fig5  = -v panel='program size'
+also_fig7  = -v panel=region -v own=1
+also_fig9  = -v panel=program -v own=1
 also_fig12 = -v panel=program -v shape=bars
 xtext_fig3  := buffer of each of three co-runners, KiB
 xtext_fig5  := page colours of the program, of 16; the co-runners have the rest
@@ -199,5 +219,6 @@ title_fig11 := Programs beside three co-runners, by replacement of the second le
 title_fig12 = Ways to share the cache with 3 co-runners, second level $(POLICY)
 
 $(FIGURES:=.svg): $(OUT)/%.svg: $(OUT)/%.csv $(SCRIPTS)bbprof-curves.awk
+	$(call step,draw)
 	awk -f $(SCRIPTS)bbprof-curves.awk -v x=$(x_$*) -v y=$(y_$*) -v by='$(by_$*)' $(also_$*) -v xtext='$(xtext_$*)' \
 	    -v ytext='$(ytext_$*)' -v title='$(title_$*), $(MACHINE)' $< $(to)

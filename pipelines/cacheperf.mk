@@ -41,6 +41,7 @@
 # REAL         real programs, of which those are taken that are installed; of one that is not among
 #              these, COMMAND_name is its command line    [gzip xz sort sqlite3 cc1]
 # TEXT, ROWS   lines that they compress and sort, rows of the database                [40000, 150000]
+# V            1: the commands are printed
 
 B          ?= build
 OUT        ?= $(B)/cacheperf
@@ -78,9 +79,19 @@ COLUMNS   := program,row,mended,type,origin,found,runs,type_found,origin_found,o
 
 TABLES := $(patsubst %,$(OUT)/%.csv,table2 allocators table5 table5-lost table4 table3)
 
-.SECONDARY:
+# What is made on the way is kept.
+.PRECIOUS: $(addprefix $(OUT)/,program/% trace/%.cf trace/%.periods verdict/%.csv settings/%.csv hill/%.csv shares/%.txt \
+    effort/%.txt real/%.cf)
+
+# step WORD: what a recipe begins with. One line says what it makes.
+V    ?= 0
+step  = mkdir -p $(@D)$(if $(findstring s,$(firstword -$(MAKEFLAGS)))$(filter-out 0,$(V)),,; printf '  %-8s %s\n' '$(1)' '$(@:$(OUT)/%=%)')
+ifeq ($(V),0)
+.SILENT:
+endif
+
 all: $(TABLES) $(OUT)/report.html
-	@echo "results in $(OUT), on one page in $(OUT)/report.html"; cat $(OUT)/table2.csv
+	echo "results in $(OUT), on one page in $(OUT)/report.html"; cat $(OUT)/table2.csv
 
 # Results are made under another name and renamed, so that a stopped run leaves no half of one.
 done = mv $@.tmp $@ || { rm -f $@.tmp; exit 1; }
@@ -90,7 +101,7 @@ to   = >$@.tmp && $(done)
 
 .SECONDEXPANSION:
 $(OUT)/program/%: $(SOURCE)/mini.h $(SOURCE)/$$(basename $$*).c
-	@mkdir -p $(@D)
+	$(call step,compile)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -pthread -DMENDED=$(subst .,,$(suffix $*)) -o $@ $(SOURCE)/$(basename $*).c
 
 # Accesses with the level that served them; threads side by side. A preloaded library is named behind
@@ -98,12 +109,13 @@ $(OUT)/program/%: $(SOURCE)/mini.h $(SOURCE)/$$(basename $$*).c
 name    = $(firstword $(subst -, ,$*))
 library = $(firstword $(wildcard $(if $(findstring -,$*),$(foreach d,/usr/lib /lib,$d/*/$(patsubst $(name)-%,%,$*)))))
 $(OUT)/trace/%.cf: $(OUT)/program/$$(firstword $$(subst -, ,$$*))
-	@mkdir -p $(@D)
+	$(call step,record)
 	LD_PRELOAD=$(library) cf-capture trace -q --own-allocator --command-output /dev/null -- $< | \
 	    cf-resolve -q | cf-merge -q --interleave --cores $(CORES) | cf-cache -q -m $(MACHINE) -o $@.tmp && $(done)
 
 # "LOADS STORES EXPIRE SCALING": two periods in the proportion of the paper's, milliseconds, a factor
 $(OUT)/trace/%.periods: $(OUT)/trace/%.cf
+	$(call step,periods)
 	cf-rank -q --by process --value loads,stores $< | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i; next } \
 	    { n += $$at["loads"] + $$at["stores"] / 2.5 } \
 	    END { p = int(n / $(SAMPLES) / 1.05); p = p < 2 ? 2 : p; \
@@ -135,16 +147,16 @@ findings = $(periods); for seed in $$(seq $(SEEDS)); do \
 	    $(SCRIPTS)cacheperf-judge.sh $(SOURCE) $(basename $(name)) $(subst .,,$(suffix $(name))) $@.found || exit 1; done
 
 $(OUT)/verdict/%.csv: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
-	@mkdir -p $(@D)
+	$(call step,judge)
 	{ $(call findings,usual); } $(to); rm -f $@.found
 
 $(OUT)/settings/%.csv: $(OUT)/trace/%.cf $(OUT)/trace/%.periods $(OUT)/verdict/%.csv
-	@mkdir -p $(@D)
+	$(call step,settings)
 	{ sed 's/^/usual,/' $(OUT)/verdict/$*.csv; $(foreach s,$(OTHERS),{ $(call findings,$s); } | sed 's/^/$s,/' &&) :; } $(to); rm -f $@.found
 
 # Exact misses of each class on each source line.
 $(OUT)/hill/%.csv: $(OUT)/trace/%.cf
-	@mkdir -p $(@D)
+	$(call step,classify)
 	cf-classify -q -m $(MACHINE) --cores $(CORES) --level L1D --hit $< | \
 	    cf-rank -q --by source --value misses,compulsory,capacity,conflict,true_sharing,false_sharing $(to)
 
@@ -152,7 +164,7 @@ $(OUT)/hill/%.csv: $(OUT)/trace/%.cf
 # and how many samples missed, at least.
 by_source = cf-rank -q --level 1 --by source --value misses
 $(OUT)/shares/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
-	@mkdir -p $(@D)
+	$(call step,shares)
 	{ $(by_source) $< && $(periods) && for seed in $$(seq $(SEEDS)); do \
 	    $(call sample,usual) --fine 0 >$@.cf && cf-cat -q --csv --table access --columns level $@.cf | \
 	        awk '$$1 > 1 { n++ } END { print "missed," n + 0 }' && $(by_source) $@.cf || exit 1; \
@@ -160,7 +172,7 @@ $(OUT)/shares/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods
 
 # "SETTING COARSE FINE MILLISECONDS MILLISECONDS KIB": samples of the first seed, what it takes to classify them
 $(OUT)/effort/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods | $(OUT)/cost
-	@mkdir -p $(@D)
+	$(call step,effort)
 	{ $(periods); seed=1; $(foreach s,$(SETTINGS),$(call sample,$s) >$@.cf && \
 	    n=$$(cf-histogram -q --csv --column stage --weight none $@.cf | awk -F, 'NR > 1 { n[$$1] += $$2 } END { print n[1] + 0, n[2] + 0 }') && \
 	    c=$$($(OUT)/cost 1 $(call classify,$s) $@.cf) && echo "$s $$n $$c" &&) rm -f $@.cf; } $(to)
@@ -169,16 +181,16 @@ $(OUT)/effort/%.txt: $(OUT)/trace/%.cf $(OUT)/trace/%.periods | $(OUT)/cost
 
 RANDOM_AWK := function any(n) { s = s * 16807 % 2147483647; return int(n * s / 2147483647) }
 $(OUT)/real/text.txt:
-	@mkdir -p $(@D)
+	$(call step,input)
 	awk '$(RANDOM_AWK) BEGIN { s = 7; for (l = 0; l < $(TEXT); l++) { t = ""; \
 	    for (k = any(12) + 3; k; k--) t = t any(4000) * any(4000) " "; print t } }' $(to)
 $(OUT)/real/script.sql:
-	@mkdir -p $(@D)
+	$(call step,input)
 	{ echo 'create table t(a integer primary key, b text);'; \
 	  echo 'with recursive n(i) as (values(1) union all select i+1 from n where i < $(ROWS)) insert into t select i, hex(i*7919%4001) from n;'; \
 	  echo 'select count(*), sum(a) from t where b like "3%"; select b from t order by b limit 5;'; } $(to)
 $(OUT)/real/unit.i: $(UNIT)
-	@mkdir -p $(@D)
+	$(call step,input)
 	$(CC) -E -D_GNU_SOURCE -I$(SCRIPTS).. $< $(to)
 INPUTS := $(OUT)/real/text.txt $(OUT)/real/script.sql $(OUT)/real/unit.i
 
@@ -197,11 +209,12 @@ MODES = $(eval MODES := $$(shell export PATH='$$(PATH)'; f=$$$$(mktemp) && { ech
 	else echo "no breakpoints: $$$$why" >&2; fi; echo trace; rm "$$$$f"; }))$(MODES)
 
 $(OUT)/cost: $(SCRIPTS)cacheperf-cost.c
-	@mkdir -p $(@D)
+	$(call step,compile)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -o $@ $<
 
 # Under the tracer, to the samples.
 $(OUT)/real/%.cf: $(INPUTS) | $(OUT)/cost
+	$(call step,record)
 	$(OUT)/cost 1 bash -o pipefail -c "cf-capture trace -q --own-allocator --command-output /dev/null -- $(call command,$*) | \
 	    cf-resolve -q | cf-cache -q -m $(MACHINE) | cf-sample -q -m $(MACHINE) --loads 2000 --stores 5000 -o $@.tmp" >$@.cost && $(done)
 
@@ -218,6 +231,7 @@ run_trace        = cat $(OUT)/real/$(1).cf.cost
 PAIRS := $(if $(filter-out 0,$(RUNS)),$(DEFECTS))
 FOUND := $(VARIANTS:%=$(OUT)/verdict/%.csv) $(DEFECTS:%=$(OUT)/hill/%.csv) $(DEFECTS:%=$(OUT)/shares/%.txt)
 $(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/effort/%.txt) \
+	$(call step,run)
 		$(PRELOADED:%=$(OUT)/verdict/%.csv) $(THERE:%=$(OUT)/real/%.cf)) | $(OUT)/cost
 	for v in $(PAIRS); do \
 	    n=$$(sed -n 's/.*repeats(argc, argv, \([0-9]*\)).*/\1/p' $(SOURCE)/$${v%.*}.c); \
@@ -228,6 +242,7 @@ $(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DE
 	done $(to)
 
 $(OUT)/table3.csv: $(OUT)/speed.txt
+	$(call step,run)
 	{ echo program,mode,processor_milliseconds,milliseconds,kib_of_largest_process,times_longer,times_larger; \
 	  $(if $(PAIRS),$(foreach p,$(THERE),{ $(foreach m,$(MODES),c=$$($(call run_$m,$p)) && echo "$m $$c" &&) :; } | \
 	      awk -v OFS=, '$$1 == "alone" { ms = $$2; kb = $$4 } { print "$p", $$1, $$2, $$3, $$4, sprintf("%.2f", $$2 / ms), sprintf("%.2f", $$4 / kb) }' &&)) :; } $(to)
@@ -240,29 +255,36 @@ SUM := BEGIN { FS = OFS = "," } { k = $$1 FS $$2 FS $$3 FS $$4 FS $$5; if (!runs
 	END { for (i = 1; i <= n; i++) { k = key[i]; print k, found[k] + 0, runs[k], type[k], origin[k], others[k] } }
 
 $(OUT)/table2.csv: $(FOUND) $(OUT)/speed.txt $(SCRIPTS)cacheperf-table.awk
+	$(call step,table)
 	cat $(VARIANTS:%=$(OUT)/verdict/%.csv) /dev/null | awk '$(SUM)' | \
 	    awk -v out=$(OUT) -v sources=$(SOURCE) -v head=$(COLUMNS) -f $(SCRIPTS)cacheperf-table.awk $(to)
 
 $(OUT)/table5.csv: $(DEFECTS:%=$(OUT)/settings/%.csv)
+	$(call step,table)
 	{ echo setting,$(COLUMNS); for s in $(SETTINGS); do cat $^ /dev/null | sed -n "s/^$$s,//p" | awk '$(SUM)' | sed "s/^/$$s,/"; done; } $(to)
 
 $(OUT)/table5-lost.csv: $(OUT)/table5.csv
+	$(call step,table)
 	awk -F, 'NR == 1 || $$7 < $$8' $< $(to)
 
 $(OUT)/table4.csv: $(DEFECTS:%=$(OUT)/effort/%.txt)
+	$(call step,table)
 	cat $^ /dev/null | awk -v settings='$(SETTINGS)' 'BEGIN { OFS = ","; print "setting", "samples", "breakpoint_accesses", "classify_milliseconds", "classify_kib_at_most" } \
 	    { samples[$$1] += $$2; fine[$$1] += $$3; ms[$$1] += $$4; kb[$$1] = $$6 > kb[$$1] ? $$6 : kb[$$1] } \
 	    END { n = split(settings, s, " "); for (i = 1; i <= n; i++) print s[i], samples[s[i]], fine[s[i]], ms[s[i]], kb[s[i]] }' $(to)
 
 $(OUT)/allocators.csv: $(PRELOADED:%=$(OUT)/verdict/%.csv)
+	$(call step,table)
 	{ echo allocator,$(COLUMNS); $(foreach l,$(LIBRARIES),cat $(filter %-$l.csv,$^) /dev/null | awk '$(SUM)' | sed 's/^/$l,/';) } $(to)
 
 # ---- the page ----
 
 $(OUT)/fig10.svg: $(OUT)/table3.csv $(SCRIPTS)cacheperf-fig10.awk
+	$(call step,draw)
 	awk -f $(SCRIPTS)cacheperf-fig10.awk $< $(to)
 
 $(OUT)/report.html: $(TABLES) $(OUT)/fig10.svg $(SCRIPTS)cacheperf-page.awk
+	$(call step,page)
 	awk -v out=$(OUT) -v machine=$(MACHINE) -v seeds=$(SEEDS) -v runs=$(RUNS) -v modes='$(MODES)' \
 	    -v host="$$(uname -m), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), Linux $$(uname -r)" \
 	    -v date="$$(date -u +%Y-%m-%d)" -f $(SCRIPTS)cacheperf-page.awk $(to)

@@ -31,9 +31,9 @@ curves() {
 @test "curves: panels with the same axes, bars, a second axis at the right" {
     printf '%s\n' name,k,cycles,size a,0,100,5 a,10,50,10 b,0,20,0 b,10,100,20 >t.csv
     run -0 curves -v x=k -v y=cycles -v by=k -v panel=name -v title=T t.csv
-    # panels of 240 by 210, the second one 270 further
+    # panels of 240 by 210, the second one 280 further
     has '<circle cx="90.0" cy="60.0"'
-    has '<circle cx="600.0" cy="60.0"'
+    has '<circle cx="610.0" cy="60.0"'
     has '>a<'
     run -0 curves -v x=name -v y=cycles -v by=k -v shape=bars -v title=T t.csv
     has '<rect x="120.0" y="40.0" width="120.0" height="405.0"'
@@ -152,6 +152,26 @@ END
         part["beside"] > 1.1 && part["alone"] == 1) }' fig12.csv || fail "$(<fig12.csv)"
     [[ $(file profile/staircase.png) == *"PNG image data"* ]]
     [ -z "$(find . -name '*.tmp*')" ]
+    # what is there is not made again; a figure whose table is gone is, with the table alone
+    again() {
+        make "$@" -C "$ROOT" -f pipelines/bbprof.mk BIN="$B/bin" OUT="$T/out" PROGRAMS="disparity tracking" SIZES=sqcif INPUTS=nor1 \
+            ITERATIONS=5 SHIFTS=1 "$T/out/fig6.svg" "$T/out/fig9.svg"
+    }
+    run -0 again -q
+    rm fig6.csv trace/staircase.cf
+    run -0 again --no-print-directory
+    is "  table    fig6.csv"$'\n'"  draw     fig6.svg"
+    grep -q ,heap, fig6.csv
+    rm profile/staircase.cf
+    run -0 again --no-print-directory
+    is "  record   trace/staircase.cf"$'\n'"  profile  profile/staircase.cf"$'\n'"  table    fig6.csv"$'\n'"  draw     fig6.svg"
+    rm fig9.csv
+    run -0 again -s
+    is ""
+    [ -e fig9.csv ]
+    rm fig9.svg
+    run -0 again --no-print-directory V=1
+    has bbprof-curves.awk
 }
 
 @test "a step that fails fails the pipeline" {
