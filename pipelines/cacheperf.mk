@@ -231,8 +231,8 @@ run_trace        = cat $(OUT)/real/$(1).cf.cost
 PAIRS := $(if $(filter-out 0,$(RUNS)),$(DEFECTS))
 FOUND := $(VARIANTS:%=$(OUT)/verdict/%.csv) $(DEFECTS:%=$(OUT)/hill/%.csv) $(DEFECTS:%=$(OUT)/shares/%.txt)
 $(OUT)/speed.txt: $(if $(PAIRS),$(FOUND) $(DEFECTS:%=$(OUT)/settings/%.csv) $(DEFECTS:%=$(OUT)/effort/%.txt) \
-	$(call step,run)
 		$(PRELOADED:%=$(OUT)/verdict/%.csv) $(THERE:%=$(OUT)/real/%.cf)) | $(OUT)/cost
+	$(call step,run)
 	for v in $(PAIRS); do \
 	    n=$$(sed -n 's/.*repeats(argc, argv, \([0-9]*\)).*/\1/p' $(SOURCE)/$${v%.*}.c); \
 	    a=$$($(OUT)/cost 3 $(OUT)/program/$$v $$n) || exit 1; a=$${a%%.*}; n=$$((n * (a < $(LASTING) ? $(LASTING) / (a + 1) + 1 : 1))); \
