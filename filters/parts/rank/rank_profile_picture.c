@@ -74,6 +74,14 @@ static unsigned region(struct regions *r, const char *name)
     return i;
 }
 
+/* Without the folders of a path. */
+static const char *short_name(const char *region)
+{
+    const char *slash = *region == '/' ? strrchr(region, '/') : NULL;
+
+    return slash ? slash + 1 : region;
+}
+
 /* At the right, as many as there is room for. */
 static void legend(const struct panel *f, const struct regions *r)
 {
@@ -82,7 +90,8 @@ static void legend(const struct panel *f, const struct regions *r)
     unsigned fit = 0;
 
     for (; fit < r->count; fit++) {
-        width[fit] = fmin(cf_canvas_text_width(f->p, r->name[fit]), NAME) + SWATCH + BETWEEN;
+        width[fit] =
+            fmin(cf_canvas_text_width(f->p, short_name(r->name[fit])), NAME) + SWATCH + BETWEEN;
         if (all + width[fit] > f->width)
             break;
         all += width[fit];
@@ -91,7 +100,7 @@ static void legend(const struct panel *f, const struct regions *r)
     for (unsigned i = 0; i < fit; x += width[i++]) {
         cf_canvas_box(f->p, x, f->y + 6, 11, 11, r->colour[i]);
         cf_canvas_text_cut(f->p, x + SWATCH, f->y + 8, width[i] - SWATCH - BETWEEN, cf_ink,
-                           r->name[i]);
+                           short_name(r->name[i]));
     }
 }
 
