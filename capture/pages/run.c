@@ -157,6 +157,7 @@ static void enter(struct state *s, pid_t tid)
     s->phase = INSIDE;
     s->tid = tid;
     prepare(s);
+    cf_watch_pass(s->w);
     if (pages_counters_read(k, &s->start) != 0)
         drop(s, "a counter did not count all the time: there are too many at once");
     s->start.cycles = cf_clock();

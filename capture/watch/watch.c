@@ -442,11 +442,18 @@ static void pass(struct cf_watch *w, struct thread *t)
             trap->aside = cf_watch_poke(w->thread[i].tid, trap, 1) != 0;
 }
 
-void cf_watch_continue(struct cf_watch *w)
+void cf_watch_pass(struct cf_watch *w)
 {
     for (size_t i = 0; i < w->threads; i++)
-        if (w->thread[i].stopped && w->thread[i].hit != NO_HIT)
+        if (w->thread[i].stopped && w->thread[i].hit != NO_HIT) {
             pass(w, &w->thread[i]);
+            w->thread[i].hit = NO_HIT;
+        }
+}
+
+void cf_watch_continue(struct cf_watch *w)
+{
+    cf_watch_pass(w);
     w->stopping = 0;
     for (size_t i = 0; i < w->threads; i++)
         if (w->thread[i].stopped)

@@ -55,6 +55,8 @@ unsigned cf_watch_handle(struct cf_watch *w, void (*ended)(void *arg, pid_t pid,
 unsigned cf_watch_stop(struct cf_watch *w, void (*ended)(void *arg, pid_t pid, int status),
                        void *arg);
 void cf_watch_continue(struct cf_watch *w);
+/* Does beforehand what of that takes time, but for letting go. */
+void cf_watch_pass(struct cf_watch *w);
 
 /* Instead of cf_watch_continue(): lets all go untraced, and no point is hit any more. Who does not
    stand yet is let go by cf_watch_handle() when it does. */
