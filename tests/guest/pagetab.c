@@ -2,7 +2,7 @@
 /*
  * pagetab.ko, for tests only: entries of the page tables of other processes, as they are, and how
  * often their frames are held. It shares no code with pagectl.ko, and finds entries by the kernel's
- * own follow_pte().
+ * own follow_pte(), which is gone since 6.12.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -32,28 +32,53 @@ static u64 types(void)
     return value;
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+static int entry_of(struct vm_area_struct *vma, unsigned long addr, pte_t *entry)
+{
+    spinlock_t *lock;
+    pte_t *at;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+    int error = follow_pte(vma, addr, &at, &lock);
+#else
+    int error = follow_pte(vma->vm_mm, addr, &at, &lock);
+#endif
+
+    if (!error) {
+        *entry = *at;
+        pte_unmap_unlock(at, lock);
+    }
+    return error;
+}
+#else
+static int entry_of(struct vm_area_struct *vma, unsigned long addr, pte_t *entry)
+{
+    pgd_t *pgd = pgd_offset(vma->vm_mm, addr);
+    p4d_t *p4d = pgd_none(*pgd) ? NULL : p4d_offset(pgd, addr);
+    pud_t *pud = !p4d || p4d_none(*p4d) ? NULL : pud_offset(p4d, addr);
+    pmd_t *pmd = !pud || pud_none(*pud) || pud_leaf(*pud) ? NULL : pmd_offset(pud, addr);
+
+    if (!pmd || !pmd_present(*pmd) || pmd_leaf(*pmd))
+        return -EINVAL;
+    *entry = READ_ONCE(*pte_offset_kernel(pmd, addr));
+    return pte_present(*entry) ? 0 : -EINVAL;
+}
+#endif
+
 static int look_in(struct mm_struct *mm, struct pagetab *look)
 {
     struct vm_area_struct *vma;
-    spinlock_t *lock;
-    pte_t *at;
+    pte_t entry;
     int error = -ENOENT;
 
     mmap_read_lock(mm);
     vma = find_vma(mm, look->addr);
-    if (vma && vma->vm_start <= look->addr) {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
-        error = follow_pte(vma, look->addr, &at, &lock);
-#else
-        error = follow_pte(mm, look->addr, &at, &lock);
-#endif
-    }
+    if (vma && vma->vm_start <= look->addr)
+        error = entry_of(vma, look->addr, &entry);
     if (!error) {
-        struct page *page = pfn_to_page(pte_pfn(*at));
+        struct page *page = pfn_to_page(pte_pfn(entry));
 
-        look->entry = pte_val(*at);
+        look->entry = pte_val(entry);
         look->pins = page_count(page) - (atomic_read(&page->_mapcount) + 1);
-        pte_unmap_unlock(at, lock);
     }
     mmap_read_unlock(mm);
     return error;
