@@ -96,14 +96,14 @@ figure_b := associativity
 figure_c := block
 
 %.curves: %.cf
-	@rm -rf $@ $@.tmp && mkdir -p $@.tmp && cf-infer -q --picture '$@.tmp/%.png' $< >/dev/null && mv $@.tmp $@
+	@rm -rf $@ $@.tmp && mkdir -p $@.tmp && cf-infer -q --csv --picture '$@.tmp/%.png' $< >/dev/null && mv $@.tmp $@
 
 # The first data level is L1, or L1D where instructions were measured, too.
 $(FIGURES): $(OUT)/fig1%.png: $(OUT)/$(MODEL).$$(subst .,,$$(suffix $$*)).curves
 	@cp $</L1*-$(figure_$(basename $*)).png $@.tmp && $(done)
 
 %.html: %.cf
-	@cf-infer -q --html $@.tmp $< >/dev/null && $(done)
+	@cf-infer -q --csv --html $@.tmp $< >/dev/null && $(done)
 
 # ---- tables ----
 
