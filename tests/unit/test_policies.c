@@ -186,6 +186,10 @@ static void judged(void)
         for (int i = 0; i < 3; i++)
             add(0, number, cf_predictions_misses(predict(8), CF_SRRIP, number));
     is_verdict(judge(8, 0), CF_SEQUENCES_FEW, 0, "less than half of the sequences: not told");
+    add_set(0, 8, CF_LRU, 1, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        rows.row[5 * i].misses++;
+    is_verdict(judge(8, 1), CF_SEQUENCES_NOISE, 0, "close to lru is not lru");
     /* sets */
     for (uint32_t set = 0; set < 8; set++)
         add_set(set, 8, set % 4 ? CF_LRU : CF_SRRIP, 3, 0);

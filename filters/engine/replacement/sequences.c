@@ -10,7 +10,7 @@
 
 enum { RUNS = 256, ADDED = 2 };
 
-static const double MODES = 0.9, ROWS = 0.5, OF_SETS = 0.75, OTHERS = 0.25, ALONE = 0.125,
+static const double MODES = 0.9, AGREE = 0.5, OF_SETS = 0.75, OTHERS = 0.25, ALONE = 0.125,
                     DEVIATIONS = 4, CHANCE = 1e-4;
 static const double ROUNDED = 1.0 / 12; /* variance that a whole number adds */
 /* Beta distribution of the share that is disturbed. */
@@ -197,7 +197,7 @@ static double by_policy(const struct group *g, unsigned policy, int *close)
     }
     quiet = (double)agree;
     disturbed = (double)(g->count - agree);
-    *close = (double)right >= MODES * (double)g->sequences && quiet >= ROWS * (double)g->count;
+    *close = (double)right >= MODES * (double)g->sequences;
     return lgamma(quiet + QUIET) + lgamma(disturbed + DISTURBED) -
            lgamma((double)g->count + QUIET + DISTURBED) + lgamma(QUIET + DISTURBED) -
            lgamma(QUIET) - lgamma(DISTURBED) - disturbed * log((double)g->p->length);
@@ -289,7 +289,7 @@ static struct cf_sequences_verdict judge_set(struct group *g, int exact, double 
         sum += exp(h[k].ln - h[best].ln);
     is.confidence = 1 / sum;
     is.policies = h[best].policies;
-    if (!is.policies && (double)g->modes >= ROWS * (double)g->repeats)
+    if (!is.policies && (double)g->modes >= AGREE * (double)g->repeats)
         is.state = CF_SEQUENCES_OTHER;
     else if (h[best].close && is.confidence >= least)
         is.state = h[best].policies == h[best].always ? CF_SEQUENCES_NAMED : CF_SEQUENCES_ALIKE;

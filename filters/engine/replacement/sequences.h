@@ -14,8 +14,8 @@
  * All are as likely before, which gives the chance of each. Policies that predict the same are one.
  *
  * A set has the policy of most chance. Unless that is random, the most frequent number of misses is
- * the predicted one in nine tenths of the sequences at least, and at least half of all measurements
- * agree: else another policy that is close to it, or noise, could pass for it. Under random
+ * the predicted one in nine tenths of the sequences at least: else another policy that is close to
+ * it could pass for it. None of these needs half of the repeats to agree with each other. Under random
  * replacement the measurements must be as likely as its own runs, within 4 standard deviations, and
  * the average misses of the sequences those of its runs, by the chi-squared test at 1 in 10,000.
  *

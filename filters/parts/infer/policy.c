@@ -114,7 +114,9 @@ static void explain(const struct cf_sequences_verdict *v, const struct cf_sequen
         name_sets(each, sets, p->by, sizeof p->by);
         break;
     default:
-        snprintf(p->by, sizeof p->by, "repeats differ, and no policy explains enough of them");
+        snprintf(p->by, sizeof p->by,
+                 "no policy explains enough of the measurements: noise, or one that is close to a "
+                 "known one");
     }
 }
 
