@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * probe_machine.h - the random machines of which test_probe measures the geometry, and
- * test_probe_policy the policy: one to three levels, each twice as large as the one before or more, and
- * the ticks of each.
+ * test_probe_policy the policy: one to three levels, each twice as large as the one before or more,
+ * and the ticks of each.
  */
 #ifndef PROBE_MACHINE_H
 #define PROBE_MACHINE_H

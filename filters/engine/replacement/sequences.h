@@ -15,9 +15,10 @@
  *
  * A set has the policy of most chance. Unless that is random, the most frequent number of misses is
  * the predicted one in nine tenths of the sequences at least: else another policy that is close to
- * it could pass for it. None of these needs half of the repeats to agree with each other. Under random
- * replacement the measurements must be as likely as its own runs, within 4 standard deviations, and
- * the average misses of the sequences those of its runs, by the chi-squared test at 1 in 10,000.
+ * it could pass for it. None of these needs half of the repeats to agree with each other. Under
+ * random replacement the measurements must be as likely as its own runs, within 4 standard
+ * deviations, and the average misses of the sequences those of its runs, by the chi-squared test at
+ * 1 in 10,000.
  *
  * Each set is judged by itself, since caches that duel (M. K. Qureshi, A. Jaleel, Y. N. Patt,
  * S. C. Steely, J. Emer, "Adaptive Insertion Policies for High Performance Caching", ISCA 2007)
