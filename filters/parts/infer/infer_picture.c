@@ -45,7 +45,7 @@ static double upright(const struct frame *f, double value)
 
 static int is_bytes(const struct series *s)
 {
-    return s->is != X_ASSOCIATIVITY && s->is != X_TLB && s->is != X_WAYS;
+    return s->is != X_ASSOCIATIVITY && s->is != X_TLB && s->is != X_WAYS && s->is != X_POLICY;
 }
 
 /* "24 KiB" of bytes, else a number. */
