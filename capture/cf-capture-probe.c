@@ -33,7 +33,7 @@ static const char usage[] =
     "      --thorough       more of the paper's steps, and more repeats\n"
     "      --only LIST      write these experiments alone: capacity, associativity, block, size,\n"
     "                       line, ways, way-size, pair, levels, latency, inclusion, pages,\n"
-    "                       policy\n"
+    "                       policy, window\n"
     "      --max SIZE       the largest cache that is looked for  [32M]\n"
     "      --seed N         seed of the orders of patterns, and of random replacement  [1]\n"
     "  -o, --output FILE    write a packed file instead of standard output\n"
@@ -45,8 +45,8 @@ static const char usage[] =
     "         cf-capture probe --on atom-d525 -o probe.cf\n";
 
 static const char *const experiments[] = {
-    "capacity", "associativity", "block",   "size",      "line",  "ways",  "way-size",
-    "pair",     "levels",        "latency", "inclusion", "pages", "policy"};
+    "capacity", "associativity", "block",   "size",      "line",  "ways",   "way-size",
+    "pair",     "levels",        "latency", "inclusion", "pages", "policy", "window"};
 
 enum {
     EXPERIMENTS = sizeof experiments / sizeof *experiments,

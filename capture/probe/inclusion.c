@@ -12,29 +12,33 @@
  */
 #include "capture/probe/probe.h"
 
-enum { TRIALS = 8, PASSES = 8, ORDERS = 24 };
+enum { TRIALS = 8, PASSES = 8, ORDERS = 24, PUSHES = 4, CHANCES = 2000, LUCKY = 12 };
 
-/* Lines of one set of the level before, and of one set of this one: does so many fit? */
+/* Lines of one set of the level before, and of one set of this one: does so many fit? Between two
+   rounds of them, others take them out of the levels before that. */
 static int one_set(struct probe *p, unsigned level, uint64_t lines)
 {
     const struct probe_level *l = &p->level[level - 1], *b = l - 1;
-    struct cf_measured sum = {0};
+    struct cf_measured sum = {0}, other = {0};
     uint64_t misses = 0;
 
-    probe_clear(p);
-    probe_add(p, 0, lines * b->way_size, b->way_size);
-    /* what takes lines out of the levels before that */
-    for (uint64_t at = l->line; level > 2 && at < 2 * p->level[level - 3].reach;
-         at += p->level[0].line)
-        if (at % l->way_size >= l->line)
-            probe_add(p, at, at + 1, 1);
     if (probe_forget(p) != 0)
         return -1;
     for (int i = 0; i < ORDERS && !misses; i++) {
-        probe_order(p, l->line, 0);
+        probe_clear(p);
+        probe_add(p, 0, lines * b->way_size, b->way_size);
+        probe_order(p);
         if (probe_visit(p, level, i == 0, 1, &sum) != 0)
             return -1;
         misses = probe_misses(p, level, &sum);
+        probe_clear(p);
+        for (uint64_t at = l->line; level > 2 && at < PUSHES * p->level[level - 3].reach;
+             at += p->level[0].line)
+            if (at % l->way_size >= l->line)
+                probe_add(p, at, at + 1, 1);
+        probe_order(p);
+        if (p->nodes.count && probe_visit(p, level, 0, 1, &other) != 0)
+            return -1;
     }
     probe_emit(p, "inclusion", PROBE_SETS, level, &sum);
     return misses == 0;
@@ -48,38 +52,146 @@ static int one(struct probe *p, unsigned level, uint64_t at, struct cf_measured 
     return probe_visit(p, level, 0, 1, sum);
 }
 
-/* Line 0 is visited after each other one. Whether the level before kept it all the time, and
-   whether it had gone when it left that at last: bits 1 and 2; -1 with p->error. */
-static int trial(struct probe *p, unsigned level, uint64_t ways, uint32_t repeat)
+/* Bytes between lines of one set of all levels before `level`; 0 where they are beyond the buffer.
+ */
+static uint64_t all_ways(const struct probe *p, unsigned level)
 {
-    const struct probe_level *l = &p->level[level - 1], *b = l - 1;
-    const uint64_t others = 2 * ways + 2, before = b->size / b->way_size;
-    struct cf_measured other = {0}, hot = {0}, left = {0};
+    uint64_t step = 1;
 
-    if (probe_forget(p) != 0 || one(p, level - 1, 0, &other) != 0)
+    for (unsigned i = 0; i + 1 < level; i++) {
+        uint64_t a = step, b = p->level[i].way_size;
+
+        while (b) {
+            const uint64_t rest = a % b;
+
+            a = b;
+            b = rest;
+        }
+        step = p->level[i].way_size ? step / a * p->level[i].way_size : 0;
+        if (!step || step > p->bench->size)
+            return 0;
+    }
+    return step;
+}
+
+/* Behind two levels: takes line 0 out of the first one, by lines that belong to other sets of those
+   behind, so that the second sees it again. 1: there are none such. */
+static int push(struct probe *p, unsigned level)
+{
+    const struct probe_level *l = &p->level[level - 1], *first = p->level;
+    const uint64_t lines = PUSHES * (first->size / first->way_size) + 2;
+    struct cf_measured other = {0};
+
+    if (level == 2)
+        return 0;
+    probe_clear(p);
+    for (uint64_t at = first->way_size; p->nodes.count < lines; at += first->way_size) {
+        int same = at % l->way_size < l->line;
+
+        for (unsigned i = 1; i + 1 < level; i++)
+            same |= at % p->level[i].way_size < l->line;
+        if (at >= p->bench->size)
+            return 1;
+        if (!same)
+            probe_add(p, at, at + 1, 1);
+    }
+    probe_order(p);
+    return probe_visit(p, level, 0, 1, &other);
+}
+
+/* Line 0 is visited after each of the others, which are `step` apart. What it missed: of odd
+   repeats at this level, which an exclusive one never does; of even ones at the level before. */
+static int stay(struct probe *p, unsigned level, uint64_t step, uint32_t repeat,
+                struct cf_measured *hot)
+{
+    const struct probe_level *l = &p->level[level - 1];
+    const uint64_t ways = l->size / l->way_size, others = 2 * ways + 2;
+    struct cf_measured other = {0};
+
+    if (probe_forget(p) != 0 || one(p, level, 0, &other) != 0)
         return -1;
     for (uint64_t i = 0; i < (PASSES + 1) * ways; i++) {
+        int now;
+
         if (i == ways)
-            hot = (struct cf_measured){0}; /* what came first may have had to find its place */
-        if (one(p, level, (1 + (i + repeat) % others) * b->way_size, &other) != 0 ||
-            one(p, level - 1, 0, &hot) != 0)
+            *hot = (struct cf_measured){0}; /* what came first may have had to find its place */
+        if (one(p, level, (1 + (i + repeat) % others) * step, &other) != 0)
             return -1;
+        now = push(p, level);
+        if (now || one(p, repeat % 2 ? level : level - 1, 0, hot) != 0)
+            return now ? now : -1;
     }
+    return 0;
+}
+
+/* 1: exclusive, as far as this shows, 0: not, 2: cannot tell; -1 with p->error. */
+static int trial(struct probe *p, unsigned level, uint64_t step, uint32_t repeat)
+{
+    const struct probe_level *l = &p->level[level - 1], *b = l - 1;
+    const uint64_t ways = l->size / l->way_size, others = 2 * ways + 2,
+                   before = b->size / b->way_size;
+    struct cf_measured other = {0}, hot = {0}, left = {0};
+    int now = stay(p, level, step, repeat, &hot);
+
+    if (now)
+        return now < 0 ? -1 : 2;
     /* the last ones again, which the level has: line 0 leaves the level before */
     probe_clear(p);
-    for (uint64_t i = (PASSES + 1) * ways - before - repeat % 2; i < (PASSES + 1) * ways; i++)
-        probe_add(p, (1 + (i + repeat) % others) * b->way_size,
-                  (1 + (i + repeat) % others) * b->way_size + 1, 1);
+    for (uint64_t i = (PASSES + 1) * ways - before - repeat / 2 % 2; i < (PASSES + 1) * ways; i++)
+        probe_add(p, (1 + (i + repeat) % others) * step, (1 + (i + repeat) % others) * step + 1, 1);
     for (uint32_t i = 0; i < 4 + repeat; i++) {
-        probe_order(p, l->line, 0);
+        probe_order(p);
         if (probe_visit(p, level, 0, 1, &other) != 0)
             return -1;
     }
     if (one(p, level, 0, &left) != 0)
         return -1;
-    probe_emit(p, "inclusion", PROBE_HOT, level, &hot);
+    if (repeat % 2 == 0)
+        probe_emit(p, "inclusion", PROBE_HOT, level, &hot);
+    else
+        probe_emit(p, "inclusion", PROBE_NEAR, level, &hot);
     probe_emit(p, "inclusion", PROBE_LEFT, level, &left);
-    return (probe_misses(p, level - 1, &hot) == 0) | (probe_misses(p, level, &left) != 0) << 1;
+    if (probe_misses(p, level, &left) || (repeat % 2 && probe_misses(p, level, &hot)))
+        return 0;
+    return repeat % 2 || !probe_misses(p, level - 1, &hot) ? 1 : 2;
+}
+
+/* Where the first level keeps no line for sure, it may have kept one by chance, visited once, while
+   so many others passed that a second level that is not exclusive has lost it. As trial(). */
+static int by_chance(struct probe *p, uint64_t step)
+{
+    const struct probe_level *l = &p->level[1], *b = l - 1;
+    const uint64_t ways = l->size / l->way_size, before = b->size / b->way_size;
+    unsigned seen = 0;
+
+    for (uint32_t i = 0; i < CHANCES && seen < LUCKY; i++) {
+        struct cf_measured other = {0}, kept = {0}, left = {0};
+
+        if (probe_forget(p) != 0 || one(p, 2, 0, &other) != 0)
+            return -1;
+        probe_clear(p);
+        probe_add(p, step, (ways + 2) * step, step);
+        probe_order(p);
+        if (probe_visit(p, 2, 0, 1, &other) != 0 || one(p, 1, 0, &kept) != 0)
+            return -1;
+        if (probe_misses(p, 1, &kept))
+            continue;
+        /* the last ones, often enough: the first level loses line 0 */
+        p->nodes.count = 0;
+        probe_add(p, (ways + 2 - 2 * before) * step, (ways + 2) * step, step);
+        for (int round = 0; round < 6; round++) {
+            probe_order(p);
+            if (probe_visit(p, 2, 0, 1, &other) != 0)
+                return -1;
+        }
+        if (one(p, 2, 0, &left) != 0)
+            return -1;
+        probe_emit(p, "inclusion", PROBE_LUCK, 2, &left);
+        if (probe_misses(p, 2, &left))
+            return 0;
+        seen++;
+    }
+    return seen == LUCKY ? 1 : 2;
 }
 
 /* 1: exclusive, 0: not, 2: cannot tell; -1 with p->error. */
@@ -87,23 +199,23 @@ static int exclusive(struct probe *p, unsigned level)
 {
     const struct probe_level *l = &p->level[level - 1], *b = l - 1;
     const uint64_t ways = l->size / l->way_size, before = b->size / b->way_size,
-                   part = b->way_size / l->way_size;
-    int kept = 0;
+                   part = b->way_size / l->way_size, step = all_ways(p, level);
+    int is = 1;
 
     if (part > 1)
-        return one_set(p, level, ways - (part - 1) * before + 1) ^ 1;
-    if (level > 2)
+        return 2 * (ways + 2) * b->way_size > p->bench->size
+                   ? 2
+                   : one_set(p, level, ways - (part - 1) * before + 1) ^ 1;
+    if (!step || (2 * ways + 3) * step > p->bench->size)
         return 2;
     for (uint32_t i = 0; i < TRIALS; i++) {
-        const int now = trial(p, level, ways, i);
+        const int now = trial(p, level, step, i);
 
-        if (now < 0)
-            return -1;
-        if (now & 2)
-            return 0;
-        kept += now & 1;
+        if (now <= 0)
+            return now;
+        is = now == 2 ? 2 : is;
     }
-    return kept == TRIALS ? 1 : 2;
+    return is == 2 && level == 2 ? by_chance(p, step) : is;
 }
 
 int probe_inclusion(struct probe *p, unsigned level)
@@ -111,13 +223,12 @@ int probe_inclusion(struct probe *p, unsigned level)
     struct probe_level *l = &p->level[level - 1], *b = l - 1;
     int now = 2;
 
-    if (!l->way_size || l->line != p->level[0].line)
-        return 1; /* no exclusive level has longer lines than the one before it */
+    if (!l->way_size || !probe_may_be_exclusive(p, level))
+        return 1;
     if (b->size && b->way_size) {
         if (b->way_size % l->way_size || l->size <= b->size)
             return 1;
-        if (2 * (l->size / l->way_size + 2) * b->way_size <= p->bench->size)
-            now = exclusive(p, level);
+        now = exclusive(p, level);
     }
     if (now < 0)
         return -1;

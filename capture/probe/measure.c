@@ -4,16 +4,22 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/probe/probe.h"
 #include "formats/stream/cf.h"
 
 enum {
-    AWAY = 4,        /* rounds that a group is not visited in */
-    SHUFFLED = 6,    /* orders before those by groups */
-    LINES = 16,      /* that a window may be too long, for these */
-    WAYS = 32,       /* of the level, for these */
-    PARTS = 12,      /* of a number of lines, that may be the number of sets */
+    AWAY = 2,    /* rounds of others while a group rests, */
+    OTHERS = 4,  /* so many as levels before it hold, so often */
+    PART = 4096, /* nodes of a round that are visited before misses are looked at, at least */
+    ROUND_PARTS = 8,
+    SHUFFLED = 4, /* orders before those by groups */
+    LINES = 6,    /* that a window may be too long, for these */
+    WAYS = 32,    /* of the level, for these */
+    PARTS = 13,   /* of a number of lines, less than this, that may be the number of sets */
+    POWERS = 20,  /* of two, that may be it */
+    FIRM = 4,
     TICKS_APART = 8, /* a level's accesses take up to an eighth more than most do */
 };
 
@@ -50,7 +56,7 @@ int probe_visit(struct probe *p, unsigned level, uint32_t warm, uint32_t rounds,
 
     if (p->error)
         return -1;
-    if (p->by_time && level > 1) {
+    if (p->by_time && level > 1 && rounds) {
         if (measured > p->ticks_room) {
             free(p->ticks);
             p->ticks = malloc(measured * sizeof *p->ticks);
@@ -108,58 +114,127 @@ uint64_t probe_misses(const struct probe *p, unsigned level, const struct cf_mea
     return m->time > m->accesses * p->level[level - 1].ticks;
 }
 
+int probe_may_be_exclusive(const struct probe *p, unsigned level)
+{
+    return level > 1 && p->level[level - 1].line == p->level[level - 2].line;
+}
+
 /* An exclusive level evicts when all lines of a set have left the level before it. So lines of one
    set are to be visited together, then others. How many sets there may be: p->group, or a part of
-   it; or what follows from the ways, and from how many lines a window is longer than the level. The
-   order after `last`, or 0. */
+   it; a power of two; or what follows from the ways, and from how many lines a window is longer
+   than the level. The order after `last`, or 0. */
 static uint32_t next_group(const struct probe *p, unsigned level, enum probe_effort effort,
                            uint32_t *last)
 {
     const struct probe_level *l = &p->level[level - 1], *b = l - 1;
     const uint64_t lines = p->nodes.count * p->level[0].line / l->line;
 
-    if (level == 1 || l->line != p->level[0].line)
+    if (!probe_may_be_exclusive(p, level))
         return 0;
-    while (++*last <= PARTS)
-        if (p->group % *last == 0 && p->group / *last > 1 &&
-            p->group / *last < b->reach / l->line && (*last == 1 || effort != PROBE_ONCE))
-            return p->group / *last;
-    while (effort == PROBE_ALL && ++*last < LINES * WAYS + PARTS) {
-        const uint64_t more = (*last - PARTS) / WAYS + 1, ways = (*last - PARTS) % WAYS + 1;
+    while (++*last < PARTS + (effort == PROBE_ALL ? POWERS + LINES * WAYS : 0)) {
+        const uint64_t place = *last - PARTS - POWERS, more = place / WAYS + 1,
+                       ways = place % WAYS + 1;
+        uint64_t group = 0;
 
-        if (lines > more && (lines - more) % ways == 0 && (lines - more) / ways > 1 &&
-            (lines - more) / ways < b->reach / l->line)
-            return (uint32_t)((lines - more) / ways);
+        if (*last < PARTS)
+            group = p->group % *last || (*last > 1 && effort == PROBE_ONCE) ? 0 : p->group / *last;
+        else if (*last < PARTS + POWERS)
+            group = 2u << (PARTS + POWERS - 1 - *last); /* a part of it would do, too */
+        else if (lines > more && (lines - more) % ways == 0)
+            group = (lines - more) / ways;
+        if (group > 1 && group < b->reach / l->line)
+            return (uint32_t)group;
     }
     return 0;
 }
 
-/* A round by groups; then the first of them rests, until the level before must have lost its lines
-   (under SRRIP one that was hit stays for three times the ways); then all again. */
+/* A visit after others without misses: where it has some, the sum is that of it alone, so that few
+   misses stand beside few accesses. */
+static int visit_next(struct probe *p, unsigned level, uint32_t rounds, struct cf_measured *sum)
+{
+    const struct cf_measured before = *sum;
+
+    if (probe_visit(p, level, 0, rounds, sum) != 0)
+        return -1;
+    if (probe_misses(p, level, sum)) {
+        sum->accesses -= before.accesses;
+        sum->time -= before.time;
+    }
+    return 0;
+}
+
+/* The lines of the first group; then others, until the levels before must have lost those (under
+   SRRIP one that was hit stays for three times the ways); then the first group again. */
 static int visit_groups(struct probe *p, unsigned level, uint32_t group, struct cf_measured *sum)
 {
-    const uint64_t line = p->level[level - 1].line;
+    const uint64_t others = OTHERS * p->level[level - 2].reach / p->level[0].line;
     const struct probe_nodes all = p->nodes;
-    size_t first = 0;
+    size_t first;
     int now;
 
-    if (probe_visit(p, level, 0, 1, sum) != 0)
-        return -1;
-    while (first < all.count && all.offset[first] / line % group == 0)
-        first++;
-    p->nodes.offset += first;
-    p->nodes.count -= first;
-    now = p->nodes.count ? probe_visit(p, level, 0, AWAY, sum) : 0;
+    first = probe_group(p, p->level[level - 1].line, group, (size_t)others);
+    if (p->error || !first)
+        return p->error ? -1 : 0;
+    p->nodes = p->spare;
+    p->nodes.count = first;
+    now = visit_next(p, level, 1, sum);
+    p->nodes.offset = p->spare.offset + first;
+    p->nodes.count = p->spare.count - first;
+    if (now == 0 && p->nodes.count && !probe_misses(p, level, sum))
+        now = visit_next(p, level, AWAY, sum);
+    p->nodes.offset = p->spare.offset;
+    p->nodes.count = first;
+    if (now == 0 && !probe_misses(p, level, sum))
+        now = visit_next(p, level, 1, sum);
     p->nodes = all;
-    return now ? now : probe_visit(p, level, 0, 1, sum);
+    return now;
+}
+
+int probe_firm(struct probe *p, unsigned level)
+{
+    const struct probe_level *l = &p->level[level - 1];
+    struct cf_measured none = {0};
+    unsigned missed = 0;
+
+    probe_clear(p);
+    if (l->way_size)
+        probe_add(p, 0, l->size + p->level[0].line, p->level[0].line);
+    probe_order(p);
+    if (probe_forget(p) != 0 || (p->nodes.count && probe_visit(p, level, 1, 0, &none) != 0))
+        return -1;
+    for (int i = 0; i < FIRM; i++) {
+        struct cf_measured m = {.accesses = 1, .has_misses = 1, .method = CF_METHOD_EACH};
+
+        if (p->nodes.count && visit_groups(p, level, (uint32_t)(l->way_size / l->line), &m) != 0)
+            return -1;
+        missed += m.misses != 0;
+        probe_emit(p, "inclusion", PROBE_FIRM, level, &m);
+    }
+    return 2 * missed >= FIRM;
+}
+
+/* A round in parts, which ends at the first part with a miss. */
+static int visit_parts(struct probe *p, unsigned level, struct cf_measured *sum)
+{
+    const struct probe_nodes all = p->nodes;
+    const size_t part = all.count / ROUND_PARTS > PART ? all.count / ROUND_PARTS : PART;
+    int now = 0;
+
+    for (size_t at = 0; now == 0 && at < all.count && !probe_misses(p, level, sum); at += part) {
+        p->nodes.offset = all.offset + at;
+        p->nodes.count = all.count - at < part ? all.count - at : part;
+        now = visit_next(p, level, 1, sum);
+    }
+    p->nodes = all;
+    return now;
 }
 
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort)
 {
-    const uint64_t line = p->level[level - 1].line;
+    const struct probe_level *l = &p->level[level - 1];
     const int shuffled = level == 1 || effort == PROBE_ONCE ? 1 : SHUFFLED;
-    struct cf_measured sum = {0};
+    struct cf_measured sum = {0}, none = {0};
     uint64_t misses = 0;
     uint32_t last = 0;
 
@@ -170,13 +245,21 @@ int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsi
 
         if (i >= shuffled && !(group = next_group(p, level, effort, &last)))
             break;
-        probe_order(p, line, group);
-        if (group ? visit_groups(p, level, group, &sum) : probe_visit(p, level, i == 0, 1, &sum))
+        if (!group)
+            probe_order(p);
+        if ((i == 0 && probe_visit(p, level, 1, 0, &none) != 0) ||
+            (group ? visit_groups(p, level, group, &sum) : visit_parts(p, level, &sum)) != 0)
             return -1;
         misses = probe_misses(p, level, &sum);
         if (misses && group)
             p->group = group;
     }
+    /* what cf-infer may not take for sure */
+    if (p->supposed && l->way_size)
+        experiment = "ways", parameter = l->size / l->way_size;
+    else if (!misses && level > 1 && effort == PROBE_ONCE && parameter > l->size &&
+             strcmp(experiment, "size") == 0)
+        experiment = "window";
     probe_emit(p, experiment, parameter, level, &sum);
     return misses == 0;
 }

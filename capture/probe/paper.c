@@ -20,7 +20,7 @@ static int measure(struct probe *p, const char *experiment, uint64_t parameter, 
 
         if (probe_forget(p) != 0)
             return -1;
-        probe_order(p, p->level[0].line, 0);
+        probe_order(p);
         if (probe_visit(p, 1, 1, ROUNDS, &m) != 0)
             return -1;
         probe_emit(p, experiment, parameter, 1, &m);

@@ -62,21 +62,28 @@ static void shuffle(uint64_t *offset, size_t count, uint64_t *state)
     }
 }
 
-void probe_order(struct probe *p, uint64_t line, uint32_t group)
+void probe_order(struct probe *p)
 {
-    struct probe_nodes *n = &p->nodes;
-    size_t *begin;
+    shuffle(p->nodes.offset, p->nodes.count, &p->seed);
+}
 
-    shuffle(n->offset, n->count, &p->seed);
-    if (!group || p->error || room(p, &p->spare, n->count + group + 1))
-        return;
-    begin = (size_t *)p->spare.offset + n->count;
-    memset(begin, 0, (group + 1) * sizeof *begin);
-    memcpy(p->spare.offset, n->offset, n->count * sizeof *n->offset);
+size_t probe_group(struct probe *p, uint64_t line, uint32_t group, size_t others)
+{
+    const struct probe_nodes *n = &p->nodes;
+    const unsigned shift = (unsigned)__builtin_ctzll(line); /* lines are powers of two */
+    size_t first = 0, last = n->count;
+
+    if (p->error || room(p, &p->spare, n->count))
+        return 0;
     for (size_t i = 0; i < n->count; i++)
-        begin[n->offset[i] / line % group + 1]++;
-    for (uint32_t g = 1; g < group; g++)
-        begin[g] += begin[g - 1];
-    for (size_t i = 0; i < n->count; i++)
-        n->offset[begin[p->spare.offset[i] / line % group]++] = p->spare.offset[i];
+        if ((uint32_t)(n->offset[i] >> shift) % group == 0)
+            p->spare.offset[first++] = n->offset[i];
+        else if (n->count - last < others)
+            p->spare.offset[--last] = n->offset[i];
+    memmove(p->spare.offset + first, p->spare.offset + last,
+            (n->count - last) * sizeof *p->spare.offset);
+    p->spare.count = first + n->count - last;
+    shuffle(p->spare.offset, first, &p->seed);
+    shuffle(p->spare.offset + first, p->spare.count - first, &p->seed);
+    return first;
 }

@@ -46,7 +46,7 @@ static int choose_blocks(struct sequences *q)
     probe_add(q->p, from, from + 2 * q->ways * bytes, bytes);
     if (q->p->error)
         return -1;
-    probe_order(q->p, q->p->level[0].line, 0);
+    probe_order(q->p);
     for (uint32_t b = 0; b < 2 * q->ways; b++)
         q->block[b] = q->p->nodes.offset[b] + probe_below(&q->p->seed, q->part) * way;
     return 0;
@@ -189,7 +189,7 @@ static int median_ticks(struct probe *p, uint64_t bytes, uint64_t *ticks)
 
     probe_clear(p);
     probe_add(p, 0, bytes, p->level[0].line);
-    probe_order(p, p->level[0].line, 0);
+    probe_order(p);
     v.offset = p->nodes.offset;
     v.count = (uint32_t)p->nodes.count;
     v.each = p->error ? NULL : malloc(v.count * sizeof *v.each);

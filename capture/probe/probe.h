@@ -65,12 +65,13 @@ struct probe {
     uint64_t accesses; /* that were made, flushes apart */
     int error;         /* errno of what ended it, or 0 */
     /* What belongs to the functions. */
-    struct probe_nodes nodes, spare; /* spare: to sort them */
+    struct probe_nodes nodes, spare; /* spare: some of them */
     struct probe_seen *seen;
     size_t seen_count;
     uint32_t *ticks; /* of the accesses of a visit */
     size_t ticks_room;
-    uint32_t group; /* order by line number modulo this one found a miss; 0: none yet */
+    unsigned char supposed; /* rows are of ways that may be others: experiment ways */
+    uint32_t group;         /* order by line number modulo this one found a miss; 0: none yet */
 };
 
 /* How sure a pattern that fits must be. */
@@ -80,6 +81,16 @@ enum probe_effort {
     PROBE_ALL,  /* all orders that there are */
 };
 
+/* Parameters of experiment inclusion. */
+enum probe_inclusion {
+    PROBE_SETS = 1,
+    PROBE_HOT = 2,
+    PROBE_LEFT = 3,
+    PROBE_NEAR = 4,
+    PROBE_LUCK = 5,
+    PROBE_FIRM = 6
+};
+
 /* ---- pattern.c ---- */
 
 /* A random number below n: splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
@@ -87,9 +98,11 @@ uint32_t probe_below(uint64_t *state, uint32_t n);
 void probe_clear(struct probe *p);
 /* Adds nodes from `from` up to before `to`, `step` apart. */
 void probe_add(struct probe *p, uint64_t from, uint64_t to, uint64_t step);
-/* Another random order; with `group`, of lines of these bytes grouped by their number modulo
-   it. */
-void probe_order(struct probe *p, uint64_t line, uint32_t group);
+/* Another random order. */
+void probe_order(struct probe *p);
+/* Puts into p->spare, in random orders, those nodes whose line's number is a multiple of `group`,
+   and behind them at most so many others. How many the first are. */
+size_t probe_group(struct probe *p, uint64_t line, uint32_t group, size_t others);
 
 /* ---- measure.c ---- */
 
@@ -104,6 +117,12 @@ void probe_emit(struct probe *p, const char *experiment, uint64_t parameter, uns
 /* Whether the nodes fit the level; one row. -1 with p->error. */
 int probe_fits(struct probe *p, const char *experiment, uint64_t parameter, unsigned level,
                enum probe_effort effort);
+/* No exclusive level has longer lines than the one before it. */
+int probe_may_be_exclusive(const struct probe *p, unsigned level);
+/* Whether one line more than the level has always misses, as it must whatever its policy,
+   where the lines of the set that has it are visited together. Where they do so less than every
+   second time, neither size nor ways are what they seem. -1 with p->error. */
+int probe_firm(struct probe *p, unsigned level);
 /* Ticks above which an access was not served by the level, nor by one before it. */
 uint64_t probe_limit(const struct probe *p, unsigned level);
 /* Misses of a visit of the level, also where only its time is known. */
@@ -122,8 +141,6 @@ void probe_free(struct probe *p);
 int probe_steady(struct probe *p, uint32_t repeats);
 
 /* ---- inclusion.c ---- */
-
-enum probe_inclusion { PROBE_SETS = 1, PROBE_HOT = 2, PROBE_LEFT = 3 };
 
 /* Where the longest window that fits may be that of this level and the one before it together,
    finds whether the level is exclusive, and then its size; leaves it 0 where that cannot be told.

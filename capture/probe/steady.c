@@ -51,7 +51,7 @@ static int once(struct probe *p, const char *experiment, uint64_t parameter, uns
     const size_t n = p->nodes.count;
     struct cf_measured m = {0};
 
-    probe_order(p, p->level[0].line, 0);
+    probe_order(p);
     /* all accesses together, whichever level serves them */
     if (probe_visit(p, 1, WARM, n < VISITED ? VISITED / (uint32_t)n + 1 : 1, &m) != 0)
         return -1;
@@ -297,7 +297,7 @@ static int ticks_at(struct probe *p, uint64_t bytes, unsigned percent, uint64_t 
 
     probe_clear(p);
     probe_add(p, 0, bytes, step > LINES ? step : LINES);
-    probe_order(p, LINES, 0);
+    probe_order(p);
     each = malloc(p->nodes.count * sizeof *each);
     if (!each || p->error)
         return -1;
