@@ -261,9 +261,15 @@ $(B)/test/%: $(B)/obj/tests/unit/%.o $(LIBENGINE) $(LIBCAPTURE) $(LIBFORMATS)
 # Numbers of pictures; nothing of it draws.
 $(B)/test/test_axis: $(LIBPICTURE)
 
-# The searches of cf-capture-probe, on an engine.
-$(B)/test/test_probe: $(call objects,capture/probe/pattern.c capture/probe/measure.c capture/probe/search.c capture/probe/inclusion.c)
-$(B)/test/test_probe_policy: $(call objects,capture/probe/pattern.c capture/probe/measure.c capture/probe/policy.c capture/probe/search.c capture/probe/inclusion.c)
+# The searches of cf-capture-probe, on an engine, and what cf-infer makes of them.
+PROBE_SEARCHES := $(call objects,capture/probe/pattern.c capture/probe/measure.c \
+	capture/probe/search.c capture/probe/inclusion.c)
+$(B)/test/test_probe: $(PROBE_SEARCHES)
+$(B)/test/test_probe_policy: $(PROBE_SEARCHES) $(call objects,capture/probe/policy.c)
+$(B)/test/test_modeling: $(B)/obj/tests/unit/test_modeling.o $(PROBE_SEARCHES) \
+	$(call objects,$(addprefix filters/parts/infer/,known.c read.c exclusive.c policy.c)) \
+	$(LIBENGINE) $(LIBFORMATS)
+	$(linked)
 
 # What new filters start from is built and tested as one of them, but not installed.
 $(B)/test/cf-template: $(B)/obj/filters/template.o $(LIBENGINE) $(LIBFORMATS)

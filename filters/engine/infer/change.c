@@ -15,6 +15,7 @@ enum { EACH = 16, MANY = 256, HIDDEN_MOST = 256 };
 /* Below this part of the base line, times of one machine differ for many reasons. */
 static const double TIME_GRAIN = 0.003;
 
+static const double MODEL_GRAIN = 0.02; /* a model misses or not: errors are a part of one miss */
 static const double MODEL_OUTLIER = 0.001; /* share of points of a model on the wrong side */
 static const double ONCE_MOST = 0.5;       /* confidence where noise is not known */
 
@@ -209,7 +210,7 @@ static void take_points(struct series *s, const struct cf_points *p, int falls)
             continue;
         s->parameter[s->count] = (double)x->parameter;
         s->value[s->count] = x->value;
-        s->error[s->count] = x->grain * (p->counted ? 0.2 : 0.5);
+        s->error[s->count] = x->grain * (!p->counted ? 0.5 : s->model ? MODEL_GRAIN : 0.2);
         s->repeats[s->count++] = x->good;
         least = fmin(least, x->value);
         most = fmax(most, x->value);

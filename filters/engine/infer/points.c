@@ -85,6 +85,15 @@ static uint32_t good_values(const struct cf_measurement *m, size_t count, int co
     return n;
 }
 
+/* Of counts, what one miss makes of the value in the measurement that gave it. */
+static void take_grain(struct cf_point *p, const struct cf_measurement *m, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (m[i].counted && m[i].accesses && !m[i].spoilt &&
+            (double)m[i].misses * (1 / (double)m[i].accesses) == p->value)
+            p->grain = 1 / (double)m[i].accesses;
+}
+
 /* Ticks between two times that the clock tells apart: what divides all times. */
 static double quantum(const struct cf_measurement *m, size_t count)
 {
@@ -130,6 +139,8 @@ int cf_points_make(struct cf_points *p, const struct cf_measurement *m, size_t c
             p->good += n;
             take_group(to, value, n, p->counted);
         }
+        if (p->counted)
+            take_grain(to, m + i, end - i);
         p->spoilt += to->spoilt;
         to->grain *= ticks;
         p->repeats = to->good > p->repeats ? to->good : p->repeats;

@@ -8,13 +8,16 @@
  * than a set of this one holds of them if it is exclusive, and no more if it is not: they miss,
  * or fit. Or of a line that is visited after each other one, 2: the level before kept it all the
  * time, no access of it missed there; 3: when it left that level, this one had it, as an
- * exclusive one does that got it then, and as another does not.
+ * exclusive one does that got it then, and as another does not; 4: no access of it missed this
+ * one, as of an exclusive one none does; 5: as 3, of lines that the level before kept by chance.
+ * 6 is one line more than the level has: its set misses, if size and ways are what they seem.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "filters/parts/infer/infer.h"
 
+enum { LUCK_ENOUGH = 12 }; /* rows */
 enum answer { NONE, IS_EXCLUSIVE, IS_NOT, UNSURE };
 
 /* Of the measurements with a parameter, how many there are, and how many had misses. Times say so
@@ -37,20 +40,34 @@ static enum answer ask(const struct infer *f, unsigned level, const struct cache
 {
     for (unsigned i = 0; i < f->count; i++) {
         const struct series *s = &f->series[i];
-        size_t sets, sets_missed, kept, lost, left, gone;
+        size_t sets, sets_missed, kept, lost, left, gone, near, passed, luck, unlucky;
 
         if (s->is != X_INCLUSION || s->level != level || s->code)
             continue;
         count(f, s, LINES_OF_A_SET, 0, &sets, &sets_missed);
         count(f, s, LINE_KEPT, before->value[LATENCY].is, &kept, &lost);
         count(f, s, LINE_LEFT, 0, &left, &gone);
+        count(f, s, LINE_NEAR, 0, &near, &passed);
+        count(f, s, LINE_LUCK, 0, &luck, &unlucky);
         if (sets)
             return sets_missed == sets ? IS_EXCLUSIVE : !sets_missed ? IS_NOT : UNSURE;
-        if (left && 2 * gone > left)
+        if (is_model(f) ? gone + passed + unlucky > 0
+                        : 2 * gone > left || 2 * passed > near || 2 * unlucky > luck)
             return IS_NOT;
-        return left && !gone && kept && !lost ? IS_EXCLUSIVE : UNSURE;
+        return (left && !gone && kept && !lost) || luck >= LUCK_ENOUGH ? IS_EXCLUSIVE : UNSURE;
     }
     return NONE;
+}
+
+/* Whether one line too many did not miss every second time. */
+static int not_firm(const struct infer *f, unsigned level)
+{
+    size_t all = 0, missed = 0;
+
+    for (unsigned i = 0; i < f->count && !all; i++)
+        if (f->series[i].is == X_INCLUSION && f->series[i].level == level && !f->series[i].code)
+            count(f, &f->series[i], ONE_MORE, 0, &all, &missed);
+    return 2 * missed < all;
 }
 
 static void take_back(struct value *v, const char *why)
@@ -69,6 +86,10 @@ void settle_inclusion(const struct infer *f, struct cache *c, const struct cache
     const enum answer is = ask(f, c->level, before);
     uint64_t way_size;
 
+    if (not_firm(f, c->level)) {
+        take_back(size, "as many lines as do not fit fitted now and then");
+        take_back(ways, "as many lines as do not fit fitted now and then");
+    }
     if (size->how != MEASURED || ways->how != MEASURED)
         return;
     if (first[SIZE].how != MEASURED || first[WAYS].how != MEASURED) {

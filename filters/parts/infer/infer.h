@@ -28,6 +28,7 @@ enum experiment {
     X_INCLUSION,
     X_WAYS,
     X_LEVELS,
+    X_WINDOW,
     X_REFERENCE,
     X_POLICY,
     X_KNOWN,
@@ -53,7 +54,7 @@ struct series {
 };
 
 /* Parameters of experiment inclusion: see exclusive.c. */
-enum { LINES_OF_A_SET = 1, LINE_KEPT = 2, LINE_LEFT = 3 };
+enum { LINES_OF_A_SET = 1, LINE_KEPT, LINE_LEFT, LINE_NEAR, LINE_LUCK, ONE_MORE };
 
 /* What is known of a cache. */
 enum what { SIZE, WAYS, LINE, LATENCY, WHATS };

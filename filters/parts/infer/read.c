@@ -21,6 +21,7 @@ const struct experiment_kind experiment_kinds[X_KNOWN] = {
     [X_INCLUSION] = {"inclusion", "question", NO_CHANGE, CF_OF_SIZE, {0}},
     [X_WAYS] = {"ways", "parts of the size", NO_CHANGE, CF_OF_WAYS, {0}},
     [X_LEVELS] = {"levels", "bytes visited", NO_CHANGE, CF_OF_SIZE, {0}},
+    [X_WINDOW] = {"window", "bytes visited", NO_CHANGE, CF_OF_SIZE, {0}},
     [X_REFERENCE] = {"reference", "", NO_CHANGE, CF_OF_SIZE, {0}},
     [X_POLICY] = {"policy", "1000 times the set, and the sequence", NO_CHANGE, CF_OF_SIZE, {0}},
 };
