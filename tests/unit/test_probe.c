@@ -10,7 +10,7 @@
 
 #include "tests/unit/probe_model.h"
 
-enum { SEEDS = 5, UNTOLD_PART = 50 };
+enum { SEEDS = 5, UNTOLD_PART = 20 }; /* 20: of twenty machines at most one */
 
 static void row(void *arg, const struct probe_row *r)
 {
